@@ -1,0 +1,63 @@
+# Needs Python 3.11+ and make; everything else is installed into $(VENV).
+PYTHON ?= python3
+VENV ?= .venv
+PAPERS ?= two_mixture
+WIDTHS ?= 400,1600,6400
+SEEDS ?= 20
+PYTEST_ARGS ?=
+
+RESULTS := results
+BIN := $(VENV)/bin
+ODESYS := $(BIN)/odesys
+CREATED := $(BIN)/python
+RUN_STAMP := $(VENV)/.installed-run
+DEV_STAMP := $(VENV)/.installed-dev
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help results test test-all lint clean $(PAPERS:%=results-%)
+
+help:
+	@echo "make results    derive, simulate, compare and draw every paper, into $(RESULTS)/"
+	@echo "make test       all tests; PYTEST_ARGS=\"-m 'not slow'\" for the quick ones"
+	@echo "make test-all   all tests, whatever PYTEST_ARGS says"
+	@echo "make lint       ruff check and mypy"
+	@echo "make clean      remove $(VENV)/, $(RESULTS)/, caches and build output"
+
+$(CREATED):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "odesys needs Python 3.11 or newer; choose one with PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+
+# Order-only on the interpreter: its time stamp is that of the system Python, and says nothing about the installation.
+$(RUN_STAMP): pyproject.toml | $(CREATED)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(DEV_STAMP): pyproject.toml | $(CREATED)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@ $(RUN_STAMP)
+
+results: $(PAPERS:%=results-%)
+
+$(PAPERS:%=results-%): results-%: $(RUN_STAMP)
+	@mkdir -p $(RESULTS)/$*
+	$(ODESYS) derive $* --quotient --format text --out $(RESULTS)/$*/system.txt
+	$(ODESYS) derive $* --quotient --format latex --out $(RESULTS)/$*/system.tex
+	$(ODESYS) simulate $* --out $(RESULTS)/$*/simulate --json $(RESULTS)/$*/simulate.json
+	$(ODESYS) compare $* --widths $(WIDTHS) --seeds $(SEEDS) --json $(RESULTS)/$*/compare.json --out $(RESULTS)/$*/compare
+	$(ODESYS) figures $* --out $(RESULTS)/$*/figures
+
+test: $(DEV_STAMP)
+	$(BIN)/python -m pytest -q -n 2 $(PYTEST_ARGS)
+
+test-all: $(DEV_STAMP)
+	$(BIN)/python -m pytest -q -n 2 -m ""
+
+lint: $(DEV_STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+clean:
+	@if [ -f "$(VENV)/pyvenv.cfg" ]; then rm -rf "$(VENV)"; fi  # only a folder that is an environment
+	rm -rf $(RESULTS) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +

@@ -1,0 +1,326 @@
+"""The one door to floats: straight-line code or block code for a System, with gates, surfaces and Jacobian.
+
+Straight-line code is one Python function after common-subexpression elimination; numba compiles the same text. Block
+code evaluates matrices and one vectorised kernel over samples and is the default for large systems.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from . import blocks, graph
+from .errors import ParameterError
+from .field import BlockField
+from .graph import Node, Number
+from .system import TIME, System
+
+SCALAR_LIMIT = 200  # states; above this the block back end is the default
+
+
+# ---- text of straight-line code ------------------------------------------------------------------------------------
+
+
+def straight_line(roots: Sequence[Node], argument: Mapping[str, str], targets: Sequence[str],
+                  constant: Callable[[Number], str], gates: Mapping[Node, str] | None = None) -> list[str]:  # fmt: skip
+    """Assignments that compute `roots` into `targets`; a node used more than once is computed once."""
+    order = graph.topological(roots)
+    uses: dict[Node, int] = dict.fromkeys(order, 0)
+    for node in order:
+        for child in graph.children(node):
+            uses[child] += 1
+    for root in roots:
+        uses[root] += 1
+    text: dict[Node, str] = {}
+    lines: list[str] = []
+    for node in order:
+        body = _expression(node, text, argument, constant, gates or {})
+        simple = node.op in ("num", "sym") or (gates is not None and node in gates)
+        if simple or (uses[node] == 1 and len(body) < 160):
+            text[node] = body if simple else f"({body})"
+        else:
+            text[node] = f"v{len(lines)}"
+            lines.append(f"{text[node]} = {body}")
+    lines += [f"{target} = {text[root]}" for target, root in zip(targets, roots, strict=True)]
+    return lines
+
+
+def _expression(node: Node, text: Mapping[Node, str], argument: Mapping[str, str],
+                constant: Callable[[Number], str], gates: Mapping[Node, str]) -> str:  # fmt: skip
+    if node in gates:
+        return gates[node]
+    if node.op == "num":
+        return constant(node.args[0])
+    if node.op == "sym":
+        return argument[node.args[0]]
+    if node.op == "add":
+        parts = []
+        for c, t in node.args:
+            if t is graph.ONE:
+                parts.append(constant(c))
+            elif c == 1:
+                parts.append(text[t])
+            elif c == -1:
+                parts.append(f"-{text[t]}")
+            else:
+                parts.append(f"{constant(c)}*{text[t]}")
+        return " + ".join(parts).replace("+ -", "- ")
+    if node.op == "mul":
+        return "*".join(_power(base, exponent, text, constant) for base, exponent in node.args)
+    return f"{node.op}({text[node.args[0]]})"
+
+
+def _power(base: Node, exponent: Fraction, text: Mapping[Node, str], constant: Callable[[Number], str]) -> str:
+    inner = text[base]
+    if exponent == 1:
+        return inner
+    if base.op == "exp" and exponent.denominator == 1 and base.args[0] in text:
+        # e^(-x) directly instead of 1/e^x: no division by an underflowed exponential
+        return f"exp({constant(exponent)}*{text[base.args[0]]})"
+    if exponent == Fraction(1, 2):
+        return f"sqrt({inner})"
+    if exponent == Fraction(-1, 2):
+        return f"(1/sqrt({inner}))"
+    if exponent.denominator == 1:
+        if exponent == 2:
+            return f"({inner}*{inner})"
+        return f"(1/{inner})" if exponent == -1 else f"{inner}**({int(exponent)})"
+    return f"{inner}**({constant(exponent)})"
+
+
+def float_literal(value: Number) -> str:
+    """A float constant that reads back exactly."""
+    number = float(value)
+    return repr(number) if number >= 0 else f"({number!r})"
+
+
+# ---- function tables -----------------------------------------------------------------------------------------------
+
+
+def _safe_exp(value: float) -> float:
+    return math.exp(value) if value < 709.0 else math.inf
+
+
+def _sigmoid(z: float) -> float:
+    if z >= 0:
+        return 1.0 / (1.0 + math.exp(-z))
+    small = math.exp(z)
+    return small / (1.0 + small)
+
+
+def _softplus(z: float) -> float:
+    return max(z, 0.0) + math.log1p(math.exp(-abs(z)))
+
+
+FLOAT_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "exp": _safe_exp, "log": math.log, "sin": math.sin, "cos": math.cos, "tan": math.tan, "tanh": math.tanh,
+    "sinh": math.sinh, "cosh": math.cosh, "arctan": math.atan, "arcsinh": math.asinh, "sqrt": math.sqrt,
+    "sigmoid": _sigmoid, "softplus": _softplus, "step": lambda z: 1.0 if z > 0 else 0.0,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Code:
+    """Generated source and the function it defines: `function(t, x, p, g, out)`."""
+
+    source: str
+    function: Callable[..., Any]
+
+
+def generate(system: System, roots: Sequence[Node], targets: Sequence[str], gated: bool, jit: bool = False) -> Code:
+    """Straight-line function of (t, x, p, g, out) for `roots`; with `gated` the gates come from `g`."""
+    argument = {TIME: "t"}
+    argument |= {name: f"x[{i}]" for i, name in enumerate(system.names)}
+    argument |= {name: f"p[{i}]" for i, name in enumerate(system.parameters)}
+    gates: dict[Node, str] = {}
+    if gated:
+        for i, surface in enumerate(system.surfaces):
+            gates[graph.step(surface)] = f"g[{i}]"
+            gates[graph.step(-surface)] = f"(1.0 - g[{i}])"
+    lines = straight_line(roots, argument, targets, float_literal, gates)
+    source = "def function(t, x, p, g, out):\n" + "".join(f"    {line}\n" for line in lines or ["pass"])
+    namespace: dict[str, Any] = dict(_numba_functions() if jit else FLOAT_FUNCTIONS)
+    exec(compile(source, "<odesys straight-line code>", "exec"), namespace)
+    function = namespace["function"]
+    if jit:
+        import numba
+
+        function = numba.njit(function)
+    return Code(source, function)
+
+
+def _numba_functions() -> dict[str, Any]:
+    import numba
+
+    table = {name: getattr(math, {"arctan": "atan", "arcsinh": "asinh"}.get(name, name))
+             for name in FLOAT_FUNCTIONS if name not in ("sigmoid", "softplus", "step", "exp")}  # fmt: skip
+    table["exp"] = np.exp
+    table["sigmoid"] = numba.njit(_sigmoid)
+    table["softplus"] = numba.njit(_softplus)
+    table["step"] = numba.njit(lambda z: 1.0 if z > 0 else 0.0)
+    return table
+
+
+# ---- compiled systems ----------------------------------------------------------------------------------------------
+
+
+class Compiled:
+    """A system with its parameters bound: `f(t, x)`, `field(t, x, gates)`, `surfaces(t, x)`, `jacobian(t, x, gates)`."""
+
+    def __init__(self, system: System, values: np.ndarray, jit: bool) -> None:
+        self.system = system
+        self.backend = "numba" if jit else "scalar"
+        self._p = values if jit else values.tolist()
+        self._jit = jit
+
+    def __call__(self, t: float, x: Any) -> np.ndarray:
+        return self._run(self._plain, t, x, None, self.system.dimension)
+
+    def field(self, t: float, x: Any, gates: Any) -> np.ndarray:
+        """The field with the gates held at the given values (one a surface)."""
+        return self._run(self._gated, t, x, gates, self.system.dimension)
+
+    def surfaces(self, t: float, x: Any) -> np.ndarray:
+        """Values of all switching surfaces."""
+        return self._run(self._surface_code, t, x, None, len(self.system.surfaces))
+
+    def jacobian(self, t: float, x: Any, gates: Any = None) -> np.ndarray:
+        """Jacobian matrix with the gates held fixed (at their present values if none are given)."""
+        n = self.system.dimension
+        out = np.zeros((n, n))
+        gates = np.where(self.surfaces(t, x) > 0, 1.0, 0.0) if gates is None else gates
+        self._jacobian_code.function(t, self._vector(x), self._p, self._vector(gates), out)
+        return out
+
+    def observables(self, t: float, x: Any) -> dict[str, float]:
+        """Values of all observables."""
+        values = self._run(self._observable_code, t, x, None, len(self.system.observables))
+        return dict(zip(self.system.observables, values.tolist(), strict=True))
+
+    @property
+    def source(self) -> str:
+        """Source text of the field."""
+        return self._plain.source
+
+    @property
+    def operations(self) -> int:
+        """Arithmetic operations of one field evaluation, as written."""
+        text = self._plain.source
+        return sum(text.count(mark) for mark in (" + ", " - ", "*", "/", "exp(", "sqrt(", "log(", "sigmoid("))
+
+    def _vector(self, x: Any) -> Any:
+        array = np.asarray(x, dtype=float)
+        return array if self._jit else array.tolist()
+
+    def _run(self, code: Code, t: float, x: Any, gates: Any, size: int) -> np.ndarray:
+        out = np.empty(size) if self._jit else [0.0] * size
+        g = self._vector(gates) if gates is not None else self._vector(np.empty(0))
+        code.function(t, self._vector(x), self._p, g, out)
+        return np.asarray(out, dtype=float)
+
+    def _code(self, roots: Sequence[Node], gated: bool = False) -> Code:
+        return generate(self.system, roots, [f"out[{i}]" for i in range(len(roots))], gated, self._jit)
+
+    @cached_property
+    def _plain(self) -> Code:
+        return self._code(self.system.nodes)
+
+    @cached_property
+    def _gated(self) -> Code:
+        return self._code(self.system.nodes, gated=True)
+
+    @cached_property
+    def _surface_code(self) -> Code:
+        return self._code(self.system.surfaces)
+
+    @cached_property
+    def _observable_code(self) -> Code:
+        return self._code(list(self.system.observables.values()))
+
+    @cached_property
+    def _jacobian_code(self) -> Code:
+        rows = graph.jacobian(self.system.nodes, [graph.sym(name) for name in self.system.names])
+        entries = [(i, j, node) for i, row in enumerate(rows) for j, node in row.items()]
+        targets = [f"out[{i}, {j}]" for i, j, _ in entries]
+        return generate(self.system, [node for *_, node in entries], targets, gated=True, jit=self._jit)
+
+
+class CompiledBlocks(Compiled):
+    """The block back end: matrices and one vectorised kernel over samples."""
+
+    def __init__(self, system: System, values: np.ndarray) -> None:
+        super().__init__(system, values, jit=False)
+        assert isinstance(system.field, BlockField)
+        self.backend = "block"
+        self._values = dict(zip(system.parameters, values.tolist(), strict=True))
+        self._block = system.field
+        self._gates = blocks.gated_arguments(list(self._block.rhs.values()))
+
+    def __call__(self, t: float, x: Any) -> np.ndarray:
+        return self._evaluate(x, None)
+
+    def field(self, t: float, x: Any, gates: Any) -> np.ndarray:
+        """The field with the gates held at the given values."""
+        table: dict[tuple[int, Node], np.ndarray] = {}
+        start = 0
+        for argument, surface in self._gates:
+            size = math.prod(argument.shape)
+            table[id(argument), surface] = np.asarray(gates[start : start + size]).reshape(argument.shape)
+            start += size
+        return self._evaluate(x, table)
+
+    def surfaces(self, t: float, x: Any) -> np.ndarray:
+        """Values of all switching surfaces, one an entry of each gated array."""
+        if not self._gates:
+            return np.empty(0)
+        roots = [blocks.apply(surface, argument) for argument, surface in self._gates]
+        leaves = self._block.layout.unpack(np.asarray(x, dtype=float))
+        return np.concatenate([v.ravel() for v in blocks.evaluate(roots, leaves, self._values)])
+
+    def observables(self, t: float, x: Any) -> dict[str, float]:
+        """Values of all observables."""
+        leaves = self._block.layout.unpack(np.asarray(x, dtype=float))
+        values = blocks.evaluate(list(self._block.observable_blocks.values()), leaves, self._values)
+        return {name: float(v.reshape(-1)[0]) for name, v in zip(self._block.observable_blocks, values, strict=True)}
+
+    def _evaluate(self, x: Any, gates: Any) -> np.ndarray:
+        leaves = self._block.layout.unpack(np.asarray(x, dtype=float))
+        values = blocks.evaluate(list(self._block.rhs.values()), leaves, self._values, gates)
+        return self._block.layout.pack(dict(zip(self._block.rhs, values, strict=True)))
+
+
+def compile_system(system: System, parameters: Mapping[str, Any], backend: str = "auto") -> Compiled:
+    """Bind parameters and choose a back end: ``scalar``, ``numba``, ``block``, or by size (``auto``)."""
+    values = bind_parameters(system, parameters)
+    if backend == "auto":
+        large = system.dimension > SCALAR_LIMIT and isinstance(system.field, BlockField)
+        backend = "block" if large else "scalar"
+    if backend == "block":
+        if not isinstance(system.field, BlockField):
+            raise ParameterError("this system has no block form; use backend='scalar'")
+        return CompiledBlocks(system, values)
+    if backend not in ("scalar", "numba"):
+        raise ParameterError(f"the back end {backend!r} is not known; choose auto, scalar, numba or block")
+    return Compiled(system, values, jit=backend == "numba")
+
+
+def bind_parameters(system: System, parameters: Mapping[str, Any]) -> np.ndarray:
+    """Parameter values in the order of the system, checked for names and finiteness."""
+    unknown = sorted(set(parameters) - set(system.parameters))
+    if unknown:
+        raise ParameterError(f"{unknown[0]} is not a parameter; the parameters are {', '.join(system.parameters) or 'none'}")
+    values = []
+    for name in system.parameters:
+        if name not in parameters:
+            raise ParameterError(f"the parameter {name} has no value; pass {name}=...")
+        number = float(parameters[name])
+        if not math.isfinite(number):
+            raise ParameterError(f"the parameter {name} = {number} must be finite")
+        values.append(number)
+    return np.array(values, dtype=float)

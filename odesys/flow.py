@@ -1,0 +1,307 @@
+r"""gradient_flow: model + data -> closed system of path scalars, exact at every width; also the stepwise map.
+
+.. math::  \mathcal L = \sum_X \pi(X)\,\ell(y f(X)), \qquad G_\phi = -\partial\mathcal L/\partial\phi, \qquad
+           \tfrac{d}{dt}(Q W R) = (Q P^\top) G_\phi (S^\top R) + \dots
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import blocks
+from .blocks import Block
+from .closure import Closure, Force, Term, close
+from .distribution import Distribution, Group
+from .errors import ModelError
+from .field import BlockField, Layout, Segment
+from .graph import num, sym
+from .initial import infinite_width, network_values
+from .loss import Loss, as_loss
+from .model import AttentionModel, FixedVector
+from .paths import OUTPUT, WORDS, Path, entry_name, entry_tex, path_name, pin_size, score_path, value_path
+from .system import System
+
+if TYPE_CHECKING:
+    from .quotient import Quotient
+    from .symmetry import SymmetryGroup
+
+STEP_SIZE = "eta"
+
+
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """A derived gradient flow (or exact gradient step): model, data, closed set of paths and the system on them."""
+
+    model: AttentionModel
+    data: Distribution
+    loss: Loss
+    train: tuple[str, ...]
+    closure: Closure
+    system: System
+
+    @property
+    def layout(self) -> Layout:
+        """How states sit in the matrices of path scalars."""
+        assert isinstance(self.system.field, BlockField)
+        return self.system.field.layout
+
+    def leaf(self, path: Path, head: int) -> str:
+        """Name of the matrix of a path in one head."""
+        return leaf_name(self.model, path, head)
+
+    def initial_state(self, omega: Any = None, *, weights: Mapping[str, np.ndarray] | None = None,
+                      **spread: Any) -> np.ndarray:  # fmt: skip
+        r"""Start values of all states.
+
+        Either the infinite-width start, where a path keeps only pairs :math:`W^\top W \to s\,I` with s = omega^2 for the
+        score maps (other maps by name, e.g. ``W_V=0.01``), or the path values of a finite network, given as a mapping
+        from weight name to the images of the words, heads first.
+        """
+        if (weights is None) == (omega is None and not spread):
+            raise ModelError("give either omega (the infinite-width start) or weights= (a finite network), not both")
+        if weights is not None:
+            leaves = network_values(self.model, self.closure, weights)
+        else:
+            leaves = infinite_width(self.model, self.closure, omega, spread)
+        return self.layout.pack(leaves).astype(float)
+
+    def symmetries(self, state: Any = None) -> SymmetryGroup:
+        """The group of signed permutations of words with head permutations and label flip, found from the data.
+
+        With `state` (a vector of all states) only elements that fix this state are kept.
+        """
+        from .symmetry import find_symmetries
+
+        return find_symmetries(self, state)
+
+    def quotient(self, generators: Sequence[Any] | None = None, state: Any = None) -> Quotient:
+        """One variable per orbit under the group found (or under `generators`), with `lift` and `project`."""
+        from .quotient import quotient
+
+        return quotient(self, generators, state)
+
+    def slaved(self) -> Any:
+        """The system with self-scores eliminated by (J S)^2 = omega^4 I, valid from the infinite-width start."""
+        from .slaving import slave_flow
+
+        return slave_flow(self)
+
+    def score(self, head: str | int, key: str, query: str) -> str:
+        """Name of the score of a key word for a query word."""
+        return self.path_state(score_path(self.model), head, key, query)
+
+    def neuron(self, head: str | int, word: str) -> str:
+        """Name of the value scalar of a word (one-row values)."""
+        return self.path_state(value_path(self.model), head, None, word)
+
+    def path_state(self, path: Path, head: str | int, left: str | None, right: str | None) -> str:
+        """Name of the state that holds one path scalar between two pinned vectors."""
+        stored, turned = self.closure.canonical(path)
+        ends = (right, left) if turned else (left, right)
+        k = self.model.head_index(head)
+        i, j = (self.model.words.parse(word)[0] if word is not None else 0 for word in ends)
+        segment = next(s for s in self.layout.segments if s.leaf == self.leaf(stored, k))
+        return self.layout.names[int(segment.index[i, j])]
+
+    @cached_property
+    def matrices(self) -> dict[str, np.ndarray]:
+        """For each matrix of path scalars the array of its state names."""
+        names = np.array(self.layout.names, dtype=object)
+        return {segment.leaf: names[segment.index] for segment in self.layout.segments}
+
+
+def gradient_flow(model: AttentionModel, data: Distribution, train: Iterable[str] = ("w", "W_K", "W_Q"),
+                  loss: Any = "logistic", carry: Iterable[str] | None = None) -> Flow:  # fmt: skip
+    """Derive the gradient flow of the population loss on path scalars.
+
+    Parameters
+    ----------
+    model, data : what is trained, and on what; `data.condition(...)` restricts to a sub-distribution.
+    train : names of the maps that move.
+    loss : ``logistic``, ``hinge`` or a SymPy expression in the margin z.
+    carry : maps whose closed set of paths is kept as states even where they do not move, so that the stages of a
+        protocol share one state vector; by default `train`.
+    """
+    return _derive(model, data, train, loss, carry, step=False)
+
+
+def gradient_descent(model: AttentionModel, data: Distribution, train: Iterable[str] = ("w", "W_K", "W_Q"),
+                     loss: Any = "logistic", carry: Iterable[str] | None = None) -> Flow:  # fmt: skip
+    """Derive the exact gradient step W -> W - eta dL/dW on the same path scalars, with all powers of eta."""
+    return _derive(model, data, train, loss, carry, step=True)
+
+
+def leaf_name(model: AttentionModel, path: Path, head: int) -> str:
+    """Name of the matrix of one path in one head."""
+    label = model.head_labels[head]
+    return path_name(model, path) + (f"_{label}" if label else "")
+
+
+def _derive(model: AttentionModel, data: Distribution, train: Iterable[str], loss: Any,
+            carry: Iterable[str] | None, step: bool) -> Flow:  # fmt: skip
+    trained = (train,) if isinstance(train, str) else tuple(train)
+    carried = trained if carry is None else tuple(carry)
+    _check_weights(model, trained, carried)
+    read = (value_path(model), score_path(model))
+    closure = close(read, frozenset(carried), exact_step=step)
+    loss = as_loss(loss)
+    leaves = {leaf_name(model, path, k): blocks.leaf(leaf_name(model, path, k), _shape(model, path))
+              for k in range(len(model.heads)) for path in closure.paths}  # fmt: skip
+    objective, observables = loss_blocks(model, data, loss, leaves, read)
+    rhs: dict[str, Block] = {}
+    for k in range(len(model.heads)):
+        read_leaves = [leaves[leaf_name(model, path, k)] for path in read]
+        forces = [_negative(g) for g in blocks.gradient(objective, read_leaves)]
+        for path in closure.paths:
+            terms = [t for t in closure.terms[path] if set(t.moved) <= set(trained)]
+            name = leaf_name(model, path, k)
+            change = [_term_block(t, model, k, closure, leaves, forces) for t in terms]
+            if step:
+                change = [leaves[name], *change]
+            rhs[name] = blocks.add(*change) if change else blocks.zeros(_shape(model, path))
+    names, tex, layout = _layout(model, closure)
+    field = BlockField(layout, rhs, observables)
+    parameters = tuple(sorted(field.parameters - set(names)))
+    system = System(names, field, parameters, "map" if step else "flow", tex)
+    return Flow(model, data, loss, trained, closure, system)
+
+
+def _check_weights(model: AttentionModel, trained: tuple[str, ...], carried: tuple[str, ...]) -> None:
+    if not trained:
+        raise ModelError(f"nothing is trained; choose some of {', '.join(model.weights)}")
+    for name in (*trained, *carried):
+        if name not in model.weights:
+            frozen = isinstance(model.value.output, FixedVector) and name == model.value.output.name
+            why = "it is a frozen output vector" if frozen else f"the model has {', '.join(model.weights)}"
+            raise ModelError(f"the weight {name!r} can not be trained: {why}", weight=name)
+    missing = sorted(set(trained) - set(carried))
+    if missing:
+        raise ModelError(f"{missing[0]} is trained but not carried; carry must contain everything that moves")
+
+
+def _shape(model: AttentionModel, path: Path) -> tuple[int, int]:
+    return pin_size(model, path.left), pin_size(model, path.right)
+
+
+def _negative(block: Block) -> Block:
+    return blocks.multiply(blocks.constant([[-1]]), block)
+
+
+def _term_block(term: Term, model: AttentionModel, head: int, closure: Closure, leaves: Mapping[str, Block],
+                forces: Sequence[Block]) -> Block:  # fmt: skip
+    factors: list[Block] = []
+    for factor in term.factors:
+        if isinstance(factor, Force):
+            factors.append(forces[factor.read].T if factor.transposed else forces[factor.read])
+        elif factor.letters:
+            stored, turned = closure.canonical(factor)
+            block = leaves[leaf_name(model, stored, head)]
+            factors.append(block.T if turned else block)
+        else:
+            gram = pin_gram(model, factor.left)
+            if gram is not None:
+                factors.append(blocks.constant(gram))
+    product = blocks.chain(factors)
+    return blocks.multiply(blocks.constant([[sym(STEP_SIZE) ** term.order]]), product) if closure.exact_step else product
+
+
+def pin_gram(model: AttentionModel, pin: str) -> np.ndarray | None:
+    """Gram matrix of a pinned set as an array of nodes; None for the identity."""
+    if pin == WORDS:
+        return None if model.words.orthonormal else np.array(
+            [[num(v) for v in row] for row in model.words.gram_array()], dtype=object)  # fmt: skip
+    if pin == OUTPUT and isinstance(model.value.output, FixedVector):
+        return np.array([[model.value.output.square]], dtype=object)
+    return None
+
+
+def _layout(model: AttentionModel, closure: Closure) -> tuple[tuple[str, ...], dict[str, str], Layout]:
+    names: list[str] = []
+    tex: dict[str, str] = {}
+    places: list[tuple[str, int, int]] = []
+    segments: list[Segment] = []
+    for k in range(len(model.heads)):
+        for path in closure.paths:
+            leaf, (rows, columns) = leaf_name(model, path, k), _shape(model, path)
+            index = np.empty((rows, columns), dtype=int)
+            for i in range(rows):
+                for j in range(columns):
+                    if path.symmetric and j < i:
+                        index[i, j] = index[j, i]
+                        continue
+                    index[i, j] = len(names)
+                    name = entry_name(model, path_name(model, path), k, path, i, j)
+                    names.append(name)
+                    tex[name] = entry_tex(model, k, path, i, j)
+                    places.append((leaf, i, j))
+            segments.append(Segment(leaf, index))
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ModelError(f"two path scalars would both be called {twice}; rename a map or a word")
+    return tuple(names), tex, Layout(tuple(names), tuple(places), tuple(segments))
+
+
+def loss_blocks(model: AttentionModel, data: Distribution, loss: Loss, leaves: Mapping[str, Block],
+                read: Sequence[Path]) -> tuple[Block, dict[str, Block]]:  # fmt: skip
+    """The population loss as a block, and the observables: loss, margins y f(X) and pooled head outputs H(X)."""
+    totals: list[Block] = []
+    margins: dict[int, Block] = {}
+    outputs: dict[tuple[int, int], Block] = {}
+    for group in data.encode(model.words):
+        value = blocks.zeros((len(group.labels), 1))
+        for k, head in enumerate(model.heads):
+            pooled = _pooled_output(model, group, *(leaves[leaf_name(model, path, k)] for path in read))
+            for row, position in enumerate(group.positions):
+                outputs[k, position] = _row(pooled, row)
+            inner = blocks.add(pooled, blocks.constant([[head.bias]]))
+            active = blocks.relu(inner) if head.activation == "relu" else inner
+            value = blocks.add(value, blocks.multiply(blocks.constant([[head.sign]]), active))
+        margin = blocks.multiply(blocks.constant(group.labels[:, None].astype(int)), value)
+        for row, position in enumerate(group.positions):
+            margins[position] = _row(margin, row)
+        weights = blocks.constant(np.array(group.weights, dtype=object)[:, None])
+        totals.append(blocks.sum_axis(blocks.multiply(weights, blocks.apply(loss.value, margin)), 0))
+    objective = blocks.add(*totals)
+    observables = {"loss": objective}
+    observables |= {f"margin_{p + 1}": margins[p] for p in sorted(margins)}
+    for (k, p), block in sorted(outputs.items()):
+        label = model.head_labels[k]
+        observables["_".join(["H", *([label] if label else []), str(p + 1)])] = block
+    return objective, observables
+
+
+def _row(block: Block, row: int) -> Block:
+    return blocks.take(block, (np.array([[row]]), np.array([[0]])))
+
+
+def _pooled_output(model: AttentionModel, group: Group, values: Block, scores: Block) -> Block:
+    """Pooled output of one head on all samples of a group, shape (samples, 1)."""
+    count, length = group.words.shape
+    keys, queries = group.words[:, None, :], group.words[:, :, None]
+    signs = (group.signs[:, None, :] * group.signs[:, :, None]).astype(int)
+    table = blocks.take(scores, (keys, queries))  # (s, query, key)
+    factor = np.array([[[model.scale * int(v) for v in row] for row in sample] for sample in signs], dtype=object)
+    attention = blocks.softmax(blocks.multiply(blocks.constant(factor), table))
+    rows = model.value.rows
+    which = np.arange(rows)[None, :, None]
+    tokens = blocks.multiply(blocks.constant(group.signs[:, None, :].astype(int)),
+                             blocks.take(values, (which, group.words[:, None, :])))  # (s, row, key)  # fmt: skip
+    mixed = blocks.sum_axis(blocks.multiply(blocks.reshape(attention, (count, 1, length, length)),
+                                            blocks.reshape(tokens, (count, rows, 1, length))), -1)  # fmt: skip
+    mixed = blocks.reshape(mixed, (count, rows, length))
+    if model.row_activation == "relu":
+        mixed = blocks.relu(mixed)
+    readout = model.readout()
+    if readout.ndim == 2 and readout.shape[0] != length:
+        raise ModelError(f"the read-out has {readout.shape[0]} positions but a sample has {length} tokens")
+    weight = readout.T[None, :, :] if readout.ndim == 2 else readout[None, :, None]
+    if model.pooling == "mean":
+        weight = np.array(weight, dtype=object) * Fraction(1, length)
+    total = blocks.sum_axis(blocks.sum_axis(blocks.multiply(blocks.constant(weight), mixed), 2), 1)
+    return blocks.reshape(total, (count, 1))

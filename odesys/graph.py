@@ -1,0 +1,469 @@
+r"""Scalar expression graph: exact constants, one object per distinct expression, own derivatives.
+
+Every node is interned, so equal expressions are the *same* object and common subexpressions cost nothing to find.
+Sums are kept as linear forms and products as monomials,
+
+.. math::  \sum_i c_i\,t_i \qquad\text{and}\qquad \prod_i b_i^{e_i},
+
+with exact coefficients, which makes cancellations and signs visible without expanding anything. SymPy is only an
+edge (`odesys.sympy_bridge`); floats enter in `odesys.codegen`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from itertools import count
+from typing import Any
+from weakref import WeakValueDictionary
+
+Number = Fraction | float
+
+_counter = count()
+_interned: WeakValueDictionary[Any, Node] = WeakValueDictionary()
+
+
+class Node:
+    """One expression: `op` with `args`; built by the functions below, never directly.
+
+    op      args
+    ------  ------------------------------------------------------------
+    num     (value,)                        exact Fraction, or a float
+    sym     (name,)
+    add     ((coefficient, term), ...)      a constant is the coefficient of ONE
+    mul     ((base, exponent), ...)         no numeric coefficient: that belongs to add
+    other   (argument,)                     a function of `FUNCTIONS`
+    """
+
+    __slots__ = ("__weakref__", "args", "op", "uid")
+    op: str
+    args: tuple[Any, ...]
+    uid: int
+
+    def __add__(self, other: Any) -> Node:
+        other = _coerce(other)
+        return NotImplemented if other is None else add((self, other))
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Node:
+        return scale(self, Fraction(-1))
+
+    def __pos__(self) -> Node:
+        return self
+
+    def __sub__(self, other: Any) -> Node:
+        other = _coerce(other)
+        return NotImplemented if other is None else add((self, scale(other, Fraction(-1))))
+
+    def __rsub__(self, other: Any) -> Node:
+        other = _coerce(other)
+        return NotImplemented if other is None else add((other, scale(self, Fraction(-1))))
+
+    def __mul__(self, other: Any) -> Node:
+        other = _coerce(other)
+        return NotImplemented if other is None else multiply(self, other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Node:
+        other = _coerce(other)
+        return NotImplemented if other is None else multiply(self, power(other, Fraction(-1)))
+
+    def __rtruediv__(self, other: Any) -> Node:
+        other = _coerce(other)
+        return NotImplemented if other is None else multiply(other, power(self, Fraction(-1)))
+
+    def __pow__(self, exponent: Any) -> Node:
+        return power(self, Fraction(exponent))
+
+    def __lt__(self, other: Node) -> bool:
+        return self.uid < other.uid
+
+    def __bool__(self) -> bool:
+        raise TypeError("an expression has no truth value; compare with `is ZERO` or use odesys.zero")
+
+    def __repr__(self) -> str:
+        from .sympy_bridge import to_sympy
+
+        return f"Node({to_sympy(self)})"
+
+
+def _intern(op: str, args: tuple[Any, ...]) -> Node:
+    # a float and an equal Fraction hash alike: the type is part of the key, or exactness would depend on history
+    key = (op, args) if op not in ("num", "add") else (op, args, tuple(type(a if op == "num" else a[0]) for a in args))
+    found = _interned.get(key)
+    if found is None:
+        found = Node.__new__(Node)
+        found.op, found.args, found.uid = op, args, next(_counter)
+        _interned[key] = found
+    return found
+
+
+def num(value: int | Fraction | float) -> Node:
+    """The constant `value`; integers and fractions stay exact."""
+    return _intern("num", (value if isinstance(value, float) else Fraction(value),))
+
+
+def sym(name: str) -> Node:
+    """The variable or parameter called `name`."""
+    return _intern("sym", (name,))
+
+
+ZERO, ONE = num(0), num(1)
+
+
+def _coerce(value: Any) -> Node | None:
+    if isinstance(value, Node):
+        return value
+    if isinstance(value, (int, Fraction, float)):
+        return num(value)
+    return None
+
+
+def as_node(value: Any) -> Node:
+    """Turn a number, a name, a SymPy expression or a node into a node."""
+    node = sym(value) if isinstance(value, str) else _coerce(value)
+    if node is None:
+        from .sympy_bridge import from_sympy
+
+        node = from_sympy(value)
+    return node
+
+
+def _linear(node: Node) -> Iterable[tuple[Number, Node]]:
+    if node.op == "add":
+        return node.args
+    if node.op == "num":
+        return ((node.args[0], ONE),)
+    return ((Fraction(1), node),)
+
+
+def add(terms: Iterable[Node]) -> Node:
+    """Sum of `terms`, merged into one linear form."""
+    total: dict[Node, Number] = {}
+    for term in terms:
+        for coefficient, base in _linear(term):
+            total[base] = total[base] + coefficient if base in total else coefficient
+    return _from_linear(total)
+
+
+def combine(pairs: Iterable[tuple[Number, Node]]) -> Node:
+    """The linear combination of nodes with numeric coefficients."""
+    total: dict[Node, Number] = {}
+    for factor, term in pairs:
+        for coefficient, base in _linear(term):
+            value = factor * coefficient
+            total[base] = total[base] + value if base in total else value
+    return _from_linear(total)
+
+
+def _from_linear(total: Mapping[Node, Number]) -> Node:
+    items = sorted(((c, t) for t, c in total.items() if c), key=lambda item: item[1].uid)
+    if not items:
+        return ZERO
+    if len(items) == 1:
+        coefficient, term = items[0]
+        if term is ONE:
+            return num(coefficient)
+        if coefficient == 1 and isinstance(coefficient, Fraction):
+            return term
+    return _intern("add", tuple(items))
+
+
+def scale(node: Node, factor: Number) -> Node:
+    """`factor * node`, distributed over a sum so that the linear form stays unique."""
+    if factor == 1:
+        return node
+    return _from_linear({t: factor * c for c, t in _linear(node)})
+
+
+def multiply(*factors: Node) -> Node:
+    """Product of nodes as coefficient times monomial."""
+    coefficient: Number = Fraction(1)
+    powers: dict[Node, Fraction] = {}
+    for factor in factors:
+        extra = _collect(factor, Fraction(1), powers)
+        coefficient = coefficient * extra
+        if coefficient == 0:
+            return ZERO
+    return _from_powers(powers, coefficient)
+
+
+def power(node: Node, exponent: Fraction) -> Node:
+    """`node ** exponent` for a rational exponent; bases are taken positive where the exponent is not an integer."""
+    if exponent == 0:
+        return ONE
+    if exponent == 1:
+        return node
+    powers: dict[Node, Fraction] = {}
+    coefficient = _collect(node, exponent, powers)
+    return _from_powers(powers, coefficient)
+
+
+def _collect(node: Node, exponent: Fraction, powers: dict[Node, Fraction]) -> Number:
+    """Multiply `node ** exponent` into `powers`; return the numeric coefficient that came out."""
+    whole = exponent.denominator == 1
+    if node.op == "num":
+        value = node.args[0]
+        if whole:
+            if value == 0 and exponent < 0:
+                raise ZeroDivisionError("division by the constant zero in an expression")
+            return value ** int(exponent)
+        if value == 0:
+            return Fraction(0)
+        root = _exact_power(value, exponent)
+        if root is not None:
+            return root
+    elif node.op == "mul" and whole:
+        for base, inner in node.args:
+            powers[base] = powers.get(base, Fraction(0)) + inner * exponent
+        return Fraction(1)
+    elif node.op == "add":
+        leading = node.args[0][0]
+        if len(node.args) == 1:
+            if whole:
+                return _collect(node.args[0][1], exponent, powers) * leading ** int(exponent)
+        elif whole and leading != 1:
+            monic = _from_linear({t: c / leading for c, t in node.args})
+            powers[monic] = powers.get(monic, Fraction(0)) + exponent
+            return leading ** int(exponent)
+    powers[node] = powers.get(node, Fraction(0)) + exponent
+    return Fraction(1)
+
+
+def _exact_power(value: Number, exponent: Fraction) -> Number | None:
+    if isinstance(value, float):
+        return value ** float(exponent)
+    if value < 0:
+        return None
+    roots = []
+    for part in (value.numerator, value.denominator):
+        root = round(part ** (1 / exponent.denominator))
+        if root**exponent.denominator != part:
+            return None
+        roots.append(root)
+    return Fraction(roots[0], roots[1]) ** exponent.numerator
+
+
+def _from_powers(powers: Mapping[Node, Fraction], coefficient: Number) -> Node:
+    if coefficient == 0:
+        return ZERO
+    items = []
+    for base, exponent in powers.items():
+        if exponent == 0:
+            continue
+        # a gate is 0 or 1: its positive powers are itself
+        items.append((base, Fraction(1) if base.op == "step" and exponent > 0 else exponent))
+    items.sort(key=lambda item: item[0].uid)
+    if not items:
+        return num(coefficient)
+    if len(items) == 1 and items[0][1] == 1:
+        return scale(items[0][0], coefficient)
+    product = _intern("mul", tuple(items))
+    return product if coefficient == 1 and isinstance(coefficient, Fraction) else _from_linear({product: coefficient})
+
+
+def _leading(node: Node) -> Number:
+    return node.args[0][0] if node.op == "add" else Fraction(1)
+
+
+def exp(node: Node) -> Node:
+    r"""Exponential; :math:`e^{-x}` is stored as :math:`1/e^x`, so that both share one atom."""
+    if node is ZERO:
+        return ONE
+    if _leading(node) < 0:
+        return power(_intern("exp", (-node,)), Fraction(-1))
+    return _intern("exp", (node,))
+
+
+def step(node: Node) -> Node:
+    """Gate: 1 where `node` > 0, else 0. Its argument is a switching surface, normalised to leading coefficient +-1."""
+    if node.op == "num":
+        return ONE if node.args[0] > 0 else ZERO
+    leading = abs(_leading(node))
+    return _intern("step", (node if leading == 1 else scale(node, 1 / leading),))
+
+
+def relu(node: Node) -> Node:
+    """max(node, 0), as the node times its gate."""
+    return multiply(step(node), node)
+
+
+def absolute(node: Node) -> Node:
+    """|node|, as two half-lines, so that its kink is a switching surface like any other."""
+    return relu(node) + relu(-node)
+
+
+def call(name: str, node: Node) -> Node:
+    """The function `name` applied to `node`."""
+    if name in _SPECIAL:
+        return _SPECIAL[name](node)
+    if name not in FUNCTIONS:
+        raise KeyError(name)
+    return _intern(name, (node,))
+
+
+def sqrt(node: Node) -> Node:
+    """Square root."""
+    return power(node, Fraction(1, 2))
+
+
+_SPECIAL: dict[str, Callable[[Node], Node]] = {
+    "exp": exp, "step": step, "relu": relu, "abs": absolute, "sqrt": sqrt,
+}  # fmt: skip
+
+# derivative of each function with respect to its argument, given the argument and the function node itself
+FUNCTIONS: dict[str, Callable[[Node, Node], Node]] = {
+    "exp": lambda a, y: y,
+    "log": lambda a, y: power(a, Fraction(-1)),
+    "sigmoid": lambda a, y: multiply(y, call("sigmoid", -a)),  # 1/(1+e^-a)
+    "softplus": lambda a, y: call("sigmoid", a),  # log(1+e^a)
+    "step": lambda a, y: ZERO,
+    "sin": lambda a, y: call("cos", a),
+    "cos": lambda a, y: -call("sin", a),
+    "tan": lambda a, y: ONE + y * y,
+    "tanh": lambda a, y: ONE - y * y,
+    "sinh": lambda a, y: call("cosh", a),
+    "cosh": lambda a, y: call("sinh", a),
+    "arctan": lambda a, y: power(ONE + a * a, Fraction(-1)),
+    "arcsinh": lambda a, y: power(ONE + a * a, Fraction(-1, 2)),
+}
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """The nodes an expression is made of directly."""
+    if node.op == "add":
+        return tuple(t for _, t in node.args)
+    if node.op == "mul":
+        return tuple(b for b, _ in node.args)
+    return () if node.op in ("num", "sym") else node.args
+
+
+def topological(roots: Iterable[Node]) -> list[Node]:
+    """All nodes below `roots`, each after its children."""
+    order: list[Node] = []
+    seen: set[Node] = set()
+    stack: list[tuple[Node, bool]] = [(root, False) for root in reversed(list(roots))]
+    while stack:
+        node, ready = stack.pop()
+        if ready:
+            order.append(node)
+        elif node not in seen:
+            seen.add(node)
+            stack.append((node, True))
+            stack.extend((child, False) for child in children(node) if child not in seen)
+    return order
+
+
+def symbols(roots: Iterable[Node]) -> set[str]:
+    """Names of all variables and parameters that occur."""
+    return {n.args[0] for n in topological(roots) if n.op == "sym"}
+
+
+def surfaces(roots: Iterable[Node]) -> list[Node]:
+    """Arguments of all gates below `roots`, deepest first; `h` and `-h` are one surface."""
+    found: dict[Node, None] = {}
+    for node in topological(roots):
+        if node.op == "step" and -node.args[0] not in found:
+            found[node.args[0]] = None
+    return list(found)
+
+
+def rebuild(node: Node, new: Callable[[Node], Node]) -> Node:
+    """`node` with each child replaced by `new(child)`, normalised again."""
+    if node.op == "add":
+        return combine((c, new(t)) for c, t in node.args)
+    if node.op == "mul":
+        return multiply(*(power(new(b), e) for b, e in node.args))
+    if node.op in ("num", "sym"):
+        return node
+    return call(node.op, new(node.args[0]))
+
+
+def substitute(roots: Sequence[Node], mapping: Mapping[Node, Node]) -> list[Node]:
+    """Replace nodes (usually symbols) simultaneously in all `roots`."""
+    memo: dict[Node, Node] = {}
+    for node in topological(roots):
+        memo[node] = mapping[node] if node in mapping else rebuild(node, memo.__getitem__)
+    return [memo[root] for root in roots]
+
+
+def partials(node: Node) -> list[tuple[Node, Node]]:
+    """Pairs (child, derivative of node by that child), one per occurrence."""
+    if node.op == "add":
+        return [(t, num(c)) for c, t in node.args if t is not ONE]
+    if node.op == "mul":
+        out = []
+        for base, exponent in node.args:
+            rest = dict(node.args)
+            rest[base] = exponent - 1
+            out.append((base, _from_powers(rest, exponent)))
+        return out
+    if node.op in ("num", "sym"):
+        return []
+    return [(node.args[0], FUNCTIONS[node.op](node.args[0], node))]
+
+
+def gradient(output: Node, wrt: Sequence[Node]) -> list[Node]:
+    """Reverse-mode derivative of one `output` by each node of `wrt`; gates count as constants."""
+    adjoint: dict[Node, list[Node]] = {output: [ONE]}
+    for node in reversed(topological([output])):
+        if node not in adjoint:
+            continue
+        total = add(adjoint[node])
+        adjoint[node] = [total]
+        for child, slope in partials(node):
+            if slope is not ZERO:
+                adjoint.setdefault(child, []).append(multiply(total, slope))
+    return [add(adjoint[node]) if node in adjoint else ZERO for node in wrt]
+
+
+def jacobian(outputs: Sequence[Node], wrt: Sequence[Node]) -> list[dict[int, Node]]:
+    """Forward-mode sparse Jacobian: one row {column: derivative} per output; gates count as constants."""
+    columns = {node: j for j, node in enumerate(wrt)}
+    rows: dict[Node, dict[int, Node]] = {}
+    for node in topological(outputs):
+        if node in columns:
+            rows[node] = {columns[node]: ONE}
+            continue
+        row: dict[int, list[Node]] = {}
+        for child, slope in partials(node):
+            if slope is ZERO:
+                continue
+            for j, inner in rows[child].items():
+                row.setdefault(j, []).append(multiply(slope, inner))
+        merged = ((j, add(terms)) for j, terms in row.items())
+        rows[node] = {j: value for j, value in merged if value is not ZERO}
+    return [rows[output] for output in outputs]
+
+
+def evaluate(roots: Sequence[Node], env: Mapping[str, Any], functions: Mapping[str, Callable[[Any], Any]],
+             constant: Callable[[Number], Any] = lambda v: v,
+             root: Callable[[Any, Fraction], Any] | None = None) -> list[Any]:  # fmt: skip
+    """Evaluate over any number type: `functions` gives its elementary functions, `root` its fractional powers."""
+    memo: dict[Node, Any] = {}
+    for node in topological(roots):
+        if node.op == "num":
+            memo[node] = constant(node.args[0])
+        elif node.op == "sym":
+            memo[node] = env[node.args[0]]
+        elif node.op == "add":
+            total = None
+            for c, t in node.args:
+                term = memo[t] if c == 1 else constant(c) * memo[t]
+                total = term if total is None else total + term
+            memo[node] = total
+        elif node.op == "mul":
+            total = None
+            for base, exponent in node.args:
+                value = memo[base]
+                if exponent.denominator != 1:
+                    value = root(value, exponent) if root is not None else value**exponent
+                elif exponent != 1:
+                    value = value ** int(exponent)
+                total = value if total is None else total * value
+            memo[node] = total
+        else:
+            memo[node] = functions[node.op](memo[node.args[0]])
+    return [memo[r] for r in roots]
