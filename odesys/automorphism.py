@@ -154,8 +154,8 @@ def _encode(graph: ColouredGraph) -> tuple[_Neighbours, _Partition]:
     for u, v, label in graph.edges:
         number = label_numbers.setdefault(label, len(label_numbers))
         between.setdefault((u, v), []).append(number)
-        between.setdefault((v, u), []).append(~number)  # the same edge seen from its head, hence a code for (u, v)
-    codes: dict[tuple[int, ...], int] = {}  # determines that for (v, u), and out-edges suffice below
+        between.setdefault((v, u), []).append(~number)  # the same edge seen from its head
+    codes: dict[tuple[int, ...], int] = {}  # the code for (u, v) determines that for (v, u), so one direction suffices
     neighbours: _Neighbours = [{} for _ in graph.colours]
     for (u, v), numbers in between.items():
         code = codes.setdefault(tuple(sorted(numbers)), len(codes))

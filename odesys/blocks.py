@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import graph
+from .errors import SlavingError
 from .graph import ONE, ZERO, Node
 
 
@@ -146,6 +147,25 @@ def softmax(block: Block) -> Block:
 def relu(block: Block) -> Block:
     """max(entry, 0), as entry times gate."""
     return multiply(block, apply(STEP, block))
+
+
+def gram_root(matrix: Block, scale: Block, side: str) -> Block:
+    r"""Self-scores slaved to the scores: :math:`(s^2 I + M M^\top)^{1/2}` (left) or with :math:`M^\top M` (right)."""
+    n = matrix.shape[0] if side == "left" else matrix.shape[1]
+    return Block("gram_root", (matrix, scale), (n, n), side)
+
+
+def replace_leaves(roots: Sequence[Block], mapping: Mapping[str, Block]) -> list[Block]:
+    """The same expressions with some leaves replaced by blocks."""
+    memo: dict[int, Block] = {}
+    for block in topological(roots):
+        if block.op == "leaf" and block.data in mapping:
+            memo[id(block)] = mapping[block.data]
+        elif all(memo[id(a)] is a for a in block.args):
+            memo[id(block)] = block
+        else:
+            memo[id(block)] = Block(block.op, tuple(memo[id(a)] for a in block.args), block.shape, block.data)
+    return [memo[id(root)] for root in roots]
 
 
 def topological(roots: Sequence[Block]) -> list[Block]:
@@ -290,6 +310,10 @@ def _apply_op(block: Block, args: list[np.ndarray], leaves: Mapping[str, np.ndar
         return np.sum(args[0], axis=block.data, keepdims=True)
     if op == "reshape":
         return np.reshape(args[0], block.shape)
+    if op == "gram_root":
+        if symbolic:
+            raise SlavingError("a matrix square root has no scalar form; use the block back end, or take the quotient first")
+        return _gram_root(args[0], float(args[1].reshape(-1)[0]), block.data)
     if op == "shifted_exp":
         if symbolic:
             return np.frompyfunc(graph.exp, 1, 1)(args[0])
@@ -306,6 +330,15 @@ def _node_matmul(left: np.ndarray, right: np.ndarray) -> np.ndarray:
         for j in range(right.shape[1]):
             out[i, j] = graph.add(graph.multiply(entry, right[k, j]) for k, entry in row if right[k, j] is not ZERO)
     return out
+
+
+def _gram_root(matrix: np.ndarray, scale: float, side: str) -> np.ndarray:
+    # through the singular values of M itself: squaring first would lose half the digits of the small ones
+    left, singular, right = np.linalg.svd(matrix)
+    basis = left if side == "left" else right.T
+    values = np.full(basis.shape[0], scale)
+    values[: len(singular)] = np.hypot(scale, singular)
+    return (basis * values) @ basis.T
 
 
 def _node_scatter(values: np.ndarray, index: tuple[np.ndarray, ...], shape: tuple[int, ...]) -> np.ndarray:

@@ -299,7 +299,8 @@ def compile_system(system: System, parameters: Mapping[str, Any], backend: str =
     """Bind parameters and choose a back end: ``scalar``, ``numba``, ``block``, or by size (``auto``)."""
     values = bind_parameters(system, parameters)
     if backend == "auto":
-        large = system.dimension > SCALAR_LIMIT and isinstance(system.field, BlockField)
+        has_blocks = isinstance(system.field, BlockField)
+        large = has_blocks and (system.dimension > SCALAR_LIMIT or system.field.block_only)  # type: ignore[union-attr]
         backend = "block" if large else "scalar"
     if backend == "block":
         if not isinstance(system.field, BlockField):

@@ -36,7 +36,9 @@ class Segment:
 
     def fill(self, values: np.ndarray) -> np.ndarray:
         """The matrix whose entries are taken from the state vector `values`."""
-        return values[self.index] if self.sign is None else values[self.index] * self.sign
+        if self.sign is None:
+            return values[self.index]
+        return values[self.index] * (self.sign.astype(object) if values.dtype == object else self.sign)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +88,11 @@ class BlockField:
         rest = values[len(self.rhs) :]
         observables = {name: v.reshape(-1)[0] for name, v in zip(self.observable_blocks, rest, strict=True)}
         return ScalarField(tuple(self.layout.pack(rhs)), observables)
+
+    @cached_property
+    def block_only(self) -> bool:
+        """True if an operation (a matrix square root) has no scalar form."""
+        return any(block.op == "gram_root" for block in blocks.topological(list(self.rhs.values())))
 
     @property
     def nodes(self) -> tuple[Node, ...]:

@@ -55,6 +55,11 @@ class Flow:
         """Name of the matrix of a path in one head."""
         return leaf_name(self.model, path, head)
 
+    def segment(self, path: Path, head: int) -> Segment:
+        """Where the matrix of a stored path of one head sits in the state vector."""
+        leaf = self.leaf(path, head)
+        return next(s for s in self.layout.segments if s.leaf == leaf)
+
     def initial_state(self, omega: Any = None, *, weights: Mapping[str, np.ndarray] | None = None,
                       **spread: Any) -> np.ndarray:  # fmt: skip
         r"""Start values of all states.
@@ -106,8 +111,7 @@ class Flow:
         ends = (right, left) if turned else (left, right)
         k = self.model.head_index(head)
         i, j = (self.model.words.parse(word)[0] if word is not None else 0 for word in ends)
-        segment = next(s for s in self.layout.segments if s.leaf == self.leaf(stored, k))
-        return self.layout.names[int(segment.index[i, j])]
+        return self.layout.names[int(self.segment(stored, k).index[i, j])]
 
     @cached_property
     def matrices(self) -> dict[str, np.ndarray]:

@@ -1,0 +1,151 @@
+r"""Quotient of a flow by symmetries: one variable per orbit of states, with the map back.
+
+A symmetry acts on state vectors as a signed permutation; a symmetric state satisfies :math:`x_{g(s)} = \sigma_s x_s`. Orbits are
+the connected components of the signed double cover; an orbit that contains a state with both signs is zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+
+from .errors import SymmetryError
+from .field import BlockField, Layout, Segment
+from .symmetry import SignedPermutation, is_symmetry
+from .system import System
+
+if TYPE_CHECKING:
+    from .flow import Flow
+
+
+@dataclass(frozen=True, eq=False)
+class Orbits:
+    """Signed orbits: state s equals `sign[s]` times variable `orbit[s]`; sign 0 marks states that vanish."""
+
+    orbit: np.ndarray
+    sign: np.ndarray
+    representatives: np.ndarray
+
+    def lift(self, z: Any) -> np.ndarray:
+        """Full state from orbit values; works along the last axis."""
+        return np.asarray(z)[..., self.orbit] * self.sign
+
+    def project(self, x: Any) -> np.ndarray:
+        """Orbit values of a full state: the signed mean over each orbit, along the last axis."""
+        x = np.asarray(x, dtype=float)
+        count = np.bincount(self.orbit[self.sign != 0], minlength=len(self.representatives))
+        out = np.zeros((*x.shape[:-1], len(self.representatives)))
+        for s in np.nonzero(self.sign)[0]:
+            out[..., self.orbit[s]] += self.sign[s] * x[..., s]
+        return out / count
+
+
+def signed_orbits(size: int, generators: Sequence[tuple[np.ndarray, np.ndarray]]) -> Orbits:
+    """Orbits of signed permutations (target, sign) of `size` states."""
+    states = np.arange(size)
+    rows, columns = [states], [states]
+    for target, sign in generators:
+        flipped = sign < 0
+        rows += [states, states + size]
+        columns += [target + size * flipped, target + size * ~flipped]
+    edges = (np.concatenate(rows), np.concatenate(columns))
+    cover = coo_matrix((np.ones(len(edges[0])), edges), shape=(2 * size, 2 * size))
+    _, component = connected_components(cover, directed=False)
+    plus, minus = component[:size], component[size:]
+    orbit, sign_of = np.zeros(size, dtype=int), np.zeros(size, dtype=int)
+    number: dict[int, tuple[int, int]] = {}
+    representatives: list[int] = []
+    for s in range(size):
+        if plus[s] == minus[s]:
+            continue
+        if plus[s] not in number:
+            number[plus[s]], number[minus[s]] = (len(representatives), 1), (len(representatives), -1)
+            representatives.append(s)
+        orbit[s], sign_of[s] = number[plus[s]]
+    return Orbits(orbit, sign_of, np.array(representatives, dtype=int))
+
+
+@dataclass(frozen=True, eq=False)
+class Quotient:
+    """A reduced flow: its system on orbit variables, the orbits, and the flow it came from."""
+
+    flow: Flow
+    generators: tuple[SignedPermutation, ...]
+    orbits: Orbits
+    system: System
+
+    def lift(self, z: Any) -> np.ndarray:
+        """Full state vector (or a stack of them) from orbit variables."""
+        return self.orbits.lift(z)
+
+    def project(self, x: Any) -> np.ndarray:
+        """Orbit variables of a full state: signed means over the orbits, exact for symmetric states."""
+        return self.orbits.project(x)
+
+    def asymmetry(self, x: Any) -> float:
+        """Largest distance of a full state from the symmetric states."""
+        return float(np.abs(np.asarray(x) - self.lift(self.project(x))).max())
+
+    def initial_state(self, omega: Any = None, **more: Any) -> np.ndarray:
+        """Start values of the orbit variables; refuses a start that is not symmetric."""
+        full = self.flow.initial_state(omega, **more)
+        if self.asymmetry(full) > 1e-12 * max(1e-300, float(np.abs(full).max())):
+            raise SymmetryError("this start is not symmetric, so the quotient does not describe it; use the full flow")
+        return self.project(full)
+
+    def variable(self, state: str) -> tuple[str, int]:
+        """Orbit variable of a full state, and its sign (0 if it vanishes)."""
+        s = self.flow.layout.names.index(state)
+        return self.system.names[int(self.orbits.orbit[s])], int(self.orbits.sign[s])
+
+    def rename(self, names: dict[str, str], tex: dict[str, str] | None = None) -> Quotient:
+        """The same quotient with orbit variables renamed."""
+        field = self.system.field
+        assert isinstance(field, BlockField)
+        new = tuple(names.get(name, name) for name in self.system.names)
+        old_tex = {names.get(name, name): text for name, text in self.system.tex.items()}
+        layout = replace(field.layout, names=new)
+        system = replace(self.system, names=new, field=replace(field, layout=layout), tex={**old_tex, **(tex or {})})
+        return replace(self, system=system)
+
+    def slaved(self) -> Any:
+        """The quotient with self-scores eliminated; see `odesys.slaving`."""
+        from .slaving import slave_quotient
+
+        return slave_quotient(self)
+
+
+def quotient(flow: Flow, generators: Sequence[SignedPermutation] | None = None, state: Any = None) -> Quotient:
+    """Merge each orbit of states into one variable.
+
+    `generators` chooses a subgroup (each is checked exactly against the data); by default the group found is used,
+    restricted to what fixes `state` if one is given.
+    """
+    if generators is None:
+        chosen = flow.symmetries(state).generators
+    else:
+        chosen = tuple(generators)
+        for element in chosen:
+            if not is_symmetry(flow, element):
+                raise SymmetryError(
+                    f"{element.describe(flow)} does not map the weighted samples and heads to themselves; "
+                    f"flow.symmetries() lists what does",
+                    witness=element,
+                )
+    layout = flow.layout
+    orbits = signed_orbits(len(layout.names), [g.on_states(flow) for g in chosen])
+    if not len(orbits.representatives):
+        raise SymmetryError("every state is mapped to minus itself, so the symmetric flow stands still at zero")
+    names = tuple(layout.names[s] for s in orbits.representatives)
+    segments = tuple(Segment(s.leaf, orbits.orbit[s.index], orbits.sign[s.index]) for s in layout.segments)
+    reduced = Layout(names, tuple(layout.places[s] for s in orbits.representatives), segments)
+    field = flow.system.field
+    assert isinstance(field, BlockField)
+    tex = {name: flow.system.tex[name] for name in names}
+    system = replace(flow.system, names=names, field=replace(field, layout=reduced), tex=tex)
+    return Quotient(flow, chosen, orbits, system)
