@@ -131,7 +131,8 @@ def as_node(value: Any) -> Node:
     return node
 
 
-def _linear(node: Node) -> Iterable[tuple[Number, Node]]:
+def linear_terms(node: Node) -> Iterable[tuple[Number, Node]]:
+    """Coefficients and terms of a node as a linear form; a constant is the coefficient of ONE."""
     if node.op == "add":
         return node.args
     if node.op == "num":
@@ -143,7 +144,7 @@ def add(terms: Iterable[Node]) -> Node:
     """Sum of `terms`, merged into one linear form."""
     total: dict[Node, Number] = {}
     for term in terms:
-        for coefficient, base in _linear(term):
+        for coefficient, base in linear_terms(term):
             total[base] = total[base] + coefficient if base in total else coefficient
     return _from_linear(total)
 
@@ -152,7 +153,7 @@ def combine(pairs: Iterable[tuple[Number, Node]]) -> Node:
     """The linear combination of nodes with numeric coefficients."""
     total: dict[Node, Number] = {}
     for factor, term in pairs:
-        for coefficient, base in _linear(term):
+        for coefficient, base in linear_terms(term):
             value = factor * coefficient
             total[base] = total[base] + value if base in total else value
     return _from_linear(total)
@@ -175,7 +176,7 @@ def scale(node: Node, factor: Number) -> Node:
     """`factor * node`, distributed over a sum so that the linear form stays unique."""
     if factor == 1:
         return node
-    return _from_linear({t: factor * c for c, t in _linear(node)})
+    return _from_linear({t: factor * c for c, t in linear_terms(node)})
 
 
 def multiply(*factors: Node) -> Node:

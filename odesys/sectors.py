@@ -41,11 +41,11 @@ def find_sectors(algebra: Sequence[np.ndarray]) -> list[Sector] | None:
     n = algebra[0].shape[0]
     centre = _centre(algebra)
     generic = sum((int(7 * i * i + 3 * i + 1) * z for i, z in enumerate(centre)), np.zeros((n, n), dtype=object))
-    projectors = _eigenprojectors(generic)
-    if projectors is None or len(projectors) != len(centre):
+    split = eigenprojectors(generic)
+    if split is None or len(split) != len(centre):
         return None
     sectors = []
-    for projector in projectors:
+    for _, projector in split:
         dimension = _rank([projector @ e for e in algebra])
         mu = isqrt(dimension)
         if mu * mu != dimension:
@@ -110,8 +110,8 @@ def _centre(algebra: Sequence[np.ndarray]) -> list[np.ndarray]:
     return [sum((c * e for c, e in zip(v, algebra, strict=True)), 0 * algebra[0]) for v in null_space(equations)]
 
 
-def _eigenprojectors(matrix: np.ndarray) -> list[np.ndarray] | None:
-    """Projectors on the eigenspaces of a diagonalisable rational matrix with rational eigenvalues, else None."""
+def eigenprojectors(matrix: np.ndarray) -> list[tuple[Fraction, np.ndarray]] | None:
+    """Eigenvalues and eigenprojectors of a diagonalisable rational matrix with rational eigenvalues, else None."""
     n = matrix.shape[0]
     _, factors = _fractions(matrix).charpoly().numer().factor()
     roots = []
@@ -126,7 +126,7 @@ def _eigenprojectors(matrix: np.ndarray) -> list[np.ndarray] | None:
         for other in roots:
             if other != root:
                 product = product @ (matrix - other * identity) / (root - other)
-        projectors.append(product)
+        projectors.append((root, product))
     return projectors
 
 

@@ -1,0 +1,82 @@
+r"""The closed systems of the two-mixture paper and their reductions, each with its size.
+
+For K = 2: two heads x (4 neurons + 16 scores + 10 key + 10 query self-scores) = 80 states; the head swap leaves 40, the
+group swap 22, slaving 10 (8 of them move in stage 2, 2 in stages 1 and 3). For every K >= 2 the quotient has 22.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from odesys import Flow, Quotient, Slaved, System, gradient_descent, gradient_flow
+from odesys.symmetry import SignedPermutation
+
+from . import setting
+
+ALL = ("w", "W_K", "W_Q")
+STAGES = {"stage1": ("w",), "stage2": ("W_K", "W_Q"), "stage3": ("w",), "simultaneous": ALL}
+_LETTER = {"w": "n", "KQ": "M", "KK": "A", "QQ": "B"}
+
+
+@cache
+def full_flow(stage: str = "simultaneous", K: int = 2, L: int = 3) -> Flow:
+    """Flow of one stage on all path scalars: 80 states for K = 2, 2 (2N^2 + 2N) with N = 2K in general."""
+    data = setting.conflicting(K, L) if stage == "stage2" else setting.data(K, L)
+    return gradient_flow(setting.model(K), data, train=STAGES[stage], carry=ALL)
+
+
+@cache
+def full_descent(K: int = 2, L: int = 3) -> Flow:
+    """Exact gradient descent on the same scalars, all weights at once (the paper's experiments)."""
+    return gradient_descent(setting.model(K), setting.data(K, L), train=ALL)
+
+
+@cache
+def symmetry_generators(K: int = 2, L: int = 3) -> tuple[SignedPermutation, ...]:
+    """The group of the whole data set: order 2 K!, also valid in every stage from the infinite-width start."""
+    return full_flow("simultaneous", K, L).symmetries().generators
+
+
+@cache
+def reduced(stage: str = "simultaneous", K: int = 2, L: int = 3) -> Quotient:
+    """Quotient by groups and heads: 2 + 8 + 6 + 6 = 22 states, named n_c, M_cv_same, A_vv_other, ..."""
+    return _named(full_flow(stage, K, L).quotient(generators=symmetry_generators(K, L)))
+
+
+@cache
+def reduced_descent(K: int = 2, L: int = 3) -> Quotient:
+    """The exact gradient-descent map on the 22 orbit variables."""
+    return _named(full_descent(K, L).quotient(generators=symmetry_generators(K, L)))
+
+
+def one_head(K: int = 2, L: int = 3) -> Quotient:
+    """Quotient by the head swap alone: 40 states for K = 2."""
+    flips = [g for g in symmetry_generators(K, L) if all(image == i for i, (image, _) in enumerate(g.words))]
+    return full_flow("simultaneous", K, L).quotient(generators=flips)
+
+
+@cache
+def slaved(stage: str = "simultaneous", K: int = 2, L: int = 3) -> Slaved:
+    """Self-scores eliminated at infinite width: 2 + 8 = 10 states."""
+    return reduced(stage, K, L).slaved()
+
+
+def orbit_name(state: str) -> str:
+    """Name of the orbit of a state of the + head: ``KQ_p_c1_v2`` becomes ``M_cv_other``."""
+    path, _, *ends = state.split("_")
+    kinds = "".join(re.sub(r"\d", "", end) for end in ends)
+    if len(ends) == 1:
+        return f"{_LETTER[path]}_{kinds}"
+    same = re.sub(r"\D", "", ends[0]) == re.sub(r"\D", "", ends[1])
+    return f"{_LETTER[path]}_{kinds}_{'same' if same else 'other'}"
+
+
+def _named(quotient: Quotient) -> Quotient:
+    return quotient.rename({name: orbit_name(name) for name in quotient.system.names})
+
+
+def systems(parameters: dict) -> dict[str, System]:
+    """The systems by the names the command line uses."""
+    K, L = parameters["K"], parameters["L"]
+    return {"full": full_flow("simultaneous", K, L).system, "quotient": reduced("simultaneous", K, L).system}

@@ -1,0 +1,76 @@
+r"""Setting of the two-mixture paper: data of Definition 2.1, the two-headed model of Eq. (1), parameters.
+
+A sample of group k has the tokens :math:`(c_k,\ y v_k,\ \epsilon v_{k'}, \dots)` with distractors :math:`k' \ne k`; its label is y.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from functools import cache
+from itertools import combinations_with_replacement
+from math import comb, factorial
+
+from odesys import AttentionModel, Dictionary, Distribution, Head, Sample
+from odesys.errors import ParameterError
+from odesys.paper import Parameter
+
+PARAMETERS = (
+    Parameter("K", 2, "number of mixtures (groups)", int, low=2),
+    Parameter("L", 3, "tokens a sample", int, low=3),
+    Parameter("omega", 0.1, "initial scale of keys and queries", float, low=0, open_low=True),
+    Parameter("b", 0.5, "bias of both heads", float, low=0, open_low=True),
+    Parameter("T1", 20.0, "end of stage 1", float, low=0, open_low=True),
+    Parameter("x_star", 1.0, "stage 2 ends when the score of c1 for v1 reaches this", float, low=0, open_low=True),
+    Parameter("eps", 0.01, "stage 3 ends when the population loss reaches this", float, low=0, open_low=True),
+    Parameter("t_end", 2000.0, "last time of any run", float, low=0, open_low=True),
+)
+
+LARGEST_SUPPORT = 20_000
+
+
+def words(K: int = 2) -> Dictionary:
+    """Group signals c1..cK, then classification signals v1..vK, orthonormal."""
+    return Dictionary([f"c{k}" for k in range(1, K + 1)] + [f"v{k}" for k in range(1, K + 1)])
+
+
+def model(K: int = 2) -> AttentionModel:
+    """f = relu(H+ + b) - relu(H- + b) with a bias parameter b (Eq. (1))."""
+    return AttentionModel(words(K), heads=[Head(+1, activation="relu", bias="b"), Head(-1, activation="relu", bias="b")])
+
+
+@cache
+def data(K: int = 2, L: int = 3) -> Distribution:
+    """The support of Definition 2.1 up to order of tokens, with multinomial weights."""
+    signed = [(sign, j) for j in range(1, K + 1) for sign in (1, -1)]
+    size = 2 * K * comb(2 * (K - 1) + L - 3, L - 2)
+    if size > LARGEST_SUPPORT:
+        raise ParameterError(f"K = {K}, L = {L} has {size} distinct samples, more than {LARGEST_SUPPORT}; lower K or L")
+    samples = []
+    for k in range(1, K + 1):
+        others = [(sign, j) for sign, j in signed if j != k]
+        for y in (1, -1):
+            for bag in combinations_with_replacement(others, L - 2):
+                orders = factorial(L - 2)
+                for count in Counter(bag).values():
+                    orders //= factorial(count)
+                weight = Fraction(orders, 2 * K * len(others) ** (L - 2))
+                tokens = [f"c{k}", _token(y, k), *(_token(sign, j) for sign, j in bag)]
+                samples.append(Sample(tokens, label=y, weight=weight))
+    return Distribution(samples)
+
+
+def _token(sign: int, k: int) -> str:
+    return f"v{k}" if sign > 0 else f"-v{k}"
+
+
+def is_conflicting(sample: Sample) -> bool:
+    """True if the distractor carries the other sign than the label (L = 3)."""
+    return sample.tokens[2].startswith("-") == (sample.label > 0)
+
+
+def conflicting(K: int = 2, L: int = 3) -> Distribution:
+    """The conditional distribution on the conflicting samples, the objective of stage 2."""
+    if L != 3:
+        raise ParameterError(f"conflicting samples are defined for L = 3, not L = {L}; use --protocol simultaneous")
+    return data(K, L).condition(is_conflicting)

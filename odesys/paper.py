@@ -1,0 +1,111 @@
+"""What a paper offers to the command line: parameters, systems, protocols, a comparison and figures.
+
+A paper is a package with a `PAPER` of this type, found by name through the entry point group ``odesys.papers`` or as a
+folder. The engine knows the shape, never the content.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from .errors import ParameterError
+from .system import System
+
+Progress = Callable[[str, float], None]
+
+
+def silent(step: str, fraction: float) -> None:
+    """Progress that says nothing."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A named number a user can set: default, meaning, type and allowed range."""
+
+    name: str
+    default: Any
+    help: str
+    kind: type = float
+    low: float = -math.inf
+    high: float = math.inf
+    open_low: bool = False
+
+    def read(self, text: Any) -> Any:
+        """The value of a text such as ``0.05``; symbols and out-of-range numbers get a sentence."""
+        try:
+            value = self.kind(text)
+        except (TypeError, ValueError):
+            hint = "a symbol is not available for it" if text == "symbol" else f"it must be {self._wanted()}"
+            raise ParameterError(f"{self.name} = {text!r} can not be used: {hint}") from None
+        number = float(value)
+        if not math.isfinite(number) or number < self.low or number > self.high or (self.open_low and number == self.low):
+            raise ParameterError(f"{self.name} = {text} is out of range: it must be {self._wanted()}")
+        return value
+
+    def _wanted(self) -> str:
+        text = "a whole number" if self.kind is int else "a number"
+        if self.low > -math.inf:
+            text += f" {'above' if self.open_low else 'of at least'} {self.low:g}"
+        return text + (f" and at most {self.high:g}" if self.high < math.inf else "")
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """One run: final observables, events, cost, drift of the conserved quantities, and tables to save and plot."""
+
+    protocol: str
+    parameters: Mapping[str, Any]
+    final: Mapping[str, float]
+    events: tuple[Mapping[str, Any], ...]
+    cost: Mapping[str, float]
+    invariant_drift: float | None
+    columns: Mapping[str, Any]
+    plot: Callable[[Path], list[Path]] | None = field(default=None, repr=False)
+
+    def as_json(self, paper: str) -> dict[str, Any]:
+        """The documented result of ``odesys simulate``."""
+        return {
+            "paper": paper, "protocol": self.protocol, "parameters": dict(self.parameters), "final": dict(self.final),
+            "cost": dict(self.cost), "events": [dict(e) for e in self.events], "invariant_drift": self.invariant_drift,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FigureSpec:
+    """A figure of a paper: what it shows, and a function (folder, progress) that draws it and returns the files."""
+
+    title: str
+    draw: Callable[[Path, Progress], list[Path]]
+
+
+class CompareFunction(Protocol):
+    """Theory against finite width: widths, number of seeds, parameters, progress -> the documented result."""
+
+    def __call__(self, widths: list[int], seeds: int, parameters: Mapping[str, Any], progress: Progress) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Paper:
+    """Everything the command line needs to know about a paper."""
+
+    name: str
+    title: str
+    reference: str
+    parameters: tuple[Parameter, ...]
+    systems: Mapping[str, Callable[[Mapping[str, Any]], System]]
+    protocols: Mapping[str, Callable[[Mapping[str, Any], Progress], Simulation]]
+    figures: Mapping[str, FigureSpec]
+    compare: CompareFunction | None = None
+    claims: tuple[str, ...] = ()
+
+    def read_parameters(self, settings: Mapping[str, str]) -> dict[str, Any]:
+        """All parameters: defaults, overridden by texts such as {"omega": "0.05"}; unknown names are refused."""
+        known = {p.name: p for p in self.parameters}
+        unknown = sorted(set(settings) - set(known))
+        if unknown:
+            raise ParameterError(f"{self.name} has no parameter {unknown[0]!r}; it has {', '.join(known)}")
+        return {name: p.read(settings[name]) if name in settings else p.default for name, p in known.items()}
