@@ -162,7 +162,7 @@ def flow_run(network: Network, data: Distribution, train: Sequence[str], t_span:
         lambda _, x: -_join(_gradients(network, batches, _split(x, network.weights, names), names, slope), names),
         (start, stop), x, method, times, rtol=rtol, atol=atol)  # fmt: skip
     if not run.success:
-        raise IntegrationError(f"the gradient flow did not reach t = {stop}: {run.message}", time=run.t.max(initial=start))
+        raise IntegrationError(f"the gradient flow does not reach {stop}: {run.message}", time=max([start, *run.t]))
     return times, [replace(network, weights=_split(x, network.weights, names)) for x in run.y.T]
 
 

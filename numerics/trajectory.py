@@ -1,10 +1,11 @@
-"""Trajectory: times, states by name, events, stop reason, cost counters; dense between events, saved whole or not at all."""
+"""Trajectory: times, states by name, events, stop reason, cost counters; dense in time, saved whole or not at all."""
 
 from __future__ import annotations
 
 import contextlib
 import csv
 import io
+import math
 import os
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -16,9 +17,12 @@ from typing import IO, Any
 import numpy as np
 from scipy.integrate import OdeSolution
 
+from odesys import graph
+from odesys.codegen import Compiled, generate
 from odesys.errors import EquationError, OutputError, ParameterError
 from odesys.field import BlockField
-from odesys.system import System
+from odesys.graph import Node
+from odesys.system import TIME, System
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,48 @@ class Event:
     def as_json(self) -> dict[str, Any]:
         """Name, kind, time and the details as one flat mapping."""
         return {"name": self.name, "kind": self.kind, "time": self.time, **self.detail}
+
+
+@dataclass(frozen=True)
+class StopWhen:
+    """An event to look for: `expression` passes `level`, upwards (`direction` +1), downwards (-1) or either way (0).
+
+    expression : name of a state or an observable; a node or SymPy expression in states, parameters, observables and t;
+        or a function of (t, x).
+    terminal : stop there; otherwise the event is only recorded.
+    """
+
+    name: str
+    expression: Any
+    direction: int = 0
+    terminal: bool = True
+    level: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.direction not in (-1, 0, 1):
+            raise ParameterError(f"the event {self.name} has the direction {self.direction!r}; it is +1, -1 or 0")
+        if not math.isfinite(self.level):
+            raise ParameterError(f"the event {self.name} has the level {self.level}; it must be finite")
+
+    def function(self, compiled: Compiled, parameters: Mapping[str, float]) -> Callable[[float, np.ndarray], float]:
+        """The expression minus the level, as a function of (t, x)."""
+        system, wanted, level = compiled.system, self.expression, float(self.level)
+        known = {*system.names, *system.parameters, TIME}
+        if isinstance(wanted, str) and wanted in system.names:
+            index = system.names.index(wanted)
+            return lambda t, x: float(x[index]) - level
+        if isinstance(wanted, str) and wanted in observable_names(system):
+            return lambda t, x: compiled.observables(t, x)[wanted] - level
+        if not isinstance(wanted, (str, Node)) and not hasattr(wanted, "free_symbols") and callable(wanted):
+            return lambda t, x: float(wanted(t, x)) - level
+        node = graph.as_node(wanted)
+        unknown = sorted(graph.symbols([node]) - known - set(observable_names(system)))
+        if unknown:
+            raise EquationError(f"the event {self.name} uses {unknown[0]}, which is no state, observable or parameter")
+        if not graph.symbols([node]) <= known:
+            node = graph.substitute([node], {graph.sym(n): v for n, v in system.observables.items()})[0]
+        code = straight_line_function(system, [node], parameters)
+        return lambda t, x: float(code(t, x)[0]) - level
 
 
 @dataclass(frozen=True)
@@ -96,7 +142,7 @@ class Trajectory:
         return float(self.solution.t_min if self.solution is not None else min(self.end_time, *self.times))
 
     def at(self, t: Any) -> np.ndarray:
-        """States at one time, shape (n,), or at several, shape (k, n), by dense output; a map has its recorded steps only.
+        """States at one time, shape (n,), or at several, (k, n), by dense output; a map has its recorded steps only.
 
         Where a state map made a stage start elsewhere, the value at that very time is the one before.
         """
@@ -104,7 +150,7 @@ class Trajectory:
         inside = (wanted >= self.start_time) & (wanted <= self.end_time)
         if not inside.all():
             raise ParameterError(
-                f"the time {np.atleast_1d(wanted)[~np.atleast_1d(inside)][0]:g} is outside of the run, "
+                f"the time {wanted[~inside].flat[0]:g} is outside of the run, "
                 f"which goes from {self.start_time:g} to {self.end_time:g}"
             )
         if self.solution is not None:
@@ -116,7 +162,7 @@ class Trajectory:
         rows = np.vstack([self.states.reshape(-1, len(self.names)), self.end_state])
         missing = ~np.isin(wanted, known)
         if missing.any():
-            raise ParameterError(f"step {np.atleast_1d(wanted)[np.atleast_1d(missing)][0]:g} of the map was not recorded")
+            raise ParameterError(f"step {wanted[missing].flat[0]:g} of the map was not recorded")
         return rows[np.argmax(known == wanted[..., None], axis=-1)]
 
     def state(self, name: str) -> np.ndarray:
@@ -160,7 +206,7 @@ class Trajectory:
             "event_kinds": np.array([e.kind for e in self.events], dtype=str),
             "event_times": np.array([e.time for e in self.events], dtype=float),
             **{f"cost_{key}": value for key, value in self.cost.as_json().items()},
-        }  # fmt: skip
+        }
         return write_atomic(path, lambda file: np.savez_compressed(file, **arrays))
 
     def to_csv(self, path: str | Path, observables: Sequence[str] = ()) -> Path:
@@ -211,7 +257,7 @@ def join(trajectories: Sequence[Trajectory], names: Sequence[str] | None = None)
         end_time=last.end_time, end_state=last.end_state, events=tuple(events), stop=last.stop,
         cost=sum((run.cost for run in runs), Cost()), solution=_join_solutions(runs),
         parts=dict(zip(labels, runs, strict=True)),
-    )  # fmt: skip
+    )
 
 
 def _check_runs(runs: Sequence[Trajectory], labels: Sequence[str]) -> None:
@@ -224,7 +270,7 @@ def _check_runs(runs: Sequence[Trajectory], labels: Sequence[str]) -> None:
             raise EquationError(f"the stage {label} has other states than the stage before it; all share one layout")
         if after.start_time != before.end_time:
             raise ParameterError(
-                f"the stage {label} starts at t = {after.start_time:g} but the stage before it ends at {before.end_time:g}"
+                f"the stage {label} starts at t = {after.start_time:g}; the one before it ends at {before.end_time:g}"
             )
 
 
@@ -236,8 +282,9 @@ def _first_row(runs: Sequence[Trajectory], k: int) -> int:
 
 
 def _join_solutions(runs: Sequence[Trajectory]) -> OdeSolution | None:
-    dense = [run.solution for run in runs if run.end_time > run.start_time]
-    if not dense or any(piece is None for piece in dense):
+    moved = [run for run in runs if run.end_time > run.start_time]
+    dense = [run.solution for run in moved if run.solution is not None]
+    if not dense or len(dense) < len(moved):
         return None
     knots = np.concatenate([dense[0].ts[:1], *(piece.ts[1:] for piece in dense)])
     return OdeSolution(knots, [p for piece in dense for p in piece.interpolants])
@@ -248,7 +295,7 @@ def _compiled(system: System, parameters: Mapping[str, float]) -> Any:
 
 
 def _table(system: System, parameters: Mapping[str, float], times: np.ndarray,
-           states: np.ndarray) -> dict[str, np.ndarray]:  # fmt: skip
+           states: np.ndarray) -> dict[str, np.ndarray]:
     compiled = _compiled(system, parameters)
     rows = [compiled.observables(float(t), x) for t, x in zip(times, states, strict=True)]
     return {name: np.array([row[name] for row in rows], dtype=float) for name in observable_names(system)}
@@ -256,8 +303,23 @@ def _table(system: System, parameters: Mapping[str, float], times: np.ndarray,
 
 def observable_names(system: System) -> tuple[str, ...]:
     """Names of the observables, without scalarising a system that is kept in blocks."""
-    field = system.field
-    return tuple(field.observable_blocks if isinstance(field, BlockField) else field.observables)
+    form = system.field
+    return tuple(form.observable_blocks if isinstance(form, BlockField) else form.observables)
+
+
+def straight_line_function(system: System, roots: Sequence[Node],
+                           parameters: Mapping[str, float]) -> Callable[..., np.ndarray]:
+    """Straight-line code of (t, x, gates) for `roots`; without gates these follow the state."""
+    names = [f"out[{k}]" for k in range(len(roots))]
+    code = {gated: generate(system, roots, names, gated).function for gated in (False, True)}
+    p = list(parameters.values())
+
+    def run(t: float, x: np.ndarray, gates: np.ndarray | None = None) -> np.ndarray:
+        out = [0.0] * len(roots)
+        code[gates is not None](float(t), x.tolist(), p, [] if gates is None else gates.tolist(), out)
+        return np.array(out, dtype=float)
+
+    return run
 
 
 def _some(names: Sequence[str]) -> str:

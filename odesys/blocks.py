@@ -7,7 +7,7 @@ back ends come from one object. Reverse derivatives are blocks again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
@@ -234,7 +234,7 @@ def _pullback(block: Block, bar: Block) -> list[tuple[Block, Block]]:
 
 
 def evaluate(roots: Sequence[Block], leaves: Mapping[str, np.ndarray], parameters: Mapping[str, float] | None = None,
-             gates: Mapping[tuple[int, Node], np.ndarray] | None = None) -> list[np.ndarray]:  # fmt: skip
+             gates: Mapping[tuple[int, Node], np.ndarray] | None = None) -> list[np.ndarray]:
     """Values of `roots` for given leaf arrays: floats if `parameters` are given, else arrays of nodes.
 
     `gates` fixes the gates found by `gated_arguments`, for integration between two switches.
@@ -270,14 +270,14 @@ def _gate_symbols(function: Node) -> tuple[Node, tuple[Node, ...]]:
 
 
 def _apply_gated(block: Block, argument: np.ndarray, parameters: Mapping[str, float],
-                 gates: Mapping[tuple[int, Node], np.ndarray]) -> np.ndarray:  # fmt: skip
+                 gates: Mapping[tuple[int, Node], np.ndarray]) -> np.ndarray:
     function, found = _gate_symbols(block.data)
     values = {f"_gate{i}": gates[id(block.args[0]), surface] for i, surface in enumerate(found)}
     return _vectorised(function)(argument, {**parameters, **values})
 
 
 def _apply_op(block: Block, args: list[np.ndarray], leaves: Mapping[str, np.ndarray],
-              parameters: Mapping[str, float] | None, symbolic: bool) -> np.ndarray:  # fmt: skip
+              parameters: Mapping[str, float] | None, symbolic: bool) -> np.ndarray:
     op = block.op
     if op == "leaf":
         return leaves[block.data]
@@ -312,7 +312,7 @@ def _apply_op(block: Block, args: list[np.ndarray], leaves: Mapping[str, np.ndar
         return np.reshape(args[0], block.shape)
     if op == "gram_root":
         if symbolic:
-            raise SlavingError("a matrix square root has no scalar form; use the block back end, or take the quotient first")
+            raise SlavingError("a matrix square root has no scalar form; use the block back end or take the quotient")
         return _gram_root(args[0], float(args[1].reshape(-1)[0]), block.data)
     if op == "shifted_exp":
         if symbolic:
@@ -373,13 +373,13 @@ def _sigmoid(z: Any) -> Any:
     return np.where(np.asarray(z) >= 0, 1 / (1 + small), small / (1 + small))
 
 
-NUMPY_FUNCTIONS = {
+NUMPY_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "exp": np.exp, "log": np.log, "sin": np.sin, "cos": np.cos, "tan": np.tan, "tanh": np.tanh, "sinh": np.sinh,
     "cosh": np.cosh, "arctan": np.arctan, "arcsinh": np.arcsinh,
     "sigmoid": _sigmoid,
     "softplus": lambda z: np.logaddexp(0.0, z),
     "step": lambda z: np.where(np.asarray(z) > 0, 1.0, 0.0),
-}  # fmt: skip
+}
 
 
 @cache

@@ -28,7 +28,7 @@ SCALAR_LIMIT = 200  # states; above this the block back end is the default
 
 
 def straight_line(roots: Sequence[Node], argument: Mapping[str, str], targets: Sequence[str],
-                  constant: Callable[[Number], str], gates: Mapping[Node, str] | None = None) -> list[str]:  # fmt: skip
+                  constant: Callable[[Number], str], gates: Mapping[Node, str] | None = None) -> list[str]:
     """Assignments that compute `roots` into `targets`; a node used more than once is computed once."""
     order = graph.topological(roots)
     uses: dict[Node, int] = dict.fromkeys(order, 0)
@@ -52,7 +52,7 @@ def straight_line(roots: Sequence[Node], argument: Mapping[str, str], targets: S
 
 
 def _expression(node: Node, text: Mapping[Node, str], argument: Mapping[str, str],
-                constant: Callable[[Number], str], gates: Mapping[Node, str]) -> str:  # fmt: skip
+                constant: Callable[[Number], str], gates: Mapping[Node, str]) -> str:
     if node in gates:
         return gates[node]
     if node.op == "num":
@@ -122,7 +122,7 @@ FLOAT_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "exp": _safe_exp, "log": math.log, "sin": math.sin, "cos": math.cos, "tan": math.tan, "tanh": math.tanh,
     "sinh": math.sinh, "cosh": math.cosh, "arctan": math.atan, "arcsinh": math.asinh, "sqrt": math.sqrt,
     "sigmoid": _sigmoid, "softplus": _softplus, "step": lambda z: 1.0 if z > 0 else 0.0,
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def _numba_functions() -> dict[str, Any]:
     import numba
 
     table = {name: getattr(math, {"arctan": "atan", "arcsinh": "asinh"}.get(name, name))
-             for name in FLOAT_FUNCTIONS if name not in ("sigmoid", "softplus", "step", "exp")}  # fmt: skip
+             for name in FLOAT_FUNCTIONS if name not in ("sigmoid", "softplus", "step", "exp")}
     table["exp"] = np.exp
     table["sigmoid"] = numba.njit(_sigmoid)
     table["softplus"] = numba.njit(_softplus)
@@ -171,7 +171,7 @@ def _numba_functions() -> dict[str, Any]:
 
 
 class Compiled:
-    """A system with its parameters bound: `f(t, x)`, `field(t, x, gates)`, `surfaces(t, x)`, `jacobian(t, x, gates)`."""
+    """A system with its parameters bound: `f(t, x)`; `field` and `jacobian` with gates held fixed; `surfaces`."""
 
     def __init__(self, system: System, values: np.ndarray, jit: bool) -> None:
         self.system = system
@@ -315,7 +315,8 @@ def bind_parameters(system: System, parameters: Mapping[str, Any]) -> np.ndarray
     """Parameter values in the order of the system, checked for names and finiteness."""
     unknown = sorted(set(parameters) - set(system.parameters))
     if unknown:
-        raise ParameterError(f"{unknown[0]} is not a parameter; the parameters are {', '.join(system.parameters) or 'none'}")
+        known = ", ".join(system.parameters) or "none"
+        raise ParameterError(f"{unknown[0]} is not a parameter; the parameters are {known}")
     values = []
     for name in system.parameters:
         if name not in parameters:

@@ -45,7 +45,7 @@ class Dictionary:
                 raise DictionaryError(f"{name!r} is not a word: use a letter followed by letters or digits, as in 'c1'")
         repeated = sorted({name for name in names if names.count(name) > 1})
         if repeated:
-            raise DictionaryError(f"the word {repeated[0]!r} stands twice in the dictionary; each word once", word=repeated)
+            raise DictionaryError(f"the word {repeated[0]!r} stands twice in the dictionary; each word once")
         object.__setattr__(self, "words", names)
         object.__setattr__(self, "gram", None if gram is None else _checked_gram(gram, names))
         object.__setattr__(self, "_index", {name: i for i, name in enumerate(names)})

@@ -108,7 +108,7 @@ class Distribution:
     def expectation(self, function: Callable[[Sample], Any]) -> Any:
         """Exact expectation of `function(sample)`."""
         return sum((item.weight * function(item) for item in self.samples[1:]),
-                   self.samples[0].weight * function(self.samples[0]))  # fmt: skip
+                   self.samples[0].weight * function(self.samples[0]))
 
     def encode(self, dictionary: Dictionary) -> tuple[Group, ...]:
         """Samples as index arrays, one group per length; unknown words are named."""

@@ -67,7 +67,7 @@ class Layout:
         for k, (leaf, i, j) in enumerate(self.places):
             by_leaf.setdefault(leaf, []).append((k, i, j))
         return {leaf: tuple(np.array(column) for column in zip(*items, strict=True))  # type: ignore[misc]
-                for leaf, items in by_leaf.items()}  # fmt: skip
+                for leaf, items in by_leaf.items()}
 
 
 @dataclass(frozen=True, eq=False)

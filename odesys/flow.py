@@ -29,6 +29,7 @@ from .system import System
 
 if TYPE_CHECKING:
     from .quotient import Quotient
+    from .slaving import Slaved
     from .symmetry import SymmetryGroup
 
 STEP_SIZE = "eta"
@@ -61,12 +62,12 @@ class Flow:
         return next(s for s in self.layout.segments if s.leaf == leaf)
 
     def initial_state(self, omega: Any = None, *, weights: Mapping[str, np.ndarray] | None = None,
-                      **spread: Any) -> np.ndarray:  # fmt: skip
+                      **spread: Any) -> np.ndarray:
         r"""Start values of all states.
 
-        Either the infinite-width start, where a path keeps only pairs :math:`W^\top W \to s\,I` with s = omega^2 for the
-        score maps (other maps by name, e.g. ``W_V=0.01``), or the path values of a finite network, given as a mapping
-        from weight name to the images of the words, heads first.
+        Either the infinite-width start, where a path keeps only pairs :math:`W^\top W \to s\,I` with s = omega^2 for
+        the score maps (other maps by name, e.g. ``W_V=0.01``), or the path values of a finite network, given as a
+        mapping from weight name to the images of the words, heads first.
         """
         if (weights is None) == (omega is None and not spread):
             raise ModelError("give either omega (the infinite-width start) or weights= (a finite network), not both")
@@ -91,11 +92,14 @@ class Flow:
 
         return quotient(self, generators, state)
 
-    def slaved(self) -> Any:
-        """The system with self-scores eliminated by (J S)^2 = omega^4 I, valid from the infinite-width start."""
+    def slaved(self, state: Any = None) -> Slaved:
+        """The system with self-scores eliminated by (J S)^2 = omega^4 I, valid from the infinite-width start.
+
+        A `state` to start from is refused unless it satisfies this identity.
+        """
         from .slaving import slave_flow
 
-        return slave_flow(self)
+        return slave_flow(self, state)
 
     def score(self, head: str | int, key: str, query: str) -> str:
         """Name of the score of a key word for a query word."""
@@ -121,7 +125,7 @@ class Flow:
 
 
 def gradient_flow(model: AttentionModel, data: Distribution, train: Iterable[str] = ("w", "W_K", "W_Q"),
-                  loss: Any = "logistic", carry: Iterable[str] | None = None) -> Flow:  # fmt: skip
+                  loss: Any = "logistic", carry: Iterable[str] | None = None) -> Flow:
     """Derive the gradient flow of the population loss on path scalars.
 
     Parameters
@@ -136,7 +140,7 @@ def gradient_flow(model: AttentionModel, data: Distribution, train: Iterable[str
 
 
 def gradient_descent(model: AttentionModel, data: Distribution, train: Iterable[str] = ("w", "W_K", "W_Q"),
-                     loss: Any = "logistic", carry: Iterable[str] | None = None) -> Flow:  # fmt: skip
+                     loss: Any = "logistic", carry: Iterable[str] | None = None) -> Flow:
     """Derive the exact gradient step W -> W - eta dL/dW on the same path scalars, with all powers of eta."""
     return _derive(model, data, train, loss, carry, step=True)
 
@@ -148,7 +152,7 @@ def leaf_name(model: AttentionModel, path: Path, head: int) -> str:
 
 
 def _derive(model: AttentionModel, data: Distribution, train: Iterable[str], loss: Any,
-            carry: Iterable[str] | None, step: bool) -> Flow:  # fmt: skip
+            carry: Iterable[str] | None, step: bool) -> Flow:
     trained = (train,) if isinstance(train, str) else tuple(train)
     carried = trained if carry is None else tuple(carry)
     _check_weights(model, trained, carried)
@@ -156,7 +160,7 @@ def _derive(model: AttentionModel, data: Distribution, train: Iterable[str], los
     closure = close(read, frozenset(carried), exact_step=step)
     loss = as_loss(loss)
     leaves = {leaf_name(model, path, k): blocks.leaf(leaf_name(model, path, k), _shape(model, path))
-              for k in range(len(model.heads)) for path in closure.paths}  # fmt: skip
+              for k in range(len(model.heads)) for path in closure.paths}
     objective, observables = loss_blocks(model, data, loss, leaves, read)
     rhs: dict[str, Block] = {}
     for k in range(len(model.heads)):
@@ -198,7 +202,7 @@ def _negative(block: Block) -> Block:
 
 
 def _term_block(term: Term, model: AttentionModel, head: int, closure: Closure, leaves: Mapping[str, Block],
-                forces: Sequence[Block]) -> Block:  # fmt: skip
+                forces: Sequence[Block]) -> Block:
     factors: list[Block] = []
     for factor in term.factors:
         if isinstance(factor, Force):
@@ -212,14 +216,16 @@ def _term_block(term: Term, model: AttentionModel, head: int, closure: Closure, 
             if gram is not None:
                 factors.append(blocks.constant(gram))
     product = blocks.chain(factors)
-    return blocks.multiply(blocks.constant([[sym(STEP_SIZE) ** term.order]]), product) if closure.exact_step else product
+    if not closure.exact_step:
+        return product
+    return blocks.multiply(blocks.constant([[sym(STEP_SIZE) ** term.order]]), product)
 
 
 def pin_gram(model: AttentionModel, pin: str) -> np.ndarray | None:
     """Gram matrix of a pinned set as an array of nodes; None for the identity."""
     if pin == WORDS:
         return None if model.words.orthonormal else np.array(
-            [[num(v) for v in row] for row in model.words.gram_array()], dtype=object)  # fmt: skip
+            [[num(v) for v in row] for row in model.words.gram_array()], dtype=object)
     if pin == OUTPUT and isinstance(model.value.output, FixedVector):
         return np.array([[model.value.output.square]], dtype=object)
     return None
@@ -252,7 +258,7 @@ def _layout(model: AttentionModel, closure: Closure) -> tuple[tuple[str, ...], d
 
 
 def loss_blocks(model: AttentionModel, data: Distribution, loss: Loss, leaves: Mapping[str, Block],
-                read: Sequence[Path]) -> tuple[Block, dict[str, Block]]:  # fmt: skip
+                read: Sequence[Path]) -> tuple[Block, dict[str, Block]]:
     """The population loss as a block, and the observables: loss, margins y f(X) and pooled head outputs H(X)."""
     totals: list[Block] = []
     margins: dict[int, Block] = {}
@@ -295,9 +301,9 @@ def _pooled_output(model: AttentionModel, group: Group, values: Block, scores: B
     rows = model.value.rows
     which = np.arange(rows)[None, :, None]
     tokens = blocks.multiply(blocks.constant(group.signs[:, None, :].astype(int)),
-                             blocks.take(values, (which, group.words[:, None, :])))  # (s, row, key)  # fmt: skip
+                             blocks.take(values, (which, group.words[:, None, :])))  # (s, row, key)
     mixed = blocks.sum_axis(blocks.multiply(blocks.reshape(attention, (count, 1, length, length)),
-                                            blocks.reshape(tokens, (count, rows, 1, length))), -1)  # fmt: skip
+                                            blocks.reshape(tokens, (count, rows, 1, length))), -1)
     mixed = blocks.reshape(mixed, (count, rows, length))
     if model.row_activation == "relu":
         mixed = blocks.relu(mixed)

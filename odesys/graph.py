@@ -282,7 +282,7 @@ def step(node: Node) -> Node:
     """Gate: 1 where `node` > 0, else 0. Its argument is a switching surface, normalised to leading coefficient +-1."""
     if node.op == "num":
         return ONE if node.args[0] > 0 else ZERO
-    leading = abs(_leading(node))
+    leading: Number = abs(_leading(node))
     return _intern("step", (node if leading == 1 else scale(node, 1 / leading),))
 
 
@@ -312,7 +312,7 @@ def sqrt(node: Node) -> Node:
 
 _SPECIAL: dict[str, Callable[[Node], Node]] = {
     "exp": exp, "step": step, "relu": relu, "abs": absolute, "sqrt": sqrt,
-}  # fmt: skip
+}
 
 # derivative of each function with respect to its argument, given the argument and the function node itself
 FUNCTIONS: dict[str, Callable[[Node, Node], Node]] = {
@@ -441,7 +441,7 @@ def jacobian(outputs: Sequence[Node], wrt: Sequence[Node]) -> list[dict[int, Nod
 
 def evaluate(roots: Sequence[Node], env: Mapping[str, Any], functions: Mapping[str, Callable[[Any], Any]],
              constant: Callable[[Number], Any] = lambda v: v,
-             root: Callable[[Any, Fraction], Any] | None = None) -> list[Any]:  # fmt: skip
+             root: Callable[[Any, Fraction], Any] | None = None) -> list[Any]:
     """Evaluate over any number type: `functions` gives its elementary functions, `root` its fractional powers."""
     memo: dict[Node, Any] = {}
     for node in topological(roots):

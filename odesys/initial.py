@@ -34,11 +34,12 @@ def positive(name: str, value: Any) -> float:
     return number
 
 
-def infinite_width(model: AttentionModel, closure: Closure, omega: Any, spread: Mapping[str, Any]) -> dict[str, np.ndarray]:
+def infinite_width(model: AttentionModel, closure: Closure, omega: Any,
+                   spread: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """All path matrices at infinite width: s = omega^2 for the score maps, `spread` for maps given by name."""
     for name in spread:
         if name not in model.weights:
-            raise ModelError(f"there is no weight {name!r} to give a spread to; the model has {', '.join(model.weights)}")
+            raise ModelError(f"there is no weight {name!r}; the model has {', '.join(model.weights)}")
     values = {name: _nonnegative(name, value) for name, value in spread.items()}
     if omega is not None:
         scale = positive("omega", omega) ** 2
@@ -88,7 +89,7 @@ def pin_gram_values(model: AttentionModel, pin: str) -> np.ndarray:
     if isinstance(model.value.output, FixedVector):
         square = model.value.output.square
         if square.op != "num":
-            raise ModelError(f"the square of {model.value.output.name} is a parameter; give it a number for start values")
+            raise ModelError(f"the square of {model.value.output.name} is a parameter; start values need a number")
         return np.array([[float(square.args[0])]])
     return np.eye(pin_size(model, pin))
 
@@ -125,7 +126,7 @@ def _factor(model: AttentionModel, arrays: Mapping[str, np.ndarray], letter: Let
         raise ModelError(f"the weight {letter.name} is missing; the model needs {', '.join(model.weights)}")
     stack = arrays[letter.name]
     if stack.ndim < 2 or stack.shape[0] != len(model.heads):
-        raise ModelError(f"the weight {letter.name} has shape {stack.shape}; heads come first, {len(model.heads)} of them")
+        raise ModelError(f"the weight {letter.name} has shape {stack.shape}; the {len(model.heads)} heads come first")
     matrix = np.atleast_2d(stack[head])
     return matrix.T if letter.transposed else matrix
 

@@ -1,6 +1,7 @@
 r"""Systems driven by one logistic factor, solved in closed form.
 
-If all states move along one direction, :math:`\dot x = r\,\sigma(-F)` with :math:`F = a\cdot x + c` and constant rates r, then
+If all states move along one direction, :math:`\dot x = r\,\sigma(-F)` with :math:`F = a\cdot x + c` and constant rates
+r, then
 
 .. math::  F + e^F = F_0 + e^{F_0} + (a\cdot r)(t - t_0), \qquad x = x_0 + r\,\frac{F - F_0}{a\cdot r} .
 
@@ -33,8 +34,12 @@ class LogisticDrive:
     @property
     def speed(self) -> Fraction:
         """a . r, the rate of F + e^F."""
-        slopes = dict((t.args[0], c) for c, t in graph.linear_terms(self.form) if t.op == "sym")
-        return sum((rate * Fraction(slopes.get(name, 0)) for name, rate in self.rates.items()), Fraction(0))
+        return self.slope(self.form)
+
+    def slope(self, form: Node) -> Fraction:
+        """Change of a linear form along the direction of motion."""
+        moving = ((c, t.args[0]) for c, t in graph.linear_terms(form) if t.op == "sym")
+        return sum((Fraction(c) * self.rates.get(name, Fraction(0)) for c, name in moving), Fraction(0))
 
     def form_at(self, start: Mapping[str, Any]) -> sp.Expr:
         """F at a start, as a SymPy expression in what the start leaves open."""
@@ -52,10 +57,9 @@ class LogisticDrive:
 
     def form_when_zero(self, surface: Node, start: Mapping[str, Any]) -> sp.Expr:
         """Value of F at which a linear surface vanishes, starting from `start`."""
-        slope = sum((Fraction(c) * self.rates.get(t.args[0], Fraction(0)) for c, t in graph.linear_terms(surface) if t.op == "sym"),
-                    Fraction(0))  # fmt: skip
+        slope = self.slope(surface)
         if slope == 0:
-            raise EquationError(f"the surface {to_sympy(surface)} does not change along this motion, so it is never crossed")
+            raise EquationError(f"the surface {to_sympy(surface)} does not change along this motion")
         first = to_sympy(surface).subs({sp.Symbol(k, real=True): v for k, v in start.items()})
         return sp.expand(self.form_at(start) - first * _rational(self.speed / slope))
 
@@ -64,7 +68,8 @@ class LogisticDrive:
         first = float(self.form_at(start))
         zeta = first + float(sp.exp(first)) + float(self.speed) * time
         form = zeta - float(wrightomega(zeta).real)
-        return {name: float(start[name]) + float(rate / self.speed) * (form - first) for name, rate in self.rates.items()}
+        moved = form - first
+        return {name: float(start[name]) + float(rate / self.speed) * moved for name, rate in self.rates.items()}
 
 
 def find_logistic_drive(nodes: Mapping[str, Node]) -> LogisticDrive:

@@ -39,7 +39,7 @@ def _check_maps(names: tuple[str, ...], what: str) -> None:
         raise ModelError(f"the {what} needs at least one map")
     for name in names:
         if not isinstance(name, str) or not _MAP.fullmatch(name):
-            raise ModelError(f"{name!r} is not the name of a map: use letters, digits and single underscores, as in W_K")
+            raise ModelError(f"{name!r} is not the name of a map: use letters, digits and underscores, as in W_K")
     if len(set(names)) != len(names):
         raise ModelError(f"a map stands twice in the {what} {'.'.join(names)}; each map once")
 
@@ -102,7 +102,7 @@ class Neurons:
             tuple(_scalar(x, "a read-out weight") for x in row) if _is_row(row) else _scalar(row, "a read-out weight")
             for row in rows
         )
-        if self.per_position and len({len(row) for row in exact}) != 1:
+        if self.per_position and len({len(row) for row in rows}) != 1:
             raise ModelError("the read-out rows of a neuron layer differ in length")
         object.__setattr__(self, "readout", exact)
 
@@ -162,8 +162,8 @@ class AttentionModel:
     pooling: str = "sum"
     scale: Any = 1
 
-    def __init__(self, words: Dictionary, heads: Sequence[Head] = (Head(),), value: Value | Sequence[str] = Value(),
-                 score: Sequence[str] = ("W_K'", "W_Q"), pooling: str = "sum", scale: Any = 1) -> None:  # fmt: skip
+    def __init__(self, words: Dictionary, heads: Sequence[Head] = (Head(),), value: Value | Sequence[str] = ("w",),
+                 score: Sequence[str] = ("W_K'", "W_Q"), pooling: str = "sum", scale: Any = 1) -> None:
         if not isinstance(words, Dictionary):
             raise ModelError(f"a model needs a Dictionary, got {type(words).__name__}")
         heads = tuple(heads)
@@ -176,7 +176,7 @@ class AttentionModel:
         if shared:
             raise ModelError(f"the map {sorted(shared)[0]} stands in the value and in the score; each map once")
         for name, item in (("words", words), ("heads", heads), ("value", value), ("score", tuple(score)),
-                           ("pooling", pooling), ("scale", _scalar(scale, "the score scale"))):  # fmt: skip
+                           ("pooling", pooling), ("scale", _scalar(scale, "the score scale"))):
             object.__setattr__(self, name, item)
 
     @property

@@ -42,7 +42,8 @@ class Parameter:
             hint = "a symbol is not available for it" if text == "symbol" else f"it must be {self._wanted()}"
             raise ParameterError(f"{self.name} = {text!r} can not be used: {hint}") from None
         number = float(value)
-        if not math.isfinite(number) or number < self.low or number > self.high or (self.open_low and number == self.low):
+        inside = self.low < number <= self.high or (number == self.low and not self.open_low)
+        if not math.isfinite(number) or not inside:
             raise ParameterError(f"{self.name} = {text} is out of range: it must be {self._wanted()}")
         return value
 
@@ -71,7 +72,7 @@ class Simulation:
         return {
             "paper": paper, "protocol": self.protocol, "parameters": dict(self.parameters), "final": dict(self.final),
             "cost": dict(self.cost), "events": [dict(e) for e in self.events], "invariant_drift": self.invariant_drift,
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True)

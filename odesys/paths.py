@@ -1,7 +1,7 @@
 r"""Path scalars between pinned vectors: their words of maps, names, TeX and symmetry.
 
-A path is :math:`\langle\text{pinned}\,|\,W_1 W_2 \cdots\,|\,\text{pinned}\rangle`, written as a tuple of letters; a letter
-is a map with a transpose flag. Pinned sets: ``E`` (the words) and ``o`` (what stands left of the value maps).
+A path is :math:`\langle\text{pinned}\,|\,W_1 W_2 \cdots\,|\,\text{pinned}\rangle`, written as a tuple of letters; a
+letter is a map with a transpose flag. Pinned sets: ``E`` (the words) and ``o`` (what stands left of the value maps).
 """
 
 from __future__ import annotations
@@ -129,6 +129,7 @@ def word_tex(word: str) -> str:
     return f"{stem}_{{{index}}}" if index else stem
 
 
-_GREEK = frozenset(
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega".split()
-)
+_GREEK = frozenset((
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi",
+    "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega",
+))

@@ -1,7 +1,7 @@
 r"""Quotient of a flow by symmetries: one variable per orbit of states, with the map back.
 
-A symmetry acts on state vectors as a signed permutation; a symmetric state satisfies :math:`x_{g(s)} = \sigma_s x_s`. Orbits are
-the connected components of the signed double cover; an orbit that contains a state with both signs is zero.
+A symmetry acts on state vectors as a signed permutation; a symmetric state satisfies :math:`x_{g(s)} = \sigma_s x_s`.
+Orbits are the connected components of the signed double cover; an orbit that contains a state with both signs is zero.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from .system import System
 
 if TYPE_CHECKING:
     from .flow import Flow
+    from .slaving import Slaved
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,11 +114,11 @@ class Quotient:
         system = replace(self.system, names=new, field=replace(field, layout=layout), tex={**old_tex, **(tex or {})})
         return replace(self, system=system)
 
-    def slaved(self) -> Any:
-        """The quotient with self-scores eliminated; see `odesys.slaving`."""
+    def slaved(self, state: Any = None) -> Slaved:
+        """The quotient with self-scores eliminated; a `state` to start from must satisfy (J S)^2 = omega^4 I."""
         from .slaving import slave_quotient
 
-        return slave_quotient(self)
+        return slave_quotient(self, state)
 
 
 def quotient(flow: Flow, generators: Sequence[SignedPermutation] | None = None, state: Any = None) -> Quotient:

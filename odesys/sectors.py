@@ -1,7 +1,7 @@
 r"""Sectors of an algebra of symmetric matrices: small blocks that carry all of it, found exactly.
 
-Matrices that commute with a group form an algebra spanned by orbit matrices :math:`E_o`. Its centre splits the space into
-isotypic components; inside one of multiplicity :math:`\mu` a single :math:`\mu`-dimensional invariant subspace
+Matrices that commute with a group form an algebra spanned by orbit matrices :math:`E_o`. Its centre splits the space
+into isotypic components; inside one of multiplicity :math:`\mu` a single :math:`\mu`-dimensional invariant subspace
 :math:`U` carries the whole action, so every matrix of the algebra becomes a list of :math:`\mu\times\mu` matrices.
 """
 
@@ -60,12 +60,13 @@ def find_sectors(algebra: Sequence[np.ndarray]) -> list[Sector] | None:
 
 def _independent(matrices: Sequence[np.ndarray]) -> list[np.ndarray]:
     """A maximal linearly independent part, the first ones first."""
-    reduced, rank = _fractions(np.array([m.ravel() for m in matrices], dtype=object).T).rref()
+    reduced, rank = to_flint(np.array([m.ravel() for m in matrices], dtype=object).T).rref()
     pivots = [next(j for j in range(len(matrices)) if reduced[i, j] != 0) for i in range(rank)]
     return [matrices[j] for j in pivots]
 
 
-def _fractions(matrix: np.ndarray) -> flint.fmpq_mat:
+def to_flint(matrix: np.ndarray) -> flint.fmpq_mat:
+    """An array of exact numbers as a FLINT matrix."""
     rows = [[_fmpq(x) for x in row] for row in matrix]
     return flint.fmpq_mat(len(rows), len(rows[0]), [x for row in rows for x in row])
 
@@ -75,12 +76,13 @@ def _fmpq(value: int | Fraction) -> flint.fmpq:
     return flint.fmpq(value.numerator, value.denominator)
 
 
-def _fraction(value: flint.fmpq) -> Fraction:
+def to_fraction(value: flint.fmpq) -> Fraction:
+    """A FLINT rational as a Fraction."""
     return Fraction(int(value.p), int(value.q))
 
 
 def _rank_matrix(matrix: np.ndarray) -> int:
-    return int(_fractions(matrix).rref()[1])
+    return int(to_flint(matrix).rref()[1])
 
 
 def _rank(matrices: Sequence[np.ndarray]) -> int:
@@ -89,9 +91,9 @@ def _rank(matrices: Sequence[np.ndarray]) -> int:
 
 def null_space(matrix: np.ndarray) -> list[np.ndarray]:
     """Exact rational basis of the null space."""
-    reduced, rank = _fractions(matrix).rref()
+    reduced, rank = to_flint(matrix).rref()
     columns = matrix.shape[1]
-    table = [[_fraction(reduced[i, j]) for j in range(columns)] for i in range(rank)]
+    table = [[to_fraction(reduced[i, j]) for j in range(columns)] for i in range(rank)]
     pivots = [next(j for j, x in enumerate(row) if x) for row in table]
     basis = []
     for free in (j for j in range(columns) if j not in pivots):
@@ -113,7 +115,7 @@ def _centre(algebra: Sequence[np.ndarray]) -> list[np.ndarray]:
 def eigenprojectors(matrix: np.ndarray) -> list[tuple[Fraction, np.ndarray]] | None:
     """Eigenvalues and eigenprojectors of a diagonalisable rational matrix with rational eigenvalues, else None."""
     n = matrix.shape[0]
-    _, factors = _fractions(matrix).charpoly().numer().factor()
+    _, factors = to_flint(matrix).charpoly().numer().factor()
     roots = []
     for factor, _ in factors:
         if factor.degree() != 1:

@@ -1,7 +1,7 @@
 r"""Self-scores eliminated at infinite width: they are functions of the scores.
 
-For a pair of trained score maps and orthonormal words, :math:`\mathsf L = J S` moves by conjugation, so the infinite-width
-start :math:`\mathsf L(0)^2 = \omega^4 I` gives for all times
+For a pair of trained score maps and orthonormal words, :math:`\mathsf L = J S` moves by conjugation, so the
+infinite-width start :math:`\mathsf L(0)^2 = \omega^4 I` gives for all times
 
 .. math::  A = (\omega^4 I + M M^\top)^{1/2}, \qquad B = (\omega^4 I + M^\top M)^{1/2} .
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from .errors import SlavingError
 from .field import BlockField, Layout, ScalarField
 from .graph import Node, num, sym
 from .paths import Letter, Path, score_path
-from .sectors import Sector, find_sectors, orbit_matrices
+from .sectors import Sector, find_sectors, orbit_matrices, to_flint, to_fraction
 from .system import System
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ class Slaved:
         names = self.source.system.names
         full[[names.index(name) for name in self.system.names]] = z
         if self.eliminated:
-            helper = System(self.system.names, ScalarField(self.system.nodes, dict(self.eliminated)), self.system.parameters)
+            field = ScalarField(self.system.nodes, dict(self.eliminated))
+            helper = System(self.system.names, field, self.system.parameters)
             values = {p: 0.0 for p in self.system.parameters} | {OMEGA: float(omega)}
             for name, value in helper.compile(values).observables(0.0, z).items():
                 full[names.index(name)] = value
@@ -80,7 +82,7 @@ def self_score_paths(flow: Flow) -> tuple[Path, Path]:
     return left, right
 
 
-def check_start(flow: Flow, state: np.ndarray, tolerance: float = 1e-12) -> float:
+def check_start(flow: Flow, state: np.ndarray) -> float:
     """omega of a state with (J S)^2 = omega^4 I; refuses any other state."""
     left, right = self_score_paths(flow)
     score = score_path(flow.model)
@@ -91,10 +93,11 @@ def check_start(flow: Flow, state: np.ndarray, tolerance: float = 1e-12) -> floa
         square = lax @ lax
         fourth = float(np.trace(square)) / len(square)
         gap = float(np.abs(square - fourth * np.eye(len(square))).max())
-        if fourth <= 0 or gap > tolerance * max(1.0, abs(fourth) / tolerance * 1e-9, float(np.abs(square).max())):
+        rounding = 1e-13 * float(np.abs(lax).max()) ** 2  # L^2 cancels terms of this size along a trajectory
+        if fourth <= 0 or gap > 1e-9 * fourth + rounding:
             raise SlavingError(
-                f"the start does not satisfy (J S)^2 = omega^4 I in head {flow.model.head_labels[head] or 0}: it is off by "
-                f"{gap:.3g}; only the infinite-width start does, a finite network does not"
+                f"the start does not satisfy (J S)^2 = omega^4 I in head {flow.model.head_labels[head] or 0}: it is "
+                f"off by {gap:.3g}; only the infinite-width start does, a finite network does not"
             )
         omegas.append(fourth**0.25)
     return omegas[0]
@@ -130,7 +133,7 @@ def _without(layout: Layout, leaves: set[str]) -> Layout:
     segments = tuple(
         replace(s, index=np.vectorize(lambda k: number.get(int(k), 0))(s.index))
         for s in layout.segments if s.leaf not in leaves
-    )  # fmt: skip
+    )
     return Layout(tuple(layout.names[k] for k in keep), tuple(layout.places[k] for k in keep), segments)
 
 
@@ -139,15 +142,16 @@ def _fill_numerically(flow: Flow, full: np.ndarray, omega: float) -> np.ndarray:
     for head in range(len(flow.model.heads)):
         matrix = full[flow.segment(score_path(flow.model), head).index]
         for path, side in ((left, "left"), (right, "right")):
-            root = blocks.evaluate([blocks.gram_root(blocks.leaf("M", matrix.shape), blocks.constant([[sym(OMEGA) ** 2]]),
-                                                     side)], {"M": matrix}, {OMEGA: omega})[0]  # fmt: skip
-            full[flow.segment(path, head).index] = root
+            root = blocks.gram_root(blocks.leaf("M", matrix.shape), blocks.constant([[omega**2]]), side)
+            full[flow.segment(path, head).index] = blocks.evaluate([root], {"M": matrix}, {})[0]
     return full
 
 
-def slave_quotient(quotient: Quotient) -> Slaved:
+def slave_quotient(quotient: Quotient, state: Any = None) -> Slaved:
     """Eliminate the self-scores of a quotient: closed forms in sectors of size one and two."""
     flow = quotient.flow
+    if state is not None:
+        check_start(flow, quotient.lift(np.asarray(state, dtype=float)))
     left, right = self_score_paths(flow)
     field = quotient.system.field
     assert isinstance(field, BlockField)
@@ -166,8 +170,8 @@ def slave_quotient(quotient: Quotient) -> Slaved:
             replaced |= _orbit_values(segment, sectors, roots, quotient.system.names)
     keep = [name for name in quotient.system.names if name not in replaced]
     mapping = {sym(name): node for name, node in replaced.items()}
-    chosen = [node for name, node in zip(quotient.system.names, quotient.system.nodes, strict=True) if name in set(keep)]
-    nodes = graph.substitute(chosen, mapping)
+    by_name = dict(zip(quotient.system.names, quotient.system.nodes, strict=True))
+    nodes = graph.substitute([by_name[name] for name in keep], mapping)
     parameters = tuple(sorted({*quotient.system.parameters, OMEGA}))
     tex = {**quotient.system.tex, OMEGA: r"\omega"}
     system = System(tuple(keep), ScalarField(tuple(nodes), dict(quotient.system.observables)), parameters, "flow", tex)
@@ -197,12 +201,9 @@ def _in_sector(matrix: np.ndarray, sector: Sector) -> np.ndarray:
                 for i in range(matrix.shape[0])
                 for j in range(matrix.shape[1])
             ]
-            norm = graph.power(num(sector.squares[a] * sector.squares[b]), -_HALF)
+            norm = graph.power(num(sector.squares[a] * sector.squares[b]), Fraction(-1, 2))
             out[a, b] = graph.combine(terms) * norm
     return out
-
-
-_HALF = num(1).args[0] / 2
 
 
 def _root(m: np.ndarray) -> np.ndarray:
@@ -222,10 +223,9 @@ def _root(m: np.ndarray) -> np.ndarray:
     return out
 
 
-def _orbit_values(segment: Any, sectors: list[Sector], roots: list[np.ndarray], names: tuple[str, ...]) -> dict[str, Node]:
+def _orbit_values(segment: Any, sectors: list[Sector], roots: list[np.ndarray],
+                  names: tuple[str, ...]) -> dict[str, Node]:
     """Orbit variables of a symmetric matrix from its sector matrices, by exact linear algebra."""
-    import flint
-
     matrices = orbit_matrices(segment.index, segment.sign)
     unknown = sorted(matrices)
     rows: list[list[Any]] = []
@@ -238,16 +238,9 @@ def _orbit_values(segment: Any, sectors: list[Sector], roots: list[np.ndarray], 
                 values.append(graph.sqrt(num(sector.squares[a] * sector.squares[b])) * root[a, b])
     if len(rows) != len(unknown):
         raise SlavingError(f"{len(unknown)} self-score orbits but {len(rows)} sector entries; the split is incomplete")
-    table = flint.fmpq_mat(len(rows), len(rows), [flint.fmpq(x.numerator, x.denominator) for r in rows for x in r])
-    inverse = table.inv()
+    inverse = to_flint(np.array(rows, dtype=object)).inv()
     out = {}
     for i, orbit in enumerate(unknown):
-        pairs = [(_to_fraction(inverse[i, k]), values[k]) for k in range(len(values))]
+        pairs = [(to_fraction(inverse[i, k]), values[k]) for k in range(len(values))]
         out[names[orbit]] = graph.combine(pairs)
     return out
-
-
-def _to_fraction(value: Any) -> Any:
-    from fractions import Fraction
-
-    return Fraction(int(value.p), int(value.q))

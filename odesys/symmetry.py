@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from .flow import Flow
 
 Signed = tuple[int, int]
+_SIGN = {1: "", -1: "-"}
 
 
 @dataclass(frozen=True)
@@ -39,10 +41,11 @@ class SignedPermutation:
         """Readable text, e.g. ``c1 <-> c2, v1 <-> v2`` or ``v1 -> -v1, ..., heads p <-> m, label -> -label``."""
         names = flow.model.words.words
         labels = flow.model.head_labels
-        parts = [f"{names[i]} -> {'-' if s < 0 else ''}{names[j]}" for i, (j, s) in enumerate(self.words) if (j, s) != (i, 1)]
+        parts = [f"{names[i]} -> {_SIGN[s]}{names[j]}" for i, (j, s) in enumerate(self.words) if (j, s) != (i, 1)]
         parts += [f"head {labels[k]} -> {labels[h]}" for k, (h, _) in enumerate(self.heads) if h != k]
         for k, row in enumerate(self.rows):
-            parts += [f"row {labels[k]}{r + 1} -> {'-' if s < 0 else ''}{j + 1}" for r, (j, s) in enumerate(row) if (j, s) != (r, 1)]
+            moved = [(r, j, s) for r, (j, s) in enumerate(row) if (j, s) != (r, 1)]
+            parts += [f"row {labels[k]}{r + 1} -> {_SIGN[s]}{j + 1}" for r, j, s in moved]
         if self.label < 0:
             parts.append("label -> -label")
         return ", ".join(parts) or "identity"
@@ -158,12 +161,12 @@ def _add_gram(build: _Builder, flow: Flow) -> None:
 def _add_samples(build: _Builder, flow: Flow) -> None:
     readout = flow.model.readout()
     ordered = readout.ndim == 2
-    merged: dict[Hashable, Any] = {}
+    merged: dict[tuple[tuple[Signed, ...], int], Fraction] = {}
     for sample in flow.data.samples:
         tokens = [flow.model.words.parse(token) for token in sample.tokens]
         key = (tuple(tokens) if ordered else tuple(sorted(tokens)), sample.label)
-        merged[key] = merged.get(key, 0) + sample.weight
-    for (tokens, label), weight in merged.items():  # type: ignore[misc]
+        merged[key] = merged.get(key, Fraction(0)) + sample.weight
+    for (tokens, label), weight in merged.items():
         name = ("sample", tokens, label)
         build.vertex(name, f"sample {weight} {len(tokens)}")
         build.edge(name, ("label", label), "label")
@@ -176,7 +179,7 @@ def _add_samples(build: _Builder, flow: Flow) -> None:
 
 
 def _add_state(build: _Builder, flow: Flow, state: np.ndarray) -> None:
-    """Tie each non-zero path value to its head and its signed ends; equal up to 1e-11 of the largest counts as equal."""
+    """Tie each non-zero path value to its head and signed ends; 1e-11 of the largest value is the resolution."""
     if state.shape != (len(flow.layout.names),):
         raise SymmetryError(f"the state has shape {state.shape}; this flow has {len(flow.layout.names)} states")
     if not np.isfinite(state).all():

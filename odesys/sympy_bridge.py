@@ -18,12 +18,12 @@ _TO_SYMPY = {
     "sigmoid": lambda a: 1 / (1 + sp.exp(-a)),
     "softplus": lambda a: sp.log(1 + sp.exp(a)),
     "step": lambda a: sp.Heaviside(a, 0),
-}  # fmt: skip
+}
 
 _FROM_SYMPY: dict[Any, str] = {
     sp.exp: "exp", sp.log: "log", sp.sin: "sin", sp.cos: "cos", sp.tan: "tan", sp.tanh: "tanh", sp.sinh: "sinh",
     sp.cosh: "cosh", sp.atan: "arctan", sp.asinh: "arcsinh", sp.Abs: "abs",
-}  # fmt: skip
+}
 
 
 def _number(value: Fraction | float) -> sp.Expr:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +45,7 @@ class System:
     field: Field
     parameters: tuple[str, ...] = ()
     kind: str = "flow"
-    tex: Mapping[str, str] = field(default_factory=dict, repr=False)
+    tex: Mapping[str, str] = dataclass_field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if self.kind not in ("flow", "map"):
@@ -59,7 +60,7 @@ class System:
     @classmethod
     def from_equations(cls, equations: Mapping[Any, Any], parameters: Iterable[Any] = (), kind: str = "flow",
                        observables: Mapping[str, Any] | None = None,
-                       tex: Mapping[str, str] | None = None) -> System:  # fmt: skip
+                       tex: Mapping[str, str] | None = None) -> System:
         """A system written by hand: {state: right-hand side} in SymPy expressions, numbers or nodes.
 
         Kinks (Max, Min, Abs, sign, Heaviside) become switching surfaces. The symbol t is time.
@@ -136,7 +137,8 @@ class System:
         """Parameters replaced by numbers or expressions in the remaining names."""
         unknown = sorted(set(values) - set(self.parameters))
         if unknown:
-            raise EquationError(f"{unknown[0]} is not a parameter; the parameters are {', '.join(self.parameters) or 'none'}")
+            known = ", ".join(self.parameters) or "none"
+            raise EquationError(f"{unknown[0]} is not a parameter; the parameters are {known}")
         mapping = {graph.sym(name): graph.as_node(value) for name, value in values.items()}
         roots = [*self.nodes, *self.observables.values()]
         new = graph.substitute(roots, mapping)
@@ -210,7 +212,7 @@ def state_vector(system: System, values: Mapping[str, Any] | Sequence[Any]) -> l
         unknown = [name for name in named if name not in system.names]
         if missing or unknown:
             what = f"{missing[0]} has no value" if missing else f"{unknown[0]} is not a state"
-            raise EquationError(f"the state is incomplete or wrong: {what}; the states are {', '.join(system.names[:12])}")
+            raise EquationError(f"the state is not complete: {what}; the states are {', '.join(system.names[:12])}")
         return [named[name] for name in system.names]
     items = list(values)
     if len(items) != system.dimension:

@@ -54,21 +54,21 @@ def plain_samples() -> Distribution:
 def two_mixture(gram: object = None) -> Toy:
     heads = [Head(+1, activation="relu", bias="b"), Head(-1, activation="relu", bias="b")]
     return Toy("two_mixture", AttentionModel(words(gram), heads), signed_samples(), ("w", "W_K", "W_Q"),
-               parameters={"b": 0.5}, scales={"w": 0.8, "W_K": 0.6, "W_Q": 0.6})  # fmt: skip
+               parameters={"b": 0.5}, scales={"w": 0.8, "W_K": 0.6, "W_Q": 0.6})
 
 
 def cooccurrence(gram: object = None) -> Toy:
     value = Value(("W", "W_V"), output=FixedVector("a", square=7))
     model = AttentionModel(words(gram), [Head()], value=value, scale=1 / sp.sqrt(7))
     return Toy("cooccurrence", model, plain_samples(), ("W", "W_V", "W_K", "W_Q"),
-               scales={"W": 0.4, "W_V": 0.6, "W_K": 0.7, "W_Q": 0.7})  # fmt: skip
+               scales={"W": 0.4, "W_V": 0.6, "W_K": 0.7, "W_Q": 0.7})
 
 
 def benign_overfitting(gram: object = GRAM) -> Toy:
     value = Value(("W_V",), output=FixedVector("w_O".replace("_", ""), square=Fraction(3, 2)))
     model = AttentionModel(words(gram), [Head()], value=value, pooling="mean")
     return Toy("benign_overfitting", model, plain_samples(), ("W_V", "W_K", "W_Q"),
-               scales={"W_V": 0.6, "W_K": 0.6, "W_Q": 0.6})  # fmt: skip
+               scales={"W_V": 0.6, "W_K": 0.6, "W_Q": 0.6})
 
 
 def signgd(gram: object = None) -> Toy:
@@ -76,7 +76,7 @@ def signgd(gram: object = None) -> Toy:
     value = Value(("W_V",), output=FixedVector("a", square=Fraction(2, 5)))
     model = AttentionModel(words(gram), [Head()], value=value)
     return Toy("signgd", model, Distribution(samples), ("W_V", "W_K", "W_Q"),
-               scales={"W_V": 0.7, "W_K": 0.5, "W_Q": 0.5})  # fmt: skip
+               scales={"W_V": 0.7, "W_K": 0.5, "W_Q": 0.5})
 
 
 def shallow_vit(gram: object = None, per_position: bool = False) -> Toy:
@@ -86,15 +86,15 @@ def shallow_vit(gram: object = None, per_position: bool = False) -> Toy:
     model = AttentionModel(words(gram), [Head()], value=value, pooling="mean")
     return Toy("shallow_vit" + ("_per_position" if per_position else ""), model, plain_samples(),
                ("W_O", "W_V", "W_K", "W_Q"), loss="hinge",
-               scales={"W_O": 0.5, "W_V": 0.6, "W_K": 0.6, "W_Q": 0.6})  # fmt: skip
+               scales={"W_O": 0.5, "W_V": 0.6, "W_K": 0.6, "W_Q": 0.6})
 
 
 def all_toys() -> list[Toy]:
     z = sp.Symbol("z")
     base = two_mixture()
     square = Toy("own_loss", base.model, base.data, base.train, sp.Max(0, 1 - z) ** 2 + sp.exp(-z) / 5,
-                 base.parameters, base.scales)  # fmt: skip
+                 base.parameters, base.scales)
     return [
         two_mixture(), two_mixture(GRAM), cooccurrence(), cooccurrence(GRAM), benign_overfitting(), signgd(),
         shallow_vit(), shallow_vit(per_position=True), shallow_vit(GRAM), square,
-    ]  # fmt: skip
+    ]

@@ -1,7 +1,8 @@
 r"""Closed forms: stage 1 (two logistic phases), stage 2 with frozen forces, and the constant of stage 3.
 
-Everything is read off the derived systems: rates and switching surface of stage 1 from the 22-variable field at uniform
-attention; the force matrix of stage 2 from the score equations at :math:`A = I, B = 0`; stage 3 from margins and orbit sizes.
+Everything is read off the derived systems: rates and switching surface of stage 1 from the 22-variable field at
+uniform attention; the force matrix of stage 2 from the score equations at :math:`A = I, B = 0`; stage 3 from margins
+and orbit sizes.
 """
 
 from __future__ import annotations
@@ -63,19 +64,13 @@ def stage_one(K: int = 2, L: int = 3) -> StageOne:
     surfaces = graph.surfaces(at_zero.values())
     all_on = {graph.step(s): ONE for s in surfaces} | {graph.step(-s): ZERO for s in surfaces}
     first = find_logistic_drive(_gated(at_zero, all_on))
-    falling = [s for s in surfaces if _slope(s, first.rates) < 0]
-    surface = min(falling, key=lambda s: _slope(s, first.rates))  # the one that reaches zero first from the common bias
+    surface = min(surfaces, key=first.slope)  # all start at the common bias: the steepest falls to zero first
     second = find_logistic_drive(_gated(at_zero, {**all_on, graph.step(surface): ZERO, graph.step(-surface): ONE}))
     return StageOne(first, second, surface)
 
 
 def _gated(nodes: Mapping[str, Node], gates: Mapping[Node, Node]) -> dict[str, Node]:
     return dict(zip(nodes, graph.substitute(list(nodes.values()), gates), strict=True))
-
-
-def _slope(surface: Node, rates: Mapping[str, Fraction]) -> Fraction:
-    return sum((Fraction(c) * rates.get(t.args[0], Fraction(0)) for c, t in graph.linear_terms(surface) if t.op == "sym"),
-               Fraction(0))  # fmt: skip
 
 
 @cache
@@ -96,7 +91,7 @@ def uniform_force(K: int = 2) -> sp.Matrix:
                 variable, sign = reduced.variable(name)
                 state[name] = sym(variable) * sign
     index = {name: i for i, name in enumerate(flow.layout.names)}
-    gates = {}
+    gates: dict[Node, Node] = {}
     mapping = {sym(name): value for name, value in state.items()}
     nodes = graph.substitute([flow.system.nodes[index[name]] for name in names.ravel()], mapping)
     for surface in graph.surfaces(nodes):  # after stage 1 all conflicting units are on: H + b = n_c + b > 0
@@ -125,15 +120,15 @@ def frozen_solution(K: int = 2) -> tuple[sp.Expr, sp.Matrix]:
     solution = sp.zeros(2 * n)
     for value, projector in split:
         solution += sp.exp(2 * sp.Rational(value.numerator, value.denominator) * rate * t) * sp.Matrix(
-            2 * n, 2 * n, [sp.Rational(x.numerator, x.denominator) for x in projector.ravel()])  # fmt: skip
+            2 * n, 2 * n, [sp.Rational(x.numerator, x.denominator) for x in projector.ravel()])
     return rate, omega**2 * solution
 
 
 def late_loss_constant(state: Mapping[str, float], K: int = 2, b: float = 0.5) -> float:
     r"""Limit of t * loss in stage 3 for frozen scores: the sum over neuron modes of orbit size / slope^2.
 
-    Late in stage 3 all units are on and each margin is carried by one neuron variable, :math:`f = q\,n`; gradient flow in the
-    metric of the full model gives :math:`\dot f = (q^2 w / s) e^{-f}` with orbit size s and sample weight w.
+    Late in stage 3 all units are on and each margin is carried by one neuron variable, :math:`f = q\,n`; gradient flow
+    in the metric of the full model gives :math:`\dot f = (q^2 w / s) e^{-f}` with orbit size s and sample weight w.
     """
     reduced = dynamics.reduced("stage3", K)
     system = reduced.system
@@ -141,7 +136,7 @@ def late_loss_constant(state: Mapping[str, float], K: int = 2, b: float = 0.5) -
     total = 0.0
     samples = setting.data(K).samples
     groups = {"n_c": [i for i, s in enumerate(samples) if setting.is_conflicting(s)],
-              "n_v": [i for i, s in enumerate(samples) if not setting.is_conflicting(s)]}  # fmt: skip
+              "n_v": [i for i, s in enumerate(samples) if not setting.is_conflicting(s)]}
     env = {**dict(state), "b": b}
     for neuron, members in groups.items():
         margin = graph.substitute([system.observables[f"margin_{members[0] + 1}"]], gates)[0]

@@ -1,6 +1,7 @@
 r"""Setting of the two-mixture paper: data of Definition 2.1, the two-headed model of Eq. (1), parameters.
 
-A sample of group k has the tokens :math:`(c_k,\ y v_k,\ \epsilon v_{k'}, \dots)` with distractors :math:`k' \ne k`; its label is y.
+A sample of group k has the tokens :math:`(c_k,\ y v_k,\ \epsilon v_{k'}, \dots)` with distractors :math:`k' \ne k`;
+its label is y.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def words(K: int = 2) -> Dictionary:
 
 def model(K: int = 2) -> AttentionModel:
     """f = relu(H+ + b) - relu(H- + b) with a bias parameter b (Eq. (1))."""
-    return AttentionModel(words(K), heads=[Head(+1, activation="relu", bias="b"), Head(-1, activation="relu", bias="b")])
+    return AttentionModel(words(K), heads=[Head(sign, activation="relu", bias="b") for sign in (+1, -1)])
 
 
 @cache

@@ -4,6 +4,7 @@ import math
 import warnings
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,9 @@ from odesys.errors import IntegrationError, ModelError, ParameterError
 from odesys.model import AttentionModel, FixedVector, Head, Neurons, Value
 
 WORDS = Dictionary(["c", "v", "u"])
-SKEWED = Dictionary(["c", "v", "u"], gram=[[2, Fraction(1, 2), 0], [Fraction(1, 2), 1, Fraction(-1, 3)], [0, Fraction(-1, 3), 3]])
+SKEWED = Dictionary(
+    ["c", "v", "u"], gram=[[2, Fraction(1, 2), 0], [Fraction(1, 2), 1, Fraction(-1, 3)], [0, Fraction(-1, 3), 3]]
+)
 FLAT = Dictionary(["c", "v", "u"], gram=[[1, 0, 1], [0, 1, 1], [1, 1, 2]])  # u = c + v: rank 2
 MIXED = Distribution.proportional([
     Sample(["c", "v", "-v"], +1, 2), Sample(["u", "u", "v"], -1), Sample(["c", "-u"], +1, 3), Sample(["v"], -1),
@@ -55,9 +58,7 @@ class Toy:
         return random_network(self.model, width, self.dimension, scales, seed, self.parameters, self.hidden)
 
 
-TWO_HEADS = Toy(
-    AttentionModel(WORDS, [Head(+1, "relu", "b"), Head(-1, "relu", "b")]), MIXED, {"b": 0.3}, dimension=5
-)
+TWO_HEADS = Toy(AttentionModel(WORDS, [Head(+1, "relu", "b"), Head(-1, "relu", "b")]), MIXED, {"b": 0.3}, dimension=5)
 TOYS = {
     "two relu heads": TWO_HEADS,
     "linear head, a W W_V": Toy(
@@ -193,7 +194,7 @@ def test_flow_decreases_the_loss_and_moves_only_what_is_trained(toy: Toy) -> Non
     times, run = flow_run(network, toy.data, train, (0, 0.5), toy.loss, 1e-8, 1e-10, t_eval=np.linspace(0, 0.5, 6))
     losses = [loss_value(item, toy.data, toy.loss) for item in run]
     assert len(times) == len(run) == 6
-    assert all(after < before for before, after in zip(losses, losses[1:], strict=False))
+    assert all(after < before for before, after in pairwise(losses))
     for name in network.weights:
         assert (name in train) != np.array_equal(run[-1].weights[name], network.weights[name]), name
 
@@ -216,7 +217,7 @@ def test_descent_approaches_the_flow_at_first_order() -> None:
     for steps in (50, 100, 200, 400):
         (_, end) = descent_run(network, toy.data, train, 1.0 / steps, steps)[-1]
         gaps.append(max(float(np.abs(end.weights[n] - run[-1].weights[n]).max()) for n in train))
-    ratios = [a / b for a, b in zip(gaps, gaps[1:], strict=False)]
+    ratios = [a / b for a, b in pairwise(gaps)]
     assert gaps[0] > 1e-4 and all(1.9 < ratio < 2.1 for ratio in ratios), (gaps, ratios)
 
 
@@ -357,7 +358,7 @@ def test_a_network_checks_its_parts() -> None:
     for bad in (math.nan, math.inf):
         spoilt = np.array(weights["W_K"])
         spoilt[0, 0, 0] = bad
-        with pytest.raises(ModelError, match="the weights W_K of a network.*NaN"):
+        with pytest.raises(ModelError, match=r"the weights W_K of a network.*NaN"):
             replace(network, weights={**weights, "W_K": spoilt})
     with pytest.raises(ModelError, match="weights W_Q of a network are missing"):
         replace(network, weights={n: w for n, w in weights.items() if n != "W_Q"})
@@ -372,7 +373,7 @@ def test_a_network_checks_its_parts() -> None:
         outputs(replace(network, parameters={}), MIXED)
     with pytest.raises(ParameterError, match="the bias of a head"):
         outputs(replace(network, parameters={"b": math.nan}), MIXED)
-    with pytest.raises(ModelError, match="3 tokens.*2 positions"):
+    with pytest.raises(ModelError, match=r"3 tokens.*2 positions"):
         outputs(TOYS["relu neurons by position"].network(1), Distribution([Sample(["c", "v", "u"], 1)]))
     model = TOYS["linear head, a W W_V"].model
     for scales, hidden, error in (({"w": 1.0}, {}, ModelError), ({"W": -1.0}, {}, ParameterError),

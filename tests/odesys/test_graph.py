@@ -1,0 +1,117 @@
+"""Scalar graph: normal forms, derivatives and evaluation against SymPy and exact arithmetic."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import hypothesis.strategies as st
+import pytest
+import sympy as sp
+from hypothesis import given, settings
+
+from odesys import graph
+from odesys.errors import EquationError
+from odesys.graph import ONE, ZERO, num, sym
+from odesys.sympy_bridge import from_sympy, to_sympy
+
+X, Y = sym("x"), sym("y")
+SX, SY = sp.Symbol("x", real=True), sp.Symbol("y", real=True)
+FUNCTIONS = {"exp": math.exp, "step": lambda z: 1.0 if z > 0 else 0.0, "sigmoid": lambda z: 1 / (1 + math.exp(-z)),
+             "softplus": lambda z: math.log1p(math.exp(z)), "tanh": math.tanh, "sin": math.sin, "cos": math.cos}
+
+fractions = st.fractions(min_value=-3, max_value=3, max_denominator=7)
+
+
+def expressions() -> st.SearchStrategy[graph.Node]:
+    leaves = st.one_of(st.just(X), st.just(Y), fractions.map(num))
+    return st.recursive(
+        leaves,
+        lambda inner: st.one_of(
+            st.tuples(inner, inner).map(lambda p: p[0] + p[1]),
+            st.tuples(inner, inner).map(lambda p: p[0] - p[1]),
+            st.tuples(inner, inner).map(lambda p: p[0] * p[1]),
+            inner.map(lambda e: graph.call("tanh", e)),
+            inner.map(lambda e: graph.call("sigmoid", e)),
+            inner.map(lambda e: graph.exp(graph.call("sin", e))),
+            inner.map(graph.relu),
+            inner.map(lambda e: 1 / (1 + e * e)),
+        ),
+        max_leaves=8,
+    )
+
+
+def value(node: graph.Node, x: float, y: float) -> float:
+    return float(graph.evaluate([node], {"x": x, "y": y}, FUNCTIONS, float)[0])
+
+
+@settings(deadline=None, max_examples=150)
+@given(expressions())
+def test_sympy_round_trip_is_the_same_value(node: graph.Node) -> None:
+    back = from_sympy(to_sympy(node))
+    for x, y in ((0.37, -1.21), (-0.64, 0.83)):
+        assert value(back, x, y) == pytest.approx(value(node, x, y), rel=1e-9, abs=1e-12)
+
+
+@settings(deadline=None, max_examples=150)
+@given(expressions())
+def test_reverse_and_forward_derivatives_agree_with_differences(node: graph.Node) -> None:
+    slopes = graph.gradient(node, [X, Y])
+    (row,) = graph.jacobian([node], [X, Y])
+    for x, y in ((0.37, -1.21), (-0.64, 0.83)):
+        h = 1e-6
+        near_kink = any(abs(value(s, x, y)) < 1e-4 for s in graph.surfaces([node]))
+        scale = 1 + abs(value(node, x, y))
+        for k, (dx, dy) in enumerate(((h, 0), (0, h))):
+            reverse = value(slopes[k], x, y)
+            assert value(row.get(k, ZERO), x, y) == pytest.approx(reverse, rel=1e-10, abs=1e-10)
+            if not near_kink:
+                difference = (value(node, x + dx, y + dy) - value(node, x - dx, y - dy)) / (2 * h)
+                assert reverse == pytest.approx(difference, rel=1e-4, abs=1e-4 * scale)
+
+
+def test_equal_expressions_are_one_object() -> None:
+    assert (X + Y) * 2 is 2 * X + 2 * Y
+    assert (2 * X + 4 * Y) * X is 2 * (X + 2 * Y) * X
+    assert X * Y / X is Y and X - X is ZERO and X**3 / X**2 is X
+    assert graph.exp(-X) is 1 / graph.exp(X)
+    assert graph.step(3 * X) is graph.step(X) and graph.step(X) ** 2 is graph.step(X)
+    assert graph.sqrt(num(Fraction(9, 4))) is num(Fraction(3, 2))
+    assert graph.sqrt(num(2)) * graph.sqrt(num(2)) is num(2)
+    assert num(1) is ONE and num(0.5) is not num(Fraction(1, 2))
+
+
+def test_constants_stay_exact() -> None:
+    third = num(Fraction(1, 3))
+    assert third + third + third is ONE
+    exact = graph.evaluate([X * third + Y], {"x": Fraction(3, 7), "y": Fraction(1, 7)}, {})[0]
+    assert exact == Fraction(2, 7)
+    with pytest.raises(ZeroDivisionError):
+        _ = X / ZERO
+
+
+def test_surfaces_count_each_surface_once() -> None:
+    node = graph.relu(X - 1) + 3 * graph.relu(1 - X) + graph.step(Y)
+    assert len(graph.surfaces([node])) == 2
+
+
+def test_min_max_abs_sign_from_sympy() -> None:
+    for expression in (sp.Max(SX, SY, 1), sp.Min(SX, SY, 0), sp.Abs(SX - SY), sp.sign(SX) * SY, sp.Heaviside(SX) * SY):
+        node = from_sympy(expression)
+        for x, y in ((0.5, -2.0), (-1.5, 2.5), (3.0, 0.25)):
+            assert value(node, x, y) == pytest.approx(float(expression.subs({SX: x, SY: y})))
+
+
+def test_unknown_functions_are_refused_with_a_sentence() -> None:
+    with pytest.raises(EquationError, match="gamma, which has no counterpart here"):
+        from_sympy(sp.gamma(SX))
+
+
+def test_substitution_is_simultaneous() -> None:
+    swapped = graph.substitute([X - 2 * Y], {X: Y, Y: X})[0]
+    assert swapped is Y - 2 * X
+
+
+def test_a_node_has_no_truth_value() -> None:
+    with pytest.raises(TypeError, match="no truth value"):
+        bool(X)

@@ -1,0 +1,87 @@
+"""Dictionary, Sample, Distribution and models: exact where it should be, and a clear sentence for each mistake."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from odesys import AttentionModel, Dictionary, Distribution, FixedVector, Head, Neurons, OdesysError, Sample, Value
+
+
+def sample(weight: object = Fraction(1), label: object = 1, tokens: object = ("a", "-b")) -> Sample:
+    return Sample(tokens, label, weight)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Dictionary([]), "at least one word"),
+        (lambda: Dictionary(["a", "b", "a"]), "'a' stands twice"),
+        (lambda: Dictionary(["a", "-b"]), "'-b' is not a word"),
+        (lambda: Dictionary(["a", "b"]).parse("bb"), "did you mean 'b'?"),
+        (lambda: Dictionary(["a", "b"]).parse("xyz"), "the words are a, b"),
+        (lambda: Dictionary(["a", "b"], [[1]]), "must be 2 by 2"),
+        (lambda: Dictionary(["a", "b"], [[1, 2], [0, 1]]), "not symmetric: <b, a> = 0 but <a, b> = 2"),
+        (lambda: Dictionary(["a", "b"], [[1, 2], [2, 1]]), "negative eigenvalue -1"),
+        (lambda: Dictionary(["a", "b"], [[1, float("nan")], [0, 1]]), "every entry must be finite"),
+        (lambda: sample(weight=0.5), "weights are exact, write Fraction(1, 8) instead of 0.125"),
+        (lambda: sample(weight=Fraction(-1, 2)), "weights are positive"),
+        (lambda: sample(label=0), "a label is +1 or -1"),
+        (lambda: sample(label=True), "a label is +1 or -1"),
+        (lambda: sample(label=float("nan")), "a label is +1 or -1"),
+        (lambda: sample(tokens="ab"), "needs a list of at least one token"),
+        (lambda: Distribution([]), "at least one sample"),
+        (lambda: Distribution([sample(Fraction(1, 3))] * 2), "sum to 2/3, not to 1"),
+        (lambda: Distribution([sample()]).condition(lambda s: s.label < 0), "nothing to condition on"),
+        (lambda: Head(0), "it is +1 or -1"),
+        (lambda: Head(1, "gelu"), "choose linear or relu"),
+        (lambda: Head(1, "relu", float("inf")), "every entry must be finite"),
+        (lambda: AttentionModel(Dictionary(["a"]), pooling="max"), "choose sum or mean"),
+        (lambda: AttentionModel(Dictionary(["a"]), heads=[]), "at least one Head"),
+        (lambda: AttentionModel(Dictionary(["a"]), value=("W_K",)), "W_K stands in the value and in the score"),
+        (lambda: Value(("W V",)), "is not the name of a map"),
+        (lambda: Value(("W", "W")), "stands twice"),
+        (lambda: Neurons(()), "is a list of weights"),
+        (lambda: Neurons(((1, 2), (1,))), "differ in length"),
+    ],
+)
+def test_mistakes_get_one_sentence(make, words: str) -> None:
+    with pytest.raises(OdesysError) as caught:
+        make()
+    assert words in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_weights_stay_exact_and_conditioning_rescales() -> None:
+    data = Distribution([sample(Fraction(1, 3)), sample(Fraction(1, 6), -1), sample(sp.Rational(1, 2), 1, ("b",))])
+    assert data.expectation(lambda s: s.label) == Fraction(2, 3)
+    kept = data.condition(lambda s: len(s.tokens) == 2)
+    assert [s.weight for s in kept.samples] == [Fraction(2, 3), Fraction(1, 3)]
+
+
+def test_encoding_groups_by_length_and_keeps_signs_and_repetitions() -> None:
+    words = Dictionary(["a", "b"])
+    data = Distribution([Sample(["a", "-a", "a"], 1, Fraction(1, 2)), Sample(["-b"], -1, Fraction(1, 2))])
+    short, long = data.encode(words)
+    assert short.words.tolist() == [[1]] and short.signs.tolist() == [[-1]] and short.positions == (1,)
+    assert long.words.tolist() == [[0, 0, 0]] and long.signs.tolist() == [[1, -1, 1]]
+
+
+def test_gram_matrix_kinds() -> None:
+    assert Dictionary(["a", "b"]).orthonormal and Dictionary(["a", "b"], np.eye(2)).orthonormal
+    exact = Dictionary(["a", "b"], [[2, sp.Rational(1, 2)], [Fraction(1, 2), 1]])
+    assert exact.gram == ((2, Fraction(1, 2)), (Fraction(1, 2), 1)) and not exact.orthonormal
+    assert isinstance(Dictionary(["a"], [[1.5]]).gram[0][0], float)
+
+
+def test_head_labels_and_lookup() -> None:
+    words = Dictionary(["a"])
+    pair = AttentionModel(words, [Head(+1), Head(-1)])
+    assert pair.head_labels == ("p", "m") and pair.head_index("-") == 1
+    assert AttentionModel(words).head_labels == ("",)
+    assert AttentionModel(words, [Head(), Head(), Head(-1)]).head_labels == ("h1", "h2", "h3")
+    with pytest.raises(OdesysError, match="there is no head 'x'"):
+        pair.head_index("x")
+    assert AttentionModel(words, value=Value(("W", "V"), FixedVector("a", "m1"))).weights == ("W", "V", "W_K", "W_Q")
