@@ -65,7 +65,7 @@ def integrate(system: System, x0: Any, t_span: tuple[float, float], parameters: 
     t_span : start and end; the end may be infinite if a terminal event is given.
     atol : by default :math:`10^{-3}\,\mathrm{rtol}\cdot\min(1, \text{smallest nonzero } |x_0|)`, at least 1e-14: states
         that start at zero grow from the scale of the others (scores from omega^2), and rounding must stay below it.
-    events : what to look for; terminal ones end the run. An event is a passage: what starts past its level does not fire.
+    events : what to look for; terminal ones end the run. What starts past its level does not fire.
     method : DOP853, RK45, RK23; Radau, BDF, LSODA for stiff systems.
     t_eval : times to record (those reached); by default every step and every switch. Dense output is kept anyway.
     on_slide : ``stop`` ends the run with stop = "slide", ``raise`` raises IntegrationError.
@@ -415,8 +415,8 @@ class _Run:
         if message is None and self.steps_left < 0:
             message = f"all {self.steps - 1} steps allowed by max_steps were taken"
         if message is not None:
-            raise self._error(f"the integration got stuck at t = {self.t:.9g}: {message.rstrip('.')}; the largest state "
-                              f"there is {np.abs(self.x).max():.3g}")
+            size = np.abs(self.x).max()
+            raise self._error(f"the integration got stuck at t = {self.t:.9g} with states up to {size:.3g}: {message}")
 
     def _error(self, message: str) -> IntegrationError:
         return IntegrationError(message, time=self.t, state=self.x)
@@ -436,7 +436,7 @@ class _Run:
             self.switches_left -= 1
         if self.switches_left < 0:
             last = self.surfaces.names[crossed[0]]
-            raise self._error(f"gates switched more than max_switches times before t = {self.t:.9g}, last at {last} = 0")
+            raise self._error(f"gates switched more than max_switches times up to t = {self.t:.9g}, last: {last}")
         gates, zero, self.width, sliding = self.surfaces.choose(self.t, self.x, self.gates, self.last_step, crossed)
         if sliding.size:
             return self._slide(sliding)
@@ -465,8 +465,7 @@ class _Run:
     def _slide(self, sliding: np.ndarray) -> str:
         names = [self.surfaces.names[i] for i in sliding]
         if self.on_slide == "raise":
-            raise self._error(f"from t = {self.t:.9g} the flow slides along the surface of {names[0]}: the field points to "
-                              f"it from both sides")
+            raise self._error(f"the flow slides along {names[0]} from t = {self.t:.9g}: the field points to it from both sides")
         self.events.append(Event(names[0], "slide", self.t, {"surfaces": sliding.tolist(), "names": names}))
         return "slide"
 

@@ -12,7 +12,7 @@ the last two for positive p; a gate and its opposite share an atom. `odesys.expa
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
 
 import flint
@@ -21,7 +21,7 @@ from . import graph
 from .expansion import Expansion, Relations, TooLarge, factors, linear_terms
 from .graph import ONE, ZERO, Node, add, combine, multiply, num, power, scale, sym
 
-LARGEST_ANGLE = 12  # multiples of an angle that are expanded
+LARGEST_ANGLE = 24  # multiples of an angle that are expanded
 SMALL = 400  # terms of an argument that is brought to normal form
 _FACTOR_LIMIT = 10**18  # larger integers under a root or logarithm are not factored
 
@@ -55,7 +55,7 @@ class Rewriter:
         self._rules = {
             "exp": self._exp, "log": self._log, "step": self._step, "sin": lambda a: self._angle(a)[1],
             "cos": lambda a: self._angle(a)[0], "tan": self._tan, "sigmoid": self._sigmoid,
-            "softplus": lambda a: self._log(ONE + self._exp(a)), "sinh": lambda a: self._hyperbolic(a, -1),
+            "softplus": lambda a: self._log(self.normal(ONE + self._exp(a))), "sinh": lambda a: self._hyperbolic(a, -1),
             "cosh": lambda a: self._hyperbolic(a, 1), "tanh": self._tanh,
         }  # fmt: skip
 
@@ -89,11 +89,15 @@ class Rewriter:
         nested = any(base.op == "add" for _, term in linear_terms(node) for base, _ in factors(term))
         return self._expand(node) if nested else node
 
-    def _expand(self, node: Node) -> Node:
+    def _expand(self, node: Node, divided: bool = False) -> Node:
         try:
-            return Expansion(node, self.relations, None, SMALL).node()
+            return Expansion(node, self.relations, None, SMALL).node(divided)
         except TooLarge:
             return node
+
+    def _linear(self, node: Node) -> Sequence[tuple[Fraction, Node]]:
+        """Terms of an argument of exp or cos, divided with remainder, so that linear relations between them show."""
+        return linear_terms(self._expand(node, True) if factors(linear_terms(node)[0][1])[1:] else node)
 
     def _atom(self, kind: str, argument: Node) -> Node:
         key = kind, argument
@@ -139,14 +143,14 @@ class Rewriter:
             raise ZeroDivisionError("a divisor vanishes identically")
         if base is ZERO or exponent.denominator == 1:
             return power(base, exponent)
-        known, rest = self._split(base)
+        known, rest = self._split(self.normal(base))
         return multiply(*(power(b, e * exponent) for b, e in known), power(rest, exponent))
 
     def _exp(self, a: Node) -> Node:
         if a is ZERO:
             return ONE
         parts = []
-        for c, term in linear_terms(a):
+        for c, term in self._linear(a):
             name, inner = self.meaning.get(term, ("", ONE))
             parts.append(self._power(inner, c) if name == "log" else power(self._atom("exp", term), c))
         return multiply(*parts)
@@ -174,7 +178,7 @@ class Rewriter:
     def _angle(self, a: Node) -> tuple[Node, Node]:
         """Cosine and sine of a sum of angles, by the addition theorem."""
         cosine, sine = ONE, ZERO
-        for c, term in linear_terms(a):
+        for c, term in self._linear(a):
             if c == 0:
                 continue
             known = self._unit.get(term, 1)

@@ -15,7 +15,7 @@ from typing import Any
 
 import flint
 
-from .graph import ONE, Node, combine, multiply, power
+from .graph import ONE, Node, add, combine, multiply, power, scale
 
 Divisors = dict[tuple[Node, bool], int]  # powers of named divisors: a base, or (True) the generator of a base
 _COMPOUND = ("add", "mul", "num")
@@ -93,13 +93,18 @@ class Expansion:
         """True if the expression is proved to vanish wherever it is defined."""
         return not self.numerator
 
-    def node(self) -> Node:
-        """The quotient in lowest terms as a node."""
+    def node(self, divided: bool = False) -> Node:
+        """The quotient in lowest terms as a node; `divided`: with remainder, term by term."""
         above, below = self.numerator, self.denominator
         if not below.is_constant():
             common = above.gcd(below)
             above, below = above / common, below / common
-        return multiply(self._to_node(above), power(self._to_node(below), Fraction(-1)))
+        inverse = power(self._to_node(below), Fraction(-1))
+        if not divided:
+            return multiply(self._to_node(above), inverse)
+        whole, rest = divmod(above, below)
+        parts = [multiply(scale(term, c), inverse) for c, term in linear_terms(self._to_node(rest))]
+        return add([self._to_node(whole), *parts])
 
     def _to_node(self, polynomial: Any) -> Node:
         terms = []

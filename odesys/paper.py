@@ -9,13 +9,25 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .errors import ParameterError
-from .system import System
+
+if TYPE_CHECKING:
+    from .system import System
 
 Progress = Callable[[str, float], None]
+
+
+def later(module: str, name: str) -> Callable[..., Any]:
+    """A function that imports `module` only when it is called: loading a paper stays cheap."""
+
+    def call(*args: Any, **options: Any) -> Any:
+        return getattr(import_module(module), name)(*args, **options)
+
+    return call
 
 
 def silent(step: str, fraction: float) -> None:

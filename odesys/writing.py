@@ -189,7 +189,7 @@ class TexWriter(Writer):
         last = len(ordered) - 1
         loose = [f.loose and last > 0 and (f.rank != 8 or i < last) for i, f in enumerate(ordered)]
         texts = [self.group(f.text) if bracket else f.text for f, bracket in zip(ordered, loose, strict=True)]
-        plain = self.times.join(texts)
+        plain = re.sub(r"\\,(?=(\\[Bb]ig)?\()", "", self.times.join(texts)) if len(texts) == 2 else self.times.join(texts)
         return plain if width(plain) < self.wide or BREAK in plain else (BREAK + r"\cdot ").join(texts)
 
     def fraction(self, top: list[Factor], bottom: list[Factor]) -> str:
@@ -272,24 +272,30 @@ def _width(tokens: Iterator[str], single: bool = False) -> float:
     return total
 
 
-def fold(text: str, limit: float, depth: int = 0) -> list[tuple[int, str]]:
-    """Lines no wider than `limit`, each with its bracket depth: broken at outer marks first, inner ones where needed."""
-    if width(text) <= limit or BREAK not in text:
-        return [(depth, flat(text))]
-    pieces, level = [""], 0
+def fold(text: str, limit: float) -> list[tuple[int, str]]:
+    """Lines no wider than `limit`, each with a depth to indent it by; outer marks are used before those in brackets."""
+    level, deepest, marked = 0, 0, []
     for character in text:
         level += (character in "([") - (character in ")]")
-        if character == BREAK and level == 0:
-            pieces.append("")
-        else:
-            pieces[-1] += character
-    if len(pieces) == 1:  # nothing outside brackets: open the brackets once
-        opened = re.sub(r"[(\[]|[)\]]", lambda m: m.group(), text)
-        return _open_brackets(opened, limit, depth)
+        marked.append(_mark(level) if character == BREAK else character)
+        deepest = max(deepest, level)
+    return _fold("".join(marked), limit, 0, deepest)
+
+
+def _mark(level: int) -> str:
+    return f"{BREAK}{level}{BREAK}"
+
+
+def _fold(text: str, limit: float, level: int, deepest: int) -> list[tuple[int, str]]:
+    plain = re.sub(f"{BREAK}-?\\d+{BREAK}", "", text)
+    if level > deepest or width(plain) <= limit:
+        return [(level, plain)]
     lines: list[tuple[int, str]] = []
-    for piece in pieces:
-        if lines and width(lines[-1][1] + piece) <= limit:
-            lines[-1] = lines[-1][0], lines[-1][1] + flat(piece)
+    for piece in text.split(_mark(level)):
+        (_, first), *rest = _fold(piece, limit, level + 1, deepest)
+        if lines and width(lines[-1][1] + first) <= limit:
+            lines[-1] = lines[-1][0], lines[-1][1] + first
         else:
-            lines += fold(piece, limit, depth)
+            lines.append((level, first))
+        lines += rest
     return lines

@@ -7,7 +7,9 @@ group swap 22, slaving 10 (8 of them move in stage 2, 2 in stages 1 and 3). For 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 from odesys import Flow, Quotient, Slaved, System, gradient_descent, gradient_flow
 from odesys.symmetry import SignedPermutation
@@ -76,7 +78,12 @@ def _named(quotient: Quotient) -> Quotient:
     return quotient.rename({name: orbit_name(name) for name in quotient.system.names})
 
 
-def systems(parameters: dict) -> dict[str, System]:
-    """The systems by the names the command line uses."""
+def named_system(name: str, parameters: Mapping[str, Any]) -> System:
+    """A system by the name the command line uses: full, one_head, quotient, slaved, stage1-3 (moving states), descent."""
     K, L = parameters["K"], parameters["L"]
-    return {"full": full_flow("simultaneous", K, L).system, "quotient": reduced("simultaneous", K, L).system}
+    if name in ("stage1", "stage2", "stage3"):
+        return slaved(name, K, L).system.freeze_still()
+    if name in ("descent", "one_head"):
+        return (reduced_descent if name == "descent" else one_head)(K, L).system
+    make = {"full": full_flow, "quotient": reduced, "slaved": slaved}[name]
+    return make("simultaneous", K, L).system

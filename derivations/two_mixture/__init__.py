@@ -1,0 +1,46 @@
+r"""Two-headed softmax transformer on a mixture of linear classification: three-stage gradient flow.
+
+Paper: "Transformers Provably Learn Two-Mixture of Linear Classification via Gradient Flow".
+
+Symbols
+-------
+c_k, v_k        group and classification signals, orthonormal words
+n_c, n_v        neuron alignments w+^T c_k, w+^T v_k
+M, A, B         scores W_K^T W_Q (first index key, second query), key and query self-scores
+_same, _other   same group / different group, e.g. M_cv_same = c_1^T W_K^T W_Q v_1
+omega, b        initial scale of keys and queries; bias of both heads
+T1, T2, T3      ends of the stages; x_star the score that ends stage 2; eps the loss that ends stage 3
+
+Covered: setting, closed systems and their reductions, closed forms of stage 1 and of the frozen-force stage 2, both
+protocols, figures 1-4, comparison with networks. Not yet: the registered claims; families in K.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from odesys.paper import FigureSpec, Paper, later
+
+from .setting import PARAMETERS
+
+SYSTEMS = ("full", "one_head", "quotient", "slaved", "stage1", "stage2", "stage3", "descent")
+FIGURES = {
+    "1": "losses, neurons and scores along gradient descent",
+    "2": "attention of the + head after training",
+    "3": "attention-only training with Gaussian neurons",
+    "4": "all scores of the + head",
+}
+
+PAPER = Paper(
+    name="two_mixture",
+    title="Two-mixture of linear classification with a two-headed softmax transformer",
+    reference="Transformers Provably Learn Two-Mixture of Linear Classification via Gradient Flow",
+    parameters=PARAMETERS,
+    systems={name: partial(later(f"{__name__}.dynamics", "named_system"), name) for name in SYSTEMS},
+    protocols={
+        "three-stage": later(f"{__name__}.protocol", "three_stage"),
+        "simultaneous": later(f"{__name__}.protocol", "simultaneous"),
+    },
+    figures={key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}")) for key, title in FIGURES.items()},
+    compare=later(f"{__name__}.compare", "compare"),
+)

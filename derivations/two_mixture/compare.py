@@ -1,0 +1,62 @@
+r"""Finite networks against the infinite-width flow: the score matrix of the + head at the end of stage 2.
+
+Each network is trained for real through stages 1 and 2 (weights moved by hand-written gradients) up to the times of the
+infinite-width flow; the deviation is the Frobenius norm of the difference of the score matrices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from numerics.compare import Comparison, compare_widths
+from numerics.finite_width import Network, flow_run, random_network
+from odesys.errors import ParameterError
+from odesys.paper import Progress, silent
+
+from . import dynamics, setting
+from .protocol import three_stage_run
+
+
+@cache
+def _target(frozen: tuple[tuple[str, Any], ...]) -> tuple[float, np.ndarray]:
+    """T2 and the infinite-width score matrix of the + head at T2."""
+    run = three_stage_run({**dict(frozen), "eps": 1.0})  # stage 3 ends at once: only T2 matters here
+    quotient = dynamics.reduced("stage2", dict(frozen)["K"])
+    (t2,) = (event.time for event in run.events if event.name == "T2")
+    state = quotient.lift(run.at(t2))
+    return t2, state[quotient.flow.segment(quotient.flow.closure.read[1], 0).index]
+
+
+def start_network(width: int, seed: int, parameters: Mapping[str, Any]) -> Network:
+    """The paper's initialisation: w = 0, keys and queries with variance omega^2 / m; seeded by (width, seed)."""
+    scale = parameters["omega"] / np.sqrt(width)
+    rng = np.random.default_rng([seed, width])
+    return random_network(setting.model(parameters["K"]), width, 2 * parameters["K"], {"W_K": scale, "W_Q": scale}, rng,
+                          {"b": parameters["b"]})
+
+
+def score_deviation(width: int, seed: int, parameters: tuple[tuple[str, Any], ...]) -> float:
+    """Frobenius distance of a network's + score matrix from the infinite-width one at T2."""
+    values = dict(parameters)
+    t2, expected = _target(parameters)
+    net = start_network(width, seed, values)
+    options = {"rtol": 1e-8, "atol": 1e-11}
+    _, nets = flow_run(net, setting.data(values["K"]), ("w",), (0.0, values["T1"]), **options)
+    _, nets = flow_run(nets[-1], setting.conflicting(values["K"]), ("W_K", "W_Q"), (values["T1"], t2), **options)
+    images = nets[-1].images()
+    return float(np.linalg.norm(images["W_K"][0].T @ images["W_Q"][0] - expected))
+
+
+def compare(widths: list[int], seeds: int, parameters: Mapping[str, Any], progress: Progress = silent,
+            workers: int | None = None) -> Comparison:
+    """Deviation of M+ at T2 over widths and seeds, with the fitted exponent of the width."""
+    if parameters["L"] != 3:
+        raise ParameterError("the comparison runs the three stages, which are defined for L = 3")
+    frozen = tuple(sorted(parameters.items()))
+    _target(frozen)  # a mistake in the parameters shows here, once, not in every worker
+    measure = partial(score_deviation, parameters=frozen)
+    return compare_widths(r"$\|M_+ - M_+^\infty\|_F$ at $T_2$", widths, seeds, parameters, measure, progress, workers)

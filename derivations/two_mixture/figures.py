@@ -1,0 +1,173 @@
+"""Figures 1-4 of the two-mixture paper, redrawn: exact infinite-width recursion against a network trained for real.
+
+The paper trains all weights at once by gradient descent with step 0.1 and leaves m, omega and b open; here m = 100,
+omega = 0.1, b = 1/2, population gradient, 4000 steps. Seeds are printed in the titles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from numerics.finite_width import Network, attention, descent_run, outputs, random_network
+from numerics.iterate import iterate
+from numerics.plotting import figure, save
+from odesys.paper import Progress
+
+from . import dynamics, setting
+from .compare import start_network
+
+STEP, STEPS, EVERY, WIDTH, SEED = 0.1, 4000, 20, 100, 1
+SETTING = {"K": 2, "omega": 0.1, "b": 0.5}
+RECORD = range(0, STEPS + 1, EVERY)
+COLOURS = {"n_v": "C0", "n_c": "C3", "M_cv_same": "C3", "M_cv_other": "C0", "M_cc_same": "C2", "M_cc_other": "C8",
+           "M_vc_same": "C1", "M_vc_other": "C5", "M_vv_same": "C4", "M_vv_other": "C6"}
+TEX = {"n_v": r"$w_+^\top v_k$", "n_c": r"$w_+^\top c_k$", "M_cv_same": r"$c_1^\top W_K^\top W_Q v_1$",
+       "M_cv_other": r"$c_1^\top W_K^\top W_Q v_2$", "M_cc_same": r"$c_1^\top W_K^\top W_Q c_1$",
+       "M_cc_other": r"$c_1^\top W_K^\top W_Q c_2$", "M_vc_same": r"$v_1^\top W_K^\top W_Q c_1$",
+       "M_vc_other": r"$v_1^\top W_K^\top W_Q c_2$", "M_vv_same": r"$v_1^\top W_K^\top W_Q v_1$",
+       "M_vv_other": r"$v_1^\top W_K^\top W_Q v_2$"}
+SAMPLES = {r"$X_{1,+,-}$": ["c1", "v1", "-v2"], r"$X_{1,-,+}$": ["c1", "-v1", "v2"],
+           r"$X_{1,+,+}$": ["c1", "v1", "v2"], r"$X_{1,-,-}$": ["c1", "-v1", "-v2"]}
+
+
+@cache
+def _theory() -> dict[str, np.ndarray]:
+    """The exact gradient-descent map on the 22 orbit variables from the infinite-width start, with group losses."""
+    reduced = dynamics.reduced_descent()
+    run = iterate(reduced.system, reduced.initial_state(SETTING["omega"]), STEPS,
+                  {"b": SETTING["b"], "eta": STEP}, record_every=EVERY)
+    table = {name: run.state(name) for name in reduced.system.names}
+    margins = np.array([run.observable(f"margin_{i + 1}") for i in range(len(setting.data()))])
+    return table | _group_losses(margins) | {"step": run.times}
+
+
+@cache
+def _network() -> dict[str, Any]:
+    """A network of width 100 under the same gradient descent, measured as the same path scalars."""
+    nets = descent_run(start_network(WIDTH, SEED, SETTING), setting.data(), dynamics.ALL, STEP, STEPS, RECORD)
+    flow, reduced = dynamics.full_flow(), dynamics.reduced()
+    states = np.array([reduced.project(flow.initial_state(weights=net.images())) for _, net in nets])
+    labels = np.array([sample.label for sample in setting.data().samples])
+    margins = np.array([labels * outputs(net, setting.data()) for _, net in nets]).T
+    table = {name: states[:, i] for i, name in enumerate(reduced.system.names)}
+    return table | _group_losses(margins) | {"step": np.array([k for k, _ in nets]), "last": nets[-1][1]}
+
+
+def _group_losses(margins: np.ndarray) -> dict[str, np.ndarray]:
+    losses = np.logaddexp(0.0, -margins)
+    conflict = np.array([setting.is_conflicting(sample) for sample in setting.data().samples])
+    return {"conflicting": losses[conflict].mean(axis=0), "consistent": losses[~conflict].mean(axis=0)}
+
+
+def figure_1(folder: Path, progress: Progress) -> list[Path]:
+    """Losses, neurons and scores along gradient descent: theory (lines) and a network (dots)."""
+    progress("theory", 0.1)
+    theory = _theory()
+    progress("network", 0.3)
+    net = _network()
+    fig, axes = figure(1, 3, (14.0, 4.0))
+    panels = (("consistent", "conflicting"), ("n_v", "n_c"), ("M_cv_same", "M_cv_other", "M_vv_same", "M_vc_same", "M_cc_same"))
+    titles = ("(a) loss by sample type", "(b) neurons of the + head", "(c) scores of the + head")
+    for ax, names, title in zip(axes, panels, titles, strict=True):
+        for k, name in enumerate(names):
+            colour = COLOURS.get(name, f"C{k}")
+            ax.plot(theory["step"], theory[name], color=colour, label=TEX.get(name, name))
+            ax.plot(net["step"][::8], net[name][::8], ".", color=colour, markersize=4)
+        ax.set(xlabel="step", title=title)
+        ax.legend(fontsize=8)
+    axes[0].axhline(np.log(2), color="0.6", linewidth=0.8, linestyle=":")
+    axes[0].set_ylim(bottom=0)
+    fig.suptitle(f"lines: exact recursion at infinite width; dots: network with m = {WIDTH} (seed {SEED})", fontsize=10)
+    return save(fig, folder, "fig1")
+
+
+def figure_2(folder: Path, progress: Progress) -> list[Path]:
+    """Softmax weights of the + head after training on four samples."""
+    progress("network", 0.2)
+    net = _network()["last"]
+    fig, axes = figure(1, 4, (14.0, 3.8))
+    image = None
+    for ax, (title, tokens) in zip(axes, SAMPLES.items(), strict=True):
+        weights = attention(net, tokens)[0]
+        image = ax.imshow(weights, vmin=0, vmax=1, cmap="viridis")
+        names = [_token_tex(token) for token in tokens]
+        ax.set_xticks(range(3), names)
+        ax.set_yticks(range(3), names)
+        ax.grid(False)
+        ax.set(title=title, xlabel="key", ylabel="query")
+        for i, j in np.ndindex(3, 3):
+            ax.text(j, i, f"{weights[i, j]:.2f}", ha="center", va="center",
+                    color="black" if weights[i, j] > 0.6 else "white")
+    fig.colorbar(image, ax=axes, shrink=0.8, label="attention")
+    fig.suptitle(f"+ head after {STEPS} steps, m = {WIDTH} (seed {SEED})", fontsize=10)
+    return save(fig, folder, "fig2")
+
+
+def figure_3(folder: Path, progress: Progress) -> list[Path]:
+    """Training the attention alone with Gaussian neurons: the loss does not go to zero."""
+    fig, ax = figure()
+    for k, (seed, curve) in enumerate(attention_only().items()):
+        progress("seeds", (k + 1) / 4)
+        ax.plot(list(RECORD), curve, label=f"seed {seed}: {curve[-1]:.2f}")
+    ax.axhline(0, color="0.6", linewidth=0.8)
+    ax.set(xlabel="step", ylabel="population loss", title="attention alone, Gaussian neurons", ylim=(0, None))
+    ax.legend(title="final loss")
+    return save(fig, folder, "fig3")
+
+
+@cache
+def attention_only(seeds: Sequence[int] = (0, 1, 2, 3), spread: float = 1.0) -> dict[int, np.ndarray]:
+    """Loss curves of attention-only gradient descent, neurons w ~ N(0, spread^2) frozen."""
+    curves = {}
+    for seed in seeds:
+        scale = SETTING["omega"] / np.sqrt(WIDTH)
+        net: Network = random_network(setting.model(), WIDTH, 4, {"w": spread, "W_K": scale, "W_Q": scale}, seed,
+                                      {"b": SETTING["b"]})
+        nets = descent_run(net, setting.data(), ("W_K", "W_Q"), STEP, STEPS, RECORD)
+        labels = np.array([sample.label for sample in setting.data().samples])
+        curves[seed] = np.array([np.logaddexp(0, -labels * outputs(n, setting.data())).mean() for _, n in nets])
+    return curves
+
+
+def figure_4(folder: Path, progress: Progress) -> list[Path]:
+    """All sixteen scores of the + head: eight orbits by key and query, theory and network."""
+    progress("theory", 0.2)
+    theory, net = _theory(), _network()
+    fig, axes = figure(2, 2, (11.0, 7.5), sharex=True)
+    for ax, kind in zip(axes.flat, ("cv", "cc", "vc", "vv"), strict=True):
+        for name in (f"M_{kind}_same", f"M_{kind}_other"):
+            ax.plot(theory["step"], theory[name], color=COLOURS[name], label=TEX[name])
+            ax.plot(net["step"][::8], net[name][::8], ".", color=COLOURS[name], markersize=4)
+        ax.set_title(f"key {kind[0]}, query {kind[1]}")
+        ax.legend(fontsize=8)
+    for ax in axes[1]:
+        ax.set_xlabel("step")
+    fig.suptitle(f"lines: exact recursion at infinite width; dots: network with m = {WIDTH} (orbit means, seed {SEED})",
+                 fontsize=10)
+    return save(fig, folder, "fig4")
+
+
+def _token_tex(token: str) -> str:
+    return f"${token[:-1]}_{token[-1]}$"
+
+
+def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
+    """Loss, neurons and scores of a simulated run, with its events as vertical lines."""
+    fig, axes = figure(1, 3, (14.0, 4.0))
+    time = columns["t"]
+    panels = (("loss",), ("n_v", "n_c"), tuple(name for name in columns if name.startswith("M_")))
+    for ax, names, title in zip(axes, panels, ("population loss", "neurons", "scores"), strict=True):
+        for k, name in enumerate(names):
+            ax.plot(time, columns[name], color=COLOURS.get(name, f"C{k}"), label=TEX.get(name, name))
+        for event in events:
+            ax.axvline(event["time"], color="0.7", linewidth=0.8, linestyle=":" if event["kind"] == "switch" else "--")
+        ax.set(xlabel="t", title=title)
+        ax.legend(fontsize=8)
+    axes[0].set_yscale("log")
+    return save(fig, folder, "run")
+

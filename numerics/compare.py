@@ -1,0 +1,125 @@
+r"""Theory against finite width: deviations over widths and seeds, and the fitted power law with its confidence interval.
+
+.. math::  \text{deviation}(m) \sim C\,m^{\alpha}, \qquad \alpha \text{ from a straight-line fit in logarithms over all seeds.}
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from odesys.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class PowerLaw:
+    """Fitted exponent with its 95 percent interval, and the prefactor."""
+
+    value: float
+    low: float
+    high: float
+    prefactor: float
+
+    @property
+    def half_width(self) -> float:
+        """Half the length of the interval."""
+        return (self.high - self.low) / 2
+
+
+def fit_power_law(x: Sequence[float], y: Sequence[float]) -> PowerLaw:
+    """Least-squares line through (log x, log y); the interval is Student's for the slope."""
+    if len(set(x)) < 2:
+        raise ParameterError("an exponent needs at least two different widths")
+    fit = stats.linregress(np.log(np.asarray(x, dtype=float)), np.log(np.asarray(y, dtype=float)))
+    margin = float(stats.t.ppf(0.975, len(x) - 2)) * float(fit.stderr) if len(x) > 2 else float("inf")
+    return PowerLaw(float(fit.slope), float(fit.slope) - margin, float(fit.slope) + margin, float(np.exp(fit.intercept)))
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Deviations of networks from the infinite-width flow: `deviations[width]` has one number a seed."""
+
+    what: str
+    parameters: Mapping[str, Any]
+    seeds: tuple[int, ...]
+    deviations: Mapping[int, np.ndarray]
+
+    @property
+    def exponent(self) -> PowerLaw | None:
+        """Exponent of the width, or None for a single width."""
+        if len(self.deviations) < 2:
+            return None
+        pairs = [(width, value) for width, values in self.deviations.items() for value in values]
+        return fit_power_law([w for w, _ in pairs], [v for _, v in pairs])
+
+    def rows(self) -> list[dict[str, float]]:
+        """Mean deviation a width with its 95 percent interval (Student's)."""
+        out = []
+        for width, values in self.deviations.items():
+            mean, count = float(values.mean()), len(values)
+            spread = float(values.std(ddof=1) / np.sqrt(count)) if count > 1 else float("nan")
+            margin = float(stats.t.ppf(0.975, count - 1)) * spread if count > 1 else 0.0
+            rms = float(np.sqrt((values**2).mean()))
+            out.append({"width": width, "mean": mean, "low": mean - margin, "high": mean + margin, "rms": rms})
+        return out
+
+    def as_json(self, paper: str) -> dict[str, Any]:
+        """The documented result of ``odesys compare``."""
+        law = self.exponent
+        return {
+            "paper": paper, "what": self.what, "parameters": dict(self.parameters), "seeds": list(self.seeds),
+            "deviation": self.rows(),
+            "exponent": None if law is None else {"value": law.value, "low": law.low, "high": law.high},
+        }
+
+    def plot(self, folder: Path) -> list[Path]:
+        """Deviation against width, every seed a dot, with the fitted line."""
+        from .plotting import figure, save
+
+        fig, ax = figure()
+        for width, values in self.deviations.items():
+            ax.loglog([width] * len(values), values, ".", color="0.65", zorder=1)
+        rows = self.rows()
+        widths = np.array([row["width"] for row in rows])
+        mean = np.array([row["mean"] for row in rows])
+        ax.errorbar(widths, mean, yerr=[mean - [r["low"] for r in rows], np.array([r["high"] for r in rows]) - mean],
+                    fmt="o", color="C0", capsize=3, label="mean, 95 % interval", zorder=3)
+        law = self.exponent
+        if law is not None:
+            ax.loglog(widths, law.prefactor * widths**law.value, "--", color="C3",
+                      label=rf"$m^{{{law.value:.3f}\pm{law.half_width:.3f}}}$")
+        ax.set(xlabel="width $m$", ylabel=self.what)
+        ax.legend()
+        return save(fig, folder, "deviation")
+
+
+def compare_widths(what: str, widths: Sequence[int], seeds: int, parameters: Mapping[str, Any],
+                   measure: Callable[[int, int], float], progress: Callable[[str, float], None],
+                   workers: int | None = None) -> Comparison:
+    """Call `measure(width, seed)` for every pair; results do not depend on the number of worker processes.
+
+    `measure` must be a picklable function (a module-level function or a partial of one).
+    """
+    if seeds < 1:
+        raise ParameterError(f"{seeds} seeds give no statistics; use at least 1")
+    jobs = [(int(width), seed) for width in sorted(set(widths)) for seed in range(seeds)]
+    workers = min(len(jobs), workers if workers is not None else os.cpu_count() or 1)
+    values: dict[tuple[int, int], float] = {}
+    if workers > 1:
+        with ProcessPoolExecutor(workers) as pool:
+            for done, (job, value) in enumerate(zip(jobs, pool.map(measure, *zip(*jobs, strict=True)), strict=True), 1):
+                values[job] = value
+                progress("networks", done / len(jobs))
+    else:
+        for done, job in enumerate(jobs, 1):
+            values[job] = measure(*job)
+            progress("networks", done / len(jobs))
+    table = {w: np.array([values[w, s] for s in range(seeds)]) for w in sorted(set(map(int, widths)))}
+    return Comparison(what, parameters, tuple(range(seeds)), table)

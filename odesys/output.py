@@ -1,0 +1,242 @@
+"""Results on disk: the place is checked before a long run, and a file is written whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import numbers
+import os
+import shutil
+import stat
+import uuid
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .errors import OutputError
+
+# ---- before a run ----------------------------------------------------------------------------------------------------
+
+
+def prepare_folder(path: str | Path, files: Iterable[str] = ()) -> Path:
+    """Make a folder and try it out; `files` are names that will be written there and must not be folders."""
+    folder = Path(path)
+    probe = folder / _temporary_name()
+    try:
+        _make_folder(folder)
+        with open(probe, "xb"):
+            pass
+        probe.unlink()
+    except (OSError, ValueError) as error:
+        raise _refusal(folder, error) from error
+    for name in files:
+        _refuse_folder(folder / name)
+    return folder
+
+
+def prepare_file(path: str | Path) -> Path:
+    """Make the folder of a file that will be written and try it out; a folder of that name is refused."""
+    target = Path(path)
+    _refuse_folder(target)
+    if not _is_stream(target):
+        prepare_folder(_real(target).parent)
+    return target
+
+
+def _make_folder(folder: Path) -> None:
+    for each in (folder, *folder.parents):
+        if each.exists():
+            if not each.is_dir():
+                raise OutputError(f"the folder {folder} can not be made: {each} is a file", path=folder)
+            break
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def _refuse_folder(target: Path) -> None:
+    if not target.name or os.path.isdir(target):
+        raise OutputError(f"{target} is a folder; give the name of a file", path=target)
+
+
+def _refusal(folder: Path, error: Exception) -> OutputError:
+    reason = getattr(error, "strerror", None) or str(error)
+    return OutputError(f"the folder {folder} can not be written: {reason}", path=folder)
+
+
+def _is_stream(target: Path) -> bool:
+    """Devices, pipes and terminals (/dev/null, /dev/stdout) are written to, never replaced by a file."""
+    with suppress(OSError, ValueError):
+        mode = os.stat(target).st_mode
+        return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) or target.is_relative_to("/dev") or _is_descriptor(target)
+    return False
+
+
+def _is_descriptor(target: Path) -> bool:
+    return target.is_relative_to("/proc") and "fd" in target.parts
+
+
+def _real(target: Path) -> Path:
+    """Where a link points, so that a link stays a link."""
+    return Path(os.path.realpath(target)) if target.is_symlink() else target
+
+
+def _temporary_name() -> str:
+    return f".odesys-{uuid.uuid4().hex}.part"
+
+
+# ---- one file --------------------------------------------------------------------------------------------------------
+
+
+def write_bytes(path: str | Path, data: bytes) -> Path:
+    """Write under a temporary name in the same folder, then move into place."""
+    target = Path(path)
+    _refuse_folder(target)
+    real = target if _is_stream(target) else _real(target)
+    try:
+        if _is_stream(target):
+            real.write_bytes(data)
+        else:
+            _make_folder(real.parent)
+            _replace(real, data)
+    except (OSError, ValueError) as error:
+        raise _refusal(target.parent, error) from error
+    return target
+
+
+def _replace(target: Path, data: bytes) -> None:
+    temporary = target.with_name(_temporary_name())
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
+
+
+def write_text(path: str | Path, text: str) -> Path:
+    """Write text as UTF-8, with a newline at its end."""
+    return write_bytes(path, (text if text.endswith("\n") else text + "\n").encode())
+
+
+def write_json(path: str | Path, value: Any) -> Path:
+    """Write `json_text` of a value."""
+    return write_text(path, json_text(value))
+
+
+def write_csv(path: str | Path, columns: Mapping[str, Any]) -> Path:
+    """Write columns of equal length, one row an entry; the digits read back exactly."""
+    text = io.StringIO(newline="")
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(columns)
+    rows.writerows(zip(*(array.tolist() for array in _arrays(columns).values()), strict=True))
+    return write_text(path, text.getvalue())
+
+
+def write_npz(path: str | Path, columns: Mapping[str, Any]) -> Path:
+    """Write columns as a compressed npz, one array a name; the same columns give the same bytes."""
+    import numpy as np
+
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:  # not np.savez: it reserves names such as `file`
+        for name, array in _arrays(columns).items():
+            entry = zipfile.ZipInfo(f"{name}.npy")
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            with archive.open(entry, "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, array, allow_pickle=False)
+    return write_bytes(path, data.getvalue())
+
+
+def _arrays(columns: Mapping[str, Any]) -> dict[str, Any]:
+    import numpy as np
+
+    arrays = {name: np.asarray(values) for name, values in columns.items()}
+    for name, array in arrays.items():
+        if array.ndim != 1 or array.dtype.hasobject:
+            raise TypeError(f"the column {name} is not a one-dimensional array of numbers or texts")
+    if len({array.size for array in arrays.values()}) > 1:
+        raise ValueError(f"columns differ in length: {', '.join(f'{n} {a.size}' for n, a in arrays.items())}")
+    return arrays
+
+
+# ---- JSON ------------------------------------------------------------------------------------------------------------
+
+
+def json_text(value: Any) -> str:
+    """JSON that every reader accepts: keys sorted, indented, and no NaN.
+
+    NaN and infinities become null; where the value is a mapping, its key ``not_finite`` then says what stood where,
+    as in ``{"final": {"loss": null}, "not_finite": {"final.loss": "inf"}}``. Exact fractions become texts, ``"1/8"``.
+    """
+    not_finite: dict[str, str] = {}
+    plain = _plain(value, (), not_finite)
+    if not_finite and isinstance(plain, dict):
+        plain["not_finite"] = not_finite
+    return json.dumps(plain, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _plain(value: Any, where: tuple[str, ...], not_finite: dict[str, str]) -> Any:
+    if hasattr(value, "tolist"):  # NumPy arrays and numbers
+        value = value.tolist()
+    match value:
+        case None | bool() | str():
+            return value
+        case Mapping():
+            return {str(key): _plain(item, (*where, str(key)), not_finite) for key, item in value.items()}
+        case list() | tuple():
+            return [_plain(item, (*where, str(k)), not_finite) for k, item in enumerate(value)]
+        case os.PathLike():
+            return os.fsencode(value).decode("utf-8", "replace")
+        case numbers.Integral():
+            return int(value)
+        case numbers.Rational():
+            return str(value)
+        case numbers.Real():
+            number = float(value)
+            if math.isfinite(number):
+                return number
+            not_finite[".".join(where)] = str(number)
+            return None
+    raise TypeError(f"{'.'.join(where) or 'the result'} is a {type(value).__name__}, which has no place in JSON")
+
+
+# ---- several files together ------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Stage:
+    """A temporary folder to write in; `files` is filled when they have been moved to their place."""
+
+    folder: Path
+    files: list[Path] = field(default_factory=list)
+
+
+@contextmanager
+def staged(path: str | Path) -> Iterator[Stage]:
+    """Write several files in `Stage.folder`; they move to `path` together at the end, or not at all after an error."""
+    folder = prepare_folder(path)
+    stage = Stage(folder / _temporary_name())
+    try:
+        stage.folder.mkdir()
+        yield stage
+        moves = {each: folder / each.relative_to(stage.folder) for each in sorted(stage.folder.rglob("*"))}
+        moves = {each: target for each, target in moves.items() if not each.is_dir()}
+        for target in moves.values():
+            _refuse_folder(target)
+        try:
+            for each, target in moves.items():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                os.replace(each, target)
+        except OSError as error:
+            raise _refusal(folder, error) from error
+        stage.files.extend(moves.values())
+    finally:
+        shutil.rmtree(stage.folder, ignore_errors=True)

@@ -1,0 +1,119 @@
+"""Papers by name or by folder: announced by an installed package, part of a source checkout, or a folder on disk."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import os
+import pkgutil
+import re
+import sys
+from collections.abc import Iterable
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType
+
+from .errors import OdesysError
+from .paper import Paper
+
+GROUP = "odesys.papers"
+ATTRIBUTE = "PAPER"
+SOURCE_PACKAGE = "derivations"  # next to this package in a source checkout; its papers need no installation
+
+
+def find_paper(text: str) -> Paper:
+    """The paper of that name; or, if there is none, the one in the folder of that name."""
+    points, modules = announced(), source_modules()
+    if text in points:
+        return _from_entry_point(points[text])
+    if text in modules:
+        return _paper_in(importlib.import_module(modules[text]), modules[text])
+    if os.path.isdir(text):
+        return _from_folder(Path(os.path.abspath(text)))
+    if os.sep in text or text in ("", os.curdir, os.pardir):
+        raise OdesysError(f"there is no folder {text!r}; give the name of a paper or a folder with one", name=text)
+    raise OdesysError(f"there is no paper {text!r}{hint(text, {*points, *modules})}", name=text)
+
+
+def all_papers() -> list[Paper]:
+    """All papers that can be found by name, in alphabetical order of the names."""
+    found = {name: _from_entry_point(point) for name, point in announced().items()}
+    for name, module in source_modules().items():
+        paper = found.get(name) or getattr(importlib.import_module(module), ATTRIBUTE, None)
+        if isinstance(paper, Paper):  # a package beside the papers, such as shared helpers, is no mistake
+            found[name] = paper
+    return [found[name] for name in sorted(found)]
+
+
+def hint(text: str, known: Iterable[str]) -> str:
+    """How a sentence about an unknown name goes on: close matches first, then what there is."""
+    names = sorted(known)
+    close = difflib.get_close_matches(text, names)
+    guess = f", did you mean {' or '.join(close)}?" if close else ""
+    return f"{guess}; there is {', '.join(names)}" if names else "; there is none"
+
+
+def announced() -> dict[str, metadata.EntryPoint]:
+    """Entry points of installed packages by name; the first one found wins, as in imports."""
+    found: dict[str, metadata.EntryPoint] = {}
+    for point in metadata.entry_points(group=GROUP):
+        found.setdefault(point.name, point)
+    return found
+
+
+def source_modules() -> dict[str, str]:
+    """Paper names and module names of the packages beside this one, without importing them."""
+    spec = importlib.util.find_spec(SOURCE_PACKAGE)
+    here = Path(__file__).resolve().parents[1]
+    folders = [f for f in (spec.submodule_search_locations or () if spec else ()) if Path(f).resolve().parent == here]
+    return {m.name: f"{SOURCE_PACKAGE}.{m.name}" for m in pkgutil.iter_modules(folders) if m.ispkg}
+
+
+def _from_entry_point(point: metadata.EntryPoint) -> Paper:
+    try:
+        module = importlib.import_module(point.module)
+    except ModuleNotFoundError as error:
+        if f"{point.module}.".startswith(f"{error.name}."):  # not when something it imports is missing
+            raise OdesysError(f"the paper {point.name} is announced as {point.value}, but there is no such module") from error
+        raise
+    return _paper_in(module, point.module, point.attr or ATTRIBUTE)
+
+
+def _from_folder(folder: Path) -> Paper:
+    """Import the package that a folder is, or the only one it has."""
+    packages = [folder] if (folder / "__init__.py").is_file() else sorted(p.parent for p in folder.glob("*/__init__.py"))
+    if not packages:
+        raise OdesysError(f"the folder {folder} has no paper: it needs an __init__.py with {ATTRIBUTE} = Paper(...)")
+    if len(packages) > 1:
+        raise OdesysError(f"the folder {folder} has several packages, choose one: {', '.join(map(str, packages))}")
+    return _paper_in(_import_folder(packages[0]), str(packages[0]))
+
+
+def _import_folder(package: Path) -> ModuleType:
+    """Import a package from its folder under the name of the folder, unless that name is taken."""
+    name = re.sub(r"\W", "_", package.name)
+    init = package / "__init__.py"
+    loaded = sys.modules.get(name)
+    spec = loaded.__spec__ if loaded else importlib.util.find_spec(name)
+    if spec and spec.origin and not (os.path.exists(spec.origin) and os.path.samefile(spec.origin, init)):
+        raise OdesysError(f"the folder {package} has the name of another package, {spec.origin}; rename it")
+    if loaded and spec and spec.origin:
+        return loaded
+    spec = importlib.util.spec_from_file_location(name, init, submodule_search_locations=[str(package)])
+    assert spec is not None and spec.loader is not None  # a file that ends in .py always has a loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _paper_in(module: ModuleType, where: str, attribute: str = ATTRIBUTE) -> Paper:
+    paper = getattr(module, attribute, None)
+    if not isinstance(paper, Paper):
+        raise OdesysError(f"{where} is not a paper: it needs {attribute} = Paper(...)")
+    return paper
