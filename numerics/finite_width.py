@@ -1,7 +1,6 @@
 r"""Finite-width networks: NumPy weights that really move, by hand-written gradients; no derived equation is used.
 
-The model is that of `odesys.model`, with words :math:`E \in \mathbb{R}^{d\times n}` as columns. Loss and gradient need
-the weights only through two small tables a head,
+With the words :math:`E` (d, n) as columns, loss and gradient need the weights only through two small tables a head,
 
 .. math::  V = [a^\top]\,U_1\cdots U_k E \in \mathbb{R}^{r\times n}, \qquad
            S = E^\top M_1\cdots M_k E \in \mathbb{R}^{n\times n} \quad (\text{key, query}),
@@ -15,7 +14,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from itertools import accumulate
+from itertools import accumulate, count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,10 +61,9 @@ class Network:
             object.__setattr__(self, name, item)
 
     def images(self) -> dict[str, np.ndarray]:
-        """Each map as images of the words, heads first: what `flow.initial_state(weights=...)` takes.
+        """Each map as images of the n words, w (heads, n), W_K (heads, m, n), W_KQ (heads, n, n), others as they are.
 
-        An axis that meets the words becomes the axis of the n words: w (heads, n), W_K and W_Q (heads, m, n), a score
-        map on its own (heads, n, n). Maps that do not meet the words, and a `FixedVector`, stay as they are.
+        This is what `flow.initial_state(weights=...)` takes.
         """
         images = _images(self, self.weights)
         if self.model.value.output is None and len(self.model.value.maps) == 1:
@@ -137,16 +135,15 @@ def loss_value(network: Network, data: Distribution, loss: Loss = "logistic") ->
 
 def gradients(network: Network, data: Distribution, train: Sequence[str], loss: Loss = "logistic") -> Arrays:
     """The gradient of the expected loss by each map of `train`, shape (heads, out, in); a gate is 0 at its kink."""
-    names, slope = _names(network.model, train), _loss(loss)[1]
-    return _gradients(network, _batches(network, data), network.weights, names, slope)
+    return _gradients(network, _batches(network, data), network.weights, _names(network.model, train), _loss(loss)[1])
 
 
 def flow_run(network: Network, data: Distribution, train: Sequence[str], t_span: Sequence[float],
              loss: Loss = "logistic", rtol: float = 1e-10, atol: float = 1e-12, t_eval: Iterable[float] | None = None,
-             method: str = "DOP853") -> tuple[np.ndarray, list[Network]]:  # fmt: skip
+             method: str = "DOP853", max_evaluations: int = 1_000_000) -> tuple[np.ndarray, list[Network]]:  # fmt: skip
     """Gradient flow in weight space: times, and the network at each; without `t_eval`, at both ends of `t_span`.
 
-    Kinks are left to the error control of the integrator: a flow that slides along one needs many small steps.
+    Kinks are left to the error control: sliding along one takes tiny steps, at most `max_evaluations` gradients.
     """
     start, stop = (float(t) for t in t_span)
     if not 0 <= stop - start < math.inf:
@@ -154,13 +151,16 @@ def flow_run(network: Network, data: Distribution, train: Sequence[str], t_span:
     times = np.unique([start, stop]) if t_eval is None else np.array(list(t_eval), dtype=float)
     if times.ndim != 1 or not (np.diff(times) > 0).all() or not ((times >= start) & (times <= stop)).all():
         raise ParameterError(f"the times to record must grow and must lie between {start} and {stop}")
-    batches, names, slope = _batches(network, data), _names(network.model, train), _loss(loss)[1]
-    x = _join(network.weights, names)
+    batches, names, slope, calls = _batches(network, data), _names(network.model, train), _loss(loss)[1], count(1)
+
+    def velocity(t: float, x: np.ndarray) -> np.ndarray:
+        if next(calls) > max_evaluations:
+            raise IntegrationError(f"{max_evaluations} gradients led only to t = {t}; does it slide on a kink?", time=t)
+        return -_join(_gradients(network, batches, _split(x, network.weights, names), names, slope), names)
+
     if start == stop:  # solve_ivp would record nothing
         return times, [network] * len(times)
-    run = solve_ivp(
-        lambda _, x: -_join(_gradients(network, batches, _split(x, network.weights, names), names, slope), names),
-        (start, stop), x, method, times, rtol=rtol, atol=atol)  # fmt: skip
+    run = solve_ivp(velocity, (start, stop), _join(network.weights, names), method, times, rtol=rtol, atol=atol)
     if not run.success:
         raise IntegrationError(f"the gradient flow does not reach {stop}: {run.message}", time=max([start, *run.t]))
     return times, [replace(network, weights=_split(x, network.weights, names)) for x in run.y.T]
@@ -248,8 +248,7 @@ def _forward(model: AttentionModel, batch: _Batch, value: np.ndarray, score: np.
 def _gradients(network: Network, batches: list[_Batch], weights: Mapping[str, np.ndarray], train: Sequence[str],
                slope: Function) -> Arrays:  # fmt: skip
     """Back-propagation: loss, heads, rows, softmax, the two tables, their chains, the words."""
-    model, maps, words, axes_of = network.model, network.model.value.maps, network.words, _axes(network.model)
-    value_chain, score_chain = _chains(network, weights)
+    model, words, (value_chain, score_chain) = network.model, network.words, _chains(network, weights)
     value, score = reduce(np.matmul, value_chain), reduce(np.matmul, score_chain)
     value_bar, score_bar = np.zeros(value.shape), np.zeros(score.shape)
     for batch in batches:
@@ -262,15 +261,8 @@ def _gradients(network: Network, batches: list[_Batch], weights: Mapping[str, np
         p_bar = p * (mixed_bar @ values.mT)
         p_bar -= p * p_bar.sum(axis=-1, keepdims=True)
         score_bar += _scatter(p_bar * batch.pair_signs, batch.pairs, score.shape)
-    bars: Arrays = {}
-    if not set(train).isdisjoint(maps):
-        bars |= zip(maps, _chain_bars(value_chain, value_bar, len(value_chain) - len(maps)), strict=True)
-    if not set(train) <= set(maps):
-        for name, bar in zip(model.score, _chain_bars(score_chain, score_bar, 0), strict=True):
-            bars[name.removesuffix("'")] = bar.mT if name.endswith("'") else bar
-    for name in train:
-        bars[name] = bars[name] @ words.T if axes_of[name][2] == "words" else bars[name]
-        bars[name] = words @ bars[name] if axes_of[name][1] == "words" else bars[name]
+    bars = _chain_bars(model.value.maps, value_chain, value_bar, np.eye(value.shape[1]), words, train)
+    bars |= _chain_bars(model.score, score_chain, score_bar, words.T, words, train)
     return {name: bars[name] for name in train}
 
 
@@ -281,11 +273,22 @@ def _scatter(bar: np.ndarray, places: np.ndarray, shape: tuple[int, ...]) -> np.
     return np.bincount(index.ravel(), bar.reshape(-1), total).reshape(shape)
 
 
-def _chain_bars(factors: list[np.ndarray], bar: np.ndarray, skip: int) -> list[np.ndarray]:
-    """Derivatives of <bar, product> by each factor after `skip`: (what stands before)' bar (what stands behind)'."""
-    before = [np.eye(bar.shape[-2]), *accumulate(factors[:-1], np.matmul)][skip:]
-    behind = [np.eye(bar.shape[-1]), *accumulate(factors[:skip:-1], lambda right, left: left @ right)][::-1]
-    return [left.mT @ (bar @ right.mT) for left, right in zip(before, behind, strict=True)]
+def _chain_bars(names: Sequence[str], factors: list[np.ndarray], bar: np.ndarray, left: np.ndarray, right: np.ndarray,
+                train: Sequence[str]) -> Arrays:  # fmt: skip
+    """Derivatives of <bar, product of factors> by the maps; the end factors have `left`, `right` multiplied in."""
+    bars = {}
+    before = [left, *accumulate(factors[:-1], np.matmul)][-len(names) :]
+    behind = [right, *accumulate(factors[: -len(names) : -1], lambda b, a: a @ b)][::-1]
+    for name, x, y in zip(names, before, behind, strict=True):
+        if name.removesuffix("'") in train:
+            bars[name.removesuffix("'")] = _product(y, bar.mT, x) if name.endswith("'") else _product(x.mT, bar, y.mT)
+    return bars
+
+
+def _product(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """x y z in the cheaper order: the side of width m comes last."""
+    (p, r), (c, q) = x.shape[-2:], z.shape[-2:]
+    return (x @ y) @ z if p * c * (r + q) < r * q * (c + p) else x @ (y @ z)
 
 
 def _join(weights: Mapping[str, np.ndarray], names: Sequence[str]) -> np.ndarray:
@@ -307,8 +310,7 @@ def _axes(model: AttentionModel) -> dict[str, tuple[str, ...]]:
     inner = ["words", *(f"score {j}" for j in range(1, len(score))), "words"]
     axes |= {name: ("heads", value[j], value[j + 1]) for j, name in enumerate(maps)}
     for j, name in enumerate(score):
-        pair = inner[j : j + 2]
-        axes[name.removesuffix("'")] = ("heads", *(pair[::-1] if name.endswith("'") else pair))
+        axes[name.removesuffix("'")] = ("heads", *inner[j : j + 2][:: -1 if name.endswith("'") else 1])
     return axes
 
 
@@ -333,7 +335,6 @@ def _finite(array: Any, what: str) -> np.ndarray:
 
 
 def _names(model: AttentionModel, names: Iterable[str]) -> tuple[str, ...]:
-    """The names, each once, if all are maps of the model; one name may be given on its own."""
     names = (names,) if isinstance(names, str) else tuple(dict.fromkeys(names))
     for name in names:
         if name not in model.weights:

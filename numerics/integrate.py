@@ -34,6 +34,7 @@ from .trajectory import straight_line_function as compile_nodes
 
 EPS = float(np.finfo(float).eps)
 METHODS = {"DOP853": DOP853, "RK45": RK45, "RK23": RK23, "Radau": Radau, "BDF": BDF, "LSODA": LSODA}
+FOREVER = 1e100  # what an infinite end is to a solver: past every event of a state that still moves
 SAMPLES = 4  # parts of a step at whose ends the surfaces are read
 EXACT_JACOBIAN_LIMIT = 40  # states; above this an implicit method takes differences of the field
 Progress = Callable[[str, float], None]
@@ -55,7 +56,7 @@ class Stage:
 def integrate(system: System, x0: Any, t_span: tuple[float, float], parameters: Mapping[str, Any] | None = None,
               rtol: float = 1e-9, atol: Any = None, events: Sequence[StopWhen] = (), method: str = "DOP853",
               t_eval: Any = None, max_switches: int = 10_000, backend: str = "auto",
-              progress: Progress | None = None, *, on_slide: str = "stop", max_steps: int = 1_000_000,
+              progress: Progress | None = None, *, on_slide: str = "stop", max_steps: int = 100_000,
               label: str = "integrate") -> Trajectory:
     r"""Integrate a flow over `t_span`, switch by switch.
 
@@ -82,9 +83,12 @@ def integrate(system: System, x0: Any, t_span: tuple[float, float], parameters: 
     wanted = _check_options(t_span, rtol, method, t_eval, events, on_slide)
     tolerances = {"rtol": rtol, "atol": _default_atol(x, rtol) if atol is None else _check_atol(atol, x.size)}
     limits = {"max_switches": max_switches, "max_steps": max_steps}
-    run = _Run(compiled, bound, events, (start, float(t_span[1])), x, method, tolerances, limits, on_slide)
+    span = (start, min(float(t_span[1]), FOREVER))
+    run = _Run(compiled, bound, events, span, x, method, tolerances, limits, on_slide)
     with np.errstate(all="ignore"):
         stop = run.run((lambda done: progress(label, done)) if progress else (lambda done: None))
+    if stop == "end" and math.isinf(t_span[1]):
+        raise IntegrationError("the state has come to rest and no event has stopped the run", time=run.t, state=run.x)
     solution = OdeSolution(run.knots, run.pieces) if run.pieces else None
     times, states = np.array(run.knots), np.array(run.states)
     if wanted is not None:
@@ -465,7 +469,7 @@ class _Run:
     def _slide(self, sliding: np.ndarray) -> str:
         names = [self.surfaces.names[i] for i in sliding]
         if self.on_slide == "raise":
-            raise self._error(f"the flow slides along {names[0]} from t = {self.t:.9g}: the field points to it from both sides")
+            raise self._error(f"the flow slides from t = {self.t:.9g}: the field points to {names[0]} from both sides")
         self.events.append(Event(names[0], "slide", self.t, {"surfaces": sliding.tolist(), "names": names}))
         return "slide"
 

@@ -21,7 +21,9 @@ from . import graph
 from .expansion import Expansion, Relations, TooLarge, factors, linear_terms
 from .graph import ONE, ZERO, Node, add, combine, multiply, num, power, scale, sym
 
-LARGEST_ANGLE = 24  # multiples of an angle that are expanded
+LARGEST_ANGLE = 12  # an angle is added up from at most this many parts
+MOST_TERMS = 32  # of the cosine of a sum
+PASSES = 3  # nested angles may each need one
 SMALL = 400  # terms of an argument that is brought to normal form
 _FACTOR_LIMIT = 10**18  # larger integers under a root or logarithm are not factored
 
@@ -62,12 +64,14 @@ class Rewriter:
     def __call__(self, roots: Iterable[Node]) -> list[Node]:
         """The rewritten `roots`; raises ZeroDivisionError where a divisor turns out to vanish identically."""
         roots = list(roots)
-        while True:
+        for _ in range(PASSES):
             self._stale = False
             self._rewrite(roots)
+            result = [self._memo[root] for root in roots]
             if not self._stale:
-                return [self._memo[root] for root in roots]
+                break
             self._memo.clear()  # an angle was split after its multiples had been rewritten: again, in finer units
+        return result
 
     def _rewrite(self, roots: list[Node]) -> None:
         for node in graph.topological(roots):
@@ -97,7 +101,8 @@ class Rewriter:
 
     def _linear(self, node: Node) -> Sequence[tuple[Fraction, Node]]:
         """Terms of an argument of exp or cos, divided with remainder, so that linear relations between them show."""
-        return linear_terms(self._expand(node, True) if factors(linear_terms(node)[0][1])[1:] else node)
+        divides = any(b.op == "add" and e < 0 for _, term in linear_terms(node) for b, e in factors(term))
+        return linear_terms(self._expand(node, True) if divides else node)
 
     def _atom(self, kind: str, argument: Node) -> Node:
         key = kind, argument
@@ -177,23 +182,31 @@ class Rewriter:
 
     def _angle(self, a: Node) -> tuple[Node, Node]:
         """Cosine and sine of a sum of angles, by the addition theorem."""
-        cosine, sine = ONE, ZERO
-        for c, term in self._linear(a):
-            if c == 0:
-                continue
-            known = self._unit.get(term, 1)
-            parts = math.lcm(known, c.denominator)
-            if parts > known and parts <= LARGEST_ANGLE:
+        turns: list[tuple[int, Node, int]] = []  # how often, which angle, which way
+        for c, term in self._linear(a) if a is not ZERO else ():
+            parts = math.lcm(self._unit.get(term, 1), c.denominator)
+            if parts > LARGEST_ANGLE:
+                parts = c.denominator
+            elif parts > self._unit.get(term, 1):
                 self._unit[term], self._stale = parts, True
-            whole = (c * parts).denominator == 1 and abs(c * parts) <= LARGEST_ANGLE and parts <= LARGEST_ANGLE
-            turns = abs(int(c * parts)) if whole else 1
-            unit = scale(term, abs(c) / turns)
-            c1, s1 = self._atom("cos", unit), self._atom("sin", unit)
+            turns.append((abs(int(c * parts)), scale(term, Fraction(1, parts)), 1 if c > 0 else -1))
+        added = self._add_angles(turns) if sum(count for count, _, _ in turns) <= LARGEST_ANGLE else None
+        if added is not None:
+            return added
+        way = 1 if linear_terms(a)[0][0] > 0 else -1
+        return self._add_angles([(1, scale(a, Fraction(way)), way)]) or (ONE, ZERO)
+
+    def _add_angles(self, turns: Sequence[tuple[int, Node, int]]) -> tuple[Node, Node] | None:
+        cosine, sine = ONE, ZERO
+        for count, angle, way in turns:
+            c1, s1 = self._atom("cos", angle), self._atom("sin", angle)
             self.relations.sine[c1] = s1
-            for _ in range(turns):
-                turned = s1 if c > 0 else -s1
+            turned = scale(s1, Fraction(way))
+            for _ in range(count):
                 cosine, sine = cosine * c1 - sine * turned, sine * c1 + cosine * turned
                 cosine, sine = self._expand(cosine), self._expand(sine)
+                if len(linear_terms(cosine)) > MOST_TERMS:
+                    return None
         return cosine, sine
 
     def _tan(self, a: Node) -> Node:

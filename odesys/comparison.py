@@ -21,17 +21,16 @@ import sympy as sp
 
 from . import graph
 from .dependency import checked_values, linear_part, substitution
-from .enclosure import Family, Problem, ends, minimise, prove_at_least
+from .enclosure import Corners, Problem, Row, minimise, prove_at_least, rational_below, row_of, value_at
 from .errors import EquationError, ParameterError
 from .graph import Node
 from .linear import MetzlerResult, metzler, sign_of
-from .region import Region, exact
+from .region import Region, exact, mixture
 from .sympy_bridge import to_sympy
 from .system import System
 
 SAMPLES = 60
-COMBINATION_LIMIT = 4096
-Vertex = dict[str, Fraction]
+READABLE = 40  # operations of an exact rate worth showing
 Point = Mapping[str, Fraction]
 
 
@@ -69,12 +68,14 @@ def extract_linear(system: System, block: Sequence[str], point: Mapping[str, Any
     states = _known(system, block)
     full = {**dict.fromkeys(system.names, Fraction(0)), **{str(k): v for k, v in (point or {}).items()}}
     rows = [system.names.index(name) for name in states]
-    nodes = graph.substitute([system.nodes[i] for i in rows], substitution(checked_values(system, {}, parameters or {}))[0])
+    bound = substitution(checked_values(system, {}, parameters or {}))[0]
+    nodes = graph.substitute([system.nodes[i] for i in rows], bound)
     used = graph.symbols(nodes)
     outside = tuple(name for name in system.names if name in used and name not in states)
-    exact = linear_part(system, full, parameters)
-    matrix = exact.extract(rows, rows)
-    coupling = exact.extract(rows, [system.names.index(name) for name in outside]) if outside else sp.zeros(len(rows), 0)
+    whole = linear_part(system, full, parameters)
+    matrix = whole.extract(rows, rows)
+    columns = [system.names.index(name) for name in outside]
+    coupling = whole.extract(rows, columns) if outside else sp.zeros(len(rows), 0)
     symbols = [graph.sym(name) for name in states]
     slopes = [node for row in graph.jacobian(nodes, symbols) for node in row.values()]
     rest = tuple(node - graph.add(graph.as_node(matrix[i, j]) * symbol for j, symbol in enumerate(symbols))
@@ -121,80 +122,6 @@ class BoundResult:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-# ---- rows and their vertices ---------------------------------------------------------------------------------------
-
-
-@dataclass(eq=False)
-class _Row:
-    """F_i as c_0(z) + sum of c_s(z) s, with its row of the matrix and the vertices of the region in the linear role."""
-
-    name: str
-    node: Node
-    slopes: dict[str, Node]
-    weights: dict[str, Fraction]
-    generators: list[Vertex]
-    family: Family
-
-    def beta(self, point: Point) -> Fraction:
-        """This row of A x_S at a point."""
-        return sum((a * point[s] for s, a in self.weights.items()), Fraction(0))
-
-    def problem(self, vertex: Vertex) -> Problem:
-        """The row at one vertex as a function of z, divided by its row of A x_S where that is positive."""
-        return Problem(self.family, tuple(vertex[s] for s in self.slopes), max(self.beta(vertex), Fraction(0)) or Fraction(1))
-
-    def exact(self, vertex: Vertex) -> sp.Expr:
-        """The row at one vertex, where it does not depend on z."""
-        first, *rest = self.family.nodes
-        return to_sympy(first + graph.combine((vertex[s], c) for s, c in zip(self.slopes, rest, strict=True)))
-
-
-def _split(node: Node, linear: Mapping[str, int], slopes: dict[str, list[Node]], rest: list[Node]) -> None:
-    """Distribute the terms of a row: one linear state is taken out of each product that has one."""
-    for c, term in node.args if node.op == "add" else ((Fraction(1), node),):
-        factors = dict(term.args) if term.op == "mul" else {term: Fraction(1)}
-        states = [b for b, e in factors.items() if b.op == "sym" and b.args[0] in linear and e >= 1 and e.denominator == 1]
-        sums = [b for b, e in factors.items() if b.op == "add" and e == 1 and graph.symbols([b]) & set(linear)]
-        if states:
-            best = min(states, key=lambda b: linear[b.args[0]])
-            others = [graph.power(b, e - (b is best)) for b, e in factors.items()]
-            slopes.setdefault(best.args[0], []).append(graph.scale(graph.multiply(*others), c))
-        elif sums and term.op == "mul":
-            others = [graph.power(b, e) for b, e in factors.items() if b is not sums[0]]
-            for inner, part in sums[0].args:
-                _split(graph.scale(graph.multiply(part, *others), c * inner), linear, slopes, rest)
-        else:
-            rest.append(graph.scale(term, c))
-
-
-def _row(name: str, node: Node, weights: dict[str, Fraction], region: Region, corners: Corners) -> _Row:
-    tied = [s for group in corners for s in group]
-    parts: dict[str, list[Node]] = {}
-    rest: list[Node] = []
-    _split(node, {s: k + (0 if s in weights else len(tied)) for k, s in enumerate(tied)}, parts, rest)
-    slopes, constant = {s: graph.add(terms) for s, terms in parts.items()}, graph.add(rest)
-    used = set(slopes) | set(weights)
-    groups = [group for group in corners if used & set(group)]
-    zero = {s: Fraction(0) for s in tied}
-    # if the row is homogeneous and zero is allowed, groups decouple, and one point of each ray is enough
-    cone = constant is graph.ZERO and all(region.contains_zero(group) for group in groups)
-    if not cone and math.prod(len(corners[group]) for group in groups) > COMBINATION_LIMIT:
-        raise EquationError(f"the bound of {name} needs more than {COMBINATION_LIMIT} combinations of vertices; "
-                            f"tie fewer states to the block")  # fmt: skip
-    choices = [(v,) for group in groups for v in corners[group]] if cone else itertools.product(*(corners[g] for g in groups))
-    generators: dict[Any, Vertex] = {}
-    for choice in choices:
-        vertex = {s: x for part in choice for s, x in part.items()}
-        seen = {s: x for s, x in vertex.items() if s in used}
-        size = max((abs(x) for x in seen.values()), default=Fraction(0)) if cone else Fraction(1)
-        if size or not cone:
-            generators.setdefault(tuple((s, x / size) for s, x in seen.items()), {**zero, **vertex})
-    names = sorted(graph.symbols([constant, *slopes.values()]) & set(region.box))
-    ranges = {s: (min(v[s] for v in vs), max(v[s] for v in vs)) for group, vs in corners.items() for s in group}
-    family = Family([constant, *slopes.values()], names, tuple(ranges.get(s, region.box[s]) for s in names))
-    return _Row(name, node, slopes, weights, list(generators.values()), family)
-
-
 # ---- the bound -----------------------------------------------------------------------------------------------------
 
 
@@ -221,7 +148,8 @@ def lower_linear_bound(system: System, block: Sequence[str], matrix: sp.Matrix, 
     Two-mixture paper, Lemma E.2 (score growth); the rate there is the unnamed constant b.
 
     >>> x = sp.Symbol("x")
-    >>> lower_linear_bound(System.from_equations({x: x * (1 - x)}), ["x"], sp.eye(1), {"x": (0, sp.Rational(1, 4))}).rate
+    >>> logistic = System.from_equations({x: x * (1 - x)})
+    >>> lower_linear_bound(logistic, ["x"], sp.eye(1), {"x": (0, sp.Rational(1, 4))}).rate
     3/4
     """
     states, area = _known(system, block), region if isinstance(region, Region) else Region(region)
@@ -238,7 +166,7 @@ def lower_linear_bound(system: System, block: Sequence[str], matrix: sp.Matrix, 
     rows = []
     for i, (name, node) in enumerate(zip(states, nodes, strict=True)):
         weights = {s: exact(matrix[i, j], "an entry of the matrix") for j, s in enumerate(states) if matrix[i, j] != 0}
-        rows.append(_row(name, node, weights, area, corners))
+        rows.append(row_of(name, node, weights, area, corners))
     loose = sorted(used - set(system.names))
     if loose and any(row.family.variables for row in rows):
         raise ParameterError(f"the bound needs a number for {loose[0]}; pass parameters={{'{loose[0]}': ...}}")
@@ -248,11 +176,11 @@ def lower_linear_bound(system: System, block: Sequence[str], matrix: sp.Matrix, 
 class _Search:
     """The least ratio F_i / (A x_S)_i over rows, vertices and boxes; then what vertices without a ratio ask for."""
 
-    def __init__(self, rows: list[_Row], region: Region, corners: Corners, seed: int) -> None:
+    def __init__(self, rows: list[Row], region: Region, corners: Corners, seed: int) -> None:
         self.rows, self.region, self.used = rows, region, 0
         rng = random.Random(seed)
-        every = {group: corners.get(group) or region.vertices(group) for group in region.groups}
-        self.samples = [{s: x for vs in every.values() for s, x in _mixture(vs, rng).items()} for _ in range(SAMPLES)]
+        self.vertices = [corners.get(group) or region.vertices(group) for group in region.groups]
+        self.samples = [{s: x for vs in self.vertices for s, x in mixture(vs, rng).items()} for _ in range(SAMPLES)]
         self.upper: Fraction | None = None
         self.tight: Point = {}
 
@@ -262,22 +190,25 @@ class _Search:
         plain = [row for row in self.rows if row.family.variables]
         for row, sample in itertools.product(plain, self.samples):
             self.look(row, sample)
+        self.descend(plain)
         owner = {id(row.family): row for row in plain}
         problems = [row.problem(v) for row in plain for v in row.generators if row.beta(v) > 0]
         if problems:
-            found = minimise(problems, self.outside, lambda p, z: self.lean(owner[id(p.family)], p, z), tolerance, boxes)
+            lean = lambda p, z: self.lean(owner[id(p.family)], p, z)  # noqa: E731
+            found = minimise(problems, self.outside, lean, tolerance, boxes)
             self.used = found.boxes
-            low = None if found.low is None else _rounded_down(found.low)
+            low = None if found.low is None else sp.Rational(rational_below(found.low))
             if low is None or rate is None or (sign_of(low - rate) or 0) < 0:
                 rate, name, optimal = low, owner[id(found.problem.family)].name, False
                 if found.attained and low is not None:
                     rate, optimal = self.attained(owner[id(found.problem.family)], found.problem, found.point, low)
         answer, witness = self.check_rest(rate, boxes) if rate is not None else ("undecided", {})
         evidence = ("certificate" if plain else "proof") if answer != "undecided" else "measurement"
-        upper = rate if optimal else None if self.upper is None else sp.Rational(self.upper)
+        upper = rate if optimal else None if self.upper is None else sp.Rational(-rational_below(-self.upper))
+        transfers = metzler((1 if rate in (None, sp.oo) else rate) * matrix, is_map)
         return BoundResult(answer, rate if answer != "fails" else None, upper, optimal and answer == "holds",
-                           witness or self.tight, name, metzler((1 if rate in (None, sp.oo) else rate) * matrix, is_map),
-                           evidence, {"boxes": self.used, "sampled points": SAMPLES})  # fmt: skip
+                           witness or self.tight, name, transfers, evidence,
+                           {"boxes": self.used, "sampled points": SAMPLES})  # fmt: skip
 
     def least_exact_ratio(self) -> tuple[Any, str, bool]:
         """Over the rows with constant coefficients; infinity if no vertex asks for anything."""
@@ -287,7 +218,7 @@ class _Search:
                 ratio = sp.cancel(row.exact(vertex) / sp.Rational(row.beta(vertex)))
                 lower = -1 if rate in (None, sp.oo) else sign_of(ratio - rate)
                 if lower is None:
-                    raise ParameterError(f"which of {ratio} and {rate} is smaller depends on the parameters; give numbers")
+                    raise ParameterError(f"whether {ratio} or {rate} is smaller depends on parameters; give numbers")
                 if lower < 0:
                     rate, name, self.tight = ratio, row.name, {**self.samples[0], **vertex}
         return rate, name, True
@@ -296,16 +227,73 @@ class _Search:
         """Whether a box of z misses the region."""
         return any(form.highest({**self.region.box, **box}) < 0 for form in self.region.forms)
 
-    def lean(self, row: _Row, problem: Problem, z: Point) -> None:
+    def lean(self, row: Row, problem: Problem, z: Point) -> None:
         """Try the point of the region that a vertex and a point z suggest."""
         vertex = dict(zip(row.slopes, problem.weights, strict=True))
         self.look(row, {**self.samples[0], **z, **{s: x for s, x in vertex.items() if s not in z}})
         self.look(row, {**self.samples[0], **z, **vertex})
 
-    def look(self, row: _Row, point: Point) -> None:
+    def look(self, row: Row, point: Point) -> None:
         """Lower the upper end of the rate by the ratio at a point, if the point is in the region."""
         beta = row.beta(point)
         if beta > 0 and self.region.contains(point):
-            value = _at(row.node, point)
+            value = value_at(row.node, point)
             if value is not None and (self.upper is None or value[1] / beta < self.upper):
                 self.upper, self.tight = value[1] / beta, point
+
+    def descend(self, rows: list[Row]) -> None:
+        """From the best point so far, move one group of states at a time to the vertex with the least ratio."""
+        before = None
+        while self.upper is not None and self.upper != before:
+            before = self.upper
+            for row, vertices in itertools.product(rows, self.vertices):
+                for vertex in vertices:
+                    self.look(row, {**self.tight, **vertex})
+
+    def attained(self, row: Row, problem: Problem, z: Point, low: sp.Expr) -> tuple[Any, bool]:
+        """The exact ratio at a corner where all derivatives have a sign, and whether the corner is in the region."""
+        vertex = dict(zip(row.slopes, problem.weights, strict=True))
+        mapping = {graph.sym(s): graph.num(x) for s, x in z.items()}
+        first, *rest = graph.substitute(row.family.nodes, mapping)
+        total = first + graph.combine(zip(problem.weights, rest, strict=True))
+        ratio = to_sympy(total) / sp.Rational(problem.divisor)
+        if ratio.count_ops() > READABLE:
+            return low, False
+        point = {**self.samples[0], **z, **vertex}
+        same = all(z.get(s, x) == x for s, x in vertex.items())
+        return ratio, same and self.region.contains(point)
+
+    def check_rest(self, rate: Any, boxes: int) -> tuple[str, Point]:
+        """Vertices with (A x_S)_i <= 0 ask for a sign or for a rate that is large enough."""
+        answer = "holds"
+        for row in self.rows:
+            for vertex in (v for v in row.generators if row.beta(v) <= 0):
+                beta = row.beta(vertex)
+                if rate == sp.oo and beta < 0:
+                    continue
+                if not row.family.variables:
+                    sign = sign_of(row.exact(vertex) - (rate if beta else 0) * sp.Rational(beta))
+                    if sign == -1:
+                        return "fails", {**self.samples[0], **vertex}
+                    answer = "undecided" if sign is None else answer
+                    continue
+                against: list[Point] = []
+
+                def visit(problem: Problem, z: Point, row: Row = row, against: list[Point] = against) -> None:
+                    point = {**self.samples[0], **z, **dict(zip(row.slopes, problem.weights, strict=True))}
+                    against += [x for x in (point, *self.samples) if self.refutes(row, x)][:1]
+
+                level = Fraction(0) if beta == 0 else rational_below(rate) * beta
+                if not prove_at_least(row.problem(vertex), level, self.outside, visit, boxes):
+                    if against:
+                        return "fails", against[0]
+                    answer = "undecided"
+        return answer, {}
+
+    def refutes(self, row: Row, point: Point) -> bool:
+        """Whether no rate works at a point: F_i < 0 where (A x_S)_i = 0, or a rate above the upper end is needed."""
+        beta = row.beta(point)
+        value = value_at(row.node, point) if beta <= 0 and self.region.contains(point) else None
+        if value is None or value[1] >= 0:
+            return False
+        return beta == 0 or (self.upper is not None and value[1] / beta > self.upper)

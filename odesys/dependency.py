@@ -64,6 +64,37 @@ def ordered_components(edges: nx.DiGraph, names: Sequence[str]) -> tuple[tuple[s
     return tuple(members[c] for c in order)
 
 
+# ---- signs of exact numbers ----------------------------------------------------------------------------------------
+
+
+def sign_of(value: Any) -> int | None:
+    """Sign of an exact real expression as -1, 0 or 1; None where the assumptions (or float accuracy) leave it open."""
+    e = sp.sympify(value)
+    for candidate in (e, sp.factor_terms(e), sp.factor(e)) if e.free_symbols else (e,):
+        for answer, known in ((1, candidate.is_positive), (-1, candidate.is_negative), (0, candidate.is_zero)):
+            if known:
+                return answer
+    if e.free_symbols:
+        return None
+    digits = sp.N(e, DIGITS)
+    if not digits.is_real:
+        return None
+    if abs(digits) > (1e-9 if e.has(sp.Float) else sp.Float(10) ** (10 - DIGITS)):
+        return 1 if digits > 0 else -1
+    return 0 if not e.has(sp.Float) and _exactly_zero(e) else None
+
+
+def _exactly_zero(e: sp.Expr) -> bool:
+    if sp.expand(e) == 0:
+        return True
+    if e.is_algebraic:
+        x = sp.Dummy("x")
+        return bool(sp.minimal_polynomial(e, x) == x)
+    from .zero import zero_test
+
+    return bool(zero_test(graph.as_node(e)).answer == "zero")
+
+
 # ---- exact values at a point ---------------------------------------------------------------------------------------
 
 
@@ -133,10 +164,10 @@ def checked_values(system: System, point: Mapping[str, Any], parameters: Mapping
     placed = {str(name): value for name, value in point.items()}
     numbers = {str(name): value for name, value in parameters.items()}
     # a point may be written in symbols of its own (omega): `parameters` gives those numbers too
-    known_numbers = {sp.Symbol(k): v for k, v in numbers.items()}
     for name, value in placed.items():
-        if isinstance(value, sp.Basic) and known_numbers:
-            placed[name] = value.xreplace({s: sp.sympify(numbers[s.name]) for s in value.free_symbols if s.name in numbers})
+        if isinstance(value, sp.Basic):
+            known_here = {s: sp.sympify(numbers[s.name]) for s in value.free_symbols if s.name in numbers}
+            placed[name] = value.xreplace(known_here)
     return {**placed, **{name: value for name, value in numbers.items() if name in system.parameters}}
 
 
@@ -212,7 +243,7 @@ def critical_block(system: System, point: Mapping[str, Any] | None = None,
     if loose:
         hint = " (the system depends on time)" if loose[0] == TIME else f"; pass parameters={{'{loose[0]}': ...}}"
         raise ParameterError(f"the growth rate needs numbers, but {loose[0]} has none{hint}", symbol=loose[0])
-    entries = {(i, j): v for (i, j), v in exact.todok().items() if not _vanishes(v)}
+    entries = {(i, j): v for (i, j), v in exact.todok().items() if sign_of(v) != 0}
     edges = nx.DiGraph()
     edges.add_nodes_from(system.names)
     edges.add_edges_from((system.names[j], system.names[i]) for i, j in entries)
@@ -230,17 +261,6 @@ def critical_block(system: System, point: Mapping[str, Any] | None = None,
     rate, states = near[0]
     index = [place[name] for name in states]
     return CriticalBlock(states, exact.extract(index, index), rate, tuple(s for _, s in near[1:]))
-
-
-def _vanishes(value: sp.Expr) -> bool:
-    """Whether an exact number is zero: by digits where it clearly is not, else by the zero test."""
-    if value.is_zero is not None:
-        return bool(value.is_zero)
-    if abs(sp.N(value, DIGITS)) > sp.Float(10) ** (10 - DIGITS):
-        return False
-    from .zero import zero_test
-
-    return bool(zero_test(graph.as_node(value)).answer == "zero")
 
 
 def _point_text(values: Mapping[str, Any]) -> str:

@@ -10,6 +10,8 @@ field is undecided on a box the derivative is not used there: the field may jump
 from __future__ import annotations
 
 import heapq
+import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,11 +19,19 @@ from functools import cached_property
 from typing import Any
 
 import flint
+import sympy as sp
 
 from . import graph
+from .errors import EquationError
 from .graph import Node
+from .region import Region
+from .sympy_bridge import to_sympy
 
 PRECISION = 64  # bits
+COMBINATION_LIMIT = 4096
+Vertex = dict[str, Fraction]
+Point = Mapping[str, Fraction]
+Corners = Mapping[tuple[str, ...], list[Vertex]]
 Box = tuple[tuple[Fraction, Fraction], ...]
 
 
@@ -36,6 +46,27 @@ def ends(value: Any) -> tuple[Fraction, Fraction] | None:
         return None
     low, high = (end.man_exp() for end in (value.lower(), value.upper()))
     return tuple(Fraction(int(m)) * Fraction(2) ** int(e) for m, e in (low, high))  # type: ignore[return-value]
+
+
+def value_at(node: Node, point: Mapping[str, Fraction]) -> tuple[Fraction, Fraction] | None:
+    """Certified ends of a node at an exact point."""
+    from .zero import ball_evaluate
+
+    with flint.ctx.workprec(PRECISION):
+        env = {name: ball(x) for name, x in point.items()}
+    return ends(ball_evaluate([node], env, PRECISION)[0])
+
+
+def rational_below(value: Any, digits: int = 12) -> Fraction:
+    """A short rational number at or just below an exact one."""
+    if isinstance(value, (Fraction, int)) or getattr(value, "is_Rational", False):
+        exact = Fraction(int(value.p), int(value.q)) if hasattr(value, "p") else Fraction(value)
+        if exact.denominator < 10**digits:
+            return exact
+    else:
+        exact = Fraction(str(value.evalf(2 * digits))) * (1 - Fraction(1, 10 ** (2 * digits - 2)))
+    scale = Fraction(10) ** (digits - 1 - math.floor(math.log10(abs(exact)))) if exact else Fraction(1)
+    return Fraction(math.floor(exact * scale)) / scale
 
 
 @dataclass(eq=False)
@@ -179,7 +210,7 @@ def minimise(problems: Sequence[Problem], outside: Outside, visit: Visit, tolera
         heapq.heappop(heap)
         for half in _halves(box, split):
             push(k, half, low)
-    raise ValueError("every box was outside the region")
+    raise EquationError("the region is empty: its conditions leave no box")
 
 
 def prove_at_least(problem: Problem, level: Fraction, outside: Outside, visit: Visit, boxes: int) -> bool:
@@ -198,3 +229,79 @@ def prove_at_least(problem: Problem, level: Fraction, outside: Outside, visit: V
             return False
         stack += _halves(box, split)
     return True
+
+
+# ---- rows and their vertices ---------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class Row:
+    """F_i as c_0(z) + sum of c_s(z) s, with its row of the matrix and the vertices of the region in the linear role."""
+
+    name: str
+    node: Node
+    slopes: dict[str, Node]
+    weights: dict[str, Fraction]
+    generators: list[Vertex]
+    family: Family
+
+    def beta(self, point: Point) -> Fraction:
+        """This row of A x_S at a point."""
+        return sum((a * point[s] for s, a in self.weights.items()), Fraction(0))
+
+    def problem(self, vertex: Vertex) -> Problem:
+        """The row at one vertex as a function of z, divided by its row of A x_S where that is positive."""
+        beta = self.beta(vertex)
+        return Problem(self.family, tuple(vertex[s] for s in self.slopes), beta if beta > 0 else Fraction(1))
+
+    def exact(self, vertex: Vertex) -> sp.Expr:
+        """The row at one vertex, where it does not depend on z."""
+        first, *rest = self.family.nodes
+        return to_sympy(first + graph.combine((vertex[s], c) for s, c in zip(self.slopes, rest, strict=True)))
+
+
+def _split(node: Node, linear: Mapping[str, int], slopes: dict[str, list[Node]], rest: list[Node]) -> None:
+    """Distribute the terms of a row: one linear state is taken out of each product that has one."""
+    for c, term in node.args if node.op == "add" else ((Fraction(1), node),):
+        factors = dict(term.args) if term.op == "mul" else {term: Fraction(1)}
+        whole = [b for b, e in factors.items() if e >= 1 and e.denominator == 1]
+        states = [b for b in whole if b.op == "sym" and b.args[0] in linear]
+        sums = [b for b, e in factors.items() if b.op == "add" and e == 1 and graph.symbols([b]) & set(linear)]
+        if states:
+            best = min(states, key=lambda b: linear[b.args[0]])
+            others = [graph.power(b, e - (b is best)) for b, e in factors.items()]
+            slopes.setdefault(best.args[0], []).append(graph.scale(graph.multiply(*others), c))
+        elif sums and term.op == "mul":
+            others = [graph.power(b, e) for b, e in factors.items() if b is not sums[0]]
+            for inner, part in sums[0].args:
+                _split(graph.scale(graph.multiply(part, *others), c * inner), linear, slopes, rest)
+        else:
+            rest.append(graph.scale(term, c))
+
+
+def row_of(name: str, node: Node, weights: dict[str, Fraction], region: Region, corners: Corners) -> Row:
+    tied = [s for group in corners for s in group]
+    parts: dict[str, list[Node]] = {}
+    rest: list[Node] = []
+    _split(node, {s: k + (0 if s in weights else len(tied)) for k, s in enumerate(tied)}, parts, rest)
+    slopes, constant = {s: graph.add(terms) for s, terms in parts.items()}, graph.add(rest)
+    used = set(slopes) | set(weights)
+    groups = [group for group in corners if used & set(group)]
+    zero = {s: Fraction(0) for group in groups for s in group}
+    # if the row is homogeneous and zero is allowed, groups decouple, and one point of each ray is enough
+    cone = constant is graph.ZERO and all(region.contains_zero(group) for group in groups)
+    if not cone and math.prod(len(corners[group]) for group in groups) > COMBINATION_LIMIT:
+        raise EquationError(f"the bound of {name} needs more than {COMBINATION_LIMIT} combinations of vertices; "
+                            f"tie fewer states to the block")  # fmt: skip
+    every = [corners[group] for group in groups]
+    generators: dict[Any, Vertex] = {}
+    for choice in ((v,) for vertices in every for v in vertices) if cone else itertools.product(*every):
+        vertex = {s: x for part in choice for s, x in part.items()}
+        seen = {s: x for s, x in vertex.items() if s in used}
+        size = max((abs(x) for x in seen.values()), default=Fraction(0)) if cone else Fraction(1)
+        if size or not cone:
+            generators.setdefault(tuple((s, x / size) for s, x in seen.items()), {**zero, **vertex})
+    names = sorted(graph.symbols([constant, *slopes.values()]) & set(region.box))
+    ranges = {s: (min(v[s] for v in vs), max(v[s] for v in vs)) for group, vs in corners.items() for s in group}
+    family = Family([constant, *slopes.values()], names, tuple(ranges.get(s, region.box[s]) for s in names))
+    return Row(name, node, slopes, weights, list(generators.values()), family)

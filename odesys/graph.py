@@ -20,6 +20,7 @@ from weakref import WeakValueDictionary
 Number = Fraction | float
 
 _counter = count()
+_F0, _F1, _MINUS = Fraction(0), Fraction(1), Fraction(-1)  # made once: a Fraction costs a microsecond
 _interned: WeakValueDictionary[Any, Node] = WeakValueDictionary()
 
 
@@ -47,18 +48,18 @@ class Node:
     __radd__ = __add__
 
     def __neg__(self) -> Node:
-        return scale(self, Fraction(-1))
+        return scale(self, _MINUS)
 
     def __pos__(self) -> Node:
         return self
 
     def __sub__(self, other: Any) -> Node:
         other = _coerce(other)
-        return NotImplemented if other is None else add((self, scale(other, Fraction(-1))))
+        return NotImplemented if other is None else add((self, scale(other, _MINUS)))
 
     def __rsub__(self, other: Any) -> Node:
         other = _coerce(other)
-        return NotImplemented if other is None else add((other, scale(self, Fraction(-1))))
+        return NotImplemented if other is None else add((other, scale(self, _MINUS)))
 
     def __mul__(self, other: Any) -> Node:
         other = _coerce(other)
@@ -68,11 +69,11 @@ class Node:
 
     def __truediv__(self, other: Any) -> Node:
         other = _coerce(other)
-        return NotImplemented if other is None else multiply(self, power(other, Fraction(-1)))
+        return NotImplemented if other is None else multiply(self, power(other, _MINUS))
 
     def __rtruediv__(self, other: Any) -> Node:
         other = _coerce(other)
-        return NotImplemented if other is None else multiply(other, power(self, Fraction(-1)))
+        return NotImplemented if other is None else multiply(other, power(self, _MINUS))
 
     def __pow__(self, exponent: Any) -> Node:
         return power(self, Fraction(exponent))
@@ -83,6 +84,10 @@ class Node:
     def __bool__(self) -> bool:
         raise TypeError("an expression has no truth value; compare with `is ZERO` or use odesys.zero")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # copies and other processes rebuild through the constructors: an expression stays one object everywhere
+        return _restore, (self.op, self.args)
+
     def __repr__(self) -> str:
         from .sympy_bridge import to_sympy
 
@@ -90,14 +95,32 @@ class Node:
 
 
 def _intern(op: str, args: tuple[Any, ...]) -> Node:
-    # a float and an equal Fraction hash alike: the type is part of the key, or exactness would depend on history
-    key = (op, args) if op not in ("num", "add") else (op, args, tuple(type(a if op == "num" else a[0]) for a in args))
+    # numbers are spelt out: a float and an equal Fraction hash alike, and hashing a Fraction is slow
+    key: Any
+    if op == "add":
+        key = tuple((c if isinstance(c, float) else (c.numerator, c.denominator), t) for c, t in args)
+    elif op == "mul":
+        key = tuple((b, None if e is _F1 else (e.numerator, e.denominator)) for b, e in args)
+    elif op == "num":
+        key = (op, type(args[0]), args[0])
+    else:
+        key = (op, args)
     found = _interned.get(key)
     if found is None:
         found = Node.__new__(Node)
         found.op, found.args, found.uid = op, args, next(_counter)
         _interned[key] = found
     return found
+
+
+def _restore(op: str, args: tuple[Any, ...]) -> Node:
+    if op == "add":
+        return combine(args)
+    if op == "mul":
+        return multiply(*(power(base, exponent) for base, exponent in args))
+    if op == "num":
+        return num(args[0])
+    return sym(args[0]) if op == "sym" else call(op, args[0])
 
 
 def num(value: int | Fraction | float) -> Node:
@@ -137,7 +160,7 @@ def linear_terms(node: Node) -> Iterable[tuple[Number, Node]]:
         return node.args
     if node.op == "num":
         return ((node.args[0], ONE),)
-    return ((Fraction(1), node),)
+    return ((_F1, node),)
 
 
 def add(terms: Iterable[Node]) -> Node:
@@ -160,34 +183,43 @@ def combine(pairs: Iterable[tuple[Number, Node]]) -> Node:
 
 
 def _from_linear(total: Mapping[Node, Number]) -> Node:
-    items = sorted(((c, t) for t, c in total.items() if c), key=lambda item: item[1].uid)
+    items = [(c, t) for t, c in total.items() if c is _F1 or c]
     if not items:
         return ZERO
     if len(items) == 1:
         coefficient, term = items[0]
         if term is ONE:
             return num(coefficient)
-        if coefficient == 1 and isinstance(coefficient, Fraction):
+        if coefficient is _F1 or (coefficient == 1 and isinstance(coefficient, Fraction)):
             return term
+    else:
+        items.sort(key=_term_uid)
     return _intern("add", tuple(items))
+
+
+def _term_uid(item: tuple[Number, Node]) -> int:
+    return item[1].uid
 
 
 def scale(node: Node, factor: Number) -> Node:
     """`factor * node`, distributed over a sum so that the linear form stays unique."""
-    if factor == 1:
+    if factor is _F1 or factor == 1:
         return node
-    return _from_linear({t: factor * c for c, t in linear_terms(node)})
+    if factor is _MINUS:
+        return _from_linear({t: -c for c, t in linear_terms(node)})
+    return _from_linear({t: factor if c is _F1 else factor * c for c, t in linear_terms(node)})
 
 
 def multiply(*factors: Node) -> Node:
     """Product of nodes as coefficient times monomial."""
-    coefficient: Number = Fraction(1)
+    coefficient: Number = _F1
     powers: dict[Node, Fraction] = {}
     for factor in factors:
-        extra = _collect(factor, Fraction(1), powers)
-        coefficient = coefficient * extra
-        if coefficient == 0:
-            return ZERO
+        extra = _collect(factor, _F1, powers)
+        if extra is not _F1:
+            coefficient = extra if coefficient is _F1 else coefficient * extra
+            if not coefficient:
+                return ZERO
     return _from_powers(powers, coefficient)
 
 
@@ -203,7 +235,9 @@ def power(node: Node, exponent: Fraction) -> Node:
 
 
 def _collect(node: Node, exponent: Fraction, powers: dict[Node, Fraction]) -> Number:
-    """Multiply `node ** exponent` into `powers`; return the numeric coefficient that came out."""
+    """Multiply `node ** exponent` into `powers`; return the numeric coefficient that came out (the object _F1 if none)."""
+    if exponent is _F1:
+        return _collect_once(node, powers)
     whole = exponent.denominator == 1
     if node.op == "num":
         value = node.args[0]
@@ -233,6 +267,27 @@ def _collect(node: Node, exponent: Fraction, powers: dict[Node, Fraction]) -> Nu
     return Fraction(1)
 
 
+def _collect_once(node: Node, powers: dict[Node, Fraction]) -> Number:
+    """`_collect` for exponent one, the common case, without rational arithmetic."""
+    if node.op == "num":
+        return node.args[0]
+    if node.op == "mul":
+        for base, inner in node.args:
+            powers[base] = powers[base] + inner if base in powers else inner
+        return _F1
+    if node.op == "add":
+        leading = node.args[0][0]
+        if len(node.args) == 1:
+            _collect_once(node.args[0][1], powers)  # a single term is no sum, so nothing else comes out
+            return leading
+        if leading is not _F1 and leading != 1:
+            node = _from_linear({t: c / leading for c, t in node.args})
+            powers[node] = powers[node] + _F1 if node in powers else _F1
+            return leading
+    powers[node] = powers[node] + _F1 if node in powers else _F1
+    return _F1
+
+
 def _exact_power(value: Number, exponent: Fraction) -> Number | None:
     if isinstance(value, float):
         return value ** float(exponent)
@@ -248,21 +303,27 @@ def _exact_power(value: Number, exponent: Fraction) -> Number | None:
 
 
 def _from_powers(powers: Mapping[Node, Fraction], coefficient: Number) -> Node:
-    if coefficient == 0:
+    if not coefficient:
         return ZERO
     items = []
     for base, exponent in powers.items():
-        if exponent == 0:
-            continue
-        # a gate is 0 or 1: its positive powers are itself
-        items.append((base, Fraction(1) if base.op == "step" and exponent > 0 else exponent))
-    items.sort(key=lambda item: item[0].uid)
+        if exponent is _F1:
+            items.append((base, _F1))
+        elif exponent:  # a gate is 0 or 1: its positive powers are itself
+            items.append((base, _F1 if exponent == 1 or (base.op == "step" and exponent > 0) else exponent))
     if not items:
         return num(coefficient)
-    if len(items) == 1 and items[0][1] == 1:
+    if len(items) == 1 and items[0][1] is _F1:
         return scale(items[0][0], coefficient)
+    items.sort(key=_base_uid)
     product = _intern("mul", tuple(items))
-    return product if coefficient == 1 and isinstance(coefficient, Fraction) else _from_linear({product: coefficient})
+    if coefficient is _F1 or (coefficient == 1 and isinstance(coefficient, Fraction)):
+        return product
+    return _from_linear({product: coefficient})
+
+
+def _base_uid(item: tuple[Node, Fraction]) -> int:
+    return item[0].uid
 
 
 def _leading(node: Node) -> Number:

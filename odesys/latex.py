@@ -1,13 +1,13 @@
 r"""A system as TeX, MathML or plain text, printed from graph nodes with named parts (see `odesys.sharing`).
 
-States appear as `System.tex` says, :math:`c_{1}^\top W_{K+}^\top W_{Q+} v_{1}`; the slope of the logistic loss is written
-:math:`g(z) = 1/(1+e^z)`, a gate :math:`\mathbb 1[h>0]`. Nothing is simplified: what is printed is the node.
+States appear as `System.tex` says, :math:`c_{1}^\top W_{K+}^\top W_{Q+} v_{1}`; the slope of the logistic loss is
+:math:`g(z) = 1/(1+e^z)`, a gate :math:`\mathbb 1[h>0]`. How nodes become text is in `odesys.writing`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 from xml.etree import ElementTree
@@ -22,14 +22,13 @@ from .paths import word_tex
 from .reading_order import Order
 from .sharing import Part, Sheet, name_parts
 from .system import TIME, System
-from .writing import BREAK, TexWriter, Writer, flat, fold, width
+from .writing import BREAK, INDENT, SYMBOL, TexWriter, Writer, flat, fold, width
 
 LINE = 62.0  # width of a line in a plain article; see `writing.width`
-WIDE_LINE = 88.0  # in the document written here
+WIDE_LINE = 90.0  # in the document written here
 LARGEST = 20_000  # nodes written out, repeated ones counted again
 
 _LETTERS = {"p": "pqr", "Z": "ZNY", "H": "HhB", "g": "gfk", "G": "GFE", "S": "SUV", "P": "PQR", "F": "FKL"}
-_DOTTED = re.compile(r"([A-Za-z]|\\[A-Za-z]+)((?:_(?:\{(?:[^{}]|\{[^{}]*\})*\}|[^\\{}]))?)")  # a letter with an index
 
 _PREAMBLE = r"""\documentclass{article}
 \usepackage[a4paper,margin=2cm]{geometry}
@@ -89,7 +88,7 @@ def node_latex(node: Node, tex_map: Mapping[str, str]) -> str:
     for part in graph.topological([node]):
         size[part] = 1 + sum(size[child] for child in graph.children(part))
     if size[node] > LARGEST:
-        raise OdesysError(f"an expression of {size[node]} nodes is too large for one formula; use system_latex, which names parts")
+        raise OdesysError(f"an expression of {size[node]} nodes is too large for one formula; use system_latex instead")
     names = [*tex_map, *sorted(graph.symbols([node]) - set(tex_map))]
     return flat(TexWriter(Order(names), {name: tex_map.get(name) or name_tex(name) for name in names}).write(node))
 
@@ -104,8 +103,8 @@ def system_text(system: System) -> str:
         names |= {part.symbol: stem} | {f"{part.symbol},{j}": f"{stem}[{j}]" for j in range(1, len(part.exponents) + 1)}
     writer = Writer(sheet.order, names, system.parameters, letters["g"])
     left = "d/dt {} = " if system.kind == "flow" else "{}+ = "
-    lines = [f"{row.left} = {row.right}" for part in sheet.parts for row in _definition(part, writer)]
-    lines += [f"{name} = {meaning}" for name, meaning in _notes(sheet, writer)]
+    lines = [f"# {name} = {meaning}" for name, meaning in _notes(sheet, writer)]
+    lines += [f"{row.left} = {row.right}" for part in sheet.parts for row in _definition(part, writer)]
     lines += [left.format(name) + writer.write(node) for name, node in zip(system.names, sheet.equations, strict=True)]
     return flat("\n".join(lines)) + "\n"
 
@@ -123,14 +122,15 @@ def system_mathml(system: System) -> str:
         return f'<mtd style="text-align: {side}">{body}</mtd>'
 
     page = _tex_page(system, None)
-    rows = []
+    rows: list[str] = []
     for block in (page.equations, page.parts, page.note_rows):
         if block and rows:
             rows.append("<mtr><mtd><mtext>where</mtext></mtd></mtr>")
         for row in block:
             (_, first), *rest = fold(row.right, WIDE_LINE - width(row.left + "="))
             rows.append(f"<mtr>{cell(row.left, 'right')}{cell('= ' + first, 'left')}</mtr>")
-            rows += ["<mtr><mtd></mtd>" + cell(r"\quad" * max(depth, 1) + line, "left") + "</mtr>" for depth, line in rest]
+            for depth, line in rest:
+                rows.append("<mtr><mtd></mtd>" + cell(r"\quad" * max(depth, 1) + line, "left") + "</mtr>")
     table = "\n".join(rows)
     return f'<math xmlns="http://www.w3.org/1998/Math/MathML" display="block"><mtable>\n{table}\n</mtable></math>'
 
@@ -184,7 +184,8 @@ def _tex_page(system: System, names: Mapping[str, str] | None) -> Page:
             shown[f"{part.symbol},{j}"] = f"{letters[part.kind]}_{{{part.number},{j}}}"
     writer = TexWriter(sheet.order, shown, system.parameters, letters["g"])
     left = _derivative if system.kind == "flow" else _next_value
-    equations = [Row(left(tex[name]), writer.write(node)) for name, node in zip(system.names, sheet.equations, strict=True)]
+    pairs = zip(system.names, sheet.equations, strict=True)
+    equations = [Row(left(tex[name]), writer.write(node)) for name, node in pairs]
     parts = [row for part in sheet.parts for row in _definition(part, writer)]
     note_rows = [Row(*note) for note in _notes(sheet, writer)]
     notes = [f"${name} = {meaning}$" for name, meaning in note_rows]
@@ -219,26 +220,30 @@ def _definition(part: Part, writer: Writer) -> list[Row]:
 
 def _notes(sheet: Sheet, writer: Writer) -> list[tuple[str, str]]:
     """What the functions are that a reader may not know."""
-    roots = [*sheet.equations, *(part.node for part in sheet.parts), *(e for part in sheet.parts for e in part.exponents)]
+    roots = [*sheet.equations, *(node for part in sheet.parts for node in (part.node, *part.exponents))]
     used = {node.op for node in graph.topological(roots)}
     tex = isinstance(writer, TexWriter)
+    x, z, h = (_free_letter(preferred, writer.names.values()) for preferred in "xzh")
     notes = []
-    if any(part.exponents and part.plain for part in sheet.parts):
-        notes.append((r"\mathrm{softmax}(x)_{j}", r"\frac{e^{x_{j}}}{\sum_{k} e^{x_{k}}}") if tex else
-                     ("softmax(x)[j]", "exp(x[j])/sum_k exp(x[k])"))  # fmt: skip
-        if tex:
-            row = writer.names[next(part.symbol for part in sheet.parts if part.exponents)].partition("_")[0]
-            notes.append((f"{row}_{{i,j}}", f"({row}_{{i}})_{{j}}"))
+    rows = [writer.names[part.symbol] for part in sheet.parts if part.exponents and part.plain]
+    if rows:
+        entry, top, total = (rf"\mathrm{{softmax}}({x})_{{j}}", f"e^{{{x}_{{j}}}}", rf"\sum_{{k}} e^{{{x}_{{k}}}}")
+        text = (f"softmax({x})[j]", f"exp({x}[j])/sum_k exp({x}[k])")
+        notes.append((entry, rf"\frac{{{top}}}{{{total}}}") if tex else text)
+    if rows and tex:
+        row = rows[0].partition("_")[0]
+        notes.append((f"{row}_{{i,j}}", f"({row}_{{i}})_{{j}}"))
     if "sigmoid" in used:
-        notes.append((rf"{writer.slope}(z)", r"\frac{1}{1 + e^{z}}") if tex else (f"{writer.slope}(z)", "1/(1 + exp(z))"))
+        notes.append((f"{writer.slope}({z})", rf"\frac{{1}}{{1 + e^{{{z}}}}}" if tex else f"1/(1 + exp({z}))"))
     if "step" in used:
-        notes.append((r"\mathbb{1}[h>0]", r"1 \text{ if } h>0, \text{ else } 0") if tex else ("[h > 0]", "1 if h > 0, else 0"))
+        notes.append((rf"\mathbb{{1}}[{h}>0]", rf"1 \text{{ if }} {h}>0, \text{{ else }} 0") if tex else
+                     (f"[{h} > 0]", f"1 if {h} > 0, else 0"))  # fmt: skip
     return notes
 
 
 def _choose_letters(sheet: Sheet, tex: Mapping[str, str]) -> dict[str, str]:
     """A letter for each kind of part that no state or parameter uses."""
-    taken = {re.split(r"[_^\d]", text, maxsplit=1)[0] for pair in tex.items() for text in pair}
+    taken = _stems(text for pair in tex.items() for text in pair)
     chosen = {}
     for kind, letters in _LETTERS.items():
         free = [letter for letter in letters if letter not in taken]
@@ -247,19 +252,29 @@ def _choose_letters(sheet: Sheet, tex: Mapping[str, str]) -> dict[str, str]:
     return chosen
 
 
+def _stems(texts: Iterable[str]) -> set[str]:
+    return {re.split(r"[_^\d]", text, maxsplit=1)[0] for text in texts}
+
+
+def _free_letter(preferred: str, texts: Iterable[str]) -> str:
+    taken = _stems(texts)
+    return next((letter for letter in preferred + "uvsraqcd" if letter not in taken), preferred)
+
+
 def _derivative(tex: str) -> str:
-    match = _DOTTED.fullmatch(tex)
+    match = SYMBOL.fullmatch(tex)
     return rf"\dot{{{match.group(1)}}}{match.group(2)}" if match else rf"\frac{{d}}{{dt}}\big({tex}\big)"
 
 
 def _next_value(tex: str) -> str:
-    return f"{tex}^{{+}}" if _DOTTED.fullmatch(tex) else rf"\big({tex}\big)^{{+}}"
+    return f"{tex}^{{+}}" if SYMBOL.fullmatch(tex) and "^" not in tex else rf"\big({tex}\big)^{{+}}"
 
 
 def _align(environment: str, rows: list[Row], limit: float) -> str:
     lines: list[str] = []
+    room = limit - INDENT - max(width(row.left + "=") for row in rows)
     for row in rows:
-        (_, first), *rest = fold(row.right, limit - width(row.left + "="))
+        (_, first), *rest = fold(row.right, room)
         lines.append(f"{row.left} &= {first}")
         lines += ["&" + r"\quad" * max(depth, 1) + " " + line.strip() for depth, line in rest]
     numbered = environment == "align"

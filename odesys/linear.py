@@ -18,42 +18,13 @@ import sympy as sp
 from sympy.polys.matrices import DomainMatrix
 from sympy.polys.matrices.eigen import dom_eigenvects, dom_eigenvects_to_sympy
 
-from . import graph
+from .dependency import sign_of
 from .errors import EquationError
 
 SIZE_LIMIT = 6
-DIGITS = 40  # for the numerical half of a sign or zero decision
 
 
-# ---- signs of exact numbers ----------------------------------------------------------------------------------------
-
-
-def sign_of(value: Any) -> int | None:
-    """Sign of an exact real expression as -1, 0 or 1; None where the assumptions (or float accuracy) leave it open."""
-    e = sp.sympify(value)
-    for candidate in (e, sp.factor_terms(e), sp.factor(e)) if e.free_symbols else (e,):
-        for answer, known in ((1, candidate.is_positive), (-1, candidate.is_negative), (0, candidate.is_zero)):
-            if known:
-                return answer
-    if e.free_symbols:
-        return None
-    digits = sp.N(e, DIGITS)
-    if not digits.is_real:
-        return None
-    if abs(digits) > (1e-9 if e.has(sp.Float) else sp.Float(10) ** (10 - DIGITS)):
-        return 1 if digits > 0 else -1
-    return 0 if not e.has(sp.Float) and _exactly_zero(e) else None
-
-
-def _exactly_zero(e: sp.Expr) -> bool:
-    if sp.expand(e) == 0:
-        return True
-    if e.is_algebraic:
-        x = sp.Dummy("x")
-        return bool(sp.minimal_polynomial(e, x) == x)
-    from .zero import zero_test
-
-    return bool(zero_test(graph.as_node(e)).answer == "zero")
+# ---- Metzler matrices -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -118,10 +89,12 @@ def spectrum(matrix: sp.Matrix) -> tuple[Eigenspace, ...]:
     rational, algebraic = dom_eigenvects(domain)
     if any(minimal.degree() > 4 for _, minimal, *_ in algebraic):
         raise EquationError(f"the characteristic polynomial of {_short(matrix)} has an irreducible factor of degree "
-                            f"above 4, so its eigenvalues have no radicals; use numbers in floats", matrix=matrix)  # fmt: skip
+                            f"above 4, so its eigenvalues have no radicals; use floats", matrix=matrix)  # fmt: skip
     found = dom_eigenvects_to_sympy(rational, algebraic, sp.Matrix)
-    spaces = [Eigenspace(factor * _tidy(value), multiplicity, tuple(sp.ImmutableMatrix(v.applyfunc(_tidy)) for v in basis))
-              for value, multiplicity, basis in found]  # fmt: skip
+    spaces = []
+    for value, multiplicity, basis in found:
+        vectors = tuple(sp.ImmutableMatrix(vector.applyfunc(_tidy)) for vector in basis)
+        spaces.append(Eigenspace(factor * _tidy(value), multiplicity, vectors))
     return tuple(sorted(spaces, key=lambda space: sp.default_sort_key(space.value)))
 
 
@@ -281,8 +254,8 @@ class LinearSystem:
 
         loose = {s.name for e in (level, *(x for term in terms for x in (term[0], term[2]))) for s in e.free_symbols}
         if loose:
-            raise EquationError(f"no closed form for the hitting time of {self.names[index]}: the signs or rates are not "
-                                f"decided for symbols; declare {sorted(loose)[0]} positive or give numbers")  # fmt: skip
+            raise EquationError(f"no closed form for the hitting time of {self.names[index]}: signs are not known for "
+                                f"symbols; declare {sorted(loose)[0]} positive or give numbers")  # fmt: skip
         numbers = [(complex(rate), power, complex(c)) for rate, power, c in terms]
 
         def gap(t: float) -> float:
@@ -321,7 +294,7 @@ def _linear_time(terms: list[Any], level: sp.Expr) -> HittingTime | None:
 
 
 def _exponential_time(terms: list[Any], level: sp.Expr, gap: int | None) -> HittingTime | None:
-    """Solve c2 z^2 + c1 z + c0 = 0 for the smallest z = e^(l t) >= 1 with l > 0; at z = 1 its value is minus the gap."""
+    """Solve c2 z^2 + c1 z + c0 = 0 for the smallest z = e^(l t) >= 1, l > 0; at z = 1 its value is minus the gap."""
     coefficient = {rate: c for rate, _, c in terms}
     signs = {rate: sign_of(rate) for rate in coefficient}
     moving = next(rate for rate in coefficient if rate != 0)
@@ -348,7 +321,8 @@ def _exponential_time(terms: list[Any], level: sp.Expr, gap: int | None) -> Hitt
     if gap is not None and gap == lead:  # opposite signs at z = 1 and at infinity: one crossing, at the larger root
         if _tidy(c0 + c2) == 0:
             return HittingTime(sp.asinh(sp.cancel(-c1 / (2 * c2))) / unit, "proof", "a hyperbolic sine")
-        return HittingTime(sp.log((-c1 + gap * discriminant) / (2 * c2)) / unit, "proof", "quadratic in one exponential")
+        root = (-c1 + gap * discriminant) / (2 * c2)
+        return HittingTime(sp.log(root) / unit, "proof", "quadratic in one exponential")
     return _earliest([(-c1 + s * discriminant) / (2 * c2) for s in (1, -1)], unit)
 
 

@@ -11,7 +11,6 @@ import os
 import shutil
 import stat
 import uuid
-import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -48,6 +47,18 @@ def prepare_file(path: str | Path) -> Path:
     return target
 
 
+def prepare(out: Path | None, result: Path | None, files: Iterable[str] | None = None) -> None:
+    """Try the places where results will go; with `files` the first is a folder that will get these, else a file."""
+    if out and result and os.path.realpath(out) == os.path.realpath(result):
+        raise OutputError(f"--out and --json both name {out}; give two places", path=out)
+    if out and files is None:
+        prepare_file(out)
+    elif out:
+        prepare_folder(out, files or ())
+    if result:
+        prepare_file(result)
+
+
 def _make_folder(folder: Path) -> None:
     for each in (folder, *folder.parents):
         if each.exists():
@@ -68,15 +79,13 @@ def _refusal(folder: Path, error: Exception) -> OutputError:
 
 
 def _is_stream(target: Path) -> bool:
-    """Devices, pipes and terminals (/dev/null, /dev/stdout) are written to, never replaced by a file."""
+    """Devices, pipes and open descriptors (/dev/null, /dev/stdout) are written to, never replaced by a file."""
+    if target in (Path("/dev/stdout"), Path("/dev/stderr")) or target.is_relative_to("/dev/fd"):
+        return True
     with suppress(OSError, ValueError):
         mode = os.stat(target).st_mode
-        return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) or target.is_relative_to("/dev") or _is_descriptor(target)
+        return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
     return False
-
-
-def _is_descriptor(target: Path) -> bool:
-    return target.is_relative_to("/proc") and "fd" in target.parts
 
 
 def _real(target: Path) -> Path:
@@ -143,6 +152,8 @@ def write_csv(path: str | Path, columns: Mapping[str, Any]) -> Path:
 
 def write_npz(path: str | Path, columns: Mapping[str, Any]) -> Path:
     """Write columns as a compressed npz, one array a name; the same columns give the same bytes."""
+    import zipfile
+
     import numpy as np
 
     data = io.BytesIO()

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.util
 import os
-import pkgutil
 import re
 import sys
-from collections.abc import Iterable
-from importlib import metadata
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .errors import OdesysError
 from .paper import Paper
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+T = TypeVar("T")
 
 GROUP = "odesys.papers"
 ATTRIBUTE = "PAPER"
@@ -33,7 +36,7 @@ def find_paper(text: str) -> Paper:
         return _from_folder(Path(os.path.abspath(text)))
     if os.sep in text or text in ("", os.curdir, os.pardir):
         raise OdesysError(f"there is no folder {text!r}; give the name of a paper or a folder with one", name=text)
-    raise OdesysError(f"there is no paper {text!r}{hint(text, {*points, *modules})}", name=text)
+    raise OdesysError(f"there is no paper {text!r}{hint(text, sorted({*points, *modules}))}", name=text)
 
 
 def all_papers() -> list[Paper]:
@@ -47,16 +50,40 @@ def all_papers() -> list[Paper]:
 
 
 def hint(text: str, known: Iterable[str]) -> str:
-    """How a sentence about an unknown name goes on: close matches first, then what there is."""
-    names = sorted(known)
+    """How a sentence about an unknown name goes on: what there is, and what may have been meant."""
+    import difflib
+
+    names = list(known)
     close = difflib.get_close_matches(text, names)
-    guess = f", did you mean {' or '.join(close)}?" if close else ""
-    return f"{guess}; there is {', '.join(names)}" if names else "; there is none"
+    return f"; there is {', '.join(names) or 'none'}" + (f"; did you mean {' or '.join(close)}?" if close else "")
 
 
-def announced() -> dict[str, metadata.EntryPoint]:
+def pick(paper: Paper, kind: str, name: str, table: Mapping[str, T]) -> T:
+    """One of a paper's systems, protocols or figures by name."""
+    if not table:
+        raise OdesysError(f"{paper.name} has no {kind}s")
+    if name not in table:
+        raise OdesysError(f"{paper.name} has no {kind} {name!r}{hint(name, table)}", name=name)
+    return table[name]
+
+
+def describe(paper: Paper) -> dict[str, Any]:
+    """What a paper offers, as ``odesys list --json`` writes it."""
+    return {
+        "name": paper.name, "title": paper.title, "reference": paper.reference,
+        "parameters": [
+            {"name": p.name, "default": p.default, "type": p.kind.__name__, "help": p.help} for p in paper.parameters
+        ],
+        "systems": list(paper.systems), "protocols": list(paper.protocols), "claims": list(paper.claims),
+        "figures": [{"id": name, "title": figure.title} for name, figure in paper.figures.items()],
+    }  # fmt: skip
+
+
+def announced() -> dict[str, EntryPoint]:
     """Entry points of installed packages by name; the first one found wins, as in imports."""
-    found: dict[str, metadata.EntryPoint] = {}
+    from importlib import metadata
+
+    found: dict[str, EntryPoint] = {}
     for point in metadata.entry_points(group=GROUP):
         found.setdefault(point.name, point)
     return found
@@ -64,25 +91,28 @@ def announced() -> dict[str, metadata.EntryPoint]:
 
 def source_modules() -> dict[str, str]:
     """Paper names and module names of the packages beside this one, without importing them."""
+    import pkgutil
+
     spec = importlib.util.find_spec(SOURCE_PACKAGE)
     here = Path(__file__).resolve().parents[1]
     folders = [f for f in (spec.submodule_search_locations or () if spec else ()) if Path(f).resolve().parent == here]
     return {m.name: f"{SOURCE_PACKAGE}.{m.name}" for m in pkgutil.iter_modules(folders) if m.ispkg}
 
 
-def _from_entry_point(point: metadata.EntryPoint) -> Paper:
+def _from_entry_point(point: EntryPoint) -> Paper:
     try:
         module = importlib.import_module(point.module)
     except ModuleNotFoundError as error:
         if f"{point.module}.".startswith(f"{error.name}."):  # not when something it imports is missing
-            raise OdesysError(f"the paper {point.name} is announced as {point.value}, but there is no such module") from error
+            raise OdesysError(f"the paper {point.name} is announced as {point.value}, which is missing") from error
         raise
     return _paper_in(module, point.module, point.attr or ATTRIBUTE)
 
 
 def _from_folder(folder: Path) -> Paper:
     """Import the package that a folder is, or the only one it has."""
-    packages = [folder] if (folder / "__init__.py").is_file() else sorted(p.parent for p in folder.glob("*/__init__.py"))
+    inner = sorted(file.parent for file in folder.glob("*/__init__.py"))
+    packages = [folder] if (folder / "__init__.py").is_file() else inner
     if not packages:
         raise OdesysError(f"the folder {folder} has no paper: it needs an __init__.py with {ATTRIBUTE} = Paper(...)")
     if len(packages) > 1:
@@ -95,10 +125,10 @@ def _import_folder(package: Path) -> ModuleType:
     name = re.sub(r"\W", "_", package.name)
     init = package / "__init__.py"
     loaded = sys.modules.get(name)
-    spec = loaded.__spec__ if loaded else importlib.util.find_spec(name)
-    if spec and spec.origin and not (os.path.exists(spec.origin) and os.path.samefile(spec.origin, init)):
-        raise OdesysError(f"the folder {package} has the name of another package, {spec.origin}; rename it")
-    if loaded and spec and spec.origin:
+    taken = getattr(loaded, "__file__", None) or "one of Python's own" if loaded else _origin(name)
+    if taken and not (os.path.exists(taken) and os.path.samefile(taken, init)):
+        raise OdesysError(f"the folder {package} has the name of another package, {taken}; rename it")
+    if loaded:
         return loaded
     spec = importlib.util.spec_from_file_location(name, init, submodule_search_locations=[str(package)])
     assert spec is not None and spec.loader is not None  # a file that ends in .py always has a loader
@@ -110,6 +140,12 @@ def _import_folder(package: Path) -> ModuleType:
         del sys.modules[name]
         raise
     return module
+
+
+def _origin(name: str) -> str | None:
+    """The file a name would be imported from; None for a folder without __init__.py, which is only a namespace."""
+    spec = importlib.util.find_spec(name)
+    return spec.origin if spec else None
 
 
 def _paper_in(module: ModuleType, where: str, attribute: str = ATTRIBUTE) -> Paper:

@@ -51,6 +51,10 @@ class Order:
         """Sort key of a term of a sum."""
         return self.place(term), -round_off(float(coefficient) * self.value(term))
 
+    def leading(self, coefficient: Number, term: Node) -> tuple[tuple[int, ...], float]:
+        """Sort key for the term that decides the sign of a sum; the same for a sum and its negative."""
+        return self.place(term), -round_off(abs(float(coefficient) * self.value(term)))
+
     def factor(self, base: Node) -> tuple[tuple[int, ...], float]:
         """Sort key of a factor of a product; the same for a sum and its negative."""
         return self.place(base), -round_off(abs(self.value(base)))
@@ -60,10 +64,11 @@ class Order:
         return sorted(linear(node), key=lambda item: self.term(*item))
 
     def primitive(self, node: Node) -> tuple[Number, Node]:
-        """A linear form as factor times a form that is written with coprime integers, the first of them positive."""
+        """A linear form as factor times a form that is written with coprime integers, the leading one positive."""
         if node not in self._primitive:
             self._primitive[node] = Fraction(1), node
-            shown = [self.shown(c, t) for c, t in self.terms(node)] if node.op == "add" else []
+            terms = sorted(node.args, key=lambda item: self.leading(*item)) if node.op == "add" else []
+            shown = [self.shown(c, t) for c, t in terms]
             if shown and not any(isinstance(c, float) for c in shown):
                 size = Fraction(math.gcd(*(c.numerator for c in shown)), math.lcm(*(c.denominator for c in shown)))
                 factor = size if shown[0] > 0 else -size
@@ -79,17 +84,14 @@ class Order:
 
     def place(self, node: Node) -> tuple[int, ...]:
         """Positions of the symbols a term shows; those inside an inner sum stay hidden."""
-        path = [node]  # a function of a function of ... a product
-        while path[-1] not in self._place and path[-1].op not in ("sym", "num", "add", "mul"):
-            path.append(path[-1].args[0])
-        for inner in reversed(path):
-            if inner not in self._place:
-                if inner.op == "mul":
-                    shown = sorted(p for base, _ in inner.args for p in self.place(base))
-                    self._place[inner] = tuple(shown[:8])
-                else:
-                    self._place[inner] = (_LAST,) if inner is path[-1] else self._place[inner.args[0]]
-        return self._place[node]
+        path = [node]  # a function of a multiple of a function of ... a product
+        while path[-1] not in self._place and (inside := _inside(path[-1])) is not None:
+            path.append(inside)
+        shown = self._place.get(path[-1], (_LAST,))
+        if path[-1].op == "mul" and path[-1] not in self._place:
+            shown = tuple(sorted(p for base, _ in path[-1].args for p in self.place(base))[:8])
+        self._place.update(dict.fromkeys(path, shown))
+        return shown
 
     def value(self, node: Node) -> float:
         """Value at the generic point; zero where it can not be computed."""
@@ -119,6 +121,13 @@ class Order:
             return float(FLOAT_FUNCTIONS[node.op](v[node.args[0]]))
         except (ArithmeticError, ValueError):
             return 0.0
+
+
+def _inside(node: Node) -> Node | None:
+    """What a function or a multiple is made of."""
+    if node.op == "add":
+        return node.args[0][1] if len(node.args) == 1 else None
+    return None if node.op in ("sym", "num", "mul") else node.args[0]
 
 
 def round_off(value: float) -> float:

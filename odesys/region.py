@@ -5,6 +5,7 @@ r"""Where a bound is claimed: a box of states cut by linear conditions, with exa
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -56,7 +57,7 @@ class Region:
         for form in self.forms:
             missing = sorted(set(form.slopes) - set(box))
             if missing:
-                raise EquationError(f"a condition of the region uses {missing[0]}, which has no range; add it to the box")
+                raise EquationError(f"a condition of the region uses {missing[0]}, which has no range in the box")
 
     @property
     def forms(self) -> tuple[Form, ...]:
@@ -87,24 +88,26 @@ class Region:
         unique = {id(members): members for members in group.values()}
         return tuple(tuple(name for name in self.box if name in members) for members in unique.values())
 
-    def group_of(self, name: str) -> tuple[str, ...]:
-        """The group a state belongs to."""
-        return next(group for group in self.groups if name in group)
+    def contains_zero(self, group: Sequence[str]) -> bool:
+        """Whether zero lies in the part of the region on one group."""
+        inside = all(self.box[s][0] <= 0 <= self.box[s][1] for s in group)
+        return inside and all(form.constant >= 0 for form in self.forms if set(form.slopes) <= set(group))
 
     def vertices(self, group: Sequence[str]) -> list[dict[str, Fraction]]:
         """Vertices of the part of the region on one group, by cutting a simplex around its box (double description)."""
         names = list(group)
         lows = [self.box[s][0] for s in names]
         span = sum((self.box[s][1] - self.box[s][0] for s in names), Fraction(0))
-        corners = [tuple(lows)] + [tuple(l + (span if j == k else 0) for j, l in enumerate(lows)) for k in range(len(names))]
+        far = [tuple(l + (span if j == k else 0) for j, l in enumerate(lows)) for k in range(len(names))]
         cuts: list[Form] = [form for form in self.forms if form.slopes and set(form.slopes) <= set(names)]
         cuts += [Form({s: Fraction(-1)}, self.box[s][1]) for s in names]
         everything = (1 << len(names) + 1) - 1  # facet k is x_k >= low_k, the last one is the far side of the simplex
-        found = {point: everything & ~(1 << (k - 1 if k else len(names))) for k, point in enumerate(corners)}
+        found = {point: everything & ~(1 << k) for k, point in enumerate([*far, tuple(lows)])}
         if span == 0:
             found = {tuple(lows): everything}
         for number, cut in enumerate(cuts):
-            found = _cut(found, [cut.slopes.get(s, Fraction(0)) for s in names], cut.constant, 1 << len(names) + 1 + number)
+            slopes = [cut.slopes.get(s, Fraction(0)) for s in names]
+            found = _cut(found, slopes, cut.constant, 1 << len(names) + 1 + number)
             if len(found) > VERTEX_LIMIT:
                 raise EquationError(f"the region on {', '.join(names[:6])} has more than {VERTEX_LIMIT} vertices; "
                                     f"drop conditions that are not needed")  # fmt: skip
@@ -113,18 +116,28 @@ class Region:
         return [dict(zip(names, point, strict=True)) for point in found]
 
 
+def mixture(vertices: Sequence[Mapping[str, Fraction]], rng: random.Random) -> dict[str, Fraction]:
+    """A random exact convex combination of a few vertices; now and then a vertex itself."""
+    chosen = rng.sample(list(vertices), min(len(vertices), rng.randint(1, 4)))
+    weights = [Fraction(rng.randint(1, 64)) for _ in chosen]
+    total = sum(weights, Fraction(0))
+    return {s: sum((w * v[s] for w, v in zip(weights, chosen, strict=True)), Fraction(0)) / total for s in chosen[0]}
+
+
 def _cut(found: dict[tuple[Fraction, ...], int], slopes: Sequence[Fraction], constant: Fraction,
          facet: int) -> dict[tuple[Fraction, ...], int]:  # fmt: skip
     """Vertices (with the set of facets they lie on) after one more condition; new ones appear on cut edges."""
-    values = {p: sum((a * x for a, x in zip(slopes, p, strict=True)), constant) for p in found}
-    kept = {p: active | (facet if values[p] == 0 else 0) for p, active in found.items() if values[p] >= 0}
-    dimension, masks = len(slopes), list(found.values())
-    for p in [p for p in found if values[p] > 0]:
-        for q in [q for q in found if values[q] < 0]:
-            common = found[p] & found[q]
-            if common.bit_count() < dimension - 1 or sum(common & mask == common for mask in masks) > 2:
+    split = [(point, mask, sum((a * x for a, x in zip(slopes, point, strict=True) if a), constant))
+             for point, mask in found.items()]  # fmt: skip
+    kept = {point: mask | (0 if value else facet) for point, mask, value in split if value >= 0}
+    above, below = ([item for item in split if sense * item[2] > 0] for sense in (1, -1))
+    least, masks = len(slopes) - 1, list(found.values())
+    for p, mask, value in above:
+        for q, other, negative in below:
+            common = mask & other
+            if common.bit_count() < least or sum(common & m == common for m in masks) > 2:
                 continue  # not an edge
-            weight = values[p] / (values[p] - values[q])
+            weight = value / (value - negative)
             point = tuple(a + weight * (b - a) for a, b in zip(p, q, strict=True))
             kept[point] = kept.get(point, 0) | common | facet
     return kept
@@ -137,14 +150,15 @@ def exact(value: Any, what: str) -> Fraction:
             return Fraction(int(value.p), int(value.q))
         return Fraction(str(value)) if isinstance(value, float) else Fraction(value)
     except (TypeError, ValueError):
-        raise EquationError(f"{what} = {value} is not a rational number; regions are exact, so round it outwards") from None
+        raise EquationError(f"{what} = {value} is not a rational number; a region needs exact numbers") from None
 
 
 def _form(condition: Any) -> Form:
     if isinstance(condition, Form):
         return condition
     node = graph.as_node(condition)
-    terms = node.args if node.op == "add" else ((node.args[0], graph.ONE),) if node.op == "num" else ((Fraction(1), node),)
+    alone = (node.args[0], graph.ONE) if node.op == "num" else (Fraction(1), node)
+    terms = node.args if node.op == "add" else (alone,)
     if any(t is not graph.ONE and t.op != "sym" for _, t in terms):
         raise EquationError(f"the condition {condition} >= 0 of a region is not linear in the states")
     constant = sum((exact(c, "a constant") for c, t in terms if t is graph.ONE), Fraction(0))

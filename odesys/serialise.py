@@ -37,7 +37,7 @@ def system_to_json(system: System) -> str:
     """
     observables = dict(system.observables)
     index: dict[Node, int] = {}
-    table = []
+    table: list[list[Any]] = []
     for node in graph.topological([*system.nodes, *observables.values()]):
         index[node] = len(table)
         table.append([node.op, *_arguments(node, index)])
@@ -82,7 +82,8 @@ def system_from_json(text: str) -> System:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise EquationError(f'this JSON does not hold a system: its "format" is not "{FORMAT}"')
     if data.get("version") != VERSION:
-        raise EquationError(f"the system was written in version {data.get('version')!r} of the format; only {VERSION} can be read")
+        found = data.get("version")
+        raise EquationError(f"the system is written in version {found!r} of the format, and only {VERSION} can be read")
     names, parameters = _strings(data, "states"), _strings(data, "parameters")
     tex = _get(data, "tex", dict)
     if not all(isinstance(value, str) for value in tex.values()):
@@ -104,7 +105,7 @@ def _get(data: Mapping[str, Any], key: str, kind: type) -> Any:
     if key not in data:
         raise EquationError(f'the JSON of a system needs the key "{key}"')
     if not isinstance(data[key], kind):
-        raise EquationError(f'in the JSON of a system "{key}" must be a {kind.__name__}, not {type(data[key]).__name__}')
+        raise EquationError(f'"{key}" in the JSON of a system is a {type(data[key]).__name__}, not a {kind.__name__}')
     return data[key]
 
 
@@ -117,7 +118,7 @@ def _strings(data: Mapping[str, Any], key: str) -> tuple[str, ...]:
 
 def _at(nodes: list[Node], index: Any) -> Node:
     if type(index) is not int or not 0 <= index < len(nodes):
-        raise EquationError(f"node {index!r} is not among the {len(nodes)} nodes written before it is used", index=index)
+        raise EquationError(f"node {index!r} is used but is not among the {len(nodes)} nodes before it", index=index)
     return nodes[index]
 
 
@@ -172,8 +173,10 @@ _HELPERS = {
     "step": """def step(z):
     return 1.0 if z > 0 else 0.0""",
 }
-_IMPORTS = {"exp": ("exp as _exp", "inf"), "sigmoid": ("exp as _exp",), "softplus": ("exp as _exp", "log1p"), "step": (),
-            "arctan": ("atan as arctan",), "arcsinh": ("asinh as arcsinh",)}  # fmt: skip
+_IMPORTS: dict[str, tuple[str, ...]] = {
+    "exp": ("exp as _exp", "inf"), "sigmoid": ("exp as _exp",), "softplus": ("exp as _exp", "log1p"), "step": (),
+    "arctan": ("atan as arctan",), "arcsinh": ("asinh as arcsinh",),
+}  # fmt: skip
 
 
 def system_to_python(system: System) -> str:
@@ -191,9 +194,10 @@ def system_to_python(system: System) -> str:
     blocks = [f'"""{title} of {system.dimension} states, written by odesys."""']
     if imports:
         blocks.append(f"from math import {', '.join(imports)}")
-    blocks.append(f"STATES = {_listing(map(repr, system.names))}\nPARAMETERS = {_listing(map(repr, system.parameters))}")
+    names = [_listing(map(repr, group)) for group in (system.names, system.parameters)]
+    blocks.append(f"STATES = {names[0]}\nPARAMETERS = {names[1]}")
     blocks += ["\n" + _HELPERS[name] for name in used if name in _HELPERS]
-    unpack = [f"    {_listing(names.values())} = {source}" for names, source in ((state, "x"), (given, "p")) if names]
+    unpack = [f"    {_listing(group.values())} = {source}" for group, source in ((state, "x"), (given, "p")) if group]
     blocks.append(
         "\ndef field(t, x, p=()):\n"
         '    """Right-hand side at time t, for values x of STATES and p of PARAMETERS, each in order."""\n'
@@ -217,7 +221,8 @@ def _listing(items: Iterable[str], width: int = 110) -> str:
 
 def _fresh_names() -> Callable[[str], str]:
     """Python names for states and parameters that meet neither each other nor the names the module itself uses."""
-    taken = {"t", "x", "p", "field", "inf", "log1p", "max", "abs", "STATES", "PARAMETERS", "sqrt", "_exp", *graph.FUNCTIONS}
+    taken = {"t", "x", "p", "field", "inf", "log1p", "max", "abs", "sqrt", "_exp", "STATES", "PARAMETERS"}
+    taken |= set(graph.FUNCTIONS)
 
     def fresh(name: str) -> str:
         while name in taken or re.fullmatch(r"v\d+", name):

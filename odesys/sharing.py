@@ -12,8 +12,8 @@ The result does not depend on what else was built before: terms and factors have
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from . import graph
@@ -47,11 +47,30 @@ class _Tidy:
         self.order = order
         self.rows: dict[Node, Row] = {}
         self.means: list[Node] = []
+        self.forces: dict[Node, Node] = {}  # symbol: product
 
     def __call__(self, roots: Sequence[Node]) -> list[Node]:
+        """Tidied roots; a first round finds the products that stand beside several states."""
+        seen: dict[Node, set[Node]] = {}
+        self._round(roots, seen, {})
+        products = [product for product, states in seen.items() if len(states) > 1]
+        known = {product: graph.sym(f"#force{i}") for i, product in enumerate(products)}
+        for product, symbol in known.items():
+            self.order.introduce(symbol, product, self.order.place(product))
+        self.forces = {symbol: product for product, symbol in known.items()}
+        return self._round(roots, {}, known)
+
+    def _round(self, roots: Sequence[Node], seen: dict[Node, set[Node]], known: Mapping[Node, Node]) -> list[Node]:
         memo: dict[Node, Node] = {}
         for node in graph.topological(roots):
             new = graph.combine((c, self._entries(t)) for c, t in linear(graph.rebuild(node, memo.__getitem__)))
+            terms = []
+            for c, t in linear(new):
+                states, product = _split(t)
+                if states is not ONE:
+                    seen.setdefault(product, set()).add(states)
+                terms.append((c, states * known[product] if product in known and states is not ONE else t))
+            new = graph.combine(terms)
             memo[node] = self._collected(new) if new.op == "add" and len(new.args) > 1 else new
         return [memo[root] for root in roots]
 
@@ -89,7 +108,7 @@ class _Tidy:
             terms = self.order.terms(normaliser)
             powers = tuple({b: e for b, e in monomial(t).items() if b.op == "exp"} for _, t in terms)
             softmax = all(p or t is ONE for p, (_, t) in zip(powers, terms, strict=True)) and sum(map(bool, powers)) > 1
-            if not softmax or any(c < 0 for c, _ in terms):
+            if not softmax:
                 return None
             symbols = tuple(graph.sym(f"#row{len(self.rows)},{j}") for j in range(len(terms)))
             for symbol, wanted in zip(symbols, powers, strict=True):
@@ -103,6 +122,16 @@ class _Tidy:
         for c, t in node.args:
             groups.setdefault(frozenset(b for b in monomial(t) if b.op in ("step", "sigmoid")), []).append((c, t))
         return _factored([(Fraction(1), _factored(group)) for group in groups.values()])
+
+
+def _split(term: Node) -> tuple[Node, Node]:
+    """A term as states times a product of a loss slope, a sum and more; other terms have no states to split off."""
+    powers = monomial(term)
+    outer = {b: e for b, e in powers.items() if b.op == "sym" and not b.args[0].startswith("#")}
+    if not {"sigmoid", "add"} <= {b.op for b in powers} or any(e < 0 for e in powers.values()):
+        return ONE, term
+    states = graph.multiply(*(graph.power(b, e) for b, e in outer.items()))
+    return states, graph.multiply(*(graph.power(b, e) for b, e in powers.items() if b not in outer))
 
 
 def _factored(terms: Sequence[tuple[Number, Node]]) -> Node:
@@ -127,7 +156,7 @@ def _factored(terms: Sequence[tuple[Number, Node]]) -> Node:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A definition. Kinds: p softmax row, Z normaliser, H gated sum, g loss slope, G force, S sum, P product, F other."""
+    """A definition: p softmax row, Z its normaliser, H gated sum, g loss slope, G force, S sum, P product, F other."""
 
     kind: str
     number: int
@@ -161,8 +190,9 @@ class _Namer:
     def __init__(self, order: Order, roots: Sequence[Node], tidy: _Tidy) -> None:
         self.order, self.roots, self.rows = order, roots, tidy.rows
         self.row_of = {symbol: row for row in tidy.rows.values() for symbol in row.symbols}
-        everything = graph.topological([*roots, *tidy.rows, *tidy.means])
+        everything = graph.topological([*roots, *tidy.rows, *tidy.means, *tidy.forces.values()])
         self.prime = {n: order.primitive(n) for n in everything if n.op == "add"}
+        self.prime |= {symbol: (Fraction(1), product) for symbol, product in tidy.forces.items()}
         self.gated = {self.prime[n.args[0]][1] for n in everything if n.op == "step" and n.args[0].op == "add"}
         self.terms = self._absorb(everything, tidy.means)
 
@@ -192,9 +222,11 @@ class _Namer:
                         memo[symbol] = graph.sym(f"{part.symbol},{j}")
                         self.order.introduce(memo[symbol], symbol, (places + len(parts), j))
                 continue
-            if node.op == "add":
+            if self._multiple(node):
                 factor, base = self.prime[node]
-                new = graph.combine((c, memo[t]) for c, t in self.terms[node]) if node is base else memo[base] * factor
+                new = graph.scale(memo[base], factor)
+            elif node.op == "add":
+                new = graph.combine((c, memo[t]) for c, t in self.terms[node])
             else:
                 new = graph.rebuild(node, memo.__getitem__)
             if node in self.rows:
@@ -207,13 +239,31 @@ class _Namer:
                 factor, new = self.order.primitive(new)
                 new = introduce(Part(kind, counts[kind], new), new) * factor
             memo[node] = new
-        return Sheet(tuple(memo[root] for root in self.roots), tuple(parts), self.order)
+        return self._signed([memo[root] for root in self.roots], parts)
+
+    def _signed(self, equations: list[Node], parts: list[Part]) -> Sheet:
+        """Give each force the sign with which the equations first use it."""
+        forces = {graph.sym(part.symbol) for part in parts if part.kind == "G"}
+        sign: dict[Node, Number] = {}
+        for equation in equations:
+            for c, t in self.order.terms(equation):
+                for base in forces & set(monomial(t)):
+                    sign.setdefault(base, self.order.shown(c, t))
+        turned = {base: -base for base, c in sign.items() if c < 0}
+        definitions = []
+        for part in parts:
+            node, *exponents = graph.substitute([part.node, *part.exponents], turned)
+            node = -node if graph.sym(part.symbol) in turned else node
+            definitions.append(replace(part, node=node, exponents=tuple(exponents)))
+        return Sheet(tuple(graph.substitute(equations, turned)), tuple(definitions), self.order)
 
     def _below(self, node: Node) -> list[Node]:
         if node in self.row_of:
             return [self.row_of[node].normaliser]
+        if self._multiple(node):
+            return [self.prime[node][1]]
         if node.op == "add":
-            return [self.prime[node][1]] if self._multiple(node) else [t for _, t in self.terms[node]]
+            return [t for _, t in self.terms[node]]
         return sorted(graph.children(node), key=self.order.factor)
 
     def _reading_order(self) -> list[Node]:
@@ -238,18 +288,20 @@ class _Namer:
         named: set[Node] = set()
         size: dict[Node, int] = {}
         for node in order:
-            size[node] = 1 + sum(1 if child in named or node in self.row_of else size[child] for child in self._below(node))
-            if node.op in ("num", "sym") or self._multiple(node):
-                size[node] = 1 if node.op in ("num", "sym") else size[node] - 1
-            elif node in self.rows:
+            leaf = node.op in ("num", "sym") and not self._multiple(node)
+            inner = 0 if leaf else sum(1 if child in named else size[child] for child in self._below(node))
+            size[node] = inner if self._multiple(node) else 1 + inner
+            if leaf or self._multiple(node):
+                continue
+            if node in self.rows:
                 if uses[node] or not self.rows[node].plain:
                     named.add(node)
-            elif uses[node] > 1 and size[node] > (SMALL if node not in self.gated else 3):
+            elif uses[node] > 1 and size[node] > (3 if node in self.gated or node.op == "sigmoid" else SMALL):
                 named.add(node)
         return named
 
     def _multiple(self, node: Node) -> bool:
-        return node.op == "add" and node is not self.prime[node][1]
+        return node in self.prime and node is not self.prime[node][1]
 
     def _kind(self, node: Node) -> str:
         if node in self.rows:
@@ -257,7 +309,8 @@ class _Namer:
         if node.op == "add":
             slope = any(b.op == "sigmoid" for _, t in node.args for b in monomial(t))
             return "H" if node in self.gated else "G" if slope else "S"
-        return {"mul": "P", "sigmoid": "g"}.get(node.op, "F")
+        slope = any(b.op == "sigmoid" for b in monomial(node))
+        return {"mul": "G" if slope else "P", "sigmoid": "g"}.get(node.op, "F")
 
     def _absorb(self, everything: Sequence[Node], means: Sequence[Node]) -> dict[Node, list[tuple[Number, Node]]]:
         """The terms of every primitive sum, with sums that are used elsewhere taken as one term."""
@@ -268,7 +321,7 @@ class _Namer:
         self.prime.update({base: (Fraction(1), base) for base in bases})
         starts: dict[Node, list[Node]] = {}
         for base in bases:
-            if uses[base] > 1 and 1 < len(base.args) and base not in self.rows:
+            if uses[base] > 1 and len(base.args) > 1 and base not in self.rows:
                 starts.setdefault(self.order.terms(base)[0][1], []).append(base)
         result = {}
         for base in bases:

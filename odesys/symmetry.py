@@ -45,7 +45,10 @@ class SignedPermutation:
         parts += [f"head {labels[k]} -> {labels[h]}" for k, (h, _) in enumerate(self.heads) if h != k]
         for k, row in enumerate(self.rows):
             moved = [(r, j, s) for r, (j, s) in enumerate(row) if (j, s) != (r, 1)]
-            parts += [f"row {labels[k]}{r + 1} -> {_SIGN[s]}{j + 1}" for r, j, s in moved]
+            if len(row) == 1:
+                parts += [f"value{labels[k] and ' ' + labels[k]} -> -value" for _ in moved]
+            else:
+                parts += [f"neuron {labels[k]}{r + 1} -> {_SIGN[s]}{j + 1}" for r, j, s in moved]
         if self.label < 0:
             parts.append("label -> -label")
         return ", ".join(parts) or "identity"

@@ -184,6 +184,29 @@ class System:
 
         return polynomial_integrals(self, degree)
 
+    def symmetries(self) -> tuple[Any, ...]:
+        """Signed permutations of the states that provably commute with the system, found by search (small systems)."""
+        from .state_symmetry import search_symmetries
+
+        return search_symmetries(self)
+
+    def quotient(self, generators: Sequence[Any] | None = None) -> Any:
+        """One variable per orbit under `generators` (checked exactly), by default under the symmetries found.
+
+        A generator is a mapping such as ``{"x": "-y", "y": "x"}`` or an element of `symmetries()`.
+        """
+        from .state_symmetry import StateSymmetry, system_quotient
+
+        chosen = self.symmetries() if generators is None else generators
+        elements = [g if isinstance(g, StateSymmetry) else StateSymmetry.from_mapping(self, g) for g in chosen]
+        return system_quotient(self, elements)
+
+    def equilibria(self, parameters: Mapping[str, Any] | None = None) -> list[Any]:
+        """Points where nothing moves; see `odesys.equilibria`."""
+        from .equilibria import equilibria
+
+        return equilibria(self, parameters)
+
     def latex(self, **options: Any) -> str:
         """The equations as TeX; options as in `odesys.latex.system_latex`."""
         from .latex import system_latex

@@ -16,7 +16,8 @@ from .graph import ONE, ZERO, Node, Number
 from .reading_order import Order, monomial
 
 BREAK = "\x01"
-_SYMBOL = re.compile(r"\\?[A-Za-z]+(?:_(?:\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|[^\\{}]))?")  # a letter or name with an index
+INDENT = 2.0  # width of a quad, by which a broken line is set in
+SYMBOL = re.compile(r"([A-Za-z]|\\[A-Za-z]+)((?:[_^](?:\{(?:[^{}]|\{[^{}]*\})*\}|[^\\{}]))*)")  # a letter with indices
 
 
 class Factor(NamedTuple):
@@ -28,12 +29,17 @@ class Factor(NamedTuple):
     loose: bool = False
 
 
+def _number(text: str) -> Factor:
+    return Factor(-1, ((), 0), text)
+
+
 class Writer:
     """Plain text of nodes; `names` says how symbols are written, `parameters` come first in products."""
 
     times, plus, minus, negative = "*", " + ", " - ", "-"
 
-    def __init__(self, order: Order, names: Mapping[str, str], parameters: Iterable[str] = (), slope: str = "g") -> None:
+    def __init__(self, order: Order, names: Mapping[str, str], parameters: Iterable[str] = (),
+                 slope: str = "g") -> None:  # fmt: skip
         self.order, self.names, self.slope = order, names, slope
         self.parameters = frozenset(parameters)
         self._inner: dict[Node, str] = {}
@@ -52,12 +58,18 @@ class Writer:
         """A linear form; the factors of its terms have been written before."""
         terms = self.order.terms(node)
         size, base = self.order.primitive(node)
-        if len(terms) > 1 and abs(size) != 1 and (len(terms) > 2 or len({abs(c) for c, _ in terms}) == 1):
-            sign = self.negative if size < 0 else ""
-            return sign + self.product([Factor(0, ((), 0), self.number(abs(size))), Factor(1, ((), 0), self.sum(base), True)])
+        integers = [self.order.shown(c, t) for c, t in base.args] if base.op == "add" else []
+        ones = sum(abs(c) == 1 for c in integers)
+        if abs(size) != 1 and len(integers) > 1 and (2 * ones >= len(integers) > 2 or ones == 2):
+            minus = 2 * sum(c < 0 for c in integers) - len(integers)
+            if minus > 0 or (minus == 0 and size < 0):
+                size, base = -size, -base  # as few minus signs as possible
+            factors = [_number(self.number(abs(size))), Factor(1, ((), 0), self.sum(base), True)]
+            return (self.negative if size < 0 else "") + self.product(factors)
+        written = [self.term(c, t) for c, t in terms]
+        first = next((i for i, (minus, _) in enumerate(written) if not minus), 0)  # no minus sign in front
         text = ""
-        for c, t in terms:
-            minus, body = self.term(c, t)
+        for minus, body in [written[first], *written[:first], *written[first + 1 :]]:
             text += (BREAK + (self.minus if minus else self.plus) if text else self.negative if minus else "") + body
         return text or self.number(Fraction(0))
 
@@ -71,29 +83,34 @@ class Writer:
             if base.op == "exp":
                 exponent = graph.combine(((Fraction(1), exponent), (power, base.args[0])))
             else:
-                (top if power > 0 else bottom).append(self._factor(base, abs(power)))
+                flip = coefficient < 0 and power % 2 == 1 and base.op == "add" and self.order.terms(base)[0][1] is ONE
+                coefficient = -coefficient if flip else coefficient  # x (y - 1) rather than -x (1 - y)
+                (top if power > 0 else bottom).append(self._factor(base, abs(power), flip))
         if exponent is not ZERO:
-            top.append(Factor(5, self.order.factor(exponent), self.exponential(self.sum(exponent))))
+            rank = 0 if exponent.op == "num" else 5
+            top.append(Factor(rank, self.order.factor(exponent), self.exponential(self.sum(exponent))))
         size = abs(coefficient)
         if isinstance(size, float):
             above, below = self.number(size), ""
         else:
             above, below = self.number(Fraction(size.numerator)), self.number(Fraction(size.denominator))
         one = self.number(Fraction(1))
-        numerator = ([] if above == one else [Factor(0, ((), 0), above)]) + top
-        denominator = ([] if below in (one, "") else [Factor(0, ((), 0), below)]) + bottom
+        numerator = ([] if above == one else [_number(above)]) + top
+        denominator = ([] if below in (one, "") else [_number(below)]) + bottom
         if not denominator:
             body = self.product(numerator) if numerator else one
-        elif bottom or len(numerator) < 2 and not any(f.loose or f.rank in (3, 5, 6) for f in numerator):
+        elif bottom or (len(numerator) < 2 and not any(f.loose or f.rank in (3, 5, 6) for f in numerator)):
             body = self.fraction(numerator, denominator)
         else:
-            front = self.fraction([f for f in numerator if f.rank == 0], denominator)
-            body = self.product([Factor(0, ((), 0), front), *top])
+            front = self.fraction([] if above == one else [_number(above)], denominator)
+            body = self.product([_number(front), *top])
         return coefficient < 0, body
 
-    def _factor(self, base: Node, power: Fraction) -> Factor:
-        """A base with a positive power."""
+    def _factor(self, base: Node, power: Fraction, flip: bool = False) -> Factor:
+        """A base, or its negative, with a positive power."""
         text, loose = self._inner[base], base.op in ("add", "mul")
+        if flip:
+            text = self.sum(-self.order.primitive(base)[1])
         rank = {"num": 0, "step": 3, "add": 7, "mul": 7}.get(base.op, 6)
         if base.op == "sym":
             loose = not self.atomic(text)
@@ -138,7 +155,9 @@ class Writer:
 
     def fraction(self, top: list[Factor], bottom: list[Factor]) -> str:
         """A quotient."""
-        above = self.product([f._replace(text=self.group(f.text)) if f.loose else f for f in top]) if top else "1"
+        above = self.product(top) if top else "1"
+        if len(top) == 1 and top[0].loose:
+            above = self.group(above)
         below = self.product(bottom)
         return f"{above}/{self.group(below) if len(bottom) > 1 or bottom[0].loose else below}"
 
@@ -189,7 +208,10 @@ class TexWriter(Writer):
         last = len(ordered) - 1
         loose = [f.loose and last > 0 and (f.rank != 8 or i < last) for i, f in enumerate(ordered)]
         texts = [self.group(f.text) if bracket else f.text for f, bracket in zip(ordered, loose, strict=True)]
-        plain = re.sub(r"\\,(?=(\\[Bb]ig)?\()", "", self.times.join(texts)) if len(texts) == 2 else self.times.join(texts)
+        plain = texts[0]
+        for before, text in zip(ordered, texts[1:], strict=False):
+            tight = before.rank < 1 and not text.startswith((r"\mathbb", *"0123456789"))
+            plain += ("" if tight else self.times) + text
         return plain if width(plain) < self.wide or BREAK in plain else (BREAK + r"\cdot ").join(texts)
 
     def fraction(self, top: list[Factor], bottom: list[Factor]) -> str:
@@ -201,13 +223,15 @@ class TexWriter(Writer):
     def number(self, value: Number) -> str:
         if isinstance(value, float):
             mantissa, _, exponent = repr(value).partition("e")
-            return rf"{mantissa}\cdot 10^{{{int(exponent)}}}" if exponent else mantissa.replace("inf", r"\infty")
+            if not exponent:
+                return mantissa.replace("inf", r"\infty")
+            return ("" if mantissa == "1" else rf"{mantissa}\cdot ") + f"10^{{{int(exponent)}}}"
         sign = "-" if value < 0 else ""
         whole = value.denominator == 1
         return str(value) if whole else rf"{sign}\frac{{{abs(value.numerator)}}}{{{value.denominator}}}"
 
     def atomic(self, text: str) -> bool:
-        return _SYMBOL.fullmatch(text) is not None or text.startswith(r"\mathrm")
+        return SYMBOL.fullmatch(text) is not None or text.startswith(r"\mathrm")
 
     def group(self, text: str) -> str:
         size = r"\Big" if r"\big" in text else r"\big" if "(" in text or r"\frac" in text else ""
@@ -237,8 +261,9 @@ class TexWriter(Writer):
 # ---- widths and lines ----------------------------------------------------------------------------------------------
 
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\S")
-_WIDTH = {"+": 2.4, "-": 2.4, "=": 2.8, "<": 2.8, ">": 2.8, ",": 0.9, r"\,": 0.4, r"\;": 0.6, r"\quad": 2.0, r"\cdot": 1.8,
-          "(": 0.8, ")": 0.8, "[": 0.6, "]": 0.6, BREAK: 0.0}  # fmt: skip
+_WIDTH = {"+": 2.4, "-": 2.4, "=": 2.8, "<": 2.8, ">": 2.8, ",": 0.9, "(": 0.8, ")": 0.8, "[": 0.6, "]": 0.6,
+          r"\,": 0.4, r"\quad": INDENT, r"\cdot": 1.8, BREAK: 0.0}  # fmt: skip
+_WORDS = {r"\exp", r"\log", r"\sin", r"\cos", r"\tan", r"\arctan", r"\tanh", r"\sinh", r"\cosh"}
 _SILENT = {r"\big", r"\Big", r"\mathrm", r"\mathbb", r"\operatorname", r"\dot"}
 
 
@@ -265,8 +290,7 @@ def _width(tokens: Iterator[str], single: bool = False) -> float:
         elif token == r"\frac":
             total += 0.6 + max(_width(tokens, single=True), _width(tokens, single=True))
         elif token not in _SILENT:
-            word = token.startswith("\\") and token in (r"\exp", r"\log", r"\sin", r"\cos", r"\tan", r"\arctan", r"\tanh")
-            total += _WIDTH.get(token, len(token) - 0.5 if word else 1.5 if token.isupper() else 1.1)
+            total += _WIDTH.get(token, len(token) - 0.5 if token in _WORDS else 1.5 if token.isupper() else 1.1)
         if single:
             break
     return total
@@ -292,7 +316,7 @@ def _fold(text: str, limit: float, level: int, deepest: int) -> list[tuple[int, 
         return [(level, plain)]
     lines: list[tuple[int, str]] = []
     for piece in text.split(_mark(level)):
-        (_, first), *rest = _fold(piece, limit, level + 1, deepest)
+        (_, first), *rest = _fold(piece, limit - INDENT, level + 1, deepest)
         if lines and width(lines[-1][1] + first) <= limit:
             lines[-1] = lines[-1][0], lines[-1][1] + first
         else:

@@ -72,15 +72,15 @@ TOYS = {
     ),
     "two patches": Toy(AttentionModel(WORDS, [Head()], scale="beta"), PATCHES, {"beta": 1.5}),
     "relu neurons": Toy(
-        AttentionModel(WORDS, [Head()], Value(("W_O", "W_V"), Neurons([1, -1, Fraction(1, 2), "r"])), pooling="mean"),
+        AttentionModel(WORDS, [Head()], Value(("W_O", "W_V"), Neurons((1, -1, Fraction(1, 2), "r"))), pooling="mean"),
         MIXED, {"r": -0.8}, "hinge",
     ),
     "relu neurons by position": Toy(
-        AttentionModel(FLAT, [Head(), Head(-1)], Value(("W_O", "W_V"), Neurons([[1, -1, 2], [2, "r", 1]]))),
+        AttentionModel(FLAT, [Head(), Head(-1)], Value(("W_O", "W_V"), Neurons(([1, -1, 2], [2, "r", 1])))),
         PATCHES, {"r": 0.4}, "hinge", dimension=3,
     ),
     "linear neurons, long chains": Toy(
-        AttentionModel(SKEWED, [Head(1, "relu"), Head(-1)], Value(("A", "B", "C"), Neurons([1, -2], "linear")),
+        AttentionModel(SKEWED, [Head(1, "relu"), Head(-1)], Value(("A", "B", "C"), Neurons((1, -2), "linear")),
                        ("P", "Q'", "R", "T'"), scale=sp.exp(-sp.Symbol("g"))),
         MIXED, {"g": 0.5}, (lambda z: np.exp(-z), lambda z: -np.exp(-z)), {"B": 3, "C": 4, "R": 5},
     ),
@@ -192,13 +192,20 @@ def without_gates(model: AttentionModel) -> AttentionModel:
 
 @each_toy
 def test_flow_decreases_the_loss_and_moves_only_what_is_trained(toy: Toy) -> None:
-    network, train = toy.network(6), toy.model.weights[-1:]
-    times, run = flow_run(network, toy.data, train, (0, 0.5), rtol=1e-8, atol=1e-10, t_eval=np.linspace(0, 0.5, 6))
-    losses = [loss_value(item, toy.data) for item in run]
+    network, train = toy.network(23), toy.model.weights[-1:]  # a seed for which no toy slides along a kink
+    times, run = flow_run(network, toy.data, train, (0, 0.5), toy.loss, 1e-8, 1e-10, np.linspace(0, 0.5, 6))
+    losses = [loss_value(item, toy.data, toy.loss) for item in run]
     assert len(times) == len(run) == 6
     assert all(after < before for before, after in pairwise(losses))
     for name in network.weights:
         assert (name in train) != np.array_equal(run[-1].weights[name], network.weights[name]), name
+
+
+def test_a_flow_that_slides_along_a_kink_ends_with_an_error() -> None:
+    toy = TOYS["relu neurons"]
+    with pytest.raises(IntegrationError, match="2000 gradients led only to") as caught:
+        flow_run(toy.network(6), toy.data, ("W_Q",), (0, 0.5), "hinge", 1e-8, 1e-10, max_evaluations=2000)
+    assert 0 < caught.value.objects["time"] < 0.5
 
 
 def test_flow_dissipates_at_the_rate_of_the_squared_gradient() -> None:
@@ -318,7 +325,7 @@ def test_a_gate_is_closed_on_its_kink() -> None:
     model = AttentionModel(WORDS, [Head(+1, "relu")])
     network = random_network(model, 3, 3, {"W_K": 1.0}, 17)  # w = 0, so every head output is exactly 0
     assert not any(slope.any() for slope in gradients(network, MIXED, model.weights).values())
-    neurons = AttentionModel(WORDS, [Head()], Value(("W_O",), Neurons([1, 2])))
+    neurons = AttentionModel(WORDS, [Head()], Value(("W_O",), Neurons((1, 2))))
     assert not gradients(random_network(neurons, 3, 3, {}, 17), MIXED, ("W_O",))["W_O"].any()
     linear = random_network(AttentionModel(WORDS, [Head(bias=1)]), 3, 3, {}, 17)  # f = 1: margin 1 on every sample
     assert not gradients(linear, Distribution([Sample(["c"], 1)]), ("w",), "hinge")["w"].any()
@@ -334,7 +341,7 @@ def test_errors_are_one_sentence() -> None:
             flow_run(network, data, train, (0, 1), t_eval=times)
     for step, steps in ((0, 1), (-0.1, 1), (math.nan, 1), (math.inf, 1), (0.1, -1), (0.1, 1.5)):
         with pytest.raises(ParameterError, match="steps of size"):
-            descent_run(network, data, train, step, steps)
+            descent_run(network, data, train, step, steps)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="between 0 and 3"):
         descent_run(network, data, train, 0.1, 3, record=[4])
     with pytest.raises(IntegrationError, match="overflows at step number"):
@@ -342,9 +349,9 @@ def test_errors_are_one_sentence() -> None:
         exponential = (lambda z: np.exp(-z), lambda z: -np.exp(-z))
         with np.errstate(all="ignore"):
             descent_run(linear.network(18), linear.data, linear.model.weights, 1e6, 100, loss=exponential)
-    for run in (gradients, lambda *a: flow_run(*a, (0, 1)), lambda *a: descent_run(*a, 0.1, 1)):
+    for run, rest in ((gradients, ()), (flow_run, ((0, 1),)), (descent_run, (0.1, 1))):
         with pytest.raises(ModelError, match=r"'W_X' is not a map.*w, W_K, W_Q"):
-            run(network, data, ("w", "W_X"))
+            run(network, data, ("w", "W_X"), *rest)  # type: ignore[operator]
     with pytest.raises(ModelError, match="'a' is not a map that moves"):
         gradients(TOYS["linear head, a W W_V"].network(1), data, ("a",))
     with pytest.raises(ModelError, match="nothing is trained"):

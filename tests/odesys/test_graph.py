@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from fractions import Fraction
 
@@ -110,6 +111,11 @@ def test_unknown_functions_are_refused_with_a_sentence() -> None:
 def test_substitution_is_simultaneous() -> None:
     swapped = graph.substitute([X - 2 * Y], {X: Y, Y: X})[0]
     assert swapped is Y - 2 * X
+
+
+def test_copies_are_the_same_object() -> None:
+    node = graph.exp(X * Y) / (1 + graph.sqrt(X)) - num(Fraction(1, 3)) * graph.relu(Y)
+    assert copy.deepcopy(node) is node
 
 
 def test_a_node_has_no_truth_value() -> None:

@@ -1,0 +1,300 @@
+"""The command line: each command reads its options, asks the paper, and prints or writes what comes back.
+
+Nothing heavy is imported before a command needs it, and nothing typed by the user is run as code.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from . import __version__, output, papers
+from .errors import OdesysError, ParameterError
+from .paper import Progress, silent
+
+if TYPE_CHECKING:
+    from .system import System
+
+#: base of all complaints about arguments and options; typer exports only this child of it, under all its versions
+_UsageError: Any = typer.BadParameter.__bases__[0]
+_EVENTS_SHOWN = 12
+
+
+class _Commands(TyperGroup):
+    """The one place where the program ends: 0, or 2 and one sentence for a mistake, or 130 when interrupted."""
+
+    def main(self, *args: Any, **more: Any) -> Any:
+        more["standalone_mode"] = False
+        try:
+            code = super().main(*args, **more)
+            sys.stdout.flush()
+        except OdesysError as error:
+            code = _complain(str(error))
+        except _UsageError as error:
+            code = _complain(_usage_sentence(error))
+        except (KeyboardInterrupt, typer.Abort):
+            code = 130
+        except BrokenPipeError:  # the reader has gone, as in `odesys list | head -1`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = 1
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _complain(text: str) -> int:
+    line = " ".join(text.split())  # one line, and nothing in it that a terminal would act on
+    typer.echo(f"odesys: {''.join(c if c.isprintable() else '?' for c in line)}", err=True)
+    return 2
+
+
+def _usage_sentence(error: Any) -> str:
+    text = str(error.format_message()).rstrip(".")
+    command = error.ctx.command_path if error.ctx else "odesys"
+    return f"{text[:1].lower()}{text[1:]} (see {command} --help)"
+
+
+app = typer.Typer(
+    cls=_Commands, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Closed dynamical systems of transformer training: derived, simulated, compared with real networks.",
+)  # fmt: skip
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"odesys {__version__}")
+        raise typer.Exit
+
+
+_Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")]
+
+
+@app.callback()
+def _options(version: _Version = False) -> None: ...
+
+
+# ---- options that several commands share -----------------------------------------------------------------------------
+
+PaperName = Annotated[str, typer.Argument(metavar="PAPER", help="A name from `odesys list`, or a folder with a paper.")]
+Settings = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Set a parameter; repeatable.")]
+JsonFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON.")]
+OutFolder = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder for tables, results and plots.")]
+OutFile = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write here instead of printing.")]
+Format = StrEnum("Format", "text latex mathml json python")
+
+
+def _read_settings(texts: Iterable[str] | None) -> dict[str, str]:
+    settings: dict[str, str] = {}
+    for text in texts or ():
+        name, _, value = (part.strip() for part in text.partition("="))
+        if not name or not value:
+            raise ParameterError(f"--set {text!r} can not be read: write --set NAME=VALUE, as in --set omega=0.05")
+        if name in settings:
+            raise ParameterError(f"--set gives {name} twice: {settings[name]} and {value}; give it once")
+        settings[name] = value
+    return settings
+
+
+def _read_widths(text: str) -> list[int]:
+    widths: list[int] = []
+    for part in text.split(","):
+        if not (part.strip().isdecimal() and part.strip().isascii() and len(part) < 20 and int(part) > 0):
+            raise ParameterError(f"--widths {text!r} can not be read: {part!r} is not a positive whole number")
+        if int(part) in widths:
+            raise ParameterError(f"--widths {text!r} has {int(part)} twice")
+        widths.append(int(part))
+    return widths
+
+
+@contextmanager
+def _progress(title: str) -> Iterator[Progress]:
+    """A bar on stderr if that is a terminal, nothing otherwise."""
+    if not sys.stderr.isatty():
+        yield silent
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task(title, total=None)
+        yield lambda step, fraction: bars.update(task, description=step, total=1.0, completed=fraction)
+
+
+def _print_table(title: str, columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False)
+    for name in columns:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*(f"{c:.6g}" if isinstance(c, float) else "-" if c is None else str(c) for c in row))
+    console = Console(markup=False, highlight=False, emoji=False, width=None if sys.stdout.isatty() else 120)
+    console.print(*filter(None, (title, table)), "", sep="\n")
+
+
+def _print_files(files: Iterable[Path]) -> None:
+    for file in files:
+        typer.echo(f"wrote {file}")
+
+
+def _save(result: Mapping[str, Any], json: Path | None, out: Path | None, plot: Callable[[Path], Any] | None,
+          columns: Mapping[str, Any] | None = None) -> None:  # fmt: skip
+    """Write what was computed; plots come last, so that a run is not lost if they fail."""
+    if json:
+        output.write_json(json, result)
+    if out:
+        with output.staged(out) as tables:
+            output.write_json(tables.folder / "result.json", result)
+            if columns is not None:
+                output.write_csv(tables.folder / "trajectory.csv", columns)
+                output.write_npz(tables.folder / "trajectory.npz", columns)
+        with output.staged(out) as plots:
+            if plot is not None:
+                plot(plots.folder)
+        _print_files(tables.files + plots.files)
+
+
+# ---- commands --------------------------------------------------------------------------------------------------------
+
+
+@app.command("list")
+def list_papers(json: JsonFile = None) -> None:
+    """Papers, their systems, protocols, figures and claims."""
+    output.prepare(None, json)
+    found = papers.all_papers()
+    rows = [(p.name, p.title, *map(", ".join, (p.systems, p.protocols, p.figures)), len(p.claims)) for p in found]
+    _print_table("", ("paper", "title", "systems", "protocols", "figures", "claims"), rows)
+    if json:
+        output.write_json(json, {"papers": [papers.describe(p) for p in found]})
+
+
+@app.command()
+def derive(
+    paper: PaperName,
+    quotient: Annotated[bool, typer.Option("--quotient", help="Reduce by the symmetries.")] = False,
+    system: Annotated[str | None, typer.Option("--system", metavar="NAME", help="[default: full]")] = None,
+    settings: Settings = None,
+    form: Annotated[Format, typer.Option("--format", help="latex to a .tex file is a whole document.")] = Format.text,
+    out: OutFile = None,
+    json: JsonFile = None,
+) -> None:
+    """Derive a closed system from the model and the data."""
+    chosen = papers.find_paper(paper)
+    if quotient and system not in (None, "quotient"):
+        raise ParameterError(f"--quotient and --system {system} ask for two systems; give one of them")
+    name = system or ("quotient" if quotient else "full")
+    build = papers.pick(chosen, "system", name, chosen.systems)
+    parameters = chosen.read_parameters(_read_settings(settings))
+    output.prepare(out, json)
+    with _progress(f"deriving {chosen.name}"):
+        start = time.perf_counter()
+        built = build(parameters)
+        seconds = time.perf_counter() - start
+        text = _write_system(built, form, document=out is not None and out.suffix == ".tex")
+    if out:
+        _print_files([output.write_text(out, text)])
+    else:
+        typer.echo(text.rstrip("\n"))
+    if json:
+        output.write_json(json, {
+            "paper": chosen.name, "system": name, "kind": built.kind, "parameters": parameters, "seconds": seconds,
+            "dimension": built.dimension, "states": list(built.names), "free_parameters": list(built.parameters),
+        })  # fmt: skip
+
+
+def _write_system(system: System, form: Format, document: bool) -> str:
+    from . import latex, serialise
+
+    writers = {
+        Format.text: latex.system_text, Format.mathml: latex.system_mathml,
+        Format.json: serialise.system_to_json, Format.python: serialise.system_to_python,
+    }  # fmt: skip
+    return latex.system_latex(system, document=document) if form == Format.latex else writers[form](system)
+
+
+@app.command()
+def simulate(
+    paper: PaperName,
+    protocol: Annotated[str | None, typer.Option("--protocol", metavar="NAME", help="[default: the first]")] = None,
+    settings: Settings = None,
+    out: OutFolder = None,
+    json: JsonFile = None,
+) -> None:
+    """Run a training protocol on the closed system."""
+    chosen = papers.find_paper(paper)
+    run = papers.pick(chosen, "protocol", protocol or next(iter(chosen.protocols), ""), chosen.protocols)
+    parameters = chosen.read_parameters(_read_settings(settings))
+    output.prepare(out, json, ("trajectory.csv", "trajectory.npz", "result.json"))
+    with _progress(f"simulating {chosen.name}") as progress:
+        done = run(parameters, progress)
+    _print_table(f"{chosen.name}, {done.protocol}", ("observable", "final value"), done.final.items())
+    events = [(e["time"], e["kind"], e["name"]) for e in done.events]
+    if events:
+        left = f", the first {_EVENTS_SHOWN} of {len(events)}" if len(events) > _EVENTS_SHOWN else ""
+        _print_table(f"events{left}", ("time", "kind", "name"), events[:_EVENTS_SHOWN])
+    _print_table("cost", (*done.cost, "invariant drift"), [(*done.cost.values(), done.invariant_drift)])
+    _save(done.as_json(chosen.name), json, out, done.plot, done.columns)
+
+
+@app.command()
+def compare(
+    paper: PaperName,
+    widths: Annotated[str, typer.Option("--widths", metavar="M,M,...", help="Widths of the networks.")] = "64,256,1024",
+    seeds: Annotated[int, typer.Option("--seeds", metavar="N", min=1, help="Networks trained at each width.")] = 8,
+    settings: Settings = None,
+    out: OutFolder = None,
+    json: JsonFile = None,
+) -> None:
+    """Theory against trained networks of finite width."""
+    chosen = papers.find_paper(paper)
+    if chosen.compare is None:
+        raise OdesysError(f"{chosen.name} has no comparison with finite width")
+    sizes = _read_widths(widths)
+    parameters = chosen.read_parameters(_read_settings(settings))
+    output.prepare(out, json, ("result.json",))
+    with _progress(f"comparing {chosen.name}") as progress:
+        done = chosen.compare(sizes, seeds, parameters, progress)
+    result = done.as_json(chosen.name)
+    rows = [[row[c] for c in ("width", "mean", "low", "high")] for row in result["deviation"]]
+    _print_table(f"{chosen.name}: distance of networks to the theory", ("width", "mean", "low", "high"), rows)
+    _print_table("", ("fitted exponent", "low", "high"), [[result["exponent"][c] for c in ("value", "low", "high")]])
+    _save(result, json, out, done.plot)
+
+
+@app.command()
+def figures(
+    paper: PaperName,
+    fig: Annotated[str | None, typer.Option("--fig", metavar="ID", help="One figure [default: all].")] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="[default: figures/PAPER]")] = None,
+    json: JsonFile = None,
+) -> None:
+    """Draw the figures of a paper again."""
+    chosen = papers.find_paper(paper)
+    wanted = chosen.figures if fig is None else {fig: papers.pick(chosen, "figure", fig, chosen.figures)}
+    folder = out or Path("figures") / chosen.name
+    output.prepare(folder, json, ())
+    drawn = []
+    for name, figure in wanted.items():
+        with _progress(f"drawing {name}") as progress, output.staged(folder) as stage:
+            figure.draw(stage.folder, progress)
+        _print_files(stage.files)
+        drawn.append({"id": name, "title": figure.title, "files": stage.files})
+    if json:
+        output.write_json(json, {"paper": chosen.name, "figures": drawn})
+
+
+def main() -> None:
+    """Entry point of the command `odesys`."""
+    app(prog_name="odesys")
