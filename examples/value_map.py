@@ -14,10 +14,12 @@ def main() -> dict[str, float]:
     words = Dictionary(["signal", "noise", "other"])
     model = AttentionModel(words, value=Value(("W_V",), output=FixedVector("a", square=2)), pooling="mean")
     flow = gradient_flow(model, data, train=("W_V", "W_K", "W_Q"))
-    print(f"flow: {flow.system.dimension} states, e.g. {flow.system.names[0]} = {flow.system.tex[flow.system.names[0]]}")
+    name = flow.system.names[0]
+    print(f"flow: {flow.system.dimension} states, e.g. {name} = {flow.system.tex[name]}")
     run = integrate(flow.system, flow.initial_state(omega=0.5), (0.0, 20.0))
     step = gradient_descent(model, data, train=("W_V", "W_K", "W_Q"))
-    print(f"loss after t = 20: {run.final['loss']:.6f}; the exact gradient step has parameters {step.system.parameters}")
+    print(f"loss after t = 20: {run.final['loss']:.6f}")
+    print(f"the exact gradient step is a {step.system.kind} with parameters {', '.join(step.system.parameters)}")
     return {"states": flow.system.dimension, "loss": run.final["loss"]}
 
 

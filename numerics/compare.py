@@ -1,6 +1,6 @@
-r"""Theory against finite width: deviations over widths and seeds, and the fitted power law with its confidence interval.
+r"""Theory against finite width: deviations over widths and seeds, and the fitted power law with its interval.
 
-.. math::  \text{deviation}(m) \sim C\,m^{\alpha}, \qquad \alpha \text{ from a straight-line fit in logarithms over all seeds.}
+.. math::  \text{deviation}(m) \sim C\,m^{\alpha}, \qquad \alpha \text{ from a straight line in logarithms, all seeds.}
 """
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ def fit_power_law(x: Sequence[float], y: Sequence[float]) -> PowerLaw:
     if len(set(x)) < 2:
         raise ParameterError("an exponent needs at least two different widths")
     fit = stats.linregress(np.log(np.asarray(x, dtype=float)), np.log(np.asarray(y, dtype=float)))
+    slope, prefactor = float(fit.slope), float(np.exp(fit.intercept))
     margin = float(stats.t.ppf(0.975, len(x) - 2)) * float(fit.stderr) if len(x) > 2 else float("inf")
-    return PowerLaw(float(fit.slope), float(fit.slope) - margin, float(fit.slope) + margin, float(np.exp(fit.intercept)))
+    return PowerLaw(slope, slope - margin, slope + margin, prefactor)
 
 
 @dataclass(frozen=True, eq=False)

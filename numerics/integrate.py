@@ -64,7 +64,7 @@ def integrate(system: System, x0: Any, t_span: tuple[float, float], parameters: 
     ----------
     x0 : start values, as a vector or by name.
     t_span : start and end; the end may be infinite if a terminal event is given.
-    atol : by default :math:`10^{-3}\,\mathrm{rtol}\cdot\min(1, \text{smallest nonzero } |x_0|)`, at least 1e-14: states
+    atol : by default :math:`10^{-3}\,\mathrm{rtol}\cdot\min(1, \text{smallest nonzero } |x_0|)`, at least 1e-20: states
         that start at zero grow from the scale of the others (scores from omega^2), and rounding must stay below it.
     events : what to look for; terminal ones end the run. What starts past its level does not fire.
     method : DOP853, RK45, RK23; Radau, BDF, LSODA for stiff systems.
@@ -81,7 +81,7 @@ def integrate(system: System, x0: Any, t_span: tuple[float, float], parameters: 
     began = time.perf_counter()
     start, x, bound, compiled = _checked(system, x0, t_span, parameters, backend)
     wanted = _check_options(t_span, rtol, method, t_eval, events, on_slide)
-    tolerances = {"rtol": rtol, "atol": _default_atol(x, rtol) if atol is None else _check_atol(atol, x.size)}
+    tolerances = {"rtol": rtol, "atol": default_atol(x, rtol) if atol is None else _check_atol(atol, x.size)}
     limits = {"max_switches": max_switches, "max_steps": max_steps}
     span = (start, min(float(t_span[1]), FOREVER))
     run = _Run(compiled, bound, events, span, x, method, tolerances, limits, on_slide)
@@ -190,8 +190,9 @@ def _check_atol(atol: Any, size: int) -> np.ndarray:
     return values
 
 
-def _default_atol(x: np.ndarray, rtol: float) -> float:
-    return max(1e-3 * rtol * min(1.0, float(np.abs(x[x != 0]).min(initial=1.0))), 1e-14)
+def default_atol(x: np.ndarray, rtol: float) -> float:
+    """Absolute tolerance that resolves the smallest state at the start, and stays above rounding; see `integrate`."""
+    return max(1e-3 * rtol * min(1.0, float(np.abs(x[x != 0]).min(initial=1.0))), 1e-20)
 
 
 # ---- surfaces and gates --------------------------------------------------------------------------------------------

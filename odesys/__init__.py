@@ -26,7 +26,7 @@ __all__ = [
     "gradient_flow", "gradient_descent", "Flow", "Quotient", "Slaved",
     "System",
     "OdesysError", "ClosureError",
-]  # fmt: skip
+]
 
 __version__ = "0.1.0"
 
@@ -37,7 +37,7 @@ _HOME = {
     "gradient_flow": "flow", "gradient_descent": "flow", "Flow": "flow", "Quotient": "quotient", "Slaved": "slaving",
     "System": "system",
     "OdesysError": "errors", "ClosureError": "errors",
-}  # fmt: skip
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -243,11 +243,19 @@ def evaluate(roots: Sequence[Block], leaves: Mapping[str, np.ndarray], parameter
     symbolic = parameters is None
     for block in topological(roots):
         args = [memo[id(a)] for a in block.args]
-        if gates is not None and block.op == "apply" and graph.surfaces([block.data]):
-            memo[id(block)] = _apply_gated(block, args[0], parameters or {}, gates)
+        if symbolic:
+            memo[id(block)] = _apply_op(block, args, leaves, None, True)
         else:
-            memo[id(block)] = _apply_op(block, args, leaves, parameters, symbolic)
+            memo[id(block)] = evaluate_op(block, args, leaves, parameters or {}, gates)
     return [memo[id(root)] for root in roots]
+
+
+def evaluate_op(block: Block, args: list[np.ndarray], leaves: Mapping[str, np.ndarray],
+                parameters: Mapping[str, float], gates: Mapping[tuple[int, Node], np.ndarray] | None) -> np.ndarray:
+    """One operation over floats, with gates held where they are given."""
+    if block.op == "apply":
+        return apply_function(block, args[0], parameters, gates)
+    return _apply_op(block, args, leaves, parameters, False)
 
 
 def gated_arguments(roots: Sequence[Block]) -> list[tuple[Block, Node]]:
@@ -269,8 +277,11 @@ def _gate_symbols(function: Node) -> tuple[Node, tuple[Node, ...]]:
     return graph.substitute([function], mapping)[0], found
 
 
-def _apply_gated(block: Block, argument: np.ndarray, parameters: Mapping[str, float],
-                 gates: Mapping[tuple[int, Node], np.ndarray]) -> np.ndarray:
+def apply_function(block: Block, argument: np.ndarray, parameters: Mapping[str, float],
+                   gates: Mapping[tuple[int, Node], np.ndarray] | None) -> np.ndarray:
+    """An ``apply`` block over floats; gates come from `gates` where they are given."""
+    if gates is None or not graph.surfaces([block.data]):
+        return _vectorised(block.data)(argument, parameters)
     function, found = _gate_symbols(block.data)
     values = {f"_gate{i}": gates[id(block.args[0]), surface] for i, surface in enumerate(found)}
     return _vectorised(function)(argument, {**parameters, **values})
@@ -318,9 +329,7 @@ def _apply_op(block: Block, args: list[np.ndarray], leaves: Mapping[str, np.ndar
         if symbolic:
             return np.frompyfunc(graph.exp, 1, 1)(args[0])
         return np.exp(args[0] - args[0].max(axis=-1, keepdims=True))
-    if symbolic:
-        return np.frompyfunc(lambda entry: graph.substitute([block.data], {Z: entry})[0], 1, 1)(args[0])
-    return _vectorised(block.data)(args[0], parameters or {})
+    return np.frompyfunc(lambda entry: graph.substitute([block.data], {Z: entry})[0], 1, 1)(args[0])
 
 
 def _node_matmul(left: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -267,13 +267,16 @@ class CompiledBlocks(Compiled):
 
     def field(self, t: float, x: Any, gates: Any) -> np.ndarray:
         """The field with the gates held at the given values."""
+        return self._evaluate(x, self._gate_table(gates))
+
+    def _gate_table(self, gates: Any) -> dict[tuple[int, Node], np.ndarray]:
         table: dict[tuple[int, Node], np.ndarray] = {}
         start = 0
         for argument, surface in self._gates:
             size = math.prod(argument.shape)
             table[id(argument), surface] = np.asarray(gates[start : start + size]).reshape(argument.shape)
             start += size
-        return self._evaluate(x, table)
+        return table
 
     def surfaces(self, t: float, x: Any) -> np.ndarray:
         """Values of all switching surfaces, one an entry of each gated array."""
@@ -282,6 +285,20 @@ class CompiledBlocks(Compiled):
         roots = [blocks.apply(surface, argument) for argument, surface in self._gates]
         leaves = self._block.layout.unpack(np.asarray(x, dtype=float))
         return np.concatenate([v.ravel() for v in blocks.evaluate(roots, leaves, self._values)])
+
+    def jacobian(self, t: float, x: Any, gates: Any = None) -> np.ndarray:
+        """Jacobian matrix by forward derivatives of the blocks, one direction a state."""
+        from .block_tangent import tangent
+
+        layout, n = self._block.layout, self.system.dimension
+        leaves = layout.unpack(np.asarray(x, dtype=float))
+        gates = np.where(self.surfaces(t, x) > 0, 1.0, 0.0) if gates is None else gates
+        table = self._gate_table(gates)
+        out = np.empty((n, n))
+        for j, unit in enumerate(np.eye(n)):
+            slopes = tangent(list(self._block.rhs.values()), leaves, layout.unpack(unit), self._values, table)
+            out[:, j] = layout.pack(dict(zip(self._block.rhs, slopes, strict=True)))
+        return out
 
     def observables(self, t: float, x: Any) -> dict[str, float]:
         """Values of all observables."""

@@ -235,7 +235,7 @@ def power(node: Node, exponent: Fraction) -> Node:
 
 
 def _collect(node: Node, exponent: Fraction, powers: dict[Node, Fraction]) -> Number:
-    """Multiply `node ** exponent` into `powers`; return the numeric coefficient that came out (the object _F1 if none)."""
+    """Multiply `node ** exponent` into `powers`; return the numeric coefficient that came out (_F1 itself if none)."""
     if exponent is _F1:
         return _collect_once(node, powers)
     whole = exponent.denominator == 1
@@ -343,7 +343,8 @@ def step(node: Node) -> Node:
     """Gate: 1 where `node` > 0, else 0. Its argument is a switching surface, normalised to leading coefficient +-1."""
     if node.op == "num":
         return ONE if node.args[0] > 0 else ZERO
-    leading: Number = abs(_leading(node))
+    leading = _leading(node)
+    leading = -leading if leading < 0 else leading
     return _intern("step", (node if leading == 1 else scale(node, 1 / leading),))
 
 

@@ -50,10 +50,10 @@ class Parameter:
         """The value of a text such as ``0.05``; symbols and out-of-range numbers get a sentence."""
         try:
             value = self.kind(text)
-        except (TypeError, ValueError):
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
             hint = "a symbol is not available for it" if text == "symbol" else f"it must be {self._wanted()}"
             raise ParameterError(f"{self.name} = {text!r} can not be used: {hint}") from None
-        number = float(value)
         inside = self.low < number <= self.high or (number == self.low and not self.open_low)
         if not math.isfinite(number) or not inside:
             raise ParameterError(f"{self.name} = {text} is out of range: it must be {self._wanted()}")

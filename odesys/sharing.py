@@ -125,10 +125,11 @@ class _Tidy:
 
 
 def _split(term: Node) -> tuple[Node, Node]:
-    """A term as states times a product of a loss slope, a sum and more; other terms have no states to split off."""
+    """A term as states times a product with a loss slope or gate and a sum; other terms have nothing to split off."""
     powers = monomial(term)
     outer = {b: e for b, e in powers.items() if b.op == "sym" and not b.args[0].startswith("#")}
-    if not {"sigmoid", "add"} <= {b.op for b in powers} or any(e < 0 for e in powers.values()):
+    ops = {b.op for b in powers}
+    if not ops & {"sigmoid", "step"} or "add" not in ops or any(e < 0 for e in powers.values()):
         return ONE, term
     states = graph.multiply(*(graph.power(b, e) for b, e in outer.items()))
     return states, graph.multiply(*(graph.power(b, e) for b, e in powers.items() if b not in outer))
@@ -194,6 +195,7 @@ class _Namer:
         self.prime = {n: order.primitive(n) for n in everything if n.op == "add"}
         self.prime |= {symbol: (Fraction(1), product) for symbol, product in tidy.forces.items()}
         self.gated = {self.prime[n.args[0]][1] for n in everything if n.op == "step" and n.args[0].op == "add"}
+        self.always = self.gated | set(tidy.forces.values())
         self.terms = self._absorb(everything, tidy.means)
 
     def sheet(self, places: int) -> Sheet:
@@ -296,7 +298,7 @@ class _Namer:
             if node in self.rows:
                 if uses[node] or not self.rows[node].plain:
                     named.add(node)
-            elif uses[node] > 1 and size[node] > (3 if node in self.gated or node.op == "sigmoid" else SMALL):
+            elif uses[node] > 1 and size[node] > (3 if node.op == "sigmoid" or node in self.always else SMALL):
                 named.add(node)
         return named
 

@@ -1,7 +1,7 @@
 r"""Symmetries of any system as signed permutations of its states: given and checked, or searched; and the quotient.
 
-A map :math:`(gx)_{\pi(s)} = \sigma_s x_s` is a symmetry if :math:`F(gx) = gF(x)`; every equation is decided by the exact zero
-test. The search tries signed permutations that respect the dependency graph, so it is meant for small systems.
+A map :math:`(gx)_{\pi(s)} = \sigma_s x_s` is a symmetry if :math:`F(gx) = gF(x)`; every equation is decided by the exact
+zero test. The search tries signed permutations that respect the dependency graph, so it is meant for small systems.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ def check_symmetry(system: System, element: StateSymmetry) -> tuple[str, Any]:
     """Exact answer ``zero`` (a symmetry), ``nonzero`` with a witness, or ``undecided`` with the residual equation."""
     from .zero import zero_test
 
-    images = {sym(system.names[t]): sym(n) * s for n, t, s in zip(system.names, element.target, element.sign, strict=True)}
+    moves = zip(system.names, element.target, element.sign, strict=True)
+    images = {sym(system.names[t]): sym(n) * s for n, t, s in moves}
     moved = graph.substitute(system.nodes, images)  # F at g x, written in x
     undecided = None
     for s, node in enumerate(system.nodes):
@@ -82,7 +83,8 @@ def require_symmetry(system: System, element: StateSymmetry) -> None:
     """Refuse an element that is not proved to be a symmetry, with the point that shows it."""
     answer, result = check_symmetry(system, element)
     if answer != "zero":
-        detail = f"at {dict(result.witness)} the two sides differ" if answer == "nonzero" else "this could not be decided"
+        point = ", ".join(f"{k} = {v}" for k, v in result.witness.items()) if answer == "nonzero" else ""
+        detail = f"at {point} the two sides differ" if point else "this could not be decided"
         raise SymmetryError(f"{element} does not commute with the system: {detail}", witness=result)
 
 

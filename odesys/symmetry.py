@@ -166,8 +166,8 @@ def _add_samples(build: _Builder, flow: Flow) -> None:
     ordered = readout.ndim == 2
     merged: dict[tuple[tuple[Signed, ...], int], Fraction] = {}
     for sample in flow.data.samples:
-        tokens = [flow.model.words.parse(token) for token in sample.tokens]
-        key = (tuple(tokens) if ordered else tuple(sorted(tokens)), sample.label)
+        parsed = [flow.model.words.parse(token) for token in sample.tokens]
+        key = (tuple(parsed if ordered else sorted(parsed)), sample.label)
         merged[key] = merged.get(key, Fraction(0)) + sample.weight
     for (tokens, label), weight in merged.items():
         name = ("sample", tokens, label)

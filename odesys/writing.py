@@ -102,8 +102,8 @@ class Writer:
         elif bottom or (len(numerator) < 2 and not any(f.loose or f.rank in (3, 5, 6) for f in numerator)):
             body = self.fraction(numerator, denominator)
         else:
-            front = self.fraction([] if above == one else [_number(above)], denominator)
-            body = self.product([_number(front), *top])
+            front = self.fraction([f for f in numerator if f.rank < 1], denominator)
+            body = self.product([_number(front), *(f for f in top if f.rank > 0)])
         return coefficient < 0, body
 
     def _factor(self, base: Node, power: Fraction, flip: bool = False) -> Factor:
@@ -209,9 +209,10 @@ class TexWriter(Writer):
         loose = [f.loose and last > 0 and (f.rank != 8 or i < last) for i, f in enumerate(ordered)]
         texts = [self.group(f.text) if bracket else f.text for f, bracket in zip(ordered, loose, strict=True)]
         plain = texts[0]
-        for before, text in zip(ordered, texts[1:], strict=False):
-            tight = before.rank < 1 and not text.startswith((r"\mathbb", *"0123456789"))
-            plain += ("" if tight else self.times) + text
+        for i in range(1, len(texts)):
+            tight = ordered[i - 1].rank < 1 and not texts[i].startswith((r"\mathbb", *"0123456789"))
+            split = loose[i] and width(plain) > self.wide / 2  # a long way to the first place inside the brackets
+            plain += (BREAK + r"\cdot " if split else "" if tight else self.times) + texts[i]
         return plain if width(plain) < self.wide or BREAK in plain else (BREAK + r"\cdot ").join(texts)
 
     def fraction(self, top: list[Factor], bottom: list[Factor]) -> str:
@@ -274,6 +275,8 @@ def flat(text: str) -> str:
 
 def width(tex: str) -> float:
     """Printed width of TeX, in units of about half an em; a little generous."""
+    if len(tex) > 4000:  # far beyond any line: not worth a count
+        return len(tex) / 4
     return _width(iter(_TOKEN.findall(tex)))
 
 

@@ -9,6 +9,7 @@ import sympy as sp
 
 from odesys import AttentionModel, Dictionary, Distribution, FixedVector, Head, Neurons, Sample, Value
 
+FLOAT_GRAM = [[1.5, 0.25, 0.0], [0.25, 0.7, 0.1], [0.0, 0.1, 1.1]]
 GRAM = [[2, Fraction(1, 3), 0], [Fraction(1, 3), 1, Fraction(-1, 4)], [0, Fraction(-1, 4), Fraction(3, 2)]]
 
 
@@ -95,6 +96,7 @@ def all_toys() -> list[Toy]:
     square = Toy("own_loss", base.model, base.data, base.train, sp.Max(0, 1 - z) ** 2 + sp.exp(-z) / 5,
                  base.parameters, base.scales)
     return [
-        two_mixture(), two_mixture(GRAM), cooccurrence(), cooccurrence(GRAM), benign_overfitting(), signgd(),
+        two_mixture(), two_mixture(GRAM), two_mixture(FLOAT_GRAM), cooccurrence(), cooccurrence(GRAM),
+        benign_overfitting(), signgd(),
         shallow_vit(), shallow_vit(per_position=True), shallow_vit(GRAM), square,
     ]

@@ -44,10 +44,12 @@ def score_deviation(width: int, seed: int, parameters: tuple[tuple[str, Any], ..
     values = dict(parameters)
     t2, expected = _target(parameters)
     net = start_network(width, seed, values)
-    options = {"rtol": 1e-8, "atol": 1e-11}
-    _, nets = flow_run(net, setting.data(values["K"]), ("w",), (0.0, values["T1"]), **options)
-    _, nets = flow_run(nets[-1], setting.conflicting(values["K"]), ("W_K", "W_Q"), (values["T1"], t2), **options)
-    images = nets[-1].images()
+    stages = ((setting.data(values["K"]), ("w",), (0.0, values["T1"])),
+              (setting.conflicting(values["K"]), ("W_K", "W_Q"), (values["T1"], t2)))
+    for data, train, span in stages:
+        _, nets = flow_run(net, data, train, span, rtol=1e-8, atol=1e-11)
+        net = nets[-1]
+    images = net.images()
     return float(np.linalg.norm(images["W_K"][0].T @ images["W_Q"][0] - expected))
 
 

@@ -79,11 +79,15 @@ def _named(quotient: Quotient) -> Quotient:
 
 
 def named_system(name: str, parameters: Mapping[str, Any]) -> System:
-    """A system by the name the command line uses: full, one_head, quotient, slaved, stage1-3 (moving states), descent."""
+    """A system by the name the command line uses; those of the stages have only the states that move."""
     K, L = parameters["K"], parameters["L"]
     if name in ("stage1", "stage2", "stage3"):
         return slaved(name, K, L).system.freeze_still()
+    made: Flow | Quotient | Slaved
     if name in ("descent", "one_head"):
-        return (reduced_descent if name == "descent" else one_head)(K, L).system
-    make = {"full": full_flow, "quotient": reduced, "slaved": slaved}[name]
-    return make("simultaneous", K, L).system
+        made = reduced_descent(K, L) if name == "descent" else one_head(K, L)
+    elif name == "full":
+        made = full_flow("simultaneous", K, L)
+    else:
+        made = reduced("simultaneous", K, L) if name == "quotient" else slaved("simultaneous", K, L)
+    return made.system

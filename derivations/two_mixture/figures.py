@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,10 @@ def _network() -> dict[str, Any]:
     labels = np.array([sample.label for sample in setting.data().samples])
     margins = np.array([labels * outputs(net, setting.data()) for _, net in nets]).T
     table = {name: states[:, i] for i, name in enumerate(reduced.system.names)}
-    return table | _group_losses(margins) | {"step": np.array([k for k, _ in nets]), "last": nets[-1][1]}
+    images = [net.images() for _, net in nets]
+    scores = np.array([image["W_K"][0].T @ image["W_Q"][0] for image in images])
+    more = {"step": np.array([k for k, _ in nets]), "last": nets[-1][1], "scores": scores}
+    return table | _group_losses(margins) | more
 
 
 def _group_losses(margins: np.ndarray) -> dict[str, np.ndarray]:
@@ -71,7 +75,8 @@ def figure_1(folder: Path, progress: Progress) -> list[Path]:
     progress("network", 0.3)
     net = _network()
     fig, axes = figure(1, 3, (14.0, 4.0))
-    panels = (("consistent", "conflicting"), ("n_v", "n_c"), ("M_cv_same", "M_cv_other", "M_vv_same", "M_vc_same", "M_cc_same"))
+    scores = ("M_cv_same", "M_cv_other", "M_vv_same", "M_vc_same", "M_cc_same")
+    panels = (("consistent", "conflicting"), ("n_v", "n_c"), scores)
     titles = ("(a) loss by sample type", "(b) neurons of the + head", "(c) scores of the + head")
     for ax, names, title in zip(axes, panels, titles, strict=True):
         for k, name in enumerate(names):
@@ -135,20 +140,25 @@ def attention_only(seeds: Sequence[int] = (0, 1, 2, 3), spread: float = 1.0) -> 
 
 
 def figure_4(folder: Path, progress: Progress) -> list[Path]:
-    """All sixteen scores of the + head: eight orbits by key and query, theory and network."""
+    """All sixteen scores of the + head: eight theoretical curves, sixteen measured ones."""
     progress("theory", 0.2)
     theory, net = _theory(), _network()
     fig, axes = figure(2, 2, (11.0, 7.5), sharex=True)
+    words = setting.words().words
     for ax, kind in zip(axes.flat, ("cv", "cc", "vc", "vv"), strict=True):
         for name in (f"M_{kind}_same", f"M_{kind}_other"):
             ax.plot(theory["step"], theory[name], color=COLOURS[name], label=TEX[name])
-            ax.plot(net["step"][::8], net[name][::8], ".", color=COLOURS[name], markersize=4)
+        for (i, key), (j, query) in product(enumerate(words), enumerate(words)):
+            name = dynamics.orbit_name(f"KQ_p_{key}_{query}")
+            if name.startswith(f"M_{kind}_"):
+                mark = "." if key.endswith("1") else "x"
+                ax.plot(net["step"][::8], net["scores"][::8, i, j], mark, color=COLOURS[name], markersize=4)
         ax.set_title(f"key {kind[0]}, query {kind[1]}")
         ax.legend(fontsize=8)
     for ax in axes[1]:
         ax.set_xlabel("step")
-    fig.suptitle(f"lines: exact recursion at infinite width; dots: network with m = {WIDTH} (orbit means, seed {SEED})",
-                 fontsize=10)
+    title = f"lines: infinite width; network with m = {WIDTH}, seed {SEED}: dots for keys c1, v1, crosses for c2, v2"
+    fig.suptitle(title, fontsize=10)
     return save(fig, folder, "fig4")
 
 

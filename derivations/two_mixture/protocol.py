@@ -1,7 +1,8 @@
 r"""Protocols of the two-mixture paper: three-stage training (Algorithm 1) and simultaneous training.
 
 Stage 1 trains :math:`w_\pm` on all samples up to T1; stage 2 trains keys and queries on the conflicting samples until
-the score of :math:`c_1` for :math:`v_1` reaches x*; stage 3 trains :math:`w_\pm` on all samples until the loss reaches eps.
+the score of :math:`c_1` for :math:`v_1` reaches x*; stage 3 trains :math:`w_\pm` on all samples until the loss
+reaches eps.
 All run on the 22 orbit variables from the infinite-width start.
 """
 
@@ -20,7 +21,7 @@ from odesys.paper import Progress, Simulation, silent
 
 from . import dynamics
 
-TOLERANCES = {"rtol": 1e-10}
+RTOL = 1e-10
 
 
 def three_stage(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulation:
@@ -46,7 +47,7 @@ def three_stage_run(parameters: Mapping[str, Any], progress: Progress = silent) 
     runs: list[Trajectory] = []
     for name, (end, events) in ends.items():
         run = integrate(dynamics.reduced(name, K).system, state, (time, end), {"b": parameters["b"]}, events=events,
-                        progress=progress, label=name, **TOLERANCES)
+                        progress=progress, label=name, rtol=RTOL)
         if name == "stage2" and run.stop != "event:T2":
             raise _not_learned(run, parameters)
         runs.append(run)
@@ -73,7 +74,7 @@ def simultaneous_run(parameters: Mapping[str, Any], progress: Progress = silent)
     reduced = dynamics.reduced("simultaneous", parameters["K"], parameters["L"])
     start = reduced.initial_state(parameters["omega"])
     return integrate(reduced.system, start, (0.0, parameters["t_end"]), {"b": parameters["b"]}, progress=progress,
-                     label="simultaneous", **TOLERANCES)
+                     label="simultaneous", rtol=RTOL)
 
 
 def drift(run: Trajectory, K: int, L: int = 3) -> float:

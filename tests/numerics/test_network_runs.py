@@ -7,11 +7,11 @@ import pytest
 
 from numerics import compare, integrate, random_network, simulate_network
 from numerics.compare import fit_power_law
-from odesys import OdesysError, gradient_flow
+from odesys import AttentionModel, OdesysError, gradient_flow
 from tests import toy_models
 
 
-@pytest.mark.parametrize("toy", [toy_models.cooccurrence(), toy_models.all_toys()[-1]], ids=["cooccurrence", "own_loss"])
+@pytest.mark.parametrize("toy", [toy_models.cooccurrence(), toy_models.all_toys()[-1]], ids=lambda toy: toy.name)
 def test_network_run_lies_on_the_closed_system(toy: toy_models.Toy) -> None:
     flow = gradient_flow(toy.model, toy.data, toy.train, toy.loss)
     net = random_network(toy.model, 9, 4, toy.scales, 0, toy.parameters)
@@ -23,15 +23,14 @@ def test_network_run_lies_on_the_closed_system(toy: toy_models.Toy) -> None:
 
 
 def test_generic_comparison() -> None:
-    toy = toy_models.two_mixture()
-    flow = gradient_flow(toy.model, toy.data, toy.train)
-    result = compare(flow, [100, 400, 1600], 12, t_end=5.0, omega=0.5, parameters=toy.parameters, states="KQ_p")
+    flow = gradient_flow(AttentionModel(toy_models.words()), toy_models.signed_samples())
+    result = compare(flow, [50, 200, 800], 12, t_end=5.0, omega=0.5, states="KQ")
     law = result.exponent
     assert law is not None and abs(law.value + 0.5) < max(0.1, law.half_width)
     rows = result.rows()
     assert rows[0]["mean"] > rows[-1]["mean"] and rows[0]["low"] <= rows[0]["mean"] <= rows[0]["high"]
     with pytest.raises(OdesysError, match="no state starts with 'nothing'"):
-        compare(flow, [10], 1, 1.0, 0.5, toy.parameters, states="nothing")
+        compare(flow, [10], 1, 1.0, 0.5, states="nothing")
 
 
 def test_power_law_fit_recovers_a_known_exponent() -> None:

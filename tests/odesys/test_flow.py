@@ -60,7 +60,27 @@ def test_scalar_and_block_back_ends_agree(toy: Toy) -> None:
         gates = [np.where(f.surfaces(0.0, x) > 0, 0.0, 1.0) for f in (scalar, block)]  # deliberately the other side
         flipped = [f.field(0.0, x, g) for f, g in zip((scalar, block), gates, strict=True)]
         assert np.abs(flipped[0] - flipped[1]).max() < 1e-13 * max(1.0, np.abs(flipped[1]).max())
+        slopes = [f.jacobian(0.0, x) for f in (scalar, block)]
+        assert np.abs(slopes[0] - slopes[1]).max() < 1e-12 * max(1.0, np.abs(slopes[0]).max())
         assert scalar.observables(0.0, x)["loss"] == pytest.approx(block.observables(0.0, x)["loss"], rel=1e-13)
+
+
+@pytest.mark.parametrize("toy", TOYS[:3], ids=IDS[:3])
+def test_jacobian_is_the_difference_quotient(toy: Toy) -> None:
+    field = gradient_flow(toy.model, toy.data, toy.train, toy.loss).system.compile(toy.parameters)
+    x = np.random.default_rng(6).normal(size=field.system.dimension)
+    h = 1e-6
+    expected = np.array([(field(0, x + h * e) - field(0, x - h * e)) / (2 * h) for e in np.eye(x.size)]).T
+    assert np.abs(field.jacobian(0, x) - expected).max() < 1e-8 * max(1.0, np.abs(expected).max())
+
+
+def test_jacobian_through_a_matrix_root() -> None:
+    toy = toy_models.two_mixture()
+    field = gradient_flow(toy.model, toy.data, toy.train).slaved().system.compile({**toy.parameters, "omega": 0.4})
+    x = np.random.default_rng(6).normal(size=field.system.dimension)
+    h = 1e-6
+    expected = np.array([(field(0, x + h * e) - field(0, x - h * e)) / (2 * h) for e in np.eye(x.size)]).T
+    assert np.abs(field.jacobian(0, x) - expected).max() < 1e-8
 
 
 def test_numba_back_end_agrees() -> None:
