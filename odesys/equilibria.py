@@ -9,8 +9,9 @@ definite Hessian at the point.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -71,8 +72,9 @@ def equilibria(system: System, parameters: Mapping[str, Any] | None = None,
 
 
 def _residuals(system: System) -> list[Node]:
-    shift = system.kind == "map"
-    return [node - graph.sym(name) if shift else node for name, node in zip(system.names, system.nodes, strict=True)]
+    if system.kind == "flow":
+        return list(system.nodes)
+    return [node - graph.sym(name) for name, node in zip(system.names, system.nodes, strict=True)]
 
 
 def _is_rational(nodes: list[Node]) -> bool:
@@ -88,8 +90,13 @@ def _is_rational(nodes: list[Node]) -> bool:
 def _solve(system: System, expressions: list[sp.Expr]) -> list[Equilibrium] | None:
     unknowns = list(system.states)
     parts = [sp.fraction(sp.together(e)) for e in expressions]
+    tops = [top for top, _ in parts]
     try:
-        solutions = sp.solve([top for top, _ in parts], unknowns, dict=True)
+        numeric = not set().union(*(top.free_symbols for top in tops)) - set(unknowns)
+        solutions = _isolated(tops, unknowns) if numeric else None
+        eliminated = solutions is not None
+        if solutions is None:
+            solutions = sp.solve(tops, unknowns, dict=True)
     except NotImplementedError:
         return None
     found = []
@@ -98,11 +105,51 @@ def _solve(system: System, expressions: list[sp.Expr]) -> list[Equilibrium] | No
             continue
         if any(_is_zero(bottom.xreplace(solution)) for _, bottom in parts):
             continue  # a root of the numerator where the field is not defined
-        if not all(_is_zero(top.xreplace(solution)) for top, _ in parts):
+        if not eliminated and not all(_is_zero(top.xreplace(solution)) for top in tops):
             return None
         point = {x.name: solution.get(x, x) for x in unknowns}
         found.append(Equilibrium(point, tuple(x.name for x in unknowns if x not in solution)))
     return sorted(found, key=lambda e: [sp.default_sort_key(value) for value in e.point.values()])
+
+
+def _isolated(polynomials: list[sp.Expr], unknowns: list[sp.Symbol]) -> list[dict[sp.Symbol, sp.Expr]] | None:
+    """All real zeros, if finitely many, by lexicographic elimination and exact real roots; else None."""
+    if not unknowns:
+        return [{}] if all(sp.expand(p) == 0 for p in polynomials) else []
+    basis = sp.groebner([p for p in polynomials if p != 0] or [sp.S.Zero], *unknowns, order="grevlex")
+    if basis.exprs == [1]:
+        return []
+    if not basis.is_zero_dimensional:
+        return None
+    *others, last = unknowns
+    lex = basis.fglm("lex").exprs
+    eliminant = next(p for p in reversed(lex) if p.free_symbols <= {last})
+    found: list[dict[sp.Symbol, sp.Expr]] = []
+    for factor, _ in sp.factor_list(eliminant, last)[1]:
+        roots = sp.real_roots(factor, last)
+        if sp.degree(factor, last) == 1:
+            rest = _isolated([p.xreplace({last: roots[0]}) for p in lex], others)
+            if rest is None:
+                return None
+            found += [{**solution, last: roots[0]} for solution in rest]
+        elif roots:
+            linear = _linear_in_rest([*lex, factor], others, last)
+            if linear is None:
+                raise NotImplementedError("several zeros share an irrational coordinate")
+            found += [{**{x: e.xreplace({last: root}) for x, e in linear.items()}, last: root} for root in roots]
+    return found
+
+
+def _linear_in_rest(polynomials: list[sp.Expr], others: list[sp.Symbol],
+                    last: sp.Symbol) -> dict[sp.Symbol, sp.Expr] | None:  # fmt: skip
+    """The other coordinates as polynomials in the last one, where elimination gives them so."""
+    shape = sp.groebner(polynomials, *others, last, order="lex").exprs
+    found = {}
+    for x, p in itertools.product(others, shape):
+        slope = sp.diff(p, x)
+        if slope.is_Rational and slope != 0 and p.free_symbols <= {x, last}:
+            found[x] = sp.expand(x - p / slope)
+    return found if len(found) == len(others) else None
 
 
 def _is_zero(expression: sp.Expr) -> bool:
@@ -114,12 +161,9 @@ def _search(system: System, nodes: list[Node], outside: Mapping[str, Any], box: 
     from scipy.optimize import root
 
     loose = sorted(graph.symbols(nodes) - set(system.names))
-    numbers: dict[str, float] = {}
-    for name in loose:
-        value = outside.get(name)
-        if value is None or value.free_symbols:
-            raise ParameterError(f"equilibria of this system are searched for in floats, so {name} needs a number")
-        numbers[name] = float(value)
+    numbers = {name: float(outside[name]) for name in loose if name in outside and not outside[name].free_symbols}
+    for name in (name for name in loose if name not in numbers):
+        raise ParameterError(f"equilibria of this system are searched for in floats, so {name} needs a number")
     residual = System.from_equations(dict(zip(system.names, nodes, strict=True)), loose).compile(numbers)
     ranges = np.array([box.get(name, (-5.0, 5.0)) for name in system.names], dtype=float)
     rng = np.random.default_rng(seed)
@@ -229,10 +273,9 @@ def classify(system: System, point: Mapping[str, Any] | Equilibrium, integral: A
     if kind not in ("centre", "degenerate") or integral is None or system.kind == "map":
         return answer
     conserved, reason = _definite_integral(system, place, integral, parameters or {})
-    if not conserved:
-        return Classification(kind, stability, "undecided", linear.eigenvalues, linear.evidence, reason)
-    closed = "centre" if kind == "centre" and system.dimension == 2 else "undecided"
-    return Classification(kind, "stable", closed, linear.eigenvalues, linear.evidence, reason)
+    closed = conserved and kind == "centre" and system.dimension == 2
+    return replace(answer, stability="stable" if conserved else stability,
+                   nonlinear_type="centre" if closed else "undecided", reason=reason)  # fmt: skip
 
 
 def _check_equilibrium(system: System, place: Mapping[str, Any], parameters: Mapping[str, Any]) -> None:
@@ -241,11 +284,8 @@ def _check_equilibrium(system: System, place: Mapping[str, Any], parameters: Map
         raise EquationError(f"the point has no value for {missing[0]}")
     residuals = values_at(_residuals(system), checked_values(system, place, parameters))
     for name, value in zip(system.names, residuals, strict=True):
-        if value.has(sp.Float) and not value.free_symbols:
-            off = abs(complex(value)) > 1e3 * ACCURACY
-        else:
-            off = not _is_zero(value)
-        if off:
+        measured = value.has(sp.Float) and not value.free_symbols
+        if abs(complex(value)) > 1e3 * ACCURACY if measured else not _is_zero(value):
             what = "its equation gives" if system.kind == "flow" else "one step moves it by"
             raise EquationError(f"the point is no equilibrium: {name} does not rest, {what} {value}", residual=value)
 
@@ -273,18 +313,16 @@ def _general(linear: Linearisation, kind: str) -> tuple[str, str]:
         real, imaginary = sp.expand(value).as_real_imag()
         size = real if kind == "flow" else sp.expand(real**2 + imaginary**2) - 1
         sides.append(sign_of(size))
-        turning.append(sign_of(imaginary) in (1, -1))
-        if sides[-1] == 0 and (multiplicity > 1 or not turning[-1]):
-            turning[-1] = False  # a repeated eigenvalue on the boundary may hide a Jordan block
+        # a repeated eigenvalue on the boundary may hide a Jordan block
+        turning.append(sign_of(imaginary) in (1, -1) and (sides[-1] != 0 or multiplicity == 1))
     if None in sides:
         return "undecided", "unstable" if 1 in sides else "undecided"
     if 0 in sides:
         plain = all(side == 0 for side in sides) and all(turning)
         return "centre" if plain else "degenerate", "unstable" if 1 in sides else "undecided"
-    shape = "focus" if any(turning) else "node"
     if len(set(sides)) > 1:
         return "saddle", "unstable"
-    return shape, "asymptotically stable" if sides[0] == -1 else "unstable"
+    return "focus" if any(turning) else "node", "asymptotically stable" if sides[0] == -1 else "unstable"
 
 
 def _definite_integral(system: System, place: Mapping[str, Any], integral: Any,

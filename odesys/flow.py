@@ -158,6 +158,7 @@ def _derive(model: AttentionModel, data: Distribution, train: Iterable[str], los
     _check_weights(model, trained, carried)
     read = (value_path(model), score_path(model))
     closure = close(read, frozenset(carried), exact_step=step)
+    _check_names(model, closure)
     loss = as_loss(loss)
     leaves = {leaf_name(model, path, k): blocks.leaf(leaf_name(model, path, k), _shape(model, path))
               for k in range(len(model.heads)) for path in closure.paths}
@@ -191,6 +192,14 @@ def _check_weights(model: AttentionModel, trained: tuple[str, ...], carried: tup
     missing = sorted(set(trained) - set(carried))
     if missing:
         raise ModelError(f"{missing[0]} is trained but not carried; carry must contain everything that moves")
+
+
+def _check_names(model: AttentionModel, closure: Closure) -> None:
+    names = [path_name(model, path) for path in closure.paths]
+    for name in names:
+        if names.count(name) > 1:
+            first, second = [path for path in closure.paths if path_name(model, path) == name][:2]
+            raise ModelError(f"the paths {first} and {second} would both be called {name}; rename a map")
 
 
 def _shape(model: AttentionModel, path: Path) -> tuple[int, int]:
