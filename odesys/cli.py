@@ -245,6 +245,8 @@ def simulate(
         left = f", the first {_EVENTS_SHOWN} of {len(events)}" if len(events) > _EVENTS_SHOWN else ""
         _print_table(f"events{left}", ("time", "kind", "name"), events[:_EVENTS_SHOWN])
     _print_table("cost", (*done.cost, "invariant drift"), [(*done.cost.values(), done.invariant_drift)])
+    if done.note:
+        typer.echo(f"note: {done.note}")
     _save(done.as_json(chosen.name), json, out, done.plot, done.columns)
 
 

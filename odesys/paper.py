@@ -77,6 +77,7 @@ class Simulation:
     cost: Mapping[str, float]
     invariant_drift: float | None
     columns: Mapping[str, Any]
+    note: str = ""  # one sentence where the run ended otherwise than asked
     plot: Callable[[Path], list[Path]] | None = field(default=None, repr=False)
 
     def as_json(self, paper: str) -> dict[str, Any]:
@@ -84,6 +85,7 @@ class Simulation:
         return {
             "paper": paper, "protocol": self.protocol, "parameters": dict(self.parameters), "final": dict(self.final),
             "cost": dict(self.cost), "events": [dict(e) for e in self.events], "invariant_drift": self.invariant_drift,
+            "note": self.note,
         }
 
 

@@ -177,7 +177,8 @@ def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], fo
         for event in events:
             ax.axvline(event["time"], color="0.7", linewidth=0.8, linestyle=":" if event["kind"] == "switch" else "--")
         ax.set(xlabel="t", title=title)
-        ax.legend(fontsize=8)
+        if len(names) > 1:
+            ax.legend(fontsize=8, loc="center right")
     axes[0].set_yscale("log")
     return save(fig, folder, "run")
 

@@ -87,9 +87,14 @@ def _simulation(name: str, parameters: Mapping[str, Any], run: Trajectory) -> Si
     K, L = parameters["K"], parameters["L"]
     system = dynamics.reduced("simultaneous", K, L).system
     compiled = system.compile({"b": parameters["b"]})
-    losses = [compiled.observables(t, x)["loss"] for t, x in zip(run.times, run.states, strict=True)]
-    final = {"loss": compiled.observables(run.end_time, run.end_state)["loss"], **run.final}
-    columns = {"t": run.times, "loss": np.array(losses), **{n: run.states[:, i] for i, n in enumerate(system.names)}}
+    times = np.unique(np.concatenate([run.times, np.linspace(run.times[0], run.end_time, 400)]))
+    states = run.at(times)
+    losses = [compiled.observables(t, x)["loss"] for t, x in zip(times, states, strict=True)]
+    last = compiled.observables(run.end_time, run.end_state)
+    margin = min(value for key, value in last.items() if key.startswith("margin_"))
+    final = {"t": run.end_time, "loss": last["loss"], "smallest_margin": margin,
+             **dict(zip(system.names, run.end_state.tolist(), strict=True))}
+    columns = {"t": times, "loss": np.array(losses), **{n: states[:, i] for i, n in enumerate(system.names)}}
     # the events that end stages 2 and 3 are stage events of the protocol
     events = tuple({"name": e.name, "kind": "stage" if e.kind == "user" else e.kind, "time": e.time}
                    for e in run.events)
@@ -99,4 +104,16 @@ def _simulation(name: str, parameters: Mapping[str, Any], run: Trajectory) -> Si
 
         return plot_run(columns, events, folder)
 
-    return Simulation(name, dict(parameters), final, events, run.cost.as_json(), drift(run, K, L), columns, plot)
+    return Simulation(name, dict(parameters), final, events, run.cost.as_json(), drift(run, K, L), columns,
+                      _note(run, parameters), plot)
+
+
+def _note(run: Trajectory, parameters: Mapping[str, Any]) -> str:
+    """Why a run ended before what was asked, in one sentence; empty if it did not."""
+    if run.stop == "slide":
+        where = next(event.name for event in reversed(run.events) if event.kind == "slide")
+        return (f"stopped at t = {run.end_time:g}: the flow slides along the kink {where} + b = 0, "
+                f"and sliding motion is not followed yet")
+    if run.stop == "end" and any(event.name == "T2" for event in run.events):
+        return f"stopped at t_end = {parameters['t_end']:g} before the loss reached eps = {parameters['eps']:g}"
+    return ""

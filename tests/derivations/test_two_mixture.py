@@ -161,7 +161,8 @@ def test_invariant_drift_at_both_sizes(omega: float) -> None:
 
 def test_simulate_results() -> None:
     result = PAPER.protocols["three-stage"](parameters(), silent).as_json("two_mixture")
-    assert set(result) == {"paper", "protocol", "parameters", "final", "cost", "events", "invariant_drift"}
+    assert set(result) == {"paper", "protocol", "parameters", "final", "cost", "events", "invariant_drift", "note"}
+    assert result["note"] == ""
     wanted = {"loss", "n_c", "n_v", *(f"M_{a}{b}_{s}" for a in "cv" for b in "cv" for s in ("same", "other"))}
     assert wanted <= set(result["final"])
     assert {event["kind"] for event in result["events"]} == {"switch", "stage"}
@@ -179,6 +180,13 @@ def test_simultaneous_flow_is_the_limit_of_gradient_descent() -> None:
         gaps.append(abs(run.final["M_cv_same"] - result.final["M_cv_same"]))
     # first order up to the switch, whose time is rounded to a whole number of steps: 16 up to a factor of two
     assert 8 < gaps[0] / gaps[1] < 32 and gaps[1] < 2e-3
+
+
+def test_a_run_that_ends_early_says_so() -> None:
+    slide = PAPER.protocols["simultaneous"](parameters(K=3, L=4, t_end=200), silent)
+    assert slide.note.startswith("stopped at t = 157.38") and "slides along the kink" in slide.note
+    late = PAPER.protocols["three-stage"](parameters(eps=1e-3, t_end=300), silent)
+    assert late.note == "stopped at t_end = 300 before the loss reached eps = 0.001"
 
 
 def test_protocol_mistakes() -> None:
