@@ -9,7 +9,9 @@ from typing import Any
 from odesys.output import write_bytes
 
 SIZE = (6.0, 4.0)
-STYLE: dict[Any, Any] = {"axes.grid": True, "grid.alpha": 0.25, "axes.spines.top": False, "axes.spines.right": False, "font.size": 10}
+STYLE: dict[Any, Any] = {
+    "axes.grid": True, "grid.alpha": 0.25, "axes.spines.top": False, "axes.spines.right": False, "font.size": 10,
+}
 
 
 def figure(rows: int = 1, columns: int = 1, size: tuple[float, float] | None = None, **options: Any) -> tuple[Any, Any]:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import math
-import os
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -19,9 +16,10 @@ from scipy.integrate import OdeSolution
 
 from odesys import graph
 from odesys.codegen import Compiled, generate
-from odesys.errors import EquationError, OutputError, ParameterError
+from odesys.errors import EquationError, ParameterError
 from odesys.field import BlockField
 from odesys.graph import Node
+from odesys.output import write_bytes
 from odesys.system import TIME, System
 
 
@@ -327,18 +325,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def write_atomic(path: str | Path, write: Callable[[IO[bytes]], Any]) -> Path:
-    """Write a file under a temporary name in its own folder and move it into place: never half a file."""
-    target = Path(path)
-    if not target.name:
-        raise OutputError(f"{str(path)!r} is not the name of a file", path=target)
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
-    try:
-        with open(temporary, "xb") as file:
-            write(file)
-        os.replace(temporary, target)
-    except OSError as error:
-        raise OutputError(f"{target} can not be written: {error.strerror or error}", path=target) from error
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-    return target
+    """Let `write` fill a buffer and put it into place whole: never half a file."""
+    buffer = io.BytesIO()
+    write(buffer)
+    return write_bytes(path, buffer.getvalue())

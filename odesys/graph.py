@@ -305,6 +305,11 @@ def _exact_power(value: Number, exponent: Fraction) -> Number | None:
 def _from_powers(powers: Mapping[Node, Fraction], coefficient: Number) -> Node:
     if not coefficient:
         return ZERO
+    if any(_folds(base, exponent) for base, exponent in powers.items()):
+        again: dict[Node, Fraction] = {}
+        for base, exponent in powers.items():
+            coefficient = coefficient * _collect(base, exponent, again)
+        return _from_powers(again, coefficient)
     items = []
     for base, exponent in powers.items():
         if exponent is _F1:
@@ -320,6 +325,13 @@ def _from_powers(powers: Mapping[Node, Fraction], coefficient: Number) -> Node:
     if coefficient is _F1 or (coefficient == 1 and isinstance(coefficient, Fraction)):
         return product
     return _from_linear({product: coefficient})
+
+
+def _folds(base: Node, exponent: Fraction) -> bool:
+    """True where fractional exponents added up to a whole one, so that the base can be taken apart after all."""
+    if exponent is _F1 or exponent.denominator != 1 or not exponent:
+        return False
+    return base.op in ("num", "mul") or (base.op == "add" and (len(base.args) == 1 or base.args[0][0] != 1))
 
 
 def _base_uid(item: tuple[Node, Fraction]) -> int:

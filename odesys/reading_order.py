@@ -69,8 +69,9 @@ class Order:
             self._primitive[node] = Fraction(1), node
             terms = sorted(node.args, key=lambda item: self.leading(*item)) if node.op == "add" else []
             shown = [self.shown(c, t) for c, t in terms]
-            if shown and not any(isinstance(c, float) for c in shown):
-                size = Fraction(math.gcd(*(c.numerator for c in shown)), math.lcm(*(c.denominator for c in shown)))
+            exact = [c for c in shown if isinstance(c, Fraction)]
+            if shown and len(exact) == len(shown):
+                size = Fraction(math.gcd(*(c.numerator for c in exact)), math.lcm(*(c.denominator for c in exact)))
                 factor = size if shown[0] > 0 else -size
                 self._primitive[node] = factor, graph.combine((c / factor, t) for c, t in node.args)
         return self._primitive[node]

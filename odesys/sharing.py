@@ -332,8 +332,9 @@ class _Namer:
             inner = [u for t in left if base not in self.rows for u in starts.get(t, ()) if len(u.args) < len(left)]
             for u in sorted(inner, key=lambda u: (-len(u.args), self.order.term(1, u))):
                 ratios = {left[t] / c if t in left else None for c, t in u.args}
-                if len(ratios) == 1 and None not in ratios:
-                    found.append((ratios.pop(), u))
+                ratio = ratios.pop()
+                if ratio is not None and not ratios:
+                    found.append((ratio, u))
                     for _, t in u.args:
                         del left[t]
             rest = [(self.order.term(c, t), c, t) for t, c in left.items()]

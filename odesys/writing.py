@@ -64,7 +64,7 @@ class Writer:
             minus = 2 * sum(c < 0 for c in integers) - len(integers)
             if minus > 0 or (minus == 0 and size < 0):
                 size, base = -size, -base  # as few minus signs as possible
-            factors = [_number(self.number(abs(size))), Factor(1, ((), 0), self.sum(base), True)]
+            factors = [_number(self.number(-size if size < 0 else size)), Factor(1, ((), 0), self.sum(base), True)]
             return (self.negative if size < 0 else "") + self.product(factors)
         written = [self.term(c, t) for c, t in terms]
         first = next((i for i, (minus, _) in enumerate(written) if not minus), 0)  # no minus sign in front
@@ -89,7 +89,7 @@ class Writer:
         if exponent is not ZERO:
             rank = 0 if exponent.op == "num" else 5
             top.append(Factor(rank, self.order.factor(exponent), self.exponential(self.sum(exponent))))
-        size = abs(coefficient)
+        size = -coefficient if coefficient < 0 else coefficient
         if isinstance(size, float):
             above, below = self.number(size), ""
         else:

@@ -79,6 +79,11 @@ def test_equal_expressions_are_one_object() -> None:
     assert graph.step(3 * X) is graph.step(X) and graph.step(X) ** 2 is graph.step(X)
     assert graph.sqrt(num(Fraction(9, 4))) is num(Fraction(3, 2))
     assert graph.sqrt(num(2)) * graph.sqrt(num(2)) is num(2)
+    assert graph.multiply(graph.sqrt(num(2)), X, graph.sqrt(num(2))) is 2 * X
+    root = graph.sqrt(X * Y)
+    assert graph.multiply(root, Y, root) is X * Y**2
+    root = graph.sqrt(2 * X + 2 * Y)
+    assert graph.multiply(root, X, root) is 2 * X * (X + Y)
     assert num(1) is ONE and num(0.5) is not num(Fraction(1, 2))
 
 
