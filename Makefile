@@ -18,7 +18,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 .PHONY: help results test test-all lint clean $(PAPERS:%=results-%)
 
 help:
-	@echo "make results    derive, simulate, compare and draw every paper, into $(RESULTS)/"
+	@echo "make results    derive, verify, simulate, compare and draw every paper, into $(RESULTS)/"
 	@echo "make test       all tests; PYTEST_ARGS=\"-m 'not slow'\" for the quick ones"
 	@echo "make test-all   all tests, whatever PYTEST_ARGS says"
 	@echo "make lint       ruff check and mypy"
@@ -43,6 +43,7 @@ $(PAPERS:%=results-%): results-%: $(RUN_STAMP)
 	@mkdir -p $(RESULTS)/$*
 	$(ODESYS) derive $* --quotient --format text --out $(RESULTS)/$*/system.txt
 	$(ODESYS) derive $* --quotient --format latex --out $(RESULTS)/$*/system.tex
+	$(ODESYS) verify $* --mutations --json $(RESULTS)/$*/verify.json --errata $(RESULTS)/$*/errata.md
 	$(ODESYS) simulate $* --out $(RESULTS)/$*/simulate --json $(RESULTS)/$*/simulate.json
 	$(ODESYS) compare $* --widths $(WIDTHS) --seeds $(SEEDS) --json $(RESULTS)/$*/compare.json --out $(RESULTS)/$*/compare
 	$(ODESYS) figures $* --out $(RESULTS)/$*/figures

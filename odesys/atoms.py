@@ -193,14 +193,20 @@ class Rewriter:
         added = self._add_angles(turns) if sum(count for count, _, _ in turns) <= LARGEST_ANGLE else None
         if added is not None:
             return added
-        way = 1 if linear_terms(a)[0][0] > 0 else -1
-        return self._add_angles([(1, scale(a, Fraction(way)), way)]) or (ONE, ZERO)
+        way = Fraction(1 if linear_terms(a)[0][0] > 0 else -1)
+        cosine, sine = self._angle_atoms(scale(a, way))
+        return cosine, scale(sine, way)
+
+    def _angle_atoms(self, angle: Node) -> tuple[Node, Node]:
+        cosine, sine = self._atom("cos", angle), self._atom("sin", angle)
+        self.relations.sine[cosine] = sine
+        return cosine, sine
 
     def _add_angles(self, turns: Sequence[tuple[int, Node, int]]) -> tuple[Node, Node] | None:
+        """Cosine and sine of the sum, None if they become too long."""
         cosine, sine = ONE, ZERO
         for count, angle, way in turns:
-            c1, s1 = self._atom("cos", angle), self._atom("sin", angle)
-            self.relations.sine[c1] = s1
+            c1, s1 = self._angle_atoms(angle)
             turned = scale(s1, Fraction(way))
             for _ in range(count):
                 cosine, sine = cosine * c1 - sine * turned, sine * c1 + cosine * turned

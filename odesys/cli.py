@@ -8,8 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,7 +18,7 @@ from typer.core import TyperGroup
 
 from . import __version__, output, papers
 from .errors import OdesysError, ParameterError
-from .paper import Progress, silent
+from .terminal import print_files, print_table, progress_bar
 
 if TYPE_CHECKING:
     from .system import System
@@ -65,7 +64,7 @@ app = typer.Typer(
     cls=_Commands, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Closed dynamical systems of transformer training: derived, simulated, compared with real networks.",
-)  # fmt: skip
+)
 
 
 def _version(wanted: bool) -> None:
@@ -89,6 +88,7 @@ JsonFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="W
 OutFolder = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder for tables, results and plots.")]
 OutFile = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write here instead of printing.")]
 Format = StrEnum("Format", "text latex mathml json python")
+Level = StrEnum("Level", "quick full")
 
 
 def _read_settings(texts: Iterable[str] | None) -> dict[str, str]:
@@ -114,43 +114,8 @@ def _read_widths(text: str) -> list[int]:
     return widths
 
 
-@contextmanager
-def _progress(title: str) -> Iterator[Progress]:
-    """A bar on stderr if that is a terminal, nothing otherwise."""
-    if not sys.stderr.isatty():
-        yield silent
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bars
-
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        task = bars.add_task(title, total=None)
-        yield lambda step, fraction: bars.update(task, description=step, total=1.0, completed=fraction)
-
-
-def _print_table(title: str, columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False)
-    for name in columns:
-        table.add_column(name, overflow="fold")
-    for row in rows:
-        table.add_row(*(f"{c:.6g}" if isinstance(c, float) else "-" if c is None else str(c) for c in row))
-    console = Console(markup=False, highlight=False, emoji=False, width=None if sys.stdout.isatty() else 120)
-    console.print(*filter(None, (title, table)), "", sep="\n")
-
-
-def _print_files(files: Iterable[Path]) -> None:
-    for file in files:
-        typer.echo(f"wrote {file}")
-
-
 def _save(result: Mapping[str, Any], json: Path | None, out: Path | None, plot: Callable[[Path], Any] | None,
-          columns: Mapping[str, Any] | None = None) -> None:  # fmt: skip
+          columns: Mapping[str, Any] | None = None) -> None:
     """Write what was computed; plots come last, so that a run is not lost if they fail."""
     if json:
         output.write_json(json, result)
@@ -163,7 +128,7 @@ def _save(result: Mapping[str, Any], json: Path | None, out: Path | None, plot: 
         with output.staged(out) as plots:
             if plot is not None:
                 plot(plots.folder)
-        _print_files(tables.files + plots.files)
+        print_files(tables.files + plots.files)
 
 
 # ---- commands --------------------------------------------------------------------------------------------------------
@@ -174,8 +139,9 @@ def list_papers(json: JsonFile = None) -> None:
     """Papers, their systems, protocols, figures and claims."""
     output.prepare(None, json)
     found = papers.all_papers()
-    rows = [(p.name, p.title, *map(", ".join, (p.systems, p.protocols, p.figures)), len(p.claims)) for p in found]
-    _print_table("", ("paper", "title", "systems", "protocols", "figures", "claims"), rows)
+    lists = [[", ".join(names) for names in (p.systems, p.protocols, p.figures)] for p in found]
+    rows = [(p.name, p.title, *names, len(p.claims())) for p, names in zip(found, lists, strict=True)]
+    print_table("", ("paper", "title", "systems", "protocols", "figures", "claims"), rows)
     if json:
         output.write_json(json, {"papers": [papers.describe(p) for p in found]})
 
@@ -198,20 +164,20 @@ def derive(
     build = papers.pick(chosen, "system", name, chosen.systems)
     parameters = chosen.read_parameters(_read_settings(settings))
     output.prepare(out, json)
-    with _progress(f"deriving {chosen.name}"):
+    with progress_bar(f"deriving {chosen.name}"):
         start = time.perf_counter()
         built = build(parameters)
         seconds = time.perf_counter() - start
         text = _write_system(built, form, document=out is not None and out.suffix == ".tex")
     if out:
-        _print_files([output.write_text(out, text)])
+        print_files([output.write_text(out, text)])
     else:
         typer.echo(text.rstrip("\n"))
     if json:
         output.write_json(json, {
             "paper": chosen.name, "system": name, "kind": built.kind, "parameters": parameters, "seconds": seconds,
             "dimension": built.dimension, "states": list(built.names), "free_parameters": list(built.parameters),
-        })  # fmt: skip
+        })
 
 
 def _write_system(system: System, form: Format, document: bool) -> str:
@@ -220,7 +186,7 @@ def _write_system(system: System, form: Format, document: bool) -> str:
     writers = {
         Format.text: latex.system_text, Format.mathml: latex.system_mathml,
         Format.json: serialise.system_to_json, Format.python: serialise.system_to_python,
-    }  # fmt: skip
+    }
     return latex.system_latex(system, document=document) if form == Format.latex else writers[form](system)
 
 
@@ -237,14 +203,14 @@ def simulate(
     run = papers.pick(chosen, "protocol", protocol or next(iter(chosen.protocols), ""), chosen.protocols)
     parameters = chosen.read_parameters(_read_settings(settings))
     output.prepare(out, json, ("trajectory.csv", "trajectory.npz", "result.json"))
-    with _progress(f"simulating {chosen.name}") as progress:
+    with progress_bar(f"simulating {chosen.name}") as progress:
         done = run(parameters, progress)
-    _print_table(f"{chosen.name}, {done.protocol}", ("observable", "final value"), done.final.items())
+    print_table(f"{chosen.name}, {done.protocol}", ("observable", "final value"), done.final.items())
     events = [(e["time"], e["kind"], e["name"]) for e in done.events]
     if events:
         left = f", the first {_EVENTS_SHOWN} of {len(events)}" if len(events) > _EVENTS_SHOWN else ""
-        _print_table(f"events{left}", ("time", "kind", "name"), events[:_EVENTS_SHOWN])
-    _print_table("cost", (*done.cost, "invariant drift"), [(*done.cost.values(), done.invariant_drift)])
+        print_table(f"events{left}", ("time", "kind", "name"), events[:_EVENTS_SHOWN])
+    print_table("cost", (*done.cost, "invariant drift"), [(*done.cost.values(), done.invariant_drift)])
     if done.note:
         typer.echo(f"note: {done.note}")
     _save(done.as_json(chosen.name), json, out, done.plot, done.columns)
@@ -266,12 +232,13 @@ def compare(
     sizes = _read_widths(widths)
     parameters = chosen.read_parameters(_read_settings(settings))
     output.prepare(out, json, ("result.json",))
-    with _progress(f"comparing {chosen.name}") as progress:
+    with progress_bar(f"comparing {chosen.name}") as progress:
         done = chosen.compare(sizes, seeds, parameters, progress)
     result = done.as_json(chosen.name)
     rows = [[row[c] for c in ("width", "mean", "low", "high")] for row in result["deviation"]]
-    _print_table(f"{chosen.name}: distance of networks to the theory", ("width", "mean", "low", "high"), rows)
-    _print_table("", ("fitted exponent", "low", "high"), [[result["exponent"][c] for c in ("value", "low", "high")]])
+    print_table(f"{chosen.name}: distance of networks to the theory", ("width", "mean", "low", "high"), rows)
+    if result["exponent"] is not None:
+        print_table("", ("fitted exponent", "low", "high"), [[result["exponent"][c] for c in ("value", "low", "high")]])
     _save(result, json, out, done.plot)
 
 
@@ -289,12 +256,30 @@ def figures(
     output.prepare(folder, json, ())
     drawn = []
     for name, figure in wanted.items():
-        with _progress(f"drawing {name}") as progress, output.staged(folder) as stage:
+        with progress_bar(f"drawing {name}") as progress, output.staged(folder) as stage:
             figure.draw(stage.folder, progress)
-        _print_files(stage.files)
+        print_files(stage.files)
         drawn.append({"id": name, "title": figure.title, "files": stage.files})
     if json:
         output.write_json(json, {"paper": chosen.name, "figures": drawn})
+
+
+@app.command()
+def verify(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[PAPER ...]", help="[default: all papers]")] = None,
+    claim: Annotated[list[str] | None, typer.Option("--claim", metavar="ID", help="Only this claim; repeatable.")] = None,
+    level: Annotated[Level, typer.Option("--level", help="quick leaves out the long checks.")] = Level.quick,
+    mutations: Annotated[bool, typer.Option("--mutations", help="Also run every claim on systems broken on purpose.")] = False,
+    errata: Annotated[Path | None, typer.Option("--errata", metavar="FILE", help="Write the errata: .md or .tex.")] = None,
+    json: JsonFile = None,
+) -> None:
+    """Check the claims of papers; exit code 1 if one does not come out as expected."""
+    from .verification import run_command
+
+    output.prepare(errata, json)
+    chosen = [papers.find_paper(name) for name in names] if names else papers.all_papers()
+    if not run_command(chosen, claim or [], level.value, mutations, errata, json):
+        raise typer.Exit(1)
 
 
 def main() -> None:

@@ -157,7 +157,8 @@ def lower_linear_bound(system: System, block: Sequence[str], matrix: sp.Matrix, 
         raise EquationError(f"the block has {len(states)} states but the matrix is {matrix.rows} by {matrix.cols}")
     values = checked_values(system, {}, parameters or {})
     values = {name: exact(v, name) if isinstance(v, float) else v for name, v in values.items()}
-    nodes = graph.substitute([system.nodes[system.names.index(s)] for s in states], substitution(values)[0])
+    mapping, symbols = substitution(values)
+    nodes = graph.substitute([system.nodes[system.names.index(s)] for s in states], mapping)
     used = graph.symbols(nodes)
     missing = [s for s in system.names if s in used | set(states) and s not in area.box]
     if missing:
@@ -166,7 +167,7 @@ def lower_linear_bound(system: System, block: Sequence[str], matrix: sp.Matrix, 
     rows = []
     for i, (name, node) in enumerate(zip(states, nodes, strict=True)):
         weights = {s: exact(matrix[i, j], "an entry of the matrix") for j, s in enumerate(states) if matrix[i, j] != 0}
-        rows.append(row_of(name, node, weights, area, corners))
+        rows.append(row_of(name, node, weights, area, corners, symbols))
     loose = sorted(used - set(system.names))
     if loose and any(row.family.variables for row in rows):
         raise ParameterError(f"the bound needs a number for {loose[0]}; pass parameters={{'{loose[0]}': ...}}")

@@ -70,7 +70,8 @@ def ordered_components(edges: nx.DiGraph, names: Sequence[str]) -> tuple[tuple[s
 def sign_of(value: Any) -> int | None:
     """Sign of an exact real expression as -1, 0 or 1; None where the assumptions (or float accuracy) leave it open."""
     e = sp.sympify(value)
-    for candidate in (e, sp.factor_terms(e), sp.factor(e)) if e.free_symbols else (e,):
+    measured = e.has(sp.Float)
+    for candidate in (e, sp.factor_terms(e), sp.factor(e)) if e.free_symbols else () if measured else (e,):
         for answer, known in ((1, candidate.is_positive), (-1, candidate.is_negative), (0, candidate.is_zero)):
             if known:
                 return answer
@@ -79,9 +80,9 @@ def sign_of(value: Any) -> int | None:
     digits = sp.N(e, DIGITS)
     if not digits.is_real:
         return None
-    if abs(digits) > (1e-9 if e.has(sp.Float) else sp.Float(10) ** (10 - DIGITS)):
+    if abs(digits) > (1e-9 if measured else sp.Float(10) ** (10 - DIGITS)):
         return 1 if digits > 0 else -1
-    return 0 if not e.has(sp.Float) and _exactly_zero(e) else None
+    return 0 if not measured and _exactly_zero(e) else None
 
 
 def _exactly_zero(e: sp.Expr) -> bool:
@@ -92,7 +93,10 @@ def _exactly_zero(e: sp.Expr) -> bool:
         return bool(sp.minimal_polynomial(e, x) == x)
     from .zero import zero_test
 
-    return bool(zero_test(graph.as_node(e)).answer == "zero")
+    try:
+        return bool(zero_test(graph.as_node(e)).answer == "zero")
+    except EquationError:  # a function the graph does not have
+        return False
 
 
 # ---- exact values at a point ---------------------------------------------------------------------------------------
@@ -136,21 +140,29 @@ def linear_part(system: System, point: Mapping[str, Any] | None = None,
     The derivative is carried through the expression graph together with the values, so constants are folded before
     anything grows. On a switching surface the derivative does not exist and an error names the surface.
     """
-    values = checked_values(system, point or {}, parameters or {})
+    rows, outside = _linear_nodes(system, point or {}, parameters or {})
+    return _as_matrix(rows, range(system.dimension), outside)
+
+
+def _linear_nodes(system: System, point: Mapping[str, Any],
+                  parameters: Mapping[str, Any]) -> tuple[list[dict[int, Node]], dict[str, sp.Expr]]:  # fmt: skip
+    values = checked_values(system, point, parameters)
     for surface, value in zip(system.surfaces, values_at(system.surfaces, values), strict=True):
         if value.is_zero:
             raise EquationError(
-                f"the field has a kink at {_point_text(point or {})}: {to_sympy(surface)} is zero there, so the "
-                f"Jacobian does not exist; take a point on one side", surface=surface)  # fmt: skip
+                f"the field has a kink at {_point_text(point)}: {to_sympy(surface)} is zero there, so the Jacobian "
+                f"does not exist; take a point on one side", surface=surface)  # fmt: skip
     nodes, outside = substitution(values)
     try:
-        rows = _derivative_at(system.nodes, system.names, nodes)
+        return _derivative_at(system.nodes, system.names, nodes), outside
     except ZeroDivisionError:
         raise EquationError(f"the equations divide by zero at {_point_text(values)}", point=dict(values)) from None
-    places = [(i, j) for i, row in enumerate(rows) for j in row]
-    entries = to_sympy_many([rows[i][j] for i, j in places], outside)
-    size = system.dimension
-    return sp.Matrix(sp.SparseMatrix(size, size, dict(zip(places, entries, strict=True))))
+
+
+def _as_matrix(rows: Sequence[Mapping[int, Node]], index: Sequence[int], outside: Mapping[str, sp.Expr]) -> sp.Matrix:
+    places = [(i, j) for i, k in enumerate(index) for j, m in enumerate(index) if m in rows[k]]
+    entries = to_sympy_many([rows[index[i]][index[j]] for i, j in places], outside)
+    return sp.Matrix(sp.SparseMatrix(len(index), len(index), dict(zip(places, entries, strict=True))))
 
 
 def checked_values(system: System, point: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -238,29 +250,45 @@ def critical_block(system: System, point: Mapping[str, Any] | None = None,
     ('x',)
     """
     full = {**dict.fromkeys(system.names, Fraction(0)), **{str(k): v for k, v in (point or {}).items()}}
-    exact = linear_part(system, full, parameters)
-    loose = sorted(symbol.name for symbol in exact.free_symbols)
+    rows, outside = _linear_nodes(system, full, parameters or {})
+    entries = {(i, j): node for i, row in enumerate(rows) for j, node in row.items()}
+    used = graph.symbols(entries.values())
+    loose = sorted(name for name in used if name not in outside or outside[name].free_symbols)
     if loose:
         hint = " (the system depends on time)" if loose[0] == TIME else f"; pass parameters={{'{loose[0]}': ...}}"
         raise ParameterError(f"the growth rate needs numbers, but {loose[0]} has none{hint}", symbol=loose[0])
-    entries = {(i, j): v for (i, j), v in exact.todok().items() if sign_of(v) != 0}
+    numbers = np.zeros((system.dimension, system.dimension))
+    for place, value in _numbers(entries, outside).items():
+        numbers[place] = value
     edges = nx.DiGraph()
     edges.add_nodes_from(system.names)
-    edges.add_edges_from((system.names[j], system.names[i]) for i, j in entries)
-    place = {name: k for k, name in enumerate(system.names)}
-    numbers = np.zeros(exact.shape)
-    for (i, j), entry in entries.items():
-        numbers[i, j] = float(entry)
+    edges.add_edges_from((system.names[j], system.names[i]) for i, j in np.argwhere(numbers))
+    place_of = {name: k for k, name in enumerate(system.names)}
     measured = []
     for states in ordered_components(edges, system.names):
-        index = [place[name] for name in states]
+        index = [place_of[name] for name in states]
         spectrum = np.linalg.eigvals(numbers[np.ix_(index, index)])
         measured.append((float(np.max(spectrum.real if system.kind == "flow" else np.abs(spectrum))), states))
     growth = max(rate for rate, _ in measured)
     near = [(rate, states) for rate, states in measured if growth - rate <= 1e-9 * max(1.0, abs(growth))]
     rate, states = near[0]
-    index = [place[name] for name in states]
-    return CriticalBlock(states, exact.extract(index, index), rate, tuple(s for _, s in near[1:]))
+    matrix = _as_matrix(rows, [place_of[name] for name in states], outside)
+    return CriticalBlock(states, matrix, rate, tuple(s for _, s in near[1:]))
+
+
+def _numbers(entries: Mapping[tuple[int, int], Node], outside: Mapping[str, sp.Expr]) -> dict[tuple[int, int], float]:
+    """Floats of exact entries, zero only where an entry is zero: by balls, and by `sign_of` where a ball meets zero."""
+    from .zero import ball_evaluate
+
+    result: dict[tuple[int, int], float] = {}
+    if graph.symbols(entries.values()):  # numbers such as pi that only SymPy can hold
+        for place, value in zip(entries, to_sympy_many(entries.values(), outside), strict=True):
+            result[place] = 0.0 if sign_of(value) == 0 else float(value)
+        return result
+    for (place, node), ball in zip(entries.items(), ball_evaluate(list(entries.values()), {}, 128), strict=True):
+        open_case = not ball.is_finite() or ball.contains(0)
+        result[place] = 0.0 if open_case and sign_of(to_sympy(node)) == 0 else float(ball.mid())
+    return result
 
 
 def _point_text(values: Mapping[str, Any]) -> str:

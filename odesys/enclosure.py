@@ -244,6 +244,7 @@ class Row:
     weights: dict[str, Fraction]
     generators: list[Vertex]
     family: Family
+    symbols: Mapping[str, sp.Expr]
 
     def beta(self, point: Point) -> Fraction:
         """This row of A x_S at a point."""
@@ -257,7 +258,8 @@ class Row:
     def exact(self, vertex: Vertex) -> sp.Expr:
         """The row at one vertex, where it does not depend on z."""
         first, *rest = self.family.nodes
-        return to_sympy(first + graph.combine((vertex[s], c) for s, c in zip(self.slopes, rest, strict=True)))
+        total = first + graph.combine((vertex[s], c) for s, c in zip(self.slopes, rest, strict=True))
+        return to_sympy(total, self.symbols)
 
 
 def _split(node: Node, linear: Mapping[str, int], slopes: dict[str, list[Node]], rest: list[Node]) -> None:
@@ -279,7 +281,9 @@ def _split(node: Node, linear: Mapping[str, int], slopes: dict[str, list[Node]],
             rest.append(graph.scale(term, c))
 
 
-def row_of(name: str, node: Node, weights: dict[str, Fraction], region: Region, corners: Corners) -> Row:
+def row_of(name: str, node: Node, weights: dict[str, Fraction], region: Region, corners: Corners,
+           symbols: Mapping[str, sp.Expr]) -> Row:  # fmt: skip
+    """Write a right-hand side as a row: `symbols` are the user's own, with their assumptions."""
     tied = [s for group in corners for s in group]
     parts: dict[str, list[Node]] = {}
     rest: list[Node] = []
@@ -304,4 +308,4 @@ def row_of(name: str, node: Node, weights: dict[str, Fraction], region: Region, 
     names = sorted(graph.symbols([constant, *slopes.values()]) & set(region.box))
     ranges = {s: (min(v[s] for v in vs), max(v[s] for v in vs)) for group, vs in corners.items() for s in group}
     family = Family([constant, *slopes.values()], names, tuple(ranges.get(s, region.box[s]) for s in names))
-    return Row(name, node, slopes, weights, list(generators.values()), family)
+    return Row(name, node, slopes, weights, list(generators.values()), family, symbols)

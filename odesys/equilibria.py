@@ -91,6 +91,8 @@ def _solve(system: System, expressions: list[sp.Expr]) -> list[Equilibrium] | No
     unknowns = list(system.states)
     parts = [sp.fraction(sp.together(e)) for e in expressions]
     tops = [top for top, _ in parts]
+    if not any(tops):
+        return [Equilibrium({x.name: x for x in unknowns}, system.names)]
     try:
         numeric = not set().union(*(top.free_symbols for top in tops)) - set(unknowns)
         solutions = _isolated(tops, unknowns) if numeric else None
@@ -116,11 +118,9 @@ def _isolated(polynomials: list[sp.Expr], unknowns: list[sp.Symbol]) -> list[dic
     """All real zeros, if finitely many, by lexicographic elimination and exact real roots; else None."""
     if not unknowns:
         return [{}] if all(sp.expand(p) == 0 for p in polynomials) else []
-    basis = sp.groebner([p for p in polynomials if p != 0] or [sp.S.Zero], *unknowns, order="grevlex")
-    if basis.exprs == [1]:
-        return []
-    if not basis.is_zero_dimensional:
-        return None
+    basis = sp.groebner(polynomials, *unknowns, order="grevlex")
+    if basis.exprs == [1] or not basis.is_zero_dimensional:
+        return [] if basis.exprs == [1] else None
     *others, last = unknowns
     lex = basis.fglm("lex").exprs
     eliminant = next(p for p in reversed(lex) if p.free_symbols <= {last})
@@ -133,23 +133,21 @@ def _isolated(polynomials: list[sp.Expr], unknowns: list[sp.Symbol]) -> list[dic
                 return None
             found += [{**solution, last: roots[0]} for solution in rest]
         elif roots:
-            linear = _linear_in_rest([*lex, factor], others, last)
-            if linear is None:
-                raise NotImplementedError("several zeros share an irrational coordinate")
-            found += [{**{x: e.xreplace({last: root}) for x, e in linear.items()}, last: root} for root in roots]
+            rest_of = _by_last([*lex, factor], others, last)
+            found += [{**{x: e.xreplace({last: root}) for x, e in rest_of.items()}, last: root} for root in roots]
     return found
 
 
-def _linear_in_rest(polynomials: list[sp.Expr], others: list[sp.Symbol],
-                    last: sp.Symbol) -> dict[sp.Symbol, sp.Expr] | None:  # fmt: skip
+def _by_last(polynomials: list[sp.Expr], others: list[sp.Symbol], last: sp.Symbol) -> dict[sp.Symbol, sp.Expr]:
     """The other coordinates as polynomials in the last one, where elimination gives them so."""
-    shape = sp.groebner(polynomials, *others, last, order="lex").exprs
     found = {}
-    for x, p in itertools.product(others, shape):
+    for x, p in itertools.product(others, sp.groebner(polynomials, *others, last, order="lex").exprs):
         slope = sp.diff(p, x)
         if slope.is_Rational and slope != 0 and p.free_symbols <= {x, last}:
             found[x] = sp.expand(x - p / slope)
-    return found if len(found) == len(others) else None
+    if len(found) < len(others):
+        raise NotImplementedError("several zeros share an irrational coordinate")
+    return found
 
 
 def _is_zero(expression: sp.Expr) -> bool:

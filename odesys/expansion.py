@@ -1,8 +1,8 @@
 r"""Rational functions multiplied out exactly, modulo what is known of their symbols.
 
 A sum of products of symbols, nested sums and rational powers becomes a quotient of polynomials over the rationals,
-reduced by :math:`c^2 = 1 - s^2` for a cosine, :math:`r^q = b` for a root and :math:`g^2 = g` for a gate. If the numerator
-vanishes, the expression is proved to be zero wherever it is defined.
+reduced by :math:`c^2 = 1 - s^2` for a cosine, :math:`r^q = b` for a root and :math:`g^2 = g` for a gate. If the
+numerator vanishes, the expression is proved to be zero wherever it is defined.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class TooLarge(Exception):
 
 @dataclass
 class Relations:
-    """What is known of symbols: cosines with their sines, gates (0 or 1), and edges z with z h = 0 and z gate(h) = 0."""
+    """What is known of symbols: cosines with their sines, gates (0 or 1), edges z with z h = 0 and z gate(h) = 0."""
 
     sine: dict[Node, Node] = field(default_factory=dict)
     gates: set[Node] = field(default_factory=set)
@@ -57,12 +57,14 @@ class Expansion:
     depth : sums nested deeper than this stay opaque, as if they were symbols of their own. An identity that holds for
         independent symbols holds for the sums, so a shallow expansion is a proof too, and often much smaller.
     limit : largest number of products of terms in one multiplication; TooLarge beyond.
+    divisors : whether sums that only divide are multiplied out too; otherwise they stay opaque at any depth.
     """
 
-    def __init__(self, root: Node, relations: Relations, depth: int | None, limit: int) -> None:
+    def __init__(self, root: Node, relations: Relations, depth: int | None, limit: int,
+                 divisors: bool = True) -> None:  # fmt: skip
         self._limit = limit
         self._relations = relations
-        reached, self.complete = _reach([root, *(h for _, h in relations.edges.values())], depth)
+        reached, self.complete = _reach([root, *(h for _, h in relations.edges.values())], depth, divisors)
         self._opened = {node for node in reached if node.op in _COMPOUND}
         exponents: dict[Node, set[Fraction]] = {}
         for node in reached:
@@ -82,9 +84,9 @@ class Expansion:
         self.context = flint.fmpq_mpoly_ctx.get(("x", max(len(self._bases), 1)), flint.Ordering.degrevlex)
         self._divisors: dict[tuple[Node, bool], Any] = {}
         self._memo: dict[Node, tuple[Any, Divisors]] = {}
-        numerator, divisors = self._fraction(root)
+        numerator, denominator = self._fraction(root)
         above, cleared_above = self._reduce(numerator)
-        below, cleared_below = self._reduce(self._product(divisors))
+        below, cleared_below = self._reduce(self._product(denominator))
         self.numerator, self.denominator = above * cleared_below, below * cleared_above
         if not below:
             raise ZeroDivisionError("a divisor vanishes identically")
@@ -109,8 +111,9 @@ class Expansion:
     def _to_node(self, polynomial: Any) -> Node:
         terms = []
         for monomial, c in polynomial.to_dict().items():
-            bases = [power(b, Fraction(int(e), self._index[b][1])) for b, e in zip(self._bases, monomial, strict=False) if e]
-            terms.append((Fraction(int(c.p), int(c.q)), multiply(*bases)))
+            used = [(base, int(e)) for base, e in zip(self._bases, monomial, strict=False) if e]
+            product = multiply(*(power(base, Fraction(e, self._index[base][1])) for base, e in used))
+            terms.append((Fraction(int(c.p), int(c.q)), product))
         return combine(terms)
 
     def _times(self, a: Any, b: Any) -> Any:
@@ -167,7 +170,7 @@ class Expansion:
         return above * self.context.from_dict({tuple(monomial): 1}), below
 
     def _reduce(self, polynomial: Any) -> tuple[Any, Any]:
-        """Apply r^q = b (outermost root first), c^2 = 1 - s^2 and g^2 = g; also the factor by which it was multiplied."""
+        """Apply r^q = b (outermost root first), c^2 = 1 - s^2 and g^2 = g; also the denominator cleared on the way."""
         cleared = self.context.constant(1)
         for base in reversed(self._bases):
             place, root = self._index[base]
@@ -203,7 +206,8 @@ class Expansion:
 
     def _reduce_gates(self, polynomial: Any) -> Any:
         gates = [self._index[b][0] for b in self._bases if b in self._relations.gates or b in self._relations.edges]
-        pairs = [(self._index[z][0], self._index[s][0]) for z, (s, _) in self._relations.edges.items() if z in self._index]
+        edges = {z: pair for z, pair in self._relations.edges.items() if z in self._index}
+        pairs = [(self._index[z][0], self._index[s][0]) for z, (s, _) in edges.items()]
         if not gates:
             return polynomial
         merged: dict[tuple[int, ...], Any] = {}
@@ -215,22 +219,21 @@ class Expansion:
                 new[place] = min(new[place], 1)
             merged[tuple(new)] = merged.get(tuple(new), 0) + c
         polynomial = self.context.from_dict(merged)
-        for edge, (_, surface) in self._relations.edges.items():
-            if edge in self._index:  # z h = 0: the coefficient of z counts modulo h
-                place = self._index[edge][0]
-                on = self.context.from_dict({m: c for m, c in polynomial.to_dict().items() if m[place]})
-                polynomial = polynomial - on + on % self._fraction(surface)[0]
+        for edge, (_, surface) in edges.items():  # z h = 0: the coefficient of z counts modulo h
+            place = self._index[edge][0]
+            on = self.context.from_dict({m: c for m, c in polynomial.to_dict().items() if m[place]})
+            polynomial = polynomial - on + on % self._fraction(surface)[0]
         return polynomial
 
 
-def _reach(roots: Sequence[Node], depth: int | None) -> tuple[dict[Node, int], bool]:
+def _reach(roots: Sequence[Node], depth: int | None, divisors: bool) -> tuple[dict[Node, int], bool]:
     """The sums to be multiplied out, with their level of nesting, and whether these are all."""
     level = dict.fromkeys(roots, 0)
     queue, complete = list(level), True
     for node in queue:  # grows while it is read: breadth first, so that levels are the smallest possible
         for _, term in linear_terms(node):
-            for base, _ in factors(term):
-                if base.op not in _COMPOUND or base in level:
+            for base, exponent in factors(term):
+                if base.op not in _COMPOUND or base in level or (exponent < 0 and not divisors and base.op != "num"):
                     continue
                 if depth is not None and base.op != "num" and level[node] + 1 >= depth:
                     complete = False

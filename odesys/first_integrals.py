@@ -1,13 +1,16 @@
 r"""Conserved quantities: found by exact linear algebra, proved by the zero test, or supplied and checked.
 
-A polynomial :math:`I = \sum_\alpha c_\alpha x^\alpha` is conserved iff :math:`\sum_\alpha c_\alpha\,\dot{(x^\alpha)} = 0`.
+A polynomial in the states is conserved if the changes of its monomials cancel,
+
+.. math::  I = \sum_\alpha c_\alpha x^\alpha, \qquad \sum_\alpha c_\alpha\,\tfrac{d}{dt} x^\alpha = 0 .
+
 The Lie derivatives are evaluated modulo a large prime at random points, where every function of the states and every
 parameter takes an independent residue; the nullspace is lifted to rationals, and each candidate is then proved.
 """
 
 from __future__ import annotations
 
-import random
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -43,7 +46,9 @@ class FirstIntegral:
 
 
 def lie_derivative(system: System, node: Any) -> Node:
-    r"""Change of a quantity along the system: :math:`\nabla I \cdot F + \partial_t I`, or :math:`I(F(x)) - I(x)` for a map.
+    r"""Change of a quantity along the system.
+
+    .. math::  \nabla I \cdot F + \partial_t I \quad\text{for a flow}, \qquad I(F(x)) - I(x) \quad\text{for a map.}
 
     Gates count as constants, so the answer is about motion between switching surfaces; a quantity that jumps there
     needs more.
@@ -65,11 +70,12 @@ def lie_derivative(system: System, node: Any) -> Node:
 
 
 def check_integral(system: System, expression: Any, positive: Collection[str] = (), seed: int = 0) -> ZeroResult:
-    """Whether a supplied quantity is conserved: ``zero`` is a proof, ``nonzero`` comes with a point where it changes."""
+    """Whether a supplied quantity is conserved: ``zero`` is a proof, ``nonzero`` has a point where it changes."""
     return zero_test(lie_derivative(system, expression), positive, seed)
 
 
-def polynomial_integrals(system: System, degree: int = 2, parameters: bool = False, seed: int = 0) -> list[FirstIntegral]:
+def polynomial_integrals(system: System, degree: int = 2, parameters: bool = False,
+                         seed: int = 0) -> list[FirstIntegral]:  # fmt: skip
     """Polynomial conserved quantities up to `degree`, modulo polynomials in those of lower degree; constants excluded.
 
     Parameters
@@ -98,10 +104,11 @@ def polynomial_integrals(system: System, degree: int = 2, parameters: bool = Fal
     known: list[Polynomial] = [{(i,): Fraction(1)} for i in fixed]
     span = _Span(columns)
     for d in range(1, degree + 1):
-        for product in _products(known, d, len(fixed)):
+        products = list(_products(known, d, len(fixed)))
+        for product in products:
             span.insert(product)
         for candidate in (c for c in candidates if max(map(len, c)) == d):
-            rest = _primitive(span.reduce(candidate))
+            rest = _primitive(_sparse(span.reduce(candidate), products))
             if not rest:
                 continue
             node = _node(rest, names)
@@ -124,10 +131,7 @@ def _derivatives(system: System, names: Sequence[str], columns: Sequence[Monomia
     values = _residues([*nodes, *symbols], rewriter, len(columns) + MARGIN, seed)
     rhs, x = values[: len(nodes)], values[len(nodes) :]
     still = [np.full(len(columns) + MARGIN, 0, dtype=object)] * (len(names) - len(nodes))
-    if system.kind == "map":
-        rhs = rhs + x[len(nodes) :]
-    else:
-        rhs = rhs + still
+    rhs = rhs + (x[len(nodes) :] if system.kind == "map" else still)
     one = np.full(len(columns) + MARGIN, 1, dtype=object)
     value: dict[Monomial, np.ndarray] = {(): one}
     change: dict[Monomial, np.ndarray] = {(): one if system.kind == "map" else 0 * one}
@@ -144,7 +148,7 @@ def _derivatives(system: System, names: Sequence[str], columns: Sequence[Monomia
 
 def _residues(roots: Sequence[Node], rewriter: Rewriter, points: int, seed: int) -> list[np.ndarray]:
     """Values of rewritten expressions modulo PRIME; every symbol, atom and root is random, consistently."""
-    rng = random.Random(seed)
+    rng = np.random.default_rng(seed)
     order = graph.topological(roots)
     split: dict[Node, int] = {}  # a base with fractional powers is itself a power
     for node in order:
@@ -155,7 +159,7 @@ def _residues(roots: Sequence[Node], rewriter: Rewriter, points: int, seed: int)
     roots_of: dict[Node, np.ndarray] = {}
 
     def draw(top: int = PRIME) -> np.ndarray:
-        return np.array([rng.randrange(1 if top == PRIME else 0, top) for _ in range(points)], dtype=object)
+        return rng.integers(top == PRIME, top, points).astype(object)
 
     def symbol(node: Node) -> np.ndarray:
         if node in rewriter.relations.gates:
@@ -174,21 +178,24 @@ def _residues(roots: Sequence[Node], rewriter: Rewriter, points: int, seed: int)
         return _power(roots_of[node], split.get(node, 1))
 
     memo: dict[Node, np.ndarray] = {}
+    powers: dict[tuple[Node, Fraction], np.ndarray] = {}
     for node in order:
         if node.op == "num":
             memo[node] = np.full(points, _residue(node.args[0]), dtype=object)
         elif node.op == "sym":
             memo[node] = symbol(node)
         elif node.op == "add":
-            memo[node] = sum(_residue(c) * memo[t] for c, t in node.args) % PRIME
+            memo[node] = np.add.reduce([_residue(c) * memo[t] for c, t in node.args]) % PRIME
         else:
             total = np.full(points, 1, dtype=object)
             for base, exponent in node.args:
-                value = memo[base]
-                if exponent.denominator != 1:
-                    value = roots_of.setdefault(base, draw()) if base not in roots_of else roots_of[base]
-                    exponent *= split[base]
-                total = total * _power(value, int(exponent)) % PRIME
+                if (base, exponent) not in powers:
+                    if exponent.denominator == 1:
+                        powers[base, exponent] = _power(memo[base], int(exponent))
+                    else:  # the root of a sum is random too: it may hide an integral, but shows no wrong one
+                        roots_of[base] = roots_of[base] if base in roots_of else draw()
+                        powers[base, exponent] = _power(roots_of[base], int(exponent * split[base]))
+                total = total * powers[base, exponent] % PRIME
             memo[node] = total
     return [memo[root] for root in roots]
 
@@ -198,9 +205,26 @@ def _residue(value: Any) -> int:
 
 
 def _power(values: np.ndarray, exponent: int) -> np.ndarray:
-    if exponent == 1:
-        return values
-    return np.array([pow(int(v) % PRIME, exponent, PRIME) for v in values], dtype=object)
+    if exponent < 0:
+        return _power(_inverse(values), -exponent)
+    out = np.full(len(values), 1, dtype=object)
+    for bit in bin(exponent)[2:]:
+        out = out * out % PRIME if bit == "0" else out * out % PRIME * values % PRIME
+    return out
+
+
+def _inverse(values: np.ndarray) -> np.ndarray:
+    """Inverses of all entries by one inversion: prefix products, then backwards."""
+    prefix, total = [], 1
+    for v in values:
+        prefix.append(total)
+        total = total * v % PRIME
+    total = pow(total, -1, PRIME)
+    out = np.empty(len(values), dtype=object)
+    for k in range(len(values) - 1, -1, -1):
+        out[k] = total * prefix[k] % PRIME
+        total = total * values[k] % PRIME
+    return out
 
 
 # ---- linear algebra ------------------------------------------------------------------------------------------------
@@ -277,13 +301,32 @@ def _products(known: Sequence[Polynomial], degree: int, parameters: int) -> Iter
             yield {m: c for m, c in product.items() if c}
 
 
+def _sparse(polynomial: Polynomial, products: Sequence[Polynomial]) -> Polynomial:
+    """The polynomial minus multiples of products, as long as that makes it shorter."""
+    shorter = True
+    while shorter and polynomial:
+        shorter = False
+        for product in products:
+            ratios = Counter(polynomial[m] / c for m, c in product.items() if m in polynomial)
+            if ratios:
+                factor = ratios.most_common(1)[0][0]
+                rest = dict(polynomial)
+                for m, c in product.items():
+                    rest[m] = rest.get(m, Fraction(0)) - factor * c
+                rest = {m: c for m, c in rest.items() if c}
+                if len(rest) < len(polynomial):
+                    polynomial, shorter = rest, True
+    return polynomial
+
+
 def _primitive(polynomial: Polynomial) -> Polynomial:
-    """The same up to a factor, with coprime integer coefficients and a positive first one."""
+    """The same up to a factor, with coprime integer coefficients, most of them positive."""
     if not polynomial:
         return {}
-    first = polynomial[min(polynomial)]
-    scale = Fraction(lcm(*(c.denominator for c in polynomial.values())), gcd(*(c.numerator for c in polynomial.values())))
-    scale = scale if first > 0 else -scale
+    values = list(polynomial.values())
+    scale = Fraction(lcm(*(c.denominator for c in values)), gcd(*(c.numerator for c in values)))
+    balance = sum(1 if c > 0 else -1 for c in values)
+    scale = -scale if balance < 0 or (balance == 0 and polynomial[min(polynomial)] < 0) else scale
     return {m: c * scale for m, c in polynomial.items()}
 
 

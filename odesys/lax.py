@@ -8,8 +8,8 @@ Let a read path be :math:`\phi = P\,U V R` with pinned sets :math:`P, R` and bot
     C = \Gamma \begin{pmatrix} 0 & G \\ G^\top & 0 \end{pmatrix}, \quad J = \mathrm{diag}(I, -I),
 
 the matrix :math:`L = J S\,\Gamma^{-1}` obeys :math:`\dot L = [L, C]` for every force :math:`G`, so each
-:math:`\operatorname{tr} L^q` is a first integral (in weights: the spectrum of :math:`U^\top U - V V^\top`). For keys and
-queries these are tr A - tr B, tr A^2 + tr B^2 - 2 tr M M', and so on.
+:math:`\operatorname{tr} L^q` is a first integral (in weights: the spectrum of :math:`U^\top U - V V^\top`). For keys
+and queries these are tr A - tr B, tr A^2 + tr B^2 - 2 tr M M', and so on.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,51 +54,54 @@ class LaxFamily:
     size: int
 
     def matrix(self, x: Any, parameters: Mapping[str, float] | None = None) -> np.ndarray:
-        """L = J S Gamma^-1 at the state vector x; `parameters` if the square of the output vector is one."""
+        """L = J S Gamma^-1 at a state vector, or at each row of an array of them.
+
+        `parameters` gives the square of the output vector a number where it is a parameter.
+        """
         inverse = _floats(self._inverse_gram, parameters or {})
-        return self._signs[:, None] * self._gram_of_weights(np.asarray(x, dtype=float)) @ inverse
+        return self._signs[:, None] * self.gram(np.asarray(x, dtype=float)) @ inverse
+
+    def gram(self, x: np.ndarray) -> np.ndarray:
+        """The matrix S at a state vector of numbers or nodes, or at each row of an array of them."""
+        return x[..., self._places]
 
     def values(self, x: Any, q_max: int | None = None, parameters: Mapping[str, float] | None = None) -> np.ndarray:
-        """tr L^q for q = 1 .. q_max (the size of L unless given)."""
+        """tr L^q for q = 1 .. q_max (the size of L unless given), along the last axis."""
         return _traces(self.matrix(x, parameters), q_max or self.size)
 
     def trace(self, q: int) -> Node:
         """tr L^q as an exact node."""
         states = np.array([graph.sym(name) for name in self.flow.system.names], dtype=object)
-        lax = self._signs[:, None] * self._gram_of_weights(states) @ self._inverse_gram
+        lax = self._signs[:, None] * self.gram(states) @ self._inverse_gram
         product = lax
         for _ in range(q - 2):
             product = product @ lax
-        if q == 1:
-            return graph.add(np.diagonal(lax))
-        return graph.add((product * lax.T).flat)
+        return graph.add(np.diagonal(lax) if q == 1 else (product * lax.T).flat)
 
     @property
     def traces(self) -> tuple[Node, Node]:
         """tr L and tr L^2, the two that are short enough to be read."""
         return self.trace(1), self.trace(2)
 
-    @property
+    @cached_property
     def _signs(self) -> np.ndarray:
         left = pin_size(self.flow.model, self.path.left)
-        return np.array([1] * left + [-1] * (self.size - left), dtype=int)
+        return np.array([1] * left + [-1] * (self.size - left))
 
-    @property
+    @cached_property
     def _inverse_gram(self) -> np.ndarray:
         return _block_diagonal(*(_inverse(self.flow, pin) for pin in (self.path.left, self.path.right)))
 
-    def _gram_of_weights(self, x: np.ndarray) -> np.ndarray:
-        """The matrix S, from numbers or nodes."""
-        leaves = self.flow.layout.unpack(x)
-        blocks = []
+    @cached_property
+    def _places(self) -> np.ndarray:
+        """Which state holds each entry of S."""
+        leaves = self.flow.layout.unpack(np.arange(self.flow.system.dimension))
+        rows = []
         for row in _gram_paths(self.path):
-            parts = []
-            for path in row:
-                stored, turned = self.flow.closure.canonical(path)
-                leaf = leaves[self.flow.leaf(stored, self.head)]
-                parts.append(leaf.T if turned else leaf)
-            blocks.append(parts)
-        return np.block(blocks)
+            oriented = [self.flow.closure.canonical(path) for path in row]
+            parts = [(leaves[self.flow.leaf(stored, self.head)], turned) for stored, turned in oriented]
+            rows.append([leaf.T if turned else leaf for leaf, turned in parts])
+        return np.block(rows)
 
 
 def lax_integrals(flow: Flow) -> list[LaxFamily]:
@@ -133,24 +137,23 @@ def invariant_drift(flow: Flow, states: Any, parameters: Mapping[str, float] | N
     rows = np.atleast_2d(np.asarray(states, dtype=float))
     if rows.shape[1] != flow.system.dimension:
         raise EquationError(f"the states have {rows.shape[1]} entries but the flow has {flow.system.dimension}")
-    worst = float("nan")
+    worst = [float("nan")]
     for family in lax_integrals(flow):
-        start = family.matrix(rows[0], parameters)
-        for x in rows:
-            norm = float(np.linalg.norm(family._gram_of_weights(x))) or 1.0
-            # scaled before the powers are taken: ||S||^q underflows long before the ratio loses its meaning
-            gap = _traces(family.matrix(x, parameters) / norm, family.size) - _traces(start / norm, family.size)
-            worst = float(np.nanmax([worst, *np.abs(gap)]))
-    return worst
+        norm = np.linalg.norm(family.gram(rows), axis=(1, 2))[:, None, None]
+        norm[norm == 0] = 1.0
+        # scaled before the powers are taken: ||S||^q underflows long before the ratio loses its meaning
+        now = _traces(family.matrix(rows, parameters) / norm, family.size)
+        then = _traces(family.matrix(rows[0], parameters) / norm, family.size)
+        worst.append(float(np.abs(now - then).max()))
+    return float(np.fmax.reduce(worst))
 
 
-def _traces(matrix: np.ndarray, count: int) -> np.ndarray:
-    out = np.empty(count)
-    power = np.eye(len(matrix))
-    for q in range(count):
-        power = power @ matrix
-        out[q] = np.trace(power)
-    return out
+def _traces(matrices: np.ndarray, count: int) -> np.ndarray:
+    power, out = matrices, []
+    for _ in range(count):
+        out.append(np.trace(power, axis1=-2, axis2=-1))
+        power = power @ matrices
+    return np.stack(out, axis=-1)
 
 
 # ---- the proof -----------------------------------------------------------------------------------------------------
@@ -236,8 +239,9 @@ def _inverse(flow: Flow, pin: str) -> np.ndarray:
     else:
         import flint
 
-        exact = flint.fmpq_mat(size, size, [flint.fmpq(v.numerator, v.denominator) for row in values for v in row]).inv()
-        inverse = [[Fraction(int(v.p), int(v.q)) for v in row] for row in exact.tolist()]
+        entries = [flint.fmpq(v.numerator, v.denominator) for row in values for v in row]
+        exact = flint.fmpq_mat(size, size, entries).inv().tolist()
+        inverse = [[Fraction(int(v.p), int(v.q)) for v in row] for row in exact]
     return np.array([[graph.num(v) for v in row] for row in inverse], dtype=object)
 
 
@@ -250,6 +254,7 @@ def _block_diagonal(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _floats(nodes: np.ndarray, parameters: Mapping[str, float]) -> np.ndarray:
     missing = sorted(graph.symbols(nodes.flat) - set(parameters))
     if missing:
-        raise ParameterError(f"the Gram matrix of the output vector needs {missing[0]}; pass parameters={{'{missing[0]}': ...}}")
+        name = missing[0]
+        raise ParameterError(f"the square of the output vector is {name}; pass parameters={{'{name}': ...}}")
     values = graph.evaluate(list(nodes.flat), dict(parameters), {}, float)
     return np.array(values, dtype=float).reshape(nodes.shape)

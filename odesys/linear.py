@@ -8,12 +8,14 @@ with the spectral projectors :math:`P_i`, polynomials in A that need nothing but
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import sympy as sp
 from sympy.polys.matrices import DomainMatrix
 from sympy.polys.matrices.eigen import dom_eigenvects, dom_eigenvects_to_sympy
@@ -22,6 +24,7 @@ from .dependency import sign_of
 from .errors import EquationError
 
 SIZE_LIMIT = 6
+STEP_LIMIT = 200_000
 
 
 # ---- Metzler matrices -----------------------------------------------------------------------------------------------
@@ -43,16 +46,15 @@ def metzler(matrix: sp.Matrix, diagonal: bool = False) -> MetzlerResult:
     'yes'
     """
     open_entry: MetzlerResult | None = None
-    for i in range(matrix.rows):
-        for j in range(matrix.cols):
-            entry = sp.sympify(matrix[i, j])
-            if (i == j and not diagonal) or entry.is_nonnegative:
-                continue
-            sign = sign_of(entry)
-            if sign == -1:
-                return MetzlerResult("no", (i, j), entry)
-            if sign is None and open_entry is None:
-                open_entry = MetzlerResult("undecided", (i, j), entry)
+    for i, j in itertools.product(range(matrix.rows), range(matrix.cols)):
+        entry = sp.sympify(matrix[i, j])
+        if (i == j and not diagonal) or entry.is_nonnegative:
+            continue
+        sign = sign_of(entry)
+        if sign == -1:
+            return MetzlerResult("no", (i, j), entry)
+        if sign is None and open_entry is None:
+            open_entry = MetzlerResult("undecided", (i, j), entry)
     return open_entry or MetzlerResult("yes")
 
 
@@ -71,7 +73,7 @@ class Eigenspace:
 def charpoly(matrix: sp.Matrix, variable: sp.Symbol) -> sp.Expr:
     """Characteristic polynomial, factored over the rationals (and the symbols that occur)."""
     _check_size(matrix)
-    return sp.factor(matrix.charpoly(variable).as_expr())
+    return sp.factor(matrix.charpoly().as_expr(variable))
 
 
 def spectrum(matrix: sp.Matrix) -> tuple[Eigenspace, ...]:
@@ -90,7 +92,10 @@ def spectrum(matrix: sp.Matrix) -> tuple[Eigenspace, ...]:
     if any(minimal.degree() > 4 for _, minimal, *_ in algebraic):
         raise EquationError(f"the characteristic polynomial of {_short(matrix)} has an irreducible factor of degree "
                             f"above 4, so its eigenvalues have no radicals; use floats", matrix=matrix)  # fmt: skip
-    found = dom_eigenvects_to_sympy(rational, algebraic, sp.Matrix)
+    try:  # roots of irreducible cubics and quartics stay roots: their radicals hide which of them are real
+        found = dom_eigenvects_to_sympy(rational, algebraic, sp.Matrix, cubics=False, quartics=False)
+    except NotImplementedError:  # symbolic coefficients leave no choice
+        found = dom_eigenvects_to_sympy(rational, algebraic, sp.Matrix)
     spaces = []
     for value, multiplicity, basis in found:
         vectors = tuple(sp.ImmutableMatrix(vector.applyfunc(_tidy)) for vector in basis)
@@ -109,20 +114,27 @@ def _check_size(matrix: sp.Matrix) -> None:
 def _common_factor(matrix: sp.Matrix) -> tuple[sp.Expr, sp.Matrix]:
     """Write the matrix as a symbol factor times numbers where possible, so that no square root of a symbol arises."""
     first = next((sp.sympify(entry) for entry in matrix if entry != 0), sp.S.One)
-    factor = first.as_independent(*first.free_symbols)[1] if first.is_Mul else first
     if not first.free_symbols:
         return sp.S.One, matrix
+    factor = first.as_independent(*first.free_symbols)[1] if first.is_Mul else first
     reduced = matrix.applyfunc(lambda entry: sp.cancel(entry / factor))
     return (sp.S.One, matrix) if reduced.free_symbols else (factor, reduced)
 
 
 def _tidy(e: sp.Expr) -> sp.Expr:
-    return sp.radsimp(sp.expand(e))
+    """Expanded, with plain square roots out of denominators; nested radicals are left as they are."""
+    expanded = sp.expand(e)
+    radicals = [p for p in expanded.atoms(sp.Pow) if p.exp.is_Rational and p.exp.q > 1]
+    plain = all(p.exp.q == 2 and not p.base.atoms(sp.Pow) for p in radicals) and not expanded.has(sp.CRootOf)
+    return sp.radsimp(expanded) if plain else expanded
+
+
+def _has_high_roots(e: sp.Expr) -> bool:
+    return bool(e.has(sp.CRootOf)) or any(p.exp.is_Rational and p.exp.q > 2 for p in e.atoms(sp.Pow))
 
 
 def _short(matrix: sp.Matrix) -> str:
-    text = str(matrix.tolist())
-    return text if len(text) < 90 else f"a {matrix.rows} by {matrix.cols} matrix"
+    return text if len(text := str(matrix.tolist())) < 90 else f"a {matrix.rows} by {matrix.cols} matrix"
 
 
 # ---- solution and hitting times ------------------------------------------------------------------------------------
@@ -164,10 +176,9 @@ class LinearSystem:
         size = self.matrix.rows
         object.__setattr__(self, "start", sp.ImmutableMatrix(size, 1, list(self.start)))
         object.__setattr__(self, "matrix", sp.ImmutableMatrix(self.matrix))
-        names = tuple(self.names) or tuple(f"x{k + 1}" for k in range(size))
-        if len(names) != size or len(set(names)) != size:
-            raise EquationError(f"the system has {size} components but the names are {', '.join(names)}")
-        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "names", tuple(self.names) or tuple(f"x{k + 1}" for k in range(size)))
+        if len(set(self.names)) != size or len(self.names) != size:
+            raise EquationError(f"the system has {size} components but the names are {', '.join(self.names)}")
 
     @cached_property
     def spectrum(self) -> tuple[Eigenspace, ...]:
@@ -176,7 +187,10 @@ class LinearSystem:
 
     @cached_property
     def modes(self) -> tuple[Mode, ...]:
-        """The terms of the solution that do not vanish."""
+        """The terms of the solution that do not vanish; a sentence where eigenvalues are more than square roots."""
+        if any(_has_high_roots(space.value) for space in self.spectrum):
+            raise EquationError("the closed form needs roots of a cubic or quartic: the spectrum is exact, but the "
+                                "solution is a task for floats", matrix=self.matrix)  # fmt: skip
         factor, reduced = _common_factor(sp.Matrix(self.matrix))
         spaces = [(_tidy(sp.cancel(s.value / factor)), s.multiplicity) for s in self.spectrum]
         identity, found = sp.eye(reduced.rows), []
@@ -211,13 +225,12 @@ class LinearSystem:
             sign = sign_of(imaginary)
             if sign == -1 and self._is_real:
                 continue  # the conjugate of a mode that is counted twice
-            wave = sp.exp(mode.rate * time)
             if sign == 1 and self._is_real:
                 re, im = (mode.vector.applyfunc(lambda e, k=k: sp.expand(e).as_real_imag()[k]) for k in (0, 1))
                 pair = 2 * sp.exp(real * time) * (re * sp.cos(imaginary * time) - im * sp.sin(imaginary * time))
                 total += time**mode.power * pair
             else:
-                total += time**mode.power * wave * mode.vector
+                total += time**mode.power * sp.exp(mode.rate * time) * mode.vector
         return sp.Matrix(total)
 
     @property
@@ -230,49 +243,47 @@ class LinearSystem:
         Exact where the component is linear in t, or quadratic in one exponential: :math:`c_+ e^{\lambda t} + c_0 +
         c_- e^{-\lambda t}` and its relatives. Otherwise a bracketed root in floats, up to `horizon`.
         """
-        index = component if isinstance(component, int) else self._index(component)
-        target, start = sp.sympify(level), self.start[index]
-        terms = [(m.rate, m.power, m.vector[index]) for m in self.modes if m.vector[index] != 0]
-        gap = sign_of(target - start)
+        if isinstance(component, str) and component not in self.names:
+            raise EquationError(f"{component} is not a component; the components are {', '.join(self.names)}")
+        index = component if isinstance(component, int) else list(self.names).index(component)
+        target = sp.sympify(level)
+        gap = sign_of(target - self.start[index])
         if gap == 0:
             return HittingTime(sp.S.Zero, "proof", "the start is on the level")
+        try:
+            terms = [(m.rate, m.power, m.vector[index]) for m in self.modes if m.vector[index] != 0]
+        except EquationError:
+            return self._measured_time(index, target, horizon)
         if not terms or all(rate == 0 and power == 0 for rate, power, _ in terms):
             return HittingTime(sp.oo, "proof", "the component is constant and off the level")
-        if any(power for _, power, _ in terms):
-            exact = _linear_time(terms, target)
-        else:
-            exact = _exponential_time(terms, target, gap)
-        return exact if exact is not None else self._measured_time(index, target, terms, horizon)
+        jordan = any(power for _, power, _ in terms)
+        exact = _linear_time(terms, target) if jordan else _exponential_time(terms, target, gap)
+        return exact if exact is not None else self._measured_time(index, target, horizon)
 
-    def _index(self, component: str) -> int:
-        if component not in self.names:
-            raise EquationError(f"{component} is not a component; the components are {', '.join(self.names)}")
-        return list(self.names).index(component)
-
-    def _measured_time(self, index: int, level: sp.Expr, terms: list[Any], horizon: float | None) -> HittingTime:
+    def _measured_time(self, index: int, level: sp.Expr, horizon: float | None) -> HittingTime:
+        from scipy.linalg import expm
         from scipy.optimize import brentq
 
-        loose = {s.name for e in (level, *(x for term in terms for x in (term[0], term[2]))) for s in e.free_symbols}
+        loose = self.matrix.free_symbols | self.start.free_symbols | level.free_symbols
         if loose:
             raise EquationError(f"no closed form for the hitting time of {self.names[index]}: signs are not known for "
-                                f"symbols; declare {sorted(loose)[0]} positive or give numbers")  # fmt: skip
-        numbers = [(complex(rate), power, complex(c)) for rate, power, c in terms]
-
-        def gap(t: float) -> float:
-            return sum((c * t**p * complex(math.e) ** (r * t)).real for r, p, c in numbers) - float(level)
-
-        fastest = max([abs(r) for r, *_ in numbers if r] or [1.0])
-        slowest = min([abs(r.real) for r, *_ in numbers if abs(r.real) > 1e-12] or [fastest])
-        end = horizon if horizon is not None else 200.0 / slowest
-        step = min(0.05 / fastest, end / 100.0)
-        t, before = 0.0, gap(0.0)
+                                f"symbols; declare {min(map(str, loose))} positive or give numbers")  # fmt: skip
+        matrix, x = (np.array(m.tolist(), dtype=float) for m in (self.matrix, self.start))
+        rates = np.linalg.eigvals(matrix)
+        fastest = float(np.abs(rates).max()) or 1.0
+        slowest = min((abs(r) for r in rates.real if abs(r) > 1e-9 * fastest), default=fastest)
+        step = 0.05 / fastest
+        end = min(horizon if horizon is not None else 200.0 / slowest, step * STEP_LIMIT)
+        forward, target, t = expm(step * matrix), float(level), 0.0
         method = f"first sign change on a grid of step {step:.3g}, then a bracketed root, in floats"
-        while t < end:
-            after = gap(t + step)
-            if before * after <= 0:
-                return HittingTime(float(brentq(gap, t, t + step, xtol=1e-14, rtol=1e-14)), "measurement", method)
-            t, before = t + step, after
-        return HittingTime(None, "measurement", f"the level was not reached before t = {end:.6g}; {method}")
+        while t < end and np.isfinite(x).all():
+            before, here = x[index, 0] - target, x
+            x = forward @ x
+            if before * (x[index, 0] - target) <= 0:
+                gap = lambda s, here=here: (expm(s * matrix) @ here)[index, 0] - target  # noqa: E731
+                return HittingTime(t + float(brentq(gap, 0.0, step, xtol=1e-15)), "measurement", method)
+            t += step
+        return HittingTime(None, "measurement", f"the level was not reached before t = {t:.6g}; {method}")
 
 
 def _divide(series: list[sp.Expr], root: sp.Expr) -> list[sp.Expr]:
@@ -330,12 +341,10 @@ def _earliest(roots: list[sp.Expr], unit: sp.Expr) -> HittingTime | None:
     if any(root.free_symbols or sign_of(sp.im(root)) is None for root in roots):
         return None
     real = [root for root in roots if sign_of(sp.im(root)) == 0]
-    signs = [sign_of(root - 1) for root in real]
-    if None in signs:
+    if any(sign_of(root - 1) is None for root in real):  # too close to call
         return None
-    later = [root for root, sign in zip(real, signs, strict=True) if sign != -1]
-    method = "quadratic in one exponential"
+    later = [root for root in real if sign_of(root - 1) != -1]
     if not later:
-        return HittingTime(sp.oo, "proof", f"{method}: no root in t >= 0, so the level is never reached")
+        return HittingTime(sp.oo, "proof", "quadratic in one exponential: never on the level")
     first = later[0] if len(later) == 1 or sign_of(later[1] - later[0]) != -1 else later[1]
-    return HittingTime(sp.log(first) / unit, "proof", method)
+    return HittingTime(sp.log(first) / unit, "proof", "quadratic in one exponential")

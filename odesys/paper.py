@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from .errors import ParameterError
 
 if TYPE_CHECKING:
+    from .claims import ClaimBook
     from .system import System
 
 Progress = Callable[[str, float], None]
@@ -115,7 +116,12 @@ class Paper:
     protocols: Mapping[str, Callable[[Mapping[str, Any], Progress], Simulation]]
     figures: Mapping[str, FigureSpec]
     compare: CompareFunction | None = None
-    claims: tuple[str, ...] = ()
+    book: Callable[[], ClaimBook] | None = None
+    mutations: tuple[str, ...] = ()
+
+    def claims(self) -> list[str]:
+        """Ids of the registered claims."""
+        return [] if self.book is None else [claim.id for claim in self.book()]
 
     def read_parameters(self, settings: Mapping[str, str]) -> dict[str, Any]:
         """All parameters: defaults, overridden by texts such as {"omega": "0.05"}; unknown names are refused."""

@@ -74,7 +74,7 @@ def describe(paper: Paper) -> dict[str, Any]:
         "parameters": [
             {"name": p.name, "default": p.default, "type": p.kind.__name__, "help": p.help} for p in paper.parameters
         ],
-        "systems": list(paper.systems), "protocols": list(paper.protocols), "claims": list(paper.claims),
+        "systems": list(paper.systems), "protocols": list(paper.protocols), "claims": paper.claims(),
         "figures": [{"id": name, "title": figure.title} for name, figure in paper.figures.items()],
     }  # fmt: skip
 

@@ -1,9 +1,9 @@
 r"""The one zero test: zero, non-zero with a witness, or undecided with the residual.
 
 ``zero`` is a proof: the expression is rewritten to a rational function of atoms by named rules and its numerator
-vanishes in exact arithmetic (`odesys.atoms`, `odesys.expansion`). ``nonzero`` is a certificate: at an exact rational point an enclosing
-ball excludes zero. Everything else is ``undecided``. Floats are never proofs: a float v stands for any number within
-:math:`2^{-50}\max(1, |v|)` of it.
+vanishes in exact arithmetic (`odesys.atoms`, `odesys.expansion`). ``nonzero`` is a certificate: at an exact rational
+point an enclosing ball excludes zero. Everything else is ``undecided``. Floats are never proofs: a float v stands for
+any number within :math:`2^{-50}\max(1, |v|)` of it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .graph import ZERO, Node, Number
 
 PRECISIONS = (64, 128, 256, 512, 1024)  # bits
 POINTS = 12
-EXPANSION_LIMIT = 2_000_000
+EXPANSION_LIMIT = 1_000_000  # products of terms in one multiplication
 _FLOAT_ERROR = 2.0**-50
 
 
@@ -67,7 +67,7 @@ def zero_test(node: Any, positive: Collection[str] = (), seed: int = 0) -> ZeroR
     """
     node = graph.as_node(node)
     if node is ZERO:
-        return ZeroResult("zero", None, None, None, "the constant zero")
+        return ZeroResult("zero", None, None, None, "it cancels as written")
     points = list(_points(sorted(graph.symbols([node])), positive, seed))
     for step, precision in enumerate(PRECISIONS):
         for point in points:
@@ -86,21 +86,25 @@ def zero_test(node: Any, positive: Collection[str] = (), seed: int = 0) -> ZeroR
 def prove_zero(node: Node, positive: Collection[str] = ()) -> str:
     """How the exact expression `node` was proved to be zero; the empty text if it was not."""
     rewriter = Rewriter(positive)
-    depth = 0
     try:
         (root,) = rewriter([node])
-        if root is ZERO:
-            return "named rewriting"
-        # shallow first: nested sums as opaque symbols keep the expansion small, and often suffice
-        while True:
+    except ZeroDivisionError:  # defined nowhere
+        return ""
+    if root is ZERO:
+        return "named rewriting"
+    # shallow first, and divisors last: nested sums as opaque symbols keep the expansion small, and often suffice
+    for divisors in (False, True):
+        complete, depth = False, 0
+        while not complete:
             depth += 1
-            expansion = Expansion(root, rewriter.relations, depth, EXPANSION_LIMIT)
+            try:
+                expansion = Expansion(root, rewriter.relations, depth, EXPANSION_LIMIT, divisors)
+            except (TooLarge, ZeroDivisionError):
+                break
             if expansion.is_zero():
                 return f"named rewriting, then exact expansion of sums to depth {depth}"
-            if expansion.complete:
-                return ""
-    except (TooLarge, ZeroDivisionError):
-        return ""
+            complete = expansion.complete
+    return ""
 
 
 def _points(names: Sequence[str], positive: Collection[str], seed: int) -> Iterator[dict[str, Fraction]]:
@@ -128,7 +132,7 @@ def _value(node: Node, point: Mapping[str, Fraction], precision: int) -> Any:
 
 
 def ball_functions() -> dict[str, Callable[[Any], Any]]:
-    """The elementary functions over flint balls (`arb`), for `graph.evaluate`; outside its domain a ball is not finite."""
+    """The elementary functions over flint balls (`arb`), for `graph.evaluate`; not finite outside their domain."""
     return {
         "exp": lambda z: z.exp(), "log": lambda z: z.log(), "sin": lambda z: z.sin(), "cos": lambda z: z.cos(),
         "tan": lambda z: z.tan(), "tanh": lambda z: z.tanh(), "sinh": lambda z: z.sinh(), "cosh": lambda z: z.cosh(),

@@ -71,7 +71,7 @@ def growth() -> System:
 
 
 def bouncing() -> System:
-    """x'' = -sign(x), a ball in the potential |x|: crosses x = 0 and conserves y^2/2 + |x|; period 4 sqrt(2 E) at energy E."""
+    """x'' = -sign(x), a ball in the potential |x|: crosses x = 0, conserves E = y^2/2 + |x|, period 4 sqrt(2 E)."""
     return System.from_equations({X: Y, Y: -sp.sign(X)})
 
 

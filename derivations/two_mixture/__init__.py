@@ -12,7 +12,8 @@ omega, b        initial scale of keys and queries; bias of both heads
 T1, T2, T3      ends of the stages; x_star the score that ends stage 2; eps the loss that ends stage 3
 
 Covered: setting, closed systems and their reductions, closed forms of stage 1 and of the frozen-force stage 2, both
-protocols, figures 1-4, comparison with networks. Not yet: the registered claims; families in K.
+protocols, figures 1-4, comparison with networks, claims of sections 2, 5, 6 and appendices B-D, parts of E, G, H.
+Not yet: claims about trajectories of stages 2 and 3 (E.1, E.2, E.4, E.5, E.7, F, Theorem 4.1); families in K.
 """
 
 from __future__ import annotations
@@ -43,4 +44,6 @@ PAPER = Paper(
     },
     figures={key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}")) for key, title in FIGURES.items()},
     compare=later(f"{__name__}.compare", "compare"),
+    book=later(f"{__name__}.claims", "get_book"),
+    mutations=("sign", "weight", "swap", "flip", "double"),
 )

@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 import sympy as sp
 
-from odesys import graph
+from odesys import System, graph
 from odesys.graph import ONE, ZERO, Node, sym
 from odesys.logistic_drive import LogisticDrive, find_logistic_drive
 from odesys.sectors import eigenprojectors
@@ -55,8 +55,12 @@ class StageOne:
 
 @cache
 def stage_one(K: int = 2, L: int = 3) -> StageOne:
-    """Derive both phases of stage 1 from the reduced system at uniform attention (zero scores)."""
-    system = dynamics.reduced("stage1", K, L).system
+    """Both phases of stage 1 of the paper's system."""
+    return stage_one_of(dynamics.reduced("stage1", K, L).system)
+
+
+def stage_one_of(system: System) -> StageOne:
+    """Derive both phases of stage 1 from a reduced system at uniform attention (zero scores)."""
     scores = {sym(name): ZERO for name in system.names if name.startswith("M_")}
     moving = [name for name in system.names if name.startswith("n_")]
     picked = [system.nodes[system.names.index(name)] for name in moving]

@@ -43,13 +43,13 @@ def symmetry_generators(K: int = 2, L: int = 3) -> tuple[SignedPermutation, ...]
 @cache
 def reduced(stage: str = "simultaneous", K: int = 2, L: int = 3) -> Quotient:
     """Quotient by groups and heads: 2 + 8 + 6 + 6 = 22 states, named n_c, M_cv_same, A_vv_other, ..."""
-    return _named(full_flow(stage, K, L).quotient(generators=symmetry_generators(K, L)))
+    return named(full_flow(stage, K, L).quotient(generators=symmetry_generators(K, L)))
 
 
 @cache
 def reduced_descent(K: int = 2, L: int = 3) -> Quotient:
     """The exact gradient-descent map on the 22 orbit variables."""
-    return _named(full_descent(K, L).quotient(generators=symmetry_generators(K, L)))
+    return named(full_descent(K, L).quotient(generators=symmetry_generators(K, L)))
 
 
 def one_head(K: int = 2, L: int = 3) -> Quotient:
@@ -74,7 +74,8 @@ def orbit_name(state: str) -> str:
     return f"{_LETTER[path]}_{kinds}_{'same' if same else 'other'}"
 
 
-def _named(quotient: Quotient) -> Quotient:
+def named(quotient: Quotient) -> Quotient:
+    """The quotient with its variables named after the orbits."""
     return quotient.rename({name: orbit_name(name) for name in quotient.system.names})
 
 

@@ -19,8 +19,10 @@ from typer.testing import CliRunner, Result
 
 import odesys
 from odesys import System, cli, papers
+from odesys.claims import ClaimBook
 from odesys.errors import IntegrationError, OdesysError
 from odesys.paper import FigureSpec, Paper, Parameter, Progress, Simulation
+from odesys.verdicts import Verdict, measured, proved, refuted
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -98,6 +100,24 @@ def draw_half(folder: Path, progress: Progress) -> list[Path]:
     raise OdesysError("the figure can not be drawn")
 
 
+BOOK = ClaimBook("toy", laboratory=lambda mutation="": mutation)
+
+
+@BOOK.claim("A.1", "Right", kind="identity", statement="1 = 1", reading="as it stands")
+def claim_right(lab: str) -> Verdict:
+    return refuted("broken") if lab else proved()
+
+
+@BOOK.claim("A.2", "Misprinted", kind="identity", statement="1 = 2", reading="as it stands", expect="fails", uses=["A.1"])
+def claim_misprinted(lab: str) -> Verdict:
+    return refuted({"left": 1, "right": 2}).correcting("1 = 1", proved(), "a typo")
+
+
+@BOOK.claim("A.3", "Wrong", kind="order", statement="x", reading="y", level="full", apart="it is only slow")
+def claim_wrong(lab: str) -> Verdict:
+    return measured(False, {"x": 3})
+
+
 TOY = Paper(
     name="toy", title="A toy [bold]paper", reference="nobody, never",
     parameters=(Parameter("K", 2, "a number", int, low=2), Parameter("omega", 0.1, "a scale", low=0, open_low=True)),
@@ -105,7 +125,7 @@ TOY = Paper(
     protocols={"swing": run, "still": still, "fails": fails, "breaks": breaks, "interrupted": interrupted},
     figures={"1": FigureSpec("The swing", draw), "2b": FigureSpec("The swing again", draw)},
     compare=lambda widths, seeds, parameters, progress: Comparison(widths, seeds, parameters),
-    claims=("A.1", "A.2", "A.3"),
+    book=lambda: BOOK, mutations=("broken",),
 )  # fmt: skip
 BARE = Paper("bare", "Nothing in it", "none", (), {}, {}, {"bad": FigureSpec("Not drawn", draw_half)})
 
@@ -261,6 +281,27 @@ def test_compare(odesys_command) -> None:
     assert [row["width"] for row in read("default.json")["deviation"]] == [64, 256, 1024]
 
 
+def test_verify(odesys_command) -> None:
+    text = works(odesys_command("verify", "toy", "--json", "v.json", "--errata", "e.md", "--mutations"))
+    for word in ("A.1", "Misprinted", "fails", "proof", "instead (holds, proof): 1 = 1", "2 claims; 2 by proof", "1 of 2 claims"):
+        assert word in text
+    result = read("v.json")
+    assert [c["id"] for c in result["claims"]] == ["A.1", "A.2"]
+    assert result["claims"][1]["as_stated"] == "fails" and result["claims"][1]["corrected"]["as_stated"] == "holds"
+    assert result["mutations"]["toy"]["survivors"] == {"A.2": "no reason given"}
+    assert "## A.2: Misprinted" in Path("e.md").read_text() and "A.1" not in Path("e.md").read_text()
+    works(odesys_command("verify", "toy", "--errata", "e.tex"))
+    assert r"\end{document}" in Path("e.tex").read_text()
+    assert works(odesys_command("verify", "bare")) == "bare has no registered claims yet\n"
+
+
+def test_verify_an_unexpected_verdict_is_exit_code_1(odesys_command) -> None:
+    result = odesys_command("verify", "toy", "--level", "full")
+    assert result.exit_code == 1 and "unexpected" in result.stdout and "A.3 fails: witness {'x': 3}" in result.stdout
+    assert odesys_command("verify", "toy", "--claim", "A.3").exit_code == 1
+    assert "toy has no claim 'A.9'" in refused(odesys_command("verify", "toy", "--claim", "A.9"))
+
+
 def test_figures(odesys_command) -> None:
     assert works(odesys_command("figures", "toy", "--out", "f", "--json", "f.json")) == "wrote f/swing.pdf\n" * 2
     assert read("f.json") == {
@@ -277,7 +318,7 @@ def test_figures(odesys_command) -> None:
 def test_help_and_version(odesys_command) -> None:
     assert works(odesys_command("--version")) == f"odesys {odesys.__version__}\n"
     text = works(odesys_command("--help"))
-    for command in ("list", "derive", "simulate", "compare", "figures"):
+    for command in ("list", "derive", "verify", "simulate", "compare", "figures"):
         assert f"\n  {command} " in text
         page = works(odesys_command(command, "--help"))
         assert f"Usage: odesys {command}" in page and "--json FILE" in page

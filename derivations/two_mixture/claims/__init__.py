@@ -1,0 +1,19 @@
+"""Claims of the two-mixture paper, a file per part of the paper; importing this package fills the book."""
+
+from . import (  # noqa: F401
+    part_2_setting,
+    part_5_d_stage_one,
+    part_6_construction,
+    part_b_c_symmetry,
+    part_e_stage_two,
+    part_g_h_probability,
+)
+from .book import ClaimBook, book
+
+
+def get_book() -> ClaimBook:
+    """The filled claim book."""
+    return book
+
+
+__all__ = ["book", "get_book"]

@@ -1,0 +1,73 @@
+"""The claim book of the paper, and expressions that several parts share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from odesys import graph
+from odesys.claims import ClaimBook
+from odesys.graph import ONE, ZERO, Node, sym
+
+from ..laboratory import Laboratory
+
+book = ClaimBook("two_mixture", Laboratory,
+                 reference="Transformers Provably Learn Two-Mixture of Linear Classification via Gradient Flow")
+
+SIGNS = (1, -1)
+SAMPLES = tuple((k, s, r) for k in (1, 2) for s in SIGNS for r in SIGNS)
+CONSISTENT = tuple((k, s, s) for k in (1, 2) for s in SIGNS)
+CONFLICTING = tuple((k, s, -s) for k in (1, 2) for s in SIGNS)
+
+
+def tokens(k: int, s: int, r: int) -> tuple[tuple[str, int], ...]:
+    """Words and signs of X_{k,s,s'} = (c_k, s v_k, s' v_k')."""
+    return (f"c{k}", 1), (f"v{k}", s), (f"v{3 - k}", r)
+
+
+def name(k: int, s: int, r: int) -> str:
+    """X_{k,s,s'} in text."""
+    return f"X_{{{k},{'+' if s > 0 else '-'},{'+' if r > 0 else '-'}}}"
+
+
+def attention(lab: Laboratory, sample: tuple[int, int, int], sign: int, lifted: bool = False) -> list[list[Node]]:
+    """Softmax weights of one head on a sample, rows queries, written out from Eq. (1) entry by entry."""
+    flow, words = lab.flow(), tokens(*sample)
+    head = 0 if sign > 0 else 1
+    rows = []
+    for query, sq in words:
+        weights = []
+        for key, sk in words:
+            score = flow.score(head, key, query)
+            weights.append(graph.exp(sk * sq * (lift(lab, score) if lifted else sym(score))))
+        total = graph.add(weights)
+        rows.append([weight / total for weight in weights])
+    return rows
+
+
+def lift(lab: Laboratory, state: str) -> Node:
+    """A state of the full flow in the reduced variables."""
+    variable, sign = lab.reduced().variable(state)
+    return sym(variable) * sign
+
+
+def head_output(lab: Laboratory, sample: tuple[int, int, int], sign: int) -> Node:
+    """H_sign(X) = sum_l w' X softmax(...), written out from Eq. (1)."""
+    values = [s * sym(lab.flow().neuron(0 if sign > 0 else 1, word)) for word, s in tokens(*sample)]
+    rows = attention(lab, sample, sign)
+    return graph.add(weight * value for row in rows for weight, value in zip(row, values, strict=True))
+
+
+def zero_scores(nodes: Mapping[str, Node], prefixes: tuple[str, ...] = ("M_", "KQ_")) -> dict[str, Node]:
+    """The same expressions at uniform attention: all scores zero."""
+    names = {n for n in graph.symbols(nodes.values()) if n.startswith(prefixes)}
+    return dict(zip(nodes, graph.substitute(list(nodes.values()), {sym(n): ZERO for n in names}), strict=True))
+
+
+def all_units_on(nodes: Mapping[str, Node], off: tuple[Node, ...] = ()) -> dict[str, Node]:
+    """The same expressions with every unit active, but for those whose surface is in `off`."""
+    surfaces = graph.surfaces(nodes.values())
+    gates: dict[Node, Node] = {}
+    for surface in surfaces:
+        gate = ZERO if surface in off else ONE
+        gates |= {graph.step(surface): gate, graph.step(-surface): ONE - gate}
+    return dict(zip(nodes, graph.substitute(list(nodes.values()), gates), strict=True))

@@ -1,0 +1,227 @@
+"""Appendices B and C: the closed system, its start and its symmetries."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+
+from odesys import Flow, graph
+from odesys.claims import combine
+from odesys.evidence import enumerate_all, equal, identity
+from odesys.graph import Node, sym
+from odesys.state_symmetry import StateSymmetry, check_symmetry
+from odesys.symmetry import SignedPermutation
+from odesys.verdicts import Evidence, Verdict, measured, proved, refuted, undecided
+
+from .. import dynamics
+from ..laboratory import Laboratory
+from .book import SAMPLES, SIGNS, attention, book, name
+
+GROUP_SWAP = SignedPermutation(((1, 1), (0, 1), (3, 1), (2, 1)), ((0, 1), (1, 1)), (((0, 1),), ((0, 1),)), 1)
+HEAD_SWAP = SignedPermutation(((0, 1), (1, 1), (2, -1), (3, -1)), ((1, 1), (0, 1)), (((0, 1),), ((0, 1),)), -1)
+
+
+@book.claim("B.1", "Weight gradients", kind="identity", uses=["Eq.1"], expect="holds",
+            statement=r"\dot w_\pm,\ \dot W_{K\pm},\ \dot W_{Q\pm}\ \text{as printed, with } p^{(-)} \text{ in } \dot w_-",
+            reading="hand-written gradients of a network (m = 5, d = 7, seed 0) agree with central differences of its loss "
+                    "to 1e-6 relative; the stray p^(+) in the printed equation of w_- is read as p^(-)")
+def weight_gradients(lab: Laboratory) -> Verdict:
+    """Central differences in every trained weight of one random network."""
+    from dataclasses import replace
+
+    from numerics.finite_width import gradients, loss_value, random_network
+
+    net = random_network(lab.model, 5, 7, {"w": 0.7, "W_K": 0.5, "W_Q": 0.5}, 0, {"b": 0.5})
+    slopes = gradients(net, lab.data, dynamics.ALL)
+    flow = lab.flow()
+    state = flow.initial_state(weights=net.images())
+    rate = flow.system.compile(b=0.5)(0.0, state)
+    h, worst = 1e-5, 0.0
+    moved = [replace(net, weights={k: v - t * slopes.get(k, 0) for k, v in net.weights.items()}) for t in (h, -h)]
+    descent = (loss_value(moved[0], lab.data) - loss_value(moved[1], lab.data)) / (2 * h)
+    size = sum(float((g**2).sum()) for g in slopes.values())
+    worst = max(worst, abs(descent + size) / size)
+    paths = [flow.initial_state(weights=n.images()) for n in moved]
+    worst = max(worst, float(np.abs((paths[0] - paths[1]) / (2 * h) - rate).max() / np.abs(rate).max()))
+    return measured(worst < 1e-6, {"relative error": worst}, worst=worst, width=5, dimension=7, seed=0)
+
+
+def _tables(flow: Flow, head: str) -> dict[str, np.ndarray]:
+    """Scores and self-scores of one head as arrays of symbols."""
+    return {key: np.vectorize(sym, otypes=[object])(flow.matrices[f"{path}_{head}"])
+            for key, path in (("M", "KQ"), ("A", "KK"), ("B", "QQ"))}
+
+
+def _force(lab: Laboratory, stage: str, sign: int) -> np.ndarray:
+    """G = -dL/dM by scalar reverse derivatives of the loss."""
+    flow = lab.flow(stage)
+    scores = _tables(flow, lab.head_name(sign))["M"]
+    return -np.array(graph.gradient(flow.system.observables["loss"], list(scores.ravel())), dtype=object).reshape(4, 4)
+
+
+@book.claim("B.2", "The reduced flow", kind="identity", uses=["B.1"],
+            statement=r"\dot M=AG+GB,\ \dot A=MG^\top+GM^\top,\ \dot B=M^\top G+G^\top M,\ \dot n=-\partial\mathcal L/\partial n",
+            reading="all 72 + 8 derived equations of simultaneous training equal the matrix form, and its force matrix equals "
+                    "G = -dL/dM from independent scalar derivatives of the loss (the stages keep some of these equations)")
+def reduced_flow(lab: Laboratory) -> Verdict:
+    """The engine's force matrix equals the scalar derivatives; the equations are the matrix form of that force."""
+    flow = lab.flow("simultaneous")
+    residuals: dict[str, Node] = {}
+    for sign in SIGNS:
+        own, form = _matrix_form(flow, lab.head_name(sign))
+        residuals |= form
+        force = _force(lab, "simultaneous", sign)
+        residuals |= {f"force {sign} {i}{j}": own[i, j] - force[i, j] for i, j in product(range(4), repeat=2)}
+        neurons = [lab.neuron(sign, word) for word in ("c1", "c2", "v1", "v2")]
+        rhs = dict(zip(flow.system.names, flow.system.nodes, strict=True))
+        for n, slope in zip(neurons, graph.gradient(flow.system.observables["loss"], neurons), strict=True):
+            residuals[n.args[0]] = rhs[n.args[0]] + slope
+    return identity(residuals) & _dimension(flow.system.dimension)
+
+
+def _matrix_form(flow: Flow, head: str) -> tuple[np.ndarray, dict[str, Node]]:
+    """The force of one head, read off dM = A G + G B at A = I, B = 0, and what the 36 equations differ by from its form."""
+    rhs = dict(zip(flow.system.names, flow.system.nodes, strict=True))
+    t = _tables(flow, head)
+    M, A, B = t["M"], t["A"], t["B"]
+    unit = {node: graph.ONE if i == j else graph.ZERO for (i, j), node in np.ndenumerate(A)}
+    unit |= {node: graph.ZERO for node in B.ravel()}
+    table = flow.matrices[f"KQ_{head}"]
+    force = np.array(graph.substitute([rhs[n] for n in table.ravel()], unit), dtype=object).reshape(4, 4)
+    right = {"KQ": A @ force + force @ B, "KK": M @ force.T + force @ M.T, "QQ": M.T @ force + force.T @ M}
+    gaps: dict[str, Node] = {}
+    for path, matrix in right.items():
+        table = flow.matrices[f"{path}_{head}"]
+        gaps |= {table[i, j]: rhs[table[i, j]] - matrix[i, j] for i, j in product(range(4), repeat=2)}
+    return force, gaps
+
+
+def _dimension(found: int) -> Verdict:
+    return proved(dimension=found) if found == 2 * (16 + 10 + 10 + 4) else refuted({"dimension": found})
+
+
+@book.claim("Sec.5.2-system", "Linear system of 36 variables a head", kind="identity", uses=["B.2"], same_as="B.2",
+            statement=r"\dot{\mathbf z}=\mathcal A(t)\,\mathbf z,\quad \mathbf z=(M,A,B)\in\mathbb R^{36}",
+            reading="with G held, the 36 equations of the + head in stage 2 are linear and homogeneous in (M, A, B): they are "
+                    "A G + G B, M G' + G M', M' G + G' M, and G contains neither A nor B")
+def linear_system(lab: Laboratory) -> Verdict:
+    """The 36 equations are products of one path matrix and the force, whose entries do not contain A or B."""
+    flow, head = lab.flow("stage2"), lab.head_name(+1)
+    force, gaps = _matrix_form(flow, head)
+    tables = _tables(flow, head)
+    self_scores = {node.args[0] for key in "AB" for node in tables[key].ravel()}
+    leaked = sorted(graph.symbols(list(force.ravel())) & self_scores)
+    size = len({node for table in tables.values() for node in table.ravel()})
+    if leaked or size != 36:
+        return refuted({"in the force": leaked, "size": size})
+    return identity(gaps).adding(size=size)
+
+
+@book.claim("C.1", "Start values", kind="identity", uses=["Def.2.1"],
+            apart="start values do not depend on data, labels or head signs",
+            statement=r"M(0)\to0,\quad A(0),B(0)\to\omega^2 I\quad(m\to\infty)",
+            reading="expectations are exact at every m (second moments of independent centred entries of variance omega^2/m); "
+                    "each entry's variance is at most 2 omega^4 / m, so the limit holds in mean square; the almost sure limit "
+                    "is the strong law and is not checked")
+def start_values(lab: Laboratory) -> Verdict:
+    """Expectation and variance of entries of Gram matrices from the moments of independent Gaussian columns."""
+    m, omega = sym("m"), sym("omega")
+    variance = omega**2 / m  # of one entry of W_K or W_Q
+    residuals: dict[str, Node] = {}
+    for left, right in (("K", "K"), ("Q", "Q"), ("K", "Q")):
+        for same_word in (True, False):
+            paired = left == right and same_word
+            mean = m * variance if paired else graph.ZERO  # sum over m rows of E[x y]
+            second = m * (3 * variance**2 - variance**2) if paired else m * variance**2  # Gaussian fourth moment is 3
+            target = omega**2 if paired else graph.ZERO
+            residuals[f"E {left}{right} {same_word}"] = mean - target
+            residuals[f"Var {left}{right} {same_word}"] = second - (2 if paired else 1) * omega**4 / m
+    flow = lab.flow()
+    start = dict(zip(flow.system.names, flow.initial_state(omega=0.5), strict=True))
+    table = flow.matrices[f"KK_{lab.head_name(+1)}"]
+    right_start = all(start[table[i, j]] == (Fraction(1, 4) if i == j else 0) for i, j in product(range(4), repeat=2))
+    return identity(residuals, positive=("m", "omega")) & (proved() if right_start else refuted({"start": str(start)}))
+
+
+def _commutes(lab: Laboratory, element: SignedPermutation) -> Verdict:
+    """F(g x) = g F(x) for every derived equation of every stage, and g fixes the infinite-width start."""
+    total = proved()
+    for stage in ("stage1", "stage2", "simultaneous"):
+        flow = lab.flow(stage)
+        target, sign = element.on_states(flow)
+        symmetry = StateSymmetry(flow.system.names, tuple(target.tolist()), tuple(sign.tolist()))
+        answer, result = check_symmetry(flow.system, symmetry)
+        if answer == "nonzero":
+            point = {k: str(v) for k, v in result.witness.items()}
+            return refuted({"stage": stage, "element": element.describe(flow), "at": point, "residual": str(result.value)})
+        if answer == "undecided":
+            return undecided(f"{stage}: {result.residual!r}", Evidence.PROOF)
+        start = flow.initial_state(omega=0.5)
+        if (symmetry.act(start) != start).any():
+            return refuted({"stage": stage, "start": "not fixed"})
+        total = total.adding(**{stage: f"{flow.system.dimension} equations"})
+    return total
+
+
+@book.claim("C.2", "The two groups stay symmetric", kind="identity", uses=["C.1", "B.2"],
+            statement=r"n_{\mu},M_{\mu\nu},A_{\mu\nu},B_{\mu\nu}\ \text{invariant under}\ c_1\leftrightarrow c_2,\,v_1\leftrightarrow v_2",
+            reading="the swap fixes the infinite-width start and commutes with the flow of every stage, as expressions")
+def groups_stay_symmetric(lab: Laboratory) -> Verdict:
+    """Equivariance under the group swap."""
+    return _commutes(lab, GROUP_SWAP)
+
+
+@book.claim("C.4", "The two heads stay symmetric", kind="identity", uses=["C.1", "B.2"],
+            statement=r"n^-_\mu=(-1)^{[\mu\in\mathcal V]}n^+_\mu,\ M^-_{\mu\nu}=(-1)^{[\mu\in\mathcal V]+[\nu\in\mathcal V]}M^+_{\mu\nu},\dots",
+            reading="v -> -v with the heads and the labels exchanged fixes the infinite-width start and commutes with the flow "
+                    "of every stage, as expressions")
+def heads_stay_symmetric(lab: Laboratory) -> Verdict:
+    """Equivariance under the head swap with v -> -v."""
+    return _commutes(lab, HEAD_SWAP)
+
+
+@book.claim("C.3", "Samples of both groups look alike", kind="identity", uses=["C.2"],
+            statement=r"p^{(\pm)},H_\pm,f\ \text{agree on}\ X_{1,s,s'}\ \text{and}\ X_{2,s,s'}",
+            reading="on symmetric states, as expressions in the 22 variables: all softmax weights, head outputs and margins")
+def samples_of_groups_agree(lab: Laboratory) -> Verdict:
+    """Pairs of samples with k = 1 and k = 2."""
+    pairs: dict[str, tuple[Node, Node]] = {}
+    for s, r, sign in product(SIGNS, SIGNS, SIGNS):
+        first, second = (attention(lab, (k, s, r), sign, lifted=True) for k in (1, 2))
+        for l, h in product(range(3), repeat=2):
+            pairs[f"p {name(1, s, r)} {sign} {l}{h}"] = (first[l][h], second[l][h])
+        pairs[f"H {name(1, s, r)} {sign}"] = tuple(
+            lab.observable("H", k, s, r, sign, quotient=True) for k in (1, 2))  # type: ignore[assignment]
+        pairs[f"f {name(1, s, r)}"] = tuple(
+            lab.observable("margin", k, s, r, quotient=True) for k in (1, 2))  # type: ignore[assignment]
+    return equal(pairs)
+
+
+@book.claim("C.5", "Samples of both labels look alike", kind="identity", uses=["C.4"],
+            statement=r"p^{(+)}(X_{k,s,s'})=p^{(-)}(X_{k,-s,-s'}),\ H_+=H_-,\ f(X_{k,s,s'})=-f(X_{k,-s,-s'})",
+            reading="on symmetric states, as expressions in the 22 variables; for f: the margins y f agree")
+def samples_of_labels_agree(lab: Laboratory) -> Verdict:
+    """Pairs of samples with all signs flipped, heads exchanged."""
+    pairs: dict[str, tuple[Node, Node]] = {}
+    for k, s, r in SAMPLES:
+        plus, minus = attention(lab, (k, s, r), +1, lifted=True), attention(lab, (k, -s, -r), -1, lifted=True)
+        for l, h in product(range(3), repeat=2):
+            pairs[f"p {name(k, s, r)} {l}{h}"] = (plus[l][h], minus[l][h])
+        pairs[f"H {name(k, s, r)}"] = (lab.observable("H", k, s, r, +1, quotient=True),
+                                       lab.observable("H", k, -s, -r, -1, quotient=True))
+        pairs[f"yf {name(k, s, r)}"] = (lab.observable("margin", k, s, r, quotient=True),
+                                        lab.observable("margin", k, -s, -r, quotient=True))
+    return equal(pairs)
+
+
+@book.claim("Beyond.sizes", "Sizes of the reductions", kind="identity", uses=["C.2", "C.4"], beyond=True,
+            statement=r"80\to40\to22\to10\ \text{variables}",
+            reading="dimensions of the full flow, its quotient by the head swap, by both swaps, and after slaving")
+def sizes(lab: Laboratory) -> Verdict:
+    """Count the states of each reduction."""
+    flow = lab.flow()
+    counts = [flow.system.dimension, flow.quotient(generators=[HEAD_SWAP]).system.dimension,
+              lab.reduced().system.dimension, lab.reduced().slaved().system.dimension]
+    return combine({"sizes": enumerate_all(zip(counts, (80, 40, 22, 10), strict=True), lambda p: p[0] == p[1], "sizes")})

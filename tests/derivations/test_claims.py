@@ -1,0 +1,67 @@
+"""The two-mixture claim book: the expected verdict of each claim in one table, and broken systems that are noticed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from derivations.two_mixture.claims import book
+from derivations.two_mixture.laboratory import MUTATIONS
+from odesys.verification import errata_latex, errata_markdown, mutation_runs, mutation_summary, verify
+
+P, C, M = "proof", "certificate", "measurement"
+EXPECTED = {
+    "Def.2.1": ("holds", C), "Eq.1": ("holds", P), "Eq.2": ("holds", P), "Cond.1": ("holds", C), "Def.5.1": ("holds", C),
+    "D.1": ("holds", P), "D.2": ("holds", P), "5.2": ("holds", P), "D.3": ("holds", P), "D.4": ("holds", P),
+    "D.5": ("holds", P), "5.3": ("holds", P), "D.6": ("holds", C), "D.7": ("holds", P), "D.8": ("holds", P),
+    "5.4": ("holds", P), "Beyond.T_half": ("holds", P), "6.1": ("fails", C), "B.1": ("holds", M), "B.2": ("holds", P),
+    "Sec.5.2-system": ("holds", P), "C.1": ("holds", P), "C.2": ("holds", P), "C.4": ("holds", P), "C.3": ("holds", P),
+    "C.5": ("holds", P), "Beyond.sizes": ("holds", C), "App.E.5": ("fails", P), "E.1-display": ("fails", P),
+    "App.E.6": ("holds", P), "E.3": ("fails", P), "E.5-proof": ("holds", P), "Beyond.manifold": ("holds", P),
+    "G.1": ("holds", M), "H.1": ("fails", P), "H.2": ("holds", M),
+}
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    return verify(book, book.select(level="full"), lambda step, done: None)
+
+
+def test_table_of_verdicts(outcomes) -> None:
+    found = {o.claim.id: (o.verdict.as_stated, str(o.verdict.evidence)) for o in outcomes}
+    assert found == EXPECTED
+
+
+def test_what_fails_as_printed_has_a_correction_that_holds(outcomes) -> None:
+    for outcome in outcomes:
+        if outcome.verdict.as_stated == "fails":
+            assert outcome.verdict.corrected is not None and outcome.verdict.corrected.as_stated == "holds"
+            assert outcome.claim.expect == "fails"
+
+
+def test_every_claim_notices_some_broken_system_or_says_why_not(outcomes) -> None:
+    summary = mutation_summary(mutation_runs(book, outcomes, MUTATIONS, lambda step, done: None))
+    assert "no reason given" not in summary["survivors"].values()
+    assert set(summary["survivors"]) == {c.id for c in book if c.apart}
+    assert summary["score"] > 0.7
+
+
+def test_verdicts_do_not_depend_on_the_order(outcomes) -> None:
+    again = verify(book, [book[i] for i in ("E.3", "D.8", "C.2", "Eq.2")], lambda step, done: None)
+    first = {o.claim.id: o.as_json() for o in outcomes}
+    for outcome in again:
+        assert outcome.as_json() | {"seconds": 0} == first[outcome.claim.id] | {"seconds": 0}
+
+
+def test_errata_are_generated(outcomes) -> None:
+    text = errata_markdown(outcomes)
+    for claim in ("6.1", "App.E.5", "E.1-display", "E.3", "H.1"):
+        assert f"## {claim}:" in text
+    assert text.count("\n## ") == 5 and errata_latex(outcomes).count(r"\item[") == 5
+
+
+def test_results_are_json_and_the_proof_graph_has_no_loop(outcomes) -> None:
+    json.dumps([o.as_json() for o in outcomes], allow_nan=False)
+    graph = book.proof_graph()
+    assert len(graph) == len(EXPECTED) and ("C.2", "C.3") in graph.edges

@@ -1,0 +1,102 @@
+"""Verdicts: what they must carry, and how they combine."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from odesys.claims import ClaimBook, ClaimError, combine
+from odesys.verdicts import Evidence, Verdict, certified, measured, proved, refuted, undecided
+
+
+def test_a_failure_needs_a_witness_and_an_undecided_one_its_residual() -> None:
+    with pytest.raises(ValueError, match="witness"):
+        Verdict("fails", Evidence.PROOF)
+    with pytest.raises(ValueError, match="residual"):
+        Verdict("undecided", Evidence.PROOF)
+    with pytest.raises(ValueError, match="holds, fails or is undecided"):
+        Verdict("true", Evidence.PROOF)
+
+
+def test_no_truth_value() -> None:
+    with pytest.raises(TypeError, match="as_stated"):
+        bool(proved())
+
+
+CASES = [proved(), certified(), measured(True), refuted("w1"), refuted("w2", Evidence.MEASUREMENT), undecided("r")]
+
+
+@pytest.mark.parametrize(("a", "b"), list(product(CASES, CASES)))
+def test_combination(a: Verdict, b: Verdict) -> None:
+    both, other = a & b, b & a
+    assert (both.as_stated, both.evidence) == (other.as_stated, other.evidence)
+    answers = {a.as_stated, b.as_stated}
+    if "fails" in answers:
+        assert both.as_stated == "fails" and both.witness is not None
+        assert both.evidence == max(v.evidence for v in (a, b) if v.as_stated == "fails")
+    elif "undecided" in answers:
+        assert both.as_stated == "undecided" and both.residual
+    else:
+        assert both.as_stated == "holds" and both.evidence == min(a.evidence, b.evidence)
+
+
+def test_floats_are_measurements() -> None:
+    assert measured(True).evidence is Evidence.MEASUREMENT and measured(False, "x").evidence is Evidence.MEASUREMENT
+
+
+def test_correction_is_a_verdict_of_its_own() -> None:
+    verdict = refuted({"x": 1}).correcting("x <= 2", certified(), "factor two").with_constants(c=2).adding(n=3)
+    assert verdict.as_stated == "fails" and verdict.corrected is not None
+    assert verdict.corrected.as_json() == {"statement": "x <= 2", "as_stated": "holds", "evidence": "certificate",
+                                           "witness": None, "why": "factor two"}
+    assert verdict.constants == {"c": 2} and verdict.details == {"n": 3}
+
+
+def test_parts_keep_their_own_answers() -> None:
+    total = combine({"a": proved(), "b": refuted("w", Evidence.CERTIFICATE), "c": measured(True)})
+    assert total.as_stated == "fails" and total.evidence is Evidence.CERTIFICATE
+    assert total.details["parts"] == {"a": "holds (proof)", "b": "fails (certificate)", "c": "holds (measurement)"}
+
+
+def book() -> ClaimBook:
+    result = ClaimBook("toy", laboratory=lambda sign=1: sign)
+
+    @result.claim("A.1", "first", kind="identity", statement="s = 1", reading="s is one")
+    def first(lab: int) -> Verdict:
+        return proved() if lab == 1 else refuted({"s": lab})
+
+    @result.claim("A.2", "second", kind="order", statement="x", reading="y", uses=["A.1"], level="full", expect="fails")
+    def second(lab: int) -> Verdict:
+        return measured(True)
+
+    return result
+
+
+def test_book_runs_claims_and_mutants() -> None:
+    claims = book()
+    outcome = claims.run(claims["A.1"])
+    assert outcome.as_expected and outcome.as_json()["evidence"] == "proof"
+    assert claims.run(claims["A.1"], sign=-1).verdict.witness == {"s": -1}
+    assert not claims.run(claims["A.2"]).as_expected, "the expectation is not copied into the verdict"
+    assert [c.id for c in claims.select(level="quick")] == ["A.1"]
+    assert [c.id for c in claims.select(["A.2"], "quick")] == ["A.2"]
+    assert list(claims.proof_graph().edges) == [("A.1", "A.2")]
+
+
+def test_book_mistakes() -> None:
+    claims = book()
+    with pytest.raises(ClaimError, match=r"has no claim 'A.3'; did you mean"):
+        claims["A.3"]
+    with pytest.raises(ClaimError, match="registered twice"):
+        claims.claim("A.1", "again", kind="identity", statement="s", reading="r")
+    with pytest.raises(ClaimError, match="needs a statement and a reading"):
+        claims.claim("A.4", "again", kind="identity", statement="s", reading=" ")
+    with pytest.raises(ClaimError, match="kind 'lemma'"):
+        claims.claim("A.4", "again", kind="lemma", statement="s", reading="r")
+    claims.claim("A.5", "loop", kind="identity", statement="s", reading="r", uses=["A.6"])(proved)
+    with pytest.raises(ClaimError, match="'A.6', which is not registered"):
+        claims.proof_graph()
+    claims.claim("A.6", "loop", kind="identity", statement="s", reading="r", uses=["A.5"])(proved)
+    with pytest.raises(ClaimError, match="in a circle"):
+        claims.proof_graph()
