@@ -1,7 +1,9 @@
 """The one door to floats: straight-line code or block code for a System, with gates, surfaces and Jacobian.
 
 Straight-line code is one Python function after common-subexpression elimination; numba compiles the same text. Block
-code evaluates matrices and one vectorised kernel over samples and is the default for large systems.
+code evaluates matrices and one vectorised kernel over samples and is the default for large systems. Straight-line
+softmax weights are quotients of exponentials, which leave the range of floats at scores of about 700; the block code
+shifts them and has no such limit.
 """
 
 from __future__ import annotations
@@ -219,6 +221,8 @@ class Compiled:
         return array if self._jit else array.tolist()
 
     def _run(self, code: Code, t: float, x: Any, gates: Any, size: int) -> np.ndarray:
+        if len(x) != self.system.dimension:
+            raise ParameterError(f"the state has {len(x)} entries but the system has {self.system.dimension} states")
         out = np.empty(size) if self._jit else [0.0] * size
         g = self._vector(gates) if gates is not None else self._vector(np.empty(0))
         code.function(t, self._vector(x), self._p, g, out)
@@ -338,7 +342,10 @@ def bind_parameters(system: System, parameters: Mapping[str, Any]) -> np.ndarray
     for name in system.parameters:
         if name not in parameters:
             raise ParameterError(f"the parameter {name} has no value; pass {name}=...")
-        number = float(parameters[name])
+        try:
+            number = float(parameters[name])
+        except (TypeError, ValueError):
+            raise ParameterError(f"the parameter {name} = {parameters[name]!r} is not a number") from None
         if not math.isfinite(number):
             raise ParameterError(f"the parameter {name} = {number} must be finite")
         values.append(number)

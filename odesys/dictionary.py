@@ -37,7 +37,7 @@ class Dictionary:
     _index: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __init__(self, words: Sequence[str], gram: Any = None) -> None:
-        names = tuple(words)
+        names = tuple(words or ())
         if not names:
             raise DictionaryError("a dictionary needs at least one word")
         for name in names:
@@ -83,10 +83,15 @@ class Dictionary:
 
 def _checked_gram(gram: Any, names: tuple[str, ...]) -> tuple[tuple[Number, ...], ...]:
     n = len(names)
-    rows = [list(row) for row in (gram.tolist() if hasattr(gram, "tolist") else gram)]
+    try:
+        rows = [list(row) for row in (gram.tolist() if hasattr(gram, "tolist") else gram)]
+    except TypeError:
+        rows = []
     if len(rows) != n or any(len(row) != n for row in rows):
         raise DictionaryError(f"the Gram matrix must be {n} by {n}, one row and column a word")
     out = tuple(tuple(exact_number(value, "the Gram matrix") for value in row) for row in rows)
+    if any(isinstance(value, float) for row in out for value in row):
+        out = tuple(tuple(float(value) for value in row) for row in out)
     for i in range(n):
         for j in range(i):
             if out[i][j] != out[j][i]:

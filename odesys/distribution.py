@@ -27,10 +27,10 @@ class Sample:
     name: str = ""
 
     def __init__(self, tokens: Sequence[str], label: int, weight: Any = Fraction(1), name: str = "") -> None:
-        if isinstance(tokens, str) or not list(tokens):
+        if isinstance(tokens, str) or not hasattr(tokens, "__iter__") or not list(tokens):
             raise DistributionError(f"a sample needs a list of at least one token, got {tokens!r}")
         shown = "(" + ", ".join(map(str, tokens)) + ")"
-        if isinstance(label, bool) or label not in (1, -1):
+        if isinstance(label, (bool, np.ndarray)) or label not in (1, -1):
             raise DistributionError(f"the sample {shown} has the label {label!r}; a label is +1 or -1", label=label)
         object.__setattr__(self, "tokens", tuple(tokens))
         object.__setattr__(self, "label", int(label))
@@ -73,7 +73,7 @@ class Distribution:
     samples: tuple[Sample, ...]
 
     def __init__(self, samples: Iterable[Sample]) -> None:
-        items = tuple(samples)
+        items = tuple(samples or ())
         if not items:
             raise DistributionError("a distribution needs at least one sample")
         for item in items:
@@ -92,6 +92,8 @@ class Distribution:
     def proportional(cls, samples: Iterable[Sample]) -> Distribution:
         """The distribution whose weights are proportional to those given."""
         items = tuple(samples)
+        if any(not isinstance(item, Sample) for item in items):
+            raise DistributionError("a distribution is made of Sample objects")
         total = sum((item.weight for item in items), Fraction(0))
         return cls(Sample(item.tokens, item.label, item.weight / total, item.name) for item in items)
 

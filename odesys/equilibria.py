@@ -103,10 +103,9 @@ def _solve(system: System, expressions: list[sp.Expr]) -> list[Equilibrium] | No
         return None
     found = []
     for solution in solutions:
-        if any(value.is_real is False for value in solution.values()):
-            continue
-        if any(_is_zero(bottom.xreplace(solution)) for _, bottom in parts):
-            continue  # a root of the numerator where the field is not defined
+        imaginary = any(value.is_real is False for value in solution.values())
+        if imaginary or any(_is_zero(bottom.xreplace(solution)) for _, bottom in parts):
+            continue  # no real point, or one where the numerator vanishes but the field is not defined
         if not eliminated and not all(_is_zero(top.xreplace(solution)) for top in tops):
             return None
         point = {x.name: solution.get(x, x) for x in unknowns}

@@ -20,12 +20,12 @@ from .closure import Closure, Force, Term, close
 from .distribution import Distribution, Group
 from .errors import ModelError
 from .field import BlockField, Layout, Segment
-from .graph import num, sym
+from .graph import ZERO, num, sym, symbols
 from .initial import infinite_width, network_values
 from .loss import Loss, as_loss
 from .model import AttentionModel, FixedVector
 from .paths import OUTPUT, WORDS, Path, entry_name, entry_tex, path_name, pin_size, score_path, value_path
-from .system import System
+from .system import TIME, System
 
 if TYPE_CHECKING:
     from .quotient import Quotient
@@ -114,6 +114,9 @@ class Flow:
         stored, turned = self.closure.canonical(path)
         ends = (right, left) if turned else (left, right)
         k = self.model.head_index(head)
+        for word in ends:
+            if word is not None and self.model.words.parse(word)[1] < 0:
+                raise ModelError(f"a state belongs to a word, not to its negative {word!r}; drop the minus sign")
         i, j = (self.model.words.parse(word)[0] if word is not None else 0 for word in ends)
         return self.layout.names[int(self.segment(stored, k).index[i, j])]
 
@@ -153,7 +156,9 @@ def leaf_name(model: AttentionModel, path: Path, head: int) -> str:
 
 def _derive(model: AttentionModel, data: Distribution, train: Iterable[str], loss: Any,
             carry: Iterable[str] | None, step: bool) -> Flow:
-    trained = (train,) if isinstance(train, str) else tuple(train)
+    if not isinstance(model, AttentionModel) or not isinstance(data, Distribution):
+        raise ModelError("a flow is derived from an AttentionModel and a Distribution, in this order")
+    trained = (train,) if isinstance(train, str) else tuple(train or ())
     carried = trained if carry is None else tuple(carry)
     _check_weights(model, trained, carried)
     read = (value_path(model), score_path(model))
@@ -176,7 +181,12 @@ def _derive(model: AttentionModel, data: Distribution, train: Iterable[str], los
             rhs[name] = blocks.add(*change) if change else blocks.zeros(_shape(model, path))
     names, tex, layout = _layout(model, closure)
     field = BlockField(layout, rhs, observables)
-    parameters = tuple(sorted(field.parameters - set(names)))
+    own = _parameter_names(model, loss)
+    taken = sorted(own & {*names, TIME, *([STEP_SIZE] if step else [])})
+    if taken:
+        what = "a path scalar" if taken[0] in names else "time" if taken[0] == TIME else "the step size"
+        raise ModelError(f"the parameter {taken[0]} of the model or the loss is the name of {what}; rename it")
+    parameters = tuple(sorted(field.parameters))
     system = System(names, field, parameters, "map" if step else "flow", tex)
     return Flow(model, data, loss, trained, closure, system)
 
@@ -192,6 +202,14 @@ def _check_weights(model: AttentionModel, trained: tuple[str, ...], carried: tup
     missing = sorted(set(trained) - set(carried))
     if missing:
         raise ModelError(f"{missing[0]} is trained but not carried; carry must contain everything that moves")
+
+
+def _parameter_names(model: AttentionModel, loss: Loss) -> set[str]:
+    """Symbols the model and the loss bring along."""
+    nodes = [model.scale, *(head.bias for head in model.heads), *model.readout().ravel()]
+    if isinstance(model.value.output, FixedVector):
+        nodes.append(model.value.output.square)
+    return symbols(nodes) | (symbols([loss.value]) - {"z"})
 
 
 def _check_names(model: AttentionModel, closure: Closure) -> None:
@@ -234,7 +252,7 @@ def pin_gram(model: AttentionModel, pin: str) -> np.ndarray | None:
     """Gram matrix of a pinned set as an array of nodes; None for the identity."""
     if pin == WORDS:
         return None if model.words.orthonormal else np.array(
-            [[num(v) for v in row] for row in model.words.gram_array()], dtype=object)
+            [[num(v) if v else ZERO for v in row] for row in model.words.gram_array()], dtype=object)
     if pin == OUTPUT and isinstance(model.value.output, FixedVector):
         return np.array([[model.value.output.square]], dtype=object)
     return None

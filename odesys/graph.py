@@ -11,11 +11,16 @@ edge (`odesys.sympy_bridge`); floats enter in `odesys.codegen`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import count
 from typing import Any
 from weakref import WeakValueDictionary
+
+import flint
+
+from .errors import EquationError
 
 Number = Fraction | float
 
@@ -124,7 +129,9 @@ def _restore(op: str, args: tuple[Any, ...]) -> Node:
 
 
 def num(value: int | Fraction | float) -> Node:
-    """The constant `value`; integers and fractions stay exact."""
+    """The constant `value`; integers and fractions stay exact, and a float must be finite."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise EquationError(f"an expression contains {value}; every constant must be finite")
     return _intern("num", (value if isinstance(value, float) else Fraction(value),))
 
 
@@ -183,7 +190,8 @@ def combine(pairs: Iterable[tuple[Number, Node]]) -> Node:
 
 
 def _from_linear(total: Mapping[Node, Number]) -> Node:
-    items = [(c, t) for t, c in total.items() if c is _F1 or c]
+    # an exact zero drops out; a float zero stays, so that a cancellation between floats never looks exact
+    items = [(c, t) for t, c in total.items() if c is _F1 or c or isinstance(c, float)]
     if not items:
         return ZERO
     if len(items) == 1:
@@ -203,7 +211,7 @@ def _term_uid(item: tuple[Number, Node]) -> int:
 
 def scale(node: Node, factor: Number) -> Node:
     """`factor * node`, distributed over a sum so that the linear form stays unique."""
-    if factor is _F1 or factor == 1:
+    if factor is _F1 or (factor == 1 and not isinstance(factor, float)):
         return node
     if factor is _MINUS:
         return _from_linear({t: -c for c, t in linear_terms(node)})
@@ -218,7 +226,7 @@ def multiply(*factors: Node) -> Node:
         extra = _collect(factor, _F1, powers)
         if extra is not _F1:
             coefficient = extra if coefficient is _F1 else coefficient * extra
-            if not coefficient:
+            if not coefficient and not isinstance(coefficient, float):
                 return ZERO
     return _from_powers(powers, coefficient)
 
@@ -246,6 +254,8 @@ def _collect(node: Node, exponent: Fraction, powers: dict[Node, Fraction]) -> Nu
                 raise ZeroDivisionError("division by the constant zero in an expression")
             return value ** int(exponent)
         if value == 0:
+            if exponent < 0:
+                raise ZeroDivisionError("division by the constant zero in an expression")
             return Fraction(0)
         root = _exact_power(value, exponent)
         if root is not None:
@@ -259,7 +269,7 @@ def _collect(node: Node, exponent: Fraction, powers: dict[Node, Fraction]) -> Nu
         if len(node.args) == 1:
             if whole:
                 return _collect(node.args[0][1], exponent, powers) * leading ** int(exponent)
-        elif whole and leading != 1:
+        elif whole and leading and leading != 1:
             monic = _from_linear({t: c / leading for c, t in node.args})
             powers[monic] = powers.get(monic, Fraction(0)) + exponent
             return leading ** int(exponent)
@@ -280,7 +290,7 @@ def _collect_once(node: Node, powers: dict[Node, Fraction]) -> Number:
         if len(node.args) == 1:
             _collect_once(node.args[0][1], powers)  # a single term is no sum, so nothing else comes out
             return leading
-        if leading is not _F1 and leading != 1:
+        if leading is not _F1 and leading and leading != 1:
             node = _from_linear({t: c / leading for c, t in node.args})
             powers[node] = powers[node] + _F1 if node in powers else _F1
             return leading
@@ -289,21 +299,21 @@ def _collect_once(node: Node, powers: dict[Node, Fraction]) -> Number:
 
 
 def _exact_power(value: Number, exponent: Fraction) -> Number | None:
-    if isinstance(value, float):
-        return value ** float(exponent)
     if value < 0:
         return None
+    if isinstance(value, float):
+        return value ** float(exponent)
     roots = []
     for part in (value.numerator, value.denominator):
-        root = round(part ** (1 / exponent.denominator))
+        root = flint.fmpz(part).root(exponent.denominator)
         if root**exponent.denominator != part:
             return None
-        roots.append(root)
+        roots.append(int(root))
     return Fraction(roots[0], roots[1]) ** exponent.numerator
 
 
 def _from_powers(powers: Mapping[Node, Fraction], coefficient: Number) -> Node:
-    if not coefficient:
+    if not coefficient and not isinstance(coefficient, float):
         return ZERO
     if any(_folds(base, exponent) for base, exponent in powers.items()):
         again: dict[Node, Fraction] = {}
@@ -331,7 +341,7 @@ def _folds(base: Node, exponent: Fraction) -> bool:
     """True where fractional exponents added up to a whole one, so that the base can be taken apart after all."""
     if exponent is _F1 or exponent.denominator != 1 or not exponent:
         return False
-    return base.op in ("num", "mul") or (base.op == "add" and (len(base.args) == 1 or base.args[0][0] != 1))
+    return base.op in ("num", "mul") or (base.op == "add" and (len(base.args) == 1 or base.args[0][0] not in (0, 1)))
 
 
 def _base_uid(item: tuple[Node, Fraction]) -> int:
@@ -357,7 +367,7 @@ def step(node: Node) -> Node:
         return ONE if node.args[0] > 0 else ZERO
     leading = _leading(node)
     leading = -leading if leading < 0 else leading
-    return _intern("step", (node if leading == 1 else scale(node, 1 / leading),))
+    return _intern("step", (node if leading in (0, 1) else scale(node, 1 / leading),))
 
 
 def relu(node: Node) -> Node:

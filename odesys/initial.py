@@ -64,7 +64,10 @@ def infinite_width(model: AttentionModel, closure: Closure, omega: Any,
 
 
 def _nonnegative(name: str, value: Any) -> float:
-    number = float(value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ParameterError(f"the spread {name} = {value!r} is not a number") from None
     if not math.isfinite(number) or number < 0:
         raise ParameterError(f"the spread {name} = {number:g} must be non-negative and finite")
     return number
@@ -96,7 +99,11 @@ def pin_gram_values(model: AttentionModel, pin: str) -> np.ndarray:
 
 def network_values(model: AttentionModel, closure: Closure, weights: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """All path matrices of a finite network, from the images of the words (heads first)."""
-    arrays = {name: np.asarray(value, dtype=float) for name, value in weights.items()}
+    arrays = {name: _array(name, value) for name, value in weights.items()}
+    known = {*model.weights, *([model.value.output.name] if isinstance(model.value.output, FixedVector) else [])}
+    unknown = sorted(set(arrays) - known)
+    if unknown:
+        raise ModelError(f"there is no weight {unknown[0]!r}; the model has {', '.join(sorted(known))}")
     out = {}
     for path in closure.paths:
         for head in range(len(model.heads)):
@@ -119,6 +126,16 @@ def network_values(model: AttentionModel, closure: Closure, weights: Mapping[str
                 raise ModelError(f"the path {path} has an entry that is not finite; check the weights")
             out[_leaf(model, path, head)] = value
     return out
+
+
+def _array(name: str, value: Any) -> np.ndarray:
+    try:
+        array = np.asarray(value)
+        if np.iscomplexobj(array):
+            raise ValueError
+        return array.astype(float)
+    except (TypeError, ValueError):
+        raise ModelError(f"the weight {name} is not an array of real numbers") from None
 
 
 def _factor(model: AttentionModel, arrays: Mapping[str, np.ndarray], letter: Letter, head: int) -> np.ndarray:

@@ -235,7 +235,10 @@ def _inverse(flow: Flow, pin: str) -> np.ndarray:
         return np.array([[graph.power(gram[0, 0], Fraction(-1))]], dtype=object)
     values = [[entry.args[0] for entry in row] for row in gram]
     if any(isinstance(v, float) for row in values for v in row):
-        inverse: Sequence[Sequence[Any]] = np.linalg.inv(np.array(values, dtype=float)).tolist()
+        matrix = np.array(values, dtype=float)
+        if np.linalg.cond(matrix) > 1e12:
+            raise np.linalg.LinAlgError("singular to rounding")
+        inverse: Sequence[Sequence[Any]] = np.linalg.inv(matrix).tolist()
     else:
         import flint
 

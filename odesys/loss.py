@@ -38,6 +38,8 @@ def as_loss(loss: Any) -> Loss:
         if loss not in known:
             raise ModelError(f"the loss {loss!r} is not known; use logistic, hinge, or a SymPy expression in z")
         return known[loss]
+    if loss is None or (callable(loss) and not hasattr(loss, "free_symbols")):
+        raise ModelError("a loss is logistic, hinge, or a SymPy expression in z")
     node = graph.as_node(loss)
     if "z" not in graph.symbols([node]):
         raise ModelError(f"the loss {loss} does not contain the margin z, so nothing would be trained")

@@ -81,6 +81,8 @@ class FixedVector:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "square", _scalar(self.square, f"the square of {self.name}"))
+        if self.square.op == "num" and self.square.args[0] <= 0:
+            raise ModelError(f"the square of {self.name} is {self.square.args[0]}; it must be positive")
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,8 @@ class Neurons:
     def __post_init__(self) -> None:
         _one_of("activation", self.activation, ("linear", "relu"))
         rows = [list(row) if _is_row(row) else row for row in self.readout]
+        if any(_is_row(row) and not row for row in rows):
+            rows = []
         if not rows or any(_is_row(row) != _is_row(rows[0]) for row in rows):
             raise ModelError("the read-out of a neuron layer is a list of weights, or one such list a token position")
         exact = tuple(
@@ -166,12 +170,14 @@ class AttentionModel:
                  score: Sequence[str] = ("W_K'", "W_Q"), pooling: str = "sum", scale: Any = 1) -> None:
         if not isinstance(words, Dictionary):
             raise ModelError(f"a model needs a Dictionary, got {type(words).__name__}")
-        heads = tuple(heads)
+        heads = (heads,) if isinstance(heads, Head) else tuple(heads)
         if not heads or any(not isinstance(head, Head) for head in heads):
             raise ModelError("a model needs at least one Head")
         _one_of("pooling", pooling, ("sum", "mean"))
         value = value if isinstance(value, Value) else Value(tuple(value))
-        _check_maps(tuple(name.removesuffix("'") for name in score), "score")
+        _check_maps(tuple(n.removesuffix("'") if isinstance(n, str) else n for n in score), "score")
+        if isinstance(value.output, FixedVector) and value.output.name in (*value.maps, *(n.rstrip("'") for n in score)):
+            raise ModelError(f"{value.output.name} is the output vector and a map; give one of them another name")
         shared = set(value.maps) & {name.removesuffix("'") for name in score}
         if shared:
             raise ModelError(f"the map {sorted(shared)[0]} stands in the value and in the score; each map once")

@@ -43,8 +43,13 @@ class Slaved:
     eliminated: Mapping[str, Node]
 
     def initial_state(self, omega: float, **more: Any) -> np.ndarray:
-        """Start values of the remaining states."""
-        return self.project(self.source.initial_state(omega, **more))
+        """Start values of the remaining states; a start that does not satisfy (J S)^2 = omega^4 I is refused."""
+        start = self.source.initial_state(omega, **more)
+        flow = getattr(self.source, "flow", self.source)
+        found = check_start(flow, self.source.lift(start) if flow is not self.source else start)  # type: ignore[union-attr]
+        if abs(found - omega) > 1e-9 * omega:
+            raise SlavingError(f"this start has the scale omega = {found:g}, not {omega:g}")
+        return self.project(start)
 
     def project(self, x: Any) -> np.ndarray:
         """The remaining states of a state of the source."""
@@ -73,9 +78,13 @@ def self_score_paths(flow: Flow) -> tuple[Path, Path]:
         raise SlavingError("gradient steps do not conserve (J S)^2, so self-scores can not be eliminated; use the flow")
     if not flow.model.words.orthonormal:
         raise SlavingError("self-scores are slaved for orthonormal words; this dictionary has another Gram matrix")
-    moving = {letter.name for letter in path.letters}
-    if len(path.letters) != 2 or not moving <= flow.closure.trained:
+    maps = {letter.name for letter in path.letters}
+    if len(path.letters) != 2 or not maps <= flow.closure.trained:
         raise SlavingError(f"slaving needs a score of two carried maps such as W_K' W_Q; this one is {path}")
+    if len(maps & set(flow.train)) == 1:
+        raise SlavingError(f"only one of {' and '.join(sorted(maps))} is trained, so (J S)^2 is not conserved")
+    if OMEGA in flow.system.parameters:
+        raise SlavingError(f"the model has a parameter called {OMEGA}, the name of the initial scale here; rename it")
     key, query = path.letters
     left = Path(path.left, (key, Letter(key.name, not key.transposed)), path.left)
     right = Path(path.right, (Letter(query.name, not query.transposed), query), path.right)
@@ -86,6 +95,9 @@ def check_start(flow: Flow, state: np.ndarray) -> float:
     """omega of a state with (J S)^2 = omega^4 I; refuses any other state."""
     left, right = self_score_paths(flow)
     score = score_path(flow.model)
+    state = np.asarray(state, dtype=float)
+    if state.shape != (flow.system.dimension,) or not np.isfinite(state).all():
+        raise SlavingError(f"a start is a vector of {flow.system.dimension} finite numbers")
     omegas = []
     for head in range(len(flow.model.heads)):
         m, a, b = (np.asarray(state)[flow.segment(p, head).index] for p in (score, left, right))
@@ -100,6 +112,8 @@ def check_start(flow: Flow, state: np.ndarray) -> float:
                 f"off by {gap:.3g}; only the infinite-width start does, a finite network does not"
             )
         omegas.append(fourth**0.25)
+    if max(omegas) - min(omegas) > 1e-9 * max(omegas):
+        raise SlavingError(f"the heads start at different scales omega = {min(omegas):g} and {max(omegas):g}; one is needed")
     return omegas[0]
 
 

@@ -110,7 +110,11 @@ def find_symmetries(flow: Flow, state: Any = None) -> SymmetryGroup:
     """The symmetry group of model and data, or its subgroup that fixes `state`."""
     builder = _data_graph(flow)
     if state is not None:
-        _add_state(builder, flow, np.asarray(state, dtype=float))
+        try:
+            vector = np.asarray(state, dtype=float)
+        except (TypeError, ValueError):
+            raise SymmetryError("the state is not a vector of numbers") from None
+        _add_state(builder, flow, vector)
     group = automorphisms(ColouredGraph(tuple(builder.colours), tuple(builder.edges)))
     generators = tuple(dict.fromkeys(_read_off(flow, builder, g) for g in group.generators))
     return SymmetryGroup(generators, group.order)

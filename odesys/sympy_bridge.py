@@ -63,7 +63,10 @@ def from_sympy(expression: Any) -> Node:
             memo[e] = _convert(e, visit)
         return memo[e]
 
-    return visit(sp.sympify(expression))
+    try:
+        return visit(sp.sympify(expression))
+    except (sp.SympifyError, AttributeError, TypeError, ZeroDivisionError):
+        raise EquationError(f"{expression!r} is not an expression: use numbers and SymPy expressions") from None
 
 
 def _convert(e: Any, visit: Any) -> Node:
@@ -77,6 +80,8 @@ def _convert(e: Any, visit: Any) -> Node:
         return graph.add([visit(a) for a in e.args])
     if e.is_Mul:
         return graph.multiply(*(visit(a) for a in e.args))
+    if e is sp.pi:
+        return 4 * graph.call("arctan", graph.ONE)
     if e is sp.E:
         return graph.exp(graph.ONE)
     if isinstance(e, sp.exp):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import keyword
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
@@ -53,9 +54,9 @@ class System:
         for name in (*self.names, *self.parameters):
             if not _NAME.fullmatch(name) or keyword.iskeyword(name):
                 raise EquationError(f"{name!r} can not name a state or parameter: use letters, digits and underscores")
-        clash = set(self.names) & set(self.parameters)
-        if clash or len(set(self.names)) != len(self.names):
-            raise EquationError(f"a name is used twice: {sorted(clash) or self.names}")
+        twice = [name for name, count in Counter((*self.names, *self.parameters)).items() if count > 1]
+        if twice:
+            raise EquationError(f"the name {twice[0]} is used twice; states and parameters have names of their own")
 
     @classmethod
     def from_equations(cls, equations: Mapping[Any, Any], parameters: Iterable[Any] = (), kind: str = "flow",
@@ -131,6 +132,9 @@ class System:
     def with_observables(self, observables: Mapping[str, Any]) -> System:
         """The same system with observables added (nodes, names of states, or SymPy expressions)."""
         extra = {name: graph.as_node(value) for name, value in observables.items()}
+        unknown = sorted(graph.symbols(extra.values()) - {*self.names, *self.parameters, TIME})
+        if unknown:
+            raise EquationError(f"an observable uses {unknown[0]}, which is neither a state nor a parameter")
         return replace(self, field=ScalarField(self.nodes, {**self.observables, **extra}))
 
     def substitute(self, values: Mapping[str, Any]) -> System:
@@ -141,7 +145,10 @@ class System:
             raise EquationError(f"{unknown[0]} is not a parameter; the parameters are {known}")
         mapping = {graph.sym(name): graph.as_node(value) for name, value in values.items()}
         roots = [*self.nodes, *self.observables.values()]
-        new = graph.substitute(roots, mapping)
+        try:
+            new = graph.substitute(roots, mapping)
+        except ZeroDivisionError:
+            raise EquationError(f"with {dict(values)} the equations divide by zero") from None
         observables = dict(zip(self.observables, new[self.dimension :], strict=True))
         left = graph.symbols(new) - set(self.names) - {TIME}
         parameters = tuple(p for p in self.parameters if p not in values) + tuple(sorted(left - set(self.parameters)))

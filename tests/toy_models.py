@@ -66,9 +66,9 @@ def cooccurrence(gram: object = None) -> Toy:
 
 
 def benign_overfitting(gram: object = GRAM) -> Toy:
-    value = Value(("W_V",), output=FixedVector("w_O".replace("_", ""), square=Fraction(3, 2)))
+    value = Value(("W_V",), output=FixedVector("wO", square=Fraction(3, 2)))
     model = AttentionModel(words(gram), [Head()], value=value, pooling="mean")
-    return Toy("benign_overfitting", model, plain_samples(), ("W_V", "W_K", "W_Q"),
+    return Toy("benign_overfitting", model, signed_samples(), ("W_V", "W_K", "W_Q"),
                scales={"W_V": 0.6, "W_K": 0.6, "W_Q": 0.6})
 
 
@@ -91,12 +91,14 @@ def shallow_vit(gram: object = None, per_position: bool = False) -> Toy:
 
 
 def all_toys() -> list[Toy]:
-    z = sp.Symbol("z")
+    z = sp.Symbol("z", real=True)
     base = two_mixture()
     square = Toy("own_loss", base.model, base.data, base.train, sp.Max(0, 1 - z) ** 2 + sp.exp(-z) / 5,
                  base.parameters, base.scales)
+    kink = Toy("abs_loss", base.model, base.data, base.train, sp.Abs(z - sp.Rational(1, 3)) + sp.exp(-z), base.parameters,
+               base.scales)
     return [
         two_mixture(), two_mixture(GRAM), two_mixture(FLOAT_GRAM), cooccurrence(), cooccurrence(GRAM),
         benign_overfitting(), signgd(),
-        shallow_vit(), shallow_vit(per_position=True), shallow_vit(GRAM), square,
+        shallow_vit(), shallow_vit(per_position=True), shallow_vit(GRAM), kink, square,
     ]

@@ -195,6 +195,15 @@ def test_conditions_of_the_region_are_used() -> None:
     assert witness["x"] == 0 and float(witness["y"]) > 0  # there A x = 0 and F < 0: no rate can help
 
 
+def test_a_product_with_a_sum_is_distributed() -> None:
+    """(2 x - y) e^y / x >= 3/2 for 0 <= y <= x/2, and no more: the ratio tends to 3/2 at the origin."""
+    system = System.from_equations({X: (2 * X - Y) * sp.exp(Y), Y: -Y})
+    region = Region({"x": (0, 1), "y": (0, 1)}, [X / 2 - Y])
+    bound = lower_linear_bound(system, ["x"], ONE, region)
+    assert (bound.answer, bound.rate) == ("holds", sp.Rational(3, 2)) and not bound.optimal
+    assert bound.upper >= bound.rate and holds_at_samples(system, ["x"], ONE, region, bound)
+
+
 def test_the_sign_of_the_field_matters() -> None:
     """The broken twin: one sign flipped, and the bound that held is refuted or negative."""
     names, box = ["x1", "x2", "x3"], dict.fromkeys(["x1", "x2", "x3"], (0, 1))

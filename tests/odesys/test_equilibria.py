@@ -83,7 +83,7 @@ def test_everything_at_rest_is_one_family() -> None:
 
 def test_complex_roots_and_poles_are_left_out() -> None:
     assert equilibria(System.from_equations({X: X**2 + 1})) == []
-    assert points(equilibria(System.from_equations({X: (X**2 - X) / X}))) == [(1,)]
+    assert points(equilibria(System.from_equations({X: (X**2 - 1) / (X - 1)}))) == [(-1,)]
 
 
 def test_transcendental_systems_are_searched_and_checked() -> None:
@@ -196,6 +196,13 @@ def test_a_wrong_integral_does_not_make_a_centre(term: int) -> None:
 def test_a_conserved_quantity_without_a_strict_extremum_is_not_enough(integral: sp.Expr, reason: str) -> None:
     answer = classify(oscillator(), {"x": 0, "y": 0}, integral)
     assert answer.nonlinear_type == "undecided" and reason in answer.reason
+
+
+def test_a_definite_hessian_without_a_vanishing_gradient_is_not_an_extremum() -> None:
+    still = System.from_equations({X: 0, Y: 0})
+    answer = classify(still, {"x": 0, "y": 0}, X + X**2 + Y**2)
+    assert answer.stability == "undecided" and "gradient" in answer.reason
+    assert classify(still, {"x": 0, "y": 0}, X**2 + Y**2).stability == "stable"
 
 
 def test_a_linear_centre_may_be_a_focus() -> None:

@@ -240,7 +240,7 @@ def network(flow: Flow, width: int = 6) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(SEED)
     shapes = {"w": (4,), "W_K": (width, 4), "W_Q": (width, 4), "W": (3, width), "W_V": (width, 4)}
     weights = {name: rng.normal(size=(len(flow.model.heads), *shapes[name])) * 0.4 for name in flow.model.weights}
-    return {**weights, "a": rng.normal(size=3)}
+    return {**weights, "a": rng.normal(size=3)} if flow.model.value.output is not None else weights
 
 
 def run(flow: Flow, parameters: Mapping[str, float]) -> np.ndarray:

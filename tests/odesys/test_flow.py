@@ -27,7 +27,7 @@ def numeric_loss(toy: Toy):
     """What the simulator takes: a name, or value and slope of the margin, by SymPy (not by the engine)."""
     if isinstance(toy.loss, str):
         return toy.loss
-    z = sp.Symbol("z")
+    (z,) = toy.loss.free_symbols
     return sp.lambdify(z, toy.loss, "numpy"), sp.lambdify(z, sp.diff(toy.loss, z), "numpy")
 
 
@@ -170,6 +170,10 @@ def test_infinite_width_start() -> None:
     flow = gradient_flow(toy.model, toy.data, toy.train)
     with pytest.raises(OdesysError, match="spread of W"):
         flow.initial_state(omega=0.1)
+    model = AttentionModel(toy.model.words, [Head()], value=Value(("U", "W", "V"), output=FixedVector("a", square=5)))
+    chain = gradient_flow(model, toy.data, ("U", "W"))
+    start = dict(zip(chain.system.names, chain.initial_state(omega=0.1, U=3.0, W=2.0, V=0.5), strict=True))
+    assert start["VWWV_b_b"] == 1.0 and start["aUUa"] == 15 and start["VV_b_b"] == 0.5, "two pairs multiply"
     x = dict(zip(flow.system.names, flow.initial_state(omega=0.1, W=2.0, W_V=0.5), strict=True))
     assert x["aWWa"] == 14 and x["VV_b_b"] == 0.5 and x["aWV_c"] == 0
 
@@ -188,6 +192,15 @@ def test_infinite_width_start() -> None:
         (lambda t: gradient_flow(t.model, t.data, t.train).system.compile(), "parameter b has no value"),
         (lambda t: gradient_flow(t.model, t.data, t.train).system.compile(b=1, c=2), "c is not a parameter"),
         (lambda t: gradient_flow(t.model, t.data, t.train).system.compile(b=float("nan")), "must be finite"),
+        (lambda t: gradient_flow(t.model, t.data, t.train).system.compile(b="x"), "b = 'x' is not a number"),
+        (lambda t: gradient_flow(t.model, t.data, t.train).system.compile(b=1)(0, [1.0]), "the state has 1 entries"),
+        (lambda t: gradient_flow(t.model, list(t.data.samples)), "an AttentionModel and a Distribution"),
+        (lambda t: gradient_flow(t.model, t.data, loss=None), "a loss is logistic, hinge"),
+        (lambda t: gradient_flow(AttentionModel(t.model.words, Head(bias="w_a")), t.data), "is the name of a path scalar"),
+        (lambda t: gradient_descent(AttentionModel(t.model.words, Head(bias="eta")), t.data), "the name of the step size"),
+        (lambda t: gradient_flow(t.model, t.data).score("+", "-a", "b"), "drop the minus sign"),
+        (lambda t: gradient_flow(t.model, t.data).initial_state(weights={"W_q": 1}), "there is no weight 'W_q'"),
+        (lambda t: gradient_flow(t.model, t.data).initial_state(weights={"w": 1j}), "not an array of real numbers"),
     ],
 )
 def test_mistakes_get_one_sentence(make, words: str) -> None:

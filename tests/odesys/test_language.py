@@ -45,6 +45,12 @@ def sample(weight: object = Fraction(1), label: object = 1, tokens: object = ("a
         (lambda: Value(("W V",)), "is not the name of a map"),
         (lambda: Value(("W", "W")), "stands twice"),
         (lambda: Neurons(()), "is a list of weights"),
+        (lambda: Neurons(((), ())), "is a list of weights"),
+        (lambda: FixedVector("a", -1), "it must be positive"),
+        (lambda: AttentionModel(Dictionary(["a"]), value=Value(("W",), FixedVector("W_K"))), "the output vector and a map"),
+        (lambda: Dictionary(None), "at least one word"),
+        (lambda: Dictionary(["a", "b"], [1, 2]), "must be 2 by 2"),
+        (lambda: Sample(None, 1), "needs a list of at least one token"),
         (lambda: Neurons(((1, 2), (1,))), "differ in length"),
     ],
 )
@@ -74,6 +80,8 @@ def test_gram_matrix_kinds() -> None:
     exact = Dictionary(["a", "b"], [[2, sp.Rational(1, 2)], [Fraction(1, 2), 1]])
     assert exact.gram == ((2, Fraction(1, 2)), (Fraction(1, 2), 1)) and not exact.orthonormal
     assert isinstance(Dictionary(["a"], [[1.5]]).gram[0][0], float)
+    mixed = Dictionary(["a", "b"], [[1, 0.5], [0.5, 1.0]])
+    assert all(isinstance(value, float) for row in mixed.gram for value in row), "one float makes the matrix float"
 
 
 def test_head_labels_and_lookup() -> None:

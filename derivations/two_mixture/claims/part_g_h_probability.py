@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 
-
 from odesys.claims import combine
 from odesys.evidence import frequency_at_most, identity
 from odesys.graph import sym
