@@ -267,10 +267,10 @@ def figures(
 @app.command()
 def verify(
     names: Annotated[list[str] | None, typer.Argument(metavar="[PAPER ...]", help="[default: all papers]")] = None,
-    claim: Annotated[list[str] | None, typer.Option("--claim", metavar="ID", help="Only this claim; repeatable.")] = None,
+    claim: Annotated[list[str] | None, typer.Option("--claim", metavar="ID", help="Only this; repeatable.")] = None,
     level: Annotated[Level, typer.Option("--level", help="quick leaves out the long checks.")] = Level.quick,
-    mutations: Annotated[bool, typer.Option("--mutations", help="Also run every claim on systems broken on purpose.")] = False,
-    errata: Annotated[Path | None, typer.Option("--errata", metavar="FILE", help="Write the errata: .md or .tex.")] = None,
+    mutations: Annotated[bool, typer.Option("--mutations", help="Run the claims on broken systems too.")] = False,
+    errata: Annotated[Path | None, typer.Option("--errata", metavar="FILE", help="Errata as .md or .tex.")] = None,
     json: JsonFile = None,
 ) -> None:
     """Check the claims of papers; exit code 1 if one does not come out as expected."""

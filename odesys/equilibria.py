@@ -18,6 +18,7 @@ import numpy as np
 import sympy as sp
 
 from . import graph
+from .atoms import has_floats
 from .dependency import checked_values, linear_part, sign_of, substitution, values_at
 from .errors import EquationError, ParameterError
 from .graph import Node
@@ -178,9 +179,11 @@ def _search(system: System, nodes: list[Node], outside: Mapping[str, Any], box: 
             if small and inside and all(np.max(np.abs(result.x - p)) > 1e-5 for p in points):
                 points.append(result.x)
     found = []
+    # floats are not exact, and with a kink whole regions may rest: a nice-looking point would prove nothing there
+    exact = not has_floats(nodes) and not graph.surfaces(nodes)
     for p in sorted(points, key=lambda x: np.round(x, 6).tolist()):
         candidate = {name: _simple(value) for name, value in zip(system.names, p, strict=True)}
-        if all(value == 0 for value in values_at(nodes, {**outside, **candidate})):
+        if exact and all(value == 0 for value in values_at(nodes, {**outside, **candidate})):
             found.append(Equilibrium(candidate))
         else:
             size = float(np.max(np.abs(residual(0.0, p))))
@@ -259,6 +262,8 @@ def classify(system: System, point: Mapping[str, Any] | Equilibrium, integral: A
     place = point.point if isinstance(point, Equilibrium) else {str(name): value for name, value in point.items()}
     _check_equilibrium(system, place, parameters or {})
     linear = linearise(system, place, parameters)
+    if any(sp.sympify(value).has(sp.Float) for value in (*place.values(), *(parameters or {}).values())):
+        linear = replace(linear, evidence="measurement")  # a float point is a measured one
     kind, stability = _planar(linear.matrix) if linear.matrix.shape == (2, 2) and system.kind == "flow" else _general(
         linear, system.kind)  # fmt: skip
     if kind in ("node", "focus", "saddle", "node or focus"):

@@ -176,7 +176,8 @@ class AttentionModel:
         _one_of("pooling", pooling, ("sum", "mean"))
         value = value if isinstance(value, Value) else Value(tuple(value))
         _check_maps(tuple(n.removesuffix("'") if isinstance(n, str) else n for n in score), "score")
-        if isinstance(value.output, FixedVector) and value.output.name in (*value.maps, *(n.rstrip("'") for n in score)):
+        maps = (*value.maps, *(name.removesuffix("'") for name in score))
+        if isinstance(value.output, FixedVector) and value.output.name in maps:
             raise ModelError(f"{value.output.name} is the output vector and a map; give one of them another name")
         shared = set(value.maps) & {name.removesuffix("'") for name in score}
         if shared:

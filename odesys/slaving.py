@@ -45,8 +45,8 @@ class Slaved:
     def initial_state(self, omega: float, **more: Any) -> np.ndarray:
         """Start values of the remaining states; a start that does not satisfy (J S)^2 = omega^4 I is refused."""
         start = self.source.initial_state(omega, **more)
-        flow = getattr(self.source, "flow", self.source)
-        found = check_start(flow, self.source.lift(start) if flow is not self.source else start)  # type: ignore[union-attr]
+        flow: Any = getattr(self.source, "flow", self.source)
+        found = check_start(flow, start if flow is self.source else self.source.lift(start))  # type: ignore[union-attr]
         if abs(found - omega) > 1e-9 * omega:
             raise SlavingError(f"this start has the scale omega = {found:g}, not {omega:g}")
         return self.project(start)
@@ -113,7 +113,7 @@ def check_start(flow: Flow, state: np.ndarray) -> float:
             )
         omegas.append(fourth**0.25)
     if max(omegas) - min(omegas) > 1e-9 * max(omegas):
-        raise SlavingError(f"the heads start at different scales omega = {min(omegas):g} and {max(omegas):g}; one is needed")
+        raise SlavingError(f"the heads start at different scales omega: {min(omegas):g} and {max(omegas):g}")
     return omegas[0]
 
 

@@ -1,7 +1,8 @@
 r"""Symmetries of any system as signed permutations of its states: given and checked, or searched; and the quotient.
 
-A map :math:`(gx)_{\pi(s)} = \sigma_s x_s` is a symmetry if :math:`F(gx) = gF(x)`; every equation is decided by the exact
-zero test. The search tries signed permutations that respect the dependency graph, so it is meant for small systems.
+A map :math:`(gx)_{\pi(s)} = \sigma_s x_s` is a symmetry if :math:`F(gx) = gF(x)`; every equation is decided by the
+exact zero test. The search tries signed permutations that respect the dependency graph, so it is meant for small
+systems.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def search_symmetries(system: System) -> tuple[StateSymmetry, ...]:
     if count > SEARCH_LIMIT:
         raise SymmetryError(f"{count} signed permutations would have to be tried, more than {SEARCH_LIMIT}; give them")
     rng = np.random.default_rng(0)
-    compiled = system.compile({p: float(v) for p, v in zip(system.parameters, rng.uniform(0.5, 2, len(system.parameters)), strict=True)})
+    compiled = system.compile({name: float(rng.uniform(0.5, 2)) for name in system.parameters})
     x = rng.uniform(0.3, 1.5, system.dimension)
     field = compiled(0.0, x)
     found = []

@@ -1,7 +1,7 @@
 """Verdict: does a statement hold as printed, on what evidence, and what holds instead.
 
-`as_stated` and `evidence` are kept apart, so that a plot never passes for a proof; `fails` carries a witness that can be
-substituted by hand, `undecided` its residual.
+`as_stated` and `evidence` are kept apart, so that a plot never passes for a proof; `fails` carries a witness that can
+be substituted by hand, `undecided` its residual.
 """
 
 from __future__ import annotations

@@ -54,7 +54,8 @@ def _mutant(book: ClaimBook, outcome: Outcome, mutation: str) -> Mutant:
     except OdesysError as error:  # e.g. the mutated data no longer have the symmetry the claim speaks of
         return Mutant(outcome.claim, mutation, True, f"refused: {error}")
     before, after = (_answers(v.as_stated, v.corrected) for v in (outcome.verdict, other))
-    return Mutant(outcome.claim, mutation, before != after, f"{before} -> {after}" if before != after else "same verdict")
+    how = f"{before} -> {after}" if before != after else "same verdict"
+    return Mutant(outcome.claim, mutation, before != after, how)
 
 
 def _answers(as_stated: str, corrected: object) -> tuple[str, str]:
@@ -88,8 +89,8 @@ def run_command(papers: Sequence[Paper], ids: Sequence[str], level: str, with_mu
 
 
 def _show(paper: Paper, outcomes: Sequence[Outcome]) -> None:
-    rows = [(o.claim.id, o.claim.title, o.verdict.as_stated, str(o.verdict.evidence), "" if o.as_expected else "unexpected",
-             f"{o.seconds:.1f} s") for o in outcomes]
+    rows = [(o.claim.id, o.claim.title, o.verdict.as_stated, str(o.verdict.evidence),
+             "" if o.as_expected else "unexpected", f"{o.seconds:.1f} s") for o in outcomes]
     print_table(f"{paper.name}: {paper.reference}", ("claim", "title", "as printed", "evidence", "", "time"), rows)
     for outcome in outcomes:
         verdict = outcome.verdict
@@ -148,7 +149,8 @@ def errata_latex(outcomes: Sequence[Outcome]) -> str:
         text = rf"\item[{_plain(claim.id)}] {_plain(claim.title)}. Printed: \( {claim.statement} \)."
         text += rf" It fails ({verdict.evidence}); witness: \texttt{{{_plain(str(verdict.witness))}}}."
         if verdict.corrected is not None:
-            text += rf" Instead: \( {verdict.corrected.statement} \) ({verdict.corrected.evidence}; {_plain(verdict.corrected.why)})."
+            fixed = verdict.corrected
+            text += rf" Instead: \( {fixed.statement} \) ({fixed.evidence}; {_plain(fixed.why)})."
         rows.append(text)
     body = "\n".join([r"\begin{description}", *rows, r"\end{description}"]) if rows else "Nothing fails as printed."
     return "\n".join([r"\documentclass{article}", r"\usepackage{amsmath,amssymb}", r"\sloppy", r"\begin{document}",
@@ -157,6 +159,5 @@ def errata_latex(outcomes: Sequence[Outcome]) -> str:
 
 def _plain(text: str) -> str:
     """Text with TeX's special characters made harmless."""
-    table = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "_": r"\_", "^": r"\^{}", "&": r"\&", "%": r"\%", "#": r"\#",
-             "$": r"\$", "~": r"\~{}"}
+    table = {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}"} | {c: "\\" + c for c in "{}_&%#$"}
     return "".join(table.get(c, c) for c in text)

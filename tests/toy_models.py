@@ -95,8 +95,8 @@ def all_toys() -> list[Toy]:
     base = two_mixture()
     square = Toy("own_loss", base.model, base.data, base.train, sp.Max(0, 1 - z) ** 2 + sp.exp(-z) / 5,
                  base.parameters, base.scales)
-    kink = Toy("abs_loss", base.model, base.data, base.train, sp.Abs(z - sp.Rational(1, 3)) + sp.exp(-z), base.parameters,
-               base.scales)
+    kinked = sp.Abs(z - sp.Rational(1, 3)) + sp.exp(-z)
+    kink = Toy("abs_loss", base.model, base.data, base.train, kinked, base.parameters, base.scales)
     return [
         two_mixture(), two_mixture(GRAM), two_mixture(FLOAT_GRAM), cooccurrence(), cooccurrence(GRAM),
         benign_overfitting(), signgd(),

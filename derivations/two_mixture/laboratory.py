@@ -76,7 +76,7 @@ class Laboratory:
         return next(i for i, item in enumerate(self.data.samples) if item.tokens == tokens)
 
     def observable(self, kind: str, k: int, s: int, r: int, sign: int = 0, quotient: bool = False) -> Node:
-        """``margin`` (y f) or ``H`` (pooled output of a head) on X_{k,s,s'}, as a node of the full or reduced states."""
+        """``margin`` (y f) or ``H`` (pooled output of a head) on X_{k,s,s'}, in the full or the reduced states."""
         system = self.reduced().system if quotient else self.flow().system
         position = self.sample(k, s, r) + 1
         name = f"margin_{position}" if kind == "margin" else f"H_{self.head_name(sign)}_{position}"
@@ -88,7 +88,9 @@ def _flow(mutation: str, stage: str) -> Flow:
     lab = Laboratory(mutation)
     data = lab.data.condition(setting.is_conflicting) if stage == "stage2" else lab.data
     flow = gradient_flow(lab.model, data, train=dynamics.STAGES[stage], carry=dynamics.ALL)
-    return _broken(flow, "KQ_p", -1) if mutation == "flip" else _broken(flow, "KK_p", 2) if mutation == "double" else flow
+    if mutation == "flip":
+        return _broken(flow, "KQ_p", -1)
+    return _broken(flow, "KK_p", 2) if mutation == "double" else flow
 
 
 def _broken(flow: Flow, leaf: str, factor: int) -> Flow:

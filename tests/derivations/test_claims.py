@@ -12,7 +12,8 @@ from odesys.verification import errata_latex, errata_markdown, mutation_runs, mu
 
 P, C, M = "proof", "certificate", "measurement"
 EXPECTED = {
-    "Def.2.1": ("holds", C), "Eq.1": ("holds", P), "Eq.2": ("holds", P), "Cond.1": ("holds", C), "Def.5.1": ("holds", C),
+    "Def.2.1": ("holds", C), "Eq.1": ("holds", P), "Eq.2": ("holds", P), "Cond.1": ("holds", C),
+    "Def.5.1": ("holds", C),
     "D.1": ("holds", P), "D.2": ("holds", P), "5.2": ("holds", P), "D.3": ("holds", P), "D.4": ("holds", P),
     "D.5": ("holds", P), "5.3": ("holds", P), "D.6": ("holds", C), "D.7": ("holds", P), "D.8": ("holds", P),
     "5.4": ("holds", P), "Beyond.T_half": ("holds", P), "6.1": ("fails", C), "B.1": ("holds", M), "B.2": ("holds", P),

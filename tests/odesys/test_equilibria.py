@@ -230,3 +230,11 @@ def test_a_point_that_moves_and_a_kink_are_refused() -> None:
     with pytest.raises(EquationError, match="kink"):
         classify(bouncing(), {"x": 0, "y": 0})
     assert equilibria(sliding()) == []
+
+
+def test_kinks_and_floats_are_never_proofs() -> None:
+    x = sp.Symbol("x")
+    for equation in (sp.Max(x, 0), x * (x - 1) * sp.Heaviside(x - sp.Rational(1, 2)), 0.1 - x**2):
+        assert {e.evidence for e in System.from_equations({x: equation}).equilibria()} <= {"measurement"}
+    assert classify(System.from_equations({x: 1 - x}), {"x": 1 + 1e-12}).evidence == "measurement"
+    assert classify(System.from_equations({x: 1 - x}), {"x": 1}).evidence == "proof"

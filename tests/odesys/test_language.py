@@ -47,7 +47,7 @@ def sample(weight: object = Fraction(1), label: object = 1, tokens: object = ("a
         (lambda: Neurons(()), "is a list of weights"),
         (lambda: Neurons(((), ())), "is a list of weights"),
         (lambda: FixedVector("a", -1), "it must be positive"),
-        (lambda: AttentionModel(Dictionary(["a"]), value=Value(("W",), FixedVector("W_K"))), "the output vector and a map"),
+        (lambda: AttentionModel(Dictionary(["a"]), value=Value(("W",), FixedVector("W_K"))), "output vector and a map"),
         (lambda: Dictionary(None), "at least one word"),
         (lambda: Dictionary(["a", "b"], [1, 2]), "must be 2 by 2"),
         (lambda: Sample(None, 1), "needs a list of at least one token"),

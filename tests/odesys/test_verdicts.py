@@ -95,7 +95,7 @@ def test_book_mistakes() -> None:
     with pytest.raises(ClaimError, match="kind 'lemma'"):
         claims.claim("A.4", "again", kind="lemma", statement="s", reading="r")
     claims.claim("A.5", "loop", kind="identity", statement="s", reading="r", uses=["A.6"])(proved)
-    with pytest.raises(ClaimError, match="'A.6', which is not registered"):
+    with pytest.raises(ClaimError, match=r"'A\.6', which is not registered"):
         claims.proof_graph()
     claims.claim("A.6", "loop", kind="identity", statement="s", reading="r", uses=["A.5"])(proved)
     with pytest.raises(ClaimError, match="in a circle"):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -25,8 +26,8 @@ from .book import SAMPLES, SIGNS, book, head_output, name
 def distribution(lab: Laboratory) -> Verdict:
     """Walk through the generative process and compare weight by weight, in exact arithmetic."""
 
-    def walked(K: int, L: int) -> Counter:
-        weights: Counter = Counter()
+    def walked(K: int, L: int) -> dict[Any, Fraction]:
+        weights: dict[Any, Fraction] = defaultdict(Fraction)
         for y, k in product(SIGNS, range(1, K + 1)):
             others = [(e, j) for e in SIGNS for j in range(1, K + 1) if j != k]
             for bag in product(others, repeat=L - 2):
@@ -36,7 +37,7 @@ def distribution(lab: Laboratory) -> Verdict:
 
     def agrees(case: tuple[int, int]) -> bool:
         data = lab.data if case == (2, 3) else setting.data(*case)
-        found: Counter = Counter()
+        found: dict[Any, Fraction] = defaultdict(Fraction)
         for item in data.samples:
             found[(*item.tokens[:2], *sorted(item.tokens[2:])), item.label] += item.weight
         return found == walked(*case)
