@@ -24,7 +24,18 @@ from .graph import ZERO, num, sym, symbols
 from .initial import infinite_width, network_values
 from .loss import Loss, as_loss
 from .model import AttentionModel, FixedVector
-from .paths import OUTPUT, WORDS, Path, entry_name, entry_tex, path_name, pin_size, score_path, value_path
+from .paths import (
+    OUTPUT,
+    WORDS,
+    Path,
+    entry_name,
+    entry_tex,
+    leaf_name,
+    path_name,
+    pin_size,
+    score_path,
+    value_path,
+)
 from .system import TIME, System
 
 if TYPE_CHECKING:
@@ -146,12 +157,6 @@ def gradient_descent(model: AttentionModel, data: Distribution, train: Iterable[
                      loss: Any = "logistic", carry: Iterable[str] | None = None) -> Flow:
     """Derive the exact gradient step W -> W - eta dL/dW on the same path scalars, with all powers of eta."""
     return _derive(model, data, train, loss, carry, step=True)
-
-
-def leaf_name(model: AttentionModel, path: Path, head: int) -> str:
-    """Name of the matrix of one path in one head."""
-    label = model.head_labels[head]
-    return path_name(model, path) + (f"_{label}" if label else "")
 
 
 def _derive(model: AttentionModel, data: Distribution, train: Iterable[str], loss: Any,

@@ -15,12 +15,7 @@ import numpy as np
 from .closure import Closure
 from .errors import ModelError, ParameterError
 from .model import AttentionModel, FixedVector, Neurons
-from .paths import OUTPUT, WORDS, Letter, Path, path_name, pin_size
-
-
-def _leaf(model: AttentionModel, path: Path, head: int) -> str:
-    label = model.head_labels[head]
-    return path_name(model, path) + (f"_{label}" if label else "")
+from .paths import OUTPUT, WORDS, Letter, leaf_name, pin_size
 
 
 def positive(name: str, value: Any) -> float:
@@ -59,7 +54,7 @@ def infinite_width(model: AttentionModel, closure: Closure, omega: Any,
                 )
             matrix = math.prod(values[name] for name in pairs) * pin_gram_values(model, path.left)
         for head in range(len(model.heads)):
-            out[_leaf(model, path, head)] = matrix
+            out[leaf_name(model, path, head)] = matrix
     return out
 
 
@@ -124,7 +119,7 @@ def network_values(model: AttentionModel, closure: Closure, weights: Mapping[str
                 )
             if not np.isfinite(value).all():
                 raise ModelError(f"the path {path} has an entry that is not finite; check the weights")
-            out[_leaf(model, path, head)] = value
+            out[leaf_name(model, path, head)] = value
     return out
 
 

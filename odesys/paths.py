@@ -77,6 +77,12 @@ def path_name(model: AttentionModel, path: Path) -> str:
     return (frozen if path.left == OUTPUT else "") + body + (frozen if path.right == OUTPUT else "")
 
 
+def leaf_name(model: AttentionModel, path: Path, head: int) -> str:
+    """Name of the matrix of one path in one head, e.g. ``KQ_p``."""
+    label = model.head_labels[head]
+    return path_name(model, path) + (f"_{label}" if label else "")
+
+
 def entry_name(model: AttentionModel, name: str, head: int, path: Path, i: int, j: int) -> str:
     """ASCII name of one path scalar, for arrays and CSV headers, e.g. ``KQ_p_c1_v1``."""
     parts = [name, model.head_labels[head], _pin_name(model, path.left, i), _pin_name(model, path.right, j)]

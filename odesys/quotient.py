@@ -71,14 +71,10 @@ def signed_orbits(size: int, generators: Sequence[tuple[np.ndarray, np.ndarray]]
     return Orbits(orbit, sign_of, np.array(representatives, dtype=int))
 
 
-@dataclass(frozen=True, eq=False)
-class Quotient:
-    """A reduced flow: its system on orbit variables, the orbits, and the flow it came from."""
+class Reduction:
+    """What every reduction by orbits has: the way to full states and back."""
 
-    flow: Flow
-    generators: tuple[SignedPermutation, ...]
     orbits: Orbits
-    system: System
 
     def lift(self, z: Any) -> np.ndarray:
         """Full state vector (or a stack of them) from orbit variables."""
@@ -91,6 +87,16 @@ class Quotient:
     def asymmetry(self, x: Any) -> float:
         """Largest distance of a full state from the symmetric states."""
         return float(np.abs(np.asarray(x) - self.lift(self.project(x))).max())
+
+
+@dataclass(frozen=True, eq=False)
+class Quotient(Reduction):
+    """A reduced flow: its system on orbit variables, the orbits, and the flow it came from."""
+
+    flow: Flow
+    generators: tuple[SignedPermutation, ...]
+    orbits: Orbits
+    system: System
 
     def initial_state(self, omega: Any = None, **more: Any) -> np.ndarray:
         """Start values of the orbit variables; refuses a start that is not symmetric."""

@@ -19,7 +19,7 @@ from . import graph
 from .errors import SymmetryError
 from .field import ScalarField
 from .graph import Node, sym
-from .quotient import Orbits, signed_orbits
+from .quotient import Orbits, Reduction, signed_orbits
 from .system import System
 
 SEARCH_LIMIT = 200_000  # signed permutations tried at most
@@ -133,20 +133,12 @@ def _candidates(names: tuple[str, ...], classes: list[list[int]]) -> Iterator[St
 
 
 @dataclass(frozen=True, eq=False)
-class SystemQuotient:
+class SystemQuotient(Reduction):
     """A reduced system written by hand: one variable per orbit, with the map back."""
 
     source: System
     orbits: Orbits
     system: System
-
-    def lift(self, z: Any) -> np.ndarray:
-        """Full state from orbit variables."""
-        return self.orbits.lift(z)
-
-    def project(self, x: Any) -> np.ndarray:
-        """Signed means over the orbits."""
-        return self.orbits.project(x)
 
 
 def system_quotient(system: System, generators: Sequence[StateSymmetry]) -> SystemQuotient:
