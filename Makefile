@@ -43,7 +43,7 @@ $(PAPERS:%=results-%): results-%: $(RUN_STAMP)
 	@mkdir -p $(RESULTS)/$*
 	$(ODESYS) derive $* --quotient --format text --out $(RESULTS)/$*/system.txt
 	$(ODESYS) derive $* --quotient --format latex --out $(RESULTS)/$*/system.tex
-	$(ODESYS) verify $* --mutations --json $(RESULTS)/$*/verify.json --errata $(RESULTS)/$*/errata.md
+	$(ODESYS) verify $* --json $(RESULTS)/$*/verify.json --errata $(RESULTS)/$*/errata.md
 	$(ODESYS) simulate $* --out $(RESULTS)/$*/simulate --json $(RESULTS)/$*/simulate.json
 	$(ODESYS) compare $* --widths $(WIDTHS) --seeds $(SEEDS) --json $(RESULTS)/$*/compare.json --out $(RESULTS)/$*/compare
 	$(ODESYS) figures $* --out $(RESULTS)/$*/figures

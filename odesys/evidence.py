@@ -5,6 +5,7 @@ Each function returns the strongest evidence its method can carry, and no more.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
@@ -26,13 +27,19 @@ def identity(residuals: Mapping[str, Node], positive: Collection[str] = ()) -> V
         result = zero_test(node, positive)
         if result.answer == "nonzero":
             point = {key: str(value) for key, value in (result.witness or {}).items()}
-            return refuted({"where": name, "at": point, "residual": str(result.value)}, checked=len(residuals))
+            return refuted({"where": name, "at": point, "residual": short(result.value)}, checked=len(residuals))
         if result.answer == "undecided":
             open_ones.append(f"{name}: {result.residual!r}")
         methods[result.method] = methods.get(result.method, 0) + 1
     if open_ones:
         return undecided("; ".join(open_ones[:3]), Evidence.PROOF, open=len(open_ones))
     return Verdict(HOLDS, Evidence.PROOF, details={"identities": len(residuals), "methods": methods})
+
+
+def short(ball: str | None) -> str:
+    """Six digits of an enclosure: its radius depends on the order of a sum, which is no part of a verdict."""
+    found = re.match(r"\[?(-?\d[\d.]*(?:e[+-]?\d+)?)", ball or "")
+    return f"{float(found.group(1)):.6g}" if found else str(ball)
 
 
 def equal(pairs: Mapping[str, tuple[Node, Node]], positive: Collection[str] = ()) -> Verdict:

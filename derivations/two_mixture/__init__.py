@@ -12,8 +12,9 @@ omega, b        initial scale of keys and queries; bias of both heads
 T1, T2, T3      ends of the stages; x_star the score that ends stage 2; eps the loss that ends stage 3
 
 Covered: setting, closed systems and their reductions, closed forms of stage 1 and of the frozen-force stage 2, both
-protocols, figures 1-4, comparison with networks, claims of sections 2, 5, 6 and appendices B-D, parts of E, G, H.
-Not yet: claims about trajectories of stages 2 and 3 (E.1, E.2, E.4, E.5, E.7, F, Theorem 4.1); families in K.
+protocols, figures 1-4, comparison with networks, claims of sections 2-6 and appendices B-H. Claims about trajectories
+are measurements; a validated enclosure would make them certificates. Not yet: App.E.7, the margin after Lemma 5.4,
+Observation 1 for K >= 3; families in K.
 """
 
 from __future__ import annotations

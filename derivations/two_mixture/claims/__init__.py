@@ -6,6 +6,8 @@ from . import (  # noqa: F401
     part_6_construction,
     part_b_c_symmetry,
     part_e_stage_two,
+    part_e_trajectories,
+    part_f_stage_three,
     part_g_h_probability,
 )
 from .book import ClaimBook, book

@@ -9,7 +9,7 @@ import numpy as np
 
 from odesys import Flow, graph
 from odesys.claims import combine
-from odesys.evidence import enumerate_all, equal, identity
+from odesys.evidence import enumerate_all, equal, identity, short
 from odesys.graph import Node, sym
 from odesys.state_symmetry import StateSymmetry, check_symmetry
 from odesys.symmetry import SignedPermutation
@@ -155,7 +155,7 @@ def _commutes(lab: Laboratory, element: SignedPermutation) -> Verdict:
         answer, result = check_symmetry(flow.system, symmetry)
         if answer == "nonzero":
             point = {k: str(v) for k, v in result.witness.items()}
-            return refuted({"stage": stage, "element": element.describe(flow), "at": point, "residual": str(result.value)})
+            return refuted({"stage": stage, "element": element.describe(flow), "at": point, "residual": short(result.value)})
         if answer == "undecided":
             return undecided(f"{stage}: {result.residual!r}", Evidence.PROOF)
         start = flow.initial_state(omega=0.5)
