@@ -39,6 +39,7 @@ from .paths import (
 from .system import TIME, System
 
 if TYPE_CHECKING:
+    from .lax import LaxFamily
     from .quotient import Quotient
     from .slaving import Slaved
     from .symmetry import SymmetryGroup
@@ -102,6 +103,12 @@ class Flow:
         from .quotient import quotient
 
         return quotient(self, generators, state)
+
+    def invariants(self) -> list[LaxFamily]:
+        """Conserved families tr L^q of pairs of trained maps, proved from the closure; see `odesys.lax`."""
+        from .lax import lax_integrals
+
+        return lax_integrals(self)
 
     def slaved(self, state: Any = None) -> Slaved:
         """The system with self-scores eliminated by (J S)^2 = omega^4 I, valid from the infinite-width start.
