@@ -31,6 +31,7 @@ FIGURES = {
     "2": "attention of the + head after training",
     "3": "attention-only training with Gaussian neurons",
     "4": "all scores of the + head",
+    "proof": "the proof graph, coloured by verdict",
 }
 
 PAPER = Paper(
