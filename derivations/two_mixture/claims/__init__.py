@@ -2,6 +2,7 @@
 
 from . import (  # noqa: F401
     part_2_setting,
+    part_5_6_observations,
     part_5_d_stage_one,
     part_6_construction,
     part_b_c_symmetry,
