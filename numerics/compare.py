@@ -66,7 +66,7 @@ class Comparison:
         for width, values in self.deviations.items():
             mean, count = float(values.mean()), len(values)
             spread = float(values.std(ddof=1) / np.sqrt(count)) if count > 1 else float("nan")
-            margin = float(stats.t.ppf(0.975, count - 1)) * spread if count > 1 else 0.0
+            margin = float(stats.t.ppf(0.975, count - 1)) * spread if count > 1 else float("nan")
             rms = float(np.sqrt((values**2).mean()))
             out.append({"width": width, "mean": mean, "low": mean - margin, "high": mean + margin, "rms": rms})
         return out

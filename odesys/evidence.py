@@ -18,6 +18,8 @@ def identity(residuals: Mapping[str, Node], positive: Collection[str] = ()) -> V
     """All residuals are identically zero: proved by exact rewriting, or refuted at a rational point."""
     from .zero import zero_test
 
+    if not residuals:
+        raise ValueError("an identity without residuals would hold for no reason")
     methods: dict[str, int] = {}
     open_ones: list[str] = []
     for name, node in residuals.items():
@@ -27,7 +29,8 @@ def identity(residuals: Mapping[str, Node], positive: Collection[str] = ()) -> V
         result = zero_test(node, positive)
         if result.answer == "nonzero":
             point = {key: str(value) for key, value in (result.witness or {}).items()}
-            return refuted({"where": name, "at": point, "residual": short(result.value)}, checked=len(residuals))
+            witness = {"where": name, "at": point, "residual": short(result.value)}
+            return refuted(witness, Evidence.CERTIFICATE, checked=len(residuals))  # balls exclude zero at the point
         if result.answer == "undecided":
             open_ones.append(f"{name}: {result.residual!r}")
         methods[result.method] = methods.get(result.method, 0) + 1
@@ -55,6 +58,8 @@ def enumerate_all(cases: Iterable[Any], check: Callable[[Any], Any], what: str) 
         answer = check(case)
         if answer is not True:
             return refuted({"case": str(case), "value": str(answer)}, Evidence.CERTIFICATE, checked=count)
+    if not count:
+        raise ValueError(f"there are no {what} to enumerate, so nothing was checked")
     return certified(enumerated=f"{count} {what}")
 
 

@@ -83,6 +83,8 @@ def find_logistic_drive(nodes: Mapping[str, Node]) -> LogisticDrive:
         if len(terms) != 1 or terms[0][1].op != "sigmoid" or (factor is not None and terms[0][1] is not factor):
             raise EquationError(f"the equation of {name} is {to_sympy(node)}, not a multiple of one logistic factor")
         factor, rates[name] = terms[0][1], Fraction(terms[0][0])
+    if factor is not None and any(t is not graph.ONE and t.op != "sym" for _, t in graph.linear_terms(factor.args[0])):
+        raise EquationError(f"the logistic factor has the argument {to_sympy(factor.args[0])}, which is not linear")
     if factor is None:
         raise EquationError("nothing moves, so there is no logistic factor")
     return LogisticDrive(rates, -factor.args[0])

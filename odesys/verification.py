@@ -11,7 +11,7 @@ import typer
 
 from . import output
 from .claims import Claim, ClaimBook, Outcome
-from .errors import OdesysError
+from .errors import IntegrationError, OdesysError
 from .paper import Paper, Progress
 from .terminal import print_files, print_table, progress_bar
 from .verdicts import FAILS, HOLDS, Evidence
@@ -28,12 +28,13 @@ def verify(book: ClaimBook, claims: Sequence[Claim], progress: Progress) -> list
 
 @dataclass(frozen=True)
 class Mutant:
-    """What a claim says of a mutated system: `noticed` if its verdict changes or the check can not even be run."""
+    """What a claim says of a mutated system: `noticed` if its verdict changes, `refused` if it could not be run."""
 
     claim: Claim
     mutation: str
     noticed: bool
     how: str
+    refused: bool = False
 
 
 def mutation_runs(book: ClaimBook, outcomes: Sequence[Outcome], mutations: Iterable[str],
@@ -51,8 +52,10 @@ def mutation_runs(book: ClaimBook, outcomes: Sequence[Outcome], mutations: Itera
 def _mutant(book: ClaimBook, outcome: Outcome, mutation: str) -> Mutant:
     try:
         other = book.run(outcome.claim, mutation=mutation).verdict
-    except OdesysError as error:  # e.g. the mutated data no longer have the symmetry the claim speaks of
-        return Mutant(outcome.claim, mutation, True, f"refused: {error}")
+    except IntegrationError as error:  # the run the claim speaks of does not exist for the mutated system
+        return Mutant(outcome.claim, mutation, True, f"no such run: {error}")
+    except OdesysError as error:  # e.g. the mutated data no longer have the symmetry the check is written in
+        return Mutant(outcome.claim, mutation, False, f"refused: {error}", refused=True)
     before, after = (_answers(v.as_stated, v.corrected) for v in (outcome.verdict, other))
     how = f"{before} -> {after}" if before != after else "same verdict"
     return Mutant(outcome.claim, mutation, before != after, how)
@@ -120,8 +123,15 @@ def mutation_summary(mutants: Sequence[Mutant]) -> dict[str, Any]:
     return {
         "claims": len(by_claim), "noticing": len(by_claim) - len(blind),
         "score": (len(by_claim) - len(blind)) / max(1, len(by_claim)),
-        "survivors": {key: claim.apart or "no reason given" for key, claim in blind.items()},
+        "survivors": {key: claim.apart or _why(by_claim[key]) for key, claim in blind.items()},
     }
+
+
+def _why(rows: Sequence[Mutant]) -> str:
+    refused = [m.mutation for m in rows if m.refused]
+    same = [m.mutation for m in rows if not m.refused]
+    text = f"the same verdict on {', '.join(same)}" if same else "never run"
+    return text + (f"; refused on {', '.join(refused)}" if refused else "")
 
 
 def errata_markdown(outcomes: Sequence[Outcome]) -> str:

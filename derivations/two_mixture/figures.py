@@ -87,7 +87,8 @@ def figure_1(folder: Path, progress: Progress) -> list[Path]:
         ax.legend(fontsize=8)
     axes[0].axhline(np.log(2), color="0.6", linewidth=0.8, linestyle=":")
     axes[0].set_ylim(bottom=0)
-    fig.suptitle(f"lines: exact recursion at infinite width; dots: network with m = {WIDTH} (seed {SEED})", fontsize=10)
+    title = f"lines: infinite width; dots: network with m = {WIDTH} (seed {SEED}), means over groups and heads"
+    fig.suptitle(title, fontsize=10)
     return save(fig, folder, "fig1")
 
 

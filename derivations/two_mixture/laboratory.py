@@ -1,8 +1,10 @@
 """The paper's systems behind one object, so that every check can also be run on systems broken on purpose.
 
 Mutations of the setting: ``sign`` (the second head counts with a plus), ``weight`` (the second sample counts twice),
-``swap`` (the second and the last sample exchange their labels). Mutations of the derived equations of the + head:
-``flip`` (the scores move backwards), ``double`` (the key self-scores move twice as fast).
+``swap`` (the second and the last sample exchange their labels), ``labels`` (all conflicting samples get the other
+label), ``consistent`` (consistent samples count twice). Mutations of the derived equations of both heads: ``flip``
+(scores move backwards), ``double`` (key self-scores move twice as fast), ``neurons`` (neurons move twice as fast). The
+last five keep the symmetries, so that checks on the quotient are run, not refused.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from odesys.graph import Node, sym
 
 from . import dynamics, setting
 
-MUTATIONS = ("sign", "weight", "swap", "flip", "double")
+MUTATIONS = ("sign", "weight", "swap", "labels", "consistent", "flip", "double", "neurons")
+BROKEN = {"flip": ("KQ", -1), "double": ("KK", 2), "neurons": ("w", 2)}
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,13 @@ class Laboratory:
         if self.mutation == "weight":
             second = samples[1]  # a conflicting one, so that every stage is hit
             samples[1] = Sample(second.tokens, second.label, 2 * second.weight, second.name)
+            return Distribution.proportional(samples)
+        if self.mutation == "labels":
+            signs = [-1 if setting.is_conflicting(s) else 1 for s in samples]
+            samples = [Sample(s.tokens, e * s.label, s.weight, s.name) for e, s in zip(signs, samples, strict=True)]
+        if self.mutation == "consistent":
+            times = [1 if setting.is_conflicting(s) else 2 for s in samples]
+            samples = [Sample(s.tokens, s.label, k * s.weight, s.name) for k, s in zip(times, samples, strict=True)]
             return Distribution.proportional(samples)
         if self.mutation == "swap":
             second, last = samples[1], samples[-1]
@@ -86,19 +96,22 @@ class Laboratory:
 @cache
 def _flow(mutation: str, stage: str) -> Flow:
     lab = Laboratory(mutation)
-    data = lab.data.condition(setting.is_conflicting) if stage == "stage2" else lab.data
+    # the second stage is told by the tokens, so that a mutated label does not change what it trains on
+    clash = {s.tokens for s in setting.data().samples if setting.is_conflicting(s)}
+    data = lab.data.condition(lambda s: s.tokens in clash) if stage == "stage2" else lab.data
     flow = gradient_flow(lab.model, data, train=dynamics.STAGES[stage], carry=dynamics.ALL)
-    if mutation == "flip":
-        return _broken(flow, "KQ_p", -1)
-    return _broken(flow, "KK_p", 2) if mutation == "double" else flow
+    return _broken(flow, *BROKEN[mutation]) if mutation in BROKEN else flow
 
 
-def _broken(flow: Flow, leaf: str, factor: int) -> Flow:
-    """The same flow with the equations of one matrix multiplied by a number."""
+def _broken(flow: Flow, path: str, factor: int) -> Flow:
+    """The same flow with the equations of one path matrix multiplied by a number, in both heads."""
     field = flow.system.field
     assert isinstance(field, BlockField)
-    wrong = blocks.multiply(blocks.constant([[factor]]), field.rhs[leaf])
-    return replace(flow, system=replace(flow.system, field=replace(field, rhs={**field.rhs, leaf: wrong})))
+    by = blocks.constant([[factor]])
+    rhs = dict(field.rhs)
+    for leaf in (name for name in field.rhs if name.startswith(f"{path}_")):
+        rhs[leaf] = blocks.multiply(by, rhs[leaf])
+    return replace(flow, system=replace(flow.system, field=replace(field, rhs=rhs)))
 
 
 @cache

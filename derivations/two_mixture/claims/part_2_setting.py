@@ -12,11 +12,11 @@ import numpy as np
 from odesys import graph
 from odesys.evidence import enumerate_all, equal, identity
 from odesys.graph import sym
-from odesys.verdicts import Verdict, certified, refuted
+from odesys.verdicts import Verdict, measured, refuted
 
 from .. import setting
 from ..laboratory import Laboratory
-from .book import SAMPLES, SIGNS, book, head_output, name
+from .book import SAMPLES, SIGNS, attention, book, head_output, name, tokens
 
 
 @book.claim("Def.2.1", "K-mixture of linear classification", kind="definition",
@@ -66,8 +66,8 @@ def model(lab: Laboratory) -> Verdict:
 
 @book.claim("Eq.2", "Output as a linear function of features", kind="identity", uses=["Eq.1"],
             statement=r"f=[w_+,w_-,1]\cdot\mathcal F(X)",
-            reading="for a fixed gate pattern f is linear in (w+, w-) with constant term b (gate+ - gate-): "
-                    "f - sum n df/dn - b (gate+ - gate-) = 0 on all samples")
+            reading="for a fixed gate pattern df/dn is the gate times the summed softmax weights (so it contains no n), and "
+                    "f - sum n df/dn - b (gate+ - gate-) = 0, on all samples")
 def features(lab: Laboratory) -> Verdict:
     """Euler's identity for each margin, gates held."""
     b, residuals = sym("b"), {}
@@ -76,14 +76,20 @@ def features(lab: Laboratory) -> Verdict:
         output = label * lab.observable("margin", *sample)
         neurons = [lab.neuron(sign, word) for sign in SIGNS for word in ("c1", "c2", "v1", "v2")]
         gates = [graph.step(head_output(lab, sample, sign) + b) for sign in SIGNS]
-        linear = graph.add(n * slope for n, slope in zip(neurons, graph.gradient(output, neurons), strict=True))
-        residuals[name(*sample)] = output - linear - b * (gates[0] - gates[1])
+        slopes = dict(zip(neurons, graph.gradient(output, neurons), strict=True))
+        residuals[name(*sample)] = output - graph.add(n * d for n, d in slopes.items()) - b * (gates[0] - gates[1])
+        for sign, gate in zip(SIGNS, gates, strict=True):
+            rows = attention(lab, sample, sign)
+            for word in ("c1", "c2", "v1", "v2"):
+                z = graph.add(s * row[h] for row in rows for h, (w, s) in enumerate(tokens(*sample)) if w == word)
+                residuals[f"Z {name(*sample)} {sign} {word}"] = slopes[lab.neuron(sign, word)] - sign * gate * z
     return identity(residuals)
 
 
 @book.claim("Cond.1", "Parameter condition", kind="definition", apart="a statement about numbers, not about the system",
             statement=r"\omega<C<1,\ m\ge\widetilde\Omega(1)",
-            reading="the guard accepts omega in (0, inf) and refuses omega <= 0; 'small' is a matter of each claim")
+            reading="the guard refuses omega that is not positive and finite and accepts 0.1, 0.01; how small omega must be is a matter of each "
+                    "claim, and omega >= 1 is not refused")
 def condition(lab: Laboratory) -> Verdict:
     """The parameter guard refuses what the condition excludes."""
     from odesys.errors import ParameterError
@@ -95,10 +101,11 @@ def condition(lab: Laboratory) -> Verdict:
         except ParameterError:
             continue
         return refuted({"omega": text})
-    return certified(refused=["0", "-1", "nan", "inf"])
+    accepted = [guard.read(text) for text in ("0.1", "0.01")]
+    return measured(accepted == [0.1, 0.01], {"accepted": accepted}, refused=["0", "-1", "nan", "inf"])
 
 
-@book.claim("Def.5.1", "Infinite-width transformer", kind="definition", uses=["C.1"],
+@book.claim("Def.5.1", "Infinite-width transformer", kind="definition",
             apart="start values do not depend on data, labels or head signs",
             statement=r"m\to\infty:\ M=0,\ A=B=\omega^2 I,\ n=0",
             reading="the infinite-width start of the derived system has these values in both heads, omega = 1/2 exactly")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import sympy as sp
 
 from odesys import graph
+from odesys.errors import EquationError
 from odesys.evidence import enumerate_all, equal, identity
 from odesys.graph import Node, sym
 from odesys.logistic_drive import find_logistic_drive
-from odesys.sympy_bridge import from_sympy
+from odesys.sympy_bridge import from_sympy, to_sympy
 from odesys.verdicts import Verdict, proved, refuted
 
 from ..closed_forms import StageOne, stage_one_of
@@ -36,7 +39,7 @@ def _stages(lab: Laboratory) -> StageOne:
     return stage_one_of(lab.reduced("stage1").system)
 
 
-@book.claim("D.1", "Classification neurons grow first", kind="identity", uses=["C.3", "C.5", "B.2"],
+@book.claim("D.1", "Classification neurons grow first", kind="identity", uses=["C.3", "C.4", "C.5", "B.2"],
             statement=r"\dot n^\pm_{v_k}=\pm\tfrac18\sum_{k',s}g(X_{k',s,s})\quad(t\le T_{0.5})",
             reading="at uniform attention with all units active, as expressions in (n_c, n_v, b); the - head by C.4")
 def neurons_grow(lab: Laboratory) -> Verdict:
@@ -72,12 +75,13 @@ def unit_switches_off(lab: Laboratory) -> Verdict:
     time = stages.switch_time()
     values = stages.at_switch()
     expected = (2 * b + sp.exp(2 * b) - 1) / 2
+    unit = zero_scores({"H": lab.observable("H", 1, -1, -1, +1, quotient=True) + sym("b")})["H"]
     verdict = equal({"T_0.5": (from_sympy(time), from_sympy(expected)), "n_v": (from_sympy(values["n_v"]), from_sympy(b / 2)),
-                     "n_c": (from_sympy(values["n_c"]), from_sympy(sp.Integer(0)))})
+                     "n_c": (from_sympy(values["n_c"]), from_sympy(sp.Integer(0))), "the unit": (stages.surface, unit)})
     return verdict.with_constants(T_half=str(time), T_half_at_b_one_half=str(sp.N(time.subs(b, sp.Rational(1, 2)), 12)))
 
 
-@book.claim("D.4", "Classification neurons after the switch", kind="identity", uses=["D.3"],
+@book.claim("D.4", "Classification neurons after the switch", kind="identity", uses=["B.2", "C.4", "D.3"],
             statement=r"\dot n^+_{v_k}=\tfrac18\sum_{k'}g(X_{k',+,+}),\quad \dot n^-_{v_k}=-\tfrac18\sum_{k'}g(X_{k',-,-})",
             reading="with the unit of X_{k,-,-} in the + head off (and its mirror image); the - head by C.4")
 def after_the_switch(lab: Laboratory) -> Verdict:
@@ -87,7 +91,7 @@ def after_the_switch(lab: Laboratory) -> Verdict:
     return equal({"n_v": (nodes["n_v"], printed)})
 
 
-@book.claim("D.5", "Group neurons after the switch", kind="identity", uses=["D.3"],
+@book.claim("D.5", "Group neurons after the switch", kind="identity", uses=["B.2", "C.4", "D.3"],
             statement=r"\dot n^+_{c_k}=\tfrac18 g(X_{k,+,+}),\quad \dot n^-_{c_k}=\tfrac18 g(X_{k,-,-})",
             reading="with the unit of X_{k,-,-} in the + head off (and its mirror image); the - head by C.4")
 def group_neurons_move(lab: Laboratory) -> Verdict:
@@ -105,8 +109,8 @@ def second_phase(lab: Laboratory) -> Verdict:
 
 @book.claim("D.6", "The pattern persists", kind="inequality", uses=["D.4", "D.5"],
             statement=r"\dot\sigma_s(X_{k,-s,-s})=0\ \text{and all other units active on}\ [T_{0.5},T_1]",
-            reading="after the switch the surface of the unit that is off keeps falling, all others rise or stay: their rates "
-                    "in units of g are exact numbers with these signs, for all times")
+            reading="after the switch the surface of the unit that is off keeps falling; all others are positive at T_0.5 (b = 1/2) and "
+                    "rise or stay: their rates in units of g are exact numbers with these signs, for all times")
 def pattern_persists(lab: Laboratory) -> Verdict:
     """Signs of the rates of all switching surfaces after T_0.5."""
     stages = _stages(lab)
@@ -114,8 +118,15 @@ def pattern_persists(lab: Laboratory) -> Verdict:
     moving = {n: node for n, node in zip(system.names, system.nodes, strict=True) if n.startswith("n_")}
     surfaces = graph.surfaces(zero_scores(moving).values())
     rates = {repr(s): stages.second.slope(s) for s in surfaces}
-    verdict = enumerate_all(
-        surfaces, lambda s: (stages.second.slope(s) < 0) == (s is stages.surface) or stages.second.slope(s) == 0, "surfaces")
+    at_switch = {sp.Symbol(k, real=True): v for k, v in stages.at_switch().items()} | {sp.Symbol("b", real=True): EIGHTH * 4}
+
+    def persists(surface: Node) -> bool:
+        rate = stages.second.slope(surface)
+        if surface is stages.surface:
+            return rate < 0
+        return rate >= 0 and bool(to_sympy(surface).subs(at_switch).subs(sp.Symbol("b", real=True), EIGHTH * 4) > 0)
+
+    verdict = enumerate_all(surfaces, persists, "surfaces")
     return verdict.with_constants(rates={k: str(v) for k, v in rates.items()})
 
 
@@ -128,10 +139,11 @@ def neurons_at_the_end(lab: Laboratory) -> Verdict:
     stages = _stages(lab)
     if not all(rate > 0 for rate in stages.second.rates.values()) or set(stages.second.rates) != {"n_c", "n_v"}:
         return refuted({"rates": {k: str(v) for k, v in stages.second.rates.items()}})
-    form = sym("F")
-    # F' = speed / (1 + e^F): the closed form F + e^F = zeta + speed t has exactly this derivative
-    residual = (1 + graph.exp(form)) * (stages.second.slope(stages.second.form) * graph.call("sigmoid", -form))
-    verdict = identity({"closed form": residual - from_sympy(sp.Rational(*stages.second.speed.as_integer_ratio()))})
+    form = stages.second.form_at(stages.at_switch())
+    b = sp.Symbol("b", real=True)
+    # F' = speed g(F) integrates to F + e^F = F_0 + e^F_0 + speed (t - T_0.5): the start and the speed are what can be wrong
+    speed = sp.Rational(*stages.second.speed.as_integer_ratio())
+    verdict = equal({"start": (from_sympy(form), from_sympy(2 * b)), "speed": (from_sympy(speed), from_sympy(sp.Rational(5, 8)))})
     values = stages.neurons(20.0, 0.5)
     return verdict.with_constants(n_v_at_20=values["n_v"], n_c_at_20=values["n_c"], speed=str(stages.second.speed))
 
@@ -165,10 +177,16 @@ def not_separable(lab: Laboratory) -> Verdict:
 
 
 @book.claim("Beyond.T_half", "Both phases are one logistic drive", kind="identity", uses=["D.1", "D.5"], beyond=True,
-            statement=r"\dot n=r\,g(F),\ F\ \text{linear: Lambert's function solves stage 1}",
-            reading="in each phase the neuron equations are constant multiples of one logistic factor of a linear form")
+            statement=r"\dot n=r\,g(F),\ F\ \text{linear},\ r=(0,\tfrac12)\ \text{then}\ (\tfrac18,\tfrac14)",
+            reading="in each phase the neuron equations are constant multiples of one logistic factor of a linear form, with these rates of "
+                    "(n_c, n_v)")
 def logistic_drives(lab: Laboratory) -> Verdict:
     """Both phases are recognised, with their exact rates."""
-    first = find_logistic_drive({k: v for k, v in _uniform(lab).items() if k.startswith("n_")})
-    second = _stages(lab).second
+    try:
+        first = find_logistic_drive({k: v for k, v in _uniform(lab).items() if k.startswith("n_")})
+        second = _stages(lab).second
+    except EquationError as error:
+        return refuted({"equations": str(error)})
+    if first.rates != {"n_v": Fraction(1, 2)} or second.rates != {"n_c": Fraction(1, 8), "n_v": Fraction(1, 4)}:
+        return refuted({"first": str(first.rates), "second": str(second.rates)})
     return proved(first={k: str(v) for k, v in first.rates.items()}, second={k: str(v) for k, v in second.rates.items()})

@@ -65,5 +65,6 @@ def _solves(scores: Scores, values: str, lab: Laboratory) -> Verdict:
 def construction(lab: Laboratory) -> Verdict:
     """Enumerate all samples in rational arithmetic."""
     return _solves(_printed, "v", lab).correcting(
-        r"M_\pm=\mp2C\sum_kv_kc_k^\top+C\sum_kc_kc_k^\top+C\sum_kv_kv_k^\top,\ w_\pm=\sum_kc_k", _solves(_repaired, "c", lab),
+        r"M_\pm=\mp2C\sum_kv_kc_k^\top+C\sum_kc_kc_k^\top+C\sum_kv_kv_k^\top,\ w_\pm=\sum_kc_k\ "
+        r"\text{(certified at } e^C=2 \text{ for the } (K,L) \text{ of the reading)}", _solves(_repaired, "c", lab),
         "as printed both labels give f > 0; the group key must be attended to for one label and avoided for the other")

@@ -14,6 +14,7 @@ from odesys.verdicts import Verdict, proved, refuted
 
 from ..laboratory import Laboratory
 from .book import all_units_on, book
+from .part_b_c_symmetry import _matrix_form
 
 HALF, THIRD, TWO_THIRDS = graph.num(1) / 2, graph.num(1) / 3, graph.num(2) / 3
 N_C, OMEGA = sym("n_c"), sym("omega")
@@ -81,13 +82,14 @@ def printed_rates() -> dict[str, Node]:
 
 @book.claim("App.E.5", "Derivatives at the start of stage 2", kind="identity", uses=["B.2", "D.8"], expect="fails",
             statement=r"\tfrac{d}{dt}c_1^\top W_K^\top W_Qv_1|_{T_1}=\tfrac13g\,2(\dots)\tfrac23n_c+\tfrac13g\,2(\dots)\tfrac23n_c,\ \dots",
-            reading="ten printed derivatives (scores, key and query self-scores; the other entries follow by symmetry) with "
-                    "g = 1/2 against those derived at uniform attention, as expressions in the 22 variables")
+            reading="ten printed derivatives (scores, key and query self-scores; the entries of different groups have the opposite ones by "
+                    "App.E.6) with g = 1/2 against those derived at uniform attention, as expressions in the 22 variables")
 def start_derivatives(lab: Laboratory) -> Verdict:
     """Entry by entry as printed; then with the factor of the conditional expectation."""
     rates, printed = _uniform_rates(lab), printed_rates()
+    _, gaps = _matrix_form(lab.flow("stage2"), lab.head_name(+1))  # the derived equations are A G + G B, ...
     as_printed = equal({key: (rates[key], value) for key, value in printed.items()})
-    quarter = equal({key: (4 * rates[key], value) for key, value in printed.items()})
+    quarter = equal({key: (4 * rates[key], value) for key, value in printed.items()}) & identity(gaps)
     return as_printed.correcting(r"\text{every printed derivative times } \tfrac14", quarter,
                                  "the conditional expectation over four conflicting samples is an average, not a sum")
 
@@ -103,7 +105,8 @@ def other_score_derivative(lab: Laboratory) -> Verdict:
     printed = from_sympy(sp.Rational(4, 3)) * HALF * OMEGA**2 * THIRD * N_C
     true = from_sympy(-sp.Rational(1, 9)) * HALF * OMEGA**2 * N_C
     return equal({"M_vc": (derived, printed)}).correcting(
-        r"-\tfrac19 g\,\omega^2\,w_+^\top c_1", equal({"M_vc": (derived, true)}),
+        r"-\tfrac19 g\,\omega^2\,w_+^\top c_1",
+        equal({"M_vc": (derived, true)}) & identity(_matrix_form(lab.flow("stage2"), lab.head_name(+1))[1]),
         "the sign is negative (as in Lemma E.5), and the factor 1/4 of the conditional expectation is missing")
 
 
@@ -117,7 +120,8 @@ def gradient_sums(lab: Laboratory) -> Verdict:
     unit = {sym(n): ZERO for n in lab.reduced("stage2").system.names if not n.startswith("n_")}
     unit |= {sym("A_cc_same"): graph.ONE, sym("A_vv_same"): graph.ONE}
     force = {k: graph.substitute([v], unit)[0] for k, v in rates.items() if k.startswith("M_")}
-    return identity({kind: force[f"M_{kind}_same"] + force[f"M_{kind}_other"] for kind in ("cc", "cv", "vc", "vv")})
+    sums = {kind: force[f"M_{kind}_same"] + force[f"M_{kind}_other"] for kind in ("cc", "cv", "vc", "vv")}
+    return identity(sums) & identity(_matrix_form(lab.flow("stage2"), lab.head_name(+1))[1])
 
 
 def _growth() -> tuple[sp.Matrix, sp.Matrix, sp.Symbol, sp.Symbol, sp.Symbol]:
@@ -161,7 +165,7 @@ def softmax_slope(lab: Laboratory) -> Verdict:
     return identity({"factorisation": gap - (x2 - x1) * (1 - x1 - x2) / 2})
 
 
-@book.claim("Beyond.manifold", "Exact antisymmetry of classification queries", kind="identity", uses=["B.2"], beyond=True,
+@book.claim("Beyond.manifold", "Exact antisymmetry of classification queries", kind="identity", uses=["B.2", "C.2", "C.4"], beyond=True,
             statement=r"M_{\mu v_1}=-M_{\mu v_2},\ B_{cv}^==-B_{cv}^{\ne},\ B_{vv}^=+B_{vv}^{\ne}=\mathrm{const}\ \text{is invariant in stage 2}",
             reading="on this linear subspace the derived stage-2 equations keep it, as expressions, with all conflicting units on "
                     "(it is not a symmetry quotient: n_v breaks the symmetry)")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from odesys import graph
 from odesys.claims import combine
 from odesys.evidence import identity
-from odesys.verdicts import Evidence, Verdict, measured, refuted
+from odesys.verdicts import Evidence, Verdict, measured, refuted, undecided
 
 from ..closed_forms import late_loss_constant
 from ..laboratory import Laboratory
@@ -69,7 +67,8 @@ def _decomposition(lab: Laboratory, neuron: str, omega: float) -> tuple[dict[str
 
 @book.claim("F.1", "Classification neurons in stage 3", kind="order", uses=["E.7"],
             statement=r"\dot n_v=\Theta(g_+)+\widetilde O(\omega\,g_-)",
-            reading="omega in 0.1, 0.05, 0.01: dn_v/dt = (r_+ g_+ + r_- g_-)/8 to 1e-9 when all units are on, with r_+ > 1 and |r_-| < omega")
+            reading="omega in 0.1, 0.05, 0.01: dn_v/dt = (r_+ g_+ + r_- g_-)/8 to 1e-9 when all units are on, with r_+ > 1 and |r_-| < omega; "
+                    "early in stage 3, while some consistent units are off, only the sign of the terms is the same")
 def classification_neurons(lab: Laboratory) -> Verdict:
     """The two coefficients."""
     rows = {omega: _decomposition(lab, "v", omega) for omega in (0.1, 0.05, 0.01)}
@@ -79,7 +78,8 @@ def classification_neurons(lab: Laboratory) -> Verdict:
 
 @book.claim("F.2", "Group neurons in stage 3", kind="order", uses=["E.7"],
             statement=r"\dot n_c\ge\Omega(g_-)+\widetilde O(\omega\,g_+)",
-            reading="omega in 0.1, 0.05, 0.01: dn_c/dt = (Q g_- + q g_+)/8 to 1e-9 when all units are on, with Q > 0.8 and |q| < omega")
+            reading="omega in 0.1, 0.05, 0.01: dn_c/dt = (Q g_- + q g_+)/8 to 1e-9 when all units are on, with Q > 0.8 and |q| < omega; "
+                    "early in stage 3 the coefficient of g_+ is positive and of order one, which the printed inequality allows")
 def group_neurons(lab: Laboratory) -> Verdict:
     """The two coefficients."""
     rows = {omega: _decomposition(lab, "c", omega) for omega in (0.1, 0.05, 0.01)}
@@ -90,16 +90,21 @@ def group_neurons(lab: Laboratory) -> Verdict:
 @book.claim("F.3", "The loss falls like 1/t", kind="order", uses=["F.1", "F.2"],
             statement=r"\mathcal L\le O\big(\tfrac1{t-T_2+1}\big),\quad T_3-T_2=O(1/\epsilon)",
             reading="omega = 0.05, T1 = 20, x* in 1, 2, 3: (t - T2) L at t - T2 = 1e5 is within 0.2 percent of 4 (1/Q^2 + 1/R^2), the limit "
-                    "computed from the margins and orbit sizes at T2")
+                    "computed from the margins and orbit sizes at T2; (t - T2 + 1) L stays below twice that on a grid of 200 times")
 def loss_falls(lab: Laboratory) -> Verdict:
     """Product of time and loss against the predicted limit."""
     rows = {}
     for x_star in (1.0, 2.0, 3.0):
         run = stage_three(lab, OMEGA, T1, x_star, 1e5)
-        product = 1e5 * run.final["loss"]
-        rows[x_star] = (product, late_loss_constant(run.final))
-    fine = all(abs(a / b - 1) < 2e-3 for a, b in rows.values())
-    return measured(fine, rows, products=rows).with_constants(**{f"limit at x*={x:g}": b for x, (_, b) in rows.items()})
+        grid = np.geomspace(1.0, 1e5, 200)
+        compiled = lab.reduced("stage3").system.compile(b=BIAS)
+        start = run.times[0]
+        losses = np.array([compiled.observables(0.0, run.at(start + t))["loss"] for t in grid])
+        rows[x_star] = (1e5 * run.final["loss"], late_loss_constant(run.final), float(((grid + 1) * losses).max()))
+    fine = all(abs(a / b - 1) < 2e-3 and c < 2 * b for a, b, c in rows.values())
+    constants = {f"limit at x*={x:g}": b for x, (_, b, _) in rows.items()}
+    constants |= {f"largest (t+1) L at x*={x:g}": c for x, (_, _, c) in rows.items()}
+    return measured(fine, rows, products=rows).with_constants(**constants)
 
 
 @book.claim("Thm.4.1-text", "Why conflicting samples are classified", kind="order", uses=["F.2"],
@@ -123,7 +128,7 @@ def self_scores_at_start(lab: Laboratory) -> Verdict:
     """Exact start values; afterwards the sums stay at omega^2 while the entries grow."""
     reduced = lab.reduced("stage1")
     if set(reduced.system.moving) & {"A_cc_same", "A_cc_other", "B_vv_same", "B_vv_other"}:
-        return measured(True, moved="self-scores move in stage 1")
+        return undecided("self-scores move in stage 1, so their values at T1 are not the start values")
     start = dict(zip(reduced.system.names, reduced.initial_state(0.5), strict=True))
     witness = {"omega": "1/2", **{n: float(start[n]) for n in ("A_cc_same", "A_cc_other", "B_vv_same", "B_vv_other")}}
     near = all(abs(start[f"{k}_same"] + start[f"{k}_other"]) <= start[f"{k}_same"] / 2 for k in ("A_cc", "B_vv"))
@@ -136,24 +141,28 @@ def self_scores_at_start(lab: Laboratory) -> Verdict:
 
 
 @book.claim("Thm.4.1", "Three-stage training learns", kind="order",
-            uses=["D.3", "E.3/order", "F.3", "C.2", "C.4", "E.7"],
+            uses=["C.2", "C.4", "D.3", "D.7", "E.3/order", "E.7", "F.1", "F.2", "F.3"],
             statement=r"T_1=\Theta(1),\ T_2-T_1=O(\log\tfrac1\omega),\ T_3-T_2=O(\tfrac1\epsilon),\ \mathcal L(T_3)\le\epsilon,\ \dots",
-            reading="assembled from its parts: T_0.5 in closed form, duration of stage 2, decay in stage 3, both symmetries, attention gaps; "
-                    "all eight margins are positive at the end of stage 3")
+            reading="at infinite width (the paper claims it for finite m >= polylog): assembled from its parts: T_0.5 in closed form, duration of "
+                    "stage 2, decay in stage 3, both symmetries, attention gaps; 1000 after T2 the loss is below 0.01, n_c and n_v and all "
+                    "eight margins are positive")
 def theorem(lab: Laboratory) -> Verdict:
     """All parts in the readings of their own rows."""
-    margins = _margins(lab, stage_three(lab, OMEGA, T1, 1.0, 1000.0).final)
+    final = stage_three(lab, OMEGA, T1, 1.0, 1000.0).final
+    margins = _margins(lab, final)
+    learned = min(margins.values()) > 0 and min(final["n_c"], final["n_v"]) > 0 and final["loss"] < 0.01
     return combine({
         "T1": unit_switches_off(lab), "T2": duration_order(lab), "T3": loss_falls(lab), "groups": groups_stay_symmetric(lab),
         "heads": heads_stay_symmetric(lab), "attention": attention_after(lab),
-        "margins": measured(min(margins.values()) > 0, margins, smallest=min(margins.values())),
+        "end": measured(learned, margins, smallest=min(margins.values()), loss=final["loss"]),
     })
 
 
 @book.claim("G-text", "Finite width deviates like one over its root", kind="order", uses=["G.1"], level="full",
             apart="networks of the unmutated setting against its own flow",
             statement=r"\|M^{(m)}-M^{(\infty)}\|\le\mathrm{poly}(1/\omega)\,O(1/\sqrt m)\ \text{at}\ T_2",
-            reading="Frobenius deviation of M_+ at T2 over m in 400, 1600 and 12 seeds: the exponent's 95 percent interval contains -1/2")
+            reading="Frobenius deviation of M_+ at T2 over m in 400, 1600 and 12 seeds, omega = 0.1: the exponent's 95 percent interval contains -1/2 "
+                    "and stays below -0.1; the dependence on omega is not measured")
 def width_deviation(lab: Laboratory) -> Verdict:
     """Networks trained in weight space against the infinite-width flow."""
     from .. import PAPER
@@ -162,5 +171,4 @@ def width_deviation(lab: Laboratory) -> Verdict:
     law = compare([400, 1600], 12, PAPER.read_parameters({})).exponent
     assert law is not None
     fit = {"exponent": law.value, "low": law.low, "high": law.high}
-    verdict = measured(law.low <= -0.5 <= law.high, fit, **fit, seeds=12)
-    return replace(verdict, sharpened="no power of 1/omega: the growing mode only shifts time")
+    return measured(law.low <= -0.5 <= law.high < -0.1, fit, **fit, seeds=12)

@@ -41,7 +41,8 @@ def start_concentrates(lab: Laboratory) -> Verdict:
 @book.claim("H.1", "Bernstein's inequality, second form", kind="inequality", expect="fails",
             apart="a statement about numbers, not about the system",
             statement=r"\frac{t^2/2}{V+Mt/3}\ge\min\Big\{\frac{t^2}{2V},\frac{t}{2M}\Big\}",
-            reading="the algebraic inequality behind the second printed tail, for all positive V, M, t")
+            reading="the algebraic inequality behind the second printed tail, for all positive V, M, t; the corrected one follows from two "
+                    "factorised differences, since 3V >= Mt or Mt >= 3V")
 def bernstein(lab: Laboratory) -> Verdict:
     """An exact counterexample; the corrected form follows from two factorised differences."""
     V, M, t = Fraction(1), Fraction(1), Fraction(1, 2)
@@ -61,7 +62,8 @@ def bernstein(lab: Laboratory) -> Verdict:
 @book.claim("H.2", "Concentration of norms and products", kind="probability",
             apart="a statement about numbers, not about the system",
             statement=r"\Pr\Big[\big|\tfrac1m\|x\|^2-1\big|>\sqrt{\tfrac4m\log\tfrac2\delta}+\tfrac4m\log\tfrac2\delta\Big]\le\delta,\ \text{same for}\ \tfrac1mx^\top y",
-            reading="delta = 1/10, m in {1, 4, 64}, 20000 draws each, seed 3: exact 99.9 percent intervals below delta")
+            reading="delta = 1/10, m in {1, 4, 64}, 20000 draws each, seed 3: exact 99.9 percent intervals below delta; other m "
+                    "and delta are claimed but not sampled")
 def norms_concentrate(lab: Laboratory) -> Verdict:
     """Monte Carlo for norms and products of Gaussian vectors."""
     rng, trials, delta = np.random.default_rng(3), 20_000, 0.1
