@@ -1,0 +1,78 @@
+r"""Stage 2 of the two-mixture paper as a validated enclosure: the scores in sector coordinates, from T1 to x*.
+
+The 8 scores split into sums and differences over the groups, :math:`M^s = M^= + M^{\ne}` and
+:math:`M^d = M^= - M^{\ne}`. From the zero start :math:`M^s_{cv} = M^s_{vv} = 0` for ever, which is proved exactly; the
+6 states that are left have far narrower enclosures than the 8, where nearly equal scores are subtracted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import flint
+
+from odesys import System, graph
+from odesys.errors import EquationError
+from odesys.graph import ZERO, Node, sym
+from odesys.taylor import ball
+from odesys.validated import Enclosure, enclose
+from odesys.zero import zero_test
+
+from . import dynamics
+
+PAIRS = ("cc", "cv", "vc", "vv")
+STILL = ("s_cv", "s_vv")
+ORDER, PRECISION, TOLERANCE = 16, 96, Fraction(1, 2**52)
+
+
+@dataclass(frozen=True)
+class SectorSystem:
+    """The system in sector coordinates (6 states), and every score and self-score as an expression in them."""
+
+    system: System
+    scores: Mapping[str, Node]
+
+
+def stage_two_sectors() -> SectorSystem:
+    """Stage 2, slaved, for K = 2, in the coordinates d_cv, s_cc, ...; the invariant subspace is proved on the way."""
+    slaved = dynamics.slaved("stage2")
+    system = slaved.system.freeze_still()
+    field = dict(zip(system.names, system.nodes, strict=True))
+    scores: dict[str, Node] = {}
+    moving: dict[str, Node] = {}
+    for pair in PAIRS:
+        same, other, s, d = f"M_{pair}_same", f"M_{pair}_other", sym(f"s_{pair}"), sym(f"d_{pair}")
+        s = ZERO if f"s_{pair}" in STILL else s
+        scores |= {same: (s + d) / 2, other: (s - d) / 2}
+        moving |= {f"s_{pair}": field[same] + field[other], f"d_{pair}": field[same] - field[other]}
+    mapping = {sym(name): node for name, node in scores.items()}
+    nodes = dict(zip(moving, graph.substitute(list(moving.values()), mapping), strict=True))
+    for name in STILL:
+        if zero_test(nodes[name], ["omega"]).answer != "zero":
+            raise EquationError(f"{name} = 0 is not an invariant subspace of stage 2")
+    kept = {name: node for name, node in nodes.items() if name not in STILL}
+    lifted = graph.substitute(list(slaved.eliminated.values()), mapping)
+    return SectorSystem(System.from_equations(kept, parameters=system.parameters),
+                        scores | dict(zip(slaved.eliminated, lifted, strict=True)))
+
+
+def neurons_at(T1: Fraction, b: Fraction, precision: int = PRECISION) -> dict[str, Any]:
+    r"""n_c and n_v at the end of stage 1 as balls, from :math:`F + e^F = 2b + e^{2b} + \frac58 (T_1 - T_{0.5})`."""
+    with flint.ctx.workprec(precision):
+        bias = ball(b)
+        switch = bias + (2 * bias).exp() / 2 - ball(Fraction(1, 2))
+        if not ball(T1) > switch:
+            raise EquationError(f"T1 = {T1} is not after the switch of stage 1 at {switch.str(6)}")
+        zeta = 2 * bias + (2 * bias).exp() + ball(Fraction(5, 8)) * (ball(T1) - switch)
+        F = zeta - zeta.exp().lambertw()
+        return {"n_c": (F - 2 * bias) / 5, "n_v": bias / 2 + (F - 2 * bias) * 2 / 5}
+
+
+def enclose_stage_two(sectors: SectorSystem, omega: Fraction, b: Fraction, T1: Fraction, length: Fraction) -> Enclosure:
+    """The scores from T1 (time 0 of the enclosure) on, for `length`."""
+    parameters = {"b": b, "omega": omega, **neurons_at(T1, b)}
+    return enclose(sectors.system, dict.fromkeys(sectors.system.names, 0), length, parameters, order=ORDER,
+                   precision=PRECISION, tolerance=TOLERANCE)  # fmt: skip

@@ -1,0 +1,199 @@
+#!/usr/bin/env python
+"""Re-check a certificate written by `Enclosure.to_file`, sharing no code with the engine.
+
+For every step, with X the tight and B the rough box of the file: Picard's test X + [0, h] F(B) inside B; the solution
+from the middle of X by Taylor coefficients (recurrences of this file's own), remainder over B, widened by the growth
+e^(hM) of the radii (M bounds the Jacobian over B, found by forward differentiation), lies inside the next X. Claims:
+the sign of an expression over each whole step, by halving time. That the first `vanishing` coefficients of an
+expression are zero at the start is taken from the file (only "contains zero" is checked) and is printed as such.
+
+usage: check_enclosure.py FILE      exit code 0: all checks passed, 1: something failed, 2: not a certificate
+"""
+
+import json
+import sys
+from fractions import Fraction as Q
+from functools import reduce
+from itertools import pairwise
+from pathlib import Path
+
+from flint import arb, arb_mat, ctx, fmpq
+
+Failure = type("Failure", (Exception,), {})
+
+
+def ball(low, high=None):
+    ends = Q(low), Q(low if high is None else high)
+    if ends[0] > ends[1]:
+        raise Failure(f"the interval [{low}, {high}] is empty")
+    return arb(fmpq(*ends[0].as_integer_ratio())).union(arb(fmpq(*ends[1].as_integer_ratio())))
+
+
+def inside(value, ends):
+    """Is the ball inside the interval of two rational strings, compared exactly?"""
+    if not value.is_finite():
+        return False
+    mid, rad = value.mid().fmpq(), value.rad().fmpq()
+    low, high = (fmpq(Q(e).numerator, Q(e).denominator) for e in ends)
+    return low <= mid - rad <= mid + rad <= high
+
+
+class Jet:
+    """Taylor coefficients of every row of the table, one order at a time."""
+
+    def __init__(self, rows, env):
+        self.env, self.c, self.aux = env, [[] for _ in rows], [[] for _ in rows]  # aux: partial products, or y (1 - y)
+
+    def coefficient(self, n, op, arg, k):
+        c = self.c
+        if op in ("num", "sym"):
+            column = [ball(arg)] if op == "num" else self.env[arg]
+            return column[k] if k < len(column) else arb(0)
+        if op == "add":
+            return sum((ball(w) * c[i][k] for w, i in arg), arb(0))
+        if op == "mul":
+            self.aux[n] = self.aux[n] or [([], []) for _ in arg]  # per factor: its power, the product up to it
+            for (i, e), (power, product), before in zip(arg, self.aux[n], [None, *self.aux[n][:-1]], strict=True):
+                power.append(self.power(c[i], power, Q(e), k))
+                product.append(power[k] if before is None else conv(before[1], power, k))
+            return self.aux[n][-1][1][k]
+        a = c[arg]
+        if op == "step":
+            if not (a[0] > 0 or a[0] < 0):
+                raise Failure(f"a gate is undecided on {a[0].str(5)}")
+            return arb(int(a[0] > 0)) if k == 0 else arb(0)
+        if op in ("exp", "sigmoid"):  # y' = y a' and y' = y (1 - y) a'
+            if k == 0:
+                y = a[0].exp() if op == "exp" else 1 / (1 + (-a[0]).exp())
+                self.aux[n].append(y if op == "exp" else y * (1 - y))
+                return y
+            y = sum((j * a[j] * self.aux[n][k - j] for j in range(1, k + 1)), arb(0)) / k
+            ys = [*c[n], y]
+            self.aux[n].append(y if op == "exp" else y - conv(ys, ys, k))
+            return y
+        raise Failure(f"this checker does not know the function {op}")
+
+    @staticmethod
+    def power(a, y, e, k):
+        if e == 1:
+            return a[k]
+        if (e.denominator == 1 and 2 <= e <= 4) or not (a[0] > 0 or a[0] < 0 or e.denominator > 1 or e < 0):
+            return conv(whole(a[: k + 1], int(e) - 1), a, k)
+        if k == 0:
+            return a[0].root(e.denominator) ** e.numerator if a[0] > 0 or e.denominator == 1 else arb.nan()
+        # a y' = e y a'
+        return sum(((ball(e) * j - (k - j)) * a[j] * y[k - j] for j in range(1, k + 1)), arb(0)) / (k * a[0])
+
+
+def conv(a, b, k):
+    return sum((a[j] * b[k - j] for j in range(k + 1)), arb(0))
+
+
+def whole(a, e):
+    return a if e == 1 else [conv(whole(a, e - 1), a, k) for k in range(len(a))]
+
+
+def solve(data, params, box, time, length):
+    """Coefficients of the solution from `box`, and of all rows of the table along it."""
+    env = {"t": [time, arb(1)], **{p: [v] for p, v in params.items()}}
+    env |= {s: [x] for s, x in zip(data["states"], box, strict=True)}
+    jet = Jet(data["nodes"], env)
+    for k in range(length):
+        for n, (op, arg) in enumerate(data["nodes"]):
+            jet.c[n].append(jet.coefficient(n, op, arg, k))
+        for s, row in zip(data["states"], data["equations"], strict=True):
+            env[s].append(jet.c[row][k] / (k + 1))
+    return [env[s] for s in data["states"]], jet
+
+
+def growth(data, jet, seeds, h):
+    """e^(hM): forward differentiation of the table at order zero, then a Metzler bound of the Jacobian."""
+    grads = []
+    for n, (op, arg) in enumerate(data["nodes"]):
+        v = jet.c[n][0]
+        if op in ("num", "step", "sym"):
+            g = [arb(int(op == "sym" and arg == s)) for s in seeds]
+        elif op == "add":
+            g = [sum((ball(w) * grads[i][j] for w, i in arg), arb(0)) for j in range(len(seeds))]
+        elif op == "mul":
+            g = [arb(0)] * len(seeds)
+            for i, e in arg:
+                rest = ball(e)
+                for other, f in arg:
+                    f = Q(f) - (other == i)
+                    rest *= 1 if f == 0 else Jet.power([jet.c[other][0]], [], f, 0)
+                g = [x + rest * y for x, y in zip(g, grads[i], strict=True)]
+        else:
+            g = [(v if op == "exp" else v * (1 - v)) * y for y in grads[arg]]
+        grads.append(g)
+    rows = [[(h * (x if i == j else abs(x))).upper() for j, x in enumerate(grads[row])]
+            for i, row in enumerate(data["equations"])]
+    return arb_mat(rows + [[arb(0)] * len(seeds)] * (len(seeds) - len(rows))).exp()
+
+
+def horner(cs, x):
+    return reduce(lambda total, c: total * x + c, reversed(cs), arb(0))
+
+
+def positive(model, a, b, relation, depth=24):
+    whole_, mid = ball(a, b), ball((a + b) / 2)
+    slope = horner([k * c for k, c in enumerate(model)][1:], whole_)
+    for value in (horner(model, whole_), horner(model, mid) + slope * (whole_ - mid)):
+        if value > 0 or (relation == ">=0" and value >= 0):
+            return True
+    halves = ((a, (a + b) / 2), ((a + b) / 2, b))
+    return depth > 0 and all(positive(model, *half, relation, depth - 1) for half in halves)
+
+
+def check(data):
+    if data.get("format") != "odesys-enclosure" or data.get("version") != 1:
+        raise ValueError("not an odesys enclosure")
+    ctx.prec, order, names = int(data["precision"]), int(data["order"]), data["states"]
+    params = {p: ball(*ends) for p, ends in data["parameters"].items()}
+    middle = {p: v.mid() for p, v in params.items()}
+    steps = [*data["steps"], data["end"]]
+    for number, (step, after) in enumerate(pairwise(steps)):
+        where, t, h = f"step {number} (t = {float(Q(step['t'])):.6g})", Q(step["t"]), Q(step["h"])
+        if h <= 0 or t + h != Q(after["t"]) or not len(step["tight"]) == len(step["rough"]) == len(names):
+            raise Failure(f"{where}: steps do not join")
+        X, B = ([ball(*ends) for ends in step[key]] for key in ("tight", "rough"))
+        wide, _ = solve(data, params, B, ball(t, t + h), 1)
+        image = [x + ball(0, h) * column[1] for x, column in zip(X, wide, strict=True)]
+        for name, value, ends in zip(names, image, step["rough"], strict=True):
+            if not inside(value, ends):
+                raise Failure(f"{where}: Picard's test fails for {name}")
+        wide, jet = solve(data, params, image, ball(t, t + h), order + 1)  # the solution stays in the image, too
+        thin, _ = solve(data, middle, [x.mid() for x in X], ball(t), order)
+        radii = arb_mat([[v.rad()] for v in [*X, *params.values()]])
+        spread = growth(data, jet, [*names, *params], ball(h)) * radii
+        for i, (name, ends) in enumerate(zip(names, after["tight"], strict=True)):
+            value = horner([*thin[i][:order], wide[i][order]], ball(h)) + arb(0, 1) * spread[i, 0].upper()
+            if not inside(value, ends):
+                raise Failure(f"{where}: the next box does not hold the image of {name}")
+        _, fine = solve(data, params, X, ball(t), order) if data["claims"] else ([], None)
+        for claim in data["claims"]:
+            model = [*fine.c[claim["node"]][:order], jet.c[claim["node"]][order]]
+            k = int(claim["vanishing"]) if number == 0 else 0
+            sound = claim["relation"] in (">0", ">=0") and k >= 0 and all(c.contains(0) for c in model[:k])
+            if not (sound and positive(model[k:], Q(0), h, claim["relation"])):
+                raise Failure(f"{where}: the claim {claim['text']} is not confirmed")
+
+
+def main():
+    try:
+        data = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+        check(data)
+    except Failure as failure:
+        print(f"REJECTED: {failure}")
+        return 1
+    except (OSError, ValueError, LookupError, TypeError, ZeroDivisionError) as problem:
+        print(f"REJECTED, not a certificate: {problem!r}")
+        return 2
+    trusted = ", ".join(c["text"] for c in data["claims"] if c["vanishing"])
+    print(f"accepted: {len(data['steps'])} steps, {len(data['claims'])} claims")
+    print(f"taken from the file: leading coefficients vanish exactly at the start, for {trusted or 'no claim'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
