@@ -13,7 +13,8 @@ T1, T2, T3      ends of the stages; x_star the score that ends stage 2; eps the 
 
 Covered: setting, closed systems and their reductions, closed forms of stage 1 and of the frozen-force stage 2, both
 protocols, figures 1-4, comparison with networks, claims of sections 2-6 and appendices B-H. Claims about trajectories
-are measurements; a validated enclosure would make them certificates. Not yet: families in K.
+are measurements over a grid; three of them are certified at one point by validated enclosure (level full). Not yet:
+families in K.
 """
 
 from __future__ import annotations

@@ -17,11 +17,12 @@ import flint
 from odesys import System, graph
 from odesys.errors import EquationError
 from odesys.graph import ZERO, Node, sym
+from odesys.sympy_bridge import from_sympy
 from odesys.taylor import ball
 from odesys.validated import Enclosure, enclose
-from odesys.zero import zero_test
+from odesys.zero import ball_evaluate, zero_test
 
-from . import dynamics
+from . import closed_forms, dynamics
 
 PAIRS = ("cc", "cv", "vc", "vv")
 STILL = ("s_cv", "s_vv")
@@ -60,19 +61,27 @@ def stage_two_sectors() -> SectorSystem:
 
 
 def neurons_at(T1: Fraction, b: Fraction, precision: int = PRECISION) -> dict[str, Any]:
-    r"""n_c and n_v at the end of stage 1 as balls, from :math:`F + e^F = 2b + e^{2b} + \frac58 (T_1 - T_{0.5})`."""
+    r"""n_c and n_v at the end of stage 1 as balls, from the closed form that was derived for its second phase.
+
+    With :math:`F_0` the form at the switch, :math:`F + e^F = F_0 + e^{F_0} + \text{speed}\,(T_1 - T_{0.5})`.
+    """
+    stage, values = closed_forms.stage_one(), {"b": ball(b)}
+    start = stage.at_switch()
     with flint.ctx.workprec(precision):
-        bias = ball(b)
-        switch = bias + (2 * bias).exp() / 2 - ball(Fraction(1, 2))
+        switch, first, *begin = ball_evaluate(
+            [from_sympy(e) for e in (stage.switch_time(), stage.second.form_at(start), start["n_c"], start["n_v"])],
+            values, precision)
         if not ball(T1) > switch:
             raise EquationError(f"T1 = {T1} is not after the switch of stage 1 at {switch.str(6)}")
-        zeta = 2 * bias + (2 * bias).exp() + ball(Fraction(5, 8)) * (ball(T1) - switch)
-        F = zeta - zeta.exp().lambertw()
-        return {"n_c": (F - 2 * bias) / 5, "n_v": bias / 2 + (F - 2 * bias) * 2 / 5}
+        zeta = first + first.exp() + ball(stage.second.speed) * (ball(T1) - switch)
+        moved = zeta - zeta.exp().lambertw() - first
+        rates = stage.second.rates
+        return {name: at + ball(rates[name] / stage.second.speed) * moved
+                for name, at in zip(("n_c", "n_v"), begin, strict=True)}
 
 
 def enclose_stage_two(sectors: SectorSystem, omega: Fraction, b: Fraction, T1: Fraction, length: Fraction) -> Enclosure:
     """The scores from T1 (time 0 of the enclosure) on, for `length`."""
     parameters = {"b": b, "omega": omega, **neurons_at(T1, b)}
     return enclose(sectors.system, dict.fromkeys(sectors.system.names, 0), length, parameters, order=ORDER,
-                   precision=PRECISION, tolerance=TOLERANCE)  # fmt: skip
+                   precision=PRECISION, tolerance=TOLERANCE)

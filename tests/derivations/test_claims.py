@@ -91,5 +91,8 @@ def test_numbers_behind_the_constants(outcomes) -> None:
 
 
 @pytest.mark.slow
-def test_width_claim_of_the_full_level() -> None:
+def test_claims_of_the_full_level() -> None:
     assert book.run(book["G-text"]).as_expected
+    for claim in ("E.5/enclosed", "E.1(11)/enclosed", "T2/enclosed"):
+        verdict = book.run(book[claim]).verdict
+        assert (verdict.as_stated, str(verdict.evidence)) == ("holds", C), claim
