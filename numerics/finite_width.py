@@ -85,7 +85,7 @@ def word_vectors(dictionary: Dictionary, dimension: int, rng: np.random.Generato
 
 def random_network(model: AttentionModel, width: int, dimension: int, scales: Mapping[str, float],
                    seed: int | np.random.Generator, parameters: Mapping[str, float] | None = None,
-                   hidden: Mapping[str, int] | None = None) -> Network:  # fmt: skip
+                   hidden: Mapping[str, int] | None = None) -> Network:
     """A network with Gaussian weights, all drawn in any case, so that one scale set to zero changes no other map.
 
     `width` is the size of every free space but those in `hidden`, by the name of the map whose output space is meant.
@@ -140,7 +140,7 @@ def gradients(network: Network, data: Distribution, train: Sequence[str], loss: 
 
 def flow_run(network: Network, data: Distribution, train: Sequence[str], t_span: Sequence[float],
              loss: Loss = "logistic", rtol: float = 1e-10, atol: float = 1e-12, t_eval: Iterable[float] | None = None,
-             method: str = "DOP853", max_evaluations: int = 1_000_000) -> tuple[np.ndarray, list[Network]]:  # fmt: skip
+             method: str = "DOP853", max_evaluations: int = 1_000_000) -> tuple[np.ndarray, list[Network]]:
     """Gradient flow in weight space: times, and the network at each; without `t_eval`, at both ends of `t_span`.
 
     Kinks are left to the error control: sliding along one takes tiny steps, at most `max_evaluations` gradients.
@@ -167,7 +167,7 @@ def flow_run(network: Network, data: Distribution, train: Sequence[str], t_span:
 
 
 def descent_run(network: Network, data: Distribution, train: Sequence[str], step: float, steps: int,
-                record: Iterable[int] | None = None, loss: Loss = "logistic") -> list[tuple[int, Network]]:  # fmt: skip
+                record: Iterable[int] | None = None, loss: Loss = "logistic") -> list[tuple[int, Network]]:
     """Gradient descent: pairs (step number, network) at the numbers in `record`, by default the first and the last."""
     if not 0 < step < math.inf or not isinstance(steps, (int, np.integer)) or steps < 0:
         raise ParameterError(f"{steps!r} steps of size {step} can not be made; give a whole number and a positive size")
@@ -246,7 +246,7 @@ def _forward(model: AttentionModel, batch: _Batch, value: np.ndarray, score: np.
 
 
 def _gradients(network: Network, batches: list[_Batch], weights: Mapping[str, np.ndarray], train: Sequence[str],
-               slope: Function) -> Arrays:  # fmt: skip
+               slope: Function) -> Arrays:
     """Back-propagation: loss, heads, rows, softmax, the two tables, their chains, the words."""
     model, words, (value_chain, score_chain) = network.model, network.words, _chains(network, weights)
     value, score = reduce(np.matmul, value_chain), reduce(np.matmul, score_chain)
@@ -274,7 +274,7 @@ def _scatter(bar: np.ndarray, places: np.ndarray, shape: tuple[int, ...]) -> np.
 
 
 def _chain_bars(names: Sequence[str], factors: list[np.ndarray], bar: np.ndarray, left: np.ndarray, right: np.ndarray,
-                train: Sequence[str]) -> Arrays:  # fmt: skip
+                train: Sequence[str]) -> Arrays:
     """Derivatives of <bar, product of factors> by the maps; the end factors have `left`, `right` multiplied in."""
     bars = {}
     before = [left, *accumulate(factors[:-1], np.matmul)][-len(names) :]

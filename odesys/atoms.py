@@ -59,7 +59,7 @@ class Rewriter:
             "cos": lambda a: self._angle(a)[0], "tan": self._tan, "sigmoid": self._sigmoid,
             "softplus": lambda a: self._log(self.normal(ONE + self._exp(a))), "sinh": lambda a: self._hyperbolic(a, -1),
             "cosh": lambda a: self._hyperbolic(a, 1), "tanh": self._tanh,
-        }  # fmt: skip
+        }
 
     def __call__(self, roots: Iterable[Node]) -> list[Node]:
         """The rewritten `roots`; raises ZeroDivisionError where a divisor turns out to vanish identically."""

@@ -76,8 +76,9 @@ class Outcome:
 class ClaimBook:
     """The claims of one paper in the paper's order."""
 
-    def __init__(self, paper: str, laboratory: Callable[..., Any], reference: str = "") -> None:
-        self.paper, self.laboratory, self.reference = paper, laboratory, reference
+    def __init__(self, paper: str, laboratory: Callable[..., Any], reference: str = "",
+                 mutations: Sequence[str] = ()) -> None:
+        self.paper, self.laboratory, self.reference, self.mutations = paper, laboratory, reference, tuple(mutations)
         self._claims: dict[str, Claim] = {}
 
     def claim(self, id: str, title: str, *, kind: str, statement: str, reading: str, uses: Sequence[str] = (),

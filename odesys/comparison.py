@@ -58,7 +58,7 @@ class LinearBlock:
 
 
 def extract_linear(system: System, block: Sequence[str], point: Mapping[str, Any] | None = None,
-                   parameters: Mapping[str, Any] | None = None) -> LinearBlock:  # fmt: skip
+                   parameters: Mapping[str, Any] | None = None) -> LinearBlock:
     """The linear system of a block at a point (states left out are zero), and what it leaves out.
 
     >>> x, y = sp.symbols("x y")
@@ -79,7 +79,7 @@ def extract_linear(system: System, block: Sequence[str], point: Mapping[str, Any
     symbols = [graph.sym(name) for name in states]
     slopes = [node for row in graph.jacobian(nodes, symbols) for node in row.values()]
     rest = tuple(node - graph.add(graph.as_node(matrix[i, j]) * symbol for j, symbol in enumerate(symbols))
-                 for i, node in enumerate(nodes))  # fmt: skip
+                 for i, node in enumerate(nodes))
     return LinearBlock(states, matrix, rest, outside, coupling, not graph.symbols(slopes) & set(states))
 
 
@@ -127,7 +127,7 @@ class BoundResult:
 
 def lower_linear_bound(system: System, block: Sequence[str], matrix: sp.Matrix, region: Region | Mapping[str, Any],
                        parameters: Mapping[str, Any] | None = None, tolerance: float = 1e-3, boxes: int = 3000,
-                       seed: int = 0) -> BoundResult:  # fmt: skip
+                       seed: int = 0) -> BoundResult:
     r"""Find the largest constant rate at which a linear system bounds a block of `system` from below.
 
     .. math::  F_S(x) \ge b\,A\,x_S \quad\text{componentwise for all } x \in R .
@@ -209,7 +209,7 @@ class _Search:
         transfers = metzler((1 if rate in (None, sp.oo) else rate) * matrix, is_map)
         return BoundResult(answer, rate if answer != "fails" else None, upper, optimal and answer == "holds",
                            witness or self.tight, name, transfers, evidence,
-                           {"boxes": self.used, "sampled points": SAMPLES})  # fmt: skip
+                           {"boxes": self.used, "sampled points": SAMPLES})
 
     def least_exact_ratio(self) -> tuple[Any, str, bool]:
         """Over the rows with constant coefficients; infinity if no vertex asks for anything."""

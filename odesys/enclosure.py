@@ -108,11 +108,11 @@ class Family:
         smooth = all(surface > 0 or surface <= 0 for surface in found[count:])
         if not smooth or not all(slope.is_finite() for slope in slopes):
             share = [(high - low) / (h - l) if h > l else Fraction(0)
-                     for (low, high), (l, h) in zip(box, self.start, strict=True)]  # fmt: skip
+                     for (low, high), (l, h) in zip(box, self.start, strict=True)]
             plain = ends(self.value(weights, box))
             return plain and plain[0], share.index(max(share)), tuple((low + high) / 2 for low, high in box)
         pinned = tuple((low, low) if slope >= 0 else (high, high) if slope <= 0 else (low, high)
-                       for slope, (low, high) in zip(slopes, box, strict=True))  # fmt: skip
+                       for slope, (low, high) in zip(slopes, box, strict=True))
         centre = tuple((low + high) / 2 for low, high in pinned)
         with flint.ctx.workprec(PRECISION):
             mean = self.value(weights, tuple((c, c) for c in centre))
@@ -282,7 +282,7 @@ def _split(node: Node, linear: Mapping[str, int], slopes: dict[str, list[Node]],
 
 
 def row_of(name: str, node: Node, weights: dict[str, Fraction], region: Region, corners: Corners,
-           symbols: Mapping[str, sp.Expr]) -> Row:  # fmt: skip
+           symbols: Mapping[str, sp.Expr]) -> Row:
     """Write a right-hand side as a row: `symbols` are the user's own, with their assumptions."""
     tied = [s for group in corners for s in group]
     parts: dict[str, list[Node]] = {}
@@ -296,7 +296,7 @@ def row_of(name: str, node: Node, weights: dict[str, Fraction], region: Region, 
     cone = constant is graph.ZERO and all(region.contains_zero(group) for group in groups)
     if not cone and math.prod(len(corners[group]) for group in groups) > COMBINATION_LIMIT:
         raise EquationError(f"the bound of {name} needs more than {COMBINATION_LIMIT} combinations of vertices; "
-                            f"tie fewer states to the block")  # fmt: skip
+                            f"tie fewer states to the block")
     every = [corners[group] for group in groups]
     generators: dict[Any, Vertex] = {}
     for choice in ((v,) for vertices in every for v in vertices) if cone else itertools.product(*every):

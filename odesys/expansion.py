@@ -61,7 +61,7 @@ class Expansion:
     """
 
     def __init__(self, root: Node, relations: Relations, depth: int | None, limit: int,
-                 divisors: bool = True) -> None:  # fmt: skip
+                 divisors: bool = True) -> None:
         self._limit = limit
         self._relations = relations
         reached, self.complete = _reach([root, *(h for _, h in relations.edges.values())], depth, divisors)

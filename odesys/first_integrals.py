@@ -75,7 +75,7 @@ def check_integral(system: System, expression: Any, positive: Collection[str] = 
 
 
 def polynomial_integrals(system: System, degree: int = 2, parameters: bool = False,
-                         seed: int = 0) -> list[FirstIntegral]:  # fmt: skip
+                         seed: int = 0) -> list[FirstIntegral]:
     """Polynomial conserved quantities up to `degree`, modulo polynomials in those of lower degree; constants excluded.
 
     Parameters
@@ -93,7 +93,7 @@ def polynomial_integrals(system: System, degree: int = 2, parameters: bool = Fal
     names = system.names + (system.parameters if parameters else ())
     fixed = range(system.dimension, len(names))
     columns = [m for d in range(degree, 0, -1) for m in combinations_with_replacement(range(len(names)), d)
-               if m[0] < system.dimension]  # fmt: skip
+               if m[0] < system.dimension]
     if len(columns) > LARGEST_SEARCH:
         raise EquationError(
             f"degree {degree} in {len(names)} variables has {len(columns)} monomials, more than {LARGEST_SEARCH}; "

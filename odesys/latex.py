@@ -237,7 +237,7 @@ def _notes(sheet: Sheet, writer: Writer) -> list[tuple[str, str]]:
         notes.append((f"{writer.slope}({z})", rf"\frac{{1}}{{1 + e^{{{z}}}}}" if tex else f"1/(1 + exp({z}))"))
     if "step" in used:
         notes.append((rf"\mathbb{{1}}[{h}>0]", rf"1 \text{{ if }} {h}>0, \text{{ else }} 0") if tex else
-                     (f"[{h} > 0]", f"1 if {h} > 0, else 0"))  # fmt: skip
+                     (f"[{h} > 0]", f"1 if {h} > 0, else 0"))
     return notes
 
 

@@ -188,7 +188,7 @@ def _obeys_lax_equation(closure: Closure, path: Path, train: set[str]) -> bool:
     return all(
         left[i][j][word] == first[i][j][word] - second[i][j][word]
         for i in range(2) for j in range(2) for word in {*left[i][j], *first[i][j], *second[i][j]}
-    )  # fmt: skip
+    )
 
 
 def _variation(closure: Closure, path: Path, train: set[str]) -> Counter[Word]:

@@ -117,7 +117,6 @@ class Paper:
     figures: Mapping[str, FigureSpec]
     compare: CompareFunction | None = None
     book: Callable[[], ClaimBook] | None = None
-    mutations: tuple[str, ...] = ()
 
     def claims(self) -> list[str]:
         """Ids of the registered claims."""

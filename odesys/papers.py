@@ -76,7 +76,7 @@ def describe(paper: Paper) -> dict[str, Any]:
         ],
         "systems": list(paper.systems), "protocols": list(paper.protocols), "claims": paper.claims(),
         "figures": [{"id": name, "title": figure.title} for name, figure in paper.figures.items()],
-    }  # fmt: skip
+    }
 
 
 def announced() -> dict[str, EntryPoint]:

@@ -176,7 +176,7 @@ _HELPERS = {
 _IMPORTS: dict[str, tuple[str, ...]] = {
     "exp": ("exp as _exp", "inf"), "sigmoid": ("exp as _exp",), "softplus": ("exp as _exp", "log1p"), "step": (),
     "arctan": ("atan as arctan",), "arcsinh": ("asinh as arcsinh",),
-}  # fmt: skip
+}
 
 
 def system_to_python(system: System) -> str:

@@ -111,7 +111,7 @@ def _gate(surface: Any) -> Any:
     if value > 0 or value < 0:
         return flint.arb(int(value > 0))
     raise IntegrationError(f"a gate is undecided: its surface lies in {value.str(6)}; gates count as constants, so "
-                           f"start or stop away from the switching surface", surface=value)  # fmt: skip
+                           f"start or stop away from the switching surface", surface=value)
 
 
 _FUNCTIONS: dict[str, Callable[[Any], Any]] = {
@@ -120,7 +120,7 @@ _FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "sinh": lambda z: (z.exp() - (-z).exp()) / 2, "cosh": lambda z: (z.exp() + (-z).exp()) / 2,
     "tanh": lambda z: 1 - 2 / (1 + (2 * z).exp()), "sigmoid": lambda z: 1 / (1 + (-z).exp()),
     "softplus": lambda z: (1 + z.exp()).log(), "step": _gate,
-}  # fmt: skip
+}
 
 
 def coefficient(value: Any, k: int) -> Any:
@@ -139,7 +139,7 @@ def state_series(names: Sequence[str], columns: Sequence[Sequence[Any]], time: A
 
 
 def solution_series(table: Table, roots: Sequence[int], names: Sequence[str], parameters: Mapping[str, Any],
-                    box: Sequence[Any], time: Any, length: int) -> tuple[list[Any], ...]:  # fmt: skip
+                    box: Sequence[Any], time: Any, length: int) -> tuple[list[Any], ...]:
     """Per state the first `length` Taylor coefficients of the solutions that start in `box`."""
     columns: tuple[list[Any], ...] = tuple([x] for x in box)
     for k in range(length - 1):

@@ -149,7 +149,7 @@ class Enclosure:
                     after = next((end for end in ends if polynomial_range(model, end, end) < 0), None)
                     if after is None:
                         raise IntegrationError(f"near t = {float(step.t + a):.12g} the sign is not known; use more "
-                                               f"precision or a larger tolerance", time=step.t + a)  # fmt: skip
+                                               f"precision or a larger tolerance", time=step.t + a)
                     return step.t + a, step.t + after
         return None
 
@@ -163,7 +163,7 @@ class Enclosure:
             if verdict.as_stated != "holds":
                 raise EquationError(f"the claim {text} is not certified: {verdict.as_stated}", verdict=verdict)
             stated.append({"text": text, "node": index[node], "relation": relation,
-                           "vanishing": verdict.details["vanishing"]})  # fmt: skip
+                           "vanishing": verdict.details["vanishing"]})
         data = {
             "format": FORMAT, "version": VERSION, "order": self.order, "precision": self.precision,
             "states": list(self.system.names), "nodes": table, "equations": [index[n] for n in self.system.nodes],
@@ -171,7 +171,7 @@ class Enclosure:
             "steps": [{"t": str(s.t), "h": str(s.h), "tight": [_spell(i) for i in s.tight],
                        "rough": [_spell(i) for i in s.rough]} for s in self.steps],
             "end": {"t": str(self.end_time), "tight": [_spell(i) for i in self.final]}, "claims": stated,
-        }  # fmt: skip
+        }
         Path(path).write_text(json.dumps(data, indent=1, default=str) + "\n", encoding="utf-8")
 
     def _model(self, node: Node, step: Step) -> list[Any]:
@@ -192,7 +192,7 @@ class Enclosure:
             table, index = program(self.system.nodes)
             box = [hull(*ends) for ends in step.tight]
             self._series[step] = solution_series(table, [index[node] for node in self.system.nodes], self.system.names,
-                                                 self.parameters, box, ball(step.t), self.order)  # fmt: skip
+                                                 self.parameters, box, ball(step.t), self.order)
         return self._series[step]
 
     def _vanishing(self, node: Node, step: Step) -> int:
@@ -215,7 +215,7 @@ class Enclosure:
 
 def enclose(system: System, start: Mapping[str, Any] | Sequence[Any], t_end: Any,
             parameters: Mapping[str, Any] | None = None, *, t_start: Any = 0, order: int = 30, precision: int = 320,
-            tolerance: Fraction | None = None, first_step: Any = Fraction(1, 4)) -> Enclosure:  # fmt: skip
+            tolerance: Fraction | None = None, first_step: Any = Fraction(1, 4)) -> Enclosure:
     r"""Enclose the solution of :math:`\dot x = F(x; p)` from `t_start` to `t_end`.
 
     Parameters
@@ -282,7 +282,7 @@ def enclose(system: System, start: Mapping[str, Any] | Sequence[Any], t_end: Any
             wider = spread(slopes, env, h, [*(x.rad() for x in tight), *(fixed[name].rad() for name in loose)])
             most = max(wider)
             tight = [widen(horner([*c, r[order]], ball(h)) + flint.arb(0, 1) * w, r[order] * ball(h) ** order, most)
-                     for c, r, w in zip(at_centre, at_rough, wider, strict=True)]  # fmt: skip
+                     for c, r, w in zip(at_centre, at_rough, wider, strict=True)]
             time += h
             if not all(x.is_finite() for x in tight):
                 raise IntegrationError(f"the enclosure is lost at t = {float(time):.12g}", time=time)

@@ -77,7 +77,7 @@ def run_command(papers: Sequence[Paper], ids: Sequence[str], level: str, with_mu
         book = paper.book()
         with progress_bar(f"verifying {paper.name}") as progress:
             outcomes = verify(book, book.select(ids, level), progress)
-            mutants = mutation_runs(book, outcomes, paper.mutations, progress) if with_mutations else []
+            mutants = mutation_runs(book, outcomes, book.mutations, progress) if with_mutations else []
         _show(paper, outcomes)
         done += outcomes
         if mutants:

@@ -39,7 +39,7 @@ class Writer:
     times, plus, minus, negative = "*", " + ", " - ", "-"
 
     def __init__(self, order: Order, names: Mapping[str, str], parameters: Iterable[str] = (),
-                 slope: str = "g") -> None:  # fmt: skip
+                 slope: str = "g") -> None:
         self.order, self.names, self.slope = order, names, slope
         self.parameters = frozenset(parameters)
         self._inner: dict[Node, str] = {}
@@ -263,7 +263,7 @@ class TexWriter(Writer):
 
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\S")
 _WIDTH = {"+": 2.4, "-": 2.4, "=": 2.8, "<": 2.8, ">": 2.8, ",": 0.9, "(": 0.8, ")": 0.8, "[": 0.6, "]": 0.6,
-          r"\,": 0.4, r"\quad": INDENT, r"\cdot": 1.8, BREAK: 0.0}  # fmt: skip
+          r"\,": 0.4, r"\quad": INDENT, r"\cdot": 1.8, BREAK: 0.0}
 _WORDS = {r"\exp", r"\log", r"\sin", r"\cos", r"\tan", r"\arctan", r"\tanh", r"\sinh", r"\cosh"}
 _SILENT = {r"\big", r"\Big", r"\mathrm", r"\mathbb", r"\operatorname", r"\dot"}
 

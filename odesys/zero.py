@@ -139,7 +139,7 @@ def ball_functions() -> dict[str, Callable[[Any], Any]]:
         "tan": lambda z: z.tan(), "tanh": lambda z: z.tanh(), "sinh": lambda z: z.sinh(), "cosh": lambda z: z.cosh(),
         "arctan": lambda z: z.atan(), "arcsinh": lambda z: z.asinh(), "sigmoid": lambda z: 1 / (1 + (-z).exp()),
         "softplus": lambda z: z.exp().log1p(), "step": ball_step,
-    }  # fmt: skip
+    }
 
 
 def ball_step(surface: Any) -> Any:

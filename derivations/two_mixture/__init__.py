@@ -47,5 +47,4 @@ PAPER = Paper(
     figures={key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}")) for key, title in FIGURES.items()},
     compare=later(f"{__name__}.compare", "compare"),
     book=later(f"{__name__}.claims", "get_book"),
-    mutations=("sign", "weight", "swap", "labels", "consistent", "flip", "double", "neurons"),
 )

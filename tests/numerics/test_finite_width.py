@@ -36,11 +36,11 @@ FLAT = Dictionary(["c", "v", "u"], gram=[[1, 0, 1], [0, 1, 1], [1, 1, 2]])  # u 
 MIXED = Distribution.proportional([
     Sample(["c", "v", "-v"], +1, 2), Sample(["u", "u", "v"], -1), Sample(["c", "-u"], +1, 3), Sample(["v"], -1),
     Sample(["c", "-c", "u", "v", "c"], -1), Sample(["-v", "u", "-c"], +1),
-])  # fmt: skip
+])
 PATCHES = Distribution.proportional([
     Sample(["c", "v"], +1), Sample(["-c", "u"], -1), Sample(["u", "c"], +1), Sample(["v", "-c"], -1),
     Sample(["u", "u"], +1),
-])  # fmt: skip
+])
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ TOYS = {
         MIXED, {"g": 0.5}, (lambda z: np.exp(-z), lambda z: -np.exp(-z)), {"B": 3, "C": 4, "R": 5},
     ),
     "row vector after W_V, turned score map": Toy(AttentionModel(WORDS, [Head()], ("w", "W_V"), ("W_KQ'",)), MIXED),
-}  # fmt: skip
+}
 each_toy = pytest.mark.parametrize("toy", TOYS.values(), ids=TOYS)
 
 
@@ -271,12 +271,12 @@ def test_images_have_the_shapes_a_flow_takes() -> None:
     shapes = {name: {n: x.shape for n, x in toy.network(13).images().items()} for name, toy in TOYS.items()}
     assert shapes["two relu heads"] == {"w": (2, 3), "W_K": (2, 6, 3), "W_Q": (2, 6, 3)}
     assert shapes["linear head, a W W_V"] == {
-        "a": (7,), "W": (1, 7, 6), "W_V": (1, 6, 3), "W_K": (1, 6, 3), "W_Q": (1, 6, 3)}  # fmt: skip
+        "a": (7,), "W": (1, 7, 6), "W_V": (1, 6, 3), "W_K": (1, 6, 3), "W_Q": (1, 6, 3)}
     assert shapes["mean pooling, skewed words"] == {"w_O": (6,), "W_V": (1, 6, 3), "W_KQ": (1, 3, 3)}
     assert shapes["relu neurons by position"]["W_O"] == (2, 3, 6)
     assert shapes["linear neurons, long chains"] == {
         "A": (2, 2, 3), "B": (2, 3, 4), "C": (2, 4, 3), "P": (2, 3, 6), "Q": (2, 5, 6), "R": (2, 5, 6), "T": (2, 3, 6)
-    }  # fmt: skip
+    }
     assert shapes["row vector after W_V, turned score map"]["w"] == (1, 1, 6)
     network = TOYS["mean pooling, skewed words"].network(13)
     e, image = network.words, network.images()
@@ -387,7 +387,7 @@ def test_a_network_checks_its_parts() -> None:
     model = TOYS["linear head, a W W_V"].model
     for scales, hidden, error in (({"w": 1.0}, {}, ModelError), ({"W": -1.0}, {}, ParameterError),
                                   ({"W": math.nan}, {}, ParameterError), ({}, {"W_K": 2, "W_Q": 3}, ModelError),
-                                  ({}, {"W": 0}, ParameterError), ({}, {"X": 2}, ModelError)):  # fmt: skip
+                                  ({}, {"W": 0}, ParameterError), ({}, {"X": 2}, ModelError)):
         with pytest.raises(error):
             random_network(model, 4, 3, scales, 1, {"m1": 1.0}, hidden)
     with pytest.raises(ParameterError, match="the length of a"):

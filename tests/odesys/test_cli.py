@@ -52,7 +52,7 @@ def run(parameters: Mapping[str, Any], progress: Progress) -> Simulation:
         protocol="swing", parameters=parameters, final={"x": parameters["omega"], "loss": float("inf")}, events=events,
         cost={"field_evaluations": 7, "steps": 3, "seconds": 0.25}, invariant_drift=None,
         columns={"t": t, "x": np.exp(-t)}, plot=plot,
-    )  # fmt: skip
+    )
 
 
 def still(parameters: Mapping[str, Any], progress: Progress) -> Simulation:
@@ -100,7 +100,7 @@ def draw_half(folder: Path, progress: Progress) -> list[Path]:
     raise OdesysError("the figure can not be drawn")
 
 
-BOOK = ClaimBook("toy", laboratory=lambda mutation="": mutation)
+BOOK = ClaimBook("toy", laboratory=lambda mutation="": mutation, mutations=["broken"])
 
 
 @BOOK.claim("A.1", "Right", kind="identity", statement="1 = 1", reading="as it stands")
@@ -125,8 +125,8 @@ TOY = Paper(
     protocols={"swing": run, "still": still, "fails": fails, "breaks": breaks, "interrupted": interrupted},
     figures={"1": FigureSpec("The swing", draw), "2b": FigureSpec("The swing again", draw)},
     compare=lambda widths, seeds, parameters, progress: Comparison(widths, seeds, parameters),
-    book=lambda: BOOK, mutations=("broken",),
-)  # fmt: skip
+    book=lambda: BOOK,
+)
 BARE = Paper("bare", "Nothing in it", "none", (), {}, {}, {"bad": FigureSpec("Not drawn", draw_half)})
 
 FOLDER_SOURCE = '''
@@ -214,7 +214,7 @@ def test_derive_writes_the_summary(odesys_command) -> None:
     assert summary == {
         "paper": "toy", "system": "full", "kind": "flow", "parameters": {"K": 3, "omega": 0.5}, "dimension": 2,
         "states": ["x", "y"], "free_parameters": ["d"],
-    }  # fmt: skip
+    }
     for options in (["--quotient"], ["--system", "quotient"], ["--quotient", "--system", "quotient"]):
         works(odesys_command("derive", "toy", *options, "--json", "q.json"))
         assert read("q.json")["system"] == "quotient" and read("q.json")["states"] == ["x"]
@@ -487,7 +487,7 @@ def test_progress_shows_on_a_terminal_only(toy_folder: Path) -> None:
     terminal, end = pty.openpty()
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "100"}
     with_bar = process("simulate", "my_toy", cwd=toy_folder, env=environment, capture_output=False,
-                       stdout=subprocess.PIPE, stderr=end)  # fmt: skip
+                       stdout=subprocess.PIPE, stderr=end)
     os.close(end)
     shown = os.read(terminal, 100_000).decode(errors="replace")
     os.close(terminal)

@@ -55,7 +55,7 @@ def toda(sign: int = 1) -> System:
     return System.from_equations({
         B[0]: 2 * A[0] ** 2, B[1]: 2 * (A[1] ** 2 - A[0] ** 2), B[2]: -2 * A[1] ** 2,
         A[0]: A[0] * (B[1] - B[0]), A[1]: sign * A[1] * (B[2] - B[1]),
-    })  # fmt: skip
+    })
 
 
 def toda_traces() -> list[sp.Expr]:
@@ -220,7 +220,7 @@ def mixture() -> Distribution:
     return Distribution([
         Sample([f"c{k}", f"{signed[s]}v{k}", f"{signed[r]}v{3 - k}"], s, Fraction(1, 8))
         for k in (1, 2) for s in (1, -1) for r in (1, -1)
-    ])  # fmt: skip
+    ])
 
 
 @cache
@@ -354,7 +354,7 @@ def small() -> Distribution:
 
 @pytest.mark.parametrize(("train", "carry"), [
     (("w", "W_K"), None), (("w", "W_Q"), None), (("w", "W_K"), ALL), (("w",), ALL), (("w",), None),
-])  # fmt: skip
+])
 def test_both_maps_must_move(train: tuple[str, ...], carry: tuple[str, ...] | None) -> None:
     flow = two_heads(None, train, carry)
     assert lax_integrals(flow) == []

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
+from derivations.two_mixture import setting
 from odesys import AttentionModel, Dictionary, Distribution, Head, Sample, gradient_descent, gradient_flow, graph
 from odesys.errors import OdesysError
 from odesys.latex import LINE, name_tex, node_latex, system_latex, system_mathml, system_text
@@ -55,15 +56,7 @@ def attention_toy(turned: bool = False) -> System:
 
 def two_mixture() -> System:
     """The 80 states of the two-mixture task with K = 2, L = 3."""
-    samples = [
-        Sample([f"c{k}", f"{'' if s > 0 else '-'}v{k}", f"{'' if r > 0 else '-'}v{3 - k}"], s, Fraction(1, 8))
-        for k in (1, 2)
-        for s in (1, -1)
-        for r in (1, -1)
-    ]
-    heads = [Head(+1, activation="relu", bias="b"), Head(-1, activation="relu", bias="b")]
-    model = AttentionModel(Dictionary(["c1", "c2", "v1", "v2"]), heads)
-    return gradient_flow(model, Distribution(samples)).system
+    return gradient_flow(setting.model(), setting.data()).system
 
 
 def many_functions() -> System:
@@ -102,7 +95,7 @@ def taken_letters() -> System:
 SMALL: dict[str, Callable[[], System]] = {"oscillator": oscillator, "growth": growth, "attention_toy": attention_toy}
 BY_HAND: dict[str, Callable[[], System]] = {
     **SMALL, "many_functions": many_functions, "weighted_softmax": weighted_softmax, "taken_letters": taken_letters,
-}  # fmt: skip
+}
 TOYS = {f"{i}-{toy.name}": toy for i, toy in enumerate(toy_models.all_toys())}
 
 
@@ -128,7 +121,7 @@ def tex_of(name: str) -> str:
 FUNCTIONS: dict[str, Callable[[float], float]] = {
     r"\exp": math.exp, r"\log": math.log, r"\sin": math.sin, r"\cos": math.cos, r"\tan": math.tan, r"\tanh": math.tanh,
     r"\sinh": math.sinh, r"\cosh": math.cosh, r"\arctan": math.atan, r"\operatorname{arsinh}": math.asinh,
-}  # fmt: skip
+}
 TOKEN = re.compile(
     r"@\d+@|\d+\.\d+|\d+|\\operatorname\{arsinh\}|\\mathbb\{1\}|\\mathrm\{softmax\}|[A-Za-z]_\{[\d,]+\}|\\[A-Za-z]+|\S"
 )
@@ -376,7 +369,7 @@ def test_the_slope_of_the_loss() -> None:
 def test_names_by_rule() -> None:
     assert [name_tex(n) for n in ("eta", "x12", "n_c", "M_cv_2", "T1", "_")] == [
         r"\eta", "x_{12}", "n_{c}", r"M_{\mathrm{cv},2}", "T_{1}", r"\_",
-    ]  # fmt: skip
+    ]
 
 
 def test_a_large_system_is_refused_and_points_to_its_quotient() -> None:

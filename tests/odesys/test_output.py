@@ -110,7 +110,7 @@ def test_json_is_sorted_plain_and_without_nan(tmp_path: Path) -> None:
         "z": np.float64(0.5), "a": [math.nan, math.inf, -math.inf, 1.0], "final": {"loss": np.float32("nan"), 3: True},
         "int": np.int64(3), "array": np.arange(3), "exact": Fraction(1, 8), "third": sp.Rational(1, 3),
         "four": sp.Integer(4), "none": None, "path": Path("x/y"), "tuple": (1, "é"),
-    }  # fmt: skip
+    }
     text = output.write_json(tmp_path / "x.json", value).read_text(encoding="utf-8")
 
     def refuse(constant: str) -> None:
@@ -121,7 +121,7 @@ def test_json_is_sorted_plain_and_without_nan(tmp_path: Path) -> None:
         "z": 0.5, "a": [None, None, None, 1.0], "final": {"loss": None, "3": True}, "int": 3, "array": [0, 1, 2],
         "exact": "1/8", "third": "1/3", "four": 4, "none": None, "path": "x/y", "tuple": [1, "é"],
         "not_finite": {"a.0": "nan", "a.1": "inf", "a.2": "-inf", "final.loss": "nan"},
-    }  # fmt: skip
+    }
     assert list(read) == sorted(read) and text.startswith('{\n  "a"') and text.endswith("}\n")
     assert "not_finite" not in output.json_text({"a": 1.0})
 

@@ -18,7 +18,8 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odesys import AttentionModel, Dictionary, Distribution, Head, Sample, gradient_descent, gradient_flow, graph
+from derivations.two_mixture import setting
+from odesys import gradient_descent, gradient_flow, graph
 from odesys.errors import EquationError
 from odesys.graph import Node
 from odesys.serialise import system_from_json, system_to_json, system_to_python
@@ -32,15 +33,7 @@ x, y, t, b = sp.symbols("x y t b")
 @functools.cache
 def two_mixture(step: bool = False) -> System:
     """The 80 states of the two-mixture task with K = 2, L = 3."""
-    samples = [
-        Sample([f"c{k}", f"{'' if s > 0 else '-'}v{k}", f"{'' if r > 0 else '-'}v{3 - k}"], s, Fraction(1, 8))
-        for k in (1, 2)
-        for s in (1, -1)
-        for r in (1, -1)
-    ]
-    heads = [Head(+1, activation="relu", bias="b"), Head(-1, activation="relu", bias="b")]
-    model = AttentionModel(Dictionary(["c1", "c2", "v1", "v2"]), heads)
-    return (gradient_descent if step else gradient_flow)(model, Distribution(samples)).system
+    return (gradient_descent if step else gradient_flow)(setting.model(), setting.data()).system
 
 
 def by_hand() -> System:
@@ -60,7 +53,7 @@ def by_hand() -> System:
 
 SYSTEMS: dict[str, Callable[[], System]] = {
     "flow": two_mixture, "step": lambda: two_mixture(step=True), "by_hand": by_hand,
-}  # fmt: skip
+}
 
 
 def same(first: System, second: System) -> bool:
@@ -197,7 +190,7 @@ def with_node(*row: Any) -> str:
         (with_node("add", ["1", 0, 0]), "node 0"),
         (with_node("add", "1"), "node 0"),
     ],
-)  # fmt: skip
+)
 def test_bad_input_is_refused_in_one_sentence(text: str, complaint: str) -> None:
     with pytest.raises(EquationError) as caught:
         system_from_json(text)

@@ -58,7 +58,7 @@ IDENTITIES = {
     "gates exclude each other": step(x) * step(-x) * exp(y),
     "gate is idempotent": (step(x) + y) ** 2 - step(x) - 2 * y * step(x) - y**2,
     "gate of something positive": step(exp(x) + 1) - 1,
-}  # fmt: skip
+}
 
 DIFFERENT = {
     "a sign": f("sigmoid", x) - f("sigmoid", -x),
@@ -154,7 +154,7 @@ def test_gates_of_balls() -> None:
 @pytest.mark.parametrize("name", sorted(set(graph.FUNCTIONS) - {"step"}))
 def test_balls_enclose_the_functions(name: str) -> None:
     known = {"sigmoid": lambda v: 1 / (1 + math.exp(-v)), "softplus": lambda v: math.log(1 + math.exp(v)),
-             "arctan": math.atan, "arcsinh": math.asinh}  # fmt: skip
+             "arctan": math.atan, "arcsinh": math.asinh}
     reference = known.get(name) or getattr(math, name)
     for value in (0.3, 1.7):
         ball = ball_evaluate([call(name, x)], {"x": flint.arb(value)}, 128)[0]

@@ -8,10 +8,11 @@ from odesys import graph
 from odesys.claims import ClaimBook
 from odesys.graph import ONE, ZERO, Node, sym
 
-from ..laboratory import Laboratory
+from ..laboratory import MUTATIONS, Laboratory
 
 book = ClaimBook("two_mixture", Laboratory,
-                 reference="Transformers Provably Learn Two-Mixture of Linear Classification via Gradient Flow")
+                 reference="Transformers Provably Learn Two-Mixture of Linear Classification via Gradient Flow",
+                 mutations=MUTATIONS)
 
 SIGNS = (1, -1)
 SAMPLES = tuple((k, s, r) for k in (1, 2) for s in SIGNS for r in SIGNS)

@@ -23,7 +23,7 @@ WORDS = ("c1", "c2", "v1", "v2")
 
 
 @book.claim("5.4-text", "Initial features have a tiny margin", kind="order", uses=["5.4"],
-            apart="it is true of the mutated labels and weights as well: they are not separable at uniform attention either",
+            apart="the mutated settings satisfy it as well",
             statement=r"\text{max margin of the initial features}\le\widetilde O(\omega^2/\sqrt m)",
             reading="all units on, eight samples, omega = 0.1, m in 64, 256, 1024, 8 networks each (seeds 0-7): the largest margin of unit "
                     "vectors (distance of the hull of y F(X) from 0) falls with an exponent whose 95 percent interval contains -1/2, "

@@ -14,7 +14,7 @@ from odesys.verdicts import Verdict, proved, refuted
 
 from ..laboratory import Laboratory
 from .book import all_units_on, book
-from .part_b_c_symmetry import _matrix_form
+from .part_b_c_symmetry import matrix_form
 
 HALF, THIRD, TWO_THIRDS = graph.num(1) / 2, graph.num(1) / 3, graph.num(2) / 3
 N_C, OMEGA = sym("n_c"), sym("omega")
@@ -87,7 +87,7 @@ def printed_rates() -> dict[str, Node]:
 def start_derivatives(lab: Laboratory) -> Verdict:
     """Entry by entry as printed; then with the factor of the conditional expectation."""
     rates, printed = _uniform_rates(lab), printed_rates()
-    _, gaps = _matrix_form(lab.flow("stage2"), lab.head_name(+1))  # the derived equations are A G + G B, ...
+    _, gaps = matrix_form(lab.flow("stage2"), lab.head_name(+1))  # the derived equations are A G + G B, ...
     as_printed = equal({key: (rates[key], value) for key, value in printed.items()})
     quarter = equal({key: (4 * rates[key], value) for key, value in printed.items()}) & identity(gaps)
     return as_printed.correcting(r"\text{every printed derivative times } \tfrac14", quarter,
@@ -106,7 +106,7 @@ def other_score_derivative(lab: Laboratory) -> Verdict:
     true = from_sympy(-sp.Rational(1, 9)) * HALF * OMEGA**2 * N_C
     return equal({"M_vc": (derived, printed)}).correcting(
         r"-\tfrac19 g\,\omega^2\,w_+^\top c_1",
-        equal({"M_vc": (derived, true)}) & identity(_matrix_form(lab.flow("stage2"), lab.head_name(+1))[1]),
+        equal({"M_vc": (derived, true)}) & identity(matrix_form(lab.flow("stage2"), lab.head_name(+1))[1]),
         "the sign is negative (as in Lemma E.5), and the factor 1/4 of the conditional expectation is missing")
 
 
@@ -121,7 +121,7 @@ def gradient_sums(lab: Laboratory) -> Verdict:
     unit |= {sym("A_cc_same"): graph.ONE, sym("A_vv_same"): graph.ONE}
     force = {k: graph.substitute([v], unit)[0] for k, v in rates.items() if k.startswith("M_")}
     sums = {kind: force[f"M_{kind}_same"] + force[f"M_{kind}_other"] for kind in ("cc", "cv", "vc", "vv")}
-    return identity(sums) & identity(_matrix_form(lab.flow("stage2"), lab.head_name(+1))[1])
+    return identity(sums) & identity(matrix_form(lab.flow("stage2"), lab.head_name(+1))[1])
 
 
 def _growth() -> tuple[sp.Matrix, sp.Matrix, sp.Symbol, sp.Symbol, sp.Symbol]:

@@ -257,7 +257,7 @@ def units_stay_active(lab: Laboratory) -> Verdict:
     return measured(min(lowest.values()) > 0, {"smallest": min(lowest.values())}, smallest=lowest, states=system.dimension)
 
 
-def _attention(state: dict[str, float], s: int, r: int) -> np.ndarray:
+def attention_at(state: dict[str, float], s: int, r: int) -> np.ndarray:
     """Softmax weights of the + head on X_{1,s,s'} at a state of the 22 variables, rows queries."""
     m = {k: state[f"M_{k}"] for k in ("cc_same", "cv_same", "cv_other", "vc_same", "vc_other", "vv_same", "vv_other")}
     scores = np.array([[m["cc_same"], s * m["vc_same"], r * m["vc_other"]],
@@ -277,8 +277,8 @@ def attention_after(lab: Laboratory) -> Verdict:
     rows = {}
     for omega in (0.1, 0.05, 0.01):
         state = stage_two(lab, omega, 20.0, 1.0).run.final
-        plus, minus = _attention(state, 1, -1), _attention(state, -1, 1)
-        up, down = _attention(state, 1, 1), _attention(state, -1, -1)
+        plus, minus = attention_at(state, 1, -1), attention_at(state, -1, 1)
+        up, down = attention_at(state, 1, 1), attention_at(state, -1, -1)
         order = [0, 2, 1]
         rows[omega] = {
             "v gap": float(min(plus[1, 0] - minus[1, 0], plus[2, 0] - minus[2, 0])), "c gap": float(plus[0, 0] - minus[0, 0]),
