@@ -21,15 +21,17 @@ import sympy as sp
 
 from . import graph
 from .dependency import checked_values, linear_part, substitution
-from .enclosure import Corners, Problem, Row, minimise, prove_at_least, rational_below, row_of, value_at
+from .enclosure import Objective, minimise, prove_at_least, rational_below, value_at
 from .errors import EquationError, ParameterError
 from .graph import Node
 from .linear import MetzlerResult, metzler, sign_of
 from .region import Region, exact, mixture
+from .rows import Corners, Row, Vertex, row_of
 from .sympy_bridge import to_sympy
 from .system import System
 
 SAMPLES = 60
+GATE_BOXES, SMALLEST_MARGIN = 50, Fraction(1, 2**40)
 READABLE = 40  # operations of an exact rate worth showing
 Point = Mapping[str, Fraction]
 
@@ -126,8 +128,8 @@ class BoundResult:
 
 
 def lower_linear_bound(system: System, block: Sequence[str], matrix: sp.Matrix, region: Region | Mapping[str, Any],
-                       parameters: Mapping[str, Any] | None = None, tolerance: float = 1e-3, boxes: int = 3000,
-                       seed: int = 0) -> BoundResult:
+                       parameters: Mapping[str, Any] | None = None, tolerance: float | Fraction = 1e-3,
+                       boxes: int = 3000, seed: int = 0, wanted: Fraction | None = None) -> BoundResult:
     r"""Find the largest constant rate at which a linear system bounds a block of `system` from below.
 
     .. math::  F_S(x) \ge b\,A\,x_S \quad\text{componentwise for all } x \in R .
@@ -142,6 +144,7 @@ def lower_linear_bound(system: System, block: Sequence[str], matrix: sp.Matrix, 
     region : where the inequality is asked for, a `Region` or a box; bounds the states outside the block too.
     parameters : values; they may stay symbols where all rows are affine with constant coefficients.
     tolerance, boxes : relative width of the enclosure to stop at, and how many boxes may be spent on it.
+    wanted : give up, with the answer ``fails``, at the first point where only a rate up to this works.
 
     References
     ----------
@@ -163,22 +166,39 @@ def lower_linear_bound(system: System, block: Sequence[str], matrix: sp.Matrix, 
     missing = [s for s in system.names if s in used | set(states) and s not in area.box]
     if missing:
         raise EquationError(f"{missing[0]} has no range in the region, and the bound depends on it", state=missing[0])
+    nodes = settle_gates(nodes, area)
     corners = {group: area.vertices(group) for group in area.groups if set(group) & set(states)}
     rows = []
     for i, (name, node) in enumerate(zip(states, nodes, strict=True)):
         weights = {s: exact(matrix[i, j], "an entry of the matrix") for j, s in enumerate(states) if matrix[i, j] != 0}
         rows.append(row_of(name, node, weights, area, corners, symbols))
     loose = sorted(used - set(system.names))
-    if loose and any(row.family.variables for row in rows):
+    if loose and any(row.ranges for row in rows):
         raise ParameterError(f"the bound needs a number for {loose[0]}; pass parameters={{'{loose[0]}': ...}}")
-    return _Search(rows, area, corners, seed).run(sp.Matrix(matrix), system.kind == "map", Fraction(tolerance), boxes)
+    search = _Search(rows, area, corners, seed, wanted)
+    return search.run(sp.Matrix(matrix), system.kind == "map", Fraction(tolerance), boxes)
+
+
+def settle_gates(nodes: Sequence[Node], region: Region, boxes: int = GATE_BOXES) -> list[Node]:
+    """The same expressions with the gates that have one sign on the whole region replaced by 0 or 1."""
+    on: dict[Node, Node] = {}
+    for surface in graph.surfaces(nodes):
+        box = {name: region.box[name] for name in sorted(graph.symbols([surface])) if name in region.box}
+        if len(box) < len(graph.symbols([surface])):
+            continue  # a parameter is still a symbol
+        for sign in (1, -1):
+            objective = Objective(surface * sign, box)
+            if prove_at_least(objective, SMALLEST_MARGIN, region, boxes):
+                on |= {graph.step(surface * s): graph.as_node(int(s == sign)) for s in (1, -1)}
+                break
+    return graph.substitute(nodes, on)
 
 
 class _Search:
     """The least ratio F_i / (A x_S)_i over rows, vertices and boxes; then what vertices without a ratio ask for."""
 
-    def __init__(self, rows: list[Row], region: Region, corners: Corners, seed: int) -> None:
-        self.rows, self.region, self.used = rows, region, 0
+    def __init__(self, rows: list[Row], region: Region, corners: Corners, seed: int, wanted: Fraction | None) -> None:
+        self.rows, self.region, self.wanted, self.used = rows, region, wanted, 0
         rng = random.Random(seed)
         self.vertices = [corners.get(group) or region.vertices(group) for group in region.groups]
         self.samples = [{s: x for vs in self.vertices for s, x in mixture(vs, rng).items()} for _ in range(SAMPLES)]
@@ -188,22 +208,26 @@ class _Search:
     def run(self, matrix: sp.Matrix, is_map: bool, tolerance: Fraction, boxes: int) -> BoundResult:
         """Search, check and report."""
         rate, name, optimal = self.least_exact_ratio()
-        plain = [row for row in self.rows if row.family.variables]
+        plain = [row for row in self.rows if row.ranges]
         for row, sample in itertools.product(plain, self.samples):
             self.look(row, sample)
         self.descend(plain)
-        owner = {id(row.family): row for row in plain}
-        problems = [row.problem(v) for row in plain for v in row.generators if row.beta(v) > 0]
-        if problems:
-            lean = lambda p, z: self.lean(owner[id(p.family)], p, z)  # noqa: E731
-            found = minimise(problems, self.outside, lean, tolerance, boxes)
-            self.used = found.boxes
+        owner: dict[Objective, tuple[Row, Vertex]] = {
+            row.objective(v): (row, v) for row in plain for v in row.generators if row.beta(v) > 0}
+        if owner:
+            lean = lambda objective, z: self.lean(*owner[objective], z)  # noqa: E731
+            found = minimise(list(owner), self.region, tolerance, boxes, lean, self.hopeless)
+            self.used, (row, vertex) = found.boxes, owner[found.objective]
             low = None if found.low is None else sp.Rational(rational_below(found.low))
             if low is None or rate is None or (sign_of(low - rate) or 0) < 0:
-                rate, name, optimal = low, owner[id(found.problem.family)].name, False
+                rate, name, optimal = low, row.name, False
                 if found.attained and low is not None:
-                    rate, optimal = self.attained(owner[id(found.problem.family)], found.problem, found.point, low)
-        answer, witness = self.check_rest(rate, boxes) if rate is not None else ("undecided", {})
+                    rate, optimal = self.attained(row, vertex, found.point, low)
+        answer, witness = "undecided", self.tight
+        if self.hopeless():
+            answer = "fails"
+        elif rate is not None:
+            answer, witness = self.check_rest(rate, boxes)
         evidence = ("certificate" if plain else "proof") if answer != "undecided" else "measurement"
         upper = rate if optimal else None if self.upper is None else sp.Rational(-rational_below(-self.upper))
         transfers = metzler((1 if rate in (None, sp.oo) else rate) * matrix, is_map)
@@ -213,8 +237,8 @@ class _Search:
 
     def least_exact_ratio(self) -> tuple[Any, str, bool]:
         """Over the rows with constant coefficients; infinity if no vertex asks for anything."""
-        rate, name = (None, "") if any(row.family.variables for row in self.rows) else (sp.oo, self.rows[0].name)
-        for row in (row for row in self.rows if not row.family.variables):
+        rate, name = (None, "") if any(row.ranges for row in self.rows) else (sp.oo, self.rows[0].name)
+        for row in (row for row in self.rows if not row.ranges):
             for vertex in (v for v in row.generators if row.beta(v) > 0):
                 ratio = sp.cancel(row.exact(vertex) / sp.Rational(row.beta(vertex)))
                 lower = -1 if rate in (None, sp.oo) else sign_of(ratio - rate)
@@ -224,13 +248,12 @@ class _Search:
                     rate, name, self.tight = ratio, row.name, {**self.samples[0], **vertex}
         return rate, name, True
 
-    def outside(self, box: Mapping[str, tuple[Fraction, Fraction]]) -> bool:
-        """Whether a box of z misses the region."""
-        return any(form.highest({**self.region.box, **box}) < 0 for form in self.region.forms)
+    def hopeless(self) -> bool:
+        """Whether a point was found where only rates up to the wanted one work."""
+        return self.wanted is not None and self.upper is not None and self.upper <= self.wanted
 
-    def lean(self, row: Row, problem: Problem, z: Point) -> None:
+    def lean(self, row: Row, vertex: Vertex, z: Point) -> None:
         """Try the point of the region that a vertex and a point z suggest."""
-        vertex = dict(zip(row.slopes, problem.weights, strict=True))
         self.look(row, {**self.samples[0], **z, **{s: x for s, x in vertex.items() if s not in z}})
         self.look(row, {**self.samples[0], **z, **vertex})
 
@@ -251,13 +274,10 @@ class _Search:
                 for vertex in vertices:
                     self.look(row, {**self.tight, **vertex})
 
-    def attained(self, row: Row, problem: Problem, z: Point, low: sp.Expr) -> tuple[Any, bool]:
+    def attained(self, row: Row, vertex: Vertex, z: Point, low: sp.Expr) -> tuple[Any, bool]:
         """The exact ratio at a corner where all derivatives have a sign, and whether the corner is in the region."""
-        vertex = dict(zip(row.slopes, problem.weights, strict=True))
-        mapping = {graph.sym(s): graph.num(x) for s, x in z.items()}
-        first, *rest = graph.substitute(row.family.nodes, mapping)
-        total = first + graph.combine(zip(problem.weights, rest, strict=True))
-        ratio = to_sympy(total) / sp.Rational(problem.divisor)
+        total = graph.substitute([row.at(vertex)], {graph.sym(s): graph.num(x) for s, x in z.items()})[0]
+        ratio = to_sympy(total) / sp.Rational(row.beta(vertex))
         if ratio.count_ops() > READABLE:
             return low, False
         point = {**self.samples[0], **z, **vertex}
@@ -272,7 +292,7 @@ class _Search:
                 beta = row.beta(vertex)
                 if rate == sp.oo and beta < 0:
                     continue
-                if not row.family.variables:
+                if not row.ranges:
                     sign = sign_of(row.exact(vertex) - (rate if beta else 0) * sp.Rational(beta))
                     if sign == -1:
                         return "fails", {**self.samples[0], **vertex}
@@ -280,12 +300,13 @@ class _Search:
                     continue
                 against: list[Point] = []
 
-                def visit(problem: Problem, z: Point, row: Row = row, against: list[Point] = against) -> None:
-                    point = {**self.samples[0], **z, **dict(zip(row.slopes, problem.weights, strict=True))}
+                def visit(_: Objective, z: Point, row: Row = row, vertex: Vertex = vertex,
+                          against: list[Point] = against) -> None:
+                    point = {**self.samples[0], **z, **vertex}
                     against += [x for x in (point, *self.samples) if self.refutes(row, x)][:1]
 
                 level = Fraction(0) if beta == 0 else rational_below(rate) * beta
-                if not prove_at_least(row.problem(vertex), level, self.outside, visit, boxes):
+                if not prove_at_least(row.objective(vertex), level, self.region, boxes, visit):
                     if against:
                         return "fails", against[0]
                     answer = "undecided"

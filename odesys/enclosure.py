@@ -1,38 +1,40 @@
 r"""Certified minima over boxes: ball arithmetic, pinned where a derivative has a sign, split where it has not.
 
-.. math::  \phi_w(z) = c_0(z) + \sum_s w_s c_s(z), \qquad
-           \min_Z \phi_w \ \ge\ \phi_w(\bar z) + \sum_j \nabla_j\phi_w(Z)\,(Z_j - \bar z_j) .
+.. math::  f(x) \ \ge\ f(\bar x) + \sum_j \nabla_j f(X)\,(X_j - \bar x_j), \qquad
+           \nabla_j f(X) \subseteq \nabla_j f(\bar x) + \sum_k \nabla^2_{jk} f(X)\,(X_k - \bar x_k) .
 
 Enclosures come from outward-rounded balls (python-flint), so no rounding can break a lower end. Where a gate of the
-field is undecided on a box the derivative is not used there: the field may jump.
+field is undecided on a box the derivative is not used there: the field may jump. Linear conditions of a region shrink
+every box before it is looked at; variables that enter only through a sum are hidden in it (`odesys.separation`).
 """
 
 from __future__ import annotations
 
 import heapq
-import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import flint
-import sympy as sp
 
 from . import graph
+from .ball_program import BallProgram
 from .errors import EquationError
 from .graph import Node
-from .region import Region
-from .sympy_bridge import to_sympy
+from .region import Ranges, Region
+from .separation import separate
 
 PRECISION = 64  # bits
-COMBINATION_LIMIT = 4096
-Vertex = dict[str, Fraction]
+SECOND_ORDER_LIMIT = 12  # variables up to which second derivatives are worth their price
+NARROW = Fraction(1, 10**8)  # a range that is never worth splitting
+PART_BOXES, PART_TOLERANCE = 200, Fraction(1, 50)
 Point = Mapping[str, Fraction]
-Corners = Mapping[tuple[str, ...], list[Vertex]]
-Box = tuple[tuple[Fraction, Fraction], ...]
+
+
+# ---- balls and rationals -------------------------------------------------------------------------------------------
 
 
 def ball(value: Fraction) -> Any:
@@ -48,13 +50,21 @@ def ends(value: Any) -> tuple[Fraction, Fraction] | None:
     return tuple(Fraction(int(m)) * Fraction(2) ** int(e) for m, e in (low, high))  # type: ignore[return-value]
 
 
-def value_at(node: Node, point: Mapping[str, Fraction]) -> tuple[Fraction, Fraction] | None:
+def value_at(node: Node, point: Point) -> tuple[Fraction, Fraction] | None:
     """Certified ends of a node at an exact point."""
-    from .zero import ball_evaluate
+    return ends(_over((node,), {name: (x, x) for name, x in point.items()})[0])
 
+
+def _over(nodes: Sequence[Node], box: Ranges) -> list[Any]:
+    """Balls that hold the nodes over a box."""
     with flint.ctx.workprec(PRECISION):
-        env = {name: ball(x) for name, x in point.items()}
-    return ends(ball_evaluate([node], env, PRECISION)[0])
+        env = {name: ball(low) if low == high else ball(low).union(ball(high)) for name, (low, high) in box.items()}
+    return _program(tuple(nodes))(env)
+
+
+@lru_cache(maxsize=1024)
+def _program(nodes: tuple[Node, ...]) -> BallProgram:
+    return BallProgram(nodes, PRECISION)
 
 
 def rational_below(value: Any, digits: int = 12) -> Fraction:
@@ -69,243 +79,245 @@ def rational_below(value: Any, digits: int = 12) -> Fraction:
     return Fraction(math.floor(exact * scale)) / scale
 
 
-@dataclass(eq=False)
-class Family:
-    """Linear combinations of the nodes c over one box of variables; the first node has weight one."""
-
-    nodes: list[Node]
-    variables: list[str]
-    start: Box
-
-    @cached_property
-    def _derivatives(self) -> tuple[list[Node], int, list[list[int]]]:
-        """Distinct derivatives followed by the switching surfaces, how many derivatives, and where each one sits."""
-        rows = graph.jacobian(self.nodes, [graph.sym(name) for name in self.variables])
-        place = {graph.ZERO: 0}
-        for row in rows:
-            for node in row.values():
-                place.setdefault(node, len(place))
-        table = [[place[row.get(j, graph.ZERO)] for j in range(len(self.variables))] for row in rows]
-        return [*place, *graph.surfaces(self.nodes)], len(place), table
-
-    def enclose(self, nodes: Sequence[Node], box: Box) -> list[Any]:
-        """Balls that contain the nodes over a box."""
-        from .zero import ball_evaluate
-
-        with flint.ctx.workprec(PRECISION):
-            env = {name: ball(low).union(ball(high)) for name, (low, high) in zip(self.variables, box, strict=True)}
-        return ball_evaluate(nodes, env, PRECISION)
-
-    def value(self, weights: Sequence[Fraction], box: Box) -> Any:
-        """Ball of one combination over a box, by plain interval evaluation."""
-        return _combine(self.enclose(self.nodes, box), weights)
-
-    def bound(self, weights: Sequence[Fraction], box: Box) -> tuple[Fraction | None, int | None, tuple[Fraction, ...]]:
-        """Certified lower bound over a box, the variable to split (None: it is attained), and the point it leans on."""
-        nodes, count, table = self._derivatives
-        found = self.enclose(nodes, box)
-        slopes = [_combine([found[row[j]] for row in table], weights) for j in range(len(box))]
-        smooth = all(surface > 0 or surface <= 0 for surface in found[count:])
-        if not smooth or not all(slope.is_finite() for slope in slopes):
-            share = [(high - low) / (h - l) if h > l else Fraction(0)
-                     for (low, high), (l, h) in zip(box, self.start, strict=True)]
-            plain = ends(self.value(weights, box))
-            return plain and plain[0], share.index(max(share)), tuple((low + high) / 2 for low, high in box)
-        pinned = tuple((low, low) if slope >= 0 else (high, high) if slope <= 0 else (low, high)
-                       for slope, (low, high) in zip(slopes, box, strict=True))
-        centre = tuple((low + high) / 2 for low, high in pinned)
-        with flint.ctx.workprec(PRECISION):
-            mean = self.value(weights, tuple((c, c) for c in centre))
-            loss = [0.0] * len(box)
-            for j, (low, high) in enumerate(pinned):
-                if high > low:
-                    mean += slopes[j] * (ball(low).union(ball(high)) - ball(centre[j]))
-                    loss[j] = float(slopes[j].abs_upper()) * float(high - low)
-        candidates = [ends(mean)] + ([ends(self.value(weights, pinned))] if any(loss) else [])
-        lows = [candidate[0] for candidate in candidates if candidate is not None]
-        return max(lows, default=None), loss.index(max(loss)) if any(loss) else None, centre
-
-
-def _combine(parts: Sequence[Any], weights: Sequence[Fraction]) -> Any:
-    with flint.ctx.workprec(PRECISION):
-        return sum((part * ball(w) for part, w in zip(parts[1:], weights, strict=True)), parts[0])
+# ---- one expression over boxes -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Problem:
-    """Minimise a combination of a family, divided by a positive number."""
+class Bound:
+    """Lower end over a box (None: not finite), the variable to split (None: nothing to gain), and the leaning point."""
 
-    family: Family
-    weights: tuple[Fraction, ...]
+    low: Fraction | None
+    split: str | None
+    point: dict[str, Fraction]
+
+
+@dataclass(eq=False)
+class Objective:
+    """An expression over a box of variables, divided by a positive number."""
+
+    node: Node
+    start: Ranges
     divisor: Fraction = Fraction(1)
 
-    def lower(self, box: Box) -> tuple[Fraction | None, int | None, tuple[Fraction, ...]]:
-        """`Family.bound` divided by the divisor."""
-        low, split, centre = self.family.bound(self.weights, box)
-        return (None if low is None else low / self.divisor), split, centre
+    def __post_init__(self) -> None:
+        used = graph.symbols([self.node])
+        self.start = {name: ends for name, ends in self.start.items() if name in used}
+        narrow = {name for name, (low, high) in self.start.items() if high - low <= NARROW}
+        self.outer, hidden = separate(self.node, narrow)
+        self.parts = {name: _part(part, tuple(self.start.items())) for name, part in hidden.items()}
+        self.variables = sorted(graph.symbols([self.outer]) - narrow)
+        self.narrow = narrow & graph.symbols([self.outer])
+        self._known: dict[Any, tuple[tuple[Fraction, Fraction], dict[str, Fraction], dict[str, Fraction]]] = {}
 
-    def at(self, point: Sequence[Fraction]) -> tuple[Fraction, Fraction] | None:
-        """Ends of the ball at one point."""
-        found = ends(self.family.value(self.weights, tuple((x, x) for x in point)))
+    @cached_property
+    def _negative(self) -> Objective:
+        return Objective(-self.node, self.start)
+
+    @cached_property
+    def _slopes(self) -> list[Node]:
+        return graph.gradient(self.outer, [graph.sym(name) for name in self.variables])
+
+    @cached_property
+    def _bends(self) -> dict[tuple[int, int], Node]:
+        """Second derivatives j <= k; none if there are too many variables."""
+        if len(self.variables) > SECOND_ORDER_LIMIT:
+            return {}
+        rows = graph.jacobian(self._slopes, [graph.sym(name) for name in self.variables])
+        return {(j, k): node for j, row in enumerate(rows) for k, node in row.items() if j <= k}
+
+    @cached_property
+    def _surfaces(self) -> list[Node]:
+        return graph.surfaces([self.outer])
+
+    def at(self, point: Point) -> tuple[Fraction, Fraction] | None:
+        """Certified ends at one point."""
+        found = value_at(self.node, {name: point[name] for name in self.start})
         return None if found is None else (found[0] / self.divisor, found[1] / self.divisor)
 
-    def named(self, point: Sequence[Fraction]) -> dict[str, Fraction]:
-        """A point by variable name."""
-        return dict(zip(self.family.variables, point, strict=True))
+    def range(self, box: Ranges) -> tuple[tuple[Fraction, Fraction], dict[str, Fraction], dict[str, Fraction]]:
+        """Certified ends over a box, narrow but not sharp, and the points where the least and largest value are."""
+        key = tuple(box[name] for name in self.start)
+        if key not in self._known:
+            here = {name: box[name] for name in self.start}
+            both = (self, self._negative)
+            least, most = (minimise([side], None, PART_TOLERANCE, PART_BOXES, start=here) for side in both)
+            if least.low is None or most.low is None:
+                raise EquationError("a sum inside an expression has no finite range on a box")
+            self._known[key] = (least.low, -most.low), dict(least.point), dict(most.point)
+        return self._known[key]
+
+    def bound(self, box: Ranges) -> Bound:
+        """Certified lower bound over a box."""
+        hidden = {name: part.range(box)[0] for name, part in self.parts.items()}
+        whole = {name: hidden[name] if name in hidden else box[name] for name in self.variables}
+        thin = {name: box[name] for name in self.narrow}
+        first = all(box[name] == ends for name, ends in self.start.items())  # many need no second look
+        n, bends = len(self.variables), {} if first else self._bends
+        found = _over([*self._slopes, *bends.values(), *self._surfaces], whole | thin)
+        slopes, curves = found[:n], dict(zip(bends, found[n:], strict=False))
+        smooth = all(surface > 0 or surface <= 0 for surface in found[n + len(bends):])
+        if not smooth or not all(slope.is_finite() for slope in slopes):
+            plain = ends(_over([self.outer], whole | thin)[0])
+            middle = {name: (low + high) / 2 for name, (low, high) in whole.items()}
+            return Bound(plain and plain[0] / self.divisor, self._widest(box), self._lift(middle, middle, box))
+        slopes = self._sharper(slopes, curves, whole, thin)
+        pinned = {name: (low, low) if slope >= 0 else (high, high) if slope <= 0 else (low, high)
+                  for slope, (name, (low, high)) in zip(slopes, whole.items(), strict=True)}
+        centre = {name: (low + high) / 2 for name, (low, high) in pinned.items()}
+        middle, *tilts = _over([self.outer, *self._slopes], {name: (x, x) for name, x in centre.items()} | thin)
+        with flint.ctx.workprec(PRECISION):
+            away = [ball(low - centre[name]).union(ball(high - centre[name])) for name, (low, high) in pinned.items()]
+            candidates = [middle + sum((s * d for s, d in zip(slopes, away, strict=True)), flint.arb(0))]
+            if curves:
+                second = middle + sum((s * d for s, d in zip(tilts, away, strict=True)), flint.arb(0))
+                for (j, k), curve in curves.items():
+                    second += curve * (away[j] ** 2 / 2 if j == k else away[j] * away[k])
+                candidates.append(second)
+        if any(high > low for low, high in pinned.values()):
+            candidates += _over([self.outer], pinned | thin)
+        lows = [found[0] for found in map(ends, candidates) if found is not None]
+        point = self._lift(centre, dict(zip(self.variables, slopes, strict=True)), box)
+        return Bound(max(lows, default=None) and max(lows) / self.divisor, self._worst(slopes, pinned, whole), point)
+
+    def _sharper(self, slopes: list[Any], curves: Mapping[tuple[int, int], Any], whole: Ranges,
+                 thin: dict[str, tuple[Fraction, Fraction]]) -> list[Any]:
+        """First derivatives over the box from those at its middle and the second ones over the box."""
+        if not curves or not all(curve.is_finite() for curve in curves.values()):
+            return slopes
+        at = _over(self._slopes, {name: ((low + high) / 2,) * 2 for name, (low, high) in whole.items()} | thin)
+        with flint.ctx.workprec(PRECISION):
+            away = [ball((low - high) / 2).union(ball((high - low) / 2)) for low, high in whole.values()]
+            for (j, k), curve in curves.items():
+                at[j] += curve * away[k]
+                if j != k:
+                    at[k] += curve * away[j]
+            return [a.intersection(b) for a, b in zip(slopes, at, strict=True)]
+
+    def _worst(self, slopes: Sequence[Any], pinned: Ranges, whole: Ranges) -> str | None:
+        """The variable whose range costs most: among those not pinned, else among all that can be split."""
+        open_ones: dict[str, float] = {}
+        closed: dict[str, float] = {}
+        for name, slope in zip(self.variables, slopes, strict=True):
+            low, high = whole[name]
+            if high - low > NARROW and name not in self.parts:
+                cost = float(slope.abs_upper()) * float(high - low)
+                (open_ones if pinned[name][1] > pinned[name][0] else closed)[name] = cost
+        if open_ones:
+            return max(open_ones, key=lambda name: open_ones[name])
+        return max(closed, key=lambda name: closed[name], default=None)
+
+    def _widest(self, box: Ranges) -> str | None:
+        share = {name: (box[name][1] - box[name][0]) / (high - low) for name, (low, high) in self.start.items()
+                 if high > low and box[name][1] - box[name][0] > NARROW}
+        return max(share, key=lambda name: share[name], default=None)
+
+    def _lift(self, point: Mapping[str, Fraction], slopes: Mapping[str, Any], box: Ranges) -> dict[str, Fraction]:
+        """A point with the hidden variables put where their sum is least or largest, as its slope asks for."""
+        full = {name: low for name, (low, _) in box.items() if name in self.narrow}
+        full |= {name: x for name, x in point.items() if name not in self.parts}
+        for name, part in self.parts.items():
+            _, least, most = part.range(box)
+            full |= least if slopes[name] >= 0 else most
+        return full
+
+
+@lru_cache(maxsize=256)
+def _part(node: Node, start: tuple[tuple[str, tuple[Fraction, Fraction]], ...]) -> Objective:
+    """A hidden sum, shared by all expressions that hide it, so that its ranges are found once."""
+    return Objective(node, dict(start))
+
+
+# ---- the search ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Minimum:
-    """Certified lower end of the least value, where the search leaned last, and whether it is attained there."""
+    """Certified lower end of the least value, a point and the value seen there, and whether both are the same."""
 
     low: Fraction | None
-    problem: Problem
+    seen: Fraction | None
+    objective: Objective
     point: Mapping[str, Fraction]
     attained: bool
     boxes: int
 
 
-Outside = Callable[[Mapping[str, tuple[Fraction, Fraction]]], bool]
-Visit = Callable[[Problem, Mapping[str, Fraction]], None]
+Visit = Callable[[Objective, Mapping[str, Fraction]], None]
 
 
-def _halves(box: Box, split: int) -> list[Box]:
+def _halves(box: Ranges, split: str) -> list[dict[str, tuple[Fraction, Fraction]]]:
     low, high = box[split]
     middle = (low + high) / 2
-    return [(*box[:split], side, *box[split + 1 :]) for side in ((low, middle), (middle, high))]
+    return [{**box, split: side} for side in ((low, middle), (middle, high))]
 
 
-def minimise(problems: Sequence[Problem], outside: Outside, visit: Visit, tolerance: Fraction, boxes: int) -> Minimum:
-    """Least value over all problems and boxes, best first, until the enclosure is narrow or the boxes are spent.
+def minimise(objectives: Sequence[Objective], region: Region | None, tolerance: Fraction, boxes: int,
+             visit: Visit | None = None, enough: Callable[[], bool] | None = None,
+             start: Ranges | None = None) -> Minimum:
+    """Least value over all objectives and boxes, best first, until the enclosure is narrow or the boxes are spent.
 
-    `outside` may discard a box that does not meet the region; `visit` sees the points the search leans on.
+    Boxes are cut down to the region; `visit` sees the points of the region that the search leans on; `enough` may end
+    the search early; `start` is a smaller box to search than the objectives' own.
     """
     heap: list[Any] = []
-    seen: Fraction | None = None
+    seen: tuple[Fraction, Objective, Mapping[str, Fraction]] | None = None
     used = 0
 
-    def push(k: int, box: Box, parent: Fraction | None) -> None:
+    def push(objective: Objective, ranges: Ranges, parent: Fraction | None) -> None:
         nonlocal seen, used
-        problem = problems[k]
-        if outside(dict(zip(problem.family.variables, box, strict=True))):
+        box = ranges if region is None else region.shrink(ranges)
+        if box is None:
             return
-        low, split, centre = problem.lower(box)
+        found = objective.bound(box)
         used += 1
-        visit(problem, problem.named(centre))
-        here = problem.at(centre)
-        if here is not None and (seen is None or here[1] < seen):
-            seen = here[1]
-        if low is None or (parent is not None and low < parent):
-            low = parent
+        middle = {name: (low + high) / 2 for name, (low, high) in box.items()}
+        point = found.point if region is None else region.between(middle, found.point)
+        inside = point == found.point
+        here = None if point is None else objective.at(point)
+        if visit is not None:
+            visit(objective, found.point if point is None else point)
+        if here is not None and point is not None and (seen is None or here[1] < seen[0]):
+            seen = here[1], objective, point
+        low = parent if found.low is None or (parent is not None and found.low < parent) else found.low
         rank = (low is not None, low or 0)
-        heapq.heappush(heap, (rank, used, k, box, low, split, centre))
+        heapq.heappush(heap, (rank, used, objective, box, low, found.split, found.point, inside))
 
-    for k, problem in enumerate(problems):
-        push(k, problem.family.start, None)
+    for objective in objectives:
+        push(objective, objective.start if start is None else start, None)
     while heap:
-        _, _, k, box, low, split, centre = heap[0]
-        narrow = low is not None and seen is not None and seen - low <= tolerance * abs(seen)
-        if split is None or narrow or used >= boxes:
-            return Minimum(low, problems[k], problems[k].named(centre), split is None, used)
+        _, _, objective, box, low, split, point, inside = heap[0]
+        value = None if seen is None else seen[0]
+        narrow = low is not None and value is not None and value - low <= tolerance * abs(value)
+        corner = inside and low is not None and _exactly(objective, point, low)
+        if split is None or corner or narrow or used >= boxes or (enough is not None and enough()):
+            return Minimum(low, value, objective, point, corner, used)
         heapq.heappop(heap)
         for half in _halves(box, split):
-            push(k, half, low)
+            push(objective, half, low)
     raise EquationError("the region is empty: its conditions leave no box")
 
 
-def prove_at_least(problem: Problem, level: Fraction, outside: Outside, visit: Visit, boxes: int) -> bool:
-    """Whether the problem is proved to be >= `level` on its whole box within the given number of boxes."""
-    stack, used = [problem.family.start], 0
+def _exactly(objective: Objective, point: Mapping[str, Fraction], low: Fraction) -> bool:
+    """Whether a lower end is the value at a point, up to the width of a ball."""
+    here = objective.at(point)
+    return here is not None and here[0] <= low + (here[1] - here[0])
+
+
+def prove_at_least(objective: Objective, level: Fraction, region: Region | None, boxes: int,
+                   visit: Visit | None = None) -> bool:
+    """Whether the objective is proved to be >= `level` on its whole box within the given number of boxes."""
+    stack, used = [dict(objective.start)], 0
     while stack:
-        box = stack.pop()
-        if outside(dict(zip(problem.family.variables, box, strict=True))):
+        box = stack.pop() if region is None else region.shrink(stack.pop())
+        if box is None:
             continue
-        low, split, centre = problem.lower(box)
+        found = objective.bound(box)
         used += 1
-        if low is not None and low >= level:
+        if found.low is not None and found.low >= level:
             continue
-        visit(problem, problem.named(centre))
-        if split is None or used >= boxes:
+        if visit is not None:
+            visit(objective, found.point)
+        if found.split is None or used >= boxes:
             return False
-        stack += _halves(box, split)
+        stack += _halves(box, found.split)
     return True
-
-
-# ---- rows and their vertices ---------------------------------------------------------------------------------------
-
-
-@dataclass(eq=False)
-class Row:
-    """F_i as c_0(z) + sum of c_s(z) s, with its row of the matrix and the vertices of the region in the linear role."""
-
-    name: str
-    node: Node
-    slopes: dict[str, Node]
-    weights: dict[str, Fraction]
-    generators: list[Vertex]
-    family: Family
-    symbols: Mapping[str, sp.Expr]
-
-    def beta(self, point: Point) -> Fraction:
-        """This row of A x_S at a point."""
-        return sum((a * point[s] for s, a in self.weights.items()), Fraction(0))
-
-    def problem(self, vertex: Vertex) -> Problem:
-        """The row at one vertex as a function of z, divided by its row of A x_S where that is positive."""
-        beta = self.beta(vertex)
-        return Problem(self.family, tuple(vertex[s] for s in self.slopes), beta if beta > 0 else Fraction(1))
-
-    def exact(self, vertex: Vertex) -> sp.Expr:
-        """The row at one vertex, where it does not depend on z."""
-        first, *rest = self.family.nodes
-        total = first + graph.combine((vertex[s], c) for s, c in zip(self.slopes, rest, strict=True))
-        return to_sympy(total, self.symbols)
-
-
-def _split(node: Node, linear: Mapping[str, int], slopes: dict[str, list[Node]], rest: list[Node]) -> None:
-    """Distribute the terms of a row: one linear state is taken out of each product that has one."""
-    for c, term in node.args if node.op == "add" else ((Fraction(1), node),):
-        factors = dict(term.args) if term.op == "mul" else {term: Fraction(1)}
-        whole = [b for b, e in factors.items() if e >= 1 and e.denominator == 1]
-        states = [b for b in whole if b.op == "sym" and b.args[0] in linear]
-        sums = [b for b, e in factors.items() if b.op == "add" and e == 1 and graph.symbols([b]) & set(linear)]
-        if states:
-            best = min(states, key=lambda b: linear[b.args[0]])
-            others = [graph.power(b, e - (b is best)) for b, e in factors.items()]
-            slopes.setdefault(best.args[0], []).append(graph.scale(graph.multiply(*others), c))
-        elif sums and term.op == "mul":
-            others = [graph.power(b, e) for b, e in factors.items() if b is not sums[0]]
-            for inner, part in sums[0].args:
-                _split(graph.scale(graph.multiply(part, *others), c * inner), linear, slopes, rest)
-        else:
-            rest.append(graph.scale(term, c))
-
-
-def row_of(name: str, node: Node, weights: dict[str, Fraction], region: Region, corners: Corners,
-           symbols: Mapping[str, sp.Expr]) -> Row:
-    """Write a right-hand side as a row: `symbols` are the user's own, with their assumptions."""
-    tied = [s for group in corners for s in group]
-    parts: dict[str, list[Node]] = {}
-    rest: list[Node] = []
-    _split(node, {s: k + (0 if s in weights else len(tied)) for k, s in enumerate(tied)}, parts, rest)
-    slopes, constant = {s: graph.add(terms) for s, terms in parts.items()}, graph.add(rest)
-    used = set(slopes) | set(weights)
-    groups = [group for group in corners if used & set(group)]
-    zero = {s: Fraction(0) for group in groups for s in group}
-    # if the row is homogeneous and zero is allowed, groups decouple, and one point of each ray is enough
-    cone = constant is graph.ZERO and all(region.contains_zero(group) for group in groups)
-    if not cone and math.prod(len(corners[group]) for group in groups) > COMBINATION_LIMIT:
-        raise EquationError(f"the bound of {name} needs more than {COMBINATION_LIMIT} combinations of vertices; "
-                            f"tie fewer states to the block")
-    every = [corners[group] for group in groups]
-    generators: dict[Any, Vertex] = {}
-    for choice in ((v,) for vertices in every for v in vertices) if cone else itertools.product(*every):
-        vertex = {s: x for part in choice for s, x in part.items()}
-        seen = {s: x for s, x in vertex.items() if s in used}
-        size = max((abs(x) for x in seen.values()), default=Fraction(0)) if cone else Fraction(1)
-        if size or not cone:
-            generators.setdefault(tuple((s, x / size) for s, x in seen.items()), {**zero, **vertex})
-    names = sorted(graph.symbols([constant, *slopes.values()]) & set(region.box))
-    ranges = {s: (min(v[s] for v in vs), max(v[s] for v in vs)) for group, vs in corners.items() for s in group}
-    family = Family([constant, *slopes.values()], names, tuple(ranges.get(s, region.box[s]) for s in names))
-    return Row(name, node, slopes, weights, list(generators.values()), family, symbols)

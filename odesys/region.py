@@ -16,6 +16,9 @@ from . import graph
 from .errors import EquationError
 
 VERTEX_LIMIT = 20_000
+SHRINK_ROUNDS = 3
+
+Ranges = Mapping[str, tuple[Fraction, Fraction]]
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class Form:
         """Value at a point."""
         return sum((a * point[s] for s, a in self.slopes.items()), self.constant)
 
-    def highest(self, box: Mapping[str, tuple[Fraction, Fraction]]) -> Fraction:
+    def highest(self, box: Ranges) -> Fraction:
         """Largest value on a box."""
         return sum((a * box[s][1 if a > 0 else 0] for s, a in self.slopes.items()), self.constant)
 
@@ -76,6 +79,42 @@ class Region:
         """Whether an exact point lies in the region (states without a range are free)."""
         inside = all(low <= point[s] <= high for s, (low, high) in self.box.items())
         return inside and all(form(point) >= 0 for form in self.forms)
+
+    def shrink(self, ranges: Ranges) -> dict[str, tuple[Fraction, Fraction]] | None:
+        """The part of a box that the conditions leave, as a box; None if nothing is left.
+
+        >>> region = Region({"x": (0, 1), "y": (0, 1)}, [graph.sym("x") / 2 - graph.sym("y")])
+        >>> region.shrink({"x": (Fraction(0), Fraction(1, 2)), "y": (Fraction(0), Fraction(1))})["y"][1]
+        Fraction(1, 4)
+        """
+        box = {**self.box, **ranges}
+        forms = [form for form in self.forms if form.slopes.keys() & ranges.keys()]
+        for _ in range(SHRINK_ROUNDS):
+            before = dict(box)
+            for form in forms:
+                room = form.highest(box)
+                if room < 0:
+                    return None
+                for name, slope in form.slopes.items():
+                    low, high = box[name]
+                    if room < abs(slope) * (high - low):  # else the condition holds at both ends
+                        end = (high if slope > 0 else low) - room / slope
+                        box[name] = (max(low, end), high) if slope > 0 else (low, min(high, end))
+            if box == before:
+                break
+        return {name: box[name] for name in ranges}
+
+    def between(self, inner: Mapping[str, Fraction], outer: Mapping[str, Fraction]) -> dict[str, Fraction] | None:
+        """The last point on the way from `inner` to `outer` that meets all conditions on these states; None if none."""
+        share = Fraction(1)
+        for form in self.forms:
+            if form.slopes.keys() <= inner.keys():
+                start, stop = form(inner), form(outer)
+                if start < 0:
+                    return None
+                if stop < 0:
+                    share = min(share, start / (start - stop))
+        return dict(outer) if share == 1 else {s: x + share * (outer[s] - x) for s, x in inner.items()}
 
     @cached_property
     def groups(self) -> tuple[tuple[str, ...], ...]:

@@ -123,7 +123,7 @@ def _points(names: Sequence[str], positive: Collection[str], seed: int) -> Itera
 def _value(node: Node, point: Mapping[str, Fraction], precision: int) -> Any:
     try:
         with flint.ctx.workprec(precision):
-            env = {name: _ball(value) for name, value in point.items()}
+            env = {name: ball_number(value) for name, value in point.items()}
         return ball_evaluate([node], env, precision)[0]
     except ZeroDivisionError:
         return None
@@ -159,10 +159,11 @@ def ball_root(value: Any, exponent: Fraction) -> Any:
 def ball_evaluate(nodes: Sequence[Node], env: Mapping[str, Any], prec: int) -> list[Any]:
     """Enclosing balls of `nodes` where the symbols lie in the balls of `env`, with `prec` bits."""
     with flint.ctx.workprec(prec):
-        return graph.evaluate(nodes, env, ball_functions(), _ball, ball_root)
+        return graph.evaluate(nodes, env, ball_functions(), ball_number, ball_root)
 
 
-def _ball(value: Number) -> Any:
+def ball_number(value: Number) -> Any:
+    """The ball of a number: exact ones as they are, a float with the error that floats stand for."""
     if isinstance(value, float):
         return flint.arb(value, _FLOAT_ERROR * max(1.0, abs(value)))
     return flint.arb(flint.fmpq(value.numerator, value.denominator))

@@ -14,7 +14,7 @@ import sympy as sp
 
 from odesys import AttentionModel, Dictionary, Distribution, Head, Sample, gradient_flow, graph
 from odesys.comparison import BoundResult, extract_linear, lower_linear_bound
-from odesys.enclosure import Family, Problem, minimise, rational_below
+from odesys.enclosure import Objective, minimise, rational_below
 from odesys.errors import EquationError, ParameterError
 from odesys.linear import LinearSystem
 from odesys.region import Region
@@ -130,8 +130,8 @@ def test_regions_intersect_group_and_refuse() -> None:
     ],
 )
 def test_minima_are_certified_and_narrow(expression: sp.Expr) -> None:
-    family = Family([graph.as_node(expression)], ["x", "y"], ((Fraction(-1), Fraction(1)), (Fraction(-1), Fraction(1))))
-    found = minimise([Problem(family, ())], lambda box: False, lambda p, z: None, Fraction(1, 100), 4000)
+    objective = Objective(graph.as_node(expression), dict.fromkeys(("x", "y"), (Fraction(-1), Fraction(1))))
+    found = minimise([objective], None, Fraction(1, 100), 4000)
     grid = np.linspace(-1, 1, 401)
     xs, ys = np.meshgrid(grid, grid)
     values = sp.lambdify((X, Y), expression, [{"Heaviside": lambda z, _=0: 1.0 * (z > 0)}, "numpy"])(xs, ys)
