@@ -32,28 +32,22 @@ def name(k: int, s: int, r: int) -> str:
 
 def attention(lab: Laboratory, sample: tuple[int, int, int], sign: int, lifted: bool = False) -> list[list[Node]]:
     """Softmax weights of one head on a sample, rows queries, written out from Eq. (1) entry by entry."""
-    flow, words = lab.flow(), tokens(*sample)
+    flow, words = lab.names, tokens(*sample)
     head = 0 if sign > 0 else 1
     rows = []
     for query, sq in words:
         weights = []
         for key, sk in words:
             score = flow.score(head, key, query)
-            weights.append(graph.exp(sk * sq * (lift(lab, score) if lifted else sym(score))))
+            weights.append(graph.exp(sk * sq * (lab.symmetric(score) if lifted else sym(score))))
         total = graph.add(weights)
         rows.append([weight / total for weight in weights])
     return rows
 
 
-def lift(lab: Laboratory, state: str) -> Node:
-    """A state of the full flow in the reduced variables."""
-    variable, sign = lab.reduced().variable(state)
-    return sym(variable) * sign
-
-
 def head_output(lab: Laboratory, sample: tuple[int, int, int], sign: int) -> Node:
     """H_sign(X) = sum_l w' X softmax(...), written out from Eq. (1)."""
-    values = [s * sym(lab.flow().neuron(0 if sign > 0 else 1, word)) for word, s in tokens(*sample)]
+    values = [s * lab.neuron(sign, word) for word, s in tokens(*sample)]
     rows = attention(lab, sample, sign)
     return graph.add(weight * value for row in rows for weight, value in zip(row, values, strict=True))
 
