@@ -82,9 +82,9 @@ class Outcome:
 class ClaimBook:
     """The claims of one paper in the paper's order.
 
-    `laboratory(mutation=...)` gives the paper's systems, broken in the way `mutations` describes. A laboratory may record
-    the parts a check uses in a set `reads` and say with `changes(part)` whether its mutation touches a part; then
-    checks that read nothing of what is broken are told apart from checks that do not notice it.
+    `laboratory(mutation=...)` gives the paper's systems, broken in the way `mutations` describes. A laboratory may
+    record the parts a check uses in a set `reads` and say with `changes(part)` whether its mutation touches a part;
+    then checks that read nothing of what is broken are told apart from checks that do not notice it.
     """
 
     def __init__(self, paper: str, laboratory: Callable[..., Any], reference: str = "",

@@ -83,13 +83,14 @@ def mutation_summary(book: ClaimBook, mutants: Sequence[Mutant]) -> dict[str, An
         table.setdefault(m.claim, {})[m.mutation] = m.state
     blind = [id for id, row in table.items() if KILLED not in row.values()]
     noticed = {id: book[id].apart or NO_REASON for id in blind}
-    stale = [f"{id} on {mutation}" for (id, mutation) in book.reasons if table.get(id, {}).get(mutation, SURVIVED) != SURVIVED]
+    survivors = [{"claim": m.claim, "mutation": m.mutation, "reason": m.how} for m in mutants if m.state == SURVIVED]
+    stale = [f"{id} on {mutation}" for id, mutation in book.reasons
+             if table.get(id, {}).get(mutation, SURVIVED) != SURVIVED]
     return {
-        "mutations": {name: text for name, text in book.mutations.items() if any(name in row for row in table.values())},
+        "mutations": {name: book.mutations[name] for name in dict.fromkeys(m.mutation for m in mutants)},
         "claims": len(table), "noticing": len(table) - len(blind), "pairs": counts,
         "score": counts[KILLED] / max(1, counts[KILLED] + counts[SURVIVED]),
-        "table": table, "blind": noticed, "stale_reasons": stale,
-        "survivors": [{"claim": m.claim, "mutation": m.mutation, "reason": m.how} for m in mutants if m.state == SURVIVED],
+        "table": table, "blind": noticed, "stale_reasons": stale, "survivors": survivors,
         "explained": not any(m.unexplained for m in mutants) and NO_REASON not in noticed.values() and not stale,
     }
 

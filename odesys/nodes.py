@@ -118,7 +118,7 @@ def _intern(op: str, args: tuple[Any, ...]) -> Node:
 
 
 def _uid(op: str, args: tuple[Any, ...]) -> bytes:
-    """Sort key of an expression: constants first, then symbols by name, then everything else by a digest of its parts."""
+    """Sort key of an expression: constants first, then symbols by name, then all else by a digest of its parts."""
     if op == "num":
         return b"\0" + repr(args[0]).encode()
     if op == "sym":

@@ -1,10 +1,10 @@
 """The paper's systems behind one object, so that every check can also be run on systems broken on purpose.
 
 A laboratory notes what a check reads of it, in `reads`: the equations of a stage, the ``outputs`` (margins and head
-outputs as expressions), the ``start``, the ``data``, the ``samples`` without their weights, the ``model``. With `changes`
-it says whether its mutation makes a part any different from the paper's, by comparing the two; so a survivor that never
-looked at what was broken is found by program. Most mutations keep the symmetries, so that checks on the quotient are
-run, not refused.
+outputs as expressions), the ``start``, the ``data``, the ``samples`` without their weights, the ``model``. With
+`changes` it says whether its mutation makes a part any different from the paper's, by comparing the two; so a survivor
+that never looked at what was broken is found by program. Most mutations keep the symmetries, so that checks on the
+quotient are run, not refused.
 """
 
 from __future__ import annotations

@@ -70,6 +70,8 @@ def more_groups(lab: Laboratory) -> Verdict:
     reduced = lab.reduced("simultaneous", 3)
     final = integrate(reduced.system, reduced.initial_state(0.1), (0.0, 600.0), {"b": 0.5}).final
     same, other = final["M_cv_same"], final["M_cv_other"]
+    if same <= 0:
+        return measured(False, {"M_cv_same": same, "loss": final["loss"]})
     seen = {"loss": final["loss"], "lost": abs(same + other) / same, "generalised": abs(same + 2 * other) / same}
     verdict = measured(seen["loss"] < 0.01 and seen["lost"] > 0.4, seen, **seen)
     return replace(verdict, sharpened=f"|M_same + (K-1) M_other| / M_same = {seen['generalised']:.4f}: it survives in this form")
