@@ -127,7 +127,7 @@ class BoundResult:
 
 def lower_linear_bound(system: System, block: Sequence[str], matrix: sp.Matrix, region: Region | Mapping[str, Any],
                        parameters: Mapping[str, Any] | None = None, tolerance: float = 1e-3, boxes: int = 3000,
-                       seed: int = 0) -> BoundResult:
+                       seed: int = 0, needed: Any = None) -> BoundResult:
     r"""Find the largest constant rate at which a linear system bounds a block of `system` from below.
 
     .. math::  F_S(x) \ge b\,A\,x_S \quad\text{componentwise for all } x \in R .
@@ -142,6 +142,7 @@ def lower_linear_bound(system: System, block: Sequence[str], matrix: sp.Matrix, 
     region : where the inequality is asked for, a `Region` or a box; bounds the states outside the block too.
     parameters : values; they may stay symbols where all rows are affine with constant coefficients.
     tolerance, boxes : relative width of the enclosure to stop at, and how many boxes may be spent on it.
+    needed : only rates above this are of use: a point that excludes them ends the search, and the answer is ``fails``.
 
     References
     ----------
@@ -171,7 +172,8 @@ def lower_linear_bound(system: System, block: Sequence[str], matrix: sp.Matrix, 
     loose = sorted(used - set(system.names))
     if loose and any(row.family.variables for row in rows):
         raise ParameterError(f"the bound needs a number for {loose[0]}; pass parameters={{'{loose[0]}': ...}}")
-    return _Search(rows, area, corners, seed).run(sp.Matrix(matrix), system.kind == "map", Fraction(tolerance), boxes)
+    search, is_map = _Search(rows, area, corners, seed), system.kind == "map"
+    return search.run(sp.Matrix(matrix), is_map, Fraction(tolerance), boxes, needed)
 
 
 class _Search:
@@ -185,13 +187,17 @@ class _Search:
         self.upper: Fraction | None = None
         self.tight: Point = {}
 
-    def run(self, matrix: sp.Matrix, is_map: bool, tolerance: Fraction, boxes: int) -> BoundResult:
+    def run(self, matrix: sp.Matrix, is_map: bool, tolerance: Fraction, boxes: int, needed: Any) -> BoundResult:
         """Search, check and report."""
         rate, name, optimal = self.least_exact_ratio()
         plain = [row for row in self.rows if row.family.variables]
         for row, sample in itertools.product(plain, self.samples):
             self.look(row, sample)
         self.descend(plain)
+        if needed is not None and self.upper is not None and self.upper <= needed:
+            upper = sp.Rational(-rational_below(-self.upper))
+            return BoundResult("fails", None, upper, False, self.tight, "", metzler(matrix, is_map), "certificate",
+                               {"boxes": 0, "sampled points": SAMPLES})
         owner = {id(row.family): row for row in plain}
         problems = [row.problem(v) for row in plain for v in row.generators if row.beta(v) > 0]
         if problems:

@@ -97,7 +97,7 @@ def growth_on_a_region(lab: Laboratory) -> Verdict:
     """Certified lower bound of the rate over a box with dominance conditions."""
     system = lab.reduced("stage2").system.substitute({"b": Fraction(1, 2)})
     region = _region(Fraction(1, 100), system.names)
-    bound = lower_linear_bound(system, BLOCK, GROWTH, region)
+    bound = lower_linear_bound(system, BLOCK, GROWTH, region, needed=0)
     kappa = Fraction(3101, 10000) / 18
     details = {"rate over kappa": float(bound.rate / kappa) if bound.rate is not None else None, "evidence": bound.evidence,
                "bounded above by": None if bound.upper is None else float(bound.upper / kappa)}
