@@ -16,7 +16,7 @@ from odesys.verdicts import Verdict, measured
 
 from ..compare import start_network
 from ..laboratory import Laboratory
-from .book import CONFLICTING, attention, book
+from .book import CONFLICTING, SIGNS, attention, book, head_output, matrix_form
 from .book import tokens as tokens_of
 
 WORDS = ("c1", "c2", "v1", "v2")
@@ -83,21 +83,20 @@ def more_groups(lab: Laboratory) -> Verdict:
                     "out token by token; the expanded lines of the appendix are entries of A G + G B, ... with it (many are illegible in "
                     "the available text, and they sum the samples instead of averaging)")
 def expanded_updates(lab: Laboratory) -> Verdict:
-    """The literal sum against the derivative of the stage-2 loss."""
-    flow = lab.flow("stage2")
-    table = flow.matrices[f"KQ_{lab.head_name(+1)}"]
-    slopes = graph.gradient(flow.system.observables["loss"], [sym(n) for n in table.ravel()])
+    """The literal sum against the force in the derived score equations."""
+    force, _ = matrix_form(lab.flow("stage2"), lab.head_name(+1))
     entries = {(i, j): graph.ZERO for i in range(4) for j in range(4)}
     weight = graph.num(1) / 4
     for sample in CONFLICTING:
         words, rows = tokens_of(*sample), attention(lab, sample, +1)
         label = sample[1]
-        output = lab.observable("H", *sample, +1)
-        factor = weight * label * graph.call("sigmoid", -lab.observable("margin", *sample)) * graph.step(output + sym("b"))
+        plus, minus = (head_output(lab, sample, sign) + sym("b") for sign in SIGNS)
+        margin = label * (graph.relu(plus) - graph.relu(minus))
+        factor = weight * label * graph.call("sigmoid", -margin) * graph.step(plus)
         values = [s * lab.neuron(+1, word) for word, s in words]
         for l, (query, sq) in enumerate(words):
             mean = graph.add(p * v for p, v in zip(rows[l], values, strict=True))
             for h, (key, sk) in enumerate(words):
                 place = WORDS.index(key), WORDS.index(query)
                 entries[place] = entries[place] + factor * rows[l][h] * (values[h] - mean) * sk * sq
-    return equal({f"G {WORDS[i]} {WORDS[j]}": (-slopes[4 * i + j], node) for (i, j), node in entries.items()})
+    return equal({f"G {WORDS[i]} {WORDS[j]}": (force[i, j], node) for (i, j), node in entries.items()})

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from numerics.finite_width import Network
-from odesys import Distribution, Flow, graph
+from odesys import Distribution, graph
 from odesys.claims import combine
 from odesys.errors import SymmetryError
 from odesys.evidence import enumerate_all, equal, identity, short
@@ -20,7 +20,7 @@ from odesys.verdicts import Evidence, Verdict, measured, proved, refuted, undeci
 
 from .. import dynamics, setting
 from ..laboratory import Laboratory
-from .book import SAMPLES, SIGNS, attention, book, name
+from .book import SAMPLES, SIGNS, attention, book, matrix_form, name, path_tables
 from .part_2_setting import infinite_width
 
 GROUP_SWAP = SignedPermutation(((1, 1), (0, 1), (3, 1), (2, 1)), ((0, 1), (1, 1)), (((0, 1),), ((0, 1),)), 1)
@@ -89,16 +89,10 @@ def _printed_gradients(net: Network) -> dict[str, tuple[int, np.ndarray]]:
     return {which: (sums[which][0], value) for which, value in total.items()}
 
 
-def _tables(flow: Flow, head: str) -> dict[str, np.ndarray]:
-    """Scores and self-scores of one head as arrays of symbols."""
-    return {key: np.vectorize(sym, otypes=[object])(flow.matrices[f"{path}_{head}"])
-            for key, path in (("M", "KQ"), ("A", "KK"), ("B", "QQ"))}
-
-
 def _force(lab: Laboratory, stage: str, sign: int) -> np.ndarray:
     """G = -dL/dM by scalar reverse derivatives of the loss."""
     flow = lab.flow(stage)
-    scores = _tables(flow, lab.head_name(sign))["M"]
+    scores = path_tables(flow, lab.head_name(sign))["M"]
     return -np.array(graph.gradient(flow.system.observables["loss"], list(scores.ravel())), dtype=object).reshape(4, 4)
 
 
@@ -122,23 +116,6 @@ def reduced_flow(lab: Laboratory) -> Verdict:
     return identity(residuals) & _dimension(flow.system.dimension)
 
 
-def matrix_form(flow: Flow, head: str) -> tuple[np.ndarray, dict[str, Node]]:
-    """The force of one head, read off dM = A G + G B at A = I, B = 0, and what the 36 equations differ by from its form."""
-    rhs = dict(zip(flow.system.names, flow.system.nodes, strict=True))
-    t = _tables(flow, head)
-    M, A, B = t["M"], t["A"], t["B"]
-    unit = {node: graph.ONE if i == j else graph.ZERO for (i, j), node in np.ndenumerate(A)}
-    unit |= {node: graph.ZERO for node in B.ravel()}
-    table = flow.matrices[f"KQ_{head}"]
-    force = np.array(graph.substitute([rhs[n] for n in table.ravel()], unit), dtype=object).reshape(4, 4)
-    right = {"KQ": A @ force + force @ B, "KK": M @ force.T + force @ M.T, "QQ": M.T @ force + force.T @ M}
-    gaps: dict[str, Node] = {}
-    for path, matrix in right.items():
-        table = flow.matrices[f"{path}_{head}"]
-        gaps |= {table[i, j]: rhs[table[i, j]] - matrix[i, j] for i, j in product(range(4), repeat=2)}
-    return force, gaps
-
-
 def _dimension(found: int) -> Verdict:
     return proved(dimension=found) if found == 2 * (16 + 10 + 10 + 4) else refuted({"dimension": found})
 
@@ -151,7 +128,7 @@ def linear_system(lab: Laboratory) -> Verdict:
     """The 36 equations are products of one path matrix and the force, whose entries do not contain A or B."""
     flow, head = lab.flow("stage2"), lab.head_name(+1)
     _, gaps = matrix_form(flow, head)
-    size = len({node for table in _tables(flow, head).values() for node in table.ravel()})
+    size = len({node for table in path_tables(flow, head).values() for node in table.ravel()})
     return identity(gaps).adding(size=size) if size == 36 else refuted({"size": size})
 
 
