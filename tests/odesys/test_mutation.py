@@ -6,7 +6,17 @@ import pytest
 
 from odesys.claims import ClaimBook, ClaimError
 from odesys.errors import IntegrationError, SymmetryError
-from odesys.mutation import KILLED, NO_REASON, REFUSED, SURVIVED, UNREAD, Mutant, mutation_lines, mutation_runs, mutation_summary
+from odesys.mutation import (
+    KILLED,
+    NO_REASON,
+    REFUSED,
+    SURVIVED,
+    UNREAD,
+    Mutant,
+    mutation_lines,
+    mutation_runs,
+    mutation_summary,
+)
 from odesys.paper import silent
 from odesys.verdicts import Verdict, measured, proved, refuted
 from odesys.verification import verify
@@ -84,8 +94,7 @@ def test_killed_survived_unread_refused() -> None:
 
 def test_a_survivor_needs_a_reason() -> None:
     book = small_book()
-    table, mutants = states(book)
-    summary = mutation_summary(book, mutants)
+    summary = mutation_summary(book, states(book)[1])
     assert not summary["explained"] and summary["blind"] == {"positive": NO_REASON, "number": "only a number"}
     assert summary["survivors"] == [{"claim": "positive", "mutation": "left", "reason": NO_REASON}]
     assert (summary["noticing"], summary["claims"], summary["score"]) == (3, 5, 3 / 4)

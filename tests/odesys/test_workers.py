@@ -119,7 +119,7 @@ def test_a_sentence_of_the_engine_is_named_too(folder) -> None:
 
 def test_a_process_that_dies_is_no_reason_to_wait(folder) -> None:
     name, book = folder("import os; os._exit(3)")
-    with pytest.raises(CheckError, match=r"ended before its answer came; open were (A, )?B, C; --workers 1 shows where"):
+    with pytest.raises(CheckError, match=r"before its answer came; open were (A, )?B, C; --workers 1 shows where"):
         verify(book, list(book), silent, 2, name)
 
 
