@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import signal
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
@@ -107,7 +108,17 @@ def _work(paper: str, task: Task) -> list[Answer]:
     if found.book is None:
         raise CheckError(f"{paper} has no registered claims in a worker process")
     book = found.book()
-    return [answer(book, id, task.mutation) for id in task.claims]
+    return [_sendable(answer(book, id, task.mutation), book.paper) for id in task.claims]
+
+
+def _sendable(found: Answer, paper: str) -> Answer:
+    """The answer itself; a verdict that is not plain data gets a sentence instead of a riddle in the other process."""
+    try:
+        pickle.dumps(found)
+    except Exception as error:
+        raise CheckError(f"the verdict of {paper} {found.claim} can not be sent to another process ({error}); a verdict "
+                         f"is made of numbers, texts, lists and mappings", claim=found.claim) from error
+    return found
 
 
 def _finished(future: Future[list[Answer]]) -> bool:

@@ -39,7 +39,7 @@ MUTATIONS = {
     "double": "key self-scores move twice as fast",
     "neurons": "neurons move twice as fast",
 }
-SCALED = {"flip": ("KQ", -1), "double": ("KK", 2), "neurons": ("w", 2)}
+BROKEN = {"flip": ("KQ", -1), "double": ("KK", 2), "neurons": ("w", 2)}
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -55,8 +55,9 @@ class Laboratory:
         self.reads: set[str] = set()
 
     def changes(self, part: str) -> bool:
-        """True if the mutation makes this part of the laboratory any different."""
-        return _part(self.mutation, part) != _part("", part)
+        """True if the mutation makes this part any different, or if the part is none that can be compared."""
+        mine, paper = _part(self.mutation, part), _part("", part)
+        return mine is None or mine != paper
 
     @property
     def model(self) -> AttentionModel:
@@ -184,6 +185,8 @@ def _part(mutation: str, part: str) -> Any:
     if part == "start":
         return list(lab.start(0.5).values())
     stage, _, K = part.partition(", K = ")
+    if stage not in ("outputs", *dynamics.STAGES):
+        return None
     system = _flow(mutation, "simultaneous" if part == "outputs" else stage, int(K or 2)).system
     if part == "outputs":
         return system.names, {name: node for name, node in system.observables.items() if name != "loss"}
@@ -223,7 +226,7 @@ def _flow(mutation: str, stage: str, K: int) -> Flow:
     plain = _derived(_model(mutation, K), _data(mutation, K), stage, K)
     if mutation == "own":
         return _own_label_twice(plain, stage, K)
-    return _scaled(plain, *SCALED[mutation]) if mutation in SCALED else plain
+    return broken(plain, *BROKEN[mutation]) if mutation in BROKEN else plain
 
 
 def _derived(model: AttentionModel, data: Distribution, stage: str, K: int) -> Flow:
@@ -248,7 +251,7 @@ def _own_label_twice(flow: Flow, stage: str, K: int) -> Flow:
     return replace(flow, system=replace(flow.system, field=replace(field, rhs={leaf: rhs[leaf] for leaf in field.rhs})))
 
 
-def _scaled(flow: Flow, path: str, factor: int) -> Flow:
+def broken(flow: Any, path: str, factor: int) -> Any:
     """The same flow with the equations of one path matrix multiplied by a number, in both heads."""
     field = flow.system.field
     assert isinstance(field, BlockField)

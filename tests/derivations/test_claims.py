@@ -99,6 +99,7 @@ def test_every_mutation_changes_something_and_the_others_stay() -> None:
     assert changed["bias"] == {"model", "outputs", *derived}
     assert changed["labels"] == {"samples", "data", "outputs", *derived}
     assert all(MUTATIONS.values()) and not any(Laboratory().changes(part) for part in parts)
+    assert Laboratory("start").changes("something else"), "what can not be compared counts as changed"
 
 
 def test_what_is_shared_is_read_by_everyone_who_uses_it() -> None:

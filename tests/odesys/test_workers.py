@@ -117,6 +117,12 @@ def test_a_sentence_of_the_engine_is_named_too(folder) -> None:
         verify(book, list(book), silent, 2, name)
 
 
+def test_a_verdict_that_can_not_travel_is_named(folder) -> None:
+    name, book = folder("return measured(True, function=lambda: 0)")
+    with pytest.raises(CheckError, match=r"the verdict of folder C can not be sent .* made of numbers, texts"):
+        verify(book, list(book), silent, 2, name)
+
+
 def test_a_process_that_dies_is_no_reason_to_wait(folder) -> None:
     name, book = folder("import os; os._exit(3)")
     with pytest.raises(CheckError, match=r"before its answer came; open were (A, )?B, C; --workers 1 shows where"):
