@@ -89,6 +89,7 @@ def mutation_summary(book: ClaimBook, mutants: Sequence[Mutant]) -> dict[str, An
     return {
         "mutations": {name: book.mutations[name] for name in dict.fromkeys(m.mutation for m in mutants)},
         "claims": len(table), "noticing": len(table) - len(blind), "pairs": counts,
+        "killed_without_a_run": sum(m.state == KILLED and m.how.startswith(NO_RUN) for m in mutants),
         "score": counts[KILLED] / max(1, counts[KILLED] + counts[SURVIVED]),
         "table": table, "blind": noticed, "stale_reasons": stale, "survivors": survivors,
         "explained": not any(m.unexplained for m in mutants) and NO_REASON not in noticed.values() and not stale,
@@ -100,7 +101,8 @@ def mutation_lines(summary: dict[str, Any]) -> list[str]:
     pairs = summary["pairs"]
     lines = [f"mutations: {summary['noticing']} of {summary['claims']} claims notice a broken system; "
              f"score {pairs[KILLED]}/{pairs[KILLED] + pairs[SURVIVED]} = {summary['score']:.3f} (killed / killed and "
-             f"survived); {pairs[UNREAD]} pairs do not read what was broken, {pairs[REFUSED]} could not be run"]
+             f"survived); {pairs[UNREAD]} pairs do not read what was broken, {pairs[REFUSED]} could not be run; in "
+             f"{summary['killed_without_a_run']} of the killed the run a claim speaks of no longer exists"]
     if summary["blind"]:
         lines += ["notice nothing:", *(f"    {id}: {reason}" for id, reason in summary["blind"].items())]
     by_reason: dict[str, dict[str, list[str]]] = {}

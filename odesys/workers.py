@@ -116,8 +116,8 @@ def _sendable(found: Answer, paper: str) -> Answer:
     try:
         pickle.dumps(found)
     except Exception as error:
-        raise CheckError(f"the verdict of {paper} {found.claim} can not be sent to another process ({error}); a verdict "
-                         f"is made of numbers, texts, lists and mappings", claim=found.claim) from error
+        raise CheckError(f"the verdict of {paper} {found.claim} can not be sent to another process ({error}); a "
+                         f"verdict is made of numbers, texts, lists and mappings", claim=found.claim) from error
     return found
 
 

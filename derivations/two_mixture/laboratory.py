@@ -38,6 +38,7 @@ MUTATIONS = {
     "flip": "scores move backwards",
     "double": "key self-scores move twice as fast",
     "neurons": "neurons move twice as fast",
+    "groups": "scores between words of different groups stand still",
 }
 BROKEN = {"flip": ("KQ", -1), "double": ("KK", 2), "neurons": ("w", 2)}
 
@@ -226,6 +227,9 @@ def _flow(mutation: str, stage: str, K: int) -> Flow:
     plain = _derived(_model(mutation, K), _data(mutation, K), stage, K)
     if mutation == "own":
         return _own_label_twice(plain, stage, K)
+    if mutation == "groups":
+        same = [[int(i % K == j % K) for j in range(2 * K)] for i in range(2 * K)]  # words are c1..cK, v1..vK
+        return broken(plain, "KQ", same)
     return broken(plain, *BROKEN[mutation]) if mutation in BROKEN else plain
 
 
@@ -251,11 +255,11 @@ def _own_label_twice(flow: Flow, stage: str, K: int) -> Flow:
     return replace(flow, system=replace(flow.system, field=replace(field, rhs={leaf: rhs[leaf] for leaf in field.rhs})))
 
 
-def broken(flow: Any, path: str, factor: int) -> Any:
-    """The same flow with the equations of one path matrix multiplied by a number, in both heads."""
+def broken(flow: Any, path: str, factor: Any) -> Any:
+    """The same flow with the equations of one path matrix multiplied by a number, or entry by entry, in both heads."""
     field = flow.system.field
     assert isinstance(field, BlockField)
-    by = blocks.constant([[factor]])
+    by = blocks.constant(factor if isinstance(factor, list) else [[factor]])
     rhs = dict(field.rhs)
     for leaf in (name for name in field.rhs if name.startswith(f"{path}_")):
         rhs[leaf] = blocks.multiply(by, rhs[leaf])

@@ -56,7 +56,7 @@ NOTICED = {  # one mutation that each of these must notice; the long table is a 
     "Def.2.1": "labels", "Eq.1": "bias", "Eq.2": "sign", "Def.5.1": "start", "C.1": "start", "B.1": "neurons",
     "C.2": "swap", "C.3": "swap", "C.4": "sign", "C.5": "sign", "Beyond.sizes": "double", "Beyond.manifold": "repeat",
     "D.1": "consistent", "D.2": "own", "D.6": "bias", "D.8": "bias", "5.2": "own", "5.3": "neurons", "5.4": "repeat",
-    "5.4-text": "repeat",
+    "5.4-text": "repeat", "E.4": "groups", "E.7": "groups", "F-text": "groups",
 }
 
 
@@ -94,6 +94,7 @@ def test_every_mutation_changes_something_and_the_others_stay() -> None:
     changed = {name: {part for part in parts if Laboratory(name).changes(part)} for name in MUTATIONS}
     derived = {"stage1", "stage2", "stage3", "simultaneous"}
     assert changed["start"] == {"start"} and changed["double"] == changed["flip"] == {"stage2", "simultaneous"}
+    assert changed["groups"] == changed["flip"]
     assert changed["neurons"] == derived - {"stage2"} and changed["own"] == derived
     assert changed["consistent"] == {"data", *derived} - {"stage2"} and changed["weight"] == {"data", *derived}
     assert changed["bias"] == {"model", "outputs", *derived}

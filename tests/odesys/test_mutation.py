@@ -98,6 +98,7 @@ def test_a_survivor_needs_a_reason() -> None:
     assert not summary["explained"] and summary["blind"] == {"positive": NO_REASON, "number": "only a number"}
     assert summary["survivors"] == [{"claim": "positive", "mutation": "left", "reason": NO_REASON}]
     assert (summary["noticing"], summary["claims"], summary["score"]) == (3, 5, 3 / 4)
+    assert summary["killed_without_a_run"] == 1
     book.harmless("left", "positive", "two is positive as well")
     summary = mutation_summary(book, states(book)[1])
     assert summary["survivors"][0]["reason"] == "two is positive as well"

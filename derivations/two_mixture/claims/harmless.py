@@ -17,9 +17,10 @@ def explain(book: ClaimBook) -> None:
     book.harmless("sign bias weight swap labels consistent repeat", "B.2", "the matrix form holds for every model and all data")
     book.harmless("sign bias weight swap labels repeat own", "Sec.5.2-system",
                   "with the forces held the equations are linear whatever the forces are")
-    book.harmless("sign bias labels consistent repeat start own flip double neurons", "C.2", "it treats both groups alike")
+    book.harmless("sign bias labels consistent repeat start own flip double neurons groups", "C.2",
+                  "it treats both groups alike")
     book.harmless("sign bias labels repeat", "C.3", "it treats both groups alike")
-    book.harmless("bias labels consistent repeat start own flip double neurons", "C.4",
+    book.harmless("bias labels consistent repeat start own flip double neurons groups", "C.4",
                   "it treats both heads alike under v -> -v")
     book.harmless("bias labels repeat", "C.5", "it treats both heads alike under v -> -v")
     book.harmless("bias labels consistent repeat own neurons", "Beyond.sizes",
@@ -43,7 +44,7 @@ def explain(book: ClaimBook) -> None:
     book.harmless("labels own", "Beyond.manifold", "each conflicting sample keeps the subspace by itself")
     book.harmless("flip double", "Beyond.manifold", "a multiple of a whole block of equations keeps a linear subspace")
     book.harmless("double", "App.E.7", "it is about the force, which is read off the score equations")
-    book.harmless("own double", "E.2/region", "another rate is certified, and it is positive too")
+    book.harmless("own double groups", "E.2/region", "a positive rate is certified there too")
 
     # inequalities with room along trajectories
     book.harmless("start", f"{STAGE_2} E.3/order F-text F.1 F.2 F.3 Thm.4.1-text Thm.4.1",
@@ -56,7 +57,13 @@ def explain(book: ClaimBook) -> None:
     book.harmless("own", "E.4 E.6 E.7 F-text Thm.4.1-text",
                   "labels that count unequally in a head move scores by less than the inequality has room")
 
+    book.harmless("groups", "E.1(12) E.1(14) E.2 5.5 E.6",
+                  "the score of c_k for v_k and the self-scores it drives grow as before, and the inequality is about them")
+    book.harmless("groups", "F.1 Thm.4.1-text",
+                  "in this sum the two classification keys of a conflicting sample cancel between its two signs")
+
     # existence
     book.harmless("weight consistent", "6.1", "a margin does not depend on the weight of its sample")
     book.harmless("repeat", "6.1", "the repaired construction classifies samples that repeat their own signal too")
-    book.harmless("consistent repeat start own double neurons", "Obs.1", "this task is learnt as well, in the same way")
+    book.harmless("consistent repeat start own double neurons groups", "Obs.1",
+                  "this task is learnt as well, and the near symmetry is lost as well")
