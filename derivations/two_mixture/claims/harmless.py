@@ -59,8 +59,6 @@ def explain(book: ClaimBook) -> None:
 
     book.harmless("groups", "E.1(12) E.1(14) E.2 5.5 E.6",
                   "the score of c_k for v_k and the self-scores it drives grow as before, and the inequality is about them")
-    book.harmless("groups", "F.1 Thm.4.1-text",
-                  "in this sum the two classification keys of a conflicting sample cancel between its two signs")
 
     # existence
     book.harmless("weight consistent", "6.1", "a margin does not depend on the weight of its sample")
