@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import pickle
 import signal
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
+from numbers import Number
+from typing import Any
+
+import numpy as np
 
 from .claims import CheckError, Claim, ClaimBook
 from .errors import IntegrationError, OdesysError
@@ -113,12 +116,24 @@ def _work(paper: str, task: Task) -> list[Answer]:
 
 def _sendable(found: Answer, paper: str) -> Answer:
     """The answer itself; a verdict that is not plain data gets a sentence instead of a riddle in the other process."""
-    try:
-        pickle.dumps(found)
-    except Exception as error:
-        raise CheckError(f"the verdict of {paper} {found.claim} can not be sent to another process ({error}); a "
-                         f"verdict is made of numbers, texts, lists and mappings", claim=found.claim) from error
+    verdict = found.verdict
+    if verdict is not None:
+        fixed = verdict.corrected.witness if verdict.corrected else None
+        for strange in _strange([verdict.witness, verdict.constants, verdict.details, fixed]):
+            raise CheckError(f"the verdict of {paper} {found.claim} can not be sent to another process: it contains "
+                             f"{strange!r}, and is made of numbers, texts, lists and mappings", claim=found.claim)
     return found
+
+
+def _strange(value: Any) -> Iterator[Any]:
+    """What is not plain data in a value."""
+    if isinstance(value, Mapping):
+        value = [*value, *value.values()]
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _strange(item)
+    elif value is not None and not isinstance(value, (str, Number, np.generic)):
+        yield value
 
 
 def _finished(future: Future[list[Answer]]) -> bool:

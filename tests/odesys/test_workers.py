@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import re
 import signal
 import subprocess
@@ -19,7 +18,6 @@ from odesys.claims import CheckError, ClaimBook
 from odesys.errors import OdesysError
 from odesys.mutation import mutation_runs
 from odesys.paper import silent
-from odesys.verdicts import proved
 from odesys.verification import verify
 from odesys.workers import Task, cores, run_tasks, tasks_of
 
@@ -119,7 +117,7 @@ def test_a_sentence_of_the_engine_is_named_too(folder) -> None:
 
 def test_a_verdict_that_can_not_travel_is_named(folder) -> None:
     name, book = folder("return measured(True, function=lambda: 0)")
-    with pytest.raises(CheckError, match=r"the verdict of folder C can not be sent .* made of numbers, texts"):
+    with pytest.raises(CheckError, match=r"the verdict of folder C can not be sent .*lambda.* made of numbers, texts"):
         verify(book, list(book), silent, 2, name)
 
 
@@ -133,14 +131,6 @@ def test_a_paper_that_other_processes_do_not_know(folder) -> None:
     _, book = folder("return measured(True)")
     with pytest.raises(OdesysError, match="there is no paper 'elsewhere'"):
         run_tasks("elsewhere", book, tasks_of(list(book)), 2, silent)
-
-
-def test_errors_and_verdicts_travel() -> None:
-    error = CheckError("the check broke off", claim="E.1")
-    copy = pickle.loads(pickle.dumps(error))
-    assert str(copy) == str(error) and copy.claim == "E.1"
-    verdict = proved(n=3).correcting("x", proved(), "why").with_constants(c="1/2")
-    assert pickle.loads(pickle.dumps(verdict)) == verdict
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGINT") or sys.platform == "win32", reason="signals of this kind are POSIX")
