@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 #: base of all complaints about arguments and options; typer exports only this child of it, under all its versions
 _UsageError: Any = typer.BadParameter.__bases__[0]
 _EVENTS_SHOWN = 12
+_INTERRUPTED = 130
 
 
 class _Commands(TyperGroup):
@@ -41,10 +42,12 @@ class _Commands(TyperGroup):
         except _UsageError as error:
             code = _complain(_usage_sentence(error))
         except (KeyboardInterrupt, typer.Abort):
-            code = 130
+            code = _INTERRUPTED
         except BrokenPipeError:  # the reader has gone, as in `odesys list | head -1`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = 1
+        if code == _INTERRUPTED:  # some versions of typer turn the interrupt into this code themselves
+            typer.echo("odesys: interrupted", err=True)
         sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -270,15 +273,23 @@ def verify(
     claim: Annotated[list[str] | None, typer.Option("--claim", metavar="ID", help="Only this; repeatable.")] = None,
     level: Annotated[Level, typer.Option("--level", help="quick leaves out the long checks.")] = Level.quick,
     mutations: Annotated[bool, typer.Option("--mutations", help="Run the claims on broken systems too.")] = False,
+    workers: Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="[default: all cores]")] = None,
     errata: Annotated[Path | None, typer.Option("--errata", metavar="FILE", help="Errata as .md or .tex.")] = None,
     json: JsonFile = None,
 ) -> None:
-    """Check the claims of papers; exit code 1 if one does not come out as expected."""
+    """Check the claims of papers.
+
+    Exit code 1 if a claim does not come out as expected. With --mutations also if a claim keeps its verdict on a broken
+    system that it reads and the book gives no reason why that is harmless, if it notices no mutation and the book does
+    not say why, or if a reason is given for a claim that does notice.
+    """
     from .verification import run_command
+    from .workers import cores
 
     output.prepare(errata, json)
-    chosen = [papers.find_paper(name) for name in names] if names else papers.all_papers()
-    if not run_command(chosen, claim or [], level.value, mutations, errata, json):
+    chosen = ({name: papers.find_paper(name) for name in names} if names
+              else {paper.name: paper for paper in papers.all_papers()})
+    if not run_command(chosen, claim or [], level.value, mutations, errata, json, workers or cores()):
         raise typer.Exit(1)
 
 

@@ -214,7 +214,7 @@ class _Search:
         self.descend(plain)
         asks = {(row.at(v), row.beta(v)): (row, v) for row in plain for v in row.generators if row.beta(v) > 0}
         owner = {row.objective(v): (row, v) for row, v in asks.values()}
-        if owner:
+        if owner and not self.hopeless():
             lean = lambda objective, z: self.lean(*owner[objective], z)  # noqa: E731
             found = minimise(list(owner), self.region, tolerance, boxes, lean, lambda low: self.enough(low, tolerance))
             self.used, (row, vertex) = found.boxes, owner[found.objective]
@@ -229,7 +229,8 @@ class _Search:
         elif rate is not None:
             answer, witness = self.check_rest(rate, boxes)
         evidence = ("certificate" if plain else "proof") if answer != "undecided" else "measurement"
-        upper = rate if optimal else None if self.upper is None else sp.Rational(-rational_below(-self.upper))
+        known = optimal and rate is not None
+        upper = rate if known else None if self.upper is None else sp.Rational(-rational_below(-self.upper))
         transfers = metzler((1 if rate in (None, sp.oo) else rate) * matrix, is_map)
         return BoundResult(answer, rate if answer != "fails" else None, upper, optimal and answer == "holds",
                            witness or self.tight, name, transfers, evidence,

@@ -30,6 +30,7 @@ from .separation import separate
 PRECISION = 64  # bits
 SECOND_ORDER_LIMIT = 12  # variables up to which second derivatives are worth their price
 NARROW = Fraction(1, 10**8)  # a range that is never worth splitting
+PATIENCE = 8  # boxes to look for a corner that is the exact minimum, even if the enclosure is narrow before
 PART_BOXES, PART_TOLERANCE = 40, Fraction(1, 20)
 Point = Mapping[str, Fraction]
 
@@ -183,7 +184,8 @@ class Objective:
             candidates += _over([self.outer], pinned | thin)
         lows = [found[0] for found in map(ends, candidates) if found is not None]
         point = self._lift(centre, dict(zip(self.variables, slopes, strict=True)), box)
-        return Bound(max(lows, default=None) and max(lows) / self.divisor, self._worst(slopes, pinned, whole, box), point)
+        low = max(lows) / self.divisor if lows else None
+        return Bound(low, self._worst(slopes, pinned, whole, box), point)
 
     def _sharper(self, slopes: list[Any], curves: Mapping[tuple[int, int], Any], whole: Ranges,
                  thin: dict[str, tuple[Fraction, Fraction]]) -> list[Any]:
@@ -295,7 +297,8 @@ def minimise(objectives: Sequence[Objective], region: Region | None, tolerance: 
         value = None if seen is None else seen[0]
         narrow = low is not None and value is not None and value - low <= tolerance * abs(value)
         corner = inside and low is not None and _exactly(objective, point, low)
-        if split is None or corner or narrow or used >= boxes or (enough is not None and enough(low)):
+        settled = narrow or (enough is not None and enough(low))
+        if split is None or corner or used >= boxes or (settled and used >= PATIENCE):
             return Minimum(low, value, objective, point, corner, used)
         heapq.heappop(heap)
         for half in _halves(box, split):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from . import graph
-from .graph import ONE, ZERO, Node
+from .graph import ONE, ZERO, Node, Number
 
 HIDDEN = "hidden_"
 
@@ -68,9 +68,9 @@ def _candidates(node: Node, narrow: set[str]) -> Iterator[frozenset[str]]:
     yield from sorted(found, key=lambda group: (-len(group), sorted(group)))
 
 
-def _pure(node: Node, names: frozenset[str], narrow: set[str]) -> dict[Node, tuple[tuple[object, Node], ...]]:
+def _pure(node: Node, names: frozenset[str], narrow: set[str]) -> dict[Node, tuple[tuple[Number, Node], ...]]:
     """Per sum the terms of these variables alone; empty unless they hold all occurrences and are fewer than them."""
-    groups: dict[Node, tuple[tuple[object, Node], ...]] = {}
+    groups: dict[Node, tuple[tuple[Number, Node], ...]] = {}
     seen: set[Node] = set()
     todo = [node]
     while todo:

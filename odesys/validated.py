@@ -169,7 +169,7 @@ class Enclosure:
         claims = [(text, graph.as_node(node), relation) for text, node, relation in claims]
         table, index = program([*self.system.nodes, *(node for _, node, _ in claims)])
         stated = []
-        verdicts = {}
+        verdicts: dict[str, Verdict] = {}
         for kind in sorted({relation for _, _, relation in claims}):
             verdicts |= self.certify_all({text: node for text, node, relation in claims if relation == kind}, kind)
         for text, node, relation in claims:

@@ -14,6 +14,9 @@ from . import (  # noqa: F401
     part_g_h_probability,
 )
 from .book import ClaimBook, book
+from .harmless import explain
+
+explain(book)
 
 
 def get_book() -> ClaimBook:

@@ -68,7 +68,7 @@ def _positive_rate(lab: Laboratory, C: Fraction, T1: int) -> Verdict:
     found, kappa = bound(lab, C, T1, wanted=Fraction(0)), neuron_ranges(T1)["n_c"][1] / 18
     low, high = (None if rate is None else float(Fraction(int(rate.p), int(rate.q)) / kappa) for rate in (found.rate, found.upper))
     seen = {"b/kappa at least": low, "at most": high, "boxes": found.details["boxes"]}
-    if found.answer == "holds" and found.rate > 0:
+    if found.answer == "holds" and found.rate is not None and found.rate > 0:
         return Verdict("holds", Evidence.CERTIFICATE, constants={f"b(C={C}, T1={T1})/kappa": low}, details=seen)
     if found.answer == "fails":
         point = {name: str(value) for name, value in found.tight_at.items()}

@@ -67,7 +67,7 @@ def _decomposition(lab: Laboratory, neuron: str, omega: float) -> tuple[dict[str
 
 def _leading_term(lab: Laboratory, neuron: str, large: str, small: str, least: float) -> Verdict:
     """In a neuron equation the coefficient of one kind of sample is above `least`, that of the other below omega."""
-    rows = {omega: _decomposition(lab, neuron, omega) for omega in (0.1, 0.05, 0.01)}
+    rows = {omega: _decomposition(lab, neuron, omega) for omega in (0.1, 0.05, 0.01, 0.001)}
     fine = all(gap < 1e-9 and c[f"{neuron}, {large}"] > least and abs(c[f"{neuron}, {small}"]) < omega
                for omega, (c, gap) in rows.items())
     return measured(fine, str(rows), rows={o: {**c, "gap": gap} for o, (c, gap) in rows.items()})
@@ -75,7 +75,7 @@ def _leading_term(lab: Laboratory, neuron: str, large: str, small: str, least: f
 
 @book.claim("F.1", "Classification neurons in stage 3", kind="order", uses=["E.7"],
             statement=r"\dot n_v=\Theta(g_+)+\widetilde O(\omega\,g_-)",
-            reading="omega in 0.1, 0.05, 0.01: dn_v/dt = (r_+ g_+ + r_- g_-)/8 to 1e-9 when all units are on, with r_+ > 1 and |r_-| < omega; "
+            reading="omega in 0.1, 0.05, 0.01, 0.001: dn_v/dt = (r_+ g_+ + r_- g_-)/8 to 1e-9 when all units are on, with r_+ > 1 and |r_-| < omega; "
                     "the early part of stage 3, with some consistent units off, is not checked")
 def classification_neurons(lab: Laboratory) -> Verdict:
     """The coefficient of the consistent samples leads."""
@@ -84,7 +84,7 @@ def classification_neurons(lab: Laboratory) -> Verdict:
 
 @book.claim("F.2", "Group neurons in stage 3", kind="order", uses=["E.7"],
             statement=r"\dot n_c\ge\Omega(g_-)+\widetilde O(\omega\,g_+)",
-            reading="omega in 0.1, 0.05, 0.01: dn_c/dt = (Q g_- + q g_+)/8 to 1e-9 when all units are on, with Q > 0.8 and |q| < omega; "
+            reading="omega in 0.1, 0.05, 0.01, 0.001: dn_c/dt = (Q g_- + q g_+)/8 to 1e-9 when all units are on, with Q > 0.8 and |q| < omega; "
                     "the early part of stage 3, with some consistent units off, is not checked")
 def group_neurons(lab: Laboratory) -> Verdict:
     """The coefficient of the conflicting samples leads."""
@@ -113,16 +113,19 @@ def loss_falls(lab: Laboratory) -> Verdict:
 
 @book.claim("Thm.4.1-text", "Why conflicting samples are classified", kind="order", uses=["F.2"],
             statement=r"n_cQ\ge\Omega(1)\ \text{while the contributions of}\ v_1,-v_2\ \text{cancel}",
-            reading="omega = 0.05, x* = 1, 1000 after T2: f(X_{1,+,-}) = n_c Q + n_v r with n_c Q > 1 and |n_v r| < omega")
+            reading="omega in 0.05, 0.001, x* = 1, 1000 after T2: f(X_{1,+,-}) = n_c Q + n_v r with n_c Q > 1 and |n_v r| < omega")
 def why_classified(lab: Laboratory) -> Verdict:
     """Both sums at the end of stage 3."""
-    final = stage_three(lab, OMEGA, T1, 1.0, 1000.0).final
-    plus, minus = attention_at(final, 1, -1), attention_at(final, -1, 1)
-    group = final["n_c"] * float((plus[:, 0] - minus[:, 0]).sum())
-    rest = final["n_v"] * float((plus[:, 1] - plus[:, 2]).sum() + (minus[:, 1] - minus[:, 2]).sum())
-    margin = _margins(lab, final)[name(1, 1, -1)]
-    fine = group > 1 and abs(rest) < OMEGA and abs(group + rest - margin) < 1e-9
-    return measured(fine, {"n_c Q": group, "n_v r": rest, "margin": margin}, n_c_Q=group, rest=rest)
+    rows = {}
+    for omega in (OMEGA, 0.001):
+        final = stage_three(lab, omega, T1, 1.0, 1000.0).final
+        plus, minus = attention_at(final, 1, -1), attention_at(final, -1, 1)
+        group = final["n_c"] * float((plus[:, 0] - minus[:, 0]).sum())
+        rest = final["n_v"] * float((plus[:, 1] - plus[:, 2]).sum() + (minus[:, 1] - minus[:, 2]).sum())
+        rows[omega] = {"n_c Q": group, "n_v r": rest, "margin": _margins(lab, final)[name(1, 1, -1)]}
+    fine = all(r["n_c Q"] > 1 and abs(r["n_v r"]) < omega and abs(r["n_c Q"] + r["n_v r"] - r["margin"]) < 1e-9
+               for omega, r in rows.items())
+    return measured(fine, rows, rows=rows)
 
 
 @book.claim("Sec.5.2-display", "Near symmetry of the self-scores at T1", kind="identity", uses=["Def.5.1"], expect="fails",
