@@ -193,6 +193,25 @@ def _all_modes(table: PatternTable) -> Iterator[Solution]:
             yield found
 
 
+def with_copies(table: PatternTable, found: Solution) -> Solution:
+    """The mode with held surfaces sliding too that stay at zero whenever those do that slide: copies of them."""
+    if not found.slides.any() or found.slides.all():
+        return found
+    matrix, rates, slack = table.matrix(found.g), table.rates(found.g), _slack(table, found.g)
+    rank = _rank(matrix[found.slides])
+    still = ~found.slides & (np.abs(rates) <= slack)
+    copies = [i for i in np.flatnonzero(still) if _rank(np.vstack([matrix[found.slides], matrix[i]])) == rank]
+    slides = found.slides.copy()
+    slides[copies] = True
+    more = sliding_gates(table, found.g, slides) if copies else found
+    return more if is_mode(table, more) else found
+
+
+def _rank(rows: np.ndarray) -> int:
+    values = np.linalg.svd(rows / np.maximum(np.abs(rows).max(axis=1, keepdims=True), 1e-300), compute_uv=False)
+    return int((values > RANK * values.max(initial=0.0)).sum())
+
+
 def undetermined(table: PatternTable, found: Solution) -> np.ndarray:
     """How much the field changes with gates that the sliding condition leaves open: relative, largest a state; (n,)."""
     matrix = table.matrix(found.g)[np.ix_(found.slides, found.slides)]

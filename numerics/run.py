@@ -3,7 +3,8 @@ r"""One integration in progress: smooth segments, in each of which a mode (gates
 Chattering can not occur. A segment starts in a mode that agrees with the rates it produces, so a surface with a rate
 other than zero leaves to the side of its gate, and time passes before it can return. A surface with zero rate is let go
 and watched: if it leaves to the side its gate denies, that mode is refused at this time for good, and the next one is
-tried: the other gate, then sliding. There are finitely many modes, so either time passes or the run ends with an error.
+tried: the other gate, then sliding. A mode in which no time passed is refused as well. There are finitely many modes,
+so either time passes or the run ends with an error.
 Switches that pile up (each turn around a corner shorter than the one before) end when the surfaces are zero within
 rounding, where they are one event; whatever else might accumulate ends at max_switches.
 """
@@ -24,7 +25,7 @@ from odesys.patterns import PatternTable
 from .events import EventLog
 from .modes import EDGE, Mode
 from .scan import Found, Watch
-from .sliding import Slide
+from .sliding import DRIFT, DRIFT_MULTISTEP, Slide
 from .surfaces import Surfaces
 from .trajectory import StopWhen
 
@@ -53,7 +54,7 @@ class Run:
         self.watch.side = np.sign(self.watched(t, x))
         self.log = EventLog(self.surfaces, t)
         self.knots, self.states, self.pieces = [t], [x], list[Any]()
-        self.last_step = 0.0
+        self.last_step, self.entered = 0.0, math.nan
         self.refused: set[tuple[int, ...]] = set()
 
     def field(self, t: float, x: np.ndarray) -> np.ndarray:
@@ -166,7 +167,8 @@ class Run:
         if self.slide is None or solver.status != "running":
             return solver
         self.slide.keep_guess(self.slide.gates(self.t, self.x))
-        if not self.slide.has_drifted(self.t, self.x, self.tolerances):
+        room = DRIFT_MULTISTEP if self.method in ("BDF", "LSODA") else DRIFT
+        if not self.slide.has_drifted(self.t, self.x, self.tolerances, room):
             return solver
         self.jacobians += int(solver.njev)
         self._move(self.slide.corrected(self.t, self.x))
@@ -186,6 +188,8 @@ class Run:
         """Choose the mode at the present point, where the surfaces `crossed` are at zero or their gates at an end."""
         if crossed:
             self.switches_left -= 1
+            if self.t == self.entered:  # no time has passed in this mode: not to be entered again at this time
+                self.refused.add(self.mode.key)
         if self.switches_left < 0:
             last = self.surfaces.names[crossed[0]]
             raise self._error(f"gates switched more than max_switches times up to t = {self.t:.9g}, last: {last}")
@@ -214,6 +218,7 @@ class Run:
                 f"equation of {mode.loose} depends on them; smooth the step, or end the run there with on_slide='stop'")
         self.log.change(self.t, self.mode, mode)
         self._take(mode)
+        self.entered = self.t
         watch = self.watch
         watch.own = 2 * mode.gates - 1
         if self.slide is not None:
@@ -233,7 +238,8 @@ class Run:
         else:
             trial = self.mode.release(i, 1 - gate)
             if trial.key in self.refused:
-                trial = self.surfaces.slide_along(self.t, self.x, self.mode, i)
+                zero = np.flatnonzero(self.surfaces.movable & (self.watch.side[: self.watch.count] == 0))
+                trial = self.surfaces.slide_along(self.t, self.x, self.mode, i, zero)
         self.watch.side[i] = 0.0
         if trial is None or trial.key in self.refused:
             return self._turn((i,))

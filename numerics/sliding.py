@@ -24,7 +24,8 @@ from odesys.switching import Switching
 
 from .modes import RANK, Mode, Solution, sliding_gates
 
-DRIFT = 0.1  # part of the tolerance that may gather in the surfaces before it is taken out
+DRIFT = 0.1  # part of the tolerance of a step that may gather in the surfaces before it is taken out
+DRIFT_MULTISTEP = 100.0  # the same for methods that lose their past, and with it their long steps, at a correction
 CORRECTIONS = 3
 UNIQUE_MARGIN = 1e-3  # what stands for g (1 - g) where the gates are not unique and some choice lies in [0, 1]
 
@@ -82,8 +83,8 @@ class Slide:
             x, room = x + change, size
         return x
 
-    def has_drifted(self, t: float, x: np.ndarray, tolerances: Any) -> bool:
-        """True if the surfaces are missed by more than a part of the tolerance of one step."""
+    def has_drifted(self, t: float, x: np.ndarray, tolerances: Any, room: float = DRIFT) -> bool:
+        """True if the surfaces are missed by more than `room` times the tolerance of one step."""
         scale = tolerances["atol"] + tolerances["rtol"] * np.abs(x)
         ratio = np.abs(self.drift(t, x)) / np.where(scale > 0, scale, np.finfo(float).tiny)
-        return bool(np.sqrt(np.mean(ratio**2)) > DRIFT)
+        return bool(np.sqrt(np.mean(ratio**2)) > room)

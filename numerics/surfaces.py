@@ -12,7 +12,7 @@ from odesys.errors import IntegrationError
 from odesys.patterns import PatternTable
 from odesys.switching import Switching
 
-from .modes import EDGE, Mode, Solution, modes, settle, undetermined
+from .modes import EDGE, Mode, Solution, modes, settle, undetermined, with_copies
 from .scan import EPS
 
 OPEN_FIELD = 1e-6  # relative change of the field with gates the sliding condition leaves open
@@ -75,10 +75,12 @@ class Surfaces(Switching):
         Surfaces along which the flow slides, and those within rounding of zero, are at zero as well; the gates of all
         others follow their sign.
         """
+        there = np.zeros(self.count, dtype=bool)
+        there[[*crossed, *mode.sliding]] = True
         for _ in range(8):  # a surface that contains other gates may jump with them
             h, width = self.values(t, x, mode.gates), self._width(t, x, mode.gates, step)
-            zero = self.movable & (np.abs(h) <= width)
-            zero[[*crossed, *mode.sliding]] = True
+            width = np.where(there, np.maximum(width, np.abs(h)), width)  # what is left of those is rounding
+            zero = there | (self.movable & (np.abs(h) <= width))
             gates = np.where(zero, mode.gates, np.where(h > 0, 1.0, 0.0))
             new = self._mode(t, x, Mode(gates, mode.sliding, mode.affine), np.flatnonzero(zero), refused)
             if new.key == mode.key:
@@ -86,11 +88,11 @@ class Surfaces(Switching):
             mode = new
         return Choice(mode, zero, width)
 
-    def slide_along(self, t: float, x: np.ndarray, mode: Mode, i: int) -> Mode | None:
-        """The mode that slides along surface i as well, if there is one."""
-        which = np.union1d(mode.sliding, [i])
+    def slide_along(self, t: float, x: np.ndarray, mode: Mode, i: int, zero: np.ndarray) -> Mode | None:
+        """The mode that slides along surface i as well, if there is one; the surfaces `zero` are there too."""
+        which = np.union1d(zero, [*mode.sliding, i])
         table = PatternTable(self, t, x, mode.gates, which)
-        found = settle(table, np.where(which == i, 0.5, mode.gates[which]), np.ones(which.size, dtype=bool))
+        found = settle(table, np.where(which == i, 0.5, mode.gates[which]), np.isin(which, [*mode.sliding, i]))
         if found is None or not found.slides[which == i].all():
             return None
         return self._as_mode(mode.gates, which, table, found)
@@ -112,7 +114,7 @@ class Surfaces(Switching):
             f"one of the sides", time=t, state=x, surfaces=zero.tolist())
 
     def _as_mode(self, gates: np.ndarray, which: np.ndarray, table: PatternTable, found: Solution) -> Mode:
-        gates = gates.copy()
+        found, gates = with_copies(table, found), gates.copy()
         gates[which] = np.clip(found.g, 0, 1)
         if not found.slides.any():
             return Mode(gates, which[found.slides])

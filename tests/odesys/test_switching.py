@@ -204,5 +204,5 @@ def test_relu_gates_are_affine_on_their_surfaces_only() -> None:
 def test_too_many_gates_in_products_get_a_sentence() -> None:
     states = sp.symbols("x0:9", real=True)
     system = System.from_equations({s: sp.prod([sp.sign(u) for u in states]) - sp.sign(s) for s in states})
-    with pytest.raises(IntegrationError, match="9 surfaces meet .* at most 8"):
+    with pytest.raises(IntegrationError, match=r"9 surfaces meet .* at most 8"):
         table(system, list(range(9))).velocity(np.full(9, 0.5))
