@@ -44,7 +44,7 @@ class Run:
         self.method, self.tolerances, self.on_slide = method, tolerances, on_slide
         self.switches_left, self.steps_left = limits["max_switches"], limits["max_steps"]
         self.jacobians = self.steps = 0
-        self.surfaces = Surfaces(compiled, parameters)
+        self.surfaces = Surfaces(compiled, parameters, tolerances)
         self.meter = self.surfaces.meter
         self.watches = [spec.function(compiled, parameters) for spec in events]
         first = self.surfaces.values(t, x, np.zeros(0)) if not self.surfaces.nested else compiled.surfaces(t, x)

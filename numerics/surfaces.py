@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -51,9 +52,9 @@ class Choice:
 class Surfaces(Switching):
     """The surfaces of a compiled system along one run: work is counted, and modes are chosen where they are zero."""
 
-    def __init__(self, compiled: Compiled, parameters: Mapping[str, float]) -> None:
+    def __init__(self, compiled: Compiled, parameters: Mapping[str, float], tolerances: Mapping[str, Any]) -> None:
         super().__init__(compiled, parameters)
-        self.meter = Meter()
+        self.meter, self.tolerances = Meter(), tolerances
         self._signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(3, compiled.system.dimension))
 
     def field(self, t: float, x: np.ndarray, gates: np.ndarray) -> np.ndarray:
@@ -83,6 +84,8 @@ class Surfaces(Switching):
             zero = there | (self.movable & (np.abs(h) <= width))
             gates = np.where(zero, mode.gates, np.where(h > 0, 1.0, 0.0))
             new = self._mode(t, x, Mode(gates, mode.sliding, mode.affine), np.flatnonzero(zero), refused)
+            if new.sliding.size:
+                new = self._join_copies(t, x, new, h, zero)
             if new.key == mode.key:
                 return Choice(new, zero, width)
             mode = new
@@ -112,6 +115,19 @@ class Surfaces(Switching):
         raise IntegrationError(
             f"at t = {t:.9g} no choice of gates lets the flow go on from {names} = 0: the field may not be defined on "
             f"one of the sides", time=t, state=x, surfaces=zero.tolist())
+
+    def _join_copies(self, t: float, x: np.ndarray, mode: Mode, h: np.ndarray, zero: np.ndarray) -> Mode:
+        """Let surfaces slide along that are copies of those that do, and zero within the tolerance of the run."""
+        room = self.tolerances["atol"] + self.tolerances["rtol"] * np.abs(x)
+        ends = [self.values(t, x + room * s, mode.gates) for s in self._signs]
+        near = self.movable & ~zero & (np.abs(h) <= np.abs(np.array(ends) - h).max(axis=0))
+        if not near.any():
+            return mode
+        which = np.union1d(mode.sliding, np.flatnonzero(near))
+        table = PatternTable(self, t, x, mode.gates, which)
+        found = self._as_mode(mode.gates, which, table, Solution(mode.gates[which], np.isin(which, mode.sliding)))
+        zero[found.sliding] = True
+        return found if found.sliding.size > mode.sliding.size else mode
 
     def _as_mode(self, gates: np.ndarray, which: np.ndarray, table: PatternTable, found: Solution) -> Mode:
         found, gates = with_copies(table, found), gates.copy()

@@ -36,12 +36,14 @@ def intervals(run: Trajectory) -> np.ndarray:
     return np.array([(s.start, s.end) for s in run.slides])
 
 
-def smoothed(system: System, start: Any, span: tuple[float, float], width: float, **values: float) -> np.ndarray:
-    """The end of the flow with every step replaced by a sigmoid of the given width, by a stiff solver."""
+def smoothed(system: System, start: Any, span: tuple[float, float], width: float, shape: str = "sigmoid",
+             **values: float) -> np.ndarray:
+    """The end of the flow with every step replaced by a sigmoid or ramp of the given width, by a stiff solver."""
     compiled = system.compile(values)
 
     def field(time: float, state: np.ndarray) -> np.ndarray:
-        gates = 0.5 * (1 + np.tanh(compiled.surfaces(time, state) / (2 * width)))
+        h = compiled.surfaces(time, state) / width
+        gates = 0.5 * (1 + np.tanh(h / 2)) if shape == "sigmoid" else np.clip(0.5 + h, 0, 1)
         return compiled.field(time, state, gates)
 
     done = solve_ivp(field, span, np.asarray(start, dtype=float), method="LSODA", rtol=1e-10, atol=1e-13)
@@ -276,18 +278,29 @@ def test_sliding_gates_agree_with_the_exact_sliding_field() -> None:
 # ---- the smoothed field --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("system", "start", "end"), [
-    (flow(y, sp.sin(t) - sp.Rational(4, 5) * sign(y), y**2), [0, 0.5, 0], 5.0),
-    (flow(y, -sign(x + y), sp.Abs(x)), [4, 0, 0], 6.0),
-    (CORNER, [0.3, -0.2, 0], 4.0),
-    (PRODUCT, [0.5, 0.4, 0], 3.0),
-], ids=["friction", "relay", "corner", "product"])
-def test_the_smoothed_field_comes_near_at_first_order(system: System, start: list[float], end: float) -> None:
-    exact = integrate(system, start, (0, end), rtol=1e-11).end_state
+SMOOTHED = {
+    "friction": (flow(y, sp.sin(t) - sp.Rational(4, 5) * sign(y), y**2), [0, 0.5, 0], 5.0),
+    "relay": (flow(y, -sign(x + y), sp.Abs(x)), [4, 0, 0], 6.0),
+    "corner": (CORNER, [0.3, -0.2, 0], 4.0),
+    "product": (PRODUCT, [0.5, 0.4, 0], 3.0),
+}
+
+
+@pytest.mark.parametrize("shape", ["ramp", "sigmoid"])
+@pytest.mark.parametrize("name", SMOOTHED)
+def test_the_smoothed_field_comes_near_at_first_order(name: str, shape: str) -> None:
+    system, start, end = SMOOTHED[name]
+    run = integrate(system, start, (0, end), rtol=1e-11)
     widths = (4e-4, 2e-4, 1e-4)
-    gaps = [float(np.linalg.norm(smoothed(system, start, (0, end), width) - exact)) for width in widths]
-    assert gaps[0] < 50 * widths[0]
-    assert [wide / narrow for wide, narrow in pairwise(gaps)] == pytest.approx([2, 2], abs=0.15)
+    gaps = [float(np.linalg.norm(smoothed(system, start, (0, end), w, shape) - run.end_state)) for w in widths]
+    ratios = [wide / narrow for wide, narrow in pairwise(gaps)]
+    if shape == "sigmoid" and any(s.end < end for s in run.slides):
+        # where a gate leaves at 0 or 1 a sigmoid lags by width * log(1 / width): its tail, not the limit
+        logs = [2 * math.log(1 / wide) / math.log(1 / narrow) for wide, narrow in pairwise(widths)]
+        assert ratios == pytest.approx(logs, abs=0.06)
+    else:
+        assert ratios == pytest.approx([2, 2], abs=0.03)
+    assert gaps[0] < 20 * widths[0]
 
 
 # ---- drift, cost, events, options ----------------------------------------------------------------------------------
@@ -421,24 +434,24 @@ def test_the_surface_stays_at_zero_and_the_loss_falls_along_the_slides() -> None
     run = quotient_run()
     compiled = run.system.compile({"b": BIAS})
     for slide in run.slides:
-        inside = (run.times > slide.start) & (run.times < slide.end)
-        values = [compiled.surfaces(0.0, state)[slide.surface] for state in run.states[inside]]
-        assert inside.sum() >= 4 and np.abs(values).max() < 1e-12
-        assert np.all(np.diff(run.observable("loss")[inside]) < 0)
+        dense = run.at(np.linspace(slide.start, slide.end, 41))
+        assert np.abs([compiled.surfaces(0.0, state)[slide.surface] for state in dense]).max() < 1e-11
+        assert np.all(np.diff([compiled.observables(0.0, state)["loss"] for state in dense]) < 0)
 
 
-def test_the_two_mixture_slides_agree_with_a_smoothed_field_at_first_order() -> None:
-    run, span = quotient_run(), (150.0, 170.0)
-    gaps = [np.abs(smoothed(run.system, run.at(span[0]), span, width, b=BIAS) - run.at(span[1])).max()
+@pytest.mark.parametrize(("shape", "end"), [("ramp", 170.0), ("sigmoid", 158.5)])  # through both slides; into the first
+def test_the_two_mixture_slides_agree_with_a_smoothed_field_at_first_order(shape: str, end: float) -> None:
+    run, begin = quotient_run(), 150.0
+    gaps = [np.abs(smoothed(run.system, run.at(begin), (begin, end), width, shape, b=BIAS) - run.at(end)).max()
             for width in (2e-5, 1e-5)]
-    assert gaps[0] < 1e-3 and gaps[0] / gaps[1] == pytest.approx(2, abs=0.1)
+    assert gaps[0] < 2e-5 and gaps[0] / gaps[1] == pytest.approx(2, abs=0.03)
 
 
 def test_a_plain_solver_chatters_to_the_same_place() -> None:
-    run, span = quotient_run(), (157.3, 157.4)
-    plain = solve_ivp(run.system.compile({"b": BIAS}), span, run.at(span[0]), rtol=1e-8, atol=1e-12)
+    run, span, rtol = quotient_run(), (157.3, 157.4), 1e-8
+    plain = solve_ivp(run.system.compile({"b": BIAS}), span, run.at(span[0]), rtol=rtol, atol=1e-12)
     assert plain.nfev > 1500  # for a hundredth of the first slide
-    assert np.abs(plain.y[:, -1] - run.at(span[1])).max() < 1e-7
+    assert np.abs(plain.y[:, -1] - run.at(span[1])).max() < 20 * rtol
 
 
 @pytest.mark.slow
