@@ -47,8 +47,7 @@ class Run:
         self.surfaces = Surfaces(compiled, parameters, tolerances)
         self.meter = self.surfaces.meter
         self.watches = [spec.function(compiled, parameters) for spec in events]
-        first = self.surfaces.values(t, x, np.zeros(0)) if not self.surfaces.nested else compiled.surfaces(t, x)
-        self.mode = Mode(np.where(first > 0, 1.0, 0.0), np.empty(0, dtype=int))
+        self.mode = self.surfaces.start_mode(t, x)
         self.slide: Slide | None = None
         self.watch = Watch(self.watched, self.surfaces.movable, events)
         self.watch.side = np.sign(self.watched(t, x))

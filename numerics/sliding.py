@@ -27,7 +27,7 @@ from .modes import RANK, Mode, Solution, sliding_gates
 DRIFT = 0.1  # part of the tolerance of a step that may gather in the surfaces before it is taken out
 DRIFT_MULTISTEP = 100.0  # the same for methods that lose their past, and with it their long steps, at a correction
 CORRECTIONS = 3
-UNIQUE_MARGIN = 1e-3  # what stands for g (1 - g) where the gates are not unique and some choice lies in [0, 1]
+OPEN_MARGIN = 1e-3  # at least this stands for g (1 - g) where gates are not unique and some choice lies in [0, 1]
 
 
 class Slide:
@@ -59,7 +59,8 @@ class Slide:
         """Positive while a gate lies inside of (0, 1), zero at its release: shape (k,)."""
         found = self.table(t, x)[1]
         margin = found.g * (1 - found.g)
-        return np.where(found.unique | (margin < -1e-6), margin, np.maximum(margin, UNIQUE_MARGIN))
+        some_choice_holds = not found.unique and bool((margin >= 0).all())
+        return np.maximum(margin, OPEN_MARGIN) if some_choice_holds else margin
 
     def keep_guess(self, g: np.ndarray) -> None:
         """Start Newton's method from these gates from now on (used where gates do not enter affinely)."""

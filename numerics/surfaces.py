@@ -69,6 +69,16 @@ class Surfaces(Switching):
             self.meter.visit(t, x)
         return super().values(t, x, gates)
 
+    def start_mode(self, t: float, x: np.ndarray) -> Mode:
+        """Gates that follow the signs of the surfaces, nothing slides."""
+        self.meter.visit(t, x)
+        try:
+            first = self.compiled.surfaces(t, x)
+        except (ArithmeticError, ValueError) as error:
+            raise IntegrationError(f"a switching surface has no value at the start, t = {t:g}: {error}",
+                                   time=t, state=x) from None
+        return Mode(np.where(first > 0, 1.0, 0.0), np.empty(0, dtype=int))
+
     def choose(self, t: float, x: np.ndarray, mode: Mode, step: float = 0.0, crossed: Sequence[int] = (),
                refused: Collection[tuple[int, ...]] = ()) -> Choice:
         """The mode to go on with from (t, x), where the surfaces `crossed` have reached zero.

@@ -13,16 +13,19 @@ from scipy.optimize import brentq
 
 from derivations.two_mixture import dynamics
 from derivations.two_mixture.compare import start_network
+from numerics.finite_width import flow_run, random_network
 from numerics.integrate import METHODS, Stage, integrate, integrate_stages
 from numerics.modes import is_mode, layer, modes, settle, sliding_gates
 from numerics.trajectory import StopWhen, Trajectory
 from odesys.codegen import Compiled
 from odesys.errors import IntegrationError
+from odesys.flow import gradient_flow
 from odesys.graph import as_node
 from odesys.lax import invariant_drift
 from odesys.patterns import PatternTable
 from odesys.switching import Switching, sliding_system
 from odesys.system import System
+from tests import toy_models
 
 x, y, z, t = sp.symbols("x y z t", real=True)
 gate, sign, half = sp.Heaviside, sp.sign, sp.Rational(1, 2)
@@ -303,6 +306,30 @@ def test_the_smoothed_field_comes_near_at_first_order(name: str, shape: str) -> 
     assert gaps[0] < 20 * widths[0]
 
 
+def random_relays(seed: int) -> tuple[System, np.ndarray]:
+    """Three states, two or three switching planes with relays that mostly pull towards them, one forced by sin 2t."""
+    rng = np.random.default_rng(seed)
+    planes = rng.integers(-9, 10, (rng.integers(2, 4), 3))
+    pull = rng.integers(-9, 10, planes.shape) - planes
+    levels = [sum(int(c) * u for c, u in zip(row, (x, y, z), strict=True)) + int(c0)
+              for row, c0 in zip(planes, rng.integers(-3, 4, len(planes)), strict=True)]
+    mixing = rng.integers(-9, 10, (3, 3))
+    rhs = [sum(sp.Rational(int(m), 9) * sp.tanh(u) for m, u in zip(row, (x, y, z), strict=True))
+           + sum(sp.Rational(int(p), 6) * sign(h) for p, h in zip(pull[:, i], levels, strict=True))
+           for i, row in enumerate(mixing)]
+    rhs[0] += sp.sin(2 * t) * half
+    return flow(*rhs), rng.standard_normal(3)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_relays_follow_their_smoothed_fields(seed: int) -> None:
+    system, start = random_relays(seed)
+    run = integrate(system, start, (0, 4), max_switches=500)
+    gaps = [np.abs(smoothed(system, start, (0, 4), width, "ramp") - run.end_state).max() for width in (2e-4, 1e-4)]
+    assert run.stop == "end" and run.cost.steps < 500
+    assert gaps[1] < 1e-3 and (gaps[1] < 1e-7 or gaps[0] / gaps[1] == pytest.approx(2, abs=0.02))
+
+
 # ---- drift, cost, events, options ----------------------------------------------------------------------------------
 
 
@@ -402,6 +429,11 @@ def test_switches_without_end_stop_at_the_limit() -> None:
         integrate(fuller, [1, 0], (0, 20), max_switches=50)
 
 
+def test_a_surface_without_a_value_at_the_start_gets_a_sentence() -> None:
+    with pytest.raises(IntegrationError, match="has no value at the start"):
+        integrate(flow(gate(sp.log(x))), [-1], (0, 1))
+
+
 # ---- two-mixture flow, K = 3, L = 4 --------------------------------------------------------------------------------
 
 BIAS, OMEGA, END = 0.5, 0.1, 600.0
@@ -481,3 +513,34 @@ def test_a_finite_width_start_slides_on_separate_surfaces() -> None:
     for slide in run.slides:
         middle = compiled.surfaces(0.0, run.at((slide.start + slide.end) / 2))
         assert abs(middle[slide.surface]) < 1e-7
+
+
+# ---- other models: ReLU neurons and hinge loss ---------------------------------------------------------------------
+
+
+@cache
+def neurons(end: float, backend: str) -> Trajectory:
+    toy = toy_models.shallow_vit()
+    derived = gradient_flow(toy.model, toy.data, toy.train, toy.loss)
+    start = derived.initial_state(weights=random_network(toy.model, 5, 3, toy.scales, 2, toy.parameters).images())
+    return integrate(derived.system, start, (0, end), toy.parameters, backend=backend)
+
+
+@pytest.mark.slow
+def test_exact_copies_of_a_neuron_slide_as_the_one_they_are() -> None:
+    # a repeated word gives the same ReLU argument twice: two gates in the block code, one in the scalar code
+    one, copies = neurons(2.3, "scalar"), neurons(2.3, "block")
+    assert np.abs(one.end_state - copies.end_state).max() < 1e-9
+    starts = [s.start for s in copies.slides]
+    assert len(one.slides) == 3 and len(starts) == 4 and starts[2] == starts[3]
+    assert sorted({*np.round(starts, 7)}) == pytest.approx(sorted(s.start for s in one.slides), abs=1e-6)
+
+
+@pytest.mark.slow
+def test_a_network_trained_in_weight_space_chatters_along_the_same_slide() -> None:
+    toy, run = toy_models.shallow_vit(), neurons(1.08, "scalar")
+    assert [s.start < 1.06 for s in run.slides] == [True]
+    net = random_network(toy.model, 5, 3, toy.scales, 2, toy.parameters)
+    _, nets = flow_run(net, toy.data, toy.train, (0, 1.08), "hinge", 1e-6, 1e-9, max_evaluations=50_000)
+    derived = gradient_flow(toy.model, toy.data, toy.train, toy.loss)
+    assert np.abs(derived.initial_state(weights=nets[-1].images()) - run.end_state).max() < 1e-5
