@@ -87,14 +87,14 @@ class Run:
         while solver.status == "running":
             message = solver.step()
             self._check(solver, message)
+            if self._gates_multiply(solver):
+                self.jacobians += int(solver.njev)
+                return ""
             dense = solver.dense_output()
             found = self.watch.scan(self._states(dense, solver), self.t, float(solver.t))
             if found.kind == "denied":
                 self.jacobians += int(solver.njev)
                 return self._deny(found.index)
-            if self._gates_multiply(solver):
-                self.jacobians += int(solver.njev)
-                return ""
             self.log.events += found.events
             self._accept(dense, solver, found)
             report((self.t - self.start) / (self.end - self.start))
@@ -113,12 +113,7 @@ class Run:
             options["jac"] = lambda t, x: self.compiled.jacobian(t, x, gates)
         if first_step is not None:
             options["first_step"] = min(first_step, self.end - self.t)
-        mode, slide = self.mode, self.slide
-
-        def fun(t: float, x: np.ndarray) -> np.ndarray:
-            return self.surfaces.field(t, x, mode.gates) if slide is None else slide.velocity(t, x)
-
-        return METHODS[self.method](fun, self.t, self.x, self.end, **options)
+        return METHODS[self.method](self.field, self.t, self.x, self.end, **options)
 
     def _states(self, dense: Any, solver: Any) -> Callable[[float], np.ndarray]:
         """The state at a time of the step just made: its ends as they are, dense output between and a little beyond."""
@@ -234,6 +229,7 @@ class Run:
         gate = self.mode.gates[i]
         if self.slide is not None and i in self.slide.which:
             trial: Mode | None = self.mode.release(i, float(np.round(gate)))
+            self.watch.width[i] = self.surfaces.width(self.t, self.x, self.mode.gates, self.last_step)[i]
         else:
             trial = self.mode.release(i, 1 - gate)
             if trial.key in self.refused:

@@ -89,7 +89,7 @@ class Surfaces(Switching):
         there = np.zeros(self.count, dtype=bool)
         there[[*crossed, *mode.sliding]] = True
         for _ in range(8):  # a surface that contains other gates may jump with them
-            h, width = self.values(t, x, mode.gates), self._width(t, x, mode.gates, step)
+            h, width = self.values(t, x, mode.gates), self.width(t, x, mode.gates, step)
             width = np.where(there, np.maximum(width, np.abs(h)), width)  # what is left of those is rounding
             zero = there | (self.movable & (np.abs(h) <= width))
             gates = np.where(zero, mode.gates, np.where(h > 0, 1.0, 0.0))
@@ -148,7 +148,7 @@ class Surfaces(Switching):
         loose = self.compiled.system.names[int(changes.argmax())] if changes.max() > OPEN_FIELD else ""
         return Mode(gates, which[found.slides], table.affine, loose)
 
-    def _width(self, t: float, x: np.ndarray, gates: np.ndarray, step: float) -> np.ndarray:
+    def width(self, t: float, x: np.ndarray, gates: np.ndarray, step: float) -> np.ndarray:
         """How far from zero rounding can leave each surface: it moves with the last digits of state and time."""
         if not self.count:
             return np.zeros(0)
