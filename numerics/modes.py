@@ -7,8 +7,9 @@ Where the surfaces Z are zero, a *mode* is a vector of gates g in :math:`[0,1]^Z
 
 each surface leaves to the side of its gate, or the flow slides along it. This is the variational inequality of -s on a
 box, so for a continuous s a mode always exists; it is unique if minus the matrix :math:`\partial s_i / \partial g_j` is
-a P-matrix. Where it is not unique (both sides of a surface point away) a mode without sliding comes first, nearest to
-the present gates.
+a P-matrix. Where it is not unique (both sides of a surface point away, or relays at a corner feed each other) a mode
+without sliding comes first, nearest to the present gates; but a slide, once entered, is kept as long as it is a mode.
+That is a Filippov solution, one of several there; a smoothed field may take another one.
 """
 
 from __future__ import annotations
