@@ -69,9 +69,9 @@ class Solution:
 def sliding_gates(table: PatternTable, g: np.ndarray, slides: np.ndarray) -> Solution:
     r"""Solve :math:`s_i(g) = 0` for the gates that slide, all together, the others held; the values may leave [0, 1].
 
-    Newton's method from g, which is one linear solve for affine gates. Where the gates are not unique the solution is
-    the one nearest to 1/2, so that copies related by a symmetry get equal gates; if that leaves the box, any solution
-    inside of it is taken.
+    Newton's method from g, which is one linear solve for affine gates; not a number where it finds nothing. Where the
+    gates are not unique the solution is the one nearest to 1/2, so that copies related by a symmetry get equal gates;
+    if that leaves the box, any solution inside of it is taken.
     """
     g, unique = g.astype(float), True
     if not slides.any():
@@ -89,9 +89,10 @@ def sliding_gates(table: PatternTable, g: np.ndarray, slides: np.ndarray) -> Sol
             size = np.abs(matrix).sum(axis=1).max()
             found = boxed.x if np.abs(boxed.fun).max() <= EDGE * size else found
         g[slides] = 0.5 + found
-        if np.abs(found - offset).max() < 1e-13:
-            break
-    return Solution(g, slides, unique)
+        if table.affine or np.abs(found - offset).max() < 1e-13:
+            return Solution(g, slides, unique)
+    met = np.abs(found - offset).max() < EDGE  # otherwise there is no solution near: two of them may have met and gone
+    return Solution(g if met else np.where(slides, np.nan, g), slides, unique)
 
 
 def is_mode(table: PatternTable, found: Solution) -> bool:
