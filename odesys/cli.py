@@ -209,10 +209,12 @@ def simulate(
     with progress_bar(f"simulating {chosen.name}") as progress:
         done = run(parameters, progress)
     print_table(f"{chosen.name}, {done.protocol}", ("observable", "final value"), done.final.items())
-    events = [(e["time"], e["kind"], e["name"]) for e in done.events]
+    slides = any("end" in e for e in done.events)  # a slide is an interval of time, the others happen at once
+    events = [(e["time"], *([e.get("end")] if slides else ()), e["kind"], e["name"]) for e in done.events]
     if events:
         left = f", the first {_EVENTS_SHOWN} of {len(events)}" if len(events) > _EVENTS_SHOWN else ""
-        print_table(f"events{left}", ("time", "kind", "name"), events[:_EVENTS_SHOWN])
+        columns = ("time", *(["until"] if slides else ()), "kind", "name")
+        print_table(f"events{left}", columns, events[:_EVENTS_SHOWN])
     print_table("cost", (*done.cost, "invariant drift"), [(*done.cost.values(), done.invariant_drift)])
     if done.note:
         typer.echo(f"note: {done.note}")

@@ -382,7 +382,8 @@ def step(node: Node) -> Node:
         return ONE if node.args[0] > 0 else ZERO
     leading = _leading(node)
     leading = -leading if leading < 0 else leading
-    return _intern("step", (node if leading in (0, 1) else scale(node, 1 / leading),))
+    # divided, not multiplied by 1 / leading: floats too get +-1 exactly, so that h and -h stay one surface
+    return _intern("step", (node if leading in (0, 1) else combine((c / leading, t) for c, t in linear_terms(node)),))
 
 
 def relu(node: Node) -> Node:

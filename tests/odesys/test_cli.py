@@ -59,6 +59,12 @@ def still(parameters: Mapping[str, Any], progress: Progress) -> Simulation:
     return Simulation("still", parameters, {"x": 1.0}, (), {"steps": 0}, 1e-12, {"t": np.zeros(1)})
 
 
+def sliding(parameters: Mapping[str, Any], progress: Progress) -> Simulation:
+    events = ({"name": "H_p_1", "kind": "switch", "time": 1.5},
+              {"name": "H_p_2", "kind": "slide", "time": 2.25, "end": 4.0})
+    return Simulation("sliding", parameters, {"x": 1.0}, events, {"steps": 0}, 1e-12, {"t": np.zeros(1)})
+
+
 def fails(parameters: Mapping[str, Any], progress: Progress) -> Simulation:
     progress("stage 1", 0.5)
     raise IntegrationError("the step became too small\nat t = 3", time=3.0)
@@ -123,7 +129,8 @@ TOY = Paper(
     name="toy", title="A toy [bold]paper", reference="nobody, never",
     parameters=(Parameter("K", 2, "a number", int, low=2), Parameter("omega", 0.1, "a scale", low=0, open_low=True)),
     systems={"full": oscillator, "quotient": decay},
-    protocols={"swing": run, "still": still, "fails": fails, "breaks": breaks, "interrupted": interrupted},
+    protocols={"swing": run, "still": still, "sliding": sliding, "fails": fails, "breaks": breaks,
+               "interrupted": interrupted},
     figures={"1": FigureSpec("The swing", draw), "2b": FigureSpec("The swing again", draw)},
     compare=lambda widths, seeds, parameters, progress: Comparison(widths, seeds, parameters),
     book=lambda: BOOK,
@@ -258,6 +265,14 @@ def test_simulate(odesys_command) -> None:
     rows = list(csv.DictReader(Path("run/trajectory.csv").read_text().splitlines()))
     with np.load("run/trajectory.npz") as arrays:
         assert [float(row["x"]) for row in rows] == arrays["x"].tolist() == np.exp(-arrays["t"]).tolist()
+
+
+def test_simulate_shows_until_when_a_slide_lasts(odesys_command) -> None:
+    text = works(odesys_command("simulate", "toy", "--protocol", "sliding"))
+    header = next(line for line in text.splitlines() if "kind" in line)
+    assert header.split() == ["time", "until", "kind", "name"]
+    rows = [line.split() for line in text.splitlines() if line.split()[-1:] in (["H_p_1"], ["H_p_2"])]
+    assert rows == [["1.5", "-", "switch", "H_p_1"], ["2.25", "4", "slide", "H_p_2"]]
 
 
 def test_simulate_another_protocol_without_plot_and_events(odesys_command) -> None:

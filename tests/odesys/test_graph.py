@@ -81,6 +81,9 @@ def test_equal_expressions_are_one_object() -> None:
     assert X * Y / X is Y and X - X is ZERO and X**3 / X**2 is X
     assert graph.exp(-X) is 1 / graph.exp(X)
     assert graph.step(3 * X) is graph.step(X) and graph.step(X) ** 2 is graph.step(X)
+    for c in (0.895, 3.1, 1 / 3, 1e-7):  # floats too: a surface and its negative stay one surface
+        surface = graph.step(-c * X + 0.7 * Y - 0.3).args[0]
+        assert graph.step(surface).args[0] is surface and -graph.step(-surface).args[0] is surface
     assert graph.sqrt(num(Fraction(9, 4))) is num(Fraction(3, 2))
     assert graph.sqrt(num(2)) * graph.sqrt(num(2)) is num(2)
     assert graph.multiply(graph.sqrt(num(2)), X, graph.sqrt(num(2))) is 2 * X
