@@ -83,7 +83,7 @@ def _options(version: _Version = False) -> None: ...
 # ---- options that several commands share -----------------------------------------------------------------------------
 
 PaperName = Annotated[str, typer.Argument(metavar="PAPER", help="A name from `odesys list`, or a folder with a paper.")]
-Settings = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Set a parameter; repeatable.")]
+Settings = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Set a parameter; repeatable. K=symbol leaves K open.")]
 JsonFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON.")]
 OutFolder = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder for tables, results and plots.")]
 OutFile = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write here instead of printing.")]
@@ -160,9 +160,10 @@ def derive(
     chosen = papers.find_paper(paper)
     if quotient and system not in (None, "quotient"):
         raise ParameterError(f"--quotient and --system {system} ask for two systems; give one of them")
-    name = system or ("quotient" if quotient else "full")
+    parameters = chosen.read_parameters(_read_settings(settings), symbols=True)
+    # a parameter left open has no full system to list: its size would depend on it
+    name = system or ("quotient" if quotient or "symbol" in parameters.values() else "full")
     build = papers.pick(chosen, "system", name, chosen.systems)
-    parameters = chosen.read_parameters(_read_settings(settings))
     output.prepare(out, json)
     with progress_bar(f"deriving {chosen.name}"):
         start = time.perf_counter()

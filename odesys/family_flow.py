@@ -113,7 +113,7 @@ class FamilyFlow:
         if (weights is None) == (omega is None and not spread):
             raise ModelError("give either omega (the infinite-width start) or weights= (a finite network), not both")
         if weights is not None:
-            size = self._size(K)
+            size = self.whole(K)
             full = self.shape(self.family.dictionary(size))
             layout = path_layout(full, self.closure)[2]
             return self.project(layout.pack(network_values(full, self.closure, weights)).astype(float), size)
@@ -121,7 +121,8 @@ class FamilyFlow:
         layout = path_layout(self.model, self.closure)[2]
         return self.project(layout.pack(infinite_width(self.model, self.closure, omega, spread)).astype(float), size)
 
-    def _size(self, K: Any) -> int:
+    def whole(self, K: Any = None) -> int:
+        """The number of groups as a number: the flow's own, or `K` where the flow leaves it open."""
         if K is None and not isinstance(self.groups, int):
             raise ParameterError("this flow is for every K; say how many groups the state has, with K=3 for example")
         size = whole_groups(self.groups if K is None else K)
@@ -132,7 +133,7 @@ class FamilyFlow:
     def project(self, x: Any, K: Any = None) -> np.ndarray:
         """Orbit variables of a state of the enumerated flow with K groups; refuses a state that is not symmetric."""
         values = np.asarray(x, dtype=float)
-        size = K if K == self.samples.window else self._size(K)
+        size = K if K == self.samples.window else self.whole(K)
         variable, sign = self._places(size)
         if values.shape != sign.shape:
             raise SymmetryError(f"the state has {values.size} entries; with K = {size} the full flow has {sign.size}")
@@ -149,7 +150,7 @@ class FamilyFlow:
 
     def lift(self, z: Any, K: Any = None) -> np.ndarray:
         """The state of the enumerated flow with K groups, in its order of states."""
-        size = self._size(K)
+        size = self.whole(K)
         variable, sign = self._places(size)
         return (np.asarray(z, dtype=float) / self._units(size))[..., variable] * sign
 
@@ -200,7 +201,7 @@ class FamilyFlow:
     def compile(self, K: Any = None, backend: str = "auto", **parameters: float) -> Compiled:
         """Fast callable with a checked whole number of groups and the other parameters bound."""
         if self.groups == "symbol":
-            parameters[SYMBOL] = self._size(K)
+            parameters[SYMBOL] = self.whole(K)
         return self.system.compile(parameters, backend)
 
     @cached_property
