@@ -83,7 +83,7 @@ def _options(version: _Version = False) -> None: ...
 # ---- options that several commands share -----------------------------------------------------------------------------
 
 PaperName = Annotated[str, typer.Argument(metavar="PAPER", help="A name from `odesys list`, or a folder with a paper.")]
-Settings = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Set a parameter; repeatable. K=symbol leaves K open.")]
+Settings = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Set a parameter; repeatable.")]
 JsonFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON.")]
 OutFolder = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder for tables, results and plots.")]
 OutFile = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write here instead of printing.")]
@@ -156,7 +156,7 @@ def derive(
     out: OutFile = None,
     json: JsonFile = None,
 ) -> None:
-    """Derive a closed system from the model and the data."""
+    """Derive a closed system from the model and the data; --set K=symbol leaves a parameter open that can stay so."""
     chosen = papers.find_paper(paper)
     if quotient and system not in (None, "quotient"):
         raise ParameterError(f"--quotient and --system {system} ask for two systems; give one of them")

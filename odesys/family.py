@@ -118,8 +118,8 @@ class SampleOrbit:
 class Family:
     """Word types with one word a group, shared words, and templates; the same description for every K.
 
-    >>> flip = [Template(["c", s, Others(["v", "-v"])], label=y, weight=Fraction(1, 2)) for s, y in (("v", 1), ("-v", -1))]
-    >>> family = Family(["c", "v"], flip)
+    >>> noise = Others(["v", "-v"])
+    >>> family = Family(["c", "v"], [Template(["c", s, noise], y, Fraction(1, 2)) for s, y in (("v", 1), ("-v", -1))])
     >>> [str(orbit.count) for orbit in family.orbits()]
     ['1/4', '1/4', '1/4', '1/4']
     """
@@ -179,8 +179,8 @@ class Family:
                 draws = sum(map(len, bags))
                 count = template.weight * share * falling(1, len(bags)) / _power(below(1), draws)
                 key = (own, bags, shared, template.label)
-                before = weights.get(key)
-                weights[key] = count if before is None else GroupCount(before.coefficient + count.coefficient, count.powers)
+                before = weights[key].coefficient if key in weights else Fraction(0)
+                weights[key] = GroupCount(before + count.coefficient, count.powers)
         found = tuple(SampleOrbit(*key, count) for key, count in weights.items())
         return tuple(orbit for orbit in found if groups == "symbol" or orbit.count.node(groups) is not ZERO)
 
@@ -242,7 +242,8 @@ class Family:
     def _tokens(self, orbit: SampleOrbit, groups: Sequence[int], size: int) -> tuple[Signed, ...]:
         """Words and signs of a sample of an orbit when its groups are `groups`, in a fixed order."""
         own = [(self.place(t, groups[0], size), s) for t, s in orbit.own]
-        rest = sorted((self.place(t, g, size), s) for g, bag in zip(groups[1:], orbit.others, strict=True) for t, s in bag)
+        bags = zip(groups[1:], orbit.others, strict=True)
+        rest = sorted((self.place(t, g, size), s) for g, bag in bags for t, s in bag)
         return (*own, *rest, *((self.place(t, 0, size), s) for t, s in orbit.shared))
 
 
@@ -258,7 +259,8 @@ class Representatives:
     def names(self) -> list[str]:
         """The samples as text, e.g. ``(c1, v1, -v2)``."""
         words = self.family.dictionary(self.window).words
-        return ["(" + ", ".join(f"{'-' if s < 0 else ''}{words[i]}" for i, s in self._tokens(o)) + ")" for o in self.orbits]
+        tokens = [[f"{'-' if s < 0 else ''}{words[i]}" for i, s in self._tokens(orbit)] for orbit in self.orbits]
+        return [f"({', '.join(sample)})" for sample in tokens]
 
     def _tokens(self, orbit: SampleOrbit) -> tuple[Signed, ...]:
         return self.family._tokens(orbit, range(orbit.spread), self.window)

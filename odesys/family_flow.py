@@ -1,9 +1,10 @@
 r"""Gradient flow of a family: the quotient by permutations of groups, for any K at once.
 
-On states that S_K leaves alone the loss is a sum over sample orbits, :math:`\mathcal L = \sum_o \pi_o(K)\,\ell(y_o f(X_o))`,
-and the force on one entry of an orbit of n(K) pairs is the derivative by the orbit variable divided by n:
+On states that S_K leaves alone the loss is a sum over sample orbits, and the force on one entry of an orbit of n pairs
+is the derivative by the orbit variable divided by n:
 
-.. math::  G_c = -\frac{1}{n_c(K)} \frac{\partial\mathcal L}{\partial \phi_c}, \qquad
+.. math::  \mathcal L = \sum_o \pi_o(K)\,\ell(y_o f(X_o)), \qquad
+           G_c = -\frac{1}{n_c(K)} \frac{\partial\mathcal L}{\partial \phi_c}, \qquad
            \frac{d}{dt}(Q W R)_c = \sum p_{ab}^c(K)\,(QP^\top)_a\,(G\,S^\top R)_b + \dots
 
 Words of a few groups are enough to write one sample of each orbit, so nothing grows with K.
@@ -34,7 +35,7 @@ from .loss import Loss, as_loss
 from .model import AttentionModel
 from .orbit_algebra import OTHER, SAME, OrbitAlgebra, PairSpace, Pin
 from .paths import WORDS, Path, entry_tex, leaf_name, path_name, pin_size, score_path, value_path
-from .quotient import Orbits, signed_orbits
+from .quotient import signed_orbits
 from .system import TIME, System
 
 if TYPE_CHECKING:
@@ -68,8 +69,6 @@ class FamilyFlow:
     scaled: bool
     samples: Representatives
     symmetries: tuple[TypeSymmetry, ...]
-    orbits: Orbits
-    pairs: Layout
     system: System
 
     @property
@@ -96,7 +95,8 @@ class FamilyFlow:
         leaf = self.leaf(path, head)
         return next(s for s in self.layout.segments if s.leaf == leaf)
 
-    def variable(self, path: str, head: int, left: str | None, right: str | None, relation: str = "") -> tuple[str, int]:
+    def variable(self, path: str, head: int, left: str | None, right: str | None,
+                 relation: str = "") -> tuple[str, int]:
         """Orbit variable of a pair of word types under a path such as ``KQ``, and its sign."""
         stored = next(p for p in self.closure.paths if path_name(self.model, p) == path)
         i, j = (0 if word is None else self.family.parse(word)[0] for word in (left, right))
@@ -117,9 +117,10 @@ class FamilyFlow:
             full = self.shape(self.family.dictionary(size))
             layout = path_layout(full, self.closure)[2]
             return self.project(layout.pack(network_values(full, self.closure, weights)).astype(float), size)
-        size = self.samples.window
+        # pairs of other groups start at zero, so the few groups of the window stand for any number of them
         layout = path_layout(self.model, self.closure)[2]
-        return self.project(layout.pack(infinite_width(self.model, self.closure, omega, spread)).astype(float), size)
+        few = layout.pack(infinite_width(self.model, self.closure, omega, spread)).astype(float)
+        return self._means(few, self.samples.window)
 
     def whole(self, K: Any = None) -> int:
         """The number of groups as a number: the flow's own, or `K` where the flow leaves it open."""
@@ -132,8 +133,11 @@ class FamilyFlow:
 
     def project(self, x: Any, K: Any = None) -> np.ndarray:
         """Orbit variables of a state of the enumerated flow with K groups; refuses a state that is not symmetric."""
-        values = np.asarray(x, dtype=float)
-        size = K if K == self.samples.window else self.whole(K)
+        size = self.whole(K)
+        return self._means(np.asarray(x, dtype=float), size) * self._units(size)
+
+    def _means(self, values: np.ndarray, size: int) -> np.ndarray:
+        """Signed means over the orbits of a symmetric state of `size` groups."""
         variable, sign = self._places(size)
         if values.shape != sign.shape:
             raise SymmetryError(f"the state has {values.size} entries; with K = {size} the full flow has {sign.size}")
@@ -146,7 +150,7 @@ class FamilyFlow:
             raise SymmetryError(
                 f"this start breaks the symmetry of the family: {names[worst]} is off the mean of its orbit by "
                 f"{rest[worst]:.3g}; only the full flow of these {size} groups describes it", state=names[worst])
-        return means * self._units(size)
+        return means
 
     def lift(self, z: Any, K: Any = None) -> np.ndarray:
         """The state of the enumerated flow with K groups, in its order of states."""
@@ -269,12 +273,12 @@ def _derive(family: Family, shape: ModelShape, train: Iterable[str], K: Any, los
         symmetries = find_type_symmetries(family, model)
     for element in symmetries:
         if not is_type_symmetry(family, model, element):
-            raise SymmetryError(f"{element.describe(family, model)} does not map the samples and heads of the family to "
-                                f"themselves", witness=element)
+            raise SymmetryError(f"{element.describe(family, model)} does not map the samples and heads of the family "
+                                f"to themselves", witness=element)
     layout, tex = _layout(family, model, closure, spaces, algebra, samples.window)
     merged = signed_orbits(len(layout.names), [_on_states(e, layout, model, closure, spaces) for e in symmetries])
     if not len(merged.representatives):
-        raise SymmetryError("every orbit variable is mapped to minus itself, so the symmetric flow stands still at zero")
+        raise SymmetryError("every orbit variable is mapped to minus itself, so the symmetric flow stands still")
     names = tuple(layout.names[s] for s in merged.representatives)
     segments = tuple(Segment(s.leaf, merged.orbit[s.index], merged.sign[s.index]) for s in layout.segments)
     reduced = Layout(names, tuple(layout.places[s] for s in merged.representatives), segments)
@@ -282,8 +286,8 @@ def _derive(family: Family, shape: ModelShape, train: Iterable[str], K: Any, los
     _check_parameters(model, lossed, names, groups, step)
     system = System(names, field, tuple(sorted(field.parameters)), "map" if step else "flow",
                     {name: tex[name] for name in names})
-    return FamilyFlow(family, shape, model, lossed, trained, closure, groups, algebra.scaled, samples, tuple(symmetries),
-                      merged, layout, system)
+    return FamilyFlow(family, shape, model, lossed, trained, closure, groups, algebra.scaled, samples,
+                      tuple(symmetries), system)
 
 
 def _check_model(family: Family, model: AttentionModel) -> None:
@@ -292,7 +296,7 @@ def _check_model(family: Family, model: AttentionModel) -> None:
     if not model.words.orthonormal or len(model.words) < len(family.types):
         raise ModelError("a family needs a model over the orthonormal dictionary it is given")
     if model.readout().ndim == 2:
-        raise ModelError("this read-out depends on token positions, which are not part of a family; use one row of weights")
+        raise ModelError("this read-out depends on token positions, which a family does not have; give one row")
 
 
 def _check_parameters(model: AttentionModel, loss: Loss, names: Sequence[str], groups: Groups, step: bool) -> None:
@@ -400,12 +404,14 @@ def _layout(family: Family, model: AttentionModel, closure: Closure, spaces: Map
                     index[n, 0] = index[space.index[j, i, relation], 0]
                     continue
                 index[n, 0] = len(names)
-                name = _orbit_name(family, model, path, k, i, j, relation + "s" * (algebra.scaled and relation == OTHER))
+                shown = "others" if algebra.scaled and relation == OTHER else relation
+                name = _orbit_name(family, model, path, k, i, j, shown)
                 names.append(name)
                 places.append((leaf, n, 0))
-                ends = (_place(family, path.left, i, 0, size), _place(family, path.right, j, int(relation == OTHER), size))
-                shown = entry_tex(model, k, path, *ends)
-                tex[name] = rf"\sum_{{j\ne1}}{shown.replace('_{2}', '_{j}')}" if name.endswith("others") else shown
+                second = 1 if relation == OTHER else 0
+                ends = _place(family, path.left, i, 0, size), _place(family, path.right, j, second, size)
+                entry = entry_tex(model, k, path, *ends)
+                tex[name] = rf"\sum_{{j\ne1}}{entry.replace('_{2}', '_{j}')}" if shown == "others" else entry
             segments.append(Segment(leaf, index))
     return Layout(tuple(names), tuple(places), tuple(segments)), tex
 

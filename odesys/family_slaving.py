@@ -1,7 +1,7 @@
 r"""Self-scores of a family eliminated at infinite width, for any K.
 
 A matrix of the orbit algebra splits into two sectors: the trivial one, :math:`Z^s = Z^{=} + (K-1) Z^{\ne}` on all word
-types, and the standard one, :math:`Z^a = Z^{=} - Z^{\ne}` on those with a word a group, which occurs K - 1 times. In each
+types, and the standard one, :math:`Z^a = Z^{=} - Z^{\ne}` on those with one word a group, K - 1 times. In each
 
 .. math::  A^\theta = (\omega^4 I + M^\theta M^{\theta\top})^{1/2}, \qquad
            Z^{=} = \frac{Z^s + (K-1) Z^a}{K}, \quad Z^{\ne} = \frac{Z^s - Z^a}{K} .
@@ -20,7 +20,7 @@ from . import graph
 from .errors import SlavingError
 from .field import ScalarField
 from .graph import Node, num, sym
-from .group_count import GROUPS, ONE_GROUP, GroupCount, below
+from .group_count import GROUPS, ONE_GROUP, below
 from .orbit_algebra import OTHER, SAME, PairSpace
 from .paths import Path, score_path
 from .slaving import OMEGA, closed_root, self_score_paths
@@ -55,7 +55,8 @@ class FamilySlaved:
         names = self.source.system.names
         full = np.zeros(len(names))
         full[[names.index(name) for name in self.system.names]] = z
-        helper = System(self.system.names, ScalarField(self.system.nodes, dict(self.eliminated)), self.system.parameters)
+        field = ScalarField(self.system.nodes, dict(self.eliminated))
+        helper = System(self.system.names, field, self.system.parameters)
         bound = {p: float(parameters.get(p, 1.0)) for p in self.system.parameters}
         for name, value in helper.compile(bound).observables(0.0, z).items():
             full[names.index(name)] = value
@@ -69,7 +70,7 @@ def slave_family(flow: FamilyFlow) -> FamilySlaved:
     types = flow.family.types
     sizes = (len(types), len(flow.family.words))
     if max(sizes) > 2:
-        raise SlavingError(f"a sector of this family has size {max(sizes)}; closed forms stop at 2, use the flow itself")
+        raise SlavingError(f"a sector of this family has size {max(sizes)}; closed forms stop at 2, use the flow")
     if flow.scaled and flow.family.shared:
         raise SlavingError("shared words scale like the root of K, so scaled variables can not be slaved; use the flow")
     replaced: dict[str, Node] = {}
@@ -129,9 +130,9 @@ def _entries(flow: FamilyFlow, path: Path, head: int, roots: Mapping[str, np.nda
         if sign == 0 or name in out:
             continue
         if relation in (SAME, OTHER):
-            shares: tuple[GroupCount, GroupCount] = (ONE_GROUP / GROUPS, (below(1) if relation == SAME else -1 * ONE_GROUP) / GROUPS)
-            pieces = zip((TRIVIAL, STANDARD), shares, strict=True)
-            value = graph.add((share * unit).node(flow.groups) * roots[sector][i, j] for sector, share in pieces)
+            shares = {TRIVIAL: ONE_GROUP, STANDARD: below(1) if relation == SAME else -1 * ONE_GROUP}
+            value = graph.add((share * unit / GROUPS).node(flow.groups) * roots[sector][i, j]
+                              for sector, share in shares.items())
         else:
             value = _root_of_groups(flow, space, i, j, -1) * roots[TRIVIAL][i, j]
         out[name] = sign * value

@@ -51,7 +51,8 @@ def find_type_symmetries(family: Family, model: AttentionModel) -> tuple[TypeSym
 
 def is_type_symmetry(family: Family, model: AttentionModel, element: TypeSymmetry) -> bool:
     """Exact check that an element maps samples and heads to themselves."""
-    return _keeps_samples(family, element.types, element.label) and element.heads in set(_head_maps(model, element.label))
+    heads = set(_head_maps(model, element.label))
+    return _keeps_samples(family, element.types, element.label) and element.heads in heads
 
 
 def _type_maps(family: Family) -> Iterator[tuple[Signed, ...]]:

@@ -49,7 +49,7 @@ class Parameter:
     symbol: bool = False  # whether a derivation can leave it open, written NAME=symbol
 
     def read(self, text: Any, symbols: bool = False) -> Any:
-        """The value of a text such as ``0.05``; out-of-range numbers get a sentence, and so do symbols unless asked for."""
+        """The value of a text such as ``0.05``; what is out of range gets a sentence, and symbols unless asked for."""
         if text == "symbol" and symbols and self.symbol:
             return text
         try:
