@@ -15,6 +15,7 @@ from typing import Any
 
 from odesys import AttentionModel, Distribution, Flow, Head, Quotient, Sample, blocks, gradient_flow
 from odesys.errors import OdesysError
+from odesys.family_flow import FamilyFlow
 from odesys.field import BlockField
 from odesys.graph import Node, sym
 
@@ -71,6 +72,12 @@ class Laboratory:
         """The 22-variable quotient of a stage, under the symmetries of the unmutated data (checked exactly)."""
         return _reduced(self.mutation, stage)
 
+    def family(self, stage: str = "simultaneous", K: int | str = "symbol", scaled: bool = False) -> FamilyFlow:
+        """The 22 orbit variables of a stage for every K (L = 3), under the symmetries of the unmutated family."""
+        from .family_laboratory import mutated_family
+
+        return mutated_family(self.mutation, stage, K, scaled)
+
     def head_name(self, sign: int) -> str:
         """Label of a head by the sign it has in the paper."""
         return self.model.head_labels[0 if sign > 0 else 1]
@@ -100,10 +107,10 @@ def _flow(mutation: str, stage: str) -> Flow:
     clash = {s.tokens for s in setting.data().samples if setting.is_conflicting(s)}
     data = lab.data.condition(lambda s: s.tokens in clash) if stage == "stage2" else lab.data
     flow = gradient_flow(lab.model, data, train=dynamics.STAGES[stage], carry=dynamics.ALL)
-    return _broken(flow, *BROKEN[mutation]) if mutation in BROKEN else flow
+    return broken(flow, *BROKEN[mutation]) if mutation in BROKEN else flow
 
 
-def _broken(flow: Flow, path: str, factor: int) -> Flow:
+def broken(flow: Any, path: str, factor: int) -> Any:
     """The same flow with the equations of one path matrix multiplied by a number, in both heads."""
     field = flow.system.field
     assert isinstance(field, BlockField)

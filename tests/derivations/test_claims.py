@@ -27,6 +27,10 @@ EXPECTED = {
     "F-text": ("holds", M), "F.1": ("holds", M), "F.2": ("holds", M), "F.3": ("holds", M), "Thm.4.1-text": ("holds", M),
     "Sec.5.2-display": ("fails", P), "Thm.4.1": ("holds", M), "5.4-text": ("holds", M), "Obs.1": ("holds", M),
     "App.E.7": ("holds", P),
+    "Beyond.K.sizes": ("holds", C), "Beyond.K.two": ("holds", P), "Beyond.K.stage1": ("holds", P),
+    "Beyond.K.T_half": ("holds", P), "Beyond.K.kappa": ("holds", P), "Beyond.K.frozen": ("holds", P),
+    "Beyond.K.limit": ("holds", P), "Beyond.K.linear": ("holds", M), "Beyond.K.T2": ("holds", M),
+    "Beyond.K.near_symmetry": ("holds", M),
 }
 MISPRINTS = {"6.1", "App.E.5", "B.1", "E.1-display", "E.3", "E.5", "H.1", "Sec.5.2-display"}
 
@@ -54,7 +58,8 @@ def test_exact_claims_notice_broken_systems(outcomes) -> None:
     summary = mutation_summary(mutation_runs(book, exact, MUTATIONS, lambda step, done: None))
     noticing = {o.claim.id for o in exact} - set(summary["survivors"])
     wanted = {"Def.2.1", "Eq.1", "5.4", "6.1", "B.2", "Sec.5.2-system", "C.2", "C.4", "D.1", "D.3", "D.4", "D.5", "D.7",
-              "Beyond.T_half", "App.E.5", "E.1-display", "App.E.6"}
+              "Beyond.T_half", "App.E.5", "E.1-display", "App.E.6", "Beyond.K.T_half", "Beyond.K.kappa",
+              "Beyond.K.frozen", "Beyond.K.limit"}
     assert wanted <= noticing
     # a survivor is a statement apart from the system, or one the symmetric mutations do not touch
     assert {k for k in summary["survivors"] if not book[k].apart} <= {

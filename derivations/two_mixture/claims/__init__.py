@@ -6,6 +6,8 @@ from . import (  # noqa: F401
     part_5_d_stage_one,
     part_6_construction,
     part_b_c_symmetry,
+    part_beyond_k,
+    part_beyond_k_trajectories,
     part_e_enclosed,
     part_e_stage_two,
     part_e_trajectories,
