@@ -30,8 +30,8 @@ def test_functions_of_what_decays() -> None:
 
 
 @pytest.mark.parametrize(("node", "sentence"), [
-    (K * X, "grows like K"), ((K * K - 1) / (K * K) - ONE, "leading terms in K cancel"), (graph.exp(K * X), "argument of exp"),
-    (graph.step(X / K), "a gate closes on its surface"),
+    (K * X, "grows like K"), ((K * K - 1) / (K * K) - ONE, "leading terms in K cancel"),
+    (graph.exp(K * X), "argument of exp"), (graph.step(X / K), "a gate closes on its surface"),
 ])
 def test_what_is_not_known_is_refused(node: graph.Node, sentence: str) -> None:
     with pytest.raises(EquationError, match=sentence):
