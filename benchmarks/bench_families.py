@@ -1,7 +1,7 @@
 """What the number of groups costs: python -m benchmarks.bench_families [--full-run]
 
-1. One whole run (simultaneous training to t / K = 300) with K = 2 and with K = 1,000,000, on the same 22 equations with K
-   a parameter; medians over runs taken in turn, so that both see the same machine.
+1. One whole run (simultaneous training to t / K = 300) with K = 2 and with K = 1,000,000, on the same 22 equations with
+   K a parameter; medians over runs taken in turn, so that both see the same machine.
 2. One field evaluation with K = 64: the 22 equations as compiled scalar code (numba), against the full system of all
    path scalars. Straight-line code of the full system would have tens of millions of operations and does not compile;
    it is run by the block back end, which is compiled NumPy (matrix products and one kernel over all samples).
@@ -10,6 +10,7 @@
 All on one thread.
 """
 
+# ruff: noqa: E402
 from __future__ import annotations
 
 import os
@@ -60,10 +61,11 @@ def time_runs(groups: Sequence[int] = (2, 1_000_000), end: float = 300.0, repeat
     for K in groups:
         took, done = statistics.median(times[K]), runs[K]
         print(f"  K = {K:>9}: {took:.3f} s, {done.cost.field_evaluations} evaluations, {done.cost.steps} steps, "
-              f"loss {done.final['loss']:.6f}, M_cv_same {done.final['M_cv_same']:.4f}, {took / first:.2f} times K = {groups[0]}")
+              f"loss {done.final['loss']:.6f}, M_cv_same {done.final['M_cv_same']:.4f}, "
+              f"{took / first:.2f} times K = {groups[0]}")
 
 
-def time_fields(K: int = 64) -> tuple[Any, Any, Any]:
+def time_fields(K: int = 64) -> None:
     """One evaluation of the quotient and of the full system."""
     small = dynamics.family("simultaneous")
     flow = dynamics.full_flow("simultaneous", K)
@@ -74,12 +76,12 @@ def time_fields(K: int = 64) -> tuple[Any, Any, Any]:
     gap = np.abs(small.lift(quick["numba"](0.0, z), K) - full(0.0, x)).max()
     large = seconds(lambda: full(0.0, x), 5)
     print(f"one field evaluation with K = {K}, L = 3, one thread")
-    print(f"  full: {flow.system.dimension} states, {len(setting.data(K))} samples, block back end: {large * 1e3:.1f} ms")
+    samples = len(setting.data(K))
+    print(f"  full: {flow.system.dimension} states, {samples} samples, block back end: {large * 1e3:.1f} ms")
     for backend, code in quick.items():
         took = seconds(lambda code=code: code(0.0, z), 7, 2000)
         print(f"  quotient: 22 states, {backend}: {took * 1e6:.2f} us, {large / took:.0f} times faster")
     print(f"  largest difference of the two fields: {gap:.1e}")
-    return small, flow, z
 
 
 def time_full_run(K: int = 64, end: float = 3.0) -> None:
