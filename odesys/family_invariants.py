@@ -18,7 +18,7 @@ from .paths import score_path
 from .slaving import self_score_paths
 
 if TYPE_CHECKING:
-    from .family_flow import FamilyFlow
+    from .family_gradient import FamilyFlow
 
 
 def family_drift(flow: FamilyFlow, states: Any, K: Any = None) -> float:

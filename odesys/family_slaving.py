@@ -27,7 +27,7 @@ from .slaving import OMEGA, closed_root, self_score_paths
 from .system import System
 
 if TYPE_CHECKING:
-    from .family_flow import FamilyFlow
+    from .family_gradient import FamilyFlow
 
 TRIVIAL, STANDARD = "trivial", "standard"
 

@@ -27,7 +27,7 @@ from .sectors import Sector, find_sectors, orbit_matrices, to_flint, to_fraction
 from .system import System
 
 if TYPE_CHECKING:
-    from .family_flow import FamilyFlow
+    from .family_gradient import FamilyFlow
     from .flow import Flow
     from .quotient import Quotient
 

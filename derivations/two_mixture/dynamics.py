@@ -14,7 +14,7 @@ from typing import Any
 
 from odesys import Flow, Quotient, Slaved, System, gradient_descent, gradient_flow
 from odesys.errors import ParameterError
-from odesys.family_flow import FamilyFlow, family_descent, family_flow
+from odesys.family_gradient import FamilyFlow, family_descent, family_flow
 from odesys.family_slaving import FamilySlaved
 from odesys.symmetry import SignedPermutation
 

@@ -13,7 +13,7 @@ from functools import cache
 from odesys import AttentionModel, Dictionary, Head
 from odesys.errors import OdesysError
 from odesys.family import Family, Others, Template
-from odesys.family_flow import FamilyFlow, family_flow
+from odesys.family_gradient import FamilyFlow, family_flow
 from odesys.family_symmetry import find_type_symmetries
 
 from . import dynamics, setting

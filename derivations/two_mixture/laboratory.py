@@ -15,7 +15,7 @@ from typing import Any
 
 from odesys import AttentionModel, Distribution, Flow, Head, Quotient, Sample, blocks, gradient_flow
 from odesys.errors import OdesysError
-from odesys.family_flow import FamilyFlow
+from odesys.family_gradient import FamilyFlow
 from odesys.field import BlockField
 from odesys.graph import Node, sym
 

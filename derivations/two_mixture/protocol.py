@@ -16,7 +16,7 @@ import numpy as np
 from numerics.integrate import integrate
 from numerics.trajectory import StagedTrajectory, StopWhen, Trajectory, join
 from odesys.errors import IntegrationError, ParameterError
-from odesys.family_flow import FamilyFlow
+from odesys.family_gradient import FamilyFlow
 from odesys.family_invariants import family_drift
 from odesys.lax import invariant_drift
 from odesys.paper import Progress, Simulation, silent

@@ -1,4 +1,4 @@
-"""Beyond the paper: any number of groups K, exactly. The equations keep K as a symbol (`odesys.family_flow`)."""
+"""Beyond the paper: any number of groups K, exactly. The equations keep K as a symbol (`odesys.family_gradient`)."""
 
 from __future__ import annotations
 

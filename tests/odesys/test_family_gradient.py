@@ -23,7 +23,7 @@ from odesys import (
 )
 from odesys.errors import ModelError, ParameterError, SlavingError, SymmetryError
 from odesys.family import Family, Others, Template
-from odesys.family_flow import FamilyFlow, family_descent, family_flow
+from odesys.family_gradient import FamilyFlow, family_descent, family_flow
 from odesys.family_invariants import family_drift
 from odesys.family_symmetry import TypeSymmetry
 from odesys.lax import invariant_drift
