@@ -7,6 +7,7 @@ from . import (  # noqa: F401
     part_6_construction,
     part_b_c_symmetry,
     part_beyond_k,
+    part_beyond_k_enclosed,
     part_beyond_k_trajectories,
     part_e_enclosed,
     part_e_stage_two,
