@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -11,14 +12,18 @@ from typer.testing import CliRunner
 
 from derivations.two_mixture import PAPER, dynamics, figures_k, protocol
 from derivations.two_mixture.claims import book
+from derivations.two_mixture.claims.part_beyond_k_enclosed import sector_equations
+from derivations.two_mixture.enclosed import neurons_at
 from derivations.two_mixture.family_laboratory import mutated_family
 from derivations.two_mixture.laboratory import Laboratory
 from numerics.integrate import integrate
 from numerics.iterate import iterate
 from odesys.cli import app
 from odesys.errors import OdesysError, ParameterError
+from odesys.graph import evaluate, sym
 from odesys.paper import silent
 from odesys.system import System
+from odesys.validated import enclose
 
 
 def run_cli(*arguments: str):
@@ -98,6 +103,31 @@ def test_mutations_of_the_family() -> None:
         assert family.nodes == tuple(listed.nodes[listed.names.index(name)] for name in family.names)
     with pytest.raises(OdesysError, match="is not defined for families"):
         mutated_family("something", "stage1", "symbol", False)
+
+
+def test_sector_equations_are_the_same_flow() -> None:
+    K, rng = 7, np.random.default_rng(3)
+    system, scores = sector_equations(K)
+    slaved = dynamics.family_slaved("stage2", 3, K).system.freeze_still()
+    values = {"b": 0.5, "omega": 0.3, "n_c": 0.3, "n_v": 0.9}
+    z = dict(zip(system.names, rng.normal(size=8), strict=True))
+    x = [float(v) for v in evaluate([scores[name] for name in slaved.names], z, {}, float)]
+    moved = dict(zip(slaved.names, slaved.compile(values)(0.0, x), strict=True))
+    for name, rate in zip(system.names, system.compile(values)(0.0, list(z.values())), strict=True):
+        sector, pair = name.split("_")
+        factor = K - 1 if sector == "s" else -1
+        assert rate == pytest.approx(K * (moved[f"M_{pair}_same"] + factor * moved[f"M_{pair}_other"]), abs=1e-12)
+
+
+@pytest.mark.slow
+def test_near_symmetry_is_certified_with_a_million_groups() -> None:
+    system, scores = sector_equations(10**6)
+    half = Fraction(1, 2)
+    parameters = {"b": half, "omega": Fraction(1, 10), **neurons_at(Fraction(20), half)}
+    run = enclose(system, dict.fromkeys(system.names, 0), Fraction(6), parameters, order=12, precision=96)
+    verdict = run.certify(scores["M_cv_same"] / 50 - sym("s_cv"))
+    assert (verdict.as_stated, str(verdict.evidence)) == ("holds", "certificate")
+    assert run.certify(sym("s_cv") - scores["M_cv_same"] / 50).as_stated == "fails"
 
 
 # ---- command line ------------------------------------------------------------------------------------------------
