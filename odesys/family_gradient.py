@@ -239,6 +239,8 @@ def family_descent(family: Family, shape: ModelShape, train: Iterable[str] = ("w
 def _derive(family: Family, shape: ModelShape, train: Iterable[str], K: Any, loss: Any, carry: Iterable[str] | None,
             scaled: bool, symmetries: Sequence[TypeSymmetry] | None, step: bool) -> FamilyFlow:
     groups = check_groups(K)
+    if step and groups == INFINITY:
+        raise ParameterError("a gradient step has no limit for many groups: the limit is in time t/K; use the flow")
     algebra = OrbitAlgebra(groups, scaled or groups == INFINITY)
     orbits = family.orbits(groups)
     samples = Representatives(family, orbits, groups, family.window(orbits))

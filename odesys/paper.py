@@ -46,19 +46,21 @@ class Parameter:
     low: float = -math.inf
     high: float = math.inf
     open_low: bool = False
-    symbol: bool = False  # whether a derivation can leave it open, written NAME=symbol
+    words: tuple[str, ...] = ()  # what a derivation can have in place of a number: NAME=symbol leaves it open
 
     def read(self, text: Any, symbols: bool = False) -> Any:
         """The value of a text such as ``0.05``; what is out of range gets a sentence, and symbols unless asked for."""
-        if text == "symbol" and symbols and self.symbol:
+        if text in self.words and symbols:
             return text
         try:
             value = self.kind(text)
             number = float(value)
         except (TypeError, ValueError, OverflowError):
             hint = f"it must be {self._wanted()}"
-            if text == "symbol":
-                hint = f"a number is needed here, {hint}" if self.symbol else "a symbol is not available for it"
+            if text in self.words:
+                hint = f"a number is needed here, {hint}"
+            elif text == "symbol":
+                hint = "a symbol is not available for it"
             raise ParameterError(f"{self.name} = {text!r} can not be used: {hint}") from None
         inside = self.low < number <= self.high or (number == self.low and not self.open_low)
         if not math.isfinite(number) or not inside:

@@ -123,7 +123,7 @@ def named(quotient: Quotient) -> Quotient:
 def named_system(name: str, parameters: Mapping[str, Any]) -> System:
     """A system by the name the command line uses; those of the stages have only the states that move."""
     K, L = parameters["K"], parameters["L"]
-    if K == "symbol" or (name not in ("full", "one_head") and setting.support_size(K, L) > setting.LARGEST_LISTED):
+    if isinstance(K, str) or (name not in ("full", "one_head") and setting.support_size(K, L) > setting.LARGEST_LISTED):
         return _family_system(name, K, L)
     if name in ("stage1", "stage2", "stage3"):
         return slaved(name, K, L).system.freeze_still()
@@ -139,7 +139,7 @@ def named_system(name: str, parameters: Mapping[str, Any]) -> System:
 
 def _family_system(name: str, K: int | str, L: int) -> System:
     if name in ("full", "one_head"):
-        raise ParameterError(f"the system {name} has a number of states that depends on K, so K can not be a symbol; "
+        raise ParameterError(f"the system {name} has a number of states that depends on K, so K can not be {K}; "
                              f"quotient, slaved, stage1, stage2, stage3 and descent have a form for every K")
     if name in ("stage1", "stage2", "stage3"):
         return family_slaved(name, L, K).system.freeze_still()

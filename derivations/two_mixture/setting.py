@@ -18,7 +18,7 @@ from odesys.family import Family, Others, Template
 from odesys.paper import Parameter
 
 PARAMETERS = (
-    Parameter("K", 2, "number of mixtures (groups)", int, low=2, symbol=True),
+    Parameter("K", 2, "number of mixtures (groups)", int, low=2, words=("symbol", "infinity")),
     Parameter("L", 3, "tokens a sample", int, low=3),
     Parameter("omega", 0.1, "initial scale of keys and queries", float, low=0, open_low=True),
     Parameter("b", 0.5, "bias of both heads", float, low=0, open_low=True),

@@ -142,6 +142,8 @@ def test_derive_with_K_a_symbol(tmp_path: Path) -> None:
     form = run_cli("derive", "two_mixture", "--system", "stage2", "--set", "K=symbol", "--format", "json")
     system = System.from_json(form.stdout)
     assert len(system.names) == 8 and "K" in system.parameters
+    many = run_cli("derive", "two_mixture", "--set", "K=infinity").stdout
+    assert many.count("d/dt") == 22 and "M_cv_others" in many and "K" not in many
     assert r"\frac{d}{dt}" in run_cli("derive", "two_mixture", "--set", "K=symbol", "--format", "latex").stdout
 
 
@@ -150,8 +152,9 @@ def test_derive_with_K_a_symbol(tmp_path: Path) -> None:
     (("derive", "--set", "K=2.5"), "K = '2.5' can not be used: it must be a whole number"),
     (("derive", "--set", "L=2", "--set", "K=symbol"), "L = 2 is out of range: it must be a whole number of at least 3"),
     (("derive", "--set", "L=symbol"), "L = 'symbol' can not be used: a symbol is not available for it"),
-    (("derive", "--system", "full", "--set", "K=symbol"), "so K can not be a symbol; quotient, slaved"),
+    (("derive", "--system", "full", "--set", "K=symbol"), "so K can not be symbol; quotient, slaved"),
     (("derive", "--system", "stage2", "--set", "K=symbol", "--set", "L=4"), "conflicting samples are defined for L"),
+    (("derive", "--system", "descent", "--set", "K=infinity"), "a gradient step has no limit for many groups"),
     (("simulate", "--set", "K=symbol"), "K = 'symbol' can not be used: a number is needed here"),
     (("simulate", "--set", "K=1000", "--set", "L=5"), "three-stage training is defined for L = 3, not L = 5"),
 ])
