@@ -25,6 +25,7 @@ from .closure import Closure, Force, Term, close
 from .dictionary import Dictionary
 from .errors import ModelError, ParameterError, SymmetryError
 from .family import Family, Representatives
+from .family_layout import on_states, orbit_layout, pair_table, pin_of
 from .family_symmetry import TypeSymmetry, find_type_symmetries, is_type_symmetry
 from .field import BlockField, Layout, Segment
 from .flow import STEP_SIZE, check_names, check_weights, loss_blocks, parameter_names, path_layout, pin_gram
@@ -33,8 +34,8 @@ from .group_count import GROUPS, INFINITY, ONE_GROUP, SYMBOL, Groups, check_grou
 from .initial import infinite_width, network_values
 from .loss import Loss, as_loss
 from .model import AttentionModel
-from .orbit_algebra import OTHER, SAME, OrbitAlgebra, PairSpace, Pin
-from .paths import WORDS, Path, entry_tex, leaf_name, path_name, pin_size, score_path, value_path
+from .orbit_algebra import OrbitAlgebra, PairSpace
+from .paths import Path, leaf_name, path_name, score_path, value_path
 from .quotient import signed_orbits
 from .system import TIME, System
 
@@ -84,7 +85,7 @@ class FamilyFlow:
 
     def space(self, path: Path) -> PairSpace:
         """Pair orbits of a path."""
-        return PairSpace(*(_pin(self.family, self.model, pin) for pin in (path.left, path.right)))
+        return PairSpace(pin_of(self.family, self.model, path.left), pin_of(self.family, self.model, path.right))
 
     def leaf(self, path: Path, head: int) -> str:
         """Name of the orbit column of a path in one head."""
@@ -177,7 +178,7 @@ class FamilyFlow:
         variable, sign = np.zeros(len(layout.names), dtype=int), np.zeros(len(layout.names), dtype=int)
         segments = {segment.leaf: segment for segment in layout.segments}
         for path, head in self._columns():
-            orbit = _pair_table(self.family, full, path, self.space(path), size)
+            orbit = pair_table(self.family, full, path, self.space(path), size)
             column = self.segment(path, head)
             index = segments[self.leaf(path, head)].index
             variable[index] = column.index[orbit, 0]
@@ -253,7 +254,8 @@ def _derive(family: Family, shape: ModelShape, train: Iterable[str], K: Any, los
     closure = close(read, frozenset(carried), exact_step=step)
     check_names(model, closure)
     lossed = as_loss(loss)
-    spaces = {path: PairSpace(*(_pin(family, model, pin) for pin in (path.left, path.right))) for path in closure.paths}
+    spaces = {path: PairSpace(pin_of(family, model, path.left), pin_of(family, model, path.right))
+              for path in closure.paths}
     columns, windows = _leaves(family, model, closure, spaces, algebra, samples.window)
     blanks = {name: blocks.leaf(f"window {name}", block.shape) for name, block in windows.items()}
     objective, observables = loss_blocks(model, samples, lossed, blanks, read)
@@ -277,8 +279,8 @@ def _derive(family: Family, shape: ModelShape, train: Iterable[str], K: Any, los
         if not is_type_symmetry(family, model, element):
             raise SymmetryError(f"{element.describe(family, model)} does not map the samples and heads of the family "
                                 f"to themselves", witness=element)
-    layout, tex = _layout(family, model, closure, spaces, algebra, samples.window)
-    merged = signed_orbits(len(layout.names), [_on_states(e, layout, model, closure, spaces) for e in symmetries])
+    layout, tex = orbit_layout(family, model, closure, spaces, algebra, samples.window)
+    merged = signed_orbits(len(layout.names), [on_states(e, layout, model, closure, spaces) for e in symmetries])
     if not len(merged.representatives):
         raise SymmetryError("every orbit variable is mapped to minus itself, so the symmetric flow stands still")
     names = tuple(layout.names[s] for s in merged.representatives)
@@ -308,31 +310,6 @@ def _check_parameters(model: AttentionModel, loss: Loss, names: Sequence[str], g
         raise ModelError(f"the parameter {taken[0]} of the model or the loss has another meaning here; rename it")
 
 
-def _pin(family: Family, model: AttentionModel, pin: str) -> Pin:
-    if pin == WORDS:
-        return Pin((True,) * len(family.words) + (False,) * len(family.shared))
-    return Pin((False,) * pin_size(model, pin))
-
-
-def _members(family: Family, model: AttentionModel, pin: str, size: int) -> list[tuple[int, int]]:
-    """Kind and group of every pinned vector of `size` groups, in the order of the dictionary."""
-    if pin == WORDS:
-        grouped = [(t, g) for t in range(len(family.words)) for g in range(size)]
-        return grouped + [(len(family.words) + t, 0) for t in range(len(family.shared))]
-    return [(row, 0) for row in range(pin_size(model, pin))]
-
-
-def _pair_table(family: Family, model: AttentionModel, path: Path, space: PairSpace, size: int) -> np.ndarray:
-    """Orbit number of every entry of the matrix of a path with `size` groups."""
-    rows, columns = (_members(family, model, pin, size) for pin in (path.left, path.right))
-    table = np.empty((len(rows), len(columns)), dtype=int)
-    for i, (a, g) in enumerate(rows):
-        for j, (b, h) in enumerate(columns):
-            both = space.left.grouped[a] and space.right.grouped[b]
-            table[i, j] = space.index[a, b, (SAME if g == h else OTHER) if both else ""]
-    return table
-
-
 def _leaves(family: Family, model: AttentionModel, closure: Closure, spaces: Mapping[Path, PairSpace],
             algebra: OrbitAlgebra, size: int) -> tuple[dict[str, Column], dict[str, Block]]:
     """Orbit columns of all paths and heads, and the matrices over a few groups that they fill."""
@@ -342,7 +319,7 @@ def _leaves(family: Family, model: AttentionModel, closure: Closure, spaces: Map
         for path in closure.paths:
             name, space = leaf_name(model, path, k), spaces[path]
             columns[name] = blocks.leaf(name, space.shape), space
-            table = _pair_table(family, model, path, space, size)
+            table = pair_table(family, model, path, space, size)
             units = [ONE_GROUP / unit for unit in algebra.scales(space)]
             entries = columns[name][0]
             if algebra.scaled:
@@ -356,7 +333,7 @@ def _force(slope: Block, family: Family, model: AttentionModel, path: Path, spac
     """Force on one entry of each orbit: minus the sum of the slopes over the orbit, divided by its size."""
     if blocks.is_zero(slope):
         return blocks.zeros(space.shape), space
-    table = _pair_table(family, model, path, space, size)
+    table = pair_table(family, model, path, space, size)
     total = blocks.scatter(slope, (table, np.zeros_like(table)), space.shape)
     speed = GROUPS if algebra.scaled else ONE_GROUP
     factors = [-1 * speed * unit / entries for unit, entries in zip(algebra.scales(space), space.sizes(), strict=True)]
@@ -388,67 +365,6 @@ def _term(term: Term, model: AttentionModel, head: int, closure: Closure, column
     for scalar in scalars:
         block = blocks.multiply(blocks.constant([[scalar]]), block)
     return block
-
-
-def _layout(family: Family, model: AttentionModel, closure: Closure, spaces: Mapping[Path, PairSpace],
-            algebra: OrbitAlgebra, size: int) -> tuple[Layout, dict[str, str]]:
-    """One state for each pair orbit of each path and head; a symmetric path has one for a pair and its mirror image."""
-    names: list[str] = []
-    tex: dict[str, str] = {}
-    places: list[tuple[str, int, int]] = []
-    segments: list[Segment] = []
-    for k in range(len(model.heads)):
-        for path in closure.paths:
-            leaf, space = leaf_name(model, path, k), spaces[path]
-            index = np.empty(space.shape, dtype=int)
-            for n, (i, j, relation) in enumerate(space.pairs):
-                if path.symmetric and j < i:
-                    index[n, 0] = index[space.index[j, i, relation], 0]
-                    continue
-                index[n, 0] = len(names)
-                shown = "others" if algebra.scaled and relation == OTHER else relation
-                name = _orbit_name(family, model, path, k, i, j, shown)
-                names.append(name)
-                places.append((leaf, n, 0))
-                second = 1 if relation == OTHER else 0
-                ends = _place(family, path.left, i, 0, size), _place(family, path.right, j, second, size)
-                entry = entry_tex(model, k, path, *ends)
-                tex[name] = rf"\sum_{{j\ne1}}{entry.replace('_{2}', '_{j}')}" if shown == "others" else entry
-            segments.append(Segment(leaf, index))
-    return Layout(tuple(names), tuple(places), tuple(segments)), tex
-
-
-def _place(family: Family, pin: str, kind: int, group: int, size: int) -> int:
-    return family.place(kind, group, size) if pin == WORDS else kind
-
-
-def _orbit_name(family: Family, model: AttentionModel, path: Path, head: int, i: int, j: int, relation: str) -> str:
-    ends = []
-    for pin, kind in ((path.left, i), (path.right, j)):
-        if pin == WORDS:
-            ends.append(family.types[kind])
-        elif pin_size(model, pin) > 1:
-            ends.append(f"n{kind + 1}")
-    return "_".join(part for part in (path_name(model, path), model.head_labels[head], *ends, relation) if part)
-
-
-def _on_states(element: TypeSymmetry, layout: Layout, model: AttentionModel, closure: Closure,
-               spaces: Mapping[Path, PairSpace]) -> tuple[np.ndarray, np.ndarray]:
-    """The action of a symmetry on the orbit variables of all heads."""
-    target, sign = np.empty(len(layout.names), dtype=int), np.empty(len(layout.names), dtype=int)
-    segments = {segment.leaf: segment for segment in layout.segments}
-
-    def moved(pin: str, kind: int, head: int) -> tuple[int, int]:
-        return element.types[kind] if pin == WORDS else (kind, element.heads[head][1])
-
-    for k in range(len(model.heads)):
-        for path in closure.paths:
-            source, image = (segments[leaf_name(model, path, h)].index for h in (k, element.heads[k][0]))
-            for n, (i, j, relation) in enumerate(spaces[path].pairs):
-                (a, s), (b, r) = moved(path.left, i, k), moved(path.right, j, k)
-                target[source[n, 0]] = image[spaces[path].index[a, b, relation], 0]
-                sign[source[n, 0]] = s * r
-    return target, sign
 
 
 __all__ = ["FamilyFlow", "family_descent", "family_flow"]

@@ -71,7 +71,8 @@ def _groups_figure(K: int, name: str, folder: Path, progress: Progress) -> list[
                  label=r"$-c_1^\top W_K^\top W_Q v_1/(K-1)$")
     axes[2].set(title="(c) scores of the + head")
     for ax in axes:
-        ax.set(xlabel="step", xlim=(0, steps), xticks=range(0, steps + 1, steps // 4))
+        ax.set(xlabel="step", xlim=(0, steps))
+        ax.locator_params(axis="x", nbins=5)
     axes[0].legend(fontsize=8, loc="center right")
     axes[1].legend(fontsize=8)
     axes[2].legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))

@@ -154,6 +154,9 @@ def test_lift_project_and_start_are_those_of_the_enumerated_flow() -> None:
         by_name = dict(zip(flow.system.names, z, strict=True))
         full = listed.lift(np.array([by_name[name] for name in listed.system.names]))
         assert (flow.lift(z, K) == full).all() and np.abs(flow.project(full, K) - z).max() < 1e-15
+    assert flow.variable("KQ", 0, "c", "v", "other") == ("M_cv_other", 1)
+    assert flow.variable("KQ", 1, "c", "v", "other") == ("M_cv_other", -1)
+    assert flow.variable("w", 1, None, "c") == ("n_c", 1)
     start = dict(zip(flow.system.names, flow.initial_state(0.1), strict=True))
     assert {name: value for name, value in start.items() if value} == {
         f"{a}_{b}_same": 0.1**2 for a in "AB" for b in ("cc", "vv")}
