@@ -159,13 +159,14 @@ def derive(
     out: OutFile = None,
     json: JsonFile = None,
 ) -> None:
-    """Derive a closed system from the model and the data."""
+    """Derive a closed system from the model and the data; --set K=symbol leaves K open where the paper allows it."""
     chosen = papers.find_paper(paper)
     if quotient and system not in (None, "quotient"):
         raise ParameterError(f"--quotient and --system {system} ask for two systems; give one of them")
-    name = system or ("quotient" if quotient else "full")
+    parameters = chosen.read_parameters(_read_settings(settings), symbols=True)
+    # a parameter left open has no full system to list: its size would depend on it
+    name = system or ("quotient" if quotient or any(isinstance(v, str) for v in parameters.values()) else "full")
     build = papers.pick(chosen, "system", name, chosen.systems)
-    parameters = chosen.read_parameters(_read_settings(settings))
     output.prepare(out, json)
     with progress_bar(f"deriving {chosen.name}"):
         start = time.perf_counter()
