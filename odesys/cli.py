@@ -278,6 +278,8 @@ def verify(
     mutations: Annotated[bool, typer.Option("--mutations", help="Run the claims on broken systems too.")] = False,
     workers: Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="[default: all cores]")] = None,
     errata: Annotated[Path | None, typer.Option("--errata", metavar="FILE", help="Errata as .md or .tex.")] = None,
+    certificates: Annotated[Path | None, typer.Option("--certificates", metavar="DIR",
+                                                      help="Write the certificates, for the programs in tools/.")] = None,
     json: JsonFile = None,
 ) -> None:
     """Check the claims of papers.
@@ -292,7 +294,8 @@ def verify(
     output.prepare(errata, json)
     chosen = ({name: papers.find_paper(name) for name in names} if names
               else {paper.name: paper for paper in papers.all_papers()})
-    if not run_command(chosen, claim or [], level.value, mutations, errata, json, workers or cores()):
+    workers = workers or cores()
+    if not run_command(chosen, claim or [], level.value, mutations, errata, json, workers, certificates):
         raise typer.Exit(1)
 
 

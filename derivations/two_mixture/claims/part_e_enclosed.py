@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
+from pathlib import Path
 
 from odesys.claims import combine
 from odesys.graph import Node, sym
@@ -60,6 +61,13 @@ class Point:
                  "last row as printed": {name: score[name] * sign for name, sign in LAST_ROW_PRINTED.items()},
                  "order": order, "units": pre_activations(self.sectors)}
         return found | {lead: dominance(score, small, c, lead) for small, c, lead in DOMINANCE}
+
+
+    def write(self, path: Path) -> None:
+        """The enclosure with all signs that hold, for `tools/check_enclosure.py`."""
+        claims = [(f"{group}: {name}", self.expressions[group][name], ">0") for group, found in self.verdicts.items()
+                  for name, verdict in found.items() if verdict.as_stated == HOLDS]
+        self.run.to_file(path, claims)
 
 
 def dominance(score: Mapping[str, Node], small: tuple[str, ...], c: Fraction, large: str) -> dict[str, Node]:
@@ -191,3 +199,14 @@ def duration_enclosed(lab: Laboratory) -> Verdict:
     inside = Fraction("90.17591") <= low and high <= Fraction("90.17592")
     ends = {"low": str(float(low)), "high": str(float(high))}
     return certified(**ends) if inside else refuted(ends)
+
+
+CERTIFIED = ("E.5/enclosed", "E.1(11)/enclosed", "E.1(12)/enclosed", "E.1(13)/enclosed", "E.1(14)/enclosed", "E.6/enclosed")
+
+
+def _write(T1: int, path: Path) -> None:
+    point(T1).write(path)
+
+
+for _T1 in LENGTHS:
+    book.certificate(f"stage2_T1_{_T1}.json", *CERTIFIED)(partial(_write, _T1))
