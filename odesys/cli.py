@@ -279,7 +279,7 @@ def verify(
     workers: Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="[default: all cores]")] = None,
     errata: Annotated[Path | None, typer.Option("--errata", metavar="FILE", help="Errata as .md or .tex.")] = None,
     certificates: Annotated[Path | None, typer.Option("--certificates", metavar="DIR",
-                                                      help="Write the certificates, for the programs in tools/.")] = None,
+                                                      help="Write certificates for tools/check_*.")] = None,
     json: JsonFile = None,
 ) -> None:
     """Check the claims of papers.
