@@ -95,12 +95,22 @@ class Expansion:
         """True if the expression is proved to vanish wherever it is defined."""
         return not self.numerator
 
-    def node(self, divided: bool = False) -> Node:
-        """The quotient in lowest terms as a node; `divided`: with remainder, term by term."""
+    def lowest_terms(self) -> tuple[Any, Any]:
+        """Numerator and denominator without common factor."""
         above, below = self.numerator, self.denominator
         if not below.is_constant():
             common = above.gcd(below)
             above, below = above / common, below / common
+        return above, below
+
+    def terms(self, polynomial: Any) -> list[tuple[Fraction, tuple[Node, ...]]]:
+        """Coefficients of a polynomial in the generators of this expansion, and the bases in each monomial."""
+        return [(Fraction(int(c.p), int(c.q)), tuple(b for b, e in zip(self._bases, monomial, strict=False) if e))
+                for monomial, c in polynomial.to_dict().items()]
+
+    def node(self, divided: bool = False) -> Node:
+        """The quotient in lowest terms as a node; `divided`: with remainder, term by term."""
+        above, below = self.lowest_terms()
         inverse = power(self._to_node(below), Fraction(-1))
         if not divided:
             return multiply(self._to_node(above), inverse)
