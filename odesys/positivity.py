@@ -61,7 +61,8 @@ def sign(node: Node, positive: Collection[str] = (), nonnegative: Collection[str
     if quotient.is_zero():
         return "zero"
     above, below = quotient.lowest_terms()
-    signs = [_sign_of(quotient.terms(part), strict, weak) for part in (above, below)]
+    parts = [[(c, tuple(base for base, _ in used)) for c, used in quotient.terms(part)] for part in (above, below)]
+    signs = [_sign_of(part, strict, weak) for part in parts]
     if "unknown" in signs or signs[1] in ("nonnegative", "nonpositive"):
         return "unknown"  # a divisor that may vanish has no sign
     return signs[0] if signs[1] == "positive" else _OPPOSITE[signs[0]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 
@@ -23,7 +24,7 @@ from odesys.positivity import sign
 HEADS = [1, -1]
 
 
-@pytest.mark.parametrize(("K", "L"), [(2, 3), (3, 4), (4, 5), (5, 4), (8, 3)])
+@pytest.mark.parametrize(("K", "L"), [(2, 3), (3, 4), (2, 5), (4, 4), (8, 3)])
 def test_every_sample_by_exhaustive_enumeration(K: int, L: int) -> None:
     right = {s.label: set() for s in setting.data(K, L).samples}
     for sample in setting.data(K, L).samples:
@@ -35,27 +36,30 @@ def test_every_sample_by_exhaustive_enumeration(K: int, L: int) -> None:
 
 @pytest.mark.parametrize("construction", [PRINTED, REPAIRED])
 def test_each_query_of_each_sample_sees_the_classes_of_the_generic_sample(construction) -> None:
-    e = Fraction(3)
-    for sample in setting.data(4, 5).samples:
+    e, seen = Fraction(3), set()
+    for sample in setting.data(3, 5).samples:
         words = [(token.removeprefix("-"), -1 if token.startswith("-") else 1) for token in sample.tokens]
         own = words[0][0][1:]
         for query, sq in words:
             kind, group = query[0], query[1:]
-            counts = dict.fromkeys(COUNTS, 0)
-            for word, s in words[2:]:
-                place = "j" if word[1:] == group or group == own else "i"
-                counts[("p_" if s > 0 else "q_") + place] += 1
+            counts = Counter(("p_" if s > 0 else "q_") + ("j" if word[1:] == group or group == own else "i")
+                             for word, s in words[2:])
             asked = Token(kind, "k" if group == own else "j", sq)
             assert asked in queries(sample.label).values()
+            situation = sample.label, asked, tuple(counts[name] for name in COUNTS)
+            if situation in seen:
+                continue
+            seen.add(situation)
             for head in (0, 1):
                 scores = [sk * sq * construction.scores.get((key[0], kind), (0, 0))[head] * (key[1:] == group)
                           for key, sk in words]
                 weights = [e**score for score in scores]
                 values = [sk if key[0] == construction.values else 0 for key, sk in words]
                 spelled = sum(w * v for w, v in zip(weights, values, strict=True)) / sum(weights)
-                env = {"C": Fraction(1)} | {name: Fraction(count) for name, count in counts.items()}
+                env = {"C": Fraction(1)} | {name: Fraction(counts[name]) for name in COUNTS}
                 node = row(construction, sample.label, asked, head)
                 assert graph.evaluate([node], env, {"exp": lambda z: e ** int(z)})[0] == spelled
+    assert len(seen) > 50
 
 
 def test_a_sample_that_is_not_of_the_definition_is_no_instance() -> None:

@@ -7,6 +7,7 @@ from . import (  # noqa: F401
     part_6_construction,
     part_b_c_symmetry,
     part_e_enclosed,
+    part_e_near_symmetry,
     part_e_stage_two,
     part_e_trajectories,
     part_f_stage_three,
