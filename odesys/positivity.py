@@ -81,6 +81,7 @@ def _factors_in(term: Node, strict: Collection[Node]) -> bool:
 
 def _sign_of(terms: list[tuple[Fraction, tuple[Node, ...]]], strict: set[Node], weak: set[Node]) -> str:
     """Of a polynomial, given as coefficients and the bases of each monomial."""
+    strict = strict | {base for _, bases in terms for base in bases if base.op == "num" and base.args[0] > 0}  # roots
     if any(base not in strict and base not in weak for _, bases in terms for base in bases):
         return "unknown"
     signs = {c > 0 for c, _ in terms}

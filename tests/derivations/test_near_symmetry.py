@@ -75,7 +75,8 @@ def test_broken_systems_fail_where_they_are_broken(mutation: str, part: str) -> 
 def test_the_subspace_is_needed_for_two_forces_to_vanish() -> None:
     force = sum_forces(sum_rates(Laboratory()))
     env = dict.fromkeys(graph.symbols(force.values()), 0.0) | {"n_c": 1.0, "n_v": 1.0, "b": 0.5, "M_cv_same": 0.3}
-    values = graph.evaluate([force["cv"], force["vv"]], env, {"exp": np.exp, "sigmoid": lambda z: 1 / (1 + np.exp(-z))}, float)
+    functions = {"exp": np.exp, "sigmoid": lambda z: 1 / (1 + np.exp(-z))}
+    values = graph.evaluate([force["cv"], force["vv"]], env, functions, float)
     assert min(abs(v) for v in values) > 1e-4
 
 

@@ -30,6 +30,8 @@ C, D, n, b = sym("C"), sym("D"), sym("n"), sym("b")
     (graph.exp(C) * 1.5, "unknown"),
     (n / n + b, "positive"),
     (b / n, "nonnegative"),
+    (graph.sqrt(graph.num(2)) * (graph.exp(C) - graph.exp(-C)), "positive"),
+    (graph.sqrt(graph.num(2)) - graph.exp(C), "unknown"),
 ])
 def test_sign(node, expected) -> None:
     assert sign(node, positive=["C", "D", "b"], nonnegative=["n"]) == expected
