@@ -51,15 +51,17 @@ def test_what_fails_as_printed_has_a_correction_that_holds(outcomes) -> None:
 
 @pytest.mark.slow
 def test_exact_claims_notice_broken_systems(outcomes) -> None:
-    exact = [o for o in outcomes if not o.claim.check.__module__.endswith(("trajectories", "three", "observations"))]
+    measured = ("trajectories", "three", "observations", "comparison", "neurons")
+    exact = [o for o in outcomes if not o.claim.check.__module__.endswith(measured)]
     summary = mutation_summary(mutation_runs(book, exact, MUTATIONS, lambda step, done: None))
     noticing = {o.claim.id for o in exact} - set(summary["survivors"])
     wanted = {"Def.2.1", "Eq.1", "5.4", "6.1", "B.2", "Sec.5.2-system", "C.2", "C.4", "D.1", "D.3", "D.4", "D.5", "D.7",
-              "Beyond.T_half", "App.E.5", "E.1-display", "App.E.6"}
+              "Beyond.T_half", "App.E.5", "E.1-display", "App.E.6", "Sec.5.2-display", "E.4(15)", "E.4"}
     assert wanted <= noticing
     # a survivor is a statement apart from the system, or one the symmetric mutations do not touch
     assert {k for k in summary["survivors"] if not book[k].apart} <= {
-        "Eq.2", "5.2", "5.3", "D.2", "D.6", "D.8", "B.1", "C.3", "C.5", "Beyond.sizes", "Beyond.manifold"}
+        "Eq.2", "5.2", "5.3", "D.2", "D.6", "D.8", "B.1", "C.3", "C.5", "Beyond.sizes", "Beyond.manifold",
+        "E.4/exact"}
 
 
 def test_verdicts_do_not_depend_on_the_order(outcomes) -> None:

@@ -185,9 +185,9 @@ def sums_along(lab: Laboratory, omega: float, T1: float, x_star: float) -> dict[
             "n_v": table[:, names.index("n_v")], "n_c": table[:, names.index("n_c")]}
 
 
-@book.claim("E.4(15)", "The asymmetry grows in proportion to itself", kind="inequality", uses=["B.2", "C.3", "D.7", "E.6", "Beyond.manifold"],
+@book.claim("E.4(15)", "The asymmetry grows in proportion to itself", kind="inequality", uses=["B.2", "C.3", "D.7", "Beyond.manifold"],
             statement=r"\Big|\frac{d\Delta}{dt}\Big|\le O(\Delta\,\Delta p),\quad \Delta p=\max|p-\tfrac13|",
-            reading="stage 2 at infinite width with all conflicting units on: each of the ten sums same + other has |derivative| <= c Delta "
+            reading="stage 2 at infinite width while all conflicting units are on (that they stay on is E.6): each of the ten sums same + other has |derivative| <= c Delta "
                     "Delta p with an explicit c linear in n_c, n_v, for every omega, T1 and t, hence so has their largest absolute value "
                     "Delta wherever it is differentiable; Delta p over the conflicting samples and the + head (the printed one is larger). "
                     "Measured besides on the grid of the sheet up to x* = 1: the bound holds there, and how large c need be")
