@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from derivations.two_mixture.claims import book
+from derivations.two_mixture.claims import book, part_e_near_symmetry
 from derivations.two_mixture.claims.part_e_near_symmetry import (
     KINDS,
     STILL,
@@ -16,8 +16,10 @@ from derivations.two_mixture.claims.part_e_near_symmetry import (
     exact_sums,
     explicit_constant,
     force_in_weights,
+    needed_after_start,
     sum_forces,
     sum_rates,
+    sums_along,
     weight_symbol,
 )
 from derivations.two_mixture.claims.part_e_trajectories import attention_at
@@ -53,6 +55,20 @@ def test_inequality_15_is_proved_and_the_constant_that_is_needed_is_that_of_the_
     assert verdict.constants["seen_at_T1_20"] == pytest.approx(0.217, abs=1e-3)
     assert verdict.constants["seen_at_T1_20"] < verdict.constants["c_at_T1_20"]
     assert set(verdict.details["parts"].values()) == {"holds (proof)"}
+
+
+def test_the_constant_needed_right_after_the_start_is_exact(monkeypatch) -> None:
+    limit = needed_after_start(Laboratory())
+    assert limit == {"n_v": Fraction(1, 4), "n_c": Fraction(1, 12)}
+    for omega, T1 in ((0.1, 20.0), (0.1, 3.0)):
+        run = sums_along(Laboratory(), omega, T1, 1.0)
+        first = run["rate"][0] / (run["delta"][0] * run["away"][0])
+        assert first == pytest.approx(max(run["n_v"][0] / 4, run["n_c"][0] / 12), rel=1e-3)
+    twice = {kind: 2 * rate for kind, rate in sum_rates(Laboratory()).items()}
+    monkeypatch.setattr(part_e_near_symmetry, "sum_rates", lambda lab: twice)
+    assert needed_after_start(Laboratory()) == {n: 2 * q for n, q in limit.items()}
+    monkeypatch.setattr(part_e_near_symmetry, "sum_rates", lambda lab: {"M_cc": sym("M_vc_same")})
+    assert needed_after_start(Laboratory()) is None, "a rate without a factor n is no such multiple"
 
 
 def test_forces_vanish_at_uniform_attention_and_not_elsewhere() -> None:

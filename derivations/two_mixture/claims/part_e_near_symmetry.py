@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -21,6 +21,7 @@ from ..closed_forms import stage_one
 from ..laboratory import Laboratory
 from ..trajectories import BIAS, GRID, stage_two
 from .book import CONFLICTING, SIGNS, all_units_on, attention, book, tokens
+from .part_5_2_display import quotient
 from .part_e_stage_two import manifold
 from .part_e_trajectories import SWEEP, attention_at
 
@@ -28,7 +29,7 @@ PAIRS = ("cc", "cv", "vc", "vv")
 KINDS = (*(f"M_{p}" for p in PAIRS), *(f"{m}_{p}" for m in "AB" for p in ("cc", "cv", "vv")))
 STILL = ("M_cv", "M_vv", "B_cv")  # the sums that vanish on the invariant subspace
 FARTHEST = Fraction(2, 3)  # |p - 1/3| for p in [0, 1]
-G = sym("g")
+G, OMEGA = sym("g"), sym("omega")
 
 
 # ---- the sums and their forces, from the derived equations ---------------------------------------------------------
@@ -168,6 +169,43 @@ def exact_inequality(lab: Laboratory) -> dict[str, Verdict]:
     }
 
 
+def start_of_stage_two(names: Iterable[str]) -> dict[Node, Node]:
+    """M = 0, A = B = omega^2 I in the reduced variables."""
+    diagonal = {f"{m}_{k}_same" for m in "AB" for k in ("cc", "vv")}
+    return {sym(n): OMEGA**2 if n in diagonal else ZERO for n in names if n[0] in "MAB"}
+
+
+def needed_after_start(lab: Laboratory) -> dict[str, Fraction] | None:
+    r"""The limit of max |d sum/dt| / (Delta Delta p) at T1 from above is the largest q n over the neurons n here.
+
+    At T1 the sums stand still and attention is uniform, so the limit is that of the next derivatives along the flow:
+    of the sums over :math:`\omega^2` times the fastest weight. None if they are no such multiples.
+    """
+    system = lab.reduced("stage2").system
+    rhs = all_units_on(dict(zip(system.names, system.nodes, strict=True)))
+    start = start_of_stage_two(system.names)
+    speed = dict(zip(start, graph.substitute([rhs[n.args[0]] for n in start], start), strict=True))
+
+    def along(node: Node) -> Node:
+        slopes = graph.substitute(graph.gradient(node, list(start)), start)
+        return graph.add(slope * speed[state] for slope, state in zip(slopes, start, strict=True))
+
+    weights = {along(w) for s in SIGNS for r in SIGNS for row in attention(lab, (1, s, r), +1, lifted=True) for w in row}
+    unit = sym("n_c") * OMEGA**2
+    speeds = [quotient(weight, unit) for weight in weights]
+    if None in speeds:
+        return None
+    fastest = max(abs(q) for q in speeds if q is not None) * unit
+    found = dict.fromkeys(("n_c", "n_v"), Fraction(0))
+    for second in (along(rate) for rate in sum_rates(lab).values()):
+        shares = {n: quotient(second, sym(n) * OMEGA**2 * fastest) for n in found}
+        known = next(((n, q) for n, q in shares.items() if q is not None), None)
+        if known is None:
+            return None
+        found[known[0]] = max(found[known[0]], abs(known[1]))
+    return found
+
+
 # ---- along trajectories --------------------------------------------------------------------------------------------
 
 
@@ -189,7 +227,7 @@ def sums_along(lab: Laboratory, omega: float, T1: float, x_star: float) -> dict[
             statement=r"\Big|\frac{d\Delta}{dt}\Big|\le O(\Delta\,\Delta p),\quad \Delta p=\max|p-\tfrac13|",
             reading="stage 2 at infinite width while all conflicting units are on (that they stay on is E.6): each of the ten sums same + other has |derivative| <= c Delta "
                     "Delta p with an explicit c linear in n_c, n_v, for every omega, T1 and t, hence so has their largest absolute value "
-                    "Delta wherever it is differentiable; Delta p over the conflicting samples and the + head (the printed one is larger). "
+                    "Delta wherever it is differentiable; Delta p over the conflicting samples and the + head (the printed one is at least that). "
                     "Measured besides on the grid of the sheet up to x* = 1: the bound holds there, and how large c need be")
 def asymmetry_inequality(lab: Laboratory) -> Verdict:
     """Exact steps, the constant they give, and the constant that is seen."""
@@ -209,7 +247,10 @@ def asymmetry_inequality(lab: Laboratory) -> Verdict:
         return measured(False, {"needed over proved": {str(k): v for k, v in room.items()}}, seen=seen)
     shares = [row["c over n_v"] for row in seen.values()]
     values = stage_one().neurons(20.0, BIAS)
-    text = f"c needed on the grid: {min(shares):.4f} n_v to {max(shares):.4f} n_v, largest right after T1"
+    text = f"c needed on the grid: {min(shares):.4f} n_v to {max(shares):.4f} n_v"
+    limit = needed_after_start(lab)
+    if limit is not None:
+        text += f"; exactly max({limit['n_v']} n_v, {limit['n_c']} n_c) in the limit at T1, so no smaller c works"
     return replace(exact.adding(seen=seen), sharpened=text).with_constants(
         c=str(to_sympy(c)), c_at_T1_20=float(graph.evaluate([c], values, {}, float)[0]),
         seen_at_T1_20=max(row["c"] for key, row in seen.items() if key.endswith("T1=20")))
@@ -222,19 +263,18 @@ def asymmetry_inequality(lab: Laboratory) -> Verdict:
                     "about the other six")
 def exact_sums(lab: Laboratory) -> Verdict:
     """Values and derivatives at T1, and the invariant subspace."""
-    omega = sym("omega")
     names = [n for n in lab.reduced("stage2").system.names if n[0] in "MAB"]
     first = lab.reduced("stage1")
     moving = sorted(set(first.system.moving) & set(names))
     if moving:
         return undecided(f"{moving[0]} moves in stage 1, so its value at T1 is not the start value")
-    start = {sym(n): omega**2 if n in {f"{m}_{k}_same" for m in "AB" for k in ("cc", "vv")} else ZERO for n in names}
+    start = start_of_stage_two(names)
     begin = dict(zip(first.system.names, first.initial_state(0.5), strict=True))  # one half squared is exact in binary
     other = [n for n in names if begin[n] != float(graph.evaluate([start[sym(n)]], {"omega": Fraction(1, 2)}, {})[0])]
     if other:
         return refuted({"omega": "1/2", "state": other[0], "start": float(begin[other[0]])})
     values = {kind: graph.substitute([sym(f"{kind}_same") + sym(f"{kind}_other")], start)[0] for kind in KINDS}
-    expected = {kind: omega**2 if kind[0] in "AB" and kind[2] == kind[3] else ZERO for kind in KINDS}
+    expected = {kind: OMEGA**2 if kind[0] in "AB" and kind[2] == kind[3] else ZERO for kind in KINDS}
     rates = sum_rates(lab)
     at_start = dict(zip(KINDS, graph.substitute([rates[kind] for kind in KINDS], start), strict=True))
     return combine({"values at T1": equal({kind: (values[kind], expected[kind]) for kind in KINDS}),
