@@ -1,6 +1,6 @@
 """numerics: floats live here. Integration by stages, maps, networks trained for real, and their comparison.
 
-integrate, integrate_stages, Stage, StopWhen    flows, switch by switch and stage by stage
+integrate, integrate_stages, Stage, StopWhen    flows, switch by switch, slide by slide and stage by stage
 iterate                                         maps (gradient descent and the like)
 random_network, simulate_network                finite width: weights really moved, measured as the same path scalars
 compare                                         theory against networks over widths and seeds

@@ -1,4 +1,4 @@
-r"""Adaptive integration by smooth pieces: gates are held between switches, and every switch is located.
+r"""Adaptive integration by smooth pieces: gates are held between switches, every switch is located, slides followed.
 
 A gate is 1 where its surface :math:`h_i(t, x) > 0`. With the gates g held, the field :math:`F_g` is smooth; the solvers
 under `scipy.integrate.solve_ivp` step through it while the surfaces are watched on their dense output. Where surfaces
@@ -6,7 +6,9 @@ reach zero, the gates to go on with are those that agree with the side the flow 
 
 .. math::  g_i = 1 \iff \partial_t h_i + \nabla h_i \cdot F_g > 0 \qquad\text{for all } i \text{ with } h_i = 0 .
 
-If no g does, the field points to a surface from both sides and the flow slides along it: the run stops there.
+If no g does, the field points to a surface from both sides and the flow slides along it (Filippov): the gates of the
+surfaces it stays on take values between 0 and 1, such that these surfaces stay zero, until one of them reaches an end.
+See `numerics.modes` for the choice of gates and `numerics.sliding` for the motion.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from odesys.errors import EquationError, IntegrationError, ParameterError
 from odesys.system import System, state_vector
 
 from .run import METHODS, Run
-from .surfaces import EPS
+from .scan import EPS
 from .trajectory import Cost, StagedTrajectory, StopWhen, Trajectory, join
 
 FOREVER = 1e100  # what an infinite end is to a solver: past every event of a state that still moves
@@ -48,9 +50,9 @@ class Stage:
 def integrate(system: System, x0: Any, t_span: tuple[float, float], parameters: Mapping[str, Any] | None = None,
               rtol: float = 1e-9, atol: Any = None, events: Sequence[StopWhen] = (), method: str = "DOP853",
               t_eval: Any = None, max_switches: int = 10_000, backend: str = "auto",
-              progress: Progress | None = None, *, on_slide: str = "stop", max_steps: int = 100_000,
+              progress: Progress | None = None, *, on_slide: str = "follow", max_steps: int = 100_000,
               label: str = "integrate") -> Trajectory:
-    r"""Integrate a flow over `t_span`, switch by switch.
+    r"""Integrate a flow over `t_span`, switch by switch and slide by slide.
 
     Parameters
     ----------
@@ -61,7 +63,8 @@ def integrate(system: System, x0: Any, t_span: tuple[float, float], parameters: 
     events : what to look for; terminal ones end the run. What starts past its level does not fire.
     method : DOP853, RK45, RK23; Radau, BDF, LSODA for stiff systems.
     t_eval : times to record (those reached); by default every step and every switch. Dense output is kept anyway.
-    on_slide : ``stop`` ends the run with stop = "slide", ``raise`` raises IntegrationError.
+    on_slide : ``follow`` goes on along the surface, ``stop`` ends the run with stop = "slide", ``raise`` raises
+        IntegrationError.
     progress : called with `label` and the fraction done.
 
     >>> import sympy as sp
@@ -69,6 +72,9 @@ def integrate(system: System, x0: Any, t_span: tuple[float, float], parameters: 
     >>> run = integrate(System.from_equations({x: 2 - sp.Heaviside(x - 1)}), [0], (0, 1))
     >>> [(e.name, round(e.time, 12)) for e in run.events], round(run.final["x"], 12)
     ([('x - 1', 0.5)], 1.5)
+    >>> run = integrate(System.from_equations({x: 2 - 3 * sp.Heaviside(x - 1)}), [0], (0, 1))
+    >>> [(s.name, round(s.start, 12), s.end) for s in run.slides], round(run.final["x"], 12)
+    ([('x - 1', 0.5, 1.0)], 1.0)
     """
     began = time.perf_counter()
     start, x, bound, compiled = _checked(system, x0, t_span, parameters, backend)
@@ -86,15 +92,15 @@ def integrate(system: System, x0: Any, t_span: tuple[float, float], parameters: 
     if wanted is not None:
         times = wanted[wanted <= run.t]
         states = solution(times).T if solution is not None and times.size else states[: times.size]
-    cost = Cost(run.evaluations, run.jacobians, run.steps, time.perf_counter() - began)
-    happened = tuple(sorted(run.events, key=lambda e: e.time))
+    cost = Cost(run.meter.fields, run.jacobians, run.steps, time.perf_counter() - began, run.meter.states)
+    happened = tuple(sorted(run.log.events, key=lambda e: e.time))
     return Trajectory(system, bound, times, states.reshape(-1, x.size), run.t, run.x, happened, stop, cost, solution)
 
 
 def integrate_stages(stages: Sequence[Stage], x0: Any, t_start: float = 0.0, **options: Any) -> StagedTrajectory:
     """Run stages one after the other; all have the same states, those that are frozen a zero right-hand side.
 
-    `options` are those of `integrate`, for every stage (no t_eval). A slide ends the whole run.
+    `options` are those of `integrate`, for every stage (no t_eval). A slide that is not followed ends the whole run.
     """
     runs: list[Trajectory] = []
     for stage in stages:
@@ -159,8 +165,8 @@ def _check_options(t_span: Any, rtol: float, method: str, t_eval: Any, events: S
         raise ParameterError(f"rtol = {rtol} must lie between {100 * EPS:.1e} and 1")
     if method not in METHODS:
         raise ParameterError(f"the method {method!r} is not known; choose {', '.join(METHODS)}")
-    if on_slide not in ("stop", "raise"):
-        raise ParameterError(f"on_slide = {on_slide!r} is not known; choose stop or raise")
+    if on_slide not in ("follow", "stop", "raise"):
+        raise ParameterError(f"on_slide = {on_slide!r} is not known; choose follow, stop or raise")
     names = [spec.name for spec in events]
     if len(set(names)) != len(names):
         raise ParameterError(f"two events have the same name: {', '.join(sorted(names))}")

@@ -1,41 +1,40 @@
-"""One integration in progress: smooth segments between switches, each step scanned for surfaces and events."""
+r"""One integration in progress: smooth segments, in each of which a mode (gates held, or sliding) is kept.
+
+Chattering can not occur. A segment starts in a mode that agrees with the rates it produces, so a surface with a rate
+other than zero leaves to the side of its gate, and time passes before it can return. A surface with zero rate is let go
+and watched: if it leaves to the side its gate denies, that mode is refused at this time for good, and the next one is
+tried: the other gate, then sliding. A mode in which no time passed is refused as well. There are finitely many modes,
+so either time passes or the run ends with an error.
+Switches that pile up (each turn around a corner shorter than the one before) end when the surfaces are zero within
+rounding, where they are one event; whatever else might accumulate ends at max_switches.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.integrate import BDF, DOP853, LSODA, RK23, RK45, Radau
-from scipy.optimize import brentq
 
 from odesys.codegen import Compiled
 from odesys.errors import IntegrationError
+from odesys.patterns import PatternTable
 
-from .surfaces import EPS, Surfaces
-from .trajectory import Event, StopWhen
+from .events import EventLog
+from .modes import EDGE, Mode
+from .scan import Found, Watch
+from .sliding import DRIFT, DRIFT_MULTISTEP, Slide
+from .surfaces import Surfaces
+from .trajectory import StopWhen
 
 METHODS = {"DOP853": DOP853, "RK45": RK45, "RK23": RK23, "Radau": Radau, "BDF": BDF, "LSODA": LSODA}
-SAMPLES = 4  # parts of a step at whose ends the surfaces are read
 EXACT_JACOBIAN_LIMIT = 40  # states; above this an implicit method takes differences of the field
 
 
-@dataclass
-class Found:
-    """What a step meets first: nothing, a ``switch``, an ``event``, or a surface ``denied`` by its gate (`index`)."""
-
-    kind: str = ""
-    time: float = math.nan
-    index: tuple[int, ...] = ()
-
-
 class Run:
-    """One integration: where it is, its gates, and what it has recorded.
-
-    `side` says on which side of zero each watched value is: surfaces first, then events; 0 until it has left zero.
-    """
+    """One integration: where it is, its mode, and what it has recorded."""
 
     def __init__(self, compiled: Compiled, parameters: Mapping[str, float], events: Sequence[StopWhen],
                  span: tuple[float, float], x: np.ndarray, method: str, tolerances: Mapping[str, Any],
@@ -44,68 +43,82 @@ class Run:
         self.compiled, self.specs, self.start, self.t, self.x = compiled, events, t, t, x
         self.method, self.tolerances, self.on_slide = method, tolerances, on_slide
         self.switches_left, self.steps_left = limits["max_switches"], limits["max_steps"]
-        self.evaluations = self.jacobians = self.steps = 0
-        self.surfaces = Surfaces(compiled, parameters, self.field, t, x)
+        self.jacobians = self.steps = 0
+        self.surfaces = Surfaces(compiled, parameters, tolerances)
+        self.meter = self.surfaces.meter
         self.watches = [spec.function(compiled, parameters) for spec in events]
-        self.count = self.surfaces.start.size
-        self.gates = np.where(self.surfaces.start > 0, 1.0, 0.0)
-        self.width = np.zeros(self.count)
-        self.side = np.sign(self.watched(t, x))
-        self.knots, self.states, self.pieces, self.events = [t], [x], list[Any](), list[Event]()
-        self.last_step, self.denied = 0.0, -1
-        self.tried: set[int] = set()
+        self.mode = self.surfaces.start_mode(t, x)
+        self.slide: Slide | None = None
+        self.watch = Watch(self.watched, self.surfaces.movable, events)
+        self.watch.side = np.sign(self.watched(t, x))
+        self.log = EventLog(self.surfaces, t)
+        self.knots, self.states, self.pieces = [t], [x], list[Any]()
+        self.last_step, self.entered = 0.0, math.nan
+        self.refused: set[tuple[int, ...]] = set()
 
-    def field(self, t: float, x: np.ndarray, gates: np.ndarray) -> np.ndarray:
-        """The field with gates held, counted; not a number outside of its domain, so that a solver steps shorter."""
-        self.evaluations += 1
-        try:
-            return self.compiled.field(t, x, gates)
-        except (ArithmeticError, ValueError):
-            return np.full(x.size, np.nan)
+    def field(self, t: float, x: np.ndarray) -> np.ndarray:
+        """The field of the present mode."""
+        return self.surfaces.field(t, x, self.mode.gates) if self.slide is None else self.slide.velocity(t, x)
 
     def watched(self, t: float, x: np.ndarray) -> np.ndarray:
-        """Values of all surfaces and events."""
-        return np.append(self.surfaces.values(t, x, self.gates), [watch(t, x) for watch in self.watches])
+        """Values of all surfaces (margins of the gates of those that slide) and events."""
+        values = self.surfaces.values(t, x, self.mode.gates)
+        if self.slide is not None:
+            values[self.slide.which] = self.slide.margins(t, x)
+        return np.append(values, [watch(t, x) for watch in self.watches])
 
     def run(self, report: Callable[[float], None]) -> str:
         """Go on until the end; gives the reason."""
-        if not np.isfinite(self.field(self.t, self.x, self.gates)).all():
+        if not np.isfinite(self.field(self.t, self.x)).all():
             raise IntegrationError(f"the right-hand side is not finite at the start, t = {self.t:g}", time=self.t)
         reason = self._turn(())
         while not reason:
             reason = self._segment(report)
+        self.log.finish(self.t)
         return reason
 
+    # ---- one segment -------------------------------------------------------------------------------------------------
+
     def _segment(self, report: Callable[[float], None]) -> str:
-        """Integrate with the present gates until one changes (then the reason is empty) or the run ends."""
+        """Integrate in the present mode until it changes (then the reason is empty) or the run ends."""
         if self.t >= self.end:
             return "end"
         solver = self._solver()
-        try:
-            while solver.status == "running":
-                message = solver.step()
-                self._check(solver, message)
-                dense = solver.dense_output()
-                found = self._scan(dense, self.t, solver.t)
-                if found.kind == "denied":
-                    return self._deny(found.index[0])
-                self._accept(dense, solver, found)
-                report((self.t - self.start) / (self.end - self.start))
-                if found.kind == "event":
-                    return f"event:{self.specs[found.index[0]].name}"
-                if found.kind == "switch":
-                    return self._turn(found.index)
-        finally:
-            self.jacobians += int(solver.njev)
+        while solver.status == "running":
+            message = solver.step()
+            self._check(solver, message)
+            if self._gates_multiply(solver):
+                self.jacobians += int(solver.njev)
+                return ""
+            dense = solver.dense_output()
+            found = self.watch.scan(self._states(dense, solver), self.t, float(solver.t))
+            if found.kind == "denied":
+                self.jacobians += int(solver.njev)
+                return self._deny(found.index)
+            self.log.events += found.events
+            self._accept(dense, solver, found)
+            report((self.t - self.start) / (self.end - self.start))
+            if found.kind:
+                self.jacobians += int(solver.njev)
+                return f"event:{self.specs[found.index].name}" if found.kind == "event" else self._turn((found.index,))
+            solver = self._back_on_surface(solver)
+        self.jacobians += int(solver.njev)
         return "end"
 
-    def _solver(self) -> Any:
-        gates, options = self.gates.copy(), {}
-        small = self.x.size <= EXACT_JACOBIAN_LIMIT and self.compiled.backend != "block"
+    def _solver(self, first_step: float | None = None) -> Any:
+        options: dict[str, Any] = dict(self.tolerances)
+        small = self.x.size <= EXACT_JACOBIAN_LIMIT and self.compiled.backend != "block" and self.slide is None
         if small and self.method in ("Radau", "BDF", "LSODA"):
+            gates = self.mode.gates
             options["jac"] = lambda t, x: self.compiled.jacobian(t, x, gates)
-        options |= self.tolerances
-        return METHODS[self.method](lambda t, x: self.field(t, x, gates), self.t, self.x, self.end, **options)
+        if first_step is not None:
+            options["first_step"] = min(first_step, self.end - self.t)
+        return METHODS[self.method](self.field, self.t, self.x, self.end, **options)
+
+    def _states(self, dense: Any, solver: Any) -> Callable[[float], np.ndarray]:
+        """The state at a time of the step just made: its ends as they are, dense output between and a little beyond."""
+        ends = {self.t: self.x, float(solver.t): solver.y}
+        return lambda t: ends[t] if t in ends else np.asarray(dense(t))
 
     def _check(self, solver: Any, message: str | None) -> None:
         self.steps += 1
@@ -123,135 +136,113 @@ class Run:
 
     def _accept(self, dense: Any, solver: Any, found: Found) -> None:
         t = found.time if found.kind else float(solver.t)
-        self.x = solver.y.copy() if t == solver.t else np.asarray(dense(t))
+        self.x = self._states(dense, solver)(t).copy()
         if t > self.t:
             self.knots.append(t)
             self.states.append(self.x)
             self.pieces.append(dense)
-        self.last_step, self.t, self.tried = t - self.t, t, set()
+            self.refused = set()
+        self.last_step, self.t = t - self.t, t
+
+    # ---- sliding -----------------------------------------------------------------------------------------------------
+
+    def _gates_multiply(self, solver: Any) -> bool:
+        """True if gates taken as affine turn out not to be at the end of a step: the step is made again with all."""
+        if self.slide is None or not self.mode.affine or self.slide.which.size < 2:
+            return False
+        t, x = float(solver.t), solver.y
+        if PatternTable(self.surfaces, t, x, self.mode.gates, self.slide.which).is_affine():
+            return False
+        self._take(Mode(self.mode.gates, self.mode.sliding, affine=False))
+        return True
+
+    def _back_on_surface(self, solver: Any) -> Any:
+        """After a step of a slide: keep its gates, take out the drift; a state that was moved needs a new solver."""
+        if self.slide is None or solver.status != "running":
+            return solver
+        self.slide.keep_guess(self.slide.gates(self.t, self.x))
+        room = DRIFT_MULTISTEP if self.method in ("BDF", "LSODA") else DRIFT
+        if not self.slide.has_drifted(self.t, self.x, self.tolerances, room):
+            return solver
+        self.jacobians += int(solver.njev)
+        self._move(self.slide.corrected(self.t, self.x))
+        return self._solver(getattr(solver, "h_abs", None))
+
+    def _move(self, x: np.ndarray) -> None:
+        if self.t > self.start:  # the start is given, and kept
+            self.x = self.states[-1] = x
+
+    def _take(self, mode: Mode) -> None:
+        self.mode = mode
+        self.slide = Slide(self.surfaces, mode) if mode.sliding.size else None
+
+    # ---- from mode to mode -------------------------------------------------------------------------------------------
 
     def _turn(self, crossed: Sequence[int]) -> str:
-        """Choose the gates at the present point, where the surfaces `crossed` have reached zero."""
+        """Choose the mode at the present point, where the surfaces `crossed` are at zero or their gates at an end."""
         if crossed:
             self.switches_left -= 1
+            if self.t == self.entered:  # no time has passed in this mode: not to be entered again at this time
+                self.refused.add(self.mode.key)
         if self.switches_left < 0:
             last = self.surfaces.names[crossed[0]]
             raise self._error(f"gates switched more than max_switches times up to t = {self.t:.9g}, last: {last}")
-        gates, zero, self.width, sliding = self.surfaces.choose(self.t, self.x, self.gates, self.last_step, crossed)
-        if sliding.size:
-            return self._slide(sliding)
-        for i in np.flatnonzero(gates != self.gates):
-            self._log_switch(int(i), int(gates[i]))
-        self.gates = gates
-        self.side[: self.count] = np.where(zero | ~self.surfaces.movable, 0.0, 2 * gates - 1)
+        present = self.mode
+        if self.slide is not None:
+            self._move(self.slide.corrected(self.t, self.x))
+            gates = present.gates.copy()
+            gates[present.sliding] = np.clip(self.slide.gates(self.t, self.x), 0, 1)
+            for i in set(crossed) & set(present.sliding.tolist()):
+                gates[i] = np.round(gates[i])
+            present = Mode(gates, present.sliding, present.affine)
+        choice = self.surfaces.choose(self.t, self.x, present, self.last_step, crossed, self.refused)
+        self.watch.width = choice.width
+        still = choice.zero | ~self.surfaces.movable
+        self.watch.side[: self.watch.count] = np.where(still, 0.0, 2 * choice.mode.gates - 1)
+        return self._enter(choice.mode)
+
+    def _enter(self, mode: Mode) -> str:
+        """Go on in a mode, unless it slides and that is not to be followed."""
+        if mode.sliding.size and self.on_slide != "follow":
+            return self._stop_at_slide(mode)
+        if mode.loose:
+            name = self.surfaces.names[int(mode.sliding[0])]
+            raise self._error(
+                f"at t = {self.t:.9g} the flow stays on {name} = 0, but that does not determine the gates and the "
+                f"equation of {mode.loose} depends on them; smooth the step, or end the run there with on_slide='stop'")
+        self.log.change(self.t, self.mode, mode)
+        self._take(mode)
+        self.entered = self.t
+        watch = self.watch
+        watch.own = 2 * mode.gates - 1
+        if self.slide is not None:
+            which = self.slide.which
+            if self.t > self.start:
+                self._move(self.slide.corrected(self.t, self.x))
+            watch.own[which], watch.width[which] = 1.0, EDGE / 10
+            watch.side[which] = np.where(self.slide.margins(self.t, self.x) > EDGE, 1.0, 0.0)
         return ""
 
     def _deny(self, i: int) -> str:
-        """A surface left its zero to the side its gate denies: try the other gate; if that was tried, it slides."""
-        if i in self.tried:
-            return self._slide(np.array([i]))
-        self.tried.add(i)
-        self.gates[i] = 1 - self.gates[i]
-        self._log_switch(i, int(self.gates[i]))
-        return ""
+        """A surface left its zero to the side its gate denies (a gate left [0, 1] at once): the next mode."""
+        self.refused.add(self.mode.key)
+        gate = self.mode.gates[i]
+        if self.slide is not None and i in self.slide.which:
+            trial: Mode | None = self.mode.release(i, float(np.round(gate)))
+            self.watch.width[i] = self.surfaces.width(self.t, self.x, self.mode.gates, self.last_step)[i]
+        else:
+            trial = self.mode.release(i, 1 - gate)
+            if trial.key in self.refused:
+                zero = np.flatnonzero(self.surfaces.movable & (self.watch.side[: self.watch.count] == 0))
+                trial = self.surfaces.slide_along(self.t, self.x, self.mode, i, zero)
+        self.watch.side[i] = 0.0
+        if trial is None or trial.key in self.refused:
+            return self._turn((i,))
+        return self._enter(trial)
 
-    def _log_switch(self, i: int, gate: int) -> None:
-        back = [e for e in self.events if e.kind == "switch" and e.time == self.t and e.detail["surface"] == i]
-        if back:
-            self.events.remove(back[0])
-        elif self.t > self.start:  # at the start a gate is chosen, not switched
-            self.events.append(Event(self.surfaces.names[i], "switch", self.t, {"surface": i, "gate": gate}))
-
-    def _slide(self, sliding: np.ndarray) -> str:
-        names = [self.surfaces.names[i] for i in sliding]
+    def _stop_at_slide(self, mode: Mode) -> str:
+        names = [self.surfaces.names[i] for i in mode.sliding]
         if self.on_slide == "raise":
             raise self._error(f"the flow slides from t = {self.t:.9g}: the field points to {names[0]} from both sides")
-        self.events.append(Event(names[0], "slide", self.t, {"surfaces": sliding.tolist(), "names": names}))
+        self.log.change(self.t, self.mode, mode)
         return "slide"
-
-    # ---- one step --------------------------------------------------------------------------------------------------
-
-    def _scan(self, dense: Any, start: float, end: float) -> Found:
-        """Follow all watched values through a step, part by part."""
-        if not self.side.size:
-            return Found()
-        side, events = self.side.copy(), list[Event]()
-        times, values = self._samples(dense, start, end)
-        found = Found()
-        for left, right, value in zip(times[:-1], times[1:], values[1:], strict=True):
-            lefts = self._wake(dense, side, value, start, left, right)
-            if lefts is None:
-                return Found("denied", start, (self.denied,))
-            found = self._first(dense, side, value, lefts, right, events)
-            if found.kind:
-                break
-        self.side = side
-        self.events += events
-        return found
-
-    def _samples(self, dense: Any, start: float, end: float) -> tuple[np.ndarray, np.ndarray]:
-        """Times and watched values along a step, with the lowest points of dips towards zero added."""
-        part = (end - start) / SAMPLES
-        times = start + part * np.arange(-1, SAMPLES + 2)  # one beyond each end: to see a dip there
-        times[-2] = end
-        values = np.array([self.watched(t, dense(t)) for t in times])
-        low, here, high = (values[k : len(values) - 2 + k] * self.side for k in range(3))
-        bend = low - 2 * here + high
-        shift = np.where(bend > 0, (low - high) / (2 * np.where(bend > 0, bend, 1.0)), 2.0)  # to the parabola's vertex
-        deep = (np.abs(shift) < 1) & (self.side != 0) & (here > 0) & (here - bend * shift**2 / 2 < here / 4)
-        extra = (times[1:-1, None] + part * shift)[deep]
-        extra = np.setdiff1d(extra[(extra > start) & (extra < end)], times)
-        added = [self.watched(t, dense(t)) for t in extra]
-        order = np.argsort(np.append(times[1:-1], extra), kind="stable")
-        return np.append(times[1:-1], extra)[order], np.array([*values[1:-1], *added])[order]
-
-    def _wake(self, dense: Any, side: np.ndarray, value: np.ndarray, start: float, left: float,
-              right: float) -> np.ndarray | None:
-        """Give a side to what has left zero; from where on each value is known to be on its side. None: denied."""
-        lefts = np.full(side.size, left)
-        side[self.count :] = np.where(side[self.count :] == 0, np.sign(value[self.count :]), side[self.count :])
-        gone = self.surfaces.movable & (side[: self.count] == 0) & (np.abs(value[: self.count]) > 16 * self.width)
-        for i in np.flatnonzero(gone):
-            side[i] = 2 * self.gates[i] - 1
-            if side[i] * value[i] < 0:  # it may have gone to its own side first, and come back
-                halves = start + (right - start) * 0.5 ** np.arange(1, 41)
-                own = (t for t in halves if side[i] * self.watched(t, dense(t))[i] > self.width[i])
-                lefts[i] = next(own, math.nan)
-                if math.isnan(lefts[i]):
-                    self.denied = int(i)
-                    return None
-        return lefts
-
-    def _first(self, dense: Any, side: np.ndarray, value: np.ndarray, lefts: np.ndarray, right: float,
-               events: list[Event]) -> Found:
-        """The first passage through zero in one part of a step that ends the segment; others are put into `events`."""
-        hits = np.flatnonzero((side != 0) & (side * value <= 0))
-        surfaces, found = hits[hits < self.count], Found(time=math.inf)
-        for left in np.unique(lefts[surfaces]):
-            group = surfaces[lefts[surfaces] == left]
-            t = self._root(dense, side, group, left, right)
-            if t < found.time:
-                nearest = group[np.argmin((side * self.watched(t, dense(t)))[group])]
-                found = Found("switch", t, (int(nearest),))
-        passed = [(self._root(dense, side, np.array([i]), lefts[i], right), i) for i in hits[hits >= self.count]]
-        for t, i in sorted(passed):
-            if t > found.time:
-                break
-            spec, direction = self.specs[i - self.count], -int(side[i])
-            side[i] = np.sign(value[i])
-            if spec.direction in (0, direction):
-                events.append(Event(spec.name, "user", t, {"direction": direction, "terminal": spec.terminal}))
-                if spec.terminal:
-                    return Found("event", t, (int(i) - self.count,))
-        return found if found.kind else Found()
-
-    def _root(self, dense: Any, side: np.ndarray, group: np.ndarray, left: float, right: float) -> float:
-        """When the first of a group of watched values reaches zero."""
-
-        def least(t: float) -> float:
-            return float((side * self.watched(t, dense(t)))[group].min())
-
-        for t in (right, left):
-            if least(t) == 0:
-                return t
-        return float(brentq(least, left, right, xtol=4 * EPS * (right - left), rtol=4 * EPS))

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.integrate import OdeSolution
 
 from odesys import graph
-from odesys.codegen import Compiled, generate
+from odesys.codegen import Compiled, node_function
 from odesys.errors import EquationError, ParameterError
 from odesys.field import BlockField
 from odesys.graph import Node
@@ -30,7 +30,8 @@ class Event:
     kind      what it is
     --------  ------------------------------------------------------------------------
     switch    a gate opened or closed (`detail`: surface, gate)
-    slide     the field points to a surface from both sides (`detail`: surfaces)
+    slide     the flow moved along a surface from `time` on (`detail`: surface, end, before, gate: the gate before
+              and after it, None if the run ended first)
     stage     a stage ended (`detail`: stop, its reason)
     user      an event asked for with `StopWhen` (`detail`: direction, terminal)
     """
@@ -83,18 +84,33 @@ class StopWhen:
             raise EquationError(f"the event {self.name} uses {unknown[0]}, which is no state, observable or parameter")
         if not graph.symbols([node]) <= known:
             node = graph.substitute([node], {graph.sym(n): v for n, v in system.observables.items()})[0]
-        code = straight_line_function(system, [node], parameters)
+        code = node_function(system, [node], parameters)
         return lambda t, x: float(code(t, x)[0]) - level
 
 
 @dataclass(frozen=True)
+class SlideInterval:
+    """A stretch of time in which the flow moved along one switching surface."""
+
+    name: str
+    surface: int
+    start: float
+    end: float
+
+
+@dataclass(frozen=True)
 class Cost:
-    """What a run took; runs add up."""
+    """What a run took; runs add up.
+
+    `field_evaluations` are calls of the field. `state_evaluations` are states at which the field or any gate was
+    computed, each counted once however many gates are tried there; root finding and dense output are included.
+    """
 
     field_evaluations: int = 0
     jacobian_evaluations: int = 0
     steps: int = 0
     seconds: float = 0.0
+    state_evaluations: int = 0
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(*(a + b for a, b in zip(asdict(self).values(), asdict(other).values(), strict=True)))
@@ -114,7 +130,7 @@ class Trajectory:
     times, states : recorded times (k,) and states (k, n); for a map the times are step numbers.
     end_time, end_state : where the run stopped, also if that time was not to be recorded.
     events : all events in the order of time.
-    stop : ``end`` (the time or number of steps asked for), ``slide``, or ``event:NAME``.
+    stop : ``end`` (the time or number of steps asked for), ``event:NAME``, or ``slide`` if slides are not followed.
     solution : dense output, one piece a step, broken where a gate switches; None for a map.
     """
 
@@ -193,6 +209,12 @@ class Trajectory:
         """Times of the events of one kind, of all names or of one."""
         return [e.time for e in self.events if e.kind == kind and name in (None, e.name)]
 
+    @property
+    def slides(self) -> tuple[SlideInterval, ...]:
+        """All stretches of sliding, in the order of their beginning."""
+        return tuple(SlideInterval(e.name, e.detail["surface"], e.time, e.detail["end"])
+                     for e in self.events if e.kind == "slide")
+
     def to_npz(self, path: str | Path) -> Path:
         """Save times, states, names, parameters, events and stop reason; no pickled objects."""
         arrays: dict[str, Any] = {
@@ -203,6 +225,7 @@ class Trajectory:
             "event_names": np.array([e.name for e in self.events], dtype=str),
             "event_kinds": np.array([e.kind for e in self.events], dtype=str),
             "event_times": np.array([e.time for e in self.events], dtype=float),
+            "event_ends": np.array([e.detail.get("end", e.time) for e in self.events], dtype=float),
             **{f"cost_{key}": value for key, value in self.cost.as_json().items()},
         }
         return write_atomic(path, lambda file: np.savez_compressed(file, **arrays))
@@ -303,21 +326,6 @@ def observable_names(system: System) -> tuple[str, ...]:
     """Names of the observables, without scalarising a system that is kept in blocks."""
     form = system.field
     return tuple(form.observable_blocks if isinstance(form, BlockField) else form.observables)
-
-
-def straight_line_function(system: System, roots: Sequence[Node],
-                           parameters: Mapping[str, float]) -> Callable[..., np.ndarray]:
-    """Straight-line code of (t, x, gates) for `roots`; without gates these follow the state."""
-    names = [f"out[{k}]" for k in range(len(roots))]
-    code = {gated: generate(system, roots, names, gated).function for gated in (False, True)}
-    p = list(parameters.values())
-
-    def run(t: float, x: np.ndarray, gates: np.ndarray | None = None) -> np.ndarray:
-        out = [0.0] * len(roots)
-        code[gates is not None](float(t), x.tolist(), p, [] if gates is None else gates.tolist(), out)
-        return np.array(out, dtype=float)
-
-    return run
 
 
 def _some(names: Sequence[str]) -> str:

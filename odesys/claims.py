@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from .errors import OdesysError
@@ -25,6 +26,10 @@ Check = Callable[[Any], Verdict]
 
 class ClaimError(OdesysError):
     """A claim is registered wrongly or asked for by a name that does not exist."""
+
+
+class CheckError(OdesysError):
+    """The check of a claim broke off instead of giving a verdict; `.claim` says which."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +53,12 @@ class Claim:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A claim with its verdict and the seconds it took."""
+    """A claim with its verdict, the seconds it took, and the parts of the laboratory it read (None: not recorded)."""
 
     claim: Claim
     verdict: Verdict
     seconds: float
+    reads: frozenset[str] | None = None
 
     @property
     def as_expected(self) -> bool:
@@ -74,12 +80,19 @@ class Outcome:
 
 
 class ClaimBook:
-    """The claims of one paper in the paper's order."""
+    """The claims of one paper in the paper's order.
+
+    `laboratory(mutation=...)` gives the paper's systems, broken in the way `mutations` describes. A laboratory may
+    record the parts a check uses in a set `reads` and say with `changes(part)` whether its mutation touches a part;
+    then checks that read nothing of what is broken are told apart from checks that do not notice it.
+    """
 
     def __init__(self, paper: str, laboratory: Callable[..., Any], reference: str = "",
-                 mutations: Sequence[str] = ()) -> None:
-        self.paper, self.laboratory, self.reference, self.mutations = paper, laboratory, reference, tuple(mutations)
+                 mutations: Mapping[str, str] | Sequence[str] = ()) -> None:
+        self.paper, self.laboratory, self.reference = paper, laboratory, reference
+        self.mutations = dict(mutations) if isinstance(mutations, Mapping) else dict.fromkeys(mutations, "")
         self._claims: dict[str, Claim] = {}
+        self._harmless: dict[tuple[str, str], str] = {}
 
     def claim(self, id: str, title: str, *, kind: str, statement: str, reading: str, uses: Sequence[str] = (),
               expect: str = HOLDS, same_as: str = "", level: str = "quick", beyond: bool = False,
@@ -100,6 +113,20 @@ class ClaimBook:
             return check
 
         return register
+
+    def harmless(self, mutations: str, ids: str, reason: str) -> None:
+        """State why these claims keep their verdict under these mutations; both are names with spaces between."""
+        for mutation, id in product(mutations.split(), ids.split()):
+            if mutation not in self.mutations:
+                raise ClaimError(f"there is no mutation {mutation!r}; there are {', '.join(self.mutations)}")
+            if (id, mutation) in self._harmless:
+                raise ClaimError(f"why {mutation} is harmless for {self[id].id} is stated twice")
+            self._harmless[self[id].id, mutation] = reason
+
+    @property
+    def reasons(self) -> Mapping[tuple[str, str], str]:
+        """Why a claim keeps its verdict under a mutation, where the book states it."""
+        return dict(self._harmless)
 
     def __iter__(self) -> Iterator[Claim]:
         return iter(self._claims.values())
@@ -124,8 +151,17 @@ class ClaimBook:
     def run(self, claim: Claim, **mutation: Any) -> Outcome:
         """Check one claim in a fresh laboratory, so that no verdict depends on the others."""
         began = time.perf_counter()
-        verdict = claim.check(self.laboratory(**mutation))
-        return Outcome(claim, verdict, time.perf_counter() - began)
+        lab = self.laboratory(**mutation)
+        try:
+            verdict = claim.check(lab)
+        except OdesysError:  # a sentence about the system: who asked for it knows whether that is news
+            raise
+        except Exception as error:
+            where = "".join(f" on {value}" for value in mutation.values())
+            raise CheckError(f"the check of {self.paper} {claim.id}{where} broke off: {type(error).__name__}: {error}",
+                             claim=claim.id) from error
+        reads = getattr(lab, "reads", None)
+        return Outcome(claim, verdict, time.perf_counter() - began, None if reads is None else frozenset(reads))
 
     def proof_graph(self) -> nx.DiGraph:
         """Directed graph of the claims: an edge from what is used to what uses it; a cycle is refused."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 #: base of all complaints about arguments and options; typer exports only this child of it, under all its versions
 _UsageError: Any = typer.BadParameter.__bases__[0]
 _EVENTS_SHOWN = 12
+_INTERRUPTED = 130
 
 
 class _Commands(TyperGroup):
@@ -41,10 +42,12 @@ class _Commands(TyperGroup):
         except _UsageError as error:
             code = _complain(_usage_sentence(error))
         except (KeyboardInterrupt, typer.Abort):
-            code = 130
+            code = _INTERRUPTED
         except BrokenPipeError:  # the reader has gone, as in `odesys list | head -1`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = 1
+        if code == _INTERRUPTED:  # some versions of typer turn the interrupt into this code themselves
+            typer.echo("odesys: interrupted", err=True)
         sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -206,10 +209,12 @@ def simulate(
     with progress_bar(f"simulating {chosen.name}") as progress:
         done = run(parameters, progress)
     print_table(f"{chosen.name}, {done.protocol}", ("observable", "final value"), done.final.items())
-    events = [(e["time"], e["kind"], e["name"]) for e in done.events]
+    slides = any("end" in e for e in done.events)  # a slide is an interval of time, the others happen at once
+    events = [(e["time"], *([e.get("end")] if slides else ()), e["kind"], e["name"]) for e in done.events]
     if events:
         left = f", the first {_EVENTS_SHOWN} of {len(events)}" if len(events) > _EVENTS_SHOWN else ""
-        print_table(f"events{left}", ("time", "kind", "name"), events[:_EVENTS_SHOWN])
+        columns = ("time", *(["until"] if slides else ()), "kind", "name")
+        print_table(f"events{left}", columns, events[:_EVENTS_SHOWN])
     print_table("cost", (*done.cost, "invariant drift"), [(*done.cost.values(), done.invariant_drift)])
     if done.note:
         typer.echo(f"note: {done.note}")
@@ -270,15 +275,23 @@ def verify(
     claim: Annotated[list[str] | None, typer.Option("--claim", metavar="ID", help="Only this; repeatable.")] = None,
     level: Annotated[Level, typer.Option("--level", help="quick leaves out the long checks.")] = Level.quick,
     mutations: Annotated[bool, typer.Option("--mutations", help="Run the claims on broken systems too.")] = False,
+    workers: Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="[default: all cores]")] = None,
     errata: Annotated[Path | None, typer.Option("--errata", metavar="FILE", help="Errata as .md or .tex.")] = None,
     json: JsonFile = None,
 ) -> None:
-    """Check the claims of papers; exit code 1 if one does not come out as expected."""
+    """Check the claims of papers.
+
+    Exit code 1 if a claim does not come out as expected. With --mutations also if a claim keeps its verdict on a broken
+    system that it reads and the book gives no reason why that is harmless, if it notices no mutation and the book does
+    not say why, or if a reason is given for a claim that does notice.
+    """
     from .verification import run_command
+    from .workers import cores
 
     output.prepare(errata, json)
-    chosen = [papers.find_paper(name) for name in names] if names else papers.all_papers()
-    if not run_command(chosen, claim or [], level.value, mutations, errata, json):
+    chosen = ({name: papers.find_paper(name) for name in names} if names
+              else {paper.name: paper for paper in papers.all_papers()})
+    if not run_command(chosen, claim or [], level.value, mutations, errata, json, workers or cores()):
         raise typer.Exit(1)
 
 

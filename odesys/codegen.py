@@ -169,6 +169,20 @@ def _numba_functions() -> dict[str, Any]:
     return table
 
 
+def node_function(system: System, roots: Sequence[Node], parameters: Mapping[str, float]) -> Callable[..., np.ndarray]:
+    """Straight-line code of (t, x, gates) for `roots`, parameters bound; without gates these follow the state."""
+    names = [f"out[{k}]" for k in range(len(roots))]
+    code = {gated: generate(system, roots, names, gated).function for gated in (False, True)}
+    p = list(parameters.values())
+
+    def run(t: float, x: np.ndarray, gates: np.ndarray | None = None) -> np.ndarray:
+        out = [0.0] * len(roots)
+        code[gates is not None](float(t), x.tolist(), p, [] if gates is None else gates.tolist(), out)
+        return np.array(out, dtype=float)
+
+    return run
+
+
 # ---- compiled systems ----------------------------------------------------------------------------------------------
 
 
@@ -204,6 +218,16 @@ class Compiled:
         """Values of all observables."""
         values = self._run(self._observable_code, t, x, None, len(self.system.observables))
         return dict(zip(self.system.observables, values.tolist(), strict=True))
+
+    @property
+    def surface_count(self) -> int:
+        """Number of switching surfaces, and of gates."""
+        return len(self.system.surfaces)
+
+    @property
+    def parameter_values(self) -> dict[str, float]:
+        """The numbers bound to the parameters, by name."""
+        return dict(zip(self.system.parameters, map(float, self._p), strict=True))
 
     @property
     def source(self) -> str:
@@ -286,9 +310,25 @@ class CompiledBlocks(Compiled):
         """Values of all switching surfaces, one an entry of each gated array."""
         if not self._gates:
             return np.empty(0)
-        roots = [blocks.apply(surface, argument) for argument, surface in self._gates]
         leaves = self._block.layout.unpack(np.asarray(x, dtype=float))
-        return np.concatenate([v.ravel() for v in blocks.evaluate(roots, leaves, self._values)])
+        return np.concatenate([v.ravel() for v in blocks.evaluate(self._surface_blocks, leaves, self._values)])
+
+    @property
+    def surface_count(self) -> int:
+        """Number of switching surfaces: the entries of all gated arrays."""
+        return sum(math.prod(argument.shape) for argument, _ in self._gates)
+
+    def surface_slopes(self, x: Any, direction: Any) -> np.ndarray:
+        """Derivatives of all switching surfaces along a direction of the state, by forward derivatives."""
+        from .block_tangent import tangent
+
+        unpack = self._block.layout.unpack
+        leaves, along = unpack(np.asarray(x, dtype=float)), unpack(np.asarray(direction, dtype=float))
+        return np.concatenate([v.ravel() for v in tangent(self._surface_blocks, leaves, along, self._values)])
+
+    @cached_property
+    def _surface_blocks(self) -> list[blocks.Block]:
+        return [blocks.apply(surface, argument) for argument, surface in self._gates]
 
     def jacobian(self, t: float, x: Any, gates: Any = None) -> np.ndarray:
         """Jacobian matrix by forward derivatives of the blocks, one direction a state."""

@@ -212,11 +212,11 @@ class _Search:
         for row, sample in itertools.product(plain, self.samples):
             self.look(row, sample)
         self.descend(plain)
-        owner: dict[Objective, tuple[Row, Vertex]] = {
-            row.objective(v): (row, v) for row in plain for v in row.generators if row.beta(v) > 0}
-        if owner:
+        asks = {(row.at(v), row.beta(v)): (row, v) for row in plain for v in row.generators if row.beta(v) > 0}
+        owner = {row.objective(v): (row, v) for row, v in asks.values()}
+        if owner and not self.hopeless():
             lean = lambda objective, z: self.lean(*owner[objective], z)  # noqa: E731
-            found = minimise(list(owner), self.region, tolerance, boxes, lean, self.hopeless)
+            found = minimise(list(owner), self.region, tolerance, boxes, lean, lambda low: self.enough(low, tolerance))
             self.used, (row, vertex) = found.boxes, owner[found.objective]
             low = None if found.low is None else sp.Rational(rational_below(found.low))
             if low is None or rate is None or (sign_of(low - rate) or 0) < 0:
@@ -229,7 +229,8 @@ class _Search:
         elif rate is not None:
             answer, witness = self.check_rest(rate, boxes)
         evidence = ("certificate" if plain else "proof") if answer != "undecided" else "measurement"
-        upper = rate if optimal else None if self.upper is None else sp.Rational(-rational_below(-self.upper))
+        known = optimal and rate is not None
+        upper = rate if known else None if self.upper is None else sp.Rational(-rational_below(-self.upper))
         transfers = metzler((1 if rate in (None, sp.oo) else rate) * matrix, is_map)
         return BoundResult(answer, rate if answer != "fails" else None, upper, optimal and answer == "holds",
                            witness or self.tight, name, transfers, evidence,
@@ -247,6 +248,11 @@ class _Search:
                 if lower < 0:
                     rate, name, self.tight = ratio, row.name, {**self.samples[0], **vertex}
         return rate, name, True
+
+    def enough(self, low: Fraction | None, tolerance: Fraction) -> bool:
+        """Whether the rate is known well enough between a lower end and the points seen."""
+        near = low is not None and self.upper is not None and self.upper - low <= tolerance * abs(self.upper)
+        return near or self.hopeless()
 
     def hopeless(self) -> bool:
         """Whether a point was found where only rates up to the wanted one work."""

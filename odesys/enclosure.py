@@ -30,7 +30,8 @@ from .separation import separate
 PRECISION = 64  # bits
 SECOND_ORDER_LIMIT = 12  # variables up to which second derivatives are worth their price
 NARROW = Fraction(1, 10**8)  # a range that is never worth splitting
-PART_BOXES, PART_TOLERANCE = 200, Fraction(1, 50)
+PATIENCE = 8  # boxes to look for a corner that is the exact minimum, even if the enclosure is narrow before
+PART_BOXES, PART_TOLERANCE = 40, Fraction(1, 20)
 Point = Mapping[str, Fraction]
 
 
@@ -98,12 +99,13 @@ class Objective:
     node: Node
     start: Ranges
     divisor: Fraction = Fraction(1)
+    coarse: bool = False  # hide all that can be hidden
 
     def __post_init__(self) -> None:
         used = graph.symbols([self.node])
         self.start = {name: ends for name, ends in self.start.items() if name in used}
         narrow = {name for name, (low, high) in self.start.items() if high - low <= NARROW}
-        self.outer, hidden = separate(self.node, narrow)
+        self.outer, hidden = separate(self.node, narrow, self.coarse)
         self.parts = {name: _part(part, tuple(self.start.items())) for name, part in hidden.items()}
         self.variables = sorted(graph.symbols([self.outer]) - narrow)
         self.narrow = narrow & graph.symbols([self.outer])
@@ -112,6 +114,10 @@ class Objective:
     @cached_property
     def _negative(self) -> Objective:
         return Objective(-self.node, self.start)
+
+    @cached_property
+    def _blurred(self) -> Objective:
+        return Objective(self.node, self.start, self.divisor, coarse=True)
 
     @cached_property
     def _slopes(self) -> list[Node]:
@@ -147,12 +153,13 @@ class Objective:
         return self._known[key]
 
     def bound(self, box: Ranges) -> Bound:
-        """Certified lower bound over a box."""
+        """Certified lower bound over a box; the first, widest one is seen without what can be hidden."""
+        if self.parts and not self.coarse and all(box[name] == ends for name, ends in self.start.items()):
+            return self._blurred.bound(box)
         hidden = {name: part.range(box)[0] for name, part in self.parts.items()}
         whole = {name: hidden[name] if name in hidden else box[name] for name in self.variables}
         thin = {name: box[name] for name in self.narrow}
-        first = all(box[name] == ends for name, ends in self.start.items())  # many need no second look
-        n, bends = len(self.variables), {} if first else self._bends
+        n, bends = len(self.variables), self._bends
         found = _over([*self._slopes, *bends.values(), *self._surfaces], whole | thin)
         slopes, curves = found[:n], dict(zip(bends, found[n:], strict=False))
         smooth = all(surface > 0 or surface <= 0 for surface in found[n + len(bends):])
@@ -177,7 +184,8 @@ class Objective:
             candidates += _over([self.outer], pinned | thin)
         lows = [found[0] for found in map(ends, candidates) if found is not None]
         point = self._lift(centre, dict(zip(self.variables, slopes, strict=True)), box)
-        return Bound(max(lows, default=None) and max(lows) / self.divisor, self._worst(slopes, pinned, whole), point)
+        low = max(lows) / self.divisor if lows else None
+        return Bound(low, self._worst(slopes, pinned, whole, box), point)
 
     def _sharper(self, slopes: list[Any], curves: Mapping[tuple[int, int], Any], whole: Ranges,
                  thin: dict[str, tuple[Fraction, Fraction]]) -> list[Any]:
@@ -193,7 +201,7 @@ class Objective:
                     at[k] += curve * away[j]
             return [a.intersection(b) for a, b in zip(slopes, at, strict=True)]
 
-    def _worst(self, slopes: Sequence[Any], pinned: Ranges, whole: Ranges) -> str | None:
+    def _worst(self, slopes: Sequence[Any], pinned: Ranges, whole: Ranges, box: Ranges) -> str | None:
         """The variable whose range costs most: among those not pinned, else among all that can be split."""
         open_ones: dict[str, float] = {}
         closed: dict[str, float] = {}
@@ -204,7 +212,7 @@ class Objective:
                 (open_ones if pinned[name][1] > pinned[name][0] else closed)[name] = cost
         if open_ones:
             return max(open_ones, key=lambda name: open_ones[name])
-        return max(closed, key=lambda name: closed[name], default=None)
+        return max(closed, key=lambda name: closed[name], default=self._widest(box))
 
     def _widest(self, box: Ranges) -> str | None:
         share = {name: (box[name][1] - box[name][0]) / (high - low) for name, (low, high) in self.start.items()
@@ -252,12 +260,12 @@ def _halves(box: Ranges, split: str) -> list[dict[str, tuple[Fraction, Fraction]
 
 
 def minimise(objectives: Sequence[Objective], region: Region | None, tolerance: Fraction, boxes: int,
-             visit: Visit | None = None, enough: Callable[[], bool] | None = None,
+             visit: Visit | None = None, enough: Callable[[Fraction | None], bool] | None = None,
              start: Ranges | None = None) -> Minimum:
     """Least value over all objectives and boxes, best first, until the enclosure is narrow or the boxes are spent.
 
     Boxes are cut down to the region; `visit` sees the points of the region that the search leans on; `enough` may end
-    the search early; `start` is a smaller box to search than the objectives' own.
+    the search at a lower end; `start` is a smaller box to search than the objectives' own.
     """
     heap: list[Any] = []
     seen: tuple[Fraction, Objective, Mapping[str, Fraction]] | None = None
@@ -289,7 +297,8 @@ def minimise(objectives: Sequence[Objective], region: Region | None, tolerance: 
         value = None if seen is None else seen[0]
         narrow = low is not None and value is not None and value - low <= tolerance * abs(value)
         corner = inside and low is not None and _exactly(objective, point, low)
-        if split is None or corner or narrow or used >= boxes or (enough is not None and enough()):
+        settled = narrow or (enough is not None and enough(low))
+        if split is None or corner or used >= boxes or (settled and used >= PATIENCE):
             return Minimum(low, value, objective, point, corner, used)
         heapq.heappop(heap)
         for half in _halves(box, split):

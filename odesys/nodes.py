@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
-from itertools import count
+from hashlib import blake2b
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -24,7 +24,6 @@ from .errors import EquationError
 
 Number = Fraction | float
 
-_counter = count()
 _F0, _F1, _MINUS = Fraction(0), Fraction(1), Fraction(-1)  # made once: a Fraction costs a microsecond
 _interned: WeakValueDictionary[Any, Node] = WeakValueDictionary()
 
@@ -44,7 +43,7 @@ class Node:
     __slots__ = ("__weakref__", "args", "op", "uid")
     op: str
     args: tuple[Any, ...]
-    uid: int
+    uid: bytes  # order of terms and factors; it depends on the expression alone, not on what was built before
 
     def __add__(self, other: Any) -> Node:
         other = _coerce(other)
@@ -113,9 +112,24 @@ def _intern(op: str, args: tuple[Any, ...]) -> Node:
     found = _interned.get(key)
     if found is None:
         found = Node.__new__(Node)
-        found.op, found.args, found.uid = op, args, next(_counter)
+        found.op, found.args, found.uid = op, args, _uid(op, args)
         _interned[key] = found
     return found
+
+
+def _uid(op: str, args: tuple[Any, ...]) -> bytes:
+    """Sort key of an expression: constants first, then symbols by name, then all else by a digest of its parts."""
+    if op == "num":
+        return b"\0" + repr(args[0]).encode()
+    if op == "sym":
+        return b"\1" + args[0].encode()
+    if op == "add":
+        parts = [part for c, t in args for part in (str(c).encode(), t.uid)]
+    elif op == "mul":
+        parts = [part for b, e in args for part in (b.uid, b"" if e is _F1 else str(e).encode())]
+    else:
+        parts = [args[0].uid]
+    return b"\2" + blake2b(b"\n".join((op.encode(), *parts)), digest_size=16).digest()
 
 
 def _restore(op: str, args: tuple[Any, ...]) -> Node:
@@ -205,7 +219,7 @@ def _from_linear(total: Mapping[Node, Number]) -> Node:
     return _intern("add", tuple(items))
 
 
-def _term_uid(item: tuple[Number, Node]) -> int:
+def _term_uid(item: tuple[Number, Node]) -> bytes:
     return item[1].uid
 
 
@@ -345,7 +359,7 @@ def _folds(base: Node, exponent: Fraction) -> bool:
     return base.op in ("num", "mul") or (base.op == "add" and (len(base.args) == 1 or base.args[0][0] not in (0, 1)))
 
 
-def _base_uid(item: tuple[Node, Fraction]) -> int:
+def _base_uid(item: tuple[Node, Fraction]) -> bytes:
     return item[0].uid
 
 
@@ -368,7 +382,8 @@ def step(node: Node) -> Node:
         return ONE if node.args[0] > 0 else ZERO
     leading = _leading(node)
     leading = -leading if leading < 0 else leading
-    return _intern("step", (node if leading in (0, 1) else scale(node, 1 / leading),))
+    # divided, not multiplied by 1 / leading: floats too get +-1 exactly, so that h and -h stay one surface
+    return _intern("step", (node if leading in (0, 1) else combine((c / leading, t) for c, t in linear_terms(node)),))
 
 
 def relu(node: Node) -> Node:

@@ -1,8 +1,8 @@
 """Reading order: which term, factor or sign comes first in print, whatever was built before.
 
-Nodes are kept in the order of their creation, which is fast but an accident of history. Print needs an order that only
-depends on the expression: by the states a term shows, then by its value at a fixed generic point. The value decides
-order and nothing else, so floats do no harm here.
+Terms of a node are kept in the order of a digest, which is the same in every run but says nothing to a reader. Print
+needs an order that shows: by the states of a term, then by its value at a fixed generic point. The value decides order
+and nothing else, so floats do no harm here.
 """
 
 from __future__ import annotations

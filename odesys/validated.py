@@ -18,6 +18,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -92,38 +93,39 @@ class Enclosure:
         >>> run.certify(x, ">0").as_stated, run.certify(x - 2, ">0").as_stated
         ('holds', 'fails')
         """
+        return self.certify_all({"": node}, relation, until, depth)[""]
+
+    def certify_all(self, nodes: Mapping[str, Any], relation: str = ">0", until: Fraction | None = None,
+                    depth: int = 24) -> dict[str, Verdict]:
+        """`certify` for several expressions at once, which costs little more than for one if they share terms."""
         if relation not in (">0", ">=0"):
             raise EquationError(f"the relation {relation!r} is not one of '>0', '>=0'")
-        node, pieces, vanishing = graph.as_node(node), 0, 0
+        going = {name: graph.as_node(node) for name, node in nodes.items()}
+        done: dict[str, Verdict] = {}
+        pieces, vanishing = dict.fromkeys(going, 0), dict.fromkeys(going, 0)
         with ball_context(self.precision, self.order + 1):
             for step in self.steps:
                 last = step.h if until is None else min(step.h, until - step.t)
-                if last <= 0:
+                going = {name: node for name, node in going.items() if name not in done}
+                if last <= 0 or not going:
                     break
                 try:
-                    model = self._model(node, step)
-                    if step is self.steps[0] and model[0].contains(0):
-                        vanishing = self._vanishing(node, step)
+                    models = self._models(list(going.values()), step)
+                    if step is self.steps[0]:
+                        vanishing |= {name: self._vanishing(node, step) for (name, node), model
+                                      in zip(going.items(), models, strict=True) if model[0].contains(0)}
                 except IntegrationError as stop:
-                    return undecided(str(stop), Evidence.CERTIFICATE, time=str(step.t))
-                skip, todo = vanishing if step is self.steps[0] else 0, [(Fraction(0), last, 0)]
-                while todo:
-                    a, b, level = todo.pop()
-                    value = polynomial_range(model[skip:], a, b)
-                    pieces += 1
-                    if value > 0 or (relation == ">=0" and value >= 0):
-                        continue
-                    if value < 0 or (relation == ">0" and value <= 0):
-                        return refuted({"t": str(step.t + b), "at most": _text(value.upper())}, Evidence.CERTIFICATE)
-                    middle = (a + b) / 2
-                    if polynomial_range(model[skip:], middle, middle) < 0:
-                        return refuted({"t": str(step.t + middle)}, Evidence.CERTIFICATE)
-                    if level == depth or not value.is_finite():
-                        where = f"{float(step.t + a):.17g} <= t <= {float(step.t + b):.17g}"
-                        return undecided(f"for {where} the enclosure {_text(value)} contains zero",
-                                         Evidence.CERTIFICATE, pieces=pieces)
-                    todo += [(middle, b, level + 1), (a, middle, level + 1)]
-        return certified(pieces=pieces, vanishing=vanishing, until=str(self.end_time if until is None else until))
+                    done |= {name: undecided(str(stop), Evidence.CERTIFICATE, time=str(step.t)) for name in going}
+                    break
+                for name, model in zip(going, models, strict=True):
+                    skip = vanishing[name] if step is self.steps[0] else 0
+                    against, count = _sign(model[skip:], step.t, last, relation, depth)
+                    pieces[name] += count
+                    if against is not None:
+                        done[name] = against
+        end = str(self.end_time if until is None else until)
+        held = {name: certified(pieces=pieces[name], vanishing=vanishing[name], until=end) for name in nodes}
+        return held | done
 
     def crossing(self, node: Any, tolerance: Fraction = Fraction(1, 10**9)) -> tuple[Fraction, Fraction] | None:
         """Rational times around the first zero of an expression: one sign up to the first, the other at the second.
@@ -132,11 +134,11 @@ class Enclosure:
         """
         node = graph.as_node(node)
         with ball_context(self.precision, self.order + 1):
-            first = self._model(node, self.steps[0])[0]
+            first = self._models([node], self.steps[0])[0][0]
             if first.contains(0):
                 raise IntegrationError(f"the sign at the start is not known: {_text(first)}", time=self.start_time)
             for step in self.steps:
-                model = [c if first > 0 else -c for c in self._model(node, step)]
+                model = [c if first > 0 else -c for c in self._models([node], step)[0]]
                 todo = [(Fraction(0), step.h)]
                 while todo:
                     a, b = todo.pop()
@@ -153,13 +155,25 @@ class Enclosure:
                     return step.t + a, step.t + after
         return None
 
+    def value(self, node: Any, time: Fraction) -> Interval:
+        """Rational ends around an expression at one moment of the run."""
+        if not self.start_time <= time <= self.end_time:
+            raise ParameterError(f"t = {time} is not in the enclosed run from {self.start_time} to {self.end_time}")
+        step = max((s for s in self.steps if s.t <= time), key=lambda s: s.t)
+        with ball_context(self.precision, self.order + 1):
+            model, after = self._models([graph.as_node(node)], step)[0], time - step.t
+            return interval(polynomial_range(model, after, after))
+
     def to_file(self, path: Path | str, claims: Iterable[Claim] = ()) -> None:
         """Write the run and the claims `certify` holds as a certificate for `tools/check_enclosure.py`."""
         claims = [(text, graph.as_node(node), relation) for text, node, relation in claims]
         table, index = program([*self.system.nodes, *(node for _, node, _ in claims)])
         stated = []
+        verdicts: dict[str, Verdict] = {}
+        for kind in sorted({relation for _, _, relation in claims}):
+            verdicts |= self.certify_all({text: node for text, node, relation in claims if relation == kind}, kind)
         for text, node, relation in claims:
-            verdict = self.certify(node, relation)
+            verdict = verdicts[text]
             if verdict.as_stated != "holds":
                 raise EquationError(f"the claim {text} is not certified: {verdict.as_stated}", verdict=verdict)
             stated.append({"text": text, "node": index[node], "relation": relation,
@@ -174,18 +188,20 @@ class Enclosure:
         }
         Path(path).write_text(json.dumps(data, indent=1, default=str) + "\n", encoding="utf-8")
 
-    def _model(self, node: Node, step: Step) -> list[Any]:
-        """Balls c_0 .. c_N with node(t + tau) in the sum of c_k tau^k for all tau in [0, h]."""
-        table, _ = program([node])
-        unknown = graph.symbols([node]) - {*self.system.names, *self.parameters, TIME}
+    def _models(self, nodes: Sequence[Node], step: Step) -> list[list[Any]]:
+        """Per node balls c_0 .. c_N with node(t + tau) in the sum of c_k tau^k for all tau in [0, h]."""
+        table, index = _table(tuple(nodes))
+        unknown = graph.symbols(nodes) - {*self.system.names, *self.parameters, TIME}
         if unknown:
             raise EquationError(f"{min(unknown)} is neither a state nor a parameter of the enclosed system")
         values = []
         for columns, time, length in ((self._at_tight(step), ball(step.t), self.order),
                                       (step.at_rough, hull(step.t, step.t + step.h), self.order + 1)):
             env = {**self.parameters, **state_series(self.system.names, columns, time, length)}
-            values.append(run(table, env)[-1])
-        return [coefficient(values[0], k) for k in range(self.order)] + [coefficient(values[1], self.order)]
+            values.append(run(table, env))
+        rows = [index[node] for node in nodes]
+        return [[coefficient(values[0][i], k) for k in range(self.order)] + [coefficient(values[1][i], self.order)]
+                for i in rows]
 
     def _at_tight(self, step: Step) -> tuple[list[Any], ...]:
         if step not in self._series:
@@ -288,6 +304,33 @@ def enclose(system: System, start: Mapping[str, Any] | Sequence[Any], t_end: Any
                 raise IntegrationError(f"the enclosure is lost at t = {float(time):.12g}", time=time)
             h = dyadic(h * Fraction(min(max(0.95 * good, 0.5), 1.5)))
         return Enclosure(system, fixed, known, tuple(steps), tuple(map(interval, tight)), order, precision)
+
+
+def _sign(model: Sequence[Any], start: Fraction, last: Fraction, relation: str,
+          depth: int) -> tuple[Verdict | None, int]:
+    """What speaks against a sign on [start, start + last] (None: nothing, it is certified), and the pieces used."""
+    todo, pieces = [(Fraction(0), last, 0)], 0
+    while todo:
+        a, b, level = todo.pop()
+        value = polynomial_range(model, a, b)
+        pieces += 1
+        if value > 0 or (relation == ">=0" and value >= 0):
+            continue
+        if value < 0 or (relation == ">0" and value <= 0):
+            return refuted({"t": str(start + b), "at most": _text(value.upper())}, Evidence.CERTIFICATE), pieces
+        middle = (a + b) / 2
+        if polynomial_range(model, middle, middle) < 0:
+            return refuted({"t": str(start + middle)}, Evidence.CERTIFICATE), pieces
+        if level == depth or not value.is_finite():
+            where = f"{float(start + a):.17g} <= t <= {float(start + b):.17g}"
+            return undecided(f"for {where} the enclosure {_text(value)} contains zero", Evidence.CERTIFICATE), pieces
+        todo += [(middle, b, level + 1), (a, middle, level + 1)]
+    return None, pieces
+
+
+@lru_cache(maxsize=64)
+def _table(nodes: tuple[Node, ...]) -> tuple[Any, dict[Node, int]]:
+    return program(nodes)
 
 
 def _spell(box: Interval) -> list[str]:

@@ -1,9 +1,8 @@
-"""Running a claim book: outcomes, mutation runs, and the errata list in Markdown and LaTeX, all generated."""
+"""Running a claim book: outcomes, the command that shows them, and the errata list in Markdown and LaTeX."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,84 +10,51 @@ import typer
 
 from . import output
 from .claims import Claim, ClaimBook, Outcome
-from .errors import IntegrationError, OdesysError
+from .mutation import mutation_lines, mutation_runs, mutation_summary
 from .paper import Paper, Progress
 from .terminal import print_files, print_table, progress_bar
 from .verdicts import FAILS, HOLDS, Evidence
+from .workers import run_tasks, tasks_of
 
 
-def verify(book: ClaimBook, claims: Sequence[Claim], progress: Progress) -> list[Outcome]:
-    """Check claims one after the other, each in a laboratory of its own."""
+def verify(book: ClaimBook, claims: Sequence[Claim], progress: Progress, workers: int = 1,
+           paper: str = "") -> list[Outcome]:
+    """Check claims, each in a laboratory of its own; the order and the number of processes change no verdict.
+
+    With several `workers` the processes find the book as that of `paper` (its name by default).
+    """
+    answers = run_tasks(paper or book.paper, book, tasks_of(claims), workers, progress)
     outcomes = []
-    for k, claim in enumerate(claims):
-        progress(claim.id, k / len(claims))
-        outcomes.append(book.run(claim))
+    for claim, found in zip(claims, answers, strict=True):
+        assert found.verdict is not None  # a check that does not come to a verdict raises
+        outcomes.append(Outcome(claim, found.verdict, found.seconds, found.reads))
     return outcomes
 
 
-@dataclass(frozen=True)
-class Mutant:
-    """What a claim says of a mutated system: `noticed` if its verdict changes, `refused` if it could not be run."""
-
-    claim: Claim
-    mutation: str
-    noticed: bool
-    how: str
-    refused: bool = False
-
-
-def mutation_runs(book: ClaimBook, outcomes: Sequence[Outcome], mutations: Iterable[str],
-                  progress: Progress) -> list[Mutant]:
-    """Run every claim on every mutated system and compare with its own verdict."""
-    found = []
-    names = list(mutations)
-    for k, outcome in enumerate(outcomes):
-        for mutation in names:
-            progress(f"{outcome.claim.id} on {mutation}", k / len(outcomes))
-            found.append(_mutant(book, outcome, mutation))
-    return found
-
-
-def _mutant(book: ClaimBook, outcome: Outcome, mutation: str) -> Mutant:
-    try:
-        other = book.run(outcome.claim, mutation=mutation).verdict
-    except IntegrationError as error:  # the run the claim speaks of does not exist for the mutated system
-        return Mutant(outcome.claim, mutation, True, f"no such run: {error}")
-    except OdesysError as error:  # e.g. the mutated data no longer have the symmetry the check is written in
-        return Mutant(outcome.claim, mutation, False, f"refused: {error}", refused=True)
-    before, after = (_answers(v.as_stated, v.corrected) for v in (outcome.verdict, other))
-    how = f"{before} -> {after}" if before != after else "same verdict"
-    return Mutant(outcome.claim, mutation, before != after, how)
-
-
-def _answers(as_stated: str, corrected: object) -> tuple[str, str]:
-    return as_stated, getattr(corrected, "as_stated", "")
-
-
-def run_command(papers: Sequence[Paper], ids: Sequence[str], level: str, with_mutations: bool, errata: Path | None,
-                json: Path | None) -> bool:
-    """The command ``odesys verify``: print tables, write what was asked for; True if all is as expected."""
+def run_command(papers: Mapping[str, Paper], ids: Sequence[str], level: str, with_mutations: bool, errata: Path | None,
+                json: Path | None, workers: int) -> bool:
+    """The command ``odesys verify``: print tables, write what was asked for; True if all is as it should be."""
     done: list[Outcome] = []
     mutated: dict[str, Any] = {}
-    for paper in papers:
+    for name, paper in papers.items():
         if paper.book is None:
             typer.echo(f"{paper.name} has no registered claims yet")
             continue
         book = paper.book()
         with progress_bar(f"verifying {paper.name}") as progress:
-            outcomes = verify(book, book.select(ids, level), progress)
-            mutants = mutation_runs(book, outcomes, book.mutations, progress) if with_mutations else []
+            outcomes = verify(book, book.select(ids, level), progress, workers, name)
+            mutants = mutation_runs(name, book, outcomes, book.mutations, progress, workers) if with_mutations else []
         _show(paper, outcomes)
         done += outcomes
         if mutants:
-            mutated[paper.name] = mutation_summary(mutants)
-            _show_mutations(mutated[paper.name])
+            mutated[paper.name] = mutation_summary(book, mutants)
+            typer.echo("\n".join(mutation_lines(mutated[paper.name])))
     if errata:
         text = errata_latex(done) if errata.suffix == ".tex" else errata_markdown(done)
         print_files([output.write_text(errata, text)])
     if json:
         output.write_json(json, {"claims": [o.as_json() for o in done], "mutations": mutated})
-    return all(outcome.as_expected for outcome in done)
+    return all(o.as_expected for o in done) and all(summary["explained"] for summary in mutated.values())
 
 
 def _show(paper: Paper, outcomes: Sequence[Outcome]) -> None:
@@ -106,32 +72,6 @@ def _show(paper: Paper, outcomes: Sequence[Outcome]) -> None:
             typer.echo(f"    instead ({fixed.as_stated}, {fixed.evidence}): {fixed.statement}\n    because {fixed.why}")
     strong = sum(o.verdict.evidence > Evidence.MEASUREMENT for o in outcomes if o.claim.kind != "definition")
     typer.echo(f"{len(outcomes)} claims; {strong} by proof or certificate, definitions not counted")
-
-
-def _show_mutations(summary: Mapping[str, Any]) -> None:
-    typer.echo(f"mutations: {summary['noticing']} of {summary['claims']} claims notice a broken system; the others:")
-    for claim, reason in summary["survivors"].items():
-        typer.echo(f"    {claim}: {reason}")
-
-
-def mutation_summary(mutants: Sequence[Mutant]) -> dict[str, Any]:
-    """Score: the share of claims that notice some mutation; survivors with the reason the book gives for them."""
-    by_claim: dict[str, list[Mutant]] = {}
-    for mutant in mutants:
-        by_claim.setdefault(mutant.claim.id, []).append(mutant)
-    blind = {key: rows[0].claim for key, rows in by_claim.items() if not any(m.noticed for m in rows)}
-    return {
-        "claims": len(by_claim), "noticing": len(by_claim) - len(blind),
-        "score": (len(by_claim) - len(blind)) / max(1, len(by_claim)),
-        "survivors": {key: claim.apart or _why(by_claim[key]) for key, claim in blind.items()},
-    }
-
-
-def _why(rows: Sequence[Mutant]) -> str:
-    refused = [m.mutation for m in rows if m.refused]
-    same = [m.mutation for m in rows if not m.refused]
-    text = f"the same verdict on {', '.join(same)}" if same else "never run"
-    return text + (f"; refused on {', '.join(refused)}" if refused else "")
 
 
 def errata_markdown(outcomes: Sequence[Outcome]) -> str:

@@ -31,6 +31,7 @@ FIGURES = {
     "2": "attention of the + head after training",
     "3": "attention-only training with Gaussian neurons",
     "4": "all scores of the + head",
+    "sliding": "simultaneous training for K = 3, L = 4, which slides along two ReLU kinks",
     "proof": "the proof graph, coloured by verdict",
 }
 

@@ -80,6 +80,26 @@ def neurons_at(T1: Fraction, b: Fraction, precision: int = PRECISION) -> dict[st
                 for name, at in zip(("n_c", "n_v"), begin, strict=True)}
 
 
+def growth_rows(sectors: SectorSystem, rate: Node) -> tuple[Node, ...]:
+    """The rows of dx/dt - rate A_3 x with x = (M_cv_same, A_cc_same, B_vv_same), as expressions of the 6 states."""
+    x, y, z = (sectors.scores[name] for name in ("M_cv_same", "A_cc_same", "B_vv_same"))
+    return tuple(_rate(sectors.system, node) - rate * ask for node, ask in ((x, y + z), (y, x), (z, x)))
+
+
+def _rate(system: System, node: Node) -> Node:
+    """The time derivative of an expression of the states."""
+    slopes = graph.gradient(node, [sym(name) for name in system.names])
+    return graph.add(slope * change for slope, change in zip(slopes, system.nodes, strict=True))
+
+
+def pre_activations(sectors: SectorSystem) -> dict[str, Node]:
+    """H_+ + b on the four conflicting samples, as expressions of the 6 states."""
+    system, mapping = dynamics.reduced("stage2").system, {sym(name): node for name, node in sectors.scores.items()}
+    names = [name for name in sorted(system.observables) if name.startswith("H_p_")]
+    nodes = graph.substitute([system.observables[name] for name in names], mapping)
+    return {f"{name} + b": node + sym("b") for name, node in zip(names, nodes, strict=True)}
+
+
 def enclose_stage_two(sectors: SectorSystem, omega: Fraction, b: Fraction, T1: Fraction, length: Fraction) -> Enclosure:
     """The scores from T1 (time 0 of the enclosure) on, for `length`."""
     parameters = {"b": b, "omega": omega, **neurons_at(T1, b)}

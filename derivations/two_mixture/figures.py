@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 
 from numerics.finite_width import Network, attention, descent_run, outputs, random_network
+from numerics.integrate import integrate
 from numerics.iterate import iterate
 from numerics.plotting import draw_layers, figure, save
+from numerics.trajectory import Trajectory
 from odesys.paper import Progress
 
 from . import dynamics, setting
@@ -163,6 +165,47 @@ def figure_4(folder: Path, progress: Progress) -> list[Path]:
     return save(fig, folder, "fig4")
 
 
+KINKS: dict[str, Any] = {"K": 3, "L": 4, "omega": 0.1, "b": 0.5}
+
+
+@cache
+def sliding_run() -> Trajectory:
+    """Simultaneous training for K = 3, L = 4 to t = 600, which slides along two ReLU kinks."""
+    reduced = dynamics.reduced("simultaneous", KINKS["K"], KINKS["L"])
+    return integrate(reduced.system, reduced.initial_state(KINKS["omega"]), (0.0, 600.0), {"b": KINKS["b"]},
+                     rtol=1e-10, atol=1e-14)
+
+
+def figure_sliding(folder: Path, progress: Progress) -> list[Path]:
+    """The loss and the two kinks that simultaneous training slides along, slides shaded."""
+    progress("integrating", 0.1)
+    run = sliding_run()
+    compiled = run.system.compile({"b": KINKS["b"]})
+    fig, axes = figure(1, 3, (14.0, 4.0))
+    close = (min(s.start for s in run.slides) - 4, max(s.end for s in run.slides) + 4)
+    for ax, (begin, end) in zip(axes, ((0.0, 600.0), (0.0, 600.0), close), strict=True):
+        times = np.linspace(begin, end, 1201)
+        states = run.at(times)
+        if ax is axes[0]:
+            ax.semilogy(times, [compiled.observables(t, x)["loss"] for t, x in zip(times, states, strict=True)], "C7")
+        else:
+            table = np.array([compiled.surfaces(t, x) for t, x in zip(times, states, strict=True)])
+            for colour, slide in zip(("C0", "C3"), run.slides, strict=True):
+                label = f"${setting.surface_tex(slide.name, KINKS['K'], KINKS['L'])}$"
+                ax.plot(times, table[:, slide.surface], color=colour, label=label)
+            ax.axhline(0, color="0.6", linewidth=0.8)
+        for colour, slide in zip(("C0", "C3"), run.slides, strict=True):
+            ax.axvspan(slide.start, slide.end, color=colour, alpha=0.2, linewidth=0)
+        ax.set(xlabel="t", xlim=(begin, end))
+    axes[0].set_title("(a) population loss")
+    axes[1].set_title("(b) two ReLU arguments; off where negative")
+    axes[2].set(title="(c) the same at the slides", ylim=(-0.06, 0.06))
+    axes[1].legend(fontsize=8)
+    parts = "; ".join(f"[{s.start:.3f}, {s.end:.3f}]" for s in run.slides)
+    fig.suptitle(f"K = 3, L = 4, omega = 0.1, b = 1/2, all weights at once: slides on {parts}", fontsize=10)
+    return save(fig, folder, "sliding")
+
+
 VERDICT_COLOURS = {
     "holds, proof": "#9fd3a8", "holds, certificate": "#a9cfe8", "holds, measurement": "#f3e3a2",
     "fails as printed": "#eeaaa3", "undecided": "#bbbbbb", "not run": "#eeeeee",
@@ -191,7 +234,7 @@ def _token_tex(token: str) -> str:
 
 
 def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
-    """Loss, neurons and scores of a simulated run, with its events as vertical lines."""
+    """Loss, neurons and scores of a simulated run, with its events as vertical lines and its slides shaded."""
     fig, axes = figure(1, 3, (14.0, 4.0))
     time = columns["t"]
     panels = (("loss",), ("n_v", "n_c"), tuple(name for name in columns if name.startswith("M_")))
@@ -199,6 +242,9 @@ def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], fo
         for k, name in enumerate(names):
             ax.plot(time, columns[name], color=COLOURS.get(name, f"C{k}"), label=TEX.get(name, name))
         for event in events:
+            if "end" in event:
+                ax.axvspan(event["time"], event["end"], color="0.8", alpha=0.6, linewidth=0)
+                continue
             ax.axvline(event["time"], color="0.7", linewidth=0.8, linestyle=":" if event["kind"] == "switch" else "--")
         ax.set(xlabel="t", title=title)
         if len(names) > 1:

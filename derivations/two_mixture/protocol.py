@@ -56,10 +56,9 @@ def three_stage_run(parameters: Mapping[str, Any], progress: Progress = silent) 
 
 
 def _not_learned(run: Trajectory, parameters: Mapping[str, Any]) -> IntegrationError:
-    why = "the flow slides along a ReLU kink there" if run.stop == "slide" else "raise t_end, T1 or omega"
     return IntegrationError(
         f"the score of c1 for v1 has not reached x_star = {parameters['x_star']:g} by t = {run.end_time:g} "
-        f"(it is {run.final['M_cv_same']:.3g}); {why}",
+        f"(it is {run.final['M_cv_same']:.3g}); raise t_end, T1 or omega",
         time=run.end_time,
     )
 
@@ -97,7 +96,7 @@ def _simulation(name: str, parameters: Mapping[str, Any], run: Trajectory) -> Si
     columns = {"t": times, "loss": np.array(losses), **{n: states[:, i] for i, n in enumerate(system.names)}}
     # the events that end stages 2 and 3 are stage events of the protocol
     events = tuple({"name": e.name, "kind": "stage" if e.kind == "user" else e.kind, "time": e.time}
-                   for e in run.events)
+                   | ({"end": e.detail["end"]} if e.kind == "slide" else {}) for e in run.events)
 
     def plot(folder: Any) -> Any:
         from .figures import plot_run
@@ -110,10 +109,6 @@ def _simulation(name: str, parameters: Mapping[str, Any], run: Trajectory) -> Si
 
 def _note(run: Trajectory, parameters: Mapping[str, Any]) -> str:
     """Why a run ended before what was asked, in one sentence; empty if it did not."""
-    if run.stop == "slide":
-        where = next(event.name for event in reversed(run.events) if event.kind == "slide")
-        return (f"stopped at t = {run.end_time:g}: the flow slides along the kink {where} + b = 0, "
-                f"and sliding motion is not followed yet")
     if run.stop == "end" and any(event.name == "T2" for event in run.events):
         return f"stopped at t_end = {parameters['t_end']:g} before the loss reached eps = {parameters['eps']:g}"
     return ""

@@ -65,6 +65,17 @@ def _token(sign: int, k: int) -> str:
     return f"v{k}" if sign > 0 else f"-v{k}"
 
 
+def surface_tex(name: str, K: int = 2, L: int = 3) -> str:
+    """A switching surface in the paper's notation: ``H_p_4`` is the head + on the fourth sample.
+
+    >>> surface_tex("H_p_4")
+    'H_+(c_1, -v_1, -v_2) + b'
+    """
+    _, head, number = name.split("_")
+    tokens = ", ".join(f"{token[:-1]}_{token[-1]}" for token in data(K, L).samples[int(number) - 1].tokens)
+    return f"H_{'+' if head == 'p' else '-'}({tokens}) + b"
+
+
 def is_conflicting(sample: Sample) -> bool:
     """True if the distractor carries the other sign than the label (L = 3)."""
     return sample.tokens[2].startswith("-") == (sample.label > 0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from numerics.integrate import integrate
 from numerics.trajectory import StopWhen, Trajectory
 from odesys.errors import IntegrationError
 
-from .laboratory import Laboratory
+from .laboratory import Laboratory, shared
 
 RTOL = 1e-11
 BIAS = 0.5
@@ -45,7 +44,7 @@ class StageTwo:
         return self.run.times[0] + self.duration * fraction
 
 
-@cache
+@shared
 def stage_two(lab: Laboratory, omega: float = 0.1, T1: float = 20.0, x_star: float = 1.0) -> StageTwo:
     """Integrate stage 1 to T1 and stage 2 until the score of c1 for v1 is x_star."""
     first = lab.reduced("stage1")
@@ -57,7 +56,7 @@ def stage_two(lab: Laboratory, omega: float = 0.1, T1: float = 20.0, x_star: flo
     return StageTwo(omega, begin, run)
 
 
-@cache
+@shared
 def stage_three(lab: Laboratory, omega: float, T1: float, x_star: float, duration: float) -> Trajectory:
     """Integrate stage 3 for a given time after T2."""
     second = stage_two(lab, omega, T1, x_star).run

@@ -7,8 +7,11 @@ import json
 import pytest
 
 from derivations.two_mixture.claims import book
-from derivations.two_mixture.laboratory import MUTATIONS
-from odesys.verification import errata_latex, errata_markdown, mutation_runs, mutation_summary, verify
+from derivations.two_mixture.laboratory import MUTATIONS, Laboratory, shared
+from odesys.errors import IntegrationError
+from odesys.mutation import mutation_runs, mutation_summary
+from odesys.paper import silent
+from odesys.verification import errata_latex, errata_markdown, verify
 
 P, C, M = "proof", "certificate", "measurement"
 EXPECTED = {
@@ -34,7 +37,7 @@ MISPRINTS = {"6.1", "App.E.5", "B.1", "E.1-display", "E.3", "E.5", "H.1", "Sec.5
 
 @pytest.fixture(scope="module")
 def outcomes():
-    return verify(book, book.select(level="quick"), lambda step, done: None)
+    return verify(book, book.select(level="quick"), silent)
 
 
 def test_table_of_verdicts(outcomes) -> None:
@@ -49,26 +52,109 @@ def test_what_fails_as_printed_has_a_correction_that_holds(outcomes) -> None:
             assert outcome.claim.expect == "fails"
 
 
+NOTICED = {  # one mutation that each of these must notice; the long table is a slow test
+    "Def.2.1": "labels", "Eq.1": "bias", "Eq.2": "sign", "Def.5.1": "start", "C.1": "start", "B.1": "neurons",
+    "C.2": "swap", "C.3": "swap", "C.4": "sign", "C.5": "sign", "Beyond.sizes": "double", "Beyond.manifold": "repeat",
+    "D.1": "consistent", "D.2": "own", "D.6": "bias", "D.8": "bias", "5.2": "own", "5.3": "neurons", "5.4": "repeat",
+    "6.1": "repeat", "Sec.5.2-display": "flip", "E.4(15)": "double", "E.4/exact": "start", "E.3/trajectory": "double",
+    "F.2": "neurons", "5.4-text": "repeat", "E.4": "groups", "E.7": "groups", "F-text": "groups",
+}
+
+
+def test_each_of_these_notices_what_is_broken(outcomes) -> None:
+    for outcome in outcomes:
+        if outcome.claim.id in NOTICED:
+            (mutant,) = mutation_runs("two_mixture", book, [outcome], [NOTICED[outcome.claim.id]], silent)
+            assert mutant.state == "killed", mutant
+
+
 @pytest.mark.slow
 def test_exact_claims_notice_broken_systems(outcomes) -> None:
-    measured = ("trajectories", "three", "observations", "comparison", "neurons")
+    measured = ("trajectories", "three", "comparison", "neurons")
     exact = [o for o in outcomes if not o.claim.check.__module__.endswith(measured)]
-    summary = mutation_summary(mutation_runs(book, exact, MUTATIONS, lambda step, done: None))
-    noticing = {o.claim.id for o in exact} - set(summary["survivors"])
-    wanted = {"Def.2.1", "Eq.1", "5.4", "6.1", "B.2", "Sec.5.2-system", "C.2", "C.4", "D.1", "D.3", "D.4", "D.5", "D.7",
-              "Beyond.T_half", "App.E.5", "E.1-display", "App.E.6", "Sec.5.2-display", "E.4(15)", "E.4"}
-    assert wanted <= noticing
-    # a survivor is a statement apart from the system, or one the symmetric mutations do not touch
-    assert {k for k in summary["survivors"] if not book[k].apart} <= {
-        "Eq.2", "5.2", "5.3", "D.2", "D.6", "D.8", "B.1", "C.3", "C.5", "Beyond.sizes", "Beyond.manifold",
-        "E.4/exact"}
+    mutants = mutation_runs("two_mixture", book, exact, MUTATIONS, silent)
+    summary = mutation_summary(book, mutants)
+    assert [m for m in mutants if m.unexplained] == [] and summary["stale_reasons"] == []
+    assert summary["score"] > 0.5 and summary["pairs"]["killed"] > 100, summary["pairs"]
+    for outcome in exact:
+        noticed = "killed" in summary["table"][outcome.claim.id].values()
+        assert noticed == bool(outcome.reads), f"{outcome.claim.id} reads {set(outcome.reads)}"
+        assert noticed == (not outcome.claim.apart)
+
+
+def test_what_is_not_read_changes_nothing(outcomes) -> None:
+    known = {o.claim.id: o for o in outcomes}
+    pairs = (("D.1", "flip"), ("C.3", "neurons"), ("Def.2.1", "bias"), ("Def.5.1", "own"), ("5.4", "weight"))
+    for id, mutation in pairs:
+        (mutant,) = mutation_runs("two_mixture", book, [known[id]], [mutation], silent)
+        assert mutant.state == "unread"
+        assert book.run(book[id], mutation=mutation).verdict == known[id].verdict
+
+
+def test_every_mutation_changes_something_and_the_others_stay() -> None:
+    parts = ("model", "samples", "data", "start", "outputs", "stage1", "stage2", "stage3", "simultaneous")
+    changed = {name: {part for part in parts if Laboratory(name).changes(part)} for name in MUTATIONS}
+    derived = {"stage1", "stage2", "stage3", "simultaneous"}
+    assert changed["start"] == {"start"} and changed["double"] == changed["flip"] == {"stage2", "simultaneous"}
+    assert changed["groups"] == changed["flip"]
+    assert changed["neurons"] == derived - {"stage2"} and changed["own"] == derived
+    assert changed["consistent"] == {"data", *derived} - {"stage2"} and changed["weight"] == {"data", *derived}
+    assert changed["bias"] == {"model", "outputs", *derived}
+    assert changed["labels"] == {"samples", "data", "outputs", *derived}
+    assert all(MUTATIONS.values()) and not any(Laboratory().changes(part) for part in parts)
+    assert Laboratory("start").changes("something else"), "what can not be compared counts as changed"
+
+
+def test_what_is_shared_is_read_by_everyone_who_uses_it() -> None:
+    calls = []
+
+    @shared
+    def size(lab: Laboratory, extra: int) -> int:
+        calls.append(lab.mutation)
+        if extra < 0:
+            raise IntegrationError("no such run", time=0.0)
+        return lab.reduced("stage1").system.dimension + extra
+
+    labs = [Laboratory(), Laboratory(), Laboratory("double")]
+    assert [size(lab, 1) for lab in labs] == [23, 23, 23] and calls == ["", "double"]
+    assert all(lab.reads == {"stage1"} for lab in labs)
+    for lab in labs:
+        with pytest.raises(IntegrationError, match="no such run"):
+            size(lab, -1)
+    assert calls == ["", "double", "", "double"], "an error is remembered too"
 
 
 def test_verdicts_do_not_depend_on_the_order(outcomes) -> None:
-    again = verify(book, [book[i] for i in ("E.3", "D.8", "C.2", "Eq.2")], lambda step, done: None)
+    again = verify(book, [book[i] for i in ("E.3", "D.8", "C.2", "Eq.2")], silent)
     first = {o.claim.id: o.as_json() for o in outcomes}
     for outcome in again:
         assert outcome.as_json() | {"seconds": 0} == first[outcome.claim.id] | {"seconds": 0}
+
+
+def test_verdicts_do_not_depend_on_the_number_of_processes(outcomes) -> None:
+    ids = ("Def.2.1", "Eq.1", "D.1", "D.7", "E.3", "H.1")
+    spread = verify(book, [book[i] for i in ids], silent, workers=2)
+    first = {o.claim.id: (o.as_json() | {"seconds": 0}, o.reads) for o in outcomes}
+    assert [(o.as_json() | {"seconds": 0}, o.reads) for o in spread] == [first[i] for i in ids]
+
+
+@pytest.mark.slow
+def test_no_digit_depends_on_order_or_processes(outcomes) -> None:
+    claims = [o.claim for o in outcomes]
+    spread = verify(book, claims[::-1], silent, workers=2)[::-1]
+    assert [o.as_json() | {"seconds": 0} for o in spread] == [o.as_json() | {"seconds": 0} for o in outcomes]
+
+
+def test_verdicts_are_plain_data(outcomes) -> None:
+    def plain(value: object) -> bool:
+        if isinstance(value, dict):
+            return all(isinstance(k, (str, int, float)) and plain(v) for k, v in value.items())
+        if isinstance(value, (list, tuple)):
+            return all(map(plain, value))
+        return value is None or isinstance(value, (str, int, float))
+
+    for outcome in outcomes:
+        assert plain(outcome.as_json()), outcome.claim.id
 
 
 def test_errata_are_generated(outcomes) -> None:

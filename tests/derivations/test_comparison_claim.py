@@ -13,7 +13,7 @@ from derivations.two_mixture.claims.part_e_comparison import (
     durations,
     transfers,
 )
-from derivations.two_mixture.claims.part_e_trajectories import GROWTH
+from derivations.two_mixture.claims.part_e_growth import GROWTH
 from derivations.two_mixture.laboratory import Laboratory
 
 

@@ -19,6 +19,7 @@ from derivations.two_mixture.claims.part_6_construction import (
 from derivations.two_mixture.construction import COUNTS, PRINTED, REPAIRED, Token, counts_of, margin_at, queries, row
 from derivations.two_mixture.laboratory import Laboratory
 from odesys import Sample, graph
+from odesys.graph import sym
 from odesys.positivity import sign
 
 HEADS = [1, -1]
@@ -94,6 +95,9 @@ def test_parts_that_break_alone() -> None:
     loose = replace(REPAIRED, scores={**REPAIRED.scores, ("v", "v"): (1, 3)})
     assert classification_queries_cancel(loose, HEADS).as_stated == "fails"
     assert classification_queries_cancel(REPAIRED, [1, 1]).as_stated == "fails"
-    assert relu_is_identity(replace(REPAIRED, values="v"), HEADS).as_stated == "undecided", "rows of both signs"
+    b = sym("b")
+    assert relu_is_identity(REPAIRED, HEADS, [b, b]).as_stated == "holds"
+    assert relu_is_identity(replace(REPAIRED, values="v"), HEADS, [b, b]).as_stated == "undecided", "rows of both signs"
+    assert relu_is_identity(REPAIRED, HEADS, [-b, -b]).as_stated == "fails", "a large negative bias switches off"
     assert cross_check(REPAIRED, Laboratory("labels")).as_stated == "fails"
     assert cross_check(REPAIRED, Laboratory()).as_stated == "holds"

@@ -31,6 +31,11 @@ def test_attention_alone_does_not_learn(tmp_path: Path) -> None:
     assert all(curve[-1] > 0.15 and curve[-1] < curve[0] for curve in curves.values())
 
 
+def test_the_sliding_run_is_drawn(tmp_path: Path) -> None:
+    assert {f.name for f in PAPER.figures["sliding"].draw(tmp_path, silent)} == {"sliding.png", "sliding.svg"}
+    assert [s.name for s in figures.sliding_run().slides] == ["H_p_15", "H_p_17"]
+
+
 def test_proof_graph_and_run_plot(tmp_path: Path) -> None:
     assert len(PAPER.figures["proof"].draw(tmp_path, silent)) == 2
     run = PAPER.protocols["three-stage"](PAPER.read_parameters({}), silent)

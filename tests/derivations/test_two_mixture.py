@@ -182,9 +182,19 @@ def test_simultaneous_flow_is_the_limit_of_gradient_descent() -> None:
     assert 8 < gaps[0] / gaps[1] < 32 and gaps[1] < 2e-3
 
 
-def test_a_run_that_ends_early_says_so() -> None:
+def test_a_run_that_slides_goes_on_and_says_when() -> None:
     slide = PAPER.protocols["simultaneous"](parameters(K=3, L=4, t_end=200), silent)
-    assert slide.note.startswith("stopped at t = 157.38") and "slides along the kink" in slide.note
+    assert slide.note == "" and slide.final["t"] == 200 and slide.invariant_drift < 1e-9
+    ends = [(e["time"], e["end"]) for e in slide.as_json("two_mixture")["events"] if e["kind"] == "slide"]
+    assert np.array(ends) == pytest.approx(np.array([[157.38446, 159.30438], [164.65275, 167.67108]]), abs=1e-5)
+
+
+def test_surfaces_in_the_notation_of_the_paper() -> None:
+    assert setting.surface_tex("H_p_4") == "H_+(c_1, -v_1, -v_2) + b"
+    assert setting.surface_tex("H_m_17", 3, 4) == "H_-(c_1, -v_1, -v_2, -v_3) + b"
+
+
+def test_a_run_that_ends_early_says_so() -> None:
     late = PAPER.protocols["three-stage"](parameters(eps=1e-3, t_end=300), silent)
     assert late.note == "stopped at t_end = 300 before the loss reached eps = 0.001"
 

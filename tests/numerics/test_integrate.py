@@ -136,10 +136,10 @@ def test_agrees_with_a_run_that_steps_over_the_kinks() -> None:
 
 @pytest.mark.parametrize("start", [0.7, -0.4])
 def test_sign_feedback_slides_when_it_arrives(start: float) -> None:
-    run = integrate(flow(-sp.sign(x)), [start], (0, 3))
+    run = integrate(flow(-sp.sign(x)), [start], (0, 3), on_slide="stop")
     assert run.stop == "slide" and run.end_time == pytest.approx(abs(start), abs=1e-12)
     assert [e.kind for e in run.events] == ["slide"] and abs(run.end_state[0]) < 1e-12
-    assert run.events[0].detail["surfaces"] == [0]
+    assert run.events[0].detail["surface"] == 0 and run.slides[0].end == run.slides[0].start == run.end_time
 
 
 def test_a_slide_can_be_an_error_with_its_time() -> None:
@@ -151,7 +151,7 @@ def test_a_slide_can_be_an_error_with_its_time() -> None:
 @pytest.mark.parametrize(("push", "stop"), [(2, "end"), (sp.Rational(1, 2), "slide")])
 def test_a_slide_is_not_confused_with_a_crossing(push: Any, stop: str) -> None:
     # x' = push - sign(x): with a strong push the flow goes through zero, with a weak one it stays there
-    run = integrate(flow(push - sp.sign(x)), [-1], (0, 2))
+    run = integrate(flow(push - sp.sign(x)), [-1], (0, 2), on_slide="stop")
     hit = 1 / (float(push) + 1)
     assert run.stop == stop and run.events[0].time == pytest.approx(hit, abs=1e-12)
     assert run.events[0].kind == ("switch" if stop == "end" else "slide")
@@ -166,7 +166,8 @@ def test_a_continuous_field_never_slides() -> None:
 
 def test_switches_that_pile_up_end_in_a_slide_at_the_corner() -> None:
     # each turn around the origin shrinks by 3: x = y = 0 is reached after 1/10 + 11/30 (1 + 1/3 + 1/9 + ...) = 13/20
-    run = integrate(flow(2 * sp.sign(y) - sp.sign(x), -2 * sp.sign(x) - sp.sign(y)), [1, sp.Rational(3, 10)], (0, 3))
+    run = integrate(flow(2 * sp.sign(y) - sp.sign(x), -2 * sp.sign(x) - sp.sign(y)), [1, sp.Rational(3, 10)], (0, 3),
+                    on_slide="stop")
     assert run.stop == "slide" and run.end_time == pytest.approx(0.65, abs=1e-12)
     assert len(switches(run)) > 10 and np.abs(run.end_state).max() < 1e-12
 
@@ -178,7 +179,7 @@ def test_switches_that_pile_up_end_in_a_slide_at_the_corner() -> None:
     (1 - 3 * gate(x - 1), 1, "slide", 1),
 ])
 def test_a_start_on_a_surface_is_decided_by_the_slopes(rhs: Any, start: float, stop: str, end: float) -> None:
-    run = integrate(flow(rhs), [start], (0, 1))
+    run = integrate(flow(rhs), [start], (0, 1), on_slide="stop")
     assert run.stop == stop and run.end_state[0] == pytest.approx(end, abs=1e-12)
     assert switches(run) == []  # a gate chosen at the start has not switched
 
@@ -196,7 +197,8 @@ def test_a_start_with_zero_slope_goes_to_the_side_it_leaves_to(force: int) -> No
 
 
 def test_a_start_with_zero_slope_that_neither_side_lets_go_slides() -> None:
-    run = integrate(RELAY, [0, 0], (0, 1))  # x = v = 0, and the second derivative points back from both sides
+    # x = v = 0, and the second derivative points back from both sides
+    run = integrate(RELAY, [0, 0], (0, 1), on_slide="stop")
     assert run.stop == "slide" and run.end_time == 0 and run.end_state.tolist() == [0, 0]
 
 
@@ -413,9 +415,10 @@ def test_a_state_map_acts_on_entry() -> None:
     assert run.at(2) == pytest.approx([2, 0], abs=1e-12)
 
 
-def test_a_slide_ends_all_stages() -> None:
+def test_a_slide_that_is_not_followed_ends_all_stages() -> None:
     first, _, third = stages()
-    run = integrate_stages([first, Stage("stuck", flow(-sp.sign(x), 0), duration=9), third], [0, 0])
+    run = integrate_stages([first, Stage("stuck", flow(-sp.sign(x), 0), duration=9), third], [0, 0],
+                           on_slide="stop")
     assert run.stop == "slide" and list(run.parts) == ["grow", "stuck"] and run.end_time == pytest.approx(4, abs=1e-10)
 
 

@@ -81,7 +81,7 @@ def test_events_by_kind_and_name() -> None:
 
 
 def test_a_run_that_stops_at_once_can_still_be_read() -> None:
-    stuck = integrate(System.from_equations({x: -sp.sign(x)}), [0], (1, 2))
+    stuck = integrate(System.from_equations({x: -sp.sign(x)}), [0], (1, 2), on_slide="stop")
     assert stuck.stop == "slide" and stuck.end_time == stuck.start_time == 1 and stuck.at(1) == [0]
 
 
@@ -190,9 +190,9 @@ def test_runs_that_do_not_fit_are_refused() -> None:
 
 
 def test_costs_add_up() -> None:
-    total = Cost(1, 2, 3, 0.5) + Cost(10, 20, 30, 0.25)
+    total = Cost(1, 2, 3, 0.5, 4) + Cost(10, 20, 30, 0.25, 40)
     assert total.as_json() == {
-        "field_evaluations": 11, "jacobian_evaluations": 22, "steps": 33, "seconds": 0.75}
+        "field_evaluations": 11, "jacobian_evaluations": 22, "steps": 33, "seconds": 0.75, "state_evaluations": 44}
 
 
 # ---- maps ----------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,12 @@ def run(parameters: Mapping[str, Any], progress: Progress) -> Simulation:
 
 def still(parameters: Mapping[str, Any], progress: Progress) -> Simulation:
     return Simulation("still", parameters, {"x": 1.0}, (), {"steps": 0}, 1e-12, {"t": np.zeros(1)})
+
+
+def sliding(parameters: Mapping[str, Any], progress: Progress) -> Simulation:
+    events = ({"name": "H_p_1", "kind": "switch", "time": 1.5},
+              {"name": "H_p_2", "kind": "slide", "time": 2.25, "end": 4.0})
+    return Simulation("sliding", parameters, {"x": 1.0}, events, {"steps": 0}, 1e-12, {"t": np.zeros(1)})
 
 
 def fails(parameters: Mapping[str, Any], progress: Progress) -> Simulation:
@@ -108,7 +114,8 @@ def claim_right(lab: str) -> Verdict:
     return refuted("broken") if lab else proved()
 
 
-@BOOK.claim("A.2", "Misprinted", kind="identity", statement="1 = 2", reading="literally", expect="fails", uses=["A.1"])
+@BOOK.claim("A.2", "Misprinted", kind="identity", statement="1 = 2", reading="literally", expect="fails", uses=["A.1"],
+            apart="a misprint in the text")
 def claim_misprinted(lab: str) -> Verdict:
     return refuted({"left": 1, "right": 2}).correcting("1 = 1", proved(), "a typo")
 
@@ -122,7 +129,8 @@ TOY = Paper(
     name="toy", title="A toy [bold]paper", reference="nobody, never",
     parameters=(Parameter("K", 2, "a number", int, low=2), Parameter("omega", 0.1, "a scale", low=0, open_low=True)),
     systems={"full": oscillator, "quotient": decay},
-    protocols={"swing": run, "still": still, "fails": fails, "breaks": breaks, "interrupted": interrupted},
+    protocols={"swing": run, "still": still, "sliding": sliding, "fails": fails, "breaks": breaks,
+               "interrupted": interrupted},
     figures={"1": FigureSpec("The swing", draw), "2b": FigureSpec("The swing again", draw)},
     compare=lambda widths, seeds, parameters, progress: Comparison(widths, seeds, parameters),
     book=lambda: BOOK,
@@ -259,6 +267,14 @@ def test_simulate(odesys_command) -> None:
         assert [float(row["x"]) for row in rows] == arrays["x"].tolist() == np.exp(-arrays["t"]).tolist()
 
 
+def test_simulate_shows_until_when_a_slide_lasts(odesys_command) -> None:
+    text = works(odesys_command("simulate", "toy", "--protocol", "sliding"))
+    header = next(line for line in text.splitlines() if "kind" in line)
+    assert header.split() == ["time", "until", "kind", "name"]
+    rows = [line.split() for line in text.splitlines() if line.split()[-1:] in (["H_p_1"], ["H_p_2"])]
+    assert rows == [["1.5", "-", "switch", "H_p_1"], ["2.25", "4", "slide", "H_p_2"]]
+
+
 def test_simulate_another_protocol_without_plot_and_events(odesys_command) -> None:
     text = works(odesys_command("simulate", "toy", "--protocol", "still", "--out", "run"))
     assert "toy, still" in text and "events" not in text and "1e-12" in text
@@ -283,12 +299,15 @@ def test_compare(odesys_command) -> None:
 
 def test_verify(odesys_command) -> None:
     text = works(odesys_command("verify", "toy", "--json", "v.json", "--errata", "e.md", "--mutations"))
-    for word in ("A.1", "Misprinted", "fails", "instead (holds, proof): 1 = 1", "2 claims; 2 by proof", "1 of 2"):
+    for word in ("A.1", "Misprinted", "fails", "instead (holds, proof): 1 = 1", "2 claims; 2 by proof", "1 of 2",
+                 "score 1/2", "A.2: a misprint in the text"):
         assert word in text
     result = read("v.json")
     assert [c["id"] for c in result["claims"]] == ["A.1", "A.2"]
     assert result["claims"][1]["as_stated"] == "fails" and result["claims"][1]["corrected"]["as_stated"] == "holds"
-    assert result["mutations"]["toy"]["survivors"] == {"A.2": "the same verdict on broken"}
+    survivor = {"claim": "A.2", "mutation": "broken", "reason": "a misprint in the text"}
+    assert result["mutations"]["toy"]["survivors"] == [survivor]
+    assert result["mutations"]["toy"]["table"] == {"A.1": {"broken": "killed"}, "A.2": {"broken": "survived"}}
     assert "## A.2: Misprinted" in Path("e.md").read_text() and "A.1" not in Path("e.md").read_text()
     works(odesys_command("verify", "toy", "--errata", "e.tex"))
     assert r"\end{document}" in Path("e.tex").read_text()
@@ -300,6 +319,16 @@ def test_verify_an_unexpected_verdict_is_exit_code_1(odesys_command) -> None:
     assert result.exit_code == 1 and "unexpected" in result.stdout and "A.3 fails: witness {'x': 3}" in result.stdout
     assert odesys_command("verify", "toy", "--claim", "A.3").exit_code == 1
     assert "toy has no claim 'A.9'" in refused(odesys_command("verify", "toy", "--claim", "A.9"))
+
+
+def test_verify_a_survivor_without_a_reason_is_exit_code_1(odesys_command, monkeypatch: pytest.MonkeyPatch) -> None:
+    silent_book = ClaimBook("toy", laboratory=lambda mutation="": mutation, mutations=["broken"])
+    silent_book.claim("A.1", "Deaf", kind="identity", statement="1 = 1", reading="as it stands")(lambda lab: proved())
+    monkeypatch.setattr(papers, "find_paper", lambda name: replace(TOY, book=lambda: silent_book))
+    works(odesys_command("verify", "toy"))
+    result = odesys_command("verify", "toy", "--mutations")
+    assert result.exit_code == 1 and "no reason known" in result.stdout
+    assert "exit code 1" in works(odesys_command("verify", "--help")).lower()
 
 
 def test_figures(odesys_command) -> None:
@@ -423,7 +452,7 @@ def test_a_run_that_does_not_end_well_leaves_no_file(odesys_command, protocol: s
     assert files() == [] and result.stdout == ""
     assert isinstance(result.exception, ZeroDivisionError) == (protocol == "breaks")
     if protocol == "interrupted":
-        assert result.stderr == ""
+        assert result.stderr == "odesys: interrupted\n"
 
 
 def test_a_plot_that_fails_does_not_lose_the_run(odesys_command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -466,7 +495,7 @@ def test_mistakes_of_the_user_and_ours(toy_folder: Path) -> None:
     done = process("simulate", "my_toy", "--protocol", "breaks", cwd=toy_folder)
     assert done.returncode == 1 and done.stderr.startswith("Traceback") and "a mistake of ours" in done.stderr
     done = process("simulate", "my_toy", "--protocol", "interrupted", cwd=toy_folder)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "odesys: interrupted\n")
 
 
 def test_json_to_a_pipe(toy_folder: Path) -> None:

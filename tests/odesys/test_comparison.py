@@ -255,6 +255,18 @@ def test_the_bound_transfers_to_a_trajectory() -> None:
         assert 1 > run.sol(t)[0] >= float(below.solution(sp.Rational(str(t)))[0])
 
 
+def test_a_search_for_a_rate_of_use_ends_at_a_point_that_excludes_it() -> None:
+    x = sp.Symbol("x")
+    system, region = System.from_equations({x: x * sp.cos(x)}), {"x": (Fraction(1, 2), Fraction(2))}
+    plain = lower_linear_bound(system, ["x"], ONE, region)
+    assert plain.answer == "holds" and float(plain.rate) == pytest.approx(math.cos(2), rel=1e-2)
+    bound = lower_linear_bound(system, ["x"], ONE, region, wanted=Fraction(0))
+    assert (bound.answer, bound.rate, bound.evidence, bound.details["boxes"]) == ("fails", None, "certificate", 0)
+    assert bound.upper <= 0 and math.cos(bound.tight_at["x"]) <= float(bound.upper) + 1e-12
+    met = lower_linear_bound(system, ["x"], ONE, region, wanted=Fraction(-1))
+    assert met == plain, "a need that can be met changes nothing"
+
+
 # ---- the two-mixture block -----------------------------------------------------------------------------------------
 
 

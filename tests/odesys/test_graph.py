@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import copy
 import math
+import subprocess
+import sys
 from fractions import Fraction
+from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
@@ -16,6 +19,7 @@ from odesys.errors import EquationError
 from odesys.graph import ONE, ZERO, num, sym
 from odesys.sympy_bridge import from_sympy, to_sympy
 
+ROOT = Path(__file__).resolve().parents[2]
 X, Y = sym("x"), sym("y")
 SX, SY = sp.Symbol("x", real=True), sp.Symbol("y", real=True)
 FUNCTIONS = {"exp": math.exp, "step": lambda z: 1.0 if z > 0 else 0.0, "sigmoid": lambda z: 1 / (1 + math.exp(-z)),
@@ -77,6 +81,9 @@ def test_equal_expressions_are_one_object() -> None:
     assert X * Y / X is Y and X - X is ZERO and X**3 / X**2 is X
     assert graph.exp(-X) is 1 / graph.exp(X)
     assert graph.step(3 * X) is graph.step(X) and graph.step(X) ** 2 is graph.step(X)
+    for c in (0.895, 3.1, 1 / 3, 1e-7):  # floats too: a surface and its negative stay one surface
+        surface = graph.step(-c * X + 0.7 * Y - 0.3).args[0]
+        assert graph.step(surface).args[0] is surface and -graph.step(-surface).args[0] is surface
     assert graph.sqrt(num(Fraction(9, 4))) is num(Fraction(3, 2))
     assert graph.sqrt(num(2)) * graph.sqrt(num(2)) is num(2)
     assert graph.multiply(graph.sqrt(num(2)), X, graph.sqrt(num(2))) is 2 * X
@@ -150,3 +157,22 @@ def test_copies_are_the_same_object() -> None:
 def test_a_node_has_no_truth_value() -> None:
     with pytest.raises(TypeError, match="no truth value"):
         bool(X)
+
+
+def test_order_of_terms_does_not_depend_on_what_was_built_before() -> None:
+    program = """
+import sys
+from odesys import graph
+from odesys.codegen import float_literal, straight_line
+if sys.argv[1] == "later":  # the same symbols and subexpressions, made in another order
+    z, y, x = graph.sym("z"), graph.sym("y"), graph.sym("x")
+    old = [z * y, 3 * graph.exp(z - y) + 1, graph.step(2 * z - x)]
+x, y, z = graph.sym("x"), graph.sym("y"), graph.sym("z")
+row = [graph.exp(x - y), graph.exp(y - z), graph.exp(z - x)]
+node = row[0] / graph.add(row) * (x - 2 * y + z) + graph.relu(x - 2 * z) * (3 * x + y)
+print(straight_line([node], {n: n for n in "xyz"}, ["out"], float_literal))
+"""
+    texts = {subprocess.run([sys.executable, "-c", program, when], cwd=ROOT, capture_output=True, text=True, check=True,
+                            env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}).stdout
+             for when, seed in (("first", "1"), ("later", "2"))}
+    assert len(texts) == 1

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import random
+from fractions import Fraction
 from itertools import product
 
+import hypothesis.strategies as st
 import pytest
+from hypothesis import given, settings
 
 from odesys.claims import ClaimBook, ClaimError, combine
+from odesys.evidence import enumerate_all, frequency_at_most, identity
+from odesys.graph import ZERO, num, sym
 from odesys.verdicts import Evidence, Verdict, certified, measured, proved, refuted, undecided
 
 
@@ -41,8 +47,68 @@ def test_combination(a: Verdict, b: Verdict) -> None:
         assert both.as_stated == "holds" and both.evidence == min(a.evidence, b.evidence)
 
 
-def test_floats_are_measurements() -> None:
-    assert measured(True).evidence is Evidence.MEASUREMENT and measured(False, "x").evidence is Evidence.MEASUREMENT
+VERDICTS = st.one_of(
+    st.sampled_from(list(Evidence)).map(lambda e: Verdict("holds", e)),
+    st.sampled_from(list(Evidence)).map(lambda e: refuted({"x": 1}, e)),
+    st.sampled_from(list(Evidence)).map(lambda e: undecided("r", e)),
+)
+
+
+@given(st.lists(VERDICTS, min_size=1, max_size=6), st.randoms(use_true_random=False))
+def test_evidence_never_rises(parts: list[Verdict], rng: random.Random) -> None:
+    total = combine({str(i): part for i, part in enumerate(parts)})
+    alike = [part.evidence for part in parts if part.as_stated == total.as_stated]
+    if total.as_stated == "fails":
+        assert total.evidence == max(alike), "one failure is enough, and none is better proved than it is"
+    else:
+        assert total.evidence == min(alike), "nothing is known better than its weakest part"
+    assert total.as_stated == "holds" or any(part.as_stated != "holds" for part in parts)
+    shuffled = rng.sample(parts, len(parts))
+    again = combine({str(i): part for i, part in enumerate(shuffled)})
+    assert (again.as_stated, again.evidence) == (total.as_stated, total.evidence), "the order of parts is no matter"
+    for part in parts:  # what is added to a verdict does not strengthen it
+        dressed = part.adding(n=1).with_constants(c=2).correcting("x", proved(), "why")
+        assert (dressed.as_stated, dressed.evidence) == (part.as_stated, part.evidence)
+
+
+@given(VERDICTS)
+def test_a_correction_is_no_better_known_than_its_check(check: Verdict) -> None:
+    corrected = refuted({"x": 1}).correcting("y", check, "why").corrected
+    assert corrected is not None and (corrected.as_stated, corrected.evidence) == (check.as_stated, check.evidence)
+
+
+@given(st.booleans(), st.dictionaries(st.text(st.characters(categories=["Ll"]), min_size=1).filter(
+    lambda name: name not in ("holds", "witness")), st.floats(allow_nan=False)))
+def test_floats_are_measurements(holds: bool, details: dict[str, float]) -> None:
+    verdict = measured(holds, **details)
+    assert verdict.evidence is Evidence.MEASUREMENT and verdict.as_stated == ("holds" if holds else "fails")
+    for better in (proved(), certified()):
+        assert (verdict & better).evidence is Evidence.MEASUREMENT
+
+
+@settings(max_examples=25)
+@given(st.floats(min_value=-8, max_value=8), st.fractions(min_value=-3, max_value=3, max_denominator=9))
+def test_a_float_in_an_identity_proves_and_refutes_nothing(value: float, exact: Fraction) -> None:
+    x = sym("x")
+    for residual in (x * value - x * value, (x + value) * exact - exact * x - exact * value, num(value) - num(value)):
+        if residual is ZERO:
+            continue  # the float dropped out of the expression before anything was asked
+        assert identity({"r": residual}).as_stated == "undecided"
+    exactly = Fraction(value)
+    assert identity({"r": (x + exactly) * exact - exact * x - exact * exactly}).evidence is Evidence.PROOF
+
+
+def test_a_sampled_probability_is_a_measurement() -> None:
+    for failures in (0, 50, 1000):
+        assert frequency_at_most(failures, 1000, 0.05).evidence is Evidence.MEASUREMENT
+
+
+def test_nothing_is_certified_for_no_reason() -> None:
+    with pytest.raises(ValueError, match="no reason"):
+        identity({})
+    with pytest.raises(ValueError, match="nothing was checked"):
+        enumerate_all([], lambda case: True, "cases")
+    assert enumerate_all([1], lambda case: 1, "cases").as_stated == "fails", "true means True, not something like it"
 
 
 def test_correction_is_a_verdict_of_its_own() -> None:

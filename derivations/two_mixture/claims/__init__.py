@@ -9,6 +9,7 @@ from . import (  # noqa: F401
     part_b_c_symmetry,
     part_e_comparison,
     part_e_enclosed,
+    part_e_growth,
     part_e_near_symmetry,
     part_e_stage_two,
     part_e_trajectories,
@@ -17,6 +18,9 @@ from . import (  # noqa: F401
     part_g_h_probability,
 )
 from .book import ClaimBook, book
+from .harmless import explain
+
+explain(book)
 
 
 def get_book() -> ClaimBook:

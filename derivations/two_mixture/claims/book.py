@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 
-from odesys import graph
+import numpy as np
+
+from odesys import Flow, graph
 from odesys.claims import ClaimBook
 from odesys.graph import ONE, ZERO, Node, sym
 
@@ -32,28 +35,22 @@ def name(k: int, s: int, r: int) -> str:
 
 def attention(lab: Laboratory, sample: tuple[int, int, int], sign: int, lifted: bool = False) -> list[list[Node]]:
     """Softmax weights of one head on a sample, rows queries, written out from Eq. (1) entry by entry."""
-    flow, words = lab.flow(), tokens(*sample)
+    flow, words = lab.names, tokens(*sample)
     head = 0 if sign > 0 else 1
     rows = []
     for query, sq in words:
         weights = []
         for key, sk in words:
             score = flow.score(head, key, query)
-            weights.append(graph.exp(sk * sq * (lift(lab, score) if lifted else sym(score))))
+            weights.append(graph.exp(sk * sq * (lab.symmetric(score) if lifted else sym(score))))
         total = graph.add(weights)
         rows.append([weight / total for weight in weights])
     return rows
 
 
-def lift(lab: Laboratory, state: str) -> Node:
-    """A state of the full flow in the reduced variables."""
-    variable, sign = lab.reduced().variable(state)
-    return sym(variable) * sign
-
-
 def head_output(lab: Laboratory, sample: tuple[int, int, int], sign: int) -> Node:
     """H_sign(X) = sum_l w' X softmax(...), written out from Eq. (1)."""
-    values = [s * sym(lab.flow().neuron(0 if sign > 0 else 1, word)) for word, s in tokens(*sample)]
+    values = [s * lab.neuron(sign, word) for word, s in tokens(*sample)]
     rows = attention(lab, sample, sign)
     return graph.add(weight * value for row in rows for weight, value in zip(row, values, strict=True))
 
@@ -72,3 +69,26 @@ def all_units_on(nodes: Mapping[str, Node], off: tuple[Node, ...] = ()) -> dict[
         gate = ZERO if surface in off else ONE
         gates |= {graph.step(surface): gate, graph.step(-surface): ONE - gate}
     return dict(zip(nodes, graph.substitute(list(nodes.values()), gates), strict=True))
+
+
+def path_tables(flow: Flow, head: str) -> dict[str, np.ndarray]:
+    """Scores and self-scores of one head as arrays of symbols."""
+    return {key: np.vectorize(sym, otypes=[object])(flow.matrices[f"{path}_{head}"])
+            for key, path in (("M", "KQ"), ("A", "KK"), ("B", "QQ"))}
+
+
+def matrix_form(flow: Flow, head: str) -> tuple[np.ndarray, dict[str, Node]]:
+    """The force of one head, read off dM = A G + G B at A = I, B = 0, and what the 36 equations differ by from its form."""
+    rhs = dict(zip(flow.system.names, flow.system.nodes, strict=True))
+    t = path_tables(flow, head)
+    M, A, B = t["M"], t["A"], t["B"]
+    unit = {node: graph.ONE if i == j else graph.ZERO for (i, j), node in np.ndenumerate(A)}
+    unit |= {node: graph.ZERO for node in B.ravel()}
+    table = flow.matrices[f"KQ_{head}"]
+    force = np.array(graph.substitute([rhs[n] for n in table.ravel()], unit), dtype=object).reshape(4, 4)
+    right = {"KQ": A @ force + force @ B, "KK": M @ force.T + force @ M.T, "QQ": M.T @ force + force.T @ M}
+    gaps: dict[str, Node] = {}
+    for path, matrix in right.items():
+        table = flow.matrices[f"{path}_{head}"]
+        gaps |= {table[i, j]: rhs[table[i, j]] - matrix[i, j] for i, j in product(range(4), repeat=2)}
+    return force, gaps

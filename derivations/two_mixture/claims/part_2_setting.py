@@ -58,7 +58,7 @@ def model(lab: Laboratory) -> Verdict:
     pairs = {}
     for sample in SAMPLES:
         plus, minus = (graph.relu(head_output(lab, sample, sign) + b) for sign in SIGNS)
-        label = lab.data.samples[lab.sample(*sample)].label
+        label = lab.label(*sample)
         pairs[name(*sample)] = (lab.observable("margin", *sample), label * (plus - minus))
         pairs["label of " + name(*sample)] = (graph.num(label), graph.num(sample[1]))
     return equal(pairs)
@@ -72,7 +72,7 @@ def features(lab: Laboratory) -> Verdict:
     """Euler's identity for each margin, gates held."""
     b, residuals = sym("b"), {}
     for sample in SAMPLES:
-        label = lab.data.samples[lab.sample(*sample)].label
+        label = lab.label(*sample)
         output = label * lab.observable("margin", *sample)
         neurons = [lab.neuron(sign, word) for sign in SIGNS for word in ("c1", "c2", "v1", "v2")]
         gates = [graph.step(head_output(lab, sample, sign) + b) for sign in SIGNS]
@@ -86,7 +86,7 @@ def features(lab: Laboratory) -> Verdict:
     return identity(residuals)
 
 
-@book.claim("Cond.1", "Parameter condition", kind="definition", apart="a statement about numbers, not about the system",
+@book.claim("Cond.1", "Parameter condition", kind="definition", apart="a guard of a parameter, not a statement about the system",
             statement=r"\omega<C<1,\ m\ge\widetilde\Omega(1)",
             reading="the guard refuses omega that is not positive and finite and accepts 0.1, 0.01; how small omega must be is a matter of each "
                     "claim, and omega >= 1 is not refused")
@@ -106,17 +106,15 @@ def condition(lab: Laboratory) -> Verdict:
 
 
 @book.claim("Def.5.1", "Infinite-width transformer", kind="definition",
-            apart="start values do not depend on data, labels or head signs",
             statement=r"m\to\infty:\ M=0,\ A=B=\omega^2 I,\ n=0",
             reading="the infinite-width start of the derived system has these values in both heads, omega = 1/2 exactly")
 def infinite_width(lab: Laboratory) -> Verdict:
     """Compare the start state entry by entry (one half squared is exact in binary)."""
-    flow = lab.flow()
-    state = dict(zip(flow.system.names, flow.initial_state(omega=0.5), strict=True))
+    state, matrices = lab.start(0.5), lab.names.matrices
 
     def right(leaf: str) -> bool:
-        table = np.vectorize(state.__getitem__)(flow.matrices[leaf])
+        table = np.vectorize(state.__getitem__)(matrices[leaf])
         expected = 0.25 * np.eye(4) if leaf.startswith(("KK", "QQ")) else np.zeros_like(table)
         return bool((table == expected).all())
 
-    return enumerate_all(flow.matrices, right, "matrices of path scalars")
+    return enumerate_all(matrices, right, "matrices of path scalars")

@@ -169,7 +169,7 @@ def not_separable(lab: Laboratory) -> Verdict:
     """The signed sum of head differences over conflicting samples vanishes identically."""
     terms = []
     for sample in CONFLICTING:
-        label = lab.data.samples[lab.sample(*sample)].label
+        label = lab.label(*sample)
         plus, minus = (lab.observable("H", *sample, sign) for sign in SIGNS)
         terms.append(label * (plus - minus))
     total = zero_scores({"sum": graph.add(terms)})

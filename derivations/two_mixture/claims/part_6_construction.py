@@ -44,9 +44,9 @@ def classification_queries_cancel(construction: Construction, signs: list[int]) 
     return identity(gaps)
 
 
-def relu_is_identity(construction: Construction, signs: list[int]) -> Verdict:
+def relu_is_identity(construction: Construction, signs: list[int], biases: list[Node]) -> Verdict:
     """No row is negative, so H + b > 0 in both heads: with the gates that follow, f is the group row difference again."""
-    rest, b = sym("rest"), sym("b")  # what all queries but c_k add to H, the same in both heads
+    rest = sym("rest")  # what all queries but c_k add to H, the same in both heads
     found = {}
     for y in SIGNS:
         for name, query in queries(y).items():
@@ -54,7 +54,7 @@ def relu_is_identity(construction: Construction, signs: list[int]) -> Verdict:
                 answer = sign(row(construction, y, query, head), POSITIVE, COUNTS)
                 if answer not in ("positive", "nonnegative", "zero"):
                     return undecided(f"the row of {name} in head {head} is {answer}", Evidence.PROOF)
-        outputs = [row(construction, y, queries(y)["c_k"], head) + rest + b for head in range(len(signs))]
+        outputs = [row(construction, y, queries(y)["c_k"], head) + rest + b for head, b in enumerate(biases)]
         above = always_positive({f"H + b of head {head}": node for head, node in enumerate(outputs)}, POSITIVE, (*COUNTS, "rest"))
         if above.as_stated != HOLDS:
             return above
@@ -90,7 +90,8 @@ def solves(construction: Construction, lab: Laboratory, relu: bool) -> Verdict:
     parts = {"classification queries cancel": classification_queries_cancel(construction, signs),
              "y f > 0": always_positive(margins(construction, signs), POSITIVE, COUNTS)}
     if relu:
-        parts["ReLU is the identity"] = relu_is_identity(construction, signs)
+        biases = [graph.as_node(head.bias) for head in lab.model.heads]
+        parts["ReLU is the identity"] = relu_is_identity(construction, signs, biases)
     check = cross_check(construction, lab)
     whole = combine(parts)
     return whole.adding(cross_check=check.details["enumerated"]) if check.as_stated == HOLDS else check

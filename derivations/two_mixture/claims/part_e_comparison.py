@@ -17,7 +17,8 @@ from odesys.verdicts import HOLDS, Verdict, measured, proved, refuted, undecided
 from ..laboratory import Laboratory
 from ..trajectories import GRID, stage_two
 from .book import book
-from .part_e_trajectories import BLOCK, GROWTH, SWEEP
+from .part_e_growth import BLOCK, GROWTH
+from .part_e_trajectories import SWEEP
 
 SHARE = 0.999  # b in units of kappa, as in E.2
 OMEGAS = (0.1, 0.03, 0.01, 0.003, 0.001, 1e-4)

@@ -1,64 +1,189 @@
-"""Appendix E at one parameter point with validated enclosures: the measurements of the grid, certified there."""
+"""Appendix E with validated enclosures at three parameter points: what the grid measures is certified there."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 
 from odesys.claims import combine
-from odesys.graph import Node
+from odesys.graph import Node, sym
 from odesys.validated import Enclosure
-from odesys.verdicts import Verdict, certified, refuted, undecided
+from odesys.verdicts import FAILS, HOLDS, Evidence, Verdict, certified, refuted, undecided
 
-from ..enclosed import enclose_stage_two, stage_two_sectors
+from ..enclosed import SectorSystem, enclose_stage_two, growth_rows, pre_activations, stage_two_sectors
 from ..laboratory import Laboratory
 from .book import book
-from .part_e_trajectories import LAST_ROW_RIGHT, SIGNS_PRINTED
+from .part_e_growth import DOMINANCE
+from .part_e_trajectories import LAST_ROW_PRINTED, LAST_ROW_RIGHT, SIGNS_PRINTED
 
-POINT = "omega = 1/10, b = 1/2, T1 = 20, from T1 to T1 + 90.2, which is past T2 (x* = 1)"
+OMEGA, BIAS = Fraction(1, 10), Fraction(1, 2)
+LENGTHS = {3: 635, 20: 103, 100: 51}  # T1 and how long to enclose: past x* = 1 and past the end of E.2's inequality
+POINTS = "omega = 1/10, b = 1/2 and T1 = 3, 20, 100, from T1 for " + ", ".join(map(str, LENGTHS.values())) + ", which is past T2 (x* = 1)"
 APART = "the enclosure is of the unmutated stage 2"
+RATE = Fraction(999, 1000)
+KAPPA = sym("n_c") / 18
+SOON = Fraction(1, 4)
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Stage 2 enclosed for one T1, and all that is certified along it."""
+
+    T1: int
+
+    @cached_property
+    def sectors(self) -> SectorSystem:
+        """The 6 states and every score and self-score in them."""
+        return stage_two_sectors()
+
+    @cached_property
+    def run(self) -> Enclosure:
+        """The enclosure."""
+        return enclose_stage_two(self.sectors, OMEGA, BIAS, Fraction(self.T1), Fraction(LENGTHS[self.T1]))
+
+    @cached_property
+    def verdicts(self) -> dict[str, dict[str, Verdict]]:
+        """All signs of all claims, found in one pass over the steps."""
+        wanted = {f"{group}: {name}": node for group, nodes in self.expressions.items() for name, node in nodes.items()}
+        found = self.run.certify_all(wanted)
+        return {group: {name: found[f"{group}: {name}"] for name in nodes} for group, nodes in self.expressions.items()}
+
+    @cached_property
+    def expressions(self) -> dict[str, dict[str, Node]]:
+        """What has to be positive after T1, by claim."""
+        score = self.sectors.scores
+        order = {"B_vv - B_cc": score["B_vv_same"] - score["B_cc_same"], "A_cc - A_vv": score["A_cc_same"] - score["A_vv_same"]}
+        found = {"signs": {name: score[name] * sign for name, sign in {**SIGNS_PRINTED, **LAST_ROW_RIGHT}.items()},
+                 "last row as printed": {name: score[name] * sign for name, sign in LAST_ROW_PRINTED.items()},
+                 "order": order, "units": pre_activations(self.sectors)}
+        return found | {lead: dominance(score, small, c, lead) for small, c, lead in DOMINANCE}
+
+
+def dominance(score: Mapping[str, Node], small: tuple[str, ...], c: Fraction, large: str) -> dict[str, Node]:
+    """c min(large same, -large other) - |small|, split into inequalities."""
+    leads = {f"{large}_same": score[f"{large}_same"], f"-{large}_other": -score[f"{large}_other"]}
+    return {f"{sign}{name} against {c} {lead}": c * top - (score[name] if sign == "+" else -score[name])
+            for lead, top in leads.items() for name in small for sign in "+-"}
 
 
 @cache
-def _enclosure() -> tuple[Enclosure, dict[str, Node]]:
-    sectors = stage_two_sectors()
-    run = enclose_stage_two(sectors, Fraction(1, 10), Fraction(1, 2), Fraction(20), Fraction(902, 10))
-    return run, dict(sectors.scores)
+def point(T1: int) -> Point:
+    """One enclosure for all claims of a process."""
+    return Point(T1)
 
 
-@book.claim("E.5/enclosed", "Signs, certified at one point", kind="inequality", uses=["E.5", "Beyond.manifold"], level="full", apart=APART,
-            statement=r"\text{the sign table of Lemma E.5 with its last row corrected, strict on}\ (T_1,T_2]",
-            reading=f"{POINT}: every sign certified along the validated enclosure; at the start by the leading Taylor coefficient")
+def _at_all(check: Callable[[Point], Verdict]) -> Verdict:
+    return combine({f"T1 = {T1}": check(point(T1)) for T1 in LENGTHS})
+
+
+def _certified(group: str) -> Verdict:
+    return _at_all(lambda here: combine(here.verdicts[group]).with_constants(**{f"width at T1={here.T1}": str(float(here.run.width))}))
+
+
+@book.claim("E.5/enclosed", "Signs, certified", kind="inequality", uses=["E.5", "Beyond.manifold"], level="full", apart=APART, expect=FAILS,
+            statement=r"\text{the sign table of Lemma E.5 with its last row as printed, on}\ (T_1,T_2]",
+            reading=f"{POINTS}: every sign along the validated enclosure; at the start by the leading Taylor coefficient")
 def signs_enclosed(lab: Laboratory) -> Verdict:
-    """Twenty strict signs along the enclosure."""
-    run, score = _enclosure()
-    table = {**SIGNS_PRINTED, **LAST_ROW_RIGHT}
-    return combine({name: run.certify(score[name] * sign) for name, sign in table.items()}).with_constants(width=str(float(run.width)))
+    """The table as printed is refuted, the corrected one certified."""
+    printed = combine({"table": _certified("signs"), "last row": _certified("last row as printed")})
+    return printed.correcting(r"v_1^\top W_K^\top W_Kv_1>0>v_1^\top W_K^\top W_Kv_2\ \text{in the last row}", _certified("signs"),
+                              "the printed row contradicts an earlier row: they are the same number")
 
 
-@book.claim("E.1(11)/enclosed", "Dominance, certified at one point", kind="inequality", uses=["E.1(11)", "Beyond.manifold"], level="full",
+def _beyond_limit(lead: str, limit: Fraction) -> Callable[[Point], Verdict]:
+    """What the enclosure says of the smaller constant that is the limit of the ratio at T1."""
+    small = next(names for names, _, large in DOMINANCE if large == lead)
+
+    def check(here: Point) -> Verdict:
+        return combine(here.run.certify_all(dominance(here.sectors.scores, small, limit, lead), until=SOON))
+
+    return check
+
+
+def _dominance(lead: str, limit: Fraction) -> Verdict:
+    """Certified with the constant of the region claims; for the limit at T1 the answer is a detail."""
+    sharper = _at_all(_beyond_limit(lead, limit))
+    answer = f"c = {limit}: {sharper.as_stated} ({sharper.evidence}) on (T1, T1 + {SOON}]"
+    return _certified(lead).adding(limit=f"{answer}, {sharper.witness or sharper.residual or 'strictly'}")
+
+
+@book.claim("E.1(11)/enclosed", "Dominance of the scores, certified", kind="inequality", uses=["E.1(11)", "Beyond.manifold"], level="full",
             apart=APART, statement=r"\max_{\text{other}}|M_{\mu\nu}|\le c\,\min(M_{c_kv_k},-M_{c_kv_{k'}})",
-            reading=f"{POINT}: c = 0.51 certified along the validated enclosure; c = 1/2 is refuted by it")
+            reading=f"{POINTS}: c = 0.51 certified along the validated enclosure; c = 1/2, the limit at T1, is refuted by it")
 def dominance_enclosed(lab: Laboratory) -> Verdict:
-    """Twelve pairs of inequalities with 0.51, and a certificate against 1/2."""
-    run, score = _enclosure()
-    others = [f"M_{pair}_{group}" for pair in ("cc", "vc", "vv") for group in ("same", "other")]
-    leads = {"M_cv_same": score["M_cv_same"], "-M_cv_other": -score["M_cv_other"]}
-    parts = {f"{sign}{other} against {lead}": run.certify(Fraction(51, 100) * top - (score[other] if sign == "+" else -score[other]))
-             for lead, top in leads.items() for other in others for sign in "+-"}
-    half = run.certify(score["M_cv_same"] / 2 + score["M_vc_same"], until=Fraction(1))
-    if half.as_stated != "fails":
+    """With 0.51, and a certificate against 1/2."""
+    half = _at_all(_beyond_limit("M_cv", Fraction(1, 2)))
+    if half.as_stated != FAILS or half.evidence != Evidence.CERTIFICATE:
         return undecided(f"c = 1/2 is not refuted: {half.as_stated}")
-    return combine(parts).adding(half=f"c = 1/2 fails ({half.evidence}): {half.witness}")
+    return _dominance("M_cv", Fraction(1, 2))
+
+
+@book.claim("E.1(12)/enclosed", "Dominance of the query self-scores, certified", kind="inequality", uses=["E.1(12)", "Beyond.manifold"], level="full",
+            apart=APART, statement=r"\max(|B_{vc}^=|,|B_{vc}^{\ne}|,|B_{cc}^{\ne}|)\le c\,\min(B_{vv}^=,-B_{vv}^{\ne})",
+            reading=f"{POINTS}: c = 0.26 certified; whether c = 1/4, the limit at T1, is exceeded just after T1 is decided")
+def query_dominance_enclosed(lab: Laboratory) -> Verdict:
+    """With 0.26."""
+    return _dominance("B_vv", Fraction(1, 4))
+
+
+@book.claim("E.1(13)/enclosed", "Dominance of the key self-scores, certified", kind="inequality", uses=["E.1(13)", "Beyond.manifold"], level="full",
+            apart=APART, statement=r"\max(|A_{cv}^=|,|A_{cv}^{\ne}|,|A_{vv}^{\ne}|)\le c\,\min(A_{cc}^=,-A_{cc}^{\ne})",
+            reading=f"{POINTS}: c = 0.26 certified; whether c = 1/4, the limit at T1, is exceeded just after T1 is decided")
+def key_dominance_enclosed(lab: Laboratory) -> Verdict:
+    """With 0.26."""
+    return _dominance("A_cc", Fraction(1, 4))
+
+
+@book.claim("E.1(14)/enclosed", "Order of the diagonal self-scores, certified", kind="inequality", uses=["E.1(14)", "Beyond.manifold"], level="full",
+            apart=APART, statement=r"B_{vv}^=\ge B_{cc}^=,\quad A_{cc}^=\ge A_{vv}^=", reading=f"{POINTS}: strict after T1, certified")
+def diagonal_order_enclosed(lab: Laboratory) -> Verdict:
+    """Two differences."""
+    return _certified("order")
+
+
+@book.claim("E.6/enclosed", "Conflicting units stay active, certified", kind="inequality", uses=["E.6", "Beyond.manifold"], level="full", apart=APART,
+            statement=r"H_+(X_{k,s,-s})+b>0\ \text{on}\ [T_1,T_2]", reading=f"{POINTS}: certified for all four conflicting samples")
+def units_enclosed(lab: Laboratory) -> Verdict:
+    """Pre-activations along the enclosure."""
+    return _certified("units")
+
+
+@book.claim("E.2/enclosed", "Score growth along trajectories, certified", kind="inequality", uses=["E.2", "Beyond.manifold"], level="full", apart=APART,
+            statement=r"\dot x\ge b\,A_3x\ \text{while}\ M_{c_1v_1}\le C",
+            reading="omega = 1/10, b = 1/2 and T1 = 3, 20, 100: b = 0.999 kappa with kappa = n_c/18 is certified up to the first zero of the first "
+                    "row, and C is the score there; b = kappa is refuted just after T1")
+def growth_enclosed(lab: Laboratory) -> Verdict:
+    """All three rows up to the time when the first one fails."""
+    return _at_all(_growth)
+
+
+def _growth(here: Point) -> Verdict:
+    first, *others = growth_rows(here.sectors, RATE * KAPPA)
+    found = here.run.crossing(first)
+    if found is None:
+        return undecided(f"the first row keeps its sign for {LENGTHS[here.T1]}")
+    score = here.sectors.scores["M_cv_same"]
+    low, high = here.run.value(score, found[0])[0], here.run.value(score, found[1])[1]
+    rest = here.run.certify_all({f"row {k}": row for k, row in enumerate(others, 2)}, until=found[0])
+    rows = combine({"row 1": certified(until=str(float(found[0]))), **rest})
+    sharp = here.run.certify(growth_rows(here.sectors, KAPPA)[0], until=SOON)
+    if sharp.as_stated != FAILS:
+        return undecided(f"b = kappa is not refuted just after T1: {sharp.as_stated}")
+    return rows.with_constants(**{f"C at T1={here.T1}": f"[{float(low):.6f}, {float(high):.6f}]"}).adding(
+        kappa=f"b = kappa fails ({sharp.evidence}): {sharp.witness}")
 
 
 @book.claim("T2/enclosed", "Duration of stage 2, enclosed", kind="existence", uses=["E.3/order"], level="full", apart=APART, beyond=True,
-            statement=r"T_2-T_1\in[90.17591,\,90.17592]", reading=f"{POINT}: the only crossing of M_cv_same = 1 lies in this interval")
+            statement=r"T_2-T_1\in[90.17591,\,90.17592]",
+            reading="omega = 1/10, b = 1/2, T1 = 20: the only crossing of M_cv_same = 1 lies in this interval")
 def duration_enclosed(lab: Laboratory) -> Verdict:
-    """Crossing time of the score along the enclosure."""
-    run, score = _enclosure()
-    found = run.crossing(score["M_cv_same"] - 1)
-    if found is None:
+    """Crossing time of the score along the enclosure, and growth of the score all along."""
+    here = point(20)
+    score = here.sectors.scores["M_cv_same"]
+    found, grows = here.run.crossing(score - 1), here.run.certify(growth_rows(here.sectors, sym("n_c") * 0)[0])
+    if found is None or grows.as_stated != HOLDS:
         return undecided("no single crossing was enclosed")
     low, high = found
     inside = Fraction("90.17591") <= low and high <= Fraction("90.17592")

@@ -27,13 +27,11 @@ def _uniform_rates(lab: Laboratory) -> dict[str, Node]:
     a right-hand side is linear in (M, A, B) for fixed forces, and only M occurs inside the forces.
     """
     flow, reduced = lab.flow("stage2"), lab.reduced("stage2")
-    loss = flow.system.observables["loss"]
     tables = {key: flow.matrices[f"{path}_{lab.head_name(+1)}"] for key, path in (("M", "KQ"), ("A", "KK"), ("B", "QQ"))}
-    slopes = graph.gradient(loss, [sym(n) for n in tables["M"].ravel()])
+    derived = list(matrix_form(flow, lab.head_name(+1))[0].ravel())
     at_zero = {sym(n): ZERO for n in flow.layout.names if n.startswith("KQ_")}
     at_zero |= {sym(n): _lift(reduced, n) for n in flow.layout.names if n.startswith("w_")}
-    forces = [-node for node in graph.substitute(slopes, at_zero)]
-    forces = list(all_units_on({str(i): node for i, node in enumerate(forces)}).values())
+    forces = list(all_units_on({str(i): node for i, node in enumerate(graph.substitute(derived, at_zero))}).values())
     G = [[forces[4 * i + j] for j in range(4)] for i in range(4)]
     lifted = {key: [[_lift(reduced, n) for n in row] for row in table] for key, table in tables.items()}
     M, A, B = lifted["M"], lifted["A"], lifted["B"]

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
-import sympy as sp
 
 from odesys.claims import combine
-from odesys.comparison import lower_linear_bound
-from odesys.graph import sym
-from odesys.region import Region
-from odesys.verdicts import Evidence, Verdict, measured, refuted, undecided
+from odesys.verdicts import Verdict, measured
 
 from ..laboratory import Laboratory
 from ..trajectories import BIAS, GRID, stage_two
 from .book import CONFLICTING, book
+from .part_e_growth import BLOCK, GROWTH
 
 SWEEP = "omega, T1 in " + ", ".join(f"({o:g}, {t:g})" for o, t in GRID)
 ROUNDING = 1e-12
@@ -80,53 +75,6 @@ def diagonal_order(lab: Laboratory) -> Verdict:
         gap = min((run.column("B_vv_same") - run.column("B_cc_same")).min(), (run.column("A_cc_same") - run.column("A_vv_same")).min())
         gaps[f"omega={omega:g}, T1={T1:g}"] = float(gap)
     return measured(min(gaps.values()) >= -ROUNDING, {"smallest difference": min(gaps.values())}, differences=gaps, x_star=3.0)
-
-
-BLOCK = ("M_cv_same", "A_cc_same", "B_vv_same")
-GROWTH = sp.Matrix([[0, 1, 1], [1, 0, 0], [1, 0, 0]])
-
-
-@book.claim("E.2/region", "Score growth on a region", kind="inequality", uses=["E.1(11)", "E.1(12)", "E.1(13)", "E.1(14)", "E.5", "B.2"],
-            statement=r"\max|M|\le C\ \Rightarrow\ \dot x\ge b\,A_3x,\quad x=(M_{c_1v_1},A_{c_1c_1},B_{v_1v_1})",
-            reading="C = 1/100, dominance constants 0.51, 0.26, 0.26 (E.1), the order of the diagonal self-scores (E.1(14)) and their signs "
-                    "(E.5), n_c in [0.3101, 0.3102], n_v in [0.8703, 0.8704] (T1 = 20), bias 1/2; self-scores up to 1, without loss since "
-                    "the rows are homogeneous in them: a rate is certified by ball arithmetic over the whole region; the paper names "
-                    "neither b nor C")
-def growth_on_a_region(lab: Laboratory) -> Verdict:
-    """Certified lower bound of the rate over a box with dominance conditions."""
-    system = lab.reduced("stage2").system.substitute({"b": Fraction(1, 2)})
-    region = _region(Fraction(1, 100), system.names)
-    bound = lower_linear_bound(system, BLOCK, GROWTH, region)
-    kappa = Fraction(3101, 10000) / 18
-    details = {"rate over kappa": float(bound.rate / kappa) if bound.rate is not None else None, "evidence": bound.evidence,
-               "bounded above by": None if bound.upper is None else float(bound.upper / kappa)}
-    if bound.rate is not None and bound.rate > 0 and bound.evidence == "certificate":
-        return Verdict("holds", Evidence.CERTIFICATE, constants={"b": str(bound.rate), "C": "1/100"}, details=details)
-    if bound.upper is not None and bound.upper <= 0:
-        return refuted({**details, "at": str(bound.tight_at)}, Evidence.MEASUREMENT)
-    return undecided(f"no positive rate was certified: {details}")
-
-
-def _region(C: Fraction, names: tuple[str, ...]) -> Region:
-    """|scores| <= C, self-scores in a box, dominance as linear conditions, neurons fixed."""
-    box: dict[str, tuple[Fraction, Fraction]] = {}
-    for name in names:
-        if name.startswith("M_"):
-            box[name] = (-C, C)
-        elif name.startswith(("A_", "B_")):
-            box[name] = (Fraction(-1), Fraction(1))
-    box |= {"n_c": (Fraction(3101, 10000), Fraction(3102, 10000)), "n_v": (Fraction(8703, 10000), Fraction(8704, 10000))}
-    conditions = []
-    for small, c, large in (
-        ([f"M_{k}_{s}" for k in ("cc", "vc", "vv") for s in ("same", "other")], Fraction(51, 100), "M_cv"),
-        (["B_cv_same", "B_cv_other", "B_cc_other"], Fraction(26, 100), "B_vv"),
-        (["A_cv_same", "A_cv_other", "A_vv_other"], Fraction(26, 100), "A_cc"),
-    ):
-        for name in small:
-            for bound in (sym(f"{large}_same"), -sym(f"{large}_other")):
-                conditions += [c * bound - sym(name), c * bound + sym(name)]
-    conditions += [sym("B_vv_same") - sym("B_cc_same"), sym("A_cc_same") - sym("A_vv_same"), sym("A_vv_same"), sym("B_cc_same")]
-    return Region(box, tuple(conditions))
 
 
 @book.claim("E.2", "Score growth along trajectories", kind="inequality", uses=["B.2", "E.1(11)", "E.1(12)", "E.1(13)"],

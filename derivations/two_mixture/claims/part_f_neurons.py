@@ -22,7 +22,7 @@ CLASSES = tuple((s, r) for s in SIGNS for r in SIGNS)  # X_{k,s,s'} up to the gr
 PATTERNS: dict[str, frozenset[tuple[int, int]]] = {"all units on": frozenset(), "X_{k,-,-} off": frozenset({(-1, -1)})}
 SLIDES = "slides along X_{k,-,-}"
 DURATION, POINTS = 1000.0, 120
-OMEGAS = (0.1, 0.05, 0.01)
+OMEGAS = (0.1, 0.05, 0.01, 0.001)
 
 
 # ---- the equations, exactly ----------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ def _rows(lab: Laboratory) -> dict[float, dict[str, dict[str, float]]]:
             reading="with the unit of X_{k,-,-} (+ head) off or on and all others on, the derived equation is (r_+ g_+ + r_- g_-)/8 with the printed "
                     "brackets, 0 < r_+ < 6, and r_- has only its c-query left; sliding along the kink of that unit is the same with a gate in [0, 1], in "
                     "which the brackets are affine (all exact); on the grid of the sheet, x* = 1, within 1000 of T2 no other pattern occurs up to "
-                    "the first slide, which is along that kink; T1 = 20, omega in 0.1, 0.05, 0.01: r_+ > 1 and |r_-| < omega in both patterns (measured)")
+                    "the first slide, which is along that kink; T1 = 20, omega in 0.1, 0.05, 0.01, 0.001: r_+ > 1 and |r_-| < omega in both patterns (measured)")
 def classification_neurons(lab: Laboratory) -> Verdict:
     """Equation, exact bounds, patterns and orders."""
     rows = _rows(lab)
@@ -173,7 +173,7 @@ def classification_neurons(lab: Laboratory) -> Verdict:
             statement=r"\dot n_c\ge\Omega(g_-)+\widetilde O(\omega\,g_+)",
             reading="with the unit of X_{k,-,-} (+ head) off or on and all others on, the derived equation is (Q g_- + q g_+)/8, Q = C_{+-} - C_{-+}, "
                     "q = C_{++} minus C_{--} where that unit is on, C the weights on c_1 summed over queries (the display is garbled in the "
-                    "available text); q > 0 while it is off; sliding as in F.1 (all exact); patterns as in F.1; T1 = 20, omega in 0.1, 0.05, 0.01: Q > 0.8 and "
+                    "available text); q > 0 while it is off; sliding as in F.1 (all exact); patterns as in F.1; T1 = 20, omega in 0.1, 0.05, 0.01, 0.001: Q > 0.8 and "
                     "q > -omega in both patterns, |q| < omega once all units are on (measured)")
 def group_neurons(lab: Laboratory) -> Verdict:
     """Equation, exact sign, patterns and orders."""

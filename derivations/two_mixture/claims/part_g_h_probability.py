@@ -11,6 +11,7 @@ from odesys.evidence import frequency_at_most, identity
 from odesys.graph import sym
 from odesys.verdicts import Evidence, Verdict, certified, refuted
 
+from .. import setting
 from ..laboratory import Laboratory
 from .book import book
 
@@ -21,14 +22,14 @@ def _bound(m: int, delta: float, inside: float) -> float:
 
 
 @book.claim("G.1", "Start values concentrate", kind="probability", uses=["C.1", "H.2"],
-            apart="start values do not depend on data, labels or head signs",
+            apart="a statement about Gaussian matrices of the paper's size, not about the system",
             statement=r"\Pr\Big[\exists ij:\ |S(0)/\omega^2-I|_{ij}>\sqrt{\tfrac4m\log\tfrac8\delta}+\tfrac4m\log\tfrac8\delta\Big]\le\delta",
             reading="m = 128, delta in {1/10, 1/2}, 4000 networks each, seed 7: the exact 99.9 percent interval of the failure "
                     "probability of all 36 entries lies below delta; other m and delta are claimed but not sampled")
 def start_concentrates(lab: Laboratory) -> Verdict:
     """Monte Carlo over Gram matrices of Gaussian columns, one for each word in each of the two maps."""
     rng, m, trials = np.random.default_rng(7), 128, 4000
-    columns = 2 * len(lab.model.words)
+    columns = 2 * len(setting.words())
     largest = np.empty(trials)
     for k in range(trials):
         z = rng.standard_normal((m, columns)) / np.sqrt(m)

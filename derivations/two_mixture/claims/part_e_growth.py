@@ -1,0 +1,108 @@
+"""Lemma E.2 on a region of scores: the rate b(C) with certificates over boxes, and where there is none."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import sympy as sp
+
+from odesys.claims import combine
+from odesys.comparison import BoundResult, lower_linear_bound
+from odesys.graph import Node, sym
+from odesys.region import Region
+from odesys.taylor import interval
+from odesys.verdicts import Evidence, Verdict, certified, refuted, undecided
+
+from ..enclosed import neurons_at
+from ..laboratory import Laboratory
+from .book import book
+
+BLOCK = ("M_cv_same", "A_cc_same", "B_vv_same")
+GROWTH = sp.Matrix([[0, 1, 1], [1, 0, 0], [1, 0, 0]])
+BIAS = Fraction(1, 2)
+TOLERANCE, BOXES = Fraction(1, 100), 6000
+DIGITS = 10**12
+STAGE_ONE_ENDS = (3, 20, 100)
+DOMINANCE = (  # E.1 (11) to (13): |small| <= c min(large same, -large other)
+    (tuple(f"M_{k}_{s}" for k in ("cc", "vc", "vv") for s in ("same", "other")), Fraction(51, 100), "M_cv"),
+    (("B_cv_same", "B_cv_other", "B_cc_other"), Fraction(26, 100), "B_vv"),
+    (("A_cv_same", "A_cv_other", "A_vv_other"), Fraction(26, 100), "A_cc"),
+)
+READING = ("dominance constants 0.51, 0.26, 0.26 (E.1), the order of the diagonal self-scores (E.1(14)) and their signs (E.5), n_c and "
+           "n_v enclosed at T1, bias 1/2; self-scores up to 1, without loss since the rows are homogeneous in them")
+
+
+def region(names: tuple[str, ...], C: Fraction, T1: int) -> Region:
+    """|scores| <= C, self-scores in a box, dominance, order and signs as linear conditions, neurons at T1."""
+    box: dict[str, tuple[Fraction, Fraction]] = {}
+    for name in names:
+        if name.startswith("M_"):
+            box[name] = (-C, C)
+        elif name.startswith(("A_", "B_")):
+            box[name] = (Fraction(-1), Fraction(1))
+    box |= neuron_ranges(T1)
+    conditions: list[Node] = []
+    for small, c, large in DOMINANCE:
+        for name in small:
+            for lead in (sym(f"{large}_same"), -sym(f"{large}_other")):
+                conditions += [c * lead - sym(name), c * lead + sym(name)]
+    conditions += [sym("B_vv_same") - sym("B_cc_same"), sym("A_cc_same") - sym("A_vv_same"), sym("A_vv_same"), sym("B_cc_same")]
+    return Region(box, tuple(conditions))
+
+
+def neuron_ranges(T1: int) -> dict[str, tuple[Fraction, Fraction]]:
+    """Rational ranges, a few units of the twelfth digit wide, around n_c and n_v at T1."""
+    ends = {name: interval(value) for name, value in neurons_at(Fraction(T1), BIAS).items()}
+    return {name: (Fraction(math.floor(low * DIGITS), DIGITS), Fraction(math.ceil(high * DIGITS), DIGITS)) for name, (low, high) in ends.items()}
+
+
+def bound(lab: Laboratory, C: Fraction, T1: int, wanted: Fraction | None = None) -> BoundResult:
+    """The certified rate on the region of C and T1."""
+    system = lab.reduced("stage2").system.substitute({"b": BIAS})
+    return lower_linear_bound(system, BLOCK, GROWTH, region(system.names, C, T1), tolerance=TOLERANCE, boxes=BOXES, wanted=wanted)
+
+
+def _positive_rate(lab: Laboratory, C: Fraction, T1: int) -> Verdict:
+    """A verdict on dx/dt >= b A x with some b > 0, the rate in units of kappa = n_c/18."""
+    found, kappa = bound(lab, C, T1, wanted=Fraction(0)), neuron_ranges(T1)["n_c"][1] / 18
+    low, high = (None if rate is None else float(Fraction(int(rate.p), int(rate.q)) / kappa) for rate in (found.rate, found.upper))
+    seen = {"b/kappa at least": low, "at most": high, "boxes": found.details["boxes"]}
+    if found.answer == "holds" and found.rate is not None and found.rate > 0:
+        return Verdict("holds", Evidence.CERTIFICATE, constants={f"b(C={C}, T1={T1})/kappa": low}, details=seen)
+    if found.answer == "fails":
+        point = {name: str(value) for name, value in found.tight_at.items()}
+        return refuted({**seen, "row": found.row, "at": point}, Evidence.CERTIFICATE)
+    return undecided(f"no positive rate was certified for C = {C}, T1 = {T1}: {seen}")
+
+
+def _table(lab: Laboratory, sizes: tuple[Fraction, ...]) -> Verdict:
+    return combine({f"C={C}, T1={T1}": _positive_rate(lab, C, T1) for C in sizes for T1 in STAGE_ONE_ENDS})
+
+
+@book.claim("E.2/region", "Score growth on a region", kind="inequality", uses=["E.1(11)", "E.1(12)", "E.1(13)", "E.1(14)", "E.5", "B.2"],
+            statement=r"\max|M|\le C\ \Rightarrow\ \dot x\ge b\,A_3x,\quad x=(M_{c_1v_1},A_{c_1c_1},B_{v_1v_1})",
+            reading=f"C = 1/100, T1 = 3, 20, 100; {READING}; the largest b in units of kappa = n_c/18 is certified to one percent by ball "
+                    "arithmetic over the whole region; the paper names neither b nor C")
+def growth_on_a_region(lab: Laboratory) -> Verdict:
+    """Certified lower bound of the rate over a box with dominance conditions."""
+    return _table(lab, (Fraction(1, 100),))
+
+
+@book.claim("E.2/region-wide", "Score growth on wider regions", kind="inequality", uses=["E.2/region"], level="full",
+            statement=r"\max|M|\le C\ \Rightarrow\ \dot x\ge b(C)\,A_3x", reading=f"C = 1/10 and 1/2, T1 = 3, 20, 100; {READING}; b(C) certified "
+                    "to one percent")
+def growth_on_wider_regions(lab: Laboratory) -> Verdict:
+    """The other six entries of the table."""
+    return _table(lab, (Fraction(1, 10), Fraction(1, 2)))
+
+
+@book.claim("E.2/region-none", "No growth rate on a wide region", kind="existence", uses=["E.2/region"], beyond=True,
+            statement=r"C=1,\ T_1=3:\ \text{no}\ b>0\ \text{satisfies}\ \dot x\ge b\,A_3x\ \text{on the whole region}",
+            reading=f"{READING}: a rational point of the region where a row of dx/dt is negative although that of A x is positive, in ball arithmetic")
+def no_growth_rate(lab: Laboratory) -> Verdict:
+    """The same search must end with a point that refutes every positive rate."""
+    found = _positive_rate(lab, Fraction(1), 3)
+    if found.as_stated == "fails" and found.evidence == Evidence.CERTIFICATE:
+        return certified(point=found.witness)
+    return refuted({"rate": str(dict(found.constants))}, found.evidence) if found.as_stated == "holds" else found

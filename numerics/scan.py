@@ -1,0 +1,129 @@
+"""One step of a solver, looked through: the first surface, release or event that it meets, located to rounding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.optimize import brentq
+
+from .trajectory import Event, StopWhen
+
+EPS = float(np.finfo(float).eps)
+SAMPLES = 4  # parts of a step at whose ends the watched values are read
+
+State = Callable[[float], np.ndarray]
+
+
+@dataclass
+class Found:
+    """What a step meets first: nothing, a ``switch``, an ``event``, or a surface ``denied`` by its gate (`index`)."""
+
+    kind: str = ""
+    time: float = math.nan
+    index: int = -1
+    events: list[Event] = field(default_factory=list)  # events passed on the way that do not stop the run
+
+
+class Watch:
+    """The watched values of a run and on which side of zero each of them is: surfaces first, then events.
+
+    The entry of a surface is its value, or :math:`g (1 - g)` of its gate while the flow slides along it. `side` is 0
+    until a value has left zero (by more than 16 `width`); `own` is the side that the gate of a surface stands for.
+    """
+
+    def __init__(self, read: Callable[[float, np.ndarray], np.ndarray], movable: np.ndarray,
+                 specs: Sequence[StopWhen]) -> None:
+        self.read, self.movable, self.specs, self.count = read, movable, specs, movable.size
+        self.side = np.zeros(self.count + len(specs))
+        self.width, self.own = np.zeros(self.count), np.ones(self.count)
+
+    def scan(self, state: State, start: float, end: float) -> Found:
+        """Follow all watched values through a step, part by part; `state` gives the state at a time in it."""
+        if not self.side.size:
+            return Found()
+
+        def at(t: float) -> np.ndarray:
+            return self.read(t, state(t))
+
+        side, found, events = self.side.copy(), Found(), list[Event]()
+        times, values = self._samples(at, start, end)
+        for left, right, value in zip(times[:-1], times[1:], values[1:], strict=True):
+            lefts = self._wake(at, side, value, start, left, right)
+            if isinstance(lefts, int):
+                return Found("denied", start, lefts)
+            found = self._first(at, side, value, lefts, right, events)
+            if found.kind:
+                break
+        self.side = side
+        found.events = events
+        return found
+
+    def _samples(self, at: State, start: float, end: float) -> tuple[np.ndarray, np.ndarray]:
+        """Times and watched values along a step, with the lowest points of dips towards zero added."""
+        part = (end - start) / SAMPLES
+        times = start + part * np.arange(-1, SAMPLES + 2)  # one beyond each end: to see a dip there
+        times[1], times[-2] = start, end
+        values = np.array([at(t) for t in times])
+        low, here, high = (values[k : len(values) - 2 + k] * self.side for k in range(3))
+        bend = low - 2 * here + high
+        shift = np.where(bend > 0, (low - high) / (2 * np.where(bend > 0, bend, 1.0)), 2.0)  # to the parabola's vertex
+        deep = (np.abs(shift) < 1) & (self.side != 0) & (here > 0) & (here - bend * shift**2 / 2 < here / 4)
+        extra = (times[1:-1, None] + part * shift)[deep]
+        extra = np.setdiff1d(extra[(extra > start) & (extra < end)], times)
+        added = [at(t) for t in extra]
+        order = np.argsort(np.append(times[1:-1], extra), kind="stable")
+        return np.append(times[1:-1], extra)[order], np.array([*values[1:-1], *added])[order]
+
+    def _wake(self, at: State, side: np.ndarray, value: np.ndarray, start: float, left: float,
+              right: float) -> np.ndarray | int:
+        """Give a side to what has left zero; from where on each value is known to be on its side.
+
+        The number of a surface if that left zero to the side its gate denies.
+        """
+        lefts = np.full(side.size, left)
+        side[self.count :] = np.where(side[self.count :] == 0, np.sign(value[self.count :]), side[self.count :])
+        gone = self.movable & (side[: self.count] == 0) & (np.abs(value[: self.count]) > 16 * self.width)
+        for i in np.flatnonzero(gone):
+            side[i] = self.own[i]
+            if side[i] * value[i] < 0:  # it may have gone to its own side first, and come back
+                halves = start + (right - start) * 0.5 ** np.arange(1, 41)
+                lefts[i] = next((t for t in halves if side[i] * at(t)[i] > self.width[i]), math.nan)
+                if math.isnan(lefts[i]):
+                    return int(i)
+        return lefts
+
+    def _first(self, at: State, side: np.ndarray, value: np.ndarray, lefts: np.ndarray, right: float,
+               events: list[Event]) -> Found:
+        """The first passage through zero in one part of a step that ends the segment; others are put into `events`."""
+        hits = np.flatnonzero((side != 0) & (side * value <= 0))
+        surfaces, found = hits[hits < self.count], Found(time=math.inf)
+        for left in np.unique(lefts[surfaces]):
+            group = surfaces[lefts[surfaces] == left]
+            t = self._root(at, side, group, left, right)
+            if t < found.time:
+                found = Found("switch", t, int(group[np.argmin((side * at(t))[group])]))
+        passed = [(self._root(at, side, np.array([i]), lefts[i], right), i) for i in hits[hits >= self.count]]
+        for t, i in sorted(passed):
+            if t > found.time:
+                break
+            spec, direction = self.specs[i - self.count], -int(side[i])
+            side[i] = np.sign(value[i])
+            if spec.direction in (0, direction):
+                events.append(Event(spec.name, "user", t, {"direction": direction, "terminal": spec.terminal}))
+                if spec.terminal:
+                    return Found("event", t, int(i) - self.count)
+        return found if found.kind else Found()
+
+    def _root(self, at: State, side: np.ndarray, group: np.ndarray, left: float, right: float) -> float:
+        """When the first of a group of watched values reaches zero."""
+
+        def least(t: float) -> float:
+            return float((side * at(t))[group].min())
+
+        for t in (right, left):
+            if least(t) == 0:
+                return t
+        return float(brentq(least, left, right, xtol=4 * EPS * (right - left), rtol=4 * EPS))
