@@ -2,6 +2,7 @@
 
 Model language:   Dictionary, Sample, Distribution, Head, Value, FixedVector, Neurons, AttentionModel
 Derivation:       gradient_flow, gradient_descent -> Flow; Flow.quotient() -> Quotient; .slaved() -> Slaved
+Any K groups:     Family, Template, Others; family_flow, family_descent -> FamilyFlow
 Systems by hand:  System.from_equations
 
 A name is loaded when it is first used, so that the command line starts without SymPy.
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from .dictionary import Dictionary
     from .distribution import Distribution, Sample
     from .errors import ClosureError, OdesysError
+    from .family import Family, Others, Template
+    from .family_gradient import FamilyFlow, family_descent, family_flow
     from .flow import Flow, gradient_descent, gradient_flow
     from .model import AttentionModel, FixedVector, Head, Neurons, Value
     from .quotient import Quotient
@@ -24,6 +27,7 @@ __all__ = [
     "Dictionary", "Sample", "Distribution",
     "Head", "Value", "FixedVector", "Neurons", "AttentionModel",
     "gradient_flow", "gradient_descent", "Flow", "Quotient", "Slaved",
+    "Family", "Template", "Others", "family_flow", "family_descent", "FamilyFlow",
     "System",
     "OdesysError", "ClosureError",
 ]
@@ -35,6 +39,8 @@ _HOME = {
     "Dictionary": "dictionary", "Sample": "distribution", "Distribution": "distribution",
     "Head": "model", "Value": "model", "FixedVector": "model", "Neurons": "model", "AttentionModel": "model",
     "gradient_flow": "flow", "gradient_descent": "flow", "Flow": "flow", "Quotient": "quotient", "Slaved": "slaving",
+    "Family": "family", "Template": "family", "Others": "family",
+    "family_flow": "family_gradient", "family_descent": "family_gradient", "FamilyFlow": "family_gradient",
     "System": "system",
     "OdesysError": "errors", "ClosureError": "errors",
 }

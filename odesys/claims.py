@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .errors import OdesysError
@@ -22,6 +23,7 @@ KINDS = ("identity", "inequality", "order", "probability", "existence", "definit
 LEVELS = ("quick", "full")
 
 Check = Callable[[Any], Verdict]
+Writer = Callable[["Path"], None]
 
 
 class ClaimError(OdesysError):
@@ -93,6 +95,7 @@ class ClaimBook:
         self.mutations = dict(mutations) if isinstance(mutations, Mapping) else dict.fromkeys(mutations, "")
         self._claims: dict[str, Claim] = {}
         self._harmless: dict[tuple[str, str], str] = {}
+        self.certificates: dict[str, tuple[tuple[str, ...], Callable[[Path], None]]] = {}
 
     def claim(self, id: str, title: str, *, kind: str, statement: str, reading: str, uses: Sequence[str] = (),
               expect: str = HOLDS, same_as: str = "", level: str = "quick", beyond: bool = False,
@@ -111,6 +114,17 @@ class ClaimBook:
             self._claims[id] = Claim(self.paper, id, title, kind, statement, reading, check, tuple(uses), expect,
                                      same_as, level, beyond, apart)
             return check
+
+        return register
+
+    def certificate(self, file: str, *ids: str) -> Callable[[Writer], Writer]:
+        """Register the decorated function as the writer of a certificate file for these claims."""
+
+        def register(write: Writer) -> Writer:
+            if file in self.certificates:
+                raise ClaimError(f"the certificate {file} is registered twice")
+            self.certificates[file] = tuple(self[id].id for id in ids), write
+            return write
 
         return register
 

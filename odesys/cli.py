@@ -159,13 +159,14 @@ def derive(
     out: OutFile = None,
     json: JsonFile = None,
 ) -> None:
-    """Derive a closed system from the model and the data."""
+    """Derive a closed system from the model and the data; --set K=symbol leaves K open where the paper allows it."""
     chosen = papers.find_paper(paper)
     if quotient and system not in (None, "quotient"):
         raise ParameterError(f"--quotient and --system {system} ask for two systems; give one of them")
-    name = system or ("quotient" if quotient else "full")
+    parameters = chosen.read_parameters(_read_settings(settings), symbols=True)
+    # a parameter left open has no full system to list: its size would depend on it
+    name = system or ("quotient" if quotient or any(isinstance(v, str) for v in parameters.values()) else "full")
     build = papers.pick(chosen, "system", name, chosen.systems)
-    parameters = chosen.read_parameters(_read_settings(settings))
     output.prepare(out, json)
     with progress_bar(f"deriving {chosen.name}"):
         start = time.perf_counter()
@@ -277,6 +278,8 @@ def verify(
     mutations: Annotated[bool, typer.Option("--mutations", help="Run the claims on broken systems too.")] = False,
     workers: Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="[default: all cores]")] = None,
     errata: Annotated[Path | None, typer.Option("--errata", metavar="FILE", help="Errata as .md or .tex.")] = None,
+    certificates: Annotated[Path | None, typer.Option("--certificates", metavar="DIR",
+                                                      help="Write the certificates, for the programs in tools/.")] = None,
     json: JsonFile = None,
 ) -> None:
     """Check the claims of papers.
@@ -291,7 +294,8 @@ def verify(
     output.prepare(errata, json)
     chosen = ({name: papers.find_paper(name) for name in names} if names
               else {paper.name: paper for paper in papers.all_papers()})
-    if not run_command(chosen, claim or [], level.value, mutations, errata, json, workers or cores()):
+    workers = workers or cores()
+    if not run_command(chosen, claim or [], level.value, mutations, errata, json, workers, certificates):
         raise typer.Exit(1)
 
 

@@ -10,13 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from . import blocks
 from .blocks import Block
 from .closure import Closure, Force, Term, close
+from .dictionary import Dictionary
 from .distribution import Distribution, Group
 from .errors import ModelError
 from .field import BlockField, Layout, Segment
@@ -45,6 +46,12 @@ if TYPE_CHECKING:
     from .symmetry import SymmetryGroup
 
 STEP_SIZE = "eta"
+
+
+class Encoded(Protocol):
+    """Weighted samples as index arrays: a distribution, or one sample for each orbit of a family."""
+
+    def encode(self, dictionary: Dictionary) -> tuple[Group, ...]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,10 +179,10 @@ def _derive(model: AttentionModel, data: Distribution, train: Iterable[str], los
         raise ModelError("a flow is derived from an AttentionModel and a Distribution, in this order")
     trained = (train,) if isinstance(train, str) else tuple(train or ())
     carried = trained if carry is None else tuple(carry)
-    _check_weights(model, trained, carried)
+    check_weights(model, trained, carried)
     read = (value_path(model), score_path(model))
     closure = close(read, frozenset(carried), exact_step=step)
-    _check_names(model, closure)
+    check_names(model, closure)
     loss = as_loss(loss)
     leaves = {leaf_name(model, path, k): blocks.leaf(leaf_name(model, path, k), _shape(model, path))
               for k in range(len(model.heads)) for path in closure.paths}
@@ -191,9 +198,9 @@ def _derive(model: AttentionModel, data: Distribution, train: Iterable[str], los
             if step:
                 change = [leaves[name], *change]
             rhs[name] = blocks.add(*change) if change else blocks.zeros(_shape(model, path))
-    names, tex, layout = _layout(model, closure)
+    names, tex, layout = path_layout(model, closure)
     field = BlockField(layout, rhs, observables)
-    own = _parameter_names(model, loss)
+    own = parameter_names(model, loss)
     taken = sorted(own & {*names, TIME, *([STEP_SIZE] if step else [])})
     if taken:
         what = "a path scalar" if taken[0] in names else "time" if taken[0] == TIME else "the step size"
@@ -203,7 +210,8 @@ def _derive(model: AttentionModel, data: Distribution, train: Iterable[str], los
     return Flow(model, data, loss, trained, closure, system)
 
 
-def _check_weights(model: AttentionModel, trained: tuple[str, ...], carried: tuple[str, ...]) -> None:
+def check_weights(model: AttentionModel, trained: tuple[str, ...], carried: tuple[str, ...]) -> None:
+    """Refuse weights that the model does not have or that can not move."""
     if not trained:
         raise ModelError(f"nothing is trained; choose some of {', '.join(model.weights)}")
     for name in (*trained, *carried):
@@ -216,7 +224,7 @@ def _check_weights(model: AttentionModel, trained: tuple[str, ...], carried: tup
         raise ModelError(f"{missing[0]} is trained but not carried; carry must contain everything that moves")
 
 
-def _parameter_names(model: AttentionModel, loss: Loss) -> set[str]:
+def parameter_names(model: AttentionModel, loss: Loss) -> set[str]:
     """Symbols the model and the loss bring along."""
     nodes = [model.scale, *(head.bias for head in model.heads), *model.readout().ravel()]
     if isinstance(model.value.output, FixedVector):
@@ -224,7 +232,8 @@ def _parameter_names(model: AttentionModel, loss: Loss) -> set[str]:
     return symbols(nodes) | (symbols([loss.value]) - {"z"})
 
 
-def _check_names(model: AttentionModel, closure: Closure) -> None:
+def check_names(model: AttentionModel, closure: Closure) -> None:
+    """Refuse maps whose paths would share a name."""
     names = [path_name(model, path) for path in closure.paths]
     for name in names:
         if names.count(name) > 1:
@@ -270,7 +279,8 @@ def pin_gram(model: AttentionModel, pin: str) -> np.ndarray | None:
     return None
 
 
-def _layout(model: AttentionModel, closure: Closure) -> tuple[tuple[str, ...], dict[str, str], Layout]:
+def path_layout(model: AttentionModel, closure: Closure) -> tuple[tuple[str, ...], dict[str, str], Layout]:
+    """Names and TeX of all path scalars, and where each sits in the matrices of paths."""
     names: list[str] = []
     tex: dict[str, str] = {}
     places: list[tuple[str, int, int]] = []
@@ -296,7 +306,7 @@ def _layout(model: AttentionModel, closure: Closure) -> tuple[tuple[str, ...], d
     return tuple(names), tex, Layout(tuple(names), tuple(places), tuple(segments))
 
 
-def loss_blocks(model: AttentionModel, data: Distribution, loss: Loss, leaves: Mapping[str, Block],
+def loss_blocks(model: AttentionModel, data: Encoded, loss: Loss, leaves: Mapping[str, Block],
                 read: Sequence[Path]) -> tuple[Block, dict[str, Block]]:
     """The population loss as a block, and the observables: loss, margins y f(X) and pooled head outputs H(X)."""
     totals: list[Block] = []

@@ -67,7 +67,7 @@ class LaxFamily:
 
     def values(self, x: Any, q_max: int | None = None, parameters: Mapping[str, float] | None = None) -> np.ndarray:
         """tr L^q for q = 1 .. q_max (the size of L unless given), along the last axis."""
-        return _traces(self.matrix(x, parameters), q_max or self.size)
+        return power_traces(self.matrix(x, parameters), q_max or self.size)
 
     def trace(self, q: int) -> Node:
         """tr L^q as an exact node."""
@@ -142,13 +142,14 @@ def invariant_drift(flow: Flow, states: Any, parameters: Mapping[str, float] | N
         norm = np.linalg.norm(family.gram(rows), axis=(1, 2))[:, None, None]
         norm[norm == 0] = 1.0
         # scaled before the powers are taken: ||S||^q underflows long before the ratio loses its meaning
-        now = _traces(family.matrix(rows, parameters) / norm, family.size)
-        then = _traces(family.matrix(rows[0], parameters) / norm, family.size)
+        now = power_traces(family.matrix(rows, parameters) / norm, family.size)
+        then = power_traces(family.matrix(rows[0], parameters) / norm, family.size)
         worst.append(float(np.abs(now - then).max()))
     return float(np.fmax.reduce(worst))
 
 
-def _traces(matrices: np.ndarray, count: int) -> np.ndarray:
+def power_traces(matrices: np.ndarray, count: int) -> np.ndarray:
+    """tr X^q for q = 1 ... count, along the last axis."""
     power, out = matrices, []
     for _ in range(count):
         out.append(np.trace(power, axis1=-2, axis2=-1))

@@ -46,14 +46,21 @@ class Parameter:
     low: float = -math.inf
     high: float = math.inf
     open_low: bool = False
+    words: tuple[str, ...] = ()  # what a derivation can have in place of a number: NAME=symbol leaves it open
 
-    def read(self, text: Any) -> Any:
-        """The value of a text such as ``0.05``; symbols and out-of-range numbers get a sentence."""
+    def read(self, text: Any, symbols: bool = False) -> Any:
+        """The value of a text such as ``0.05``; what is out of range gets a sentence, and symbols unless asked for."""
+        if text in self.words and symbols:
+            return text
         try:
             value = self.kind(text)
             number = float(value)
         except (TypeError, ValueError, OverflowError):
-            hint = "a symbol is not available for it" if text == "symbol" else f"it must be {self._wanted()}"
+            hint = f"it must be {self._wanted()}"
+            if text in self.words:
+                hint = f"a number is needed here, {hint}"
+            elif text == "symbol":
+                hint = "a symbol is not available for it"
             raise ParameterError(f"{self.name} = {text!r} can not be used: {hint}") from None
         inside = self.low < number <= self.high or (number == self.low and not self.open_low)
         if not math.isfinite(number) or not inside:
@@ -122,10 +129,13 @@ class Paper:
         """Ids of the registered claims."""
         return [] if self.book is None else [claim.id for claim in self.book()]
 
-    def read_parameters(self, settings: Mapping[str, str]) -> dict[str, Any]:
-        """All parameters: defaults, overridden by texts such as {"omega": "0.05"}; unknown names are refused."""
+    def read_parameters(self, settings: Mapping[str, str], symbols: bool = False) -> dict[str, Any]:
+        """All parameters: defaults, overridden by texts such as {"omega": "0.05"}; unknown names are refused.
+
+        With `symbols` a parameter that can stay open may be given as ``symbol``.
+        """
         known = {p.name: p for p in self.parameters}
         unknown = sorted(set(settings) - set(known))
         if unknown:
             raise ParameterError(f"{self.name} has no parameter {unknown[0]!r}; it has {', '.join(known)}")
-        return {name: p.read(settings[name]) if name in settings else p.default for name, p in known.items()}
+        return {name: p.read(settings[name], symbols) if name in settings else p.default for name, p in known.items()}

@@ -27,6 +27,7 @@ from .sectors import Sector, find_sectors, orbit_matrices, to_flint, to_fraction
 from .system import System
 
 if TYPE_CHECKING:
+    from .family_gradient import FamilyFlow
     from .flow import Flow
     from .quotient import Quotient
 
@@ -71,7 +72,7 @@ class Slaved:
         return _fill_numerically(self.source, full, float(omega))  # type: ignore[arg-type]
 
 
-def self_score_paths(flow: Flow) -> tuple[Path, Path]:
+def self_score_paths(flow: Flow | FamilyFlow) -> tuple[Path, Path]:
     """Key and query self-score paths of a model with two trained score maps; refuses other models."""
     path = score_path(flow.model)
     if flow.system.kind == "map":
@@ -180,7 +181,7 @@ def slave_quotient(quotient: Quotient, state: Any = None) -> Slaved:
         sizes = tuple(sector.size for sector in sectors)
         for path, transposed in ((left, False), (right, True)):
             segment = segments[flow.leaf(path, head)]
-            roots = [_root(_in_sector(matrix.T if transposed else matrix, sector)) for sector in sectors]
+            roots = [closed_root(_in_sector(matrix.T if transposed else matrix, sector)) for sector in sectors]
             replaced |= _orbit_values(segment, sectors, roots, quotient.system.names)
     keep = [name for name in quotient.system.names if name not in replaced]
     mapping = {sym(name): node for name, node in replaced.items()}
@@ -220,7 +221,7 @@ def _in_sector(matrix: np.ndarray, sector: Sector) -> np.ndarray:
     return out
 
 
-def _root(m: np.ndarray) -> np.ndarray:
+def closed_root(m: np.ndarray) -> np.ndarray:
     r"""Closed form of :math:`(\omega^4 I + M M^\top)^{1/2}` for a 1x1 or 2x2 matrix of nodes."""
     fourth = sym(OMEGA) ** 4
     gram = [[graph.add(m[a, k] * m[b, k] for k in range(len(m))) for b in range(len(m))] for a in range(len(m))]

@@ -28,6 +28,7 @@ from . import graph
 from .errors import EquationError, IntegrationError, ParameterError
 from .field import ScalarField
 from .graph import ONE, Node
+from .output import write_text
 from .system import TIME, System, state_vector
 from .taylor import Interval, ball, ball_context, coefficient, dyadic, exact, hull, interval, program, run
 from .taylor import solution_series, state_series
@@ -186,7 +187,7 @@ class Enclosure:
                        "rough": [_spell(i) for i in s.rough]} for s in self.steps],
             "end": {"t": str(self.end_time), "tight": [_spell(i) for i in self.final]}, "claims": stated,
         }
-        Path(path).write_text(json.dumps(data, indent=1, default=str) + "\n", encoding="utf-8")
+        write_text(path, json.dumps(data, indent=1, default=str) + "\n")
 
     def _models(self, nodes: Sequence[Node], step: Step) -> list[list[Any]]:
         """Per node balls c_0 .. c_N with node(t + tau) in the sum of c_k tau^k for all tau in [0, h]."""

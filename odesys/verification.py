@@ -32,7 +32,7 @@ def verify(book: ClaimBook, claims: Sequence[Claim], progress: Progress, workers
 
 
 def run_command(papers: Mapping[str, Paper], ids: Sequence[str], level: str, with_mutations: bool, errata: Path | None,
-                json: Path | None, workers: int) -> bool:
+                json: Path | None, workers: int, certificates: Path | None = None) -> bool:
     """The command ``odesys verify``: print tables, write what was asked for; True if all is as it should be."""
     done: list[Outcome] = []
     mutated: dict[str, Any] = {}
@@ -49,12 +49,27 @@ def run_command(papers: Mapping[str, Paper], ids: Sequence[str], level: str, wit
         if mutants:
             mutated[paper.name] = mutation_summary(book, mutants)
             typer.echo("\n".join(mutation_lines(mutated[paper.name])))
+        if certificates:
+            with progress_bar(f"certificates of {paper.name}") as progress:
+                files = write_certificates(book, outcomes, certificates / paper.name, progress)
+            print_files(files)
     if errata:
         text = errata_latex(done) if errata.suffix == ".tex" else errata_markdown(done)
         print_files([output.write_text(errata, text)])
     if json:
         output.write_json(json, {"claims": [o.as_json() for o in done], "mutations": mutated})
     return all(o.as_expected for o in done) and all(summary["explained"] for summary in mutated.values())
+
+
+def write_certificates(book: ClaimBook, outcomes: Sequence[Outcome], folder: Path, progress: Progress) -> list[Path]:
+    """Write the registered certificates of which a claim was checked and has one; tools/ has programs to check them."""
+    strong = {o.claim.id for o in outcomes if o.verdict.evidence == Evidence.CERTIFICATE}
+    wanted = {file: write for file, (ids, write) in book.certificates.items() if strong & set(ids)}
+    for k, (file, write) in enumerate(wanted.items()):
+        progress(file, k / len(wanted))
+        folder.mkdir(parents=True, exist_ok=True)
+        write(folder / file)
+    return [folder / file for file in wanted]
 
 
 def _show(paper: Paper, outcomes: Sequence[Outcome]) -> None:

@@ -83,7 +83,8 @@ class Writer:
             if base.op == "exp":
                 exponent = graph.combine(((Fraction(1), exponent), (power, base.args[0])))
             else:
-                flip = coefficient < 0 and power % 2 == 1 and base.op == "add" and self.order.terms(base)[0][1] is ONE
+                flip = base.op == "add" and power % 2 == 1 and self.order.terms(base)[0][1] is ONE and (
+                    coefficient < 0 or self._counts_down(base))
                 coefficient = -coefficient if flip else coefficient  # x (y - 1) rather than -x (1 - y)
                 (top if power > 0 else bottom).append(self._factor(base, abs(power), flip))
         if exponent is not ZERO:
@@ -105,6 +106,11 @@ class Writer:
             front = self.fraction([f for f in numerator if f.rank < 1], denominator)
             body = self.product([_number(front), *(f for f in top if f.rank > 0)])
         return coefficient < 0, body
+
+    def _counts_down(self, base: Node) -> bool:
+        """True for a number minus a parameter, which reads better the other way round: K - 1, not 1 - K."""
+        *_, (coefficient, last) = self.order.terms(self.order.primitive(base)[1])
+        return len(base.args) == 2 and coefficient < 0 and last.op == "sym" and last.args[0] in self.parameters
 
     def _factor(self, base: Node, power: Fraction, flip: bool = False) -> Factor:
         """A base, or its negative, with a positive power."""

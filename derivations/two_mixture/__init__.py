@@ -11,10 +11,10 @@ _same, _other   same group / different group, e.g. M_cv_same = c_1^T W_K^T W_Q v
 omega, b        initial scale of keys and queries; bias of both heads
 T1, T2, T3      ends of the stages; x_star the score that ends stage 2; eps the loss that ends stage 3
 
-Covered: setting, closed systems and their reductions, closed forms of stage 1 and of the frozen-force stage 2, both
-protocols, figures 1-4, comparison with networks, claims of sections 2-6 and appendices B-H. Claims about trajectories
-are measurements over a grid; three of them are certified at one point by validated enclosure (level full). Not yet:
-families in K.
+Covered: setting, closed systems and their reductions, the family of all K with K a symbol and its limit, closed forms
+of stage 1 and of the frozen-force stage 2, both protocols, figures 1-7, the laws in K and a phase diagram, comparison
+with networks, claims of sections 2-6 and appendices B-H, and laws in K beyond the paper (Beyond.K.*). Claims about
+trajectories are measurements over a grid; three of them are certified at one point by validated enclosure (level full).
 """
 
 from __future__ import annotations
@@ -34,6 +34,13 @@ FIGURES = {
     "sliding": "simultaneous training for K = 3, L = 4, which slides along two ReLU kinks",
     "proof": "the proof graph, coloured by verdict",
 }
+FIGURES_K = {
+    "5": "three groups: losses, neurons and scores along gradient descent",
+    "6": "four groups: losses, neurons and scores along gradient descent",
+    "7": "eight groups: losses, neurons and scores along gradient descent",
+    "law": "times of stage 1, stage 2 and simultaneous training over K, for K = 2 to 1,000,000",
+    "phase": "end of stage 2 and second transition over (omega, T1)",
+}
 
 PAPER = Paper(
     name="two_mixture",
@@ -45,7 +52,10 @@ PAPER = Paper(
         "three-stage": later(f"{__name__}.protocol", "three_stage"),
         "simultaneous": later(f"{__name__}.protocol", "simultaneous"),
     },
-    figures={key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}")) for key, title in FIGURES.items()},
+    figures={
+        key: FigureSpec(title, later(f"{__name__}.{module}", f"figure_{key}"))
+        for module, table in (("figures", FIGURES), ("figures_k", FIGURES_K)) for key, title in table.items()
+    },
     compare=later(f"{__name__}.compare", "compare"),
     book=later(f"{__name__}.claims", "get_book"),
 )

@@ -1,7 +1,8 @@
 r"""The closed systems of the two-mixture paper and their reductions, each with its size.
 
 For K = 2: two heads x (4 neurons + 16 scores + 10 key + 10 query self-scores) = 80 states; the head swap leaves 40, the
-group swap 22, slaving 10 (8 of them move in stage 2, 2 in stages 1 and 3). For every K >= 2 the quotient has 22.
+group swap 22, slaving 10 (8 of them move in stage 2, 2 in stages 1 and 3). For every K >= 2 the quotient has 22: the
+family functions derive it once for all K, with K a parameter.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from functools import cache
 from typing import Any
 
 from odesys import Flow, Quotient, Slaved, System, gradient_descent, gradient_flow
+from odesys.errors import ParameterError
+from odesys.family_gradient import FamilyFlow, family_descent, family_flow
+from odesys.family_slaving import FamilySlaved
 from odesys.symmetry import SignedPermutation
 
 from . import setting
@@ -64,6 +68,43 @@ def slaved(stage: str = "simultaneous", K: int = 2, L: int = 3) -> Slaved:
     return reduced(stage, K, L).slaved()
 
 
+# ---- any number of groups: the family --------------------------------------------------------------------------------
+
+
+@cache
+def family(stage: str = "simultaneous", L: int = 3, K: int | str = "symbol", scaled: bool = False) -> FamilyFlow:
+    """The 22 orbit variables for every K at once (K a parameter), for one K of any size, or for K = ``"infinity"``."""
+    data = setting.conflicting_family(L) if stage == "stage2" else setting.family(L)
+    flow = family_flow(data, setting.shape, train=STAGES[stage], carry=ALL, K=K, scaled=scaled)
+    return flow.rename({name: family_name(name) for name in flow.system.names})
+
+
+@cache
+def family_map(L: int = 3, K: int | str = "symbol") -> FamilyFlow:
+    """The exact gradient-descent map on the same variables."""
+    flow = family_descent(setting.family(L), setting.shape, train=ALL, K=K)
+    return flow.rename({name: family_name(name) for name in flow.system.names})
+
+
+@cache
+def family_slaved(stage: str = "simultaneous", L: int = 3, K: int | str = "symbol") -> FamilySlaved:
+    """Self-scores eliminated: 10 states for every K."""
+    return family(stage, L, K).slaved()
+
+
+def family_name(state: str) -> str:
+    """Name of an orbit variable of a family: ``KQ_p_c_v_other`` becomes ``M_cv_other``."""
+    path, _, *ends = state.split("_")
+    return "_".join([_LETTER[path], "".join(ends[:2]), *ends[2:]])
+
+
+def variables(stage: str, K: int, L: int = 3) -> Quotient | FamilyFlow:
+    """The 22 orbit variables for K groups: enumerated while the samples can be listed, else through the family."""
+    if setting.support_size(K, L) > setting.LARGEST_LISTED:
+        return family(stage, L, K)
+    return reduced(stage, K, L)
+
+
 def orbit_name(state: str) -> str:
     """Name of the orbit of a state of the + head: ``KQ_p_c1_v2`` becomes ``M_cv_other``."""
     path, _, *ends = state.split("_")
@@ -82,6 +123,8 @@ def named(quotient: Quotient) -> Quotient:
 def named_system(name: str, parameters: Mapping[str, Any]) -> System:
     """A system by the name the command line uses; those of the stages have only the states that move."""
     K, L = parameters["K"], parameters["L"]
+    if isinstance(K, str) or (name not in ("full", "one_head") and setting.support_size(K, L) > setting.LARGEST_LISTED):
+        return _family_system(name, K, L)
     if name in ("stage1", "stage2", "stage3"):
         return slaved(name, K, L).system.freeze_still()
     made: Flow | Quotient | Slaved
@@ -92,3 +135,14 @@ def named_system(name: str, parameters: Mapping[str, Any]) -> System:
     else:
         made = reduced("simultaneous", K, L) if name == "quotient" else slaved("simultaneous", K, L)
     return made.system
+
+
+def _family_system(name: str, K: int | str, L: int) -> System:
+    if name in ("full", "one_head"):
+        raise ParameterError(f"the system {name} has a number of states that depends on K, so K can not be {K}; "
+                             f"quotient, slaved, stage1, stage2, stage3 and descent have a form for every K")
+    if name in ("stage1", "stage2", "stage3"):
+        return family_slaved(name, L, K).system.freeze_still()
+    if name == "descent":
+        return family_map(L, K).system
+    return family("simultaneous", L, K).system if name == "quotient" else family_slaved("simultaneous", L, K).system

@@ -18,6 +18,7 @@ import numpy as np
 
 from odesys import AttentionModel, Distribution, Flow, Head, Quotient, Sample, blocks, gradient_flow
 from odesys.errors import OdesysError
+from odesys.family_gradient import FamilyFlow
 from odesys.field import BlockField
 from odesys.graph import Node, sym
 
@@ -87,6 +88,13 @@ class Laboratory:
     def names(self) -> Flow:
         """A flow to ask for the names of states; that reads no equation."""
         return _flow(self.mutation, "simultaneous", 2)
+
+    def family(self, stage: str = "simultaneous", K: int | str = "symbol", scaled: bool = False) -> FamilyFlow:
+        """The 22 orbit variables of a stage for every K (L = 3), under the symmetries of the unmutated family."""
+        from .family_laboratory import mutated_family
+
+        self.reads.add(f"family, {stage}, {K}, {scaled}")
+        return mutated_family(self.mutation, stage, K, scaled)
 
     def head_name(self, sign: int) -> str:
         """Label of a head by the sign it has in the paper."""
@@ -185,12 +193,24 @@ def _part(mutation: str, part: str) -> Any:
         return getattr(lab, part)
     if part == "start":
         return list(lab.start(0.5).values())
+    if part.startswith("family, "):
+        return _family_part(mutation, *part.split(", ")[1:])
     stage, _, K = part.partition(", K = ")
     if stage not in ("outputs", *dynamics.STAGES):
         return None
     system = _flow(mutation, "simultaneous" if part == "outputs" else stage, int(K or 2)).system
     if part == "outputs":
         return system.names, {name: node for name, node in system.observables.items() if name != "loss"}
+    return system.names, system.nodes, dict(system.observables)
+
+
+def _family_part(mutation: str, stage: str, K: str, scaled: str) -> Any:
+    from .family_laboratory import mutated_family
+
+    try:
+        system = mutated_family(mutation, stage, int(K) if K.isdigit() else K, scaled == "True").system
+    except OdesysError:  # refused: nothing to compare
+        return None
     return system.names, system.nodes, dict(system.observables)
 
 

@@ -16,6 +16,8 @@ import numpy as np
 from numerics.integrate import integrate
 from numerics.trajectory import StagedTrajectory, StopWhen, Trajectory, join
 from odesys.errors import IntegrationError, ParameterError
+from odesys.family_gradient import FamilyFlow
+from odesys.family_invariants import family_drift
 from odesys.lax import invariant_drift
 from odesys.paper import Progress, Simulation, silent
 
@@ -43,10 +45,10 @@ def three_stage_run(parameters: Mapping[str, Any], progress: Progress = silent) 
     learned = StopWhen("T2", "M_cv_same", direction=1, level=parameters["x_star"])
     fitted = StopWhen("T3", "loss", direction=-1, level=parameters["eps"])
     ends = {"stage1": (parameters["T1"], ()), "stage2": (t_end, (learned,)), "stage3": (t_end, (fitted,))}
-    time, state = 0.0, dynamics.reduced("stage1", K).initial_state(parameters["omega"])
+    time, state = 0.0, dynamics.variables("stage1", K).initial_state(parameters["omega"])
     runs: list[Trajectory] = []
     for name, (end, events) in ends.items():
-        run = integrate(dynamics.reduced(name, K).system, state, (time, end), {"b": parameters["b"]}, events=events,
+        run = integrate(dynamics.variables(name, K).system, state, (time, end), {"b": parameters["b"]}, events=events,
                         progress=progress, label=name, rtol=RTOL)
         if name == "stage2" and run.stop != "event:T2":
             raise _not_learned(run, parameters)
@@ -70,7 +72,7 @@ def simultaneous(parameters: Mapping[str, Any], progress: Progress = silent) -> 
 
 def simultaneous_run(parameters: Mapping[str, Any], progress: Progress = silent) -> Trajectory:
     """The trajectory of simultaneous training on the 22 orbit variables."""
-    reduced = dynamics.reduced("simultaneous", parameters["K"], parameters["L"])
+    reduced = dynamics.variables("simultaneous", parameters["K"], parameters["L"])
     start = reduced.initial_state(parameters["omega"])
     return integrate(reduced.system, start, (0.0, parameters["t_end"]), {"b": parameters["b"]}, progress=progress,
                      label="simultaneous", rtol=RTOL)
@@ -78,13 +80,15 @@ def simultaneous_run(parameters: Mapping[str, Any], progress: Progress = silent)
 
 def drift(run: Trajectory, K: int, L: int = 3) -> float:
     """Drift of the conserved quantities of all heads along a run of the 22 orbit variables."""
-    quotient = dynamics.reduced("simultaneous", K, L)
+    quotient = dynamics.variables("simultaneous", K, L)
+    if isinstance(quotient, FamilyFlow):
+        return family_drift(quotient, run.states)
     return invariant_drift(quotient.flow, quotient.lift(np.asarray(run.states)))
 
 
 def _simulation(name: str, parameters: Mapping[str, Any], run: Trajectory) -> Simulation:
     K, L = parameters["K"], parameters["L"]
-    system = dynamics.reduced("simultaneous", K, L).system
+    system = dynamics.variables("simultaneous", K, L).system
     compiled = system.compile({"b": parameters["b"]})
     times = np.unique(np.concatenate([run.times, np.linspace(run.times[0], run.end_time, 400)]))
     states = run.at(times)

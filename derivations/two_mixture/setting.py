@@ -14,10 +14,11 @@ from math import comb, factorial
 
 from odesys import AttentionModel, Dictionary, Distribution, Head, Sample
 from odesys.errors import ParameterError
+from odesys.family import Family, Others, Template
 from odesys.paper import Parameter
 
 PARAMETERS = (
-    Parameter("K", 2, "number of mixtures (groups)", int, low=2),
+    Parameter("K", 2, "number of mixtures (groups)", int, low=2, words=("symbol", "infinity")),
     Parameter("L", 3, "tokens a sample", int, low=3),
     Parameter("omega", 0.1, "initial scale of keys and queries", float, low=0, open_low=True),
     Parameter("b", 0.5, "bias of both heads", float, low=0, open_low=True),
@@ -28,6 +29,7 @@ PARAMETERS = (
 )
 
 LARGEST_SUPPORT = 20_000
+LARGEST_LISTED = 500  # samples; above this the orbit variables come from the family, which lists none
 
 
 def words(K: int = 2) -> Dictionary:
@@ -35,16 +37,21 @@ def words(K: int = 2) -> Dictionary:
     return Dictionary([f"c{k}" for k in range(1, K + 1)] + [f"v{k}" for k in range(1, K + 1)])
 
 
+def shape(words: Dictionary) -> AttentionModel:
+    """f = relu(H+ + b) - relu(H- + b) with a bias parameter b (Eq. (1)), over any dictionary."""
+    return AttentionModel(words, heads=[Head(sign, activation="relu", bias="b") for sign in (+1, -1)])
+
+
 def model(K: int = 2) -> AttentionModel:
-    """f = relu(H+ + b) - relu(H- + b) with a bias parameter b (Eq. (1))."""
-    return AttentionModel(words(K), heads=[Head(sign, activation="relu", bias="b") for sign in (+1, -1)])
+    """The model over the words of K groups."""
+    return shape(words(K))
 
 
 @cache
 def data(K: int = 2, L: int = 3) -> Distribution:
     """The support of Definition 2.1 up to order of tokens, with multinomial weights."""
     signed = [(sign, j) for j in range(1, K + 1) for sign in (1, -1)]
-    size = 2 * K * comb(2 * (K - 1) + L - 3, L - 2)
+    size = support_size(K, L)
     if size > LARGEST_SUPPORT:
         raise ParameterError(f"K = {K}, L = {L} has {size} distinct samples, more than {LARGEST_SUPPORT}; lower K or L")
     samples = []
@@ -83,6 +90,37 @@ def is_conflicting(sample: Sample) -> bool:
 
 def conflicting(K: int = 2, L: int = 3) -> Distribution:
     """The conditional distribution on the conflicting samples, the objective of stage 2."""
+    _one_distractor(L)
+    return data(K, L).condition(is_conflicting)
+
+
+def _one_distractor(L: int) -> None:
     if L != 3:
         raise ParameterError(f"conflicting samples are defined for L = 3, not L = {L}; use --protocol simultaneous")
-    return data(K, L).condition(is_conflicting)
+
+
+def support_size(K: int, L: int) -> int:
+    """Number of distinct samples up to the order of tokens."""
+    return 2 * K * comb(2 * (K - 1) + L - 3, L - 2)
+
+
+# ---- the same data for every number of groups ------------------------------------------------------------------------
+
+
+def family(L: int = 3) -> Family:
+    """Definition 2.1 as a family: group signal, classification signal with the sign of the label, L - 2 distractors."""
+    if isinstance(L, bool) or not isinstance(L, int) or L < 3:
+        raise ParameterError(f"L = {L!r} can not be used: a sample has a group signal, a classification signal and at "
+                             f"least one distractor, so L is a whole number of at least 3")
+    draw = Others(["v", "-v"], count=L - 2)
+    return Family(["c", "v"], [Template(["c", signal, draw], label, Fraction(1, 2)) for signal, label in _SIGNALS])
+
+
+def conflicting_family(L: int = 3) -> Family:
+    """The conflicting samples of the family: the distractor has the other sign than the signal."""
+    _one_distractor(L)
+    clash = {"v": "-v", "-v": "v"}
+    return Family(["c", "v"], [Template(["c", v, Others([clash[v]])], label, Fraction(1, 2)) for v, label in _SIGNALS])
+
+
+_SIGNALS = (("v", 1), ("-v", -1))

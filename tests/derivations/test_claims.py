@@ -25,12 +25,17 @@ EXPECTED = {
     "App.E.6": ("holds", P), "E.3": ("fails", C), "E.5-proof": ("holds", P), "Beyond.manifold": ("holds", P),
     "G.1": ("holds", M), "H.1": ("fails", P), "H.2": ("holds", M),
     "E.1(11)": ("holds", M), "E.1(12)": ("holds", M), "E.1(13)": ("holds", M), "E.1(14)": ("holds", M),
-    "E.2/region": ("holds", C), "E.2": ("holds", M), "5.5": ("holds", M), "E.3/order": ("holds", M),
+    "E.2/region": ("holds", C), "E.2/region-none": ("holds", C),
+    "E.2": ("holds", M), "5.5": ("holds", M), "E.3/order": ("holds", M),
     "E.4": ("holds", M), "E.5": ("fails", M), "Sec.5.2-end": ("holds", M), "E.6": ("holds", M), "E.7": ("holds", M),
     "F-text": ("holds", M), "F.1": ("holds", M), "F.2": ("holds", M), "F.3": ("holds", M), "Thm.4.1-text": ("holds", M),
     "Sec.5.2-display": ("fails", P), "Thm.4.1": ("holds", M), "5.4-text": ("holds", M), "Obs.1": ("holds", M),
     "App.E.7": ("holds", P),
     "E.3/trajectory": ("holds", M), "E.4(15)": ("holds", P), "E.4/exact": ("holds", P),
+    "Beyond.K.sizes": ("holds", C), "Beyond.K.two": ("holds", P), "Beyond.K.stage1": ("holds", P),
+    "Beyond.K.T_half": ("holds", P), "Beyond.K.kappa": ("holds", P), "Beyond.K.frozen": ("holds", P),
+    "Beyond.K.limit": ("holds", P), "Beyond.K.linear": ("holds", M), "Beyond.K.T2": ("holds", M),
+    "Beyond.K.near_symmetry": ("holds", M),
 }
 MISPRINTS = {"6.1", "App.E.5", "B.1", "E.1-display", "E.3", "E.5", "H.1", "Sec.5.2-display"}
 

@@ -1,0 +1,73 @@
+"""Beyond the paper: stage 2 with a million groups as a validated enclosure; near symmetry and duration, certified."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+
+from odesys import System, graph
+from odesys.claims import combine
+from odesys.graph import Node, num, sym
+from odesys.validated import Enclosure, enclose
+from odesys.verdicts import Verdict, certified, refuted, undecided
+
+from .. import dynamics
+from ..enclosed import ORDER, PAIRS, PRECISION, TOLERANCE, neurons_at
+from ..laboratory import Laboratory
+from .book import book
+
+GROUPS, LENGTH = 1_000_000, Fraction(79)
+POINT = "K = 10^6, L = 3, omega = 1/10, b = 1/2, stage 1 of length 10 K, stage 2 for 79 K, which is past M^a_cv = 1"
+APART = "the enclosure is of the unmutated stage 2"
+
+
+def sector_equations(K: int) -> tuple[System, dict[str, Node]]:
+    """Stage 2, slaved, in sector coordinates s = Z_same + (K-1) Z_other, d = Z_same - Z_other and time t / K; the scores."""
+    system = dynamics.family_slaved("stage2", 3, K).system.freeze_still()
+    field = dict(zip(system.names, system.nodes, strict=True))
+    scores: dict[str, Node] = {}
+    moving: dict[str, Node] = {}
+    for pair in PAIRS:
+        same, other, s, d = f"M_{pair}_same", f"M_{pair}_other", sym(f"s_{pair}"), sym(f"d_{pair}")
+        scores |= {same: (s + (K - 1) * d) / K, other: (s - d) / K}
+        moving[f"s_{pair}"] = K * (field[same] + (K - 1) * field[other])
+        moving[f"d_{pair}"] = K * (field[same] - field[other])
+    nodes = graph.substitute(list(moving.values()), {sym(name): node for name, node in scores.items()})
+    return System.from_equations(dict(zip(moving, nodes, strict=True)), parameters=system.parameters), scores
+
+
+@cache
+def _enclosure() -> tuple[Enclosure, dict[str, Node]]:
+    system, scores = sector_equations(GROUPS)
+    b = Fraction(1, 2)
+    # stage 1 of length 10 K ends at the neurons of two groups at T1 = 20 (Beyond.K.stage1)
+    parameters = {"b": b, "omega": Fraction(1, 10), **neurons_at(Fraction(20), b)}
+    run = enclose(system, dict.fromkeys(system.names, 0), LENGTH, parameters, order=ORDER, precision=PRECISION,
+                  tolerance=TOLERANCE)
+    return run, scores
+
+
+@book.claim("Beyond.K.near_symmetry/enclosed", "Near symmetry in stage 2, certified with a million groups", kind="inequality", level="full",
+            beyond=True, uses=["Beyond.K.stage1", "Beyond.K.sizes", "Beyond.K.near_symmetry"], apart=APART,
+            statement=r"|M^{=}_{\mu\nu}+(K-1)M^{\ne}_{\mu\nu}|\ \le\ \tfrac1{50}\,M_{c_kv_k},\quad \mu,\nu\in\{c,v\}",
+            reading=f"{POINT}: for all four pairs of word types at all times of stage 2, along the validated enclosure")
+def near_symmetry_enclosed(lab: Laboratory) -> Verdict:
+    """Eight inequalities along the enclosure."""
+    run, scores = _enclosure()
+    parts = {f"{sign:+d} s_{pair}": run.certify(scores["M_cv_same"] / 50 + sign * sym(f"s_{pair}")) for pair in PAIRS for sign in (1, -1)}
+    return combine(parts).with_constants(width=str(float(run.width)))
+
+
+@book.claim("Beyond.K.T2/enclosed", "Duration of stage 2, enclosed with a million groups", kind="existence", level="full", beyond=True,
+            uses=["Beyond.K.stage1", "Beyond.K.sizes", "Beyond.K.T2"], apart=APART,
+            statement=r"(T_2-T_1)/K\in[78.85818,\,78.85819]",
+            reading=f"{POINT}: the only crossing of M_cv_same = (K-1)/K lies in this interval")
+def duration_enclosed(lab: Laboratory) -> Verdict:
+    """Crossing time of the score along the enclosure."""
+    run, scores = _enclosure()
+    found = run.crossing(scores["M_cv_same"] - num(Fraction(GROUPS - 1, GROUPS)))
+    if found is None:
+        return undecided("no single crossing was enclosed")
+    low, high = found
+    ends = {"low": str(float(low)), "high": str(float(high))}
+    return certified(**ends) if Fraction("78.85818") <= low and high <= Fraction("78.85819") else refuted(ends)
