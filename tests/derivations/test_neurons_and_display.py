@@ -72,6 +72,7 @@ def _shifted(lab: Laboratory, s: int, r: int) -> graph.Node:
 def test_patterns_switch_once_or_slide_along_the_same_kink() -> None:
     seen = patterns_along(Laboratory()).details["patterns"]
     assert seen["omega=0.1, T1=20"] == ["X_{k,-,-} off", "all units on"]
+    assert seen["omega=0.1, T1=3"][:2] == ["X_{k,-,-} off", SLIDES]
     assert all(order[0] == "X_{k,-,-} off" and set(order) <= {*PATTERNS, SLIDES} for order in seen.values())
 
 

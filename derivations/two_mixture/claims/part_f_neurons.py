@@ -116,6 +116,12 @@ def positive_while_off(lab: Laboratory) -> Verdict:
 # ---- along trajectories --------------------------------------------------------------------------------------------
 
 
+def _pattern(places: Mapping[tuple[int, int], str], values: Mapping[str, float]) -> str:
+    """The name of a pattern, or the samples whose units are off."""
+    off = frozenset(place for place, unit in places.items() if values[unit] + BIAS <= 0)
+    return next((text for text, known in PATTERNS.items() if known == off), ", ".join(name(1, s, r) for s, r in sorted(off)))
+
+
 def patterns_along(lab: Laboratory) -> Verdict:
     """Which units of the + head are off along stage 3, on a grid of times after T2: only the patterns above occur."""
     system = lab.reduced("stage3").system
@@ -124,13 +130,12 @@ def patterns_along(lab: Laboratory) -> Verdict:
     for omega, T1 in GRID:
         run = stage_three(lab, omega, T1, 1.0, DURATION)
         begin, order = run.times[0], list[str]()
-        for t in np.concatenate([[0.0], np.geomspace(1e-3, run.end_time - begin, POINTS)]):
-            values = compiled.observables(0.0, run.at(min(begin + t, run.end_time)))
-            off = frozenset(place for place, unit in places.items() if values[unit] + BIAS <= 0)
-            text = next((text for text, known in PATTERNS.items() if known == off), ", ".join(name(1, s, r) for s, r in sorted(off)))
+        slides = [(e.name, e.time, e.detail.get("end") or run.end_time) for e in run.events if e.kind == "slide"]
+        for t in begin + np.concatenate([[0.0], np.geomspace(1e-3, run.end_time - begin, POINTS)]):
+            along = next((unit for unit, start, stop in slides if start <= t <= stop), "")
+            text = _pattern(places, compiled.observables(0.0, run.at(min(t, run.end_time)))) if not along else f"slides along {along}"
+            text = SLIDES if along == places[-1, -1] else text
             order += [] if order and order[-1] == text else [text]
-        if run.stop == "slide":
-            order.append(SLIDES if run.events[-1].name == places[-1, -1] else f"slides along {run.events[-1].name}")
         seen[f"omega={omega:g}, T1={T1:g}"] = order
     strange = {key: order for key, order in seen.items() if not set(order) <= {*PATTERNS, SLIDES}}
     return measured(not strange, strange or None, patterns=seen, sweep=SWEEP, duration=DURATION)
@@ -159,8 +164,8 @@ def _rows(lab: Laboratory) -> dict[float, dict[str, dict[str, float]]]:
             statement=r"\dot n_v=\Theta(g_+)+\widetilde O(\omega\,g_-)",
             reading="with the unit of X_{k,-,-} (+ head) off or on and all others on, the derived equation is (r_+ g_+ + r_- g_-)/8 with the printed "
                     "brackets, 0 < r_+ < 6, and r_- has only its c-query left; sliding along the kink of that unit is the same with a gate in [0, 1], in "
-                    "which the brackets are affine (all exact); on the grid of the sheet, x* = 1, within 1000 of T2 no other pattern occurs up to "
-                    "the first slide, which is along that kink; T1 = 20, omega in 0.1, 0.05, 0.01, 0.001: r_+ > 1 and |r_-| < omega in both patterns (measured)")
+                    "which the brackets are affine (all exact); on the grid of the sheet, x* = 1, within 1000 of T2 no other pattern occurs and no "
+                    "slide but along that kink; T1 = 20, omega in 0.1, 0.05, 0.01, 0.001: r_+ > 1 and |r_-| < omega in both patterns (measured)")
 def classification_neurons(lab: Laboratory) -> Verdict:
     """Equation, exact bounds, patterns and orders."""
     rows = _rows(lab)
