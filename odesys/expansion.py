@@ -95,12 +95,26 @@ class Expansion:
         """True if the expression is proved to vanish wherever it is defined."""
         return not self.numerator
 
-    def node(self, divided: bool = False) -> Node:
-        """The quotient in lowest terms as a node; `divided`: with remainder, term by term."""
+    def lowest_terms(self) -> tuple[Any, Any]:
+        """Numerator and denominator without common factor."""
         above, below = self.numerator, self.denominator
         if not below.is_constant():
             common = above.gcd(below)
             above, below = above / common, below / common
+        return above, below
+
+    def terms(self, polynomial: Any) -> list[tuple[Fraction, tuple[tuple[Node, Fraction], ...]]]:
+        """Coefficients and monomials (bases with exponents) of a polynomial in the generators of this expansion."""
+        found = []
+        for monomial, c in polynomial.to_dict().items():
+            used = [(base, int(e)) for base, e in zip(self._bases, monomial, strict=False) if e]
+            powers = tuple((base, Fraction(e, self._index[base][1])) for base, e in used)
+            found.append((Fraction(int(c.p), int(c.q)), powers))
+        return found
+
+    def node(self, divided: bool = False) -> Node:
+        """The quotient in lowest terms as a node; `divided`: with remainder, term by term."""
+        above, below = self.lowest_terms()
         inverse = power(self._to_node(below), Fraction(-1))
         if not divided:
             return multiply(self._to_node(above), inverse)
@@ -109,12 +123,7 @@ class Expansion:
         return add([self._to_node(whole), *parts])
 
     def _to_node(self, polynomial: Any) -> Node:
-        terms = []
-        for monomial, c in polynomial.to_dict().items():
-            used = [(base, int(e)) for base, e in zip(self._bases, monomial, strict=False) if e]
-            product = multiply(*(power(base, Fraction(e, self._index[base][1])) for base, e in used))
-            terms.append((Fraction(int(c.p), int(c.q)), product))
-        return combine(terms)
+        return combine((c, multiply(*(power(*factor) for factor in used))) for c, used in self.terms(polynomial))
 
     def _times(self, a: Any, b: Any) -> Any:
         if len(a) * len(b) > self._limit:

@@ -70,10 +70,10 @@ def zero_test(node: Any, positive: Collection[str] = (), seed: int = 0) -> ZeroR
         return ZeroResult("zero", None, None, None, "it cancels as written")
     if has_floats([node]):  # rounding of coefficients has no bound here, so neither answer would be safe
         return ZeroResult("undecided", None, None, node, "floats are never proofs")
-    points = list(_points(sorted(graph.symbols([node])), positive, seed))
+    points = list(rational_points(sorted(graph.symbols([node])), positive, seed))
     for step, precision in enumerate(PRECISIONS):
         for point in points:
-            ball = _value(node, point, precision)
+            ball = ball_value(node, point, precision)
             if ball is not None and ball.is_finite() and not ball.contains(0):
                 method = f"ball arithmetic with {precision} bits at a rational point"
                 return ZeroResult("nonzero", point, str(ball), None, method)
@@ -108,7 +108,8 @@ def prove_zero(node: Node, positive: Collection[str] = ()) -> str:
     return ""
 
 
-def _points(names: Sequence[str], positive: Collection[str], seed: int) -> Iterator[dict[str, Fraction]]:
+def rational_points(names: Sequence[str], positive: Collection[str] = (),
+                    seed: int = 0) -> Iterator[dict[str, Fraction]]:
     """Small rational points on several scales; every other one has positive entries only."""
     rng = random.Random(seed)
     for k in range(POINTS if names else 1):
@@ -120,7 +121,8 @@ def _points(names: Sequence[str], positive: Collection[str], seed: int) -> Itera
         yield point
 
 
-def _value(node: Node, point: Mapping[str, Fraction], precision: int) -> Any:
+def ball_value(node: Node, point: Mapping[str, Fraction], precision: int) -> Any:
+    """The ball that encloses an expression at a rational point; None where it divides by zero."""
     try:
         with flint.ctx.workprec(precision):
             env = {name: ball_number(value) for name, value in point.items()}

@@ -2,6 +2,7 @@
 
 from . import (  # noqa: F401
     part_2_setting,
+    part_5_2_display,
     part_5_6_observations,
     part_5_d_stage_one,
     part_6_construction,
@@ -9,10 +10,13 @@ from . import (  # noqa: F401
     part_beyond_k,
     part_beyond_k_enclosed,
     part_beyond_k_trajectories,
+    part_e_comparison,
     part_e_enclosed,
     part_e_growth,
+    part_e_near_symmetry,
     part_e_stage_two,
     part_e_trajectories,
+    part_f_neurons,
     part_f_stage_three,
     part_g_h_probability,
 )

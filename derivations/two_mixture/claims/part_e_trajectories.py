@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from odesys.claims import combine
@@ -120,26 +118,6 @@ def duration_order(lab: Laboratory) -> Verdict:
     fine = abs(slope / expected - 1) < 0.01 and max(abs(v + 1) for v in final) < 1e-6
     return measured(fine, {"slope": slope, "9/n_c": expected}, slope=slope, expected=expected, omegas=omegas,
                     durations=[r.duration for r in runs])
-
-
-@book.claim("E.4", "Near symmetry", kind="order", uses=["E.1(11)", "Beyond.manifold"],
-            statement=r"\Delta^{(T_2)}\le\widetilde O(\omega)",
-            reading="Delta = max of |same + other| over all score and self-score orbits at T2 (x* = 1, T1 = 20); the claim is Delta <= omega "
-                    "for omega in 0.1, 0.03, 0.01. The inequalities for its derivative, (15) among them, are not checked here")
-def near_symmetry(lab: Laboratory) -> Verdict:
-    """Asymmetry at T2 over omega and over omega squared."""
-    ratio = {}
-    for omega in (0.1, 0.03, 0.01):
-        final = stage_two(lab, omega, 20.0, 1.0).run.final
-        kinds = {name.rsplit("_", 1)[0] for name in final if name[0] in "MAB" and name.endswith("_same")}
-        ratio[omega] = max(abs(final[f"{k}_same"] + final[f"{k}_other"]) for k in kinds) / omega
-    verdict = measured(max(ratio.values()) <= 1, {"Delta/omega": ratio}, delta_over_omega=ratio)
-    square = {omega: value / omega for omega, value in ratio.items()}
-    text = ", ".join(f"{v:.4f} at omega = {o:g}" for o, v in square.items())
-    gaps = [abs(value - 1) for value in square.values()]
-    if gaps[0] > gaps[1] > gaps[2] and gaps[2] < 1e-3:
-        return replace(verdict, sharpened=f"Delta/omega^2 tends to 1: {text}")
-    return verdict.adding(delta_over_omega_squared=square)
 
 
 SIGNS_PRINTED = {  # the table of Lemma E.5 with its last row as printed (key self-score of v1 with c1)

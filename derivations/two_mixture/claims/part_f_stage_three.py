@@ -7,12 +7,12 @@ import numpy as np
 from odesys import graph
 from odesys.claims import combine
 from odesys.evidence import identity
-from odesys.verdicts import Evidence, Verdict, measured, refuted, undecided
+from odesys.verdicts import Verdict, measured
 
 from ..closed_forms import late_loss_constant
 from ..laboratory import Laboratory
 from ..trajectories import BIAS, stage_three, stage_two
-from .book import CONFLICTING, CONSISTENT, SAMPLES, book, name
+from .book import SAMPLES, book, name
 from .part_5_d_stage_one import unit_switches_off
 from .part_b_c_symmetry import groups_stay_symmetric, heads_stay_symmetric
 from .part_e_trajectories import attention_after, attention_at, duration_order
@@ -39,56 +39,6 @@ def separable(lab: Laboratory) -> Verdict:
     output = graph.substitute([lab.observable("H", 1, 1, 1, +1, quotient=True)], ones)[0]
     exact = identity({"H_+(X_{1,+,+}) - 3": output - 3})
     return combine({"margins": measured(min(smallest.values()) > 0.8, smallest, smallest_margin=smallest), "H = 3": exact})
-
-
-def _coefficients(state: dict[str, float]) -> dict[str, float]:
-    """Coefficients of g on consistent and conflicting samples in the neuron equations, all units on, from the softmax weights."""
-    p = {(s, r): attention_at(state, s, r) for s in (1, -1) for r in (1, -1)}
-    return {
-        "v, consistent": float(sum((p[s, s][:, 1] + p[s, s][:, 2]).sum() for s in (1, -1))),
-        "v, conflicting": float(sum((p[s, -s][:, 1] - p[s, -s][:, 2]).sum() for s in (1, -1))),
-        "c, consistent": float(p[1, 1][:, 0].sum() - p[-1, -1][:, 0].sum()),
-        "c, conflicting": float(p[1, -1][:, 0].sum() - p[-1, 1][:, 0].sum()),
-    }
-
-
-def _decomposition(lab: Laboratory, neuron: str, omega: float) -> tuple[dict[str, float], float]:
-    """The coefficients at T2, and how well they reproduce the derived neuron equation late in stage 3 (all units on)."""
-    run = stage_three(lab, omega, T1, 1.0, 1000.0)
-    state = run.final
-    system = lab.reduced("stage3").system
-    rate = system.compile(b=BIAS)(0.0, run.end_state)[system.names.index(f"n_{neuron}")]
-    g = {kind: 1 / (1 + np.exp(_margins(lab, state)[name(*sample[0])]))
-         for kind, sample in (("consistent", CONSISTENT), ("conflicting", CONFLICTING))}
-    c = _coefficients(state)
-    guess = (g["consistent"] * c[f"{neuron}, consistent"] + g["conflicting"] * c[f"{neuron}, conflicting"]) / 8
-    return c, float(abs(guess - rate) / abs(rate))
-
-
-def _leading_term(lab: Laboratory, neuron: str, large: str, small: str, least: float) -> Verdict:
-    """In a neuron equation the coefficient of one kind of sample is above `least`, that of the other below omega."""
-    rows = {omega: _decomposition(lab, neuron, omega) for omega in (0.1, 0.05, 0.01, 0.001)}
-    fine = all(gap < 1e-9 and c[f"{neuron}, {large}"] > least and abs(c[f"{neuron}, {small}"]) < omega
-               for omega, (c, gap) in rows.items())
-    return measured(fine, str(rows), rows={o: {**c, "gap": gap} for o, (c, gap) in rows.items()})
-
-
-@book.claim("F.1", "Classification neurons in stage 3", kind="order", uses=["E.7"],
-            statement=r"\dot n_v=\Theta(g_+)+\widetilde O(\omega\,g_-)",
-            reading="omega in 0.1, 0.05, 0.01, 0.001: dn_v/dt = (r_+ g_+ + r_- g_-)/8 to 1e-9 when all units are on, with r_+ > 1 and |r_-| < omega; "
-                    "the early part of stage 3, with some consistent units off, is not checked")
-def classification_neurons(lab: Laboratory) -> Verdict:
-    """The coefficient of the consistent samples leads."""
-    return _leading_term(lab, "v", "consistent", "conflicting", 1.0)
-
-
-@book.claim("F.2", "Group neurons in stage 3", kind="order", uses=["E.7"],
-            statement=r"\dot n_c\ge\Omega(g_-)+\widetilde O(\omega\,g_+)",
-            reading="omega in 0.1, 0.05, 0.01, 0.001: dn_c/dt = (Q g_- + q g_+)/8 to 1e-9 when all units are on, with Q > 0.8 and |q| < omega; "
-                    "the early part of stage 3, with some consistent units off, is not checked")
-def group_neurons(lab: Laboratory) -> Verdict:
-    """The coefficient of the conflicting samples leads."""
-    return _leading_term(lab, "c", "conflicting", "consistent", 0.8)
 
 
 @book.claim("F.3", "The loss falls like 1/t", kind="order", uses=["F.1", "F.2"],
@@ -126,25 +76,6 @@ def why_classified(lab: Laboratory) -> Verdict:
     fine = all(r["n_c Q"] > 1 and abs(r["n_v r"]) < omega and abs(r["n_c Q"] + r["n_v r"] - r["margin"]) < 1e-9
                for omega, r in rows.items())
     return measured(fine, rows, rows=rows)
-
-
-@book.claim("Sec.5.2-display", "Near symmetry of the self-scores at T1", kind="identity", uses=["Def.5.1"], expect="fails",
-            statement=r"A_{c_1c_1}\approx-A_{c_1c_2},\ B_{v_1v_1}\approx-B_{v_1v_2}\ \text{at}\ T_1",
-            reading="|same + other| <= same / 2 at T1 for both pairs; self-scores do not move in stage 1, so they are omega^2 and 0")
-def self_scores_at_start(lab: Laboratory) -> Verdict:
-    """Exact start values; afterwards the sums stay at omega^2 while the entries grow."""
-    reduced = lab.reduced("stage1")
-    if set(reduced.system.moving) & {"A_cc_same", "A_cc_other", "B_vv_same", "B_vv_other"}:
-        return undecided("self-scores move in stage 1, so their values at T1 are not the start values")
-    start = dict(zip(reduced.system.names, reduced.initial_state(0.5), strict=True))
-    witness = {"omega": "1/2", **{n: float(start[n]) for n in ("A_cc_same", "A_cc_other", "B_vv_same", "B_vv_other")}}
-    near = all(abs(start[f"{k}_same"] + start[f"{k}_other"]) <= start[f"{k}_same"] / 2 for k in ("A_cc", "B_vv"))
-    printed = measured(True, **witness) if near else refuted(witness, Evidence.PROOF)
-    final = stage_two(lab, 0.05, 20.0, 1.0).run.final
-    sums = {k: (final[f"{k}_same"] + final[f"{k}_other"]) / 0.05**2 for k in ("A_cc", "B_vv")}
-    later = measured(all(abs(v - 1) < 0.05 for v in sums.values()), sums, sums_over_omega_squared=sums)
-    return printed.correcting(r"A_{c_1c_1}+A_{c_1c_2}=\omega^2(1+o(1)),\ \text{small against}\ A_{c_1c_1}\ \text{once}\ A_{c_1c_1}\gg\omega^2", later,
-                              "at T1 the diagonal self-scores are omega^2 and the others 0")
 
 
 @book.claim("Thm.4.1", "Three-stage training learns", kind="order",

@@ -1,0 +1,189 @@
+"""Lemmas F.1 and F.2: the neuron equations of stage 3 for every activation pattern, exactly, and their orders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from odesys import graph
+from odesys.claims import combine
+from odesys.evidence import equal, identity
+from odesys.graph import ONE, ZERO, Node, sym
+from odesys.positivity import always_positive
+from odesys.verdicts import Verdict, measured
+
+from ..laboratory import Laboratory
+from ..trajectories import BIAS, GRID, stage_three
+from .book import SIGNS, attention, book, name, tokens
+from .part_e_trajectories import SWEEP, attention_at
+
+CLASSES = tuple((s, r) for s in SIGNS for r in SIGNS)  # X_{k,s,s'} up to the group
+PATTERNS: dict[str, frozenset[tuple[int, int]]] = {"all units on": frozenset(), "X_{k,-,-} off": frozenset({(-1, -1)})}
+SLIDES = "slides along X_{k,-,-}"
+DURATION, POINTS = 1000.0, 120
+OMEGAS = (0.1, 0.05, 0.01, 0.001)
+
+
+# ---- the equations, exactly ----------------------------------------------------------------------------------------
+
+
+def _unit(lab: Laboratory, s: int, r: int) -> Node:
+    """H_+(X_{1,s,s'}) + b in the reduced variables."""
+    return lab.observable("H", 1, s, r, +1, quotient=True) + sym("b")
+
+
+def gates(lab: Laboratory, off: frozenset[tuple[int, int]]) -> dict[Node, Node]:
+    """The gates of a pattern: the units of these classes off, all others on (both groups and both heads by symmetry)."""
+    found: dict[Node, Node] = {}
+    for s, r in CLASSES:
+        unit, on = _unit(lab, s, r), ZERO if (s, r) in off else ONE
+        found |= {graph.step(unit): on, graph.step(-unit): ONE - on}
+    return found
+
+
+def column(lab: Laboratory, sample: tuple[int, int, int], word: str) -> Node:
+    """Sum over the queries of the weight of a word as a key, in the + head."""
+    place = [w for w, _ in tokens(*sample)].index(word)
+    return graph.add(row[place] for row in attention(lab, sample, +1, lifted=True))
+
+
+def printed_coefficients(lab: Laboratory, gate: Node) -> dict[str, Node]:
+    """The brackets of g_+ and g_- in the displays of F.1 and F.2; `gate` is that of X_{k,-,-}, the only one printed."""
+    v, c = (lambda k, s, r: column(lab, (k, s, r), "v1")), (lambda s, r: column(lab, (1, s, r), "c1"))
+    return {
+        "v, consistent": v(1, 1, 1) + gate * v(1, -1, -1) + v(2, 1, 1) + gate * v(2, -1, -1),
+        "v, conflicting": v(1, 1, -1) + v(1, -1, 1) - v(2, 1, -1) - v(2, -1, 1),
+        "c, consistent": c(1, 1) - gate * c(-1, -1),
+        "c, conflicting": c(1, -1) - c(-1, 1),
+    }
+
+
+def equation(lab: Laboratory, neuron: str) -> Verdict:
+    """The derived equation of a neuron against (bracket g_+ + bracket g_-)/8, for every pattern."""
+    system = lab.reduced("stage3").system
+    rate = system.nodes[system.names.index(f"n_{neuron}")]
+    pairs = {}
+    for text, off in PATTERNS.items():
+        on = gates(lab, off)
+        margins = [lab.observable("margin", 1, 1, r, quotient=True) for r in SIGNS]
+        derived, plus, minus = graph.substitute([rate, *margins], on)
+        g = {"consistent": graph.call("sigmoid", -plus), "conflicting": graph.call("sigmoid", -minus)}
+        brackets = printed_coefficients(lab, ZERO if (-1, -1) in off else ONE)
+        pairs[text] = (derived, graph.add(g[kind] * brackets[f"{neuron}, {kind}"] for kind in g) / 8)
+    return equal(pairs)
+
+
+def meets_on_the_surface(lab: Laboratory) -> Verdict:
+    """Where the unit of X_{k,-,-} is at its kink both patterns have the same g, and the brackets are affine in its gate.
+
+    Sliding along the kink is then the same equation with a gate between 0 and 1, and bounds of both ends hold for it.
+    """
+    unit, gate = _unit(lab, -1, -1), sym("gate")
+    gaps: dict[str, Node] = {}
+    for r, jump in ((1, unit), (-1, ZERO)):
+        margin = lab.observable("margin", 1, 1, r, quotient=True)
+        off, on = (graph.substitute([margin], gates(lab, PATTERNS[text]))[0] for text in ("X_{k,-,-} off", "all units on"))
+        gaps[f"margin of {name(1, 1, r)}"] = off - on - jump
+    between, ends = printed_coefficients(lab, gate), [printed_coefficients(lab, end) for end in (ZERO, ONE)]
+    gaps |= {f"bracket {key}": node - (1 - gate) * ends[0][key] - gate * ends[1][key] for key, node in between.items()}
+    return identity(gaps)
+
+
+def bounded_bracket(lab: Laboratory) -> Verdict:
+    """The bracket of g_+ in the equation of n_v lies in (0, 3) with the unit off and in (0, 6) with it on."""
+    found: dict[str, Node] = {}
+    for gate, most in ((ZERO, 3), (ONE, 6)):
+        bracket = printed_coefficients(lab, gate)["v, consistent"]
+        found |= {f"0 < bracket, at most {most}": bracket, f"bracket < {most}": most - bracket}
+    return always_positive(found)
+
+
+def classification_queries_cancel(lab: Laboratory) -> Verdict:
+    """On the exact subspace of stage 2 only the query c_1 is left in the bracket of g_- in the equation of n_v."""
+    bracket = printed_coefficients(lab, ONE)["v, conflicting"]
+    rows = [attention(lab, (1, s, -s), +1, lifted=True)[0] for s in SIGNS]
+    left = graph.add(row[1] - row[2] for row in rows)
+    onto = {sym(f"{kind}_other"): -sym(f"{kind}_same") for kind in ("M_cv", "M_vv")}
+    return identity({"bracket": graph.substitute([bracket - left], onto)[0]})
+
+
+def positive_while_off(lab: Laboratory) -> Verdict:
+    """With the unit of X_{k,-,-} off the bracket of g_+ in the equation of n_c is positive: it only helps."""
+    return always_positive({"bracket": printed_coefficients(lab, ZERO)["c, consistent"]})
+
+
+# ---- along trajectories --------------------------------------------------------------------------------------------
+
+
+def _pattern(places: Mapping[tuple[int, int], str], values: Mapping[str, float]) -> str:
+    """The name of a pattern, or the samples whose units are off."""
+    off = frozenset(place for place, unit in places.items() if values[unit] + BIAS <= 0)
+    return next((text for text, known in PATTERNS.items() if known == off), ", ".join(name(1, s, r) for s, r in sorted(off)))
+
+
+def patterns_along(lab: Laboratory) -> Verdict:
+    """Which units of the + head are off along stage 3, on a grid of times after T2: only the patterns above occur."""
+    system = lab.reduced("stage3").system
+    compiled, seen = system.compile(b=BIAS), dict[str, list[str]]()
+    places = {(s, r): f"H_{lab.head_name(+1)}_{lab.sample(1, s, r) + 1}" for s, r in CLASSES}
+    for omega, T1 in GRID:
+        run = stage_three(lab, omega, T1, 1.0, DURATION)
+        begin, order = run.times[0], list[str]()
+        slides = [(e.name, e.time, e.detail.get("end") or run.end_time) for e in run.events if e.kind == "slide"]
+        for t in begin + np.concatenate([[0.0], np.geomspace(1e-3, run.end_time - begin, POINTS)]):
+            along = next((unit for unit, start, stop in slides if start <= t <= stop), "")
+            text = _pattern(places, compiled.observables(0.0, run.at(min(t, run.end_time)))) if not along else f"slides along {along}"
+            text = SLIDES if along == places[-1, -1] else text
+            order += [] if order and order[-1] == text else [text]
+        seen[f"omega={omega:g}, T1={T1:g}"] = order
+    strange = {key: order for key, order in seen.items() if not set(order) <= {*PATTERNS, SLIDES}}
+    return measured(not strange, strange or None, patterns=seen, sweep=SWEEP, duration=DURATION)
+
+
+def brackets_at(state: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    """The four brackets for every pattern at a state in floats; attention does not move in stage 3."""
+    p = {(s, r): attention_at(dict(state), s, r) for s, r in CLASSES}
+    found = {}
+    for text, off in PATTERNS.items():
+        on = {place: float(place not in off) for place in CLASSES}
+        found[text] = {
+            "v, consistent": float(sum(on[s, s] * p[s, s][:, 1:].sum() for s in SIGNS)),
+            "v, conflicting": float(sum((p[s, -s][:, 1] - p[s, -s][:, 2]).sum() for s in SIGNS)),
+            "c, consistent": float(p[1, 1][:, 0].sum() - on[-1, -1] * p[-1, -1][:, 0].sum()),
+            "c, conflicting": float(p[1, -1][:, 0].sum() - p[-1, 1][:, 0].sum()),
+        }
+    return found
+
+
+def _rows(lab: Laboratory) -> dict[float, dict[str, dict[str, float]]]:
+    return {omega: brackets_at(stage_three(lab, omega, 20.0, 1.0, DURATION).final) for omega in OMEGAS}
+
+
+@book.claim("F.1", "Classification neurons in stage 3", kind="order", uses=["B.2", "C.2", "C.4", "E.7", "Beyond.manifold"],
+            statement=r"\dot n_v=\Theta(g_+)+\widetilde O(\omega\,g_-)",
+            reading="with the unit of X_{k,-,-} (+ head) off or on and all others on, the derived equation is (r_+ g_+ + r_- g_-)/8 with the printed "
+                    "brackets, 0 < r_+ < 6, and r_- has only its c-query left; sliding along the kink of that unit is the same with a gate in [0, 1], in "
+                    "which the brackets are affine (all exact); on the grid of the sheet, x* = 1, within 1000 of T2 no other pattern occurs and no "
+                    "slide but along that kink; T1 = 20, omega in 0.1, 0.05, 0.01, 0.001: r_+ > 1 and |r_-| < omega in both patterns (measured)")
+def classification_neurons(lab: Laboratory) -> Verdict:
+    """Equation, exact bounds, patterns and orders."""
+    rows = _rows(lab)
+    fine = all(r["v, consistent"] > 1 and abs(r["v, conflicting"]) < omega for omega, both in rows.items() for r in both.values())
+    return combine({"equation": equation(lab, "v"), "sliding": meets_on_the_surface(lab), "0 < r_+ < 6": bounded_bracket(lab), "v-queries cancel": classification_queries_cancel(lab),
+                    "patterns": patterns_along(lab), "orders": measured(fine, rows, rows=rows)})
+
+
+@book.claim("F.2", "Group neurons in stage 3", kind="order", uses=["B.2", "C.2", "C.4", "E.7"],
+            statement=r"\dot n_c\ge\Omega(g_-)+\widetilde O(\omega\,g_+)",
+            reading="with the unit of X_{k,-,-} (+ head) off or on and all others on, the derived equation is (Q g_- + q g_+)/8, Q = C_{+-} - C_{-+}, "
+                    "q = C_{++} minus C_{--} where that unit is on, C the weights on c_1 summed over queries (the display is garbled in the "
+                    "available text); q > 0 while it is off; sliding as in F.1 (all exact); patterns as in F.1; T1 = 20, omega in 0.1, 0.05, 0.01, 0.001: Q > 0.8 and "
+                    "q > -omega in both patterns, |q| < omega once all units are on (measured)")
+def group_neurons(lab: Laboratory) -> Verdict:
+    """Equation, exact sign, patterns and orders."""
+    rows = _rows(lab)
+    fine = all(r["c, conflicting"] > 0.8 and r["c, consistent"] > -omega and (off or abs(r["c, consistent"]) < omega)
+               for omega, both in rows.items() for r, off in zip(both.values(), PATTERNS.values(), strict=True))
+    return combine({"equation": equation(lab, "c"), "sliding": meets_on_the_surface(lab), "q > 0 while off": positive_while_off(lab),
+                    "patterns": patterns_along(lab), "orders": measured(fine, rows, rows=rows)})
