@@ -19,8 +19,8 @@ DEV_STAMP := $(VENV)/.installed-dev
 
 help:
 	@echo "make results    derive, verify, simulate, compare and draw every paper, into $(RESULTS)/"
-	@echo "make test       all tests; PYTEST_ARGS=\"-m 'not slow'\" for the quick ones"
-	@echo "make test-all   all tests, whatever PYTEST_ARGS says"
+	@echo "make test       all tests but the nightly ones; PYTEST_ARGS=\"-m 'not slow'\" for the quick ones"
+	@echo "make test-all   all tests"
 	@echo "make lint       ruff check and mypy"
 	@echo "make clean      remove $(VENV)/, $(RESULTS)/, caches and build output"
 
@@ -49,10 +49,10 @@ $(PAPERS:%=results-%): results-%: $(RUN_STAMP)
 	$(ODESYS) figures $* --out $(RESULTS)/$*/figures
 
 test: $(DEV_STAMP)
-	$(BIN)/python -m pytest -q -n 2 $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not nightly" $(PYTEST_ARGS)
 
 test-all: $(DEV_STAMP)
-	$(BIN)/python -m pytest -q -n 2 -m ""
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m ""
 
 lint: $(DEV_STAMP)
 	$(BIN)/ruff check .
