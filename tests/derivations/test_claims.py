@@ -197,7 +197,8 @@ def test_claims_of_the_full_level() -> None:
     corrected = found["E.5/enclosed"].corrected
     assert corrected is not None and (corrected.as_stated, str(corrected.evidence)) == ("holds", C)
     assert all("1/4" in found[id].sharpened for id in ("E.1(12)/enclosed", "E.1(13)/enclosed"))
-    largest = {T1: float(found["E.2/enclosed"].constants[f"C at T1={T1}"].strip("[]").split(",")[0]) for T1 in (3, 20, 100)}
+    reached = found["E.2/enclosed"].constants
+    largest = {T1: float(reached[f"C at T1={T1}"].strip("[]").split(",")[0]) for T1 in (3, 20, 100)}
     assert largest == pytest.approx({3: 1.93, 20: 1.65, 100: 1.32}, abs=0.006)
     rates = found["E.2/region-wide"].constants
     sheet = {("1/100", 3): 0.998, ("1/100", 20): 0.997, ("1/100", 100): 0.995, ("1/10", 3): 0.979, ("1/10", 20): 0.965,
