@@ -93,17 +93,18 @@ class Bound:
 
 @dataclass(eq=False)
 class Objective:
-    """An expression over a box of variables, divided by a positive number."""
+    """An expression over a box of variables, divided by a positive number; `hiding` chooses what is hidden in sums."""
 
     node: Node
     start: Ranges
     divisor: Fraction = Fraction(1)
+    hiding: tuple[Node, dict[str, Node]] | None = None
 
     def __post_init__(self) -> None:
         used = graph.symbols([self.node])
         self.start = {name: ends for name, ends in self.start.items() if name in used}
         narrow = {name for name, (low, high) in self.start.items() if high - low <= NARROW}
-        self.outer, hidden = separate(self.node, narrow)
+        self.outer, hidden = separate(self.node, narrow) if self.hiding is None else self.hiding
         self.parts = {name: _part(part, tuple(self.start.items())) for name, part in hidden.items()}
         self.variables = sorted(graph.symbols([self.outer]) - narrow)
         self.narrow = narrow & graph.symbols([self.outer])
@@ -126,8 +127,8 @@ class Objective:
         return {(j, k): node for j, row in enumerate(rows) for k, node in row.items() if j <= k}
 
     @cached_property
-    def _surfaces(self) -> list[Node]:
-        return graph.surfaces([self.outer])
+    def _gates(self) -> list[Node]:
+        return [node for node in graph.topological([self.outer]) if node.op == "step"]
 
     def at(self, point: Point) -> tuple[Fraction, Fraction] | None:
         """Certified ends at one point."""
@@ -153,9 +154,9 @@ class Objective:
         thin = {name: box[name] for name in self.narrow}
         first = all(box[name] == ends for name, ends in self.start.items())  # many need no second look
         n, bends = len(self.variables), {} if first else self._bends
-        found = _over([*self._slopes, *bends.values(), *self._surfaces], whole | thin)
+        found = _over([*self._slopes, *bends.values(), *self._gates], whole | thin)
         slopes, curves = found[:n], dict(zip(bends, found[n:], strict=False))
-        smooth = all(surface > 0 or surface <= 0 for surface in found[n + len(bends):])
+        smooth = all(gate.is_exact() for gate in found[n + len(bends):])
         if not smooth or not all(slope.is_finite() for slope in slopes):
             plain = ends(_over([self.outer], whole | thin)[0])
             middle = {name: (low + high) / 2 for name, (low, high) in whole.items()}
@@ -304,20 +305,30 @@ def _exactly(objective: Objective, point: Mapping[str, Fraction], low: Fraction)
 
 
 def prove_at_least(objective: Objective, level: Fraction, region: Region | None, boxes: int,
-                   visit: Visit | None = None) -> bool:
-    """Whether the objective is proved to be >= `level` on its whole box within the given number of boxes."""
+                   visit: Visit | None = None, trail: list[dict[str, Any]] | None = None) -> bool:
+    """Whether the objective is proved to be >= `level` on its whole box within the given number of boxes.
+
+    `trail` receives the boxes looked at, each before its parts and the upper part first: what was split and where, or
+    the ranges of hidden sums the proof rests on, or no box where the conditions leave nothing.
+    """
     stack, used = [dict(objective.start)], 0
     while stack:
         box = stack.pop() if region is None else region.shrink(stack.pop())
+        entry: dict[str, Any] = {"box": box}
+        if trail is not None:
+            trail.append(entry)
         if box is None:
             continue
         found = objective.bound(box)
         used += 1
         if found.low is not None and found.low >= level:
+            entry["hidden"] = {name: part.range(box)[0] for name, part in objective.parts.items()}
             continue
         if visit is not None:
             visit(objective, found.point)
         if found.split is None or used >= boxes:
             return False
-        stack += _halves(box, found.split)
+        halves = _halves(box, found.split)
+        entry |= {"split": found.split, "at": halves[0][found.split][1]}
+        stack += halves
     return True
