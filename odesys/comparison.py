@@ -186,7 +186,8 @@ def lower_linear_bound(system: System, block: Sequence[str], matrix: sp.Matrix, 
         return found
     model = {s: system.nodes[system.names.index(s)] for s in states}
     rate = min(x for x in (rational_below(found.rate), search.proved) if x is not None)
-    return replace(found, certificate=certificate_of(model, values, [row.weights for row in rows], area, corners, rate, boxes))
+    kept = certificate_of(model, values, [row.weights for row in rows], area, corners, rate, boxes)
+    return replace(found, certificate=kept)
 
 
 def settle_gates(nodes: Sequence[Node], region: Region, boxes: int = GATE_BOXES) -> list[Node]:

@@ -22,8 +22,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import sympy as sp
-
 from . import graph
 from .enclosure import NARROW, Objective, prove_at_least
 from .errors import EquationError
@@ -44,11 +42,12 @@ def write(result: BoundResult, path: Path | str) -> None:
     """Write the certificate of a bound that was found with ``keep_boxes=True``; the file appears whole or not at all.
 
     >>> import tempfile
+    >>> import sympy as sp
     >>> from .comparison import lower_linear_bound
     >>> from .system import System
-    >>> x = sp.Symbol("x")
-    >>> box = {"x": (0, sp.Rational(1, 4))}
-    >>> bound = lower_linear_bound(System.from_equations({x: x * (1 - x)}), ["x"], sp.eye(1), box, keep_boxes=True)
+    >>> x, one = graph.sym("x"), sp.eye(1)
+    >>> box = {"x": (0, Fraction(1, 4))}
+    >>> bound = lower_linear_bound(System.from_equations({"x": x * (1 - x)}), ["x"], one, box, keep_boxes=True)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write(bound, Path(folder, "logistic.json"))
     ...     json.loads(Path(folder, "logistic.json").read_text(encoding="utf-8"))["rate"]
@@ -145,7 +144,7 @@ class _Writer:
         return found
 
     def at(self, node: Node, vertex: Mapping[str, Fraction], hidden: Collection[str] = ()) -> Node:
-        """An expression with all that is known put in, at a vertex, and with sums put back that are not to be hidden."""
+        """An expression with all that is known put in, at a vertex, and all sums put back except the hidden ones."""
         known = {**self.known, **{role(s): graph.num(x) for s, x in vertex.items()}}
         node = graph.substitute([node], known)[0]
         for name in (name for name in reversed(self.parts) if name not in hidden):
@@ -164,7 +163,8 @@ class _Writer:
         total = self.at(node, vertex)
         if total.op == "num":  # compared exactly
             return [{"box": {}, "hidden": {}}] if total.args[0] >= level else None
-        worth = set(part.node for part in Objective(total, self.start).parts.values())  # not every sum of the table is worth hiding here
+        # not every sum of the table is worth hiding here
+        worth = {part.node for part in Objective(total, self.start).parts.values()}
         parts = {name: self.at(part, vertex) for name, part in self.parts.items()}
         parts = {name: part for name, part in parts.items() if part in worth}
         objective = Objective(total, self.start, hiding=(self.at(node, vertex, parts), parts))

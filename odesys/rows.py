@@ -132,7 +132,8 @@ def with_roles(node: Node, corners: Corners, weights: Collection[str]) -> Node:
     """A row as it stands, with the states in the linear role marked where they occur; affine in the marked ones.
 
     >>> x, y = graph.sym("x"), graph.sym("y")
-    >>> with_roles(x * graph.exp(x) - x * y, {("x",): [], ("y",): []}, ["x"]) is role("x") * graph.exp(x) - role("x") * y
+    >>> marked = with_roles(x * graph.exp(x) - x * y, {("x",): [], ("y",): []}, ["x"])
+    >>> marked is role("x") * graph.exp(x) - role("x") * y
     True
     """
     return _mark(node, _ranks(corners, weights))
@@ -143,7 +144,8 @@ def _mark(node: Node, linear: Mapping[str, int]) -> Node:
     terms = []
     for c, term in node.args if node.op == "add" else ((Fraction(1), node),):
         factors = dict(term.args) if term.op == "mul" else {term: Fraction(1)}
-        states = [b for b, e in factors.items() if e >= 1 and e.denominator == 1 and b.op == "sym" and b.args[0] in linear]
+        whole = [b for b, e in factors.items() if e >= 1 and e.denominator == 1]
+        states = [b for b in whole if b.op == "sym" and b.args[0] in linear]
         sums = [b for b, e in factors.items() if b.op == "add" and e == 1 and graph.symbols([b]) & set(linear)]
         others = [graph.power(b, e) for b, e in factors.items() if not sums or b is not sums[0]]
         if states:

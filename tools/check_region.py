@@ -18,8 +18,7 @@ from pathlib import Path
 
 from flint import arb, ctx, fmpq
 
-Q, PRECISION, LIMIT = fmpq, 128, 2000  # exact numbers; bits; boxes of its own per leaf
-Failure = type("Failure", (Exception,), {})
+Failure, Q, PRECISION, LIMIT = type("Failure", (Exception,), {}), fmpq, 128, 2000  # bits; boxes of its own per leaf
 
 
 def require(true, text):
@@ -42,8 +41,8 @@ class Checker:
         self.box = {s: (Q(low), Q(high)) for s, (low, high) in region["box"].items()}
         self.conditions = [({s: Q(a) for s, a in c["slopes"].items()}, Q(c["constant"])) for c in region["conditions"]]
         self.values = {name: {(): Q(value)} for name, value in data["parameters"].items()}
-        names = [*self.values, *self.box, *(f"role {s}" for s in self.box), *(a[0] for o, a in self.nodes if o == "sum")]
-        require(len({*names}) == len(names), "a name has two meanings")
+        used = [*self.values, *self.box, *(f"role {s}" for s in self.box), *(a[0] for f, a in self.nodes if f == "sum")]
+        require(len({*used}) == len(used), "a name has two meanings")
         self.group = {s: (s,) for s in self.box}
         for slopes, _ in self.conditions:
             self.group |= dict.fromkeys(merged := tuple(sorted({n for s in slopes for n in self.group[s]})), merged)
@@ -99,9 +98,10 @@ class Checker:
                 p = plus([(Q(c), out[i]) for c, i in arg])
             elif op == "mul":
                 p = {(): Q(1)}
-                for (i, e), x in ((pair, out[pair[0]].get((), Q(0))) for pair in arg):
+                for i, e in arg:
                     require(Q(e).q == 1, "this checker does not know roots")
-                    base = out[i] if Q(e) > 0 else chain(out[i], 1 / x, -1 / (x * x), 2 / (x * x * x))
+                    x = 1 / out[i].get((), Q(0)) if Q(e) < 0 else 0
+                    base = out[i] if Q(e) > 0 else chain(out[i], x, -x * x, 2 * x * x * x)
                     for _ in range(abs(int(Q(e)))):
                         p = times(p, base)
             else:
@@ -117,7 +117,7 @@ class Checker:
 
     def proved(self, root, box, level, roles, sign=1):
         """Is sign times a row >= level on a box? Pinned where a derivative has a sign, and halved where needed."""
-        middle, radius = lambda box: {s: (sum(e) / 2,) * 2 for s, e in box.items()}, lambda a, b: arb(0, 1) * (b - a) / 2
+        middle, radius = lambda box: {s: (sum(e) / 2,) * 2 for s, e in box.items()}, lambda a, b: arb(0, (b - a) / 2)
         todo, used = [box], 0
         while todo and used < LIMIT:
             box, used = todo.pop(), used + 1
@@ -131,7 +131,7 @@ class Checker:
                 pin = {s: e[1:] * 2 if slopes[s] <= 0 else e[:1] * 2 if slopes[s] >= 0 else e for s, e in box.items()}
                 low = self.jet(root, middle(pin), 0, roles, sign)[0].get((), 0)
                 low += sum(slopes[s] * radius(*pin[s]) for s in box)
-                cost = {s: float(abs(slopes[s]).upper()) * float(width) for s, width in cost.items()}
+                cost = {s: float(w) * min(1e99, float(abs(slopes[s]).upper())) for s, w in cost.items()}  # 1e99 for nan
             if not low >= level:
                 if thin.get((), 0) < level or not cost:
                     return False
