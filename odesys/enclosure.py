@@ -127,8 +127,8 @@ class Objective:
         return {(j, k): node for j, row in enumerate(rows) for k, node in row.items() if j <= k}
 
     @cached_property
-    def _gates(self) -> list[Node]:
-        return [node for node in graph.topological([self.outer]) if node.op == "step"]
+    def _surfaces(self) -> list[Node]:
+        return graph.surfaces([self.outer])
 
     def at(self, point: Point) -> tuple[Fraction, Fraction] | None:
         """Certified ends at one point."""
@@ -154,9 +154,9 @@ class Objective:
         thin = {name: box[name] for name in self.narrow}
         first = all(box[name] == ends for name, ends in self.start.items())  # many need no second look
         n, bends = len(self.variables), {} if first else self._bends
-        found = _over([*self._slopes, *bends.values(), *self._gates], whole | thin)
+        found = _over([*self._slopes, *bends.values(), *self._surfaces], whole | thin)
         slopes, curves = found[:n], dict(zip(bends, found[n:], strict=False))
-        smooth = all(gate.is_exact() for gate in found[n + len(bends):])
+        smooth = all(surface > 0 or surface <= 0 for surface in found[n + len(bends):])
         if not smooth or not all(slope.is_finite() for slope in slopes):
             plain = ends(_over([self.outer], whole | thin)[0])
             middle = {name: (low + high) / 2 for name, (low, high) in whole.items()}
