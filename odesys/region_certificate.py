@@ -7,10 +7,11 @@ of rows only point at what the proof does with the expression; read as what they
   values of the vertices v of the region (one a ray, where :math:`c_0 = 0`);
 - ``["sum", [name, row]]`` is another row, whose range over a box stands for it there.
 
-Per state of the block and per v the file holds the level :math:`b\,(A v)_i` and every box that was looked at: split,
-proved (with the ranges of sums), or left empty by the conditions; and the same for the gates of the table that have one
-value on the region. All numbers are rational. A box is the part of its parent on one side of the split, cut down three
-times by the conditions, so that no end can be changed alone.
+Per state of the block and per v the file holds the level :math:`b\,(A v)_i` and every box that was looked at: split
+(its upper part follows, then its lower one), proved (with the ranges of sums), or left empty by the conditions; and the
+same for the gates of the table that have one value on the region. All numbers are rational. A box is the part of its
+parent on one side of the split, cut down three times by the conditions, so that no end can be changed alone. A change
+that is accepted leaves a proof of what the file then states: a condition not needed, a range of a sum with room.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from .errors import EquationError
 from .graph import Node
 from .region import Ranges, Region, exact
 from .rows import Corners, extents, generators_of, role, with_roles
-from .separation import HIDDEN, separate
+from .separation import separate
 from .taylor import program
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def certificate_of(model: Mapping[str, Node], parameters: Mapping[str, Any], wei
         for vertex in ({s: v[s] for s in sorted(used)} for v in vertices):
             level = rate * sum((a * vertex[s] for s, a in row.items()), Fraction(0))
             proofs.append({"generator": vertex, "level": level, "boxes": writer.prove(root, vertex, level, state)})
-        rows.append({"state": state, "root": writer.index[root], "rays": rays, "proofs": proofs})
+        rows.append({"root": writer.index[root], "rays": rays, "proofs": proofs})
     forms = [{"constant": form.constant, "slopes": form.slopes} for form in region.forms]
     plain: dict[str, Any] = _plain({
         "format": FORMAT, "version": VERSION, "rate": rate, "block": list(model),
@@ -116,7 +117,7 @@ class _Writer:
     def _hide(self, node: Node) -> Node:
         wide = {name for name, (low, high) in self.start.items() if high - low > NARROW}
         outer, parts = separate(node, graph.symbols([node]) - wide)
-        fresh = {name: f"{HIDDEN}{len(self.parts) + k}" for k, name in enumerate(parts, 1)}
+        fresh = {name: f"sum_{len(self.parts) + k}" for k, name in enumerate(parts, 1)}  # `separate` starts at 1 again
         mapping = {graph.sym(name): graph.sym(new) for name, new in fresh.items()}
         self.parts |= {fresh[name]: graph.substitute([part], mapping)[0] for name, part in parts.items()}
         return graph.substitute([outer], mapping)[0]

@@ -29,7 +29,7 @@ def separate(node: Node, narrow: Collection[str] = ()) -> tuple[Node, dict[str, 
     """
     parts: dict[str, Node] = {}
     while True:
-        found = ((total, _group(node, total, set(narrow))) for total in _sums(node))
+        found = ((total, _group(node, total, set(narrow), parts)) for total in _sums(node))
         total, group = next((pair for pair in found if pair[1]), (node, ()))
         if not group:
             return node, parts
@@ -43,9 +43,9 @@ def _sums(node: Node) -> list[Node]:
     return [n for n in graph.topological([node]) if n.op == "add"]
 
 
-def _group(node: Node, total: Node, narrow: set[str]) -> tuple[Any, ...]:
+def _group(node: Node, total: Node, narrow: set[str], hidden: Collection[str]) -> tuple[Any, ...]:
     """The terms of a sum that hold all occurrences of two or more variables and nothing else of any width."""
-    private = graph.symbols([total]) - _around(node, total) - narrow
+    private = graph.symbols([total]) - _around(node, total) - narrow - set(hidden)  # no hidden sum inside another one
     terms = [(pair, graph.symbols([pair[1]]) - narrow) for pair in total.args]
     best: tuple[tuple[Any, ...], set[str]] = ((), set())
     for seed in sorted(private):

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import flint
+import numpy as np
 import pytest
 import sympy as sp
 
@@ -33,11 +34,13 @@ SEED = 11
 ONE, HALF = sp.eye(1), Fraction(1, 2)
 x, y, z, w = (sym(name) for name in "xyzw")
 unit = (Fraction(0), Fraction(1))
+LAST: list[tuple[System, dict[str, Fraction]]] = []  # the system that was bounded last
 
 
 def bound(equations: dict[str, Any], region: Any, block: str = "x", matrix: sp.Matrix = ONE,
           parameters: dict[str, Fraction] | None = None, **options: Any) -> BoundResult:
     system = System.from_equations(equations, parameters=list(parameters or {}))
+    LAST[:] = [(system, parameters or {})]
     return lower_linear_bound(system, list(block), matrix, region, parameters, keep_boxes=True, **options)
 
 
@@ -212,9 +215,9 @@ FALSE: list[tuple[Callable[[], BoundResult], tuple[Any, ...], Any]] = [
     (gates, ("gates", 0, "sign"), lambda sign: -sign),
     (gates, ("gates", 0, "level"), "100"),  # more than the surface has
     (gates, ("gates", 1, "level"), "-1"),
-    (hidden, ("rows", 0, "proofs", 0, "boxes", 2, "hidden", "hidden_1", 0), "-1"),  # too high a lower end
-    (hidden, ("rows", 0, "proofs", 0, "boxes", 2, "hidden", "hidden_1", 1), "1/2"),
-    (hidden, ("rows", 0, "proofs", 0, "boxes", 2, "hidden", "hidden_1", 1), "4"),  # too wide for the level
+    (hidden, ("rows", 0, "proofs", 0, "boxes", 2, "hidden", "sum_1", 0), "-1"),  # too high a lower end
+    (hidden, ("rows", 0, "proofs", 0, "boxes", 2, "hidden", "sum_1", 1), "1/2"),
+    (hidden, ("rows", 0, "proofs", 0, "boxes", 2, "hidden", "sum_1", 1), "4"),  # too wide for the level
     (pair, ("matrix", 1, 0), "2"),
     (pair, ("rows", 1, "rays"), False),  # zero is a vertex and would have to be listed
     (affine, ("rows", 0, "rays"), True),
@@ -267,34 +270,72 @@ def test_changed_coefficients_are_rejected_where_they_make_the_bound_false(
     assert rejected > 0
 
 
-def true_at_samples(data: dict[str, Any], rng: random.Random) -> bool:
-    """The statement of a certificate at random points of its region, in floats, from the table read literally."""
+def literal(data: dict[str, Any], point: dict[str, float]) -> list[float]:
+    """The right-hand sides of the block at a point, in floats, from the table read as it stands."""
+    known = point | {name: float(Fraction(value)) for name, value in data["parameters"].items()}
+    functions = {"exp": math.exp, "sigmoid": lambda v: 1 / (1 + math.exp(-v)), "step": lambda v: float(v > 0)}
+    rows: list[float] = []
+    for op, arg in data["nodes"]:
+        if op in ("sym", "role", "num"):
+            rows.append(float(Fraction(arg)) if op == "num" else known[arg])
+        elif op == "add":
+            rows.append(sum(float(Fraction(c)) * rows[i] for c, i in arg))
+        elif op == "mul":
+            rows.append(math.prod(rows[i] ** int(e) for i, e in arg))
+        else:
+            rows.append(rows[arg[1]] if op == "sum" else functions[op](rows[arg]))
+    return [rows[row["root"]] for row in data["rows"]]
+
+
+def points(data: dict[str, Any], rng: random.Random) -> Iterator[dict[str, float]]:
+    """Random points of the region of a certificate."""
     for _ in range(200):
         point = {s: float(Fraction(a)) + rng.random() * float(Fraction(b) - Fraction(a))
                  for s, (a, b) in data["region"]["box"].items()}
         forms = [float(Fraction(c["constant"])) + sum(float(Fraction(a)) * point[s] for s, a in c["slopes"].items())
                  for c in data["region"]["conditions"]]
-        if min(forms, default=0.0) < 0:
-            continue
-        known = point | {name: float(Fraction(value)) for name, value in data["parameters"].items()}
-        rows: list[float] = []
-        for op, arg in data["nodes"]:
-            if op in ("sym", "role", "num"):
-                rows.append(float(Fraction(arg)) if op == "num" else known[arg])
-            elif op == "add":
-                rows.append(sum(float(Fraction(c)) * rows[i] for c, i in arg))
-            elif op == "mul":
-                rows.append(math.prod(rows[i] ** int(e) for i, e in arg))
-            elif op == "sum":
-                rows.append(rows[arg[1]])
-            else:
-                rows.append({"exp": math.exp, "sigmoid": lambda v: 1 / (1 + math.exp(-v)),
-                             "step": lambda v: float(v > 0)}[op](rows[arg]))
-        for row, weights in zip(data["rows"], data["matrix"], strict=True):
+        if min(forms, default=0.0) >= 0:
+            yield point
+
+
+def true_at_samples(data: dict[str, Any], rng: random.Random) -> bool:
+    """The statement of a certificate at random points of its region."""
+    for point in points(data, rng):
+        for left, weights in zip(literal(data, point), data["matrix"], strict=True):
             right = sum(float(Fraction(a)) * point[s] for a, s in zip(weights, data["block"], strict=True))
-            if rows[row["root"]] < float(Fraction(data["rate"])) * right - 1e-9:
+            if left < float(Fraction(data["rate"])) * right - 1e-9:
                 return False
     return True
+
+
+def several() -> BoundResult:
+    """Hidden sums inside two gates that are open, and another one in the row itself."""
+    field = x * exp(x + w * sym("v") + w) * (2 + graph.step(3 + y * z + z)) + x * graph.step(4 + y * z * z - y)
+    states = {"x": field, "y": -y, "z": -z, "w": -w, "v": -sym("v")}
+    return bound(states, dict.fromkeys("xyzwv", unit))
+
+
+@pytest.mark.parametrize("example", [*EXAMPLES, several])
+def test_the_table_read_as_it_stands_is_the_model(example: Callable[[], BoundResult]) -> None:
+    found = example()
+    system, values = LAST[-1]
+    assert found.certificate is not None
+    data, rng = dict(found.certificate), random.Random(SEED)
+    field = system.compile({name: float(value) for name, value in values.items()})
+    count = 0
+    for point in points(data, rng):
+        wanted = field(0.0, np.array([point[name] for name in system.names]))
+        count += 1
+        for state, value in zip(data["block"], literal(data, point), strict=True):
+            assert value == pytest.approx(wanted[system.names.index(state)], rel=1e-12, abs=1e-12)
+    assert count > 10
+
+
+def test_sums_of_gates_and_rows_have_their_own_names(verdict: Callable[[Any], int]) -> None:
+    data = certificate(several)
+    names = [arg[0] for op, arg in data["nodes"] if op == "sum"]
+    assert len(names) == len(set(names)) >= 3 and len(data["gates"]) == 2
+    assert verdict(data) == 0
 
 
 def test_a_box_may_be_left_empty_only_by_the_conditions(verdict: Callable[[Any], int]) -> None:
