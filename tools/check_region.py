@@ -122,17 +122,17 @@ class Checker:
         while todo and used < LIMIT:
             box, used = todo.pop(), used + 1
             (wide, smooth), (thin, _) = (self.jet(root, *at, roles, sign) for at in ((box, 2), (middle(box), 1)))
-            low, cost = wide.get((), 0), {s: b - a for s, (a, b) in box.items() if a < b}
-            if smooth and not low >= level:
+            lows, cost = [wide.get((), 0)], {s: b - a for s, (a, b) in box.items() if a < b}
+            if smooth and not lows[0] >= level:
                 slopes = {s: arb(thin.get((s,), 0)) for s in box}
                 for s, t in (m for m in wide if len(m) == 2):
                     slopes[s] += wide[s, t] * radius(*box[t])
                     slopes[t] += wide[s, t] * radius(*box[s])
                 pin = {s: e[1:] * 2 if slopes[s] <= 0 else e[:1] * 2 if slopes[s] >= 0 else e for s, e in box.items()}
-                low = self.jet(root, middle(pin), 0, roles, sign)[0].get((), 0)
-                low += sum(slopes[s] * radius(*pin[s]) for s in box)
+                lows += [self.jet(root, at, 0, roles, sign)[0].get((), 0) for at in (pin, middle(pin))]
+                lows[-1] += sum(slopes[s] * radius(*pin[s]) for s in box)
                 cost = {s: float(w) * min(1e99, float(abs(slopes[s]).upper())) for s, w in cost.items()}  # 1e99 for nan
-            if not low >= level:
+            if not any(low >= level for low in lows):
                 if thin.get((), 0) < level or not cost:
                     return False
                 (low, high), s = box[max(cost, key=cost.get)], max(cost, key=cost.get)
