@@ -237,7 +237,7 @@ def test_a_false_number_is_rejected(example: Callable[[], BoundResult], path: tu
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_a_model_with_less_growth_is_rejected(example: Callable[[], BoundResult],
                                               verdict: Callable[[Any], int]) -> None:
-    """F - x/10^6 for F, by a number in the table: no certificate of this is at hand with the same rate."""
+    """F - rate x for F, by one more row of the table: the boxes and levels stay, and the rate is too large for them."""
     data = copy.deepcopy(certificate(example))
     rate = max(Fraction(data["rate"]), Fraction(1, 100))
     for row in data["rows"]:
