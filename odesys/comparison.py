@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -26,12 +26,13 @@ from .errors import EquationError, ParameterError
 from .graph import Node
 from .linear import MetzlerResult, metzler, sign_of
 from .region import Region, exact, mixture
+from .region_certificate import SMALLEST_MARGIN, certificate_of
 from .rows import Corners, Row, Vertex, row_of
 from .sympy_bridge import to_sympy
 from .system import System
 
 SAMPLES = 60
-GATE_BOXES, SMALLEST_MARGIN = 50, Fraction(1, 2**40)
+GATE_BOXES = 50
 READABLE = 40  # operations of an exact rate worth showing
 Point = Mapping[str, Fraction]
 
@@ -111,6 +112,7 @@ class BoundResult:
     row : the state whose equation binds.
     transfers : Metzler test of rate * matrix (for a map: all entries nonnegative).
     evidence : ``proof`` (exact algebra), ``certificate`` (ball arithmetic), ``measurement`` (points only).
+    certificate : what `odesys.region_certificate.write` stores, if it was asked for and balls were needed.
     """
 
     answer: str
@@ -122,6 +124,7 @@ class BoundResult:
     transfers: MetzlerResult
     evidence: str
     details: Mapping[str, Any] = field(default_factory=dict)
+    certificate: Mapping[str, Any] | None = field(default=None, repr=False)
 
 
 # ---- the bound -----------------------------------------------------------------------------------------------------
@@ -129,7 +132,8 @@ class BoundResult:
 
 def lower_linear_bound(system: System, block: Sequence[str], matrix: sp.Matrix, region: Region | Mapping[str, Any],
                        parameters: Mapping[str, Any] | None = None, tolerance: float | Fraction = 1e-3,
-                       boxes: int = 3000, seed: int = 0, wanted: Fraction | None = None) -> BoundResult:
+                       boxes: int = 3000, seed: int = 0, wanted: Fraction | None = None,
+                       keep_boxes: bool = False) -> BoundResult:
     r"""Find the largest constant rate at which a linear system bounds a block of `system` from below.
 
     .. math::  F_S(x) \ge b\,A\,x_S \quad\text{componentwise for all } x \in R .
@@ -145,6 +149,7 @@ def lower_linear_bound(system: System, block: Sequence[str], matrix: sp.Matrix, 
     parameters : values; they may stay symbols where all rows are affine with constant coefficients.
     tolerance, boxes : relative width of the enclosure to stop at, and how many boxes may be spent on it.
     wanted : give up, with the answer ``fails``, at the first point where only a rate up to this works.
+    keep_boxes : prove the rate once more and keep every box as `certificate`, for `odesys.region_certificate.write`.
 
     References
     ----------
@@ -176,7 +181,13 @@ def lower_linear_bound(system: System, block: Sequence[str], matrix: sp.Matrix, 
     if loose and any(row.ranges for row in rows):
         raise ParameterError(f"the bound needs a number for {loose[0]}; pass parameters={{'{loose[0]}': ...}}")
     search = _Search(rows, area, corners, seed, wanted)
-    return search.run(sp.Matrix(matrix), system.kind == "map", Fraction(tolerance), boxes)
+    found = search.run(sp.Matrix(matrix), system.kind == "map", Fraction(tolerance), boxes)
+    if not (keep_boxes and found.answer == "holds" and found.evidence == "certificate"):
+        return found
+    model = {s: system.nodes[system.names.index(s)] for s in states}
+    rate = min(x for x in (rational_below(found.rate), search.proved) if x is not None)
+    kept = certificate_of(model, values, [row.weights for row in rows], area, corners, rate, boxes)
+    return replace(found, certificate=kept)
 
 
 def settle_gates(nodes: Sequence[Node], region: Region, boxes: int = GATE_BOXES) -> list[Node]:
@@ -204,6 +215,7 @@ class _Search:
         self.samples = [{s: x for vs in self.vertices for s, x in mixture(vs, rng).items()} for _ in range(SAMPLES)]
         self.upper: Fraction | None = None
         self.tight: Point = {}
+        self.proved: Fraction | None = None  # by balls, for the rows with coefficients that are not constant
 
     def run(self, matrix: sp.Matrix, is_map: bool, tolerance: Fraction, boxes: int) -> BoundResult:
         """Search, check and report."""
@@ -218,7 +230,8 @@ class _Search:
             lean = lambda objective, z: self.lean(*owner[objective], z)  # noqa: E731
             found = minimise(list(owner), self.region, tolerance, boxes, lean, lambda low: self.enough(low, tolerance))
             self.used, (row, vertex) = found.boxes, owner[found.objective]
-            low = None if found.low is None else sp.Rational(rational_below(found.low))
+            self.proved = None if found.low is None else rational_below(found.low)
+            low = None if self.proved is None else sp.Rational(self.proved)
             if low is None or rate is None or (sign_of(low - rate) or 0) < 0:
                 rate, name, optimal = low, row.name, False
                 if found.attained and low is not None:

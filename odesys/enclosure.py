@@ -94,18 +94,20 @@ class Bound:
 
 @dataclass(eq=False)
 class Objective:
-    """An expression over a box of variables, divided by a positive number."""
+    """An expression over a box of variables, divided by a positive number; `hiding` chooses what is hidden in sums."""
 
     node: Node
     start: Ranges
     divisor: Fraction = Fraction(1)
     coarse: bool = False  # hide all that can be hidden
+    hiding: tuple[Node, dict[str, Node]] | None = None
 
     def __post_init__(self) -> None:
         used = graph.symbols([self.node])
         self.start = {name: ends for name, ends in self.start.items() if name in used}
         narrow = {name for name, (low, high) in self.start.items() if high - low <= NARROW}
-        self.outer, hidden = separate(self.node, narrow, self.coarse)
+        fine = separate(self.node, narrow, self.coarse) if self.hiding is None else self.hiding
+        self.outer, hidden = fine
         self.parts = {name: _part(part, tuple(self.start.items())) for name, part in hidden.items()}
         self.variables = sorted(graph.symbols([self.outer]) - narrow)
         self.narrow = narrow & graph.symbols([self.outer])
@@ -154,7 +156,8 @@ class Objective:
 
     def bound(self, box: Ranges) -> Bound:
         """Certified lower bound over a box; the first, widest one is seen without what can be hidden."""
-        if self.parts and not self.coarse and all(box[name] == ends for name, ends in self.start.items()):
+        free = self.parts and not self.coarse and self.hiding is None
+        if free and all(box[name] == ends for name, ends in self.start.items()):
             return self._blurred.bound(box)
         hidden = {name: part.range(box)[0] for name, part in self.parts.items()}
         whole = {name: hidden[name] if name in hidden else box[name] for name in self.variables}
@@ -313,20 +316,30 @@ def _exactly(objective: Objective, point: Mapping[str, Fraction], low: Fraction)
 
 
 def prove_at_least(objective: Objective, level: Fraction, region: Region | None, boxes: int,
-                   visit: Visit | None = None) -> bool:
-    """Whether the objective is proved to be >= `level` on its whole box within the given number of boxes."""
+                   visit: Visit | None = None, trail: list[dict[str, Any]] | None = None) -> bool:
+    """Whether the objective is proved to be >= `level` on its whole box within the given number of boxes.
+
+    `trail` receives the boxes looked at, each before its parts and the upper part first: what was split and where, or
+    the ranges of hidden sums the proof rests on, or no box where the conditions leave nothing.
+    """
     stack, used = [dict(objective.start)], 0
     while stack:
         box = stack.pop() if region is None else region.shrink(stack.pop())
+        entry: dict[str, Any] = {"box": box}
+        if trail is not None:
+            trail.append(entry)
         if box is None:
             continue
         found = objective.bound(box)
         used += 1
         if found.low is not None and found.low >= level:
+            entry["hidden"] = {name: part.range(box)[0] for name, part in objective.parts.items()}
             continue
         if visit is not None:
             visit(objective, found.point)
         if found.split is None or used >= boxes:
             return False
-        stack += _halves(box, found.split)
+        halves = _halves(box, found.split)
+        entry |= {"split": found.split, "at": halves[0][found.split][1]}
+        stack += halves
     return True

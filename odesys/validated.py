@@ -179,12 +179,15 @@ class Enclosure:
                 raise EquationError(f"the claim {text} is not certified: {verdict.as_stated}", verdict=verdict)
             stated.append({"text": text, "node": index[node], "relation": relation,
                            "vanishing": verdict.details["vanishing"]})
+        points = {name: (value, value) for name, value in self.exact.items()}  # a ball around 1/10 is not 1/10
+        boxes = [[points.get(name, i) for name, i in zip(self.system.names, self.steps[0].tight, strict=True)]]
+        boxes += [list(step.tight) for step in self.steps[1:]]
         data = {
             "format": FORMAT, "version": VERSION, "order": self.order, "precision": self.precision,
             "states": list(self.system.names), "nodes": table, "equations": [index[n] for n in self.system.nodes],
-            "parameters": {name: _spell(interval(value)) for name, value in self.parameters.items()},
-            "steps": [{"t": str(s.t), "h": str(s.h), "tight": [_spell(i) for i in s.tight],
-                       "rough": [_spell(i) for i in s.rough]} for s in self.steps],
+            "parameters": {p: _spell(points.get(p, interval(value))) for p, value in self.parameters.items()},
+            "steps": [{"t": str(s.t), "h": str(s.h), "tight": [_spell(i) for i in tight],
+                       "rough": [_spell(i) for i in s.rough]} for s, tight in zip(self.steps, boxes, strict=True)],
             "end": {"t": str(self.end_time), "tight": [_spell(i) for i in self.final]}, "claims": stated,
         }
         write_text(path, json.dumps(data, indent=1, default=str) + "\n")

@@ -15,14 +15,14 @@ from derivations.two_mixture.closed_forms import stage_one
 from derivations.two_mixture.enclosed import enclose_stage_two, neurons_at, stage_two_sectors
 from odesys import System, graph
 from odesys.errors import IntegrationError, ParameterError
-from odesys.graph import call, sym
+from odesys.graph import call, relu, sym
 from odesys.taylor import ball, ball_context
 from odesys.validated import Enclosure, enclose
 from odesys.verdicts import Evidence
 
 CHECKER = Path(__file__).parents[2] / "tools" / "check_enclosure.py"
 x, y = sym("x"), sym("y")
-TINY = Fraction(1, 10**12)
+TINY, HALF = Fraction(1, 10**12), Fraction(1, 2)
 
 
 def oscillator() -> Enclosure:
@@ -152,6 +152,61 @@ def test_certificates_are_rechecked_and_changes_rejected(tmp_path: Path) -> None
     assert changed(lambda c: c["claims"][0].__setitem__("vanishing", 0)) == 1
     assert changed(lambda c: c["end"]["tight"][0].__setitem__(1, c["end"]["tight"][0][0])) == 1
     assert changed(lambda c: c.__setitem__("format", "other")) == 2
+
+
+def accepted_with(path: Path, data: dict, vanishing: int) -> bool:
+    data["claims"][0]["vanishing"] = vanishing
+    path.write_text(json.dumps(data))
+    code, _ = check(path)
+    assert code in (0, 1)
+    return code == 0
+
+
+STARTS = {  # vanishes to the order given, for every value of the uncertain parameters; the checker has to see why
+    "parameters": ({"x": sym("a") * y, "y": -x}, {"x": 0, "y": 1}, x, 1),
+    "cancellation": ({"x": sym("a") * y + sym("b"), "y": sym("a") * x + 1}, {"x": 0, "y": 0},
+                     x - sym("b") * y, 2),  # x' - b y' = a (y - b x)
+    "functions": ({"x": sym("a") + call("exp", x) * y, "y": 1 + call("sigmoid", x * x)}, {"x": 0, "y": 0},
+                  x + call("exp", x) - 1 - 2 * sym("a") * y * Fraction(2, 3), 2),
+    "opaque": ({"x": call("sigmoid", sym("a") + x), "y": call("sigmoid", sym("a") + x) * (1 + x)}, {"x": 0, "y": 0},
+               y - x, 2),  # sigmoid(a) is a number that is not known exactly
+    "roots": ({"x": graph.power(4 + x, HALF), "y": graph.power(sym("a") + y, -HALF)}, {"x": 0, "y": 0},
+              y * graph.power(sym("a") + y, HALF) + x - Fraction(1, 2) * x, 1),
+    "gates": ({"x": relu(1 + x) * sym("a"), "y": graph.step(x - 1) + sym("a")}, {"x": 0, "y": 0}, x - y, 2),
+}
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_the_order_of_vanishing_is_verified_exactly(name: str, tmp_path: Path) -> None:
+    """Too high an order is rejected, and so is one that is not proved, even if all balls contain zero."""
+    equations, start, node, order = STARTS[name]
+    used = graph.symbols([*equations.values()]) & {"a", "b"}
+    values = {p: flint.arb("0.7" if p == "a" else "0.3", 1e-12) for p in used}
+    run = enclose(System.from_equations(equations, parameters=sorted(used)), start, Fraction(1, 4), values, order=12,
+                  precision=128)
+    assert run.certify(node).details.get("vanishing") == order
+    path = tmp_path / "start.json"
+    run.to_file(path, [(name, node, ">0")])
+    code, text = check(path)
+    assert code == 0, text
+    data = json.loads(path.read_text())
+    assert not accepted_with(path, data, order + 1) and not accepted_with(path, data, -1)
+    assert not accepted_with(path, data, 10**6)
+
+
+def test_a_start_that_is_only_nearly_zero_is_rejected(tmp_path: Path) -> None:
+    """The first coefficient is a ball around zero of radius 1e-30, and not zero."""
+    for a, sound in ((Fraction(1), True), (flint.arb(1, 1e-30), False)):
+        run = enclose(System.from_equations({"x": sym("a") + 0 * x, "y": 1 + x}, parameters=["a"]), {"x": 0, "y": 0}, 1,
+                      {"a": a}, order=12, precision=128)
+        path = tmp_path / "near.json"
+        run.to_file(path, [("y - x + 1 > 0", y - x + 1, ">0")])
+        data = json.loads(path.read_text())
+        shifted = next(k for k, row in enumerate(data["nodes"]) if row == ["num", "1"])
+        table = data["nodes"][data["claims"][0]["node"]]
+        assert table[0] == "add"
+        table[1] = [pair for pair in table[1] if pair[1] != shifted]  # now it says y - x > 0, which is t^2/2 + ...
+        assert accepted_with(path, data, 2) is sound
 
 
 SIGNS = {"M_cv": 1, "M_vv": -1, "M_cc": 1, "M_vc": -1,
