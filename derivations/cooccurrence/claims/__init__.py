@@ -6,6 +6,7 @@ from . import (  # noqa: F401
     part_d_start,
     part_e_phase_one,
     part_f_algebra,
+    part_f_phase_two,
     part_g_h_tools,
     part_planar,
 )
