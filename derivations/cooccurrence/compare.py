@@ -49,7 +49,7 @@ def deviation(width: int, seed: int, parameters: tuple[tuple[str, Any], ...]) ->
     flow = dynamics.gram_flow(n, L)
     net = network(flow, scale, [seed, width])
     t_end = values["C_T1"] / scale.B
-    _, nets = flow_run(net, flow.data, setting.TRAINED, (0.0, t_end), rtol=1e-7, atol=1e-9, method="RK45")
+    _, nets = flow_run(net, flow.data, setting.TRAINED, (0.0, t_end), rtol=1e-6, atol=1e-8, method="RK45")
     G, beta = sub_network(net)
     expected = uniform_limit(n, L, G, beta + scale.m1 * scale.k0, t_end)
     return float(np.abs(sub_network(nets[-1])[0] - expected)[:3].max())

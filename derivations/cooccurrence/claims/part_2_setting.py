@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from scipy.stats import chisquare
@@ -117,7 +118,8 @@ def loss(lab: Laboratory) -> Verdict:
 def start(lab: Laboratory) -> Verdict:
     """Entries of all path matrices at the start."""
     flow, scale = lab.flow(6, 4), setting.Scales(4, 2, 0.5, 0.5)
-    state = flow.initial_state(**scale.spread())
+    spread: dict[str, Any] = dict(scale.spread())
+    state = flow.initial_state(**spread)
 
     def right(leaf: str) -> bool:
         (segment,) = (s for s in flow.layout.segments if s.leaf == leaf)

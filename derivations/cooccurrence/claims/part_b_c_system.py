@@ -42,7 +42,7 @@ def weight_gradients(lab: Laboratory) -> Verdict:
     xi, D = printed_forces(tables, d)
     a = np.array([graph.num(s) for s in SIGNS], dtype=object)
     printed = {"W": np.outer(a, V @ xi), "V": np.outer(W.T @ a, xi), "K": Q @ D.T, "Q": K @ D}
-    residuals = {}
+    residuals: dict[str, Node] = {}
     for name, table in weights.items():
         slopes = graph.gradient(loss, list(table.ravel()))
         residuals |= {f"{name}{place}": s + p for place, s, p in zip(np.ndindex(table.shape), slopes, printed[name].ravel(), strict=True)}
@@ -66,7 +66,7 @@ def _appendix(lab: Laboratory, leaf: str, printed: Callable[[literal.Tables], Ca
     flow, tables = toy_neurons(lab)
     rhs, names, entry = rhs_of(flow), flow.matrices[leaf], printed(tables)
     places = [(i, j) for i, j in np.ndindex(names.shape) if not upper or i <= j]
-    return identity({names[i, j]: rhs[names[i, j]] - entry(i, j) for i, j in places}, positive=("m",))
+    return identity({str(names[place]): rhs[str(names[place])] - entry(*place) for place in places}, positive=("m",))
 
 
 @book.claim("C.1", "Neurons against values, Eq. (6)", kind="identity", uses=["B"],

@@ -182,7 +182,7 @@ def small_terms(lab: Laboratory) -> Verdict:
                     "order with constant 3 for every neuron and irrelevant word")
 def irrelevant_updates(lab: Laboratory) -> Verdict:
     """Exact at infinite width for three n, bounded for networks."""
-    residuals = {}
+    residuals: dict[str, graph.Node] = {}
     for n in (12, 18, 24):
         rates = _unit_rates(lab, n)
         residuals |= {f"{name}, n={n}": rates[name] - sign * (1 + sym("eps2")) / (2 * n) for name, sign in (("G_r1", 1), ("G_r2", -1), ("G_r4", -1))}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -40,7 +40,7 @@ def _late(run: Course, column: np.ndarray) -> np.ndarray:
     return column[phase_two_part(run)]
 
 
-def _between(lab: Laboratory, quantity: dict[str, tuple[Sequence[np.ndarray], float, float]]) -> Verdict:
+def _between(lab: Laboratory, quantity: Mapping[str, tuple[Sequence[np.ndarray], float, float]]) -> Verdict:
     """Each quantity stays between two numbers in phase 2 of every run."""
     seen = {name: (float(min(c.min() for c in columns)), float(max(c.max() for c in columns))) for name, (columns, _, _) in quantity.items()}
     fine = all(low < seen[name][0] and seen[name][1] < high for name, (_, low, high) in quantity.items())

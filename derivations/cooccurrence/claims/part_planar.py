@@ -46,7 +46,7 @@ def planar_system(lab: Laboratory) -> Verdict:
     def g(node: graph.Node) -> graph.Node:
         return graph.call("sigmoid", -node)
 
-    residuals = {}
+    residuals: dict[str, graph.Node] = {}
     for L in (4, 5):
         system = lab.planar(L)
         printed = {"x": g(2 * x - z) / 2 - g(z - x) / 6, "z": g(z - x) / 3 + g(z) / 6 - g(2 * x - z) / 2}
@@ -175,7 +175,7 @@ def reaches_hard_margin(lab: Laboratory) -> Verdict:
 def finite_n(lab: Laboratory) -> Verdict:
     """Rational functions of n, compared exactly."""
     n = sp.Symbol("n", real=True)
-    residuals = {}
+    residuals: dict[str, graph.Node] = {}
     for L in (4, 5, 6):
         found = hard_margin(lab.family(L), (1, 2))
         a, b = sp.Rational(2 * (L - 3)) / n, sp.Rational(6 * (L - 2)) / n
