@@ -258,7 +258,7 @@ def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], fo
             panels["scores"].append(name)
     shown = {title: names for title, names in panels.items() if names}
     fig, axes = figure(1, len(shown), (4.8 * len(shown), 4.0), squeeze=False)
-    keep = np.asarray(columns["t"]) > 0
+    keep = np.asarray(columns["t"]) >= 1e-2  # the first steps of a solver are far smaller
     for ax, (title, names) in zip(axes[0], shown.items(), strict=True):
         for name in names:
             ax.plot(columns["t"][keep], np.asarray(columns[name])[keep], label=name)
