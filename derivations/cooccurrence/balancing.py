@@ -135,7 +135,10 @@ def balance_correction(system: System) -> tuple[sp.Expr, sp.Expr]:
     left = sp.diff(sp.log(theta), tau)
     right = -(1 - g[0]) * u[0] + (1 - g[1]) * u[1]
     second = sp.limit(sp.together((left - right) * tau**2), tau, sp.oo)
-    solved = sp.solve(second, t1)[0]
+    solutions = sp.solve(second, t1)
+    if len(solutions) != 1:
+        raise EquationError("the first correction of theta is not determined by the equations")
+    solved = solutions[0]
     signal = K[0, 0] * theta + K[0, 1]
     common = K[1, 0] * theta + K[1, 1]
     R = sp.cancel((common / signal).subs(t1, solved))

@@ -126,10 +126,11 @@ def figure_1clean(folder: Path, progress: Progress) -> list[Path]:
     axes[2].set(title="(c) sub-network", xlabel=r"$\tau$")
     for ax in axes:
         ax.set_xscale("log")
-        for name, label in (("T_0.5", r"$T_{0.5}$"), ("T_cls", r"$T_{cls}$"), ("T_1", r"$T_1$")):
+        for k, (name, label) in enumerate((("T_0.5", r"$T_{0.5}$"), ("T_cls", r"$T_{cls}$"), ("T_1", r"$T_1$"))):
             tau = times[name]
             ax.axvline(tau, color="0.75", linewidth=0.8, linestyle="--")
-            ax.annotate(label, (tau, 0.02), xycoords=("data", "axes fraction"), fontsize=7, ha="right", rotation=90)
+            place = (tau, 0.02 + 0.07 * (k % 2))
+            ax.annotate(label, place, xycoords=("data", "axes fraction"), fontsize=7, ha="right", rotation=90)
         ax.legend(fontsize=8)
     title = f"n = 60, L = 5, m = {P1.m}, m1 = {P1.m1}, c0 = 0.1; dots: network (seed 5), lines: infinite width"
     fig.suptitle(title, fontsize=10)

@@ -276,3 +276,12 @@ def test_protocols_agree() -> None:
     limit = PAPER.protocols["kernel"](parameters(n=12, tau_end=100), silent)
     assert mean.final["loss"] == pytest.approx(limit.final["loss"], rel=2e-3)
     assert mean.invariant_drift is not None and mean.invariant_drift < 1e-7
+
+
+@pytest.mark.slow
+def test_scores_of_a_wide_mean_field() -> None:
+    scale = setting.condition_one(6, 1_000_000, 100, 1.0)
+    run = mean_field_run(Laboratory(), 24, 6, scale, 3000.0)
+    known = {"A_ss_other": 9.486998e-10, "A_cs": -1.018856e-9, "A_ss_same": -9.680e-12, "A_cc": -2.4555e-10}
+    for name, value in known.items():
+        assert run.final[name] * 1000 == pytest.approx(value, rel=2e-4), name

@@ -27,7 +27,7 @@ def radius(m: int, u: float) -> float:
     return float(np.sqrt(4 * u / m) + 4 * u / m)
 
 
-def _gaussians(rng: np.random.Generator, rows: int, columns: int, scale: float) -> np.ndarray:
+def gaussians(rng: np.random.Generator, rows: int, columns: int, scale: float) -> np.ndarray:
     return scale * rng.standard_normal((rows, columns))
 
 
@@ -45,7 +45,7 @@ def keys_queries(lab: Laboratory) -> Verdict:
     rng, m, d, trials = np.random.default_rng(1), 128, 60, 400
     bound, failures = radius(m, np.log(2 * d / DELTA)), 0
     for _ in range(trials):
-        K, Q = _gaussians(rng, m, d, 1.0), _gaussians(rng, m, d, 1.0)
+        K, Q = gaussians(rng, m, d, 1.0), gaussians(rng, m, d, 1.0)
         bad = np.abs(K.T @ Q).max() > m * bound or any(_outside(X.T @ X, m, bound, bound) for X in (K, Q))
         failures += int(bad)
     return frequency_at_most(failures, trials, DELTA, m=m, d=d, seed=1)
@@ -78,7 +78,7 @@ def _tokens(n: int, L: int) -> np.ndarray:
 
 
 def _attention(rng: np.random.Generator, tokens: np.ndarray, d: int, m: int, sigma0: float) -> np.ndarray:
-    scores = _gaussians(rng, m, d, sigma0).T @ _gaussians(rng, m, d, sigma0) / np.sqrt(m)
+    scores = gaussians(rng, m, d, sigma0).T @ gaussians(rng, m, d, sigma0) / np.sqrt(m)
     weights = np.exp(scores[tokens[:, None, :], tokens[:, :, None]])
     return weights / weights.sum(axis=-1, keepdims=True)
 
@@ -92,7 +92,7 @@ def values_neurons(lab: Laboratory) -> Verdict:
     log = np.log
     failures = 0
     for _ in range(trials):
-        V, W = _gaussians(rng, m, d, 1.0), _gaussians(rng, m, m1, 1.0)
+        V, W = gaussians(rng, m, d, 1.0), gaussians(rng, m, m1, 1.0)
         bad = _outside(V.T @ V, m, radius(m, log(2 * d / DELTA)), radius(m, log(2 * d / DELTA)))
         bad |= _outside(W.T @ W, m, radius(m, log(2 * m1**2 / DELTA)), radius(m, log(2 * m1 / DELTA)))
         bad |= bool(np.abs(W.T @ V).max() > m * radius(m, log(2 * m1 * d / DELTA)))
@@ -108,7 +108,7 @@ def _mixed(n: int, m: int, m1: int, L: int, trials: int, seed: int) -> tuple[np.
     norms, products, outputs = [], [], []
     for _ in range(trials):
         p = _attention(rng, tokens, d, m, sigma0)
-        V, W, a = _gaussians(rng, m, d, 1.0), _gaussians(rng, m1, m, 1.0), rng.choice([-1.0, 1.0], size=m1)
+        V, W, a = gaussians(rng, m, d, 1.0), gaussians(rng, m1, m, 1.0), rng.choice([-1.0, 1.0], size=m1)
         mixed = np.einsum("xnh,nlh->nlx", V[:, tokens], p)  # V p_l of every sample and position
         norms.append((mixed**2).sum(axis=-1) * L / m)
         values = mixed @ W.T
@@ -166,7 +166,7 @@ def signs(lab: Laboratory) -> Verdict:
 def sub_network_start(lab: Laboratory) -> Verdict:
     """G = a'W W_V over all words."""
     rng, m, m1, d, trials = np.random.default_rng(4), 256, 32, 60, 400
-    values = np.array([rng.choice([-1.0, 1.0], size=m1) @ _gaussians(rng, m1, m, 1.0) @ _gaussians(rng, m, d, 1.0) / np.sqrt(m * m1)
+    values = np.array([rng.choice([-1.0, 1.0], size=m1) @ gaussians(rng, m1, m, 1.0) @ gaussians(rng, m, d, 1.0) / np.sqrt(m * m1)
                        for _ in range(trials)])
     bad = np.abs(values).max(axis=1) > 1.2 * np.sqrt(2 * np.log(2 * d / DELTA))
     spread = float(values.std())

@@ -24,7 +24,7 @@ from ..measure import SCALE, SEEDS, T1, WIDTHS, exponent, standard, sweep
 from ..phases import phase_one
 from ..trajectories import Course, network, neuron_course, values_along
 from .book import START, book, rounded
-from .part_d_start import DELTA, _gaussians, radius, sub_network_start
+from .part_d_start import DELTA, gaussians, radius, sub_network_start
 from .part_planar import trapped
 
 SWEEP = f"(n, L) = (12, 5), m1 = 16, c0 = 0.3, m in {', '.join(map(str, WIDTHS))}, 3 seeds each, tau = 20"
@@ -36,7 +36,7 @@ def law_json(law: PowerLaw) -> list[float]:
     return rounded([law.low, law.value, law.high], 4)
 
 
-def _law(lab: Laboratory, value: Callable[[Course], float], expected: float, width: float = 0.6) -> Verdict:
+def has_exponent(lab: Laboratory, value: Callable[[Course], float], expected: float, width: float = 0.6) -> Verdict:
     """The fitted exponent's 95 percent interval contains the expected one and is short."""
     law = exponent(lab, value)
     fine = law.low <= expected <= law.high and law.high - law.low < width
@@ -94,7 +94,7 @@ def softmax_change(lab: Laboratory) -> Verdict:
         return float(np.abs(run.attention - run.attention[0]).max())
 
     bound = _below(lab, lambda run: change(run) / (1 / (np.sqrt(run.scale.m) * run.L) + run.L / run.scale.m), 1e-3)
-    law = _law(lab, change, -2.0)
+    law = has_exponent(lab, change, -2.0)
     return replace(combine({"bound": bound, "exponent": law}), sharpened="O(1/(L m^2)): the proof's own R_S = O(m^(-3/2)) and the 1/sqrt(m) inside the softmax")
 
 
@@ -168,7 +168,7 @@ def small_terms(lab: Laboratory) -> Verdict:
     second = m * np.sqrt(L) * radius(m, np.log(2 * n * L * d / DELTA))
     failures = 0
     for _ in range(trials):
-        W, V, a = _gaussians(rng, m1, m, 1.0), _gaussians(rng, m, d, 1.0), rng.choice([-1.0, 1.0], size=m1)
+        W, V, a = gaussians(rng, m1, m, 1.0), gaussians(rng, m, d, 1.0), rng.choice([-1.0, 1.0], size=m1)
         gram, values = W @ W.T, V.T @ V
         cross = (gram - np.diag(np.diag(gram))) @ a
         rest = (values - np.diag(np.diag(values))) @ weight
@@ -268,7 +268,7 @@ def value_change(lab: Laboratory) -> Verdict:
         return float(max(diagonal.max() / 2, 0.5 / diagonal.min()))
 
     return combine({"rate": _below(lab, rate, 2.0, "rate"), "entries": _below(lab, off, 1.0, "entries"),
-                    "norms": _below(lab, norm, 1.0, "norms"), "exponent": _law(lab, lambda run: float(run.moved("VV")[-1]), -1.0)})
+                    "norms": _below(lab, norm, 1.0, "norms"), "exponent": has_exponent(lab, lambda run: float(run.moved("VV")[-1]), -1.0)})
 
 
 def _xi(run: Course) -> np.ndarray:
@@ -331,7 +331,7 @@ def correlation_change(lab: Laboratory) -> Verdict:
         bound = 2 * run.L * (s.sigma0 * s.sigma1 * np.sqrt(s.m / run.L * np.log(s.m1 * run.n * run.L / DELTA)) + 4 * R / run.L)
         return float(np.abs(run.rate("WW")).max() * s.B / bound)
 
-    return combine({"rate": _below(lab, ratio, 1.0), "exponent": _law(lab, _off_diagonal, -1.0)})
+    return combine({"rate": _below(lab, ratio, 1.0), "exponent": has_exponent(lab, _off_diagonal, -1.0)})
 
 
 @book.claim("E.13", "Norms of neurons in phase 1", kind="order", uses=["E.12"],
@@ -339,7 +339,7 @@ def correlation_change(lab: Laboratory) -> Verdict:
             reading=f"printed for j in [m], meant [m1]: the exponent of the largest change up to tau = 20 contains -1; {SWEEP}")
 def norm_change(lab: Laboratory) -> Verdict:
     """Diagonal of <w_j, w_k>."""
-    return _law(lab, lambda run: float(np.abs(np.diagonal(run.tables["WW"][-1] - run.tables["WW"][0])).max()), -1.0)
+    return has_exponent(lab, lambda run: float(np.abs(np.diagonal(run.tables["WW"][-1] - run.tables["WW"][0])).max()), -1.0)
 
 
 def _neuron_rates(run: Course) -> tuple[np.ndarray, np.ndarray]:
@@ -491,8 +491,8 @@ def keys_times_values(lab: Laboratory) -> Verdict:
     cross = np.sqrt(m) * np.sqrt(m * m1) * 2 * np.log(2 * d**2 / DELTA)
     failures = 0
     for _ in range(trials):
-        K = _gaussians(rng, m, d, 1.0)
-        G = rng.choice([-1.0, 1.0], size=m1) @ _gaussians(rng, m1, m, 1.0) @ _gaussians(rng, m, d, 1.0)
+        K = gaussians(rng, m, d, 1.0)
+        G = rng.choice([-1.0, 1.0], size=m1) @ gaussians(rng, m1, m, 1.0) @ gaussians(rng, m, d, 1.0)
         gram = K.T @ K
         off = np.abs(gram - np.diag(np.diag(gram))).max()
         failures += int(np.diag(gram).max() * np.abs(G).max() > lead or off * np.abs(G).max() > cross)
@@ -510,7 +510,7 @@ def score_change(lab: Laboratory) -> Verdict:
         order = (share[:, None] + share[None, :]) / np.sqrt(s.m) * (1 / run.L + s.m**-0.5)
         return float((np.abs(run.rate("KQ")) * s.B / order).max())
 
-    both = combine({"rate": _below(lab, ratio, 1.0), "exponent": _law(lab, lambda run: float(run.moved("KQ")[-1]), -1.5)})
+    both = combine({"rate": _below(lab, ratio, 1.0), "exponent": has_exponent(lab, lambda run: float(run.moved("KQ")[-1]), -1.5)})
     return replace(both, sharpened="with 1/L^2 in place of 1/L, as F.16 uses: sigma_0^2 m p = 1/L^2; the same order as in phase 2 up to logarithms")
 
 
@@ -530,7 +530,7 @@ def softmax_rates(lab: Laboratory) -> Verdict:
         root = np.sqrt(run.scale.m)
         return max(every * run.L**2 * root, both * run.L * (run.L**2 + run.n) * root)
 
-    parts = combine({"bounds": _below(lab, ratio, 1.0), "exponent": _law(lab, lambda run: rates(run)[0], -1.0)})
+    parts = combine({"bounds": _below(lab, ratio, 1.0), "exponent": has_exponent(lab, lambda run: rates(run)[0], -1.0)})
     return replace(parts, sharpened="(1/L + 1/n) (1/(L m)) (1/L + 1/sqrt(m)) and (1/(L m)) (1/L + 1/sqrt(m)), as its proof derives")
 
 
@@ -539,7 +539,7 @@ def softmax_rates(lab: Laboratory) -> Verdict:
             reading=f"the exponents in m of the largest changes up to tau = 20 have intervals that contain -2; {SWEEP}")
 def key_change(lab: Laboratory) -> Verdict:
     """Exponents of both."""
-    return combine({leaf: _law(lab, lambda run, leaf=leaf: float(run.moved(leaf)[-1]), -2.0) for leaf in ("KK", "QQ")})  # type: ignore[misc]
+    return combine({leaf: has_exponent(lab, lambda run, leaf=leaf: float(run.moved(leaf)[-1]), -2.0) for leaf in ("KK", "QQ")})  # type: ignore[misc]
 
 
 @book.claim("E.26", "All items of phase 1 hold up to its end", kind="order", uses=["E.2", "E.14", "E.15", "E.17", "E.23", "E.25"],
@@ -581,7 +581,7 @@ def end_of_phase_one(lab: Laboratory) -> Verdict:
 def theorem_phase_one(lab: Laboratory) -> Verdict:
     """Five exponents and the values at the end."""
     wanted = {"WW": -1.0, "VV": -1.0, "KQ": -1.5, "KK": -2.0, "QQ": -2.0}
-    parts = {leaf: _law(lab, lambda run, leaf=leaf: float(run.moved(leaf)[-1]), value) for leaf, value in wanted.items()}  # type: ignore[misc]
+    parts = {leaf: has_exponent(lab, lambda run, leaf=leaf: float(run.moved(leaf)[-1]), value) for leaf, value in wanted.items()}  # type: ignore[misc]
     exponents = {leaf: verdict.details.get("exponent") for leaf, verdict in parts.items()}
     return combine({**parts, "end": _end_of_phase_one(lab)}).adding(exponents=exponents)
 

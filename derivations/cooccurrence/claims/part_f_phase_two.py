@@ -25,7 +25,7 @@ from ..phases import phase_two
 from ..trajectories import Course, class_sums, course, kernel_run, mean_field_run, planar_run, values_along
 from .book import book, rounded
 from .part_b_c_system import beta_rate, values
-from .part_e_phase_one import SWEEP, _law, law_json
+from .part_e_phase_one import SWEEP, has_exponent, law_json
 from .part_f_algebra import score_signs, value_signs
 
 NETWORKS = f"n = {N}, L = {L}, m = 512, m1 = 16, c0 = 0.1, seeds 0, 1, tau from {T1:g} to 1000"
@@ -201,7 +201,7 @@ def loss_falls(lab: Laboratory) -> Verdict:
 def beta_change(lab: Laboratory) -> Verdict:
     """Quadrature over the planar limit, and the exponent over widths."""
     c = log_squared(quadrature_run(lab, 5), "beta")
-    law = _law(lab, lambda run: float(abs(run.beta[-1] - run.beta[0])), -1.0)
+    law = has_exponent(lab, lambda run: float(abs(run.beta[-1] - run.beta[0])), -1.0)
     return combine({"constant": measured(abs(c - 17) < 0.05, {"c": c}, c=c), "exponent": law}).with_constants(c=rounded(c, 5))
 
 
