@@ -1,20 +1,22 @@
 """The paper's systems behind one object, so that every check can also be run on systems broken on purpose.
 
 Mutations of the setting: ``labels`` (one target word is enough: I2 and I3 get the label +1), ``weight`` (the samples of
-I4 count twice), ``scale`` (scores count half). Mutations of the derived equations: ``flip``
-(scores move backwards), ``keys`` (key Gram matrix twice as fast), ``values`` (value Gram matrix backwards), ``G``
-(the sub-network moves twice as fast), ``beta`` (|W' a|^2 moves backwards). All keep the symmetries, so checks on the
-quotient are run, not refused.
+I4 count twice), ``scale`` (scores count half), ``unscaled`` (scores are not divided by the root of m). Mutations of the
+derived equations: ``flip`` (scores move backwards), ``keys`` (key Gram matrix twice as fast), ``values`` (value Gram
+matrix backwards), ``G`` (the sub-network moves twice as fast), ``beta`` (|W' a|^2 moves backwards), ``wide`` (the Gram
+matrices of neurons, values, keys and queries move faster by the root of m, so that orders in m are wrong). All keep the
+symmetries; where m is wrong, the limits of infinite width are refused, since they do not exist.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import sympy as sp
 
-from odesys import AttentionModel, Distribution, Flow, Quotient, Sample, System, blocks, gradient_flow
+from odesys import AttentionModel, Distribution, Flow, Quotient, Sample, System, blocks, gradient_flow, graph
 from odesys.errors import OdesysError
 from odesys.field import BlockField
 from odesys.graph import Node
@@ -22,9 +24,11 @@ from odesys.limits import leading_order, reciprocal_family, vanishing
 
 from . import dynamics, setting
 
-MUTATIONS = ("labels", "weight", "scale", "flip", "keys", "values", "G", "beta")
-BROKEN = {"flip": ("KQ", -1), "keys": ("KK", 2), "values": ("VV", -1), "G": ("aWV", 2), "beta": ("aWWa", -1)}
-BROKEN_NEURONS = {"G": "WV", "beta": "WW"}  # the same scalars neuron by neuron
+MUTATIONS = ("labels", "weight", "scale", "unscaled", "flip", "keys", "values", "G", "beta", "wide")
+BROKEN: dict[str, tuple[tuple[str, ...], Any]] = {  # path matrices, also by their names neuron by neuron; factor
+    "flip": (("KQ",), -1), "keys": (("KK",), 2), "values": (("VV",), -1), "G": (("aWV", "WV"), 2),
+    "beta": (("aWWa", "WW"), -1), "wide": (("aWWa", "WW", "VV", "KK", "QQ"), graph.sqrt(graph.sym("m"))),
+}
 
 
 @dataclass(frozen=True)
@@ -54,10 +58,10 @@ class Laboratory:
     def model(self, d: int, signs: tuple[int, ...] | None = None) -> AttentionModel:
         """The model of Eq. (1)."""
         made = setting.model(d, signs)
-        if self.mutation != "scale":
+        if self.mutation not in ("scale", "unscaled"):
             return made
-        root = sp.sqrt(sp.Symbol("m", positive=True))
-        return AttentionModel(made.words, made.heads, made.value, scale=1 / (2 * root))
+        half = 1 / (2 * sp.sqrt(sp.Symbol("m", positive=True)))
+        return AttentionModel(made.words, made.heads, made.value, scale=half if self.mutation == "scale" else 1)
 
     def flow(self, n: int, L: int) -> Flow:
         """Level 1."""
@@ -68,8 +72,7 @@ class Laboratory:
         flow = gradient_flow(self.model(d, signs), self.mutate(dataset), train=setting.TRAINED)
         if self.mutation not in BROKEN:
             return flow
-        leaf, factor = BROKEN[self.mutation]
-        return _broken(flow, BROKEN_NEURONS.get(self.mutation, leaf) if signs is not None else leaf, factor)
+        return _broken(flow, *BROKEN[self.mutation])
 
     def symmetric(self, n: int, L: int, swap: bool = True) -> Quotient:
         """Level 2."""
@@ -105,13 +108,14 @@ def _flow(mutation: str, n: int, L: int) -> Flow:
     return Laboratory(mutation).flow_of(setting.data(n, L), setting.words_needed(n, L))
 
 
-def _broken(flow: Flow, leaf: str, factor: int) -> Flow:
-    """The same flow with the equations of one path matrix multiplied by a number."""
+def _broken(flow: Flow, leaves: tuple[str, ...], factor: Any) -> Flow:
+    """The same flow with the equations of some path matrices multiplied by a number or a parameter."""
     field = flow.system.field
     assert isinstance(field, BlockField)
-    rhs = {name: blocks.multiply(blocks.constant([[factor]]), block) if name == leaf else block
+    rhs = {name: blocks.multiply(blocks.constant([[factor]]), block) if name in leaves else block
            for name, block in field.rhs.items()}
-    return replace(flow, system=replace(flow.system, field=replace(field, rhs=rhs)))
+    made = replace(field, rhs=rhs)
+    return replace(flow, system=replace(flow.system, field=made, parameters=tuple(sorted(made.parameters))))
 
 
 @cache

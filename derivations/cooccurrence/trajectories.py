@@ -224,7 +224,7 @@ def mean_field_run(lab: Laboratory, n: int, L: int, scale: Scales, tau_end: floa
     system, quotient = lab.mean_field(n, L), lab.symmetric(n, L)
     start = quotient.initial_state(W=1, W_V=1, W_K=1, W_Q=1, a=1)
     order = [quotient.system.names.index(name) for name in system.names]
-    eps = scale.epsilon
+    eps = {**scale.epsilon, "k0": scale.k0}  # k0 drops out of the paper's system, not of every broken one
     return integrate(system, start[order], (0.0, tau_end), {p: eps[p] for p in system.parameters}, rtol=1e-9,
                      atol=1e-9 * min(eps["eps4"], eps["eps3"], 1e-3), method="LSODA")
 

@@ -62,7 +62,8 @@ def radii(lab: Laboratory) -> Verdict:
     end = 20 / scale.B
     _, nets = flow_run(net, flow.data, setting.TRAINED, (0.0, end), rtol=1e-11, atol=1e-13)
     start = flow.initial_state(weights=net.images())
-    run = integrate(flow.system, start, (0.0, end), scale.parameters, rtol=1e-11, atol=1e-14)
+    bound = {p: scale.parameters[p] for p in flow.system.parameters}
+    run = integrate(flow.system, start, (0.0, end), bound, rtol=1e-11, atol=1e-14)
     real = flow.initial_state(weights=nets[-1].images())
     rows = {}
     for leaf in ("KK", "QQ"):
