@@ -46,7 +46,7 @@ class Predicate:
 class PhaseOne:
     """Constants of Definition E.2: how large the changes of its four items may be."""
 
-    neurons: float = 4.0  # R = C / m1 for mu1, mu2, mu3
+    neurons: float = 2.0  # R = C / m1 for mu1, mu2, mu3
     irrelevant: float = 4.0  # times R (1/n + 1/sqrt(m)) for the other words
     scores: float = 1.0  # times m^(-3/2)
     keys: float = 1.0  # times sigma_0^2 sqrt(m)

@@ -112,6 +112,7 @@ def quadratic(lab: Laboratory) -> Verdict:
 
 
 @book.claim("F.6-proof", "The last coefficient of the quadratic", kind="identity", uses=["Eq.16"], expect="fails",
+            apart="the algebra of class sums: the speeds and labels of the system cancel in c/a",
             statement=r"\tfrac ca=(1\pm O(\varepsilon))\cdot2,\quad\sum g_i\min\tfrac1{1+e^{y_iF_i}}\le-\sum g'(y_iF_i)\le\sum g_i\max\tfrac1{1+e^{y_iF_i}}",
             reading="c/a at r = 1, A_2 = A_3 (where the deviations vanish), taken with its sign: the root sqrt(b^2/4a^2 - c/a) would be complex with +2; and the "
                     "weight of g in -g', which is 1 - g, not g, at the margin u = 1")

@@ -349,11 +349,11 @@ def softmax_late(lab: Laboratory) -> Verdict:
 
 @book.claim("F.18", "Attention does not move the outputs", kind="order", uses=["F.17"],
             statement=r"\Big|\sum_{l,h}G(x_h)\partial_tp_{l,h}\Big|\le o(1)\,\beta\,\tfrac1n\sum g",
-            reading=f"the ratio is below 1e-6 along networks; {NETWORKS}")
+            reading=f"the ratio is below 1e-7 along networks; {NETWORKS}")
 def attention_part(lab: Laboratory) -> Verdict:
     """Item (e) of Definition F.1."""
     columns = [_late(run, phase_two(run).ratios["e softmax"]) * 0.1 for run in _runs(lab)]
-    return _between(lab, {"ratio": (columns, -1e-30, 1e-6)})
+    return _between(lab, {"ratio": (columns, -1e-30, 1e-7)})
 
 
 @book.claim("F.19", "Keys and queries in phase 2", kind="order", uses=["C.4", "F.16"],
