@@ -17,7 +17,9 @@ T_0.5, T_cls, T_1  R passes 1 + C; all samples are classified; end of phase 1, t
 Covered: setting, closed systems level by level (`dynamics`), appendix C as printed (`literal`), phases, limits with
 their constants (`balancing`), figure 1, comparison with networks, claims of the main text and appendices B-H. Orders
 with unnamed polylogarithms are read as exponents in m, n or c0; claims about trajectories are measurements, those about
-the planar limit are partly certified by validated enclosure.
+the planar limit are partly certified by validated enclosure. Constants of upper bounds, the ranges
+of quotients and the times T_1 = 40, n = 48, L = 4 of the standard runs were chosen with knowledge of the system's
+behaviour; a bound that holds shows an order with that constant, not a prediction made beforehand.
 """
 
 from __future__ import annotations
