@@ -234,16 +234,20 @@ def _pullback(block: Block, bar: Block) -> list[tuple[Block, Block]]:
 
 
 def evaluate(roots: Sequence[Block], leaves: Mapping[str, np.ndarray], parameters: Mapping[str, float] | None = None,
-             gates: Mapping[tuple[int, Node], np.ndarray] | None = None) -> list[np.ndarray]:
+             gates: Mapping[tuple[int, Node], np.ndarray] | None = None,
+             only: Mapping[int, np.ndarray] | None = None) -> list[np.ndarray]:
     """Values of `roots` for given leaf arrays: floats if `parameters` are given, else arrays of nodes.
 
-    `gates` fixes the gates found by `gated_arguments`, for integration between two switches.
+    `gates` fixes the gates found by `gated_arguments`, for integration between two switches. With nodes, `only` limits
+    matrix products to the entries of `demand.entries_needed`; the others are left zero.
     """
     memo: dict[int, np.ndarray] = {}
     symbolic = parameters is None
     for block in topological(roots):
         args = [memo[id(a)] for a in block.args]
-        if symbolic:
+        if symbolic and block.op == "matmul":
+            memo[id(block)] = _node_matmul(args[0], args[1], None if only is None else only[id(block)])
+        elif symbolic:
             memo[id(block)] = _apply_op(block, args, leaves, None, True)
         else:
             memo[id(block)] = evaluate_op(block, args, leaves, parameters or {}, gates)
@@ -304,7 +308,7 @@ def _apply_op(block: Block, args: list[np.ndarray], leaves: Mapping[str, np.ndar
     if op == "multiply":
         return args[0] * args[1]
     if op == "matmul":
-        return _node_matmul(args[0], args[1]) if symbolic else args[0] @ args[1]
+        return args[0] @ args[1]
     if op == "transpose":
         return args[0].T
     if op == "take":
@@ -332,11 +336,12 @@ def _apply_op(block: Block, args: list[np.ndarray], leaves: Mapping[str, np.ndar
     return np.frompyfunc(lambda entry: graph.substitute([block.data], {Z: entry})[0], 1, 1)(args[0])
 
 
-def _node_matmul(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    out = np.empty((left.shape[0], right.shape[1]), dtype=object)
+def _node_matmul(left: np.ndarray, right: np.ndarray, only: np.ndarray | None = None) -> np.ndarray:
+    out = np.full((left.shape[0], right.shape[1]), ZERO, dtype=object)
     for i in range(left.shape[0]):
-        row = [(k, entry) for k, entry in enumerate(left[i]) if entry is not ZERO]
-        for j in range(right.shape[1]):
+        columns = range(right.shape[1]) if only is None else np.flatnonzero(only[i])
+        row = [(k, entry) for k, entry in enumerate(left[i]) if entry is not ZERO] if len(columns) else []
+        for j in columns:
             out[i, j] = graph.add(graph.multiply(entry, right[k, j]) for k, entry in row if right[k, j] is not ZERO)
     return out
 

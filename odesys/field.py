@@ -10,6 +10,7 @@ import numpy as np
 
 from . import blocks, graph
 from .blocks import Block
+from .demand import entries_needed
 from .graph import Node
 
 
@@ -83,11 +84,19 @@ class BlockField:
         leaves = self.layout.unpack(np.array([graph.sym(name) for name in self.layout.names], dtype=object))
         leaves = {name: _as_nodes(array) for name, array in leaves.items()}
         roots = [*self.rhs.values(), *self.observable_blocks.values()]
-        values = blocks.evaluate(roots, leaves)
+        values = blocks.evaluate(roots, leaves, only=entries_needed(roots, self._wanted()))
         rhs = dict(zip(self.rhs, values, strict=False))
         rest = values[len(self.rhs) :]
         observables = {name: v.reshape(-1)[0] for name, v in zip(self.observable_blocks, rest, strict=True)}
         return ScalarField(tuple(self.layout.pack(rhs)), observables)
+
+    def _wanted(self) -> dict[int, np.ndarray]:
+        """The entries of each right-hand side that are states, by the id of its block."""
+        masks: dict[int, np.ndarray] = {}
+        for leaf, row, column in self.layout.places:
+            block = self.rhs[leaf]
+            masks.setdefault(id(block), np.zeros(block.shape, dtype=bool))[row, column] = True
+        return masks
 
     @cached_property
     def block_only(self) -> bool:

@@ -31,10 +31,16 @@ def positive(name: str, value: Any) -> float:
 
 def infinite_width(model: AttentionModel, closure: Closure, omega: Any,
                    spread: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """All path matrices at infinite width: s = omega^2 for the score maps, `spread` for maps given by name."""
+    """All path matrices at infinite width: s = omega^2 for the score maps, `spread` for maps given by name.
+
+    The name of a frozen output vector gives its square, where that is a parameter.
+    """
+    output = model.value.output.name if isinstance(model.value.output, FixedVector) else ""
     for name in spread:
-        if name not in model.weights:
+        if name not in model.weights and name != output:
             raise ModelError(f"there is no weight {name!r}; the model has {', '.join(model.weights)}")
+        if name == output and isinstance(model.value.output, FixedVector) and model.value.output.square.op == "num":
+            raise ModelError(f"the square of {name} is {model.value.output.square!r} in the model; drop {name}=...")
     values = {name: _nonnegative(name, value) for name, value in spread.items()}
     if omega is not None:
         scale = positive("omega", omega) ** 2
@@ -52,7 +58,7 @@ def infinite_width(model: AttentionModel, closure: Closure, omega: Any,
                     f"the path {path} starts at the spread of {missing[0]}, which is not given; "
                     f"add {missing[0]}=... (the number s in {missing[0]}' {missing[0]} -> s I)"
                 )
-            matrix = math.prod(values[name] for name in pairs) * pin_gram_values(model, path.left)
+            matrix = math.prod(values[name] for name in pairs) * pin_gram_values(model, path.left, values.get(output))
         for head in range(len(model.heads)):
             out[leaf_name(model, path, head)] = matrix
     return out
@@ -80,14 +86,17 @@ def _pairs(letters: tuple[Letter, ...]) -> list[str] | None:
     return None if stack else pairs
 
 
-def pin_gram_values(model: AttentionModel, pin: str) -> np.ndarray:
-    """Gram matrix of a pinned set in floats."""
+def pin_gram_values(model: AttentionModel, pin: str, given: float | None = None) -> np.ndarray:
+    """Gram matrix of a pinned set in floats; `given` is the square of an output vector where it is a parameter."""
     if pin == WORDS:
         return np.array(model.words.gram_array(), dtype=float)
     if isinstance(model.value.output, FixedVector):
         square = model.value.output.square
+        name = model.value.output.name
+        if square.op != "num" and given is not None:
+            return np.array([[given]])
         if square.op != "num":
-            raise ModelError(f"the square of {model.value.output.name} is a parameter; start values need a number")
+            raise ModelError(f"the square of {name} is a parameter; start values need a number, add {name}=...")
         return np.array([[float(square.args[0])]])
     return np.eye(pin_size(model, pin))
 

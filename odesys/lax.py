@@ -127,12 +127,13 @@ def lax_integrals(flow: Flow) -> list[LaxFamily]:
     return families
 
 
-def invariant_drift(flow: Flow, states: Any, parameters: Mapping[str, float] | None = None) -> float:
+def invariant_drift(flow: Flow, states: Any, parameters: Mapping[str, float] | None = None,
+                    q_max: int | None = None) -> float:
     r"""How far the conserved numbers moved along a trajectory: an error gauge of the integration.
 
     .. math::  \max_{t,\ \text{families},\ q}\ |I_q(t) - I_q(0)| \,/\, \|S(t)\|_F^q
 
-    `states` has one state vector a row. Not a number if the flow has no Lax family.
+    `states` has one state vector a row; q goes up to `q_max`, or to the size of L. Not a number without a Lax family.
     """
     rows = np.atleast_2d(np.asarray(states, dtype=float))
     if rows.shape[1] != flow.system.dimension:
@@ -142,8 +143,8 @@ def invariant_drift(flow: Flow, states: Any, parameters: Mapping[str, float] | N
         norm = np.linalg.norm(family.gram(rows), axis=(1, 2))[:, None, None]
         norm[norm == 0] = 1.0
         # scaled before the powers are taken: ||S||^q underflows long before the ratio loses its meaning
-        now = power_traces(family.matrix(rows, parameters) / norm, family.size)
-        then = power_traces(family.matrix(rows[0], parameters) / norm, family.size)
+        now = power_traces(family.matrix(rows, parameters) / norm, q_max or family.size)
+        then = power_traces(family.matrix(rows[0], parameters) / norm, q_max or family.size)
         worst.append(float(np.abs(now - then).max()))
     return float(np.fmax.reduce(worst))
 

@@ -1,0 +1,58 @@
+r"""One-layer softmax transformer on word co-occurrence: gradient flow of W, W_V, W_K and W_Q together.
+
+Paper: H. Yang, B. Kailkhura, Z. Wang, Y. Liang, "Training Dynamics of Transformers to Recognize Word Co-occurrence via
+Gradient Flow Analysis", NeurIPS 2024.
+
+Symbols
+-------
+mu1, mu2, mu3   the two target words and the common word; mu4, mu5, ... irrelevant words, orthonormal
+I1 .. I4        classes: both targets (label +1), only mu1, only mu2, none (label -1)
+G(mu)           the sub-network a' W W_V mu; beta = |W' a|^2
+V, A, K, Q      W_V' W_V, scores W_K' W_Q (first index key), W_K' W_K, W_Q' W_Q between words
+xi, D           -dL/dG and -dL/dA; g_i = 1 / (1 + exp(y_i F_i)); S_c the sum of g over class c
+x, z            G(mu1) = G(mu2) and -G(mu3) in the planar limit; R = -dG(mu3) / dG(mu1)
+sigma_0, sigma_1  start scales; B = sigma_1^2 m m1, k0 = sigma_0^2 m; tau = B t
+T_0.5, T_cls, T_1  R passes 1 + C; all samples are classified; end of phase 1, tau = C_T1
+
+Covered: setting, closed systems level by level (`dynamics`), appendix C as printed (`literal`), phases, limits with
+their constants (`balancing`), figure 1, comparison with networks, claims of the main text and appendices B-H. Orders
+with unnamed polylogarithms are read as exponents in m, n or c0; claims about trajectories are measurements, those about
+the planar limit are partly certified by validated enclosure. Constants of upper bounds, the ranges
+of quotients and the times T_1 = 40, n = 48, L = 4 of the standard runs were chosen with knowledge of the system's
+behaviour; a bound that holds shows an order with that constant, not a prediction made beforehand.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from odesys.paper import FigureSpec, Paper, later
+
+from .setting import PARAMETERS
+
+SYSTEMS = ("full", "quotient", "mean_field", "kernel", "planar", "descent")
+FIGURES = {
+    "1": "scores and losses along gradient descent, with the paper's sizes",
+    "1clean": "the same under Condition 1, theory against a network",
+    "balance": "automatic balancing: R, class sums and the straight line of 1 / loss",
+    "portrait": "phase portrait of the planar limit",
+    "finite_n": "finite n: limits of R and test-loss exponents",
+    "proof": "the proof graph, coloured by verdict",
+}
+
+PAPER = Paper(
+    name="cooccurrence",
+    title="Word co-occurrence with a one-layer softmax transformer",
+    reference="Training Dynamics of Transformers to Recognize Word Co-occurrence via Gradient Flow Analysis",
+    parameters=PARAMETERS,
+    systems={name: partial(later(f"{__name__}.dynamics", "named_system"), name) for name in SYSTEMS},
+    protocols={
+        "mean-field": later(f"{__name__}.protocol", "mean_field"),
+        "network": later(f"{__name__}.protocol", "network"),
+        "kernel": later(f"{__name__}.protocol", "kernel"),
+        "planar": later(f"{__name__}.protocol", "planar"),
+    },
+    figures={key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}")) for key, title in FIGURES.items()},
+    compare=later(f"{__name__}.compare", "compare"),
+    book=later(f"{__name__}.claims", "get_book"),
+)

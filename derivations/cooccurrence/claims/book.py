@@ -1,0 +1,75 @@
+"""The claim book of the paper, and what several parts share."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from odesys import Distribution, Flow, Sample, graph
+from odesys.claims import ClaimBook
+from odesys.graph import Node, sym
+
+from .. import literal
+from ..laboratory import MUTATIONS, Laboratory
+
+book = ClaimBook("cooccurrence", Laboratory, mutations=MUTATIONS,
+                 reference="Training Dynamics of Transformers to Recognize Word Co-occurrence via Gradient Flow Analysis")
+
+NUMBERS = "a statement about numbers, not about the system"
+START = "start values do not depend on the equations"
+
+SIGNS = (1, -1)
+#: two samples that share two of their three words: every kind of sum of appendix C occurs, and expressions stay short
+TOY = Distribution([Sample(["mu1", "mu2", "mu3"], +1, Fraction(1, 2)), Sample(["mu1", "mu3", "mu4"], -1, Fraction(1, 2))])
+TOY_WORDS = 4
+TOY_READING = "two neurons with signs +, - and two samples that share two of their three words (the formulas are sums over samples and neurons)"
+
+
+@cache
+def toy_neurons(lab: Laboratory) -> tuple[Flow, literal.Tables]:
+    """Level 0 on the toy data, and the paper's tables over the same symbols."""
+    flow = lab.flow_of(TOY, TOY_WORDS, SIGNS)
+    return flow, literal.symbolic_tables(flow, SIGNS)
+
+
+@cache
+def toy_gram(lab: Laboratory) -> Flow:
+    """Level 1 on the toy data."""
+    return lab.flow_of(TOY, TOY_WORDS)
+
+
+def rhs_of(flow: Flow) -> dict[str, Node]:
+    """Right-hand sides by state name."""
+    return dict(zip(flow.system.names, flow.system.nodes, strict=True))
+
+
+def symbols_of(flow: Flow, leaf: str) -> np.ndarray:
+    """The states of a path matrix as an array of symbols."""
+    return np.vectorize(sym, otypes=[object])(flow.matrices[leaf])
+
+
+def gram_forces(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
+    """xi and D of a level-1 flow, by scalar derivatives of its loss: -dL/dG and -dL/dA."""
+    loss = flow.system.observables["loss"]
+    tables = [symbols_of(flow, "aWV"), symbols_of(flow, "KQ")]
+    slopes = graph.gradient(loss, [node for table in tables for node in table.ravel()])
+    size = tables[0].size
+    negative = np.array([-s for s in slopes], dtype=object)
+    return negative[:size], negative[size:].reshape(tables[1].shape)
+
+
+def grid(low: float, high: float, count: int) -> tuple[float, ...]:
+    """A logarithmic grid of times after 0, with 0 in front."""
+    return (0.0, *np.geomspace(low, high, count).tolist())
+
+
+def rounded(values: Any, digits: int = 6) -> Any:
+    """Floats with a few digits, for details and witnesses."""
+    if isinstance(values, dict):
+        return {str(key): rounded(value, digits) for key, value in values.items()}
+    if isinstance(values, (list, tuple, np.ndarray)):
+        return [rounded(value, digits) for value in values]
+    return float(f"{float(values):.{digits}g}")

@@ -1,0 +1,234 @@
+r"""The closed systems of the co-occurrence paper, level by level, each with its size; d is the number of words.
+
+    level 0   per neuron, as in appendix C     m1 d + d^2 + m1 (m1 + 1) / 2 + 3 d (d + 1) / 2
+    level 1   neurons only through W' a        1 + d + d^2 + 3 d (d + 1) / 2
+    level 2   orbits of words                  113 for all n >= 12, L >= 5
+    level 3   epsilon_2, 3, 4 -> 0             5, a logistic regression on bags of words
+    level 4   n -> infinity                    2, without any parameter
+
+Levels 0 and 1 are exact at every width, level 2 is the exact flow of the infinite-width start; 3 and 4 are limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from odesys import Distribution, Flow, Quotient, System, gradient_descent, gradient_flow, graph
+from odesys.field import ScalarField
+from odesys.graph import Node, sym
+from odesys.limits import collect_powers, leading_order, reciprocal_family, rescale, vanishing
+
+from . import setting
+from .setting import TRAINED
+
+LETTER = {"aWVa": "beta", "aWWa": "beta", "aWV": "G", "VV": "V", "KQ": "A", "KK": "K", "QQ": "Q"}
+SMALL = ("eps2", "eps3", "eps4")
+
+
+# ---- levels 0 and 1: exact at every width ------------------------------------------------------------------------
+
+
+@cache
+def gram_flow(n: int, L: int, d: int | None = None) -> Flow:
+    """Level 1 on the training set of Assumption 2.3; `d` above the number of used words adds unused ones."""
+    return flow_of(setting.data(n, L), d or setting.words_needed(n, L))
+
+
+def flow_of(dataset: Distribution, d: int) -> Flow:
+    """Level 1 on any data set: words may repeat."""
+    return gradient_flow(setting.model(d), dataset, train=TRAINED)
+
+
+def neuron_flow(dataset: Distribution, d: int, signs: tuple[int, ...]) -> Flow:
+    """Level 0: every neuron by itself, with the signs a_j."""
+    return gradient_flow(setting.model(d, signs), dataset, train=TRAINED)
+
+
+@cache
+def gram_descent(n: int, L: int) -> Flow:
+    """The exact gradient-descent step on the scalars of level 1."""
+    return descent_of(setting.data(n, L), setting.words_needed(n, L))
+
+
+def descent_of(dataset: Distribution, d: int) -> Flow:
+    """The exact gradient-descent step on any data set."""
+    return gradient_descent(setting.model(d), dataset, train=TRAINED)
+
+
+# ---- level 2: orbits ---------------------------------------------------------------------------------------------
+
+
+@cache
+def symmetric(n: int, L: int, swap: bool = True) -> Quotient:
+    """Level 2: orbits of words inside a sample, samples inside a class and, with `swap`, mu1 <-> mu2 with I2 <-> I3."""
+    return quotient_of(gram_flow(n, L), n, L, swap)
+
+
+@cache
+def symmetric_descent(n: int, L: int) -> Quotient:
+    """The exact gradient-descent step on the 113 orbit variables."""
+    return quotient_of(gram_descent(n, L), n, L)
+
+
+def quotient_of(flow: Flow, n: int, L: int, swap: bool = True) -> Quotient:
+    """The orbits of a level-1 flow on the training set of Assumption 2.3, under the symmetries found."""
+    if swap:
+        return named(flow.quotient(), n, L, swap)
+    told = np.zeros(flow.system.dimension)  # a state that tells mu1 from mu2 keeps only the symmetries that fix both
+    told[flow.layout.names.index(flow.neuron(0, "mu1"))] = 1.0
+    return named(flow.quotient(state=told), n, L, swap)
+
+
+def named(quotient: Quotient, n: int, L: int, swap: bool) -> Quotient:
+    """The quotient with its variables named after the orbits: beta, G_s, A_ss_other, V_r1r1_sample, ...
+
+    Kinds of words: s (target), c (common), r1, r2, r4 (irrelevant, by class). A pair of equal or paired words ends in
+    _same (one word), _sample (two of one sample), _class (two samples of a class) or _pair (one from I2, one from I3).
+    """
+    dataset = setting.data(n, L)
+    home = {t: (setting.class_of(s), i) for i, s in enumerate(dataset.samples) for t in s.tokens
+            if t not in ("mu1", "mu2", "mu3")}
+    names = {name: _orbit_name(name, home, swap) for name in quotient.system.names}
+    return quotient.rename(names)
+
+
+def _orbit_name(state: str, home: Mapping[str, tuple[int, int]], swap: bool) -> str:
+    path, *ends = state.split("_")
+    parts = [LETTER[path], "".join(_kind(word, home, swap) for word in ends)]
+    if len(ends) == 2:
+        parts.append(_relation(ends[0], ends[1], home, swap))
+    return "_".join(part for part in parts if part)
+
+
+def _kind(word: str, home: Mapping[str, tuple[int, int]], swap: bool) -> str:
+    if word in home:
+        c = home[word][0]
+        return f"r{2 if swap and c == 3 else c}"
+    return {"mu1": "s" if swap else "s1", "mu2": "s" if swap else "s2", "mu3": "c"}[word]
+
+
+def _relation(left: str, right: str, home: Mapping[str, tuple[int, int]], swap: bool) -> str:
+    """How two words of one kind, or a target word and an irrelevant word of a one-target class, belong together."""
+    if left == right:
+        return "same" if left in home or (swap and left != "mu3") else ""
+    if left in home and right in home:
+        if home[left][1] == home[right][1]:
+            return "sample"
+        if home[left][0] == home[right][0]:
+            return "class"
+        return "pair" if swap and {home[left][0], home[right][0]} == {2, 3} else ""
+    if not swap or "mu3" in (left, right):
+        return ""
+    if left not in home and right not in home:
+        return "other"
+    word, target = (left, right) if left in home else (right, left)
+    if home[word][0] in (2, 3):
+        return "own" if (home[word][0] == 2) == (target == "mu1") else "other"
+    return ""
+
+
+# ---- dimensionless form and its limits ---------------------------------------------------------------------------
+
+
+def unit_start(quotient: Quotient) -> dict[str, int]:
+    """The infinite-width start in dimensionless form: beta = 1, V = K = Q = identity, G = S = 0, exactly."""
+    start = quotient.initial_state(W=1, W_V=1, W_K=1, W_Q=1, a=1)
+    return {name: int(value) for name, value in zip(quotient.system.names, start, strict=True)}
+
+
+def dimensionless(system: System) -> System:
+    r"""Units B for beta, k0 for V, K, Q, sqrt(m) for A, 1/B for time: only eps2, eps3, eps4 are left.
+
+    With eps2 = m1 k0 / B, eps3 = 1 / (k0 B), eps4 = k0 / (m B) solved for m, m1 and B, k0 drops out by itself.
+    """
+    B, k0 = sym("B"), sym("k0")
+    unit = {"beta": B, "V": k0, "K": k0, "Q": k0, "A": graph.sqrt(sym("m"))}
+    units = {name: unit[name.split("_")[0]] for name in system.names if name.split("_")[0] in unit}
+    scaled = rescale(system, units, 1 / B)
+    e2, e3, e4 = (sym(name) for name in SMALL)
+    solved = scaled.substitute({"m1": e2 * B / k0, "m": k0 / (e4 * B)}).substitute({"B": 1 / (k0 * e3)})
+    return collect_powers(solved, ["k0", *SMALL])
+
+
+@cache
+def mean_field(n: int, L: int, swap: bool = True) -> System:
+    """Level 2 without dimensions: parameters eps2, eps3, eps4; scores in units of sqrt(m)."""
+    return mean_field_of(symmetric(n, L, swap), n, L)
+
+
+def mean_field_of(quotient: Quotient, n: int, L: int) -> System:
+    """The dimensionless form of a level-2 system, with the loss and the class margins as observables."""
+    return dimensionless(class_observables(quotient.system, n, L))
+
+
+def class_observables(system: System, n: int, L: int) -> System:
+    """The same system with the loss and one margin y F a class, margin_I1 .. margin_I4, as its only observables."""
+    first = {c: int(places[0]) for c, places in setting.class_positions(setting.data(n, L)).items()}
+    seen = {f"margin_I{c}": system.observables[f"margin_{k + 1}"] for c, k in first.items()}
+    return replace(system, field=ScalarField(system.nodes, {"loss": system.observables["loss"], **seen}))
+
+
+@cache
+def kernel_ode(n: int, L: int, swap: bool = True) -> System:
+    """Level 3: the limit eps2, eps3, eps4 -> 0, time tau = B t; 5 states G_s, G_c, G_r1, G_r2, G_r4."""
+    return vanishing(mean_field(n, L, swap), SMALL, unit_start(symmetric(n, L, swap)))
+
+
+@cache
+def score_rates(n: int, L: int) -> dict[str, Node]:
+    """Leading order of the attention: d(A / sqrt(m)) / d tau divided by eps4, over the states of level 3."""
+    return leading_order(mean_field(n, L), "eps4", SMALL, unit_start(symmetric(n, L)))
+
+
+@cache
+def family(L: int, swap: bool = True) -> System:
+    """Level 3 for every n at once, the coefficients a + b / n found at n = 6, 12 and checked at 18."""
+    return reciprocal_family("n", {n: kernel_ode(n, L, swap) for n in (6, 12, 18)})
+
+
+@cache
+def planar_ode(L: int = 5) -> System:
+    """Level 4: n -> infinity; states x = G(mu1) = G(mu2) and z = -G(mu3), started at 0."""
+    return planar_of(family(L))
+
+
+def planar_of(every: System) -> System:
+    """The limit n -> infinity of a family of level-3 systems, in x = G_s and z = -G_c."""
+    return rescale(large_n_of(every), {"G_c": -1}, names={"G_s": "x", "G_c": "z"})
+
+
+@cache
+def large_n(L: int = 5, swap: bool = True) -> System:
+    """Level 4 in G(mu1), G(mu2), G(mu3); without `swap` the three-variable form that lets mu1 and mu2 differ."""
+    return large_n_of(family(L, swap))
+
+
+def large_n_of(every: System) -> System:
+    """The limit n -> infinity of a family of level-3 systems: irrelevant words stand still at zero."""
+    return vanishing(every.substitute({"n": 1 / sym("delta")}), ["delta"], dict.fromkeys(every.names, 0))
+
+
+# ---- by name -----------------------------------------------------------------------------------------------------
+
+
+def named_system(name: str, parameters: Mapping[str, Any]) -> System:
+    """A system by the name the command line uses."""
+    n, L = parameters["n"], parameters["L"]
+    setting.check_sizes(n, L)
+    table: dict[str, Any] = {
+        "full": lambda: gram_flow(n, L).system, "quotient": lambda: symmetric(n, L).system,
+        "mean_field": lambda: mean_field(n, L), "kernel": lambda: kernel_ode(n, L), "planar": lambda: planar_ode(L),
+        "descent": lambda: symmetric_descent(n, L).system,
+    }
+    made: System = table[name]()
+    return made
+
+
+def gram_matrices(flow: Flow, state: np.ndarray) -> dict[str, np.ndarray]:
+    """State vectors of level 1 as matrices beta, G, V, A, K, Q; works along the last axis of `state`."""
+    return {LETTER[s.leaf]: np.asarray(state)[..., s.index] for s in flow.layout.segments}

@@ -1,0 +1,135 @@
+r"""The planar limit as a validated enclosure: crossing times, and a trapping region for what comes after.
+
+With :math:`\theta = g_1/g_2` and :math:`\kappa = g_4/g_2` the ratio R is a function of these two alone, and
+:math:`\frac{d}{d\tau}\ln g_c = -(1-g_c)\,\dot u_c` with the margins' rates :math:`\dot u_c` linear in the g. On the set
+
+.. math::  R_- \le R \le R_+, \quad 0 < \kappa \le \kappa_0, \quad 0 < g_2 \le \bar g
+
+the flow points inwards wherever it touches the boundary; this is checked over the whole boundary in ball arithmetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import flint
+import sympy as sp
+
+from odesys import System, graph
+from odesys.claims import combine
+from odesys.graph import Node, sym
+from odesys.sympy_bridge import from_sympy
+from odesys.taylor import hull
+from odesys.validated import Enclosure, enclose
+from odesys.verdicts import Evidence, Verdict, certified, refuted, undecided
+from odesys.zero import ball_evaluate
+
+from .balancing import KINDS, read_off
+from .laboratory import Laboratory
+
+ORDER, PRECISION, TOLERANCE = 16, 128, Fraction(1, 2**60)
+FIRST, LAST = Fraction(1), Fraction(100)
+
+
+@dataclass(frozen=True, eq=False)
+class Planar:
+    """Enclosures on [0, 1] and [1, 100], and the expressions claims speak about."""
+
+    system: System
+    early: Enclosure
+    late: Enclosure
+
+    @property
+    def rates(self) -> dict[str, Node]:
+        """Equations by state."""
+        return dict(zip(self.system.names, self.system.nodes, strict=True))
+
+    def above(self, level: Fraction) -> Node:
+        """Positive exactly where R = z'/x' is above `level`, as long as x' > 0."""
+        return self.rates["z"] - level * self.rates["x"]
+
+    def lie(self, node: Node) -> Node:
+        """Derivative of an expression along the flow."""
+        slopes = graph.gradient(node, [sym(name) for name in self.system.names])
+        return graph.add([s * r for s, r in zip(slopes, self.system.nodes, strict=True)])
+
+
+@cache
+def planar(lab: Laboratory) -> Planar:
+    """Enclose level 4 from zero; in two runs, since what vanishes at zero is told from its Taylor coefficients."""
+    system = lab.planar()
+    options: dict[str, Any] = {"order": ORDER, "precision": PRECISION, "tolerance": TOLERANCE}
+    early = enclose(system, {"x": 0, "z": 0}, FIRST, **options)
+    with flint.ctx.workprec(PRECISION):
+        start = {name: hull(*ends) for name, ends in zip(system.names, early.final, strict=True)}
+    return Planar(system, early, enclose(system, start, LAST, t_start=FIRST, **options))
+
+
+def reduced_rates(system: System) -> tuple[dict[str, sp.Expr], sp.Expr]:
+    """Rates of theta, kappa and g2 divided by g2, and R, as expressions in theta, kappa, g2; read off the equations."""
+    theta, kappa, g2 = sp.symbols("theta kappa g2", positive=True)
+    K, phi = read_off(system)
+    g = sp.Matrix([theta * g2, g2, kappa * g2])
+    u = phi * K * g  # rates of the margins of I1, I2, I4
+    log = {c: -(1 - g[j]) * u[j] for j, c in enumerate(KINDS)}
+    rates = {"theta": theta * (log[1] - log[2]), "kappa": kappa * (log[4] - log[2]), "g2": g2 * log[2]}
+    moved = K * g
+    names = list(system.names)
+    return ({name: sp.expand(sp.cancel(rate / g2)) for name, rate in rates.items()},
+            sp.cancel(moved[names.index("z")] / moved[names.index("x")]))
+
+
+def trapping(system: System, low: Fraction, high: Fraction, kappa0: Fraction, g_bar: Fraction) -> Verdict:
+    """The set R in [low, high], kappa <= kappa0, g2 <= g_bar is never left: signs on its boundary, in balls."""
+    theta, kappa, g2 = sp.symbols("theta kappa g2", positive=True)
+    rates, R = reduced_rates(system)
+    inside = {}
+    edges = {}
+    for name, level, sign in (("R = low", low, 1), ("R = high", high, -1)):
+        top, bottom = sp.fraction(sp.together(R - sp.Rational(level.numerator, level.denominator)))
+        edge = sp.solve(top, theta)[0]
+        change = sum(sp.diff(top / bottom, v) * rates[str(v)] for v in (theta, kappa))
+        inside[name] = sp.cancel((sign * change).subs(theta, edge))
+        edges[name] = edge
+    parts = {name: _positive_on(node, kappa0, g_bar) for name, node in inside.items()}
+    for name, edge in edges.items():  # kappa and g2 fall on both edges; both rates are linear in theta between them
+        for what, rate in (("kappa", rates["kappa"] / kappa), ("g2", rates["g2"] / g2)):
+            parts[f"{what} falls, {name}"] = _positive_on(sp.cancel(-rate.subs(theta, edge)), kappa0, g_bar)
+    linear = all(sp.degree(rates[n], theta) <= 1 for n in ("kappa", "g2"))
+    if not linear:
+        return undecided("the rates of kappa and g2 are not linear in theta between the edges")
+    return combine(parts)
+
+
+def _positive_on(expression: sp.Expr, kappa0: Fraction, g_bar: Fraction, depth: int = 12) -> Verdict:
+    """An expression in kappa, g2 is positive on [0, kappa0] x [0, g_bar], by bisection with balls."""
+    node = from_sympy(expression)
+    todo = [((Fraction(0), kappa0), (Fraction(0), g_bar), 0)]
+    boxes = 0
+    while todo:
+        first, second, level = todo.pop()
+        with flint.ctx.workprec(PRECISION):
+            env = {"kappa": hull(*first), "g2": hull(*second)}
+        value = ball_evaluate([node], env, PRECISION)[0]
+        boxes += 1
+        if value > 0:
+            continue
+        if value < 0:
+            return refuted({"kappa": str(first), "g2": str(second)}, Evidence.CERTIFICATE)
+        if level == depth:
+            return undecided(f"not decided at kappa in {first}, g2 in {second}", Evidence.CERTIFICATE)
+        middle = [(a + b) / 2 for a, b in (first, second)]
+        halves = [[(a, c), (c, b)] for (a, b), c in zip((first, second), middle, strict=True)]
+        todo += [(p, q, level + 1) for p in halves[0] for q in halves[1]]
+    return certified(boxes=boxes)
+
+
+def at_end(run: Enclosure, nodes: Mapping[str, Node]) -> dict[str, Any]:
+    """Balls that hold expressions in the states at the end of a run."""
+    with flint.ctx.workprec(PRECISION):
+        env = {name: hull(*ends) for name, ends in zip(run.system.names, run.final, strict=True)}
+    return dict(zip(nodes, ball_evaluate(list(nodes.values()), env, PRECISION), strict=True))
