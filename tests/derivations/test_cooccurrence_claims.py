@@ -158,13 +158,13 @@ def test_numbers_behind_the_constants(outcomes) -> None:
     assert low <= -1.5 <= high and high - low < 0.5
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_claims_of_the_full_level() -> None:
     outcome = book.run(book["Thm.3.2/runs"])
     assert outcome.verdict.as_stated == "holds" and outcome.verdict.details["runs"] == 24
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_exact_claims_notice_broken_systems(some) -> None:
     summary = mutation_summary(mutation_runs(book, some, MUTATIONS, quiet))
     assert {k for k in summary["survivors"] if not book[k].apart} == set()

@@ -83,7 +83,7 @@ def kink() -> BoundResult:
 def hidden() -> BoundResult:
     """A sum inside an exponential is hidden."""
     field = x * exp(-x + y * z + z * z / 3) / (1 + x)
-    return bound({"x": field, "y": -y, "z": -z}, {"x": unit, "y": (-1, 1), "z": (-1, 1)})
+    return bound({"x": field, "y": -y, "z": -z}, {"x": unit, "y": (-1, 1), "z": (-1, 1)}, tolerance=1e-1)
 
 
 def affine() -> BoundResult:
@@ -395,7 +395,7 @@ def test_refusals_are_sentences(tmp_path: Path) -> None:
     assert code == 2 and "not a certificate" in text
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_two_mixture_bound_is_stored_and_rechecked(tmp_path: Path) -> None:
     """Claim E.2/region: C = 1/100, T1 = 20."""
     system = Laboratory().reduced("stage2").system.substitute({"b": HALF})

@@ -213,7 +213,7 @@ SIGNS = {"M_cv": 1, "M_vv": -1, "M_cc": 1, "M_vc": -1,
          "B_cv": 1, "B_cc": 1, "B_vv": 1, "A_cv": -1, "A_cc": 1, "A_vv": 1}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_two_mixture_stage_two(tmp_path: Path) -> None:
     exact, approximate = neurons_at(Fraction(20), Fraction(1, 2)), stage_one().neurons(20.0, 0.5)
     for name, value in exact.items():

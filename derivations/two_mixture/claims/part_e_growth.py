@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import sympy as sp
 
@@ -11,6 +13,7 @@ from odesys.claims import combine
 from odesys.comparison import BoundResult, lower_linear_bound
 from odesys.graph import Node, sym
 from odesys.region import Region
+from odesys.region_certificate import write
 from odesys.taylor import interval
 from odesys.verdicts import Evidence, Verdict, certified, refuted, undecided
 
@@ -58,10 +61,10 @@ def neuron_ranges(T1: int) -> dict[str, tuple[Fraction, Fraction]]:
     return {name: (Fraction(math.floor(low * DIGITS), DIGITS), Fraction(math.ceil(high * DIGITS), DIGITS)) for name, (low, high) in ends.items()}
 
 
-def bound(lab: Laboratory, C: Fraction, T1: int, wanted: Fraction | None = None) -> BoundResult:
+def bound(lab: Laboratory, C: Fraction, T1: int, **options: Any) -> BoundResult:
     """The certified rate on the region of C and T1."""
     system = lab.reduced("stage2").system.substitute({"b": BIAS})
-    return lower_linear_bound(system, BLOCK, GROWTH, region(system.names, C, T1), tolerance=TOLERANCE, boxes=BOXES, wanted=wanted)
+    return lower_linear_bound(system, BLOCK, GROWTH, region(system.names, C, T1), tolerance=TOLERANCE, boxes=BOXES, **options)
 
 
 def _positive_rate(lab: Laboratory, C: Fraction, T1: int) -> Verdict:
@@ -103,3 +106,9 @@ def no_growth_rate(lab: Laboratory) -> Verdict:
     if found.as_stated == "fails" and found.evidence == Evidence.CERTIFICATE:
         return certified(point=found.witness)
     return refuted({"rate": str(dict(found.constants))}, found.evidence) if found.as_stated == "holds" else found
+
+
+@book.certificate("growth_C_1_100_T1_20.json", "E.2/region")
+def write_growth(path: Path) -> None:
+    """The boxes behind the rate of E.2/region, for `tools/check_region.py`."""
+    write(bound(Laboratory(), SIZES[0], 20, keep_boxes=True), path)
