@@ -1,7 +1,7 @@
 # Needs Python 3.11+ and make; everything else is installed into $(VENV).
 PYTHON ?= python3
 VENV ?= .venv
-PAPERS ?= two_mixture
+PAPERS ?= two_mixture benign_overfitting
 WIDTHS ?= 400,1600,6400
 SEEDS ?= 20
 PYTEST_ARGS ?=

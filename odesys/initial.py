@@ -83,7 +83,7 @@ def _pairs(letters: tuple[Letter, ...]) -> list[str] | None:
 def pin_gram_values(model: AttentionModel, pin: str) -> np.ndarray:
     """Gram matrix of a pinned set in floats."""
     if pin == WORDS:
-        return np.array(model.words.gram_array(), dtype=float)
+        return model.words.gram_floats()
     if isinstance(model.value.output, FixedVector):
         square = model.value.output.square
         if square.op != "num":
