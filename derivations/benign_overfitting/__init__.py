@@ -15,8 +15,9 @@ T1, T2, T3      ends of the stages: dominance by 3 M; attention 1 - theta; train
 
 Covered: setting and Condition 4.1, the recursion on Gram scalars in matrix form, its flow and invariants, the exact
 quotient (infinite width), the mean-field systems with 18 and 12 variables, closed forms of the stages, finite-width
-gradient descent with test loss, phase boundary, figures 1, 3 and 4, claims of the main text and the appendices. Figure 2
-(MNIST) is not redrawn: its architecture and optimiser are not given. Orders are read as exponents or explicit constants.
+gradient descent with test loss, phase boundary, figures 1, 3 and 4, claims of the main text and the appendices. Orders
+are read as exponents or explicit constants. Figure 2 (MNIST) is not redrawn: its architecture and optimiser are not
+given.
 """
 
 from __future__ import annotations

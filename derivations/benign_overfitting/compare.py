@@ -44,9 +44,11 @@ def orbit_start(reduced: Quotient, case: Case) -> np.ndarray:
 def limit_scores(case: Case, eta: float, eps: float, steps: int) -> tuple[int, np.ndarray]:
     """Number of steps to the training loss eps at infinite width, and the scores S of all pairs then."""
     reduced = quotient(case.N, case.M)
-    values = {name: value for name, value in {**case.mean_field, "eta": eta}.items() if name in reduced.system.parameters}
+    known = {**case.mean_field, "eta": eta}
+    values = {name: known[name] for name in reduced.system.parameters}
     fitted = StopWhen("T3", "loss", direction=-1, level=eps)
-    run = iterate(reduced.system, orbit_start(reduced, case), steps, values, record_every=steps, stop=fitted, backend="block")
+    run = iterate(reduced.system, orbit_start(reduced, case), steps, values, record_every=steps, stop=fitted,
+                  backend="block")
     full = reduced.flow.layout.unpack(reduced.lift(run.end_state))
     return int(run.end_time), full["KQ"].T
 
@@ -72,5 +74,5 @@ def compare(widths: list[int], seeds: int, parameters: Mapping[str, Any], progre
     eta = RATE / case.largest
     steps, target = limit_scores(case, eta, parameters["eps"], parameters["steps"])
     measure = partial(deviation, case=case, eta=eta, steps=steps, target=target)
-    return compare_widths(r"rms of $S - S^\infty$ within samples at $T_3$", widths, seeds, parameters, measure, progress,
-                          workers)
+    what = r"rms of $S - S^\infty$ within samples at $T_3$"
+    return compare_widths(what, widths, seeds, parameters, measure, progress, workers)

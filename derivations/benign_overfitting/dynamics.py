@@ -1,10 +1,11 @@
 r"""The closed systems of the paper: the recursion on Gram scalars, its flow, its quotient and the mean-field systems.
 
-With tokens Z (P of them), :math:`G = Z Z^\top` and :math:`S = q k^\top,\ \mathcal Q = q q^\top,\ \mathcal K = k k^\top,\
-V = Z W_V w_O` a gradient step is a map on 2 P^2 + 2 P scalars, whatever the widths. For orthogonal tokens and balanced
-classes the symmetries (samples of a class, weak tokens, the two classes with the label flipped) leave few orbits; with
-the inner products of different tokens' queries, and of keys, put to zero there are 18 (M = 2: 10), with the norms
-frozen 12 (M = 2: 6). Both are exact in N: the equations are affine in 1/N, read off at N = 2 and 4.
+With tokens Z (P of them), :math:`G = Z Z^\top` and :math:`S = q k^\top,\ \mathcal Q = q q^\top,\ \mathcal K = k k^\top`,
+:math:`V = Z W_V w_O` a gradient step is a map on 2 P^2 + 2 P scalars, whatever the widths. For orthogonal tokens and
+balanced classes the symmetries (samples of a class, weak tokens, the two classes with the label flipped) leave few
+orbits: the exact infinite-width system. With inner products of different queries, and of different keys, put to zero
+there are 18 variables (M = 2: 10), with the norms frozen 12 (M = 2: 6). Both are exact in N: the equations are affine in
+1/N, read off at N = 2 and 4.
 """
 
 from __future__ import annotations
@@ -265,8 +266,9 @@ def named_system(name: str, parameters: Mapping[str, Any]) -> System:
         raise ParameterError(f"N = symbol is for --system mean_field and frozen; the {name} system lists its tokens")
     if N % 2:
         raise ParameterError(f"N = {N} can not be used: the classes are balanced, so N is even")
-    if 2 + N * (M - 1) > LARGEST_WRITTEN[name]:
-        raise ParameterError(f"N = {N}, M = {M} has {2 + N * (M - 1)} tokens, too many to write out its "
-                             f"{2 * (2 + N * (M - 1)) ** 2 + 2 * (2 + N * (M - 1))} equations; set N=2, or use mean_field")
+    P = 2 + N * (M - 1)
+    if LARGEST_WRITTEN[name] < P:
+        raise ParameterError(f"N = {N}, M = {M} has {P} tokens, too many to write out the equations of its "
+                             f"{2 * P**2 + 2 * P} scalars; set N=2, or use mean_field")
     made = (recursion if name == "descent" else flow)(N, M, setting.orthogonal_gram(N, M))
     return reduced(made, N, M).system if name == "quotient" else made.system

@@ -24,10 +24,15 @@ SEARCH = 3.0  # the balance is searched for within this factor
 
 
 def run(M: int, values: Mapping[str, float], eps: float, frozen: bool = True, system: System | None = None,
-        rtol: float = RTOL, events: Sequence[StopWhen] = (), method: str = "LSODA", t_end: float = math.inf) -> Trajectory:
-    """The mean-field flow from the infinite-width start until the training loss is eps; time is tau = eta t."""
+        rtol: float = RTOL, events: Sequence[StopWhen] = (), method: str = "LSODA", t_end: float = math.inf,
+        start_factor: float = 1.0) -> Trajectory:
+    """The mean-field flow from the infinite-width start until the training loss is eps; time is tau = eta t.
+
+    `start_factor` multiplies the norms of the keys at the start.
+    """
     made = dynamics.mean_field(M, frozen) if system is None else system
     start = dynamics.start(M, values, frozen)
+    start |= {name: start_factor * value for name, value in start.items() if name.startswith("K_")}
     known = {name: value for name, value in values.items() if name in made.parameters}
     fitted = StopWhen("T3", "loss", direction=-1, level=eps)
     return integrate(made, start, (0.0, t_end), known, rtol=rtol, atol=1e-3 * rtol, events=(*events, fitted),
@@ -64,19 +69,19 @@ def heat_map(cases: Sequence[Sequence[Case]], eps: float, progress: Progress = s
     """Test losses of a table of cases; rows are spread over processes."""
     from concurrent.futures import ProcessPoolExecutor
 
-    for M in {case.M for row in cases for case in row}:
+    for M in {case.M for line in cases for case in line}:
         dynamics.mean_field(M, True)  # derived once, before the processes are made
-    out = []
+    out: list[list[float]] = []
     if workers > 1:
         import multiprocessing
 
         with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork")) as pool:
-            for done, row in enumerate(pool.map(_row, [(list(row), eps) for row in cases]), 1):
+            for done, row in enumerate(pool.map(_row, [(list(line), eps) for line in cases]), 1):
                 out.append(row)
                 progress("heat map", done / len(cases))
     else:
-        for done, row in enumerate(cases, 1):
-            out.append(_row((list(row), eps)))
+        for done, line in enumerate(cases, 1):
+            out.append(_row((list(line), eps)))
             progress("heat map", done / len(cases))
     return np.array(out)
 

@@ -35,9 +35,9 @@ def mean_field(parameters: Mapping[str, Any], progress: Progress = silent) -> Si
     regime, events = stages(case, columns)
     final = {"t": run.end_time, "regime": regime, **{name: float(v[-1]) for name, v in columns.items() if name != "t"}}
     numbers = {name: value for name, value in final.items() if isinstance(value, float)}
-    return Simulation("mean-field", dict(parameters), numbers, tuple(events), run.cost.as_json(), drift(case, run), columns,
-                      f"stage 1 ends {regime}" if regime != "neither" else "neither token dominates by 3 M before the end",
-                      _plot(columns, events))
+    note = f"stage 1 ends {regime}" if regime != "neither" else "neither token dominates by 3 M before the end"
+    return Simulation("mean-field", dict(parameters), numbers, tuple(events), run.cost.as_json(), drift(case, run),
+                      columns, note, _plot(columns, events))
 
 
 def _case(parameters: Mapping[str, Any]) -> Case:
@@ -97,7 +97,7 @@ def descent(parameters: Mapping[str, Any], progress: Progress = silent) -> Simul
     case = _case(parameters)
     eta = parameters["rate"] / case.largest
     made = span.draw(case, parameters["seed"])
-    record = max(1, int(math.ceil(parameters["steps"] / 2000)))
+    record = max(1, math.ceil(parameters["steps"] / 2000))
     run = span.descend(made, eta, parameters["eps"], parameters["steps"], record, progress=progress)
     test = span.test_loss(run, parameters["tests"], parameters["seed"])
     columns = {"t": run.times * eta, "step": run.times, **run.table}

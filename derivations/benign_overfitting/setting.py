@@ -1,8 +1,8 @@
 r"""Setting of the paper: data of Definition 3.1, the model of Eq. (1), parameters, and Condition 4.1 as a predicate.
 
 A sample with label y has the tokens :math:`(\mu_y,\ \xi_2, \dots, \xi_M)`; :math:`\xi_2` has the variance
-:math:`\tilde\sigma_p^2 = C_p^2\sigma_p^2`, the others :math:`\sigma_p^2`, all orthogonal to :math:`\mu_\pm`. The distinct
-tokens of N samples are :math:`\mu_+, \mu_-` and N (M - 1) noise tokens: P = 2 + N (M - 1).
+:math:`\tilde\sigma_p^2 = C_p^2\sigma_p^2`, the others :math:`\sigma_p^2`, all orthogonal to :math:`\mu_\pm`. The
+distinct tokens of N samples are :math:`\mu_+, \mu_-` and N (M - 1) noise tokens: P = 2 + N (M - 1).
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ class Case:
 
     def __post_init__(self) -> None:
         if self.M < 2:
-            raise ParameterError(f"M = {self.M} can not be used: a sample has a signal token and at least one noise token")
+            raise ParameterError(f"M = {self.M} can not be used: a sample has a signal token and at least one noise "
+                                 f"token")
         if self.N < 2 or self.N % 2:
             raise ParameterError(f"N = {self.N} can not be used: the classes are balanced, so N is even and at least 2")
         for name in ("noise", "C_p", "w2"):
@@ -68,15 +69,15 @@ class Case:
                 raise ParameterError(f"{name} = {getattr(self, name):g} can not be used: it is a variance or length, "
                                      f"so it is positive")
         if not 0 < self.mu < math.inf:
-            raise ParameterError(f"mu = {self.mu:g} makes SNR = {self.mu / math.sqrt(self.noise):g}: without a signal there "
-                                 f"is nothing to learn; mu is positive")
+            raise ParameterError(f"mu = {self.mu:g} makes SNR = {self.snr:g}: without a signal there is nothing to "
+                                 f"learn; mu is positive")
         for name in ("kappa", "sigma_V"):
             if not 0 <= getattr(self, name) < math.inf:
-                raise ParameterError(f"{name} = {getattr(self, name):g} can not be used: it is a variance or length, so "
-                                     f"it is not negative")
+                raise ParameterError(f"{name} = {getattr(self, name):g} can not be used: it is a variance or length, "
+                                     f"so it is not negative")
         if self.d < self.P:
-            raise ParameterError(f"d = {self.d} is too small for N = {self.N}, M = {self.M}: the {self.P} distinct tokens "
-                                 f"are independent vectors, so d is at least {self.P}")
+            raise ParameterError(f"d = {self.d} is too small for N = {self.N}, M = {self.M}: the {self.P} distinct "
+                                 f"tokens are independent vectors, so d is at least {self.P}")
         if self.d_h < 1:
             raise ParameterError(f"d_h = {self.d_h} can not be used: a width is at least 1")
         if self.kappa == 0:
@@ -140,7 +141,8 @@ class Case:
     @property
     def mean_field(self) -> dict[str, float]:
         """The parameters of the mean-field systems."""
-        return {"N": float(self.N), "m_s": self.m_s, "m_2": self.m_2, "m_w": self.m_w, "kappa": self.kappa, "w2": self.w2}
+        return {"N": float(self.N), "m_s": self.m_s, "m_2": self.m_2, "m_w": self.m_w, "kappa": self.kappa,
+                "w2": self.w2}
 
 
 # ---- words, samples and model ----------------------------------------------------------------------------------------

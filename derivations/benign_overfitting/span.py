@@ -5,9 +5,9 @@ r"""Finite-width gradient descent in the span of the tokens, by hand-written gra
     V^+ = V + \eta\|w_O\|^2 G h,
 
 with :math:`H = \sum_n c_n E_n^\top g^{(n)} E_n`, :math:`h = \sum_n c_n E_n^\top \sum_l \varphi^{(n)}_l`,
-:math:`g_{lj} = \varphi_{lj}(v_j - f_l)` and :math:`c_n = y_n \sigma(-y_n f_n)/(N M)`. Gaussian weights enter through the
-rows of q and k alone, whose law given the tokens is :math:`q = L\Omega`, :math:`L L^\top = G`; so nothing of size d x d_h
-is ever made. Fresh tokens are handled in the same way, with the exact conditional law.
+:math:`g_{lj} = \varphi_{lj}(v_j - f_l)` and :math:`c_n = y_n \sigma(-y_n f_n)/(N M)`. Gaussian weights enter through
+the rows of q and k alone, whose law given the tokens is :math:`q = L\Omega`, :math:`L L^\top = G`; so nothing of size
+d x d_h is ever made. Fresh tokens are handled in the same way, with the exact conditional law.
 """
 
 from __future__ import annotations
@@ -150,9 +150,9 @@ def descend(made: Draw, eta: float, eps: float, steps: int, record: int = 0, the
             progress: Progress = silent) -> Descent:
     """Gradient descent until the training loss is at most eps, with the three stages.
 
-    T1 is the first step with the exit property of Lemma 5.2 (signal, benign) or E.3 (first noise token, harmful); T2 the
-    first after it where every row of every sample has attention at least 1 - theta there; T2_linear the first with a
-    value of at least 1/4; T3 the last. A stage that is not reached is None.
+    T1 is the first step with the exit property of Lemma 5.2 (signal, benign) or E.3 (first noise token, harmful); T2
+    the first after it where every row of every sample has attention at least 1 - theta there; T2_linear the first with
+    a value of at least 1/4; T3 the last. A stage that is not reached is None.
     """
     if not 0 < eta < np.inf or not 0 < eps < np.inf or steps < 1:
         raise ParameterError(f"eta = {eta}, eps = {eps} and {steps} steps can not be used: all three are positive")
@@ -242,8 +242,8 @@ def test_loss(run: Descent, count: int, seed: int = 1, batch: int = 200) -> Test
     parts = [_fresh(run, min(batch, count - done), rng) for done in range(0, count, batch)]
     margins, attention, values = (np.concatenate([part[i] for part in parts]) for i in range(3))
     losses = np.logaddexp(0.0, -margins)
-    return TestLoss(float(losses.mean()), float(losses.std(ddof=1) / np.sqrt(count)), float((margins > 0).mean()), margins,
-                    attention, values)
+    error = float(losses.std(ddof=1) / np.sqrt(count))
+    return TestLoss(float(losses.mean()), error, float((margins > 0).mean()), margins, attention, values)
 
 
 test_loss.__test__ = False  # type: ignore[attr-defined]

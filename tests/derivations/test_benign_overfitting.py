@@ -32,7 +32,8 @@ def network(case: Case, seed: int, d_v: int = 8) -> tuple[Network, list[int]]:
     gram = tokens @ tokens.T
     model = setting.model(setting.words(case.N, case.M, ((gram + gram.T) / 2).tolist()))
     w_o = rng.standard_normal(d_v)
-    weights = {"W_V": 0.05 * rng.standard_normal((1, d_v, case.d)), "wO": math.sqrt(case.w2) * w_o / np.linalg.norm(w_o),
+    weights = {"W_V": 0.05 * rng.standard_normal((1, d_v, case.d)),
+               "wO": math.sqrt(case.w2) * w_o / np.linalg.norm(w_o),
                "W_K": case.sigma_h * rng.standard_normal((1, case.d_h, case.d)),
                "W_Q": case.sigma_h * rng.standard_normal((1, case.d_h, case.d))}
     return Network(model, tokens.T, weights, {"w2": case.w2}), list(setting.labels(case.N))

@@ -1,0 +1,12 @@
+"""Claims of the benign-overfitting paper, a file per part of the paper; importing this package fills the book."""
+
+from . import part_b_system  # noqa: F401
+from .book import ClaimBook, book
+
+
+def get_book() -> ClaimBook:
+    """The filled claim book."""
+    return book
+
+
+__all__ = ["book", "get_book"]
