@@ -59,7 +59,8 @@ T = TypeVar("T")
 BENIGN = Case(N=6, M=3, d=4000, d_h=1500, mu=36.0, noise=20.0, C_p=4.0, sigma_V=1e-5)
 HARMFUL = replace(BENIGN, mu=2.5)
 CASES = {"benign": BENIGN, "harmful": HARMFUL}
-RATE, EPS, STEPS, SEED = 0.1, 0.05, 6000, 11
+RATES = {"benign": 0.1, "harmful": 0.3}  # step size times the largest squared length
+EPS, STEPS, SEED = 0.05, 3000, 11
 
 
 class Laboratory:
@@ -288,14 +289,14 @@ def _descent(mutation: str, name: str) -> Record:
     values = span.gram_values(made)
     values["K"] = _start_factor(mutation) * values["K"]
     state = made_flow.layout.pack(span.engine_leaves(values))
-    eta = RATE / case.largest
+    eta = RATES[name] / case.largest
     bound = {"eta": eta, "w2": case.w2}
     compiled = made_flow.system.compile(bound, "block")
     alpha_beta = list(dynamics.coefficients(made_flow))
     field = made_flow.system.field
     assert isinstance(field, BlockField)
     loss = field.observable_blocks["loss"]
-    kept: dict[str, list[Any]] = {name: [] for name in ("S", "Q", "K", "V", "alpha", "beta", "loss")}
+    kept: dict[str, list[Any]] = {key: [] for key in ("S", "Q", "K", "V", "alpha", "beta", "loss")}
     numbers, fitted, every = list[int](), False, 5
     for number in range(STEPS + 1):
         if number % every == 0:

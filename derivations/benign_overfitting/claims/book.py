@@ -118,7 +118,7 @@ def read_off(flow: Flow, keys: bool) -> np.ndarray:
 
 def pairs(left: np.ndarray, right: np.ndarray, name: str = "") -> dict[str, tuple[Node, Node]]:
     """Entry by entry comparison of two arrays of nodes."""
-    return {f"{name}{place}": (left[place], right[place]) for place in np.ndindex(left.shape)}
+    return {f"{name}{place}": (left.item(place), right.item(place)) for place in np.ndindex(left.shape)}
 
 
 def rounded(values: Any, digits: int = 6) -> Any:
