@@ -4,8 +4,8 @@ With tokens Z (P of them), :math:`G = Z Z^\top` and :math:`S = q k^\top`, :math:
 :math:`\mathcal K = k k^\top`, :math:`V = Z W_V w_O` a gradient step is a map on 2 P^2 + 2 P scalars, whatever the
 widths. For orthogonal tokens and balanced classes the symmetries (samples of a class, weak tokens, the two classes with
 the label flipped) leave few orbits: the exact infinite-width system. With inner products of different queries, and of
-different keys, put to zero there are 18 variables (M = 2: 10), with the norms frozen 12 (M = 2: 6). Both are exact in N:
-the equations are affine in 1/N, read off at N = 2 and 4.
+different keys, put to zero there are 18 variables (M = 2: 10), with the norms frozen 12 (M = 2: 6). Both are exact in
+N: the equations are affine in 1/N, read off at N = 2 and 4.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Claims of the benign-overfitting paper, a file per part of the paper; importing this package fills the book."""
 
-from . import part_b_system, part_c_start, part_d_e_stage_one  # noqa: F401
+from . import part_b_system, part_c_start, part_d_e_stage_one, part_mean_field, part_runs  # noqa: F401
 from .book import ClaimBook, book
 
 
