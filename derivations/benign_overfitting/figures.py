@@ -11,12 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from numerics.iterate import iterate
 from numerics.plotting import draw_layers, figure, save
 from odesys.paper import Progress, silent
 from odesys.workers import cores
 
 from . import mean_field, span
-from .protocol import columns_of
+from .compare import orbit_start, quotient
+from .dynamics import orbit_names
+from .protocol import attention, columns_of
 from .setting import Case
 
 # Fig. 1: the start is the Gaussian of the standard deviation of PyTorch's default divided by 16; |w_O|^2 = 1/3
@@ -58,11 +61,11 @@ def figure_1(folder: Path, progress: Progress = silent) -> list[Path]:
     return save(fig, folder, "1")
 
 
-FINITE_N, FINITE_RATIOS = (4, 10), (0.1, 0.5, 0.8, 1.0, 1.2, 1.5, 3.0)
+FINITE_N, FINITE_RATIOS = (4, 10), (0.1, 0.5, 1.0, 1.5, 3.0)
 
 
 @cache
-def finite_cells(seeds: int = 2) -> dict[int, tuple[list[float], list[list[float]]]]:
+def finite_cells(seeds: int = 1) -> dict[int, tuple[list[float], list[list[float]]]]:
     """For each N the mean-field test loss and those of networks, over N SNR^2 / 800."""
     out = {}
     for N in FINITE_N:
@@ -117,6 +120,8 @@ def figure_boundary(folder: Path, progress: Progress = silent) -> list[Path]:
     axes[1].axhline(mean_field.LEVEL, color="0.6", linewidth=0.8)
     axes[1].set(xscale="log", xlabel=r"balance $r = N\mu^2/(2\tilde\sigma_p^2d)$",
                 ylabel="test loss at training loss 0.01", title="$N = 8$: mobile attention makes it sharp")
+    axes[0].set_xticks(sizes, [str(N) for N in sizes])
+    axes[0].minorticks_off()
     for ax in axes:
         ax.legend(fontsize=8)
     return save(fig, folder, "boundary")
@@ -136,6 +141,20 @@ def appendix_run(key: str, seed: int = 0) -> span.Descent:
     return span.descend(span.draw(APPENDIX_A[key], seed), APPENDIX_ETA, EPS, 6000, record=10)
 
 
+def limit_columns(case: Case, eta: float, steps: int, every: int = 10) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Step numbers, and values and scores within a sample by type, of the exact infinite-width recursion."""
+    reduced = quotient(case.N, case.M)
+    known = {**case.mean_field, "eta": eta}
+    run = iterate(reduced.system, orbit_start(reduced, case), steps, {n: known[n] for n in reduced.system.parameters},
+                  record_every=every, backend="block")
+    names, _, tie = orbit_names(reduced, case.N, case.M)
+    kept = {new: run.state(old) for old, new in names.items()}
+    same, other = next(((run.state(b), run.state(a)) for a, b in tie.items() if names[b] == "S_ww"), (None, None))
+    if same is not None and other is not None:  # a weak row sees itself once and M - 3 other weak tokens
+        kept["S_ww"] = np.log((np.exp(same) + (case.M - 3) * np.exp(other)) / (case.M - 2))
+    return run.times, kept
+
+
 def figure_3(folder: Path, progress: Progress = silent) -> list[Path]:
     """The benign run of appendix A."""
     return _appendix("3", "benign: $N = 16$, $\\mu = 25$", folder)
@@ -150,7 +169,8 @@ def _appendix(key: str, title: str, folder: Path) -> list[Path]:
     case, run = APPENDIX_A[key], appendix_run(key)
     flow = mean_field.run_case(case, EPS, frozen=False)
     times = np.linspace(0, flow.end_time, 300)
-    theory = columns_of(flow, times)
+    reduced = columns_of(flow, times)
+    steps, theory = limit_columns(case, APPENDIX_ETA, run.steps)
     fig, axes = figure(1, 4, (17, 3.9))
     panels: list[tuple[Any, dict[str, str], str]] = [
         (axes[0], {"S_ss": r"signal for $\mu$", "S_2s": r"$\xi_2$ for $\mu$"}, r"scores $x_l^\top W_QW_K^\top\mu$"),
@@ -161,19 +181,17 @@ def _appendix(key: str, title: str, folder: Path) -> list[Path]:
     ]
     for ax, names, label in panels:
         for colour, (name, text) in zip(("C0", "C3"), names.items(), strict=False):
-            ax.plot(times / APPENDIX_ETA, theory[name], "-", color=colour, label=text)
+            ax.plot(steps, theory[name], "-", color=colour, label=text)
+            ax.plot(times / APPENDIX_ETA, reduced[name], ":", color=colour)
             ax.plot(run.times[::4], run.table[name][::4], "o", color=colour, markersize=2.5)
         ax.set(xlabel="iteration", title=label)
-    from .protocol import attention
-
     for colour, row, on in (("C0", "s", "s"), ("C3", "s", "2"), ("C1", "2", "s"), ("C2", "2", "2")):
         word = {"s": r"$\mu$", "2": r"$\xi_2$"}
-        axes[2].plot(times / APPENDIX_ETA, attention(theory, case.M, row, on), color=colour,
-                     label=f"{word[row]} on {word[on]}")
+        axes[2].plot(steps, attention(theory, case.M, row, on), color=colour, label=f"{word[row]} on {word[on]}")
         axes[2].plot(run.times[::4], run.table[f"phi_{row}{on}"][::4], "o", color=colour, markersize=2.5)
     for ax in axes:
         ax.legend(fontsize=8)
-    fig.suptitle(f"{title}; lines: mean field, dots: network ($d = 2048$, $d_h = 1024$)")
+    fig.suptitle(f"{title}; lines: infinite width, dotted: 18 variables, dots: network ($d = 2048$, $d_h = 1024$)")
     return save(fig, folder, key)
 
 

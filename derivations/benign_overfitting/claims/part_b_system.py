@@ -261,6 +261,7 @@ def who_gains(lab: Laboratory) -> Verdict:
 
 
 @book.claim("Beyond.I1-I3", "Exact sums of the coefficients", kind="identity", uses=["Def.B.3"], beyond=True,
+            apart="rows of a softmax Jacobian sum to zero and alpha, beta share one H, whatever the model and the data are",
             statement=r"A\mathbf 1=0,\quad \mathbf 1^\top G^{-1}B=0,\quad \alpha_{\pm,\pm}=\beta_{\pm,\pm}",
             reading="alpha and beta read off the derived flow, M = 2; the second for orthogonal tokens of any length")
 def exact_sums(lab: Laboratory) -> Verdict:
