@@ -294,9 +294,17 @@ def margin_harmful(lab: Laboratory) -> Verdict:
         r"|yf|\le\tfrac12,\ \text{hence}\ \ell(yf)\ge\log(1+e^{-1/2})", fixed, "the bound is on the loss, not on the margin")
 
 
-def slopes(run: dict[str, np.ndarray], name: str, low: float, high: float, value: str) -> tuple[float, float]:
-    """Least and largest local slope of log(e^name - ...) over log tau while `value` is between low and high."""
+def window(run: dict[str, np.ndarray], value: str, low: float, high: float) -> np.ndarray:
+    """Records at which `value` is between low and high; refuses a run that does not pass through."""
     keep = np.flatnonzero((run[value] > low) & (run[value] < high))
+    if keep.size < 5:
+        raise IntegrationError(f"{value} does not grow from {low:g} to {high:g} in this run", time=float(run["t"][-1]))
+    return keep
+
+
+def slopes(run: dict[str, np.ndarray], name: str, low: float, high: float, value: str) -> tuple[float, float]:
+    """Least and largest local slope of a gap over log tau while `value` is between low and high."""
+    keep = window(run, value, low, high)
     x, y = np.log(run["t"][keep]), name_values(run, name)[keep]
     found = np.diff(y) / np.diff(x)
     return float(found.min()), float(found.max())
@@ -320,7 +328,7 @@ def stage_two_growth(lab: Laboratory) -> Verdict:
     """Slopes and prefactors at huge mobility."""
     case = wide(4000.0, FAST)
     run = columns(lab, case, 0.6)
-    keep = (run["v_s"] > 0.004) & (run["v_s"] < 0.032)
+    keep = window(run, "v_s", 0.004, 0.032)
     speed = run["v_s"][keep] / (case.m_s * case.w2 * run["t"][keep])
     found = {row: slopes(run, f"{row}:s-2", 0.004, 0.032, "v_s") for row in ("s", "2")}
     tau = run["t"][keep]
@@ -341,7 +349,7 @@ def stage_two_harmful(lab: Laboratory) -> Verdict:
     """Slopes at huge mobility, and signs of the losing increments."""
     case = wide(0.5, FAST)
     run = columns(lab, case, 0.6)
-    keep = (run["v_2"] > 0.004) & (run["v_2"] < 0.032)
+    keep = window(run, "v_2", 0.004, 0.032)
     found = {row: slopes(run, f"{row}:2-s", 0.004, 0.032, "v_2") for row in ("s", "2")}
     speed = float((run["v_2"][keep] * case.N / (case.m_2 * case.w2 * run["t"][keep])).min())
     dominates = bool((run["v_2"][keep] >= 9 * np.maximum(run["v_s"], run["v_w"])[keep]).all())
@@ -355,7 +363,7 @@ def _after(run: dict[str, np.ndarray], key: str, level: float) -> np.ndarray:
     """Times at which every row has attention at least `level` on `key` (M = 3)."""
     least = np.min([attention(run, 3, row, key) for row in "s2w"], axis=0)
     places = np.flatnonzero(least >= level)
-    if not places.size:
+    if places.size < 5:
         raise IntegrationError("attention does not saturate in this run", time=float(run["t"][-1]))
     return np.arange(places[0], len(least))
 
@@ -441,6 +449,7 @@ def noise_attention(lab: Laboratory) -> Verdict:
     found: dict[str, list[float]] = {"s": [], "2": []}
     for strength in KAPPAS:
         run = columns(lab, wide(4000.0, strength), 0.4)
+        window(run, "v_s", 1e-3, 0.25)
         for row, values in found.items():
             values.append(float(np.interp(0.25, run["v_s"], attention(run, 3, row, "2"))))
     exponents = {row: _fit(KAPPAS, values) for row, values in found.items()}
@@ -449,7 +458,7 @@ def noise_attention(lab: Laboratory) -> Verdict:
 
 def _coefficient_sum(run: dict[str, np.ndarray], case: Case, low: float, high: float) -> float:
     """Sum of |alpha_{+,+}| while v_s is between low and high: dS_ss = 2 kappa mu^2 alpha for frozen norms."""
-    keep = (run["v_s"] >= low) & (run["v_s"] <= high)
+    keep = window(run, "v_s", low - 1e-300, high)
     return float(np.abs(np.diff(run["S_ss"][keep])).sum() / (2 * case.kappa * case.m_s))
 
 
@@ -490,7 +499,7 @@ def upper_bounds(lab: Laboratory) -> Verdict:
     for strength in KAPPAS:
         case = wide(4000.0, strength)
         run = columns(lab, case, 0.4)
-        keep = run["v_s"] <= 0.25
+        keep = window(run, "v_s", -1e-300, 0.25)
         change = np.diff(run["S_ss"][keep]) / np.diff(run["t"][keep])
         found[f"{strength:g}"] = float((change * np.exp(run["S_ss"][keep][:-1])).max() / (case.kappa * case.m_s**2))
     gains = all(v > 0 for v in found.values())
