@@ -255,6 +255,15 @@ def test_mean_field_test_loss_is_that_of_wide_networks(mu: float) -> None:
     assert abs(test.loss / mean_field.test_loss(case, 0.05) - 1) < 0.01
 
 
+def test_a_heat_map_goes_on_where_it_was_interrupted(tmp_path) -> None:
+    cases = [[Case(N, 3, 100, 10, mu, 1.0, 4.0) for mu in (0.5, 4.0)] for N in (2, 4)]
+    part = mean_field.heat_map(cases[:1], 0.1, store=tmp_path)
+    seen: list[float] = []
+    whole = mean_field.heat_map(cases, 0.1, lambda step, done: seen.append(done), store=tmp_path)
+    assert seen == [1.0] and (whole[0] == part[0]).all(), "only the second row is computed"
+    assert (mean_field.heat_map(cases, 0.1, workers=2) == whole).all() and (whole[:, 0] > whole[:, 1]).all()
+
+
 # ---- data, test points, bad input ------------------------------------------------------------------------------------
 
 
