@@ -29,7 +29,7 @@ SEARCH = 3.0  # the balance is searched for within this factor
 
 def run(M: int, values: Mapping[str, float], eps: float, frozen: bool = True, system: System | None = None,
         rtol: float = RTOL, events: Sequence[StopWhen] = (), method: str = "LSODA", t_end: float = math.inf,
-        start_factor: float = 1.0) -> Trajectory:
+        start_factor: float = 1.0, max_steps: int = 100_000) -> Trajectory:
     """The mean-field flow from the infinite-width start until the training loss is eps; time is tau = eta t.
 
     `start_factor` multiplies the norms of the keys at the start.
@@ -40,7 +40,7 @@ def run(M: int, values: Mapping[str, float], eps: float, frozen: bool = True, sy
     known = {name: value for name, value in values.items() if name in made.parameters}
     fitted = StopWhen("T3", "loss", direction=-1, level=eps)
     return integrate(made, start, (0.0, t_end), known, rtol=rtol, atol=1e-3 * rtol, events=(*events, fitted),
-                     method=method)
+                     method=method, max_steps=max_steps)
 
 
 def run_case(case: Case, eps: float, frozen: bool = True, **options: Any) -> Trajectory:

@@ -4,6 +4,9 @@ from . import part_b_system, part_c_start, part_d_e_stage_one, part_mean_field, 
 from .book import ClaimBook, book
 
 
+
+
+
 def get_book() -> ClaimBook:
     """The filled claim book."""
     return book

@@ -410,7 +410,7 @@ def stage_three_induction(lab: Laboratory) -> Verdict:
     rises = min(float(np.diff(last[f"S_{a}s"]).min()) for a in "s2w")
     falls = max(float(np.diff(last[f"S_{a}{b}"]).max()) for a in "s2w" for b in "2w")
     top = max(float(last[f"S_{a}s"].max()) for a in "s2w")
-    seen = {"dominance": float((last["v_s"] / (9 * last["v_2"])).min()), "v_2": float(last["v_2"].max()), "v_s / log(1/eps)": float(last["v_s"].max() / log(1 / eps)),
+    seen = {"dominance": float((last["v_s"] / np.maximum(9 * last["v_2"], 1e-300)).min()), "v_2": float(last["v_2"].max()), "v_s / log(1/eps)": float(last["v_s"].max() / log(1 / eps)),
             "least rise": rises, "largest fall": falls, "score / bound": top / log(case.kappa * case.m_s / eps)}
     ok = seen["dominance"] >= 1 and seen["v_2"] <= 0.02 and seen["v_s / log(1/eps)"] <= 2 and rises >= -1e-9 and falls <= 1e-9 and seen["score / bound"] <= 1
     return measured(ok, rounded(seen), **rounded(seen))

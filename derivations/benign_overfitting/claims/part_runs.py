@@ -235,6 +235,7 @@ def large_error(lab: Laboratory) -> Verdict:
 
 
 @book.claim("Sec.6-data", "Noise of section 6", kind="identity", expect="fails", uses=["Def.B.3"],
+            apart="which tokens meet in a sample and which are orthogonal decides the zero pattern, not the model's factors",
             statement=r"\text{noise }N(0,\sigma^2I)\text{ not projected}:\ \alpha_{+,-}=0,\ \alpha_{n,+,i}=0\ (n\in S_-)",
             reading="the zero pattern of Def.B.3 on a toy where the noise of S_- has an inner product g with mu_+ (M = 2): derived alpha; with g = 0, as in Def. 3.1, the pattern holds")
 def unprojected_noise(lab: Laboratory) -> Verdict:
