@@ -48,7 +48,7 @@ class Network:
 
     def __post_init__(self) -> None:
         model, words = self.model, _finite(self.words, "the words")
-        gram = model.words.gram_array().astype(float)
+        gram = model.words.gram_floats()
         if words.ndim != 2 or words.shape[1] != len(gram) or not np.allclose(words.T @ words, gram, atol=1e-8):
             raise ModelError(f"the words of a network are {len(gram)} columns whose inner products are the Gram matrix")
         sizes, weights = {"heads": len(model.heads), "words": len(words), "rows": model.value.rows}, {}
@@ -73,7 +73,7 @@ class Network:
 
 def word_vectors(dictionary: Dictionary, dimension: int, rng: np.random.Generator) -> np.ndarray:
     """Vectors with the dictionary's Gram matrix in a random orthonormal frame, as columns, shape (dimension, n)."""
-    values, vectors = np.linalg.eigh(dictionary.gram_array().astype(float))
+    values, vectors = np.linalg.eigh(dictionary.gram_floats())
     kept = values > 1e-12 * max(float(values[-1]), 0.0)
     rank = int(kept.sum())
     if dimension < rank:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .errors import DictionaryError
-from .graph import Number
+from .graph import Node, Number, as_node, symbols
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
@@ -26,14 +26,15 @@ class Dictionary:
     ----------
     words : distinct names made of letters and digits, such as ``c1``; a minus sign in front means the negative word.
     gram : None for orthonormal words, else an n-by-n symmetric positive semidefinite matrix. Integers, fractions and
-        SymPy rationals stay exact; one float makes the whole matrix a float matrix.
+        SymPy rationals stay exact; one float makes the whole matrix a float matrix. Entries may be parameters: names
+        such as ``"m"`` or SymPy expressions; then the whole matrix is kept as expressions, and no sign is checked.
 
     >>> Dictionary(["c1", "v1"]).parse("-v1")
     (1, -1)
     """
 
     words: tuple[str, ...]
-    gram: tuple[tuple[Number, ...], ...] | None = None
+    gram: tuple[tuple[Number | Node, ...], ...] | None = None
     _index: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __init__(self, words: Sequence[str], gram: Any = None) -> None:
@@ -71,8 +72,19 @@ class Dictionary:
             raise DictionaryError(f"the token {token!r} is not in the dictionary; {hint}", token=token)
         return self._index[name], sign
 
+    @property
+    def parameters(self) -> set[str]:
+        """Names of the parameters in the Gram matrix."""
+        return symbols([v for row in self.gram or () for v in row if isinstance(v, Node)])
+
+    def gram_floats(self) -> np.ndarray:
+        """The Gram matrix in floats, shape (n, n); refused where it has parameters."""
+        if self.parameters:
+            raise DictionaryError(f"the Gram matrix has the parameter {sorted(self.parameters)[0]}; numbers are needed")
+        return np.array(self.gram_array(), dtype=float)
+
     def gram_array(self) -> np.ndarray:
-        """The Gram matrix as an array of exact numbers (or floats), shape (n, n)."""
+        """The Gram matrix as an array of exact numbers (or floats, or expressions in parameters), shape (n, n)."""
         n = len(self.words)
         out = np.empty((n, n), dtype=object)
         for i in range(n):
@@ -81,7 +93,7 @@ class Dictionary:
         return out
 
 
-def _checked_gram(gram: Any, names: tuple[str, ...]) -> tuple[tuple[Number, ...], ...]:
+def _checked_gram(gram: Any, names: tuple[str, ...]) -> tuple[tuple[Number | Node, ...], ...]:
     n = len(names)
     try:
         rows = [list(row) for row in (gram.tolist() if hasattr(gram, "tolist") else gram)]
@@ -89,21 +101,33 @@ def _checked_gram(gram: Any, names: tuple[str, ...]) -> tuple[tuple[Number, ...]
         rows = []
     if len(rows) != n or any(len(row) != n for row in rows):
         raise DictionaryError(f"the Gram matrix must be {n} by {n}, one row and column a word")
+    if any(_is_symbolic(value) for row in rows for value in row):
+        nodes = tuple(tuple(as_node(value) for value in row) for row in rows)
+        _check_symmetric(nodes, names)
+        return nodes
     out = tuple(tuple(exact_number(value, "the Gram matrix") for value in row) for row in rows)
     if any(isinstance(value, float) for row in out for value in row):
         out = tuple(tuple(float(value) for value in row) for row in out)
-    for i in range(n):
-        for j in range(i):
-            if out[i][j] != out[j][i]:
-                raise DictionaryError(
-                    f"the Gram matrix is not symmetric: <{names[i]}, {names[j]}> = {out[i][j]} but "
-                    f"<{names[j]}, {names[i]}> = {out[j][i]}"
-                )
+    _check_symmetric(out, names)
     lowest = float(np.linalg.eigvalsh(np.array(out, dtype=float))[0])
     largest = max(1.0, max(abs(float(value)) for row in out for value in row))
     if lowest < -1e-9 * largest:
         raise DictionaryError(f"the Gram matrix has the negative eigenvalue {lowest:.3g}, so no vectors have it")
     return out
+
+
+def _is_symbolic(value: Any) -> bool:
+    return isinstance(value, (str, Node)) or bool(getattr(value, "free_symbols", ()))
+
+
+def _check_symmetric(rows: Sequence[Sequence[Any]], names: tuple[str, ...]) -> None:
+    for i, row in enumerate(rows):
+        for j in range(i):
+            if row[j] != rows[j][i]:
+                raise DictionaryError(
+                    f"the Gram matrix is not symmetric: <{names[i]}, {names[j]}> = {row[j]} but "
+                    f"<{names[j]}, {names[i]}> = {rows[j][i]}"
+                )
 
 
 def exact_number(value: Any, where: str, error: type[DictionaryError] | Any = DictionaryError) -> Number:

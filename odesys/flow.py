@@ -21,7 +21,7 @@ from .dictionary import Dictionary
 from .distribution import Distribution, Group
 from .errors import ModelError
 from .field import BlockField, Layout, Segment
-from .graph import ZERO, num, sym, symbols
+from .graph import ZERO, Node, num, sym, symbols
 from .initial import infinite_width, network_values
 from .loss import Loss, as_loss
 from .model import AttentionModel, FixedVector
@@ -229,7 +229,7 @@ def parameter_names(model: AttentionModel, loss: Loss) -> set[str]:
     nodes = [model.scale, *(head.bias for head in model.heads), *model.readout().ravel()]
     if isinstance(model.value.output, FixedVector):
         nodes.append(model.value.output.square)
-    return symbols(nodes) | (symbols([loss.value]) - {"z"})
+    return symbols(nodes) | (symbols([loss.value]) - {"z"}) | model.words.parameters
 
 
 def check_names(model: AttentionModel, closure: Closure) -> None:
@@ -273,7 +273,8 @@ def pin_gram(model: AttentionModel, pin: str) -> np.ndarray | None:
     """Gram matrix of a pinned set as an array of nodes; None for the identity."""
     if pin == WORDS:
         return None if model.words.orthonormal else np.array(
-            [[num(v) if v else ZERO for v in row] for row in model.words.gram_array()], dtype=object)
+            [[v if isinstance(v, Node) else num(v) if v else ZERO for v in row] for row in model.words.gram_array()],
+            dtype=object)
     if pin == OUTPUT and isinstance(model.value.output, FixedVector):
         return np.array([[model.value.output.square]], dtype=object)
     return None

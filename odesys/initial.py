@@ -89,7 +89,7 @@ def _pairs(letters: tuple[Letter, ...]) -> list[str] | None:
 def pin_gram_values(model: AttentionModel, pin: str, given: float | None = None) -> np.ndarray:
     """Gram matrix of a pinned set in floats; `given` is the square of an output vector where it is a parameter."""
     if pin == WORDS:
-        return np.array(model.words.gram_array(), dtype=float)
+        return model.words.gram_floats()
     if isinstance(model.value.output, FixedVector):
         square = model.value.output.square
         name = model.value.output.name

@@ -235,6 +235,11 @@ def _inverse(flow: Flow, pin: str) -> np.ndarray:
         return np.array([[ONE if i == j else ZERO for j in range(size)] for i in range(size)], dtype=object)
     if size == 1:
         return np.array([[graph.power(gram[0, 0], Fraction(-1))]], dtype=object)
+    if any(entry.op != "num" for entry in gram.flat):
+        if any(gram[i, j] is not ZERO for i in range(size) for j in range(size) if i != j):
+            raise EquationError("a Gram matrix with parameters off the diagonal is not inverted; give it numbers")
+        return np.array([[graph.power(gram[i, i], Fraction(-1)) if i == j else ZERO for j in range(size)]
+                         for i in range(size)], dtype=object)
     values = [[entry.args[0] for entry in row] for row in gram]
     if any(isinstance(v, float) for row in values for v in row):
         matrix = np.array(values, dtype=float)

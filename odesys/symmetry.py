@@ -161,7 +161,7 @@ def _add_gram(build: _Builder, flow: Flow) -> None:
     for i, j in np.ndindex(gram.shape):
         for si in (1, -1):
             for sj in (1, -1):
-                if gram[i, j] != 0:
+                if gram[i, j] != 0 and gram[i, j] is not graph.ZERO:
                     build.edge(("word", i, si), ("word", j, sj), f"gram {gram[i, j] * si * sj}")
 
 

@@ -1,0 +1,54 @@
+r"""Benign overfitting of a one-layer vision transformer: gradient descent on one signal and M - 1 noise patches.
+
+Paper: "Unveil Benign Overfitting for Transformer in Vision: Training Dynamics, Convergence, and Generalization".
+
+Symbols
+-------
+mup, mum        the signals mu_+, mu_- (orthogonal, length mu); xi{n}t{i} the noise token i >= 2 of sample n
+q, k, V         images Z W_Q, Z W_K and Z W_V w_O of the P = 2 + N (M - 1) distinct tokens Z; G = Z Z'
+S, Q, K         q k' (rows queries; the engine's KQ has the key first), q q', k k'
+alpha, beta     A = eta G H and B = eta G H' with H = -dL/dS; gamma_V, rho_V the changes of V over w2 = |w_O|^2
+s, 2, w         token types: signal, first noise token (sigma~_p = C_p sigma_p), weak noise tokens
+m_s, m_2, m_w   squared lengths mu^2, sigma~_p^2 d, sigma_p^2 d; kappa = sigma_h^2 d_h; N SNR^2 = N m_s / m_w
+r               balance N m_s / (2 m_2): what v_s / v_2 is while attention is uniform
+T1, T2, T3      ends of the stages: dominance by 3 M; attention 1 - theta; training loss eps; tau = eta t
+
+Covered: setting and Condition 4.1, the recursion on Gram scalars in matrix form, its flow and invariants, the exact
+quotient (infinite width), the mean-field systems with 18 and 12 variables, closed forms of the stages, finite-width
+gradient descent with test loss, phase boundary, figures 1, 3 and 4, claims of the main text and the appendices. Orders
+are read as exponents or explicit constants. Figure 2 (MNIST) is not redrawn: its architecture and optimiser are not
+given.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from odesys.paper import FigureSpec, Paper, later
+
+from .setting import PARAMETERS
+
+SYSTEMS = ("full", "descent", "quotient", "mean_field", "frozen")
+FIGURES = {
+    "1": "test loss over (N, SNR) by the mean-field system, cut at 0.2, with the curve N SNR^2 = 1000",
+    "1finite": "columns of figure 1 by finite-width gradient descent, against the mean field",
+    "boundary": "the phase boundary N SNR^2 over N, and test loss over the balance for several mobilities",
+    "3": "benign run of appendix A: scores, attention and values, network against mean field",
+    "4": "harmful run of appendix A: scores, attention and values, network against mean field",
+    "proof": "the proof graph, coloured by verdict",
+}
+
+PAPER = Paper(
+    name="benign_overfitting",
+    title="Benign overfitting of a one-layer vision transformer",
+    reference="Unveil Benign Overfitting for Transformer in Vision: Training Dynamics, Convergence, and Generalization",
+    parameters=PARAMETERS,
+    systems={name: partial(later(f"{__name__}.dynamics", "named_system"), name) for name in SYSTEMS},
+    protocols={
+        "mean-field": later(f"{__name__}.protocol", "mean_field"),
+        "descent": later(f"{__name__}.protocol", "descent"),
+    },
+    figures={key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}")) for key, title in FIGURES.items()},
+    compare=later(f"{__name__}.compare", "compare"),
+    book=later(f"{__name__}.claims", "get_book"),
+)

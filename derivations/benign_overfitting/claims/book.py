@@ -1,0 +1,130 @@
+"""The claim book of the paper, and what several parts share: the paper's formulas over the symbols of a toy system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from odesys import Flow, graph
+from odesys.claims import ClaimBook
+from odesys.graph import ONE, ZERO, Node, num, sym
+
+from .. import setting
+from ..laboratory import MUTATIONS, Laboratory
+
+book = ClaimBook("benign_overfitting", Laboratory, mutations=MUTATIONS,
+                 reference="Unveil Benign Overfitting for Transformer in Vision: Training Dynamics, Convergence, and Generalization")
+
+NUMBERS = "a statement about numbers or random vectors, not about the system"
+TOY = "two samples, one of each class, of M tokens with any Gram matrix of the noise (the formulas are sums over samples)"
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """The paper's quantities of two samples (labels +, -) over the symbols of the derived toy system."""
+
+    M: int
+    S: np.ndarray  # (query, key)
+    Q: np.ndarray
+    K: np.ndarray
+    V: np.ndarray
+    G: np.ndarray
+
+    @property
+    def N(self) -> int:
+        """Samples."""
+        return 2
+
+    @property
+    def places(self) -> np.ndarray:
+        """Token indices of each sample."""
+        return setting.places(2, self.M)
+
+    @property
+    def y(self) -> tuple[int, ...]:
+        """Labels."""
+        return setting.labels(2)
+
+    def attention(self, n: int) -> list[list[Node]]:
+        """phi^(n): softmax of each row of scores, from Eq. (1)."""
+        rows = []
+        for query in self.places[n]:
+            weights = [graph.exp(self.S[query, key]) for key in self.places[n]]
+            total = graph.add(weights)
+            rows.append([w / total for w in weights])
+        return rows
+
+    def row_outputs(self, n: int) -> list[Node]:
+        """f_l = sum_j phi_lj v_j."""
+        v = [self.V[j] for j in self.places[n]]
+        return [graph.add(p * x for p, x in zip(row, v, strict=True)) for row in self.attention(n)]
+
+    def output(self, n: int) -> Node:
+        """f(X_n), Eq. (1)."""
+        return graph.add(self.row_outputs(n)) / self.M
+
+    def slope(self, n: int) -> Node:
+        """-l'_n = 1 / (1 + exp(y f))."""
+        return graph.call("sigmoid", -self.y[n] * self.output(n))
+
+    def jacobian(self, n: int, l: int) -> list[list[Node]]:
+        """diag(phi_l) - phi_l' phi_l of row l."""
+        p = self.attention(n)[l]
+        return [[p[i] * ((ONE if i == j else ZERO) - p[j]) for j in range(self.M)] for i in range(self.M)]
+
+    def H(self) -> np.ndarray:
+        """H = sum_n y_n (-l'_n) / (N M) E_n' g E_n, g_lj = [J_l v]_j."""
+        out = np.full(self.S.shape, ZERO, dtype=object)
+        for n in range(2):
+            for l, query in enumerate(self.places[n]):
+                J = self.jacobian(n, l)
+                for j, key in enumerate(self.places[n]):
+                    force = graph.add(J[j][i] * self.V[t] for i, t in enumerate(self.places[n]))
+                    out[query, key] = out[query, key] + num(self.y[n]) / (2 * self.M) * self.slope(n) * force
+        return out
+
+
+def tables(flow: Flow, M: int) -> Tables:
+    """Symbols of a toy flow as the paper's matrices; the names are those of the paper's own training set."""
+    made = np.vectorize(sym, otypes=[object])
+    matrices = flow.matrices
+    gram = flow.model.words.gram_array()
+    G = np.frompyfunc(graph.as_node, 1, 1)(gram)
+    return Tables(M, made(matrices["KQ"]).T, made(matrices["QQ"]), made(matrices["KK"]), made(matrices["wOV"])[0],
+                  np.asarray(G, dtype=object))
+
+
+def rhs(flow: Flow, leaf: str) -> np.ndarray:
+    """The derived right-hand sides of a path matrix, as a matrix of nodes."""
+    nodes = dict(zip(flow.system.names, flow.system.nodes, strict=True))
+    return np.vectorize(nodes.__getitem__, otypes=[object])(flow.matrices[leaf])
+
+
+def read_off(flow: Flow, keys: bool) -> np.ndarray:
+    """alpha / eta = G H (or beta / eta = G H'), read off the derived dS = G H K + Q H G at K = I, Q = 0 (or reversed)."""
+    first, second = ("KK", "QQ") if keys else ("QQ", "KK")
+    matrices = flow.matrices
+    unit: dict[Node, Node] = {}
+    for (i, j), name in np.ndenumerate(matrices[first]):
+        unit[sym(name)] = ONE if i == j else ZERO
+    unit |= {sym(name): ZERO for name in matrices[second].ravel()}
+    change = rhs(flow, "KQ").T  # rows queries
+    found = np.array(graph.substitute(list(change.ravel()), unit), dtype=object).reshape(change.shape)
+    return found if keys else found.T
+
+
+def pairs(left: np.ndarray, right: np.ndarray, name: str = "") -> dict[str, tuple[Node, Node]]:
+    """Entry by entry comparison of two arrays of nodes."""
+    return {f"{name}{place}": (left.item(place), right.item(place)) for place in np.ndindex(left.shape)}
+
+
+def rounded(values: Any, digits: int = 6) -> Any:
+    """Floats with a few digits, for details and witnesses."""
+    if isinstance(values, Mapping):
+        return {str(key): rounded(value, digits) for key, value in values.items()}
+    if isinstance(values, (list, tuple, np.ndarray)):
+        return [rounded(value, digits) for value in values]
+    return float(f"{float(values):.{digits}g}")

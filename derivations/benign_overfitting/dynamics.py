@@ -1,0 +1,274 @@
+r"""The closed systems of the paper: the recursion on Gram scalars, its flow, its quotient and the mean-field systems.
+
+With tokens Z (P of them), :math:`G = Z Z^\top` and :math:`S = q k^\top`, :math:`\mathcal Q = q q^\top`,
+:math:`\mathcal K = k k^\top`, :math:`V = Z W_V w_O` a gradient step is a map on 2 P^2 + 2 P scalars, whatever the
+widths. For orthogonal tokens and balanced classes the symmetries (samples of a class, weak tokens, the two classes with
+the label flipped) leave few orbits: the exact infinite-width system. With inner products of different queries, and of
+different keys, put to zero there are 18 variables (M = 2: 10), with the norms frozen 12 (M = 2: 6). Both are exact in
+N: the equations are affine in 1/N, read off at N = 2 and 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from odesys import Flow, Quotient, System, blocks, gradient_descent, gradient_flow, graph
+from odesys.ansatz import Ansatz, restrict
+from odesys.blocks import Block
+from odesys.errors import EquationError, ParameterError
+from odesys.field import BlockField, ScalarField
+from odesys.flow import pin_gram
+from odesys.graph import Node, num, sym
+from odesys.paths import WORDS
+from odesys.symmetry import SignedPermutation
+
+from . import setting
+
+TYPES = ("s", "2", "w")
+
+
+def recursion(N: int, M: int, gram: Any, signs: Sequence[int] | None = None) -> Flow:
+    """The exact gradient step on all Gram scalars: 2 P^2 + 2 P states."""
+    return gradient_descent(setting.model(setting.words(N, M, gram)), setting.data(N, M, signs), setting.TRAINED)
+
+
+def flow(N: int, M: int, gram: Any, signs: Sequence[int] | None = None) -> Flow:
+    """The gradient flow on the same states."""
+    return gradient_flow(setting.model(setting.words(N, M, gram)), setting.data(N, M, signs), setting.TRAINED)
+
+
+def coefficients(made: Flow) -> tuple[Block, Block]:
+    r"""The paper's alpha and beta as matrices A = eta G H and B = eta G H', with H = -dL/dS read off the derived loss.
+
+    :math:`\Delta q_a = \sum_b A_{ab} k_b` and :math:`\Delta k_a = \sum_b B_{ab} q_b`: alpha_{+,+} is A at (mu+, mu+),
+    alpha_{n,+,i} at (mu+, xi_{n,i}), alpha_{n,i,+} at (xi_{n,i}, mu+); beta_{n,+,i} is B at (mu+, xi_{n,i}).
+    """
+    field = made.system.field
+    assert isinstance(field, BlockField)
+    loss = field.observable_blocks["loss"]
+    (leaf,) = {id(b): b for b in blocks.topological([loss]) if b.op == "leaf" and b.data == "KQ"}.values()
+    (slope,) = blocks.gradient(loss, [leaf])
+    H = blocks.multiply(blocks.constant([[-1]]), slope).T
+    gram = pin_gram(made.model, WORDS)
+    step = blocks.constant([[sym("eta")]])
+    G = blocks.constant(np.eye(len(made.model.words), dtype=int) if gram is None else gram)
+    return blocks.multiply(step, G @ H), blocks.multiply(step, G @ H.T)
+
+
+def coefficient_values(made: Flow, state: np.ndarray, parameters: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
+    """alpha and beta at a state, in floats."""
+    a, b = blocks.evaluate(list(coefficients(made)), made.layout.unpack(np.asarray(state, dtype=float)), parameters)
+    return a, b
+
+
+def with_paper_variables(made: Flow, words: Sequence[str]) -> System:
+    """The system with alpha and beta between `words` as observables, e.g. alpha_mup_xi1t2, beta_mup_mup."""
+    field = made.system.field
+    assert isinstance(field, BlockField)
+    found = dict(field.observable_blocks)
+    place = {word: np.array([[made.model.words.parse(word)[0]]]) for word in words}
+    for letter, table in zip(("alpha", "beta"), coefficients(made), strict=True):
+        found |= {f"{letter}_{a}_{b}": blocks.take(table, (place[a], place[b])) for a in words for b in words}
+    grown = replace(field, observable_blocks=found)
+    return replace(made.system, field=grown, parameters=tuple(sorted({*made.system.parameters, "eta"})))
+
+
+def gamma_rho(V: np.ndarray, start_V: np.ndarray, w2: float) -> np.ndarray:
+    """gamma_{V,+-} (first two) and rho_{V,n,i}: the change of the values over |w_O|^2."""
+    return (V - start_V) / w2
+
+
+# ---- symmetries ------------------------------------------------------------------------------------------------------
+
+
+def generators(N: int, M: int) -> list[SignedPermutation]:
+    """Neighbouring samples of the class +, neighbouring weak tokens of sample 1, and the two classes with the label."""
+    half, P = N // 2, 2 + N * (M - 1)
+
+    def token(n: int, i: int) -> int:
+        return 2 + n * (M - 1) + i
+
+    def element(moves: Mapping[int, int], sign: int = 1) -> SignedPermutation:
+        return SignedPermutation(tuple((moves.get(k, k), 1) for k in range(P)), ((0, sign),), (((0, sign),),), sign)
+
+    def exchange(pairs: Sequence[tuple[int, int]]) -> dict[int, int]:
+        return {a: b for pair in pairs for a, b in (pair, pair[::-1])}
+
+    out = [element(exchange([(token(n, i), token(n + 1, i)) for i in range(M - 1)])) for n in range(half - 1)]
+    out += [element(exchange([(token(0, i), token(0, i + 1))])) for i in range(1, M - 2)]
+    swap = [(0, 1), *((token(n, i), token(n + half, i)) for n in range(half) for i in range(M - 1))]
+    return [*out, element(exchange(swap), -1)]
+
+
+def reduced(made: Flow, N: int, M: int) -> Quotient:
+    """One variable an orbit of the symmetries (each checked exactly against model and data)."""
+    return made.quotient(generators=generators(N, M))
+
+
+# ---- mean field ------------------------------------------------------------------------------------------------------
+
+
+def kinds(N: int, M: int) -> list[str]:
+    """Type of each token: s for the signals, 2 for the first noise token of a sample, w for the weak ones."""
+    return ["s", "s", *(["2", *["w"] * (M - 2)] * N)]
+
+
+def orbit_names(quotient: Quotient, N: int, M: int) -> tuple[dict[str, str], list[str], dict[str, str]]:
+    """Names of the orbits that the mean field keeps; those it puts to zero; those it ties.
+
+    Scores within a sample are kept, S_ab having the query type a first; two different weak tokens are tied to one weak
+    token. Queries (and keys) keep their norms Q_a, K_a. Everything else is put to zero: scores between samples are
+    read by nothing, inner products of different tokens start at zero.
+    """
+    made, kind, home = quotient.flow, kinds(N, M), [-1, -1, *(n for n in range(N) for _ in range(M - 1))]
+    names, zero, tie = dict[str, str](), list[str](), dict[str, str]()
+    found: dict[str, str] = {}
+    y = setting.labels(N)
+    for leaf, table in made.matrices.items():
+        for (i, j), state in np.ndenumerate(table):
+            orbit, sign = quotient.variable(state)
+            if sign == 0 or orbit in names or orbit in tie or orbit in zero:
+                continue
+            if leaf == "wOV":
+                name = f"v_{kind[j]}"
+            elif leaf == "KQ" and _together(i, j, home, y):
+                name = f"S_{kind[j]}{kind[i]}"  # the query comes first in the paper, the key in the engine
+            elif leaf in ("QQ", "KK") and i == j:
+                name = f"{leaf[0]}_{kind[i]}"
+            else:
+                zero.append(orbit)
+                continue
+            if name in found:
+                tie[orbit] = found[name]
+            else:
+                names[orbit], found[name] = name, orbit
+    return names, zero, tie
+
+
+def _together(i: int, j: int, home: Sequence[int], y: Sequence[int]) -> bool:
+    """True if two tokens stand in one sample."""
+    if home[i] < 0 or home[j] < 0:
+        other = home[max(i, j)] if min(i, j) < 2 <= max(i, j) else -1
+        return i == j if other < 0 else (y[other] > 0) == (min(i, j) == 0)
+    return home[i] == home[j]
+
+
+def ansatz(made: Flow, N: int, M: int) -> tuple[Ansatz, dict[str, str]]:
+    """The mean-field ansatz on the quotient of a flow, with the names of what it keeps."""
+    quotient = reduced(made, N, M)
+    names, zero, tie = orbit_names(quotient, N, M)
+    return restrict(quotient, zero, tie), names
+
+
+def mean_field_at(made: Flow, N: int, M: int) -> System:
+    """The 18-variable system of one N, in the names v_a, S_ab, Q_a, K_a."""
+    found, names = ansatz(made, N, M)
+    return _renamed(found.system, names, M)
+
+
+def _renamed(system: System, names: Mapping[str, str], M: int) -> System:
+    order = state_names(M)
+    mapping = {sym(old): sym(new) for old, new in names.items()}
+    nodes = dict(zip([names[n] for n in system.names], graph.substitute(list(system.nodes), mapping), strict=True))
+    loss = graph.substitute([system.observables["loss"], system.observables["margin_1"]], mapping)
+    field = ScalarField(tuple(nodes[name] for name in order), {"loss": loss[0], "f": loss[1]})
+    return System(tuple(order), field, system.parameters, system.kind, {name: tex(name) for name in order})
+
+
+def state_names(M: int, frozen: bool = False) -> list[str]:
+    """v_a, S_ab (query type first), and unless frozen Q_a, K_a."""
+    types = TYPES[: 2 if M == 2 else 3]
+    out = [f"v_{a}" for a in types] + [f"S_{a}{b}" for a in types for b in types]
+    return out if frozen else out + [f"{x}_{a}" for x in "QK" for a in types]
+
+
+def tex(name: str) -> str:
+    """v_s, S_{s2}, Q_s as TeX."""
+    stem, _, index = name.partition("_")
+    return f"{stem}_{{{index}}}"
+
+
+def in_every_N(derive: Callable[[int], System], check: int = 0) -> System:
+    """One system with N a parameter: equations affine in 1/N, fixed by N = 2 and 4; `check` is a third N to compare."""
+    two, four = derive(2), derive(4)
+    if two.names != four.names:
+        raise EquationError(f"N = 2 has the states {two.names}, N = 4 has {four.names}")
+    N = sym("N")
+    nodes = tuple(2 * b - a + 4 / N * (a - b) for a, b in zip(two.nodes, four.nodes, strict=True))
+    observables = {}
+    for name in two.observables:
+        if two.observables[name] is not four.observables[name]:
+            raise EquationError(f"{name} depends on N, so it is not the same function for every N")
+        observables[name] = two.observables[name]
+    system = System(two.names, ScalarField(nodes, observables), (*two.parameters, "N"), two.kind, two.tex)
+    if check:
+        third = derive(check)
+        for name, node, other in zip(two.names, nodes, third.nodes, strict=True):
+            if graph.substitute([node], {N: num(check)})[0] is not other:
+                raise EquationError(f"the equation of {name} is not affine in 1/N: N = {check} differs")
+    return system
+
+
+def freeze(system: System) -> System:
+    """The system with the norms held at their start, Q_a = K_a = kappa m_a."""
+    values = {sym(name): sym("kappa") * sym(f"m_{name[2:]}") for name in system.names if name[:2] in ("Q_", "K_")}
+    kept = [name for name in system.names if sym(name) not in values]
+    rhs = dict(zip(system.names, system.nodes, strict=True))
+    roots = graph.substitute([*(rhs[n] for n in kept), *system.observables.values()], values)
+    field = ScalarField(tuple(roots[: len(kept)]), dict(zip(system.observables, roots[len(kept) :], strict=True)))
+    parameters = tuple(dict.fromkeys((*system.parameters, "kappa")))
+    return System(tuple(kept), field, parameters, system.kind, {k: v for k, v in system.tex.items() if k in kept})
+
+
+@cache
+def mean_field(M: int, frozen: bool = False) -> System:
+    """The mean-field flow for every N: 18 variables (M = 2: 10), or 12 (M = 2: 6) with the norms frozen."""
+    moving = with_test_loss(in_every_N(lambda N: mean_field_at(flow(N, M, setting.orthogonal_gram(N, M)), N, M)), M)
+    return freeze(moving) if frozen else moving
+
+
+def with_test_loss(system: System, M: int) -> System:
+    """Margin and loss on a fresh sample added: its noise tokens have value 0 and score 0 with everything."""
+    margin = test_margin(M)
+    found = {**system.observables, "test_margin": margin, "test_loss": graph.call("softplus", -margin)}
+    return replace(system, field=ScalarField(system.nodes, found))
+
+
+def test_margin(M: int) -> Node:
+    """y f of a fresh sample, from Eq. (1): one signal row and M - 1 noise rows that attend uniformly."""
+    signal = graph.exp(sym("S_ss"))
+    return sym("v_s") / M * (signal / (signal + (M - 1)) + num(M - 1) / M)
+
+
+def start(M: int, values: Mapping[str, float], frozen: bool = False) -> dict[str, float]:
+    """The infinite-width start: v = 0, S = 0, Q_a = K_a = kappa m_a."""
+    out = dict.fromkeys(state_names(M, frozen), 0.0)
+    return out | {name: values["kappa"] * values[f"m_{name[2:]}"] for name in out if name[:2] in ("Q_", "K_")}
+
+
+# ---- by name ---------------------------------------------------------------------------------------------------------
+
+LARGEST_WRITTEN = {"quotient": 40, "full": 18, "descent": 10}  # tokens; with more, a system is used as matrices
+
+
+def named_system(name: str, parameters: Mapping[str, Any]) -> System:
+    """A system for the command line; tokens are orthogonal (their squared lengths are parameters)."""
+    N, M = parameters["N"], parameters["M"]
+    if name in ("mean_field", "frozen"):
+        system = mean_field(M, name == "frozen")
+        return system if N == "symbol" else system.substitute({"N": int(N)})
+    if N == "symbol":
+        raise ParameterError(f"N = symbol is for --system mean_field and frozen; the {name} system lists its tokens")
+    if N % 2:
+        raise ParameterError(f"N = {N} can not be used: the classes are balanced, so N is even")
+    P = 2 + N * (M - 1)
+    if LARGEST_WRITTEN[name] < P:
+        raise ParameterError(f"N = {N}, M = {M} has {P} tokens, too many to write out the equations of its "
+                             f"{2 * P**2 + 2 * P} scalars; set N=2, or use mean_field")
+    made = (recursion if name == "descent" else flow)(N, M, setting.orthogonal_gram(N, M))
+    return reduced(made, N, M).system if name == "quotient" else made.system

@@ -1,0 +1,229 @@
+"""Figures 1, 3 and 4 of the paper redrawn, the phase boundary, and the proof graph."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from numerics.iterate import iterate
+from numerics.plotting import draw_layers, figure, save
+from odesys.paper import Progress, silent
+from odesys.workers import cores
+
+from . import mean_field, span
+from .compare import orbit_start, quotient
+from .dynamics import orbit_names
+from .protocol import attention, columns_of
+from .setting import Case
+
+# Fig. 1: the start is the Gaussian of the standard deviation of PyTorch's default divided by 16; |w_O|^2 = 1/3
+FIGURE_1 = Case(N=20, M=16, d=1024, d_h=512, mu=30.0, noise=0.04 * 1024, C_p=20.0, w2=1 / 3,
+                kappa=512 / (256 * 3 * 1024))
+EPS = 0.01
+CURVE = 1000.0  # the paper's hand-placed curve N SNR^2
+GRID = 20
+
+
+def heat_cases(count: int = GRID) -> tuple[list[int], np.ndarray, list[list[Case]]]:
+    """N = 2, 4, ..., and SNR from 0.16 to 15.6 in equal ratios, as in figure 1."""
+    sizes = [2 * (k + 1) for k in range(count)] if count > 10 else [2 * (k + 1) for k in range(10)][:count]
+    snrs = np.geomspace(0.16, 15.6, count)
+    root = math.sqrt(FIGURE_1.noise)
+    return sizes, snrs, [[replace(FIGURE_1, N=N, mu=float(s) * root, d=max(1024, 2 + 15 * N)) for s in snrs]
+                         for N in sizes]
+
+
+def figure_1(folder: Path, progress: Progress = silent) -> list[Path]:
+    """Mean-field heat map of the test loss at training loss 0.01, and the same cut at 0.2."""
+    sizes, snrs, cases = heat_cases()
+    losses = mean_field.heat_map(cases, EPS, progress, workers=min(2, cores()))
+    fig, axes = figure(1, 2, (13, 4.6))
+    edges = np.append(snrs / math.sqrt(snrs[1] / snrs[0]), snrs[-1] * math.sqrt(snrs[1] / snrs[0]))
+    rows = np.append(np.array(sizes) - 1, sizes[-1] + 1)
+    level = [math.sqrt(2 * FIGURE_1.C_p**2 * mean_field.boundary(replace(FIGURE_1, N=N), EPS) / N) for N in sizes[::2]]
+    for ax, values, title in ((axes[0], losses, "test loss at training loss 0.01"),
+                              (axes[1], (losses > mean_field.LEVEL).astype(float), "cut at 0.2")):
+        image = ax.pcolormesh(edges, rows, values, cmap="viridis", vmin=0, vmax=0.7 if ax is axes[0] else 1)
+        ax.plot(level, sizes[::2], "w.", label="level 0.2 of the mean field", markersize=6)
+        n = np.linspace(2, sizes[-1], 200)
+        ax.plot(np.sqrt(CURVE / n), n, "r-", label=r"$N\,\mathrm{SNR}^2 = 1000$")
+        ax.set(xscale="log", xlim=(edges[0], edges[-1]), ylim=(rows[0], rows[-1]))
+        ax.set(xlabel="SNR", ylabel="$N$", title=title)
+        ax.grid(False)
+        fig.colorbar(image, ax=ax)
+    axes[0].legend(loc="lower left", fontsize=8, facecolor="0.5")
+    return save(fig, folder, "1")
+
+
+FINITE_N, FINITE_RATIOS = (4, 10), (0.1, 0.5, 1.0, 1.5, 3.0)
+
+
+@cache
+def finite_cells(seeds: int = 1) -> dict[int, tuple[list[float], list[list[float]]]]:
+    """For each N the mean-field test loss and those of networks, over N SNR^2 / 800."""
+    out = {}
+    for N in FINITE_N:
+        theory, nets = [], []
+        for ratio in FINITE_RATIOS:
+            case = replace(FIGURE_1, N=N, mu=math.sqrt(800 * ratio / N * FIGURE_1.noise))
+            theory.append(mean_field.test_loss(case, EPS))
+            found = []
+            for seed in range(seeds):
+                run = span.descend(span.draw(case, seed), 10 / case.largest, EPS, 6000)
+                found.append(span.test_loss(run, 400, seed).loss)
+            nets.append(found)
+        out[N] = (theory, nets)
+    return out
+
+
+def figure_1finite(folder: Path, progress: Progress = silent) -> list[Path]:
+    """Columns of figure 1 by finite-width gradient descent (d = 1024, d_h = 512)."""
+    progress("networks", 0.0)
+    fig, ax = figure()
+    for colour, (N, (theory, nets)) in zip(("C0", "C1"), finite_cells().items(), strict=True):
+        x = [800 * r for r in FINITE_RATIOS]
+        ax.plot(x, theory, "-", color=colour, label=f"mean field, N = {N}")
+        for column, values in zip(x, nets, strict=True):
+            ax.plot([column] * len(values), values, "o", color=colour, markersize=4)
+    ax.plot([], [], "ko", markersize=4, label="networks")
+    ax.axvline(CURVE, color="r", linewidth=0.8)
+    ax.axhline(mean_field.LEVEL, color="0.5", linewidth=0.8)
+    ax.set(xscale="log", xlabel=r"$N\,\mathrm{SNR}^2$", ylabel="test loss at training loss 0.01", ylim=(0, 0.75))
+    ax.legend()
+    return save(fig, folder, "1finite")
+
+
+def figure_boundary(folder: Path, progress: Progress = silent) -> list[Path]:
+    """The level 0.2 over N at three mobilities, and the test loss over the balance r."""
+    fig, axes = figure(1, 2, (12, 4.4))
+    sizes = (2, 4, 8, 20, 40, 80)
+    base = Case(N=8, M=3, d=2000, d_h=500, mu=10.0, noise=1.0, C_p=4.0)
+    for k, strength in enumerate((0.01, 1.0, 10.0, 100.0)):
+        level = [mean_field.boundary(replace(base, N=N, kappa=strength / base.m_2), EPS) for N in sizes]
+        axes[0].plot(sizes, np.array(level) * 2 * base.C_p**2, "o-", label=rf"$\kappa m_2 = {strength:g}$")
+        balances = np.geomspace(0.1, 20, 25)
+        losses = [mean_field.test_loss(replace(mean_field.with_balance(base, float(r)), kappa=strength / base.m_2), EPS)
+                  for r in balances]
+        axes[1].plot(balances, losses, label=rf"$\kappa m_2 = {strength:g}$")
+        progress("boundary", (k + 1) / 4)
+    theta = math.log(math.expm1(mean_field.LEVEL)) / math.log(math.expm1(EPS))
+    lazy = theta / (1 - theta) * (1 + (base.M - 2) / base.C_p**2)
+    axes[0].axhline(lazy * 2 * base.C_p**2, color="0.4", linestyle="--", label="uniform attention, closed form")
+    axes[0].set(xscale="log", xlabel="$N$", ylabel=r"$N\,\mathrm{SNR}^2$ at test loss 0.2", ylim=(0, 55),
+                title="$M = 3$, $C_p = 4$: the law $N\\,$SNR$^2$ = const drifts with $N$")
+    axes[1].axhline(mean_field.LEVEL, color="0.6", linewidth=0.8)
+    axes[1].set(xscale="log", xlabel=r"balance $r = N\mu^2/(2\tilde\sigma_p^2d)$",
+                ylabel="test loss at training loss 0.01", title="$N = 8$: mobile attention makes it sharp")
+    axes[0].set_xticks(sizes, [str(N) for N in sizes])
+    axes[0].minorticks_off()
+    for ax in axes:
+        ax.legend(fontsize=8)
+    return save(fig, folder, "boundary")
+
+
+_KAPPA = 1024 / (256 * 3 * 2048)  # d_h times the variance of the default start divided by 16^2
+APPENDIX_A = {
+    "3": Case(N=16, M=4, d=2048, d_h=1024, mu=25.0, noise=0.05**2 * 2048, C_p=20.0, w2=1 / 3, kappa=_KAPPA),
+    "4": Case(N=10, M=4, d=2048, d_h=1024, mu=15.0, noise=0.05**2 * 2048, C_p=20.0, w2=1 / 3, kappa=_KAPPA),
+}
+APPENDIX_ETA = 2e-3
+
+
+@cache
+def appendix_run(key: str, seed: int = 0) -> span.Descent:
+    """Gradient descent of figure 3 or 4 to the training loss 0.01."""
+    return span.descend(span.draw(APPENDIX_A[key], seed), APPENDIX_ETA, EPS, 6000, record=10)
+
+
+def limit_columns(case: Case, eta: float, steps: int, every: int = 10) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Step numbers, and values and scores within a sample by type, of the exact infinite-width recursion."""
+    reduced = quotient(case.N, case.M)
+    known = {**case.mean_field, "eta": eta}
+    run = iterate(reduced.system, orbit_start(reduced, case), steps, {n: known[n] for n in reduced.system.parameters},
+                  record_every=every, backend="block")
+    names, _, tie = orbit_names(reduced, case.N, case.M)
+    kept = {new: run.state(old) for old, new in names.items()}
+    same, other = next(((run.state(b), run.state(a)) for a, b in tie.items() if names[b] == "S_ww"), (None, None))
+    if same is not None and other is not None:  # a weak row sees itself once and M - 3 other weak tokens
+        kept["S_ww"] = np.log((np.exp(same) + (case.M - 3) * np.exp(other)) / (case.M - 2))
+    return run.times, kept
+
+
+def figure_3(folder: Path, progress: Progress = silent) -> list[Path]:
+    """The benign run of appendix A."""
+    return _appendix("3", "benign: $N = 16$, $\\mu = 25$", folder)
+
+
+def figure_4(folder: Path, progress: Progress = silent) -> list[Path]:
+    """The harmful run of appendix A."""
+    return _appendix("4", "harmful: $N = 10$, $\\mu = 15$", folder)
+
+
+def _appendix(key: str, title: str, folder: Path) -> list[Path]:
+    case, run = APPENDIX_A[key], appendix_run(key)
+    flow = mean_field.run_case(case, EPS, frozen=False)
+    times = np.linspace(0, flow.end_time, 300)
+    reduced = columns_of(flow, times)
+    steps, theory = limit_columns(case, APPENDIX_ETA, run.steps)
+    fig, axes = figure(1, 4, (17, 3.9))
+    panels: list[tuple[Any, dict[str, str], str]] = [
+        (axes[0], {"S_ss": r"signal for $\mu$", "S_2s": r"$\xi_2$ for $\mu$"}, r"scores $x_l^\top W_QW_K^\top\mu$"),
+        (axes[1], {"S_s2": r"signal for $\xi_2$", "S_22": r"$\xi_2$ for $\xi_2$"},
+         r"scores $x_l^\top W_QW_K^\top\xi_2$"),
+        (axes[2], {}, "attention of the signal row and of the $\\xi_2$ row"),
+        (axes[3], {"v_s": r"$y\mu^\top W_Vw_O$", "v_2": r"$y\xi_2^\top W_Vw_O$"}, "values"),
+    ]
+    for ax, names, label in panels:
+        for colour, (name, text) in zip(("C0", "C3"), names.items(), strict=False):
+            ax.plot(steps, theory[name], "-", color=colour, label=text)
+            ax.plot(times / APPENDIX_ETA, reduced[name], ":", color=colour)
+            ax.plot(run.times[::4], run.table[name][::4], "o", color=colour, markersize=2.5)
+        ax.set(xlabel="iteration", title=label)
+    for colour, row, on in (("C0", "s", "s"), ("C3", "s", "2"), ("C1", "2", "s"), ("C2", "2", "2")):
+        word = {"s": r"$\mu$", "2": r"$\xi_2$"}
+        axes[2].plot(steps, attention(theory, case.M, row, on), color=colour, label=f"{word[row]} on {word[on]}")
+        axes[2].plot(run.times[::4], run.table[f"phi_{row}{on}"][::4], "o", color=colour, markersize=2.5)
+    for ax in axes:
+        ax.legend(fontsize=8)
+    fig.suptitle(f"{title}; lines: infinite width, dotted: 18 variables, dots: network ($d = 2048$, $d_h = 1024$)")
+    return save(fig, folder, key)
+
+
+def figure_proof(folder: Path, progress: Progress = silent) -> list[Path]:
+    """Which claim rests on which, coloured by verdict."""
+    from odesys.verification import verify
+
+    from .claims import book
+
+    outcomes = {o.claim.id: o for o in verify(book, book.select(level="quick"), progress)}
+    colours = {"holds": "#b7e1b0", "fails": "#f4b6b0", "undecided": "#f2e2a0"}
+    graph = book.proof_graph().subgraph(outcomes)
+    fig = draw_layers(graph, {i: colours[o.verdict.as_stated] for i, o in outcomes.items()},
+                      {text: colour for text, colour in colours.items()}, "Benign overfitting: what rests on what")
+    return save(fig, folder, "proof")
+
+
+def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
+    """Losses, values and scores of a simulated run, with the ends of the stages."""
+    fig, axes = figure(1, 3, (15, 4))
+    t = columns["t"]
+    for name in ("loss", "test_loss"):
+        if name in columns:
+            axes[0].semilogy(t, columns[name], label=name.replace("_", " "))
+    for name in columns:
+        if name.startswith("v_"):
+            axes[1].plot(t, columns[name], label=f"${name}$")
+        if name.startswith("S_"):
+            axes[2].plot(t, columns[name], label=f"$S_{{{name[2:]}}}$")
+    for ax, label in zip(axes, ("loss", "values", "scores"), strict=True):
+        for event in events:
+            ax.axvline(event["time"], color="0.6", linewidth=0.8)
+        ax.set(xlabel=r"$\tau = \eta t$", ylabel=label)
+        ax.legend(fontsize=8)
+    return save(fig, folder, "run")

@@ -1,0 +1,319 @@
+"""The paper's systems behind one object, so that every check can also be run on systems broken on purpose.
+
+A laboratory notes what a check reads of it, in `reads`: the data, the equations of a toy training set (two samples of M
+tokens, any Gram matrix) as flow or as gradient step, the mean-field systems, the ``start`` of runs, and descents of a
+real training set by the derived recursion. With `changes` it compares a part with the paper's own. All
+mutations but ``weight`` keep the symmetries, so the mean-field systems of broken models are derived too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import numpy as np
+
+from numerics.trajectory import Trajectory
+from odesys import (
+    AttentionModel,
+    Distribution,
+    Flow,
+    Head,
+    Sample,
+    System,
+    blocks,
+    gradient_descent,
+    gradient_flow,
+    graph,
+)
+from odesys.errors import IntegrationError, OdesysError
+from odesys.field import BlockField, ScalarField
+
+from . import dynamics, mean_field, setting, span
+from .setting import Case
+
+MUTATIONS = {
+    # model and data: everything is derived from them
+    "sign": "the output counts with a minus",
+    "scale": "scores count half in the softmax",
+    "pool": "rows are summed instead of averaged",
+    "repeat": "every sample repeats its signal",
+    "weight": "samples with label -1 count twice",
+    # derived equations
+    "flip": "scores move backwards",
+    "keys": "inner products of keys move twice as fast",
+    "values": "values move twice as fast",
+    "noise": "values of noise tokens stand still",
+    # start
+    "start": "keys start with twice the norm",
+}
+BROKEN = {"flip": ("KQ", -1), "keys": ("KK", 2), "values": ("wOV", 2)}
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+#: training sets of the runs by the recursion: P = 14 tokens, 420 scalars
+BENIGN = Case(N=6, M=3, d=4000, d_h=1500, mu=36.0, noise=20.0, C_p=4.0, sigma_V=1e-5)
+HARMFUL = replace(BENIGN, mu=2.5)
+CASES = {"benign": BENIGN, "harmful": HARMFUL}
+RATES = {"benign": 0.1, "harmful": 0.3}  # step size times the largest squared length
+EPS, STEPS, SEED = 0.05, 3000, 11
+LONGEST = 3000  # solver steps of a mean-field run; the paper's own take a few hundred
+
+
+class Laboratory:
+    """Model, data, toy systems, mean field and runs, possibly mutated."""
+
+    def __init__(self, mutation: str = "") -> None:
+        if mutation and mutation not in MUTATIONS:
+            raise OdesysError(f"the mutation {mutation!r} is not known; there are {', '.join(MUTATIONS)}")
+        self.mutation = mutation
+        self.reads: set[str] = set()
+
+    def changes(self, part: str) -> bool:
+        """True if the mutation makes this part any different, or if the part can not be compared."""
+        mine, paper = _part(self.mutation, part), _part("", part)
+        return mine is None or mine != paper
+
+    def samples(self, N: int, M: int) -> list[tuple[tuple[str, ...], int]]:
+        """Tokens and label of each training sample."""
+        self.reads.add(f"data {N} {M}")
+        return [(s.tokens, s.label) for s in _data(self.mutation, N, M).samples]
+
+    def flow(self, M: int = 2, gram: str = "general") -> Flow:
+        """Gradient flow on two samples of M tokens; the Gram matrix is ``general`` or ``orthogonal``."""
+        self.reads.add(f"flow {M} {gram}")
+        return _flow(self.mutation, 2, M, gram, False)
+
+    def step(self, M: int = 2, gram: str = "general") -> Flow:
+        """The gradient step on the same states."""
+        self.reads.add(f"step {M} {gram}")
+        return _flow(self.mutation, 2, M, gram, True)
+
+    @property
+    def names(self) -> Flow:
+        """A flow to ask for names of states of the toy; that reads no equation."""
+        return _flow("", 2, 2, "general", False)
+
+    def mean_field(self, M: int = 3, frozen: bool = False) -> System:
+        """The mean-field system for every N."""
+        self.reads.add(f"mean {M}")
+        return _mean_field(self.mutation, M, frozen)
+
+    def mean_run(self, case: Case, eps: float, frozen: bool = True, **options: Any) -> Trajectory:
+        """A run of the mean-field system to the training loss eps."""
+        system = self.mean_field(case.M, frozen)
+        values = case.mean_field
+        if not frozen:
+            self.reads.add("start")
+        try:
+            return mean_field.run(case.M, values, eps, frozen, system, t_end=_patience(case, eps),
+                                  start_factor=_start_factor(self.mutation), max_steps=LONGEST, **options)
+        except OdesysError as error:
+            raise IntegrationError(f"the training loss does not reach {eps:g}: {error}", time=0.0) from error
+
+    def descent(self, name: str) -> Record:
+        """Gradient descent by the derived recursion on one training set, ``benign`` or ``harmful``."""
+        self.reads |= {"start", f"step of {name}"}
+        return _descent(self.mutation, name)
+
+
+def _patience(case: Case, eps: float) -> float:
+    """A time by which the paper's system has long reached the loss."""
+    return 10 * case.M**2 / (eps * case.w2 * max(case.m_s / 2, case.m_2 / case.N))
+
+
+class Record:
+    """A run of the recursion: S, Q, K, V, alpha, beta, attention at every recorded step, and its training set."""
+
+    def __init__(self, case: Case, made: span.Draw, eta: float, rows: Mapping[str, np.ndarray], steps: np.ndarray,
+                 fitted: bool) -> None:
+        self.case, self.made, self.eta, self.rows, self.steps, self.fitted = case, made, eta, rows, steps, fitted
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.rows[name]
+
+    @property
+    def y(self) -> np.ndarray:
+        """Labels."""
+        return self.made.y
+
+    @property
+    def values(self) -> np.ndarray:
+        """y_n V of the tokens of each sample, (times, N, M)."""
+        return self.rows["V"][:, self.made.places] * self.y[None, :, None]
+
+    @property
+    def scores(self) -> np.ndarray:
+        """Scores within samples, (times, N, query, key)."""
+        p = self.made.places
+        return self.rows["S"][:, p[:, :, None], p[:, None, :]]
+
+    @property
+    def attention(self) -> np.ndarray:
+        """Softmax of the scores within samples."""
+        s = self.scores
+        e = np.exp(s - s.max(axis=-1, keepdims=True))
+        return e / e.sum(axis=-1, keepdims=True)
+
+    def exit(self, key: int) -> int:
+        """Place of the first record where token `key` (0 signal, 1 first noise) dominates by 3 M; refuses if none."""
+        v, M = self.values, self.case.M
+        rest = np.abs(np.delete(v, key, axis=2)).max(axis=2)
+        places = np.flatnonzero(((v[:, :, key] >= 3 * M * rest) & (v[:, :, key] > 0)).all(axis=1))
+        if not places.size:
+            raise IntegrationError("no token dominates by 3 M in this run", time=float(self.steps[-1]))
+        return int(places[0])
+
+
+def shared(function: Callable[Concatenate[Laboratory, P], T]) -> Callable[Concatenate[Laboratory, P], T]:
+    """Compute once for each mutation, also where that ends in an error; who uses it reads what the computation read."""
+    known: dict[Any, tuple[T | OdesysError, set[str]]] = {}
+
+    @wraps(function)
+    def call(lab: Laboratory, *args: P.args, **options: P.kwargs) -> T:
+        key = lab.mutation, args, tuple(sorted(options.items()))
+        if key not in known:
+            inner = Laboratory(lab.mutation)
+            try:
+                known[key] = function(inner, *args, **options), inner.reads
+            except OdesysError as error:
+                known[key] = error, inner.reads
+        value, reads = known[key]
+        lab.reads |= reads
+        if isinstance(value, OdesysError):
+            raise value.with_traceback(None)
+        return value
+
+    return call
+
+
+@cache
+def _part(mutation: str, part: str) -> Any:
+    """A part in a form that can be compared: equal expressions are the same object."""
+    kind, *rest = part.split()
+    if kind == "data":
+        return [(s.tokens, s.label, s.weight) for s in _data(mutation, *map(int, rest)).samples]
+    if kind in ("flow", "step") and rest[0] != "of":
+        system = _flow(mutation, 2, int(rest[0]), rest[1], kind == "step").system
+    elif kind == "step":
+        system = _flow(mutation, 2, 3, "orthogonal", True).system  # what is broken shows on the toy as well
+    elif kind == "mean":
+        try:
+            system = _mean_field(mutation, int(rest[0]), False)
+        except OdesysError:
+            return None
+    elif kind == "start":
+        return _start_factor(mutation)
+    else:
+        return None
+    return system.names, system.nodes, dict(system.observables)
+
+
+def _start_factor(mutation: str) -> float:
+    return 2.0 if mutation == "start" else 1.0
+
+
+@cache
+def _data(mutation: str, N: int, M: int) -> Distribution:
+    out = []
+    for s in setting.data(N, M).samples:
+        tokens = (s.tokens[0], *s.tokens) if mutation == "repeat" else s.tokens
+        out.append(Sample(tokens, s.label, s.weight * (2 if mutation == "weight" and s.label < 0 else 1)))
+    return Distribution.proportional(out)
+
+
+def _model(mutation: str, N: int, M: int, gram: Any) -> AttentionModel:
+    made = setting.model(setting.words(N, M, gram))
+    heads = [Head(-1)] if mutation == "sign" else list(made.heads)
+    return AttentionModel(made.words, heads, made.value, pooling="sum" if mutation == "pool" else "mean",
+                          scale=Fraction(1, 2) if mutation == "scale" else 1)
+
+
+@cache
+def _flow(mutation: str, N: int, M: int, gram: str, step: bool) -> Flow:
+    table = setting.general_gram(N, M) if gram == "general" else setting.orthogonal_gram(N, M)
+    return _broken(mutation, _derive(mutation, N, M, table, step))
+
+
+def _derive(mutation: str, N: int, M: int, gram: Any, step: bool) -> Flow:
+    derive = gradient_descent if step else gradient_flow
+    return derive(_model(mutation, N, M, gram), _data(mutation, N, M), setting.TRAINED)
+
+
+def _broken(mutation: str, flow: Flow) -> Flow:
+    """The flow with the change of one path matrix multiplied, entry by entry."""
+    if mutation not in (*BROKEN, "noise"):
+        return flow
+    field = flow.system.field
+    assert isinstance(field, BlockField)
+    leaf, factor = ("wOV", None) if mutation == "noise" else BROKEN[mutation]
+    words = len(flow.model.words)
+    by = blocks.constant([[1, 1, *[0] * (words - 2)]] if factor is None else [[factor]])
+    old = field.rhs[leaf]
+    if flow.system.kind == "map":  # only the change is multiplied, not the state
+        state = blocks.leaf(leaf, old.shape)
+        change = blocks.add(old, blocks.multiply(blocks.constant([[-1]]), state))
+        new = blocks.add(state, blocks.multiply(by, change))
+    else:
+        new = blocks.multiply(by, old)
+    return replace(flow, system=replace(flow.system, field=replace(field, rhs={**field.rhs, leaf: new})))
+
+
+@cache
+def _mean_field(mutation: str, M: int, frozen: bool) -> System:
+    if not mutation or mutation == "start":
+        return dynamics.mean_field(M, frozen)
+
+    def derive(N: int) -> System:
+        made = _broken(mutation, _derive(mutation, N, M, setting.orthogonal_gram(N, M), False))
+        return dynamics.mean_field_at(made, N, M)
+
+    moving = dynamics.in_every_N(derive)
+    margin = dynamics.test_margin(M) * (-1 if mutation == "sign" else 1)
+    found = dynamics.with_test_loss(moving, M)
+    if mutation == "sign":
+        seen = {**found.observables, "test_margin": margin, "test_loss": graph.call("softplus", -margin)}
+        found = replace(found, field=ScalarField(found.nodes, seen))
+    return dynamics.freeze(found) if frozen else found
+
+
+@cache
+def _descent(mutation: str, name: str) -> Record:
+    """Iterate the derived gradient step from a drawn start; record every tenth step of the run."""
+    case = CASES[name]
+    made = span.draw(case, SEED)
+    made_flow = _broken(mutation, _derive(mutation, case.N, case.M, made.gram.tolist(), True))
+    values = span.gram_values(made)
+    values["K"] = _start_factor(mutation) * values["K"]
+    state = made_flow.layout.pack(span.engine_leaves(values))
+    eta = RATES[name] / case.largest
+    bound = {"eta": eta, "w2": case.w2}
+    compiled = made_flow.system.compile(bound, "block")
+    alpha_beta = list(dynamics.coefficients(made_flow))
+    field = made_flow.system.field
+    assert isinstance(field, BlockField)
+    loss = field.observable_blocks["loss"]
+    kept: dict[str, list[Any]] = {key: [] for key in ("S", "Q", "K", "V", "alpha", "beta", "loss")}
+    numbers, fitted, every = list[int](), False, 5
+    for number in range(STEPS + 1):
+        if number % every == 0:
+            leaves = made_flow.layout.unpack(state)
+            a, b, value = blocks.evaluate([*alpha_beta, loss], leaves, bound)
+            fitted = float(value.reshape(-1)[0]) <= EPS
+            if number % (2 * every) == 0 or fitted:
+                row = {"S": leaves["KQ"].T, "Q": leaves["QQ"], "K": leaves["KK"], "V": leaves["wOV"][0], "alpha": a,
+                       "beta": b, "loss": value.reshape(-1)[0]}
+                for key, item in row.items():
+                    kept[key].append(np.array(item))
+                numbers.append(number)
+            if fitted:
+                break
+        state = compiled(0.0, state)
+        if not np.isfinite(state).all():
+            raise IntegrationError(f"the recursion overflows at step {number}", time=float(number))
+    rows = {key: np.array(items) for key, items in kept.items()}
+    return Record(case, made, eta, rows, np.array(numbers), fitted)

@@ -1,0 +1,204 @@
+r"""Setting of the paper: data of Definition 3.1, the model of Eq. (1), parameters, and Condition 4.1 as a predicate.
+
+A sample with label y has the tokens :math:`(\mu_y,\ \xi_2, \dots, \xi_M)`; :math:`\xi_2` has the variance
+:math:`\tilde\sigma_p^2 = C_p^2\sigma_p^2`, the others :math:`\sigma_p^2`, all orthogonal to :math:`\mu_\pm`. The
+distinct tokens of N samples are :math:`\mu_+, \mu_-` and N (M - 1) noise tokens: P = 2 + N (M - 1).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from odesys import AttentionModel, Dictionary, Distribution, Head, Sample
+from odesys.errors import ParameterError
+from odesys.graph import Node, sym
+from odesys.model import FixedVector, Value
+from odesys.paper import Parameter
+
+TRAINED = ("W_V", "W_K", "W_Q")
+SIGNAL = ("mup", "mum")
+
+PARAMETERS = (
+    Parameter("N", 8, "training samples", int, low=2, words=("symbol",)),
+    Parameter("M", 3, "tokens a sample: one signal, M - 1 noise", int, low=2),
+    Parameter("d", 6000, "dimension of the tokens", int, low=1),
+    Parameter("d_h", 3000, "width of keys and queries", int, low=1),
+    Parameter("mu", 30.0, "length of the signals", float, low=0, open_low=True),
+    Parameter("noise", 20.0, "sigma_p^2 d, squared length of a weak noise token", float, low=0, open_low=True),
+    Parameter("C_p", 4.0, "strength of the first noise token, sigma~_p = C_p sigma_p", float, low=0, open_low=True),
+    Parameter("w2", 1.0, "squared length of the frozen output vector w_O", float, low=0, open_low=True),
+    Parameter("kappa", 0.0, "sigma_h^2 d_h; 0 stands for 20 / max(mu^2, C_p^2 noise)", float, low=0),
+    Parameter("sigma_V", 0.0, "standard deviation of W_V at the start", float, low=0),
+    Parameter("rate", 0.02, "step size times max(mu^2, C_p^2 noise)", float, low=0, open_low=True),
+    Parameter("eps", 0.05, "training loss at which a run stops", float, low=0, open_low=True),
+    Parameter("steps", 20_000, "largest number of steps", int, low=1),
+    Parameter("tests", 2000, "fresh samples for the test loss", int, low=2),
+    Parameter("seed", 0, "of data and start", int, low=0),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One choice of all numbers; `noise` is sigma_p^2 d."""
+
+    N: int
+    M: int
+    d: int
+    d_h: int
+    mu: float
+    noise: float
+    C_p: float
+    w2: float = 1.0
+    kappa: float = 0.0
+    sigma_V: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.M < 2:
+            raise ParameterError(f"M = {self.M} can not be used: a sample has a signal token and at least one noise "
+                                 f"token")
+        if self.N < 2 or self.N % 2:
+            raise ParameterError(f"N = {self.N} can not be used: the classes are balanced, so N is even and at least 2")
+        for name in ("noise", "C_p", "w2"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise ParameterError(f"{name} = {getattr(self, name):g} can not be used: it is a variance or length, "
+                                     f"so it is positive")
+        if not 0 < self.mu < math.inf:
+            raise ParameterError(f"mu = {self.mu:g} makes SNR = {self.snr:g}: without a signal there is nothing to "
+                                 f"learn; mu is positive")
+        for name in ("kappa", "sigma_V"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ParameterError(f"{name} = {getattr(self, name):g} can not be used: it is a variance or length, "
+                                     f"so it is not negative")
+        if self.d < self.P:
+            raise ParameterError(f"d = {self.d} is too small for N = {self.N}, M = {self.M}: the {self.P} distinct "
+                                 f"tokens are independent vectors, so d is at least {self.P}")
+        if self.d_h < 1:
+            raise ParameterError(f"d_h = {self.d_h} can not be used: a width is at least 1")
+        if self.kappa == 0:
+            object.__setattr__(self, "kappa", 20.0 / self.largest)
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> Case:
+        """The case of a table of parameters."""
+        return cls(**{name: parameters[name] for name in cls.__dataclass_fields__})
+
+    @property
+    def P(self) -> int:
+        """Number of distinct tokens."""
+        return 2 + self.N * (self.M - 1)
+
+    @property
+    def m_s(self) -> float:
+        """Squared length of a signal."""
+        return self.mu**2
+
+    @property
+    def m_2(self) -> float:
+        """Squared length of the first noise token."""
+        return self.C_p**2 * self.noise
+
+    @property
+    def m_w(self) -> float:
+        """Squared length of a weak noise token."""
+        return self.noise
+
+    @property
+    def largest(self) -> float:
+        """The largest squared length."""
+        return max(self.m_s, self.m_2)
+
+    @property
+    def sigma_p(self) -> float:
+        """Standard deviation of the weak noise."""
+        return math.sqrt(self.noise / self.d)
+
+    @property
+    def sigma_h(self) -> float:
+        """Standard deviation of the entries of W_Q and W_K."""
+        return math.sqrt(self.kappa / self.d_h)
+
+    @property
+    def snr(self) -> float:
+        """SNR = |mu| / (sigma_p sqrt(d))."""
+        return self.mu / math.sqrt(self.noise)
+
+    @property
+    def n_snr2(self) -> float:
+        """N SNR^2."""
+        return self.N * self.snr**2
+
+    @property
+    def balance(self) -> float:
+        """r = N mu^2 / (2 sigma~_p^2 d): what v_s / v_2 is while attention is uniform."""
+        return self.N * self.m_s / (2 * self.m_2)
+
+    @property
+    def mean_field(self) -> dict[str, float]:
+        """The parameters of the mean-field systems."""
+        return {"N": float(self.N), "m_s": self.m_s, "m_2": self.m_2, "m_w": self.m_w, "kappa": self.kappa,
+                "w2": self.w2}
+
+
+# ---- words, samples and model ----------------------------------------------------------------------------------------
+
+
+def noise_word(n: int, i: int) -> str:
+    """The noise token i = 2 .. M of sample n = 1 .. N."""
+    return f"xi{n}t{i}"
+
+
+def token_names(N: int, M: int) -> list[str]:
+    """All distinct tokens: mu+, mu-, then the noise tokens sample by sample."""
+    return [*SIGNAL, *(noise_word(n, i) for n in range(1, N + 1) for i in range(2, M + 1))]
+
+
+def labels(N: int) -> tuple[int, ...]:
+    """Balanced labels: the first half +1, the second half -1."""
+    return (1,) * (N // 2) + (-1,) * (N - N // 2)
+
+
+def data(N: int, M: int, signs: Sequence[int] | None = None) -> Distribution:
+    """The training set: sample n has the signal of its label and its own noise tokens, all with weight 1/N."""
+    return Distribution(
+        Sample([SIGNAL[0 if y > 0 else 1], *(noise_word(n, i) for i in range(2, M + 1))], y, Fraction(1, N))
+        for n, y in enumerate(labels(N) if signs is None else signs, 1))
+
+
+def places(N: int, M: int, signs: Sequence[int] | None = None) -> np.ndarray:
+    """Index of each token among the distinct tokens, shape (N, M)."""
+    y = labels(N) if signs is None else signs
+    return np.array([[0 if y[n] > 0 else 1, *range(2 + n * (M - 1), 2 + (n + 1) * (M - 1))] for n in range(N)])
+
+
+def words(N: int, M: int, gram: Any) -> Dictionary:
+    """The distinct tokens with their Gram matrix: numbers, or expressions in parameters."""
+    return Dictionary(token_names(N, M), gram)
+
+
+def orthogonal_gram(N: int, M: int) -> list[list[Any]]:
+    """The Gram matrix at infinite dimension: diagonal, with squared lengths m_s, m_2 and m_w."""
+    lengths = ["m_s", "m_s", *(["m_2", *["m_w"] * (M - 2)] * N)]
+    return [[a if i == j else 0 for j in range(len(lengths))] for i, a in enumerate(lengths)]
+
+
+def general_gram(N: int, M: int) -> list[list[Any]]:
+    """Signals of squared length m_s, orthogonal to everything; noise tokens with one parameter for each pair."""
+    P = 2 + N * (M - 1)
+
+    def entry(i: int, j: int) -> Node | str | int:
+        if min(i, j) < 2:
+            return "m_s" if i == j else 0
+        return sym(f"g_{min(i, j) - 1}_{max(i, j) - 1}")
+
+    return [[entry(i, j) for j in range(P)] for i in range(P)]
+
+
+def model(dictionary: Dictionary) -> AttentionModel:
+    """f = (1/M) sum_l softmax(x_l' W_Q W_K' X') X W_V w_O, with w_O frozen and |w_O|^2 = w2 (Eq. (1))."""
+    return AttentionModel(dictionary, [Head()], Value(("W_V",), FixedVector("wO", square="w2")), pooling="mean")
