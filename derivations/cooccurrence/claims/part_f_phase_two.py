@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import product
 
 import numpy as np
@@ -19,10 +18,10 @@ from odesys.verdicts import Verdict, measured
 
 from .. import setting
 from ..balancing import hard_margin
-from ..laboratory import Laboratory
+from ..laboratory import Laboratory, shared
 from ..measure import SCALE, SEEDS, T1, L, N, exponent, log_squared, phase_two_part, quadrature_run, standard
 from ..phases import phase_two
-from ..trajectories import Course, class_sums, course, kernel_run, mean_field_run, planar_run, values_along
+from ..trajectories import Course, class_sums, kernel_run, mean_field_run, new_course, planar_run, values_along
 from .book import book, rounded
 from .part_b_c_system import beta_rate, values
 from .part_e_phase_one import SWEEP, has_exponent, law_json
@@ -320,7 +319,7 @@ def scores_late_again(lab: Laboratory) -> Verdict:
     return scores_late(lab)
 
 
-@cache
+@shared
 def _widths(lab: Laboratory, tau: float) -> dict[int, tuple[float, float]]:
     """Mean field at (n, L) = (12, 5): m -> (d p(q mu1, k mu2)/dt, largest change of keys and queries) at `tau`."""
     rows = {}
@@ -433,7 +432,7 @@ def theorem_phase_two_runs(lab: Laboratory) -> Verdict:
     taus = (0.0, *np.geomspace(5.0, 1000.0, 40).tolist())
     failing, times = {}, {}
     for m, c0, seed in product((128, 512, 2048), (0.1, 1.0), range(4)):
-        run = course.__wrapped__(lab, N, L, setting.condition_one(L, m, 16, c0), seed, taus)
+        run = new_course(lab, N, L, setting.condition_one(L, m, 16, c0), seed, taus)
         bad = [name for name, good in theorem_signs(run).items() if not good and name in MONOTONE]
         times[f"{m}, {c0}, {seed}"] = _margin_time(run)
         if bad:
