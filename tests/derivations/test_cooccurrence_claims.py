@@ -192,6 +192,7 @@ def test_some_reads_and_what_mutations_change(some) -> None:
     assert Laboratory("flip").changes("something else"), "what can not be compared counts as changed"
 
 
+@pytest.mark.slow
 def test_limits_are_compared_at_the_smallest_size() -> None:
     for mutation in ("labels", "weight", "G", "flip", "beta"):
         lab, paper = Laboratory(mutation), Laboratory()
