@@ -40,7 +40,8 @@ FORMAT, VERSION = "odesys-enclosure", 1
 VANISHING_LIMIT = 6  # Taylor coefficients at the start that are tried for an exact proof of being zero
 SMALLEST_STEP = Fraction(1, 2**30)
 
-Claim = tuple[str, Any, str]  # what it says, the expression, its relation to zero
+Window = tuple[Fraction | None, Fraction | None]  # since, until; None: the whole run on that side
+Claim = tuple[str, Any, str] | tuple[str, Any, str, Window]  # text, expression, relation to zero, times it is about
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +84,9 @@ class Enclosure:
         boxes = [*(step.tight for step in self.steps), self.final]
         return max(high - low for box in boxes for low, high in box)
 
-    def certify(self, node: Any, relation: str = ">0", until: Fraction | None = None, depth: int = 24) -> Verdict:
-        r"""Decide the sign of an expression of the states along the whole run, its first moment excepted.
+    def certify(self, node: Any, relation: str = ">0", until: Fraction | None = None, depth: int = 24,
+                since: Fraction | None = None) -> Verdict:
+        r"""Decide the sign of an expression of the states along the run (`since`, `until`), its first moment excepted.
 
         An expression that vanishes at the start is divided by the power of time that its leading Taylor coefficients,
         proved zero exactly, allow; a piece of time is halved at most `depth` times.
@@ -94,19 +96,25 @@ class Enclosure:
         >>> run.certify(x, ">0").as_stated, run.certify(x - 2, ">0").as_stated
         ('holds', 'fails')
         """
-        return self.certify_all({"": node}, relation, until, depth)[""]
+        return self.certify_all({"": node}, relation, until, depth, since)[""]
 
     def certify_all(self, nodes: Mapping[str, Any], relation: str = ">0", until: Fraction | None = None,
-                    depth: int = 24) -> dict[str, Verdict]:
+                    depth: int = 24, since: Fraction | None = None) -> dict[str, Verdict]:
         """`certify` for several expressions at once, which costs little more than for one if they share terms."""
         if relation not in (">0", ">=0"):
             raise EquationError(f"the relation {relation!r} is not one of '>0', '>=0'")
+        begin, stop_at = self.start_time if since is None else since, self.end_time if until is None else until
+        if not self.start_time <= begin < stop_at <= self.end_time:
+            raise ParameterError(f"from {begin} to {stop_at} is not a piece of the run from {self.start_time} to "
+                                 f"{self.end_time}")
         going = {name: graph.as_node(node) for name, node in nodes.items()}
         done: dict[str, Verdict] = {}
         pieces, vanishing = dict.fromkeys(going, 0), dict.fromkeys(going, 0)
         with ball_context(self.precision, self.order + 1):
             for step in self.steps:
-                last = step.h if until is None else min(step.h, until - step.t)
+                first, last = max(begin - step.t, Fraction(0)), min(stop_at - step.t, step.h)
+                if first >= step.h:
+                    continue
                 going = {name: node for name, node in going.items() if name not in done}
                 if last <= 0 or not going:
                     break
@@ -120,12 +128,11 @@ class Enclosure:
                     break
                 for name, model in zip(going, models, strict=True):
                     skip = vanishing[name] if step is self.steps[0] else 0
-                    against, count = _sign(model[skip:], step.t, last, relation, depth)
+                    against, count = _sign(model[skip:], step.t, (first, last), relation, depth)
                     pieces[name] += count
                     if against is not None:
                         done[name] = against
-        end = str(self.end_time if until is None else until)
-        held = {name: certified(pieces=pieces[name], vanishing=vanishing[name], until=end) for name in nodes}
+        held = {name: certified(pieces=pieces[name], vanishing=vanishing[name], until=str(stop_at)) for name in nodes}
         return held | done
 
     def crossing(self, node: Any, tolerance: Fraction = Fraction(1, 10**9)) -> tuple[Fraction, Fraction] | None:
@@ -167,18 +174,22 @@ class Enclosure:
 
     def to_file(self, path: Path | str, claims: Iterable[Claim] = ()) -> None:
         """Write the run and the claims `certify` holds as a certificate for `tools/check_enclosure.py`."""
-        claims = [(text, graph.as_node(node), relation) for text, node, relation in claims]
-        table, index = program([*self.system.nodes, *(node for _, node, _ in claims)])
+        full = [(text, graph.as_node(node), relation, window[0] if window else (None, None))
+                for text, node, relation, *window in claims]
+        table, index = program([*self.system.nodes, *(node for _, node, _, _ in full)])
         stated = []
         verdicts: dict[str, Verdict] = {}
-        for kind in sorted({relation for _, _, relation in claims}):
-            verdicts |= self.certify_all({text: node for text, node, relation in claims if relation == kind}, kind)
-        for text, node, relation in claims:
+        for kind, times in dict.fromkeys((relation, window) for _, _, relation, window in full):
+            wanted = {text: node for text, node, relation, window in full if (relation, window) == (kind, times)}
+            verdicts |= self.certify_all(wanted, kind, times[1], since=times[0])
+        for text, node, relation, window in full:
             verdict = verdicts[text]
             if verdict.as_stated != "holds":
                 raise EquationError(f"the claim {text} is not certified: {verdict.as_stated}", verdict=verdict)
+            ends = zip(("from", "until"), window, strict=True)
             stated.append({"text": text, "node": index[node], "relation": relation,
-                           "vanishing": verdict.details["vanishing"]})
+                           "vanishing": verdict.details["vanishing"],
+                           **{key: str(time) for key, time in ends if time is not None}})
         points = {name: (value, value) for name, value in self.exact.items()}  # a ball around 1/10 is not 1/10
         boxes = [[points.get(name, i) for name, i in zip(self.system.names, self.steps[0].tight, strict=True)]]
         boxes += [list(step.tight) for step in self.steps[1:]]
@@ -310,10 +321,10 @@ def enclose(system: System, start: Mapping[str, Any] | Sequence[Any], t_end: Any
         return Enclosure(system, fixed, known, tuple(steps), tuple(map(interval, tight)), order, precision)
 
 
-def _sign(model: Sequence[Any], start: Fraction, last: Fraction, relation: str,
+def _sign(model: Sequence[Any], start: Fraction, span: Interval, relation: str,
           depth: int) -> tuple[Verdict | None, int]:
-    """What speaks against a sign on [start, start + last] (None: nothing, it is certified), and the pieces used."""
-    todo, pieces = [(Fraction(0), last, 0)], 0
+    """What speaks against a sign on start + span (None: nothing, it is certified), and the pieces used."""
+    todo, pieces = [(*span, 0)], 0
     while todo:
         a, b, level = todo.pop()
         value = polynomial_range(model, a, b)

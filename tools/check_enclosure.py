@@ -4,8 +4,8 @@
 For every step, with X the tight and B the rough box of the file: Picard's test X + [0, h] F(B) inside B; the solution
 from the middle of X by Taylor coefficients (recurrences of this file's own), remainder over B, widened by the growth
 e^(hM) of the radii (M bounds the Jacobian over B, found by forward differentiation), lies inside the next X. Claims:
-the sign of an expression over each whole step, by halving time; at the start it is divided by a power of time where its
-leading coefficients are zero, exactly (`check_start.py`). Taken from the file: that its table of rows is the model.
+the sign of an expression on all steps, or from .. until, by halving time; at the start it is divided by a power of time
+where its leading coefficients are zero, exactly (`check_start.py`). Taken from the file: that its table is the model.
 
 usage: check_enclosure.py FILE      exit code 0: all checks passed, 1: something failed, 2: not a certificate
 """
@@ -136,13 +136,12 @@ def horner(cs, x):
 
 
 def positive(model, a, b, relation, depth=24):
-    whole_, mid = ball(a, b), ball((a + b) / 2)
-    slope = horner([k * c for k, c in enumerate(model)][1:], whole_)
+    whole_, mid, c = ball(a, b), ball((a + b) / 2), (a + b) / 2
+    slope = horner([k * x for k, x in enumerate(model)][1:], whole_)
     for value in (horner(model, whole_), horner(model, mid) + slope * (whole_ - mid)):
         if value > 0 or (relation == ">=0" and value >= 0):
             return True
-    halves = ((a, (a + b) / 2), ((a + b) / 2, b))
-    return depth > 0 and all(positive(model, *half, relation, depth - 1) for half in halves)
+    return depth > 0 and all(positive(model, *half, relation, depth - 1) for half in ((a, c), (c, b)))
 
 
 def check(data):
@@ -150,10 +149,12 @@ def check(data):
     from check_start import vanishing
     if data.get("format") != "odesys-enclosure" or data.get("version") != 1:
         raise ValueError("not an odesys enclosure")
-    ctx.prec, order, names = int(data["precision"]), int(data["order"]), data["states"]
-    params = {p: ball(*ends) for p, ends in data["parameters"].items()}
-    middle = {p: v.mid() for p, v in params.items()}
-    steps = [*data["steps"], data["end"]]
+    ctx.prec, order, names, claims = int(data["precision"]), int(data["order"]), data["states"], data["claims"]
+    params, steps = {p: ball(*ends) for p, ends in data["parameters"].items()}, [*data["steps"], data["end"]]
+    windows = [[Q(c.get(key, steps[k]["t"])) for key, k in (("from", 0), ("until", -1))] for c in claims]
+    within = all(Q(steps[0]["t"]) <= low < high <= Q(steps[-1]["t"]) for low, high in windows)
+    if not (within and {claim["relation"] for claim in claims} <= {">0", ">=0"}):
+        raise Failure("a claim is about times that are not in the run, or has another relation than >0 or >=0")
     for number, (step, after) in enumerate(pairwise(steps)):
         where, t, h = f"step {number} (t = {float(Q(step['t'])):.6g})", Q(step["t"]), Q(step["h"])
         if h <= 0 or t + h != Q(after["t"]) or not len(step["tight"]) == len(step["rough"]) == len(names):
@@ -165,19 +166,18 @@ def check(data):
             if not inside(value, ends):
                 raise Failure(f"{where}: Picard's test fails for {name}")
         wide, jet = solve(data, params, image, ball(t, t + h), order + 1)  # the solution stays in the image, too
-        thin, _ = solve(data, middle, [x.mid() for x in X], ball(t), order)
-        radii = arb_mat([[v.rad()] for v in [*X, *params.values()]])
-        spread = growth(data, jet, [*names, *params], ball(h)) * radii
+        thin, _ = solve(data, {p: v.mid() for p, v in params.items()}, [x.mid() for x in X], ball(t), order)
+        spread = growth(data, jet, [*names, *params], ball(h)) * arb_mat([[v.rad()] for v in [*X, *params.values()]])
         for i, (name, ends) in enumerate(zip(names, after["tight"], strict=True)):
             value = horner([*thin[i][:order], wide[i][order]], ball(h)) + arb(0, 1) * spread[i, 0].upper()
             if not inside(value, ends):
                 raise Failure(f"{where}: the next box does not hold the image of {name}")
-        _, fine = solve(data, params, X, ball(t), order) if data["claims"] else ([], None)
-        skip = [int(claim["vanishing"]) if number == 0 else 0 for claim in data["claims"]]
-        for claim, k, zero in zip(data["claims"], skip, vanishing(data, fine and fine.c, skip, order), strict=True):
-            model = [*fine.c[claim["node"]][:order], jet.c[claim["node"]][order]]
-            sound = claim["relation"] in (">0", ">=0") and zero
-            if not (sound and positive(model[k:], Q(0), h, claim["relation"])):
+        _, fine = solve(data, params, X, ball(t), order) if claims else ([], None)
+        skip = [int(claim["vanishing"]) if number == 0 else 0 for claim in claims]
+        zeros = vanishing(data, fine and fine.c, skip, order)
+        for claim, k, zero, (low, high) in zip(claims, skip, zeros, windows, strict=True):
+            a, b, row = max(low - t, Q(0)), min(high - t, h), claim["node"]
+            if not (zero and (a >= b or positive([*fine.c[row], jet.c[row][order]][k:], a, b, claim["relation"]))):
                 raise Failure(f"{where}: the claim {claim['text']} is not confirmed")
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from pathlib import Path
 from typing import Any
 
 import flint
@@ -21,7 +21,8 @@ import sympy as sp
 
 from odesys import System, graph
 from odesys.claims import combine
-from odesys.graph import Node, sym
+from odesys.errors import EquationError
+from odesys.graph import ONE, ZERO, Node, sym
 from odesys.sympy_bridge import from_sympy
 from odesys.taylor import hull
 from odesys.validated import Enclosure, enclose
@@ -29,7 +30,7 @@ from odesys.verdicts import Evidence, Verdict, certified, refuted, undecided
 from odesys.zero import ball_evaluate
 
 from .balancing import KINDS, read_off
-from .laboratory import Laboratory
+from .laboratory import Laboratory, shared
 
 ORDER, PRECISION, TOLERANCE = 16, 128, Fraction(1, 2**60)
 FIRST, LAST = Fraction(1), Fraction(100)
@@ -58,7 +59,7 @@ class Planar:
         return graph.add([s * r for s, r in zip(slopes, self.system.nodes, strict=True)])
 
 
-@cache
+@shared
 def planar(lab: Laboratory) -> Planar:
     """Enclose level 4 from zero; in two runs, since what vanishes at zero is told from its Taylor coefficients."""
     system = lab.planar()
@@ -83,26 +84,32 @@ def reduced_rates(system: System) -> tuple[dict[str, sp.Expr], sp.Expr]:
             sp.cancel(moved[names.index("z")] / moved[names.index("x")]))
 
 
-def trapping(system: System, low: Fraction, high: Fraction, kappa0: Fraction, g_bar: Fraction) -> Verdict:
-    """The set R in [low, high], kappa <= kappa0, g2 <= g_bar is never left: signs on its boundary, in balls."""
+def boundary(system: System, low: Fraction, high: Fraction) -> dict[str, sp.Expr]:
+    """Expressions in kappa and g2 that are positive on the whole region if the flow never leaves R in [low, high]."""
     theta, kappa, g2 = sp.symbols("theta kappa g2", positive=True)
     rates, R = reduced_rates(system)
-    inside = {}
-    edges = {}
+    if any(sp.degree(rates[name], theta) > 1 for name in ("kappa", "g2")):
+        raise EquationError("the rates of kappa and g2 are not linear in theta between the edges")
+    inside, edges = {}, {}
     for name, level, sign in (("R = low", low, 1), ("R = high", high, -1)):
         top, bottom = sp.fraction(sp.together(R - sp.Rational(level.numerator, level.denominator)))
         edge = sp.solve(top, theta)[0]
         change = sum(sp.diff(top / bottom, v) * rates[str(v)] for v in (theta, kappa))
         inside[name] = sp.cancel((sign * change).subs(theta, edge))
         edges[name] = edge
-    parts = {name: _positive_on(node, kappa0, g_bar) for name, node in inside.items()}
     for name, edge in edges.items():  # kappa and g2 fall on both edges; both rates are linear in theta between them
         for what, rate in (("kappa", rates["kappa"] / kappa), ("g2", rates["g2"] / g2)):
-            parts[f"{what} falls, {name}"] = _positive_on(sp.cancel(-rate.subs(theta, edge)), kappa0, g_bar)
-    linear = all(sp.degree(rates[n], theta) <= 1 for n in ("kappa", "g2"))
-    if not linear:
-        return undecided("the rates of kappa and g2 are not linear in theta between the edges")
-    return combine(parts)
+            inside[f"{what} falls, {name}"] = sp.cancel(-rate.subs(theta, edge))
+    return inside
+
+
+def trapping(system: System, low: Fraction, high: Fraction, kappa0: Fraction, g_bar: Fraction) -> Verdict:
+    """The set R in [low, high], kappa <= kappa0, g2 <= g_bar is never left: signs on its boundary, in balls."""
+    try:
+        inside = boundary(system, low, high)
+    except EquationError as error:
+        return undecided(str(error))
+    return combine({name: _positive_on(node, kappa0, g_bar) for name, node in inside.items()})
 
 
 def _positive_on(expression: sp.Expr, kappa0: Fraction, g_bar: Fraction, depth: int = 12) -> Verdict:
@@ -133,3 +140,49 @@ def at_end(run: Enclosure, nodes: Mapping[str, Node]) -> dict[str, Any]:
     with flint.ctx.workprec(PRECISION):
         env = {name: hull(*ends) for name, ends in zip(run.system.names, run.final, strict=True)}
     return dict(zip(nodes, ball_evaluate(list(nodes.values()), env, PRECISION), strict=True))
+
+
+# ---- certificates ------------------------------------------------------------------------------------------------
+
+TURN, HALF, RIGHT = (tuple(map(Fraction, ends)) for ends in (
+    ("3.56472", "3.56473"), ("4.88548", "4.88549"), ("12.97941", "12.97942")))  # R = 1, R = 1.2, all samples right
+PEAK = Fraction("1.5307")
+LOW, HIGH, KAPPA, G_BAR = Fraction(6, 5), Fraction(154, 100), Fraction(1, 20), Fraction(6, 25)  # the trapping region
+
+
+def write_crossings(lab: Laboratory, path: Path, until: Fraction = LAST) -> None:
+    """The flow from zero to `until` in one run, with the signs that are its crossings, for `check_enclosure.py`."""
+    system = lab.planar()
+    run = enclose(system, {"x": 0, "z": 0}, until, order=ORDER, precision=PRECISION, tolerance=TOLERANCE)
+    whole = Planar(system, run, run)
+    rates, margin = whole.rates, system.observables
+    claims: list[Any] = [("x grows", rates["x"], ">0")]
+    claims += [(f"I{c} is right", margin[f"margin_I{c}"], ">0") for c in (1, 4)]
+    for text, node, (low, high) in (("R = 1", whole.above(Fraction(1)), TURN), ("R = 1.2", whole.above(LOW), HALF),
+                                    ("one-target margin = 0", margin["margin_I2"], RIGHT)):
+        if until >= high:
+            claims += [(f"{text}: not before {float(low)}", -node, ">0", (None, low)),
+                       (f"{text}: crossed once", whole.lie(node), ">0", (low, high))]
+        if until > high:
+            claims.append((f"{text}: passed from {float(high)} on", node, ">0", (high, None)))
+    if until > HALF[1]:
+        claims.append((f"R < {float(PEAK)}", -whole.above(PEAK), ">0", (HALF[1], None)))
+    if until == LAST:
+        g = {c: graph.call("sigmoid", -margin[f"margin_I{c}"]) for c in (2, 4)}
+        late = (LAST - 1, None)
+        claims += [(f"arrives: g4/g2 < {KAPPA}", KAPPA * g[2] - g[4], ">0", late),
+                   (f"arrives: g2 < {G_BAR}", G_BAR - g[2], ">0", late)]
+    run.to_file(path, claims)
+
+
+def write_trapping(lab: Laboratory, path: Path) -> None:
+    """The signs on the boundary of the trapping region, for `check_enclosure.py`.
+
+    The file is a run in which kappa is the time and g2, anywhere in its range, stands still: it meets every point.
+    """
+    forms = boundary(lab.planar(), LOW, HIGH)
+    with flint.ctx.workprec(PRECISION):
+        anywhere = hull(Fraction(0), G_BAR)
+    sweep = System.from_equations({"kappa": ONE, "g2": ZERO})
+    run = enclose(sweep, {"kappa": 0, "g2": anywhere}, KAPPA, order=ORDER, precision=PRECISION)
+    run.to_file(path, [(name, from_sympy(node), ">0") for name, node in forms.items()])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from odesys import System, graph
 from odesys.graph import Node, sym
 
 from . import setting
-from .laboratory import Laboratory
+from .laboratory import Laboratory, shared
 from .setting import Scales
 from .trajectories import Course, class_sums, course, neuron_course
 
@@ -36,7 +35,7 @@ def phase_two_part(run: Course) -> np.ndarray:
     return run.taus >= T1
 
 
-@cache
+@shared
 def sweep(lab: Laboratory) -> dict[tuple[int, int], Course]:
     """Level-0 networks over widths and seeds: n = 12, L = 5, m1 = 16, c0 = 0.3, at tau = 0, 5 and 20."""
     runs = {}
@@ -77,7 +76,7 @@ def quadratures(lab: Laboratory, L: int) -> System:
     return System.from_equations({**rhs, **extra})
 
 
-@cache
+@shared
 def quadrature_run(lab: Laboratory, L: int) -> Trajectory:
     """The quadratures from zero to tau = 1e12."""
     system = quadratures(lab, L)

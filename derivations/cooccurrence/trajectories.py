@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from odesys.graph import Node
 from odesys.model import FixedVector
 
 from . import setting
-from .laboratory import Laboratory
+from .laboratory import Laboratory, shared
 from .setting import CLASSES, Scales
 
 RTOL = 1e-8
@@ -169,15 +169,17 @@ class Course:
         return np.abs(table - table[0]).max(axis=(1, 2))
 
 
-@cache
-def course(lab: Laboratory, n: int, L: int, scale: Scales, seed: int, taus: tuple[float, ...]) -> Course:
+def new_course(lab: Laboratory, n: int, L: int, scale: Scales, seed: int, taus: tuple[float, ...]) -> Course:
     """One network as a level-1 flow, recorded at `taus`; the data are those of Assumption 2.3."""
     flow = lab.flow(n, L)
     start = flow.initial_state(weights=network(flow, scale, [seed, scale.m]).images())
     return Course(flow, scale, np.array(taus), _states(flow, start, scale, taus))
 
 
-@cache
+course = shared(new_course)
+
+
+@shared
 def neuron_course(lab: Laboratory, n: int, L: int, scale: Scales, seed: int, taus: tuple[float, ...]) -> Course:
     """The same neuron by neuron: a level-0 flow, with random signs a_j."""
     signs = np.random.default_rng([seed, 1]).choice([-1, 1], size=scale.m1)
@@ -186,7 +188,7 @@ def neuron_course(lab: Laboratory, n: int, L: int, scale: Scales, seed: int, tau
     return Course(flow, scale, np.array(taus), _states(flow, start, scale, taus), signs)
 
 
-@cache
+@shared
 def _neuron_flow(lab: Laboratory, n: int, L: int, signs: tuple[int, ...]) -> Flow:
     return lab.flow_of(setting.data(n, L), setting.words_needed(n, L), signs)
 
@@ -206,20 +208,20 @@ def _states(flow: Flow, start: np.ndarray, scale: Scales, taus: Sequence[float])
 # ---- reduced systems ---------------------------------------------------------------------------------------------
 
 
-@cache
+@shared
 def planar_run(lab: Laboratory, tau_end: float = 1e7) -> Trajectory:
     """Level 4 from 0."""
     return integrate(lab.planar(), [0, 0], (0.0, tau_end), rtol=1e-11, atol=1e-13, method="LSODA")
 
 
-@cache
+@shared
 def kernel_run(lab: Laboratory, n: int, L: int, tau_end: float) -> Trajectory:
     """Level 3 from 0."""
     system = lab.kernel(n, L)
     return integrate(system, np.zeros(system.dimension), (0.0, tau_end), rtol=1e-10, atol=1e-13, method="LSODA")
 
 
-@cache
+@shared
 def mean_field_run(lab: Laboratory, n: int, L: int, scale: Scales, tau_end: float) -> Trajectory:
     """Level 2 from the infinite-width start; units are sqrt(m) for A, k0 for V, K and Q, and B for beta."""
     system, quotient = lab.mean_field(n, L), lab.symmetric(n, L)

@@ -9,10 +9,9 @@ quotient are run, not refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache, wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +20,11 @@ from odesys.errors import OdesysError
 from odesys.family_gradient import FamilyFlow
 from odesys.field import BlockField
 from odesys.graph import Node, sym
+from odesys.laboratory import BaseLaboratory, shared
 
 from . import dynamics, setting
+
+__all__ = ["BROKEN", "MUTATIONS", "Laboratory", "broken", "shared"]
 
 MUTATIONS = {
     # model, data and start: everything is derived from them
@@ -43,23 +45,15 @@ MUTATIONS = {
 }
 BROKEN = {"flip": ("KQ", -1), "double": ("KK", 2), "neurons": ("w", 2)}
 
-P = ParamSpec("P")
-T = TypeVar("T")
 
-
-class Laboratory:
+class Laboratory(BaseLaboratory):
     """Model, data, flows and quotients of L = 3 (and K = 2 unless asked otherwise), possibly mutated."""
 
-    def __init__(self, mutation: str = "") -> None:
-        if mutation and mutation not in MUTATIONS:
-            raise OdesysError(f"the mutation {mutation!r} is not known; there are {', '.join(MUTATIONS)}")
-        self.mutation = mutation
-        self.reads: set[str] = set()
+    mutations = MUTATIONS
 
-    def changes(self, part: str) -> bool:
-        """True if the mutation makes this part any different, or if the part is none that can be compared."""
-        mine, paper = _part(self.mutation, part), _part("", part)
-        return mine is None or mine != paper
+    def part(self, name: str) -> Any:
+        """A part in a form that can be compared: equal expressions are the same object."""
+        return _part(self.mutation, name)
 
     @property
     def model(self) -> AttentionModel:
@@ -137,28 +131,6 @@ class Laboratory:
         position = self.sample(k, s, r) + 1
         name = f"margin_{position}" if kind == "margin" else f"H_{self.head_name(sign)}_{position}"
         return system.observables[name]
-
-
-def shared(function: Callable[Concatenate[Laboratory, P], T]) -> Callable[Concatenate[Laboratory, P], T]:
-    """Compute once for each mutation, also where that ends in an error; who uses it reads what the computation read."""
-    known: dict[Any, tuple[T | OdesysError, set[str]]] = {}
-
-    @wraps(function)
-    def call(lab: Laboratory, *args: P.args, **options: P.kwargs) -> T:
-        key = lab.mutation, args, tuple(sorted(options.items()))
-        if key not in known:
-            inner = Laboratory(lab.mutation)
-            try:
-                known[key] = function(inner, *args, **options), inner.reads
-            except OdesysError as error:
-                known[key] = error, inner.reads
-        value, reads = known[key]
-        lab.reads |= reads
-        if isinstance(value, OdesysError):
-            raise value.with_traceback(None)
-        return value
-
-    return call
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,9 @@ from . import (  # noqa: F401
     part_planar,
 )
 from .book import ClaimBook, book
+from .harmless import explain
+
+explain(book)
 
 
 def get_book() -> ClaimBook:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from odesys import Distribution, Flow, Sample, graph
 from odesys.claims import ClaimBook
-from odesys.graph import Node, sym
+from odesys.graph import sym
 
 from .. import literal
-from ..laboratory import MUTATIONS, Laboratory
+from ..laboratory import MUTATIONS, Laboratory, shared
 
 book = ClaimBook("cooccurrence", Laboratory, mutations=MUTATIONS,
                  reference="Training Dynamics of Transformers to Recognize Word Co-occurrence via Gradient Flow Analysis")
@@ -28,22 +27,16 @@ TOY_WORDS = 4
 TOY_READING = "two neurons with signs +, - and two samples that share two of their three words (the formulas are sums over samples and neurons)"
 
 
-@cache
+@shared
 def toy_neurons(lab: Laboratory) -> tuple[Flow, literal.Tables]:
-    """Level 0 on the toy data, and the paper's tables over the same symbols."""
-    flow = lab.flow_of(TOY, TOY_WORDS, SIGNS)
+    """Level 0 on the toy data, and the paper's tables over the same symbols; equations are read with `lab.equations`."""
+    flow = lab.outputs_of(TOY, TOY_WORDS, SIGNS)
     return flow, literal.symbolic_tables(flow, SIGNS)
 
 
-@cache
 def toy_gram(lab: Laboratory) -> Flow:
-    """Level 1 on the toy data."""
-    return lab.flow_of(TOY, TOY_WORDS)
-
-
-def rhs_of(flow: Flow) -> dict[str, Node]:
-    """Right-hand sides by state name."""
-    return dict(zip(flow.system.names, flow.system.nodes, strict=True))
+    """Level 1 on the toy data; equations are read with `lab.equations`."""
+    return lab.outputs_of(TOY, TOY_WORDS)
 
 
 def symbols_of(flow: Flow, leaf: str) -> np.ndarray:

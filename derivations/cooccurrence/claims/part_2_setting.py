@@ -102,7 +102,7 @@ def model(lab: Laboratory) -> Verdict:
 def loss(lab: Laboratory) -> Verdict:
     """The loss of the engine from its margins, for both data sets."""
     pairs = {}
-    for flow in (toy_gram(lab), lab.flow(6, 4)):
+    for flow in (toy_gram(lab), lab.outputs_of(setting.data(6, 4), setting.words_needed(6, 4))):
         seen = flow.system.observables
         margins = [seen[f"margin_{k + 1}"] for k in range(len(flow.data))]
         mean = graph.add([graph.call("softplus", -u) for u in margins]) / len(margins)
@@ -117,7 +117,7 @@ def loss(lab: Laboratory) -> Verdict:
             reading="m = 4, m1 = 2, sigma_0 = sigma_1 = 1/2 (exact in binary), (n, L) = (6, 4): the start of the derived system entry by entry")
 def start(lab: Laboratory) -> Verdict:
     """Entries of all path matrices at the start."""
-    flow, scale = lab.flow(6, 4), setting.Scales(4, 2, 0.5, 0.5)
+    flow, scale = lab.names(6, 4), setting.Scales(4, 2, 0.5, 0.5)
     spread: dict[str, Any] = dict(scale.spread())
     state = flow.initial_state(**spread)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -17,7 +17,7 @@ from odesys.verdicts import Verdict
 
 from .. import literal, setting
 from ..laboratory import Laboratory
-from .book import SIGNS, TOY, TOY_READING, TOY_WORDS, book, gram_forces, rhs_of, symbols_of, toy_gram, toy_neurons
+from .book import SIGNS, TOY, TOY_READING, TOY_WORDS, book, gram_forces, symbols_of, toy_gram, toy_neurons
 
 MINI = Distribution([Sample(["mu1", "mu2"], +1, Fraction(1, 2)), Sample(["mu2", "mu3"], -1, Fraction(1, 2))])
 
@@ -28,7 +28,7 @@ MINI = Distribution([Sample(["mu1", "mu2"], +1, Fraction(1, 2)), Sample(["mu2", 
                     "loss by every entry of W, W_V, W_K, W_Q: m = m1 = 2, two samples (mu1, mu2), (mu2, mu3), all weights symbols")
 def weight_gradients(lab: Laboratory) -> Verdict:
     """Scalar derivatives of the engine's loss in symbolic weights against the printed sums."""
-    flow, m, d = lab.flow_of(MINI, 3, SIGNS), 2, 3
+    flow, m, d = lab.outputs_of(MINI, 3, SIGNS), 2, 3
     weights = {name: np.array([[sym(f"{name}_{i}{j}") for j in range(size)] for i in range(2)], dtype=object)
                for name, size in (("W", m), ("V", d), ("K", d), ("Q", d))}
     W, V, K, Q = (weights[name] for name in "WVKQ")
@@ -64,7 +64,7 @@ def printed_forces(tables: literal.Tables, d: int) -> tuple[np.ndarray, np.ndarr
 def _appendix(lab: Laboratory, leaf: str, printed: Callable[[literal.Tables], Callable[[int, int], Any]], upper: bool = False) -> Verdict:
     """All equations of one path matrix of level 0 equal the printed sums."""
     flow, tables = toy_neurons(lab)
-    rhs, names, entry = rhs_of(flow), flow.matrices[leaf], printed(tables)
+    rhs, names, entry = lab.equations(flow), flow.matrices[leaf], printed(tables)
     places = [(i, j) for i, j in np.ndindex(names.shape) if not upper or i <= j]
     return identity({str(names[place]): rhs[str(names[place])] - entry(*place) for place in places}, positive=("m",))
 
@@ -126,7 +126,7 @@ def scores(lab: Laboratory) -> Verdict:
 def _sub_network_rate(lab: Laboratory, mu: int) -> Node:
     """dG(mu)/dt of level 0: the sum of a_j times the neurons' equations."""
     flow, _ = toy_neurons(lab)
-    rhs, names = rhs_of(flow), flow.matrices["WV"]
+    rhs, names = lab.equations(flow), flow.matrices["WV"]
     return graph.add([a * rhs[names[j, mu]] for j, a in enumerate(SIGNS)])
 
 
@@ -164,7 +164,7 @@ def sub_network(lab: Laboratory) -> Verdict:
     """Level 0 against the double sum, level 1 against the matrix form."""
     flow = toy_gram(lab)
     xi, _ = gram_forces(flow)
-    rhs, G, V, beta = rhs_of(flow), flow.matrices["aWV"][0], symbols_of(flow, "VV"), symbols_of(flow, "aWWa")[0, 0]
+    rhs, G, V, beta = lab.equations(flow), flow.matrices["aWV"][0], symbols_of(flow, "VV"), symbols_of(flow, "aWWa")[0, 0]
     form = {name: rhs[name] - beta * xi[k] - sym("m1") * graph.add(V[k] * xi) for k, name in enumerate(G)}
     return combine({"level 0": _eq4(lab, 1), "level 1": identity(form, positive=("m", "m1"))})
 
@@ -175,14 +175,14 @@ def sub_network(lab: Laboratory) -> Verdict:
 def beta_rate(lab: Laboratory) -> Verdict:
     """The sum of the equations of <w_j, w_k>, and the equation of beta."""
     flow, t = toy_neurons(lab)
-    rhs, names = rhs_of(flow), flow.matrices["WW"]
+    rhs, names = lab.equations(flow), flow.matrices["WW"]
     total = graph.add([a * b * rhs[names[j, k]] for (j, a), (k, b) in product(enumerate(SIGNS), repeat=2)])
     mean = graph.add([gy * F for gy, F in zip(t.gy, t.outputs, strict=True)]) / t.n
     gram = toy_gram(lab)
     seen, weight = gram.system.observables, graph.num(Fraction(1, len(gram.data)))
     own = graph.add([weight * graph.call("sigmoid", -seen[f"margin_{k + 1}"]) * seen[f"margin_{k + 1}"] for k in range(len(gram.data))])
     beta = gram.matrices["aWWa"][0, 0]
-    return identity({"level 0": total - 2 * len(SIGNS) * mean, "level 1": rhs_of(gram)[beta] - 2 * sym("m1") * own}, positive=("m", "m1"))
+    return identity({"level 0": total - 2 * len(SIGNS) * mean, "level 1": lab.equations(gram)[beta] - 2 * sym("m1") * own}, positive=("m", "m1"))
 
 
 # ---- ours: sizes, conserved quantities, dissipation, rigid motion, steps -----------------------------------------
@@ -197,7 +197,7 @@ def sizes(lab: Laboratory) -> Verdict:
 
     def full(case: tuple[int, int]) -> bool:
         d = setting.words_needed(*case)
-        return lab.flow(*case).system.dimension == 1 + d + d * d + 3 * d * (d + 1) // 2
+        return lab.names(*case).system.dimension == 1 + d + d * d + 3 * d * (d + 1) // 2
 
     def orbits(case: tuple[int, int]) -> bool:
         return lab.symmetric(*case).system.dimension == 113
@@ -207,7 +207,7 @@ def sizes(lab: Laboratory) -> Verdict:
                     "orbits": enumerate_all([(12, 5), (18, 5), (24, 5), (12, 6)], orbits, "sizes")})
 
 
-def _lie(flow_nodes: dict[str, Node], quantity: Node) -> Node:
+def _lie(flow_nodes: Mapping[str, Node], quantity: Node) -> Node:
     names = [n for n in sorted(graph.symbols([quantity])) if n in flow_nodes]
     return graph.add([s * flow_nodes[n] for n, s in zip(names, graph.gradient(quantity, [sym(n) for n in names]), strict=True)])
 
@@ -225,7 +225,7 @@ def _trace(*factors: np.ndarray) -> Node:
 def conserved(lab: Laboratory) -> Verdict:
     """The derived equations have the matrix form; along it, with forces as symbols, nothing changes (the sum of keys: with the forces put in)."""
     flow = toy_gram(lab)
-    rhs = rhs_of(flow)
+    rhs = lab.equations(flow)
     beta, G = symbols_of(flow, "aWWa")[0, 0], symbols_of(flow, "aWV")[0]
     V, A, K, Q = (symbols_of(flow, leaf) for leaf in ("VV", "KQ", "KK", "QQ"))
     m1 = sym("m1")
@@ -260,7 +260,7 @@ def _gram_form(flow: Flow, xi: np.ndarray, D: np.ndarray) -> dict[str, Node]:
 def gram_system(lab: Laboratory) -> Verdict:
     """Entry by entry, with the forces from scalar derivatives of the loss."""
     flow = toy_gram(lab)
-    rhs = rhs_of(flow)
+    rhs = lab.equations(flow)
     form = _gram_form(flow, *gram_forces(flow))
     return identity({name: rhs[name] - node for name, node in form.items()}, positive=("m", "m1"))
 
@@ -272,7 +272,7 @@ def gram_system(lab: Laboratory) -> Verdict:
 def shift(lab: Laboratory) -> Verdict:
     """Columns of D, read off the equation of the scores at unit keys and zero queries."""
     flow = toy_gram(lab)
-    rhs, names = rhs_of(flow), flow.matrices["KQ"]
+    rhs, names = lab.equations(flow), flow.matrices["KQ"]
     unit = {node: ONE if i == j else ZERO for (i, j), node in np.ndenumerate(symbols_of(flow, "KK"))}
     unit |= {node: ZERO for node in symbols_of(flow, "QQ").ravel()}
     columns = {}
@@ -287,7 +287,7 @@ def shift(lab: Laboratory) -> Verdict:
 def dissipation(lab: Laboratory) -> Verdict:
     """The derivative of the loss along the derived flow, forces as symbols after the form is checked."""
     flow = toy_gram(lab)
-    rhs = rhs_of(flow)
+    rhs = lab.equations(flow)
     xi, D = gram_forces(flow)
     beta, V = symbols_of(flow, "aWWa")[0, 0], symbols_of(flow, "VV")
     K, Q = symbols_of(flow, "KK"), symbols_of(flow, "QQ")
@@ -305,7 +305,7 @@ def dissipation(lab: Laboratory) -> Verdict:
 def rigid(lab: Laboratory) -> Verdict:
     """The squared distance of a_1 w_1 and a_2 w_2, and what moves their values."""
     flow, t = toy_neurons(lab)
-    rhs, names, wv = rhs_of(flow), flow.matrices["WW"], flow.matrices["WV"]
+    rhs, names, wv = lab.equations(flow), flow.matrices["WW"], flow.matrices["WV"]
     distance = rhs[names[0, 0]] + rhs[names[1, 1]] - 2 * SIGNS[0] * SIGNS[1] * rhs[names[0, 1]]
     xi, _ = printed_forces(t, TOY_WORDS)
     residuals = {"distance": distance}
@@ -324,7 +324,8 @@ def descent(lab: Laboratory) -> Verdict:
     from odesys import gradient_descent
 
     flow = gradient_descent(lab.model(TOY_WORDS), lab.mutate(TOY), train=setting.TRAINED)
-    rhs, eta, m1 = rhs_of(flow), sym("eta"), sym("m1")
+    rhs = dict(zip(flow.system.names, flow.system.nodes, strict=True))
+    eta, m1 = sym("eta"), sym("m1")
     xi, D = gram_forces(flow)
     beta, G = symbols_of(flow, "aWWa")[0, 0], symbols_of(flow, "aWV")[0]
     V, A, K, Q = (symbols_of(flow, leaf) for leaf in ("VV", "KQ", "KK", "QQ"))

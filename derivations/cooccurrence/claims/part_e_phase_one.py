@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -225,7 +226,7 @@ def common_word_again(lab: Laboratory) -> Verdict:
 
 @book.claim("E.7", "Neurons on mixed values move little", kind="order", uses=["E.2", "E.3"],
             statement=r"|\Delta(w_j^\top W_VX^{(i)}p_l)|\le\widetilde O(LR_P\sigma_0\sigma_1\sqrt m)+\tfrac{4R}L",
-            reading=f"with R the largest change of w_j'W_V mu over mu1, mu2, mu3 of the same run, the first term left out: the ratio to R/L is below 4; {SWEEP}")
+            reading=f"with R the largest change of w_j'W_V mu over mu1, mu2, mu3 of the same run, the first term left out: the ratio to R/L is below 2.8, ten percent above the measured 2.54 (printed: 4); {SWEEP}")
 def mixed_change(lab: Laboratory) -> Verdict:
     """Changes of w_j'V p_l over all samples and positions."""
 
@@ -234,7 +235,7 @@ def mixed_change(lab: Laboratory) -> Verdict:
         R = np.abs(run.tables["WV"][-1] - run.tables["WV"][0])[:, :3].max()
         return float(np.abs(values[-1] - values[0]).max() * run.L / R)
 
-    return _below(lab, ratio, 4.0)
+    return _below(lab, ratio, 2.8)
 
 
 @book.claim("E.8", "Sub-network at the start (repeated)", kind="probability", same_as="D.7", uses=["D.7"], apart=START,
@@ -303,15 +304,16 @@ def _cross(run: Course) -> np.ndarray:
 
 @book.claim("E.11", "First small term in phase 1", kind="order", uses=["E.5", "E.12"],
             statement=r"\big|\tfrac1n\sum_{i\ni\mu}g_iy_i\sum_l\sum_{k\ne j}a_k\langle w_j,w_k\rangle p_{q\leftarrow l,k\leftarrow\mu}\big|\le\tfrac{|\{i\ni\mu\}|}n\widetilde O(\sigma_1^2\sqrt{mm_1})",
-            reading=f"the ratio is below 3 for all neurons and words; {SWEEP}")
+            reading=f"the ratio is below 1.69, 1.27 and 0.578 at tau = 0, 5 and 20 for all neurons and words, ten percent above the measured 1.53, 1.15 and 0.525; {SWEEP}")
 def first_term(lab: Laboratory) -> Verdict:
-    """Cross correlations times xi."""
+    """Cross correlations times xi, time by time."""
 
-    def ratio(run: Course) -> float:
-        size = np.abs(_cross(run)).max(axis=1)[:, None] * np.abs(_xi(run)) / _words_share(run)
+    def ratio(run: Course, k: int) -> float:
+        size = np.abs(_cross(run)[k]).max() * np.abs(_xi(run)[k]) / _words_share(run)
         return float(size.max() / (run.scale.sigma1**2 * np.sqrt(run.scale.m * run.scale.m1)))
 
-    return _below(lab, ratio, 3.0)
+    limits = {0: 1.69, 5: 1.27, 20: 0.578}
+    return combine({f"tau = {tau}": _below(lab, partial(ratio, k=k), limit, f"at {tau}") for k, (tau, limit) in enumerate(limits.items())})
 
 
 def _off_diagonal(run: Course) -> float:

@@ -15,7 +15,7 @@ from odesys.verdicts import Evidence, Verdict, proved, refuted, undecided
 
 from ..laboratory import Laboratory
 from ..trajectories import class_sums
-from .book import NUMBERS, book, gram_forces, rhs_of, symbols_of, toy_gram
+from .book import NUMBERS, book, gram_forces, symbols_of, toy_gram
 
 S1, S2, S3, S4 = (sym(f"S{c}") for c in (1, 2, 3, 4))
 POSITIVE = ("S1", "S2", "S3", "S4")
@@ -205,7 +205,7 @@ def _signed(node: Node, mapping: dict[Node, Node]) -> int:
 def _value_signs(lab: Laboratory, wanted: dict[tuple[int, int], int]) -> Verdict:
     """Signs of the derived equations of the value Gram matrix where G and xi have the signs of phase 2."""
     flow = toy_gram(lab)
-    rhs, names = rhs_of(flow), flow.matrices["VV"]
+    rhs, names = lab.equations(flow), flow.matrices["VV"]
     xi, _ = gram_forces(flow)
     G = symbols_of(flow, "aWV")[0]
     residuals = {f"{i + 1}{j + 1}": rhs[names[i, j]] - G[i] * xi[j] - G[j] * xi[i] for i, j in wanted}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import product
 
 import numpy as np
@@ -19,10 +18,10 @@ from odesys.verdicts import Verdict, measured
 
 from .. import setting
 from ..balancing import hard_margin
-from ..laboratory import Laboratory
+from ..laboratory import Laboratory, shared
 from ..measure import SCALE, SEEDS, T1, L, N, exponent, log_squared, phase_two_part, quadrature_run, standard
 from ..phases import phase_two
-from ..trajectories import Course, class_sums, course, kernel_run, mean_field_run, planar_run, values_along
+from ..trajectories import Course, class_sums, kernel_run, mean_field_run, new_course, planar_run, values_along
 from .book import book, rounded
 from .part_b_c_system import beta_rate, values
 from .part_e_phase_one import SWEEP, has_exponent, law_json
@@ -78,11 +77,12 @@ def phase_two_begins(lab: Laboratory) -> Verdict:
 
 @book.claim("F.2", "Gradients inside a class", kind="order", uses=["F.1"],
             statement=r"\max_{i,j\in I_c}g_i/g_j\le O(1)",
-            reading=f"below 2; {NETWORKS}; the ratio scales like exp(O(c0)), with c0 = 1 it reaches 5")
+            reading=f"below 1.22 from T_1 on and below 1.19 at tau = 1000, the excess over 1 ten percent above the measured 0.201 and 0.169; {NETWORKS}; the ratio scales like "
+                    f"exp(O(c0)), with c0 = 1 it reaches 5")
 def inside_class(lab: Laboratory) -> Verdict:
     """Largest ratio of two samples of a class."""
     columns = [_late(run, np.max([run.g[:, p].max(axis=1) / run.g[:, p].min(axis=1) for p in run.classes.values()], axis=0)) for run in _runs(lab)]
-    return _between(lab, {"ratio": (columns, 0.99, 2.0)})
+    return _between(lab, {"ratio": (columns, 0.99, 1.22), "last ratio": ([c[-1:] for c in columns], 0.99, 1.19)})
 
 
 @book.claim("F.4", "Summed correlations grow", kind="inequality", uses=["Eq.5", "F.1"],
@@ -228,9 +228,9 @@ def value_change_late(lab: Laboratory) -> Verdict:
 
 @book.claim("F.12", "The gradient of W is small", kind="order", uses=["F.1", "F.11"],
             statement=r"\max_\mu|m_1(\Gamma\xi)_\mu|/\beta\le\widetilde O\Big(\tfrac{\sigma_0^2\sqrt mL+L/m+\sigma_0^2m+1/m}{\sigma_1^2m}\Big)\tfrac1n\sum g_i=o(1/L)\tfrac1n\sum g_i",
-            reading=f"the ratio to the printed order is below ln^2(tau), which the tilde hides (Gamma moves by w_a w_b ln^2(tau) / beta, more than its start k0 here: a first reading, within a factor 5 of eps2 alone, "
+            reading=f"the ratio to the printed order is below 0.127 ln^2(tau), which the tilde hides (Gamma moves by w_a w_b ln^2(tau) / beta, more than its start k0 here: a first reading, within a factor 5 of eps2 alone, "
                     f"failed with 16), and L times the left side is "
-                    f"below 0.02; {NETWORKS}")
+                    f"below 0.0096: both ten percent above what is measured, 0.115 and 0.0087; {NETWORKS}")
 def w_gradient(lab: Laboratory) -> Verdict:
     """The ratio of Definition F.1 (d)."""
     columns, relative = [], []
@@ -241,7 +241,7 @@ def w_gradient(lab: Laboratory) -> Verdict:
         inner = np.abs(SCALE.m1 * np.einsum("kab,kb->ka", run.tables["VV"], xi)).max(axis=1) / run.beta
         columns.append(_late(run, inner / run.g.mean(axis=1) * run.L))
         relative.append(_late(run, inner / run.g.mean(axis=1) / order) / np.log(_late(run, run.taus)) ** 2)
-    return _between(lab, {"ratio times L": (columns, 0.0, 0.02), "over the order and ln^2": (relative, 0.0, 1.0)})
+    return _between(lab, {"ratio times L": (columns, 0.0, 0.0096), "over the order and ln^2": (relative, 0.0, 0.127)})
 
 
 @book.claim("F.14", "Irrelevant words in phase 2", kind="order", uses=["E.18", "F.8"],
@@ -265,7 +265,7 @@ def irrelevant_late(lab: Laboratory) -> Verdict:
 
 @book.claim("F.15", "Irrelevant part of the output", kind="order", uses=["F.14"],
             statement=r"\Big|\sum_{l}\sum_{h:x_h\in\mathcal R}G(x_h)p_{l,h}\Big|\le O(1)",
-            reading=f"below 5 along networks; it grows like (L - k) alpha_i ln(tau) with the exact alpha_i of the hard margin, so O(1) up to poly(m) needs n above L ln(m); {NETWORKS}")
+            reading=f"below 2.96 along networks up to tau = 1000, ten percent above the measured 2.69; it grows like (L - k) alpha_i ln(tau) with the exact alpha_i of the hard margin, so O(1) up to poly(m) needs n above L ln(m); {NETWORKS}")
 def irrelevant_part(lab: Laboratory) -> Verdict:
     """The part along networks, and its exact growth at this n."""
     columns = []
@@ -274,7 +274,7 @@ def irrelevant_part(lab: Laboratory) -> Verdict:
         columns.append(_late(run, np.abs(np.einsum("knlh,knh->kn", run.attention, G)).max(axis=1)))
     exact = hard_margin(lab.family(L).substitute({"n": N}))
     growth = {c: float(abs(exact.direction[f"G_r{c}"])) * (L - len(setting.SPECIAL[c])) for c in (1, 2, 4)}
-    verdict = _between(lab, {"irrelevant part": (columns, 0.0, 5.0)})
+    verdict = _between(lab, {"irrelevant part": (columns, 0.0, 2.96)})
     return replace(verdict, sharpened=f"grows like {rounded(growth, 4)} ln(tau) on I1, I2, I4 at n = {N}, L = {L}: no constant serves all times")
 
 
@@ -320,9 +320,9 @@ def scores_late_again(lab: Laboratory) -> Verdict:
     return scores_late(lab)
 
 
-@cache
-def _widths(lab: Laboratory, tau: float) -> dict[int, tuple[float, float]]:
-    """Mean field at (n, L) = (12, 5): m -> (d p(q mu1, k mu2)/dt, largest change of keys and queries) at `tau`."""
+@shared
+def _widths(lab: Laboratory, tau: float) -> dict[int, tuple[float, float, float]]:
+    """Mean field at (n, L) = (12, 5): m -> (d p(q mu1, k mu2)/dt, largest change of keys and queries, loss) at `tau`."""
     rows = {}
     for m in (256, 1024, 4096):
         scale = setting.condition_one(5, m, 16, 0.3)
@@ -331,23 +331,27 @@ def _widths(lab: Laboratory, tau: float) -> dict[int, tuple[float, float]]:
         rate = dict(zip(run.names, run.system.compile(run.parameters)(0.0, run.end_state), strict=True))
         start = dict(zip(run.names, run.states[0], strict=True))
         change = max(abs(end[n] - start[n]) for n in run.names if n.startswith(("K_", "Q_"))) * scale.k0
-        rows[m] = (abs(rate["A_ss_other"]) * scale.B / 25, float(change))  # dp = p (1 - p) ds, in 1/L^2 at leading order
+        loss = float(values_along(run, run.system.observables["loss"], [tau])[0])
+        rows[m] = (float(rate["A_ss_other"]) * scale.B / 25, float(change), loss)  # dp = p (1 - p) ds, in 1/L^2 at leading order
     return rows
 
 
 @book.claim("F.17", "Softmax in phase 2", kind="order", uses=["F.16", "G.1"], expect="fails",
             statement=r"\partial_tp_{q\leftarrow\mu_1,k\leftarrow\mu_2}=\tfrac1{\sqrt m}\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1{L^2},\quad\max|\Delta p|\le O(1/L^2)",
             reading="sigma_0^2 m fixed: mean field at (n, L) = (12, 5), tau = 100, m = 256, 1024, 4096: the exponent in m of the rate must be -1/2 within 0.05; corrected exponent -1, as the proof has "
-                    "it; max |Delta p| L^2 below 1e-3 along networks")
+                    "it, with a constant in (0.176, 0.216), ten percent around the measured 0.196; max |Delta p| L^2 below 8.6e-7 along networks, ten percent above the measured 7.8e-7")
 def softmax_late(lab: Laboratory) -> Verdict:
-    """Exponent of the rate over widths."""
+    """Exponent of the rate over widths, and its signed constant."""
     rows = _widths(lab, 100.0)
-    law = fit_power_law(list(rows), [v for v, _ in rows.values()])
+    law = fit_power_law(list(rows), [abs(v) for v, _, _ in rows.values()])
+    k0 = setting.condition_one(5, 256, 16, 0.3).k0
+    constants = [v * m * 25 / (loss * k0) for m, (v, _, loss) in rows.items()]
     moved = max(float(np.abs(run.attention - run.attention[0]).max()) * L**2 for run in _runs(lab))
     printed = measured(abs(law.value + 0.5) < 0.05, {"exponent": law.value})
-    right = measured(abs(law.value + 1) < 0.05 and moved < 1e-3, {"exponent": law.value, "moved": moved}, exponent=law.value)
+    sized = min(constants) > 0.176 and max(constants) < 0.216 and moved < 8.6e-7
+    right = measured(abs(law.value + 1) < 0.05 and sized, {"exponent": law.value, "constants": rounded(constants), "moved": moved}, exponent=law.value)
     return printed.correcting(r"\partial_tp=\tfrac1m\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1{L^2}", right, "the score is A / sqrt(m), which brings the second root").with_constants(
-        exponent=rounded(law.value, 4), largest_change_times_L2=rounded(moved, 3))
+        exponent=rounded(law.value, 4), constants=str(rounded(constants, 4)), largest_change_times_L2=rounded(moved, 3))
 
 
 @book.claim("F.18", "Attention does not move the outputs", kind="order", uses=["F.17"],
@@ -361,15 +365,16 @@ def attention_part(lab: Laboratory) -> Verdict:
 
 @book.claim("F.19", "Keys and queries in phase 2", kind="order", uses=["C.4", "F.16"],
             statement=r"|\Delta\kappa|,|\Delta\rho|\le\widetilde O\Big(\tfrac{\sigma_0^2\sqrt m}{\sqrt m\,\sigma_1^2mm_1}\Big)",
-            reading="mean field at (n, L) = (12, 5), tau = 100, m = 256, 1024, 4096: below the order with constant 1, which falls like m^-2; from the mean start the change is of second order and falls faster")
+            reading="mean field at (n, L) = (12, 5), tau = 100, m = 256, 1024, 4096: below the order, which falls like m^-2, with constant 0.0147, ten percent above the measured "
+                    "0.0133 at m = 256; from the mean start the change is of second order and falls faster by an exponent within 0.05 of -1")
 def keys_late(lab: Laboratory) -> Verdict:
     """Changes of both Gram matrices against the order."""
     ratios = {}
-    for m, (_, change) in _widths(lab, 100.0).items():
+    for m, (_, change, _) in _widths(lab, 100.0).items():
         scale = setting.condition_one(5, m, 16, 0.3)
         ratios[m] = change / (scale.sigma0**2 / scale.B)
     law = fit_power_law(list(ratios), [r * 1.0 for r in ratios.values()])
-    return measured(max(ratios.values()) < 1, rounded(ratios), ratios=rounded(ratios, 3), exponent_beyond=rounded(law.value, 3))
+    return measured(max(ratios.values()) < 0.0147 and abs(law.value + 1) < 0.05, rounded(ratios), ratios=rounded(ratios, 3), exponent_beyond=rounded(law.value, 3))
 
 
 @book.claim("F.20", "Near-zero loss is reached in phase 2", kind="existence", uses=["F.1", "F.8"],
@@ -433,7 +438,7 @@ def theorem_phase_two_runs(lab: Laboratory) -> Verdict:
     taus = (0.0, *np.geomspace(5.0, 1000.0, 40).tolist())
     failing, times = {}, {}
     for m, c0, seed in product((128, 512, 2048), (0.1, 1.0), range(4)):
-        run = course.__wrapped__(lab, N, L, setting.condition_one(L, m, 16, c0), seed, taus)
+        run = new_course(lab, N, L, setting.condition_one(L, m, 16, c0), seed, taus)
         bad = [name for name, good in theorem_signs(run).items() if not good and name in MONOTONE]
         times[f"{m}, {c0}, {seed}"] = _margin_time(run)
         if bad:
@@ -545,10 +550,10 @@ def attention_share(lab: Laboratory) -> Verdict:
 @book.claim("Beyond.level3", "The kernel limit is reached", kind="order", beyond=True, uses=["Beyond.planar"],
             statement=r"\text{level 2}\to\text{level 3 as}\ m\to\infty",
             reading="(n, L) = (12, 5), c0 = 0.3, tau = 60, m1 = 16, m = 256, 1024, 4096: the distance of (G_s, G_c) of the mean-field flow from level 3 in the time tau (1 + eps2) falls with an exponent in "
-                    "m below -1")
+                    "m below -1; G_s is ahead of the limit by c / m^2 with c within ten percent of 230, a number set after measuring 229 to 230")
 def kernel_limit(lab: Laboratory) -> Verdict:
     """Mean field against the limit with beta_eff = beta + m1 k0."""
-    rows = []
+    rows, ahead = [], []
     for m in (256, 1024, 4096):
         scale = setting.condition_one(5, m, 16, 0.3)
         run = mean_field_run(lab, 12, 5, scale, 60.0)
@@ -556,5 +561,7 @@ def kernel_limit(lab: Laboratory) -> Verdict:
         limit = kernel_run(lab, 12, 5, 61.0 * 2).at(tau)
         names = lab.kernel(12, 5).names
         rows.append((m, max(abs(run.final[n] - limit[names.index(n)]) for n in ("G_s", "G_c"))))
+        ahead.append(float(run.final["G_s"] - limit[names.index("G_s")]) * m**2)
     law = fit_power_law([m for m, _ in rows], [v for _, v in rows])
-    return measured(law.value < -1, {"gaps": rounded([v for _, v in rows])}, gaps=rounded([v for _, v in rows], 4), exponent=rounded(law.value, 4))
+    fine = law.value < -1 and all(abs(c / 230 - 1) < 0.1 for c in ahead)
+    return measured(fine, {"gaps": rounded([v for _, v in rows]), "c": rounded(ahead, 4)}, c=rounded(ahead, 4), gaps=rounded([v for _, v in rows], 4), exponent=rounded(law.value, 4))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import sympy as sp
@@ -18,7 +19,22 @@ from odesys.sympy_bridge import from_sympy
 from odesys.verdicts import Evidence, Verdict, certified, measured, proved, refuted, undecided
 
 from ..balancing import balance_correction, hard_margin
-from ..enclosed import LAST, at_end, planar, trapping
+from ..enclosed import (
+    G_BAR,
+    HALF,
+    HIGH,
+    KAPPA,
+    LAST,
+    LOW,
+    PEAK,
+    RIGHT,
+    TURN,
+    at_end,
+    planar,
+    trapping,
+    write_crossings,
+    write_trapping,
+)
 from ..laboratory import Laboratory
 from ..trajectories import class_sums, planar_run, values_along
 from .book import book, rounded
@@ -26,12 +42,12 @@ from .book import book, rounded
 LIMIT = "n -> infinity and epsilon -> 0: the planar flow from zero, tau = beta t"
 
 
-def crossing_inside(found: tuple[Fraction, Fraction] | None, low: str, high: str) -> Verdict:
+def crossing_inside(found: tuple[Fraction, Fraction] | None, ends_printed: tuple[Fraction, ...]) -> Verdict:
     """A certified crossing time lies between two decimal numbers."""
     if found is None:
         return refuted({"crossing": "none"}, Evidence.CERTIFICATE)
     ends = {"low": f"{float(found[0]):.10f}", "high": f"{float(found[1]):.10f}"}
-    inside = Fraction(low) <= found[0] and found[1] <= Fraction(high)
+    inside = ends_printed[0] <= found[0] and found[1] <= ends_printed[1]
     return certified(**ends) if inside else refuted(ends, Evidence.CERTIFICATE)
 
 
@@ -70,7 +86,7 @@ def turn(lab: Laboratory) -> Verdict:
     node = p.above(Fraction(1))
     before = p.early.certify(-node)
     found = p.late.crossing(node)
-    return combine({"before": before, "time": crossing_inside(found, "3.56472", "3.56473")})
+    return combine({"before": before, "time": crossing_inside(found, TURN)})
 
 
 @book.claim("Beyond.trapped", "R stays between 1.2 and 1.54 for ever", kind="inequality", beyond=True, uses=["Beyond.turn"],
@@ -80,20 +96,19 @@ def turn(lab: Laboratory) -> Verdict:
 def trapped(lab: Laboratory) -> Verdict:
     """Compact part by enclosure, the rest by the trapping region."""
     p = planar(lab)
-    low, high = Fraction(6, 5), Fraction(154, 100)
-    found = p.late.crossing(p.above(low))
+    found = p.late.crossing(p.above(LOW))
     if found is None:
         return refuted({"R = 1.2": "never reached"}, Evidence.CERTIFICATE)
-    peak = p.late.certify(-p.above(Fraction(15307, 10000)))
+    peak = p.late.certify(-p.above(PEAK))
     passed = p.late.certify(-p.above(Fraction(15306, 10000)))
     g = {c: graph.call("sigmoid", -p.system.observables[f"margin_I{c}"]) for c in (1, 2, 4)}
     end = at_end(p.late, {"kappa": g[4] / g[2], "g2": g[2], "R": p.rates["z"] / p.rates["x"]})
     arrived = bool(end["kappa"] <= 0.05 and end["g2"] <= 0.24 and end["R"] > 1.2 and end["R"] < 1.54)
-    parts = {"T_0.5": crossing_inside(found, "4.88548", "4.88549"), "peak": peak, "stays above": _stays_above(lab, low, found[1]),
+    parts = {"T_0.5": crossing_inside(found, HALF), "peak": peak, "stays above": _stays_above(lab, LOW, found[1]),
              "arrives": certified() if arrived else undecided(f"R = {end['R']}, kappa = {end['kappa']}", Evidence.CERTIFICATE),
-             "never left": trapping(p.system, low, high, Fraction(1, 20), Fraction(6, 25))}
+             "never left": trapping(p.system, LOW, HIGH, KAPPA, G_BAR)}
     return combine(parts).with_constants(peak_between="1.5306 and 1.5307" if passed.as_stated == "fails" else "below 1.5306",
-                                         largest_C=float(1 - Fraction(15307, 20000)))
+                                         largest_C=float(1 - PEAK / 2))
 
 
 def _stays_above(lab: Laboratory, level: Fraction, since: Fraction) -> Verdict:
@@ -114,7 +129,7 @@ def classified(lab: Laboratory) -> Verdict:
     """Signs of the three margins along the enclosures."""
     p = planar(lab)
     seen = p.system.observables
-    parts = {"before": p.early.certify(-seen["margin_I2"]), "time": crossing_inside(p.late.crossing(seen["margin_I2"]), "12.97941", "12.97942")}
+    parts = {"before": p.early.certify(-seen["margin_I2"]), "time": crossing_inside(p.late.crossing(seen["margin_I2"]), RIGHT)}
     for c in (1, 4):
         parts |= {f"I{c}, early": p.early.certify(seen[f"margin_I{c}"]), f"I{c}, late": p.late.certify(seen[f"margin_I{c}"])}
     return combine({**parts, "for ever": trapped(lab)})
@@ -208,3 +223,15 @@ def finite_n_run(lab: Laboratory) -> Verdict:
     fine = abs(R - float(exact.R)) < 1e-3 and abs(loss - float(exact.loss_times_tau)) < 1e-3 and all(abs(slopes[k] - test[k]) < 1e-3 for k in forms)
     return measured(bool(fine), rounded({"R": R, "loss tau": loss, **slopes}), R=float(R), loss_tau=float(loss), slopes=rounded(slopes)).with_constants(
         exact_R=str(exact.R), exact_loss_tau=str(exact.loss_times_tau), exponent_I2=str(exact.test_exponents()[2]))
+
+
+@book.certificate("planar_crossings.json", "Beyond.turn", "Beyond.trapped", "Beyond.classified")
+def crossings_file(path: Path) -> None:
+    """The planar flow on [0, 100] with its crossing times."""
+    write_crossings(Laboratory(), path)
+
+
+@book.certificate("planar_trapping.json", "Beyond.trapped", "Beyond.classified")
+def trapping_file(path: Path) -> None:
+    """The boundary of the set in which the flow stays after tau = 100."""
+    write_trapping(Laboratory(), path)
