@@ -231,7 +231,7 @@ def test_time_of_fitting_constants(n_snr2: float, values: tuple[float, ...]) -> 
     assert found == pytest.approx(values, abs=6e-3)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("N", "value"), [(2, 800), (4, 855), (8, 907), (20, 980)])
 def test_phase_boundary_of_figure_1(N: int, value: float) -> None:
     case = Case(N, 16, 1024, 512, 30.0, 0.04 * 1024, 20.0, w2=1 / 3, kappa=512 / (256 * 3 * 1024))
@@ -245,7 +245,7 @@ def test_phase_boundary_of_lazy_attention_has_a_closed_form() -> None:
     assert mean_field.boundary(case, 0.01) == pytest.approx(theta / (1 - theta) * (1 + 1 / 16), rel=3e-4)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("mu", [30.0, 3.0])
 def test_mean_field_test_loss_is_that_of_wide_networks(mu: float) -> None:
     case = Case(8, 3, 6000, 3000, mu, 20.0, 4.0, sigma_V=1e-4 / mu)
@@ -275,7 +275,7 @@ def test_law_of_the_data() -> None:
     assert squares == pytest.approx([108.0, 12.0, 12.0], rel=0.06)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_fresh_points_have_the_law_of_a_network() -> None:
     """Margins of fresh samples in the span form against full matrices d x d_h moved by the same gradients."""
     case = Case(N=4, M=3, d=60, d_h=12, mu=4.0, noise=2.0, C_p=2.0, w2=0.7, kappa=0.4, sigma_V=0.02)

@@ -69,14 +69,14 @@ def test_the_table_lists_every_claim_and_the_proofs_have_no_circle() -> None:
     assert {c.id for c in book if c.expect == "fails"} == wrong
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_table_of_measured_verdicts() -> None:
     outcomes = verify(book, [c for c in book.select(level="quick") if c.id not in SHORT], silent)
     assert table(outcomes) == {o.claim.id: EXPECTED[o.claim.id] for o in outcomes}
     check_corrections(outcomes)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("id", ["Beyond.boundary", "Beyond.widths", "Abstract-error"])
 def test_long_claims(id: str) -> None:
     outcome = book.run(book[id])

@@ -10,7 +10,7 @@ import pytest
 from derivations.benign_overfitting import PAPER, figures, mean_field
 from odesys.paper import silent
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 
 def test_heat_map_follows_the_boundary() -> None:

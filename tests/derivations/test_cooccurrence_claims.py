@@ -125,7 +125,7 @@ def test_trapping_region() -> None:
     assert trapping(system, low, Fraction(149, 100), kappa, g).as_stated != "holds", "the limit 3/2 lies outside"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_table_of_verdicts(outcomes) -> None:
     found = {o.claim.id: (o.verdict.as_stated, str(o.verdict.evidence)) for o in outcomes}
     assert found == EXPECTED
@@ -136,7 +136,7 @@ def test_table_of_verdicts(outcomes) -> None:
     json.dumps([o.as_json() for o in outcomes], allow_nan=False)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_errata_are_generated(outcomes) -> None:
     text = errata_markdown(outcomes)
     for claim in MISPRINTS:
@@ -144,7 +144,7 @@ def test_errata_are_generated(outcomes) -> None:
     assert text.count("\n## ") == len(MISPRINTS) == errata_latex(outcomes).count(r"\item[")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_numbers_behind_the_constants(outcomes) -> None:
     found = {o.claim.id: o.verdict for o in outcomes}
     assert found["F.9"].constants["c"] == pytest.approx(17, abs=0.02)
