@@ -174,7 +174,7 @@ def test_large_K_systems_are_derived_through_the_family() -> None:
 # ---- figures -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("key", "name"), [("5", "fig5"), ("6", "fig6"), ("7", "fig7"), ("law", "law")])
 def test_figures_are_written(tmp_path: Path, key: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures_k, "STEPS", {3: 2500, 4: 300, 8: 300})
@@ -187,7 +187,7 @@ def test_figures_are_written(tmp_path: Path, key: str, name: str, monkeypatch: p
         assert np.abs(run["loss"] - (run["consistent"] + run["conflicting"]) / 2).max() < 1e-12
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_phase_diagram(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sheet = {0.2: (421.0, 557.9), 0.1: (545.5, 864.8), 0.05: (669.9, 1134.6)}
     for omega, (learned, second) in sheet.items():  # section 7, times since T1 = 3

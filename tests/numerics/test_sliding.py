@@ -500,7 +500,7 @@ def test_the_full_system_slides_on_all_copies_at_once() -> None:
     assert np.abs(full.at(times) - reduced.lift(quotient_run().at(times))).max() < 1e-8
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_finite_width_start_slides_on_separate_surfaces() -> None:
     flow_ = dynamics.full_flow("simultaneous", 3, 4)
     net = start_network(50, 2, {"K": 3, "omega": OMEGA, "b": BIAS})
