@@ -21,21 +21,21 @@ import numpy as np
 
 from . import blocks
 from .blocks import Block
-from .closure import Closure, Force, Term, close
+from .closure import Closure, Force, Term
 from .dictionary import Dictionary
 from .errors import ModelError, ParameterError, SymmetryError
 from .family import Family, Representatives
 from .family_layout import on_states, orbit_layout, pair_table, pin_of
 from .family_symmetry import TypeSymmetry, find_type_symmetries, is_type_symmetry
 from .field import BlockField, Layout, Segment
-from .flow import STEP_SIZE, check_names, check_weights, loss_blocks, parameter_names, path_layout, pin_gram
+from .flow import STEP_SIZE, close_model, loss_blocks, parameter_names, path_layout, pin_gram
 from .graph import Node, sym
 from .group_count import GROUPS, INFINITY, ONE_GROUP, SYMBOL, Groups, check_groups, whole_groups
 from .initial import infinite_width, network_values
 from .loss import Loss, as_loss
 from .model import AttentionModel
 from .orbit_algebra import OrbitAlgebra, PairSpace
-from .paths import Path, leaf_name, path_name, score_path, value_path
+from .paths import Path, leaf_name, path_name
 from .quotient import signed_orbits
 from .system import TIME, System
 
@@ -247,12 +247,8 @@ def _derive(family: Family, shape: ModelShape, train: Iterable[str], K: Any, los
     samples = Representatives(family, orbits, groups, family.window(orbits))
     model = shape(family.dictionary(samples.window))
     _check_model(family, model)
-    trained = (train,) if isinstance(train, str) else tuple(train or ())
-    carried = trained if carry is None else tuple(carry)
-    check_weights(model, trained, carried)
-    read = (value_path(model), score_path(model))
-    closure = close(read, frozenset(carried), exact_step=step)
-    check_names(model, closure)
+    trained, closure = close_model(model, train, carry, step)
+    read = closure.read
     lossed = as_loss(loss)
     spaces = {path: PairSpace(pin_of(family, model, path.left), pin_of(family, model, path.right))
               for path in closure.paths}

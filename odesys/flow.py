@@ -173,16 +173,23 @@ def gradient_descent(model: AttentionModel, data: Distribution, train: Iterable[
     return _derive(model, data, train, loss, carry, step=True)
 
 
+def close_model(model: AttentionModel, train: Iterable[str], carry: Iterable[str] | None,
+                step: bool) -> tuple[tuple[str, ...], Closure]:
+    """The trained weights, checked, and all paths that the motion of what the model reads brings in."""
+    trained = (train,) if isinstance(train, str) else tuple(train or ())
+    carried = trained if carry is None else tuple(carry)
+    check_weights(model, trained, carried)
+    closure = close((value_path(model), score_path(model)), frozenset(carried), exact_step=step)
+    check_names(model, closure)
+    return trained, closure
+
+
 def _derive(model: AttentionModel, data: Distribution, train: Iterable[str], loss: Any,
             carry: Iterable[str] | None, step: bool) -> Flow:
     if not isinstance(model, AttentionModel) or not isinstance(data, Distribution):
         raise ModelError("a flow is derived from an AttentionModel and a Distribution, in this order")
-    trained = (train,) if isinstance(train, str) else tuple(train or ())
-    carried = trained if carry is None else tuple(carry)
-    check_weights(model, trained, carried)
-    read = (value_path(model), score_path(model))
-    closure = close(read, frozenset(carried), exact_step=step)
-    check_names(model, closure)
+    trained, closure = close_model(model, train, carry, step)
+    read = closure.read
     loss = as_loss(loss)
     leaves = {leaf_name(model, path, k): blocks.leaf(leaf_name(model, path, k), _shape(model, path))
               for k in range(len(model.heads)) for path in closure.paths}

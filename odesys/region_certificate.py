@@ -17,7 +17,6 @@ that is accepted leaves a proof of what the file then states: a condition not ne
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -27,6 +26,7 @@ from . import graph
 from .enclosure import NARROW, Objective, prove_at_least
 from .errors import EquationError
 from .graph import Node
+from .output import write_text
 from .region import Ranges, Region, exact
 from .rows import Corners, extents, generators_of, role, with_roles
 from .separation import separate
@@ -57,13 +57,7 @@ def write(result: BoundResult, path: Path | str) -> None:
     if result.certificate is None:
         raise EquationError(f"there is no certificate to write: the bound has answer {result.answer} with evidence "
                             f"{result.evidence}; ask for keep_boxes=True where the answer holds by ball arithmetic")
-    target = Path(path)
-    draft = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        draft.write_text(json.dumps(result.certificate, indent=1) + "\n", encoding="utf-8")
-        os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
+    write_text(path, json.dumps(result.certificate, indent=1) + "\n")
 
 
 def certificate_of(model: Mapping[str, Node], parameters: Mapping[str, Any], weights: Sequence[Mapping[str, Fraction]],

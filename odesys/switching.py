@@ -32,6 +32,7 @@ from .field import ScalarField
 from .graph import Node
 from .sympy_bridge import to_sympy
 from .system import TIME, System
+from .zero import zero_test
 
 EXACT_LIMIT = 3  # surfaces of an exact sliding field: Cramer's rule
 SHORT = 12  # nodes of a surface that is named by its own text
@@ -147,11 +148,9 @@ def _dot(row: Sequence[Node], column: Sequence[Node]) -> Node:
 
 def _check_affine(system: System, chosen: list[int], full: System, closed: System, columns: list[list[Node]]) -> None:
     """With up to three gates, corner values agree with the affine field if the mixed differences vanish exactly."""
-    import sympy as sp
-
     for k, node in enumerate(full.nodes if len(chosen) > 1 else ()):
         mixed = graph.add([node, -closed.nodes[k], *(-column[k] for column in columns)])
-        if mixed is not graph.ZERO and sp.simplify(to_sympy(mixed)) != 0:
+        if zero_test(mixed).answer != "zero":
             raise EquationError(
                 f"the equation of {system.names[k]} has products of gates of different surfaces: the sliding field has "
                 f"no rational closed form; integrate follows it with gates found numerically")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from numerics.iterate import iterate
-from numerics.plotting import draw_layers, figure, save
+from numerics.plotting import figure, save
 from odesys.paper import Progress, silent
 from odesys.workers import cores
 
@@ -197,16 +197,11 @@ def _appendix(key: str, title: str, folder: Path) -> list[Path]:
 
 def figure_proof(folder: Path, progress: Progress = silent) -> list[Path]:
     """Which claim rests on which, coloured by verdict."""
-    from odesys.verification import verify
+    from numerics.proof_graph import draw_proof_graph
 
     from .claims import book
 
-    outcomes = {o.claim.id: o for o in verify(book, book.select(level="quick"), progress)}
-    colours = {"holds": "#b7e1b0", "fails": "#f4b6b0", "undecided": "#f2e2a0"}
-    graph = book.proof_graph().subgraph(outcomes)
-    fig = draw_layers(graph, {i: colours[o.verdict.as_stated] for i, o in outcomes.items()},
-                      {text: colour for text, colour in colours.items()}, "Benign overfitting: what rests on what")
-    return save(fig, folder, "proof")
+    return draw_proof_graph(book, folder, progress, name="proof")
 
 
 def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:

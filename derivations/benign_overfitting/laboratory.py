@@ -8,11 +8,11 @@ mutations but ``weight`` keep the symmetries, so the mean-field systems of broke
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache, wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from odesys import (
 )
 from odesys.errors import IntegrationError, OdesysError
 from odesys.field import BlockField, ScalarField
+from odesys.laboratory import BaseLaboratory
 
 from . import dynamics, mean_field, setting, span
 from .setting import Case
@@ -52,9 +53,6 @@ MUTATIONS = {
 }
 BROKEN = {"flip": ("KQ", -1), "keys": ("KK", 2), "values": ("wOV", 2)}
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
 #: training sets of the runs by the recursion: P = 14 tokens, 420 scalars
 BENIGN = Case(N=6, M=3, d=4000, d_h=1500, mu=36.0, noise=20.0, C_p=4.0, sigma_V=1e-5)
 HARMFUL = replace(BENIGN, mu=2.5)
@@ -64,19 +62,14 @@ EPS, STEPS, SEED = 0.05, 3000, 11
 LONGEST = 3000  # solver steps of a mean-field run; the paper's own take a few hundred
 
 
-class Laboratory:
+class Laboratory(BaseLaboratory):
     """Model, data, toy systems, mean field and runs, possibly mutated."""
 
-    def __init__(self, mutation: str = "") -> None:
-        if mutation and mutation not in MUTATIONS:
-            raise OdesysError(f"the mutation {mutation!r} is not known; there are {', '.join(MUTATIONS)}")
-        self.mutation = mutation
-        self.reads: set[str] = set()
+    mutations = MUTATIONS
 
-    def changes(self, part: str) -> bool:
-        """True if the mutation makes this part any different, or if the part can not be compared."""
-        mine, paper = _part(self.mutation, part), _part("", part)
-        return mine is None or mine != paper
+    def part(self, name: str) -> Any:
+        """A part in a form that can be compared; None if there is nothing to compare."""
+        return _part(self.mutation, name)
 
     def samples(self, N: int, M: int) -> list[tuple[tuple[str, ...], int]]:
         """Tokens and label of each training sample."""
@@ -167,28 +160,6 @@ class Record:
         if not places.size:
             raise IntegrationError("no token dominates by 3 M in this run", time=float(self.steps[-1]))
         return int(places[0])
-
-
-def shared(function: Callable[Concatenate[Laboratory, P], T]) -> Callable[Concatenate[Laboratory, P], T]:
-    """Compute once for each mutation, also where that ends in an error; who uses it reads what the computation read."""
-    known: dict[Any, tuple[T | OdesysError, set[str]]] = {}
-
-    @wraps(function)
-    def call(lab: Laboratory, *args: P.args, **options: P.kwargs) -> T:
-        key = lab.mutation, args, tuple(sorted(options.items()))
-        if key not in known:
-            inner = Laboratory(lab.mutation)
-            try:
-                known[key] = function(inner, *args, **options), inner.reads
-            except OdesysError as error:
-                known[key] = error, inner.reads
-        value, reads = known[key]
-        lab.reads |= reads
-        if isinstance(value, OdesysError):
-            raise value.with_traceback(None)
-        return value
-
-    return call
 
 
 @cache

@@ -21,6 +21,7 @@ from odesys import System, graph
 from odesys.errors import EquationError
 from odesys.graph import Node
 from odesys.sympy_bridge import to_sympy
+from odesys.zero import zero_test
 
 from .setting import PROBABILITY
 
@@ -79,7 +80,7 @@ def read_off(system: System) -> tuple[sp.Matrix, sp.Matrix]:
             atom = graph.call("sigmoid", -forms[c])
             K[k, j] = to_sympy(_coefficient(node, atom))
             left = left - _coefficient(node, atom) * atom
-        if sp.simplify(to_sympy(left)) != 0:
+        if zero_test(left).answer != "zero":
             raise EquationError(f"the equation of {system.names[k]} is not a combination of the logistic factors")
     return K, phi
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from numerics.finite_width import descent_run, outputs
 from numerics.iterate import iterate
-from numerics.plotting import draw_layers, figure, save
+from numerics.plotting import figure, save
 from odesys.paper import Progress
 
 from . import balancing, dynamics, protocol, setting
@@ -224,27 +224,13 @@ def figure_finite_n(folder: Path, progress: Progress) -> list[Path]:
     return save(fig, folder, "finite_n")
 
 
-VERDICT_COLOURS = {
-    "holds, proof": "#9fd3a8", "holds, certificate": "#a9cfe8", "holds, measurement": "#f3e3a2",
-    "fails as printed": "#eeaaa3", "undecided": "#bbbbbb", "not run": "#eeeeee",
-}
-
-
 def figure_proof(folder: Path, progress: Progress) -> list[Path]:
     """The proof graph of the paper, every claim coloured by its verdict at level quick."""
-    from odesys.verification import verify
+    from numerics.proof_graph import draw_proof_graph
 
     from .claims import book
 
-    outcomes = verify(book, book.select(level="quick"), progress)
-    kinds = {}
-    for outcome in outcomes:
-        holds = f"{outcome.verdict.as_stated}, {outcome.verdict.evidence}"
-        kinds[outcome.claim.id] = "fails as printed" if outcome.verdict.as_stated == "fails" else holds
-    other = VERDICT_COLOURS["undecided"]
-    colours = {claim.id: VERDICT_COLOURS.get(kinds.get(claim.id, "not run"), other) for claim in book}
-    fig = draw_layers(book.proof_graph(), colours, VERDICT_COLOURS, f"{book.paper}: what rests on what")
-    return save(fig, folder, "proof_graph")
+    return draw_proof_graph(book, folder, progress)
 
 
 def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:

@@ -120,8 +120,8 @@ def dimension_needed(lab: Laboratory) -> Verdict:
     d, l = sp.symbols("d l", positive=True)
     point = {N_: 10, l: 9, d: 4 * 10 * 3}
     left, right = (2 * N_ * sp.sqrt(d * l)).subs(point), (d / 2).subs(point)
-    needed = sp.simplify((2 * N_ * sp.sqrt(d * l)).subs(d, 16 * N_**2 * l) - (16 * N_**2 * l) / 2)
-    monotone = sp.simplify(sp.diff(d / (2 * sp.sqrt(d * l)), d))  # d / sqrt(d) grows, so larger d keeps it
+    needed = sp.expand((2 * N_ * sp.sqrt(d * l)).subs(d, 16 * N_**2 * l) - (16 * N_**2 * l) / 2)
+    monotone = sp.expand(sp.diff(d / (2 * sp.sqrt(d * l)), d))  # d / sqrt(d) grows, so larger d keeps it
     fixed = proved() if needed == 0 and monotone.is_positive else refuted({"difference": str(needed)})
     verdict = proved() if left <= right else refuted({"N": 10, "l": 9, "d": 120, "left": str(left), "right": str(right)})
     return verdict.correcting(r"\sqrt d\ge4N\sqrt{\log(4N^2M^2/\delta)},\ \text{i.e. }d\ge16N^2\log(4N^2M^2/\delta)", fixed, "the square root was taken on one side only")
@@ -155,7 +155,7 @@ def exit_of_stage_one(lab: Laboratory) -> Verdict:
     upper = H_ + time * 2 * ETA * C2 * NOISE / N_ * W2
     tight = identity({"difference": from_sympy(sp.together(lower - 3 * M_ * upper))}, positive=("M", "N", "eta", "w2", "mu2", "noise", "C2", "h"))
     rates = _rates(lab)
-    slack = [sp.simplify(rates["v_s"] / (MU2 * W2) - sp.Rational(1, 30)), sp.simplify(2 / N_ - rates["v_2"] / (C2 * NOISE * W2)) * N_]
+    slack = [sp.cancel(rates["v_s"] / (MU2 * W2) - sp.Rational(1, 30)), sp.cancel(2 / N_ - rates["v_2"] / (C2 * NOISE * W2)) * N_]
     obeyed = proved() if all(s.is_positive for s in slack) else refuted({"rates": {k: str(v) for k, v in rates.items()}})
     run = lab.descent("benign")
     place = run.exit(0)
@@ -180,8 +180,8 @@ def exit_harmful(lab: Laboratory) -> Verdict:
     upper = H_ + time * 2 * ETA * NOISE / (N_ * M_) * W2
     tight = identity({"difference": from_sympy(sp.together(lower - 3 * M_ * upper))}, positive=("M", "N", "eta", "w2", "noise", "C2", "h"))
     rates = _rates(lab)
-    slack = [sp.simplify(rates["v_2"] / (C2 * NOISE * W2) * N_ - sp.Rational(1, 12)),
-             sp.simplify(sp.Rational(2, 3) - rates["v_s"].subs(MU2, 4 * NOISE / N_) * N_ / (NOISE * W2)), sp.simplify(sp.Rational(2, 3) - rates["v_w"] * N_ / (NOISE * W2))]
+    slack = [sp.cancel(rates["v_2"] / (C2 * NOISE * W2) * N_ - sp.Rational(1, 12)),
+             sp.cancel(sp.Rational(2, 3) - rates["v_s"].subs(MU2, 4 * NOISE / N_) * N_ / (NOISE * W2)), sp.cancel(sp.Rational(2, 3) - rates["v_w"] * N_ / (NOISE * W2))]
     obeyed = proved() if all(s.is_positive for s in slack) else refuted({"rates": {k: str(v) for k, v in rates.items()}})
     run = lab.descent("harmful")
     place = run.exit(1)
@@ -195,7 +195,7 @@ def exit_harmful(lab: Laboratory) -> Verdict:
 def growth_of_noise_value(lab: Laboratory) -> Verdict:
     """Constants from the quoted bounds, and the derived rate."""
     slope, square = sp.Rational(49, 100), sp.Rational(1, 2)
-    rate = sp.simplify(_rates(lab)["v_2"] * N_ * 3 / (C2 * NOISE * W2))
+    rate = sp.cancel(_rates(lab)["v_2"] * N_ * 3 / (C2 * NOISE * W2))
     fixed = proved(rate=str(rate)) if rate == sp.Rational(1, 2) else refuted({"rate": str(rate)})
     verdict = proved() if slope * square >= sp.Rational(1, 4) else refuted({"-l'": "49/100", "|xi|^2 / (sigma~_p^2 d)": "1/2", "rate": str(slope * square)})
     return verdict.correcting(r"\Delta\rho_{V,n,2}=\tfrac{\eta\tilde\sigma_p^2d}{2NM}(1-o(1))", fixed, "|xi|^2 = (1 + o(1)) sigma~_p^2 d, so the rate is twice what is needed")
@@ -247,14 +247,14 @@ def stage_two_bounds(lab: Laboratory) -> Verdict:
     point |= {t.V[token]: num(0) for token in t.places[1][1:]}
     value = to_sympy(graph.substitute([node], point)[0])
     slope = to_sympy(graph.substitute([t.slope(0)], point)[0])
-    ratio = sp.nsimplify(sp.simplify(value / (slope * sp.Symbol("m_2", real=True) / (2 * M) * sp.Rational(1, M) * sp.Rational(1, M))))
+    ratio = sp.cancel(value / (slope * sp.Symbol("m_2", real=True) / (2 * M) * sp.Rational(1, M) * sp.Rational(1, M)))
     witness = {"M": M, "(V_j - f) / (V_+ phi_1)": str(ratio)}
     verdict = proved() if ratio <= -sp.Rational(1, 2) else refuted(witness)
     m, u = sp.Symbol("M", positive=True), sp.Symbol("u", positive=True)
     # largest V_j - f over |V_k| <= u, attention phi_1, phi_j and the rest: u (2 - phi_1 - 2 phi_j) - phi_1 V_+, u = V_+ / (3M)
-    extreme = sp.simplify((u * (2 - 1 / m - 2 / m) - 3 * m * u / m) / (3 * m * u / m))
-    one_third = sp.simplify(-(sp.Rational(1, 3) + 1 / m) - extreme)
-    agree = sp.simplify(ratio - extreme.subs(m, M)) == 0
+    extreme = sp.cancel((u * (2 - 1 / m - 2 / m) - 3 * m * u / m) / (3 * m * u / m))
+    one_third = sp.cancel(-(sp.Rational(1, 3) + 1 / m) - extreme)
+    agree = sp.cancel(ratio - extreme.subs(m, M)) == 0
     fixed = proved(constant="-(1/3 + 1/M)") if one_third == 0 and agree else refuted({"extreme": str(extreme), "derived": str(ratio)})
     return verdict.correcting(r"V_j-f_l\le-(\tfrac13+\tfrac1M)V_+\varphi_{l1}\ \text{at noise attention }\le1/M;\ \text{so }\tfrac14\text{ works for every }M", fixed,
                               "the dropped terms V_{n,k}, k != j, are of the same order; the sign survives")
@@ -269,8 +269,8 @@ def factor_in_the_chain(lab: Laboratory) -> Verdict:
     right = sp.Rational(3, 4) * 3 * M_ * v / M_
     left = 2 * M_ * v
     at_two = (right - left).subs(M_, 2)
-    fixed = proved() if sp.simplify(right - 2 * v).is_positive else refuted({"difference": str(right - 2 * v)})
-    verdict = proved() if at_two.is_nonnegative else refuted({"M": 2, "left": "4 |V|", "right": "9/4 |V|"})
+    fixed = proved() if sp.cancel(right - 2 * v).is_positive else refuted({"difference": str(right - 2 * v)})
+    verdict = proved() if at_two.is_nonnegative else refuted({"M": 2, "v": "|V|", "left": str(left.subs(M_, 2)), "right": str(right)})
     return verdict.correcting(r"2\max_l|V_{n,l}|", fixed, "as in the parallel chain for alpha_{n,i,n,j}")
 
 
@@ -293,9 +293,9 @@ def gaps_after_stage_two(lab: Laboratory) -> Verdict:
     """Powers of L after substitution, with and without the logarithm in T2."""
     L, root = sp.symbols("L root", positive=True)
     law = ETA**2 * MU2**2 * W2 * root / (N_ * L**2)
-    with_log = sp.simplify(law / (ETA * MU2 * W2 * L) ** 2)
-    without = sp.simplify(law / (ETA * MU2 * W2) ** 2)
+    with_log = sp.cancel(law / (ETA * MU2 * W2 * L) ** 2)
+    without = sp.cancel(law / (ETA * MU2 * W2) ** 2)
     powers = {"with": sp.degree(1 / with_log, L), "without": sp.degree(1 / without, L)}
-    fixed = proved(powers={k: int(v) for k, v in powers.items()}) if sp.simplify(with_log - root / (N_ * W2 * L**4)) == 0 else refuted({"found": str(with_log)})
+    fixed = proved(powers={k: int(v) for k, v in powers.items()}) if sp.cancel(with_log - root / (N_ * W2 * L**4)) == 0 else refuted({"found": str(with_log)})
     verdict = proved() if 3 in powers.values() else refuted({"power of L": {k: int(v) for k, v in powers.items()}})
     return verdict.correcting(r"d_h^{1/2}/(N\|w_O\|^2\mathcal L^4)", fixed, "4 with the logarithm in T_2, 2 without it; never 3")

@@ -14,10 +14,11 @@ from odesys import graph
 from odesys.errors import IntegrationError
 from odesys.evidence import equal
 from odesys.graph import ONE, ZERO, Node, sym
+from odesys.laboratory import shared
 from odesys.sympy_bridge import from_sympy, to_sympy
 from odesys.verdicts import Verdict, certified, measured, proved, refuted
 
-from ..laboratory import Laboratory, shared
+from ..laboratory import Laboratory
 from ..protocol import attention, columns_of
 from ..setting import Case
 from .book import NUMBERS, book, rounded

@@ -10,8 +10,8 @@ from odesys import graph
 from odesys.claims import combine
 from odesys.evidence import identity
 from odesys.graph import Node, sym
-from odesys.sympy_bridge import to_sympy
-from odesys.verdicts import Evidence, Verdict, proved, refuted, undecided
+from odesys.sympy_bridge import from_sympy, to_sympy
+from odesys.verdicts import Evidence, Verdict, proved, refuted
 
 from ..laboratory import Laboratory
 from ..trajectories import class_sums
@@ -149,8 +149,8 @@ def root_interval(lab: Laboratory) -> Verdict:
     root = -h / 2 + sp.sqrt(h**2 / 4 + 2)
     ends = [root.subs(h, sp.Rational(1, 2)) - (sp.sqrt(33) - 1) / 4, root.subs(h, -sp.Rational(1, 2)) - (sp.sqrt(33) + 1) / 4]
     falls = sp.diff(root, h) + root / (2 * sp.sqrt(h**2 / 4 + 2))
-    exact = all(sp.simplify(e) == 0 for e in [*ends, falls])
-    return combine({**parts, "ends": proved(ends="(sqrt(33) -+ 1)/4") if exact else undecided(f"{ends}, {falls}")}).with_constants(
+    exact = identity({"low": from_sympy(ends[0]), "high": from_sympy(ends[1]), "slope": from_sympy(falls)})
+    return combine({**parts, "ends": exact.adding(ends="(sqrt(33) -+ 1)/4")}).with_constants(
         low=float((sp.sqrt(33) - 1) / 4), high=float((sp.sqrt(33) + 1) / 4))
 
 
@@ -267,7 +267,7 @@ def loss_ratio(lab: Laboratory) -> Verdict:
     target = graph.exp(u) * graph.call("log", 1 + graph.exp(-u)) - 1
     z = sp.Symbol("u", real=True)
     limit = sp.limit(sp.log(1 + sp.exp(-z)) * (1 + sp.exp(z)), z, sp.oo)
-    at_zero = sp.simplify(sp.log(2) * 2 - (sp.log(1 + sp.exp(-z)) * (1 + sp.exp(z))).subs(z, 0))
+    at_zero = sp.expand(sp.log(2) * 2 - (sp.log(1 + sp.exp(-z)) * (1 + sp.exp(z))).subs(z, 0))
     ends = proved(limit=str(limit)) if (limit, at_zero) == (1, 0) else refuted({"limit": str(limit), "at zero": str(at_zero)})
     return combine({"slope": identity({"slope": slope - target}), "ends": ends}).with_constants(low=1, high="2 ln 2")
 
