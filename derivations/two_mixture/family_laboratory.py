@@ -20,7 +20,7 @@ from odesys.graph import sym
 from . import dynamics, setting
 from .laboratory import BROKEN, broken
 
-KNOWN = ("", "sign", "bias", "weight", "swap", "labels", "consistent", "repeat", *BROKEN)
+KNOWN = ("", "sign", "bias", "weight", "swap", "labels", "consistent", "repeat", "templates", *BROKEN)
 
 
 def templates(mutation: str, stage: str) -> list[Template]:
@@ -30,7 +30,7 @@ def templates(mutation: str, stage: str) -> list[Template]:
         rows[1] = (*rows[1][:3], Fraction(2))
     if mutation == "labels":
         rows = [(s, r, y if s == r else -y, w) for s, r, y, w in rows]
-    if mutation == "consistent":
+    if mutation in ("consistent", "templates"):
         rows = [(s, r, y, 2 * w if s == r else w) for s, r, y, w in rows]
     if mutation == "swap":
         (s, r, y, w), (s2, r2, y2, w2) = rows[1], rows[-1]

@@ -36,6 +36,7 @@ MUTATIONS = {
     "consistent": "consistent samples count twice",
     "repeat": "every sample repeats its own classification signal",
     "start": "key self-scores start twice as large",
+    "templates": "consistent templates of the family count twice, the samples listed for K = 2 do not",
     # derived equations of both heads
     "own": "each head moves as if the samples of its own label counted twice",
     "flip": "scores move backwards",

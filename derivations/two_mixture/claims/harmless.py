@@ -72,13 +72,15 @@ def explain(book: ClaimBook) -> None:
                   "this task is learnt as well, and the near symmetry is lost as well")
 
     # every K
+    book.harmless("bias consistent double flip labels neurons repeat", "Beyond.K.two", "it changes the family and the listed samples alike, and the statement is that they agree")
+    book.harmless("bias consistent labels neurons repeat", "Beyond.K.stage1", "it changes the family and the listed samples alike, and the statement is that they agree")
     book.harmless("labels", "Beyond.K.T_half",
                   "at uniform attention the terms of the conflicting samples cancel in pairs, whatever their common sign")
     book.harmless("bias", "Beyond.K.kappa Beyond.K.frozen Beyond.K.limit",
                   "for given gates the bias enters the equations only inside the margins, and the statement is about those")
     book.harmless("double", "Beyond.K.kappa Beyond.K.frozen", "it is about the force, which is read off the score equations")
-    book.harmless("consistent double neurons", "Beyond.K.limit Beyond.K.linear Beyond.K.near_symmetry",
+    book.harmless("consistent templates double neurons", "Beyond.K.limit Beyond.K.linear Beyond.K.near_symmetry",
                   "factors that do not depend on K change neither orders in K nor the sector that stays small")
-    book.harmless("consistent neurons", "Beyond.K.T2", "it changes n_c and n_v at T1, and the statement is for every T1")
+    book.harmless("consistent templates neurons", "Beyond.K.T2", "it changes n_c and n_v at T1, and the statement is for every T1")
     book.harmless("labels repeat own flip double groups", "E.2/region-none",
                   "a wide region holds a point against growth in this system too, and the statement is about one point")

@@ -43,7 +43,6 @@ def same_variables(lab: Laboratory) -> Verdict:
 
 
 @book.claim("Beyond.K.two", "For K = 2 it is the enumerated system", kind="identity", beyond=True, uses=["Beyond.K.sizes", "B.2"],
-            apart="a mutation changes both systems alike",
             statement=r"F_K(x)|_{K=2}=F_{\text{enumerated}}(x)",
             reading="all 22 equations of simultaneous training, L = 3: the expressions derived with K as a symbol, K = 2 inserted, against "
                     "the quotient of the 80 enumerated equations")
@@ -68,7 +67,7 @@ def _phases(lab: Laboratory) -> StageOne | EquationError:
 
 
 @book.claim("Beyond.K.stage1", "Stage 1 is K/2 times slower and otherwise the same", kind="identity", beyond=True,
-            uses=["Beyond.K.two", "D.1", "D.5"], apart="a mutation changes both systems alike",
+            uses=["Beyond.K.two", "D.1", "D.5"],
             statement=r"K\,\dot n\ \text{does not contain}\ K:\quad n^{(K)}(t)=n^{(2)}(2t/K)",
             reading="L = 3, uniform attention, every gate pattern: K times the derived equation of n_c and n_v with K a symbol equals "
                     "twice the equation of the enumerated system with two groups")
