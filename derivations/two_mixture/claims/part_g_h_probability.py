@@ -19,7 +19,6 @@ from .. import setting
 from ..laboratory import Laboratory
 from .book import book
 
-
 WIDTHS = (1, 4, 16, 64, 128, 1024, 10**4, 10**5)
 PRECISIONS = (64, 256, 1024)  # bits: incomplete gamma functions of large order cancel
 LEVELS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
