@@ -6,7 +6,7 @@ For independent standard Gaussian vectors of length m,
            \mathbb E e^{\lambda x^\top y} = (1-\lambda^2)^{-m/2},
 
 so by Markov's inequality the mean of m terms exceeds t with probability at most :math:`e^{-m E}`, where E is one of the
-exponents below at any admissible :math:`\lambda`; they are expressions, so that a bound can be proved for all m at once.
+exponents below at any admissible :math:`\lambda`; they are expressions, so a bound can be proved for all m at once.
 """
 
 from __future__ import annotations
