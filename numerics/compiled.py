@@ -1,7 +1,7 @@
 """Flows run whole in compiled code: field, switches and events in one function, for long runs and for many of them.
 
-The results are those of `numerics.integrate` to the tolerance asked for, and `integrate` stays the reference: slides, and
-points where several surfaces meet, are handed over to it. Without numba the same text runs as plain Python.
+The results are those of `numerics.integrate` to the tolerance asked for, and `integrate` stays the reference: slides,
+and points where several surfaces meet, are handed over to it. Without numba the same text runs as plain Python.
 """
 
 from __future__ import annotations
@@ -92,7 +92,8 @@ class CompiledFlow:
 
     def _checked(self, x0: Any, parameters: Mapping[str, Any] | None,
                  t_span: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, float, float]:
-        x = x0 if isinstance(x0, np.ndarray) and x0.dtype == float else np.array(state_vector(self.system, x0), dtype=float)
+        given = x0 if isinstance(x0, np.ndarray) else state_vector(self.system, x0)
+        x = np.ascontiguousarray(given, dtype=float)
         if x.shape != (self.system.dimension,) or not np.isfinite(x).all():
             raise ParameterError(f"the start must be {self.system.dimension} finite numbers")
         t0, t1 = float(t_span[0]), float(t_span[1])
@@ -160,8 +161,9 @@ class CompiledFlow:
                 events.append(Event(spec.name, "user", when, detail))
         stop = f"event:{self.specs[out.index].name}" if out.status == dop853.EVENT else "end"
         cost = Cost(out.evaluations, 0, out.steps, seconds, out.evaluations)
-        return Trajectory(self.system, bound, times, states, out.t, out.x, tuple(sorted(events, key=lambda e: e.time)), stop, cost,
-                          OdeSolution(times, pieces) if pieces else None)
+        solution = OdeSolution(times, pieces) if pieces else None
+        happened = tuple(sorted(events, key=lambda e: e.time))
+        return Trajectory(self.system, bound, times, states, out.t, out.x, happened, stop, cost, solution)
 
 
 class _Outcome:
@@ -170,7 +172,7 @@ class _Outcome:
     def __init__(self, t: float, x: np.ndarray, gates: np.ndarray, side: np.ndarray, n: int, keep: bool) -> None:
         self.t, self.x, self.gates, self.side, self._rows = t, x, gates, side, ROOM if keep else 0
         self.status, self.index, self.steps, self.evaluations, self._h = dop853.ROOM, -1, 0, 0, 0.0
-        self._parts: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
+        self._parts: list[list[np.ndarray]] = []
 
     def advance(self, field: int, watch: int, p: np.ndarray, t_end: float, rtol: float, atol: np.ndarray,
                 width: np.ndarray, movable: np.ndarray, directions: np.ndarray, terminal: np.ndarray,
@@ -183,7 +185,7 @@ class _Outcome:
             directions, terminal, max_steps - self.steps, *room)
         self.steps += steps
         self.evaluations += evaluations
-        self._parts.append((*(array[:kept] for array in room[:3]), room[3][:happened]))
+        self._parts.append([*(array[:kept] for array in room[:3]), room[3][:happened]])
 
     @property
     def kept(self) -> list[np.ndarray]:

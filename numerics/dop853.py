@@ -180,15 +180,15 @@ def widths(watch, t, x, p, g, work, values, other, out):
 @njit(cache=True)
 def run(field, watch, t, x, p, g, t_end, rtol, atol, h_abs, side, width, movable, directions, terminal, max_steps,
         knots, states, tables, happenings):
-    """Integrate to `t_end`, a terminal event, where the reference integrator has to go on, or until the room is used up.
+    """Integrate to `t_end`, a terminal event, where the reference integrator has to go on, or until the room is full.
 
     field, watch : addresses of machine code.
     x, g, side, width : state, gates, and for each watched value the side of zero it is on (0: not yet left) and the
         width of its zero; all are moved along in place.
-    movable, directions, terminal : which watched values can change; for each event its direction and if it ends the run.
+    movable, directions, terminal : which watched values can change; of each event its direction and if it ends the run.
     h_abs : step to try first; 0 to choose one.
-    knots, states, tables, happenings : room for what is to be kept of every step (end, start and length of the step; the
-        state; the polynomial), and for (time, index, direction) of what happens; no room for knots: steps are not kept.
+    knots, states, tables, happenings : room for what is to be kept of every step (end, start and length of the step;
+        the state; the polynomial), and for (time, index, direction) of what happens; without room steps are not kept.
     Gives status, index, t, next step, steps, evaluations, number of knots and of happenings.
     """
     n, count, keep = x.size, side.size, knots.shape[0] > 0
@@ -260,11 +260,12 @@ def run(field, watch, t, x, p, g, t_end, rtol, atol, h_abs, side, width, movable
                         side[i] = 1.0 if values[i] > 0 else -1.0
                         if i < surfaces and side[i] != 2 * g[i] - 1:
                             denied = True
-                elif side[i] * values[i] <= 0:
-                    if i < surfaces or (terminal[i - surfaces] and directions[i - surfaces] * side[i] <= 0):
-                        place = root_part(watch, t, x, p, g, h, F, left, right, i, side[i], work, spare)
-                        if place < part_found or found < 0:
-                            found, part_found = i, place
+                    continue
+                ends = i < surfaces or (terminal[i - surfaces] and directions[i - surfaces] * side[i] <= 0)
+                if ends and side[i] * values[i] <= 0:
+                    place = root_part(watch, t, x, p, g, h, F, left, right, i, side[i], work, spare)
+                    if place < part_found or found < 0:
+                        found, part_found = i, place
             for i in range(surfaces, count):  # events that are passed on the way
                 j = i - surfaces
                 if side[i] * values[i] < 0 and not (terminal[j] and directions[j] * side[i] <= 0):

@@ -1,7 +1,7 @@
 """Compiled code on disk, one file a piece, under the hash of what it was compiled from.
 
-The folder is ``$ODESYS_CACHE``, by default ``odesys`` in the user's cache folder. What is read from it is run, so it has
-to be the user's alone; where it is not, or can not be written, nothing is kept and everything is compiled anew.
+The folder is ``$ODESYS_CACHE``, by default ``odesys`` in the user's cache folder. What is read from it is run, so it
+has to be the user's alone; where it is not, or can not be written, nothing is kept and everything is compiled anew.
 A file starts with the hash of the rest: half a file, or another one, is not taken.
 """
 

@@ -354,7 +354,7 @@ class CompiledBlocks(Compiled):
 
 
 def compile_system(system: System, parameters: Mapping[str, Any], backend: str = "auto") -> Compiled:
-    """Bind parameters and choose a back end: ``scalar``, ``native`` (or ``numba``), ``block``, or by size (``auto``)."""
+    """Bind parameters and choose a back end: ``scalar``, ``native`` (or ``numba``), ``block``, or by size."""
     values = bind_parameters(system, parameters)
     if backend == "auto":
         has_blocks = isinstance(system.field, BlockField)

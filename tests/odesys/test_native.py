@@ -15,8 +15,9 @@ x, y, t, c = sp.symbols("x y t c")
 
 
 @pytest.mark.parametrize("expression", [
-    sp.exp(x) / (1 + sp.exp(-2 * y)), sp.log(2 + x**2) * sp.sin(y) - sp.cos(x) * sp.tan(y / 3), sp.tanh(x) + sp.sinh(y) * sp.cosh(x),
-    sp.atan(x) * sp.asinh(y), sp.sqrt(3 + x) ** 3 / (2 + y) ** 5, (2 + x) ** sp.Rational(7, 3) * (3 + y) ** 11,
+    sp.exp(x) / (1 + sp.exp(-2 * y)), sp.log(2 + x**2) * sp.sin(y) - sp.cos(x) * sp.tan(y / 3),
+    sp.tanh(x) + sp.sinh(y) * sp.cosh(x), sp.atan(x) * sp.asinh(y),
+    sp.sqrt(3 + x) ** 3 / (2 + y) ** 5, (2 + x) ** sp.Rational(7, 3) * (3 + y) ** 11,
     sp.Max(x, y) - 2 * sp.Heaviside(x - y) + sp.Abs(y), t * c - sp.Rational(1, 3) * x * y, sp.Integer(7), x])
 def test_every_operation_has_the_digits_of_python(expression: sp.Expr) -> None:
     system = System.from_equations({x: expression, y: -y}, parameters=[c])
