@@ -23,6 +23,8 @@ from .field import BlockField
 from .graph import Node, Number
 from .system import TIME, System
 
+NATIVE_LIMIT = 5000  # nodes; the time to compile one function grows with the square of its length
+_NO_GATES = np.empty(0)
 SCALAR_LIMIT = 200  # states; above this the block back end is the default
 
 
@@ -184,9 +186,14 @@ class Compiled:
         self.system = system
         self.backend = "native" if native else "scalar"
         self._p = values if native else values.tolist()
-        self._native = native
+        self._native, self._shape = native, (system.dimension,)
 
     def __call__(self, t: float, x: Any) -> np.ndarray:
+        ready = self._native and type(x) is np.ndarray and x.shape == self._shape and x.dtype == float
+        if ready and x.flags.c_contiguous:  # nothing to check or to convert
+            out = np.empty(self._shape)
+            self._plain.function(t, x, self._p, _NO_GATES, out)
+            return out
         return self._run(self._plain, t, x, None, self.system.dimension)
 
     def field(self, t: float, x: Any, gates: Any) -> np.ndarray:
@@ -271,7 +278,7 @@ class Compiled:
         rows = graph.jacobian(self.system.nodes, [graph.sym(name) for name in self.system.names])
         entries = [(i, j, node) for i, row in enumerate(rows) for j, node in row.items()]
         nodes, n = [node for *_, node in entries], self.system.dimension
-        if self._native:
+        if self._native and len(graph.topological(nodes)) < NATIVE_LIMIT:
             return generate_native(self.system, nodes, [i * n + j for i, j, _ in entries], gated=True)
         return generate(self.system, nodes, [f"out[{i}, {j}]" for i, j, _ in entries], gated=True)
 
