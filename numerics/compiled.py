@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -56,11 +56,12 @@ class CompiledFlow:
         return _address(self.system, [*self.system.surfaces, *self.events])
 
     def run(self, x0: Any, t_span: tuple[float, float], parameters: Mapping[str, Any] | None = None,
-            rtol: float = 1e-9, atol: float | None = None, max_steps: int = 100_000) -> Trajectory:
-        """One trajectory with dense output, as `integrate` gives it."""
+            rtol: float = 1e-9, atol: float | None = None, max_steps: int = 100_000,
+            report: Callable[[float], None] | None = None) -> Trajectory:
+        """One trajectory with dense output, as `integrate` gives it; `report` is told the fraction done."""
         began = time.perf_counter()
         x, p, t0, t1 = self._checked(x0, parameters, t_span)
-        out = self._call(t0, x, p, t1, rtol, atol, max_steps, True)
+        out = self._call(t0, x, p, t1, rtol, atol, max_steps, True, report)
         bound = dict(zip(self.system.parameters, p.tolist(), strict=True))
         trajectory = self._trajectory(x, t0, bound, out, time.perf_counter() - began)
         if out.status == dop853.HANDOVER:
@@ -102,7 +103,7 @@ class CompiledFlow:
         return x, bind_parameters(self.system, parameters or {}), t0, t1
 
     def _call(self, t0: float, x: np.ndarray, p: np.ndarray, t1: float, rtol: float, atol: float | None,
-              max_steps: int, keep: bool) -> _Outcome:
+              max_steps: int, keep: bool, report: Callable[[float], None] | None = None) -> _Outcome:
         size = default_atol(x, rtol) if atol is None else atol
         surfaces = len(self.system.surfaces)
         values = np.empty(surfaces + len(self.events))
@@ -118,6 +119,8 @@ class CompiledFlow:
         while out.status == dop853.ROOM:
             out.advance(self._field, self._watch, p, t1, rtol, tolerance, width, self._movable, self._directions,
                         self._terminal, max_steps)
+            if report is not None and t1 > t0:
+                report((out.t - t0) / (t1 - t0))
         if out.status in (dop853.STUCK, dop853.STEPS) or not np.isfinite(out.x).all():
             why = f"all {max_steps} steps allowed by max_steps were taken" if out.status == dop853.STEPS else \
                 "the required step is below rounding, or values are no longer finite"

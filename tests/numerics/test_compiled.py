@@ -93,6 +93,19 @@ def test_long_runs_keep_all_their_steps() -> None:
     assert np.abs(run.at(times)[:, 0] - np.cos(times)).max() < 1e-6
 
 
+def test_a_run_that_turns_out_long_goes_on_in_compiled_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = integrate(OSCILLATOR, [1.0, 0.0], (0.0, 300.0), {"k": 1}, rtol=1e-10)
+    monkeypatch.setattr(sys.modules["numerics.integrate"], "LONG_STEPS", 40)
+    seen: list[float] = []
+    events = [StopWhen("up", x, +1, terminal=False)]
+    run = integrate(OSCILLATOR, [1.0, 0.0], (0.0, 300.0), {"k": 1}, rtol=1e-10, events=events,
+                    t_eval=[0.0, 7.0, 299.0], progress=lambda label, done: seen.append(done))
+    assert run.end_state == pytest.approx(whole.end_state, abs=1e-8) and run.cost.steps > 100
+    assert run.times.tolist() == [0.0, 7.0, 299.0] and run.states[:, 0] == pytest.approx(np.cos([0, 7, 299]), abs=1e-8)
+    assert np.diff(run.times_of("user", "up")) == pytest.approx(2 * np.pi, abs=1e-7) and len(run.events) == 47
+    assert seen[-1] == 1.0
+
+
 def test_blow_up_and_too_many_steps_are_sentences() -> None:
     with pytest.raises(IntegrationError, match="stuck at t = "):
         CompiledFlow(System.from_equations({x: x**2})).run([1.0], (0.0, 2.0))
