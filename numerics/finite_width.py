@@ -94,10 +94,10 @@ def random_network(model: AttentionModel, width: int, dimension: int, scales: Ma
     """
     rng, parameters, hidden = np.random.default_rng(seed), dict(parameters or {}), dict(hidden or {})
     axes_of, sizes = _axes(model), {"heads": len(model.heads), "words": dimension, "rows": model.value.rows}
-    for name in _names(model, scales):
+    for name in trained_names(model, scales):
         if not 0 <= scales[name] < math.inf:
             raise ParameterError(f"the scale of {name} is {scales[name]}; it must be finite and not negative")
-    for name in _names(model, hidden):
+    for name in trained_names(model, hidden):
         if sizes.setdefault(axes_of[name][1], hidden[name]) != hidden[name]:
             raise ModelError(f"the output space of {name} has the size {sizes[axes_of[name][1]]}, not {hidden[name]}")
     shapes = {name: tuple(sizes.get(axis, width) for axis in axes) for name, axes in axes_of.items()}
@@ -115,27 +115,28 @@ def random_network(model: AttentionModel, width: int, dimension: int, scales: Ma
 def outputs(network: Network, data: Distribution) -> np.ndarray:
     """The outputs f(X), one a sample, in the order of the data."""
     out, tables = np.empty(len(data)), [reduce(np.matmul, chain) for chain in _chains(network, network.weights)]
-    for batch in _batches(network, data):
+    for batch in batches_of(network, data):
         out[list(batch.group.positions)] = _forward(network.model, batch, *tables)[-1]
     return out
 
 
 def attention(network: Network, tokens: Sequence[str]) -> np.ndarray:
     """Attention of one sample, shape (heads, L, L): a row a query, summing to 1 over the keys."""
-    (batch,) = _batches(network, Distribution([Sample(tokens, label=1)]))
+    (batch,) = batches_of(network, Distribution([Sample(tokens, label=1)]))
     value, score = (reduce(np.matmul, chain) for chain in _chains(network, network.weights))
     return _forward(network.model, batch, value, score)[0][:, 0]
 
 
 def loss_value(network: Network, data: Distribution, loss: Loss = "logistic") -> float:
     """The expected loss of the margins y f(X); `loss` is logistic, hinge, or a pair of functions (value, slope)."""
-    values = _loss(loss)[0](np.array([sample.label for sample in data.samples]) * outputs(network, data))
+    values = loss_functions(loss)[0](np.array([sample.label for sample in data.samples]) * outputs(network, data))
     return float(np.array([float(sample.weight) for sample in data.samples]) @ values)
 
 
 def gradients(network: Network, data: Distribution, train: Sequence[str], loss: Loss = "logistic") -> Arrays:
     """The gradient of the expected loss by each map of `train`, shape (heads, out, in); a gate is 0 at its kink."""
-    return _gradients(network, _batches(network, data), network.weights, _names(network.model, train), _loss(loss)[1])
+    names, slope = trained_names(network.model, train), loss_functions(loss)[1]
+    return gradient_arrays(network, batches_of(network, data), network.weights, names, slope)
 
 
 def flow_run(network: Network, data: Distribution, train: Sequence[str], t_span: Sequence[float],
@@ -151,12 +152,13 @@ def flow_run(network: Network, data: Distribution, train: Sequence[str], t_span:
     times = np.unique([start, stop]) if t_eval is None else np.array(list(t_eval), dtype=float)
     if times.ndim != 1 or not (np.diff(times) > 0).all() or not ((times >= start) & (times <= stop)).all():
         raise ParameterError(f"the times to record must grow and must lie between {start} and {stop}")
-    batches, names, slope, calls = _batches(network, data), _names(network.model, train), _loss(loss)[1], count(1)
+    names, slope = trained_names(network.model, train), loss_functions(loss)[1]
+    batches, calls = batches_of(network, data), count(1)
 
     def velocity(t: float, x: np.ndarray) -> np.ndarray:
         if next(calls) > max_evaluations:
             raise IntegrationError(f"{max_evaluations} gradients led only to t = {t}; does it slide on a kink?", time=t)
-        return -_join(_gradients(network, batches, _split(x, network.weights, names), names, slope), names)
+        return -_join(gradient_arrays(network, batches, _split(x, network.weights, names), names, slope), names)
 
     if start == stop:  # solve_ivp would record nothing
         return times, [network] * len(times)
@@ -174,12 +176,12 @@ def descent_run(network: Network, data: Distribution, train: Sequence[str], step
     wanted = {0, steps} if record is None else set(record)
     if any(number not in range(steps + 1) for number in wanted):
         raise ParameterError(f"the steps to record must be integers between 0 and {steps}", record=wanted)
-    batches, names, slope = _batches(network, data), _names(network.model, train), _loss(loss)[1]
+    batches, names, slope = batches_of(network, data), trained_names(network.model, train), loss_functions(loss)[1]
     x = _join(network.weights, names)
     weights = _split(x, network.weights, names)  # views: they move with x
     kept = [(0, network)] if 0 in wanted else []
     for number in range(1, steps + 1):
-        x -= step * _join(_gradients(network, batches, weights, names, slope), names)
+        x -= step * _join(gradient_arrays(network, batches, weights, names, slope), names)
         if not np.isfinite(x).all():
             raise IntegrationError(f"gradient descent with step {step} overflows at step number {number}; lower it")
         if number in wanted:
@@ -200,7 +202,8 @@ class _Batch(NamedTuple):
     head_relu: np.ndarray
 
 
-def _batches(network: Network, data: Distribution) -> list[_Batch]:
+def batches_of(network: Network, data: Distribution) -> list[_Batch]:
+    """The samples by length, with the constants of the model."""
     model, given = network.model, network.parameters
     scale, rows = _numbers(model.scale, given, "the score scale"), _numbers(model.readout(), given, "the read-out")
     bias = _numbers([[head.bias] for head in model.heads], given, "the bias of a head")
@@ -216,53 +219,56 @@ def _batches(network: Network, data: Distribution) -> list[_Batch]:
     return batches
 
 
-def _images(network: Network, weights: Mapping[str, np.ndarray]) -> Arrays:
+def _images(network: Any, weights: Mapping[str, np.ndarray]) -> Arrays:
     images = {}
     for name, axes in _axes(network.model).items():
         image = weights[name] @ network.words if axes[-1] == "words" else weights[name]
-        images[name] = network.words.T @ image if axes[1:2] == ("words",) else image
+        images[name] = network.words.mT @ image if axes[1:2] == ("words",) else image
     return images
 
 
-def _chains(network: Network, weights: Mapping[str, np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+def _chains(network: Any, weights: Mapping[str, np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """The factors of the value table (H, rows, n) and of the score table (H, n, n), the words multiplied in."""
     model, images = network.model, _images(network, weights)
-    left = [weights[model.value.output.name][None]] if isinstance(model.value.output, FixedVector) else []
+    left = [weights[model.value.output.name][..., None, None, :]] if isinstance(model.value.output, FixedVector) else []
     score = [images[name[:-1]].mT if name.endswith("'") else images[name] for name in model.score]
     return left + [images[name] for name in model.value.maps], score
 
 
 def _forward(model: AttentionModel, batch: _Batch, value: np.ndarray, score: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Attention (H, s, query, key), values (H, s, key, rows), mixed (H, s, query, rows), head (H, s), output (s,)."""
-    table = score.reshape(len(score), -1)[:, batch.pairs] * batch.pair_signs
+    """Attention (H, s, query, key), values (H, s, key, rows), mixed (H, s, query, rows), head (H, s), output (s,).
+
+    Networks of an ensemble are one more axis in front, of tables and results.
+    """
+    table = score.reshape(*score.shape[:-2], -1)[..., batch.pairs] * batch.pair_signs
     weights = np.exp(table - table.max(axis=-1, keepdims=True))
     weights /= weights.sum(axis=-1, keepdims=True)
-    values = np.moveaxis(value[:, :, batch.group.words] * batch.group.signs, 1, -1)
+    values = np.moveaxis(value[..., batch.group.words] * batch.group.signs, -3, -1)
     mixed = weights @ values
     rows = np.maximum(mixed, 0.0) if model.row_activation == "relu" else mixed
     head = (rows * batch.readout).sum(axis=(-2, -1)) + batch.bias
     active = np.where(batch.head_relu, np.maximum(head, 0.0), head)
-    return weights, values, mixed, head, (batch.head_signs * active).sum(axis=0)
+    return weights, values, mixed, head, (batch.head_signs * active).sum(axis=-2)
 
 
-def _gradients(network: Network, batches: list[_Batch], weights: Mapping[str, np.ndarray], train: Sequence[str],
+def gradient_arrays(network: Any, batches: list[_Batch], weights: Mapping[str, np.ndarray], train: Sequence[str],
                slope: Function) -> Arrays:
-    """Back-propagation: loss, heads, rows, softmax, the two tables, their chains, the words."""
+    """Back-propagation: loss, heads, rows, softmax, the two tables, their chains, the words; also for an ensemble."""
     model, words, (value_chain, score_chain) = network.model, network.words, _chains(network, weights)
     value, score = reduce(np.matmul, value_chain), reduce(np.matmul, score_chain)
     value_bar, score_bar = np.zeros(value.shape), np.zeros(score.shape)
     for batch in batches:
         group, (p, values, mixed, head, output) = batch.group, _forward(model, batch, value, score)
         output_bar = batch.weights * group.labels * slope(group.labels * output)
-        head_bar = batch.head_signs * output_bar * (~batch.head_relu | (head > 0.0))
+        head_bar = batch.head_signs * output_bar[..., None, :] * (~batch.head_relu | (head > 0.0))
         gate = mixed > 0.0 if model.row_activation == "relu" else 1.0
-        mixed_bar = np.broadcast_to(head_bar[:, :, None, None] * batch.readout * gate, mixed.shape)
-        value_bar += _scatter(np.moveaxis(p.mT @ mixed_bar, -1, 1) * group.signs, group.words, value.shape)
+        mixed_bar = np.broadcast_to(head_bar[..., None, None] * batch.readout * gate, mixed.shape)
+        value_bar += _scatter(np.moveaxis(p.mT @ mixed_bar, -1, -3) * group.signs, group.words, value.shape)
         p_bar = p * (mixed_bar @ values.mT)
         p_bar -= p * p_bar.sum(axis=-1, keepdims=True)
         score_bar += _scatter(p_bar * batch.pair_signs, batch.pairs, score.shape)
-    bars = _chain_bars(model.value.maps, value_chain, value_bar, np.eye(value.shape[1]), words, train)
-    bars |= _chain_bars(model.score, score_chain, score_bar, words.T, words, train)
+    bars = _chain_bars(model.value.maps, value_chain, value_bar, np.eye(value.shape[-2]), words, train)
+    bars |= _chain_bars(model.score, score_chain, score_bar, words.mT, words, train)
     return {name: bars[name] for name in train}
 
 
@@ -334,7 +340,8 @@ def _finite(array: Any, what: str) -> np.ndarray:
     return array
 
 
-def _names(model: AttentionModel, names: Iterable[str]) -> tuple[str, ...]:
+def trained_names(model: AttentionModel, names: Iterable[str]) -> tuple[str, ...]:
+    """The maps named, each once; others than those that can move are refused."""
     names = (names,) if isinstance(names, str) else tuple(dict.fromkeys(names))
     for name in names:
         if name not in model.weights:
@@ -342,7 +349,8 @@ def _names(model: AttentionModel, names: Iterable[str]) -> tuple[str, ...]:
     return names
 
 
-def _loss(loss: Loss) -> tuple[Function, Function]:
+def loss_functions(loss: Loss) -> tuple[Function, Function]:
+    """Value and slope at the margins."""
     pair = LOSSES.get(loss) if isinstance(loss, str) else loss
     if not isinstance(pair, tuple) or len(pair) != 2 or not all(map(callable, pair)):
         raise ModelError(f"the loss {loss!r} is not known; use logistic, hinge, or a pair of functions (value, slope)")

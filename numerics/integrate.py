@@ -16,20 +16,22 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.integrate import OdeSolution
 
+from odesys import native
 from odesys.codegen import Compiled, bind_parameters
 from odesys.errors import EquationError, IntegrationError, ParameterError
 from odesys.system import System, state_vector
 
-from .run import METHODS, Run
+from .run import LONG, METHODS, Run
 from .scan import EPS
-from .trajectory import Cost, StagedTrajectory, StopWhen, Trajectory, join
+from .trajectory import Cost, StagedTrajectory, StopWhen, Trajectory, continued, join
 
+LONG_STEPS = 2000  # after so many steps a run goes on in compiled code, if there is any
 FOREVER = 1e100  # what an infinite end is to a solver: past every event of a state that still moves
 Progress = Callable[[str, float], None]
 
@@ -67,6 +69,8 @@ def integrate(system: System, x0: Any, t_span: tuple[float, float], parameters: 
         IntegrationError.
     progress : called with `label` and the fraction done.
 
+    A run of more than LONG_STEPS steps by DOP853 goes on in compiled code (`numerics.compiled`), to the same tolerance.
+
     >>> import sympy as sp
     >>> x = sp.Symbol("x")
     >>> run = integrate(System.from_equations({x: 2 - sp.Heaviside(x - 1)}), [0], (0, 1))
@@ -82,19 +86,52 @@ def integrate(system: System, x0: Any, t_span: tuple[float, float], parameters: 
     tolerances = {"rtol": rtol, "atol": default_atol(x, rtol) if atol is None else _check_atol(atol, x.size)}
     limits = {"max_switches": max_switches, "max_steps": max_steps}
     span = (start, min(float(t_span[1]), FOREVER))
+    quick = _compiled_rest(system, events, method, atol, on_slide, compiled, t_span)
+    if quick:
+        limits["long"] = LONG_STEPS
     run = Run(compiled, bound, events, span, x, method, tolerances, limits, on_slide)
     with np.errstate(all="ignore"):
         stop = run.run((lambda done: progress(label, done)) if progress else (lambda done: None))
+    if stop == LONG:
+        assert quick is not None
+        rest = quick.run(run.x, (run.t, span[1]), bound, rtol, float(tolerances["atol"]), max_steps - run.steps,
+                         (lambda done: progress(label, done)) if progress else None)
+        first = _trajectory(system, bound, run, stop, began)
+        return _recorded(continued(first, rest), wanted)
     if stop == "end" and math.isinf(t_span[1]):
         raise IntegrationError("the state has come to rest and no event has stopped the run", time=run.t, state=run.x)
+    return _recorded(_trajectory(system, bound, run, stop, began), wanted)
+
+
+def _trajectory(system: System, bound: Mapping[str, float], run: Run, stop: str, began: float) -> Trajectory:
     solution = OdeSolution(run.knots, run.pieces) if run.pieces else None
-    times, states = np.array(run.knots), np.array(run.states)
-    if wanted is not None:
-        times = wanted[wanted <= run.t]
-        states = solution(times).T if solution is not None and times.size else states[: times.size]
     cost = Cost(run.meter.fields, run.jacobians, run.steps, time.perf_counter() - began, run.meter.states)
     happened = tuple(sorted(run.log.events, key=lambda e: e.time))
-    return Trajectory(system, bound, times, states.reshape(-1, x.size), run.t, run.x, happened, stop, cost, solution)
+    times, states = np.array(run.knots), np.array(run.states)
+    return Trajectory(system, bound, times, states, run.t, run.x, happened, stop, cost, solution)
+
+
+def _recorded(run: Trajectory, wanted: np.ndarray | None) -> Trajectory:
+    """The run with only the wanted times recorded, those that were reached."""
+    if wanted is None:
+        return run
+    times = wanted[wanted <= run.end_time]
+    states = run.solution(times).T if run.solution is not None and times.size else run.states[: times.size]
+    return replace(run, times=times, states=states.reshape(-1, len(run.names)))
+
+
+def _compiled_rest(system: System, events: Sequence[StopWhen], method: str, atol: Any, on_slide: str,
+                   compiled: Compiled, t_span: tuple[float, float]) -> Any:
+    """The flow in compiled code, for the rest of a run that turns out long; None where that can not be."""
+    plain = method == "DOP853" and on_slide == "follow" and compiled.backend != "block" and math.isfinite(t_span[1])
+    if not plain or np.ndim(atol) or not native.available():
+        return None
+    from .compiled import CompiledFlow  # which goes on with this module where a slide begins
+
+    try:
+        return CompiledFlow(system, events)
+    except ParameterError:  # an event that only Python can evaluate
+        return None
 
 
 def integrate_stages(stages: Sequence[Stage], x0: Any, t_start: float = 0.0, **options: Any) -> StagedTrajectory:

@@ -30,6 +30,7 @@ from .surfaces import Surfaces
 from .trajectory import StopWhen
 
 METHODS = {"DOP853": DOP853, "RK45": RK45, "RK23": RK23, "Radau": Radau, "BDF": BDF, "LSODA": LSODA}
+LONG = "long"  # why a run is left that goes on in compiled code
 EXACT_JACOBIAN_LIMIT = 40  # states; above this an implicit method takes differences of the field
 
 
@@ -43,6 +44,7 @@ class Run:
         self.compiled, self.specs, self.start, self.t, self.x = compiled, events, t, t, x
         self.method, self.tolerances, self.on_slide = method, tolerances, on_slide
         self.switches_left, self.steps_left = limits["max_switches"], limits["max_steps"]
+        self.long = limits.get("long", math.inf)
         self.jacobians = self.steps = 0
         self.surfaces = Surfaces(compiled, parameters, tolerances)
         self.meter = self.surfaces.meter
@@ -98,6 +100,8 @@ class Run:
             self.log.events += found.events
             self._accept(dense, solver, found)
             report((self.t - self.start) / (self.end - self.start))
+            if not found.kind and self.slide is None and self.steps >= self.long:
+                return LONG
             if found.kind:
                 self.jacobians += int(solver.njev)
                 return f"event:{self.specs[found.index].name}" if found.kind == "event" else self._turn((found.index,))

@@ -1,9 +1,9 @@
 """The one door to floats: straight-line code or block code for a System, with gates, surfaces and Jacobian.
 
-Straight-line code is one Python function after common-subexpression elimination; numba compiles the same text. Block
-code evaluates matrices and one vectorised kernel over samples and is the default for large systems. Straight-line
-softmax weights are quotients of exponentials, which leave the range of floats at scores of about 700; the block code
-shifts them and has no such limit.
+Straight-line code is one Python function after common-subexpression elimination; `odesys.native` makes machine code of
+the same operations. Block code evaluates matrices and one vectorised kernel over samples and is the default for large
+systems. Straight-line softmax weights are quotients of exponentials, which leave the range of floats at scores of about
+700; the block code shifts them and has no such limit.
 """
 
 from __future__ import annotations
@@ -12,17 +12,19 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from . import blocks, graph
+from . import blocks, graph, native
 from .errors import ParameterError
 from .field import BlockField
 from .graph import Node, Number
 from .system import TIME, System
 
+NATIVE_LIMIT = 5000  # nodes; the time to compile one function grows with the square of its length
+_NO_GATES = np.empty(0)
 SCALAR_LIMIT = 200  # states; above this the block back end is the default
 
 
@@ -135,8 +137,8 @@ class Code:
     function: Callable[..., Any]
 
 
-def generate(system: System, roots: Sequence[Node], targets: Sequence[str], gated: bool, jit: bool = False) -> Code:
-    """Straight-line function of (t, x, p, g, out) for `roots`; with `gated` the gates come from `g`."""
+def generate(system: System, roots: Sequence[Node], targets: Sequence[str], gated: bool) -> Code:
+    """Straight-line Python function of (t, x, p, g, out) for `roots`; with `gated` the gates come from `g`."""
     argument = {TIME: "t"}
     argument |= {name: f"x[{i}]" for i, name in enumerate(system.names)}
     argument |= {name: f"p[{i}]" for i, name in enumerate(system.parameters)}
@@ -147,26 +149,17 @@ def generate(system: System, roots: Sequence[Node], targets: Sequence[str], gate
             gates[graph.step(-surface)] = f"(1.0 - g[{i}])"
     lines = straight_line(roots, argument, targets, float_literal, gates)
     source = "def function(t, x, p, g, out):\n" + "".join(f"    {line}\n" for line in lines or ["pass"])
-    namespace: dict[str, Any] = dict(_numba_functions() if jit else FLOAT_FUNCTIONS)
+    namespace: dict[str, Any] = dict(FLOAT_FUNCTIONS)
     exec(compile(source, "<odesys straight-line code>", "exec"), namespace)
-    function = namespace["function"]
-    if jit:
-        import numba
-
-        function = numba.njit(function)
-    return Code(source, function)
+    return Code(source, namespace["function"])
 
 
-def _numba_functions() -> dict[str, Any]:
-    import numba
+def generate_native(system: System, roots: Sequence[Node], places: Sequence[int], gated: bool) -> Code:
+    """The same as machine code: a function of arrays, called by its address."""
+    from .machine_code import apply  # imports numba
 
-    table = {name: getattr(math, {"arctan": "atan", "arcsinh": "asinh"}.get(name, name))
-             for name in FLOAT_FUNCTIONS if name not in ("sigmoid", "softplus", "step", "exp")}
-    table["exp"] = np.exp
-    table["sigmoid"] = numba.njit(_sigmoid)
-    table["softplus"] = numba.njit(_softplus)
-    table["step"] = numba.njit(lambda z: 1.0 if z > 0 else 0.0)
-    return table
+    code = native.compile_nodes(system, roots, places, gated)
+    return Code(code.text, partial(apply, code.address))
 
 
 def node_function(system: System, roots: Sequence[Node], parameters: Mapping[str, float]) -> Callable[..., np.ndarray]:
@@ -189,13 +182,18 @@ def node_function(system: System, roots: Sequence[Node], parameters: Mapping[str
 class Compiled:
     """A system with its parameters bound: `f(t, x)`; `field` and `jacobian` with gates held fixed; `surfaces`."""
 
-    def __init__(self, system: System, values: np.ndarray, jit: bool) -> None:
+    def __init__(self, system: System, values: np.ndarray, native: bool) -> None:
         self.system = system
-        self.backend = "numba" if jit else "scalar"
-        self._p = values if jit else values.tolist()
-        self._jit = jit
+        self.backend = "native" if native else "scalar"
+        self._p = values if native else values.tolist()
+        self._native, self._shape = native, (system.dimension,)
 
     def __call__(self, t: float, x: Any) -> np.ndarray:
+        ready = self._native and type(x) is np.ndarray and x.shape == self._shape and x.dtype == float
+        if ready and x.flags.c_contiguous:  # nothing to check or to convert
+            out = np.empty(self._shape)
+            self._plain.function(t, x, self._p, _NO_GATES, out)
+            return out
         return self._run(self._plain, t, x, None, self.system.dimension)
 
     def field(self, t: float, x: Any, gates: Any) -> np.ndarray:
@@ -211,7 +209,7 @@ class Compiled:
         n = self.system.dimension
         out = np.zeros((n, n))
         gates = np.where(self.surfaces(t, x) > 0, 1.0, 0.0) if gates is None else gates
-        self._jacobian_code.function(t, self._vector(x), self._p, self._vector(gates), out)
+        self._jacobian_code.function(float(t), self._vector(x), self._p, self._vector(gates), out)
         return out
 
     def observables(self, t: float, x: Any) -> dict[str, float]:
@@ -236,24 +234,28 @@ class Compiled:
 
     @property
     def operations(self) -> int:
-        """Arithmetic operations of one field evaluation, as written."""
-        text = self._plain.source
+        """Arithmetic operations of one field evaluation, as written in Python."""
+        nodes = self.system.nodes
+        text = generate(self.system, nodes, [f"out[{i}]" for i in range(len(nodes))], gated=False).source
         return sum(text.count(mark) for mark in (" + ", " - ", "*", "/", "exp(", "sqrt(", "log(", "sigmoid("))
 
     def _vector(self, x: Any) -> Any:
-        array = np.asarray(x, dtype=float)
-        return array if self._jit else array.tolist()
+        if self._native:
+            return np.ascontiguousarray(x, dtype=float)  # machine code is told where the numbers start
+        return np.asarray(x, dtype=float).tolist()
 
     def _run(self, code: Code, t: float, x: Any, gates: Any, size: int) -> np.ndarray:
         if len(x) != self.system.dimension:
             raise ParameterError(f"the state has {len(x)} entries but the system has {self.system.dimension} states")
-        out = np.empty(size) if self._jit else [0.0] * size
+        out = np.empty(size) if self._native else [0.0] * size
         g = self._vector(gates) if gates is not None else self._vector(np.empty(0))
-        code.function(t, self._vector(x), self._p, g, out)
+        code.function(float(t), self._vector(x), self._p, g, out)
         return np.asarray(out, dtype=float)
 
     def _code(self, roots: Sequence[Node], gated: bool = False) -> Code:
-        return generate(self.system, roots, [f"out[{i}]" for i in range(len(roots))], gated, self._jit)
+        if self._native:
+            return generate_native(self.system, roots, range(len(roots)), gated)
+        return generate(self.system, roots, [f"out[{i}]" for i in range(len(roots))], gated)
 
     @cached_property
     def _plain(self) -> Code:
@@ -275,15 +277,17 @@ class Compiled:
     def _jacobian_code(self) -> Code:
         rows = graph.jacobian(self.system.nodes, [graph.sym(name) for name in self.system.names])
         entries = [(i, j, node) for i, row in enumerate(rows) for j, node in row.items()]
-        targets = [f"out[{i}, {j}]" for i, j, _ in entries]
-        return generate(self.system, [node for *_, node in entries], targets, gated=True, jit=self._jit)
+        nodes, n = [node for *_, node in entries], self.system.dimension
+        if self._native and len(graph.topological(nodes)) < NATIVE_LIMIT:
+            return generate_native(self.system, nodes, [i * n + j for i, j, _ in entries], gated=True)
+        return generate(self.system, nodes, [f"out[{i}, {j}]" for i, j, _ in entries], gated=True)
 
 
 class CompiledBlocks(Compiled):
     """The block back end: matrices and one vectorised kernel over samples."""
 
     def __init__(self, system: System, values: np.ndarray) -> None:
-        super().__init__(system, values, jit=False)
+        super().__init__(system, values, native=False)
         assert isinstance(system.field, BlockField)
         self.backend = "block"
         self._values = dict(zip(system.parameters, values.tolist(), strict=True))
@@ -357,7 +361,7 @@ class CompiledBlocks(Compiled):
 
 
 def compile_system(system: System, parameters: Mapping[str, Any], backend: str = "auto") -> Compiled:
-    """Bind parameters and choose a back end: ``scalar``, ``numba``, ``block``, or by size (``auto``)."""
+    """Bind parameters and choose a back end: ``scalar``, ``native`` (or ``numba``), ``block``, or by size."""
     values = bind_parameters(system, parameters)
     if backend == "auto":
         has_blocks = isinstance(system.field, BlockField)
@@ -367,9 +371,11 @@ def compile_system(system: System, parameters: Mapping[str, Any], backend: str =
         if not isinstance(system.field, BlockField):
             raise ParameterError("this system has no block form; use backend='scalar'")
         return CompiledBlocks(system, values)
-    if backend not in ("scalar", "numba"):
-        raise ParameterError(f"the back end {backend!r} is not known; choose auto, scalar, numba or block")
-    return Compiled(system, values, jit=backend == "numba")
+    if backend not in ("scalar", "native", "numba"):
+        raise ParameterError(f"the back end {backend!r} is not known; choose auto, scalar, native or block")
+    if backend != "scalar" and not native.available():
+        raise ParameterError(f"the back end {backend!r} needs numba: install odesys[fast], or use backend='scalar'")
+    return Compiled(system, values, native=backend != "scalar")
 
 
 def bind_parameters(system: System, parameters: Mapping[str, Any]) -> np.ndarray:

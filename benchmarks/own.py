@@ -1,0 +1,75 @@
+"""What odesys itself takes, each in a process of its own: python -m benchmarks.own NAME prints one JSON object."""
+
+# ruff: noqa: E402
+from __future__ import annotations
+
+import os
+
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ[_name] = "1"  # before NumPy is loaded
+
+import json
+import sys
+import time
+from collections.abc import Callable
+
+GROUPS = (2, 8, 64, 1000, 10**6)
+FULL_GROUPS = (4, 6, 8, 12, 16)
+
+
+def derivation() -> dict[str, float]:
+    """The 80 equations of K = 2 and their Jacobian, from nothing; and the quotient with K a symbol."""
+    from derivations.two_mixture import setting
+    from odesys import family_flow, gradient_flow, graph
+
+    began = time.process_time()
+    system = gradient_flow(setting.model(), setting.data(), train=("w", "W_K", "W_Q")).system
+    graph.jacobian(system.nodes, [graph.sym(name) for name in system.names])
+    middle = time.process_time()
+    assert len(family_flow(setting.family(), setting.shape).system.nodes) == 22
+    return {"80 equations and their Jacobian": middle - began,
+            "quotient with K a symbol": time.process_time() - middle}
+
+
+def help_page() -> dict[str, float]:
+    """Import of the command line and its help page."""
+    import contextlib
+    import io
+
+    from odesys.cli import main
+
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+        sys.argv = ["odesys", "--help"]
+        main()
+    return {"odesys --help": time.process_time()}  # of the whole process
+
+
+def groups() -> dict[str, float]:
+    """One evaluation of the field by K: on the quotient (K a parameter), and of the full system."""
+    import numpy as np
+
+    from derivations.two_mixture import dynamics
+
+    from .task import seconds
+
+    small = dynamics.family("simultaneous")
+    z = small.initial_state(0.4)
+    rows = {}
+    for K in GROUPS:
+        compiled = small.system.compile(b=0.5, K=K, backend="native")
+        rows[f"quotient, K = {K}"] = seconds(lambda f=compiled: f(0.0, z))
+    costs = []
+    for K in FULL_GROUPS:
+        flow = dynamics.full_flow("simultaneous", K)
+        compiled = flow.system.compile({"b": 0.5}, "block")
+        x = np.asarray(flow.initial_state(0.4))
+        costs.append(seconds(lambda f=compiled, x=x: f(0.0, x), 5))
+        rows[f"full system, K = {K}"] = costs[-1]
+    rows["exponent in K of the full system"] = float(np.polyfit(np.log(FULL_GROUPS), np.log(costs), 1)[0])
+    return rows
+
+
+PARTS: dict[str, Callable[[], dict[str, float]]] = {"derivation": derivation, "help": help_page, "groups": groups}
+
+if __name__ == "__main__":
+    print(json.dumps(PARTS[sys.argv[1]]()))

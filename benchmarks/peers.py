@@ -1,0 +1,268 @@
+"""Peers, each run in a process of its own: python -m benchmarks.peers NAME prints one JSON object.
+
+Every peer gives named rows: seconds of one call, seconds to get ready, and the error of the end against the reference.
+A row is also given in yardsticks, a piece of NumPy timed in the same process, so that rows of different processes can
+be compared.
+"""
+
+# ruff: noqa: E402
+from __future__ import annotations
+
+import os
+
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ[_name] = "1"  # before NumPy is loaded
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from . import task
+
+Rows = dict[str, dict[str, float]]
+STAGE_TWO = "field of the 36-variable block of stage 2"
+TRAJECTORY = "trajectory of all 80 variables"
+STEP = "gradient descent step, m = 1024"
+
+
+def _row(work: Callable[[], Any], ready: float = 0.0, error: float = 0.0, share: int = 1) -> dict[str, float]:
+    return {"seconds": task.seconds(work) / share, "ready": ready, "error": error}
+
+
+def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    began = time.process_time()
+    return work(), time.process_time() - began
+
+
+def stage_two_block() -> Any:
+    """Scores and self-scores of the plus head in stage 2, neurons as parameters: 16 + 10 + 10 equations."""
+    from derivations.two_mixture import dynamics
+    from odesys.switching import held
+
+    system = dynamics.full_flow("stage2").system.substitute({"b": task.graph.num("1/2")})
+    system = held(system, dict.fromkeys(range(len(system.surfaces)), 1)).freeze_still()
+    plus = [n for n in system.names if "_p_" in n]
+    from odesys.field import ScalarField
+    from odesys.system import System
+
+    nodes = [node for name, node in zip(system.names, system.nodes, strict=True) if name in plus]
+    rest = tuple(n for n in system.names if n not in plus)
+    return System(tuple(plus), ScalarField(tuple(nodes), {}), (*system.parameters, *rest))
+
+
+def odesys() -> Rows:
+    """Compiled flows: through the quotient, the full system, and one evaluation of a field."""
+    from derivations.two_mixture import dynamics, setting
+    from derivations.two_mixture.compare import start_network
+    from numerics.compiled import CompiledFlow
+    from numerics.ensemble import descent
+    from numerics.finite_width import descent_run
+
+    quotient = dynamics.reduced("simultaneous")
+    z0, span = quotient.project(task.start()), (task.START, task.END)
+    given = {"b": task.BIAS}
+    rows: Rows = {}
+
+    def through(flow: CompiledFlow) -> np.ndarray:
+        run = flow.run(z0, span, given, rtol=task.RTOL)
+        return np.asarray(quotient.lift(run.states))[-1]
+
+    flow, ready = _timed(lambda: CompiledFlow(quotient.system))
+    first, more = _timed(lambda: through(flow))
+    rows[f"{TRAJECTORY}, through the quotient"] = _row(lambda: through(flow), ready + more, task.end_error(first))
+    whole, ready = _timed(lambda: CompiledFlow(task.full()))
+
+    def full_run() -> np.ndarray:
+        return whole.run(task.start(), span, rtol=task.RTOL).end_state
+
+    end, more = _timed(full_run)
+    rows[TRAJECTORY] = _row(full_run, ready + more, task.end_error(end))
+    block = stage_two_block()
+    x, p = np.full(len(block.names), 0.1), np.full(len(block.parameters), 0.3)
+    compiled, ready = _timed(lambda: block.compile(dict(zip(block.parameters, p, strict=True)), "native"))
+    _, more = _timed(lambda: compiled(0.0, x))
+    rows[STAGE_TWO] = _row(lambda: compiled(0.0, x), ready + more)
+    data, train = setting.data(), ("w", "W_K", "W_Q")
+    nets = [start_network(1024, seed, {"K": 2, "omega": task.OMEGA, "b": task.BIAS}) for seed in range(100)]
+    rows[STEP] = _row(lambda: descent_run(nets[0], data, train, 0.1, 50), share=50)
+    rows[f"{STEP}, one of 100 seeds"] = _row(lambda: descent(nets, data, train, 0.1, 10), share=1000)
+    return rows
+
+
+def numpy() -> Rows:
+    """Hand-written vectorised NumPy under SciPy's DOP853."""
+    from scipy.integrate import solve_ivp
+
+    matrices = task.Matrices()
+    z0 = matrices.pack(task.start())
+
+    def work() -> Any:
+        return solve_ivp(matrices.field, (task.START, task.END), z0, "DOP853", rtol=task.RTOL, atol=1e-14).y[:, -1]
+
+    error = task.end_error(matrices.unpack(work()))
+    return {TRAJECTORY: _row(work, 0.0, error), STAGE_TWO: _row(lambda: _numpy_block(matrices, z0)),
+            "field of all 80 variables": _row(lambda: matrices.field(0.0, z0))}
+
+
+def _numpy_block(matrices: task.Matrices, z: np.ndarray) -> Any:
+    """Scores and self-scores of one head on the four conflicting samples."""
+    if not hasattr(matrices, "conflicting"):
+        tokens = np.asarray(matrices.tokens)
+        rows = [s for s in range(len(tokens)) if np.prod(tokens[s, 1:].sum(axis=-1)) < 0]
+        matrices.conflicting = tokens[rows], np.asarray(matrices.labels)[rows]  # type: ignore[attr-defined]
+    tokens, labels = matrices.conflicting  # type: ignore[attr-defined]
+    w, M, A, B = (part[0] for part in matrices.split(z))
+    scores = tokens @ M.T @ tokens.mT
+    p = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    p /= p.sum(axis=-1, keepdims=True)
+    values = tokens @ w
+    mixed = (p @ values[..., None])[..., 0]
+    slope = 0.25 * labels / (1 + np.exp(labels * (mixed.sum(axis=-1) + task.BIAS)))
+    force = slope[:, None, None] * p * (values[:, None, :] - mixed[..., None])
+    G = (tokens.mT @ force.mT @ tokens).sum(axis=0)
+    return A @ G + G @ B, M @ G.T + G @ M.T, M.T @ G + G.T @ M
+
+
+def lambdify() -> Rows:
+    """SymPy's lambdify with common subexpressions taken out, under SciPy's DOP853."""
+    import sympy as sp
+    from scipy.integrate import solve_ivp
+
+    def build() -> Any:
+        return sp.lambdify([task.full().states], list(task.full().rhs), modules="math", cse=True)
+
+    function, ready = _timed(build)
+
+    def work() -> Any:
+        return solve_ivp(lambda t, x: function(x.tolist()), (task.START, task.END), task.start(), "DOP853",
+                         rtol=task.RTOL, atol=1e-14).y[:, -1]
+
+    return {TRAJECTORY: _row(work, ready, task.end_error(work()))}
+
+
+def heyoka() -> Rows:
+    """Taylor integrator, compiled by LLVM."""
+    import heyoka as hy
+
+    def expressions(system: Any) -> list[Any]:
+        symbols = {name: hy.expression(name) for name in (*system.names, *system.parameters)}
+        return task.convert(list(system.nodes), symbols, {"exp": hy.exp, "sigmoid": hy.sigmoid})
+
+    def build() -> Any:
+        system = task.full()
+        pairs = list(zip((hy.expression(n) for n in system.names), expressions(system), strict=True))
+        return hy.taylor_adaptive(pairs, task.start(), time=task.START, tol=1e-13, compact_mode=True)
+
+    integrator, ready = _timed(build)
+
+    def work() -> Any:
+        integrator.time = task.START
+        integrator.state[:] = task.start()
+        integrator.propagate_until(task.END)
+        return integrator.state.copy()
+
+    rows = {TRAJECTORY: _row(work, ready, task.end_error(work()))}
+    block = stage_two_block()
+    names = [*block.names, *block.parameters]
+    code, ready = _timed(lambda: hy.cfunc(expressions(block), [hy.expression(n) for n in names]))
+    x = np.full(len(names), 0.2)
+    out = np.empty(len(block.names))
+    rows[STAGE_TWO] = _row(lambda: code(x, outputs=out), ready)
+    return rows
+
+
+def jitcode() -> Rows:
+    """C code for SciPy's integrators."""
+    import symengine
+    from jitcode import jitcode as make
+    from jitcode import y
+
+    def build() -> Any:
+        system = task.full()
+        symbols = {name: y(i) for i, name in enumerate(system.names)}
+        functions = {"exp": symengine.exp, "sigmoid": lambda z: 1 / (1 + symengine.exp(-z))}
+        ode = make(task.convert(list(system.nodes), symbols, functions), verbose=False)
+        ode.set_integrator("dop853", rtol=task.RTOL, atol=1e-14, nsteps=10**6)
+        return ode
+
+    ode, ready = _timed(build)
+
+    def work() -> Any:
+        ode.set_initial_value(task.start(), task.START)
+        return ode.integrate(task.END)
+
+    return {TRAJECTORY: _row(work, ready, task.end_error(np.asarray(work())))}
+
+
+def diffrax() -> Rows:
+    """Dopri8 of diffrax on a hand-written JAX field."""
+    import diffrax as dx
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    import jax.numpy as jnp
+
+    matrices = task.Matrices(jnp)
+    z0 = jnp.asarray(matrices.pack(task.start()))
+    term, solver = dx.ODETerm(lambda t, z, args: matrices.field(t, z)), dx.Dopri8()
+    control = dx.PIDController(rtol=task.RTOL, atol=1e-14)
+
+    @jax.jit
+    def end(z: Any) -> Any:
+        return dx.diffeqsolve(term, solver, task.START, task.END, None, z, stepsize_controller=control,
+                              max_steps=100_000).ys[-1]
+
+    found, ready = _timed(lambda: end(z0).block_until_ready())
+    return {TRAJECTORY: _row(lambda: end(z0).block_until_ready(), ready, task.end_error(matrices.unpack(found)))}
+
+
+def torch() -> Rows:
+    """Autograd and torch.optim.SGD on one network of width 1024."""
+    import torch as th
+
+    from derivations.two_mixture.compare import start_network
+
+    th.set_num_threads(1)
+    net = start_network(1024, 0, {"K": 2, "omega": task.OMEGA, "b": task.BIAS})
+    matrices = task.Matrices()
+    tensors = {name: th.tensor(np.array(array), requires_grad=True) for name, array in net.weights.items()}
+    X = th.tensor(np.asarray(matrices.tokens) @ np.array(net.words).T).mT
+    labels, weights = th.tensor(np.asarray(matrices.labels)), th.tensor(np.asarray(matrices.weights))
+    signs, optimiser = th.tensor(np.asarray(matrices.signs)), th.optim.SGD(list(tensors.values()), lr=0.1)
+
+    def step() -> None:
+        optimiser.zero_grad()
+        keys, queries = tensors["W_K"][:, None] @ X, tensors["W_Q"][:, None] @ X
+        p = th.softmax(queries.mT @ keys, dim=-1)
+        values = (tensors["w"][:, None] @ X)[..., 0, :]
+        head = (p @ values[..., None])[..., 0].sum(dim=-1) + task.BIAS
+        output = (signs * th.relu(head)).sum(dim=0)
+        (weights * th.nn.functional.softplus(-labels * output)).sum().backward()
+        optimiser.step()
+
+    return {STEP: _row(step)}
+
+
+PEERS: dict[str, tuple[Callable[[], Rows], tuple[str, ...]]] = {
+    "odesys": (odesys, ("numpy", "numba", "llvmlite")), "numpy": (numpy, ("numpy", "scipy")),
+    "lambdify": (lambdify, ("sympy",)), "heyoka": (heyoka, ("heyoka",)), "jitcode": (jitcode, ("jitcode",)),
+    "diffrax": (diffrax, ("diffrax", "jax")), "torch": (torch, ("torch",)),
+}
+
+
+def main(name: str) -> None:
+    """Run one peer and print its rows."""
+    work, packages = PEERS[name]
+    began = task.yardstick()
+    rows = work()
+    unit = (began + task.yardstick()) / 2
+    print(json.dumps({"peer": name, "yardstick": unit, "rows": rows, "versions": {p: version(p) for p in packages}}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

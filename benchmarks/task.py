@@ -1,0 +1,161 @@
+"""The work all peers do: two_mixture, K = 2, all weights trained, from t = 2 to t = 140, between two switches.
+
+No gate switches in this time, so that every peer integrates the same smooth system of 80 equations (104 where matrices
+are kept whole) and none needs events. The reference end is that of the quotient at rtol 1e-13 by another route.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from derivations.two_mixture import dynamics, setting
+from numerics.integrate import integrate
+from odesys import System, graph
+from odesys.graph import Node
+from odesys.switching import held
+
+BIAS, OMEGA, START, END = 0.5, 0.1, 2.0, 140.0
+RTOL = 1e-11  # of Runge-Kutta peers; every end is checked to ACCURACY
+ACCURACY = 1e-10
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of one call, median over batches, in units of the yardstick of the same process as well."""
+
+    seconds: float
+    yardstick: float
+
+    @property
+    def ratio(self) -> float:
+        """In yardsticks."""
+        return self.seconds / self.yardstick
+
+
+def yardstick() -> float:
+    """Seconds of a fixed piece of NumPy: a hundred products of 36 x 36 matrices and exponentials."""
+    a = np.random.default_rng(0).normal(size=(36, 36)) / 6
+
+    def work() -> None:
+        b = a
+        for _ in range(100):
+            b = np.exp(-np.abs(a @ b))
+
+    return seconds(work, 9)
+
+
+def seconds(task: Callable[[], Any], repeat: int = 7, least: float = 0.05) -> float:
+    """Median over batches of the processor time of one call; a batch lasts at least `least` seconds."""
+    began = time.process_time()
+    task()
+    inner = max(1, int(least / max(time.process_time() - began, 1e-9)))
+    times = []
+    for _ in range(repeat):
+        began = time.process_time()
+        for _ in range(inner):
+            task()
+        times.append((time.process_time() - began) / inner)
+    return float(np.median(times))
+
+
+@cache
+def full() -> System:
+    """The 80 equations with the gates of the time between the switches."""
+    flow = dynamics.full_flow("simultaneous")
+    compiled = flow.system.compile(b=BIAS)
+    gates = np.where(compiled.surfaces(START, start()) > 0, 1, 0)
+    return held(flow.system, dict(enumerate(gates.tolist()))).substitute({"b": graph.num("1/2")})
+
+
+@cache
+def _states() -> tuple[np.ndarray, np.ndarray]:
+    quotient = dynamics.reduced("simultaneous")
+    run = integrate(quotient.system, quotient.initial_state(OMEGA), (0.0, END), {"b": BIAS}, rtol=1e-13)
+    return quotient.lift(run.at(START)), quotient.lift(run.at(END))
+
+
+def start() -> np.ndarray:
+    """All 80 states at the start."""
+    return _states()[0]
+
+
+def end_error(state: np.ndarray) -> float:
+    """Largest deviation of 80 states from the reference end."""
+    return float(np.abs(state - _states()[1]).max())
+
+
+def convert(nodes: list[Node], symbols: dict[str, Any], functions: dict[str, Any]) -> list[Any]:
+    """Expressions of another library from nodes, shared subexpressions shared."""
+    return graph.evaluate(nodes, symbols, functions, float, lambda x, power: x ** float(power))
+
+
+class Matrices:
+    """The same flow as a person would write it in NumPy (or JAX): matrices of both heads, all samples at once."""
+
+    def __init__(self, xp: Any = np) -> None:
+        flow = dynamics.full_flow("simultaneous")
+        words, data = setting.words(), setting.data()
+        tokens = np.zeros((len(data), 3, 4))
+        for s, sample in enumerate(data.samples):
+            for l, token in enumerate(sample.tokens):
+                i, sign = words.parse(token)
+                tokens[s, l, i] = sign
+        self.xp, self.tokens = xp, xp.asarray(tokens)
+        self.labels = xp.asarray(np.array([float(s.label) for s in data.samples]))
+        self.weights = xp.asarray(np.array([float(s.weight) for s in data.samples]))
+        self.signs = xp.asarray(np.array([1.0, -1.0])[:, None])
+        self.index = {leaf: np.vectorize(flow.system.names.index)(flow.matrices[leaf]) for leaf in flow.matrices}
+        self.labels_of_heads = [label for label in setting.model().head_labels]
+        self.gates = xp.asarray((self.outputs(self.pack(start())) > 0).astype(float))
+
+    def pack(self, x: np.ndarray) -> np.ndarray:
+        """w, M, A, B of both heads in one vector of 104 numbers."""
+        parts = [np.array([x[self.index[f"{leaf}_{head}"]] for head in self.labels_of_heads]).ravel()
+                 for leaf in ("w", "KQ", "KK", "QQ")]
+        return np.concatenate(parts)
+
+    def unpack(self, z: Any) -> np.ndarray:
+        """The 80 states from the 104 numbers."""
+        x = np.empty(len(dynamics.full_flow("simultaneous").system.names))
+        for leaf, table in zip(("w", "KQ", "KK", "QQ"), self.split(np.asarray(z)), strict=True):
+            for head, values in zip(self.labels_of_heads, table, strict=True):
+                x[self.index[f"{leaf}_{head}"]] = values.reshape(self.index[f"{leaf}_{head}"].shape)
+        return x
+
+    def split(self, z: Any) -> tuple[Any, Any, Any, Any]:
+        """w (2, 4), M, A, B (2, 4, 4)."""
+        return z[:8].reshape(2, 4), *(z[8 + 32 * k : 40 + 32 * k].reshape(2, 4, 4) for k in range(3))
+
+    def attention(self, M: Any) -> Any:
+        """Softmax over keys (heads, samples, query, key)."""
+        scores = self.tokens @ M.mT[:, None] @ self.tokens.mT
+        weights = self.xp.exp(scores - scores.max(axis=-1, keepdims=True))
+        return weights / weights.sum(axis=-1, keepdims=True)
+
+    def outputs(self, z: Any) -> Any:
+        """H + b (heads, samples)."""
+        w, M, _, _ = self.split(z)
+        values = (self.tokens @ w[:, None, :, None])[..., 0]
+        return (self.attention(M) @ values[..., None])[..., 0].sum(axis=-1) + BIAS
+
+    def field(self, t: float, z: Any) -> Any:
+        """The right-hand side with the gates held."""
+        xp = self.xp
+        w, M, A, B = self.split(z)
+        p = self.attention(M)
+        values = (self.tokens @ w[:, None, :, None])[..., 0]
+        mixed = (p @ values[..., None])[..., 0]
+        output = (self.signs * self.gates * (mixed.sum(axis=-1) + BIAS)).sum(axis=0)
+        slope = self.weights * self.labels / (1 + xp.exp(self.labels * output))
+        bar = self.signs * self.gates * slope
+        dw = (bar[..., None] * (p.sum(axis=-2)[..., None, :] @ self.tokens)[..., 0, :]).sum(axis=1)
+        force = bar[..., None, None] * p * (values[..., None, :] - mixed[..., None])
+        G = (self.tokens.mT @ force.mT @ self.tokens).sum(axis=1)
+        rates = [dw, A @ G + G @ B, M @ G.mT + G @ M.mT, M.mT @ G + G.mT @ M]
+        return xp.concatenate([rate.reshape(-1) for rate in rates])

@@ -1,0 +1,237 @@
+"""Straight-line machine code from expressions: the graph is written as LLVM assembly and compiled by llvmlite.
+
+One instruction an operation, every node once; the operations and their order are those of the straight-line Python code
+of `odesys.codegen`, so both give the same digits up to the last ones of library functions. What was compiled is kept
+on disk under the hash of its text (`odesys.code_store`). llvmlite comes with numba, the extra ``fast``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import importlib.util
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from . import code_store, graph
+from .errors import OdesysError
+from .graph import Node, Number
+from .system import TIME, System
+
+LIBRARY = {"exp": "exp", "log": "log", "sin": "sin", "cos": "cos", "tan": "tan", "tanh": "tanh", "sinh": "sinh",
+           "cosh": "cosh", "arctan": "atan", "arcsinh": "asinh", "log1p": "log1p", "pow": "pow"}
+SMALL_POWER = 8  # up to here a power is a product
+
+HELPERS = """
+declare double @llvm.sqrt.f64(double)
+declare double @llvm.fabs.f64(double)
+define internal double @sigmoid(double %z) {
+  %c = fcmp oge double %z, 0.0
+  br i1 %c, label %up, label %down
+up:
+  %m = fneg double %z
+  %e = call double @lib_exp(double %m)
+  %d = fadd double 1.0, %e
+  %r = fdiv double 1.0, %d
+  ret double %r
+down:
+  %s = call double @lib_exp(double %z)
+  %k = fadd double 1.0, %s
+  %q = fdiv double %s, %k
+  ret double %q
+}
+define internal double @softplus(double %z) {
+  %c = fcmp ogt double %z, 0.0
+  %p = select i1 %c, double %z, double 0.0
+  %a = call double @llvm.fabs.f64(double %z)
+  %m = fneg double %a
+  %e = call double @lib_exp(double %m)
+  %l = call double @lib_log1p(double %e)
+  %r = fadd double %p, %l
+  ret double %r
+}
+"""
+
+
+class NativeError(OdesysError):
+    """An expression has no machine code here."""
+
+
+def available() -> bool:
+    """True if llvmlite is installed."""
+    return importlib.util.find_spec("llvmlite") is not None
+
+
+@dataclass(frozen=True, eq=False)
+class NativeCode:
+    """A compiled function of (t, x, p, g, out), called by its address; `engine` owns the code."""
+
+    text: str
+    address: int
+    engine: Any
+
+    @property
+    def function(self) -> Any:
+        """The function as a ctypes callable of a number and four addresses."""
+        return ctypes.CFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 4)(self.address)
+
+
+def compile_nodes(system: System, roots: Sequence[Node], targets: Sequence[int], gated: bool) -> NativeCode:
+    """Machine code that computes `roots` into the places `targets` of `out`; with `gated` the gates come from `g`."""
+    return _compiled(assembly(system, roots, targets, gated))
+
+
+def assembly(system: System, roots: Sequence[Node], targets: Sequence[int], gated: bool) -> str:
+    """The function as LLVM assembly."""
+    writer = _Writer(system, gated)
+    values = [writer.value(node) for node in graph.topological(roots)]
+    assert len(values) == len(writer.known)
+    for root, place in zip(roots, targets, strict=True):
+        writer.store(writer.known[root], place)
+    declared = "".join(f"declare double @lib_{name}(double{', double' if name == 'pow' else ''})\n" for name in LIBRARY)
+    head = "define void @function(double %t, ptr noalias %x, ptr noalias %p, ptr noalias %g, ptr noalias %out) {\n"
+    return declared + HELPERS + head + "".join(f"  {line}\n" for line in writer.lines) + "  ret void\n}\n"
+
+
+class _Writer:
+    """Assembly of one function in the making: the register of every node that has been written."""
+
+    def __init__(self, system: System, gated: bool) -> None:
+        self.lines: list[str] = []
+        self.known: dict[Node, str] = {}
+        self._places = {name: ("%x", i) for i, name in enumerate(system.names)}
+        self._places |= {name: ("%p", i) for i, name in enumerate(system.parameters)}
+        self._gates: dict[Node, tuple[int, bool]] = {}
+        for i, surface in enumerate(system.surfaces if gated else ()):
+            self._gates |= {graph.step(surface): (i, True), graph.step(-surface): (i, False)}
+
+    def value(self, node: Node) -> str:
+        """The register, or constant, that holds a node whose children have been written."""
+        self.known[node] = found = self._write(node)
+        return found
+
+    def store(self, register: str, place: int) -> None:
+        """Write a register into `out`."""
+        self._put(f"store double {register}, ptr {self._element('%out', place)}", False)
+
+    def _write(self, node: Node) -> str:
+        if node in self._gates:
+            i, plain = self._gates[node]
+            gate = self._load("%g", i)
+            return gate if plain else self._put(f"fsub double {_constant(1)}, {gate}")
+        if node.op == "num":
+            return _constant(node.args[0])
+        if node.op == "sym":
+            return "%t" if node.args[0] == TIME else self._load(*self._places[node.args[0]])
+        if node.op == "add":
+            return self._sum(node)
+        if node.op == "mul":
+            return self._product([self._power(base, exponent) for base, exponent in node.args])
+        return self._call(node.op, self.known[node.args[0]])
+
+    def _sum(self, node: Node) -> str:
+        total = ""
+        for c, term in node.args:
+            if term is graph.ONE:
+                part, minus = _constant(c), False
+            elif c == 1 or c == -1:
+                part, minus = self.known[term], c == -1
+            else:
+                part, minus = self._put(f"fmul double {_constant(c)}, {self.known[term]}"), False
+            if not total:
+                total = self._put(f"fneg double {part}") if minus else part
+            else:
+                total = self._put(f"{'fsub' if minus else 'fadd'} double {total}, {part}")
+        return total
+
+    def _product(self, factors: Sequence[str]) -> str:
+        total = factors[0]
+        for factor in factors[1:]:
+            total = self._put(f"fmul double {total}, {factor}")
+        return total
+
+    def _power(self, base: Node, exponent: Fraction) -> str:
+        inner = self.known[base]
+        if exponent == 1:
+            return inner
+        if base.op == "exp" and exponent.denominator == 1 and base.args[0] in self.known:
+            return self._call("exp", self._put(f"fmul double {_constant(exponent)}, {self.known[base.args[0]]}"))
+        if abs(exponent) == Fraction(1, 2):
+            root = self._put(f"call double @llvm.sqrt.f64(double {inner})")
+            return root if exponent > 0 else self._inverse(root)
+        if exponent.denominator == 1 and abs(exponent) <= SMALL_POWER:
+            whole = self._product([inner] * abs(int(exponent)))
+            return whole if exponent > 0 else self._inverse(whole)
+        return self._put(f"call double @lib_pow(double {inner}, double {_constant(exponent)})")
+
+    def _inverse(self, register: str) -> str:
+        return self._put(f"fdiv double {_constant(1)}, {register}")
+
+    def _call(self, function: str, register: str) -> str:
+        if function == "step":
+            above = self._put(f"fcmp ogt double {register}, {_constant(0)}")
+            return self._put(f"uitofp i1 {above} to double")
+        if function == "sqrt":
+            return self._put(f"call double @llvm.sqrt.f64(double {register})")
+        if function in ("sigmoid", "softplus"):
+            return self._put(f"call double @{function}(double {register})")
+        if function not in LIBRARY:
+            raise NativeError(f"{function} has no machine code; use backend='scalar'")
+        return self._put(f"call double @lib_{function}(double {register})")
+
+    def _load(self, array: str, place: int) -> str:
+        return self._put(f"load double, ptr {self._element(array, place)}")
+
+    def _element(self, array: str, place: int) -> str:
+        return self._put(f"getelementptr double, ptr {array}, i64 {place}")
+
+    def _put(self, line: str, result: bool = True) -> str:
+        register = f"%v{len(self.lines)}"
+        self.lines.append(f"{register} = {line}" if result else line)
+        return register
+
+
+def _constant(value: Number) -> str:
+    return "0x" + struct.pack(">d", float(value)).hex().upper()
+
+
+# ---- from text to machine code ---------------------------------------------------------------------------------------
+
+
+@cache
+def _prepare() -> None:
+    """Make llvmlite ready to compile for this machine; library functions are known to its linker by name."""
+    from llvmlite import binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    library = ctypes.CDLL(ctypes.util.find_library("m") or None)
+    for name, symbol in LIBRARY.items():
+        address = ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value
+        assert address is not None
+        binding.add_symbol(f"lib_{name}", address)
+
+
+@cache
+def _compiled(text: str) -> NativeCode:
+    import llvmlite
+    from llvmlite import binding
+
+    _prepare()
+    machine = binding.Target.from_default_triple().create_target_machine(  # an engine owns its machine
+        cpu=binding.get_host_cpu_name(), features=binding.get_host_cpu_features().flatten(), opt=2)
+    triple = machine.triple
+    module = binding.parse_assembly(text)
+    module.name = "odesys"
+    engine = binding.create_mcjit_compiler(module, machine)
+    mark = f"llvmlite {llvmlite.__version__} {triple} {binding.get_host_cpu_name()}"
+    store = code_store.Store(code_store.key(mark, text))
+    engine.set_object_cache(lambda _, code: store.write(code), lambda _: store.read())
+    engine.finalize_object()
+    return NativeCode(text, engine.get_function_address("function"), engine)
+
+

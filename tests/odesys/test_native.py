@@ -1,0 +1,74 @@
+"""Machine code against the straight-line Python code of the same expressions, and what is kept of it on disk."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from odesys import System, code_store, gradient_flow, native
+from odesys.errors import ParameterError
+from tests.toy_models import Toy, all_toys
+
+pytestmark = pytest.mark.skipif(not native.available(), reason="llvmlite is not installed (extra fast)")
+x, y, t, c = sp.symbols("x y t c")
+
+
+@pytest.mark.parametrize("expression", [
+    sp.exp(x) / (1 + sp.exp(-2 * y)), sp.log(2 + x**2) * sp.sin(y) - sp.cos(x) * sp.tan(y / 3),
+    sp.tanh(x) + sp.sinh(y) * sp.cosh(x), sp.atan(x) * sp.asinh(y),
+    sp.sqrt(3 + x) ** 3 / (2 + y) ** 5, (2 + x) ** sp.Rational(7, 3) * (3 + y) ** 11,
+    sp.Max(x, y) - 2 * sp.Heaviside(x - y) + sp.Abs(y), t * c - sp.Rational(1, 3) * x * y, sp.Integer(7), x])
+def test_every_operation_has_the_digits_of_python(expression: sp.Expr) -> None:
+    system = System.from_equations({x: expression, y: -y}, parameters=[c])
+    plain, quick = (system.compile(c=0.7, backend=backend) for backend in ("scalar", "native"))
+    for point in np.random.default_rng(3).uniform(-1, 1, (20, 2)):
+        gates = np.where(plain.surfaces(0.3, point) > 0, 1.0, 0.0)
+        assert quick(0.3, point) == pytest.approx(plain(0.3, point), rel=4e-16)
+        assert quick.field(0.3, point, 1 - gates) == pytest.approx(plain.field(0.3, point, 1 - gates), rel=4e-16)
+        assert quick.jacobian(0.3, point) == pytest.approx(plain.jacobian(0.3, point), rel=1e-14, abs=1e-15)
+
+
+@pytest.mark.parametrize("toy", all_toys(), ids=lambda toy: toy.name)
+def test_models_have_the_same_field(toy: Toy) -> None:
+    system = gradient_flow(toy.model, toy.data, toy.train, toy.loss).system
+    state = np.random.default_rng(1).normal(size=system.dimension) * 0.3
+    plain, quick = (system.compile(toy.parameters, backend=backend) for backend in ("scalar", "native"))
+    assert quick(0.0, state) == pytest.approx(plain(0.0, state), rel=1e-13, abs=1e-15)
+    assert quick(0.0, np.repeat(state, 2)[::2]) == pytest.approx(plain(0.0, state), rel=1e-13, abs=1e-15)  # strides
+    assert quick.observables(0.0, state) == pytest.approx(plain.observables(0.0, state), rel=1e-13)
+
+
+def test_code_is_kept_whole_or_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ODESYS_CACHE", str(tmp_path / "new"))
+    store = code_store.Store(code_store.key("a", "b"))
+    assert store.read() is None
+    store.write(b"machine code")
+    assert store.read() == b"machine code" and code_store.key("a", "b") != code_store.key("ab", "")
+    (path,) = (tmp_path / "new").iterdir()
+    path.write_bytes(path.read_bytes()[:-1])
+    assert store.read() is None
+
+
+def test_a_folder_others_can_write_to_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ODESYS_CACHE", str(tmp_path))
+    tmp_path.chmod(0o777)
+    assert code_store.code_folder() is None
+    system = System.from_equations({x: -3 * x})
+    assert system.compile(backend="native")(0.0, [2.0]) == [-6.0]
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_was_compiled_is_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ODESYS_CACHE", str(tmp_path / "new"))
+    system = System.from_equations({x: sp.exp(-5 * x) - 11 * x})
+    first = native.compile_nodes(system, system.nodes, [0], gated=False)
+    assert len(list((tmp_path / "new").iterdir())) == 1
+    native._compiled.cache_clear()
+    monkeypatch.setattr(code_store.Store, "write", lambda self, code: pytest.fail("compiled again"))
+    assert native.compile_nodes(system, system.nodes, [0], gated=False).text == first.text
+
+
+def test_an_unknown_back_end_is_named() -> None:
+    with pytest.raises(ParameterError, match="choose auto, scalar, native or block"):
+        System.from_equations({x: -x}).compile(backend="fortran")
