@@ -21,6 +21,7 @@ from .errors import OdesysError, ParameterError
 from .terminal import print_files, print_table, progress_bar
 
 if TYPE_CHECKING:
+    from .paper import Paper
     from .system import System
 
 #: base of all complaints about arguments and options; typer exports only this child of it, under all its versions
@@ -92,6 +93,7 @@ OutFolder = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Fo
 OutFile = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write here instead of printing.")]
 Format = StrEnum("Format", "text latex mathml json python")
 Level = StrEnum("Level", "quick full")
+ReportFormat = StrEnum("ReportFormat", "html latex")
 
 
 def _read_settings(texts: Iterable[str] | None) -> dict[str, str]:
@@ -115,6 +117,18 @@ def _read_widths(text: str) -> list[int]:
             raise ParameterError(f"--widths {text!r} has {int(part)} twice")
         widths.append(int(part))
     return widths
+
+
+def _papers(names: Iterable[str] | None) -> dict[str, Paper]:
+    """The papers asked for by the words they were asked with; all of them where none is named."""
+    chosen = {name: papers.find_paper(name) for name in names or ()}
+    return chosen or {paper.name: paper for paper in papers.all_papers()}
+
+
+def _command_line() -> str:
+    import shlex
+
+    return shlex.join(["odesys", *sys.argv[1:]])
 
 
 def _save(result: Mapping[str, Any], json: Path | None, out: Path | None, plot: Callable[[Path], Any] | None,
@@ -292,10 +306,42 @@ def verify(
     from .workers import cores
 
     output.prepare(errata, json)
-    chosen = ({name: papers.find_paper(name) for name in names} if names
-              else {paper.name: paper for paper in papers.all_papers()})
+    chosen = _papers(names)
     workers = workers or cores()
     if not run_command(chosen, claim or [], level.value, mutations, errata, json, workers, certificates):
+        raise typer.Exit(1)
+
+
+@app.command()
+def report(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[PAPER ...]", help="[default: all papers]")] = None,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the pages.")] = Path("report"),
+    form: Annotated[ReportFormat, typer.Option("--format", help="latex is a body to input, with figures as PDF.")] =
+        ReportFormat.html,
+    level: Annotated[Level, typer.Option("--level", help="quick leaves out long checks and figures.")] = Level.quick,
+    workers: Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="[default: all cores]")] = None,
+    widths: Annotated[str | None, typer.Option("--widths", metavar="M,M,...", help="[default: the paper's]")] = None,
+    seeds: Annotated[int | None, typer.Option("--seeds", metavar="N", min=1, help="[default: the paper's]")] = None,
+    settings: Settings = None,
+    json: JsonFile = None,
+) -> None:
+    """Write one self-contained page a paper: equations, verdicts, proof graph, figures, theory against finite width.
+
+    Exit code 1 if a claim does not come out as expected or a part could not be computed.
+    """
+    from .report.content import Request
+    from .report.write import run_command
+    from .workers import cores
+
+    chosen = _papers(names)
+    given = _read_settings(settings)
+    if given and len(chosen) != 1:
+        raise ParameterError(f"--set belongs to one paper, and this report has {len(chosen)}; name one")
+    for paper in chosen.values():
+        paper.read_parameters(given)  # a mistake shows before the work
+    request = Request(level.value, workers or cores(), tuple(_read_widths(widths)) if widths else (), seeds or 0, given)
+    output.prepare(out, json, ("index.html", "main.tex"))
+    if not run_command(chosen, request, out, form.value, json, _command_line()):
         raise typer.Exit(1)
 
 

@@ -13,11 +13,15 @@ import stat
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from .errors import OutputError
+
+#: formats in which figures are saved where none are named
+figure_formats: ContextVar[tuple[str, ...]] = ContextVar("figure_formats", default=("png", "svg"))
 
 # ---- before a run ----------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,237 @@
+"""The page of a paper and the index: HTML with everything inside, readable without a script and without a network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from importlib import resources
+from typing import Any
+
+from . import values
+from .content import Content, SystemPart, provenance
+from .html_claims import claims_section, errata, proof_graph, source
+from .mathml import mathml
+from .svg import inline
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+PARTS = {"setting": "model and data", "systems": "systems", "claims": "claims", "run": "run",
+         "comparison": "comparison", "figures": "figures"}
+
+
+def page(content: Content) -> str:
+    """The page of one paper."""
+    paper = content.paper
+    sections = {"setting": ("Model and data", _setting(content)), "systems": ("Closed systems", _systems(content))}
+    if content.book is not None and content.outcomes:
+        sections["graph"] = ("What rests on what", proof_graph(content))
+        sections["claims"] = ("Claims", claims_section(content))
+        sections["errata"] = ("Errata", errata(content))
+    if content.simulation is not None:
+        sections["run"] = ("A run", _run(content))
+    if content.comparison is not None:
+        sections["comparison"] = ("Theory against finite width", _comparison(content))
+    if content.figures:
+        sections["figures"] = ("Figures", _figures(content))
+    sections["provenance"] = ("How this page was made", _provenance(content))
+    links = "".join(f'<li><a href="#{key}">{title}</a></li>' for key, (title, _) in sections.items())
+    body = "".join(f'<section aria-labelledby="{key}"><h2 id="{key}">{title}</h2>{text}</section>'
+                   for key, (title, text) in sections.items())
+    return _frame(f"{paper.name}: {paper.title}", f"""
+<header><h1>{escape(paper.title)}</h1><p class="reference">{escape(paper.reference)}</p>
+{_badges(content)}<nav aria-label="sections"><ul>{links}</ul></nav></header>
+<main id="main">{body}</main>""", paper.name)
+
+
+def index(entries: Sequence[Mapping[str, Any]]) -> str:
+    """The list of all papers in a folder of reports."""
+    rows = "".join(
+        f'<tr><th scope="row"><a href="{escape(e["page"])}">{escape(e["name"])}</a></th><td>{escape(e["title"])}</td>'
+        + "".join(f'<td class="number">{e["claims"].get(word, 0)}</td>' for word in ("holds", "fails", "undecided"))
+        + f'<td class="number wide">{escape(e["exponent"])}</td></tr>' for e in entries)
+    return _frame("odesys: papers", f"""
+<header><h1>Papers</h1><p class="reference">Closed systems, verdicts on every registered claim, and theory against
+finite width, each on one page.</p></header>
+<main id="main"><div class="scroll" tabindex="0" role="group" aria-label="papers"><table>
+<caption>Claims by verdict as printed; the exponent is that of the deviation from infinite width.</caption>
+<thead><tr><th scope="col">paper</th><th scope="col">title</th><th scope="col" class="number">hold</th>
+<th scope="col" class="number">fail</th><th scope="col" class="number">undecided</th>
+<th scope="col" class="number wide">exponent</th></tr></thead><tbody>{rows}</tbody></table></div></main>""", "")
+
+
+def _frame(title: str, body: str, name: str) -> str:
+    folder = resources.files(__package__)
+    style, script = (folder.joinpath(file).read_text(encoding="utf-8") for file in ("page.css", "page.js"))
+    home = '<p><a href="index.html">All papers</a></p>' if name else ""
+    return f"""<!DOCTYPE html>
+<html lang="en" class="no-script">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<title>{escape(title)}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+{body}
+<footer>{home}<p>Written by odesys.</p></footer>
+<script>
+{script}</script>
+</body>
+</html>
+"""
+
+
+def _badges(content: Content) -> str:
+    if not content.outcomes:
+        return ""
+    from .html_claims import LEGEND, css_class
+
+    kinds = [css_class(o.verdict) for o in content.outcomes] + ["v-unrun"] * len(content.not_run)
+    shown = []
+    for kind, text in LEGEND:
+        count = sum(found.startswith(kind) for found in kinds)
+        if count:
+            shown.append(f'<li class="{kind}">{escape(text)}: {count}</li>')
+    return f'<ul class="badges" aria-label="verdicts">{"".join(shown)}</ul>'
+
+
+def _problem(content: Content, part: str) -> str:
+    text = content.problems.get(part, "")
+    return f'<p class="note">The part “{PARTS[part]}” could not be computed: {escape(text)}</p>' if text else ""
+
+
+def _setting(content: Content) -> str:
+    rows = "".join(f"<dt>{escape(f.what)}</dt><dd>{_formula(f.tex)}</dd>" for f in content.formulas)
+    text = f'<div class="card"><dl>{rows}</dl></div>' if rows else ""
+    if content.data:
+        table = "".join(f'<tr><td>{mathml(row.tokens)}</td><td class="number">{row.label}</td>'
+                        f'<td class="number">{mathml(row.weight)}</td></tr>' for row in content.data)
+        left = content.samples - len(content.data)
+        more = f" Shown are {len(content.data)}; {left} more are of the same kind." if left else ""
+        text += (f'<div class="scroll" tabindex="0" role="group" aria-label="samples"><table><caption>The distribution: '
+                 f'{content.samples} samples.{more}</caption><thead><tr><th scope="col">tokens</th>'
+                 f'<th scope="col" class="number">label</th><th scope="col" class="number">weight</th></tr></thead>'
+                 f"<tbody>{table}</tbody></table></div>")
+    parameters = "".join(f"<tr><th scope=\"row\"><code>{escape(p.name)}</code></th>"
+                         f"<td>{escape(values.text(content.parameters[p.name]))}</td><td>{escape(p.help)}</td></tr>"
+                         for p in content.paper.parameters)
+    if parameters:
+        text += (f'<div class="scroll" tabindex="0" role="group" aria-label="parameters"><table><caption>Parameters and '
+                 f'their values on this page.</caption><thead><tr><th scope="col">name</th><th scope="col">value</th>'
+                 f'<th scope="col">meaning</th></tr></thead><tbody>{parameters}</tbody></table></div>')
+    if content.about:
+        text += (f'<details class="card"><summary>Symbols, and what is covered</summary>'
+                 f'<div class="about">{escape(content.about)}</div></details>')
+    return _problem(content, "setting") + text
+
+
+def _formula(tex: str) -> str:
+    from .html_claims import formula
+
+    return formula(tex)
+
+
+def _systems(content: Content) -> str:
+    parts = [_system(part, open_it=part.name == "quotient" or len(content.systems) == 1) for part in content.systems]
+    intro = ("<p>Derived from the model and the data by program; nothing on a right-hand side was typed in.</p>"
+             if parts else "")
+    return _problem(content, "systems") + intro + "".join(parts)
+
+
+def _system(part: SystemPart, open_it: bool) -> str:
+    size = f"{part.dimension} state{'s' if part.dimension != 1 else ''}" if part.dimension else "not available"
+    given = ", ".join(mathml(tex) for tex in part.parameters)
+    kind = {"flow": "flow", "map": "gradient step"}.get(part.kind, part.kind)
+    line = ", ".join(filter(None, (kind, size)))
+    text = f"<p>Parameters: {given}</p>" if given else ""
+    if part.note:
+        text += f'<p class="note">{escape(part.note)}</p>'
+    if part.mathml:
+        text += (f'<div class="scroll" tabindex="0" role="group" aria-label="equations of {escape(part.name)}">'
+                 f"{part.mathml}</div>")
+    if part.latex:
+        text += source(part.latex)
+    return (f'<details class="claim"{" open" if open_it else ""}><summary><h3>{escape(part.name)}</h3> '
+            f'<span class="soft">{line}</span></summary><div>{text}</div></details>')
+
+
+def _pairs(title: str, columns: tuple[str, str], rows: Mapping[str, Any]) -> str:
+    body = "".join(f'<tr><th scope="row"><code>{escape(str(k))}</code></th><td class="number">{escape(values.text(v))}</td>'
+                   f"</tr>" for k, v in rows.items())
+    return (f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(title)}"><table><caption>{escape(title)}'
+            f'</caption><thead><tr><th scope="col">{columns[0]}</th><th scope="col" class="number">{columns[1]}</th></tr>'
+            f"</thead><tbody>{body}</tbody></table></div>")
+
+
+def _run(content: Content) -> str:
+    run = content.simulation
+    assert run is not None
+    picture = _picture(content.run_files, "run", f"{content.paper.name}, protocol {run.protocol}")
+    events = "".join(f'<li>{escape(str(e["name"]))} ({escape(str(e["kind"]))}) at t = {values.text(e["time"])}'
+                     f'{" until " + values.text(e["end"]) if "end" in e else ""}</li>' for e in run.events[:40])
+    note = f'<p class="note">{escape(run.note)}</p>' if run.note else ""
+    gauge = "" if run.invariant_drift is None else f"<p>Drift of the conserved quantities: {run.invariant_drift:.2g}.</p>"
+    cost = ", ".join(f"{k} {values.text(v)}" for k, v in run.cost.items())
+    return (f"{_problem(content, 'run')}<p>Protocol <code>{escape(run.protocol)}</code>; {escape(cost)}.</p>{note}{gauge}"
+            f"{picture}{f'<h3>Events</h3><ul>{events}</ul>' if events else ''}"
+            f'<details class="card"><summary>Final values</summary>'
+            f"{_pairs('Final values', ('observable', 'value'), run.final)}</details>")
+
+
+def _comparison(content: Content) -> str:
+    result = content.comparison
+    assert result is not None
+    what = str(result.get("what", "deviation"))
+    rows = "".join("<tr>" + f'<th scope="row" class="number">{row["width"]}</th>'
+                   + "".join(f'<td class="number">{values.text(row[c])}</td>' for c in ("mean", "low", "high")) + "</tr>"
+                   for row in result["deviation"])
+    law = result.get("exponent")
+    fitted = (f'<p>Fitted: deviation ∝ width<sup>α</sup> with α = <b>{values.text(law["value"])}</b>, 95 % interval '
+              f'{values.text(law["low"])} to {values.text(law["high"])}.</p>' if law else "")
+    named = f"<p>Deviation: {_mixed(what)}</p>"
+    return (f"{_problem(content, 'comparison')}<p>Real networks of finite width, trained in their weights, against the "
+            f"closed system at infinite width.</p>{named}{fitted}"
+            f'<div class="scroll" tabindex="0" role="group" aria-label="deviations"><table><caption>Deviation over the '
+            f'seeds with its 95 % interval.</caption><thead><tr><th scope="col" class="number">width</th>'
+            f'<th scope="col" class="number">mean</th><th scope="col" class="number">low</th>'
+            f'<th scope="col" class="number">high</th></tr></thead><tbody>{rows}</tbody></table></div>'
+            f"{_picture(content.comparison_files, 'compare', 'deviation of networks over their width')}")
+
+
+def _mixed(text: str) -> str:
+    """Text with formulas between dollar signs."""
+    parts = text.split("$")
+    if len(parts) % 2 == 0:
+        return escape(text)
+    return "".join(mathml(part) if k % 2 else escape(part) for k, part in enumerate(parts))
+
+
+def _picture(files: Sequence[Any], prefix: str, title: str) -> str:
+    stems = dict.fromkeys(file.stem for file in files)
+    shown = []
+    for k, stem in enumerate(stems):
+        text = inline([file for file in files if file.stem == stem], f"{prefix}{k}", title)
+        if text:
+            shown.append(f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(title)}">{text}</div>')
+    return f'<figure class="figures">{"".join(shown)}<figcaption>{escape(title)}</figcaption></figure>' if shown else ""
+
+
+def _figures(content: Content) -> str:
+    parts = "".join(_picture(figure.files, f"f{k}", f"{figure.id}: {figure.title}")
+                    for k, figure in enumerate(content.figures))
+    left = [id for id, figure in content.paper.figures.items() if figure.level == "full" and content.level != "full"]
+    more = f'<p class="note">Left out at level quick: {escape(", ".join(left))}.</p>' if left else ""
+    return _problem(content, "figures") + parts + more
+
+
+def _provenance(content: Content) -> str:
+    rows = "".join(f"<dt>{escape(k)}</dt><dd>{f'<code>{escape(v)}</code>' if k == 'command' else escape(v)}</dd>"
+                   for k, v in provenance(content).items() if v)
+    times = _pairs("Wall-clock seconds of each part", ("part", "seconds"),
+                   {PARTS[k]: round(v, 1) for k, v in content.seconds.items()})
+    problems = "".join(_problem(content, part) for part in content.problems)
+    return f'{problems}<div class="card"><dl>{rows}</dl></div>{times}'
