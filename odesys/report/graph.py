@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import networkx as nx
 
-CHARACTER, PADDING, ROW, GAP, EDGE = 7.4, 22.0, 30.0, 64.0, 12.0
+CHARACTER, PADDING, HEIGHT, APART, GAP, EDGE = 7.4, 22.0, 22.0, 14.0, 30.0, 12.0
+ROOM = 1080.0  # width that a page has for the graph
 SWEEPS = 8
 
 
@@ -25,40 +26,58 @@ class Layout:
 
 
 def layers(graph: nx.DiGraph) -> Layout:
-    """Columns by the longest way from a claim that uses none; neighbours are pulled together; loners stand below."""
+    """Rows from top to bottom by the longest way from a claim that uses none; claims without edges stand below.
+
+    Neighbours are pulled together by sweeps over the rows; a row too wide for the page is broken.
+    """
     import networkx as nx
 
     linked = graph.subgraph([node for node in graph if graph.degree(node)])
-    columns = [sorted(column) for column in nx.topological_generations(linked)]
+    rows = [sorted(row) for row in nx.topological_generations(linked)]
     for sweep in range(SWEEPS):
-        forward = sweep % 2 == 0
-        for k in range(1, len(columns)) if forward else range(len(columns) - 2, -1, -1):
-            near = linked.predecessors if forward else linked.successors
-            height = {node: i / len(column) for column in columns for i, node in enumerate(column)}
-            def pull(node: str, near=near, height=height) -> tuple[float, str]:  # type: ignore[no-untyped-def]
-                around = [height[other] for other in near(node)]
-                return (sum(around) / len(around) if around else height[node], node)
-            columns[k] = sorted(columns[k], key=pull)
+        down = sweep % 2 == 0
+        for k in range(1, len(rows)) if down else range(len(rows) - 2, -1, -1):
+            rows[k] = _pulled(rows, k, linked.predecessors if down else linked.successors)
     width = {node: PADDING + CHARACTER * len(node) for node in graph}
     places: dict[str, tuple[float, float]] = {}
-    tallest = max((len(column) for column in columns), default=0) * ROW
-    x = EDGE
-    for column in columns:
-        wide = max(width[node] for node in column)
-        step = tallest / len(column)
-        for i, node in enumerate(column):
-            places[node] = (x + wide / 2, EDGE + (i + 0.5) * step)
-        x += wide + GAP
-    right = max(x - GAP + EDGE if columns else 0.0, 640.0)
-    bottom = EDGE + tallest
-    across, down = EDGE, bottom + ROW
-    for node in sorted(set(graph) - set(linked)):
-        if across + width[node] > right - EDGE:
-            across, down = EDGE, down + ROW
-        places[node] = (across + width[node] / 2, down)
-        across += width[node] + 10
-        bottom = down + ROW / 2
-    return Layout(places, width, tuple(sorted(linked.edges)), (right, bottom + EDGE))
+    y, right = EDGE, 0.0
+    loners = sorted(set(graph) - set(linked))
+    for group in [*rows, *([loners] if loners else [])]:
+        for line in _broken(group, width):
+            total = sum(width[node] for node in line)
+            apart = min((ROOM - 2 * EDGE - total) / (len(line) + 1), 6 * APART) if len(line) > 1 else 0.0
+            x = (ROOM - total - apart * (len(line) - 1)) / 2
+            for node in line:
+                places[node] = (x + width[node] / 2, y + HEIGHT / 2)
+                x += width[node] + apart
+            right = max(right, x)
+            y += HEIGHT + APART
+        y += GAP - APART
+    return Layout(places, width, tuple(sorted(linked.edges)), (max(ROOM, right + EDGE), y))
+
+
+def _pulled(rows: list[list[str]], k: int, near: Callable[[str], Iterable[str]]) -> list[str]:
+    """A row sorted by the mean place of each node's neighbours."""
+    place = {node: (i + 0.5) / len(row) for row in rows for i, node in enumerate(row)}
+
+    def pull(node: str) -> tuple[float, str]:
+        around = [place[other] for other in near(node)]
+        return (sum(around) / len(around) if around else place[node], node)
+
+    return sorted(rows[k], key=pull)
+
+
+def _broken(row: list[str], width: Mapping[str, float]) -> list[list[str]]:
+    """A row in as many lines as the page needs."""
+    lines: list[list[str]] = [[]]
+    used = 0.0
+    for node in row:
+        if lines[-1] and used + width[node] > ROOM - 2 * EDGE:
+            lines.append([])
+            used = 0.0
+        lines[-1].append(node)
+        used += width[node] + APART
+    return lines
 
 
 def svg(layout: Layout, classes: Mapping[str, str], marks: Mapping[str, str], titles: Mapping[str, str],
@@ -69,10 +88,10 @@ def svg(layout: Layout, classes: Mapping[str, str], marks: Mapping[str, str], ti
              f'role="group" aria-label="{escape(label)}">']
     for start, end in layout.edges:
         (x0, y0), (x1, y1) = layout.places[start], layout.places[end]
-        a, b = x0 + layout.widths[start] / 2, x1 - layout.widths[end] / 2
+        a, b = y0 + HEIGHT / 2, y1 - HEIGHT / 2
         bend = (b - a) / 2
-        parts.append(f'<path class="edge" d="M{a:.0f} {y0:.0f}C{a + bend:.0f} {y0:.0f} {b - bend:.0f} {y1:.0f} '
-                     f'{b:.0f} {y1:.0f}"/>')
+        parts.append(f'<path class="edge" d="M{x0:.0f} {a:.0f}C{x0:.0f} {a + bend:.0f} {x1:.0f} {b - bend:.0f} '
+                     f'{x1:.0f} {b:.0f}"/>')
     for node, (x, y) in layout.places.items():
         w = layout.widths[node]
         parts.append(f'<a href="#{escape(links[node])}" class="{classes[node]}"><title>{escape(titles[node])}</title>'

@@ -112,7 +112,7 @@ def _setting(content: Content) -> str:
                         f'<td class="number">{mathml(row.weight)}</td></tr>' for row in content.data)
         left = content.samples - len(content.data)
         more = f" Shown are {len(content.data)}; {left} more are of the same kind." if left else ""
-        text += (f'<div class="scroll" tabindex="0" role="group" aria-label="samples"><table><caption>The distribution: '
+        text += (f'<div class="scroll" tabindex="0" role="group" aria-label="samples"><table class="narrow"><caption>The distribution: '
                  f'{content.samples} samples.{more}</caption><thead><tr><th scope="col">tokens</th>'
                  f'<th scope="col" class="number">label</th><th scope="col" class="number">weight</th></tr></thead>'
                  f"<tbody>{table}</tbody></table></div>")
@@ -120,7 +120,7 @@ def _setting(content: Content) -> str:
                          f"<td>{escape(values.text(content.parameters[p.name]))}</td><td>{escape(p.help)}</td></tr>"
                          for p in content.paper.parameters)
     if parameters:
-        text += (f'<div class="scroll" tabindex="0" role="group" aria-label="parameters"><table><caption>Parameters and '
+        text += (f'<div class="scroll" tabindex="0" role="group" aria-label="parameters"><table class="narrow"><caption>Parameters and '
                  f'their values on this page.</caption><thead><tr><th scope="col">name</th><th scope="col">value</th>'
                  f'<th scope="col">meaning</th></tr></thead><tbody>{parameters}</tbody></table></div>')
     if content.about:
@@ -162,7 +162,7 @@ def _system(part: SystemPart, open_it: bool) -> str:
 def _pairs(title: str, columns: tuple[str, str], rows: Mapping[str, Any]) -> str:
     body = "".join(f'<tr><th scope="row"><code>{escape(str(k))}</code></th><td class="number">{escape(values.text(v))}</td>'
                    f"</tr>" for k, v in rows.items())
-    return (f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(title)}"><table><caption>{escape(title)}'
+    return (f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(title)}"><table class="narrow"><caption>{escape(title)}'
             f'</caption><thead><tr><th scope="col">{columns[0]}</th><th scope="col" class="number">{columns[1]}</th></tr>'
             f"</thead><tbody>{body}</tbody></table></div>")
 
@@ -195,7 +195,7 @@ def _comparison(content: Content) -> str:
     named = f"<p>Deviation: {_mixed(what)}</p>"
     return (f"{_problem(content, 'comparison')}<p>Real networks of finite width, trained in their weights, against the "
             f"closed system at infinite width.</p>{named}{fitted}"
-            f'<div class="scroll" tabindex="0" role="group" aria-label="deviations"><table><caption>Deviation over the '
+            f'<div class="scroll" tabindex="0" role="group" aria-label="deviations"><table class="narrow"><caption>Deviation over the '
             f'seeds with its 95 % interval.</caption><thead><tr><th scope="col" class="number">width</th>'
             f'<th scope="col" class="number">mean</th><th scope="col" class="number">low</th>'
             f'<th scope="col" class="number">high</th></tr></thead><tbody>{rows}</tbody></table></div>'

@@ -56,7 +56,7 @@ def proof_graph(content: Content) -> str:
                   {id: MARKS[word] for id, word in words.items()}, titles, {c.id: anchor(c.id) for c in content.book},
                   "Proof graph: every claim is a link to its entry; an edge leads from what is used to what uses it")
     legend = "".join(f'<li class="{kind}">{escape(text)}</li>' for kind, text in LEGEND)
-    return (f'<p>An edge leads from a claim to those that rest on it, left to right. Claims without edges stand below. '
+    return (f'<p>An edge leads from a claim to those that rest on it, downwards. Claims without edges stand below. '
             f'The same links are in the entries under <a href="#claims">Claims</a>.</p><ul class="badges">{legend}</ul>'
             f'<div class="scroll card" tabindex="0" role="group" aria-label="proof graph, scrolls sideways">{picture}</div>')
 

@@ -10,11 +10,12 @@
   function filter() {
     const verdicts = chosen("verdict"), evidence = chosen("evidence");
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const anyEvidence = boxes.every((b) => b.name !== "evidence" || b.checked);
     let shown = 0;
     for (const row of rows) {
       const text = row.dataset.text;
       const fits = verdicts.includes(row.dataset.verdict)
-        && (!row.dataset.evidence || evidence.includes(row.dataset.evidence)) && words.every((word) => text.includes(word));
+        && (row.dataset.evidence ? evidence.includes(row.dataset.evidence) : anyEvidence) && words.every((word) => text.includes(word));
       row.hidden = !fits;
       if (fits && row.tagName === "TR") shown += 1;
     }

@@ -40,7 +40,9 @@ def small(text: str, prefix: str, title: str) -> str:
     if opening is None:
         return f'<p class="missing">{escape(title)}: the file is not SVG</p>'
     head = re.sub(r'\s(?:width|height)="[^"]*"', "", opening.group())
-    head = head.replace("<svg", f'<svg class="figure" role="img" aria-labelledby="{prefix}-title"', 1)
+    box = re.search(r'viewBox="[-\d.]+ [-\d.]+ ([\d.]+) ', head)
+    natural = f' style="--natural: {1.4 * float(box.group(1)):.0f}px"' if box else ""
+    head = head.replace("<svg", f'<svg class="figure"{natural} role="img" aria-labelledby="{prefix}-title"', 1)
     body = re.sub(r">\s+<", "><", body[opening.end():])
     return f'{head}<title id="{prefix}-title">{escape(title)}</title>{body}'
 

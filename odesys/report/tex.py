@@ -30,9 +30,11 @@ PREAMBLE = r"""\documentclass{article}
 \allowdisplaybreaks
 \sloppy
 """
-NEEDS = "% needs the packages amsmath, amssymb, graphicx, longtable, xcolor, tikz, and T1 font encoding\n"
+NEEDS = ("% needs the packages amsmath, amssymb, graphicx, longtable, xcolor, tikz, and T1 font encoding;\n"
+         "% figures are looked for in the folder that this file is in, seen from where TeX runs: see \\graphicspath\n")
 #: amssymb has no blackboard 1; inside the body only, so that the paper around it keeps its own
-GATE = r"""\begingroup
+GATE = r"""\providecommand{\phantomsection}{}
+\begingroup
 \let\odesysbb\mathbb
 \renewcommand{\mathbb}[1]{\ifx1#1\mathrm{1\mkern-4.5mu l}\else\odesysbb{#1}\fi}
 """
