@@ -87,6 +87,7 @@ def _options(version: _Version = False) -> None: ...
 # ---- options that several commands share -----------------------------------------------------------------------------
 
 PaperName = Annotated[str, typer.Argument(metavar="PAPER", help="A name from `odesys list`, or a folder with a paper.")]
+PaperNames = Annotated[list[str] | None, typer.Argument(metavar="[PAPER ...]", help="[default: all papers]")]
 Settings = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Set a parameter; repeatable.")]
 JsonFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON.")]
 OutFolder = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder for tables, results and plots.")]
@@ -152,10 +153,10 @@ def _save(result: Mapping[str, Any], json: Path | None, out: Path | None, plot: 
 
 
 @app.command("list")
-def list_papers(json: JsonFile = None) -> None:
+def list_papers(names: PaperNames = None, json: JsonFile = None) -> None:
     """Papers, their systems, protocols, figures and claims."""
     output.prepare(None, json)
-    found = papers.all_papers()
+    found = list(_papers(names).values())
     lists = [[", ".join(names) for names in (p.systems, p.protocols, p.figures)] for p in found]
     rows = [(p.name, p.title, *names, len(p.claims())) for p, names in zip(found, lists, strict=True)]
     print_table("", ("paper", "title", "systems", "protocols", "figures", "claims"), rows)
@@ -239,8 +240,9 @@ def simulate(
 @app.command()
 def compare(
     paper: PaperName,
-    widths: Annotated[str, typer.Option("--widths", metavar="M,M,...", help="Widths of the networks.")] = "64,256,1024",
-    seeds: Annotated[int, typer.Option("--seeds", metavar="N", min=1, help="Networks trained at each width.")] = 8,
+    widths: Annotated[str | None, typer.Option("--widths", metavar="M,M,...", help="[default: the paper's]")] = None,
+    seeds: Annotated[int | None, typer.Option("--seeds", metavar="N", min=1, help="Networks trained at each width.")] =
+        None,
     settings: Settings = None,
     out: OutFolder = None,
     json: JsonFile = None,
@@ -249,11 +251,11 @@ def compare(
     chosen = papers.find_paper(paper)
     if chosen.compare is None:
         raise OdesysError(f"{chosen.name} has no comparison with finite width")
-    sizes = _read_widths(widths)
+    sizes = list(chosen.widths) if widths is None else _read_widths(widths)
     parameters = chosen.read_parameters(_read_settings(settings))
     output.prepare(out, json, ("result.json",))
     with progress_bar(f"comparing {chosen.name}") as progress:
-        done = chosen.compare(sizes, seeds, parameters, progress)
+        done = chosen.compare(sizes, seeds or chosen.seeds, parameters, progress)
     result = done.as_json(chosen.name)
     rows = [[row[c] for c in ("width", "mean", "low", "high")] for row in result["deviation"]]
     print_table(f"{chosen.name}: distance of networks to the theory", ("width", "mean", "low", "high"), rows)
@@ -286,7 +288,7 @@ def figures(
 
 @app.command()
 def verify(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[PAPER ...]", help="[default: all papers]")] = None,
+    names: PaperNames = None,
     claim: Annotated[list[str] | None, typer.Option("--claim", metavar="ID", help="Only this; repeatable.")] = None,
     level: Annotated[Level, typer.Option("--level", help="quick leaves out the long checks.")] = Level.quick,
     mutations: Annotated[bool, typer.Option("--mutations", help="Run the claims on broken systems too.")] = False,
@@ -314,7 +316,7 @@ def verify(
 
 @app.command()
 def report(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[PAPER ...]", help="[default: all papers]")] = None,
+    names: PaperNames = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the pages.")] = Path("report"),
     form: Annotated[ReportFormat, typer.Option("--format", help="latex is a body to input, with figures as PDF.")] =
         ReportFormat.html,
@@ -343,6 +345,61 @@ def report(
     output.prepare(out, json, ("index.html", "main.tex"))
     if not run_command(chosen, request, out, form.value, json, _command_line()):
         raise typer.Exit(1)
+
+
+@app.command()
+def sweep(
+    paper: PaperName,
+    over: Annotated[list[str] | None, typer.Option("--over", metavar="NAME=GRID",
+                                                   help="log:LOW:HIGH:COUNT, lin:LOW:HIGH:COUNT or A,B,C; repeatable.")]
+        = None,
+    protocol: Annotated[str | None, typer.Option("--protocol", metavar="NAME", help="[default: the first]")] = None,
+    settings: Settings = None,
+    workers: Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="Processes [default: all cores]")]
+        = None,
+    dask: Annotated[str, typer.Option("--dask", metavar="ADDRESS", help="Scheduler of a running Dask cluster.")] = "",
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where an earlier sweep stopped.")] = False,
+    retry: Annotated[bool, typer.Option("--retry-failed", help="With --resume: compute failed points again.")] = False,
+    plot: Annotated[list[str] | None, typer.Option("--plot", metavar="NAME", help="Observable to show; repeatable.")]
+        = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="[default: sweep/PAPER]")] = None,
+    json: JsonFile = None,
+) -> None:
+    """Run a protocol at every point of a grid of parameters; rows are stored as they arrive.
+
+    A point that fails is recorded with its error. Exit code 1 if every point failed.
+    """
+    from importlib import import_module
+
+    from .workers import cores
+
+    chosen = papers.find_paper(paper)
+    if dask and workers:
+        raise ParameterError("--workers and --dask ask for two places to compute; give one of them")
+    if retry and not resume:
+        raise ParameterError("--retry-failed goes on with an earlier sweep; give --resume with it")
+    folder = out or Path("sweep") / chosen.name
+    run = import_module("numerics.sweep_command").run_command  # numerics builds on the engine, not the other way round
+    if not run(paper, chosen, protocol, over or (), _read_settings(settings), folder, json, resume, retry,
+               workers or cores(), dask, plot or ()):
+        raise typer.Exit(1)
+
+
+@app.command()
+def new(
+    folder: Annotated[Path, typer.Argument(metavar="NAME", help="Name of the paper, or a folder that ends in it.")],
+    json: JsonFile = None,
+) -> None:
+    """Write a small paper of your own that runs at once: setting, systems, protocol, comparison, claims, figure."""
+    from .new import create
+
+    output.prepare(None, json)
+    files = create(folder)
+    print_files(files)
+    place = str(folder) if folder.parent != Path() else f"./{folder}"
+    typer.echo(f"try: odesys verify {place}; odesys report {place} --out report")
+    if json:
+        output.write_json(json, {"name": folder.name, "files": files})
 
 
 def main() -> None:

@@ -47,6 +47,11 @@ def known_names() -> list[str]:
     return sorted({*announced(), *source_modules()})
 
 
+def is_taken(name: str) -> bool:
+    """True if a package of that name can be imported, so that a folder could not be."""
+    return name in sys.modules or _origin(name) is not None
+
+
 def _find(text: str) -> tuple[ModuleType, str, str]:
     """The module a paper is in, how to speak of it, and the attribute with the paper."""
     points, modules = announced(), source_modules()

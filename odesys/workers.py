@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -80,7 +81,7 @@ def run_tasks(paper: str, book: ClaimBook, tasks: Sequence[Task], workers: int, 
     """Answers to all tasks in their order; `paper` is the name under which another process finds `book`."""
     if min(workers, len(tasks)) <= 1:
         return list(_one_after_the_other(book, tasks, progress))
-    with _pool(min(workers, len(tasks))) as pool:
+    with process_pool(min(workers, len(tasks))) as pool:
         futures: list[Future[list[Answer]]] = [pool.submit(_work, paper, task) for task in tasks]
         try:
             for done, future in enumerate(as_completed(futures), start=1):
@@ -141,10 +142,10 @@ def _finished(future: Future[list[Answer]]) -> bool:
 
 
 @contextmanager
-def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
-    """Fresh processes; they leave an interrupt from the keyboard to this one, and end with it."""
+def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """Fresh processes; they leave an interrupt from the keyboard to this one, and end with it, however it ends."""
     before = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _leave_interrupts)
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _start_worker)
     try:
         yield pool
     except BaseException:
@@ -155,5 +156,14 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     pool.shutdown()
 
 
-def _leave_interrupts() -> None:
+def _start_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A worker whose parent was killed would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
