@@ -10,8 +10,9 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import islice, product
@@ -66,7 +67,8 @@ def _spaced(spacing: str, rest: str, parameter: Parameter, shown: str) -> list[A
         raise ParameterError(f"{shown} can not be read: a grid is log:LOW:HIGH:COUNT or lin:LOW:HIGH:COUNT")
     low, high = (float(parameter.read(part.strip())) for part in parts[:2])
     if not (parts[2].strip().isascii() and parts[2].strip().isdecimal() and 1 <= int(parts[2][:9]) <= LARGEST):
-        raise ParameterError(f"{shown} can not be read: the count {parts[2]!r} is not a whole number from 1 to {LARGEST}")
+        raise ParameterError(f"{shown} can not be read: the count {parts[2]!r} is not a whole number from 1 to "
+                             f"{LARGEST}")
     count = int(parts[2])
     if spacing == "log" and min(low, high) <= 0:
         raise ParameterError(f"{shown} can not be read: a logarithmic grid has positive ends")
@@ -126,8 +128,8 @@ def program(word: str) -> str:
     here = Path(__file__).resolve().parent
     folders = [here, Path(papers.__file__).resolve().parent, papers.source_folder(word)]
     digest = hashlib.sha256()
-    for folder in folders:
-        for file in sorted(folder.rglob("*.py")) if folder else ():
+    for folder in filter(None, folders):
+        for file in sorted(folder.rglob("*.py")):
             digest.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
     return f"{__version__} {digest.hexdigest()[:12]}"
 
@@ -230,11 +232,12 @@ def _on_dask(plan: Plan, todo: Todo, address: str) -> Iterator[tuple[int, Row]]:
     except ImportError:
         raise OdesysError("--dask needs the packages dask and distributed: pip install 'odesys[sweep]'") from None
     try:
-        client = Client(address, timeout="10s", set_as_default=False)
+        client = Client(address, timeout="10s", set_as_default=False)  # the cluster is the user's
     except (OSError, TimeoutError, ValueError) as error:
         raise OdesysError(f"no Dask scheduler answers at {address!r}: {error}") from None
-    with client:
-        queue, open_ones = iter(todo), {}
+    open_ones: dict[Any, int] = {}
+    queue = iter(todo)
+    with client, client.as_current():
         room = max(16, 4 * sum(client.nthreads().values()))
         try:
             while True:
@@ -250,8 +253,11 @@ def _on_dask(plan: Plan, todo: Todo, address: str) -> Iterator[tuple[int, Row]]:
                     except KilledWorker:
                         row = Row({}, LOST, 0.0, program(plan.paper))
                     yield number, row
+        except (OSError, TimeoutError, CancelledError) as error:
+            raise OdesysError(f"the Dask cluster at {address} was lost: {error or type(error).__name__}") from None
         finally:
-            client.cancel(list(open_ones))
+            with suppress(OSError, TimeoutError):
+                client.cancel(list(open_ones))
 
 
 # ---- the whole sweep -------------------------------------------------------------------------------------------------

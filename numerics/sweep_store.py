@@ -40,8 +40,8 @@ class Store:
             self._base.execute("PRAGMA journal_mode = WAL")
             self._base.execute("PRAGMA synchronous = NORMAL")  # enough against a killed process
             self._base.execute("CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
-            self._base.execute("CREATE TABLE IF NOT EXISTS points (number INTEGER PRIMARY KEY, parameters TEXT NOT NULL, "
-                               "result TEXT NOT NULL, error TEXT NOT NULL, seconds REAL NOT NULL)")
+            columns = "parameters TEXT NOT NULL, result TEXT NOT NULL, error TEXT NOT NULL, seconds REAL NOT NULL"
+            self._base.execute(f"CREATE TABLE IF NOT EXISTS points (number INTEGER PRIMARY KEY, {columns})")
         except sqlite3.Error as error:
             raise OutputError(f"{self.file} can not be used for a sweep: {error}; give another --out",
                               path=self.file) from error
@@ -75,7 +75,8 @@ class Store:
             self._base.execute("INSERT OR REPLACE INTO points VALUES (?, ?, ?, ?, ?)",
                                (number, json.dumps(parameters), json.dumps(row.result), row.error, row.seconds))
         except sqlite3.Error as error:
-            raise OutputError(f"{self.file} can not be written: {error}; what is there is kept", path=self.file) from error
+            raise OutputError(f"{self.file} can not be written: {error}; what is there is kept",
+                              path=self.file) from error
 
     def rows(self) -> list[dict[str, Any]]:
         """All rows in the order of the grid."""

@@ -77,15 +77,23 @@ def answer(book: ClaimBook, id: str, mutation: str) -> Answer:
     return Answer(id, mutation, outcome.verdict, outcome.seconds, outcome.reads)
 
 
-def run_tasks(paper: str, book: ClaimBook, tasks: Sequence[Task], workers: int, progress: Progress) -> list[Answer]:
-    """Answers to all tasks in their order; `paper` is the name under which another process finds `book`."""
+def run_tasks(paper: str, book: ClaimBook, tasks: Sequence[Task], workers: int, progress: Progress,
+              arrived: list[Answer] | None = None) -> list[Answer]:
+    """Answers to all tasks in their order; `paper` is the name under which another process finds `book`.
+
+    Each answer is put into `arrived` as soon as it is there: what is left when someone interrupts.
+    """
+    arrived = [] if arrived is None else arrived
     if min(workers, len(tasks)) <= 1:
-        return list(_one_after_the_other(book, tasks, progress))
+        for found in _one_after_the_other(book, tasks, progress):
+            arrived.append(found)
+        return list(arrived)
     with process_pool(min(workers, len(tasks))) as pool:
         futures: list[Future[list[Answer]]] = [pool.submit(_work, paper, task) for task in tasks]
         try:
             for done, future in enumerate(as_completed(futures), start=1):
-                last = future.result()[-1]
+                arrived += future.result()
+                last = arrived[-1]
                 progress(f"{last.claim} {last.mutation}".strip(), done / len(tasks))
         except BrokenProcessPool as error:
             open_ones = [id for future, task in zip(futures, tasks, strict=True) if not _finished(future)

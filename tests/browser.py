@@ -34,7 +34,8 @@ class Browser:
 
     def _call(self, method: str, path: str, body: Any = None) -> Any:
         data = json.dumps(body).encode() if body is not None else None
-        request = urllib.request.Request(self._address + path, data, {"Content-Type": "application/json"}, method=method)
+        kind = {"Content-Type": "application/json"}
+        request = urllib.request.Request(self._address + path, data, kind, method=method)
         try:
             with urllib.request.urlopen(request, timeout=120) as answer:
                 return json.load(answer)["value"]

@@ -170,8 +170,14 @@ def _claims(content: Content, name: str, workers: int, progress: Progress) -> No
     if content.paper.book is None:
         return
     content.book = content.paper.book()
-    content.outcomes = verify(content.book, content.book.select(level=content.level), progress, workers, name)
-    output.write_json(content.folder / "verify.json", {"claims": [o.as_json() for o in content.outcomes]})
+
+    def keep(outcomes: list[Outcome], complete: bool = False) -> None:
+        found = {"claims": [o.as_json() for o in outcomes], "complete": complete}
+        output.write_json(content.folder / "verify.json", found)
+
+    wanted = content.book.select(level=content.level)
+    content.outcomes = verify(content.book, wanted, progress, workers, name, rescue=keep)
+    keep(content.outcomes, complete=True)
     output.write_text(content.folder / "errata.md", errata_markdown(content.outcomes))
 
 

@@ -105,8 +105,8 @@ def tikz(layout: Layout, colours: Mapping[str, str], texts: Mapping[str, str], r
     scale = min(room / layout.size[0], 22.0 / layout.size[1])
     names = {node: f"n{k}" for k, node in enumerate(layout.places)}
     size = r"\tiny" if scale * 22 < 0.42 else r"\scriptsize"
-    lines = [rf"\begin{{tikzpicture}}[x={scale:.5f}cm,y=-{scale:.5f}cm,every node/.style={{draw=gray,rounded corners=1pt,"
-             rf"inner sep=1pt,font={size}}}]"]
+    lines = [rf"\begin{{tikzpicture}}[x={scale:.5f}cm,y=-{scale:.5f}cm,"
+             rf"every node/.style={{draw=gray,rounded corners=1pt,inner sep=1pt,font={size}}}]"]
     for node, (x, y) in layout.places.items():
         lines.append(rf"\node[fill={colours[node]}] ({names[node]}) at ({x:.0f},{y:.0f}) {{{texts[node]}}};")
     lines += [rf"\draw[gray!60,very thin] ({names[a]}) -- ({names[b]});" for a, b in layout.edges]

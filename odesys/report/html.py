@@ -9,7 +9,7 @@ from typing import Any
 
 from . import values
 from .content import Content, SystemPart, provenance
-from .html_claims import claims_section, errata, proof_graph, source
+from .html_claims import LEGEND, claims_section, css_class, errata, formula, proof_graph, scrolling, source
 from .mathml import mathml
 from .svg import inline
 
@@ -44,18 +44,15 @@ def page(content: Content) -> str:
 
 def index(entries: Sequence[Mapping[str, Any]]) -> str:
     """The list of all papers in a folder of reports."""
-    rows = "".join(
-        f'<tr><th scope="row"><a href="{escape(e["page"])}">{escape(e["name"])}</a></th><td>{escape(e["title"])}</td>'
-        + "".join(f'<td class="number">{e["claims"].get(word, 0)}</td>' for word in ("holds", "fails", "undecided"))
-        + f'<td class="number wide">{escape(e["exponent"])}</td></tr>' for e in entries)
+    rows = [[f'<a href="{escape(e["page"])}">{escape(e["name"])}</a>', escape(e["title"]),
+             *(str(e["claims"].get(word, 0)) for word in ("holds", "fails", "undecided")), escape(e["exponent"])]
+            for e in entries]
+    table = _table("Claims by verdict as printed; the exponent is that of the deviation from infinite width.",
+                   ("paper", "title", "hold", "fail", "undecided", "exponent"), rows, (2, 3, 4, 5), (5,), full=True)
     return _frame("odesys: papers", f"""
 <header><h1>Papers</h1><p class="reference">Closed systems, verdicts on every registered claim, and theory against
 finite width, each on one page.</p></header>
-<main id="main"><div class="scroll" tabindex="0" role="group" aria-label="papers"><table>
-<caption>Claims by verdict as printed; the exponent is that of the deviation from infinite width.</caption>
-<thead><tr><th scope="col">paper</th><th scope="col">title</th><th scope="col" class="number">hold</th>
-<th scope="col" class="number">fail</th><th scope="col" class="number">undecided</th>
-<th scope="col" class="number wide">exponent</th></tr></thead><tbody>{rows}</tbody></table></div></main>""", "")
+<main id="main">{table}</main>""", "")
 
 
 def _frame(title: str, body: str, name: str) -> str:
@@ -85,11 +82,24 @@ def _frame(title: str, body: str, name: str) -> str:
 """
 
 
+def _table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = (),
+           wide: Sequence[int] = (), full: bool = False) -> str:
+    """A table of ready HTML cells; the first cell of a row is its header, `numbers` are right-aligned columns."""
+    def kind(k: int) -> str:
+        names = [name for name, places in (("number", numbers), ("wide", wide)) if k in places]
+        return f' class="{" ".join(names)}"' if names else ""
+
+    head = "".join(f'<th scope="col"{kind(k)}>{escape(text)}</th>' for k, text in enumerate(columns))
+    body = "".join("<tr>" + "".join(f'<th scope="row"{kind(k)}>{cell}</th>' if k == 0 else f"<td{kind(k)}>{cell}</td>"
+                                    for k, cell in enumerate(row)) + "</tr>" for row in rows)
+    size = "" if full else ' class="narrow"'
+    return scrolling(caption, f"<table{size}><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
+                              f"<tbody>{body}</tbody></table>")
+
+
 def _badges(content: Content) -> str:
     if not content.outcomes:
         return ""
-    from .html_claims import LEGEND, css_class
-
     kinds = [css_class(o.verdict) for o in content.outcomes] + ["v-unrun"] * len(content.not_run)
     shown = []
     for kind, text in LEGEND:
@@ -105,34 +115,22 @@ def _problem(content: Content, part: str) -> str:
 
 
 def _setting(content: Content) -> str:
-    rows = "".join(f"<dt>{escape(f.what)}</dt><dd>{_formula(f.tex)}</dd>" for f in content.formulas)
+    rows = "".join(f"<dt>{escape(f.what)}</dt><dd>{formula(f.tex)}</dd>" for f in content.formulas)
     text = f'<div class="card"><dl>{rows}</dl></div>' if rows else ""
     if content.data:
-        table = "".join(f'<tr><td>{mathml(row.tokens)}</td><td class="number">{row.label}</td>'
-                        f'<td class="number">{mathml(row.weight)}</td></tr>' for row in content.data)
+        samples = [[mathml(row.tokens), row.label, mathml(row.weight)] for row in content.data]
         left = content.samples - len(content.data)
         more = f" Shown are {len(content.data)}; {left} more are of the same kind." if left else ""
-        text += (f'<div class="scroll" tabindex="0" role="group" aria-label="samples"><table class="narrow"><caption>The distribution: '
-                 f'{content.samples} samples.{more}</caption><thead><tr><th scope="col">tokens</th>'
-                 f'<th scope="col" class="number">label</th><th scope="col" class="number">weight</th></tr></thead>'
-                 f"<tbody>{table}</tbody></table></div>")
-    parameters = "".join(f"<tr><th scope=\"row\"><code>{escape(p.name)}</code></th>"
-                         f"<td>{escape(values.text(content.parameters[p.name]))}</td><td>{escape(p.help)}</td></tr>"
-                         for p in content.paper.parameters)
-    if parameters:
-        text += (f'<div class="scroll" tabindex="0" role="group" aria-label="parameters"><table class="narrow"><caption>Parameters and '
-                 f'their values on this page.</caption><thead><tr><th scope="col">name</th><th scope="col">value</th>'
-                 f'<th scope="col">meaning</th></tr></thead><tbody>{parameters}</tbody></table></div>')
+        text += _table(f"The distribution: {content.samples} samples.{more}", ("tokens", "label", "weight"), samples,
+                       (1, 2))
+    if content.paper.parameters:
+        given = [[f"<code>{escape(p.name)}</code>", escape(values.text(content.parameters[p.name])), escape(p.help)]
+                 for p in content.paper.parameters]
+        text += _table("Parameters and their values on this page.", ("name", "value", "meaning"), given)
     if content.about:
         text += (f'<details class="card"><summary>Symbols, and what is covered</summary>'
                  f'<div class="about">{escape(content.about)}</div></details>')
     return _problem(content, "setting") + text
-
-
-def _formula(tex: str) -> str:
-    from .html_claims import formula
-
-    return formula(tex)
 
 
 def _systems(content: Content) -> str:
@@ -151,20 +149,16 @@ def _system(part: SystemPart, open_it: bool) -> str:
     if part.note:
         text += f'<p class="note">{escape(part.note)}</p>'
     if part.mathml:
-        text += (f'<div class="scroll" tabindex="0" role="group" aria-label="equations of {escape(part.name)}">'
-                 f"{part.mathml}</div>")
+        text += scrolling(f"equations of {part.name}", part.mathml)
     if part.latex:
         text += source(part.latex)
     return (f'<details class="claim"{" open" if open_it else ""}><summary><h3>{escape(part.name)}</h3> '
             f'<span class="soft">{line}</span></summary><div>{text}</div></details>')
 
 
-def _pairs(title: str, columns: tuple[str, str], rows: Mapping[str, Any]) -> str:
-    body = "".join(f'<tr><th scope="row"><code>{escape(str(k))}</code></th><td class="number">{escape(values.text(v))}</td>'
-                   f"</tr>" for k, v in rows.items())
-    return (f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(title)}"><table class="narrow"><caption>{escape(title)}'
-            f'</caption><thead><tr><th scope="col">{columns[0]}</th><th scope="col" class="number">{columns[1]}</th></tr>'
-            f"</thead><tbody>{body}</tbody></table></div>")
+def _pairs(title: str, columns: tuple[str, str], pairs: Mapping[str, Any]) -> str:
+    rows = [[f"<code>{escape(str(name))}</code>", escape(values.text(value))] for name, value in pairs.items()]
+    return _table(title, columns, rows, (1,))
 
 
 def _run(content: Content) -> str:
@@ -174,10 +168,12 @@ def _run(content: Content) -> str:
     events = "".join(f'<li>{escape(str(e["name"]))} ({escape(str(e["kind"]))}) at t = {values.text(e["time"])}'
                      f'{" until " + values.text(e["end"]) if "end" in e else ""}</li>' for e in run.events[:40])
     note = f'<p class="note">{escape(run.note)}</p>' if run.note else ""
-    gauge = "" if run.invariant_drift is None else f"<p>Drift of the conserved quantities: {run.invariant_drift:.2g}.</p>"
+    drift = run.invariant_drift
+    gauge = "" if drift is None else f"<p>Drift of the conserved quantities: {drift:.2g}.</p>"
     cost = ", ".join(f"{k} {values.text(v)}" for k, v in run.cost.items())
-    return (f"{_problem(content, 'run')}<p>Protocol <code>{escape(run.protocol)}</code>; {escape(cost)}.</p>{note}{gauge}"
-            f"{picture}{f'<h3>Events</h3><ul>{events}</ul>' if events else ''}"
+    opening = f"<p>Protocol <code>{escape(run.protocol)}</code>; {escape(cost)}.</p>"
+    return (f"{opening}{note}{gauge}{picture}"
+            f"{f'<h3>Events</h3><ul>{events}</ul>' if events else ''}"
             f'<details class="card"><summary>Final values</summary>'
             f"{_pairs('Final values', ('observable', 'value'), run.final)}</details>")
 
@@ -186,19 +182,15 @@ def _comparison(content: Content) -> str:
     result = content.comparison
     assert result is not None
     what = str(result.get("what", "deviation"))
-    rows = "".join("<tr>" + f'<th scope="row" class="number">{row["width"]}</th>'
-                   + "".join(f'<td class="number">{values.text(row[c])}</td>' for c in ("mean", "low", "high")) + "</tr>"
-                   for row in result["deviation"])
+    rows = [[values.text(row[c]) for c in ("width", "mean", "low", "high")] for row in result["deviation"]]
+    table = _table("Deviation over the seeds, with 95 % interval.", ("width", "mean", "low", "high"), rows, range(4))
     law = result.get("exponent")
     fitted = (f'<p>Fitted: deviation ∝ width<sup>α</sup> with α = <b>{values.text(law["value"])}</b>, 95 % interval '
               f'{values.text(law["low"])} to {values.text(law["high"])}.</p>' if law else "")
     named = f"<p>Deviation: {_mixed(what)}</p>"
-    return (f"{_problem(content, 'comparison')}<p>Real networks of finite width, trained in their weights, against the "
+    return (f"<p>Real networks of finite width, trained in their weights, against the "
             f"closed system at infinite width.</p>{named}{fitted}"
-            f'<div class="scroll" tabindex="0" role="group" aria-label="deviations"><table class="narrow"><caption>Deviation over the '
-            f'seeds with its 95 % interval.</caption><thead><tr><th scope="col" class="number">width</th>'
-            f'<th scope="col" class="number">mean</th><th scope="col" class="number">low</th>'
-            f'<th scope="col" class="number">high</th></tr></thead><tbody>{rows}</tbody></table></div>'
+            f"{table}"
             f"{_picture(content.comparison_files, 'compare', 'deviation of networks over their width')}")
 
 
@@ -216,7 +208,7 @@ def _picture(files: Sequence[Any], prefix: str, title: str) -> str:
     for k, stem in enumerate(stems):
         text = inline([file for file in files if file.stem == stem], f"{prefix}{k}", title)
         if text:
-            shown.append(f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(title)}">{text}</div>')
+            shown.append(scrolling(title, text))
     return f'<figure class="figures">{"".join(shown)}<figcaption>{escape(title)}</figcaption></figure>' if shown else ""
 
 

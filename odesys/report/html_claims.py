@@ -34,10 +34,14 @@ def css_class(verdict: Verdict | None) -> str:
     return "v-unrun" if verdict is None else f"v-{verdict.as_stated} e-{verdict.evidence}"
 
 
-def formula(tex: str, block: bool = True) -> str:
+def scrolling(label: str, text: str, more: str = "") -> str:
+    """A part that scrolls sideways by itself, with the keyboard too, so that the page does not."""
+    return f'<div class="scroll{more}" tabindex="0" role="group" aria-label="{escape(label)}">{text}</div>'
+
+
+def formula(tex: str) -> str:
     """A formula as MathML with its TeX one click away."""
-    return (f'<div class="formula"><div class="scroll" tabindex="0" role="group" aria-label="formula">'
-            f'{mathml(tex, block)}</div>{source(tex)}</div>')
+    return f'<div class="formula">{scrolling("formula", mathml(tex, True))}{source(tex)}</div>'
 
 
 def source(tex: str) -> str:
@@ -58,7 +62,7 @@ def proof_graph(content: Content) -> str:
     legend = "".join(f'<li class="{kind}">{escape(text)}</li>' for kind, text in LEGEND)
     return (f'<p>An edge leads from a claim to those that rest on it, downwards. Claims without edges stand below. '
             f'The same links are in the entries under <a href="#claims">Claims</a>.</p><ul class="badges">{legend}</ul>'
-            f'<div class="scroll card" tabindex="0" role="group" aria-label="proof graph, scrolls sideways">{picture}</div>')
+            + scrolling("proof graph, scrolls sideways", picture, " card"))
 
 
 def claims_section(content: Content) -> str:
@@ -74,6 +78,11 @@ def claims_section(content: Content) -> str:
     meaning = "; ".join(f"<b>{word}</b>: {text}" for word, text in EVIDENCE.items())
     rows = "".join(_row(claim, found.get(claim.id)) for claim in claims)
     entries = "".join(_entry(claim, found.get(claim.id), used_by[claim.id]) for claim in claims)
+    head = "".join(f'<th scope="col"{kind}>{text}</th>' for text, kind in (
+        ("claim", ""), ("title", ""), ("kind", ' class="wide"'), ("as printed", ""), ("evidence", ""),
+        ("seconds", ' class="number wide"')))
+    table = (f"<table><caption>All claims; each links to its entry below.</caption><thead><tr>{head}</tr></thead>"
+             f"<tbody>{rows}</tbody></table>")
     return f"""
 <p>“As printed” takes the paper’s wording literally, in the reading given with each claim. {meaning}.</p>
 <div class="filters needs-script">
@@ -83,11 +92,7 @@ def claims_section(content: Content) -> str:
 <button type="button" id="reset">show all</button>
 <span id="shown" role="status" aria-live="polite"></span>
 </div>
-<div class="scroll" tabindex="0" role="group" aria-label="table of claims"><table>
-<caption>All claims; each links to its entry below.</caption>
-<thead><tr><th scope="col">claim</th><th scope="col">title</th><th scope="col" class="wide">kind</th>
-<th scope="col">as printed</th><th scope="col">evidence</th><th scope="col" class="number wide">seconds</th></tr></thead>
-<tbody>{rows}</tbody></table></div>
+{scrolling("table of claims", table)}
 <h3>Entries</h3>
 {entries}"""
 

@@ -15,9 +15,9 @@ COLOURS = {"proof": "green!25", "certificate": "cyan!25", "measurement": "yellow
            "undecided": "gray!40", "not run": "white"}
 _SPECIAL = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}",
             ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}"} | {c: "\\" + c for c in "{}_&%#$"}
-_LETTERS = dict(zip("αβγδεζηθικλμνξπρστφχψωΓΔΘΛΞΠΣΦΨΩ", (
-    "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau varphi chi psi omega "
-    "Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega").split(), strict=True))
+_GREEK = ("alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau varphi chi psi "
+          "omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega")
+_LETTERS = dict(zip("αβγδεζηθικλμνξπρστφχψωΓΔΘΛΞΠΣΦΨΩ", _GREEK.split(), strict=True))
 _SIGNS = {"≤": "le", "≥": "ge", "≠": "ne", "±": "pm", "→": "to", "∞": "infty", "·": "cdot", "×": "times", "√": "surd",
           "∈": "in", "−": "-", "≈": "approx", "∝": "propto", "∂": "partial", "∑": "sum", "∫": "int"}
 _QUOTES = {"“": "``", "”": "''", "‘": "`", "’": "'", "–": "--", "—": "---", "…": r"\dots{}"}
@@ -52,7 +52,7 @@ def plain(text: Any) -> str:
         elif c in _QUOTES:
             out.append(_QUOTES[c])
         else:
-            out.append(c if c.isascii() or c.isalpha() and ord(c) < 0x180 else "?")
+            out.append(c if c.isascii() or (c.isalpha() and ord(c) < 0x180) else "?")
     return "".join(out)
 
 
@@ -64,7 +64,8 @@ def label(paper: str, id: str) -> str:
 def main(names: Sequence[str], title: str) -> str:
     """A document that compiles alone."""
     inputs = "\n".join(rf"\input{{{name}/body}}" for name in names)
-    return f"{PREAMBLE}\\title{{{plain(title)}}}\n\\date{{}}\n\\begin{{document}}\n\\maketitle\n{inputs}\n\\end{{document}}\n"
+    opening = f"\\title{{{plain(title)}}}\n\\date{{}}\n\\begin{{document}}\n\\maketitle\n"
+    return f"{PREAMBLE}{opening}{inputs}\n\\end{{document}}\n"
 
 
 def body(content: Content) -> str:
@@ -75,8 +76,9 @@ def body(content: Content) -> str:
     if content.book is not None and content.outcomes:
         parts += [_graph(content), _table(content), _entries(content)]
     if content.simulation is not None:
-        parts.append(_section("A run") + f"Protocol {plain(content.simulation.protocol)}.\n"
-                     + _figure(content, FigurePart("run", f"protocol {content.simulation.protocol}", content.run_files)))
+        what = f"protocol {content.simulation.protocol}"
+        parts.append(_section("A run") + plain(what.capitalize()) + ".\n"
+                     + _figure(content, FigurePart("run", what, content.run_files)))
     if content.comparison is not None:
         parts.append(_comparison(content, content.comparison))
     if content.figures:

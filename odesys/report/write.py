@@ -72,7 +72,8 @@ def _write_index(out: Path, form: str) -> Path:
         if entry.get("kind") == KIND and page.is_file():
             entries.append(entry)
     if form == "latex":
-        return output.write_text(out / "main.tex", tex.main([e["name"] for e in entries], "Closed systems and verdicts"))
+        document = tex.main([e["name"] for e in entries], "Closed systems and verdicts")
+        return output.write_text(out / "main.tex", document)
     return output.write_text(out / "index.html", html.index(entries))
 
 
