@@ -15,17 +15,7 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from odesys.new import create
 from tests import surface
-
-
-def playground() -> Path:
-    """A folder with a paper, a file, and a folder that can not be written."""
-    folder = Path(tempfile.mkdtemp(prefix="odesys-fuzz-"))
-    create(folder / "fuzzpaper")
-    (folder / "a_file").write_text("not a folder\n")
-    (folder / "locked").mkdir(mode=0o500)
-    return folder
 
 
 def main() -> None:
@@ -36,7 +26,7 @@ def main() -> None:
     chosen = parser.parse_args()
     options = settings(max_examples=chosen.examples // 2, deadline=None, database=None,
                        suppress_health_check=list(HealthCheck), phases=[Phase.generate, Phase.shrink])
-    folder = playground()
+    folder = surface.playground(Path(tempfile.mkdtemp(prefix="odesys-fuzz-")))
     lines, models = surface.Tally(), surface.Tally()
     began = time.process_time()
 
@@ -45,10 +35,6 @@ def main() -> None:
     @given(surface.command_lines("./fuzzpaper"))
     def fuzz_lines(example: tuple[list[str], bool]) -> None:
         surface.check_line(*example, folder, lines)
-        if lines.run % 50 == 0:  # what was written is no longer of interest
-            for each in folder.iterdir():
-                if each.name not in ("fuzzpaper", "a_file", "locked"):
-                    shutil.rmtree(each) if each.is_dir() else each.unlink()
 
     @seed(chosen.seed)
     @options

@@ -94,8 +94,9 @@ class Comparison:
                     fmt="o", color="C0", capsize=3, label="mean, 95 % interval", zorder=3)
         law = self.exponent
         if law is not None:
+            margin = rf"\pm{law.half_width:.3f}" if np.isfinite(law.half_width) else ""
             ax.loglog(widths, law.prefactor * widths**law.value, "--", color="C3",
-                      label=rf"$m^{{{law.value:.3f}\pm{law.half_width:.3f}}}$")
+                      label=f"$m^{{{law.value:.3f}{margin}}}$")
         ax.set(xlabel="width $m$", ylabel=self.what)
         ax.legend()
         return save(fig, folder, "deviation")

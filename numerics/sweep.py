@@ -75,7 +75,8 @@ def _spaced(spacing: str, rest: str, parameter: Parameter, shown: str) -> list[A
     if low == high and count > 1:
         raise ParameterError(f"{shown} has {count} points between {low:g} and itself; give two ends, or one point")
     raw = (np.geomspace if spacing == "log" else np.linspace)(low, high, count).tolist()
-    if count > 1:  # the ends as they were written, not as they were rounded
+    raw = [float(f"{value:.12g}") for value in raw]  # 4, not 3.999999999999999
+    if count > 1:  # the ends as they were written
         raw[0], raw[-1] = low, high
     if parameter.kind is int:
         return list(dict.fromkeys(parameter.read(round(value)) for value in raw))

@@ -42,11 +42,12 @@ class Store:
             self._base.execute("CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
             columns = "parameters TEXT NOT NULL, result TEXT NOT NULL, error TEXT NOT NULL, seconds REAL NOT NULL"
             self._base.execute(f"CREATE TABLE IF NOT EXISTS points (number INTEGER PRIMARY KEY, {columns})")
+            self._base.execute("SELECT number, parameters, result, error, seconds FROM points LIMIT 1")
+            found = dict(self._base.execute("SELECT key, value FROM about"))
         except sqlite3.Error as error:
             raise OutputError(f"{self.file} can not be used for a sweep: {error}; give another --out",
                               path=self.file) from error
         about = {"format": FORMAT, "program": program(self.plan.paper), "plan": json_text(self.plan.identity())}
-        found = dict(self._base.execute("SELECT key, value FROM about"))
         if found:
             _refuse_other(self.file, found, about)
             if not resume:

@@ -39,9 +39,9 @@ class Dictionary:
     _index: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __init__(self, words: Sequence[str], gram: Any = None) -> None:
-        if isinstance(words, str) or not hasattr(words, "__iter__"):
+        if (words and isinstance(words, str)) or (words is not None and not hasattr(words, "__iter__")):
             raise DictionaryError(f"a dictionary is made of a list of words, such as ['c1', 'v1'], not of {words!r}")
-        names = tuple(words)
+        names = tuple(words or ())
         if not names:
             raise DictionaryError("a dictionary needs at least one word")
         for name in names:

@@ -19,12 +19,12 @@ def create(path: Path) -> list[Path]:
     name = path.name
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or keyword.iskeyword(name):
         raise ParameterError(f"{name!r} can not name a paper: use a letter followed by letters, digits and underscores")
+    if path.exists():
+        raise OutputError(f"{path} exists already; give the name of a folder that does not", path=path)
     if name in papers.known_names():
         raise ParameterError(f"there is a paper {name} already; choose another name")
     if name in sys.stdlib_module_names or papers.is_taken(name):
         raise ParameterError(f"{name} is the name of a Python package that can be imported here; choose another name")
-    if path.exists():
-        raise OutputError(f"{path} exists already; give the name of a folder that does not", path=path)
     title = name.replace("_", " ").capitalize()
     with output.staged(path) as stage:
         for file in sorted(resources.files(__package__).joinpath("skeleton").iterdir(), key=lambda each: each.name):

@@ -53,6 +53,7 @@ class Browser:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.command("Emulation.setEmulatedMedia", features=[scheme])
         self._call("POST", f"{self._session}/url", {"url": "about:blank"})
+        self.requests(), self.console()  # those of the browser's own start page
         self._call("POST", f"{self._session}/url", {"url": file.as_uri() + (f"#{fragment}" if fragment else "")})
 
     def run(self, script: str) -> Any:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +21,9 @@ from typer.testing import CliRunner
 
 from odesys import cli
 from odesys.errors import OdesysError
+from odesys.new import create
 
+KEPT = ("fuzzpaper", "a_file", "locked")  # what `playground` makes
 SECONDS = 120  # for one example on a busy machine; more is a hang
 
 
@@ -31,6 +34,14 @@ class Tally:
     run: int = 0
     valid: int = 0
     codes: dict[int, int] = field(default_factory=dict)
+
+
+def playground(folder: Path) -> Path:
+    """A paper, a file, and a folder that can not be written (by anyone but root)."""
+    create(folder / "fuzzpaper")
+    (folder / "a_file").write_text("not a folder\n")
+    (folder / "locked").mkdir(mode=0o500)
+    return folder
 
 
 @contextmanager
@@ -58,7 +69,7 @@ NONSENSE = st.one_of(
                      "omega=", "=3", "omega=nan", "omega=1e400", "omega=0", "t_end=-1", "omega=__import__('os')", "K=3",
                      "missing_folder", "a_file", "locked", "--workers", "0", "--level", "--seeds", "1.5", "true",
                      "log:0:1:3", "omega=log:1:2", "omega=log:1:2:0", "omega=lin:1:1:5", "omega=log:-1:2:4",
-                     "omega=1,1", "omega=,", "t_end=lin:1:2:999999999", "\x1b[31m", "é" * 50, "../", "%s%n", "{}", "*"]),
+                     "omega=1,1", "omega=,", "t_end=lin:1:2:999999999", "\x1b[31m", "é" * 50, "%s%n", "{}", "*"]),
     st.text(st.characters(exclude_characters="/.\x00", exclude_categories=["Cs"]), max_size=12),
 )
 
@@ -138,6 +149,9 @@ def check_line(line: list[str], valid: bool, folder: Path, tally: Tally) -> None
     assert not left, f"{shown}\n{left}"
     for file in folder.rglob("*.json"):
         json.loads(file.read_text(encoding="utf-8"))
+    for each in folder.iterdir():
+        if each.name not in KEPT:
+            shutil.rmtree(each) if each.is_dir() else each.unlink()
     tally.run += 1
     tally.valid += result.exit_code == 0
     tally.codes[result.exit_code] = tally.codes.get(result.exit_code, 0) + 1
@@ -146,8 +160,8 @@ def check_line(line: list[str], valid: bool, folder: Path, tally: Tally) -> None
 # ---- model definitions -----------------------------------------------------------------------------------------------
 
 WORDS = st.sampled_from([["a", "b"], ["a", "b", "c"], ["c1", "v1", "v2"]])
-STRANGE = st.sampled_from([None, "", "a b", 0, -1, 1.5, float("nan"), float("inf"), [], {}, "zz", True, b"x", "-", "--a",
-                           object, ["a", "a"], 10**400, Fraction(1, 3), "relu", lambda: 0])
+STRANGE = st.sampled_from([None, "", "a b", 0, -1, 1.5, float("nan"), float("inf"), [], {}, "zz", True, b"x", "-",
+                           "--a", object, ["a", "a"], 10**400, Fraction(1, 3), "relu", lambda: 0])
 
 
 @st.composite
@@ -165,7 +179,8 @@ def definitions(draw: Callable[..., Any]) -> tuple[dict[str, Any], bool]:
     value = draw(st.sampled_from([("w",), ("W_V",), ("W", "W_V")]))
     made: dict[str, Any] = {
         "words": list(words), "samples": samples, "heads": heads, "value": value,
-        "output": None if value == ("w",) else draw(st.sampled_from([("fixed", 1), ("fixed", 2), ("neurons", (1, -1))])),
+        "output": None if value == ("w",) else draw(st.sampled_from([("fixed", 1), ("fixed", 2),
+                                                                     ("neurons", (1, -1))])),
         "pooling": draw(st.sampled_from(["sum", "mean"])), "scale": draw(st.sampled_from([1, Fraction(1, 2)])),
         "gram": draw(st.sampled_from([None, "unit"])), "loss": draw(st.sampled_from(["logistic", "hinge"])),
         "train": draw(st.sampled_from([(*value, "W_K", "W_Q"), ("W_K", "W_Q"), value])),

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 _SPACE = ' xmlns="http://www.w3.org/1998/Math/MathML"'
 _BIG_BRACE = re.compile(r"\\[bB]igg?[lr]?\s*\\([{}|])")
-_BRACES = {"{": r"\lbrace ", "}": r"\rbrace ", "|": r"\Vert "}
+_BRACES = {"{": r"\{", "}": r"\}", "|": r"\Vert "}
 
 
 _SCRIPTS = ("msub", "msup", "msubsup")
