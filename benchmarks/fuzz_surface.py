@@ -25,7 +25,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=20240611)
     chosen = parser.parse_args()
     options = settings(max_examples=chosen.examples // 2, deadline=None, database=None,
-                       suppress_health_check=list(HealthCheck), phases=[Phase.generate, Phase.shrink])
+                       suppress_health_check=list(HealthCheck), phases=[Phase.generate])
     folder = surface.playground(Path(tempfile.mkdtemp(prefix="odesys-fuzz-")))
     lines, models = surface.Tally(), surface.Tally()
     began = time.process_time()
