@@ -76,7 +76,10 @@ def _options(version: _Version = False) -> None: ...
 def _papers(names: Iterable[str] | None) -> dict[str, Paper]:
     """The papers asked for by the words they were asked with; all of them where none is named."""
     chosen = {name: papers.find_paper(name) for name in names or ()}
-    return chosen or {paper.name: paper for paper in papers.all_papers()}
+    chosen = chosen or {paper.name: paper for paper in papers.all_papers()}
+    if not chosen:
+        raise OdesysError("no paper is installed; name a folder with one, such as `odesys new mine` makes")
+    return chosen
 
 
 def _command_line() -> str:

@@ -47,7 +47,14 @@ def prepare_file(path: str | Path) -> Path:
     target = Path(path)
     _refuse_folder(target)
     if not _is_stream(target):
-        prepare_folder(_real(target).parent)
+        try:
+            prepare_folder(_real(target).parent)
+            os.lstat(target)  # refuses a name that no file can have, e.g. one of 400 letters
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError) as error:
+            raise OutputError(f"{target} can not be written: {getattr(error, 'strerror', '') or error}",
+                              path=target) from error
     return target
 
 
