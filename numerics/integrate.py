@@ -143,7 +143,7 @@ def start_state(system: System, x0: Any) -> np.ndarray:
     """The start as a float vector (n,): right length, known names, all finite."""
     try:
         x = np.array(state_vector(system, x0), dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise EquationError(f"the start {x0!r} is not a list of {system.dimension} real numbers") from None
     if x.shape != (system.dimension,):
         raise EquationError(f"the start has the shape {x.shape}; it must be ({system.dimension},)")

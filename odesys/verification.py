@@ -10,6 +10,7 @@ import typer
 
 from . import output
 from .claims import Claim, ClaimBook, Outcome
+from .latex import plain
 from .mutation import mutation_lines, mutation_runs, mutation_summary
 from .paper import Paper, Progress
 from .terminal import print_files, print_table, progress_bar
@@ -132,18 +133,12 @@ def errata_latex(outcomes: Sequence[Outcome]) -> str:
         verdict, claim = outcome.verdict, outcome.claim
         if verdict.as_stated != FAILS:
             continue
-        text = rf"\item[{_plain(claim.id)}] {_plain(claim.title)}. Printed: \( {claim.statement} \)."
-        text += rf" It fails ({verdict.evidence}); witness: \texttt{{{_plain(str(verdict.witness))}}}."
+        text = rf"\item[{plain(claim.id)}] {plain(claim.title)}. Printed: \( {claim.statement} \)."
+        text += rf" It fails ({verdict.evidence}); witness: \texttt{{{plain(str(verdict.witness))}}}."
         if verdict.corrected is not None:
             fixed = verdict.corrected
-            text += rf" Instead: \( {fixed.statement} \) ({fixed.evidence}; {_plain(fixed.why)})."
+            text += rf" Instead: \( {fixed.statement} \) ({fixed.evidence}; {plain(fixed.why)})."
         rows.append(text)
     body = "\n".join([r"\begin{description}", *rows, r"\end{description}"]) if rows else "Nothing fails as printed."
     return "\n".join([r"\documentclass{article}", r"\usepackage{amsmath,amssymb}", r"\sloppy", r"\begin{document}",
                       r"\section*{Errata found by computation}", body, r"\end{document}", ""])
-
-
-def _plain(text: str) -> str:
-    """Text with TeX's special characters made harmless."""
-    table = {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}"} | {c: "\\" + c for c in "{}_&%#$"}
-    return "".join(table.get(c, c) for c in text)

@@ -7,21 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from ..claims import Claim, Outcome
+from ..latex import plain
+from ..paper import Simulation
 from . import values
 from .content import Content, FigurePart, SystemPart, provenance
 from .graph import layers, tikz
 
+EVENTS_SHOWN = 12
 COLOURS = {"proof": "green!25", "certificate": "cyan!25", "measurement": "yellow!35", "fails": "red!25",
            "undecided": "gray!40", "not run": "white"}
-_SPECIAL = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}",
-            ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}"} | {c: "\\" + c for c in "{}_&%#$"}
-_GREEK = ("alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau varphi chi psi "
-          "omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega")
-_LETTERS = dict(zip("αβγδεζηθικλμνξπρστφχψωΓΔΘΛΞΠΣΦΨΩ", _GREEK.split(), strict=True))
-_SIGNS = {"≤": "le", "≥": "ge", "≠": "ne", "±": "pm", "→": "to", "∞": "infty", "·": "cdot", "×": "times", "√": "surd",
-          "∈": "in", "−": "-", "≈": "approx", "∝": "propto", "∂": "partial", "∑": "sum", "∫": "int"}
-_QUOTES = {"“": "``", "”": "''", "‘": "`", "’": "'", "–": "--", "—": "---", "…": r"\dots{}"}
-
 PREAMBLE = r"""\documentclass{article}
 \usepackage[a4paper,margin=2.2cm]{geometry}
 \usepackage[T1]{fontenc}
@@ -38,22 +32,6 @@ GATE = r"""\providecommand{\phantomsection}{}
 \let\odesysbb\mathbb
 \renewcommand{\mathbb}[1]{\ifx1#1\mathrm{1\mkern-4.5mu l}\else\odesysbb{#1}\fi}
 """
-
-
-def plain(text: Any) -> str:
-    """Text with everything that TeX would act on, or not know, made harmless."""
-    out = []
-    for c in str(text):
-        if c in _SPECIAL:
-            out.append(_SPECIAL[c])
-        elif c in _LETTERS or c in _SIGNS:
-            name = _LETTERS.get(c) or _SIGNS[c]
-            out.append(f"\\ensuremath{{{name if name == '-' else chr(92) + name}}}")
-        elif c in _QUOTES:
-            out.append(_QUOTES[c])
-        else:
-            out.append(c if c.isascii() or (c.isalpha() and ord(c) < 0x180) else "?")
-    return "".join(out)
 
 
 def label(paper: str, id: str) -> str:
@@ -75,10 +53,9 @@ def body(content: Content) -> str:
              plain(paper.reference) + ".", _setting(content), _systems(content.systems, paper.name)]
     if content.book is not None and content.outcomes:
         parts += [_graph(content), _table(content), _entries(content)]
+        parts.append(_errata(content))
     if content.simulation is not None:
-        what = f"protocol {content.simulation.protocol}"
-        parts.append(_section("A run") + plain(what.capitalize()) + ".\n"
-                     + _figure(content, FigurePart("run", what, content.run_files)))
+        parts.append(_run(content, content.simulation))
     if content.comparison is not None:
         parts.append(_comparison(content, content.comparison))
     if content.figures:
@@ -180,6 +157,26 @@ def _entry(paper: str, claim: Claim, outcome: Outcome | None) -> str:
         lines.append(r"\emph{Rests on:} " + ", ".join(rf"{plain(u)} (p.~\pageref{{{label(paper, u)}}})"
                                                        for u in claim.uses) + ".")
     return "\n".join(lines)
+
+
+def _errata(content: Content) -> str:
+    failing = [o.claim for o in content.outcomes if o.verdict.as_stated == "fails"]
+    rows = "\n".join(rf"\item {plain(c.id)}: {plain(c.title)} (p.~\pageref{{{label(content.paper.name, c.id)}}})"
+                     for c in failing)
+    listed = f"\\begin{{itemize}}\n{rows}\n\\end{{itemize}}" if failing else "Nothing that was checked."
+    return _section("Errata") + f"Fails when taken literally; what holds instead is said at each claim.\n{listed}"
+
+
+def _run(content: Content, run: Simulation) -> str:
+    what = f"protocol {run.protocol}"
+    events = ", ".join(f"{plain(e['name'])} at {values.text(e['time'])}" for e in run.events[:EVENTS_SHOWN])
+    drift = "" if run.invariant_drift is None else f" Drift of the conserved quantities: {run.invariant_drift:.2g}."
+    final = "\n".join(rf"\texttt{{{plain(name)}}} & {plain(values.text(value))} \\"
+                      for name, value in run.final.items())
+    return (_section("A run") + f"{plain(what.capitalize())}. {'Events: ' + events + '.' if events else ''}{drift}"
+            + (f" {plain(run.note)}." if run.note else "")
+            + f"\n\\begin{{longtable}}{{lr}} observable & final value \\\\ \\hline\n{final}\n\\end{{longtable}}\n"
+            + _figure(content, FigurePart("run", what, content.run_files)))
 
 
 def _comparison(content: Content, result: Mapping[str, Any]) -> str:

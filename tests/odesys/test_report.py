@@ -17,9 +17,10 @@ from typer.testing import CliRunner
 from odesys import cli, papers
 from odesys.claims import ClaimBook
 from odesys.errors import IntegrationError
+from odesys.latex import plain
 from odesys.new import create
 from odesys.paper import FigureSpec, Paper
-from odesys.report import svg, tex, values
+from odesys.report import svg, values
 from odesys.report.content import Request, gather
 from odesys.report.graph import HEIGHT, ROOM, layers
 from odesys.report.html import index, page
@@ -155,10 +156,10 @@ def test_latex_bundle(folder: Path, tmp_path: Path) -> None:
 
 
 def test_latex_text_is_harmless() -> None:
-    assert tex.plain("a_b & 50% \\x {y} ^~ ≥ α “q”") == (
+    assert plain("a_b & 50% \\x {y} ^~ ≥ α “q”") == (
         r"a\_b \& 50\% \textbackslash{}x \{y\} \textasciicircum{}\textasciitilde{} \ensuremath{\ge} "
         r"\ensuremath{\alpha} ``q''")
-    assert tex.plain("\N{SNOWMAN}") == "?"
+    assert plain("\N{SNOWMAN}") == "?"
 
 
 # ---- what can go wrong -----------------------------------------------------------------------------------------------
