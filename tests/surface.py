@@ -62,8 +62,10 @@ def time_limit(seconds: int = SECONDS) -> Iterator[None]:
 
 # ---- command lines ---------------------------------------------------------------------------------------------------
 
-OMEGAS = st.sampled_from(["0.5", "1e-3", "2", "99.9", "0.125", "1e-300", "1_0"])
-TIMES = st.sampled_from(["1", "40", "1e-6", "0.3", "1000", "25"])
+OMEGAS = st.one_of(st.sampled_from(["0.5", "1e-3", "2", "99.9", "0.125", "1e-300", "1_0"]),
+                   st.floats(1e-3, 3.0).map(repr))
+TIMES = st.one_of(st.sampled_from(["1", "40", "1e-6", "0.3", "1000", "25"]), st.floats(1e-3, 50.0).map(repr))
+NUMBERS = st.integers(0, 10**9)
 #: what nobody means; no slash and no dots, so that nothing is written outside the folder
 NONSENSE = st.one_of(
     st.sampled_from(["", " ", "-", "--", "=", "nan", "-1", "1e999", "9" * 400, "--set", "--out", "--json", "--bogus",
@@ -81,8 +83,9 @@ def _settings() -> st.SearchStrategy[list[str]]:
     return st.builds(lambda a, b: a + b, omega, end)
 
 
-def _maybe(*words: str) -> st.SearchStrategy[list[str]]:
-    return st.sampled_from([[], list(words)])
+def _maybe(option: str, file: str) -> st.SearchStrategy[list[str]]:
+    """An option with a file name of its own, or nothing; hypothesis runs no line twice, so lines must differ."""
+    return st.one_of(st.just([]), NUMBERS.map(lambda n: [option, file.format(n)]))
 
 
 def valid_lines(paper: str) -> st.SearchStrategy[list[str]]:
@@ -90,21 +93,25 @@ def valid_lines(paper: str) -> st.SearchStrategy[list[str]]:
     form = st.sampled_from(["text", "latex", "mathml", "json", "python"])
     derive = st.builds(lambda a, b, c, d: ["derive", paper, *a, "--format", b, *c, *d],
                        st.sampled_from([[], ["--quotient"], ["--system", "full"], ["--system", "quotient"]]), form,
-                       _maybe("--json", "d.json"), _maybe("--out", "sub/d.txt"))
-    simulate = st.builds(lambda a, b: ["simulate", paper, *a, *b], _settings(), _maybe("--json", "s.json"))
+                       _maybe("--json", "d{}.json"), _maybe("--out", "sub{}/d.txt"))
+    simulate = st.builds(lambda a, b: ["simulate", paper, *a, *b], _settings(), _maybe("--json", "s{}.json"))
     compare = st.builds(lambda w, n, a: ["compare", paper, "--widths", w, "--seeds", n, *a],
-                        st.sampled_from(["4", "4,8", "16, 2"]), st.sampled_from(["1", "2"]), _maybe("--json", "c.json"))
+                        st.one_of(st.integers(1, 20).map(str), st.sampled_from(["16, 2", "4,8"])),
+                        st.sampled_from(["1", "2"]),
+                        _maybe("--json", "c{}.json"))
     verify = st.builds(lambda c, a, b: ["verify", paper, *c, "--workers", "1", *a, *b],
                        st.sampled_from([[], ["--claim", "1.1"], ["--claim", "1.2", "--claim", "1.3"],
-                                        ["--level", "full"]]), _maybe("--json", "v.json"), _maybe("--errata", "e.tex"))
+                                        ["--level", "full"]]),
+                       _maybe("--json", "v{}.json"), _maybe("--errata", "e{}.tex"))
     sweep = st.builds(lambda a, b, n: ["sweep", paper, *a, *b, "--workers", "1", "--out", f"sweep{n}"],
                       st.sampled_from([["--over", "omega=log:0.1:1:3"], ["--over", "t_end=1,2"],
                                        ["--over", "omega=0.2,0.4", "--over", "t_end=lin:1:3:2"]]),
-                      _maybe("--plot", "loss"), st.integers(0, 10**9))
+                      st.sampled_from([[], ["--plot", "loss"]]), NUMBERS)
     rare = st.one_of(
         st.just(["list", paper, "--json", "l.json"]), st.just(["--version"]),
         st.sampled_from(["list", "derive", "simulate", "compare", "figures", "verify", "report", "sweep", "new"])
-        .map(lambda c: [c, "--help"]), st.integers(0, 10**9).map(lambda n: ["new", f"fresh{n}"]))
+        .map(lambda c: [c, "--help"]), NUMBERS.map(lambda n: ["new", f"fresh{n}"]),
+        NUMBERS.map(lambda n: ["list", paper, "--json", f"l{n}.json"]))
     often = [derive, simulate, compare, verify, rare]
     return st.integers(0, 39).flatmap(lambda k: sweep if k == 0 else often[k % len(often)])
 
@@ -113,7 +120,7 @@ def valid_lines(paper: str) -> st.SearchStrategy[list[str]]:
 def command_lines(draw: Callable[..., Any], paper: str) -> tuple[list[str], bool]:
     """A line, and whether it must run to the end: half of them are spoilt in one to three places."""
     line = list(draw(valid_lines(paper)))
-    if draw(st.booleans()):
+    if draw(st.integers(0, 9)) < 6:
         return line, True
     for _ in range(draw(st.integers(1, 3))):
         place = draw(st.integers(0, len(line)))
