@@ -5,9 +5,9 @@ r"""Theory against finite width: deviations over widths and seeds, and the fitte
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 from scipy import stats
 
 from odesys.errors import ParameterError
+from odesys.workers import process_pool
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def compare_widths(what: str, widths: Sequence[int], seeds: int, parameters: Map
     workers = min(len(jobs), workers if workers is not None else os.cpu_count() or 1)
     values: dict[tuple[int, int], float] = {}
     if workers > 1:
-        with ProcessPoolExecutor(workers) as pool:
+        with process_pool(workers, multiprocessing.get_start_method()) as pool:
             for done, (job, value) in enumerate(zip(jobs, pool.map(measure, *zip(*jobs, strict=True)), strict=True), 1):
                 values[job] = value
                 progress("networks", done / len(jobs))

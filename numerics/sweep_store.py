@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import os
@@ -113,8 +114,10 @@ def _lock(folder: Path) -> int | None:
     held = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except OSError as error:
         os.close(held)
+        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):  # a file system without locks
+            return None
         raise OutputError(f"another sweep is writing to {folder}; wait for it, or give another --out",
                           path=folder) from None
     return held

@@ -150,10 +150,10 @@ def _finished(future: Future[list[Answer]]) -> bool:
 
 
 @contextmanager
-def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
-    """Fresh processes; they leave an interrupt from the keyboard to this one, and end with it, however it ends."""
+def process_pool(workers: int, start: str = "spawn") -> Iterator[ProcessPoolExecutor]:
+    """Processes, fresh ones by default, that leave an interrupt from the keyboard to this one and end with it."""
     before = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _start_worker)
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context(start), _start_worker)
     try:
         yield pool
     except BaseException:
@@ -166,6 +166,7 @@ def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
 
 def _start_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

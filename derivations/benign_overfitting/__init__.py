@@ -37,7 +37,7 @@ FIGURES = {
     "4": "harmful run of appendix A: scores, attention and values, network against mean field",
     "proof": "the proof graph, coloured by verdict",
 }
-REPORT_LEVELS = {"1": "full", "proof": "never"}  # the others: quick
+REPORT_LEVELS = {"1": "full", "1finite": "full", "proof": "never"}  # the others: quick
 
 PAPER = Paper(
     name="benign_overfitting",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from importlib import resources
 from typing import Any
@@ -11,15 +12,26 @@ from . import values
 from .content import Content, SystemPart, provenance
 from .html_claims import LEGEND, claims_section, css_class, errata, formula, proof_graph, scrolling, source
 from .mathml import mathml
-from .svg import inline
+from .svg import LARGEST_SVG, inline
 
+LARGEST_PAGE = 4_500_000  # characters
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 PARTS = {"setting": "model and data", "systems": "systems", "claims": "claims", "run": "run",
          "comparison": "comparison", "figures": "figures"}
 
 
 def page(content: Content) -> str:
-    """The page of one paper."""
+    """The page of one paper; if it is too large, the longest systems are left out, then figures become pictures."""
+    text = _page(content)
+    while len(text) > LARGEST_PAGE and any(part.mathml for part in content.systems):
+        longest = max(content.systems, key=lambda part: len(part.mathml))
+        short = replace(longest, mathml="", note="too long for this page; its LaTeX is here")
+        content.systems[content.systems.index(longest)] = short
+        text = _page(content)
+    return text if len(text) <= LARGEST_PAGE else _page(content, 0)
+
+
+def _page(content: Content, dense: int = LARGEST_SVG) -> str:
     paper = content.paper
     sections = {"setting": ("Model and data", _setting(content)), "systems": ("Closed systems", _systems(content))}
     if content.book is not None and content.outcomes:
@@ -27,11 +39,11 @@ def page(content: Content) -> str:
         sections["claims"] = ("Claims", claims_section(content))
         sections["errata"] = ("Errata", errata(content))
     if content.simulation is not None:
-        sections["run"] = ("A run", _run(content))
+        sections["run"] = ("A run", _run(content, dense))
     if content.comparison is not None:
-        sections["comparison"] = ("Theory against finite width", _comparison(content))
+        sections["comparison"] = ("Theory against finite width", _comparison(content, dense))
     if content.figures:
-        sections["figures"] = ("Figures", _figures(content))
+        sections["figures"] = ("Figures", _figures(content, dense))
     sections["provenance"] = ("How this page was made", _provenance(content))
     links = "".join(f'<li><a href="#{key}">{title}</a></li>' for key, (title, _) in sections.items())
     body = "".join(f'<section aria-labelledby="{key}"><h2 id="{key}">{title}</h2>{text}</section>'
@@ -161,10 +173,10 @@ def _pairs(title: str, columns: tuple[str, str], pairs: Mapping[str, Any]) -> st
     return _table(title, columns, rows, (1,))
 
 
-def _run(content: Content) -> str:
+def _run(content: Content, dense: int) -> str:
     run = content.simulation
     assert run is not None
-    picture = _picture(content.run_files, "run", f"{content.paper.name}, protocol {run.protocol}")
+    picture = _picture(content.run_files, "run", f"{content.paper.name}, protocol {run.protocol}", dense)
     events = "".join(f'<li>{escape(str(e["name"]))} ({escape(str(e["kind"]))}) at t = {values.text(e["time"])}'
                      f'{" until " + values.text(e["end"]) if "end" in e else ""}</li>' for e in run.events[:40])
     note = f'<p class="note">{escape(run.note)}</p>' if run.note else ""
@@ -178,7 +190,7 @@ def _run(content: Content) -> str:
             f"{_pairs('Final values', ('observable', 'value'), run.final)}</details>")
 
 
-def _comparison(content: Content) -> str:
+def _comparison(content: Content, dense: int) -> str:
     result = content.comparison
     assert result is not None
     what = str(result.get("what", "deviation"))
@@ -191,7 +203,7 @@ def _comparison(content: Content) -> str:
     return (f"<p>Real networks of finite width, trained in their weights, against the "
             f"closed system at infinite width.</p>{named}{fitted}"
             f"{table}"
-            f"{_picture(content.comparison_files, 'compare', 'deviation of networks over their width')}")
+            f"{_picture(content.comparison_files, 'compare', 'deviation of networks over their width', dense)}")
 
 
 def _mixed(text: str) -> str:
@@ -202,18 +214,18 @@ def _mixed(text: str) -> str:
     return "".join(mathml(part) if k % 2 else escape(part) for k, part in enumerate(parts))
 
 
-def _picture(files: Sequence[Any], prefix: str, title: str) -> str:
+def _picture(files: Sequence[Any], prefix: str, title: str, dense: int) -> str:
     stems = dict.fromkeys(file.stem for file in files)
     shown = []
     for k, stem in enumerate(stems):
-        text = inline([file for file in files if file.stem == stem], f"{prefix}{k}", title)
+        text = inline([file for file in files if file.stem == stem], f"{prefix}{k}", title, dense)
         if text:
             shown.append(scrolling(title, text))
     return f'<figure class="figures">{"".join(shown)}<figcaption>{escape(title)}</figcaption></figure>' if shown else ""
 
 
-def _figures(content: Content) -> str:
-    parts = "".join(_picture(figure.files, f"f{k}", f"{figure.id}: {figure.title}")
+def _figures(content: Content, dense: int) -> str:
+    parts = "".join(_picture(figure.files, f"f{k}", f"{figure.id}: {figure.title}", dense)
                     for k, figure in enumerate(content.figures))
     left = [id for id, figure in content.paper.figures.items() if figure.level == "full" and content.level != "full"]
     more = f'<p class="note">Left out at level quick: {escape(", ".join(left))}.</p>' if left else ""

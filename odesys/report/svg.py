@@ -13,13 +13,13 @@ _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _ID = re.compile(r'\bid="([^"]+)"')
 
 
-def inline(files: Sequence[Path], prefix: str, title: str) -> str:
-    """HTML of the first figure among `files` that can be shown; empty if there is none."""
+def inline(files: Sequence[Path], prefix: str, title: str, limit: int = LARGEST_SVG) -> str:
+    """HTML of the first figure among `files` that can be shown, as SVG up to `limit` characters; empty if none can."""
     by_kind = {file.suffix.lower(): file for file in reversed(files)}
     vector = by_kind.get(".svg")
     if vector is not None:
         text = small(vector.read_text(encoding="utf-8"), prefix, title)
-        if len(text) <= LARGEST_SVG or ".png" not in by_kind:
+        if len(text) <= limit or ".png" not in by_kind:
             return text
     if ".png" in by_kind:
         data = base64.b64encode(by_kind[".png"].read_bytes()).decode("ascii")

@@ -29,7 +29,11 @@ def run_command(papers: Mapping[str, Paper], request: Request, out: Path, form: 
         for name, paper in papers.items():
             folder = output.prepare_folder(out / paper.name)
             with progress_bar(f"report on {paper.name}") as progress:
-                content = gather(name, paper, request, folder, progress)
+                try:
+                    content = gather(name, paper, request, folder, progress)
+                except KeyboardInterrupt:
+                    typer.echo(f"odesys: what was computed so far is kept in {folder}", err=True)
+                    raise
                 content.command = command
                 contents.append(content)
                 files = _write(content, out, form)

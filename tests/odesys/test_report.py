@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -20,7 +21,7 @@ from odesys.errors import IntegrationError
 from odesys.latex import plain
 from odesys.new import create
 from odesys.paper import FigureSpec, Paper
-from odesys.report import svg, values
+from odesys.report import html, svg, values
 from odesys.report.content import Request, gather
 from odesys.report.graph import HEIGHT, ROOM, layers
 from odesys.report.html import index, page
@@ -232,6 +233,23 @@ def test_levels_of_claims_and_figures(toy_page) -> None:
 def test_a_paper_with_nothing_in_it(toy_page) -> None:
     _, text = toy_page(replace(toy(), protocols={}, figures={}, book=None))
     assert "Claims" not in Reader(text).text
+
+
+def test_a_page_that_would_be_too_large_is_made_smaller(toy_page, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sympy as sp
+
+    from odesys import System
+
+    x, y = sp.symbols("x y")
+    small, large = System.from_equations({x: -x}), System.from_equations({x: (x + y) ** 3, y: sp.exp(x) / (1 + y)})
+    paper = replace(toy(), systems={"small": lambda p: small, "large": lambda p: large})
+    content, text = toy_page(paper)
+    assert all(part.mathml for part in content.systems)
+    monkeypatch.setattr(html, "LARGEST_PAGE", len(text) - 10)
+    content, shorter = toy_page(paper)
+    assert len(shorter) <= len(text) - 10 and "too long for this page" in shorter
+    assert [bool(part.mathml) for part in content.systems] == [True, False]
+    assert escape(content.systems[1].latex) in shorter
 
 
 def test_settings_belong_to_one_paper(folder: Path, tmp_path: Path) -> None:
