@@ -117,8 +117,9 @@ def compare_widths(what: str, widths: Sequence[int], seeds: int, parameters: Map
     values: dict[tuple[int, int], float] = {}
     if workers > 1:
         with process_pool(workers, multiprocessing.get_start_method()) as pool:
-            for done, (job, value) in enumerate(zip(jobs, pool.map(measure, *zip(*jobs, strict=True)), strict=True), 1):
-                values[job] = value
+            futures = [pool.submit(measure, *job) for job in jobs]
+            for done, (job, future) in enumerate(zip(jobs, futures, strict=True), 1):
+                values[job] = future.result()
                 progress("networks", done / len(jobs))
     else:
         for done, job in enumerate(jobs, 1):

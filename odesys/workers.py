@@ -157,9 +157,10 @@ def process_pool(workers: int, start: str = "spawn") -> Iterator[ProcessPoolExec
     try:
         yield pool
     except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
+        # not cancelled first: the pool's own thread would then complain about futures that are neither open nor done
         for process in set(multiprocessing.active_children()) - before:
             process.terminate()
+        pool.shutdown(wait=True)
         raise
     pool.shutdown()
 
