@@ -131,8 +131,7 @@ def _setting(content: Content) -> str:
     text = f'<div class="card"><dl>{rows}</dl></div>' if rows else ""
     if content.data:
         samples = [[mathml(row.tokens), row.label, mathml(row.weight)] for row in content.data]
-        left = content.samples - len(content.data)
-        more = f" Shown are {len(content.data)}; {left} more are of the same kind." if left else ""
+        more = f" Shown are {len(content.data)}, spread over it." if len(content.data) < content.samples else ""
         text += _table(f"The distribution: {content.samples} samples.{more}", ("tokens", "label", "weight"), samples,
                        (1, 2))
     if content.paper.parameters:

@@ -61,9 +61,12 @@ def setting_formulas(setting: Setting) -> list[Formula]:
 
 
 def data_rows(setting: Setting) -> list[DataRow]:
-    """The first samples of the distribution."""
+    """Samples of the distribution: all, or some spread evenly over it."""
+    samples = setting.data.samples
+    count = min(len(samples), SAMPLES_SHOWN)
+    chosen = [samples[k * len(samples) // count] for k in range(count)]
     return [DataRow(",\\ ".join(token_tex(token) for token in sample.tokens), f"{sample.label:+d}",
-                    _fraction(sample.weight)) for sample in setting.data.samples[:SAMPLES_SHOWN]]
+                    _fraction(sample.weight)) for sample in chosen]
 
 
 def token_tex(token: str) -> str:

@@ -78,9 +78,8 @@ def _setting(content: Content) -> str:
     lines = [_section("Model and data")]
     lines += [rf"\paragraph{{{plain(f.what)}}} {_display(f.tex)}" for f in content.formulas]
     if content.data:
-        left = content.samples - len(content.data)
         rows = "\n".join(rf"\( {row.tokens} \) & \( {row.label} \) & \( {row.weight} \) \\" for row in content.data)
-        more = f"; {left} more are not shown" if left else ""
+        more = f"; shown are {len(content.data)}, spread over it" if len(content.data) < content.samples else ""
         lines.append(rf"The distribution has {content.samples} samples{more}." "\n"
                      r"\begin{longtable}{lrr} tokens & label & weight \\ \hline" f"\n{rows}\n\\end{{longtable}}")
     return "\n".join(lines)
