@@ -44,12 +44,13 @@ def run_command(word: str, paper: Paper, protocol: str | None, over: Sequence[st
 
 
 def _show(plan: Plan, rows: list[dict[str, Any]], out: Path, json: Path | None, plot: Sequence[str]) -> bool:
+    files = [out / FILE, write_table(out, rows)]
     known = sweep_plot.observables(rows)
     names = list(plot) or known[:sweep_plot.PANELS]
     for name in names:
         if name not in known:
-            raise ParameterError(f"there is no observable {name!r} in this sweep{papers.hint(name, known)}")
-    files = [out / FILE, write_table(out, rows)]
+            raise ParameterError(f"there is no observable {name!r} in this sweep{papers.hint(name, known)}; the table is "
+                                 f"written, --resume with another --plot draws it")
     laws = sweep_plot.exponents(plan.axes, rows, names)
     shown = [axis.name for axis in plan.axes]
     table = [[row["parameters"][n] for n in shown] + [sweep_plot.flat(row).get(n) for n in names] + [row["error"]]
