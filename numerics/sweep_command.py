@@ -49,8 +49,8 @@ def _show(plan: Plan, rows: list[dict[str, Any]], out: Path, json: Path | None, 
     names = list(plot) or known[:sweep_plot.PANELS]
     for name in names:
         if name not in known:
-            raise ParameterError(f"there is no observable {name!r} in this sweep{papers.hint(name, known)}; the table is "
-                                 f"written, --resume with another --plot draws it")
+            raise ParameterError(f"there is no observable {name!r} in this sweep{papers.hint(name, known)}; the table "
+                                 f"is written, --resume with another --plot draws it")
     laws = sweep_plot.exponents(plan.axes, rows, names)
     shown = [axis.name for axis in plan.axes]
     table = [[row["parameters"][n] for n in shown] + [sweep_plot.flat(row).get(n) for n in names] + [row["error"]]
