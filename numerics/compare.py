@@ -5,9 +5,9 @@ r"""Theory against finite width: deviations over widths and seeds, and the fitte
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 from scipy import stats
 
 from odesys.errors import ParameterError
+from odesys.workers import process_pool
 
 
 @dataclass(frozen=True)
@@ -94,8 +95,9 @@ class Comparison:
                     fmt="o", color="C0", capsize=3, label="mean, 95 % interval", zorder=3)
         law = self.exponent
         if law is not None:
+            margin = rf"\pm{law.half_width:.3f}" if np.isfinite(law.half_width) else ""
             ax.loglog(widths, law.prefactor * widths**law.value, "--", color="C3",
-                      label=rf"$m^{{{law.value:.3f}\pm{law.half_width:.3f}}}$")
+                      label=f"$m^{{{law.value:.3f}{margin}}}$")
         ax.set(xlabel="width $m$", ylabel=self.what)
         ax.legend()
         return save(fig, folder, "deviation")
@@ -114,9 +116,10 @@ def compare_widths(what: str, widths: Sequence[int], seeds: int, parameters: Map
     workers = min(len(jobs), workers if workers is not None else os.cpu_count() or 1)
     values: dict[tuple[int, int], float] = {}
     if workers > 1:
-        with ProcessPoolExecutor(workers) as pool:
-            for done, (job, value) in enumerate(zip(jobs, pool.map(measure, *zip(*jobs, strict=True)), strict=True), 1):
-                values[job] = value
+        with process_pool(workers, multiprocessing.get_start_method()) as pool:
+            futures = [pool.submit(measure, *job) for job in jobs]
+            for done, (job, future) in enumerate(zip(jobs, futures, strict=True), 1):
+                values[job] = future.result()
                 progress("networks", done / len(jobs))
     else:
         for done, job in enumerate(jobs, 1):

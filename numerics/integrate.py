@@ -164,7 +164,10 @@ def _checked(system: System, x0: Any, t_span: Any, parameters: Mapping[str, Any]
              backend: str) -> tuple[float, np.ndarray, dict[str, float], Compiled]:
     if system.kind != "flow":
         raise EquationError("this system is a map, not a flow; use numerics.iterate")
-    start, end = float(t_span[0]), float(t_span[1])
+    try:
+        start, end = (float(t) for t in t_span)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(f"the time span {t_span!r} is not a pair of numbers (start, end)") from None
     if math.isnan(end) or not math.isfinite(start):
         raise ParameterError(f"the time span ({start:g}, {end:g}) must consist of numbers")
     if end <= start:
@@ -177,7 +180,7 @@ def start_state(system: System, x0: Any) -> np.ndarray:
     """The start as a float vector (n,): right length, known names, all finite."""
     try:
         x = np.array(state_vector(system, x0), dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise EquationError(f"the start {x0!r} is not a list of {system.dimension} real numbers") from None
     if x.shape != (system.dimension,):
         raise EquationError(f"the start has the shape {x.shape}; it must be ({system.dimension},)")

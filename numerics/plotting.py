@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from odesys.output import write_bytes
+from odesys.output import figure_formats, write_bytes
 
 SIZE = (6.0, 4.0)
 STYLE: dict[Any, Any] = {
@@ -50,16 +50,17 @@ def draw_layers(graph: Any, colours: Mapping[str, str], legend: Mapping[str, str
     return fig
 
 
-def save(fig: Any, folder: Path, name: str, formats: tuple[str, ...] = ("png", "svg")) -> list[Path]:
+def save(fig: Any, folder: Path, name: str, formats: tuple[str, ...] = ()) -> list[Path]:
     """Write a figure in several formats, each whole or not at all; the same figure gives the same bytes."""
     import matplotlib.pyplot as plt
 
     try:
         written = []
-        for kind in formats:
+        for kind in formats or figure_formats.get():
             buffer = io.BytesIO()
+            undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
             with plt.rc_context({"svg.hashsalt": "odesys"}):
-                fig.savefig(buffer, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
+                fig.savefig(buffer, format=kind, dpi=150, metadata=undated)
             written.append(write_bytes(Path(folder) / f"{name}.{kind}", buffer.getvalue()))
         return written
     finally:

@@ -98,7 +98,7 @@ def _ranges(system: System, box: Any) -> dict[str, tuple[float, float]]:
 def _number(name: str, value: Any) -> float:
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"{name} = {value} is not a number") from None
     if not math.isfinite(number):
         raise ParameterError(f"{name} = {number} must be finite")

@@ -5,68 +5,55 @@ Nothing heavy is imported before a command needs it, and nothing typed by the us
 
 from __future__ import annotations
 
-import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from . import __version__, output, papers
 from .errors import OdesysError, ParameterError
+from .surface import (
+    Commands,
+    Format,
+    JsonFile,
+    Level,
+    OutFile,
+    OutFolder,
+    PaperName,
+    PaperNames,
+    Protocol,
+    ReportFormat,
+    Settings,
+    complete,
+    interrupt,
+    read_settings,
+    read_widths,
+)
 from .terminal import print_files, print_table, progress_bar
 
 if TYPE_CHECKING:
+    from .paper import Paper
     from .system import System
 
-#: base of all complaints about arguments and options; typer exports only this child of it, under all its versions
-_UsageError: Any = typer.BadParameter.__bases__[0]
 _EVENTS_SHOWN = 12
-_INTERRUPTED = 130
-
-
-class _Commands(TyperGroup):
-    """The one place where the program ends: 0, or 2 and one sentence for a mistake, or 130 when interrupted."""
-
-    def main(self, *args: Any, **more: Any) -> Any:
-        more["standalone_mode"] = False
-        try:
-            code = super().main(*args, **more)
-            sys.stdout.flush()
-        except OdesysError as error:
-            code = _complain(str(error))
-        except _UsageError as error:
-            code = _complain(_usage_sentence(error))
-        except (KeyboardInterrupt, typer.Abort):
-            code = _INTERRUPTED
-        except BrokenPipeError:  # the reader has gone, as in `odesys list | head -1`
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            code = 1
-        if code == _INTERRUPTED:  # some versions of typer turn the interrupt into this code themselves
-            typer.echo("odesys: interrupted", err=True)
-        sys.exit(code if isinstance(code, int) else 0)
-
-
-def _complain(text: str) -> int:
-    line = " ".join(text.split())  # one line, and nothing in it that a terminal would act on
-    typer.echo(f"odesys: {''.join(c if c.isprintable() else '?' for c in line)}", err=True)
-    return 2
-
-
-def _usage_sentence(error: Any) -> str:
-    text = str(error.format_message()).rstrip(".")
-    command = error.ctx.command_path if error.ctx else "odesys"
-    return f"{text[:1].lower()}{text[1:]} (see {command} --help)"
-
 
 app = typer.Typer(
-    cls=_Commands, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
+    cls=Commands, add_completion=True, pretty_exceptions_enable=False, rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Closed dynamical systems of transformer training: derived, simulated, compared with real networks.",
+    help="""Closed dynamical systems of transformer training: derived, verified, compared with real networks.
+
+    \b
+    Examples:
+        odesys list
+        odesys report two_mixture --out report      # one page: equations, verdicts, figures
+        odesys derive two_mixture --quotient --format latex
+        odesys new mine && odesys verify ./mine     # a paper of your own
+        odesys --install-completion                 # papers, systems and options with the tab key
+    """,
 )
 
 
@@ -83,38 +70,22 @@ _Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager
 def _options(version: _Version = False) -> None: ...
 
 
-# ---- options that several commands share -----------------------------------------------------------------------------
-
-PaperName = Annotated[str, typer.Argument(metavar="PAPER", help="A name from `odesys list`, or a folder with a paper.")]
-Settings = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Set a parameter; repeatable.")]
-JsonFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON.")]
-OutFolder = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder for tables, results and plots.")]
-OutFile = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write here instead of printing.")]
-Format = StrEnum("Format", "text latex mathml json python")
-Level = StrEnum("Level", "quick full")
+# ---- helpers ---------------------------------------------------------------------------------------------------------
 
 
-def _read_settings(texts: Iterable[str] | None) -> dict[str, str]:
-    settings: dict[str, str] = {}
-    for text in texts or ():
-        name, _, value = (part.strip() for part in text.partition("="))
-        if not name or not value:
-            raise ParameterError(f"--set {text!r} can not be read: write --set NAME=VALUE, as in --set omega=0.05")
-        if name in settings:
-            raise ParameterError(f"--set gives {name} twice: {settings[name]} and {value}; give it once")
-        settings[name] = value
-    return settings
+def _papers(names: Iterable[str] | None) -> dict[str, Paper]:
+    """The papers asked for by the words they were asked with; all of them where none is named."""
+    chosen = {name: papers.find_paper(name) for name in names or ()}
+    chosen = chosen or {paper.name: paper for paper in papers.all_papers()}
+    if not chosen:
+        raise OdesysError("no paper is installed; name a folder with one, such as `odesys new mine` makes")
+    return chosen
 
 
-def _read_widths(text: str) -> list[int]:
-    widths: list[int] = []
-    for part in text.split(","):
-        if not (part.strip().isdecimal() and part.strip().isascii() and len(part) < 20 and int(part) > 0):
-            raise ParameterError(f"--widths {text!r} can not be read: {part!r} is not a positive whole number")
-        if int(part) in widths:
-            raise ParameterError(f"--widths {text!r} has {int(part)} twice")
-        widths.append(int(part))
-    return widths
+def _command_line() -> str:
+    import shlex
+
+    return shlex.join(["odesys", *sys.argv[1:]])
 
 
 def _save(result: Mapping[str, Any], json: Path | None, out: Path | None, plot: Callable[[Path], Any] | None,
@@ -138,10 +109,14 @@ def _save(result: Mapping[str, Any], json: Path | None, out: Path | None, plot: 
 
 
 @app.command("list")
-def list_papers(json: JsonFile = None) -> None:
-    """Papers, their systems, protocols, figures and claims."""
+def list_papers(names: PaperNames = None, json: JsonFile = None) -> None:
+    """Papers, their systems, protocols, figures and claims.
+
+    \b
+    Example: odesys list two_mixture --json list.json
+    """
     output.prepare(None, json)
-    found = papers.all_papers()
+    found = list(_papers(names).values())
     lists = [[", ".join(names) for names in (p.systems, p.protocols, p.figures)] for p in found]
     rows = [(p.name, p.title, *names, len(p.claims())) for p, names in zip(found, lists, strict=True)]
     print_table("", ("paper", "title", "systems", "protocols", "figures", "claims"), rows)
@@ -153,17 +128,23 @@ def list_papers(json: JsonFile = None) -> None:
 def derive(
     paper: PaperName,
     quotient: Annotated[bool, typer.Option("--quotient", help="Reduce by the symmetries.")] = False,
-    system: Annotated[str | None, typer.Option("--system", metavar="NAME", help="[default: full]")] = None,
+    system: Annotated[str | None, typer.Option("--system", metavar="NAME", help="[default: full]",
+                                                   autocompletion=complete("systems"))] = None,
     settings: Settings = None,
     form: Annotated[Format, typer.Option("--format", help="latex to a .tex file is a whole document.")] = Format.text,
     out: OutFile = None,
     json: JsonFile = None,
 ) -> None:
-    """Derive a closed system from the model and the data; --set K=symbol leaves K open where the paper allows it."""
+    """Derive a closed system from the model and the data; --set K=symbol leaves K open where the paper allows it.
+
+    \b
+    Examples: odesys derive two_mixture --quotient
+              odesys derive two_mixture --set K=3 --format latex --out system.tex
+    """
     chosen = papers.find_paper(paper)
     if quotient and system not in (None, "quotient"):
         raise ParameterError(f"--quotient and --system {system} ask for two systems; give one of them")
-    parameters = chosen.read_parameters(_read_settings(settings), symbols=True)
+    parameters = chosen.read_parameters(read_settings(settings), symbols=True)
     # a parameter left open has no full system to list: its size would depend on it
     name = system or ("quotient" if quotient or any(isinstance(v, str) for v in parameters.values()) else "full")
     build = papers.pick(chosen, "system", name, chosen.systems)
@@ -197,15 +178,19 @@ def _write_system(system: System, form: Format, document: bool) -> str:
 @app.command()
 def simulate(
     paper: PaperName,
-    protocol: Annotated[str | None, typer.Option("--protocol", metavar="NAME", help="[default: the first]")] = None,
+    protocol: Protocol = None,
     settings: Settings = None,
     out: OutFolder = None,
     json: JsonFile = None,
 ) -> None:
-    """Run a training protocol on the closed system."""
+    """Run a training protocol on the closed system.
+
+    \b
+    Example: odesys simulate two_mixture --set omega=0.05 --out run
+    """
     chosen = papers.find_paper(paper)
     run = papers.pick(chosen, "protocol", protocol or next(iter(chosen.protocols), ""), chosen.protocols)
-    parameters = chosen.read_parameters(_read_settings(settings))
+    parameters = chosen.read_parameters(read_settings(settings))
     output.prepare(out, json, ("trajectory.csv", "trajectory.npz", "result.json"))
     with progress_bar(f"simulating {chosen.name}") as progress:
         done = run(parameters, progress)
@@ -225,21 +210,26 @@ def simulate(
 @app.command()
 def compare(
     paper: PaperName,
-    widths: Annotated[str, typer.Option("--widths", metavar="M,M,...", help="Widths of the networks.")] = "64,256,1024",
-    seeds: Annotated[int, typer.Option("--seeds", metavar="N", min=1, help="Networks trained at each width.")] = 8,
+    widths: Annotated[str | None, typer.Option("--widths", metavar="M,M,...", help="[default: the paper's]")] = None,
+    seeds: Annotated[int | None, typer.Option("--seeds", metavar="N", min=1, help="Networks trained at each width.")] =
+        None,
     settings: Settings = None,
     out: OutFolder = None,
     json: JsonFile = None,
 ) -> None:
-    """Theory against trained networks of finite width."""
+    """Theory against trained networks of finite width.
+
+    \b
+    Example: odesys compare two_mixture --widths 400,1600 --seeds 20 --out compare
+    """
     chosen = papers.find_paper(paper)
     if chosen.compare is None:
         raise OdesysError(f"{chosen.name} has no comparison with finite width")
-    sizes = _read_widths(widths)
-    parameters = chosen.read_parameters(_read_settings(settings))
+    sizes = list(chosen.widths) if widths is None else read_widths(widths)
+    parameters = chosen.read_parameters(read_settings(settings))
     output.prepare(out, json, ("result.json",))
     with progress_bar(f"comparing {chosen.name}") as progress:
-        done = chosen.compare(sizes, seeds, parameters, progress)
+        done = chosen.compare(sizes, seeds or chosen.seeds, parameters, progress)
     result = done.as_json(chosen.name)
     rows = [[row[c] for c in ("width", "mean", "low", "high")] for row in result["deviation"]]
     print_table(f"{chosen.name}: distance of networks to the theory", ("width", "mean", "low", "high"), rows)
@@ -251,11 +241,16 @@ def compare(
 @app.command()
 def figures(
     paper: PaperName,
-    fig: Annotated[str | None, typer.Option("--fig", metavar="ID", help="One figure [default: all].")] = None,
+    fig: Annotated[str | None, typer.Option("--fig", metavar="ID", help="One figure [default: all].",
+                                                autocompletion=complete("figures"))] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="[default: figures/PAPER]")] = None,
     json: JsonFile = None,
 ) -> None:
-    """Draw the figures of a paper again."""
+    """Draw the figures of a paper again.
+
+    \b
+    Example: odesys figures two_mixture --fig 1 --out figures
+    """
     chosen = papers.find_paper(paper)
     wanted = chosen.figures if fig is None else {fig: papers.pick(chosen, "figure", fig, chosen.figures)}
     folder = out or Path("figures") / chosen.name
@@ -272,8 +267,9 @@ def figures(
 
 @app.command()
 def verify(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[PAPER ...]", help="[default: all papers]")] = None,
-    claim: Annotated[list[str] | None, typer.Option("--claim", metavar="ID", help="Only this; repeatable.")] = None,
+    names: PaperNames = None,
+    claim: Annotated[list[str] | None, typer.Option("--claim", metavar="ID", help="Only this; repeatable.",
+                                                        autocompletion=complete("claims"))] = None,
     level: Annotated[Level, typer.Option("--level", help="quick leaves out the long checks.")] = Level.quick,
     mutations: Annotated[bool, typer.Option("--mutations", help="Run the claims on broken systems too.")] = False,
     workers: Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="[default: all cores]")] = None,
@@ -287,18 +283,122 @@ def verify(
     Exit code 1 if a claim does not come out as expected. With --mutations also if a claim keeps its verdict on a broken
     system that it reads and the book gives no reason why that is harmless, if it notices no mutation and the book does
     not say why, or if a reason is given for a claim that does notice.
+
+    \b
+    Examples: odesys verify two_mixture --json verify.json --errata errata.md
+              odesys verify two_mixture --claim E.2 --level full
     """
     from .verification import run_command
     from .workers import cores
 
     output.prepare(errata, json)
-    chosen = ({name: papers.find_paper(name) for name in names} if names
-              else {paper.name: paper for paper in papers.all_papers()})
+    chosen = _papers(names)
     workers = workers or cores()
     if not run_command(chosen, claim or [], level.value, mutations, errata, json, workers, certificates):
         raise typer.Exit(1)
 
 
+@app.command()
+def report(
+    names: PaperNames = None,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the pages.")] = Path("report"),
+    form: Annotated[ReportFormat, typer.Option("--format", help="latex is a body to input, with figures as PDF.")] =
+        ReportFormat.html,
+    level: Annotated[Level, typer.Option("--level", help="quick leaves out long checks and figures.")] = Level.quick,
+    workers: Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="[default: all cores]")] = None,
+    widths: Annotated[str | None, typer.Option("--widths", metavar="M,M,...", help="[default: the paper's]")] = None,
+    seeds: Annotated[int | None, typer.Option("--seeds", metavar="N", min=1, help="[default: the paper's]")] = None,
+    settings: Settings = None,
+    json: JsonFile = None,
+) -> None:
+    """Write one self-contained page a paper: equations, verdicts, proof graph, figures, theory against finite width.
+
+    Exit code 1 if a claim does not come out as expected or a part could not be computed.
+
+    \b
+    Examples: odesys report two_mixture --out report
+              odesys report --format latex --out bundle
+    """
+    from .report.content import Request
+    from .report.write import run_command
+    from .workers import cores
+
+    chosen = _papers(names)
+    given = read_settings(settings)
+    if given and len(chosen) != 1:
+        raise ParameterError(f"--set belongs to one paper, and this report has {len(chosen)}; name one")
+    for paper in chosen.values():
+        paper.read_parameters(given)  # a mistake shows before the work
+    request = Request(level.value, workers or cores(), tuple(read_widths(widths)) if widths else (), seeds or 0, given)
+    output.prepare(out, json, ("index.html", "main.tex"))
+    if not run_command(chosen, request, out, form.value, json, _command_line()):
+        raise typer.Exit(1)
+
+
+@app.command()
+def sweep(
+    paper: PaperName,
+    over: Annotated[list[str] | None, typer.Option("--over", metavar="NAME=GRID", autocompletion=complete("parameters"),
+                                                   help="log:LOW:HIGH:COUNT, lin:LOW:HIGH:COUNT or A,B,C; repeatable.")]
+        = None,
+    protocol: Protocol = None,
+    settings: Settings = None,
+    workers: Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="Processes [default: all cores]")]
+        = None,
+    dask: Annotated[str, typer.Option("--dask", metavar="ADDRESS", help="Scheduler of a running Dask cluster.")] = "",
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where an earlier sweep stopped.")] = False,
+    retry: Annotated[bool, typer.Option("--retry-failed", help="With --resume: compute failed points again.")] = False,
+    plot: Annotated[list[str] | None, typer.Option("--plot", metavar="NAME", help="Observable to show; repeatable.")]
+        = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="[default: sweep/PAPER]")] = None,
+    json: JsonFile = None,
+) -> None:
+    """Run a protocol at every point of a grid of parameters; rows are stored as they arrive.
+
+    A point that fails is recorded with its error. Exit code 1 if every point failed.
+
+    \b
+    Examples: odesys sweep two_mixture --over omega=log:1e-3:0.2:20 --plot t --out sweep
+              odesys sweep two_mixture --over omega=log:0.02:0.3:20 --over K=2,3,4 --resume
+    """
+    from importlib import import_module
+
+    from .workers import cores
+
+    chosen = papers.find_paper(paper)
+    if dask and workers:
+        raise ParameterError("--workers and --dask ask for two places to compute; give one of them")
+    if retry and not resume:
+        raise ParameterError("--retry-failed goes on with an earlier sweep; give --resume with it")
+    folder = out or Path("sweep") / chosen.name
+    run = import_module("numerics.sweep_command").run_command  # numerics builds on the engine, not the other way round
+    if not run(paper, chosen, protocol, over or (), read_settings(settings), folder, json, resume, retry,
+               workers or cores(), dask, plot or ()):
+        raise typer.Exit(1)
+
+
+@app.command()
+def new(
+    folder: Annotated[Path, typer.Argument(metavar="NAME", help="Name of the paper, or a folder that ends in it.")],
+    json: JsonFile = None,
+) -> None:
+    """Write a small paper of your own that runs at once: setting, systems, protocol, comparison, claims, figure.
+
+    \b
+    Example: odesys new mine; odesys report ./mine
+    """
+    from .new import create
+
+    output.prepare(None, json)
+    files = create(folder)
+    print_files(files)
+    place = str(folder) if folder.parent != Path() else f"./{folder}"
+    typer.echo(f"try: odesys verify {place}; odesys report {place} --out report")
+    if json:
+        output.write_json(json, {"name": folder.name, "files": files})
+
+
 def main() -> None:
     """Entry point of the command `odesys`."""
+    signal.signal(signal.SIGTERM, interrupt)
     app(prog_name="odesys")

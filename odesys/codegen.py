@@ -390,7 +390,7 @@ def bind_parameters(system: System, parameters: Mapping[str, Any]) -> np.ndarray
             raise ParameterError(f"the parameter {name} has no value; pass {name}=...")
         try:
             number = float(parameters[name])
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ParameterError(f"the parameter {name} = {parameters[name]!r} is not a number") from None
         if not math.isfinite(number):
             raise ParameterError(f"the parameter {name} = {number} must be finite")

@@ -15,6 +15,7 @@ import numpy as np
 from .errors import DictionaryError
 from .graph import Node, Number, as_node, symbols
 
+LARGEST = 10**300
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
 
@@ -38,6 +39,8 @@ class Dictionary:
     _index: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __init__(self, words: Sequence[str], gram: Any = None) -> None:
+        if (words and isinstance(words, str)) or (words is not None and not hasattr(words, "__iter__")):
+            raise DictionaryError(f"a dictionary is made of a list of words, such as ['c1', 'v1'], not of {words!r}")
         names = tuple(words or ())
         if not names:
             raise DictionaryError("a dictionary needs at least one word")
@@ -130,19 +133,26 @@ def _check_symmetric(rows: Sequence[Sequence[Any]], names: tuple[str, ...]) -> N
                 )
 
 
+def _fraction(value: Any) -> Fraction | None:
+    if isinstance(value, (int, np.integer)):
+        return Fraction(int(value))
+    if getattr(value, "is_Rational", False):
+        return Fraction(int(value.p), int(value.q))
+    return value if isinstance(value, Fraction) else None
+
+
 def exact_number(value: Any, where: str, error: type[DictionaryError] | Any = DictionaryError) -> Number:
     """A Fraction where the value is exact, a finite float otherwise."""
     if isinstance(value, (bool, np.bool_)):
         raise error(f"{where} has the entry {value}; a number is needed")
-    if isinstance(value, (int, np.integer)):
-        return Fraction(int(value))
-    if isinstance(value, Fraction):
-        return value
-    if getattr(value, "is_Rational", False):
-        return Fraction(int(value.p), int(value.q))
+    exact = _fraction(value)
+    if exact is not None:
+        if abs(exact) > LARGEST:
+            raise error(f"{where} has an entry above 1e300, which no computation in floats could use")
+        return exact
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise error(f"{where} has the entry {value!r}; a number is needed") from None
     if not math.isfinite(number):
         raise error(f"{where} has the entry {number}; every entry must be finite")

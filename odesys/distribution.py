@@ -73,6 +73,8 @@ class Distribution:
     samples: tuple[Sample, ...]
 
     def __init__(self, samples: Iterable[Sample]) -> None:
+        if samples is not None and not hasattr(samples, "__iter__"):
+            raise DistributionError(f"a distribution is made of a list of samples, not of {samples!r}")
         items = tuple(samples or ())
         if not items:
             raise DistributionError("a distribution needs at least one sample")

@@ -176,6 +176,8 @@ def gradient_descent(model: AttentionModel, data: Distribution, train: Iterable[
 def close_model(model: AttentionModel, train: Iterable[str], carry: Iterable[str] | None,
                 step: bool) -> tuple[tuple[str, ...], Closure]:
     """The trained weights, checked, and all paths that the motion of what the model reads brings in."""
+    if train is not None and not hasattr(train, "__iter__"):
+        raise ModelError(f"train is a list of maps such as ('w', 'W_K', 'W_Q'), not {train!r}")
     trained = (train,) if isinstance(train, str) else tuple(train or ())
     carried = trained if carry is None else tuple(carry)
     check_weights(model, trained, carried)

@@ -22,7 +22,7 @@ def positive(name: str, value: Any) -> float:
     """A positive finite number, or a sentence that says what is wrong."""
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"{name} = {value!r} is not a number") from None
     if not math.isfinite(number) or number <= 0:
         raise ParameterError(f"{name} = {number:g} must be positive and finite")
@@ -67,7 +67,7 @@ def infinite_width(model: AttentionModel, closure: Closure, omega: Any,
 def _nonnegative(name: str, value: Any) -> float:
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"the spread {name} = {value!r} is not a number") from None
     if not math.isfinite(number) or number < 0:
         raise ParameterError(f"the spread {name} = {number:g} must be non-negative and finite")
@@ -138,7 +138,7 @@ def _array(name: str, value: Any) -> np.ndarray:
         if np.iscomplexobj(array):
             raise ValueError
         return array.astype(float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"the weight {name} is not an array of real numbers") from None
 
 

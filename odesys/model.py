@@ -34,6 +34,12 @@ def _one_of(what: str, value: str, choices: tuple[str, ...]) -> None:
         raise ModelError(f"the {what} {value!r} is not known; choose {' or '.join(choices)}")
 
 
+def _sequence(items: Any, what: str, of: str) -> tuple[Any, ...]:
+    if not hasattr(items, "__iter__"):
+        raise ModelError(f"{what} is a list of {of}, not {items!r}")
+    return tuple(items)
+
+
 def _check_maps(names: tuple[str, ...], what: str) -> None:
     if not names:
         raise ModelError(f"the {what} needs at least one map")
@@ -135,7 +141,7 @@ class Value:
     output: FixedVector | Neurons | None = None
 
     def __post_init__(self) -> None:
-        maps = (self.maps,) if isinstance(self.maps, str) else tuple(self.maps)
+        maps = (self.maps,) if isinstance(self.maps, str) else _sequence(self.maps, "the value", "names of maps")
         object.__setattr__(self, "maps", maps)
         _check_maps(maps, "value")
 
@@ -170,11 +176,12 @@ class AttentionModel:
                  score: Sequence[str] = ("W_K'", "W_Q"), pooling: str = "sum", scale: Any = 1) -> None:
         if not isinstance(words, Dictionary):
             raise ModelError(f"a model needs a Dictionary, got {type(words).__name__}")
-        heads = (heads,) if isinstance(heads, Head) else tuple(heads)
+        heads = (heads,) if isinstance(heads, Head) else _sequence(heads, "heads", "Head objects")
         if not heads or any(not isinstance(head, Head) for head in heads):
             raise ModelError("a model needs at least one Head")
         _one_of("pooling", pooling, ("sum", "mean"))
-        value = value if isinstance(value, Value) else Value(tuple(value))
+        value = value if isinstance(value, Value) else Value(value)  # type: ignore[arg-type]
+        score = _sequence(score, "the score", "names of maps")
         _check_maps(tuple(n.removesuffix("'") if isinstance(n, str) else n for n in score), "score")
         maps = (*value.maps, *(name.removesuffix("'") for name in score))
         if isinstance(value.output, FixedVector) and value.output.name in maps:

@@ -13,11 +13,15 @@ import stat
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from .errors import OutputError
+
+#: formats in which figures are saved where none are named
+figure_formats: ContextVar[tuple[str, ...]] = ContextVar("figure_formats", default=("png", "svg"))
 
 # ---- before a run ----------------------------------------------------------------------------------------------------
 
@@ -43,7 +47,14 @@ def prepare_file(path: str | Path) -> Path:
     target = Path(path)
     _refuse_folder(target)
     if not _is_stream(target):
-        prepare_folder(_real(target).parent)
+        try:
+            prepare_folder(_real(target).parent)
+            os.lstat(target)  # refuses a name that no file can have, e.g. one of 400 letters
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError) as error:
+            raise OutputError(f"{target} can not be written: {getattr(error, 'strerror', '') or error}",
+                              path=target) from error
     return target
 
 

@@ -17,6 +17,8 @@ from .errors import ParameterError
 
 if TYPE_CHECKING:
     from .claims import ClaimBook
+    from .distribution import Distribution
+    from .model import AttentionModel
     from .system import System
 
 Progress = Callable[[str, float], None]
@@ -99,10 +101,26 @@ class Simulation:
 
 @dataclass(frozen=True)
 class FigureSpec:
-    """A figure of a paper: what it shows, and a function (folder, progress) that draws it and returns the files."""
+    """A figure of a paper: what it shows, and a function (folder, progress) that draws it and returns the files.
+
+    `level` is that of the reports that show it: ``quick``, ``full`` for what takes long, ``never`` for what a report
+    has in another form, such as the proof graph.
+    """
 
     title: str
     draw: Callable[[Path, Progress], list[Path]]
+    level: str = "quick"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where a paper starts: the model, the data, the maps that are trained and the loss; a report writes it out."""
+
+    model: AttentionModel
+    data: Distribution
+    train: tuple[str, ...]
+    loss: Any = "logistic"
+    step: bool = False  # trained in steps, not along the gradient flow
 
 
 class CompareFunction(Protocol):
@@ -124,6 +142,9 @@ class Paper:
     figures: Mapping[str, FigureSpec]
     compare: CompareFunction | None = None
     book: Callable[[], ClaimBook] | None = None
+    setting: Callable[[Mapping[str, Any]], Setting] | None = None
+    widths: tuple[int, ...] = (64, 256, 1024)  # of the networks in a comparison, where none are asked for
+    seeds: int = 8
 
     def claims(self) -> list[str]:
         """Ids of the registered claims."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import os
 import re
 import sys
@@ -27,21 +28,47 @@ SOURCE_PACKAGE = "derivations"  # next to this package in a source checkout; its
 
 def find_paper(text: str) -> Paper:
     """The paper of that name; or, if there is none, the one in the folder of that name."""
+    return _paper_in(*_find(text))
+
+
+def documentation(text: str) -> str:
+    """What the package of a paper says about itself: its docstring, with the table of symbols."""
+    return inspect.cleandoc(_find(text)[0].__doc__ or "")
+
+
+def source_folder(text: str) -> Path | None:
+    """The folder with the source of a paper, if it has one."""
+    file = _find(text)[0].__file__
+    return Path(file).parent if file and Path(file).name == "__init__.py" else None
+
+
+def known_names() -> list[str]:
+    """Names of all papers that can be found, without importing one."""
+    return sorted({*announced(), *source_modules()})
+
+
+def is_taken(name: str) -> bool:
+    """True if a package of that name can be imported, so that a folder could not be."""
+    return name in sys.modules or _origin(name) is not None
+
+
+def _find(text: str) -> tuple[ModuleType, str, str]:
+    """The module a paper is in, how to speak of it, and the attribute with the paper."""
     points, modules = announced(), source_modules()
     if text in points:
         return _from_entry_point(points[text])
     if text in modules:
-        return _paper_in(importlib.import_module(modules[text]), modules[text])
+        return importlib.import_module(modules[text]), modules[text], ATTRIBUTE
     if os.path.isdir(text):
         return _from_folder(Path(os.path.abspath(text)))
     if os.sep in text or text in ("", os.curdir, os.pardir):
         raise OdesysError(f"there is no folder {text!r}; give the name of a paper or a folder with one", name=text)
-    raise OdesysError(f"there is no paper {text!r}{hint(text, sorted({*points, *modules}))}", name=text)
+    raise OdesysError(f"there is no paper {text!r}{hint(text, known_names())}", name=text)
 
 
 def all_papers() -> list[Paper]:
     """All papers that can be found by name, in alphabetical order of the names."""
-    found = {name: _from_entry_point(point) for name, point in announced().items()}
+    found = {name: _paper_in(*_from_entry_point(point)) for name, point in announced().items()}
     for name, module in source_modules().items():
         paper = found.get(name) or getattr(importlib.import_module(module), ATTRIBUTE, None)
         if isinstance(paper, Paper):  # a package beside the papers, such as shared helpers, is no mistake
@@ -99,17 +126,17 @@ def source_modules() -> dict[str, str]:
     return {m.name: f"{SOURCE_PACKAGE}.{m.name}" for m in pkgutil.iter_modules(folders) if m.ispkg}
 
 
-def _from_entry_point(point: EntryPoint) -> Paper:
+def _from_entry_point(point: EntryPoint) -> tuple[ModuleType, str, str]:
     try:
         module = importlib.import_module(point.module)
     except ModuleNotFoundError as error:
         if f"{point.module}.".startswith(f"{error.name}."):  # not when something it imports is missing
             raise OdesysError(f"the paper {point.name} is announced as {point.value}, which is missing") from error
         raise
-    return _paper_in(module, point.module, point.attr or ATTRIBUTE)
+    return module, point.module, point.attr or ATTRIBUTE
 
 
-def _from_folder(folder: Path) -> Paper:
+def _from_folder(folder: Path) -> tuple[ModuleType, str, str]:
     """Import the package that a folder is, or the only one it has."""
     inner = sorted(file.parent for file in folder.glob("*/__init__.py"))
     packages = [folder] if (folder / "__init__.py").is_file() else inner
@@ -117,7 +144,7 @@ def _from_folder(folder: Path) -> Paper:
         raise OdesysError(f"the folder {folder} has no paper: it needs an __init__.py with {ATTRIBUTE} = Paper(...)")
     if len(packages) > 1:
         raise OdesysError(f"the folder {folder} has several packages, choose one: {', '.join(map(str, packages))}")
-    return _paper_in(_import_folder(packages[0]), str(packages[0]))
+    return _import_folder(packages[0]), str(packages[0]), ATTRIBUTE
 
 
 def _import_folder(package: Path) -> ModuleType:
@@ -148,7 +175,7 @@ def _origin(name: str) -> str | None:
     return spec.origin if spec else None
 
 
-def _paper_in(module: ModuleType, where: str, attribute: str = ATTRIBUTE) -> Paper:
+def _paper_in(module: ModuleType, where: str, attribute: str) -> Paper:
     paper = getattr(module, attribute, None)
     if not isinstance(paper, Paper):
         raise OdesysError(f"{where} is not a paper: it needs {attribute} = Paper(...)")

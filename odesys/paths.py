@@ -97,11 +97,20 @@ def _pin_name(model: AttentionModel, pin: str, index: int) -> str:
 
 def entry_tex(model: AttentionModel, head: int, path: Path, i: int, j: int) -> str:
     r"""TeX of one path scalar, e.g. ``c_1^\top W_{K+}^\top W_{Q+} v_1``."""
-    mark = {"p": "+", "m": "-", "": ""}.get(model.head_labels[head], model.head_labels[head].removeprefix("h"))
-    row = model.value.maps[0] if model.value.output is None else None
-    letters = " ".join(_letter_tex(letter, mark, letter.name == row) for letter in path.letters)
-    parts = [_pin_tex(model, path.left, i, True), letters, _pin_tex(model, path.right, j, False)]
+    parts = [_pin_tex(model, path.left, i, True), chain_tex(model, head, path), _pin_tex(model, path.right, j, False)]
     return " ".join(part for part in parts if part)
+
+
+def chain_tex(model: AttentionModel, head: int, path: Path) -> str:
+    r"""TeX of the maps of a path without its ends, e.g. ``W_{K+}^\top W_{Q+}``."""
+    row = model.value.maps[0] if model.value.output is None else None
+    return " ".join(_letter_tex(letter, head_mark(model, head), letter.name == row) for letter in path.letters)
+
+
+def head_mark(model: AttentionModel, head: int) -> str:
+    """How a head is marked in TeX: a sign, a number, or not at all."""
+    label = model.head_labels[head]
+    return {"p": "+", "m": "-", "": ""}.get(label, label.removeprefix("h"))
 
 
 def _pin_tex(model: AttentionModel, pin: str, index: int, left: bool) -> str:

@@ -188,7 +188,7 @@ def exact(value: Any, what: str) -> Fraction:
         if hasattr(value, "p") and hasattr(value, "q"):
             return Fraction(int(value.p), int(value.q))
         return Fraction(str(value)) if isinstance(value, float) else Fraction(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise EquationError(f"{what} = {value} is not a rational number; a region needs exact numbers") from None
 
 

@@ -112,7 +112,7 @@ def find_symmetries(flow: Flow, state: Any = None) -> SymmetryGroup:
     if state is not None:
         try:
             vector = np.asarray(state, dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise SymmetryError("the state is not a vector of numbers") from None
         _add_state(builder, flow, vector)
     group = automorphisms(ColouredGraph(tuple(builder.colours), tuple(builder.edges)))

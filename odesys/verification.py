@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,25 +10,35 @@ import typer
 
 from . import output
 from .claims import Claim, ClaimBook, Outcome
+from .latex import plain
 from .mutation import mutation_lines, mutation_runs, mutation_summary
 from .paper import Paper, Progress
 from .terminal import print_files, print_table, progress_bar
 from .verdicts import FAILS, HOLDS, Evidence
-from .workers import run_tasks, tasks_of
+from .workers import Answer, run_tasks, tasks_of
 
 
-def verify(book: ClaimBook, claims: Sequence[Claim], progress: Progress, workers: int = 1,
-           paper: str = "") -> list[Outcome]:
+def verify(book: ClaimBook, claims: Sequence[Claim], progress: Progress, workers: int = 1, paper: str = "",
+           rescue: Callable[[list[Outcome]], None] | None = None) -> list[Outcome]:
     """Check claims, each in a laboratory of its own; the order and the number of processes change no verdict.
 
-    With several `workers` the processes find the book as that of `paper` (its name by default).
+    With several `workers` the processes find the book as that of `paper` (its name by default). Where someone
+    interrupts, `rescue` is given the outcomes so far.
     """
-    answers = run_tasks(paper or book.paper, book, tasks_of(claims), workers, progress)
-    outcomes = []
-    for claim, found in zip(claims, answers, strict=True):
-        assert found.verdict is not None  # a check that does not come to a verdict raises
-        outcomes.append(Outcome(claim, found.verdict, found.seconds, found.reads))
-    return outcomes
+    arrived: list[Answer] = []
+    try:
+        answers = run_tasks(paper or book.paper, book, tasks_of(claims), workers, progress, arrived)
+    except KeyboardInterrupt:
+        if rescue is not None:
+            known = {found.claim: found for found in arrived}
+            rescue([_outcome(claim, known[claim.id]) for claim in claims if claim.id in known])
+        raise
+    return [_outcome(claim, found) for claim, found in zip(claims, answers, strict=True)]
+
+
+def _outcome(claim: Claim, found: Answer) -> Outcome:
+    assert found.verdict is not None  # a check that does not come to a verdict raises
+    return Outcome(claim, found.verdict, found.seconds, found.reads)
 
 
 def run_command(papers: Mapping[str, Paper], ids: Sequence[str], level: str, with_mutations: bool, errata: Path | None,
@@ -36,13 +46,19 @@ def run_command(papers: Mapping[str, Paper], ids: Sequence[str], level: str, wit
     """The command ``odesys verify``: print tables, write what was asked for; True if all is as it should be."""
     done: list[Outcome] = []
     mutated: dict[str, Any] = {}
+
+    def rescue(outcomes: list[Outcome]) -> None:
+        if outcomes:
+            _show(paper, outcomes)
+        _write([*done, *outcomes], mutated, errata, json, complete=False)
+
     for name, paper in papers.items():
         if paper.book is None:
             typer.echo(f"{paper.name} has no registered claims yet")
             continue
         book = paper.book()
         with progress_bar(f"verifying {paper.name}") as progress:
-            outcomes = verify(book, book.select(ids, level), progress, workers, name)
+            outcomes = verify(book, book.select(ids, level), progress, workers, name, rescue)
             mutants = mutation_runs(name, book, outcomes, book.mutations, progress, workers) if with_mutations else []
         _show(paper, outcomes)
         done += outcomes
@@ -53,12 +69,18 @@ def run_command(papers: Mapping[str, Paper], ids: Sequence[str], level: str, wit
             with progress_bar(f"certificates of {paper.name}") as progress:
                 files = write_certificates(book, outcomes, certificates / paper.name, progress)
             print_files(files)
+    _write(done, mutated, errata, json, complete=True)
+    return all(o.as_expected for o in done) and all(summary["explained"] for summary in mutated.values())
+
+
+def _write(outcomes: Sequence[Outcome], mutated: Mapping[str, Any], errata: Path | None, json: Path | None,
+           complete: bool) -> None:
     if errata:
-        text = errata_latex(done) if errata.suffix == ".tex" else errata_markdown(done)
+        text = errata_latex(outcomes) if errata.suffix == ".tex" else errata_markdown(outcomes)
         print_files([output.write_text(errata, text)])
     if json:
-        output.write_json(json, {"claims": [o.as_json() for o in done], "mutations": mutated})
-    return all(o.as_expected for o in done) and all(summary["explained"] for summary in mutated.values())
+        found = [outcome.as_json() for outcome in outcomes]
+        output.write_json(json, {"claims": found, "mutations": mutated, "complete": complete})
 
 
 def write_certificates(book: ClaimBook, outcomes: Sequence[Outcome], folder: Path, progress: Progress) -> list[Path]:
@@ -111,18 +133,12 @@ def errata_latex(outcomes: Sequence[Outcome]) -> str:
         verdict, claim = outcome.verdict, outcome.claim
         if verdict.as_stated != FAILS:
             continue
-        text = rf"\item[{_plain(claim.id)}] {_plain(claim.title)}. Printed: \( {claim.statement} \)."
-        text += rf" It fails ({verdict.evidence}); witness: \texttt{{{_plain(str(verdict.witness))}}}."
+        text = rf"\item[{plain(claim.id)}] {plain(claim.title)}. Printed: \( {claim.statement} \)."
+        text += rf" It fails ({verdict.evidence}); witness: \texttt{{{plain(str(verdict.witness))}}}."
         if verdict.corrected is not None:
             fixed = verdict.corrected
-            text += rf" Instead: \( {fixed.statement} \) ({fixed.evidence}; {_plain(fixed.why)})."
+            text += rf" Instead: \( {fixed.statement} \) ({fixed.evidence}; {plain(fixed.why)})."
         rows.append(text)
     body = "\n".join([r"\begin{description}", *rows, r"\end{description}"]) if rows else "Nothing fails as printed."
     return "\n".join([r"\documentclass{article}", r"\usepackage{amsmath,amssymb}", r"\sloppy", r"\begin{document}",
                       r"\section*{Errata found by computation}", body, r"\end{document}", ""])
-
-
-def _plain(text: str) -> str:
-    """Text with TeX's special characters made harmless."""
-    table = {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}"} | {c: "\\" + c for c in "{}_&%#$"}
-    return "".join(table.get(c, c) for c in text)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -76,15 +77,23 @@ def answer(book: ClaimBook, id: str, mutation: str) -> Answer:
     return Answer(id, mutation, outcome.verdict, outcome.seconds, outcome.reads)
 
 
-def run_tasks(paper: str, book: ClaimBook, tasks: Sequence[Task], workers: int, progress: Progress) -> list[Answer]:
-    """Answers to all tasks in their order; `paper` is the name under which another process finds `book`."""
+def run_tasks(paper: str, book: ClaimBook, tasks: Sequence[Task], workers: int, progress: Progress,
+              arrived: list[Answer] | None = None) -> list[Answer]:
+    """Answers to all tasks in their order; `paper` is the name under which another process finds `book`.
+
+    Each answer is put into `arrived` as soon as it is there: what is left when someone interrupts.
+    """
+    arrived = [] if arrived is None else arrived
     if min(workers, len(tasks)) <= 1:
-        return list(_one_after_the_other(book, tasks, progress))
-    with _pool(min(workers, len(tasks))) as pool:
+        for found in _one_after_the_other(book, tasks, progress):
+            arrived.append(found)
+        return list(arrived)
+    with process_pool(min(workers, len(tasks))) as pool:
         futures: list[Future[list[Answer]]] = [pool.submit(_work, paper, task) for task in tasks]
         try:
             for done, future in enumerate(as_completed(futures), start=1):
-                last = future.result()[-1]
+                arrived += future.result()
+                last = arrived[-1]
                 progress(f"{last.claim} {last.mutation}".strip(), done / len(tasks))
         except BrokenProcessPool as error:
             open_ones = [id for future, task in zip(futures, tasks, strict=True) if not _finished(future)
@@ -141,19 +150,30 @@ def _finished(future: Future[list[Answer]]) -> bool:
 
 
 @contextmanager
-def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
-    """Fresh processes; they leave an interrupt from the keyboard to this one, and end with it."""
+def process_pool(workers: int, start: str = "spawn") -> Iterator[ProcessPoolExecutor]:
+    """Processes, fresh ones by default, that leave an interrupt from the keyboard to this one and end with it."""
     before = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _leave_interrupts)
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context(start), _start_worker)
     try:
         yield pool
     except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
+        # not cancelled first: the pool's own thread would then complain about futures that are neither open nor done
         for process in set(multiprocessing.active_children()) - before:
             process.terminate()
+        pool.shutdown(wait=True)
         raise
     pool.shutdown()
 
 
-def _leave_interrupts() -> None:
+def _start_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A worker whose parent was killed would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

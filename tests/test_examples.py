@@ -35,6 +35,14 @@ def test_three_maps_are_refused() -> None:
     assert str(error.path) == "E'.V'.W'.W.V.E"
 
 
+def test_own_claims_from_nothing_to_verdicts() -> None:
+    first, second, third = load("own_claims").main()
+    assert [str(done.verdict.evidence) for done in (first, second, third)] == ["proof", "certificate", "measurement"]
+    assert all(done.as_expected for done in (first, second, third))
+    assert second.verdict.corrected.as_stated == "holds" and str(second.verdict.corrected.evidence) == "proof"
+    assert len((FOLDER / "own_claims.py").read_text(encoding="utf-8").splitlines()) < 60
+
+
 @pytest.mark.parametrize("file", sorted(FOLDER.glob("*.py")), ids=lambda file: file.stem)
 def test_every_example_is_tested(file: Path) -> None:
     assert f'load("{file.stem}")' in Path(__file__).read_text(encoding="utf-8")

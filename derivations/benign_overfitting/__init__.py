@@ -37,6 +37,7 @@ FIGURES = {
     "4": "harmful run of appendix A: scores, attention and values, network against mean field",
     "proof": "the proof graph, coloured by verdict",
 }
+REPORT_LEVELS = {"1": "full", "1finite": "full", "proof": "never"}  # the others: quick
 
 PAPER = Paper(
     name="benign_overfitting",
@@ -48,7 +49,9 @@ PAPER = Paper(
         "mean-field": later(f"{__name__}.protocol", "mean_field"),
         "descent": later(f"{__name__}.protocol", "descent"),
     },
-    figures={key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}")) for key, title in FIGURES.items()},
+    figures={key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}"), REPORT_LEVELS.get(key, "quick"))
+             for key, title in FIGURES.items()},
     compare=later(f"{__name__}.compare", "compare"),
     book=later(f"{__name__}.claims", "get_book"),
+    setting=later(f"{__name__}.setting", "whole"),
 )

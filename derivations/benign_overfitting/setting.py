@@ -19,7 +19,7 @@ from odesys import AttentionModel, Dictionary, Distribution, Head, Sample
 from odesys.errors import ParameterError
 from odesys.graph import Node, sym
 from odesys.model import FixedVector, Value
-from odesys.paper import Parameter
+from odesys.paper import Parameter, Setting
 
 TRAINED = ("W_V", "W_K", "W_Q")
 SIGNAL = ("mup", "mum")
@@ -202,3 +202,9 @@ def general_gram(N: int, M: int) -> list[list[Any]]:
 def model(dictionary: Dictionary) -> AttentionModel:
     """f = (1/M) sum_l softmax(x_l' W_Q W_K' X') X W_V w_O, with w_O frozen and |w_O|^2 = w2 (Eq. (1))."""
     return AttentionModel(dictionary, [Head()], Value(("W_V",), FixedVector("wO", square="w2")), pooling="mean")
+
+
+def whole(parameters: Mapping[str, Any]) -> Setting:
+    """Model and training set with orthogonal tokens, trained by gradient steps, for the report."""
+    N, M = parameters["N"], parameters["M"]
+    return Setting(model(words(N, M, orthogonal_gram(N, M))), data(N, M), TRAINED, step=True)

@@ -39,6 +39,7 @@ FIGURES = {
     "finite_n": "finite n: limits of R and test-loss exponents",
     "proof": "the proof graph, coloured by verdict",
 }
+REPORT_LEVELS = {"1": "full", "proof": "never"}  # the others: quick
 
 PAPER = Paper(
     name="cooccurrence",
@@ -52,7 +53,11 @@ PAPER = Paper(
         "kernel": later(f"{__name__}.protocol", "kernel"),
         "planar": later(f"{__name__}.protocol", "planar"),
     },
-    figures={key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}")) for key, title in FIGURES.items()},
+    figures={key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}"), REPORT_LEVELS.get(key, "quick"))
+             for key, title in FIGURES.items()},
     compare=later(f"{__name__}.compare", "compare"),
     book=later(f"{__name__}.claims", "get_book"),
+    widths=(200, 800),
+    seeds=4,
+    setting=later(f"{__name__}.setting", "whole"),
 )

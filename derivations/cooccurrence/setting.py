@@ -19,7 +19,7 @@ import sympy as sp
 from odesys import AttentionModel, Dictionary, Distribution, Head, Sample
 from odesys.errors import ParameterError
 from odesys.model import FixedVector, Neurons, Value
-from odesys.paper import Parameter
+from odesys.paper import Parameter, Setting
 
 PARAMETERS = (
     Parameter("n", 60, "training samples, a multiple of 6", int, low=6),
@@ -86,6 +86,12 @@ def data(n: int, L: int) -> Distribution:
             fill = [f"mu{next(fresh)}" for _ in range(L - len(SPECIAL[c]))]
             samples.append(Sample([*SPECIAL[c], *fill], LABEL[c], Fraction(1, n), f"I{c}.{k + 1}"))
     return Distribution(samples)
+
+
+def whole(parameters: Mapping[str, Any]) -> Setting:
+    """Model and training set, for the report."""
+    n, L = parameters["n"], parameters["L"]
+    return Setting(model(words_needed(n, L)), data(n, L), TRAINED)
 
 
 def class_of(sample: Sample) -> int:

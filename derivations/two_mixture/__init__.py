@@ -41,6 +41,7 @@ FIGURES_K = {
     "law": "times of stage 1, stage 2 and simultaneous training over K, for K = 2 to 1,000,000",
     "phase": "end of stage 2 and second transition over (omega, T1)",
 }
+REPORT_LEVELS = {"proof": "never"}  # the others: quick
 
 PAPER = Paper(
     name="two_mixture",
@@ -53,9 +54,10 @@ PAPER = Paper(
         "simultaneous": later(f"{__name__}.protocol", "simultaneous"),
     },
     figures={
-        key: FigureSpec(title, later(f"{__name__}.{module}", f"figure_{key}"))
+        key: FigureSpec(title, later(f"{__name__}.{module}", f"figure_{key}"), REPORT_LEVELS.get(key, "quick"))
         for module, table in (("figures", FIGURES), ("figures_k", FIGURES_K)) for key, title in table.items()
     },
     compare=later(f"{__name__}.compare", "compare"),
     book=later(f"{__name__}.claims", "get_book"),
+    setting=later(f"{__name__}.setting", "whole"),
 )

@@ -7,15 +7,17 @@ its label is y.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement
 from math import comb, factorial
+from typing import Any
 
 from odesys import AttentionModel, Dictionary, Distribution, Head, Sample
 from odesys.errors import ParameterError
 from odesys.family import Family, Others, Template
-from odesys.paper import Parameter
+from odesys.paper import Parameter, Setting
 
 PARAMETERS = (
     Parameter("K", 2, "number of mixtures (groups)", int, low=2, words=("symbol", "infinity")),
@@ -66,6 +68,12 @@ def data(K: int = 2, L: int = 3) -> Distribution:
                 tokens = [f"c{k}", _token(y, k), *(_token(sign, j) for sign, j in bag)]
                 samples.append(Sample(tokens, label=y, weight=weight))
     return Distribution(samples)
+
+
+def whole(parameters: Mapping[str, Any]) -> Setting:
+    """Model and data of simultaneous training, for the report."""
+    K, L = parameters["K"], parameters["L"]
+    return Setting(model(K), data(K, L), ("w", "W_K", "W_Q"))
 
 
 def _token(sign: int, k: int) -> str:

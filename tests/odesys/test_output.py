@@ -183,3 +183,9 @@ def test_staging_moves_nothing_if_one_file_has_no_place(tmp_path: Path) -> None:
         (stage.folder / "a.txt").write_text("a")
         (stage.folder / "b.txt").write_text("b")
     assert everything(tmp_path) == ["b.txt"]
+
+
+def test_a_name_that_no_file_can_have_is_refused_before_the_run(tmp_path: Path) -> None:
+    for name in ("9" * 400, "a/" + "9" * 400):
+        with pytest.raises(OutputError, match="name too long"):
+            output.prepare_file(tmp_path / name)

@@ -1,0 +1,259 @@
+"""What a report says, gathered once: every part is computed, kept on disk as it comes, and timed.
+
+A part that can not be computed is reported with its sentence, and the others go on.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from .. import __version__, output, papers
+from ..claims import Claim, ClaimBook, Outcome
+from ..errors import OdesysError
+from ..latex import system_latex, system_mathml
+from ..paper import Paper, Progress, Simulation
+from ..verification import errata_markdown, verify
+from .mathml import compact
+from .setting import DataRow, Formula, data_rows, setting_formulas
+
+LARGEST_MATHML = 330_000  # characters of one system on a page
+PACKAGES = ("sympy", "numpy", "scipy", "networkx", "matplotlib", "python-flint", "latex2mathml", "numba")
+
+
+@dataclass(frozen=True)
+class SystemPart:
+    """A system written out; `latex` and `mathml` are empty where it is too large, and `note` says so."""
+
+    name: str
+    kind: str = ""
+    dimension: int = 0
+    parameters: tuple[str, ...] = ()
+    latex: str = ""
+    mathml: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class FigurePart:
+    """A figure with its files on disk."""
+
+    id: str
+    title: str
+    files: tuple[Path, ...]
+
+
+@dataclass
+class Content:
+    """Everything a report says about one paper, in the order in which it is computed."""
+
+    paper: Paper
+    level: str
+    parameters: Mapping[str, Any]
+    folder: Path
+    about: str = ""
+    formulas: list[Formula] = field(default_factory=list)
+    data: list[DataRow] = field(default_factory=list)
+    samples: int = 0
+    systems: list[SystemPart] = field(default_factory=list)
+    book: ClaimBook | None = None
+    outcomes: list[Outcome] = field(default_factory=list)
+    simulation: Simulation | None = None
+    run_files: tuple[Path, ...] = ()
+    comparison: Mapping[str, Any] | None = None
+    comparison_files: tuple[Path, ...] = ()
+    figures: list[FigurePart] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+    command: str = ""
+
+    @property
+    def not_run(self) -> list[Claim]:
+        """Claims that this level leaves out."""
+        done = {outcome.claim.id for outcome in self.outcomes}
+        return [claim for claim in self.book or () if claim.id not in done]
+
+    def counts(self) -> dict[str, int]:
+        """Number of claims by verdict."""
+        table = dict.fromkeys(("holds", "fails", "undecided"), 0)
+        for outcome in self.outcomes:
+            table[outcome.verdict.as_stated] += 1
+        return table | {"not run": len(self.not_run)}
+
+    def unexpected(self) -> list[Outcome]:
+        """Claims whose verdict is not the one the book expects."""
+        return [outcome for outcome in self.outcomes if not outcome.as_expected]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of a report."""
+
+    level: str = "quick"
+    workers: int = 1
+    widths: tuple[int, ...] = ()  # empty: as the paper proposes
+    seeds: int = 0
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+def gather(name: str, paper: Paper, request: Request, folder: Path, progress: Progress) -> Content:
+    """Compute everything about one paper; data files go to `folder` as soon as each part is done."""
+    content = Content(paper, request.level, paper.read_parameters(request.settings), folder,
+                      about=papers.documentation(name))
+    shares = {"setting": 0.0, "systems": 0.02, "claims": 0.1, "run": 0.6, "comparison": 0.65, "figures": 0.8}
+    steps: dict[str, Callable[[Progress], None]] = {
+        "setting": lambda tell: _setting(content),
+        "systems": lambda tell: _systems(content, tell),
+        "claims": lambda tell: _claims(content, name, request.workers, tell),
+        "run": lambda tell: _run(content, tell),
+        "comparison": lambda tell: _compare(content, request, tell),
+        "figures": lambda tell: _figures(content, tell),
+    }
+    ends = [*list(shares.values())[1:], 1.0]
+    for (step, work), low, high in zip(steps.items(), shares.values(), ends, strict=True):
+        with _timed(content, step):
+            work(lambda text, fraction, low=low, high=high:  # type: ignore[misc]
+                 progress(f"{paper.name}: {text}", low + (high - low) * min(max(fraction, 0.0), 1.0)))
+    return content
+
+
+@contextmanager
+def _timed(content: Content, step: str) -> Iterator[None]:
+    began = time.perf_counter()
+    try:
+        yield
+    except OdesysError as error:
+        content.problems[step] = str(error)
+    content.seconds[step] = time.perf_counter() - began
+
+
+def _setting(content: Content) -> None:
+    if content.paper.setting is not None:
+        setting = content.paper.setting(content.parameters)
+        content.formulas = setting_formulas(setting)
+        content.data, content.samples = data_rows(setting), len(setting.data)
+
+
+def _systems(content: Content, progress: Progress) -> None:
+    for k, (name, build) in enumerate(content.paper.systems.items()):
+        progress(f"system {name}", k / len(content.paper.systems))
+        try:
+            content.systems.append(_system(content, name, build))
+        except OdesysError as error:
+            content.systems.append(SystemPart(name, note=str(error)))
+
+
+def _system(content: Content, name: str, build: Callable[[Mapping[str, Any]], Any]) -> SystemPart:
+    system = build(content.parameters)
+    tex = tuple(system.tex.get(p, p) for p in system.parameters)
+    size = (system.kind, system.dimension, tex)
+    try:
+        latex = system_latex(system)
+    except OdesysError as error:
+        return SystemPart(name, *size, note=str(error))
+    output.write_text(content.folder / f"system_{name}.tex", system_latex(system, document=True))
+    shown = compact(system_mathml(system))
+    if len(shown) > LARGEST_MATHML:
+        command = f"odesys derive {content.paper.name} --system {name} --format latex"
+        return SystemPart(name, *size, latex, note=f"too long for this page; `{command}` writes it")
+    return SystemPart(name, *size, latex, shown)
+
+
+def _claims(content: Content, name: str, workers: int, progress: Progress) -> None:
+    if content.paper.book is None:
+        return
+    content.book = content.paper.book()
+
+    def keep(outcomes: list[Outcome], complete: bool = False) -> None:
+        found = {"claims": [o.as_json() for o in outcomes], "complete": complete}
+        output.write_json(content.folder / "verify.json", found)
+
+    wanted = content.book.select(level=content.level)
+    content.outcomes = verify(content.book, wanted, progress, workers, name, rescue=keep)
+    keep(content.outcomes, complete=True)
+    output.write_text(content.folder / "errata.md", errata_markdown(content.outcomes))
+
+
+def _run(content: Content, progress: Progress) -> None:
+    for run in list(content.paper.protocols.values())[:1]:
+        done = content.simulation = run(content.parameters, progress)
+        with output.staged(content.folder / "simulate") as stage:
+            output.write_json(stage.folder / "result.json", done.as_json(content.paper.name))
+            output.write_csv(stage.folder / "trajectory.csv", done.columns)
+            output.write_npz(stage.folder / "trajectory.npz", done.columns)
+            if done.plot is not None:
+                done.plot(stage.folder)
+        content.run_files = pictures(stage.files)
+
+
+def _compare(content: Content, request: Request, progress: Progress) -> None:
+    paper = content.paper
+    if paper.compare is None:
+        return
+    widths, seeds = list(request.widths or paper.widths), request.seeds or paper.seeds
+    done = paper.compare(widths, seeds, content.parameters, progress)
+    content.comparison = done.as_json(paper.name)
+    with output.staged(content.folder / "compare") as stage:
+        output.write_json(stage.folder / "result.json", content.comparison)
+        done.plot(stage.folder)
+    content.comparison_files = pictures(stage.files)
+
+
+def _figures(content: Content, progress: Progress) -> None:
+    levels = ("quick", "full") if content.level == "full" else ("quick",)
+    wanted = {id: figure for id, figure in content.paper.figures.items() if figure.level in levels}
+    failed = []
+    for k, (id, figure) in enumerate(wanted.items()):
+        progress(f"figure {id}", k / len(wanted))
+        try:
+            with output.staged(content.folder / "figures") as stage:
+                figure.draw(stage.folder, lambda text, fraction: None)
+            content.figures.append(FigurePart(id, figure.title, pictures(stage.files)))
+        except OdesysError as error:
+            failed.append(f"{id}: {error}")
+    if failed:
+        raise OdesysError("; ".join(failed))
+
+
+def pictures(files: Sequence[Path]) -> tuple[Path, ...]:
+    """The files that show something."""
+    return tuple(file for file in files if file.suffix.lower() in (".svg", ".png", ".pdf"))
+
+
+def provenance(content: Content) -> dict[str, str]:
+    """Versions, platform, date, parameters and seeds: what is needed to make the same report again."""
+    from importlib import metadata
+
+    found = {"odesys": __version__, "Python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    seeds = content.comparison.get("seeds") if content.comparison else None
+    rows = {
+        "command": content.command,
+        "date": _now().strftime("%Y-%m-%d %H:%M UTC"),
+        "system": f"{platform.system()} {platform.machine()}",
+        "versions": ", ".join(f"{name} {version}" for name, version in found.items()),
+        "level of the claims": content.level,
+        "parameters": ", ".join(f"{name} = {value}" for name, value in content.parameters.items()),
+    }
+    if seeds is not None:
+        rows["seeds of the networks"] = ", ".join(map(str, seeds)) if isinstance(seeds, (list, tuple)) else str(seeds)
+    return rows
+
+
+def _now() -> datetime:
+    """The time, or the one fixed for reproducible output."""
+    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return datetime.fromtimestamp(int(fixed), UTC) if fixed.isdecimal() else datetime.now(UTC)
+
+

@@ -1,0 +1,51 @@
+"""TeX as MathML: one door to the converter, checked, compact, and with the TeX itself where it can not be read."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from html import escape
+from xml.etree import ElementTree
+
+_SPACE = ' xmlns="http://www.w3.org/1998/Math/MathML"'
+_BIG_BRACE = re.compile(r"\\[bB]igg?[lr]?\s*\\([{}|])")
+_BRACES = {"{": r"\{", "}": r"\}", "|": r"\Vert "}
+
+
+_SCRIPTS = ("msub", "msup", "msubsup")
+
+
+@lru_cache(maxsize=4096)
+def mathml(tex: str, block: bool = False) -> str:
+    """A ``math`` element; TeX that the converter does not read is shown as code."""
+    from latex2mathml.converter import convert
+
+    readable = _BIG_BRACE.sub(lambda found: _BRACES[found.group(1)], tex)
+    try:
+        text = convert(readable, display="block" if block else "inline")
+        return compact(text)
+    except Exception:  # the converter fails in many ways, and the TeX is the user's
+        return f'<code class="tex-only">{escape(tex)}</code>'
+
+
+def compact(text: str) -> str:
+    """The same MathML with characters instead of entities; refused if TeX is left in it."""
+    root = ElementTree.fromstring(text.replace(_SPACE, ""))
+    for element in root.iter():
+        if element.get("mathvariant") == "double-struck" and element.text == "1":
+            element.text = "\N{MATHEMATICAL DOUBLE-STRUCK DIGIT ONE}"
+        if element.tag in _SCRIPTS:
+            for script in list(element)[1:]:
+                _tighten(script)
+        element.tail = (element.tail or "").strip()
+        if element.tag != "mtext" and "\\" in (element.text or ""):
+            raise ValueError(f"{element.text!r} was not understood")
+        if len(element):
+            element.text = (element.text or "").strip()
+    return ElementTree.tostring(root, encoding="unicode", short_empty_elements=False)
+
+
+def _tighten(script: ElementTree.Element) -> None:
+    """A sign that is an index, as in K+, is no operator and gets no space around it."""
+    if len(script) and script[-1].tag == "mo":
+        script[-1].attrib |= {"lspace": "0", "rspace": "0"}

@@ -1,0 +1,54 @@
+"""Figures inside a page: SVG made small and free of clashing names, or a picture in base64 where it stays too dense."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+LARGEST_SVG = 260_000  # characters of one figure, after it was made small
+_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+_ID = re.compile(r'\bid="([^"]+)"')
+
+
+def inline(files: Sequence[Path], prefix: str, title: str, limit: int = LARGEST_SVG) -> str:
+    """HTML of the first figure among `files` that can be shown, as SVG up to `limit` characters; empty if none can."""
+    by_kind = {file.suffix.lower(): file for file in reversed(files)}
+    vector = by_kind.get(".svg")
+    if vector is not None:
+        text = small(vector.read_text(encoding="utf-8"), prefix, title)
+        if len(text) <= limit or ".png" not in by_kind:
+            return text
+    if ".png" in by_kind:
+        data = base64.b64encode(by_kind[".png"].read_bytes()).decode("ascii")
+        return f'<img class="figure" alt="{escape(title)}" src="data:image/png;base64,{data}">'
+    return ""
+
+
+def small(text: str, prefix: str, title: str) -> str:
+    """An SVG file as an element of a page: two decimals, ids with a prefix of their own, a title for screen readers."""
+    body = re.sub(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", "", text, flags=re.DOTALL).strip()
+    body = _NUMBER.sub(lambda found: _two_decimals(found.group()), body)
+    for name in dict.fromkeys(_ID.findall(body)):
+        if f"#{name}" not in body:  # groups such as axes_1, which nothing refers to
+            body = body.replace(f' id="{name}"', "")
+    body = _ID.sub(lambda found: f'id="{prefix}-{found.group(1)}"', body)
+    body = re.sub(r'((?:xlink:)?href="|url\()#', rf"\1#{prefix}-", body)
+    opening = re.match(r"<svg\b[^>]*>", body)
+    if opening is None:
+        return f'<p class="missing">{escape(title)}: the file is not SVG</p>'
+    head = re.sub(r'\s(?:width|height)="[^"]*"', "", opening.group())
+    box = re.search(r'viewBox="[-\d.]+ [-\d.]+ ([\d.]+) ', head)
+    natural = f' style="--natural: {1.4 * float(box.group(1)):.0f}px"' if box else ""
+    head = head.replace("<svg", f'<svg class="figure"{natural} role="img" aria-labelledby="{prefix}-title"', 1)
+    body = re.sub(r">\s+<", "><", body[opening.end():])
+    return f'{head}<title id="{prefix}-title">{escape(title)}</title>{body}'
+
+
+def _two_decimals(text: str) -> str:
+    number = float(text)
+    if abs(number) < 0.05:  # scales of glyphs are small numbers that matter
+        return f"{number:.6g}"
+    return f"{number:.2f}".rstrip("0").rstrip(".")

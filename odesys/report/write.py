@@ -1,0 +1,98 @@
+"""The command ``odesys report``: gather each paper, write its page or its LaTeX, and an index of all that are there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from .. import output
+from ..paper import Paper
+from ..terminal import print_files, print_table, progress_bar
+from . import html, tex, values
+from .content import Content, Request, gather
+
+SUMMARY = "report.json"
+KIND = "odesys report"
+
+
+def run_command(papers: Mapping[str, Paper], request: Request, out: Path, form: str, json_file: Path | None,
+                command: str) -> bool:
+    """Write the reports of `papers` to `out`; True if every verdict is as expected and no part is missing."""
+    contents: list[Content] = []
+    formats = ("pdf",) if form == "latex" else ("png", "svg")
+    token = output.figure_formats.set(formats)
+    try:
+        for name, paper in papers.items():
+            folder = output.prepare_folder(out / paper.name)
+            with progress_bar(f"report on {paper.name}") as progress:
+                try:
+                    content = gather(name, paper, request, folder, progress)
+                except KeyboardInterrupt:
+                    typer.echo(f"odesys: what was computed so far is kept in {folder}", err=True)
+                    raise
+                content.command = command
+                contents.append(content)
+                files = _write(content, out, form)
+            _show(content)
+            print_files(files)
+    finally:
+        output.figure_formats.reset(token)
+        if contents:
+            print_files([_write_index(out, form)])
+    if json_file:
+        output.write_json(json_file, {"papers": [summary(content) for content in contents]})
+    return all(not content.problems and not content.unexpected() for content in contents)
+
+
+def _write(content: Content, out: Path, form: str) -> list[Path]:
+    if form == "latex":
+        files = [output.write_text(content.folder / "body.tex", tex.body(content))]
+    else:
+        files = [output.write_text(out / f"{content.paper.name}.html", html.page(content))]
+    output.write_json(content.folder / SUMMARY, summary(content))
+    return files
+
+
+def summary(content: Content) -> dict[str, Any]:
+    """What the index says about a paper."""
+    law = content.comparison.get("exponent") if content.comparison else None
+    return {"kind": KIND, "name": content.paper.name, "title": content.paper.title, "claims": content.counts(),
+            "unexpected": [o.claim.id for o in content.unexpected()], "problems": content.problems,
+            "exponent": values.text(law["value"]) if law else "–", "seconds": sum(content.seconds.values()),
+            "page": f"{content.paper.name}.html"}
+
+
+def _write_index(out: Path, form: str) -> Path:
+    """List every paper with a report in the folder, also those of earlier runs."""
+    made = "body.tex" if form == "latex" else ""
+    entries = []
+    for file in sorted(out.glob(f"*/{SUMMARY}")):
+        entry = _read(file)
+        page = file.parent / made if made else out / str(entry.get("page"))
+        if entry.get("kind") == KIND and page.is_file():
+            entries.append(entry)
+    if form == "latex":
+        document = tex.main([e["name"] for e in entries], "Closed systems and verdicts")
+        return output.write_text(out / "main.tex", document)
+    return output.write_text(out / "index.html", html.index(entries))
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _show(content: Content) -> None:
+    counts = content.counts()
+    print_table(f"{content.paper.name}: {content.paper.reference}", counts, [counts.values()])
+    for part, text in content.problems.items():
+        typer.echo(f"the part {part} could not be computed: {text}")
+    for outcome in content.unexpected():
+        typer.echo(f"{outcome.claim.id} {outcome.verdict.as_stated}, the book expects {outcome.claim.expect}")
