@@ -31,7 +31,7 @@ from .setting import PARAMETERS
 SYSTEMS = ("full", "descent", "quotient", "mean_field", "frozen")
 FIGURES = {
     "1": "test loss over (N, SNR) by the mean-field system, cut at 0.2, with the curve N SNR^2 = 1000",
-    "1finite": "columns of figure 1 by finite-width gradient descent, against the mean field",
+    "1finite": "the same heat map by networks of the paper's size, and every cell against the mean field",
     "boundary": "the phase boundary N SNR^2 over N, and test loss over the balance for several mobilities",
     "3": "benign run of appendix A: scores, attention and values, network against mean field",
     "4": "harmful run of appendix A: scores, attention and values, network against mean field",

@@ -108,9 +108,9 @@ def power_of_kappa(lab: Laboratory) -> Verdict:
     nodes, kappa = lab.mean_field().rhs(*names), sym("kappa")
 
     def degree(power: int) -> Verdict:
-        return identity({name: kappa * graph.gradient(node, [kappa])[0] - power * node for name, node in zip(names, nodes, strict=True)})
+        return identity({name: kappa * graph.gradient(node, [kappa])[0] - power * node for name, node in zip(names, nodes, strict=True)}, ("N", "kappa", "m_2", "m_w"))
 
-    alive = measured(all(node is not graph.ZERO for node in nodes), {"equations": "zero"})
+    alive = refuted({"equations": "zero"}) if any(node is graph.ZERO for node in nodes) else proved()
     return degree(2).correcting(r"\Delta\langle q_{n,i},k_{n,j}\rangle\propto\sigma_h^2d_h", degree(1) & alive, "alpha does not contain sigma_h; only |k|^2 and |q|^2 do, once")
 
 

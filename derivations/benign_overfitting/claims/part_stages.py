@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import log
+from typing import Any
 
 import numpy as np
 
@@ -145,7 +146,7 @@ def stage_three_induction(lab: Laboratory) -> Verdict:
     top = max(float(last[f"S_{a}s"].max()) for a in "s2w")
     upper = 2 * np.log(np.exp(last["v_s"][0] / 2) + 3 / 8 * case.m_s * case.w2 * (last["t"] - last["t"][0]))
     law = _law(run, after, case.m_s * case.w2 / 2, "s")
-    seen = {"dominance": float((last["v_s"] / np.maximum(9 * last["v_2"], 1e-300)).min()), "v_2": [float(last["v_2"].min()), float(last["v_2"].max())], "v_s / log(1/eps)": float(last["v_s"].max() / log(1 / eps)),
+    seen: dict[str, Any] = {"dominance": float((last["v_s"] / np.maximum(9 * last["v_2"], 1e-300)).min()), "v_2": [float(last["v_2"].min()), float(last["v_2"].max())], "v_s / log(1/eps)": float(last["v_s"].max() / log(1 / eps)),
             "v_s / printed bound": float((last["v_s"][1:] / upper[1:]).max()), "rate": list(law), "least rise": rises, "largest fall": falls, "score / bound": top / log(case.kappa * case.m_s / eps)}
     ok = seen["dominance"] >= 1 and seen["v_2"][0] > 0 and seen["v_2"][1] <= 0.02 and seen["v_s / log(1/eps)"] <= 2 and rises >= -1e-9 and falls <= 1e-9 and seen["score / bound"] <= 1
     return measured(ok and seen["v_s / printed bound"] <= 1 and law[0] > 0.9 and law[1] < 1.1, rounded(seen), **rounded(seen))
@@ -165,6 +166,6 @@ def stage_three_harmful(lab: Laboratory) -> Verdict:
     small = np.concatenate([run["v_s"][after], run["v_w"][after]])
     top = max(float(run[f"S_{a}2"][after].max()) for a in "s2w") / log(case.kappa * case.m_2 / eps)
     law = _law(run, after, case.m_2 * case.w2 / case.N, "2")
-    seen = {"C_17": best, "rate": list(law), "small values": [float(small.min()), float(small.max())], "v_2 / log(1/eps)": float(v.max() / log(1 / eps)), "score / bound": top}
+    seen: dict[str, Any] = {"C_17": best, "rate": list(law), "small values": [float(small.min()), float(small.max())], "v_2 / log(1/eps)": float(v.max() / log(1 / eps)), "score / bound": top}
     ok = 1 / 8 <= best <= 1 and law[0] > 0.9 and law[1] < 1.1 and small.min() > 0 and small.max() <= 0.1 and seen["v_2 / log(1/eps)"] <= 2 and top <= 2
     return measured(ok, rounded(seen), **rounded(seen)).with_constants(C_17=rounded(best))
