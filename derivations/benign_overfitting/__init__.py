@@ -16,8 +16,13 @@ T1, T2, T3      ends of the stages: dominance by 3 M; attention 1 - theta; train
 Covered: setting and Condition 4.1, the recursion on Gram scalars in matrix form, its flow and invariants, the exact
 quotient (infinite width), the mean-field systems with 18 and 12 variables, closed forms of the stages, finite-width
 gradient descent with test loss, phase boundary, figures 1, 3 and 4, claims of the main text and the appendices. Orders
-are read as exponents or explicit constants. Figure 2 (MNIST) is not redrawn: its architecture and optimiser are not
-given.
+are read as exponents or explicit constants.
+
+Not covered: figure 2 (MNIST), whose architecture and optimiser are not given. Four slips of the text are matters of
+labels that no computation decides, and are only named here: n for N in Lemma C.1 (its reading takes N); F(T_1) for
+F(T_2) and N(T_1) for N(T_2) in the base cases of stage 3, with V at T_1 where V at t is meant in J(t), N(t) and the
+start of stage 3; (68) cited twice in the proof of D.7, where the last is (71); and the probability 1 - 1/d of the
+theorems against 1 - delta of the lemmas (delta of order 1/d is meant, which makes the logarithms of order log d).
 """
 
 from __future__ import annotations
