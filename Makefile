@@ -1,11 +1,13 @@
 # Needs Python 3.11+ and make; everything else is installed into $(VENV).
 PYTHON ?= python3
 VENV ?= .venv
-PAPERS ?= two_mixture cooccurrence
+PAPERS ?= two_mixture cooccurrence benign_overfitting
 WIDTHS ?= 400,1600,6400
 SEEDS ?= 20
 WIDTHS_cooccurrence ?= 200,800
 SEEDS_cooccurrence ?= 4
+WIDTHS_benign_overfitting ?= 200,800,3200
+SEEDS_benign_overfitting ?= 4
 FIGURES_cooccurrence ?= --fig 1clean --fig balance --fig portrait
 PYTEST_ARGS ?=
 export OMP_NUM_THREADS ?= 1

@@ -173,9 +173,10 @@ def test_a_point_that_satisfies_all_conditions_is_out_of_reach() -> None:
 # ---- errata ----------------------------------------------------------------------------------------------------------
 
 MISPRINTS = {  # every one is found by the claim of this name, and corrected there
-    "Abstract-error", "Thm.4.1-4.2-hypotheses", "5.1", "5.4-time", "Sec.6-data", "App.A-parameters", "Eq.4", "C.2", "C.3",
-    "Eq.17-dimension", "Eq.26", "Eq.28", "Prop.D-width", "Eq.38-N", "Eq.50", "Eq.62-T2", "Eq.83", "D.8-proof", "Eq.143",
-    "E.1-intro", "Eq.147", "Eq.158", "Eq.165-T2", "E.5", "Eq.177", "F.3-index", "F.4", "F.4-chain", "Eq.242", "F.12-norm",
+    "Abstract-error", "Thm.4.1-4.2-hypotheses", "5.1", "5.4-time", "Sec.6-data", "App.A-parameters", "Eq.4", "C.2",
+    "C.3", "Eq.17-dimension", "Eq.26", "Eq.28", "Prop.D-width", "Eq.38-N", "Eq.50", "Eq.62-T2", "Eq.83", "D.8-proof",
+    "Eq.143", "E.1-intro", "Eq.147", "Eq.158", "Eq.165-T2", "E.5", "Eq.177", "F.3-index", "F.4", "F.4-chain", "Eq.242",
+    "F.12-norm",
 }
 
 

@@ -96,7 +96,7 @@ def values_small_harmful(lab: Laboratory) -> Verdict:
     return _value_bounds(lab, "harmful")
 
 
-LOGS = (10.0, 100.0, 1000.0)
+LOGS = (100.0, 1000.0, 10_000.0)
 
 
 def _small_at(lab: Laboratory, benign: bool) -> tuple[bool, dict[str, float]]:
@@ -113,8 +113,8 @@ def _small_at(lab: Laboratory, benign: bool) -> tuple[bool, dict[str, float]]:
 
 @book.claim("D.6", "V stays small in stage 2", kind="order", uses=["D.3"],
             statement=r"|V|=o(1)\ \text{for}\ t\le T_0=O(1/(\eta\|\mu\|^2\|w_O\|^2\mathcal L))",
-            reading="by D.3 |gamma_V| |w_O|^2 <= 3/4 eta mu^2 |w_O|^2 t, which is 3/(4 L) at T_0 with constant 1, so it tends to 0 with 1/L; in the mean field (M = 3, N = 40, N SNR^2 = 4000, mobility 400) V_+ at T_0 times L, for L = 10, 100, "
-                    "1000, lies between 1/(4M), uniform attention, and 1/4, all attention on the signal (the lower end less a share 1/L for -l' < 1/2)")
+            reading="by D.3 |gamma_V| |w_O|^2 <= 3/4 eta mu^2 |w_O|^2 t, which is 3/(4 L) at T_0 with constant 1, so it tends to 0 with 1/L; in the mean field (M = 3, N = 40, N SNR^2 = 4000, mobility 400) V_+ at T_0 times L, for L = 100, 1000, "
+                    "10,000, lies between 1/(4M), uniform attention, and 1/4, all attention on the signal (the lower end less a share 1/L for -l' < 1/2)")
 def values_small_two(lab: Laboratory) -> Verdict:
     """The sum of the bounds, and the value at T_0."""
     log = sp.Symbol("L", positive=True)
@@ -125,7 +125,7 @@ def values_small_two(lab: Laboratory) -> Verdict:
 
 @book.claim("E.4", "V stays small in stage 2 (harmful)", kind="order", uses=["E.1"],
             statement=r"|V|=o(1)\ \text{for}\ t\le T_0=O(N/(\eta\sigma_p^2d\|w_O\|^2\mathcal L))",
-            reading="as D.6: |rho| |w_O|^2 <= 2 eta sigma~_p^2 d |w_O|^2 t / N is 2 C_p^2 / L at T_0 with constant 1; in the mean field (N SNR^2 = 1/2) y V_{n,2} at T_0 times L / C_p^2, for L = 10, 100, 1000, lies between 1/(2M) and 1/2 (the "
+            reading="as D.6: |rho| |w_O|^2 <= 2 eta sigma~_p^2 d |w_O|^2 t / N is 2 C_p^2 / L at T_0 with constant 1; in the mean field (N SNR^2 = 1/2) y V_{n,2} at T_0 times L / C_p^2, for L = 100, 1000, 10,000, lies between 1/(2M) and 1/2 (the "
                     "lower end less a share C_p^2/L)")
 def values_small_two_harmful(lab: Laboratory) -> Verdict:
     """The sum of the bounds, and the value at T_0."""
