@@ -230,7 +230,7 @@ def coefficient_bounds(lab: Laboratory) -> Verdict:
 @book.claim("F.4", "Coefficient bounds of stage 2", kind="inequality", expect="fails", uses=["Def.B.3", "5.2"],
             statement=r"V_+\ge3M|V_{n,i}|,\ \varphi_{\cdot1}\ge\tfrac1M-o(1)\Rightarrow \alpha_{n,+,i}\le-\tfrac{\eta\mu^2}{4NM}(\cdot),\ \beta_{n,j,n,i},\beta_{n',i',+}\le-\tfrac12\tfrac{\eta\|\xi\|^2}{NM}(-\ell')V_+\varphi_{i1}\varphi_{ij}",
             reading="the step V_j - f_l <= -V_+ phi_l1 / 2 behind the two bounds on beta, at uniform attention with V_j = V_+/(3M), other noise values -V_+/(3M): derived "
-                    "beta of the toy with M = 7 (the smallest M where it fails), exact values; corrected: whenever phi_l1 >= 1/M, at all vertices for M = 2 .. 8")
+                    "beta of the toy with M = 7 (the smallest M where it fails), exact values; corrected: whenever phi_l1 >= 1/M, at all vertices for M = 2 .. 8; the derived ratio at the point is -(1/3 + 1/M)")
 def stage_two_bounds(lab: Laboratory) -> Verdict:
     """Exact value of the derived coefficient at the extreme point, and the sharp constant for every M."""
     M = 7
@@ -248,7 +248,9 @@ def stage_two_bounds(lab: Laboratory) -> Verdict:
     ratio = sp.cancel(value / (slope * sp.Symbol("m_2", real=True) / (2 * M) * sp.Rational(1, M) * sp.Rational(1, M)))
     witness = {"M": M, "(V_j - f) / (V_+ phi_1)": str(ratio)}
     verdict = proved() if ratio <= -sp.Rational(1, 2) else refuted(witness)
-    fixed = enumerate_all(_vertices(), lambda corner: bool(corner.gap <= 0), "vertices of attention and values, M = 2 .. 8")
+    uniform = -(sp.Rational(1, 3) + sp.Rational(1, M))
+    seen = proved(ratio=str(ratio)) if ratio == uniform else refuted({"derived": str(ratio), "at uniform attention": str(uniform)})
+    fixed = seen & enumerate_all(_vertices(), lambda corner: bool(corner.gap <= 0), "vertices of attention and values, M = 2 .. 8")
     return verdict.correcting(r"V_j-f_l\le-(\tfrac13+\tfrac1{3M})V_+\varphi_{l1};\ \text{so }\tfrac14\text{ works for every }M", fixed,
                               "the dropped terms V_{n,k}, k != j, are of the same order; the sign survives; V_j - f_l is linear in the values and in the attention, so its largest value is at a vertex").with_constants(
         at_the_printed_point=str(ratio))

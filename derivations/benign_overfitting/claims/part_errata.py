@@ -72,7 +72,7 @@ def value_at_stage_three(lab: Laboratory) -> Verdict:
     """V_+ at T_2 over the mobility."""
     strengths, found = (1e6, 1e8, 1e10), list[float]()
     for strength in strengths:
-        run = columns(lab, wide(4000.0, strength), 0.1, 3000)
+        run = columns(lab, wide(4000.0, strength), 0.1)
         found.append(float(run["v_s"][saturated_from(run, "s", 0.9)[0]]))
     power = exponent(strengths, found)
     printed = measured(abs(power) < 0.05, {"exponent of kappa mu^2": rounded(power), "V_+": rounded(found)})

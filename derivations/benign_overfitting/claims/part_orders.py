@@ -23,7 +23,6 @@ from .mean_runs import SCORES, columns, exponent, wide, window
 KAPPAS = (1e4, 1e5, 1e6, 1e7)
 LINEAR = 0.25  # the value of the signal at the end of the linear regime
 HUGE = (1e9, 1e10, 1e11, 1e12)  # rows of weak tokens saturate here as well
-FINE = 3000
 
 
 def squared_law(case: Case, v: float) -> float:
@@ -63,7 +62,7 @@ def _sums(lab: Laboratory, strengths: tuple[float, ...], eps: float, low: float,
     out: dict[str, list[float]] = {name: [] for name in SCORES}
     for strength in strengths:
         case = wide(4000.0, strength)
-        run, m = columns(lab, case, eps, FINE), {"s": case.m_s, "2": case.m_2, "w": case.m_w}
+        run, m = columns(lab, case, eps), {"s": case.m_s, "2": case.m_2, "w": case.m_w}
         for name, values in out.items():
             values.append(_way(run, name, low, high) / (2 * case.kappa * m[name[-1]]))
     return out
@@ -106,17 +105,19 @@ def upper_bounds(lab: Laboratory) -> Verdict:
     found: dict[str, float] = {}
     for strength in KAPPAS:
         case = wide(4000.0, strength)
-        run, m = columns(lab, case, 0.4, FINE), {"s": case.m_s, "2": case.m_2, "w": case.m_w}
+        run, m = columns(lab, case, 0.4), {"s": case.m_s, "2": case.m_2, "w": case.m_w}
         keep = window(run, "v_s", -1e-300, LINEAR)
         time = np.diff(run["t"][keep])
         for name in SCORES:
             a, b = name[2], name[3]
             unit = 2 * case.kappa * m[a] * m[b] * (0.5 if a == b == "s" else 1 / case.N)
-            rate = np.abs(np.diff(run[name][keep])) / time * np.exp(run[f"S_{a}s"][keep][:-1]) / unit
+            middle = (run[f"S_{a}s"][keep][:-1] + run[f"S_{a}s"][keep][1:]) / 2
+            rate = np.abs(np.diff(run[name][keep])) / time * np.exp(middle) / unit
             found[name] = max(found.get(name, 0.0), float(rate.max()))
             if name == "S_ss":
                 last = float(rate[-1])
-    closed = last / (2 / 3 * LINEAR / (1 + exp(LINEAR)))
+    v = float(run["v_s"][keep][-2:].mean())
+    closed = last / (2 / 3 * v / (1 + exp(v)))
     rises = float(run["S_ss"][keep][-1])
     seen = {**found, "own score over the closed form": closed}
     return measured(rises > 0 and max(found.values()) <= 0.5 and abs(closed - 1) < 0.05, rounded(seen), constants=rounded(found), over_closed_form=rounded(closed)).with_constants(
