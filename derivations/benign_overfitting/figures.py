@@ -54,7 +54,7 @@ def _show_heat(ax: Any, fig: Any, sizes: Sequence[int], snrs: np.ndarray, losses
     marks = list(sizes)[:: max(1, len(sizes) // 10)]
     ax.plot([_level(N) for N in marks], marks, "o", color="C1" if cut else "w", markersize=4,
             label="mean field: test loss 0.2")
-    n = np.linspace(rows[0], rows[-1], 200)
+    n = np.linspace(max(1, rows[0]), rows[-1], 200)
     ax.plot(np.sqrt(CURVE / n), n, "r-", label=r"$N\,\mathrm{SNR}^2 = 1000$")
     ax.set(xlim=(0, edges[-1]), ylim=(rows[0], rows[-1]), xlabel="SNR", ylabel="$N$")
     ax.grid(False)
