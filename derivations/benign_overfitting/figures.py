@@ -56,7 +56,7 @@ def _show_heat(ax: Any, fig: Any, sizes: Sequence[int], snrs: np.ndarray, losses
             label="mean field: test loss 0.2")
     n = np.linspace(max(1, rows[0]), rows[-1], 200)
     ax.plot(np.sqrt(CURVE / n), n, "r-", label=r"$N\,\mathrm{SNR}^2 = 1000$")
-    ax.set(xlim=(0, edges[-1]), ylim=(rows[0], rows[-1]), xlabel="SNR", ylabel="$N$")
+    ax.set(xlim=(0, edges[-1]), ylim=(rows[0], rows[-1]), xlabel="SNR", ylabel="$N$", yticks=marks)
     ax.grid(False)
     if not cut:
         fig.colorbar(image, ax=ax)
@@ -108,7 +108,7 @@ def figure_1finite(folder: Path, progress: Progress = silent) -> list[Path]:
     fig.colorbar(points, ax=axes[2], label="$N$")
     axes[2].axvline(CURVE, color="r", linewidth=0.9)
     axes[2].axhline(mean_field.LEVEL, color="0.5", linewidth=0.8)
-    axes[2].set(xscale="log", xlabel=r"$N\,\mathrm{SNR}^2$", ylabel="test loss", ylim=(0, 0.8),
+    axes[2].set(xscale="log", xlabel=r"$N\,\mathrm{SNR}^2$", ylabel="test loss", xlim=(5, 6000), ylim=(0, 0.8),
                 title="every cell over $N\\,$SNR$^2$")
     axes[2].legend(fontsize=8)
     return _finished(save(fig, folder, "1finite"), folder, "1finite")
