@@ -121,7 +121,7 @@ def figure_boundary(folder: Path, progress: Progress = silent) -> list[Path]:
     base = Case(N=8, M=3, d=2000, d_h=500, mu=10.0, noise=1.0, C_p=4.0)
     for k, strength in enumerate((0.01, 1.0, 10.0, 100.0)):
         level = [mean_field.boundary(replace(base, N=N, kappa=strength / base.m_2), EPS) for N in sizes]
-        axes[0].plot(sizes, np.array(level) * 2 * base.C_p**2, "o-", label=rf"$\kappa m_2 = {strength:g}$")
+        axes[0].plot(sizes, level, "o-", label=rf"$M = 3$, $\kappa m_2 = {strength:g}$")
         balances = np.geomspace(0.1, 20, 25)
         losses = [mean_field.test_loss(replace(mean_field.with_balance(base, float(r)), kappa=strength / base.m_2), EPS)
                   for r in balances]
@@ -129,9 +129,13 @@ def figure_boundary(folder: Path, progress: Progress = silent) -> list[Path]:
         progress("boundary", (k + 1) / 4)
     theta = math.log(math.expm1(mean_field.LEVEL)) / math.log(math.expm1(EPS))
     lazy = theta / (1 - theta) * (1 + (base.M - 2) / base.C_p**2)
-    axes[0].axhline(lazy * 2 * base.C_p**2, color="0.4", linestyle="--", label="uniform attention, closed form")
-    axes[0].set(xscale="log", xlabel="$N$", ylabel=r"$N\,\mathrm{SNR}^2$ at test loss 0.2", ylim=(0, 55),
-                title="$M = 3$, $C_p = 4$: the law $N\\,$SNR$^2$ = const drifts with $N$")
+    axes[0].axhline(lazy, color="0.4", linestyle="--", label="$M = 3$, uniform attention, closed form")
+    drift = [_level(N) ** 2 * N / (2 * FIGURE_1.C_p**2) for N in sizes]
+    axes[0].plot(sizes, drift, "ks-", markersize=4, label=rf"figure 1: $M = 16$, $\kappa m_2 = {FIGURE_1.kappa * FIGURE_1.m_2:.3g}$")
+    axes[0].plot(sizes, [CURVE / (2 * FIGURE_1.C_p**2)] * len(sizes), "r-", linewidth=0.9,
+                 label=r"figure 1: $N\,\mathrm{SNR}^2 = 1000$")
+    axes[0].set(xscale="log", xlabel="$N$", ylim=(0, 2.1),
+                ylabel=r"$r^* = N\,\mathrm{SNR}^2/(2C_p^2)$ at test loss 0.2", title="$N\\,$SNR$^2$ = const is nearly right: the boundary drifts with $N$")
     axes[1].axhline(mean_field.LEVEL, color="0.6", linewidth=0.8)
     axes[1].set(xscale="log", xlabel=r"balance $r = N\mu^2/(2\tilde\sigma_p^2d)$",
                 ylabel="test loss at training loss 0.01", title="$N = 8$: mobile attention makes it sharp")
