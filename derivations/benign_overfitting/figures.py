@@ -131,11 +131,13 @@ def figure_boundary(folder: Path, progress: Progress = silent) -> list[Path]:
     lazy = theta / (1 - theta) * (1 + (base.M - 2) / base.C_p**2)
     axes[0].axhline(lazy, color="0.4", linestyle="--", label="$M = 3$, uniform attention, closed form")
     drift = [_level(N) ** 2 * N / (2 * FIGURE_1.C_p**2) for N in sizes]
-    axes[0].plot(sizes, drift, "ks-", markersize=4, label=rf"figure 1: $M = 16$, $\kappa m_2 = {FIGURE_1.kappa * FIGURE_1.m_2:.3g}$")
+    strength = FIGURE_1.kappa * FIGURE_1.m_2
+    axes[0].plot(sizes, drift, "ks-", markersize=4, label=rf"figure 1: $M = 16$, $\kappa m_2 = {strength:.3g}$")
     axes[0].plot(sizes, [CURVE / (2 * FIGURE_1.C_p**2)] * len(sizes), "r-", linewidth=0.9,
                  label=r"figure 1: $N\,\mathrm{SNR}^2 = 1000$")
     axes[0].set(xscale="log", xlabel="$N$", ylim=(0, 2.1),
-                ylabel=r"$r^* = N\,\mathrm{SNR}^2/(2C_p^2)$ at test loss 0.2", title="$N\\,$SNR$^2$ = const is nearly right: the boundary drifts with $N$")
+                ylabel=r"$r^* = N\,\mathrm{SNR}^2/(2C_p^2)$ at test loss 0.2",
+                title="$N\\,$SNR$^2$ = const is nearly right: the boundary drifts with $N$")
     axes[1].axhline(mean_field.LEVEL, color="0.6", linewidth=0.8)
     axes[1].set(xscale="log", xlabel=r"balance $r = N\mu^2/(2\tilde\sigma_p^2d)$",
                 ylabel="test loss at training loss 0.01", title="$N = 8$: mobile attention makes it sharp")
