@@ -80,6 +80,7 @@ def value_at_stage_three(lab: Laboratory) -> Verdict:
 
 
 @book.claim("Eq.143", "What the bound on rho needs", kind="inequality", expect="fails", uses=["B.2", "C.4"],
+            apart="whether the signal's length enters the step of a noise value is decided by which tokens are orthogonal, not by signs and factors",
             statement=r"|\Delta\rho_{V,n,i}|\le2\eta\tilde\sigma_p^2d/N\quad\text{by}\quad N\mathrm{SNR}^2=\Omega(1)",
             reading="in the harmful regime N SNR^2 = Omega(1) is not assumed. At N SNR^2 = 1/1000 (N = 10, M = 3, d = 20,000, C_p = 4, the start of a drawn training set) the bound holds without it; corrected: the derived step of every noise value "
                     "has no |mu|^2 in it, M = 2, " + TOY)
@@ -100,6 +101,7 @@ def bound_needs_no_signal(lab: Laboratory) -> Verdict:
 
 
 @book.claim("Eq.242", "Power of sigma_h^2 d_h in the increment of a noise score", kind="identity", expect="fails", uses=["Eq.31-37"],
+            apart="the power of sigma_h^2 d_h in an equation does not depend on signs and factors of output, scores and values",
             statement=r"\Delta\langle q_{n,i},k_{n,j}\rangle\propto(\sigma_h^2d_h)^2\quad(\text{second-to-last line})",
             reading="the derived mean-field equations of the four scores between noise tokens, M = 3: homogeneous of which degree in kappa = sigma_h^2 d_h")
 def power_of_kappa(lab: Laboratory) -> Verdict:
