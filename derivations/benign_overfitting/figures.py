@@ -65,8 +65,9 @@ def _show_heat(ax: Any, fig: Any, sizes: Sequence[int], snrs: np.ndarray, losses
 
 @cache
 def _level(N: int) -> float:
-    """SNR at which the mean-field test loss of figure 1 is 0.2."""
-    return math.sqrt(2 * FIGURE_1.C_p**2 * mean_field.boundary(replace(FIGURE_1, N=N), EPS) / N)
+    """SNR at which the mean-field test loss of figure 1 is 0.2; d, which does not enter, has room for the tokens."""
+    case = replace(FIGURE_1, N=N, d=max(FIGURE_1.d, FIGURE_1.M * N))
+    return math.sqrt(2 * FIGURE_1.C_p**2 * mean_field.boundary(case, EPS) / N)
 
 
 def figure_1(folder: Path, progress: Progress = silent) -> list[Path]:

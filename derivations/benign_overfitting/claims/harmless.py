@@ -29,8 +29,8 @@ def explain(book: ClaimBook) -> None:
                   "lengths of keys act on the values through the scores alone, and stage 1 ends before these have grown")
     book.harmless("scale", "Beyond.MF.stage1 Beyond.MF.lazy Eq.28 Eq.147",
                   "it reads the rates of the values at zero scores, where their scale cancels")
-    book.harmless("scale repeat weight keys start pool values flip", "E.1-intro",
-                  "which value leads is decided in stage 1 at uniform attention by a balance of 0.06, far from 1; attention then favours it")
+    book.harmless("scale repeat weight keys start pool values", "E.1-intro",
+                  "which value leads is decided in stage 1 at uniform attention by a balance of 0.06, far from 1; attention then moves towards it, faster or slower")
     book.harmless("scale pool repeat values", "E.6 Eq.177",
                   "the value of the signal stays below r times that of the noise wherever the noise token has more attention, for any speed")
     book.harmless("scale repeat values", "Thm.4.1-4.2-hypotheses",

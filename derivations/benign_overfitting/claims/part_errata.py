@@ -136,7 +136,7 @@ def length_of_a_key(lab: Laboratory) -> Verdict:
 
 @book.claim("E.1-intro", "Which value leads in the harmful regime", kind="existence", expect="fails", uses=["E.3"],
             statement=r"\text{stage 1 (harmful): }V_\pm\text{ and }V_{n,i}\text{ pull apart until }|V_\pm|\text{ is sufficiently larger than }|V_{n,i}|",
-            reading="the introduction of E.1 (and those of E.2 and the title of E.3) repeat the benign part: along the harmful run by the recursion |V_+-| over |V_{n,2}| at the exit of stage 1, by the factor 3M")
+            reading="the introduction of E.1 (and those of E.2 and the title of E.3) repeat the benign part: along the harmful run by the recursion |V_+-| over |V_{n,2}| at the exit of stage 1, by the factor 3M; corrected: the other way round, and the attention of every row on the first noise token rises from then on at every record")
 def who_leads(lab: Laboratory) -> Verdict:
     """Ratios at the exit, and where attention goes."""
     run = lab.descent("harmful")
@@ -144,7 +144,9 @@ def who_leads(lab: Laboratory) -> Verdict:
     v, phi = np.abs(run.values[place]), run.attention[-1]
     ratio = float((v[:, 0] / v[:, 1]).max())
     seen = {"|V_+-| / |V_n2|": ratio, "least attention on the first noise token at the end": float(phi[:, :, 1].min()), "largest on the signal": float(phi[:, :, 0].max())}
-    fixed = measured(9 * ratio <= 1 and seen["least attention on the first noise token at the end"] > seen["largest on the signal"], rounded(seen))
+    seen["least gain of attention on it"] = float(np.diff(run.attention[place:, :, :, 1], axis=0).min())
+    led = seen["least attention on the first noise token at the end"] > seen["largest on the signal"] and seen["least gain of attention on it"] >= 0
+    fixed = measured(9 * ratio <= 1 and led, rounded(seen))
     return measured(ratio >= 9, rounded(seen)).correcting(r"|V_{n,2}|\ge3M\max\{|V_\pm|,|V_{n,i}|_{i\ge3}\},\ \text{attention goes to }\xi_{n,2}", fixed, "as Lemma E.3 states")
 
 
