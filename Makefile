@@ -4,6 +4,8 @@ VENV ?= .venv
 PAPERS ?= two_mixture cooccurrence
 WIDTHS_two_mixture ?= 400,1600,6400
 SEEDS_two_mixture ?= 20
+WIDTHS_benign_overfitting ?= 200,800,3200
+SEEDS_benign_overfitting ?= 4
 PYTEST_ARGS ?=
 export OMP_NUM_THREADS ?= 1
 

@@ -1,25 +1,28 @@
 """Benign overfitting: time of a 20 x 20 mean-field heat map, and test losses of wide networks against the mean field.
 
-Run by ``python -m benchmarks.bench_benign [FOLDER]``; with a folder, finished rows of the heat map are kept there.
+Run by ``python -m benchmarks.bench_benign [FILE]``; with a file, finished cells of the heat map are kept there.
 """
 
 from __future__ import annotations
 
+import resource
 import sys
 import time
 from pathlib import Path
 
 from derivations.benign_overfitting import figures, mean_field, span
+from derivations.benign_overfitting.heat_map import Theory, heat_map
 from derivations.benign_overfitting.setting import Case
 from odesys.workers import cores
 
 
 def time_heat_map(store: Path | None) -> None:
     """The heat map of figure 1 on all cores."""
-    _, _, cases = figures.heat_cases(20)
+    _, cases = figures.heat_cases()
     began = time.perf_counter()
-    losses = mean_field.heat_map(cases, figures.EPS, workers=cores(), store=store)
-    print(f"heat map {losses.shape}: {time.perf_counter() - began:.1f} s on {cores()} cores")
+    losses = heat_map(cases, Theory(figures.EPS), workers=cores(), store=store)
+    took, spent = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"heat map {losses.shape}: {took:.1f} s on {cores()} cores, {spent.ru_utime:.1f} s of them computing")
 
 
 def compare_wide_networks(seeds: int = 2) -> None:

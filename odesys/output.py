@@ -8,6 +8,7 @@ import json
 import math
 import numbers
 import os
+import re
 import shutil
 import stat
 import uuid
@@ -239,6 +240,11 @@ class Stage:
 
     folder: Path
     files: list[Path] = field(default_factory=list)
+
+
+def destination(folder: Path) -> Path:
+    """Where files written to a folder will be in the end: unfinished work that outlives an error is kept there."""
+    return folder.parent if re.fullmatch(r"\.odesys-[0-9a-f]{32}\.part", folder.name) else folder
 
 
 @contextmanager

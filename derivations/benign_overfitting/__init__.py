@@ -16,8 +16,13 @@ T1, T2, T3      ends of the stages: dominance by 3 M; attention 1 - theta; train
 Covered: setting and Condition 4.1, the recursion on Gram scalars in matrix form, its flow and invariants, the exact
 quotient (infinite width), the mean-field systems with 18 and 12 variables, closed forms of the stages, finite-width
 gradient descent with test loss, phase boundary, figures 1, 3 and 4, claims of the main text and the appendices. Orders
-are read as exponents or explicit constants. Figure 2 (MNIST) is not redrawn: its architecture and optimiser are not
-given.
+are read as exponents or explicit constants.
+
+Not covered: figure 2 (MNIST), whose architecture and optimiser are not given. Four slips of the text are matters of
+labels that no computation decides, and are only named here: n for N in Lemma C.1 (its reading takes N); F(T_1) for
+F(T_2) and N(T_1) for N(T_2) in the base cases of stage 3, with V at T_1 where V at t is meant in J(t), N(t) and the
+start of stage 3; (68) cited twice in the proof of D.7, where the last is (71); and the probability 1 - 1/d of the
+theorems against 1 - delta of the lemmas (delta of order 1/d is meant, which makes the logarithms of order log d).
 """
 
 from __future__ import annotations
@@ -31,7 +36,7 @@ from .setting import PARAMETERS
 SYSTEMS = ("full", "descent", "quotient", "mean_field", "frozen")
 FIGURES = {
     "1": "test loss over (N, SNR) by the mean-field system, cut at 0.2, with the curve N SNR^2 = 1000",
-    "1finite": "columns of figure 1 by finite-width gradient descent, against the mean field",
+    "1finite": "the same heat map by networks of the paper's size, and every cell against the mean field",
     "boundary": "the phase boundary N SNR^2 over N, and test loss over the balance for several mobilities",
     "3": "benign run of appendix A: scores, attention and values, network against mean field",
     "4": "harmful run of appendix A: scores, attention and values, network against mean field",

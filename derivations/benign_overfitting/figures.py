@@ -13,12 +13,14 @@ import numpy as np
 
 from numerics.iterate import iterate
 from numerics.plotting import figure, save
+from odesys.output import destination
 from odesys.paper import Progress, silent
 from odesys.workers import cores
 
 from . import mean_field, span
 from .compare import orbit_start, quotient
 from .dynamics import orbit_names
+from .heat_map import Theory, Trained, heat_map
 from .protocol import attention, columns_of
 from .setting import Case
 
@@ -30,73 +32,87 @@ CURVE = 1000.0  # the paper's hand-placed curve N SNR^2
 GRID = 20
 
 
-def heat_cases(count: int = GRID) -> tuple[list[int], np.ndarray, list[list[Case]]]:
-    """N = 2, 4, ..., and SNR from 0.16 to 15.6 in equal ratios, as in figure 1."""
-    sizes = [2 * (k + 1) for k in range(count)] if count > 10 else [2 * (k + 1) for k in range(10)][:count]
-    snrs = np.geomspace(0.16, 15.6, count)
+def heat_cases(sizes: Sequence[int] = tuple(range(2, 41, 2)), count: int = GRID) -> tuple[np.ndarray, list[list[Case]]]:
+    """SNR from 0.16 to 15.6 in equal steps, as in figure 1, and the case of every N and SNR."""
+    snrs = np.linspace(0.16, 15.6, count)
     root = math.sqrt(FIGURE_1.noise)
-    return sizes, snrs, [[replace(FIGURE_1, N=N, mu=float(s) * root, d=max(1024, 2 + 15 * N)) for s in snrs]
-                         for N in sizes]
+    return snrs, [[replace(FIGURE_1, N=N, mu=float(s) * root) for s in snrs] for N in sizes]
+
+
+def _cells(folder: Path, name: str) -> Path:
+    """Finished cells of a heat map are kept beside the figure, so that an interrupted drawing goes on."""
+    return destination(folder) / f"{name}-cells.json"
+
+
+def _show_heat(ax: Any, fig: Any, sizes: Sequence[int], snrs: np.ndarray, losses: np.ndarray, cut: bool) -> None:
+    """One heat map with the paper's curve and the level of the mean field."""
+    width, step = (snrs[1] - snrs[0]) / 2, (sizes[1] - sizes[0]) / 2
+    edges = np.append(snrs - width, snrs[-1] + width)
+    rows = np.append(np.array(sizes) - step, sizes[-1] + step)
+    values = (losses > mean_field.LEVEL).astype(float) if cut else losses
+    image = ax.pcolormesh(edges, rows, values, cmap="Greys" if cut else "viridis", vmin=0, vmax=2 if cut else 0.7)
+    marks = list(sizes)[:: max(1, len(sizes) // 10)]
+    ax.plot([_level(N) for N in marks], marks, "o", color="C1" if cut else "w", markersize=4,
+            label="mean field: test loss 0.2")
+    n = np.linspace(max(1, rows[0]), rows[-1], 200)
+    ax.plot(np.sqrt(CURVE / n), n, "r-", label=r"$N\,\mathrm{SNR}^2 = 1000$")
+    ax.set(xlim=(0, edges[-1]), ylim=(rows[0], rows[-1]), xlabel="SNR", ylabel="$N$", yticks=marks)
+    ax.grid(False)
+    if not cut:
+        fig.colorbar(image, ax=ax)
+    ax.legend(loc="lower left", fontsize=8, facecolor="0.85", framealpha=0.9)
+
+
+@cache
+def _level(N: int) -> float:
+    """SNR at which the mean-field test loss of figure 1 is 0.2; d, which does not enter, has room for the tokens."""
+    case = replace(FIGURE_1, N=N, d=max(FIGURE_1.d, FIGURE_1.M * N))
+    return math.sqrt(2 * FIGURE_1.C_p**2 * mean_field.boundary(case, EPS) / N)
 
 
 def figure_1(folder: Path, progress: Progress = silent) -> list[Path]:
     """Mean-field heat map of the test loss at training loss 0.01, and the same cut at 0.2."""
-    sizes, snrs, cases = heat_cases()
-    losses = mean_field.heat_map(cases, EPS, progress, workers=min(2, cores()))
-    fig, axes = figure(1, 2, (13, 4.6))
-    edges = np.append(snrs / math.sqrt(snrs[1] / snrs[0]), snrs[-1] * math.sqrt(snrs[1] / snrs[0]))
-    rows = np.append(np.array(sizes) - 1, sizes[-1] + 1)
-    level = [math.sqrt(2 * FIGURE_1.C_p**2 * mean_field.boundary(replace(FIGURE_1, N=N), EPS) / N) for N in sizes[::2]]
-    for ax, values, title in ((axes[0], losses, "test loss at training loss 0.01"),
-                              (axes[1], (losses > mean_field.LEVEL).astype(float), "cut at 0.2")):
-        image = ax.pcolormesh(edges, rows, values, cmap="viridis", vmin=0, vmax=0.7 if ax is axes[0] else 1)
-        ax.plot(level, sizes[::2], "w.", label="level 0.2 of the mean field", markersize=6)
-        n = np.linspace(2, sizes[-1], 200)
-        ax.plot(np.sqrt(CURVE / n), n, "r-", label=r"$N\,\mathrm{SNR}^2 = 1000$")
-        ax.set(xscale="log", xlim=(edges[0], edges[-1]), ylim=(rows[0], rows[-1]))
-        ax.set(xlabel="SNR", ylabel="$N$", title=title)
-        ax.grid(False)
-        fig.colorbar(image, ax=ax)
-    axes[0].legend(loc="lower left", fontsize=8, facecolor="0.5")
-    return save(fig, folder, "1")
+    sizes = tuple(range(2, 41, 2))
+    snrs, cases = heat_cases(sizes)
+    losses = heat_map(cases, Theory(EPS), progress, min(2, cores()), _cells(folder, "1"))
+    fig, axes = figure(1, 2, (12, 4.6))
+    for ax, cut in zip(axes, (False, True), strict=True):
+        _show_heat(ax, fig, sizes, snrs, losses, cut)
+    axes[0].set_title("mean field: test loss at training loss 0.01")
+    axes[1].set_title("above (grey) and below 0.2")
+    return _finished(save(fig, folder, "1"), folder, "1")
 
 
-FINITE_N, FINITE_RATIOS = (4, 10), (0.1, 0.5, 1.0, 1.5, 3.0)
+def _finished(files: list[Path], folder: Path, name: str) -> list[Path]:
+    _cells(folder, name).unlink(missing_ok=True)
+    return files
 
 
-@cache
-def finite_cells(seeds: int = 1) -> dict[int, tuple[list[float], list[list[float]]]]:
-    """For each N the mean-field test loss and those of networks, over N SNR^2 / 800."""
-    out = {}
-    for N in FINITE_N:
-        theory, nets = [], []
-        for ratio in FINITE_RATIOS:
-            case = replace(FIGURE_1, N=N, mu=math.sqrt(800 * ratio / N * FIGURE_1.noise))
-            theory.append(mean_field.test_loss(case, EPS))
-            found = []
-            for seed in range(seeds):
-                run = span.descend(span.draw(case, seed), 10 / case.largest, EPS, 6000)
-                found.append(span.test_loss(run, 400, seed).loss)
-            nets.append(found)
-        out[N] = (theory, nets)
-    return out
+FINITE_SIZES, FINITE_COUNT, FINITE_RATE = tuple(range(2, 21, 4)), 12, 40.0
 
 
 def figure_1finite(folder: Path, progress: Progress = silent) -> list[Path]:
-    """Columns of figure 1 by finite-width gradient descent (d = 1024, d_h = 512)."""
-    progress("networks", 0.0)
-    fig, ax = figure()
-    for colour, (N, (theory, nets)) in zip(("C0", "C1"), finite_cells().items(), strict=True):
-        x = [800 * r for r in FINITE_RATIOS]
-        ax.plot(x, theory, "-", color=colour, label=f"mean field, N = {N}")
-        for column, values in zip(x, nets, strict=True):
-            ax.plot([column] * len(values), values, "o", color=colour, markersize=4)
-    ax.plot([], [], "ko", markersize=4, label="networks")
-    ax.axvline(CURVE, color="r", linewidth=0.8)
-    ax.axhline(mean_field.LEVEL, color="0.5", linewidth=0.8)
-    ax.set(xscale="log", xlabel=r"$N\,\mathrm{SNR}^2$", ylabel="test loss at training loss 0.01", ylim=(0, 0.75))
-    ax.legend()
-    return save(fig, folder, "1finite")
+    """The heat map by networks of the paper's size (d = 1024, d_h = 512), and every cell against the mean field."""
+    snrs, cases = heat_cases(FINITE_SIZES, FINITE_COUNT)
+    workers, store = min(2, cores()), _cells(folder, "1finite")
+    theory = heat_map(cases, Theory(EPS), silent, workers, store)
+    nets = heat_map(cases, Trained(EPS, FINITE_RATE), progress, workers, store)
+    fig, axes = figure(1, 3, (17, 4.6))
+    for ax, cut in zip(axes, (False, True), strict=False):
+        _show_heat(ax, fig, FINITE_SIZES, snrs, nets, cut)
+    axes[0].set_title("networks: test loss at training loss 0.01")
+    axes[1].set_title("above (grey) and below 0.2")
+    product = np.array(FINITE_SIZES)[:, None] * snrs[None, :] ** 2
+    for values, style, label in ((theory, "x", "mean field"), (nets, "o", "networks, one seed each")):
+        points = axes[2].scatter(product.ravel(), values.ravel(), c=np.repeat(FINITE_SIZES, FINITE_COUNT), marker=style,
+                                 s=22, cmap="plasma", label=label)
+    fig.colorbar(points, ax=axes[2], label="$N$")
+    axes[2].axvline(CURVE, color="r", linewidth=0.9)
+    axes[2].axhline(mean_field.LEVEL, color="0.5", linewidth=0.8)
+    axes[2].set(xscale="log", xlabel=r"$N\,\mathrm{SNR}^2$", ylabel="test loss", xlim=(5, 6000), ylim=(0, 0.8),
+                title="every cell over $N\\,$SNR$^2$")
+    axes[2].legend(fontsize=8)
+    return _finished(save(fig, folder, "1finite"), folder, "1finite")
 
 
 def figure_boundary(folder: Path, progress: Progress = silent) -> list[Path]:
@@ -106,7 +122,7 @@ def figure_boundary(folder: Path, progress: Progress = silent) -> list[Path]:
     base = Case(N=8, M=3, d=2000, d_h=500, mu=10.0, noise=1.0, C_p=4.0)
     for k, strength in enumerate((0.01, 1.0, 10.0, 100.0)):
         level = [mean_field.boundary(replace(base, N=N, kappa=strength / base.m_2), EPS) for N in sizes]
-        axes[0].plot(sizes, np.array(level) * 2 * base.C_p**2, "o-", label=rf"$\kappa m_2 = {strength:g}$")
+        axes[0].plot(sizes, level, "o-", label=rf"$M = 3$, $\kappa m_2 = {strength:g}$")
         balances = np.geomspace(0.1, 20, 25)
         losses = [mean_field.test_loss(replace(mean_field.with_balance(base, float(r)), kappa=strength / base.m_2), EPS)
                   for r in balances]
@@ -114,9 +130,15 @@ def figure_boundary(folder: Path, progress: Progress = silent) -> list[Path]:
         progress("boundary", (k + 1) / 4)
     theta = math.log(math.expm1(mean_field.LEVEL)) / math.log(math.expm1(EPS))
     lazy = theta / (1 - theta) * (1 + (base.M - 2) / base.C_p**2)
-    axes[0].axhline(lazy * 2 * base.C_p**2, color="0.4", linestyle="--", label="uniform attention, closed form")
-    axes[0].set(xscale="log", xlabel="$N$", ylabel=r"$N\,\mathrm{SNR}^2$ at test loss 0.2", ylim=(0, 55),
-                title="$M = 3$, $C_p = 4$: the law $N\\,$SNR$^2$ = const drifts with $N$")
+    axes[0].axhline(lazy, color="0.4", linestyle="--", label="$M = 3$, uniform attention, closed form")
+    drift = [_level(N) ** 2 * N / (2 * FIGURE_1.C_p**2) for N in sizes]
+    strength = FIGURE_1.kappa * FIGURE_1.m_2
+    axes[0].plot(sizes, drift, "ks-", markersize=4, label=rf"figure 1: $M = 16$, $\kappa m_2 = {strength:.3g}$")
+    axes[0].plot(sizes, [CURVE / (2 * FIGURE_1.C_p**2)] * len(sizes), "r-", linewidth=0.9,
+                 label=r"figure 1: $N\,\mathrm{SNR}^2 = 1000$")
+    axes[0].set(xscale="log", xlabel="$N$", ylim=(0, 2.1),
+                ylabel=r"$r^* = N\,\mathrm{SNR}^2/(2C_p^2)$ at test loss 0.2",
+                title="$N\\,$SNR$^2$ = const is nearly right: the boundary drifts with $N$")
     axes[1].axhline(mean_field.LEVEL, color="0.6", linewidth=0.8)
     axes[1].set(xscale="log", xlabel=r"balance $r = N\mu^2/(2\tilde\sigma_p^2d)$",
                 ylabel="test loss at training loss 0.01", title="$N = 8$: mobile attention makes it sharp")

@@ -2,14 +2,16 @@
 
 A laboratory notes what a check reads of it, in `reads`: the data, the equations of a toy training set (two samples of M
 tokens, any Gram matrix) as flow or as gradient step, the mean-field systems, the ``start`` of runs, and descents of a
-real training set by the derived recursion. With `changes` it compares a part with the paper's own. All
-mutations but ``weight`` keep the symmetries, so the mean-field systems of broken models are derived too.
+real training set by the derived recursion. Equations are handed out by kind (scores, norms, values, outputs), so that a
+check that never asks for the equations of the keys is known to be apart from what is broken there. With `changes` a
+part is compared with the paper's own. All mutations but ``weight`` keep the symmetries, so the mean-field systems of
+broken models are derived too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -31,9 +33,11 @@ from odesys import (
 )
 from odesys.errors import IntegrationError, OdesysError
 from odesys.field import BlockField, ScalarField
+from odesys.graph import Node
 from odesys.laboratory import BaseLaboratory
 
 from . import dynamics, mean_field, setting, span
+from .gram_start import GramStart, gram_start
 from .setting import Case
 
 MUTATIONS = {
@@ -53,11 +57,15 @@ MUTATIONS = {
 }
 BROKEN = {"flip": ("KQ", -1), "keys": ("KK", 2), "values": ("wOV", 2)}
 
-#: training sets of the runs by the recursion: P = 14 tokens, 420 scalars
-BENIGN = Case(N=6, M=3, d=4000, d_h=1500, mu=36.0, noise=20.0, C_p=4.0, sigma_V=1e-5)
+#: training sets of the runs by the recursion: P = 14 tokens, 420 scalars, whatever the widths. These are such that the
+#: terms the paper leaves out are small: N SNR / sqrt(d_h) is 0.15 and N sqrt(log / d) 0.04 in the first two; in the
+#: third attention saturates while the values are small, which needs kappa mu^2 = 10^6 and a d_h far above its square
+BENIGN = Case(N=6, M=3, d=200_000, d_h=100_000, mu=36.0, noise=20.0, C_p=4.0, sigma_V=1e-5)
 HARMFUL = replace(BENIGN, mu=2.5)
-CASES = {"benign": BENIGN, "harmful": HARMFUL}
-RATES = {"benign": 0.1, "harmful": 0.3}  # step size times the largest squared length
+SATURATING = replace(BENIGN, d=10**16, d_h=10**14, kappa=1e6 / BENIGN.m_s, sigma_V=3e-8)
+CASES = {"benign": BENIGN, "harmful": HARMFUL, "saturating": SATURATING}
+RATES = {"benign": 0.1, "harmful": 0.3, "saturating": 0.001}  # step size times the largest squared length
+LARGEST_VALUE = {"saturating": 0.25}  # where a run ends before the loss is fitted
 EPS, STEPS, SEED = 0.05, 3000, 11
 LONGEST = 3000  # solver steps of a mean-field run; the paper's own take a few hundred
 
@@ -76,30 +84,23 @@ class Laboratory(BaseLaboratory):
         self.reads.add(f"data {N} {M}")
         return [(s.tokens, s.label) for s in _data(self.mutation, N, M).samples]
 
-    def flow(self, M: int = 2, gram: str = "general") -> Flow:
-        """Gradient flow on two samples of M tokens; the Gram matrix is ``general`` or ``orthogonal``."""
-        self.reads.add(f"flow {M} {gram}")
-        return _flow(self.mutation, 2, M, gram, False)
+    def flow(self, M: int = 2, gram: str = "general") -> Toy:
+        """Gradient flow on two samples of M tokens; the Gram matrix is one of `setting.GRAMS`."""
+        return Toy(_flow(self.mutation, 2, M, gram, False), f"flow {M} {gram}", self.reads)
 
-    def step(self, M: int = 2, gram: str = "general") -> Flow:
+    def step(self, M: int = 2, gram: str = "general") -> Toy:
         """The gradient step on the same states."""
-        self.reads.add(f"step {M} {gram}")
-        return _flow(self.mutation, 2, M, gram, True)
+        return Toy(_flow(self.mutation, 2, M, gram, True), f"step {M} {gram}", self.reads)
 
-    @property
-    def names(self) -> Flow:
-        """A flow to ask for names of states of the toy; that reads no equation."""
-        return _flow("", 2, 2, "general", False)
-
-    def mean_field(self, M: int = 3, frozen: bool = False) -> System:
-        """The mean-field system for every N."""
-        self.reads.add(f"mean {M}")
-        return _mean_field(self.mutation, M, frozen)
+    def mean_field(self, M: int = 3, frozen: bool = True) -> Mean:
+        """The equations of the mean-field system for every N."""
+        return Mean(_mean_field(self.mutation, M, frozen), f"mean {M} {_FROZEN[frozen]}", self.reads)
 
     def mean_run(self, case: Case, eps: float, frozen: bool = True, **options: Any) -> Trajectory:
         """A run of the mean-field system to the training loss eps."""
-        system = self.mean_field(case.M, frozen)
+        system = _mean_field(self.mutation, case.M, frozen)
         values = case.mean_field
+        self.reads.add(f"mean {case.M} {_FROZEN[frozen]}")
         if not frozen:
             self.reads.add("start")
         try:
@@ -109,9 +110,69 @@ class Laboratory(BaseLaboratory):
             raise IntegrationError(f"the training loss does not reach {eps:g}: {error}", time=0.0) from error
 
     def descent(self, name: str) -> Record:
-        """Gradient descent by the derived recursion on one training set, ``benign`` or ``harmful``."""
+        """Gradient descent by the derived recursion on one training set: ``benign``, ``harmful`` or ``saturating``."""
         self.reads |= {"start", f"step of {name}"}
         return _descent(self.mutation, name)
+
+
+@dataclass(frozen=True, eq=False)
+class Toy:
+    """A toy system, read piece by piece: names of states and tokens are no part of what can be broken."""
+
+    flow: Flow
+    part: str
+    reads: set[str]
+
+    @property
+    def matrices(self) -> Mapping[str, np.ndarray]:
+        """Names of the states, a matrix for each kind of path."""
+        return self.flow.matrices
+
+    @property
+    def gram(self) -> np.ndarray:
+        """The Gram matrix of the tokens."""
+        return self.flow.model.words.gram_array()
+
+    def rhs(self, leaf: str) -> np.ndarray:
+        """Right-hand sides of one kind of path (KQ, QQ, KK, wOV), as a matrix of nodes."""
+        self.reads.add(f"{self.part} {leaf}")
+        nodes = dict(zip(self.flow.system.names, self.flow.system.nodes, strict=True))
+        return np.vectorize(nodes.__getitem__, otypes=[object])(self.flow.matrices[leaf])
+
+    @property
+    def outputs(self) -> Mapping[str, Node]:
+        """Loss and margins."""
+        self.reads.add(f"{self.part} outputs")
+        return self.flow.system.observables
+
+
+@dataclass(frozen=True, eq=False)
+class Mean:
+    """A mean-field system, read by kind of variable: v, S, Q, K, and outputs."""
+
+    system: System
+    part: str
+    reads: set[str]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """States."""
+        return self.system.names
+
+    def rhs(self, *names: str) -> list[Node]:
+        """Right-hand sides of the named states."""
+        self.reads.update(f"{self.part} {name[0]}" for name in names)
+        known = dict(zip(self.system.names, self.system.nodes, strict=True))
+        return [known[name] for name in names]
+
+    @property
+    def outputs(self) -> Mapping[str, Node]:
+        """Output f, losses and test margin."""
+        self.reads.add(f"{self.part} outputs")
+        return self.system.observables
+
+
+_FROZEN = {True: "frozen", False: "moving"}
 
 
 def _patience(case: Case, eps: float) -> float:
@@ -120,9 +181,9 @@ def _patience(case: Case, eps: float) -> float:
 
 
 class Record:
-    """A run of the recursion: S, Q, K, V, alpha, beta, attention at every recorded step, and its training set."""
+    """A run of the recursion on its training set: S, Q, K, V, alpha, beta at every record, and S+, ... a step later."""
 
-    def __init__(self, case: Case, made: span.Draw, eta: float, rows: Mapping[str, np.ndarray], steps: np.ndarray,
+    def __init__(self, case: Case, made: GramStart, eta: float, rows: Mapping[str, np.ndarray], steps: np.ndarray,
                  fitted: bool) -> None:
         self.case, self.made, self.eta, self.rows, self.steps, self.fitted = case, made, eta, rows, steps, fitted
 
@@ -168,20 +229,29 @@ def _part(mutation: str, part: str) -> Any:
     kind, *rest = part.split()
     if kind == "data":
         return [(s.tokens, s.label, s.weight) for s in _data(mutation, *map(int, rest)).samples]
-    if kind in ("flow", "step") and rest[0] != "of":
-        system = _flow(mutation, 2, int(rest[0]), rest[1], kind == "step").system
-    elif kind == "step":
-        system = _flow(mutation, 2, 3, "orthogonal", True).system  # what is broken shows on the toy as well
-    elif kind == "mean":
+    if kind == "start":
+        return _start_factor(mutation)
+    if kind == "mean":
         try:
-            system = _mean_field(mutation, int(rest[0]), False)
+            system = _mean_field(mutation, int(rest[0]), rest[1] == "frozen")
         except OdesysError:
             return None
-    elif kind == "start":
-        return _start_factor(mutation)
-    else:
-        return None
-    return system.names, system.nodes, dict(system.observables)
+        return _piece(system, {name: name[0] for name in system.names}, rest[2:])
+    if kind in ("flow", "step"):  # what is broken in a run shows on the toy as well
+        M, gram, *which = ["3", "orthogonal"] if rest[0] == "of" else rest
+        made = _flow(mutation, 2, int(M), gram, kind == "step")
+        leaves = {name: leaf for leaf, table in made.matrices.items() for name in table.ravel()}
+        return _piece(made.system, leaves, which)
+    return None
+
+
+def _piece(system: System, kinds: Mapping[str, str], which: list[str]) -> Any:
+    """The equations of one kind of state, the outputs, or (nothing asked for) the whole system."""
+    if which == ["outputs"]:
+        return dict(system.observables)
+    rows = [(name, node) for name, node in zip(system.names, system.nodes, strict=True)
+            if not which or kinds[name] == which[0]]
+    return rows if which else (rows, dict(system.observables))
 
 
 def _start_factor(mutation: str) -> float:
@@ -206,8 +276,7 @@ def _model(mutation: str, N: int, M: int, gram: Any) -> AttentionModel:
 
 @cache
 def _flow(mutation: str, N: int, M: int, gram: str, step: bool) -> Flow:
-    table = setting.general_gram(N, M) if gram == "general" else setting.orthogonal_gram(N, M)
-    return _broken(mutation, _derive(mutation, N, M, table, step))
+    return _broken(mutation, _derive(mutation, N, M, setting.GRAMS[gram](N, M), step))
 
 
 def _derive(mutation: str, N: int, M: int, gram: Any, step: bool) -> Flow:
@@ -256,10 +325,9 @@ def _mean_field(mutation: str, M: int, frozen: bool) -> System:
 def _descent(mutation: str, name: str) -> Record:
     """Iterate the derived gradient step from a drawn start; record every tenth step of the run."""
     case = CASES[name]
-    made = span.draw(case, SEED)
+    made = gram_start(case, SEED)
     made_flow = _broken(mutation, _derive(mutation, case.N, case.M, made.gram.tolist(), True))
-    values = span.gram_values(made)
-    values["K"] = _start_factor(mutation) * values["K"]
+    values = {**made.values, "K": _start_factor(mutation) * made.values["K"]}
     state = made_flow.layout.pack(span.engine_leaves(values))
     eta = RATES[name] / case.largest
     bound = {"eta": eta, "w2": case.w2}
@@ -268,18 +336,21 @@ def _descent(mutation: str, name: str) -> Record:
     field = made_flow.system.field
     assert isinstance(field, BlockField)
     loss = field.observable_blocks["loss"]
-    kept: dict[str, list[Any]] = {key: [] for key in ("S", "Q", "K", "V", "alpha", "beta", "loss")}
+    kept: dict[str, list[Any]] = {}
     numbers, fitted, every = list[int](), False, 5
     for number in range(STEPS + 1):
         if number % every == 0:
             leaves = made_flow.layout.unpack(state)
             a, b, value = blocks.evaluate([*alpha_beta, loss], leaves, bound)
             fitted = float(value.reshape(-1)[0]) <= EPS
+            fitted = fitted or bool(np.abs(leaves["wOV"]).max() >= LARGEST_VALUE.get(name, np.inf))
             if number % (2 * every) == 0 or fitted:
+                after = made_flow.layout.unpack(compiled(0.0, state))
                 row = {"S": leaves["KQ"].T, "Q": leaves["QQ"], "K": leaves["KK"], "V": leaves["wOV"][0], "alpha": a,
-                       "beta": b, "loss": value.reshape(-1)[0]}
+                       "beta": b, "loss": value.reshape(-1)[0], "S+": after["KQ"].T, "Q+": after["QQ"],
+                       "K+": after["KK"], "V+": after["wOV"][0]}
                 for key, item in row.items():
-                    kept[key].append(np.array(item))
+                    kept.setdefault(key, []).append(np.array(item))
                 numbers.append(number)
             if fitted:
                 break

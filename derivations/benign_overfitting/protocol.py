@@ -1,6 +1,6 @@
 r"""Protocols: the mean-field flow and finite-width gradient descent, both until the training loss is eps.
 
-Stages (sheet numbers independent of the paper's unnamed constants): T1, the signal (benign) or the first noise token
+Stages, independent of the paper's unnamed constants: T1, the signal (benign) or the first noise token
 (harmful) dominates all others by 3 M; T2, every training row has attention at least 0.9 there; T3, the loss is eps. A
 stage that is not reached is not listed.
 """

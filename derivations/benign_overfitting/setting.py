@@ -199,6 +199,16 @@ def general_gram(N: int, M: int) -> list[list[Any]]:
     return [[entry(i, j) for j in range(P)] for i in range(P)]
 
 
+def unprojected_gram(N: int, M: int) -> list[list[Any]]:
+    """The same with an inner product g of mu+ and the last noise token, as noise that is not projected has it."""
+    table = general_gram(N, M)
+    table[0][-1] = table[-1][0] = "g"
+    return table
+
+
+GRAMS = {"general": general_gram, "orthogonal": orthogonal_gram, "unprojected": unprojected_gram}
+
+
 def model(dictionary: Dictionary) -> AttentionModel:
     """f = (1/M) sum_l softmax(x_l' W_Q W_K' X') X W_V w_O, with w_O frozen and |w_O|^2 = w2 (Eq. (1))."""
     return AttentionModel(dictionary, [Head()], Value(("W_V",), FixedVector("wO", square="w2")), pooling="mean")

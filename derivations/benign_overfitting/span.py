@@ -13,6 +13,7 @@ d x d_h is ever made. Fresh tokens are handled in the same way, with the exact c
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -76,35 +77,65 @@ class State:
 
 @dataclass(frozen=True, eq=False)
 class Forces:
-    """What a step needs: attention (N, M, M), outputs, margins, and the matrices H (P, P) and h (P,)."""
+    """What a step needs: attention (N, M, M), outputs, margins, and the forces within samples.
 
+    `pull` is c_n g^(n) (N, M, M) with rows queries; `push` is c_n sum_l phi^(n)_l (N, M).
+    """
+
+    places: np.ndarray
+    tokens: int
     attention: np.ndarray
     rows: np.ndarray
     margins: np.ndarray
-    H: np.ndarray
-    h: np.ndarray
+    pull: np.ndarray
+    push: np.ndarray
 
     @property
     def loss(self) -> float:
         """Training loss."""
         return float(np.logaddexp(0.0, -self.margins).mean())
 
+    @cached_property
+    def H(self) -> np.ndarray:
+        """H over all pairs of tokens, (P, P)."""
+        out = np.zeros((self.tokens, self.tokens))
+        np.add.at(out, (self.places[:, :, None], self.places[:, None, :]), self.pull)
+        return out
+
+    @cached_property
+    def h(self) -> np.ndarray:
+        """h over all tokens, (P,)."""
+        return self.gather(self.push[:, :, None])[:, 0]
+
+    def gather(self, parts: np.ndarray) -> np.ndarray:
+        """Sum of E_n' parts_n: (N, M, size) to (P, size); only signals stand in several samples."""
+        out = np.zeros((self.tokens, parts.shape[2]))
+        out[self.places[:, 1:]] = parts[:, 1:]
+        for signal in (0, 1):
+            out[signal] = parts[self.places[:, 0] == signal, 0].sum(axis=0)
+        return out
+
 
 def forces(S: np.ndarray, V: np.ndarray, places: np.ndarray, y: np.ndarray) -> Forces:
-    """H and h from the scores S = q k' (rows queries) and the values V."""
+    """Forces from the scores S = q k' of all pairs of tokens (rows queries) and the values V."""
+    return _forces(S[places[:, :, None], places[:, None, :]], V, places, y)
+
+
+def forces_of(state: State, places: np.ndarray, y: np.ndarray) -> Forces:
+    """Forces from the images; only scores within samples are computed."""
+    return _forces(state.q[places] @ np.swapaxes(state.k[places], 1, 2), state.V, places, y)
+
+
+def _forces(scores: np.ndarray, V: np.ndarray, places: np.ndarray, y: np.ndarray) -> Forces:
     N, M = places.shape
-    scores = S[places[:, :, None], places[:, None, :]]
     weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
     weights /= weights.sum(axis=-1, keepdims=True)
     v = V[places]
     rows = np.einsum("nlj,nj->nl", weights, v)
     margins = y * rows.mean(axis=1)
     c = y * expit(-margins) / (N * M)
-    g = c[:, None, None] * weights * (v[:, None, :] - rows[:, :, None])
-    H, h = np.zeros_like(S), np.zeros_like(V)
-    np.add.at(H, (places[:, :, None], places[:, None, :]), g)
-    np.add.at(h, places, c[:, None] * weights.sum(axis=1))
-    return Forces(weights, rows, margins, H, h)
+    pull = c[:, None, None] * weights * (v[:, None, :] - rows[:, :, None])
+    return Forces(places, len(V), weights, rows, margins, pull, c[:, None] * weights.sum(axis=1))
 
 
 def start(made: Draw) -> State:
@@ -115,8 +146,10 @@ def start(made: Draw) -> State:
 
 def step(made: Draw, state: State, eta: float, found: Forces | None = None) -> Forces:
     """One gradient step in place; gives the forces it was made with (computed unless they are given)."""
-    found = found or forces(state.q @ state.k.T, state.V, made.places, made.y)
-    dq, dk, dv = eta * found.H @ state.k, eta * found.H.T @ state.q, eta * made.case.w2 * found.h
+    found = found or forces_of(state, made.places, made.y)
+    dq = eta * found.gather(found.pull @ state.k[made.places])  # H k
+    dk = eta * found.gather(np.swapaxes(found.pull, 1, 2) @ state.q[made.places])  # H' q
+    dv = eta * made.case.w2 * found.h
     state.c_q += dq
     state.c_k += dk
     state.c_v += dv
@@ -160,7 +193,7 @@ def descend(made: Draw, eta: float, eps: float, steps: int, record: int = 0, the
     stages: dict[str, int | None] = {"T1": None, "T2": None, "T2_linear": None, "T3": None}
     regime, number, loss = "neither", 0, np.inf
     while True:
-        found = forces(state.q @ state.k.T, state.V, made.places, made.y)
+        found = forces_of(state, made.places, made.y)
         loss = found.loss
         if not np.isfinite(loss):
             raise IntegrationError(f"gradient descent with eta = {eta:g} overflows at step {number}; lower it")

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 from derivations.benign_overfitting import PAPER, compare, dynamics, mean_field, setting, span
+from derivations.benign_overfitting.gram_start import gram_start
+from derivations.benign_overfitting.heat_map import Theory, Trained, heat_map
 from derivations.benign_overfitting.setting import Case
 from numerics.finite_width import Network, descent_run, gradients, loss_value
 from numerics.integrate import integrate
 from numerics.iterate import iterate
 from odesys import graph
-from odesys.errors import OdesysError, ParameterError
+from odesys.errors import IntegrationError, OdesysError, ParameterError
 from odesys.evidence import equal
 from odesys.graph import num, sym
 
@@ -203,10 +205,10 @@ def test_quotient_is_the_infinite_width_limit_of_networks() -> None:
     assert 0.15 < gaps[3200] / gaps[200] < 0.4, gaps  # 16 times wider: a quarter
 
 
-# ---- numbers of the sheet --------------------------------------------------------------------------------------------
+# ---- numbers measured before -----------------------------------------------------------------------------------------
 
 
-def test_mean_field_numbers_of_the_sheet() -> None:
+def test_numbers_of_the_mean_field() -> None:
     benign, harmful = (Case(8, 3, 6000, 3000, mu, 20.0, 4.0) for mu in (30.0, 3.0))
     for case, frozen, time, scores in (
         (benign, True, 0.0873, {"S_ss": 5.53, "S_2s": 2.53, "S_22": -0.39, "v_s": 3.924}),
@@ -257,11 +259,37 @@ def test_mean_field_test_loss_is_that_of_wide_networks(mu: float) -> None:
 
 def test_a_heat_map_goes_on_where_it_was_interrupted(tmp_path) -> None:
     cases = [[Case(N, 3, 100, 10, mu, 1.0, 4.0) for mu in (0.5, 4.0)] for N in (2, 4)]
-    part = mean_field.heat_map(cases[:1], 0.1, store=tmp_path)
+    store, theory = tmp_path / "cells.json", Theory(0.1)
+    part = heat_map(cases[:1], theory, store=store)
     seen: list[float] = []
-    whole = mean_field.heat_map(cases, 0.1, lambda step, done: seen.append(done), store=tmp_path)
-    assert seen == [1.0] and (whole[0] == part[0]).all(), "only the second row is computed"
-    assert (mean_field.heat_map(cases, 0.1, workers=2) == whole).all() and (whole[:, 0] > whole[:, 1]).all()
+    whole = heat_map(cases, theory, lambda step, done: seen.append(done), store=store)
+    assert seen == [0.75, 1.0] and (whole[0] == part[0]).all(), "only the second row is computed"
+    assert (heat_map(cases, theory, workers=2) == whole).all() and (whole[:, 0] > whole[:, 1]).all()
+    assert heat_map(cases, Theory(0.2), store=store)[0, 0] != whole[0, 0], "another loss is another cell"
+
+
+def test_a_heat_map_of_networks(tmp_path) -> None:
+    cases = [[Case(2, 3, 400, 200, mu, 1.0, 4.0) for mu in (0.5, 6.0)]]
+    nets = heat_map(cases, Trained(0.1, 0.5, tests=100), store=tmp_path / "cells.json")
+    assert abs(nets - heat_map(cases, Theory(0.1))).max() < 0.1 and nets[0, 0] > 0.5 > nets[0, 1]
+    with pytest.raises(IntegrationError, match=r"after 3 steps, above eps = 0\.1; allow more steps"):
+        heat_map(cases, Trained(0.1, 0.5, steps=3))
+
+
+def test_gram_start_has_the_law_of_drawn_tokens_and_weights() -> None:
+    """Means and spreads of all Gram scalars over many starts, Bartlett against explicit vectors."""
+    case = Case(2, 2, 30, 20, 2.0, 4.0, 1.5, sigma_V=0.1)
+    starts = [gram_start(case, (1, k)) for k in range(2000)]
+    draws = [span.draw(case, (2, k)) for k in range(2000)]
+    for part in ("S", "Q", "K", "V"):
+        a, b = np.array([s.values[part] for s in starts]), np.array([span.gram_values(d)[part] for d in draws])
+        error = np.hypot(a.std(axis=0), b.std(axis=0)) / math.sqrt(2000)
+        assert (np.abs(a.mean(axis=0) - b.mean(axis=0)) < 5 * error).all(), part
+        assert np.abs(a.std(axis=0) / b.std(axis=0) - 1).max() < 0.15, part
+    a, b = np.array([s.gram for s in starts]), np.array([d.gram for d in draws])
+    assert np.abs(a.mean(axis=0) - b.mean(axis=0)).max() < 0.2 and (a[:, :2, 2:] == 0).all()
+    with pytest.raises(ParameterError, match="a width of 4 is below the 8 vectors"):
+        gram_start(replace(case, d_h=4), 0)
 
 
 # ---- data, test points, bad input ------------------------------------------------------------------------------------

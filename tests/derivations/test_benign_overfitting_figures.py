@@ -7,15 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from derivations.benign_overfitting import PAPER, figures, mean_field
+from derivations.benign_overfitting import PAPER, figures
+from derivations.benign_overfitting.heat_map import Theory, heat_map
 from odesys.paper import silent
 
 pytestmark = pytest.mark.nightly
 
 
 def test_heat_map_follows_the_boundary() -> None:
-    sizes, snrs, cases = figures.heat_cases(6)
-    losses = mean_field.heat_map(cases, figures.EPS, workers=2)
+    sizes = (2, 8, 14, 20)
+    snrs, cases = figures.heat_cases(sizes, 8)
+    losses = heat_map(cases, Theory(figures.EPS), workers=2)
     product = np.array(sizes)[:, None] * snrs[None, :] ** 2
     assert (losses[product < 600] > 0.2).all() and (losses[product > 1200] < 0.2).all()
 

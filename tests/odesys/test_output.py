@@ -156,6 +156,12 @@ def test_tables_that_are_none_are_refused_before_writing(tmp_path: Path, write, 
     assert everything(tmp_path) == []
 
 
+def test_unfinished_work_knows_where_the_files_will_be(tmp_path: Path) -> None:
+    with output.staged(tmp_path / "out") as stage:
+        assert output.destination(stage.folder) == tmp_path / "out"
+    assert output.destination(tmp_path) == tmp_path
+
+
 def test_staged_files_arrive_together(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "old.txt").write_text("old")

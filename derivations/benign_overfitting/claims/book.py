@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Flow, graph
+from odesys import graph
 from odesys.claims import ClaimBook
 from odesys.graph import ONE, ZERO, Node, num, sym
 
 from .. import setting
-from ..laboratory import MUTATIONS, Laboratory
+from ..laboratory import MUTATIONS, Laboratory, Toy
 
 book = ClaimBook("benign_overfitting", Laboratory, mutations=MUTATIONS,
                  reference="Unveil Benign Overfitting for Transformer in Vision: Training Dynamics, Convergence, and Generalization")
@@ -87,31 +87,24 @@ class Tables:
         return out
 
 
-def tables(flow: Flow, M: int) -> Tables:
-    """Symbols of a toy flow as the paper's matrices; the names are those of the paper's own training set."""
+def tables(toy: Toy, M: int) -> Tables:
+    """Symbols of a toy as the paper's matrices; the names are those of the paper's own training set."""
     made = np.vectorize(sym, otypes=[object])
-    matrices = flow.matrices
-    gram = flow.model.words.gram_array()
-    G = np.frompyfunc(graph.as_node, 1, 1)(gram)
+    matrices = toy.matrices
+    G = np.frompyfunc(graph.as_node, 1, 1)(toy.gram)
     return Tables(M, made(matrices["KQ"]).T, made(matrices["QQ"]), made(matrices["KK"]), made(matrices["wOV"])[0],
                   np.asarray(G, dtype=object))
 
 
-def rhs(flow: Flow, leaf: str) -> np.ndarray:
-    """The derived right-hand sides of a path matrix, as a matrix of nodes."""
-    nodes = dict(zip(flow.system.names, flow.system.nodes, strict=True))
-    return np.vectorize(nodes.__getitem__, otypes=[object])(flow.matrices[leaf])
-
-
-def read_off(flow: Flow, keys: bool) -> np.ndarray:
+def read_off(toy: Toy, keys: bool) -> np.ndarray:
     """alpha / eta = G H (or beta / eta = G H'), read off the derived dS = G H K + Q H G at K = I, Q = 0 (or reversed)."""
     first, second = ("KK", "QQ") if keys else ("QQ", "KK")
-    matrices = flow.matrices
+    matrices = toy.matrices
     unit: dict[Node, Node] = {}
     for (i, j), name in np.ndenumerate(matrices[first]):
         unit[sym(name)] = ONE if i == j else ZERO
     unit |= {sym(name): ZERO for name in matrices[second].ravel()}
-    change = rhs(flow, "KQ").T  # rows queries
+    change = toy.rhs("KQ").T  # rows queries
     found = np.array(graph.substitute(list(change.ravel()), unit), dtype=object).reshape(change.shape)
     return found if keys else found.T
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-import sympy as sp
 
 from odesys import graph
 from odesys.evidence import enumerate_all, equal, identity
 from odesys.graph import ONE, ZERO, Node, num, sym
-from odesys.verdicts import Verdict, measured, proved, refuted
+from odesys.verdicts import Verdict, measured
 
 from .. import setting, span
 from ..laboratory import Laboratory
 from ..setting import Case
-from .book import NUMBERS, TOY, Tables, book, pairs, read_off, rhs, rounded, tables
+from .book import NUMBERS, TOY, Tables, book, pairs, read_off, rounded, tables
 
 
 @book.claim("Def.3.1", "Data", kind="definition",
@@ -44,7 +43,7 @@ def queries_and_keys(lab: Laboratory) -> Verdict:
     """Outputs of the toy samples."""
     flow = lab.flow(3)
     t = tables(flow, 3)
-    return equal({f"y f(X_{n + 1})": (flow.system.observables[f"margin_{n + 1}"], t.y[n] * t.output(n)) for n in range(2)})
+    return equal({f"y f(X_{n + 1})": (flow.outputs[f"margin_{n + 1}"], t.y[n] * t.output(n)) for n in range(2)})
 
 
 @book.claim("Def.5.2", "Coefficients of V", kind="identity", uses=["B.1"],
@@ -54,7 +53,7 @@ def coefficients_of_v(lab: Laboratory) -> Verdict:
     """The change of V over w2 has no w2."""
     flow = lab.step(3)
     t = tables(flow, 3)
-    change = (rhs(flow, "wOV")[0] - t.V) / sym("w2")
+    change = (flow.rhs("wOV")[0] - t.V) / sym("w2")
     left = {str(i): graph.gradient(node, [sym("w2")])[0] for i, node in enumerate(change)}
     own = {f"h_{i}": (node, sym("eta") * graph.add(t.G[i, j] * value for j, value in enumerate(_h(t)) if t.G[i, j] is not ZERO))
            for i, node in enumerate(change)}
@@ -129,14 +128,14 @@ def gradients(lab: Laboratory) -> Verdict:
     """-dL/dS = H and -dL/dV = h, and the flow of V."""
     flow = lab.flow(3)
     t = tables(flow, 3)
-    loss = flow.system.observables["loss"]
+    loss = flow.outputs["loss"]
     slopes = graph.gradient(loss, [*t.S.ravel(), *t.V])
     H = np.array([-s for s in slopes[: t.S.size]], dtype=object).reshape(t.S.shape)
     h = [-s for s in slopes[t.S.size :]]
     mine = _h(t)
     verdict = equal(pairs(H, t.H(), "H ") | {f"h {i}": (a, b) for i, (a, b) in enumerate(zip(h, mine, strict=True))})
     moving = {f"V {i}": (node, sym("w2") * graph.add(t.G[i, j] * mine[j] for j in range(len(mine)) if t.G[i, j] is not ZERO))
-              for i, node in enumerate(rhs(flow, "wOV")[0])}
+              for i, node in enumerate(flow.rhs("wOV")[0])}
     return verdict & equal(moving)
 
 
@@ -148,7 +147,7 @@ def update_of_v(lab: Laboratory) -> Verdict:
     """The step of V against the printed sums."""
     flow = lab.step(3)
     t = tables(flow, 3)
-    step = rhs(flow, "wOV")[0]
+    step = flow.rhs("wOV")[0]
     eta, w2 = sym("eta"), sym("w2")
     found: dict[str, tuple[Node, Node]] = {}
     for sample, sign in ((0, 1), (1, -1)):
@@ -219,7 +218,7 @@ def update_of_inner_products(lab: Laboratory) -> Verdict:
     A, B = eta * (t.G @ H), eta * (t.G @ H.T)
     printed = {"S": S + A @ K + Q @ B.T + A @ S.T @ B.T, "Q": Q + A @ S.T + S @ A.T + A @ K @ A.T,
                "K": K + B @ S + S.T @ B.T + B @ Q @ B.T}
-    derived = {"S": rhs(flow, "KQ").T, "Q": rhs(flow, "QQ"), "K": rhs(flow, "KK")}
+    derived = {"S": flow.rhs("KQ").T, "Q": flow.rhs("QQ"), "K": flow.rhs("KK")}
     for part in ("S", "Q", "K"):
         names |= pairs(derived[part], printed[part], part)
     return equal(names)
@@ -280,16 +279,21 @@ def exact_sums(lab: Laboratory) -> Verdict:
             statement=r"I_1=\mathrm{tr}\,G^{-1}(\mathcal Q-\mathcal K),\quad I_2=\mathrm{tr}(G^{-1}\mathcal Q)^2+\mathrm{tr}(G^{-1}\mathcal K)^2-2\,\mathrm{tr}\,G^{-1}SG^{-1}S^\top",
             reading="both have zero derivative along the derived flow, M = 2, orthogonal tokens of any length")
 def invariants(lab: Laboratory) -> Verdict:
-    """Lie derivatives of the written-out traces."""
-    from odesys.first_integrals import lie_derivative
-
+    """Derivatives of the written-out traces, which contain scores and norms only."""
     flow = lab.flow(2, "orthogonal")
     t = tables(flow, 2)
     inverse = np.array([[ONE / t.G[i, i] if i == j else ZERO for j in range(4)] for i in range(4)], dtype=object)
     q, k, s = inverse @ t.Q, inverse @ t.K, inverse @ t.S @ inverse @ t.S.T
     i1 = graph.add(np.diagonal(q)) - graph.add(np.diagonal(k))
     i2 = graph.add(np.diagonal(q @ q)) + graph.add(np.diagonal(k @ k)) - 2 * graph.add(np.diagonal(s))
-    return identity({"I1": lie_derivative(flow.system, i1), "I2": lie_derivative(flow.system, i2)})
+    moves = {sym(name): node for leaf in ("KQ", "QQ", "KK")
+             for name, node in zip(flow.matrices[leaf].ravel(), flow.rhs(leaf).ravel(), strict=True)}
+    states = list(moves)
+
+    def change(node: Node) -> Node:
+        return graph.add(slope * moves[x] for slope, x in zip(graph.gradient(node, states), states, strict=True))
+
+    return identity({"I1": change(i1), "I2": change(i2)})
 
 
 @book.claim("F.3-index", "Coefficients of noise rows as printed in F.3, F.4, F.6", kind="identity", expect="fails", uses=["Def.B.3"],
@@ -330,26 +334,3 @@ def parameter_conditions(lab: Laboratory) -> Verdict:
     ok = all(item.holds for item in good) and bad == [10] and {1, 2, 6} <= set(wrong)
     return measured(ok, {"figure 1": wrong, "inside": [i.number for i in good if not i.holds], "doubled C_p": bad},
                     figure_1_violates=wrong, smallest_d=f"{case.d:.3g}")
-
-
-@book.claim("Thm.4.1-4.2-hypotheses", "The two regimes exclude each other", kind="existence", expect="fails", apart=NUMBERS,
-            statement=r"N\cdot\mathrm{SNR}^2=\Omega(1)\ (\text{benign})\quad\text{and}\quad N^{-1}\mathrm{SNR}^{-2}=\Omega(1)\ (\text{harmful})",
-            reading="read literally with the same constant 1, N SNR^2 = 1 satisfies both hypotheses, while the conclusions L_D = o(1) and L_D = Theta(1) "
-                    "exclude each other; the proofs use N SNR^2 > 60 M^2 C_p^2 = 1500 M^3 (D.5) and N SNR^2 <= 4 (E.3), computed from the exit times")
-def regimes_overlap(lab: Laboratory) -> Verdict:
-    """The overlap, and the constants the exit times need."""
-    N, M, C, x = sp.symbols("N M C x", positive=True)
-    # D.5: T1 is positive iff N mu^2 > 60 M^2 C_p^2 sigma_p^2 d; in units sigma_p^2 d = 1 this is N SNR^2 > 60 M^2 C_p^2
-    (least,) = sp.solve(sp.Eq(x - 60 * M**2 * C**2, 0), x)
-    literal = sp.expand(least.subs(C, 5 * sp.sqrt(M)) - 1500 * M**3)
-    # (144): eta mu^2 / (2 M) <= 2 eta sigma_p^2 d / (N M)
-    (most,) = sp.solve(sp.Eq(x / N / (2 * M), 2 / (N * M)), x)
-    fixed = proved() if literal == 0 and most == 4 else refuted({"benign": str(least), "harmful": str(most)})
-    hypotheses = {"benign": x >= 1, "harmful": 1 / x >= 1}  # both with the constant 1
-    both = {name: bool(hypothesis.subs(x, 1)) for name, hypothesis in hypotheses.items()}
-    verdict = refuted({"N SNR^2": 1, **both}) if all(both.values()) else proved()
-    return verdict.correcting(r"N\mathrm{SNR}^2>1500M^3\ \text{and}\ N\mathrm{SNR}^2\le4", fixed,
-                              "these are the constants the proofs use; between them the theorems say nothing").with_constants(
-        benign_constant_M16=1500 * 16**3, harmful_constant=4)
-
-

@@ -1,0 +1,118 @@
+r"""Heat maps of the test loss: a table of cases, cell by cell, over several processes, and resumable.
+
+A cell is measured by a `Theory` (the mean-field system) or by a `Trained` network; both are plain values, so that a
+finished cell is known again by everything it depends on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import multiprocessing
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from odesys.errors import IntegrationError
+from odesys.output import write_json
+from odesys.paper import Progress, silent
+
+from . import dynamics, mean_field, span
+from .setting import Case
+
+
+class Measure(Protocol):
+    """Test loss of a case; its repr says everything the answer depends on besides the case."""
+
+    def __call__(self, case: Case) -> float: ...
+
+    def prepare(self, cases: Sequence[Case]) -> None: ...
+
+
+@dataclass(frozen=True)
+class Theory:
+    """The mean-field system at training loss eps."""
+
+    eps: float
+
+    def __call__(self, case: Case) -> float:
+        return mean_field.test_loss(case, self.eps)
+
+    def prepare(self, cases: Sequence[Case]) -> None:
+        """Derive the equations once, before the processes are made."""
+        for M in {case.M for case in cases}:
+            dynamics.mean_field(M, True)
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A network trained by gradient descent to training loss eps; the test loss is over fresh samples.
+
+    `rate` is the step size times the largest squared length.
+    """
+
+    eps: float
+    rate: float
+    steps: int = 20_000
+    tests: int = 400
+    seed: int = 0
+
+    def __call__(self, case: Case) -> float:
+        run = span.descend(span.draw(case, self.seed), self.rate / case.largest, self.eps, self.steps)
+        if run.stages["T3"] is None:
+            raise IntegrationError(f"the network with N = {case.N}, SNR = {case.snr:g} has training loss {run.loss:g} "
+                                   f"after {run.steps} steps, above eps = {self.eps:g}; allow more steps", time=run.tau)
+        return span.test_loss(run, self.tests, self.seed).loss
+
+    def prepare(self, cases: Sequence[Case]) -> None:
+        """Nothing is shared between networks."""
+
+
+def heat_map(cases: Sequence[Sequence[Case]], measure: Measure, progress: Progress = silent, workers: int = 1,
+             store: Path | None = None) -> np.ndarray:
+    """Test losses of a table of cases.
+
+    With a file `store` every finished cell is kept there, and a later call goes on where this one was interrupted. The
+    numbers do not depend on the number of processes.
+    """
+    flat = {(i, j): case for i, line in enumerate(cases) for j, case in enumerate(line)}
+    known = _read(store)
+    keys = {place: _key(measure, case) for place, case in flat.items()}
+    left = [place for place in flat if keys[place] not in known]
+    left.sort(key=lambda place: -flat[place].P)  # the longest first, so that processes end together
+    measure.prepare([flat[place] for place in left])
+
+    def keep(place: tuple[int, int], value: float) -> None:
+        known[keys[place]] = value
+        if store is not None:
+            write_json(store, known)
+        progress("heat map", sum(key in known for key in keys.values()) / len(keys))
+
+    if workers > 1 and len(left) > 1:
+        with ProcessPoolExecutor(min(workers, len(left)), multiprocessing.get_context("fork")) as pool:
+            futures = {pool.submit(measure, flat[place]): place for place in left}
+            for future in as_completed(futures):
+                keep(futures[future], future.result())
+    else:
+        for place in left:
+            keep(place, measure(flat[place]))
+    return np.array([[known[keys[i, j]] for j in range(len(line))] for i, line in enumerate(cases)])
+
+
+def _key(measure: Measure, case: Case) -> str:
+    """A name that depends on every number of a cell."""
+    return hashlib.blake2b(repr((measure, case)).encode(), digest_size=12).hexdigest()
+
+
+def _read(store: Path | None) -> dict[str, float]:
+    if store is None or not store.is_file():
+        return {}
+    try:
+        found = json.loads(store.read_text(encoding="utf-8"))
+    except ValueError:
+        return {}
+    return {key: float(value) for key, value in found.items()} if isinstance(found, dict) else {}
