@@ -2,11 +2,16 @@
 
 from . import (  # noqa: F401
     part_2_setting,
+    part_3_theorems,
     part_b_c_system,
     part_d_start,
-    part_e_phase_one,
+    part_e_end,
+    part_e_start,
+    part_e_terms,
     part_f_algebra,
-    part_f_phase_two,
+    part_f_attention,
+    part_f_classes,
+    part_f_values,
     part_g_h_tools,
     part_planar,
 )
