@@ -122,7 +122,9 @@ def _course(n: int, L: int, scale: Scales, start: Weights, signs: np.ndarray, ta
     flow = (lab.flow_of(setting.data(n, L), d, tuple(int(a) for a in signs)) if by_neuron else lab.names(n, L))
     (group,) = setting.data(n, L).encode(setting.words(d))
     gradients = Gradients(group.words, np.array(group.labels, dtype=float), signs.astype(float), float(scale.m))
-    states, speeds, xi, D = [], [], [], []
+    states: list[np.ndarray] = []
+    speeds: list[np.ndarray] = []
+    xi, D = [], []
     for weights in train(gradients, compressed(start), [tau / scale.B for tau in taus]):
         (W, V, K, Q), (dW, dV, dK, dQ) = weights, gradients.speeds(weights)
         b, db = (w if by_neuron else (signs @ w)[None] for w in (W, dW))

@@ -15,7 +15,7 @@ from odesys import Distribution, Flow, Sample, graph
 from odesys.claims import combine
 from odesys.evidence import enumerate_all, identity
 from odesys.graph import ONE, ZERO, Node, sym
-from odesys.verdicts import Verdict
+from odesys.verdicts import HOLDS, Verdict
 
 from .. import literal, setting
 from ..laboratory import Laboratory
@@ -267,7 +267,8 @@ def conserved(lab: Laboratory) -> Verdict:
     D = np.array([[sym(f"D_{i}{j}") for j in range(TOY_WORDS)] for i in range(TOY_WORDS)], dtype=object)
     form = _gram_form(flow, xi, D)
     lie = {name: _lie(rhs if name == "1'K1" else form, q) for name, q in quantities.items()}
-    return combine({"matrix form": gram_system(lab), "derivatives": identity(lie, positive=("m", "m1"))})
+    matrix = gram_system(lab)
+    return combine({"matrix form": matrix, "derivatives": identity(lie, positive=("m", "m1"))}) if matrix.as_stated == HOLDS else matrix
 
 
 def _gram_form(flow: Flow, xi: np.ndarray, D: np.ndarray) -> dict[str, Node]:
@@ -290,7 +291,7 @@ def gram_system(lab: Laboratory) -> Verdict:
     slopes = {f"xi_{k}": x - y for k, (x, y) in enumerate(zip(xi, printed[0], strict=True))}
     slopes |= {f"D_{k}": x - y for k, (x, y) in enumerate(zip(D.ravel(), printed[1].ravel(), strict=True))}
     forces = identity(slopes, positive=("m",))
-    if forces.as_stated != "holds":  # nothing else can be right then
+    if forces.as_stated != HOLDS:  # nothing else can be right then
         return forces
     form = _gram_form(flow, xi, D)
     return forces & identity({name: rhs[name] - node for name, node in form.items()}, positive=("m", "m1"))
@@ -306,7 +307,7 @@ def shift(lab: Laboratory) -> Verdict:
     unit = {node: ONE if i == j else ZERO for (i, j), node in np.ndenumerate(symbols_of(flow, "KK"))}
     unit |= {node: ZERO for node in symbols_of(flow, "QQ").ravel()}
     _, D = toy_forces(flow)
-    residuals = {}
+    residuals: dict[str, Node] = {}
     for j in range(TOY_WORDS):
         column = graph.substitute([rhs[names[i, j]] for i in range(TOY_WORDS)], unit)
         residuals |= {f"D_{i + 1}{j + 1}": node - D[i, j] for i, node in enumerate(column)}

@@ -34,7 +34,7 @@ def radii(lab: Laboratory) -> Verdict:
     scale, taus = setting.condition_one(5, 24, 8), (0.0, 20.0)
     runs = course(lab, 12, 5, scale, 3, taus), trained(12, 5, scale, 3, taus)
     rows = {leaf: [float(run.moved(leaf)[-1]) for run in runs] for leaf in ("KK", "QQ")}
-    same = agrees(*({leaf: row[k] for leaf, row in rows.items()} for k in (0, 1)), 1e-7)
+    same = agrees({leaf: row[0] for leaf, row in rows.items()}, {leaf: row[1] for leaf, row in rows.items()}, 1e-7)
     return same.adding(radii=rounded(rows, 4))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numerics.compare import fit_power_law
 from odesys.claims import combine
 from odesys.errors import IntegrationError
-from odesys.verdicts import Verdict, measured
+from odesys.verdicts import HOLDS, Verdict, measured
 
 from .. import setting
 from ..laboratory import Laboratory, shared
@@ -36,7 +36,8 @@ def scores_late(lab: Laboratory) -> Verdict:
             return sign * run.rate("KQ")[:, key, query] * unit / run.loss
 
         ranges[name] = (read, 0.3, 12)
-    return combine({"networks": between(lab, ranges), "signs": score_signs(lab), "irrelevant": _irrelevant_scores(lab)})
+    first = combine({"networks": between(lab, ranges), "signs": score_signs(lab)})
+    return combine({"networks and signs": first, "irrelevant": _irrelevant_scores(lab)}) if first.as_stated == HOLDS else first
 
 
 PARTNERS = ("A_sr1", "A_sr2_own", "A_sr2_other", "A_sr4")
@@ -47,7 +48,10 @@ def _irrelevant_scores(lab: Laboratory) -> Verdict:
     for n in (12, 24, 48):
         run = mean_field_run(lab, n, 5, MEAN, 60.0)
         end, known = dict(zip(run.names, run.end_state, strict=True)), trained_orbits(n, 5, MEAN, (0.0, 60.0))[0][1]
-        same[str(n)] = agrees(*({name: table[name] for name in (*PARTNERS, "A_ss_other", "A_cs", "G_s", "G_c")} for table in (end, known)))
+        read = (*PARTNERS, "A_ss_other", "A_cs", "G_s", "G_c")
+        same[str(n)] = agrees({name: end[name] for name in read}, {name: known[name] for name in read})
+        if same[str(n)].as_stated != HOLDS:
+            return same[str(n)]
         rows.append((n, max(abs(end[name]) for name in PARTNERS) / ((end["A_ss_other"] - end["A_cs"]) / 2)))
     if min(v for _, v in rows) <= 0:
         raise IntegrationError("the score of the target words does not grow")

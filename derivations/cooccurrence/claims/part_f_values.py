@@ -107,7 +107,7 @@ def _mean_inner(lab: Laboratory, m: int) -> tuple[float, float]:
             statement=r"|\dot G(\mu)|\le O(\tfrac1n\hat{\mathcal L}\sigma_1^2mm_1)+\dots,\ \text{integrated}\ \widetilde O(\tfrac1n+\dots),\ \mu\in\mathcal R",
             reading=f"upper bounds, the terms in dots left out. Rates: |dG/dtau| at most twice c loss / n, c the exact limit of n alpha / (loss tau) at this n. Integrated, the tilde being log(t): level 3 at L = 5, tau = 1000, "
                     f"n = 24 .. 7680: n |G| <= 30 ln(1 + tau) for all irrelevant words, 30 the limit of tau g on I_2 at n -> infinity, and at n = 7680 n |G| is within 1 percent of the integral of g along the limit. (As an exact "
-                    f"power, |G| ~ 1/n, it is reached only for n above 960, with -0.99; between 120 and 960 the exponent is -0.88, as n |G| grows towards its limit); {NETWORKS}; level 3 agrees to 1e-6 with "
+                    f"power, |G| ~ 1/n, it is reached only for n above 960, with -0.98; between 120 and 960 the exponent is -0.88, as n |G| grows towards its limit); {NETWORKS}; level 3 agrees to 1e-6 with "
                     f"logistic regression on bags of words")
 def irrelevant_late(lab: Laboratory) -> Verdict:
     """Rates along networks, and level 3 over n."""
