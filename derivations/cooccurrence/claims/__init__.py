@@ -2,18 +2,18 @@
 
 from . import (  # noqa: F401
     part_2_setting,
-    part_3_theorems,
     part_b_c_system,
     part_d_start,
-    part_e_end,
-    part_e_start,
-    part_e_terms,
-    part_f_algebra,
-    part_f_attention,
-    part_f_classes,
-    part_f_values,
+    part_e1_start,
+    part_e2_terms,
+    part_e3_end,
+    part_f1_algebra,
+    part_f2_classes,
+    part_f3_values,
+    part_f4_attention,
     part_g_h_tools,
     part_planar,
+    part_theorems,
 )
 from .book import ClaimBook, book
 from .harmless import explain

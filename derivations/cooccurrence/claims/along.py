@@ -14,7 +14,7 @@ import numpy as np
 
 from numerics.compare import PowerLaw, fit_power_law
 from odesys.claims import combine
-from odesys.verdicts import Verdict, measured
+from odesys.verdicts import HOLDS, Verdict, measured
 
 from ..laboratory import Laboratory
 from ..measure import OTHER_SEEDS, OTHER_WIDTH, T1, WIDTHS, L, N, Pair, phase_two_part, standard_pairs, sweep_pairs
@@ -83,6 +83,16 @@ def below(lab: Laboratory, ratio: Callable[[Course], np.ndarray | float], limit:
     largest = max(float(np.max(x)) for x in found)
     verdict = measured(largest < limit, {what: largest, "limit": limit})
     return same & verdict.with_constants(**{what: rounded(largest, 4), f"C of {what}": rounded(limit, 4)})
+
+
+def in_turn(parts: Mapping[str, Callable[[], Verdict]]) -> Verdict:
+    """Parts of a claim one after the other, up to the first that does not hold."""
+    seen: dict[str, Verdict] = {}
+    for name, check in parts.items():
+        seen[name] = check()
+        if seen[name].as_stated != HOLDS:
+            break
+    return combine(seen)
 
 
 def late(run: Course, column: np.ndarray) -> np.ndarray:

@@ -14,44 +14,52 @@ from odesys.graph import sym
 from odesys.verdicts import Verdict, measured
 
 from .. import setting
-from ..balancing import hard_margin
 from ..laboratory import Laboratory
 from ..measure import SCALE, T1, TAUS, L, N, other_standard, standard_pairs
 from ..phases import PhaseTwo, phase_two
 from ..trained import word_weights
 from ..trajectories import Course, class_sums, planar_run, values_along
-from .along import NETWORKS, OTHERS, agrees, between, late, twice, twice_others
+from .along import NETWORKS, OTHERS, agrees, between, in_turn, late, twice, twice_others
 from .book import book, rounded
 from .part_b_c_system import beta_rate
 
 REGRESSION = "limit runs agree to 1e-6 with logistic regression on the four bags of words of Definition 2.1, integrated by itself"
 
 
-def irrelevant_growth(lab: Laboratory) -> dict[int, float]:
-    """(L - k) alpha_c of the exact hard margin at n = 48, L = 4: what ln(tau) is multiplied with in the irrelevant part of class c."""
-    exact = hard_margin(lab.family(L).substitute({"n": N}))
-    return {c: float(abs(exact.direction[f"G_r{c}"])) * (L - len(setting.SPECIAL[c])) for c in (1, 2, 4)}
+def margin_constants(n: int = N, length: int = L) -> dict[str, Fraction]:
+    """Closed forms of Beyond.finite_n, I4 not at the margin: what multiplies ln(tau) in G(mu1) (``s``), in -G(mu3) (``c``)
+    and in |G| of an irrelevant word of I1 and I2 (``r1``, ``r2``), and the limit of loss times tau (``loss``).
+    """
+    a, b = Fraction(2 * (length - 3), n), Fraction(6 * (length - 2), n)
+    delta = 1 + 3 * a + 3 * b + a * b
+    first, second = (7 + b) / delta, (5 + a) / delta
+    return {"s": first - second, "c": 2 * second - first, "r1": 2 * first / n, "r2": 6 * second / n, "loss": first + 2 * second}
 
 
-def phase_two_constants(lab: Laboratory) -> PhaseTwo:
-    """Items (i) and (j) grow like log(tau): twice what the exact hard margin at this n gives at the last time."""
-    exact, last = hard_margin(lab.family(L).substitute({"n": N})), float(np.log(TAUS[-1]))
-    return PhaseTwo(signals=2 * last * float(abs(exact.direction["G_c"])) / float(np.log(SCALE.m)),
-                    irrelevant=2 * last * max(irrelevant_growth(lab).values()))
+def irrelevant_growth() -> dict[int, float]:
+    """(L - k) alpha_c at n = 48, L = 4: what multiplies ln(tau) in the irrelevant part of outputs on I1 and I2."""
+    exact = margin_constants()
+    return {c: float(exact[f"r{c}"]) * (L - len(setting.SPECIAL[c])) for c in (1, 2)}
 
 
-def phase_two_ratios(lab: Laboratory, run: Course) -> dict[str, np.ndarray]:
+def phase_two_constants() -> PhaseTwo:
+    """Items (i) and (j) grow like log(tau): twice what the hard margin at this n gives at the last time."""
+    last = float(np.log(TAUS[-1]))
+    return PhaseTwo(signals=2 * last * float(margin_constants()["c"]) / float(np.log(SCALE.m)), irrelevant=2 * last * max(irrelevant_growth().values()))
+
+
+def phase_two_ratios(run: Course) -> dict[str, np.ndarray]:
     """Used over allowed of each item of Definition F.1, along the times of phase 2."""
-    return {name: late(run, ratio) for name, ratio in phase_two(run, phase_two_constants(lab)).ratios.items()}
+    return {name: late(run, ratio) for name, ratio in phase_two(run, phase_two_constants()).ratios.items()}
 
 
 @book.claim("F.1", "Phase 2", kind="definition", uses=["E.27"],
             statement=r"[T_1,T_2]:\ \text{ten items: keys, softmax, }\beta,\ \text{gradient of}\ W,\ \text{softmax part, order of class sums, balance, margins},\ |G|,\ \text{irrelevant part}",
             reading=f"the predicate with constants 1, 1, 2, 1/10, 1/10, order, 2, 1/10 for (a) .. (h) holds at all times; (i) and (j) grow like log(tau), so their constants go with the "
-                    f"horizon: twice what the exact hard margin at this n gives at tau = 1000; {NETWORKS}")
+                    f"horizon: twice what the closed form of Beyond.finite_n gives at tau = 1000; {NETWORKS}")
 def phase_two_holds(lab: Laboratory) -> Verdict:
     """Largest ratio of each item over all runs."""
-    found, same = twice(standard_pairs(lab), lambda run: phase_two_ratios(lab, run))
+    found, same = twice(standard_pairs(lab), phase_two_ratios)
     worst = {name: max(float(row[name].max()) for row in found) for name in found[0]}
     return combine({"items": measured(max(worst.values()) <= 1, rounded(worst), used_over_allowed=rounded(worst, 3)), "as trained": same})
 
@@ -61,7 +69,7 @@ def phase_two_holds(lab: Laboratory) -> Verdict:
             reading=f"at the first recorded time after tau = {T1:g} every item is below 0.9 of what is allowed; {NETWORKS}")
 def phase_two_begins(lab: Laboratory) -> Verdict:
     """The predicate at T_1."""
-    found, same = twice(standard_pairs(lab), lambda run: {name: float(r[0]) for name, r in phase_two_ratios(lab, run).items()})
+    found, same = twice(standard_pairs(lab), lambda run: {name: float(r[0]) for name, r in phase_two_ratios(run).items()})
     worst = {name: max(row[name] for row in found) for name in found[0]}
     return combine({"items": measured(max(worst.values()) < 0.9, rounded(worst), at_T1=rounded(worst, 3)), "as trained": same})
 
@@ -98,6 +106,12 @@ def one_target_balance(lab: Laboratory) -> Verdict:
     """The ratio along networks and from an asymmetric start."""
     found, same = twice(standard_pairs(lab), lambda run: late(run, np.abs(run.S[2] - run.S[3]) / np.minimum(run.S[2], run.S[3])))
     worst, last = max(float(r.max()) for r in found), max(float(r[-1]) for r in found)
+    networks = same & measured(worst < 0.1 and last < 2e-3, {"worst": worst, "last": last})
+    return in_turn({"networks": lambda: networks, "limit": lambda: _balance_of_the_limit(lab)}).with_constants(C=rounded(worst, 4))
+
+
+def _balance_of_the_limit(lab: Laboratory) -> Verdict:
+    """S_2 / S_3 from an asymmetric start at n -> infinity."""
     system, taus = lab.large_n(), (1.0, 10.0, 100.0, 1000.0)
     start = {"G_s1": 0.3, "G_s2": -0.3, "G_c": 0.1}
     free = integrate(system, [start[n] for n in system.names], (0.0, 1000.0), rtol=1e-10, method="LSODA")
@@ -105,9 +119,8 @@ def one_target_balance(lab: Laboratory) -> Verdict:
     ratio = values_along(free, s[2] / s[3], taus)
     G = word_weights((0.3, -0.3, 0.1), taus)
     known = expit(G[:, 0] + G[:, 2]) / expit(G[:, 1] + G[:, 2])
-    fine = measured(bool(worst < 0.1 and last < 2e-3 and abs(ratio[-1] - 1) < 1e-3), {"worst": worst, "last": last, "S2/S3": ratio.tolist()},
-                    S2_over_S3=rounded(ratio, 5))
-    return combine({"balance": fine, "as trained": same, "limit": agrees(ratio, known, 1e-6, "regression")}).with_constants(C=rounded(worst, 4))
+    fine = measured(bool(abs(ratio[-1] - 1) < 1e-3), {"S2/S3": ratio.tolist()}, S2_over_S3=rounded(ratio, 5))
+    return fine & agrees(ratio, known, 1e-6, "regression")
 
 
 @book.claim("4.4", "One-target classes balance (short)", kind="order", same_as="F.5", uses=["F.5"],
@@ -131,7 +144,7 @@ def balancing(lab: Laboratory) -> Verdict:
         "to common": (lambda r: share(r, r.S[2] + r.S[3] + r.S[4] - r.S[1]), 0, 12),
         "to mu1": (lambda r: share(r, r.S[1] - r.S[2]), 0, 15), "to mu2": (lambda r: share(r, r.S[1] - r.S[3]), 0, 15),
         "dG1/dG2": (lambda r: r.G_rate[:, 0] / r.G_rate[:, 1], 0.8, 1.25), "R": (lambda r: r.R(), 1.1, 1.8)})
-    return combine({"networks": ranges, "root": _contraction(lab)})
+    return in_turn({"networks": lambda: ranges, "root": lambda: _contraction(lab)})
 
 
 def _contraction(lab: Laboratory) -> Verdict:
@@ -171,16 +184,16 @@ def balancing_again(lab: Laboratory) -> Verdict:
 
 @book.claim("F.7", "Sub-networks are comparable", kind="order", uses=["F.6", "E.27"],
             statement=r"\tfrac{G_1}{G_2},\ \tfrac{G_1}{-G_3},\ \tfrac{G_2}{-G_3}=\Theta(1)",
-            reading=f"networks: in (0.9, 1.1), (0.6, 1), (0.6, 1); the exact hard margin gives 2/3 at n -> infinity, and at this n the ratios at tau = 1000 are within 0.1 of its own; {NETWORKS}")
+            reading=f"networks: in (0.9, 1.1), (0.6, 1), (0.6, 1); the limit is 2/3 at n -> infinity, by Beyond.svm, and the ratios at tau = 1000 are within 0.1 of the closed form of Beyond.finite_n at this n; {NETWORKS}")
 def comparable(lab: Laboratory) -> Verdict:
     """Ratios along networks."""
-    exact, here = hard_margin(lab.planar()).direction, hard_margin(lab.family(L).substitute({"n": N})).direction
-    limit = float(here["G_s"] / -here["G_c"])
+    here = margin_constants()
+    limit = here["s"] / here["c"]
     ratios = {"G1/G2": (0, 1, 0.9, 1.1, 1), "G1/-G3": (0, 2, 0.6, 1.0, -1), "G2/-G3": (1, 2, 0.6, 1.0, -1)}
     ranges = between(lab, {name: (lambda r, i=i, j=j, s=s: s * r.G[:, i] / r.G[:, j], low, high) for name, (i, j, low, high, s) in ratios.items()})  # type: ignore[misc]
     ends = [float(-run.G[-1, k] / run.G[-1, 2]) for run, _ in standard_pairs(lab) for k in (0, 1)]
-    near = measured(all(abs(e - limit) < 0.1 for e in ends) and exact["x"] / exact["z"] == Fraction(2, 3), {"at 1000": rounded(ends), "limit": limit})
-    return combine({"ranges": ranges, "limit": near}).with_constants(limit_at_infinite_n=str(exact["x"] / exact["z"]), limit_at_this_n=rounded(limit, 4))
+    near = measured(all(abs(e - limit) < 0.1 for e in ends), {"at 1000": rounded(ends), "limit": str(limit)}, at_1000=rounded(ends, 4))
+    return combine({"ranges": ranges, "limit": near}).with_constants(limit_at_infinite_n="2/3", limit_at_this_n=str(limit))
 
 
 @book.claim("F.8", "The loss falls like 1/t", kind="order", uses=["F.6", "F.8-ratio"],
@@ -195,6 +208,12 @@ def loss_falls(lab: Laboratory) -> Verdict:
         spent = np.einsum("ka,ka->k", xi, run.G_rate) + np.einsum("kab,kab->k", D, run.rate("KQ"))
         return spent / run.loss**2
 
+    networks = between(lab, {"network": (speed, 0.05, 0.2)})
+    return in_turn({"networks": lambda: networks, "limit": lambda: _speed_of_the_limit(lab)})
+
+
+def _speed_of_the_limit(lab: Laboratory) -> Verdict:
+    """-dL/dtau / L^2 at n -> infinity."""
     limit, taus = planar_run(lab), np.geomspace(20, 1e6, 80)
     rhs = dict(zip(limit.system.names, limit.system.nodes, strict=True))
     loss = limit.system.observables["loss"]
@@ -202,7 +221,7 @@ def loss_falls(lab: Laboratory) -> Verdict:
     rate = -graph.add([s * r for s, r in zip(slopes, rhs.values(), strict=True)])
     found = values_along(limit, rate / loss**2, taus)
     inside = measured(bool(found.min() > 0.05 and found.max() < 1 / 17 + 1e-4), {"limit": rounded([found.min(), found.max()])}, limit=rounded([found.min(), found.max()], 5))
-    return combine({"networks": between(lab, {"network": (speed, 0.05, 0.2)}), "limit": inside & agrees(found, _regression_rates(taus)[0], 1e-6, "regression")})
+    return inside & agrees(found, _regression_rates(taus)[0], 1e-6, "regression")
 
 
 @book.claim("F.20", "Near-zero loss is reached in phase 2", kind="existence", uses=["F.1", "F.8"],
@@ -213,16 +232,21 @@ def small_loss(lab: Laboratory) -> Verdict:
 
     def read(run: Course) -> dict[str, np.ndarray | float]:
         reached = run.taus[run.loss <= 0.02]
-        ok = reached.size > 0 and all((r <= 1).all() for r in phase_two_ratios(lab, run).values())
+        ok = reached.size > 0 and all((r <= 1).all() for r in phase_two_ratios(run).values())
         return {"time": float(reached[0]) if ok else np.inf, "loss": run.loss}
 
     found, same = twice(standard_pairs(lab), read)
     times = [row["time"] for row in found]
+    networks = same & measured(max(times) < 1000, {"tau": times}, tau=rounded(times))
+    return in_turn({"networks": lambda: networks, "limit": lambda: _loss_of_the_limit(lab)})
+
+
+def _loss_of_the_limit(lab: Laboratory) -> Verdict:
+    """tau times loss at two losses at n -> infinity."""
     limit, grid = planar_run(lab), np.geomspace(1e3, 1e7, 400)
     loss = values_along(limit, limit.system.observables["loss"], grid)
     products = [float(e * np.exp(np.interp(-np.log(e), -np.log(loss), np.log(grid)))) for e in (1e-3, 1e-5)]
     G = word_weights((0.0, 0.0, 0.0), tuple(grid.tolist()))
     known = np.logaddexp(0, -2 * G[:, 0] - G[:, 2]) / 2 + np.logaddexp(0, G[:, 0] + G[:, 2]) / 3 + np.logaddexp(0, G[:, 2]) / 6
-    fine = max(times) < 1000 and all(abs(p / 17 - 1) < 0.01 for p in products)
-    return combine({"reached": measured(bool(fine), {"tau": times, "products": products}, tau=rounded(times), products=rounded(products)),
-                    "as trained": same, "limit": agrees(loss, known, 1e-6, "regression")})
+    near = measured(all(abs(p / 17 - 1) < 0.01 for p in products), {"products": products}, products=rounded(products))
+    return near & agrees(loss, known, 1e-6, "regression")

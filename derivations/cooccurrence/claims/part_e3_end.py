@@ -21,10 +21,10 @@ from ..laboratory import Laboratory
 from ..measure import SCALE, SEEDS, T1, L, N, standard_pairs
 from ..trained import word_weights
 from ..trajectories import Course, class_sums, values_along
-from .along import SWEEP, TWICE, agrees, below, has_exponent, law_json, twice
+from .along import SWEEP, TWICE, agrees, below, has_exponent, in_turn, law_json, twice
 from .book import book, rounded
-from .part_e_terms import phase_one_items, words_share
-from .part_f_algebra import opaque
+from .part_e2_terms import phase_one_items, words_share
+from .part_f1_algebra import opaque
 from .part_planar import trapped
 
 NETWORKS = f"n = {N}, L = {L}, m = 512, m1 = 16, c0 = 0.1, seeds 0, 1, tau up to {T1:g}; {TWICE}"
@@ -51,7 +51,8 @@ def half_way(lab: Laboratory) -> Verdict:
     found, same = twice(standard_pairs(lab), read)
     rows = {seed: (row["T"], row["speed"]) for seed, row in zip(SEEDS, found, strict=True)}
     fine = all(first < 20 and speed > 0.01 for first, speed in rows.values())
-    return combine({"limit": trapped(lab), "as trained": same, "networks": measured(fine, rounded(rows), T_half_and_speed=rounded(rows, 4))})
+    networks = same & measured(fine, rounded(rows), T_half_and_speed=rounded(rows, 4))
+    return in_turn({"networks": lambda: networks, "limit": lambda: trapped(lab)})
 
 
 @book.claim("4.3", "The half-way time (short)", kind="existence", same_as="E.19", uses=["E.19"],

@@ -116,10 +116,9 @@ def _coefficients(lab: Laboratory) -> dict[str, Node]:
     R^2 + R + c_2, of A_4 R + c_4, where R and the c_k come out of the derived rates.
     """
     system = lab.large_n()
-    rhs, sums, rates = _large_n(lab)
-    X = rhs["G_s1"]
-    R = -rhs["G_c"] / X
-    rate = (rates[2] + rates[3] + rates[4] + R * rates[2] - (1 + R) * rates[1]) / X
+    rhs, sums, _ = _large_n(lab)
+    R = -rhs["G_c"] / rhs["G_s1"]
+    rate = graph.add([s * rhs[n] for s, n in zip(graph.gradient(R, [sym(n) for n in system.names]), system.names, strict=True)])
     free = {graph.call("sigmoid", system.observables[f"margin_I{c}"]): sym(f"h{c}") for c in (1, 2, 3, 4)}
     for c in (1, 2, 3, 4):  # sigmoid(u) appears as 1 - sigmoid(-u) too
         free[graph.call("sigmoid", -system.observables[f"margin_I{c}"])] = sym(f"g{c}")

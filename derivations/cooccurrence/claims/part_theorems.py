@@ -18,7 +18,7 @@ from ..trained import trained, word_weights
 from ..trajectories import Course, new_course, planar_run, values_along
 from .along import NETWORKS, SWEEP, agrees, has_exponent, twice
 from .book import book, rounded
-from .part_f_algebra import value_signs
+from .part_f1_algebra import value_signs
 
 MONOTONE = {"A_21": ("KQ", 1, 0, 1), "A_12": ("KQ", 0, 1, 1), "A_31": ("KQ", 2, 0, -1), "A_32": ("KQ", 2, 1, -1),
             "V_12": ("VV", 0, 1, 1), "V_13": ("VV", 0, 2, -1), "V_23": ("VV", 1, 2, -1)}

@@ -15,9 +15,9 @@ from ..measure import SCALE, L, other_standard, standard_pairs
 from ..phases import PhaseTwo, phase_two
 from ..trained import trained_mean_field, trained_orbits
 from ..trajectories import Course, kernel_run, mean_field_run, values_along
-from .along import NETWORKS, agrees, between, late, twice
+from .along import NETWORKS, agrees, between, in_turn, late, twice
 from .book import book, rounded
-from .part_f_algebra import score_signs
+from .part_f1_algebra import score_signs
 
 MEAN = setting.condition_one(5, 1024, 16, 0.3)
 MEAN_FIELD = "mean-field numbers agree to 1e-6 with a network whose start has exactly the path values of infinite width, trained in weight space"
@@ -36,8 +36,7 @@ def scores_late(lab: Laboratory) -> Verdict:
             return sign * run.rate("KQ")[:, key, query] * unit / run.loss
 
         ranges[name] = (read, 0.3, 12)
-    first = combine({"networks": between(lab, ranges), "signs": score_signs(lab)})
-    return combine({"networks and signs": first, "irrelevant": _irrelevant_scores(lab)}) if first.as_stated == HOLDS else first
+    return in_turn({"networks": lambda: between(lab, ranges), "signs": lambda: score_signs(lab), "irrelevant": lambda: _irrelevant_scores(lab)})
 
 
 PARTNERS = ("A_sr1", "A_sr2_own", "A_sr2_other", "A_sr4")
