@@ -19,8 +19,10 @@ from derivations.cooccurrence.trained import (
     word_classes,
     word_weights,
 )
-from derivations.cooccurrence.trajectories import course, first_rates, kernel_run, mean_field_run, neuron_course
+from derivations.cooccurrence.trajectories import course, first_rates, mean_field_run, neuron_course
+from numerics.compare import fit_power_law
 from numerics.finite_width import flow_run, random_network
+from numerics.integrate import integrate
 from odesys.errors import IntegrationError
 
 TAUS = (0.0, 5.0, 40.0)
@@ -116,7 +118,8 @@ def test_infinite_width_as_a_network() -> None:
 
 
 def test_limits_are_a_regression_on_bags_of_words() -> None:
-    run = kernel_run(Laboratory(), 60, 5, 1e4)
+    system = Laboratory().family(5).substitute({"n": 60})
+    run = integrate(system, np.zeros(5), (0.0, 1e4), rtol=1e-10, atol=1e-13, method="LSODA")
     found = word_weights((0.0, 0.0, 0.0), (20.0, 1e4), 60.0, 5)
     assert found[0, :3] == pytest.approx([1.2498, 1.2498, -1.2957], abs=1e-4)
     names = ("G_s", "G_s", "G_c", "G_r1", "G_r2", "G_r2", "G_r4")
@@ -132,3 +135,26 @@ def test_gap() -> None:
     assert gap([1.0, 2.0], [1.0, 2.0]) == 0 and gap(2.2, 2.0) == pytest.approx(0.1)
     assert gap({"a": [0.0, 1.0], "b": 3.0}, {"a": [0.0, 1.0], "b": 2.0}) == pytest.approx(0.5)
     assert gap([0.5], [0.0]) == 0.5 and gap([np.nan], [1.0]) == gap([1.0], [np.inf]) == np.inf
+
+
+def test_width_exponents() -> None:
+    """Changes up to tau = 20 and the time of the margin 0.1 over widths: n = 12, L = 5, m1 = 16, c0 = 0.3, 4 seeds."""
+    taus = tuple(sorted({0.0, 20.0, *np.geomspace(3, 400, 160).tolist()}))
+    end = taus.index(20.0)
+    rows: dict[str, list[tuple[int, float]]] = {}
+    for m in (256, 512, 1024, 2048, 4096):
+        for seed in range(4):
+            run = trained(12, 5, setting.condition_one(5, m, 16, 0.3), seed, taus, True)
+            seen = {leaf: run.moved(leaf)[end] for leaf in ("WW", "VV", "KQ", "KK", "QQ")}
+            signal = run.tables["KQ"][:, 1, 0]
+            seen |= {"beta": abs(run.beta[end] - run.beta[0]), "A_21": abs(signal[end] - signal[0])}
+            late = run.taus[run.margins.min(axis=1) > 0.1]
+            assert late.size and late[0] > 3
+            seen["time"] = late[0] / run.scale.B
+            for name, value in seen.items():
+                rows.setdefault(name, []).append((m, float(value)))
+    laws = {name: fit_power_law([m for m, _ in row], [v for _, v in row]) for name, row in rows.items()}
+    known = {"WW": -1.0, "VV": -1.0, "KQ": -1.5, "KK": -2.0, "QQ": -2.0, "beta": -1.0, "A_21": -1.5, "time": -1.0}
+    for name, exponent in known.items():
+        law = laws[name]
+        assert law.low <= exponent <= law.high and law.high - law.low < 0.35, (name, law)
