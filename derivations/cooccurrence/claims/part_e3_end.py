@@ -149,7 +149,7 @@ def one_target_time(lab: Laboratory) -> Verdict:
     largest, times = max(row["largest"] for row in found), [row["time"] for row in found]
     printed = measured(largest >= 0.1, {"largest min F on I2 and I3 after T_1": largest})
     right = same & measured(max(times) < T1, {"tau": times}, tau=rounded(times))
-    return printed.correcting(r"T'=\min\{t:\min_{I_2\cup I_3}y_iF_i\ge C\}", right, "these outputs must be negative").with_constants(tau=rounded(times, 4))
+    return printed.correcting(r"T'=\min\{t:\min_{I_2\cup I_3}y_iF_i\ge C\}", right, "these outputs must be negative").with_constants(tau=rounded(times, 4)).adding(**same.details)
 
 
 @book.claim("E.21", "One-target classes stay close", kind="order", uses=["Beyond.planar"],

@@ -164,6 +164,7 @@ def irrelevant_part(lab: Laboratory) -> Verdict:
 
 
 @book.claim("F.8-display", "How the loss changes", kind="identity", uses=["Eq.2", "Eq.4"], expect="fails",
+            apart="an identity in the margins, whatever they are",
             statement=r"\partial_t\hat{\mathcal L}=\sum_{i=1}^n\ell'(y_iF_i)\,\partial_t(y_iF_i)",
             reading="the derivative of the derived loss along the margins, two samples, as an identity in the rates of the margins; corrected with 1/n")
 def loss_display(lab: Laboratory) -> Verdict:
