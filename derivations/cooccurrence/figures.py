@@ -129,8 +129,8 @@ def figure_1clean(folder: Path, progress: Progress) -> list[Path]:
         for k, (name, label) in enumerate((("T_0.5", r"$T_{0.5}$"), ("T_cls", r"$T_{cls}$"), ("T_1", r"$T_1$"))):
             tau = times[name]
             ax.axvline(tau, color="0.75", linewidth=0.8, linestyle="--")
-            place = (tau, 0.02 + 0.07 * (k % 2))
-            ax.annotate(label, place, xycoords=("data", "axes fraction"), fontsize=7, ha="right", rotation=90)
+            side = "right" if k == 0 else "left"  # T_0.5 and T_cls are close to each other
+            ax.annotate(label, (tau, 0.02), xycoords=("data", "axes fraction"), fontsize=8, ha=side)
         ax.legend(fontsize=8)
     title = f"n = 60, L = 5, m = {P1.m}, m1 = {P1.m1}, c0 = 0.1; dots: network (seed 5), lines: infinite width"
     fig.suptitle(title, fontsize=10)

@@ -1,10 +1,10 @@
 """The paper's systems behind one object, so that every check can also be run on systems broken on purpose.
 
 A laboratory notes what a check reads of it, in `reads`. Systems of finite width are made of the ``model``, the
-``samples of I1`` .. ``I4`` and the equations of path matrices (``equations of KQ``), so these are their parts; the
-limits of infinite width are parts by themselves (``level 3``, with level 4 and all n, and ``score rates``), compared
-by program with those of the paper at the smallest size, n = 6 and L = 4. All mutations keep the symmetries; where
-orders in m are wrong, the limits are refused, since they do not exist.
+``samples of I1`` .. ``I4`` and the equations of path matrices (``equations of KQ``), so these are their parts; which
+scalars occur (``closed sets``) and the limits of infinite width (``level 3``, with level 4 and all n, and ``score
+rates``) are parts by themselves, compared by program with those of the paper at the smallest size, n = 6 and L = 4.
+All mutations keep the symmetries; where orders in m are wrong, the limits are refused, since they do not exist.
 """
 
 from __future__ import annotations
@@ -110,6 +110,16 @@ class Laboratory(BaseLaboratory):
         self._all_of(setting.data(n, L), LEVEL_1)
         return _mean_field(self.mutation, n, L, swap)
 
+    def unit_rates(self, n: int, L: int) -> dict[str, Node]:
+        """Rates of G at the infinite-width start in units of B, exactly; of the equations only those of G are read."""
+        self._all_of(setting.data(n, L), ("aWV",))
+        return _unit_rates(self.mutation, n, L)
+
+    def closed_sets(self, n: int, L: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Names of the states of level 1 and of level 2: which scalars occur, not how they move."""
+        self.reads.add("closed sets")
+        return tuple(_flow(self.mutation, n, L).system.names), tuple(_symmetric(self.mutation, n, L, True).system.names)
+
     def kernel(self, n: int, L: int, swap: bool = True) -> System:
         """Level 3."""
         self.reads.add("level 3")
@@ -163,6 +173,8 @@ def _part(mutation: str, name: str) -> Any:
     if what == "equations":
         leaves, factor = BROKEN.get(mutation, ((), 1))
         return graph.as_node(factor if which in leaves else 1)
+    if name == "closed sets":
+        return tuple(_flow(mutation, *SMALLEST).system.names), tuple(_symmetric(mutation, *SMALLEST, True).system.names)
     try:
         if name == "level 3":
             system = _kernel(mutation, *SMALLEST, True)
@@ -227,6 +239,15 @@ def _symmetric(mutation: str, n: int, L: int, swap: bool) -> Quotient:
 @cache
 def _mean_field(mutation: str, n: int, L: int, swap: bool) -> System:
     return dynamics.mean_field_of(_symmetric(mutation, n, L, swap), n, L)
+
+
+@cache
+def _unit_rates(mutation: str, n: int, L: int) -> dict[str, Node]:
+    start = dynamics.unit_start(_symmetric(mutation, n, L, True))
+    system = _mean_field(mutation, n, L, True)
+    rows = {name: node for name, node in zip(system.names, system.nodes, strict=True) if name.startswith("G_")}
+    values = graph.substitute(list(rows.values()), {graph.sym(k): graph.num(v) for k, v in start.items()})
+    return dict(zip(rows, values, strict=True))
 
 
 @cache

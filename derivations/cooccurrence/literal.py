@@ -160,7 +160,7 @@ def _sum(terms: Any) -> Any:
     return sum(items)
 
 
-LEAVES = {"WV": "wv", "KQ": "score", "WW": "ww", "VV": "vv", "KK": "kk", "QQ": "qq"}
+LEAVES = {"WV": "wv", "aWV": "wv", "KQ": "score", "WW": "ww", "aWWa": "ww", "VV": "vv", "KK": "kk", "QQ": "qq"}
 
 
 def encoded(dataset: Distribution, flow: Flow) -> list[list[int]]:
@@ -168,10 +168,13 @@ def encoded(dataset: Distribution, flow: Flow) -> list[list[int]]:
     return [[flow.model.words.parse(token)[0] for token in sample.tokens] for sample in dataset.samples]
 
 
-def symbolic_tables(flow: Flow, signs: tuple[int, ...]) -> Tables:
-    """The variables of a level-0 flow as symbols, for exact comparison."""
+def symbolic_tables(flow: Flow, dataset: Distribution, signs: tuple[int, ...]) -> Tables:
+    """The variables of a level-0 flow as symbols, with the samples and labels of `dataset`, for exact comparison.
+
+    Of a level-1 flow only forces can be asked for: all neurons are one, with the sign +1.
+    """
     leaves = {LEAVES[leaf]: np.vectorize(sym, otypes=[object])(names) for leaf, names in flow.matrices.items()}
-    return Tables(encoded(flow.data, flow), [s.label for s in flow.data.samples], signs, **leaves,
+    return Tables(encoded(dataset, flow), [s.label for s in dataset.samples], signs, **leaves,
                   root_m=graph.sqrt(sym("m")), exp=graph.exp, g=lambda z: graph.call("sigmoid", -z))
 
 

@@ -15,6 +15,7 @@ from odesys.graph import Node, sym
 from . import setting
 from .laboratory import Laboratory, shared
 from .setting import Scales
+from .trained import trained
 from .trajectories import Course, class_sums, course, neuron_course
 
 N, L = 48, 4  # n / L = 12: large enough for I4 to be inactive, small enough for many runs
@@ -23,6 +24,10 @@ SEEDS = (0, 1)
 TAUS = (0.0, *np.geomspace(0.3, 1000.0, 56).tolist())
 T1 = 40.0  # where every run of the standard setting has min margin above 0.1; C_T1 is a free constant
 WIDTHS, SWEEP_SEEDS, SWEEP_END = (256, 512, 1024, 2048), (0, 1, 2), 20.0
+SWEEP_TAUS = (0.0, 5.0, SWEEP_END)
+OTHER_WIDTH, OTHER_SEEDS = 384, (10, 11, 12)  # networks that only set constants
+
+Pair = tuple[Course, Course]  # one network: by the derived flow, and trained in weight space
 
 
 def standard(lab: Laboratory, seed: int = 0, scale: Scales = SCALE) -> Course:
@@ -42,8 +47,30 @@ def sweep(lab: Laboratory) -> dict[tuple[int, int], Course]:
     for m in WIDTHS:
         for seed in SWEEP_SEEDS:
             scale = setting.condition_one(5, m, 16, 0.3)
-            runs[m, seed] = neuron_course(lab, 12, 5, scale, seed, (0.0, 5.0, SWEEP_END))
+            runs[m, seed] = neuron_course(lab, 12, 5, scale, seed, SWEEP_TAUS)
     return runs
+
+
+def standard_pairs(lab: Laboratory) -> list[Pair]:
+    """The standard networks, twice."""
+    return [(standard(lab, seed), trained(N, L, SCALE, seed, TAUS)) for seed in SEEDS]
+
+
+def sweep_pairs(lab: Laboratory) -> list[Pair]:
+    """The networks of the sweep, twice."""
+    return [(run, trained(12, 5, run.scale, seed, SWEEP_TAUS, True)) for (_, seed), run in sweep(lab).items()]
+
+
+def other_sweep() -> list[Course]:
+    """Networks of another width with other seeds, trained in weight space: constants of phase 1 are set on these."""
+    scale = setting.condition_one(5, OTHER_WIDTH, 16, 0.3)
+    return [trained(12, 5, scale, seed, SWEEP_TAUS, True) for seed in OTHER_SEEDS]
+
+
+def other_standard() -> list[Course]:
+    """The same for phase 2."""
+    scale = setting.condition_one(L, OTHER_WIDTH, 16, 0.1)
+    return [trained(N, L, scale, seed, TAUS) for seed in OTHER_SEEDS[:2]]
 
 
 def exponent(lab: Laboratory, value: Callable[[Course], float]) -> PowerLaw:
@@ -55,8 +82,8 @@ def exponent(lab: Laboratory, value: Callable[[Course], float]) -> PowerLaw:
 # ---- quadratures over the planar limit ---------------------------------------------------------------------------
 
 
-def quadratures(lab: Laboratory, L: int) -> System:
-    """The planar limit with integrals: of beta, of the value Gram matrix and of the scores, at leading order.
+def quadratures(lab: Laboratory, L: int, scores: bool) -> System:
+    """The planar limit with integrals at leading order: beta, the value Gram matrix and, if asked for, the scores.
 
     In units m1 / beta for ``beta``, 1 / beta for ``V_..`` and k0 / (sqrt(m) beta) for ``A_..``.
     """
@@ -70,16 +97,16 @@ def quadratures(lab: Laboratory, L: int) -> System:
     for a, b in ("ss", "sc", "cc"):
         extra[f"V_{a}{b}"] = G[a] * xi[b] + G[b] * xi[a]
     at = {sym("G_s"): x, sym("G_c"): -z, **{sym(f"G_r{c}"): graph.ZERO for c in (1, 2, 4)}}
-    rates = lab.score_rates(12, L)
-    for name in ("A_ss_other", "A_cs", "A_ss_same", "A_cc"):
+    rates = lab.score_rates(12, L) if scores else {}
+    for name in ("A_ss_other", "A_cs", "A_ss_same", "A_cc") if scores else ():
         extra[name] = graph.substitute([rates[name]], at)[0]
     return System.from_equations({**rhs, **extra})
 
 
 @shared
-def quadrature_run(lab: Laboratory, L: int) -> Trajectory:
+def quadrature_run(lab: Laboratory, L: int, scores: bool = False) -> Trajectory:
     """The quadratures from zero to tau = 1e12."""
-    system = quadratures(lab, L)
+    system = quadratures(lab, L, scores)
     return integrate(system, np.zeros(system.dimension), (0.0, 1e12), rtol=1e-11, atol=1e-12, method="LSODA")
 
 

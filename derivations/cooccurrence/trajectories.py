@@ -25,7 +25,7 @@ from . import setting
 from .laboratory import Laboratory, shared
 from .setting import CLASSES, Scales
 
-RTOL = 1e-8
+RTOL = 1e-11
 
 
 def network(flow: Flow, scale: Scales, seed: int | Sequence[int]) -> Network:
@@ -179,13 +179,29 @@ def new_course(lab: Laboratory, n: int, L: int, scale: Scales, seed: int, taus: 
 course = shared(new_course)
 
 
+def random_signs(scale: Scales, seed: int) -> np.ndarray:
+    """The signs a_j of a network followed neuron by neuron."""
+    return np.random.default_rng([seed, 1]).choice([-1, 1], size=scale.m1)
+
+
 @shared
 def neuron_course(lab: Laboratory, n: int, L: int, scale: Scales, seed: int, taus: tuple[float, ...]) -> Course:
     """The same neuron by neuron: a level-0 flow, with random signs a_j."""
-    signs = np.random.default_rng([seed, 1]).choice([-1, 1], size=scale.m1)
+    signs = random_signs(scale, seed)
     flow = _neuron_flow(lab, n, L, tuple(int(a) for a in signs))
     start = flow.initial_state(weights=network(flow, scale, [seed, scale.m]).images())
     return Course(flow, scale, np.array(taus), _states(flow, start, scale, taus), signs)
+
+
+def first_rates(lab: Laboratory, n: int, L: int, scale: Scales, seed: int) -> np.ndarray:
+    """d(w_j'W_V mu)/dt at the start of the network of `neuron_course`, (m1, d); only these equations are read."""
+    signs = tuple(int(a) for a in random_signs(scale, seed))
+    flow = lab.outputs_of(setting.data(n, L), setting.words_needed(n, L), signs)
+    lab.reads.add("equations of WV")
+    start = flow.initial_state(weights=network(flow, scale, [seed, scale.m]).images())
+    field = flow.system.compile({p: scale.parameters[p] for p in flow.system.parameters})
+    (segment,) = (s for s in flow.layout.segments if s.leaf == "WV")
+    return field(0.0, start)[segment.index]
 
 
 @shared

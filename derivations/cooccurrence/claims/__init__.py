@@ -4,11 +4,16 @@ from . import (  # noqa: F401
     part_2_setting,
     part_b_c_system,
     part_d_start,
-    part_e_phase_one,
-    part_f_algebra,
-    part_f_phase_two,
+    part_e1_start,
+    part_e2_terms,
+    part_e3_end,
+    part_f1_algebra,
+    part_f2_classes,
+    part_f3_values,
+    part_f4_attention,
     part_g_h_tools,
     part_planar,
+    part_theorems,
 )
 from .book import ClaimBook, book
 from .harmless import explain

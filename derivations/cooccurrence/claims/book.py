@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ TOY_READING = "two neurons with signs +, - and two samples that share two of the
 def toy_neurons(lab: Laboratory) -> tuple[Flow, literal.Tables]:
     """Level 0 on the toy data, and the paper's tables over the same symbols; equations are read with `lab.equations`."""
     flow = lab.outputs_of(TOY, TOY_WORDS, SIGNS)
-    return flow, literal.symbolic_tables(flow, SIGNS)
+    return flow, literal.symbolic_tables(flow, TOY, SIGNS)
 
 
 def toy_gram(lab: Laboratory) -> Flow:
@@ -42,6 +43,24 @@ def toy_gram(lab: Laboratory) -> Flow:
 def symbols_of(flow: Flow, leaf: str) -> np.ndarray:
     """The states of a path matrix as an array of symbols."""
     return np.vectorize(sym, otypes=[object])(flow.matrices[leaf])
+
+
+def printed_forces(tables: literal.Tables, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """xi_mu = (1/n) sum g y c_mu and D_{nu mu} = (1/(n sqrt m)) sum g y p (G_nu - mean G), over samples and positions."""
+    xi, D = np.full(d, graph.ZERO, dtype=object), np.full((d, d), graph.ZERO, dtype=object)
+    for gy, tokens, p in zip(tables.gy, tables.tokens, tables.p, strict=True):
+        for l, query in enumerate(tokens):
+            mean = graph.add([p[l][h] * tables.G(x) for h, x in enumerate(tokens)])
+            for h, key in enumerate(tokens):
+                xi[key] = xi[key] + gy * p[l][h] / tables.n
+                D[key, query] = D[key, query] + gy * p[l][h] * (tables.G(key) - mean) / (tables.n * tables.root_m)
+    return xi, D
+
+
+@cache
+def toy_forces(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
+    """xi and D of appendix B in the variables of a level-1 flow, with the samples and labels of the toy data."""
+    return printed_forces(literal.symbolic_tables(flow, TOY, (1,)), TOY_WORDS)
 
 
 def gram_forces(flow: Flow) -> tuple[np.ndarray, np.ndarray]:

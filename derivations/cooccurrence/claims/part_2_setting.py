@@ -15,9 +15,9 @@ from odesys.evidence import enumerate_all, equal
 from odesys.graph import sym
 from odesys.verdicts import Verdict, measured
 
-from .. import setting
+from .. import literal, setting
 from ..laboratory import Laboratory
-from .book import NUMBERS, START, TOY_READING, book, rounded, toy_gram, toy_neurons
+from .book import NUMBERS, START, TOY, TOY_READING, book, rounded, toy_gram, toy_neurons
 
 
 @book.claim("Def.2.1", "Data law", kind="definition", apart="the generator draws the law of the paper, whatever is trained on",
@@ -98,7 +98,7 @@ def model(lab: Laboratory) -> Verdict:
 
 @book.claim("Eq.2", "The loss", kind="definition", uses=["Eq.1"],
             statement=r"\hat{\mathcal L}=\tfrac1n\sum_i\log(1+e^{-y_iF_i}),\quad g=-\ell'",
-            reading=f"the derived loss is the mean of log(1 + exp(-y F)) over the toy samples and over all of (n, L) = (6, 4); -dl/du = 1/(1+e^u): {TOY_READING}")
+            reading=f"the derived loss is the mean of log(1 + exp(-y F)) over the toy samples, with y and F written out as in Eq. (1), and with the derived margins over all of (n, L) = (6, 4); -dl/du = 1/(1+e^u): {TOY_READING}")
 def loss(lab: Laboratory) -> Verdict:
     """The loss of the engine from its margins, for both data sets."""
     pairs = {}
@@ -107,6 +107,10 @@ def loss(lab: Laboratory) -> Verdict:
         margins = [seen[f"margin_{k + 1}"] for k in range(len(flow.data))]
         mean = graph.add([graph.call("softplus", -u) for u in margins]) / len(margins)
         pairs[f"{len(margins)} samples"] = (seen["loss"], mean)
+    toy = toy_gram(lab)
+    tables = literal.symbolic_tables(toy, TOY, (1,))
+    printed = [graph.call("softplus", -y * F) for y, F in zip(tables.labels, tables.outputs, strict=True)]
+    pairs["with Eq. (1)"] = (toy.system.observables["loss"], graph.add(printed) / len(printed))
     u = sym("u")
     slope = graph.gradient(graph.call("softplus", -u), [u])[0]
     return equal(pairs, positive=("m",)) & equal({"g": (-slope, 1 / (1 + graph.exp(u)))})

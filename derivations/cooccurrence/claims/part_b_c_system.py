@@ -8,16 +8,30 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import sympy as sp
+from sympy.matrices.exceptions import ShapeError
 
 from odesys import Distribution, Flow, Sample, graph
 from odesys.claims import combine
 from odesys.evidence import enumerate_all, identity
 from odesys.graph import ONE, ZERO, Node, sym
-from odesys.verdicts import Verdict
+from odesys.verdicts import HOLDS, Verdict
 
 from .. import literal, setting
 from ..laboratory import Laboratory
-from .book import SIGNS, TOY, TOY_READING, TOY_WORDS, book, gram_forces, symbols_of, toy_gram, toy_neurons
+from .book import (
+    SIGNS,
+    TOY,
+    TOY_READING,
+    TOY_WORDS,
+    book,
+    gram_forces,
+    printed_forces,
+    symbols_of,
+    toy_forces,
+    toy_gram,
+    toy_neurons,
+)
 
 MINI = Distribution([Sample(["mu1", "mu2"], +1, Fraction(1, 2)), Sample(["mu2", "mu3"], -1, Fraction(1, 2))])
 
@@ -36,7 +50,7 @@ def weight_gradients(lab: Laboratory) -> Verdict:
     mapping = {sym(name): node for leaf, names in flow.matrices.items() for name, node in zip(names.ravel(), values[leaf].ravel(), strict=True)}
     mapping[sym("m")] = graph.num(m)
     loss = graph.substitute([flow.system.observables["loss"]], mapping)[0]
-    tables = literal.Tables(literal.encoded(MINI, flow), [s.label for s in flow.data.samples], SIGNS, wv=values["WV"], score=values["KQ"],
+    tables = literal.Tables(literal.encoded(MINI, flow), [s.label for s in MINI.samples], SIGNS, wv=values["WV"], score=values["KQ"],
                             ww=values["WW"], vv=values["VV"], kk=values["KK"], qq=values["QQ"], root_m=graph.sqrt(graph.num(m)),
                             exp=graph.exp, g=lambda z: graph.call("sigmoid", -z))
     xi, D = printed_forces(tables, d)
@@ -47,18 +61,6 @@ def weight_gradients(lab: Laboratory) -> Verdict:
         slopes = graph.gradient(loss, list(table.ravel()))
         residuals |= {f"{name}{place}": s + p for place, s, p in zip(np.ndindex(table.shape), slopes, printed[name].ravel(), strict=True)}
     return identity(residuals)
-
-
-def printed_forces(tables: literal.Tables, d: int) -> tuple[np.ndarray, np.ndarray]:
-    """xi_mu = (1/n) sum g y c_mu and D_{nu mu} = (1/(n sqrt m)) sum g y p (G_nu - mean G), over samples and positions."""
-    xi, D = np.full(d, ZERO, dtype=object), np.full((d, d), ZERO, dtype=object)
-    for gy, tokens, p in zip(tables.gy, tables.tokens, tables.p, strict=True):
-        for l, query in enumerate(tokens):
-            mean = graph.add([p[l][h] * tables.G(x) for h, x in enumerate(tokens)])
-            for h, key in enumerate(tokens):
-                xi[key] = xi[key] + gy * p[l][h] / tables.n
-                D[key, query] = D[key, query] + gy * p[l][h] * (tables.G(key) - mean) / (tables.n * tables.root_m)
-    return xi, D
 
 
 def _appendix(lab: Laboratory, leaf: str, printed: Callable[[literal.Tables], Callable[[int, int], Any]], upper: bool = False) -> Verdict:
@@ -100,6 +102,29 @@ def correlations(lab: Laboratory) -> Verdict:
 def values(lab: Laboratory) -> Verdict:
     """Lemma C.3 entry by entry."""
     return _appendix(lab, "VV", lambda t: t.values, upper=True)
+
+
+@book.claim("C.3-transpose", "Shapes in C.3, F.11 and F.16", kind="identity", uses=["C.3"], expect="fails", apart="shapes of matrices, not the system",
+            statement=r"\nu W_V^\top W_V\mu,\quad\mu W_V^\top W_V\nu,\quad\mu W_K^\top W_Q\nu\ \text{are numbers}",
+            reading="words are columns, as in X = (x_1, ..., x_L) of Eq. (1), and W_V, W_K, W_Q have m rows and d columns: every product must be defined and have one entry; corrected with the first word transposed")
+def shapes(lab: Laboratory) -> Verdict:
+    """Products of matrix symbols of these shapes."""
+    m, d = sp.symbols("m d", integer=True, positive=True)
+    word, other = sp.MatrixSymbol("nu", d, 1), sp.MatrixSymbol("mu", d, 1)
+    V, K, Q = (sp.MatrixSymbol(name, m, d) for name in ("W_V", "W_K", "W_Q"))
+
+    def one_number(first: sp.MatrixExpr) -> Callable[[tuple[Any, Any]], bool | str]:
+        def check(pair: tuple[Any, Any]) -> bool | str:
+            try:
+                return bool((first * pair[0].T * pair[1] * other).shape == (1, 1))
+            except ShapeError as error:
+                return str(error)
+
+        return check
+
+    pairs = [(V, V), (K, Q)]
+    printed, right = (enumerate_all(pairs, one_number(first), "products") for first in (word, word.T))
+    return printed.correcting(r"\nu^\top W_V^\top W_V\mu,\ \mu^\top W_K^\top W_Q\nu", right, "a word on the left is a row")
 
 
 @book.claim("C.4", "Keys, queries and scores", kind="identity", uses=["B"],
@@ -159,11 +184,11 @@ def sub_network_printed(lab: Laboratory) -> Verdict:
 
 @book.claim("E.18", "Sub-network and its gradient flow", kind="identity", uses=["C.1"],
             statement=r"G(\mu)=\sum_ja_jw_j^\top W_V\mu,\quad\partial_tG=\beta\,\xi+m_1\Gamma\xi",
-            reading=f"the printed double sum on level 0, and the matrix form on level 1 with xi = -dL/dG; {TOY_READING}")
+            reading=f"the printed double sum on level 0, and the matrix form on level 1 with xi of appendix B; {TOY_READING}")
 def sub_network(lab: Laboratory) -> Verdict:
     """Level 0 against the double sum, level 1 against the matrix form."""
     flow = toy_gram(lab)
-    xi, _ = gram_forces(flow)
+    xi, _ = toy_forces(flow)
     rhs, G, V, beta = lab.equations(flow), flow.matrices["aWV"][0], symbols_of(flow, "VV"), symbols_of(flow, "aWWa")[0, 0]
     form = {name: rhs[name] - beta * xi[k] - sym("m1") * graph.add(V[k] * xi) for k, name in enumerate(G)}
     return combine({"level 0": _eq4(lab, 1), "level 1": identity(form, positive=("m", "m1"))})
@@ -179,8 +204,8 @@ def beta_rate(lab: Laboratory) -> Verdict:
     total = graph.add([a * b * rhs[names[j, k]] for (j, a), (k, b) in product(enumerate(SIGNS), repeat=2)])
     mean = graph.add([gy * F for gy, F in zip(t.gy, t.outputs, strict=True)]) / t.n
     gram = toy_gram(lab)
-    seen, weight = gram.system.observables, graph.num(Fraction(1, len(gram.data)))
-    own = graph.add([weight * graph.call("sigmoid", -seen[f"margin_{k + 1}"]) * seen[f"margin_{k + 1}"] for k in range(len(gram.data))])
+    one = literal.symbolic_tables(gram, TOY, (1,))
+    own = graph.add([gy * F for gy, F in zip(one.gy, one.outputs, strict=True)]) / one.n
     beta = gram.matrices["aWWa"][0, 0]
     return identity({"level 0": total - 2 * len(SIGNS) * mean, "level 1": lab.equations(gram)[beta] - 2 * sym("m1") * own}, positive=("m", "m1"))
 
@@ -189,7 +214,7 @@ def beta_rate(lab: Laboratory) -> Verdict:
 
 
 @book.claim("Beyond.sizes", "Sizes of the closed systems", kind="identity", beyond=True, uses=["C.1", "C.2", "C.3", "C.4"],
-            apart="breaking coefficients does not change which scalars occur",
+            apart="which scalars occur does not depend on their coefficients: the program compares the closed sets",
             statement=r"\dim=1+d+d^2+\tfrac32d(d+1);\quad113\ \text{orbits for}\ n\ge12,\ L\ge5",
             reading="(n, L) = (6,4), (12,5): the number of states; orbits for (12,5), (18,5), (24,5), (12,6), with the same names at L = 5")
 def sizes(lab: Laboratory) -> Verdict:
@@ -197,12 +222,12 @@ def sizes(lab: Laboratory) -> Verdict:
 
     def full(case: tuple[int, int]) -> bool:
         d = setting.words_needed(*case)
-        return lab.names(*case).system.dimension == 1 + d + d * d + 3 * d * (d + 1) // 2
+        return len(lab.closed_sets(*case)[0]) == 1 + d + d * d + 3 * d * (d + 1) // 2
 
     def orbits(case: tuple[int, int]) -> bool:
-        return lab.symmetric(*case).system.dimension == 113
+        return len(lab.closed_sets(*case)[1]) == 113
 
-    same = enumerate_all([18, 24], lambda n: lab.symmetric(n, 5).system.names == lab.symmetric(12, 5).system.names, "values of n")
+    same = enumerate_all([18, 24], lambda n: lab.closed_sets(n, 5)[1] == lab.closed_sets(12, 5)[1], "values of n")
     return combine({"states": enumerate_all([(6, 4), (12, 5)], full, "sizes"), "names": same,
                     "orbits": enumerate_all([(12, 5), (18, 5), (24, 5), (12, 6)], orbits, "sizes")})
 
@@ -242,7 +267,8 @@ def conserved(lab: Laboratory) -> Verdict:
     D = np.array([[sym(f"D_{i}{j}") for j in range(TOY_WORDS)] for i in range(TOY_WORDS)], dtype=object)
     form = _gram_form(flow, xi, D)
     lie = {name: _lie(rhs if name == "1'K1" else form, q) for name, q in quantities.items()}
-    return combine({"matrix form": gram_system(lab), "derivatives": identity(lie, positive=("m", "m1"))})
+    matrix = gram_system(lab)
+    return combine({"matrix form": matrix, "derivatives": identity(lie, positive=("m", "m1"))}) if matrix.as_stated == HOLDS else matrix
 
 
 def _gram_form(flow: Flow, xi: np.ndarray, D: np.ndarray) -> dict[str, Node]:
@@ -256,39 +282,47 @@ def _gram_form(flow: Flow, xi: np.ndarray, D: np.ndarray) -> dict[str, Node]:
 
 @book.claim("Beyond.level1", "The aggregated Gram system", kind="identity", beyond=True, uses=["C.1", "C.2", "C.3", "C.4"],
             statement=r"\dot\beta=2m_1\xi^\top G,\ \dot G=\beta\xi+m_1\Gamma\xi,\ \dot\Gamma=\xi G^\top+G\xi^\top,\ \dot A=\kappa\mathcal D+\mathcal D\rho,\ \dot\kappa=\mathcal DA^\top+A\mathcal D^\top,\ \dot\rho=\mathcal D^\top A+A^\top\mathcal D",
-            reading=f"every derived equation of level 1 equals the matrix form with xi = -dL/dG and D = -dL/dA; {TOY_READING}")
+            reading=f"every derived equation of level 1 equals the matrix form with xi and D of appendix B, which are -dL/dG and -dL/dA; {TOY_READING}")
 def gram_system(lab: Laboratory) -> Verdict:
-    """Entry by entry, with the forces from scalar derivatives of the loss."""
+    """Entry by entry; the forces also by scalar derivatives of the loss."""
     flow = toy_gram(lab)
-    rhs = lab.equations(flow)
-    form = _gram_form(flow, *gram_forces(flow))
-    return identity({name: rhs[name] - node for name, node in form.items()}, positive=("m", "m1"))
+    rhs, (xi, D) = lab.equations(flow), gram_forces(flow)
+    printed = toy_forces(flow)
+    slopes = {f"xi_{k}": x - y for k, (x, y) in enumerate(zip(xi, printed[0], strict=True))}
+    slopes |= {f"D_{k}": x - y for k, (x, y) in enumerate(zip(D.ravel(), printed[1].ravel(), strict=True))}
+    forces = identity(slopes, positive=("m",))
+    if forces.as_stated != HOLDS:  # nothing else can be right then
+        return forces
+    form = _gram_form(flow, xi, D)
+    return forces & identity({name: rhs[name] - node for name, node in form.items()}, positive=("m", "m1"))
 
 
 @book.claim("Beyond.shift", "The sum of all keys is conserved", kind="identity", beyond=True, uses=["B"],
-            apart="any softmax has it, whatever the labels and the speeds",
             statement=r"\mathbf 1^\top\mathcal D=0",
-            reading=f"every column of D = -dL/d(W_K' W_Q) sums to zero, since softmax does not see a shift; {TOY_READING}")
+            reading=f"D, read off the derived equation of the scores at unit keys and zero queries, is that of appendix B, and every column of it sums to zero, since softmax does not see a shift; {TOY_READING}")
 def shift(lab: Laboratory) -> Verdict:
     """Columns of D, read off the equation of the scores at unit keys and zero queries."""
     flow = toy_gram(lab)
     rhs, names = lab.equations(flow), flow.matrices["KQ"]
     unit = {node: ONE if i == j else ZERO for (i, j), node in np.ndenumerate(symbols_of(flow, "KK"))}
     unit |= {node: ZERO for node in symbols_of(flow, "QQ").ravel()}
-    columns = {}
+    _, D = toy_forces(flow)
+    residuals: dict[str, Node] = {}
     for j in range(TOY_WORDS):
-        columns[f"column {j + 1}"] = graph.add(graph.substitute([rhs[names[i, j]] for i in range(TOY_WORDS)], unit))
-    return identity(columns, positive=("m",))
+        column = graph.substitute([rhs[names[i, j]] for i in range(TOY_WORDS)], unit)
+        residuals |= {f"D_{i + 1}{j + 1}": node - D[i, j] for i, node in enumerate(column)}
+        residuals[f"column {j + 1}"] = graph.add(column)
+    return identity(residuals, positive=("m",))
 
 
 @book.claim("Beyond.dissipation", "Where the loss goes", kind="identity", beyond=True, uses=["B"],
             statement=r"-\partial_t\hat{\mathcal L}=\beta|\xi|^2+m_1\xi^\top\Gamma\xi+\mathrm{tr}\,\mathcal D\rho\mathcal D^\top+\mathrm{tr}\,\mathcal D^\top\kappa\mathcal D",
-            reading=f"the four terms are the shares of W_V, W, W_K, W_Q; the derived equations are put into dL/dt = -xi'dG - tr D'dA; {TOY_READING}")
+            reading=f"the four terms are the shares of W_V, W, W_K, W_Q; the derived equations are put into dL/dt = -xi'dG - tr D'dA with the forces of appendix B; {TOY_READING}")
 def dissipation(lab: Laboratory) -> Verdict:
     """The derivative of the loss along the derived flow, forces as symbols after the form is checked."""
     flow = toy_gram(lab)
     rhs = lab.equations(flow)
-    xi, D = gram_forces(flow)
+    xi, D = toy_forces(flow)
     beta, V = symbols_of(flow, "aWWa")[0, 0], symbols_of(flow, "VV")
     K, Q = symbols_of(flow, "KK"), symbols_of(flow, "QQ")
     spent = graph.add([x * rhs[name] for x, name in zip(xi, flow.matrices["aWV"][0], strict=True)])
@@ -316,17 +350,16 @@ def rigid(lab: Laboratory) -> Verdict:
 
 
 @book.claim("Beyond.descent", "Gradient descent is closed too", kind="identity", beyond=True, uses=["Beyond.level1"],
-            apart="the step map is derived from model and data, not from the flow's equations",
             statement=r"\beta^+=\beta+2\eta m_1\xi^\top G+\eta^2m_1^2\xi^\top\Gamma\xi,\ \dots,\ \rho^+=\rho+\eta(\mathcal D^\top A+A^\top\mathcal D)+\eta^2\mathcal D^\top\kappa\mathcal D",
-            reading=f"all six exact recursions of a simultaneous step eta on W, W_V, W_K, W_Q; {TOY_READING}")
+            reading=f"all six exact recursions of a simultaneous step eta on W, W_V, W_K, W_Q with the forces of appendix B; {TOY_READING}")
 def descent(lab: Laboratory) -> Verdict:
-    """The derived map against the six printed recursions of the sheet."""
+    """The derived map against the six recursions."""
     from odesys import gradient_descent
 
     flow = gradient_descent(lab.model(TOY_WORDS), lab.mutate(TOY), train=setting.TRAINED)
     rhs = dict(zip(flow.system.names, flow.system.nodes, strict=True))
     eta, m1 = sym("eta"), sym("m1")
-    xi, D = gram_forces(flow)
+    xi, D = toy_forces(flow)
     beta, G = symbols_of(flow, "aWWa")[0, 0], symbols_of(flow, "aWV")[0]
     V, A, K, Q = (symbols_of(flow, leaf) for leaf in ("VV", "KQ", "KK", "QQ"))
     form = {

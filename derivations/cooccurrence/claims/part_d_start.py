@@ -10,14 +10,15 @@ import flint
 import numpy as np
 
 from numerics.compare import fit_power_law
+from odesys import graph
 from odesys.claims import combine
-from odesys.evidence import enumerate_all, frequency_at_most
+from odesys.evidence import enumerate_all, frequency_at_most, identity
 from odesys.taylor import ball
 from odesys.verdicts import Verdict, measured
 
 from .. import setting
 from ..laboratory import Laboratory
-from .book import START, book
+from .book import SIGNS, START, TOY, book, symbols_of, toy_neurons
 
 DELTA = 0.1
 
@@ -172,6 +173,24 @@ def sub_network_start(lab: Laboratory) -> Verdict:
     spread = float(values.std())
     return combine({"bound": frequency_at_most(int(bad.sum()), trials, DELTA, seed=4),
                     "scale": measured(abs(spread - 1) < 0.05, {"standard deviation": spread}, standard_deviation=spread)})
+
+
+@book.claim("D.7-proof", "The sum over neurons", kind="identity", uses=["D.7", "Eq.1"], expect="fails",
+            statement=r"G(\mu)=\sum_{j=1}^{m_1}w_j^\top W_V\mu\sim N(0,\sigma_1^2\sigma_0^2mm_1)",
+            reading="G(mu) is what a token mu adds to the derived output where attention is uniform (all scores zero), signs +, -: the printed sum must be equal to it for every word; with a_j it is, and its law "
+                    "is the printed one either way, as a_j^2 = 1")
+def sum_over_neurons(lab: Laboratory) -> Verdict:
+    """Outputs at zero scores against sums with and without the signs."""
+    flow, _ = toy_neurons(lab)
+    neurons = symbols_of(flow, "WV")
+    zero = {node: graph.ZERO for node in symbols_of(flow, "KQ").ravel()}
+    plain, signed = {}, {}
+    for k, sample in enumerate(TOY.samples):
+        output = sample.label * graph.substitute([flow.system.observables[f"margin_{k + 1}"]], zero)[0]
+        tokens = [flow.model.words.parse(token)[0] for token in sample.tokens]
+        plain[f"sample {k + 1}"] = output - graph.add([neurons[j, x] for x in tokens for j in range(2)])
+        signed[f"sample {k + 1}"] = output - graph.add([a * neurons[j, x] for x in tokens for j, a in enumerate(SIGNS)])
+    return identity(plain).correcting(r"G(\mu)=\sum_ja_jw_j^\top W_V\mu", identity(signed), "the signs a_j are missing")
 
 
 @book.claim("D.8", "Outputs at the start", kind="probability", uses=["D.5"], apart=START,

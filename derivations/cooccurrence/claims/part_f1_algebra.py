@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import sympy as sp
 
 from odesys import graph
@@ -11,11 +9,11 @@ from odesys.claims import combine
 from odesys.evidence import identity
 from odesys.graph import Node, sym
 from odesys.sympy_bridge import from_sympy, to_sympy
-from odesys.verdicts import Evidence, Verdict, proved, refuted
+from odesys.verdicts import Verdict, proved, refuted
 
 from ..laboratory import Laboratory
 from ..trajectories import class_sums
-from .book import NUMBERS, book, gram_forces, symbols_of, toy_gram
+from .book import NUMBERS, book, symbols_of, toy_forces, toy_gram
 
 S1, S2, S3, S4 = (sym(f"S{c}") for c in (1, 2, 3, 4))
 POSITIVE = ("S1", "S2", "S3", "S4")
@@ -83,7 +81,7 @@ def _weights(lab: Laboratory) -> dict[int, Node]:
     return {c: -s * (1 - graph.call("sigmoid", -system.observables[f"margin_I{c}"])) for c, s in class_sums(system).items()}
 
 
-def _opaque(lab: Laboratory, nodes: list[Node]) -> list[Node]:
+def opaque(lab: Laboratory, nodes: list[Node]) -> list[Node]:
     """The same expressions with the four logistic factors as independent positive symbols."""
     system = lab.large_n()
     mapping = {}
@@ -108,31 +106,44 @@ def quadratic(lab: Laboratory) -> Verdict:
     rate = (rates[2] + rates[3] + rates[4] + R * rates[2] - (1 + R) * rates[1]) / X
     a, b, c = A[1] + A[2], A[3] + A[4] - r * A[1], -A[2] - r * A[3] - (1 + r) * A[1]
     quotient = {"R is -dG3/dG1": R * rhs["G_s1"] + rhs["G_c"], "quadratic": rate - a * R**2 - b * R - c}
-    return identity(dict(zip(quotient, _opaque(lab, list(quotient.values())), strict=True)), positive=("g1", "g2", "g3", "g4"))
+    return identity(dict(zip(quotient, opaque(lab, list(quotient.values())), strict=True)), positive=("g1", "g2", "g3", "g4"))
+
+
+def _coefficients(lab: Laboratory) -> dict[str, Node]:
+    """dR/dt of the symmetric limit as polynomial in R, coefficient of each A_c: what is left of it as the constant term.
+
+    A_c = -s_c h_c with h_c = 1 - g_c free; the coefficient of A_1 is R^2 - R + c_1, of A_2 and A_3 together
+    R^2 + R + c_2, of A_4 R + c_4, where R and the c_k come out of the derived rates.
+    """
+    system = lab.large_n()
+    rhs, sums, _ = _large_n(lab)
+    R = -rhs["G_c"] / rhs["G_s1"]
+    rate = graph.add([s * rhs[n] for s, n in zip(graph.gradient(R, [sym(n) for n in system.names]), system.names, strict=True)])
+    free = {graph.call("sigmoid", system.observables[f"margin_I{c}"]): sym(f"h{c}") for c in (1, 2, 3, 4)}
+    for c in (1, 2, 3, 4):  # sigmoid(u) appears as 1 - sigmoid(-u) too
+        free[graph.call("sigmoid", -system.observables[f"margin_I{c}"])] = sym(f"g{c}")
+    same = {sym("g3"): sym("g2"), sym("h3"): sym("h2")}
+    rate, R, *s = graph.substitute(graph.substitute([rate, R, *(sums[c] for c in (1, 2, 4))], free), same)
+    slope = graph.gradient(rate, [sym("h1"), sym("h2"), sym("h4")])
+    k1, k2, k4 = (-d / x for d, x in zip(slope, s, strict=True))
+    return {"1": k1 - R**2 + R, "2": k2 - R**2 - R, "4": k4 - R}
 
 
 @book.claim("F.6-proof", "The last coefficient of the quadratic", kind="identity", uses=["Eq.16"], expect="fails",
-            apart="the algebra of class sums: the speeds and labels of the system cancel in c/a",
             statement=r"\tfrac ca=(1\pm O(\varepsilon))\cdot2,\quad\sum g_i\min\tfrac1{1+e^{y_iF_i}}\le-\sum g'(y_iF_i)\le\sum g_i\max\tfrac1{1+e^{y_iF_i}}",
-            reading="c/a at r = 1, A_2 = A_3 (where the deviations vanish), taken with its sign: the root sqrt(b^2/4a^2 - c/a) would be complex with +2; and the "
-                    "weight of g in -g', which is 1 - g, not g, at the margin u = 1")
+            reading="r = 1, A_2 = A_3 (where the deviations vanish), c/a taken with its sign (the root sqrt(b^2/4a^2 - c/a) would be complex with +2): with the constant terms of dR/dt read off the derived "
+                    "limit, c = +2 a must be an identity; and the weight of g in -g', which is 1 - g, not g")
 def last_coefficient(lab: Laboratory) -> Verdict:
-    """c/a on the symmetric limit, and -g'/g at one margin."""
-    A = _weights(lab)
-    same = {sym("g3"): sym("g2")}
-    ratio_numerator = -2 * A[1] - A[2] - A[3]
-    plus, minus = (ratio_numerator - s * 2 * (A[1] + A[2]) for s in (1, -1))
-    first, second = (graph.substitute(_opaque(lab, [node]), same)[0] for node in (plus, minus))
+    """c/a on the symmetric limit from the derived dR/dt, and -g'/g."""
+    c, A1, A2 = _coefficients(lab), sym("A1"), sym("A2")
+    constant = c["1"] * A1 + c["2"] * A2 + c["4"] * sym("A4")
     u = sym("u")
     logistic = graph.call("sigmoid", -u)
     weight = -graph.gradient(logistic, [u])[0] / logistic
-    right = identity({"c/a + 2": second, "weight": weight - graph.call("sigmoid", u)}, positive=("g1", "g2", "g4"))
-    at = {sym(name): graph.num(Fraction(1, 4)) for name in ("g1", "g2", "g4")}
-    value = graph.substitute([first], at)[0]
-    if value is graph.ZERO:
-        return proved()
-    return refuted({"g1 = g2 = g3": "1/4", "c - 2 a": str(value.args[0])}, Evidence.PROOF).correcting(
-        r"\tfrac ca=-2\ \text{at}\ r=1,\ A_2=A_3;\quad-g'=g\cdot\tfrac1{1+e^{-y_iF_i}}", right, "a bar of an absolute value and a sign in an exponent are missing")
+    positive = ("g1", "g2", "g4", "h1", "h2", "h4")
+    printed = identity({"c - 2 a": constant - 2 * (A1 + A2), "weight": weight - logistic}, positive=positive)
+    right = identity({"c + 2 a": constant + 2 * (A1 + A2), "weight": weight - graph.call("sigmoid", u)}, positive=positive)
+    return printed.correcting(r"\tfrac ca=-2\ \text{at}\ r=1,\ A_2=A_3;\quad-g'=g\cdot\tfrac1{1+e^{-y_iF_i}}", right, "a bar of an absolute value and a sign in an exponent are missing")
 
 
 @book.claim("F.6-root", "Where the root of the quadratic lies", kind="inequality", uses=["Eq.16"], apart=NUMBERS,
@@ -206,7 +217,7 @@ def _value_signs(lab: Laboratory, wanted: dict[tuple[int, int], int]) -> Verdict
     """Signs of the derived equations of the value Gram matrix where G and xi have the signs of phase 2."""
     flow = toy_gram(lab)
     rhs, names = lab.equations(flow), flow.matrices["VV"]
-    xi, _ = gram_forces(flow)
+    xi, _ = toy_forces(flow)
     G = symbols_of(flow, "aWV")[0]
     residuals = {f"{i + 1}{j + 1}": rhs[names[i, j]] - G[i] * xi[j] - G[j] * xi[i] for i, j in wanted}
     found = {}
@@ -221,7 +232,7 @@ def _value_signs(lab: Laboratory, wanted: dict[tuple[int, int], int]) -> Verdict
 
 @book.claim("F.13", "Signs of the value Gram matrix", kind="inequality", uses=["C.3", "F.7"],
             statement=r"\dot\Gamma_{12},\dot\Gamma_{11},\dot\Gamma_{22}>0,\ \dot\Gamma_{13},\dot\Gamma_{23}<0",
-            reading="the derived equation is dGamma_ab = G_a xi_b + G_b xi_a; with G_1, G_2 > 0 > G_3 and xi_1, xi_2 > 0 > xi_3, which F.6 and F.7 give, every term has the "
+            reading="the derived equation is dGamma_ab = G_a xi_b + G_b xi_a with xi of appendix B; with G_1, G_2 > 0 > G_3 and xi_1, xi_2 > 0 > xi_3, which F.6 and F.7 give, every term has the "
                     "printed sign; also dGamma_33 > 0")
 def value_signs(lab: Laboratory) -> Verdict:
     """Six signs from the signs of the factors."""
