@@ -1,0 +1,12 @@
+"""Claims of the sign-descent paper, a file per part of the paper; importing this package fills the book."""
+
+from . import part_c_probability, part_c_anticoncentration  # noqa: F401
+from .book import ClaimBook, book
+
+
+def get_book() -> ClaimBook:
+    """The filled claim book."""
+    return book
+
+
+__all__ = ["book", "get_book"]

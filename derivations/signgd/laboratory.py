@@ -1,0 +1,139 @@
+"""The paper's systems behind one object, so that every check can also be run on systems broken on purpose.
+
+A laboratory notes what a check reads of it, in `reads`: the ``model`` (output and loss of the toy network), the
+``arguments`` of its sign step per weight, the ``reduced`` arguments of the inner products, and the ``start`` (the law of the
+inner products at time 0). With `changes` it compares a part with the paper's own.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from odesys import graph
+from odesys.graph import Node, num
+from odesys.laboratory import BaseLaboratory
+
+from . import toy
+from .toy import LABELS, Model, Toy
+
+MUTATIONS = {
+    # model and loss: everything is derived from them
+    "output": "the output counts with a minus",
+    "temperature": "logits count half in the softmax",
+    "loss": "exponential instead of logistic loss",
+    "shared": "both samples of the toy have the same support",
+    # optimiser
+    "ascent": "weights move up the gradient",
+    "queries": "queries move backwards",
+    "keys": "keys stand still",
+    "values": "only the rows of W_{V,+1} are trained",
+    "signals": "weights on the signal coordinate move twice as fast",
+    "frozen": "derivatives of the softmax are taken at zero logits",
+    # start
+    "start": "queries and keys start twice as large",
+}
+MODELS: dict[str, Model] = {
+    "output": Model(output=-1), "temperature": Model(temperature=num(Fraction(1, 2))), "loss": Model(exponential=True),
+    "shared": Model(shared=True), "ascent": Model(descent=-1), "queries": Model(query=-1), "keys": Model(key=0),
+    "values": Model(negative_rows=0), "frozen": Model(frozen_softmax=True),
+}
+
+
+class Laboratory(BaseLaboratory):
+    """Toy network, sign arguments, start and runs, possibly mutated."""
+
+    mutations = MUTATIONS
+
+    def part(self, name: str) -> Any:
+        """A part in a form that can be compared; None if there is nothing to compare."""
+        return _part(self.mutation, name)
+
+    def network(self) -> Toy:
+        """The toy network: attention, heads, output and loss as expressions of the weights."""
+        self.reads.add("model")
+        return toy.toy(_model(self.mutation))
+
+    def steps(self) -> tuple[Toy, dict[str, Node], dict[str, Node]]:
+        """The toy, for every weight the argument of its sign step, and the length of the step over eta."""
+        self.reads.add("steps")
+        made = toy.toy(_model(self.mutation))
+        return made, _arguments(self.mutation), _lengths(self.mutation)
+
+    def arguments(self, opaque: bool = False) -> dict[str, Node]:
+        """Sign arguments of the reduced state; supports are disjoint here whatever the mutation."""
+        self.reads.add("reduced")
+        return _reduced(self.mutation, opaque)
+
+    def variances(self) -> dict[str, Fraction]:
+        """Variance of the inner products at the start over sigma_0^2 |.|_2^2, for m_v = 2 rows; derived from the toy."""
+        self.reads.add("start")
+        return _variances(self.mutation)
+
+
+def _model(mutation: str) -> Model:
+    return MODELS.get(mutation, Model())
+
+
+def _disjoint(mutation: str) -> Model:
+    return Model() if mutation == "shared" else _model(mutation)
+
+
+@cache
+def _arguments(mutation: str) -> dict[str, Node]:
+    return toy.toy(_model(mutation)).arguments()
+
+
+def _lengths(mutation: str) -> dict[str, Node]:
+    """Step of each weight over eta: 1, but 2 on the signal coordinate where that is broken."""
+    fast = num(2 if mutation == "signals" else 1)
+    return {name: fast if name.endswith("_0") else num(1) for name in _arguments("")}
+
+
+@cache
+def _reduced(mutation: str, opaque: bool) -> dict[str, Node]:
+    return toy.reduced_arguments(_disjoint(mutation), opaque)
+
+
+@cache
+def _variances(mutation: str) -> dict[str, Fraction]:
+    """Sum of squared coefficients of an inner product in the weights, over the squared length of what it meets."""
+    made = toy.toy(_disjoint(mutation))
+    x = made.xi[0]
+    rows = {kind: made.weights[kind] for kind in "QKPN"}
+    difference = [graph.add([r[c] for r in rows["P"]]) / len(rows["P"]) - graph.add([r[c] for r in rows["N"]]) / len(rows["N"])
+                  for c in range(toy.SIZE)]
+    forms = {"q": (rows["Q"][0], "Q"), "k": (rows["K"][0], "K"), "row": (rows["P"][0], "P"), "v": (difference, "")}
+    out: dict[str, Fraction] = {}
+    for name, (w, _) in forms.items():
+        for what, vector in (("mu", made.mu), ("xi", x)):
+            slopes = graph.gradient(toy.dot(w, vector), list(made.all_weights().values()))
+            square = graph.add([s * s for s in slopes]) / toy.dot(vector, vector)
+            value = _number(square) * (4 if mutation == "start" and name in ("q", "k") else 1)
+            out[f"{name}_{what}"] = value
+    return out
+
+
+def _number(node: Node) -> Fraction:
+    """The value of a constant expression: evaluated at two exact points that agree."""
+    points = [{name: Fraction(k + j, 3) for j, name in enumerate(sorted(graph.symbols([node])), 1)} for k in (1, 2)]
+    first, second = (graph.evaluate([node], point, {})[0] for point in points)
+    if first != second:
+        raise ValueError(f"{node!r} is not a constant: {first} and {second}")
+    return Fraction(first)
+
+
+@cache
+def _part(mutation: str, part: str) -> Any:
+    """A part in a form that can be compared: equal expressions are the same object."""
+    if part == "model":
+        made = toy.toy(_model(mutation))
+        return [made.loss(), *(made.output(i) for i in range(len(LABELS))), made.logit(0, 0, 0)]
+    if part == "steps":
+        return _arguments(mutation), _lengths(mutation)
+    if part == "reduced":
+        return _reduced(mutation, False)
+    if part == "start":
+        return _variances(mutation)
+    return None
