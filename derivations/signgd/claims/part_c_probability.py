@@ -11,7 +11,6 @@ from typing import Any
 import flint
 import numpy as np
 
-from odesys.claims import combine
 from odesys.evidence import enumerate_all, frequency_at_most
 from odesys.graph import sym
 from odesys.positivity import always_positive

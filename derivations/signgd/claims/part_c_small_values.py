@@ -213,7 +213,7 @@ def undecided_pairs(lab: Laboratory) -> Verdict:
     start = recursion.draw(case, 3)
     X, Y = start.state.q[:, 0] + start.state.q_mu, start.state.k_mu - start.state.k[:, 0]
     ratio, count = (5 - 1) / (5 + 1), case.m_k
-    share, law = float(np.mean((ratio * X < Y) & (Y < X / ratio))), float(np.arctan(1 / 5) / np.pi)
+    share, law = float(np.mean((ratio * X < Y) & (X / ratio > Y))), float(np.arctan(1 / 5) / np.pi)
     gap = abs(share - law) / np.sqrt(law * (1 - law) / count)
     if gap > 5:
         return refuted({"share": share, "law": law, "standard errors": float(gap)}, Evidence.MEASUREMENT)
@@ -250,7 +250,7 @@ def all_pairs(lab: Laboratory) -> Verdict:
         q, k = (std[f"{c}_xi"] * length * rng.standard_normal((trials, m, n)) for c in "qk")
         X = q + std["q_mu"] * rng.standard_normal((trials, m, 1))
         Y = std["k_mu"] * rng.standard_normal((trials, m, 1)) - k
-        return int(((ratio * X < Y) & (Y < X / ratio)).any(axis=(1, 2)).sum())
+        return int(((ratio * X < Y) & (X / ratio > Y)).any(axis=(1, 2)).sum())
 
     printed = frequency_at_most(failures((Lambda - 1) / (Lambda + 1)), trials, n / Lambda, seed=14)
     large = 400.0
