@@ -13,6 +13,7 @@ driver vanishes because a weight underflows.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -26,6 +27,7 @@ from odesys.paper import Progress, silent
 from .data import Data
 from .setting import Case
 
+Advance = Callable[["State", "Start", float], "State"]
 LARGEST_SAMPLE = 10**6  # coordinates that are drawn one by one; above, norms come from their joint normal law
 
 
@@ -276,12 +278,16 @@ def from_states(start: Start, times: Any, states: list[State], eta: float) -> Ru
     return Run(start, np.asarray(times, dtype=float), eta=eta, **columns)
 
 
-def descend(start: Start, eta: float, steps: int, record: int = 1, progress: Progress = silent) -> Run:
-    """Sign descent on the reduced variables: `steps` steps of size eta, every `record`-th kept, and the last."""
+def descend(start: Start, eta: float, steps: int, record: int = 1, progress: Progress = silent,
+            advance: Advance | None = None) -> Run:
+    """Sign descent on the reduced variables: `steps` steps of size eta, every `record`-th kept, and the last.
+
+    `advance` (state, start, eta) is the step, by default `step`.
+    """
     check_steps(eta, steps, record)
-    state, times, kept = start.state, [0], [start.state]
+    state, times, kept, move = start.state, [0], [start.state], advance or step
     for number in range(1, steps + 1):
-        state = step(state, start, eta)
+        state = move(state, start, eta)
         if number % record == 0 or number == steps:
             times.append(number)
             kept.append(state)
@@ -300,12 +306,13 @@ def check_steps(eta: float, steps: int, record: int) -> None:
 
 
 def geometric(start: Start, end: float, fraction: float = 3e-3, first: float | None = None,
-              records: int = 400, progress: Progress = silent) -> Run:
+              records: int = 400, progress: Progress = silent, advance: Advance | None = None) -> Run:
     r"""The sign flow over many decades of :math:`\theta`, by steps :math:`d\theta = \max(d_0, \epsilon\theta)`.
 
     Euler is exact between switches. A growing step would hold a pair (q_i, k_i) near its saddle for ever, so the saddle
     is passed exactly inside a step: where A and B have opposite signs and the smaller one reaches zero first, the other
-    one turns round there. `first` is d_0, by default a two-hundredth of the paper's T_1.
+    one turns round there. `first` is d_0, by default a two-hundredth of the paper's T_1; `advance` is the step, by
+    default `saddle_step`.
     """
     if not 0 < end < np.inf or not 0 < fraction < 1:
         raise ParameterError(f"the flow needs a positive end and a fraction between 0 and 1, not {end:g} and "
@@ -317,7 +324,7 @@ def geometric(start: Start, end: float, fraction: float = 3e-3, first: float | N
     growth = (end / least) ** (1 / records)
     while theta < end:
         width = min(max(least, fraction * theta), end - theta)
-        state = _saddle_step(state, start, width)
+        state = (advance or saddle_step)(state, start, width)
         theta += width
         if theta >= keep or theta >= end:
             times.append(theta)
@@ -327,7 +334,7 @@ def geometric(start: Start, end: float, fraction: float = 3e-3, first: float | N
     return from_states(start, times, kept, 1.0)
 
 
-def _saddle_step(state: State, start: Start, width: float) -> State:
+def saddle_step(state: State, start: Start, width: float) -> State:
     """An Euler step of the flow with the pairs' saddles passed exactly, see `geometric`."""
     found = drivers(state)
     new, reach = step(state, start, width, found), start.l1 * width
