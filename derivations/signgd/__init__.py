@@ -29,7 +29,7 @@ from odesys.paper import FigureSpec, Paper, later
 
 from .setting import PARAMETERS
 
-SYSTEMS = ("recursion", "flow", "raw", "saddle")
+SYSTEMS = ("full", "flow", "raw", "saddle")
 FIGURES = {
     "1": "setting (a): values, alignment, votes, flips and attention, with the mean field",
     "2": "SignGD, Adam and GD: query and key noise, training loss",

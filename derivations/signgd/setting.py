@@ -41,6 +41,8 @@ PARAMETERS = (
     Parameter("steps", 1200, "number of steps", int, low=1),
     Parameter("tests", 500, "fresh samples for the test loss", int, low=2),
     Parameter("seed", 0, "of data and start", int, low=0),
+    Parameter("written", 2, "samples and neurons that derive writes out; equations have one form for all numbers", int,
+              low=1, high=3),
 )
 
 
