@@ -1,21 +1,24 @@
 """The paper's systems behind one object, so that every check can also be run on systems broken on purpose.
 
 A laboratory notes what a check reads of it, in `reads`: the ``model`` (output and loss of the toy network), the
-``arguments`` of its sign step per weight, the ``reduced`` arguments of the inner products, and the ``start`` (the law of the
-inner products at time 0). With `changes` it compares a part with the paper's own.
+arguments of its sign ``steps`` per weight, the ``reduced`` arguments of the inner products, the ``start`` (the law of the
+inner products at time 0), and ``run`` of the recursion in some regime. With `changes` it compares a part with the paper's.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from odesys import graph
 from odesys.graph import Node, num
 from odesys.laboratory import BaseLaboratory
 
-from . import toy
+from . import records, toy
+from .records import Record, Rules
+from .recursion import Start
+from .setting import Case, regime
 from .toy import LABELS, Model, Toy
 
 MUTATIONS = {
@@ -39,6 +42,21 @@ MODELS: dict[str, Model] = {
     "shared": Model(shared=True), "ascent": Model(descent=-1), "queries": Model(query=-1), "keys": Model(key=0),
     "values": Model(negative_rows=0), "frozen": Model(frozen_softmax=True),
 }
+
+
+RULES: dict[str, Rules] = {
+    "output": Rules(output=-1), "temperature": Rules(temperature=0.5), "ascent": Rules(descent=-1),
+    "queries": Rules(query=-1), "keys": Rules(key=0), "values": Rules(values=0.5), "signals": Rules(signals=2.0),
+    "frozen": Rules(frozen=True), "start": Rules(start=2.0),
+}
+#: regimes of the runs: sizes, seed, end in units of the flip time T_f
+ALONE = Case(n=1, s=4 * 10**6, d=4 * 10**6 + 1, m_k=64, m_v=4096, sigma_p=1.0, sigma_0=0.02 / 3 / (4e6 * 8))
+WIDE = Case(n=3, s=4 * 10**6, d=12 * 10**6 + 1, m_k=1024, m_v=10**6, sigma_p=1.0, sigma_0=0.02 / 3 / (4e6 * 32))
+REGIMES: dict[str, tuple[Case, int, float, float]] = {
+    "R1": (regime("R1"), 0, 60.0, 3e-3), "R2": (regime("R2"), 0, 12.0, 3e-3), "alone": (ALONE, 0, 2.0, 2e-3),
+    "wide": (WIDE, 0, 7.0, 8e-3),
+}
+STEPS = {"a": (Case(n=20, s=80, d=2000, m_k=100, m_v=20, sigma_0=0.1 / 2000**0.5), 0, 1e-4, 1200)}
 
 
 class Laboratory(BaseLaboratory):
@@ -72,6 +90,17 @@ class Laboratory(BaseLaboratory):
         return _variances(self.mutation)
 
 
+    def record(self, name: str) -> Record:
+        """A watched run: the sign flow in the regime R1, R2, ..., or sign descent at the published sizes (``a``)."""
+        self.reads.add("run")
+        return _record(self.mutation, name)
+
+    def starts(self, case: Case, seed: int | tuple[int, ...]) -> Start:
+        """A start of a case."""
+        self.reads.add("start")
+        return records.draw(case, seed, RULES.get(self.mutation, Rules()))
+
+
 def _model(mutation: str) -> Model:
     return MODELS.get(mutation, Model())
 
@@ -94,6 +123,16 @@ def _lengths(mutation: str) -> dict[str, Node]:
 @cache
 def _reduced(mutation: str, opaque: bool) -> dict[str, Node]:
     return toy.reduced_arguments(_disjoint(mutation), opaque)
+
+
+@lru_cache(maxsize=6)
+def _record(mutation: str, name: str) -> Record:
+    rules = RULES.get(mutation, Rules())
+    if name in STEPS:
+        case, seed, eta, steps = STEPS[name]
+        return records.descent(case, seed, eta, steps, rules)
+    case, seed, end, fraction = REGIMES[name]
+    return records.flow(case, seed, end * case.flip_time(), rules, fraction=fraction)
 
 
 @cache
@@ -136,4 +175,6 @@ def _part(mutation: str, part: str) -> Any:
         return _reduced(mutation, False)
     if part == "start":
         return _variances(mutation)
+    if part == "run":
+        return RULES.get(mutation, Rules())
     return None
