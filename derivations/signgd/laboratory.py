@@ -52,9 +52,10 @@ RULES: dict[str, Rules] = {
 #: regimes of the runs: sizes, seed, end in units of the flip time T_f
 ALONE = Case(n=1, s=4 * 10**6, d=4 * 10**6 + 1, m_k=64, m_v=4096, sigma_p=1.0, sigma_0=0.02 / 3 / (4e6 * 8))
 WIDE = Case(n=3, s=4 * 10**6, d=12 * 10**6 + 1, m_k=1024, m_v=10**6, sigma_p=1.0, sigma_0=0.02 / 3 / (4e6 * 32))
+SPARSE = Case(n=11, s=10**16, d=11 * 10**16 + 1, m_k=32, m_v=10**8, sigma_p=1.0, sigma_0=1e-3 / (1e16 * 32**0.5))
 REGIMES: dict[str, tuple[Case, int, float, float]] = {
     "R1": (regime("R1"), 0, 60.0, 3e-3), "R2": (regime("R2"), 0, 12.0, 3e-3), "alone": (ALONE, 0, 2.0, 2e-3),
-    "wide": (WIDE, 0, 7.0, 8e-3),
+    "wide": (WIDE, 0, 7.0, 8e-3), "R3": (SPARSE, 0, 0.006, 6e-3),
 }
 STEPS = {"a": (Case(n=20, s=80, d=2000, m_k=100, m_v=20, sigma_0=0.1 / 2000**0.5), 0, 1e-4, 1200)}
 

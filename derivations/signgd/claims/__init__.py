@@ -1,6 +1,6 @@
 """Claims of the sign-descent paper, a file per part of the paper; importing this package fills the book."""
 
-from . import part_c_probability, part_c_small_values, part_d_gradients, part_d_recursion  # noqa: F401
+from . import part_c_probability, part_c_small_values, part_d_gradients, part_d_recursion, part_e_stages  # noqa: F401
 from .book import ClaimBook, book
 
 
