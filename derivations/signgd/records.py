@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import log, pi, sqrt
+from math import log, sqrt
 
 import numpy as np
 
@@ -19,9 +19,11 @@ from odesys.errors import IntegrationError
 from . import recursion
 from .recursion import Run, Start, State
 from .setting import Case
+from .stages import FormalTimes, formal_times, votes
 
 PAIRS, SIGNALS = ("q", "k"), ("q_mu", "k_mu")
 MOST_EVENTS = 400_000
+C3 = 2.0  # the unnamed constant of T_4
 
 
 @dataclass(frozen=True)
@@ -174,25 +176,35 @@ class Record:
         return 1 / (self.case.Lambda * self.case.mu * sqrt(self.case.m_k))
 
     # ---- the paper's times, in theta
+    @cached_property
+    def formal(self) -> FormalTimes:
+        """T_1 to T_4 and T_attn by their definitions, with C_3 = 2; bounds (34) and (38)."""
+        return formal_times(self.start, 1.0, C3)
+
     @property
     def T1(self) -> float:
         """4 beta_xi m_v^-1/2 / (sigma_p s)."""
-        return 4 * self.start.beta_xi / sqrt(self.case.m_v) / self.case.strength
+        return self.formal.T1
 
     @property
     def T2_prime(self) -> float:
         """sqrt2 beta_xi / (sigma_p s)."""
-        return sqrt(2) * self.start.beta_xi / self.case.strength
+        return self.formal.T2_prime
 
     @property
     def T2(self) -> float:
         """50 n T_2'."""
-        return 50 * self.case.n * self.T2_prime
+        return self.formal.T2
 
     @property
     def T3(self) -> float:
         """3 beta_mu / |mu|."""
-        return 3 * self.start.beta_mu / self.case.mu
+        return self.formal.T3
+
+    @property
+    def T4(self) -> float:
+        """C_3 log(C_3 sigma_p s / |mu|) / (sqrt(m_k) sigma_p s)."""
+        return self.formal.T4
 
     @cached_property
     def T4_minus(self) -> float:
@@ -212,14 +224,6 @@ class Record:
             raise IntegrationError("condition (42) never holds for all pairs", time=self.T4_minus)
         return float(late[good[0], 0])
 
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """The printed bounds (34) and (38) of T_4^-."""
-        x = self.case.strength / self.case.mu
-        unit = 1 / (sqrt(self.case.m_k) * self.case.strength)
-        low = sqrt(0.99 * pi / 2 * max(0.0, log(x / (3 * sqrt(2) * self.case.n))))
-        return low * unit, sqrt(1.01 * pi / 2 * log(x)) * unit
-
     def directions(self, name: str, theta: float) -> np.ndarray:
         """Directions (signs of the moves) of a family of variables at a time."""
         out = self.first[name].copy()
@@ -231,7 +235,7 @@ class Record:
 
     def vote(self, theta: float) -> np.ndarray:
         """sgn sum_i q_si at a time, (m_k,)."""
-        return np.asarray(np.sign(self.run.at(theta).q.sum(axis=1)))
+        return votes(self.run, theta)
 
     def aligned(self, theta: float) -> np.ndarray:
         """Pairs whose query noise has the sign of the query signal, (m_k, n)."""
