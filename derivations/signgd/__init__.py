@@ -46,6 +46,7 @@ FIGURES = {
     "alignment": "signs of query and key noise at the start and after stage II (table 2)",
     "laws": "flip times over m_k and attention times over sigma_p s, with fitted exponents",
     "trap": "the two-step cycle: pairs that finite steps hold at their saddle, against the law",
+    "overlap": "overlapping supports: network against reduced recursion over d",
     "proof": "the proof graph, coloured by verdict",
 }
 

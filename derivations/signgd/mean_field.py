@@ -3,8 +3,8 @@ r"""Mean field of the last stages: every quantity a closed function of :math:`\t
 With start values neglected, a sample with a fraction p of neurons whose vote agrees with its own sign has, in the gauge
 where the vote is +, aligned pairs :math:`q = k = \tau/\sqrt{m_k}`, unaligned ones :math:`q = -x/\sqrt{m_k}`,
 :math:`k = -u/\sqrt{m_k}`, and signals :math:`q_\mu = -k_\mu = \tau/(\Lambda\sqrt{m_k})`. All have slope +-1 in tau, so
-x and u are piecewise linear: they rise until the driver of the pair changes sign. The logits Z, Y and the two drivers are
-read off the derived system with one neuron (`closed_form`), the flips are where drivers vanish.
+x and u are piecewise linear: they rise until the driver of the pair changes sign. The logits Z, Y and the two drivers
+are read off the derived system with one neuron (`closed_form`), the flips are where drivers vanish.
 """
 
 from __future__ import annotations

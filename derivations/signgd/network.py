@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
 from odesys.errors import IntegrationError, ParameterError
 from odesys.paper import Progress, silent
@@ -209,12 +208,12 @@ class Training:
 
 
 def train(data: Data, weights: Weights, optimiser: Optimiser, steps: int, record: int = 10, tests: Data | None = None,
-          watch: Callable[[Weights, Weights, list[np.ndarray]], Mapping[str, float]] | None = None,
+          watch: Callable[[Weights, Weights, list[np.ndarray]], Mapping[str, Any]] | None = None,
           progress: Progress = silent, seed: int | tuple[int, ...] = 0) -> Training:
     """Full-batch training; the projections on mu and y_i xi_i are recorded every `record` steps and at the end.
 
-    `watch` gets (weights, gradient, changes) at recorded steps and gives further numbers to keep; `tests` are samples
-    for a test loss at the same steps.
+    `watch` gets (weights, gradient, changes) on the coordinates `data.active` at recorded steps and gives numbers or
+    arrays to keep; `tests` are samples for a test loss at the same steps.
     """
     check_steps(optimiser.eta, steps, record)
     active = data.active
@@ -299,18 +298,3 @@ test.__test__ = False  # type: ignore[attr-defined]
 def loss(weights: Weights, x: np.ndarray, y: np.ndarray) -> float:
     """Training loss of weights on patches."""
     return float(np.logaddexp(0.0, -y * forward(weights, x).f).mean())
-
-
-def attention_entropy(weights: Weights, x: np.ndarray) -> np.ndarray:
-    """Mean over samples of the entropy of each attention row, (L,)."""
-    found = forward(weights, x)
-    return np.asarray(-(found.attention * found.log_attention).sum(axis=2).mean(axis=0))
-
-
-def signal_attention(found: Forward, signals: int = 1) -> np.ndarray:
-    """Attention of every row on the signal patches together, (n, L)."""
-    return np.asarray(expit(_logit(found.log_attention, signals)))
-
-
-def _logit(logs: np.ndarray, signals: int) -> np.ndarray:
-    return np.logaddexp.reduce(logs[:, :, :signals], axis=2) - np.logaddexp.reduce(logs[:, :, signals:], axis=2)

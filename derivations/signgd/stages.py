@@ -188,8 +188,9 @@ def stages(run: Run) -> Stages:
     """The stages of a run.
 
     T1 last crossing of v_i and v_mu; T2_sgn first record with 99 percent of pairs aligned; T2 first record
-    after it at which the median neuron has |sum_i q|, |sum_i k| >= 2 n |signal| (Lemma 4.3(3) with present signals); T3 first record with all signals opposite, q_mu k_mu < 0; T4_minus last record with (29) and (30) since T3
-    (nan if they fail at T3 already), T4_plus first one with (42); T4 the absorbing cone.
+    after it at which the median neuron has |sum_i q|, |sum_i k| >= 2 n |signal| (Lemma 4.3(3) with present signals); T3
+    first record with all signals opposite, q_mu k_mu < 0; T4_minus last record with (29) and (30) since T3 (nan if they
+    fail at T3 already), T4_plus first one with (42); T4 the absorbing cone.
     """
     start, eta = run.start, run.eta
     formal = formal_times(start, eta)
