@@ -85,18 +85,27 @@ def sign_step(gradient: np.ndarray, left: Columns, right: Columns,
               sign: Callable[[Node], Node] = sign_node) -> np.ndarray:
     """The change of all inner products over -eta, as nodes (left vectors, right vectors); see the module."""
     U, V = (np.array(side.directions, dtype=object) for side in (left, right))
-    signs = np.empty((U.shape[1], V.shape[1]), dtype=object)
-    for c in range(U.shape[1]):
-        for d in range(V.shape[1]):
-            terms = [num(U[l, c] * V[j, d]) * gradient[l, j] for l in range(len(U)) for j in range(len(V))
-                     if U[l, c] and V[j, d]]
-            signs[c, d] = left.masses[c] * right.masses[d] * sign(graph.add(terms))
+    signs = np.frompyfunc(sign, 1, 1)(_by_direction(gradient, U, V)) * _masses(left, right)
     out = np.empty((len(U), len(V)), dtype=object)
     for l in range(len(U)):
         for j in range(len(V)):
             out[l, j] = graph.add([num(U[l, c] * V[j, d]) * signs[c, d] for c in range(U.shape[1])
                                    for d in range(V.shape[1]) if U[l, c] and V[j, d]] or [ZERO])
     return out
+
+
+def _by_direction(gradient: np.ndarray, U: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """U' G V as nodes: the gradient of an entry over its positive scale."""
+    out = np.empty((U.shape[1], V.shape[1]), dtype=object)
+    for c in range(U.shape[1]):
+        for d in range(V.shape[1]):
+            out[c, d] = graph.add([num(U[l, c] * V[j, d]) * gradient[l, j] for l in range(len(U))
+                                   for j in range(len(V)) if U[l, c] and V[j, d]])
+    return out
+
+
+def _masses(left: Columns, right: Columns) -> np.ndarray:
+    return np.array([[a * b for b in right.masses] for a in left.masses], dtype=object)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +120,15 @@ class SignDescent:
     left: Mapping[str, Columns]
     right: Columns
     observables: Mapping[str, Node]
+
+    def gradient_norm(self) -> Node:
+        """The L1 norm of the gradient by all weights: minus the rate of the loss along the flow."""
+        terms = list[Node]()
+        for leaf, gradient in self.gradients.items():
+            U, V = (np.array(side.directions, dtype=object) for side in (self.left[leaf], self.right))
+            sizes = np.frompyfunc(graph.absolute, 1, 1)(_by_direction(gradient, U, V))
+            terms += list((sizes * _masses(self.left[leaf], self.right)).ravel())
+        return graph.add(terms)
 
     def system(self, sign: Callable[[Node], Node] = sign_node, kind: str = "map",
                observables: Mapping[str, Node] | None = None) -> System:

@@ -2,8 +2,8 @@ r"""Finite width against infinite width: the noise logit at three flip times, sa
 
 At infinite m_k the aligned fraction of a sample is fixed by the norms of the noise, and its logit
 :math:`z_{22} - z_{21}` at 3 T_f is the mean field's. With m_k neurons the fraction fluctuates by
-:math:`m_k^{-1/2}`, and so does the logit. The start is scaled with the width, :math:`\sigma_0\sigma_p s\sqrt{m_k}` fixed, as Condition 3.1 asks;
-supports are disjoint.
+:math:`m_k^{-1/2}`, and so does the logit. The start is scaled with the width,
+:math:`\sigma_0\sigma_p s\sqrt{m_k}` fixed, as Condition 3.1 asks; supports are disjoint.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -81,10 +82,10 @@ def figure_1(folder: Path, progress: Progress = silent) -> list[Path]:
     pictures.noise_panel(axes[0, 2], run, 0, 40, "(c) neuron 0 to step 40: stages II and III", reference=112)
     pictures.noise_panel(axes[1, 0], run, 0, 900, "(d) neuron 0 to step 900: stage IV", signals=False, reference=112)
     found = stages.stages(run)
-    for name, text in (("key_flip", "key flip"), ("query_flip", "query flip")):
+    for name, text, height in (("key_flip", "key flip", 0.09), ("query_flip", "query flip", 0.02)):
         time = getattr(found.flips, name)
         axes[1, 0].axvline(time, color="0.5", linewidth=0.8)
-        axes[1, 0].text(time + 6, 0.03, f"{text} {time:.0f}", fontsize=8, transform=axes[1, 0].get_xaxis_transform())
+        axes[1, 0].text(time + 6, height, f"{text} {time:.0f}", fontsize=8, transform=axes[1, 0].get_xaxis_transform())
     pictures.attention_panel(axes[1, 1], run, 900, "(e) attention on the signal patch")
     _loss_with_theory(axes[1, 2], run)
     shared = setting_a("signgd").data.shared.mean()
@@ -157,7 +158,7 @@ def figure_19(folder: Path, progress: Progress = silent) -> list[Path]:
     fig, ax = figure(1, 1, (13, 5.2))
     bounds = [1e-15, formal["T1"], formal["T2"], formal["T3"], found.events["T4"], 30 * case.flip_time()]
     names = ("I: values", "II: signs align", "III: votes", "IV: flips", "all aligned")
-    for k, (low, high) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+    for k, (low, high) in enumerate(pairwise(bounds)):
         ax.axvspan(low, high, color=f"C{k}", alpha=0.13, linewidth=0)
         ax.text(math.sqrt(low * high), 1.03, names[k], ha="center", fontsize=9, transform=ax.get_xaxis_transform())
     measured = {**found.events, **{n: getattr(found.flips, n)
@@ -176,7 +177,7 @@ def figure_19(folder: Path, progress: Progress = silent) -> list[Path]:
     ax.plot([], [], "o", color="k", label="measured events")
     ax.plot([], [], "^", color="C3", label="formal times of the paper ($C_3 = 4$)")
     ax.set(xscale="log", xlim=(1e-15, 3e-5), ylim=(-1.6, len(rows) + 0.8), xlabel=r"$\theta = \eta t$", yticks=[])
-    ax.legend(loc="lower left", fontsize=8)
+    ax.legend(loc="upper right", fontsize=8)
     return save(fig, folder, "19")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,12 @@ def figure_laws(folder: Path, progress: Progress = silent) -> list[Path]:
     return save(fig, folder, "laws")
 
 
+def after_stage_one(start: recursion.Start) -> recursion.Start:
+    """The same start with all v_i above v_mu: pairs are driven to their saddle from the first step on."""
+    state = replace(start.state, v_mu=0.0, v=np.abs(start.state.v) + 1e-12)
+    return replace(start, state=state)
+
+
 def trap_rows(grains: tuple[float, ...] = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8), seeds: int = 3) -> list[dict[str, float]]:
     """Trapped part of the pairs that start with opposite signs, counted in recursions, with its law."""
     rows = []
@@ -42,7 +49,7 @@ def trap_rows(grains: tuple[float, ...] = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8), seed
         case = Case(n=20, s=2000, d=40_001, m_k=100, m_v=10**6, sigma_p=2.0, sigma_0=1e-6)
         eta = grain * case.sigma_0 / math.sqrt(2 * case.s / math.pi)
         for seed in range(seeds):
-            start = recursion.draw(case, seed)
+            start = after_stage_one(recursion.draw(case, seed))
             steps = math.ceil(4.5 / grain) + 20
             run = recursion.descend(start, eta, steps)
             opposite, same = flow.count_crossings(start.state, start, eta)
@@ -61,5 +68,8 @@ def figure_trap(folder: Path, progress: Progress = silent) -> list[Path]:
     ax.loglog(h[order], np.array([row["law"] for row in rows])[order], "k-", label="same step: sum of squares")
     ax.loglog(h[order], h[order] / math.sqrt(math.pi), "k:", label=r"$h/\sqrt{\pi}$")
     ax.set(xlabel=r"$h = \eta\|\xi\|_1/(\sigma_0\|\xi\|_2)$", ylabel="part of pairs with opposite signs")
+    ticks = sorted(set(h))
+    ax.set_xticks(ticks, [f"{x:g}" for x in ticks])
+    ax.minorticks_off()
     ax.legend(fontsize=8)
     return save(fig, folder, "trap")
