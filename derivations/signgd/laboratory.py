@@ -53,10 +53,26 @@ RULES: dict[str, Rules] = {
 ALONE = Case(n=1, s=4 * 10**6, d=4 * 10**6 + 1, m_k=64, m_v=4096, sigma_p=1.0, sigma_0=0.02 / 3 / (4e6 * 8))
 WIDE = Case(n=3, s=4 * 10**6, d=12 * 10**6 + 1, m_k=1024, m_v=10**6, sigma_p=1.0, sigma_0=0.02 / 3 / (4e6 * 32))
 SPARSE = Case(n=11, s=10**16, d=11 * 10**16 + 1, m_k=32, m_v=10**8, sigma_p=1.0, sigma_0=1e-3 / (1e16 * 32**0.5))
+def end_case(strength: float, m_k: int = 16) -> Case:
+    """Five samples with sigma_p s = strength, for times up to the attention time."""
+    s = round(strength)
+    return Case(n=5, s=s, d=5 * s + 1, m_k=m_k, m_v=10**6, sigma_p=1.0, sigma_0=1e-3 / (s * m_k**0.5))
+
+
+def _attention_end(case: Case) -> float:
+    """Four times the mean field's theta at which s_11 = 1/10, in units of T_f."""
+    return 4 * (case.Lambda * 2.2) ** 0.5 / (case.Lambda * case.m_k**0.5) / case.flip_time()
+
+
 REGIMES: dict[str, tuple[Case, int, float, float]] = {
     "R1": (regime("R1"), 0, 60.0, 3e-3), "R2": (regime("R2"), 0, 12.0, 3e-3), "alone": (ALONE, 0, 2.0, 2e-3),
     "wide": (WIDE, 0, 7.0, 8e-3), "R3": (SPARSE, 0, 0.006, 6e-3),
 }
+for _name, _case in (("attn 1e4", end_case(1e4)), ("attn 1e5", end_case(1e5)), ("attn 1e6", end_case(1e6)), ("attn wide", end_case(1e5, 64))):
+    REGIMES[_name] = _case, 0, _attention_end(_case), 5e-3
+for _factor in (0.5, 5.0, 100.0):
+    _case = Case(n=5, s=10**8, d=5 * 10**8 + 1, m_k=16, m_v=16, sigma_p=1.0, sigma_0=_factor * 1e-12 * 4)
+    REGIMES[f"scale {_factor:g}"] = _case, 0, 4.6 / 1e8 * 1.1 / _case.flip_time(), 8e-3
 STEPS = {"a": (Case(n=20, s=80, d=2000, m_k=100, m_v=20, sigma_0=0.1 / 2000**0.5), 0, 1e-4, 1200)}
 
 

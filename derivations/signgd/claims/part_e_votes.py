@@ -19,8 +19,13 @@ from ..laboratory import Laboratory
 from ..mean_field import MeanField
 from ..records import Record
 from .book import FLOW, NUMBERS, at_most, ball, book, rounded, short
-from .measure import between, on_both, window
-from .part_e_stages import RUNS, predicted
+from .measure import (
+    RUNS,
+    between,
+    on_both,
+    predicted,
+    window,
+)
 
 PROBABILITIES = [Fraction(k, 20) for k in range(1, 20)]
 
