@@ -1,8 +1,9 @@
 """The paper's systems behind one object, so that every check can also be run on systems broken on purpose.
 
 A laboratory notes what a check reads of it, in `reads`: the ``model`` (output and loss of the toy network), the
-arguments of its sign ``steps`` per weight, the ``reduced`` arguments of the inner products, the ``start`` (the law of the
-inner products at time 0), and ``run`` of the recursion in some regime. With `changes` it compares a part with the paper's.
+arguments of its sign ``steps`` per weight, the ``reduced`` arguments of the inner products, the ``start`` (the law of
+the inner products at time 0), and a ``run`` of the recursion in some regime. With `changes` it compares a part with the
+paper's.
 """
 
 from __future__ import annotations
@@ -68,7 +69,8 @@ REGIMES: dict[str, tuple[Case, int, float, float]] = {
     "R1": (regime("R1"), 0, 60.0, 3e-3), "R2": (regime("R2"), 0, 12.0, 3e-3), "alone": (ALONE, 0, 2.0, 2e-3),
     "wide": (WIDE, 0, 7.0, 8e-3), "R3": (SPARSE, 0, 0.006, 6e-3),
 }
-for _name, _case in (("attn 1e4", end_case(1e4)), ("attn 1e5", end_case(1e5)), ("attn 1e6", end_case(1e6)), ("attn wide", end_case(1e5, 64))):
+for _name, _case in {"attn 1e4": end_case(1e4), "attn 1e5": end_case(1e5), "attn 1e6": end_case(1e6),
+                     "attn wide": end_case(1e5, 64)}.items():
     REGIMES[_name] = _case, 0, _attention_end(_case), 5e-3
 for _factor in (0.5, 5.0, 100.0):
     _case = Case(n=5, s=10**8, d=5 * 10**8 + 1, m_k=16, m_v=16, sigma_p=1.0, sigma_0=_factor * 1e-12 * 4)
@@ -102,7 +104,7 @@ class Laboratory(BaseLaboratory):
         return _reduced(self.mutation, opaque)
 
     def variances(self) -> dict[str, Fraction]:
-        """Variance of the inner products at the start over sigma_0^2 |.|_2^2, for m_v = 2 rows; derived from the toy."""
+        """Variances of inner products at the start over sigma_0^2 |.|_2^2, for m_v = 2 rows; derived from the toy."""
         self.reads.add("start")
         return _variances(self.mutation)
 
@@ -142,7 +144,7 @@ def _reduced(mutation: str, opaque: bool) -> dict[str, Node]:
     return toy.reduced_arguments(_disjoint(mutation), opaque)
 
 
-@lru_cache(maxsize=6)
+@lru_cache(maxsize=16)
 def _record(mutation: str, name: str) -> Record:
     rules = RULES.get(mutation, Rules())
     if name in STEPS:
@@ -158,11 +160,10 @@ def _variances(mutation: str) -> dict[str, Fraction]:
     made = toy.toy(_disjoint(mutation))
     x = made.xi[0]
     rows = {kind: made.weights[kind] for kind in "QKPN"}
-    difference = [graph.add([r[c] for r in rows["P"]]) / len(rows["P"]) - graph.add([r[c] for r in rows["N"]]) / len(rows["N"])
-                  for c in range(toy.SIZE)]
-    forms = {"q": (rows["Q"][0], "Q"), "k": (rows["K"][0], "K"), "row": (rows["P"][0], "P"), "v": (difference, "")}
+    mean = {kind: [graph.add(column) / toy.ROWS for column in zip(*rows[kind], strict=True)] for kind in "PN"}
+    difference = [a - b for a, b in zip(mean["P"], mean["N"], strict=True)]
     out: dict[str, Fraction] = {}
-    for name, (w, _) in forms.items():
+    for name, w in {"q": rows["Q"][0], "k": rows["K"][0], "row": rows["P"][0], "v": difference}.items():
         for what, vector in (("mu", made.mu), ("xi", x)):
             slopes = graph.gradient(toy.dot(w, vector), list(made.all_weights().values()))
             square = graph.add([s * s for s in slopes]) / toy.dot(vector, vector)

@@ -1,8 +1,8 @@
 r"""Runs of the recursion with what the stage lemmas speak of: turning points, zero crossings, and the times T_1 to T_4.
 
-A record watches every step of a run through the recursion's own loops: it notes when a variable changes its direction or its
-sign, and how far the conditions (29), (30) and (42) are from equality. Broken systems are compositions around the
-recursion's step (`Rules`), so that the same record can be made of them.
+A record watches every step of a run through the recursion's own loops: it notes when a variable changes its direction
+or its sign, and how far the conditions (29), (30) and (42) are from equality. Broken systems are compositions around
+the recursion's step (`Rules`), so that the same record can be made of them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class Rules:
     def seen(self, state: State) -> State:
         """The state as the paper's formulas have to read it: logits scaled, output's sign in v."""
         c = sqrt(self.temperature)
-        return State(self.output * state.v_mu, self.output * state.v, c * state.q_mu, c * state.k_mu, c * state.q, c * state.k)
+        return State(self.output * state.v_mu, self.output * state.v, c * state.q_mu, c * state.k_mu, c * state.q,
+                     c * state.k)
 
     def advance(self, plain: Callable[[State, Start, float], State]) -> Callable[[State, Start, float], State]:
         """The step of the broken system from the recursion's own step `plain`."""
@@ -59,7 +60,8 @@ class Rules:
             else:
                 new = plain(old, fast, self.descent * width)
             # the seen state moves c times as fast; values too, which undoes it
-            move = {name: (np.asarray(getattr(new, name)) - getattr(old, name)) / c for name in ("v_mu", "v", *SIGNALS, *PAIRS)}
+            names = ("v_mu", "v", *SIGNALS, *PAIRS)
+            move = {name: (np.asarray(getattr(new, name)) - getattr(old, name)) / c for name in names}
             value, signal = self.output * self.values, self.signals
             return State(float(state.v_mu + value * signal * move["v_mu"]), state.v + value * move["v"],
                          state.q_mu + self.query * signal * move["q_mu"], state.k_mu + self.key * signal * move["k_mu"],
@@ -249,8 +251,8 @@ def draw(case: Case, seed: int | tuple[int, ...], rules: Rules) -> Start:
     if rules.start == 1.0:
         return start
     old = start.state
-    new = replace(old, q_mu=rules.start * old.q_mu, k_mu=rules.start * old.k_mu, q=rules.start * old.q, k=rules.start * old.k)
-    return replace(start, state=new)
+    larger = {name: rules.start * getattr(old, name) for name in (*SIGNALS, *PAIRS)}
+    return replace(start, state=replace(old, **larger))
 
 
 def flow(case: Case, seed: int | tuple[int, ...], end: float, rules: Rules = Rules(), records: int = 900,  # noqa: B008
@@ -262,7 +264,8 @@ def flow(case: Case, seed: int | tuple[int, ...], end: float, rules: Rules = Rul
     return finish(start, run, watch)
 
 
-def descent(case: Case, seed: int | tuple[int, ...], eta: float, steps: int, rules: Rules = Rules()) -> Record:  # noqa: B008
+def descent(case: Case, seed: int | tuple[int, ...], eta: float, steps: int,
+            rules: Rules = Rules()) -> Record:  # noqa: B008
     """Sign descent with a finite step, watched; times are theta = eta t."""
     start = draw(case, seed, rules)
     watch = Recorder(rules, rules.advance(recursion.step))

@@ -1,10 +1,10 @@
-r"""A toy training set with everything as symbols: two samples, two neurons, two value rows of each sign, five coordinates.
+r"""A toy training set with everything as symbols: two samples, two neurons, two value rows of each sign.
 
-The signal is :math:`\mu = m e_0`; the noise of sample 1 (label +1) lives on coordinates 1, 2, that of sample 2 (label -1) on
-coordinates 3, 4. From the model alone the program derives the gradient of the loss and from it, per weight, the *argument*
-whose sign is the direction of a sign step. On a section of the projection to inner products (one coordinate of each support
-carries the inner product) the arguments become functions of the reduced state; with the softmax weights and loss slopes as
-opaque positive symbols they are rational, and their signs can be decided for all values at once.
+The signal is :math:`\mu = m e_0`; the noise of sample 1 (label +1) lives on coordinates 1, 2, that of sample 2 (label
+-1) on coordinates 3, 4. From the model alone the program derives the gradient of the loss and from it, per weight, the
+*argument* whose sign is the direction of a sign step. On a section of the projection to inner products (one coordinate
+of each support carries the inner product) the arguments become functions of the reduced state; with softmax weights and
+loss slopes as opaque positive symbols they are rational, and their signs can be decided for all values at once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from odesys import graph
-from odesys.graph import ONE, ZERO, Node, num, sym
+from odesys.graph import ONE, ZERO, Node, sym
 
 LABELS = (1, -1)
 NEURONS, ROWS, SIZE = 2, 2, 5
@@ -95,7 +95,7 @@ class Toy:
     def slopes(self) -> dict[str, Node]:
         """Derivative of the loss by every weight: loss by output, output by logits and values, chain rule."""
         total: dict[str, list[Node]] = {name: [] for name in self.all_weights()}
-        for i, y in enumerate(LABELS):
+        for i in range(len(LABELS)):
             outer = graph.gradient(self.loss_of(i, sym("f")), [sym("f")])[0]
             outer = graph.substitute([outer], {sym("f"): self.output(i)})[0]
             z = [[sym(f"z{l}{a}") for a in range(2)] for l in range(2)]
@@ -109,7 +109,7 @@ class Toy:
             (f_here,) = graph.substitute([f], at)
             names = list(total)
             nodes = [self.all_weights()[name] for name in names]
-            rows = [graph.gradient(f_here if name[0] in "PN" else ZERO, [node])[0] for name, node in zip(names, nodes, strict=True)]
+            rows = [graph.gradient(f_here if node.args[0][0] in "PN" else ZERO, [node])[0] for node in nodes]
             for slope, place in zip(by_logit, flat, strict=True):
                 for k, part in enumerate(graph.gradient(at[place], nodes)):
                     if part is not ZERO and names[k][0] in "QK":
@@ -141,7 +141,8 @@ def toy(model: Model = Model()) -> Toy:  # noqa: B008 - a frozen default
             row[place] = sym(f"x{i + 1}_{number}")
         xi.append(row)
     sizes = {"Q": NEURONS, "K": NEURONS, "P": ROWS, "N": ROWS}
-    weights = {kind: [[weight(kind, r, c) for c in range(SIZE)] for r in range(1, rows + 1)] for kind, rows in sizes.items()}
+    weights = {kind: [[weight(kind, r, c) for c in range(SIZE)] for r in range(1, rows + 1)]
+               for kind, rows in sizes.items()}
     return Toy(model, mu, xi, weights)
 
 
@@ -177,10 +178,10 @@ def on_section(nodes: Mapping[str, Node]) -> dict[str, Node]:
 def reduced_arguments(model: Model, opaque: bool = False) -> dict[str, Node]:
     r"""Sign arguments of the reduced state: a query moves by eta |xi_i|_1 sgn(...), and so on.
 
-    The argument of a weight on the support of sample i is :math:`y_i\xi_i[k]` times the reduced one, of a weight on the signal
-    coordinate :math:`m` times it. Value rows: ``P1_1`` is the argument of row 1 of W_{V,+1} on sample 1, ``N1_mu`` of W_{V,-1} on
-    the signal. With `opaque` the softmax weights are :math:`s_{i,11} = 1/(1+X_{i1})`, :math:`s_{i,21} = 1/(1+X_{i2})` and the
-    slopes :math:`g_i`, positive symbols.
+    The argument of a weight on the support of sample i is :math:`y_i\xi_i[k]` times the reduced one, of a weight on the
+    signal coordinate :math:`m` times it. Value rows: ``P1_1`` is the argument of row 1 of W_{V,+1} on sample 1,
+    ``N1_mu`` of W_{V,-1} on the signal. With `opaque` the softmax weights are :math:`s_{i,11} = 1/(1+X_{i1})`,
+    :math:`s_{i,21} = 1/(1+X_{i2})` and the slopes :math:`g_i`, positive symbols.
     """
     made = toy(model)
     raw = on_section(made.arguments())
@@ -190,7 +191,8 @@ def reduced_arguments(model: Model, opaque: bool = False) -> dict[str, Node]:
         for r in range(1, len(rows) + 1):
             out[f"{letters[kind]}{r}_mu"] = raw[weight(kind, r, 0).args[0]] / sym("m")
             for i, (first, _) in enumerate(SUPPORTS):
-                out[f"{letters[kind]}{r}_{i + 1}"] = raw[weight(kind, r, first).args[0]] * LABELS[i] / sym(f"x{i + 1}_1")
+                name = weight(kind, r, first).args[0]
+                out[f"{letters[kind]}{r}_{i + 1}"] = raw[name] * LABELS[i] / sym(f"x{i + 1}_1")
     if not opaque:
         return out
     hidden: dict[Node, Node] = {}
@@ -217,5 +219,3 @@ def opaque_symbols() -> tuple[str, ...]:
     """Names that are positive in the opaque arguments."""
     return (*(f"X{i}{l}" for i in (1, 2) for l in (1, 2)), "g1", "g2", "m")
 
-
-HALF = num(1) / 2

@@ -138,7 +138,7 @@ def gradient_norm(lab: Laboratory) -> Verdict:
     second = _swap_neurons(formula)
     norms = {str(i): sym(f"x{i}_1") + sym(f"x{i}_2") for i in (1, 2)}
     expected = ZERO
-    for i, y in ((1, 1), (2, -1)):
+    for i in (1, 2):
         made = lab.network()
         s = on_section({f"{l}{a}": made.attention(i - 1)[l][a] for l in range(2) for a in range(2)})
         (slope,) = on_section({"g": -loss_slope(made, i - 1)}).values()

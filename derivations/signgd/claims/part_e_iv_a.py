@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import log, pi, sqrt
+from typing import Any
 
 import flint
 import numpy as np
@@ -154,7 +155,7 @@ def end_of_proof(lab: Laboratory) -> Verdict:
     """Both sides at three sizes."""
     extra = (4 * flint.arb(2).sqrt() / flint.arb.pi().sqrt()).log()
 
-    def gap(logarithm: object) -> object:
+    def gap(logarithm: Any) -> Any:
         return ball(Fraction(1, 100)) * logarithm - extra
 
     here = gap(ball(10**12).log())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import log
+from typing import Any
 
 import flint
 import numpy as np
@@ -124,7 +125,7 @@ def hidden_requirement(lab: Laboratory) -> Verdict:
     n, e = ball(100), ball(Fraction(99, 100) * Fraction(21, 20) - 1)
     root = (2 / flint.arb.pi()).sqrt()
 
-    def left(strength: object) -> object:
+    def left(strength: Any) -> Any:
         return root * strength * (3 * flint.arb(2).sqrt() * n / strength) ** (1 + e)  # over (1+theta) T eta |mu|
 
     printed = at_most(left(n**5), ball(Fraction(1, 9)), n=100, sigma_p_s="n^5")

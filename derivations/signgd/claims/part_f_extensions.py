@@ -218,7 +218,8 @@ def rows_after(lab: Laboratory) -> Verdict:
             reading="sample by sample: the gradient of log(1 + exp(-y (f + c))), c the output of the other heads, is that of one head times g(f + c)/g(f), positive, so every sign of a sample's contribution stays; and the margin of H equal heads is H times one; " + TOY)
 def heads(lab: Laboratory) -> Verdict:
     """Gradients with another head's output added."""
-    made, c, pairs = lab.network(), sym("c"), {}
+    made, c = lab.network(), sym("c")
+    pairs: dict[str, tuple[Node, Node]] = {}
     weights = [made.weights["Q"][0][0], made.weights["K"][0][1], made.weights["P"][0][0]]
     for i, y in enumerate(LABELS):
         f = made.output(i)
