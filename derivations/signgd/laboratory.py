@@ -16,9 +16,9 @@ from odesys import graph
 from odesys.graph import Node, num
 from odesys.laboratory import BaseLaboratory
 
-from . import records, toy
+from . import records, recursion, toy
 from .records import Record, Rules
-from .recursion import Start
+from .recursion import Advance, Start
 from .setting import Case, regime
 from .toy import LABELS, Model, Toy
 
@@ -113,6 +113,11 @@ class Laboratory(BaseLaboratory):
         """A watched run: the sign flow in the regime R1, R2, ..., or sign descent at the published sizes (``a``)."""
         self.reads.add("run")
         return _record(self.mutation, name)
+
+    def advance(self) -> Advance:
+        """One step of sign descent with a finite step size."""
+        self.reads.add("run")
+        return RULES.get(self.mutation, Rules()).advance(recursion.step)
 
     def starts(self, case: Case, seed: int | tuple[int, ...]) -> Start:
         """A start of a case."""

@@ -2,6 +2,7 @@
 
 from . import (  # noqa: F401
     part_3_main,
+    part_b_experiments,
     part_c_probability,
     part_c_small_values,
     part_d_gradients,

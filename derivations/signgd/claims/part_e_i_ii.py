@@ -87,7 +87,7 @@ def _moves_at_t1(record: Record) -> tuple[np.ndarray, np.ndarray]:
 
 @book.claim("4.1(3)", "Query and key noise barely move in Stage I", kind="order", uses=["C.11"], expect="fails",
             statement=r"t\le T_1:\ \langle w_{Q,s}^{(t)},\xi_i\rangle=\langle w_{Q,s}^{(0)},\xi_i\rangle(1\pm o(1)),\ \langle w_{K,s}^{(t)},\xi_i\rangle\ \text{alike, for all}\ s,i",
-            reading=RUNS + "o(1) read as 1/2, for all pairs at T_1; m_v = 4096 is log(d)^2.9 in R1, so within Condition 3.1(3); corrected: pairs with |q(0)| >= beta_xi m_v^(-1/4), which are at least half, "
+            reading=RUNS + "o(1) read as 1/2, for all pairs at T_1; m_v = 4096 is log(d)^2.8 in R1, so within Condition 3.1(3); corrected: pairs with |q(0)| >= beta_xi m_v^(-1/4), which are at least half, "
                     " move by at most 4 m_v^(-1/4) of it, and the median move falls like m_v^(-1/2); " + FLOW)
 def barely_move(lab: Laboratory) -> Verdict:
     """Relative moves at T_1, all pairs, and those that are not small."""

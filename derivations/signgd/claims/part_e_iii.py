@@ -217,3 +217,18 @@ def softmax_stage_two(lab: Laboratory) -> Verdict:
 def softmax_stage_three(lab: Laboratory) -> Verdict:
     """Deviations on [T_2, T_3]."""
     return on_both(lab, lambda record: softmax_near_half(record, record.T2, record.T3, 1e-3))
+
+
+@book.claim("App.E.1-sums", "Growth of sums in the overview", kind="inequality", uses=["E.10"], expect="fails",
+            statement=r"\sum_iq_{si}^{(t+1)}\ge\sum_iq_{si}^{(t)}+\mathrm{sgn}\Big(\sum_iq_{si}^{(t)}\Big)\tfrac1{\sqrt2}\eta\sigma_ps,\ \text{keys alike}",
+            reading=RUNS + "between snapshots of [T_2, 2 T_3], all neurons: for a negative vote the right side is the smallest decrease, not the largest; corrected with sizes, |sum| grows by at least that; " + FLOW)
+def printed_sums(lab: Laboratory) -> Verdict:
+    """Increments over the time, with and without the sign of the vote."""
+    def rates(record: Record) -> tuple[np.ndarray, np.ndarray]:
+        part, vote = window(record, record.T2, 2 * record.T3), record.vote(record.T2)
+        rate = np.diff(record.run.q[part].sum(axis=2), axis=0) / np.diff(record.run.times[part])[:, None] / record.case.strength
+        return rate - vote / sqrt(2), rate * vote - 1 / sqrt(2)
+
+    printed = on_both(lab, lambda record: between("above the bound", rates(record)[0], 0, np.inf))
+    fixed = on_both(lab, lambda record: between("above the bound", rates(record)[1], 0, np.inf))
+    return printed.correcting(r"\Big|\sum_iq_{si}^{(t+1)}\Big|\ge\Big|\sum_iq_{si}^{(t)}\Big|+\tfrac1{\sqrt2}\eta\sigma_ps", fixed, "negative sums fall")

@@ -262,3 +262,17 @@ def flip_law(lab: Laboratory) -> Verdict:
         return verdict
 
     return on_both(lab, check)
+
+
+@book.claim("Sec.4.4-flip", "Key noise turns at T_4^-", kind="order", uses=["4.6", "E.25"], expect="fails",
+            statement=r"\text{unaligned key noise turns at}\ T_4^-\le\hat T_4^-\ (38)",
+            reading=RUNS + "the text speaks of T_4^- as the point after which keys turn, and the figures mark the turn: all turns of unaligned keys within 2 percent of T_4^-, or below (38); corrected: within 1 percent of T_f = sqrt(log 4 Lambda)/(Lambda sqrt(m_k)), above both; " + FLOW)
+def flip_time(lab: Laboratory) -> Verdict:
+    """Turns over T_4^- and over T_f."""
+    def turns(record: Record, unit: float) -> np.ndarray:
+        return np.asarray(record.events["k"].within(record.T3, np.inf).theta / unit)
+
+    printed = on_both(lab, lambda record: between("turn over T4-", turns(record, record.T4_minus), 0.98, 1.02))
+    fixed = on_both(lab, lambda record: between("turn over T_f", turns(record, record.case.flip_time()), 0.99, 1.01)
+                    & between("T_f over (38)", [record.case.flip_time() / record.formal.upper_T4_minus], 1, 1.1))
+    return printed.correcting(r"T_f=\sqrt{\log4\Lambda}\,(\eta\Lambda\sqrt{m_k})^{-1}>\hat T_4^-", fixed, "(29) fails for the narrowest vote and (30) has a factor 2, both before b_i |q_i| = a_i |q_mu|")
