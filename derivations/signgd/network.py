@@ -91,7 +91,9 @@ def slopes(found: Forward) -> tuple[np.ndarray, np.ndarray]:
     first = logs.max(axis=2)
     second = np.sort(logs, axis=2)[:, :, -2]
     scale = first + second
-    pairs = np.exp(logs[:, :, :, None] + logs[:, :, None, :] - scale[:, :, None, None])
+    powers = logs[:, :, :, None] + logs[:, :, None, :] - scale[:, :, None, None]
+    powers[..., np.eye(logs.shape[2], dtype=bool)] = -np.inf  # a patch against itself has no gap, and s^2 may be large
+    pairs = np.exp(powers)
     gaps = found.u[:, None, :, None] - found.u[:, None, None, :]
     return (pairs * gaps).sum(axis=3), scale
 

@@ -85,7 +85,8 @@ def test_map_moves_every_weight_by_its_sign() -> None:
     rate = made.system(kind="flow").with_observables({"norm": made.gradient_norm()}).compile()
     assert np.allclose(rate(0.0, before), (after - before) / eta, atol=1e-10)
     small = 1e-7
-    fall = (loss([W_Q, W_K, W_V]) - loss([w + small / eta * (n - w) for w, n in zip((W_Q, W_K, W_V), new, strict=True)]))
+    moved = [w + small / eta * (n - w) for w, n in zip((W_Q, W_K, W_V), new, strict=True)]
+    fall = loss([W_Q, W_K, W_V]) - loss(moved)
     assert rate.observables(0.0, before)["norm"] == pytest.approx(fall / small, rel=1e-4)
 
 
