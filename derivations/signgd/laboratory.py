@@ -24,7 +24,6 @@ from .toy import LABELS, Model, Toy
 
 MUTATIONS = {
     # model and loss: everything is derived from them
-    "output": "the output counts with a minus",
     "temperature": "logits count half in the softmax",
     "loss": "exponential instead of logistic loss",
     "shared": "both samples of the toy have the same support",
@@ -32,23 +31,24 @@ MUTATIONS = {
     "ascent": "weights move up the gradient",
     "queries": "queries move backwards",
     "keys": "keys stand still",
-    "values": "only the rows of W_{V,+1} are trained",
-    "signals": "weights on the signal coordinate move twice as fast",
+    "values": "values move up the gradient",
+    "vote": "keys move up the gradient on the signal coordinate",
+    "noise": "weights on the noise coordinates move at a third of the step",
     "frozen": "derivatives of the softmax are taken at zero logits",
     # start
-    "start": "queries and keys start twice as large",
+    "start": "queries and keys start eight times as large",
 }
 MODELS: dict[str, Model] = {
-    "output": Model(output=-1), "temperature": Model(temperature=num(Fraction(1, 2))), "loss": Model(exponential=True),
+    "temperature": Model(temperature=num(Fraction(1, 2))), "loss": Model(exponential=True),
     "shared": Model(shared=True), "ascent": Model(descent=-1), "queries": Model(query=-1), "keys": Model(key=0),
-    "values": Model(negative_rows=0), "frozen": Model(frozen_softmax=True),
+    "values": Model(values=-1), "vote": Model(key_signal=-1), "frozen": Model(frozen_softmax=True),
 }
 
 
 RULES: dict[str, Rules] = {
-    "output": Rules(output=-1), "temperature": Rules(temperature=0.5), "ascent": Rules(descent=-1),
-    "queries": Rules(query=-1), "keys": Rules(key=0), "values": Rules(values=0.5), "signals": Rules(signals=2.0),
-    "frozen": Rules(frozen=True), "start": Rules(start=2.0),
+    "temperature": Rules(temperature=0.5), "ascent": Rules(descent=-1), "queries": Rules(query=-1),
+    "keys": Rules(key=0), "values": Rules(values=-1), "vote": Rules(key_signal=-1), "noise": Rules(noise=1 / 3),
+    "frozen": Rules(frozen=True), "start": Rules(start=8.0),
 }
 #: regimes of the runs: sizes, seed, end in units of the flip time T_f
 ALONE = Case(n=1, s=4 * 10**6, d=4 * 10**6 + 1, m_k=64, m_v=4096, sigma_p=1.0, sigma_0=0.02 / 3 / (4e6 * 8))
@@ -139,9 +139,9 @@ def _arguments(mutation: str) -> dict[str, Node]:
 
 
 def _lengths(mutation: str) -> dict[str, Node]:
-    """Step of each weight over eta: 1, but 2 on the signal coordinate where that is broken."""
-    fast = num(2 if mutation == "signals" else 1)
-    return {name: fast if name.endswith("_0") else num(1) for name in _arguments("")}
+    """Step of each weight over eta: 1, but less on the noise coordinates where that is broken."""
+    slow = num(Fraction(1, 3 if mutation == "noise" else 1))
+    return {name: num(1) if name.endswith("_0") else slow for name in _arguments("")}
 
 
 @cache
@@ -172,7 +172,7 @@ def _variances(mutation: str) -> dict[str, Fraction]:
         for what, vector in (("mu", made.mu), ("xi", x)):
             slopes = graph.gradient(toy.dot(w, vector), list(made.all_weights().values()))
             square = graph.add([s * s for s in slopes]) / toy.dot(vector, vector)
-            value = _number(square) * (4 if mutation == "start" and name in ("q", "k") else 1)
+            value = _number(square) * (64 if mutation == "start" and name in ("q", "k") else 1)
             out[f"{name}_{what}"] = value
     return out
 

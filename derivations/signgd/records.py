@@ -30,21 +30,20 @@ C3 = 2.0  # the unnamed constant of T_4
 class Rules:
     """How a broken system differs from the recursion; the defaults are the recursion itself."""
 
-    output: int = 1  # sign of the network's output
     temperature: float = 1.0  # factor of the logits
     descent: int = 1
     query: int = 1  # factor of the moves of queries
     key: int = 1
-    values: float = 1.0  # factor of the moves of v
-    signals: float = 1.0  # factor of all moves along the signal
+    values: int = 1  # factor of the moves of v
+    key_signal: int = 1  # factor of the moves of k_mu
+    noise: float = 1.0  # factor of all moves along the noise
     frozen: bool = False  # derivatives of the softmax taken at zero logits
     start: float = 1.0  # factor of q, k at the start
 
     def seen(self, state: State) -> State:
-        """The state as the paper's formulas have to read it: logits scaled, output's sign in v."""
+        """The state as the paper's formulas have to read it: logits scaled."""
         c = sqrt(self.temperature)
-        return State(self.output * state.v_mu, self.output * state.v, c * state.q_mu, c * state.k_mu, c * state.q,
-                     c * state.k)
+        return State(state.v_mu, state.v, c * state.q_mu, c * state.k_mu, c * state.q, c * state.k)
 
     def advance(self, plain: Callable[[State, Start, float], State]) -> Callable[[State, Start, float], State]:
         """The step of the broken system from the recursion's own step `plain`."""
@@ -54,7 +53,7 @@ class Rules:
 
         def step(state: State, start: Start, width: float) -> State:
             old = self.seen(state)
-            fast = start if c == 1 else replace(start, l1=c * start.l1, case=replace(start.case, mu=c * start.mu))
+            fast = replace(start, l1=c * self.noise * start.l1, case=replace(start.case, mu=c * start.mu))
             if self.frozen:
                 new = recursion.step(old, fast, self.descent * width, _flat(old))
             else:
@@ -62,9 +61,8 @@ class Rules:
             # the seen state moves c times as fast; values too, which undoes it
             names = ("v_mu", "v", *SIGNALS, *PAIRS)
             move = {name: (np.asarray(getattr(new, name)) - getattr(old, name)) / c for name in names}
-            value, signal = self.output * self.values, self.signals
-            return State(float(state.v_mu + value * signal * move["v_mu"]), state.v + value * move["v"],
-                         state.q_mu + self.query * signal * move["q_mu"], state.k_mu + self.key * signal * move["k_mu"],
+            return State(float(state.v_mu + self.values * move["v_mu"]), state.v + self.values * move["v"],
+                         state.q_mu + self.query * move["q_mu"], state.k_mu + self.key * self.key_signal * move["k_mu"],
                          state.q + self.query * move["q"], state.k + self.key * move["k"])
 
         return step
@@ -278,6 +276,5 @@ def finish(start: Start, run: Run, watch: Recorder) -> Record:
     if not all(np.isfinite(getattr(run, name)).all() for name in ("q", "k", "v")):
         raise IntegrationError("the run overflows", time=float(run.times[-1]))
     c = sqrt(watch.rules.temperature)
-    o = watch.rules.output
-    seen = replace(run, v_mu=o * run.v_mu, v=o * run.v, q_mu=c * run.q_mu, k_mu=c * run.k_mu, q=c * run.q, k=c * run.k)
+    seen = replace(run, **{name: c * getattr(run, name) for name in (*SIGNALS, *PAIRS)})
     return Record(start, run, seen, watch.first, watch.events(), np.array(watch.series))

@@ -27,11 +27,11 @@ class Model:
     """What is trained and how: the defaults are the paper's model and optimiser."""
 
     descent: int = 1  # -1: up the gradient
-    output: int = 1  # sign of the network's output
     temperature: Node = field(default=ONE)  # factor of the logits
     query: int = 1  # factor of the direction of query moves
     key: int = 1
-    negative_rows: int = 1  # 0: only the rows of W_{V,+1} are trained
+    values: int = 1  # factor of the direction of value moves
+    key_signal: int = 1  # factor of the direction of keys on the signal coordinate
     frozen_softmax: bool = False  # derivatives of the softmax taken at zero logits
     exponential: bool = False  # exponential instead of logistic loss
     shared: bool = False  # both samples on the support of the first
@@ -81,7 +81,7 @@ class Toy:
 
     def output(self, i: int) -> Node:
         """f = F_1 - F_{-1}."""
-        return self.model.output * (self.head(i, "P") - self.head(i, "N"))
+        return self.head(i, "P") - self.head(i, "N")
 
     def loss(self) -> Node:
         """Mean of log(1 + exp(-y f))."""
@@ -100,7 +100,7 @@ class Toy:
             outer = graph.substitute([outer], {sym("f"): self.output(i)})[0]
             z = [[sym(f"z{l}{a}") for a in range(2)] for l in range(2)]
             gates = [[graph.call("sigmoid", row[0] - row[1]), graph.call("sigmoid", row[1] - row[0])] for row in z]
-            f = self.model.output * (self.head(i, "P", gates) - self.head(i, "N", gates))
+            f = self.head(i, "P", gates) - self.head(i, "N", gates)
             flat = [node for row in z for node in row]
             at = {z[l][a]: self.logit(i, l, a) for l in range(2) for a in range(2)}
             by_logit = graph.gradient(f, flat)
@@ -125,8 +125,10 @@ class Toy:
 
     def arguments(self) -> dict[str, Node]:
         """For every weight the expression whose sign, times eta, is added in a step."""
-        rates = {"Q": self.model.query, "K": self.model.key, "P": 1, "N": self.model.negative_rows}
-        return {name: -self.model.descent * rates[name[0]] * slope for name, slope in self.slopes().items()}
+        rates = {"Q": self.model.query, "K": self.model.key, "P": self.model.values, "N": self.model.values}
+        signal = {name: self.model.key_signal for name in self.all_weights() if name[0] == "K" and name.endswith("_0")}
+        return {name: -self.model.descent * rates[name[0]] * signal.get(name, 1) * slope
+                for name, slope in self.slopes().items()}
 
 
 @cache

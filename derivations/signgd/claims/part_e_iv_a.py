@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import log, pi, sqrt
-from typing import Any
 
 import flint
 import numpy as np
 
-from odesys.verdicts import Evidence, Verdict, certified, measured, refuted
+from odesys.verdicts import Verdict, measured
 
 from ..laboratory import Laboratory
 from ..records import Record
-from .book import FLOW, NUMBERS, at_most, ball, book, rounded, short
+from .book import FLOW, NUMBERS, at_most, ball, book, rounded
 from .measure import (
     RUNS,
     STEP,
@@ -131,37 +130,36 @@ def signals_monotone(lab: Laboratory) -> Verdict:
     return on_both(lab, check)
 
 
-@book.claim("E.25", "Upper bound of T_4^-", kind="inequality", uses=["E.20", "E.23-24"], expect="fails",
+@book.claim("E.25", "Upper bound of T_4^-", kind="inequality", uses=["E.20", "E.23-24"],
             statement=r"T_4^-\le\sqrt{\tfrac{1.01\pi}2\log\tfrac{\sigma_ps}{\|\mu\|}}\;\eta^{-1}m_k^{-1/2}\sigma_p^{-1}s^{-1}\ (38)",
-            reading="as an explicit inequality, one sample (n = 1, m_k = 64, s = 4 10^6), where every vote is unanimous; it holds in R1 and R2; corrected with log(1.6 sigma_p s) in place of 1.01 log(sigma_p s), for all three runs; " + FLOW)
+            reading=RUNS + "T_4^- measured from its definition, where the narrowest vote is won by one sample; it is not true of every vote, see Beyond.T4-minus; " + FLOW)
 def upper_bound(lab: Laboratory) -> Verdict:
-    """Measured over printed for one sample, and over the corrected bound for all runs."""
-    alone = lab.record("alone")
-    printed = between("T4- over (38)", [alone.T4_minus / alone.formal.upper_T4_minus], 0, 1)
-
-    def fixed(record: Record) -> Verdict:
-        x = record.case.strength / record.case.mu
-        bound = sqrt(pi / 2 * log(1.6 * x)) / (sqrt(record.case.m_k) * record.case.strength)
-        return between("T4- over bound", [record.T4_minus / bound], 0.8, STEP)
-
-    return printed.correcting(r"T_4^-\le\sqrt{\tfrac\pi2\log\tfrac{1.6\,\sigma_ps}{\|\mu\|}}\;\eta^{-1}m_k^{-1/2}\sigma_p^{-1}s^{-1}", on_both(lab, fixed, ("alone", "R1", "R2")),
-                              "a unanimous vote keeps (29) until tau^2 = log 2 Lambda").adding(R1=rounded(lab.record("R1").T4_minus / lab.record("R1").formal.upper_T4_minus))
+    """Measured over printed."""
+    return on_both(lab, lambda record: between("T4- over (38)", [record.T4_minus / record.formal.upper_T4_minus], 0.7, 1))
 
 
-@book.claim("E.25-proof", "Where the proof of (38) ends", kind="inequality", uses=["E.25"], expect="fails", apart=NUMBERS,
+@book.claim("E.25-proof", "Where the proof of (38) ends", kind="inequality", uses=["E.25"], apart=NUMBERS,
             statement=r"\sqrt{1.01\log(\sigma_ps/\|\mu\|)}\le\sqrt{\log(\tfrac{4\sqrt2\sigma_ps}{\sqrt\pi\|\mu\|})}\ \text{is a contradiction}",
-            reading="with sigma_p s = 10^12 |mu|, far beyond the published sizes, the last line is no contradiction; it is one iff 0.01 log(sigma_p s/|mu|) > log(4 sqrt2/sqrt pi), that is sigma_p s > e^116 |mu|, in balls at e^116 and e^117")
+            reading="for sigma_p s sufficiently large, which is sigma_p s > e^117 |mu|: then 0.01 log(sigma_p s/|mu|) > log(4 sqrt2/sqrt pi), in balls; it is none at e^116, so that the proof says nothing about any sizes a computer can hold")
 def end_of_proof(lab: Laboratory) -> Verdict:
-    """Both sides at three sizes."""
+    """The gap on both sides of the threshold."""
     extra = (4 * flint.arb(2).sqrt() / flint.arb.pi().sqrt()).log()
+    above, below = (ball(Fraction(1, 100)) * ball(k) - extra for k in (117, 116))
+    return (at_most(ball(0), above, at="e^117") & at_most(below, ball(0), at="e^116")).with_constants(sufficiently_large="sigma_p s > e^117 |mu|")
 
-    def gap(logarithm: Any) -> Any:
-        return ball(Fraction(1, 100)) * logarithm - extra
 
-    here = gap(ball(10**12).log())
-    printed = refuted({"sigma_p s": "10^12", "1.01 log - log(...)": short(here)}, Evidence.CERTIFICATE) if here < 0 else certified()
-    fixed = at_most(gap(ball(116)), ball(0), at="e^116") & at_most(ball(0), gap(ball(117)), at="e^117")
-    return printed.correcting(r"\text{a contradiction for}\ \sigma_ps>e^{117}\|\mu\|,\ \text{none for}\ \sigma_ps\le e^{116}\|\mu\|", fixed, "a constant factor inside the logarithm is not a factor 1.01 of it")
+@book.claim("Beyond.T4-minus", "A bound of T_4^- for every vote", kind="inequality", uses=["E.25"], beyond=True,
+            statement=r"T_4^-\le\sqrt{\tfrac\pi2\log\tfrac{1.6\,\sigma_ps}{\|\mu\|}}\;\eta^{-1}m_k^{-1/2}\sigma_p^{-1}s^{-1},\ \text{attained by a unanimous vote, for which (38) fails}",
+            reading="one sample (n = 1, m_k = 64, s = 4 10^6), where every vote is unanimous: above (38) by 0.5 percent at least and within 1 percent of this bound; R1 and R2 below it; " + FLOW)
+def bound_for_every_vote(lab: Laboratory) -> Verdict:
+    """Measured times over both bounds."""
+    def ratio(record: Record) -> float:
+        bound = sqrt(pi / 2 * log(1.6 * record.case.strength / record.case.mu)) / (sqrt(record.case.m_k) * record.case.strength)
+        return record.T4_minus / bound
+
+    alone = lab.record("alone")
+    return between("alone over (38)", [alone.T4_minus / alone.formal.upper_T4_minus], 1.005, 1.02) & between("alone", [ratio(alone)], 0.99, STEP) \
+        & between("R1, R2", [ratio(lab.record(name)) for name in ("R1", "R2")], 0.7, 1)
 
 
 @book.claim("E.26", "Signals at T_4^-", kind="order", uses=["E.23-24", "E.25"],

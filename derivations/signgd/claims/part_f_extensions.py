@@ -152,7 +152,7 @@ def _second_layer(lab: Laboratory) -> tuple[dict[str, Node], Node, Node]:
     made = lab.network()
     s, x = made.attention(0), made.tokens(0)
     theta = {f"{kind}{r}": sym(f"theta_{kind}{r}") for kind in SIDES for r in (1, 2)}
-    f = made.model.output * graph.add(theta[f"{kind}{r}"] * s[l][a] * dot(made.weights[kind][r - 1], x[a])
+    f = graph.add(theta[f"{kind}{r}"] * s[l][a] * dot(made.weights[kind][r - 1], x[a])
                                       for kind in SIDES for r in (1, 2) for l in range(2) for a in range(2))
     outer = graph.gradient(made.loss_of(0, sym("f")), [sym("f")])[0]
     return theta, f, outer
