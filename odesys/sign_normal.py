@@ -49,11 +49,17 @@ class SignForm:
                  names: Mapping[sp.Expr, sp.Symbol] | None = None) -> None:
         self.positive = {_monic(p)[1]: _monic(p)[0] for p in positive}
         self.unit = list(unit)
+        self._found: dict[Node, tuple[int, list[tuple[sp.Expr, int]]]] = {}
         self.levels = [list(level) for level in levels]
         self.names = {_monic(e)[1]: _monic(e)[0] * name for e, name in (names or {}).items()}
 
     def factors(self, node: Node) -> tuple[int, list[tuple[sp.Expr, int]]]:
         """The sign in front and the factors, with exponents, that are not known to be positive; (0, []) for zero."""
+        if node not in self._found:
+            self._found[node] = self._split(node)
+        return self._found[node]
+
+    def _split(self, node: Node) -> tuple[int, list[tuple[sp.Expr, int]]]:
         above, below = self._fraction(node)
         outer, kept = 1, list[tuple[sp.Expr, int]]()
         for part in (above, below):

@@ -17,7 +17,9 @@ from odesys import AttentionModel, Dictionary, Distribution, Head, Sample, Syste
 from odesys.graph import Node, num, sym
 from odesys.model import FixedVector, Value
 from odesys.sign_descent import Columns, SignDescent, sign_descent
+from odesys.sign_normal import SignForm
 from odesys.softmax_atoms import SoftmaxAtoms
+from odesys.sympy_bridge import from_sympy
 
 
 def word(i: int) -> str:
@@ -62,15 +64,44 @@ def in_atoms(n: int, m_k: int) -> dict[str, Node]:
 
 
 @cache
+def _form(n: int, m_k: int) -> SignForm:
+    return atoms(n, m_k).form([name for table in derived(n, m_k).names.values() for name in table.ravel()])
+
+
+@cache
 def reduced(n: int, m_k: int, kind: str = "map") -> System:
     """The recursion (map, step size eta) or the sign flow (in theta = eta t) with signs in normal form."""
     made, opaque = derived(n, m_k), atoms(n, m_k)
-    states = [name for table in made.names.values() for name in table.ravel()]
-    form = opaque.form(states)
+    form = _form(n, m_k)
     seen = {name: opaque.back(opaque(node)) for name, node in made.observables.items() if not name.startswith("H_")}
     for i in range(1, n + 1):
         seen |= attention(m_k, i)
+    seen |= drivers(n, m_k)
     return _typeset(made.system(lambda node: opaque.back(form.sign(opaque(node))), kind, seen), n, m_k)
+
+
+def drivers(n: int, m_k: int) -> dict[str, Node]:
+    """What signs are taken of, by name: w_i, B_r_i, A_r_i and, for more than one sample, Gq_r and Gk_r.
+
+    They are the factors of the gradient that can change sign, up to a constant: A is the factor of a key gradient that
+    is left beside w, Gq and Gk are the sums over samples that drive the signals.
+    """
+    opaque, found = atoms(n, m_k), in_atoms(n, m_k)
+    form = _form(n, m_k)
+    out: dict[str, Node] = {}
+    for name, node in found.items():
+        leaf, *place = name.split("_")
+        if leaf == "v":
+            continue
+        r, to = place
+        factors = [opaque.back(from_sympy(form.write(factor))) for factor, _ in form.factors(node)[1]]
+        if to == "mu" and len(factors) == 1:
+            out[f"G{leaf}_{r}"] = factors[0]
+        elif to != "mu":
+            for factor in factors:
+                letter = "w" if "v_mu" in graph.symbols([factor]) else {"q": "B", "k": "A"}[leaf]
+                out[f"w_{to[1:]}" if letter == "w" else f"{letter}_{r}_{to[1:]}"] = factor
+    return out
 
 
 def attention(m_k: int, i: int) -> dict[str, Node]:
@@ -107,7 +138,7 @@ def saddle() -> System:
     Read off the derived flow with one sample and one neuron: :math:`a_1 = b_1` (both weights 1/2), :math:`w_1 > 0`.
     """
     made, opaque = derived(1, 1), atoms(1, 1)
-    form = opaque.form([name for table in made.names.values() for name in table.ravel()])
+    form = _form(1, 1)
     half = {atom: num(Fraction(1, 2)) for atom in opaque.meaning if atom not in opaque.slopes}
     gates = {leaf: graph.substitute([form.sign(opaque(made.gradients[leaf][0, 1]))], half)[0] for leaf in "qk"}
     pair = {sym("q_1_z1"): sym("A") - sym("q_1_mu"), sym("k_1_z1"): sym("B") + sym("k_1_mu"),

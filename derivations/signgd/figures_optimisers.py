@@ -20,6 +20,7 @@ from .setting import Case, published
 
 ETA, SEED, STEPS = 1e-4, 0, 2000
 SIGN = Optimiser("signgd", ETA)
+COLOURS, STYLES = ("C0", "C4", "C5", "C1", "C2"), ("-", "--", "-.", "--", "-")  # SignGD, three of Adam, GD
 
 
 @cache
@@ -53,7 +54,7 @@ def figure_2(folder: Path, progress: Progress = silent) -> list[Path]:
                              reference=_reference(run.run))
     chosen = [SIGN, *(Optimiser("adam", ETA, beta1) for beta1 in (0.0, 0.5, 0.9)), Optimiser("gd", ETA)]
     pictures.loss_panel(axes[1, 0], [trained("a", o) for o in chosen], r"(c) training loss, all with $\eta = 10^{-4}$",
-                        ["C0", "C4", "C5", "C1", "C2"], test=False)
+                        COLOURS, test=False, styles=STYLES)
     progress("networks", 0.6)
     _signal_sweep(axes[1, 1])
     fig.suptitle(f"setting (a), $d = 1000$, $n = 10$, $s = 40$, $m_k = 50$, seed {SEED}; (d): $d = 500$, seeds 0 to 2")
@@ -119,13 +120,13 @@ def figure_9(folder: Path, progress: Progress = silent) -> list[Path]:
     chosen = [SIGN, *(Optimiser("adam", ETA, beta1, 0.99) for beta1 in (0.0, 0.5, 0.9)), Optimiser("gd", 0.1)]
     fig, ax = figure(1, 1, (8, 5))
     pictures.loss_panel(ax, [trained("d", o) for o in chosen], f"setting (d), $d = 1000$, seed {SEED}",
-                        ["C0", "C4", "C5", "C1", "C2"])
+                        COLOURS, styles=STYLES)
     return save(fig, folder, "9")
 
 
 # ---- ten patches -----------------------------------------------------------------------------------------------------
 
-PATCHES, LONG = 10, 800
+PATCHES, LONG = 10, 1600
 
 
 @cache
@@ -139,7 +140,7 @@ def many_patches(optimiser: Optimiser, d: int = 600, seed: int = SEED) -> Traini
         found = network.forward(here, x)
         return {"attention": found.attention, "queries": found.queries[:, :, 0], "keys": found.keys[:, :, 0]}
 
-    return network.train(data, weights, optimiser, LONG, 8, fresh(case, 300, (seed, 2), PATCHES), watch, seed=seed)
+    return network.train(data, weights, optimiser, LONG, 16, fresh(case, 300, (seed, 2), PATCHES), watch, seed=seed)
 
 
 def ten() -> Sequence[Optimiser]:
@@ -211,7 +212,7 @@ def figure_16(folder: Path, progress: Progress = silent) -> list[Path]:
     for k, (ax, beta1) in enumerate(zip(axes, (0.0, 0.5, 0.9), strict=True)):
         chosen = [SIGN, *(Optimiser("adam", ETA, beta1, beta2) for beta2 in DECAYS), Optimiser("gd", 0.1)]
         pictures.loss_panel(ax, [trained("a", o) for o in chosen], rf"$\beta_1 = {beta1:g}$",
-                            ["C0", "C4", "C5", "C1", "C2"], test=False)
+                            COLOURS, test=False, styles=STYLES)
         progress("networks", (k + 1) / 3)
     fig.suptitle(f"training loss in setting (a), $d = 1000$, seed {SEED}; GD with $\\eta = 0.1$")
     return save(fig, folder, "16")
@@ -221,7 +222,7 @@ def figure_17(folder: Path, progress: Progress = silent) -> list[Path]:
     """beta1 = 0: unaligned query noise, mean gradients and mean updates for three beta2, with SignGD and GD."""
     fig, axes = figure(1, 3, (16, 4.6))
     chosen = [SIGN, *(Optimiser("adam", ETA, 0.0, beta2) for beta2 in DECAYS), Optimiser("gd", 0.1)]
-    for colour, optimiser in zip(("C0", "C4", "C5", "C1", "C2"), chosen, strict=True):
+    for colour, optimiser in zip(COLOURS, chosen, strict=True):
         run = trained("a", optimiser)
         found = stages.flips(run.run, _reference(run.run))
         part = f" ({100 * found.crossed.get('query', 0):.0f} % crossed)" if found.count else ""

@@ -53,11 +53,12 @@ def attention_panel(ax: Any, run: Run, last: float, title: str) -> None:
 
 
 def loss_panel(ax: Any, runs: Sequence[Training], title: str, colours: Sequence[str] | None = None,
-               test: bool = True) -> None:
+               test: bool = True, styles: Sequence[str] | None = None) -> None:
     """Training losses (full) and test losses (dotted) over iterations, logarithmic."""
     for k, trained in enumerate(runs):
         colour = colours[k] if colours is not None else COLOURS[trained.optimiser.kind]
-        ax.semilogy(trained.run.times, trained.loss, color=colour, label=trained.optimiser.label)
+        style = styles[k] if styles is not None else "-"
+        ax.semilogy(trained.run.times, trained.loss, style, color=colour, label=trained.optimiser.label)
         if test and trained.test_loss.size:
             ax.semilogy(trained.run.times, trained.test_loss, ":", color=colour)
     if test:

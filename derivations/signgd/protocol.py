@@ -55,6 +55,7 @@ def reduced(parameters: Mapping[str, Any], progress: Progress = silent) -> Simul
              "trap_longest": float(max((t.length for t in traps), default=0)),
              "trap_probability": sign_flow.trap_probability(run.start, eta),
              "conditions_violated": float(len(violated(case, eta)))}
+    final = {name: value for name, value in final.items() if math.isfinite(value)}
     note = "; ".join(filter(None, [note, _trap_note(traps, case), _condition_note(case, eta)]))
     return Simulation("recursion", dict(parameters), final, tuple(sorted(events, key=lambda e: e["time"])),
                       {"field_evaluations": steps, "steps": steps}, None, columns, note, _plot(columns, events))

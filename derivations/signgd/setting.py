@@ -38,7 +38,7 @@ PARAMETERS = (
     Parameter("beta1", 0.9, "decay of Adam's mean of gradients", float, low=0, high=0.999999),
     Parameter("beta2", 0.999, "decay of Adam's mean of squares", float, low=0, high=0.999999),
     Parameter("eps", 1e-15, "what Adam adds to the root of the mean of squares", float, low=0),
-    Parameter("steps", 1200, "number of steps", int, low=1),
+    Parameter("steps", 1800, "number of steps", int, low=1),
     Parameter("tests", 500, "fresh samples for the test loss", int, low=2),
     Parameter("seed", 0, "of data and start", int, low=0),
     Parameter("written", 2, "samples and neurons that derive writes out; equations have one form for all numbers", int,

@@ -308,6 +308,18 @@ def test_loss_falls_along_the_flow_and_values_are_straight() -> None:
     assert rate == pytest.approx(recursion.gradient_norm(run.state(100), start), rel=0.02)
 
 
+@pytest.mark.parametrize("seed", [0, 2])
+def test_geometric_steps_follow_the_flow(seed: int) -> None:
+    """Two integrators of one flow: event by event, and growing steps that pass saddles exactly."""
+    start = recursion.draw(TINY, seed)
+    trajectory = flow.integrate_flow(start, 0.2)
+    assert not trajectory.slides
+    coarse, fine = (recursion.geometric(start, 0.2, fraction=x).state(-1).pack() for x in (3e-3, 1e-3))
+    exact = trajectory.end_state
+    scale = np.abs(exact).max()
+    assert np.abs(fine - exact).max() < 7e-3 * scale and np.abs(coarse - exact).max() < 2e-2 * scale
+
+
 def outvoted() -> Start:
     """One neuron, three samples with signs +, +, -: the third has no aligned neuron, p = 0."""
     case = Case(n=3, s=4 * 10**6, d=12 * 10**6 + 1, m_k=1, m_v=4, sigma_p=1.0, sigma_0=1e-12)
@@ -323,6 +335,7 @@ def test_an_outvoted_key_slides() -> None:
     unit = start.case.flip_time()
     trajectory = flow.integrate_flow(start, 4 * unit)
     (slide,) = trajectory.slides
+    assert slide.name == "A_1_3"  # the surface a q_mu + b q = 0 of the third sample
     assert slide.start == pytest.approx(unit, rel=0.01) and slide.end == pytest.approx(4 * unit)
     run = flow.as_run(start, trajectory, np.linspace(1.2 * unit, 4 * unit, 15))
     level = math.acosh(2 * start.l1[2] - 1)  # where b = a / Lambda with a = 1/4
