@@ -7,33 +7,14 @@ needed, so that at least 1 holds. Theta is read as both inequalities with a fact
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
+from odesys.condition import Condition
 from odesys.errors import ParameterError
 
 from .setting import Case
 
 THETA = 10.0
 SMALL = 0.1  # what o(1) is read as
-
-
-@dataclass(frozen=True)
-class Condition:
-    """One inequality: its number and text in the paper, and `ratio` >= 1 where it holds."""
-
-    number: str
-    text: str
-    ratio: float
-
-    @property
-    def holds(self) -> bool:
-        """True if the inequality holds with constant 1."""
-        return self.ratio >= 1 - 1e-9
-
-    def __str__(self) -> str:
-        if self.holds:
-            return f"({self.number}) {self.text}: holds with a factor {self.ratio:.3g} to spare"
-        return f"({self.number}) {self.text}: violated by a factor {1 / self.ratio:.3g}"
 
 
 def condition_3_1(case: Case, eta: float, power: float = 8.0) -> list[Condition]:
