@@ -24,7 +24,7 @@ from .toy import LABELS, Model, Toy
 
 MUTATIONS = {
     # model and loss: everything is derived from them
-    "temperature": "logits count half in the softmax",
+    "temperature": "logits count a sixteenth in the softmax",
     "loss": "exponential instead of logistic loss",
     "shared": "both samples of the toy have the same support",
     # optimiser
@@ -32,22 +32,21 @@ MUTATIONS = {
     "queries": "queries move backwards",
     "keys": "keys stand still",
     "values": "values move up the gradient",
-    "vote": "keys move up the gradient on the signal coordinate",
     "noise": "weights on the noise coordinates move at a third of the step",
     "frozen": "derivatives of the softmax are taken at zero logits",
     # start
     "start": "queries and keys start eight times as large",
 }
 MODELS: dict[str, Model] = {
-    "temperature": Model(temperature=num(Fraction(1, 2))), "loss": Model(exponential=True),
+    "temperature": Model(temperature=num(Fraction(1, 16))), "loss": Model(exponential=True),
     "shared": Model(shared=True), "ascent": Model(descent=-1), "queries": Model(query=-1), "keys": Model(key=0),
-    "values": Model(values=-1), "vote": Model(key_signal=-1), "frozen": Model(frozen_softmax=True),
+    "values": Model(values=-1), "frozen": Model(frozen_softmax=True),
 }
 
 
 RULES: dict[str, Rules] = {
-    "temperature": Rules(temperature=0.5), "ascent": Rules(descent=-1), "queries": Rules(query=-1),
-    "keys": Rules(key=0), "values": Rules(values=-1), "vote": Rules(key_signal=-1), "noise": Rules(noise=1 / 3),
+    "temperature": Rules(temperature=1 / 16), "ascent": Rules(descent=-1), "queries": Rules(query=-1),
+    "keys": Rules(key=0), "values": Rules(values=-1), "noise": Rules(noise=1 / 3),
     "frozen": Rules(frozen=True), "start": Rules(start=8.0),
 }
 #: regimes of the runs: sizes, seed, end in units of the flip time T_f

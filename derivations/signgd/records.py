@@ -35,7 +35,6 @@ class Rules:
     query: int = 1  # factor of the moves of queries
     key: int = 1
     values: int = 1  # factor of the moves of v
-    key_signal: int = 1  # factor of the moves of k_mu
     noise: float = 1.0  # factor of all moves along the noise
     frozen: bool = False  # derivatives of the softmax taken at zero logits
     start: float = 1.0  # factor of q, k at the start
@@ -62,7 +61,7 @@ class Rules:
             names = ("v_mu", "v", *SIGNALS, *PAIRS)
             move = {name: (np.asarray(getattr(new, name)) - getattr(old, name)) / c for name in names}
             return State(float(state.v_mu + self.values * move["v_mu"]), state.v + self.values * move["v"],
-                         state.q_mu + self.query * move["q_mu"], state.k_mu + self.key * self.key_signal * move["k_mu"],
+                         state.q_mu + self.query * move["q_mu"], state.k_mu + self.key * move["k_mu"],
                          state.q + self.query * move["q"], state.k + self.key * move["k"])
 
         return step
@@ -99,6 +98,7 @@ class Recorder:
 
     rules: Rules
     step: Callable[[State, Start, float], State]
+    after: float = 0.0  # conditions (29), (30), (42) are looked at from here on
     clock: float = 0.0
     direction: dict[str, np.ndarray] = field(default_factory=dict)
     first: dict[str, np.ndarray] = field(default_factory=dict)
@@ -109,7 +109,8 @@ class Recorder:
     def __call__(self, state: State, start: Start, width: float) -> State:
         """One step, with what happened in it."""
         new = self.step(state, start, width)
-        self.series.append((self.clock, *conditions(self.rules.seen(state))))
+        if self.clock >= self.after:
+            self.series.append((self.clock, *conditions(self.rules.seen(state))))
         for name in (*PAIRS, *SIGNALS):
             before, after = getattr(state, name), getattr(new, name)
             heading = np.sign(after - before)
@@ -257,7 +258,7 @@ def flow(case: Case, seed: int | tuple[int, ...], end: float, rules: Rules = Rul
          fraction: float = 3e-3) -> Record:
     """The sign flow to theta = end, watched."""
     start = draw(case, seed, rules)
-    watch = Recorder(rules, rules.advance(recursion.saddle_step))
+    watch = Recorder(rules, rules.advance(recursion.saddle_step), 0.9 * formal_times(start, 1.0).T3)
     run = recursion.geometric(start, end, fraction=fraction, records=records, advance=watch)
     return finish(start, run, watch)
 
@@ -277,4 +278,4 @@ def finish(start: Start, run: Run, watch: Recorder) -> Record:
         raise IntegrationError("the run overflows", time=float(run.times[-1]))
     c = sqrt(watch.rules.temperature)
     seen = replace(run, **{name: c * getattr(run, name) for name in (*SIGNALS, *PAIRS)})
-    return Record(start, run, seen, watch.first, watch.events(), np.array(watch.series))
+    return Record(start, run, seen, watch.first, watch.events(), np.array(watch.series).reshape(-1, 4))

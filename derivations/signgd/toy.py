@@ -31,7 +31,6 @@ class Model:
     query: int = 1  # factor of the direction of query moves
     key: int = 1
     values: int = 1  # factor of the direction of value moves
-    key_signal: int = 1  # factor of the direction of keys on the signal coordinate
     frozen_softmax: bool = False  # derivatives of the softmax taken at zero logits
     exponential: bool = False  # exponential instead of logistic loss
     shared: bool = False  # both samples on the support of the first
@@ -126,9 +125,7 @@ class Toy:
     def arguments(self) -> dict[str, Node]:
         """For every weight the expression whose sign, times eta, is added in a step."""
         rates = {"Q": self.model.query, "K": self.model.key, "P": self.model.values, "N": self.model.values}
-        signal = {name: self.model.key_signal for name in self.all_weights() if name[0] == "K" and name.endswith("_0")}
-        return {name: -self.model.descent * rates[name[0]] * signal.get(name, 1) * slope
-                for name, slope in self.slopes().items()}
+        return {name: -self.model.descent * rates[name[0]] * slope for name, slope in self.slopes().items()}
 
 
 @cache
