@@ -43,16 +43,23 @@ def as_run(start: Start, flow: Trajectory, times: np.ndarray) -> Run:
 
 @dataclass(frozen=True)
 class Convergence:
-    """Largest deviation of recursions from the flow over a common grid of theta, for several step sizes."""
+    """Largest deviation of recursions from the flow over a common grid of theta, for several step sizes.
+
+    A finite step may send a pair near its saddle to the other side, held in a cycle before or not; the deviation is then
+    of the size of the noise products. `turned` counts the pairs with another sign of q at the end, `cycles` those that
+    were held at some time.
+    """
 
     etas: tuple[float, ...]
     errors: tuple[float, ...]
-    cycles: tuple[int, ...]  # pairs that the recursion holds in a two-step cycle at some time
+    cycles: tuple[int, ...]
+    turned: tuple[int, ...]
 
     @property
     def order(self) -> PowerLaw:
-        """Fitted power of eta."""
-        return fit_power_law(self.etas, self.errors)
+        """Fitted power of eta, over the step sizes for which no pair goes to the other side."""
+        kept = [(e, x) for e, x, t in zip(self.etas, self.errors, self.turned, strict=True) if not t]
+        return fit_power_law([e for e, _ in kept], [x for _, x in kept])
 
 
 def convergence(start: Start, end: float, counts: Sequence[int], grid: int = 20) -> Convergence:
@@ -63,13 +70,16 @@ def convergence(start: Start, end: float, counts: Sequence[int], grid: int = 20)
     flow = integrate_flow(start, end)
     thetas = np.linspace(0.0, end, grid + 1)
     exact = flow.at(thetas)
-    errors, cycles = [], []
+    n, m_k = start.case.n, start.case.m_k
+    last = State.unpack(exact[-1], n, m_k)
+    errors, cycles, turned = [], [], []
     for count in counts:
         run = descend(start, end / count, count)
         states = np.array([run.state(j * count // grid).pack() for j in range(grid + 1)])
         errors.append(float(np.abs(states - exact).max()))
         cycles.append(len(trapped(run)))
-    return Convergence(tuple(end / c for c in counts), tuple(errors), tuple(cycles))
+        turned.append(int((np.sign(run.q[-1]) != np.sign(last.q)).sum()))
+    return Convergence(tuple(end / c for c in counts), tuple(errors), tuple(cycles), tuple(turned))
 
 
 # ---- the two-step cycle ----------------------------------------------------------------------------------------------
@@ -85,10 +95,11 @@ class Trap:
     length: int
 
 
-def trapped(run: Run, least: int = 4) -> list[Trap]:
+def trapped(run: Run, least: int = 2) -> list[Trap]:
     """Pairs held at their saddle: q and k alternate together; a key that alternates alone follows a slide instead.
 
-    The run must have every step recorded.
+    One joint turn is the end of stage I, where both directions reverse; two in a row are a cycle. The run must have
+    every step recorded.
     """
     if len(run.times) < 3 or not np.allclose(np.diff(run.times), 1.0):
         raise ParameterError("cycles are seen step by step: record every step of the run")

@@ -60,6 +60,20 @@ def value_crossings(start: Start, eta: float) -> np.ndarray:
     return np.asarray(np.maximum(0.0, gap / (2 * eta * (start.l1 - start.mu))))
 
 
+def measured_crossing(run: Run) -> float:
+    """Time from which all v_i stay above v_mu, by interpolation between records (exact where values are straight)."""
+    w = run.v - run.v_mu[:, None]
+    below = np.flatnonzero((w <= 0).any(axis=1))
+    if not below.size:
+        return 0.0
+    k = int(below[-1])
+    if k + 1 == len(run.times):
+        return math.nan
+    late = w[k] <= 0
+    parts = w[k, late] / (w[k, late] - w[k + 1, late])
+    return float(run.times[k] + parts.max() * (run.times[k + 1] - run.times[k]))
+
+
 def aligned(run: Run) -> np.ndarray:
     """Fraction of pairs with q k > 0 at every record."""
     return np.asarray((run.q * run.k > 0).mean(axis=(1, 2)))
@@ -195,7 +209,7 @@ def stages(run: Run) -> Stages:
     start, eta = run.start, run.eta
     formal = formal_times(start, eta)
     unit = flip_unit(start, eta)
-    events = {"T1": float(value_crossings(start, eta).max()), "T2_sgn": first_time(run, aligned(run) >= ALIGNED)}
+    events = {"T1": measured_crossing(run), "T2_sgn": first_time(run, aligned(run) >= ALIGNED)}
     n = start.case.n
     sums = np.minimum(np.abs(run.q.sum(axis=2)) - 2 * n * np.abs(run.q_mu),
                       np.abs(run.k.sum(axis=2)) - 2 * n * np.abs(run.k_mu))
