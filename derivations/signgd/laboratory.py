@@ -1,9 +1,9 @@
 """The paper's systems behind one object, so that every check can also be run on systems broken on purpose.
 
-A laboratory notes what a check reads of it, in `reads`: the ``model`` (output and loss of the toy network), the
-arguments of its sign ``steps`` per weight, the ``reduced`` arguments of the inner products, the ``start`` (the law of
-the inner products at time 0), and a ``run`` of the recursion in some regime. With `changes` it compares a part with the
-paper's.
+A laboratory notes what a check reads of it, in `reads`: the ``output`` and the ``loss`` of the toy network, the
+arguments of its sign ``steps`` per weight, the ``reduced`` arguments of the inner products and their ``signs`` with
+softmax weights and slopes opaque, the ``start`` (the law of the inner products at time 0), and a ``run`` of the
+recursion in some regime. With `changes` it compares a part with the paper's.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from odesys import graph
-from odesys.graph import Node, num
+from odesys.graph import Node, num, sym
 from odesys.laboratory import BaseLaboratory
 
 from . import records, recursion, toy
@@ -87,9 +87,14 @@ class Laboratory(BaseLaboratory):
         return _part(self.mutation, name)
 
     def network(self) -> Toy:
-        """The toy network: attention, heads, output and loss as expressions of the weights."""
-        self.reads.add("model")
+        """The toy network: attention, heads and output as expressions of the weights."""
+        self.reads.add("output")
         return toy.toy(_model(self.mutation))
+
+    def slope(self, i: int, f: Node) -> Node:
+        """Derivative of the share of sample i in the loss, times n, by its output f."""
+        self.reads.add("loss")
+        return len(LABELS) * graph.gradient(toy.toy(_model(self.mutation)).loss_of(i, f), [f])[0]
 
     def steps(self) -> tuple[Toy, dict[str, Node], dict[str, Node]]:
         """The toy, for every weight the argument of its sign step, and the length of the step over eta."""
@@ -99,7 +104,7 @@ class Laboratory(BaseLaboratory):
 
     def arguments(self, opaque: bool = False) -> dict[str, Node]:
         """Sign arguments of the reduced state; supports are disjoint here whatever the mutation."""
-        self.reads.add("reduced")
+        self.reads.add("signs" if opaque else "reduced")
         return _reduced(self.mutation, opaque)
 
     def variances(self) -> dict[str, Fraction]:
@@ -188,13 +193,15 @@ def _number(node: Node) -> Fraction:
 @cache
 def _part(mutation: str, part: str) -> Any:
     """A part in a form that can be compared: equal expressions are the same object."""
-    if part == "model":
+    if part == "output":
         made = toy.toy(_model(mutation))
-        return [made.loss(), *(made.output(i) for i in range(len(LABELS))), made.logit(0, 0, 0)]
+        return [*(made.output(i) for i in range(len(LABELS))), made.logit(0, 0, 0)]
+    if part == "loss":
+        return [toy.toy(_model(mutation)).loss_of(i, sym("f")) for i in range(len(LABELS))]
     if part == "steps":
         return _arguments(mutation), _lengths(mutation)
-    if part == "reduced":
-        return _reduced(mutation, False)
+    if part in ("reduced", "signs"):
+        return _reduced(mutation, part == "signs")
     if part == "start":
         return _variances(mutation)
     if part == "run":

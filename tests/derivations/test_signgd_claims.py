@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import flint
 import numpy as np
@@ -150,12 +152,15 @@ def test_a_laboratory_says_what_its_mutation_changes() -> None:
     def changing(part: str) -> set[str]:
         return {m for m in MUTATIONS if Laboratory(m).changes(part)}
 
-    assert changing("model") == {"temperature", "loss", "shared"}
+    assert changing("output") == {"temperature", "shared"} and changing("loss") == {"loss"}
     assert changing("start") == {"start"} and changing("run") == set(RULES)
     assert "noise" in changing("steps") and "shared" not in changing("reduced")
+    assert "loss" in changing("reduced") and "loss" not in changing("signs")
 
 
-FLOATS = {"sigmoid": lambda z: 1 / (1 + np.exp(-z)), "softplus": lambda z: np.logaddexp(0, z), "exp": np.exp}
+FLOATS: dict[str, Callable[[Any], Any]] = {
+    "sigmoid": lambda z: 1 / (1 + np.exp(-z)), "softplus": lambda z: np.logaddexp(0, z), "exp": np.exp,
+}
 
 
 # ---- independent routes ----------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from math import comb, erfc, sqrt
 import flint
 import numpy as np
 
-from odesys import graph
 from odesys.claims import combine
 from odesys.evidence import enumerate_all
 from odesys.graph import sym
@@ -209,9 +208,7 @@ def sizes(lab: Laboratory) -> Verdict:
                     "log^2; on R1, R2 and a run with m_k = 1024 the deviation at 4 T_f is that of the mean-field margin within 5 percent, and falls with m_k; " + FLOW)
 def slopes(lab: Laboratory) -> Verdict:
     """Sign of the derivative, and the deviation in three runs."""
-    made, f = lab.network(), sym("f")
-    slope = graph.gradient(made.loss_of(0, f), [f])[0]
-    answer = sign(slope)
+    answer = sign(lab.slope(0, sym("f")))
     printed = refuted({"sign of the derivative for y = 1": answer, "so": "l' = 1/2 is impossible"}) if answer == "negative" else certified(sign=answer)
 
     def check(record: Record) -> Verdict:

@@ -147,15 +147,14 @@ def dominant_patch(lab: Laboratory) -> Verdict:
 # ---- second layer and heads ------------------------------------------------------------------------------------------
 
 
-def _second_layer(lab: Laboratory) -> tuple[dict[str, Node], Node, Node]:
-    """Second-layer weights, the output of sample 1 with them, and its slope by the output."""
+def _second_layer(lab: Laboratory) -> tuple[dict[str, Node], Node]:
+    """Second-layer weights, and the output of sample 1 with them."""
     made = lab.network()
     s, x = made.attention(0), made.tokens(0)
     theta = {f"{kind}{r}": sym(f"theta_{kind}{r}") for kind in SIDES for r in (1, 2)}
     f = graph.add(theta[f"{kind}{r}"] * s[l][a] * dot(made.weights[kind][r - 1], x[a])
                                       for kind in SIDES for r in (1, 2) for l in range(2) for a in range(2))
-    outer = graph.gradient(made.loss_of(0, sym("f")), [sym("f")])[0]
-    return theta, f, outer
+    return theta, f
 
 
 @book.claim("F.3-gradient", "Gradient of the second layer", kind="identity", uses=["Eq.1"], expect="fails",
@@ -164,7 +163,7 @@ def _second_layer(lab: Laboratory) -> tuple[dict[str, Node], Node, Node]:
 def second_layer_gradient(lab: Laboratory) -> Verdict:
     """Derivatives by theta with and without j."""
     made = lab.network()
-    theta, f, _ = _second_layer(lab)
+    theta, f = _second_layer(lab)
     at_start = {node: num(Fraction(SIDES[name[0]], ROWS)) for name, node in theta.items()}
     same = equal({"start": (graph.substitute([f], at_start)[0], made.output(0))}, POSITIVE)
     s, x = made.attention(0), made.tokens(0)
@@ -184,7 +183,7 @@ def second_layer_signs(lab: Laboratory) -> Verdict:
     from odesys.positivity import always_positive
 
     made = lab.network()
-    theta, f, _ = _second_layer(lab)
+    theta, f = _second_layer(lab)
     X, Y = sym("X"), sym("Y")
     s = made.attention(0)
     hidden = {s[0][0]: 1 / (1 + X), s[0][1]: X / (1 + X), s[1][0]: 1 / (1 + Y), s[1][1]: Y / (1 + Y)}
@@ -227,8 +226,7 @@ def heads(lab: Laboratory) -> Verdict:
         several = graph.gradient(graph.call("softplus", -y * (f + c)), weights)
         one, more = graph.call("sigmoid", -y * f), graph.call("sigmoid", -y * (f + c))
         pairs |= {f"{i} {k}": (b * one, a * more) for k, (a, b) in enumerate(zip(single, several, strict=True))}
-        own = graph.gradient(made.loss_of(i, sym("f")), [sym("f")])[0]
-        pairs[f"loss {i}"] = graph.substitute([own], {sym("f"): f})[0] * len(LABELS), -y * one
+        pairs[f"loss {i}"] = graph.substitute([lab.slope(i, sym("f"))], {sym("f"): f})[0], -y * one
     return equal(pairs, POSITIVE)
 
 
