@@ -45,8 +45,8 @@ def as_run(start: Start, flow: Trajectory, times: np.ndarray) -> Run:
 class Convergence:
     """Largest deviation of recursions from the flow over a common grid of theta, for several step sizes.
 
-    A finite step may send a pair near its saddle to the other side, held in a cycle before or not; the deviation is then
-    of the size of the noise products. `turned` counts the pairs with another sign of q at the end, `cycles` those that
+    A finite step may send a pair near its saddle to the other side, held in a cycle before or not; the deviation then
+    has the size of the noise products. `turned` counts the pairs with another sign of q at the end, `cycles` those that
     were held at some time.
     """
 

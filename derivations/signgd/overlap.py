@@ -6,6 +6,7 @@ A coordinate that several samples have moves with the sign of their weighted sum
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -46,11 +47,15 @@ class OverlapReport:
         """One sentence for people."""
         if self.shared == 0:
             return f"supports are disjoint: network and recursion differ by {self.noise:.1e} of the noise products"
-        return (f"supports overlap ({100 * self.shared:.0f} percent of a support is shared), so the reduced recursion "
-                f"is not exact: queries move at {self.speed:.2f} of full speed, {100 * self.turned:.1f} percent of the "
-                f"pairs have another sign, noise products are off by {100 * self.noise_at_flip:.0f} percent (root mean "
-                f"square) at T_f; the key flip is at step {self.flips['key_flip']:.0f} instead of "
-                f"{self.reduced_flips['key_flip']:.0f}")
+        text = (f"supports overlap ({100 * self.shared:.0f} percent of a support is shared), so the reduced recursion "
+                f"is not exact: {100 * self.turned:.1f} percent of the pairs have another sign, noise products are off "
+                f"by {100 * self.noise_at_flip:.0f} percent (root mean square) at T_f or the end")
+        if math.isfinite(self.speed):
+            text += f"; queries move at {self.speed:.2f} of full speed"
+        if math.isfinite(self.flips["key_flip"]) and math.isfinite(self.reduced_flips["key_flip"]):
+            text += (f"; the key flip is at step {self.flips['key_flip']:.0f} instead of "
+                     f"{self.reduced_flips['key_flip']:.0f}")
+        return text
 
 
 def report(training: Training, reduced: Run) -> OverlapReport:

@@ -70,7 +70,7 @@ def _trap_note(traps: list[sign_flow.Trap], case: Case) -> str:
 
 def _condition_note(case: Case, eta: float) -> str:
     missing = violated(case, eta)
-    return f"{len(missing)} inequalities of Condition 3.1 fail, first {missing[0]}" if missing else ""
+    return f"Condition 3.1 fails in {len(missing)} of its 8 inequalities, first {missing[0]}" if missing else ""
 
 
 def _stage_numbers(found: stages.Stages) -> dict[str, float]:

@@ -117,6 +117,9 @@ class Case:
 
     def flip_time(self, eta: float = 1.0) -> float:
         r""":math:`T_f = \sqrt{\log 4\Lambda}/(\eta\Lambda\|\mu\|\sqrt{m_k})`, leading order of the key flip."""
+        if self.Lambda <= 1:
+            raise ParameterError(f"Lambda = {self.Lambda:.3g} is not above 1, so noise does not dominate and no key "
+                                 f"flips; lower mu or raise s or sigma_p")
         return math.sqrt(math.log(4 * self.Lambda)) / (eta * self.Lambda * self.mu * math.sqrt(self.m_k))
 
     @property

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from odesys.errors import ParameterError
+
 from .mean_field import MeanField
 from .recursion import Run, Start, log_product
 
@@ -165,7 +167,8 @@ def flips(run: Run, reference: float) -> Flips:
             pairs = (-vote[:, None] * values)[:, apart]
             mean = pairs.mean(axis=1)
             peak = int(mean[at:].argmax()) + at
-            times[f"{name}_flip"] = float(run.times[peak])
+            if peak + 1 < len(mean):  # a curve that still rises at the end has not turned
+                times[f"{name}_flip"] = float(run.times[peak])
             below = np.flatnonzero((mean < 0) & (np.arange(len(mean)) > peak))
             if below.size:
                 k = int(below[0])
@@ -235,6 +238,9 @@ def stages(run: Run) -> Stages:
 def flip_unit(start: Start, eta: float) -> float:
     """T_f with the mean L1 norm of the run's own noise, in steps."""
     ratio = float(start.l1.mean()) / start.mu
+    if ratio <= 1:
+        raise ParameterError(f"the noise has the mean L1 norm {ratio * start.mu:.3g}, not above the signal's "
+                             f"{start.mu:.3g}: the stages are those of strong noise; lower mu or raise s or sigma_p")
     return math.sqrt(math.log(4 * ratio)) / (eta * ratio * start.mu * math.sqrt(start.case.m_k))
 
 

@@ -221,6 +221,13 @@ def test_setting_a_flips_where_the_paper_shows_it() -> None:
     assert (stages.aligned(trained.run)[trained.run.index(10)]) > 0.96
 
 
+def test_a_run_that_is_too_short_has_no_flips() -> None:
+    run = recursion.descend(recursion.draw(SIZES_A, 0), 1e-4, 130)
+    found = stages.stages(run)
+    assert math.isnan(found.flips.key_flip) and math.isnan(found.flips.query_flip)
+    assert not any(e["name"].endswith("flip") for e in found.as_events())
+
+
 def test_overlap_report_is_zero_without_overlap() -> None:
     _, _, report = overlap.measure(SMALL, 0, 2e-4, 200)
     assert report.shared == 0 and report.noise < 1e-12 and report.speed == pytest.approx(1)
@@ -430,7 +437,8 @@ def test_condition_3_1_names_what_is_violated() -> None:
 @pytest.mark.parametrize(("settings", "sentence"), [
     ({"s": "2000"}, "sparsity s = 2000 is above"), ({"sigma_p": "-1"}, "sigma_p = -1 is out of range"),
     ({"eta": "0"}, "eta = 0 is out of range"), ({"n": "100"}, "disjoint supports of s = 40 coordinates need d"),
-    ({"supports": "3"}, "supports = 3 is out of range"), ({"mu": "0"}, "mu = 0 is out of range"),
+    ({"mu": "50"}, "lower mu"), ({"supports": "3"}, "supports = 3 is out of range"),
+    ({"mu": "0"}, "mu = 0 is out of range"),
 ])
 def test_bad_input_gets_a_sentence(settings: dict[str, str], sentence: str) -> None:
     with pytest.raises(OdesysError, match=sentence):
@@ -458,7 +466,7 @@ def test_bad_arguments_get_a_sentence() -> None:
 def test_protocols_give_documented_results() -> None:
     small = {"n": "4", "m_k": "3", "s": "40", "d": "400", "steps": "400", "eta": "4e-4"}
     run = PAPER.protocols["recursion"](PAPER.read_parameters(small), lambda *_: None)
-    assert run.final["loss"] < 0.7 and run.final["formal_T1"] > 0 and "Condition 3.1 fail" in run.note
+    assert run.final["loss"] < 0.7 and run.final["formal_T1"] > 0 and "Condition 3.1 fails in" in run.note
     assert {e["kind"] for e in run.events} <= {"stage", "cycle"}
     assert run.final["trapped_pairs"] == sum(e["kind"] == "cycle" for e in run.events)
     again = PAPER.protocols["recursion"](PAPER.read_parameters(small), lambda *_: None)
