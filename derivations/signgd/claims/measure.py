@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from odesys.errors import IntegrationError
 from odesys.verdicts import Verdict, measured
 
 from ..laboratory import Laboratory
@@ -23,7 +24,7 @@ def between(what: str, values: Any, low: float, high: float) -> Verdict:
     """All values lie in an interval; the range seen is kept."""
     seen = np.asarray(values, dtype=float).ravel()
     if not seen.size:
-        raise ValueError(f"{what}: nothing was measured")
+        raise IntegrationError(f"{what}: nothing of the kind happens in this run", time=0.0)
     lowest, highest = float(np.nanmin(seen)), float(np.nanmax(seen))
     right = bool(np.isfinite(seen).all() and lowest >= low and highest <= high)
     return measured(right, {what: rounded([lowest, highest]), "allowed": rounded([low, high])}, **{what: rounded([lowest, highest])})
@@ -42,7 +43,7 @@ def always(what: str, right: Any) -> Verdict:
     """A condition holds in every place of an array."""
     found = np.asarray(right)
     if not found.size:
-        raise ValueError(f"{what}: nothing was measured")
+        raise IntegrationError(f"{what}: nothing of the kind happens in this run", time=0.0)
     share = float(found.mean())
     return measured(bool(found.all()), {what: f"in {share:.4f} of {found.size} places"}, **{what: f"{share:.4f} of {found.size}"})
 
@@ -64,7 +65,7 @@ def later(record: Record, theta: float) -> slice:
     """Snapshots from a time on."""
     first = int(np.searchsorted(record.run.times, theta))
     if first >= len(record.run.times):
-        raise ValueError(f"the run ends at {record.run.times[-1]:g}, before {theta:g}")
+        raise IntegrationError(f"the run ends at {record.run.times[-1]:g}, before {theta:g}", time=theta)
     return slice(first, None)
 
 
@@ -72,7 +73,7 @@ def window(record: Record, low: float, high: float) -> slice:
     """Snapshots in an interval of time."""
     first, last = (int(np.searchsorted(record.run.times, x)) for x in (low, high * (1 + 1e-12)))
     if last <= first:
-        raise ValueError(f"no snapshot between {low:g} and {high:g}")
+        raise IntegrationError(f"there is no snapshot between {low:g} and {high:g}", time=low)
     return slice(first, last)
 
 
