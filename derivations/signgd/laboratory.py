@@ -8,6 +8,7 @@ recursion in some regime. With `changes` it compares a part with the paper's.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any
@@ -18,7 +19,7 @@ from odesys.laboratory import BaseLaboratory
 
 from . import records, recursion, toy
 from .records import Record, Rules
-from .recursion import Advance, Start
+from .recursion import Advance, Start, State
 from .setting import Case, regime
 from .toy import LABELS, Model, Toy
 
@@ -35,7 +36,7 @@ MUTATIONS = {
     "noise": "weights on the noise coordinates move at a third of the step",
     "frozen": "derivatives of the softmax are taken at zero logits",
     # start
-    "start": "queries and keys start eight times as large",
+    "start": "all weights start eight times as large",
 }
 MODELS: dict[str, Model] = {
     "temperature": Model(temperature=num(Fraction(1, 16))), "loss": Model(exponential=True),
@@ -47,7 +48,7 @@ MODELS: dict[str, Model] = {
 RULES: dict[str, Rules] = {
     "temperature": Rules(temperature=1 / 16), "ascent": Rules(descent=-1), "queries": Rules(query=-1),
     "keys": Rules(key=0), "values": Rules(values=-1), "noise": Rules(noise=1 / 3),
-    "frozen": Rules(frozen=True), "start": Rules(start=8.0),
+    "frozen": Rules(frozen=True),
 }
 #: regimes of the runs: sizes, seed, end in units of the flip time T_f
 ALONE = Case(n=1, s=4 * 10**6, d=4 * 10**6 + 1, m_k=64, m_v=4096, sigma_p=1.0, sigma_0=0.02 / 3 / (4e6 * 8))
@@ -126,7 +127,11 @@ class Laboratory(BaseLaboratory):
     def starts(self, case: Case, seed: int | tuple[int, ...]) -> Start:
         """A start of a case."""
         self.reads.add("start")
-        return records.draw(case, seed, RULES.get(self.mutation, Rules()))
+        start, factor = recursion.draw(case, seed), 8.0 if self.mutation == "start" else 1.0
+        if factor == 1:
+            return start
+        state = State.unpack(factor * start.state.pack(), case.n, case.m_k)
+        return replace(start, state=state, beta_xi=factor * start.beta_xi, beta_mu=factor * start.beta_mu)
 
 
 def _model(mutation: str) -> Model:
@@ -176,7 +181,7 @@ def _variances(mutation: str) -> dict[str, Fraction]:
         for what, vector in (("mu", made.mu), ("xi", x)):
             slopes = graph.gradient(toy.dot(w, vector), list(made.all_weights().values()))
             square = graph.add([s * s for s in slopes]) / toy.dot(vector, vector)
-            value = _number(square) * (64 if mutation == "start" and name in ("q", "k") else 1)
+            value = _number(square) * (64 if mutation == "start" else 1)
             out[f"{name}_{what}"] = value
     return out
 

@@ -37,7 +37,6 @@ class Rules:
     values: int = 1  # factor of the moves of v
     noise: float = 1.0  # factor of all moves along the noise
     frozen: bool = False  # derivatives of the softmax taken at zero logits
-    start: float = 1.0  # factor of q, k at the start
 
     def seen(self, state: State) -> State:
         """The state as the paper's formulas have to read it: logits scaled."""
@@ -46,7 +45,7 @@ class Rules:
 
     def advance(self, plain: Callable[[State, Start, float], State]) -> Callable[[State, Start, float], State]:
         """The step of the broken system from the recursion's own step `plain`."""
-        if self == Rules(start=self.start):
+        if self == Rules():
             return plain
         c = sqrt(self.temperature)
 
@@ -244,20 +243,10 @@ class Record:
         return np.asarray(np.sign(state.q) == np.sign(state.q_mu)[:, None])
 
 
-def draw(case: Case, seed: int | tuple[int, ...], rules: Rules) -> Start:
-    """A start of the paper's law, with queries and keys scaled where that is broken."""
-    start = recursion.draw(case, seed)
-    if rules.start == 1.0:
-        return start
-    old = start.state
-    larger = {name: rules.start * getattr(old, name) for name in (*SIGNALS, *PAIRS)}
-    return replace(start, state=replace(old, **larger))
-
-
 def flow(case: Case, seed: int | tuple[int, ...], end: float, rules: Rules = Rules(), records: int = 900,  # noqa: B008
          fraction: float = 3e-3) -> Record:
     """The sign flow to theta = end, watched."""
-    start = draw(case, seed, rules)
+    start = recursion.draw(case, seed)
     watch = Recorder(rules, rules.advance(recursion.saddle_step), 0.9 * formal_times(start, 1.0).T3)
     run = recursion.geometric(start, end, fraction=fraction, records=records, advance=watch)
     return finish(start, run, watch)
@@ -266,7 +255,7 @@ def flow(case: Case, seed: int | tuple[int, ...], end: float, rules: Rules = Rul
 def descent(case: Case, seed: int | tuple[int, ...], eta: float, steps: int,
             rules: Rules = Rules()) -> Record:  # noqa: B008
     """Sign descent with a finite step, watched; times are theta = eta t."""
-    start = draw(case, seed, rules)
+    start = recursion.draw(case, seed)
     watch = Recorder(rules, rules.advance(recursion.step))
     run = recursion.descend(start, eta, steps, advance=watch)
     return finish(start, replace(run, times=run.times * eta, eta=1.0), watch)

@@ -16,6 +16,9 @@ from . import (  # noqa: F401
     part_f_extensions,
 )
 from .book import ClaimBook, book
+from .harmless import explain
+
+explain(book)
 
 
 def get_book() -> ClaimBook:

@@ -21,6 +21,7 @@ from ..setting import Case
 from ..toy import on_section
 from .book import NUMBERS, at_most, ball, book, inside, positive_over, short, tail
 
+SCALE = "a larger start only helps a lower bound, and a cone does not depend on its scale"
 GRID = list(product((1, 2, 5, 30, 1000, 10**6), (1, 2, 10, 1000, 10**6), (Fraction(1, 2), Fraction(1, 10), Fraction(1, 1000))))
 
 
@@ -116,7 +117,7 @@ def exceeds_signal(lab: Laboratory) -> Verdict:
              f"{short(needs):.3g} for m_k = 100, n = 20, delta = 1/10; with sigma_p^2 s of order n^4 it forces delta >= m_k/n")
 
 
-@book.claim("C.11", "Noise inner products are not small", kind="probability", uses=["C.4", "C.8", "C.9", "Eq.2-3"],
+@book.claim("C.11", "Noise inner products are not small", kind="probability", uses=["C.4", "C.8", "C.9", "Eq.2-3"], apart=SCALE,
             statement=r"m_v\ge\frac{256\log^2(12m_kn/\delta)}{\pi^2\log^2(1-\delta^2/4m_k^2n^2)}\Rightarrow P(|\langle w_{Q,s}^{(0)},\xi_i\rangle|,|\langle w_{K,s}^{(0)},\xi_i\rangle|\ge\beta_\xi m_v^{-1/4}\ \forall s,i)\ge1-\delta",
             reading="with beta_xi <= 2 sqrt(log(12 m_k n/delta)) sigma_0 sigma_p sqrt(s), as its proof has it (beta_xi without the rows of values), and |xi_i|^2 >= sigma_p^2 s/2; "
                     "for all sizes by the inequality of C.9, and exact tails on a grid of m_k, n, delta")
@@ -154,7 +155,7 @@ def width_needed(lab: Laboratory) -> Verdict:
     return printed.correcting(r"m_v=\Theta(m_k^4n^4\delta^{-4}\log^2(12m_kn/\delta))", fixed, "the smallest of 2 m_k n Gaussians is of order delta/(m_k n)")
 
 
-@book.claim("C.12", "Signal inner products are not small", kind="probability", uses=["C.9"],
+@book.claim("C.12", "Signal inner products are not small", kind="probability", uses=["C.9"], apart=SCALE,
             statement=r"s\ge n^3\Big(\frac2{-\pi\log(1-\delta^2/4m_k^2)}\Big)^{3/2}\Rightarrow P(|\langle w_{Q,s}^{(0)},\mu\rangle|,|\langle w_{K,s}^{(0)},\mu\rangle|\ge\sigma_0ns^{-1/3}\|\mu\|\ \forall s)\ge1-\delta",
             reading="at the smallest allowed s, where n s^(-1/3) = sqrt(pi/2) sqrt(-log(1 - delta^2/4m_k^2)); exact tails on a grid of m_k, delta, for all others by C.9")
 def signals_not_small(lab: Laboratory) -> Verdict:
@@ -197,7 +198,7 @@ def cone_probability(Lambda: Any) -> Any:
     return ((Lambda + 1) / (Lambda - 1)).atan() / (2 * flint.arb.pi()) - ((Lambda - 1) / (Lambda + 1)).atan() / (2 * flint.arb.pi())
 
 
-@book.claim("C.14", "Few pairs are undecided", kind="probability",
+@book.claim("C.14", "Few pairs are undecided", kind="probability", apart=SCALE,
             statement=r"\sigma_ps/\|\mu\|=\Omega(d^{1/5})\Rightarrow P\Big(\exists i:\tfrac{\Lambda-1}{\Lambda+1}X_i<Y_i<\tfrac{\Lambda+1}{\Lambda-1}X_i\Big)\le nd^{-1/5},\ X_i=q_{si}+q_{s\mu},\ Y_i=-k_{si}+k_{s\mu},\ \Lambda=\tfrac{\sigma_ps}{\|\mu\|}",
             reading="one neuron s, with Omega-constant at least 1/pi: X_i and Y_i have the same variance (derived) and are independent, so the probability is (1/pi) arctan(1/Lambda) <= 1/(pi Lambda) "
                     "exactly, the angle of the cone over 2 pi: its difference to 2 arctan(1/Lambda) has slope 0 (exact) and vanishes in balls at Lambda = 2, 5, ..., 10^6; drawn pairs (exact start, Lambda = 5) agree within 5 standard errors")
@@ -241,7 +242,7 @@ def display_value(lab: Laboratory) -> Verdict:
                               "the density's factor 1/(2 pi) was dropped in the fourth line")
 
 
-@book.claim("C.14-union", "All pairs of all neurons are decided", kind="probability", uses=["C.14"], expect="fails",
+@book.claim("C.14-union", "All pairs of all neurons are decided", kind="probability", uses=["C.14"], expect="fails", apart=SCALE,
             statement=r"P(\mathcal E_{\rm prelim})\ge1-10\delta-n^{-2}-nd^{-1/5}",
             reading="the event is used for all s and i; n = 8, m_k = 16, Lambda = d^(1/5) = 20, 4000 starts: frequency that some pair is in the cone against n d^(-1/5); corrected with m_k n, "
                     "and the cone of the speeds |xi_i|_1 >= sigma_p s / sqrt2 is the one with Lambda/sqrt2, so (sqrt2/pi) m_k n / Lambda")
