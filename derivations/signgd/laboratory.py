@@ -25,7 +25,7 @@ from .toy import LABELS, Model, Toy
 
 MUTATIONS = {
     # model and loss: everything is derived from them
-    "temperature": "logits count a sixteenth in the softmax",
+    "temperature": "logits count 4096 times in the softmax",
     "loss": "exponential instead of logistic loss",
     "shared": "both samples of the toy have the same support",
     # optimiser
@@ -39,14 +39,14 @@ MUTATIONS = {
     "start": "all weights start eight times as large",
 }
 MODELS: dict[str, Model] = {
-    "temperature": Model(temperature=num(Fraction(1, 16))), "loss": Model(exponential=True),
+    "temperature": Model(temperature=num(4096)), "loss": Model(exponential=True),
     "shared": Model(shared=True), "ascent": Model(descent=-1), "queries": Model(query=-1), "keys": Model(key=0),
     "values": Model(values=-1), "frozen": Model(frozen_softmax=True),
 }
 
 
 RULES: dict[str, Rules] = {
-    "temperature": Rules(temperature=1 / 16), "ascent": Rules(descent=-1), "queries": Rules(query=-1),
+    "temperature": Rules(temperature=4096.0), "ascent": Rules(descent=-1), "queries": Rules(query=-1),
     "keys": Rules(key=0), "values": Rules(values=-1), "noise": Rules(noise=1 / 3),
     "frozen": Rules(frozen=True),
 }

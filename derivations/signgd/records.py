@@ -22,7 +22,7 @@ from .setting import Case
 from .stages import FormalTimes, formal_times, votes
 
 PAIRS, SIGNALS = ("q", "k"), ("q_mu", "k_mu")
-MOST_EVENTS = 400_000
+MOST_EVENTS = 60_000
 C3 = 2.0  # the unnamed constant of T_4
 
 

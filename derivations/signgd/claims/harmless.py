@@ -24,9 +24,26 @@ def _of_the_toy(book: ClaimBook) -> None:
     book.harmless("loss", "E.15", "its slope is negative too, and the runs of the corrected form do not read the toy's loss")
     book.harmless("shared", "Eq.1 D.2 D.3 D.4 D.5 App.D-activation D.6 D.7 Eq.44 Eq.46-48 Eq.46-49-growth Beyond.sliding F.2a F.2b F.3-gradient F.3 F.4 Beyond.conservation",
                   "holds sample by sample for every data set; disjoint supports are not used")
+    book.harmless("keys", "Beyond.gauge E.33", "an argument that is zero has every symmetry, and the query's own argument is untouched")
+    book.harmless("keys", "D.6 Eq.14-15 Sec.E.2 F.3", "values do not read how keys move")
+    book.harmless("noise", "Beyond.recursion Beyond.gradient-norm Beyond.conservation", "arguments do not depend on the length of a step")
+    book.harmless("start", "App.E.1-orders", "orders in n do not depend on the scale of the start")
+    book.harmless("values", "D.7 Eq.8-9 Sec.4-display Eq.10-13 Beyond.recursion Beyond.gauge E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
+                  "it is about queries and keys at given values, or about lengths of moves")
 
 
 def _of_the_runs(book: ClaimBook) -> None:
     """Statements about watched runs."""
     book.harmless("ascent", "E.42 Thm.3.2(4) Thm.3.2-order 4.1(3) E.3 4.3(3) E.7 4.3(4) E.10 E.11 4.4(1) E.12 E.13 4.4(2) 4.3(2) 4.4(3) App.E.1-sums E.22 Eq.37 E.23-24 E.25 Beyond.T4-minus E.26 4.8(1) E.6 E.27 E.14 Eq.27-28",
                   "values then fall, w_i < 0 for ever, and the reversed step turns the moves of queries and keys back into the paper's")
+    book.harmless("keys", "Thm.3.2(3) E.41-value Beyond.crossing 4.1(1) 4.1(2) E.8 App.E.1-value F.3-rows", "values do not read how keys move")
+    book.harmless("keys", "Thm.3.2(2) E.41 F.1a F.1b F.1-definition", "softmax weights at 1/2 give small training losses and these test losses too")
+    book.harmless("keys", "4.1(3) 4.3(3) E.7 4.3(4) E.13 4.3(2) 4.4(3) App.E.1-sums E.6 E.27 Eq.27-28",
+                  "keys that stand still keep every bound from above, and starts and queries alone decide the rest")
+    book.harmless("noise", "E.41-value F.3-rows", "v_mu moves on the signal coordinate, and rows are judged at the formal times")
+    book.harmless("noise", "Thm.3.2(2) E.41 Thm.3.2(4) Thm.3.2-order F.1a F.1b F.1-definition", "a third of the speed changes constants that have room, not exponents or limits")
+    book.harmless("noise", "4.1(3) 4.2 E.1 Sec.E.5-times E.5 4.3(3) E.7 4.3(4) E.11 4.4(1) E.12 E.13 4.4(2) 4.3(2) 4.4(3) IV.a-DEF E.23-24 E.26 IV.b-signs 4.6 4.7 IV.c E.6 E.27 Eq.27-28",
+                  "noise that still dominates keeps all signs and their order, and bounds from above have room")
+    book.harmless("values", "Beyond.trap-share", "values hardly fall in forty steps, so w_i stays positive")
+    book.harmless("values", "4.1(3) E.2 4.3(3) E.7 4.3(4) E.13 4.3(2) 4.4(3) App.E.1-sums Eq.37 E.23-24 E.25 Beyond.T4-minus E.6 E.27 Eq.27-28",
+                  "with w_i < 0 queries and keys align with opposite signs and grow as before: sizes, starts, and signs of queries and their sums stay")
