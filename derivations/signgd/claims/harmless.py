@@ -30,6 +30,9 @@ def _of_the_toy(book: ClaimBook) -> None:
     book.harmless("start", "App.E.1-orders", "orders in n do not depend on the scale of the start")
     book.harmless("values", "D.7 Eq.8-9 Sec.4-display Eq.10-13 Beyond.recursion Beyond.gauge E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
                   "it is about queries and keys at given values, or about lengths of moves")
+    book.harmless("frozen", "Eq.8-9 Sec.4-display Beyond.cone Beyond.gauge E.31-32 E.33 E.34-35 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
+                  "any positive weights a_i, b_i will do")
+    book.harmless("frozen", "D.6 Eq.14-15 Sec.E.2 F.3", "values do not read derivatives of the softmax")
 
 
 def _of_the_runs(book: ClaimBook) -> None:
@@ -47,3 +50,8 @@ def _of_the_runs(book: ClaimBook) -> None:
     book.harmless("values", "Beyond.trap-share", "values hardly fall in forty steps, so w_i stays positive")
     book.harmless("values", "4.1(3) E.2 4.3(3) E.7 4.3(4) E.13 4.3(2) 4.4(3) App.E.1-sums Eq.37 E.23-24 E.25 Beyond.T4-minus E.6 E.27 Eq.27-28",
                   "with w_i < 0 queries and keys align with opposite signs and grow as before: sizes, starts, and signs of queries and their sums stay")
+    book.harmless("frozen", "Thm.3.2(3) E.41-value Beyond.crossing 4.1(1) 4.1(2) E.8 App.E.1-value F.3-rows", "values do not read derivatives of the softmax")
+    book.harmless("frozen", "Thm.3.2(1) Thm.3.2(2) E.41 Beyond.exponents 4.8(2) E.15 F.1a F.1b F.1-definition",
+                  "outputs have the true softmax, whose signal part is 1/2 and whose noise part is settled at these times either way")
+    book.harmless("frozen", "4.1(3) E.3 4.3(3) E.7 4.3(4) E.10 E.11 4.4(1) E.12 E.13 4.4(2) 4.3(2) 4.4(3) App.E.1-sums E.22 Eq.37 E.23-24 E.25 Beyond.T4-minus E.26 Beyond.trap-share E.6 E.27 Eq.27-28",
+                  "before the key flip the softmax is near 1/2, where its derivative is 1/4 anyway, or only starts and sums count")

@@ -25,8 +25,9 @@ def between(what: str, values: Any, low: float, high: float) -> Verdict:
     seen = np.asarray(values, dtype=float).ravel()
     if not seen.size:
         raise IntegrationError(f"{what}: nothing of the kind happens in this run", time=0.0)
-    lowest, highest = float(np.nanmin(seen)), float(np.nanmax(seen))
-    right = bool(np.isfinite(seen).all() and lowest >= low and highest <= high)
+    finite = seen[~np.isnan(seen)]
+    lowest, highest = (float(finite.min()), float(finite.max())) if finite.size else (np.nan, np.nan)
+    right = bool(finite.size == seen.size and lowest >= low and highest <= high)
     return measured(right, {what: rounded([lowest, highest]), "allowed": rounded([low, high])}, **{what: rounded([lowest, highest])})
 
 
