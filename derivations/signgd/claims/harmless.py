@@ -35,6 +35,8 @@ def _of_the_toy(book: ClaimBook) -> None:
     book.harmless("frozen", "D.6 Eq.14-15 Sec.E.2 F.3", "values do not read derivatives of the softmax")
     book.harmless("temperature", "Def.2.1 D.2 App.D-activation D.6 Eq.8-9 Sec.4-display Eq.14-15 Sec.E.2 Beyond.cone Beyond.gauge E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap F.2a F.3-gradient F.3 F.4 Beyond.conservation",
                   "a positive factor of the logits changes no sign, and no identity that is written in softmax weights")
+    book.harmless("queries", "D.6 Eq.14-15 Sec.E.2 F.3 E.38", "it is about moves of values, or of keys")
+    book.harmless("queries", "Eq.8-9 Sec.4-display Beyond.gauge", "a reversed move has the same length and the same symmetries")
 
 
 def _of_the_runs(book: ClaimBook) -> None:
@@ -61,3 +63,4 @@ def _of_the_runs(book: ClaimBook) -> None:
     book.harmless("temperature", "4.1(3) 4.2 E.1 Sec.E.5-times E.2 E.3 E.4 4.3(1) E.5 4.3(3) E.7 4.3(4) E.10 E.11 4.4(1) E.12 E.13 4.4(2) App.E.1-sums E.6 E.27 Eq.27-28 Beyond.trap-share",
                   "in Stages I to III both weights a_i, b_i are positive and near each other even for these logits, so every sign stays")
     book.harmless("temperature", "Thm.3.2(2) E.41 Thm.3.2(4) 4.8(1) F.1a F.1b F.1-definition", "flips come 64 times earlier, and the statement is about times after them")
+    book.harmless("queries", "F.1a F.1b F.1-definition", "margins of fresh samples follow from the values, with softmax weights near 1/2")

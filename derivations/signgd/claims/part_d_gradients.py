@@ -13,7 +13,7 @@ from .. import data as training_data
 from ..laboratory import Laboratory
 from ..setting import EVERYWHERE, RANDOM, Case
 from ..toy import LABELS, POSITIVE, ROWS, SUPPORTS, Toy, dot, weight
-from .book import NUMBERS, TOY, book, rounded
+from .book import EVERY, NUMBERS, TOY, book, rounded
 
 SIDES = {"P": 1, "N": -1}
 
@@ -97,7 +97,7 @@ def softmax_derivative(lab: Laboratory) -> Verdict:
     return equal({f"{i}{j}": (graph.gradient(s[i], z)[j], s[i] * ((1 if i == j else 0) - s[j])) for i in range(4) for j in range(4)})
 
 
-@book.claim("D.2", "Gradient by values", kind="identity", uses=["Eq.1"],
+@book.claim("D.2", "Gradient by values", kind="identity", uses=["Eq.1"], apart=EVERY,
             statement=r"\nabla_{w_{V,j,r}}F_j=\tfrac1{m_v}[(s_{11}+s_{21})x^{(1)}+(s_{12}+s_{22})x^{(2)}]",
             reading="derivative of the output of Eq. (1), entry by entry, " + TOY)
 def value_gradient(lab: Laboratory) -> Verdict:
@@ -163,7 +163,7 @@ def key_gradient(lab: Laboratory) -> Verdict:
     return _heads_gradient(lab, "K")
 
 
-@book.claim("App.D-activation", "Derivatives with an activation", kind="identity", uses=["D.2"], expect="fails",
+@book.claim("App.D-activation", "Derivatives with an activation", kind="identity", uses=["D.2"], expect="fails", apart=EVERY,
             statement=r"F_j=\tfrac1{m_v}\sum_l\mathbf 1^\top\sigma(W_{V,j}X\,\mathrm{softmax}(\cdot))\ \Rightarrow\ \nabla_{w_{V,j,r}}F_j=\tfrac1{m_v}\sum_{l,a}s_{l,a}\sigma'(\langle w_{V,j,r},x^{(a)}\rangle)x^{(a)}",
             reading="sigma(x) = x^2, softmax weights of the toy; the printed derivative belongs to sum_a s_la sigma(<w, x_a>), and for sigma(x) = x both agree")
 def activation(lab: Laboratory) -> Verdict:

@@ -175,7 +175,7 @@ def absorbing_cone(lab: Laboratory) -> Verdict:
     return verdict
 
 
-@book.claim("Beyond.gauge", "Labels are absorbed", kind="identity", uses=["Beyond.recursion"], beyond=True,
+@book.claim("Beyond.gauge", "Labels are absorbed", kind="identity", uses=["Beyond.recursion"], beyond=True, apart="a symmetry of every system whose arguments are odd in a neuron, broken or not",
             statement=r"y_i\to-y_i,\ \xi_i\to-\xi_i\ \text{and}\ (w_{Q,s},w_{K,s})\to-(w_{Q,s},w_{K,s})\ \text{leave the recursion unchanged}",
             reading="the second on the derived arguments of a neuron: all of them change sign with the neuron, and stay where another neuron changes sign; the first because no label is left; " + TOY)
 def gauge(lab: Laboratory) -> Verdict:

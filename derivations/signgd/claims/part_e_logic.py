@@ -308,7 +308,7 @@ def scale_remark(lab: Laboratory) -> Verdict:
     return printed.correcting(r"\sigma_0=o(d^{-1/4}n^{-1}m_k^{-1/2})", right, "d^-1/2 is admissible for n << d^1/4, but it is not what the condition says")
 
 
-@book.claim("App.E.1-orders", "Orders of T_2 in the overview", kind="order", expect="fails",
+@book.claim("App.E.1-orders", "Orders of T_2 in the overview", kind="order", expect="fails", apart="an order in n does not depend on the scale of the start",
             statement=r"T_2=50\sqrt2n\beta_\xi\eta^{-1}\sigma_p^{-1}s^{-1}=\tilde O(\sigma_0s^{-1/2}\eta^{-1})",
             reading="beta_xi is at least sigma_0 sigma_p sqrt(s)/4 (C.8): T_2 over sigma_0 s^-1/2/eta, formal times of starts with n = 5, 50, 500 (m_k = 8, s = 10^7): a polylogarithm would grow by less than a factor 3; the main text has the factor n")
 def overview_orders(lab: Laboratory) -> Verdict:

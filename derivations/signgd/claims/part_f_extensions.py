@@ -14,7 +14,7 @@ from odesys.verdicts import Evidence, Verdict, certified, measured, refuted
 
 from ..laboratory import Laboratory
 from ..toy import LABELS, POSITIVE, ROWS, dot
-from .book import FLOW, NUMBERS, TOY, book, signed
+from .book import EVERY, FLOW, NUMBERS, TOY, book, signed
 from .measure import between
 from .part_3_main import end_time, fresh_margins
 from .part_d_gradients import SIDES
@@ -88,7 +88,7 @@ def _output(lab: Laboratory, patches: list[int]) -> tuple[Node, list[list[Node]]
     return f, rows
 
 
-@book.claim("F.2a", "Equal noise patches", kind="identity", uses=["Eq.1"],
+@book.claim("F.2a", "Equal noise patches", kind="identity", uses=["Eq.1"], apart=EVERY,
             statement=r"L\ \text{patches, half signal, half one noise vector}:\ \text{the same dynamics};\ 1\ \text{signal and}\ L-1\ \text{noise patches}:\ \text{softmax starts at}\ \tfrac1L,\ \tfrac{L-1}L",
             reading="L = 4 with two of each: the output is exactly L/2 times that of L = 2, so all signs of gradients agree up to the loss slopes; L = 3 with one signal: at zero weights softmax is 1/3 and 2/3, and each logit gap is shifted by log(L-1); " + TOY)
 def equal_patches(lab: Laboratory) -> Verdict:
@@ -157,7 +157,7 @@ def _second_layer(lab: Laboratory) -> tuple[dict[str, Node], Node]:
     return theta, f
 
 
-@book.claim("F.3-gradient", "Gradient of the second layer", kind="identity", uses=["Eq.1"], expect="fails",
+@book.claim("F.3-gradient", "Gradient of the second layer", kind="identity", uses=["Eq.1"], expect="fails", apart=EVERY,
             statement=r"\theta_{j,r}^{(0)}=\tfrac j{m_v}:\ \nabla_{\theta_{j,r}}L_S=\tfrac1n\sum_iy_i\ell'_ij[(s_{i,11}+s_{i,21})\langle w_{V,j,r},y_i\mu\rangle+(s_{i,12}+s_{i,22})\langle w_{V,j,r},\xi_i\rangle]",
             reading="the model whose second layer starts at j/m_v and is the paper's model there (checked) has f = sum_j,r theta_j,r (...), whose derivative has no factor j: sample 1, both classes; " + TOY)
 def second_layer_gradient(lab: Laboratory) -> Verdict:
