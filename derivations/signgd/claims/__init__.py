@@ -1,0 +1,29 @@
+"""Claims of the sign-descent paper, a file per part of the paper; importing this package fills the book."""
+
+from . import (  # noqa: F401
+    part_3_main,
+    part_b_experiments,
+    part_c_probability,
+    part_c_small_values,
+    part_d_gradients,
+    part_d_recursion,
+    part_e_i_ii,
+    part_e_iii,
+    part_e_iv_a,
+    part_e_iv_b_c,
+    part_e_logic,
+    part_e_votes,
+    part_f_extensions,
+)
+from .book import ClaimBook, book
+from .harmless import explain
+
+explain(book)
+
+
+def get_book() -> ClaimBook:
+    """The filled claim book."""
+    return book
+
+
+__all__ = ["book", "get_book"]

@@ -1,0 +1,114 @@
+"""The claim book of the paper, and what several parts share: reduced symbols, signs of the derived arguments, balls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import flint
+import numpy as np
+
+from odesys import graph
+from odesys.claims import ClaimBook
+from odesys.graph import Node, num, sym
+from odesys.positivity import always_positive
+from odesys.verdicts import Evidence, Verdict, certified, refuted
+
+from ..laboratory import MUTATIONS, Laboratory
+from ..toy import opaque_symbols
+
+book = ClaimBook("signgd", Laboratory, mutations=MUTATIONS,
+                 reference="On the Optimization and Generalization of Two-Layer Transformers with Sign Gradient Descent")
+
+NUMBERS = "a statement about numbers or random vectors, not about the system"
+EVERY = "an identity in the softmax weights themselves: it holds for every scale of the logits and every data set"
+SIZES = "a statement about sizes of parameters, not about the system"
+TOY = "on two samples with labels +, -, two neurons and two rows of values (the formulas are sums over samples, neurons, rows)"
+FLOW = "in the limit of small steps (geometric steps of the sign flow, 0.3 percent of the time each, saddles solved inside a step); rooms of measured ranges were chosen after looking at these runs"
+
+
+def reduced(name: str) -> Node:
+    """A symbol of the reduced state of the toy: ``q1_mu``, ``k1_2``, ``v_1``, ..."""
+    return sym(name)
+
+
+def signed(lab: Laboratory, values: Mapping[str, Any], wanted: Mapping[str, int], positive: tuple[str, ...] = (),
+           nonnegative: tuple[str, ...] = ()) -> Verdict:
+    """The derived sign arguments have the wanted signs for all positive softmax weights, slopes and the given state.
+
+    `values` replaces reduced symbols by expressions of positive symbols; `wanted` maps an argument to +1 or -1.
+    """
+    found = lab.arguments(opaque=True)
+    names = list(wanted)
+    nodes = graph.substitute([found[name] for name in names], {sym(k): graph.as_node(v) for k, v in values.items()})
+    return always_positive({name: wanted[name] * node for name, node in zip(names, nodes, strict=True)},
+                           (*opaque_symbols(), "x1_1", "x2_1", *positive), nonnegative)
+
+
+def weights_of(i: int) -> tuple[Node, Node]:
+    """a_i = s_11 s_12 and b_i = s_21 s_22 over the opaque symbols."""
+    X, Y = sym(f"X{i}1"), sym(f"X{i}2")
+    return X / (1 + X) ** 2, Y / (1 + Y) ** 2
+
+
+# ---- balls -----------------------------------------------------------------------------------------------------------
+
+
+def ball(value: Any) -> Any:
+    """A ball of an exact number."""
+    if isinstance(value, Fraction):
+        return flint.arb(flint.fmpq(value.numerator, value.denominator))
+    return flint.arb(value)
+
+
+def tail(x: Any) -> Any:
+    """P(|Z| > x) for a standard Gaussian, as a ball."""
+    return (x / flint.arb(2).sqrt()).erfc()
+
+
+def inside(x: Any) -> Any:
+    """P(|Z| <= x) for a standard Gaussian, as a ball."""
+    return (x / flint.arb(2).sqrt()).erf()
+
+
+def positive_over(function: Callable[[Any], Any], low: Any, high: Any, pieces: int, what: str) -> Verdict:
+    """A function is positive over an interval: balls of equal width cover it."""
+    low, high = ball(low), ball(high)
+    for k in range(pieces):
+        left, right = low + (high - low) * k / pieces, low + (high - low) * (k + 1) / pieces
+        value = function(left.union(right))
+        if not value > 0:
+            middle = function((left + right) / 2)
+            where = {"at": str(((left + right) / 2).mid()), "value": str(middle)}
+            if middle < 0:
+                return refuted(where, Evidence.CERTIFICATE)
+            raise ArithmeticError(f"{what}: the enclosure over piece {k} of {pieces} is too wide: {value}")
+    return certified(pieces=pieces, interval=f"{float(low):g} to {float(high):g}", what=what)
+
+
+def at_most(value: Any, bound: Any, **seen: Any) -> Verdict:
+    """value <= bound for two balls: certified or refuted; a ball that contains the bound is a mistake of precision."""
+    shown = {"value": short(value), "bound": short(bound), **seen}
+    if value <= bound:
+        return certified(**shown)
+    if value > bound:
+        return refuted(shown, Evidence.CERTIFICATE)
+    raise ArithmeticError(f"precision does not decide {value} <= {bound}")
+
+
+def short(value: Any) -> float:
+    """The middle of a ball with six digits."""
+    return float(f"{float(value.mid()) if hasattr(value, 'mid') else float(value):.6g}")
+
+
+def rounded(values: Any, digits: int = 5) -> Any:
+    """Floats with a few digits, for details and witnesses."""
+    if isinstance(values, Mapping):
+        return {str(key): rounded(value, digits) for key, value in values.items()}
+    if isinstance(values, (list, tuple, np.ndarray)):
+        return [rounded(value, digits) for value in values]
+    return float(f"{float(values):.{digits}g}")
+
+
+ONE_HALF = num(1) / 2

@@ -1,0 +1,192 @@
+"""Appendices D and E.2-E.3 on inner products: the exact recursion, constant moves, absorbing cone, symmetries."""
+
+from __future__ import annotations
+
+from odesys import graph
+from odesys.evidence import enumerate_all, equal
+from odesys.graph import ZERO, Node, num, sym
+from odesys.verdicts import Evidence, Verdict, certified, refuted
+from odesys.zero import ball_evaluate
+
+from ..laboratory import Laboratory
+from ..toy import LABELS, POSITIVE, SUPPORTS, Toy, dot, on_section
+from .book import NUMBERS, TOY, book, short, signed
+from .part_d_gradients import SIDES, common_factor, loss_slope, value_vector
+
+
+def recursion_formula(printed: bool) -> dict[str, Node]:
+    """Arguments (10) to (13): with v_i as printed, or with w_i = v_i - v_mu; a_i, b_i, g_i written out; neuron 1."""
+    q, k = ({x: sym(f"{c}1_{x}") for x in ("mu", "1", "2")} for c in "qk")
+    out: dict[str, Node] = {"q1_mu": ZERO, "k1_mu": ZERO}
+    for i in ("1", "2"):
+        gap = [k[j] - k["mu"] for j in ("1", "2")]
+        second = [sym(f"k2_{j}") - sym("k2_mu") for j in ("1", "2")]
+        B, other = gap[int(i) - 1], second[int(i) - 1]
+        z11, z21 = -(q["mu"] * B + sym("q2_mu") * other), -(q[i] * B + sym(f"q2_{i}") * other)
+        a, b = (graph.call("sigmoid", z) * graph.call("sigmoid", -z) for z in (z11, z21))
+        s11, s21 = graph.call("sigmoid", z11), graph.call("sigmoid", z21)
+        margin = (s11 + s21) * sym("v_mu") + (2 - s11 - s21) * sym(f"v_{i}")
+        g = graph.call("sigmoid", -margin)
+        w = sym(f"v_{i}") if printed else sym(f"v_{i}") - sym("v_mu")
+        A = a * q["mu"] + b * q[i]
+        out[f"q1_{i}"], out[f"k1_{i}"] = g * b * w * B / 2, g * w * A / 2
+        out["q1_mu"], out["k1_mu"] = out["q1_mu"] + g * a * w * B / 2, out["k1_mu"] - g * w * A / 2
+    return out
+
+
+@book.claim("Eq.10-13", "Signs of the increments without the value signal", kind="identity", uses=["D.7"], expect="fails",
+            statement=r"\langle\Delta w_{Q,s},y_i\xi_i\rangle=_{\rm sgn}k_{si}-k_{s\mu},\ \langle\Delta w_{Q,s},\mu\rangle=_{\rm sgn}\sum_ig_ia_iv_i(k_{si}-k_{s\mu}),\ \langle\Delta w_{K,s},y_i\xi_i\rangle=_{\rm sgn}a_iq_{s\mu}+b_iq_{si},\ \langle\Delta w_{K,s},\mu\rangle=_{\rm sgn}-\sum_ig_iv_i(a_iq_{s\mu}+b_iq_{si})",
+            reading="where v_i > v_mu > 0, as after Stage I, with softmax weights and slopes at the start (all logits 0): v_1 = 2, v_2 = 6, v_mu = 1 and keys 2, -c, the first whole c for which (11) has "
+                    "another sign than the derived argument; exact with w_i = v_i - v_mu in place of v_i, and then (10), (12) follow for w_i > 0; " + TOY)
+def increments(lab: Laboratory) -> Verdict:
+    """Derived arguments against both formulas; a rational point where the printed signs differ."""
+    derived = lab.arguments()
+    exact = recursion_formula(printed=False)
+    right = equal({name: (derived[name], node) for name, node in exact.items()}, POSITIVE)
+    literal: Verdict = certified(searched=60)
+    for c in range(1, 61):  # queries vanish, so all logits do; the slopes differ by the margins v_i + v_mu
+        point = {"v_1": 2, "v_2": 6, "v_mu": 1, "k1_1": 2, "k1_2": -c, "m": 1}
+        values = {sym(f"{x}{r}_{y}"): ZERO for x in "qk" for r in (1, 2) for y in ("mu", "1", "2")}
+        values |= {sym(name): num(value) for name, value in point.items()}
+        mine, theirs = (ball_evaluate(graph.substitute([f["q1_mu"]], values), {}, 64)[0] for f in (derived, recursion_formula(printed=True)))
+        if (mine > 0 and theirs < 0) or (mine < 0 and theirs > 0):
+            literal = refuted({"at": point, "derived (11)": short(mine), "printed (11)": short(theirs)}, Evidence.CERTIFICATE)
+            break
+    follows = signed(lab, {"v_1": sym("v_mu") + sym("w"), "k1_1": sym("k1_mu") + sym("B"), "q1_1": sym("c"), "q1_mu": sym("e")},
+                     {"q1_1": 1, "k1_1": 1}, positive=("w", "B", "c", "e"))
+    return literal.correcting(r"\text{the same with}\ w_i=v_i-v_\mu\ \text{in place of}\ v_i:\ \text{exact for all states}", right & follows,
+                              "<v, y_i mu - xi_i> = y_i (v_mu - v_i): the weights of a vote are w_i")
+
+
+@book.claim("Eq.14-15", "Mean value grows linearly", kind="identity", uses=["D.6"],
+            statement=r"\langle v^{(t+1)},\mu\rangle=\langle v^{(t)},\mu\rangle+2\eta\|\mu\|,\quad\langle v^{(t+1)},y_i\xi_i\rangle=\langle v^{(t)},y_i\xi_i\rangle+2\eta\|\xi_i\|_1",
+            reading="arguments of all rows of W_{V,1} are positive and of W_{V,-1} negative, for all softmax weights and slopes, and proportional to the noise on each support; so v, the "
+                    "difference of the means, moves by twice the step; " + TOY)
+def mean_value_moves(lab: Laboratory) -> Verdict:
+    """Signs of the arguments of all rows, and proportionality."""
+    names = [f"{kind}{r}_{x}" for kind in SIDES for r in (1, 2) for x in ("mu", "1", "2")]
+    signs = signed(lab, {}, {name: SIDES[name[0]] for name in names})
+    return signs & common_factor(lab, "PN")
+
+
+@book.claim("Sec.E.2", "Rows of values", kind="identity", uses=["D.6"],
+            statement=r"\langle w_{V,y_i,r},y_i\mu\rangle\mathrel{+}=\eta\|\mu\|,\ \langle w_{V,-y_i,r},y_i\mu\rangle\mathrel{-}=\eta\|\mu\|,\ \langle w_{V,y_i,r},\xi_i\rangle\mathrel{+}=\eta\|\xi_i\|_1,\ \langle w_{V,-y_i,r},\xi_i\rangle\mathrel{-}=\eta\|\xi_i\|_1",
+            reading="the sign of the argument of row r of W_{V,j} along y_i xi_i (and mu) is j, for every r, all softmax weights and slopes; all rows of one matrix have the same argument; " + TOY)
+def value_rows(lab: Laboratory) -> Verdict:
+    """Signs, and independence of r."""
+    verdict = mean_value_moves(lab)
+    found = lab.arguments()
+    return verdict & equal({f"{kind}_{x}": (found[f"{kind}1_{x}"], found[f"{kind}2_{x}"]) for kind in SIDES for x in ("mu", "1", "2")})
+
+
+@book.claim("Sec.E.3-expansion", "Expansion of the product of inner products", kind="identity", expect="fails", apart=NUMBERS,
+            statement=r"\langle v,y_i\mu-\xi_i\rangle\langle w_K,y_i\mu-\xi_i\rangle=v_\mu k_\mu-y_iv_\mu\langle w_K,\xi_i\rangle k_\mu+\langle v,\xi_i\rangle k_\mu",
+            reading="as far as the printed display can be read: a factor too many in the second term, the term <v, xi><w_K, xi> missing; y = 1 and y = -1 with y^2 = 1")
+def expansion(lab: Laboratory) -> Verdict:
+    """Both signs of the label."""
+    v_mu, k_mu, v, k = (sym(x) for x in ("v_mu", "k_mu", "v_xi", "k_xi"))
+    left = {y: (y * v_mu - v) * (y * k_mu - k) for y in LABELS}
+    printed = equal({str(y): (left[y], v_mu * k_mu - y * v_mu * k * k_mu + v * k_mu) for y in LABELS})
+    right = equal({str(y): (left[y], (v_mu - y * v) * (k_mu - y * k)) for y in LABELS})
+    return printed.correcting(r"=(v_\mu-v_i)(k_\mu-k_i)\ \text{with}\ v_i=\langle v,y_i\xi_i\rangle,\ k_i=\langle w_K,y_i\xi_i\rangle", right,
+                              "y_i^2 = 1 absorbs the labels, four terms remain")
+
+
+@book.claim("Beyond.recursion", "The inner products obey a closed recursion", kind="identity", uses=["Eq.8-9", "Eq.10-13", "Eq.14-15"], beyond=True,
+            statement=r"q_{si}^+=q_{si}+\eta\|\xi_i\|_1\mathrm{sgn}(w_iB_{si}),\ k_{si}^+=k_{si}+\eta\|\xi_i\|_1\mathrm{sgn}(w_iA_{si}),\ q_{s\mu}^+=q_{s\mu}+\eta\|\mu\|\mathrm{sgn}\sum_ig_ia_iw_iB_{si},\ k_{s\mu}^+=k_{s\mu}-\eta\|\mu\|\mathrm{sgn}\sum_ig_iw_iA_{si}",
+            reading="for disjoint supports: arguments depend on the weights only through the inner products (any two weight vectors with the same inner products give the same arguments up to the "
+                    "noise entry they sit on), and are these; no label appears; " + TOY)
+def closed_recursion(lab: Laboratory) -> Verdict:
+    """Dependence through inner products: the argument at general weights is that on the section, with inner products put in."""
+    made, arguments, _ = lab.steps()
+    derived, formula = lab.arguments(), recursion_formula(printed=False)
+    exact = equal({name: (derived[name], node) for name, node in formula.items()}, POSITIVE)
+    inner = _inner_products(made)
+    names = {"q1_mu": ("Q1_0", sym("m")), "q1_1": ("Q1_1", sym("x1_1")), "k1_2": ("K1_3", -sym("x2_1")), "k1_mu": ("K1_0", sym("m"))}
+    nodes = graph.substitute([derived[name] for name in names], inner)
+    closed = equal({name: (arguments[w], factor * node) for (name, (w, factor)), node in zip(names.items(), nodes, strict=True)}, POSITIVE)
+    return exact & closed
+
+
+def _inner_products(made: Toy) -> dict[Node, Node]:
+    """Reduced symbols as inner products of general weights."""
+    v, out = value_vector(made), {}
+    rows = {"v": v} | {f"{c.lower()}{r + 1}": made.weights[c][r] for c in "QK" for r in range(2)}
+    for name, row in rows.items():
+        out[sym(f"{name}_mu")] = dot(row, made.mu)
+        for i, y in enumerate(LABELS):
+            out[sym(f"{name}_{i + 1}")] = y * dot(row, made.xi[i])
+    return out
+
+
+@book.claim("Beyond.gradient-norm", "The loss falls at the rate of the L1 norm of its gradient", kind="identity", uses=["D.6", "D.7"], beyond=True,
+            statement=r"\|\nabla L_S\|_1=\tfrac2n\sum_ig_i[(s_{i,11}+s_{i,21})\|\mu\|+(s_{i,12}+s_{i,22})\|\xi_i\|_1]+\tfrac1n\sum_s\big[\|\mu\|(|G^q_s|+|G^k_s|)+\sum_ig_i|w_i|\|\xi_i\|_1(b_i|B_{si}|+|A_{si}|)\big]",
+            reading="in a cell where all drivers are positive (absorbing cone, positive noise entries, v_i > v_mu): minus the sum of argument times sign over all weights, on the section, against the "
+                    "formula; other cells differ by signs that cancel in the absolute values; " + TOY)
+def gradient_norm(lab: Laboratory) -> Verdict:
+    """|gradient entries| added up, with signs known in the cone, against the formula."""
+    _, arguments, _ = lab.steps()
+    on = on_section(arguments)
+    # in the cone (q_mu, -k_mu, q_i, k_i > 0, w_i > 0) arguments of P rows are +, of N rows -, queries + along y xi and mu, keys + along y xi and - along mu
+    total = ZERO
+    for name, node in on.items():
+        kind, coordinate = name[0], int(name.split("_")[1])
+        label = 1 if coordinate == 0 else LABELS[0 if coordinate in SUPPORTS[0] else 1]
+        sign = (SIDES.get(kind, 1)) * label * (-1 if kind == "K" and coordinate == 0 else 1)
+        total = total + sign * node
+    formula = recursion_formula(printed=False)
+    second = _swap_neurons(formula)
+    norms = {str(i): sym(f"x{i}_1") + sym(f"x{i}_2") for i in (1, 2)}
+    expected = ZERO
+    for i in (1, 2):
+        made = lab.network()
+        s = on_section({f"{l}{a}": made.attention(i - 1)[l][a] for l in range(2) for a in range(2)})
+        (slope,) = on_section({"g": -loss_slope(made, i - 1)}).values()
+        expected = expected + slope * ((s["00"] + s["10"]) * sym("m") + (s["01"] + s["11"]) * norms[str(i)])  # 2/n = 1
+        for f in (formula, second):
+            r = "1" if f is formula else "2"
+            expected = expected + norms[str(i)] * (f[f"q{r}_{i}"] + f[f"k{r}_{i}"])
+    for f, r in ((formula, "1"), (second, "2")):
+        expected = expected + sym("m") * (f[f"q{r}_mu"] - f[f"k{r}_mu"])
+    return equal({"norm": (total, expected)}, POSITIVE)
+
+
+def _swap_neurons(formula: dict[str, Node]) -> dict[str, Node]:
+    """The arguments of neuron 2."""
+    swap = {sym(f"{c}{r}_{x}"): sym(f"{c}{3 - r}_{x}") for c in "qk" for r in (1, 2) for x in ("mu", "1", "2")}
+    nodes = graph.substitute(list(formula.values()), swap)
+    return {f"{name[0]}2{name[2:]}": node for name, node in zip(formula, nodes, strict=True)}
+
+
+@book.claim("Beyond.cone", "Absorbing cone", kind="identity", uses=["Beyond.recursion"], beyond=True,
+            statement=r"\{w_i>0,\ \varsigma q_{s\mu}>0,\ \varsigma k_{s\mu}<0,\ \varsigma q_{si}>0,\ \varsigma k_{si}>0\ \forall i\}\ \text{is forward invariant}",
+            reading="both signs, all positive softmax weights and slopes, any step sizes: every derived argument points further into the cone; " + TOY)
+def absorbing_cone(lab: Laboratory) -> Verdict:
+    """Signs of all arguments of neuron 1 in both cones, and of the values, so that w_i keeps growing for |xi_i|_1 > |mu|."""
+    verdict: Verdict | None = None
+    for sign in (1, -1):
+        state = {"v_1": sym("v_mu") + sym("w1"), "v_2": sym("v_mu") + sym("w2"), "q1_mu": sign * sym("c"), "k1_mu": -sign * sym("e")}
+        state |= {f"{x}1_{i}": sign * sym(f"{x}{i}") for x in "qk" for i in (1, 2)}
+        wanted = {"q1_mu": sign, "k1_mu": -sign} | {f"{x}1_{i}": sign for x in "qk" for i in (1, 2)}
+        wanted |= {f"{kind}1_{i}": SIDES[kind] for kind in SIDES for i in (1, 2)}
+        part = signed(lab, state, wanted, positive=("w1", "w2", "c", "e", "q1", "q2", "k1", "k2"))
+        verdict = part if verdict is None else verdict & part
+    assert verdict is not None
+    return verdict
+
+
+@book.claim("Beyond.gauge", "Labels are absorbed", kind="identity", uses=["Beyond.recursion"], beyond=True, apart="a symmetry of every system whose arguments are odd in a neuron, broken or not",
+            statement=r"y_i\to-y_i,\ \xi_i\to-\xi_i\ \text{and}\ (w_{Q,s},w_{K,s})\to-(w_{Q,s},w_{K,s})\ \text{leave the recursion unchanged}",
+            reading="the second on the derived arguments of a neuron: all of them change sign with the neuron, and stay where another neuron changes sign; the first because no label is left; " + TOY)
+def gauge(lab: Laboratory) -> Verdict:
+    """Flip neuron 1, then neuron 2."""
+    found = lab.arguments()
+    names = [f"{c}1_{x}" for c in "qk" for x in ("mu", "1", "2")]
+    pairs = {}
+    for r, sign in ((1, -1), (2, 1)):
+        flip = {sym(f"{c}{r}_{x}"): -sym(f"{c}{r}_{x}") for c in "qk" for x in ("mu", "1", "2")}
+        for name, node in zip(names, graph.substitute([found[n] for n in names], flip), strict=True):
+            pairs[f"{name} flip {r}"] = node, sign * found[name]
+    verdict = equal(pairs, POSITIVE)
+    left = enumerate_all(sorted(graph.symbols(found.values())), lambda name: not name.startswith("y"), "symbols of the arguments")
+    return verdict & left

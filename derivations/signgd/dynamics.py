@@ -1,0 +1,157 @@
+r"""The reduced systems, derived from the model's loss: the exact step of sign descent, its flow, and the noise saddle.
+
+The words are :math:`\mu` and :math:`z_i = y_i\xi_i`; sample i reads the patches :math:`y_i\mu` and :math:`y_i z_i` (two
+patches, in any order). W_Q and W_K have pinned neurons, W_V is read out by a frozen vector with the entries
+:math:`\pm1/m_v`. The engine differentiates the loss on the inner products, signs factor over attention weights and loss
+slopes, which are positive, and what remains is the recursion: (n + 1)(2 m_k + 1) states, no label left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from odesys import AttentionModel, Dictionary, Distribution, Head, Sample, System, graph
+from odesys.graph import Node, num, sym
+from odesys.model import FixedVector, Value
+from odesys.sign_descent import Columns, SignDescent, sign_descent
+from odesys.sign_normal import SignForm
+from odesys.softmax_atoms import SoftmaxAtoms
+from odesys.sympy_bridge import from_sympy
+
+
+def word(i: int) -> str:
+    """The word y_i xi_i, i = 1 .. n."""
+    return f"z{i}"
+
+
+def data(signs: Sequence[int]) -> Distribution:
+    """Samples with the given labels; tokens carry the label, so that words are mu and y_i xi_i."""
+    tokens = [[("" if y > 0 else "-") + name for name in ("mu", word(i))] for i, y in enumerate(signs, 1)]
+    return Distribution(Sample(t, y, Fraction(1, len(signs))) for t, y in zip(tokens, signs, strict=True))
+
+
+def model(n: int) -> AttentionModel:
+    """f = sum over query patches of softmax-weighted values, read out by c = (1/m_v, ..., -1/m_v)."""
+    words = Dictionary(["mu", *(word(i) for i in range(1, n + 1))])
+    return AttentionModel(words, [Head()], Value(("W_V",), FixedVector("c", square="c2")), pooling="sum")
+
+
+@cache
+def derived(n: int, m_k: int, m_v: int = 1, signs: tuple[int, ...] | None = None) -> SignDescent:
+    """The loss on inner products and its gradients, for disjoint supports with L1 norms m (signal) and l1, l2, ..."""
+    y = signs if signs is not None else tuple(1 if i % 2 == 0 else -1 for i in range(n))
+    speeds = Columns.disjoint(["m", *(f"l{i}" for i in range(1, n + 1))])
+    readout = Columns.of([[Fraction(1, m_v)] * m_v + [Fraction(-1, m_v)] * m_v])
+    return sign_descent(model(n), data(y), speeds, m_k, readout)
+
+
+@cache
+def atoms(n: int, m_k: int) -> SoftmaxAtoms:
+    """Attention weights and loss slopes of all samples as atoms."""
+    made = derived(n, m_k)
+    return SoftmaxAtoms([*(node for table in made.gradients.values() for node in table.ravel()),
+                         *made.observables.values()])
+
+
+def in_atoms(n: int, m_k: int) -> dict[str, Node]:
+    """Gradient of the loss by every state, with attention weights p, pbar = 1 - p and loss slopes g as symbols."""
+    made, opaque = derived(n, m_k), atoms(n, m_k)
+    return {name: opaque(node) for leaf, table in made.names.items()
+            for name, node in zip(table.ravel(), made.gradients[leaf].ravel(), strict=True)}
+
+
+@cache
+def _form(n: int, m_k: int) -> SignForm:
+    return atoms(n, m_k).form([name for table in derived(n, m_k).names.values() for name in table.ravel()])
+
+
+@cache
+def reduced(n: int, m_k: int, kind: str = "map") -> System:
+    """The recursion (map, step size eta) or the sign flow (in theta = eta t) with signs in normal form."""
+    made, opaque = derived(n, m_k), atoms(n, m_k)
+    form = _form(n, m_k)
+    seen = {name: opaque.back(opaque(node)) for name, node in made.observables.items() if not name.startswith("H_")}
+    for i in range(1, n + 1):
+        seen |= attention(m_k, i)
+    seen |= drivers(n, m_k)
+    return _typeset(made.system(lambda node: opaque.back(form.sign(opaque(node))), kind, seen), n, m_k)
+
+
+def drivers(n: int, m_k: int) -> dict[str, Node]:
+    """What signs are taken of, by name: w_i, B_r_i, A_r_i and, for more than one sample, Gq_r and Gk_r.
+
+    They are the factors of the gradient that can change sign, up to a constant: A is the factor of a key gradient that
+    is left beside w, Gq and Gk are the sums over samples that drive the signals.
+    """
+    opaque, found = atoms(n, m_k), in_atoms(n, m_k)
+    form = _form(n, m_k)
+    out: dict[str, Node] = {}
+    for name, node in found.items():
+        leaf, *place = name.split("_")
+        if leaf == "v":
+            continue
+        r, to = place
+        factors = [opaque.back(from_sympy(form.write(factor))) for factor, _ in form.factors(node)[1]]
+        if to == "mu" and len(factors) == 1:
+            out[f"G{leaf}_{r}"] = factors[0]
+        elif to != "mu":
+            for factor in factors:
+                letter = "w" if "v_mu" in graph.symbols([factor]) else {"q": "B", "k": "A"}[leaf]
+                out[f"w_{to[1:]}" if letter == "w" else f"{letter}_{r}_{to[1:]}"] = factor
+    return out
+
+
+def attention(m_k: int, i: int) -> dict[str, Node]:
+    """s11 and s21 of sample i as functions of the state: the definition of attention between two patches."""
+    def weight(query: str) -> Node:
+        return graph.call("sigmoid", graph.add([sym(f"q_{r}_{query}") * (sym(f"k_{r}_mu") - sym(f"k_{r}_{word(i)}"))
+                                                for r in range(1, m_k + 1)]))
+
+    return {f"s11_{i}": weight("mu"), f"s21_{i}": weight(word(i))}
+
+
+def raw(n: int, m_k: int) -> System:
+    """The same map with a gate on every whole gradient entry, as it comes from the chain rule."""
+    return _typeset(derived(n, m_k).system(), n, m_k)
+
+
+def _typeset(system: System, n: int, m_k: int) -> System:
+    from dataclasses import replace
+
+    tex = {"v_mu": r"v_\mu", "m": r"\|\mu\|", "eta": r"\eta"}
+    tex |= {f"v_{word(i)}": f"v_{{{i}}}" for i in range(1, n + 1)}
+    tex |= {f"l{i}": rf"\|\xi_{{{i}}}\|_1" for i in range(1, n + 1)}
+    for x in "qk":
+        for r in range(1, m_k + 1):
+            tex |= {f"{x}_{r}_mu": rf"{x}_{{{r}\mu}}"}
+            tex |= {f"{x}_{r}_{word(i)}": rf"{x}_{{{r},{i}}}" for i in range(1, n + 1)}
+    return replace(system, tex=tex)
+
+
+@cache
+def saddle() -> System:
+    r"""One pair of noise variables while attention is uniform and the signals stand still: A = q + q_mu, B = k - k_mu.
+
+    Read off the derived flow with one sample and one neuron: :math:`a_1 = b_1` (both weights 1/2), :math:`w_1 > 0`.
+    """
+    made, opaque = derived(1, 1), atoms(1, 1)
+    form = _form(1, 1)
+    half = {atom: num(Fraction(1, 2)) for atom in opaque.meaning if atom not in opaque.slopes}
+    gates = {leaf: graph.substitute([form.sign(opaque(made.gradients[leaf][0, 1]))], half)[0] for leaf in "qk"}
+    pair = {sym("q_1_z1"): sym("A") - sym("q_1_mu"), sym("k_1_z1"): sym("B") + sym("k_1_mu"),
+            sym("v_z1"): sym("v_mu") + num(1)}  # any positive w: only its sign is read
+    rows = graph.substitute([-sym("l1") * gates["q"], -sym("l1") * gates["k"]], pair)
+    return System.from_equations({"A": rows[0], "B": rows[1]}, parameters=["l1"], tex={"l1": r"\|\xi\|_1"})
+
+
+def named_system(name: str, parameters: Mapping[str, Any]) -> System:
+    """A system for the command line, with `written` samples and neurons: the form is the same for all numbers."""
+    size = parameters["written"]
+    if name == "saddle":
+        return saddle()
+    if name == "raw":
+        return raw(size, size)
+    return reduced(size, size, "flow" if name == "flow" else "map")

@@ -1,0 +1,165 @@
+r"""Protocols: sign descent (recursion, and the network where supports overlap), the sign flow, three optimisers.
+
+Times are steps in ``recursion`` and ``optimisers``, theta = eta t in ``flow``. Stage events are measured along the
+run; the paper's formal times are among the final numbers, as ``formal_T1`` and so on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from odesys.paper import Progress, Simulation, silent
+
+from . import flow as sign_flow
+from . import mean_field, network, overlap, recursion, stages
+from .conditions import violated
+from .data import make
+from .network import Optimiser, Training
+from .recursion import Run
+from .setting import DISJOINT, Case
+
+POINTS = 1000
+
+
+def reduced(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulation:
+    """Sign descent on the reduced variables; with overlapping supports on the network, the recursion beside it."""
+    case, eta, steps = Case.of(parameters), parameters["eta"], parameters["steps"]
+    seed = parameters["seed"]
+    note = ""
+    extra: dict[str, float] = {}
+    if case.supports == DISJOINT:
+        start = recursion.draw(case, seed)
+        run = recursion.descend(start, eta, steps, progress=progress)
+        theory = run
+    else:
+        trained, theory, found = overlap.measure(case, seed, eta, steps, progress=progress)
+        run, note = trained.run, found.sentence()
+        extra = {f"overlap_{name}": value for name, value in found.__dict__.items() if isinstance(value, float)}
+        extra |= {f"reduced_{name}": value for name, value in found.reduced_flips.items()}
+    found_stages = stages.stages(run)
+    traps = sign_flow.trapped(run) if steps >= 3 else []
+    columns = columns_of(run, eta)
+    if run is not theory:
+        columns["loss_reduced"] = theory.loss
+    columns["loss_mean_field"] = mean_field.loss(
+        stages.mean_field_samples(run, stages.REFERENCE * found_stages.flip_unit), run.times)
+    events = [*found_stages.as_events(),
+              *({"name": f"trap_{t.neuron + 1}_{t.sample + 1}", "kind": "cycle", "time": float(t.start),
+                 "length": t.length} for t in traps)]
+    final = {**_final(columns), **extra, **_stage_numbers(found_stages), "trapped_pairs": float(len(traps)),
+             "trap_longest": float(max((t.length for t in traps), default=0)),
+             "trap_probability": sign_flow.trap_probability(run.start, eta),
+             "conditions_violated": float(len(violated(case, eta)))}
+    final = {name: value for name, value in final.items() if math.isfinite(value)}
+    note = "; ".join(filter(None, [note, _trap_note(traps, case), _condition_note(case, eta)]))
+    return Simulation("recursion", dict(parameters), final, tuple(sorted(events, key=lambda e: e["time"])),
+                      {"field_evaluations": steps, "steps": steps}, None, columns, note, _plot(columns, events))
+
+
+def _trap_note(traps: list[sign_flow.Trap], case: Case) -> str:
+    if not traps:
+        return ""
+    return (f"{len(traps)} of {case.n * case.m_k} pairs are held in a two-step cycle for up to "
+            f"{max(t.length for t in traps)} steps, which the flow does not have; a smaller eta removes them")
+
+
+def _condition_note(case: Case, eta: float) -> str:
+    missing = violated(case, eta)
+    return f"Condition 3.1 fails in {len(missing)} of its 8 inequalities, first {missing[0]}" if missing else ""
+
+
+def _stage_numbers(found: stages.Stages) -> dict[str, float]:
+    formal = {f"formal_{name}": value for name, value in found.formal.as_dict().items()}
+    units = {f"{name}_over_T_f": value for name, value in found.flips.in_units(found.flip_unit).items()}
+    return {name: value for name, value in {
+        **formal, "T_f": found.flip_unit, **units, "unaligned_pairs": float(found.flips.count),
+        "contested_neurons": float(found.flips.contested), "vote_rule": found.vote_rule,
+        "aligned_fraction": float(found.fractions.mean()), "aligned_fraction_least": float(found.fractions.min()),
+    }.items() if math.isfinite(value)}
+
+
+def columns_of(run: Run, eta: float) -> dict[str, np.ndarray]:
+    """What is saved of a run: time, loss, attention, values, and the noise and signal products of the first neuron."""
+    out = {"t": run.times, "theta": run.times * run.eta, "loss": run.loss, "s11": run.s11.mean(axis=1),
+           "s21": run.s21.mean(axis=1), "aligned": stages.aligned(run), "v_mu": run.v_mu, "v_mean": run.v.mean(axis=1),
+           "q_mu_1": run.q_mu[:, 0], "k_mu_1": run.k_mu[:, 0]}
+    for i in range(run.q.shape[2]):
+        out |= {f"v_{i + 1}": run.v[:, i], f"q_1_{i + 1}": run.q[:, 0, i], f"k_1_{i + 1}": run.k[:, 0, i]}
+    return out
+
+
+def _final(columns: Mapping[str, np.ndarray]) -> dict[str, float]:
+    return {name: float(values[-1]) for name, values in columns.items()}
+
+
+def flow(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulation:
+    """The sign flow to theta = eta * steps: event by event if it is small, else by geometric steps."""
+    case, end = Case.of({**parameters, "supports": DISJOINT}), parameters["eta"] * parameters["steps"]
+    start = recursion.draw(case, parameters["seed"])
+    small = case.n * case.m_k <= sign_flow.LARGEST
+    events: list[dict[str, Any]] = []
+    if small:
+        trajectory = sign_flow.integrate_flow(start, end)
+        progress("sign flow", 1.0)
+        run = sign_flow.as_run(start, trajectory, np.linspace(0.0, end, POINTS + 1))
+        events = [e.as_json() for e in trajectory.events]
+        cost: Mapping[str, float] = trajectory.cost.as_json()
+        note = f"event by event: {len(trajectory.times_of('switch'))} switches, {len(trajectory.slides)} slides"
+    else:
+        run = recursion.geometric(start, end, records=POINTS, progress=progress)
+        cost = {"steps": len(run.times) - 1}
+        note = (f"{case.n * case.m_k} pairs are too many to follow event by event (at most {sign_flow.LARGEST}): "
+                f"geometric steps of 0.3 percent, saddles passed exactly")
+    found = stages.stages(run)
+    columns = columns_of(run, 1.0)
+    all_events = tuple(sorted([*found.as_events(), *events], key=lambda e: e["time"]))
+    return Simulation("flow", dict(parameters), {**_final(columns), **_stage_numbers(found)}, all_events, cost, None,
+                      columns, note, _plot(columns, list(found.as_events())))
+
+
+def optimisers(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulation:
+    """Sign descent, Adam and gradient descent from the same data and weights, with test losses on fresh samples."""
+    runs = train_all(parameters, progress)
+    columns: dict[str, np.ndarray] = {"t": runs["signgd"].run.times}
+    final: dict[str, float] = {}
+    for name, trained in runs.items():
+        result = network.test(trained, parameters["tests"], (parameters["seed"], 2))
+        columns |= {f"loss_{name}": trained.loss, f"s11_{name}": trained.run.s11.mean(axis=1),
+                    f"s21_{name}": trained.run.s21.mean(axis=1)}
+        final |= {f"loss_{name}": float(trained.loss[-1]), f"test_loss_{name}": result.loss,
+                  f"test_loss_error_{name}": result.error, f"test_wrong_{name}": result.wrong,
+                  f"s11_{name}": float(trained.run.s11[-1].mean()), f"s21_{name}": float(trained.run.s21[-1].mean())}
+    worst = max(("signgd", "adam"), key=lambda name: final[f"test_loss_{name}"])
+    note = (f"test loss: SignGD {final['test_loss_signgd']:.3f}, Adam {final['test_loss_adam']:.3f}, GD "
+            f"{final['test_loss_gd']:.3f} (seed {parameters['seed']}); {worst} generalises worst"
+            if final[f"test_loss_{worst}"] > final["test_loss_gd"] else "")
+    steps = parameters["steps"]
+    return Simulation("optimisers", dict(parameters), final, (), {"field_evaluations": 3 * steps, "steps": 3 * steps},
+                      None, columns, note, _plot(columns, []))
+
+
+def train_all(parameters: Mapping[str, Any], progress: Progress = silent,
+              record: int | None = None) -> dict[str, Training]:
+    """The three trainings of one seed: data (seed, 0), weights (seed, 1), fresh samples (seed, 2)."""
+    case, seed = Case.of(parameters), parameters["seed"]
+    data, weights = make(case, (seed, 0)), network.gaussian(case, (seed, 1))
+    chosen = (Optimiser("signgd", parameters["eta"]),
+              Optimiser("adam", parameters["eta"], parameters["beta1"], parameters["beta2"], parameters["eps"]),
+              Optimiser("gd", parameters["eta_gd"]))
+    every = record or max(1, parameters["steps"] // 200)
+    return {o.kind: network.train(data, weights, o, parameters["steps"], every, progress=progress, seed=seed)
+            for o in chosen}
+
+
+def _plot(columns: Mapping[str, np.ndarray], events: list[dict[str, Any]]) -> Any:
+    def plot(folder: Path) -> list[Path]:
+        from .pictures import plot_run
+
+        return plot_run(columns, events, folder)
+
+    return plot

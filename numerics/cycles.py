@@ -1,0 +1,50 @@
+r"""Two-step cycles of a map: stretches of steps in which a variable jumps to and fro between two values.
+
+.. math::  x_{t+2} = x_t \ne x_{t+1} .
+
+A map that is Euler's method of a flow with jumps shows them where the flow slides along a surface, and where two
+variables that drive each other step over each other's surface for ever: there the flow has no slide, the cycle is an
+artefact of the step size. Nothing is removed here; stretches are found and reported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from odesys.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A variable (index) that alternates from record `start` for `length` steps."""
+
+    index: int
+    start: int
+    length: int
+
+
+def alternating(states: np.ndarray, tolerance: float = 1e-6) -> np.ndarray:
+    """True at (t, j) where x_j(t + 2) = x_j(t) up to `tolerance` times the step from t to t + 1: (T - 2, n)."""
+    x = np.asarray(states, dtype=float)
+    if x.ndim != 2 or len(x) < 3:
+        raise ParameterError(f"cycles are looked for in at least 3 states of a map, an array (steps, variables); this "
+                             f"has the shape {x.shape}")
+    move = np.abs(x[1:-1] - x[:-2])
+    return np.asarray((move > 0) & (np.abs(x[2:] - x[:-2]) <= tolerance * move))
+
+
+def stretches(cycling: np.ndarray, least: int = 4) -> list[Stretch]:
+    """The stretches of at least `least` steps in a table such as that of `alternating`, by variable and start.
+
+    >>> stretches(np.array([[True, False], [True, True], [True, False]]), least=3)
+    [Stretch(index=0, start=0, length=3)]
+    """
+    found = []
+    for j, column in enumerate(cycling.T):
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], column, [False]]).astype(int)))
+        for begin, end in zip(edges[::2], edges[1::2], strict=True):
+            if end - begin >= least:
+                found.append(Stretch(j, int(begin), int(end - begin)))
+    return found
