@@ -17,6 +17,7 @@ import numpy as np
 
 from . import graph
 from .automorphism import ColouredGraph, automorphisms
+from .distribution import Sample
 from .errors import SymmetryError
 from .graph import Node
 from .paths import WORDS
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from .flow import Flow
 
 Signed = tuple[int, int]
+Marked = tuple[int, int, str]  # a signed word of a sample, with its position or how often it occurs
 _SIGN = {1: "", -1: "-"}
 
 
@@ -168,21 +170,27 @@ def _add_gram(build: _Builder, flow: Flow) -> None:
 def _add_samples(build: _Builder, flow: Flow) -> None:
     readout = flow.model.readout()
     ordered = readout.ndim == 2
-    merged: dict[tuple[tuple[Signed, ...], int], Fraction] = {}
+    merged: dict[tuple[tuple[Marked, ...], int], Fraction] = {}
     for sample in flow.data.samples:
         parsed = [flow.model.words.parse(token) for token in sample.tokens]
-        key = (tuple(parsed if ordered else sorted(parsed)), sample.label)
-        merged[key] = merged.get(key, Fraction(0)) + sample.weight
+        if ordered:
+            marked = tuple((i, s, f"token {p}") for p, (i, s) in enumerate(parsed))
+        else:
+            marked = tuple(sorted((i, s, f"token x{count}") for (i, s), count in _totals(parsed, sample).items()))
+        merged[marked, sample.label] = merged.get((marked, sample.label), Fraction(0)) + sample.weight
     for (tokens, label), weight in merged.items():
         name = ("sample", tokens, label)
-        build.vertex(name, f"sample {weight} {len(tokens)}")
+        build.vertex(name, f"sample {weight}")
         build.edge(name, ("label", label), "label")
-        if ordered:
-            marks = [((i, s), f"token {p}") for p, (i, s) in enumerate(tokens)]
-        else:
-            marks = [((i, s), f"token x{count}") for (i, s), count in Counter(tokens).items()]
-        for (i, s), mark in marks:
+        for i, s, mark in tokens:
             build.edge(name, ("word", i, s), mark)
+
+
+def _totals(parsed: Sequence[Signed], sample: Sample) -> dict[Signed, Node]:
+    """How often each signed word occurs in a sample."""
+    counts = sample.counts or (graph.ONE,) * len(parsed)
+    return {token: graph.add([c for other, c in zip(parsed, counts, strict=True) if other == token])
+            for token in dict.fromkeys(parsed)}
 
 
 def _add_state(build: _Builder, flow: Flow, state: np.ndarray) -> None:
@@ -250,7 +258,7 @@ def _moved(element: SignedPermutation, key: Any, ordered: bool) -> Any:
     if kind in ("word", "head"):
         image, sign = (element.words if kind == "word" else element.heads)[key[1]]
         return (kind, image, sign * key[2])
-    tokens = tuple((element.words[i][0], element.words[i][1] * s) for i, s in key[1])
+    tokens = tuple((element.words[i][0], element.words[i][1] * s, mark) for i, s, mark in key[1])
     return ("sample", tokens if ordered else tuple(sorted(tokens)), key[2] * element.label)
 
 

@@ -1,0 +1,6 @@
+"""stub"""
+from odesys.laboratory import BaseLaboratory
+
+MUTATIONS = {"flip": ""}
+class Laboratory(BaseLaboratory):
+    mutations = MUTATIONS
