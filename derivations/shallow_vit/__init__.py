@@ -10,7 +10,7 @@ alpha_s         fraction alpha_* of label-relevant tokens (mu1 in samples with y
 alpha_c         fraction alpha_# of confusion tokens (the other discriminative pattern); beta of each nuisance pattern
 w_i             rows of W_O (m x m_a); a_i = +-1/sqrt(m) frozen read-out weights, shared or one row a position
 v_j             W_V mu_j; kappa_j = W_K mu_j (keys), rho_j = W_Q mu_j (queries)
-S_jk            logit kappa_j' rho_k of the key pattern j for the query pattern k; A_jk attention of k on all tokens of j
+S_jk            logit kappa_j' rho_k of key pattern j for query pattern k; A_jk attention of k on all tokens of j
 u_ij            w_i' v_j; C_ij and G_jk = -dLoss/dS_jk the forces on u and S
 sigma, delta    errors of W_V mu_j and of W_K mu_j, W_Q mu_j against orthonormal features p_j, q_j (= r_j)
 xi, eta, B      standard deviation of W_O at the start, step size, mini-batch size
@@ -32,7 +32,7 @@ from odesys.paper import FigureSpec, Paper, later
 
 from .setting import PARAMETERS
 
-SYSTEMS = ("symmetric", "classes", "descent", "coordinates")
+SYSTEMS = ("full", "descent", "coordinates", "quotient")
 FIGURES = {
     "1a": "success of training over alpha_*^-2 and N",
     "1b": "success of training over sigma and 1/sqrt(N)",
@@ -55,7 +55,7 @@ PAPER = Paper(
     systems={name: partial(later(f"{__name__}.dynamics", "named_system"), name) for name in SYSTEMS},
     protocols={
         "symmetric": later(f"{__name__}.protocol", "symmetric"),
-        "classes": later(f"{__name__}.protocol", "classes"),
+        "classes": later(f"{__name__}.protocol", "class_level"),
         "tokens": later(f"{__name__}.protocol", "tokens"),
     },
     figures={key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}")) for key, title in FIGURES.items()},

@@ -33,14 +33,16 @@ from odesys import (
     graph,
 )
 from odesys.coordinates import CoordinateFlow, CoordinateSymmetry, coordinate_flow
+from odesys.errors import ParameterError
 from odesys.field import ScalarField
-from odesys.graph import sym
+from odesys.graph import num, sym
 from odesys.limits import rescale
 from odesys.loss import MARGIN, Loss
 from odesys.symmetry import SignedPermutation
 
 from .setting import TRAINED
 
+LARGEST_WRITTEN = 150  # states of a system that is written out
 HINGE = Loss("hinge with margin", graph.relu(sym("Gamma") - MARGIN))
 STATES = ("d1", "d2", "dn", "x1", "x2", "xn", "z1", "zo", "zx", "ka", "kb", "kn", "kc", "ko", "kx",
           "ra", "rb", "rn", "rc", "ro", "rx")
@@ -148,3 +150,28 @@ def mirrored(M: int) -> System:
 def tex(name: str) -> str:
     """d_1, x_n, k_a as TeX."""
     return f"{name[0]}_{{{name[1:]}}}"
+
+
+# ---- by name ---------------------------------------------------------------------------------------------------------
+
+
+def named_system(name: str, parameters: Mapping[str, Any]) -> System:
+    """A system for the command line, with the fractions of tokens, Gamma (and eta, pi) as parameters."""
+    M, m = parameters["M"], parameters["neurons"]
+    if name == "quotient":
+        from .symmetric import system
+
+        return system(M, parameters["gates"])
+    if m % 2:
+        raise ParameterError(f"neurons = {m} can not be used: half of the output weights is positive, so it is even")
+    readout = [1 / graph.sqrt(num(m))] * (m // 2) + [-1 / graph.sqrt(num(m))] * (m // 2)
+    if name == "coordinates":
+        if M * (m + 3 * M) > LARGEST_WRITTEN:
+            raise ParameterError(f"M = {M}, neurons = {m} has {M * (m + 3 * M)} entries of weights, too many to write "
+                                 f"out; lower M, or use quotient")
+        return coordinate_system(M, readout, parametric(M), M, M).system
+    size = m * M + M**2 + m * (m + 1) // 2 + 3 * M * (M + 1) // 2
+    if size > LARGEST_WRITTEN:
+        raise ParameterError(f"M = {M}, neurons = {m} has {size} inner products, too many to write out; lower M or "
+                             f"neurons, or use quotient")
+    return class_system(M, readout, parametric(M), step=name == "descent").system

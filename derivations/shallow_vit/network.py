@@ -7,7 +7,7 @@ r"""The full network on tokens in NumPy: forward pass, hand-written gradients, m
     \nabla W_K = \sum_n g^n\sum_{l,s}\Sigma^n_{sl}W_Qx_l^nx_s^{n\top},
 
 with :math:`\Phi_{il} = a_{(l)i}\mathbb 1[h_{il}>0]/|S|`, :math:`e_{sl} = \Phi_{\cdot l}^\top W_OW_Vx_s`,
-:math:`\Sigma_{sl} = A_{sl}(e_{sl} - \sum_rA_{rl}e_{rl})` and :math:`g^n = -y^n\mathbb 1[y^nF^n<\Gamma]/B`. Sums run over
+:math:`\Sigma_{sl} = A_{sl}(e_{sl} - \sum_rA_{rl}e_{rl})` and :math:`g^n = -y^n\mathbb 1[y^nF^n<\Gamma]/B`. Sums are over
 the kept tokens; a removed token is not in the softmax either (`kept` is False there). Tokens that are set to zero but
 kept still take part in the softmax with the logit 0.
 """
@@ -97,8 +97,7 @@ def start(case: Case, rng: np.random.Generator) -> tuple[Network, setting.Featur
 
 def lay_out(case: Case, counts: np.ndarray, y: np.ndarray, rng: np.random.Generator,
             noise: np.ndarray | None = None) -> Tokens:
-    """Tokens in random order with the given counts; `noise` (N, L) are standard deviations, by default that of the case.
-    """
+    """Tokens in random order with the given counts; `noise` (N, L) are standard deviations, else that of the case."""
     order = np.array([rng.permutation(np.repeat(np.arange(case.M), row)) for row in counts])
     X = patterns(case)[order]
     spread = np.full(order.shape, case.noise) if noise is None else noise

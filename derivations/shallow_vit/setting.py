@@ -46,6 +46,7 @@ PARAMETERS = (
     Parameter("jitter", 0.0, "standard deviation of the fraction of label-relevant tokens", float, low=0, high=0.5),
     Parameter("frozen", 0, "1 freezes W_K and W_Q", int, low=0, high=1),
     Parameter("gates", "auto", "gates of the symmetric system", str, words=("auto", "fixed", "paper")),
+    Parameter("neurons", 2, "hidden neurons of the systems that are written out", int, low=2, high=8),
     Parameter("steps", 3000, "largest number of steps", int, low=1),
     Parameter("tests", 400, "fresh samples for the test loss", int, low=2),
     Parameter("seed", 0, "of data and start", int, low=0),

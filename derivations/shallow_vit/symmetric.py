@@ -112,16 +112,27 @@ def system(M: int, gates: str = "auto") -> System:
     return held(dynamics.mirrored(M), {numbers[name]: value for name, value in HELD[gates].items()})
 
 
+@cache
+def running(M: int, gates: str = "auto") -> System:
+    """The flow while F < Gamma: the gate of the hinge loss is on, so that the end is an event and not a surface."""
+    numbers = gate_numbers(M)
+    (hinge,) = set(range(len(dynamics.mirrored(M).surfaces))) - set(numbers.values())
+    rest = {numbers[name]: value for name, value in HELD[gates].items()} if gates in HELD else {}
+    system(M, gates)  # refuses gates that are not known
+    return held(dynamics.mirrored(M), {hinge: 1, **rest})
+
+
 # ---- runs ------------------------------------------------------------------------------------------------------------
 
 
 def flow(case: Case, gates: str = "auto", pi: float = 0.25, D: tuple[float, float, float] = (0.0, 0.0, 0.0),
          s_end: float = 1e4, rtol: float = 1e-9) -> Trajectory:
     """The flow until F reaches the margin (or `s_end`); time is s."""
-    made, values = system(case.M, gates), parameters(case, pi)
+    made = running(case.M, gates)
+    values = {name: value for name, value in parameters(case, pi).items() if name in made.parameters}
     x0, began = start(case.M, D), 0.0
     if gates == "auto" and not any(D):
-        smooth = system(case.M, "fixed")
+        smooth = running(case.M, "fixed")
         slope = smooth.compile(values)(0.0, np.array([x0[name] for name in smooth.names]))
         x0 |= {name: FIRST * float(rate) for name, rate in zip(smooth.names, slope, strict=True) if name[0] == "d"}
         began = FIRST
@@ -191,12 +202,12 @@ def scalars(values: Mapping[str, float], case: Case, pi: float) -> dict[str, flo
 
 
 @cache
-def alive_fraction(M: int, alpha_s: float, alpha_c: float, count: int = 4000, seed: int = 0, s_end: float = 60.0,
-                   ds: float = 0.05) -> float:
+def alive_fraction(M: int, alpha_s: float, alpha_c: float, count: int = 8000, seed: int = 0, s_end: float = 60.0,
+                   ds: float = 0.1) -> float:
     r"""Fraction of neurons with a_i > 0 that survive in the limit of a small start, all value vectors frozen.
 
-    :math:`w \sim N(0, I_M)` moves by :math:`\dot w = \sum_n \tfrac12 y^n\sum_k f^n_k 1[w^\top V^n_k > 0] V^n_k`; alive is
-    what is active on label-relevant queries of its own class at the end. The symmetric system has pi = this / 2.
+    :math:`w \sim N(0, I_M)` moves by :math:`\dot w = \sum_n \tfrac12 y^n\sum_k f^n_k 1[w^\top V^n_k > 0] V^n_k`; alive
+    is what is active on label-relevant queries of its own class at the end. The symmetric system has pi = this / 2.
     """
     case = Case(M=M, alpha_s=alpha_s, alpha_c=alpha_c, d=M, m_a=M, m_b=M, m=2)
     w = np.random.default_rng(seed).standard_normal((count, M))
@@ -210,3 +221,14 @@ def alive_fraction(M: int, alpha_s: float, alpha_c: float, count: int = 4000, se
 def living(case: Case, **options: Any) -> float:
     """pi of a case: half of the fraction of survivors."""
     return alive_fraction(case.M, case.alpha_s, case.alpha_c, **options) / 2
+
+
+def surface_names(M: int, gates: str) -> dict[str, str]:
+    """What the solver calls the surfaces of a flow, as gates ``+s`` .. ``-n``."""
+    if gates != "auto":
+        return {}
+    compiled = running(M, gates).compile({name: 0.5 for name in running(M, gates).parameters})
+    surfaces, names = list(running(M, gates).surfaces), Switching(compiled).names
+    full = list(dynamics.mirrored(M).surfaces)
+    numbers = {number: name for name, number in gate_numbers(M).items()}
+    return {names[k]: f"gate {numbers[full.index(node)]}" for k, node in enumerate(surfaces) if node in full}
