@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -23,11 +23,23 @@ from .graph import Node
 from .paths import WORDS
 
 if TYPE_CHECKING:
+    from .distribution import Distribution
     from .flow import Flow
+    from .model import AttentionModel
 
 Signed = tuple[int, int]
 Marked = tuple[int, int, str]  # a signed word of a sample, with its position or how often it occurs
 _SIGN = {1: "", -1: "-"}
+
+
+class Trained(Protocol):
+    """What symmetries are found from: a model and its data."""
+
+    @property
+    def model(self) -> AttentionModel: ...
+
+    @property
+    def data(self) -> Distribution: ...
 
 
 @dataclass(frozen=True)
@@ -39,7 +51,7 @@ class SignedPermutation:
     rows: tuple[tuple[Signed, ...], ...]
     label: int
 
-    def describe(self, flow: Flow) -> str:
+    def describe(self, flow: Trained) -> str:
         """Readable text, e.g. ``c1 <-> c2, v1 <-> v2`` or ``v1 -> -v1, ..., heads p <-> m, label -> -label``."""
         names = flow.model.words.words
         labels = flow.model.head_labels
@@ -122,7 +134,7 @@ def find_symmetries(flow: Flow, state: Any = None) -> SymmetryGroup:
     return SymmetryGroup(generators, group.order)
 
 
-def _data_graph(flow: Flow) -> _Builder:
+def _data_graph(flow: Trained) -> _Builder:
     model, build = flow.model, _Builder()
     for i in range(len(model.words)):
         build.signed(("word", i), "word", True)
@@ -156,7 +168,7 @@ def _readout(readout: np.ndarray, row: int) -> tuple[int, str]:
     return sign, ",".join(_text(w * sign) for w in weights)
 
 
-def _add_gram(build: _Builder, flow: Flow) -> None:
+def _add_gram(build: _Builder, flow: Trained) -> None:
     if flow.model.words.orthonormal:
         return
     gram = flow.model.words.gram_array()
@@ -167,7 +179,7 @@ def _add_gram(build: _Builder, flow: Flow) -> None:
                     build.edge(("word", i, si), ("word", j, sj), f"gram {gram[i, j] * si * sj}")
 
 
-def _add_samples(build: _Builder, flow: Flow) -> None:
+def _add_samples(build: _Builder, flow: Trained) -> None:
     readout = flow.model.readout()
     ordered = readout.ndim == 2
     merged: dict[tuple[tuple[Marked, ...], int], Fraction] = {}
@@ -234,7 +246,7 @@ def _read_off(flow: Flow, build: _Builder, permutation: Sequence[int]) -> Signed
     return SignedPermutation(words, heads, rows, image("label", 1)[1])
 
 
-def is_symmetry(flow: Flow, element: SignedPermutation) -> bool:
+def is_symmetry(flow: Trained, element: SignedPermutation) -> bool:
     """Exact check that an element maps weighted samples, heads, rows and the Gram matrix to themselves."""
     build, ordered = _data_graph(flow), flow.model.readout().ndim == 2
     mapping: dict[int, int] = {}

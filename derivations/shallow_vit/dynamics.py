@@ -1,8 +1,8 @@
 r"""The closed systems of the paper, derived by the engine: classes of tokens, coordinates, and 21 symmetric variables.
 
-Samples enter as counts of patterns (real numbers or parameters), neurons as pinned axes, the loss as a hinge with margin
-Gamma. On inner products, with :math:`u = W_OW_VE`, :math:`S = E^\top W_K^\top W_QE`, :math:`E = (\mu_1 .. \mu_M)`, the
-flow closes with :math:`W_OW_O^\top` and the Gram matrices of values, keys and queries:
+Samples enter as counts of patterns (real numbers or parameters), neurons as pinned axes, the loss as a hinge with the
+margin Gamma. On inner products, with :math:`u = W_OW_VE`, :math:`S = E^\top W_K^\top W_QE` and E the patterns, the flow
+closes with :math:`W_OW_O^\top` and the Gram matrices of values, keys and queries:
 m M + M^2 + m (m + 1)/2 + 3 M (M + 1)/2 states. In coordinates of dimensions m_a and m_b there are m m_a + M (m_a + 2
 m_b) states; for two mirrored neurons and m_a = m_b = M the exchange of the classes and the permutations of nuisance
 patterns leave 21.
@@ -10,7 +10,7 @@ patterns leave 21.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache

@@ -7,9 +7,9 @@ r"""The full network on tokens in NumPy: forward pass, hand-written gradients, m
     \nabla W_K = \sum_n g^n\sum_{l,s}\Sigma^n_{sl}W_Qx_l^nx_s^{n\top},
 
 with :math:`\Phi_{il} = a_{(l)i}\mathbb 1[h_{il}>0]/|S|`, :math:`e_{sl} = \Phi_{\cdot l}^\top W_OW_Vx_s`,
-:math:`\Sigma_{sl} = A_{sl}(e_{sl} - \sum_rA_{rl}e_{rl})` and :math:`g^n = -y^n\mathbb 1[y^nF^n<\Gamma]/B`. Sums are over
-the kept tokens; a removed token is not in the softmax either (`kept` is False there). Tokens that are set to zero but
-kept still take part in the softmax with the logit 0.
+:math:`\Sigma_{sl} = A_{sl}(e_{sl} - \sum_rA_{rl}e_{rl})` and :math:`g^n = -y^n\mathbb 1[y^nF^n<\Gamma]/B`. Sums are
+over the kept tokens; a removed token is not in the softmax either (`kept` is False there). Tokens that are set to zero
+but kept still take part in the softmax with the logit 0.
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ def of_network(net: network.Network, data: network.Tokens, found: network.Pass, 
 
 
 def definition_1(Q: float, own: float, rest: float, error: float) -> dict[str, float]:
-    r"""phi, nu and p of Definition 1: :math:`Q = \|q_1\|`, |S_1| = `own`, |S| - |S_1| = `rest`, `error` = delta + tau."""
+    """phi, nu, p of Definition 1: Q = |q_1|, `own` = |S_1|, `rest` = |S| - |S_1|, `error` = delta + tau."""
     phi = 1 / (own * np.exp(Q**2 + error * Q) + rest)
     nu = 1 / (own * np.exp(Q**2 - error * Q) + rest)
     return {"phi": float(phi), "nu": float(nu), "p": float(own * np.exp(Q**2 - error * Q) * nu)}

@@ -34,8 +34,8 @@ def symmetric(parameters: Mapping[str, Any], progress: Progress = silent) -> Sim
     names = reduced.surface_names(case.M, gates)
     events = tuple({**event.as_json(), "name": names.get(event.name, event.name)} for event in run.events)
     note = "" if run.events and run.events[-1].name == "T" else f"the margin {case.margin:g} is not reached"
-    return Simulation("symmetric", dict(parameters), final, events, run.cost.as_json(), drift(states, run.names, case, pi),
-                      columns, note, _plot(columns, events, case))
+    return Simulation("symmetric", dict(parameters), final, events, run.cost.as_json(),
+                      drift(states, run.names, case, pi), columns, note, _plot(columns, events, case))
 
 
 def drift(states: np.ndarray, names: tuple[str, ...], case: Case, pi: float) -> float:
@@ -53,14 +53,15 @@ def class_level(parameters: Mapping[str, Any], progress: Progress = silent) -> S
     lucky = observables.lucky(run.start, run.data)
     kept = observables.lucky(run.state, run.data)
     final = {"t": run.eta_T, "steps": float(run.steps), "printed_T": bounds.iterations(case),
-             "lucky_kept_signed": _share(kept.W, lucky.W_signed), "lucky_kept_other": _share(kept.W, lucky.W & ~lucky.W_signed),
+             "lucky_kept_signed": _share(kept.W, lucky.W_signed),
+             "lucky_kept_other": _share(kept.W, lucky.W & ~lucky.W_signed),
              **{name: float(v[-1]) for name, v in run.table.items()}}
     first, last = classes.conserved(run.start), classes.conserved(run.state)
     gap = float(max(np.abs(a - b).max() for a, b in zip(first, last, strict=True)))
     events = tuple(stages.events(found))
     cost = {"field_evaluations": run.steps, "steps": run.steps}
-    return Simulation("classes", dict(parameters), final, events, cost, gap, columns, _note(case, run.steps, run.fitted),
-                      _plot(columns, events, case))
+    return Simulation("classes", dict(parameters), final, events, cost, gap, columns,
+                      _note(case, run.steps, run.fitted), _plot(columns, events, case))
 
 
 def _share(part: np.ndarray, whole: np.ndarray) -> float:
@@ -97,7 +98,8 @@ def _note(case: Case, steps: int, fitted: bool) -> str:
     return end + "; ".join(bounds.violated(replace(case, xi=case.xi)))
 
 
-def _plot(columns: Mapping[str, Any], events: tuple[Mapping[str, Any], ...], case: Case) -> Callable[[Path], list[Path]]:
+def _plot(columns: Mapping[str, Any], events: tuple[Mapping[str, Any], ...],
+          case: Case) -> Callable[[Path], list[Path]]:
     def plot(folder: Path) -> list[Path]:
         from .figures import plot_run
 

@@ -1,13 +1,13 @@
 r"""Stages of a class-level run, in units of s = eta t.
 
-1. *gate sorting*: ends with the last time at which gates on queries of the own class (that of the sign of a_i) change at
-   a rate of more than 1 percent a unit of s, the rate taken over half a unit;
+1. *gate sorting*: ends with the last time at which gates on queries of the own class (that of the sign of a_i) change
+   at a rate of more than 1 percent a unit of s, the rate taken over half a unit;
 2. *linear growth* of the neurons, values and logits still near their start: ends with :math:`\|v_1 - p_1\| = 0.1`;
 3. *joint growth* of W_O and W_V, and driven by them of the logits; ends with
 4. the *hinge stop*: every training margin is reached, all gradients vanish, attention stays where it is.
 
-Stopping variables: T_train, T_test (test loss below 1/1000) and T_att (mean relevant attention above a level); those not
-reached are infinite.
+Stopping variables: T_train, T_test (test loss below 1/1000) and T_att (mean relevant attention above a level); those
+not reached are infinite.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ def stages(case: Case, seed: Any = None, tests: int = 0, data: Counts | None = N
     busy = np.flatnonzero(total[width:] - total[:-width] > SORTING * WINDOW)
     sorting = case.eta * float(run.times[busy[-1]]) if busy.size else 0.0
     tested = _first(run, run.table["test_loss"] < TESTED) if tests else math.inf
-    return Stages(sorting, _first(run, run.table["moved"] >= LINEAR), run.eta_T if run.fitted else math.inf, tested, run)
+    linear = _first(run, run.table["moved"] >= LINEAR)
+    return Stages(sorting, linear, run.eta_T if run.fitted else math.inf, tested, run)
 
 
 def events(found: Stages) -> list[dict[str, Any]]:

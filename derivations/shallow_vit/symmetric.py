@@ -44,7 +44,8 @@ FIRST = 1e-6  # where auto leaves D = 0, in units of s
 def start(M: int, D: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> dict[str, float]:
     """The start without errors: v_j = p_j, kappa_j = rho_j = q_j, and the given prototype D = (d1, d2, dn)."""
     out = dict.fromkeys(dynamics.mirrored(M).names, 0.0)
-    return out | dict.fromkeys(("x1", "zo", "ka", "ko", "ra", "ro"), 1.0) | dict(zip(("d1", "d2", "dn"), D, strict=True))
+    out |= dict.fromkeys(("x1", "zo", "ka", "ko", "ra", "ro"), 1.0)
+    return out | dict(zip(("d1", "d2", "dn"), D, strict=True))
 
 
 def lift(values: Mapping[str, float], M: int, pi: float) -> State:
