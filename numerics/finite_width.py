@@ -208,14 +208,14 @@ def _batches(network: Network, data: Distribution) -> list[_Batch]:
     heads = bias, np.array([[h.sign] for h in model.heads]), np.array([[h.activation == "relu"] for h in model.heads])
     batches = []
     for group in data.encode(model.words):
+        if rows.ndim == 2 and group.counts is not None:
+            raise ModelError("a sample with counts has no positions, but the read-out has one row a position")
         if rows.ndim == 2 and group.length > len(rows):
             raise ModelError(f"a sample has {group.length} tokens, but the read-out has only {len(rows)} positions")
         pairs = group.words[:, None, :] * len(model.words) + group.words[:, :, None]
         pair_signs = scale * group.signs[:, None, :] * group.signs[:, :, None]
         counts = np.ones((1, group.length))
         if group.counts is not None:
-            if rows.ndim == 2:
-                raise ModelError("a sample with counts has no positions, but the read-out has one row a position")
             counts = _numbers(group.counts, given, "a count of tokens")
         shares = counts / (counts.sum(axis=1, keepdims=True) if model.pooling == "mean" else 1)
         readout = np.atleast_2d(rows)[: group.length] * shares[:, :, None]

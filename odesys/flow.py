@@ -367,13 +367,13 @@ def _pooled_output(model: AttentionModel, group: Group, values: Block, scores: B
     if model.row_activation == "relu":
         mixed = blocks.relu(mixed)
     readout = model.readout()
+    if readout.ndim == 2 and group.counts is not None:
+        raise ModelError("a sample with counts has no positions, but the read-out has one row a position; list every "
+                         "token by itself")
     if readout.ndim == 2 and readout.shape[0] != length:
         raise ModelError(f"the read-out has {readout.shape[0]} positions but a sample has {length} tokens")
     weight = readout.T[None, :, :] if readout.ndim == 2 else readout[None, :, None]
     if group.counts is not None:
-        if readout.ndim == 2:
-            raise ModelError("a sample with counts has no positions, but the read-out has one row a position; list "
-                             "every token by itself")
         shares = [[c / add(row) for c in row] if model.pooling == "mean" else list(row) for row in group.counts]
         weight = weight * np.array(shares, dtype=object)[:, None, :]
     elif model.pooling == "mean":

@@ -109,10 +109,11 @@ def _threshold_panel(ax: Any, losses: np.ndarray) -> None:
 def _loss_panel(ax: Any, found: Mapping[str, sweeps.Sweep]) -> None:
     for colour, (label, sweep) in zip(("C0", "C1"), found.items(), strict=True):
         x = [case.alpha_s for case in sweep.cases]
-        law = sweep.law(x)
+        law = sweep.mean_law(x)
         ax.loglog(x, sweep.values, ".", color=colour, alpha=0.35, markersize=4)
         ax.loglog(x, sweep.mean, "o-", color=colour, label=f"{label}, mean; {_power(ALPHA, law)}")
-    ax.set(xlabel=r"$\alpha_*$", ylabel="test loss at zero training loss", title=r"$N = 32$, $\alpha_\# = 0.04$")
+    ax.set(xlabel=r"$\alpha_*$", ylabel="test loss at zero training loss", title=r"$N = 32$, $\alpha_\# = 0.04$",
+           ylim=(2e-4, 0.1))
     _plain_ticks(ax, [0.15, 0.2, 0.3, 0.4], ())
     ax.legend(fontsize=8)
 
@@ -171,6 +172,8 @@ def figure_2(folder: Path, progress: Progress = silent) -> list[Path]:
         axes[1].loglog(line, 3.5 * line, "k--", linewidth=0.8, label=r"$3.5/(\alpha_* - \alpha_\#)$")
         axes[0].set(xlabel=r"$1/\alpha_*$", ylabel=r"$\eta T$", title=r"$\sigma = 0.1$, $\delta = 0.4$")
         axes[1].set(xlabel=r"$1/(\alpha_* - \alpha_\#)$", ylabel=r"$\eta T$", title="one line for all three")
+        for ax in axes[:2]:
+            _plain_ticks(ax, (1.25, 2.5, 5, 10, 20), (5, 10, 20, 40))
         _eta_panel(axes[2], steps)
         for ax in axes:
             ax.legend(fontsize=8)
@@ -186,7 +189,7 @@ def _eta_panel(ax: Any, sweep: sweeps.Sweep) -> None:
     printed = np.array([bounds.iterations(case) for case in sweep.cases])
     ax.loglog(eta, printed * T.mean(axis=1)[0] / printed[0], ":", color="C3", label=r"printed: $\eta^{-3/5}$")
     ax.set(xlabel=r"$\eta$", ylabel="$T$", title=r"$\alpha_* = 0.5$, $\alpha_\# = 0.05$")
-    _plain_ticks(ax, ETAS, ())
+    _plain_ticks(ax, ETAS, (20, 40, 80, 160, 320))
 
 
 def figure_proof(folder: Path, progress: Progress = silent) -> list[Path]:

@@ -147,7 +147,7 @@ def figure_7(folder: Path, progress: Progress = silent) -> list[Path]:
         axes[0].plot(net.times * net.case.eta, net.table[name], "o", color=colour, markersize=2.5)
     axes[0].plot([], [], "o", color="0.5", markersize=3, label="network, $m = 2000$")
     axes[0].set(ylabel="attention on label-relevant tokens")
-    axes[0].legend(fontsize=8, loc="lower right")
+    axes[0].legend(fontsize=8, loc="upper left", bbox_to_anchor=(0.0, 0.99))
     return save(fig, folder, "7")
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from numerics.cells import run_cells
-from numerics.compare import PowerLaw, fit_power_law
+from numerics.compare import PowerLaw, fit_power_law, fit_power_law_of_means
+from odesys.errors import IntegrationError
 from odesys.paper import Progress, silent
 
 from . import classes
@@ -51,10 +52,15 @@ class Sweep:
         return self.values.mean(axis=1)
 
     def law(self, x: Sequence[float], which: slice = slice(None)) -> PowerLaw:
-        """The fitted power of x, all seeds of the chosen cases, with its 95 percent interval."""
+        """The power of x in the values, all seeds of the chosen cases, with its 95 percent interval."""
         xs, ys = np.asarray(x, dtype=float)[which], self.values[which]
-        good = np.isfinite(ys) & (ys > 0)
-        return fit_power_law(np.broadcast_to(xs[:, None], ys.shape)[good].tolist(), ys[good].tolist())
+        if not np.isfinite(ys).all():
+            raise IntegrationError(f"{int((~np.isfinite(ys)).sum())} runs did not reach their margins; raise steps")
+        return fit_power_law(np.repeat(xs, ys.shape[1]).tolist(), ys.ravel().tolist())
+
+    def mean_law(self, x: Sequence[float]) -> PowerLaw:
+        """The power of x in the means over the seeds: for losses, which can be zero."""
+        return fit_power_law_of_means(list(x), self.values)
 
 
 def stopping_times(cases: Sequence[Case], seeds: int = 1, progress: Progress = silent, workers: int = 1,
