@@ -1,23 +1,23 @@
 """The paper's systems behind one object, so that every check can also be run on systems broken on purpose.
 
-A laboratory notes what a check reads of it, in `reads`: the ``model``, the ``samples``, the ``loss``, the ``start`` and the
-``equations of`` neurons (O), values (V), keys (K) and queries (Q). Derived systems (toy equations on the entries of the
-weights, Gram systems, the symmetric system) and runs of hand-written gradient steps are made of these, and are broken in
-the same way.
+A laboratory notes what a check reads of it, in `reads`: the ``model``, the ``samples``, the ``loss``, the ``start`` and
+the ``equations of`` neurons (O), values (V), keys (K) and queries (Q). Derived systems (toy equations on the entries of
+the weights, Gram systems, the symmetric system) and runs of hand-written gradient steps are made of these, and are
+broken in the same way.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from odesys import AttentionModel, Distribution, Flow, Neurons, Sample, System, Value, blocks, gradient_flow, graph
-from odesys.coordinates import CoordinateFlow, coordinate_flow
+from odesys import AttentionModel, Distribution, Flow, Neurons, Sample, Value, blocks, gradient_flow, graph
+from odesys.coordinates import CoordinateFlow, CoordinateQuotient, coordinate_flow
 from odesys.errors import IntegrationError
 from odesys.field import BlockField
 from odesys.graph import sym
@@ -47,7 +47,8 @@ MUTATIONS = {
     "start": "queries start with half their length",
 }
 LEAVES = ("O", "V", "K", "Q")
-SPEED: dict[str, dict[str, int]] = {"flip": {"K": -1, "Q": -1}, "keys": {"K": 2}, "values": {"V": -1}, "neurons": {"O": 2}}
+SPEED: dict[str, dict[str, int]] = {"flip": {"K": -1, "Q": -1}, "keys": {"K": 2}, "values": {"V": -1},
+                                    "neurons": {"O": 2}}
 LONGEST = 60_000  # steps of one run
 LINEAR_LOSS = Loss("no hinge", sym("Gamma") - MARGIN)
 SIGNS = (sym("a"), -sym("a"))
@@ -72,7 +73,7 @@ class Laboratory(BaseLaboratory):
     # ---- derived systems
 
     def toy(self, step: bool = False) -> CoordinateFlow:
-        """Two neurons with weights a, -a, M = 3, m_a = 2, m_b = 3, one sample a class with counts c1.., e1.. as parameters.
+        """Two neurons with weights a, -a, M = 3, m_a = 2, m_b = 3, a sample of each class with counts c1.., e1.. (parameters).
 
         To ask for names, outputs and loss; equations are read with `rates`.
         """
@@ -89,8 +90,8 @@ class Laboratory(BaseLaboratory):
         self._all("model", "samples", "loss", *(f"equations of {leaf}" for leaf in LEAVES))
         return _gram(self.mutation)
 
-    def symmetric(self, M: int = 4) -> System:
-        """The 21 variables."""
+    def symmetric(self, M: int = 4) -> CoordinateQuotient:
+        """Two mirrored neurons (weights +-sqrt(pi)) on the exact fractions as parameters, reduced by its symmetries."""
         self._all("model", "samples", "loss", *(f"equations of {leaf}" for leaf in LEAVES))
         return _symmetric(self.mutation, M)
 
@@ -115,12 +116,11 @@ class Laboratory(BaseLaboratory):
         return _forces(self.mutation, state, data, margin)
 
     def train(self, case: Case, seed: Any = 0, counts: Counts | None = None, state: State | None = None,
-              steps: int | None = None, stop: bool = True, every: int = 0,
-              observe: Callable[[State, Forces, Counts], Mapping[str, Any]] | None = None) -> Record:
-        """Gradient steps until every margin is reached (or `steps` are done; `stop` False goes on), refused if it never is.
+              steps: int | None = None, stop: bool = True, every: int = 0) -> Record:
+        """Gradient steps until every margin is reached (or `steps` are done); refused if that never happens.
 
-        `counts` are the samples (default the two exact ones), `state` where to start, `every` the steps between two kept
-        states; batches of case.B samples are drawn with the same seed.
+        `counts` are the samples (default the two exact ones), `state` where to start, `every` the steps between two
+        kept states; `stop` False goes on after the margins; batches of case.B samples are drawn with the same seed.
         """
         self._all()
         ideal = None
@@ -129,7 +129,7 @@ class Laboratory(BaseLaboratory):
         elif self.mutation == "start":
             state = replace(state, rho=state.rho / 2)
         given = _mutated(self.mutation, classes.exact_data(case) if counts is None else counts)
-        return _train(self.mutation, case, given, state.copy(), ideal, seed, steps, stop, every, observe)
+        return _train(self.mutation, case, given, state.copy(), ideal, seed, steps, stop, every)
 
     def tokens(self, case: Case, seed: Any = 0, steps: int | None = None) -> network.Run:
         """SGD on noisy tokens by the hand-written gradients of the full network, with the speeds of the equations."""
@@ -139,7 +139,7 @@ class Laboratory(BaseLaboratory):
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """A run: data, first and last state, steps, kept states with their step numbers, and what was observed there."""
+    """A run: data, first and last state, steps, kept states with their step numbers and the forces there (full batch)."""
 
     case: Case
     data: Counts
@@ -151,7 +151,6 @@ class Record:
     times: np.ndarray
     states: list[State]
     made: list[Forces]
-    table: dict[str, np.ndarray]
 
     @property
     def eta_T(self) -> float:
@@ -169,16 +168,18 @@ def _speed(mutation: str, leaf: str) -> int:
 def _model(mutation: str, M: int, readout: Sequence[Any]) -> AttentionModel:
     made = dynamics.model(M, readout)
     if mutation == "linear":
-        made = AttentionModel(made.words, made.heads, Value(("W_O", "W_V"), Neurons(tuple(readout), "linear")), pooling="mean")
+        value = Value(("W_O", "W_V"), Neurons(tuple(readout), "linear"))
+        made = AttentionModel(made.words, made.heads, value, pooling="mean")
     if mutation == "scale":
         made = AttentionModel(made.words, made.heads, made.value, pooling="mean", scale=sym("half"))
     return made
 
 
 def _samples(mutation: str, data: Distribution) -> Distribution:
-    flip = -1 if mutation == "minority" else 1
-    return Distribution.proportional(Sample(s.tokens, flip * s.label, s.weight * (2 if mutation == "weight" and s.label < 0 else 1),
-                                            s.name, counts=s.counts) for s in data.samples)
+    flip, twice = -1 if mutation == "minority" else 1, 2 if mutation == "weight" else 1
+    return Distribution.proportional(
+        Sample(s.tokens, flip * s.label, s.weight * (twice if s.label < 0 else 1), s.name, counts=s.counts)
+        for s in data.samples)
 
 
 def _loss(mutation: str) -> Loss:
@@ -217,7 +218,8 @@ def _broken(mutation: str, made: CoordinateFlow) -> CoordinateFlow:
 
 @cache
 def _toy(mutation: str, step: bool) -> CoordinateFlow:
-    made = coordinate_flow(_model(mutation, 3, SIGNS), _samples(mutation, toy_data()), TRAINED, value=2, score=3, loss=_loss(mutation), step=step)
+    made = coordinate_flow(_model(mutation, 3, SIGNS), _samples(mutation, toy_data()), TRAINED, value=2, score=3,
+                           loss=_loss(mutation), step=step)
     return _broken(mutation, made)
 
 
@@ -236,17 +238,19 @@ def _gram(mutation: str) -> Flow:
     made = gradient_flow(_model(mutation, 3, SIGNS), _samples(mutation, toy_data()), TRAINED, loss=_loss(mutation))
     field = made.system.field
     assert isinstance(field, BlockField)
-    rhs = {leaf: blocks.multiply(blocks.constant([[GRAM_SPEED.get(mutation, {}).get(leaf, 1)]]), block) for leaf, block in field.rhs.items()}
+    speed = GRAM_SPEED.get(mutation, {})
+    rhs = {leaf: blocks.multiply(blocks.constant([[speed.get(leaf, 1)]]), block) for leaf, block in field.rhs.items()}
     if mutation == "nuisance":
         rhs["VV"] = blocks.multiply(blocks.constant([[1, 1, 0], [1, 1, 0], [0, 0, 0]]), rhs["VV"])
     return replace(made, system=replace(made.system, field=replace(field, rhs=rhs)))
 
 
 @cache
-def _symmetric(mutation: str, M: int) -> System:
+def _symmetric(mutation: str, M: int) -> CoordinateQuotient:
     root = graph.sqrt(sym("pi"))
-    made = coordinate_flow(_model(mutation, M, [root, -root]), _samples(mutation, dynamics.parametric(M)), TRAINED, value=M, score=M, loss=_loss(mutation))
-    return dynamics.mirrored_of(_broken(mutation, made), M)
+    made = coordinate_flow(_model(mutation, M, [root, -root]), _samples(mutation, dynamics.parametric(M)), TRAINED,
+                           value=M, score=M, loss=_loss(mutation))
+    return _broken(mutation, made).quotient(dynamics.generators(M))
 
 
 # ---- runs ------------------------------------------------------------------------------------------------------------
@@ -279,16 +283,17 @@ def _move(mutation: str, state: State, made: Forces, eta: float, frozen: bool) -
         dv[2:] = 0
     w, v = state.w + speed["O"] * made.C @ state.v, state.v + speed["V"] * dv
     if not frozen:
-        state.kappa, state.rho = state.kappa + speed["K"] * made.G @ state.rho, state.rho + speed["Q"] * made.G.T @ state.kappa
+        kappa = state.kappa + speed["K"] * made.G @ state.rho
+        state.kappa, state.rho = kappa, state.rho + speed["Q"] * made.G.T @ state.kappa
     state.w, state.v = w, v
 
 
-def _train(mutation: str, case: Case, data: Counts, state: State, ideal: Features | None, seed: Any, steps: int | None, stop: bool,
-           every: int, observe: Any) -> Record:
+def _train(mutation: str, case: Case, data: Counts, state: State, ideal: Features | None, seed: Any, steps: int | None,
+           stop: bool, every: int) -> Record:
     rng = np.random.default_rng([7, *(seed if isinstance(seed, (list, tuple)) else [seed])])
     limit = min(case.steps if steps is None else steps, LONGEST)
     first, number, fitted = state.copy(), 0, False
-    times, states, kept, rows = list[int](), list[State](), list[Forces](), list[Mapping[str, Any]]()
+    times, states, kept = list[int](), list[State](), list[Forces]()
     while True:
         made = _forces(mutation, state, data, case.margin)
         fitted = bool(np.all(made.found.margins >= case.margin))
@@ -297,19 +302,18 @@ def _train(mutation: str, case: Case, data: Counts, state: State, ideal: Feature
             times.append(number)
             states.append(state.copy())
             kept.append(made)
-            if observe is not None:
-                rows.append(observe(state, made, data))
         if last:
             break
-        batch = made if case.B in (0, len(data.y)) else _forces(mutation, state, data.take(rng.choice(len(data.y), case.B, replace=False)), case.margin)
-        _move(mutation, state, batch, case.eta, bool(case.frozen))
+        if case.B not in (0, len(data.y)):
+            batch = data.take(rng.choice(len(data.y), case.B, replace=False))
+            made = _forces(mutation, state, batch, case.margin)
+        _move(mutation, state, made, case.eta, bool(case.frozen))
         if not np.isfinite(state.w).all() or np.abs(state.v).max() > 1e150:
             raise IntegrationError(f"the run overflows at step {number}", time=float(number))
         number += 1
     if stop and steps is None and not fitted:
         raise IntegrationError(f"the training margins are not reached in {number} steps", time=float(number))
-    table = {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else {})}
-    return Record(case, data, first, state, ideal, number, fitted, np.array(times), states, kept, table)
+    return Record(case, data, first, state, ideal, number, fitted, np.array(times), states, kept)
 
 
 def _tokens(mutation: str, case: Case, seed: Any, steps: int | None) -> network.Run:
