@@ -70,7 +70,7 @@ def _success_figure(folder: Path, progress: Progress, name: str, frozen: bool, p
         _map(fig, axes[0], x, np.array(SIZES), (losses < LEVEL).mean(axis=2).T)
         axes[0].set(xlabel=rf"$\alpha_*^{{{power}}}$", ylabel="$N$",
                     title=f"share of successes, test loss < {LEVEL:g}" + (", attention frozen" if frozen else ""))
-        _threshold_panel(axes[1], losses)
+        _threshold_panel(axes[1], losses, power)
         _loss_panel(axes[2], loss_sweeps)
         return save(fig, folder, name)
 
@@ -91,7 +91,7 @@ def _map(fig: Any, ax: Any, x: np.ndarray, sizes: np.ndarray, share: np.ndarray)
     fig.colorbar(image, ax=ax)
 
 
-def _threshold_panel(ax: Any, losses: np.ndarray) -> None:
+def _threshold_panel(ax: Any, losses: np.ndarray, power: int) -> None:
     gaps = np.array([2 * a - 0.5 for a in ALPHAS])
     needed = np.array([sweeps.thresholds(SIZES, row, LEVEL) for row in losses])
     good = np.isfinite(needed)
@@ -99,8 +99,9 @@ def _threshold_panel(ax: Any, losses: np.ndarray) -> None:
     law = fit_power_law(gaps[good].tolist(), needed[good].tolist())
     line = np.geomspace(gaps.min(), gaps.max(), 50)
     ax.loglog(line, law.prefactor * line**law.value, "--", color="C0", label=_power(GAP, law))
-    bound = np.array([a**-2 for a in ALPHAS])
-    ax.loglog(gaps, needed[good].min() * bound / bound.min(), ":", color="C3", label=r"$\alpha_*^{-2}$ of (11)")
+    bound, number = np.array([a**power for a in ALPHAS]), {-2: 11, -4: 13}[power]
+    ax.loglog(gaps, needed[good].min() * bound / bound.min(), ":", color="C3",
+              label=rf"$\alpha_*^{{{power}}}$ of ({number})")
     ax.set(xlabel=r"$\alpha_* - \alpha_\#$", ylabel="$N$", title=r"samples needed, $\alpha_{nd} = 1/2$")
     _plain_ticks(ax, [0.2, 0.3, 0.4], SIZES)
     ax.legend(fontsize=8)
@@ -132,21 +133,31 @@ def _plain_ticks(ax: Any, x: Sequence[float], y: Sequence[float]) -> None:
 
 
 def figure_1b(folder: Path, progress: Progress = silent) -> list[Path]:
-    """Success over sigma and 1/sqrt(N), alpha_* = 0.3 and alpha_# = 0.2."""
+    """Success over sigma and 1/sqrt(N), alpha_* = 0.3 and alpha_# = 0.2; and the stopping time over sigma and delta."""
     cases = [[replace(MAP, alpha_s=0.3, alpha_c=0.2, sigma=s, m_a=10, m_b=10, jitter=0.02, N=N) for N in SIZES]
              for s in SIGMAS]
+    base = Case(m=500, m_a=10, m_b=10, eta=0.1)
     with unfinished("shallow_vit 1b") as store:
         losses = success_map(cases, SEEDS, progress, store)
-        fig, axes = figure(1, 2, (11.5, 4.4))
+        times = {name: sweeps.stopping_times([replace(base, **{name: value}) for value in SIGMAS], SEEDS, progress,
+                                             workers(), store) for name in ("sigma", "delta")}
+        fig, axes = figure(1, 3, (16.5, 4.4))
         _map(fig, axes[0], np.array(SIGMAS), np.array([round(1 / math.sqrt(n), 3) for n in SIZES]),
              (losses < LEVEL).mean(axis=2).T)
         axes[0].set(xlabel=r"$\sigma$", ylabel=r"$1/\sqrt{N}$", title=f"share of successes, test loss < {LEVEL:g}")
         axes[0].invert_yaxis()
-        needed = np.array([sweeps.thresholds(SIZES, row, LEVEL) for row in losses])
-        axes[1].plot(SIGMAS, 1 / np.sqrt(needed), "o-", color="C0", label="$1/\\sqrt{N}$ at mean test loss 0.01")
-        axes[1].set(xlabel=r"$\sigma$", ylabel=r"$1/\sqrt{N}$", title=r"$\alpha_* = 0.3$, $\alpha_\# = 0.2$",
-                    ylim=(0, None))
-        axes[1].legend(fontsize=8)
+        needed = 1 / np.sqrt([sweeps.thresholds(SIZES, row, LEVEL) for row in losses])
+        line = 1 / np.sqrt([bounds.samples(row[0]) for row in cases])
+        axes[1].plot(SIGMAS, needed, "o-", color="C0", label="runs to zero training loss")
+        axes[1].plot(SIGMAS, line * needed[0] / line[0], ":", color="C3", label="(11), scaled at $\\sigma = 0$")
+        axes[1].set(xlabel=r"$\sigma$", ylabel=r"$1/\sqrt{N}$ at mean test loss 0.01", ylim=(0, 1.3 * needed.max()),
+                    title=r"$\alpha_* = 0.3$, $\alpha_\# = 0.2$")
+        for (name, sweep), colour in zip(times.items(), ("C0", "C1"), strict=True):
+            axes[2].plot(SIGMAS, sweep.mean, "o-", color=colour, label=rf"over $\{name}$")
+        axes[2].set(xlabel=r"$\sigma$ or $\delta$", ylabel=r"$\eta T$", ylim=(0, None),
+                    title=r"$\alpha_* = 0.5$, $\alpha_\# = 0.05$")
+        for ax in axes[1:]:
+            ax.legend(fontsize=8)
         return save(fig, folder, "1b")
 
 

@@ -189,8 +189,11 @@ class Features:
 
 
 def features(case: Case, rng: np.random.Generator) -> Features:
-    r"""Assumption 1 by construction: :math:`(P + E)/\max(1, \|P + E\|)` with error rows :math:`E_j \perp p_j` of length
+    r"""Assumption 1 up to scale: :math:`(P + E)/\max(1, \|P + E\|)` with error rows :math:`E_j \perp p_j` of length
     sigma (delta for keys and queries); q_j = r_j for all j. Without errors the p_j and q_j are the first M axes.
+
+    The division keeps operator norms at most 1 but moves the rows further from the p_j than sigma: `distance` and
+    `least_distance` say how far.
     """
     p = _orthonormal(case.M, case.m_a, case.sigma, rng)
     q = _orthonormal(case.M, case.m_b, case.delta, rng)
@@ -212,6 +215,17 @@ def _tilted(p: np.ndarray, error: float, rng: np.random.Generator) -> np.ndarray
     noise -= np.sum(noise * p, axis=1, keepdims=True) * p
     tilted = p + error * noise / np.linalg.norm(noise, axis=1, keepdims=True)
     return tilted / max(1.0, float(np.linalg.norm(tilted, 2)))
+
+
+def distance(image: np.ndarray, ideal: np.ndarray) -> float:
+    """The error of Assumption 1 against given features: the largest distance of a row from its ideal."""
+    return float(np.linalg.norm(image - ideal, axis=1).max())
+
+
+def least_distance(image: np.ndarray) -> float:
+    """The error against the nearest orthonormal features (those of the polar decomposition)."""
+    left, _, right = np.linalg.svd(image, full_matrices=False)
+    return distance(image, left @ right)
 
 
 def readout(case: Case, rng: np.random.Generator) -> np.ndarray:
