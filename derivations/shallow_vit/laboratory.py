@@ -73,7 +73,7 @@ class Laboratory(BaseLaboratory):
     # ---- derived systems
 
     def toy(self, step: bool = False) -> CoordinateFlow:
-        """Two neurons with weights a, -a, M = 3, m_a = 2, m_b = 3, a sample of each class with counts c1.., e1.. (parameters).
+        """Two neurons with weights a, -a, M = 3, m_a = 2, m_b = 3, a sample a class, counts c1.., e1.. as parameters.
 
         To ask for names, outputs and loss; equations are read with `rates`.
         """
@@ -139,7 +139,7 @@ class Laboratory(BaseLaboratory):
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """A run: data, first and last state, steps, kept states with their step numbers and the forces there (full batch)."""
+    """A run: data, first and last state, steps, kept states with their step numbers and forces (full batch)."""
 
     case: Case
     data: Counts

@@ -2,14 +2,14 @@
 
 from . import (  # noqa: F401
     part_1_main,
-    part_beyond,
     part_c_preliminaries,
+    part_c_system,
     part_d_orders,
-    part_e_forces,
-    part_e_softmax,
+    part_e_1_lemma_2,
+    part_e_2_softmax,
+    part_e_3_forces,
     part_f_g_lemmas,
-    part_lemma_2,
-    part_system,
+    part_x_beyond,
 )
 from .book import ClaimBook, book
 from .harmless import explain

@@ -146,7 +146,7 @@ def noise_projection(lab: Laboratory) -> Verdict:
     return exact & (certified(log_3=str(log)) if log > 1 else undecided("log 3 > 1"))
 
 
-@book.claim("Eq.8", "Condition on the fractions", kind="definition", apart=PRINTED,
+@book.claim("Eq.8", "Condition on the fractions", kind="definition", same_as="Eq.71, Eq.153", apart=PRINTED,
             statement=r"(8)\ \alpha_*\ge\frac{\alpha_\#}{e^{-(\delta+\tau)}(1-(\sigma+\tau))}\iff(71)=(153)\ \alpha_*\ge\frac{1-\alpha_{nd}}{1+e^{-(\delta+\tau)}(1-(\sigma+\tau))}",
             reading="with alpha_* + alpha_# + alpha_nd = 1 the cleared forms are the same expression, and what was cleared is positive for sigma + tau < 1")
 def condition_on_fractions(lab: Laboratory) -> Verdict:

@@ -137,7 +137,7 @@ def agree_with_sum(lab: Laboratory) -> Verdict:
             reading="y'F with F = sum_i s_i h_i / sqrt(m): the derivative by h_i for all 4 x 4 pairs of a class y and a neuron group s, and the printed row of s = (1, -1)")
 def four_classes(lab: Laboratory) -> Verdict:
     """All pairs."""
-    signs = list(product((1, -1), repeat=2))
+    signs = [(s, t) for s in (1, -1) for t in (1, -1)]
     h = {s: sym(f"h_{k}") for k, s in enumerate(signs)}
     root = graph.sqrt(sym("m"))
     rows: dict[str, tuple[Node, Node]] = {}

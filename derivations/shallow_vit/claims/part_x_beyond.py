@@ -14,7 +14,7 @@ from .. import classes, network, observables, setting
 from ..laboratory import Laboratory
 from ..setting import Case
 from .book import book, rounded
-from .part_lemma_2 import groups
+from .part_e_1_lemma_2 import groups
 from .runs import MAIN, READING, attention, exponent, prototypes, small_start, theory
 
 
@@ -60,9 +60,9 @@ def drift(lab: Laboratory) -> Verdict:
     noisy = Case(M=5, alpha_s=0.5, alpha_c=0.1, L=20, N=10, d=8, m=60, m_a=6, m_b=6, noise=0.05, readout="per_position", eta=0.4)
     for eta in (0.4, 0.2, 0.1):
         tokens = lab.tokens(replace(noisy, eta=eta), 1, steps=round(4 / eta))
-        first, last = (_token_matrices(net) for net in (tokens.first, tokens.net))
-        for name in first:
-            sizes[f"tokens {name}"].append(float(np.linalg.norm(last[name] - first[name])))
+        begin, end = _token_matrices(tokens.first), _token_matrices(tokens.net)
+        for name in begin:
+            sizes[f"tokens {name}"].append(float(np.linalg.norm(end[name] - begin[name])))
     power = {name: exponent(steps if len(values) == 4 else (0.4, 0.2, 0.1), [max(v, 1e-300) for v in values])[1] for name, values in sizes.items()}
     fine = all(abs(power[name] - 1) < (0.2 if name.startswith("tokens") else 0.1) for name in power)
     return measured(fine, {"powers": rounded(power), "sizes": rounded(sizes)}, powers=rounded(power), sizes=rounded(sizes))
@@ -82,6 +82,36 @@ def on_confusion(lab: Laboratory) -> Verdict:
     h = run.made[-1].found.h[int(np.flatnonzero(run.data.y < 0)[0])][:, part]
     share = {"pattern 1": float((h[0] > 0).mean()), "pattern 2": float((h[1] > 0).mean()), "nuisance": float((h[2:] > 0).mean())}
     return measured(share["pattern 1"] > 0.95 and share["pattern 2"] == 0 and share["nuisance"] < 0.3, rounded(share), share=rounded(share))
+
+
+@book.claim("Beyond.freeze", "Everything stops at T", kind="identity", uses=["Eq.83-hinge"], beyond=True,
+            statement=r"y^nF(X^n)\ge1\ \forall n\ \Rightarrow\ \text{all weights, and the attention, stand still}",
+            reading="m = 200, eta = 0.1, seed 3, 300 steps without a stop: from the first step at which all margins are reached no entry of any weight changes (exactly), and that step is within 15 percent of the symmetric system's T")
+def everything_stops(lab: Laboratory) -> Verdict:
+    """States after the margins are reached."""
+    run = lab.train(replace(MAIN, m=200, xi=200**-0.5), 3, steps=300, stop=False, every=1)
+    reached = [k for k, made in enumerate(run.made) if np.all(made.found.margins >= 1)]
+    if not reached:
+        return measured(False, {"margins": rounded(run.made[-1].found.margins)})
+    then = run.states[reached[0]]
+    moved = max(float(np.abs(getattr(run.state, name) - getattr(then, name)).max()) for name in ("w", "v", "kappa", "rho"))
+    time = run.case.eta * reached[0] / theory()["eta_T"]
+    return measured(moved == 0 and abs(time - 1) < 0.15, {"moved": moved, "T over symmetric": rounded(time)}, T_over_symmetric=rounded(time))
+
+
+@book.claim("Beyond.sliding", "Gates that slide", kind="order", uses=["Beyond.confusion"], beyond=True,
+            statement=r"\text{living }a_i>0\text{ neurons on nuisance queries of }-\text{ samples: }w_i'V\approx0,\ \text{gate fraction strictly between 0 and 1}",
+            reading="run with xi = 1e-4: the share of open gates of W with a_i > 0 on these queries lies in [0.05, 0.95] for at least half of the steps and is below 0.05 at T, while on own-class queries it is 1 from s = 1 on; the flow slides on the ReLU surface there (Filippov); " + READING)
+def gates_slide(lab: Laboratory) -> Verdict:
+    """Shares of open gates over the run."""
+    run = small_start(lab)
+    part = groups(run)["W+"]
+    plus, minus = (int(np.flatnonzero(run.data.y * sign > 0)[0]) for sign in (1, -1))
+    share = np.array([float((made.found.h[minus, 2:][:, part] > 0).mean()) for made in run.made])
+    own = min(float((made.found.h[plus][:, part] > 0).mean()) for made, t in zip(run.made, run.times, strict=True) if t * run.case.eta >= 1)
+    between = float(((share > 0.05) & (share < 0.95)).mean())
+    seen = {"steps in between": rounded(between), "at T": rounded(share[-1]), "own class": rounded(own)}
+    return measured(between >= 0.5 and share[-1] < 0.05 and own == 1, seen, **seen)
 
 
 @book.claim("Beyond.margin", "Attention over margins", kind="order", uses=["Prop.2", "Beyond.symmetric"], beyond=True,

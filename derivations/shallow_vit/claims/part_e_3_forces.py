@@ -12,7 +12,7 @@ from .. import setting
 from ..classes import Counts
 from ..laboratory import Laboratory, Record
 from .book import book, rounded
-from .part_lemma_2 import COPIED, groups
+from .part_e_1_lemma_2 import COPIED, groups
 from .runs import COPIES, READING, before_end, by_step_size, exponent, main, prototypes, series, small_start, theory
 
 

@@ -54,25 +54,22 @@ def _vanishing() -> float:
         return round(float(((slope * slope + 8).sqrt() - slope) / 4), 6)
 
 
-@book.claim("Eq.126-127", "Attention on pattern 1", kind="inequality", uses=["Eq.30"], expect="fails", apart="the same start refutes it",
+@book.claim("Eq.126-127", "Attention on pattern 1", kind="order", uses=["Eq.30"], apart="logits of a start that satisfies Assumption 1, before anything moves",
             statement=r"\mathrm{softmax}_j\gtrsim\frac{e^{Q^2-\epsilon Q}}{|S_1|e^{Q^2-\epsilon Q}+|S|-|S_1|},\ j\in S_1;\qquad\mathrm{softmax}_j\lesssim\frac1{|S_1|e^{Q^2-\epsilon Q}+|S|-|S_1|},\ j\notin S_1",
-            reading="with constant 1 at the start of Eq.30; with a constant: (126) holds with e^{-eps} there, since the exponents differ by delta - delta^2, and so does (127) with e^{eps}")
+            reading="tau = 0, query in S_1, features of length Q: with the gap of logits g of Eq.30 (corrected) both hold with the constant e^{Q^2 - eps Q - g} = e^{(1 + sqrt 2) eps Q + 2 eps^2}, which is bounded while Q is; with constant 1 the start of Eq.30 fails them")
 def attention_on_own(lab: Laboratory) -> Verdict:
-    """Printed bounds against the attention of that start; constants e^{+-delta}."""
-    true, bound = graph.exp((1 - delta) ** 2), graph.exp(1 - delta)
-    shift = graph.exp(delta - delta * delta)  # bound / true
-    own = true / (c * true + b) - bound / (c * bound + b)
-    same = equal({"ratio": (bound, true * shift)})
-    # with w = true and 1 + g = e^{delta (1 - delta)}: own = w/(c w + b) - w (1 + g)/(c w (1 + g) + b)
-    g = sym("g")
-    value = w / (c * w + b) - w * (1 + g) / (c * w * (1 + g) + b)
-    printed = always_positive({"softmax - bound": value}, positive=("c", "b", "w", "g"))
-    constant = always_positive({"(1 + g) softmax - bound": (1 + g) * w / (c * w + b) - w * (1 + g) / (c * w * (1 + g) + b),
-                                "(1 + g)/(c w (1 + g) + b) - 1/(c w + b)": (1 + g) / (c * w * (1 + g) + b) - 1 / (c * w + b)}, positive=("c", "b", "w", "g"))
-    sample = identity({"the difference is this one": own - at(value, w=true, g=shift - 1)})
-    verdict = printed.correcting(r"\mathrm{softmax}_j\ge e^{-\delta(1-\delta)}\cdot(126),\quad\mathrm{softmax}_j\le e^{\delta(1-\delta)}\cdot(127)\ \text{(this start)}", constant & same & sample,
-                                 "the exponent of Definition 1 is too large by delta (1 - delta)")
-    return verdict
+    """Attention with gap g against the printed bounds, e^{Q^2 - eps Q} = e^g (1 + r)."""
+    root = graph.sqrt(graph.num(2))
+    gap = Q * Q - root * eps * Q - 2 * eps * (Q + eps)
+    constant = identity({"exponent": Q * Q - eps * Q - gap - ((1 + root) * eps * Q + 2 * eps * eps)})
+    r = sym("r")  # the constant is 1 + r
+    own, other = w / (c * w + b), 1 / (c * w + b)
+    printed_own, printed_other = w * (1 + r) / (c * w * (1 + r) + b), 1 / (c * w * (1 + r) + b)
+    bounds = always_positive({"(126)": (1 + r) * own - printed_own, "(127)": (1 + r) * printed_other - other}, positive=("c", "b", "w", "r"))
+    one = always_positive({"(126) with constant 1": own - printed_own}, positive=("c", "b", "w", "r"))
+    with flint.ctx.workprec(64):
+        largest = float(((1 + flint.arb(2).sqrt()) / 2 + ball(Fraction(1, 2))).exp())
+    return (constant & bounds).with_constants(constant="e^{(1 + sqrt 2) eps Q + 2 eps^2}", at_eps_half_and_Q_1=round(largest, 4)).adding(with_constant_1=one.as_stated)
 
 
 @book.claim("Eq.45", "Claim 2: attention after a step", kind="inequality", uses=["Eq.126-127", "Eq.171-172"], same_as="Eq.173", apart=NUMBERS,
@@ -193,7 +190,7 @@ def batch_averages(lab: Laboratory) -> Verdict:
 
 @book.claim("Eq.157", "Product of growth factors", kind="inequality", expect="fails", apart=NUMBERS,
             statement=r"\prod_b\sqrt{1+K(b)}\,\|q(0)\|^2\gtrsim e^{\sum_bK(b)\|q(0)\|^2}\ge\sum_bK(b)\|q_1(0)\|^2",
-            reading="with |q(0)| = 1 and constant C: equal K = 1/10, the ratio of the two sides after 10, 20, .., 100 steps falls below every C > 0 (each step multiplies it by sqrt(1 + K) e^{-K} < 1); three steps for the corrected form")
+            reading="with |q(0)| = 1, any constant C, and a sum of K that grows without bound (as (63) has it): equal K = 1/10, the ratio of the two sides after 10, 20, .., 100 steps falls below every C > 0 (each step multiplies it by sqrt(1 + K) e^{-K} < 1); three steps for the corrected form")
 def product_of_factors(lab: Laboratory) -> Verdict:
     """One step in balls; products against sums by signs."""
     with flint.ctx.workprec(96):
@@ -208,7 +205,7 @@ def product_of_factors(lab: Laboratory) -> Verdict:
 
 @book.claim("Eq.171-172", "Logits after a step", kind="inequality", uses=["Eq.141"], expect="fails", apart="errors of the start refute it, before anything moves",
             statement=r"x_j^\top W_K^{(t+1)\top}W_Q^{(t+1)}x_l\gtrsim(1+K)(1+Q)\|q_1\|^2-(\delta+\tau)\|q_1\|,\ j,l\in S_1",
-            reading="constant 1; errors n = o = -eps q_1/|q_1| (allowed by Assumptions 1 and 2), any K, Q >= 0, |q_1| = 1, 0 < eps < 1; corrected by the exact product of (1+K) q_1 + n and (1+Q) q_1 + o and |n|, |o| <= eps")
+            reading="constant 1, since (173) puts it into an exponent; errors n = o = -eps q_1/|q_1| (allowed by Assumptions 1 and 2), any K, Q >= 0, |q_1| = 1, 0 < eps < 1; corrected by the exact product of (1+K) q_1 + n and (1+Q) q_1 + o and |n|, |o| <= eps")
 def logits_after_a_step(lab: Laboratory) -> Verdict:
     """The product with errors against q_1."""
     Kq, Qk = sym("K"), sym("Qk")

@@ -158,15 +158,15 @@ def error_stays(lab: Laboratory) -> Verdict:
 
 @book.claim("Eq.37", "Neurons on the noise", kind="inequality", uses=["Eq.54"], same_as="Eq.41, Eq.43, Eq.123",
             statement=r"\|W_{O(i,\cdot)}^{(t)}z_l(t)\|\le(\sigma+\tau)\|W_{O(i,\cdot)}^{(t)}\|",
-            reading="Cauchy-Schwarz with z_l(t) of Eq.54: all neurons and patterns, at start and end of the run with sigma = 0.1; the largest ratio at the end is above 0.2 (so that the bound says something)")
+            reading="z_l(t) of Eq.54, sigma = 0.1 (0.125 after rescaling to norm 1), tau = 0: all neurons and patterns, at start and end; the largest ratio of both sides at the end lies between 0.5 and 1 (so that the bound says something)")
 def neurons_on_noise(lab: Laboratory) -> Verdict:
-    """Largest ratio."""
+    """Largest ratio at start and end."""
     run = tilted(lab)
     assert run.ideal is not None
-    z = run.start.v - run.ideal.p
-    ratio = [np.abs(state.w @ z.T) / (np.linalg.norm(z, axis=1) * np.linalg.norm(state.w, axis=1)[:, None]) for state in (run.start, run.state)]
-    top = float(max(x.max() for x in ratio))
-    return measured(top <= 1 + 1e-12 and float(ratio[1].max()) > 0.2, {"largest": top}, largest_ratio=rounded(top))
+    grown = _accumulated(run)[0]
+    errors = {"start": (run.start.w, run.start.v - run.ideal.p), "T": (run.state.w, run.state.v - grown - run.ideal.p)}
+    ratio = {name: float((np.abs(w @ z.T) / (0.125 * np.linalg.norm(w, axis=1)[:, None])).max()) for name, (w, z) in errors.items()}
+    return measured(ratio["start"] <= 1 and 0.5 < ratio["T"] <= 1, rounded(ratio), largest_ratio=rounded(ratio))
 
 
 @book.claim("Eq.31", "Coefficient of lucky neurons", kind="inequality", uses=["Def.2"], expect="fails", same_as="Eq.192",
@@ -321,9 +321,10 @@ def split_of_step(lab: Laboratory) -> Verdict:
     step = (x["w"][k + 1] - x["w"][k]) @ p1
     noise, attention, sums = eta * C @ (z @ p1), eta * C @ (run.ideal.p @ p1), eta * C @ (grown @ p1)
     printed_sums = eta * C.sum(axis=1) * float(-(C[:, 0] @ x["w"][k]) @ p1)  # V_k(t) = -C_k1
-    left = np.abs(step - noise - attention - printed_sums)[part] / np.abs(step[part])
     exact = float(np.abs(step - noise - attention - sums).max())
-    share = float((sums[part] / step[part]).mean())
+    with np.errstate(all="ignore"):  # a broken run may stand still
+        left = np.abs(step - noise - attention - printed_sums)[part] / np.abs(step[part])
+        share = float((sums[part] / step[part]).mean())
     return measured(float(left.mean()) < 0.1, {"left over": rounded(left.mean())}).correcting(
         r"I_4+I_5=\eta\sum_kC_{ik}\,\eta\sum_{b<t}\sum_lC_{lk}(b)w_l(b)^\top p_j", measured(exact < 1e-12 and 0.05 < share < 0.6, {"largest": exact, "share of I_4 + I_5": share}, share_of_grown_values=rounded(share)),
         "the values have grown by -eta times the sum over all earlier steps, as (81) has it")
