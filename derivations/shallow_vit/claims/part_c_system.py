@@ -152,7 +152,7 @@ def _diagonal(t: Tables) -> dict[Node, Node]:
 
 @book.claim("Eq.162-170", "Growth of keys and of queries", kind="inequality", uses=["Eq.125", "Eq.161"],
             statement=r"Q(t)\ge K(t)(1-\lambda)>0",
-            reading="K (Q) is the relative growth of the query (key) of pattern 1 along its own feature; orthogonal patterns, so lambda = 0, and keys k_j q_j, queries r_j q_j: K = eta G_11 k_1/r_1 and Q = eta G_11 r_1/k_1; equality for k_1 = r_1; " + TOY)
+            reading="K (Q) is the relative growth of the query (key) of pattern 1 along its own feature; orthogonal patterns, so lambda = 0, and keys k_j q_j, queries r_j q_j: K = eta G_11 k_1/r_1 and Q = eta G_11 r_1/k_1; equality for k_1 = r_1 (that G_11 > 0 late in training is Eq.136-140); " + TOY)
 def keys_and_queries(lab: Laboratory) -> Verdict:
     """Rates of both along the features."""
     t = tables(lab.toy())

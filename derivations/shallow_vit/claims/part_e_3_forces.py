@@ -41,7 +41,7 @@ def parts_of_output(lab: Laboratory) -> Verdict:
 
 @book.claim("Eq.60", "Growth rate of the keys", kind="order", uses=["Eq.136-140"],
             statement=r"K(t)\gtrsim\eta\,e^{-(\|q_1(t)\|^2-\epsilon\|q_1(t)\|)}\ \text{at the }T\text{-th iteration},\ \eta T=\Theta(1)",
-            reading="K/eta = G_11, |q_1|^2 = S_11, last step before a margin is reached, eta = 0.4 .. 0.025: G_11 e^{S_11} within 10 percent of the symmetric system's K e^{S11} and without a trend in eta (so the bound holds with that constant); this eta T = Theta(1) is not the T of (10); " + READING)
+            reading="K/eta = G_11, |q_1|^2 = S_11, last step before a margin is reached, eta = 0.4 .. 0.025: G_11 e^{S_11} within 15 percent of the symmetric system's K e^{S11} and without a trend in eta (so the bound holds with that constant); this eta T = Theta(1) is not the T of (10); " + READING)
 def growth_rate(lab: Laboratory) -> Verdict:
     """G_11 e^{S_11} at the end of the main run, and over step sizes the end itself."""
     run = small_start(lab)
@@ -50,7 +50,7 @@ def growth_rate(lab: Laboratory) -> Verdict:
     wanted = theory()["K"] * np.exp(theory()["S11"])
     level = {eta: float(other.state.S[0, 0]) for eta, other in by_step_size(lab).items()}
     spread = max(level.values()) / min(level.values())
-    return measured(abs(value / wanted - 1) < 0.1 and spread < 1.03, {"K e^{S11}/eta": rounded(value), "symmetric": rounded(wanted), "S11(T)": rounded(level)}, S11_at_T=rounded(level)).with_constants(
+    return measured(abs(value / wanted - 1) < 0.15 and spread < 1.03, {"K e^{S11}/eta": rounded(value), "symmetric": rounded(wanted), "S11(T)": rounded(level)}, S11_at_T=rounded(level)).with_constants(
         constant=rounded(value, 4), symmetric_system=rounded(wanted, 4))
 
 

@@ -63,7 +63,7 @@ def area_of_cap(lab: Laboratory) -> Verdict:
 
 @book.claim("Eq.205-206", "Size of the cap", kind="inequality", uses=["Eq.203-204"], expect="fails", apart=NUMBERS,
             statement=r"\phi\le\tfrac\pi2-\Theta(\tfrac1M):\ \text{ratio}\ge1-\frac{\Theta(2/M)}{2/(m_a-1)}\ge\Theta(1),\quad m_a=\Theta(M)",
-            reading="phi = pi/2 - 1/M: the displayed bound is 1 - (m_a - 1) sin(1/M), in the paper's own setting M < m_a: m_a = M + 1 and M + 2, 2 M, for M = 3..200; corrected 1 - sin(1/M) sqrt(2 m_a/pi) for the same M and m_a, and M^2/4")
+            reading="phi = pi/2 - 1/M: the displayed bound is 1 - (m_a - 1) sin(1/M), in the paper's own setting M < m_a: m_a = M + 1 and M + 2, 2 M, for M = 3..200 (with sigma + tau = c/M and c m_a < M it would do, but the display has cos^2(1/M)); corrected 1 - sin(1/M) sqrt(2 m_a/pi) for the same M and m_a, and M^2/4")
 def size_of_cap(lab: Laboratory) -> Verdict:
     """The displayed bound and the corrected one in balls."""
 
