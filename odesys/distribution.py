@@ -23,8 +23,8 @@ class Sample:
 
     >>> Sample(["c1", "v1", "-v2"], label=+1, weight=Fraction(1, 8)).tokens
     ('c1', 'v1', '-v2')
-    >>> Sample(["c1", "v1"], label=+1, counts=["alpha", 3]).counts
-    (alpha, 3)
+    >>> [str(count.args[0]) for count in Sample(["c1", "v1"], label=+1, counts=["alpha", 3]).counts]
+    ['alpha', '3']
     """
 
     tokens: tuple[str, ...]

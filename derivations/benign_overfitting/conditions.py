@@ -7,29 +7,11 @@ what is there over what is needed, so that at least 1 holds.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
+from odesys.condition import Condition
+
 from .setting import Case
-
-
-@dataclass(frozen=True)
-class Condition:
-    """One inequality: its number and text in the paper, and `ratio` >= 1 where it holds."""
-
-    number: int
-    text: str
-    ratio: float
-
-    @property
-    def holds(self) -> bool:
-        """True if the inequality holds with constant 1."""
-        return self.ratio >= 1 - 1e-9
-
-    def __str__(self) -> str:
-        if self.holds:
-            return f"({self.number}) {self.text}: holds with a factor {self.ratio:.3g} to spare"
-        return f"({self.number}) {self.text}: violated by a factor {1 / self.ratio:.3g}"
 
 
 def condition_4_1(case: Case, eta: float, eps: float, delta: float | None = None) -> list[Condition]:

@@ -2,8 +2,6 @@ r"""Runs of the mean-field systems: to a training loss, through the stages, over
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -13,10 +11,10 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
+from numerics.cells import run_cells
 from numerics.integrate import integrate
 from numerics.trajectory import StopWhen, Trajectory
 from odesys import System
-from odesys.output import write_json
 from odesys.paper import Progress, silent
 
 from . import dynamics
@@ -75,42 +73,10 @@ def heat_map(cases: Sequence[Sequence[Case]], eps: float, progress: Progress = s
 
     With a folder `store` every finished row is kept there, and a later call goes on where this one was interrupted.
     """
-    from concurrent.futures import ProcessPoolExecutor
-
-    known = {k: row for k, line in enumerate(cases) if (row := _stored(store, line, eps)) is not None}
-    left = [k for k in range(len(cases)) if k not in known]
-    for M in {case.M for k in left for case in cases[k]}:
+    for M in {case.M for line in cases for case in line}:
         dynamics.mean_field(M, True)  # derived once, before the processes are made
-
-    def keep(k: int, row: list[float]) -> None:
-        known[k] = row
-        if store is not None:
-            write_json(store / f"{_key(cases[k], eps)}.json", row)
-        progress("heat map", len(known) / len(cases))
-
-    tasks = [(list(cases[k]), eps) for k in left]
-    if workers > 1 and len(left) > 1:
-        import multiprocessing
-
-        with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork")) as pool:
-            for k, row in zip(left, pool.map(_row, tasks), strict=True):
-                keep(k, row)
-    else:
-        for k, task in zip(left, tasks, strict=True):
-            keep(k, _row(task))
-    return np.array([known[k] for k in range(len(cases))])
-
-
-def _key(line: Sequence[Case], eps: float) -> str:
-    """A name that depends on every number of a row."""
-    return hashlib.blake2b(repr((list(line), eps)).encode(), digest_size=12).hexdigest()
-
-
-def _stored(store: Path | None, line: Sequence[Case], eps: float) -> list[float] | None:
-    if store is None or not (file := store / f"{_key(line, eps)}.json").is_file():
-        return None
-    row = json.loads(file.read_text(encoding="utf-8"))
-    return row if isinstance(row, list) and len(row) == len(line) else None
+    tasks = [(list(line), eps) for line in cases]
+    return np.array(run_cells(_row, tasks, progress, workers, store, "heat map"))
 
 
 def _row(task: tuple[list[Case], float]) -> list[float]:

@@ -14,33 +14,13 @@ paper and is 1 here unless given.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
+from odesys.condition import CLOSE, Condition
 from odesys.errors import ParameterError
 
 from .setting import Case
 
 POWER = -3 / 5  # of eta in (10), as printed
-
-
-@dataclass(frozen=True)
-class Condition:
-    """One inequality: its number, text, and by which factor it holds (above 1) or fails (below 1)."""
-
-    number: str
-    text: str
-    ratio: float
-
-    @property
-    def holds(self) -> bool:
-        """True if the inequality holds with constant 1."""
-        return self.ratio >= 1 - 1e-12
-
-    def __str__(self) -> str:
-        if self.holds:
-            return f"({self.number}) {self.text}: holds with a factor {self.ratio:.3g} to spare"
-        by = f"by a factor {1 / self.ratio:.3g}" if self.ratio > 0 else "whatever the constant"
-        return f"({self.number}) {self.text}: violated {by}"
 
 
 def required_ratio(sigma: float, delta: float, tau: float) -> float:
@@ -54,7 +34,7 @@ def conditions(case: Case, tau: float = 0.0) -> list[Condition]:
     error = case.sigma + tau
     return [
         Condition("6", "sigma <= 1/M", math.inf if case.sigma == 0 else 1 / (case.M * case.sigma)),
-        Condition("6", "delta < 1/2", math.inf if case.delta == 0 else 0.5 / case.delta * (1 - 1e-9)),
+        Condition("6", "delta < 1/2", math.inf if case.delta == 0 else 0.5 / case.delta * (1 - 2 * CLOSE)),
         Condition("6", "M < m_a and M < m_b", (min(case.m_a, case.m_b) - 1) / case.M),
         Condition("7", "m >= M^2 log N", case.m / (case.M**2 * math.log(case.N))),
         Condition("8", "alpha_* >= alpha_# / (exp(-(delta + tau)) (1 - sigma - tau))",

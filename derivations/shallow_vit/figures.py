@@ -139,8 +139,9 @@ def figure_1b(folder: Path, progress: Progress = silent) -> list[Path]:
     base = Case(m=500, m_a=10, m_b=10, eta=0.1)
     with unfinished("shallow_vit 1b") as store:
         losses = success_map(cases, SEEDS, progress, store)
-        times = {name: sweeps.stopping_times([replace(base, **{name: value}) for value in SIGMAS], SEEDS, progress,
-                                             workers(), store) for name in ("sigma", "delta")}
+        tilted = {"sigma": [replace(base, sigma=value) for value in SIGMAS],
+                  "delta": [replace(base, delta=value) for value in SIGMAS]}
+        times = {name: sweeps.stopping_times(row, SEEDS, progress, workers(), store) for name, row in tilted.items()}
         fig, axes = figure(1, 3, (16.5, 4.4))
         _map(fig, axes[0], np.array(SIGMAS), np.array([round(1 / math.sqrt(n), 3) for n in SIZES]),
              (losses < LEVEL).mean(axis=2).T)
@@ -178,7 +179,7 @@ def figure_2(folder: Path, progress: Progress = silent) -> list[Path]:
             gap = np.array([case.alpha_s - case.alpha_c for case in sweep.cases])
             axes[0].loglog(1 / alpha, sweep.mean, "o-", color=f"C{k}", markersize=4, label=sweeps.SCHEMES[key])
             axes[1].loglog(1 / gap, sweep.mean, "o", color=f"C{k}", markersize=4,
-                           label=f"{sweeps.SCHEMES[key]}: {_power(GAP, sweep.law(gap))}")
+                           label=f"{sweeps.SCHEMES[key]}: {_power(GAP, sweep.law(gap.tolist()))}")
         line = np.array([1.2, 20.0])
         axes[1].loglog(line, 3.5 * line, "k--", linewidth=0.8, label=r"$3.5/(\alpha_* - \alpha_\#)$")
         axes[0].set(xlabel=r"$1/\alpha_*$", ylabel=r"$\eta T$", title=r"$\sigma = 0.1$, $\delta = 0.4$")

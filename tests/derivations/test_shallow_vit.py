@@ -30,6 +30,7 @@ from derivations.shallow_vit import compare as comparison
 from derivations.shallow_vit.classes import Counts, State
 from derivations.shallow_vit.setting import Case
 from numerics.compare import fit_power_law
+from numerics.integrate import integrate
 from numerics.iterate import iterate
 from odesys import graph
 from odesys.cli import app
@@ -279,6 +280,14 @@ def test_gates_as_the_relus_set_them_slide_and_agree_with_small_steps() -> None:
         [2.571, -0.408, 0.347, 1.771, 1.1445, 1.1429], abs=1e-3)
     fine = symmetric.descend(replace(EXACT, eta=0.001, steps=10**5), "auto", PI)
     assert fine.eta_T == pytest.approx(run.end_time, abs=0.003)
+
+
+def test_after_the_hinge_stop_nothing_moves() -> None:
+    """With the hinge as a surface of its own the run goes on at rest, where the reading `running` ends."""
+    values = symmetric.parameters(EXACT, PI)
+    stop = symmetric.flow(EXACT, "fixed", PI)
+    end = integrate(symmetric.system(5, "fixed"), symmetric.start(5), (0.0, 200.0), values, rtol=1e-9, atol=1e-12)
+    assert np.abs(end.end_state - stop.end_state).max() < 1e-7 and end.final["F"] == pytest.approx(1.0, abs=1e-8)
 
 
 def conserved_nodes(M: int) -> list[Node]:
