@@ -89,6 +89,11 @@ def attention_ceiling(alpha_s: float, alpha_c: float) -> float:
     return alpha_s / (alpha_s + alpha_c)
 
 
+def token_ceiling(case: Case) -> float:
+    """The same for the whole numbers of tokens that a sample of the case has."""
+    return attention_ceiling(round(case.alpha_s * case.L), round(case.alpha_c * case.L))
+
+
 def start_attention(alpha: float, error: float = 0.0) -> float:
     """p_n(0): attention of a label-relevant query on its own pattern at the start, with the logit 1 - error."""
     return alpha * math.exp(1 - error) / (alpha * math.exp(1 - error) + 1 - alpha)

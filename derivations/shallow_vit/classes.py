@@ -193,7 +193,9 @@ def train(case: Case, seed: int | tuple[int, ...] | None = None, data: Counts | 
     kept: list[State] = []
     number, fitted = 0, False
     while True:
-        found = forward(now, data)
+        with np.errstate(all="ignore"):
+            found = forward(now, data)
+        setting.check_outputs(found.F, number, case)
         fitted = bool(np.all(found.margins >= case.margin))
         last = number >= limit or (fitted and stop)
         full = case.B in (0, len(data.y))

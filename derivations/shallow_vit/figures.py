@@ -155,10 +155,10 @@ def figure_1b(folder: Path, progress: Progress = silent) -> list[Path]:
                     title=r"$\alpha_* = 0.3$, $\alpha_\# = 0.2$")
         for (name, sweep), colour in zip(times.items(), ("C0", "C1"), strict=True):
             axes[2].plot(SIGMAS, sweep.mean, "o-", color=colour, label=rf"over $\{name}$")
-        axes[2].set(xlabel=r"$\sigma$ or $\delta$", ylabel=r"$\eta T$", ylim=(0, None),
+        axes[2].set(xlabel=r"$\sigma$ or $\delta$", ylabel=r"$\eta T$", ylim=(0, 9),
                     title=r"$\alpha_* = 0.5$, $\alpha_\# = 0.05$")
         for ax in axes[1:]:
-            ax.legend(fontsize=8)
+            ax.legend(fontsize=8, loc="lower left")
         return save(fig, folder, "1b")
 
 
@@ -213,16 +213,17 @@ def figure_proof(folder: Path, progress: Progress = silent) -> list[Path]:
     return draw_proof_graph(get_book(), folder, progress, name="proof")
 
 
-def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], case: Case, folder: Path) -> list[Path]:
-    """Margin, attention and logits of a simulated run, with the ends of the stages."""
+def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], margin: float, ceiling: float,
+             folder: Path) -> list[Path]:
+    """Margin, attention and logits of a simulated run, with the ends of the stages and the ceiling of attention."""
     fig, axes = figure(1, 3, (15, 4))
     t = columns["t"]
     axes[0].plot(t, columns["F"], label="mean margin $yF$")
-    axes[0].axhline(case.margin, color="0.6", linewidth=0.8)
+    axes[0].axhline(margin, color="0.6", linewidth=0.8)
     for name, label in (("rel_s", "label-relevant"), ("rel_c", "confusion"), ("rel_n", "nuisance"), ("rel", "mean")):
         axes[1].plot(t, columns[name], "k--" if name == "rel" else "-", label=f"{label} queries" if name != "rel" else
                      "mean over queries")
-    axes[1].axhline(bounds.attention_ceiling(case.alpha_s, case.alpha_c), color="C2", linewidth=0.8, linestyle=":")
+    axes[1].axhline(ceiling, color="C2", linewidth=0.8, linestyle=":", label=r"$\alpha_*/(\alpha_*+\alpha_\#)$")
     for name, label in (("S11", "11"), ("S21", "21"), ("Sn1", "n1"), ("S1n", "1n"), ("Skk", "kk"), ("Skx", "kx")):
         axes[2].plot(t, columns[name], label=f"$S_{{{label}}}$")
     for ax, label in zip(axes, ("margin", "attention on label-relevant tokens", "logits"), strict=True):

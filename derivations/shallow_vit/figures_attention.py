@@ -40,7 +40,7 @@ def figure_4(folder: Path, progress: Progress = silent) -> list[Path]:
         progress("token networks", (k + 1) / 3)
         for name, (colour, label) in KINDS.items():
             axes[k].plot(run.times, run.table[name], color=colour, label=label, linestyle=_line(name))
-        axes[k].axhline(_ceiling(case), color="C2", linestyle=":", label=r"$\alpha_*/(\alpha_*+\alpha_\#)$")
+        axes[k].axhline(bounds.token_ceiling(case), color="C2", linestyle=":", label=r"$\alpha_*/(\alpha_*+\alpha_\#)$")
         axes[k].set(xlabel="iteration", title=title, ylim=(0.35, 1.0))
     axes[0].set(ylabel="attention on label-relevant tokens")
     axes[0].legend(fontsize=8)
@@ -49,11 +49,6 @@ def figure_4(folder: Path, progress: Progress = silent) -> list[Path]:
 
 def _line(name: str) -> str:
     return "--" if name == "rel" else "-"
-
-
-def _ceiling(case: Case) -> float:
-    """alpha_* / (alpha_* + alpha_#) for the whole numbers of tokens that a sample has."""
-    return bounds.attention_ceiling(round(case.alpha_s * case.L), round(case.alpha_c * case.L))
 
 
 def removal(cell: tuple[str, float, int, Case]) -> float:

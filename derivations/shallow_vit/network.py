@@ -189,7 +189,9 @@ def train(case: Case, seed: int | tuple[int, ...] | None = None, data: Tokens | 
     rows: list[dict[str, float]] = []
     number = 0
     while True:
-        found = forward(now, samples)
+        with np.errstate(all="ignore"):
+            found = forward(now, samples)
+        setting.check_outputs(found.F, number, case)
         fitted = bool(np.all(found.margins >= case.margin))
         last = number >= limit or (fitted and stop)
         if observe is not None and (number % record == 0 or last):

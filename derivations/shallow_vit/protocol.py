@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from odesys.errors import ParameterError
 from odesys.paper import Progress, Simulation, silent
 
 from . import bounds, classes, network, observables, stages
@@ -35,7 +35,8 @@ def symmetric(parameters: Mapping[str, Any], progress: Progress = silent) -> Sim
     events = tuple({**event.as_json(), "name": names.get(event.name, event.name)} for event in run.events)
     note = "" if run.events and run.events[-1].name == "T" else f"the margin {case.margin:g} is not reached"
     return Simulation("symmetric", dict(parameters), final, events, run.cost.as_json(),
-                      drift(states, run.names, case, pi), columns, note, _plot(columns, events, case))
+                      drift(states, run.names, case, pi), columns, _ignored(note, case, "sigma", "delta", "noise"),
+                      _plot(columns, events, case))
 
 
 def drift(states: np.ndarray, names: tuple[str, ...], case: Case, pi: float) -> float:
@@ -47,6 +48,9 @@ def drift(states: np.ndarray, names: tuple[str, ...], case: Case, pi: float) -> 
 def class_level(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulation:
     """The class-level network on the two exact samples, with its stages; noise does not enter."""
     case = Case.of(parameters)
+    if case.readout != "shared":
+        raise ParameterError(f"readout = {case.readout} has no class-level system: tokens of one pattern differ by "
+                             f"their position; use --protocol tokens")
     found = stages.stages(case)
     run = found.run
     columns = {"t": case.eta * run.times, "step": run.times, **run.table}
@@ -61,7 +65,13 @@ def class_level(parameters: Mapping[str, Any], progress: Progress = silent) -> S
     events = tuple(stages.events(found))
     cost = {"field_evaluations": run.steps, "steps": run.steps}
     return Simulation("classes", dict(parameters), final, events, cost, gap, columns,
-                      _note(case, run.steps, run.fitted), _plot(columns, events, case))
+                      _ignored(_note(case, run.steps, run.fitted), case, "noise"), _plot(columns, events, case))
+
+
+def _ignored(note: str, case: Case, *names: str) -> str:
+    """The note, and which errors were asked for but do not enter the system."""
+    asked = [name for name in names if getattr(case, name) > 0]
+    return "; ".join(part for part in (note, f"{', '.join(asked)} do not enter here" if asked else "") if part)
 
 
 def _share(part: np.ndarray, whole: np.ndarray) -> float:
@@ -85,7 +95,7 @@ def tokens(parameters: Mapping[str, Any], progress: Progress = silent) -> Simula
     events = ({"name": "T_train", "kind": "stage", "time": run.eta_T},) if run.fitted else ()
     cost = {"field_evaluations": run.steps, "steps": run.steps}
     return Simulation("tokens", dict(parameters), final, events, cost, gap, columns, _note(case, run.steps, run.fitted),
-                      _plot(columns, events, case))
+                      _plot(columns, events, case, bounds.token_ceiling(case)))
 
 
 def balance(net: network.Network) -> tuple[np.ndarray, np.ndarray]:
@@ -94,15 +104,17 @@ def balance(net: network.Network) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _note(case: Case, steps: int, fitted: bool) -> str:
-    end = "" if fitted else f"stopped after {steps} steps before every margin was reached; raise steps. "
-    return end + "; ".join(bounds.violated(replace(case, xi=case.xi)))
+    end = [] if fitted else [f"stopped after {steps} steps before every margin was reached; raise steps"]
+    return "; ".join(end + bounds.violated(case))
 
 
-def _plot(columns: Mapping[str, Any], events: tuple[Mapping[str, Any], ...],
-          case: Case) -> Callable[[Path], list[Path]]:
+def _plot(columns: Mapping[str, Any], events: tuple[Mapping[str, Any], ...], case: Case,
+          ceiling: float | None = None) -> Callable[[Path], list[Path]]:
+    level = bounds.attention_ceiling(case.alpha_s, case.alpha_c) if ceiling is None else ceiling
+
     def plot(folder: Path) -> list[Path]:
         from .figures import plot_run
 
-        return plot_run(columns, events, case, folder)
+        return plot_run(columns, events, case.margin, level, folder)
 
     return plot

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys.errors import ParameterError
+from odesys.errors import IntegrationError, ParameterError
 from odesys.paper import Parameter
 
 TRAINED = ("W_O", "W_V", "W_K", "W_Q")
@@ -172,6 +172,14 @@ def draw_counts(case: Case, rng: np.random.Generator, N: int | None = None) -> t
         else:
             out[n, 2 + int(rng.integers(case.nuisance))] = rest
     return out, y
+
+
+def check_outputs(F: np.ndarray, step: int, case: Case) -> None:
+    """Refuse to go on from outputs that are not finite."""
+    wrong = F[~np.isfinite(F)]
+    if wrong.size:
+        raise IntegrationError(f"after {step} steps an output is {wrong[0]}; a step size below eta = {case.eta:g} may help",
+                               time=case.eta * step)
 
 
 # ---- start -----------------------------------------------------------------------------------------------------------

@@ -548,6 +548,11 @@ def test_further_sentences() -> None:
         comparison.compare([63], 1, PAPER.read_parameters({}), workers=1)
     with pytest.raises(ParameterError, match="too many to write out"):
         dynamics.named_system("full", {**PAPER.read_parameters({}), "M": 12})
+    for train in (classes.train, network.train):
+        with pytest.raises(IntegrationError, match="a step size below eta = 1e\\+80 may help"):
+            train(Case(m=4, N=2, L=10, alpha_c=0.1, eta=1e80, margin=1e300), 0)  # type: ignore[operator]
+    with pytest.raises(ParameterError, match="has no class-level system"):
+        PAPER.protocols["classes"](PAPER.read_parameters({"readout": "per_position"}), lambda what, done: None)
     case = Case(m=4, L=10, alpha_c=0.1, readout="per_position")
     data = network.draw(replace(case, L=12), np.random.default_rng(0))
     with pytest.raises(ParameterError, match="10 positions but a sample has 12 tokens"):
@@ -582,3 +587,4 @@ def test_protocols_report_the_same_observables() -> None:
     assert runs["classes"].final["lucky_kept_signed"] == 1.0
     short = PAPER.protocols["tokens"]({**given, "steps": 3}, lambda what, done: None)
     assert "stopped after 3 steps" in short.note and not short.events
+    assert "sigma do not enter" in PAPER.protocols["symmetric"]({**given, "sigma": 0.1}, lambda what, done: None).note

@@ -36,7 +36,7 @@ def test_attention_of_the_token_networks_orders_queries_and_margins() -> None:
     one, more = (figures_attention.attention_run(replace(case, margin=margin)) for margin in (1.0, 20.0))
     assert one.table["rel"][-1] < more.table["rel"][-1] < 0.95
     assert more.table["rel_s"][-1] > more.table["rel_n"][-1] > more.table["rel_c"][-1]
-    assert figures_attention._ceiling(case) == pytest.approx(bounds.attention_ceiling(10, 2))
+    assert bounds.token_ceiling(case) == pytest.approx(bounds.attention_ceiling(10, 2))
 
 
 def test_removal_table_is_by_rule_and_fraction(tmp_path: Path) -> None:
