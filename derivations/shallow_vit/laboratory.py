@@ -36,21 +36,22 @@ MUTATIONS = {
     "weight": "samples with label -1 count twice",
     "scale": "logits count half in the softmax",
     "linear": "hidden neurons without ReLU",
-    "hinge": "the loss goes on falling behind the margin: no indicator",
+    "hinge": "exponential loss in place of the hinge: no margin at which the motion stops",
+    "tokens": "nuisance tokens count three times",
     # equations
     "flip": "keys and queries move backwards",
-    "keys": "keys move twice as fast",
+    "keys": "keys move backwards, queries as they should",
     "values": "values move backwards",
     "neurons": "hidden neurons move twice as fast",
-    "nuisance": "values of nuisance patterns stand still",
+    "nuisance": "values of nuisance patterns move backwards",
     # start
-    "start": "queries start with half their length",
+    "start": "the initial model has half its size",
 }
 LEAVES = ("O", "V", "K", "Q")
-SPEED: dict[str, dict[str, int]] = {"flip": {"K": -1, "Q": -1}, "keys": {"K": 2}, "values": {"V": -1},
+SPEED: dict[str, dict[str, int]] = {"flip": {"K": -1, "Q": -1}, "keys": {"K": -1}, "values": {"V": -1},
                                     "neurons": {"O": 2}}
 LONGEST = 60_000  # steps of one run
-LINEAR_LOSS = Loss("no hinge", sym("Gamma") - MARGIN)
+EXPONENTIAL = Loss("exponential", graph.exp(-MARGIN))
 SIGNS = (sym("a"), -sym("a"))
 
 
@@ -64,7 +65,8 @@ class Laboratory(BaseLaboratory):
         what, _, leaf = name.rpartition(" of ")
         if what == "equations":
             return _speed(self.mutation, leaf), self.mutation == "nuisance" and leaf == "V"
-        return {"model": self.mutation in ("scale", "linear"), "samples": self.mutation in ("minority", "weight"),
+        return {"model": self.mutation in ("scale", "linear"),
+                "samples": self.mutation in ("minority", "weight", "tokens"),
                 "loss": self.mutation == "hinge", "start": self.mutation == "start"}[name]
 
     def _all(self, *parts: str) -> None:
@@ -106,9 +108,7 @@ class Laboratory(BaseLaboratory):
         """The start of Assumption 1."""
         self._all("start")
         state, ideal = classes.start(case, np.random.default_rng(seed))
-        if self.mutation == "start":
-            state.rho = state.rho / 2
-        return state, ideal
+        return _halved(self.mutation, state), ideal
 
     def forces(self, state: State, data: Counts, margin: float = 1.0) -> Forces:
         """C, G and the pass they come from; `data` as given by `data`."""
@@ -126,8 +126,8 @@ class Laboratory(BaseLaboratory):
         ideal = None
         if state is None:
             state, ideal = self.begin(case, seed)
-        elif self.mutation == "start":
-            state = replace(state, rho=state.rho / 2)
+        else:
+            state = _halved(self.mutation, state)
         given = _mutated(self.mutation, classes.exact_data(case) if counts is None else counts)
         return _train(self.mutation, case, given, state.copy(), ideal, seed, steps, stop, every)
 
@@ -178,12 +178,18 @@ def _model(mutation: str, M: int, readout: Sequence[Any]) -> AttentionModel:
 def _samples(mutation: str, data: Distribution) -> Distribution:
     flip, twice = -1 if mutation == "minority" else 1, 2 if mutation == "weight" else 1
     return Distribution.proportional(
-        Sample(s.tokens, flip * s.label, s.weight * (twice if s.label < 0 else 1), s.name, counts=s.counts)
+        Sample(s.tokens, flip * s.label, s.weight * (twice if s.label < 0 else 1), s.name, counts=_counts(mutation, s))
         for s in data.samples)
 
 
+def _counts(mutation: str, sample: Sample) -> Any:
+    if mutation != "tokens":
+        return sample.counts
+    return [3 * c if word not in ("mu1", "mu2") else c for word, c in zip(sample.tokens, sample.counts, strict=True)]
+
+
 def _loss(mutation: str) -> Loss:
-    return LINEAR_LOSS if mutation == "hinge" else dynamics.HINGE
+    return EXPONENTIAL if mutation == "hinge" else dynamics.HINGE
 
 
 def toy_data() -> Distribution:
@@ -194,7 +200,7 @@ def toy_data() -> Distribution:
 def _factor(mutation: str, leaf: str, columns: int) -> blocks.Block:
     row = [_speed(mutation, leaf)] * columns
     if mutation == "nuisance" and leaf == "V":
-        row = [1, 1, *[0] * (columns - 2)]
+        row = [1, 1, *[-1] * (columns - 2)]
     return blocks.constant([row])
 
 
@@ -230,7 +236,7 @@ def _rates(mutation: str, leaf: str, step: bool) -> np.ndarray:
     return np.vectorize(lambda name: nodes[name], otypes=[object])(made.matrices[leaf])
 
 
-GRAM_SPEED = {"flip": {"KQ": -1, "KK": -1, "QQ": -1}, "keys": {"KK": 2}, "values": {"VV": -1}, "neurons": {"OO": 2}}
+GRAM_SPEED = {"flip": {"KQ": -1, "KK": -1, "QQ": -1}, "keys": {"KK": -1}, "values": {"VV": -1}, "neurons": {"OO": 2}}
 
 
 @cache
@@ -241,7 +247,7 @@ def _gram(mutation: str) -> Flow:
     speed = GRAM_SPEED.get(mutation, {})
     rhs = {leaf: blocks.multiply(blocks.constant([[speed.get(leaf, 1)]]), block) for leaf, block in field.rhs.items()}
     if mutation == "nuisance":
-        rhs["VV"] = blocks.multiply(blocks.constant([[1, 1, 0], [1, 1, 0], [0, 0, 0]]), rhs["VV"])
+        rhs["VV"] = blocks.multiply(blocks.constant([[1, 1, -1], [1, 1, -1], [-1, -1, -1]]), rhs["VV"])
     return replace(made, system=replace(made.system, field=replace(field, rhs=rhs)))
 
 
@@ -262,7 +268,13 @@ def _mutated(mutation: str, counts: Counts) -> Counts:
     if mutation == "weight":
         twice = np.concatenate([np.arange(len(counts.y)), np.flatnonzero(counts.y < 0)])
         return counts.take(twice)
+    if mutation == "tokens":
+        return Counts(counts.counts * np.where(np.arange(counts.counts.shape[1]) < 2, 1, 3), counts.y)
     return counts
+
+
+def _halved(mutation: str, state: State) -> State:
+    return replace(state, v=state.v / 2, kappa=state.kappa / 2, rho=state.rho / 2) if mutation == "start" else state
 
 
 def _forces(mutation: str, state: State, data: Counts, margin: float) -> Forces:
@@ -272,7 +284,9 @@ def _forces(mutation: str, state: State, data: Counts, margin: float) -> Forces:
     if mutation == "linear":
         F = np.einsum("nk,nki,i->n", data.fractions, found.h, state.a, optimize=True)
         found = classes.Pass(found.A, np.ones_like(found.h), F, data.y * F)
-    made = classes.forces(state, data, math.inf if mutation == "hinge" else margin, found)
+    if mutation == "hinge":  # the label times the slope of the loss
+        return classes.forces(state, Counts(data.counts, data.y * np.exp(-found.margins)), math.inf, found)
+    made = classes.forces(state, data, margin, found)
     return Forces(made.C, made.G / 2, found) if mutation == "scale" else made
 
 
@@ -280,7 +294,7 @@ def _move(mutation: str, state: State, made: Forces, eta: float, frozen: bool) -
     speed = {leaf: eta * _speed(mutation, leaf) for leaf in LEAVES}
     dv = made.C.T @ state.w
     if mutation == "nuisance":
-        dv[2:] = 0
+        dv[2:] *= -1
     w, v = state.w + speed["O"] * made.C @ state.v, state.v + speed["V"] * dv
     if not frozen:
         kappa = state.kappa + speed["K"] * made.G @ state.rho
@@ -321,11 +335,14 @@ def _tokens(mutation: str, case: Case, seed: Any, steps: int | None) -> network.
     net, _ = network.start(case, rng)
     data = network.draw(case, rng)
     if mutation == "start":
-        net.W_Q = net.W_Q / 2
+        net = replace(net, W_V=net.W_V / 2, W_K=net.W_K / 2, W_Q=net.W_Q / 2)
     if mutation == "minority":
         data = replace(data, y=-data.y)
     if mutation == "weight":
         data = data.take(np.concatenate([np.arange(len(data.y)), np.flatnonzero(data.y < 0)]))
+    if mutation == "tokens":  # some of the discriminative tokens become the first nuisance pattern
+        moved = (data.pattern < 2) & (rng.random(data.pattern.shape) < 0.4)
+        data = replace(data, X=np.where(moved[:, :, None], network.patterns(case)[2], data.X))
     first, number, limit = net.copy(), 0, case.steps if steps is None else steps
     moving = ("W_O", "W_V") if case.frozen else network.WEIGHTS
     while True:
@@ -337,13 +354,14 @@ def _tokens(mutation: str, case: Case, seed: Any, steps: int | None) -> network.
         fitted = bool(np.all(found.margins >= case.margin))
         if fitted or number >= limit:
             break
-        slopes = network.gradients(seen, data, math.inf if mutation == "hinge" else case.margin, found)
+        slopes = network.gradients(seen, data, case.margin, found) if mutation != "hinge" else network.gradients(
+            seen, replace(data, y=data.y * np.exp(-found.margins)), math.inf, found)
         if mutation == "scale":
             slopes["W_K"] = slopes["W_K"] / 2
         for name in moving:
             change = _speed(mutation, name[2]) * slopes[name]
             if mutation == "nuisance" and name == "W_V":
-                change[:, 2:] = 0
+                change[:, 2:] *= -1
             setattr(net, name, getattr(net, name) - case.eta * change)
         number += 1
     return network.Run(case, data, first, net, number, fitted, np.array([number]), {})

@@ -136,13 +136,17 @@ def after_the_margin(lab: Laboratory) -> Verdict:
 
 @book.claim("X1", "Forces on the logits of a query sum to zero", kind="identity", uses=["Eq.125"], beyond=True,
             statement=r"\textstyle\sum_jG_{jk}=0,\qquad G_{jk}=-\partial\mathrm{Loss}/\partial S_{jk}",
-            reading="W_Q mu_k moves by sum_j G_jk W_K mu_j: with all keys equal every query stands still; " + TOY)
+            reading="W_Q mu_k moves by sum_j G_jk W_K mu_j: with all keys equal every query stands still; and with keys along the axes the entries of the query of pattern 1 move by the G_j1 of (125), which sum to zero; " + TOY)
 def zero_sum(lab: Laboratory) -> Verdict:
-    """Rates of the queries where all keys are the same vector."""
+    """Rates of the queries where all keys are the same vector, and where they are the axes."""
     t = tables(lab.toy())
     same = {t.K[x, j]: t.K[x, 0] for x in range(3) for j in (1, 2)}
     found = graph.substitute(list(lab.rates("Q").ravel()), same)
-    return identity({str(k): node for k, node in enumerate(found)}, positive=POSITIVE)
+    axes = {t.K[x, j]: ONE if x == j else ZERO for x in range(3) for j in range(3)}
+    moved = before_margin(put(lab.rates("Q")[:, 0], axes))
+    forces = put(np.array([force(t, j, 0, False) for j in range(3)], dtype=object), axes)
+    both = equal(pairs(moved, forces, "G_j1") | {"sum": (graph.add(moved), ZERO)}, positive=POSITIVE)
+    return identity({str(k): node for k, node in enumerate(found)}, positive=POSITIVE) & both
 
 
 def _diagonal(t: Tables) -> dict[Node, Node]:
@@ -158,6 +162,8 @@ def keys_and_queries(lab: Laboratory) -> Verdict:
     t = tables(lab.toy())
     query, key = graph.substitute([lab.rates("Q")[0, 0], lab.rates("K")[0, 0]], _diagonal(t))
     ratio = identity({"K r_1^2 = Q k_1^2": query * sym("r1") - key * sym("k1")}, positive=POSITIVE)
+    (G,) = graph.substitute([force(t, 0, 0, False)], _diagonal(t))
+    ratio = ratio & equal({"K": (before_margin(query)[()], G * sym("k1"))}, positive=POSITIVE)
     same = graph.substitute([query, key], {sym("r1"): sym("k1")})
     return ratio & equal({"k_1 = r_1": (same[0], same[1])}, positive=POSITIVE)
 
@@ -207,14 +213,16 @@ def deviation_of_key(lab: Laboratory) -> Verdict:
 
 @book.claim("Eq.144-147", "Growth of other components", kind="identity", uses=["X1"],
             statement=r"|\gamma_l'|\lesssim K\tfrac{|S_l|}{|S|-|S_1|},\qquad|K_e|\lesssim K\tfrac{|S_2|}{|S|-|S_1|}",
-            reading="with |S|-|S_1| in (147); balanced exact features, other logits 0, values of all patterns but 1 equal, no pattern 1 in the - sample: the query of pattern 1 moves by G_11 (q_1 - sum_l |S_l|/(|S|-|S_1|) q_l): both are equalities; " + TOY)
+            reading="with |S|-|S_1| in (147); balanced exact features, other logits 0, values of all patterns but 1 equal, no pattern 1 in the - sample: the query of pattern 1 moves by G_11 (q_1 - sum_l |S_l|/(|S|-|S_1|) q_l), G_11 that of (125): both are equalities; " + TOY)
 def other_components(lab: Laboratory) -> Verdict:
     """All components of the query of pattern 1."""
     t = tables(lab.toy())
     alike = _diagonal(t) | {t.Q[0, 0]: sym("k1")} | {t.V[x, 2]: t.V[x, 1] for x in range(2)} | {sym("e1"): ZERO}
     rates = graph.substitute(list(lab.rates("Q")[:, 0]), alike)
     rest = sym("c2") + sym("c3")
-    return identity({f"pattern {l + 1}": rates[l] / sym(f"k{l + 1}") + rates[0] / sym("k1") * sym(f"c{l + 1}") / rest for l in (1, 2)}, positive=(*POSITIVE, "k1", "k2", "k3"))
+    (G,) = graph.substitute([force(t, 0, 0, False)], alike)
+    own = equal({"G_11": (before_margin(rates[0])[()], G * sym("k1"))}, positive=(*POSITIVE, "k1"))
+    return own & identity({f"pattern {l + 1}": rates[l] / sym(f"k{l + 1}") + rates[0] / sym("k1") * sym(f"c{l + 1}") / rest for l in (1, 2)}, positive=(*POSITIVE, "k1", "k2", "k3"))
 
 
 @book.claim("X3", "Inner products close", kind="identity", uses=["Eq.83", "Eq.125", "Eq.161", "Eq.189-191"], beyond=True,
