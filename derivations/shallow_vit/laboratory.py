@@ -183,7 +183,7 @@ def _samples(mutation: str, data: Distribution) -> Distribution:
 
 
 def _counts(mutation: str, sample: Sample) -> Any:
-    if mutation != "tokens":
+    if mutation != "tokens" or sample.counts is None:
         return sample.counts
     return [3 * c if word not in ("mu1", "mu2") else c for word, c in zip(sample.tokens, sample.counts, strict=True)]
 

@@ -130,7 +130,7 @@ def test_each_of_these_notices_what_is_broken(outcomes) -> None:
 
 def test_a_laboratory_says_what_its_mutation_changes() -> None:
     assert {m for m in MUTATIONS if Laboratory(m).changes("model")} == {"scale", "linear"}
-    assert {m for m in MUTATIONS if Laboratory(m).changes("samples")} == {"minority", "weight"}
+    assert {m for m in MUTATIONS if Laboratory(m).changes("samples")} == {"minority", "weight", "tokens"}
     assert {m for m in MUTATIONS if Laboratory(m).changes("equations of V")} == {"values", "nuisance"}
     assert {m for m in MUTATIONS if Laboratory(m).changes("equations of K")} == {"flip", "keys"}
     assert Laboratory("hinge").changes("loss") and not Laboratory("hinge").changes("start")
@@ -160,7 +160,8 @@ def test_derived_equations_and_runs_are_broken_in_the_same_way(mutation: str) ->
     compiled = flow.system.compile({name: values[name] for name in flow.system.parameters})
     x = flow.initial_state({"W_O": w, "W_V": v.T, "W_K": kappa.T, "W_Q": rho.T})
     after = flow.layout.unpack(compiled(0.0, x))
-    start = replace(state, rho=2 * rho) if mutation == "start" else state  # the run halves it again
+    doubled = replace(state, v=2 * v, kappa=2 * kappa, rho=2 * rho)  # the broken start halves it again
+    start = doubled if mutation == "start" else state
     case = Case(M=3, m=2, d=3, m_a=3, m_b=3, eta=1e-3, margin=50.0)
     run = lab.train(case, 0, classes.Counts(counts, np.array([1, -1])), start, steps=1)
     moved = {"O": run.state.w - w, "V": (run.state.v - v).T, "K": (run.state.kappa - kappa).T,

@@ -163,7 +163,7 @@ def keys_and_queries(lab: Laboratory) -> Verdict:
     query, key = graph.substitute([lab.rates("Q")[0, 0], lab.rates("K")[0, 0]], _diagonal(t))
     ratio = identity({"K r_1^2 = Q k_1^2": query * sym("r1") - key * sym("k1")}, positive=POSITIVE)
     (G,) = graph.substitute([force(t, 0, 0, False)], _diagonal(t))
-    ratio = ratio & equal({"K": (before_margin(query)[()], G * sym("k1"))}, positive=POSITIVE)
+    ratio = ratio & equal({"K": (before_margin([query])[0], G * sym("k1"))}, positive=POSITIVE)
     same = graph.substitute([query, key], {sym("r1"): sym("k1")})
     return ratio & equal({"k_1 = r_1": (same[0], same[1])}, positive=POSITIVE)
 
@@ -221,7 +221,7 @@ def other_components(lab: Laboratory) -> Verdict:
     rates = graph.substitute(list(lab.rates("Q")[:, 0]), alike)
     rest = sym("c2") + sym("c3")
     (G,) = graph.substitute([force(t, 0, 0, False)], alike)
-    own = equal({"G_11": (before_margin(rates[0])[()], G * sym("k1"))}, positive=(*POSITIVE, "k1"))
+    own = equal({"G_11": (before_margin([rates[0]])[0], G * sym("k1"))}, positive=(*POSITIVE, "k1"))
     return own & identity({f"pattern {l + 1}": rates[l] / sym(f"k{l + 1}") + rates[0] / sym("k1") * sym(f"c{l + 1}") / rest for l in (1, 2)}, positive=(*POSITIVE, "k1", "k2", "k3"))
 
 
