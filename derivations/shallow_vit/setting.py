@@ -40,7 +40,7 @@ PARAMETERS = (
     Parameter("xi", 0.0, "standard deviation of W_O at the start; 0 stands for 1/sqrt(m)", float, low=0),
     Parameter("eta", 0.1, "step size", float, low=0, open_low=True),
     Parameter("B", 0, "mini-batch size; 0 stands for all samples", int, low=0),
-    Parameter("margin", 1.0, "Gamma of the hinge loss max(Gamma - y F, 0)", float, low=0, open_low=True),
+    Parameter("margin", 1.0, "Gamma of the hinge loss max(Gamma - y F, 0)", float, low=0, high=1e6, open_low=True),
     Parameter("readout", "shared", "output weights: shared by all positions, or drawn for each", str, words=READOUTS),
     Parameter("filling", "balanced", "how nuisance tokens are split", str, words=FILLINGS),
     Parameter("jitter", 0.0, "standard deviation of the fraction of label-relevant tokens", float, low=0, high=0.5),
@@ -178,8 +178,8 @@ def check_outputs(F: np.ndarray, step: int, case: Case) -> None:
     """Refuse to go on from outputs that are not finite."""
     wrong = F[~np.isfinite(F)]
     if wrong.size:
-        raise IntegrationError(f"after {step} steps an output is {wrong[0]}; a step size below eta = {case.eta:g} may help",
-                               time=case.eta * step)
+        raise IntegrationError(f"after {step} steps an output is {wrong[0]}; a step size below eta = {case.eta:g} may "
+                               f"help", time=case.eta * step)
 
 
 # ---- start -----------------------------------------------------------------------------------------------------------

@@ -36,6 +36,7 @@ HELD = {"fixed": dict(zip(GATES, (1, 1, 1, 0, 1, 0), strict=True)),
         "paper": dict(zip(GATES, (1, 1, 1, 0, 0, 0), strict=True))}
 CHOICES = ("auto", *HELD)
 FIRST = 1e-6  # where auto leaves D = 0, in units of s
+STIFF = 1e3  # margins above this one need a stiff solver
 
 
 # ---- states ----------------------------------------------------------------------------------------------------------
@@ -138,7 +139,8 @@ def flow(case: Case, gates: str = "auto", pi: float = 0.25, D: tuple[float, floa
         x0 |= {name: FIRST * float(rate) for name, rate in zip(smooth.names, slope, strict=True) if name[0] == "d"}
         began = FIRST
     reached = StopWhen("T", "F", direction=1, level=case.margin)
-    return integrate(made, x0, (began, s_end), values, rtol=rtol, atol=1e-3 * rtol, events=(reached,))
+    method = "Radau" if case.margin > STIFF else "DOP853"  # rates of the logits grow with F
+    return integrate(made, x0, (began, s_end), values, rtol=rtol, atol=1e-3 * rtol, events=(reached,), method=method)
 
 
 @dataclass(frozen=True, eq=False)
