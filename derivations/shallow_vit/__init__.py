@@ -35,9 +35,9 @@ from .setting import PARAMETERS
 SYSTEMS = ("full", "descent", "coordinates", "quotient")
 FIGURES = {
     "1a": "success of training over alpha_*^-2 and N",
-    "1b": "success of training over sigma and 1/sqrt(N)",
-    "2": "stopping time over 1/alpha_* and over 1/(alpha_* - alpha_#)",
-    "3": "frozen attention: success over alpha_*^-4 and N, and exponents of the stopping time",
+    "1b": "success of training over sigma and 1/sqrt(N), and the stopping time over sigma and delta",
+    "2": "stopping time over 1/alpha_*, over 1/(alpha_* - alpha_#) and over the step size",
+    "3": "frozen attention: success over alpha_*^-4 and N, and test loss trained against frozen",
     "4": "attention on label-relevant tokens over the iterations, by type of query",
     "5": "test loss over the fraction of removed tokens",
     "6": "a spurious nuisance pattern removed step by step",

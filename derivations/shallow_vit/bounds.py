@@ -61,11 +61,6 @@ def iterations_70(case: Case, p: float, tau: float = 0.0) -> float:
     return case.eta**POWER / a_1
 
 
-def iterations_measured(case: Case, constant: float = 3.3) -> float:
-    """The law seen in runs, eta T = c / (alpha_* - alpha_#), c between 3.0 and 3.8 at M = 5 and margin 1."""
-    return constant / (case.eta * (case.alpha_s - case.alpha_c))
-
-
 def zeta(eta: float) -> float:
     """The attention level that Theorem 1 asks for."""
     return 1 - eta**10

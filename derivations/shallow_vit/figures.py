@@ -181,7 +181,9 @@ def figure_2(folder: Path, progress: Progress = silent) -> list[Path]:
             axes[1].loglog(1 / gap, sweep.mean, "o", color=f"C{k}", markersize=4,
                            label=f"{sweeps.SCHEMES[key]}: {_power(GAP, sweep.law(gap.tolist()))}")
         line = np.array([1.2, 20.0])
-        axes[1].loglog(line, 3.5 * line, "k--", linewidth=0.8, label=r"$3.5/(\alpha_* - \alpha_\#)$")
+        constant = float(np.median(np.concatenate([
+            sweep.mean * [case.alpha_s - case.alpha_c for case in sweep.cases] for sweep in found.values()])))
+        axes[1].loglog(line, constant * line, "k--", linewidth=0.8, label=rf"${constant:.2f}/{GAP}$")
         axes[0].set(xlabel=r"$1/\alpha_*$", ylabel=r"$\eta T$", title=r"$\sigma = 0.1$, $\delta = 0.4$")
         axes[1].set(xlabel=r"$1/(\alpha_* - \alpha_\#)$", ylabel=r"$\eta T$", title="one line for all three")
         for ax in axes[:2]:

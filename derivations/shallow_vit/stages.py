@@ -7,7 +7,8 @@ r"""Stages of a class-level run, in units of s = eta t.
 4. the *hinge stop*: every training margin is reached, all gradients vanish, attention stays where it is.
 
 Stopping variables: T_train, T_test (test loss below 1/1000) and T_att (mean relevant attention above a level); those
-not reached are infinite.
+not reached are infinite. Stages overlap: in runs of finite width silent neurons come alive until late, so gates
+are still being sorted while the others grow.
 """
 
 from __future__ import annotations
