@@ -74,7 +74,8 @@ def prototypes(lab: Laboratory, margin: float, alpha_c: float = 0.05, M: int = 5
 
 def exponent(x: object, y: object) -> tuple[float, float, float]:
     """Fitted power with its 95 percent interval: low, value, high."""
-    law = fit_power_law(list(x), list(y))  # type: ignore[call-overload]
+    with np.errstate(all="ignore"):  # a broken run may give numbers that are not positive
+        law = fit_power_law(list(x), list(y))  # type: ignore[call-overload]
     return law.low, law.value, law.high
 
 
@@ -96,7 +97,7 @@ def theory(margin: float = 1.0, alpha_s: float = 0.5, alpha_c: float = 0.05) -> 
     case = Case(M=5, alpha_s=alpha_s, alpha_c=alpha_c, d=5, m_a=5, m_b=5, m=2, eta=0.02, margin=margin)
     pi = symmetric.living(case, s_end=30 / alpha_s)
     run = symmetric.descend(case, "auto", pi, record=10**6)
-    return {"eta_T": run.eta_T, **symmetric.scalars(run.final, case, pi)}
+    return {"eta_T": run.eta_T, "alive": 2 * pi, **symmetric.scalars(run.final, case, pi)}
 
 
 def before_end(run: Record) -> np.ndarray:
