@@ -16,7 +16,7 @@ REASONS: tuple[tuple[str, dict[str, str]], ...] = (
     ("the matrices are conserved for every model, loss and data, and with keys and queries both reversed",
      {"minority weight scale linear hinge tokens flip": "X4"}),
     ("the drift of the step is of first order in eta for every system that conserves these matrices",
-     {"minority weight scale linear hinge tokens flip": "Beyond.drift"}),
+     {"minority weight scale linear hinge tokens flip start": "Beyond.drift"}),
     ("with all gates open a neuron without ReLU moves in the same way",
      {"linear": "X5"}),
     ("both classes are broken alike, so their exchange is still a symmetry",
