@@ -44,6 +44,35 @@ def fit_power_law(x: Sequence[float], y: Sequence[float]) -> PowerLaw:
     return PowerLaw(slope, slope - margin, slope + margin, prefactor)
 
 
+def fit_power_law_of_means(x: Sequence[float], values: np.ndarray, draws: int = 2000, seed: int = 0) -> PowerLaw:
+    """The power of x in the means of the rows of `values` (points, repeats); values may be zero, their means not.
+
+    The interval is the 95 percent one of the bootstrap over repeats: whole columns are drawn again, so what the
+    repeats share from point to point stays together.
+
+    >>> law = fit_power_law_of_means([1, 2, 4], np.array([[1.0, 3.0], [4.0, 4.0], [0.0, 16.0]]))
+    >>> round(law.value, 10), law.low <= law.value <= law.high
+    (1.0, True)
+    """
+    table = np.asarray(values, dtype=float)
+    if table.ndim != 2 or len(table) != len(x) or len(set(x)) < 2:
+        raise ParameterError(f"a power needs one row of values a point and two different points, not {table.shape} "
+                             f"values at {len(x)} points")
+    means = table.mean(axis=1)
+    if not (means > 0).all():
+        raise ParameterError(f"the mean at x = {x[int(np.argmin(means))]:g} is {means.min():g}; a power law needs "
+                             f"positive means")
+    repeats = table.shape[1]
+    picks = np.random.default_rng(seed).integers(repeats, size=(draws, repeats))
+    drawn = table[:, picks].mean(axis=2)  # (points, draws)
+    drawn = drawn[:, (drawn > 0).all(axis=0)]
+    logs = np.log(np.asarray(x, dtype=float))
+    weights = (logs - logs.mean()) / ((logs - logs.mean()) ** 2).sum()
+    low, high = np.quantile(weights @ np.log(drawn), [0.025, 0.975]) if repeats > 1 else (-np.inf, np.inf)
+    slope = float(weights @ np.log(means))
+    return PowerLaw(slope, float(low), float(high), float(np.exp(np.log(means).mean() - slope * logs.mean())))
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """Deviations of networks from the infinite-width flow: `deviations[width]` has one number a seed."""

@@ -196,7 +196,8 @@ class _Batch(NamedTuple):
     pairs: np.ndarray  # (s, query, key): place of (key, query) in the flattened score table
     pair_signs: np.ndarray  # (s, query, key), times the score scale
     weights: np.ndarray  # (s,)
-    readout: np.ndarray  # (L or 1, rows), times the pooling factor
+    readout: np.ndarray  # (s or 1, L, rows), times the pooling factor
+    counts: np.ndarray  # (s or 1, 1, key), how many equal tokens a key stands for
     bias: np.ndarray  # (H, 1), as the next two
     head_signs: np.ndarray
     head_relu: np.ndarray
@@ -210,12 +211,19 @@ def batches_of(network: Network, data: Distribution) -> list[_Batch]:
     heads = bias, np.array([[h.sign] for h in model.heads]), np.array([[h.activation == "relu"] for h in model.heads])
     batches = []
     for group in data.encode(model.words):
+        if rows.ndim == 2 and group.counts is not None:
+            raise ModelError("a sample with counts has no positions, but the read-out has one row a position")
         if rows.ndim == 2 and group.length > len(rows):
             raise ModelError(f"a sample has {group.length} tokens, but the read-out has only {len(rows)} positions")
         pairs = group.words[:, None, :] * len(model.words) + group.words[:, :, None]
         pair_signs = scale * group.signs[:, None, :] * group.signs[:, :, None]
-        readout = np.atleast_2d(rows)[: group.length] / (group.length if model.pooling == "mean" else 1)
-        batches.append(_Batch(group, pairs, pair_signs, np.array(group.weights, dtype=float), readout, *heads))
+        counts = np.ones((1, group.length))
+        if group.counts is not None:
+            counts = _numbers(group.counts, given, "a count of tokens")
+        shares = counts / (counts.sum(axis=1, keepdims=True) if model.pooling == "mean" else 1)
+        readout = np.atleast_2d(rows)[: group.length] * shares[:, :, None]
+        batches.append(_Batch(group, pairs, pair_signs, np.array(group.weights, dtype=float), readout,
+                              counts[:, None, :], *heads))
     return batches
 
 
@@ -241,7 +249,7 @@ def _forward(model: AttentionModel, batch: _Batch, value: np.ndarray, score: np.
     Networks of an ensemble are one more axis in front, of tables and results.
     """
     table = score.reshape(*score.shape[:-2], -1)[..., batch.pairs] * batch.pair_signs
-    weights = np.exp(table - table.max(axis=-1, keepdims=True))
+    weights = batch.counts * np.exp(table - table.max(axis=-1, keepdims=True))
     weights /= weights.sum(axis=-1, keepdims=True)
     values = np.moveaxis(value[..., batch.group.words] * batch.group.signs, -3, -1)
     mixed = weights @ values

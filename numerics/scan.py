@@ -123,7 +123,8 @@ class Watch:
         def least(t: float) -> float:
             return float((side * at(t))[group].min())
 
-        for t in (right, left):
-            if least(t) == 0:
-                return t
+        if least(right) == 0:
+            return right
+        if least(left) <= 0:  # on the wrong side of zero by rounding before the step began
+            return left
         return float(brentq(least, left, right, xtol=4 * EPS * (right - left), rtol=4 * EPS))

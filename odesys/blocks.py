@@ -138,9 +138,11 @@ Z = graph.sym("z")
 EXP, RECIPROCAL, STEP = graph.exp(Z), graph.power(Z, Fraction(-1)), graph.step(Z)
 
 
-def softmax(block: Block) -> Block:
-    """Softmax over the last axis."""
+def softmax(block: Block, counts: Block | None = None) -> Block:
+    """Softmax over the last axis; with `counts` every entry stands for so many equal ones."""
     weights = Block("shifted_exp", (block,), block.shape)
+    if counts is not None:
+        weights = multiply(counts, weights)
     return multiply(weights, apply(RECIPROCAL, sum_axis(weights, -1)))
 
 

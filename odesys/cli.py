@@ -146,7 +146,8 @@ def derive(
         raise ParameterError(f"--quotient and --system {system} ask for two systems; give one of them")
     parameters = chosen.read_parameters(read_settings(settings), symbols=True)
     # a parameter left open has no full system to list: its size would depend on it
-    name = system or ("quotient" if quotient or any(isinstance(v, str) for v in parameters.values()) else "full")
+    left_open = any(isinstance(parameters[p.name], str) and p.kind is not str for p in chosen.parameters)
+    name = system or ("quotient" if quotient or left_open else "full")
     build = papers.pick(chosen, "system", name, chosen.systems)
     output.prepare(out, json)
     with progress_bar(f"deriving {chosen.name}"):

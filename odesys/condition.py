@@ -1,16 +1,18 @@
-"""One inequality of a numbered condition, with the factor by which it holds or is violated."""
+"""A condition of a paper, with the ratio of what is there to what is needed: a violated one says by how much."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+CLOSE = 1e-9
+
 
 @dataclass(frozen=True)
 class Condition:
-    """One inequality: its number and text in the paper, and `ratio`, what is there over what is needed.
+    """One inequality: its number and text in the paper, and `ratio` >= 1 where it holds with constant 1.
 
-    >>> print(Condition(3, "N >= log d", 0.5))
-    (3) N >= log d: violated by a factor 2
+    >>> print(Condition("7", "m >= M^2", 0.5))
+    (7) m >= M^2: violated by a factor 2
     """
 
     number: int | str
@@ -20,9 +22,10 @@ class Condition:
     @property
     def holds(self) -> bool:
         """True if the inequality holds with constant 1."""
-        return self.ratio >= 1 - 1e-9
+        return self.ratio >= 1 - CLOSE
 
     def __str__(self) -> str:
         if self.holds:
             return f"({self.number}) {self.text}: holds with a factor {self.ratio:.3g} to spare"
-        return f"({self.number}) {self.text}: violated by a factor {1 / self.ratio:.3g}"
+        by = f"by a factor {1 / self.ratio:.3g}" if self.ratio > 0 else "whatever the constant"
+        return f"({self.number}) {self.text}: violated {by}"

@@ -9,24 +9,32 @@ from typing import Any
 
 import numpy as np
 
-from .dictionary import Dictionary
+from .dictionary import Dictionary, exact_number
 from .errors import DistributionError
+from .graph import Node, as_node, symbols
 
 
 @dataclass(frozen=True)
 class Sample:
     """Tokens (signed words; repetitions allowed), a label +1 or -1 and an exact weight.
 
+    With `counts`, one a token, a token stands for that many equal ones: a number, or the name of a parameter. Only
+    ratios matter to softmax and mean, so counts may also be fractions of the whole.
+
     >>> Sample(["c1", "v1", "-v2"], label=+1, weight=Fraction(1, 8)).tokens
     ('c1', 'v1', '-v2')
+    >>> [str(count.args[0]) for count in Sample(["c1", "v1"], label=+1, counts=["alpha", 3]).counts]
+    ['alpha', '3']
     """
 
     tokens: tuple[str, ...]
     label: int
     weight: Fraction
     name: str = ""
+    counts: tuple[Node, ...] | None = None
 
-    def __init__(self, tokens: Sequence[str], label: int, weight: Any = Fraction(1), name: str = "") -> None:
+    def __init__(self, tokens: Sequence[str], label: int, weight: Any = Fraction(1), name: str = "",
+                 counts: Sequence[Any] | None = None) -> None:
         if isinstance(tokens, str) or not hasattr(tokens, "__iter__") or not list(tokens):
             raise DistributionError(f"a sample needs a list of at least one token, got {tokens!r}")
         shown = "(" + ", ".join(map(str, tokens)) + ")"
@@ -36,6 +44,19 @@ class Sample:
         object.__setattr__(self, "label", int(label))
         object.__setattr__(self, "weight", _weight(weight, shown))
         object.__setattr__(self, "name", name or shown)
+        object.__setattr__(self, "counts", None if counts is None else _counts(counts, len(self.tokens), shown))
+
+
+def _counts(counts: Sequence[Any], length: int, shown: str) -> tuple[Node, ...]:
+    if isinstance(counts, str) or len(counts) != length:
+        raise DistributionError(f"the sample {shown} has {length} tokens, so it needs {length} counts, not {counts!r}")
+    nodes = tuple(as_node(c if isinstance(c, (str, Node)) else exact_number(c, "a count", DistributionError))
+                  for c in counts)
+    for node in nodes:
+        if node.op == "num" and node.args[0] <= 0:
+            raise DistributionError(f"the sample {shown} has the count {node.args[0]}; counts are positive, and a word "
+                                    f"that does not occur is left out")
+    return nodes
 
 
 def _weight(weight: Any, shown: str) -> Fraction:
@@ -52,13 +73,17 @@ def _weight(weight: Any, shown: str) -> Fraction:
 
 @dataclass(frozen=True)
 class Group:
-    """Samples of one length as arrays: token words and signs (s, L), labels and weights (s,), positions in the data."""
+    """Samples of one length as arrays: token words and signs (s, L), labels and weights (s,), positions in the data.
+
+    `counts` (s, L) are the nodes of the multiplicities of the tokens, None where every token stands for itself.
+    """
 
     words: np.ndarray
     signs: np.ndarray
     labels: np.ndarray
     weights: tuple[Fraction, ...]
     positions: tuple[int, ...]
+    counts: np.ndarray | None = None
 
     @property
     def length(self) -> int:
@@ -97,10 +122,15 @@ class Distribution:
         if any(not isinstance(item, Sample) for item in items):
             raise DistributionError("a distribution is made of Sample objects")
         total = sum((item.weight for item in items), Fraction(0))
-        return cls(Sample(item.tokens, item.label, item.weight / total, item.name) for item in items)
+        return cls(Sample(item.tokens, item.label, item.weight / total, item.name, item.counts) for item in items)
 
     def __len__(self) -> int:
         return len(self.samples)
+
+    @property
+    def parameters(self) -> set[str]:
+        """Names of the parameters among the counts."""
+        return symbols([count for item in self.samples for count in item.counts or ()])
 
     def condition(self, keep: Callable[[Sample], bool]) -> Distribution:
         """The conditional distribution on the samples for which `keep` is true."""
@@ -116,10 +146,10 @@ class Distribution:
 
     def encode(self, dictionary: Dictionary) -> tuple[Group, ...]:
         """Samples as index arrays, one group per length; unknown words are named."""
-        by_length: dict[int, list[int]] = {}
+        by_length: dict[tuple[int, bool], list[int]] = {}
         parsed = [[dictionary.parse(token) for token in item.tokens] for item in self.samples]
         for position, tokens in enumerate(parsed):
-            by_length.setdefault(len(tokens), []).append(position)
+            by_length.setdefault((len(tokens), self.samples[position].counts is not None), []).append(position)
         return tuple(
             Group(
                 np.array([[i for i, _ in parsed[p]] for p in places]),
@@ -127,6 +157,7 @@ class Distribution:
                 np.array([self.samples[p].label for p in places]),
                 tuple(self.samples[p].weight for p in places),
                 tuple(places),
+                np.array([self.samples[p].counts for p in places], dtype=object) if counted else None,
             )
-            for _, places in sorted(by_length.items())
+            for (_, counted), places in sorted(by_length.items())
         )

@@ -21,7 +21,7 @@ from .dictionary import Dictionary
 from .distribution import Distribution, Group
 from .errors import ModelError
 from .field import BlockField, Layout, Segment
-from .graph import ZERO, Node, num, sym, symbols
+from .graph import ZERO, Node, add, num, sym, symbols
 from .initial import infinite_width, network_values
 from .loss import Loss, as_loss
 from .model import AttentionModel, FixedVector
@@ -209,11 +209,12 @@ def _derive(model: AttentionModel, data: Distribution, train: Iterable[str], los
             rhs[name] = blocks.add(*change) if change else blocks.zeros(_shape(model, path))
     names, tex, layout = path_layout(model, closure)
     field = BlockField(layout, rhs, observables)
-    own = parameter_names(model, loss)
+    own = parameter_names(model, loss) | data.parameters
     taken = sorted(own & {*names, TIME, *([STEP_SIZE] if step else [])})
     if taken:
         what = "a path scalar" if taken[0] in names else "time" if taken[0] == TIME else "the step size"
-        raise ModelError(f"the parameter {taken[0]} of the model or the loss is the name of {what}; rename it")
+        raise ModelError(f"the parameter {taken[0]} of the model, the data or the loss is the name of {what}; rename "
+                         f"it")
     parameters = tuple(sorted(field.parameters))
     system = System(names, field, parameters, "map" if step else "flow", tex)
     return Flow(model, data, loss, trained, closure, system)
@@ -356,7 +357,8 @@ def _pooled_output(model: AttentionModel, group: Group, values: Block, scores: B
     signs = (group.signs[:, None, :] * group.signs[:, :, None]).astype(int)
     table = blocks.take(scores, (keys, queries))  # (s, query, key)
     factor = np.array([[[model.scale * int(v) for v in row] for row in sample] for sample in signs], dtype=object)
-    attention = blocks.softmax(blocks.multiply(blocks.constant(factor), table))
+    number = None if group.counts is None else blocks.constant(group.counts[:, None, :])
+    attention = blocks.softmax(blocks.multiply(blocks.constant(factor), table), number)
     rows = model.value.rows
     which = np.arange(rows)[None, :, None]
     tokens = blocks.multiply(blocks.constant(group.signs[:, None, :].astype(int)),
@@ -367,10 +369,16 @@ def _pooled_output(model: AttentionModel, group: Group, values: Block, scores: B
     if model.row_activation == "relu":
         mixed = blocks.relu(mixed)
     readout = model.readout()
+    if readout.ndim == 2 and group.counts is not None:
+        raise ModelError("a sample with counts has no positions, but the read-out has one row a position; list every "
+                         "token by itself")
     if readout.ndim == 2 and readout.shape[0] != length:
         raise ModelError(f"the read-out has {readout.shape[0]} positions but a sample has {length} tokens")
     weight = readout.T[None, :, :] if readout.ndim == 2 else readout[None, :, None]
-    if model.pooling == "mean":
+    if group.counts is not None:
+        shares = [[c / add(row) for c in row] if model.pooling == "mean" else list(row) for row in group.counts]
+        weight = weight * np.array(shares, dtype=object)[:, None, :]
+    elif model.pooling == "mean":
         weight = np.array(weight, dtype=object) * Fraction(1, length)
     total = blocks.sum_axis(blocks.sum_axis(blocks.multiply(blocks.constant(weight), mixed), 2), 1)
     return blocks.reshape(total, (count, 1))

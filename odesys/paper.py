@@ -48,11 +48,14 @@ class Parameter:
     low: float = -math.inf
     high: float = math.inf
     open_low: bool = False
-    words: tuple[str, ...] = ()  # what a derivation can have in place of a number: NAME=symbol leaves it open
+    words: tuple[str, ...] = ()  # what a derivation can have in place of a number: NAME=symbol leaves it open; or,
+    # where the kind is str, all there is to choose from
 
     def read(self, text: Any, symbols: bool = False) -> Any:
         """The value of a text such as ``0.05``; what is out of range gets a sentence, and symbols unless asked for."""
-        if text in self.words and symbols:
+        if self.kind is str and text not in self.words:
+            raise ParameterError(f"{self.name} = {text!r} can not be used: choose {' or '.join(self.words)}")
+        if text in self.words and (symbols or self.kind is str):
             return text
         try:
             value = self.kind(text)

@@ -85,11 +85,12 @@ def leaf_name(model: AttentionModel, path: Path, head: int) -> str:
 
 def entry_name(model: AttentionModel, name: str, head: int, path: Path, i: int, j: int) -> str:
     """ASCII name of one path scalar, for arrays and CSV headers, e.g. ``KQ_p_c1_v1``."""
-    parts = [name, model.head_labels[head], _pin_name(model, path.left, i), _pin_name(model, path.right, j)]
+    parts = [name, model.head_labels[head], pin_name(model, path.left, i), pin_name(model, path.right, j)]
     return "_".join(part for part in parts if part)
 
 
-def _pin_name(model: AttentionModel, pin: str, index: int) -> str:
+def pin_name(model: AttentionModel, pin: str, index: int) -> str:
+    """Name of one pinned vector: a word, a neuron n1, n2, ..., nothing for a frozen vector."""
     if pin == WORDS:
         return model.words.words[index]
     return f"n{index + 1}" if isinstance(model.value.output, Neurons) else ""

@@ -144,15 +144,19 @@ def quotient(flow: Flow, generators: Sequence[SignedPermutation] | None = None, 
                     f"flow.symmetries() lists what does",
                     witness=element,
                 )
-    layout = flow.layout
-    orbits = signed_orbits(len(layout.names), [g.on_states(flow) for g in chosen])
+    orbits = signed_orbits(len(flow.layout.names), [g.on_states(flow) for g in chosen])
+    return Quotient(flow, chosen, orbits, merged(flow.system, orbits))
+
+
+def merged(system: System, orbits: Orbits) -> System:
+    """A system of matrices on orbit variables: every matrix is filled from them, each keeps one right-hand side."""
     if not len(orbits.representatives):
         raise SymmetryError("every state is mapped to minus itself, so the symmetric flow stands still at zero")
+    field = system.field
+    assert isinstance(field, BlockField)
+    layout = field.layout
     names = tuple(layout.names[s] for s in orbits.representatives)
     segments = tuple(Segment(s.leaf, orbits.orbit[s.index], orbits.sign[s.index]) for s in layout.segments)
     reduced = Layout(names, tuple(layout.places[s] for s in orbits.representatives), segments)
-    field = flow.system.field
-    assert isinstance(field, BlockField)
-    tex = {name: flow.system.tex[name] for name in names}
-    system = replace(flow.system, names=names, field=replace(field, layout=reduced), tex=tex)
-    return Quotient(flow, chosen, orbits, system)
+    tex = {name: system.tex[name] for name in names}
+    return replace(system, names=names, field=replace(field, layout=reduced), tex=tex)

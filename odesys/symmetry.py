@@ -11,21 +11,35 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from . import graph
 from .automorphism import ColouredGraph, automorphisms
+from .distribution import Sample
 from .errors import SymmetryError
 from .graph import Node
 from .paths import WORDS
 
 if TYPE_CHECKING:
+    from .distribution import Distribution
     from .flow import Flow
+    from .model import AttentionModel
 
 Signed = tuple[int, int]
+Marked = tuple[int, int, str]  # a signed word of a sample, with its position or how often it occurs
 _SIGN = {1: "", -1: "-"}
+
+
+class Trained(Protocol):
+    """What symmetries are found from: a model and its data."""
+
+    @property
+    def model(self) -> AttentionModel: ...
+
+    @property
+    def data(self) -> Distribution: ...
 
 
 @dataclass(frozen=True)
@@ -37,7 +51,7 @@ class SignedPermutation:
     rows: tuple[tuple[Signed, ...], ...]
     label: int
 
-    def describe(self, flow: Flow) -> str:
+    def describe(self, flow: Trained) -> str:
         """Readable text, e.g. ``c1 <-> c2, v1 <-> v2`` or ``v1 -> -v1, ..., heads p <-> m, label -> -label``."""
         names = flow.model.words.words
         labels = flow.model.head_labels
@@ -120,7 +134,7 @@ def find_symmetries(flow: Flow, state: Any = None) -> SymmetryGroup:
     return SymmetryGroup(generators, group.order)
 
 
-def _data_graph(flow: Flow) -> _Builder:
+def _data_graph(flow: Trained) -> _Builder:
     model, build = flow.model, _Builder()
     for i in range(len(model.words)):
         build.signed(("word", i), "word", True)
@@ -154,7 +168,7 @@ def _readout(readout: np.ndarray, row: int) -> tuple[int, str]:
     return sign, ",".join(_text(w * sign) for w in weights)
 
 
-def _add_gram(build: _Builder, flow: Flow) -> None:
+def _add_gram(build: _Builder, flow: Trained) -> None:
     if flow.model.words.orthonormal:
         return
     gram = flow.model.words.gram_array()
@@ -165,24 +179,30 @@ def _add_gram(build: _Builder, flow: Flow) -> None:
                     build.edge(("word", i, si), ("word", j, sj), f"gram {gram[i, j] * si * sj}")
 
 
-def _add_samples(build: _Builder, flow: Flow) -> None:
+def _add_samples(build: _Builder, flow: Trained) -> None:
     readout = flow.model.readout()
     ordered = readout.ndim == 2
-    merged: dict[tuple[tuple[Signed, ...], int], Fraction] = {}
+    merged: dict[tuple[tuple[Marked, ...], int], Fraction] = {}
     for sample in flow.data.samples:
         parsed = [flow.model.words.parse(token) for token in sample.tokens]
-        key = (tuple(parsed if ordered else sorted(parsed)), sample.label)
-        merged[key] = merged.get(key, Fraction(0)) + sample.weight
+        if ordered:
+            marked = tuple((i, s, f"token {p}") for p, (i, s) in enumerate(parsed))
+        else:
+            marked = tuple(sorted((i, s, f"token x{count}") for (i, s), count in _totals(parsed, sample).items()))
+        merged[marked, sample.label] = merged.get((marked, sample.label), Fraction(0)) + sample.weight
     for (tokens, label), weight in merged.items():
         name = ("sample", tokens, label)
-        build.vertex(name, f"sample {weight} {len(tokens)}")
+        build.vertex(name, f"sample {weight}")
         build.edge(name, ("label", label), "label")
-        if ordered:
-            marks = [((i, s), f"token {p}") for p, (i, s) in enumerate(tokens)]
-        else:
-            marks = [((i, s), f"token x{count}") for (i, s), count in Counter(tokens).items()]
-        for (i, s), mark in marks:
+        for i, s, mark in tokens:
             build.edge(name, ("word", i, s), mark)
+
+
+def _totals(parsed: Sequence[Signed], sample: Sample) -> dict[Signed, Node]:
+    """How often each signed word occurs in a sample."""
+    counts = sample.counts or (graph.ONE,) * len(parsed)
+    return {token: graph.add([c for other, c in zip(parsed, counts, strict=True) if other == token])
+            for token in dict.fromkeys(parsed)}
 
 
 def _add_state(build: _Builder, flow: Flow, state: np.ndarray) -> None:
@@ -226,7 +246,7 @@ def _read_off(flow: Flow, build: _Builder, permutation: Sequence[int]) -> Signed
     return SignedPermutation(words, heads, rows, image("label", 1)[1])
 
 
-def is_symmetry(flow: Flow, element: SignedPermutation) -> bool:
+def is_symmetry(flow: Trained, element: SignedPermutation) -> bool:
     """Exact check that an element maps weighted samples, heads, rows and the Gram matrix to themselves."""
     build, ordered = _data_graph(flow), flow.model.readout().ndim == 2
     mapping: dict[int, int] = {}
@@ -250,7 +270,7 @@ def _moved(element: SignedPermutation, key: Any, ordered: bool) -> Any:
     if kind in ("word", "head"):
         image, sign = (element.words if kind == "word" else element.heads)[key[1]]
         return (kind, image, sign * key[2])
-    tokens = tuple((element.words[i][0], element.words[i][1] * s) for i, s in key[1])
+    tokens = tuple((element.words[i][0], element.words[i][1] * s, mark) for i, s, mark in key[1])
     return ("sample", tokens if ordered else tuple(sorted(tokens)), key[2] * element.label)
 
 

@@ -1,0 +1,64 @@
+r"""A shallow vision transformer trained by SGD on hinge loss: learning, sample complexity and sparse attention.
+
+Paper: Li, Wang, Liu, Chen, "A theoretical understanding of shallow vision transformers: learning, generalization, and
+sample complexity" (2023).
+
+Symbols
+-------
+mu1 .. muM      patterns (orthonormal); mu1 and mu2 discriminate, mu3 .. muM do not
+alpha_s         fraction alpha_* of label-relevant tokens (mu1 in samples with y = +1, mu2 with y = -1)
+alpha_c         fraction alpha_# of confusion tokens (the other discriminative pattern); beta of each nuisance pattern
+w_i             rows of W_O (m x m_a); a_i = +-1/sqrt(m) frozen read-out weights, shared or one row a position
+v_j             W_V mu_j; kappa_j = W_K mu_j (keys), rho_j = W_Q mu_j (queries)
+S_jk            logit kappa_j' rho_k of key pattern j for query pattern k; A_jk attention of k on all tokens of j
+u_ij            w_i' v_j; C_ij and G_jk = -dLoss/dS_jk the forces on u and S
+sigma, delta    errors of W_V mu_j and of W_K mu_j, W_Q mu_j against orthonormal features p_j, q_j (= r_j)
+xi, eta, B      standard deviation of W_O at the start, step size, mini-batch size
+margin          Gamma of the loss max(Gamma - y F, 0); 1 in the paper
+s, T            s = eta t, and the first step at which every training margin is reached
+D, pi           prototype of the living neurons, w = D / sqrt(m), and the fraction of neurons alive in each sign class
+
+Covered: data with token noise, both conventions of the read-out weights, hinge SGD with hand-written gradients, the
+class-level system on inner products as map and flow with its invariants, the symmetric system with 21 variables, the
+paper's scalars, stages, stopping iteration, bounds, token sparsification, synthetic figures 1 to 8. Not covered: the
+image data of figure 6 (a synthetic spurious pattern stands in).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from odesys.paper import FigureSpec, Paper, later
+
+from .setting import PARAMETERS
+
+SYSTEMS = ("full", "descent", "coordinates", "quotient")
+FIGURES = {
+    "1a": "success of training over alpha_*^-2 and N",
+    "1b": "success of training over sigma and 1/sqrt(N), and the stopping time over sigma and delta",
+    "2": "stopping time over 1/alpha_*, over 1/(alpha_* - alpha_#) and over the step size",
+    "3": "frozen attention: success over alpha_*^-4 and N, and test loss trained against frozen",
+    "4": "attention on label-relevant tokens over the iterations, by type of query",
+    "5": "test loss over the fraction of removed tokens",
+    "6": "a spurious nuisance pattern removed step by step",
+    "7": "attention of the symmetric system for M = 10, 15, 20",
+    "8": "test loss over the fraction of removed tokens for M = 10, 15, 20",
+    "proof": "the proof graph, coloured by verdict",
+}
+
+PAPER = Paper(
+    name="shallow_vit",
+    title="Shallow vision transformer: learning, sample complexity and sparse attention",
+    reference="A theoretical understanding of shallow vision transformers: learning, generalization, and sample "
+              "complexity",
+    parameters=PARAMETERS,
+    systems={name: partial(later(f"{__name__}.dynamics", "named_system"), name) for name in SYSTEMS},
+    protocols={
+        "symmetric": later(f"{__name__}.protocol", "symmetric"),
+        "classes": later(f"{__name__}.protocol", "class_level"),
+        "tokens": later(f"{__name__}.protocol", "tokens"),
+    },
+    figures={key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}")) for key, title in FIGURES.items()},
+    compare=later(f"{__name__}.compare", "compare"),
+    book=later(f"{__name__}.claims", "get_book"),
+)

@@ -1,0 +1,25 @@
+"""Claims of the shallow vision transformer paper, a file per part of the paper; importing this package fills the book."""
+
+from . import (  # noqa: F401
+    part_1_main,
+    part_c_preliminaries,
+    part_c_system,
+    part_d_orders,
+    part_e_1_lemma_2,
+    part_e_2_softmax,
+    part_e_3_forces,
+    part_f_g_lemmas,
+    part_x_beyond,
+)
+from .book import ClaimBook, book
+from .harmless import explain
+
+explain(book)
+
+
+def get_book() -> ClaimBook:
+    """The filled claim book."""
+    return book
+
+
+__all__ = ["book", "get_book"]

@@ -1,0 +1,136 @@
+"""The claim book of the paper, and what several parts share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from odesys import graph
+from odesys.claims import ClaimBook
+from odesys.graph import Node, sym
+
+from ..laboratory import MUTATIONS, Laboratory
+
+book = ClaimBook("shallow_vit", Laboratory, mutations=MUTATIONS,
+                 reference="A theoretical understanding of shallow vision transformers: learning, generalization, and sample complexity")
+
+NUMBERS = "a statement about numbers or random vectors, not about the system"
+PRINTED = "the printed formulas are compared with each other, not with the system"
+
+#: the paper's scalars: u = Q^2 - eps Q enters as w = e^u; c = |S_1|, b = |S| - |S_1|
+c, b, Q, eps, K = (sym(name) for name in ("c", "b", "Q", "eps", "K"))
+
+
+def definition_1() -> dict[str, Node]:
+    """phi_n, nu_n and p_n of Definition 1, with |S| - |S_1| in all denominators."""
+    phi = 1 / (c * graph.exp(Q * Q + eps * Q) + b)
+    nu = 1 / (c * graph.exp(Q * Q - eps * Q) + b)
+    return {"phi": phi, "nu": nu, "p": c * graph.exp(Q * Q - eps * Q) * nu}
+
+
+def at(node: Node, **values: Any) -> Node:
+    """An expression with numbers or expressions in place of symbols."""
+    (found,) = graph.substitute([node], {sym(name): graph.as_node(value) for name, value in values.items()})
+    return found
+
+
+def rounded(values: Any, digits: int = 6) -> Any:
+    """Floats with a few digits, for details and witnesses."""
+    if isinstance(values, dict):
+        return {str(key): rounded(value, digits) for key, value in values.items()}
+    if isinstance(values, (list, tuple, np.ndarray)):
+        return [rounded(value, digits) for value in values]
+    if isinstance(values, (str, bool, Fraction)):
+        return values
+    return float(f"{float(values):.{digits}g}")
+
+
+# ---- the paper's formulas over the symbols of the toy: M = 3 patterns, two neurons a, -a, samples with counts c_j (+), e_j (-)
+
+TOY = "M = 3 patterns, two neurons with weights a and -a, m_a = 2, m_b = 3, one sample of each class with any counts (the formulas are sums over samples, neurons and tokens)"
+LABELS = (1, -1)
+COUNTS = (("c1", "c2", "c3"), ("e1", "e2", "e3"))
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """Weights as symbols: O (neuron, axis), V, K, Q (axis, pattern); the paper's softmax, V_l, gates and sums of them."""
+
+    O: np.ndarray
+    V: np.ndarray
+    K: np.ndarray
+    Q: np.ndarray
+
+    @property
+    def signs(self) -> tuple[Node, Node]:
+        """Output weights."""
+        return sym("a"), -sym("a")
+
+    def fraction(self, n: int, k: int) -> Node:
+        """Queries of pattern k among all, |S_k| / |S|."""
+        counts = [sym(name) for name in COUNTS[n]]
+        return counts[k] / graph.add(counts)
+
+    def softmax(self, n: int, j: int, k: int) -> Node:
+        """Attention of a query of pattern k on all tokens of pattern j, sample n."""
+        weights = [sym(name) * graph.exp(self.logit(i, k)) for i, name in enumerate(COUNTS[n])]
+        return weights[j] / graph.add(weights)
+
+    def logit(self, j: int, k: int) -> Node:
+        """x_j' W_K' W_Q x_k."""
+        return graph.add(self.K[:, j] * self.Q[:, k])
+
+    def mixed(self, n: int, k: int) -> np.ndarray:
+        """V_l = W_V X softmax for a query of pattern k."""
+        return np.array([graph.add(self.softmax(n, j, k) * self.V[x, j] for j in range(3)) for x in range(2)], dtype=object)
+
+    def before(self, n: int, i: int, k: int) -> Node:
+        """W_O(i) V_l."""
+        return graph.add(self.O[i] * self.mixed(n, k))
+
+    def gate(self, n: int, i: int, k: int) -> Node:
+        """1[W_O(i) V_l > 0]."""
+        return graph.step(self.before(n, i, k))
+
+    def output(self, n: int) -> Node:
+        """F(X^n), Eq. (1)."""
+        return graph.add(self.fraction(n, k) * self.signs[i] * graph.relu(self.before(n, i, k)) for k in range(3) for i in range(2))
+
+    def active(self, n: int) -> Node:
+        """1[y F < Gamma]."""
+        return graph.step(sym("Gamma") - LABELS[n] * self.output(n))
+
+    def weight(self, n: int, i: int, k: int, hinge: bool) -> Node:
+        """(1/B) y (|S_k|/|S|) a_i 1[W_O(i) V_l > 0], with the hinge indicator or without it."""
+        out = graph.num(LABELS[n]) / 2 * self.fraction(n, k) * self.signs[i] * self.gate(n, i, k)
+        return out * self.active(n) if hinge else out
+
+
+def tables(flow: Any) -> Tables:
+    """The tables over the states of a toy."""
+    made = {leaf: np.vectorize(sym, otypes=[object])(names) for leaf, names in flow.matrices.items()}
+    return Tables(made["O"], made["V"], made["K"], made["Q"])
+
+
+def gates(nodes: Any, hinge: bool) -> list[Node]:
+    """Gates that occur: those of the loss (they contain the margin Gamma) or those of the neurons."""
+    found = [node for node in graph.topological(list(np.ravel(nodes))) if node.op == "step"]
+    return [node for node in found if ("Gamma" in graph.symbols([node])) == hinge]
+
+
+def put(nodes: Any, values: dict[Node, Node]) -> np.ndarray:
+    """A table of expressions with nodes replaced."""
+    return np.array(graph.substitute(list(np.ravel(nodes)), values), dtype=object).reshape(np.shape(nodes))
+
+
+def before_margin(nodes: Any) -> np.ndarray:
+    """Expressions of the toy while no margin is reached: the hinge indicators are 1."""
+    return put(nodes, dict.fromkeys(gates(nodes, True), graph.ONE))
+
+
+def pairs(left: Any, right: Any, name: str) -> dict[str, tuple[Node, Node]]:
+    """Two tables entry by entry."""
+    return {f"{name} {index}": (graph.as_node(x), graph.as_node(y)) for (index, x), y in zip(np.ndenumerate(left), np.ravel(right), strict=True)}

@@ -1,0 +1,57 @@
+r"""Finite width against the symmetric system: logits of class-level networks after the same number of steps.
+
+Networks have random neurons of size :math:`\xi = 10^{-2}/\sqrt m` and the features p, q without errors. The symmetric
+recursion has the fraction pi of living neurons, found with the same ratio of step and start size, since steps that are
+long beside the start let fewer neurons live. What differs is how many neurons of a finite network live, and the start
+that is small but not zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from numerics.compare import Comparison, compare_widths
+from odesys.errors import ParameterError
+from odesys.paper import Progress, silent
+
+from . import classes, observables, symmetric
+from .setting import Case
+
+SMALL = 1e-2  # xi sqrt(m)
+STEP = 0.02  # the longest step
+LIVING = 40_000  # neurons followed to find pi
+
+
+def deviation(width: int, seed: int, case: Case, steps: int, target: tuple[float, ...]) -> float:
+    """Root mean square difference of the six logits after `steps` steps."""
+    wide = replace(case, m=width, xi=SMALL / math.sqrt(width))
+    run = classes.train(wide, (seed, width), steps=steps, stop=False)
+    found = observables.logits(run.state.S)
+    return float(np.sqrt(np.mean([(found[name] - t) ** 2 for name, t in zip(observables.LOGITS, target, strict=True)])))
+
+
+def compare(widths: list[int], seeds: int, parameters: Mapping[str, Any], progress: Progress = silent,
+            workers: int | None = None) -> Comparison:
+    """Deviation of the logits from the symmetric system over widths m and seeds, with the fitted exponent."""
+    case = Case.of(parameters)
+    case = replace(case, m_a=case.M, m_b=case.M, d=max(case.d, case.M), sigma=0.0, delta=0.0, B=0,
+                   eta=min(case.eta, STEP), steps=max(case.steps, round(case.steps * case.eta / STEP)))
+    odd = [width for width in widths if width % 2]
+    if odd:
+        raise ParameterError(f"a width of {odd[0]} can not be used: half of the output weights is positive, so widths "
+                             f"are even")
+    step = case.eta / SMALL
+    pi = symmetric.living(case, count=LIVING, ds=step, s_end=60 * max(1.0, step))
+    theory = symmetric.descend(case, "auto", pi)
+    steps = round(0.9 * theory.steps)  # before the stop of any of them
+    point = dict(zip(theory.names, map(float, theory.states[steps]), strict=True))
+    found = symmetric.scalars(point, case, pi)
+    measure = partial(deviation, case=case, steps=steps, target=tuple(found[name] for name in observables.LOGITS))
+    return compare_widths(rf"rms of the logits at $s = {case.eta * steps:.3g}$", widths, seeds, parameters, measure,
+                          progress, workers)

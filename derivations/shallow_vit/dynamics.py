@@ -1,0 +1,177 @@
+r"""The closed systems of the paper, derived by the engine: classes of tokens, coordinates, and 21 symmetric variables.
+
+Samples enter as counts of patterns (real numbers or parameters), neurons as pinned axes, the loss as a hinge with the
+margin Gamma. On inner products, with :math:`u = W_OW_VE`, :math:`S = E^\top W_K^\top W_QE` and E the patterns, the flow
+closes with :math:`W_OW_O^\top` and the Gram matrices of values, keys and queries:
+m M + M^2 + m (m + 1)/2 + 3 M (M + 1)/2 states. In coordinates of dimensions m_a and m_b there are m m_a + M (m_a + 2
+m_b) states; for two mirrored neurons and m_a = m_b = M the exchange of the classes and the permutations of nuisance
+patterns leave 21.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from odesys import (
+    AttentionModel,
+    Dictionary,
+    Distribution,
+    Flow,
+    Head,
+    Neurons,
+    Sample,
+    System,
+    Value,
+    gradient_descent,
+    gradient_flow,
+    graph,
+)
+from odesys.coordinates import CoordinateFlow, CoordinateSymmetry, coordinate_flow
+from odesys.errors import ParameterError
+from odesys.field import ScalarField
+from odesys.graph import num, sym
+from odesys.limits import rescale
+from odesys.loss import MARGIN, Loss
+from odesys.symmetry import SignedPermutation
+
+from .setting import TRAINED
+
+LARGEST_WRITTEN = 150  # states of a system that is written out
+HINGE = Loss("hinge with margin", graph.relu(sym("Gamma") - MARGIN))
+STATES = ("d1", "d2", "dn", "x1", "x2", "xn", "z1", "zo", "zx", "ka", "kb", "kn", "kc", "ko", "kx",
+          "ra", "rb", "rn", "rc", "ro", "rx")
+
+
+def words(M: int) -> Dictionary:
+    """The patterns mu1 .. muM, orthonormal."""
+    return Dictionary([f"mu{j + 1}" for j in range(M)])
+
+
+def model(M: int, readout: Sequence[Any]) -> AttentionModel:
+    """The network of Eq. (1) with frozen output weights: one a neuron, or one row of them a position."""
+    value = Value(("W_O", "W_V"), output=Neurons(tuple(readout), activation="relu"))
+    return AttentionModel(words(M), [Head()], value=value, pooling="mean")
+
+
+def samples(counts: Sequence[Sequence[Any]], labels: Sequence[int]) -> Distribution:
+    """Equally weighted samples given by the counts of patterns: numbers, or names of parameters; 0 leaves one out."""
+    out = []
+    for row, y in zip(counts, labels, strict=True):
+        present = [j for j, c in enumerate(row) if isinstance(c, str) or c != 0]
+        out.append(Sample([f"mu{j + 1}" for j in present], int(y), Fraction(1, len(labels)),
+                          counts=[row[j] for j in present]))
+    return Distribution(out)
+
+
+def parametric(M: int) -> Distribution:
+    """One sample a class with the fractions alpha_s, alpha_c and beta of each nuisance pattern as parameters."""
+    rest = ["beta"] * (M - 2)
+    return samples([["alpha_s", "alpha_c", *rest], ["alpha_c", "alpha_s", *rest]], [1, -1])
+
+
+def class_system(M: int, readout: Sequence[Any], data: Distribution, step: bool = False) -> Flow:
+    """The class-level system on inner products, as a flow or as the exact gradient step."""
+    made = gradient_descent if step else gradient_flow
+    return made(model(M, readout), data, TRAINED, loss=HINGE)
+
+
+def weights_of(state: Any) -> dict[str, np.ndarray]:
+    """The images of the words as the engine takes them, from a `classes.State`."""
+    return {"W_O": state.w[None], "W_V": state.v.T[None], "W_K": state.kappa.T[None], "W_Q": state.rho.T[None]}
+
+
+def coordinate_system(M: int, readout: Sequence[Any], data: Distribution, m_a: int, m_b: int,
+                      step: bool = False) -> CoordinateFlow:
+    """The same system on the entries of w_i, v_j, kappa_j and rho_k."""
+    return coordinate_flow(model(M, readout), data, TRAINED, value=m_a, score=m_b, loss=HINGE, step=step)
+
+
+# ---- the symmetric system --------------------------------------------------------------------------------------------
+
+
+def generators(M: int) -> list[CoordinateSymmetry]:
+    """The classes exchanged (mu1 <-> mu2, the two neurons, the label), and neighbouring nuisance patterns exchanged.
+
+    Each moves the axes of both free spaces in the same way, since axis j starts as the feature of pattern j.
+    """
+
+    def element(i: int, j: int, label: int) -> CoordinateSymmetry:
+        moved = list(range(M))
+        moved[i], moved[j] = j, i
+        axes = tuple((k, 1) for k in moved)
+        neurons = ((1, 1), (0, 1)) if label < 0 else ((0, 1), (1, 1))
+        base = SignedPermutation(axes, ((0, label),), (neurons,), label)
+        return CoordinateSymmetry(base, {"value": axes, "score": axes})
+
+    return [element(0, 1, -1), *(element(j, j + 1, 1) for j in range(2, M - 1))]
+
+
+def place(name: str, M: int) -> tuple[str, int, int]:
+    """Where a variable sits in the network with two mirrored neurons: matrix, row and column, from 0."""
+    if name in ("d1", "d2", "dn"):
+        return "O", 0, ("d1", "d2", "dn").index(name)
+    matrix = {"x": "V", "z": "V", "k": "K", "r": "Q"}[name[0]]
+    axis, word = {"1": (0, 0), "2": (1, 0), "n": (2, 0), "a": (0, 0), "b": (1, 0), "c": (0, 2), "o": (2, 2),
+                  "x": (3, 2)}[name[1]]
+    return (matrix, 0, 2) if name == "z1" else (matrix, axis, word)
+
+
+@cache
+def mirrored(M: int) -> System:
+    r"""The 21-variable flow with gates as the ReLUs set them; parameters alpha_s, alpha_c, beta, Gamma and pi.
+
+    It is the quotient of the network with two neurons, read out with :math:`\pm\sqrt\pi` and
+    :math:`w_\pm = \sqrt\pi\,D_\pm`, written in the units of D: for :math:`\pi = 1/2` two neurons with
+    :math:`a = \pm1/\sqrt2`, in general any network in which a fraction pi of the m neurons are copies of
+    :math:`D_\pm/\sqrt m` and the others are dead. M = 3 has no pair of nuisance patterns: 18 variables.
+    """
+    root = graph.sqrt(sym("pi"))
+    made = coordinate_system(M, [root, -root], parametric(M), M, M)
+    reduced = made.quotient(generators(M))
+    index = {segment.leaf: segment.index for segment in made.layout.segments}
+    names = {}
+    for name in (n for n in STATES if M > 3 or n[1:] != "x"):
+        leaf, row, column = place(name, M)
+        names[reduced.system.names[int(reduced.orbits.orbit[index[leaf][row, column]])]] = name
+    flat = rescale(reduced.system, {old: root for old, new in names.items() if new[0] == "d"}, names=names)
+    order = [name for name in STATES if name in flat.names]
+    nodes = dict(zip(flat.names, flat.nodes, strict=True))
+    field = ScalarField(tuple(nodes[name] for name in order), {"loss": flat.observables["loss"],
+                                                               "F": flat.observables["margin_1"]})
+    return replace(flat, names=tuple(order), field=field, tex={name: tex(name) for name in order})
+
+
+def tex(name: str) -> str:
+    """d_1, x_n, k_a as TeX."""
+    return f"{name[0]}_{{{name[1:]}}}"
+
+
+# ---- by name ---------------------------------------------------------------------------------------------------------
+
+
+def named_system(name: str, parameters: Mapping[str, Any]) -> System:
+    """A system for the command line, with the fractions of tokens, Gamma (and eta, pi) as parameters."""
+    M, m = parameters["M"], parameters["neurons"]
+    if name == "quotient":
+        from .symmetric import system
+
+        return system(M, parameters["gates"])
+    if m % 2:
+        raise ParameterError(f"neurons = {m} can not be used: half of the output weights is positive, so it is even")
+    readout = [1 / graph.sqrt(num(m))] * (m // 2) + [-1 / graph.sqrt(num(m))] * (m // 2)
+    if name == "coordinates":
+        if M * (m + 3 * M) > LARGEST_WRITTEN:
+            raise ParameterError(f"M = {M}, neurons = {m} has {M * (m + 3 * M)} entries of weights, too many to write "
+                                 f"out; lower M, or use quotient")
+        return coordinate_system(M, readout, parametric(M), M, M).system
+    size = m * M + M**2 + m * (m + 1) // 2 + 3 * M * (M + 1) // 2
+    if size > LARGEST_WRITTEN:
+        raise ParameterError(f"M = {M}, neurons = {m} has {size} inner products, too many to write out; lower M or "
+                             f"neurons, or use quotient")
+    return class_system(M, readout, parametric(M), step=name == "descent").system

@@ -1,0 +1,120 @@
+"""Protocols: the symmetric flow, the class-level network and the token network, each until every margin is reached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from odesys.errors import ParameterError
+from odesys.paper import Progress, Simulation, silent
+
+from . import bounds, classes, network, observables, stages
+from . import symmetric as reduced
+from .setting import Case
+
+POINTS = 200
+
+
+def symmetric(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulation:
+    """The 21-variable flow with the fraction of living neurons of the case; time is s = eta t."""
+    case, gates = Case.of(parameters), parameters["gates"]
+    pi = reduced.living(case)
+    progress("living neurons", 0.5)
+    run = reduced.flow(case, gates, pi)
+    times = np.linspace(run.start_time, run.end_time, POINTS)
+    states = run.at(times)
+    rows = [reduced.scalars(dict(zip(run.names, x, strict=True)), case, pi) for x in states]
+    columns = {"t": times} | {name: states[:, i] for i, name in enumerate(run.names)}
+    columns |= {name: np.array([row[name] for row in rows]) for name in rows[0] if name not in columns}
+    columns["F"] = np.array([run.system.compile(dict(run.parameters)).observables(0.0, x)["F"] for x in states])
+    final = {"t": run.end_time, "pi": pi, **{name: float(v[-1]) for name, v in columns.items() if name != "t"}}
+    names = reduced.surface_names(case.M, gates)
+    events = tuple({**event.as_json(), "name": names.get(event.name, event.name)} for event in run.events)
+    note = "" if run.events and run.events[-1].name == "T" else f"the margin {case.margin:g} is not reached"
+    return Simulation("symmetric", dict(parameters), final, events, run.cost.as_json(),
+                      drift(states, run.names, case, pi), columns, _ignored(note, case, "sigma", "delta", "noise"),
+                      _plot(columns, events, case))
+
+
+def drift(states: np.ndarray, names: tuple[str, ...], case: Case, pi: float) -> float:
+    """Largest change of W_O' W_O - W_V W_V' and of W_K W_K' - W_Q W_Q' along a symmetric run."""
+    values = [classes.conserved(reduced.lift(dict(zip(names, x, strict=True)), case.M, pi)) for x in states]
+    return float(max(np.abs(a - b).max() for row in values for a, b in zip(row, values[0], strict=True)))
+
+
+def class_level(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulation:
+    """The class-level network on the two exact samples, with its stages; noise does not enter."""
+    case = Case.of(parameters)
+    if case.readout != "shared":
+        raise ParameterError(f"readout = {case.readout} has no class-level system: tokens of one pattern differ by "
+                             f"their position; use --protocol tokens")
+    found = stages.stages(case)
+    run = found.run
+    columns = {"t": case.eta * run.times, "step": run.times, **run.table}
+    lucky = observables.lucky(run.start, run.data)
+    kept = observables.lucky(run.state, run.data)
+    final = {"t": run.eta_T, "steps": float(run.steps), "printed_T": bounds.iterations(case),
+             "lucky_kept_signed": _share(kept.W, lucky.W_signed),
+             "lucky_kept_other": _share(kept.W, lucky.W & ~lucky.W_signed),
+             **{name: float(v[-1]) for name, v in run.table.items()}}
+    first, last = classes.conserved(run.start), classes.conserved(run.state)
+    gap = float(max(np.abs(a - b).max() for a, b in zip(first, last, strict=True)))
+    events = tuple(stages.events(found))
+    cost = {"field_evaluations": run.steps, "steps": run.steps}
+    return Simulation("classes", dict(parameters), final, events, cost, gap, columns,
+                      _ignored(_note(case, run.steps, run.fitted), case, "noise"), _plot(columns, events, case))
+
+
+def _ignored(note: str, case: Case, *names: str) -> str:
+    """The note, and which errors were asked for but do not enter the system."""
+    asked = [name for name in names if getattr(case, name) > 0]
+    return "; ".join(part for part in (note, f"{', '.join(asked)} do not enter here" if asked else "") if part)
+
+
+def _share(part: np.ndarray, whole: np.ndarray) -> float:
+    """Fraction of the neurons in `whole` that are also in `part`."""
+    return float((part & whole).sum() / max(1, int(whole.sum())))
+
+
+def tokens(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulation:
+    """The token network on N drawn samples, with the test loss on fresh ones."""
+    case = Case.of(parameters)
+
+    def observe(net: network.Network, data: network.Tokens, found: network.Pass) -> dict[str, float]:
+        return observables.of_network(net, data, found, case.M)
+
+    run = network.train(case, observe=observe, progress=progress)
+    columns = {"t": case.eta * run.times, "step": run.times, **run.table}
+    test = network.test_loss(run.net, case, (case.seed, 1))
+    final = {"t": run.eta_T, "steps": float(run.steps), "test_loss": test, "bound_N": bounds.samples(case),
+             **{name: float(v[-1]) for name, v in run.table.items()}}
+    gap = max(float(np.abs(a - b).max()) for a, b in zip(balance(run.first), balance(run.net), strict=True))
+    events = ({"name": "T_train", "kind": "stage", "time": run.eta_T},) if run.fitted else ()
+    cost = {"field_evaluations": run.steps, "steps": run.steps}
+    return Simulation("tokens", dict(parameters), final, events, cost, gap, columns, _note(case, run.steps, run.fitted),
+                      _plot(columns, events, case, bounds.token_ceiling(case)))
+
+
+def balance(net: network.Network) -> tuple[np.ndarray, np.ndarray]:
+    """W_O' W_O - W_V W_V' and W_K W_K' - W_Q W_Q': constant along the gradient flow, also with noise."""
+    return net.W_O.T @ net.W_O - net.W_V @ net.W_V.T, net.W_K @ net.W_K.T - net.W_Q @ net.W_Q.T
+
+
+def _note(case: Case, steps: int, fitted: bool) -> str:
+    end = [] if fitted else [f"stopped after {steps} steps before every margin was reached; raise steps"]
+    return "; ".join(end + bounds.violated(case))
+
+
+def _plot(columns: Mapping[str, Any], events: tuple[Mapping[str, Any], ...], case: Case,
+          ceiling: float | None = None) -> Callable[[Path], list[Path]]:
+    level = bounds.attention_ceiling(case.alpha_s, case.alpha_c) if ceiling is None else ceiling
+
+    def plot(folder: Path) -> list[Path]:
+        from .figures import plot_run
+
+        return plot_run(columns, events, case.margin, level, folder)
+
+    return plot
