@@ -14,7 +14,7 @@ from .laboratory import Laboratory, shared
 
 RTOL = 1e-11
 BIAS = 0.5
-GRID = ((0.1, 20.0), (0.05, 20.0), (0.01, 20.0), (0.1, 3.0), (0.01, 3.0))  # (omega, T1) of the sheet
+GRID = ((0.1, 20.0), (0.05, 20.0), (0.01, 20.0), (0.1, 3.0), (0.01, 3.0))  # (omega, T1) in the details
 
 
 @dataclass(frozen=True, eq=False)

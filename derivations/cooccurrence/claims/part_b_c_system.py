@@ -320,7 +320,7 @@ def rigid(lab: Laboratory) -> Verdict:
             statement=r"\beta^+=\beta+2\eta m_1\xi^\top G+\eta^2m_1^2\xi^\top\Gamma\xi,\ \dots,\ \rho^+=\rho+\eta(\mathcal D^\top A+A^\top\mathcal D)+\eta^2\mathcal D^\top\kappa\mathcal D",
             reading=f"all six exact recursions of a simultaneous step eta on W, W_V, W_K, W_Q; {TOY_READING}")
 def descent(lab: Laboratory) -> Verdict:
-    """The derived map against the six printed recursions of the sheet."""
+    """The derived map against the six printed recursions in the details."""
     from odesys import gradient_descent
 
     flow = gradient_descent(lab.model(TOY_WORDS), lab.mutate(TOY), train=setting.TRAINED)

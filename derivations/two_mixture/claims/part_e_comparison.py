@@ -97,7 +97,7 @@ def durations(lab: Laboratory) -> Verdict:
             reading="proved from the inequality of E.2 at any rate b > 0: the matrix is Metzler, so the comparison theorem applies; the linear system "
                     "is solved exactly for symbolic b, omega, x*; its first entry grows, so the bound of the time follows. That E.2 holds along "
                     "trajectories is measured there; measured here with b = 0.999 kappa, kappa = n_c/18: all three states stay above the "
-                    "process while M_cv_same <= 1 on the grid of the sheet; for T1 = 20, omega = 0.1 .. 0.0001 the bound of T2 - T1 over the "
+                    "process while M_cv_same <= 1 on the grid in the details; for T1 = 20, omega = 0.1 .. 0.0001 the bound of T2 - T1 over the "
                     "actual time grows with 1/omega and stays below 2 sqrt 2 / 0.999, and between the two smallest omega the slopes in "
                     "log(1/omega) have this ratio to 0.2 percent")
 def bounds_trajectories(lab: Laboratory) -> Verdict:

@@ -228,7 +228,7 @@ def sums_along(lab: Laboratory, omega: float, T1: float, x_star: float) -> dict[
             reading="stage 2 at infinite width while all conflicting units are on (that they stay on is E.6): each of the ten sums same + other has |derivative| <= c Delta "
                     "Delta p with an explicit c linear in n_c, n_v, for every omega, T1 and t, hence so has their largest absolute value "
                     "Delta wherever it is differentiable; Delta p over the conflicting samples and the + head (the printed one is at least that). "
-                    "Measured besides on the grid of the sheet up to x* = 1: the bound holds there, and how large c need be")
+                    "Measured besides on the grid in the details up to x* = 1: the bound holds there, and how large c need be")
 def asymmetry_inequality(lab: Laboratory) -> Verdict:
     """Exact steps, the constant they give, and the constant that is seen."""
     exact = combine(exact_inequality(lab))
@@ -284,7 +284,7 @@ def exact_sums(lab: Laboratory) -> Verdict:
 @book.claim("E.4", "Near symmetry", kind="order", uses=["E.4(15)", "E.4/exact", "E.1(11)", "E.2"],
             statement=r"\frac{d\Delta}{dt}\Big/\frac{d\,c_1^\top W_K^\top W_Qv_1}{dt}\le\widetilde O(\omega),\quad\Delta^{(T_2)}\le\widetilde O(\omega)",
             reading="(a) the largest derivative of a sum over that of M_cv_same, both at t (the denominator is printed at T'), is at most omega along "
-                    "stage 2 to x* = 1 on the grid of the sheet; (b) Delta <= omega at T2 (x* = 1, T1 = 20) for omega in 0.1, 0.03, 0.01, where "
+                    "stage 2 to x* = 1 on the grid in the details; (b) Delta <= omega at T2 (x* = 1, T1 = 20) for omega in 0.1, 0.03, 0.01, where "
                     "Delta = max of |same + other| over all score and self-score orbits")
 def near_symmetry(lab: Laboratory) -> Verdict:
     """Ratio of derivatives along trajectories; asymmetry at T2 over omega and over omega squared."""

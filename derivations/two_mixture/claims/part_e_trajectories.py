@@ -37,7 +37,7 @@ def _dominance(lab: Laboratory, small: tuple[str, ...], large: tuple[str, str], 
 
 @book.claim("E.1(11)", "Dominance of the scores", kind="inequality", uses=["E.1-display"],
             statement=r"\max_{\text{other}}|M_{\mu\nu}|\le c\,\min(M_{c_kv_k},-M_{c_kv_{k'}})",
-            reading="c = 0.51 along stage 2 up to x* = 3 on the grid (omega, T1) of the sheet; the paper says only 0 < c < 1")
+            reading="c = 0.51 along stage 2 up to x* = 3 on the grid (omega, T1) in the details; the paper says only 0 < c < 1")
 def score_dominance(lab: Laboratory) -> Verdict:
     """The six other orbits of scores against the dominant pair."""
     others = tuple(f"M_{k}_{s}" for k in ("cc", "vc", "vv") for s in ("same", "other"))
@@ -50,7 +50,7 @@ def score_dominance(lab: Laboratory) -> Verdict:
 
 @book.claim("E.1(12)", "Dominance of the query self-scores", kind="inequality", uses=["E.1(11)"],
             statement=r"\max(|B_{vc}^=|,|B_{vc}^{\ne}|,|B_{cc}^{\ne}|)\le c\,\min(B_{vv}^=,-B_{vv}^{\ne})",
-            reading="c = 0.26 along stage 2 after T1 (at T1 both sides are 0), up to x* = 3 on the grid of the sheet")
+            reading="c = 0.26 along stage 2 after T1 (at T1 both sides are 0), up to x* = 3 on the grid in the details")
 def query_dominance(lab: Laboratory) -> Verdict:
     """Off-diagonal query self-scores against the dominant pair."""
     return _dominance(lab, ("B_cv_same", "B_cv_other", "B_cc_other"), ("B_vv_same", "B_vv_other"), 0.26)
@@ -58,7 +58,7 @@ def query_dominance(lab: Laboratory) -> Verdict:
 
 @book.claim("E.1(13)", "Dominance of the key self-scores", kind="inequality", uses=["E.1(11)"],
             statement=r"\max(|A_{cv}^=|,|A_{cv}^{\ne}|,|A_{vv}^{\ne}|)\le c\,\min(A_{cc}^=,-A_{cc}^{\ne})",
-            reading="c = 0.26 along stage 2 after T1 (at T1 both sides are 0), up to x* = 3 on the grid of the sheet")
+            reading="c = 0.26 along stage 2 after T1 (at T1 both sides are 0), up to x* = 3 on the grid in the details")
 def key_dominance(lab: Laboratory) -> Verdict:
     """Off-diagonal key self-scores against the dominant pair."""
     return _dominance(lab, ("A_cv_same", "A_cv_other", "A_vv_other"), ("A_cc_same", "A_cc_other"), 0.26)
@@ -66,7 +66,7 @@ def key_dominance(lab: Laboratory) -> Verdict:
 
 @book.claim("E.1(14)", "Order of the diagonal self-scores", kind="inequality", uses=["E.1(11)"],
             statement=r"B_{vv}^=\ge B_{cc}^=,\quad A_{cc}^=\ge A_{vv}^=",
-            reading="along stage 2 up to x* = 3 on the grid of the sheet, up to rounding")
+            reading="along stage 2 up to x* = 3 on the grid in the details, up to rounding")
 def diagonal_order(lab: Laboratory) -> Verdict:
     """Smallest differences along all trajectories."""
     gaps = {}
@@ -79,7 +79,7 @@ def diagonal_order(lab: Laboratory) -> Verdict:
 
 @book.claim("E.2", "Score growth along trajectories", kind="inequality", uses=["B.2", "E.1(11)", "E.1(12)", "E.1(13)"],
             statement=r"\dot x\ge b\,A_3x\ \text{while}\ \max|M|\le C",
-            reading="b = 0.999 kappa with kappa = n_c/18, along stage 2 while M_cv_same <= 1, on the grid of the sheet")
+            reading="b = 0.999 kappa with kappa = n_c/18, along stage 2 while M_cv_same <= 1, on the grid in the details")
 def growth_along(lab: Laboratory) -> Verdict:
     """Smallest ratio of each derivative to its row of A x, in units of kappa."""
     worst = {}
@@ -143,7 +143,7 @@ def _signs(lab: Laboratory, table: dict[str, int]) -> Verdict:
 
 @book.claim("E.5", "Signs of scores and self-scores", kind="inequality", uses=["E.1(11)", "E.5-proof", "Beyond.manifold"], expect="fails",
             statement=r"M_{cv}^=\ge0\ge M_{cv}^{\ne},\ \dots,\ A_{cv}^=\le0\le A_{cv}^{\ne},\ A_{cc}^=\ge0\ge A_{cc}^{\ne},\ v_1^\top W_K^\top W_Kc_1\ge0",
-            reading="all printed signs along stage 2 up to x* = 3 on the grid of the sheet, up to rounding; the last printed row repeats "
+            reading="all printed signs along stage 2 up to x* = 3 on the grid in the details, up to rounding; the last printed row repeats "
                     "the pair (v1, c1) of an earlier row with the other sign")
 def signs(lab: Laboratory) -> Verdict:
     """The table as printed, and with the last row about (v1, v1)."""
@@ -170,7 +170,7 @@ def group_queries(lab: Laboratory) -> Verdict:
 
 @book.claim("E.6", "Conflicting units stay active", kind="inequality", uses=["E.5"],
             statement=r"H_+(X_{k,s,-s})+b>0\ \text{on}\ [T_1,T_2]",
-            reading="smallest value of H_+ + b over both conflicting samples of group 1 along stage 2, x* = 3, b = 1/2, grid of the sheet")
+            reading="smallest value of H_+ + b over both conflicting samples of group 1 along stage 2, x* = 3, b = 1/2, grid in the details")
 def units_stay_active(lab: Laboratory) -> Verdict:
     """Smallest pre-activation."""
     system = lab.reduced("stage2").system

@@ -164,7 +164,7 @@ def _rows(lab: Laboratory) -> dict[float, dict[str, dict[str, float]]]:
             statement=r"\dot n_v=\Theta(g_+)+\widetilde O(\omega\,g_-)",
             reading="with the unit of X_{k,-,-} (+ head) off or on and all others on, the derived equation is (r_+ g_+ + r_- g_-)/8 with the printed "
                     "brackets, 0 < r_+ < 6, and r_- has only its c-query left; sliding along the kink of that unit is the same with a gate in [0, 1], in "
-                    "which the brackets are affine (all exact); on the grid of the sheet, x* = 1, within 1000 of T2 no other pattern occurs and no "
+                    "which the brackets are affine (all exact); on the grid in the details, x* = 1, within 1000 of T2 no other pattern occurs and no "
                     "slide but along that kink; T1 = 20, omega in 0.1, 0.05, 0.01, 0.001: r_+ > 1 and |r_-| < omega in both patterns (measured)")
 def classification_neurons(lab: Laboratory) -> Verdict:
     """Equation, exact bounds, patterns and orders."""
