@@ -203,7 +203,7 @@ def test_quotient_is_the_infinite_width_limit_of_networks() -> None:
     assert 0.15 < gaps[3200] / gaps[200] < 0.4, gaps  # 16 times wider: a quarter
 
 
-# ---- numbers in the details --------------------------------------------------------------------------------------------
+# ---- numbers of the sheet --------------------------------------------------------------------------------------------
 
 
 def test_mean_field_numbers_of_the_sheet() -> None:

@@ -1,4 +1,4 @@
-"""The two-mixture family: numbers in the details for K = 3, 4, 8, laws in K, the command line, and figures."""
+"""The two-mixture family: numbers of the sheet for K = 3, 4, 8, laws in K, the command line, and figures."""
 
 from __future__ import annotations
 
