@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -41,7 +42,7 @@ def heat_cases(sizes: Sequence[int] = tuple(range(2, 41, 2)), count: int = GRID)
 
 def _cells(folder: Path, name: str) -> Path:
     """Finished cells of a heat map are kept beside the figure, so that an interrupted drawing goes on."""
-    return destination(folder) / f"{name}-cells.json"
+    return destination(folder) / f"{name}-cells"
 
 
 def _show_heat(ax: Any, fig: Any, sizes: Sequence[int], snrs: np.ndarray, losses: np.ndarray, cut: bool) -> None:
@@ -84,7 +85,7 @@ def figure_1(folder: Path, progress: Progress = silent) -> list[Path]:
 
 
 def _finished(files: list[Path], folder: Path, name: str) -> list[Path]:
-    _cells(folder, name).unlink(missing_ok=True)
+    shutil.rmtree(_cells(folder, name), ignore_errors=True)
     return files
 
 

@@ -6,19 +6,15 @@ finished cell is known again by everything it depends on.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import multiprocessing
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
+from numerics.cells import run_cells
 from odesys.errors import IntegrationError
-from odesys.output import write_json
 from odesys.paper import Progress, silent
 
 from . import dynamics, mean_field, span
@@ -76,43 +72,14 @@ def heat_map(cases: Sequence[Sequence[Case]], measure: Measure, progress: Progre
              store: Path | None = None) -> np.ndarray:
     """Test losses of a table of cases.
 
-    With a file `store` every finished cell is kept there, and a later call goes on where this one was interrupted. The
+    With a folder `store` every finished cell is kept there, and a later call goes on where this one was interrupted. The
     numbers do not depend on the number of processes.
     """
-    flat = {(i, j): case for i, line in enumerate(cases) for j, case in enumerate(line)}
-    known = _read(store)
-    keys = {place: _key(measure, case) for place, case in flat.items()}
-    left = [place for place in flat if keys[place] not in known]
-    left.sort(key=lambda place: -flat[place].P)  # the longest first, so that processes end together
-    measure.prepare([flat[place] for place in left])
-
-    def keep(place: tuple[int, int], value: float) -> None:
-        known[keys[place]] = value
-        if store is not None:
-            write_json(store, known)
-        progress("heat map", sum(key in known for key in keys.values()) / len(keys))
-
-    if workers > 1 and len(left) > 1:
-        with ProcessPoolExecutor(min(workers, len(left)), multiprocessing.get_context("fork")) as pool:
-            futures = {pool.submit(measure, flat[place]): place for place in left}
-            for future in as_completed(futures):
-                keep(futures[future], future.result())
-    else:
-        for place in left:
-            keep(place, measure(flat[place]))
-    return np.array([[known[keys[i, j]] for j in range(len(line))] for i, line in enumerate(cases)])
-
-
-def _key(measure: Measure, case: Case) -> str:
-    """A name that depends on every number of a cell."""
-    return hashlib.blake2b(repr((measure, case)).encode(), digest_size=12).hexdigest()
-
-
-def _read(store: Path | None) -> dict[str, float]:
-    if store is None or not store.is_file():
-        return {}
-    try:
-        found = json.loads(store.read_text(encoding="utf-8"))
-    except ValueError:
-        return {}
-    return {key: float(value) for key, value in found.items()} if isinstance(found, dict) else {}
+    flat = [(i, j, case) for i, line in enumerate(cases) for j, case in enumerate(line)]
+    flat.sort(key=lambda cell: -cell[2].P)  # the longest first, so that processes end together
+    measure.prepare([case for *_, case in flat])
+    found = run_cells(measure, [case for *_, case in flat], progress, workers, store, "heat map")
+    table = np.empty((len(cases), len(cases[0])))
+    for (i, j, _), loss in zip(flat, found, strict=True):
+        table[i, j] = loss
+    return table
