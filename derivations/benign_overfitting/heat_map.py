@@ -72,7 +72,7 @@ def heat_map(cases: Sequence[Sequence[Case]], measure: Measure, progress: Progre
              store: Path | None = None) -> np.ndarray:
     """Test losses of a table of cases.
 
-    With a folder `store` every finished cell is kept there, and a later call goes on where this one was interrupted. The
+    With a folder `store` finished cells are kept there, and a later call goes on where this one was interrupted. The
     numbers do not depend on the number of processes.
     """
     flat = [(i, j, case) for i, line in enumerate(cases) for j, case in enumerate(line)]
