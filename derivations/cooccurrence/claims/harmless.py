@@ -32,4 +32,4 @@ def explain(book: ClaimBook) -> None:
 
     # late times
     book.harmless("weight", "Beyond.finite_n-run F.11 Thm.3.3/order", "I4 is not at the margin, so that constants of late times do not depend on how much its samples count")
-    book.harmless("G", "F.11", "Gamma_ab changes by the product of the changes of G_a and G_b per unit of speed: a factor in time moves ln(tau) by a constant")
+    book.harmless("G", "F.11", "at leading order the change of Gamma_ab is G_a G_b / beta whatever the speed of G, and a factor in time moves ln(tau) by a constant")
