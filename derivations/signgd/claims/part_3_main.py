@@ -243,8 +243,9 @@ def finite_step(lab: Laboratory) -> Verdict:
     verdict = None
     for kind, name, room in (("k", "key_flip", 0.03), ("k zero", "key_zero", 0.03), ("q", "query_flip", 0.05), ("q zero", "query_zero", 0.05)):
         found = record.events[kind].within(100 * eta, np.inf)
-        keep = ~share[found.neuron, found.sample]
-        part = between(f"{name} over law", [np.median(found.theta[keep]) / field.times[name]], 1 - room, 1 + room)
+        theta = found.theta[~share[found.neuron, found.sample]]
+        middle = [np.median(theta) / field.times[name]] if theta.size else []
+        part = between(f"{name} over law", middle, 1 - room, 1 + room)
         verdict = part if verdict is None else verdict & part
     assert verdict is not None
     fields = [MeanField(float(l / record.case.mu), float(p), record.case.m_k) for l, p in zip(record.start.l1, share.mean(axis=0), strict=True)]
