@@ -45,6 +45,7 @@ FIGURES = {
     "8": "test loss over the fraction of removed tokens for M = 10, 15, 20",
     "proof": "the proof graph, coloured by verdict",
 }
+REPORT_LEVELS = {"4": "quick", "7": "quick", "proof": "never"}  # the others: full
 
 PAPER = Paper(
     name="shallow_vit",
@@ -58,7 +59,8 @@ PAPER = Paper(
         "classes": later(f"{__name__}.protocol", "class_level"),
         "tokens": later(f"{__name__}.protocol", "tokens"),
     },
-    figures={key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}")) for key, title in FIGURES.items()},
+    figures={key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}"), REPORT_LEVELS.get(key, "full"))
+             for key, title in FIGURES.items()},
     compare=later(f"{__name__}.compare", "compare"),
     book=later(f"{__name__}.claims", "get_book"),
 )

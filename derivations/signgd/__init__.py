@@ -49,6 +49,7 @@ FIGURES = {
     "overlap": "overlapping supports: network against reduced recursion over d",
     "proof": "the proof graph, coloured by verdict",
 }
+REPORT_LEVELS = {"1": "quick", "19": "quick", "alignment": "quick", "proof": "never"}  # the others: full
 
 PAPER = Paper(
     name="signgd",
@@ -61,7 +62,8 @@ PAPER = Paper(
         "flow": later(f"{__name__}.protocol", "flow"),
         "optimisers": later(f"{__name__}.protocol", "optimisers"),
     },
-    figures={key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}")) for key, title in FIGURES.items()},
+    figures={key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}"), REPORT_LEVELS.get(key, "full"))
+             for key, title in FIGURES.items()},
     compare=later(f"{__name__}.compare", "compare"),
     book=later(f"{__name__}.claims", "get_book"),
 )
