@@ -8,8 +8,8 @@ from html import escape
 from xml.etree import ElementTree
 
 _SPACE = ' xmlns="http://www.w3.org/1998/Math/MathML"'
-_BIG_BRACE = re.compile(r"\\[bB]igg?[lr]?\s*\\([{}|])")
-_BRACES = {"{": r"\{", "}": r"\}", "|": r"\Vert "}
+_BIG_BRACE = re.compile(r"\\[bB]igg?[lr]?\s*\\([{}|]|[lr]angle)")
+_BRACES = {"{": r"\{", "}": r"\}", "|": r"\Vert ", "langle": r"\langle ", "rangle": r"\rangle "}
 
 
 _SCRIPTS = ("msub", "msup", "msubsup")

@@ -1,0 +1,5 @@
+"""What all tests share: a process started in the background ignores interrupts, and so would those the tests start."""
+
+import signal
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
