@@ -63,4 +63,5 @@ PAPER = Paper(
              for key, title in FIGURES.items()},
     compare=later(f"{__name__}.compare", "compare"),
     book=later(f"{__name__}.claims", "get_book"),
+    setting=later(f"{__name__}.dynamics", "whole"),
 )

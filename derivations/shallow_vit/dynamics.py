@@ -38,6 +38,7 @@ from odesys.field import ScalarField
 from odesys.graph import num, sym
 from odesys.limits import rescale
 from odesys.loss import MARGIN, Loss
+from odesys.paper import Setting
 from odesys.symmetry import SignedPermutation
 
 from .setting import TRAINED
@@ -150,6 +151,12 @@ def mirrored(M: int) -> System:
 def tex(name: str) -> str:
     """d_1, x_n, k_a as TeX."""
     return f"{name[0]}_{{{name[1:]}}}"
+
+
+def whole(parameters: Mapping[str, Any]) -> Setting:
+    """Model and data of the class-level system with two neurons, for the report."""
+    root = 1 / graph.sqrt(num(2))
+    return Setting(model(parameters["M"], [root, -root]), parametric(parameters["M"]), TRAINED, HINGE, step=True)
 
 
 # ---- by name ---------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ..distribution import Sample
 from ..graph import Node
 from ..latex import node_latex
 from ..loss import as_loss
@@ -65,8 +66,15 @@ def data_rows(setting: Setting) -> list[DataRow]:
     samples = setting.data.samples
     count = min(len(samples), SAMPLES_SHOWN)
     chosen = [samples[k * len(samples) // count] for k in range(count)]
-    return [DataRow(",\\ ".join(token_tex(token) for token in sample.tokens), f"{sample.label:+d}",
-                    _fraction(sample.weight)) for sample in chosen]
+    return [DataRow(",\\ ".join(_tokens(sample)), f"{sample.label:+d}", _fraction(sample.weight)) for sample in chosen]
+
+
+def _tokens(sample: Sample) -> list[str]:
+    """The tokens of a sample, each with its number where it stands for several."""
+    words = [token_tex(token) for token in sample.tokens]
+    if sample.counts is None:
+        return words
+    return [rf"{node_latex(count, {})}\times {word}" for count, word in zip(sample.counts, words, strict=True)]
 
 
 def token_tex(token: str) -> str:

@@ -178,7 +178,7 @@ def test_results_are_json_and_the_proof_graph_has_no_loop(outcomes) -> None:
 def test_numbers_behind_the_constants(outcomes) -> None:
     found = {o.claim.id: o.verdict for o in outcomes}
     assert found["E.1(11)"].constants["largest"] == pytest.approx(0.5, abs=1e-3)
-    assert found["E.2/region"].constants["b(C=1/100, T1=20)/kappa"] == pytest.approx(0.997, abs=0.006), "sheet: .997"
+    assert found["E.2/region"].constants["b(C=1/100, T1=20)/kappa"] == pytest.approx(0.997, abs=0.006), "expected: .997"
     limits = [found["F.3"].constants[f"limit at x*={x}"] for x in (1, 2, 3)]
     assert limits == pytest.approx([5.470, 2.0147, 1.4869], abs=1e-3)
     assert "1.0090 at omega = 0.1" in found["E.4"].sharpened
@@ -201,7 +201,7 @@ def test_claims_of_the_full_level() -> None:
     largest = {T1: float(reached[f"C at T1={T1}"].strip("[]").split(",")[0]) for T1 in (3, 20, 100)}
     assert largest == pytest.approx({3: 1.93, 20: 1.65, 100: 1.32}, abs=0.006)
     rates = found["E.2/region-wide"].constants
-    sheet = {("1/100", 3): 0.998, ("1/100", 20): 0.997, ("1/100", 100): 0.995, ("1/10", 3): 0.979, ("1/10", 20): 0.965,
+    known = {("1/100", 3): 0.998, ("1/100", 20): 0.997, ("1/100", 100): 0.995, ("1/10", 3): 0.979, ("1/10", 20): 0.965,
              ("1/10", 100): 0.948, ("1/2", 3): 0.667, ("1/2", 20): 0.769, ("1/2", 100): 0.710}
-    for (size, T1), least in sheet.items():
+    for (size, T1), least in known.items():
         assert 0.98 * least <= rates[f"b(C={size}, T1={T1})/kappa"] <= least + 5e-4

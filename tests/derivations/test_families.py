@@ -1,4 +1,4 @@
-"""The two-mixture family: numbers of the sheet for K = 3, 4, 8, laws in K, the command line, and figures."""
+"""The two-mixture family: known numbers for K = 3, 4, 8, laws in K, the command line, and figures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run_cli(*arguments: str):
     return CliRunner().invoke(app, list(arguments))
 
 
-# ---- gradient descent with more groups, against the sheet --------------------------------------------------------
+# ---- gradient descent with more groups, against known numbers --------------------------------------------------------
 
 
 @pytest.mark.parametrize(("K", "L", "step", "loss", "same", "other"), [
@@ -189,8 +189,8 @@ def test_figures_are_written(tmp_path: Path, key: str, name: str, monkeypatch: p
 
 @pytest.mark.nightly
 def test_phase_diagram(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sheet = {0.2: (421.0, 557.9), 0.1: (545.5, 864.8), 0.05: (669.9, 1134.6)}
-    for omega, (learned, second) in sheet.items():  # section 7, times since T1 = 3
+    known = {0.2: (421.0, 557.9), 0.1: (545.5, 864.8), 0.05: (669.9, 1134.6)}
+    for omega, (learned, second) in known.items():  # times since T1 = 3
         found = figures_k.transitions(omega, 3.0)
         assert found[0] - 3 == pytest.approx(learned, abs=0.06) and found[1] - 3 == pytest.approx(second, abs=0.1)
     monkeypatch.setattr(figures_k, "PHASE_OMEGA", np.geomspace(0.01, 0.1, 3))

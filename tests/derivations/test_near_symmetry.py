@@ -49,7 +49,7 @@ def test_the_proved_bound_holds_at_random_states_of_the_subspace() -> None:
     assert len(shares) > 100 and 0.01 < max(shares) <= 1
 
 
-def test_inequality_15_is_proved_and_the_constant_that_is_needed_is_that_of_the_sheet() -> None:
+def test_inequality_15_is_proved_and_the_constant_that_is_needed_is_the_known_one() -> None:
     verdict = asymmetry_inequality(Laboratory())
     assert (verdict.as_stated, str(verdict.evidence)) == ("holds", "proof")
     assert verdict.constants["seen_at_T1_20"] == pytest.approx(0.217, abs=1e-3)

@@ -1,4 +1,4 @@
-"""The two-mixture paper: sizes, closed forms, stages, gradient descent and finite width against the sheet's numbers."""
+"""The two-mixture paper: sizes, closed forms, stages, gradient descent and finite width against known numbers."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_frozen_force_solution_solves_its_equation() -> None:
 
 # ---- three stages ------------------------------------------------------------------------------------------------
 
-AT_T2 = {  # sheet, section 7: omega = 0.1, T1 = 20, x* = 1
+AT_T2 = {  # omega = 0.1, T1 = 20, x* = 1
     "M_cc_same": 0.02719, "M_cc_other": -0.02703, "M_cv_other": -1.0, "M_vc_same": -0.05541, "M_vc_other": 0.05407,
     "M_vv_same": -0.11114, "M_vv_other": 0.11114, "A_cc_same": 0.99970, "A_cc_other": -0.98970, "A_cv_same": -0.10642,
     "A_vv_same": 0.06868, "B_cc_same": 0.05770, "B_cv_same": 0.03136, "B_vv_same": 1.01068, "B_vv_other": -1.00068,
@@ -256,7 +256,7 @@ def test_deviation_falls_like_one_over_the_root_of_the_width() -> None:
     law = result.exponent
     assert abs(law.value + 0.5) <= max(0.05, law.half_width)
     rms = {row["width"]: row["rms"] for row in result.rows()}
-    assert 1.5 < rms[800] * 800**0.5 < 3.0, "sheet: about 2.0 - 2.3 / sqrt(m)"
+    assert 1.5 < rms[800] * 800**0.5 < 3.0, "about 2.0 - 2.3 / sqrt(m)"
 
 
 def test_comparison_does_not_depend_on_the_number_of_workers() -> None:

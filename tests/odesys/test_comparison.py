@@ -314,7 +314,7 @@ def neurons(n_c: Fraction) -> dict[str, Fraction]:
 
 
 def test_two_mixture_block_at_the_start_of_stage_two() -> None:
-    """Spec sheet 2.7: with g = 1/2 the first row is kappa (A_cc + B_vv), the others 2 kappa M_cv and outside terms."""
+    """With g = 1/2 the first row is kappa (A_cc + B_vv), the others 2 kappa M_cv and outside terms."""
     system, n_c, omega = stage_two(), Fraction(3, 10), Fraction(1, 100)
     assert system.dimension == 20
     point = {"KK_p_c1_c1": omega**2, "KK_p_v1_v1": omega**2, "QQ_p_c1_c1": omega**2, "QQ_p_v1_v1": omega**2}

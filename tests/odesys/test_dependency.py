@@ -179,7 +179,7 @@ def test_growth_needs_numbers() -> None:
 
 @pytest.mark.parametrize("n_c", [Fraction(3, 10), Fraction(1, 20)])
 def test_two_mixture_scores_grow_at_four_kappa(n_c: Fraction) -> None:
-    """Spec sheet 2.7: growth 4 kappa, kappa = g n_c / 9 with g = 1/2, as omega -> 0; the excess is of order omega^4."""
+    """Growth 4 kappa, kappa = g n_c / 9 with g = 1/2, as omega -> 0; the excess is of order omega^4."""
     system = stage_two().system
     assert system.dimension == 80
     kappa = Fraction(1, 2) * n_c / 9
