@@ -74,6 +74,7 @@ def _tokens(sample: Sample) -> list[str]:
     words = [token_tex(token) for token in sample.tokens]
     if sample.counts is None:
         return words
+    words = [f"({word})" if word.startswith("-") else word for word in words]
     return [rf"{node_latex(count, {})}\times {word}" for count, word in zip(sample.counts, words, strict=True)]
 
 

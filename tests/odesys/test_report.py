@@ -340,3 +340,13 @@ def test_anchors_are_distinct() -> None:
 
 def test_index_without_papers() -> None:
     Reader(index([]))
+
+
+def test_a_token_that_stands_for_several_is_written_with_its_number() -> None:
+    from odesys import AttentionModel, Dictionary, Distribution, Head, Sample
+    from odesys.paper import Setting
+    from odesys.report.setting import data_rows
+
+    data = Distribution([Sample(["a", "-b"], label=+1, weight=1, counts=["alpha", 3])])
+    (row,) = data_rows(Setting(AttentionModel(Dictionary(["a", "b"]), [Head()]), data, ("w",)))
+    assert row.tokens == r"\alpha\times a,\ 3\times (-b)"
