@@ -23,6 +23,7 @@ from .peers import PEERS, STAGE_TWO, STEP, TRAJECTORY
 from .task import ACCURACY
 
 HERE = Path(__file__).parent
+PATIENCE = 240  # seconds for one peer
 THROUGH = f"{TRAJECTORY}, through the quotient"
 # what is compared: our row, the peer and its row, and the ratio we ask for
 TARGETS = (
@@ -35,7 +36,11 @@ TARGETS = (
 
 def run(module: str, name: str) -> dict[str, Any] | str:
     """The JSON object a part prints, or the last line of what went wrong."""
-    done = subprocess.run([sys.executable, "-m", f"benchmarks.{module}", name], capture_output=True, text=True)
+    try:
+        done = subprocess.run([sys.executable, "-m", f"benchmarks.{module}", name], capture_output=True, text=True,
+                              timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        return f"it was not done after {PATIENCE} seconds"
     if done.returncode:
         return (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
     return dict(json.loads(done.stdout.strip().splitlines()[-1]))
