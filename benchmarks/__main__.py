@@ -9,7 +9,9 @@ from __future__ import annotations
 import csv
 import datetime
 import json
+import os
 import platform
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -36,14 +38,17 @@ TARGETS = (
 
 def run(module: str, name: str) -> dict[str, Any] | str:
     """The JSON object a part prints, or the last line of what went wrong."""
-    try:
-        done = subprocess.run([sys.executable, "-m", f"benchmarks.{module}", name], capture_output=True, text=True,
-                              timeout=PATIENCE)
-    except subprocess.TimeoutExpired:
-        return f"it was not done after {PATIENCE} seconds"
-    if done.returncode:
-        return (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
-    return dict(json.loads(done.stdout.strip().splitlines()[-1]))
+    command = [sys.executable, "-m", f"benchmarks.{module}", name]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          start_new_session=True) as process:
+        try:
+            out, err = process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # with the compilers it may have started
+            return f"it was not done after {PATIENCE} seconds"
+    if process.returncode:
+        return (err.strip().splitlines() or ["it ended without a word"])[-1]
+    return dict(json.loads(out.strip().splitlines()[-1]))
 
 
 def main(chosen: Sequence[str]) -> None:

@@ -10,7 +10,6 @@ import hashlib
 import inspect
 import json
 import multiprocessing
-import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -19,6 +18,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from odesys.code_store import cache_folder
 from odesys.errors import ParameterError
 from odesys.output import write_json
 from odesys.paper import Progress, silent
@@ -77,13 +77,15 @@ def run_cells(function: Callable[[Any], Any], cells: Sequence[Any], progress: Pr
 def unfinished(name: str) -> Iterator[Path | None]:
     """A folder for the finished cells of a task: it outlives an interruption, and is removed when the task is done.
 
-    It is below ODESYS_CACHE, or the user's folder for caches; None where nothing can be written there.
+    It is below the folder of `odesys.code_store`; None where nothing can be written there.
     """
-    base = os.environ.get("ODESYS_CACHE") or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    folder = Path(base).expanduser() / "odesys" / "unfinished" / name
+    base = cache_folder()
+    folder = Path() if base is None else base / "unfinished" / name
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
+        base = None
+    if base is None:
         yield None
         return
     yield folder

@@ -33,7 +33,7 @@ class Store:
 
     def read(self) -> bytes | None:
         """The code, or None if it is not there or not whole."""
-        folder = code_folder()
+        folder = cache_folder()
         if folder is None:
             return None
         try:
@@ -45,13 +45,13 @@ class Store:
 
     def write(self, code: bytes) -> None:
         """Keep the code, whole or not at all."""
-        folder = code_folder()
+        folder = cache_folder()
         if folder is not None:
             with suppress(OSError, OutputError):  # a full disk costs only the time to compile again
                 write_bytes(folder / f"{self.key}.o", hashlib.sha256(code).digest() + code)
 
 
-def code_folder() -> Path | None:
+def cache_folder() -> Path | None:
     """The folder, made if need be; None if it is not the user's alone or can not be written."""
     chosen, caches = os.environ.get("ODESYS_CACHE"), os.environ.get("XDG_CACHE_HOME")
     try:

@@ -53,7 +53,7 @@ def test_code_is_kept_whole_or_not_taken(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_folder_others_can_write_to_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ODESYS_CACHE", str(tmp_path))
     tmp_path.chmod(0o777)
-    assert code_store.code_folder() is None
+    assert code_store.cache_folder() is None
     system = System.from_equations({x: -3 * x})
     assert system.compile(backend="native")(0.0, [2.0]) == [-6.0]
     assert not list(tmp_path.iterdir())
