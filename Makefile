@@ -4,6 +4,7 @@ VENV ?= .venv
 PAPERS ?= two_mixture cooccurrence
 WIDTHS_two_mixture ?= 400,1600,6400
 SEEDS_two_mixture ?= 20
+SYSTEM_signgd ?= --system full
 WIDTHS_benign_overfitting ?= 200,800,3200
 SEEDS_benign_overfitting ?= 4
 PYTEST_ARGS ?=
@@ -50,8 +51,8 @@ results: $(RUN_STAMP)
 $(PAPERS:%=results-%): results-%: $(RUN_STAMP)
 	@mkdir -p $(RESULTS)/$*
 	$(ODESYS) report $* --out $(RESULTS) --workers 1 $(if $(WIDTHS_$*),--widths $(WIDTHS_$*)) $(if $(SEEDS_$*),--seeds $(SEEDS_$*))
-	$(ODESYS) derive $* --quotient --format text --out $(RESULTS)/$*/system.txt
-	$(ODESYS) derive $* --quotient --format latex --out $(RESULTS)/$*/system.tex
+	$(ODESYS) derive $* $(or $(SYSTEM_$*),--quotient) --format text --out $(RESULTS)/$*/system.txt
+	$(ODESYS) derive $* $(or $(SYSTEM_$*),--quotient) --format latex --out $(RESULTS)/$*/system.tex
 
 test: $(DEV_STAMP)
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not nightly" $(PYTEST_ARGS)

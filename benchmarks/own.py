@@ -69,7 +69,36 @@ def groups() -> dict[str, float]:
     return rows
 
 
-PARTS: dict[str, Callable[[], dict[str, float]]] = {"derivation": derivation, "help": help_page, "groups": groups}
+def verification() -> dict[str, float]:
+    """All claims of level quick of the first paper, in one process."""
+    from derivations.two_mixture.claims import book
+    from odesys.paper import silent
+    from odesys.verification import verify
+
+    began = time.process_time()
+    outcomes = verify(book, book.select(level="quick"), silent)
+    return {f"{len(outcomes)} claims of two_mixture, level quick": time.process_time() - began}
+
+
+def first_run() -> dict[str, float]:
+    """The first compiled run on a machine: the integrator is compiled too, and kept on disk."""
+    import tempfile
+
+    from derivations.two_mixture import dynamics
+
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["ODESYS_CACHE"] = os.environ["NUMBA_CACHE_DIR"] = folder
+        from numerics.compiled import CompiledFlow
+
+        quotient = dynamics.reduced("simultaneous")
+        began = time.process_time()
+        CompiledFlow(quotient.system).run(quotient.initial_state(0.1), (0.0, 1.0), {"b": 0.5})
+        return {"first compiled run on a new machine": time.process_time() - began}
+
+
+PARTS: dict[str, Callable[[], dict[str, float]]] = {
+    "derivation": derivation, "help": help_page, "groups": groups, "verification": verification, "first_run": first_run,
+}
 
 if __name__ == "__main__":
     print(json.dumps(PARTS[sys.argv[1]]()))

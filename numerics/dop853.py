@@ -24,7 +24,7 @@ A, B, C, E3, E5, D = (np.array(getattr(DOP853, name)) for name in ("A", "B", "C"
 A_EXTRA, C_EXTRA = np.array(DOP853.A_EXTRA), np.array(DOP853.C_EXTRA)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def combine(K, row, count, x, h, out):
     """out = x + h sum_j row[j] K[j]."""
     n = x.size
@@ -39,7 +39,7 @@ def combine(K, row, count, x, h, out):
         out[i] = x[i] + h * out[i]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def initial_step(field, t, x, p, g, t_end, f, rtol, atol, work, other):
     """First step by the sizes of the field and of its change."""
     n = x.size
@@ -62,7 +62,7 @@ def initial_step(field, t, x, p, g, t_end, f, rtol, atol, work, other):
     return min(100 * h, second, t_end - t)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def error_size(K, x, new, h, rtol, atol):
     """Norm of the estimated error of a step, in units of the tolerance."""
     n = x.size
@@ -80,7 +80,7 @@ def error_size(K, x, new, h, rtol, atol):
     return abs(h) * five / math.sqrt((five + 0.01 * three) * n)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def dense_table(field, t, x, p, g, h, new, K, F, work):
     """Fill F (7, n): the polynomial between x at t and `new` at t + h; three more stages."""
     n = x.size
@@ -99,7 +99,7 @@ def dense_table(field, t, x, p, g, h, new, K, F, work):
             F[3 + k, i] = h * total
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def dense_value(F, x, part, out):
     """The state at the fraction `part` of a step that starts at x."""
     for i in range(x.size):
@@ -112,7 +112,7 @@ def dense_value(F, x, part, out):
         out[i] = x[i] + (y + F[0, i]) * part
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def root_part(watch, t, x, p, g, h, F, left, right, index, side, work, values):
     """Fraction of a step at which a watched value reaches zero: on its side at `left`, past it at `right`."""
     while right - left > 4e-16 * max(right, 1e-3):
@@ -128,7 +128,7 @@ def root_part(watch, t, x, p, g, h, F, left, right, index, side, work, values):
     return right
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def dip(watch, t, x, p, g, h, F, middle, low, here, high, side, movable, surfaces, directions, terminal, work, values):
     """A value that passes zero and comes back within two parts of a step: which one and where, or -1.
 
@@ -152,7 +152,7 @@ def dip(watch, t, x, p, g, h, F, middle, low, here, high, side, movable, surface
     return -1, 1.0
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def rate_of(watch, t, x, p, g, f, index, reach, work, values):
     """Rate of a watched value along the velocity f, by a central difference over 2 `reach`."""
     n = x.size
@@ -166,7 +166,7 @@ def rate_of(watch, t, x, p, g, f, index, reach, work, values):
     return (high - values[index]) / (2 * reach)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def widths(watch, t, x, p, g, work, values, other, out):
     """How far from zero rounding of the state can leave each watched value."""
     apply(watch, t, x, p, g, values)
@@ -177,7 +177,7 @@ def widths(watch, t, x, p, g, work, values, other, out):
         out[k] = 4 * abs(other[k] - values[k])
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def run(field, watch, t, x, p, g, t_end, rtol, atol, h_abs, side, width, movable, directions, terminal, max_steps,
         knots, states, tables, happenings):
     """Integrate to `t_end`, a terminal event, where the reference integrator has to go on, or until the room is full.

@@ -135,3 +135,10 @@ print(run.cost.steps, *map(repr, run.end_state.tolist()), len(run.events))
     run = CompiledFlow(system).run([-1.0, 0.3], (0.0, 5.0), rtol=1e-9)
     assert int(plain[0]) == run.cost.steps and int(plain[3]) == len(run.events) > 0
     assert [float(p) for p in plain[1:3]] == pytest.approx(run.end_state, rel=1e-13)
+
+
+def test_a_state_that_stays_zero_needs_no_absolute_tolerance() -> None:
+    """With atol = 0 its error is measured in units of nothing: a sentence, not a division by zero."""
+    still = System.from_equations({x: -x, y: sp.Integer(0) * y})
+    with pytest.raises(IntegrationError, match="below rounding"):
+        CompiledFlow(still).run([1.0, 0.0], (0.0, 1.0), atol=0.0)
