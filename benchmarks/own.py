@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 
-for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"  # before NumPy is loaded
 
 import json
@@ -87,7 +87,7 @@ def first_run() -> dict[str, float]:
     from derivations.two_mixture import dynamics
 
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["ODESYS_CACHE"] = os.environ["NUMBA_CACHE_DIR"] = folder
+        os.environ["ODESYS_CACHE"] = folder
         from numerics.compiled import CompiledFlow
 
         quotient = dynamics.reduced("simultaneous")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 
-for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"  # before NumPy is loaded
 
 import json
@@ -249,7 +249,7 @@ def torch() -> Rows:
 
 
 PEERS: dict[str, tuple[Callable[[], Rows], tuple[str, ...]]] = {
-    "odesys": (odesys, ("numpy", "numba", "llvmlite")), "numpy": (numpy, ("numpy", "scipy")),
+    "odesys": (odesys, ("numpy", "llvmlite")), "numpy": (numpy, ("numpy", "scipy")),
     "lambdify": (lambdify, ("sympy",)), "heyoka": (heyoka, ("heyoka",)), "jitcode": (jitcode, ("jitcode",)),
     "diffrax": (diffrax, ("diffrax", "jax")), "torch": (torch, ("torch",)),
 }

@@ -1,7 +1,7 @@
 """Flows run whole in compiled code: field, switches and events in one function, for long runs and for many of them.
 
 The results are those of `numerics.integrate` to the tolerance asked for, and `integrate` stays the reference: slides,
-and points where several surfaces meet, are handed over to it. Without numba the same text runs as plain Python.
+and points where several surfaces meet, are handed over to it. Without llvmlite the same text runs as plain Python.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 from scipy.integrate import OdeSolution
 
-from odesys import graph, machine_code, native
+from odesys import graph, llvm, loops, native
 from odesys.codegen import bind_parameters, generate
 from odesys.errors import IntegrationError, ParameterError
 from odesys.graph import Node
 from odesys.switching import Switching
 from odesys.system import TIME, System, state_vector
 
-from . import dop853
+from . import kernel
 from .integrate import default_atol, integrate
 from .trajectory import Cost, Event, StopWhen, Trajectory, continued
 
@@ -47,13 +47,12 @@ class CompiledFlow:
         self.events = [_event_node(system, spec) for spec in events]
 
     @cached_property
-    def _field(self) -> int:
-        nodes = self.system.nodes
-        return _address(self.system, nodes)
+    def _field(self) -> Any:
+        return _code(self.system, self.system.nodes)
 
     @cached_property
-    def _watch(self) -> int:
-        return _address(self.system, [*self.system.surfaces, *self.events])
+    def _watch(self) -> Any:
+        return _code(self.system, [*self.system.surfaces, *self.events])
 
     def run(self, x0: Any, t_span: tuple[float, float], parameters: Mapping[str, Any] | None = None,
             rtol: float = 1e-9, atol: float | None = None, max_steps: int = 100_000,
@@ -64,10 +63,8 @@ class CompiledFlow:
         out = self._call(t0, x, p, t1, rtol, atol, max_steps, True, report)
         bound = dict(zip(self.system.parameters, p.tolist(), strict=True))
         trajectory = self._trajectory(x, t0, bound, out, time.perf_counter() - began)
-        if out.status == dop853.HANDOVER:
-            rest = integrate(self.system, out.x, (out.t, t1), bound, rtol=rtol, atol=atol, events=self.specs,
-                             max_steps=max_steps)
-            return continued(trajectory, rest)
+        if out.status == kernel.HANDOVER:
+            return continued(trajectory, self._rest(out.x, out.t, t1, p, rtol, atol, max_steps))
         return trajectory
 
     def final(self, x0: Any, t_span: tuple[float, float], parameters: Mapping[str, Any] | None = None,
@@ -75,9 +72,8 @@ class CompiledFlow:
         """Only the state at the end."""
         x, p, t0, t1 = self._checked(x0, parameters, t_span)
         out = self._call(t0, x, p, t1, rtol, atol, max_steps, False)
-        if out.status == dop853.HANDOVER:
-            bound = dict(zip(self.system.parameters, p.tolist(), strict=True))
-            return integrate(self.system, out.x, (out.t, t1), bound, rtol=rtol, atol=atol, events=self.specs).end_state
+        if out.status == kernel.HANDOVER:
+            return self._rest(out.x, out.t, t1, p, rtol, atol, max_steps).end_state
         return out.x
 
     def batch(self, starts: Any, t_span: tuple[float, float], parameters: Sequence[Mapping[str, Any]],
@@ -86,8 +82,23 @@ class CompiledFlow:
         rows = np.atleast_2d(np.asarray(starts, dtype=float))
         if len(rows) not in (1, len(parameters)):
             raise ParameterError(f"{len(rows)} starts do not go with {len(parameters)} sets of parameters")
-        return np.array([self.final(rows[k % len(rows)], t_span, given, rtol, atol, max_steps)
-                         for k, given in enumerate(parameters)])
+        given = [self._checked(rows[k % len(rows)], one, t_span) for k, one in enumerate(parameters)]
+        if not given:
+            return np.empty((0, self.system.dimension))
+        x, p, (_, _, t0, t1) = np.array([one[0] for one in given]), np.array([one[1] for one in given]), given[0]
+        sizes = np.array([default_atol(row, rtol) if atol is None else atol for row in x])
+        watched = self._watched()
+        n, info = self.system.dimension, np.empty((len(x), kernel.INFO))
+        happenings, space = np.empty((_places(watched.count), kernel.KNOT)), np.empty(kernel.memory(n, watched.count))
+        _, _, many = _functions()
+        many(self._field, self._watch, n, watched.surfaces, watched.count, len(x), p.shape[1], x.ravel(), p.ravel(),
+             watched.gates, t0, t1, rtol, sizes, watched.side, watched.width, *watched.fixed, max_steps,
+             len(happenings), happenings.ravel(), space, info.ravel())
+        for k, (row, told) in enumerate(zip(x, info, strict=True)):
+            self._check(int(told[kernel.STATUS]), told[kernel.TIME], row, max_steps)
+            if told[kernel.STATUS] == kernel.HANDOVER:
+                x[k] = self._rest(row, told[kernel.TIME], t1, p[k], rtol, atol, max_steps).end_state
+        return x
 
     # ---- one call ----------------------------------------------------------------------------------------------------
 
@@ -105,33 +116,36 @@ class CompiledFlow:
     def _call(self, t0: float, x: np.ndarray, p: np.ndarray, t1: float, rtol: float, atol: float | None,
               max_steps: int, keep: bool, report: Callable[[float], None] | None = None) -> _Outcome:
         size = default_atol(x, rtol) if atol is None else atol
-        surfaces = len(self.system.surfaces)
-        values = np.empty(surfaces + len(self.events))
-        gates = np.zeros(surfaces)
-        for _ in range(surfaces + 1):  # surfaces may contain other gates
-            machine_code.apply(self._watch, t0, x, p, gates, values)
-            found = np.where(values[:surfaces] > 0, 1.0, 0.0)
-            if np.array_equal(found, gates):
-                break
-            gates = found
-        out = _Outcome(t0, x.copy(), gates, np.sign(values), x.size, keep)
-        width, tolerance = np.zeros(values.size), np.full(x.size, size)
-        while out.status == dop853.ROOM:
-            out.advance(self._field, self._watch, p, t1, rtol, tolerance, width, self._movable, self._directions,
-                        self._terminal, max_steps)
+        out = _Outcome(t0, x.copy(), self._watched(), keep)
+        out.begin(self._watch, p)
+        while out.status == kernel.ROOM:
+            out.advance(self._field, self._watch, p, t1, rtol, size, max_steps)
             if report is not None and t1 > t0:
                 report((out.t - t0) / (t1 - t0))
-        if out.status in (dop853.STUCK, dop853.STEPS) or not np.isfinite(out.x).all():
-            why = f"all {max_steps} steps allowed by max_steps were taken" if out.status == dop853.STEPS else \
-                "the required step is below rounding, or values are no longer finite"
-            raise IntegrationError(f"the integration got stuck at t = {out.t:.9g}: {why}", time=out.t, state=out.x)
+        self._check(out.status, out.t, out.x, max_steps)
         return out
+
+    def _check(self, status: int, t: float, x: np.ndarray, max_steps: int) -> None:
+        """Raise a sentence if a run could not go on."""
+        if status in (kernel.STUCK, kernel.STEPS) or not np.isfinite(x).all():
+            why = f"all {max_steps} steps allowed by max_steps were taken" if status == kernel.STEPS else \
+                "the required step is below rounding, or values are no longer finite"
+            raise IntegrationError(f"the integration got stuck at t = {t:.9g}: {why}", time=float(t), state=x)
+
+    def _rest(self, x: np.ndarray, t: float, t1: float, p: np.ndarray, rtol: float, atol: float | None,
+              max_steps: int) -> Trajectory:
+        """What the reference integrator makes of a run that was handed over to it."""
+        bound = dict(zip(self.system.parameters, p.tolist(), strict=True))
+        return integrate(self.system, x, (t, t1), bound, rtol=rtol, atol=atol, events=self.specs, max_steps=max_steps)
+
+    def _watched(self) -> _Watched:
+        return _Watched(len(self.system.surfaces), self._movable, self._directions, self._terminal)
 
     @cached_property
     def _movable(self) -> np.ndarray:
         moving = {*self.system.moving, TIME}
-        still = [bool(graph.symbols([node]) & moving) for node in self.system.surfaces]
-        return np.array([*still, *[True] * len(self.events)], dtype=bool)
+        still = [float(bool(graph.symbols([node]) & moving)) for node in self.system.surfaces]
+        return np.array([*still, *[1.0] * len(self.events)])
 
     @cached_property
     def _surface_names(self) -> list[str]:
@@ -144,7 +158,7 @@ class CompiledFlow:
 
     @cached_property
     def _terminal(self) -> np.ndarray:
-        return np.array([spec.terminal for spec in self.specs], dtype=bool)
+        return np.array([spec.terminal for spec in self.specs], dtype=float)
 
     def _trajectory(self, x: np.ndarray, t0: float, bound: Mapping[str, float], out: _Outcome,
                     seconds: float) -> Trajectory:
@@ -162,33 +176,71 @@ class CompiledFlow:
                 spec = self.specs[i - len(surfaces)]
                 detail = {"direction": int(direction), "terminal": spec.terminal}
                 events.append(Event(spec.name, "user", when, detail))
-        stop = f"event:{self.specs[out.index].name}" if out.status == dop853.EVENT else "end"
+        stop = f"event:{self.specs[out.index].name}" if out.status == kernel.EVENT else "end"
         cost = Cost(out.evaluations, 0, out.steps, seconds, out.evaluations)
         solution = OdeSolution(times, pieces) if pieces else None
         happened = tuple(sorted(events, key=lambda e: e.time))
         return Trajectory(self.system, bound, times, states, out.t, out.x, happened, stop, cost, solution)
 
 
+@dataclass(frozen=True, eq=False)
+class _Watched:
+    """Surfaces and events of a run: what stays (which can change, directions, which end it) and what moves along."""
+
+    surfaces: int
+    movable: np.ndarray
+    directions: np.ndarray
+    terminal: np.ndarray
+    gates: np.ndarray = field(init=False)
+    side: np.ndarray = field(init=False)
+    width: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        for name, size in (("gates", self.surfaces), ("side", self.count), ("width", self.count)):
+            object.__setattr__(self, name, np.zeros(size))
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.movable)
+
+    @property
+    def fixed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What stays."""
+        return self.movable, self.directions, self.terminal
+
+
 class _Outcome:
     """A run in compiled code: where it is and, if asked for, every step it made, in rooms of `ROOM` steps."""
 
-    def __init__(self, t: float, x: np.ndarray, gates: np.ndarray, side: np.ndarray, n: int, keep: bool) -> None:
-        self.t, self.x, self.gates, self.side, self._rows = t, x, gates, side, ROOM if keep else 0
-        self.status, self.index, self.steps, self.evaluations, self._h = dop853.ROOM, -1, 0, 0, 0.0
+    def __init__(self, t: float, x: np.ndarray, watched: _Watched, keep: bool) -> None:
+        self.t, self.x, self.watched, self._rows = t, x, watched, ROOM if keep else 0
+        self.status, self.index, self.steps, self.evaluations, self._h = kernel.ROOM, -1, 0, 0, 0.0
+        self._space = np.empty(kernel.memory(x.size, watched.count))
         self._parts: list[list[np.ndarray]] = []
 
-    def advance(self, field: int, watch: int, p: np.ndarray, t_end: float, rtol: float, atol: np.ndarray,
-                width: np.ndarray, movable: np.ndarray, directions: np.ndarray, terminal: np.ndarray,
+    def begin(self, watch: Any, p: np.ndarray) -> None:
+        """Find the gates and sides at the start."""
+        w = self.watched
+        begin, _, _ = _functions()
+        begin(watch, w.surfaces, w.count, self.t, self.x, p, w.gates, w.side, w.width, self._space)
+
+    def advance(self, field: Any, watch: Any, p: np.ndarray, t_end: float, rtol: float, atol: float,
                 max_steps: int) -> None:
         """Go on until something ends the run or a room is full."""
-        rows, n = self._rows, self.x.size
-        room = np.empty((rows, 3)), np.empty((rows, n)), np.empty((rows, 7, n)), np.empty((ROOM + 8 * width.size, 3))
-        self.status, self.index, self.t, self._h, steps, evaluations, kept, happened = dop853.run(
-            field, watch, self.t, self.x, p, self.gates, t_end, rtol, atol, self._h, self.side, width, movable,
-            directions, terminal, max_steps - self.steps, *room)
-        self.steps += steps
-        self.evaluations += evaluations
-        self._parts.append([*(array[:kept] for array in room[:3]), room[3][:happened]])
+        rows, n, w, info = self._rows, self.x.size, self.watched, np.empty(kernel.INFO)
+        knots, states, tables = np.empty((rows, kernel.KNOT)), np.empty((rows, n)), np.empty((rows, kernel.POWERS, n))
+        happenings = np.empty((_places(w.count), kernel.KNOT))
+        info[kernel.TIME], info[kernel.STEP] = self.t, self._h
+        _, run, _ = _functions()
+        run(field, watch, n, w.surfaces, w.count, self.x, p, w.gates, t_end, rtol, atol, w.side, w.width, *w.fixed,
+            max_steps - self.steps, rows, knots.ravel(), states.ravel(), tables.ravel(), len(happenings),
+            happenings.ravel(), self._space, info)
+        status, index, self.t, self._h, steps, evaluations, kept, happened = info[: kernel.HAPPENED + 1].tolist()
+        self.status, self.index = int(status), int(index)
+        self.steps += int(steps)
+        self.evaluations += int(evaluations)
+        self._parts.append([*(array[: int(kept)] for array in (knots, states, tables)), happenings[: int(happened)]])
 
     @property
     def kept(self) -> list[np.ndarray]:
@@ -213,13 +265,30 @@ class Piece:
         return y + self.start.reshape(-1, *[1] * np.ndim(part))
 
 
-def _address(system: System, nodes: Sequence[Node]) -> int:
-    """Machine code for nodes with gates given, or a number that stands for their straight-line Python code."""
-    if machine_code.COMPILED:
-        return native.compile_nodes(system, nodes, range(len(nodes)), gated=True).address
-    code = generate(system, nodes, [f"out[{i}]" for i in range(len(nodes))], gated=True).function
-    sizes = system.dimension, len(system.parameters), len(system.surfaces), len(nodes)
-    return machine_code.register(code, sizes)
+@cache
+def _functions() -> tuple[Callable[..., Any], ...]:
+    return loops.ready(kernel.begin, kernel.run, kernel.many)
+
+
+def _places(count: int) -> int:
+    """Room for what happens in a room of steps."""
+    return ROOM + 2 * kernel.PARTS * count
+
+
+def _code(system: System, nodes: Sequence[Node]) -> Any:
+    """Address of machine code for nodes with gates given, or their straight-line Python code for the same arrays."""
+    if llvm.available():
+        return native.compile_nodes(system, nodes, range(len(nodes)), gated=True)
+    function = generate(system, nodes, [f"out[{i}]" for i in range(len(nodes))], gated=True).function
+    n, parameters, surfaces = system.dimension, len(system.parameters), len(system.surfaces)
+
+    def run(t: float, x: np.ndarray, p: np.ndarray, g: np.ndarray, out: np.ndarray) -> None:
+        try:
+            function(float(t), x[:n].tolist(), p[:parameters].tolist(), g[:surfaces].tolist(), out)
+        except (ArithmeticError, ValueError):  # where machine code gives what is not a number
+            out[: len(nodes)] = math.nan
+
+    return run
 
 
 def _event_node(system: System, spec: StopWhen) -> Node:

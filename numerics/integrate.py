@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from scipy.integrate import OdeSolution
 
-from odesys import native
+from odesys import llvm
 from odesys.codegen import Compiled, bind_parameters
 from odesys.errors import EquationError, IntegrationError, ParameterError
 from odesys.system import System, state_vector
@@ -124,7 +124,7 @@ def _compiled_rest(system: System, events: Sequence[StopWhen], method: str, atol
                    compiled: Compiled, t_span: tuple[float, float]) -> Any:
     """The flow in compiled code, for the rest of a run that turns out long; None where that can not be."""
     plain = method == "DOP853" and on_slide == "follow" and compiled.backend != "block" and math.isfinite(t_span[1])
-    if not plain or np.ndim(atol) or not native.available():
+    if not plain or np.ndim(atol) or not llvm.available():
         return None
     from .compiled import CompiledFlow  # which goes on with this module where a slide begins
 

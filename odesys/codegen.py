@@ -12,19 +12,18 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from . import blocks, graph, native
+from . import blocks, graph, llvm, native
 from .errors import ParameterError
 from .field import BlockField
 from .graph import Node, Number
 from .system import TIME, System
 
 NATIVE_LIMIT = 5000  # nodes; the time to compile one function grows with the square of its length
-_NO_GATES = np.empty(0)
 SCALAR_LIMIT = 200  # states; above this the block back end is the default
 
 
@@ -155,11 +154,9 @@ def generate(system: System, roots: Sequence[Node], targets: Sequence[str], gate
 
 
 def generate_native(system: System, roots: Sequence[Node], places: Sequence[int], gated: bool) -> Code:
-    """The same as machine code: a function of arrays, called by its address."""
-    from .machine_code import apply  # imports numba
-
-    code = native.compile_nodes(system, roots, places, gated)
-    return Code(code.text, partial(apply, code.address))
+    """The same as machine code: a function of arrays."""
+    text = native.assembly(system, roots, places, gated)
+    return Code(text, llvm.ArrayFunction(llvm.compiled(text).address("function")))
 
 
 def node_function(system: System, roots: Sequence[Node], parameters: Mapping[str, float]) -> Callable[..., np.ndarray]:
@@ -187,12 +184,14 @@ class Compiled:
         self.backend = "native" if native else "scalar"
         self._p = values if native else values.tolist()
         self._native, self._shape = native, (system.dimension,)
+        self._p_place = values.ctypes.data
 
     def __call__(self, t: float, x: Any) -> np.ndarray:
         ready = self._native and type(x) is np.ndarray and x.shape == self._shape and x.dtype == float
         if ready and x.flags.c_contiguous:  # nothing to check or to convert
             out = np.empty(self._shape)
-            self._plain.function(t, x, self._p, _NO_GATES, out)
+            place = llvm.address_of
+            self._plain.function.by_address(t, place(x), self._p_place, None, place(out))  # type: ignore[attr-defined]
             return out
         return self._run(self._plain, t, x, None, self.system.dimension)
 
@@ -361,7 +360,7 @@ class CompiledBlocks(Compiled):
 
 
 def compile_system(system: System, parameters: Mapping[str, Any], backend: str = "auto") -> Compiled:
-    """Bind parameters and choose a back end: ``scalar``, ``native`` (or ``numba``), ``block``, or by size."""
+    """Bind parameters and choose a back end: ``scalar``, ``native`` (machine code), ``block``, or by size."""
     values = bind_parameters(system, parameters)
     if backend == "auto":
         has_blocks = isinstance(system.field, BlockField)
@@ -371,10 +370,10 @@ def compile_system(system: System, parameters: Mapping[str, Any], backend: str =
         if not isinstance(system.field, BlockField):
             raise ParameterError("this system has no block form; use backend='scalar'")
         return CompiledBlocks(system, values)
-    if backend not in ("scalar", "native", "numba"):
+    if backend not in ("scalar", "native"):
         raise ParameterError(f"the back end {backend!r} is not known; choose auto, scalar, native or block")
-    if backend != "scalar" and not native.available():
-        raise ParameterError(f"the back end {backend!r} needs numba: install odesys[fast], or use backend='scalar'")
+    if backend != "scalar" and not llvm.available():
+        raise ParameterError(f"the back end {backend!r} needs llvmlite: install odesys[fast], or use backend='scalar'")
     return Compiled(system, values, native=backend != "scalar")
 
 

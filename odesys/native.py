@@ -1,34 +1,23 @@
-"""Straight-line machine code from expressions: the graph is written as LLVM assembly and compiled by llvmlite.
+"""Straight-line machine code from expressions: the graph is written as LLVM assembly.
 
 One instruction an operation, every node once; the operations and their order are those of the straight-line Python code
-of `odesys.codegen`, so both give the same digits up to the last ones of library functions. What was compiled is kept
-on disk under the hash of its text (`odesys.code_store`). llvmlite comes with numba, the extra ``fast``.
+of `odesys.codegen`, so both give the same digits up to the last ones of library functions.
 """
 
 from __future__ import annotations
 
-import ctypes
-import ctypes.util
-import importlib.util
-import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
-from typing import Any
 
-from . import code_store, graph
+from . import graph
 from .errors import OdesysError
-from .graph import Node, Number
+from .graph import Node
+from .llvm import BINARY, DECLARED, LIBRARY, compiled, constant
 from .system import TIME, System
 
-LIBRARY = {"exp": "exp", "log": "log", "sin": "sin", "cos": "cos", "tan": "tan", "tanh": "tanh", "sinh": "sinh",
-           "cosh": "cosh", "arctan": "atan", "arcsinh": "asinh", "log1p": "log1p", "pow": "pow"}
 SMALL_POWER = 8  # up to here a power is a product
 
 HELPERS = """
-declare double @llvm.sqrt.f64(double)
-declare double @llvm.fabs.f64(double)
 define internal double @sigmoid(double %z) {
   %c = fcmp oge double %z, 0.0
   br i1 %c, label %up, label %down
@@ -61,28 +50,12 @@ class NativeError(OdesysError):
     """An expression has no machine code here."""
 
 
-def available() -> bool:
-    """True if llvmlite is installed."""
-    return importlib.util.find_spec("llvmlite") is not None
+def compile_nodes(system: System, roots: Sequence[Node], targets: Sequence[int], gated: bool) -> int:
+    """Address of machine code of (t, x, p, g, out) that computes `roots` into the places `targets` of `out`.
 
-
-@dataclass(frozen=True, eq=False)
-class NativeCode:
-    """A compiled function of (t, x, p, g, out), called by its address; `engine` owns the code."""
-
-    text: str
-    address: int
-    engine: Any
-
-    @property
-    def function(self) -> Any:
-        """The function as a ctypes callable of a number and four addresses."""
-        return ctypes.CFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 4)(self.address)
-
-
-def compile_nodes(system: System, roots: Sequence[Node], targets: Sequence[int], gated: bool) -> NativeCode:
-    """Machine code that computes `roots` into the places `targets` of `out`; with `gated` the gates come from `g`."""
-    return _compiled(assembly(system, roots, targets, gated))
+    With `gated` the gates come from `g`.
+    """
+    return compiled(assembly(system, roots, targets, gated)).address("function")
 
 
 def assembly(system: System, roots: Sequence[Node], targets: Sequence[int], gated: bool) -> str:
@@ -92,9 +65,8 @@ def assembly(system: System, roots: Sequence[Node], targets: Sequence[int], gate
     assert len(values) == len(writer.known)
     for root, place in zip(roots, targets, strict=True):
         writer.store(writer.known[root], place)
-    declared = "".join(f"declare double @lib_{name}(double{', double' if name == 'pow' else ''})\n" for name in LIBRARY)
     head = "define void @function(double %t, ptr noalias %x, ptr noalias %p, ptr noalias %g, ptr noalias %out) {\n"
-    return declared + HELPERS + head + "".join(f"  {line}\n" for line in writer.lines) + "  ret void\n}\n"
+    return DECLARED + HELPERS + head + "".join(f"  {line}\n" for line in writer.lines) + "  ret void\n}\n"
 
 
 class _Writer:
@@ -122,9 +94,9 @@ class _Writer:
         if node in self._gates:
             i, plain = self._gates[node]
             gate = self._load("%g", i)
-            return gate if plain else self._put(f"fsub double {_constant(1)}, {gate}")
+            return gate if plain else self._put(f"fsub double {constant(1)}, {gate}")
         if node.op == "num":
-            return _constant(node.args[0])
+            return constant(node.args[0])
         if node.op == "sym":
             return "%t" if node.args[0] == TIME else self._load(*self._places[node.args[0]])
         if node.op == "add":
@@ -137,11 +109,11 @@ class _Writer:
         total = ""
         for c, term in node.args:
             if term is graph.ONE:
-                part, minus = _constant(c), False
+                part, minus = constant(c), False
             elif c == 1 or c == -1:
                 part, minus = self.known[term], c == -1
             else:
-                part, minus = self._put(f"fmul double {_constant(c)}, {self.known[term]}"), False
+                part, minus = self._put(f"fmul double {constant(c)}, {self.known[term]}"), False
             if not total:
                 total = self._put(f"fneg double {part}") if minus else part
             else:
@@ -159,27 +131,27 @@ class _Writer:
         if exponent == 1:
             return inner
         if base.op == "exp" and exponent.denominator == 1 and base.args[0] in self.known:
-            return self._call("exp", self._put(f"fmul double {_constant(exponent)}, {self.known[base.args[0]]}"))
+            return self._call("exp", self._put(f"fmul double {constant(exponent)}, {self.known[base.args[0]]}"))
         if abs(exponent) == Fraction(1, 2):
             root = self._put(f"call double @llvm.sqrt.f64(double {inner})")
             return root if exponent > 0 else self._inverse(root)
         if exponent.denominator == 1 and abs(exponent) <= SMALL_POWER:
             whole = self._product([inner] * abs(int(exponent)))
             return whole if exponent > 0 else self._inverse(whole)
-        return self._put(f"call double @lib_pow(double {inner}, double {_constant(exponent)})")
+        return self._put(f"call double @lib_pow(double {inner}, double {constant(exponent)})")
 
     def _inverse(self, register: str) -> str:
-        return self._put(f"fdiv double {_constant(1)}, {register}")
+        return self._put(f"fdiv double {constant(1)}, {register}")
 
     def _call(self, function: str, register: str) -> str:
         if function == "step":
-            above = self._put(f"fcmp ogt double {register}, {_constant(0)}")
+            above = self._put(f"fcmp ogt double {register}, {constant(0)}")
             return self._put(f"uitofp i1 {above} to double")
         if function == "sqrt":
             return self._put(f"call double @llvm.sqrt.f64(double {register})")
         if function in ("sigmoid", "softplus"):
             return self._put(f"call double @{function}(double {register})")
-        if function not in LIBRARY:
+        if function not in LIBRARY or function in BINARY:
             raise NativeError(f"{function} has no machine code; use backend='scalar'")
         return self._put(f"call double @lib_{function}(double {register})")
 
@@ -193,45 +165,3 @@ class _Writer:
         register = f"%v{len(self.lines)}"
         self.lines.append(f"{register} = {line}" if result else line)
         return register
-
-
-def _constant(value: Number) -> str:
-    return "0x" + struct.pack(">d", float(value)).hex().upper()
-
-
-# ---- from text to machine code ---------------------------------------------------------------------------------------
-
-
-@cache
-def _prepare() -> None:
-    """Make llvmlite ready to compile for this machine; library functions are known to its linker by name."""
-    from llvmlite import binding
-
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
-    library = ctypes.CDLL(ctypes.util.find_library("m") or None)
-    for name, symbol in LIBRARY.items():
-        address = ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value
-        assert address is not None
-        binding.add_symbol(f"lib_{name}", address)
-
-
-@cache
-def _compiled(text: str) -> NativeCode:
-    import llvmlite
-    from llvmlite import binding
-
-    _prepare()
-    machine = binding.Target.from_default_triple().create_target_machine(  # an engine owns its machine
-        cpu=binding.get_host_cpu_name(), features=binding.get_host_cpu_features().flatten(), opt=2)
-    triple = machine.triple
-    module = binding.parse_assembly(text)
-    module.name = "odesys"
-    engine = binding.create_mcjit_compiler(module, machine)
-    mark = f"llvmlite {llvmlite.__version__} {triple} {binding.get_host_cpu_name()}"
-    store = code_store.Store(code_store.key(mark, text))
-    engine.set_object_cache(lambda _, code: store.write(code), lambda _: store.read())
-    engine.finalize_object()
-    return NativeCode(text, engine.get_function_address("function"), engine)
-
-

@@ -160,7 +160,7 @@ LEARNED, BROKEN, LONGEST = 1.0, 0.1, 1e5
 @cache
 def _stage_two_code() -> Any:
     # compiled once for the whole diagram: n_c, n_v and the start are states, so no grid point needs code of its own
-    return dynamics.reduced("stage2").system.compile({"b": SETTING["b"]}, "numba")
+    return dynamics.reduced("stage2").system.compile({"b": SETTING["b"]}, "native")
 
 
 def transitions(omega: float, T1: float) -> tuple[float, float]:

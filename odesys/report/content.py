@@ -25,7 +25,7 @@ from .mathml import compact
 from .setting import DataRow, Formula, data_rows, setting_formulas
 
 LARGEST_MATHML = 330_000  # characters of one system on a page
-PACKAGES = ("sympy", "numpy", "scipy", "networkx", "matplotlib", "python-flint", "latex2mathml", "numba")
+PACKAGES = ("sympy", "numpy", "scipy", "networkx", "matplotlib", "python-flint", "latex2mathml", "llvmlite")
 
 
 @dataclass(frozen=True)

@@ -531,4 +531,4 @@ def test_help_starts_without_the_heavy_libraries(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
     imported = {line.rpartition("|")[2].strip().split(".")[0] for line in done.stderr.splitlines()}
     assert "typer" in imported
-    assert not imported & {"sympy", "numpy", "scipy", "matplotlib", "networkx", "numba"}
+    assert not imported & {"sympy", "numpy", "scipy", "matplotlib", "networkx", "llvmlite"}

@@ -83,11 +83,11 @@ def test_jacobian_through_a_matrix_root() -> None:
     assert np.abs(field.jacobian(0, x) - expected).max() < 1e-8
 
 
-def test_numba_back_end_agrees() -> None:
+def test_machine_code_agrees() -> None:
     toy = toy_models.two_mixture()
     system = gradient_flow(toy.model, toy.data, toy.train).system
     x = np.random.default_rng(2).normal(size=system.dimension)
-    plain, jit = system.compile(toy.parameters), system.compile(toy.parameters, backend="numba")
+    plain, jit = system.compile(toy.parameters), system.compile(toy.parameters, backend="native")
     assert np.abs(plain(0.0, x) - jit(0.0, x)).max() < 1e-14
 
 
