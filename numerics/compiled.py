@@ -24,7 +24,7 @@ from odesys.switching import Switching
 from odesys.system import TIME, System, state_vector
 
 from . import kernel
-from .integrate import default_atol, integrate
+from .integrate import default_atol, integrate, repeated
 from .trajectory import Cost, Event, StopWhen, Trajectory, continued
 
 ROOM = 512  # steps kept at a time
@@ -136,7 +136,9 @@ class CompiledFlow:
               max_steps: int) -> Trajectory:
         """What the reference integrator makes of a run that was handed over to it."""
         bound = dict(zip(self.system.parameters, p.tolist(), strict=True))
-        return integrate(self.system, x, (t, t1), bound, rtol=rtol, atol=atol, events=self.specs, max_steps=max_steps)
+        with repeated(False):  # else it would come back here
+            return integrate(self.system, x, (t, t1), bound, rtol=rtol, atol=atol, events=self.specs,
+                             max_steps=max_steps)
 
     def _watched(self) -> _Watched:
         return _Watched(len(self.system.surfaces), self._movable, self._directions, self._terminal)

@@ -15,8 +15,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -34,6 +37,7 @@ from .trajectory import Cost, StagedTrajectory, StopWhen, Trajectory, continued,
 LONG_STEPS = 2000  # after so many steps a run goes on in compiled code, if there is any
 FOREVER = 1e100  # what an infinite end is to a solver: past every event of a state that still moves
 Progress = Callable[[str, float], None]
+_REPEATED: ContextVar[bool] = ContextVar("repeated", default=False)
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,8 @@ def integrate(system: System, x0: Any, t_span: tuple[float, float], parameters: 
         IntegrationError.
     progress : called with `label` and the fraction done.
 
-    A run of more than LONG_STEPS steps by DOP853 goes on in compiled code (`numerics.compiled`), to the same tolerance.
+    A run of more than LONG_STEPS steps by DOP853 goes on in compiled code (`numerics.compiled`), to the same tolerance;
+    one that is known to be `repeated` starts in it.
 
     >>> import sympy as sp
     >>> x = sp.Symbol("x")
@@ -86,21 +91,43 @@ def integrate(system: System, x0: Any, t_span: tuple[float, float], parameters: 
     tolerances = {"rtol": rtol, "atol": default_atol(x, rtol) if atol is None else _check_atol(atol, x.size)}
     limits = {"max_switches": max_switches, "max_steps": max_steps}
     span = (start, min(float(t_span[1]), FOREVER))
-    quick = _compiled_rest(system, events, method, atol, on_slide, compiled, t_span)
+    quick = _quick(system, events, method, atol, on_slide, compiled)
+    tell = (lambda done: progress(label, done)) if progress else None
+    if quick and _REPEATED.get():
+        whole = quick.run(x, span, bound, rtol, float(tolerances["atol"]), max_steps, tell)
+        _refuse_rest(whole.stop, t_span, whole.end_time, whole.end_state)
+        return _recorded(whole, wanted)
     if quick:
         limits["long"] = LONG_STEPS
     run = Run(compiled, bound, events, span, x, method, tolerances, limits, on_slide)
     with np.errstate(all="ignore"):
-        stop = run.run((lambda done: progress(label, done)) if progress else (lambda done: None))
+        stop = run.run(tell or (lambda done: None))
     if stop == LONG:
         assert quick is not None
-        rest = quick.run(run.x, (run.t, span[1]), bound, rtol, float(tolerances["atol"]), max_steps - run.steps,
-                         (lambda done: progress(label, done)) if progress else None)
+        rest = quick.run(run.x, (run.t, span[1]), bound, rtol, float(tolerances["atol"]), max_steps - run.steps, tell)
+        _refuse_rest(rest.stop, t_span, rest.end_time, rest.end_state)
         first = _trajectory(system, bound, run, stop, began)
         return _recorded(continued(first, rest), wanted)
-    if stop == "end" and math.isinf(t_span[1]):
-        raise IntegrationError("the state has come to rest and no event has stopped the run", time=run.t, state=run.x)
+    _refuse_rest(stop, t_span, run.t, run.x)
     return _recorded(_trajectory(system, bound, run, stop, began), wanted)
+
+
+@contextmanager
+def repeated(flag: bool = True) -> Iterator[None]:
+    """Inside, runs are taken to be some of many: by DOP853 they are in compiled code from their start, if they can be.
+
+    It is said beforehand and not counted, so that a result does not depend on what ran before it.
+    """
+    token = _REPEATED.set(flag)
+    try:
+        yield
+    finally:
+        _REPEATED.reset(token)
+
+
+def _refuse_rest(stop: str, t_span: tuple[float, float], t: float, x: np.ndarray) -> None:
+    if stop == "end" and math.isinf(t_span[1]):
+        raise IntegrationError("the state has come to rest and no event has stopped the run", time=t, state=x)
 
 
 def _trajectory(system: System, bound: Mapping[str, float], run: Run, stop: str, began: float) -> Trajectory:
@@ -120,12 +147,20 @@ def _recorded(run: Trajectory, wanted: np.ndarray | None) -> Trajectory:
     return replace(run, times=times, states=states.reshape(-1, len(run.names)))
 
 
-def _compiled_rest(system: System, events: Sequence[StopWhen], method: str, atol: Any, on_slide: str,
-                   compiled: Compiled, t_span: tuple[float, float]) -> Any:
-    """The flow in compiled code, for the rest of a run that turns out long; None where that can not be."""
-    plain = method == "DOP853" and on_slide == "follow" and compiled.backend != "block" and math.isfinite(t_span[1])
+def _quick(system: System, events: Sequence[StopWhen], method: str, atol: Any, on_slide: str,
+           compiled: Compiled) -> Any:
+    """The flow in compiled code, for runs that are repeated or turn out long; None where that can not be."""
+    plain = method == "DOP853" and on_slide == "follow" and compiled.backend != "block"
     if not plain or np.ndim(atol) or not llvm.available():
         return None
+    try:
+        return _compiled_flow(system, tuple(events))
+    except TypeError:  # an event that can not be told from others
+        return _compiled_flow.__wrapped__(system, tuple(events))
+
+
+@lru_cache(maxsize=64)
+def _compiled_flow(system: System, events: tuple[StopWhen, ...]) -> Any:
     from .compiled import CompiledFlow  # which goes on with this module where a slide begins
 
     try:

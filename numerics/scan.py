@@ -72,7 +72,7 @@ class Watch:
         shift = np.where(bend > 0, (low - high) / (2 * np.where(bend > 0, bend, 1.0)), 2.0)  # to the parabola's vertex
         deep = (np.abs(shift) < 1) & (self.side != 0) & (here > 0) & (here - bend * shift**2 / 2 < here / 4)
         extra = (times[1:-1, None] + part * shift)[deep]
-        extra = np.setdiff1d(extra[(extra > start) & (extra < end)], times)
+        extra = np.setdiff1d(extra[(extra > start) & (extra < end)], times) if extra.size else extra
         added = [at(t) for t in extra]
         order = np.argsort(np.append(times[1:-1], extra), kind="stable")
         return np.append(times[1:-1], extra)[order], np.array([*values[1:-1], *added])[order]
@@ -99,6 +99,8 @@ class Watch:
                events: list[Event]) -> Found:
         """The first passage through zero in one part of a step that ends the segment; others are put into `events`."""
         hits = np.flatnonzero((side != 0) & (side * value <= 0))
+        if not hits.size:
+            return Found()
         surfaces, found = hits[hits < self.count], Found(time=math.inf)
         for left in np.unique(lefts[surfaces]):
             group = surfaces[lefts[surfaces] == left]

@@ -21,10 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from odesys import __version__, papers
+from odesys import __version__, llvm, papers
 from odesys.errors import OdesysError, ParameterError
 from odesys.paper import Paper, Parameter, Progress, silent
 from odesys.workers import process_pool
+
+from .integrate import repeated
 
 LARGEST = 200_000  # points
 LOST = "the process that computed it ended without an answer"
@@ -125,14 +127,17 @@ def make_plan(word: str, paper: Paper, protocol: str | None, over: Sequence[str]
 
 @cache
 def program(word: str) -> str:
-    """Version and a digest of the source: results of one program are not mixed with those of another."""
+    """Version and a digest of the source: results of one program are not mixed with those of another.
+
+    Machine code and Python differ in last digits, so it is said as well which of them runs.
+    """
     here = Path(__file__).resolve().parent
     folders = [here, Path(papers.__file__).resolve().parent, papers.source_folder(word)]
     digest = hashlib.sha256()
     for folder in filter(None, folders):
         for file in sorted(folder.rglob("*.py")):
             digest.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
-    return f"{__version__} {digest.hexdigest()[:12]}"
+    return f"{__version__} {digest.hexdigest()[:12]}{' with machine code' if llvm.available() else ''}"
 
 
 @dataclass(frozen=True)
@@ -151,7 +156,8 @@ def run_point(word: str, protocol: str, parameters: Mapping[str, Any]) -> Row:
     result: dict[str, Any] = {}
     error = ""
     try:
-        done = papers.find_paper(word).protocols[protocol](parameters, silent)
+        with repeated():
+            done = _paper(word).protocols[protocol](parameters, silent)
         times: dict[str, float] = {}
         for event in done.events:
             if event["kind"] == "stage":
@@ -165,6 +171,11 @@ def run_point(word: str, protocol: str, parameters: Mapping[str, Any]) -> Row:
     except Exception as mistake:  # a mistake in a paper's code at one point must not cost the others
         error = f"{type(mistake).__name__}: {mistake}"
     return Row(result, error, time.perf_counter() - began, program(word))
+
+
+@cache
+def _paper(word: str) -> Paper:
+    return papers.find_paper(word)
 
 
 def _numbers(value: Any) -> Any:

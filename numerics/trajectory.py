@@ -74,7 +74,7 @@ class StopWhen:
         if isinstance(wanted, str) and wanted in system.names:
             index = system.names.index(wanted)
             return lambda t, x: float(x[index]) - level
-        if isinstance(wanted, str) and wanted in observable_names(system):
+        if isinstance(wanted, str) and compiled.backend == "block" and wanted in observable_names(system):
             return lambda t, x: compiled.observables(t, x)[wanted] - level
         if not isinstance(wanted, (str, Node)) and not hasattr(wanted, "free_symbols") and callable(wanted):
             return lambda t, x: float(wanted(t, x)) - level
@@ -327,9 +327,7 @@ def _compiled(system: System, parameters: Mapping[str, float]) -> Any:
 
 def _table(system: System, parameters: Mapping[str, float], times: np.ndarray,
            states: np.ndarray) -> dict[str, np.ndarray]:
-    compiled = _compiled(system, parameters)
-    rows = [compiled.observables(float(t), x) for t, x in zip(times, states, strict=True)]
-    return {name: np.array([row[name] for row in rows], dtype=float) for name in observable_names(system)}
+    return dict(_compiled(system, parameters).observed(times, states))
 
 
 def observable_names(system: System) -> tuple[str, ...]:

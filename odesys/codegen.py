@@ -216,6 +216,15 @@ class Compiled:
         values = self._run(self._observable_code, t, x, None, len(self.system.observables))
         return dict(zip(self.system.observables, values.tolist(), strict=True))
 
+    def observed(self, times: Any, states: Any) -> dict[str, np.ndarray]:
+        """Values of all observables at many points, all at once."""
+        columns: dict[str, Any] = {TIME: np.asarray(times, dtype=float)} | self.parameter_values
+        columns |= dict(zip(self.system.names, np.asarray(states, dtype=float).T, strict=True))
+        nodes, functions = list(self.system.observables.values()), blocks.NUMPY_FUNCTIONS
+        values = graph.evaluate(nodes, columns, functions, float, lambda v, power: v ** float(power))
+        shape = columns[TIME].shape
+        return {name: np.broadcast_to(v, shape) for name, v in zip(self.system.observables, values, strict=True)}
+
     @property
     def surface_count(self) -> int:
         """Number of switching surfaces, and of gates."""
@@ -352,6 +361,11 @@ class CompiledBlocks(Compiled):
         leaves = self._block.layout.unpack(np.asarray(x, dtype=float))
         values = blocks.evaluate(list(self._block.observable_blocks.values()), leaves, self._values)
         return {name: float(v.reshape(-1)[0]) for name, v in zip(self._block.observable_blocks, values, strict=True)}
+
+    def observed(self, times: Any, states: Any) -> dict[str, np.ndarray]:
+        """Values of all observables at many points."""
+        rows = [self.observables(t, x) for t, x in zip(times, states, strict=True)]
+        return {name: np.array([row[name] for row in rows]) for name in self._block.observable_blocks}
 
     def _evaluate(self, x: Any, gates: Any) -> np.ndarray:
         leaves = self._block.layout.unpack(np.asarray(x, dtype=float))

@@ -262,9 +262,10 @@ def _block_diagonal(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _floats(nodes: np.ndarray, parameters: Mapping[str, float]) -> np.ndarray:
-    missing = sorted(graph.symbols(nodes.flat) - set(parameters))
+    distinct = list(dict.fromkeys(nodes.flat))
+    missing = sorted(graph.symbols(distinct) - set(parameters))
     if missing:
         name = missing[0]
         raise ParameterError(f"the square of the output vector is {name}; pass parameters={{'{name}': ...}}")
-    values = graph.evaluate(list(nodes.flat), dict(parameters), {}, float)
-    return np.array(values, dtype=float).reshape(nodes.shape)
+    values = dict(zip(distinct, graph.evaluate(distinct, dict(parameters), {}, float), strict=True))
+    return np.array([values[node] for node in nodes.flat], dtype=float).reshape(nodes.shape)

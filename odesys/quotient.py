@@ -38,12 +38,11 @@ class Orbits:
 
     def project(self, x: Any) -> np.ndarray:
         """Orbit values of a full state: the signed mean over each orbit, along the last axis."""
-        x = np.asarray(x, dtype=float)
-        count = np.bincount(self.orbit[self.sign != 0], minlength=len(self.representatives))
-        out = np.zeros((*x.shape[:-1], len(self.representatives)))
-        for s in np.nonzero(self.sign)[0]:
-            out[..., self.orbit[s]] += self.sign[s] * x[..., s]
-        return out / count
+        kept, size = self.sign != 0, len(self.representatives)
+        orbit, count = self.orbit[kept], np.bincount(self.orbit[kept], minlength=size)
+        signed = (self.sign * np.asarray(x, dtype=float))[..., kept]
+        sums = [np.bincount(orbit, row, minlength=size) for row in signed.reshape(-1, signed.shape[-1])]
+        return np.reshape(sums, (*signed.shape[:-1], size)) / count
 
 
 def signed_orbits(size: int, generators: Sequence[tuple[np.ndarray, np.ndarray]]) -> Orbits:
@@ -51,24 +50,21 @@ def signed_orbits(size: int, generators: Sequence[tuple[np.ndarray, np.ndarray]]
     states = np.arange(size)
     rows, columns = [states], [states]
     for target, sign in generators:
-        flipped = sign < 0
-        rows += [states, states + size]
-        columns += [target + size * flipped, target + size * ~flipped]
+        moved = np.flatnonzero((target != states) | (sign < 0))
+        image, flipped = target[moved], sign[moved] < 0
+        rows += [moved, moved + size]
+        columns += [image + size * flipped, image + size * ~flipped]
     edges = (np.concatenate(rows), np.concatenate(columns))
     cover = coo_matrix((np.ones(len(edges[0])), edges), shape=(2 * size, 2 * size))
     _, component = connected_components(cover, directed=False)
     plus, minus = component[:size], component[size:]
-    orbit, sign_of = np.zeros(size, dtype=int), np.zeros(size, dtype=int)
-    number: dict[int, tuple[int, int]] = {}
-    representatives: list[int] = []
-    for s in range(size):
-        if plus[s] == minus[s]:
-            continue
-        if plus[s] not in number:
-            number[plus[s]], number[minus[s]] = (len(representatives), 1), (len(representatives), -1)
-            representatives.append(s)
-        orbit[s], sign_of[s] = number[plus[s]]
-    return Orbits(orbit, sign_of, np.array(representatives, dtype=int))
+    orbit, sign_of, kept = np.zeros(size, dtype=int), np.zeros(size, dtype=int), np.flatnonzero(plus != minus)
+    _, first, member = np.unique(np.minimum(plus, minus)[kept], return_index=True, return_inverse=True)
+    order = np.argsort(first)  # orbits are numbered by their first states
+    representatives = kept[first[order]]
+    orbit[kept] = np.argsort(order)[member]
+    sign_of[kept] = np.where(plus[kept] == plus[representatives[orbit[kept]]], 1, -1)
+    return Orbits(orbit, sign_of, representatives)
 
 
 class Reduction:

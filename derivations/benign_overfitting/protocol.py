@@ -49,9 +49,8 @@ def _case(parameters: Mapping[str, Any]) -> Case:
 def columns_of(run: Trajectory, times: np.ndarray) -> dict[str, np.ndarray]:
     """States and observables of a mean-field run at `times`."""
     states, compiled = run.at(times), run.system.compile(dict(run.parameters))
-    seen = [compiled.observables(t, x) for t, x in zip(times, states, strict=True)]
-    out = {"t": times} | {name: np.array([row[name] for row in seen]) for name in run.system.observables}
-    return out | {name: states[:, i] for i, name in enumerate(run.system.names)}
+    columns = {"t": times} | compiled.observed(times, states)
+    return columns | {name: states[:, i] for i, name in enumerate(run.system.names)}
 
 
 def attention(columns: Mapping[str, np.ndarray], M: int, row: str, key: str) -> np.ndarray:

@@ -112,11 +112,10 @@ def figure_1clean(folder: Path, progress: Progress) -> list[Path]:
     axes[0].set(title="(a) change of scores", xlabel=r"$\tau=\sigma_1^2mm_1\,t$")
     losses = class_losses(net.margins, net.classes)
     compiled = mean.system.compile(mean.parameters)
-    observed = [compiled.observables(t, s) for t, s in zip(grid, mean.at(grid), strict=True)]
+    observed = compiled.observed(grid, mean.at(grid))
     for k, (c, name) in enumerate(CLASS_NAMES.items()):
         axes[1].plot(net.taus[1::4], losses[c][1::4], ".", color=f"C{k}", label=name)
-        margin = np.array([row[f"margin_I{c}"] for row in observed])
-        axes[1].plot(grid, np.logaddexp(0, -margin), color=f"C{k}", linewidth=1)
+        axes[1].plot(grid, np.logaddexp(0, -observed[f"margin_I{c}"]), color=f"C{k}", linewidth=1)
     axes[1].axhline(np.log(2), color="0.6", linestyle=":", linewidth=0.8)
     axes[1].set(title="(b) loss by class", yscale="log", xlabel=r"$\tau$")
     for k, (word, name) in enumerate((("G_s", r"$G(\mu_1),G(\mu_2)$"), ("G_c", r"$G(\mu_3)$"))):
@@ -151,14 +150,13 @@ def figure_balance(folder: Path, progress: Progress) -> list[Path]:
         R = rates[:, 1] / rates[:, 0] * (1 if run is planar else -1)
         axes[0].plot(grid, R, color=colour, label=name)
         axes[0].axhline(float(exact.R), color=colour, linestyle=":", linewidth=1)
-        seen = [field.observables(0.0, s) for s in run.at(grid)]
-        margins = {c: np.array([row[f"margin_I{c}"] for row in seen]) for c in (1, 2, 4)}
+        seen = field.observed(grid, run.at(grid))
+        margins = {c: seen[f"margin_I{c}"] for c in (1, 2, 4)}
         sums = {c: float(setting.PROBABILITY[c]) / (1 + np.exp(u)) for c, u in margins.items()}
         for c, style in ((1, "-"), (4, "--")):
             axes[1].plot(grid, sums[c] / sums[2], style, color=colour, label=f"$S_{c}/S_2$, {name}")
         axes[1].axhline(float(exact.class_sums[1] / exact.class_sums[2]), color=colour, linestyle=":", linewidth=1)
-        loss = np.array([row["loss"] for row in seen])
-        axes[2].plot(grid, 1 / loss, color=colour, label=name)
+        axes[2].plot(grid, 1 / seen["loss"], color=colour, label=name)
         axes[2].plot(grid, grid / float(exact.loss_times_tau), color=colour, linestyle=":", linewidth=1,
                      label=rf"slope $1/{float(exact.loss_times_tau):.4g}$")
     axes[0].axhspan(1, 2, color="0.93", zorder=0)

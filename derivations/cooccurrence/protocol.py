@@ -116,8 +116,7 @@ def _simulation(name: str, parameters: Mapping[str, Any], run: Trajectory, drift
     times = times[times <= run.end_time]
     compiled = run.system.compile({p: run.parameters[p] for p in run.system.parameters})
     states = run.at(times)
-    seen = [compiled.observables(t, x) for t, x in zip(times, states, strict=True)]
-    columns = {"t": times, **{key: np.array([row[key] for row in seen]) for key in seen[0]},
+    columns = {"t": times, **compiled.observed(times, states),
                **{key: states[:, i] for i, key in enumerate(run.names)}}
     final = {key: float(column[-1]) for key, column in columns.items()}
     final["smallest_margin"] = min(final[f"margin_I{c}"] for c in setting.CLASSES)

@@ -29,7 +29,7 @@ def symmetric(parameters: Mapping[str, Any], progress: Progress = silent) -> Sim
     rows = [reduced.scalars(dict(zip(run.names, x, strict=True)), case, pi) for x in states]
     columns = {"t": times} | {name: states[:, i] for i, name in enumerate(run.names)}
     columns |= {name: np.array([row[name] for row in rows]) for name in rows[0] if name not in columns}
-    columns["F"] = np.array([run.system.compile(dict(run.parameters)).observables(0.0, x)["F"] for x in states])
+    columns["F"] = run.system.compile(dict(run.parameters)).observed(times, states)["F"]
     final = {"t": run.end_time, "pi": pi, **{name: float(v[-1]) for name, v in columns.items() if name != "t"}}
     names = reduced.surface_names(case.M, gates)
     events = tuple({**event.as_json(), "name": names.get(event.name, event.name)} for event in run.events)

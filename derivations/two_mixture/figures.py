@@ -187,7 +187,7 @@ def figure_sliding(folder: Path, progress: Progress) -> list[Path]:
         times = np.linspace(begin, end, 1201)
         states = run.at(times)
         if ax is axes[0]:
-            ax.semilogy(times, [compiled.observables(t, x)["loss"] for t, x in zip(times, states, strict=True)], "C7")
+            ax.semilogy(times, compiled.observed(times, states)["loss"], "C7")
         else:
             table = np.array([compiled.surfaces(t, x) for t, x in zip(times, states, strict=True)])
             for colour, slide in zip(("C0", "C3"), run.slides, strict=True):

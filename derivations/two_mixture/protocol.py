@@ -92,12 +92,12 @@ def _simulation(name: str, parameters: Mapping[str, Any], run: Trajectory) -> Si
     compiled = system.compile({"b": parameters["b"]})
     times = np.unique(np.concatenate([run.times, np.linspace(run.times[0], run.end_time, 400)]))
     states = run.at(times)
-    losses = [compiled.observables(t, x)["loss"] for t, x in zip(times, states, strict=True)]
     last = compiled.observables(run.end_time, run.end_state)
     margin = min(value for key, value in last.items() if key.startswith("margin_"))
     final = {"t": run.end_time, "loss": last["loss"], "smallest_margin": margin,
              **dict(zip(system.names, run.end_state.tolist(), strict=True))}
-    columns = {"t": times, "loss": np.array(losses), **{n: states[:, i] for i, n in enumerate(system.names)}}
+    columns = {"t": times, "loss": compiled.observed(times, states)["loss"],
+               **{n: states[:, i] for i, n in enumerate(system.names)}}
     # the events that end stages 2 and 3 are stage events of the protocol
     events = tuple({"name": e.name, "kind": "stage" if e.kind == "user" else e.kind, "time": e.time}
                    | ({"end": e.detail["end"]} if e.kind == "slide" else {}) for e in run.events)
