@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 GROUPS = (2, 8, 64, 1000, 10**6)
 FULL_GROUPS = (4, 6, 8, 12, 16)
+FIRST = "first compiled run on a new machine"
 
 
 def derivation() -> dict[str, float]:
@@ -81,23 +82,48 @@ def verification() -> dict[str, float]:
 
 
 def first_run() -> dict[str, float]:
-    """The first compiled run on a machine: the integrator is compiled too, and kept on disk."""
+    """The first compiled run on a machine: llvmlite is loaded, the integrator compiled too, and kept on disk."""
     import tempfile
 
     from derivations.two_mixture import dynamics
+    from numerics.compiled import CompiledFlow
 
     with tempfile.TemporaryDirectory() as folder:
         os.environ["ODESYS_CACHE"] = folder
-        from numerics.compiled import CompiledFlow
-
         quotient = dynamics.reduced("simultaneous")
+        start, equations = quotient.initial_state(0.1), quotient.system.nodes
+        assert len(equations) == 22  # they are derived; what follows is compiled
         began = time.process_time()
-        CompiledFlow(quotient.system).run(quotient.initial_state(0.1), (0.0, 1.0), {"b": 0.5})
-        return {"first compiled run on a new machine": time.process_time() - began}
+        CompiledFlow(quotient.system).run(start, (0.0, 1.0), {"b": 0.5})
+        return {FIRST: time.process_time() - began}
+
+
+def batches() -> dict[str, float]:
+    """A hundred biases, from the start through the switches to t = 140: all at once, and by the reference."""
+    import numpy as np
+
+    from derivations.two_mixture import dynamics
+    from numerics.compiled import CompiledFlow
+    from numerics.integrate import integrate
+
+    from .task import seconds
+
+    quotient = dynamics.reduced("simultaneous")
+    start, span = quotient.initial_state(0.1), (0.0, 140.0)
+    points = [{"b": float(b)} for b in np.linspace(0.3, 0.7, 100)]
+    flow = CompiledFlow(quotient.system)
+
+    def reference() -> None:
+        for point in points[::10]:
+            integrate(quotient.system, start, span, point)
+
+    return {"run with its switches, one of a batch of 100": seconds(lambda: flow.batch(start, span, points), 5) / 100,
+            "the same by the reference integrator": seconds(reference, 3) / 10}
 
 
 PARTS: dict[str, Callable[[], dict[str, float]]] = {
     "derivation": derivation, "help": help_page, "groups": groups, "verification": verification, "first_run": first_run,
+    "batches": batches,
 }
 
 if __name__ == "__main__":

@@ -55,6 +55,13 @@ def stage_two_block() -> Any:
     return System(tuple(plus), ScalarField(tuple(nodes), {}), (*system.parameters, *rest))
 
 
+def stage_two_point(block: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A point of the block, its parameters, and the field there by straight-line Python code."""
+    rng = np.random.default_rng(0)
+    x, p = rng.normal(size=len(block.names)) / 2, rng.normal(size=len(block.parameters)) / 2
+    return x, p, block.compile(dict(zip(block.parameters, p, strict=True)), "scalar")(0.0, x)
+
+
 def odesys() -> Rows:
     """Compiled flows: through the quotient, the full system, and one evaluation of a field."""
     from derivations.two_mixture import dynamics, setting
@@ -83,10 +90,10 @@ def odesys() -> Rows:
     end, more = _timed(full_run)
     rows[TRAJECTORY] = _row(full_run, ready + more, task.end_error(end))
     block = stage_two_block()
-    x, p = np.full(len(block.names), 0.1), np.full(len(block.parameters), 0.3)
+    x, p, expected = stage_two_point(block)
     compiled, ready = _timed(lambda: block.compile(dict(zip(block.parameters, p, strict=True)), "native"))
-    _, more = _timed(lambda: compiled(0.0, x))
-    rows[STAGE_TWO] = _row(lambda: compiled(0.0, x), ready + more)
+    found, more = _timed(lambda: compiled(0.0, x))
+    rows[STAGE_TWO] = _row(lambda: compiled(0.0, x), ready + more, float(np.abs(found - expected).max()))
     data, train = setting.data(), ("w", "W_K", "W_Q")
     nets = [start_network(1024, seed, {"K": 2, "omega": task.OMEGA, "b": task.BIAS}) for seed in range(100)]
     rows[STEP] = _row(lambda: descent_run(nets[0], data, train, 0.1, 50), share=50)
@@ -105,27 +112,11 @@ def numpy() -> Rows:
         return solve_ivp(matrices.field, (task.START, task.END), z0, "DOP853", rtol=task.RTOL, atol=1e-14).y[:, -1]
 
     error = task.end_error(matrices.unpack(work()))
-    return {TRAJECTORY: _row(work, 0.0, error), STAGE_TWO: _row(lambda: _numpy_block(matrices, z0)),
+    block = task.StageTwo()
+    z, expected = block.pack(*stage_two_point(stage_two_block()))
+    gap = max(float(np.abs(a - b).max()) for a, b in zip(block.field(*z), expected, strict=True))
+    return {TRAJECTORY: _row(work, 0.0, error), STAGE_TWO: _row(lambda: block.field(*z), 0.0, gap),
             "field of all 80 variables": _row(lambda: matrices.field(0.0, z0))}
-
-
-def _numpy_block(matrices: task.Matrices, z: np.ndarray) -> Any:
-    """Scores and self-scores of one head on the four conflicting samples."""
-    if not hasattr(matrices, "conflicting"):
-        tokens = np.asarray(matrices.tokens)
-        rows = [s for s in range(len(tokens)) if np.prod(tokens[s, 1:].sum(axis=-1)) < 0]
-        matrices.conflicting = tokens[rows], np.asarray(matrices.labels)[rows]  # type: ignore[attr-defined]
-    tokens, labels = matrices.conflicting  # type: ignore[attr-defined]
-    w, M, A, B = (part[0] for part in matrices.split(z))
-    scores = tokens @ M.T @ tokens.mT
-    p = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    p /= p.sum(axis=-1, keepdims=True)
-    values = tokens @ w
-    mixed = (p @ values[..., None])[..., 0]
-    slope = 0.25 * labels / (1 + np.exp(labels * (mixed.sum(axis=-1) + task.BIAS)))
-    force = slope[:, None, None] * p * (values[:, None, :] - mixed[..., None])
-    G = (tokens.mT @ force.mT @ tokens).sum(axis=0)
-    return A @ G + G @ B, M @ G.T + G @ M.T, M.T @ G + G.T @ M
 
 
 def lambdify() -> Rows:
@@ -170,9 +161,10 @@ def heyoka() -> Rows:
     block = stage_two_block()
     names = [*block.names, *block.parameters]
     code, ready = _timed(lambda: hy.cfunc(expressions(block), [hy.expression(n) for n in names]))
-    x = np.full(len(names), 0.2)
-    out = np.empty(len(block.names))
-    rows[STAGE_TWO] = _row(lambda: code(x, outputs=out), ready)
+    x, p, expected = stage_two_point(block)
+    given, out = np.concatenate([x, p]), np.empty(len(block.names))
+    gap = float(np.abs(code(given) - expected).max())
+    rows[STAGE_TWO] = _row(lambda: code(given, outputs=out), ready, gap)
     return rows
 
 

@@ -95,18 +95,23 @@ def convert(nodes: list[Node], symbols: dict[str, Any], functions: dict[str, Any
     return graph.evaluate(nodes, symbols, functions, float, lambda x, power: x ** float(power))
 
 
+def one_hot(data: Any) -> np.ndarray:
+    """Samples as signed unit vectors (samples, places, words)."""
+    words, tokens = setting.words(), np.zeros((len(data), 3, 4))
+    for s, sample in enumerate(data.samples):
+        for l, token in enumerate(sample.tokens):
+            i, sign = words.parse(token)
+            tokens[s, l, i] = sign
+    return tokens
+
+
 class Matrices:
     """The same flow as a person would write it in NumPy (or JAX): matrices of both heads, all samples at once."""
 
     def __init__(self, xp: Any = np) -> None:
         flow = dynamics.full_flow("simultaneous")
-        words, data = setting.words(), setting.data()
-        tokens = np.zeros((len(data), 3, 4))
-        for s, sample in enumerate(data.samples):
-            for l, token in enumerate(sample.tokens):
-                i, sign = words.parse(token)
-                tokens[s, l, i] = sign
-        self.xp, self.tokens = xp, xp.asarray(tokens)
+        data = setting.data()
+        self.xp, self.tokens = xp, xp.asarray(one_hot(data))
         self.labels = xp.asarray(np.array([float(s.label) for s in data.samples]))
         self.weights = xp.asarray(np.array([float(s.weight) for s in data.samples]))
         self.signs = xp.asarray(np.array([1.0, -1.0])[:, None])
@@ -159,3 +164,45 @@ class Matrices:
         G = (self.tokens.mT @ force.mT @ self.tokens).sum(axis=1)
         rates = [dw, A @ G + G @ B, M @ G.mT + G @ M.mT, M.mT @ G + G.mT @ M]
         return xp.concatenate([rate.reshape(-1) for rate in rates])
+
+
+class StageTwo:
+    """Scores and self-scores of the plus head in stage 2 in NumPy, with the margins of both heads, gates open."""
+
+    def __init__(self) -> None:
+        data = setting.conflicting(2, 3)
+        self.system, self.tokens = dynamics.full_flow("stage2").system, one_hot(data)
+        self.labels = np.array([float(s.label) for s in data.samples])
+        self.weights = np.array([float(s.weight) for s in data.samples])
+        self.signs = np.array([1.0, -1.0])[:, None]
+
+    def pack(self, x: np.ndarray, p: np.ndarray, field: np.ndarray) -> tuple[tuple[np.ndarray, ...], list[np.ndarray]]:
+        """w and M of both heads, A and B of the plus head, from the 36 states and the other values; and the field."""
+        flow = dynamics.full_flow("stage2")
+        plus = [n for n in self.system.names if "_p_" in n and not n.startswith("w_")]
+        rest = [n for n in self.system.names if n not in plus]
+        known = dict(zip([*plus, *rest], [*x, *p], strict=True))
+        rates = dict(zip(plus, field, strict=True))
+        names = np.array(self.system.names, dtype=object)
+
+        def table(leaf: str, values: dict[str, float]) -> np.ndarray:
+            return np.vectorize(values.__getitem__)(names[np.vectorize(names.tolist().index)(flow.matrices[leaf])])
+
+        heads = setting.model().head_labels
+        given = (np.array([table(f"w_{h}", known).ravel() for h in heads]),
+                 np.array([table(f"KQ_{h}", known) for h in heads]), table("KK_p", known), table("QQ_p", known))
+        return given, [table(leaf, rates) for leaf in ("KQ_p", "KK_p", "QQ_p")]
+
+    def field(self, w: np.ndarray, M: np.ndarray, A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Rates of M, A and B of the plus head."""
+        scores = self.tokens @ M.mT[:, None] @ self.tokens.mT
+        p = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        p /= p.sum(axis=-1, keepdims=True)
+        values = (self.tokens @ w[:, None, :, None])[..., 0]
+        mixed = (p @ values[..., None])[..., 0]
+        output = (self.signs * mixed.sum(axis=-1)).sum(axis=0)
+        slope = self.weights * self.labels / (1 + np.exp(self.labels * output))
+        force = slope[:, None, None] * p[0] * (values[0][:, None, :] - mixed[0][..., None])
+        G = (self.tokens.mT @ force.mT @ self.tokens).sum(axis=0)
+        N = M[0]
+        return A @ G + G @ B, N @ G.T + G @ N.T, N.T @ G + G.T @ N

@@ -93,6 +93,11 @@ def dense_table(field: Code, n: int, t: float, x: Array, p: Array, g: Array, h: 
     for s in range(3):
         combine(n, K, A_EXTRA[s * EXTRA:], 13 + s, x, h, work)
         call(field, t + C_EXTRA[s] * h, work, p, g, K[(13 + s) * n:])
+    polynomial(n, x, h, new, K, F)
+
+
+def polynomial(n: int, x: Array, h: float, new: Array, K: Array, F: Array) -> None:
+    """Fill F from all stages of a step."""
     for i in range(n):
         change = new[i] - x[i]
         F[i] = change

@@ -25,6 +25,9 @@ DECLARED = "".join(f"declare double @lib_{name}(double{', double' if name in BIN
 DECLARED += "declare double @llvm.sqrt.f64(double)\ndeclare double @llvm.fabs.f64(double)\n"
 
 
+_ENGINES: list[Any] = []  # code stays where it is, whoever has its address
+
+
 def constant(value: Any) -> str:
     """A number as assembly writes a double."""
     return "0x" + struct.pack(">d", float(value)).hex().upper()
@@ -38,7 +41,7 @@ def available() -> bool:
 
 @dataclass(frozen=True, eq=False)
 class MachineCode:
-    """Compiled functions, called by their addresses; `engine` owns the code."""
+    """Compiled functions, called by their addresses."""
 
     text: str
     engine: Any
@@ -70,6 +73,7 @@ def compiled(text: str, optimise: bool = False) -> MachineCode:
     engine = binding.create_mcjit_compiler(module, machine)
     engine.set_object_cache(lambda _, code: store.write(code), lambda _: kept)
     engine.finalize_object()
+    _ENGINES.append(engine)
     return MachineCode(text, engine)
 
 

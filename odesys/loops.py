@@ -4,7 +4,8 @@ A function says the kinds of its arguments and of its result by annotations: `in
 is its part from k on) and `Code` (machine code of (t, x, p, g, out), called by `call`). It may use assignments, if,
 while, for over range, break, continue, return of one number, arithmetic, comparisons, and, or, not, abs, min, max,
 int, float, `math.sqrt`, `math.nextafter`, constants and tables of floats of its module, and other such functions.
-A variable keeps the kind of its first value. The same text runs as Python, with the same digits.
+A variable keeps the kind of its first value. The same text runs as Python, with the same digits. A function that calls
+no other is compiled to be quick, one that does to be small.
 
 Numba would take all of Python, and seconds for what takes a tenth of one here; the kernel of an integrator has to be
 paid back within a few runs.
@@ -137,7 +138,7 @@ class _Body:
         self.lines: list[str] = []
         self.slots: dict[str, Value] = {}
         self.loops: list[tuple[str, str]] = []  # where continue and break go
-        self.count, self.open = 0, True
+        self.count, self.open, self.calls = 0, True, False
 
     def text(self, public: bool) -> str:
         """The whole function."""
@@ -148,7 +149,8 @@ class _Body:
         if self.open:
             self._end("ret void" if self.result == NOTHING else "unreachable")
         arguments = ", ".join(f"{kind} %arg.{name}" for name, kind in zip(names, self.kinds, strict=True))
-        head = f"define {'' if public else 'internal '}{self.result} @{self.tree.name}({arguments}) {{\n"
+        head = f"define {'' if public else 'internal '}{self.result} @{self.tree.name}({arguments})"
+        head += " optsize {\n" if self.calls else " {\n"
         return head + "".join(f"  {line}\n" for line in [*self.head, *self.lines]) + "}\n"
 
     # ---- statements --------------------------------------------------------------------------------------------------
@@ -379,6 +381,7 @@ class _Body:
             if function is int and value.kind == DOUBLE:
                 return self._put(f"fptosi double {value.text} to i64", INTEGER)
             return self._as(value, INTEGER if function is int else DOUBLE, node)
+        self.calls = self.calls or inspect.isfunction(function)
         if function is call:
             listed = ", ".join(f"{value.kind} {value.text}" for value in values[1:])
             self._line(f"call void {values[0].text}({listed})")
