@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import __version__, output, papers
+from . import __version__, collector, output, papers
 from .errors import OdesysError, ParameterError
 from .surface import (
     Commands,
@@ -402,4 +402,5 @@ def new(
 def main() -> None:
     """Entry point of the command `odesys`."""
     signal.signal(signal.SIGTERM, interrupt)
+    collector.rarely()
     app(prog_name="odesys")

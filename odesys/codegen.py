@@ -23,7 +23,6 @@ from .field import BlockField
 from .graph import Node, Number
 from .system import TIME, System
 
-NATIVE_LIMIT = 5000  # nodes; the time to compile one function grows with the square of its length
 SCALAR_LIMIT = 200  # states; above this the block back end is the default
 
 
@@ -156,7 +155,7 @@ def generate(system: System, roots: Sequence[Node], targets: Sequence[str], gate
 def generate_native(system: System, roots: Sequence[Node], places: Sequence[int], gated: bool) -> Code:
     """The same as machine code: a function of arrays."""
     text = native.assembly(system, roots, places, gated)
-    return Code(text, llvm.ArrayFunction(llvm.compiled(text).address("function")))
+    return Code(text, llvm.ArrayFunction(native.compile_text(text)))
 
 
 def node_function(system: System, roots: Sequence[Node], parameters: Mapping[str, float]) -> Callable[..., np.ndarray]:
@@ -286,7 +285,7 @@ class Compiled:
         rows = graph.jacobian(self.system.nodes, [graph.sym(name) for name in self.system.names])
         entries = [(i, j, node) for i, row in enumerate(rows) for j, node in row.items()]
         nodes, n = [node for *_, node in entries], self.system.dimension
-        if self._native and len(graph.topological(nodes)) < NATIVE_LIMIT:
+        if self._native:
             return generate_native(self.system, nodes, [i * n + j for i, j, _ in entries], gated=True)
         return generate(self.system, nodes, [f"out[{i}, {j}]" for i, j, _ in entries], gated=True)
 

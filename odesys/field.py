@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from . import blocks, graph
+from . import blocks, collector, graph
 from .blocks import Block
 from .demand import entries_needed
 from .graph import Node
@@ -80,6 +80,7 @@ class BlockField:
     observable_blocks: Mapping[str, Block]
 
     @cached_property
+    @collector.paused()
     def _scalar(self) -> ScalarField:
         leaves = self.layout.unpack(np.array([graph.sym(name) for name in self.layout.names], dtype=object))
         leaves = {name: _as_nodes(array) for name, array in leaves.items()}

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from . import collector
 from .nodes import (
     FUNCTIONS,
     ONE,
@@ -91,6 +92,7 @@ def rebuild(node: Node, new: Callable[[Node], Node]) -> Node:
     return call(node.op, new(node.args[0]))
 
 
+@collector.paused()
 def substitute(roots: Sequence[Node], mapping: Mapping[Node, Node]) -> list[Node]:
     """Replace nodes (usually symbols) simultaneously in all `roots`."""
     memo: dict[Node, Node] = {}
@@ -129,6 +131,7 @@ def gradient(output: Node, wrt: Sequence[Node]) -> list[Node]:
     return [add(adjoint[node]) if node in adjoint else ZERO for node in wrt]
 
 
+@collector.paused()
 def jacobian(outputs: Sequence[Node], wrt: Sequence[Node]) -> list[dict[int, Node]]:
     """Forward-mode sparse Jacobian: one row {column: derivative} per output; gates count as constants."""
     columns = {node: j for j, node in enumerate(wrt)}

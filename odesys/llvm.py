@@ -25,6 +25,9 @@ DECLARED = "".join(f"declare double @lib_{name}(double{', double' if name in BIN
 DECLARED += "declare double @llvm.sqrt.f64(double)\ndeclare double @llvm.fabs.f64(double)\n"
 
 
+STRAIGHT = "straight"  # one block of arithmetic: there is little to gain but registers
+LONG = "long"  # very much arithmetic: to be compiled quickly
+LOOPS = "loops"  # loops and local variables are worked on first
 _ENGINES: list[Any] = []  # code stays where it is, whoever has its address
 
 
@@ -52,20 +55,21 @@ class MachineCode:
 
 
 @cache
-def compiled(text: str, optimise: bool = False) -> MachineCode:
-    """Machine code of assembly; with `optimise` loops and local variables are worked on first."""
+def compiled(text: str, effort: str = STRAIGHT) -> MachineCode:
+    """Machine code of assembly, by the effort that suits it."""
     import llvmlite
     from llvmlite import binding
 
     _prepare()
     machine = binding.Target.from_default_triple().create_target_machine(  # an engine owns its machine
-        cpu=binding.get_host_cpu_name(), features=binding.get_host_cpu_features().flatten(), opt=2)
-    mark = f"llvmlite {llvmlite.__version__} {machine.triple} {binding.get_host_cpu_name()} {optimise}"
+        cpu=binding.get_host_cpu_name(), features=binding.get_host_cpu_features().flatten(),
+        opt=0 if effort == LONG else 2)
+    mark = f"llvmlite {llvmlite.__version__} {machine.triple} {binding.get_host_cpu_name()} {effort}"
     store = code_store.Store(code_store.key(mark, text))
     module = binding.parse_assembly(text)
     module.name = "odesys"
     kept = store.read()
-    if optimise and kept is None:
+    if effort == LOOPS and kept is None:
         options = binding.create_pipeline_tuning_options(speed_level=2)
         options.inlining_threshold = 0  # copies of functions take longer to compile than they save
         builder = binding.create_pass_builder(machine, options)

@@ -12,10 +12,11 @@ from fractions import Fraction
 from . import graph
 from .errors import OdesysError
 from .graph import Node
-from .llvm import BINARY, DECLARED, LIBRARY, compiled, constant
+from .llvm import BINARY, DECLARED, LIBRARY, LONG, STRAIGHT, compiled, constant
 from .system import TIME, System
 
 SMALL_POWER = 8  # up to here a power is a product
+PIECE = 1500  # nodes; the time to compile one function grows with the square of its length
 
 HELPERS = """
 define internal double @sigmoid(double %z) {
@@ -55,18 +56,53 @@ def compile_nodes(system: System, roots: Sequence[Node], targets: Sequence[int],
 
     With `gated` the gates come from `g`.
     """
-    return compiled(assembly(system, roots, targets, gated)).address("function")
+    return compile_text(assembly(system, roots, targets, gated))
+
+
+def compile_text(text: str) -> int:
+    """Address of the function that `assembly` wrote."""
+    return compiled(text, LONG if "@piece1(" in text else STRAIGHT).address("function")
 
 
 def assembly(system: System, roots: Sequence[Node], targets: Sequence[int], gated: bool) -> str:
-    """The function as LLVM assembly."""
-    writer = _Writer(system, gated)
-    values = [writer.value(node) for node in graph.topological(roots)]
-    assert len(values) == len(writer.known)
+    """The function as LLVM assembly; a long one in pieces, which keep in %s what later ones need of them."""
+    order, places = graph.topological(roots), dict[Node, list[int]]()
     for root, place in zip(roots, targets, strict=True):
-        writer.store(writer.known[root], place)
-    head = "define void @function(double %t, ptr noalias %x, ptr noalias %p, ptr noalias %g, ptr noalias %out) {\n"
-    return DECLARED + HELPERS + head + "".join(f"  {line}\n" for line in writer.lines) + "  ret void\n}\n"
+        places.setdefault(root, []).append(place)
+    piece_of = {node: k // PIECE for k, node in enumerate(order)}
+    writer = _Writer(system, gated)
+    shared = {n for node in order for n in _needs(node) if piece_of[n] != piece_of[node] and not writer.is_leaf(n)}
+    writer.slots = {node: i for i, node in enumerate(sorted(shared, key=lambda node: node.uid))}
+    texts, count = [], piece_of[order[-1]] + 1 if order else 1
+    for k in range(count):
+        writer.begin()
+        for node in order[k * PIECE : (k + 1) * PIECE]:
+            register = writer.value(node)
+            for place in places.get(node, ()):
+                writer.store(register, "%out", place)
+        name, more = (f"piece{k}", ", ptr noalias %s") if count > 1 else ("function", "")
+        texts.append(_function(name, writer.lines, more))
+    if count > 1:
+        calls = (f"call void @piece{k}(double %t, ptr %x, ptr %p, ptr %g, ptr %out, ptr %s)" for k in range(count))
+        texts.append(_function("function", [f"%s = alloca [{len(shared)} x double]", *calls]))
+    return DECLARED + HELPERS + "".join(texts)
+
+
+def _function(name: str, lines: Sequence[str], more: str = "") -> str:
+    arrays = ", ".join(f"ptr noalias %{array}" for array in ("x", "p", "g", "out"))
+    head = f"define void @{name}(double %t, {arrays}{more}) {{\n"
+    return head + "".join(f"  {line}\n" for line in lines) + "  ret void\n}\n"
+
+
+def _needs(node: Node) -> Sequence[Node]:
+    """The nodes whose registers the code of a node reads: its children, or the exponents of powers of exponentials."""
+    if node.op != "mul":
+        return graph.children(node)
+    return [base.args[0] if _is_exponential_power(base, exponent) else base for base, exponent in node.args]
+
+
+def _is_exponential_power(base: Node, exponent: Fraction) -> bool:
+    return base.op == "exp" and exponent != 1 and exponent.denominator == 1
 
 
 class _Writer:
@@ -75,20 +111,37 @@ class _Writer:
     def __init__(self, system: System, gated: bool) -> None:
         self.lines: list[str] = []
         self.known: dict[Node, str] = {}
+        self.slots: dict[Node, int] = {}
         self._places = {name: ("%x", i) for i, name in enumerate(system.names)}
         self._places |= {name: ("%p", i) for i, name in enumerate(system.parameters)}
         self._gates: dict[Node, tuple[int, bool]] = {}
         for i, surface in enumerate(system.surfaces if gated else ()):
             self._gates |= {graph.step(surface): (i, True), graph.step(-surface): (i, False)}
 
+    def begin(self) -> None:
+        """Start a piece: registers of the one before are gone."""
+        self.lines, self.known = [], {}
+
+    def is_leaf(self, node: Node) -> bool:
+        """True for what is read from the arguments wherever it is needed."""
+        return node.op in ("num", "sym") or node in self._gates
+
     def value(self, node: Node) -> str:
         """The register, or constant, that holds a node whose children have been written."""
         self.known[node] = found = self._write(node)
+        if node in self.slots:
+            self.store(found, "%s", self.slots[node])
         return found
 
-    def store(self, register: str, place: int) -> None:
-        """Write a register into `out`."""
-        self._put(f"store double {register}, ptr {self._element('%out', place)}", False)
+    def store(self, register: str, array: str, place: int) -> None:
+        """Write a register into an array."""
+        self._put(f"store double {register}, ptr {self._element(array, place)}", False)
+
+    def _of(self, node: Node) -> str:
+        """The register of a node that was written in this piece or before."""
+        if node not in self.known:
+            self.known[node] = self._write(node) if self.is_leaf(node) else self._load("%s", self.slots[node])
+        return self.known[node]
 
     def _write(self, node: Node) -> str:
         if node in self._gates:
@@ -103,7 +156,7 @@ class _Writer:
             return self._sum(node)
         if node.op == "mul":
             return self._product([self._power(base, exponent) for base, exponent in node.args])
-        return self._call(node.op, self.known[node.args[0]])
+        return self._call(node.op, self._of(node.args[0]))
 
     def _sum(self, node: Node) -> str:
         total = ""
@@ -111,9 +164,9 @@ class _Writer:
             if term is graph.ONE:
                 part, minus = constant(c), False
             elif c == 1 or c == -1:
-                part, minus = self.known[term], c == -1
+                part, minus = self._of(term), c == -1
             else:
-                part, minus = self._put(f"fmul double {constant(c)}, {self.known[term]}"), False
+                part, minus = self._put(f"fmul double {constant(c)}, {self._of(term)}"), False
             if not total:
                 total = self._put(f"fneg double {part}") if minus else part
             else:
@@ -127,11 +180,11 @@ class _Writer:
         return total
 
     def _power(self, base: Node, exponent: Fraction) -> str:
-        inner = self.known[base]
+        if _is_exponential_power(base, exponent):
+            return self._call("exp", self._put(f"fmul double {constant(exponent)}, {self._of(base.args[0])}"))
+        inner = self._of(base)
         if exponent == 1:
             return inner
-        if base.op == "exp" and exponent.denominator == 1 and base.args[0] in self.known:
-            return self._call("exp", self._put(f"fmul double {constant(exponent)}, {self.known[base.args[0]]}"))
         if abs(exponent) == Fraction(1, 2):
             root = self._put(f"call double @llvm.sqrt.f64(double {inner})")
             return root if exponent > 0 else self._inverse(root)

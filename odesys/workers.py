@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from . import collector
 from .claims import CheckError, Claim, ClaimBook
 from .errors import IntegrationError, OdesysError
 from .paper import Progress
@@ -166,6 +167,7 @@ def process_pool(workers: int, start: str = "spawn") -> Iterator[ProcessPoolExec
 
 
 def _start_worker() -> None:
+    collector.rarely()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()

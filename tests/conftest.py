@@ -2,4 +2,7 @@
 
 import signal
 
+from odesys import collector
+
 signal.signal(signal.SIGINT, signal.default_int_handler)
+collector.rarely()

@@ -9,9 +9,9 @@ import sympy as sp
 
 from derivations.two_mixture import dynamics
 from numerics.compiled import CompiledFlow
-from numerics.integrate import integrate
+from numerics.integrate import integrate, repeated
 from numerics.trajectory import StopWhen
-from odesys import System
+from odesys import System, llvm
 from odesys.errors import IntegrationError, ParameterError
 
 x, y, v, t, k = sp.symbols("x y v t k")
@@ -83,6 +83,45 @@ def test_batches_agree_with_single_runs_and_order_does_not_matter() -> None:
     ends = flow.batch([1.0, 0.0], (0.0, 5.0), given)
     single = np.array([flow.run([1.0, 0.0], (0.0, 5.0), one).end_state for one in given])
     assert np.array_equal(ends, single) and np.array_equal(flow.batch([1.0, 0.0], (0.0, 5.0), given[::-1]), ends[::-1])
+
+
+def test_a_batch_stops_at_events_and_hands_slides_over() -> None:
+    relay = System.from_equations({x: k - 3 * sp.Heaviside(x - 1) + y, y: -y}, parameters=[k])
+    given = [{"k": 2.0}, {"k": 5.0}, {"k": 0.5}]  # slides, crosses, never gets there
+    ends = CompiledFlow(relay).batch([0.0, 0.5], (0.0, 2.0), given)
+    assert ends == pytest.approx(np.array([integrate(relay, [0.0, 0.5], (0.0, 2.0), one).end_state for one in given]),
+                                 abs=1e-8)
+    stopped = CompiledFlow(OSCILLATOR, [StopWhen("down", x, -1)]).batch([[1.0, 0.0], [2.0, 0.0]], (0.0, 9.0),
+                                                                        [{"k": 1}, {"k": 4}])
+    assert stopped == pytest.approx(np.array([[0.0, -1.0], [0.0, -4.0]]), abs=1e-8)
+    with pytest.raises(ParameterError, match="3 starts do not go with 2"):
+        CompiledFlow(OSCILLATOR).batch(np.zeros((3, 2)), (0.0, 1.0), [{"k": 1}, {"k": 2}])
+    assert CompiledFlow(OSCILLATOR).batch([1.0, 0.0], (0.0, 1.0), []).shape == (0, 2)
+
+
+@pytest.mark.skipif(not llvm.available(), reason="llvmlite is not installed (extra fast)")
+def test_runs_known_to_be_repeated_are_in_compiled_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    events = [StopWhen("down", x, -1)]
+    plain = integrate(OSCILLATOR, [1.0, 0.0], (0.0, np.inf), {"k": 4}, events=events)
+    monkeypatch.setattr(sys.modules["numerics.integrate"], "Run", lambda *_: pytest.fail("the reference was used"))
+    with repeated():
+        run = integrate(OSCILLATOR, [1.0, 0.0], (0.0, np.inf), {"k": 4}, events=events, t_eval=[0.0, 0.5])
+        with pytest.raises(IntegrationError, match="come to rest"):
+            integrate(System.from_equations({x: sp.Integer(0)}), [1.0], (0.0, np.inf),
+                      events=[StopWhen("never", x, level=2.0)])
+    assert run.stop == plain.stop == "event:down" and run.times.tolist() == [0.0, 0.5]
+    assert run.end_time == pytest.approx(np.pi / 4, abs=1e-9) == plain.end_time
+    with pytest.raises(pytest.fail.Exception, match="the reference"):  # outside it is again
+        integrate(OSCILLATOR, [1.0, 0.0], (0.0, 1.0), {"k": 4})
+
+
+def test_a_slide_of_a_repeated_run_is_followed() -> None:
+    relay = System.from_equations({x: 2 - 3 * sp.Heaviside(x - 1) + y, y: -y})
+    reference = integrate(relay, [0.0, 0.5], (0.0, 2.0))
+    with repeated():
+        run = integrate(relay, [0.0, 0.5], (0.0, 2.0))
+    assert [s.name for s in run.slides] == [s.name for s in reference.slides] and len(run.slides) == 1
+    assert run.end_state == pytest.approx(reference.end_state, abs=1e-9)
 
 
 def test_long_runs_keep_all_their_steps() -> None:

@@ -91,6 +91,18 @@ def test_machine_code_agrees() -> None:
     assert np.abs(plain(0.0, x) - jit(0.0, x)).max() < 1e-14
 
 
+@pytest.mark.parametrize("backend", ["scalar", "block"])
+def test_observables_at_many_points_are_those_at_each(backend: str) -> None:
+    toy = toy_models.two_mixture()
+    compiled = gradient_flow(toy.model, toy.data, toy.train).system.compile(toy.parameters, backend=backend)
+    states = np.random.default_rng(5).normal(size=(7, compiled.system.dimension))
+    table = compiled.observed(np.arange(7.0), states)
+    assert "loss" in table and all(column.shape == (7,) for column in table.values())
+    for k, x in enumerate(states):
+        row = {name: column[k] for name, column in table.items()}
+        assert row == pytest.approx(compiled.observables(k, x), rel=1e-12)
+
+
 @pytest.mark.parametrize("toy", TOYS, ids=IDS)
 def test_gradient_step_is_exact(toy: Toy) -> None:
     net = network_of(toy)

@@ -1,5 +1,6 @@
 """Machine code against the straight-line Python code of the same expressions, and what is kept of it on disk."""
 
+import gc
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +72,31 @@ def test_what_was_compiled_is_read_back(tmp_path: Path, monkeypatch: pytest.Monk
     for address, row in zip((first.address("function"), again), out, strict=True):
         llvm.ArrayFunction(address)(0.0, np.array([0.3]), np.empty(0), np.empty(0), row)
     assert out[0] == out[1] == np.exp(-1.5) - 3.3
+
+
+def test_long_functions_are_written_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The field and the Jacobian of a toy in pieces of 40 nodes: what one piece needs of others arrives."""
+    toy = all_toys()[0]
+    system = gradient_flow(toy.model, toy.data, toy.train).system
+    z = np.random.default_rng(3).normal(size=system.dimension)
+    plain, whole = system.compile(toy.parameters), system.compile(toy.parameters, backend="native")
+    expected = whole(0.0, z), whole.jacobian(0.0, z)
+    assert "@piece0" not in whole.source
+    monkeypatch.setattr(native, "PIECE", 40)
+    pieces = system.compile(toy.parameters, backend="native")
+    assert np.array_equal(pieces(0.0, z), expected[0]) and "@piece3" in pieces.source
+    assert np.array_equal(pieces.jacobian(0.0, z), expected[1])
+    assert pieces.jacobian(0.0, z) == pytest.approx(plain.jacobian(0.0, z), rel=1e-10, abs=1e-13)
+
+
+def test_code_outlives_what_remembers_it() -> None:
+    system = System.from_equations({x: 7 * x - 23})
+    call = llvm.ArrayFunction(native.compile_nodes(system, system.nodes, [0], gated=False))
+    llvm.compiled.cache_clear()
+    gc.collect()
+    out = np.empty(1)
+    call(0.0, np.array([2.0]), np.empty(0), np.empty(0), out)
+    assert out == [-9.0]
 
 
 def test_an_unknown_back_end_is_named() -> None:

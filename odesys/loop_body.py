@@ -1,0 +1,165 @@
+"""Functions in the language of `odesys.loops`, statement by statement, as one text of LLVM assembly."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .llvm import DECLARED, constant
+from .loop_kinds import DOUBLE, INTEGER, NOTHING, POINTER, TRUTH, Value, signature
+from .loop_values import Values
+
+
+def assembly(functions: Sequence[Callable[..., Any]]) -> str:
+    """The functions, and those they call, as one text; only the ones named here can be called from outside."""
+    unit = _Unit(set(functions))
+    for function in functions:
+        unit.symbol(function)
+    return DECLARED + "".join(unit.tables.values()) + "".join(unit.texts.values())
+
+
+class _Unit:
+    """Functions and tables written so far."""
+
+    def __init__(self, public: set[Callable[..., Any]]) -> None:
+        self.public, self.texts, self.tables = public, dict[Any, str](), dict[int, str]()
+        self.symbols: dict[Any, str] = {function: f"@{function.__name__}" for function in public}
+
+    def symbol(self, function: Callable[..., Any]) -> str:
+        """Name of a function, which is written if it was not yet."""
+        symbol = self.symbols.setdefault(function, f"@{function.__name__}.{len(self.symbols)}")
+        if function not in self.texts:
+            self.texts[function] = ""  # it may call itself
+            self.texts[function] = _Body(self, function).text(symbol, function in self.public)
+        return symbol
+
+    def table(self, name: str, array: np.ndarray) -> Value:
+        """Name of a table of constants."""
+        numbers = ", ".join(f"double {constant(v)}" for v in array.ravel().tolist())
+        kind = f"[{array.size} x double]"
+        self.tables.setdefault(id(array), f"@{name}.{len(self.tables)} = internal constant {kind} [{numbers}]\n")
+        return Value(self.tables[id(array)].split(" ", 1)[0], POINTER)
+
+
+class _Body(Values):
+    """One function in the making."""
+
+    def __init__(self, unit: _Unit, function: Callable[..., Any]) -> None:
+        source, first = inspect.getsourcelines(function)
+        super().__init__(unit, function, first)
+        tree = ast.parse(textwrap.dedent("".join(source))).body[0]
+        assert isinstance(tree, ast.FunctionDef)
+        self.tree, (self.kinds, self.result) = tree, signature(function)
+        self.loops: list[tuple[str, str]] = []  # where continue and break go
+
+    def text(self, symbol: str, public: bool) -> str:
+        """The whole function."""
+        names = [a.arg for a in self.tree.args.args]
+        for name, kind in zip(names, self.kinds, strict=True):
+            self._store(name, Value(f"%arg.{name}", kind))
+        self._all(self.tree.body)
+        if self.open:
+            self._end("ret void" if self.result == NOTHING else "unreachable")
+        arguments = ", ".join(f"{kind} %arg.{name}" for name, kind in zip(names, self.kinds, strict=True))
+        head = f"define {'' if public else 'internal '}{self.result} {symbol}({arguments})"
+        head += " optsize {\n" if self.calls else " {\n"
+        return head + "".join(f"  {line}\n" for line in [*self.head, *self.lines]) + "}\n"
+
+    # ---- statements --------------------------------------------------------------------------------------------------
+
+    def _all(self, statements: Sequence[ast.stmt]) -> None:
+        for statement in statements:
+            if not self.open:
+                self._label(self._new("dead"))
+            getattr(self, f"_do_{type(statement).__name__}", self._refuse)(statement)
+
+    def _do_Expr(self, node: ast.Expr) -> None:
+        if not isinstance(node.value, ast.Constant):  # a docstring
+            self._value(node.value)
+
+    def _do_Assign(self, node: ast.Assign) -> None:
+        tuples = isinstance(node.value, ast.Tuple)
+        values = [self._value(v) for v in (node.value.elts if isinstance(node.value, ast.Tuple) else [node.value])]
+        for target in node.targets:
+            if isinstance(target, ast.Tuple) != tuples:
+                self._refuse(node)
+            for one, value in zip(target.elts if isinstance(target, ast.Tuple) else [target], values, strict=True):
+                self._assign(one, value)
+
+    def _do_AugAssign(self, node: ast.AugAssign) -> None:
+        load = ast.copy_location(ast.parse(ast.unparse(node.target), mode="eval").body, node)
+        self._assign(node.target, self._binary(node, node.op, self._value(load), self._value(node.value)))
+
+    def _assign(self, target: ast.expr, value: Value) -> None:
+        if isinstance(target, ast.Name):
+            self._store(target.id, value)
+        elif isinstance(target, ast.Subscript):
+            self._line(f"store double {self._as(value, DOUBLE, target).text}, ptr {self._place(target)}")
+        else:
+            self._refuse(target)
+
+    def _do_If(self, node: ast.If) -> None:
+        then, other, after = self._new("then"), self._new("else"), self._new("after")
+        self._fork(node.test, then, other)
+        for label, body in ((then, node.body), (other, node.orelse)):
+            self._label(label)
+            self._all(body)
+            self._go(after)
+        self._label(after)
+
+    def _do_While(self, node: ast.While) -> None:
+        test, body, after = self._new("test"), self._new("body"), self._new("after")
+        self._label(test)
+        self._fork(node.test, body, after)
+        self._loop(node.body, body, test, after)
+        self._label(after)
+
+    def _do_For(self, node: ast.For) -> None:
+        source = node.iter
+        if not (isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id == "range"
+                and len(source.args) <= 2 and isinstance(node.target, ast.Name)):
+            self._refuse(node)
+        low, high = ([Value("0", INTEGER)] + [self._value(a) for a in source.args])[-2:]
+        counter, body, more, after = self._slot(self._new("count"), INTEGER), *map(self._new, ("body", "more", "after"))
+        test = self._new("test")
+        self._line(f"store i64 {low.text}, ptr {counter.text}")
+        self._label(test)
+        here = self._put(f"load i64, ptr {counter.text}", INTEGER)
+        less = self._put(f"icmp slt i64 {here.text}, {self._as(high, INTEGER, node).text}", TRUTH)
+        self._end(f"br i1 {less.text}, label %{body}, label %{after}")
+        self._label(body)
+        self._store(node.target.id, here)
+        self._loop(node.body, body, more, after, begun=True)
+        self._label(more)
+        last = self._put(f"load i64, ptr {counter.text}", INTEGER)
+        self._line(f"store i64 {self._put(f'add nsw i64 {last.text}, 1', INTEGER).text}, ptr {counter.text}")
+        self._go(test)
+        self._label(after)
+
+    def _loop(self, body: Sequence[ast.stmt], label: str, again: str, after: str, begun: bool = False) -> None:
+        if not begun:
+            self._label(label)
+        self.loops.append((again, after))
+        self._all(body)
+        self.loops.pop()
+        self._go(again)
+
+    def _do_Break(self, node: ast.Break) -> None:
+        self._go(self.loops[-1][1])
+
+    def _do_Continue(self, node: ast.Continue) -> None:
+        self._go(self.loops[-1][0])
+
+    def _do_Pass(self, node: ast.Pass) -> None:
+        pass
+
+    def _do_Return(self, node: ast.Return) -> None:
+        if node.value is None:
+            self._end("ret void")
+        else:
+            self._end(f"ret {self.result} {self._as(self._value(node.value), self.result, node).text}")
