@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 
 GROUPS = (2, 8, 64, 1000, 10**6)
-FULL_GROUPS = (4, 6, 8, 12, 16)
+FULL_GROUPS = (16, 24, 32, 48, 64)
 FIRST = "first compiled run on a new machine"
 
 

@@ -124,6 +124,39 @@ def test_a_slide_of_a_repeated_run_is_followed() -> None:
     assert run.end_state == pytest.approx(reference.end_state, abs=1e-9)
 
 
+def random_system(rng: np.random.Generator) -> tuple[System, list[StopWhen]]:
+    """Up to three equations with up to three kinks or jumps, and up to two events."""
+    states = sp.symbols("x0:3")[: int(rng.integers(1, 4))]
+
+    def plane() -> sp.Expr:
+        *slopes, level = (sp.Rational(int(k), 4) for k in rng.integers(-8, 9, size=len(states) + 1))
+        return states[0] / 3 + level + sum(a * v for a, v in zip(slopes, states, strict=True))
+
+    surfaces = [plane() + (sp.sin(3 * t) if rng.random() < 0.2 else 0) for _ in range(int(rng.integers(0, 4)))]
+    equations = {}
+    for state in states:
+        kinks = (sp.Heaviside(h) * plane() if rng.random() < 0.5 else sp.Max(h, 0) * int(rng.integers(-1, 2)) / 2
+                 for h in surfaces)
+        equations[state] = plane() - state + sp.sin(plane()) + sum(kinks)
+    events = [StopWhen(f"event {k}", plane(), int(rng.integers(-1, 2)), bool(rng.random() < 0.3), float(rng.normal()))
+              for k in range(int(rng.integers(0, 3)))]
+    return System.from_equations(equations), events
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_piecewise_flows_agree_with_the_reference(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    system, events = random_system(rng)
+    start, span = rng.normal(size=system.dimension), (0.0, float(rng.uniform(1, 8)))
+    ours = CompiledFlow(system, events).run(start, span, rtol=1e-10)
+    reference = integrate(system, start, span, rtol=1e-10, events=events)
+    assert (ours.stop, [(e.name, e.kind) for e in ours.events]) == (
+        reference.stop, [(e.name, e.kind) for e in reference.events])
+    assert ours.end_time == pytest.approx(reference.end_time, abs=1e-7)
+    times = np.linspace(0, min(ours.end_time, reference.end_time), 40)
+    assert ours.at(times) == pytest.approx(reference.at(times), rel=1e-6, abs=1e-6)
+
+
 def test_long_runs_keep_all_their_steps() -> None:
     run = CompiledFlow(OSCILLATOR).run([1.0, 0.0], (0.0, 2000.0), {"k": 1}, rtol=1e-10)
     assert len(run.times) > 1200 and (np.diff(run.times) > 0).all()
