@@ -21,6 +21,7 @@ from . import blocks, graph, llvm, native
 from .errors import ParameterError
 from .field import BlockField
 from .graph import Node, Number
+from .products import Pair, shared_products
 from .system import TIME, System
 
 SCALAR_LIMIT = 200  # states; above this the block back end is the default
@@ -31,8 +32,9 @@ SCALAR_LIMIT = 200  # states; above this the block back end is the default
 
 def straight_line(roots: Sequence[Node], argument: Mapping[str, str], targets: Sequence[str],
                   constant: Callable[[Number], str], gates: Mapping[Node, str] | None = None) -> list[str]:
-    """Assignments that compute `roots` into `targets`; a node used more than once is computed once."""
+    """Assignments that compute `roots` into `targets`; what is used more than once is computed once."""
     order = graph.topological(roots)
+    products, factor_text = shared_products(order), dict[int, str]()
     uses: dict[Node, int] = dict.fromkeys(order, 0)
     for node in order:
         for child in graph.children(node):
@@ -41,8 +43,25 @@ def straight_line(roots: Sequence[Node], argument: Mapping[str, str], targets: S
         uses[root] += 1
     text: dict[Node, str] = {}
     lines: list[str] = []
+
+    def factor(number: int) -> str:
+        if number not in factor_text:
+            defined = products.definitions[number]
+            if isinstance(defined, Pair):
+                body, once = f"{factor(defined.first)}*{factor(defined.second)}", products.uses[number] == 1
+                body = f"({body})" if once else body
+            else:
+                body, once = _power(*defined, text, constant), products.uses[number] == 1 or defined[1] == 1
+            factor_text[number] = body if once else f"v{len(lines)}"
+            if not once:
+                lines.append(f"{factor_text[number]} = {body}")
+        return factor_text[number]
+
     for node in order:
-        body = _expression(node, text, argument, constant, gates or {})
+        if node.op == "mul":
+            body = "*".join(factor(number) for number in products.factors[node])
+        else:
+            body = _expression(node, text, argument, constant, gates or {})
         simple = node.op in ("num", "sym") or (gates is not None and node in gates)
         if simple or (uses[node] == 1 and len(body) < 160):
             text[node] = body if simple else f"({body})"
@@ -73,8 +92,6 @@ def _expression(node: Node, text: Mapping[Node, str], argument: Mapping[str, str
             else:
                 parts.append(f"{constant(c)}*{text[t]}")
         return " + ".join(parts).replace("+ -", "- ")
-    if node.op == "mul":
-        return "*".join(_power(base, exponent, text, constant) for base, exponent in node.args)
     return f"{node.op}({text[node.args[0]]})"
 
 

@@ -13,6 +13,7 @@ from . import graph
 from .errors import OdesysError
 from .graph import Node
 from .llvm import BINARY, DECLARED, LIBRARY, LONG, STRAIGHT, compiled, constant
+from .products import Pair, Products, shared_products
 from .system import TIME, System
 
 SMALL_POWER = 8  # up to here a power is a product
@@ -70,7 +71,7 @@ def assembly(system: System, roots: Sequence[Node], targets: Sequence[int], gate
     for root, place in zip(roots, targets, strict=True):
         places.setdefault(root, []).append(place)
     piece_of = {node: k // PIECE for k, node in enumerate(order)}
-    writer = _Writer(system, gated)
+    writer = _Writer(system, gated, shared_products(order))
     shared = {n for node in order for n in _needs(node) if piece_of[n] != piece_of[node] and not writer.is_leaf(n)}
     writer.slots = {node: i for i, node in enumerate(sorted(shared, key=lambda node: node.uid))}
     texts, count = [], piece_of[order[-1]] + 1 if order else 1
@@ -108,7 +109,9 @@ def _is_exponential_power(base: Node, exponent: Fraction) -> bool:
 class _Writer:
     """Assembly of one function in the making: the register of every node that has been written."""
 
-    def __init__(self, system: System, gated: bool) -> None:
+    def __init__(self, system: System, gated: bool, products: Products) -> None:
+        self._products = products
+        self._factors: dict[int, str] = {}
         self.lines: list[str] = []
         self.known: dict[Node, str] = {}
         self.slots: dict[Node, int] = {}
@@ -120,7 +123,7 @@ class _Writer:
 
     def begin(self) -> None:
         """Start a piece: registers of the one before are gone."""
-        self.lines, self.known = [], {}
+        self.lines, self.known, self._factors = [], {}, {}
 
     def is_leaf(self, node: Node) -> bool:
         """True for what is read from the arguments wherever it is needed."""
@@ -155,7 +158,7 @@ class _Writer:
         if node.op == "add":
             return self._sum(node)
         if node.op == "mul":
-            return self._product([self._power(base, exponent) for base, exponent in node.args])
+            return self._product([self._factor(number) for number in self._products.factors[node]])
         return self._call(node.op, self._of(node.args[0]))
 
     def _sum(self, node: Node) -> str:
@@ -178,6 +181,15 @@ class _Writer:
         for factor in factors[1:]:
             total = self._put(f"fmul double {total}, {factor}")
         return total
+
+    def _factor(self, number: int) -> str:
+        if number not in self._factors:
+            defined = self._products.definitions[number]
+            if isinstance(defined, Pair):
+                self._factors[number] = self._product([self._factor(part) for part in defined])
+            else:
+                self._factors[number] = self._power(*defined)
+        return self._factors[number]
 
     def _power(self, base: Node, exponent: Fraction) -> str:
         if _is_exponential_power(base, exponent):
