@@ -242,18 +242,18 @@ def compare(
 @app.command()
 def figures(
     paper: PaperName,
-    fig: Annotated[str | None, typer.Option("--fig", metavar="ID", help="One figure [default: all].",
-                                                autocompletion=complete("figures"))] = None,
+    fig: Annotated[list[str] | None, typer.Option("--fig", metavar="ID", help="Only this; repeatable [default: all].",
+                                                  autocompletion=complete("figures"))] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="[default: figures/PAPER]")] = None,
     json: JsonFile = None,
 ) -> None:
     """Draw the figures of a paper again.
 
     \b
-    Example: odesys figures two_mixture --fig 1 --out figures
+    Example: odesys figures two_mixture --fig 1 --fig 2 --out figures
     """
     chosen = papers.find_paper(paper)
-    wanted = chosen.figures if fig is None else {fig: papers.pick(chosen, "figure", fig, chosen.figures)}
+    wanted = {name: papers.pick(chosen, "figure", name, chosen.figures) for name in fig or chosen.figures}
     folder = out or Path("figures") / chosen.name
     output.prepare(folder, json, ())
     drawn = []
