@@ -99,10 +99,11 @@ def _save(result: Mapping[str, Any], json: Path | None, out: Path | None, plot: 
             if columns is not None:
                 output.write_csv(tables.folder / "trajectory.csv", columns)
                 output.write_npz(tables.folder / "trajectory.npz", columns)
+        print_files(tables.files)
         with output.staged(out) as plots:
             if plot is not None:
                 plot(plots.folder)
-        print_files(tables.files + plots.files)
+        print_files(plots.files)
 
 
 # ---- commands --------------------------------------------------------------------------------------------------------
@@ -218,7 +219,7 @@ def compare(
     out: OutFolder = None,
     json: JsonFile = None,
 ) -> None:
-    """Theory against trained networks of finite width.
+    """Theory against trained networks of finite width; after an interruption the same command goes on.
 
     \b
     Example: odesys compare two_mixture --widths 400,1600 --seeds 20 --out compare

@@ -344,6 +344,21 @@ def test_figures(odesys_command) -> None:
     assert files() == ["f.json", "f/swing.pdf", "figures/toy/swing.pdf"]
 
 
+def test_an_interrupt_while_plotting_leaves_the_tables(odesys_command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def plot(folder: Path) -> list[Path]:
+        (folder / "half.png").write_text("half a pic")
+        raise KeyboardInterrupt
+
+    def stopped(parameters: Mapping[str, Any], progress: Progress) -> Simulation:
+        return replace(run(parameters, progress), plot=plot)
+
+    monkeypatch.setattr(sys.modules["toy_papers.toy"], "PAPER", replace(TOY, protocols={"swing": stopped}))
+    result = odesys_command("simulate", "toy", "--out", "run")
+    written = ["run/result.json", "run/trajectory.csv", "run/trajectory.npz"]
+    assert (result.exit_code, result.stderr) == (130, "odesys: interrupted\n") and files() == written
+    assert [line.removeprefix("wrote ") for line in result.stdout.splitlines() if "wrote" in line] == written
+
+
 def test_every_figure_named_is_drawn(odesys_command, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[str] = []
     three = {name: FigureSpec(name, lambda folder, progress, name=name: drawn.append(name) or []) for name in "abc"}
