@@ -14,20 +14,12 @@ from ..graph import Node
 from ..latex import node_latex
 from ..loss import as_loss
 from ..model import AttentionModel, FixedVector, Head, Neurons
-from ..paper import Setting
+from ..paper import Formula, Setting
 from ..paths import chain_tex, head_mark, score_path, value_path, word_tex
 
 LARGEST_GRAM = 8  # words of a Gram matrix that is written out
 LARGEST_DIAGONAL = 24
 SAMPLES_SHOWN = 16
-
-
-@dataclass(frozen=True)
-class Formula:
-    """A formula in TeX and what it is, in words."""
-
-    what: str
-    tex: str
 
 
 @dataclass(frozen=True)
