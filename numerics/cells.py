@@ -12,16 +12,20 @@ import json
 import multiprocessing
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from concurrent.futures import as_completed
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+import odesys
 from odesys.code_store import cache_folder
-from odesys.errors import ParameterError
+from odesys.errors import OutputError, ParameterError
 from odesys.output import write_json
 from odesys.paper import Progress, silent
+from odesys.workers import process_pool
 
 MISSING = object()
 
@@ -36,7 +40,8 @@ def run_cells(function: Callable[[Any], Any], cells: Sequence[Any], progress: Pr
         such a one); gives numbers, texts, lists or mappings of them.
     workers : number of processes; 1 stays in this one.
     store : a folder in which every finished cell is kept; a later call goes on where this one was interrupted. Results
-        of another version of the function's package are not taken for those of this one.
+        of another version of the function's package, or of this one, are not taken for those of this one.
+    label : what the cells are, for progress and for the note on an interrupt that says how many are kept.
 
     >>> run_cells(abs, [-1, 2, -3])
     [1, 2, 3]
@@ -53,34 +58,52 @@ def run_cells(function: Callable[[Any], Any], cells: Sequence[Any], progress: Pr
 
     def keep(k: int, value: Any) -> None:
         known[k] = value
-        if files[k] is not None:
-            write_json(files[k], {"value": value})  # type: ignore[arg-type]
+        file = files[k]
+        if file is not None:
+            with suppress(OutputError):  # a full disk costs only the time to compute it again
+                write_json(file, {"value": value})
         progress(label, len(known) / len(cells))
 
-    if min(workers, len(left)) > 1:
-        context = multiprocessing.get_context("fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn")
-        with ProcessPoolExecutor(min(workers, len(left)), mp_context=context) as pool:
-            futures = {pool.submit(function, cells[k]): k for k in left}
-            try:
+    try:
+        if min(workers, len(left)) > 1:
+            with process_pool(min(workers, len(left)), multiprocessing.get_start_method()) as pool:
+                futures = {pool.submit(function, cells[k]): k for k in left}
                 for future in as_completed(futures):
                     keep(futures[future], future.result())
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-    else:
-        for k in left:
-            keep(k, function(cells[k]))
+        else:
+            for k in left:
+                keep(k, function(cells[k]))
+    except KeyboardInterrupt as interrupt:
+        kept = sum(file is not None and file.is_file() for file in files)
+        if kept:
+            interrupt.add_note(f"{kept} of {len(cells)} {label} are kept; the same command goes on")
+        raise
     return [known[k] for k in range(len(cells))]
 
 
+def task_name(kind: str, function: Callable[..., Any]) -> str | None:
+    """A name for what a function with its fixed arguments is used for; None if a key can not tell it from others.
+
+    That is a local function, whose captured values have no name.
+
+    >>> task_name("compare", lambda width, seed: 0.0) is None
+    True
+    """
+    inner = function
+    while isinstance(inner, partial):
+        inner = inner.func
+    local = "<" in getattr(inner, "__qualname__", "<")
+    return None if local else f"{kind} {inner.__module__} {_key(function, ())}"
+
+
 @contextmanager
-def unfinished(name: str) -> Iterator[Path | None]:
+def unfinished(name: str | None) -> Iterator[Path | None]:
     """A folder for the finished cells of a task: it outlives an interruption, and is removed when the task is done.
 
-    It is below the folder of `odesys.code_store`; None where nothing can be written there.
+    It is below the folder of `odesys.code_store`; None where nothing can be written there, or without a name.
     """
-    base = cache_folder()
-    folder = Path() if base is None else base / "unfinished" / name
+    base = None if name is None else cache_folder()
+    folder = Path() if base is None or name is None else base / "unfinished" / name
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
@@ -93,21 +116,23 @@ def unfinished(name: str) -> Iterator[Path | None]:
 
 
 def _key(function: Callable[[Any], Any], cell: Any) -> str:
-    """A name that depends on the function, the source of its package and every number of the cell."""
-    inner, fixed = function, []
-    while isinstance(inner, partial):
-        fixed.append((inner.args, sorted(inner.keywords.items())))
-        inner = inner.func
-    name = (getattr(inner, "__module__", ""), getattr(inner, "__qualname__", repr(inner)))
-    text = repr((name, fixed, cell, _source(inner)))
+    """A name that depends on the function, the source of its package and of these, and every number of the cell."""
+    ours = [_digest(str(Path(file).parent)) for file in (__file__, odesys.__file__)]
+    text = repr((_text(function), _text(cell), ours))
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
-def _source(function: Callable[..., Any]) -> str:
-    """A digest of the Python files beside the one that defines a function."""
-    module = inspect.getmodule(function)
-    file = getattr(module, "__file__", None)
-    return _digest(str(Path(file).parent)) if file else ""
+def _text(value: Any) -> str:
+    """A text that determines a value: a function by its name and source, an array by all of its numbers."""
+    if isinstance(value, partial):
+        fixed = [*value.args, *(item for pair in sorted(value.keywords.items()) for item in pair)]
+        return repr([_text(value.func), *map(_text, fixed)])
+    if isinstance(value, np.ndarray):
+        return repr((value.dtype.str, value.shape, hashlib.blake2b(value.tobytes()).hexdigest()))
+    if inspect.isroutine(value):
+        file = getattr(inspect.getmodule(value), "__file__", None)
+        return repr((value.__module__, value.__qualname__, _digest(str(Path(file).parent)) if file else ""))
+    return repr(value)
 
 
 @cache
@@ -119,11 +144,11 @@ def _digest(folder: str) -> str:
 
 
 def _stored(file: Path | None) -> Any:
-    if file is None or not file.is_file():
+    if file is None:
         return MISSING
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError:
+    except (OSError, ValueError):
         return MISSING
     if not isinstance(found, dict) or "value" not in found:
         return MISSING
@@ -139,4 +164,4 @@ def _restored(value: Any, where: str, not_finite: dict[str, str]) -> Any:
     return float(not_finite[where]) if value is None and where in not_finite else value
 
 
-__all__ = ["run_cells", "unfinished"]
+__all__ = ["run_cells", "task_name", "unfinished"]

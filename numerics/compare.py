@@ -5,10 +5,9 @@ r"""Theory against finite width: deviations over widths and seeds, and the fitte
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,9 @@ import numpy as np
 from scipy import stats
 
 from odesys.errors import ParameterError
-from odesys.workers import process_pool
+from odesys.workers import cores
+
+from .cells import run_cells, task_name, unfinished
 
 
 @dataclass(frozen=True)
@@ -137,22 +138,20 @@ def compare_widths(what: str, widths: Sequence[int], seeds: int, parameters: Map
                    workers: int | None = None) -> Comparison:
     """Call `measure(width, seed)` for every pair; results do not depend on the number of worker processes.
 
-    `measure` must be a picklable function (a module-level function or a partial of one).
+    `measure` must be a picklable function (a module-level function or a partial of one). What is finished when someone
+    interrupts is kept, and the next call with the same `measure` goes on from there; a local function, which can only
+    be called with one worker, is called anew.
     """
     if seeds < 1:
         raise ParameterError(f"{seeds} seeds give no statistics; use at least 1")
     jobs = [(int(width), seed) for width in sorted(set(widths)) for seed in range(seeds)]
-    workers = min(len(jobs), workers if workers is not None else os.cpu_count() or 1)
-    values: dict[tuple[int, int], float] = {}
-    if workers > 1:
-        with process_pool(workers, multiprocessing.get_start_method()) as pool:
-            futures = [pool.submit(measure, *job) for job in jobs]
-            for done, (job, future) in enumerate(zip(jobs, futures, strict=True), 1):
-                values[job] = future.result()
-                progress("networks", done / len(jobs))
-    else:
-        for done, job in enumerate(jobs, 1):
-            values[job] = measure(*job)
-            progress("networks", done / len(jobs))
+    with unfinished(task_name("compare", measure)) as store:
+        found = run_cells(partial(_measured, measure), jobs, progress, workers or cores(), store, "networks")
+    values = dict(zip(jobs, found, strict=True))
     table = {w: np.array([values[w, s] for s in range(seeds)]) for w in sorted(set(map(int, widths)))}
     return Comparison(what, parameters, tuple(range(seeds)), table)
+
+
+def _measured(measure: Callable[[int, int], float], pair: tuple[int, int]) -> float:
+    """One number of a comparison."""
+    return float(measure(*pair))

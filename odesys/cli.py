@@ -99,10 +99,11 @@ def _save(result: Mapping[str, Any], json: Path | None, out: Path | None, plot: 
             if columns is not None:
                 output.write_csv(tables.folder / "trajectory.csv", columns)
                 output.write_npz(tables.folder / "trajectory.npz", columns)
+        print_files(tables.files)
         with output.staged(out) as plots:
             if plot is not None:
                 plot(plots.folder)
-        print_files(tables.files + plots.files)
+        print_files(plots.files)
 
 
 # ---- commands --------------------------------------------------------------------------------------------------------
@@ -218,7 +219,7 @@ def compare(
     out: OutFolder = None,
     json: JsonFile = None,
 ) -> None:
-    """Theory against trained networks of finite width.
+    """Theory against trained networks of finite width; after an interruption the same command goes on.
 
     \b
     Example: odesys compare two_mixture --widths 400,1600 --seeds 20 --out compare
@@ -242,18 +243,18 @@ def compare(
 @app.command()
 def figures(
     paper: PaperName,
-    fig: Annotated[str | None, typer.Option("--fig", metavar="ID", help="One figure [default: all].",
-                                                autocompletion=complete("figures"))] = None,
+    fig: Annotated[list[str] | None, typer.Option("--fig", metavar="ID", help="Only this; repeatable [default: all].",
+                                                  autocompletion=complete("figures"))] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="[default: figures/PAPER]")] = None,
     json: JsonFile = None,
 ) -> None:
     """Draw the figures of a paper again.
 
     \b
-    Example: odesys figures two_mixture --fig 1 --out figures
+    Example: odesys figures two_mixture --fig 1 --fig 2 --out figures
     """
     chosen = papers.find_paper(paper)
-    wanted = chosen.figures if fig is None else {fig: papers.pick(chosen, "figure", fig, chosen.figures)}
+    wanted = {name: papers.pick(chosen, "figure", name, chosen.figures) for name in fig or chosen.figures}
     folder = out or Path("figures") / chosen.name
     output.prepare(folder, json, ())
     drawn = []

@@ -7,7 +7,7 @@ folder. The engine knows the shape, never the content.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -126,6 +126,14 @@ class Setting:
     step: bool = False  # trained in steps, not along the gradient flow
 
 
+@dataclass(frozen=True)
+class Formula:
+    """A formula in TeX and what it is, in words."""
+
+    what: str
+    tex: str
+
+
 class CompareFunction(Protocol):
     """Theory against finite width: widths, number of seeds, parameters, progress -> the documented result."""
 
@@ -146,6 +154,7 @@ class Paper:
     compare: CompareFunction | None = None
     book: Callable[[], ClaimBook] | None = None
     setting: Callable[[Mapping[str, Any]], Setting] | None = None
+    formulas: Callable[[Mapping[str, Any]], Sequence[Formula]] | None = None  # what a setting does not say
     widths: tuple[int, ...] = (64, 256, 1024)  # of the networks in a comparison, where none are asked for
     seeds: int = 8
 

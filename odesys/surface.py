@@ -41,6 +41,15 @@ class Commands(TyperGroup):
             typer.echo("odesys: interrupted", err=True)
         sys.exit(code if isinstance(code, int) else 0)
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; what an interrupt left behind is said in the notes on it."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            for note in getattr(error, "__notes__", ()):
+                typer.echo(f"odesys: {note}", err=True)
+            raise
+
 
 def interrupt(*_: Any) -> None:
     """Being asked to end is treated like Ctrl-C: what is done is kept, nothing is left half-written."""

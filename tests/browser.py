@@ -51,10 +51,20 @@ class Browser:
         self.command("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
                      mobile=width < 600)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.command("Emulation.setEmulatedMedia", features=[scheme])
+        self.command("Emulation.setEmulatedMedia", media="", features=[scheme])
         self._call("POST", f"{self._session}/url", {"url": "about:blank"})
         self.requests(), self.console()  # those of the browser's own start page
         self._call("POST", f"{self._session}/url", {"url": file.as_uri() + (f"#{fragment}" if fragment else "")})
+
+    def on_paper(self, file: Path, width: int = 703, dark: bool = False) -> None:
+        """Show a file as it is printed, on a page of this width: 703 is A4 without its margins."""
+        self.open(file, width)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.command("Emulation.setEmulatedMedia", media="print", features=[scheme])
+
+    def pdf(self) -> bytes:
+        """The page as it comes out of the printer."""
+        return base64.b64decode(self.command("Page.printToPDF", printBackground=True)["data"])
 
     def run(self, script: str) -> Any:
         """The value that a script returns."""

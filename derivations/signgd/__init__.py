@@ -66,4 +66,5 @@ PAPER = Paper(
              for key, title in FIGURES.items()},
     compare=later(f"{__name__}.compare", "compare"),
     book=later(f"{__name__}.claims", "get_book"),
+    formulas=later(f"{__name__}.formulas", "formulas"),
 )

@@ -74,8 +74,25 @@ class Start:
         return self.case.mu
 
 
+class Attention:
+    """Attention on the signal patch, of whoever has the logits: (n,) at one time, (T, n) along a run."""
+
+    z11: Any
+    z21: Any
+
+    @property
+    def s11(self) -> np.ndarray:
+        """Attention of the signal patch on the signal patch."""
+        return expit(self.z11)
+
+    @property
+    def s21(self) -> np.ndarray:
+        """Attention of the noise patch on the signal patch."""
+        return expit(self.z21)
+
+
 @dataclass(frozen=True, eq=False)
-class Drivers:
+class Drivers(Attention):
     """Everything a step reads off a state; drivers are only meant up to a positive factor each."""
 
     z11: np.ndarray  # logit of s_11, (n,)
@@ -95,16 +112,6 @@ class Drivers:
         """Direction of every variable, in {-1, 0, 1}."""
         return State(1.0, np.ones_like(self.w), np.sign(self.G_q), -np.sign(self.G_k), np.sign(self.w * self.B),
                      np.sign(self.w * self.A))
-
-    @property
-    def s11(self) -> np.ndarray:
-        """Attention of the signal patch on the signal patch."""
-        return expit(self.z11)
-
-    @property
-    def s21(self) -> np.ndarray:
-        """Attention of the noise patch on the signal patch."""
-        return expit(self.z21)
 
     @property
     def loss(self) -> float:
@@ -208,7 +215,7 @@ def project(data: Data, weights: Any) -> Start:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(Attention):
     """Recorded states: `times` (T,) in steps (recursion, networks) or in theta = eta t (flow); arrays have T first."""
 
     start: Start
@@ -248,16 +255,6 @@ class Run:
     def z21(self) -> np.ndarray:
         """Logit of s_21, (T, n); its negative is the paper's z_22 - z_21."""
         return -np.einsum("tri,tri->ti", self.q, self.B)
-
-    @property
-    def s11(self) -> np.ndarray:
-        """Attention of the signal on the signal, (T, n)."""
-        return expit(self.z11)
-
-    @property
-    def s21(self) -> np.ndarray:
-        """Attention of the noise on the signal, (T, n)."""
-        return expit(self.z21)
 
     @cached_property
     def margin(self) -> np.ndarray:

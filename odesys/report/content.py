@@ -19,10 +19,10 @@ from .. import __version__, output, papers
 from ..claims import Claim, ClaimBook, Outcome
 from ..errors import OdesysError
 from ..latex import system_latex, system_mathml
-from ..paper import Paper, Progress, Simulation
+from ..paper import Formula, Paper, Progress, Simulation
 from ..verification import errata_markdown, verify
 from .mathml import compact
-from .setting import DataRow, Formula, data_rows, setting_formulas
+from .setting import DataRow, data_rows, setting_formulas
 
 LARGEST_MATHML = 330_000  # characters of one system on a page
 PACKAGES = ("sympy", "numpy", "scipy", "networkx", "matplotlib", "python-flint", "latex2mathml", "llvmlite")
@@ -139,6 +139,8 @@ def _setting(content: Content) -> None:
         setting = content.paper.setting(content.parameters)
         content.formulas = setting_formulas(setting)
         content.data, content.samples = data_rows(setting), len(setting.data)
+    if content.paper.formulas is not None:
+        content.formulas += content.paper.formulas(content.parameters)
 
 
 def _systems(content: Content, progress: Progress) -> None:

@@ -68,6 +68,14 @@
     const href = link && link.getAttribute("href");
     if (href && href === location.hash) openTarget();
   });
-  addEventListener("beforeprint", () => document.querySelectorAll("details:not(.tex)").forEach((d) => { d.open = true; }));
+  let closed = [];
+  addEventListener("beforeprint", () => {
+    closed = [...document.querySelectorAll("details:not(.tex, [open])")];
+    closed.forEach((d) => { d.open = true; });
+    const formulas = [...document.querySelectorAll(".scroll > math")];
+    const ems = formulas.map((m) => m.getBoundingClientRect().width / parseFloat(getComputedStyle(m).fontSize));
+    formulas.forEach((m, k) => { m.style.setProperty("--ems", (ems[k] + 0.2).toFixed(1)); });
+  });
+  addEventListener("afterprint", () => closed.forEach((d) => { d.open = false; }));
   openTarget();
 })();

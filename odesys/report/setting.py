@@ -14,20 +14,12 @@ from ..graph import Node
 from ..latex import node_latex
 from ..loss import as_loss
 from ..model import AttentionModel, FixedVector, Head, Neurons
-from ..paper import Setting
+from ..paper import Formula, Setting
 from ..paths import chain_tex, head_mark, score_path, value_path, word_tex
 
 LARGEST_GRAM = 8  # words of a Gram matrix that is written out
 LARGEST_DIAGONAL = 24
 SAMPLES_SHOWN = 16
-
-
-@dataclass(frozen=True)
-class Formula:
-    """A formula in TeX and what it is, in words."""
-
-    what: str
-    tex: str
 
 
 @dataclass(frozen=True)
@@ -57,8 +49,7 @@ def setting_formulas(setting: Setting) -> list[Formula]:
     frozen = [name for name in model.weights if name not in setting.train]
     still = r", \quad \text{frozen: } " + ",\\ ".join(map(_map_tex, frozen)) if frozen else ""
     out.append(Formula("training", rf"{rule}, \quad \theta \in \{{{moves}\}}{still}"))
-    out.append(Formula("words", _words(model)))
-    return out
+    return out + _words(model)
 
 
 def data_rows(setting: Setting) -> list[DataRow]:
@@ -149,18 +140,18 @@ def _attention(model: AttentionModel, k: int) -> str:
     return rf"{weight} = \frac{{{power[0]}}}{{\sum_{{i=1}}^{{L}} {power[1]}}}"
 
 
-def _words(model: AttentionModel) -> str:
+def _words(model: AttentionModel) -> list[Formula]:
     names = [word_tex(word) for word in model.words.words]
     shown = ",\\ ".join(names if len(names) <= LARGEST_DIAGONAL else [*names[:6], r"\dots", names[-1]])
     if model.words.orthonormal:
-        return rf"{shown} \quad \text{{orthonormal}}"
+        return [Formula("words", rf"{shown} \quad \text{{orthonormal}}")]
     gram = model.words.gram_array()
     entries = [[node_latex(v, {}) if isinstance(v, Node) else str(v) for v in row] for row in gram]
     off = any(v != "0" for i, row in enumerate(entries) for j, v in enumerate(row) if i != j)
     if not off and len(names) <= LARGEST_DIAGONAL:
         diagonal = ",\\ ".join(row[i] for i, row in enumerate(entries))
-        return rf"{shown} \quad \text{{orthogonal, squared lengths}}\ {diagonal}"
+        return [Formula("words", rf"{shown} \quad \text{{orthogonal}}"), Formula("their squared lengths", diagonal)]
     if len(names) <= LARGEST_GRAM:
         rows = r" \\ ".join(" & ".join(row) for row in entries)
-        return rf"{shown} \quad \Gamma = \begin{{pmatrix}} {rows} \end{{pmatrix}}"
-    return rf"{shown} \quad \text{{with a Gram matrix of their own}}"
+        return [Formula("words", rf"{shown} \quad \Gamma = \begin{{pmatrix}} {rows} \end{{pmatrix}}")]
+    return [Formula("words", rf"{shown} \quad \text{{with a Gram matrix of their own}}")]

@@ -15,6 +15,7 @@ from odesys.graph import sym
 from odesys.mutation import mutation_runs
 from odesys.paper import silent
 from odesys.verification import verify
+from tests.claim_tables import check_book, check_outcomes
 
 P, C, M = "proof", "certificate", "measurement"
 EXPECTED = {
@@ -48,18 +49,7 @@ EXPECTED = {
 LONG = {"Def.B.3", "B.3", "F.4", "B.1", "Def.5.2", "F.12-norm"}  # exact too, but they take seconds
 SHORT = [id for id, (_, evidence) in EXPECTED.items() if evidence != M and id not in LONG]
 SHORT += ["Def.3.1", "5.1", "C.2", "Cond.4.1", "Eq.143"]
-
-
-def table(outcomes) -> dict[str, tuple[str, str]]:
-    return {o.claim.id: (o.verdict.as_stated, str(o.verdict.evidence)) for o in outcomes}
-
-
-def check_corrections(outcomes) -> None:
-    for outcome in outcomes:
-        fixed = outcome.verdict.corrected
-        if outcome.verdict.as_stated == "fails":
-            assert fixed is not None and fixed.as_stated == "holds", outcome.claim
-            assert outcome.claim.expect == "fails"
+FULL = {"Beyond.boundary", "Beyond.widths", "Abstract-error"}
 
 
 @pytest.fixture(scope="module")
@@ -68,28 +58,23 @@ def exact():
 
 
 def test_table_of_exact_verdicts(exact) -> None:
-    assert table(exact) == {id: EXPECTED[id] for id in SHORT}
-    check_corrections(exact)
+    check_outcomes(exact, EXPECTED, SHORT)
 
 
 def test_the_table_lists_every_claim_and_the_proofs_have_no_circle() -> None:
-    assert [claim.id for claim in book] == list(dict.fromkeys(EXPECTED)) and len(book.proof_graph()) == len(EXPECTED)
-    wrong = {id for id, (answer, _) in EXPECTED.items() if answer == "fails"}
-    assert {c.id for c in book if c.expect == "fails"} == wrong
+    check_book(book, EXPECTED, FULL)
 
 
 @pytest.mark.nightly
 def test_table_of_measured_verdicts() -> None:
-    outcomes = verify(book, [c for c in book.select(level="quick") if c.id not in SHORT], silent)
-    assert table(outcomes) == {o.claim.id: EXPECTED[o.claim.id] for o in outcomes}
-    check_corrections(outcomes)
+    measured = [c for c in book.select(level="quick") if c.id not in SHORT]
+    check_outcomes(verify(book, measured, silent), EXPECTED, [c.id for c in measured])
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("id", ["Beyond.boundary", "Beyond.widths", "Abstract-error"])
+@pytest.mark.parametrize("id", sorted(FULL))
 def test_long_claims(id: str) -> None:
-    outcome = book.run(book[id])
-    assert table([outcome]) == {id: EXPECTED[id]}
+    check_outcomes([book.run(book[id])], EXPECTED, [id])
 
 
 NOTICED = {  # one mutation that each of these must notice

@@ -16,7 +16,9 @@ from derivations.cooccurrence.enclosed import TURN, planar, trapping, write_cros
 from derivations.cooccurrence.laboratory import MUTATIONS, Laboratory
 from odesys.errors import OdesysError
 from odesys.mutation import mutation_runs, mutation_summary
+from odesys.paper import silent
 from odesys.verification import errata_latex, errata_markdown, verify, write_certificates
+from tests.claim_tables import check_outcomes
 
 P, C, M = "proof", "certificate", "measurement"
 EXPECTED = {
@@ -63,23 +65,18 @@ SOME = (
 CHECKER = Path(__file__).parents[2] / "tools" / "check_enclosure.py"
 
 
-def quiet(step: str, done: float) -> None:
-    pass
-
-
 @pytest.fixture(scope="module")
 def some():
-    return verify(book, [book[i] for i in SOME], quiet)
+    return verify(book, [book[i] for i in SOME], silent)
 
 
 @pytest.fixture(scope="module")
 def outcomes():
-    return verify(book, book.select(level="quick"), quiet)
+    return verify(book, book.select(level="quick"), silent)
 
 
 def test_some_verdicts(some) -> None:
-    found = {o.claim.id: (o.verdict.as_stated, str(o.verdict.evidence)) for o in some}
-    assert found == {i: EXPECTED[i] for i in SOME}
+    check_outcomes(some, EXPECTED, SOME)
 
 
 def test_every_row_of_the_paper_is_registered() -> None:
@@ -129,12 +126,7 @@ def test_trapping_region() -> None:
 
 @pytest.mark.nightly
 def test_table_of_verdicts(outcomes) -> None:
-    found = {o.claim.id: (o.verdict.as_stated, str(o.verdict.evidence)) for o in outcomes}
-    assert found == EXPECTED
-    for outcome in outcomes:
-        if outcome.verdict.as_stated == "fails":
-            assert outcome.verdict.corrected is not None and outcome.verdict.corrected.as_stated == "holds"
-            assert outcome.claim.expect == "fails"
+    check_outcomes(outcomes, EXPECTED, EXPECTED)
     json.dumps([o.as_json() for o in outcomes], allow_nan=False)
 
 
@@ -171,7 +163,7 @@ def test_what_is_not_read_changes_nothing(some) -> None:
     pairs = (("Asm.2.3", "scale"), ("Eq.1", "flip"), ("B", "G"), ("C.2", "keys"), ("F.13", "beta"), ("E.18", "weight"),
              ("D.2", "labels"))
     for id, mutation in pairs:
-        (mutant,) = mutation_runs("cooccurrence", book, [known[id]], [mutation], quiet)
+        (mutant,) = mutation_runs("cooccurrence", book, [known[id]], [mutation], silent)
         assert mutant.state == "unread", mutant
         assert book.run(book[id], mutation=mutation).verdict == known[id].verdict
 
@@ -233,7 +225,7 @@ def checked(path: Path, code: int) -> str:
 
 @pytest.mark.nightly
 def test_every_claim_notices_a_broken_system(outcomes) -> None:
-    mutants = mutation_runs("cooccurrence", book, outcomes, MUTATIONS, quiet, workers=1)
+    mutants = mutation_runs("cooccurrence", book, outcomes, MUTATIONS, silent, workers=1)
     summary = mutation_summary(book, mutants)
     assert [m for m in mutants if m.unexplained] == [] and summary["stale_reasons"] == []
     assert summary["explained"] and summary["score"] > 0.5, summary["pairs"]
@@ -246,7 +238,7 @@ def test_every_claim_notices_a_broken_system(outcomes) -> None:
 
 @pytest.mark.nightly
 def test_all_stored_certificates_are_checked_again(outcomes, tmp_path: Path) -> None:
-    files = write_certificates(book, outcomes, tmp_path, quiet)
+    files = write_certificates(book, outcomes, tmp_path, silent)
     assert [file.name for file in files] == ["planar_crossings.json", "planar_trapping.json"]
     for file in files:
         assert "accepted" in checked(file, 0)

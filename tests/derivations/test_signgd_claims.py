@@ -26,6 +26,7 @@ from odesys.graph import sym
 from odesys.mutation import mutation_runs
 from odesys.paper import silent
 from odesys.verification import verify
+from tests.claim_tables import check_book, check_outcomes
 
 P, C, M = "proof", "certificate", "measurement"
 EXPECTED = {
@@ -81,33 +82,17 @@ ERRATA = {  # what fails as printed, by what is wrong with it
 }
 
 
-def table(outcomes) -> dict[str, tuple[str, str]]:
-    return {o.claim.id: (o.verdict.as_stated, str(o.verdict.evidence)) for o in outcomes}
-
-
-def check_corrections(outcomes) -> None:
-    for outcome in outcomes:
-        fixed = outcome.verdict.corrected
-        if outcome.verdict.as_stated == "fails":
-            assert fixed is not None and fixed.as_stated == "holds", outcome.claim
-            assert outcome.claim.expect == "fails"
-
-
 @pytest.fixture(scope="module")
 def exact():
     return verify(book, book.select(SHORT), silent)
 
 
 def test_table_of_exact_verdicts(exact) -> None:
-    assert table(exact) == {id: EXPECTED[id] for id in SHORT}
-    check_corrections(exact)
+    check_outcomes(exact, EXPECTED, SHORT)
 
 
 def test_the_table_lists_every_claim_and_the_proofs_have_no_circle() -> None:
-    assert [claim.id for claim in book] == list(EXPECTED) and len(book.proof_graph()) == len(EXPECTED)
-    wrong = {id for id, (answer, _) in EXPECTED.items() if answer == "fails"}
-    assert {c.id for c in book if c.expect == "fails"} == wrong
-    assert {c.id for c in book if c.level == "full"} == FULL
+    check_book(book, EXPECTED, FULL)
 
 
 def test_every_erratum_has_a_kind() -> None:
@@ -117,17 +102,14 @@ def test_every_erratum_has_a_kind() -> None:
 
 @pytest.mark.slow
 def test_table_of_measured_verdicts() -> None:
-    outcomes = verify(book, [c for c in book.select(level="quick") if c.id not in SHORT], silent)
-    assert table(outcomes) == {o.claim.id: EXPECTED[o.claim.id] for o in outcomes}
-    check_corrections(outcomes)
+    measured = [c for c in book.select(level="quick") if c.id not in SHORT]
+    check_outcomes(verify(book, measured, silent), EXPECTED, [c.id for c in measured])
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("id", sorted(FULL))
 def test_claims_on_the_real_network(id: str) -> None:
-    outcome = book.run(book[id])
-    assert table([outcome]) == {id: EXPECTED[id]}
-    check_corrections([outcome])
+    check_outcomes([book.run(book[id])], EXPECTED, [id])
 
 
 NOTICED = {  # one mutation that each of these must notice

@@ -344,6 +344,32 @@ def test_figures(odesys_command) -> None:
     assert files() == ["f.json", "f/swing.pdf", "figures/toy/swing.pdf"]
 
 
+def test_an_interrupt_while_plotting_leaves_the_tables(odesys_command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def plot(folder: Path) -> list[Path]:
+        (folder / "half.png").write_text("half a pic")
+        raise KeyboardInterrupt
+
+    def stopped(parameters: Mapping[str, Any], progress: Progress) -> Simulation:
+        return replace(run(parameters, progress), plot=plot)
+
+    monkeypatch.setattr(sys.modules["toy_papers.toy"], "PAPER", replace(TOY, protocols={"swing": stopped}))
+    result = odesys_command("simulate", "toy", "--out", "run")
+    written = ["run/result.json", "run/trajectory.csv", "run/trajectory.npz"]
+    assert (result.exit_code, result.stderr) == (130, "odesys: interrupted\n") and files() == written
+    assert [line.removeprefix("wrote ") for line in result.stdout.splitlines() if "wrote" in line] == written
+
+
+def test_every_figure_named_is_drawn(odesys_command, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[str] = []
+    three = {name: FigureSpec(name, lambda folder, progress, name=name: drawn.append(name) or []) for name in "abc"}
+    monkeypatch.setattr(sys.modules["toy_papers.toy"], "PAPER", replace(TOY, figures=three))
+    works(odesys_command("figures", "toy", "--fig", "c", "--fig", "a", "--fig", "c", "--json", "f.json"))
+    assert drawn == ["c", "a"] and [figure["id"] for figure in read("f.json")["figures"]] == drawn
+    sentence = refused(odesys_command("figures", "toy", "--fig", "b", "--fig", "d"))
+    assert "toy has no figure 'd'; there is a, b, c" in sentence
+    assert drawn == ["c", "a"], "a name that is not known shows before anything is drawn"
+
+
 def test_help_and_version(odesys_command) -> None:
     assert works(odesys_command("--version")) == f"odesys {odesys.__version__}\n"
     text = works(odesys_command("--help"))

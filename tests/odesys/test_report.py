@@ -20,8 +20,8 @@ from odesys.claims import ClaimBook
 from odesys.errors import IntegrationError
 from odesys.latex import plain
 from odesys.new import create
-from odesys.paper import FigureSpec, Paper
-from odesys.report import html, svg, values
+from odesys.paper import FigureSpec, Formula, Paper
+from odesys.report import html, svg, tex, values
 from odesys.report.content import Request, gather
 from odesys.report.graph import HEIGHT, ROOM, layers
 from odesys.report.html import index, page
@@ -233,6 +233,13 @@ def test_levels_of_claims_and_figures(toy_page) -> None:
 def test_a_paper_with_nothing_in_it(toy_page) -> None:
     _, text = toy_page(replace(toy(), protocols={}, figures={}, book=None))
     assert "Claims" not in Reader(text).text
+
+
+def test_a_paper_has_formulas_of_its_own(toy_page) -> None:
+    own = [Formula("output & more", r"f = \langle v, x\rangle"), Formula("loss", r"\ell(z) = e^{-z}")]
+    content, text = toy_page(replace(toy(), formulas=lambda parameters: own))
+    assert content.formulas == own and "output &amp; more" in text and mathml(own[0].tex, True) in text
+    assert r"\paragraph{output \& more} \[ f = \langle v, x\rangle \]" in tex.body(content)
 
 
 def test_a_page_that_would_be_too_large_is_made_smaller(toy_page, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,3 +133,53 @@ def test_copying_tex(chromium: Browser, page: Path) -> None:
         box.querySelector("button").click();
         return [got, box.querySelector("code").textContent]""")
     assert copied[0] == copied[1] and copied[0].startswith("f(X)")
+
+
+STICKING_OUT = """
+    return [...document.querySelectorAll("main *")].filter((e) => e.getClientRects().length
+        && e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 80))"""
+
+
+def test_paper_is_white_and_shows_everything(chromium: Browser, page: Path) -> None:
+    chromium.on_paper(page, dark=True)
+    assert chromium.run("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert chromium.run('return getComputedStyle(document.documentElement).getPropertyValue("--card")') == "#ffffff"
+    before = chromium.run('return document.querySelectorAll("details[open]").length')
+    chromium.run('dispatchEvent(new Event("beforeprint"))')
+    hidden = chromium.run("""
+        return [...document.querySelectorAll("details:not(.tex)")].filter((d) => !d.lastElementChild.offsetHeight)
+            .map((d) => d.outerHTML.slice(0, 80))""")
+    assert not hidden and not chromium.run(STICKING_OUT)
+    useless = 'document.querySelectorAll("nav, .filters, .tex, button")'
+    assert chromium.run(f"return [...{useless}].every((e) => !e.getClientRects().length)")
+    chromium.run('dispatchEvent(new Event("afterprint"))')
+    assert chromium.run('return document.querySelectorAll("details[open]").length') == before
+
+
+def test_a_wide_formula_is_made_to_fit_on_paper(chromium: Browser, page: Path) -> None:
+    chromium.on_paper(page)
+    size = chromium.run("""
+        document.querySelectorAll("details").forEach((d) => { d.open = true; });
+        const row = document.querySelector(".claim .formula math > mrow");
+        for (let k = 0; k < 40 && row.getBoundingClientRect().width < 1000; k += 1) row.innerHTML += row.innerHTML;
+        return parseFloat(getComputedStyle(row).fontSize)""")
+    assert chromium.run(STICKING_OUT)
+    chromium.run('dispatchEvent(new Event("beforeprint"))')
+    assert not chromium.run(STICKING_OUT)
+    sizes = chromium.run("""
+        return [...document.querySelectorAll(".formula math")].map((m) => parseFloat(getComputedStyle(m).fontSize))""")
+    assert min(sizes) < 0.8 * size and sorted(sizes)[1] == max(sizes) == size  # the others stay as they are
+
+
+def test_equations_go_on_on_the_next_page(chromium: Browser, page: Path) -> None:
+    """A formula is one piece, which a printer cuts anywhere: of rows that fill most of a page each gets its own."""
+    chromium.on_paper(page)
+    rows = chromium.run("""
+        const table = document.querySelector(".scroll > math > mtable");
+        document.querySelectorAll("section, .claim").forEach((e) => { if (!e.contains(table)) e.remove(); });
+        table.querySelectorAll("mtd").forEach((cell) => { cell.style.padding = "300px 0"; });
+        addEventListener("beforeprint", () => { document.body.dataset.told = "yes"; });
+        return table.querySelectorAll("mtr").length""")
+    pages = chromium.pdf().count(b"/Type /Page\n")
+    assert rows > 10 and rows <= pages <= rows + 2
+    assert chromium.run("return document.body.dataset.told") == "yes", "a printer tells the page first"

@@ -92,12 +92,18 @@ def test_places_that_can_not_be_written(folder: Path, words: list[str], place: s
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of this kind are POSIX")
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_leaves_nothing_half_written(tmp_path: Path, kind: signal.Signals) -> None:
+@pytest.mark.parametrize(("command", "function", "first"), [
+    ("figures", "figures.figure_1(folder, progress)", "(folder / 'half').write_text('half')"),
+    ("simulate", "protocol.training(parameters, progress)", "progress('stage 1', 0.5)"),
+], ids=["figures", "simulate"])
+def test_a_signal_leaves_nothing_half_written(tmp_path: Path, kind: signal.Signals, command: str, function: str,
+                                              first: str) -> None:
     create(tmp_path / "slowpaper")
-    with open(tmp_path / "slowpaper" / "figures.py", "a") as file:
-        file.write("\n\ndef figure_1(folder, progress):\n    import time\n    (folder / 'half').write_text('half')\n"
+    module, _, head = function.partition(".")
+    with open(tmp_path / "slowpaper" / f"{module}.py", "a") as file:
+        file.write(f"\n\ndef {head}:\n    import time\n    {first}\n"
                    f"    open({str(tmp_path / 'begun')!r}, 'w').close()\n    time.sleep(600)\n")
-    process = subprocess.Popen([*COMMAND, "figures", "./slowpaper", "--out", "f"], cwd=tmp_path, env=ENV,
+    process = subprocess.Popen([*COMMAND, command, "./slowpaper", "--out", "f"], cwd=tmp_path, env=ENV,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not (tmp_path / "begun").exists() and process.poll() is None:
         time.sleep(0.05)
