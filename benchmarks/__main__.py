@@ -83,14 +83,14 @@ def page(results: dict[str, dict[str, Any]], skipped: dict[str, str], own: dict[
              "NumPy timed in the process of each peer; ratios are between yardsticks.",
              f"The end of every trajectory is checked ({ACCURACY:g} is asked for), and every field of stage 2 against",
              "straight-line Python code.", "", *CAVEATS, "",
-             "| work | peer | time | yardsticks | to get ready | error |",
-             "| --- | --- | --- | --- | --- | --- |"]
+             "| work | peer | size | time | yardsticks | to get ready | error |",
+             "| --- | --- | --- | --- | --- | --- | --- |"]
     for name, result in results.items():
         for work, row in result["rows"].items():
             units = row["seconds"] / result["yardstick"]
             error = f"{row['error']:.1e}" if work.startswith((TRAJECTORY, STAGE_TWO)) else ""
             times = f"{_time(row['seconds'])} | {units:.3g} | {_time(row['ready'])}"
-            lines.append(f"| {work} | {name} | {times} | {error} |")
+            lines.append(f"| {work} | {name} | {row['size']} | {times} | {error} |")
     lines += ["", "| ours | against | ratio | asked for |", "| --- | --- | --- | --- |"]
     for ours, peer, work, wanted in TARGETS:
         if "odesys" in results and peer in results:
@@ -124,7 +124,7 @@ def _time(seconds: float) -> str:
 
 
 def history(results: dict[str, dict[str, Any]], own: dict[str, float]) -> None:
-    """Append one row a number: date, commit, machine, name, seconds."""
+    """Append one row a number: date, commit, machine, name, size, median seconds."""
     asked = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=HERE)
     stamp = [datetime.date.today().isoformat(), asked.stdout.strip(), f"{platform.system()} {platform.machine()}"]
     path = HERE / "history.csv"
@@ -132,10 +132,11 @@ def history(results: dict[str, dict[str, Any]], own: dict[str, float]) -> None:
     with path.open("a", newline="") as file:
         rows = csv.writer(file)
         if new:
-            rows.writerow(["date", "commit", "machine", "name", "seconds"])
+            rows.writerow(["date", "commit", "machine", "name", "size", "seconds"])
         for peer, result in results.items():
-            rows.writerows([*stamp, f"{peer}: {work}", f"{row['seconds']:.6g}"] for work, row in result["rows"].items())
-        rows.writerows([*stamp, name, f"{value:.6g}"] for name, value in own.items())
+            rows.writerows([*stamp, f"{peer}: {work}", row["size"], f"{row['seconds']:.6g}"]
+                           for work, row in result["rows"].items())
+        rows.writerows([*stamp, name, "", f"{value:.6g}"] for name, value in own.items())
 
 
 if __name__ == "__main__":

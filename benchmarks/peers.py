@@ -24,14 +24,15 @@ import numpy as np
 
 from . import task
 
-Rows = dict[str, dict[str, float]]
+Rows = dict[str, dict[str, Any]]
 STAGE_TWO = "field of the 36-variable block of stage 2"
 TRAJECTORY = "trajectory of all 80 variables"
 STEP = "gradient descent step, m = 1024"
+WEIGHTS = "2 heads, 8 samples"
 
 
-def _row(work: Callable[[], Any], ready: float = 0.0, error: float = 0.0, share: int = 1) -> dict[str, float]:
-    return {"seconds": task.seconds(work) / share, "ready": ready, "error": error}
+def _row(work: Callable[[], Any], size: str, ready: float = 0.0, error: float = 0.0, share: int = 1) -> dict[str, Any]:
+    return {"seconds": task.seconds(work) / share, "size": size, "ready": ready, "error": error}
 
 
 def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
@@ -75,30 +76,36 @@ def odesys() -> Rows:
     given = {"b": task.BIAS}
     rows: Rows = {}
 
-    def through(flow: CompiledFlow) -> np.ndarray:
+    def through(flow: CompiledFlow) -> tuple[np.ndarray, str]:
         run = flow.run(z0, span, given, rtol=task.RTOL)
-        return np.asarray(quotient.lift(run.states))[-1]
+        return np.asarray(quotient.lift(run.states))[-1], _work(run, quotient.system.compile(given))
 
     flow, ready = _timed(lambda: CompiledFlow(quotient.system))
-    first, more = _timed(lambda: through(flow))
-    rows[f"{TRAJECTORY}, through the quotient"] = _row(lambda: through(flow), ready + more, task.end_error(first))
+    _, more = _timed(lambda: flow.run(z0, span, given, rtol=task.RTOL))
+    end, size = through(flow)
+    rows[f"{TRAJECTORY}, through the quotient"] = _row(
+        lambda: quotient.lift(flow.run(z0, span, given, rtol=task.RTOL).states), size, ready + more,
+        task.end_error(end))
     whole, ready = _timed(lambda: CompiledFlow(task.full()))
-
-    def full_run() -> np.ndarray:
-        return whole.run(task.start(), span, rtol=task.RTOL).end_state
-
-    end, more = _timed(full_run)
-    rows[TRAJECTORY] = _row(full_run, ready + more, task.end_error(end))
+    run, more = _timed(lambda: whole.run(task.start(), span, rtol=task.RTOL))
+    rows[TRAJECTORY] = _row(lambda: whole.run(task.start(), span, rtol=task.RTOL), _work(run, task.full().compile()),
+                            ready + more, task.end_error(run.end_state))
     block = stage_two_block()
     x, p, expected = stage_two_point(block)
     compiled, ready = _timed(lambda: block.compile(dict(zip(block.parameters, p, strict=True)), "native"))
     found, more = _timed(lambda: compiled(0.0, x))
-    rows[STAGE_TWO] = _row(lambda: compiled(0.0, x), ready + more, float(np.abs(found - expected).max()))
+    rows[STAGE_TWO] = _row(lambda: compiled(0.0, x), f"36 states, {compiled.operations} operations", ready + more,
+                           float(np.abs(found - expected).max()))
     data, train = setting.data(), ("w", "W_K", "W_Q")
     nets = [start_network(1024, seed, {"K": 2, "omega": task.OMEGA, "b": task.BIAS}) for seed in range(100)]
-    rows[STEP] = _row(lambda: descent_run(nets[0], data, train, 0.1, 50), share=50)
-    rows[f"{STEP}, one of 100 seeds"] = _row(lambda: descent(nets, data, train, 0.1, 10), share=1000)
+    rows[STEP] = _row(lambda: descent_run(nets[0], data, train, 0.1, 50), WEIGHTS, share=50)
+    rows[f"{STEP}, one of 100 seeds"] = _row(lambda: descent(nets, data, train, 0.1, 10), WEIGHTS, share=1000)
     return rows
+
+
+def _work(run: Any, compiled: Any) -> str:
+    """States, operations of the field, and steps of a run."""
+    return f"{len(run.names)} states, {compiled.operations} operations, {run.cost.steps} steps"
 
 
 def numpy() -> Rows:
@@ -109,14 +116,15 @@ def numpy() -> Rows:
     z0 = matrices.pack(task.start())
 
     def work() -> Any:
-        return solve_ivp(matrices.field, (task.START, task.END), z0, "DOP853", rtol=task.RTOL, atol=1e-14).y[:, -1]
+        return solve_ivp(matrices.field, (task.START, task.END), z0, "DOP853", rtol=task.RTOL, atol=1e-14)
 
-    error = task.end_error(matrices.unpack(work()))
+    run = work()
+    error, size = task.end_error(matrices.unpack(run.y[:, -1])), f"104 states, {len(run.t) - 1} steps"
     block = task.StageTwo()
     z, expected = block.pack(*stage_two_point(stage_two_block()))
     gap = max(float(np.abs(a - b).max()) for a, b in zip(block.field(*z), expected, strict=True))
-    return {TRAJECTORY: _row(work, 0.0, error), STAGE_TWO: _row(lambda: block.field(*z), 0.0, gap),
-            "field of all 80 variables": _row(lambda: matrices.field(0.0, z0))}
+    return {TRAJECTORY: _row(work, size, 0.0, error), STAGE_TWO: _row(lambda: block.field(*z), "48 states", 0.0, gap),
+            "field of all 80 variables": _row(lambda: matrices.field(0.0, z0), "104 states")}
 
 
 def lambdify() -> Rows:
@@ -131,9 +139,10 @@ def lambdify() -> Rows:
 
     def work() -> Any:
         return solve_ivp(lambda t, x: function(x.tolist()), (task.START, task.END), task.start(), "DOP853",
-                         rtol=task.RTOL, atol=1e-14).y[:, -1]
+                         rtol=task.RTOL, atol=1e-14)
 
-    return {TRAJECTORY: _row(work, ready, task.end_error(work()))}
+    run = work()
+    return {TRAJECTORY: _row(work, f"80 states, {len(run.t) - 1} steps", ready, task.end_error(run.y[:, -1]))}
 
 
 def heyoka() -> Rows:
@@ -154,41 +163,46 @@ def heyoka() -> Rows:
     def work() -> Any:
         integrator.time = task.START
         integrator.state[:] = task.start()
-        integrator.propagate_until(task.END)
-        return integrator.state.copy()
+        return integrator.propagate_until(task.END)[3]
 
-    rows = {TRAJECTORY: _row(work, ready, task.end_error(work()))}
+    steps = work()
+    rows = {TRAJECTORY: _row(work, f"80 states, {steps} steps", ready, task.end_error(integrator.state.copy()))}
     block = stage_two_block()
     names = [*block.names, *block.parameters]
     code, ready = _timed(lambda: hy.cfunc(expressions(block), [hy.expression(n) for n in names]))
     x, p, expected = stage_two_point(block)
     given, out = np.concatenate([x, p]), np.empty(len(block.names))
     gap = float(np.abs(code(given) - expected).max())
-    rows[STAGE_TWO] = _row(lambda: code(given, outputs=out), ready, gap)
+    rows[STAGE_TWO] = _row(lambda: code(given, outputs=out), "36 states", ready, gap)
     return rows
 
 
 def jitcode() -> Rows:
-    """C code for SciPy's integrators."""
+    """C code for SciPy's integrators; every node is a helper, or the compiler would be given megabytes."""
     import symengine
     from jitcode import jitcode as make
     from jitcode import y
 
     def build() -> Any:
         system = task.full()
-        symbols = {name: y(i) for i, name in enumerate(system.names)}
+        names = {name: y(i) for i, name in enumerate(system.names)}
         functions = {"exp": symengine.exp, "sigmoid": lambda z: 1 / (1 + symengine.exp(-z))}
-        ode = make(task.convert(list(system.nodes), symbols, functions), verbose=False)
+        helpers, values = task.shared(list(system.nodes), names, functions, symengine.Symbol)
+        ode = make(values, helpers=helpers, verbose=False)
+        ode.generate_f_C(simplify=False)
+        ode.compile_C()
         ode.set_integrator("dop853", rtol=task.RTOL, atol=1e-14, nsteps=10**6)
         return ode
 
-    ode, ready = _timed(build)
+    sys.setrecursionlimit(20_000)  # jitcode sorts helpers by recursion
+    began = time.perf_counter()  # its compiler is another process
+    ode, ready = build(), time.perf_counter() - began
 
     def work() -> Any:
         ode.set_initial_value(task.start(), task.START)
         return ode.integrate(task.END)
 
-    return {TRAJECTORY: _row(work, ready, task.end_error(np.asarray(work())))}
+    return {TRAJECTORY: _row(work, "80 states", ready, task.end_error(np.asarray(work())))}
 
 
 def diffrax() -> Rows:
@@ -206,11 +220,13 @@ def diffrax() -> Rows:
 
     @jax.jit
     def end(z: Any) -> Any:
-        return dx.diffeqsolve(term, solver, task.START, task.END, None, z, stepsize_controller=control,
-                              max_steps=100_000).ys[-1]
+        run = dx.diffeqsolve(term, solver, task.START, task.END, None, z, stepsize_controller=control,
+                             max_steps=100_000)
+        return run.ys[-1], run.stats["num_accepted_steps"]
 
-    found, ready = _timed(lambda: end(z0).block_until_ready())
-    return {TRAJECTORY: _row(lambda: end(z0).block_until_ready(), ready, task.end_error(matrices.unpack(found)))}
+    (found, steps), ready = _timed(lambda: jax.block_until_ready(end(z0)))
+    return {TRAJECTORY: _row(lambda: jax.block_until_ready(end(z0)), f"104 states, {int(steps)} steps", ready,
+                             task.end_error(matrices.unpack(found)))}
 
 
 def torch() -> Rows:
@@ -237,7 +253,7 @@ def torch() -> Rows:
         (weights * th.nn.functional.softplus(-labels * output)).sum().backward()
         optimiser.step()
 
-    return {STEP: _row(step)}
+    return {STEP: _row(step, WEIGHTS)}
 
 
 PEERS: dict[str, tuple[Callable[[], Rows], tuple[str, ...]]] = {

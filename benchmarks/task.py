@@ -7,7 +7,7 @@ are kept whole) and none needs events. The reference end is that of the quotient
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -93,6 +93,24 @@ def end_error(state: np.ndarray) -> float:
 def convert(nodes: list[Node], symbols: dict[str, Any], functions: dict[str, Any]) -> list[Any]:
     """Expressions of another library from nodes, shared subexpressions shared."""
     return graph.evaluate(nodes, symbols, functions, float, lambda x, power: x ** float(power))
+
+
+def shared(nodes: list[Node], symbols: Mapping[str, Any], functions: dict[str, Any],
+           symbol: Callable[[str], Any]) -> tuple[list[tuple[Any, Any]], list[Any]]:
+    """Expressions of another library with a symbol for every node: (symbol, expression) of all, and the results."""
+    known: dict[Node, Any] = {graph.sym(name): value for name, value in symbols.items()}
+    helpers: list[tuple[Any, Any]] = []
+    for node in graph.topological(nodes):
+        if node in known:
+            continue
+        children = {f"child{k}": child for k, child in enumerate(graph.children(node)) if child.op != "num"}
+        names = {child: graph.sym(name) for name, child in children.items()}
+        flat = graph.rebuild(node, lambda child, names=names: names.get(child, child))
+        made = convert([flat], {name: known[child] for name, child in children.items()}, functions)[0]
+        known[node] = made if node.op == "num" else symbol(f"shared{len(helpers)}")
+        if node.op != "num":
+            helpers.append((known[node], made))
+    return helpers, [known[node] for node in nodes]
 
 
 def one_hot(data: Any) -> np.ndarray:

@@ -200,15 +200,10 @@ class Compiled:
         self.backend = "native" if native else "scalar"
         self._p = values if native else values.tolist()
         self._native, self._shape = native, (system.dimension,)
-        self._p_place = values.ctypes.data
 
     def __call__(self, t: float, x: Any) -> np.ndarray:
-        ready = self._native and type(x) is np.ndarray and x.shape == self._shape and x.dtype == float
-        if ready and x.flags.c_contiguous:  # nothing to check or to convert
-            out = np.empty(self._shape)
-            place = llvm.address_of
-            self._plain.function.by_address(t, place(x), self._p_place, None, place(out))  # type: ignore[attr-defined]
-            return out
+        if self._native and type(x) is np.ndarray and x.shape == self._shape:
+            return self._quick(t, x)
         return self._run(self._plain, t, x, None, self.system.dimension)
 
     def field(self, t: float, x: Any, gates: Any) -> np.ndarray:
@@ -284,6 +279,12 @@ class Compiled:
     @cached_property
     def _plain(self) -> Code:
         return self._code(self.system.nodes)
+
+    @cached_property
+    def _quick(self) -> llvm.BoundFunction:
+        function = self._plain.function
+        assert isinstance(function, llvm.ArrayFunction) and isinstance(self._p, np.ndarray)
+        return llvm.BoundFunction(function.address, self.system.dimension, self._p)
 
     @cached_property
     def _gated(self) -> Code:

@@ -9,6 +9,7 @@ import ctypes
 import ctypes.util
 import importlib.util
 import struct
+import threading
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -90,6 +91,25 @@ class ArrayFunction:
 
     def __call__(self, t: float, x: np.ndarray, p: np.ndarray, g: np.ndarray, out: np.ndarray) -> None:
         self.by_address(t, address_of(x), address_of(p), address_of(g), address_of(out))
+
+
+class BoundFunction:
+    """Machine code of (t, x, p, g, out) with p bound and no gates: n numbers in, n out; each thread has its buffers."""
+
+    def __init__(self, address: int, n: int, p: np.ndarray) -> None:
+        self._code = ctypes.PYFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 4)(address)
+        self._n, self._p, self._p_place, self._local = n, p, p.ctypes.data, threading.local()
+
+    def __call__(self, t: float, x: np.ndarray) -> np.ndarray:
+        try:
+            given, out, place, result = self._local.buffers
+        except AttributeError:  # the first call in this thread
+            given, out = np.empty(self._n), np.empty(self._n)
+            place, result = given.ctypes.data, out.ctypes.data
+            self._local.buffers = given, out, place, result
+        given[:] = x
+        self._code(t, place, self._p_place, None, result)
+        return out.copy()
 
 
 def address_of(array: np.ndarray) -> int:

@@ -1,6 +1,7 @@
 """Machine code against the straight-line Python code of the same expressions, and what is kept of it on disk."""
 
 import gc
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +88,16 @@ def test_long_functions_are_written_in_pieces(monkeypatch: pytest.MonkeyPatch) -
     assert np.array_equal(pieces(0.0, z), expected[0]) and "@piece3" in pieces.source
     assert np.array_equal(pieces.jacobian(0.0, z), expected[1])
     assert pieces.jacobian(0.0, z) == pytest.approx(plain.jacobian(0.0, z), rel=1e-10, abs=1e-13)
+
+
+def test_threads_do_not_share_buffers() -> None:
+    code = System.from_equations({x: sp.exp(-x) * y, y: x + c * y}, parameters=[c]).compile({"c": 2}, backend="native")
+    points = np.random.default_rng(1).normal(size=(2000, 2))
+    with ThreadPoolExecutor(4) as pool:
+        found = np.array(list(pool.map(lambda z: code(0.0, z), points)))
+    assert np.allclose(found, np.array([np.exp(-points[:, 0]) * points[:, 1], points @ [1, 2]]).T, rtol=1e-14)
+    assert np.array_equal(code(0.0, points[:, ::-1][3]), code(0.0, points[3, ::-1].copy()))  # with gaps between numbers
+    assert np.array_equal(code(0.0, np.array([1, 2])), code(0.0, [1.0, 2.0]))  # of another type
 
 
 def test_code_outlives_what_remembers_it() -> None:
