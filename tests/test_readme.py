@@ -13,7 +13,7 @@ README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding=
 BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("source", BLOCKS, ids=["own model", "family", "by hand"])
+@pytest.mark.parametrize("source", BLOCKS, ids=["own model", "family", "by hand", "many runs"])
 def test_python_blocks_run(source: str, capsys: pytest.CaptureFixture[str]) -> None:
     exec(compile(source, "README.md", "exec"), {})
     assert capsys.readouterr().out.strip()
