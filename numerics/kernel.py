@@ -16,6 +16,9 @@ from .dop853 import POWERS, STAGES, dense_table, dense_value, error_size, initia
 END, EVENT, HANDOVER, STUCK, STEPS, ROOM = range(6)
 # what a run is told and tells, by its place
 STATUS, INDEX, TIME, STEP, TAKEN, EVALUATIONS, KEPT, HAPPENED, INFO = range(9)
+# what a step tells, by its place: its length, the next to try, how often it was tried, the fraction where it ends
+LENGTH, NEXT, TRIED, PLACE, HAPPENED_SO_FAR, TOLD = range(6)
+NONE, DENIED = -1, -2  # no watched value ends the step; one does whose gate does not allow it
 PARTS = 4  # of a step, at whose ends the watched values are read
 KNOT = 3  # numbers of a knot, and of what happens
 SMALL = 8.9e-16  # relative change of a state that rounding may cause
@@ -23,7 +26,7 @@ SMALL = 8.9e-16  # relative change of a state that rounding may cause
 
 def memory(n: int, count: int) -> int:
     """How many numbers a run with n states and `count` watched values needs to work with."""
-    return (STAGES + POWERS + 3) * n + 4 * count + 1
+    return (STAGES + POWERS + 3) * n + 4 * count + TOLD
 
 
 def begin(watch: Code, surfaces: int, count: int, t: float, x: Array, p: Array, g: Array, side: Array, width: Array,
@@ -72,8 +75,8 @@ def ends_run(i: int, surfaces: int, side: Array, directions: Array, terminal: Ar
 
 def dip(watch: Code, n: int, surfaces: int, count: int, t: float, x: Array, p: Array, g: Array, h: float, F: Array,
         middle: float, low: Array, here: Array, high: Array, side: Array, movable: Array, directions: Array,
-        terminal: Array, work: Array, values: Array, place: Array) -> int:
-    """A value that passes zero and comes back within two parts of a step: which one (its place written), or -1.
+        terminal: Array, work: Array, values: Array, step: Array) -> int:
+    """A value that passes zero and comes back within two parts of a step: which one, with its place; or NONE.
 
     low, here, high : the values one part before, at, and one part after the fraction `middle`.
     """
@@ -90,9 +93,9 @@ def dip(watch: Code, n: int, surfaces: int, count: int, t: float, x: Array, p: A
         call(watch, t + lowest * h, work, p, g, values)
         if side[i] * values[i] <= 0.0:
             left = middle if lowest > middle else middle - 1.0 / PARTS
-            place[0] = root_part(watch, n, t, x, p, g, h, F, left, lowest, i, side[i], work, values)
+            step[PLACE] = root_part(watch, n, t, x, p, g, h, F, left, lowest, i, side[i], work, values)
             return i
-    return -1
+    return NONE
 
 
 def rate_of(watch: Code, n: int, t: float, x: Array, p: Array, g: Array, f: Array, index: int, reach: float,
@@ -120,9 +123,9 @@ def widths(watch: Code, n: int, count: int, t: float, x: Array, p: Array, g: Arr
 
 
 def turns(field: Code, watch: Code, n: int, surfaces: int, count: int, t: float, x: Array, p: Array, g: Array, h: float,
-          found: int, side: Array, width: Array, movable: Array, work: Array, velocity: Array, values: Array,
-          other: Array, spare: Array) -> bool:
+          found: int, side: Array, width: Array, movable: Array, work: Array, velocity: Array, watched: Array) -> bool:
     """Turn the gate of a surface that was reached, and say if the flow leaves to that side; if not, turn it back."""
+    values, other, spare = watched, watched[count:], watched[2 * count:]
     widths(watch, n, count, t, x, p, g, work, values, other, spare)
     zero, near = spare[found] + abs(values[found]), 0
     for i in range(surfaces):
@@ -140,10 +143,91 @@ def turns(field: Code, watch: Code, n: int, surfaces: int, count: int, t: float,
     return True
 
 
-def note(happenings: Array, happened: int, t: float, i: int, direction: float) -> int:
-    """Write down that a watched value passed zero; how many have been written now."""
-    happenings[KNOT * happened], happenings[KNOT * happened + 1], happenings[KNOT * happened + 2] = t, i, direction
-    return happened + 1
+def note(happenings: Array, step: Array, t: float, i: int, direction: float) -> None:
+    """Write down that a watched value passed zero."""
+    row = happenings[KNOT * int(step[HAPPENED_SO_FAR]):]
+    row[0], row[1], row[2] = t, i, direction
+    step[HAPPENED_SO_FAR] += 1.0
+
+
+def keep(n: int, kept: int, t_new: float, t: float, h: float, new: Array, F: Array, knots: Array, states: Array,
+         tables: Array) -> None:
+    """Keep a step: its end, start and length, its last state and its polynomial."""
+    knot, state, table = knots[KNOT * kept:], states[kept * n:], tables[kept * POWERS * n:]
+    knot[0], knot[1], knot[2] = t_new, t, h
+    for i in range(n):
+        state[i] = new[i]
+    for i in range(POWERS * n):
+        table[i] = F[i]
+
+
+def accepted_step(field: Code, n: int, t: float, x: Array, p: Array, g: Array, t_end: float, h_try: float, rtol: float,
+                  atol: float, K: Array, work: Array, new: Array, step: Array) -> bool:
+    """Make a step within the tolerance, from `h_try` downwards; False if it would be below rounding."""
+    least, h_abs, rejected = 10.0 * (math.nextafter(t, math.inf) - t), h_try, False
+    h_abs = max(h_abs, least)
+    step[TRIED] = 0.0
+    while h_abs >= least:
+        h = min(h_abs, t_end - t)
+        stages(field, n, t, x, p, g, h, K, work, new)
+        step[TRIED] += 1.0
+        error = error_size(n, K, x, new, h, rtol, atol)
+        if error < 1.0:
+            factor = 10.0 if error == 0.0 else min(10.0, 0.9 * error ** -0.125)
+            step[LENGTH], step[NEXT] = h, h * (min(1.0, factor) if rejected else factor)
+            return True
+        h_abs = h * (max(0.2, 0.9 * error ** -0.125) if error < math.inf else 0.2)
+        rejected = True
+    return False
+
+
+def met(watch: Code, n: int, surfaces: int, count: int, t: float, x: Array, p: Array, g: Array, h: float, t_new: float,
+        new: Array, F: Array, side: Array, width: Array, movable: Array, directions: Array, terminal: Array,
+        happenings: Array, work: Array, watched: Array, step: Array) -> int:
+    """The first watched value that ends a step, with its place in it; or NONE, or DENIED by the gate of a surface.
+
+    What is passed on the way is written down; `watched` is room for four times the watched values.
+    """
+    values, before, older, spare = watched, watched[count:], watched[2 * count:], watched[3 * count:]
+    found, left = NONE, 0.0
+    step[PLACE] = 1.0
+    call(watch, t, x, p, g, before)
+    for k in range(1, PARTS + 1):
+        right = k / PARTS
+        if k < PARTS:
+            dense_value(n, F, x, right, work)
+            call(watch, t + right * h, work, p, g, values)
+        else:
+            call(watch, t_new, new, p, g, values)
+        for i in range(count):
+            if movable[i] == 0.0:
+                continue
+            if side[i] == 0.0:
+                if abs(values[i]) > 16.0 * width[i]:
+                    side[i] = 1.0 if values[i] > 0.0 else -1.0
+                    if i < surfaces and side[i] != 2.0 * g[i] - 1.0:
+                        return DENIED
+            elif ends_run(i, surfaces, side, directions, terminal) and side[i] * values[i] <= 0.0:
+                spot = root_part(watch, n, t, x, p, g, h, F, left, right, i, side[i], work, spare)
+                if found == NONE or spot < step[PLACE]:
+                    found = i
+                    step[PLACE] = spot
+        for i in range(surfaces, count):  # events that are passed on the way
+            if side[i] * values[i] < 0.0 and not ends_run(i, surfaces, side, directions, terminal):
+                spot = root_part(watch, n, t, x, p, g, h, F, left, right, i, side[i], work, spare)
+                if found == NONE or spot < step[PLACE]:
+                    if directions[i - surfaces] * side[i] <= 0.0:
+                        note(happenings, step, t + spot * h, i, -side[i])
+                    side[i] = -side[i]
+        if found == NONE and k > 1:
+            found = dip(watch, n, surfaces, count, t, x, p, g, h, F, left, older, before, values, side, movable,
+                        directions, terminal, work, spare, step)
+        if found != NONE:
+            return found
+        for i in range(count):
+            older[i], before[i] = before[i], values[i]
+        left = right
+    return NONE
 
 
 def run(field: Code, watch: Code, n: int, surfaces: int, count: int, x: Array, p: Array, g: Array, t_end: float,
@@ -163,122 +247,68 @@ def run(field: Code, watch: Code, n: int, surfaces: int, count: int, x: Array, p
     """
     K, F = space, space[STAGES * n:]
     new, work, other = F[POWERS * n:], F[(POWERS + 1) * n:], F[(POWERS + 2) * n:]
-    values, before = F[(POWERS + 3) * n:], F[(POWERS + 3) * n + count:]
-    older, spare, place = before[count:], before[2 * count:], before[3 * count:]
+    watched = F[(POWERS + 3) * n:]
+    step = watched[4 * count:]
     t, h_abs = info[TIME], info[STEP]
-    taken, evaluations, kept, happened = 0, 0, 0, 0
+    taken, evaluations, kept = 0, 1, 0
     status, index = END, -1
+    step[HAPPENED_SO_FAR] = 0.0
     call(field, t, x, p, g, K)
-    if h_abs == 0.0:
+    if h_abs == 0.0 and t < t_end:
         h_abs = initial_step(field, n, t, x, p, g, t_end, K, rtol, atol, work, other)
         evaluations += 1
-    evaluations += 1
     while t < t_end:
-        if (rows > 0 and kept == rows) or happened + PARTS * count >= places:
+        if (rows > 0 and kept == rows) or step[HAPPENED_SO_FAR] + PARTS * count >= places:
             status = ROOM
             break
         if taken >= max_steps:
             status = STEPS
             break
-        # ---- one accepted step
-        least = 10.0 * (math.nextafter(t, math.inf) - t)
-        h_abs, h, rejected, stuck = max(h_abs, least), 0.0, False, False
-        while True:
-            if not h_abs >= least:
-                stuck = True
-                break
-            h = min(h_abs, t_end - t)
-            stages(field, n, t, x, p, g, h, K, work, new)
-            evaluations += 12
-            error = error_size(n, K, x, new, h, rtol, atol)
-            if error < 1.0:
-                factor = 10.0 if error == 0.0 else min(10.0, 0.9 * error ** -0.125)
-                h_abs = h * (min(1.0, factor) if rejected else factor)
-                break
-            h_abs = h * (max(0.2, 0.9 * error ** -0.125) if error < math.inf else 0.2)
-            rejected = True
-        if stuck:
+        possible = accepted_step(field, n, t, x, p, g, t_end, h_abs, rtol, atol, K, work, new, step)
+        evaluations += 12 * int(step[TRIED])
+        if not possible:
             status = STUCK
             break
         taken += 1
+        h, h_abs, passed = step[LENGTH], step[NEXT], step[HAPPENED_SO_FAR]
         t_new = t_end if h >= t_end - t else t + h
-        # ---- what the step meets
-        found, part, denied, passed, left = -1, 1.0, False, happened, 0.0
+        found = NONE
         if rows > 0 or count > 0:
             dense_table(field, n, t, x, p, g, h, new, K, F, work)
             evaluations += 3
         if count > 0:
-            call(watch, t, x, p, g, before)
-        for k in range(1, PARTS + 1 if count > 0 else 0):
-            right = k / PARTS
-            if k < PARTS:
-                dense_value(n, F, x, right, work)
-                call(watch, t + right * h, work, p, g, values)
-            else:
-                call(watch, t_new, new, p, g, values)
-            for i in range(count):
-                if movable[i] == 0.0:
-                    continue
-                if side[i] == 0.0:
-                    if abs(values[i]) > 16.0 * width[i]:
-                        side[i] = 1.0 if values[i] > 0.0 else -1.0
-                        if i < surfaces and side[i] != 2.0 * g[i] - 1.0:
-                            denied = True
-                elif ends_run(i, surfaces, side, directions, terminal) and side[i] * values[i] <= 0.0:
-                    spot = root_part(watch, n, t, x, p, g, h, F, left, right, i, side[i], work, spare)
-                    if spot < part or found < 0:
-                        found, part = i, spot
-            for i in range(surfaces, count):  # events that are passed on the way
-                if side[i] * values[i] < 0.0 and not ends_run(i, surfaces, side, directions, terminal):
-                    spot = root_part(watch, n, t, x, p, g, h, F, left, right, i, side[i], work, spare)
-                    if found < 0 or spot < part:
-                        if directions[i - surfaces] * side[i] <= 0.0:
-                            happened = note(happenings, happened, t + spot * h, i, -side[i])
-                        side[i] = -side[i]
-            if found < 0 and not denied and k > 1:
-                found = dip(watch, n, surfaces, count, t, x, p, g, h, F, left, older, before, values, side, movable,
-                            directions, terminal, work, spare, place)
-                part = place[0] if found >= 0 else part
-            if found >= 0 or denied:
-                break
-            for i in range(count):
-                older[i], before[i] = before[i], values[i]
-            left = right
-        if denied:
-            status, happened = HANDOVER, passed
-            break
+            found = met(watch, n, surfaces, count, t, x, p, g, h, t_new, new, F, side, width, movable, directions,
+                        terminal, happenings, work, watched, step)
         if found >= 0:
-            t_new = t + part * h
-            dense_value(n, F, x, part, new)
+            t_new = t + step[PLACE] * h
+            dense_value(n, F, x, step[PLACE], new)
+        turned = False
         if 0 <= found < surfaces:
-            evaluations += 2
-            if not turns(field, watch, n, surfaces, count, t_new, new, p, g, h, found, side, width, movable, work,
-                         other, values, older, spare):
-                status, index, happened = HANDOVER, found, passed  # the step is not taken
-                break
+            evaluations += 3
+            turned = turns(field, watch, n, surfaces, count, t_new, new, p, g, h, found, side, width, movable, work,
+                           other, watched)
+        if found == DENIED or (0 <= found < surfaces and not turned):  # the step is not taken
+            status, index = HANDOVER, found
+            step[HAPPENED_SO_FAR] = passed
+            break
         if rows > 0:
-            knots[KNOT * kept], knots[KNOT * kept + 1], knots[KNOT * kept + 2] = t_new, t, h
-            for i in range(n):
-                states[kept * n + i] = new[i]
-            for i in range(POWERS * n):
-                tables[kept * POWERS * n + i] = F[i]
+            keep(n, kept, t_new, t, h, new, F, knots, states, tables)
             kept += 1
         t = t_new
         for i in range(n):
             x[i] = new[i]
             K[i] = K[12 * n + i]
-        if found < 0:
+        if found == NONE:
             continue
-        happened = note(happenings, happened, t, found, -side[found])
+        note(happenings, step, t, found, -side[found])
         if found >= surfaces:
             status, index = EVENT, found - surfaces
             break
         side[found] = 0.0
         call(field, t, x, p, g, K)
-        evaluations += 1
-        h_abs = min(h, max(t_end - t, least))
+        h_abs = h
     info[STATUS], info[INDEX], info[TIME], info[STEP] = status, index, t, h_abs
-    info[TAKEN], info[EVALUATIONS], info[KEPT], info[HAPPENED] = taken, evaluations, kept, happened
+    info[TAKEN], info[EVALUATIONS], info[KEPT], info[HAPPENED] = taken, evaluations, kept, step[HAPPENED_SO_FAR]
 
 
 def many(field: Code, watch: Code, n: int, surfaces: int, count: int, points: int, sizes: int, x: Array, p: Array,
