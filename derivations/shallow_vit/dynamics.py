@@ -5,7 +5,7 @@ margin Gamma. On inner products, with :math:`u = W_OW_VE`, :math:`S = E^\top W_K
 closes with :math:`W_OW_O^\top` and the Gram matrices of values, keys and queries:
 m M + M^2 + m (m + 1)/2 + 3 M (M + 1)/2 states. In coordinates of dimensions m_a and m_b there are m m_a + M (m_a + 2
 m_b) states; for two mirrored neurons and m_a = m_b = M the exchange of the classes and the permutations of nuisance
-patterns leave 21.
+patterns leave 21, for every M from 4 on: `symmetric.every_number_of_patterns` has them with M a parameter.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from odesys import (
     gradient_flow,
     graph,
 )
-from odesys.coordinates import CoordinateFlow, CoordinateSymmetry, coordinate_flow
+from odesys.coordinates import CoordinateFlow, CoordinateQuotient, CoordinateSymmetry, coordinate_flow
 from odesys.errors import ParameterError
 from odesys.field import ScalarField
 from odesys.graph import num, sym
@@ -45,6 +45,7 @@ from .setting import TRAINED
 
 LARGEST_WRITTEN = 150  # states of a system that is written out
 HINGE = Loss("hinge with margin", graph.relu(sym("Gamma") - MARGIN))
+MEMBERS = (6, 7, 8, 9)  # M of the systems that fix the one for every M; from 5 on all multiplicities are positive
 STATES = ("d1", "d2", "dn", "x1", "x2", "xn", "z1", "zo", "zx", "ka", "kb", "kn", "kc", "ko", "kx",
           "ra", "rb", "rn", "rc", "ro", "rx")
 
@@ -133,9 +134,12 @@ def mirrored(M: int) -> System:
     :math:`D_\pm/\sqrt m` and the others are dead. M = 3 has no pair of nuisance patterns: 18 variables.
     """
     root = graph.sqrt(sym("pi"))
-    made = coordinate_system(M, [root, -root], parametric(M), M, M)
-    reduced = made.quotient(generators(M))
-    index = {segment.leaf: segment.index for segment in made.layout.segments}
+    return in_prototypes(coordinate_system(M, [root, -root], parametric(M), M, M).quotient(generators(M)), M)
+
+
+def in_prototypes(reduced: CoordinateQuotient, M: int) -> System:
+    """The quotient of two mirrored neurons under the names of `STATES`, with w in units of sqrt(pi) D."""
+    root, index = graph.sqrt(sym("pi")), {segment.leaf: segment.index for segment in reduced.flow.layout.segments}
     names = {}
     for name in (n for n in STATES if M > 3 or n[1:] != "x"):
         leaf, row, column = place(name, M)
@@ -166,9 +170,12 @@ def named_system(name: str, parameters: Mapping[str, Any]) -> System:
     """A system for the command line, with the fractions of tokens, Gamma (and eta, pi) as parameters."""
     M, m = parameters["M"], parameters["neurons"]
     if name == "quotient":
-        from .symmetric import system
+        from .symmetric import every_number_of_patterns, system
 
-        return system(M, parameters["gates"])
+        return every_number_of_patterns(parameters["gates"]) if M == "symbol" else system(M, parameters["gates"])
+    if M == "symbol":
+        raise ParameterError(f"M = symbol is for --system quotient, which has 21 states for every M; the {name} system "
+                             f"has a number of states that depends on M")
     if m % 2:
         raise ParameterError(f"neurons = {m} can not be used: half of the output weights is positive, so it is even")
     readout = [1 / graph.sqrt(num(m))] * (m // 2) + [-1 / graph.sqrt(num(m))] * (m // 2)

@@ -24,6 +24,7 @@ import numpy as np
 from numerics.integrate import integrate
 from numerics.trajectory import StopWhen, Trajectory
 from odesys import System
+from odesys.counted_family import counted_family
 from odesys.errors import EquationError, IntegrationError, ParameterError
 from odesys.switching import Switching, held
 
@@ -112,6 +113,16 @@ def system(M: int, gates: str = "auto") -> System:
         return dynamics.mirrored(M)
     numbers = gate_numbers(M)
     return held(dynamics.mirrored(M), {numbers[name]: value for name, value in HELD[gates].items()})
+
+
+@cache
+def every_number_of_patterns(gates: str = "auto") -> System:
+    """The same flow with M a parameter, for every M >= 4: found at `dynamics.MEMBERS`, where it is derived.
+
+    Every nuisance pattern occurs in every sample, so M enters by multiplicities alone. At M = 3, where there is no
+    pair of nuisance patterns, the 18 equations of the other variables are right as well.
+    """
+    return counted_family("M", {M: system(M, gates) for M in dynamics.MEMBERS})
 
 
 @cache

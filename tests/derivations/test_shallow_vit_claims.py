@@ -47,6 +47,7 @@ EXPECTED = {
     "Beyond.drift": ("holds", M), "Beyond.confusion": ("holds", M), "Beyond.freeze": ("holds", M),
     "Beyond.sliding": ("holds", M), "Beyond.margin": ("holds", M),
     "Beyond.constant": ("holds", M), "Beyond.condition": ("holds", M), "Beyond.positions": ("holds", M),
+    "Beyond.every-M": ("holds", P),
 }
 FULL = ("Rem.1", "Beyond.positions")
 ERRATA = [id for id, (answer, _) in EXPECTED.items() if answer == "fails"]

@@ -10,6 +10,7 @@ from . import (  # noqa: F401
     part_e_3_forces,
     part_f_g_lemmas,
     part_x_beyond,
+    part_x_variants,
 )
 from .book import ClaimBook, book
 from .harmless import explain
