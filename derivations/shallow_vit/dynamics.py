@@ -37,7 +37,7 @@ from odesys.errors import ParameterError
 from odesys.field import ScalarField
 from odesys.graph import num, sym
 from odesys.limits import rescale
-from odesys.loss import MARGIN, Loss
+from odesys.loss import LOGISTIC, MARGIN, Loss
 from odesys.paper import Setting
 from odesys.symmetry import SignedPermutation
 
@@ -48,6 +48,8 @@ HINGE = Loss("hinge with margin", graph.relu(sym("Gamma") - MARGIN))
 MEMBERS = (6, 7, 8, 9)  # M of the systems that fix the one for every M; from 5 on all multiplicities are positive
 STATES = ("d1", "d2", "dn", "x1", "x2", "xn", "z1", "zo", "zx", "ka", "kb", "kn", "kc", "ko", "kx",
           "ra", "rb", "rn", "rc", "ro", "rx")
+#: logits of key and query, where they are states: pattern 1 or 2, a nuisance pattern k, another one x; and their place
+LOGITS = {"s11": (0, 0), "s21": (1, 0), "sk1": (2, 0), "s1k": (0, 2), "skk": (2, 2), "skx": (3, 2)}
 
 
 def words(M: int) -> Dictionary:
@@ -55,10 +57,25 @@ def words(M: int) -> Dictionary:
     return Dictionary([f"mu{j + 1}" for j in range(M)])
 
 
-def model(M: int, readout: Sequence[Any]) -> AttentionModel:
+def model(M: int, readout: Sequence[Any], variant: str = "") -> AttentionModel:
     """The network of Eq. (1) with frozen output weights: one a neuron, or one row of them a position."""
     value = Value(("W_O", "W_V"), output=Neurons(tuple(readout), activation="relu"))
-    return AttentionModel(words(M), [Head()], value=value, pooling="mean")
+    score = ("W_S",) if variant == "merged" else ("W_K'", "W_Q")
+    return AttentionModel(words(M), [Head()], value=value, score=score, pooling="mean")
+
+
+#: what else the same network can be trained with: one matrix W_S in place of W_K' W_Q, or the logistic loss
+VARIANTS = ("merged", "logistic")
+
+
+def trained(variant: str = "") -> tuple[str, ...]:
+    """The maps that are trained: with ``merged`` one matrix W_S stands for W_K' W_Q."""
+    return ("W_O", "W_V", "W_S") if variant == "merged" else TRAINED
+
+
+def loss_of(variant: str = "") -> Loss:
+    """The hinge with margin Gamma, or the logistic loss."""
+    return LOGISTIC if variant == "logistic" else HINGE
 
 
 def samples(counts: Sequence[Sequence[Any]], labels: Sequence[int]) -> Distribution:
@@ -88,16 +105,17 @@ def weights_of(state: Any) -> dict[str, np.ndarray]:
     return {"W_O": state.w[None], "W_V": state.v.T[None], "W_K": state.kappa.T[None], "W_Q": state.rho.T[None]}
 
 
-def coordinate_system(M: int, readout: Sequence[Any], data: Distribution, m_a: int, m_b: int,
-                      step: bool = False) -> CoordinateFlow:
-    """The same system on the entries of w_i, v_j, kappa_j and rho_k."""
-    return coordinate_flow(model(M, readout), data, TRAINED, value=m_a, score=m_b, loss=HINGE, step=step)
+def coordinate_system(M: int, readout: Sequence[Any], data: Distribution, m_a: int, m_b: int, step: bool = False,
+                      variant: str = "") -> CoordinateFlow:
+    """The same system on the entries of w_i, v_j, kappa_j and rho_k (or on the logits themselves, if ``merged``)."""
+    return coordinate_flow(model(M, readout, variant), data, trained(variant), value=m_a,
+                           score=() if variant == "merged" else m_b, loss=loss_of(variant), step=step)
 
 
 # ---- the symmetric system --------------------------------------------------------------------------------------------
 
 
-def generators(M: int) -> list[CoordinateSymmetry]:
+def generators(M: int, variant: str = "") -> list[CoordinateSymmetry]:
     """The classes exchanged (mu1 <-> mu2, the two neurons, the label), and neighbouring nuisance patterns exchanged.
 
     Each moves the axes of both free spaces in the same way, since axis j starts as the feature of pattern j.
@@ -109,7 +127,7 @@ def generators(M: int) -> list[CoordinateSymmetry]:
         axes = tuple((k, 1) for k in moved)
         neurons = ((1, 1), (0, 1)) if label < 0 else ((0, 1), (1, 1))
         base = SignedPermutation(axes, ((0, label),), (neurons,), label)
-        return CoordinateSymmetry(base, {"value": axes, "score": axes})
+        return CoordinateSymmetry(base, {"value": axes} if variant == "merged" else {"value": axes, "score": axes})
 
     return [element(0, 1, -1), *(element(j, j + 1, 1) for j in range(2, M - 1))]
 
@@ -118,6 +136,8 @@ def place(name: str, M: int) -> tuple[str, int, int]:
     """Where a variable sits in the network with two mirrored neurons: matrix, row and column, from 0."""
     if name in ("d1", "d2", "dn"):
         return "O", 0, ("d1", "d2", "dn").index(name)
+    if name in LOGITS:
+        return "S", *LOGITS[name]
     matrix = {"x": "V", "z": "V", "k": "K", "r": "Q"}[name[0]]
     axis, word = {"1": (0, 0), "2": (1, 0), "n": (2, 0), "a": (0, 0), "b": (1, 0), "c": (0, 2), "o": (2, 2),
                   "x": (3, 2)}[name[1]]
@@ -125,7 +145,7 @@ def place(name: str, M: int) -> tuple[str, int, int]:
 
 
 @cache
-def mirrored(M: int) -> System:
+def mirrored(M: int, variant: str = "") -> System:
     r"""The 21-variable flow with gates as the ReLUs set them; parameters alpha_s, alpha_c, beta, Gamma and pi.
 
     It is the quotient of the network with two neurons, read out with :math:`\pm\sqrt\pi` and
@@ -134,18 +154,20 @@ def mirrored(M: int) -> System:
     :math:`D_\pm/\sqrt m` and the others are dead. M = 3 has no pair of nuisance patterns: 18 variables.
     """
     root = graph.sqrt(sym("pi"))
-    return in_prototypes(coordinate_system(M, [root, -root], parametric(M), M, M).quotient(generators(M)), M)
+    made = coordinate_system(M, [root, -root], parametric(M), M, M, variant=variant)
+    return in_prototypes(made.quotient(generators(M, variant)), M)
 
 
 def in_prototypes(reduced: CoordinateQuotient, M: int) -> System:
-    """The quotient of two mirrored neurons under the names of `STATES`, with w in units of sqrt(pi) D."""
+    """The quotient of two mirrored neurons under the names of `STATES` and `LOGITS`, with w in units of sqrt(pi) D."""
     root, index = graph.sqrt(sym("pi")), {segment.leaf: segment.index for segment in reduced.flow.layout.segments}
     names = {}
-    for name in (n for n in STATES if M > 3 or n[1:] != "x"):
+    for name in (n for n in (*STATES, *LOGITS) if M > 3 or n[-1] != "x"):
         leaf, row, column = place(name, M)
-        names[reduced.system.names[int(reduced.orbits.orbit[index[leaf][row, column]])]] = name
+        if leaf in index:
+            names[reduced.system.names[int(reduced.orbits.orbit[index[leaf][row, column]])]] = name
     flat = rescale(reduced.system, {old: root for old, new in names.items() if new[0] == "d"}, names=names)
-    order = [name for name in STATES if name in flat.names]
+    order = [name for name in (*STATES, *LOGITS) if name in flat.names]
     nodes = dict(zip(flat.names, flat.nodes, strict=True))
     field = ScalarField(tuple(nodes[name] for name in order), {"loss": flat.observables["loss"],
                                                                "F": flat.observables["margin_1"]})
@@ -169,13 +191,14 @@ def whole(parameters: Mapping[str, Any]) -> Setting:
 def named_system(name: str, parameters: Mapping[str, Any]) -> System:
     """A system for the command line, with the fractions of tokens, Gamma (and eta, pi) as parameters."""
     M, m = parameters["M"], parameters["neurons"]
-    if name == "quotient":
+    if name in ("quotient", *VARIANTS):
         from .symmetric import every_number_of_patterns, system
 
-        return every_number_of_patterns(parameters["gates"]) if M == "symbol" else system(M, parameters["gates"])
+        variant, gates = name if name in VARIANTS else "", parameters["gates"]
+        return every_number_of_patterns(gates, variant) if M == "symbol" else system(M, gates, variant)
     if M == "symbol":
-        raise ParameterError(f"M = symbol is for --system quotient, which has 21 states for every M; the {name} system "
-                             f"has a number of states that depends on M")
+        raise ParameterError(f"M = symbol is for --system quotient, {' and '.join(VARIANTS)}, which have 21 states "
+                             f"(merged: 15) for every M; the {name} system has a number of states that depends on M")
     if m % 2:
         raise ParameterError(f"neurons = {m} can not be used: half of the output weights is positive, so it is even")
     readout = [1 / graph.sqrt(num(m))] * (m // 2) + [-1 / graph.sqrt(num(m))] * (m // 2)
