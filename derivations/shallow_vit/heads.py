@@ -22,7 +22,7 @@ from odesys.graph import Node, num, sym
 from odesys.loss import MARGIN, Loss
 
 from . import classes
-from .classes import Counts
+from .classes import Counts, Weights
 
 WIDTH = 2  # m_a = m_b of the expressions
 LEAVES = ("O", "V", "K", "Q")
@@ -78,15 +78,8 @@ def _mixed(made: dict[str, np.ndarray], h: int, k: int, counts: Sequence[Node], 
 # ---- a network, by hand ----------------------------------------------------------------------------------------------
 
 
-@dataclass(eq=False)
-class Heads:
+class Heads(Weights):
     """Neurons w (H, m, m_a), images v (H, M, m_a), kappa and rho (H, M, m_b), frozen weights a (m,)."""
-
-    w: np.ndarray
-    v: np.ndarray
-    kappa: np.ndarray
-    rho: np.ndarray
-    a: np.ndarray
 
     @property
     def conserved(self) -> tuple[np.ndarray, np.ndarray]:
@@ -131,7 +124,7 @@ def slopes(net: Heads, data: Counts, margin: float) -> dict[str, np.ndarray]:
 def train(net: Heads, data: Counts, eta: float, steps: int, margin: float,
           speed: Mapping[str, Any] | None = None) -> Heads:
     """Gradient steps from a copy of a network; `speed` multiplies the changes of some weights."""
-    now = Heads(*(np.array(x) for x in (net.w, net.v, net.kappa, net.rho, net.a)))
+    now = net.copy()
     for _ in range(steps):
         for name, change in slopes(now, data, margin).items():
             setattr(now, name, getattr(now, name) + eta * (speed or {}).get(name, 1) * change)

@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 
 from derivations.shallow_vit import classes, dynamics, heads, symmetric
 from derivations.shallow_vit.claims import book
-from derivations.shallow_vit.claims.part_y_training import column_sums, for_every_number
+from derivations.shallow_vit.claims.part_x_variants import for_every_number
+from derivations.shallow_vit.claims.part_y_training import column_sums
 from derivations.shallow_vit.classes import Counts, State
 from derivations.shallow_vit.laboratory import MUTATIONS, SIGNS, Laboratory, toy_data
 from derivations.shallow_vit.setting import Case

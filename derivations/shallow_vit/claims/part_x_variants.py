@@ -8,7 +8,7 @@ import numpy as np
 
 from odesys import System, graph
 from odesys.counted_family import counted_family
-from odesys.errors import EquationError, SymmetryError
+from odesys.errors import EquationError, OdesysError, SymmetryError
 from odesys.evidence import equal
 from odesys.graph import ONE, Node, num, sym
 from odesys.verdicts import Evidence, Verdict, refuted, undecided
@@ -23,14 +23,27 @@ ELSEWHERE = (4, 5, 12)  # M that the system for every M is compared at and was n
 
 
 @shared
-def for_every_number_of_patterns(lab: Laboratory) -> System:
-    """The 21 equations with M a parameter."""
-    return counted_family("M", {M: dynamics.in_prototypes(lab.symmetric(M), M) for M in dynamics.MEMBERS})
+def for_every_number(lab: Laboratory, variant: str = "") -> System:
+    """The symmetric system, or that of a variant, with M a parameter."""
+    return counted_family("M", {M: dynamics.in_prototypes(lab.symmetric(M, variant), M) for M in dynamics.MEMBERS})
 
 
-def at_number(system: System, M: int) -> list[Node]:
-    """Right-hand sides and F at one M."""
-    return graph.substitute([*system.nodes, system.observables["F"]], {sym("M"): num(M)})
+def elsewhere(lab: Laboratory, system: System, variant: str = "") -> dict[str, tuple[Node, Node]]:
+    """Right-hand sides and F of the system in M, and of the derived one, at the M it was not made of."""
+    rows: dict[str, tuple[Node, Node]] = {}
+    for M in ELSEWHERE:
+        derived = dynamics.in_prototypes(lab.symmetric(M, variant), M)
+        at = graph.substitute([*system.nodes, system.observables["F"]], {sym("M"): num(M)})
+        rows |= {f"{name} at M = {M}": (left, right) for name, left, right in
+                 zip([*derived.names, "F"], at, [*derived.nodes, derived.observables["F"]], strict=True)}
+    return rows
+
+
+def no_system(error: OdesysError) -> Verdict:
+    """The verdict where there is no symmetric system, or where the comparison of its members found none in M."""
+    if isinstance(error, SymmetryError):
+        return refuted({"no symmetry": str(error)}, Evidence.PROOF)
+    return undecided(str(error))
 
 
 def matched(surfaces: list[Node], wanted: dict[Node, Node]) -> dict[Node, tuple[Node, Node]] | None:
@@ -61,17 +74,10 @@ def matched(surfaces: list[Node], wanted: dict[Node, Node]) -> dict[Node, tuple[
 def every_number_of_patterns(lab: Laboratory) -> Verdict:
     """The family against its other members, and against the equations as written down."""
     try:
-        system = for_every_number_of_patterns(lab)
-    except SymmetryError as error:
-        return refuted({"no symmetry": str(error)}, Evidence.PROOF)
-    except EquationError as error:  # the comparison of the members found no system in M, and there may be one
-        return undecided(str(error))
-    rows: dict[str, tuple[Node, Node]] = {}
-    for M in ELSEWHERE:
-        derived = dynamics.in_prototypes(lab.symmetric(M), M)
-        names = [*derived.names, "F"]
-        rows |= {f"{name} at M = {M}": (left, right) for name, left, right in
-                 zip(names, at_number(system, M), [*derived.nodes, derived.observables["F"]], strict=True)}
+        system = for_every_number(lab)
+    except (SymmetryError, EquationError) as error:
+        return no_system(error)
+    rows = elsewhere(lab, system)
     written = WrittenOut()
     found = [*system.nodes, system.observables["F"]]
     found = list(put(found, dict.fromkeys(gates(found, True), ONE)))

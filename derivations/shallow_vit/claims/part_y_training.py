@@ -12,28 +12,21 @@ from scipy.integrate import quad
 from scipy.interpolate import CubicSpline
 
 from odesys import System, graph
-from odesys.counted_family import counted_family
 from odesys.errors import EquationError, SymmetryError
 from odesys.evidence import equal, identity
 from odesys.graph import ONE, ZERO, Node, sym
-from odesys.verdicts import Evidence, Verdict, measured, refuted, undecided
+from odesys.verdicts import Evidence, Verdict, measured, refuted
 
 from .. import classes, dynamics, heads, observables, symmetric
-from ..laboratory import Laboratory, shared
+from ..laboratory import Laboratory
 from .book import LABELS, TOY, Tables, before_margin, book, pairs, put, rounded, tables
 from .part_c_system import POSITIVE, force, gradient_k, gradient_o, gradient_q, gradient_v
-from .part_x_variants import ELSEWHERE, at_number
+from .part_x_variants import elsewhere, for_every_number, no_system
 from .runs import MAIN, attention, exponent
 
 MARGINS = (1.0, 3.0, 10.0)
 NETWORK = replace(MAIN, xi=1e-4, eta=0.05, steps=4000)
 AT = "network with m = 1000, xi = 1e-4, eta = 0.05, seed 3, M = 5, alpha_* = 0.5, alpha_# = 0.05"
-
-
-@shared
-def for_every_number(lab: Laboratory, variant: str) -> System:
-    """The symmetric system of a variant with M a parameter."""
-    return counted_family("M", {M: dynamics.in_prototypes(lab.symmetric(M, variant), M) for M in dynamics.MEMBERS})
 
 
 @cache
@@ -87,15 +80,11 @@ def merged_attention(lab: Laboratory) -> Verdict:
     exact = equal(rows, positive=POSITIVE) & identity({f"query {k + 1}": graph.add(rates["S"][:, k]) for k in range(3)}, positive=POSITIVE)
     try:
         system = for_every_number(lab, "merged")
-        others = {M: dynamics.in_prototypes(lab.symmetric(M, "merged"), M) for M in ELSEWHERE}
-    except SymmetryError as error:
-        return refuted({"no symmetry": str(error)}, Evidence.PROOF)
-    except EquationError as error:
-        return undecided(str(error))
+    except (SymmetryError, EquationError) as error:
+        return no_system(error)
     if system.dimension != 15:
         return refuted({"states": system.dimension}, Evidence.PROOF)
-    same = {f"{name} at M = {M}": (x, y) for M, made in others.items()
-            for name, x, y in zip([*made.names, "F"], at_number(system, M), [*made.nodes, made.observables["F"]], strict=True)}
+    same = elsewhere(lab, system, "merged")
     return (exact & twice_at_identity(lab, t, rates["S"]) & equal(same) & identity(column_sums(system))).with_constants(states=15, factor_at_start=2)
 
 
@@ -165,11 +154,9 @@ def logistic_loss(lab: Laboratory) -> Verdict:
         chosen = slice(0, 1) if leaf in "KQ" else slice(None)
         rows |= pairs(put(lab.rates(leaf, variant="logistic")[chosen], slopes), printed(t, True)[chosen], leaf)
     try:
-        hinge_system, smooth_system = for_every_number(lab, ""), for_every_number(lab, "logistic")
-    except SymmetryError as error:
-        return refuted({"no symmetry": str(error)}, Evidence.PROOF)
-    except EquationError as error:
-        return undecided(str(error))
+        hinge_system, smooth_system = for_every_number(lab), for_every_number(lab, "logistic")
+    except (SymmetryError, EquationError) as error:
+        return no_system(error)
     slope = graph.call("sigmoid", -smooth_system.observables["F"])
     before = before_margin(list(hinge_system.nodes))
     rows |= {f"{name} for every M": (x, slope * y) for name, x, y in zip(smooth_system.names, smooth_system.nodes, before, strict=True)}
