@@ -52,16 +52,18 @@ STATES = ("d1", "d2", "dn", "x1", "x2", "xn", "z1", "zo", "zx", "ka", "kb", "kn"
 LOGITS = {"s11": (0, 0), "s21": (1, 0), "sk1": (2, 0), "s1k": (0, 2), "skk": (2, 2), "skx": (3, 2)}
 
 
-def words(M: int) -> Dictionary:
-    """The patterns mu1 .. muM, orthonormal."""
-    return Dictionary([f"mu{j + 1}" for j in range(M)])
+def words(M: int, variant: str = "") -> Dictionary:
+    """The patterns mu1 .. muM, orthonormal; as noisy tokens with any Gram matrix, g12 and so on."""
+    names = [f"mu{j + 1}" for j in range(M)]
+    gram = [[f"g{min(i, j) + 1}{max(i, j) + 1}" for j in range(M)] for i in range(M)]
+    return Dictionary(names, gram=gram) if variant == "noisy" else Dictionary(names)
 
 
 def model(M: int, readout: Sequence[Any], variant: str = "") -> AttentionModel:
     """The network of Eq. (1) with frozen output weights: one a neuron, or one row of them a position."""
     value = Value(("W_O", "W_V"), output=Neurons(tuple(readout), activation="relu"))
     score = ("W_S",) if variant == "merged" else ("W_K'", "W_Q")
-    return AttentionModel(words(M), [Head()], value=value, score=score, pooling="mean")
+    return AttentionModel(words(M, variant), [Head()], value=value, score=score, pooling="mean")
 
 
 #: what else the same network can be trained with: one matrix W_S in place of W_K' W_Q, or the logistic loss

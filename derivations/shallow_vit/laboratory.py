@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from odesys.graph import sym
 from odesys.laboratory import BaseLaboratory, shared
 from odesys.loss import MARGIN, Loss
 
-from . import classes, dynamics, heads, network
+from . import broken_tokens, classes, dynamics, heads, network
 from .classes import Counts, Forces, State
 from .heads import Heads, HeadTables
 from .setting import TRAINED, Case, Features
@@ -56,6 +56,7 @@ SPEED: dict[str, dict[str, int]] = {"flip": {"K": -1, "Q": -1, "S": -1}, "keys":
 LONGEST = 60_000  # steps of one run
 EXPONENTIAL = Loss("exponential", graph.exp(-MARGIN))
 SIGNS = (sym("a"), -sym("a"))
+POSITIONS = ((sym("a1"), -sym("a2")), (sym("a3"), -sym("a4")))  # output weights of two positions
 
 
 class Laboratory(BaseLaboratory):
@@ -80,7 +81,8 @@ class Laboratory(BaseLaboratory):
     def toy(self, step: bool = False, variant: str = "") -> CoordinateFlow:
         """Two neurons with weights a, -a, M = 3, m_a = 2, m_b = 3, a sample a class, counts c1.., e1.. as parameters.
 
-        To ask for names, outputs and loss; equations are read with `rates`. The variant is one of `dynamics.VARIANTS`.
+        To ask for names, outputs and loss; equations are read with `rates`. The variant is one of `dynamics.VARIANTS`,
+        or ``noisy``: tokens with any Gram matrix, two a sample, and output weights of their own for each position.
         """
         self._all("model", "samples", "loss")
         return _toy(self.mutation, step, variant)
@@ -154,7 +156,7 @@ class Laboratory(BaseLaboratory):
     def tokens(self, case: Case, seed: Any = 0, steps: int | None = None) -> network.Run:
         """SGD on noisy tokens by the hand-written gradients of the full network, with the speeds of the equations."""
         self._all()
-        return _tokens(self.mutation, case, seed, steps)
+        return broken_tokens.train(self.mutation, partial(_speed, self.mutation), case, seed, steps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,6 +223,11 @@ def toy_data() -> Distribution:
     return dynamics.samples([["c1", "c2", "c3"], ["e1", "e2", "e3"]], [1, -1])
 
 
+def noisy_data() -> Distribution:
+    """Two samples of two tokens, the second in common; the tokens have any Gram matrix."""
+    return Distribution.proportional([Sample(["mu1", "mu2"], 1), Sample(["mu3", "mu2"], -1)])
+
+
 def _factor(mutation: str, leaf: str, columns: int) -> blocks.Block:
     row = [_speed(mutation, leaf)] * columns
     if mutation == "nuisance" and leaf == "V":
@@ -248,9 +255,10 @@ def _broken(mutation: str, made: CoordinateFlow) -> CoordinateFlow:
 
 @cache
 def _toy(mutation: str, step: bool, variant: str = "") -> CoordinateFlow:
-    made = coordinate_flow(_model(mutation, 3, SIGNS, variant), _samples(mutation, toy_data()),
-                           dynamics.trained(variant), value=2, score=() if variant == "merged" else 3,
-                           loss=_loss(mutation, variant), step=step)
+    readout, data, width = (POSITIONS, noisy_data(), 2) if variant == "noisy" else (SIGNS, toy_data(), 3)
+    score = () if variant == "merged" else width
+    made = coordinate_flow(_model(mutation, 3, readout, variant), _samples(mutation, data), dynamics.trained(variant),
+                           value=2, score=score, loss=_loss(mutation, variant), step=step)
     return _broken(mutation, made)
 
 
@@ -368,40 +376,3 @@ def _train(mutation: str, case: Case, data: Counts, state: State, ideal: Feature
     if stop and steps is None and not fitted:
         raise IntegrationError(f"the training margins are not reached in {number} steps", time=float(number))
     return Record(case, data, first, state, ideal, number, fitted, np.array(times), states, kept)
-
-
-def _tokens(mutation: str, case: Case, seed: Any, steps: int | None) -> network.Run:
-    rng = np.random.default_rng(seed)
-    net, _ = network.start(case, rng)
-    data = network.draw(case, rng)
-    if mutation == "start":
-        net = replace(net, W_V=net.W_V / 2, W_K=net.W_K / 2, W_Q=net.W_Q / 2)
-    if mutation == "minority":
-        data = replace(data, y=-data.y)
-    if mutation == "weight":
-        data = data.take(np.concatenate([np.arange(len(data.y)), np.flatnonzero(data.y < 0)]))
-    if mutation == "tokens":  # some of the discriminative tokens become the first nuisance pattern
-        moved = (data.pattern < 2) & (rng.random(data.pattern.shape) < 0.4)
-        data = replace(data, X=np.where(moved[:, :, None], network.patterns(case)[2], data.X))
-    first, number, limit = net.copy(), 0, case.steps if steps is None else steps
-    moving = ("W_O", "W_V") if case.frozen else network.WEIGHTS
-    while True:
-        seen = replace(net, W_K=net.W_K / 2) if mutation == "scale" else net
-        found = network.forward(seen, data)
-        if mutation == "linear":
-            F = np.einsum("nl,nli->n", found.share, found.h * net.a)
-            found = replace(found, h=np.ones_like(found.h), F=F, margins=data.y * F)
-        fitted = bool(np.all(found.margins >= case.margin))
-        if fitted or number >= limit:
-            break
-        slopes = network.gradients(seen, data, case.margin, found) if mutation != "hinge" else network.gradients(
-            seen, replace(data, y=data.y * np.exp(-found.margins)), math.inf, found)
-        if mutation == "scale":
-            slopes["W_K"] = slopes["W_K"] / 2
-        for name in moving:
-            change = _speed(mutation, name[2]) * slopes[name]
-            if mutation == "nuisance" and name == "W_V":
-                change[:, 2:] *= -1
-            setattr(net, name, getattr(net, name) - case.eta * change)
-        number += 1
-    return network.Run(case, data, first, net, number, fitted, np.array([number]), {})

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from derivations.shallow_vit import classes, dynamics, heads, symmetric
+from derivations.shallow_vit import classes, dynamics, heads, network, symmetric
 from derivations.shallow_vit.claims import book
 from derivations.shallow_vit.claims.part_x_variants import for_every_number
 from derivations.shallow_vit.claims.part_y_training import column_sums
@@ -123,6 +123,26 @@ def test_a_logistic_flow_has_the_orbit_of_the_hinge_and_no_end() -> None:
     assert "Gamma" not in symmetric.system(5, "fixed", "logistic").parameters, "the logistic loss has no margin"
 
 
+def test_derived_rates_of_noisy_tokens_are_those_of_the_hand_written_network() -> None:
+    """Images of three tokens in six dimensions move by minus the gradients of the full network, times the tokens."""
+    rng = np.random.default_rng(8)
+    X = rng.standard_normal((3, 6))
+    shapes = {"W_O": (2, 2), "W_V": (2, 6), "W_K": (2, 6), "W_Q": (2, 6)}
+    weights = {name: rng.standard_normal(shape) for name, shape in shapes.items()}
+    a = rng.uniform(0.5, 1.0, 4)
+    net = network.Network(*weights.values(), a=np.array([[a[0], -a[1]], [a[2], -a[3]]]))
+    order = np.array([[0, 1], [2, 1]])
+    slopes = network.gradients(net, network.Tokens(X[order], order, np.ones((2, 2), bool), np.array([1, -1])), 50.0)
+    flow = Laboratory().toy(variant="noisy")
+    values = {f"g{i + 1}{j + 1}": float(X[i] @ X[j]) for i in range(3) for j in range(i, 3)}
+    values |= {"Gamma": 50.0, **{f"a{k + 1}": float(a[k]) for k in range(4)}}
+    images = {name: w if name == "W_O" else w @ X.T for name, w in weights.items()}
+    found = flow.layout.unpack(flow.system.compile(values)(0.0, flow.initial_state(images)))
+    for name, slope in slopes.items():
+        right = -slope if name == "W_O" else -slope @ X.T
+        assert np.abs(right).max() > 1e-4 and np.allclose(found[name[2:]], right, atol=1e-12), name
+
+
 # ---- several heads ---------------------------------------------------------------------------------------------------
 
 
@@ -170,7 +190,8 @@ def test_one_head_is_the_network_of_the_paper() -> None:
 
 CLAIMS = {  # evidence, and what it must notice
     "Beyond.merged": (Evidence.PROOF, "flip"), "Beyond.logistic": (Evidence.PROOF, "hinge"),
-    "Beyond.heads": (Evidence.PROOF, "values"), "Beyond.heads-drift": (Evidence.MEASUREMENT, "keys"),
+    "Beyond.noisy": (Evidence.PROOF, "nuisance"), "Beyond.heads": (Evidence.PROOF, "values"),
+    "Beyond.heads-drift": (Evidence.MEASUREMENT, "keys"),
     "Beyond.merged-runs": (Evidence.MEASUREMENT, "scale"), "Beyond.logistic-runs": (Evidence.MEASUREMENT, "hinge"),
 }
 

@@ -14,7 +14,7 @@ REASONS: tuple[tuple[str, dict[str, str]], ...] = (
     ("C and G are derivatives of the loss at hand, and the matrix equations hold for every model, loss and data",
      {"minority weight scale linear hinge tokens": "X3"}),
     ("the matrices are conserved for every model, loss and data, and with keys and queries both reversed",
-     {"minority weight scale linear hinge tokens flip": "X4 Beyond.heads"}),
+     {"minority weight scale linear hinge tokens flip": "X4 Beyond.heads Beyond.noisy"}),
     ("the drift of the step is of first order in eta for every system that conserves these matrices",
      {"minority weight scale linear hinge tokens flip start": "Beyond.drift", "minority weight tokens flip": "Beyond.heads-drift"}),
     ("with all gates open a neuron without ReLU moves in the same way",

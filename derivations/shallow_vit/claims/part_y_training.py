@@ -190,7 +190,33 @@ def logistic_runs(lab: Laboratory) -> Verdict:
         time_to_F=rounded({f"F = {margin:g}": value for margin, value in clock.items()}, 5))
 
 
-# ---- several heads ---------------------------------------------------------------------------------------------------
+# ---- conserved matrices ----------------------------------------------------------------------------------------------
+
+
+@book.claim("Beyond.noisy", "Conserved matrices of noisy tokens and positions", kind="identity", uses=["X4"], beyond=True,
+            statement=r"X\text{ any tokens, }a_{(l)}\text{ any: }\tfrac d{ds}(W_O^\top W_O-W_VW_V^\top)=0,\quad\tfrac d{ds}(W_KW_K^\top-W_QW_Q^\top)=0",
+            reading="three tokens with any Gram matrix G (noise of any size; no two need to share a pattern), two samples of two of them, output weights a_1 .. a_4 of two neurons at two positions, m_a = m_b = 2: Lie derivatives along the derived flow of the images V = W_V X, "
+                    "with W_V W_V' = V G^-1 V' up to what no token sees, entry by entry")
+def conserved_by_noisy_tokens(lab: Laboratory) -> Verdict:
+    """Products of states and rates, in the span of the tokens."""
+    flow = lab.toy(variant="noisy")
+    inverse = _inverse(flow.model.words.gram_array())
+    x = {leaf: np.vectorize(sym, otypes=[object])(names) for leaf, names in flow.matrices.items()}
+    d = {leaf: lab.rates(leaf, variant="noisy") for leaf in x}
+    change = {leaf: d[leaf] @ inverse @ x[leaf].T for leaf in "VKQ"} | {"O": d["O"].T @ x["O"]}
+    both = {leaf: table + table.T for leaf, table in change.items()}
+    rows = {f"{a} {b} {i}": node for a, b in (("O", "V"), ("K", "Q")) for i, node in np.ndenumerate(both[a] - both[b]) if i[0] <= i[1]}
+    return identity(rows)
+
+
+def _inverse(table: np.ndarray) -> np.ndarray:
+    """The inverse of a symmetric 3 x 3 matrix of expressions, by cofactors."""
+    minor = np.empty((3, 3), dtype=object)
+    for i, j in np.ndindex(3, 3):
+        (a, b), (c, e) = ([k for k in range(3) if k != n] for n in (i, j))
+        minor[i, j] = (-1) ** (i + j) * (table[a, c] * table[b, e] - table[a, e] * table[b, c])
+    found: np.ndarray = minor.T / graph.add(table[0] * minor[0])
+    return found
 
 
 def _balance(x: np.ndarray, dx: np.ndarray, y: np.ndarray, dy: np.ndarray) -> np.ndarray:
