@@ -239,9 +239,21 @@ class _Namer:
                 if kind != "Z":
                     counts[kind] += 1
                 factor, new = self.order.primitive(new)
+                if new.op == "mul":
+                    size = self._written_size(new)
+                    factor, new = factor * size, graph.scale(new, 1 / size)
                 new = introduce(Part(kind, counts[kind], new), new) * factor
             memo[node] = new
         return self._signed([memo[root] for root in self.roots], parts)
+
+    def _written_size(self, product: Node) -> Number:
+        """What a product has to be divided by to be written without a number: x (M - 2) is kept as -2 x (1 - M/2)."""
+        size = self.order.shown(Fraction(1), product)
+        for base, exponent in product.args:
+            terms = self.order.terms(base) if base.op == "add" and exponent % 2 == 1 else []
+            if len(terms) == 2 and terms[0][1] is ONE and terms[1][1].op == "sym" and terms[1][0] < 0:
+                size = -size  # written as x (M - 2), not as -x (2 - M)
+        return size
 
     def _signed(self, equations: list[Node], parts: list[Part]) -> Sheet:
         """Give each force the sign with which the equations first use it."""

@@ -63,8 +63,10 @@ BROKEN = {"flip": ("KQ", -1), "keys": ("KK", 2), "values": ("wOV", 2)}
 BENIGN = Case(N=6, M=3, d=200_000, d_h=100_000, mu=36.0, noise=20.0, C_p=4.0, sigma_V=1e-5)
 HARMFUL = replace(BENIGN, mu=2.5)
 SATURATING = replace(BENIGN, d=10**16, d_h=10**14, kappa=1e6 / BENIGN.m_s, sigma_V=3e-8)
-CASES = {"benign": BENIGN, "harmful": HARMFUL, "saturating": SATURATING}
-RATES = {"benign": 0.1, "harmful": 0.3, "saturating": 0.001}  # step size times the largest squared length
+#: and one where they are not: with d below N^2 the noise of the other samples moves a value as much as its own
+CROWDED = Case(N=24, M=3, d=250, d_h=100, mu=(400 / 24) ** 0.5, noise=1.0, C_p=4.0, sigma_V=1e-5)
+CASES = {"benign": BENIGN, "harmful": HARMFUL, "saturating": SATURATING, "crowded": CROWDED}
+RATES = {"benign": 0.1, "harmful": 0.3, "saturating": 0.001, "crowded": 0.1}  # step size times largest squared length
 LARGEST_VALUE = {"saturating": 0.25}  # where a run ends before the loss is fitted
 EPS, STEPS, SEED = 0.05, 3000, 11
 LONGEST = 3000  # solver steps of a mean-field run; the paper's own take a few hundred
@@ -110,7 +112,7 @@ class Laboratory(BaseLaboratory):
             raise IntegrationError(f"the training loss does not reach {eps:g}: {error}", time=0.0) from error
 
     def descent(self, name: str) -> Record:
-        """Gradient descent by the derived recursion on one training set: ``benign``, ``harmful`` or ``saturating``."""
+        """Gradient descent by the derived recursion on one training set of `CASES`."""
         self.reads |= {"start", f"step of {name}"}
         return _descent(self.mutation, name)
 

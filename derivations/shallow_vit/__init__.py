@@ -19,9 +19,10 @@ s, T            s = eta t, and the first step at which every training margin is 
 D, pi           prototype of the living neurons, w = D / sqrt(m), and the fraction of neurons alive in each sign class
 
 Covered: data with token noise, both conventions of the read-out weights, hinge SGD with hand-written gradients, the
-class-level system on inner products as map and flow with its invariants, the symmetric system with 21 variables, the
-paper's scalars, stages, stopping iteration, bounds, token sparsification, synthetic figures 1 to 8. Not covered: the
-image data of figure 6 (a synthetic spurious pattern stands in).
+class-level system on inner products as map and flow with its invariants, the symmetric system with 21 variables (also
+with M left open), the paper's scalars, stages, stopping iteration, bounds, token sparsification, synthetic figures 1
+to 8; beyond the paper trained logits in place of keys and queries, the logistic loss, and two heads in one layer. Not
+covered: the image data of figure 6 (a synthetic spurious pattern stands in).
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from odesys.paper import FigureSpec, Paper, later
 
 from .setting import PARAMETERS
 
-SYSTEMS = ("full", "descent", "coordinates", "quotient")
+SYSTEMS = ("full", "descent", "coordinates", "quotient", "merged", "logistic")
 FIGURES = {
     "1a": "success of training over alpha_*^-2 and N",
     "1b": "success of training over sigma and 1/sqrt(N), and the stopping time over sigma and delta",

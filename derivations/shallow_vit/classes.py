@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -28,14 +28,22 @@ from .setting import Case, Features
 
 
 @dataclass(eq=False)
-class State:
-    """Neurons w (m, m_a), images v (M, m_a), kappa and rho (M, m_b), and the frozen weights a (m,)."""
+class Weights:
+    """Neurons w, images v, kappa and rho of the patterns, and the frozen weights a."""
 
     w: np.ndarray
     v: np.ndarray
     kappa: np.ndarray
     rho: np.ndarray
     a: np.ndarray
+
+    def copy(self) -> Self:
+        """Weights of its own."""
+        return type(self)(*(np.array(x) for x in (self.w, self.v, self.kappa, self.rho, self.a)))
+
+
+class State(Weights):
+    """Neurons w (m, m_a), images v (M, m_a), kappa and rho (M, m_b), and the frozen weights a (m,)."""
 
     @property
     def S(self) -> np.ndarray:
@@ -46,10 +54,6 @@ class State:
     def u(self) -> np.ndarray:
         """u[i, j] = w_i' v_j."""
         return self.w @ self.v.T
-
-    def copy(self) -> State:
-        """A state of its own."""
-        return State(*(np.array(x) for x in (self.w, self.v, self.kappa, self.rho, self.a)))
 
 
 @dataclass(frozen=True, eq=False)

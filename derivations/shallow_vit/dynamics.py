@@ -5,7 +5,7 @@ margin Gamma. On inner products, with :math:`u = W_OW_VE`, :math:`S = E^\top W_K
 closes with :math:`W_OW_O^\top` and the Gram matrices of values, keys and queries:
 m M + M^2 + m (m + 1)/2 + 3 M (M + 1)/2 states. In coordinates of dimensions m_a and m_b there are m m_a + M (m_a + 2
 m_b) states; for two mirrored neurons and m_a = m_b = M the exchange of the classes and the permutations of nuisance
-patterns leave 21.
+patterns leave 21, for every M from 4 on: `symmetric.every_number_of_patterns` has them with M a parameter.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from odesys import (
     gradient_flow,
     graph,
 )
-from odesys.coordinates import CoordinateFlow, CoordinateSymmetry, coordinate_flow
+from odesys.coordinates import CoordinateFlow, CoordinateQuotient, CoordinateSymmetry, coordinate_flow
 from odesys.errors import ParameterError
 from odesys.field import ScalarField
 from odesys.graph import num, sym
 from odesys.limits import rescale
-from odesys.loss import MARGIN, Loss
+from odesys.loss import LOGISTIC, MARGIN, Loss
 from odesys.paper import Setting
 from odesys.symmetry import SignedPermutation
 
@@ -45,19 +45,39 @@ from .setting import TRAINED
 
 LARGEST_WRITTEN = 150  # states of a system that is written out
 HINGE = Loss("hinge with margin", graph.relu(sym("Gamma") - MARGIN))
+MEMBERS = (6, 7, 8, 9)  # M of the systems that fix the one for every M; from 5 on all multiplicities are positive
 STATES = ("d1", "d2", "dn", "x1", "x2", "xn", "z1", "zo", "zx", "ka", "kb", "kn", "kc", "ko", "kx",
           "ra", "rb", "rn", "rc", "ro", "rx")
+#: logits of key and query, where they are states: pattern 1 or 2, a nuisance pattern k, another one x; and their place
+LOGITS = {"s11": (0, 0), "s21": (1, 0), "sk1": (2, 0), "s1k": (0, 2), "skk": (2, 2), "skx": (3, 2)}
 
 
-def words(M: int) -> Dictionary:
-    """The patterns mu1 .. muM, orthonormal."""
-    return Dictionary([f"mu{j + 1}" for j in range(M)])
+def words(M: int, variant: str = "") -> Dictionary:
+    """The patterns mu1 .. muM, orthonormal; as noisy tokens with any Gram matrix, g12 and so on."""
+    names = [f"mu{j + 1}" for j in range(M)]
+    gram = [[f"g{min(i, j) + 1}{max(i, j) + 1}" for j in range(M)] for i in range(M)]
+    return Dictionary(names, gram=gram) if variant == "noisy" else Dictionary(names)
 
 
-def model(M: int, readout: Sequence[Any]) -> AttentionModel:
+def model(M: int, readout: Sequence[Any], variant: str = "") -> AttentionModel:
     """The network of Eq. (1) with frozen output weights: one a neuron, or one row of them a position."""
     value = Value(("W_O", "W_V"), output=Neurons(tuple(readout), activation="relu"))
-    return AttentionModel(words(M), [Head()], value=value, pooling="mean")
+    score = ("W_S",) if variant == "merged" else ("W_K'", "W_Q")
+    return AttentionModel(words(M, variant), [Head()], value=value, score=score, pooling="mean")
+
+
+#: what else the same network can be trained with: one matrix W_S in place of W_K' W_Q, or the logistic loss
+VARIANTS = ("merged", "logistic")
+
+
+def trained(variant: str = "") -> tuple[str, ...]:
+    """The maps that are trained: with ``merged`` one matrix W_S stands for W_K' W_Q."""
+    return ("W_O", "W_V", "W_S") if variant == "merged" else TRAINED
+
+
+def loss_of(variant: str = "") -> Loss:
+    """The hinge with margin Gamma, or the logistic loss."""
+    return LOGISTIC if variant == "logistic" else HINGE
 
 
 def samples(counts: Sequence[Sequence[Any]], labels: Sequence[int]) -> Distribution:
@@ -87,16 +107,17 @@ def weights_of(state: Any) -> dict[str, np.ndarray]:
     return {"W_O": state.w[None], "W_V": state.v.T[None], "W_K": state.kappa.T[None], "W_Q": state.rho.T[None]}
 
 
-def coordinate_system(M: int, readout: Sequence[Any], data: Distribution, m_a: int, m_b: int,
-                      step: bool = False) -> CoordinateFlow:
-    """The same system on the entries of w_i, v_j, kappa_j and rho_k."""
-    return coordinate_flow(model(M, readout), data, TRAINED, value=m_a, score=m_b, loss=HINGE, step=step)
+def coordinate_system(M: int, readout: Sequence[Any], data: Distribution, m_a: int, m_b: int, step: bool = False,
+                      variant: str = "") -> CoordinateFlow:
+    """The same system on the entries of w_i, v_j, kappa_j and rho_k (or on the logits themselves, if ``merged``)."""
+    return coordinate_flow(model(M, readout, variant), data, trained(variant), value=m_a,
+                           score=() if variant == "merged" else m_b, loss=loss_of(variant), step=step)
 
 
 # ---- the symmetric system --------------------------------------------------------------------------------------------
 
 
-def generators(M: int) -> list[CoordinateSymmetry]:
+def generators(M: int, variant: str = "") -> list[CoordinateSymmetry]:
     """The classes exchanged (mu1 <-> mu2, the two neurons, the label), and neighbouring nuisance patterns exchanged.
 
     Each moves the axes of both free spaces in the same way, since axis j starts as the feature of pattern j.
@@ -108,7 +129,7 @@ def generators(M: int) -> list[CoordinateSymmetry]:
         axes = tuple((k, 1) for k in moved)
         neurons = ((1, 1), (0, 1)) if label < 0 else ((0, 1), (1, 1))
         base = SignedPermutation(axes, ((0, label),), (neurons,), label)
-        return CoordinateSymmetry(base, {"value": axes, "score": axes})
+        return CoordinateSymmetry(base, {"value": axes} if variant == "merged" else {"value": axes, "score": axes})
 
     return [element(0, 1, -1), *(element(j, j + 1, 1) for j in range(2, M - 1))]
 
@@ -117,6 +138,8 @@ def place(name: str, M: int) -> tuple[str, int, int]:
     """Where a variable sits in the network with two mirrored neurons: matrix, row and column, from 0."""
     if name in ("d1", "d2", "dn"):
         return "O", 0, ("d1", "d2", "dn").index(name)
+    if name in LOGITS:
+        return "S", *LOGITS[name]
     matrix = {"x": "V", "z": "V", "k": "K", "r": "Q"}[name[0]]
     axis, word = {"1": (0, 0), "2": (1, 0), "n": (2, 0), "a": (0, 0), "b": (1, 0), "c": (0, 2), "o": (2, 2),
                   "x": (3, 2)}[name[1]]
@@ -124,7 +147,7 @@ def place(name: str, M: int) -> tuple[str, int, int]:
 
 
 @cache
-def mirrored(M: int) -> System:
+def mirrored(M: int, variant: str = "") -> System:
     r"""The 21-variable flow with gates as the ReLUs set them; parameters alpha_s, alpha_c, beta, Gamma and pi.
 
     It is the quotient of the network with two neurons, read out with :math:`\pm\sqrt\pi` and
@@ -133,15 +156,20 @@ def mirrored(M: int) -> System:
     :math:`D_\pm/\sqrt m` and the others are dead. M = 3 has no pair of nuisance patterns: 18 variables.
     """
     root = graph.sqrt(sym("pi"))
-    made = coordinate_system(M, [root, -root], parametric(M), M, M)
-    reduced = made.quotient(generators(M))
-    index = {segment.leaf: segment.index for segment in made.layout.segments}
+    made = coordinate_system(M, [root, -root], parametric(M), M, M, variant=variant)
+    return in_prototypes(made.quotient(generators(M, variant)), M)
+
+
+def in_prototypes(reduced: CoordinateQuotient, M: int) -> System:
+    """The quotient of two mirrored neurons under the names of `STATES` and `LOGITS`, with w in units of sqrt(pi) D."""
+    root, index = graph.sqrt(sym("pi")), {segment.leaf: segment.index for segment in reduced.flow.layout.segments}
     names = {}
-    for name in (n for n in STATES if M > 3 or n[1:] != "x"):
+    for name in (n for n in (*STATES, *LOGITS) if M > 3 or n[-1] != "x"):
         leaf, row, column = place(name, M)
-        names[reduced.system.names[int(reduced.orbits.orbit[index[leaf][row, column]])]] = name
+        if leaf in index:
+            names[reduced.system.names[int(reduced.orbits.orbit[index[leaf][row, column]])]] = name
     flat = rescale(reduced.system, {old: root for old, new in names.items() if new[0] == "d"}, names=names)
-    order = [name for name in STATES if name in flat.names]
+    order = [name for name in (*STATES, *LOGITS) if name in flat.names]
     nodes = dict(zip(flat.names, flat.nodes, strict=True))
     field = ScalarField(tuple(nodes[name] for name in order), {"loss": flat.observables["loss"],
                                                                "F": flat.observables["margin_1"]})
@@ -165,10 +193,14 @@ def whole(parameters: Mapping[str, Any]) -> Setting:
 def named_system(name: str, parameters: Mapping[str, Any]) -> System:
     """A system for the command line, with the fractions of tokens, Gamma (and eta, pi) as parameters."""
     M, m = parameters["M"], parameters["neurons"]
-    if name == "quotient":
-        from .symmetric import system
+    if name in ("quotient", *VARIANTS):
+        from .symmetric import every_number_of_patterns, system
 
-        return system(M, parameters["gates"])
+        variant, gates = name if name in VARIANTS else "", parameters["gates"]
+        return every_number_of_patterns(gates, variant) if M == "symbol" else system(M, gates, variant)
+    if M == "symbol":
+        raise ParameterError(f"M = symbol is for --system quotient, {' and '.join(VARIANTS)}, which have 21 states "
+                             f"(merged: 15) for every M; the {name} system has a number of states that depends on M")
     if m % 2:
         raise ParameterError(f"neurons = {m} can not be used: half of the output weights is positive, so it is even")
     readout = [1 / graph.sqrt(num(m))] * (m // 2) + [-1 / graph.sqrt(num(m))] * (m // 2)

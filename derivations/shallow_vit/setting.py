@@ -24,7 +24,8 @@ READOUTS = ("shared", "per_position")
 FILLINGS = ("balanced", "random", "one")
 
 PARAMETERS = (
-    Parameter("M", 5, "patterns: two discriminative, M - 2 nuisance", int, low=3, high=64),
+    Parameter("M", 5, "patterns: two discriminative, M - 2 nuisance", int, low=3, high=64,
+              words=("symbol",)),
     Parameter("alpha_s", 0.5, "alpha_*, fraction of label-relevant tokens", float, low=0, high=1, open_low=True),
     Parameter("alpha_c", 0.05, "alpha_#, fraction of confusion tokens", float, low=0, high=1),
     Parameter("L", 50, "tokens a sample", int, low=2),

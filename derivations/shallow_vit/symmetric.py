@@ -24,6 +24,7 @@ import numpy as np
 from numerics.integrate import integrate
 from numerics.trajectory import StopWhen, Trajectory
 from odesys import System
+from odesys.counted_family import counted_family
 from odesys.errors import EquationError, IntegrationError, ParameterError
 from odesys.switching import Switching, held
 
@@ -42,16 +43,16 @@ STIFF = 1e3  # margins above this one need a stiff solver
 # ---- states ----------------------------------------------------------------------------------------------------------
 
 
-def start(M: int, D: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> dict[str, float]:
+def start(M: int, D: tuple[float, float, float] = (0.0, 0.0, 0.0), variant: str = "") -> dict[str, float]:
     """The start without errors: v_j = p_j, kappa_j = rho_j = q_j, and the given prototype D = (d1, d2, dn)."""
-    out = dict.fromkeys(dynamics.mirrored(M).names, 0.0)
-    out |= dict.fromkeys(("x1", "zo", "ka", "ko", "ra", "ro"), 1.0)
+    out = dict.fromkeys(dynamics.mirrored(M, variant).names, 0.0)
+    out |= {name: 1.0 for name in ("x1", "zo", "ka", "ko", "ra", "ro", "s11", "skk") if name in out}
     return out | dict(zip(("d1", "d2", "dn"), D, strict=True))
 
 
 def lift(values: Mapping[str, float], M: int, pi: float) -> State:
-    """The network with two mirrored neurons that a point of the symmetric system stands for."""
-    v = {name: float(values.get(name, 0.0)) for name in dynamics.STATES}
+    """The network with two mirrored neurons that a point of the symmetric system stands for; logits go into kappa."""
+    v = {name: float(values.get(name, 0.0)) for name in (*dynamics.STATES, *dynamics.LOGITS)}
 
     def table(own: str, other: str, rest: str, shared: str, diagonal: str, cross: str) -> np.ndarray:
         out = np.full((M, M), v[cross])  # rows are patterns, columns axes
@@ -63,8 +64,11 @@ def lift(values: Mapping[str, float], M: int, pi: float) -> State:
     D = np.full((2, M), v["dn"])
     D[0, :2], D[1, :2] = (v["d1"], v["d2"]), (v["d2"], v["d1"])
     root = math.sqrt(pi)
-    return State(root * D, table("x1", "x2", "xn", "z1", "zo", "zx"), table("ka", "kb", "kn", "kc", "ko", "kx"),
-                 table("ra", "rb", "rn", "rc", "ro", "rx"), np.array([root, -root]))
+    if "s11" in values:  # rows of S are keys: s1k are the logits of pattern 1 for nuisance queries
+        kappa, rho = table("s11", "s21", "s1k", "sk1", "skk", "skx"), np.eye(M)
+    else:
+        kappa, rho = (table(*(f"{x}{kind}" for kind in "abncox")) for x in "kr")
+    return State(root * D, table("x1", "x2", "xn", "z1", "zo", "zx"), kappa, rho, np.array([root, -root]))
 
 
 def samples(case: Case) -> Counts:
@@ -84,11 +88,11 @@ def parameters(case: Case, pi: float) -> dict[str, float]:
 
 
 @cache
-def gate_numbers(M: int) -> dict[str, int]:
+def gate_numbers(M: int, variant: str = "") -> dict[str, int]:
     """The number of the surface of each gate: found by comparing with the pre-activations of the network itself."""
-    system = dynamics.mirrored(M)
+    system = dynamics.mirrored(M, variant)
     case = Case(M=M, alpha_s=0.43, alpha_c=0.17, d=M, m_a=M, m_b=M, m=2)
-    compiled = Switching(system.compile(parameters(case, 0.3)))
+    compiled = Switching(system.compile(_known(system, parameters(case, 0.3))))
     rng = np.random.default_rng(0)
     seen, wanted = [], []
     for _ in range(4):
@@ -103,38 +107,53 @@ def gate_numbers(M: int) -> dict[str, int]:
     return {name: int(np.flatnonzero(same[:, k])[0]) for k, name in enumerate(GATES)}
 
 
+def _known(system: System, values: Mapping[str, float]) -> dict[str, float]:
+    """The parameters a system has."""
+    return {name: value for name, value in values.items() if name in system.parameters}
+
+
 @cache
-def system(M: int, gates: str = "auto") -> System:
+def system(M: int, gates: str = "auto", variant: str = "") -> System:
     """The flow with the chosen gates; the hinge stays."""
     if gates not in CHOICES:
         raise ParameterError(f"the gates {gates!r} are not known; choose {' or '.join(CHOICES)}")
     if gates == "auto":
-        return dynamics.mirrored(M)
-    numbers = gate_numbers(M)
-    return held(dynamics.mirrored(M), {numbers[name]: value for name, value in HELD[gates].items()})
+        return dynamics.mirrored(M, variant)
+    numbers = gate_numbers(M, variant)
+    return held(dynamics.mirrored(M, variant), {numbers[name]: value for name, value in HELD[gates].items()})
 
 
 @cache
-def running(M: int, gates: str = "auto") -> System:
+def every_number_of_patterns(gates: str = "auto", variant: str = "") -> System:
+    """The same flow with M a parameter, for every M >= 4: found at `dynamics.MEMBERS`, where it is derived.
+
+    Every nuisance pattern occurs in every sample, so M enters by multiplicities alone. At M = 3, where there is no
+    pair of nuisance patterns, the 18 equations of the other variables are right as well.
+    """
+    return counted_family("M", {M: system(M, gates, variant) for M in dynamics.MEMBERS})
+
+
+@cache
+def running(M: int, gates: str = "auto", variant: str = "") -> System:
     """The flow while F < Gamma: the gate of the hinge loss is on, so that the end is an event and not a surface."""
-    numbers = gate_numbers(M)
-    (hinge,) = set(range(len(dynamics.mirrored(M).surfaces))) - set(numbers.values())
+    numbers, whole = gate_numbers(M, variant), dynamics.mirrored(M, variant)
+    hinge = dict.fromkeys(set(range(len(whole.surfaces))) - set(numbers.values()), 1)  # none if the loss is smooth
     rest = {numbers[name]: value for name, value in HELD[gates].items()} if gates in HELD else {}
-    system(M, gates)  # refuses gates that are not known
-    return held(dynamics.mirrored(M), {hinge: 1, **rest})
+    system(M, gates, variant)  # refuses gates that are not known
+    return held(whole, {**hinge, **rest}) if hinge or rest else whole
 
 
 # ---- runs ------------------------------------------------------------------------------------------------------------
 
 
 def flow(case: Case, gates: str = "auto", pi: float = 0.25, D: tuple[float, float, float] = (0.0, 0.0, 0.0),
-         s_end: float = 1e4, rtol: float = 1e-9) -> Trajectory:
-    """The flow until F reaches the margin (or `s_end`); time is s."""
-    made = running(case.M, gates)
-    values = {name: value for name, value in parameters(case, pi).items() if name in made.parameters}
-    x0, began = start(case.M, D), 0.0
+         s_end: float = 1e4, rtol: float = 1e-9, variant: str = "") -> Trajectory:
+    """The flow until F reaches the margin (or `s_end`); time is s. The variant is one of `dynamics.VARIANTS`."""
+    made = running(case.M, gates, variant)
+    values = _known(made, parameters(case, pi))
+    x0, began = start(case.M, D, variant), 0.0
     if gates == "auto" and not any(D):
-        smooth = running(case.M, "fixed")
+        smooth = running(case.M, "fixed", variant)
         slope = smooth.compile(values)(0.0, np.array([x0[name] for name in smooth.names]))
         x0 |= {name: FIRST * float(rate) for name, rate in zip(smooth.names, slope, strict=True) if name[0] == "d"}
         began = FIRST

@@ -48,6 +48,9 @@ EXPECTED = {
     "Beyond.drift": ("holds", M), "Beyond.confusion": ("holds", M), "Beyond.freeze": ("holds", M),
     "Beyond.sliding": ("holds", M), "Beyond.margin": ("holds", M),
     "Beyond.constant": ("holds", M), "Beyond.condition": ("holds", M), "Beyond.positions": ("holds", M),
+    "Beyond.every-M": ("holds", P), "Beyond.merged": ("holds", P), "Beyond.merged-runs": ("holds", M),
+    "Beyond.logistic": ("holds", P), "Beyond.logistic-runs": ("holds", M), "Beyond.noisy": ("holds", P),
+    "Beyond.heads": ("holds", P), "Beyond.heads-drift": ("holds", M),
 }
 FULL = ("Rem.1", "Beyond.positions")
 ERRATA = [id for id, (answer, _) in EXPECTED.items() if answer == "fails"]

@@ -10,6 +10,8 @@ from . import (  # noqa: F401
     part_e_3_forces,
     part_f_g_lemmas,
     part_x_beyond,
+    part_x_variants,
+    part_y_training,
 )
 from .book import ClaimBook, book
 from .harmless import explain

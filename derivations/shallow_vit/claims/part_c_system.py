@@ -49,11 +49,13 @@ def sgd_step(lab: Laboratory) -> Verdict:
     return equal(rows, positive=POSITIVE)
 
 
-def _gradient_o(t: Tables, hinge: bool) -> np.ndarray:
+def gradient_o(t: Tables, hinge: bool) -> np.ndarray:
+    """Minus (83)."""
     return np.array([[graph.add(t.weight(n, i, k, hinge) * t.mixed(n, k)[x] for n in range(2) for k in range(3)) for x in range(2)] for i in range(2)], dtype=object)
 
 
-def _gradient_v(t: Tables, hinge: bool) -> np.ndarray:
+def gradient_v(t: Tables, hinge: bool) -> np.ndarray:
+    """Minus (189)-(191)."""
     return np.array([[graph.add(t.weight(n, i, k, hinge) * t.O[i, x] * t.softmax(n, j, k) for n in range(2) for k in range(3) for i in range(2))
                       for j in range(3)] for x in range(2)], dtype=object)
 
@@ -70,11 +72,13 @@ def force(t: Tables, j: int, k: int, hinge: bool, scale: bool = True) -> Node:
     return graph.add(out)
 
 
-def _gradient_q(t: Tables, hinge: bool) -> np.ndarray:
+def gradient_q(t: Tables, hinge: bool) -> np.ndarray:
+    """Minus (125)."""
     return np.array([[graph.add(force(t, j, k, hinge) * t.K[x, j] for j in range(3)) for k in range(3)] for x in range(3)], dtype=object)
 
 
-def _gradient_k(t: Tables, hinge: bool, scale: bool = True) -> np.ndarray:
+def gradient_k(t: Tables, hinge: bool, scale: bool = True) -> np.ndarray:
+    """Minus (161), `scale` False without 1/|S^n|."""
     return np.array([[graph.add(force(t, j, k, hinge, scale) * t.Q[x, k] for k in range(3)) for j in range(3)] for x in range(3)], dtype=object)
 
 
@@ -86,7 +90,7 @@ MARGIN = "while no margin is reached (for the indicator see Eq.83-hinge); "
 def gradient_of_w_o(lab: Laboratory) -> Verdict:
     """Rates of the neurons."""
     flow = lab.toy()
-    return equal(pairs(before_margin(lab.rates("O")), _gradient_o(tables(flow), False), "W_O"), positive=POSITIVE)
+    return equal(pairs(before_margin(lab.rates("O")), gradient_o(tables(flow), False), "W_O"), positive=POSITIVE)
 
 
 @book.claim("Eq.189-191", "Gradient of W_V", kind="identity", uses=["Eq.16-20"],
@@ -94,7 +98,7 @@ def gradient_of_w_o(lab: Laboratory) -> Verdict:
 def gradient_of_w_v(lab: Laboratory) -> Verdict:
     """Rates of the values."""
     flow = lab.toy()
-    return equal(pairs(before_margin(lab.rates("V")), _gradient_v(tables(flow), False), "W_V"), positive=POSITIVE)
+    return equal(pairs(before_margin(lab.rates("V")), gradient_v(tables(flow), False), "W_V"), positive=POSITIVE)
 
 
 @book.claim("Eq.125", "Gradient of W_Q", kind="identity", uses=["Eq.16-20"],
@@ -103,7 +107,7 @@ def gradient_of_w_q(lab: Laboratory) -> Verdict:
     """Rates of the queries."""
     flow = lab.toy()
     t = tables(flow)
-    return equal(pairs(before_margin(lab.rates("Q")), _gradient_q(t, False), "W_Q"), positive=POSITIVE)
+    return equal(pairs(before_margin(lab.rates("Q")), gradient_q(t, False), "W_Q"), positive=POSITIVE)
 
 
 @book.claim("Eq.161", "Gradient of W_K", kind="identity", uses=["Eq.16-20"], expect="fails",
@@ -114,8 +118,8 @@ def gradient_of_w_k(lab: Laboratory) -> Verdict:
     flow = lab.toy()
     t = tables(flow)
     rates = before_margin(lab.rates("K"))
-    printed = equal(pairs(rates, _gradient_k(t, False, scale=False), "W_K"), positive=POSITIVE)
-    return printed.correcting(r"\text{the same with }\tfrac1{|S^n|}", equal(pairs(rates, _gradient_k(t, False), "W_K"), positive=POSITIVE), "the factor 1/|S^n| of the network is missing; (125) has it")
+    printed = equal(pairs(rates, gradient_k(t, False, scale=False), "W_K"), positive=POSITIVE)
+    return printed.correcting(r"\text{the same with }\tfrac1{|S^n|}", equal(pairs(rates, gradient_k(t, False), "W_K"), positive=POSITIVE), "the factor 1/|S^n| of the network is missing; (125) has it")
 
 
 @book.claim("Eq.83-hinge", "Gradients after the margin is reached", kind="identity", uses=["Eq.83", "Eq.125", "Eq.161", "Eq.189-191"], expect="fails",
