@@ -165,7 +165,7 @@ def logistic_loss(lab: Laboratory) -> Verdict:
 
 @book.claim("Beyond.logistic-runs", "Attention under the logistic loss", kind="order", uses=["Beyond.logistic", "Beyond.margin"], beyond=True,
             statement=r"\text{at output }F:\ \text{attention under the logistic loss}=\text{attention at the end of the hinge with }\Gamma=F,\qquad s_{\log}(F)=\int_0^{s(F)}(1+e^{F})\,ds",
-            reading=AT + ", logistic loss, followed until all margins are 1 and 3: attention on label-relevant tokens (label-relevant and nuisance queries, mean) is within 0.02 of the derived 21 variables with the hinge and Gamma = 1, 3, and eta T within 9 percent of the "
+            reading=AT + ", logistic loss, followed until all margins are 1 and 3: attention on label-relevant tokens (label-relevant and nuisance queries, mean) is within 0.02 of the derived 21 variables with the hinge and Gamma = 1, 3, and eta T within 9 percent (the width of the claim beside it, which was chosen after looking) of the "
                     "integral along that flow; nothing stops there: attention at 3 is higher than at 1. The derived logistic flow takes the time of the integral to 0.1 percent for F = 1, 3, 10, and has the hinge's attention to 1e-6")
 def logistic_runs(lab: Laboratory) -> Verdict:
     """The network at two margins, and the time change along the derived flows."""
