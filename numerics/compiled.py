@@ -24,10 +24,11 @@ from odesys.switching import Switching
 from odesys.system import TIME, System, state_vector
 
 from . import kernel
-from .integrate import default_atol, integrate, repeated
+from .integrate import check_atol, check_rtol, default_atol, integrate, repeated
 from .trajectory import Cost, Event, StopWhen, Trajectory, continued
 
 ROOM = 512  # steps kept at a time
+CHUNK = 256  # runs of a batch between two looks at the keyboard
 
 
 class CompiledFlow:
@@ -56,89 +57,101 @@ class CompiledFlow:
 
     def run(self, x0: Any, t_span: tuple[float, float], parameters: Mapping[str, Any] | None = None,
             rtol: float = 1e-9, atol: float | None = None, max_steps: int = 100_000,
-            report: Callable[[float], None] | None = None) -> Trajectory:
-        """One trajectory with dense output, as `integrate` gives it; `report` is told the fraction done."""
+            report: Callable[[float], None] | None = None, done: int = 0) -> Trajectory:
+        """One trajectory with dense output, as `integrate` gives it.
+
+        `report` is told the fraction done; `done` steps of `max_steps` were made before.
+        """
         began = time.perf_counter()
-        x, p, t0, t1 = self._checked(x0, parameters, t_span)
-        out = self._call(t0, x, p, t1, rtol, atol, max_steps, True, report)
-        bound = dict(zip(self.system.parameters, p.tolist(), strict=True))
-        trajectory = self._trajectory(x, t0, bound, out, time.perf_counter() - began)
+        problem = self._checked(x0, parameters, t_span, rtol, atol, max_steps, done)
+        out = self._call(problem, True, report)
+        trajectory = self._trajectory(problem, out, time.perf_counter() - began)
         if out.status == kernel.HANDOVER:
-            return continued(trajectory, self._rest(out.x, out.t, t1, p, rtol, atol, max_steps))
+            return continued(trajectory, self._rest(problem, out.x, out.t, out.steps))
         return trajectory
 
     def final(self, x0: Any, t_span: tuple[float, float], parameters: Mapping[str, Any] | None = None,
               rtol: float = 1e-9, atol: float | None = None, max_steps: int = 100_000) -> np.ndarray:
         """Only the state at the end."""
-        x, p, t0, t1 = self._checked(x0, parameters, t_span)
-        out = self._call(t0, x, p, t1, rtol, atol, max_steps, False)
+        problem = self._checked(x0, parameters, t_span, rtol, atol, max_steps)
+        out = self._call(problem, False)
         if out.status == kernel.HANDOVER:
-            return self._rest(out.x, out.t, t1, p, rtol, atol, max_steps).end_state
+            return self._rest(problem, out.x, out.t, out.steps).end_state
         return out.x
 
     def batch(self, starts: Any, t_span: tuple[float, float], parameters: Sequence[Mapping[str, Any]],
               rtol: float = 1e-9, atol: float | None = None, max_steps: int = 100_000) -> np.ndarray:
         """End states (points, n), one a row of `starts` (or one start for all) and an entry of `parameters`."""
-        rows = np.atleast_2d(np.asarray(starts, dtype=float))
+        rows = [starts] if isinstance(starts, Mapping) else np.atleast_2d(np.asarray(starts, dtype=float))
         if len(rows) not in (1, len(parameters)):
             raise ParameterError(f"{len(rows)} starts do not go with {len(parameters)} sets of parameters")
-        given = [self._checked(rows[k % len(rows)], one, t_span) for k, one in enumerate(parameters)]
-        if not given:
-            return np.empty((0, self.system.dimension))
-        x, p, (_, _, t0, t1) = np.array([one[0] for one in given]), np.array([one[1] for one in given]), given[0]
-        sizes = np.array([default_atol(row, rtol) if atol is None else atol for row in x])
-        watched = self._watched()
+        problems = [self._checked(rows[k % len(rows)], one, t_span, rtol, atol, max_steps)
+                    for k, one in enumerate(parameters)]
+        chunks = [self._many(problems[k : k + CHUNK], k) for k in range(0, len(problems), CHUNK)]
+        return np.concatenate([np.empty((0, self.system.dimension)), *chunks])
+
+    # ---- one call ----------------------------------------------------------------------------------------------------
+
+    def _many(self, problems: Sequence[_Problem], first: int) -> np.ndarray:
+        """Ends of some runs of a batch, of which the first has the number `first`."""
+        x, p = np.array([one.x for one in problems]), np.array([one.p for one in problems])
+        one, sizes, watched = problems[0], np.array([one.atol for one in problems]), self._watched()
         n, info = self.system.dimension, np.empty((len(x), kernel.INFO))
         happenings, space = np.empty((_places(watched.count), kernel.KNOT)), np.empty(kernel.memory(n, watched.count))
         _, _, many = _functions()
         many(self._field, self._watch, n, watched.surfaces, watched.count, len(x), p.shape[1], x.ravel(), p.ravel(),
-             watched.gates, t0, t1, rtol, sizes, watched.side, watched.width, *watched.fixed, max_steps,
+             watched.gates, one.t0, one.t1, one.rtol, sizes, watched.side, watched.width, *watched.fixed, one.max_steps,
              len(happenings), happenings.ravel(), space, info.ravel())
         for k, (row, told) in enumerate(zip(x, info, strict=True)):
-            self._check(int(told[kernel.STATUS]), told[kernel.TIME], row, max_steps)
-            if told[kernel.STATUS] == kernel.HANDOVER:
-                x[k] = self._rest(row, told[kernel.TIME], t1, p[k], rtol, atol, max_steps).end_state
+            status, t, taken = int(told[kernel.STATUS]), float(told[kernel.TIME]), int(told[kernel.TAKEN])
+            self._check(status, t, row, one.max_steps, f"point {first + k} of the batch: ")
+            if status == kernel.HANDOVER:
+                x[k] = self._rest(problems[k], row, t, taken).end_state
         return x
 
-    # ---- one call ----------------------------------------------------------------------------------------------------
-
-    def _checked(self, x0: Any, parameters: Mapping[str, Any] | None,
-                 t_span: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, float, float]:
+    def _checked(self, x0: Any, parameters: Mapping[str, Any] | None, t_span: tuple[float, float], rtol: float,
+                 atol: float | None, max_steps: int, done: int = 0) -> _Problem:
         given = x0 if isinstance(x0, np.ndarray) else state_vector(self.system, x0)
         x = np.ascontiguousarray(given, dtype=float)
-        if x.shape != (self.system.dimension,) or not np.isfinite(x).all():
-            raise ParameterError(f"the start must be {self.system.dimension} finite numbers")
+        if x.shape != (self.system.dimension,) or not x.size or not np.isfinite(x).all():
+            raise ParameterError(f"the start must be {self.system.dimension} finite numbers, and not none at all")
         t0, t1 = float(t_span[0]), float(t_span[1])
         if not (math.isfinite(t0) and math.isfinite(t1) and t0 <= t1):
             raise ParameterError(f"the time span ({t0}, {t1}) must be finite and must not run backwards")
-        return x, bind_parameters(self.system, parameters or {}), t0, t1
+        check_rtol(rtol)
+        if atol is not None and np.ndim(check_atol(atol, x.size)):
+            raise ParameterError("compiled flows take one atol for all states; use integrate for one each")
+        size = default_atol(x, rtol) if atol is None else float(atol)
+        p = bind_parameters(self.system, parameters or {})
+        return _Problem(x, p, t0, t1, float(rtol), size, int(max_steps), done)
 
-    def _call(self, t0: float, x: np.ndarray, p: np.ndarray, t1: float, rtol: float, atol: float | None,
-              max_steps: int, keep: bool, report: Callable[[float], None] | None = None) -> _Outcome:
-        size = default_atol(x, rtol) if atol is None else atol
-        out = _Outcome(t0, x.copy(), self._watched(), keep)
-        out.begin(self._watch, p)
+    def _call(self, problem: _Problem, keep: bool, report: Callable[[float], None] | None = None) -> _Outcome:
+        t0, t1 = problem.t0, problem.t1
+        out = _Outcome(problem, self._watched(), keep)
+        out.begin(self._watch)
         while out.status == kernel.ROOM:
-            out.advance(self._field, self._watch, p, t1, rtol, size, max_steps)
+            out.advance(self._field, self._watch)
             if report is not None and t1 > t0:
                 report((out.t - t0) / (t1 - t0))
-        self._check(out.status, out.t, out.x, max_steps)
+        self._check(out.status, out.t, out.x, problem.max_steps)
         return out
 
-    def _check(self, status: int, t: float, x: np.ndarray, max_steps: int) -> None:
+    def _check(self, status: int, t: float, x: np.ndarray, max_steps: int, where: str = "") -> None:
         """Raise a sentence if a run could not go on."""
         if status in (kernel.STUCK, kernel.STEPS) or not np.isfinite(x).all():
             why = f"all {max_steps} steps allowed by max_steps were taken" if status == kernel.STEPS else \
                 "the required step is below rounding, or values are no longer finite"
-            raise IntegrationError(f"the integration got stuck at t = {t:.9g}: {why}", time=float(t), state=x)
+            raise IntegrationError(f"{where}the integration got stuck at t = {t:.9g}: {why}", time=float(t), state=x)
 
-    def _rest(self, x: np.ndarray, t: float, t1: float, p: np.ndarray, rtol: float, atol: float | None,
-              max_steps: int) -> Trajectory:
-        """What the reference integrator makes of a run that was handed over to it."""
-        bound = dict(zip(self.system.parameters, p.tolist(), strict=True))
+    def _rest(self, problem: _Problem, x: np.ndarray, t: float, taken: int) -> Trajectory:
+        """What the reference integrator makes of a run that was handed over to it after `taken` steps."""
         with repeated(False):  # else it would come back here
-            return integrate(self.system, x, (t, t1), bound, rtol=rtol, atol=atol, events=self.specs,
-                             max_steps=max_steps)
+            return integrate(self.system, x, (t, problem.t1), self._bound(problem), rtol=problem.rtol,
+                             atol=problem.atol, events=self.specs,
+                             max_steps=max(1, problem.max_steps - problem.done - taken))
+
+    def _bound(self, problem: _Problem) -> dict[str, float]:
+        return dict(zip(self.system.parameters, problem.p.tolist(), strict=True))
 
     def _watched(self) -> _Watched:
         return _Watched(len(self.system.surfaces), self._movable, self._directions, self._terminal)
@@ -162,10 +175,9 @@ class CompiledFlow:
     def _terminal(self) -> np.ndarray:
         return np.array([spec.terminal for spec in self.specs], dtype=float)
 
-    def _trajectory(self, x: np.ndarray, t0: float, bound: Mapping[str, float], out: _Outcome,
-                    seconds: float) -> Trajectory:
+    def _trajectory(self, problem: _Problem, out: _Outcome, seconds: float) -> Trajectory:
         knots, states, tables, happenings = out.kept
-        times, states = np.append(t0, knots[:, 0]), np.vstack([x, states])
+        times, states = np.append(problem.t0, knots[:, 0]), np.vstack([problem.x, states])
         pieces = [Piece(knots[k, 1], knots[k, 2], states[k], table) for k, table in enumerate(tables)]
         surfaces = self.system.surfaces
         events = []
@@ -182,6 +194,7 @@ class CompiledFlow:
         cost = Cost(out.evaluations, 0, out.steps, seconds, out.evaluations)
         solution = OdeSolution(times, pieces) if pieces else None
         happened = tuple(sorted(events, key=lambda e: e.time))
+        bound = self._bound(problem)
         return Trajectory(self.system, bound, times, states, out.t, out.x, happened, stop, cost, solution)
 
 
@@ -212,32 +225,46 @@ class _Watched:
         return self.movable, self.directions, self.terminal
 
 
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """One run to be made: start, parameters, span, tolerances, and how many steps may be taken and have been."""
+
+    x: np.ndarray
+    p: np.ndarray
+    t0: float
+    t1: float
+    rtol: float
+    atol: float
+    max_steps: int
+    done: int = 0
+
+
 class _Outcome:
     """A run in compiled code: where it is and, if asked for, every step it made, in rooms of `ROOM` steps."""
 
-    def __init__(self, t: float, x: np.ndarray, watched: _Watched, keep: bool) -> None:
-        self.t, self.x, self.watched, self._rows = t, x, watched, ROOM if keep else 0
+    def __init__(self, problem: _Problem, watched: _Watched, keep: bool) -> None:
+        self.problem, self.watched, self._rows = problem, watched, ROOM if keep else 0
+        self.t, self.x = problem.t0, problem.x.copy()
         self.status, self.index, self.steps, self.evaluations, self._h = kernel.ROOM, -1, 0, 0, 0.0
-        self._space = np.empty(kernel.memory(x.size, watched.count))
+        self._space = np.empty(kernel.memory(self.x.size, watched.count))
         self._parts: list[list[np.ndarray]] = []
 
-    def begin(self, watch: Any, p: np.ndarray) -> None:
+    def begin(self, watch: Any) -> None:
         """Find the gates and sides at the start."""
         w = self.watched
         begin, _, _ = _functions()
-        begin(watch, w.surfaces, w.count, self.t, self.x, p, w.gates, w.side, w.width, self._space)
+        begin(watch, w.surfaces, w.count, self.t, self.x, self.problem.p, w.gates, w.side, w.width, self._space)
 
-    def advance(self, field: Any, watch: Any, p: np.ndarray, t_end: float, rtol: float, atol: float,
-                max_steps: int) -> None:
+    def advance(self, field: Any, watch: Any) -> None:
         """Go on until something ends the run or a room is full."""
-        rows, n, w, info = self._rows, self.x.size, self.watched, np.empty(kernel.INFO)
+        rows, n, w, info, problem = self._rows, self.x.size, self.watched, np.empty(kernel.INFO), self.problem
         knots, states, tables = np.empty((rows, kernel.KNOT)), np.empty((rows, n)), np.empty((rows, kernel.POWERS, n))
         happenings = np.empty((_places(w.count), kernel.KNOT))
         info[kernel.TIME], info[kernel.STEP] = self.t, self._h
         _, run, _ = _functions()
-        run(field, watch, n, w.surfaces, w.count, self.x, p, w.gates, t_end, rtol, atol, w.side, w.width, *w.fixed,
-            max_steps - self.steps, rows, knots.ravel(), states.ravel(), tables.ravel(), len(happenings),
-            happenings.ravel(), self._space, info)
+        run(field, watch, n, w.surfaces, w.count, self.x, problem.p, w.gates, problem.t1, problem.rtol, problem.atol,
+            w.side, w.width, *w.fixed, problem.max_steps - problem.done - self.steps, rows, knots.ravel(),
+            states.ravel(), tables.ravel(), len(happenings), happenings.ravel(), self._space, info)
         status, index, self.t, self._h, steps, evaluations, kept, happened = info[: kernel.HAPPENED + 1].tolist()
         self.status, self.index = int(status), int(index)
         self.steps += int(steps)
@@ -274,7 +301,7 @@ def _functions() -> tuple[Callable[..., Any], ...]:
 
 def _places(count: int) -> int:
     """Room for what happens in a room of steps."""
-    return ROOM + 2 * kernel.PARTS * count
+    return ROOM + 4 * kernel.PARTS * count
 
 
 def _code(system: System, nodes: Sequence[Node]) -> Any:

@@ -50,6 +50,8 @@ def initial_step(field: Code, n: int, t: float, x: Array, p: Array, g: Array, t_
     size, slope = size_of(n, x, x, rtol, atol), size_of(n, f, x, rtol, atol)
     h = 1e-6 if size < 1e-5 or slope < 1e-5 else 0.01 * size / slope
     h = min(h, t_end - t)
+    if not h > 0.0:
+        return 0.0
     for i in range(n):
         work[i] = x[i] + h * f[i]
     call(field, t + h, work, p, g, other)

@@ -34,6 +34,7 @@ from .run import LONG, METHODS, Run
 from .scan import EPS
 from .trajectory import Cost, StagedTrajectory, StopWhen, Trajectory, continued, join
 
+SWITCHES = 10_000  # allowed in a run
 LONG_STEPS = 2000  # after so many steps a run goes on in compiled code, if there is any
 FOREVER = 1e100  # what an infinite end is to a solver: past every event of a state that still moves
 Progress = Callable[[str, float], None]
@@ -55,7 +56,7 @@ class Stage:
 
 def integrate(system: System, x0: Any, t_span: tuple[float, float], parameters: Mapping[str, Any] | None = None,
               rtol: float = 1e-9, atol: Any = None, events: Sequence[StopWhen] = (), method: str = "DOP853",
-              t_eval: Any = None, max_switches: int = 10_000, backend: str = "auto",
+              t_eval: Any = None, max_switches: int = SWITCHES, backend: str = "auto",
               progress: Progress | None = None, *, on_slide: str = "follow", max_steps: int = 100_000,
               label: str = "integrate") -> Trajectory:
     r"""Integrate a flow over `t_span`, switch by switch and slide by slide.
@@ -88,10 +89,10 @@ def integrate(system: System, x0: Any, t_span: tuple[float, float], parameters: 
     began = time.perf_counter()
     start, x, bound, compiled = _checked(system, x0, t_span, parameters, backend)
     wanted = _check_options(t_span, rtol, method, t_eval, events, on_slide)
-    tolerances = {"rtol": rtol, "atol": default_atol(x, rtol) if atol is None else _check_atol(atol, x.size)}
+    tolerances = {"rtol": rtol, "atol": default_atol(x, rtol) if atol is None else check_atol(atol, x.size)}
     limits = {"max_switches": max_switches, "max_steps": max_steps}
     span = (start, min(float(t_span[1]), FOREVER))
-    quick = _quick(system, events, method, atol, on_slide, compiled)
+    quick = _quick(system, events, method, atol, on_slide, compiled) if max_switches == SWITCHES else None
     tell = (lambda done: progress(label, done)) if progress else None
     if quick and _REPEATED.get():
         whole = quick.run(x, span, bound, rtol, float(tolerances["atol"]), max_steps, tell)
@@ -104,7 +105,9 @@ def integrate(system: System, x0: Any, t_span: tuple[float, float], parameters: 
         stop = run.run(tell or (lambda done: None))
     if stop == LONG:
         assert quick is not None
-        rest = quick.run(run.x, (run.t, span[1]), bound, rtol, float(tolerances["atol"]), max_steps - run.steps, tell)
+        part = (run.t - span[0]) / (span[1] - span[0])
+        more = (lambda done: progress(label, part + (1 - part) * done)) if progress else None
+        rest = quick.run(run.x, (run.t, span[1]), bound, rtol, float(tolerances["atol"]), max_steps, more, run.steps)
         _refuse_rest(rest.stop, t_span, rest.end_time, rest.end_state)
         first = _trajectory(system, bound, run, stop, began)
         return _recorded(continued(first, rest), wanted)
@@ -116,7 +119,8 @@ def integrate(system: System, x0: Any, t_span: tuple[float, float], parameters: 
 def repeated(flag: bool = True) -> Iterator[None]:
     """Inside, runs are taken to be some of many: by DOP853 they are in compiled code from their start, if they can be.
 
-    It is said beforehand and not counted, so that a result does not depend on what ran before it.
+    It is said beforehand and not counted, so that a result does not depend on what ran before it. Threads started
+    inside do not know of it.
     """
     token = _REPEATED.set(flag)
     try:
@@ -236,8 +240,7 @@ def bound_parameters(system: System, parameters: Mapping[str, Any] | None) -> di
 
 def _check_options(t_span: Any, rtol: float, method: str, t_eval: Any, events: Sequence[StopWhen],
                    on_slide: str) -> np.ndarray | None:
-    if not 100 * EPS <= rtol < 1:
-        raise ParameterError(f"rtol = {rtol} must lie between {100 * EPS:.1e} and 1")
+    check_rtol(rtol)
     if method not in METHODS:
         raise ParameterError(f"the method {method!r} is not known; choose {', '.join(METHODS)}")
     if on_slide not in ("follow", "stop", "raise"):
@@ -256,7 +259,14 @@ def _check_options(t_span: Any, rtol: float, method: str, t_eval: Any, events: S
     return wanted
 
 
-def _check_atol(atol: Any, size: int) -> np.ndarray:
+def check_rtol(rtol: float) -> None:
+    """Refuse a relative tolerance that no step can meet, or that means nothing."""
+    if not 100 * EPS <= rtol < 1:
+        raise ParameterError(f"rtol = {rtol} must lie between {100 * EPS:.1e} and 1")
+
+
+def check_atol(atol: Any, size: int) -> np.ndarray:
+    """An absolute tolerance, or one a state, as an array."""
     values = np.asarray(atol, dtype=float)
     if values.shape not in ((), (size,)) or not np.all((values >= 0) & np.isfinite(values)):
         raise ParameterError(f"atol = {atol} must be a number, or one a state, and not negative")
