@@ -11,7 +11,7 @@ import inspect
 import json
 import multiprocessing
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from contextlib import contextmanager, suppress
 from functools import cache, partial
@@ -57,11 +57,12 @@ def run_cells(function: Callable[[Any], Any], cells: Sequence[Any], progress: Pr
     left = [k for k in range(len(cells)) if k not in known]
 
     def keep(k: int, value: Any) -> None:
-        known[k] = value
         file = files[k]
         if file is not None:
             with suppress(OutputError):  # a full disk costs only the time to compute it again
                 write_json(file, {"value": value})
+        kept = _stored(file)
+        known[k] = value if kept is MISSING else kept  # of the same types as after an interruption
         progress(label, len(known) / len(cells))
 
     try:
@@ -125,8 +126,11 @@ def _key(function: Callable[[Any], Any], cell: Any) -> str:
 def _text(value: Any) -> str:
     """A text that determines a value: a function by its name and source, an array by all of its numbers."""
     if isinstance(value, partial):
-        fixed = [*value.args, *(item for pair in sorted(value.keywords.items()) for item in pair)]
-        return repr([_text(value.func), *map(_text, fixed)])
+        return repr((_text(value.func), _text(value.args), _text(value.keywords)))
+    if isinstance(value, Mapping):
+        return repr(sorted((_text(key), _text(item)) for key, item in value.items()))
+    if isinstance(value, (tuple, list)):
+        return repr((type(value).__name__, [_text(item) for item in value]))
     if isinstance(value, np.ndarray):
         return repr((value.dtype.str, value.shape, hashlib.blake2b(value.tobytes()).hexdigest()))
     if inspect.isroutine(value):

@@ -21,7 +21,7 @@ from . import blocks, graph, llvm, native
 from .errors import ParameterError
 from .field import BlockField
 from .graph import Node, Number
-from .products import Pair, shared_products
+from .products import Pair, is_exponential_power, read_nodes, reads, shared_products
 from .system import TIME, System
 
 SCALAR_LIMIT = 200  # states; above this the block back end is the default
@@ -33,11 +33,11 @@ SCALAR_LIMIT = 200  # states; above this the block back end is the default
 def straight_line(roots: Sequence[Node], argument: Mapping[str, str], targets: Sequence[str],
                   constant: Callable[[Number], str], gates: Mapping[Node, str] | None = None) -> list[str]:
     """Assignments that compute `roots` into `targets`; what is used more than once is computed once."""
-    order = graph.topological(roots)
+    order = read_nodes(roots, gates or {})
     products, factor_text = shared_products(order), dict[int, str]()
     uses: dict[Node, int] = dict.fromkeys(order, 0)
     for node in order:
-        for child in graph.children(node):
+        for child in reads(node) if node not in (gates or {}) else ():
             uses[child] += 1
     for root in roots:
         uses[root] += 1
@@ -96,12 +96,11 @@ def _expression(node: Node, text: Mapping[Node, str], argument: Mapping[str, str
 
 
 def _power(base: Node, exponent: Fraction, text: Mapping[Node, str], constant: Callable[[Number], str]) -> str:
+    if is_exponential_power(base, exponent):
+        return f"exp({constant(exponent)}*{text[base.args[0]]})"
     inner = text[base]
     if exponent == 1:
         return inner
-    if base.op == "exp" and exponent.denominator == 1 and base.args[0] in text:
-        # e^(-x) directly instead of 1/e^x: no division by an underflowed exponential
-        return f"exp({constant(exponent)}*{text[base.args[0]]})"
     if exponent == Fraction(1, 2):
         return f"sqrt({inner})"
     if exponent == Fraction(-1, 2):
@@ -123,7 +122,10 @@ def float_literal(value: Number) -> str:
 
 
 def _safe_exp(value: float) -> float:
-    return math.exp(value) if value < 709.0 else math.inf
+    try:
+        return math.exp(value)
+    except OverflowError:
+        return math.inf
 
 
 def _sigmoid(z: float) -> float:
@@ -219,6 +221,7 @@ class Compiled:
         n = self.system.dimension
         out = np.zeros((n, n))
         gates = np.where(self.surfaces(t, x) > 0, 1.0, 0.0) if gates is None else gates
+        self._check_sizes(x, gates)
         self._jacobian_code.function(float(t), self._vector(x), self._p, self._vector(gates), out)
         return out
 
@@ -232,9 +235,11 @@ class Compiled:
         columns: dict[str, Any] = {TIME: np.asarray(times, dtype=float)} | self.parameter_values
         columns |= dict(zip(self.system.names, np.asarray(states, dtype=float).T, strict=True))
         nodes, functions = list(self.system.observables.values()), blocks.NUMPY_FUNCTIONS
-        values = graph.evaluate(nodes, columns, functions, float, lambda v, power: v ** float(power))
+        with np.errstate(all="ignore"):
+            values = graph.evaluate(nodes, columns, functions, float, lambda v, power: v ** float(power))
         shape = columns[TIME].shape
-        return {name: np.broadcast_to(v, shape) for name, v in zip(self.system.observables, values, strict=True)}
+        return {name: np.array(np.broadcast_to(v, shape), dtype=float)
+                for name, v in zip(self.system.observables, values, strict=True)}
 
     @property
     def surface_count(self) -> int:
@@ -264,12 +269,18 @@ class Compiled:
         return np.asarray(x, dtype=float).tolist()
 
     def _run(self, code: Code, t: float, x: Any, gates: Any, size: int) -> np.ndarray:
-        if len(x) != self.system.dimension:
-            raise ParameterError(f"the state has {len(x)} entries but the system has {self.system.dimension} states")
+        self._check_sizes(x, gates)
         out = np.empty(size) if self._native else [0.0] * size
         g = self._vector(gates) if gates is not None else self._vector(np.empty(0))
         code.function(float(t), self._vector(x), self._p, g, out)
         return np.asarray(out, dtype=float)
+
+    def _check_sizes(self, x: Any, gates: Any) -> None:
+        """Refuse what has other sizes: machine code reads as many numbers as there should be."""
+        if np.shape(x) != self._shape:
+            raise ParameterError(f"the state has {_sizes(x)} entries but the system has {self._shape[0]} states")
+        if gates is not None and np.shape(gates) != (self.surface_count,):
+            raise ParameterError(f"there are {_sizes(gates)} gates but the system has {self.surface_count} surfaces")
 
     def _code(self, roots: Sequence[Node], gated: bool = False) -> Code:
         if self._native:
@@ -306,6 +317,10 @@ class Compiled:
         if self._native:
             return generate_native(self.system, nodes, [i * n + j for i, j, _ in entries], gated=True)
         return generate(self.system, nodes, [f"out[{i}, {j}]" for i, j, _ in entries], gated=True)
+
+
+def _sizes(values: Any) -> str:
+    return " x ".join(map(str, np.shape(values))) or "no"
 
 
 class CompiledBlocks(Compiled):

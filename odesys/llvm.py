@@ -47,7 +47,6 @@ def available() -> bool:
 class MachineCode:
     """Compiled functions, called by their addresses."""
 
-    text: str
     engine: Any
 
     def address(self, name: str) -> int:
@@ -62,10 +61,10 @@ def compiled(text: str, effort: str = STRAIGHT) -> MachineCode:
     from llvmlite import binding
 
     _prepare()
+    cpu, features = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
     machine = binding.Target.from_default_triple().create_target_machine(  # an engine owns its machine
-        cpu=binding.get_host_cpu_name(), features=binding.get_host_cpu_features().flatten(),
-        opt=0 if effort == LONG else 2)
-    mark = f"llvmlite {llvmlite.__version__} {machine.triple} {binding.get_host_cpu_name()} {effort}"
+        cpu=cpu, features=features, opt=0 if effort == LONG else 2)
+    mark = f"llvmlite {llvmlite.__version__} {machine.triple} {cpu} {features} {effort}"
     store = code_store.Store(code_store.key(mark, text))
     module = binding.parse_assembly(text)
     module.name = "odesys"
@@ -79,7 +78,7 @@ def compiled(text: str, effort: str = STRAIGHT) -> MachineCode:
     engine.set_object_cache(lambda _, code: store.write(code), lambda _: kept)
     engine.finalize_object()
     _ENGINES.append(engine)
-    return MachineCode(text, engine)
+    return MachineCode(engine)
 
 
 class ArrayFunction:

@@ -17,7 +17,6 @@ from .llvm import constant
 from .loop_kinds import DOUBLE, INTEGER, NOTHING, POINTER, TRUTH, LoopError, Value, call, signature
 
 ARITHMETIC: dict[type[ast.operator], str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul"}
-WHOLE: dict[type[ast.operator], str] = {ast.FloorDiv: "sdiv", ast.Mod: "srem"}
 COMPARISONS: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.Lt: ("slt", "olt"), ast.LtE: ("sle", "ole"), ast.Gt: ("sgt", "ogt"), ast.GtE: ("sge", "oge"),
     ast.Eq: ("eq", "oeq"), ast.NotEq: ("ne", "une"),
@@ -60,11 +59,11 @@ class Values:
     def _literal(self, value: Any, node: ast.expr) -> Value:
         if isinstance(value, bool):
             return Value(str(int(value)), TRUTH)
-        if isinstance(value, int):
+        if isinstance(value, int) and abs(value) < 2**63:
             return Value(str(value), INTEGER)
         if isinstance(value, float):
             return Value(constant(value), DOUBLE)
-        if isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype == np.float64:
             return self.names.table(ast.unparse(node), value)
         self._refuse(node)
 
@@ -97,7 +96,7 @@ class Values:
                 self._refuse(node)
             index = index.lower
         array, where = self._value(node.value), self._value(index)
-        if array.kind != POINTER or where.kind != INTEGER:
+        if array.kind != POINTER or where.kind != INTEGER or isinstance(index, ast.UnaryOp):
             self._refuse(node)
         return self._put(f"getelementptr double, ptr {array.text}, i64 {where.text}", POINTER).text
 
@@ -116,8 +115,10 @@ class Values:
 
     def _binary(self, node: ast.AST, op: ast.operator, left: Value, right: Value) -> Value:
         whole = left.kind == right.kind == INTEGER
-        if whole and type(op) in (ARITHMETIC | WHOLE):
-            return self._put(f"{(ARITHMETIC | WHOLE)[type(op)]} i64 {left.text}, {right.text}", INTEGER)
+        if whole and type(op) in ARITHMETIC:
+            return self._put(f"{ARITHMETIC[type(op)]} i64 {left.text}, {right.text}", INTEGER)
+        if whole and type(op) in (ast.FloorDiv, ast.Mod) and right.text.isdecimal() and right.text != "0":
+            return self._floor_division(left.text, right.text, isinstance(op, ast.Mod))
         a, b = (self._as(value, DOUBLE, node).text for value in (left, right))
         if type(op) in ARITHMETIC:
             return self._put(f"f{ARITHMETIC[type(op)]} double {a}, {b}")
@@ -127,7 +128,19 @@ class Values:
             return self._put(f"call double @lib_pow(double {a}, double {b})")
         self._refuse(node)
 
+    def _floor_division(self, left: str, right: str, rest: bool) -> Value:
+        """Quotient or rest of a division by a positive constant, rounded down as in Python."""
+        remainder = self._put(f"srem i64 {left}, {right}", INTEGER).text
+        below = self._put(f"icmp slt i64 {remainder}, 0", TRUTH).text
+        if rest:
+            more = self._put(f"select i1 {below}, i64 {right}, i64 0", INTEGER).text
+            return self._put(f"add i64 {remainder}, {more}", INTEGER)
+        one = self._put(f"zext i1 {below} to i64", INTEGER).text
+        return self._put(f"sub i64 {self._put(f'sdiv i64 {left}, {right}', INTEGER).text}, {one}", INTEGER)
+
     def _of_Compare(self, node: ast.Compare) -> Value:
+        if len(node.ops) > 1 and any(isinstance(part, ast.Call) for part in ast.walk(node)):
+            self._refuse(node)  # Python may not come to the last call
         values = [self._value(v) for v in (node.left, *node.comparators)]
         found = Value("1", TRUTH)
         for op, left, right in zip(node.ops, values, values[1:], strict=False):
@@ -170,6 +183,8 @@ class Values:
         return self._put(f"load {first.kind}, ptr {slot.text}", first.kind)
 
     def _of_Call(self, node: ast.Call) -> Value:
+        if node.keywords:
+            self._refuse(node)
         function, values = self._known(node.func), [self._value(a) for a in node.args]
         if function in (min, max):
             return self._extreme(node, "olt" if function is min else "ogt", values)
@@ -180,8 +195,11 @@ class Values:
             return self._as(value, INTEGER if function is int else DOUBLE, node)
         self.calls = self.calls or inspect.isfunction(function)
         if function is call:
-            listed = ", ".join(f"{value.kind} {value.text}" for value in values[1:])
-            self._line(f"call void {values[0].text}({listed})")
+            kinds, _ = signature(call)
+            if len(values) != len(kinds):
+                self._refuse(node)
+            code, *rest = (self._as(value, kind, node) for value, kind in zip(values, kinds, strict=True))
+            self._line(f"call void {code.text}({', '.join(f'{value.kind} {value.text}' for value in rest)})")
             return Value("", NOTHING)
         if function in FUNCTIONS:
             symbol, count = FUNCTIONS[function]
@@ -216,10 +234,6 @@ class Values:
             return self._put(f"{'s' if value.kind == INTEGER else 'u'}itofp {value.kind} {value.text} to double")
         if kind == INTEGER and value.kind == TRUTH:
             return self._put(f"zext i1 {value.text} to i64", INTEGER)
-        if kind == TRUTH and value.kind == INTEGER:
-            return self._put(f"icmp ne i64 {value.text}, 0", TRUTH)
-        if kind == TRUTH and value.kind == DOUBLE:
-            return self._put(f"fcmp une double {value.text}, {constant(0.0)}", TRUTH)
         line = self.first + getattr(node, "lineno", 1) - 1
         raise LoopError(f"{self.function.__name__}, line {line}: {value.kind} where {kind} is needed: "
                         f"{ast.unparse(node).splitlines()[0]}")

@@ -4,8 +4,10 @@ A function says the kinds of its arguments and of its result by annotations: `in
 is its part from k on) and `Code` (machine code of (t, x, p, g, out), called by `call`). It may use assignments, if,
 while, for over range, break, continue, return of one number, arithmetic, comparisons, and, or, not, abs, min, max,
 int, float, `math.sqrt`, `math.nextafter`, constants and tables of floats of its module, and other such functions.
-A variable keeps the kind of its first value. The same text runs as Python, with the same digits. A function that calls
-no other is compiled to be quick, one that does to be small.
+A variable is set before it is read and keeps the kind of its first value; and, or, not are for truth values; whole
+numbers have 64 bits and are divided by constants only; nothing looks at the ends of an array. The same text runs as
+Python, with the same digits up to those of `**`. A function that calls no other is compiled to be quick, one that does
+to be small.
 
 Numba would take all of Python, and seconds for what takes a tenth of one here; the kernel of an integrator has to be
 paid back within a few runs.
@@ -40,4 +42,16 @@ def _caller(address: int, kinds: Sequence[str], result: str) -> Callable[..., An
     if TRUTH in (*kinds, result):
         raise LoopError("a function that is called from Python takes and gives int and float, not bool")
     function = ctypes.CFUNCTYPE(C_KINDS[result], *(C_KINDS[kind] for kind in kinds))(address)
-    return lambda *given: function(*(llvm.address_of(v) if isinstance(v, np.ndarray) else v for v in given))
+
+    def run(*given: Any) -> Any:
+        if len(given) != len(kinds):
+            raise LoopError(f"{len(given)} arguments were given, {len(kinds)} are needed")
+        return function(*(_place(v) if isinstance(v, np.ndarray) else v for v in given))
+
+    return run
+
+
+def _place(array: np.ndarray) -> int:
+    if array.dtype != np.float64 or not array.flags.c_contiguous:
+        raise LoopError(f"an array of {array.dtype} was given; machine code takes floats without gaps")
+    return llvm.address_of(array)

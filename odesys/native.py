@@ -6,14 +6,14 @@ of `odesys.codegen`, so both give the same digits up to the last ones of library
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from . import graph
 from .errors import OdesysError
 from .graph import Node
 from .llvm import BINARY, DECLARED, LIBRARY, LONG, STRAIGHT, compiled, constant
-from .products import Pair, Products, shared_products
+from .products import Pair, Products, is_exponential_power, read_nodes, reads, shared_products
 from .system import TIME, System
 
 SMALL_POWER = 8  # up to here a power is a product
@@ -67,12 +67,14 @@ def compile_text(text: str) -> int:
 
 def assembly(system: System, roots: Sequence[Node], targets: Sequence[int], gated: bool) -> str:
     """The function as LLVM assembly; a long one in pieces, which keep in %s what later ones need of them."""
-    order, places = graph.topological(roots), dict[Node, list[int]]()
+    gates = _gates(system) if gated else {}
+    order, places = read_nodes(roots, gates), dict[Node, list[int]]()
     for root, place in zip(roots, targets, strict=True):
         places.setdefault(root, []).append(place)
     piece_of = {node: k // PIECE for k, node in enumerate(order)}
-    writer = _Writer(system, gated, shared_products(order))
-    shared = {n for node in order for n in _needs(node) if piece_of[n] != piece_of[node] and not writer.is_leaf(n)}
+    writer = _Writer(system, gates, shared_products(order))
+    read = ((node, n) for node in order if node not in gates for n in reads(node) if not writer.is_leaf(n))
+    shared = {n for node, n in read if piece_of[n] != piece_of[node]}
     writer.slots = {node: i for i, node in enumerate(sorted(shared, key=lambda node: node.uid))}
     texts, count = [], piece_of[order[-1]] + 1 if order else 1
     for k in range(count):
@@ -95,31 +97,25 @@ def _function(name: str, lines: Sequence[str], more: str = "") -> str:
     return head + "".join(f"  {line}\n" for line in lines) + "  ret void\n}\n"
 
 
-def _needs(node: Node) -> Sequence[Node]:
-    """The nodes whose registers the code of a node reads: its children, or the exponents of powers of exponentials."""
-    if node.op != "mul":
-        return graph.children(node)
-    return [base.args[0] if _is_exponential_power(base, exponent) else base for base, exponent in node.args]
-
-
-def _is_exponential_power(base: Node, exponent: Fraction) -> bool:
-    return base.op == "exp" and exponent != 1 and exponent.denominator == 1
+def _gates(system: System) -> dict[Node, tuple[int, bool]]:
+    """The gates by their place in g; False for the opposite of one."""
+    found: dict[Node, tuple[int, bool]] = {}
+    for i, surface in enumerate(system.surfaces):
+        found |= {graph.step(surface): (i, True), graph.step(-surface): (i, False)}
+    return found
 
 
 class _Writer:
     """Assembly of one function in the making: the register of every node that has been written."""
 
-    def __init__(self, system: System, gated: bool, products: Products) -> None:
-        self._products = products
+    def __init__(self, system: System, gates: Mapping[Node, tuple[int, bool]], products: Products) -> None:
+        self._gates, self._products = gates, products
         self._factors: dict[int, str] = {}
         self.lines: list[str] = []
         self.known: dict[Node, str] = {}
         self.slots: dict[Node, int] = {}
         self._places = {name: ("%x", i) for i, name in enumerate(system.names)}
         self._places |= {name: ("%p", i) for i, name in enumerate(system.parameters)}
-        self._gates: dict[Node, tuple[int, bool]] = {}
-        for i, surface in enumerate(system.surfaces if gated else ()):
-            self._gates |= {graph.step(surface): (i, True), graph.step(-surface): (i, False)}
 
     def begin(self) -> None:
         """Start a piece: registers of the one before are gone."""
@@ -192,7 +188,7 @@ class _Writer:
         return self._factors[number]
 
     def _power(self, base: Node, exponent: Fraction) -> str:
-        if _is_exponential_power(base, exponent):
+        if is_exponential_power(base, exponent):
             return self._call("exp", self._put(f"fmul double {constant(exponent)}, {self._of(base.args[0])}"))
         inner = self._of(base)
         if exponent == 1:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from typing import NamedTuple
 
+from . import graph
 from .graph import Node
 
-LARGEST = 20_000  # factors of all monomials; above it only powers are shared
+LARGEST = 200_000  # pairs of factors of all monomials; above it only powers are shared
 
 Power = tuple[Node, Fraction]
 
@@ -38,13 +39,34 @@ class Products:
     uses: tuple[int, ...]
 
 
+def read_nodes(roots: Sequence[Node], leaves: Container[Node]) -> list[Node]:
+    """All nodes that code for `roots` reads, each after those it reads; what is below `leaves` is not."""
+    order, kept = graph.topological(roots), set(roots)
+    for node in reversed(order):
+        if node in kept and node not in leaves:
+            kept.update(reads(node))
+    return [node for node in order if node in kept]
+
+
+def reads(node: Node) -> Sequence[Node]:
+    """The nodes that code of a node reads: its children, or the exponents of powers of exponentials."""
+    if node.op != "mul":
+        return graph.children(node)
+    return [base.args[0] if is_exponential_power(base, exponent) else base for base, exponent in node.args]
+
+
+def is_exponential_power(base: Node, exponent: Fraction) -> bool:
+    """True for e^(n x), which is computed as such: e^(-x) is no division by an underflowed exponential."""
+    return base.op == "exp" and exponent != 1 and exponent.denominator == 1
+
+
 def shared_products(order: Sequence[Node]) -> Products:
     """Factors of all monomials among the nodes."""
     numbers: dict[Power, int] = {}
     monomials = [node for node in order if node.op == "mul"]
     factors = [[numbers.setdefault(power, len(numbers)) for power in node.args] for node in monomials]
     definitions: list[Power | Pair] = list(numbers)
-    if sum(map(len, factors)) <= LARGEST:
+    if sum(len(row) * (len(row) - 1) // 2 for row in factors) <= LARGEST:
         _share_pairs(definitions, factors)
     uses = Counter(number for row in factors for number in row)
     for definition in definitions:

@@ -6,6 +6,7 @@ Orbits are the connected components of the signed double cover; an orbit that co
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -41,8 +42,9 @@ class Orbits:
         kept, size = self.sign != 0, len(self.representatives)
         orbit, count = self.orbit[kept], np.bincount(self.orbit[kept], minlength=size)
         signed = (self.sign * np.asarray(x, dtype=float))[..., kept]
-        sums = [np.bincount(orbit, row, minlength=size) for row in signed.reshape(-1, signed.shape[-1])]
-        return np.reshape(sums, (*signed.shape[:-1], size)) / count
+        rows = signed.reshape(math.prod(signed.shape[:-1]), signed.shape[-1])
+        sums = [np.bincount(orbit, row, minlength=size) for row in rows]
+        return np.array(sums, dtype=float).reshape(*signed.shape[:-1], size) / count
 
 
 def signed_orbits(size: int, generators: Sequence[tuple[np.ndarray, np.ndarray]]) -> Orbits:

@@ -97,7 +97,7 @@ def test_observables_at_many_points_are_those_at_each(backend: str) -> None:
     compiled = gradient_flow(toy.model, toy.data, toy.train).system.compile(toy.parameters, backend=backend)
     states = np.random.default_rng(5).normal(size=(7, compiled.system.dimension))
     table = compiled.observed(np.arange(7.0), states)
-    assert "loss" in table and all(column.shape == (7,) for column in table.values())
+    assert "loss" in table and all(column.shape == (7,) and column.flags.writeable for column in table.values())
     for k, x in enumerate(states):
         row = {name: column[k] for name, column in table.items()}
         assert row == pytest.approx(compiled.observables(k, x), rel=1e-12)

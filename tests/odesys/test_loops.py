@@ -167,3 +167,132 @@ def test_more_of_python_is_refused_with_the_line() -> None:
                             (unknown, "missing"), (bare, "annotate"), (wrong, "x\\[0.5\\]"), (truth, "not bool")):
         with pytest.raises(LoopError, match=words):
             loops.ready(function)
+
+
+def floors(a: int) -> int:
+    """Division of negative numbers rounds down."""
+    return 1000 * (a // 7) + a % 7
+
+
+def unequal(a: float, b: float) -> int:
+    """Nothing is equal to what is not a number."""
+    return (1 if a != b else 0) + (2 if a == b else 0) + (4 if a < b else 0) + (8 if not a >= b else 0)
+
+
+@given(st.integers(-(10**6), 10**6))
+def test_division_rounds_down(a: int) -> None:
+    check(floors, a)
+
+
+@given(st.sampled_from([0.0, -0.0, 1.5, math.inf, -math.inf, math.nan]), st.sampled_from([0.0, 1.5, math.nan]))
+def test_comparisons(a: float, b: float) -> None:
+    check(unequal, a, b)
+
+
+def test_what_python_would_do_otherwise_is_refused() -> None:
+    scale = 2.0
+
+    def chosen(a: float, b: float) -> float:
+        return a or b
+
+    def divided(a: int, b: int) -> int:
+        return a // b
+
+    def searched(n: int) -> int:
+        for i in range(n):
+            if i > 3:
+                break
+        else:
+            return -1
+        return 1
+
+    def keyed(a: float, b: float) -> float:
+        return min(a, b, key=abs)
+
+    def captured(a: float) -> float:
+        return a * scale
+
+    def chained(n: int, x: Array) -> bool:
+        return 0 < n < halved(n, x)
+
+    def mixed_truth(n: int) -> int:
+        flag = n > 3
+        flag = n  # type: ignore[assignment]
+        return 1 if flag else 0
+
+    def last(x: Array) -> float:
+        return float(x[-1])
+
+    def stored(a: float) -> float:
+        TABLE_PARTS[0] = a
+        return float(TABLE_PARTS[0])
+
+    def open_end(a: float) -> float:  # type: ignore[return]
+        if a > 0.0:
+            return 1.0
+
+    def flat(k: int) -> float:
+        return float(TABLE[k])
+
+    def large(n: int) -> int:
+        return n + 10**30
+
+    def short(code: Code, x: Array) -> None:
+        call(code, 1.0, x)  # type: ignore[call-arg]
+
+    def counted(a: float) -> float:
+        for _ in range(a):  # type: ignore[call-overload]
+            pass
+        return a
+
+    def assigned(n: int, x: Array) -> int:
+        y = nothing(x)  # type: ignore[func-returns-value]
+        return n if y else 0
+
+    refused = (chosen, divided, searched, keyed, captured, chained, mixed_truth, last, stored, open_end, flat, large,
+               short, counted, assigned, lambda a: a)
+    for function in refused:
+        with pytest.raises(LoopError):
+            loops.ready(function)
+    assert TABLE_PARTS[0] == 1.0
+    with pytest.raises(LoopError, match="same name"):
+        loops.assembly([positive, type(positive)(positive.__code__, positive.__globals__)])
+
+
+def nothing(x: Array) -> None:
+    """A function without a result."""
+    x[0] = 0.0
+
+
+def test_arguments_are_checked() -> None:
+    (machine,) = loops.ready(prefix_sums)
+    x, out = np.ones(6), np.zeros(3)
+    assert machine(3, x, out) == 1.0 and out.tolist() == [1.0, 2.0, 6.0]
+    for wrong in (x.astype(np.float32), np.ones(6, dtype=int), x[::2]):
+        with pytest.raises(LoopError, match="floats without gaps"):
+            machine(3, wrong, out)
+    with pytest.raises(LoopError, match="2 arguments"):
+        machine(3, x)
+
+
+def test_tables_of_one_name_are_told_apart() -> None:
+    text = loops.assembly([first_of_both])
+    (machine,) = loops.ready(first_of_both)
+    assert text.count("internal constant") == 2 and machine(0.0) == first_of_both(0.0) == 1.0 + 10 * 3.0
+
+
+class Left:
+    """Holds a table."""
+
+    T = np.array([1.0, 2.0])
+
+
+class Right:
+    """Holds another one."""
+
+    T = np.array([3.0, 4.0])
+
+
+def first_of_both(a: float) -> float:
+    """Two tables that are called T."""
+    return a + Left.T[0] + Right.T[0] * 10.0

@@ -75,15 +75,36 @@ def test_what_was_compiled_is_read_back(tmp_path: Path, monkeypatch: pytest.Monk
     assert out[0] == out[1] == np.exp(-1.5) - 3.3
 
 
-def test_long_functions_are_written_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The field and the Jacobian of a toy in pieces of 40 nodes: what one piece needs of others arrives."""
+def test_sizes_are_checked_before_anything_is_read() -> None:
+    system = System.from_equations({x: y * sp.Heaviside(x), y: -x * y})
+    for backend in ("scalar", "native"):
+        code = system.compile(backend=backend)
+        for wrong in (lambda c=code: c.field(0.0, [1.0, 2.0], []), lambda c=code: c.jacobian(0.0, [1.0], [1.0]),
+                      lambda c=code: c(0.0, np.ones((2, 2))), lambda c=code: c.jacobian(0.0, [1.0, 2.0], [1.0, 0.0])):
+            with pytest.raises(ParameterError, match="but the system has"):
+                wrong()
+        assert code(0.0, np.array([0.0, 3.0])).tolist() == [0.0, 0.0]  # a gate is shut on its surface
+        assert code(0.0, np.array([-0.0, 3.0])).tolist() == [0.0, 0.0]
+
+
+def test_only_what_is_read_is_computed() -> None:
+    system = System.from_equations({x: sp.exp(-x) * y, y: sp.Heaviside(sp.tanh(x) + sp.exp(-y) - 1) * x})
+    text = native.assembly(system, system.nodes, [0, 1], gated=True)
+    assert text.count("@lib_exp(double %v") == 1 and "call double @lib_tanh" not in text
+    source = system.compile().source
+    assert source.count("exp(") == 2  # of -x and -y: the surface is read there
+
+
+@pytest.mark.parametrize("size", [3, 40])
+def test_long_functions_are_written_in_pieces(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The field and the Jacobian of a toy in pieces of a few nodes: what one piece needs of others arrives."""
     toy = all_toys()[0]
     system = gradient_flow(toy.model, toy.data, toy.train).system
     z = np.random.default_rng(3).normal(size=system.dimension)
     plain, whole = system.compile(toy.parameters), system.compile(toy.parameters, backend="native")
     expected = whole(0.0, z), whole.jacobian(0.0, z)
     assert "@piece0" not in whole.source
-    monkeypatch.setattr(native, "PIECE", 40)
+    monkeypatch.setattr(native, "PIECE", size)
     pieces = system.compile(toy.parameters, backend="native")
     assert np.array_equal(pieces(0.0, z), expected[0]) and "@piece3" in pieces.source
     assert np.array_equal(pieces.jacobian(0.0, z), expected[1])

@@ -46,6 +46,12 @@ def test_monomials_stay_what_they_are(toy: Toy) -> None:
     assert multiplications(found) < 0.8 * before or before < 20
 
 
+def test_what_is_not_read_is_left_out() -> None:
+    z = graph.exp(a)
+    order = products.read_nodes([b / z, graph.step(c) * d], {graph.step(c)})
+    assert z not in order and c not in order and {a, b, d, graph.step(c)} <= set(order)
+
+
 def test_large_systems_share_powers_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(products, "LARGEST", 3)
     found = shared_products(graph.topological([a * b * c, a * b * d]))

@@ -321,3 +321,9 @@ def test_slaving_is_refused_where_it_does_not_hold() -> None:
         gradient_flow(gram.model, gram.data).slaved()
     with pytest.raises(OdesysError, match="two carried maps"):
         gradient_flow(setting.model(2), setting.data(2), train=("w", "W_K")).slaved()
+
+
+def test_orbits_that_all_vanish_project_to_nothing() -> None:
+    orbits = signed_orbits(2, [(np.array([0, 1]), np.array([-1, -1]))])
+    assert len(orbits.representatives) == 0
+    assert orbits.project(np.ones(2)).shape == (0,) and orbits.project(np.ones((3, 2))).shape == (3, 0)
