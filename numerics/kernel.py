@@ -91,6 +91,13 @@ def keep(n: int, kept: int, t_new: float, t: float, h: float, new: Array, F: Arr
         table[i] = F[i]
 
 
+def move(n: int, x: Array, new: Array, K: Array) -> None:
+    """Go to the end of a step, whose last stage is the first of the next."""
+    for i in range(n):
+        x[i] = new[i]
+        K[i] = K[12 * n + i]
+
+
 def run(field: Code, watch: Code, n: int, surfaces: int, count: int, x: Array, p: Array, g: Array, t_end: float,
         rtol: float, atol: float, side: Array, width: Array, movable: Array, directions: Array, terminal: Array,
         max_steps: int, rows: int, knots: Array, states: Array, tables: Array, places: int, happenings: Array,
@@ -161,9 +168,7 @@ def run(field: Code, watch: Code, n: int, surfaces: int, count: int, x: Array, p
             keep(n, kept, t_new, t, h, new, F, knots, states, tables)
             kept += 1
         t = t_new
-        for i in range(n):
-            x[i] = new[i]
-            K[i] = K[12 * n + i]
+        move(n, x, new, K)
         if found == NONE:
             continue
         note(happenings, step, t, found, side[found], 0.0)

@@ -90,7 +90,7 @@ class _Body(Values):
             self._end("ret void" if self.result == NOTHING else "unreachable")
         arguments = ", ".join(f"{kind} %arg.{name}" for name, kind in zip(names, self.kinds, strict=True))
         head = f"define {'' if public else 'internal '}{self.result} {symbol}({arguments})"
-        head += " optsize {\n" if self.calls else " {\n"
+        head += " noinline optnone {\n" if self.calls else " {\n"
         return head + "".join(f"  {line}\n" for line in [*self.head, *self.lines]) + "}\n"
 
     # ---- statements --------------------------------------------------------------------------------------------------

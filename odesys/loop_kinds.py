@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -33,12 +34,13 @@ def call(code: Code, t: float, x: Array, p: Array, g: Array, out: Array) -> None
 KINDS = {int: INTEGER, float: DOUBLE, bool: TRUTH, Array: POINTER, Code: POINTER, type(None): NOTHING}
 
 
-def signature(function: Callable[..., Any]) -> tuple[list[str], str]:
+@cache
+def signature(function: Callable[..., Any]) -> tuple[tuple[str, ...], str]:
     """Kinds of the arguments and of the result."""
     hints = typing.get_type_hints(function)
     result = hints.pop("return", type(None))
     try:
-        return [KINDS[hints[name]] for name in inspect.signature(function).parameters], KINDS[result]
+        return tuple(KINDS[hints[name]] for name in inspect.signature(function).parameters), KINDS[result]
     except KeyError as missing:
         raise LoopError(f"{function.__name__}: {missing} has no kind; annotate arguments and result with int, float, "
                         f"Array or Code") from None

@@ -203,7 +203,7 @@ class Values:
             return Value("", NOTHING)
         if function in FUNCTIONS:
             symbol, count = FUNCTIONS[function]
-            kinds, result = [DOUBLE] * count, DOUBLE
+            kinds, result = (DOUBLE,) * count, DOUBLE
         elif inspect.isfunction(function):
             symbol, (kinds, result) = self.names.symbol(function), signature(function)
         else:

@@ -7,7 +7,7 @@ int, float, `math.sqrt`, `math.nextafter`, constants and tables of floats of its
 A variable is set before it is read and keeps the kind of its first value; and, or, not are for truth values; whole
 numbers have 64 bits and are divided by constants only; nothing looks at the ends of an array. The same text runs as
 Python, with the same digits up to those of `**`. A function that calls no other is compiled to be quick, one that does
-to be small.
+is quickly compiled.
 
 Numba would take all of Python, and seconds for what takes a tenth of one here; the kernel of an integrator has to be
 paid back within a few runs.
