@@ -99,11 +99,9 @@ def page(results: dict[str, dict[str, Any]], skipped: dict[str, str], own: dict[
             limit = "" if wanted is None else f"at most {wanted:g}"
             lines.append(f"| {ours} | {peer}: {work} | {ratio:.3g} | {limit} |")
     if {"odesys", "numpy"} <= set(results):
-        ready = results["odesys"]["rows"][THROUGH]["ready"]
         saved = results["numpy"]["rows"][TRAJECTORY]["seconds"] - results["odesys"]["rows"][THROUGH]["seconds"]
         lines += ["", f"Compilation is paid back after {own.get(FIRST, math.nan) / saved:.1f} runs of hand-written "
-                  "NumPy on a machine that never ran odesys (loading of llvmlite included; asked for: 10),",
-                  f"and after {ready / saved:.1f} runs where the integrator is known."]
+                  "NumPy on a machine that never ran odesys (loading of llvmlite included; asked for: 10)."]
     lines += ["", "| odesys itself | time |", "| --- | --- |"]
     lines += [f"| {name} | {f'{value:.2f}' if 'exponent' in name else _time(value)} |" for name, value in own.items()]
     lines += ["", *(f"Skipped: {name}: {why}." for name, why in skipped.items())]
