@@ -17,6 +17,7 @@ from scipy.integrate import solve_ivp
 from numerics.integrate import integrate
 from numerics.iterate import iterate
 from numerics.plotting import figure, save
+from odesys import llvm
 from odesys.paper import Progress
 
 from . import closed_forms, dynamics
@@ -160,7 +161,8 @@ LEARNED, BROKEN, LONGEST = 1.0, 0.1, 1e5
 @cache
 def _stage_two_code() -> Any:
     # compiled once for the whole diagram: n_c, n_v and the start are states, so no grid point needs code of its own
-    return dynamics.reduced("stage2").system.compile({"b": SETTING["b"]}, "native")
+    backend = "native" if llvm.available() else "scalar"
+    return dynamics.reduced("stage2").system.compile({"b": SETTING["b"]}, backend)
 
 
 def transitions(omega: float, T1: float) -> tuple[float, float]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -197,3 +199,11 @@ def test_phase_diagram(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures_k, "PHASE_T1", np.geomspace(10.0, 100.0, 5))
     files = PAPER.figures["phase"].draw(tmp_path, silent)
     assert [f.suffix for f in files] == [".png", ".svg"]
+
+
+def test_the_phase_diagram_needs_no_machine_code() -> None:
+    """`make results` installs no extras: in a process without llvmlite the same times come out."""
+    code = "import sys; sys.modules['llvmlite'] = None; from derivations.two_mixture import figures_k; " \
+           "print(*figures_k.transitions(0.1, 20.0))"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert [float(value) for value in out] == pytest.approx(figures_k.transitions(0.1, 20.0), rel=1e-6)
