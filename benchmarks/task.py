@@ -123,6 +123,13 @@ def one_hot(data: Any) -> np.ndarray:
     return tokens
 
 
+def attention(xp: Any, tokens: Any, M: Any) -> Any:
+    """Softmax over keys (heads, samples, query, key)."""
+    scores = tokens @ M.mT[:, None] @ tokens.mT
+    weights = xp.exp(scores - scores.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
 class Matrices:
     """The same flow as a person would write it in NumPy (or JAX): matrices of both heads, all samples at once."""
 
@@ -155,23 +162,17 @@ class Matrices:
         """w (2, 4), M, A, B (2, 4, 4)."""
         return z[:8].reshape(2, 4), *(z[8 + 32 * k : 40 + 32 * k].reshape(2, 4, 4) for k in range(3))
 
-    def attention(self, M: Any) -> Any:
-        """Softmax over keys (heads, samples, query, key)."""
-        scores = self.tokens @ M.mT[:, None] @ self.tokens.mT
-        weights = self.xp.exp(scores - scores.max(axis=-1, keepdims=True))
-        return weights / weights.sum(axis=-1, keepdims=True)
-
     def outputs(self, z: Any) -> Any:
         """H + b (heads, samples)."""
         w, M, _, _ = self.split(z)
         values = (self.tokens @ w[:, None, :, None])[..., 0]
-        return (self.attention(M) @ values[..., None])[..., 0].sum(axis=-1) + BIAS
+        return (attention(self.xp, self.tokens, M) @ values[..., None])[..., 0].sum(axis=-1) + BIAS
 
     def field(self, t: float, z: Any) -> Any:
         """The right-hand side with the gates held."""
         xp = self.xp
         w, M, A, B = self.split(z)
-        p = self.attention(M)
+        p = attention(self.xp, self.tokens, M)
         values = (self.tokens @ w[:, None, :, None])[..., 0]
         mixed = (p @ values[..., None])[..., 0]
         output = (self.signs * self.gates * (mixed.sum(axis=-1) + BIAS)).sum(axis=0)
@@ -213,9 +214,7 @@ class StageTwo:
 
     def field(self, w: np.ndarray, M: np.ndarray, A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, ...]:
         """Rates of M, A and B of the plus head."""
-        scores = self.tokens @ M.mT[:, None] @ self.tokens.mT
-        p = np.exp(scores - scores.max(axis=-1, keepdims=True))
-        p /= p.sum(axis=-1, keepdims=True)
+        p = attention(np, self.tokens, M)
         values = (self.tokens @ w[:, None, :, None])[..., 0]
         mixed = (p @ values[..., None])[..., 0]
         output = (self.signs * mixed.sum(axis=-1)).sum(axis=0)

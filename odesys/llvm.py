@@ -24,8 +24,6 @@ LIBRARY = {"exp": "exp", "log": "log", "sin": "sin", "cos": "cos", "tan": "tan",
 BINARY = ("pow", "nextafter")
 DECLARED = "".join(f"declare double @lib_{name}(double{', double' if name in BINARY else ''})\n" for name in LIBRARY)
 DECLARED += "declare double @llvm.sqrt.f64(double)\ndeclare double @llvm.fabs.f64(double)\n"
-
-
 STRAIGHT = "straight"  # one block of arithmetic: there is little to gain but registers
 LONG = "long"  # very much arithmetic: to be compiled quickly
 LOOPS = "loops"  # loops and local variables are worked on first
@@ -86,10 +84,10 @@ class ArrayFunction:
 
     def __init__(self, address: int) -> None:
         self.address = address
-        self.by_address = ctypes.CFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 4)(address)
+        self._code = ctypes.CFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 4)(address)
 
     def __call__(self, t: float, x: np.ndarray, p: np.ndarray, g: np.ndarray, out: np.ndarray) -> None:
-        self.by_address(t, address_of(x), address_of(p), address_of(g), address_of(out))
+        self._code(t, address_of(x), address_of(p), address_of(g), address_of(out))
 
 
 class BoundFunction:

@@ -144,7 +144,8 @@ class _Body(Values):
         test, body, after = self._new("test"), self._new("body"), self._new("after")
         self._label(test)
         self._fork(node.test, body, after)
-        self._loop(node.body, body, test, after)
+        self._label(body)
+        self._loop(node.body, test, after)
         self._label(after)
 
     def _do_For(self, node: ast.For) -> None:
@@ -163,16 +164,14 @@ class _Body(Values):
         self._end(f"br i1 {less.text}, label %{body}, label %{after}")
         self._label(body)
         self._store(node.target.id, here)
-        self._loop(node.body, body, more, after, begun=True)
+        self._loop(node.body, more, after)
         self._label(more)
         last = self._put(f"load i64, ptr {counter.text}", INTEGER)
         self._line(f"store i64 {self._put(f'add nsw i64 {last.text}, 1', INTEGER).text}, ptr {counter.text}")
         self._go(test)
         self._label(after)
 
-    def _loop(self, body: Sequence[ast.stmt], label: str, again: str, after: str, begun: bool = False) -> None:
-        if not begun:
-            self._label(label)
+    def _loop(self, body: Sequence[ast.stmt], again: str, after: str) -> None:
         self.loops.append((again, after))
         self._all(body)
         self.loops.pop()

@@ -23,7 +23,6 @@ COMPARISONS: dict[type[ast.cmpop], tuple[str, str]] = {
 }
 FUNCTIONS: dict[Any, tuple[str, int]] = {
     abs: ("@llvm.fabs.f64", 1), math.sqrt: ("@llvm.sqrt.f64", 1), math.nextafter: ("@lib_nextafter", 2),
-    pow: ("@lib_pow", 2),
 }
 
 

@@ -1,4 +1,7 @@
-"""What all tests share: a process started in the background ignores interrupts, and so would those the tests start."""
+"""What all tests share: interrupts, and the garbage collector as the command line has it.
+
+A process started in the background ignores interrupts, and so would those the tests start.
+"""
 
 import signal
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -17,6 +17,7 @@ from odesys.loops import Array, Code, LoopError, call
 pytestmark = pytest.mark.skipif(not llvm.available(), reason="llvmlite is not installed (extra fast)")
 TABLE = np.array([[1.0, -2.5], [0.125, 1e300]])
 LIMIT, HALF = 7, 0.5
+EXAMPLES = settings(deadline=None, derandomize=True)  # the first example is compiled
 numbers = st.floats(-50, 50)
 vectors = arrays(float, st.integers(1, 12), elements=numbers)
 
@@ -100,28 +101,33 @@ def check(function: Callable[..., Any], *given: Any) -> Any:
     return found
 
 
+@EXAMPLES
 @given(vectors)
 def test_sums(x: np.ndarray) -> None:
     check(prefix_sums, len(x), x, np.zeros(len(x)))
 
 
+@EXAMPLES
 @given(st.integers(1, 10_000))
 def test_whole_numbers(k: int) -> None:
     check(collatz, k)
 
 
+@EXAMPLES
 @given(vectors)
 def test_loops_left_early(x: np.ndarray) -> None:
     (result, _), (found, _) = both(nested, len(x), x)
     assert found == pytest.approx(result, rel=1e-12, abs=1e-12)  # a power by NumPy and by the library
 
 
+@EXAMPLES
 @given(numbers, numbers, st.integers(0, 3))
 def test_library(a: float, b: float, k: int) -> None:
     (result, _), (found, _) = both(functions, a, b, k)
     assert found == pytest.approx(result, rel=1e-14)
 
 
+@EXAMPLES
 @given(vectors)
 def test_functions_call_functions(x: np.ndarray) -> None:
     check(halved, len(x), x)
@@ -179,11 +185,13 @@ def unequal(a: float, b: float) -> int:
     return (1 if a != b else 0) + (2 if a == b else 0) + (4 if a < b else 0) + (8 if not a >= b else 0)
 
 
+@EXAMPLES
 @given(st.integers(-(10**6), 10**6))
 def test_division_rounds_down(a: int) -> None:
     check(floors, a)
 
 
+@EXAMPLES
 @given(st.sampled_from([0.0, -0.0, 1.5, math.inf, -math.inf, math.nan]), st.sampled_from([0.0, 1.5, math.nan]))
 def test_comparisons(a: float, b: float) -> None:
     check(unequal, a, b)
