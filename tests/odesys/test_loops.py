@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy as sp
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -17,7 +17,8 @@ from odesys.loops import Array, Code, LoopError, call
 pytestmark = pytest.mark.skipif(not llvm.available(), reason="llvmlite is not installed (extra fast)")
 TABLE = np.array([[1.0, -2.5], [0.125, 1e300]])
 LIMIT, HALF = 7, 0.5
-EXAMPLES = settings(deadline=None, derandomize=True)  # the first example is compiled
+# the first example is compiled, and a busy machine makes them slowly
+EXAMPLES = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 numbers = st.floats(-50, 50)
 vectors = arrays(float, st.integers(1, 12), elements=numbers)
 
