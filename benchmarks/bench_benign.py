@@ -35,8 +35,10 @@ def compare_wide_networks(seeds: int = 2) -> None:
             run = span.descend(span.draw(case, seed), 0.02 / case.largest, 0.05, 20_000)
             test = span.test_loss(run, 4000, seed)
             took = time.perf_counter() - began
-            print(f"mu = {mu:g}, seed {seed}: network {test.loss:.4f} +- {test.error:.4f}, mean field {theory[0]:.4f} "
-                  f"(12 variables), {theory[1]:.4f} (18 variables); tau_3 = {run.tau:.4f}; {took:.1f} s")
+            print(
+                f"mu = {mu:g}, seed {seed}: network {test.loss:.4f} +- {test.error:.4f}, mean field {theory[0]:.4f} "
+                f"(12 variables), {theory[1]:.4f} (18 variables); tau_3 = {run.tau:.4f}; {took:.1f} s"
+            )
 
 
 if __name__ == "__main__":

@@ -61,9 +61,11 @@ def time_runs(groups: Sequence[int] = (2, 1_000_000), end: float = 300.0, repeat
     print(f"simultaneous training to t/K = {end:g}, rtol 1e-9, 22 variables, K a parameter")
     for K in groups:
         took, done = statistics.median(times[K]), runs[K]
-        print(f"  K = {K:>9}: {took:.3f} s, {done.cost.field_evaluations} evaluations, {done.cost.steps} steps, "
-              f"loss {done.final['loss']:.6f}, M_cv_same {done.final['M_cv_same']:.4f}, "
-              f"{took / first:.2f} times K = {groups[0]}")
+        print(
+            f"  K = {K:>9}: {took:.3f} s, {done.cost.field_evaluations} evaluations, {done.cost.steps} steps, "
+            f"loss {done.final['loss']:.6f}, M_cv_same {done.final['M_cv_same']:.4f}, "
+            f"{took / first:.2f} times K = {groups[0]}"
+        )
 
 
 def time_fields(K: int = 64) -> None:
@@ -100,8 +102,10 @@ def time_full_run(K: int = 64, end: float = 0.6) -> None:
     large = time.perf_counter() - began
     gap = np.abs(small.lift(mine.end_state, K) - other.end_state).max()
     print(f"the run to t/K = {end:g} with K = {K}, rtol 1e-9")
-    print(f"  full: {large:.1f} s ({other.cost.field_evaluations} evaluations), quotient: {took:.3f} s "
-          f"({mine.cost.field_evaluations}), {large / took:.0f} times faster; end states differ by {gap:.1e}")
+    print(
+        f"  full: {large:.1f} s ({other.cost.field_evaluations} evaluations), quotient: {took:.3f} s "
+        f"({mine.cost.field_evaluations}), {large / took:.0f} times faster; end states differ by {gap:.1e}"
+    )
 
 
 def main() -> None:

@@ -54,8 +54,15 @@ def followed_row(rtol: float, atol: float) -> Row:
     run = integrate(reduced.system, reduced.initial_state(OMEGA), (0.0, END), {"b": BIAS}, rtol=rtol, atol=atol)
     events = [f"{name} off {time:.7f}" for name, time in ((e.name, e.time) for e in run.events if e.kind == "switch")]
     events += [f"{s.name} slide [{s.start:.5f}, {s.end:.5f}]" for s in run.slides]
-    return Row("slides followed", rtol, run.cost.state_evaluations, run.cost.steps, run.final["loss"],
-               run.cost.seconds, ", ".join(events))
+    return Row(
+        "slides followed",
+        rtol,
+        run.cost.state_evaluations,
+        run.cost.steps,
+        run.final["loss"],
+        run.cost.seconds,
+        ", ".join(events),
+    )
 
 
 def rows() -> Iterator[Row]:
@@ -66,12 +73,18 @@ def rows() -> Iterator[Row]:
 
 def table(found: list[Row]) -> str:
     """The runs as a Markdown table; the loss is compared with that of the last one."""
-    lines = [f"# Sliding: K = {K}, L = {L}, omega = {OMEGA}, b = {BIAS}, all weights at once, to t = {END:g}", "",
-             "| method | rtol | evaluations | steps | final loss | gap to the last row | seconds |",
-             "| --- | --- | --- | --- | --- | --- | --- |"]
+    lines = [
+        f"# Sliding: K = {K}, L = {L}, omega = {OMEGA}, b = {BIAS}, all weights at once, to t = {END:g}",
+        "",
+        "| method | rtol | evaluations | steps | final loss | gap to the last row | seconds |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
     last = found[-1].loss
-    lines += [f"| {r.method} | {r.rtol:.0e} | {r.evaluations:,} | {r.steps:,} | {r.loss:.12f} "
-              f"| {abs(r.loss - last):.1e} | {r.seconds:.1f} |" for r in found]
+    lines += [
+        f"| {r.method} | {r.rtol:.0e} | {r.evaluations:,} | {r.steps:,} | {r.loss:.12f} "
+        f"| {abs(r.loss - last):.1e} | {r.seconds:.1f} |"
+        for r in found
+    ]
     return "\n".join([*lines, "", f"Events of the last row: {found[-1].events}.", ""])
 
 

@@ -24,8 +24,13 @@ def main() -> None:
     parser.add_argument("--only", choices=["lines", "definitions"], help="one of the two halves")
     parser.add_argument("--seed", type=int, default=20240611)
     chosen = parser.parse_args()
-    options = settings(max_examples=chosen.examples // 2, deadline=None, database=None,
-                       suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+    options = settings(
+        max_examples=chosen.examples // 2,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate],
+    )
     folder = surface.playground(Path(tempfile.mkdtemp(prefix="odesys-fuzz-")))
     lines, models = surface.Tally(), surface.Tally()
     began = time.process_time()
@@ -48,8 +53,10 @@ def main() -> None:
                 fuzz()
             print(f"{name}: {tally.run} run, {tally.valid} to the end, by exit code {tally.codes}", flush=True)
         total, valid = lines.run + models.run, lines.valid + models.valid
-        print(f"seed {chosen.seed}: {total} examples, {valid} ({valid / total:.0%}) valid and run to the end, "
-              f"{time.process_time() - began:.0f} s of CPU")
+        print(
+            f"seed {chosen.seed}: {total} examples, {valid} ({valid / total:.0%}) valid and run to the end, "
+            f"{time.process_time() - began:.0f} s of CPU"
+        )
         assert 3 * valid >= total
     finally:
         (folder / "locked").chmod(0o700)

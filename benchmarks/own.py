@@ -28,8 +28,7 @@ def derivation() -> dict[str, float]:
     graph.jacobian(system.nodes, [graph.sym(name) for name in system.names])
     middle = time.process_time()
     assert len(family_flow(setting.family(), setting.shape).system.nodes) == 22
-    return {"80 equations and their Jacobian": middle - began,
-            "quotient with K a symbol": time.process_time() - middle}
+    return {"80 equations and their Jacobian": middle - began, "quotient with K a symbol": time.process_time() - middle}
 
 
 def help_page() -> dict[str, float]:
@@ -117,12 +116,18 @@ def batches() -> dict[str, float]:
         for point in points[::10]:
             integrate(quotient.system, start, span, point)
 
-    return {"run with its switches, one of a batch of 100": seconds(lambda: flow.batch(start, span, points), 5) / 100,
-            "the same by the reference integrator": seconds(reference, 3) / 10}
+    return {
+        "run with its switches, one of a batch of 100": seconds(lambda: flow.batch(start, span, points), 5) / 100,
+        "the same by the reference integrator": seconds(reference, 3) / 10,
+    }
 
 
 PARTS: dict[str, Callable[[], dict[str, float]]] = {
-    "derivation": derivation, "help": help_page, "groups": groups, "verification": verification, "first_run": first_run,
+    "derivation": derivation,
+    "help": help_page,
+    "groups": groups,
+    "verification": verification,
+    "first_run": first_run,
     "batches": batches,
 }
 

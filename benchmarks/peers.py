@@ -84,18 +84,26 @@ def odesys() -> Rows:
     _, more = _timed(lambda: flow.run(z0, span, given, rtol=task.RTOL))
     end, size = through(flow)
     rows[f"{TRAJECTORY}, through the quotient"] = _row(
-        lambda: quotient.lift(flow.run(z0, span, given, rtol=task.RTOL).states), size, ready + more,
-        task.end_error(end))
+        lambda: quotient.lift(flow.run(z0, span, given, rtol=task.RTOL).states), size, ready + more, task.end_error(end)
+    )
     whole, ready = _timed(lambda: CompiledFlow(task.full()))
     run, more = _timed(lambda: whole.run(task.start(), span, rtol=task.RTOL))
-    rows[TRAJECTORY] = _row(lambda: whole.run(task.start(), span, rtol=task.RTOL), _work(run, task.full().compile()),
-                            ready + more, task.end_error(run.end_state))
+    rows[TRAJECTORY] = _row(
+        lambda: whole.run(task.start(), span, rtol=task.RTOL),
+        _work(run, task.full().compile()),
+        ready + more,
+        task.end_error(run.end_state),
+    )
     block = stage_two_block()
     x, p, expected = stage_two_point(block)
     compiled, ready = _timed(lambda: block.compile(dict(zip(block.parameters, p, strict=True)), "native"))
     found, more = _timed(lambda: compiled(0.0, x))
-    rows[STAGE_TWO] = _row(lambda: compiled(0.0, x), f"36 states, {compiled.operations} operations", ready + more,
-                           float(np.abs(found - expected).max()))
+    rows[STAGE_TWO] = _row(
+        lambda: compiled(0.0, x),
+        f"36 states, {compiled.operations} operations",
+        ready + more,
+        float(np.abs(found - expected).max()),
+    )
     data, train = setting.data(), ("w", "W_K", "W_Q")
     nets = [start_network(1024, seed, {"K": 2, "omega": task.OMEGA, "b": task.BIAS}) for seed in range(100)]
     rows[STEP] = _row(lambda: descent_run(nets[0], data, train, 0.1, 50), WEIGHTS, share=50)
@@ -123,8 +131,11 @@ def numpy() -> Rows:
     block = task.StageTwo()
     z, expected = block.pack(*stage_two_point(stage_two_block()))
     gap = max(float(np.abs(a - b).max()) for a, b in zip(block.field(*z), expected, strict=True))
-    return {TRAJECTORY: _row(work, size, 0.0, error), STAGE_TWO: _row(lambda: block.field(*z), "48 states", 0.0, gap),
-            "field of all 80 variables": _row(lambda: matrices.field(0.0, z0), "104 states")}
+    return {
+        TRAJECTORY: _row(work, size, 0.0, error),
+        STAGE_TWO: _row(lambda: block.field(*z), "48 states", 0.0, gap),
+        "field of all 80 variables": _row(lambda: matrices.field(0.0, z0), "104 states"),
+    }
 
 
 def lambdify() -> Rows:
@@ -138,8 +149,14 @@ def lambdify() -> Rows:
     function, ready = _timed(build)
 
     def work() -> Any:
-        return solve_ivp(lambda t, x: function(x.tolist()), (task.START, task.END), task.start(), "DOP853",
-                         rtol=task.RTOL, atol=1e-14)
+        return solve_ivp(
+            lambda t, x: function(x.tolist()),
+            (task.START, task.END),
+            task.start(),
+            "DOP853",
+            rtol=task.RTOL,
+            atol=1e-14,
+        )
 
     run = work()
     return {TRAJECTORY: _row(work, f"80 states, {len(run.t) - 1} steps", ready, task.end_error(run.y[:, -1]))}
@@ -230,13 +247,20 @@ def diffrax() -> Rows:
 
     @jax.jit
     def end(z: Any) -> Any:
-        run = dx.diffeqsolve(term, solver, task.START, task.END, None, z, stepsize_controller=control,
-                             max_steps=100_000)
+        run = dx.diffeqsolve(
+            term, solver, task.START, task.END, None, z, stepsize_controller=control, max_steps=100_000
+        )
         return run.ys[-1], run.stats["num_accepted_steps"]
 
     (found, steps), ready = _timed(lambda: jax.block_until_ready(end(z0)))
-    return {TRAJECTORY: _row(lambda: jax.block_until_ready(end(z0)), f"104 states, {int(steps)} steps", ready,
-                             task.end_error(matrices.unpack(found)))}
+    return {
+        TRAJECTORY: _row(
+            lambda: jax.block_until_ready(end(z0)),
+            f"104 states, {int(steps)} steps",
+            ready,
+            task.end_error(matrices.unpack(found)),
+        )
+    }
 
 
 def torch() -> Rows:
@@ -267,10 +291,14 @@ def torch() -> Rows:
 
 
 PEERS: dict[str, tuple[Callable[[], Rows], tuple[str, ...]]] = {
-    "odesys": (odesys, ("numpy", "llvmlite")), "numpy": (numpy, ("numpy", "scipy")),
-    "lambdify": (lambdify, ("sympy",)), "heyoka": (heyoka, ("heyoka",)),
-    "heyoka-default": (heyoka_default, ("heyoka",)), "jitcode": (jitcode, ("jitcode",)),
-    "diffrax": (diffrax, ("diffrax", "jax")), "torch": (torch, ("torch",)),
+    "odesys": (odesys, ("numpy", "llvmlite")),
+    "numpy": (numpy, ("numpy", "scipy")),
+    "lambdify": (lambdify, ("sympy",)),
+    "heyoka": (heyoka, ("heyoka",)),
+    "heyoka-default": (heyoka_default, ("heyoka",)),
+    "jitcode": (jitcode, ("jitcode",)),
+    "diffrax": (diffrax, ("diffrax", "jax")),
+    "torch": (torch, ("torch",)),
 }
 
 

@@ -95,8 +95,9 @@ def convert(nodes: list[Node], symbols: dict[str, Any], functions: dict[str, Any
     return graph.evaluate(nodes, symbols, functions, float, lambda x, power: x ** float(power))
 
 
-def shared(nodes: list[Node], symbols: Mapping[str, Any], functions: dict[str, Any],
-           symbol: Callable[[str], Any]) -> tuple[list[tuple[Any, Any]], list[Any]]:
+def shared(
+    nodes: list[Node], symbols: Mapping[str, Any], functions: dict[str, Any], symbol: Callable[[str], Any]
+) -> tuple[list[tuple[Any, Any]], list[Any]]:
     """Expressions of another library with a symbol for every node: (symbol, expression) of all, and the results."""
     known: dict[Node, Any] = {graph.sym(name): value for name, value in symbols.items()}
     helpers: list[tuple[Any, Any]] = []
@@ -146,8 +147,10 @@ class Matrices:
 
     def pack(self, x: np.ndarray) -> np.ndarray:
         """w, M, A, B of both heads in one vector of 104 numbers."""
-        parts = [np.array([x[self.index[f"{leaf}_{head}"]] for head in self.labels_of_heads]).ravel()
-                 for leaf in ("w", "KQ", "KK", "QQ")]
+        parts = [
+            np.array([x[self.index[f"{leaf}_{head}"]] for head in self.labels_of_heads]).ravel()
+            for leaf in ("w", "KQ", "KK", "QQ")
+        ]
         return np.concatenate(parts)
 
     def unpack(self, z: Any) -> np.ndarray:
@@ -208,8 +211,12 @@ class StageTwo:
             return np.vectorize(values.__getitem__)(names[np.vectorize(names.tolist().index)(flow.matrices[leaf])])
 
         heads = setting.model().head_labels
-        given = (np.array([table(f"w_{h}", known).ravel() for h in heads]),
-                 np.array([table(f"KQ_{h}", known) for h in heads]), table("KK_p", known), table("QQ_p", known))
+        given = (
+            np.array([table(f"w_{h}", known).ravel() for h in heads]),
+            np.array([table(f"KQ_{h}", known) for h in heads]),
+            table("KK_p", known),
+            table("QQ_p", known),
+        )
         return given, [table(leaf, rates) for leaf in ("KQ_p", "KK_p", "QQ_p")]
 
     def field(self, w: np.ndarray, M: np.ndarray, A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, ...]:

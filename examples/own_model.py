@@ -11,12 +11,14 @@ from odesys import AttentionModel, Dictionary, Distribution, Head, Sample, gradi
 
 def main() -> dict[str, float]:
     words = Dictionary(["topic", "good", "bad", "the", "of"])
-    data = Distribution([
-        Sample(["topic", "good", "the"], label=+1, weight=Fraction(3, 10)),
-        Sample(["topic", "good", "of"], label=+1, weight=Fraction(1, 5)),
-        Sample(["topic", "bad", "the"], label=-1, weight=Fraction(3, 10)),
-        Sample(["topic", "bad", "of"], label=-1, weight=Fraction(1, 5)),
-    ])
+    data = Distribution(
+        [
+            Sample(["topic", "good", "the"], label=+1, weight=Fraction(3, 10)),
+            Sample(["topic", "good", "of"], label=+1, weight=Fraction(1, 5)),
+            Sample(["topic", "bad", "the"], label=-1, weight=Fraction(3, 10)),
+            Sample(["topic", "bad", "of"], label=-1, weight=Fraction(1, 5)),
+        ]
+    )
     model = AttentionModel(words, heads=[Head()])
     flow = gradient_flow(model, data, train=("w", "W_K", "W_Q"))
     print(f"closed system: {flow.system.dimension} states")
@@ -36,8 +38,13 @@ def main() -> dict[str, float]:
     exact = integrate(flow.system, flow.initial_state(weights=net.images()), (0.0, 40.0), rtol=1e-10)
     gap = float(np.abs(exact.end_state - flow.initial_state(weights=nets[-1].images())).max())
     print(f"closed system against the network of width 30 (seed 0): largest difference {gap:.1e}")
-    return {"states": flow.system.dimension, "order": group.order, "quotient": quotient.system.dimension,
-            "loss": run.final["loss"], "gap": gap}
+    return {
+        "states": flow.system.dimension,
+        "order": group.order,
+        "quotient": quotient.system.dimension,
+        "loss": run.final["loss"],
+        "gap": gap,
+    }
 
 
 if __name__ == "__main__":

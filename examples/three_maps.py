@@ -6,10 +6,12 @@ from odesys import AttentionModel, ClosureError, Dictionary, Distribution, Fixed
 
 
 def main() -> ClosureError:
-    data = Distribution([
-        Sample(["x", "y"], label=+1, weight=Fraction(1, 2)),
-        Sample(["x", "z"], label=-1, weight=Fraction(1, 2)),
-    ])
+    data = Distribution(
+        [
+            Sample(["x", "y"], label=+1, weight=Fraction(1, 2)),
+            Sample(["x", "z"], label=-1, weight=Fraction(1, 2)),
+        ]
+    )
     model = AttentionModel(Dictionary(["x", "y", "z"]), value=Value(("U", "W", "V"), output=FixedVector("a")))
     try:
         gradient_flow(model, data, train=("U", "W", "V"))

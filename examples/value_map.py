@@ -7,10 +7,12 @@ from odesys import AttentionModel, Dictionary, Distribution, FixedVector, Sample
 
 
 def main() -> dict[str, float]:
-    data = Distribution([
-        Sample(["signal", "noise"], label=+1, weight=Fraction(1, 2)),
-        Sample(["-signal", "other"], label=-1, weight=Fraction(1, 2)),
-    ])
+    data = Distribution(
+        [
+            Sample(["signal", "noise"], label=+1, weight=Fraction(1, 2)),
+            Sample(["-signal", "other"], label=-1, weight=Fraction(1, 2)),
+        ]
+    )
     words = Dictionary(["signal", "noise", "other"])
     model = AttentionModel(words, value=Value(("W_V",), output=FixedVector("a", square=2)), pooling="mean")
     flow = gradient_flow(model, data, train=("W_V", "W_K", "W_Q"))

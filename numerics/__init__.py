@@ -13,8 +13,14 @@ from .network_runs import compare, simulate_network
 from .trajectory import StopWhen, Trajectory
 
 __all__ = [
-    "integrate", "integrate_stages", "Stage", "StopWhen", "Trajectory",
+    "integrate",
+    "integrate_stages",
+    "Stage",
+    "StopWhen",
+    "Trajectory",
     "iterate",
-    "Network", "random_network", "simulate_network",
+    "Network",
+    "random_network",
+    "simulate_network",
     "compare",
 ]

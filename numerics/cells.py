@@ -30,8 +30,14 @@ from odesys.workers import process_pool
 MISSING = object()
 
 
-def run_cells(function: Callable[[Any], Any], cells: Sequence[Any], progress: Progress = silent, workers: int = 1,
-              store: Path | None = None, label: str = "runs") -> list[Any]:
+def run_cells(
+    function: Callable[[Any], Any],
+    cells: Sequence[Any],
+    progress: Progress = silent,
+    workers: int = 1,
+    store: Path | None = None,
+    label: str = "runs",
+) -> list[Any]:
     """The results of `function` for all cells.
 
     Parameters

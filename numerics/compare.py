@@ -57,12 +57,15 @@ def fit_power_law_of_means(x: Sequence[float], values: np.ndarray, draws: int = 
     """
     table = np.asarray(values, dtype=float)
     if table.ndim != 2 or len(table) != len(x) or len(set(x)) < 2:
-        raise ParameterError(f"a power needs one row of values a point and two different points, not {table.shape} "
-                             f"values at {len(x)} points")
+        raise ParameterError(
+            f"a power needs one row of values a point and two different points, not {table.shape} "
+            f"values at {len(x)} points"
+        )
     means = table.mean(axis=1)
     if not (means > 0).all():
-        raise ParameterError(f"the mean at x = {x[int(np.argmin(means))]:g} is {means.min():g}; a power law needs "
-                             f"positive means")
+        raise ParameterError(
+            f"the mean at x = {x[int(np.argmin(means))]:g} is {means.min():g}; a power law needs positive means"
+        )
     repeats = table.shape[1]
     picks = np.random.default_rng(seed).integers(repeats, size=(draws, repeats))
     drawn = table[:, picks].mean(axis=2)  # (points, draws)
@@ -106,7 +109,10 @@ class Comparison:
         """The documented result of ``odesys compare``."""
         law = self.exponent
         return {
-            "paper": paper, "what": self.what, "parameters": dict(self.parameters), "seeds": list(self.seeds),
+            "paper": paper,
+            "what": self.what,
+            "parameters": dict(self.parameters),
+            "seeds": list(self.seeds),
             "deviation": self.rows(),
             "exponent": None if law is None else {"value": law.value, "low": law.low, "high": law.high},
         }
@@ -121,21 +127,36 @@ class Comparison:
         rows = self.rows()
         widths = np.array([row["width"] for row in rows])
         mean = np.array([row["mean"] for row in rows])
-        ax.errorbar(widths, mean, yerr=[mean - [r["low"] for r in rows], np.array([r["high"] for r in rows]) - mean],
-                    fmt="o", color="C0", capsize=3, label="mean, 95 % interval", zorder=3)
+        ax.errorbar(
+            widths,
+            mean,
+            yerr=[mean - [r["low"] for r in rows], np.array([r["high"] for r in rows]) - mean],
+            fmt="o",
+            color="C0",
+            capsize=3,
+            label="mean, 95 % interval",
+            zorder=3,
+        )
         law = self.exponent
         if law is not None:
             margin = rf"\pm{law.half_width:.3f}" if np.isfinite(law.half_width) else ""
-            ax.loglog(widths, law.prefactor * widths**law.value, "--", color="C3",
-                      label=f"$m^{{{law.value:.3f}{margin}}}$")
+            ax.loglog(
+                widths, law.prefactor * widths**law.value, "--", color="C3", label=f"$m^{{{law.value:.3f}{margin}}}$"
+            )
         ax.set(xlabel="width $m$", ylabel=self.what)
         ax.legend()
         return save(fig, folder, "deviation")
 
 
-def compare_widths(what: str, widths: Sequence[int], seeds: int, parameters: Mapping[str, Any],
-                   measure: Callable[[int, int], float], progress: Callable[[str, float], None],
-                   workers: int | None = None) -> Comparison:
+def compare_widths(
+    what: str,
+    widths: Sequence[int],
+    seeds: int,
+    parameters: Mapping[str, Any],
+    measure: Callable[[int, int], float],
+    progress: Callable[[str, float], None],
+    workers: int | None = None,
+) -> Comparison:
     """Call `measure(width, seed)` for every pair; results do not depend on the number of worker processes.
 
     `measure` must be a picklable function (a module-level function or a partial of one). What is finished when someone

@@ -55,9 +55,17 @@ class CompiledFlow:
     def _watch(self) -> Any:
         return _code(self.system, [*self.system.surfaces, *self.events])
 
-    def run(self, x0: Any, t_span: tuple[float, float], parameters: Mapping[str, Any] | None = None,
-            rtol: float = 1e-9, atol: float | None = None, max_steps: int = 100_000,
-            report: Callable[[float], None] | None = None, done: int = 0) -> Trajectory:
+    def run(
+        self,
+        x0: Any,
+        t_span: tuple[float, float],
+        parameters: Mapping[str, Any] | None = None,
+        rtol: float = 1e-9,
+        atol: float | None = None,
+        max_steps: int = 100_000,
+        report: Callable[[float], None] | None = None,
+        done: int = 0,
+    ) -> Trajectory:
         """One trajectory with dense output, as `integrate` gives it.
 
         `report` is told the fraction done; `done` steps of `max_steps` were made before.
@@ -70,8 +78,15 @@ class CompiledFlow:
             return continued(trajectory, self._rest(problem, out.x, out.t, out.steps))
         return trajectory
 
-    def final(self, x0: Any, t_span: tuple[float, float], parameters: Mapping[str, Any] | None = None,
-              rtol: float = 1e-9, atol: float | None = None, max_steps: int = 100_000) -> np.ndarray:
+    def final(
+        self,
+        x0: Any,
+        t_span: tuple[float, float],
+        parameters: Mapping[str, Any] | None = None,
+        rtol: float = 1e-9,
+        atol: float | None = None,
+        max_steps: int = 100_000,
+    ) -> np.ndarray:
         """Only the state at the end."""
         problem = self._checked(x0, parameters, t_span, rtol, atol, max_steps)
         out = self._call(problem, False)
@@ -79,14 +94,22 @@ class CompiledFlow:
             return self._rest(problem, out.x, out.t, out.steps).end_state
         return out.x
 
-    def batch(self, starts: Any, t_span: tuple[float, float], parameters: Sequence[Mapping[str, Any]],
-              rtol: float = 1e-9, atol: float | None = None, max_steps: int = 100_000) -> np.ndarray:
+    def batch(
+        self,
+        starts: Any,
+        t_span: tuple[float, float],
+        parameters: Sequence[Mapping[str, Any]],
+        rtol: float = 1e-9,
+        atol: float | None = None,
+        max_steps: int = 100_000,
+    ) -> np.ndarray:
         """End states (points, n), one a row of `starts` (or one start for all) and an entry of `parameters`."""
         rows = [starts] if isinstance(starts, Mapping) else np.atleast_2d(np.asarray(starts, dtype=float))
         if len(rows) not in (1, len(parameters)):
             raise ParameterError(f"{len(rows)} starts do not go with {len(parameters)} sets of parameters")
-        problems = [self._checked(rows[k % len(rows)], one, t_span, rtol, atol, max_steps)
-                    for k, one in enumerate(parameters)]
+        problems = [
+            self._checked(rows[k % len(rows)], one, t_span, rtol, atol, max_steps) for k, one in enumerate(parameters)
+        ]
         chunks = [self._many(problems[k : k + CHUNK], k) for k in range(0, len(problems), CHUNK)]
         return np.concatenate([np.empty((0, self.system.dimension)), *chunks])
 
@@ -99,9 +122,30 @@ class CompiledFlow:
         n, info = self.system.dimension, np.empty((len(x), kernel.INFO))
         happenings, space = np.empty((_places(watched.count), kernel.KNOT)), np.empty(kernel.memory(n, watched.count))
         _, _, many = _functions()
-        many(self._field, self._watch, n, watched.surfaces, watched.count, len(x), p.shape[1], x.ravel(), p.ravel(),
-             watched.gates, one.t0, one.t1, one.rtol, sizes, watched.side, watched.width, *watched.fixed, one.max_steps,
-             len(happenings), happenings.ravel(), space, info.ravel())
+        many(
+            self._field,
+            self._watch,
+            n,
+            watched.surfaces,
+            watched.count,
+            len(x),
+            p.shape[1],
+            x.ravel(),
+            p.ravel(),
+            watched.gates,
+            one.t0,
+            one.t1,
+            one.rtol,
+            sizes,
+            watched.side,
+            watched.width,
+            *watched.fixed,
+            one.max_steps,
+            len(happenings),
+            happenings.ravel(),
+            space,
+            info.ravel(),
+        )
         for k, (row, told) in enumerate(zip(x, info, strict=True)):
             status, t, taken = int(told[kernel.STATUS]), float(told[kernel.TIME]), int(told[kernel.TAKEN])
             self._check(status, t, row, one.max_steps, f"point {first + k} of the batch: ")
@@ -109,8 +153,16 @@ class CompiledFlow:
                 x[k] = self._rest(problems[k], row, t, taken).end_state
         return x
 
-    def _checked(self, x0: Any, parameters: Mapping[str, Any] | None, t_span: tuple[float, float], rtol: float,
-                 atol: float | None, max_steps: int, done: int = 0) -> _Problem:
+    def _checked(
+        self,
+        x0: Any,
+        parameters: Mapping[str, Any] | None,
+        t_span: tuple[float, float],
+        rtol: float,
+        atol: float | None,
+        max_steps: int,
+        done: int = 0,
+    ) -> _Problem:
         given = x0 if isinstance(x0, np.ndarray) else state_vector(self.system, x0)
         x = np.ascontiguousarray(given, dtype=float)
         if x.shape != (self.system.dimension,) or not x.size or not np.isfinite(x).all():
@@ -139,16 +191,26 @@ class CompiledFlow:
     def _check(self, status: int, t: float, x: np.ndarray, max_steps: int, where: str = "") -> None:
         """Raise a sentence if a run could not go on."""
         if status in (kernel.STUCK, kernel.STEPS) or not np.isfinite(x).all():
-            why = f"all {max_steps} steps allowed by max_steps were taken" if status == kernel.STEPS else \
-                "the required step is below rounding, or values are no longer finite"
+            why = (
+                f"all {max_steps} steps allowed by max_steps were taken"
+                if status == kernel.STEPS
+                else "the required step is below rounding, or values are no longer finite"
+            )
             raise IntegrationError(f"{where}the integration got stuck at t = {t:.9g}: {why}", time=float(t), state=x)
 
     def _rest(self, problem: _Problem, x: np.ndarray, t: float, taken: int) -> Trajectory:
         """What the reference integrator makes of a run that was handed over to it after `taken` steps."""
         with repeated(False):  # else it would come back here
-            return integrate(self.system, x, (t, problem.t1), self._bound(problem), rtol=problem.rtol,
-                             atol=problem.atol, events=self.specs,
-                             max_steps=max(1, problem.max_steps - problem.done - taken))
+            return integrate(
+                self.system,
+                x,
+                (t, problem.t1),
+                self._bound(problem),
+                rtol=problem.rtol,
+                atol=problem.atol,
+                events=self.specs,
+                max_steps=max(1, problem.max_steps - problem.done - taken),
+            )
 
     def _bound(self, problem: _Problem) -> dict[str, float]:
         return dict(zip(self.system.parameters, problem.p.tolist(), strict=True))
@@ -262,9 +324,31 @@ class _Outcome:
         happenings = np.empty((_places(w.count), kernel.KNOT))
         info[kernel.TIME], info[kernel.STEP] = self.t, self._h
         _, run, _ = _functions()
-        run(field, watch, n, w.surfaces, w.count, self.x, problem.p, w.gates, problem.t1, problem.rtol, problem.atol,
-            w.side, w.width, *w.fixed, problem.max_steps - problem.done - self.steps, rows, knots.ravel(),
-            states.ravel(), tables.ravel(), len(happenings), happenings.ravel(), self._space, info)
+        run(
+            field,
+            watch,
+            n,
+            w.surfaces,
+            w.count,
+            self.x,
+            problem.p,
+            w.gates,
+            problem.t1,
+            problem.rtol,
+            problem.atol,
+            w.side,
+            w.width,
+            *w.fixed,
+            problem.max_steps - problem.done - self.steps,
+            rows,
+            knots.ravel(),
+            states.ravel(),
+            tables.ravel(),
+            len(happenings),
+            happenings.ravel(),
+            self._space,
+            info,
+        )
         status, index, self.t, self._h, steps, evaluations, kept, happened = info[: kernel.HAPPENED + 1].tolist()
         self.status, self.index = int(status), int(index)
         self.steps += int(steps)
@@ -326,8 +410,10 @@ def _event_node(system: System, spec: StopWhen) -> Node:
     if isinstance(wanted, str) and wanted in system.observables:
         wanted = system.observables[wanted]
     elif not isinstance(wanted, (str, Node)) and not hasattr(wanted, "free_symbols") and callable(wanted):
-        raise ParameterError(f"the event {spec.name} is a Python function, which compiled code can not call; "
-                             f"give it as an expression, or use integrate")
+        raise ParameterError(
+            f"the event {spec.name} is a Python function, which compiled code can not call; "
+            f"give it as an expression, or use integrate"
+        )
     node = graph.substitute([graph.as_node(wanted)], {graph.sym(n): v for n, v in system.observables.items()})[0]
     unknown = sorted(graph.symbols([node]) - {*system.names, *system.parameters, TIME})
     if unknown:

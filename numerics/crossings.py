@@ -18,8 +18,22 @@ LENGTH, NEXT, TRIED, PLACE, LOWEST, HAPPENED_SO_FAR, TOLD = range(7)
 NONE, DENIED = -1, -2  # no watched value ends the step; one does whose gate does not allow it
 
 
-def root_part(watch: Code, n: int, t: float, x: Array, p: Array, g: Array, h: float, F: Array, low: float, high: float,
-              index: int, side: float, work: Array, values: Array) -> float:
+def root_part(
+    watch: Code,
+    n: int,
+    t: float,
+    x: Array,
+    p: Array,
+    g: Array,
+    h: float,
+    F: Array,
+    low: float,
+    high: float,
+    index: int,
+    side: float,
+    work: Array,
+    values: Array,
+) -> float:
     """Fraction of a step at which a watched value reaches zero: on its side at `low`, past it at `high`."""
     left, right = low, high
     while right - left > 4e-16 * max(right, 1e-3):
@@ -42,8 +56,24 @@ def ends_run(i: int, surfaces: int, side: Array, directions: Array, terminal: Ar
     return terminal[i - surfaces] != 0.0 and directions[i - surfaces] * side[i] <= 0.0
 
 
-def first_root(watch: Code, n: int, count: int, t: float, x: Array, p: Array, g: Array, h: float, F: Array, V: Array,
-               k: int, i: int, side: float, work: Array, values: Array, step: Array) -> float:
+def first_root(
+    watch: Code,
+    n: int,
+    count: int,
+    t: float,
+    x: Array,
+    p: Array,
+    g: Array,
+    h: float,
+    F: Array,
+    V: Array,
+    k: int,
+    i: int,
+    side: float,
+    work: Array,
+    values: Array,
+    step: Array,
+) -> float:
     """Where in part k of a step a watched value first reaches zero, or 2.
 
     V : the watched values at the ends of all parts.
@@ -72,8 +102,19 @@ def first_root(watch: Code, n: int, count: int, t: float, x: Array, p: Array, g:
     return 2.0
 
 
-def rate_of(watch: Code, n: int, t: float, x: Array, p: Array, g: Array, f: Array, index: int, reach: float,
-            work: Array, values: Array) -> float:
+def rate_of(
+    watch: Code,
+    n: int,
+    t: float,
+    x: Array,
+    p: Array,
+    g: Array,
+    f: Array,
+    index: int,
+    reach: float,
+    work: Array,
+    values: Array,
+) -> float:
     """Rate of a watched value along the velocity f, by a central difference over 2 `reach`."""
     for i in range(n):
         work[i] = x[i] + reach * f[i]
@@ -85,8 +126,19 @@ def rate_of(watch: Code, n: int, t: float, x: Array, p: Array, g: Array, f: Arra
     return (high - values[index]) / (2.0 * reach)
 
 
-def widths(watch: Code, n: int, count: int, t: float, x: Array, p: Array, g: Array, work: Array, values: Array,
-           other: Array, out: Array) -> None:
+def widths(
+    watch: Code,
+    n: int,
+    count: int,
+    t: float,
+    x: Array,
+    p: Array,
+    g: Array,
+    work: Array,
+    values: Array,
+    other: Array,
+    out: Array,
+) -> None:
     """How far from zero rounding of the state can leave each watched value."""
     call(watch, t, x, p, g, values)
     for i in range(n):
@@ -96,13 +148,30 @@ def widths(watch: Code, n: int, count: int, t: float, x: Array, p: Array, g: Arr
         out[k] = 4.0 * abs(other[k] - values[k])
 
 
-def turns(field: Code, watch: Code, n: int, surfaces: int, count: int, t: float, x: Array, p: Array, g: Array, h: float,
-          found: int, side: Array, width: Array, movable: Array, work: Array, velocity: Array, watched: Array) -> bool:
+def turns(
+    field: Code,
+    watch: Code,
+    n: int,
+    surfaces: int,
+    count: int,
+    t: float,
+    x: Array,
+    p: Array,
+    g: Array,
+    h: float,
+    found: int,
+    side: Array,
+    width: Array,
+    movable: Array,
+    work: Array,
+    velocity: Array,
+    watched: Array,
+) -> bool:
     """Turn the gate of a surface that was reached, and say if the flow leaves to that side; if not, turn it back.
 
     Nor is it left to this function where another surface is as near, or would have another gate now.
     """
-    values, other, spare = watched, watched[count:], watched[2 * count:]
+    values, other, spare = watched, watched[count:], watched[2 * count :]
     widths(watch, n, count, t, x, p, g, work, values, other, spare)
     zero, near = spare[found] + abs(values[found]), 0
     for i in range(surfaces):
@@ -128,24 +197,56 @@ def note(happenings: Array, step: Array, t: float, i: int, side: float, directio
     """Write down that a watched value left its side, if it is looked for in that direction."""
     if direction * side > 0.0:
         return
-    row = happenings[KNOT * int(step[HAPPENED_SO_FAR]):]
+    row = happenings[KNOT * int(step[HAPPENED_SO_FAR]) :]
     row[0], row[1], row[2] = t, i, -side
     step[HAPPENED_SO_FAR] += 1.0
 
 
-def read_parts(watch: Code, n: int, count: int, t: float, x: Array, p: Array, g: Array, h: float, t_new: float,
-               new: Array, F: Array, work: Array, V: Array) -> None:
+def read_parts(
+    watch: Code,
+    n: int,
+    count: int,
+    t: float,
+    x: Array,
+    p: Array,
+    g: Array,
+    h: float,
+    t_new: float,
+    new: Array,
+    F: Array,
+    work: Array,
+    V: Array,
+) -> None:
     """The watched values at the ends of all parts of a step."""
     call(watch, t, x, p, g, V)
     for k in range(1, PARTS):
         dense_value(n, F, x, k / PARTS, work)
-        call(watch, t + k / PARTS * h, work, p, g, V[k * count:])
-    call(watch, t_new, new, p, g, V[PARTS * count:])
+        call(watch, t + k / PARTS * h, work, p, g, V[k * count :])
+    call(watch, t_new, new, p, g, V[PARTS * count :])
 
 
-def met(watch: Code, n: int, surfaces: int, count: int, t: float, x: Array, p: Array, g: Array, h: float, F: Array,
-        V: Array, side: Array, width: Array, movable: Array, directions: Array, terminal: Array, work: Array,
-        now: Array, values: Array, step: Array) -> int:
+def met(
+    watch: Code,
+    n: int,
+    surfaces: int,
+    count: int,
+    t: float,
+    x: Array,
+    p: Array,
+    g: Array,
+    h: float,
+    F: Array,
+    V: Array,
+    side: Array,
+    width: Array,
+    movable: Array,
+    directions: Array,
+    terminal: Array,
+    work: Array,
+    now: Array,
+    values: Array,
+    step: Array,
+) -> int:
     """The first watched value that ends a step, with its place in it; or NONE, or DENIED by the gate of a surface.
 
     now : room for the sides as they change within the step; of these only those of surfaces are kept.
@@ -179,9 +280,28 @@ def met(watch: Code, n: int, surfaces: int, count: int, t: float, x: Array, p: A
     return found
 
 
-def passed(watch: Code, n: int, surfaces: int, count: int, t: float, x: Array, p: Array, g: Array, h: float, F: Array,
-           V: Array, side: Array, width: Array, directions: Array, terminal: Array, found: int, happenings: Array,
-           work: Array, values: Array, step: Array) -> None:
+def passed(
+    watch: Code,
+    n: int,
+    surfaces: int,
+    count: int,
+    t: float,
+    x: Array,
+    p: Array,
+    g: Array,
+    h: float,
+    F: Array,
+    V: Array,
+    side: Array,
+    width: Array,
+    directions: Array,
+    terminal: Array,
+    found: int,
+    happenings: Array,
+    work: Array,
+    values: Array,
+    step: Array,
+) -> None:
     """Write down the events that a step passes before it ends, and move their sides along."""
     end = step[PLACE]
     for k in range(1, PARTS + 1):

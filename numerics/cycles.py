@@ -29,8 +29,10 @@ def alternating(states: np.ndarray, tolerance: float = 1e-6) -> np.ndarray:
     """True at (t, j) where x_j(t + 2) = x_j(t) up to `tolerance` times the step from t to t + 1: (T - 2, n)."""
     x = np.asarray(states, dtype=float)
     if x.ndim != 2 or len(x) < 3:
-        raise ParameterError(f"cycles are looked for in at least 3 states of a map, an array (steps, variables); this "
-                             f"has the shape {x.shape}")
+        raise ParameterError(
+            f"cycles are looked for in at least 3 states of a map, an array (steps, variables); this "
+            f"has the shape {x.shape}"
+        )
     move = np.abs(x[1:-1] - x[:-2])
     return np.asarray((move > 0) & (np.abs(x[2:] - x[:-2]) <= tolerance * move))
 

@@ -28,7 +28,7 @@ def combine(n: int, K: Array, row: Array, count: int, x: Array, h: float, out: A
     for j in range(count):
         a = row[j]
         if a != 0.0:
-            stage = K[j * n:]
+            stage = K[j * n :]
             for i in range(n):
                 out[i] += a * stage[i]
     for i in range(n):
@@ -44,8 +44,20 @@ def size_of(n: int, values: Array, x: Array, rtol: float, atol: float) -> float:
     return math.sqrt(total / n)
 
 
-def initial_step(field: Code, n: int, t: float, x: Array, p: Array, g: Array, t_end: float, f: Array, rtol: float,
-                 atol: float, work: Array, other: Array) -> float:
+def initial_step(
+    field: Code,
+    n: int,
+    t: float,
+    x: Array,
+    p: Array,
+    g: Array,
+    t_end: float,
+    f: Array,
+    rtol: float,
+    atol: float,
+    work: Array,
+    other: Array,
+) -> float:
     """First step by the sizes of the field and of its change."""
     size, slope = size_of(n, x, x, rtol, atol), size_of(n, f, x, rtol, atol)
     h = 1e-6 if size < 1e-5 or slope < 1e-5 else 0.01 * size / slope
@@ -62,14 +74,15 @@ def initial_step(field: Code, n: int, t: float, x: Array, p: Array, g: Array, t_
     return min(100.0 * h, second, t_end - t)
 
 
-def stages(field: Code, n: int, t: float, x: Array, p: Array, g: Array, h: float, K: Array, work: Array,
-           new: Array) -> None:
+def stages(
+    field: Code, n: int, t: float, x: Array, p: Array, g: Array, h: float, K: Array, work: Array, new: Array
+) -> None:
     """Fill K[1] to K[12] and `new`, the state at t + h; K[0] is the field at x."""
     for s in range(1, 12):
-        combine(n, K, A[s * WIDTH:], s, x, h, work)
-        call(field, t + C[s] * h, work, p, g, K[s * n:])
+        combine(n, K, A[s * WIDTH :], s, x, h, work)
+        call(field, t + C[s] * h, work, p, g, K[s * n :])
     combine(n, K, B, 12, x, h, new)
-    call(field, t + h, new, p, g, K[12 * n:])
+    call(field, t + h, new, p, g, K[12 * n :])
 
 
 def error_size(n: int, K: Array, x: Array, new: Array, h: float, rtol: float, atol: float) -> float:
@@ -89,12 +102,13 @@ def error_size(n: int, K: Array, x: Array, new: Array, h: float, rtol: float, at
     return abs(h) * five / math.sqrt((five + 0.01 * three) * n)
 
 
-def dense_table(field: Code, n: int, t: float, x: Array, p: Array, g: Array, h: float, new: Array, K: Array, F: Array,
-                work: Array) -> None:
+def dense_table(
+    field: Code, n: int, t: float, x: Array, p: Array, g: Array, h: float, new: Array, K: Array, F: Array, work: Array
+) -> None:
     """Fill F: the polynomial between x at t and `new` at t + h; three more stages."""
     for s in range(3):
-        combine(n, K, A_EXTRA[s * EXTRA:], 13 + s, x, h, work)
-        call(field, t + C_EXTRA[s] * h, work, p, g, K[(13 + s) * n:])
+        combine(n, K, A_EXTRA[s * EXTRA :], 13 + s, x, h, work)
+        call(field, t + C_EXTRA[s] * h, work, p, g, K[(13 + s) * n :])
     polynomial(n, x, h, new, K, F)
 
 

@@ -44,8 +44,14 @@ def stack(networks: Sequence[Network]) -> Ensemble:
     return Ensemble(first.model, np.array([network.words for network in networks])[:, None], weights, first.parameters)
 
 
-def descent(networks: Sequence[Network], data: Distribution, train: Sequence[str], step: float, steps: int,
-            loss: Loss = "logistic") -> list[Network]:
+def descent(
+    networks: Sequence[Network],
+    data: Distribution,
+    train: Sequence[str],
+    step: float,
+    steps: int,
+    loss: Loss = "logistic",
+) -> list[Network]:
     """Gradient descent of all networks, `steps` steps of size `step`; the networks afterwards, in the same order."""
     if not 0 < step < math.inf or not isinstance(steps, (int, np.integer)) or steps < 0:
         raise ParameterError(f"{steps!r} steps of size {step} can not be made; give a whole number and a positive size")
@@ -58,5 +64,7 @@ def descent(networks: Sequence[Network], data: Distribution, train: Sequence[str
             weights[name] -= slopes
         if not all(np.isfinite(weights[name]).all() for name in names):
             raise IntegrationError(f"gradient descent with step {step} overflows at step number {number}; lower it")
-    return [replace(network, weights={name: array[k] for name, array in weights.items()})
-            for k, network in enumerate(networks)]
+    return [
+        replace(network, weights={name: array[k] for name, array in weights.items()})
+        for k, network in enumerate(networks)
+    ]

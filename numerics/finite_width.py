@@ -83,9 +83,15 @@ def word_vectors(dictionary: Dictionary, dimension: int, rng: np.random.Generato
     return frame @ (np.sqrt(values[kept])[:, None] * vectors[:, kept].T)
 
 
-def random_network(model: AttentionModel, width: int, dimension: int, scales: Mapping[str, float],
-                   seed: int | np.random.Generator, parameters: Mapping[str, float] | None = None,
-                   hidden: Mapping[str, int] | None = None) -> Network:
+def random_network(
+    model: AttentionModel,
+    width: int,
+    dimension: int,
+    scales: Mapping[str, float],
+    seed: int | np.random.Generator,
+    parameters: Mapping[str, float] | None = None,
+    hidden: Mapping[str, int] | None = None,
+) -> Network:
     """A network with Gaussian weights, all drawn in any case, so that one scale set to zero changes no other map.
 
     `width` is the size of every free space but those in `hidden`, by the name of the map whose output space is meant.
@@ -139,9 +145,18 @@ def gradients(network: Network, data: Distribution, train: Sequence[str], loss: 
     return gradient_arrays(network, batches_of(network, data), network.weights, names, slope)
 
 
-def flow_run(network: Network, data: Distribution, train: Sequence[str], t_span: Sequence[float],
-             loss: Loss = "logistic", rtol: float = 1e-10, atol: float = 1e-12, t_eval: Iterable[float] | None = None,
-             method: str = "DOP853", max_evaluations: int = 1_000_000) -> tuple[np.ndarray, list[Network]]:
+def flow_run(
+    network: Network,
+    data: Distribution,
+    train: Sequence[str],
+    t_span: Sequence[float],
+    loss: Loss = "logistic",
+    rtol: float = 1e-10,
+    atol: float = 1e-12,
+    t_eval: Iterable[float] | None = None,
+    method: str = "DOP853",
+    max_evaluations: int = 1_000_000,
+) -> tuple[np.ndarray, list[Network]]:
     """Gradient flow in weight space: times, and the network at each; without `t_eval`, at both ends of `t_span`.
 
     Kinks are left to the error control: sliding along one takes tiny steps, at most `max_evaluations` gradients.
@@ -168,8 +183,15 @@ def flow_run(network: Network, data: Distribution, train: Sequence[str], t_span:
     return times, [replace(network, weights=_split(x, network.weights, names)) for x in run.y.T]
 
 
-def descent_run(network: Network, data: Distribution, train: Sequence[str], step: float, steps: int,
-                record: Iterable[int] | None = None, loss: Loss = "logistic") -> list[tuple[int, Network]]:
+def descent_run(
+    network: Network,
+    data: Distribution,
+    train: Sequence[str],
+    step: float,
+    steps: int,
+    record: Iterable[int] | None = None,
+    loss: Loss = "logistic",
+) -> list[tuple[int, Network]]:
     """Gradient descent: pairs (step number, network) at the numbers in `record`, by default the first and the last."""
     if not 0 < step < math.inf or not isinstance(steps, (int, np.integer)) or steps < 0:
         raise ParameterError(f"{steps!r} steps of size {step} can not be made; give a whole number and a positive size")
@@ -222,8 +244,9 @@ def batches_of(network: Network, data: Distribution) -> list[_Batch]:
             counts = _numbers(group.counts, given, "a count of tokens")
         shares = counts / (counts.sum(axis=1, keepdims=True) if model.pooling == "mean" else 1)
         readout = np.atleast_2d(rows)[: group.length] * shares[:, :, None]
-        batches.append(_Batch(group, pairs, pair_signs, np.array(group.weights, dtype=float), readout,
-                              counts[:, None, :], *heads))
+        batches.append(
+            _Batch(group, pairs, pair_signs, np.array(group.weights, dtype=float), readout, counts[:, None, :], *heads)
+        )
     return batches
 
 
@@ -259,8 +282,9 @@ def _forward(model: AttentionModel, batch: _Batch, value: np.ndarray, score: np.
     return weights, values, mixed, head, (batch.head_signs * active).sum(axis=-2)
 
 
-def gradient_arrays(network: Any, batches: list[_Batch], weights: Mapping[str, np.ndarray], train: Sequence[str],
-               slope: Function) -> Arrays:
+def gradient_arrays(
+    network: Any, batches: list[_Batch], weights: Mapping[str, np.ndarray], train: Sequence[str], slope: Function
+) -> Arrays:
     """Back-propagation: loss, heads, rows, softmax, the two tables, their chains, the words; also for an ensemble."""
     model, words, (value_chain, score_chain) = network.model, network.words, _chains(network, weights)
     value, score = reduce(np.matmul, value_chain), reduce(np.matmul, score_chain)
@@ -287,8 +311,14 @@ def _scatter(bar: np.ndarray, places: np.ndarray, shape: tuple[int, ...]) -> np.
     return np.bincount(index.ravel(), bar.reshape(-1), total).reshape(shape)
 
 
-def _chain_bars(names: Sequence[str], factors: list[np.ndarray], bar: np.ndarray, left: np.ndarray, right: np.ndarray,
-                train: Sequence[str]) -> Arrays:
+def _chain_bars(
+    names: Sequence[str],
+    factors: list[np.ndarray],
+    bar: np.ndarray,
+    left: np.ndarray,
+    right: np.ndarray,
+    train: Sequence[str],
+) -> Arrays:
     """Derivatives of <bar, product of factors> by the maps; the end factors have `left`, `right` multiplied in."""
     bars = {}
     before = [left, *accumulate(factors[:-1], np.matmul)][-len(names) :]

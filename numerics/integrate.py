@@ -54,11 +54,24 @@ class Stage:
     state_map: Callable[[np.ndarray], Any] | None = None  # applied to the state on entry
 
 
-def integrate(system: System, x0: Any, t_span: tuple[float, float], parameters: Mapping[str, Any] | None = None,
-              rtol: float = 1e-9, atol: Any = None, events: Sequence[StopWhen] = (), method: str = "DOP853",
-              t_eval: Any = None, max_switches: int = SWITCHES, backend: str = "auto",
-              progress: Progress | None = None, *, on_slide: str = "follow", max_steps: int = 100_000,
-              label: str = "integrate") -> Trajectory:
+def integrate(
+    system: System,
+    x0: Any,
+    t_span: tuple[float, float],
+    parameters: Mapping[str, Any] | None = None,
+    rtol: float = 1e-9,
+    atol: Any = None,
+    events: Sequence[StopWhen] = (),
+    method: str = "DOP853",
+    t_eval: Any = None,
+    max_switches: int = SWITCHES,
+    backend: str = "auto",
+    progress: Progress | None = None,
+    *,
+    on_slide: str = "follow",
+    max_steps: int = 100_000,
+    label: str = "integrate",
+) -> Trajectory:
     r"""Integrate a flow over `t_span`, switch by switch and slide by slide.
 
     Parameters
@@ -151,8 +164,9 @@ def _recorded(run: Trajectory, wanted: np.ndarray | None) -> Trajectory:
     return replace(run, times=times, states=states.reshape(-1, len(run.names)))
 
 
-def _quick(system: System, events: Sequence[StopWhen], method: str, atol: Any, on_slide: str,
-           compiled: Compiled) -> Any:
+def _quick(
+    system: System, events: Sequence[StopWhen], method: str, atol: Any, on_slide: str, compiled: Compiled
+) -> Any:
     """The flow in compiled code, for runs that are repeated or turn out long; None where that can not be."""
     plain = method == "DOP853" and on_slide == "follow" and compiled.backend != "block"
     if not plain or np.ndim(atol) or not llvm.available():
@@ -199,8 +213,9 @@ def integrate_stages(stages: Sequence[Stage], x0: Any, t_start: float = 0.0, **o
 # ---- checks --------------------------------------------------------------------------------------------------------
 
 
-def _checked(system: System, x0: Any, t_span: Any, parameters: Mapping[str, Any] | None,
-             backend: str) -> tuple[float, np.ndarray, dict[str, float], Compiled]:
+def _checked(
+    system: System, x0: Any, t_span: Any, parameters: Mapping[str, Any] | None, backend: str
+) -> tuple[float, np.ndarray, dict[str, float], Compiled]:
     if system.kind != "flow":
         raise EquationError("this system is a map, not a flow; use numerics.iterate")
     try:
@@ -238,8 +253,9 @@ def bound_parameters(system: System, parameters: Mapping[str, Any] | None) -> di
     return dict(zip(system.parameters, values.tolist(), strict=True))
 
 
-def _check_options(t_span: Any, rtol: float, method: str, t_eval: Any, events: Sequence[StopWhen],
-                   on_slide: str) -> np.ndarray | None:
+def _check_options(
+    t_span: Any, rtol: float, method: str, t_eval: Any, events: Sequence[StopWhen], on_slide: str
+) -> np.ndarray | None:
     check_rtol(rtol)
     if method not in METHODS:
         raise ParameterError(f"the method {method!r} is not known; choose {', '.join(METHODS)}")

@@ -23,9 +23,17 @@ Stop = StopWhen | Callable[[int, np.ndarray], bool]
 REPORT_EVERY = 1000  # steps between two calls of `progress`
 
 
-def iterate(system: System, x0: Any, steps: int, parameters: Mapping[str, Any] | None = None,
-            record_every: int | Iterable[int] = 1, stop: Stop | None = None, backend: str = "auto",
-            progress: Progress | None = None, label: str = "iterate") -> Trajectory:
+def iterate(
+    system: System,
+    x0: Any,
+    steps: int,
+    parameters: Mapping[str, Any] | None = None,
+    record_every: int | Iterable[int] = 1,
+    stop: Stop | None = None,
+    backend: str = "auto",
+    progress: Progress | None = None,
+    label: str = "iterate",
+) -> Trajectory:
     """Iterate a map; the times of the trajectory are step numbers, 0 being the start.
 
     Parameters
@@ -63,8 +71,17 @@ def iterate(system: System, x0: Any, steps: int, parameters: Mapping[str, Any] |
         kept.append(number)
     first = 0 if recorded(0) else 1
     cost = Cost(field_evaluations=number, steps=number, seconds=time.perf_counter() - began)
-    return Trajectory(system, bound, np.array(kept[first:], dtype=float), np.array(rows[first:]).reshape(-1, x.size),
-                      float(number), x, tuple(events), reason, cost)
+    return Trajectory(
+        system,
+        bound,
+        np.array(kept[first:], dtype=float),
+        np.array(rows[first:]).reshape(-1, x.size),
+        float(number),
+        x,
+        tuple(events),
+        reason,
+        cost,
+    )
 
 
 def _check_steps(steps: int, record_every: Any) -> tuple[int, Callable[[int], bool]]:
@@ -100,13 +117,15 @@ def _step(compiled: Compiled, number: int, x: np.ndarray) -> np.ndarray:
     bad = np.flatnonzero(~np.isfinite(new))
     if bad.size:
         name = compiled.system.names[bad[0]]
-        raise IntegrationError(f"step {number + 1} makes {name} = {new[bad[0]]}; a smaller step size may help",
-                               time=float(number), state=x)
+        raise IntegrationError(
+            f"step {number + 1} makes {name} = {new[bad[0]]}; a smaller step size may help", time=float(number), state=x
+        )
     return new
 
 
-def _watch(stop: Stop | None, compiled: Compiled, parameters: Mapping[str, float],
-           start: np.ndarray) -> Callable[[int, np.ndarray, list[Event]], str]:
+def _watch(
+    stop: Stop | None, compiled: Compiled, parameters: Mapping[str, float], start: np.ndarray
+) -> Callable[[int, np.ndarray, list[Event]], str]:
     """A function of (step, x, events) that records passages and says why to stop, or ``end`` to go on."""
     if stop is None:
         return lambda number, x, events: "end"

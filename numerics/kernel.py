@@ -40,8 +40,18 @@ def memory(n: int, count: int) -> int:
     return (STAGES + POWERS + 3) * n + (PARTS + 4) * count + TOLD
 
 
-def begin(watch: Code, surfaces: int, count: int, t: float, x: Array, p: Array, g: Array, side: Array, width: Array,
-          values: Array) -> None:
+def begin(
+    watch: Code,
+    surfaces: int,
+    count: int,
+    t: float,
+    x: Array,
+    p: Array,
+    g: Array,
+    side: Array,
+    width: Array,
+    values: Array,
+) -> None:
     """Gates and sides of all watched values at the start; surfaces may contain other gates."""
     for i in range(surfaces):
         g[i] = 0.0
@@ -60,8 +70,22 @@ def begin(watch: Code, surfaces: int, count: int, t: float, x: Array, p: Array, 
         width[i] = 0.0
 
 
-def accepted_step(field: Code, n: int, t: float, x: Array, p: Array, g: Array, t_end: float, h_try: float, rtol: float,
-                  atol: float, K: Array, work: Array, new: Array, step: Array) -> bool:
+def accepted_step(
+    field: Code,
+    n: int,
+    t: float,
+    x: Array,
+    p: Array,
+    g: Array,
+    t_end: float,
+    h_try: float,
+    rtol: float,
+    atol: float,
+    K: Array,
+    work: Array,
+    new: Array,
+    step: Array,
+) -> bool:
     """Make a step within the tolerance, from `h_try` downwards; False if it would be below rounding."""
     least, h_abs, rejected = 10.0 * (math.nextafter(t, math.inf) - t), h_try, False
     h_abs = max(h_abs, least)
@@ -72,18 +96,28 @@ def accepted_step(field: Code, n: int, t: float, x: Array, p: Array, g: Array, t
         step[TRIED] += 1.0
         error = error_size(n, K, x, new, h, rtol, atol)
         if error < 1.0:
-            factor = 10.0 if error == 0.0 else min(10.0, 0.9 * error ** -0.125)
+            factor = 10.0 if error == 0.0 else min(10.0, 0.9 * error**-0.125)
             step[LENGTH], step[NEXT] = h, h * (min(1.0, factor) if rejected else factor)
             return True
-        h_abs = h * (max(0.2, 0.9 * error ** -0.125) if error < math.inf else 0.2)
+        h_abs = h * (max(0.2, 0.9 * error**-0.125) if error < math.inf else 0.2)
         rejected = True
     return False
 
 
-def keep(n: int, kept: int, t_new: float, t: float, h: float, new: Array, F: Array, knots: Array, states: Array,
-         tables: Array) -> None:
+def keep(
+    n: int,
+    kept: int,
+    t_new: float,
+    t: float,
+    h: float,
+    new: Array,
+    F: Array,
+    knots: Array,
+    states: Array,
+    tables: Array,
+) -> None:
     """Keep a step: its end, start and length, its last state and its polynomial."""
-    knot, state, table = knots[KNOT * kept:], states[kept * n:], tables[kept * POWERS * n:]
+    knot, state, table = knots[KNOT * kept :], states[kept * n :], tables[kept * POWERS * n :]
     knot[0], knot[1], knot[2] = t_new, t, h
     for i in range(n):
         state[i] = new[i]
@@ -98,10 +132,33 @@ def move(n: int, x: Array, new: Array, K: Array) -> None:
         K[i] = K[12 * n + i]
 
 
-def run(field: Code, watch: Code, n: int, surfaces: int, count: int, x: Array, p: Array, g: Array, t_end: float,
-        rtol: float, atol: float, side: Array, width: Array, movable: Array, directions: Array, terminal: Array,
-        max_steps: int, rows: int, knots: Array, states: Array, tables: Array, places: int, happenings: Array,
-        space: Array, info: Array) -> None:
+def run(
+    field: Code,
+    watch: Code,
+    n: int,
+    surfaces: int,
+    count: int,
+    x: Array,
+    p: Array,
+    g: Array,
+    t_end: float,
+    rtol: float,
+    atol: float,
+    side: Array,
+    width: Array,
+    movable: Array,
+    directions: Array,
+    terminal: Array,
+    max_steps: int,
+    rows: int,
+    knots: Array,
+    states: Array,
+    tables: Array,
+    places: int,
+    happenings: Array,
+    space: Array,
+    info: Array,
+) -> None:
     """Integrate to `t_end`, a terminal event, where the reference integrator has to go on, or until the room is full.
 
     x, g, side, width : state, gates, and for each watched value the side of zero it is on (0: not yet left) and the
@@ -113,11 +170,11 @@ def run(field: Code, watch: Code, n: int, surfaces: int, count: int, x: Array, p
     space : `memory` numbers to work with.
     info : status, index, time, next step (0 to choose one), and numbers of steps, evaluations, knots, happenings.
     """
-    K, F = space, space[STAGES * n:]
-    new, work, other = F[POWERS * n:], F[(POWERS + 1) * n:], F[(POWERS + 2) * n:]
-    V = F[(POWERS + 3) * n:]
-    watched = V[(PARTS + 1) * count:]
-    step = watched[3 * count:]
+    K, F = space, space[STAGES * n :]
+    new, work, other = F[POWERS * n :], F[(POWERS + 1) * n :], F[(POWERS + 2) * n :]
+    V = F[(POWERS + 3) * n :]
+    watched = V[(PARTS + 1) * count :]
+    step = watched[3 * count :]
     t, h_abs = info[TIME], info[STEP]
     taken, evaluations, kept = 0, 1, 0
     status, index = END, -1
@@ -147,19 +204,60 @@ def run(field: Code, watch: Code, n: int, surfaces: int, count: int, x: Array, p
             evaluations += 3
         if count > 0:
             read_parts(watch, n, count, t, x, p, g, h, t_new, new, F, work, V)
-            found = met(watch, n, surfaces, count, t, x, p, g, h, F, V, side, width, movable, directions, terminal,
-                        work, watched, watched[count:], step)
+            found = met(
+                watch,
+                n,
+                surfaces,
+                count,
+                t,
+                x,
+                p,
+                g,
+                h,
+                F,
+                V,
+                side,
+                width,
+                movable,
+                directions,
+                terminal,
+                work,
+                watched,
+                watched[count:],
+                step,
+            )
         if count > surfaces and found != DENIED:
-            passed(watch, n, surfaces, count, t, x, p, g, h, F, V, side, width, directions, terminal, found, happenings,
-                   work, watched, step)
+            passed(
+                watch,
+                n,
+                surfaces,
+                count,
+                t,
+                x,
+                p,
+                g,
+                h,
+                F,
+                V,
+                side,
+                width,
+                directions,
+                terminal,
+                found,
+                happenings,
+                work,
+                watched,
+                step,
+            )
         if found >= 0:
             t_new = t + step[PLACE] * h
             dense_value(n, F, x, step[PLACE], new)
         turned = False
         if 0 <= found < surfaces:
             evaluations += 3
-            turned = turns(field, watch, n, surfaces, count, t_new, new, p, g, h, found, side, width, movable, work,
-                           other, watched)
+            turned = turns(
+                field, watch, n, surfaces, count, t_new, new, p, g, h, found, side, width, movable, work, other, watched
+            )
         if found == DENIED or (0 <= found < surfaces and not turned):  # the step is not taken
             status, index = HANDOVER, found
             step[HAPPENED_SO_FAR] = before
@@ -182,18 +280,65 @@ def run(field: Code, watch: Code, n: int, surfaces: int, count: int, x: Array, p
     info[TAKEN], info[EVALUATIONS], info[KEPT], info[HAPPENED] = taken, evaluations, kept, step[HAPPENED_SO_FAR]
 
 
-def many(field: Code, watch: Code, n: int, surfaces: int, count: int, points: int, sizes: int, x: Array, p: Array,
-         g: Array, t0: float, t_end: float, rtol: float, atol: Array, side: Array, width: Array, movable: Array,
-         directions: Array, terminal: Array, max_steps: int, places: int, happenings: Array, space: Array,
-         info: Array) -> None:
+def many(
+    field: Code,
+    watch: Code,
+    n: int,
+    surfaces: int,
+    count: int,
+    points: int,
+    sizes: int,
+    x: Array,
+    p: Array,
+    g: Array,
+    t0: float,
+    t_end: float,
+    rtol: float,
+    atol: Array,
+    side: Array,
+    width: Array,
+    movable: Array,
+    directions: Array,
+    terminal: Array,
+    max_steps: int,
+    places: int,
+    happenings: Array,
+    space: Array,
+    info: Array,
+) -> None:
     """Runs of many starts (points, n) with their parameters (points, sizes), of which the ends are kept, in x."""
     for k in range(points):
-        start, given, told = x[k * n:], p[k * sizes:], info[k * INFO:]
+        start, given, told = x[k * n :], p[k * sizes :], info[k * INFO :]
         begin(watch, surfaces, count, t0, start, given, g, side, width, space)
         told[STATUS], told[TIME], told[STEP] = ROOM, t0, 0.0
         taken, evaluations = 0, 0
         while told[STATUS] == ROOM:
-            run(field, watch, n, surfaces, count, start, given, g, t_end, rtol, atol[k], side, width, movable,
-                directions, terminal, max_steps - taken, 0, space, space, space, places, happenings, space, told)
+            run(
+                field,
+                watch,
+                n,
+                surfaces,
+                count,
+                start,
+                given,
+                g,
+                t_end,
+                rtol,
+                atol[k],
+                side,
+                width,
+                movable,
+                directions,
+                terminal,
+                max_steps - taken,
+                0,
+                space,
+                space,
+                space,
+                places,
+                happenings,
+                space,
+                told,
+            )
             taken, evaluations = taken + int(told[TAKEN]), evaluations + int(told[EVALUATIONS])
         told[TAKEN], told[EVALUATIONS] = taken, evaluations

@@ -19,8 +19,14 @@ from .integrate import integrate
 from .trajectory import Trajectory
 
 
-def simulate_network(flow: Flow, network: Network, t_span: tuple[float, float], t_eval: Sequence[float] | None = None,
-                     rtol: float = 1e-10, atol: float = 1e-12) -> Trajectory:
+def simulate_network(
+    flow: Flow,
+    network: Network,
+    t_span: tuple[float, float],
+    t_eval: Sequence[float] | None = None,
+    rtol: float = 1e-10,
+    atol: float = 1e-12,
+) -> Trajectory:
     """Gradient flow of a real network, recorded as the path scalars of `flow`: same states, same names.
 
     The weights are moved by the simulator's own gradients; the derived equations are not used.
@@ -42,9 +48,16 @@ def numeric_loss(loss: Loss) -> Any:
     return function(loss.value), function(loss.slope)
 
 
-def compare(flow: Flow, widths: Sequence[int], seeds: int, t_end: float, omega: float,
-            parameters: Mapping[str, float] | None = None, states: str = "",
-            progress: Progress = silent) -> Comparison:
+def compare(
+    flow: Flow,
+    widths: Sequence[int],
+    seeds: int,
+    t_end: float,
+    omega: float,
+    parameters: Mapping[str, float] | None = None,
+    states: str = "",
+    progress: Progress = silent,
+) -> Comparison:
     r"""Distance of networks from the infinite-width flow at `t_end`, over widths and seeds.
 
     Networks start with w = 0 and score maps of variance omega^2 / m; the distance is the Euclidean norm over all states

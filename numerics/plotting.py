@@ -11,7 +11,11 @@ from odesys.output import figure_formats, write_bytes
 
 SIZE = (6.0, 4.0)
 STYLE: dict[Any, Any] = {
-    "axes.grid": True, "grid.alpha": 0.25, "axes.spines.top": False, "axes.spines.right": False, "font.size": 10,
+    "axes.grid": True,
+    "grid.alpha": 0.25,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "font.size": 10,
 }
 
 
@@ -23,8 +27,9 @@ def figure(rows: int = 1, columns: int = 1, size: tuple[float, float] | None = N
     import matplotlib.pyplot as plt
 
     with plt.rc_context(STYLE):
-        return plt.subplots(rows, columns, figsize=size or (SIZE[0] * columns, SIZE[1] * rows), layout="constrained",
-                            **options)
+        return plt.subplots(
+            rows, columns, figsize=size or (SIZE[0] * columns, SIZE[1] * rows), layout="constrained", **options
+        )
 
 
 def draw_layers(graph: Any, colours: Mapping[str, str], legend: Mapping[str, str], title: str) -> Any:
@@ -39,8 +44,15 @@ def draw_layers(graph: Any, colours: Mapping[str, str], legend: Mapping[str, str
     fig, ax = figure(size=(max(12.0, 1.15 * len(layers)), 9.0))
     nx.draw_networkx_edges(graph, places, ax=ax, edge_color="0.75", arrowsize=8, node_size=900, width=0.8)
     for node, (x, y) in places.items():
-        ax.text(x, y, node, ha="center", va="center", fontsize=8,
-                bbox={"boxstyle": "round,pad=0.3", "facecolor": colours[node], "edgecolor": "0.4", "linewidth": 0.6})
+        ax.text(
+            x,
+            y,
+            node,
+            ha="center",
+            va="center",
+            fontsize=8,
+            bbox={"boxstyle": "round,pad=0.3", "facecolor": colours[node], "edgecolor": "0.4", "linewidth": 0.6},
+        )
     for text, colour in legend.items():
         ax.plot([], [], "s", color=colour, label=text, markersize=9)
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.01), ncols=len(legend), fontsize=9)

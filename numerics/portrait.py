@@ -24,12 +24,27 @@ from odesys.system import TIME, System
 GRID = 61
 FORMATS = ("png", "pdf", "svg")
 #: an unstable point is drawn hollow
-MARKERS = {"node": "o", "focus": "s", "node or focus": "o", "saddle": "X", "centre": "D", "linear centre": "d",
-           "degenerate": "*", "kink": "^", "undecided": "P"}
+MARKERS = {
+    "node": "o",
+    "focus": "s",
+    "node or focus": "o",
+    "saddle": "X",
+    "centre": "D",
+    "linear centre": "d",
+    "degenerate": "*",
+    "kink": "^",
+    "undecided": "P",
+}
 
 
-def phase_portrait(system: System, parameters: Mapping[str, Any], box: Any, path: str | Path,
-                   integrals: Sequence[Any] = (), title: str = "") -> Path:
+def phase_portrait(
+    system: System,
+    parameters: Mapping[str, Any],
+    box: Any,
+    path: str | Path,
+    integrals: Sequence[Any] = (),
+    title: str = "",
+) -> Path:
     """Draw a planar flow on a box and write the picture to `path` (png, pdf or svg); return the path.
 
     Parameters
@@ -49,8 +64,12 @@ def phase_portrait(system: System, parameters: Mapping[str, Any], box: Any, path
     return write_bytes(target, _draw(system, xs, ys, u, v, marks, title, suffix))
 
 
-def marked_equilibria(system: System, parameters: Mapping[str, Any], ranges: Mapping[str, tuple[float, float]],
-                      integrals: Sequence[Any] = ()) -> list[tuple[float, float, str, str]]:
+def marked_equilibria(
+    system: System,
+    parameters: Mapping[str, Any],
+    ranges: Mapping[str, tuple[float, float]],
+    integrals: Sequence[Any] = (),
+) -> list[tuple[float, float, str, str]]:
     """Equilibria in a box as (x, y, type, stability); a whole line of them is left out.
 
     Type is that of the full flow where it is known; a linear centre that is not settled is called ``linear centre``.
@@ -119,16 +138,33 @@ def _on_grid(field: Any, xs: np.ndarray, ys: np.ndarray) -> tuple[np.ndarray, np
     return values[0], values[1]
 
 
-def _draw(system: System, xs: np.ndarray, ys: np.ndarray, u: np.ndarray, v: np.ndarray,
-          marks: Sequence[tuple[float, float, str, str]], title: str, suffix: str) -> bytes:
+def _draw(
+    system: System,
+    xs: np.ndarray,
+    ys: np.ndarray,
+    u: np.ndarray,
+    v: np.ndarray,
+    marks: Sequence[tuple[float, float, str, str]],
+    title: str,
+    suffix: str,
+) -> bytes:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.0, 5.2), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    axes.streamplot(xs, ys, np.ma.masked_invalid(u), np.ma.masked_invalid(v), density=1.3, linewidth=0.7,
-                    arrowsize=0.8, color="0.55", zorder=1)
+    axes.streamplot(
+        xs,
+        ys,
+        np.ma.masked_invalid(u),
+        np.ma.masked_invalid(v),
+        density=1.3,
+        linewidth=0.7,
+        arrowsize=0.8,
+        color="0.55",
+        zorder=1,
+    )
     names = [f"${system.tex[name]}$" if name in system.tex else name for name in system.names]
     for component, colour, name in ((u, "tab:blue", names[0]), (v, "tab:orange", names[1])):
         if np.nanmin(component) < 0 < np.nanmax(component):
@@ -138,9 +174,17 @@ def _draw(system: System, xs: np.ndarray, ys: np.ndarray, u: np.ndarray, v: np.n
     for x, y, kind, stability in marks:
         label = kind if stability == "undecided" else f"{kind}, {stability}"
         hollow = stability == "unstable"
-        axes.plot([x], [y], MARKERS.get(kind, "P"), markersize=8, color="tab:red", zorder=3, linestyle="none",
-                  markerfacecolor="white" if hollow else "tab:red",
-                  label=None if (kind, stability) in shown else label)
+        axes.plot(
+            [x],
+            [y],
+            MARKERS.get(kind, "P"),
+            markersize=8,
+            color="tab:red",
+            zorder=3,
+            linestyle="none",
+            markerfacecolor="white" if hollow else "tab:red",
+            label=None if (kind, stability) in shown else label,
+        )
         shown.add((kind, stability))
     axes.set(xlim=(xs[0], xs[-1]), ylim=(ys[0], ys[-1]), xlabel=names[0], ylabel=names[1], title=title)
     axes.legend(loc="upper right", fontsize="small", framealpha=0.9)

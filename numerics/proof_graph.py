@@ -11,8 +11,12 @@ from odesys.verification import verify
 from .plotting import draw_layers, save
 
 VERDICT_COLOURS = {
-    "holds, proof": "#9fd3a8", "holds, certificate": "#a9cfe8", "holds, measurement": "#f3e3a2",
-    "fails as printed": "#eeaaa3", "undecided": "#bbbbbb", "not run": "#eeeeee",
+    "holds, proof": "#9fd3a8",
+    "holds, certificate": "#a9cfe8",
+    "holds, measurement": "#f3e3a2",
+    "fails as printed": "#eeaaa3",
+    "undecided": "#bbbbbb",
+    "not run": "#eeeeee",
 }
 
 

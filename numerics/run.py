@@ -37,9 +37,18 @@ EXACT_JACOBIAN_LIMIT = 40  # states; above this an implicit method takes differe
 class Run:
     """One integration: where it is, its mode, and what it has recorded."""
 
-    def __init__(self, compiled: Compiled, parameters: Mapping[str, float], events: Sequence[StopWhen],
-                 span: tuple[float, float], x: np.ndarray, method: str, tolerances: Mapping[str, Any],
-                 limits: Mapping[str, int], on_slide: str) -> None:
+    def __init__(
+        self,
+        compiled: Compiled,
+        parameters: Mapping[str, float],
+        events: Sequence[StopWhen],
+        span: tuple[float, float],
+        x: np.ndarray,
+        method: str,
+        tolerances: Mapping[str, Any],
+        limits: Mapping[str, int],
+        on_slide: str,
+    ) -> None:
         t, self.end = span
         self.compiled, self.specs, self.start, self.t, self.x = compiled, events, t, t, x
         self.method, self.tolerances, self.on_slide = method, tolerances, on_slide
@@ -213,7 +222,8 @@ class Run:
             name = self.surfaces.names[int(mode.sliding[0])]
             raise self._error(
                 f"at t = {self.t:.9g} the flow stays on {name} = 0, but that does not determine the gates and the "
-                f"equation of {mode.loose} depends on them; smooth the step, or end the run there with on_slide='stop'")
+                f"equation of {mode.loose} depends on them; smooth the step, or end the run there with on_slide='stop'"
+            )
         self.log.change(self.t, self.mode, mode)
         self._take(mode)
         self.entered = self.t

@@ -34,8 +34,9 @@ class Watch:
     until a value has left zero (by more than 16 `width`); `own` is the side that the gate of a surface stands for.
     """
 
-    def __init__(self, read: Callable[[float, np.ndarray], np.ndarray], movable: np.ndarray,
-                 specs: Sequence[StopWhen]) -> None:
+    def __init__(
+        self, read: Callable[[float, np.ndarray], np.ndarray], movable: np.ndarray, specs: Sequence[StopWhen]
+    ) -> None:
         self.read, self.movable, self.specs, self.count = read, movable, specs, movable.size
         self.side = np.zeros(self.count + len(specs))
         self.width, self.own = np.zeros(self.count), np.ones(self.count)
@@ -77,8 +78,9 @@ class Watch:
         order = np.argsort(np.append(times[1:-1], extra), kind="stable")
         return np.append(times[1:-1], extra)[order], np.array([*values[1:-1], *added])[order]
 
-    def _wake(self, at: State, side: np.ndarray, value: np.ndarray, start: float, left: float,
-              right: float) -> np.ndarray | int:
+    def _wake(
+        self, at: State, side: np.ndarray, value: np.ndarray, start: float, left: float, right: float
+    ) -> np.ndarray | int:
         """Give a side to what has left zero; from where on each value is known to be on its side.
 
         The number of a surface if that left zero to the side its gate denies.
@@ -95,8 +97,9 @@ class Watch:
                     return int(i)
         return lefts
 
-    def _first(self, at: State, side: np.ndarray, value: np.ndarray, lefts: np.ndarray, right: float,
-               events: list[Event]) -> Found:
+    def _first(
+        self, at: State, side: np.ndarray, value: np.ndarray, lefts: np.ndarray, right: float, events: list[Event]
+    ) -> Found:
         """The first passage through zero in one part of a step that ends the segment; others are put into `events`."""
         hits = np.flatnonzero((side != 0) & (side * value <= 0))
         if not hits.size:

@@ -75,12 +75,20 @@ class Surfaces(Switching):
         try:
             first = self.compiled.surfaces(t, x)
         except (ArithmeticError, ValueError) as error:
-            raise IntegrationError(f"a switching surface has no value at the start, t = {t:g}: {error}",
-                                   time=t, state=x) from None
+            raise IntegrationError(
+                f"a switching surface has no value at the start, t = {t:g}: {error}", time=t, state=x
+            ) from None
         return Mode(np.where(first > 0, 1.0, 0.0), np.empty(0, dtype=int))
 
-    def choose(self, t: float, x: np.ndarray, mode: Mode, step: float = 0.0, crossed: Sequence[int] = (),
-               refused: Collection[tuple[int, ...]] = ()) -> Choice:
+    def choose(
+        self,
+        t: float,
+        x: np.ndarray,
+        mode: Mode,
+        step: float = 0.0,
+        crossed: Sequence[int] = (),
+        refused: Collection[tuple[int, ...]] = (),
+    ) -> Choice:
         """The mode to go on with from (t, x), where the surfaces `crossed` have reached zero.
 
         Surfaces along which the flow slides, and those within rounding of zero, are at zero as well; the gates of all
@@ -110,8 +118,9 @@ class Surfaces(Switching):
             return None
         return self._as_mode(mode.gates, which, table, found)
 
-    def _mode(self, t: float, x: np.ndarray, mode: Mode, zero: np.ndarray,
-              refused: Collection[tuple[int, ...]]) -> Mode:
+    def _mode(
+        self, t: float, x: np.ndarray, mode: Mode, zero: np.ndarray, refused: Collection[tuple[int, ...]]
+    ) -> Mode:
         if not zero.size:
             return mode
         g = mode.gates[zero]
@@ -124,7 +133,11 @@ class Surfaces(Switching):
         names = ", ".join(self.names[i] for i in zero)
         raise IntegrationError(
             f"at t = {t:.9g} no choice of gates lets the flow go on from {names} = 0: the field may not be defined on "
-            f"one of the sides", time=t, state=x, surfaces=zero.tolist())
+            f"one of the sides",
+            time=t,
+            state=x,
+            surfaces=zero.tolist(),
+        )
 
     def _join_copies(self, t: float, x: np.ndarray, mode: Mode, h: np.ndarray, zero: np.ndarray) -> Mode:
         """Let surfaces slide along that are copies of those that do, and zero within the tolerance of the run."""

@@ -47,8 +47,9 @@ def read_axis(text: str, paper: Paper) -> Axis:
     name, _, grid = (part.strip() for part in text.partition("="))
     shown = f"--over {text!r}"
     if not name or not grid:
-        raise ParameterError(f"{shown} can not be read: write --over NAME=log:LOW:HIGH:COUNT, NAME=lin:LOW:HIGH:COUNT "
-                             f"or NAME=A,B,C")
+        raise ParameterError(
+            f"{shown} can not be read: write --over NAME=log:LOW:HIGH:COUNT, NAME=lin:LOW:HIGH:COUNT or NAME=A,B,C"
+        )
     known = {p.name: p for p in paper.parameters}
     if name not in known:
         raise ParameterError(f"{paper.name} has no parameter {name!r}{papers.hint(name, known)}")
@@ -69,8 +70,9 @@ def _spaced(spacing: str, rest: str, parameter: Parameter, shown: str) -> list[A
         raise ParameterError(f"{shown} can not be read: a grid is log:LOW:HIGH:COUNT or lin:LOW:HIGH:COUNT")
     low, high = (float(parameter.read(part.strip())) for part in parts[:2])
     if not (parts[2].strip().isascii() and parts[2].strip().isdecimal() and 1 <= int(parts[2][:9]) <= LARGEST):
-        raise ParameterError(f"{shown} can not be read: the count {parts[2]!r} is not a whole number from 1 to "
-                             f"{LARGEST}")
+        raise ParameterError(
+            f"{shown} can not be read: the count {parts[2]!r} is not a whole number from 1 to {LARGEST}"
+        )
     count = int(parts[2])
     if spacing == "log" and min(low, high) <= 0:
         raise ParameterError(f"{shown} can not be read: a logarithmic grid has positive ends")
@@ -104,8 +106,12 @@ class Plan:
     def identity(self) -> dict[str, Any]:
         """What two sweeps must have in common to go on from each other, besides the program."""
         swept = {axis.name for axis in self.axes}
-        return {"paper": self.name, "protocol": self.protocol, "over": {a.name: list(a.values) for a in self.axes},
-                "set": {name: value for name, value in self.base.items() if name not in swept}}
+        return {
+            "paper": self.name,
+            "protocol": self.protocol,
+            "over": {a.name: list(a.values) for a in self.axes},
+            "set": {name: value for name, value in self.base.items() if name not in swept},
+        }
 
 
 def make_plan(word: str, paper: Paper, protocol: str | None, over: Sequence[str], settings: Mapping[str, str]) -> Plan:
@@ -163,8 +169,13 @@ def run_point(word: str, protocol: str, parameters: Mapping[str, Any]) -> Row:
             if event["kind"] == "stage":
                 times.setdefault(str(event["name"]), float(event["time"]))
         cost = {name: value for name, value in done.cost.items() if name != "seconds"}  # it is never the same twice
-        result = {"final": dict(done.final), "time": times, "cost": cost, "invariant_drift": done.invariant_drift,
-                  "note": done.note}
+        result = {
+            "final": dict(done.final),
+            "time": times,
+            "cost": cost,
+            "invariant_drift": done.invariant_drift,
+            "note": done.note,
+        }
         result = {key: _numbers(value) for key, value in result.items()}
     except OdesysError as refusal:
         error = str(refusal)
@@ -275,15 +286,23 @@ def _on_dask(plan: Plan, todo: Todo, address: str) -> Iterator[tuple[int, Row]]:
 # ---- the whole sweep -------------------------------------------------------------------------------------------------
 
 
-def run_sweep(plan: Plan, keep: Callable[[int, Row], None], have: set[int], progress: Progress = silent,
-              workers: int = 1, dask: str = "") -> int:
+def run_sweep(
+    plan: Plan,
+    keep: Callable[[int, Row], None],
+    have: set[int],
+    progress: Progress = silent,
+    workers: int = 1,
+    dask: str = "",
+) -> int:
     """Compute what is missing and hand each row to `keep` at once; the number of rows computed."""
     todo = [(number, point) for number, point in enumerate(plan.points) if number not in have]
     here = program(plan.paper)
     for done, (number, row) in enumerate(computed(plan, todo, workers, dask), start=1):
         if row.program != here:
-            raise OdesysError(f"a worker runs odesys {row.program}, this is {here}: install the same version on the "
-                              f"cluster; its results were not kept")
+            raise OdesysError(
+                f"a worker runs odesys {row.program}, this is {here}: install the same version on the "
+                f"cluster; its results were not kept"
+            )
         keep(number, row)
         progress(f"{len(have) + done} of {len(have) + len(todo)} points", done / len(todo))
     return len(todo)

@@ -20,9 +20,20 @@ from .sweep_store import FILE, TABLE, Store, write_table
 SHOWN = 12
 
 
-def run_command(word: str, paper: Paper, protocol: str | None, over: Sequence[str], settings: Mapping[str, str],
-                out: Path, json: Path | None, resume: bool, retry: bool, workers: int, dask: str,
-                plot: Sequence[str]) -> bool:
+def run_command(
+    word: str,
+    paper: Paper,
+    protocol: str | None,
+    over: Sequence[str],
+    settings: Mapping[str, str],
+    out: Path,
+    json: Path | None,
+    resume: bool,
+    retry: bool,
+    workers: int,
+    dask: str,
+    plot: Sequence[str],
+) -> bool:
     """Sweep and show; False if no point could be computed."""
     plan = make_plan(word, paper, protocol, over, settings)
     output.prepare(out, json, (FILE, TABLE))
@@ -36,8 +47,11 @@ def run_command(word: str, paper: Paper, protocol: str | None, over: Sequence[st
         except BaseException:
             rows = store.rows()
             write_table(out, rows)
-            typer.echo(f"odesys: {len(rows)} of {len(plan.points)} points are kept in {out}; the same command with "
-                       f"--resume goes on", err=True)
+            typer.echo(
+                f"odesys: {len(rows)} of {len(plan.points)} points are kept in {out}; the same command with "
+                f"--resume goes on",
+                err=True,
+            )
             raise
         rows = store.rows()
     return _show(plan, rows, out, json, plot)
@@ -46,30 +60,53 @@ def run_command(word: str, paper: Paper, protocol: str | None, over: Sequence[st
 def _show(plan: Plan, rows: list[dict[str, Any]], out: Path, json: Path | None, plot: Sequence[str]) -> bool:
     files = [out / FILE, write_table(out, rows)]
     known = sweep_plot.observables(rows)
-    names = list(plot) or known[:sweep_plot.PANELS]
+    names = list(plot) or known[: sweep_plot.PANELS]
     for name in names:
         if name not in known:
-            raise ParameterError(f"there is no observable {name!r} in this sweep{papers.hint(name, known)}; the table "
-                                 f"is written, --resume with another --plot draws it")
+            raise ParameterError(
+                f"there is no observable {name!r} in this sweep{papers.hint(name, known)}; the table "
+                f"is written, --resume with another --plot draws it"
+            )
     laws = sweep_plot.exponents(plan.axes, rows, names)
     shown = [axis.name for axis in plan.axes]
-    table = [[row["parameters"][n] for n in shown] + [sweep_plot.flat(row).get(n) for n in names] + [row["error"]]
-             for row in rows[:SHOWN]]
+    table = [
+        [row["parameters"][n] for n in shown] + [sweep_plot.flat(row).get(n) for n in names] + [row["error"]]
+        for row in rows[:SHOWN]
+    ]
     left = f", the first {SHOWN} of {len(rows)} points" if len(rows) > SHOWN else ""
     print_table(f"{plan.name}, {plan.protocol}{left}", (*shown, *names, "error"), table)
     if laws:
-        lines = [(law["observable"], law["over"], ", ".join(f"{k} = {v:g}" for k, v in law["at"].items()), law["value"],
-                  law["low"], law["high"], law["misfit"]) for law in laws[:SHOWN]]
+        lines = [
+            (
+                law["observable"],
+                law["over"],
+                ", ".join(f"{k} = {v:g}" for k, v in law["at"].items()),
+                law["value"],
+                law["low"],
+                law["high"],
+                law["misfit"],
+            )
+            for law in laws[:SHOWN]
+        ]
         print_table("fitted exponents", ("observable", "over", "at", "exponent", "low", "high", "misfit"), lines)
     failed = [row for row in rows if row["error"]]
     if failed:
-        typer.echo(f"{len(failed)} of {len(rows)} points failed; the column error says why, the first: "
-                   f"{failed[0]['error']}")
+        typer.echo(
+            f"{len(failed)} of {len(rows)} points failed; the column error says why, the first: {failed[0]['error']}"
+        )
     if json:
-        output.write_json(json, {"paper": plan.name, "protocol": plan.protocol, "over": plan.identity()["over"],
-                                 "set": plan.identity()["set"], "failed": len(failed), "exponents": laws,
-                                 "points": [{**row["parameters"], **sweep_plot.flat(row), "error": row["error"]}
-                                            for row in rows]})
+        output.write_json(
+            json,
+            {
+                "paper": plan.name,
+                "protocol": plan.protocol,
+                "over": plan.identity()["over"],
+                "set": plan.identity()["set"],
+                "failed": len(failed),
+                "exponents": laws,
+                "points": [{**row["parameters"], **sweep_plot.flat(row), "error": row["error"]} for row in rows],
+            },
+        )
     with output.staged(out) as stage:
         sweep_plot.draw(plan.axes, rows, names, f"{plan.name}, {plan.protocol}", stage.folder)
     print_files(files + stage.files)

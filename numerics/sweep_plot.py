@@ -48,22 +48,31 @@ def exponents(axes: Sequence[Axis], rows: Sequence[Mapping[str, Any]], names: Se
     for k, axis in enumerate(axes):
         others = [a for i, a in enumerate(axes) if i != k]
         for name, rest in product(names, product(*(a.values for a in others))):
-            points = [(x, table[key][name]) for x in axis.values
-                      if (key := (*rest[:k], x, *rest[k:])) in table]
+            points = [(x, table[key][name]) for x in axis.values if (key := (*rest[:k], x, *rest[k:])) in table]
             usable = len(points) >= FEWEST and all(math.isfinite(y) and x > 0 and y > 0 for x, y in points)
             if not usable or max(y for _, y in points) < (1 + STILL) * min(y for _, y in points):
                 continue
             law = fit_power_law([x for x, _ in points], [y for _, y in points])
             misfit = max(abs(math.log(y / (law.prefactor * x**law.value))) for x, y in points)
-            found.append({"observable": name, "over": axis.name,
-                          "at": {a.name: v for a, v in zip(others, rest, strict=True)}, "value": law.value,
-                          "low": law.low, "high": law.high, "prefactor": law.prefactor, "misfit": misfit,
-                          "points": len(points)})
+            found.append(
+                {
+                    "observable": name,
+                    "over": axis.name,
+                    "at": {a.name: v for a, v in zip(others, rest, strict=True)},
+                    "value": law.value,
+                    "low": law.low,
+                    "high": law.high,
+                    "prefactor": law.prefactor,
+                    "misfit": misfit,
+                    "points": len(points),
+                }
+            )
     return found
 
 
-def draw(axes: Sequence[Axis], rows: Sequence[Mapping[str, Any]], names: Sequence[str], title: str,
-         folder: Path) -> list[Path]:
+def draw(
+    axes: Sequence[Axis], rows: Sequence[Mapping[str, Any]], names: Sequence[str], title: str, folder: Path
+) -> list[Path]:
     """Lines for one axis, a heat map for two; further axes stay at their first value."""
     table = table_of(axes, rows)
     if not table or not names:
@@ -74,20 +83,29 @@ def draw(axes: Sequence[Axis], rows: Sequence[Mapping[str, Any]], names: Sequenc
     columns = min(2, len(names))
     fig, panels = figure(math.ceil(len(names) / columns), columns, squeeze=False)
     for ax, name in zip(panels.flat, names, strict=False):
-        values = {key: columns_of[name] for key, columns_of in table.items()
-                  if all(key[axes.index(a)] == still[a.name] for a in axes if a.name in still)}
+        values = {
+            key: columns_of[name]
+            for key, columns_of in table.items()
+            if all(key[axes.index(a)] == still[a.name] for a in axes if a.name in still)
+        }
         if len(moving) == 1:
             _lines(ax, axes, moving[0], values, name, rows)
         else:
             _heat_map(fig, ax, axes, moving, values, name)
-    for ax in panels.flat[len(names):]:
+    for ax in panels.flat[len(names) :]:
         ax.set_axis_off()
     fig.suptitle(title + (f" ({note})" if note else ""), fontsize=10)
     return save(fig, folder, "sweep")
 
 
-def _lines(ax: Any, axes: Sequence[Axis], axis: Axis, values: Mapping[tuple[Any, ...], float], name: str,
-           rows: Sequence[Mapping[str, Any]]) -> None:
+def _lines(
+    ax: Any,
+    axes: Sequence[Axis],
+    axis: Axis,
+    values: Mapping[tuple[Any, ...], float],
+    name: str,
+    rows: Sequence[Mapping[str, Any]],
+) -> None:
     place = list(axes).index(axis)
     points = sorted((key[place], value) for key, value in values.items())
     x, y = np.array([p[0] for p in points], dtype=float), np.array([p[1] for p in points], dtype=float)
@@ -97,16 +115,23 @@ def _lines(ax: Any, axes: Sequence[Axis], axis: Axis, values: Mapping[tuple[Any,
         ax.set_xscale("log")
         if law:
             fitted = law[0]
-            ax.plot(x, fitted["prefactor"] * x ** fitted["value"], "--", color="C3", linewidth=1,
-                    label=f"exponent {fitted['value']:.3g} in [{fitted['low']:.3g}, {fitted['high']:.3g}]")
+            ax.plot(
+                x,
+                fitted["prefactor"] * x ** fitted["value"],
+                "--",
+                color="C3",
+                linewidth=1,
+                label=f"exponent {fitted['value']:.3g} in [{fitted['low']:.3g}, {fitted['high']:.3g}]",
+            )
             ax.legend(fontsize=8)
     if _wide(y):
         ax.set_yscale("log")
     ax.set(xlabel=axis.name, ylabel=name)
 
 
-def _heat_map(fig: Any, ax: Any, axes: Sequence[Axis], moving: Sequence[Axis],
-              values: Mapping[tuple[Any, ...], float], name: str) -> None:
+def _heat_map(
+    fig: Any, ax: Any, axes: Sequence[Axis], moving: Sequence[Axis], values: Mapping[tuple[Any, ...], float], name: str
+) -> None:
     from matplotlib.colors import LogNorm
 
     first, second = (list(axes).index(axis) for axis in moving)

@@ -46,15 +46,19 @@ class Store:
             self._base.execute("SELECT number, parameters, result, error, seconds FROM points LIMIT 1")
             found = dict(self._base.execute("SELECT key, value FROM about"))
         except sqlite3.Error as error:
-            raise OutputError(f"{self.file} can not be used for a sweep: {error}; give another --out",
-                              path=self.file) from error
+            raise OutputError(
+                f"{self.file} can not be used for a sweep: {error}; give another --out", path=self.file
+            ) from error
         about = {"format": FORMAT, "program": program(self.plan.paper), "plan": json_text(self.plan.identity())}
         if found:
             _refuse_other(self.file, found, about)
             if not resume:
                 count = len(self.have())
-                raise OutputError(f"{self.file} has {count} of {len(self.plan.points)} points of this sweep already; "
-                                  f"go on with --resume, or give another --out", path=self.file)
+                raise OutputError(
+                    f"{self.file} has {count} of {len(self.plan.points)} points of this sweep already; "
+                    f"go on with --resume, or give another --out",
+                    path=self.file,
+                )
         elif existed and self.have():
             raise OutputError(f"{self.file} does not say what was swept; give another --out", path=self.file)
         else:
@@ -74,17 +78,22 @@ class Store:
         """Store one row; when this returns it is on disk."""
         parameters = self.plan.points[number]
         try:
-            self._base.execute("INSERT OR REPLACE INTO points VALUES (?, ?, ?, ?, ?)",
-                               (number, json.dumps(parameters), json.dumps(row.result), row.error, row.seconds))
+            self._base.execute(
+                "INSERT OR REPLACE INTO points VALUES (?, ?, ?, ?, ?)",
+                (number, json.dumps(parameters), json.dumps(row.result), row.error, row.seconds),
+            )
         except sqlite3.Error as error:
-            raise OutputError(f"{self.file} can not be written: {error}; what is there is kept",
-                              path=self.file) from error
+            raise OutputError(
+                f"{self.file} can not be written: {error}; what is there is kept", path=self.file
+            ) from error
 
     def rows(self) -> list[dict[str, Any]]:
         """All rows in the order of the grid."""
         query = "SELECT number, parameters, result, error FROM points ORDER BY number"
-        return [{"number": n, "parameters": json.loads(p), "result": json.loads(r), "error": e}
-                for n, p, r, e in self._base.execute(query)]
+        return [
+            {"number": n, "parameters": json.loads(p), "result": json.loads(r), "error": e}
+            for n, p, r, e in self._base.execute(query)
+        ]
 
     def close(self) -> None:
         """Fold the log into the file and let others in."""
@@ -118,8 +127,9 @@ def _lock(folder: Path) -> int | None:
         os.close(held)
         if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):  # a file system without locks
             return None
-        raise OutputError(f"another sweep is writing to {folder}; wait for it, or give another --out",
-                          path=folder) from None
+        raise OutputError(
+            f"another sweep is writing to {folder}; wait for it, or give another --out", path=folder
+        ) from None
     return held
 
 
@@ -127,8 +137,11 @@ def _refuse_other(file: Path, found: Mapping[str, str], wanted: Mapping[str, str
     if found.get("format") != FORMAT:
         raise OutputError(f"{file} is not the file of a sweep; give another --out", path=file)
     if found.get("program") != wanted["program"]:
-        raise OutputError(f"{file} was computed by odesys {found.get('program')}, this is {wanted['program']}: their "
-                          f"results are not mixed; give another --out", path=file)
+        raise OutputError(
+            f"{file} was computed by odesys {found.get('program')}, this is {wanted['program']}: their "
+            f"results are not mixed; give another --out",
+            path=file,
+        )
     if found.get("plan") != wanted["plan"]:
         old, new = json.loads(found["plan"]), json.loads(wanted["plan"])
         differs = [key for key in new if old.get(key) != new[key]]

@@ -212,14 +212,21 @@ class Trajectory:
     @property
     def slides(self) -> tuple[SlideInterval, ...]:
         """All stretches of sliding, in the order of their beginning."""
-        return tuple(SlideInterval(e.name, e.detail["surface"], e.time, e.detail["end"])
-                     for e in self.events if e.kind == "slide")
+        return tuple(
+            SlideInterval(e.name, e.detail["surface"], e.time, e.detail["end"])
+            for e in self.events
+            if e.kind == "slide"
+        )
 
     def to_npz(self, path: str | Path) -> Path:
         """Save times, states, names, parameters, events and stop reason; no pickled objects."""
         arrays: dict[str, Any] = {
-            "times": self.times, "states": self.states, "names": np.array(self.names, dtype=str),
-            "end_time": self.end_time, "end_state": self.end_state, "stop": self.stop,
+            "times": self.times,
+            "states": self.states,
+            "names": np.array(self.names, dtype=str),
+            "end_time": self.end_time,
+            "end_state": self.end_state,
+            "stop": self.stop,
             "parameter_names": np.array(list(self.parameters), dtype=str),
             "parameter_values": np.array(list(self.parameters.values()), dtype=float),
             "event_names": np.array([e.name for e in self.events], dtype=str),
@@ -272,11 +279,16 @@ def join(trajectories: Sequence[Trajectory], names: Sequence[str] | None = None)
         events += [*run.events, Event(label, "stage", run.end_time, {"stop": run.stop})]
     last = runs[-1]
     return StagedTrajectory(
-        system=last.system, parameters=last.parameters,
+        system=last.system,
+        parameters=last.parameters,
         times=np.concatenate([run.times[_first_row(runs, k) :] for k, run in enumerate(runs)]),
         states=np.concatenate([run.states[_first_row(runs, k) :] for k, run in enumerate(runs)]),
-        end_time=last.end_time, end_state=last.end_state, events=tuple(events), stop=last.stop,
-        cost=sum((run.cost for run in runs), Cost()), solution=_join_solutions(runs),
+        end_time=last.end_time,
+        end_state=last.end_state,
+        events=tuple(events),
+        stop=last.stop,
+        cost=sum((run.cost for run in runs), Cost()),
+        solution=_join_solutions(runs),
         parts=dict(zip(labels, runs, strict=True)),
     )
 
@@ -286,9 +298,17 @@ def continued(first: Trajectory, rest: Trajectory) -> Trajectory:
     runs = (first, rest)
     skip = _first_row(runs, 1)
     return Trajectory(
-        rest.system, rest.parameters, np.concatenate([first.times, rest.times[skip:]]),
-        np.concatenate([first.states, rest.states[skip:]]), rest.end_time, rest.end_state, first.events + rest.events,
-        rest.stop, first.cost + rest.cost, _join_solutions(runs))
+        rest.system,
+        rest.parameters,
+        np.concatenate([first.times, rest.times[skip:]]),
+        np.concatenate([first.states, rest.states[skip:]]),
+        rest.end_time,
+        rest.end_state,
+        first.events + rest.events,
+        rest.stop,
+        first.cost + rest.cost,
+        _join_solutions(runs),
+    )
 
 
 def _check_runs(runs: Sequence[Trajectory], labels: Sequence[str]) -> None:
@@ -325,8 +345,9 @@ def _compiled(system: System, parameters: Mapping[str, float]) -> Any:
     return system.compile({name: value for name, value in parameters.items() if name in system.parameters})
 
 
-def _table(system: System, parameters: Mapping[str, float], times: np.ndarray,
-           states: np.ndarray) -> dict[str, np.ndarray]:
+def _table(
+    system: System, parameters: Mapping[str, float], times: np.ndarray, states: np.ndarray
+) -> dict[str, np.ndarray]:
     return dict(_compiled(system, parameters).observed(times, states))
 
 

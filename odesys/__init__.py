@@ -24,25 +24,56 @@ if TYPE_CHECKING:
     from .system import System
 
 __all__ = [
-    "Dictionary", "Sample", "Distribution",
-    "Head", "Value", "FixedVector", "Neurons", "AttentionModel",
-    "gradient_flow", "gradient_descent", "Flow", "Quotient", "Slaved",
-    "Family", "Template", "Others", "family_flow", "family_descent", "FamilyFlow",
+    "Dictionary",
+    "Sample",
+    "Distribution",
+    "Head",
+    "Value",
+    "FixedVector",
+    "Neurons",
+    "AttentionModel",
+    "gradient_flow",
+    "gradient_descent",
+    "Flow",
+    "Quotient",
+    "Slaved",
+    "Family",
+    "Template",
+    "Others",
+    "family_flow",
+    "family_descent",
+    "FamilyFlow",
     "System",
-    "OdesysError", "ClosureError",
+    "OdesysError",
+    "ClosureError",
 ]
 
 __version__ = "0.1.0"
 
 #: public name -> the module it lives in
 _HOME = {
-    "Dictionary": "dictionary", "Sample": "distribution", "Distribution": "distribution",
-    "Head": "model", "Value": "model", "FixedVector": "model", "Neurons": "model", "AttentionModel": "model",
-    "gradient_flow": "flow", "gradient_descent": "flow", "Flow": "flow", "Quotient": "quotient", "Slaved": "slaving",
-    "Family": "family", "Template": "family", "Others": "family",
-    "family_flow": "family_gradient", "family_descent": "family_gradient", "FamilyFlow": "family_gradient",
+    "Dictionary": "dictionary",
+    "Sample": "distribution",
+    "Distribution": "distribution",
+    "Head": "model",
+    "Value": "model",
+    "FixedVector": "model",
+    "Neurons": "model",
+    "AttentionModel": "model",
+    "gradient_flow": "flow",
+    "gradient_descent": "flow",
+    "Flow": "flow",
+    "Quotient": "quotient",
+    "Slaved": "slaving",
+    "Family": "family",
+    "Template": "family",
+    "Others": "family",
+    "family_flow": "family_gradient",
+    "family_descent": "family_gradient",
+    "FamilyFlow": "family_gradient",
     "System": "system",
-    "OdesysError": "errors", "ClosureError": "errors",
+    "OdesysError": "errors",
+    "ClosureError": "errors",
 }
 
 

@@ -53,10 +53,15 @@ def restrict(reduced: Quotient, zero: Collection[str] = (), tie: Mapping[str, st
     alive = np.array([0 if name in set(zero) else 1 for name in names])
     segments = tuple(
         Segment(s.leaf, target[s.index], (np.ones_like(s.index) if s.sign is None else s.sign) * alive[s.index])
-        for s in field.layout.segments)
+        for s in field.layout.segments
+    )
     layout = Layout(tuple(kept), tuple(field.layout.places[names.index(name)] for name in kept), segments)
-    restricted = replace(reduced.system, names=tuple(kept), field=replace(field, layout=layout),
-                         tex={name: text for name, text in reduced.system.tex.items() if name in place})
+    restricted = replace(
+        reduced.system,
+        names=tuple(kept),
+        field=replace(field, layout=layout),
+        tex={name: text for name, text in reduced.system.tex.items() if name in place},
+    )
     nodes = _all_rates(restricted, field.layout)
     observables = restricted.observables
     system = replace(restricted, field=ScalarField(tuple(nodes[name] for name in kept), observables))
@@ -70,8 +75,10 @@ def _all_rates(restricted: System, full: Layout) -> dict[str, Node]:
     field = restricted.field
     assert isinstance(field, BlockField)
     values = np.array([graph.sym(name) for name in restricted.names], dtype=object)
-    leaves = {name: np.asarray(np.frompyfunc(graph.as_node, 1, 1)(array), dtype=object)
-              for name, array in field.layout.unpack(values).items()}
+    leaves = {
+        name: np.asarray(np.frompyfunc(graph.as_node, 1, 1)(array), dtype=object)
+        for name, array in field.layout.unpack(values).items()
+    }
     rhs = dict(zip(field.rhs, blocks.evaluate(list(field.rhs.values()), leaves), strict=True))
     return dict(zip(full.names, full.pack(rhs), strict=True))
 

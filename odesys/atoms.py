@@ -55,10 +55,17 @@ class Rewriter:
         self._unit: dict[Node, int] = {}  # angles are counted in units term / n
         self._stale = False
         self._rules = {
-            "exp": self._exp, "log": self._log, "step": self._step, "sin": lambda a: self._angle(a)[1],
-            "cos": lambda a: self._angle(a)[0], "tan": self._tan, "sigmoid": self._sigmoid,
-            "softplus": lambda a: self._log(self.normal(ONE + self._exp(a))), "sinh": lambda a: self._hyperbolic(a, -1),
-            "cosh": lambda a: self._hyperbolic(a, 1), "tanh": self._tanh,
+            "exp": self._exp,
+            "log": self._log,
+            "step": self._step,
+            "sin": lambda a: self._angle(a)[1],
+            "cos": lambda a: self._angle(a)[0],
+            "tan": self._tan,
+            "sigmoid": self._sigmoid,
+            "softplus": lambda a: self._log(self.normal(ONE + self._exp(a))),
+            "sinh": lambda a: self._hyperbolic(a, -1),
+            "cosh": lambda a: self._hyperbolic(a, 1),
+            "tanh": self._tanh,
         }
 
     def __call__(self, roots: Iterable[Node]) -> list[Node]:

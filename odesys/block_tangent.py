@@ -13,8 +13,13 @@ from .graph import Node
 Gates = Mapping[tuple[int, Node], np.ndarray] | None
 
 
-def tangent(roots: Sequence[Block], leaves: Mapping[str, np.ndarray], directions: Mapping[str, np.ndarray],
-            parameters: Mapping[str, float], gates: Gates = None) -> list[np.ndarray]:
+def tangent(
+    roots: Sequence[Block],
+    leaves: Mapping[str, np.ndarray],
+    directions: Mapping[str, np.ndarray],
+    parameters: Mapping[str, float],
+    gates: Gates = None,
+) -> list[np.ndarray]:
     """Derivatives of `roots` along `directions` of the leaves, gates taken as constants."""
     value: dict[int, np.ndarray] = {}
     slope: dict[int, np.ndarray | None] = {}  # None stands for zero
@@ -33,8 +38,14 @@ def tangent(roots: Sequence[Block], leaves: Mapping[str, np.ndarray], directions
     return out
 
 
-def _slope(block: Block, args: list[np.ndarray], slopes: list[np.ndarray | None], value: np.ndarray,
-           parameters: Mapping[str, float], gates: Gates) -> np.ndarray | None:
+def _slope(
+    block: Block,
+    args: list[np.ndarray],
+    slopes: list[np.ndarray | None],
+    value: np.ndarray,
+    parameters: Mapping[str, float],
+    gates: Gates,
+) -> np.ndarray | None:
     if all(s is None for s in slopes):
         return None
     op = block.op

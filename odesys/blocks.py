@@ -235,9 +235,13 @@ def _pullback(block: Block, bar: Block) -> list[tuple[Block, Block]]:
     return []
 
 
-def evaluate(roots: Sequence[Block], leaves: Mapping[str, np.ndarray], parameters: Mapping[str, float] | None = None,
-             gates: Mapping[tuple[int, Node], np.ndarray] | None = None,
-             only: Mapping[int, np.ndarray] | None = None) -> list[np.ndarray]:
+def evaluate(
+    roots: Sequence[Block],
+    leaves: Mapping[str, np.ndarray],
+    parameters: Mapping[str, float] | None = None,
+    gates: Mapping[tuple[int, Node], np.ndarray] | None = None,
+    only: Mapping[int, np.ndarray] | None = None,
+) -> list[np.ndarray]:
     """Values of `roots` for given leaf arrays: floats if `parameters` are given, else arrays of nodes.
 
     `gates` fixes the gates found by `gated_arguments`, for integration between two switches. With nodes, `only` limits
@@ -256,8 +260,13 @@ def evaluate(roots: Sequence[Block], leaves: Mapping[str, np.ndarray], parameter
     return [memo[id(root)] for root in roots]
 
 
-def evaluate_op(block: Block, args: list[np.ndarray], leaves: Mapping[str, np.ndarray],
-                parameters: Mapping[str, float], gates: Mapping[tuple[int, Node], np.ndarray] | None) -> np.ndarray:
+def evaluate_op(
+    block: Block,
+    args: list[np.ndarray],
+    leaves: Mapping[str, np.ndarray],
+    parameters: Mapping[str, float],
+    gates: Mapping[tuple[int, Node], np.ndarray] | None,
+) -> np.ndarray:
     """One operation over floats, with gates held where they are given."""
     if block.op == "apply":
         return apply_function(block, args[0], parameters, gates)
@@ -283,8 +292,12 @@ def _gate_symbols(function: Node) -> tuple[Node, tuple[Node, ...]]:
     return graph.substitute([function], mapping)[0], found
 
 
-def apply_function(block: Block, argument: np.ndarray, parameters: Mapping[str, float],
-                   gates: Mapping[tuple[int, Node], np.ndarray] | None) -> np.ndarray:
+def apply_function(
+    block: Block,
+    argument: np.ndarray,
+    parameters: Mapping[str, float],
+    gates: Mapping[tuple[int, Node], np.ndarray] | None,
+) -> np.ndarray:
     """An ``apply`` block over floats; gates come from `gates` where they are given."""
     if gates is None or not graph.surfaces([block.data]):
         return _vectorised(block.data)(argument, parameters)
@@ -293,8 +306,13 @@ def apply_function(block: Block, argument: np.ndarray, parameters: Mapping[str, 
     return _vectorised(function)(argument, {**parameters, **values})
 
 
-def _apply_op(block: Block, args: list[np.ndarray], leaves: Mapping[str, np.ndarray],
-              parameters: Mapping[str, float] | None, symbolic: bool) -> np.ndarray:
+def _apply_op(
+    block: Block,
+    args: list[np.ndarray],
+    leaves: Mapping[str, np.ndarray],
+    parameters: Mapping[str, float] | None,
+    symbolic: bool,
+) -> np.ndarray:
     op = block.op
     if op == "leaf":
         return leaves[block.data]
@@ -390,8 +408,16 @@ def _sigmoid(z: Any) -> Any:
 
 
 NUMPY_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
-    "exp": np.exp, "log": np.log, "sin": np.sin, "cos": np.cos, "tan": np.tan, "tanh": np.tanh, "sinh": np.sinh,
-    "cosh": np.cosh, "arctan": np.arctan, "arcsinh": np.arcsinh,
+    "exp": np.exp,
+    "log": np.log,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "tanh": np.tanh,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "arctan": np.arctan,
+    "arcsinh": np.arcsinh,
     "sigmoid": _sigmoid,
     "softplus": lambda z: np.logaddexp(0.0, z),
     "step": lambda z: np.where(np.asarray(z) > 0, 1.0, 0.0),

@@ -71,12 +71,23 @@ class Outcome:
         """The documented fields of ``odesys verify``."""
         claim, verdict = self.claim, self.verdict
         return {
-            "paper": claim.paper, "id": claim.id, "title": claim.title, "kind": claim.kind,
-            "statement": claim.statement, "reading": claim.reading, "uses": list(claim.uses),
-            "same_as": claim.same_as or None, "as_stated": verdict.as_stated, "evidence": str(verdict.evidence),
+            "paper": claim.paper,
+            "id": claim.id,
+            "title": claim.title,
+            "kind": claim.kind,
+            "statement": claim.statement,
+            "reading": claim.reading,
+            "uses": list(claim.uses),
+            "same_as": claim.same_as or None,
+            "as_stated": verdict.as_stated,
+            "evidence": str(verdict.evidence),
             "corrected": None if verdict.corrected is None else verdict.corrected.as_json(),
-            "sharpened": verdict.sharpened or None, "witness": verdict.witness, "residual": verdict.residual or None,
-            "constants": dict(verdict.constants), "details": dict(verdict.details), "expected": claim.expect,
+            "sharpened": verdict.sharpened or None,
+            "witness": verdict.witness,
+            "residual": verdict.residual or None,
+            "constants": dict(verdict.constants),
+            "details": dict(verdict.details),
+            "expected": claim.expect,
             "seconds": self.seconds,
         }
 
@@ -89,17 +100,34 @@ class ClaimBook:
     then checks that read nothing of what is broken are told apart from checks that do not notice it.
     """
 
-    def __init__(self, paper: str, laboratory: Callable[..., Any], reference: str = "",
-                 mutations: Mapping[str, str] | Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        paper: str,
+        laboratory: Callable[..., Any],
+        reference: str = "",
+        mutations: Mapping[str, str] | Sequence[str] = (),
+    ) -> None:
         self.paper, self.laboratory, self.reference = paper, laboratory, reference
         self.mutations = dict(mutations) if isinstance(mutations, Mapping) else dict.fromkeys(mutations, "")
         self._claims: dict[str, Claim] = {}
         self._harmless: dict[tuple[str, str], str] = {}
         self.certificates: dict[str, tuple[tuple[str, ...], Callable[[Path], None]]] = {}
 
-    def claim(self, id: str, title: str, *, kind: str, statement: str, reading: str, uses: Sequence[str] = (),
-              expect: str = HOLDS, same_as: str = "", level: str = "quick", beyond: bool = False,
-              apart: str = "") -> Callable[[Check], Check]:
+    def claim(
+        self,
+        id: str,
+        title: str,
+        *,
+        kind: str,
+        statement: str,
+        reading: str,
+        uses: Sequence[str] = (),
+        expect: str = HOLDS,
+        same_as: str = "",
+        level: str = "quick",
+        beyond: bool = False,
+        apart: str = "",
+    ) -> Callable[[Check], Check]:
         """Register the decorated function as the check of a claim."""
         checks = (("kind", kind, KINDS), ("level", level, LEVELS), ("expect", expect, (HOLDS, FAILS)))
         for word, value, allowed in checks:
@@ -111,8 +139,21 @@ class ClaimBook:
             raise ClaimError(f"the claim {id} needs a statement and a reading")
 
         def register(check: Check) -> Check:
-            self._claims[id] = Claim(self.paper, id, title, kind, statement, reading, check, tuple(uses), expect,
-                                     same_as, level, beyond, apart)
+            self._claims[id] = Claim(
+                self.paper,
+                id,
+                title,
+                kind,
+                statement,
+                reading,
+                check,
+                tuple(uses),
+                expect,
+                same_as,
+                level,
+                beyond,
+                apart,
+            )
             return check
 
         return register
@@ -172,8 +213,10 @@ class ClaimBook:
             raise
         except Exception as error:
             where = "".join(f" on {value}" for value in mutation.values())
-            raise CheckError(f"the check of {self.paper} {claim.id}{where} broke off: {type(error).__name__}: {error}",
-                             claim=claim.id) from error
+            raise CheckError(
+                f"the check of {self.paper} {claim.id}{where} broke off: {type(error).__name__}: {error}",
+                claim=claim.id,
+            ) from error
         reads = getattr(lab, "reads", None)
         return Outcome(claim, verdict, time.perf_counter() - began, None if reads is None else frozenset(reads))
 

@@ -42,7 +42,10 @@ if TYPE_CHECKING:
 _EVENTS_SHOWN = 12
 
 app = typer.Typer(
-    cls=Commands, add_completion=True, pretty_exceptions_enable=False, rich_markup_mode=None,
+    cls=Commands,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="""Closed dynamical systems of transformer training: derived, verified, compared with real networks.
 
@@ -88,8 +91,13 @@ def _command_line() -> str:
     return shlex.join(["odesys", *sys.argv[1:]])
 
 
-def _save(result: Mapping[str, Any], json: Path | None, out: Path | None, plot: Callable[[Path], Any] | None,
-          columns: Mapping[str, Any] | None = None) -> None:
+def _save(
+    result: Mapping[str, Any],
+    json: Path | None,
+    out: Path | None,
+    plot: Callable[[Path], Any] | None,
+    columns: Mapping[str, Any] | None = None,
+) -> None:
     """Write what was computed; plots come last, so that a run is not lost if they fail."""
     if json:
         output.write_json(json, result)
@@ -129,8 +137,9 @@ def list_papers(names: PaperNames = None, json: JsonFile = None) -> None:
 def derive(
     paper: PaperName,
     quotient: Annotated[bool, typer.Option("--quotient", help="Reduce by the symmetries.")] = False,
-    system: Annotated[str | None, typer.Option("--system", metavar="NAME", help="[default: full]",
-                                                   autocompletion=complete("systems"))] = None,
+    system: Annotated[
+        str | None, typer.Option("--system", metavar="NAME", help="[default: full]", autocompletion=complete("systems"))
+    ] = None,
     settings: Settings = None,
     form: Annotated[Format, typer.Option("--format", help="latex to a .tex file is a whole document.")] = Format.text,
     out: OutFile = None,
@@ -161,18 +170,29 @@ def derive(
     else:
         typer.echo(text.rstrip("\n"))
     if json:
-        output.write_json(json, {
-            "paper": chosen.name, "system": name, "kind": built.kind, "parameters": parameters, "seconds": seconds,
-            "dimension": built.dimension, "states": list(built.names), "free_parameters": list(built.parameters),
-        })
+        output.write_json(
+            json,
+            {
+                "paper": chosen.name,
+                "system": name,
+                "kind": built.kind,
+                "parameters": parameters,
+                "seconds": seconds,
+                "dimension": built.dimension,
+                "states": list(built.names),
+                "free_parameters": list(built.parameters),
+            },
+        )
 
 
 def _write_system(system: System, form: Format, document: bool) -> str:
     from . import latex, serialise
 
     writers = {
-        Format.text: latex.system_text, Format.mathml: latex.system_mathml,
-        Format.json: serialise.system_to_json, Format.python: serialise.system_to_python,
+        Format.text: latex.system_text,
+        Format.mathml: latex.system_mathml,
+        Format.json: serialise.system_to_json,
+        Format.python: serialise.system_to_python,
     }
     return latex.system_latex(system, document=document) if form == Format.latex else writers[form](system)
 
@@ -213,8 +233,9 @@ def simulate(
 def compare(
     paper: PaperName,
     widths: Annotated[str | None, typer.Option("--widths", metavar="M,M,...", help="[default: the paper's]")] = None,
-    seeds: Annotated[int | None, typer.Option("--seeds", metavar="N", min=1, help="Networks trained at each width.")] =
-        None,
+    seeds: Annotated[
+        int | None, typer.Option("--seeds", metavar="N", min=1, help="Networks trained at each width.")
+    ] = None,
     settings: Settings = None,
     out: OutFolder = None,
     json: JsonFile = None,
@@ -243,8 +264,12 @@ def compare(
 @app.command()
 def figures(
     paper: PaperName,
-    fig: Annotated[list[str] | None, typer.Option("--fig", metavar="ID", help="Only this; repeatable [default: all].",
-                                                  autocompletion=complete("figures"))] = None,
+    fig: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fig", metavar="ID", help="Only this; repeatable [default: all].", autocompletion=complete("figures")
+        ),
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="[default: figures/PAPER]")] = None,
     json: JsonFile = None,
 ) -> None:
@@ -270,14 +295,17 @@ def figures(
 @app.command()
 def verify(
     names: PaperNames = None,
-    claim: Annotated[list[str] | None, typer.Option("--claim", metavar="ID", help="Only this; repeatable.",
-                                                        autocompletion=complete("claims"))] = None,
+    claim: Annotated[
+        list[str] | None,
+        typer.Option("--claim", metavar="ID", help="Only this; repeatable.", autocompletion=complete("claims")),
+    ] = None,
     level: Annotated[Level, typer.Option("--level", help="quick leaves out the long checks.")] = Level.quick,
     mutations: Annotated[bool, typer.Option("--mutations", help="Run the claims on broken systems too.")] = False,
     workers: Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="[default: all cores]")] = None,
     errata: Annotated[Path | None, typer.Option("--errata", metavar="FILE", help="Errata as .md or .tex.")] = None,
-    certificates: Annotated[Path | None, typer.Option("--certificates", metavar="DIR",
-                                                      help="Write certificates for tools/check_*.")] = None,
+    certificates: Annotated[
+        Path | None, typer.Option("--certificates", metavar="DIR", help="Write certificates for tools/check_*.")
+    ] = None,
     json: JsonFile = None,
 ) -> None:
     """Check the claims of papers.
@@ -304,8 +332,9 @@ def verify(
 def report(
     names: PaperNames = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the pages.")] = Path("report"),
-    form: Annotated[ReportFormat, typer.Option("--format", help="latex is a body to input, with figures as PDF.")] =
-        ReportFormat.html,
+    form: Annotated[
+        ReportFormat, typer.Option("--format", help="latex is a body to input, with figures as PDF.")
+    ] = ReportFormat.html,
     level: Annotated[Level, typer.Option("--level", help="quick leaves out long checks and figures.")] = Level.quick,
     workers: Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="[default: all cores]")] = None,
     widths: Annotated[str | None, typer.Option("--widths", metavar="M,M,...", help="[default: the paper's]")] = None,
@@ -340,18 +369,26 @@ def report(
 @app.command()
 def sweep(
     paper: PaperName,
-    over: Annotated[list[str] | None, typer.Option("--over", metavar="NAME=GRID", autocompletion=complete("parameters"),
-                                                   help="log:LOW:HIGH:COUNT, lin:LOW:HIGH:COUNT or A,B,C; repeatable.")]
-        = None,
+    over: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--over",
+            metavar="NAME=GRID",
+            autocompletion=complete("parameters"),
+            help="log:LOW:HIGH:COUNT, lin:LOW:HIGH:COUNT or A,B,C; repeatable.",
+        ),
+    ] = None,
     protocol: Protocol = None,
     settings: Settings = None,
-    workers: Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="Processes [default: all cores]")]
-        = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", metavar="N", min=1, help="Processes [default: all cores]")
+    ] = None,
     dask: Annotated[str, typer.Option("--dask", metavar="ADDRESS", help="Scheduler of a running Dask cluster.")] = "",
     resume: Annotated[bool, typer.Option("--resume", help="Go on where an earlier sweep stopped.")] = False,
     retry: Annotated[bool, typer.Option("--retry-failed", help="With --resume: compute failed points again.")] = False,
-    plot: Annotated[list[str] | None, typer.Option("--plot", metavar="NAME", help="Observable to show; repeatable.")]
-        = None,
+    plot: Annotated[
+        list[str] | None, typer.Option("--plot", metavar="NAME", help="Observable to show; repeatable.")
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="[default: sweep/PAPER]")] = None,
     json: JsonFile = None,
 ) -> None:
@@ -374,8 +411,20 @@ def sweep(
         raise ParameterError("--retry-failed goes on with an earlier sweep; give --resume with it")
     folder = out or Path("sweep") / chosen.name
     run = import_module("numerics.sweep_command").run_command  # numerics builds on the engine, not the other way round
-    if not run(paper, chosen, protocol, over or (), read_settings(settings), folder, json, resume, retry,
-               workers or cores(), dask, plot or ()):
+    if not run(
+        paper,
+        chosen,
+        protocol,
+        over or (),
+        read_settings(settings),
+        folder,
+        json,
+        resume,
+        retry,
+        workers or cores(),
+        dask,
+        plot or (),
+    ):
         raise typer.Exit(1)
 
 

@@ -30,8 +30,13 @@ SCALAR_LIMIT = 200  # states; above this the block back end is the default
 # ---- text of straight-line code ------------------------------------------------------------------------------------
 
 
-def straight_line(roots: Sequence[Node], argument: Mapping[str, str], targets: Sequence[str],
-                  constant: Callable[[Number], str], gates: Mapping[Node, str] | None = None) -> list[str]:
+def straight_line(
+    roots: Sequence[Node],
+    argument: Mapping[str, str],
+    targets: Sequence[str],
+    constant: Callable[[Number], str],
+    gates: Mapping[Node, str] | None = None,
+) -> list[str]:
     """Assignments that compute `roots` into `targets`; what is used more than once is computed once."""
     order = read_nodes(roots, gates or {})
     products, factor_text = shared_products(order), dict[int, str]()
@@ -72,8 +77,13 @@ def straight_line(roots: Sequence[Node], argument: Mapping[str, str], targets: S
     return lines
 
 
-def _expression(node: Node, text: Mapping[Node, str], argument: Mapping[str, str],
-                constant: Callable[[Number], str], gates: Mapping[Node, str]) -> str:
+def _expression(
+    node: Node,
+    text: Mapping[Node, str],
+    argument: Mapping[str, str],
+    constant: Callable[[Number], str],
+    gates: Mapping[Node, str],
+) -> str:
     if node in gates:
         return gates[node]
     if node.op == "num":
@@ -140,9 +150,20 @@ def _softplus(z: float) -> float:
 
 
 FLOAT_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
-    "exp": _safe_exp, "log": math.log, "sin": math.sin, "cos": math.cos, "tan": math.tan, "tanh": math.tanh,
-    "sinh": math.sinh, "cosh": math.cosh, "arctan": math.atan, "arcsinh": math.asinh, "sqrt": math.sqrt,
-    "sigmoid": _sigmoid, "softplus": _softplus, "step": lambda z: 1.0 if z > 0 else 0.0,
+    "exp": _safe_exp,
+    "log": math.log,
+    "sin": math.sin,
+    "cos": math.cos,
+    "tan": math.tan,
+    "tanh": math.tanh,
+    "sinh": math.sinh,
+    "cosh": math.cosh,
+    "arctan": math.atan,
+    "arcsinh": math.asinh,
+    "sqrt": math.sqrt,
+    "sigmoid": _sigmoid,
+    "softplus": _softplus,
+    "step": lambda z: 1.0 if z > 0 else 0.0,
 }
 
 
@@ -238,8 +259,10 @@ class Compiled:
         with np.errstate(all="ignore"):
             values = graph.evaluate(nodes, columns, functions, float, lambda v, power: v ** float(power))
         shape = columns[TIME].shape
-        return {name: np.array(np.broadcast_to(v, shape), dtype=float)
-                for name, v in zip(self.system.observables, values, strict=True)}
+        return {
+            name: np.array(np.broadcast_to(v, shape), dtype=float)
+            for name, v in zip(self.system.observables, values, strict=True)
+        }
 
     @property
     def surface_count(self) -> int:

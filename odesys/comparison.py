@@ -60,8 +60,12 @@ class LinearBlock:
     affine: bool
 
 
-def extract_linear(system: System, block: Sequence[str], point: Mapping[str, Any] | None = None,
-                   parameters: Mapping[str, Any] | None = None) -> LinearBlock:
+def extract_linear(
+    system: System,
+    block: Sequence[str],
+    point: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+) -> LinearBlock:
     """The linear system of a block at a point (states left out are zero), and what it leaves out.
 
     >>> x, y = sp.symbols("x y")
@@ -81,8 +85,10 @@ def extract_linear(system: System, block: Sequence[str], point: Mapping[str, Any
     coupling = whole.extract(rows, columns) if outside else sp.zeros(len(rows), 0)
     symbols = [graph.sym(name) for name in states]
     slopes = [node for row in graph.jacobian(nodes, symbols) for node in row.values()]
-    rest = tuple(node - graph.add(graph.as_node(matrix[i, j]) * symbol for j, symbol in enumerate(symbols))
-                 for i, node in enumerate(nodes))
+    rest = tuple(
+        node - graph.add(graph.as_node(matrix[i, j]) * symbol for j, symbol in enumerate(symbols))
+        for i, node in enumerate(nodes)
+    )
     return LinearBlock(states, matrix, rest, outside, coupling, not graph.symbols(slopes) & set(states))
 
 
@@ -130,10 +136,18 @@ class BoundResult:
 # ---- the bound -----------------------------------------------------------------------------------------------------
 
 
-def lower_linear_bound(system: System, block: Sequence[str], matrix: sp.Matrix, region: Region | Mapping[str, Any],
-                       parameters: Mapping[str, Any] | None = None, tolerance: float | Fraction = 1e-3,
-                       boxes: int = 3000, seed: int = 0, wanted: Fraction | None = None,
-                       keep_boxes: bool = False) -> BoundResult:
+def lower_linear_bound(
+    system: System,
+    block: Sequence[str],
+    matrix: sp.Matrix,
+    region: Region | Mapping[str, Any],
+    parameters: Mapping[str, Any] | None = None,
+    tolerance: float | Fraction = 1e-3,
+    boxes: int = 3000,
+    seed: int = 0,
+    wanted: Fraction | None = None,
+    keep_boxes: bool = False,
+) -> BoundResult:
     r"""Find the largest constant rate at which a linear system bounds a block of `system` from below.
 
     .. math::  F_S(x) \ge b\,A\,x_S \quad\text{componentwise for all } x \in R .
@@ -245,9 +259,17 @@ class _Search:
         known = optimal and rate is not None
         upper = rate if known else None if self.upper is None else sp.Rational(-rational_below(-self.upper))
         transfers = metzler((1 if rate in (None, sp.oo) else rate) * matrix, is_map)
-        return BoundResult(answer, rate if answer != "fails" else None, upper, optimal and answer == "holds",
-                           witness or self.tight, name, transfers, evidence,
-                           {"boxes": self.used, "sampled points": SAMPLES})
+        return BoundResult(
+            answer,
+            rate if answer != "fails" else None,
+            upper,
+            optimal and answer == "holds",
+            witness or self.tight,
+            name,
+            transfers,
+            evidence,
+            {"boxes": self.used, "sampled points": SAMPLES},
+        )
 
     def least_exact_ratio(self) -> tuple[Any, str, bool]:
         """Over the rows with constant coefficients; infinity if no vertex asks for anything."""
@@ -319,8 +341,9 @@ class _Search:
                     continue
                 against: list[Point] = []
 
-                def visit(_: Objective, z: Point, row: Row = row, vertex: Vertex = vertex,
-                          against: list[Point] = against) -> None:
+                def visit(
+                    _: Objective, z: Point, row: Row = row, vertex: Vertex = vertex, against: list[Point] = against
+                ) -> None:
                     point = {**self.samples[0], **z, **vertex}
                     against += [x for x in (point, *self.samples) if self.refutes(row, x)][:1]
 

@@ -96,8 +96,9 @@ class CoordinateFlow:
             shape = (piece.rows.size, piece.columns.size)
             array = array[None] if array.shape == shape and len(self.model.heads) == 1 else array
             if array.shape != (len(self.model.heads), *shape):
-                raise ModelError(f"the weight {piece.map} has the shape {array.shape}; "
-                                 f"here it is {(len(self.model.heads), *shape)}")
+                raise ModelError(
+                    f"the weight {piece.map} has the shape {array.shape}; here it is {(len(self.model.heads), *shape)}"
+                )
             for k in range(len(self.model.heads)):
                 leaves[_leaf(self.model, piece, k)] = array[k]
         return self.layout.pack(leaves)
@@ -124,8 +125,10 @@ class CoordinateFlow:
 
     def _check(self, element: CoordinateSymmetry) -> None:
         if not is_symmetry(self, element.base):
-            raise SymmetryError(f"{element.base.describe(self)} does not map the weighted samples and heads to "
-                                f"themselves", witness=element)
+            raise SymmetryError(
+                f"{element.base.describe(self)} does not map the weighted samples and heads to themselves",
+                witness=element,
+            )
         spaces = {s.name: s.size for piece in self.pieces for s in (piece.rows, piece.columns) if not s.pin}
         for name, axes in element.axes.items():
             if name not in spaces:
@@ -145,8 +148,15 @@ class CoordinateQuotient(Reduction):
     system: System
 
 
-def coordinate_flow(model: AttentionModel, data: Distribution, train: Iterable[str], value: int | Sequence[int] = (),
-                    score: int | Sequence[int] = (), loss: Any = "logistic", step: bool = False) -> CoordinateFlow:
+def coordinate_flow(
+    model: AttentionModel,
+    data: Distribution,
+    train: Iterable[str],
+    value: int | Sequence[int] = (),
+    score: int | Sequence[int] = (),
+    loss: Any = "logistic",
+    step: bool = False,
+) -> CoordinateFlow:
     """Derive the gradient flow (with `step` the gradient step) on the entries of the weights.
 
     Parameters
@@ -158,11 +168,17 @@ def coordinate_flow(model: AttentionModel, data: Distribution, train: Iterable[s
     check_weights(model, trained, trained)
     chains = [_chain(value_path(model), "value", value, model), _chain(score_path(model), "score", score, model)]
     pieces = tuple(piece for chain in chains for piece in chain)
-    leaves = {_leaf(model, piece, k): blocks.leaf(_leaf(model, piece, k), (piece.rows.size, piece.columns.size))
-              for k in range(len(model.heads)) for piece in pieces}
+    leaves = {
+        _leaf(model, piece, k): blocks.leaf(_leaf(model, piece, k), (piece.rows.size, piece.columns.size))
+        for k in range(len(model.heads))
+        for piece in pieces
+    }
     read = (value_path(model), score_path(model))
-    products = {leaf_name(model, path, k): blocks.chain([_factor(leaves, model, piece, k) for piece in chain])
-                for k in range(len(model.heads)) for path, chain in zip(read, chains, strict=True)}
+    products = {
+        leaf_name(model, path, k): blocks.chain([_factor(leaves, model, piece, k) for piece in chain])
+        for k in range(len(model.heads))
+        for path, chain in zip(read, chains, strict=True)
+    }
     objective, observables = loss_blocks(model, data, loss, products, read)
     rhs: dict[str, Block] = {}
     for k in range(len(model.heads)):
@@ -170,14 +186,20 @@ def coordinate_flow(model: AttentionModel, data: Distribution, train: Iterable[s
         for piece, leaf, slope in zip(pieces, own, blocks.gradient(objective, own), strict=True):
             moving = piece.map in trained
             rate = _rate(model, piece, slope) if moving else blocks.zeros(leaf.shape)
-            rhs[leaf.data] = blocks.add(leaf, blocks.multiply(blocks.constant([[sym(STEP_SIZE)]]), rate)) \
-                if step and moving else leaf if step else rate
+            rhs[leaf.data] = (
+                blocks.add(leaf, blocks.multiply(blocks.constant([[sym(STEP_SIZE)]]), rate))
+                if step and moving
+                else leaf
+                if step
+                else rate
+            )
     names, tex, layout = _layout(model, pieces)
     field = BlockField(layout, rhs, observables)
     taken = (parameter_names(model, loss) | data.parameters) & {*names, TIME, *([STEP_SIZE] if step else [])}
     if taken:
-        raise ModelError(f"the parameter {sorted(taken)[0]} is also the name of a state, of time or of the step size; "
-                         f"rename it")
+        raise ModelError(
+            f"the parameter {sorted(taken)[0]} is also the name of a state, of time or of the step size; rename it"
+        )
     system = System(names, field, tuple(sorted(field.parameters)), "map" if step else "flow", tex)
     return CoordinateFlow(model, data, loss, trained, pieces, system)
 
@@ -185,16 +207,19 @@ def coordinate_flow(model: AttentionModel, data: Distribution, train: Iterable[s
 def _chain(path: Path, what: str, sizes: int | Sequence[int], model: AttentionModel) -> tuple[Piece, ...]:
     inner = (sizes,) if isinstance(sizes, int) else tuple(sizes)
     if len(inner) != len(path.letters) - 1 or any(not isinstance(n, int) or n < 1 for n in inner):
-        raise ModelError(f"the {what} {path} has {len(path.letters) - 1} free spaces between its maps; give the "
-                         f"dimension of each as a positive whole number, not {inner}")
+        raise ModelError(
+            f"the {what} {path} has {len(path.letters) - 1} free spaces between its maps; give the "
+            f"dimension of each as a positive whole number, not {inner}"
+        )
     free = [Space(what if len(inner) == 1 else f"{what} {j + 1}", size) for j, size in enumerate(inner)]
     ends = [Space(pin, pin_size(model, pin), pin) for pin in (path.left, path.right)]
     spaces = [ends[0], *free, ends[1]]
     out = []
     for j, letter in enumerate(path.letters):
         rows, columns = spaces[j : j + 2]
-        out.append(Piece(letter.name, columns, rows, True) if letter.transposed
-                   else Piece(letter.name, rows, columns, False))
+        out.append(
+            Piece(letter.name, columns, rows, True) if letter.transposed else Piece(letter.name, rows, columns, False)
+        )
     return tuple(out)
 
 

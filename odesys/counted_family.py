@@ -74,8 +74,10 @@ class _Comparison:
             factors, common = self.part(nodes)
             return self._factor(factors) * common
         except _DifferentError as error:
-            raise EquationError(f"the members of a family in {self.parameter} differ in more than multiplicities: "
-                                f"{name}, {error}", parameter=self.parameter) from error
+            raise EquationError(
+                f"the members of a family in {self.parameter} differ in more than multiplicities: {name}, {error}",
+                parameter=self.parameter,
+            ) from error
 
     def part(self, nodes: tuple[Node, ...]) -> tuple[Values, Node]:
         """Factors and common expression of one part."""

@@ -128,8 +128,9 @@ def values_at(roots: Sequence[Node], values: Mapping[str, Any]) -> list[sp.Expr]
         raise EquationError(f"the equations divide by zero at {_point_text(values)}", point=dict(values)) from None
 
 
-def linear_part(system: System, point: Mapping[str, Any] | None = None,
-                parameters: Mapping[str, Any] | None = None) -> sp.Matrix:
+def linear_part(
+    system: System, point: Mapping[str, Any] | None = None, parameters: Mapping[str, Any] | None = None
+) -> sp.Matrix:
     r"""Exact Jacobian at a point, row y and column x holding :math:`\partial F_y/\partial x`.
 
     Parameters
@@ -144,14 +145,17 @@ def linear_part(system: System, point: Mapping[str, Any] | None = None,
     return _as_matrix(rows, range(system.dimension), outside)
 
 
-def _linear_nodes(system: System, point: Mapping[str, Any],
-                  parameters: Mapping[str, Any]) -> tuple[list[dict[int, Node]], dict[str, sp.Expr]]:
+def _linear_nodes(
+    system: System, point: Mapping[str, Any], parameters: Mapping[str, Any]
+) -> tuple[list[dict[int, Node]], dict[str, sp.Expr]]:
     values = checked_values(system, point, parameters)
     for surface, value in zip(system.surfaces, values_at(system.surfaces, values), strict=True):
         if value.is_zero:
             raise EquationError(
                 f"the field has a kink at {_point_text(point)}: {to_sympy(surface)} is zero there, so the Jacobian "
-                f"does not exist; take a point on one side", surface=surface)
+                f"does not exist; take a point on one side",
+                surface=surface,
+            )
     nodes, outside = substitution(values)
     try:
         return _derivative_at(system.nodes, system.names, nodes), outside
@@ -195,8 +199,11 @@ def _derivative_at(roots: Sequence[Node], names: Sequence[str], mapping: Mapping
             for j, inner in rows[child].items():
                 parts.setdefault(j, []).append(graph.multiply(slope, inner))
         merged = {j: graph.add(terms) for j, terms in parts.items()}
-        rows[node] = {column[node]: graph.ONE} if node in column else {
-            j: total for j, total in merged.items() if total is not graph.ZERO}
+        rows[node] = (
+            {column[node]: graph.ONE}
+            if node in column
+            else {j: total for j, total in merged.items() if total is not graph.ZERO}
+        )
     return [rows[root] for root in roots]
 
 
@@ -239,8 +246,9 @@ class CriticalBlock:
     evidence: str = "measurement"
 
 
-def critical_block(system: System, point: Mapping[str, Any] | None = None,
-                   parameters: Mapping[str, Any] | None = None) -> CriticalBlock:
+def critical_block(
+    system: System, point: Mapping[str, Any] | None = None, parameters: Mapping[str, Any] | None = None
+) -> CriticalBlock:
     """The strong component of the linear part at `point` (by default the origin) with the largest growth rate.
 
     States left out of `point` are zero. Every symbol needs a number here, through `parameters`.

@@ -33,8 +33,14 @@ class Sample:
     name: str = ""
     counts: tuple[Node, ...] | None = None
 
-    def __init__(self, tokens: Sequence[str], label: int, weight: Any = Fraction(1), name: str = "",
-                 counts: Sequence[Any] | None = None) -> None:
+    def __init__(
+        self,
+        tokens: Sequence[str],
+        label: int,
+        weight: Any = Fraction(1),
+        name: str = "",
+        counts: Sequence[Any] | None = None,
+    ) -> None:
         if isinstance(tokens, str) or not hasattr(tokens, "__iter__") or not list(tokens):
             raise DistributionError(f"a sample needs a list of at least one token, got {tokens!r}")
         shown = "(" + ", ".join(map(str, tokens)) + ")"
@@ -50,12 +56,15 @@ class Sample:
 def _counts(counts: Sequence[Any], length: int, shown: str) -> tuple[Node, ...]:
     if isinstance(counts, str) or len(counts) != length:
         raise DistributionError(f"the sample {shown} has {length} tokens, so it needs {length} counts, not {counts!r}")
-    nodes = tuple(as_node(c if isinstance(c, (str, Node)) else exact_number(c, "a count", DistributionError))
-                  for c in counts)
+    nodes = tuple(
+        as_node(c if isinstance(c, (str, Node)) else exact_number(c, "a count", DistributionError)) for c in counts
+    )
     for node in nodes:
         if node.op == "num" and node.args[0] <= 0:
-            raise DistributionError(f"the sample {shown} has the count {node.args[0]}; counts are positive, and a word "
-                                    f"that does not occur is left out")
+            raise DistributionError(
+                f"the sample {shown} has the count {node.args[0]}; counts are positive, and a word "
+                f"that does not occur is left out"
+            )
     return nodes
 
 
@@ -141,8 +150,10 @@ class Distribution:
 
     def expectation(self, function: Callable[[Sample], Any]) -> Any:
         """Exact expectation of `function(sample)`."""
-        return sum((item.weight * function(item) for item in self.samples[1:]),
-                   self.samples[0].weight * function(self.samples[0]))
+        return sum(
+            (item.weight * function(item) for item in self.samples[1:]),
+            self.samples[0].weight * function(self.samples[0]),
+        )
 
     def encode(self, dictionary: Dictionary) -> tuple[Group, ...]:
         """Samples as index arrays, one group per length; unknown words are named."""

@@ -165,14 +165,16 @@ class Objective:
         n, bends = len(self.variables), self._bends
         found = _over([*self._slopes, *bends.values(), *self._surfaces], whole | thin)
         slopes, curves = found[:n], dict(zip(bends, found[n:], strict=False))
-        smooth = all(surface > 0 or surface <= 0 for surface in found[n + len(bends):])
+        smooth = all(surface > 0 or surface <= 0 for surface in found[n + len(bends) :])
         if not smooth or not all(slope.is_finite() for slope in slopes):
             plain = ends(_over([self.outer], whole | thin)[0])
             middle = {name: (low + high) / 2 for name, (low, high) in whole.items()}
             return Bound(plain and plain[0] / self.divisor, self._widest(box), self._lift(middle, middle, box))
         slopes = self._sharper(slopes, curves, whole, thin)
-        pinned = {name: (low, low) if slope >= 0 else (high, high) if slope <= 0 else (low, high)
-                  for slope, (name, (low, high)) in zip(slopes, whole.items(), strict=True)}
+        pinned = {
+            name: (low, low) if slope >= 0 else (high, high) if slope <= 0 else (low, high)
+            for slope, (name, (low, high)) in zip(slopes, whole.items(), strict=True)
+        }
         centre = {name: (low + high) / 2 for name, (low, high) in pinned.items()}
         middle, *tilts = _over([self.outer, *self._slopes], {name: (x, x) for name, x in centre.items()} | thin)
         with flint.ctx.workprec(PRECISION):
@@ -190,8 +192,13 @@ class Objective:
         low = max(lows) / self.divisor if lows else None
         return Bound(low, self._worst(slopes, pinned, whole, box), point)
 
-    def _sharper(self, slopes: list[Any], curves: Mapping[tuple[int, int], Any], whole: Ranges,
-                 thin: dict[str, tuple[Fraction, Fraction]]) -> list[Any]:
+    def _sharper(
+        self,
+        slopes: list[Any],
+        curves: Mapping[tuple[int, int], Any],
+        whole: Ranges,
+        thin: dict[str, tuple[Fraction, Fraction]],
+    ) -> list[Any]:
         """First derivatives over the box from those at its middle and the second ones over the box."""
         if not curves or not all(curve.is_finite() for curve in curves.values()):
             return slopes
@@ -218,8 +225,11 @@ class Objective:
         return max(closed, key=lambda name: closed[name], default=self._widest(box))
 
     def _widest(self, box: Ranges) -> str | None:
-        share = {name: (box[name][1] - box[name][0]) / (high - low) for name, (low, high) in self.start.items()
-                 if high > low and box[name][1] - box[name][0] > NARROW}
+        share = {
+            name: (box[name][1] - box[name][0]) / (high - low)
+            for name, (low, high) in self.start.items()
+            if high > low and box[name][1] - box[name][0] > NARROW
+        }
         return max(share, key=lambda name: share[name], default=None)
 
     def _lift(self, point: Mapping[str, Fraction], slopes: Mapping[str, Any], box: Ranges) -> dict[str, Fraction]:
@@ -262,9 +272,15 @@ def _halves(box: Ranges, split: str) -> list[dict[str, tuple[Fraction, Fraction]
     return [{**box, split: side} for side in ((low, middle), (middle, high))]
 
 
-def minimise(objectives: Sequence[Objective], region: Region | None, tolerance: Fraction, boxes: int,
-             visit: Visit | None = None, enough: Callable[[Fraction | None], bool] | None = None,
-             start: Ranges | None = None) -> Minimum:
+def minimise(
+    objectives: Sequence[Objective],
+    region: Region | None,
+    tolerance: Fraction,
+    boxes: int,
+    visit: Visit | None = None,
+    enough: Callable[[Fraction | None], bool] | None = None,
+    start: Ranges | None = None,
+) -> Minimum:
     """Least value over all objectives and boxes, best first, until the enclosure is narrow or the boxes are spent.
 
     Boxes are cut down to the region; `visit` sees the points of the region that the search leans on; `enough` may end
@@ -315,8 +331,14 @@ def _exactly(objective: Objective, point: Mapping[str, Fraction], low: Fraction)
     return here is not None and here[0] <= low + (here[1] - here[0])
 
 
-def prove_at_least(objective: Objective, level: Fraction, region: Region | None, boxes: int,
-                   visit: Visit | None = None, trail: list[dict[str, Any]] | None = None) -> bool:
+def prove_at_least(
+    objective: Objective,
+    level: Fraction,
+    region: Region | None,
+    boxes: int,
+    visit: Visit | None = None,
+    trail: list[dict[str, Any]] | None = None,
+) -> bool:
     """Whether the objective is proved to be >= `level` on its whole box within the given number of boxes.
 
     `trail` receives the boxes looked at, each before its parts and the upper part first: what was split and where, or

@@ -48,8 +48,12 @@ class Equilibrium:
     residual: float = 0.0
 
 
-def equilibria(system: System, parameters: Mapping[str, Any] | None = None,
-               box: Mapping[str, tuple[float, float]] | None = None, seed: int = 0) -> list[Equilibrium]:
+def equilibria(
+    system: System,
+    parameters: Mapping[str, Any] | None = None,
+    box: Mapping[str, tuple[float, float]] | None = None,
+    seed: int = 0,
+) -> list[Equilibrium]:
     """All real equilibria of a small polynomial or rational system, exactly; else those a search in floats finds.
 
     The exact list is as complete as `sympy.solve` is. The search starts from random points of `box` (by default -5 to
@@ -154,8 +158,9 @@ def _is_zero(expression: sp.Expr) -> bool:
     return bool(sp.expand(expression) == 0 or sign_of(sp.cancel(sp.expand(expression))) == 0)
 
 
-def _search(system: System, nodes: list[Node], outside: Mapping[str, Any], box: Mapping[str, Any],
-            seed: int) -> list[Equilibrium]:
+def _search(
+    system: System, nodes: list[Node], outside: Mapping[str, Any], box: Mapping[str, Any], seed: int
+) -> list[Equilibrium]:
     from scipy.optimize import root
 
     loose = sorted(graph.symbols(nodes) - set(system.names))
@@ -207,8 +212,9 @@ class Linearisation:
     evidence: str
 
 
-def linearise(system: System, point: Mapping[str, Any] | Equilibrium,
-              parameters: Mapping[str, Any] | None = None) -> Linearisation:
+def linearise(
+    system: System, point: Mapping[str, Any] | Equilibrium, parameters: Mapping[str, Any] | None = None
+) -> Linearisation:
     """Exact Jacobian at a point and its eigenvalues (of a map: its multipliers)."""
     place = point.point if isinstance(point, Equilibrium) else point
     matrix = linear_part(system, place, parameters)
@@ -248,8 +254,12 @@ class Classification:
     reason: str
 
 
-def classify(system: System, point: Mapping[str, Any] | Equilibrium, integral: Any = None,
-             parameters: Mapping[str, Any] | None = None) -> Classification:
+def classify(
+    system: System,
+    point: Mapping[str, Any] | Equilibrium,
+    integral: Any = None,
+    parameters: Mapping[str, Any] | None = None,
+) -> Classification:
     """Type and stability of an equilibrium; `integral` is a conserved quantity that may settle a linear centre.
 
     >>> x, y = sp.symbols("x y")
@@ -264,20 +274,28 @@ def classify(system: System, point: Mapping[str, Any] | Equilibrium, integral: A
     linear = linearise(system, place, parameters)
     if any(sp.sympify(value).has(sp.Float) for value in (*place.values(), *(parameters or {}).values())):
         linear = replace(linear, evidence="measurement")  # a float point is a measured one
-    kind, stability = _planar(linear.matrix) if linear.matrix.shape == (2, 2) and system.kind == "flow" else _general(
-        linear, system.kind)
+    kind, stability = (
+        _planar(linear.matrix)
+        if linear.matrix.shape == (2, 2) and system.kind == "flow"
+        else _general(linear, system.kind)
+    )
     if kind in ("node", "focus", "saddle", "node or focus"):
         return Classification(kind, stability, kind, linear.eigenvalues, linear.evidence, "hyperbolic: Hartman-Grobman")
-    reason = {"centre": "eigenvalues on the imaginary axis (map: unit circle) decide nothing; supply a first integral",
-              "degenerate": "an eigenvalue is zero or repeated on the boundary of stability, which decides nothing",
-              }.get(kind, "the sign of a real part is not decided; give numbers or assumptions")
+    reason = {
+        "centre": "eigenvalues on the imaginary axis (map: unit circle) decide nothing; supply a first integral",
+        "degenerate": "an eigenvalue is zero or repeated on the boundary of stability, which decides nothing",
+    }.get(kind, "the sign of a real part is not decided; give numbers or assumptions")
     answer = Classification(kind, stability, "undecided", linear.eigenvalues, linear.evidence, reason)
     if kind not in ("centre", "degenerate") or integral is None or system.kind == "map":
         return answer
     conserved, reason = _definite_integral(system, place, integral, parameters or {})
     closed = conserved and kind == "centre" and system.dimension == 2
-    return replace(answer, stability="stable" if conserved else stability,
-                   nonlinear_type="centre" if closed else "undecided", reason=reason)
+    return replace(
+        answer,
+        stability="stable" if conserved else stability,
+        nonlinear_type="centre" if closed else "undecided",
+        reason=reason,
+    )
 
 
 def _check_equilibrium(system: System, place: Mapping[str, Any], parameters: Mapping[str, Any]) -> None:
@@ -327,8 +345,9 @@ def _general(linear: Linearisation, kind: str) -> tuple[str, str]:
     return "focus" if any(turning) else "node", "asymptotically stable" if sides[0] == -1 else "unstable"
 
 
-def _definite_integral(system: System, place: Mapping[str, Any], integral: Any,
-                       parameters: Mapping[str, Any]) -> tuple[bool, str]:
+def _definite_integral(
+    system: System, place: Mapping[str, Any], integral: Any, parameters: Mapping[str, Any]
+) -> tuple[bool, str]:
     """Whether a quantity is proved to be conserved and to have a strict extremum at the point."""
     from .first_integrals import check_integral
 

@@ -68,8 +68,13 @@ def frequency_at_most(failures: int, trials: int, bound: float, **details: Any) 
     from scipy.stats import binomtest
 
     interval = binomtest(failures, trials).proportion_ci(confidence_level=0.999, method="exact")
-    seen = {"failures": failures, "trials": trials, "interval_99.9": [float(interval.low), float(interval.high)],
-            "bound": bound, **details}
+    seen = {
+        "failures": failures,
+        "trials": trials,
+        "interval_99.9": [float(interval.low), float(interval.high)],
+        "bound": bound,
+        **details,
+    }
     if interval.high <= bound:
         return measured(True, **seen)
     if interval.low > bound:

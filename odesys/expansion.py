@@ -60,8 +60,7 @@ class Expansion:
     divisors : whether sums that only divide are multiplied out too; otherwise they stay opaque at any depth.
     """
 
-    def __init__(self, root: Node, relations: Relations, depth: int | None, limit: int,
-                 divisors: bool = True) -> None:
+    def __init__(self, root: Node, relations: Relations, depth: int | None, limit: int, divisors: bool = True) -> None:
         self._limit = limit
         self._relations = relations
         reached, self.complete = _reach([root, *(h for _, h in relations.edges.values())], depth, divisors)

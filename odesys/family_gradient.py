@@ -96,8 +96,9 @@ class FamilyFlow:
         leaf = self.leaf(path, head)
         return next(s for s in self.layout.segments if s.leaf == leaf)
 
-    def variable(self, path: str, head: int, left: str | None, right: str | None,
-                 relation: str = "") -> tuple[str, int]:
+    def variable(
+        self, path: str, head: int, left: str | None, right: str | None, relation: str = ""
+    ) -> tuple[str, int]:
         """Orbit variable of a pair of word types under a path such as ``KQ``, and its sign."""
         stored = next(p for p in self.closure.paths if path_name(self.model, p) == path)
         i, j = (0 if word is None else self.family.parse(word)[0] for word in (left, right))
@@ -108,8 +109,9 @@ class FamilyFlow:
 
     # ---- states ------------------------------------------------------------------------------------------------------
 
-    def initial_state(self, omega: Any = None, *, weights: Mapping[str, np.ndarray] | None = None, K: Any = None,
-                      **spread: Any) -> np.ndarray:
+    def initial_state(
+        self, omega: Any = None, *, weights: Mapping[str, np.ndarray] | None = None, K: Any = None, **spread: Any
+    ) -> np.ndarray:
         """Start values of the orbit variables: infinite width, or a network of K groups if that is symmetric."""
         if (weights is None) == (omega is None and not spread):
             raise ModelError("give either omega (the infinite-width start) or weights= (a finite network), not both")
@@ -150,7 +152,9 @@ class FamilyFlow:
             worst = int(rest.argmax())
             raise SymmetryError(
                 f"this start breaks the symmetry of the family: {names[worst]} is off the mean of its orbit by "
-                f"{rest[worst]:.3g}; only the full flow of these {size} groups describes it", state=names[worst])
+                f"{rest[worst]:.3g}; only the full flow of these {size} groups describes it",
+                state=names[worst],
+            )
         return means
 
     def lift(self, z: Any, K: Any = None) -> np.ndarray:
@@ -215,9 +219,16 @@ class FamilyFlow:
         return self.samples.names()
 
 
-def family_flow(family: Family, shape: ModelShape, train: Iterable[str] = ("w", "W_K", "W_Q"), K: Any = "symbol",
-                loss: Any = "logistic", carry: Iterable[str] | None = None, scaled: bool = False,
-                symmetries: Sequence[TypeSymmetry] | None = None) -> FamilyFlow:
+def family_flow(
+    family: Family,
+    shape: ModelShape,
+    train: Iterable[str] = ("w", "W_K", "W_Q"),
+    K: Any = "symbol",
+    loss: Any = "logistic",
+    carry: Iterable[str] | None = None,
+    scaled: bool = False,
+    symmetries: Sequence[TypeSymmetry] | None = None,
+) -> FamilyFlow:
     """Derive the gradient flow of a family on its orbit variables, without listing its words or samples.
 
     Parameters
@@ -230,15 +241,30 @@ def family_flow(family: Family, shape: ModelShape, train: Iterable[str] = ("w", 
     return _derive(family, shape, train, K, loss, carry, scaled, symmetries, step=False)
 
 
-def family_descent(family: Family, shape: ModelShape, train: Iterable[str] = ("w", "W_K", "W_Q"), K: Any = "symbol",
-                   loss: Any = "logistic", carry: Iterable[str] | None = None,
-                   symmetries: Sequence[TypeSymmetry] | None = None) -> FamilyFlow:
+def family_descent(
+    family: Family,
+    shape: ModelShape,
+    train: Iterable[str] = ("w", "W_K", "W_Q"),
+    K: Any = "symbol",
+    loss: Any = "logistic",
+    carry: Iterable[str] | None = None,
+    symmetries: Sequence[TypeSymmetry] | None = None,
+) -> FamilyFlow:
     """Derive the exact gradient step W -> W - eta dL/dW of a family on the same orbit variables."""
     return _derive(family, shape, train, K, loss, carry, False, symmetries, step=True)
 
 
-def _derive(family: Family, shape: ModelShape, train: Iterable[str], K: Any, loss: Any, carry: Iterable[str] | None,
-            scaled: bool, symmetries: Sequence[TypeSymmetry] | None, step: bool) -> FamilyFlow:
+def _derive(
+    family: Family,
+    shape: ModelShape,
+    train: Iterable[str],
+    K: Any,
+    loss: Any,
+    carry: Iterable[str] | None,
+    scaled: bool,
+    symmetries: Sequence[TypeSymmetry] | None,
+    step: bool,
+) -> FamilyFlow:
     groups = check_groups(K)
     if step and groups == INFINITY:
         raise ParameterError("a gradient step has no limit for many groups: the limit is in time t/K; use the flow")
@@ -250,16 +276,19 @@ def _derive(family: Family, shape: ModelShape, train: Iterable[str], K: Any, los
     trained, closure = close_model(model, train, carry, step)
     read = closure.read
     lossed = as_loss(loss)
-    spaces = {path: PairSpace(pin_of(family, model, path.left), pin_of(family, model, path.right))
-              for path in closure.paths}
+    spaces = {
+        path: PairSpace(pin_of(family, model, path.left), pin_of(family, model, path.right)) for path in closure.paths
+    }
     columns, windows = _leaves(family, model, closure, spaces, algebra, samples.window)
     blanks = {name: blocks.leaf(f"window {name}", block.shape) for name, block in windows.items()}
     objective, observables = loss_blocks(model, samples, lossed, blanks, read)
     rhs: dict[str, Block] = {}
     for k in range(len(model.heads)):
         slopes = blocks.gradient(objective, [blanks[leaf_name(model, path, k)] for path in read])
-        forces = [_force(slope, family, model, path, spaces[path], algebra, samples.window)
-                  for slope, path in zip(slopes, read, strict=True)]
+        forces = [
+            _force(slope, family, model, path, spaces[path], algebra, samples.window)
+            for slope, path in zip(slopes, read, strict=True)
+        ]
         for path in closure.paths:
             name = leaf_name(model, path, k)
             terms = [t for t in closure.terms[path] if set(t.moved) <= set(trained)]
@@ -273,8 +302,10 @@ def _derive(family: Family, shape: ModelShape, train: Iterable[str], K: Any, los
         symmetries = find_type_symmetries(family, model)
     for element in symmetries:
         if not is_type_symmetry(family, model, element):
-            raise SymmetryError(f"{element.describe(family, model)} does not map the samples and heads of the family "
-                                f"to themselves", witness=element)
+            raise SymmetryError(
+                f"{element.describe(family, model)} does not map the samples and heads of the family to themselves",
+                witness=element,
+            )
     layout, tex = orbit_layout(family, model, closure, spaces, algebra, samples.window)
     merged = signed_orbits(len(layout.names), [on_states(e, layout, model, closure, spaces) for e in symmetries])
     if not len(merged.representatives):
@@ -284,10 +315,12 @@ def _derive(family: Family, shape: ModelShape, train: Iterable[str], K: Any, los
     reduced = Layout(names, tuple(layout.places[s] for s in merged.representatives), segments)
     field = BlockField(reduced, rhs, observables)
     _check_parameters(model, lossed, names, groups, step)
-    system = System(names, field, tuple(sorted(field.parameters)), "map" if step else "flow",
-                    {name: tex[name] for name in names})
-    return FamilyFlow(family, shape, model, lossed, trained, closure, groups, algebra.scaled, samples,
-                      tuple(symmetries), system)
+    system = System(
+        names, field, tuple(sorted(field.parameters)), "map" if step else "flow", {name: tex[name] for name in names}
+    )
+    return FamilyFlow(
+        family, shape, model, lossed, trained, closure, groups, algebra.scaled, samples, tuple(symmetries), system
+    )
 
 
 def _check_model(family: Family, model: AttentionModel) -> None:
@@ -306,8 +339,14 @@ def _check_parameters(model: AttentionModel, loss: Loss, names: Sequence[str], g
         raise ModelError(f"the parameter {taken[0]} of the model or the loss has another meaning here; rename it")
 
 
-def _leaves(family: Family, model: AttentionModel, closure: Closure, spaces: Mapping[Path, PairSpace],
-            algebra: OrbitAlgebra, size: int) -> tuple[dict[str, Column], dict[str, Block]]:
+def _leaves(
+    family: Family,
+    model: AttentionModel,
+    closure: Closure,
+    spaces: Mapping[Path, PairSpace],
+    algebra: OrbitAlgebra,
+    size: int,
+) -> tuple[dict[str, Column], dict[str, Block]]:
     """Orbit columns of all paths and heads, and the matrices over a few groups that they fill."""
     columns: dict[str, Column] = {}
     windows: dict[str, Block] = {}
@@ -324,8 +363,9 @@ def _leaves(family: Family, model: AttentionModel, closure: Closure, spaces: Map
     return columns, windows
 
 
-def _force(slope: Block, family: Family, model: AttentionModel, path: Path, space: PairSpace, algebra: OrbitAlgebra,
-           size: int) -> Column:
+def _force(
+    slope: Block, family: Family, model: AttentionModel, path: Path, space: PairSpace, algebra: OrbitAlgebra, size: int
+) -> Column:
     """Force on one entry of each orbit: minus the sum of the slopes over the orbit, divided by its size."""
     if blocks.is_zero(slope):
         return blocks.zeros(space.shape), space
@@ -336,8 +376,15 @@ def _force(slope: Block, family: Family, model: AttentionModel, path: Path, spac
     return blocks.multiply(algebra.constants(factors), total), space
 
 
-def _term(term: Term, model: AttentionModel, head: int, closure: Closure, columns: Mapping[str, Column],
-          forces: Sequence[Column], algebra: OrbitAlgebra) -> Block:
+def _term(
+    term: Term,
+    model: AttentionModel,
+    head: int,
+    closure: Closure,
+    columns: Mapping[str, Column],
+    forces: Sequence[Column],
+    algebra: OrbitAlgebra,
+) -> Block:
     factors: list[Column] = []
     scalars: list[Node] = []
     for factor in term.factors:

@@ -62,4 +62,3 @@ def _sector_values(flow: FamilyFlow, rows: np.ndarray, path: Any, head: int, sec
             factor = size - 1.0 if sector == TRIVIAL else -1.0
         out[:, i, j] += factor * value
     return out
-

@@ -41,8 +41,14 @@ def pair_table(family: Family, model: AttentionModel, path: Path, space: PairSpa
     return table
 
 
-def orbit_layout(family: Family, model: AttentionModel, closure: Closure, spaces: Mapping[Path, PairSpace],
-            algebra: OrbitAlgebra, size: int) -> tuple[Layout, dict[str, str]]:
+def orbit_layout(
+    family: Family,
+    model: AttentionModel,
+    closure: Closure,
+    spaces: Mapping[Path, PairSpace],
+    algebra: OrbitAlgebra,
+    size: int,
+) -> tuple[Layout, dict[str, str]]:
     """One state for each pair orbit of each path and head; a symmetric path has one for a pair and its mirror image."""
     names: list[str] = []
     tex: dict[str, str] = {}
@@ -83,8 +89,9 @@ def _orbit_name(family: Family, model: AttentionModel, path: Path, head: int, i:
     return "_".join(part for part in (path_name(model, path), model.head_labels[head], *ends, relation) if part)
 
 
-def on_states(element: TypeSymmetry, layout: Layout, model: AttentionModel, closure: Closure,
-               spaces: Mapping[Path, PairSpace]) -> tuple[np.ndarray, np.ndarray]:
+def on_states(
+    element: TypeSymmetry, layout: Layout, model: AttentionModel, closure: Closure, spaces: Mapping[Path, PairSpace]
+) -> tuple[np.ndarray, np.ndarray]:
     """The action of a symmetry on the orbit variables of all heads."""
     target, sign = np.empty(len(layout.names), dtype=int), np.empty(len(layout.names), dtype=int)
     segments = {segment.leaf: segment for segment in layout.segments}

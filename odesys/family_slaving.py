@@ -131,8 +131,9 @@ def _entries(flow: FamilyFlow, path: Path, head: int, roots: Mapping[str, np.nda
             continue
         if relation in (SAME, OTHER):
             shares = {TRIVIAL: ONE_GROUP, STANDARD: below(1) if relation == SAME else -1 * ONE_GROUP}
-            value = graph.add((share * unit / GROUPS).node(flow.groups) * roots[sector][i, j]
-                              for sector, share in shares.items())
+            value = graph.add(
+                (share * unit / GROUPS).node(flow.groups) * roots[sector][i, j] for sector, share in shares.items()
+            )
         else:
             value = _root_of_groups(flow, space, i, j, -1) * roots[TRIVIAL][i, j]
         out[name] = sign * value

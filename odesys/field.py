@@ -67,8 +67,10 @@ class Layout:
         by_leaf: dict[str, list[tuple[int, int, int]]] = {}
         for k, (leaf, i, j) in enumerate(self.places):
             by_leaf.setdefault(leaf, []).append((k, i, j))
-        return {leaf: tuple(np.array(column) for column in zip(*items, strict=True))  # type: ignore[misc]
-                for leaf, items in by_leaf.items()}
+        return {
+            leaf: tuple(np.array(column) for column in zip(*items, strict=True))  # type: ignore[misc]
+            for leaf, items in by_leaf.items()
+        }
 
 
 @dataclass(frozen=True, eq=False)

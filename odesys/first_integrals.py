@@ -74,8 +74,9 @@ def check_integral(system: System, expression: Any, positive: Collection[str] = 
     return zero_test(lie_derivative(system, expression), positive, seed)
 
 
-def polynomial_integrals(system: System, degree: int = 2, parameters: bool = False,
-                         seed: int = 0) -> list[FirstIntegral]:
+def polynomial_integrals(
+    system: System, degree: int = 2, parameters: bool = False, seed: int = 0
+) -> list[FirstIntegral]:
     """Polynomial conserved quantities up to `degree`, modulo polynomials in those of lower degree; constants excluded.
 
     Parameters
@@ -92,8 +93,12 @@ def polynomial_integrals(system: System, degree: int = 2, parameters: bool = Fal
         raise EquationError("the equations contain floats, so nothing can be proved about them; use exact fractions")
     names = system.names + (system.parameters if parameters else ())
     fixed = range(system.dimension, len(names))
-    columns = [m for d in range(degree, 0, -1) for m in combinations_with_replacement(range(len(names)), d)
-               if m[0] < system.dimension]
+    columns = [
+        m
+        for d in range(degree, 0, -1)
+        for m in combinations_with_replacement(range(len(names)), d)
+        if m[0] < system.dimension
+    ]
     if len(columns) > LARGEST_SEARCH:
         raise EquationError(
             f"degree {degree} in {len(names)} variables has {len(columns)} monomials, more than {LARGEST_SEARCH}; "

@@ -80,8 +80,9 @@ class Flow:
         leaf = self.leaf(path, head)
         return next(s for s in self.layout.segments if s.leaf == leaf)
 
-    def initial_state(self, omega: Any = None, *, weights: Mapping[str, np.ndarray] | None = None,
-                      **spread: Any) -> np.ndarray:
+    def initial_state(
+        self, omega: Any = None, *, weights: Mapping[str, np.ndarray] | None = None, **spread: Any
+    ) -> np.ndarray:
         r"""Start values of all states.
 
         Either the infinite-width start, where a path keeps only pairs :math:`W^\top W \to s\,I` with s = omega^2 for
@@ -152,8 +153,13 @@ class Flow:
         return {segment.leaf: names[segment.index] for segment in self.layout.segments}
 
 
-def gradient_flow(model: AttentionModel, data: Distribution, train: Iterable[str] = ("w", "W_K", "W_Q"),
-                  loss: Any = "logistic", carry: Iterable[str] | None = None) -> Flow:
+def gradient_flow(
+    model: AttentionModel,
+    data: Distribution,
+    train: Iterable[str] = ("w", "W_K", "W_Q"),
+    loss: Any = "logistic",
+    carry: Iterable[str] | None = None,
+) -> Flow:
     """Derive the gradient flow of the population loss on path scalars.
 
     Parameters
@@ -167,14 +173,20 @@ def gradient_flow(model: AttentionModel, data: Distribution, train: Iterable[str
     return _derive(model, data, train, loss, carry, step=False)
 
 
-def gradient_descent(model: AttentionModel, data: Distribution, train: Iterable[str] = ("w", "W_K", "W_Q"),
-                     loss: Any = "logistic", carry: Iterable[str] | None = None) -> Flow:
+def gradient_descent(
+    model: AttentionModel,
+    data: Distribution,
+    train: Iterable[str] = ("w", "W_K", "W_Q"),
+    loss: Any = "logistic",
+    carry: Iterable[str] | None = None,
+) -> Flow:
     """Derive the exact gradient step W -> W - eta dL/dW on the same path scalars, with all powers of eta."""
     return _derive(model, data, train, loss, carry, step=True)
 
 
-def close_model(model: AttentionModel, train: Iterable[str], carry: Iterable[str] | None,
-                step: bool) -> tuple[tuple[str, ...], Closure]:
+def close_model(
+    model: AttentionModel, train: Iterable[str], carry: Iterable[str] | None, step: bool
+) -> tuple[tuple[str, ...], Closure]:
     """The trained weights, checked, and all paths that the motion of what the model reads brings in."""
     if train is not None and not hasattr(train, "__iter__"):
         raise ModelError(f"train is a list of maps such as ('w', 'W_K', 'W_Q'), not {train!r}")
@@ -186,15 +198,19 @@ def close_model(model: AttentionModel, train: Iterable[str], carry: Iterable[str
     return trained, closure
 
 
-def _derive(model: AttentionModel, data: Distribution, train: Iterable[str], loss: Any,
-            carry: Iterable[str] | None, step: bool) -> Flow:
+def _derive(
+    model: AttentionModel, data: Distribution, train: Iterable[str], loss: Any, carry: Iterable[str] | None, step: bool
+) -> Flow:
     if not isinstance(model, AttentionModel) or not isinstance(data, Distribution):
         raise ModelError("a flow is derived from an AttentionModel and a Distribution, in this order")
     trained, closure = close_model(model, train, carry, step)
     read = closure.read
     loss = as_loss(loss)
-    leaves = {leaf_name(model, path, k): blocks.leaf(leaf_name(model, path, k), _shape(model, path))
-              for k in range(len(model.heads)) for path in closure.paths}
+    leaves = {
+        leaf_name(model, path, k): blocks.leaf(leaf_name(model, path, k), _shape(model, path))
+        for k in range(len(model.heads))
+        for path in closure.paths
+    }
     objective, observables = loss_blocks(model, data, loss, leaves, read)
     rhs: dict[str, Block] = {}
     for k in range(len(model.heads)):
@@ -213,8 +229,9 @@ def _derive(model: AttentionModel, data: Distribution, train: Iterable[str], los
     taken = sorted(own & {*names, TIME, *([STEP_SIZE] if step else [])})
     if taken:
         what = "a path scalar" if taken[0] in names else "time" if taken[0] == TIME else "the step size"
-        raise ModelError(f"the parameter {taken[0]} of the model, the data or the loss is the name of {what}; rename "
-                         f"it")
+        raise ModelError(
+            f"the parameter {taken[0]} of the model, the data or the loss is the name of {what}; rename it"
+        )
     parameters = tuple(sorted(field.parameters))
     system = System(names, field, parameters, "map" if step else "flow", tex)
     return Flow(model, data, loss, trained, closure, system)
@@ -259,8 +276,9 @@ def _negative(block: Block) -> Block:
     return blocks.multiply(blocks.constant([[-1]]), block)
 
 
-def _term_block(term: Term, model: AttentionModel, head: int, closure: Closure, leaves: Mapping[str, Block],
-                forces: Sequence[Block]) -> Block:
+def _term_block(
+    term: Term, model: AttentionModel, head: int, closure: Closure, leaves: Mapping[str, Block], forces: Sequence[Block]
+) -> Block:
     factors: list[Block] = []
     for factor in term.factors:
         if isinstance(factor, Force):
@@ -282,9 +300,17 @@ def _term_block(term: Term, model: AttentionModel, head: int, closure: Closure, 
 def pin_gram(model: AttentionModel, pin: str) -> np.ndarray | None:
     """Gram matrix of a pinned set as an array of nodes; None for the identity."""
     if pin == WORDS:
-        return None if model.words.orthonormal else np.array(
-            [[v if isinstance(v, Node) else num(v) if v else ZERO for v in row] for row in model.words.gram_array()],
-            dtype=object)
+        return (
+            None
+            if model.words.orthonormal
+            else np.array(
+                [
+                    [v if isinstance(v, Node) else num(v) if v else ZERO for v in row]
+                    for row in model.words.gram_array()
+                ],
+                dtype=object,
+            )
+        )
     if pin == OUTPUT and isinstance(model.value.output, FixedVector):
         return np.array([[model.value.output.square]], dtype=object)
     return None
@@ -317,8 +343,9 @@ def path_layout(model: AttentionModel, closure: Closure) -> tuple[tuple[str, ...
     return tuple(names), tex, Layout(tuple(names), tuple(places), tuple(segments))
 
 
-def loss_blocks(model: AttentionModel, data: Encoded, loss: Loss, leaves: Mapping[str, Block],
-                read: Sequence[Path]) -> tuple[Block, dict[str, Block]]:
+def loss_blocks(
+    model: AttentionModel, data: Encoded, loss: Loss, leaves: Mapping[str, Block], read: Sequence[Path]
+) -> tuple[Block, dict[str, Block]]:
     """The population loss as a block, and the observables: loss, margins y f(X) and pooled head outputs H(X)."""
     totals: list[Block] = []
     margins: dict[int, Block] = {}
@@ -361,17 +388,23 @@ def _pooled_output(model: AttentionModel, group: Group, values: Block, scores: B
     attention = blocks.softmax(blocks.multiply(blocks.constant(factor), table), number)
     rows = model.value.rows
     which = np.arange(rows)[None, :, None]
-    tokens = blocks.multiply(blocks.constant(group.signs[:, None, :].astype(int)),
-                             blocks.take(values, (which, group.words[:, None, :])))  # (s, row, key)
-    mixed = blocks.sum_axis(blocks.multiply(blocks.reshape(attention, (count, 1, length, length)),
-                                            blocks.reshape(tokens, (count, rows, 1, length))), -1)
+    tokens = blocks.multiply(
+        blocks.constant(group.signs[:, None, :].astype(int)), blocks.take(values, (which, group.words[:, None, :]))
+    )  # (s, row, key)
+    mixed = blocks.sum_axis(
+        blocks.multiply(
+            blocks.reshape(attention, (count, 1, length, length)), blocks.reshape(tokens, (count, rows, 1, length))
+        ),
+        -1,
+    )
     mixed = blocks.reshape(mixed, (count, rows, length))
     if model.row_activation == "relu":
         mixed = blocks.relu(mixed)
     readout = model.readout()
     if readout.ndim == 2 and group.counts is not None:
-        raise ModelError("a sample with counts has no positions, but the read-out has one row a position; list every "
-                         "token by itself")
+        raise ModelError(
+            "a sample with counts has no positions, but the read-out has one row a position; list every token by itself"
+        )
     if readout.ndim == 2 and readout.shape[0] != length:
         raise ModelError(f"the read-out has {readout.shape[0]} positions but a sample has {length} tokens")
     weight = readout.T[None, :, :] if readout.ndim == 2 else readout[None, :, None]

@@ -36,9 +36,36 @@ from .nodes import (
 )
 
 __all__ = [
-    "FUNCTIONS", "ONE", "ZERO", "Node", "Number", "absolute", "add", "as_node", "call", "children", "combine",
-    "evaluate", "exp", "gradient", "jacobian", "linear_terms", "multiply", "num", "partials", "power", "rebuild",
-    "relu", "scale", "sqrt", "step", "substitute", "surfaces", "sym", "symbols", "topological",
+    "FUNCTIONS",
+    "ONE",
+    "ZERO",
+    "Node",
+    "Number",
+    "absolute",
+    "add",
+    "as_node",
+    "call",
+    "children",
+    "combine",
+    "evaluate",
+    "exp",
+    "gradient",
+    "jacobian",
+    "linear_terms",
+    "multiply",
+    "num",
+    "partials",
+    "power",
+    "rebuild",
+    "relu",
+    "scale",
+    "sqrt",
+    "step",
+    "substitute",
+    "surfaces",
+    "sym",
+    "symbols",
+    "topological",
 ]
 
 
@@ -151,9 +178,13 @@ def jacobian(outputs: Sequence[Node], wrt: Sequence[Node]) -> list[dict[int, Nod
     return [rows[output] for output in outputs]
 
 
-def evaluate(roots: Sequence[Node], env: Mapping[str, Any], functions: Mapping[str, Callable[[Any], Any]],
-             constant: Callable[[Number], Any] = lambda v: v,
-             root: Callable[[Any, Fraction], Any] | None = None) -> list[Any]:
+def evaluate(
+    roots: Sequence[Node],
+    env: Mapping[str, Any],
+    functions: Mapping[str, Callable[[Any], Any]],
+    constant: Callable[[Number], Any] = lambda v: v,
+    root: Callable[[Any, Fraction], Any] | None = None,
+) -> list[Any]:
     """Evaluate over any number type: `functions` gives its elementary functions, `root` its fractional powers."""
     memo: dict[Node, Any] = {}
     for node in topological(roots):

@@ -29,8 +29,9 @@ def positive(name: str, value: Any) -> float:
     return number
 
 
-def infinite_width(model: AttentionModel, closure: Closure, omega: Any,
-                   spread: Mapping[str, Any]) -> dict[str, np.ndarray]:
+def infinite_width(
+    model: AttentionModel, closure: Closure, omega: Any, spread: Mapping[str, Any]
+) -> dict[str, np.ndarray]:
     """All path matrices at infinite width: s = omega^2 for the score maps, `spread` for maps given by name.
 
     The name of a frozen output vector gives its square, where that is a parameter.

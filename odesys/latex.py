@@ -30,13 +30,38 @@ LARGEST = 20_000  # nodes written out, repeated ones counted again
 
 _LETTERS = {"p": "pqr", "Z": "ZNY", "H": "HhB", "g": "gfk", "G": "GFE", "S": "SUV", "P": "PQR", "F": "FKL"}
 
-_SPECIAL = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}",
-            ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}"} | {c: "\\" + c for c in "{}_&%#$"}
-_GREEK = ("alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau varphi chi psi "
-          "omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega")
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+} | {c: "\\" + c for c in "{}_&%#$"}
+_GREEK = (
+    "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau varphi chi psi "
+    "omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
+)
 _GREEK_TEX = dict(zip("αβγδεζηθικλμνξπρστφχψωΓΔΘΛΞΠΣΦΨΩ", _GREEK.split(), strict=True))
-_SIGNS = {"≤": "le", "≥": "ge", "≠": "ne", "±": "pm", "→": "to", "∞": "infty", "·": "cdot", "×": "times", "√": "surd",
-          "∈": "in", "−": "-", "≈": "approx", "∝": "propto", "∂": "partial", "∑": "sum", "∫": "int"}
+_SIGNS = {
+    "≤": "le",
+    "≥": "ge",
+    "≠": "ne",
+    "±": "pm",
+    "→": "to",
+    "∞": "infty",
+    "·": "cdot",
+    "×": "times",
+    "√": "surd",
+    "∈": "in",
+    "−": "-",
+    "≈": "approx",
+    "∝": "propto",
+    "∂": "partial",
+    "∑": "sum",
+    "∫": "int",
+}
 _QUOTES = {"“": "``", "”": "''", "‘": "`", "’": "'", "–": "--", "—": "---", "…": r"\dots{}"}
 
 _PREAMBLE = r"""\documentclass{article}
@@ -261,8 +286,11 @@ def _notes(sheet: Sheet, writer: Writer) -> list[tuple[str, str]]:
     if "sigmoid" in used:
         notes.append((f"{writer.slope}({z})", rf"\frac{{1}}{{1 + e^{{{z}}}}}" if tex else f"1/(1 + exp({z}))"))
     if "step" in used:
-        notes.append((rf"\mathbb{{1}}[{h}>0]", rf"1 \text{{ if }} {h}>0, \text{{ else }} 0") if tex else
-                     (f"[{h} > 0]", f"1 if {h} > 0, else 0"))
+        notes.append(
+            (rf"\mathbb{{1}}[{h}>0]", rf"1 \text{{ if }} {h}>0, \text{{ else }} 0")
+            if tex
+            else (f"[{h} > 0]", f"1 if {h} > 0, else 0")
+        )
     return notes
 
 

@@ -127,8 +127,9 @@ def lax_integrals(flow: Flow) -> list[LaxFamily]:
     return families
 
 
-def invariant_drift(flow: Flow, states: Any, parameters: Mapping[str, float] | None = None,
-                    q_max: int | None = None) -> float:
+def invariant_drift(
+    flow: Flow, states: Any, parameters: Mapping[str, float] | None = None, q_max: int | None = None
+) -> float:
     r"""How far the conserved numbers moved along a trajectory: an error gauge of the integration.
 
     .. math::  \max_{t,\ \text{families},\ q}\ |I_q(t) - I_q(0)| \,/\, \|S(t)\|_F^q
@@ -189,7 +190,9 @@ def _obeys_lax_equation(closure: Closure, path: Path, train: set[str]) -> bool:
     left = _flip(change)
     return all(
         left[i][j][word] == first[i][j][word] - second[i][j][word]
-        for i in range(2) for j in range(2) for word in {*left[i][j], *first[i][j], *second[i][j]}
+        for i in range(2)
+        for j in range(2)
+        for word in {*left[i][j], *first[i][j], *second[i][j]}
     )
 
 
@@ -238,8 +241,10 @@ def _inverse(flow: Flow, pin: str) -> np.ndarray:
     if any(entry.op != "num" for entry in gram.flat):
         if any(gram[i, j] is not ZERO for i in range(size) for j in range(size) if i != j):
             raise EquationError("a Gram matrix with parameters off the diagonal is not inverted; give it numbers")
-        return np.array([[graph.power(gram[i, i], Fraction(-1)) if i == j else ZERO for j in range(size)]
-                         for i in range(size)], dtype=object)
+        return np.array(
+            [[graph.power(gram[i, i], Fraction(-1)) if i == j else ZERO for j in range(size)] for i in range(size)],
+            dtype=object,
+        )
     values = [[entry.args[0] for entry in row] for row in gram]
     if any(isinstance(v, float) for row in values for v in row):
         matrix = np.array(values, dtype=float)

@@ -34,7 +34,7 @@ def rescale(system: System, units: Mapping[str, Any], time: Any = 1, names: Mapp
     roots = graph.substitute([*system.nodes, *system.observables.values()], mapping)
     speed = as_node(time)
     nodes = [speed * node / u for node, u in zip(roots, unit, strict=False)]
-    return _made(new, nodes, dict(zip(system.observables, roots[len(new):], strict=True)), system.tex)
+    return _made(new, nodes, dict(zip(system.observables, roots[len(new) :], strict=True)), system.tex)
 
 
 def collect_powers(system: System, positive: Iterable[str]) -> System:
@@ -56,8 +56,9 @@ def collect_powers(system: System, positive: Iterable[str]) -> System:
     return _made(list(system.names), new[:count], dict(zip(system.observables, new[count:], strict=True)), system.tex)
 
 
-def _pulled(node: Node, symbols: set[Node],
-            memo: Mapping[Node, tuple[dict[Node, Fraction], Node]]) -> tuple[dict[Node, Fraction], Node]:
+def _pulled(
+    node: Node, symbols: set[Node], memo: Mapping[Node, tuple[dict[Node, Fraction], Node]]
+) -> tuple[dict[Node, Fraction], Node]:
     """A node as powers of `symbols` times what is left."""
     if node in symbols:
         return {node: Fraction(1)}, graph.ONE
@@ -69,10 +70,14 @@ def _pulled(node: Node, symbols: set[Node],
         return powers, graph.multiply(*(graph.power(memo[base][1], exponent) for base, exponent in node.args))
     if node.op == "add":
         terms = [(c, *memo[term]) for c, term in node.args]
-        least = {s: min(powers.get(s, Fraction(0)) for _, powers, _ in terms)
-                 for s in {s for _, powers, _ in terms for s in powers}}
-        rest = [(c, _times({s: powers.get(s, Fraction(0)) - e for s, e in least.items()}, term))
-                for c, powers, term in terms]
+        least = {
+            s: min(powers.get(s, Fraction(0)) for _, powers, _ in terms)
+            for s in {s for _, powers, _ in terms for s in powers}
+        }
+        rest = [
+            (c, _times({s: powers.get(s, Fraction(0)) - e for s, e in least.items()}, term))
+            for c, powers, term in terms
+        ]
         return least, graph.combine(rest)
     return {}, graph.rebuild(node, lambda child: _times(*memo[child]))
 
@@ -106,7 +111,7 @@ def vanishing(system: System, small: Iterable[str], start: Mapping[str, Any]) ->
         kept = [(name, node) for name, node in zip(states, nodes, strict=True) if sym(name) not in still]
         roots = graph.substitute([*(node for _, node in kept), *observables.values()], still)
         states, nodes = [name for name, _ in kept], list(roots[: len(kept)])
-        observables = dict(zip(observables, roots[len(kept):], strict=True))
+        observables = dict(zip(observables, roots[len(kept) :], strict=True))
 
 
 def leading_order(system: System, parameter: str, small: Iterable[str], start: Mapping[str, Any]) -> dict[str, Node]:
@@ -144,8 +149,13 @@ def reciprocal_family(parameter: str, members: Mapping[int, System]) -> System:
     rows = {name: {n: s.nodes[k] for n, s in members.items()} for k, name in enumerate(one.names)}
     seen = {name: {n: s.observables[name] for n, s in members.items()} for name in shared}
     nodes = [_through(parameter, name, row) for name, row in rows.items()]
-    return _made(list(one.names), nodes, {name: _through(parameter, name, row) for name, row in seen.items()}, one.tex,
-                 (parameter,))
+    return _made(
+        list(one.names),
+        nodes,
+        {name: _through(parameter, name, row) for name, row in seen.items()},
+        one.tex,
+        (parameter,),
+    )
 
 
 def _through(parameter: str, name: str, members: Mapping[int, Node]) -> Node:
@@ -159,8 +169,10 @@ def _through(parameter: str, name: str, members: Mapping[int, Node]) -> Node:
         a = at[first] - b / first
         wrong = [n for n in others if at[n] != a + b / n]
         if wrong:
-            raise EquationError(f"a coefficient of {name} is {at[wrong[0]]} at {parameter} = {wrong[0]}, "
-                                f"not {a} + {b} / {parameter}", parameter=parameter)
+            raise EquationError(
+                f"a coefficient of {name} is {at[wrong[0]]} at {parameter} = {wrong[0]}, not {a} + {b} / {parameter}",
+                parameter=parameter,
+            )
         total.append(term * (num(a) + num(b) / sym(parameter)))
     return graph.add(total)
 
@@ -170,12 +182,21 @@ def _flow(system: System) -> None:
         raise EquationError("limits are taken of flows; a map has no time to rescale")
 
 
-def _made(names: list[str], nodes: Iterable[Node], observables: Mapping[str, Node], tex: Mapping[str, str],
-          more: tuple[str, ...] = ()) -> System:
+def _made(
+    names: list[str],
+    nodes: Iterable[Node],
+    observables: Mapping[str, Node],
+    tex: Mapping[str, str],
+    more: tuple[str, ...] = (),
+) -> System:
     rhs = dict(zip(names, nodes, strict=True))
     used = graph.symbols([*rhs.values(), *observables.values()]) - {*names, TIME}
-    return System.from_equations(rhs, sorted(used | set(more)), observables=observables,
-                                 tex={name: text for name, text in tex.items() if name in names})
+    return System.from_equations(
+        rhs,
+        sorted(used | set(more)),
+        observables=observables,
+        tex={name: text for name, text in tex.items() if name in names},
+    )
 
 
 __all__ = ["collect_powers", "rescale", "vanishing", "leading_order", "reciprocal_family"]

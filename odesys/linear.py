@@ -86,12 +86,18 @@ def spectrum(matrix: sp.Matrix) -> tuple[Eigenspace, ...]:
     factor, reduced = _common_factor(sp.Matrix(matrix))
     domain = DomainMatrix.from_Matrix(reduced, field=True, extension=True).to_dense()
     if reduced.has(sp.Float) or domain.domain.is_EX:
-        raise EquationError(f"the spectrum of {_short(matrix)} is not a matter of exact algebra: its entries are "
-                            f"not rational in numbers and symbols; give exact numbers", matrix=matrix)
+        raise EquationError(
+            f"the spectrum of {_short(matrix)} is not a matter of exact algebra: its entries are "
+            f"not rational in numbers and symbols; give exact numbers",
+            matrix=matrix,
+        )
     rational, algebraic = dom_eigenvects(domain)
     if any(minimal.degree() > 4 for _, minimal, *_ in algebraic):
-        raise EquationError(f"the characteristic polynomial of {_short(matrix)} has an irreducible factor of degree "
-                            f"above 4, so its eigenvalues have no radicals; use floats", matrix=matrix)
+        raise EquationError(
+            f"the characteristic polynomial of {_short(matrix)} has an irreducible factor of degree "
+            f"above 4, so its eigenvalues have no radicals; use floats",
+            matrix=matrix,
+        )
     try:  # roots of irreducible cubics and quartics stay roots: their radicals hide which of them are real
         found = dom_eigenvects_to_sympy(rational, algebraic, sp.Matrix, cubics=False, quartics=False)
     except NotImplementedError:  # symbolic coefficients leave no choice
@@ -107,8 +113,10 @@ def _check_size(matrix: sp.Matrix) -> None:
     if matrix.rows != matrix.cols:
         raise EquationError(f"a linear system needs a square matrix, not {matrix.rows} by {matrix.cols}")
     if matrix.rows > SIZE_LIMIT:
-        raise EquationError(f"a matrix of size {matrix.rows} is too large for an exact spectrum (the limit is "
-                            f"{SIZE_LIMIT}); reduce it to a block first, or use numbers in floats")
+        raise EquationError(
+            f"a matrix of size {matrix.rows} is too large for an exact spectrum (the limit is "
+            f"{SIZE_LIMIT}); reduce it to a block first, or use numbers in floats"
+        )
 
 
 def _common_factor(matrix: sp.Matrix) -> tuple[sp.Expr, sp.Matrix]:
@@ -189,8 +197,11 @@ class LinearSystem:
     def modes(self) -> tuple[Mode, ...]:
         """The terms of the solution that do not vanish; a sentence where eigenvalues are more than square roots."""
         if any(_has_high_roots(space.value) for space in self.spectrum):
-            raise EquationError("the closed form needs roots of a cubic or quartic: the spectrum is exact, but the "
-                                "solution is a task for floats", matrix=self.matrix)
+            raise EquationError(
+                "the closed form needs roots of a cubic or quartic: the spectrum is exact, but the "
+                "solution is a task for floats",
+                matrix=self.matrix,
+            )
         factor, reduced = _common_factor(sp.Matrix(self.matrix))
         spaces = [(_tidy(sp.cancel(s.value / factor)), s.multiplicity) for s in self.spectrum]
         identity, found = sp.eye(reduced.rows), []
@@ -266,8 +277,10 @@ class LinearSystem:
 
         loose = self.matrix.free_symbols | self.start.free_symbols | level.free_symbols
         if loose:
-            raise EquationError(f"no closed form for the hitting time of {self.names[index]}: signs are not known for "
-                                f"symbols; declare {min(map(str, loose))} positive or give numbers")
+            raise EquationError(
+                f"no closed form for the hitting time of {self.names[index]}: signs are not known for "
+                f"symbols; declare {min(map(str, loose))} positive or give numbers"
+            )
         matrix, x = (np.array(m.tolist(), dtype=float) for m in (self.matrix, self.start))
         rates = np.linalg.eigvals(matrix)
         fastest = float(np.abs(rates).max()) or 1.0

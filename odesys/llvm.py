@@ -18,9 +18,21 @@ import numpy as np
 
 from . import code_store
 
-LIBRARY = {"exp": "exp", "log": "log", "sin": "sin", "cos": "cos", "tan": "tan", "tanh": "tanh", "sinh": "sinh",
-           "cosh": "cosh", "arctan": "atan", "arcsinh": "asinh", "log1p": "log1p", "pow": "pow",
-           "nextafter": "nextafter"}
+LIBRARY = {
+    "exp": "exp",
+    "log": "log",
+    "sin": "sin",
+    "cos": "cos",
+    "tan": "tan",
+    "tanh": "tanh",
+    "sinh": "sinh",
+    "cosh": "cosh",
+    "arctan": "atan",
+    "arcsinh": "asinh",
+    "log1p": "log1p",
+    "pow": "pow",
+    "nextafter": "nextafter",
+}
 BINARY = ("pow", "nextafter")
 DECLARED = "".join(f"declare double @lib_{name}(double{', double' if name in BINARY else ''})\n" for name in LIBRARY)
 DECLARED += "declare double @llvm.sqrt.f64(double)\ndeclare double @llvm.fabs.f64(double)\n"
@@ -61,7 +73,8 @@ def compiled(text: str, effort: str = STRAIGHT) -> MachineCode:
     _prepare()
     cpu, features = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
     machine = binding.Target.from_default_triple().create_target_machine(  # an engine owns its machine
-        cpu=cpu, features=features, opt=0 if effort == LONG else 2)
+        cpu=cpu, features=features, opt=0 if effort == LONG else 2
+    )
     mark = f"llvmlite {llvmlite.__version__} {machine.triple} {cpu} {features} {effort}"
     store = code_store.Store(code_store.key(mark, text))
     module = binding.parse_assembly(text)

@@ -28,8 +28,10 @@ def assembly(functions: Sequence[Callable[..., Any]]) -> str:
 def _source(function: Callable[..., Any]) -> tuple[str, int]:
     """Text of a function and its first line; what is on disk must be what was imported."""
     if not inspect.isfunction(function) or function.__name__ == "<lambda>" or function.__code__.co_freevars:
-        raise LoopError(f"{getattr(function, '__qualname__', function)} is no function of a module, or uses variables "
-                        f"of another function")
+        raise LoopError(
+            f"{getattr(function, '__qualname__', function)} is no function of a module, or uses variables "
+            f"of another function"
+        )
     try:
         lines, first = inspect.getsourcelines(function)
         text = textwrap.dedent("".join(lines))
@@ -150,8 +152,14 @@ class _Body(Values):
 
     def _do_For(self, node: ast.For) -> None:
         source = node.iter
-        if not (isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id == "range"
-                and 1 <= len(source.args) <= 2 and isinstance(node.target, ast.Name) and not node.orelse):
+        if not (
+            isinstance(source, ast.Call)
+            and isinstance(source.func, ast.Name)
+            and source.func.id == "range"
+            and 1 <= len(source.args) <= 2
+            and isinstance(node.target, ast.Name)
+            and not node.orelse
+        ):
             self._refuse(node)
         ends = [Value("0", INTEGER)] + [self._as(self._value(a), INTEGER, node) for a in source.args]
         low, high = ends[-2:]

@@ -42,8 +42,9 @@ def signature(function: Callable[..., Any]) -> tuple[tuple[str, ...], str]:
     try:
         return tuple(KINDS[hints[name]] for name in inspect.signature(function).parameters), KINDS[result]
     except KeyError as missing:
-        raise LoopError(f"{function.__name__}: {missing} has no kind; annotate arguments and result with int, float, "
-                        f"Array or Code") from None
+        raise LoopError(
+            f"{function.__name__}: {missing} has no kind; annotate arguments and result with int, float, Array or Code"
+        ) from None
 
 
 class Value(NamedTuple):

@@ -18,11 +18,17 @@ from .loop_kinds import DOUBLE, INTEGER, NOTHING, POINTER, TRUTH, LoopError, Val
 
 ARITHMETIC: dict[type[ast.operator], str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul"}
 COMPARISONS: dict[type[ast.cmpop], tuple[str, str]] = {
-    ast.Lt: ("slt", "olt"), ast.LtE: ("sle", "ole"), ast.Gt: ("sgt", "ogt"), ast.GtE: ("sge", "oge"),
-    ast.Eq: ("eq", "oeq"), ast.NotEq: ("ne", "une"),
+    ast.Lt: ("slt", "olt"),
+    ast.LtE: ("sle", "ole"),
+    ast.Gt: ("sgt", "ogt"),
+    ast.GtE: ("sge", "oge"),
+    ast.Eq: ("eq", "oeq"),
+    ast.NotEq: ("ne", "une"),
 }
 FUNCTIONS: dict[Any, tuple[str, int]] = {
-    abs: ("@llvm.fabs.f64", 1), math.sqrt: ("@llvm.sqrt.f64", 1), math.nextafter: ("@lib_nextafter", 2),
+    abs: ("@llvm.fabs.f64", 1),
+    math.sqrt: ("@llvm.sqrt.f64", 1),
+    math.nextafter: ("@lib_nextafter", 2),
 }
 
 
@@ -46,8 +52,10 @@ class Values:
 
     def _refuse(self, node: ast.AST) -> typing.NoReturn:
         line = self.first + getattr(node, "lineno", 1) - 1
-        raise LoopError(f"{self.function.__name__}, line {line}: {type(node).__name__} has no machine code: "
-                        f"{ast.unparse(node).splitlines()[0]}")
+        raise LoopError(
+            f"{self.function.__name__}, line {line}: {type(node).__name__} has no machine code: "
+            f"{ast.unparse(node).splitlines()[0]}"
+        )
 
     def _value(self, node: ast.expr) -> Value:
         return Value(*getattr(self, f"_of_{type(node).__name__}", self._refuse)(node))
@@ -234,16 +242,19 @@ class Values:
         if kind == INTEGER and value.kind == TRUTH:
             return self._put(f"zext i1 {value.text} to i64", INTEGER)
         line = self.first + getattr(node, "lineno", 1) - 1
-        raise LoopError(f"{self.function.__name__}, line {line}: {value.kind} where {kind} is needed: "
-                        f"{ast.unparse(node).splitlines()[0]}")
+        raise LoopError(
+            f"{self.function.__name__}, line {line}: {value.kind} where {kind} is needed: "
+            f"{ast.unparse(node).splitlines()[0]}"
+        )
 
     def _store(self, name: str, value: Value) -> None:
         if name not in self.slots:
             self.slots[name] = self._slot(f"var.{name}", value.kind)
         slot = self.slots[name]
         if slot.kind == INTEGER and value.kind == DOUBLE:
-            raise LoopError(f"{self.function.__name__}: {name} is an integer at first and a float later; start it with "
-                            f"a float")
+            raise LoopError(
+                f"{self.function.__name__}: {name} is an integer at first and a float later; start it with a float"
+            )
         value = self._as(value, slot.kind, ast.Name(name))
         self._line(f"store {slot.kind} {value.text}, ptr {slot.text}")
 

@@ -172,8 +172,15 @@ class AttentionModel:
     pooling: str = "sum"
     scale: Any = 1
 
-    def __init__(self, words: Dictionary, heads: Sequence[Head] = (Head(),), value: Value | Sequence[str] = ("w",),
-                 score: Sequence[str] = ("W_K'", "W_Q"), pooling: str = "sum", scale: Any = 1) -> None:
+    def __init__(
+        self,
+        words: Dictionary,
+        heads: Sequence[Head] = (Head(),),
+        value: Value | Sequence[str] = ("w",),
+        score: Sequence[str] = ("W_K'", "W_Q"),
+        pooling: str = "sum",
+        scale: Any = 1,
+    ) -> None:
         if not isinstance(words, Dictionary):
             raise ModelError(f"a model needs a Dictionary, got {type(words).__name__}")
         heads = (heads,) if isinstance(heads, Head) else _sequence(heads, "heads", "Head objects")
@@ -189,8 +196,14 @@ class AttentionModel:
         shared = set(value.maps) & {name.removesuffix("'") for name in score}
         if shared:
             raise ModelError(f"the map {sorted(shared)[0]} stands in the value and in the score; each map once")
-        for name, item in (("words", words), ("heads", heads), ("value", value), ("score", tuple(score)),
-                           ("pooling", pooling), ("scale", _scalar(scale, "the score scale"))):
+        for name, item in (
+            ("words", words),
+            ("heads", heads),
+            ("value", value),
+            ("score", tuple(score)),
+            ("pooling", pooling),
+            ("scale", _scalar(scale, "the score scale")),
+        ):
             object.__setattr__(self, name, item)
 
     @property

@@ -35,15 +35,24 @@ class Mutant:
         return self.state == SURVIVED and self.how == NO_REASON
 
 
-def mutation_runs(paper: str, book: ClaimBook, outcomes: Sequence[Outcome], mutations: Iterable[str],
-                  progress: Progress, workers: int = 1) -> list[Mutant]:
+def mutation_runs(
+    paper: str,
+    book: ClaimBook,
+    outcomes: Sequence[Outcome],
+    mutations: Iterable[str],
+    progress: Progress,
+    workers: int = 1,
+) -> list[Mutant]:
     """Compare every verdict with the one on every mutated system; what is not read is not run."""
     names = list(mutations)
     read = {(o.claim.id, m): _reads_what_breaks(book, o, m) for m in names for o in outcomes}
     tasks = [task for m in names for task in tasks_of((o.claim for o in outcomes if read[o.claim.id, m]), m)]
     answers = {(a.claim, a.mutation): a for a in run_tasks(paper, book, tasks, workers, progress)}
-    return [_mutant(book, outcome, mutation, answers.get((outcome.claim.id, mutation)))
-            for outcome in outcomes for mutation in names]
+    return [
+        _mutant(book, outcome, mutation, answers.get((outcome.claim.id, mutation)))
+        for outcome in outcomes
+        for mutation in names
+    ]
 
 
 def _reads_what_breaks(book: ClaimBook, outcome: Outcome, mutation: str) -> bool:
@@ -84,14 +93,20 @@ def mutation_summary(book: ClaimBook, mutants: Sequence[Mutant]) -> dict[str, An
     blind = [id for id, row in table.items() if KILLED not in row.values()]
     noticed = {id: book[id].apart or NO_REASON for id in blind}
     survivors = [{"claim": m.claim, "mutation": m.mutation, "reason": m.how} for m in mutants if m.state == SURVIVED]
-    stale = [f"{id} on {mutation}" for id, mutation in book.reasons
-             if table.get(id, {}).get(mutation, SURVIVED) != SURVIVED]
+    stale = [
+        f"{id} on {mutation}" for id, mutation in book.reasons if table.get(id, {}).get(mutation, SURVIVED) != SURVIVED
+    ]
     return {
         "mutations": {name: book.mutations[name] for name in dict.fromkeys(m.mutation for m in mutants)},
-        "claims": len(table), "noticing": len(table) - len(blind), "pairs": counts,
+        "claims": len(table),
+        "noticing": len(table) - len(blind),
+        "pairs": counts,
         "killed_without_a_run": sum(m.state == KILLED and m.how.startswith(NO_RUN) for m in mutants),
         "score": counts[KILLED] / max(1, counts[KILLED] + counts[SURVIVED]),
-        "table": table, "blind": noticed, "stale_reasons": stale, "survivors": survivors,
+        "table": table,
+        "blind": noticed,
+        "stale_reasons": stale,
+        "survivors": survivors,
         "explained": not any(m.unexplained for m in mutants) and NO_REASON not in noticed.values() and not stale,
     }
 
@@ -99,10 +114,12 @@ def mutation_summary(book: ClaimBook, mutants: Sequence[Mutant]) -> dict[str, An
 def mutation_lines(summary: dict[str, Any]) -> list[str]:
     """The summary for a person: score, and every survivor under its reason."""
     pairs = summary["pairs"]
-    lines = [f"mutations: {summary['noticing']} of {summary['claims']} claims notice a broken system; "
-             f"score {pairs[KILLED]}/{pairs[KILLED] + pairs[SURVIVED]} = {summary['score']:.3f} (killed / killed and "
-             f"survived); {pairs[UNREAD]} pairs do not read what was broken, {pairs[REFUSED]} could not be run; in "
-             f"{summary['killed_without_a_run']} of the killed the run a claim speaks of no longer exists"]
+    lines = [
+        f"mutations: {summary['noticing']} of {summary['claims']} claims notice a broken system; "
+        f"score {pairs[KILLED]}/{pairs[KILLED] + pairs[SURVIVED]} = {summary['score']:.3f} (killed / killed and "
+        f"survived); {pairs[UNREAD]} pairs do not read what was broken, {pairs[REFUSED]} could not be run; in "
+        f"{summary['killed_without_a_run']} of the killed the run a claim speaks of no longer exists"
+    ]
     if summary["blind"]:
         lines += ["notice nothing:", *(f"    {id}: {reason}" for id, reason in summary["blind"].items())]
     by_reason: dict[str, dict[str, list[str]]] = {}

@@ -411,7 +411,11 @@ def sqrt(node: Node) -> Node:
 
 
 _SPECIAL: dict[str, Callable[[Node], Node]] = {
-    "exp": exp, "step": step, "relu": relu, "abs": absolute, "sqrt": sqrt,
+    "exp": exp,
+    "step": step,
+    "relu": relu,
+    "abs": absolute,
+    "sqrt": sqrt,
 }
 
 # derivative of each function with respect to its argument, given the argument and the function node itself

@@ -54,8 +54,9 @@ def prepare_file(path: str | Path) -> Path:
         except FileNotFoundError:
             pass
         except (OSError, ValueError) as error:
-            raise OutputError(f"{target} can not be written: {getattr(error, 'strerror', '') or error}",
-                              path=target) from error
+            raise OutputError(
+                f"{target} can not be written: {getattr(error, 'strerror', '') or error}", path=target
+            ) from error
     return target
 
 

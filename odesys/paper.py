@@ -96,8 +96,13 @@ class Simulation:
     def as_json(self, paper: str) -> dict[str, Any]:
         """The documented result of ``odesys simulate``."""
         return {
-            "paper": paper, "protocol": self.protocol, "parameters": dict(self.parameters), "final": dict(self.final),
-            "cost": dict(self.cost), "events": [dict(e) for e in self.events], "invariant_drift": self.invariant_drift,
+            "paper": paper,
+            "protocol": self.protocol,
+            "parameters": dict(self.parameters),
+            "final": dict(self.final),
+            "cost": dict(self.cost),
+            "events": [dict(e) for e in self.events],
+            "invariant_drift": self.invariant_drift,
             "note": self.note,
         }
 

@@ -97,11 +97,15 @@ def pick(paper: Paper, kind: str, name: str, table: Mapping[str, T]) -> T:
 def describe(paper: Paper) -> dict[str, Any]:
     """What a paper offers, as ``odesys list --json`` writes it."""
     return {
-        "name": paper.name, "title": paper.title, "reference": paper.reference,
+        "name": paper.name,
+        "title": paper.title,
+        "reference": paper.reference,
         "parameters": [
             {"name": p.name, "default": p.default, "type": p.kind.__name__, "help": p.help} for p in paper.parameters
         ],
-        "systems": list(paper.systems), "protocols": list(paper.protocols), "claims": paper.claims(),
+        "systems": list(paper.systems),
+        "protocols": list(paper.protocols),
+        "claims": paper.claims(),
         "figures": [{"id": name, "title": figure.title} for name, figure in paper.figures.items()],
     }
 

@@ -26,8 +26,15 @@ class PatternTable:
     so that fields and rates (with :math:`\partial_t h`) are combined alike.
     """
 
-    def __init__(self, switching: Switching, t: float, x: np.ndarray, gates: np.ndarray, which: np.ndarray,
-                 affine: bool | None = None) -> None:
+    def __init__(
+        self,
+        switching: Switching,
+        t: float,
+        x: np.ndarray,
+        gates: np.ndarray,
+        which: np.ndarray,
+        affine: bool | None = None,
+    ) -> None:
         self.switching, self.t, self.x, self.gates, self.which = switching, t, x, gates, which
         self._affine = affine
         self._fields: dict[tuple[int, ...], np.ndarray] = {}
@@ -104,7 +111,10 @@ class PatternTable:
             names = ", ".join(self.switching.names[i] for i in self.which[:3])
             raise IntegrationError(
                 f"at t = {self.t:.9g} {self.which.size} surfaces meet ({names}, ...) and the equations multiply their "
-                f"gates; at most {MULTILINEAR_LIMIT} such surfaces can be followed at once", time=self.t, state=self.x)
+                f"gates; at most {MULTILINEAR_LIMIT} such surfaces can be followed at once",
+                time=self.t,
+                state=self.x,
+            )
         return np.array([self.corner(p) for p in self._corners(self.affine)])
 
     @cached_property
@@ -114,8 +124,9 @@ class PatternTable:
     def _weights(self, g: np.ndarray) -> np.ndarray:
         if self.affine:
             return _affine_weights(g)
-        return np.array([math.prod(v if s else 1 - v for v, s in zip(g, p, strict=True))
-                         for p in self._corners(affine=False)])
+        return np.array(
+            [math.prod(v if s else 1 - v for v, s in zip(g, p, strict=True)) for p in self._corners(affine=False)]
+        )
 
     def _slopes(self, g: np.ndarray) -> np.ndarray:
         if self.affine:

@@ -91,8 +91,9 @@ def _sign_of(terms: list[tuple[Fraction, tuple[Node, ...]]], strict: set[Node], 
     return ("positive" if sure else "nonnegative") if signs.pop() else ("negative" if sure else "nonpositive")
 
 
-def always_positive(nodes: Mapping[str, Node], positive: Collection[str] = (),
-                    nonnegative: Collection[str] = ()) -> Verdict:
+def always_positive(
+    nodes: Mapping[str, Node], positive: Collection[str] = (), nonnegative: Collection[str] = ()
+) -> Verdict:
     """All expressions are > 0 for all values of their symbols: proved, refuted (for all values, or at one) or open.
 
     >>> always_positive({"gap": graph.exp(-sym("C")) - 1}, positive=["C"]).witness

@@ -29,7 +29,6 @@ class Pair(NamedTuple):
     second: int
 
 
-
 @dataclass(frozen=True, eq=False)
 class Products:
     """`factors` of each monomial by number; a number stands for a power of a node, or for a pair of earlier numbers."""
@@ -72,8 +71,11 @@ def shared_products(order: Sequence[Node]) -> Products:
     for definition in definitions:
         if isinstance(definition, Pair):
             uses.update(definition)
-    return Products(tuple(definitions), {node: tuple(row) for node, row in zip(monomials, factors, strict=True)},
-                    tuple(uses[number] for number in range(len(definitions))))
+    return Products(
+        tuple(definitions),
+        {node: tuple(row) for node, row in zip(monomials, factors, strict=True)},
+        tuple(uses[number] for number in range(len(definitions))),
+    )
 
 
 def _share_pairs(definitions: list[Power | Pair], factors: list[list[int]]) -> None:

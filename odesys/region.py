@@ -148,8 +148,10 @@ class Region:
             slopes = [cut.slopes.get(s, Fraction(0)) for s in names]
             found = _cut(found, slopes, cut.constant, 1 << len(names) + 1 + number)
             if len(found) > VERTEX_LIMIT:
-                raise EquationError(f"the region on {', '.join(names[:6])} has more than {VERTEX_LIMIT} vertices; "
-                                    f"drop conditions that are not needed")
+                raise EquationError(
+                    f"the region on {', '.join(names[:6])} has more than {VERTEX_LIMIT} vertices; "
+                    f"drop conditions that are not needed"
+                )
         if not found:
             raise EquationError(f"the region is empty: its conditions on {', '.join(names[:6])} contradict each other")
         return [dict(zip(names, point, strict=True)) for point in found]
@@ -163,11 +165,14 @@ def mixture(vertices: Sequence[Mapping[str, Fraction]], rng: random.Random) -> d
     return {s: sum((w * v[s] for w, v in zip(weights, chosen, strict=True)), Fraction(0)) / total for s in chosen[0]}
 
 
-def _cut(found: dict[tuple[Fraction, ...], int], slopes: Sequence[Fraction], constant: Fraction,
-         facet: int) -> dict[tuple[Fraction, ...], int]:
+def _cut(
+    found: dict[tuple[Fraction, ...], int], slopes: Sequence[Fraction], constant: Fraction, facet: int
+) -> dict[tuple[Fraction, ...], int]:
     """Vertices (with the set of facets they lie on) after one more condition; new ones appear on cut edges."""
-    split = [(point, mask, sum((a * x for a, x in zip(slopes, point, strict=True) if a), constant))
-             for point, mask in found.items()]
+    split = [
+        (point, mask, sum((a * x for a, x in zip(slopes, point, strict=True) if a), constant))
+        for point, mask in found.items()
+    ]
     kept = {point: mask | (0 if value else facet) for point, mask, value in split if value >= 0}
     above, below = ([item for item in split if sense * item[2] > 0] for sense in (1, -1))
     least, masks = len(slopes) - 1, list(found.values())

@@ -55,13 +55,22 @@ def write(result: BoundResult, path: Path | str) -> None:
     '3/4'
     """
     if result.certificate is None:
-        raise EquationError(f"there is no certificate to write: the bound has answer {result.answer} with evidence "
-                            f"{result.evidence}; ask for keep_boxes=True where the answer holds by ball arithmetic")
+        raise EquationError(
+            f"there is no certificate to write: the bound has answer {result.answer} with evidence "
+            f"{result.evidence}; ask for keep_boxes=True where the answer holds by ball arithmetic"
+        )
     write_text(path, json.dumps(result.certificate, indent=1) + "\n")
 
 
-def certificate_of(model: Mapping[str, Node], parameters: Mapping[str, Any], weights: Sequence[Mapping[str, Fraction]],
-                   region: Region, corners: Corners, rate: Fraction, boxes: int) -> dict[str, Any]:
+def certificate_of(
+    model: Mapping[str, Node],
+    parameters: Mapping[str, Any],
+    weights: Sequence[Mapping[str, Fraction]],
+    region: Region,
+    corners: Corners,
+    rate: Fraction,
+    boxes: int,
+) -> dict[str, Any]:
     """The certificate as plain data; every box is found once more, at the rate that the file states.
 
     `model` are the right-hand sides of the block with parameters as symbols, `weights` the rows of the matrix.
@@ -85,11 +94,20 @@ def certificate_of(model: Mapping[str, Node], parameters: Mapping[str, Any], wei
             proofs.append({"generator": vertex, "level": level, "boxes": writer.prove(root, vertex, level, state)})
         rows.append({"root": writer.index[root], "rays": rays, "proofs": proofs})
     forms = [{"constant": form.constant, "slopes": form.slopes} for form in region.forms]
-    plain: dict[str, Any] = _plain({
-        "format": FORMAT, "version": VERSION, "rate": rate, "block": list(model),
-        "matrix": [[row.get(s, Fraction(0)) for s in model] for row in weights], "parameters": numbers,
-        "region": {"box": region.box, "conditions": forms}, "nodes": writer.table, "gates": gates, "rows": rows,
-    })
+    plain: dict[str, Any] = _plain(
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            "rate": rate,
+            "block": list(model),
+            "matrix": [[row.get(s, Fraction(0)) for s in model] for row in weights],
+            "parameters": numbers,
+            "region": {"box": region.box, "conditions": forms},
+            "nodes": writer.table,
+            "gates": gates,
+            "rows": rows,
+        }
+    )
     return plain
 
 
@@ -150,8 +168,11 @@ class _Writer:
         """The boxes of a proof that an expression is >= level at a vertex."""
         boxes = self._boxes(node, vertex, level)
         if boxes is None:
-            raise EquationError(f"the certificate of {state} needs more than {self.boxes} boxes at one vertex; raise "
-                                f"boxes=..., or tolerance=...", vertex=vertex)
+            raise EquationError(
+                f"the certificate of {state} needs more than {self.boxes} boxes at one vertex; raise "
+                f"boxes=..., or tolerance=...",
+                vertex=vertex,
+            )
         return boxes
 
     def _boxes(self, node: Node, vertex: Mapping[str, Fraction], level: Fraction) -> list[dict[str, Any]] | None:

@@ -57,8 +57,14 @@ class Row:
         return to_sympy(self.at(vertex), self.symbols)
 
 
-def row_of(name: str, node: Node, weights: dict[str, Fraction], region: Region, corners: Corners,
-           symbols: Mapping[str, sp.Expr]) -> Row:
+def row_of(
+    name: str,
+    node: Node,
+    weights: dict[str, Fraction],
+    region: Region,
+    corners: Corners,
+    symbols: Mapping[str, sp.Expr],
+) -> Row:
     """Write a right-hand side as a row: `symbols` are the user's own, with their assumptions."""
     parts: dict[str, list[Node]] = {}
     rest: list[Node] = []
@@ -73,15 +79,18 @@ def row_of(name: str, node: Node, weights: dict[str, Fraction], region: Region, 
     return Row(name, node, constant, slopes, weights, generators, ranges, symbols)
 
 
-def generators_of(name: str, used: Collection[str], rays: bool, region: Region,
-                  corners: Corners) -> tuple[list[Vertex], bool]:
+def generators_of(
+    name: str, used: Collection[str], rays: bool, region: Region, corners: Corners
+) -> tuple[list[Vertex], bool]:
     """The vertices a row has to be looked at, as far as it sees them; one a ray, and True, if that is enough."""
     groups = [group for group in corners if set(used) & set(group)]
     zero = {s: Fraction(0) for group in groups for s in group}
     cone = rays and all(region.contains_zero(group) for group in groups)
     if not cone and math.prod(len(corners[group]) for group in groups) > COMBINATION_LIMIT:
-        raise EquationError(f"the bound of {name} needs more than {COMBINATION_LIMIT} combinations of vertices; "
-                            f"tie fewer states to the block")
+        raise EquationError(
+            f"the bound of {name} needs more than {COMBINATION_LIMIT} combinations of vertices; "
+            f"tie fewer states to the block"
+        )
     every = [corners[group] for group in groups]
     generators: dict[Any, Vertex] = {}
     for choice in ((v,) for vertices in every for v in vertices) if cone else itertools.product(*every):

@@ -106,9 +106,7 @@ def null_space(matrix: np.ndarray) -> list[np.ndarray]:
 
 
 def _centre(algebra: Sequence[np.ndarray]) -> list[np.ndarray]:
-    equations = np.array(
-        [np.concatenate([(a @ b - b @ a).ravel() for b in algebra]) for a in algebra], dtype=object
-    ).T
+    equations = np.array([np.concatenate([(a @ b - b @ a).ravel() for b in algebra]) for a in algebra], dtype=object).T
     return [sum((c * e for c, e in zip(v, algebra, strict=True)), 0 * algebra[0]) for v in null_space(equations)]
 
 

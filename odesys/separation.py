@@ -82,8 +82,11 @@ def _pure(node: Node, names: frozenset[str], narrow: set[str]) -> dict[Node, tup
             return {}
         below = list(graph.children(here))
         if here.op == "add":
-            group = tuple(pair for pair in here.args
-                          if (inside := graph.symbols([pair[1]]) - narrow) and inside <= names and pair[1] is not ONE)
+            group = tuple(
+                pair
+                for pair in here.args
+                if (inside := graph.symbols([pair[1]]) - narrow) and inside <= names and pair[1] is not ONE
+            )
             if group and not (here is node and len(group) == len(here.args)):
                 groups[here] = group
                 below = [term for pair in here.args if pair not in group for term in (pair[1],)]

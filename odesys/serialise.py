@@ -155,7 +155,7 @@ def _number(text: Any) -> Number:
 
 def _exact(text: Any) -> Fraction:
     if not isinstance(text, str) or not _EXACT.fullmatch(text):
-        raise ValueError(f"{text!r} is not an exact number such as \"1/3\"")
+        raise ValueError(f'{text!r} is not an exact number such as "1/3"')
     return Fraction(text)
 
 
@@ -174,8 +174,12 @@ _HELPERS = {
     return 1.0 if z > 0 else 0.0""",
 }
 _IMPORTS: dict[str, tuple[str, ...]] = {
-    "exp": ("exp as _exp", "inf"), "sigmoid": ("exp as _exp",), "softplus": ("exp as _exp", "log1p"), "step": (),
-    "arctan": ("atan as arctan",), "arcsinh": ("asinh as arcsinh",),
+    "exp": ("exp as _exp", "inf"),
+    "sigmoid": ("exp as _exp",),
+    "softplus": ("exp as _exp", "log1p"),
+    "step": (),
+    "arctan": ("atan as arctan",),
+    "arcsinh": ("asinh as arcsinh",),
 }
 
 

@@ -81,16 +81,24 @@ class Columns:
         return cls(directions, tuple(num(m) for m in mass.values()))
 
 
-def sign_step(gradient: np.ndarray, left: Columns, right: Columns,
-              sign: Callable[[Node], Node] = sign_node) -> np.ndarray:
+def sign_step(
+    gradient: np.ndarray, left: Columns, right: Columns, sign: Callable[[Node], Node] = sign_node
+) -> np.ndarray:
     """The change of all inner products over -eta, as nodes (left vectors, right vectors); see the module."""
     U, V = (np.array(side.directions, dtype=object) for side in (left, right))
     signs = np.frompyfunc(sign, 1, 1)(_by_direction(gradient, U, V)) * _masses(left, right)
     out = np.empty((len(U), len(V)), dtype=object)
     for l in range(len(U)):
         for j in range(len(V)):
-            out[l, j] = graph.add([num(U[l, c] * V[j, d]) * signs[c, d] for c in range(U.shape[1])
-                                   for d in range(V.shape[1]) if U[l, c] and V[j, d]] or [ZERO])
+            out[l, j] = graph.add(
+                [
+                    num(U[l, c] * V[j, d]) * signs[c, d]
+                    for c in range(U.shape[1])
+                    for d in range(V.shape[1])
+                    if U[l, c] and V[j, d]
+                ]
+                or [ZERO]
+            )
     return out
 
 
@@ -99,8 +107,14 @@ def _by_direction(gradient: np.ndarray, U: np.ndarray, V: np.ndarray) -> np.ndar
     out = np.empty((U.shape[1], V.shape[1]), dtype=object)
     for c in range(U.shape[1]):
         for d in range(V.shape[1]):
-            out[c, d] = graph.add([num(U[l, c] * V[j, d]) * gradient[l, j] for l in range(len(U))
-                                   for j in range(len(V)) if U[l, c] and V[j, d]])
+            out[c, d] = graph.add(
+                [
+                    num(U[l, c] * V[j, d]) * gradient[l, j]
+                    for l in range(len(U))
+                    for j in range(len(V))
+                    if U[l, c] and V[j, d]
+                ]
+            )
     return out
 
 
@@ -130,8 +144,9 @@ class SignDescent:
             terms += list((sizes * _masses(self.left[leaf], self.right)).ravel())
         return graph.add(terms)
 
-    def system(self, sign: Callable[[Node], Node] = sign_node, kind: str = "map",
-               observables: Mapping[str, Node] | None = None) -> System:
+    def system(
+        self, sign: Callable[[Node], Node] = sign_node, kind: str = "map", observables: Mapping[str, Node] | None = None
+    ) -> System:
         """The step as a map, or its limit for small eta as a flow in theta = eta t; `sign` writes sgn of a gradient."""
         names, nodes = list[str](), list[Node]()
         for leaf, table in self.names.items():
@@ -144,8 +159,9 @@ class SignDescent:
         return System(tuple(names), ScalarField(tuple(nodes), seen), tuple(sorted(used)), kind)
 
 
-def sign_descent(model: AttentionModel, data: Distribution, words: Columns, neurons: int, output: Columns,
-                 loss: Any = "logistic") -> SignDescent:
+def sign_descent(
+    model: AttentionModel, data: Distribution, words: Columns, neurons: int, output: Columns, loss: Any = "logistic"
+) -> SignDescent:
     """The loss of an attention model with one head on the inner products of its rows with the words, differentiated.
 
     Parameters
@@ -158,8 +174,10 @@ def sign_descent(model: AttentionModel, data: Distribution, words: Columns, neur
     if len(model.heads) != 1 or model.score != ("W_K'", "W_Q") or len(model.value.maps) != 1 or model.value.rows != 1:
         raise ModelError("sign descent reads one head with scores W_K' W_Q and one value row with one trained map")
     if words.count != len(model.words) or output.count != 1:
-        raise ModelError(f"the dictionary has {len(model.words)} words and the read-out is one vector; the columns are "
-                         f"of {words.count} and {output.count}")
+        raise ModelError(
+            f"the dictionary has {len(model.words)} words and the read-out is one vector; the columns are "
+            f"of {words.count} and {output.count}"
+        )
     size = len(model.words)
     shapes = {"v": (1, size), "q": (neurons, size), "k": (neurons, size)}
     leaves: dict[str, Block] = {name: blocks.leaf(name, shape) for name, shape in shapes.items()}
@@ -167,13 +185,20 @@ def sign_descent(model: AttentionModel, data: Distribution, words: Columns, neur
     made = {leaf_name(model, read[0], 0): leaves["v"], leaf_name(model, read[1], 0): leaves["k"].T @ leaves["q"]}
     objective, observables = loss_blocks(model, data, as_loss(loss), made, read)
     roots = [*blocks.gradient(objective, list(leaves.values())), *observables.values()]
-    names = {leaf: np.array([[_name(leaf, r, word) for word in model.words.words] for r in range(rows)],
-                            dtype=object) for leaf, (rows, _) in shapes.items()}
+    names = {
+        leaf: np.array([[_name(leaf, r, word) for word in model.words.words] for r in range(rows)], dtype=object)
+        for leaf, (rows, _) in shapes.items()
+    }
     symbols = {leaf: np.frompyfunc(sym, 1, 1)(table) for leaf, table in names.items()}
     found = blocks.evaluate(roots, symbols)
     axes = Columns.axes(neurons)
-    return SignDescent(names, dict(zip(leaves, found[:3], strict=True)), {"v": output, "q": axes, "k": axes}, words,
-                       {name: value.reshape(-1)[0] for name, value in zip(observables, found[3:], strict=True)})
+    return SignDescent(
+        names,
+        dict(zip(leaves, found[:3], strict=True)),
+        {"v": output, "q": axes, "k": axes},
+        words,
+        {name: value.reshape(-1)[0] for name, value in zip(observables, found[3:], strict=True)},
+    )
 
 
 def _name(leaf: str, row: int, word: str) -> str:

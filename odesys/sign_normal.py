@@ -45,8 +45,13 @@ class SignForm:
     (1, [(x - y, 1)])
     """
 
-    def __init__(self, positive: Sequence[sp.Expr], unit: Sequence[sp.Symbol], levels: Sequence[Sequence[sp.Symbol]],
-                 names: Mapping[sp.Expr, sp.Symbol] | None = None) -> None:
+    def __init__(
+        self,
+        positive: Sequence[sp.Expr],
+        unit: Sequence[sp.Symbol],
+        levels: Sequence[Sequence[sp.Symbol]],
+        names: Mapping[sp.Expr, sp.Symbol] | None = None,
+    ) -> None:
         self.positive = {_monic(p)[1]: _monic(p)[0] for p in positive}
         self.unit = list(unit)
         self._found: dict[Node, tuple[int, list[tuple[sp.Expr, int]]]] = {}
@@ -131,8 +136,12 @@ class SignForm:
             for depth, level in enumerate(left):
                 here = [s for s in level if base.has(s)]
                 if here and base not in here:
-                    base = sp.Add(*(self.write(c, left[depth + 1 :]) * _monomial(here, m)
-                                    for m, c in sp.Poly(base, *here).terms()))
+                    base = sp.Add(
+                        *(
+                            self.write(c, left[depth + 1 :]) * _monomial(here, m)
+                            for m, c in sp.Poly(base, *here).terms()
+                        )
+                    )
                     break
             out.append(base**exponent)
         return sp.Mul(*out)
@@ -140,8 +149,9 @@ class SignForm:
     def sign(self, node: Node) -> Node:
         """sgn(node) as a product of signs of the factors that can change sign."""
         outer, kept = self.factors(node)
-        return graph.multiply(graph.num(outer), *(sign_node(from_sympy(self.write(base))) ** exponent
-                                                  for base, exponent in kept))
+        return graph.multiply(
+            graph.num(outer), *(sign_node(from_sympy(self.write(base))) ** exponent for base, exponent in kept)
+        )
 
 
 def _monomial(symbols: Sequence[sp.Symbol], exponents: Sequence[int]) -> sp.Expr:

@@ -147,7 +147,8 @@ def _without(layout: Layout, leaves: set[str]) -> Layout:
     number = {old: new for new, old in enumerate(keep)}
     segments = tuple(
         replace(s, index=np.vectorize(lambda k: number.get(int(k), 0))(s.index))
-        for s in layout.segments if s.leaf not in leaves
+        for s in layout.segments
+        if s.leaf not in leaves
     )
     return Layout(tuple(layout.names[k] for k in keep), tuple(layout.places[k] for k in keep), segments)
 
@@ -238,8 +239,9 @@ def closed_root(m: np.ndarray) -> np.ndarray:
     return out
 
 
-def _orbit_values(segment: Any, sectors: list[Sector], roots: list[np.ndarray],
-                  names: tuple[str, ...]) -> dict[str, Node]:
+def _orbit_values(
+    segment: Any, sectors: list[Sector], roots: list[np.ndarray], names: tuple[str, ...]
+) -> dict[str, Node]:
     """Orbit variables of a symmetric matrix from its sector matrices, by exact linear algebra."""
     matrices = orbit_matrices(segment.index, segment.sign)
     unknown = sorted(matrices)

@@ -82,14 +82,14 @@ class SoftmaxAtoms:
         if node.op in ("exp", "num"):
             return self._forward.get(node) if node.op == "exp" else node
         found = self._forward.get(graph.exp(-z))
-        return None if found is None else found ** -1
+        return None if found is None else found**-1
 
     def _set(self, z: Node, value: Node) -> None:
         node = graph.exp(z)
         if node.op == "exp":
             self._forward.setdefault(node, value)
         elif node is not graph.ONE:
-            self._forward.setdefault(graph.exp(-z), value ** -1)
+            self._forward.setdefault(graph.exp(-z), value**-1)
 
     def _slope(self, node: Node) -> None:
         atom = sym(f"g{len(self.slopes) + 1}")

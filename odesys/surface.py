@@ -70,6 +70,7 @@ def _usage_sentence(error: Any) -> str:
 
 # ---- options that several commands share -----------------------------------------------------------------------------
 
+
 def complete(kind: str) -> Callable[[typer.Context, str], list[str]]:
     """Shell completion of the names a paper has: its systems, protocols, figures, parameters or claims."""
 
@@ -79,8 +80,13 @@ def complete(kind: str) -> Callable[[typer.Context, str], list[str]]:
                 found = papers.known_names()
             else:
                 paper = papers.find_paper(_paper_on_line(ctx))
-                found = ([f"{p.name}=" for p in paper.parameters] if kind == "parameters" else
-                         paper.claims() if kind == "claims" else list(getattr(paper, kind)))
+                found = (
+                    [f"{p.name}=" for p in paper.parameters]
+                    if kind == "parameters"
+                    else paper.claims()
+                    if kind == "claims"
+                    else list(getattr(paper, kind))
+                )
         except Exception:  # a completion that fails completes nothing
             return []
         return [name for name in found if name.startswith(incomplete)]
@@ -95,14 +101,26 @@ def _paper_on_line(ctx: typer.Context) -> str:
     return word or next((w for w in line.split()[2:] if not w.startswith("-")), "")
 
 
-PaperName = Annotated[str, typer.Argument(metavar="PAPER", autocompletion=complete("papers"),
-                                          help="A name from `odesys list`, or a folder with a paper.")]
-PaperNames = Annotated[list[str] | None, typer.Argument(metavar="[PAPER ...]", autocompletion=complete("papers"),
-                                                        help="[default: all papers]")]
-Settings = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Set a parameter; repeatable.",
-                                                    autocompletion=complete("parameters"))]
-Protocol = Annotated[str | None, typer.Option("--protocol", metavar="NAME", help="[default: the first]",
-                                              autocompletion=complete("protocols"))]
+PaperName = Annotated[
+    str,
+    typer.Argument(
+        metavar="PAPER", autocompletion=complete("papers"), help="A name from `odesys list`, or a folder with a paper."
+    ),
+]
+PaperNames = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[PAPER ...]", autocompletion=complete("papers"), help="[default: all papers]"),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Set a parameter; repeatable.", autocompletion=complete("parameters")
+    ),
+]
+Protocol = Annotated[
+    str | None,
+    typer.Option("--protocol", metavar="NAME", help="[default: the first]", autocompletion=complete("protocols")),
+]
 JsonFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON.")]
 OutFolder = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder for tables, results and plots.")]
 OutFile = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write here instead of printing.")]

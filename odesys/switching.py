@@ -123,8 +123,10 @@ def sliding_system(system: System, which: Sequence[int], others: Mapping[int, An
     for j in range(size):
         replaced = [[*row[:j], value, *row[j + 1 :]] for row, value in zip(matrix, right, strict=True)]
         gates.append(_determinant(replaced) / total)
-    nodes = tuple(graph.add([node, *(graph.multiply(g, c[k]) for g, c in zip(gates, columns, strict=True))])
-                  for k, node in enumerate(closed.nodes))
+    nodes = tuple(
+        graph.add([node, *(graph.multiply(g, c[k]) for g, c in zip(gates, columns, strict=True))])
+        for k, node in enumerate(closed.nodes)
+    )
     named = {f"gate_{i}": gate for i, gate in zip(chosen, gates, strict=True)}
     return replace(closed, field=ScalarField(nodes, {**closed.observables, **named}))
 
@@ -133,8 +135,10 @@ def held_surface(system: System, i: int, gates: Mapping[int, Any]) -> Node:
     """The surface i with the gates inside of it held."""
     mapping: dict[Node, Node] = {}
     for j, value in gates.items():
-        mapping |= {graph.step(system.surfaces[j]): graph.as_node(value),
-                    graph.step(-system.surfaces[j]): 1 - graph.as_node(value)}
+        mapping |= {
+            graph.step(system.surfaces[j]): graph.as_node(value),
+            graph.step(-system.surfaces[j]): 1 - graph.as_node(value),
+        }
     return graph.substitute([system.surfaces[i]], mapping)[0]
 
 
@@ -153,7 +157,8 @@ def _check_affine(system: System, chosen: list[int], full: System, closed: Syste
         if zero_test(mixed).answer != "zero":
             raise EquationError(
                 f"the equation of {system.names[k]} has products of gates of different surfaces: the sliding field has "
-                f"no rational closed form; integrate follows it with gates found numerically")
+                f"no rational closed form; integrate follows it with gates found numerically"
+            )
 
 
 def _determinant(matrix: list[list[Node]]) -> Node:
@@ -204,8 +209,9 @@ class Switching:
         except (ArithmeticError, ValueError):
             return np.full(self.count, np.nan)
 
-    def rates(self, t: float, x: np.ndarray, gates: np.ndarray, which: np.ndarray,
-              velocities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def rates(
+        self, t: float, x: np.ndarray, gates: np.ndarray, which: np.ndarray, velocities: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         r"""Rates :math:`\partial_t h_i + \nabla h_i \cdot v` for r velocities (r, n): (r, k), and what may be rounding.
 
         Gradients are exact, by reverse differentiation of the surface or forward differentiation of the blocks.
@@ -252,5 +258,7 @@ class Switching:
             columns -= columns.mean(axis=0)
             columns /= np.linalg.norm(columns, axis=0) + 1e-300
         likeness, labels = np.abs(read.T @ seen), list(table[0])
-        return [labels[int(row.argmax())] if row.size and row.max() > 1 - 1e-12 else name
-                for name, row in zip(names, likeness, strict=True)]
+        return [
+            labels[int(row.argmax())] if row.size and row.max() > 1 - 1e-12 else name
+            for name, row in zip(names, likeness, strict=True)
+        ]

@@ -201,8 +201,10 @@ def _add_samples(build: _Builder, flow: Trained) -> None:
 def _totals(parsed: Sequence[Signed], sample: Sample) -> dict[Signed, Node]:
     """How often each signed word occurs in a sample."""
     counts = sample.counts or (graph.ONE,) * len(parsed)
-    return {token: graph.add([c for other, c in zip(parsed, counts, strict=True) if other == token])
-            for token in dict.fromkeys(parsed)}
+    return {
+        token: graph.add([c for other, c in zip(parsed, counts, strict=True) if other == token])
+        for token in dict.fromkeys(parsed)
+    }
 
 
 def _add_state(build: _Builder, flow: Flow, state: np.ndarray) -> None:

@@ -13,16 +13,33 @@ from .errors import EquationError
 from .graph import Node
 
 _TO_SYMPY = {
-    "exp": sp.exp, "log": sp.log, "sin": sp.sin, "cos": sp.cos, "tan": sp.tan, "tanh": sp.tanh, "sinh": sp.sinh,
-    "cosh": sp.cosh, "arctan": sp.atan, "arcsinh": sp.asinh,
+    "exp": sp.exp,
+    "log": sp.log,
+    "sin": sp.sin,
+    "cos": sp.cos,
+    "tan": sp.tan,
+    "tanh": sp.tanh,
+    "sinh": sp.sinh,
+    "cosh": sp.cosh,
+    "arctan": sp.atan,
+    "arcsinh": sp.asinh,
     "sigmoid": lambda a: 1 / (1 + sp.exp(-a)),
     "softplus": lambda a: sp.log(1 + sp.exp(a)),
     "step": lambda a: sp.Heaviside(a, 0),
 }
 
 _FROM_SYMPY: dict[Any, str] = {
-    sp.exp: "exp", sp.log: "log", sp.sin: "sin", sp.cos: "cos", sp.tan: "tan", sp.tanh: "tanh", sp.sinh: "sinh",
-    sp.cosh: "cosh", sp.atan: "arctan", sp.asinh: "arcsinh", sp.Abs: "abs",
+    sp.exp: "exp",
+    sp.log: "log",
+    sp.sin: "sin",
+    sp.cos: "cos",
+    sp.tan: "tan",
+    sp.tanh: "tanh",
+    sp.sinh: "sinh",
+    sp.cosh: "cosh",
+    sp.atan: "arctan",
+    sp.asinh: "arcsinh",
+    sp.Abs: "abs",
 }
 
 

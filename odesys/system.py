@@ -59,9 +59,14 @@ class System:
             raise EquationError(f"the name {twice[0]} is used twice; states and parameters have names of their own")
 
     @classmethod
-    def from_equations(cls, equations: Mapping[Any, Any], parameters: Iterable[Any] = (), kind: str = "flow",
-                       observables: Mapping[str, Any] | None = None,
-                       tex: Mapping[str, str] | None = None) -> System:
+    def from_equations(
+        cls,
+        equations: Mapping[Any, Any],
+        parameters: Iterable[Any] = (),
+        kind: str = "flow",
+        observables: Mapping[str, Any] | None = None,
+        tex: Mapping[str, str] | None = None,
+    ) -> System:
         """A system written by hand: {state: right-hand side} in SymPy expressions, numbers or nodes.
 
         Kinks (Max, Min, Abs, sign, Heaviside) become switching surfaces. The symbol t is time.

@@ -110,16 +110,25 @@ def _gate(surface: Any) -> Any:
     value = coefficient(surface, 0)
     if value > 0 or value < 0:
         return flint.arb(int(value > 0))
-    raise IntegrationError(f"a gate is undecided: its surface lies in {value.str(6)}; gates count as constants, so "
-                           f"start or stop away from the switching surface", surface=value)
+    raise IntegrationError(
+        f"a gate is undecided: its surface lies in {value.str(6)}; gates count as constants, so "
+        f"start or stop away from the switching surface",
+        surface=value,
+    )
 
 
 _FUNCTIONS: dict[str, Callable[[Any], Any]] = {
-    "exp": lambda z: z.exp(), "log": lambda z: z.log() if coefficient(z, 0) > 0 else z * flint.arb.nan(),
-    "sin": lambda z: z.sin(), "cos": lambda z: z.cos(), "arctan": lambda z: z.atan(),
-    "sinh": lambda z: (z.exp() - (-z).exp()) / 2, "cosh": lambda z: (z.exp() + (-z).exp()) / 2,
-    "tanh": lambda z: 1 - 2 / (1 + (2 * z).exp()), "sigmoid": lambda z: 1 / (1 + (-z).exp()),
-    "softplus": lambda z: (1 + z.exp()).log(), "step": _gate,
+    "exp": lambda z: z.exp(),
+    "log": lambda z: z.log() if coefficient(z, 0) > 0 else z * flint.arb.nan(),
+    "sin": lambda z: z.sin(),
+    "cos": lambda z: z.cos(),
+    "arctan": lambda z: z.atan(),
+    "sinh": lambda z: (z.exp() - (-z).exp()) / 2,
+    "cosh": lambda z: (z.exp() + (-z).exp()) / 2,
+    "tanh": lambda z: 1 - 2 / (1 + (2 * z).exp()),
+    "sigmoid": lambda z: 1 / (1 + (-z).exp()),
+    "softplus": lambda z: (1 + z.exp()).log(),
+    "step": _gate,
 }
 
 
@@ -138,8 +147,15 @@ def state_series(names: Sequence[str], columns: Sequence[Sequence[Any]], time: A
     return {**table, TIME: flint.arb_series([time, 1][:length], prec=length)}
 
 
-def solution_series(table: Table, roots: Sequence[int], names: Sequence[str], parameters: Mapping[str, Any],
-                    box: Sequence[Any], time: Any, length: int) -> tuple[list[Any], ...]:
+def solution_series(
+    table: Table,
+    roots: Sequence[int],
+    names: Sequence[str],
+    parameters: Mapping[str, Any],
+    box: Sequence[Any],
+    time: Any,
+    length: int,
+) -> tuple[list[Any], ...]:
     """Per state the first `length` Taylor coefficients of the solutions that start in `box`."""
     columns: tuple[list[Any], ...] = tuple([x] for x in box)
     for k in range(length - 1):

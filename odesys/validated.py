@@ -84,8 +84,14 @@ class Enclosure:
         boxes = [*(step.tight for step in self.steps), self.final]
         return max(high - low for box in boxes for low, high in box)
 
-    def certify(self, node: Any, relation: str = ">0", until: Fraction | None = None, depth: int = 24,
-                since: Fraction | None = None) -> Verdict:
+    def certify(
+        self,
+        node: Any,
+        relation: str = ">0",
+        until: Fraction | None = None,
+        depth: int = 24,
+        since: Fraction | None = None,
+    ) -> Verdict:
         r"""Decide the sign of an expression of the states along the run (`since`, `until`), its first moment excepted.
 
         An expression that vanishes at the start is divided by the power of time that its leading Taylor coefficients,
@@ -98,15 +104,22 @@ class Enclosure:
         """
         return self.certify_all({"": node}, relation, until, depth, since)[""]
 
-    def certify_all(self, nodes: Mapping[str, Any], relation: str = ">0", until: Fraction | None = None,
-                    depth: int = 24, since: Fraction | None = None) -> dict[str, Verdict]:
+    def certify_all(
+        self,
+        nodes: Mapping[str, Any],
+        relation: str = ">0",
+        until: Fraction | None = None,
+        depth: int = 24,
+        since: Fraction | None = None,
+    ) -> dict[str, Verdict]:
         """`certify` for several expressions at once, which costs little more than for one if they share terms."""
         if relation not in (">0", ">=0"):
             raise EquationError(f"the relation {relation!r} is not one of '>0', '>=0'")
         begin, stop_at = self.start_time if since is None else since, self.end_time if until is None else until
         if not self.start_time <= begin < stop_at <= self.end_time:
-            raise ParameterError(f"from {begin} to {stop_at} is not a piece of the run from {self.start_time} to "
-                                 f"{self.end_time}")
+            raise ParameterError(
+                f"from {begin} to {stop_at} is not a piece of the run from {self.start_time} to {self.end_time}"
+            )
         going = {name: graph.as_node(node) for name, node in nodes.items()}
         done: dict[str, Verdict] = {}
         pieces, vanishing = dict.fromkeys(going, 0), dict.fromkeys(going, 0)
@@ -121,8 +134,11 @@ class Enclosure:
                 try:
                     models = self._models(list(going.values()), step)
                     if step is self.steps[0]:
-                        vanishing |= {name: self._vanishing(node, step) for (name, node), model
-                                      in zip(going.items(), models, strict=True) if model[0].contains(0)}
+                        vanishing |= {
+                            name: self._vanishing(node, step)
+                            for (name, node), model in zip(going.items(), models, strict=True)
+                            if model[0].contains(0)
+                        }
                 except IntegrationError as stop:
                     done |= {name: undecided(str(stop), Evidence.CERTIFICATE, time=str(step.t)) for name in going}
                     break
@@ -158,8 +174,11 @@ class Enclosure:
                     ends = (min(a + (b - a) * 2**k, step.h) for k in range(12))
                     after = next((end for end in ends if polynomial_range(model, end, end) < 0), None)
                     if after is None:
-                        raise IntegrationError(f"near t = {float(step.t + a):.12g} the sign is not known; use more "
-                                               f"precision or a larger tolerance", time=step.t + a)
+                        raise IntegrationError(
+                            f"near t = {float(step.t + a):.12g} the sign is not known; use more "
+                            f"precision or a larger tolerance",
+                            time=step.t + a,
+                        )
                     return step.t + a, step.t + after
         return None
 
@@ -174,8 +193,10 @@ class Enclosure:
 
     def to_file(self, path: Path | str, claims: Iterable[Claim] = ()) -> None:
         """Write the run and the claims `certify` holds as a certificate for `tools/check_enclosure.py`."""
-        full = [(text, graph.as_node(node), relation, window[0] if window else (None, None))
-                for text, node, relation, *window in claims]
+        full = [
+            (text, graph.as_node(node), relation, window[0] if window else (None, None))
+            for text, node, relation, *window in claims
+        ]
         table, index = program([*self.system.nodes, *(node for _, node, _, _ in full)])
         stated = []
         verdicts: dict[str, Verdict] = {}
@@ -187,19 +208,38 @@ class Enclosure:
             if verdict.as_stated != "holds":
                 raise EquationError(f"the claim {text} is not certified: {verdict.as_stated}", verdict=verdict)
             ends = zip(("from", "until"), window, strict=True)
-            stated.append({"text": text, "node": index[node], "relation": relation,
-                           "vanishing": verdict.details["vanishing"],
-                           **{key: str(time) for key, time in ends if time is not None}})
+            stated.append(
+                {
+                    "text": text,
+                    "node": index[node],
+                    "relation": relation,
+                    "vanishing": verdict.details["vanishing"],
+                    **{key: str(time) for key, time in ends if time is not None},
+                }
+            )
         points = {name: (value, value) for name, value in self.exact.items()}  # a ball around 1/10 is not 1/10
         boxes = [[points.get(name, i) for name, i in zip(self.system.names, self.steps[0].tight, strict=True)]]
         boxes += [list(step.tight) for step in self.steps[1:]]
         data = {
-            "format": FORMAT, "version": VERSION, "order": self.order, "precision": self.precision,
-            "states": list(self.system.names), "nodes": table, "equations": [index[n] for n in self.system.nodes],
+            "format": FORMAT,
+            "version": VERSION,
+            "order": self.order,
+            "precision": self.precision,
+            "states": list(self.system.names),
+            "nodes": table,
+            "equations": [index[n] for n in self.system.nodes],
             "parameters": {p: _spell(points.get(p, interval(value))) for p, value in self.parameters.items()},
-            "steps": [{"t": str(s.t), "h": str(s.h), "tight": [_spell(i) for i in tight],
-                       "rough": [_spell(i) for i in s.rough]} for s, tight in zip(self.steps, boxes, strict=True)],
-            "end": {"t": str(self.end_time), "tight": [_spell(i) for i in self.final]}, "claims": stated,
+            "steps": [
+                {
+                    "t": str(s.t),
+                    "h": str(s.h),
+                    "tight": [_spell(i) for i in tight],
+                    "rough": [_spell(i) for i in s.rough],
+                }
+                for s, tight in zip(self.steps, boxes, strict=True)
+            ],
+            "end": {"t": str(self.end_time), "tight": [_spell(i) for i in self.final]},
+            "claims": stated,
         }
         write_text(path, json.dumps(data, indent=1, default=str) + "\n")
 
@@ -210,20 +250,31 @@ class Enclosure:
         if unknown:
             raise EquationError(f"{min(unknown)} is neither a state nor a parameter of the enclosed system")
         values = []
-        for columns, time, length in ((self._at_tight(step), ball(step.t), self.order),
-                                      (step.at_rough, hull(step.t, step.t + step.h), self.order + 1)):
+        for columns, time, length in (
+            (self._at_tight(step), ball(step.t), self.order),
+            (step.at_rough, hull(step.t, step.t + step.h), self.order + 1),
+        ):
             env = {**self.parameters, **state_series(self.system.names, columns, time, length)}
             values.append(run(table, env))
         rows = [index[node] for node in nodes]
-        return [[coefficient(values[0][i], k) for k in range(self.order)] + [coefficient(values[1][i], self.order)]
-                for i in rows]
+        return [
+            [coefficient(values[0][i], k) for k in range(self.order)] + [coefficient(values[1][i], self.order)]
+            for i in rows
+        ]
 
     def _at_tight(self, step: Step) -> tuple[list[Any], ...]:
         if step not in self._series:
             table, index = program(self.system.nodes)
             box = [hull(*ends) for ends in step.tight]
-            self._series[step] = solution_series(table, [index[node] for node in self.system.nodes], self.system.names,
-                                                 self.parameters, box, ball(step.t), self.order)
+            self._series[step] = solution_series(
+                table,
+                [index[node] for node in self.system.nodes],
+                self.system.names,
+                self.parameters,
+                box,
+                ball(step.t),
+                self.order,
+            )
         return self._series[step]
 
     def _vanishing(self, node: Node, step: Step) -> int:
@@ -244,9 +295,18 @@ class Enclosure:
         return VANISHING_LIMIT
 
 
-def enclose(system: System, start: Mapping[str, Any] | Sequence[Any], t_end: Any,
-            parameters: Mapping[str, Any] | None = None, *, t_start: Any = 0, order: int = 30, precision: int = 320,
-            tolerance: Fraction | None = None, first_step: Any = Fraction(1, 4)) -> Enclosure:
+def enclose(
+    system: System,
+    start: Mapping[str, Any] | Sequence[Any],
+    t_end: Any,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    t_start: Any = 0,
+    order: int = 30,
+    precision: int = 320,
+    tolerance: Fraction | None = None,
+    first_step: Any = Fraction(1, 4),
+) -> Enclosure:
     r"""Enclose the solution of :math:`\dot x = F(x; p)` from `t_start` to `t_end`.
 
     Parameters
@@ -312,8 +372,10 @@ def enclose(system: System, start: Mapping[str, Any] | Sequence[Any], t_end: Any
             env = {**fixed, **state_series(system.names, at_rough, hull(time, time + h), 1)}
             wider = spread(slopes, env, h, [*(x.rad() for x in tight), *(fixed[name].rad() for name in loose)])
             most = max(wider)
-            tight = [widen(horner([*c, r[order]], ball(h)) + flint.arb(0, 1) * w, r[order] * ball(h) ** order, most)
-                     for c, r, w in zip(at_centre, at_rough, wider, strict=True)]
+            tight = [
+                widen(horner([*c, r[order]], ball(h)) + flint.arb(0, 1) * w, r[order] * ball(h) ** order, most)
+                for c, r, w in zip(at_centre, at_rough, wider, strict=True)
+            ]
             time += h
             if not all(x.is_finite() for x in tight):
                 raise IntegrationError(f"the enclosure is lost at t = {float(time):.12g}", time=time)
@@ -321,8 +383,9 @@ def enclose(system: System, start: Mapping[str, Any] | Sequence[Any], t_end: Any
         return Enclosure(system, fixed, known, tuple(steps), tuple(map(interval, tight)), order, precision)
 
 
-def _sign(model: Sequence[Any], start: Fraction, span: Interval, relation: str,
-          depth: int) -> tuple[Verdict | None, int]:
+def _sign(
+    model: Sequence[Any], start: Fraction, span: Interval, relation: str, depth: int
+) -> tuple[Verdict | None, int]:
     """What speaks against a sign on start + span (None: nothing, it is certified), and the pieces used."""
     todo, pieces = [(*span, 0)], 0
     while todo:

@@ -37,8 +37,13 @@ class Corrected:
 
     def as_json(self) -> dict[str, Any]:
         """The documented fields."""
-        return {"statement": self.statement, "as_stated": self.as_stated, "evidence": str(self.evidence),
-                "witness": self.witness, "why": self.why}
+        return {
+            "statement": self.statement,
+            "as_stated": self.as_stated,
+            "evidence": str(self.evidence),
+            "witness": self.witness,
+            "why": self.why,
+        }
 
 
 @dataclass(frozen=True)
@@ -77,9 +82,14 @@ class Verdict:
             # one failure is enough: the better proved one speaks
             first, second = second, first
             strength = first.evidence
-        return replace(first, evidence=strength, constants={**other.constants, **self.constants},
-                       details={**other.details, **self.details}, corrected=self.corrected or other.corrected,
-                       sharpened=self.sharpened or other.sharpened)
+        return replace(
+            first,
+            evidence=strength,
+            constants={**other.constants, **self.constants},
+            details={**other.details, **self.details},
+            corrected=self.corrected or other.corrected,
+            sharpened=self.sharpened or other.sharpened,
+        )
 
     def adding(self, **details: Any) -> Verdict:
         """The same verdict with more details."""

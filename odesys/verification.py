@@ -18,8 +18,14 @@ from .verdicts import FAILS, HOLDS, Evidence
 from .workers import Answer, run_tasks, tasks_of
 
 
-def verify(book: ClaimBook, claims: Sequence[Claim], progress: Progress, workers: int = 1, paper: str = "",
-           rescue: Callable[[list[Outcome]], None] | None = None) -> list[Outcome]:
+def verify(
+    book: ClaimBook,
+    claims: Sequence[Claim],
+    progress: Progress,
+    workers: int = 1,
+    paper: str = "",
+    rescue: Callable[[list[Outcome]], None] | None = None,
+) -> list[Outcome]:
     """Check claims, each in a laboratory of its own; the order and the number of processes change no verdict.
 
     With several `workers` the processes find the book as that of `paper` (its name by default). Where someone
@@ -41,8 +47,16 @@ def _outcome(claim: Claim, found: Answer) -> Outcome:
     return Outcome(claim, found.verdict, found.seconds, found.reads)
 
 
-def run_command(papers: Mapping[str, Paper], ids: Sequence[str], level: str, with_mutations: bool, errata: Path | None,
-                json: Path | None, workers: int, certificates: Path | None = None) -> bool:
+def run_command(
+    papers: Mapping[str, Paper],
+    ids: Sequence[str],
+    level: str,
+    with_mutations: bool,
+    errata: Path | None,
+    json: Path | None,
+    workers: int,
+    certificates: Path | None = None,
+) -> bool:
     """The command ``odesys verify``: print tables, write what was asked for; True if all is as it should be."""
     done: list[Outcome] = []
     mutated: dict[str, Any] = {}
@@ -73,8 +87,9 @@ def run_command(papers: Mapping[str, Paper], ids: Sequence[str], level: str, wit
     return all(o.as_expected for o in done) and all(summary["explained"] for summary in mutated.values())
 
 
-def _write(outcomes: Sequence[Outcome], mutated: Mapping[str, Any], errata: Path | None, json: Path | None,
-           complete: bool) -> None:
+def _write(
+    outcomes: Sequence[Outcome], mutated: Mapping[str, Any], errata: Path | None, json: Path | None, complete: bool
+) -> None:
     if errata:
         text = errata_latex(outcomes) if errata.suffix == ".tex" else errata_markdown(outcomes)
         print_files([output.write_text(errata, text)])
@@ -95,8 +110,17 @@ def write_certificates(book: ClaimBook, outcomes: Sequence[Outcome], folder: Pat
 
 
 def _show(paper: Paper, outcomes: Sequence[Outcome]) -> None:
-    rows = [(o.claim.id, o.claim.title, o.verdict.as_stated, str(o.verdict.evidence),
-             "" if o.as_expected else "unexpected", f"{o.seconds:.1f} s") for o in outcomes]
+    rows = [
+        (
+            o.claim.id,
+            o.claim.title,
+            o.verdict.as_stated,
+            str(o.verdict.evidence),
+            "" if o.as_expected else "unexpected",
+            f"{o.seconds:.1f} s",
+        )
+        for o in outcomes
+    ]
     print_table(f"{paper.name}: {paper.reference}", ("claim", "title", "as printed", "evidence", "", "time"), rows)
     for outcome in outcomes:
         verdict = outcome.verdict
@@ -118,8 +142,14 @@ def errata_markdown(outcomes: Sequence[Outcome]) -> str:
         verdict, claim = outcome.verdict, outcome.claim
         if verdict.as_stated != FAILS:
             continue
-        lines += [f"## {claim.id}: {claim.title}", "", f"Printed: ${claim.statement}$", "",
-                  f"Fails ({verdict.evidence}). Witness: `{verdict.witness}`", ""]
+        lines += [
+            f"## {claim.id}: {claim.title}",
+            "",
+            f"Printed: ${claim.statement}$",
+            "",
+            f"Fails ({verdict.evidence}). Witness: `{verdict.witness}`",
+            "",
+        ]
         if verdict.corrected is not None:
             fixed = verdict.corrected
             lines += [f"Instead: ${fixed.statement}$ ({fixed.as_stated}, {fixed.evidence}); {fixed.why}.", ""]
@@ -140,5 +170,15 @@ def errata_latex(outcomes: Sequence[Outcome]) -> str:
             text += rf" Instead: \( {fixed.statement} \) ({fixed.evidence}; {plain(fixed.why)})."
         rows.append(text)
     body = "\n".join([r"\begin{description}", *rows, r"\end{description}"]) if rows else "Nothing fails as printed."
-    return "\n".join([r"\documentclass{article}", r"\usepackage{amsmath,amssymb}", r"\sloppy", r"\begin{document}",
-                      r"\section*{Errata found by computation}", body, r"\end{document}", ""])
+    return "\n".join(
+        [
+            r"\documentclass{article}",
+            r"\usepackage{amsmath,amssymb}",
+            r"\sloppy",
+            r"\begin{document}",
+            r"\section*{Errata found by computation}",
+            body,
+            r"\end{document}",
+            "",
+        ]
+    )

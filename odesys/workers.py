@@ -78,8 +78,14 @@ def answer(book: ClaimBook, id: str, mutation: str) -> Answer:
     return Answer(id, mutation, outcome.verdict, outcome.seconds, outcome.reads)
 
 
-def run_tasks(paper: str, book: ClaimBook, tasks: Sequence[Task], workers: int, progress: Progress,
-              arrived: list[Answer] | None = None) -> list[Answer]:
+def run_tasks(
+    paper: str,
+    book: ClaimBook,
+    tasks: Sequence[Task],
+    workers: int,
+    progress: Progress,
+    arrived: list[Answer] | None = None,
+) -> list[Answer]:
     """Answers to all tasks in their order; `paper` is the name under which another process finds `book`.
 
     Each answer is put into `arrived` as soon as it is there: what is left when someone interrupts.
@@ -97,10 +103,13 @@ def run_tasks(paper: str, book: ClaimBook, tasks: Sequence[Task], workers: int, 
                 last = arrived[-1]
                 progress(f"{last.claim} {last.mutation}".strip(), done / len(tasks))
         except BrokenProcessPool as error:
-            open_ones = [id for future, task in zip(futures, tasks, strict=True) if not _finished(future)
-                         for id in task.claims]
-            raise CheckError(f"a worker process ended before its answer came; open were {', '.join(open_ones)}; "
-                             f"--workers 1 shows where") from error
+            open_ones = [
+                id for future, task in zip(futures, tasks, strict=True) if not _finished(future) for id in task.claims
+            ]
+            raise CheckError(
+                f"a worker process ended before its answer came; open were {', '.join(open_ones)}; "
+                f"--workers 1 shows where"
+            ) from error
     return [found for future in futures for found in future.result()]
 
 
@@ -130,8 +139,11 @@ def _sendable(found: Answer, paper: str) -> Answer:
     if verdict is not None:
         fixed = verdict.corrected.witness if verdict.corrected else None
         for strange in _strange([verdict.witness, verdict.constants, verdict.details, fixed]):
-            raise CheckError(f"the verdict of {paper} {found.claim} can not be sent to another process: it contains "
-                             f"{strange!r}, and is made of numbers, texts, lists and mappings", claim=found.claim)
+            raise CheckError(
+                f"the verdict of {paper} {found.claim} can not be sent to another process: it contains "
+                f"{strange!r}, and is made of numbers, texts, lists and mappings",
+                claim=found.claim,
+            )
     return found
 
 

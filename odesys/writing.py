@@ -38,8 +38,9 @@ class Writer:
 
     times, plus, minus, negative = "*", " + ", " - ", "-"
 
-    def __init__(self, order: Order, names: Mapping[str, str], parameters: Iterable[str] = (),
-                 slope: str = "g") -> None:
+    def __init__(
+        self, order: Order, names: Mapping[str, str], parameters: Iterable[str] = (), slope: str = "g"
+    ) -> None:
         self.order, self.names, self.slope = order, names, slope
         self.parameters = frozenset(parameters)
         self._inner: dict[Node, str] = {}
@@ -83,8 +84,12 @@ class Writer:
             if base.op == "exp":
                 exponent = graph.combine(((Fraction(1), exponent), (power, base.args[0])))
             else:
-                flip = base.op == "add" and power % 2 == 1 and self.order.terms(base)[0][1] is ONE and (
-                    coefficient < 0 or self._counts_down(base))
+                flip = (
+                    base.op == "add"
+                    and power % 2 == 1
+                    and self.order.terms(base)[0][1] is ONE
+                    and (coefficient < 0 or self._counts_down(base))
+                )
                 coefficient = -coefficient if flip else coefficient  # x (y - 1) rather than -x (1 - y)
                 (top if power > 0 else bottom).append(self._factor(base, abs(power), flip))
         if exponent is not ZERO:
@@ -268,8 +273,22 @@ class TexWriter(Writer):
 # ---- widths and lines ----------------------------------------------------------------------------------------------
 
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\S")
-_WIDTH = {"+": 2.4, "-": 2.4, "=": 2.8, "<": 2.8, ">": 2.8, ",": 0.9, "(": 0.8, ")": 0.8, "[": 0.6, "]": 0.6,
-          r"\,": 0.4, r"\quad": INDENT, r"\cdot": 1.8, BREAK: 0.0}
+_WIDTH = {
+    "+": 2.4,
+    "-": 2.4,
+    "=": 2.8,
+    "<": 2.8,
+    ">": 2.8,
+    ",": 0.9,
+    "(": 0.8,
+    ")": 0.8,
+    "[": 0.6,
+    "]": 0.6,
+    r"\,": 0.4,
+    r"\quad": INDENT,
+    r"\cdot": 1.8,
+    BREAK: 0.0,
+}
 _WORDS = {r"\exp", r"\log", r"\sin", r"\cos", r"\tan", r"\arctan", r"\tanh", r"\sinh", r"\cosh"}
 _SILENT = {r"\big", r"\Big", r"\mathrm", r"\mathbb", r"\operatorname", r"\dot"}
 

@@ -108,8 +108,9 @@ def prove_zero(node: Node, positive: Collection[str] = ()) -> str:
     return ""
 
 
-def rational_points(names: Sequence[str], positive: Collection[str] = (),
-                    seed: int = 0) -> Iterator[dict[str, Fraction]]:
+def rational_points(
+    names: Sequence[str], positive: Collection[str] = (), seed: int = 0
+) -> Iterator[dict[str, Fraction]]:
     """Small rational points on several scales; every other one has positive entries only."""
     rng = random.Random(seed)
     for k in range(POINTS if names else 1):
@@ -137,10 +138,19 @@ def ball_value(node: Node, point: Mapping[str, Fraction], precision: int) -> Any
 def ball_functions() -> dict[str, Callable[[Any], Any]]:
     """The elementary functions over flint balls (`arb`), for `graph.evaluate`; not finite outside their domain."""
     return {
-        "exp": lambda z: z.exp(), "log": lambda z: z.log(), "sin": lambda z: z.sin(), "cos": lambda z: z.cos(),
-        "tan": lambda z: z.tan(), "tanh": lambda z: z.tanh(), "sinh": lambda z: z.sinh(), "cosh": lambda z: z.cosh(),
-        "arctan": lambda z: z.atan(), "arcsinh": lambda z: z.asinh(), "sigmoid": lambda z: 1 / (1 + (-z).exp()),
-        "softplus": lambda z: z.exp().log1p(), "step": ball_step,
+        "exp": lambda z: z.exp(),
+        "log": lambda z: z.log(),
+        "sin": lambda z: z.sin(),
+        "cos": lambda z: z.cos(),
+        "tan": lambda z: z.tan(),
+        "tanh": lambda z: z.tanh(),
+        "sinh": lambda z: z.sinh(),
+        "cosh": lambda z: z.cosh(),
+        "arctan": lambda z: z.atan(),
+        "arcsinh": lambda z: z.asinh(),
+        "sigmoid": lambda z: 1 / (1 + (-z).exp()),
+        "softplus": lambda z: z.exp().log1p(),
+        "step": ball_step,
     }
 
 

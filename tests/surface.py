@@ -48,6 +48,7 @@ def playground(folder: Path) -> Path:
 @contextmanager
 def time_limit(seconds: int = SECONDS) -> Iterator[None]:
     """Turn a hang into a failure."""
+
     def stop(*_: object) -> None:
         raise AssertionError(f"not done after {seconds} s")
 
@@ -62,17 +63,60 @@ def time_limit(seconds: int = SECONDS) -> Iterator[None]:
 
 # ---- command lines ---------------------------------------------------------------------------------------------------
 
-OMEGAS = st.one_of(st.sampled_from(["0.5", "1e-3", "2", "99.9", "0.125", "1e-300", "1_0"]),
-                   st.floats(1e-3, 3.0).map(repr))
+OMEGAS = st.one_of(
+    st.sampled_from(["0.5", "1e-3", "2", "99.9", "0.125", "1e-300", "1_0"]), st.floats(1e-3, 3.0).map(repr)
+)
 TIMES = st.one_of(st.sampled_from(["1", "40", "1e-6", "0.3", "1000", "25"]), st.floats(1e-3, 50.0).map(repr))
 NUMBERS = st.integers(0, 10**9)
 #: what nobody means; no slash and no dots, so that nothing is written outside the folder
 NONSENSE = st.one_of(
-    st.sampled_from(["", " ", "-", "--", "=", "nan", "-1", "1e999", "9" * 400, "--set", "--out", "--json", "--bogus",
-                     "omega=", "=3", "omega=nan", "omega=1e400", "omega=0", "t_end=-1", "omega=__import__('os')", "K=3",
-                     "missing_folder", "a_file", "locked", "--workers", "0", "--level", "--seeds", "1.5", "true",
-                     "log:0:1:3", "omega=log:1:2", "omega=log:1:2:0", "omega=lin:1:1:5", "omega=log:-1:2:4",
-                     "omega=1,1", "omega=,", "t_end=lin:1:2:999999999", "\x1b[31m", "é" * 50, "%s%n", "{}", "*"]),
+    st.sampled_from(
+        [
+            "",
+            " ",
+            "-",
+            "--",
+            "=",
+            "nan",
+            "-1",
+            "1e999",
+            "9" * 400,
+            "--set",
+            "--out",
+            "--json",
+            "--bogus",
+            "omega=",
+            "=3",
+            "omega=nan",
+            "omega=1e400",
+            "omega=0",
+            "t_end=-1",
+            "omega=__import__('os')",
+            "K=3",
+            "missing_folder",
+            "a_file",
+            "locked",
+            "--workers",
+            "0",
+            "--level",
+            "--seeds",
+            "1.5",
+            "true",
+            "log:0:1:3",
+            "omega=log:1:2",
+            "omega=log:1:2:0",
+            "omega=lin:1:1:5",
+            "omega=log:-1:2:4",
+            "omega=1,1",
+            "omega=,",
+            "t_end=lin:1:2:999999999",
+            "\x1b[31m",
+            "é" * 50,
+            "%s%n",
+            "{}",
+            "*",
+        ]
+    ),
     st.text(st.characters(exclude_characters="/.\x00", exclude_categories=["Cs"]), max_size=12),
 )
 
@@ -91,27 +135,47 @@ def _maybe(option: str, file: str) -> st.SearchStrategy[list[str]]:
 def valid_lines(paper: str) -> st.SearchStrategy[list[str]]:
     """Lines that must run to the end; frequent ones are cheap."""
     form = st.sampled_from(["text", "latex", "mathml", "json", "python"])
-    derive = st.builds(lambda a, b, c, d: ["derive", paper, *a, "--format", b, *c, *d],
-                       st.sampled_from([[], ["--quotient"], ["--system", "full"], ["--system", "quotient"]]), form,
-                       _maybe("--json", "d{}.json"), _maybe("--out", "sub{}/d.txt"))
+    derive = st.builds(
+        lambda a, b, c, d: ["derive", paper, *a, "--format", b, *c, *d],
+        st.sampled_from([[], ["--quotient"], ["--system", "full"], ["--system", "quotient"]]),
+        form,
+        _maybe("--json", "d{}.json"),
+        _maybe("--out", "sub{}/d.txt"),
+    )
     simulate = st.builds(lambda a, b: ["simulate", paper, *a, *b], _settings(), _maybe("--json", "s{}.json"))
-    compare = st.builds(lambda w, n, a: ["compare", paper, "--widths", w, "--seeds", n, *a],
-                        st.one_of(st.integers(1, 20).map(str), st.sampled_from(["16, 2", "4,8"])),
-                        st.sampled_from(["1", "2"]),
-                        _maybe("--json", "c{}.json"))
-    verify = st.builds(lambda c, a, b: ["verify", paper, *c, "--workers", "1", *a, *b],
-                       st.sampled_from([[], ["--claim", "1.1"], ["--claim", "1.2", "--claim", "1.3"],
-                                        ["--level", "full"]]),
-                       _maybe("--json", "v{}.json"), _maybe("--errata", "e{}.tex"))
-    sweep = st.builds(lambda a, b, n: ["sweep", paper, *a, *b, "--workers", "1", "--out", f"sweep{n}"],
-                      st.sampled_from([["--over", "omega=log:0.1:1:3"], ["--over", "t_end=1,2"],
-                                       ["--over", "omega=0.2,0.4", "--over", "t_end=lin:1:3:2"]]),
-                      st.sampled_from([[], ["--plot", "loss"]]), NUMBERS)
+    compare = st.builds(
+        lambda w, n, a: ["compare", paper, "--widths", w, "--seeds", n, *a],
+        st.one_of(st.integers(1, 20).map(str), st.sampled_from(["16, 2", "4,8"])),
+        st.sampled_from(["1", "2"]),
+        _maybe("--json", "c{}.json"),
+    )
+    verify = st.builds(
+        lambda c, a, b: ["verify", paper, *c, "--workers", "1", *a, *b],
+        st.sampled_from([[], ["--claim", "1.1"], ["--claim", "1.2", "--claim", "1.3"], ["--level", "full"]]),
+        _maybe("--json", "v{}.json"),
+        _maybe("--errata", "e{}.tex"),
+    )
+    sweep = st.builds(
+        lambda a, b, n: ["sweep", paper, *a, *b, "--workers", "1", "--out", f"sweep{n}"],
+        st.sampled_from(
+            [
+                ["--over", "omega=log:0.1:1:3"],
+                ["--over", "t_end=1,2"],
+                ["--over", "omega=0.2,0.4", "--over", "t_end=lin:1:3:2"],
+            ]
+        ),
+        st.sampled_from([[], ["--plot", "loss"]]),
+        NUMBERS,
+    )
     rare = st.one_of(
-        st.just(["list", paper, "--json", "l.json"]), st.just(["--version"]),
-        st.sampled_from(["list", "derive", "simulate", "compare", "figures", "verify", "report", "sweep", "new"])
-        .map(lambda c: [c, "--help"]), NUMBERS.map(lambda n: ["new", f"fresh{n}"]),
-        NUMBERS.map(lambda n: ["list", paper, "--json", f"l{n}.json"]))
+        st.just(["list", paper, "--json", "l.json"]),
+        st.just(["--version"]),
+        st.sampled_from(["list", "derive", "simulate", "compare", "figures", "verify", "report", "sweep", "new"]).map(
+            lambda c: [c, "--help"]
+        ),
+        NUMBERS.map(lambda n: ["new", f"fresh{n}"]),
+        NUMBERS.map(lambda n: ["list", paper, "--json", f"l{n}.json"]),
+    )
     often = [derive, simulate, compare, verify, rare]
     return st.integers(0, 39).flatmap(lambda k: sweep if k == 0 else often[k % len(often)])
 
@@ -139,7 +203,7 @@ def command_lines(draw: Callable[..., Any], paper: str) -> tuple[list[str], bool
 @contextmanager
 def only_this_paper() -> Iterator[None]:
     """No paper has a name, so that `verify` without one does not check them all; folders are still found."""
-    with (mock.patch.object(papers, "announced", dict), mock.patch.object(papers, "source_modules", dict)):
+    with mock.patch.object(papers, "announced", dict), mock.patch.object(papers, "source_modules", dict):
         yield
 
 
@@ -175,8 +239,31 @@ def check_line(line: list[str], valid: bool, folder: Path, tally: Tally) -> None
 # ---- model definitions -----------------------------------------------------------------------------------------------
 
 WORDS = st.sampled_from([["a", "b"], ["a", "b", "c"], ["c1", "v1", "v2"]])
-STRANGE = st.sampled_from([None, "", "a b", 0, -1, 1.5, float("nan"), float("inf"), [], {}, "zz", True, b"x", "-",
-                           "--a", object, ["a", "a"], 10**400, Fraction(1, 3), "relu", lambda: 0])
+STRANGE = st.sampled_from(
+    [
+        None,
+        "",
+        "a b",
+        0,
+        -1,
+        1.5,
+        float("nan"),
+        float("inf"),
+        [],
+        {},
+        "zz",
+        True,
+        b"x",
+        "-",
+        "--a",
+        object,
+        ["a", "a"],
+        10**400,
+        Fraction(1, 3),
+        "relu",
+        lambda: 0,
+    ]
+)
 
 
 @st.composite
@@ -186,20 +273,39 @@ def definitions(draw: Callable[..., Any]) -> tuple[dict[str, Any], bool]:
     count = draw(st.integers(1, 3))
     tokens = st.lists(st.sampled_from(words + [f"-{w}" for w in words]), min_size=1, max_size=3)
     shares = draw(st.lists(st.integers(1, 4), min_size=count, max_size=count))
-    samples = [{"tokens": draw(tokens), "label": draw(st.sampled_from([1, -1])), "weight": Fraction(s, sum(shares))}
-               for s in shares]
-    heads = draw(st.lists(st.fixed_dictionaries({
-        "sign": st.sampled_from([1, -1]), "activation": st.sampled_from(["linear", "relu"]),
-        "bias": st.sampled_from([0, Fraction(1, 2)])}), min_size=1, max_size=2))
+    samples = [
+        {"tokens": draw(tokens), "label": draw(st.sampled_from([1, -1])), "weight": Fraction(s, sum(shares))}
+        for s in shares
+    ]
+    heads = draw(
+        st.lists(
+            st.fixed_dictionaries(
+                {
+                    "sign": st.sampled_from([1, -1]),
+                    "activation": st.sampled_from(["linear", "relu"]),
+                    "bias": st.sampled_from([0, Fraction(1, 2)]),
+                }
+            ),
+            min_size=1,
+            max_size=2,
+        )
+    )
     value = draw(st.sampled_from([("w",), ("W_V",), ("W", "W_V")]))
     made: dict[str, Any] = {
-        "words": list(words), "samples": samples, "heads": heads, "value": value,
-        "output": None if value == ("w",) else draw(st.sampled_from([("fixed", 1), ("fixed", 2),
-                                                                     ("neurons", (1, -1))])),
-        "pooling": draw(st.sampled_from(["sum", "mean"])), "scale": draw(st.sampled_from([1, Fraction(1, 2)])),
-        "gram": draw(st.sampled_from([None, "unit"])), "loss": draw(st.sampled_from(["logistic", "hinge"])),
+        "words": list(words),
+        "samples": samples,
+        "heads": heads,
+        "value": value,
+        "output": None
+        if value == ("w",)
+        else draw(st.sampled_from([("fixed", 1), ("fixed", 2), ("neurons", (1, -1))])),
+        "pooling": draw(st.sampled_from(["sum", "mean"])),
+        "scale": draw(st.sampled_from([1, Fraction(1, 2)])),
+        "gram": draw(st.sampled_from([None, "unit"])),
+        "loss": draw(st.sampled_from(["logistic", "hinge"])),
         "train": draw(st.sampled_from([(*value, "W_K", "W_Q"), ("W_K", "W_Q"), value])),
-        "omega": draw(st.sampled_from([0.1, 1.0, 0.5])), "time": draw(st.sampled_from([0.01, 0.5, 1.0])),
+        "omega": draw(st.sampled_from([0.1, 1.0, 0.5])),
+        "time": draw(st.sampled_from([0.01, 0.5, 1.0])),
     }
     if draw(st.booleans()):
         return made, True
@@ -256,8 +362,7 @@ def run_definition(made: dict[str, Any]) -> float:
     if isinstance(output, tuple):
         output = FixedVector("a", square=output[1]) if output[0] == "fixed" else Neurons(output[1])
     heads = _each(made["heads"], lambda h: Head(h["sign"], h["activation"], h["bias"]))
-    model = AttentionModel(words, heads, Value(made["value"], output), pooling=made["pooling"],
-                           scale=made["scale"])
+    model = AttentionModel(words, heads, Value(made["value"], output), pooling=made["pooling"], scale=made["scale"])
     flow = gradient_flow(model, data, train=made["train"], loss=made["loss"])
     quotient = flow.quotient()
     assert 1 <= quotient.system.dimension <= flow.system.dimension

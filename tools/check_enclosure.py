@@ -126,8 +126,10 @@ def growth(data, jet, seeds, h):
         else:
             g = [(v if op == "exp" else v * (1 - v)) * y for y in grads[arg]]
         grads.append(g)
-    rows = [[(h * (x if i == j else abs(x))).upper() for j, x in enumerate(grads[row])]
-            for i, row in enumerate(data["equations"])]
+    rows = [
+        [(h * (x if i == j else abs(x))).upper() for j, x in enumerate(grads[row])]
+        for i, row in enumerate(data["equations"])
+    ]
     return arb_mat(rows + [[arb(0)] * len(seeds)] * (len(seeds) - len(rows))).exp()
 
 
@@ -147,6 +149,7 @@ def positive(model, a, b, relation, depth=24):
 def check(data):
     sys.path.insert(0, str(Path(__file__).parent))  # python may run isolated
     from check_start import vanishing
+
     if data.get("format") != "odesys-enclosure" or data.get("version") != 1:
         raise ValueError("not an odesys enclosure")
     ctx.prec, order, names, claims = int(data["precision"]), int(data["order"]), data["states"], data["claims"]

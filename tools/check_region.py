@@ -80,12 +80,15 @@ class Checker:
 
     def jet(self, root, box, order, roles, sign=1):
         """Taylor coefficients over a box, by its names, of sign times a row; and whether every gate is decided."""
+
         def times(p, q):
             terms = product(p.items(), q.items())
             return plus((1, {tuple(sorted(m + n)): x * y}) for (m, x), (n, y) in terms if len(m + n) <= order)
+
         def chain(p, value, slope, curve):
             rest = {m: x for m, x in p.items() if m}
             return plus([(value, {(): 1}), (slope, rest), (curve / 2, times(rest, rest))])
+
         env = {s: {(): arb(low).union(arb(high))} for s, (low, high) in {**self.start, **box}.items()}
         env |= {s: {**env[s], (s,): 1} for s in (box if order else ())} | self.values | roles
         out, smooth = [], True
@@ -162,10 +165,12 @@ class Checker:
         constant, _ = self.jet(root, {}, 0, {f"role {s}": {} for s in self.box})
         require(smooth and all(len(m) < 2 for m in p) and not (rays and constant), f"{state}: not linear as marked")
         used = sorted({m[0].removeprefix("role ") for m in p if m} | {*weights})
+
         def seen(*vertices):  # as far as the row sees it; None: nothing at all
             point = [sum(v.get(s, 0) for v in vertices) for s in used]
             size = max(map(abs, point), default=0) if rays else 1
             return tuple(x / size for x in point) if size else None
+
         listed = [{s: Q(x) for s, x in proof["generator"].items()} for proof in proofs]
         groups = [self.vertices[group] for group in {self.group[s] for s in used}]
         needed = {seen(*vs) for vs in ([[v] for group in groups for v in group] if rays else product(*groups))}

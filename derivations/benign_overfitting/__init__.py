@@ -54,8 +54,10 @@ PAPER = Paper(
         "mean-field": later(f"{__name__}.protocol", "mean_field"),
         "descent": later(f"{__name__}.protocol", "descent"),
     },
-    figures={key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}"), REPORT_LEVELS.get(key, "quick"))
-             for key, title in FIGURES.items()},
+    figures={
+        key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}"), REPORT_LEVELS.get(key, "quick"))
+        for key, title in FIGURES.items()
+    },
     compare=later(f"{__name__}.compare", "compare"),
     book=later(f"{__name__}.claims", "get_book"),
     setting=later(f"{__name__}.setting", "whole"),

@@ -47,8 +47,9 @@ def limit_scores(case: Case, eta: float, eps: float, steps: int) -> tuple[int, n
     known = {**case.mean_field, "eta": eta}
     values = {name: known[name] for name in reduced.system.parameters}
     fitted = StopWhen("T3", "loss", direction=-1, level=eps)
-    run = iterate(reduced.system, orbit_start(reduced, case), steps, values, record_every=steps, stop=fitted,
-                  backend="block")
+    run = iterate(
+        reduced.system, orbit_start(reduced, case), steps, values, record_every=steps, stop=fitted, backend="block"
+    )
     full = reduced.flow.layout.unpack(reduced.lift(run.end_state))
     return int(run.end_time), full["KQ"].T
 
@@ -63,8 +64,13 @@ def deviation(width: int, seed: int, case: Case, eta: float, steps: int, target:
     return float(np.sqrt(np.mean(((state.q @ state.k.T)[pick] - target[pick]) ** 2)))
 
 
-def compare(widths: list[int], seeds: int, parameters: Mapping[str, Any], progress: Progress = silent,
-            workers: int | None = None) -> Comparison:
+def compare(
+    widths: list[int],
+    seeds: int,
+    parameters: Mapping[str, Any],
+    progress: Progress = silent,
+    workers: int | None = None,
+) -> Comparison:
     """Deviation of the scores from infinite width over widths d_h and seeds, with the fitted exponent."""
     case = Case.of(parameters)
     if case.P > LARGEST:

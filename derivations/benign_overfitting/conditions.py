@@ -30,10 +30,16 @@ def condition_4_1(case: Case, eta: float, eps: float, delta: float | None = None
         Condition(4, "M = Theta(1): M <= N", case.N / case.M),
         Condition(5, "|w_O| = Theta(1): between 1/10 and 10", min(10 * norm, 10 / norm)),
         Condition(6, "eta <= min(mu^-2, (sigma_p^2 d)^-1) d_h^-1/2", small * case.d_h**-0.5 / eta),
-        Condition(7, "sigma_V <= |w_O|^-1 min(mu^-1, (sigma_p sqrt d)^-1) d_h^-1/4",
-                  sigma_v / case.sigma_V if case.sigma_V else math.inf),
-        Condition(8, "sigma_h^2 between min(mu^-2, (sigma_p^2 d)^-1) d_h^-1/2 times L^-2 and L^-3/2",
-                  min(high / case.sigma_h**2, case.sigma_h**2 / low)),
+        Condition(
+            7,
+            "sigma_V <= |w_O|^-1 min(mu^-1, (sigma_p sqrt d)^-1) d_h^-1/4",
+            sigma_v / case.sigma_V if case.sigma_V else math.inf,
+        ),
+        Condition(
+            8,
+            "sigma_h^2 between min(mu^-2, (sigma_p^2 d)^-1) d_h^-1/2 times L^-2 and L^-3/2",
+            min(high / case.sigma_h**2, case.sigma_h**2 / low),
+        ),
         Condition(9, "eps <= 1 / log d", 1 / (eps * math.log(case.d))),
         Condition(10, "C_p = 5 sqrt M", min(case.C_p / exact, exact / case.C_p)),
     ]

@@ -268,7 +268,9 @@ def named_system(name: str, parameters: Mapping[str, Any]) -> System:
         raise ParameterError(f"N = {N} can not be used: the classes are balanced, so N is even")
     P = 2 + N * (M - 1)
     if LARGEST_WRITTEN[name] < P:
-        raise ParameterError(f"N = {N}, M = {M} has {P} tokens, too many to write out the equations of its "
-                             f"{2 * P**2 + 2 * P} scalars; set N=2, or use mean_field")
+        raise ParameterError(
+            f"N = {N}, M = {M} has {P} tokens, too many to write out the equations of its "
+            f"{2 * P**2 + 2 * P} scalars; set N=2, or use mean_field"
+        )
     made = (recursion if name == "descent" else flow)(N, M, setting.orthogonal_gram(N, M))
     return reduced(made, N, M).system if name == "quotient" else made.system

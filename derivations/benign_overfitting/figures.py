@@ -26,8 +26,9 @@ from .protocol import attention, columns_of
 from .setting import Case
 
 # Fig. 1: the start is the Gaussian of the standard deviation of PyTorch's default divided by 16; |w_O|^2 = 1/3
-FIGURE_1 = Case(N=20, M=16, d=1024, d_h=512, mu=30.0, noise=0.04 * 1024, C_p=20.0, w2=1 / 3,
-                kappa=512 / (256 * 3 * 1024))
+FIGURE_1 = Case(
+    N=20, M=16, d=1024, d_h=512, mu=30.0, noise=0.04 * 1024, C_p=20.0, w2=1 / 3, kappa=512 / (256 * 3 * 1024)
+)
 EPS = 0.01
 CURVE = 1000.0  # the paper's hand-placed curve N SNR^2
 GRID = 20
@@ -53,8 +54,14 @@ def _show_heat(ax: Any, fig: Any, sizes: Sequence[int], snrs: np.ndarray, losses
     values = (losses > mean_field.LEVEL).astype(float) if cut else losses
     image = ax.pcolormesh(edges, rows, values, cmap="Greys" if cut else "viridis", vmin=0, vmax=2 if cut else 0.7)
     marks = list(sizes)[:: max(1, len(sizes) // 10)]
-    ax.plot([_level(N) for N in marks], marks, "o", color="C1" if cut else "w", markersize=4,
-            label="mean field: test loss 0.2")
+    ax.plot(
+        [_level(N) for N in marks],
+        marks,
+        "o",
+        color="C1" if cut else "w",
+        markersize=4,
+        label="mean field: test loss 0.2",
+    )
     n = np.linspace(max(1, rows[0]), rows[-1], 200)
     ax.plot(np.sqrt(CURVE / n), n, "r-", label=r"$N\,\mathrm{SNR}^2 = 1000$")
     ax.set(xlim=(0, edges[-1]), ylim=(rows[0], rows[-1]), xlabel="SNR", ylabel="$N$", yticks=marks)
@@ -105,13 +112,26 @@ def figure_1finite(folder: Path, progress: Progress = silent) -> list[Path]:
     axes[1].set_title("above (grey) and below 0.2")
     product = np.array(FINITE_SIZES)[:, None] * snrs[None, :] ** 2
     for values, style, label in ((theory, "x", "mean field"), (nets, "o", "networks, one seed each")):
-        points = axes[2].scatter(product.ravel(), values.ravel(), c=np.repeat(FINITE_SIZES, FINITE_COUNT), marker=style,
-                                 s=22, cmap="plasma", label=label)
+        points = axes[2].scatter(
+            product.ravel(),
+            values.ravel(),
+            c=np.repeat(FINITE_SIZES, FINITE_COUNT),
+            marker=style,
+            s=22,
+            cmap="plasma",
+            label=label,
+        )
     fig.colorbar(points, ax=axes[2], label="$N$")
     axes[2].axvline(CURVE, color="r", linewidth=0.9)
     axes[2].axhline(mean_field.LEVEL, color="0.5", linewidth=0.8)
-    axes[2].set(xscale="log", xlabel=r"$N\,\mathrm{SNR}^2$", ylabel="test loss", xlim=(5, 6000), ylim=(0, 0.8),
-                title="every cell over $N\\,$SNR$^2$")
+    axes[2].set(
+        xscale="log",
+        xlabel=r"$N\,\mathrm{SNR}^2$",
+        ylabel="test loss",
+        xlim=(5, 6000),
+        ylim=(0, 0.8),
+        title="every cell over $N\\,$SNR$^2$",
+    )
     axes[2].legend(fontsize=8)
     return _finished(save(fig, folder, "1finite"), folder, "1finite")
 
@@ -125,8 +145,10 @@ def figure_boundary(folder: Path, progress: Progress = silent) -> list[Path]:
         level = [mean_field.boundary(replace(base, N=N, kappa=strength / base.m_2), EPS) for N in sizes]
         axes[0].plot(sizes, level, "o-", label=rf"$M = 3$, $\kappa m_2 = {strength:g}$")
         balances = np.geomspace(0.1, 20, 25)
-        losses = [mean_field.test_loss(replace(mean_field.with_balance(base, float(r)), kappa=strength / base.m_2), EPS)
-                  for r in balances]
+        losses = [
+            mean_field.test_loss(replace(mean_field.with_balance(base, float(r)), kappa=strength / base.m_2), EPS)
+            for r in balances
+        ]
         axes[1].plot(balances, losses, label=rf"$\kappa m_2 = {strength:g}$")
         progress("boundary", (k + 1) / 4)
     theta = math.log(math.expm1(mean_field.LEVEL)) / math.log(math.expm1(EPS))
@@ -135,14 +157,27 @@ def figure_boundary(folder: Path, progress: Progress = silent) -> list[Path]:
     drift = [_level(N) ** 2 * N / (2 * FIGURE_1.C_p**2) for N in sizes]
     strength = FIGURE_1.kappa * FIGURE_1.m_2
     axes[0].plot(sizes, drift, "ks-", markersize=4, label=rf"figure 1: $M = 16$, $\kappa m_2 = {strength:.3g}$")
-    axes[0].plot(sizes, [CURVE / (2 * FIGURE_1.C_p**2)] * len(sizes), "r-", linewidth=0.9,
-                 label=r"figure 1: $N\,\mathrm{SNR}^2 = 1000$")
-    axes[0].set(xscale="log", xlabel="$N$", ylim=(0, 2.1),
-                ylabel=r"$r^* = N\,\mathrm{SNR}^2/(2C_p^2)$ at test loss 0.2",
-                title="$N\\,$SNR$^2$ = const is nearly right: the boundary drifts with $N$")
+    axes[0].plot(
+        sizes,
+        [CURVE / (2 * FIGURE_1.C_p**2)] * len(sizes),
+        "r-",
+        linewidth=0.9,
+        label=r"figure 1: $N\,\mathrm{SNR}^2 = 1000$",
+    )
+    axes[0].set(
+        xscale="log",
+        xlabel="$N$",
+        ylim=(0, 2.1),
+        ylabel=r"$r^* = N\,\mathrm{SNR}^2/(2C_p^2)$ at test loss 0.2",
+        title="$N\\,$SNR$^2$ = const is nearly right: the boundary drifts with $N$",
+    )
     axes[1].axhline(mean_field.LEVEL, color="0.6", linewidth=0.8)
-    axes[1].set(xscale="log", xlabel=r"balance $r = N\mu^2/(2\tilde\sigma_p^2d)$",
-                ylabel="test loss at training loss 0.01", title="$N = 8$: mobile attention makes it sharp")
+    axes[1].set(
+        xscale="log",
+        xlabel=r"balance $r = N\mu^2/(2\tilde\sigma_p^2d)$",
+        ylabel="test loss at training loss 0.01",
+        title="$N = 8$: mobile attention makes it sharp",
+    )
     axes[0].set_xticks(sizes, [str(N) for N in sizes])
     axes[0].minorticks_off()
     for ax in axes:
@@ -168,8 +203,14 @@ def limit_columns(case: Case, eta: float, steps: int, every: int = 10) -> tuple[
     """Step numbers, and values and scores within a sample by type, of the exact infinite-width recursion."""
     reduced = quotient(case.N, case.M)
     known = {**case.mean_field, "eta": eta}
-    run = iterate(reduced.system, orbit_start(reduced, case), steps, {n: known[n] for n in reduced.system.parameters},
-                  record_every=every, backend="block")
+    run = iterate(
+        reduced.system,
+        orbit_start(reduced, case),
+        steps,
+        {n: known[n] for n in reduced.system.parameters},
+        record_every=every,
+        backend="block",
+    )
     names, _, tie = orbit_names(reduced, case.N, case.M)
     kept = {new: run.state(old) for old, new in names.items()}
     same, other = next(((run.state(b), run.state(a)) for a, b in tie.items() if names[b] == "S_ww"), (None, None))
@@ -197,8 +238,11 @@ def _appendix(key: str, title: str, folder: Path) -> list[Path]:
     fig, axes = figure(1, 4, (17, 3.9))
     panels: list[tuple[Any, dict[str, str], str]] = [
         (axes[0], {"S_ss": r"signal for $\mu$", "S_2s": r"$\xi_2$ for $\mu$"}, r"scores $x_l^\top W_QW_K^\top\mu$"),
-        (axes[1], {"S_s2": r"signal for $\xi_2$", "S_22": r"$\xi_2$ for $\xi_2$"},
-         r"scores $x_l^\top W_QW_K^\top\xi_2$"),
+        (
+            axes[1],
+            {"S_s2": r"signal for $\xi_2$", "S_22": r"$\xi_2$ for $\xi_2$"},
+            r"scores $x_l^\top W_QW_K^\top\xi_2$",
+        ),
         (axes[2], {}, "attention of the signal row and of the $\\xi_2$ row"),
         (axes[3], {"v_s": r"$y\mu^\top W_Vw_O$", "v_2": r"$y\xi_2^\top W_Vw_O$"}, "values"),
     ]

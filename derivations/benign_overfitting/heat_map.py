@@ -60,16 +60,24 @@ class Trained:
     def __call__(self, case: Case) -> float:
         run = span.descend(span.draw(case, self.seed), self.rate / case.largest, self.eps, self.steps)
         if run.stages["T3"] is None:
-            raise IntegrationError(f"the network with N = {case.N}, SNR = {case.snr:g} has training loss {run.loss:g} "
-                                   f"after {run.steps} steps, above eps = {self.eps:g}; allow more steps", time=run.tau)
+            raise IntegrationError(
+                f"the network with N = {case.N}, SNR = {case.snr:g} has training loss {run.loss:g} "
+                f"after {run.steps} steps, above eps = {self.eps:g}; allow more steps",
+                time=run.tau,
+            )
         return span.test_loss(run, self.tests, self.seed).loss
 
     def prepare(self, cases: Sequence[Case]) -> None:
         """Nothing is shared between networks."""
 
 
-def heat_map(cases: Sequence[Sequence[Case]], measure: Measure, progress: Progress = silent, workers: int = 1,
-             store: Path | None = None) -> np.ndarray:
+def heat_map(
+    cases: Sequence[Sequence[Case]],
+    measure: Measure,
+    progress: Progress = silent,
+    workers: int = 1,
+    store: Path | None = None,
+) -> np.ndarray:
     """Test losses of a table of cases.
 
     With a folder `store` finished cells are kept there, and a later call goes on where this one was interrupted. The

@@ -106,8 +106,17 @@ class Laboratory(BaseLaboratory):
         if not frozen:
             self.reads.add("start")
         try:
-            return mean_field.run(case.M, values, eps, frozen, system, t_end=_patience(case, eps),
-                                  start_factor=_start_factor(self.mutation), max_steps=LONGEST, **options)
+            return mean_field.run(
+                case.M,
+                values,
+                eps,
+                frozen,
+                system,
+                t_end=_patience(case, eps),
+                start_factor=_start_factor(self.mutation),
+                max_steps=LONGEST,
+                **options,
+            )
         except OdesysError as error:
             raise IntegrationError(f"the training loss does not reach {eps:g}: {error}", time=0.0) from error
 
@@ -185,8 +194,9 @@ def _patience(case: Case, eps: float) -> float:
 class Record:
     """A run of the recursion on its training set: S, Q, K, V, alpha, beta at every record, and S+, ... a step later."""
 
-    def __init__(self, case: Case, made: GramStart, eta: float, rows: Mapping[str, np.ndarray], steps: np.ndarray,
-                 fitted: bool) -> None:
+    def __init__(
+        self, case: Case, made: GramStart, eta: float, rows: Mapping[str, np.ndarray], steps: np.ndarray, fitted: bool
+    ) -> None:
         self.case, self.made, self.eta, self.rows, self.steps, self.fitted = case, made, eta, rows, steps, fitted
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -251,8 +261,11 @@ def _piece(system: System, kinds: Mapping[str, str], which: list[str]) -> Any:
     """The equations of one kind of state, the outputs, or (nothing asked for) the whole system."""
     if which == ["outputs"]:
         return dict(system.observables)
-    rows = [(name, node) for name, node in zip(system.names, system.nodes, strict=True)
-            if not which or kinds[name] == which[0]]
+    rows = [
+        (name, node)
+        for name, node in zip(system.names, system.nodes, strict=True)
+        if not which or kinds[name] == which[0]
+    ]
     return rows if which else (rows, dict(system.observables))
 
 
@@ -272,8 +285,13 @@ def _data(mutation: str, N: int, M: int) -> Distribution:
 def _model(mutation: str, N: int, M: int, gram: Any) -> AttentionModel:
     made = setting.model(setting.words(N, M, gram))
     heads = [Head(-1)] if mutation == "sign" else list(made.heads)
-    return AttentionModel(made.words, heads, made.value, pooling="sum" if mutation == "pool" else "mean",
-                          scale=Fraction(1, 2) if mutation == "scale" else 1)
+    return AttentionModel(
+        made.words,
+        heads,
+        made.value,
+        pooling="sum" if mutation == "pool" else "mean",
+        scale=Fraction(1, 2) if mutation == "scale" else 1,
+    )
 
 
 @cache
@@ -348,9 +366,19 @@ def _descent(mutation: str, name: str) -> Record:
             fitted = fitted or bool(np.abs(leaves["wOV"]).max() >= LARGEST_VALUE.get(name, np.inf))
             if number % (2 * every) == 0 or fitted:
                 after = made_flow.layout.unpack(compiled(0.0, state))
-                row = {"S": leaves["KQ"].T, "Q": leaves["QQ"], "K": leaves["KK"], "V": leaves["wOV"][0], "alpha": a,
-                       "beta": b, "loss": value.reshape(-1)[0], "S+": after["KQ"].T, "Q+": after["QQ"],
-                       "K+": after["KK"], "V+": after["wOV"][0]}
+                row = {
+                    "S": leaves["KQ"].T,
+                    "Q": leaves["QQ"],
+                    "K": leaves["KK"],
+                    "V": leaves["wOV"][0],
+                    "alpha": a,
+                    "beta": b,
+                    "loss": value.reshape(-1)[0],
+                    "S+": after["KQ"].T,
+                    "Q+": after["QQ"],
+                    "K+": after["KK"],
+                    "V+": after["wOV"][0],
+                }
                 for key, item in row.items():
                     kept.setdefault(key, []).append(np.array(item))
                 numbers.append(number)

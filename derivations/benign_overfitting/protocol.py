@@ -36,8 +36,17 @@ def mean_field(parameters: Mapping[str, Any], progress: Progress = silent) -> Si
     final = {"t": run.end_time, "regime": regime, **{name: float(v[-1]) for name, v in columns.items() if name != "t"}}
     numbers = {name: value for name, value in final.items() if isinstance(value, float)}
     note = f"stage 1 ends {regime}" if regime != "neither" else "neither token dominates by 3 M before the end"
-    return Simulation("mean-field", dict(parameters), numbers, tuple(events), run.cost.as_json(), drift(case, run),
-                      columns, note, _plot(columns, events))
+    return Simulation(
+        "mean-field",
+        dict(parameters),
+        numbers,
+        tuple(events),
+        run.cost.as_json(),
+        drift(case, run),
+        columns,
+        note,
+        _plot(columns, events),
+    )
 
 
 def _case(parameters: Mapping[str, Any]) -> Case:
@@ -100,20 +109,41 @@ def descent(parameters: Mapping[str, Any], progress: Progress = silent) -> Simul
     run = span.descend(made, eta, parameters["eps"], parameters["steps"], record, progress=progress)
     test = span.test_loss(run, parameters["tests"], parameters["seed"])
     columns = {"t": run.times * eta, "step": run.times, **run.table}
-    events = tuple({"name": name, "kind": "stage", "time": number * eta} for name, number in run.stages.items()
-                   if number is not None)
-    final = {"t": run.tau, "steps": float(run.steps), "test_loss": test.loss, "test_loss_error": test.error,
-             "test_accuracy": test.accuracy, **{name: float(values[-1]) for name, values in run.table.items()}}
-    note = f"stage 1 ends {run.regime}" if run.stages["T3"] is not None else (
-        f"stopped after {run.steps} steps before the loss reached eps = {parameters['eps']:g}")
+    events = tuple(
+        {"name": name, "kind": "stage", "time": number * eta}
+        for name, number in run.stages.items()
+        if number is not None
+    )
+    final = {
+        "t": run.tau,
+        "steps": float(run.steps),
+        "test_loss": test.loss,
+        "test_loss_error": test.error,
+        "test_accuracy": test.accuracy,
+        **{name: float(values[-1]) for name, values in run.table.items()},
+    }
+    note = (
+        f"stage 1 ends {run.regime}"
+        if run.stages["T3"] is not None
+        else (f"stopped after {run.steps} steps before the loss reached eps = {parameters['eps']:g}")
+    )
     values = span.gram_values(made, run.state)
     inverse = np.linalg.inv(made.gram)
     both = [float(np.trace(inverse @ values[x])) for x in ("Q", "K")]
     first = span.gram_values(made)
     gap = both[0] - both[1] - float(np.trace(inverse @ (first["Q"] - first["K"])))
     cost = {"field_evaluations": run.steps, "steps": run.steps}
-    return Simulation("descent", dict(parameters), final, events, cost, abs(gap) / sum(both), columns, note,
-                      _plot(columns, list(events)))
+    return Simulation(
+        "descent",
+        dict(parameters),
+        final,
+        events,
+        cost,
+        abs(gap) / sum(both),
+        columns,
+        note,
+        _plot(columns, list(events)),
+    )
 
 
 def _plot(columns: Mapping[str, np.ndarray], events: list[dict[str, Any]]) -> Any:

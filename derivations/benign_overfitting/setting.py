@@ -60,24 +60,31 @@ class Case:
 
     def __post_init__(self) -> None:
         if self.M < 2:
-            raise ParameterError(f"M = {self.M} can not be used: a sample has a signal token and at least one noise "
-                                 f"token")
+            raise ParameterError(
+                f"M = {self.M} can not be used: a sample has a signal token and at least one noise token"
+            )
         if self.N < 2 or self.N % 2:
             raise ParameterError(f"N = {self.N} can not be used: the classes are balanced, so N is even and at least 2")
         for name in ("noise", "C_p", "w2"):
             if not 0 < getattr(self, name) < math.inf:
-                raise ParameterError(f"{name} = {getattr(self, name):g} can not be used: it is a variance or length, "
-                                     f"so it is positive")
+                raise ParameterError(
+                    f"{name} = {getattr(self, name):g} can not be used: it is a variance or length, so it is positive"
+                )
         if not 0 < self.mu < math.inf:
-            raise ParameterError(f"mu = {self.mu:g} makes SNR = {self.snr:g}: without a signal there is nothing to "
-                                 f"learn; mu is positive")
+            raise ParameterError(
+                f"mu = {self.mu:g} makes SNR = {self.snr:g}: without a signal there is nothing to learn; mu is positive"
+            )
         for name in ("kappa", "sigma_V"):
             if not 0 <= getattr(self, name) < math.inf:
-                raise ParameterError(f"{name} = {getattr(self, name):g} can not be used: it is a variance or length, "
-                                     f"so it is not negative")
+                raise ParameterError(
+                    f"{name} = {getattr(self, name):g} can not be used: it is a variance or length, "
+                    f"so it is not negative"
+                )
         if self.d < self.P:
-            raise ParameterError(f"d = {self.d} is too small for N = {self.N}, M = {self.M}: the {self.P} distinct "
-                                 f"tokens are independent vectors, so d is at least {self.P}")
+            raise ParameterError(
+                f"d = {self.d} is too small for N = {self.N}, M = {self.M}: the {self.P} distinct "
+                f"tokens are independent vectors, so d is at least {self.P}"
+            )
         if self.d_h < 1:
             raise ParameterError(f"d_h = {self.d_h} can not be used: a width is at least 1")
         if self.kappa == 0:
@@ -141,8 +148,14 @@ class Case:
     @property
     def mean_field(self) -> dict[str, float]:
         """The parameters of the mean-field systems."""
-        return {"N": float(self.N), "m_s": self.m_s, "m_2": self.m_2, "m_w": self.m_w, "kappa": self.kappa,
-                "w2": self.w2}
+        return {
+            "N": float(self.N),
+            "m_s": self.m_s,
+            "m_2": self.m_2,
+            "m_w": self.m_w,
+            "kappa": self.kappa,
+            "w2": self.w2,
+        }
 
 
 # ---- words, samples and model ----------------------------------------------------------------------------------------
@@ -167,7 +180,8 @@ def data(N: int, M: int, signs: Sequence[int] | None = None) -> Distribution:
     """The training set: sample n has the signal of its label and its own noise tokens, all with weight 1/N."""
     return Distribution(
         Sample([SIGNAL[0 if y > 0 else 1], *(noise_word(n, i) for i in range(2, M + 1))], y, Fraction(1, N))
-        for n, y in enumerate(labels(N) if signs is None else signs, 1))
+        for n, y in enumerate(labels(N) if signs is None else signs, 1)
+    )
 
 
 def places(N: int, M: int, signs: Sequence[int] | None = None) -> np.ndarray:

@@ -179,8 +179,9 @@ class Descent:
         return self.eta * self.steps
 
 
-def descend(made: Draw, eta: float, eps: float, steps: int, record: int = 0, theta: float = 0.1,
-            progress: Progress = silent) -> Descent:
+def descend(
+    made: Draw, eta: float, eps: float, steps: int, record: int = 0, theta: float = 0.1, progress: Progress = silent
+) -> Descent:
     """Gradient descent until the training loss is at most eps, with the three stages.
 
     T1 is the first step with the exit property of Lemma 5.2 (signal, benign) or E.3 (first noise token, harmful); T2

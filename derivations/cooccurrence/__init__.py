@@ -54,8 +54,10 @@ PAPER = Paper(
         "kernel": later(f"{__name__}.protocol", "kernel"),
         "planar": later(f"{__name__}.protocol", "planar"),
     },
-    figures={key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}"), REPORT_LEVELS.get(key, "quick"))
-             for key, title in FIGURES.items()},
+    figures={
+        key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}"), REPORT_LEVELS.get(key, "quick"))
+        for key, title in FIGURES.items()
+    },
     compare=later(f"{__name__}.compare", "compare"),
     book=later(f"{__name__}.claims", "get_book"),
     widths=(200, 800),

@@ -110,8 +110,12 @@ def _solve(system: System, K: sp.Matrix, phi: sp.Matrix, support: tuple[int, ...
     weights = {c: sp.cancel(a[support.index(c)]) if c in support else sp.Integer(0) for c in KINDS}
     w = K * sp.Matrix([weights[c] for c in KINDS])
     margins = phi * w
-    return HardMargin(weights, {n: sp.cancel(v) for n, v in zip(system.names, w, strict=True)},
-                      {c: sp.cancel(v) for c, v in zip(KINDS, margins, strict=True)}, support)
+    return HardMargin(
+        weights,
+        {n: sp.cancel(v) for n, v in zip(system.names, w, strict=True)},
+        {c: sp.cancel(v) for c, v in zip(KINDS, margins, strict=True)},
+        support,
+    )
 
 
 def _consistent(found: HardMargin) -> bool:

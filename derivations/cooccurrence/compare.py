@@ -62,8 +62,13 @@ def sub_network(net: Network) -> tuple[np.ndarray, float]:
     return np.asarray(b @ images["W_V"][0]), float(b @ b)
 
 
-def compare(widths: list[int], seeds: int, parameters: Mapping[str, Any], progress: Progress = silent,
-            workers: int | None = None) -> Comparison:
+def compare(
+    widths: list[int],
+    seeds: int,
+    parameters: Mapping[str, Any],
+    progress: Progress = silent,
+    workers: int | None = None,
+) -> Comparison:
     """Deviation of G at T_1 over widths and seeds, with the fitted exponent of the width."""
     setting.check_sizes(parameters["n"], parameters["L"])
     frozen = tuple(sorted((k, v) for k, v in parameters.items() if k in ("n", "L", "m1", "c0", "C_T1")))
@@ -71,5 +76,3 @@ def compare(widths: list[int], seeds: int, parameters: Mapping[str, Any], progre
     shown: dict[str, Any] = {k: v for k, v in parameters.items() if k not in ("m", "seed", "tau_end")}
     what = r"$\max_{k\leq 3}|G(\mu_k)-G^\infty(\mu_k)|$ at $T_1$"
     return compare_widths(what, widths, seeds, shown, measure, progress, workers)
-
-

@@ -91,8 +91,12 @@ def named(quotient: Quotient, n: int, L: int, swap: bool) -> Quotient:
     _same (one word), _sample (two of one sample), _class (two samples of a class) or _pair (one from I2, one from I3).
     """
     dataset = setting.data(n, L)
-    home = {t: (setting.class_of(s), i) for i, s in enumerate(dataset.samples) for t in s.tokens
-            if t not in ("mu1", "mu2", "mu3")}
+    home = {
+        t: (setting.class_of(s), i)
+        for i, s in enumerate(dataset.samples)
+        for t in s.tokens
+        if t not in ("mu1", "mu2", "mu3")
+    }
     names = {name: _orbit_name(name, home, swap) for name in quotient.system.names}
     return quotient.rename(names)
 
@@ -221,8 +225,11 @@ def named_system(name: str, parameters: Mapping[str, Any]) -> System:
     n, L = parameters["n"], parameters["L"]
     setting.check_sizes(n, L)
     table: dict[str, Any] = {
-        "full": lambda: gram_flow(n, L).system, "quotient": lambda: symmetric(n, L).system,
-        "mean_field": lambda: mean_field(n, L), "kernel": lambda: kernel_ode(n, L), "planar": lambda: planar_ode(L),
+        "full": lambda: gram_flow(n, L).system,
+        "quotient": lambda: symmetric(n, L).system,
+        "mean_field": lambda: mean_field(n, L),
+        "kernel": lambda: kernel_ode(n, L),
+        "planar": lambda: planar_ode(L),
         "descent": lambda: symmetric_descent(n, L).system,
     }
     made: System = table[name]()

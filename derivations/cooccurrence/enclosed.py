@@ -80,8 +80,10 @@ def reduced_rates(system: System) -> tuple[dict[str, sp.Expr], sp.Expr]:
     rates = {"theta": theta * (log[1] - log[2]), "kappa": kappa * (log[4] - log[2]), "g2": g2 * log[2]}
     moved = K * g
     names = list(system.names)
-    return ({name: sp.expand(sp.cancel(rate / g2)) for name, rate in rates.items()},
-            sp.cancel(moved[names.index("z")] / moved[names.index("x")]))
+    return (
+        {name: sp.expand(sp.cancel(rate / g2)) for name, rate in rates.items()},
+        sp.cancel(moved[names.index("z")] / moved[names.index("x")]),
+    )
 
 
 def boundary(system: System, low: Fraction, high: Fraction) -> dict[str, sp.Expr]:
@@ -144,8 +146,9 @@ def at_end(run: Enclosure, nodes: Mapping[str, Node]) -> dict[str, Any]:
 
 # ---- certificates ------------------------------------------------------------------------------------------------
 
-TURN, HALF, RIGHT = (tuple(map(Fraction, ends)) for ends in (
-    ("3.56472", "3.56473"), ("4.88548", "4.88549"), ("12.97941", "12.97942")))  # R = 1, R = 1.2, all samples right
+TURN, HALF, RIGHT = (
+    tuple(map(Fraction, ends)) for ends in (("3.56472", "3.56473"), ("4.88548", "4.88549"), ("12.97941", "12.97942"))
+)  # R = 1, R = 1.2, all samples right
 PEAK = Fraction("1.5307")
 LOW, HIGH, KAPPA, G_BAR = Fraction(6, 5), Fraction(154, 100), Fraction(1, 20), Fraction(6, 25)  # the trapping region
 
@@ -158,11 +161,16 @@ def write_crossings(lab: Laboratory, path: Path, until: Fraction = LAST) -> None
     rates, margin = whole.rates, system.observables
     claims: list[Any] = [("x grows", rates["x"], ">0")]
     claims += [(f"I{c} is right", margin[f"margin_I{c}"], ">0") for c in (1, 4)]
-    for text, node, (low, high) in (("R = 1", whole.above(Fraction(1)), TURN), ("R = 1.2", whole.above(LOW), HALF),
-                                    ("one-target margin = 0", margin["margin_I2"], RIGHT)):
+    for text, node, (low, high) in (
+        ("R = 1", whole.above(Fraction(1)), TURN),
+        ("R = 1.2", whole.above(LOW), HALF),
+        ("one-target margin = 0", margin["margin_I2"], RIGHT),
+    ):
         if until >= high:
-            claims += [(f"{text}: not before {float(low)}", -node, ">0", (None, low)),
-                       (f"{text}: crossed once", whole.lie(node), ">0", (low, high))]
+            claims += [
+                (f"{text}: not before {float(low)}", -node, ">0", (None, low)),
+                (f"{text}: crossed once", whole.lie(node), ">0", (low, high)),
+            ]
         if until > high:
             claims.append((f"{text}: passed from {float(high)} on", node, ">0", (high, None)))
     if until > HALF[1]:
@@ -170,8 +178,10 @@ def write_crossings(lab: Laboratory, path: Path, until: Fraction = LAST) -> None
     if until == LAST:
         g = {c: graph.call("sigmoid", -margin[f"margin_I{c}"]) for c in (2, 4)}
         late = (LAST - 1, None)
-        claims += [(f"arrives: g4/g2 < {KAPPA}", KAPPA * g[2] - g[4], ">0", late),
-                   (f"arrives: g2 < {G_BAR}", G_BAR - g[2], ">0", late)]
+        claims += [
+            (f"arrives: g4/g2 < {KAPPA}", KAPPA * g[2] - g[4], ">0", late),
+            (f"arrives: g2 < {G_BAR}", G_BAR - g[2], ">0", late),
+        ]
     run.to_file(path, claims)
 
 

@@ -24,8 +24,12 @@ from .laboratory import Laboratory
 from .trajectories import Course, course, kernel_run, mean_field_run, network, planar_run
 
 EXPERIMENT = {"n": 60, "L": 5, "d": 64, "m": 128, "m1": 256, "eta": 0.01, "steps": 30_000, "seed": 0}
-PAIRS = {(1, 0): r"$\mu_2^\top W_K^\top W_Q\mu_1$", (0, 1): r"$\mu_1^\top W_K^\top W_Q\mu_2$",
-         (2, 0): r"$\mu_3^\top W_K^\top W_Q\mu_1$", (2, 1): r"$\mu_3^\top W_K^\top W_Q\mu_2$"}
+PAIRS = {
+    (1, 0): r"$\mu_2^\top W_K^\top W_Q\mu_1$",
+    (0, 1): r"$\mu_1^\top W_K^\top W_Q\mu_2$",
+    (2, 0): r"$\mu_3^\top W_K^\top W_Q\mu_1$",
+    (2, 1): r"$\mu_3^\top W_K^\top W_Q\mu_2$",
+}
 P1 = setting.condition_one(5, 2048, 32, 0.1)
 CLASS_NAMES = {1: r"$I_1$ both", 2: r"$I_2$ only $\mu_1$", 3: r"$I_3$ only $\mu_2$", 4: r"$I_4$ none"}
 
@@ -49,11 +53,22 @@ def experiment(steps: int = int(EXPERIMENT["steps"])) -> dict[str, Any]:
     margins = np.array([labels * outputs(each, data) for _, each in nets])
     images = [each.images() for _, each in nets]
     scores = np.array([(i["W_K"][0].T @ i["W_Q"][0])[:3, :3] for i in images])
-    run = iterate(flow.system, flow.initial_state(weights=net.images()), steps, {**scale.parameters, "eta": e["eta"]},
-                  record_every=record, backend="block")
+    run = iterate(
+        flow.system,
+        flow.initial_state(weights=net.images()),
+        steps,
+        {**scale.parameters, "eta": e["eta"]},
+        record_every=record,
+        backend="block",
+    )
     theory = Course(flow, scale, run.times, run.states)
-    return {"step": np.array(record), "margins": margins, "scores": scores, "theory": theory,
-            "classes": setting.class_positions(data)}
+    return {
+        "step": np.array(record),
+        "margins": margins,
+        "scores": scores,
+        "theory": theory,
+        "classes": setting.class_positions(data),
+    }
 
 
 def class_losses(margins: np.ndarray, classes: Mapping[int, np.ndarray]) -> dict[int, np.ndarray]:
@@ -157,8 +172,14 @@ def figure_balance(folder: Path, progress: Progress) -> list[Path]:
             axes[1].plot(grid, sums[c] / sums[2], style, color=colour, label=f"$S_{c}/S_2$, {name}")
         axes[1].axhline(float(exact.class_sums[1] / exact.class_sums[2]), color=colour, linestyle=":", linewidth=1)
         axes[2].plot(grid, 1 / seen["loss"], color=colour, label=name)
-        axes[2].plot(grid, grid / float(exact.loss_times_tau), color=colour, linestyle=":", linewidth=1,
-                     label=rf"slope $1/{float(exact.loss_times_tau):.4g}$")
+        axes[2].plot(
+            grid,
+            grid / float(exact.loss_times_tau),
+            color=colour,
+            linestyle=":",
+            linewidth=1,
+            label=rf"slope $1/{float(exact.loss_times_tau):.4g}$",
+        )
     axes[0].axhspan(1, 2, color="0.93", zorder=0)
     axes[0].set(title=r"$R=-\dot G(\mu_3)/\dot G(\mu_1)$, dotted: exact limits", ylim=(-0.6, 2.1))
     axes[1].set(title="class sums of loss derivatives", ylim=(0, 3))
@@ -191,8 +212,13 @@ def figure_portrait(folder: Path, progress: Progress) -> list[Path]:
         point = run.at(tau)
         ax.plot(*point, "o", color="C3", markersize=4)
         ax.annotate(rf"$\tau={tau:.4g}$", point, textcoords="offset points", xytext=(6, -10), fontsize=8)
-    ax.set(xlabel=r"$x=G(\mu_1)=G(\mu_2)$", ylabel=r"$z=-G(\mu_3)$", xlim=(-0.5, 5), ylim=(-0.8, 7),
-           title="the planar limit")
+    ax.set(
+        xlabel=r"$x=G(\mu_1)=G(\mu_2)$",
+        ylabel=r"$z=-G(\mu_3)$",
+        xlim=(-0.5, 5),
+        ylim=(-0.8, 7),
+        title="the planar limit",
+    )
     ax.legend(loc="upper left", fontsize=8)
     return save(fig, folder, "portrait")
 
@@ -253,5 +279,3 @@ def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], fo
         ax.legend(fontsize=8)
     axes[0][0].set_yscale("log")
     return save(fig, folder, "run")
-
-

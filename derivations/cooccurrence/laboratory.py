@@ -42,8 +42,12 @@ MUTATIONS = {
     "wide": "the Gram matrices of neurons, values, keys and queries move faster by the root of m",
 }
 BROKEN: dict[str, tuple[tuple[str, ...], Any]] = {  # path matrices, also by their names neuron by neuron; factor
-    "flip": (("KQ",), -1), "keys": (("KK",), 2), "values": (("VV",), -1), "G": (("aWV", "WV"), 2),
-    "beta": (("aWWa", "WW"), -1), "wide": (("aWWa", "WW", "VV", "KK", "QQ"), graph.sqrt(graph.sym("m"))),
+    "flip": (("KQ",), -1),
+    "keys": (("KK",), 2),
+    "values": (("VV",), -1),
+    "G": (("aWV", "WV"), 2),
+    "beta": (("aWWa", "WW"), -1),
+    "wide": (("aWWa", "WW", "VV", "KK", "QQ"), graph.sqrt(graph.sym("m"))),
 }
 LEVEL_0, LEVEL_1 = ("WV", "WW", "VV", "KQ", "KK", "QQ"), ("aWV", "aWWa", "VV", "KQ", "KK", "QQ")
 SMALLEST = (6, 4)  # n, L at which limits are compared
@@ -225,8 +229,10 @@ def _broken(flow: Flow, leaves: tuple[str, ...], factor: Any) -> Flow:
     """The same flow with the equations of some path matrices multiplied by a number or a parameter."""
     field = flow.system.field
     assert isinstance(field, BlockField)
-    rhs = {name: blocks.multiply(blocks.constant([[factor]]), block) if name in leaves else block
-           for name, block in field.rhs.items()}
+    rhs = {
+        name: blocks.multiply(blocks.constant([[factor]]), block) if name in leaves else block
+        for name, block in field.rhs.items()
+    }
     made = replace(field, rhs=rhs)
     return replace(flow, system=replace(flow.system, field=made, parameters=tuple(sorted(made.parameters))))
 

@@ -56,8 +56,13 @@ class Tables:
     @cached_property
     def neuron_out(self) -> list[list[list[Any]]]:
         """w_j' V^(i) p_l, by sample, position and neuron."""
-        return [[[_sum(self.wv[j, x] * p for x, p in zip(tokens, row, strict=True)) for j in range(len(self.signs))]
-                 for row in rows] for tokens, rows in zip(self.tokens, self.p, strict=True)]
+        return [
+            [
+                [_sum(self.wv[j, x] * p for x, p in zip(tokens, row, strict=True)) for j in range(len(self.signs))]
+                for row in rows
+            ]
+            for tokens, rows in zip(self.tokens, self.p, strict=True)
+        ]
 
     @cached_property
     def outputs(self) -> list[Any]:
@@ -79,35 +84,78 @@ class Tables:
 
     def neuron(self, j: int, mu: int) -> Any:
         """Eq. (6): the rate of w_j' W_V mu."""
-        first = _sum(gy * a * self.ww[j, k] * row[h] for gy, tokens, p, _ in self._each() for row in p
-                     for h, x in enumerate(tokens) if x == mu for k, a in enumerate(self.signs))
-        second = _sum(gy * self.signs[j] * row[h] * self.vv[x, mu] for gy, tokens, p, _ in self._each() for row in p
-                      for h, x in enumerate(tokens))
+        first = _sum(
+            gy * a * self.ww[j, k] * row[h]
+            for gy, tokens, p, _ in self._each()
+            for row in p
+            for h, x in enumerate(tokens)
+            if x == mu
+            for k, a in enumerate(self.signs)
+        )
+        second = _sum(
+            gy * self.signs[j] * row[h] * self.vv[x, mu]
+            for gy, tokens, p, _ in self._each()
+            for row in p
+            for h, x in enumerate(tokens)
+        )
         return (first + second) / self.n
 
     def neuron_split(self, j: int, mu: int) -> Any:
         """The second form of Lemma C.1: the squared norms in front, epsilon behind."""
         squares = self.ww[j, j] + self.vv[mu, mu]
-        lead = _sum(gy * self.signs[j] * squares * row[tokens.index(mu)] for gy, tokens, p, _ in self._each()
-                    if mu in tokens for row in p)
-        others = _sum(gy * a * self.ww[j, k] * row[h] for gy, tokens, p, _ in self._each() if mu in tokens for row in p
-                      for h in [tokens.index(mu)] for k, a in enumerate(self.signs) if k != j)
-        rest = _sum(gy * self.signs[j] * row[h] * self.vv[x, mu] for gy, tokens, p, _ in self._each() for row in p
-                    for h, x in enumerate(tokens) if x != mu)
+        lead = _sum(
+            gy * self.signs[j] * squares * row[tokens.index(mu)]
+            for gy, tokens, p, _ in self._each()
+            if mu in tokens
+            for row in p
+        )
+        others = _sum(
+            gy * a * self.ww[j, k] * row[h]
+            for gy, tokens, p, _ in self._each()
+            if mu in tokens
+            for row in p
+            for h in [tokens.index(mu)]
+            for k, a in enumerate(self.signs)
+            if k != j
+        )
+        rest = _sum(
+            gy * self.signs[j] * row[h] * self.vv[x, mu]
+            for gy, tokens, p, _ in self._each()
+            for row in p
+            for h, x in enumerate(tokens)
+            if x != mu
+        )
         return (lead + others + rest) / self.n
 
     def correlation(self, j: int, k: int, inside: frozenset[int] | None = None) -> Any:
         """Lemma C.2: the rate of <w_j, w_k>; split into words of `inside` and the others if it is given."""
         parts = [None] if inside is None else [True, False]
-        return _sum(gy * row[h] * (self.signs[k] * self.wv[j, x] + self.signs[j] * self.wv[k, x]) for part in parts
-                    for gy, tokens, p, _ in self._each() for row in p for h, x in enumerate(tokens)
-                    if part is None or (x in inside) is part) / self.n  # type: ignore[operator]
+        return (
+            _sum(
+                gy * row[h] * (self.signs[k] * self.wv[j, x] + self.signs[j] * self.wv[k, x])
+                for part in parts
+                for gy, tokens, p, _ in self._each()
+                for row in p
+                for h, x in enumerate(tokens)
+                if part is None or (x in inside) is part
+            )
+            / self.n
+        )  # type: ignore[operator]
 
     def values(self, nu: int, mu: int) -> Any:
         """Lemma C.3: the rate of nu' W_V' W_V mu."""
-        return _sum(gy * a * self.wv[j, left] * row[h] for left, right in ((nu, mu), (mu, nu))
-                    for gy, tokens, p, _ in self._each() for row in p for h, x in enumerate(tokens) if x == right
-                    for j, a in enumerate(self.signs)) / self.n
+        return (
+            _sum(
+                gy * a * self.wv[j, left] * row[h]
+                for left, right in ((nu, mu), (mu, nu))
+                for gy, tokens, p, _ in self._each()
+                for row in p
+                for h, x in enumerate(tokens)
+                if x == right
+                for j, a in enumerate(self.signs)
+            )
+            / self.n
+        )
 
     def _pull(self, l: int, h: int, tokens: list[int], p: list[list[Any]], out: list[list[Any]]) -> Any:
         """sum_j a_j (w_j' v_h - w_j' V p_l) p_lh, the entry of the softmax derivative."""
@@ -115,24 +163,42 @@ class Tables:
 
     def queries(self, nu: int, mu: int) -> Any:
         """Lemma C.4, first formula: the rate of nu' W_Q' W_Q mu."""
-        return _sum(gy * self.score[tokens[h], left] * self._pull(l, h, tokens, p, out)
-                    for left, right in ((nu, mu), (mu, nu)) for gy, tokens, p, out in self._each()
-                    for l, x in enumerate(tokens) if x == right for h in range(len(tokens))) / (self.n * self.root_m)
+        return _sum(
+            gy * self.score[tokens[h], left] * self._pull(l, h, tokens, p, out)
+            for left, right in ((nu, mu), (mu, nu))
+            for gy, tokens, p, out in self._each()
+            for l, x in enumerate(tokens)
+            if x == right
+            for h in range(len(tokens))
+        ) / (self.n * self.root_m)
 
     def keys(self, nu: int, mu: int) -> Any:
         """Lemma C.4, second formula: the rate of nu' W_K' W_K mu."""
-        return _sum(gy * self.score[left, tokens[l]] * self._pull(l, h, tokens, p, out)
-                    for left, right in ((nu, mu), (mu, nu)) for gy, tokens, p, out in self._each()
-                    for h, x in enumerate(tokens) if x == right for l in range(len(tokens))) / (self.n * self.root_m)
+        return _sum(
+            gy * self.score[left, tokens[l]] * self._pull(l, h, tokens, p, out)
+            for left, right in ((nu, mu), (mu, nu))
+            for gy, tokens, p, out in self._each()
+            for h, x in enumerate(tokens)
+            if x == right
+            for l in range(len(tokens))
+        ) / (self.n * self.root_m)
 
     def scores(self, nu: int, mu: int) -> Any:
         """Eq. (7): the rate of nu' W_K' W_Q mu."""
-        first = _sum(gy * self.kk[nu, tokens[h]] * self._pull(l, h, tokens, p, out)
-                     for gy, tokens, p, out in self._each() for l, x in enumerate(tokens) if x == mu
-                     for h in range(len(tokens)))
-        second = _sum(gy * self.qq[mu, tokens[l]] * self._pull(l, h, tokens, p, out)
-                      for gy, tokens, p, out in self._each() for h, x in enumerate(tokens) if x == nu
-                      for l in range(len(tokens)))
+        first = _sum(
+            gy * self.kk[nu, tokens[h]] * self._pull(l, h, tokens, p, out)
+            for gy, tokens, p, out in self._each()
+            for l, x in enumerate(tokens)
+            if x == mu
+            for h in range(len(tokens))
+        )
+        second = _sum(
+            gy * self.qq[mu, tokens[l]] * self._pull(l, h, tokens, p, out)
+            for gy, tokens, p, out in self._each()
+            for h, x in enumerate(tokens)
+            if x == nu
+            for l in range(len(tokens))
+        )
         return (first + second) / (self.n * self.root_m)
 
     def scores_split(self, nu: int, mu: int) -> Any:
@@ -144,12 +210,14 @@ class Tables:
                 total += [gy * self.kk[nu, nu] * pull, gy * self.qq[mu, mu] * pull]
             if mu in tokens:
                 l = tokens.index(mu)
-                total += [gy * self.kk[nu, x] * self._pull(l, h, tokens, p, out) for h, x in enumerate(tokens)
-                          if x != nu]
+                total += [
+                    gy * self.kk[nu, x] * self._pull(l, h, tokens, p, out) for h, x in enumerate(tokens) if x != nu
+                ]
             if nu in tokens:
                 h = tokens.index(nu)
-                total += [gy * self.qq[mu, x] * self._pull(l, h, tokens, p, out) for l, x in enumerate(tokens)
-                          if x != mu]
+                total += [
+                    gy * self.qq[mu, x] * self._pull(l, h, tokens, p, out) for l, x in enumerate(tokens) if x != mu
+                ]
         return _sum(total) / (self.n * self.root_m)
 
 
@@ -174,15 +242,29 @@ def symbolic_tables(flow: Flow, dataset: Distribution, signs: tuple[int, ...]) -
     Of a level-1 flow only forces can be asked for: all neurons are one, with the sign +1.
     """
     leaves = {LEAVES[leaf]: np.vectorize(sym, otypes=[object])(names) for leaf, names in flow.matrices.items()}
-    return Tables(encoded(dataset, flow), [s.label for s in dataset.samples], signs, **leaves,
-                  root_m=graph.sqrt(sym("m")), exp=graph.exp, g=lambda z: graph.call("sigmoid", -z))
+    return Tables(
+        encoded(dataset, flow),
+        [s.label for s in dataset.samples],
+        signs,
+        **leaves,
+        root_m=graph.sqrt(sym("m")),
+        exp=graph.exp,
+        g=lambda z: graph.call("sigmoid", -z),
+    )
 
 
 def numeric_tables(flow: Flow, signs: tuple[int, ...], state: np.ndarray, m: float) -> Tables:
     """The variables of a level-0 flow at a state vector."""
     leaves = {LEAVES[s.leaf]: np.asarray(state)[s.index] for s in flow.layout.segments}
-    return Tables(encoded(flow.data, flow), [s.label for s in flow.data.samples], signs, **leaves,
-                  root_m=np.sqrt(m), exp=np.exp, g=lambda z: 1 / (1 + np.exp(z)))
+    return Tables(
+        encoded(flow.data, flow),
+        [s.label for s in flow.data.samples],
+        signs,
+        **leaves,
+        root_m=np.sqrt(m),
+        exp=np.exp,
+        g=lambda z: 1 / (1 + np.exp(z)),
+    )
 
 
 def rates(tables: Tables) -> dict[str, np.ndarray]:
@@ -195,6 +277,11 @@ def rates(tables: Tables) -> dict[str, np.ndarray]:
             out[i, j] = entry(i, j)
         return out
 
-    return {"WV": table(m1, d, tables.neuron), "KQ": table(d, d, tables.scores),
-            "WW": table(m1, m1, tables.correlation), "VV": table(d, d, tables.values),
-            "KK": table(d, d, tables.keys), "QQ": table(d, d, tables.queries)}
+    return {
+        "WV": table(m1, d, tables.neuron),
+        "KQ": table(d, d, tables.scores),
+        "WW": table(m1, m1, tables.correlation),
+        "VV": table(d, d, tables.values),
+        "KK": table(d, d, tables.keys),
+        "QQ": table(d, d, tables.queries),
+    }

@@ -59,12 +59,17 @@ def phase_one(course: Course, constants: PhaseOne | None = None) -> Predicate:
     change = np.abs(course.tables["WV"] - course.tables["WV"][0])
     radius = c.neurons / s.m1
     keys = c.keys * s.sigma0**2 * np.sqrt(s.m)
-    return Predicate(course.taus, {
-        "neurons": change[:, :, :3].max(axis=(1, 2)) / radius,
-        "irrelevant": change[:, :, IRRELEVANT].max(axis=(1, 2)) / (c.irrelevant * radius * (1 / course.n + s.m**-0.5)),
-        "scores": course.moved("KQ") / (c.scores * s.m**-1.5),
-        "keys": course.moved("KK") / keys, "queries": course.moved("QQ") / keys,
-    })
+    return Predicate(
+        course.taus,
+        {
+            "neurons": change[:, :, :3].max(axis=(1, 2)) / radius,
+            "irrelevant": change[:, :, IRRELEVANT].max(axis=(1, 2))
+            / (c.irrelevant * radius * (1 / course.n + s.m**-0.5)),
+            "scores": course.moved("KQ") / (c.scores * s.m**-1.5),
+            "keys": course.moved("KK") / keys,
+            "queries": course.moved("QQ") / keys,
+        },
+    )
 
 
 @dataclass(frozen=True)
@@ -93,17 +98,23 @@ def phase_two(course: Course, constants: PhaseTwo | None = None) -> Predicate:
     part = np.abs(np.einsum("knlh,knh->kn", course.attention, irrelevant)).max(axis=1)
     low, high = np.minimum(S[2], S[3]), np.maximum(S[2], S[3])
     order = np.max([S[4] / low, high / S[1], S[1] / (S[2] + S[3] + S[4])], axis=0)
-    return Predicate(course.taus, {
-        "a keys": np.maximum(course.moved("KK"), course.moved("QQ")) / keys,
-        "b attention": np.abs(course.attention - course.attention[0]).max(axis=(1, 2, 3)) * course.L**2 / c.attention,
-        "c beta": course.beta / (c.beta * s.B),
-        "d inner": inner / course.beta / mean_g * course.L / c.inner,
-        "e softmax": softmax / course.beta / mean_g / c.softmax,
-        "f order": order, "g balance": high / low / 2,
-        "h margin": c.margin / np.maximum(course.margins.min(axis=1), 1e-300),
-        "i signals": np.abs(course.G[:, :3]).max(axis=1) / (c.signals * np.log(s.m)),
-        "j irrelevant": part / c.irrelevant,
-    })
+    return Predicate(
+        course.taus,
+        {
+            "a keys": np.maximum(course.moved("KK"), course.moved("QQ")) / keys,
+            "b attention": np.abs(course.attention - course.attention[0]).max(axis=(1, 2, 3))
+            * course.L**2
+            / c.attention,
+            "c beta": course.beta / (c.beta * s.B),
+            "d inner": inner / course.beta / mean_g * course.L / c.inner,
+            "e softmax": softmax / course.beta / mean_g / c.softmax,
+            "f order": order,
+            "g balance": high / low / 2,
+            "h margin": c.margin / np.maximum(course.margins.min(axis=1), 1e-300),
+            "i signals": np.abs(course.G[:, :3]).max(axis=1) / (c.signals * np.log(s.m)),
+            "j irrelevant": part / c.irrelevant,
+        },
+    )
 
 
 @dataclass(frozen=True)
@@ -118,8 +129,11 @@ class Times:
 def phase_times(course: Course, C: float = 0.2, margin: float = 0.1) -> Times:
     """T_0.5, T_cls and the time of a given smallest margin, to the resolution of the course's grid."""
     smallest = course.margins.min(axis=1)
-    return Times(_from_then_on(course.taus, course.R() > 1 + C), _from_then_on(course.taus, smallest > 0),
-                 _from_then_on(course.taus, smallest > margin))
+    return Times(
+        _from_then_on(course.taus, course.R() > 1 + C),
+        _from_then_on(course.taus, smallest > 0),
+        _from_then_on(course.taus, smallest > margin),
+    )
 
 
 def _from_then_on(taus: np.ndarray, good: np.ndarray) -> float:

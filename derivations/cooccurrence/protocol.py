@@ -38,8 +38,12 @@ def events(system: System, parameters: Mapping[str, Any]) -> tuple[StopWhen, ...
     def event(name: str, node: Node, level: float = 0.0) -> StopWhen:
         return StopWhen(name, node, direction=1, terminal=False, level=level)
 
-    return (event("R=1", slope), event("T_0.5", slope - _exact(T_HALF) * up),
-            event("T_cls", system.observables["margin_I2"]), event("T_1", graph.sym("t"), parameters["C_T1"]))
+    return (
+        event("R=1", slope),
+        event("T_0.5", slope - _exact(T_HALF) * up),
+        event("T_cls", system.observables["margin_I2"]),
+        event("T_1", graph.sym("t"), parameters["C_T1"]),
+    )
 
 
 def _exact(value: float) -> Node:
@@ -55,9 +59,18 @@ def mean_field(parameters: Mapping[str, Any], progress: Progress = silent) -> Si
     progress("deriving", 0.0)
     system, start = dynamics.mean_field(n, L), dynamics.unit_start(dynamics.symmetric(n, L))
     eps = scale.epsilon
-    run = integrate(system, {name: float(start[name]) for name in system.names}, (0.0, parameters["tau_end"]),
-                    {p: eps[p] for p in system.parameters}, rtol=1e-9, atol=1e-9 * min(*eps.values(), 1e-3),
-                    events=events(system, parameters), method="LSODA", progress=progress, label="mean field")
+    run = integrate(
+        system,
+        {name: float(start[name]) for name in system.names},
+        (0.0, parameters["tau_end"]),
+        {p: eps[p] for p in system.parameters},
+        rtol=1e-9,
+        atol=1e-9 * min(*eps.values(), 1e-3),
+        events=events(system, parameters),
+        method="LSODA",
+        progress=progress,
+        label="mean field",
+    )
     return _simulation("mean-field", parameters, run, _drift(run, n, L, scale))
 
 
@@ -83,8 +96,17 @@ def planar(parameters: Mapping[str, Any], progress: Progress = silent) -> Simula
 
 
 def _limit(name: str, system: System, parameters: Mapping[str, Any], progress: Progress) -> Simulation:
-    run = integrate(system, np.zeros(system.dimension), (0.0, parameters["tau_end"]), rtol=1e-11, atol=1e-13,
-                    events=events(system, parameters), method="LSODA", progress=progress, label=name)
+    run = integrate(
+        system,
+        np.zeros(system.dimension),
+        (0.0, parameters["tau_end"]),
+        rtol=1e-11,
+        atol=1e-13,
+        events=events(system, parameters),
+        method="LSODA",
+        progress=progress,
+        label=name,
+    )
     return _simulation(name, parameters, run, None)
 
 
@@ -100,15 +122,32 @@ def network(parameters: Mapping[str, Any], progress: Progress = silent) -> Simul
     c = course(Laboratory(), n, L, scale, parameters["seed"], taus)
     times = phase_times(c, T_HALF)
     found = [("T_0.5", times.half), ("T_cls", times.classified), ("T_1", parameters["C_T1"])]
-    columns = {"t": c.taus, "loss": c.loss, "smallest_margin": c.margins.min(axis=1), "R": c.R(), "beta": c.beta,
-               "G_mu1": c.G[:, 0], "G_mu2": c.G[:, 1], "G_mu3": c.G[:, 2],
-               **{f"loss_I{k}": np.logaddexp(0, -c.margins[:, p]).mean(axis=1) for k, p in c.classes.items()},
-               **{f"A_{i + 1}{j + 1}": c.tables["KQ"][:, i, j] for i in range(3) for j in range(3)}}
+    columns = {
+        "t": c.taus,
+        "loss": c.loss,
+        "smallest_margin": c.margins.min(axis=1),
+        "R": c.R(),
+        "beta": c.beta,
+        "G_mu1": c.G[:, 0],
+        "G_mu2": c.G[:, 1],
+        "G_mu3": c.G[:, 2],
+        **{f"loss_I{k}": np.logaddexp(0, -c.margins[:, p]).mean(axis=1) for k, p in c.classes.items()},
+        **{f"A_{i + 1}{j + 1}": c.tables["KQ"][:, i, j] for i in range(3) for j in range(3)},
+    }
     final = {name: float(column[-1]) for name, column in columns.items()}
     events_ = tuple({"name": name, "kind": "stage", "time": t} for name, t in found if np.isfinite(t))
     drift = invariant_drift(c.flow, c.states[:: max(1, len(taus) // DRIFT_ROWS)], {"m1": float(scale.m1)}, DRIFT_POWERS)
-    return Simulation("network", dict(parameters), final, events_, {"recorded": len(taus)}, drift, columns, "",
-                      _plotter(columns, events_))
+    return Simulation(
+        "network",
+        dict(parameters),
+        final,
+        events_,
+        {"recorded": len(taus)},
+        drift,
+        columns,
+        "",
+        _plotter(columns, events_),
+    )
 
 
 def _simulation(name: str, parameters: Mapping[str, Any], run: Trajectory, drift: float | None) -> Simulation:
@@ -116,13 +155,13 @@ def _simulation(name: str, parameters: Mapping[str, Any], run: Trajectory, drift
     times = times[times <= run.end_time]
     compiled = run.system.compile({p: run.parameters[p] for p in run.system.parameters})
     states = run.at(times)
-    columns = {"t": times, **compiled.observed(times, states),
-               **{key: states[:, i] for i, key in enumerate(run.names)}}
+    columns = {"t": times, **compiled.observed(times, states), **{key: states[:, i] for i, key in enumerate(run.names)}}
     final = {key: float(column[-1]) for key, column in columns.items()}
     final["smallest_margin"] = min(final[f"margin_I{c}"] for c in setting.CLASSES)
     happened = tuple({"name": e.name, "kind": "stage", "time": e.time} for e in run.events)
-    return Simulation(name, dict(parameters), final, happened, run.cost.as_json(), drift, columns, "",
-                      _plotter(columns, happened))
+    return Simulation(
+        name, dict(parameters), final, happened, run.cost.as_json(), drift, columns, "", _plotter(columns, happened)
+    )
 
 
 def _plotter(columns: Mapping[str, Any], happened: Any) -> Any:

@@ -43,8 +43,10 @@ TRAINED = ("W", "W_V", "W_K", "W_Q")
 def check_sizes(n: int, L: int) -> None:
     """Refuse sizes that Assumption 2.3 can not have."""
     if n < 6 or n % 6:
-        raise ParameterError(f"n = {n} samples can not be split 3 : 1 : 1 : 1 as Assumption 2.3 wants; "
-                             f"n must be a positive multiple of 6, such as {max(6, 6 * round(n / 6))}")
+        raise ParameterError(
+            f"n = {n} samples can not be split 3 : 1 : 1 : 1 as Assumption 2.3 wants; "
+            f"n must be a positive multiple of 6, such as {max(6, 6 * round(n / 6))}"
+        )
     if L < 4:
         raise ParameterError(f"L = {L} tokens leave no room for an irrelevant word in a sample; L must be at least 4")
 
@@ -71,8 +73,12 @@ def model(d: int, neurons: tuple[int, ...] | None = None) -> AttentionModel:
     With `neurons`, the signs a_j, each neuron is followed by itself (the paper's variables), else only their sum.
     """
     output = FixedVector("a", square="m1") if neurons is None else Neurons(neurons, activation="linear")
-    return AttentionModel(words(d), heads=[Head()], value=Value(("W", "W_V"), output=output),
-                          scale=1 / sp.sqrt(sp.Symbol("m", positive=True)))
+    return AttentionModel(
+        words(d),
+        heads=[Head()],
+        value=Value(("W", "W_V"), output=output),
+        scale=1 / sp.sqrt(sp.Symbol("m", positive=True)),
+    )
 
 
 @cache
@@ -97,7 +103,8 @@ def whole(parameters: Mapping[str, Any]) -> Setting:
 def class_of(sample: Sample) -> int:
     """The class 1 .. 4 of a sample, by the target words in it."""
     return {(True, True): 1, (True, False): 2, (False, True): 3, (False, False): 4}[
-        "mu1" in sample.tokens, "mu2" in sample.tokens]
+        "mu1" in sample.tokens, "mu2" in sample.tokens
+    ]
 
 
 def class_positions(dataset: Distribution) -> dict[int, np.ndarray]:
@@ -139,8 +146,10 @@ def training_set(n: int, L: int, d: int, rng: np.random.Generator, distinct: boo
     check_sizes(n, L)
     needed = words_needed(n, L)
     if distinct and d < needed:
-        raise ParameterError(f"d = {d} words are too few: n = {n}, L = {L} uses {needed - 3} irrelevant words, all "
-                             f"different, and 3 others, so d must be at least {needed}, or irrelevant words repeat")
+        raise ParameterError(
+            f"d = {d} words are too few: n = {n}, L = {L} uses {needed - 3} irrelevant words, all "
+            f"different, and 3 others, so d must be at least {needed}, or irrelevant words repeat"
+        )
     fresh = iter(4 + rng.permutation(d - 3))
     samples = []
     for c, size in class_sizes(n).items():
@@ -229,5 +238,10 @@ def scales(parameters: Mapping[str, Any]) -> Scales:
 
 def condition_ratios(scale: Scales, n: int, L: int) -> dict[str, float]:
     """The five ratios Condition 1 speaks of: the first, second and last should be large, the others of order one."""
-    return {"m/m1": scale.m / scale.m1, "m/L^2": scale.m / L**2, "sigma0 sqrt(Lm)": scale.sigma0 * np.sqrt(L * scale.m),
-            "sigma1 sqrt(m1)": scale.sigma1 * np.sqrt(scale.m1), "n/L^2": n / L**2}
+    return {
+        "m/m1": scale.m / scale.m1,
+        "m/L^2": scale.m / L**2,
+        "sigma0 sqrt(Lm)": scale.sigma0 * np.sqrt(L * scale.m),
+        "sigma1 sqrt(m1)": scale.sigma1 * np.sqrt(scale.m1),
+        "n/L^2": n / L**2,
+    }

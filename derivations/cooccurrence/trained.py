@@ -86,8 +86,9 @@ def train(gradients: Gradients, start: Weights, times: Sequence[float], rtol: fl
     cuts = np.cumsum([w.size for w in start])[:-1]
 
     def weights(change: np.ndarray) -> Weights:
-        W, V, K, Q = (w + part.reshape(shape)
-                      for w, part, shape in zip(start, np.split(change, cuts), shapes, strict=True))
+        W, V, K, Q = (
+            w + part.reshape(shape) for w, part, shape in zip(start, np.split(change, cuts), shapes, strict=True)
+        )
         return W, V, K, Q
 
     def velocity(t: float, change: np.ndarray) -> np.ndarray:
@@ -115,11 +116,12 @@ def compressed(weights: Weights) -> Weights:
     return values[:, d:].T, values[:, :d], scores[:, :d], scores[:, d:]
 
 
-def _course(n: int, L: int, scale: Scales, start: Weights, signs: np.ndarray, taus: Sequence[float],
-            by_neuron: bool) -> Trained:
+def _course(
+    n: int, L: int, scale: Scales, start: Weights, signs: np.ndarray, taus: Sequence[float], by_neuron: bool
+) -> Trained:
     """Train from `start` and form the path values of level 1, or of level 0."""
     lab, d = Laboratory(), setting.words_needed(n, L)
-    flow = (lab.flow_of(setting.data(n, L), d, tuple(int(a) for a in signs)) if by_neuron else lab.names(n, L))
+    flow = lab.flow_of(setting.data(n, L), d, tuple(int(a) for a in signs)) if by_neuron else lab.names(n, L)
     (group,) = setting.data(n, L).encode(setting.words(d))
     gradients = Gradients(group.words, np.array(group.labels, dtype=float), signs.astype(float), float(scale.m))
     states: list[np.ndarray] = []
@@ -129,8 +131,14 @@ def _course(n: int, L: int, scale: Scales, start: Weights, signs: np.ndarray, ta
         (W, V, K, Q), (dW, dV, dK, dQ) = weights, gradients.speeds(weights)
         b, db = (w if by_neuron else (signs @ w)[None] for w in (W, dW))
         values = {"VV": V.T @ V, "KQ": K.T @ Q, "KK": K.T @ K, "QQ": Q.T @ Q, "WW": b @ b.T, "WV": b @ V}
-        moves = {"VV": _both(dV.T @ V), "KQ": dK.T @ Q + K.T @ dQ, "KK": _both(dK.T @ K), "QQ": _both(dQ.T @ Q),
-                 "WW": _both(db @ b.T), "WV": db @ V + b @ dV}
+        moves = {
+            "VV": _both(dV.T @ V),
+            "KQ": dK.T @ Q + K.T @ dQ,
+            "KK": _both(dK.T @ K),
+            "QQ": _both(dQ.T @ Q),
+            "WW": _both(db @ b.T),
+            "WV": db @ V + b @ dV,
+        }
         for rows, tables in ((states, values), (speeds, moves)):
             row = np.empty(flow.system.dimension)
             for segment in flow.layout.segments:
@@ -139,8 +147,15 @@ def _course(n: int, L: int, scale: Scales, start: Weights, signs: np.ndarray, ta
         forces = gradients.forces(weights)
         xi.append(forces[0])
         D.append(forces[1])
-    return Trained(flow, scale, np.array(taus), np.array(states), signs if by_neuron else None,
-                   np.array(speeds) / scale.B, (np.array(xi), np.array(D)))
+    return Trained(
+        flow,
+        scale,
+        np.array(taus),
+        np.array(states),
+        signs if by_neuron else None,
+        np.array(speeds) / scale.B,
+        (np.array(xi), np.array(D)),
+    )
 
 
 def _both(half: np.ndarray) -> np.ndarray:
@@ -179,16 +194,24 @@ def trained_orbits(n: int, L: int, scale: Scales, taus: tuple[float, ...]) -> tu
     run, quotient = trained_mean_field(n, L, scale, taus), Laboratory().symmetric(n, L)
     unit = {"beta": scale.B, "G": 1.0, "A": np.sqrt(scale.m)}
     units = np.array([unit.get(name.split("_")[0], scale.k0) for name in quotient.system.names])
-    rows = [[dict(zip(quotient.system.names, (quotient.project(x) / units).tolist(), strict=True)) for x in table]
-            for table in (run.states, run.rates)]
+    rows = [
+        [dict(zip(quotient.system.names, (quotient.project(x) / units).tolist(), strict=True)) for x in table]
+        for table in (run.states, run.rates)
+    ]
     return rows[0], rows[1]
 
 
 # ---- the limits: logistic regression on bags of words ------------------------------------------------------------
 
 
-def regression(features: np.ndarray, labels: np.ndarray, shares: np.ndarray, start: Sequence[float],
-               taus: Sequence[float], rtol: float = 1e-11) -> np.ndarray:
+def regression(
+    features: np.ndarray,
+    labels: np.ndarray,
+    shares: np.ndarray,
+    start: Sequence[float],
+    taus: Sequence[float],
+    rtol: float = 1e-11,
+) -> np.ndarray:
     """Gradient flow of a logistic regression: weights (k, d) at the times `taus`; samples count with their shares."""
     signed = labels[:, None] * features
 
@@ -197,8 +220,9 @@ def regression(features: np.ndarray, labels: np.ndarray, shares: np.ndarray, sta
 
     if not np.isfinite(start).all():
         raise IntegrationError(f"a regression can not start from {list(start)}")
-    run = solve_ivp(velocity, (0.0, max(taus)), np.array(start, dtype=float), "LSODA", rtol=rtol, atol=1e-13,
-                    dense_output=True)
+    run = solve_ivp(
+        velocity, (0.0, max(taus)), np.array(start, dtype=float), "LSODA", rtol=rtol, atol=1e-13, dense_output=True
+    )
     if not run.success:
         raise IntegrationError(f"the regression does not reach {max(taus)}: {run.message}")
     return np.array([run.sol(tau) for tau in taus])
@@ -213,16 +237,19 @@ def word_classes(n: float = np.inf, L: int = 5) -> tuple[np.ndarray, np.ndarray,
     rows, labels = [], []
     for c, special in setting.SPECIAL.items():
         row = [float(word in special) for word in ("mu1", "mu2", "mu3")]
-        fill = [np.sqrt((L - len(special)) / (float(setting.PROBABILITY[k]) * n)) if k == c else 0.0
-                for k in setting.CLASSES]
+        fill = [
+            np.sqrt((L - len(special)) / (float(setting.PROBABILITY[k]) * n)) if k == c else 0.0
+            for k in setting.CLASSES
+        ]
         rows.append(row + (fill if np.isfinite(n) else []))
         labels.append(float(setting.LABEL[c]))
     return np.array(rows), np.array(labels), np.array([float(setting.PROBABILITY[c]) for c in setting.CLASSES])
 
 
 @cache
-def word_weights(start: tuple[float, float, float], taus: tuple[float, ...], n: float = np.inf,
-                 L: int = 5) -> np.ndarray:
+def word_weights(
+    start: tuple[float, float, float], taus: tuple[float, ...], n: float = np.inf, L: int = 5
+) -> np.ndarray:
     """G(mu1), G(mu2), G(mu3) of the regression on bags of words, (k, 3); with `n` also G of irrelevant words by class.
 
     It starts from `start` and from zero on irrelevant words.

@@ -216,8 +216,9 @@ def _states(flow: Flow, start: np.ndarray, scale: Scales, taus: Sequence[float])
         return start[None]
     # the smallest motion asked about is that of the key Gram matrix, about k0^2 / (m B L)
     small = 1e-5 * scale.k0**2 / (scale.m * scale.B)
-    run = integrate(flow.system, start, (0.0, float(times[-1])), parameters, rtol=RTOL, atol=small, t_eval=times,
-                    backend="block")
+    run = integrate(
+        flow.system, start, (0.0, float(times[-1])), parameters, rtol=RTOL, atol=small, t_eval=times, backend="block"
+    )
     return run.states
 
 
@@ -244,8 +245,15 @@ def mean_field_run(lab: Laboratory, n: int, L: int, scale: Scales, tau_end: floa
     start = quotient.initial_state(W=1, W_V=1, W_K=1, W_Q=1, a=1)
     order = [quotient.system.names.index(name) for name in system.names]
     eps = {**scale.epsilon, "k0": scale.k0}  # k0 drops out of the paper's system, not of every broken one
-    return integrate(system, start[order], (0.0, tau_end), {p: eps[p] for p in system.parameters}, rtol=1e-9,
-                     atol=1e-9 * min(eps["eps4"], eps["eps3"], 1e-3), method="LSODA")
+    return integrate(
+        system,
+        start[order],
+        (0.0, tau_end),
+        {p: eps[p] for p in system.parameters},
+        rtol=1e-9,
+        atol=1e-9 * min(eps["eps4"], eps["eps3"], 1e-3),
+        method="LSODA",
+    )
 
 
 def values_along(run: Trajectory, node: Any, taus: Any) -> np.ndarray:

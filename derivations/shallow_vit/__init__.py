@@ -52,7 +52,7 @@ PAPER = Paper(
     name="shallow_vit",
     title="Shallow vision transformer: learning, sample complexity and sparse attention",
     reference="A theoretical understanding of shallow vision transformers: learning, generalization, and sample "
-              "complexity",
+    "complexity",
     parameters=PARAMETERS,
     systems={name: partial(later(f"{__name__}.dynamics", "named_system"), name) for name in SYSTEMS},
     protocols={
@@ -60,8 +60,10 @@ PAPER = Paper(
         "classes": later(f"{__name__}.protocol", "class_level"),
         "tokens": later(f"{__name__}.protocol", "tokens"),
     },
-    figures={key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}"), REPORT_LEVELS.get(key, "full"))
-             for key, title in FIGURES.items()},
+    figures={
+        key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}"), REPORT_LEVELS.get(key, "full"))
+        for key, title in FIGURES.items()
+    },
     compare=later(f"{__name__}.compare", "compare"),
     book=later(f"{__name__}.claims", "get_book"),
     setting=later(f"{__name__}.dynamics", "whole"),

@@ -37,8 +37,11 @@ def conditions(case: Case, tau: float = 0.0) -> list[Condition]:
         Condition("6", "delta < 1/2", math.inf if case.delta == 0 else 0.5 / case.delta * (1 - 2 * CLOSE)),
         Condition("6", "M < m_a and M < m_b", (min(case.m_a, case.m_b) - 1) / case.M),
         Condition("7", "m >= M^2 log N", case.m / (case.M**2 * math.log(case.N))),
-        Condition("8", "alpha_* >= alpha_# / (exp(-(delta + tau)) (1 - sigma - tau))",
-                  ratio / required_ratio(case.sigma, case.delta, tau) if error < 1 else 0.0),
+        Condition(
+            "8",
+            "alpha_* >= alpha_# / (exp(-(delta + tau)) (1 - sigma - tau))",
+            ratio / required_ratio(case.sigma, case.delta, tau) if error < 1 else 0.0,
+        ),
     ]
 
 
@@ -56,8 +59,9 @@ def iterations_70(case: Case, p: float, tau: float = 0.0) -> float:
     """T of (70) with a_1 = alpha_* (alpha_* p - sigma - tau) p written out, p the attention on relevant tokens."""
     a_1 = case.alpha_s * (case.alpha_s * p - case.sigma - tau) * p
     if a_1 <= 0:
-        raise ParameterError(f"(70) has no T here: alpha_* p = {case.alpha_s * p:g} is not above sigma + tau = "
-                             f"{case.sigma + tau:g}")
+        raise ParameterError(
+            f"(70) has no T here: alpha_* p = {case.alpha_s * p:g} is not above sigma + tau = {case.sigma + tau:g}"
+        )
     return case.eta**POWER / a_1
 
 

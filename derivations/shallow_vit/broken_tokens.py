@@ -38,8 +38,11 @@ def train(mutation: str, speed: Callable[[str], int], case: Case, seed: Any, ste
         fitted = bool(np.all(found.margins >= case.margin))
         if fitted or number >= limit:
             break
-        slopes = network.gradients(seen, data, case.margin, found) if mutation != "hinge" else network.gradients(
-            seen, replace(data, y=data.y * np.exp(-found.margins)), math.inf, found)
+        slopes = (
+            network.gradients(seen, data, case.margin, found)
+            if mutation != "hinge"
+            else network.gradients(seen, replace(data, y=data.y * np.exp(-found.margins)), math.inf, found)
+        )
         if mutation == "scale":
             slopes["W_K"] = slopes["W_K"] / 2
         for name in moving:

@@ -122,8 +122,9 @@ def forces(state: State, data: Counts, margin: float = 1.0, found: Pass | None =
     return Forces(C, G, found)
 
 
-def step(state: State, data: Counts, eta: float, margin: float = 1.0, frozen: bool = False,
-         made: Forces | None = None) -> Forces:
+def step(
+    state: State, data: Counts, eta: float, margin: float = 1.0, frozen: bool = False, made: Forces | None = None
+) -> Forces:
     """One gradient step in place, all right-hand sides at the old state; `frozen` keeps keys and queries."""
     made = made or forces(state, data, margin)
     w, v = state.w + eta * made.C @ state.v, state.v + eta * made.C.T @ state.w
@@ -173,10 +174,18 @@ def exact_data(case: Case) -> Counts:
     return Counts(*setting.exact_counts(case))
 
 
-def train(case: Case, seed: int | tuple[int, ...] | None = None, data: Counts | None = None,
-          state: State | None = None, observe: Callable[[State, Forces], dict[str, float]] | None = None,
-          record: int = 1, keep: bool = False, steps: int | None = None, stop: bool = True,
-          progress: Progress = silent) -> Run:
+def train(
+    case: Case,
+    seed: int | tuple[int, ...] | None = None,
+    data: Counts | None = None,
+    state: State | None = None,
+    observe: Callable[[State, Forces], dict[str, float]] | None = None,
+    record: int = 1,
+    keep: bool = False,
+    steps: int | None = None,
+    stop: bool = True,
+    progress: Progress = silent,
+) -> Run:
     """Train until every training margin is reached (or `steps` are done).
 
     Parameters

@@ -36,16 +36,31 @@ def deviation(width: int, seed: int, case: Case, steps: int, target: tuple[float
     return float(np.sqrt(np.mean([(found[name] - t) ** 2 for name, t in zip(observables.LOGITS, target, strict=True)])))
 
 
-def compare(widths: list[int], seeds: int, parameters: Mapping[str, Any], progress: Progress = silent,
-            workers: int | None = None) -> Comparison:
+def compare(
+    widths: list[int],
+    seeds: int,
+    parameters: Mapping[str, Any],
+    progress: Progress = silent,
+    workers: int | None = None,
+) -> Comparison:
     """Deviation of the logits from the symmetric system over widths m and seeds, with the fitted exponent."""
     case = Case.of(parameters)
-    case = replace(case, m_a=case.M, m_b=case.M, d=max(case.d, case.M), sigma=0.0, delta=0.0, B=0,
-                   eta=min(case.eta, STEP), steps=max(case.steps, round(case.steps * case.eta / STEP)))
+    case = replace(
+        case,
+        m_a=case.M,
+        m_b=case.M,
+        d=max(case.d, case.M),
+        sigma=0.0,
+        delta=0.0,
+        B=0,
+        eta=min(case.eta, STEP),
+        steps=max(case.steps, round(case.steps * case.eta / STEP)),
+    )
     odd = [width for width in widths if width % 2]
     if odd:
-        raise ParameterError(f"a width of {odd[0]} can not be used: half of the output weights is positive, so widths "
-                             f"are even")
+        raise ParameterError(
+            f"a width of {odd[0]} can not be used: half of the output weights is positive, so widths are even"
+        )
     step = case.eta / SMALL
     pi = symmetric.living(case, count=LIVING, ds=step, s_end=60 * max(1.0, step))
     theory = symmetric.descend(case, "auto", pi)
@@ -53,5 +68,6 @@ def compare(widths: list[int], seeds: int, parameters: Mapping[str, Any], progre
     point = dict(zip(theory.names, map(float, theory.states[steps]), strict=True))
     found = symmetric.scalars(point, case, pi)
     measure = partial(deviation, case=case, steps=steps, target=tuple(found[name] for name in observables.LOGITS))
-    return compare_widths(rf"rms of the logits at $s = {case.eta * steps:.3g}$", widths, seeds, parameters, measure,
-                          progress, workers)
+    return compare_widths(
+        rf"rms of the logits at $s = {case.eta * steps:.3g}$", widths, seeds, parameters, measure, progress, workers
+    )

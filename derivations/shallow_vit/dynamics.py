@@ -46,8 +46,29 @@ from .setting import TRAINED
 LARGEST_WRITTEN = 150  # states of a system that is written out
 HINGE = Loss("hinge with margin", graph.relu(sym("Gamma") - MARGIN))
 MEMBERS = (6, 7, 8, 9)  # M of the systems that fix the one for every M; from 5 on all multiplicities are positive
-STATES = ("d1", "d2", "dn", "x1", "x2", "xn", "z1", "zo", "zx", "ka", "kb", "kn", "kc", "ko", "kx",
-          "ra", "rb", "rn", "rc", "ro", "rx")
+STATES = (
+    "d1",
+    "d2",
+    "dn",
+    "x1",
+    "x2",
+    "xn",
+    "z1",
+    "zo",
+    "zx",
+    "ka",
+    "kb",
+    "kn",
+    "kc",
+    "ko",
+    "kx",
+    "ra",
+    "rb",
+    "rn",
+    "rc",
+    "ro",
+    "rx",
+)
 #: logits of key and query, where they are states: pattern 1 or 2, a nuisance pattern k, another one x; and their place
 LOGITS = {"s11": (0, 0), "s21": (1, 0), "sk1": (2, 0), "s1k": (0, 2), "skk": (2, 2), "skx": (3, 2)}
 
@@ -85,8 +106,9 @@ def samples(counts: Sequence[Sequence[Any]], labels: Sequence[int]) -> Distribut
     out = []
     for row, y in zip(counts, labels, strict=True):
         present = [j for j, c in enumerate(row) if isinstance(c, str) or c != 0]
-        out.append(Sample([f"mu{j + 1}" for j in present], int(y), Fraction(1, len(labels)),
-                          counts=[row[j] for j in present]))
+        out.append(
+            Sample([f"mu{j + 1}" for j in present], int(y), Fraction(1, len(labels)), counts=[row[j] for j in present])
+        )
     return Distribution(out)
 
 
@@ -107,11 +129,19 @@ def weights_of(state: Any) -> dict[str, np.ndarray]:
     return {"W_O": state.w[None], "W_V": state.v.T[None], "W_K": state.kappa.T[None], "W_Q": state.rho.T[None]}
 
 
-def coordinate_system(M: int, readout: Sequence[Any], data: Distribution, m_a: int, m_b: int, step: bool = False,
-                      variant: str = "") -> CoordinateFlow:
+def coordinate_system(
+    M: int, readout: Sequence[Any], data: Distribution, m_a: int, m_b: int, step: bool = False, variant: str = ""
+) -> CoordinateFlow:
     """The same system on the entries of w_i, v_j, kappa_j and rho_k (or on the logits themselves, if ``merged``)."""
-    return coordinate_flow(model(M, readout, variant), data, trained(variant), value=m_a,
-                           score=() if variant == "merged" else m_b, loss=loss_of(variant), step=step)
+    return coordinate_flow(
+        model(M, readout, variant),
+        data,
+        trained(variant),
+        value=m_a,
+        score=() if variant == "merged" else m_b,
+        loss=loss_of(variant),
+        step=step,
+    )
 
 
 # ---- the symmetric system --------------------------------------------------------------------------------------------
@@ -141,8 +171,16 @@ def place(name: str, M: int) -> tuple[str, int, int]:
     if name in LOGITS:
         return "S", *LOGITS[name]
     matrix = {"x": "V", "z": "V", "k": "K", "r": "Q"}[name[0]]
-    axis, word = {"1": (0, 0), "2": (1, 0), "n": (2, 0), "a": (0, 0), "b": (1, 0), "c": (0, 2), "o": (2, 2),
-                  "x": (3, 2)}[name[1]]
+    axis, word = {
+        "1": (0, 0),
+        "2": (1, 0),
+        "n": (2, 0),
+        "a": (0, 0),
+        "b": (1, 0),
+        "c": (0, 2),
+        "o": (2, 2),
+        "x": (3, 2),
+    }[name[1]]
     return (matrix, 0, 2) if name == "z1" else (matrix, axis, word)
 
 
@@ -171,8 +209,9 @@ def in_prototypes(reduced: CoordinateQuotient, M: int) -> System:
     flat = rescale(reduced.system, {old: root for old, new in names.items() if new[0] == "d"}, names=names)
     order = [name for name in (*STATES, *LOGITS) if name in flat.names]
     nodes = dict(zip(flat.names, flat.nodes, strict=True))
-    field = ScalarField(tuple(nodes[name] for name in order), {"loss": flat.observables["loss"],
-                                                               "F": flat.observables["margin_1"]})
+    field = ScalarField(
+        tuple(nodes[name] for name in order), {"loss": flat.observables["loss"], "F": flat.observables["margin_1"]}
+    )
     return replace(flat, names=tuple(order), field=field, tex={name: tex(name) for name in order})
 
 
@@ -199,18 +238,24 @@ def named_system(name: str, parameters: Mapping[str, Any]) -> System:
         variant, gates = name if name in VARIANTS else "", parameters["gates"]
         return every_number_of_patterns(gates, variant) if M == "symbol" else system(M, gates, variant)
     if M == "symbol":
-        raise ParameterError(f"M = symbol is for --system quotient, {' and '.join(VARIANTS)}, which have 21 states "
-                             f"(merged: 15) for every M; the {name} system has a number of states that depends on M")
+        raise ParameterError(
+            f"M = symbol is for --system quotient, {' and '.join(VARIANTS)}, which have 21 states "
+            f"(merged: 15) for every M; the {name} system has a number of states that depends on M"
+        )
     if m % 2:
         raise ParameterError(f"neurons = {m} can not be used: half of the output weights is positive, so it is even")
     readout = [1 / graph.sqrt(num(m))] * (m // 2) + [-1 / graph.sqrt(num(m))] * (m // 2)
     if name == "coordinates":
         if M * (m + 3 * M) > LARGEST_WRITTEN:
-            raise ParameterError(f"M = {M}, neurons = {m} has {M * (m + 3 * M)} entries of weights, too many to write "
-                                 f"out; lower M, or use quotient")
+            raise ParameterError(
+                f"M = {M}, neurons = {m} has {M * (m + 3 * M)} entries of weights, too many to write "
+                f"out; lower M, or use quotient"
+            )
         return coordinate_system(M, readout, parametric(M), M, M).system
     size = m * M + M**2 + m * (m + 1) // 2 + 3 * M * (M + 1) // 2
     if size > LARGEST_WRITTEN:
-        raise ParameterError(f"M = {M}, neurons = {m} has {size} inner products, too many to write out; lower M or "
-                             f"neurons, or use quotient")
+        raise ParameterError(
+            f"M = {M}, neurons = {m} has {size} inner products, too many to write out; lower M or "
+            f"neurons, or use quotient"
+        )
     return class_system(M, readout, parametric(M), step=name == "descent").system

@@ -18,8 +18,12 @@ from . import bounds, classes, network, observables, sparsify, symmetric
 from .setting import Case
 
 ATTENTION = Case(L=50, N=40, sigma=0.1, delta=0.2, alpha_s=0.5, alpha_c=0.05, m=200, noise=0.01, eta=0.2)
-KINDS = {"rel_s": ("C0", "label-relevant queries"), "rel_c": ("C1", "confusion queries"),
-         "rel_n": ("C2", "nuisance queries"), "rel": ("k", "mean over queries")}
+KINDS = {
+    "rel_s": ("C0", "label-relevant queries"),
+    "rel_c": ("C1", "confusion queries"),
+    "rel_n": ("C2", "nuisance queries"),
+    "rel": ("k", "mean over queries"),
+}
 FRACTIONS = (0.0, 0.1, 0.2, 0.3)
 COLOURS = {"random": "C7", "irrelevant": "C0", "noisy": "C3", "attention": "C4"}
 SEEDS = 4
@@ -32,8 +36,11 @@ def attention_run(case: Case) -> network.Run:
 
 def figure_4(folder: Path, progress: Progress = silent) -> list[Path]:
     """Attention on label-relevant tokens of token networks: by type of query, margins 1 and 20, both read-outs."""
-    cases = {r"$\Gamma = 1$": ATTENTION, r"$\Gamma = 20$": replace(ATTENTION, margin=20.0),
-             r"$\Gamma = 1$, output weights per position": replace(ATTENTION, readout="per_position")}
+    cases = {
+        r"$\Gamma = 1$": ATTENTION,
+        r"$\Gamma = 20$": replace(ATTENTION, margin=20.0),
+        r"$\Gamma = 1$, output weights per position": replace(ATTENTION, readout="per_position"),
+    }
     fig, axes = figure(1, 3, (16.5, 4.4), sharey=True)
     for k, (title, case) in enumerate(cases.items()):
         run = attention_run(case)
@@ -57,8 +64,14 @@ def removal(cell: tuple[str, float, int, Case]) -> float:
     return sparsify.experiment(rule, fraction, seed, case)
 
 
-def removal_table(case: Case, rules: tuple[str, ...], seeds: int, progress: Progress, store: Path | None,
-                  fractions: tuple[float, ...] = FRACTIONS) -> dict[str, np.ndarray]:
+def removal_table(
+    case: Case,
+    rules: tuple[str, ...],
+    seeds: int,
+    progress: Progress,
+    store: Path | None,
+    fractions: tuple[float, ...] = FRACTIONS,
+) -> dict[str, np.ndarray]:
     """Test losses (fractions, seeds) of each rule."""
     cells = [(rule, fraction, seed, case) for rule in rules for fraction in fractions for seed in range(seeds)]
     found = run_cells(removal, cells, progress, min(2, cores()), store, "sparsified runs")
@@ -68,8 +81,10 @@ def removal_table(case: Case, rules: tuple[str, ...], seeds: int, progress: Prog
 def figure_5(folder: Path, progress: Progress = silent) -> list[Path]:
     """Test loss over the fraction of removed tokens, tokens of unit length and raw Gaussian tokens."""
     with unfinished("shallow_vit 5") as store:
-        tables = [removal_table(replace(sparsify.EXPERIMENT, unit=unit), sparsify.RULES, SEEDS, progress, store)
-                  for unit in (1, 0)]
+        tables = [
+            removal_table(replace(sparsify.EXPERIMENT, unit=unit), sparsify.RULES, SEEDS, progress, store)
+            for unit in (1, 0)
+        ]
         fig, axes = figure(1, 2, (11.5, 4.4), sharey=True)
         for ax, table, title in zip(axes, tables, ("tokens of unit length", "raw Gaussian tokens"), strict=True):
             _removal_panel(ax, table, title)
@@ -132,8 +147,9 @@ def figure_7(folder: Path, progress: Progress = silent) -> list[Path]:
         for s, text in zip(reach, (r"$\Gamma=1$", r"$\Gamma=10$"), strict=True):
             axes[k].axvline(s, color="0.8", linewidth=0.8)
             axes[k].text(s, 0.36, text, rotation=90, fontsize=8, color="0.4", ha="right", va="bottom")
-        axes[k].axhline(bounds.attention_ceiling(0.5, 0.05), color="C2", linestyle=":",
-                        label=r"$\alpha_*/(\alpha_*+\alpha_\#)$")
+        axes[k].axhline(
+            bounds.attention_ceiling(0.5, 0.05), color="C2", linestyle=":", label=r"$\alpha_*/(\alpha_*+\alpha_\#)$"
+        )
         axes[k].set(xlabel=r"$s = \eta t$", title=f"$M = {M}$", ylim=(0.33, 1.0))
         progress("symmetric system", (k + 1) / 4)
     data = classes.exact_data(many_case(10))

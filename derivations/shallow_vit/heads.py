@@ -45,13 +45,18 @@ class HeadTables:
         return np.vectorize(lambda x: -self._slopes[x], otypes=[object])(self.weights[leaf])
 
 
-def tables(heads: int, readout: Sequence[Node], data: Distribution, loss: Loss, activation: str = "relu",
-           scale: Any = 1) -> HeadTables:
+def tables(
+    heads: int, readout: Sequence[Node], data: Distribution, loss: Loss, activation: str = "relu", scale: Any = 1
+) -> HeadTables:
     """Symbols and loss for samples given by counts; neurons with frozen weights `readout`."""
     M, m = len(data.samples[0].tokens), len(readout)
     shapes = {"O": (heads, m, WIDTH), **{leaf: (heads, WIDTH, M) for leaf in "VKQ"}}
-    made = {leaf: np.array([sym(f"{leaf}{h + 1}_{i + 1}_{j + 1}") for h, i, j in np.ndindex(shape)],
-                           dtype=object).reshape(shape) for leaf, shape in shapes.items()}
+    made = {
+        leaf: np.array([sym(f"{leaf}{h + 1}_{i + 1}_{j + 1}") for h, i, j in np.ndindex(shape)], dtype=object).reshape(
+            shape
+        )
+        for leaf, shape in shapes.items()
+    }
     total = []
     for sample in data.samples:
         counts = [graph.as_node(c) for c in sample.counts or [1] * M]
@@ -85,8 +90,10 @@ class Heads(Weights):
     def conserved(self) -> tuple[np.ndarray, np.ndarray]:
         """W_O' W_O - W_V W_V' and W_K W_K' - W_Q W_Q' for every pair of heads, (H, H, axis, axis)."""
         w, v, kappa, rho = self.w, self.v, self.kappa, self.rho
-        return (np.einsum("gia,hib->ghab", w, w) - np.einsum("gja,hjb->ghab", v, v),
-                np.einsum("gja,hjb->ghab", kappa, kappa) - np.einsum("gja,hjb->ghab", rho, rho))
+        return (
+            np.einsum("gia,hib->ghab", w, w) - np.einsum("gja,hjb->ghab", v, v),
+            np.einsum("gja,hjb->ghab", kappa, kappa) - np.einsum("gja,hjb->ghab", rho, rho),
+        )
 
 
 def draw(heads: int, m: int, M: int, seed: int, tilt: float = 0.3) -> Heads:
@@ -117,12 +124,17 @@ def slopes(net: Heads, data: Counts, margin: float) -> dict[str, np.ndarray]:
     C = np.einsum("nki,hnjk->hij", D, A)
     g = np.einsum("nki,hia,hja->hnjk", D, net.w, net.v)
     G = (A * (g - (A * g).sum(axis=2, keepdims=True))).sum(axis=1)  # (h, j, k)
-    return {"w": C @ net.v, "v": np.swapaxes(C, 1, 2) @ net.w, "kappa": G @ net.rho,
-            "rho": np.swapaxes(G, 1, 2) @ net.kappa}
+    return {
+        "w": C @ net.v,
+        "v": np.swapaxes(C, 1, 2) @ net.w,
+        "kappa": G @ net.rho,
+        "rho": np.swapaxes(G, 1, 2) @ net.kappa,
+    }
 
 
-def train(net: Heads, data: Counts, eta: float, steps: int, margin: float,
-          speed: Mapping[str, Any] | None = None) -> Heads:
+def train(
+    net: Heads, data: Counts, eta: float, steps: int, margin: float, speed: Mapping[str, Any] | None = None
+) -> Heads:
     """Gradient steps from a copy of a network; `speed` multiplies the changes of some weights."""
     now = net.copy()
     for _ in range(steps):

@@ -51,8 +51,12 @@ MUTATIONS = {
     "start": "the initial model has half its size",
 }
 LEAVES = ("O", "V", "K", "Q")
-SPEED: dict[str, dict[str, int]] = {"flip": {"K": -1, "Q": -1, "S": -1}, "keys": {"K": -1}, "values": {"V": -1},
-                                    "neurons": {"O": 2}}
+SPEED: dict[str, dict[str, int]] = {
+    "flip": {"K": -1, "Q": -1, "S": -1},
+    "keys": {"K": -1},
+    "values": {"V": -1},
+    "neurons": {"O": 2},
+}
 LONGEST = 60_000  # steps of one run
 EXPONENTIAL = Loss("exponential", graph.exp(-MARGIN))
 SIGNS = (sym("a"), -sym("a"))
@@ -69,9 +73,12 @@ class Laboratory(BaseLaboratory):
         what, _, leaf = name.rpartition(" of ")
         if what == "equations":
             return _speed(self.mutation, leaf), self.mutation == "nuisance" and leaf == "V"
-        return {"model": self.mutation in ("scale", "linear"),
-                "samples": self.mutation in ("minority", "weight", "tokens"),
-                "loss": self.mutation == "hinge", "start": self.mutation == "start"}[name]
+        return {
+            "model": self.mutation in ("scale", "linear"),
+            "samples": self.mutation in ("minority", "weight", "tokens"),
+            "loss": self.mutation == "hinge",
+            "start": self.mutation == "start",
+        }[name]
 
     def _all(self, *parts: str) -> None:
         self.reads |= set(parts) or {"model", "samples", "loss", "start", *(f"equations of {leaf}" for leaf in LEAVES)}
@@ -125,8 +132,17 @@ class Laboratory(BaseLaboratory):
         self._all("model", "loss")
         return _forces(self.mutation, state, data, margin)
 
-    def train(self, case: Case, seed: Any = 0, counts: Counts | None = None, state: State | None = None,
-              steps: int | None = None, stop: bool = True, every: int = 0, variant: str = "") -> Record:
+    def train(
+        self,
+        case: Case,
+        seed: Any = 0,
+        counts: Counts | None = None,
+        state: State | None = None,
+        steps: int | None = None,
+        stop: bool = True,
+        every: int = 0,
+        variant: str = "",
+    ) -> Record:
         """Gradient steps until every margin is reached (or `steps` are done); refused if that never happens.
 
         `counts` are the samples (default the two exact ones), `state` where to start, `every` the steps between two
@@ -147,8 +163,9 @@ class Laboratory(BaseLaboratory):
     def train_heads(self, net: Heads, counts: Counts, eta: float, steps: int, margin: float) -> Heads:
         """Gradient steps of several heads in one layer (`heads.py`), with the speeds of the equations."""
         self._all("samples", *(f"equations of {leaf}" for leaf in LEAVES))
-        speed: dict[str, Any] = {name: _speed(self.mutation, leaf) for name, leaf in
-                                 zip(("w", "v", "kappa", "rho"), LEAVES, strict=True)}
+        speed: dict[str, Any] = {
+            name: _speed(self.mutation, leaf) for name, leaf in zip(("w", "v", "kappa", "rho"), LEAVES, strict=True)
+        }
         if self.mutation == "nuisance":
             speed["v"] = np.where(np.arange(counts.counts.shape[1]) < 2, 1, -1)[None, :, None]
         return heads.train(net, _mutated(self.mutation, counts), eta, steps, margin, speed)
@@ -205,7 +222,8 @@ def _samples(mutation: str, data: Distribution) -> Distribution:
     flip, twice = -1 if mutation == "minority" else 1, 2 if mutation == "weight" else 1
     return Distribution.proportional(
         Sample(s.tokens, flip * s.label, s.weight * (twice if s.label < 0 else 1), s.name, counts=_counts(mutation, s))
-        for s in data.samples)
+        for s in data.samples
+    )
 
 
 def _counts(mutation: str, sample: Sample) -> Any:
@@ -257,8 +275,15 @@ def _broken(mutation: str, made: CoordinateFlow) -> CoordinateFlow:
 def _toy(mutation: str, step: bool, variant: str = "") -> CoordinateFlow:
     readout, data, width = (POSITIONS, noisy_data(), 2) if variant == "noisy" else (SIGNS, toy_data(), 3)
     score = () if variant == "merged" else width
-    made = coordinate_flow(_model(mutation, 3, readout, variant), _samples(mutation, data), dynamics.trained(variant),
-                           value=2, score=score, loss=_loss(mutation, variant), step=step)
+    made = coordinate_flow(
+        _model(mutation, 3, readout, variant),
+        _samples(mutation, data),
+        dynamics.trained(variant),
+        value=2,
+        score=score,
+        loss=_loss(mutation, variant),
+        step=step,
+    )
     return _broken(mutation, made)
 
 
@@ -295,9 +320,14 @@ def _gram(mutation: str) -> Flow:
 @cache
 def _symmetric(mutation: str, M: int, variant: str = "") -> CoordinateQuotient:
     root = graph.sqrt(sym("pi"))
-    made = coordinate_flow(_model(mutation, M, [root, -root], variant), _samples(mutation, dynamics.parametric(M)),
-                           dynamics.trained(variant), value=M, score=() if variant == "merged" else M,
-                           loss=_loss(mutation, variant))
+    made = coordinate_flow(
+        _model(mutation, M, [root, -root], variant),
+        _samples(mutation, dynamics.parametric(M)),
+        dynamics.trained(variant),
+        value=M,
+        score=() if variant == "merged" else M,
+        loss=_loss(mutation, variant),
+    )
     return _broken(mutation, made).quotient(dynamics.generators(M, variant))
 
 
@@ -350,8 +380,18 @@ def _move(mutation: str, state: State, made: Forces, eta: float, frozen: bool, v
     state.w, state.v = w, v
 
 
-def _train(mutation: str, case: Case, data: Counts, state: State, ideal: Features | None, seed: Any, steps: int | None,
-           stop: bool, every: int, variant: str = "") -> Record:
+def _train(
+    mutation: str,
+    case: Case,
+    data: Counts,
+    state: State,
+    ideal: Features | None,
+    seed: Any,
+    steps: int | None,
+    stop: bool,
+    every: int,
+    variant: str = "",
+) -> Record:
     rng = np.random.default_rng([7, *(seed if isinstance(seed, (list, tuple)) else [seed])])
     limit = min(case.steps if steps is None else steps, LONGEST)
     first, number, fitted = state.copy(), 0, False

@@ -95,8 +95,9 @@ def start(case: Case, rng: np.random.Generator) -> tuple[Network, setting.Featur
     return Network(hidden, made.v.T @ mu, made.kappa.T @ mu, made.rho.T @ mu, setting.readout(case, rng)), made
 
 
-def lay_out(case: Case, counts: np.ndarray, y: np.ndarray, rng: np.random.Generator,
-            noise: np.ndarray | None = None) -> Tokens:
+def lay_out(
+    case: Case, counts: np.ndarray, y: np.ndarray, rng: np.random.Generator, noise: np.ndarray | None = None
+) -> Tokens:
     """Tokens in random order with the given counts; `noise` (N, L) are standard deviations, else that of the case."""
     order = np.array([rng.permutation(np.repeat(np.arange(case.M), row)) for row in counts])
     X = patterns(case)[order]
@@ -145,8 +146,14 @@ def gradients(net: Network, data: Tokens, margin: float = 1.0, found: Pass | Non
     }
 
 
-def step(net: Network, data: Tokens, eta: float, margin: float = 1.0, train: tuple[str, ...] = WEIGHTS,
-         found: Pass | None = None) -> None:
+def step(
+    net: Network,
+    data: Tokens,
+    eta: float,
+    margin: float = 1.0,
+    train: tuple[str, ...] = WEIGHTS,
+    found: Pass | None = None,
+) -> None:
     """One gradient step in place."""
     for name, gradient in gradients(net, data, margin, found).items():
         if name in train:
@@ -172,17 +179,27 @@ class Run:
         return self.case.eta * self.steps
 
 
-def train(case: Case, seed: int | tuple[int, ...] | None = None, data: Tokens | None = None,
-          net: Network | None = None, observe: Callable[[Network, Tokens, Pass], dict[str, float]] | None = None,
-          record: int = 1, steps: int | None = None, stop: bool = True, progress: Progress = silent) -> Run:
+def train(
+    case: Case,
+    seed: int | tuple[int, ...] | None = None,
+    data: Tokens | None = None,
+    net: Network | None = None,
+    observe: Callable[[Network, Tokens, Pass], dict[str, float]] | None = None,
+    record: int = 1,
+    steps: int | None = None,
+    stop: bool = True,
+    progress: Progress = silent,
+) -> Run:
     """Mini-batch SGD until every training margin is reached (or `steps` are done); arguments as in `classes.train`."""
     rng = np.random.default_rng(case.seed if seed is None else seed)
     made, _ = start(case, rng)
     now = net.copy() if net is not None else made
     samples = draw(case, rng) if data is None else data
     if now.a.ndim == 2 and now.a.shape[0] != samples.X.shape[1]:
-        raise ParameterError(f"the output weights have {now.a.shape[0]} positions but a sample has "
-                             f"{samples.X.shape[1]} tokens; set L to that number")
+        raise ParameterError(
+            f"the output weights have {now.a.shape[0]} positions but a sample has "
+            f"{samples.X.shape[1]} tokens; set L to that number"
+        )
     first, limit = now.copy(), case.steps if steps is None else steps
     moving = ("W_O", "W_V") if case.frozen else WEIGHTS
     times: list[int] = []

@@ -61,8 +61,11 @@ def logits(S: np.ndarray) -> dict[str, float]:
     n = S[2:, 2:]
     other = ~np.eye(len(n), dtype=bool)
     return {
-        "S11": float((S[0, 0] + S[1, 1]) / 2), "S21": float((S[1, 0] + S[0, 1]) / 2), "Sn1": float(S[2:, :2].mean()),
-        "S1n": float(S[:2, 2:].mean()), "Skk": float(np.diag(n).mean()),
+        "S11": float((S[0, 0] + S[1, 1]) / 2),
+        "S21": float((S[1, 0] + S[0, 1]) / 2),
+        "Sn1": float(S[2:, :2].mean()),
+        "S1n": float(S[:2, 2:].mean()),
+        "Skk": float(np.diag(n).mean()),
         "Skx": float(n[other].mean()) if len(n) > 1 else 0.0,
     }
 
@@ -75,7 +78,8 @@ def relevant_attention(A: np.ndarray, data: Counts) -> dict[str, float]:
     f = data.fractions
     nuisance = f[:, 2:].sum()
     return {
-        "rel_s": float(on[rows, own].mean()), "rel_c": float(on[rows, 1 - own].mean()),
+        "rel_s": float(on[rows, own].mean()),
+        "rel_c": float(on[rows, 1 - own].mean()),
         "rel_n": float((f[:, 2:] * on[:, 2:]).sum() / nuisance) if nuisance > 0 else float("nan"),
         "rel": float((f * on).sum(axis=1).mean()),
     }
@@ -85,13 +89,17 @@ def of_classes(state: State, made: Forces, data: Counts, p: np.ndarray | None = 
     """Scalars of a class-level state; `p` are the ideal value features (by default the first M axes)."""
     p = np.eye(state.v.shape[0], state.v.shape[1]) if p is None else p
     living = living_prototype(state, made.found, data, p)
-    return {**relevant_attention(made.found.A, data), **logits(state.S), "F": float(made.found.margins.mean()),
-            "K": float((made.G[0, 0] + made.G[1, 1]) / 2), **dict(zip(("d1", "d2", "dn"), living, strict=True))}
+    return {
+        **relevant_attention(made.found.A, data),
+        **logits(state.S),
+        "F": float(made.found.margins.mean()),
+        "K": float((made.G[0, 0] + made.G[1, 1]) / 2),
+        **dict(zip(("d1", "d2", "dn"), living, strict=True)),
+    }
 
 
 def living_prototype(state: State, found: classes.Pass, data: Counts, p: np.ndarray) -> np.ndarray:
-    """Mean of sqrt(m) w' p over neurons that are active on label-relevant queries of their own class: own, other, rest.
-    """
+    """Mean of sqrt(m) w' p over neurons that are active on label-relevant queries of their own class: own, other, rest."""
     total, count = np.zeros(3), 0
     for sign, own in ((1, 0), (-1, 1)):
         chosen = (np.sign(state.a) == sign) & np.all(found.h[data.y == sign, own] > 0, axis=0)
@@ -108,11 +116,17 @@ def of_network(net: network.Network, data: network.Tokens, found: network.Pass, 
     share = np.einsum("nsl,ns->nl", found.A, on)
     own = np.where(data.y > 0, 0, 1)[:, None]
     kinds = {"rel_s": data.pattern == own, "rel_c": data.pattern == 1 - own, "rel_n": data.pattern >= 2}
-    out = {name: float(share[mask & data.kept].mean()) if (mask & data.kept).any() else float("nan")
-           for name, mask in kinds.items()}
+    out = {
+        name: float(share[mask & data.kept].mean()) if (mask & data.kept).any() else float("nan")
+        for name, mask in kinds.items()
+    }
     mu = np.eye(M, data.X.shape[2])
-    return {**out, "rel": float((share * found.share).sum(axis=1).mean()),
-            **logits((mu @ net.W_K.T) @ (net.W_Q @ mu.T)), "F": float(found.margins.mean())}
+    return {
+        **out,
+        "rel": float((share * found.share).sum(axis=1).mean()),
+        **logits((mu @ net.W_K.T) @ (net.W_Q @ mu.T)),
+        "F": float(found.margins.mean()),
+    }
 
 
 # ---- the paper's bounds on attention (Definition 1) ------------------------------------------------------------------

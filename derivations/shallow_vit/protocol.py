@@ -34,9 +34,17 @@ def symmetric(parameters: Mapping[str, Any], progress: Progress = silent) -> Sim
     names = reduced.surface_names(case.M, gates)
     events = tuple({**event.as_json(), "name": names.get(event.name, event.name)} for event in run.events)
     note = "" if run.events and run.events[-1].name == "T" else f"the margin {case.margin:g} is not reached"
-    return Simulation("symmetric", dict(parameters), final, events, run.cost.as_json(),
-                      drift(states, run.names, case, pi), columns, _ignored(note, case, "sigma", "delta", "noise"),
-                      _plot(columns, events, case))
+    return Simulation(
+        "symmetric",
+        dict(parameters),
+        final,
+        events,
+        run.cost.as_json(),
+        drift(states, run.names, case, pi),
+        columns,
+        _ignored(note, case, "sigma", "delta", "noise"),
+        _plot(columns, events, case),
+    )
 
 
 def drift(states: np.ndarray, names: tuple[str, ...], case: Case, pi: float) -> float:
@@ -49,23 +57,38 @@ def class_level(parameters: Mapping[str, Any], progress: Progress = silent) -> S
     """The class-level network on the two exact samples, with its stages; noise does not enter."""
     case = Case.of(parameters)
     if case.readout != "shared":
-        raise ParameterError(f"readout = {case.readout} has no class-level system: tokens of one pattern differ by "
-                             f"their position; use --protocol tokens")
+        raise ParameterError(
+            f"readout = {case.readout} has no class-level system: tokens of one pattern differ by "
+            f"their position; use --protocol tokens"
+        )
     found = stages.stages(case)
     run = found.run
     columns = {"t": case.eta * run.times, "step": run.times, **run.table}
     lucky = observables.lucky(run.start, run.data)
     kept = observables.lucky(run.state, run.data)
-    final = {"t": run.eta_T, "steps": float(run.steps), "printed_T": bounds.iterations(case),
-             "lucky_kept_signed": _share(kept.W, lucky.W_signed),
-             "lucky_kept_other": _share(kept.W, lucky.W & ~lucky.W_signed),
-             **{name: float(v[-1]) for name, v in run.table.items()}}
+    final = {
+        "t": run.eta_T,
+        "steps": float(run.steps),
+        "printed_T": bounds.iterations(case),
+        "lucky_kept_signed": _share(kept.W, lucky.W_signed),
+        "lucky_kept_other": _share(kept.W, lucky.W & ~lucky.W_signed),
+        **{name: float(v[-1]) for name, v in run.table.items()},
+    }
     first, last = classes.conserved(run.start), classes.conserved(run.state)
     gap = float(max(np.abs(a - b).max() for a, b in zip(first, last, strict=True)))
     events = tuple(stages.events(found))
     cost = {"field_evaluations": run.steps, "steps": run.steps}
-    return Simulation("classes", dict(parameters), final, events, cost, gap, columns,
-                      _ignored(_note(case, run.steps, run.fitted), case, "noise"), _plot(columns, events, case))
+    return Simulation(
+        "classes",
+        dict(parameters),
+        final,
+        events,
+        cost,
+        gap,
+        columns,
+        _ignored(_note(case, run.steps, run.fitted), case, "noise"),
+        _plot(columns, events, case),
+    )
 
 
 def _ignored(note: str, case: Case, *names: str) -> str:
@@ -89,13 +112,27 @@ def tokens(parameters: Mapping[str, Any], progress: Progress = silent) -> Simula
     run = network.train(case, observe=observe, progress=progress)
     columns = {"t": case.eta * run.times, "step": run.times, **run.table}
     test = network.test_loss(run.net, case, (case.seed, 1))
-    final = {"t": run.eta_T, "steps": float(run.steps), "test_loss": test, "bound_N": bounds.samples(case),
-             **{name: float(v[-1]) for name, v in run.table.items()}}
+    final = {
+        "t": run.eta_T,
+        "steps": float(run.steps),
+        "test_loss": test,
+        "bound_N": bounds.samples(case),
+        **{name: float(v[-1]) for name, v in run.table.items()},
+    }
     gap = max(float(np.abs(a - b).max()) for a, b in zip(balance(run.first), balance(run.net), strict=True))
     events = ({"name": "T_train", "kind": "stage", "time": run.eta_T},) if run.fitted else ()
     cost = {"field_evaluations": run.steps, "steps": run.steps}
-    return Simulation("tokens", dict(parameters), final, events, cost, gap, columns, _note(case, run.steps, run.fitted),
-                      _plot(columns, events, case, bounds.token_ceiling(case)))
+    return Simulation(
+        "tokens",
+        dict(parameters),
+        final,
+        events,
+        cost,
+        gap,
+        columns,
+        _note(case, run.steps, run.fitted),
+        _plot(columns, events, case, bounds.token_ceiling(case)),
+    )
 
 
 def balance(net: network.Network) -> tuple[np.ndarray, np.ndarray]:
@@ -108,8 +145,9 @@ def _note(case: Case, steps: int, fitted: bool) -> str:
     return "; ".join(end + bounds.violated(case))
 
 
-def _plot(columns: Mapping[str, Any], events: tuple[Mapping[str, Any], ...], case: Case,
-          ceiling: float | None = None) -> Callable[[Path], list[Path]]:
+def _plot(
+    columns: Mapping[str, Any], events: tuple[Mapping[str, Any], ...], case: Case, ceiling: float | None = None
+) -> Callable[[Path], list[Path]]:
     level = bounds.attention_ceiling(case.alpha_s, case.alpha_c) if ceiling is None else ceiling
 
     def plot(folder: Path) -> list[Path]:

@@ -24,8 +24,7 @@ READOUTS = ("shared", "per_position")
 FILLINGS = ("balanced", "random", "one")
 
 PARAMETERS = (
-    Parameter("M", 5, "patterns: two discriminative, M - 2 nuisance", int, low=3, high=64,
-              words=("symbol",)),
+    Parameter("M", 5, "patterns: two discriminative, M - 2 nuisance", int, low=3, high=64, words=("symbol",)),
     Parameter("alpha_s", 0.5, "alpha_*, fraction of label-relevant tokens", float, low=0, high=1, open_low=True),
     Parameter("alpha_c", 0.05, "alpha_#, fraction of confusion tokens", float, low=0, high=1),
     Parameter("L", 50, "tokens a sample", int, low=2),
@@ -85,31 +84,40 @@ class Case:
 
     def __post_init__(self) -> None:
         if self.M < 3:
-            raise ParameterError(f"M = {self.M} can not be used: besides the two discriminative patterns there is at "
-                                 f"least one other, so M is at least 3")
+            raise ParameterError(
+                f"M = {self.M} can not be used: besides the two discriminative patterns there is at "
+                f"least one other, so M is at least 3"
+            )
         if not self.alpha_s > self.alpha_c >= 0:
-            raise ParameterError(f"alpha_s = {self.alpha_s:g}, alpha_c = {self.alpha_c:g} can not be used: the label "
-                                 f"is the majority of mu1 and mu2, so alpha_s > alpha_c >= 0")
+            raise ParameterError(
+                f"alpha_s = {self.alpha_s:g}, alpha_c = {self.alpha_c:g} can not be used: the label "
+                f"is the majority of mu1 and mu2, so alpha_s > alpha_c >= 0"
+            )
         if self.alpha_s + self.alpha_c > 1 + 1e-12:
-            raise ParameterError(f"alpha_s + alpha_c = {self.alpha_s + self.alpha_c:g} is more than all tokens; their "
-                                 f"sum is at most 1")
+            raise ParameterError(
+                f"alpha_s + alpha_c = {self.alpha_s + self.alpha_c:g} is more than all tokens; their sum is at most 1"
+            )
         for name, least in (("d", self.M), ("m_a", self.M), ("m_b", self.M)):
             if getattr(self, name) < least:
-                raise ParameterError(f"{name} = {getattr(self, name)} is too small: the {self.M} patterns and their "
-                                     f"features are orthonormal, so {name} is at least M = {self.M}")
+                raise ParameterError(
+                    f"{name} = {getattr(self, name)} is too small: the {self.M} patterns and their "
+                    f"features are orthonormal, so {name} is at least M = {self.M}"
+                )
         if self.N < 2 or self.N % 2:
             raise ParameterError(f"N = {self.N} can not be used: the classes are balanced, so N is even and at least 2")
         if self.m < 2 or self.m % 2:
             raise ParameterError(f"m = {self.m} can not be used: half of the output weights is positive, so m is even")
         if self.B < 0 or self.B > self.N:
-            raise ParameterError(f"B = {self.B} can not be used: a batch has between 1 and N = {self.N} samples, or 0 "
-                                 f"for all of them")
+            raise ParameterError(
+                f"B = {self.B} can not be used: a batch has between 1 and N = {self.N} samples, or 0 for all of them"
+            )
         if self.L < 2:
             raise ParameterError(f"L = {self.L} can not be used: a sample has at least two tokens")
         for name in ("sigma", "delta", "noise", "xi", "jitter"):
             if not 0 <= getattr(self, name) < math.inf:
-                raise ParameterError(f"{name} = {getattr(self, name):g} can not be used: it is a size, so it is not "
-                                     f"negative")
+                raise ParameterError(
+                    f"{name} = {getattr(self, name):g} can not be used: it is a size, so it is not negative"
+                )
         for name in ("eta", "margin"):
             if not 0 < getattr(self, name) < math.inf:
                 raise ParameterError(f"{name} = {getattr(self, name):g} can not be used: it is positive and finite")
@@ -160,8 +168,10 @@ def draw_counts(case: Case, rng: np.random.Generator, N: int | None = None) -> t
         share = case.alpha_s + (case.jitter * rng.standard_normal() if case.jitter else 0.0)
         relevant = min(max(round(share * case.L), confusion + 1), case.L - confusion)
         if relevant <= confusion:
-            raise ParameterError(f"L = {case.L} tokens have no majority with alpha_s = {case.alpha_s:g} and alpha_c = "
-                                 f"{case.alpha_c:g}: {relevant} against {confusion}; use more tokens")
+            raise ParameterError(
+                f"L = {case.L} tokens have no majority with alpha_s = {case.alpha_s:g} and alpha_c = "
+                f"{case.alpha_c:g}: {relevant} against {confusion}; use more tokens"
+            )
         rest = case.L - relevant - confusion
         first, second = (0, 1) if label > 0 else (1, 0)
         out[n, first], out[n, second] = relevant, confusion
@@ -179,8 +189,10 @@ def check_outputs(F: np.ndarray, step: int, case: Case) -> None:
     """Refuse to go on from outputs that are not finite."""
     wrong = F[~np.isfinite(F)]
     if wrong.size:
-        raise IntegrationError(f"after {step} steps an output is {wrong[0]}; a step size below eta = {case.eta:g} may "
-                               f"help", time=case.eta * step)
+        raise IntegrationError(
+            f"after {step} steps an output is {wrong[0]}; a step size below eta = {case.eta:g} may help",
+            time=case.eta * step,
+        )
 
 
 # ---- start -----------------------------------------------------------------------------------------------------------

@@ -19,8 +19,9 @@ from .network import Network, Tokens
 from .setting import Case
 
 RULES = ("random", "irrelevant", "noisy", "attention")
-EXPERIMENT = Case(N=60, L=50, alpha_s=0.6, alpha_c=0.05, sigma=0.1, delta=0.5, m=100, eta=0.2, noise=0.01, unit=1,
-                  filling="random")
+EXPERIMENT = Case(
+    N=60, L=50, alpha_s=0.6, alpha_c=0.05, sigma=0.1, delta=0.5, m=100, eta=0.2, noise=0.01, unit=1, filling="random"
+)
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,9 @@ def draw(case: Case, noisy: Noisy, rng: np.random.Generator, N: int | None = Non
     return network.lay_out(case, counts, y, rng, spread), spread
 
 
-def removed(data: Tokens, rule: str, fraction: float, spread: np.ndarray, rng: np.random.Generator,
-            net: Network | None = None) -> np.ndarray:
+def removed(
+    data: Tokens, rule: str, fraction: float, spread: np.ndarray, rng: np.random.Generator, net: Network | None = None
+) -> np.ndarray:
     """Which tokens a rule removes (N, L): the same number in each sample, ties broken at random."""
     if rule not in RULES:
         raise ParameterError(f"the rule {rule!r} is not known; choose {' or '.join(RULES)}")
@@ -64,8 +66,16 @@ def removed(data: Tokens, rule: str, fraction: float, spread: np.ndarray, rng: n
     return out
 
 
-def experiment(rule: str, fraction: float, seed: int, case: Case = EXPERIMENT, noisy: Noisy | None = None,
-               steps: int = 20, tests: int = 200, zeroed: bool = False) -> float:
+def experiment(
+    rule: str,
+    fraction: float,
+    seed: int,
+    case: Case = EXPERIMENT,
+    noisy: Noisy | None = None,
+    steps: int = 20,
+    tests: int = 200,
+    zeroed: bool = False,
+) -> float:
     """Test loss after `steps` steps on sparsified samples; the same seed gives the same data for every rule."""
     noisy = noisy or Noisy()
     rng = np.random.default_rng([seed, 0])
@@ -83,8 +93,9 @@ def experiment(rule: str, fraction: float, seed: int, case: Case = EXPERIMENT, n
 SPURIOUS = Case(N=16, L=50, alpha_s=0.3, alpha_c=0.1, m=200, m_a=5, m_b=5, eta=0.2, filling="random", steps=1500)
 
 
-def spurious_counts(case: Case, correlation: float, fraction: float, rng: np.random.Generator,
-                    N: int | None = None) -> Counts:
+def spurious_counts(
+    case: Case, correlation: float, fraction: float, rng: np.random.Generator, N: int | None = None
+) -> Counts:
     """Counts in which pattern 3 goes with the label +1, and a `fraction` of its tokens is removed.
 
     It makes up half of the nuisance tokens of a sample that has it, which a + sample does with the probability
@@ -101,8 +112,9 @@ def spurious_counts(case: Case, correlation: float, fraction: float, rng: np.ran
     return Counts(counts, y)
 
 
-def spurious(fraction: float, seed: int, case: Case = SPURIOUS, correlation: float = 0.9,
-             tests: int = 400) -> tuple[float, float]:
+def spurious(
+    fraction: float, seed: int, case: Case = SPURIOUS, correlation: float = 0.9, tests: int = 400
+) -> tuple[float, float]:
     """Test loss and accuracy when the correlation is gone in the test samples; training samples have it."""
     if case.M < 4:
         raise ParameterError(f"M = {case.M} has no pattern besides the spurious one; use M of at least 4")

@@ -45,8 +45,11 @@ class Watch:
         count = own.sum() * self.data.counts.shape[1]
         changed = 0.0 if self.last is None else float((gates != self.last).sum() / count)
         self.last = gates
-        out = {"changed": changed, "moved": float(np.linalg.norm(state.v[0] - self.p[0])),
-               **observables.of_classes(state, made, self.data, self.p)}
+        out = {
+            "changed": changed,
+            "moved": float(np.linalg.norm(state.v[0] - self.p[0])),
+            **observables.of_classes(state, made, self.data, self.p),
+        }
         if self.fresh is not None:
             out["test_loss"] = classes.forward(state, self.fresh).loss(self.case.margin)
         return out
@@ -89,8 +92,12 @@ def stages(case: Case, seed: Any = None, tests: int = 0, data: Counts | None = N
 
 def events(found: Stages) -> list[dict[str, Any]]:
     """The stages that were reached, as a simulation lists them."""
-    ends = {"gates sorted": found.sorting, "linear growth": found.linear, "T_train": found.T_train,
-            "T_test": found.T_test}
+    ends = {
+        "gates sorted": found.sorting,
+        "linear growth": found.linear,
+        "T_train": found.T_train,
+        "T_test": found.T_test,
+    }
     return [{"name": name, "kind": "stage", "time": time} for name, time in ends.items() if math.isfinite(time)]
 
 

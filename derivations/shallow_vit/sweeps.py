@@ -63,16 +63,18 @@ class Sweep:
         return fit_power_law_of_means(list(x), self.values)
 
 
-def stopping_times(cases: Sequence[Case], seeds: int = 1, progress: Progress = silent, workers: int = 1,
-                   store: Path | None = None) -> Sweep:
+def stopping_times(
+    cases: Sequence[Case], seeds: int = 1, progress: Progress = silent, workers: int = 1, store: Path | None = None
+) -> Sweep:
     """eta T for all cases and seeds."""
     cells = [(case, (case.seed, k)) for case in cases for k in range(seeds)]
     found = run_cells(stopping_time, cells, progress, workers, store, "stopping times")
     return Sweep(tuple(cases), np.array(found).reshape(len(cases), seeds))
 
 
-def test_losses(cases: Sequence[Case], seeds: int = 3, progress: Progress = silent, workers: int = 1,
-                store: Path | None = None) -> Sweep:
+def test_losses(
+    cases: Sequence[Case], seeds: int = 3, progress: Progress = silent, workers: int = 1, store: Path | None = None
+) -> Sweep:
     """Test losses after training to zero training loss."""
     cells = [(case, (case.seed, k)) for case in cases for k in range(seeds)]
     found = run_cells(generalisation, cells, progress, workers, store, "test losses")

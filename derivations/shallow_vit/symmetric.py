@@ -33,8 +33,10 @@ from .classes import Counts, State
 from .setting import Case
 
 GATES = ("+s", "+c", "+n", "-s", "-c", "-n")
-HELD = {"fixed": dict(zip(GATES, (1, 1, 1, 0, 1, 0), strict=True)),
-        "paper": dict(zip(GATES, (1, 1, 1, 0, 0, 0), strict=True))}
+HELD = {
+    "fixed": dict(zip(GATES, (1, 1, 1, 0, 1, 0), strict=True)),
+    "paper": dict(zip(GATES, (1, 1, 1, 0, 0, 0), strict=True)),
+}
 CHOICES = ("auto", *HELD)
 FIRST = 1e-6  # where auto leaves D = 0, in units of s
 STIFF = 1e3  # margins above this one need a stiff solver
@@ -79,8 +81,9 @@ def samples(case: Case) -> Counts:
 def parameters(case: Case, pi: float) -> dict[str, float]:
     """The parameters of the system."""
     if not 0 < pi <= 0.5:
-        raise ParameterError(f"pi = {pi:g} can not be used: at most half of the neurons are alive in a sign class, so "
-                             f"0 < pi <= 1/2")
+        raise ParameterError(
+            f"pi = {pi:g} can not be used: at most half of the neurons are alive in a sign class, so 0 < pi <= 1/2"
+        )
     return {"alpha_s": case.alpha_s, "alpha_c": case.alpha_c, "beta": case.beta, "Gamma": case.margin, "pi": pi}
 
 
@@ -146,8 +149,15 @@ def running(M: int, gates: str = "auto", variant: str = "") -> System:
 # ---- runs ------------------------------------------------------------------------------------------------------------
 
 
-def flow(case: Case, gates: str = "auto", pi: float = 0.25, D: tuple[float, float, float] = (0.0, 0.0, 0.0),
-         s_end: float = 1e4, rtol: float = 1e-9, variant: str = "") -> Trajectory:
+def flow(
+    case: Case,
+    gates: str = "auto",
+    pi: float = 0.25,
+    D: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    s_end: float = 1e4,
+    rtol: float = 1e-9,
+    variant: str = "",
+) -> Trajectory:
     """The flow until F reaches the margin (or `s_end`); time is s. The variant is one of `dynamics.VARIANTS`."""
     made = running(case.M, gates, variant)
     values = _known(made, parameters(case, pi))
@@ -186,8 +196,14 @@ class Steps:
         return dict(zip(self.names, map(float, self.states[-1]), strict=True))
 
 
-def descend(case: Case, gates: str = "auto", pi: float = 0.25, D: tuple[float, float, float] = (0.0, 0.0, 0.0),
-            steps: int | None = None, record: int = 1) -> Steps:
+def descend(
+    case: Case,
+    gates: str = "auto",
+    pi: float = 0.25,
+    D: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    steps: int | None = None,
+    record: int = 1,
+) -> Steps:
     """Gradient steps of size eta, x + eta F(x): the exact step, since the states are entries of weights."""
     made, values = system(case.M, gates), parameters(case, pi)
     run = made.compile(values)
@@ -206,8 +222,11 @@ def descend(case: Case, gates: str = "auto", pi: float = 0.25, D: tuple[float, f
             break
         x = x + case.eta * (first if number == 0 else run)(0.0, x)
         if not np.isfinite(x).all():
-            raise IntegrationError(f"step {number + 1} of the symmetric system is not finite; lower eta = {case.eta:g}",
-                                   time=float(number), state=states[-1])
+            raise IntegrationError(
+                f"step {number + 1} of the symmetric system is not finite; lower eta = {case.eta:g}",
+                time=float(number),
+                state=states[-1],
+            )
         number += 1
     return Steps(case, pi, made.names, np.array(times), np.array(states), np.array(outputs), number, case.margin <= F)
 
@@ -224,8 +243,9 @@ def scalars(values: Mapping[str, float], case: Case, pi: float) -> dict[str, flo
 
 
 @cache
-def alive_fraction(M: int, alpha_s: float, alpha_c: float, count: int = 8000, seed: int = 0, s_end: float = 60.0,
-                   ds: float = 0.1) -> float:
+def alive_fraction(
+    M: int, alpha_s: float, alpha_c: float, count: int = 8000, seed: int = 0, s_end: float = 60.0, ds: float = 0.1
+) -> float:
     r"""Fraction of neurons with a_i > 0 that survive in the limit of a small start, all value vectors frozen.
 
     :math:`w \sim N(0, I_M)` moves by :math:`\dot w = \sum_n \tfrac12 y^n\sum_k f^n_k 1[w^\top V^n_k > 0] V^n_k`; alive

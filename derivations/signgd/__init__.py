@@ -62,8 +62,10 @@ PAPER = Paper(
         "flow": later(f"{__name__}.protocol", "flow"),
         "optimisers": later(f"{__name__}.protocol", "optimisers"),
     },
-    figures={key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}"), REPORT_LEVELS.get(key, "full"))
-             for key, title in FIGURES.items()},
+    figures={
+        key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}"), REPORT_LEVELS.get(key, "full"))
+        for key, title in FIGURES.items()
+    },
     compare=later(f"{__name__}.compare", "compare"),
     book=later(f"{__name__}.claims", "get_book"),
     formulas=later(f"{__name__}.formulas", "formulas"),

@@ -35,13 +35,20 @@ def deviation(width: int, seed: int, case: Case) -> float:
     end = END * here.flip_time()
     run = recursion.geometric(start, end, records=4)
     fractions = laws.infinite_fractions(start.l1, start.l2, here.mu, seed=seed)
-    wanted = [float(MeanField(float(l / here.mu), float(p), width, 1.0, here.mu).logits(np.array([end]))[0][0])
-              for l, p in zip(start.l1, fractions, strict=True)]
+    wanted = [
+        float(MeanField(float(l / here.mu), float(p), width, 1.0, here.mu).logits(np.array([end]))[0][0])
+        for l, p in zip(start.l1, fractions, strict=True)
+    ]
     return float(np.sqrt(np.mean((-run.z21[-1] / np.array(wanted) - 1) ** 2)))
 
 
-def compare(widths: list[int], seeds: int, parameters: Mapping[str, Any], progress: Progress = silent,
-            workers: int | None = None) -> Comparison:
+def compare(
+    widths: list[int],
+    seeds: int,
+    parameters: Mapping[str, Any],
+    progress: Progress = silent,
+    workers: int | None = None,
+) -> Comparison:
     """Deviation of the noise logit from infinite width over widths m_k and seeds, with the fitted exponent.
 
     The published sizes have Lambda of about 14, where the limit itself is rough; the sparsity is raised to 10^5 (times

@@ -85,8 +85,10 @@ def _check(case: Case, patches: int) -> None:
     if patches < 2 or patches % 2:
         raise ParameterError(f"{patches} patches can not be used: half of them are signal, so they are even in number")
     if case.n * patches * case.d > LARGEST_ENTRIES or case.m_k * case.d > LARGEST_ENTRIES:
-        raise ParameterError(f"d = {case.d} is too large to build vectors with n = {case.n}, m_k = {case.m_k}; the "
-                             f"reduced recursion needs only norms")
+        raise ParameterError(
+            f"d = {case.d} is too large to build vectors with n = {case.n}, m_k = {case.m_k}; the "
+            f"reduced recursion needs only norms"
+        )
 
 
 def _assemble(case: Case, y: np.ndarray, patches: int, rng: np.random.Generator, supports: int) -> Data:
@@ -97,8 +99,9 @@ def _assemble(case: Case, y: np.ndarray, patches: int, rng: np.random.Generator,
     first = 0 if supports == EVERYWHERE else 1
     if supports == DISJOINT:
         if n * noise * case.s > case.d - 1:
-            raise ParameterError(f"{n * noise} disjoint supports of s = {case.s} coordinates do not fit into "
-                                 f"d = {case.d}")
+            raise ParameterError(
+                f"{n * noise} disjoint supports of s = {case.s} coordinates do not fit into d = {case.d}"
+            )
         places = (1 + rng.permutation(case.d - 1)[: n * noise * case.s]).reshape(n * noise, case.s)
     else:
         places = np.array([first + rng.choice(case.d - first, case.s, replace=False) for _ in range(n * noise)])

@@ -52,15 +52,19 @@ def derived(n: int, m_k: int, m_v: int = 1, signs: tuple[int, ...] | None = None
 def atoms(n: int, m_k: int) -> SoftmaxAtoms:
     """Attention weights and loss slopes of all samples as atoms."""
     made = derived(n, m_k)
-    return SoftmaxAtoms([*(node for table in made.gradients.values() for node in table.ravel()),
-                         *made.observables.values()])
+    return SoftmaxAtoms(
+        [*(node for table in made.gradients.values() for node in table.ravel()), *made.observables.values()]
+    )
 
 
 def in_atoms(n: int, m_k: int) -> dict[str, Node]:
     """Gradient of the loss by every state, with attention weights p, pbar = 1 - p and loss slopes g as symbols."""
     made, opaque = derived(n, m_k), atoms(n, m_k)
-    return {name: opaque(node) for leaf, table in made.names.items()
-            for name, node in zip(table.ravel(), made.gradients[leaf].ravel(), strict=True)}
+    return {
+        name: opaque(node)
+        for leaf, table in made.names.items()
+        for name, node in zip(table.ravel(), made.gradients[leaf].ravel(), strict=True)
+    }
 
 
 @cache
@@ -106,9 +110,14 @@ def drivers(n: int, m_k: int) -> dict[str, Node]:
 
 def attention(m_k: int, i: int) -> dict[str, Node]:
     """s11 and s21 of sample i as functions of the state: the definition of attention between two patches."""
+
     def weight(query: str) -> Node:
-        return graph.call("sigmoid", graph.add([sym(f"q_{r}_{query}") * (sym(f"k_{r}_mu") - sym(f"k_{r}_{word(i)}"))
-                                                for r in range(1, m_k + 1)]))
+        return graph.call(
+            "sigmoid",
+            graph.add(
+                [sym(f"q_{r}_{query}") * (sym(f"k_{r}_mu") - sym(f"k_{r}_{word(i)}")) for r in range(1, m_k + 1)]
+            ),
+        )
 
     return {f"s11_{i}": weight("mu"), f"s21_{i}": weight(word(i))}
 
@@ -141,8 +150,11 @@ def saddle() -> System:
     form = _form(1, 1)
     half = {atom: num(Fraction(1, 2)) for atom in opaque.meaning if atom not in opaque.slopes}
     gates = {leaf: graph.substitute([form.sign(opaque(made.gradients[leaf][0, 1]))], half)[0] for leaf in "qk"}
-    pair = {sym("q_1_z1"): sym("A") - sym("q_1_mu"), sym("k_1_z1"): sym("B") + sym("k_1_mu"),
-            sym("v_z1"): sym("v_mu") + num(1)}  # any positive w: only its sign is read
+    pair = {
+        sym("q_1_z1"): sym("A") - sym("q_1_mu"),
+        sym("k_1_z1"): sym("B") + sym("k_1_mu"),
+        sym("v_z1"): sym("v_mu") + num(1),
+    }  # any positive w: only its sign is read
     rows = graph.substitute([-sym("l1") * gates["q"], -sym("l1") * gates["k"]], pair)
     return System.from_equations({"A": rows[0], "B": rows[1]}, parameters=["l1"], tex={"l1": r"\|\xi\|_1"})
 

@@ -33,8 +33,22 @@ from .recursion import Run
 from .setting import DISJOINT, Case, published, regime
 
 __all__ = [
-    "figure_1", "figure_2", "figure_7", "figure_8", "figure_9", "figure_10", "figure_11", "figure_12", "figure_16",
-    "figure_17", "figure_18", "figure_19", "figure_alignment", "figure_laws", "figure_overlap", "figure_proof",
+    "figure_1",
+    "figure_2",
+    "figure_7",
+    "figure_8",
+    "figure_9",
+    "figure_10",
+    "figure_11",
+    "figure_12",
+    "figure_16",
+    "figure_17",
+    "figure_18",
+    "figure_19",
+    "figure_alignment",
+    "figure_laws",
+    "figure_overlap",
+    "figure_proof",
     "figure_trap",
 ]
 
@@ -47,8 +61,9 @@ def setting_a(kind: str) -> Training:
     """Setting (a) at d = 2000 to 2000 steps by one optimiser, with the test loss."""
     data, weights = make(SETTING, (SEED, 0)), network.gaussian(SETTING, (SEED, 1))
     chosen = {"signgd": Optimiser("signgd", ETA), "adam": Optimiser("adam", ETA), "gd": Optimiser("gd", 0.1)}[kind]
-    return network.train(data, weights, chosen, LAST, 2 if kind == "signgd" else 20, fresh(SETTING, 500, (SEED, 2)),
-                         seed=SEED)
+    return network.train(
+        data, weights, chosen, LAST, 2 if kind == "signgd" else 20, fresh(SETTING, 500, (SEED, 2)), seed=SEED
+    )
 
 
 @cache
@@ -89,8 +104,10 @@ def figure_1(folder: Path, progress: Progress = silent) -> list[Path]:
     pictures.attention_panel(axes[1, 1], run, 900, "(e) attention on the signal patch")
     _loss_with_theory(axes[1, 2], run)
     shared = setting_a("signgd").data.shared.mean()
-    fig.suptitle(f"setting (a): $d = 2000$, $n = 20$, $s = 80$, $m_k = 100$, seed {SEED}; "
-                 f"{100 * shared:.0f} % of a support is shared")
+    fig.suptitle(
+        f"setting (a): $d = 2000$, $n = 20$, $s = 80$, $m_k = 100$, seed {SEED}; "
+        f"{100 * shared:.0f} % of a support is shared"
+    )
     return save(fig, folder, "1")
 
 
@@ -99,11 +116,19 @@ def _key_classes(ax: Any, run: Run) -> None:
     signs = np.sign(run.q[0]), np.sign(run.k[0])
     mixed = (signs[0] * signs[1] < 0).sum(axis=1)
     neuron = int(np.abs(mixed - run.q.shape[2] / 2).argmin())
-    names = {(1, 1): ("C0", "$k > 0, q > 0$"), (1, -1): ("C1", "$k > 0, q < 0$"),
-             (-1, 1): ("C2", "$k < 0, q > 0$"), (-1, -1): ("C3", "$k < 0, q < 0$")}
+    names = {
+        (1, 1): ("C0", "$k > 0, q > 0$"),
+        (1, -1): ("C1", "$k > 0, q < 0$"),
+        (-1, 1): ("C2", "$k < 0, q > 0$"),
+        (-1, -1): ("C3", "$k < 0, q < 0$"),
+    }
     for i in range(run.k.shape[2]):
-        ax.plot(run.times, run.k[:, neuron, i], color=names[int(signs[1][neuron, i]), int(signs[0][neuron, i])][0],
-                linewidth=0.9)
+        ax.plot(
+            run.times,
+            run.k[:, neuron, i],
+            color=names[int(signs[1][neuron, i]), int(signs[0][neuron, i])][0],
+            linewidth=0.9,
+        )
     for colour, label in names.values():
         ax.plot([], [], color=colour, label=label)
     ax.axhline(0, color="0.6", linewidth=0.8)
@@ -135,8 +160,13 @@ def figure_18(folder: Path, progress: Progress = silent) -> list[Path]:
     ax.plot(run.times, run.v, color=pictures.NOISE, linewidth=0.8)
     ax.plot([], [], color=pictures.NOISE, label=r"$v_i$")
     ax.plot(run.times, run.v_mu, "k--", label=r"$v_\mu$")
-    ax.plot(run.times, 2 * ETA * run.times * run.start.l1.mean(), color="0.5", linestyle=":",
-            label=r"$2\eta t\|\xi\|_1$ (disjoint)")
+    ax.plot(
+        run.times,
+        2 * ETA * run.times * run.start.l1.mean(),
+        color="0.5",
+        linestyle=":",
+        label=r"$2\eta t\|\xi\|_1$ (disjoint)",
+    )
     ax.set(xlabel="iteration", title="values")
     ax.legend(fontsize=8)
     pictures.noise_panel(axes[0, 1], run, 0, LAST, "query and key noise of neuron 0", reference=112)
@@ -161,12 +191,23 @@ def figure_19(folder: Path, progress: Progress = silent) -> list[Path]:
     for k, (low, high) in enumerate(pairwise(bounds)):
         ax.axvspan(low, high, color=f"C{k}", alpha=0.13, linewidth=0)
         ax.text(math.sqrt(low * high), 1.03, names[k], ha="center", fontsize=9, transform=ax.get_xaxis_transform())
-    measured = {**found.events, **{n: getattr(found.flips, n)
-                                   for n in ("key_flip", "query_flip", "key_zero", "query_zero")}}
-    texts = {"T1": r"all $v_i > v_\mu$", "T2_sgn": "99 % of pairs aligned", "T2": "sums beat signals",
-             "T3": "signals opposite", "T4_minus": r"$T_4^-$: (29), (30) end", "T4_plus": r"$T_4^+$: (42) holds",
-             "T4": "absorbing cone", "key_flip": "keys turn", "query_flip": "queries turn", "key_zero": "keys cross 0",
-             "query_zero": "queries cross 0"}
+    measured = {
+        **found.events,
+        **{n: getattr(found.flips, n) for n in ("key_flip", "query_flip", "key_zero", "query_zero")},
+    }
+    texts = {
+        "T1": r"all $v_i > v_\mu$",
+        "T2_sgn": "99 % of pairs aligned",
+        "T2": "sums beat signals",
+        "T3": "signals opposite",
+        "T4_minus": r"$T_4^-$: (29), (30) end",
+        "T4_plus": r"$T_4^+$: (42) holds",
+        "T4": "absorbing cone",
+        "key_flip": "keys turn",
+        "query_flip": "queries turn",
+        "key_zero": "keys cross 0",
+        "query_zero": "queries cross 0",
+    }
     rows = sorted((t, n) for n, t in measured.items() if math.isfinite(t))
     for k, (time, name) in enumerate(rows):
         ax.plot(time, len(rows) - k, "o", color="k", markersize=5)
@@ -183,6 +224,7 @@ def figure_19(folder: Path, progress: Progress = silent) -> list[Path]:
 
 def contingency(run: Run, time: float) -> np.ndarray:
     """Pairs by the signs (key, query) at the start (rows) and at `time` (columns), in the order ++, +-, -+, --."""
+
     def classes(index: int) -> np.ndarray:
         return np.asarray(2 * (run.k[index] < 0) + (run.q[index] < 0))
 
@@ -196,16 +238,25 @@ def figure_alignment(folder: Path, progress: Progress = silent) -> list[Path]:
     run = setting_a("signgd").run
     names = ["$++$", "$+-$", "$-+$", "$--$"]
     fig, axes = figure(1, 2, (10.5, 4.6))
-    tables = ((contingency(run, 10), r"$\eta = 10^{-4}$, step 10"),
-              (contingency(early(), 10), rf"$\eta = 10^{{-4}}/{FINE}$, the same $\eta t$"))
+    tables = (
+        (contingency(run, 10), r"$\eta = 10^{-4}$, step 10"),
+        (contingency(early(), 10), rf"$\eta = 10^{{-4}}/{FINE}$, the same $\eta t$"),
+    )
     for ax, (table, title) in zip(axes, tables, strict=True):
         ax.imshow(table, cmap="Blues", vmin=0, vmax=550)
         for i in range(4):
             for j in range(4):
                 ax.text(j, i, str(table[i, j]), ha="center", va="center", color="w" if table[i, j] > 300 else "k")
         good = (table[:, 0].sum() + table[:, 3].sum()) / table.sum()
-        ax.set(xticks=range(4), yticks=range(4), xticklabels=names, yticklabels=names, xlabel="signs (key, query) then",
-               ylabel="signs at the start", title=f"{title}: {100 * good:.1f} % aligned")
+        ax.set(
+            xticks=range(4),
+            yticks=range(4),
+            xticklabels=names,
+            yticklabels=names,
+            xlabel="signs (key, query) then",
+            ylabel="signs at the start",
+            title=f"{title}: {100 * good:.1f} % aligned",
+        )
         ax.grid(False)
     return save(fig, folder, "alignment")
 

@@ -20,14 +20,17 @@ def figure_laws(folder: Path, progress: Progress = silent) -> list[Path]:
     fig, axes = figure(1, 2, (11, 4.2))
     flip = laws.flip_law()
     progress("laws", 0.5)
-    panels = ((axes[0], flip, "$m_k$", r"key flip $\theta_f$"),
-              (axes[1], laws.attention_law(), r"$\sigma_p s$", r"first $\theta$ with all $s_{11} < 0.1$"))
+    panels = (
+        (axes[0], flip, "$m_k$", r"key flip $\theta_f$"),
+        (axes[1], laws.attention_law(), r"$\sigma_p s$", r"first $\theta$ with all $s_{11} < 0.1$"),
+    )
     for ax, law, label, what in panels:
         fit = law.exponent
         sizes = np.array(sorted(set(law.sizes)))
         ax.loglog(law.sizes, law.times, "o", markersize=4, label="sign flow, every seed")
-        ax.loglog(sizes, fit.prefactor * sizes**fit.value, "k--",
-                  label=rf"exponent ${fit.value:.4f}\pm{fit.half_width:.4f}$")
+        ax.loglog(
+            sizes, fit.prefactor * sizes**fit.value, "k--", label=rf"exponent ${fit.value:.4f}\pm{fit.half_width:.4f}$"
+        )
         ax.set(xlabel=label, ylabel=what)
         ax.legend(fontsize=9)
     axes[0].set_xticks(sorted(set(flip.sizes)), [f"{m:.0f}" for m in sorted(set(flip.sizes))])
@@ -53,8 +56,14 @@ def trap_rows(grains: tuple[float, ...] = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8), seed
             steps = math.ceil(4.5 / grain) + 20
             run = recursion.descend(start, eta, steps)
             opposite, same = flow.count_crossings(start.state, start, eta)
-            rows.append({"grain": grain, "held": len({(t.neuron, t.sample) for t in flow.trapped(run)}) / opposite,
-                         "same_step": same / opposite, "law": flow.trap_probability(start, eta)})
+            rows.append(
+                {
+                    "grain": grain,
+                    "held": len({(t.neuron, t.sample) for t in flow.trapped(run)}) / opposite,
+                    "same_step": same / opposite,
+                    "law": flow.trap_probability(start, eta),
+                }
+            )
     return rows
 
 

@@ -50,11 +50,24 @@ def figure_2(folder: Path, progress: Progress = silent) -> list[Path]:
     sign, adam = trained("a", SIGN), trained("a", Optimiser("adam", ETA))
     fig, axes = figure(2, 2, (12, 8.4))
     for ax, run, text in ((axes[0, 0], sign, "(a)"), (axes[0, 1], adam, "(b)")):
-        pictures.noise_panel(ax, run.run, 0, STEPS, f"{text} {run.optimiser.label}: neuron 0", signals=False,
-                             reference=_reference(run.run))
+        pictures.noise_panel(
+            ax,
+            run.run,
+            0,
+            STEPS,
+            f"{text} {run.optimiser.label}: neuron 0",
+            signals=False,
+            reference=_reference(run.run),
+        )
     chosen = [SIGN, *(Optimiser("adam", ETA, beta1) for beta1 in (0.0, 0.5, 0.9)), Optimiser("gd", ETA)]
-    pictures.loss_panel(axes[1, 0], [trained("a", o) for o in chosen], r"(c) training loss, all with $\eta = 10^{-4}$",
-                        COLOURS, test=False, styles=STYLES)
+    pictures.loss_panel(
+        axes[1, 0],
+        [trained("a", o) for o in chosen],
+        r"(c) training loss, all with $\eta = 10^{-4}$",
+        COLOURS,
+        test=False,
+        styles=STYLES,
+    )
     progress("networks", 0.6)
     _signal_sweep(axes[1, 1])
     fig.suptitle(f"setting (a), $d = 1000$, $n = 10$, $s = 40$, $m_k = 50$, seed {SEED}; (d): $d = 500$, seeds 0 to 2")
@@ -88,8 +101,12 @@ def _signal_sweep(ax: Any) -> None:
         for mu, seeds in zip(SIGNALS, values, strict=True):
             ax.plot([mu] * len(seeds), seeds, ".", color=pictures.COLOURS[name], markersize=4)
     ax.axhline(np.log(2), color="0.6", linewidth=0.8)
-    ax.set(xscale="log", xlabel=r"length $\|\mu\|$ of the signal ($\|\xi\|_2 \approx 2$)", ylabel="test loss",
-           title="(d) test loss, synthetic data in the place of digits")
+    ax.set(
+        xscale="log",
+        xlabel=r"length $\|\mu\|$ of the signal ($\|\xi\|_2 \approx 2$)",
+        ylabel="test loss",
+        title="(d) test loss, synthetic data in the place of digits",
+    )
     ax.set_xticks(SIGNALS, [f"{mu:g}" for mu in SIGNALS])
     ax.minorticks_off()
     ax.legend(fontsize=8)
@@ -100,8 +117,9 @@ def figure_7(folder: Path, progress: Progress = silent) -> list[Path]:
     fig, axes = figure(1, 3, (16, 4.4))
     for ax, optimiser in zip(axes, three(), strict=True):
         run = trained("d", optimiser).run
-        pictures.noise_panel(ax, run, 0, STEPS, f"{optimiser.label}: neuron 0", signals=False,
-                             reference=_reference(run))
+        pictures.noise_panel(
+            ax, run, 0, STEPS, f"{optimiser.label}: neuron 0", signals=False, reference=_reference(run)
+        )
     fig.suptitle(f"setting (d), $d = 1000$: dense noise, the signal coordinate too; seed {SEED}")
     return save(fig, folder, "7")
 
@@ -119,8 +137,9 @@ def figure_9(folder: Path, progress: Progress = silent) -> list[Path]:
     """Training and test losses in setting (d)."""
     chosen = [SIGN, *(Optimiser("adam", ETA, beta1, 0.99) for beta1 in (0.0, 0.5, 0.9)), Optimiser("gd", 0.1)]
     fig, ax = figure(1, 1, (8, 5))
-    pictures.loss_panel(ax, [trained("d", o) for o in chosen], f"setting (d), $d = 1000$, seed {SEED}",
-                        COLOURS, styles=STYLES)
+    pictures.loss_panel(
+        ax, [trained("d", o) for o in chosen], f"setting (d), $d = 1000$, seed {SEED}", COLOURS, styles=STYLES
+    )
     return save(fig, folder, "9")
 
 
@@ -162,14 +181,24 @@ def figure_10(folder: Path, progress: Progress = silent) -> list[Path]:
         on = rows[:, np.arange(len(best)), :, best]  # (n, T, L): attention on the winner
         t = run.run.times
         signals = run.data.signals
-        for name, part, colour in (("signal rows", slice(0, signals), pictures.SIGNAL),
-                                   ("noise rows", slice(signals, None), pictures.NOISE)):
+        for name, part, colour in (
+            ("signal rows", slice(0, signals), pictures.SIGNAL),
+            ("noise rows", slice(signals, None), pictures.NOISE),
+        ):
             ax.plot(t, on[:, :, part].mean(axis=(0, 2)), color=colour, label=f"{name} on the winner $a_i$")
-            ax.plot(t, rows[:, :, part, :signals].sum(axis=3).mean(axis=(1, 2)), "--", color=colour,
-                    label=f"{name} on all signal patches")
+            ax.plot(
+                t,
+                rows[:, :, part, :signals].sum(axis=3).mean(axis=(1, 2)),
+                "--",
+                color=colour,
+                label=f"{name} on all signal patches",
+            )
         noise = int((best >= signals).sum())
-        ax.set(xlabel="iteration", ylim=(-0.03, 1.03),
-               title=f"{optimiser.label}: winner is noise in {noise} of {len(best)} samples")
+        ax.set(
+            xlabel="iteration",
+            ylim=(-0.03, 1.03),
+            title=f"{optimiser.label}: winner is noise in {noise} of {len(best)} samples",
+        )
     axes[-1].legend(fontsize=8, loc="upper right")  # its curves are flat
     fig.suptitle(f"ten patches (five signal, five noise), setting (d), $d = 600$, seed {SEED}")
     return save(fig, folder, "10")
@@ -196,8 +225,9 @@ def figure_11(folder: Path, progress: Progress = silent) -> list[Path]:
 def figure_12(folder: Path, progress: Progress = silent) -> list[Path]:
     """Losses with ten patches."""
     fig, ax = figure(1, 1, (8, 5))
-    pictures.loss_panel(ax, [many_patches(o) for o in ten()],
-                        f"ten patches, setting (d), $d = 600$, GD with $\\eta = 1$, seed {SEED}")
+    pictures.loss_panel(
+        ax, [many_patches(o) for o in ten()], f"ten patches, setting (d), $d = 600$, GD with $\\eta = 1$, seed {SEED}"
+    )
     return save(fig, folder, "12")
 
 
@@ -211,8 +241,9 @@ def figure_16(folder: Path, progress: Progress = silent) -> list[Path]:
     fig, axes = figure(1, 3, (16, 4.6), sharey=True)
     for k, (ax, beta1) in enumerate(zip(axes, (0.0, 0.5, 0.9), strict=True)):
         chosen = [SIGN, *(Optimiser("adam", ETA, beta1, beta2) for beta2 in DECAYS), Optimiser("gd", 0.1)]
-        pictures.loss_panel(ax, [trained("a", o) for o in chosen], rf"$\beta_1 = {beta1:g}$",
-                            COLOURS, test=False, styles=STYLES)
+        pictures.loss_panel(
+            ax, [trained("a", o) for o in chosen], rf"$\beta_1 = {beta1:g}$", COLOURS, test=False, styles=STYLES
+        )
         progress("networks", (k + 1) / 3)
     fig.suptitle(f"training loss in setting (a), $d = 1000$, seed {SEED}; GD with $\\eta = 0.1$")
     return save(fig, folder, "16")

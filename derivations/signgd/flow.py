@@ -29,8 +29,10 @@ def integrate_flow(start: Start, end: float, rtol: float = 1e-10) -> Trajectory:
     """The flow from a start to theta = end; small systems only, as the equations are written out."""
     n, m_k = start.case.n, start.case.m_k
     if n * m_k > LARGEST:
-        raise ParameterError(f"n = {n}, m_k = {m_k} has {n * m_k} pairs; the flow is followed event by event for at "
-                             f"most {LARGEST}; `recursion.geometric` follows larger ones")
+        raise ParameterError(
+            f"n = {n}, m_k = {m_k} has {n * m_k} pairs; the flow is followed event by event for at "
+            f"most {LARGEST}; `recursion.geometric` follows larger ones"
+        )
     values = {"m": start.mu, **{f"l{i}": float(l) for i, l in enumerate(start.l1, 1)}}
     return integrate(dynamics.reduced(n, m_k, "flow"), start.state.pack(), (0.0, end), values, rtol=rtol)
 
@@ -105,8 +107,9 @@ def trapped(run: Run, least: int = 2) -> list[Trap]:
         raise ParameterError("cycles are seen step by step: record every step of the run")
     size = run.q[0].size
     together = alternating(run.q.reshape(-1, size)) & alternating(run.k.reshape(-1, size))
-    return [Trap(t.index // run.q.shape[2], t.index % run.q.shape[2], t.start, t.length)
-            for t in stretches(together, least)]
+    return [
+        Trap(t.index // run.q.shape[2], t.index % run.q.shape[2], t.start, t.length) for t in stretches(together, least)
+    ]
 
 
 def sliding_keys(run: Run, least: int = 8) -> list[Stretch]:

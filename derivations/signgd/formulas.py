@@ -22,9 +22,14 @@ from .setting import SUPPORTS
 
 #: how an entry is written, and the vector of all entries over the last index; factors stand in this order
 TEX = {
-    "y": ("y_{{{0}}}", ""), "f": ("f(X_{{{0}}})", ""), "s": ("s_{{{0}{1}}}", ""), "z": ("z_{{{0}{1}}}", ""),
-    "w_Q": ("w_{{Q,{0},{1}}}", "w_{{Q,{0}}}"), "w_K": ("w_{{K,{0},{1}}}", "w_{{K,{0}}}"),
-    "w_V": ("w_{{V,{0},{1},{2}}}", "w_{{V,{0},{1}}}"), "v": ("v_{{{0}}}", "v"),
+    "y": ("y_{{{0}}}", ""),
+    "f": ("f(X_{{{0}}})", ""),
+    "s": ("s_{{{0}{1}}}", ""),
+    "z": ("z_{{{0}{1}}}", ""),
+    "w_Q": ("w_{{Q,{0},{1}}}", "w_{{Q,{0}}}"),
+    "w_K": ("w_{{K,{0},{1}}}", "w_{{K,{0}}}"),
+    "w_V": ("w_{{V,{0},{1},{2}}}", "w_{{V,{0},{1}}}"),
+    "v": ("v_{{{0}}}", "v"),
     "x": ("x^{{({0})}}_{{{1}}}", "x^{{({0})}}"),
 }
 Y, F, S, Z, W_Q, W_K, W_V, V, X = map(sp.IndexedBase, TEX)
@@ -54,11 +59,15 @@ def inner(one: sp.Indexed, other: sp.Indexed) -> sp.Expr:
     return sp.Sum(one * other, (K, 1, D))
 
 
-OUTPUT = Definition("output", sp.Symbol("f(X)"),
-                    sp.Sum(sp.Sum(S[QUERY, A] * inner(V[K], X[A, K]), (A, 1, PATCHES)), (QUERY, 1, PATCHES)))
+OUTPUT = Definition(
+    "output",
+    sp.Symbol("f(X)"),
+    sp.Sum(sp.Sum(S[QUERY, A] * inner(V[K], X[A, K]), (A, 1, PATCHES)), (QUERY, 1, PATCHES)),
+)
 ATTENTION = Definition("attention", S[QUERY, A], sp.exp(Z[QUERY, A]) / sp.Sum(sp.exp(Z[QUERY, B]), (B, 1, PATCHES)))
-LOGIT = Definition("logits", Z[QUERY, A],
-                   sp.Sum(inner(W_Q[R, K], X[QUERY, K]) * inner(W_K[R, K], X[A, K]), (R, 1, M_K)))
+LOGIT = Definition(
+    "logits", Z[QUERY, A], sp.Sum(inner(W_Q[R, K], X[QUERY, K]) * inner(W_K[R, K], X[A, K]), (R, 1, M_K))
+)
 VALUE = Definition("mean value vector", V[K], sp.Sum(W_V[1, R, K] - W_V[-1, R, K], (R, 1, M_V)) / M_V)
 TRAINING_LOSS = Definition("loss", LOSS(THETA), sp.Sum(sp.log(1 + sp.exp(-Y[I] * F[I])), (I, 1, N)) / N)
 STEP = Definition("training", sp.Symbol(r"\theta^{+}"), THETA - ETA * sp.sign(sp.Derivative(LOSS(THETA), THETA)))
@@ -89,8 +98,10 @@ class Writer(LatexPrinter):
         if [limit[0] for limit in total.limits] == [K] and all(isinstance(f, sp.Indexed) for f in factors):
             vectors = [TEX[str(f.base)][1].format(*map(self._print, f.indices[:-1])) for f in factors]
             return rf"\langle {', '.join(vectors)}\rangle"
-        marks = [rf"\sum_{{{self._print(i)}={self._print(low)}}}^{{{self._print(high)}}}"
-                 for i, low, high in reversed(total.limits)]
+        marks = [
+            rf"\sum_{{{self._print(i)}={self._print(low)}}}^{{{self._print(high)}}}"
+            for i, low, high in reversed(total.limits)
+        ]
         return f"{' '.join(marks)} {self._factor(total.function)}"
 
     def _print_Add(self, total: sp.Add, order: Any = None) -> str:
@@ -124,6 +135,8 @@ def formulas(parameters: Mapping[str, Any]) -> list[Formula]:
     out = [Formula(made.what, made.tex) for made in (OUTPUT, ATTENTION, LOGIT, VALUE, TRAINING_LOSS)]
     out.append(Formula(STEP.what, rf"{STEP.tex}, \quad \theta \in \{{{', '.join(moves)}\}}"))
     start = rf"\text{{all entries of }}{', '.join(moves)}\text{{ independent, }}N(0, \sigma_0^2)"
-    noise = (r"x^{(2)}_k = \xi_k \sim N(0, \sigma_p^2)\text{ on }s\text{ coordinates, }0\text{ elsewhere; supports "
-             rf"{SUPPORTS[parameters['supports']]}}}")
+    noise = (
+        r"x^{(2)}_k = \xi_k \sim N(0, \sigma_p^2)\text{ on }s\text{ coordinates, }0\text{ elsewhere; supports "
+        rf"{SUPPORTS[parameters['supports']]}}}"
+    )
     return [*out, Formula("start", start), Formula(SIGNAL.what, SIGNAL.tex), Formula("noise patch", noise)]

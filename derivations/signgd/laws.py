@@ -67,8 +67,9 @@ def attention_law(strengths: Sequence[float] = (1e4, 1e5, 1e6, 1e7), m_k: int = 
     return Law(tuple(sizes), tuple(times), seeds)
 
 
-def infinite_fractions(l1: np.ndarray, l2: np.ndarray, mu: float = 1.0, count: int = 200_000,
-                       seed: int = 0) -> np.ndarray:
+def infinite_fractions(
+    l1: np.ndarray, l2: np.ndarray, mu: float = 1.0, count: int = 200_000, seed: int = 0
+) -> np.ndarray:
     r"""For every sample the aligned fraction of infinitely many neurons, given the norms of the noise: Monte Carlo.
 
     The outcome of a pair is :math:`\epsilon_i = \operatorname{sgn}(q_i + k_i + q_\mu - k_\mu)` at the start, the vote

@@ -118,8 +118,10 @@ class MeanField:
 
     def __post_init__(self) -> None:
         if not self.Lambda > 1 or not 0 <= self.p <= 1:
-            raise ParameterError(f"Lambda = {self.Lambda:g}, p = {self.p:g} can not be used: the noise dominates "
-                                 f"(Lambda > 1), and p is a fraction")
+            raise ParameterError(
+                f"Lambda = {self.Lambda:g}, p = {self.p:g} can not be used: the noise dominates "
+                f"(Lambda > 1), and p is a fraction"
+            )
 
     @property
     def unit(self) -> float:
@@ -153,8 +155,10 @@ class MeanField:
     def times(self) -> dict[str, float]:
         """Key flip, query flip, and where unaligned key and query noise cross zero, in steps."""
         f, q = self.tau_f, self.tau_q
-        return {name: tau * self.unit for name, tau in
-                (("key_flip", f), ("query_flip", q), ("key_zero", 2 * f), ("query_zero", 2 * q))}
+        return {
+            name: tau * self.unit
+            for name, tau in (("key_flip", f), ("query_flip", q), ("key_zero", 2 * f), ("query_zero", 2 * q))
+        }
 
     def logits(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Z and Y over times t in steps: logits of s_22 and s_12."""

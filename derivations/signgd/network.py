@@ -151,8 +151,10 @@ class Optimiser:
         if self.kind not in ("signgd", "gd", "adam"):
             raise ParameterError(f"the optimiser {self.kind!r} is not known; choose signgd, adam or gd")
         if not 0 < self.eta < np.inf:
-            raise ParameterError(f"the step size eta = {self.eta:g} can not be used: it is positive and finite; with 0 "
-                                 f"nothing would move")
+            raise ParameterError(
+                f"the step size eta = {self.eta:g} can not be used: it is positive and finite; with 0 "
+                f"nothing would move"
+            )
         for name in ("beta1", "beta2"):
             if not 0 <= getattr(self, name) < 1:
                 raise ParameterError(f"{name} = {getattr(self, name):g} can not be used: it is at least 0 and below 1")
@@ -209,9 +211,17 @@ class Training:
     extra: Mapping[str, np.ndarray]
 
 
-def train(data: Data, weights: Weights, optimiser: Optimiser, steps: int, record: int = 10, tests: Data | None = None,
-          watch: Callable[[Weights, Weights, list[np.ndarray]], Mapping[str, Any]] | None = None,
-          progress: Progress = silent, seed: int | tuple[int, ...] = 0) -> Training:
+def train(
+    data: Data,
+    weights: Weights,
+    optimiser: Optimiser,
+    steps: int,
+    record: int = 10,
+    tests: Data | None = None,
+    watch: Callable[[Weights, Weights, list[np.ndarray]], Mapping[str, Any]] | None = None,
+    progress: Progress = silent,
+    seed: int | tuple[int, ...] = 0,
+) -> Training:
     """Full-batch training; the projections on mu and y_i xi_i are recorded every `record` steps and at the end.
 
     `watch` gets (weights, gradient, changes) on the coordinates `data.active` at recorded steps and gives numbers or
@@ -230,8 +240,9 @@ def train(data: Data, weights: Weights, optimiser: Optimiser, steps: int, record
         changes = update(moving, slope)
         if number % record == 0 or number == steps:
             if not np.isfinite(margins).all():
-                raise IntegrationError(f"{optimiser.label} with eta = {optimiser.eta:g} overflows by step {number}; "
-                                       f"lower it")
+                raise IntegrationError(
+                    f"{optimiser.label} with eta = {optimiser.eta:g} overflows by step {number}; lower it"
+                )
             times.append(number)
             states.append(_projected(moving, pinned))
             losses.append(float(np.logaddexp(0.0, -margins).mean()))
@@ -248,8 +259,16 @@ def train(data: Data, weights: Weights, optimiser: Optimiser, steps: int, record
     for whole, part in zip(last.all(), moving.all(), strict=True):
         whole[..., active] = part
     extra = {name: np.array([row[name] for row in seen]) for name in (seen[0] if seen else {})}
-    return Training(data, optimiser, seed, recursion.from_states(start, times, states, optimiser.eta), last,
-                    np.array(losses), np.array(test_losses), extra)
+    return Training(
+        data,
+        optimiser,
+        seed,
+        recursion.from_states(start, times, states, optimiser.eta),
+        last,
+        np.array(losses),
+        np.array(test_losses),
+        extra,
+    )
 
 
 def _projected(weights: Weights, pinned: np.ndarray) -> State:

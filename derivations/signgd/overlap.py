@@ -47,14 +47,18 @@ class OverlapReport:
         """One sentence for people."""
         if self.shared == 0:
             return f"supports are disjoint: network and recursion differ by {self.noise:.1e} of the noise products"
-        text = (f"supports overlap ({100 * self.shared:.0f} percent of a support is shared), so the reduced recursion "
-                f"is not exact: {100 * self.turned:.1f} percent of the pairs have another sign, noise products are off "
-                f"by {100 * self.noise_at_flip:.0f} percent (root mean square) at T_f or the end")
+        text = (
+            f"supports overlap ({100 * self.shared:.0f} percent of a support is shared), so the reduced recursion "
+            f"is not exact: {100 * self.turned:.1f} percent of the pairs have another sign, noise products are off "
+            f"by {100 * self.noise_at_flip:.0f} percent (root mean square) at T_f or the end"
+        )
         if math.isfinite(self.speed):
             text += f"; queries move at {self.speed:.2f} of full speed"
         if math.isfinite(self.flips["key_flip"]) and math.isfinite(self.reduced_flips["key_flip"]):
-            text += (f"; the key flip is at step {self.flips['key_flip']:.0f} instead of "
-                     f"{self.reduced_flips['key_flip']:.0f}")
+            text += (
+                f"; the key flip is at step {self.flips['key_flip']:.0f} instead of "
+                f"{self.reduced_flips['key_flip']:.0f}"
+            )
         return text
 
 
@@ -73,14 +77,21 @@ def report(training: Training, reduced: Run) -> OverlapReport:
     names = ("key_flip", "query_flip", "key_zero", "query_zero")
     found, theory = (stages.flips(x, stages.REFERENCE * unit) for x in (run, reduced))
     return OverlapReport(
-        float(data.shared.mean()), float(moves.mean()) if moves.size else float("nan"), float(values.mean()),
-        float((run.q[at] * reduced.q[at] < 0).mean()), float(gap[at]), float(gap[at:].max()),
+        float(data.shared.mean()),
+        float(moves.mean()) if moves.size else float("nan"),
+        float(values.mean()),
+        float((run.q[at] * reduced.q[at] < 0).mean()),
+        float(gap[at]),
+        float(gap[at:].max()),
         float(np.abs(np.log10(run.loss / reduced.loss)).max()),
-        {name: getattr(found, name) for name in names}, {name: getattr(theory, name) for name in names})
+        {name: getattr(found, name) for name in names},
+        {name: getattr(theory, name) for name in names},
+    )
 
 
-def measure(case: Case, seed: int, eta: float, steps: int, record: int = 1,
-            progress: Progress = silent) -> tuple[Training, Run, OverlapReport]:
+def measure(
+    case: Case, seed: int, eta: float, steps: int, record: int = 1, progress: Progress = silent
+) -> tuple[Training, Run, OverlapReport]:
     """Train a network by sign descent, run the recursion from its weights, and compare."""
     data = make(case, (seed, 0))
     weights = network.gaussian(case, (seed, 1))
@@ -89,8 +100,9 @@ def measure(case: Case, seed: int, eta: float, steps: int, record: int = 1,
     return trained, reduced, report(trained, reduced)
 
 
-def over_dimension(case: Case, dimensions: Sequence[int], seeds: int, eta: float,
-                   progress: Progress = silent) -> list[dict[str, float]]:
+def over_dimension(
+    case: Case, dimensions: Sequence[int], seeds: int, eta: float, progress: Progress = silent
+) -> list[dict[str, float]]:
     """Shared fraction and deviations at the key flip for growing d with n, s, m_k fixed: supports become disjoint."""
     rows = []
     for k, d in enumerate(dimensions):
@@ -98,7 +110,16 @@ def over_dimension(case: Case, dimensions: Sequence[int], seeds: int, eta: float
             here = replace(case, d=d, sigma_0=case.sigma_0)
             steps = round(1.3 * here.flip_time(eta))
             _, _, found = measure(here, seed, eta, steps)
-            rows.append({"d": float(d), "seed": float(seed), "shared": found.shared, "speed": found.speed,
-                         "turned": found.turned, "noise": found.noise_at_flip, "loss": found.loss})
+            rows.append(
+                {
+                    "d": float(d),
+                    "seed": float(seed),
+                    "shared": found.shared,
+                    "speed": found.speed,
+                    "turned": found.turned,
+                    "noise": found.noise_at_flip,
+                    "loss": found.loss,
+                }
+            )
         progress("networks", (k + 1) / len(dimensions))
     return rows

@@ -17,8 +17,9 @@ QUERY, KEY, SIGNAL, NOISE = "C0", "C3", "C2", "C1"
 COLOURS = {"signgd": "C0", "adam": "C1", "gd": "C2"}
 
 
-def noise_panel(ax: Any, run: Run, neuron: int, last: float, title: str, signals: bool = True,
-                reference: float | None = None) -> None:
+def noise_panel(
+    ax: Any, run: Run, neuron: int, last: float, title: str, signals: bool = True, reference: float | None = None
+) -> None:
     """Query (blue) and key (red) noise of one neuron over time; pairs against the vote are drawn strongly.
 
     The sign gauge makes the vote positive: all curves are multiplied by the sign of the query signal at `reference`.
@@ -44,16 +45,24 @@ def noise_panel(ax: Any, run: Run, neuron: int, last: float, title: str, signals
 def attention_panel(ax: Any, run: Run, last: float, title: str) -> None:
     """Attention on the signal patch of the signal and of the noise patch: every sample thin, the mean thick."""
     keep = run.times <= last
-    for name, values, colour in (("$s_{11}$: signal on signal", run.s11, SIGNAL),
-                                 ("$s_{21}$: noise on signal", run.s21, NOISE)):
+    for name, values, colour in (
+        ("$s_{11}$: signal on signal", run.s11, SIGNAL),
+        ("$s_{21}$: noise on signal", run.s21, NOISE),
+    ):
         ax.plot(run.times[keep], values[keep], color=colour, alpha=0.15, linewidth=0.7)
         ax.plot(run.times[keep], values[keep].mean(axis=1), color=colour, label=name)
     ax.set(xlabel="iteration", title=title, ylim=(-0.03, 1.03))
     ax.legend(fontsize=8)
 
 
-def loss_panel(ax: Any, runs: Sequence[Training], title: str, colours: Sequence[str] | None = None,
-               test: bool = True, styles: Sequence[str] | None = None) -> None:
+def loss_panel(
+    ax: Any,
+    runs: Sequence[Training],
+    title: str,
+    colours: Sequence[str] | None = None,
+    test: bool = True,
+    styles: Sequence[str] | None = None,
+) -> None:
     """Training losses (full) and test losses (dotted) over iterations, logarithmic."""
     for k, trained in enumerate(runs):
         colour = colours[k] if colours is not None else COLOURS[trained.optimiser.kind]
@@ -73,8 +82,7 @@ def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], fo
     t = columns["t"]
     for name in columns:
         if name.startswith("loss"):
-            axes[0].semilogy(t, columns[name], "--" if name == "loss_mean_field" else "-",
-                             label=name.replace("_", " "))
+            axes[0].semilogy(t, columns[name], "--" if name == "loss_mean_field" else "-", label=name.replace("_", " "))
         if name.startswith(("s11", "s21")):
             axes[1].plot(t, columns[name], label=name.replace("_", " "))
     pairs = [name for name in columns if name.startswith(("q_1_", "k_1_"))]
@@ -87,8 +95,15 @@ def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], fo
     for k, event in enumerate(marks):
         for ax in axes[:2] if not pairs else axes:
             ax.axvline(event["time"], color="0.75", linewidth=0.7, zorder=0)
-        axes[1].text(event["time"], 0.02 + 0.06 * (k % 8), event["name"], fontsize=6, rotation=0, color="0.25",
-                     transform=axes[1].get_xaxis_transform())
+        axes[1].text(
+            event["time"],
+            0.02 + 0.06 * (k % 8),
+            event["name"],
+            fontsize=6,
+            rotation=0,
+            color="0.25",
+            transform=axes[1].get_xaxis_transform(),
+        )
     labels = ("training loss", "attention on the signal", "noise products of neuron 1")
     for ax, label in zip(axes, labels, strict=True):
         ax.set(xlabel="$t$", ylabel=label)

@@ -47,25 +47,46 @@ def reduced(parameters: Mapping[str, Any], progress: Progress = silent) -> Simul
     if run is not theory:
         columns["loss_reduced"] = theory.loss
     columns["loss_mean_field"] = mean_field.loss(
-        stages.mean_field_samples(run, stages.REFERENCE * found_stages.flip_unit), run.times)
-    events = [*found_stages.as_events(),
-              *({"name": f"trap_{t.neuron + 1}_{t.sample + 1}", "kind": "cycle", "time": float(t.start),
-                 "length": t.length} for t in traps)]
-    final = {**_final(columns), **extra, **_stage_numbers(found_stages), "trapped_pairs": float(len(traps)),
-             "trap_longest": float(max((t.length for t in traps), default=0)),
-             "trap_probability": sign_flow.trap_probability(run.start, eta),
-             "conditions_violated": float(len(violated(case, eta)))}
+        stages.mean_field_samples(run, stages.REFERENCE * found_stages.flip_unit), run.times
+    )
+    events = [
+        *found_stages.as_events(),
+        *(
+            {"name": f"trap_{t.neuron + 1}_{t.sample + 1}", "kind": "cycle", "time": float(t.start), "length": t.length}
+            for t in traps
+        ),
+    ]
+    final = {
+        **_final(columns),
+        **extra,
+        **_stage_numbers(found_stages),
+        "trapped_pairs": float(len(traps)),
+        "trap_longest": float(max((t.length for t in traps), default=0)),
+        "trap_probability": sign_flow.trap_probability(run.start, eta),
+        "conditions_violated": float(len(violated(case, eta))),
+    }
     final = {name: value for name, value in final.items() if math.isfinite(value)}
     note = "; ".join(filter(None, [note, _trap_note(traps, case), _condition_note(case, eta)]))
-    return Simulation("recursion", dict(parameters), final, tuple(sorted(events, key=lambda e: e["time"])),
-                      {"field_evaluations": steps, "steps": steps}, None, columns, note, _plot(columns, events))
+    return Simulation(
+        "recursion",
+        dict(parameters),
+        final,
+        tuple(sorted(events, key=lambda e: e["time"])),
+        {"field_evaluations": steps, "steps": steps},
+        None,
+        columns,
+        note,
+        _plot(columns, events),
+    )
 
 
 def _trap_note(traps: list[sign_flow.Trap], case: Case) -> str:
     if not traps:
         return ""
-    return (f"{len(traps)} of {case.n * case.m_k} pairs are held in a two-step cycle for up to "
-            f"{max(t.length for t in traps)} steps, which the flow does not have; a smaller eta removes them")
+    return (
+        f"{len(traps)} of {case.n * case.m_k} pairs are held in a two-step cycle for up to "
+        f"{max(t.length for t in traps)} steps, which the flow does not have; a smaller eta removes them"
+    )
 
 
 def _condition_note(case: Case, eta: float) -> str:
@@ -76,18 +97,36 @@ def _condition_note(case: Case, eta: float) -> str:
 def _stage_numbers(found: stages.Stages) -> dict[str, float]:
     formal = {f"formal_{name}": value for name, value in found.formal.as_dict().items()}
     units = {f"{name}_over_T_f": value for name, value in found.flips.in_units(found.flip_unit).items()}
-    return {name: value for name, value in {
-        **formal, "T_f": found.flip_unit, **units, "unaligned_pairs": float(found.flips.count),
-        "contested_neurons": float(found.flips.contested), "vote_rule": found.vote_rule,
-        "aligned_fraction": float(found.fractions.mean()), "aligned_fraction_least": float(found.fractions.min()),
-    }.items() if math.isfinite(value)}
+    return {
+        name: value
+        for name, value in {
+            **formal,
+            "T_f": found.flip_unit,
+            **units,
+            "unaligned_pairs": float(found.flips.count),
+            "contested_neurons": float(found.flips.contested),
+            "vote_rule": found.vote_rule,
+            "aligned_fraction": float(found.fractions.mean()),
+            "aligned_fraction_least": float(found.fractions.min()),
+        }.items()
+        if math.isfinite(value)
+    }
 
 
 def columns_of(run: Run, eta: float) -> dict[str, np.ndarray]:
     """What is saved of a run: time, loss, attention, values, and the noise and signal products of the first neuron."""
-    out = {"t": run.times, "theta": run.times * run.eta, "loss": run.loss, "s11": run.s11.mean(axis=1),
-           "s21": run.s21.mean(axis=1), "aligned": stages.aligned(run), "v_mu": run.v_mu, "v_mean": run.v.mean(axis=1),
-           "q_mu_1": run.q_mu[:, 0], "k_mu_1": run.k_mu[:, 0]}
+    out = {
+        "t": run.times,
+        "theta": run.times * run.eta,
+        "loss": run.loss,
+        "s11": run.s11.mean(axis=1),
+        "s21": run.s21.mean(axis=1),
+        "aligned": stages.aligned(run),
+        "v_mu": run.v_mu,
+        "v_mean": run.v.mean(axis=1),
+        "q_mu_1": run.q_mu[:, 0],
+        "k_mu_1": run.k_mu[:, 0],
+    }
     for i in range(run.q.shape[2]):
         out |= {f"v_{i + 1}": run.v[:, i], f"q_1_{i + 1}": run.q[:, 0, i], f"k_1_{i + 1}": run.k[:, 0, i]}
     return out
@@ -113,13 +152,24 @@ def flow(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulati
     else:
         run = recursion.geometric(start, end, records=POINTS, progress=progress)
         cost = {"steps": len(run.times) - 1}
-        note = (f"{case.n * case.m_k} pairs are too many to follow event by event (at most {sign_flow.LARGEST}): "
-                f"geometric steps of 0.3 percent, saddles passed exactly")
+        note = (
+            f"{case.n * case.m_k} pairs are too many to follow event by event (at most {sign_flow.LARGEST}): "
+            f"geometric steps of 0.3 percent, saddles passed exactly"
+        )
     found = stages.stages(run)
     columns = columns_of(run, 1.0)
     all_events = tuple(sorted([*found.as_events(), *events], key=lambda e: e["time"]))
-    return Simulation("flow", dict(parameters), {**_final(columns), **_stage_numbers(found)}, all_events, cost, None,
-                      columns, note, _plot(columns, list(found.as_events())))
+    return Simulation(
+        "flow",
+        dict(parameters),
+        {**_final(columns), **_stage_numbers(found)},
+        all_events,
+        cost,
+        None,
+        columns,
+        note,
+        _plot(columns, list(found.as_events())),
+    )
 
 
 def optimisers(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulation:
@@ -129,31 +179,56 @@ def optimisers(parameters: Mapping[str, Any], progress: Progress = silent) -> Si
     final: dict[str, float] = {}
     for name, trained in runs.items():
         result = network.test(trained, parameters["tests"], (parameters["seed"], 2))
-        columns |= {f"loss_{name}": trained.loss, f"s11_{name}": trained.run.s11.mean(axis=1),
-                    f"s21_{name}": trained.run.s21.mean(axis=1)}
-        final |= {f"loss_{name}": float(trained.loss[-1]), f"test_loss_{name}": result.loss,
-                  f"test_loss_error_{name}": result.error, f"test_wrong_{name}": result.wrong,
-                  f"s11_{name}": float(trained.run.s11[-1].mean()), f"s21_{name}": float(trained.run.s21[-1].mean())}
+        columns |= {
+            f"loss_{name}": trained.loss,
+            f"s11_{name}": trained.run.s11.mean(axis=1),
+            f"s21_{name}": trained.run.s21.mean(axis=1),
+        }
+        final |= {
+            f"loss_{name}": float(trained.loss[-1]),
+            f"test_loss_{name}": result.loss,
+            f"test_loss_error_{name}": result.error,
+            f"test_wrong_{name}": result.wrong,
+            f"s11_{name}": float(trained.run.s11[-1].mean()),
+            f"s21_{name}": float(trained.run.s21[-1].mean()),
+        }
     worst = max(("signgd", "adam"), key=lambda name: final[f"test_loss_{name}"])
-    note = (f"test loss: SignGD {final['test_loss_signgd']:.3f}, Adam {final['test_loss_adam']:.3f}, GD "
-            f"{final['test_loss_gd']:.3f} (seed {parameters['seed']}); {worst} generalises worst"
-            if final[f"test_loss_{worst}"] > final["test_loss_gd"] else "")
+    note = (
+        f"test loss: SignGD {final['test_loss_signgd']:.3f}, Adam {final['test_loss_adam']:.3f}, GD "
+        f"{final['test_loss_gd']:.3f} (seed {parameters['seed']}); {worst} generalises worst"
+        if final[f"test_loss_{worst}"] > final["test_loss_gd"]
+        else ""
+    )
     steps = parameters["steps"]
-    return Simulation("optimisers", dict(parameters), final, (), {"field_evaluations": 3 * steps, "steps": 3 * steps},
-                      None, columns, note, _plot(columns, []))
+    return Simulation(
+        "optimisers",
+        dict(parameters),
+        final,
+        (),
+        {"field_evaluations": 3 * steps, "steps": 3 * steps},
+        None,
+        columns,
+        note,
+        _plot(columns, []),
+    )
 
 
-def train_all(parameters: Mapping[str, Any], progress: Progress = silent,
-              record: int | None = None) -> dict[str, Training]:
+def train_all(
+    parameters: Mapping[str, Any], progress: Progress = silent, record: int | None = None
+) -> dict[str, Training]:
     """The three trainings of one seed: data (seed, 0), weights (seed, 1), fresh samples (seed, 2)."""
     case, seed = Case.of(parameters), parameters["seed"]
     data, weights = make(case, (seed, 0)), network.gaussian(case, (seed, 1))
-    chosen = (Optimiser("signgd", parameters["eta"]),
-              Optimiser("adam", parameters["eta"], parameters["beta1"], parameters["beta2"], parameters["eps"]),
-              Optimiser("gd", parameters["eta_gd"]))
+    chosen = (
+        Optimiser("signgd", parameters["eta"]),
+        Optimiser("adam", parameters["eta"], parameters["beta1"], parameters["beta2"], parameters["eps"]),
+        Optimiser("gd", parameters["eta_gd"]),
+    )
     every = record or max(1, parameters["steps"] // 200)
-    return {o.kind: network.train(data, weights, o, parameters["steps"], every, progress=progress, seed=seed)
-            for o in chosen}
+    return {
+        o.kind: network.train(data, weights, o, parameters["steps"], every, progress=progress, seed=seed)
+        for o in chosen
+    }
 
 
 def _plot(columns: Mapping[str, np.ndarray], events: list[dict[str, Any]]) -> Any:

@@ -59,9 +59,14 @@ class Rules:
             # the seen state moves c times as fast; values too, which undoes it
             names = ("v_mu", "v", *SIGNALS, *PAIRS)
             move = {name: (np.asarray(getattr(new, name)) - getattr(old, name)) / c for name in names}
-            return State(float(state.v_mu + self.values * move["v_mu"]), state.v + self.values * move["v"],
-                         state.q_mu + self.query * move["q_mu"], state.k_mu + self.key * move["k_mu"],
-                         state.q + self.query * move["q"], state.k + self.key * move["k"])
+            return State(
+                float(state.v_mu + self.values * move["v_mu"]),
+                state.v + self.values * move["v"],
+                state.q_mu + self.query * move["q_mu"],
+                state.k_mu + self.key * move["k_mu"],
+                state.q + self.query * move["q"],
+                state.k + self.key * move["k"],
+            )
 
         return step
 
@@ -243,8 +248,14 @@ class Record:
         return np.asarray(np.sign(state.q) == np.sign(state.q_mu)[:, None])
 
 
-def flow(case: Case, seed: int | tuple[int, ...], end: float, rules: Rules = Rules(), records: int = 900,  # noqa: B008
-         fraction: float = 3e-3) -> Record:
+def flow(
+    case: Case,
+    seed: int | tuple[int, ...],
+    end: float,
+    rules: Rules = Rules(),
+    records: int = 900,  # noqa: B008
+    fraction: float = 3e-3,
+) -> Record:
     """The sign flow to theta = end, watched."""
     start = recursion.draw(case, seed)
     watch = Recorder(rules, rules.advance(recursion.saddle_step), 0.9 * formal_times(start, 1.0).T3)
@@ -252,8 +263,7 @@ def flow(case: Case, seed: int | tuple[int, ...], end: float, rules: Rules = Rul
     return finish(start, run, watch)
 
 
-def descent(case: Case, seed: int | tuple[int, ...], eta: float, steps: int,
-            rules: Rules = Rules()) -> Record:  # noqa: B008
+def descent(case: Case, seed: int | tuple[int, ...], eta: float, steps: int, rules: Rules = Rules()) -> Record:  # noqa: B008
     """Sign descent with a finite step, watched; times are theta = eta t."""
     start = recursion.draw(case, seed)
     watch = Recorder(rules, rules.advance(recursion.step))

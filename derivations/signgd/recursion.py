@@ -44,8 +44,14 @@ class State:
 
     def pack(self) -> np.ndarray:
         """All scalars as one vector: v_mu, v, then for every neuron q_mu, q, and the same for keys."""
-        return np.concatenate([[self.v_mu], self.v, np.column_stack([self.q_mu, self.q]).ravel(),
-                               np.column_stack([self.k_mu, self.k]).ravel()])
+        return np.concatenate(
+            [
+                [self.v_mu],
+                self.v,
+                np.column_stack([self.q_mu, self.q]).ravel(),
+                np.column_stack([self.k_mu, self.k]).ravel(),
+            ]
+        )
 
     @classmethod
     def unpack(cls, x: np.ndarray, n: int, m_k: int) -> State:
@@ -110,8 +116,14 @@ class Drivers(Attention):
     @cached_property
     def signs(self) -> State:
         """Direction of every variable, in {-1, 0, 1}."""
-        return State(1.0, np.ones_like(self.w), np.sign(self.G_q), -np.sign(self.G_k), np.sign(self.w * self.B),
-                     np.sign(self.w * self.A))
+        return State(
+            1.0,
+            np.ones_like(self.w),
+            np.sign(self.G_q),
+            -np.sign(self.G_k),
+            np.sign(self.w * self.B),
+            np.sign(self.w * self.A),
+        )
 
     @property
     def loss(self) -> float:
@@ -141,8 +153,14 @@ def drivers(state: State) -> Drivers:
 def step(state: State, start: Start, eta: float, found: Drivers | None = None) -> State:
     """One step of sign descent."""
     sign, move = (found or drivers(state)).signs, eta * start.l1
-    return State(state.v_mu + 2 * eta * start.mu, state.v + 2 * move, state.q_mu + eta * start.mu * sign.q_mu,
-                 state.k_mu + eta * start.mu * sign.k_mu, state.q + move * sign.q, state.k + move * sign.k)
+    return State(
+        state.v_mu + 2 * eta * start.mu,
+        state.v + 2 * move,
+        state.q_mu + eta * start.mu * sign.q_mu,
+        state.k_mu + eta * start.mu * sign.k_mu,
+        state.q + move * sign.q,
+        state.k + move * sign.k,
+    )
 
 
 def gradient_norm(state: State, start: Start) -> float:
@@ -166,7 +184,7 @@ def noise_norms(case: Case, rng: np.random.Generator) -> tuple[np.ndarray, np.nd
         return np.array([np.abs(x).sum() for x in rows]), np.array([np.linalg.norm(x) for x in rows])
     c = np.sqrt(2 / np.pi)
     root = np.linalg.cholesky([[1 - c**2, c], [c, 2.0]])  # covariance of (|Z|, Z^2): E|Z|^3 - E|Z| E Z^2 = c
-    l1, square = (np.array([[c], [1.0]]) * case.s + np.sqrt(case.s) * root @ rng.standard_normal((2, case.n)))
+    l1, square = np.array([[c], [1.0]]) * case.s + np.sqrt(case.s) * root @ rng.standard_normal((2, case.n))
     return case.sigma_p * l1, case.sigma_p * np.sqrt(square)
 
 
@@ -230,8 +248,9 @@ class Run(Attention):
 
     def state(self, index: int) -> State:
         """The state of one record."""
-        return State(float(self.v_mu[index]), self.v[index], self.q_mu[index], self.k_mu[index], self.q[index],
-                     self.k[index])
+        return State(
+            float(self.v_mu[index]), self.v[index], self.q_mu[index], self.k_mu[index], self.q[index], self.k[index]
+        )
 
     def at(self, time: float) -> State:
         """The last recorded state with a time of at most `time`."""
@@ -275,8 +294,9 @@ def from_states(start: Start, times: Any, states: list[State], eta: float) -> Ru
     return Run(start, np.asarray(times, dtype=float), eta=eta, **columns)
 
 
-def descend(start: Start, eta: float, steps: int, record: int = 1, progress: Progress = silent,
-            advance: Advance | None = None) -> Run:
+def descend(
+    start: Start, eta: float, steps: int, record: int = 1, progress: Progress = silent, advance: Advance | None = None
+) -> Run:
     """Sign descent on the reduced variables: `steps` steps of size eta, every `record`-th kept, and the last.
 
     `advance` (state, start, eta) is the step, by default `step`.
@@ -296,14 +316,22 @@ def descend(start: Start, eta: float, steps: int, record: int = 1, progress: Pro
 def check_steps(eta: float, steps: int, record: int) -> None:
     """Step sizes are positive and finite, numbers of steps at least 1."""
     if not 0 < eta < np.inf:
-        raise ParameterError(f"the step size eta = {eta:g} can not be used: it is positive and finite; with 0 nothing "
-                             f"would move")
+        raise ParameterError(
+            f"the step size eta = {eta:g} can not be used: it is positive and finite; with 0 nothing would move"
+        )
     if steps < 1 or record < 1:
         raise ParameterError(f"{steps} steps, every {record} of them kept, can not be used: both are at least 1")
 
 
-def geometric(start: Start, end: float, fraction: float = 3e-3, first: float | None = None,
-              records: int = 400, progress: Progress = silent, advance: Advance | None = None) -> Run:
+def geometric(
+    start: Start,
+    end: float,
+    fraction: float = 3e-3,
+    first: float | None = None,
+    records: int = 400,
+    progress: Progress = silent,
+    advance: Advance | None = None,
+) -> Run:
     r"""The sign flow over many decades of :math:`\theta`, by steps :math:`d\theta = \max(d_0, \epsilon\theta)`.
 
     Euler is exact between switches. A growing step would hold a pair (q_i, k_i) near its saddle for ever, so the saddle
@@ -312,8 +340,9 @@ def geometric(start: Start, end: float, fraction: float = 3e-3, first: float | N
     default `saddle_step`.
     """
     if not 0 < end < np.inf or not 0 < fraction < 1:
-        raise ParameterError(f"the flow needs a positive end and a fraction between 0 and 1, not {end:g} and "
-                             f"{fraction:g}")
+        raise ParameterError(
+            f"the flow needs a positive end and a fraction between 0 and 1, not {end:g} and {fraction:g}"
+        )
     case = start.case
     least = first if first is not None else 4 * start.beta_xi / (np.sqrt(case.m_v) * case.strength) / 200
     theta, state, times, kept = 0.0, start.state, [0.0], [start.state]

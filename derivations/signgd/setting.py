@@ -16,9 +16,11 @@ from odesys.errors import ParameterError
 from odesys.paper import Parameter
 
 DISJOINT, RANDOM, EVERYWHERE = 0, 1, 2
-SUPPORTS = {DISJOINT: "disjoint, away from the signal coordinate",
-            RANDOM: "s coordinates at random, away from the signal coordinate",
-            EVERYWHERE: "s coordinates at random, the signal coordinate too"}
+SUPPORTS = {
+    DISJOINT: "disjoint, away from the signal coordinate",
+    RANDOM: "s coordinates at random, away from the signal coordinate",
+    EVERYWHERE: "s coordinates at random, the signal coordinate too",
+}
 LARGEST_ENTRIES = 50_000_000  # of one weight matrix
 
 PARAMETERS = (
@@ -28,11 +30,13 @@ PARAMETERS = (
     Parameter("m_k", 24, "neurons of queries and keys", int, low=1),
     Parameter("m_v", 10, "neurons of the values, for each of the two classes", int, low=1),
     Parameter("sigma_p", 0.0, "standard deviation of noise coordinates; 0 stands for 2 / sqrt(s)", float, low=0),
-    Parameter("sigma_0", 0.0, "standard deviation of the weights at the start; 0 stands for 0.1 / sqrt(d)", float,
-              low=0),
+    Parameter(
+        "sigma_0", 0.0, "standard deviation of the weights at the start; 0 stands for 0.1 / sqrt(d)", float, low=0
+    ),
     Parameter("mu", 1.0, "length of the signal", float, low=0, open_low=True),
-    Parameter("supports", DISJOINT, "0 disjoint, 1 at random away from the signal, 2 at random everywhere", int, low=0,
-              high=2),
+    Parameter(
+        "supports", DISJOINT, "0 disjoint, 1 at random away from the signal, 2 at random everywhere", int, low=0, high=2
+    ),
     Parameter("eta", 1e-4, "step size of sign descent and Adam", float, low=0, open_low=True),
     Parameter("eta_gd", 0.1, "step size of gradient descent", float, low=0, open_low=True),
     Parameter("beta1", 0.9, "decay of Adam's mean of gradients", float, low=0, high=0.999999),
@@ -41,8 +45,14 @@ PARAMETERS = (
     Parameter("steps", 1800, "number of steps", int, low=1),
     Parameter("tests", 500, "fresh samples for the test loss", int, low=2),
     Parameter("seed", 0, "of data and start", int, low=0),
-    Parameter("written", 2, "samples and neurons that derive writes out; equations have one form for all numbers", int,
-              low=1, high=3),
+    Parameter(
+        "written",
+        2,
+        "samples and neurons that derive writes out; equations have one form for all numbers",
+        int,
+        low=1,
+        high=3,
+    ),
 )
 
 
@@ -63,24 +73,33 @@ class Case:
     def __post_init__(self) -> None:
         for name in ("n", "s", "m_k", "m_v"):
             if getattr(self, name) < 1:
-                raise ParameterError(f"{name} = {getattr(self, name)} can not be used: it is a number of things, so "
-                                     f"it is at least 1")
+                raise ParameterError(
+                    f"{name} = {getattr(self, name)} can not be used: it is a number of things, so it is at least 1"
+                )
         for name in ("sigma_p", "sigma_0"):
             if not 0 <= getattr(self, name) < math.inf:
-                raise ParameterError(f"{name} = {getattr(self, name):g} can not be used: it is a standard deviation, "
-                                     f"so it is not negative (0 stands for the published choice)")
+                raise ParameterError(
+                    f"{name} = {getattr(self, name):g} can not be used: it is a standard deviation, "
+                    f"so it is not negative (0 stands for the published choice)"
+                )
         if not 0 < self.mu < math.inf:
             raise ParameterError(f"mu = {self.mu:g} can not be used: it is the length of the signal, so it is positive")
         if self.supports not in SUPPORTS:
-            raise ParameterError(f"supports = {self.supports} is not known; choose "
-                                 + ", ".join(f"{key} ({text})" for key, text in SUPPORTS.items()))
+            raise ParameterError(
+                f"supports = {self.supports} is not known; choose "
+                + ", ".join(f"{key} ({text})" for key, text in SUPPORTS.items())
+            )
         room = self.d - (0 if self.supports == EVERYWHERE else 1)
         if self.s > room:
-            raise ParameterError(f"the sparsity s = {self.s} is above the {room} coordinates there are for noise with "
-                                 f"d = {self.d}; lower s or raise d")
+            raise ParameterError(
+                f"the sparsity s = {self.s} is above the {room} coordinates there are for noise with "
+                f"d = {self.d}; lower s or raise d"
+            )
         if self.supports == DISJOINT and self.n * self.s > room:
-            raise ParameterError(f"n = {self.n} disjoint supports of s = {self.s} coordinates need d of at least "
-                                 f"{self.n * self.s + 1}, not {self.d}; raise d or set supports=1")
+            raise ParameterError(
+                f"n = {self.n} disjoint supports of s = {self.s} coordinates need d of at least "
+                f"{self.n * self.s + 1}, not {self.d}; raise d or set supports=1"
+            )
         if self.sigma_p == 0:
             object.__setattr__(self, "sigma_p", 2 / math.sqrt(self.s))
         if self.sigma_0 == 0:
@@ -118,8 +137,10 @@ class Case:
     def flip_time(self, eta: float = 1.0) -> float:
         r""":math:`T_f = \sqrt{\log 4\Lambda}/(\eta\Lambda\|\mu\|\sqrt{m_k})`, leading order of the key flip."""
         if self.Lambda <= 1:
-            raise ParameterError(f"Lambda = {self.Lambda:.3g} is not above 1, so noise does not dominate and no key "
-                                 f"flips; lower mu or raise s or sigma_p")
+            raise ParameterError(
+                f"Lambda = {self.Lambda:.3g} is not above 1, so noise does not dominate and no key "
+                f"flips; lower mu or raise s or sigma_p"
+            )
         return math.sqrt(math.log(4 * self.Lambda)) / (eta * self.Lambda * self.mu * math.sqrt(self.m_k))
 
     @property
@@ -136,8 +157,14 @@ def published(letter: str, d: int = 2000) -> Case:
     if letter not in ("a", "b", "c", "d"):
         raise ParameterError(f"there is no setting {letter!r}; choose a, b, c or d")
     sparsity = round((0.04 if letter in "ab" else 0.4) * d)
-    return Case(n=round(0.01 * d), s=sparsity, d=d, m_k=round(0.05 * d), m_v=max(1, round(0.01 * d)),
-                supports=RANDOM if letter in "ac" else EVERYWHERE)
+    return Case(
+        n=round(0.01 * d),
+        s=sparsity,
+        d=d,
+        m_k=round(0.05 * d),
+        m_v=max(1, round(0.01 * d)),
+        supports=RANDOM if letter in "ac" else EVERYWHERE,
+    )
 
 
 def regime(name: str) -> Case:

@@ -49,11 +49,16 @@ def formal_times(start: Start, eta: float, c3: float = C3) -> FormalTimes:
     ratio = case.strength / mu
     inside = math.log(ratio / (3 * math.sqrt(2) * case.n))
     return FormalTimes(
-        T1=4 * start.beta_xi / math.sqrt(case.m_v) / speed, T2_prime=prime, T2_sgn=3 * prime, T2=50 * case.n * prime,
-        T3=3 * start.beta_mu / (eta * mu), T4=c3 * math.log(c3 * ratio) * unit,
+        T1=4 * start.beta_xi / math.sqrt(case.m_v) / speed,
+        T2_prime=prime,
+        T2_sgn=3 * prime,
+        T2=50 * case.n * prime,
+        T3=3 * start.beta_mu / (eta * mu),
+        T4=c3 * math.log(c3 * ratio) * unit,
         T_attn=math.log(ratio) / (eta * math.sqrt(case.m_k * case.strength * mu)),
         lower_T4_minus=math.sqrt(0.99 * math.pi / 2 * inside) * unit if inside > 0 else math.nan,
-        upper_T4_minus=math.sqrt(1.01 * math.pi / 2 * math.log(ratio)) * unit if ratio > 1 else math.nan)
+        upper_T4_minus=math.sqrt(1.01 * math.pi / 2 * math.log(ratio)) * unit if ratio > 1 else math.nan,
+    )
 
 
 def value_crossings(start: Start, eta: float) -> np.ndarray:
@@ -178,8 +183,15 @@ def flips(run: Run, reference: float) -> Flips:
             spread[name] = (float(np.quantile(single, 0.25)), float(np.quantile(single, 0.75)))
             crossed[name] = float((pairs[-1] < 0).mean())
             curves[name] = mean
-    return Flips(float(run.times[at]), int(apart.sum()), int((~settled).sum()), **times,
-                 spread=spread, crossed=crossed, curves=curves)
+    return Flips(
+        float(run.times[at]),
+        int(apart.sum()),
+        int((~settled).sum()),
+        **times,
+        spread=spread,
+        crossed=crossed,
+        curves=curves,
+    )
 
 
 @dataclass(frozen=True)
@@ -195,8 +207,10 @@ class Stages:
 
     def as_events(self) -> list[dict[str, Any]]:
         """All events that happened, in the order of time, for a simulation's table."""
-        found = {**self.events, **{name: getattr(self.flips, name)
-                                   for name in ("key_flip", "query_flip", "key_zero", "query_zero")}}
+        found = {
+            **self.events,
+            **{name: getattr(self.flips, name) for name in ("key_flip", "query_flip", "key_zero", "query_zero")},
+        }
         kept = sorted((t, name) for name, t in found.items() if math.isfinite(t))
         return [{"name": name, "kind": "stage", "time": t} for t, name in kept]
 
@@ -214,8 +228,9 @@ def stages(run: Run) -> Stages:
     unit = flip_unit(start, eta)
     events = {"T1": measured_crossing(run), "T2_sgn": first_time(run, aligned(run) >= ALIGNED)}
     n = start.case.n
-    sums = np.minimum(np.abs(run.q.sum(axis=2)) - 2 * n * np.abs(run.q_mu),
-                      np.abs(run.k.sum(axis=2)) - 2 * n * np.abs(run.k_mu))
+    sums = np.minimum(
+        np.abs(run.q.sum(axis=2)) - 2 * n * np.abs(run.q_mu), np.abs(run.k.sum(axis=2)) - 2 * n * np.abs(run.k_mu)
+    )
     events["T2"] = first_time(run, (np.median(sums, axis=1) >= 0), events["T2_sgn"])
     opposite = (run.q_mu * run.k_mu < 0).all(axis=1)
     events["T3"] = first_time(run, opposite)
@@ -239,8 +254,10 @@ def flip_unit(start: Start, eta: float) -> float:
     """T_f with the mean L1 norm of the run's own noise, in steps."""
     ratio = float(start.l1.mean()) / start.mu
     if ratio <= 1:
-        raise ParameterError(f"the noise has the mean L1 norm {ratio * start.mu:.3g}, not above the signal's "
-                             f"{start.mu:.3g}: the stages are those of strong noise; lower mu or raise s or sigma_p")
+        raise ParameterError(
+            f"the noise has the mean L1 norm {ratio * start.mu:.3g}, not above the signal's "
+            f"{start.mu:.3g}: the stages are those of strong noise; lower mu or raise s or sigma_p"
+        )
     return math.sqrt(math.log(4 * ratio)) / (eta * ratio * start.mu * math.sqrt(start.case.m_k))
 
 
@@ -248,12 +265,15 @@ def mean_field_samples(run: Run, time: float) -> list[MeanField]:
     """The mean field of every sample, with its own norm and the aligned fraction measured at `time`."""
     fractions = aligned_fractions(run, time)
     start = run.start
-    return [MeanField(float(l / start.mu), float(p), start.case.m_k, run.eta, start.mu)
-            for l, p in zip(start.l1, fractions, strict=True)]
+    return [
+        MeanField(float(l / start.mu), float(p), start.case.m_k, run.eta, start.mu)
+        for l, p in zip(start.l1, fractions, strict=True)
+    ]
 
 
 def mean_field_mean(run: Run, time: float) -> MeanField:
     """One mean field with the mean norm and the mean aligned fraction."""
     start = run.start
-    return MeanField(float(start.l1.mean() / start.mu), float(aligned_fractions(run, time).mean()), start.case.m_k,
-                     run.eta, start.mu)
+    return MeanField(
+        float(start.l1.mean() / start.mu), float(aligned_fractions(run, time).mean()), start.case.m_k, run.eta, start.mu
+    )

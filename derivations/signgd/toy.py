@@ -140,8 +140,9 @@ def toy(model: Model = Model()) -> Toy:  # noqa: B008 - a frozen default
             row[place] = sym(f"x{i + 1}_{number}")
         xi.append(row)
     sizes = {"Q": NEURONS, "K": NEURONS, "P": ROWS, "N": ROWS}
-    weights = {kind: [[weight(kind, r, c) for c in range(SIZE)] for r in range(1, rows + 1)]
-               for kind, rows in sizes.items()}
+    weights = {
+        kind: [[weight(kind, r, c) for c in range(SIZE)] for r in range(1, rows + 1)] for kind, rows in sizes.items()
+    }
     return Toy(model, mu, xi, weights)
 
 
@@ -217,4 +218,3 @@ def _replaced(nodes: list[Node], hidden: Mapping[Node, Node]) -> list[Node]:
 def opaque_symbols() -> tuple[str, ...]:
     """Names that are positive in the opaque arguments."""
     return (*(f"X{i}{l}" for i in (1, 2) for l in (1, 2)), "g1", "g2", "m")
-

@@ -55,7 +55,8 @@ PAPER = Paper(
     },
     figures={
         key: FigureSpec(title, later(f"{__name__}.{module}", f"figure_{key}"), REPORT_LEVELS.get(key, "quick"))
-        for module, table in (("figures", FIGURES), ("figures_k", FIGURES_K)) for key, title in table.items()
+        for module, table in (("figures", FIGURES), ("figures_k", FIGURES_K))
+        for key, title in table.items()
     },
     compare=later(f"{__name__}.compare", "compare"),
     book=later(f"{__name__}.claims", "get_book"),

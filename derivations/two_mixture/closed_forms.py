@@ -124,7 +124,8 @@ def frozen_solution(K: int = 2) -> tuple[sp.Expr, sp.Matrix]:
     solution = sp.zeros(2 * n)
     for value, projector in split:
         solution += sp.exp(2 * sp.Rational(value.numerator, value.denominator) * rate * t) * sp.Matrix(
-            2 * n, 2 * n, [sp.Rational(x.numerator, x.denominator) for x in projector.ravel()])
+            2 * n, 2 * n, [sp.Rational(x.numerator, x.denominator) for x in projector.ravel()]
+        )
     return rate, omega**2 * solution
 
 
@@ -139,8 +140,10 @@ def late_loss_constant(state: Mapping[str, float], K: int = 2, b: float = 0.5) -
     gates = {graph.step(s): ONE for s in system.surfaces} | {graph.step(-s): ZERO for s in system.surfaces}
     total = 0.0
     samples = setting.data(K).samples
-    groups = {"n_c": [i for i, s in enumerate(samples) if setting.is_conflicting(s)],
-              "n_v": [i for i, s in enumerate(samples) if not setting.is_conflicting(s)]}
+    groups = {
+        "n_c": [i for i, s in enumerate(samples) if setting.is_conflicting(s)],
+        "n_v": [i for i, s in enumerate(samples) if not setting.is_conflicting(s)],
+    }
     env = {**dict(state), "b": b}
     for neuron, members in groups.items():
         margin = graph.substitute([system.observables[f"margin_{members[0] + 1}"]], gates)[0]

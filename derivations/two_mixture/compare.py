@@ -35,8 +35,14 @@ def start_network(width: int, seed: int, parameters: Mapping[str, Any]) -> Netwo
     """The paper's initialisation: w = 0, keys and queries with variance omega^2 / m; seeded by (width, seed)."""
     scale = parameters["omega"] / np.sqrt(width)
     rng = np.random.default_rng([seed, width])
-    return random_network(setting.model(parameters["K"]), width, 2 * parameters["K"], {"W_K": scale, "W_Q": scale}, rng,
-                          {"b": parameters["b"]})
+    return random_network(
+        setting.model(parameters["K"]),
+        width,
+        2 * parameters["K"],
+        {"W_K": scale, "W_Q": scale},
+        rng,
+        {"b": parameters["b"]},
+    )
 
 
 def score_deviation(width: int, seed: int, parameters: tuple[tuple[str, Any], ...]) -> float:
@@ -44,8 +50,10 @@ def score_deviation(width: int, seed: int, parameters: tuple[tuple[str, Any], ..
     values = dict(parameters)
     t2, expected = _target(parameters)
     net = start_network(width, seed, values)
-    stages = ((setting.data(values["K"]), ("w",), (0.0, values["T1"])),
-              (setting.conflicting(values["K"]), ("W_K", "W_Q"), (values["T1"], t2)))
+    stages = (
+        (setting.data(values["K"]), ("w",), (0.0, values["T1"])),
+        (setting.conflicting(values["K"]), ("W_K", "W_Q"), (values["T1"], t2)),
+    )
     for data, train, span in stages:
         _, nets = flow_run(net, data, train, span, rtol=1e-7, atol=1e-10)
         net = nets[-1]
@@ -53,8 +61,13 @@ def score_deviation(width: int, seed: int, parameters: tuple[tuple[str, Any], ..
     return float(np.linalg.norm(images["W_K"][0].T @ images["W_Q"][0] - expected))
 
 
-def compare(widths: list[int], seeds: int, parameters: Mapping[str, Any], progress: Progress = silent,
-            workers: int | None = None) -> Comparison:
+def compare(
+    widths: list[int],
+    seeds: int,
+    parameters: Mapping[str, Any],
+    progress: Progress = silent,
+    workers: int | None = None,
+) -> Comparison:
     """Deviation of M+ at T2 over widths and seeds, with the fitted exponent of the width."""
     if parameters["L"] != 3:
         raise ParameterError("the comparison runs the three stages, which are defined for L = 3")

@@ -69,14 +69,19 @@ def generic_sample(y: int) -> dict[Token, Node]:
 
 def queries(y: int) -> dict[str, Token]:
     """One token of each kind that asks: a distractor is looked at from its own group, which is then called j."""
-    return {"c_k": Token("c", "k", 1), f"{y:+d} v_k": Token("v", "k", y), "+1 v_j": Token("v", "j", 1),
-            "-1 v_j": Token("v", "j", -1)}
+    return {
+        "c_k": Token("c", "k", 1),
+        f"{y:+d} v_k": Token("v", "k", y),
+        "+1 v_j": Token("v", "j", 1),
+        "-1 v_j": Token("v", "j", -1),
+    }
 
 
 def row(construction: Construction, y: int, query: Token, head: int) -> Node:
     """What one query adds to H of a head: the mean of w' x under its softmax weights, as an expression."""
-    weights = {key: count * graph.exp(C * construction.score(key, query, head))
-               for key, count in generic_sample(y).items()}
+    weights = {
+        key: count * graph.exp(C * construction.score(key, query, head)) for key, count in generic_sample(y).items()
+    }
     return graph.add(construction.value(key) * weight for key, weight in weights.items()) / graph.add(weights.values())
 
 

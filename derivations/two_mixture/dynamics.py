@@ -139,8 +139,10 @@ def named_system(name: str, parameters: Mapping[str, Any]) -> System:
 
 def _family_system(name: str, K: int | str, L: int) -> System:
     if name in ("full", "one_head"):
-        raise ParameterError(f"the system {name} has a number of states that depends on K, so K can not be {K}; "
-                             f"quotient, slaved, stage1, stage2, stage3 and descent have a form for every K")
+        raise ParameterError(
+            f"the system {name} has a number of states that depends on K, so K can not be {K}; "
+            f"quotient, slaved, stage1, stage2, stage3 and descent have a form for every K"
+        )
     if name in ("stage1", "stage2", "stage3"):
         return family_slaved(name, L, K).system.freeze_still()
     if name == "descent":

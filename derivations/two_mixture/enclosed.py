@@ -56,8 +56,10 @@ def stage_two_sectors() -> SectorSystem:
             raise EquationError(f"{name} = 0 is not an invariant subspace of stage 2")
     kept = {name: node for name, node in nodes.items() if name not in STILL}
     lifted = graph.substitute(list(slaved.eliminated.values()), mapping)
-    return SectorSystem(System.from_equations(kept, parameters=system.parameters),
-                        scores | dict(zip(slaved.eliminated, lifted, strict=True)))
+    return SectorSystem(
+        System.from_equations(kept, parameters=system.parameters),
+        scores | dict(zip(slaved.eliminated, lifted, strict=True)),
+    )
 
 
 def neurons_at(T1: Fraction, b: Fraction, precision: int = PRECISION) -> dict[str, Any]:
@@ -70,14 +72,18 @@ def neurons_at(T1: Fraction, b: Fraction, precision: int = PRECISION) -> dict[st
     with flint.ctx.workprec(precision):
         switch, first, *begin = ball_evaluate(
             [from_sympy(e) for e in (stage.switch_time(), stage.second.form_at(start), start["n_c"], start["n_v"])],
-            values, precision)
+            values,
+            precision,
+        )
         if not ball(T1) > switch:
             raise EquationError(f"T1 = {T1} is not after the switch of stage 1 at {switch.str(6)}")
         zeta = first + first.exp() + ball(stage.second.speed) * (ball(T1) - switch)
         moved = zeta - zeta.exp().lambertw() - first
         rates = stage.second.rates
-        return {name: at + ball(rates[name] / stage.second.speed) * moved
-                for name, at in zip(("n_c", "n_v"), begin, strict=True)}
+        return {
+            name: at + ball(rates[name] / stage.second.speed) * moved
+            for name, at in zip(("n_c", "n_v"), begin, strict=True)
+        }
 
 
 def growth_rows(sectors: SectorSystem, rate: Node) -> tuple[Node, ...]:
@@ -103,5 +109,12 @@ def pre_activations(sectors: SectorSystem) -> dict[str, Node]:
 def enclose_stage_two(sectors: SectorSystem, omega: Fraction, b: Fraction, T1: Fraction, length: Fraction) -> Enclosure:
     """The scores from T1 (time 0 of the enclosure) on, for `length`."""
     parameters = {"b": b, "omega": omega, **neurons_at(T1, b)}
-    return enclose(sectors.system, dict.fromkeys(sectors.system.names, 0), length, parameters, order=ORDER,
-                   precision=PRECISION, tolerance=TOLERANCE)
+    return enclose(
+        sectors.system,
+        dict.fromkeys(sectors.system.names, 0),
+        length,
+        parameters,
+        order=ORDER,
+        precision=PRECISION,
+        tolerance=TOLERANCE,
+    )

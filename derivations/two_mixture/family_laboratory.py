@@ -58,7 +58,14 @@ def mutated_family(mutation: str, stage: str, K: int | str, scaled: bool) -> Fam
         raise OdesysError(f"the mutation {mutation!r} is not defined for families; there are {', '.join(KNOWN[1:])}")
     model = setting.shape(setting.family().dictionary(2))
     symmetries = find_type_symmetries(setting.family(), model)
-    flow = family_flow(Family(["c", "v"], templates(mutation, stage)), shape(mutation), train=dynamics.STAGES[stage],
-                       carry=dynamics.ALL, K=K, scaled=scaled, symmetries=symmetries)
+    flow = family_flow(
+        Family(["c", "v"], templates(mutation, stage)),
+        shape(mutation),
+        train=dynamics.STAGES[stage],
+        carry=dynamics.ALL,
+        K=K,
+        scaled=scaled,
+        symmetries=symmetries,
+    )
     flow = broken(flow, *BROKEN[mutation]) if mutation in BROKEN else flow
     return flow.rename({name: dynamics.family_name(name) for name in flow.system.names})

@@ -27,23 +27,49 @@ from .compare import start_network
 STEP, STEPS, EVERY, WIDTH, SEED = 0.1, 4000, 20, 100, 1
 SETTING = {"K": 2, "omega": 0.1, "b": 0.5}
 RECORD = range(0, STEPS + 1, EVERY)
-COLOURS = {"n_v": "C0", "n_c": "C3", "M_cv_same": "C3", "M_cv_other": "C0", "M_cc_same": "C2", "M_cc_other": "C8",
-           "M_vc_same": "C1", "M_vc_other": "C5", "M_vv_same": "C4", "M_vv_other": "C6"}
-TEX = {"n_v": r"$w_+^\top v_k$", "n_c": r"$w_+^\top c_k$", "M_cv_same": r"$c_1^\top W_K^\top W_Q v_1$",
-       "M_cv_other": r"$c_1^\top W_K^\top W_Q v_2$", "M_cc_same": r"$c_1^\top W_K^\top W_Q c_1$",
-       "M_cc_other": r"$c_1^\top W_K^\top W_Q c_2$", "M_vc_same": r"$v_1^\top W_K^\top W_Q c_1$",
-       "M_vc_other": r"$v_1^\top W_K^\top W_Q c_2$", "M_vv_same": r"$v_1^\top W_K^\top W_Q v_1$",
-       "M_vv_other": r"$v_1^\top W_K^\top W_Q v_2$"}
-SAMPLES = {r"$X_{1,+,-}$": ["c1", "v1", "-v2"], r"$X_{1,-,+}$": ["c1", "-v1", "v2"],
-           r"$X_{1,+,+}$": ["c1", "v1", "v2"], r"$X_{1,-,-}$": ["c1", "-v1", "-v2"]}
+COLOURS = {
+    "n_v": "C0",
+    "n_c": "C3",
+    "M_cv_same": "C3",
+    "M_cv_other": "C0",
+    "M_cc_same": "C2",
+    "M_cc_other": "C8",
+    "M_vc_same": "C1",
+    "M_vc_other": "C5",
+    "M_vv_same": "C4",
+    "M_vv_other": "C6",
+}
+TEX = {
+    "n_v": r"$w_+^\top v_k$",
+    "n_c": r"$w_+^\top c_k$",
+    "M_cv_same": r"$c_1^\top W_K^\top W_Q v_1$",
+    "M_cv_other": r"$c_1^\top W_K^\top W_Q v_2$",
+    "M_cc_same": r"$c_1^\top W_K^\top W_Q c_1$",
+    "M_cc_other": r"$c_1^\top W_K^\top W_Q c_2$",
+    "M_vc_same": r"$v_1^\top W_K^\top W_Q c_1$",
+    "M_vc_other": r"$v_1^\top W_K^\top W_Q c_2$",
+    "M_vv_same": r"$v_1^\top W_K^\top W_Q v_1$",
+    "M_vv_other": r"$v_1^\top W_K^\top W_Q v_2$",
+}
+SAMPLES = {
+    r"$X_{1,+,-}$": ["c1", "v1", "-v2"],
+    r"$X_{1,-,+}$": ["c1", "-v1", "v2"],
+    r"$X_{1,+,+}$": ["c1", "v1", "v2"],
+    r"$X_{1,-,-}$": ["c1", "-v1", "-v2"],
+}
 
 
 @cache
 def _theory() -> dict[str, np.ndarray]:
     """The exact gradient-descent map on the 22 orbit variables from the infinite-width start, with group losses."""
     reduced = dynamics.reduced_descent()
-    run = iterate(reduced.system, reduced.initial_state(SETTING["omega"]), STEPS,
-                  {"b": SETTING["b"], "eta": STEP}, record_every=EVERY)
+    run = iterate(
+        reduced.system,
+        reduced.initial_state(SETTING["omega"]),
+        STEPS,
+        {"b": SETTING["b"], "eta": STEP},
+        record_every=EVERY,
+    )
     table = {name: run.state(name) for name in reduced.system.names}
     margins = np.array([run.observable(f"margin_{i + 1}") for i in range(len(setting.data()))])
     return table | _group_losses(margins) | {"step": run.times}
@@ -109,8 +135,14 @@ def figure_2(folder: Path, progress: Progress) -> list[Path]:
         ax.grid(False)
         ax.set(title=title, xlabel="key", ylabel="query")
         for i, j in np.ndindex(3, 3):
-            ax.text(j, i, f"{weights[i, j]:.2f}", ha="center", va="center",
-                    color="black" if weights[i, j] > 0.6 else "white")
+            ax.text(
+                j,
+                i,
+                f"{weights[i, j]:.2f}",
+                ha="center",
+                va="center",
+                color="black" if weights[i, j] > 0.6 else "white",
+            )
     fig.colorbar(image, ax=axes, shrink=0.8, label="attention")
     fig.suptitle(f"+ head after {STEPS} steps, m = {WIDTH} (seed {SEED})", fontsize=10)
     return save(fig, folder, "fig2")
@@ -134,8 +166,9 @@ def attention_only(seeds: Sequence[int] = (0, 1, 2, 3), spread: float = 1.0) -> 
     curves = {}
     for seed in seeds:
         scale = SETTING["omega"] / np.sqrt(WIDTH)
-        net: Network = random_network(setting.model(), WIDTH, 4, {"w": spread, "W_K": scale, "W_Q": scale}, seed,
-                                      {"b": SETTING["b"]})
+        net: Network = random_network(
+            setting.model(), WIDTH, 4, {"w": spread, "W_K": scale, "W_Q": scale}, seed, {"b": SETTING["b"]}
+        )
         nets = descent_run(net, setting.data(), ("W_K", "W_Q"), STEP, STEPS, RECORD)
         labels = np.array([sample.label for sample in setting.data().samples])
         curves[seed] = np.array([np.logaddexp(0, -labels * outputs(n, setting.data())).mean() for _, n in nets])
@@ -172,8 +205,9 @@ KINKS: dict[str, Any] = {"K": 3, "L": 4, "omega": 0.1, "b": 0.5}
 def sliding_run() -> Trajectory:
     """Simultaneous training for K = 3, L = 4 to t = 600, which slides along two ReLU kinks."""
     reduced = dynamics.reduced("simultaneous", KINKS["K"], KINKS["L"])
-    return integrate(reduced.system, reduced.initial_state(KINKS["omega"]), (0.0, 600.0), {"b": KINKS["b"]},
-                     rtol=1e-10, atol=1e-14)
+    return integrate(
+        reduced.system, reduced.initial_state(KINKS["omega"]), (0.0, 600.0), {"b": KINKS["b"]}, rtol=1e-10, atol=1e-14
+    )
 
 
 def figure_sliding(folder: Path, progress: Progress) -> list[Path]:
@@ -237,4 +271,3 @@ def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], fo
             ax.legend(fontsize=8, loc="center right")
     axes[0].set_yscale("log")
     return save(fig, folder, "run")
-

@@ -34,8 +34,13 @@ OTHERS = ("M_vv_same", "M_vc_same", "M_cc_same", "M_vv_other", "M_vc_other", "M_
 def descent_curves(K: int, steps: int) -> dict[str, np.ndarray]:
     """States, population loss and the losses of consistent and conflicting samples along gradient descent."""
     flow = dynamics.family_map(3)
-    run = iterate(flow.system, flow.initial_state(SETTING["omega"]), steps, {"b": SETTING["b"], "eta": STEP, "K": K},
-                  record_every=max(1, steps // RECORDS))
+    run = iterate(
+        flow.system,
+        flow.initial_state(SETTING["omega"]),
+        steps,
+        {"b": SETTING["b"], "eta": STEP, "K": K},
+        record_every=max(1, steps // RECORDS),
+    )
     table = {name: run.state(name) for name in flow.system.names} | {"step": run.times, "loss": run.observable("loss")}
     for kind, positions in sample_kinds().items():
         margins = np.array([run.observable(f"margin_{position}") for position in positions])
@@ -68,8 +73,14 @@ def _groups_figure(K: int, name: str, folder: Path, progress: Progress) -> list[
         axes[2].plot(run["step"], run[score], color=COLOURS[score], linewidth=0.9, label=TEX[score])
     for score in ("M_cv_same", "M_cv_other"):
         axes[2].plot(run["step"], run[score], color=COLOURS[score], linewidth=1.8, label=TEX[score])
-    axes[2].plot(run["step"], -run["M_cv_same"] / (K - 1), color="k", linestyle="--", linewidth=1.0,
-                 label=r"$-c_1^\top W_K^\top W_Q v_1/(K-1)$")
+    axes[2].plot(
+        run["step"],
+        -run["M_cv_same"] / (K - 1),
+        color="k",
+        linestyle="--",
+        linewidth=1.0,
+        label=r"$-c_1^\top W_K^\top W_Q v_1/(K-1)$",
+    )
     axes[2].set(title="(c) scores of the + head")
     for ax in axes:
         ax.set(xlabel="step", xlim=(0, steps))
@@ -77,9 +88,11 @@ def _groups_figure(K: int, name: str, folder: Path, progress: Progress) -> list[
     axes[0].legend(fontsize=8, loc="center right")
     axes[1].legend(fontsize=8)
     axes[2].legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    fig.suptitle(f"K = {K} groups, L = 3: gradient descent with step {STEP} at infinite width "
-                 f"(omega = {SETTING['omega']}, b = {SETTING['b']}), loss {run['loss'][-1]:.4f} after {steps} steps",
-                 fontsize=10)
+    fig.suptitle(
+        f"K = {K} groups, L = 3: gradient descent with step {STEP} at infinite width "
+        f"(omega = {SETTING['omega']}, b = {SETTING['b']}), loss {run['loss'][-1]:.4f} after {steps} steps",
+        fontsize=10,
+    )
     return save(fig, folder, name)
 
 
@@ -126,8 +139,13 @@ def figure_law(folder: Path, progress: Progress) -> list[Path]:
         progress("stage 2", 0.2 + 0.15 * n)
         found = [stage_two_time(lab, int(K), omega) for K in groups]
         n_c = found[0][1]
-        axes[1].plot(groups, [time / K for (time, _), K in zip(found, groups, strict=True)], "o", color=f"C{n}",
-                     label=rf"$\omega$ = {omega:g}")
+        axes[1].plot(
+            groups,
+            [time / K for (time, _), K in zip(found, groups, strict=True)],
+            "o",
+            color=f"C{n}",
+            label=rf"$\omega$ = {omega:g}",
+        )
         law = 9 * (smooth - 1) / n_c * (np.log(1 / omega) + np.log(2) / 2) / smooth
         axes[1].plot(smooth, law, "--", color=f"C{n}", linewidth=1.0)
     axes[1].set(title=r"(b) stage 2: $(T_2-T_1)/K$ until $M^a_{cv}=1$", ylim=(0, None))
@@ -146,8 +164,10 @@ def figure_law(folder: Path, progress: Progress) -> list[Path]:
     for ax in axes:
         ax.set(xlabel="number of groups K", xscale="log")
         ax.legend(fontsize=8, loc="lower right")
-    fig.suptitle(r"times over K, from 2 to 1,000,000 groups ($L=3$, $b=1/2$; stage 1 of length $10K$ before stage 2)",
-                 fontsize=10)
+    fig.suptitle(
+        r"times over K, from 2 to 1,000,000 groups ($L=3$, $b=1/2$; stage 1 of length $10K$ before stage 2)",
+        fontsize=10,
+    )
     return save(fig, folder, "law")
 
 
@@ -187,8 +207,15 @@ def transitions(omega: float, T1: float) -> tuple[float, float]:
         return min(learned(t, x), broken(t, x))
 
     both.terminal = kink.terminal = True  # type: ignore[attr-defined]
-    run = solve_ivp(code, (T1, LONGEST), start, method="DOP853", rtol=1e-8, atol=1e-10 * omega**2,
-                    events=(learned, broken, both, kink))
+    run = solve_ivp(
+        code,
+        (T1, LONGEST),
+        start,
+        method="DOP853",
+        rtol=1e-8,
+        atol=1e-10 * omega**2,
+        events=(learned, broken, both, kink),
+    )
     return tuple(float(times[0]) if times.size else np.nan for times in run.t_events[:2])  # type: ignore[return-value]
 
 

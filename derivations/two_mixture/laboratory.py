@@ -212,7 +212,8 @@ def _data(mutation: str, K: int = 2) -> Distribution:
     if mutation == "repeat":
         tokens = [(group, own, own, *rest) for group, own, *rest in tokens]
     return Distribution.proportional(
-        Sample(t, y, w, s.name) for s, t, y, w in zip(samples, tokens, labels, weights, strict=True))
+        Sample(t, y, w, s.name) for s, t, y, w in zip(samples, tokens, labels, weights, strict=True)
+    )
 
 
 @cache
@@ -241,7 +242,8 @@ def _own_label_twice(flow: Flow, stage: str, K: int) -> Flow:
     rhs: dict[str, Any] = {}
     for head, label in zip(flow.model.heads, flow.model.head_labels, strict=True):
         data = Distribution.proportional(
-            Sample(s.tokens, s.label, (2 if s.label == head.sign else 1) * s.weight, s.name) for s in samples)
+            Sample(s.tokens, s.label, (2 if s.label == head.sign else 1) * s.weight, s.name) for s in samples
+        )
         other = _derived(flow.model, data, stage, K).system.field
         assert isinstance(other, BlockField)
         rhs |= {leaf: block for leaf, block in other.rhs.items() if leaf.endswith(f"_{label}")}

@@ -48,8 +48,16 @@ def three_stage_run(parameters: Mapping[str, Any], progress: Progress = silent) 
     time, state = 0.0, dynamics.variables("stage1", K).initial_state(parameters["omega"])
     runs: list[Trajectory] = []
     for name, (end, events) in ends.items():
-        run = integrate(dynamics.variables(name, K).system, state, (time, end), {"b": parameters["b"]}, events=events,
-                        progress=progress, label=name, rtol=RTOL)
+        run = integrate(
+            dynamics.variables(name, K).system,
+            state,
+            (time, end),
+            {"b": parameters["b"]},
+            events=events,
+            progress=progress,
+            label=name,
+            rtol=RTOL,
+        )
         if name == "stage2" and run.stop != "event:T2":
             raise _not_learned(run, parameters)
         runs.append(run)
@@ -74,8 +82,15 @@ def simultaneous_run(parameters: Mapping[str, Any], progress: Progress = silent)
     """The trajectory of simultaneous training on the 22 orbit variables."""
     reduced = dynamics.variables("simultaneous", parameters["K"], parameters["L"])
     start = reduced.initial_state(parameters["omega"])
-    return integrate(reduced.system, start, (0.0, parameters["t_end"]), {"b": parameters["b"]}, progress=progress,
-                     label="simultaneous", rtol=RTOL)
+    return integrate(
+        reduced.system,
+        start,
+        (0.0, parameters["t_end"]),
+        {"b": parameters["b"]},
+        progress=progress,
+        label="simultaneous",
+        rtol=RTOL,
+    )
 
 
 def drift(run: Trajectory, K: int, L: int = 3) -> float:
@@ -94,21 +109,40 @@ def _simulation(name: str, parameters: Mapping[str, Any], run: Trajectory) -> Si
     states = run.at(times)
     last = compiled.observables(run.end_time, run.end_state)
     margin = min(value for key, value in last.items() if key.startswith("margin_"))
-    final = {"t": run.end_time, "loss": last["loss"], "smallest_margin": margin,
-             **dict(zip(system.names, run.end_state.tolist(), strict=True))}
-    columns = {"t": times, "loss": compiled.observed(times, states)["loss"],
-               **{n: states[:, i] for i, n in enumerate(system.names)}}
+    final = {
+        "t": run.end_time,
+        "loss": last["loss"],
+        "smallest_margin": margin,
+        **dict(zip(system.names, run.end_state.tolist(), strict=True)),
+    }
+    columns = {
+        "t": times,
+        "loss": compiled.observed(times, states)["loss"],
+        **{n: states[:, i] for i, n in enumerate(system.names)},
+    }
     # the events that end stages 2 and 3 are stage events of the protocol
-    events = tuple({"name": e.name, "kind": "stage" if e.kind == "user" else e.kind, "time": e.time}
-                   | ({"end": e.detail["end"]} if e.kind == "slide" else {}) for e in run.events)
+    events = tuple(
+        {"name": e.name, "kind": "stage" if e.kind == "user" else e.kind, "time": e.time}
+        | ({"end": e.detail["end"]} if e.kind == "slide" else {})
+        for e in run.events
+    )
 
     def plot(folder: Any) -> Any:
         from .figures import plot_run
 
         return plot_run(columns, events, folder)
 
-    return Simulation(name, dict(parameters), final, events, run.cost.as_json(), drift(run, K, L), columns,
-                      _note(run, parameters), plot)
+    return Simulation(
+        name,
+        dict(parameters),
+        final,
+        events,
+        run.cost.as_json(),
+        drift(run, K, L),
+        columns,
+        _note(run, parameters),
+        plot,
+    )
 
 
 def _note(run: Trajectory, parameters: Mapping[str, Any]) -> str:

@@ -118,8 +118,10 @@ def support_size(K: int, L: int) -> int:
 def family(L: int = 3) -> Family:
     """Definition 2.1 as a family: group signal, classification signal with the sign of the label, L - 2 distractors."""
     if isinstance(L, bool) or not isinstance(L, int) or L < 3:
-        raise ParameterError(f"L = {L!r} can not be used: a sample has a group signal, a classification signal and at "
-                             f"least one distractor, so L is a whole number of at least 3")
+        raise ParameterError(
+            f"L = {L!r} can not be used: a sample has a group signal, a classification signal and at "
+            f"least one distractor, so L is a whole number of at least 3"
+        )
     draw = Others(["v", "-v"], count=L - 2)
     return Family(["c", "v"], [Template(["c", signal, draw], label, Fraction(1, 2)) for signal, label in _SIGNALS])
 

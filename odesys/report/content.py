@@ -105,8 +105,9 @@ class Request:
 
 def gather(name: str, paper: Paper, request: Request, folder: Path, progress: Progress) -> Content:
     """Compute everything about one paper; data files go to `folder` as soon as each part is done."""
-    content = Content(paper, request.level, paper.read_parameters(request.settings), folder,
-                      about=papers.documentation(name))
+    content = Content(
+        paper, request.level, paper.read_parameters(request.settings), folder, about=papers.documentation(name)
+    )
     shares = {"setting": 0.0, "systems": 0.02, "claims": 0.1, "run": 0.6, "comparison": 0.65, "figures": 0.8}
     steps: dict[str, Callable[[Progress], None]] = {
         "setting": lambda tell: _setting(content),
@@ -119,8 +120,11 @@ def gather(name: str, paper: Paper, request: Request, folder: Path, progress: Pr
     ends = [*list(shares.values())[1:], 1.0]
     for (step, work), low, high in zip(steps.items(), shares.values(), ends, strict=True):
         with _timed(content, step):
-            work(lambda text, fraction, low=low, high=high:  # type: ignore[misc]
-                 progress(f"{paper.name}: {text}", low + (high - low) * min(max(fraction, 0.0), 1.0)))
+            work(
+                lambda text, fraction, low=low, high=high: (  # type: ignore[misc]
+                    progress(f"{paper.name}: {text}", low + (high - low) * min(max(fraction, 0.0), 1.0))
+                )
+            )
     return content
 
 
@@ -257,5 +261,3 @@ def _now() -> datetime:
     """The time, or the one fixed for reproducible output."""
     fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
     return datetime.fromtimestamp(int(fixed), UTC) if fixed.isdecimal() else datetime.now(UTC)
-
-

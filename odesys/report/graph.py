@@ -80,23 +80,35 @@ def _broken(row: list[str], width: Mapping[str, float]) -> list[list[str]]:
     return lines
 
 
-def svg(layout: Layout, classes: Mapping[str, str], marks: Mapping[str, str], titles: Mapping[str, str],
-        links: Mapping[str, str], label: str) -> str:
+def svg(
+    layout: Layout,
+    classes: Mapping[str, str],
+    marks: Mapping[str, str],
+    titles: Mapping[str, str],
+    links: Mapping[str, str],
+    label: str,
+) -> str:
     """Inline SVG: a node is a link to its claim; `classes` give the colour, `marks` say the verdict without colour."""
     wide, high = layout.size
-    parts = [f'<svg class="graph" viewBox="0 0 {wide:.0f} {high:.0f}" width="{wide:.0f}" height="{high:.0f}" '
-             f'role="group" aria-label="{escape(label)}">']
+    parts = [
+        f'<svg class="graph" viewBox="0 0 {wide:.0f} {high:.0f}" width="{wide:.0f}" height="{high:.0f}" '
+        f'role="group" aria-label="{escape(label)}">'
+    ]
     for start, end in layout.edges:
         (x0, y0), (x1, y1) = layout.places[start], layout.places[end]
         a, b = y0 + HEIGHT / 2, y1 - HEIGHT / 2
         bend = (b - a) / 2
-        parts.append(f'<path class="edge" d="M{x0:.0f} {a:.0f}C{x0:.0f} {a + bend:.0f} {x1:.0f} {b - bend:.0f} '
-                     f'{x1:.0f} {b:.0f}"/>')
+        parts.append(
+            f'<path class="edge" d="M{x0:.0f} {a:.0f}C{x0:.0f} {a + bend:.0f} {x1:.0f} {b - bend:.0f} '
+            f'{x1:.0f} {b:.0f}"/>'
+        )
     for node, (x, y) in layout.places.items():
         w = layout.widths[node]
-        parts.append(f'<a href="#{escape(links[node])}" class="{classes[node]}"><title>{escape(titles[node])}</title>'
-                     f'<rect x="{x - w / 2:.0f}" y="{y - 11:.0f}" width="{w:.0f}" height="22" rx="5"/>'
-                     f'<text x="{x:.0f}" y="{y + 4:.0f}">{escape(marks[node])} {escape(node)}</text></a>')
+        parts.append(
+            f'<a href="#{escape(links[node])}" class="{classes[node]}"><title>{escape(titles[node])}</title>'
+            f'<rect x="{x - w / 2:.0f}" y="{y - 11:.0f}" width="{w:.0f}" height="22" rx="5"/>'
+            f'<text x="{x:.0f}" y="{y + 4:.0f}">{escape(marks[node])} {escape(node)}</text></a>'
+        )
     return "".join(parts) + "</svg>"
 
 
@@ -105,8 +117,10 @@ def tikz(layout: Layout, colours: Mapping[str, str], texts: Mapping[str, str], r
     scale = min(room / layout.size[0], 22.0 / layout.size[1])
     names = {node: f"n{k}" for k, node in enumerate(layout.places)}
     size = r"\tiny" if scale * 22 < 0.42 else r"\scriptsize"
-    lines = [rf"\begin{{tikzpicture}}[x={scale:.5f}cm,y=-{scale:.5f}cm,"
-             rf"every node/.style={{draw=gray,rounded corners=1pt,inner sep=1pt,font={size}}}]"]
+    lines = [
+        rf"\begin{{tikzpicture}}[x={scale:.5f}cm,y=-{scale:.5f}cm,"
+        rf"every node/.style={{draw=gray,rounded corners=1pt,inner sep=1pt,font={size}}}]"
+    ]
     for node, (x, y) in layout.places.items():
         lines.append(rf"\node[fill={colours[node]}] ({names[node]}) at ({x:.0f},{y:.0f}) {{{texts[node]}}};")
     lines += [rf"\draw[gray!60,very thin] ({names[a]}) -- ({names[b]});" for a, b in layout.edges]

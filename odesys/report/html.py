@@ -16,8 +16,14 @@ from .svg import LARGEST_SVG, inline
 
 LARGEST_PAGE = 4_500_000  # characters
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
-PARTS = {"setting": "model and data", "systems": "systems", "claims": "claims", "run": "run",
-         "comparison": "comparison", "figures": "figures"}
+PARTS = {
+    "setting": "model and data",
+    "systems": "systems",
+    "claims": "claims",
+    "run": "run",
+    "comparison": "comparison",
+    "figures": "figures",
+}
 
 
 def page(content: Content) -> str:
@@ -46,25 +52,47 @@ def _page(content: Content, dense: int = LARGEST_SVG) -> str:
         sections["figures"] = ("Figures", _figures(content, dense))
     sections["provenance"] = ("How this page was made", _provenance(content))
     links = "".join(f'<li><a href="#{key}">{title}</a></li>' for key, (title, _) in sections.items())
-    body = "".join(f'<section aria-labelledby="{key}"><h2 id="{key}">{title}</h2>{text}</section>'
-                   for key, (title, text) in sections.items())
-    return _frame(f"{paper.name}: {paper.title}", f"""
+    body = "".join(
+        f'<section aria-labelledby="{key}"><h2 id="{key}">{title}</h2>{text}</section>'
+        for key, (title, text) in sections.items()
+    )
+    return _frame(
+        f"{paper.name}: {paper.title}",
+        f"""
 <header><h1>{escape(paper.title)}</h1><p class="reference">{escape(paper.reference)}</p>
 {_badges(content)}<nav aria-label="sections"><ul>{links}</ul></nav></header>
-<main id="main">{body}</main>""", paper.name)
+<main id="main">{body}</main>""",
+        paper.name,
+    )
 
 
 def index(entries: Sequence[Mapping[str, Any]]) -> str:
     """The list of all papers in a folder of reports."""
-    rows = [[f'<a href="{escape(e["page"])}">{escape(e["name"])}</a>', escape(e["title"]),
-             *(str(e["claims"].get(word, 0)) for word in ("holds", "fails", "undecided")), escape(e["exponent"])]
-            for e in entries]
-    table = _table("Claims by verdict as printed; the exponent is that of the deviation from infinite width.",
-                   ("paper", "title", "hold", "fail", "undecided", "exponent"), rows, (2, 3, 4, 5), (5,), full=True)
-    return _frame("odesys: papers", f"""
+    rows = [
+        [
+            f'<a href="{escape(e["page"])}">{escape(e["name"])}</a>',
+            escape(e["title"]),
+            *(str(e["claims"].get(word, 0)) for word in ("holds", "fails", "undecided")),
+            escape(e["exponent"]),
+        ]
+        for e in entries
+    ]
+    table = _table(
+        "Claims by verdict as printed; the exponent is that of the deviation from infinite width.",
+        ("paper", "title", "hold", "fail", "undecided", "exponent"),
+        rows,
+        (2, 3, 4, 5),
+        (5,),
+        full=True,
+    )
+    return _frame(
+        "odesys: papers",
+        f"""
 <header><h1>Papers</h1><p class="reference">Closed systems, verdicts on every registered claim, and theory against
 finite width, each on one page.</p></header>
-<main id="main">{table}</main>""", "")
+<main id="main">{table}</main>""",
+        "",
+    )
 
 
 def _frame(title: str, body: str, name: str) -> str:
@@ -94,19 +122,35 @@ def _frame(title: str, body: str, name: str) -> str:
 """
 
 
-def _table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = (),
-           wide: Sequence[int] = (), full: bool = False) -> str:
+def _table(
+    caption: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    numbers: Sequence[int] = (),
+    wide: Sequence[int] = (),
+    full: bool = False,
+) -> str:
     """A table of ready HTML cells; the first cell of a row is its header, `numbers` are right-aligned columns."""
+
     def kind(k: int) -> str:
         names = [name for name, places in (("number", numbers), ("wide", wide)) if k in places]
         return f' class="{" ".join(names)}"' if names else ""
 
     head = "".join(f'<th scope="col"{kind(k)}>{escape(text)}</th>' for k, text in enumerate(columns))
-    body = "".join("<tr>" + "".join(f'<th scope="row"{kind(k)}>{cell}</th>' if k == 0 else f"<td{kind(k)}>{cell}</td>"
-                                    for k, cell in enumerate(row)) + "</tr>" for row in rows)
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f'<th scope="row"{kind(k)}>{cell}</th>' if k == 0 else f"<td{kind(k)}>{cell}</td>"
+            for k, cell in enumerate(row)
+        )
+        + "</tr>"
+        for row in rows
+    )
     size = "" if full else ' class="narrow"'
-    return scrolling(caption, f"<table{size}><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
-                              f"<tbody>{body}</tbody></table>")
+    return scrolling(
+        caption,
+        f"<table{size}><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>",
+    )
 
 
 def _badges(content: Content) -> str:
@@ -132,22 +176,30 @@ def _setting(content: Content) -> str:
     if content.data:
         samples = [[mathml(row.tokens), row.label, mathml(row.weight)] for row in content.data]
         more = f" Shown are {len(content.data)}, spread over it." if len(content.data) < content.samples else ""
-        text += _table(f"The distribution: {content.samples} samples.{more}", ("tokens", "label", "weight"), samples,
-                       (1, 2))
+        text += _table(
+            f"The distribution: {content.samples} samples.{more}", ("tokens", "label", "weight"), samples, (1, 2)
+        )
     if content.paper.parameters:
-        given = [[f"<code>{escape(p.name)}</code>", escape(values.text(content.parameters[p.name])), escape(p.help)]
-                 for p in content.paper.parameters]
+        given = [
+            [f"<code>{escape(p.name)}</code>", escape(values.text(content.parameters[p.name])), escape(p.help)]
+            for p in content.paper.parameters
+        ]
         text += _table("Parameters and their values on this page.", ("name", "value", "meaning"), given)
     if content.about:
-        text += (f'<details class="card"><summary>Symbols, and what is covered</summary>'
-                 f'<div class="about">{escape(content.about)}</div></details>')
+        text += (
+            f'<details class="card"><summary>Symbols, and what is covered</summary>'
+            f'<div class="about">{escape(content.about)}</div></details>'
+        )
     return _problem(content, "setting") + text
 
 
 def _systems(content: Content) -> str:
     parts = [_system(part, open_it=part.name == "quotient" or len(content.systems) == 1) for part in content.systems]
-    intro = ("<p>Derived from the model and the data by program; nothing on a right-hand side was typed in.</p>"
-             if parts else "")
+    intro = (
+        "<p>Derived from the model and the data by program; nothing on a right-hand side was typed in.</p>"
+        if parts
+        else ""
+    )
     return _problem(content, "systems") + intro + "".join(parts)
 
 
@@ -163,8 +215,10 @@ def _system(part: SystemPart, open_it: bool) -> str:
         text += scrolling(f"equations of {part.name}", part.mathml)
     if part.latex:
         text += source(part.latex)
-    return (f'<details class="claim"{" open" if open_it else ""}><summary><h3>{escape(part.name)}</h3> '
-            f'<span class="soft">{line}</span></summary><div>{text}</div></details>')
+    return (
+        f'<details class="claim"{" open" if open_it else ""}><summary><h3>{escape(part.name)}</h3> '
+        f'<span class="soft">{line}</span></summary><div>{text}</div></details>'
+    )
 
 
 def _pairs(title: str, columns: tuple[str, str], pairs: Mapping[str, Any]) -> str:
@@ -176,17 +230,22 @@ def _run(content: Content, dense: int) -> str:
     run = content.simulation
     assert run is not None
     picture = _picture(content.run_files, "run", f"{content.paper.name}, protocol {run.protocol}", dense)
-    events = "".join(f'<li>{escape(str(e["name"]))} ({escape(str(e["kind"]))}) at t = {values.text(e["time"])}'
-                     f'{" until " + values.text(e["end"]) if "end" in e else ""}</li>' for e in run.events[:40])
+    events = "".join(
+        f"<li>{escape(str(e['name']))} ({escape(str(e['kind']))}) at t = {values.text(e['time'])}"
+        f"{' until ' + values.text(e['end']) if 'end' in e else ''}</li>"
+        for e in run.events[:40]
+    )
     note = f'<p class="note">{escape(run.note)}</p>' if run.note else ""
     drift = run.invariant_drift
     gauge = "" if drift is None else f"<p>Drift of the conserved quantities: {drift:.2g}.</p>"
     cost = ", ".join(f"{k} {values.text(v)}" for k, v in run.cost.items())
     opening = f"<p>Protocol <code>{escape(run.protocol)}</code>; {escape(cost)}.</p>"
-    return (f"{opening}{note}{gauge}{picture}"
-            f"{f'<h3>Events</h3><ul>{events}</ul>' if events else ''}"
-            f'<details class="card"><summary>Final values</summary>'
-            f"{_pairs('Final values', ('observable', 'value'), run.final)}</details>")
+    return (
+        f"{opening}{note}{gauge}{picture}"
+        f"{f'<h3>Events</h3><ul>{events}</ul>' if events else ''}"
+        f'<details class="card"><summary>Final values</summary>'
+        f"{_pairs('Final values', ('observable', 'value'), run.final)}</details>"
+    )
 
 
 def _comparison(content: Content, dense: int) -> str:
@@ -196,13 +255,19 @@ def _comparison(content: Content, dense: int) -> str:
     rows = [[values.text(row[c]) for c in ("width", "mean", "low", "high")] for row in result["deviation"]]
     table = _table("Deviation over the seeds, with 95 % interval.", ("width", "mean", "low", "high"), rows, range(4))
     law = result.get("exponent")
-    fitted = (f'<p>Fitted: deviation ∝ width<sup>α</sup> with α = <b>{values.text(law["value"])}</b>, 95 % interval '
-              f'{values.text(law["low"])} to {values.text(law["high"])}.</p>' if law else "")
+    fitted = (
+        f"<p>Fitted: deviation ∝ width<sup>α</sup> with α = <b>{values.text(law['value'])}</b>, 95 % interval "
+        f"{values.text(law['low'])} to {values.text(law['high'])}.</p>"
+        if law
+        else ""
+    )
     named = f"<p>Deviation: {_mixed(what)}</p>"
-    return (f"<p>Real networks of finite width, trained in their weights, against the "
-            f"closed system at infinite width.</p>{named}{fitted}"
-            f"{table}"
-            f"{_picture(content.comparison_files, 'compare', 'deviation of networks over their width', dense)}")
+    return (
+        f"<p>Real networks of finite width, trained in their weights, against the "
+        f"closed system at infinite width.</p>{named}{fitted}"
+        f"{table}"
+        f"{_picture(content.comparison_files, 'compare', 'deviation of networks over their width', dense)}"
+    )
 
 
 def _mixed(text: str) -> str:
@@ -224,17 +289,25 @@ def _picture(files: Sequence[Any], prefix: str, title: str, dense: int) -> str:
 
 
 def _figures(content: Content, dense: int) -> str:
-    parts = "".join(_picture(figure.files, f"f{k}", f"{figure.id}: {figure.title}", dense)
-                    for k, figure in enumerate(content.figures))
+    parts = "".join(
+        _picture(figure.files, f"f{k}", f"{figure.id}: {figure.title}", dense)
+        for k, figure in enumerate(content.figures)
+    )
     left = [id for id, figure in content.paper.figures.items() if figure.level == "full" and content.level != "full"]
     more = f'<p class="note">Left out at level quick: {escape(", ".join(left))}.</p>' if left else ""
     return _problem(content, "figures") + parts + more
 
 
 def _provenance(content: Content) -> str:
-    rows = "".join(f"<dt>{escape(k)}</dt><dd>{f'<code>{escape(v)}</code>' if k == 'command' else escape(v)}</dd>"
-                   for k, v in provenance(content).items() if v)
-    times = _pairs("Wall-clock seconds of each part", ("part", "seconds"),
-                   {PARTS[k]: round(v, 1) for k, v in content.seconds.items()})
+    rows = "".join(
+        f"<dt>{escape(k)}</dt><dd>{f'<code>{escape(v)}</code>' if k == 'command' else escape(v)}</dd>"
+        for k, v in provenance(content).items()
+        if v
+    )
+    times = _pairs(
+        "Wall-clock seconds of each part",
+        ("part", "seconds"),
+        {PARTS[k]: round(v, 1) for k, v in content.seconds.items()},
+    )
     problems = "".join(_problem(content, part) for part in content.problems)
     return f'{problems}<div class="card"><dl>{rows}</dl></div>{times}'

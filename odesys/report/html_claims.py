@@ -14,9 +14,14 @@ from .graph import layers, svg
 from .mathml import mathml
 
 MARKS = {"holds": "✓", "fails": "✗", "undecided": "?", "not run": "·"}
-LEGEND = (("v-holds e-proof", "✓ holds, proof"), ("v-holds e-certificate", "✓ holds, certificate"),
-          ("v-holds e-measurement", "✓ holds, measurement"), ("v-fails", "✗ fails as printed"),
-          ("v-undecided", "? undecided"), ("v-unrun", "· not run at this level"))
+LEGEND = (
+    ("v-holds e-proof", "✓ holds, proof"),
+    ("v-holds e-certificate", "✓ holds, certificate"),
+    ("v-holds e-measurement", "✓ holds, measurement"),
+    ("v-fails", "✗ fails as printed"),
+    ("v-undecided", "? undecided"),
+    ("v-unrun", "· not run at this level"),
+)
 EVIDENCE = {
     "proof": "exact rewriting down to zero",
     "certificate": "exhaustive, or outward-rounded arithmetic over the whole region",
@@ -54,15 +59,24 @@ def proof_graph(content: Content) -> str:
     assert content.book is not None
     found = {o.claim.id: o.verdict for o in content.outcomes}
     words = {c.id: found[c.id].as_stated if c.id in found else "not run" for c in content.book}
-    titles = {c.id: f"{c.id}: {c.title} ({words[c.id]}{f', {found[c.id].evidence}' if c.id in found else ''})"
-              for c in content.book}
-    picture = svg(layers(content.book.proof_graph()), {c.id: css_class(found.get(c.id)) for c in content.book},
-                  {id: MARKS[word] for id, word in words.items()}, titles, {c.id: anchor(c.id) for c in content.book},
-                  "Proof graph: every claim is a link to its entry; an edge leads from what is used to what uses it")
+    titles = {
+        c.id: f"{c.id}: {c.title} ({words[c.id]}{f', {found[c.id].evidence}' if c.id in found else ''})"
+        for c in content.book
+    }
+    picture = svg(
+        layers(content.book.proof_graph()),
+        {c.id: css_class(found.get(c.id)) for c in content.book},
+        {id: MARKS[word] for id, word in words.items()},
+        titles,
+        {c.id: anchor(c.id) for c in content.book},
+        "Proof graph: every claim is a link to its entry; an edge leads from what is used to what uses it",
+    )
     legend = "".join(f'<li class="{kind}">{escape(text)}</li>' for kind, text in LEGEND)
-    return (f'<p>An edge leads from a claim to those that rest on it, downwards. Claims without edges stand below. '
-            f'The same links are in the entries under <a href="#claims">Claims</a>.</p><ul class="badges">{legend}</ul>'
-            + scrolling("proof graph, scrolls sideways", picture, " card"))
+    return (
+        f"<p>An edge leads from a claim to those that rest on it, downwards. Claims without edges stand below. "
+        f'The same links are in the entries under <a href="#claims">Claims</a>.</p><ul class="badges">{legend}</ul>'
+        + scrolling("proof graph, scrolls sideways", picture, " card")
+    )
 
 
 def claims_section(content: Content) -> str:
@@ -78,11 +92,21 @@ def claims_section(content: Content) -> str:
     meaning = "; ".join(f"<b>{word}</b>: {text}" for word, text in EVIDENCE.items())
     rows = "".join(_row(claim, found.get(claim.id)) for claim in claims)
     entries = "".join(_entry(claim, found.get(claim.id), used_by[claim.id]) for claim in claims)
-    head = "".join(f'<th scope="col"{kind}>{text}</th>' for text, kind in (
-        ("claim", ""), ("title", ""), ("kind", ' class="wide"'), ("as printed", ""), ("evidence", ""),
-        ("seconds", ' class="number wide"')))
-    table = (f"<table><caption>All claims; each links to its entry below.</caption><thead><tr>{head}</tr></thead>"
-             f"<tbody>{rows}</tbody></table>")
+    head = "".join(
+        f'<th scope="col"{kind}>{text}</th>'
+        for text, kind in (
+            ("claim", ""),
+            ("title", ""),
+            ("kind", ' class="wide"'),
+            ("as printed", ""),
+            ("evidence", ""),
+            ("seconds", ' class="number wide"'),
+        )
+    )
+    table = (
+        f"<table><caption>All claims; each links to its entry below.</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{rows}</tbody></table>"
+    )
     return f"""
 <p>“As printed” takes the paper’s wording literally, in the reading given with each claim. {meaning}.</p>
 <div class="filters needs-script">
@@ -111,12 +135,14 @@ def _data(claim: Claim, outcome: Outcome | None) -> str:
 def _row(claim: Claim, outcome: Outcome | None) -> str:
     verdict = outcome.verdict if outcome else None
     word = verdict.as_stated if verdict is not None else "not run"
-    strange = ' <b>(unexpected)</b>' if outcome and not outcome.as_expected else ""
-    return (f'<tr {_data(claim, outcome)}><th scope="row"><a href="#{anchor(claim.id)}">{escape(claim.id)}</a></th>'
-            f'<td>{escape(claim.title)}</td><td class="wide">{claim.kind}</td>'
-            f'<td><span class="badge {css_class(verdict)}">{MARKS[word]} {word}</span>{strange}</td>'
-            f'<td>{verdict.evidence if verdict is not None else "–"}</td>'
-            f'<td class="number wide">{f"{outcome.seconds:.1f}" if outcome else "–"}</td></tr>')
+    strange = " <b>(unexpected)</b>" if outcome and not outcome.as_expected else ""
+    return (
+        f'<tr {_data(claim, outcome)}><th scope="row"><a href="#{anchor(claim.id)}">{escape(claim.id)}</a></th>'
+        f'<td>{escape(claim.title)}</td><td class="wide">{claim.kind}</td>'
+        f'<td><span class="badge {css_class(verdict)}">{MARKS[word]} {word}</span>{strange}</td>'
+        f"<td>{verdict.evidence if verdict is not None else '–'}</td>"
+        f'<td class="number wide">{f"{outcome.seconds:.1f}" if outcome else "–"}</td></tr>'
+    )
 
 
 def _links(ids: Sequence[str]) -> str:
@@ -126,8 +152,11 @@ def _links(ids: Sequence[str]) -> str:
 def _entry(claim: Claim, outcome: Outcome | None, used_by: Sequence[str]) -> str:
     verdict = outcome.verdict if outcome else None
     word = verdict.as_stated if verdict is not None else "not run"
-    terms: list[tuple[str, str]] = [("printed" if not claim.beyond else "statement", formula(claim.statement)),
-                                    ("reading", escape(claim.reading)), ("kind", claim.kind)]
+    terms: list[tuple[str, str]] = [
+        ("printed" if not claim.beyond else "statement", formula(claim.statement)),
+        ("reading", escape(claim.reading)),
+        ("kind", claim.kind),
+    ]
     if claim.beyond:
         terms.append(("origin", "beyond the paper"))
     if claim.same_as:
@@ -146,9 +175,11 @@ def _entry(claim: Claim, outcome: Outcome | None, used_by: Sequence[str]) -> str
         terms.append(("used by", _links(used_by)))
     body = "".join(f"<dt>{term}</dt><dd>{text}</dd>" for term, text in terms)
     tag = word + (f", {verdict.evidence}" if verdict is not None else "")
-    return (f'<details class="claim" id="{anchor(claim.id)}" {_data(claim, outcome)}><summary><h3>{escape(claim.id)}: '
-            f'{escape(claim.title)}</h3> <span class="badge {css_class(verdict)}">{MARKS[word]} {tag}</span></summary>'
-            f'<div><dl>{body}</dl></div></details>')
+    return (
+        f'<details class="claim" id="{anchor(claim.id)}" {_data(claim, outcome)}><summary><h3>{escape(claim.id)}: '
+        f'{escape(claim.title)}</h3> <span class="badge {css_class(verdict)}">{MARKS[word]} {tag}</span></summary>'
+        f"<div><dl>{body}</dl></div></details>"
+    )
 
 
 def _verdict_terms(verdict: Verdict) -> list[tuple[str, str]]:
@@ -159,8 +190,13 @@ def _verdict_terms(verdict: Verdict) -> list[tuple[str, str]]:
         terms.append(("undecided", escape(verdict.residual)))
     if verdict.corrected is not None:
         fixed = verdict.corrected
-        terms.append(("instead", f"{formula(fixed.statement)}<p>{fixed.as_stated}, {fixed.evidence}"
-                                 f"{': ' + escape(fixed.why) if fixed.why else ''}</p>"))
+        terms.append(
+            (
+                "instead",
+                f"{formula(fixed.statement)}<p>{fixed.as_stated}, {fixed.evidence}"
+                f"{': ' + escape(fixed.why) if fixed.why else ''}</p>",
+            )
+        )
     if verdict.sharpened:
         terms.append(("sharpened", escape(verdict.sharpened)))
     if verdict.constants:
@@ -178,9 +214,15 @@ def errata(content: Content) -> str:
     parts = []
     for outcome in failing:
         claim, fixed = outcome.claim, outcome.verdict.corrected
-        instead = (f"<dt>instead</dt><dd>{formula(fixed.statement)}<p>{fixed.as_stated}, {fixed.evidence}: "
-                   f"{escape(fixed.why)}</p></dd>" if fixed else "")
-        parts.append(f'<div class="card"><h3>{_links([claim.id])}: {escape(claim.title)}</h3><dl><dt>printed</dt>'
-                     f'<dd>{formula(claim.statement)}</dd><dt>fails by</dt><dd>{outcome.verdict.evidence}</dd>'
-                     f'<dt>witness</dt><dd>{values.html(outcome.verdict.witness)}</dd>{instead}</dl></div>')
+        instead = (
+            f"<dt>instead</dt><dd>{formula(fixed.statement)}<p>{fixed.as_stated}, {fixed.evidence}: "
+            f"{escape(fixed.why)}</p></dd>"
+            if fixed
+            else ""
+        )
+        parts.append(
+            f'<div class="card"><h3>{_links([claim.id])}: {escape(claim.title)}</h3><dl><dt>printed</dt>'
+            f"<dd>{formula(claim.statement)}</dd><dt>fails by</dt><dd>{outcome.verdict.evidence}</dd>"
+            f"<dt>witness</dt><dd>{values.html(outcome.verdict.witness)}</dd>{instead}</dl></div>"
+        )
     return f"<p>{len(failing)} statements fail when taken literally.</p>" + "".join(parts)

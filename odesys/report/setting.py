@@ -41,11 +41,19 @@ def setting_formulas(setting: Setting) -> list[Formula]:
         square = node_latex(model.value.output.square, {})
         out.append(Formula("frozen output vector", rf"{_a(model)}^\top {_a(model)} = {square}"))
     loss = as_loss(setting.loss)
-    out.append(Formula("loss", rf"\mathcal{{L}} = \mathbb{{E}}\,\ell\big(y f(X)\big), \quad \ell(z) = "
-                               rf"{node_latex(loss.value, {})}"))
+    out.append(
+        Formula(
+            "loss",
+            rf"\mathcal{{L}} = \mathbb{{E}}\,\ell\big(y f(X)\big), \quad \ell(z) = "
+            rf"{node_latex(loss.value, {})}",
+        )
+    )
     moves = ",\\ ".join(_map_tex(name) for name in setting.train)
-    rule = (r"\theta^{+} = \theta - \eta\,\frac{\partial \mathcal{L}}{\partial \theta}" if setting.step
-            else r"\frac{d \theta}{d t} = -\frac{\partial \mathcal{L}}{\partial \theta}")
+    rule = (
+        r"\theta^{+} = \theta - \eta\,\frac{\partial \mathcal{L}}{\partial \theta}"
+        if setting.step
+        else r"\frac{d \theta}{d t} = -\frac{\partial \mathcal{L}}{\partial \theta}"
+    )
     frozen = [name for name in model.weights if name not in setting.train]
     still = r", \quad \text{frozen: } " + ",\\ ".join(map(_map_tex, frozen)) if frozen else ""
     out.append(Formula("training", rf"{rule}, \quad \theta \in \{{{moves}\}}{still}"))

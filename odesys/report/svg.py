@@ -43,7 +43,7 @@ def small(text: str, prefix: str, title: str) -> str:
     box = re.search(r'viewBox="[-\d.]+ [-\d.]+ ([\d.]+) ', head)
     natural = f' style="--natural: {1.4 * float(box.group(1)):.0f}px"' if box else ""
     head = head.replace("<svg", f'<svg class="figure"{natural} role="img" aria-labelledby="{prefix}-title"', 1)
-    body = re.sub(r">\s+<", "><", body[opening.end():])
+    body = re.sub(r">\s+<", "><", body[opening.end() :])
     return f'{head}<title id="{prefix}-title">{escape(title)}</title>{body}'
 
 

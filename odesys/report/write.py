@@ -19,8 +19,9 @@ SUMMARY = "report.json"
 KIND = "odesys report"
 
 
-def run_command(papers: Mapping[str, Paper], request: Request, out: Path, form: str, json_file: Path | None,
-                command: str) -> bool:
+def run_command(
+    papers: Mapping[str, Paper], request: Request, out: Path, form: str, json_file: Path | None, command: str
+) -> bool:
     """Write the reports of `papers` to `out`; True if every verdict is as expected and no part is missing."""
     contents: list[Content] = []
     formats = ("pdf",) if form == "latex" else ("png", "svg")
@@ -60,10 +61,17 @@ def _write(content: Content, out: Path, form: str) -> list[Path]:
 def summary(content: Content) -> dict[str, Any]:
     """What the index says about a paper."""
     law = content.comparison.get("exponent") if content.comparison else None
-    return {"kind": KIND, "name": content.paper.name, "title": content.paper.title, "claims": content.counts(),
-            "unexpected": [o.claim.id for o in content.unexpected()], "problems": content.problems,
-            "exponent": values.text(law["value"]) if law else "–", "seconds": sum(content.seconds.values()),
-            "page": f"{content.paper.name}.html"}
+    return {
+        "kind": KIND,
+        "name": content.paper.name,
+        "title": content.paper.title,
+        "claims": content.counts(),
+        "unexpected": [o.claim.id for o in content.unexpected()],
+        "problems": content.problems,
+        "exponent": values.text(law["value"]) if law else "–",
+        "seconds": sum(content.seconds.values()),
+        "page": f"{content.paper.name}.html",
+    }
 
 
 def _write_index(out: Path, form: str) -> Path:

@@ -34,10 +34,12 @@ def network(case: Case, seed: int, d_v: int = 8) -> tuple[Network, list[int]]:
     gram = tokens @ tokens.T
     model = setting.model(setting.words(case.N, case.M, ((gram + gram.T) / 2).tolist()))
     w_o = rng.standard_normal(d_v)
-    weights = {"W_V": 0.05 * rng.standard_normal((1, d_v, case.d)),
-               "wO": math.sqrt(case.w2) * w_o / np.linalg.norm(w_o),
-               "W_K": case.sigma_h * rng.standard_normal((1, case.d_h, case.d)),
-               "W_Q": case.sigma_h * rng.standard_normal((1, case.d_h, case.d))}
+    weights = {
+        "W_V": 0.05 * rng.standard_normal((1, d_v, case.d)),
+        "wO": math.sqrt(case.w2) * w_o / np.linalg.norm(w_o),
+        "W_K": case.sigma_h * rng.standard_normal((1, case.d_h, case.d)),
+        "W_Q": case.sigma_h * rng.standard_normal((1, case.d_h, case.d)),
+    }
     return Network(model, tokens.T, weights, {"w2": case.w2}), list(setting.labels(case.N))
 
 
@@ -53,7 +55,7 @@ def test_recursion_follows_weight_space_descent_for_300_steps() -> None:
     assert flow.system.dimension == 2 * SMALL.P**2 + 2 * SMALL.P
     start = flow.initial_state(weights=net.images())
     run = iterate(flow.system, start, 300, {"eta": ETA, "w2": SMALL.w2}, record_every=300, backend="block")
-    (_, last), = descent_run(net, data, setting.TRAINED, ETA, 300, record=[300])
+    ((_, last),) = descent_run(net, data, setting.TRAINED, ETA, 300, record=[300])
     theory, real = recorded(flow, run.end_state), recorded(flow, flow.initial_state(weights=last.images()))
     assert loss_value(last, data) < 0.2, "the run must be long enough to fit"
     for part in PARTS:
@@ -82,8 +84,10 @@ def test_gradients_agree_with_finite_differences() -> None:
     for name in setting.TRAINED:
         direction = rng.standard_normal(net.weights[name].shape)
         h = 1e-5
-        moved = [loss_value(replace(net, weights={**net.weights, name: net.weights[name] + s * h * direction}), data)
-                 for s in (1, -1)]
+        moved = [
+            loss_value(replace(net, weights={**net.weights, name: net.weights[name] + s * h * direction}), data)
+            for s in (1, -1)
+        ]
         slope = (moved[0] - moved[1]) / (2 * h)
         assert abs(slope - (found[name] * direction).sum()) < 1e-7 * max(1.0, abs(slope)), name
 
@@ -200,8 +204,10 @@ def test_quotient_is_the_infinite_width_limit_of_networks() -> None:
     case = Case(N=4, M=3, d=2000, d_h=1000, mu=20.0, noise=20.0, C_p=3.0)
     eta = 0.2 / case.largest
     steps, target = compare.limit_scores(case, eta, 0.2, 2000)
-    gaps = {width: np.mean([compare.deviation(width, seed, case, eta, steps, target) for seed in range(3)])
-            for width in (200, 3200)}
+    gaps = {
+        width: np.mean([compare.deviation(width, seed, case, eta, steps, target) for seed in range(3)])
+        for width in (200, 3200)
+    }
     assert 0.15 < gaps[3200] / gaps[200] < 0.4, gaps  # 16 times wider: a quarter
 
 
@@ -330,15 +336,18 @@ def test_fresh_points_have_the_law_of_a_network() -> None:
     assert abs(a.mean() - b.mean()) < 4 * spread and 0.8 < a.std() / b.std() < 1.25
 
 
-@pytest.mark.parametrize(("change", "sentence"), [
-    ({"M": 1}, "a sample has a signal token and at least one noise token"),
-    ({"noise": -1.0}, "it is a variance or length, so it is positive"),
-    ({"kappa": -1.0}, "it is not negative"),
-    ({"mu": 0.0}, "makes SNR = 0: without a signal there is nothing to learn"),
-    ({"d": 10}, "d = 10 is too small for N = 6, M = 3: the 14 distinct tokens"),
-    ({"N": 5}, "N is even"),
-    ({"d_h": 0}, "a width is at least 1"),
-])
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"M": 1}, "a sample has a signal token and at least one noise token"),
+        ({"noise": -1.0}, "it is a variance or length, so it is positive"),
+        ({"kappa": -1.0}, "it is not negative"),
+        ({"mu": 0.0}, "makes SNR = 0: without a signal there is nothing to learn"),
+        ({"d": 10}, "d = 10 is too small for N = 6, M = 3: the 14 distinct tokens"),
+        ({"N": 5}, "N is even"),
+        ({"d_h": 0}, "a width is at least 1"),
+    ],
+)
 def test_bad_input_gets_a_sentence(change: dict, sentence: str) -> None:
     with pytest.raises(ParameterError, match=sentence.replace("(", r"\(")):
         replace(SMALL, **change)

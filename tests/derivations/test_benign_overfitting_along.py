@@ -50,8 +50,11 @@ def test_the_crowded_run_is_that_of_hand_written_forces() -> None:
             assert np.abs(V - run["V"][at]).max() < 1e-11 and np.abs(S - run["S"][at]).max() < 1e-11
         force = span.forces(S, V, made.places, made.y)
         A, B = run.eta * made.gram @ force.H, run.eta * made.gram @ force.H.T
-        S, Q, K = (S + A @ K + Q @ B.T + A @ S.T @ B.T, Q + A @ S.T + S @ A.T + A @ K @ A.T,
-                   K + B @ S + S.T @ B.T + B @ Q @ B.T)
+        S, Q, K = (
+            S + A @ K + Q @ B.T + A @ S.T @ B.T,
+            Q + A @ S.T + S @ A.T + A @ K @ A.T,
+            K + B @ S + S.T @ B.T + B @ Q @ B.T,
+        )
         V = V + run.eta * run.case.w2 * made.gram @ force.h
 
 

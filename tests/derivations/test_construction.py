@@ -43,8 +43,9 @@ def test_each_query_of_each_sample_sees_the_classes_of_the_generic_sample(constr
         own = words[0][0][1:]
         for query, sq in words:
             kind, group = query[0], query[1:]
-            counts = Counter(("p_" if s > 0 else "q_") + ("j" if word[1:] == group or group == own else "i")
-                             for word, s in words[2:])
+            counts = Counter(
+                ("p_" if s > 0 else "q_") + ("j" if word[1:] == group or group == own else "i") for word, s in words[2:]
+            )
             asked = Token(kind, "k" if group == own else "j", sq)
             assert asked in queries(sample.label).values()
             situation = sample.label, asked, tuple(counts[name] for name in COUNTS)
@@ -52,8 +53,10 @@ def test_each_query_of_each_sample_sees_the_classes_of_the_generic_sample(constr
                 continue
             seen.add(situation)
             for head in (0, 1):
-                scores = [sk * sq * construction.scores.get((key[0], kind), (0, 0))[head] * (key[1:] == group)
-                          for key, sk in words]
+                scores = [
+                    sk * sq * construction.scores.get((key[0], kind), (0, 0))[head] * (key[1:] == group)
+                    for key, sk in words
+                ]
                 weights = [e**score for score in scores]
                 values = [sk if key[0] == construction.values else 0 for key, sk in words]
                 spelled = sum(w * v for w, v in zip(weights, values, strict=True)) / sum(weights)
@@ -64,8 +67,14 @@ def test_each_query_of_each_sample_sees_the_classes_of_the_generic_sample(constr
 
 
 def test_a_sample_that_is_not_of_the_definition_is_no_instance() -> None:
-    for tokens, label in [(["c1", "v1", "-v2"], -1), (["c1", "v1", "-v1"], 1), (["c1", "c2", "v1"], 1),
-                          (["-c1", "v1", "v2"], 1), (["v1", "v2", "v3"], 1), (["c1", "v2", "v2"], 1)]:
+    for tokens, label in [
+        (["c1", "v1", "-v2"], -1),
+        (["c1", "v1", "-v1"], 1),
+        (["c1", "c2", "v1"], 1),
+        (["-c1", "v1", "v2"], 1),
+        (["v1", "v2", "v3"], 1),
+        (["c1", "v2", "v2"], 1),
+    ]:
         assert counts_of(Sample(tokens, label=label, weight=1)) is None
     assert counts_of(Sample(["c2", "-v2", "v1", "v1"], label=-1, weight=1)) == {"p_j": 2, "q_j": 0, "p_i": 0, "q_i": 0}
 
@@ -79,13 +88,16 @@ def test_verdicts_of_both_constructions() -> None:
     assert signs == {"y f at y = +1": "positive", "y f at y = -1": "negative"}, "f > 0 for both labels, for every C"
 
 
-@pytest.mark.parametrize("broken", [
-    replace(REPAIRED, values="v"),
-    replace(REPAIRED, scores=PRINTED.scores),
-    replace(REPAIRED, scores={**REPAIRED.scores, ("v", "c"): (-2, -2)}),
-    replace(REPAIRED, scores={**REPAIRED.scores, ("v", "v"): (1, 2)}),
-    replace(REPAIRED, scores={**REPAIRED.scores, ("c", "v"): (1, -1)}),
-])
+@pytest.mark.parametrize(
+    "broken",
+    [
+        replace(REPAIRED, values="v"),
+        replace(REPAIRED, scores=PRINTED.scores),
+        replace(REPAIRED, scores={**REPAIRED.scores, ("v", "c"): (-2, -2)}),
+        replace(REPAIRED, scores={**REPAIRED.scores, ("v", "v"): (1, 2)}),
+        replace(REPAIRED, scores={**REPAIRED.scores, ("c", "v"): (1, -1)}),
+    ],
+)
 def test_broken_constructions_are_refuted(broken) -> None:
     verdict = solves(broken, Laboratory(), relu=True)
     assert verdict.as_stated == "fails" and verdict.witness

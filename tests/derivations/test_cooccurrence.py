@@ -46,15 +46,18 @@ def test_training_set() -> None:
     assert len(repeated) == 1 and "repeat" in repeated[0]
 
 
-@pytest.mark.parametrize(("make", "words"), [
-    (lambda: setting.data(10, 5), "multiple of 6"),
-    (lambda: setting.data(0, 5), "multiple of 6"),
-    (lambda: setting.data(12, 3), "at least 4"),
-    (lambda: setting.training_set(60, 5, 64, np.random.default_rng(0)), "d must be at least 163"),
-    (lambda: dynamics.named_system("quotient", {"n": 13, "L": 5}), "multiple of 6"),
-    (lambda: PAPER.protocols["mean-field"]({**parameters(), "n": 9}, silent), "multiple of 6"),
-    (lambda: PAPER.read_parameters({"L": "3"}), "at least 4"),
-])
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: setting.data(10, 5), "multiple of 6"),
+        (lambda: setting.data(0, 5), "multiple of 6"),
+        (lambda: setting.data(12, 3), "at least 4"),
+        (lambda: setting.training_set(60, 5, 64, np.random.default_rng(0)), "d must be at least 163"),
+        (lambda: dynamics.named_system("quotient", {"n": 13, "L": 5}), "multiple of 6"),
+        (lambda: PAPER.protocols["mean-field"]({**parameters(), "n": 9}, silent), "multiple of 6"),
+        (lambda: PAPER.read_parameters({"L": "3"}), "at least 4"),
+    ],
+)
 def test_bad_input_gets_a_sentence(make, words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         make()
@@ -145,8 +148,9 @@ def test_network_flow_and_gram_flow_agree() -> None:
     net = network(flow, P0, 4)
     t_end = 300 / P0.B
     _, nets = flow_run(net, flow.data, setting.TRAINED, (0.0, t_end), rtol=1e-11, atol=1e-13)
-    run = integrate(flow.system, flow.initial_state(weights=net.images()), (0.0, t_end), P0.parameters, rtol=1e-11,
-                    atol=1e-13)
+    run = integrate(
+        flow.system, flow.initial_state(weights=net.images()), (0.0, t_end), P0.parameters, rtol=1e-11, atol=1e-13
+    )
     end = flow.initial_state(weights=nets[-1].images())
     assert np.abs(end - run.end_state).max() < 1e-8
     assert invariant_drift(flow, np.array([run.states[0], run.end_state]), {"m1": 8.0}) < 1e-9
@@ -182,8 +186,10 @@ def test_conservation_laws_are_found() -> None:
     families = flow.invariants()
     assert [(str(f.path), f.size) for f in families] == [("a.W.W_V.E", 14), ("E'.W_K'.W_Q.E", 26)]
     names = {"beta": "aWWa", "V": "VV", "K": "KK", "Q": "QQ"}
-    trace = {k: graph.add([sym(flow.matrices[leaf][i, i]) for i in range(len(flow.matrices[leaf]))])
-             for k, leaf in names.items()}
+    trace = {
+        k: graph.add([sym(flow.matrices[leaf][i, i]) for i in range(len(flow.matrices[leaf]))])
+        for k, leaf in names.items()
+    }
     assert zero_test(families[0].trace(1) - (trace["beta"] / sym("m1") - trace["V"]), ["m1"]).answer == "zero"
     assert zero_test(families[1].trace(1) - (trace["K"] - trace["Q"])).answer == "zero"
 
@@ -213,8 +219,14 @@ def test_dimensionless_form_has_three_small_numbers() -> None:
     assert set(system.parameters) == {"eps2", "eps3", "eps4"}
     scale, quotient = setting.condition_one(5, 64, 16, 1.0), dynamics.symmetric(12, 5)
     run = mean_field_run(Laboratory(), 12, 5, scale, 50.0)
-    direct = integrate(quotient.system, quotient.initial_state(**scale.spread()), (0.0, 50 / scale.B), scale.parameters,
-                       rtol=1e-10, atol=1e-14)
+    direct = integrate(
+        quotient.system,
+        quotient.initial_state(**scale.spread()),
+        (0.0, 50 / scale.B),
+        scale.parameters,
+        rtol=1e-10,
+        atol=1e-14,
+    )
     assert direct.final["beta"] / scale.B == pytest.approx(run.final["beta"], abs=1e-8)
     assert direct.final["A_ss_other"] / 8 == pytest.approx(run.final["A_ss_other"], rel=1e-5)
     assert direct.final["V_sc"] / scale.k0 == pytest.approx(run.final["V_sc"], rel=1e-6)

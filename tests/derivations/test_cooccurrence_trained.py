@@ -55,8 +55,10 @@ def test_gradients_of_appendix_b_by_differences() -> None:
     rng, h = np.random.default_rng(1), 1e-6
     for place, speed in enumerate(gradients.speeds(weights)):
         direction = rng.standard_normal(speed.shape)
-        ends = [loss(gradients, [w + (s * h * direction if k == place else 0) for k, w in enumerate(weights)])
-                for s in (1, -1)]
+        ends = [
+            loss(gradients, [w + (s * h * direction if k == place else 0) for k, w in enumerate(weights)])
+            for s in (1, -1)
+        ]
         slope = (ends[0] - ends[1]) / (2 * h)
         assert slope == pytest.approx(-float((speed * direction).sum()), abs=1e-8)
         assert abs(slope) > 1e-4

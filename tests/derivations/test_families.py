@@ -35,12 +35,15 @@ def run_cli(*arguments: str):
 # ---- gradient descent with more groups, against known numbers --------------------------------------------------------
 
 
-@pytest.mark.parametrize(("K", "L", "step", "loss", "same", "other"), [
-    (3, 3, 3000, 0.0155, 3.039, -1.523),
-    pytest.param(4, 3, 7000, 0.0051, 4.081, -1.367, marks=pytest.mark.slow),
-    pytest.param(8, 3, 20_000, 0.0031, 4.56, -0.66, marks=pytest.mark.slow),
-    pytest.param(3, 4, 4000, 0.0103, 3.789, -1.899, marks=pytest.mark.slow),
-])
+@pytest.mark.parametrize(
+    ("K", "L", "step", "loss", "same", "other"),
+    [
+        (3, 3, 3000, 0.0155, 3.039, -1.523),
+        pytest.param(4, 3, 7000, 0.0051, 4.081, -1.367, marks=pytest.mark.slow),
+        pytest.param(8, 3, 20_000, 0.0031, 4.56, -0.66, marks=pytest.mark.slow),
+        pytest.param(3, 4, 4000, 0.0103, 3.789, -1.899, marks=pytest.mark.slow),
+    ],
+)
 def test_gradient_descent_of_the_family(K: int, L: int, step: int, loss: float, same: float, other: float) -> None:
     flow = dynamics.family_map(L)
     run = iterate(flow.system, flow.initial_state(0.1), step, {"b": 0.5, "eta": 0.1, "K": K}, [step])
@@ -86,10 +89,17 @@ def test_numbers_behind_the_laws() -> None:
     assert near.constants["outside"]["omega = 0.2, K = 10^6"] > 0.1 and "3.5 percent" in near.sharpened
 
 
-@pytest.mark.parametrize(("claim", "mutation"), [
-    ("Beyond.K.T_half", "neurons"), ("Beyond.K.kappa", "flip"), ("Beyond.K.kappa", "labels"),
-    ("Beyond.K.frozen", "flip"), ("Beyond.K.limit", "labels"), ("Beyond.K.T_half", "consistent"),
-])
+@pytest.mark.parametrize(
+    ("claim", "mutation"),
+    [
+        ("Beyond.K.T_half", "neurons"),
+        ("Beyond.K.kappa", "flip"),
+        ("Beyond.K.kappa", "labels"),
+        ("Beyond.K.frozen", "flip"),
+        ("Beyond.K.limit", "labels"),
+        ("Beyond.K.T_half", "consistent"),
+    ],
+)
 def test_laws_notice_broken_systems(claim: str, mutation: str) -> None:
     verdict = book.run(book[claim], mutation=mutation).verdict
     assert verdict.as_stated == "fails" and verdict.witness
@@ -149,17 +159,26 @@ def test_derive_with_K_a_symbol(tmp_path: Path) -> None:
     assert r"\frac{d}{dt}" in run_cli("derive", "two_mixture", "--set", "K=symbol", "--format", "latex").stdout
 
 
-@pytest.mark.parametrize(("arguments", "sentence"), [
-    (("derive", "--set", "K=1"), "K = 1 is out of range: it must be a whole number of at least 2"),
-    (("derive", "--set", "K=2.5"), "K = '2.5' can not be used: it must be a whole number"),
-    (("derive", "--set", "L=2", "--set", "K=symbol"), "L = 2 is out of range: it must be a whole number of at least 3"),
-    (("derive", "--set", "L=symbol"), "L = 'symbol' can not be used: a symbol is not available for it"),
-    (("derive", "--system", "full", "--set", "K=symbol"), "so K can not be symbol; quotient, slaved"),
-    (("derive", "--system", "stage2", "--set", "K=symbol", "--set", "L=4"), "conflicting samples are defined for L"),
-    (("derive", "--system", "descent", "--set", "K=infinity"), "a gradient step has no limit for many groups"),
-    (("simulate", "--set", "K=symbol"), "K = 'symbol' can not be used: a number is needed here"),
-    (("simulate", "--set", "K=1000", "--set", "L=5"), "three-stage training is defined for L = 3, not L = 5"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("derive", "--set", "K=1"), "K = 1 is out of range: it must be a whole number of at least 2"),
+        (("derive", "--set", "K=2.5"), "K = '2.5' can not be used: it must be a whole number"),
+        (
+            ("derive", "--set", "L=2", "--set", "K=symbol"),
+            "L = 2 is out of range: it must be a whole number of at least 3",
+        ),
+        (("derive", "--set", "L=symbol"), "L = 'symbol' can not be used: a symbol is not available for it"),
+        (("derive", "--system", "full", "--set", "K=symbol"), "so K can not be symbol; quotient, slaved"),
+        (
+            ("derive", "--system", "stage2", "--set", "K=symbol", "--set", "L=4"),
+            "conflicting samples are defined for L",
+        ),
+        (("derive", "--system", "descent", "--set", "K=infinity"), "a gradient step has no limit for many groups"),
+        (("simulate", "--set", "K=symbol"), "K = 'symbol' can not be used: a number is needed here"),
+        (("simulate", "--set", "K=1000", "--set", "L=5"), "three-stage training is defined for L = 3, not L = 5"),
+    ],
+)
 def test_mistakes_get_one_sentence(arguments: tuple[str, ...], sentence: str) -> None:
     done = run_cli(arguments[0], "two_mixture", *arguments[1:])
     assert done.exit_code == 2 and sentence in done.stderr and done.stderr.count("\n") == 1
@@ -203,7 +222,9 @@ def test_phase_diagram(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_phase_diagram_needs_no_machine_code() -> None:
     """`make results` installs no extras: in a process without llvmlite the same times come out."""
-    code = "import sys; sys.modules['llvmlite'] = None; from derivations.two_mixture import figures_k; " \
-           "print(*figures_k.transitions(0.1, 20.0))"
+    code = (
+        "import sys; sys.modules['llvmlite'] = None; from derivations.two_mixture import figures_k; "
+        "print(*figures_k.transitions(0.1, 20.0))"
+    )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert [float(value) for value in out] == pytest.approx(figures_k.transitions(0.1, 20.0), rel=1e-6)

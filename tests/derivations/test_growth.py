@@ -18,9 +18,13 @@ def force(M: dict[str, float], n_c: float, n_v: float, b: float) -> float:
     """G of (c1, v1) at uniform weights on the conflicting samples, from the softmax model in plain numpy."""
     slopes, outputs = [], []
     for s in (1, -1):  # tokens c1, s v1, -s v2; rows queries, columns keys
-        scores = np.array([[M["M_cc_same"], s * M["M_vc_same"], -s * M["M_vc_other"]],
-                           [s * M["M_cv_same"], M["M_vv_same"], -M["M_vv_other"]],
-                           [-s * M["M_cv_other"], -M["M_vv_other"], M["M_vv_same"]]])
+        scores = np.array(
+            [
+                [M["M_cc_same"], s * M["M_vc_same"], -s * M["M_vc_other"]],
+                [s * M["M_cv_same"], M["M_vv_same"], -M["M_vv_other"]],
+                [-s * M["M_cv_other"], -M["M_vv_other"], M["M_vv_same"]],
+            ]
+        )
         weights = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
         values = np.array([n_c, s * n_v, -s * n_v])
         pooled = weights @ values
@@ -45,8 +49,10 @@ def least_force(C: float, T1: int) -> float:
     return float(found.fun)
 
 
-@pytest.mark.parametrize(("C", "T1"), [("1/100", 20), pytest.param("1/10", 3, marks=pytest.mark.slow),
-                                       pytest.param("1/2", 3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("C", "T1"),
+    [("1/100", 20), pytest.param("1/10", 3, marks=pytest.mark.slow), pytest.param("1/2", 3, marks=pytest.mark.slow)],
+)
 def test_the_certified_rate_is_within_two_percent_of_the_least_one_found(C: str, T1: int) -> None:
     found, kappa = bound(Laboratory(), Fraction(C), T1), float(neuron_ranges(T1)["n_c"][0]) / 18
     least = least_force(float(Fraction(C)), T1)

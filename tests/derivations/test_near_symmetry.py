@@ -80,9 +80,14 @@ def test_forces_vanish_at_uniform_attention_and_not_elsewhere() -> None:
     assert graph.evaluate([force_in_weights("vc")], moved, {})[0] != 0
 
 
-@pytest.mark.parametrize(("mutation", "part"), [
-    ("labels", "forces in the weights"), ("flip", "bilinear in sums and forces"),
-    ("double", "bilinear in sums and forces")])
+@pytest.mark.parametrize(
+    ("mutation", "part"),
+    [
+        ("labels", "forces in the weights"),
+        ("flip", "bilinear in sums and forces"),
+        ("double", "bilinear in sums and forces"),
+    ],
+)
 def test_broken_systems_fail_where_they_are_broken(mutation: str, part: str) -> None:
     verdict = exact_inequality(Laboratory(mutation))[part]
     assert verdict.as_stated == "fails" and verdict.witness["at"]

@@ -34,8 +34,10 @@ def test_printed_brackets_and_floats_agree_with_the_compiled_field_in_both_patte
         state = run.at(run.times[0] + time)
         values = dict(zip(system.names, state, strict=True))
         margins = compiled.observables(0.0, state)
-        g = {kind: 1 / (1 + np.exp(margins[f"margin_{lab.sample(1, 1, r) + 1}"]))
-             for kind, r in (("consistent", 1), ("conflicting", -1))}
+        g = {
+            kind: 1 / (1 + np.exp(margins[f"margin_{lab.sample(1, 1, r) + 1}"]))
+            for kind, r in (("consistent", 1), ("conflicting", -1))
+        }
         rate = compiled(0.0, state)
         nodes = printed_coefficients(lab, ZERO if "off" in pattern else ONE)
         printed = dict(zip(nodes, graph.evaluate(list(nodes.values()), values, {"exp": np.exp}, float), strict=True))
@@ -93,8 +95,11 @@ def test_rows_are_measured_because_orders_and_patterns_are(claim: str) -> None:
 
 def test_factors_of_the_display() -> None:
     assert factors(Laboratory()) == {
-        "over derived, at T1": 8, "over derived, under exact near symmetry": 4, "over App.E.5, at T1": 2,
-        "over App.E.5, under exact near symmetry": 1}
+        "over derived, at T1": 8,
+        "over derived, under exact near symmetry": 4,
+        "over App.E.5, at T1": 2,
+        "over App.E.5, under exact near symmetry": 1,
+    }
     assert factors(Laboratory("flip"))["over derived, at T1"] == -8
     verdict = book.run(book["Sec.5.2-display"]).verdict
     assert (verdict.as_stated, str(verdict.evidence)) == ("fails", "proof")

@@ -17,13 +17,23 @@ from odesys.cli import app
 from odesys.errors import IntegrationError, ParameterError
 
 
-@pytest.mark.parametrize(("settings", "sentence"), [
-    ({"alpha_s": 0.1, "alpha_c": 0.2}, "the label is the majority"), ({"alpha_s": 0.9, "alpha_c": 0.2}, "at most 1"),
-    ({"M": 2}, "at least 3"), ({"m_a": 4}, "m_a is at least M = 5"), ({"N": 5}, "N is even"), ({"m": 5}, "m is even"),
-    ({"B": 100}, "a batch has between 1 and N = 40"), ({"eta": 0.0}, "positive and finite"),
-    ({"margin": math.inf}, "positive and finite"), ({"sigma": math.nan}, "not negative"),
-    ({"readout": "none"}, "choose shared or per_position"), ({"filling": "x"}, "choose balanced or random or one"),
-])
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"alpha_s": 0.1, "alpha_c": 0.2}, "the label is the majority"),
+        ({"alpha_s": 0.9, "alpha_c": 0.2}, "at most 1"),
+        ({"M": 2}, "at least 3"),
+        ({"m_a": 4}, "m_a is at least M = 5"),
+        ({"N": 5}, "N is even"),
+        ({"m": 5}, "m is even"),
+        ({"B": 100}, "a batch has between 1 and N = 40"),
+        ({"eta": 0.0}, "positive and finite"),
+        ({"margin": math.inf}, "positive and finite"),
+        ({"sigma": math.nan}, "not negative"),
+        ({"readout": "none"}, "choose shared or per_position"),
+        ({"filling": "x"}, "choose balanced or random or one"),
+    ],
+)
 def test_bad_numbers_get_a_sentence(settings: dict[str, object], sentence: str) -> None:
     with pytest.raises(ParameterError, match=sentence):
         Case(**settings)  # type: ignore[arg-type]
@@ -55,9 +65,12 @@ def test_commands(tmp_path) -> None:
     runner = CliRunner()
     result = tmp_path / "result.json"
     derive = ["derive", "shallow_vit", "--json", str(result)]
-    for more, name, size in ((["--set", "M=3"], "full", 36), (["--quotient", "--set", "gates=fixed"], "quotient", 21),
-                             (["--system", "descent", "--set", "M=3"], "descent", 36),
-                             (["--system", "coordinates", "--set", "M=3"], "coordinates", 33)):
+    for more, name, size in (
+        (["--set", "M=3"], "full", 36),
+        (["--quotient", "--set", "gates=fixed"], "quotient", 21),
+        (["--system", "descent", "--set", "M=3"], "descent", 36),
+        (["--system", "coordinates", "--set", "M=3"], "coordinates", 33),
+    ):
         found = runner.invoke(app, derive + more)
         assert found.exit_code == 0, found.output
         written = json.loads(result.read_text())

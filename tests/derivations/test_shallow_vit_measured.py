@@ -61,15 +61,20 @@ def test_lucky_neurons_need_the_sign_of_their_output_weight() -> None:
 
 def test_noisy_tokens_of_the_full_model() -> None:
     case = Case(noise=0.01, sigma=0.1, delta=0.2, m=200, N=40, L=50, eta=0.2)
-    runs = {margin: network.train(replace(case, margin=margin), 1,
-                                  observe=lambda n, d, f: observables.of_network(n, d, f, 5), record=1000)
-            for margin in (1.0, 20.0)}
+    runs = {
+        margin: network.train(
+            replace(case, margin=margin), 1, observe=lambda n, d, f: observables.of_network(n, d, f, 5), record=1000
+        )
+        for margin in (1.0, 20.0)
+    }
     assert runs[1.0].steps == pytest.approx(37, abs=5) and runs[20.0].steps == pytest.approx(71, abs=6)
     assert runs[1.0].table["rel"][[0, -1]] == pytest.approx([0.559, 0.614], abs=0.02)
     assert runs[20.0].table["rel"][-1] == pytest.approx(0.896, abs=0.02)
     assert network.test_loss(runs[1.0].net, case, 5, 200) < 1e-3
-    token, kept = observables.lucky_tokens(runs[1.0].first, runs[1.0].data), observables.lucky_tokens(
-        runs[1.0].net, runs[1.0].data)
+    token, kept = (
+        observables.lucky_tokens(runs[1.0].first, runs[1.0].data),
+        observables.lucky_tokens(runs[1.0].net, runs[1.0].data),
+    )
     assert kept.W[token.W_signed].all() and kept.W[token.W & ~token.W_signed].mean() < 0.15
 
 
@@ -97,7 +102,8 @@ def test_bounds_depend_on_every_error() -> None:
     assert any("(8)" in line and "1.11" in line for line in bounds.violated(case))
     assert not bounds.violated(Case(sigma=0.1, delta=0.4, alpha_s=0.4, alpha_c=0.1, m=500))
     assert bounds.iterations(replace(case, eta=0.01)) / bounds.iterations(replace(case, eta=0.1)) == pytest.approx(
-        10**0.6)
+        10**0.6
+    )
     assert bounds.samples(Case()) == pytest.approx(4.0, rel=1e-6) and bounds.samples_frozen(Case()) == pytest.approx(16)
     assert bounds.samples(case) < bounds.samples(case, tau=0.2) < bounds.samples(replace(case, sigma=0.5), tau=0.2)
     assert bounds.samples(case, attention=0.4) == math.inf and bounds.samples_frozen(case, tau=0.3) == math.inf

@@ -26,8 +26,20 @@ def on_classes(case: Case, net: network.Network) -> State:
 
 @pytest.mark.parametrize("readout", setting.READOUTS)
 def test_gradients_agree_with_finite_differences(readout: str) -> None:
-    case = Case(d=7, m_a=6, m_b=5, m=12, L=11, N=6, sigma=0.1, delta=0.2, noise=0.1, readout=readout, alpha_c=0.1,
-                filling="random")
+    case = Case(
+        d=7,
+        m_a=6,
+        m_b=5,
+        m=12,
+        L=11,
+        N=6,
+        sigma=0.1,
+        delta=0.2,
+        noise=0.1,
+        readout=readout,
+        alpha_c=0.1,
+        filling="random",
+    )
     rng = np.random.default_rng(2)
     net, _ = network.start(case, rng)
     net.W_V += 0.3 * rng.standard_normal(net.W_V.shape)
@@ -70,11 +82,13 @@ def test_tokens_classes_and_the_derived_step_agree_after_60_steps() -> None:
     for name in ("w", "v", "kappa", "rho"):
         assert np.abs(getattr(real, name) - getattr(state, name)).max() < 1e-12, name
     known = {"eta": SMALL.eta, "Gamma": 1.0}
-    run = iterate(gram.system, gram.initial_state(weights=dynamics.weights_of(start)), 60, known, record_every=60,
-                  backend="block")
+    run = iterate(
+        gram.system, gram.initial_state(weights=dynamics.weights_of(start)), 60, known, record_every=60, backend="block"
+    )
     assert np.abs(run.end_state - gram.initial_state(weights=dynamics.weights_of(real))).max() < 1e-12
-    run = iterate(entries.system, entries.initial_state(dynamics.weights_of(start)), 60, known, record_every=60,
-                  backend="block")
+    run = iterate(
+        entries.system, entries.initial_state(dynamics.weights_of(start)), 60, known, record_every=60, backend="block"
+    )
     assert np.abs(run.end_state - entries.initial_state(dynamics.weights_of(real))).max() < 1e-12
 
 
@@ -129,8 +143,9 @@ def test_steps_miss_the_conserved_matrices_by_the_first_order_of_their_size(read
     drifts = []
     for eta in (0.2, 0.1):
         run = network.train(replace(case, eta=eta), 0, steps=round(6 / eta), stop=False)
-        drifts.append([np.abs(a - b).max() for a, b in zip(protocol.balance(run.first), protocol.balance(run.net),
-                                                         strict=True)])
+        drifts.append(
+            [np.abs(a - b).max() for a, b in zip(protocol.balance(run.first), protocol.balance(run.net), strict=True)]
+        )
     ratio = np.array(drifts[0]) / np.array(drifts[1])
     assert (ratio > 1.8).all() and (ratio < 2.3).all()
 
@@ -163,8 +178,11 @@ def test_counts_follow_the_rules(filling: str) -> None:
     own = np.where(y > 0, counts[:, 0], counts[:, 1]) / 37
     assert abs(own.mean() - 0.4) < 0.015 and abs(own.std() - 0.05) < 0.015
     spread = np.ptp(counts[:, 2:], axis=1)
-    assert {"balanced": spread.max() <= 1, "random": 1 < spread.max() < 19,
-            "one": (np.count_nonzero(counts[:, 2:], axis=1) == 1).all()}[filling]
+    assert {
+        "balanced": spread.max() <= 1,
+        "random": 1 < spread.max() < 19,
+        "one": (np.count_nonzero(counts[:, 2:], axis=1) == 1).all(),
+    }[filling]
     tokens = network.lay_out(case, counts, y, np.random.default_rng(1))
     assert (tokens.counts(6) == counts).all() and (tokens.relevant.sum(axis=1) == own * 37).all()
 
@@ -190,8 +208,9 @@ def test_removed_tokens_leave_the_softmax_and_zeroed_ones_do_not() -> None:
     data = network.draw(case, rng)
     gone = np.zeros(data.kept.shape, dtype=bool)
     gone[:, 2:5] = True
-    left = network.Tokens(data.X[:, [0, 1, 5, 6, 7, 8, 9]], data.pattern[:, [0, 1, 5, 6, 7, 8, 9]],
-                          np.ones((6, 7), dtype=bool), data.y)
+    left = network.Tokens(
+        data.X[:, [0, 1, 5, 6, 7, 8, 9]], data.pattern[:, [0, 1, 5, 6, 7, 8, 9]], np.ones((6, 7), dtype=bool), data.y
+    )
     removed, zeroed = network.without(data, gone), network.without(data, gone, zeroed=True)
     assert np.allclose(network.forward(net, removed).F, network.forward(net, left).F)
     assert not np.allclose(network.forward(net, zeroed).F, network.forward(net, left).F)

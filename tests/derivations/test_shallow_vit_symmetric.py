@@ -41,8 +41,9 @@ def test_three_patterns_have_no_pair_of_nuisance_patterns() -> None:
     assert symmetric.flow(case, "fixed", 0.3).end_time > 0
 
 
-@pytest.mark.parametrize(("gates", "s", "d"), [("fixed", 6.8619, (2.4719, 0.1492, 0.5421)),
-                                               ("paper", 6.6286, (2.4026, 0.2757, 0.5580))])
+@pytest.mark.parametrize(
+    ("gates", "s", "d"), [("fixed", 6.8619, (2.4719, 0.1492, 0.5421)), ("paper", 6.6286, (2.4026, 0.2757, 0.5580))]
+)
 def test_end_of_the_smooth_flows(gates: str, s: float, d: tuple[float, float, float]) -> None:
     run = symmetric.flow(EXACT, gates, PI)
     found = dict(zip(run.names, run.end_state, strict=True))
@@ -50,9 +51,11 @@ def test_end_of_the_smooth_flows(gates: str, s: float, d: tuple[float, float, fl
     assert [found[name] for name in ("d1", "d2", "dn")] == pytest.approx(d, abs=1e-4)
     if gates == "fixed":
         assert [found[n] for n in ("x1", "x2", "xn", "z1", "zo", "zx")] == pytest.approx(
-            [1.7105, 0.0503, 0.1609, 0.1504, 1.0637, 0.0637], abs=1e-4)
+            [1.7105, 0.0503, 0.1609, 0.1504, 1.0637, 0.0637], abs=1e-4
+        )
         assert [found[n] for n in ("ka", "kb", "kn", "kc", "ko", "kx")] == pytest.approx(
-            [1.1172, 0.0131, 0.0400, -0.0434, 0.9530, -0.0165], abs=1e-4)
+            [1.1172, 0.0131, 0.0400, -0.0434, 0.9530, -0.0165], abs=1e-4
+        )
         slope = run.system.compile(dict(run.parameters))
         h = 1e-5
         x = np.array([symmetric.start(5)[name] for name in run.names])
@@ -69,7 +72,8 @@ def test_gates_as_the_relus_set_them_slide_and_agree_with_small_steps() -> None:
     steps = symmetric.descend(EXACT, "auto", PI)
     assert steps.eta_T == pytest.approx(7.15, abs=0.011)
     assert [steps.final[n] for n in ("d1", "d2", "dn", "x1", "ka", "ra")] == pytest.approx(
-        [2.571, -0.408, 0.347, 1.771, 1.1445, 1.1429], abs=1e-3)
+        [2.571, -0.408, 0.347, 1.771, 1.1445, 1.1429], abs=1e-3
+    )
     fine = symmetric.descend(replace(EXACT, eta=0.001, steps=10**5), "auto", PI)
     assert fine.eta_T == pytest.approx(run.end_time, abs=0.003)
 
@@ -88,15 +92,21 @@ def conserved_nodes(M: int) -> list[Node]:
 
     def gram(own: str, other: str, rest: str, shared: str, diagonal: str, cross: str) -> list[Node]:
         a, b, n, c, o, x = map(sym, (own, other, rest, shared, diagonal, cross))
-        return [a * a + b * b + K * c * c, 2 * a * b + K * c * c, (a + b) * n + c * (o + (K - 1) * x),
-                2 * n * n + o * o + (K - 1) * x * x, 2 * n * n + 2 * o * x + (K - 2) * x * x]
+        return [
+            a * a + b * b + K * c * c,
+            2 * a * b + K * c * c,
+            (a + b) * n + c * (o + (K - 1) * x),
+            2 * n * n + o * o + (K - 1) * x * x,
+            2 * n * n + 2 * o * x + (K - 2) * x * x,
+        ]
 
     d1, d2, dn, pi = map(sym, ("d1", "d2", "dn", "pi"))
     neurons = [d1 * d1 + d2 * d2, 2 * d1 * d2, dn * (d1 + d2), 2 * dn * dn, 2 * dn * dn]
     values = gram("x1", "x2", "xn", "z1", "zo", "zx")
     keys, queries = gram("ka", "kb", "kn", "kc", "ko", "kx"), gram("ra", "rb", "rn", "rc", "ro", "rx")
     return [pi * a - b for a, b in zip(neurons, values, strict=True)] + [
-        a - b for a, b in zip(keys, queries, strict=True)]
+        a - b for a, b in zip(keys, queries, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("gates", symmetric.CHOICES)
@@ -125,8 +135,11 @@ def test_ten_quadratic_integrals_of_the_symmetric_system(gates: str) -> None:
 
 
 def test_attention_of_nuisance_queries_ends_at_the_ceiling_and_not_at_one() -> None:
-    wanted = {1.0: (0.8003, 0.4680, 0.4457, 0.6241), 10.0: (0.9544, 0.6402, 0.8056, 0.8717),
-              1e4: (0.965, 0.784, 0.9091, 0.931)}
+    wanted = {
+        1.0: (0.8003, 0.4680, 0.4457, 0.6241),
+        10.0: (0.9544, 0.6402, 0.8056, 0.8717),
+        1e4: (0.965, 0.784, 0.9091, 0.931),
+    }
     for margin, values in wanted.items():
         case = replace(EXACT, margin=margin)
         run = symmetric.flow(case, "auto", PI, rtol=1e-8)

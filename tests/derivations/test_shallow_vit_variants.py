@@ -108,8 +108,10 @@ def test_sums_over_keys_are_conserved_and_their_broken_twins_are_not() -> None:
     system = for_every_number(Laboratory(), "merged")
     assert identity(column_sums(system)).as_stated == "holds"
     rate = dict(zip(system.names, system.nodes, strict=True))
-    wrong = {"one nuisance pattern too many": column_sums(system)["query 1"] + rate["sk1"],
-             "sums over queries": rate["s11"] + rate["s21"] + (sym("M") - 2) * rate["s1k"]}
+    wrong = {
+        "one nuisance pattern too many": column_sums(system)["query 1"] + rate["sk1"],
+        "sums over queries": rate["s11"] + rate["s21"] + (sym("M") - 2) * rate["s1k"],
+    }
     for name, node in wrong.items():
         assert identity({name: node}).as_stated == "fails", name
 
@@ -189,10 +191,13 @@ def test_one_head_is_the_network_of_the_paper() -> None:
 # ---- claims ----------------------------------------------------------------------------------------------------------
 
 CLAIMS = {  # evidence, and what it must notice
-    "Beyond.merged": (Evidence.PROOF, "flip"), "Beyond.logistic": (Evidence.PROOF, "hinge"),
-    "Beyond.noisy": (Evidence.PROOF, "nuisance"), "Beyond.heads": (Evidence.PROOF, "values"),
+    "Beyond.merged": (Evidence.PROOF, "flip"),
+    "Beyond.logistic": (Evidence.PROOF, "hinge"),
+    "Beyond.noisy": (Evidence.PROOF, "nuisance"),
+    "Beyond.heads": (Evidence.PROOF, "values"),
     "Beyond.heads-drift": (Evidence.MEASUREMENT, "keys"),
-    "Beyond.merged-runs": (Evidence.MEASUREMENT, "scale"), "Beyond.logistic-runs": (Evidence.MEASUREMENT, "hinge"),
+    "Beyond.merged-runs": (Evidence.MEASUREMENT, "scale"),
+    "Beyond.logistic-runs": (Evidence.MEASUREMENT, "hinge"),
 }
 
 

@@ -386,9 +386,21 @@ def test_flow_refuses_large_systems() -> None:
 def test_signgd_and_adam_generalise_badly_and_gd_well() -> None:
     """Seeds 0 and 1: data (seed, 0), weights (seed, 1), fresh samples (seed, 2)."""
     for seed in (0, 1):
-        parameters = PAPER.read_parameters({
-            "n": "6", "s": "24", "d": "600", "m_k": "30", "m_v": "6", "supports": "1", "steps": "900",
-            "seed": str(seed), "tests": "300", "eta": "4e-4", "eta_gd": "0.4"})
+        parameters = PAPER.read_parameters(
+            {
+                "n": "6",
+                "s": "24",
+                "d": "600",
+                "m_k": "30",
+                "m_v": "6",
+                "supports": "1",
+                "steps": "900",
+                "seed": str(seed),
+                "tests": "300",
+                "eta": "4e-4",
+                "eta_gd": "0.4",
+            }
+        )
         final = PAPER.protocols["optimisers"](parameters, lambda *_: None).final
         for name in ("signgd", "adam"):
             assert final[f"loss_{name}"] < 0.02 and final[f"test_loss_{name}"] > 0.4, (seed, name)
@@ -434,12 +446,18 @@ def test_condition_3_1_names_what_is_violated() -> None:
     assert [text[:4] for text in conditions.violated(worse, eta)] == ["(3c)"]
 
 
-@pytest.mark.parametrize(("settings", "sentence"), [
-    ({"s": "2000"}, "sparsity s = 2000 is above"), ({"sigma_p": "-1"}, "sigma_p = -1 is out of range"),
-    ({"eta": "0"}, "eta = 0 is out of range"), ({"n": "100"}, "disjoint supports of s = 40 coordinates need d"),
-    ({"mu": "50"}, "lower mu"), ({"supports": "3"}, "supports = 3 is out of range"),
-    ({"mu": "0"}, "mu = 0 is out of range"),
-])
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"s": "2000"}, "sparsity s = 2000 is above"),
+        ({"sigma_p": "-1"}, "sigma_p = -1 is out of range"),
+        ({"eta": "0"}, "eta = 0 is out of range"),
+        ({"n": "100"}, "disjoint supports of s = 40 coordinates need d"),
+        ({"mu": "50"}, "lower mu"),
+        ({"supports": "3"}, "supports = 3 is out of range"),
+        ({"mu": "0"}, "mu = 0 is out of range"),
+    ],
+)
 def test_bad_input_gets_a_sentence(settings: dict[str, str], sentence: str) -> None:
     with pytest.raises(OdesysError, match=sentence):
         PAPER.protocols["recursion"](PAPER.read_parameters(settings), lambda *_: None)
@@ -447,14 +465,19 @@ def test_bad_input_gets_a_sentence(settings: dict[str, str], sentence: str) -> N
 
 def test_bad_arguments_get_a_sentence() -> None:
     start = recursion.draw(TINY, 0)
-    bad = [(lambda: recursion.descend(start, 0.0, 10), "step size eta = 0"),
-           (lambda: Optimiser("sgd", 0.1), "'sgd' is not known"),
-           (lambda: Optimiser("adam", 0.1, beta2=1.0), "beta2 = 1"), (lambda: published("e"), "no setting 'e'"),
-           (lambda: regime("R3"), "no regime 'R3'"), (lambda: replace(TINY, sigma_0=-1.0), "sigma_0 = -1"),
-           (lambda: make(TINY, 0, patches=3), "3 patches"),
-           (lambda: make(regime("R1"), 0), "too large to build vectors"),
-           (lambda: recursion.geometric(start, -1.0), "positive end"), (lambda: replace(TINY, mu=-1.0), "mu = -1"),
-           (lambda: conditions.condition_3_1(TINY, 0.0), "eta = 0")]
+    bad = [
+        (lambda: recursion.descend(start, 0.0, 10), "step size eta = 0"),
+        (lambda: Optimiser("sgd", 0.1), "'sgd' is not known"),
+        (lambda: Optimiser("adam", 0.1, beta2=1.0), "beta2 = 1"),
+        (lambda: published("e"), "no setting 'e'"),
+        (lambda: regime("R3"), "no regime 'R3'"),
+        (lambda: replace(TINY, sigma_0=-1.0), "sigma_0 = -1"),
+        (lambda: make(TINY, 0, patches=3), "3 patches"),
+        (lambda: make(regime("R1"), 0), "too large to build vectors"),
+        (lambda: recursion.geometric(start, -1.0), "positive end"),
+        (lambda: replace(TINY, mu=-1.0), "mu = -1"),
+        (lambda: conditions.condition_3_1(TINY, 0.0), "eta = 0"),
+    ]
     for call, sentence in bad:
         with pytest.raises(OdesysError, match=sentence):
             call()

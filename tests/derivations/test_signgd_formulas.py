@@ -99,17 +99,22 @@ def test_data_and_start_are_those_that_are_drawn(supports: int) -> None:
     noise = data.x[:, 1][data.x[:, 1] != 0]
     assert abs(noise.std() / case.sigma_p - 1) < 0.08 and data.disjoint == (supports == 0)
     assert all(abs(w.std() / case.sigma_0 - 1) < 0.02 for w in network.gaussian(case, 1).all())
-    (told,) = (f.tex for f in PAPER.formulas(PAPER.read_parameters({"supports": str(supports)}))
-               if f.what == "noise patch")
+    (told,) = (
+        f.tex for f in PAPER.formulas(PAPER.read_parameters({"supports": str(supports)})) if f.what == "noise patch"
+    )
     assert SUPPORTS[supports] in told
 
 
 def test_what_is_shown() -> None:
     shown = {f.what: f.tex for f in PAPER.formulas(PAPER.read_parameters({}))}
     assert shown["output"] == r"f(X) = \sum_{l=1}^{L} \sum_{a=1}^{L} s_{la} \langle v, x^{(a)}\rangle"
-    assert shown["logits"] == (r"z_{la} = \sum_{r=1}^{m_{k}} \langle w_{Q,r}, x^{(l)}\rangle "
-                               r"\langle w_{K,r}, x^{(a)}\rangle")
+    assert shown["logits"] == (
+        r"z_{la} = \sum_{r=1}^{m_{k}} \langle w_{Q,r}, x^{(l)}\rangle "
+        r"\langle w_{K,r}, x^{(a)}\rangle"
+    )
     assert shown["attention"] == r"s_{la} = \frac{e^{z_{la}}}{\sum_{b=1}^{L} e^{z_{lb}}}"
-    assert shown["mean value vector"] == (r"v_{k} = \frac{1}{m_{v}} \sum_{r=1}^{m_{v}} "
-                                          r"\left(w_{V,1,r,k} - w_{V,-1,r,k}\right)")
+    assert shown["mean value vector"] == (
+        r"v_{k} = \frac{1}{m_{v}} \sum_{r=1}^{m_{v}} "
+        r"\left(w_{V,1,r,k} - w_{V,-1,r,k}\right)"
+    )
     assert shown["training"].endswith(r"\theta \in \{W_{Q}, W_{K}, W_{V}\}") and r"\mathrm{sgn}" in shown["training"]

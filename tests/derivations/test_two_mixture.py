@@ -89,8 +89,13 @@ def test_frozen_force_solution_solves_its_equation() -> None:
     assert rate == n_c / 18
     force = np.array(closed_forms.uniform_force().subs(n_c, 0.31), dtype=float)
     gamma = np.block([[np.zeros((4, 4)), force], [force.T, np.zeros((4, 4))]])
-    run = solve_ivp(lambda _, s: (gamma @ s.reshape(8, 8) + s.reshape(8, 8) @ gamma).ravel(), (0, 60),
-                    0.01 * np.eye(8).ravel(), rtol=1e-11, atol=1e-14)
+    run = solve_ivp(
+        lambda _, s: (gamma @ s.reshape(8, 8) + s.reshape(8, 8) @ gamma).ravel(),
+        (0, 60),
+        0.01 * np.eye(8).ravel(),
+        rtol=1e-11,
+        atol=1e-14,
+    )
     exact = np.array(solution.subs({n_c: 0.31, omega: 0.1, t: 60}), dtype=float)
     assert np.abs(run.y[:, -1].reshape(8, 8) - exact).max() < 1e-9
     kappa = rate
@@ -101,9 +106,21 @@ def test_frozen_force_solution_solves_its_equation() -> None:
 # ---- three stages ------------------------------------------------------------------------------------------------
 
 AT_T2 = {  # omega = 0.1, T1 = 20, x* = 1
-    "M_cc_same": 0.02719, "M_cc_other": -0.02703, "M_cv_other": -1.0, "M_vc_same": -0.05541, "M_vc_other": 0.05407,
-    "M_vv_same": -0.11114, "M_vv_other": 0.11114, "A_cc_same": 0.99970, "A_cc_other": -0.98970, "A_cv_same": -0.10642,
-    "A_vv_same": 0.06868, "B_cc_same": 0.05770, "B_cv_same": 0.03136, "B_vv_same": 1.01068, "B_vv_other": -1.00068,
+    "M_cc_same": 0.02719,
+    "M_cc_other": -0.02703,
+    "M_cv_other": -1.0,
+    "M_vc_same": -0.05541,
+    "M_vc_other": 0.05407,
+    "M_vv_same": -0.11114,
+    "M_vv_other": 0.11114,
+    "A_cc_same": 0.99970,
+    "A_cc_other": -0.98970,
+    "A_cv_same": -0.10642,
+    "A_vv_same": 0.06868,
+    "B_cc_same": 0.05770,
+    "B_cv_same": 0.03136,
+    "B_vv_same": 1.01068,
+    "B_vv_other": -1.00068,
 }
 
 
@@ -230,8 +247,12 @@ def test_infinite_width_gradient_descent_curve() -> None:
     run = iterate(reduced.system, reduced.initial_state(0.1), 4000, {"b": 0.5, "eta": 0.1}, [500, 1000, 1500, 4000])
     table = {int(t): dict(zip(run.names, x, strict=True)) for t, x in zip(run.times, run.states, strict=True)}
     losses = dict(zip(run.times.astype(int).tolist(), run.observable("loss").tolist(), strict=True))
-    expected = {500: (0.3606, 0.495, 1.222, 0.013), 1000: (0.2681, 0.927, 1.481, 0.438),
-                1500: (0.0228, 1.885, 1.561, 2.291), 4000: (0.0036, 2.626, 1.854, 3.254)}
+    expected = {
+        500: (0.3606, 0.495, 1.222, 0.013),
+        1000: (0.2681, 0.927, 1.481, 0.438),
+        1500: (0.0228, 1.885, 1.561, 2.291),
+        4000: (0.0036, 2.626, 1.854, 3.254),
+    }
     for step, (loss, n_c, n_v, score) in expected.items():
         assert losses[step] == pytest.approx(loss, abs=6e-5)
         assert table[step]["n_c"] == pytest.approx(n_c, abs=6e-4)

@@ -55,8 +55,9 @@ def test_an_interrupted_comparison_goes_on_where_it_was(tmp_path: Path) -> None:
         return len(log.read_text().splitlines())
 
     slow.touch()
-    process = subprocess.Popen([*line, "out"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               start_new_session=True, **options)
+    process = subprocess.Popen(
+        [*line, "out"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, **options
+    )
     while kept() < 2 and process.poll() is None:  # then both processes sleep
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to this process and its workers alike

@@ -41,7 +41,8 @@ def test_training_with_switches_agrees_with_the_reference(groups: int) -> None:
     reference = integrate(flow.system, start, (0.0, 150.0 * groups), given, rtol=1e-10)
     assert ours.end_state == pytest.approx(reference.end_state, abs=1e-9)
     assert [(e.name, e.kind, e.detail["gate"]) for e in ours.events] == [
-        (e.name, e.kind, e.detail["gate"]) for e in reference.events]
+        (e.name, e.kind, e.detail["gate"]) for e in reference.events
+    ]
     assert [e.time for e in ours.events] == pytest.approx([e.time for e in reference.events], rel=1e-8)
     times = np.linspace(0, 150 * groups, 77)
     assert np.abs(ours.at(times) - reference.at(times)).max() < 1e-8
@@ -89,10 +90,12 @@ def test_a_batch_stops_at_events_and_hands_slides_over() -> None:
     relay = System.from_equations({x: k - 3 * sp.Heaviside(x - 1) + y, y: -y}, parameters=[k])
     given = [{"k": 2.0}, {"k": 5.0}, {"k": 0.5}]  # slides, crosses, never gets there
     ends = CompiledFlow(relay).batch([0.0, 0.5], (0.0, 2.0), given)
-    assert ends == pytest.approx(np.array([integrate(relay, [0.0, 0.5], (0.0, 2.0), one).end_state for one in given]),
-                                 abs=1e-8)
-    stopped = CompiledFlow(OSCILLATOR, [StopWhen("down", x, -1)]).batch([[1.0, 0.0], [2.0, 0.0]], (0.0, 9.0),
-                                                                        [{"k": 1}, {"k": 4}])
+    assert ends == pytest.approx(
+        np.array([integrate(relay, [0.0, 0.5], (0.0, 2.0), one).end_state for one in given]), abs=1e-8
+    )
+    stopped = CompiledFlow(OSCILLATOR, [StopWhen("down", x, -1)]).batch(
+        [[1.0, 0.0], [2.0, 0.0]], (0.0, 9.0), [{"k": 1}, {"k": 4}]
+    )
     assert stopped == pytest.approx(np.array([[0.0, -1.0], [0.0, -4.0]]), abs=1e-8)
     with pytest.raises(ParameterError, match="3 starts do not go with 2"):
         CompiledFlow(OSCILLATOR).batch(np.zeros((3, 2)), (0.0, 1.0), [{"k": 1}, {"k": 2}])
@@ -107,8 +110,12 @@ def test_runs_known_to_be_repeated_are_in_compiled_code(monkeypatch: pytest.Monk
     with repeated():
         run = integrate(OSCILLATOR, [1.0, 0.0], (0.0, np.inf), {"k": 4}, events=events, t_eval=[0.0, 0.5])
         with pytest.raises(IntegrationError, match="come to rest"):
-            integrate(System.from_equations({x: sp.Integer(0)}), [1.0], (0.0, np.inf),
-                      events=[StopWhen("never", x, level=2.0)])
+            integrate(
+                System.from_equations({x: sp.Integer(0)}),
+                [1.0],
+                (0.0, np.inf),
+                events=[StopWhen("never", x, level=2.0)],
+            )
     assert run.stop == plain.stop == "event:down" and run.times.tolist() == [0.0, 0.5]
     assert run.end_time == pytest.approx(np.pi / 4, abs=1e-9) == plain.end_time
     with pytest.raises(pytest.fail.Exception, match="the reference"):  # outside it is again
@@ -135,11 +142,15 @@ def random_system(rng: np.random.Generator) -> tuple[System, list[StopWhen]]:
     surfaces = [plane() + (sp.sin(3 * t) if rng.random() < 0.2 else 0) for _ in range(int(rng.integers(0, 4)))]
     equations = {}
     for state in states:
-        kinks = (sp.Heaviside(h) * plane() if rng.random() < 0.5 else sp.Max(h, 0) * int(rng.integers(-1, 2)) / 2
-                 for h in surfaces)
+        kinks = (
+            sp.Heaviside(h) * plane() if rng.random() < 0.5 else sp.Max(h, 0) * int(rng.integers(-1, 2)) / 2
+            for h in surfaces
+        )
         equations[state] = plane() - state + sp.sin(plane()) + sum(kinks)
-    events = [StopWhen(f"event {k}", plane(), int(rng.integers(-1, 2)), bool(rng.random() < 0.3), float(rng.normal()))
-              for k in range(int(rng.integers(0, 3)))]
+    events = [
+        StopWhen(f"event {k}", plane(), int(rng.integers(-1, 2)), bool(rng.random() < 0.3), float(rng.normal()))
+        for k in range(int(rng.integers(0, 3)))
+    ]
     return System.from_equations(equations), events
 
 
@@ -151,7 +162,9 @@ def test_random_piecewise_flows_agree_with_the_reference(seed: int) -> None:
     ours = CompiledFlow(system, events).run(start, span, rtol=1e-10)
     reference = integrate(system, start, span, rtol=1e-10, events=events)
     assert (ours.stop, [(e.name, e.kind) for e in ours.events]) == (
-        reference.stop, [(e.name, e.kind) for e in reference.events])
+        reference.stop,
+        [(e.name, e.kind) for e in reference.events],
+    )
     assert ours.end_time == pytest.approx(reference.end_time, abs=1e-7)
     times = np.linspace(0, min(ours.end_time, reference.end_time), 40)
     assert ours.at(times) == pytest.approx(reference.at(times), rel=1e-6, abs=1e-6)
@@ -169,8 +182,16 @@ def test_a_run_that_turns_out_long_goes_on_in_compiled_code(monkeypatch: pytest.
     monkeypatch.setattr(sys.modules["numerics.integrate"], "LONG_STEPS", 40)
     seen: list[float] = []
     events = [StopWhen("up", x, +1, terminal=False)]
-    run = integrate(OSCILLATOR, [1.0, 0.0], (0.0, 300.0), {"k": 1}, rtol=1e-10, events=events,
-                    t_eval=[0.0, 7.0, 299.0], progress=lambda label, done: seen.append(done))
+    run = integrate(
+        OSCILLATOR,
+        [1.0, 0.0],
+        (0.0, 300.0),
+        {"k": 1},
+        rtol=1e-10,
+        events=events,
+        t_eval=[0.0, 7.0, 299.0],
+        progress=lambda label, done: seen.append(done),
+    )
     assert run.end_state == pytest.approx(whole.end_state, abs=1e-8) and run.cost.steps > 100
     assert run.times.tolist() == [0.0, 7.0, 299.0] and run.states[:, 0] == pytest.approx(np.cos([0, 7, 299]), abs=1e-8)
     assert np.diff(run.times_of("user", "up")) == pytest.approx(2 * np.pi, abs=1e-7) and len(run.events) == 47

@@ -90,7 +90,8 @@ def test_more_happens_than_a_room_holds(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_the_end_alone_is_that_of_the_run() -> None:
     assert CompiledFlow(RELAY).final([0.0, 0.5], (0.0, 2.0)) == pytest.approx(
-        integrate(RELAY, [0.0, 0.5], (0.0, 2.0)).end_state, abs=1e-9)  # slides, so it is handed over
+        integrate(RELAY, [0.0, 0.5], (0.0, 2.0)).end_state, abs=1e-9
+    )  # slides, so it is handed over
     assert CompiledFlow(JUMP).final([0.0], (0.0, 1.0)) == pytest.approx([1.5], abs=1e-9)
 
 
@@ -112,9 +113,15 @@ def test_every_point_of_a_batch_has_its_own_tolerance() -> None:
     assert np.array_equal(both[1], flow.final(starts[1], (0.0, 20.0), {"k": 1}))
 
 
-@pytest.mark.parametrize(("options", "words"), [
-    ({"rtol": 0.0}, "rtol"), ({"rtol": 5.0}, "rtol"), ({"atol": -1.0}, "atol"), ({"atol": np.ones(2)}, "one atol"),
-])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"rtol": 0.0}, "rtol"),
+        ({"rtol": 5.0}, "rtol"),
+        ({"atol": -1.0}, "atol"),
+        ({"atol": np.ones(2)}, "one atol"),
+    ],
+)
 def test_tolerances_are_checked(options: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         CompiledFlow(OSCILLATOR).run([1.0, 0.0], (0.0, 1.0), {"k": 1}, **options)
@@ -122,8 +129,9 @@ def test_tolerances_are_checked(options: dict[str, Any], words: str) -> None:
 
 def test_progress_never_goes_back() -> None:
     seen: list[float] = []
-    integrate(OSCILLATOR, [1.0, 0.0], (0.0, 4000.0), {"k": 1}, rtol=1e-10,
-              progress=lambda label, done: seen.append(done))
+    integrate(
+        OSCILLATOR, [1.0, 0.0], (0.0, 4000.0), {"k": 1}, rtol=1e-10, progress=lambda label, done: seen.append(done)
+    )
     assert (np.diff(seen) >= 0).all() and seen[-1] == 1.0
     with pytest.raises(IntegrationError, match="all 2500 steps"):
         integrate(OSCILLATOR, [1.0, 0.0], (0.0, 4000.0), {"k": 1}, rtol=1e-10, max_steps=2500)

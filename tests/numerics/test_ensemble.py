@@ -19,7 +19,7 @@ def test_every_network_does_what_it_does_alone(toy: Toy) -> None:
     loss = toy.loss if isinstance(toy.loss, str) else "logistic"
     nets = networks_of(toy, 4)
     for net, together in zip(nets, descent(nets, toy.data, toy.train, 0.2, 7, loss), strict=True):
-        (_, alone), = descent_run(net, toy.data, toy.train, 0.2, 7, [7], loss)
+        ((_, alone),) = descent_run(net, toy.data, toy.train, 0.2, 7, [7], loss)
         for name in alone.weights:
             assert np.abs(alone.weights[name] - together.weights[name]).max() < 1e-13
 

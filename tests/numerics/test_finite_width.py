@@ -33,14 +33,25 @@ SKEWED = Dictionary(
     ["c", "v", "u"], gram=[[2, Fraction(1, 2), 0], [Fraction(1, 2), 1, Fraction(-1, 3)], [0, Fraction(-1, 3), 3]]
 )
 FLAT = Dictionary(["c", "v", "u"], gram=[[1, 0, 1], [0, 1, 1], [1, 1, 2]])  # u = c + v: rank 2
-MIXED = Distribution.proportional([
-    Sample(["c", "v", "-v"], +1, 2), Sample(["u", "u", "v"], -1), Sample(["c", "-u"], +1, 3), Sample(["v"], -1),
-    Sample(["c", "-c", "u", "v", "c"], -1), Sample(["-v", "u", "-c"], +1),
-])
-PATCHES = Distribution.proportional([
-    Sample(["c", "v"], +1), Sample(["-c", "u"], -1), Sample(["u", "c"], +1), Sample(["v", "-c"], -1),
-    Sample(["u", "u"], +1),
-])
+MIXED = Distribution.proportional(
+    [
+        Sample(["c", "v", "-v"], +1, 2),
+        Sample(["u", "u", "v"], -1),
+        Sample(["c", "-u"], +1, 3),
+        Sample(["v"], -1),
+        Sample(["c", "-c", "u", "v", "c"], -1),
+        Sample(["-v", "u", "-c"], +1),
+    ]
+)
+PATCHES = Distribution.proportional(
+    [
+        Sample(["c", "v"], +1),
+        Sample(["-c", "u"], -1),
+        Sample(["u", "c"], +1),
+        Sample(["v", "-c"], -1),
+        Sample(["u", "u"], +1),
+    ]
+)
 
 
 @dataclass(frozen=True)
@@ -64,7 +75,9 @@ TOYS = {
     "two relu heads": TWO_HEADS,
     "linear head, a W W_V": Toy(
         AttentionModel(WORDS, [Head()], Value(("W", "W_V"), FixedVector("a", "m1")), scale=1 / sp.sqrt(sp.Symbol("m"))),
-        MIXED, {"m": 6, "m1": 2.0}, hidden={"W": 7},
+        MIXED,
+        {"m": 6, "m1": 2.0},
+        hidden={"W": 7},
     ),
     "mean pooling, skewed words": Toy(
         AttentionModel(SKEWED, [Head(bias=Fraction(1, 5))], Value(("W_V",), FixedVector("w_O")), ("W_KQ",), "mean"),
@@ -73,16 +86,29 @@ TOYS = {
     "two patches": Toy(AttentionModel(WORDS, [Head()], scale="beta"), PATCHES, {"beta": 1.5}),
     "relu neurons": Toy(
         AttentionModel(WORDS, [Head()], Value(("W_O", "W_V"), Neurons((1, -1, Fraction(1, 2), "r"))), pooling="mean"),
-        MIXED, {"r": -0.8}, "hinge",
+        MIXED,
+        {"r": -0.8},
+        "hinge",
     ),
     "relu neurons by position": Toy(
         AttentionModel(FLAT, [Head(), Head(-1)], Value(("W_O", "W_V"), Neurons(([1, -1, 2], [2, "r", 1])))),
-        PATCHES, {"r": 0.4}, "hinge", dimension=3,
+        PATCHES,
+        {"r": 0.4},
+        "hinge",
+        dimension=3,
     ),
     "linear neurons, long chains": Toy(
-        AttentionModel(SKEWED, [Head(1, "relu"), Head(-1)], Value(("A", "B", "C"), Neurons((1, -2), "linear")),
-                       ("P", "Q'", "R", "T'"), scale=sp.exp(-sp.Symbol("g"))),
-        MIXED, {"g": 0.5}, (lambda z: np.exp(-z), lambda z: -np.exp(-z)), {"B": 3, "C": 4, "R": 5},
+        AttentionModel(
+            SKEWED,
+            [Head(1, "relu"), Head(-1)],
+            Value(("A", "B", "C"), Neurons((1, -2), "linear")),
+            ("P", "Q'", "R", "T'"),
+            scale=sp.exp(-sp.Symbol("g")),
+        ),
+        MIXED,
+        {"g": 0.5},
+        (lambda z: np.exp(-z), lambda z: -np.exp(-z)),
+        {"B": 3, "C": 4, "R": 5},
     ),
     "row vector after W_V, turned score map": Toy(AttentionModel(WORDS, [Head()], ("w", "W_V"), ("W_KQ'",)), MIXED),
 }
@@ -271,11 +297,22 @@ def test_images_have_the_shapes_a_flow_takes() -> None:
     shapes = {name: {n: x.shape for n, x in toy.network(13).images().items()} for name, toy in TOYS.items()}
     assert shapes["two relu heads"] == {"w": (2, 3), "W_K": (2, 6, 3), "W_Q": (2, 6, 3)}
     assert shapes["linear head, a W W_V"] == {
-        "a": (7,), "W": (1, 7, 6), "W_V": (1, 6, 3), "W_K": (1, 6, 3), "W_Q": (1, 6, 3)}
+        "a": (7,),
+        "W": (1, 7, 6),
+        "W_V": (1, 6, 3),
+        "W_K": (1, 6, 3),
+        "W_Q": (1, 6, 3),
+    }
     assert shapes["mean pooling, skewed words"] == {"w_O": (6,), "W_V": (1, 6, 3), "W_KQ": (1, 3, 3)}
     assert shapes["relu neurons by position"]["W_O"] == (2, 3, 6)
     assert shapes["linear neurons, long chains"] == {
-        "A": (2, 2, 3), "B": (2, 3, 4), "C": (2, 4, 3), "P": (2, 3, 6), "Q": (2, 5, 6), "R": (2, 5, 6), "T": (2, 3, 6)
+        "A": (2, 2, 3),
+        "B": (2, 3, 4),
+        "C": (2, 4, 3),
+        "P": (2, 3, 6),
+        "Q": (2, 5, 6),
+        "R": (2, 5, 6),
+        "T": (2, 3, 6),
     }
     assert shapes["row vector after W_V, turned score map"]["w"] == (1, 1, 6)
     network = TOYS["mean pooling, skewed words"].network(13)
@@ -385,9 +422,14 @@ def test_a_network_checks_its_parts() -> None:
     with pytest.raises(ModelError, match=r"3 tokens.*2 positions"):
         outputs(TOYS["relu neurons by position"].network(1), Distribution([Sample(["c", "v", "u"], 1)]))
     model = TOYS["linear head, a W W_V"].model
-    for scales, hidden, error in (({"w": 1.0}, {}, ModelError), ({"W": -1.0}, {}, ParameterError),
-                                  ({"W": math.nan}, {}, ParameterError), ({}, {"W_K": 2, "W_Q": 3}, ModelError),
-                                  ({}, {"W": 0}, ParameterError), ({}, {"X": 2}, ModelError)):
+    for scales, hidden, error in (
+        ({"w": 1.0}, {}, ModelError),
+        ({"W": -1.0}, {}, ParameterError),
+        ({"W": math.nan}, {}, ParameterError),
+        ({}, {"W_K": 2, "W_Q": 3}, ModelError),
+        ({}, {"W": 0}, ParameterError),
+        ({}, {"X": 2}, ModelError),
+    ):
         with pytest.raises(error):
             random_network(model, 4, 3, scales, 1, {"m1": 1.0}, hidden)
     with pytest.raises(ParameterError, match="the length of a"):

@@ -167,18 +167,25 @@ def test_a_continuous_field_never_slides() -> None:
 
 def test_switches_that_pile_up_end_in_a_slide_at_the_corner() -> None:
     # each turn around the origin shrinks by 3: x = y = 0 is reached after 1/10 + 11/30 (1 + 1/3 + 1/9 + ...) = 13/20
-    run = integrate(flow(2 * sp.sign(y) - sp.sign(x), -2 * sp.sign(x) - sp.sign(y)), [1, sp.Rational(3, 10)], (0, 3),
-                    on_slide="stop")
+    run = integrate(
+        flow(2 * sp.sign(y) - sp.sign(x), -2 * sp.sign(x) - sp.sign(y)),
+        [1, sp.Rational(3, 10)],
+        (0, 3),
+        on_slide="stop",
+    )
     assert run.stop == "slide" and run.end_time == pytest.approx(0.65, abs=1e-12)
     assert len(switches(run)) > 10 and np.abs(run.end_state).max() < 1e-12
 
 
-@pytest.mark.parametrize(("rhs", "start", "stop", "end"), [
-    (1 + gate(x), 0, "end", 2),  # both sides go up: above the surface from the start
-    (-1 - gate(x), 0, "end", -1),  # both go down
-    (-sp.sign(x), 0, "slide", 0),
-    (1 - 3 * gate(x - 1), 1, "slide", 1),
-])
+@pytest.mark.parametrize(
+    ("rhs", "start", "stop", "end"),
+    [
+        (1 + gate(x), 0, "end", 2),  # both sides go up: above the surface from the start
+        (-1 - gate(x), 0, "end", -1),  # both go down
+        (-sp.sign(x), 0, "slide", 0),
+        (1 - 3 * gate(x - 1), 1, "slide", 1),
+    ],
+)
 def test_a_start_on_a_surface_is_decided_by_the_slopes(rhs: Any, start: float, stop: str, end: float) -> None:
     run = integrate(flow(rhs), [start], (0, 1), on_slide="stop")
     assert run.stop == stop and run.end_state[0] == pytest.approx(end, abs=1e-12)
@@ -240,8 +247,11 @@ def test_an_event_on_an_observable_by_name_and_inside_an_expression() -> None:
 
 
 def test_events_that_do_not_stop_are_recorded_with_their_direction() -> None:
-    events = [StopWhen("up", "x", 1, terminal=False), StopWhen("down", "x", -1, terminal=False),
-              StopWhen("both", "v", terminal=False)]
+    events = [
+        StopWhen("up", "x", 1, terminal=False),
+        StopWhen("down", "x", -1, terminal=False),
+        StopWhen("both", "v", terminal=False),
+    ]
     run = integrate(OSCILLATOR, [1, 0], (0, 10), rtol=1e-12, events=events)
     assert run.times_of("user", "up") == pytest.approx([1.5 * math.pi], abs=1e-10)
     assert run.times_of("user", "down") == pytest.approx([0.5 * math.pi, 2.5 * math.pi], abs=1e-10)
@@ -338,35 +348,38 @@ GROWTH = flow(k * x, parameters=[k])
 MAP = System.from_equations({x: x / 2}, kind="map")
 
 
-@pytest.mark.parametrize(("error", "text", "change"), [
-    (ParameterError, "must end after it starts", {"t_span": (0, -1)}),
-    (ParameterError, "must end after it starts", {"t_span": (1, 1)}),
-    (ParameterError, "must consist of numbers", {"t_span": (0, math.nan)}),
-    (ParameterError, "must consist of numbers", {"t_span": (-math.inf, 0)}),
-    (ParameterError, "must be finite", {"x0": [math.nan]}),
-    (EquationError, "2 entries", {"x0": [1, 2]}),
-    (EquationError, "not a list", {"x0": 1.0}),
-    (EquationError, "not a list", {"x0": ["one"]}),
-    (EquationError, "x has no value", {"x0": {}}),
-    (EquationError, "z is not a state", {"x0": {"x": 1, "z": 1}}),
-    (ParameterError, "k has no value", {"parameters": {}}),
-    (ParameterError, "q is not a parameter", {"parameters": {"k": 1, "q": 1}}),
-    (ParameterError, "must be finite", {"parameters": {"k": math.inf}}),
-    (ParameterError, "not a number", {"parameters": {"k": "two"}}),
-    (EquationError, "is a map", {"system": MAP}),
-    (ParameterError, "rtol", {"rtol": 0}),
-    (ParameterError, "rtol", {"rtol": math.nan}),
-    (ParameterError, "atol", {"atol": -1e-9}),
-    (ParameterError, "atol", {"atol": [1e-9, 1e-9]}),
-    (ParameterError, "method", {"method": "Euler"}),
-    (ParameterError, "on_slide", {"on_slide": "go"}),
-    (ParameterError, "t_eval", {"t_eval": [0, 2]}),
-    (ParameterError, "t_eval", {"t_eval": [1, 0.5]}),
-    (ParameterError, "t_eval", {"t_eval": [math.nan]}),
-    (ParameterError, "back end", {"backend": "gpu"}),
-    (ParameterError, "same name", {"events": [StopWhen("e", "x"), StopWhen("e", "x", 1)]}),
-    (EquationError, "event e uses z", {"events": [StopWhen("e", "z")]}),
-])
+@pytest.mark.parametrize(
+    ("error", "text", "change"),
+    [
+        (ParameterError, "must end after it starts", {"t_span": (0, -1)}),
+        (ParameterError, "must end after it starts", {"t_span": (1, 1)}),
+        (ParameterError, "must consist of numbers", {"t_span": (0, math.nan)}),
+        (ParameterError, "must consist of numbers", {"t_span": (-math.inf, 0)}),
+        (ParameterError, "must be finite", {"x0": [math.nan]}),
+        (EquationError, "2 entries", {"x0": [1, 2]}),
+        (EquationError, "not a list", {"x0": 1.0}),
+        (EquationError, "not a list", {"x0": ["one"]}),
+        (EquationError, "x has no value", {"x0": {}}),
+        (EquationError, "z is not a state", {"x0": {"x": 1, "z": 1}}),
+        (ParameterError, "k has no value", {"parameters": {}}),
+        (ParameterError, "q is not a parameter", {"parameters": {"k": 1, "q": 1}}),
+        (ParameterError, "must be finite", {"parameters": {"k": math.inf}}),
+        (ParameterError, "not a number", {"parameters": {"k": "two"}}),
+        (EquationError, "is a map", {"system": MAP}),
+        (ParameterError, "rtol", {"rtol": 0}),
+        (ParameterError, "rtol", {"rtol": math.nan}),
+        (ParameterError, "atol", {"atol": -1e-9}),
+        (ParameterError, "atol", {"atol": [1e-9, 1e-9]}),
+        (ParameterError, "method", {"method": "Euler"}),
+        (ParameterError, "on_slide", {"on_slide": "go"}),
+        (ParameterError, "t_eval", {"t_eval": [0, 2]}),
+        (ParameterError, "t_eval", {"t_eval": [1, 0.5]}),
+        (ParameterError, "t_eval", {"t_eval": [math.nan]}),
+        (ParameterError, "back end", {"backend": "gpu"}),
+        (ParameterError, "same name", {"events": [StopWhen("e", "x"), StopWhen("e", "x", 1)]}),
+        (EquationError, "event e uses z", {"events": [StopWhen("e", "z")]}),
+    ],
+)
 def test_bad_input_gets_a_sentence(error: type[OdesysError], text: str, change: dict[str, Any]) -> None:
     good: dict[str, Any] = {"system": GROWTH, "x0": [1], "t_span": (0, 1), "parameters": {"k": 1}}
     assert integrate(**good).end_state[0] == pytest.approx(math.e, rel=1e-8)
@@ -418,8 +431,7 @@ def test_a_state_map_acts_on_entry() -> None:
 
 def test_a_slide_that_is_not_followed_ends_all_stages() -> None:
     first, _, third = stages()
-    run = integrate_stages([first, Stage("stuck", flow(-sp.sign(x), 0), duration=9), third], [0, 0],
-                           on_slide="stop")
+    run = integrate_stages([first, Stage("stuck", flow(-sp.sign(x), 0), duration=9), third], [0, 0], on_slide="stop")
     assert run.stop == "slide" and list(run.parts) == ["grow", "stuck"] and run.end_time == pytest.approx(4, abs=1e-10)
 
 
@@ -499,11 +511,14 @@ def test_both_back_ends_give_the_same_trajectory() -> None:
 def test_three_stages_reach_the_measured_numbers() -> None:
     learn = two_mixture(("W_K", "W_Q"), conflicting=True)
     first = two_mixture(("w",))
-    run = integrate_stages([
-        Stage("1", first.system, {"b": BIAS}, duration=END),
-        Stage("2", learn.system, {"b": BIAS}, events=[StopWhen("T2", learn.score("+", "c1", "v1"), 1, level=1.0)]),
-        Stage("3", first.system, {"b": BIAS}, duration=1000),
-    ], first.initial_state(omega=0.1))
+    run = integrate_stages(
+        [
+            Stage("1", first.system, {"b": BIAS}, duration=END),
+            Stage("2", learn.system, {"b": BIAS}, events=[StopWhen("T2", learn.score("+", "c1", "v1"), 1, level=1.0)]),
+            Stage("3", first.system, {"b": BIAS}, duration=1000),
+        ],
+        first.initial_state(omega=0.1),
+    )
     assert run.times_of("user", "T2")[0] - END == pytest.approx(90.17591, abs=1e-5)
     assert run.final["loss"] == pytest.approx(0.00543, abs=5e-6)
     assert run.final["margin_2"] == pytest.approx(4.568, abs=5e-4)

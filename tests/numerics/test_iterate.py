@@ -50,10 +50,18 @@ def test_gates_follow_the_state() -> None:
 # ---- what is recorded ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("every", "expected"), [
-    (1, [0, 1, 2, 3, 4, 5]), (2, [0, 2, 4, 5]), (np.int64(5), [0, 5]), (9, [0, 5]), ([1, 4], [1, 4]), ([], []),
-    (range(0, 6, 3), [0, 3]),
-])
+@pytest.mark.parametrize(
+    ("every", "expected"),
+    [
+        (1, [0, 1, 2, 3, 4, 5]),
+        (2, [0, 2, 4, 5]),
+        (np.int64(5), [0, 5]),
+        (9, [0, 5]),
+        ([1, 4], [1, 4]),
+        ([], []),
+        (range(0, 6, 3), [0, 3]),
+    ],
+)
 def test_recorded_steps(every: Any, expected: list[int]) -> None:
     run = iterate(HALVING, [1], 5, record_every=every)
     assert run.times.tolist() == expected and run.states.shape == (len(expected), 1)
@@ -106,19 +114,22 @@ def test_overflow_names_the_step(power: int) -> None:
     assert caught.value.time == math.ceil(math.log(308.25, power)) - 1  # 10^(power^n) beyond 1.8e308
 
 
-@pytest.mark.parametrize(("error", "text", "change"), [
-    (EquationError, "is a flow", {"system": System.from_equations({x: eta * x}, [eta])}),
-    (ParameterError, "must be finite", {"x0": [math.nan]}),
-    (EquationError, "2 entries", {"x0": [1, 2]}),
-    (ParameterError, "eta has no value", {"parameters": None}),
-    (ParameterError, "must be finite", {"parameters": {"eta": math.nan}}),
-    (ParameterError, "can not be negative", {"steps": -1}),
-    (ParameterError, "whole number", {"steps": 2.5}),
-    (ParameterError, "at least 1", {"record_every": 0}),
-    (ParameterError, "whole number", {"record_every": 0.5}),
-    (ParameterError, "step 9 can not be recorded", {"record_every": [0, 9]}),
-    (EquationError, "event e uses z", {"stop": StopWhen("e", "z")}),
-])
+@pytest.mark.parametrize(
+    ("error", "text", "change"),
+    [
+        (EquationError, "is a flow", {"system": System.from_equations({x: eta * x}, [eta])}),
+        (ParameterError, "must be finite", {"x0": [math.nan]}),
+        (EquationError, "2 entries", {"x0": [1, 2]}),
+        (ParameterError, "eta has no value", {"parameters": None}),
+        (ParameterError, "must be finite", {"parameters": {"eta": math.nan}}),
+        (ParameterError, "can not be negative", {"steps": -1}),
+        (ParameterError, "whole number", {"steps": 2.5}),
+        (ParameterError, "at least 1", {"record_every": 0}),
+        (ParameterError, "whole number", {"record_every": 0.5}),
+        (ParameterError, "step 9 can not be recorded", {"record_every": [0, 9]}),
+        (EquationError, "event e uses z", {"stop": StopWhen("e", "z")}),
+    ],
+)
 def test_bad_input_gets_a_sentence(error: type[OdesysError], text: str, change: dict[str, Any]) -> None:
     system = System.from_equations({x: eta * x}, [eta], "map")
     good: dict[str, Any] = {"system": system, "x0": [1], "steps": 3, "parameters": {"eta": 2}}

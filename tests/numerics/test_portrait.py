@@ -96,8 +96,15 @@ def test_holes_and_sliding_flows_are_drawn(tmp_path: Path) -> None:
         (System.from_equations({X: sp.log(X), Y: Y}), {}, [(-2, -1), (0, 1)], "a.png", EquationError, "not defined"),
     ],
 )
-def test_refusals_are_sentences(tmp_path: Path, system: System, parameters: dict[str, object], box: object, name: str,
-                                error: type[Exception], words: str) -> None:
+def test_refusals_are_sentences(
+    tmp_path: Path,
+    system: System,
+    parameters: dict[str, object],
+    box: object,
+    name: str,
+    error: type[Exception],
+    words: str,
+) -> None:
     with pytest.raises(error, match=words):
         phase_portrait(system, parameters, box, tmp_path / name)
     assert not (tmp_path / name).exists()

@@ -8,8 +8,9 @@ import pytest
 from numerics.scan import Watch
 
 
-@pytest.mark.parametrize(("values", "wanted"), [((1.0, -1.0), 0.5), ((-1e-16, -1e-16), 0.0), ((-1e-16, 1.0), 0.0),
-                                                ((1.0, 0.0), 1.0)])
+@pytest.mark.parametrize(
+    ("values", "wanted"), [((1.0, -1.0), 0.5), ((-1e-16, -1e-16), 0.0), ((-1e-16, 1.0), 0.0), ((1.0, 0.0), 1.0)]
+)
 def test_the_first_passage_is_found_or_has_been(values: tuple[float, float], wanted: float) -> None:
     left, right = values
 

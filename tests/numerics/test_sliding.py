@@ -39,8 +39,9 @@ def intervals(run: Trajectory) -> np.ndarray:
     return np.array([(s.start, s.end) for s in run.slides])
 
 
-def smoothed(system: System, start: Any, span: tuple[float, float], width: float, shape: str = "sigmoid",
-             **values: float) -> np.ndarray:
+def smoothed(
+    system: System, start: Any, span: tuple[float, float], width: float, shape: str = "sigmoid", **values: float
+) -> np.ndarray:
     """The end of the flow with every step replaced by a sigmoid or ramp of the given width, by a stiff solver."""
     compiled = system.compile(values)
 
@@ -259,8 +260,10 @@ def test_the_mode_found_is_the_one_a_smoothing_layer_comes_to_rest_in(seed: int)
     root = rng.integers(-3, 4, (5, 5))
     matrix = root @ root.T + np.eye(5, dtype=int)  # minus a positive definite matrix acts on the gates: one mode
     push = rng.integers(-9, 10, 5)
-    equations = {s: int(c) - sum(int(m) * gate(u) for m, u in zip(row, states, strict=True))
-                 for s, c, row in zip(states, push, matrix, strict=True)}
+    equations = {
+        s: int(c) - sum(int(m) * gate(u) for m, u in zip(row, states, strict=True))
+        for s, c, row in zip(states, push, matrix, strict=True)
+    }
     system = System.from_equations(equations)
     order = [system.surfaces.index(node) for node in map(as_node, states)]
     table = PatternTable(Switching(system.compile()), 0.0, np.zeros(5), np.zeros(5), np.array(order))
@@ -312,12 +315,16 @@ def random_relays(seed: int) -> tuple[System, np.ndarray]:
     rng = np.random.default_rng(seed)
     planes = rng.integers(-9, 10, (rng.integers(2, 4), 3))
     pull = rng.integers(-9, 10, planes.shape) - planes
-    levels = [sum(int(c) * u for c, u in zip(row, (x, y, z), strict=True)) + int(c0)
-              for row, c0 in zip(planes, rng.integers(-3, 4, len(planes)), strict=True)]
+    levels = [
+        sum(int(c) * u for c, u in zip(row, (x, y, z), strict=True)) + int(c0)
+        for row, c0 in zip(planes, rng.integers(-3, 4, len(planes)), strict=True)
+    ]
     mixing = rng.integers(-9, 10, (3, 3))
-    rhs = [sum(sp.Rational(int(m), 9) * sp.tanh(u) for m, u in zip(row, (x, y, z), strict=True))
-           + sum(sp.Rational(int(p), 6) * sign(h) for p, h in zip(pull[:, i], levels, strict=True))
-           for i, row in enumerate(mixing)]
+    rhs = [
+        sum(sp.Rational(int(m), 9) * sp.tanh(u) for m, u in zip(row, (x, y, z), strict=True))
+        + sum(sp.Rational(int(p), 6) * sign(h) for p, h in zip(pull[:, i], levels, strict=True))
+        for i, row in enumerate(mixing)
+    ]
     rhs[0] += sp.sin(2 * t) * half
     return flow(*rhs), rng.standard_normal(3)
 
@@ -475,8 +482,10 @@ def test_the_surface_stays_at_zero_and_the_loss_falls_along_the_slides() -> None
 @pytest.mark.parametrize(("shape", "end"), [("ramp", 170.0), ("sigmoid", 158.5)])  # through both slides; into the first
 def test_the_two_mixture_slides_agree_with_a_smoothed_field_at_first_order(shape: str, end: float) -> None:
     run, begin = quotient_run(), 150.0
-    gaps = [np.abs(smoothed(run.system, run.at(begin), (begin, end), width, shape, b=BIAS) - run.at(end)).max()
-            for width in (2e-5, 1e-5)]
+    gaps = [
+        np.abs(smoothed(run.system, run.at(begin), (begin, end), width, shape, b=BIAS) - run.at(end)).max()
+        for width in (2e-5, 1e-5)
+    ]
     assert gaps[0] < 2e-5 and gaps[0] / gaps[1] == pytest.approx(2, abs=0.03)
 
 
@@ -504,8 +513,15 @@ def test_the_full_system_slides_on_all_copies_at_once() -> None:
 def test_a_finite_width_start_slides_on_separate_surfaces() -> None:
     flow_ = dynamics.full_flow("simultaneous", 3, 4)
     net = start_network(50, 2, {"K": 3, "omega": OMEGA, "b": BIAS})
-    run = integrate(flow_.system, flow_.initial_state(weights=net.images()), (0, 400), {"b": BIAS}, rtol=1e-9,
-                    atol=1e-12, backend="block")
+    run = integrate(
+        flow_.system,
+        flow_.initial_state(weights=net.images()),
+        (0, 400),
+        {"b": BIAS},
+        rtol=1e-9,
+        atol=1e-12,
+        backend="block",
+    )
     starts = [s.start for s in run.slides]
     assert run.stop == "end" and len(starts) >= 4 and np.diff(sorted(starts)).min() > 1e-4  # the copies separate
     assert invariant_drift(flow_, run.states) < 1e-7

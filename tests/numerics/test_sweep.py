@@ -25,7 +25,7 @@ from odesys.paper import Paper, Parameter
 ROOT = Path(__file__).resolve().parents[2]
 
 #: a paper whose points take a moment, fail, die or are counted, as asked for
-SOURCE = '''
+SOURCE = """
 import os, pathlib, time
 from odesys.errors import IntegrationError
 from odesys.paper import Paper, Parameter, Simulation
@@ -49,7 +49,7 @@ def run(parameters, progress):
 PAPER = Paper("swept", "A paper to sweep", "none",
               (Parameter("x", 1.0, "a number", low=0, open_low=True), Parameter("y", 1, "a count", int, low=0),
                Parameter("wait", 0.0, "seconds")), {}, {"run": run}, {})
-'''
+"""
 
 
 @pytest.fixture
@@ -136,8 +136,12 @@ def test_killed_three_times_and_resumed(swept: Path, tmp_path: Path) -> None:
             base.close()
 
     for target in (10, 25, 40):
-        process = subprocess.Popen([sys.executable, "-m", "odesys", *slow, *(["--resume"] if known else [])], env=env,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "odesys", *slow, *(["--resume"] if known else [])],
+            env=env,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         deadline = time.monotonic() + 120
         while not (tmp_path / "killed/sweep.sqlite").exists() or len(stored()) < target:
             assert process.poll() is None and time.monotonic() < deadline
@@ -147,8 +151,9 @@ def test_killed_three_times_and_resumed(swept: Path, tmp_path: Path) -> None:
         assert stored() >= known  # nothing is lost
         known = stored()
     before = len(log.read_text().splitlines())
-    last = subprocess.run([sys.executable, "-m", "odesys", *slow[:-1], "2", "--resume"], env=env, capture_output=True,
-                          text=True)
+    last = subprocess.run(
+        [sys.executable, "-m", "odesys", *slow[:-1], "2", "--resume"], env=env, capture_output=True, text=True
+    )
     assert last.returncode == 0, last.stderr
     assert len(log.read_text().splitlines()) - before == 60 - len(known)  # nothing is computed again
     strip = [line.replace(",0.02,", ",0.0,", 1) for line in Path("killed/sweep.csv").read_text().splitlines()]
@@ -160,8 +165,13 @@ def test_killed_three_times_and_resumed(swept: Path, tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of this kind are POSIX")
 def test_an_interrupt_keeps_what_is_there(swept: Path, tmp_path: Path) -> None:
     line = [*GRID, "--set", "wait=0.3", "--workers", "1", "--out", "o"]
-    process = subprocess.Popen([sys.executable, "-m", "odesys", *line], env={**os.environ, "PYTHONPATH": str(ROOT)},
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "odesys", *line],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     deadline = time.monotonic() + 60
     while not (tmp_path / "o/sweep.sqlite").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -235,15 +245,31 @@ def test_two_at_once_are_refused(swept: Path) -> None:
         os.close(held)
 
 
-@pytest.mark.parametrize(("grid", "sentence"), [
-    ("x", "write --over NAME=log"), ("=1", "write --over NAME=log"), ("x=", "write --over NAME=log"),
-    ("z=1,2", "has no parameter 'z'"), ("x=1,x", "'x' can not be used"), ("x=1,1", "has 1.0 twice"),
-    ("x=1,", "'' can not be used"), ("x=log:1:2", "a grid is log:LOW:HIGH:COUNT"), ("x=cubic:1:2:3", "a grid is"),
-    ("x=log:1:2:x", "the count 'x'"), ("x=log:1:2:0", "the count '0'"), ("x=log:1:2:-3", "the count '-3'"),
-    ("x=log:1:2:" + "9" * 30, "is not a whole number from 1"), ("x=log:0:2:3", "out of range"),
-    ("x=lin:nan:2:3", "out of range"), ("x=lin:1:1e999:3", "out of range"), ("x=lin:2:2:3", "between 2 and itself"),
-    ("y=log:0:5:3", "positive ends"), ("y=2.5", "whole number"), ("x=__import__('os').getcwd()", "can not be used"),
-])
+@pytest.mark.parametrize(
+    ("grid", "sentence"),
+    [
+        ("x", "write --over NAME=log"),
+        ("=1", "write --over NAME=log"),
+        ("x=", "write --over NAME=log"),
+        ("z=1,2", "has no parameter 'z'"),
+        ("x=1,x", "'x' can not be used"),
+        ("x=1,1", "has 1.0 twice"),
+        ("x=1,", "'' can not be used"),
+        ("x=log:1:2", "a grid is log:LOW:HIGH:COUNT"),
+        ("x=cubic:1:2:3", "a grid is"),
+        ("x=log:1:2:x", "the count 'x'"),
+        ("x=log:1:2:0", "the count '0'"),
+        ("x=log:1:2:-3", "the count '-3'"),
+        ("x=log:1:2:" + "9" * 30, "is not a whole number from 1"),
+        ("x=log:0:2:3", "out of range"),
+        ("x=lin:nan:2:3", "out of range"),
+        ("x=lin:1:1e999:3", "out of range"),
+        ("x=lin:2:2:3", "between 2 and itself"),
+        ("y=log:0:5:3", "positive ends"),
+        ("y=2.5", "whole number"),
+        ("x=__import__('os').getcwd()", "can not be used"),
+    ],
+)
 def test_grids_that_can_not_be_read(swept: Path, grid: str, sentence: str) -> None:
     assert sentence in refused("sweep", "./swept", "--over", grid, "--out", "o")
     assert not Path("o").exists()
@@ -251,7 +277,8 @@ def test_grids_that_can_not_be_read(swept: Path, grid: str, sentence: str) -> No
 
 def test_lines_that_make_no_sense(swept: Path) -> None:
     for words, sentence in (
-        ((), "at least one --over"), (("--over", "x=1,2", "--set", "x=3"), "x is given twice"),
+        ((), "at least one --over"),
+        (("--over", "x=1,2", "--set", "x=3"), "x is given twice"),
         (("--over", "x=1,2", "--over", "x=3"), "x is given twice"),
         (("--over", "x=lin:1:2:200000", "--over", "y=1,2"), "400000 points, more than 200000"),
         (("--over", "x=1", "--dask", "a", "--workers", "2"), "--workers and --dask"),
@@ -275,8 +302,10 @@ def test_grids(swept: Path) -> None:
 
 def test_observables_and_exponents_skip_what_is_no_number() -> None:
     axes = [sweep.Axis("x", (1.0, 2.0, 4.0), "list", "")]
-    rows = [{"parameters": {"x": x}, "error": "", "result": {"final": {"a": x**-2, "b": None, "c": -x, "d": 1.0}}}
-            for x in (1.0, 2.0, 4.0)] + [{"parameters": {"x": 8.0}, "error": "no", "result": {}}]
+    rows = [
+        {"parameters": {"x": x}, "error": "", "result": {"final": {"a": x**-2, "b": None, "c": -x, "d": 1.0}}}
+        for x in (1.0, 2.0, 4.0)
+    ] + [{"parameters": {"x": 8.0}, "error": "no", "result": {}}]
     assert observables(rows) == ["a", "c", "d"]
     laws = exponents(axes, rows, ["a", "c", "d"])
     assert [law["observable"] for law in laws] == ["a"] and abs(laws[0]["value"] + 2) < 1e-12

@@ -77,7 +77,12 @@ def test_events_by_kind_and_name() -> None:
     assert bounce.times_of("switch") == bounce.times_of("switch", "x - 1") == [bounce.events[0].time]
     assert bounce.times_of("switch", "other") == bounce.times_of("slide") == []
     assert bounce.events[0].as_json() == {
-        "name": "x - 1", "kind": "switch", "time": bounce.events[0].time, "surface": 0, "gate": 1}
+        "name": "x - 1",
+        "kind": "switch",
+        "time": bounce.events[0].time,
+        "surface": 0,
+        "gate": 1,
+    }
 
 
 def test_a_run_that_stops_at_once_can_still_be_read() -> None:
@@ -192,7 +197,12 @@ def test_runs_that_do_not_fit_are_refused() -> None:
 def test_costs_add_up() -> None:
     total = Cost(1, 2, 3, 0.5, 4) + Cost(10, 20, 30, 0.25, 40)
     assert total.as_json() == {
-        "field_evaluations": 11, "jacobian_evaluations": 22, "steps": 33, "seconds": 0.75, "state_evaluations": 44}
+        "field_evaluations": 11,
+        "jacobian_evaluations": 22,
+        "steps": 33,
+        "seconds": 0.75,
+        "state_evaluations": 44,
+    }
 
 
 # ---- maps ----------------------------------------------------------------------------------------------------------

@@ -24,15 +24,23 @@ def test_limits_are_those_of_sympy(text: str) -> None:
 
 def test_functions_of_what_decays() -> None:
     assert limits([graph.exp(X / K), graph.step(X + 1 / K), graph.call("sigmoid", X * (K - 1) / K)], "K") == [
-        ONE, graph.step(X), graph.call("sigmoid", X)]
+        ONE,
+        graph.step(X),
+        graph.call("sigmoid", X),
+    ]
     assert leading_orders([K**2 * X / (K - 1)], "K") == [(1, X)]
     assert limits([ZERO, num(3)], "K") == [ZERO, num(3)]
 
 
-@pytest.mark.parametrize(("node", "sentence"), [
-    (K * X, "grows like K"), ((K * K - 1) / (K * K) - ONE, "leading terms in K cancel"),
-    (graph.exp(K * X), "argument of exp"), (graph.step(X / K), "a gate closes on its surface"),
-])
+@pytest.mark.parametrize(
+    ("node", "sentence"),
+    [
+        (K * X, "grows like K"),
+        ((K * K - 1) / (K * K) - ONE, "leading terms in K cancel"),
+        (graph.exp(K * X), "argument of exp"),
+        (graph.step(X / K), "a gate closes on its surface"),
+    ],
+)
 def test_what_is_not_known_is_refused(node: graph.Node, sentence: str) -> None:
     with pytest.raises(EquationError, match=sentence):
         limits([node], "K")

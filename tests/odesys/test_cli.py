@@ -49,9 +49,14 @@ def run(parameters: Mapping[str, Any], progress: Progress) -> Simulation:
         return [folder / "plot.png"]
 
     return Simulation(
-        protocol="swing", parameters=parameters, final={"x": parameters["omega"], "loss": float("inf")}, events=events,
-        cost={"field_evaluations": 7, "steps": 3, "seconds": 0.25}, invariant_drift=None,
-        columns={"t": t, "x": np.exp(-t)}, plot=plot,
+        protocol="swing",
+        parameters=parameters,
+        final={"x": parameters["omega"], "loss": float("inf")},
+        events=events,
+        cost={"field_evaluations": 7, "steps": 3, "seconds": 0.25},
+        invariant_drift=None,
+        columns={"t": t, "x": np.exp(-t)},
+        plot=plot,
     )
 
 
@@ -60,8 +65,10 @@ def still(parameters: Mapping[str, Any], progress: Progress) -> Simulation:
 
 
 def sliding(parameters: Mapping[str, Any], progress: Progress) -> Simulation:
-    events = ({"name": "H_p_1", "kind": "switch", "time": 1.5},
-              {"name": "H_p_2", "kind": "slide", "time": 2.25, "end": 4.0})
+    events = (
+        {"name": "H_p_1", "kind": "switch", "time": 1.5},
+        {"name": "H_p_2", "kind": "slide", "time": 2.25, "end": 4.0},
+    )
     return Simulation("sliding", parameters, {"x": 1.0}, events, {"steps": 0}, 1e-12, {"t": np.zeros(1)})
 
 
@@ -114,8 +121,16 @@ def claim_right(lab: str) -> Verdict:
     return refuted("broken") if lab else proved()
 
 
-@BOOK.claim("A.2", "Misprinted", kind="identity", statement="1 = 2", reading="literally", expect="fails", uses=["A.1"],
-            apart="a misprint in the text")
+@BOOK.claim(
+    "A.2",
+    "Misprinted",
+    kind="identity",
+    statement="1 = 2",
+    reading="literally",
+    expect="fails",
+    uses=["A.1"],
+    apart="a misprint in the text",
+)
 def claim_misprinted(lab: str) -> Verdict:
     return refuted({"left": 1, "right": 2}).correcting("1 = 1", proved(), "a typo")
 
@@ -126,18 +141,26 @@ def claim_wrong(lab: str) -> Verdict:
 
 
 TOY = Paper(
-    name="toy", title="A toy [bold]paper", reference="nobody, never",
+    name="toy",
+    title="A toy [bold]paper",
+    reference="nobody, never",
     parameters=(Parameter("K", 2, "a number", int, low=2), Parameter("omega", 0.1, "a scale", low=0, open_low=True)),
     systems={"full": oscillator, "quotient": decay},
-    protocols={"swing": run, "still": still, "sliding": sliding, "fails": fails, "breaks": breaks,
-               "interrupted": interrupted},
+    protocols={
+        "swing": run,
+        "still": still,
+        "sliding": sliding,
+        "fails": fails,
+        "breaks": breaks,
+        "interrupted": interrupted,
+    },
     figures={"1": FigureSpec("The swing", draw), "2b": FigureSpec("The swing again", draw)},
     compare=lambda widths, seeds, parameters, progress: Comparison(widths, seeds, parameters),
     book=lambda: BOOK,
 )
 BARE = Paper("bare", "Nothing in it", "none", (), {}, {}, {"bad": FigureSpec("Not drawn", draw_half)})
 
-FOLDER_SOURCE = '''
+FOLDER_SOURCE = """
 from odesys.paper import Paper, Parameter, Simulation
 
 def run(parameters, progress):
@@ -159,7 +182,7 @@ def system(parameters):
 
 PAPER = Paper("folder_toy", "A toy in a folder", "none", (Parameter("omega", 0.1, "a scale"),), {"full": system},
               {"swing": run, "interrupted": interrupted, "breaks": breaks}, {})
-'''
+"""
 
 
 @pytest.fixture
@@ -220,8 +243,13 @@ def test_derive_writes_the_summary(odesys_command) -> None:
     summary = read("a/derive.json")
     assert summary.pop("seconds") >= 0
     assert summary == {
-        "paper": "toy", "system": "full", "kind": "flow", "parameters": {"K": 3, "omega": 0.5}, "dimension": 2,
-        "states": ["x", "y"], "free_parameters": ["d"],
+        "paper": "toy",
+        "system": "full",
+        "kind": "flow",
+        "parameters": {"K": 3, "omega": 0.5},
+        "dimension": 2,
+        "states": ["x", "y"],
+        "free_parameters": ["d"],
     }
     for options in (["--quotient"], ["--system", "quotient"], ["--quotient", "--system", "quotient"]):
         works(odesys_command("derive", "toy", *options, "--json", "q.json"))
@@ -299,8 +327,16 @@ def test_compare(odesys_command) -> None:
 
 def test_verify(odesys_command) -> None:
     text = works(odesys_command("verify", "toy", "--json", "v.json", "--errata", "e.md", "--mutations"))
-    for word in ("A.1", "Misprinted", "fails", "instead (holds, proof): 1 = 1", "2 claims; 2 by proof", "1 of 2",
-                 "score 1/2", "A.2: a misprint in the text"):
+    for word in (
+        "A.1",
+        "Misprinted",
+        "fails",
+        "instead (holds, proof): 1 = 1",
+        "2 claims; 2 by proof",
+        "1 of 2",
+        "score 1/2",
+        "A.2: a misprint in the text",
+    ):
         assert word in text
     result = read("v.json")
     assert [c["id"] for c in result["claims"]] == ["A.1", "A.2"]
@@ -541,8 +577,9 @@ def test_progress_shows_on_a_terminal_only(toy_folder: Path) -> None:
     pty = pytest.importorskip("pty")
     terminal, end = pty.openpty()
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "100"}
-    with_bar = process("simulate", "my_toy", cwd=toy_folder, env=environment, capture_output=False,
-                       stdout=subprocess.PIPE, stderr=end)
+    with_bar = process(
+        "simulate", "my_toy", cwd=toy_folder, env=environment, capture_output=False, stdout=subprocess.PIPE, stderr=end
+    )
     os.close(end)
     shown = os.read(terminal, 100_000).decode(errors="replace")
     os.close(terminal)

@@ -26,8 +26,14 @@ HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
 ONE = sp.eye(1)
 
 
-def holds_at_samples(system: System, block: list[str], matrix: sp.Matrix, region: Region, bound: BoundResult,
-                     parameters: dict[str, float] | None = None) -> bool:
+def holds_at_samples(
+    system: System,
+    block: list[str],
+    matrix: sp.Matrix,
+    region: Region,
+    bound: BoundResult,
+    parameters: dict[str, float] | None = None,
+) -> bool:
     """Whether F_S >= rate A x_S at random points of the region, in floats."""
     rng, field = random.Random(SEED), system.compile(parameters or {})
     index = [system.names.index(name) for name in block]

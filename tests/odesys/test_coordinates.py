@@ -22,9 +22,16 @@ def sizes(toy: toy_models.Toy) -> dict[str, tuple[int, ...]]:
     return {"value": (4,) * (len(toy.model.value.maps) - 1), "score": (3,)}
 
 
-@pytest.mark.parametrize("toy", [toy_models.two_mixture(toy_models.GRAM), toy_models.cooccurrence(toy_models.GRAM),
-                                 toy_models.shallow_vit(toy_models.GRAM), toy_models.shallow_vit(per_position=True)],
-                         ids=lambda toy: toy.name)
+@pytest.mark.parametrize(
+    "toy",
+    [
+        toy_models.two_mixture(toy_models.GRAM),
+        toy_models.cooccurrence(toy_models.GRAM),
+        toy_models.shallow_vit(toy_models.GRAM),
+        toy_models.shallow_vit(per_position=True),
+    ],
+    ids=lambda toy: toy.name,
+)
 def test_path_scalars_move_as_their_own_flow_says(toy: toy_models.Toy) -> None:
     """The rate of every product of weights, along the flow of the weights, is the rate of the path scalar."""
     own = coordinate_flow(toy.model, toy.data, toy.train, **sizes(toy), loss=toy.loss)
@@ -37,11 +44,17 @@ def test_path_scalars_move_as_their_own_flow_says(toy: toy_models.Toy) -> None:
         """The matrices of all path scalars."""
         leaves, out = own.layout.unpack(state), {}
         for k, label in enumerate(toy.model.head_labels):
+
             def factor(letter, label=label):
                 piece = next(p for p in own.pieces if p.map == letter.name)
-                name = next(n for n in leaves if n.removesuffix(f"_{label}").endswith(piece.map.removeprefix("W_"))
-                            and (not label or n.endswith(f"_{label}")))
+                name = next(
+                    n
+                    for n in leaves
+                    if n.removesuffix(f"_{label}").endswith(piece.map.removeprefix("W_"))
+                    and (not label or n.endswith(f"_{label}"))
+                )
                 return leaves[name].T if letter.transposed else leaves[name]
+
             for path in paths.closure.paths:
                 out[leaf_name(toy.model, path, k)] = reduce(np.matmul, [factor(letter) for letter in path.letters])
         return out
@@ -63,7 +76,7 @@ def test_three_trained_maps_that_do_not_close_are_followed_in_coordinates() -> N
     made = coordinate_flow(model, data, train, value=(4, 4), score=4, step=True)
     start = made.initial_state(net.images())
     run = iterate(made.system, start, 20, {"eta": 0.3}, record_every=20)
-    (_, last), = descent_run(net, data, train, 0.3, 20, record=[20])
+    ((_, last),) = descent_run(net, data, train, 0.3, 20, record=[20])
     end = made.initial_state(last.images())
     assert np.abs(run.end_state - end).max() < 1e-12 < 0.1 < np.abs(end - start).max()
 
@@ -72,15 +85,20 @@ def mirrored():
     """Two words that trade places with the label, one more that stays; features on axes of their own."""
     words = Dictionary(["a", "b", "c"])
     model = AttentionModel(words, [Head()], value=Value(("U", "V")), pooling="mean")
-    data = Distribution([Sample(["a", "b", "c"], 1, Fraction(1, 2), counts=[3, 1, "gamma"]),
-                         Sample(["a", "b", "c"], -1, Fraction(1, 2), counts=[1, 3, "gamma"])])
+    data = Distribution(
+        [
+            Sample(["a", "b", "c"], 1, Fraction(1, 2), counts=[3, 1, "gamma"]),
+            Sample(["a", "b", "c"], -1, Fraction(1, 2), counts=[1, 3, "gamma"]),
+        ]
+    )
     return coordinate_flow(model, data, ("U", "V", "W_K", "W_Q"), value=3, score=3)
 
 
 def swap(sign: int = -1, axes=((1, 1), (0, 1), (2, 1))) -> CoordinateSymmetry:
     words = ((1, 1), (0, 1), (2, 1))
-    return CoordinateSymmetry(SignedPermutation(words, ((0, sign),), (((0, sign),),), sign),
-                              {"value": axes, "score": axes})
+    return CoordinateSymmetry(
+        SignedPermutation(words, ((0, sign),), (((0, sign),),), sign), {"value": axes, "score": axes}
+    )
 
 
 def test_the_quotient_commutes_with_the_flow() -> None:

@@ -19,8 +19,11 @@ def rates(k: int | Node) -> dict[str, Node]:
     k = graph.as_node(k)
     total = x + (k - 1) * y * z
     weight = graph.exp(x * x + (k - 2) * y) / (graph.exp(x * x + (k - 2) * y) + (k - 1) * graph.exp(y * z))
-    return {"x": weight * total + k * (k - 1) * y, "y": k * total * total * graph.step(x - k * z),
-            "z": (y + k * x) / ((k + 3) * total)}
+    return {
+        "x": weight * total + k * (k - 1) * y,
+        "y": k * total * total * graph.step(x - k * z),
+        "z": (y + k * x) / ((k + 3) * total),
+    }
 
 
 def member(k: int) -> System:

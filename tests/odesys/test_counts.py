@@ -25,8 +25,9 @@ def listed() -> Distribution:
 
 
 def counted(three=3) -> Distribution:
-    return Distribution([Sample(["a", "-b", "c"], 1, HALF, counts=[2, 1, three]),
-                         Sample(["b", "a"], -1, HALF, counts=[2, 1])])
+    return Distribution(
+        [Sample(["a", "-b", "c"], 1, HALF, counts=[2, 1, three]), Sample(["b", "a"], -1, HALF, counts=[2, 1])]
+    )
 
 
 TRAIN = ("W_O", "W_V", "W_K", "W_Q")
@@ -34,8 +35,9 @@ TRAIN = ("W_O", "W_V", "W_K", "W_Q")
 
 @pytest.mark.parametrize("pooling", ["sum", "mean"])
 def test_counts_say_the_same_as_a_list_of_tokens(pooling: str) -> None:
-    one, two, three = (gradient_flow(model(pooling), data, TRAIN, loss="hinge")
-                       for data in (listed(), counted(), counted("n")))
+    one, two, three = (
+        gradient_flow(model(pooling), data, TRAIN, loss="hinge") for data in (listed(), counted(), counted("n"))
+    )
     x = np.random.default_rng(0).standard_normal(one.system.dimension)
     want = one.system.compile()(0.0, x)
     assert np.abs(want).max() > 0.1
@@ -47,8 +49,9 @@ def test_counts_say_the_same_as_a_list_of_tokens(pooling: str) -> None:
 
 
 def test_the_mean_sees_only_ratios_of_counts() -> None:
-    scaled = Distribution([Sample(s.tokens, s.label, s.weight, counts=[c / 6 for c in s.counts])
-                           for s in counted().samples])
+    scaled = Distribution(
+        [Sample(s.tokens, s.label, s.weight, counts=[c / 6 for c in s.counts]) for s in counted().samples]
+    )
     x = np.random.default_rng(1).standard_normal(gradient_flow(model(), scaled, TRAIN).system.dimension)
     one, two = (gradient_flow(model(), data, TRAIN).system.compile()(0.0, x) for data in (counted(), scaled))
     assert one == pytest.approx(two, rel=1e-12)
@@ -62,14 +65,17 @@ def test_networks_read_counts_too() -> None:
 
 def test_symmetries_respect_counts() -> None:
     def group(first, second):
-        data = Distribution([Sample(["a", "b", "c"], 1, HALF, counts=first),
-                             Sample(["a", "b", "c"], -1, HALF, counts=second)])
+        data = Distribution(
+            [Sample(["a", "b", "c"], 1, HALF, counts=first), Sample(["a", "b", "c"], -1, HALF, counts=second)]
+        )
         return gradient_flow(model(), data, TRAIN).symmetries().order
 
     same, other = group(["p", "q", 1], ["q", "p", 1]), group(["p", "q", 1], ["q", "q", 1])
     assert same > other == 1
-    assert gradient_flow(model(), listed(), TRAIN).symmetries().order == \
-        gradient_flow(model(), counted(), TRAIN).symmetries().order
+    assert (
+        gradient_flow(model(), listed(), TRAIN).symmetries().order
+        == gradient_flow(model(), counted(), TRAIN).symmetries().order
+    )
 
 
 def test_wrong_counts_get_a_sentence() -> None:
@@ -81,8 +87,9 @@ def test_wrong_counts_get_a_sentence() -> None:
     with pytest.raises(ModelError, match="has no positions"):
         gradient_flow(model(readout=rows), counted(), TRAIN)
     with pytest.raises(ModelError, match="has no positions"):
-        outputs(random_network(model(readout=rows), 4, 3, dict.fromkeys(TRAIN, 1.0), np.random.default_rng(0)),
-                counted())
+        outputs(
+            random_network(model(readout=rows), 4, 3, dict.fromkeys(TRAIN, 1.0), np.random.default_rng(0)), counted()
+        )
     with pytest.raises(ModelError, match="is the name of a path scalar"):
         gradient_flow(model(), counted("KQ_a_a"), TRAIN)
 

@@ -27,7 +27,7 @@ def test_quotients_have_the_same_equations(derive) -> None:
 def test_masks_follow_products_and_transposes() -> None:
     a, b = blocks.leaf("a", (3, 4)), blocks.leaf("b", (4, 2))
     inner = a @ b
-    root: Block = (inner.T @ inner)
+    root: Block = inner.T @ inner
     mask = np.zeros((2, 2), dtype=bool)
     mask[0, 1] = True
     needed = entries_needed([root], {id(root): mask})
@@ -41,8 +41,10 @@ def test_what_is_not_asked_for_stays_zero() -> None:
     a, b = blocks.leaf("a", (2, 2)), blocks.leaf("b", (2, 2))
     product = a @ b
     mask = np.array([[True, False], [False, False]])
-    leaves = {name: np.array([[graph.sym(f"{name}{i}{j}") for j in range(2)] for i in range(2)], dtype=object)
-              for name in ("a", "b")}
+    leaves = {
+        name: np.array([[graph.sym(f"{name}{i}{j}") for j in range(2)] for i in range(2)], dtype=object)
+        for name in ("a", "b")
+    }
     only = entries_needed([product], {id(product): mask})
     (value,) = blocks.evaluate([product], leaves, only=only)
     (whole,) = blocks.evaluate([product], leaves)

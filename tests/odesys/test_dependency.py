@@ -199,8 +199,11 @@ def test_two_mixture_limit_block_is_exact() -> None:
     system = stage_two().system
     block = critical_block(system, start(Fraction(0)), {"b": Fraction(1, 2)})
     scores = [f"KQ_p_c{i}_v{j}" for i in (1, 2) for j in (1, 2)]
-    selves = [f"{kind}_{a}_{b}" for kind, w in (("KK_p", "c"), ("QQ_p", "v"))
-              for a, b in ((f"{w}1", f"{w}1"), (f"{w}1", f"{w}2"), (f"{w}2", f"{w}2"))]
+    selves = [
+        f"{kind}_{a}_{b}"
+        for kind, w in (("KK_p", "c"), ("QQ_p", "v"))
+        for a, b in ((f"{w}1", f"{w}1"), (f"{w}1", f"{w}2"), (f"{w}2", f"{w}2"))
+    ]
     assert set(block.states) == {*scores, *selves}
     assert len(block.ties) == 1 and all(name.split("_")[1] == "m" for name in block.ties[0])
     rate = 4 * sp.Rational(1, 2) * sp.Rational(3, 10) / 9

@@ -136,7 +136,9 @@ def test_linear_types(matrix: list[list[int]], kind: str, stability: str) -> Non
 
 def test_logistic_flow_and_map() -> None:
     assert [classify(logistic(), {"x": p}, parameters={"r": 2}).stability for p in (0, 1)] == [
-        "unstable", "asymptotically stable"]
+        "unstable",
+        "asymptotically stable",
+    ]
     for r, wanted in ((2, "asymptotically stable"), (3, "undecided"), (sp.Rational(7, 2), "unstable")):
         place = {"x": 1 - 1 / sp.sympify(r)}
         assert classify(logistic_map(), place, parameters={"r": r}).stability == wanted

@@ -29,8 +29,11 @@ def listed(family: Family, K: int) -> Counter:
     """Probability of each bag of words and label, by going through every draw one after the other."""
     out: Counter = Counter()
     for template, own in product(family.templates, range(1, K + 1)):
-        slots = [[(f"{t}{own}" if t.removeprefix("-") in family.words else t, Fraction(1))]
-                 for t in template.tokens if isinstance(t, str)]
+        slots = [
+            [(f"{t}{own}" if t.removeprefix("-") in family.words else t, Fraction(1))]
+            for t in template.tokens
+            if isinstance(t, str)
+        ]
         others = [k for k in range(1, K + 1) if k != own]
         for slot in (t for t in template.tokens if isinstance(t, Others)):
             drawn = [(f"{t}{k}", p / len(others)) for t, p in slot.tokens for k in others]
@@ -84,8 +87,10 @@ def test_counts() -> None:
 
 def matrices(space: PairSpace, K: int) -> list[np.ndarray]:
     """The orbit matrices themselves: entry 1 where a pair belongs to the orbit."""
-    ends = [[(kind, g) for kind, grouped in enumerate(pin.grouped) for g in (range(K) if grouped else (0,))]
-            for pin in (space.left, space.right)]
+    ends = [
+        [(kind, g) for kind, grouped in enumerate(pin.grouped) for g in (range(K) if grouped else (0,))]
+        for pin in (space.left, space.right)
+    ]
     out = [np.zeros((len(ends[0]), len(ends[1])), dtype=int) for _ in space.pairs]
     for (r, (i, g)), (c, (j, h)) in product(enumerate(ends[0]), enumerate(ends[1])):
         both = space.left.grouped[i] and space.right.grouped[j]
@@ -115,10 +120,16 @@ def test_scaled_products_stay_bounded() -> None:
     assert any(row[3].degree > 0 for row in OrbitAlgebra("symbol")._products(words, words))
 
 
-@pytest.mark.parametrize(("value", "sentence"), [
-    (1, "K = 1 is too small: a family has at least 2 groups"), (2.5, "K = 2.5 is not a whole number of groups"),
-    ("three", "K = 'three' is not a whole number"), (True, "is not a number of groups"), (None, "K = None is not a"),
-])
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        (1, "K = 1 is too small: a family has at least 2 groups"),
+        (2.5, "K = 2.5 is not a whole number of groups"),
+        ("three", "K = 'three' is not a whole number"),
+        (True, "is not a number of groups"),
+        (None, "K = None is not a"),
+    ],
+)
 def test_bad_numbers_of_groups(value: object, sentence: str) -> None:
     with pytest.raises(ParameterError, match=sentence):
         check_groups(value)

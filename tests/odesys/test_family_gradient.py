@@ -45,12 +45,15 @@ def by_hand(z: dict[str, float], K: int, L: int, b: float) -> tuple[dict[str, fl
     """Field of the + head written as plain loops over all words and all ordered samples, with NumPy matrices."""
     kind = "c" * K + "v" * K
     group = [*range(K), *range(K)]
+
     def fill(letter: str) -> np.ndarray:
         def entry(i: int, j: int) -> float:
             relation = "same" if group[i] == group[j] else "other"
             kinds = kind[i] + kind[j]
             return z[f"{letter}_{kinds if letter == 'M' else ''.join(sorted(kinds))}_{relation}"]
+
         return np.array([[entry(i, j) for j in range(2 * K)] for i in range(2 * K)])
+
     flip = np.array([1.0] * K + [-1.0] * K)
     n = np.array([z[f"n_{k}"] for k in kind])
     M, A, B = fill("M"), fill("A"), fill("B")
@@ -123,9 +126,11 @@ def test_field_is_that_of_plain_loops(K: int, L: int) -> None:
 @pytest.mark.parametrize("stage", ["stage1", "stage2", "stage3"])
 def test_stages_and_descent_and_slaving_agree_with_the_enumerated_ones(stage: str) -> None:
     for K in (2, 3):
-        pairs = [(dynamics.family(stage).system, dynamics.reduced(stage, K).system, {"b": 0.5}),
-                 (dynamics.family_slaved(stage).system, dynamics.slaved(stage, K).system, {"b": 0.5, "omega": 0.3}),
-                 (dynamics.family_map().system, dynamics.reduced_descent(K).system, {"b": 0.5, "eta": 0.1})]
+        pairs = [
+            (dynamics.family(stage).system, dynamics.reduced(stage, K).system, {"b": 0.5}),
+            (dynamics.family_slaved(stage).system, dynamics.slaved(stage, K).system, {"b": 0.5, "omega": 0.3}),
+            (dynamics.family_map().system, dynamics.reduced_descent(K).system, {"b": 0.5, "eta": 0.1}),
+        ]
         for mine, listed, values in pairs:
             order = [listed.names.index(name) for name in mine.names]
             f, g = mine.compile({**values, "K": K}), listed.compile(values)
@@ -159,7 +164,8 @@ def test_lift_project_and_start_are_those_of_the_enumerated_flow() -> None:
     assert flow.variable("w", 1, None, "c") == ("n_c", 1)
     start = dict(zip(flow.system.names, flow.initial_state(0.1), strict=True))
     assert {name: value for name, value in start.items() if value} == {
-        f"{a}_{b}_same": 0.1**2 for a in "AB" for b in ("cc", "vv")}
+        f"{a}_{b}_same": 0.1**2 for a in "AB" for b in ("cc", "vv")
+    }
 
 
 def test_drift_gauges_the_same_conserved_numbers() -> None:
@@ -201,8 +207,13 @@ def other_labels() -> Family:
     """Two signal words a group: the label is the product of their signs; one distractor of either kind."""
     draw = Others({"u": Fraction(1, 3), "-v": Fraction(1, 3), "v": Fraction(1, 3)})
     signs = product((1, -1), repeat=2)
-    return Family(["c", "u", "v"], [
-        Template(["c", "u" if s > 0 else "-u", "v" if r > 0 else "-v", draw], s * r, Fraction(1, 4)) for s, r in signs])
+    return Family(
+        ["c", "u", "v"],
+        [
+            Template(["c", "u" if s > 0 else "-u", "v" if r > 0 else "-v", draw], s * r, Fraction(1, 4))
+            for s, r in signs
+        ],
+    )
 
 
 def listed_other_labels(K: int) -> Distribution:
@@ -256,8 +267,13 @@ def test_symmetries_of_other_families() -> None:
     flow = family_flow(other_labels(), SHAPES["two heads"])
     text = {e.describe(flow.family, flow.model) for e in flow.symmetries}
     assert text == {"v -> -v, head p -> m, head m -> p, label -> -label"}, "a distractor u has no negative"
-    even = Family(["u", "v"], [Template([a, b], s * r, Fraction(1, 4)) for (a, s), (b, r) in product(
-        (("u", 1), ("-u", -1)), (("v", 1), ("-v", -1)))])
+    even = Family(
+        ["u", "v"],
+        [
+            Template([a, b], s * r, Fraction(1, 4))
+            for (a, s), (b, r) in product((("u", 1), ("-u", -1)), (("v", 1), ("-v", -1)))
+        ],
+    )
     flow = family_flow(even, SHAPES["linear"])
     text = {e.describe(flow.family, flow.model) for e in flow.symmetries}
     assert "u -> v, v -> u" in text and "u -> -u, value -> -value, label -> -label" in text

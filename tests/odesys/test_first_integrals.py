@@ -52,10 +52,15 @@ A, B = sp.symbols("a1:3"), sp.symbols("b1:4")
 
 def toda(sign: int = 1) -> System:
     """Three particles, free ends, in Flaschka's variables."""
-    return System.from_equations({
-        B[0]: 2 * A[0] ** 2, B[1]: 2 * (A[1] ** 2 - A[0] ** 2), B[2]: -2 * A[1] ** 2,
-        A[0]: A[0] * (B[1] - B[0]), A[1]: sign * A[1] * (B[2] - B[1]),
-    })
+    return System.from_equations(
+        {
+            B[0]: 2 * A[0] ** 2,
+            B[1]: 2 * (A[1] ** 2 - A[0] ** 2),
+            B[2]: -2 * A[1] ** 2,
+            A[0]: A[0] * (B[1] - B[0]),
+            A[1]: sign * A[1] * (B[2] - B[1]),
+        }
+    )
 
 
 def toda_traces() -> list[sp.Expr]:
@@ -217,10 +222,14 @@ ALL = ("w", "W_K", "W_Q")
 
 def mixture() -> Distribution:
     signed = {1: "", -1: "-"}
-    return Distribution([
-        Sample([f"c{k}", f"{signed[s]}v{k}", f"{signed[r]}v{3 - k}"], s, Fraction(1, 8))
-        for k in (1, 2) for s in (1, -1) for r in (1, -1)
-    ])
+    return Distribution(
+        [
+            Sample([f"c{k}", f"{signed[s]}v{k}", f"{signed[r]}v{3 - k}"], s, Fraction(1, 8))
+            for k in (1, 2)
+            for s in (1, -1)
+            for r in (1, -1)
+        ]
+    )
 
 
 @cache
@@ -352,9 +361,16 @@ def small() -> Distribution:
     return Distribution([Sample(["u", "v"], 1, Fraction(1, 2)), Sample(["u", "-v"], -1, Fraction(1, 2))])
 
 
-@pytest.mark.parametrize(("train", "carry"), [
-    (("w", "W_K"), None), (("w", "W_Q"), None), (("w", "W_K"), ALL), (("w",), ALL), (("w",), None),
-])
+@pytest.mark.parametrize(
+    ("train", "carry"),
+    [
+        (("w", "W_K"), None),
+        (("w", "W_Q"), None),
+        (("w", "W_K"), ALL),
+        (("w",), ALL),
+        (("w",), None),
+    ],
+)
 def test_both_maps_must_move(train: tuple[str, ...], carry: tuple[str, ...] | None) -> None:
     flow = two_heads(None, train, carry)
     assert lax_integrals(flow) == []

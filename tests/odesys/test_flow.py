@@ -109,7 +109,7 @@ def test_gradient_step_is_exact(toy: Toy) -> None:
     step = gradient_descent(toy.model, toy.data, toy.train, toy.loss)
     assert step.system.kind == "map"
     x = step.initial_state(weights=net.images())
-    (_, moved), = descent_run(net, toy.data, toy.train, 0.3, 1, [1], numeric_loss(toy))
+    ((_, moved),) = descent_run(net, toy.data, toy.train, 0.3, 1, [1], numeric_loss(toy))
     expected = step.initial_state(weights=moved.images())
     actual = step.system.compile({**toy.parameters, "eta": 0.3})(0.0, x)
     assert np.abs(actual - expected).max() < 1e-13 * max(1.0, np.abs(expected).max())
@@ -136,8 +136,14 @@ def test_flow_from_network_values_follows_the_network(width: int) -> None:
     net = random_network(toy.model, width, 5, scales, 11, toy.parameters)
     _, nets = flow_run(net, toy.data, toy.train, (0.0, 12.0))
     flow = gradient_flow(toy.model, toy.data, toy.train)
-    run = solve_ivp(flow.system.compile(toy.parameters), (0, 12.0), flow.initial_state(weights=net.images()),
-                    method="DOP853", rtol=1e-10, atol=1e-12)
+    run = solve_ivp(
+        flow.system.compile(toy.parameters),
+        (0, 12.0),
+        flow.initial_state(weights=net.images()),
+        method="DOP853",
+        rtol=1e-10,
+        atol=1e-12,
+    )
     expected = flow.initial_state(weights=nets[-1].images())
     assert np.abs(expected - run.y[:, 0]).max() > 0.1, "the network should have moved"
     assert np.abs(run.y[:, -1] - expected).max() < 1e-7

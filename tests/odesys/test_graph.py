@@ -22,8 +22,15 @@ from odesys.sympy_bridge import from_sympy, to_sympy
 ROOT = Path(__file__).resolve().parents[2]
 X, Y = sym("x"), sym("y")
 SX, SY = sp.Symbol("x", real=True), sp.Symbol("y", real=True)
-FUNCTIONS = {"exp": math.exp, "step": lambda z: 1.0 if z > 0 else 0.0, "sigmoid": lambda z: 1 / (1 + math.exp(-z)),
-             "softplus": lambda z: math.log1p(math.exp(z)), "tanh": math.tanh, "sin": math.sin, "cos": math.cos}
+FUNCTIONS = {
+    "exp": math.exp,
+    "step": lambda z: 1.0 if z > 0 else 0.0,
+    "sigmoid": lambda z: 1 / (1 + math.exp(-z)),
+    "softplus": lambda z: math.log1p(math.exp(z)),
+    "tanh": math.tanh,
+    "sin": math.sin,
+    "cos": math.cos,
+}
 
 fractions = st.fractions(min_value=-3, max_value=3, max_denominator=7)
 
@@ -172,7 +179,15 @@ row = [graph.exp(x - y), graph.exp(y - z), graph.exp(z - x)]
 node = row[0] / graph.add(row) * (x - 2 * y + z) + graph.relu(x - 2 * z) * (3 * x + y)
 print(straight_line([node], {n: n for n in "xyz"}, ["out"], float_literal))
 """
-    texts = {subprocess.run([sys.executable, "-c", program, when], cwd=ROOT, capture_output=True, text=True, check=True,
-                            env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}).stdout
-             for when, seed in (("first", "1"), ("later", "2"))}
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", program, when],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
+        ).stdout
+        for when, seed in (("first", "1"), ("later", "2"))
+    }
     assert len(texts) == 1

@@ -26,10 +26,15 @@ def test_square_given_with_the_start() -> None:
     assert np.array_equal(same, state)
 
 
-@pytest.mark.parametrize(("square", "given", "words"), [
-    ("m1", {}, "add a="), (7, {"a": 7}, "drop a="), ("m1", {"b": 7}, "there is no weight 'b'"),
-    ("m1", {"a": -1}, "non-negative"),
-])
+@pytest.mark.parametrize(
+    ("square", "given", "words"),
+    [
+        ("m1", {}, "add a="),
+        (7, {"a": 7}, "drop a="),
+        ("m1", {"b": 7}, "there is no weight 'b'"),
+        ("m1", {"a": -1}, "non-negative"),
+    ],
+)
 def test_mistakes_get_a_sentence(square: object, given: dict, words: str) -> None:
     with pytest.raises(OdesysError, match=words):
         flow(square).initial_state(W=1, W_V=1, W_K=1, W_Q=1, **given)

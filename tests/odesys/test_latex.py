@@ -94,7 +94,10 @@ def taken_letters() -> System:
 
 SMALL: dict[str, Callable[[], System]] = {"oscillator": oscillator, "growth": growth, "attention_toy": attention_toy}
 BY_HAND: dict[str, Callable[[], System]] = {
-    **SMALL, "many_functions": many_functions, "weighted_softmax": weighted_softmax, "taken_letters": taken_letters,
+    **SMALL,
+    "many_functions": many_functions,
+    "weighted_softmax": weighted_softmax,
+    "taken_letters": taken_letters,
 }
 TOYS = {f"{i}-{toy.name}": toy for i, toy in enumerate(toy_models.all_toys())}
 
@@ -119,8 +122,16 @@ def tex_of(name: str) -> str:
 # ---- what was printed, read back as numbers ------------------------------------------------------------------------
 
 FUNCTIONS: dict[str, Callable[[float], float]] = {
-    r"\exp": math.exp, r"\log": math.log, r"\sin": math.sin, r"\cos": math.cos, r"\tan": math.tan, r"\tanh": math.tanh,
-    r"\sinh": math.sinh, r"\cosh": math.cosh, r"\arctan": math.atan, r"\operatorname{arsinh}": math.asinh,
+    r"\exp": math.exp,
+    r"\log": math.log,
+    r"\sin": math.sin,
+    r"\cos": math.cos,
+    r"\tan": math.tan,
+    r"\tanh": math.tanh,
+    r"\sinh": math.sinh,
+    r"\cosh": math.cosh,
+    r"\arctan": math.atan,
+    r"\operatorname{arsinh}": math.asinh,
 }
 TOKEN = re.compile(
     r"@\d+@|\d+\.\d+|\d+|\\operatorname\{arsinh\}|\\mathbb\{1\}|\\mathrm\{softmax\}|[A-Za-z]_\{[\d,]+\}|\\[A-Za-z]+|\S"
@@ -368,7 +379,12 @@ def test_the_slope_of_the_loss() -> None:
 
 def test_names_by_rule() -> None:
     assert [name_tex(n) for n in ("eta", "x12", "n_c", "M_cv_2", "T1", "_")] == [
-        r"\eta", "x_{12}", "n_{c}", r"M_{\mathrm{cv},2}", "T_{1}", r"\_",
+        r"\eta",
+        "x_{12}",
+        "n_{c}",
+        r"M_{\mathrm{cv},2}",
+        "T_{1}",
+        r"\_",
     ]
 
 

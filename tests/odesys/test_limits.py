@@ -42,14 +42,17 @@ def test_what_stands_still_keeps_its_start_value_and_leaves() -> None:
     assert leading_order(system, "e", ["e"], {"x": 1, "y": 2, "z": 7}) == {"y": x}
 
 
-@pytest.mark.parametrize(("make", "words"), [
-    (lambda: vanishing(System.from_equations({"x": x / e}, ["e"]), ["e"], {"x": 1}), "divide by zero"),
-    (lambda: vanishing(System.from_equations({"x": e * x}, ["e"]), ["e"], {"x": 1}), "nothing moves"),
-    (lambda: vanishing(System.from_equations({"x": x}), ["e"], {"x": 1}), "not a parameter"),
-    (lambda: rescale(System.from_equations({"x": x}), {"y": 2}), "not a state"),
-    (lambda: rescale(System.from_equations({"x": x}, kind="map"), {}), "flows"),
-    (lambda: reciprocal_family("n", {2: System.from_equations({"x": x})}), "at least three"),
-])
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: vanishing(System.from_equations({"x": x / e}, ["e"]), ["e"], {"x": 1}), "divide by zero"),
+        (lambda: vanishing(System.from_equations({"x": e * x}, ["e"]), ["e"], {"x": 1}), "nothing moves"),
+        (lambda: vanishing(System.from_equations({"x": x}), ["e"], {"x": 1}), "not a parameter"),
+        (lambda: rescale(System.from_equations({"x": x}), {"y": 2}), "not a state"),
+        (lambda: rescale(System.from_equations({"x": x}, kind="map"), {}), "flows"),
+        (lambda: reciprocal_family("n", {2: System.from_equations({"x": x})}), "at least three"),
+    ],
+)
 def test_mistakes_get_a_sentence(make, words: str) -> None:
     with pytest.raises(EquationError, match=words):
         make()
@@ -71,6 +74,8 @@ def test_family_is_found_exactly_and_checked() -> None:
 def test_limits_agree_with_small_parameters() -> None:
     system = System.from_equations({"x": y - x, "y": e * (x - y)}, ["e"])
     limit = vanishing(system, ["e"], {"x": 0, "y": 1})
-    gaps = [abs(integrate(system, [0, 1], (0, 1), {"e": s}).final["x"] - integrate(limit, [0], (0, 1)).final["x"])
-            for s in (1e-2, 1e-3)]
+    gaps = [
+        abs(integrate(system, [0, 1], (0, 1), {"e": s}).final["x"] - integrate(limit, [0], (0, 1)).final["x"])
+        for s in (1e-2, 1e-3)
+    ]
     assert gaps[0] / gaps[1] == pytest.approx(10, rel=0.02) and np.isfinite(gaps[0])

@@ -24,8 +24,13 @@ def test_states_agree_with_integration() -> None:
     found = drive()
     assert found.speed == 5 and dict(found.rates) == {"x": 3, "y": 1}
     start = {"x": 0.2, "y": -0.4, "c": 0.7}
-    run = solve_ivp(lambda t, s: np.array([3.0, 1.0]) / (1 + np.exp(2 * s[0] - s[1] + 0.7)), (0, 9), [0.2, -0.4],
-                    rtol=1e-11, atol=1e-13)
+    run = solve_ivp(
+        lambda t, s: np.array([3.0, 1.0]) / (1 + np.exp(2 * s[0] - s[1] + 0.7)),
+        (0, 9),
+        [0.2, -0.4],
+        rtol=1e-11,
+        atol=1e-13,
+    )
     final = found.states_at(start, 9.0)
     assert [final["x"], final["y"]] == pytest.approx(run.y[:, -1], abs=1e-9)
 

@@ -30,7 +30,7 @@ def prefix_sums(n: int, x: Array, out: Array) -> float:
         total += x[i]
         out[i] = total
         largest = max(largest, abs(total), HALF)
-    rest = out[n - 1:]
+    rest = out[n - 1 :]
     rest[0] *= 2.0
     return largest / n
 
@@ -170,8 +170,14 @@ def test_more_of_python_is_refused_with_the_line() -> None:
     def truth(n: int) -> bool:
         return n > 0
 
-    for function, words in ((listed, "line .*List has no machine code"), (mixed, "start it with a float"),
-                            (unknown, "missing"), (bare, "annotate"), (wrong, "x\\[0.5\\]"), (truth, "not bool")):
+    for function, words in (
+        (listed, "line .*List has no machine code"),
+        (mixed, "start it with a float"),
+        (unknown, "missing"),
+        (bare, "annotate"),
+        (wrong, "x\\[0.5\\]"),
+        (truth, "not bool"),
+    ):
         with pytest.raises(LoopError, match=words):
             loops.ready(function)
 
@@ -258,8 +264,24 @@ def test_what_python_would_do_otherwise_is_refused() -> None:
         y = nothing(x)  # type: ignore[func-returns-value]
         return n if y else 0
 
-    refused = (chosen, divided, searched, keyed, captured, chained, mixed_truth, last, stored, open_end, flat, large,
-               short, counted, assigned, lambda a: a)
+    refused = (
+        chosen,
+        divided,
+        searched,
+        keyed,
+        captured,
+        chained,
+        mixed_truth,
+        last,
+        stored,
+        open_end,
+        flat,
+        large,
+        short,
+        counted,
+        assigned,
+        lambda a: a,
+    )
     for function in refused:
         with pytest.raises(LoopError):
             loops.ready(function)

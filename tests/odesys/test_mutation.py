@@ -111,7 +111,8 @@ def test_a_survivor_needs_a_reason() -> None:
 def test_an_explained_book() -> None:
     book = ClaimBook("toy", Lab, mutations=BREAKS)
     book.claim("sum", "sum", kind="order", statement="s", reading="l + r <= 2")(
-        lambda lab: measured(lab.read("left") + lab.read("right") <= 2))
+        lambda lab: measured(lab.read("left") + lab.read("right") <= 2)
+    )
     assert not mutation_summary(book, states(book)[1])["explained"]
     book.harmless("left", "sum", "it is loose")
     assert mutation_summary(book, states(book)[1])["explained"]

@@ -16,11 +16,21 @@ pytestmark = pytest.mark.skipif(not llvm.available(), reason="llvmlite is not in
 x, y, t, c = sp.symbols("x y t c")
 
 
-@pytest.mark.parametrize("expression", [
-    sp.exp(x) / (1 + sp.exp(-2 * y)), sp.log(2 + x**2) * sp.sin(y) - sp.cos(x) * sp.tan(y / 3),
-    sp.tanh(x) + sp.sinh(y) * sp.cosh(x), sp.atan(x) * sp.asinh(y),
-    sp.sqrt(3 + x) ** 3 / (2 + y) ** 5, (2 + x) ** sp.Rational(7, 3) * (3 + y) ** 11,
-    sp.Max(x, y) - 2 * sp.Heaviside(x - y) + sp.Abs(y), t * c - sp.Rational(1, 3) * x * y, sp.Integer(7), x])
+@pytest.mark.parametrize(
+    "expression",
+    [
+        sp.exp(x) / (1 + sp.exp(-2 * y)),
+        sp.log(2 + x**2) * sp.sin(y) - sp.cos(x) * sp.tan(y / 3),
+        sp.tanh(x) + sp.sinh(y) * sp.cosh(x),
+        sp.atan(x) * sp.asinh(y),
+        sp.sqrt(3 + x) ** 3 / (2 + y) ** 5,
+        (2 + x) ** sp.Rational(7, 3) * (3 + y) ** 11,
+        sp.Max(x, y) - 2 * sp.Heaviside(x - y) + sp.Abs(y),
+        t * c - sp.Rational(1, 3) * x * y,
+        sp.Integer(7),
+        x,
+    ],
+)
 def test_every_operation_has_the_digits_of_python(expression: sp.Expr) -> None:
     system = System.from_equations({x: expression, y: -y}, parameters=[c])
     plain, quick = (system.compile(c=0.7, backend=backend) for backend in ("scalar", "native"))
@@ -79,8 +89,12 @@ def test_sizes_are_checked_before_anything_is_read() -> None:
     system = System.from_equations({x: y * sp.Heaviside(x), y: -x * y})
     for backend in ("scalar", "native"):
         code = system.compile(backend=backend)
-        for wrong in (lambda c=code: c.field(0.0, [1.0, 2.0], []), lambda c=code: c.jacobian(0.0, [1.0], [1.0]),
-                      lambda c=code: c(0.0, np.ones((2, 2))), lambda c=code: c.jacobian(0.0, [1.0, 2.0], [1.0, 0.0])):
+        for wrong in (
+            lambda c=code: c.field(0.0, [1.0, 2.0], []),
+            lambda c=code: c.jacobian(0.0, [1.0], [1.0]),
+            lambda c=code: c(0.0, np.ones((2, 2))),
+            lambda c=code: c.jacobian(0.0, [1.0, 2.0], [1.0, 0.0]),
+        ):
             with pytest.raises(ParameterError, match="but the system has"):
                 wrong()
         assert code(0.0, np.array([0.0, 3.0])).tolist() == [0.0, 0.0]  # a gate is shut on its surface

@@ -38,8 +38,14 @@ def test_the_command_writes_and_says_what_to_do(tmp_path: Path, monkeypatch: pyt
 
 
 COMMANDS = (
-    ["list"], ["derive", "--quotient"], ["derive", "--format", "latex"], ["simulate"], ["simulate", "--out", "run"],
-    ["compare", "--widths", "8,32", "--seeds", "2"], ["figures", "--out", "figures"], ["verify", "--workers", "1"],
+    ["list"],
+    ["derive", "--quotient"],
+    ["derive", "--format", "latex"],
+    ["simulate"],
+    ["simulate", "--out", "run"],
+    ["compare", "--widths", "8,32", "--seeds", "2"],
+    ["figures", "--out", "figures"],
+    ["verify", "--workers", "1"],
     ["verify", "--mutations", "--workers", "1"],
     ["sweep", "--over", "omega=log:0.1:1:3", "--workers", "1", "--out", "sweep"],
 )
@@ -70,16 +76,26 @@ def test_its_claims_notice_a_changed_setting(folder: Path, tmp_path: Path) -> No
 
 
 def test_it_is_clean_code(folder: Path) -> None:
-    done = subprocess.run([sys.executable, "-m", "ruff", "check", "--config", ROOT / "pyproject.toml", folder],
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--config", ROOT / "pyproject.toml", folder],
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize(("name", "sentence"), [
-    ("1st", "can not name a paper"), ("a-b", "can not name a paper"), ("class", "can not name a paper"),
-    ("two_mixture", "there is a paper two_mixture already"), ("json", "name of a Python package"),
-    ("numpy", "name of a Python package"), ("", "can not name a paper"),
-])
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("1st", "can not name a paper"),
+        ("a-b", "can not name a paper"),
+        ("class", "can not name a paper"),
+        ("two_mixture", "there is a paper two_mixture already"),
+        ("json", "name of a Python package"),
+        ("numpy", "name of a Python package"),
+        ("", "can not name a paper"),
+    ],
+)
 def test_names_that_would_not_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, sentence: str) -> None:
     monkeypatch.chdir(tmp_path)
     result = odesys("new", name)

@@ -107,9 +107,17 @@ def test_modes_links_and_devices_are_respected(tmp_path: Path) -> None:
 
 def test_json_is_sorted_plain_and_without_nan(tmp_path: Path) -> None:
     value = {
-        "z": np.float64(0.5), "a": [math.nan, math.inf, -math.inf, 1.0], "final": {"loss": np.float32("nan"), 3: True},
-        "int": np.int64(3), "array": np.arange(3), "exact": Fraction(1, 8), "third": sp.Rational(1, 3),
-        "four": sp.Integer(4), "none": None, "path": Path("x/y"), "tuple": (1, "é"),
+        "z": np.float64(0.5),
+        "a": [math.nan, math.inf, -math.inf, 1.0],
+        "final": {"loss": np.float32("nan"), 3: True},
+        "int": np.int64(3),
+        "array": np.arange(3),
+        "exact": Fraction(1, 8),
+        "third": sp.Rational(1, 3),
+        "four": sp.Integer(4),
+        "none": None,
+        "path": Path("x/y"),
+        "tuple": (1, "é"),
     }
     text = output.write_json(tmp_path / "x.json", value).read_text(encoding="utf-8")
 
@@ -118,8 +126,17 @@ def test_json_is_sorted_plain_and_without_nan(tmp_path: Path) -> None:
 
     read = json.loads(text, parse_constant=refuse)
     assert read == {
-        "z": 0.5, "a": [None, None, None, 1.0], "final": {"loss": None, "3": True}, "int": 3, "array": [0, 1, 2],
-        "exact": "1/8", "third": "1/3", "four": 4, "none": None, "path": "x/y", "tuple": [1, "é"],
+        "z": 0.5,
+        "a": [None, None, None, 1.0],
+        "final": {"loss": None, "3": True},
+        "int": 3,
+        "array": [0, 1, 2],
+        "exact": "1/8",
+        "third": "1/3",
+        "four": 4,
+        "none": None,
+        "path": "x/y",
+        "tuple": [1, "é"],
         "not_finite": {"a.0": "nan", "a.1": "inf", "a.2": "-inf", "final.loss": "nan"},
     }
     assert list(read) == sorted(read) and text.startswith('{\n  "a"') and text.endswith("}\n")

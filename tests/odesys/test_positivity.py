@@ -14,25 +14,28 @@ from odesys.zero import ball_value
 C, D, n, b = sym("C"), sym("D"), sym("n"), sym("b")
 
 
-@pytest.mark.parametrize(("node", "expected"), [
-    (graph.exp(C) - 1, "positive"),
-    (graph.exp(2 * C) - graph.exp(-2 * C), "positive"),
-    (1 - graph.exp(C + D), "negative"),
-    (graph.exp(-C) - 1 - n, "negative"),
-    (n * graph.exp(C), "nonnegative"),
-    (-n / (n + graph.exp(C)), "nonpositive"),
-    ((graph.exp(C) - 1) * (graph.exp(C) + 1) - graph.exp(2 * C) + 1, "zero"),
-    (graph.call("tanh", C) / b, "positive"),
-    (graph.call("sinh", C) - n, "unknown"),
-    (graph.exp(C) - 2, "unknown"),
-    (sym("any") ** 2, "unknown"),
-    (graph.exp(sym("any")) + n, "positive"),
-    (graph.exp(C) * 1.5, "unknown"),
-    (n / n + b, "positive"),
-    (b / n, "nonnegative"),
-    (graph.sqrt(graph.num(2)) * (graph.exp(C) - graph.exp(-C)), "positive"),
-    (graph.sqrt(graph.num(2)) - graph.exp(C), "unknown"),
-])
+@pytest.mark.parametrize(
+    ("node", "expected"),
+    [
+        (graph.exp(C) - 1, "positive"),
+        (graph.exp(2 * C) - graph.exp(-2 * C), "positive"),
+        (1 - graph.exp(C + D), "negative"),
+        (graph.exp(-C) - 1 - n, "negative"),
+        (n * graph.exp(C), "nonnegative"),
+        (-n / (n + graph.exp(C)), "nonpositive"),
+        ((graph.exp(C) - 1) * (graph.exp(C) + 1) - graph.exp(2 * C) + 1, "zero"),
+        (graph.call("tanh", C) / b, "positive"),
+        (graph.call("sinh", C) - n, "unknown"),
+        (graph.exp(C) - 2, "unknown"),
+        (sym("any") ** 2, "unknown"),
+        (graph.exp(sym("any")) + n, "positive"),
+        (graph.exp(C) * 1.5, "unknown"),
+        (n / n + b, "positive"),
+        (b / n, "nonnegative"),
+        (graph.sqrt(graph.num(2)) * (graph.exp(C) - graph.exp(-C)), "positive"),
+        (graph.sqrt(graph.num(2)) - graph.exp(C), "unknown"),
+    ],
+)
 def test_sign(node, expected) -> None:
     assert sign(node, positive=["C", "D", "b"], nonnegative=["n"]) == expected
 

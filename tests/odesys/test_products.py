@@ -62,12 +62,20 @@ def test_code_with_shared_products_gives_the_same_numbers() -> None:
     from odesys import System
 
     x = {name: 0.3 + 0.2 * k for k, name in enumerate("abcd")}
-    rhs = [a * b * c / d**2 + graph.exp(a) * b * c, a * b / graph.exp(2 * a) - d, graph.exp(-a) * b * c * d,
-           a**Fraction(1, 2) * b * c]
+    rhs = [
+        a * b * c / d**2 + graph.exp(a) * b * c,
+        a * b / graph.exp(2 * a) - d,
+        graph.exp(-a) * b * c * d,
+        a ** Fraction(1, 2) * b * c,
+    ]
     system = System.from_equations(dict(zip("abcd", rhs, strict=True)))
     A, B, C, D = x.values()
-    expected = [A * B * C / D**2 + math.exp(A) * B * C, A * B * math.exp(-2 * A) - D, math.exp(-A) * B * C * D,
-                math.sqrt(A) * B * C]
+    expected = [
+        A * B * C / D**2 + math.exp(A) * B * C,
+        A * B * math.exp(-2 * A) - D,
+        math.exp(-A) * B * C * D,
+        math.sqrt(A) * B * C,
+    ]
     assert np.allclose(system.compile()(0.0, list(x.values())), expected, rtol=1e-15)
     source = system.compile().source
     assert source.count("exp(") == 3  # of a, -a and -2 a, once each

@@ -39,8 +39,14 @@ unit = (Fraction(0), Fraction(1))
 LAST: list[tuple[System, dict[str, Fraction]]] = []  # the system that was bounded last
 
 
-def bound(equations: dict[str, Any], region: Any, block: str = "x", matrix: sp.Matrix = ONE,
-          parameters: dict[str, Fraction] | None = None, **options: Any) -> BoundResult:
+def bound(
+    equations: dict[str, Any],
+    region: Any,
+    block: str = "x",
+    matrix: sp.Matrix = ONE,
+    parameters: dict[str, Fraction] | None = None,
+    **options: Any,
+) -> BoundResult:
     system = System.from_equations(equations, parameters=list(parameters or {}))
     LAST[:] = [(system, parameters or {})]
     return lower_linear_bound(system, list(block), matrix, region, parameters, keep_boxes=True, **options)
@@ -194,12 +200,18 @@ TINY = Fraction(1, 10**30)
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_boxes_levels_and_vertices_can_not_be_changed_alone(example: Callable[[], BoundResult],
-                                                            verdict: Callable[[Any], int]) -> None:
+def test_boxes_levels_and_vertices_can_not_be_changed_alone(
+    example: Callable[[], BoundResult], verdict: Callable[[Any], int]
+) -> None:
     """However little: they are pinned by the region, the conditions, the rate and the matrix."""
     rng, data = random.Random(SEED), certificate(example)
-    pinned = [path for path in places(data) if {"box", "at", "generator", "level"} & set(path[3:])
-              and "hidden" not in path and not (path[0] == "gates" and path[-1] == "level")]
+    pinned = [
+        path
+        for path in places(data)
+        if {"box", "at", "generator", "level"} & set(path[3:])
+        and "hidden" not in path
+        and not (path[0] == "gates" and path[-1] == "level")
+    ]
     pinned += [path for path in places(data) if path[0] in ("rate", "matrix")]
     print("seed", SEED)
     for path in rng.sample(pinned, min(len(pinned), 8)):
@@ -229,16 +241,18 @@ FALSE: list[tuple[Callable[[], BoundResult], tuple[Any, ...], Any]] = [
 
 
 @pytest.mark.parametrize(("example", "path", "value"), FALSE)
-def test_a_false_number_is_rejected(example: Callable[[], BoundResult], path: tuple[Any, ...], value: Any,
-                                    verdict: Callable[[Any], int]) -> None:
+def test_a_false_number_is_rejected(
+    example: Callable[[], BoundResult], path: tuple[Any, ...], value: Any, verdict: Callable[[Any], int]
+) -> None:
     data = certificate(example)
     other = changed(data, path, value)
     assert other != data and verdict(other) != 0
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_a_model_with_less_growth_is_rejected(example: Callable[[], BoundResult],
-                                              verdict: Callable[[Any], int]) -> None:
+def test_a_model_with_less_growth_is_rejected(
+    example: Callable[[], BoundResult], verdict: Callable[[Any], int]
+) -> None:
     """F - rate x for F, by one more row of the table: the boxes and levels stay, and the rate is too large for them."""
     data = copy.deepcopy(certificate(example))
     rate = max(Fraction(data["rate"]), Fraction(1, 100))
@@ -253,10 +267,13 @@ def table_numbers(data: dict[str, Any]) -> list[tuple[Any, ...]]:
     return [path for path in places(data) if path[0] in ("nodes", "parameters")]
 
 
-@pytest.mark.parametrize("example", [logistic, affine, pair, pytest.param(tied, marks=pytest.mark.slow),
-                                     pytest.param(hidden, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "example",
+    [logistic, affine, pair, pytest.param(tied, marks=pytest.mark.slow), pytest.param(hidden, marks=pytest.mark.slow)],
+)
 def test_changed_coefficients_are_rejected_where_they_make_the_bound_false(
-        example: Callable[[], BoundResult], verdict: Callable[[Any], int]) -> None:
+    example: Callable[[], BoundResult], verdict: Callable[[Any], int]
+) -> None:
     """Any number of the table moved up and down: accepted only if the stated inequality is true at sampled points."""
     data, rng = certificate(example), random.Random(SEED)
     rejected = 0
@@ -292,10 +309,14 @@ def literal(data: dict[str, Any], point: dict[str, float]) -> list[float]:
 def points(data: dict[str, Any], rng: random.Random) -> Iterator[dict[str, float]]:
     """Random points of the region of a certificate."""
     for _ in range(200):
-        point = {s: float(Fraction(a)) + rng.random() * float(Fraction(b) - Fraction(a))
-                 for s, (a, b) in data["region"]["box"].items()}
-        forms = [float(Fraction(c["constant"])) + sum(float(Fraction(a)) * point[s] for s, a in c["slopes"].items())
-                 for c in data["region"]["conditions"]]
+        point = {
+            s: float(Fraction(a)) + rng.random() * float(Fraction(b) - Fraction(a))
+            for s, (a, b) in data["region"]["box"].items()
+        }
+        forms = [
+            float(Fraction(c["constant"])) + sum(float(Fraction(a)) * point[s] for s, a in c["slopes"].items())
+            for c in data["region"]["conditions"]
+        ]
         if min(forms, default=0.0) >= 0:
             yield point
 
@@ -373,8 +394,12 @@ def test_marks_that_do_not_fit_are_rejected(verdict: Callable[[Any], int]) -> No
     gated = copy.deepcopy(data)
     root, mark = data["rows"][0]["root"], data["nodes"].index(["role", "x"])
     last = len(data["nodes"])
-    gated["nodes"] += [["num", "-1/4"], ["add", [["1", mark], ["1", last]]], ["step", last + 1],
-                       ["add", [["1", root], ["1", last + 2]]]]
+    gated["nodes"] += [
+        ["num", "-1/4"],
+        ["add", [["1", mark], ["1", last]]],
+        ["step", last + 1],
+        ["add", [["1", root], ["1", last + 2]]],
+    ]
     gated["rows"][0]["root"] = len(gated["nodes"]) - 1
     assert verdict(gated) == 1
     twice = copy.deepcopy(certificate(hidden))
@@ -406,7 +431,10 @@ def test_the_two_mixture_bound_is_stored_and_rechecked(tmp_path: Path) -> None:
     code, text = check(path)
     assert code == 0, text
     data = json.loads(path.read_text())
-    for place, value in ((("region", "box", "n_c", 0), "3100/10000"), (("region", "box", "M_cv_same", 1), "1/50"),
-                         (("region", "conditions", 0, "slopes", "M_cv_same"), "52/100")):
+    for place, value in (
+        (("region", "box", "n_c", 0), "3100/10000"),
+        (("region", "box", "M_cv_same", 1), "1/50"),
+        (("region", "conditions", 0, "slopes", "M_cv_same"), "52/100"),
+    ):
         path.write_text(json.dumps(changed(data, place, value)))
         assert check(path)[0] == 1, place

@@ -80,8 +80,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def report(folder: Path) -> Path:
     out = folder / "pages"
-    result = odesys("report", folder / "reported", "--out", out, "--workers", 1, "--widths", "8,32", "--seeds", 2,
-                    "--json", out / "r.json")
+    result = odesys(
+        "report",
+        folder / "reported",
+        "--out",
+        out,
+        "--workers",
+        1,
+        "--widths",
+        "8,32",
+        "--seeds",
+        2,
+        "--json",
+        out / "r.json",
+    )
     assert result.exit_code == 0, result.output
     return out
 
@@ -98,8 +110,19 @@ def test_the_page_is_whole(report: Path) -> None:
     outside = [link for link in seen.links if not link.startswith(("#", "data:")) and link != "index.html"]
     assert not outside
     assert "url(http" not in text and "@import" not in text and "Content-Security-Policy" in text
-    for word in ("Model and data", "Closed systems", "What rests on what", "Claims", "Errata", "A run",
-                 "Theory against finite width", "Figures", "How this page was made", "misprint", "14 states"):
+    for word in (
+        "Model and data",
+        "Closed systems",
+        "What rests on what",
+        "Claims",
+        "Errata",
+        "A run",
+        "Theory against finite width",
+        "Figures",
+        "How this page was made",
+        "misprint",
+        "14 states",
+    ):
         assert word in seen.text
     assert "\\" not in re.sub(r"<(pre|script|code).*?</\1>|data-text=\"[^\"]*\"", "", text, flags=re.DOTALL)
 
@@ -138,8 +161,20 @@ def test_the_index_keeps_earlier_papers(folder: Path, report: Path) -> None:
 
 
 def test_latex_bundle(folder: Path, tmp_path: Path) -> None:
-    result = odesys("report", folder / "reported", "--out", tmp_path, "--format", "latex", "--workers", 1, "--widths",
-                    "8,32", "--seeds", 1)
+    result = odesys(
+        "report",
+        folder / "reported",
+        "--out",
+        tmp_path,
+        "--format",
+        "latex",
+        "--workers",
+        1,
+        "--widths",
+        "8,32",
+        "--seeds",
+        1,
+    )
     assert result.exit_code == 0, result.output
     body = (tmp_path / "reported" / "body.tex").read_text()
     for id in ("1.1", "1.2", "1.3", "2.1"):
@@ -159,7 +194,8 @@ def test_latex_bundle(folder: Path, tmp_path: Path) -> None:
 def test_latex_text_is_harmless() -> None:
     assert plain("a_b & 50% \\x {y} ^~ ≥ α “q”") == (
         r"a\_b \& 50\% \textbackslash{}x \{y\} \textasciicircum{}\textasciitilde{} \ensuremath{\ge} "
-        r"\ensuremath{\alpha} ``q''")
+        r"\ensuremath{\alpha} ``q''"
+    )
     assert plain("\N{SNOWMAN}") == "?"
 
 
@@ -176,8 +212,9 @@ def toy(**more: Any) -> Paper:
 
     book = ClaimBook("toy", laboratory=lambda mutation="": mutation)
 
-    @book.claim("A.1", "<script>alert(1)</script>", kind="identity", statement=r"1 < 2 & \unknown{",
-                reading="<b>bold</b>")
+    @book.claim(
+        "A.1", "<script>alert(1)</script>", kind="identity", statement=r"1 < 2 & \unknown{", reading="<b>bold</b>"
+    )
     def first(lab: str) -> Verdict:
         return undecided("x < y")
 
@@ -189,10 +226,20 @@ def toy(**more: Any) -> Paper:
     def third(lab: str) -> Verdict:
         return proved()
 
-    known: dict[str, Any] = {"name": "toy", "title": "A <toy>", "reference": "nobody & never", "parameters": (),
-                             "systems": {}, "protocols": {"run": nothing}, "book": lambda: book,
-                             "figures": {"1": FigureSpec("one", draw), "2": FigureSpec("long", draw, "full"),
-                                         "3": FigureSpec("elsewhere", draw, "never")}}
+    known: dict[str, Any] = {
+        "name": "toy",
+        "title": "A <toy>",
+        "reference": "nobody & never",
+        "parameters": (),
+        "systems": {},
+        "protocols": {"run": nothing},
+        "book": lambda: book,
+        "figures": {
+            "1": FigureSpec("one", draw),
+            "2": FigureSpec("long", draw, "full"),
+            "3": FigureSpec("elsewhere", draw, "never"),
+        },
+    }
     return Paper(**{**known, **more})
 
 
@@ -260,9 +307,13 @@ def test_a_page_that_would_be_too_large_is_made_smaller(toy_page, monkeypatch: p
 
 
 def test_settings_belong_to_one_paper(folder: Path, tmp_path: Path) -> None:
-    for words, sentence in ((["--set", "omega=3"], "--set belongs to one paper"), (["--widths", "x"], "positive whole"),
-                            (["--set", "omega=-3", str(folder / "reported")], "out of range"),
-                            (["--level", "deep"], "--level"), (["nowhere"], "there is no paper 'nowhere'")):
+    for words, sentence in (
+        (["--set", "omega=3"], "--set belongs to one paper"),
+        (["--widths", "x"], "positive whole"),
+        (["--set", "omega=-3", str(folder / "reported")], "out of range"),
+        (["--level", "deep"], "--level"),
+        (["nowhere"], "there is no paper 'nowhere'"),
+    ):
         result = odesys("report", *words, "--out", tmp_path / "r")
         assert result.exit_code == 2 and sentence in result.stderr and not (tmp_path / "r").exists()
 
@@ -321,8 +372,10 @@ def test_graph_layout_has_no_overlaps_and_points_down() -> None:
 
 
 def test_svg_ids_do_not_clash_and_dense_figures_become_pictures(tmp_path: Path) -> None:
-    text = ('<?xml version="1.0"?><!DOCTYPE svg><svg width="9pt" viewBox="0 0 90.123456 50"><defs><path id="p" d="M '
-            '1.234567 0.012345678"/></defs><g id="axes_1"><use xlink:href="#p" style="clip-path: url(#p)"/></g></svg>')
+    text = (
+        '<?xml version="1.0"?><!DOCTYPE svg><svg width="9pt" viewBox="0 0 90.123456 50"><defs><path id="p" d="M '
+        '1.234567 0.012345678"/></defs><g id="axes_1"><use xlink:href="#p" style="clip-path: url(#p)"/></g></svg>'
+    )
     made = svg.small(text, "f3", "a <title>")
     assert 'id="f3-p"' in made and '"#f3-p"' in made and "url(#f3-p)" in made and "axes_1" not in made
     assert "1.23 " in made and "0.0123457" in made and "width=" not in made and "a &lt;title&gt;" in made

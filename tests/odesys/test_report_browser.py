@@ -14,8 +14,10 @@ from tests.browser import CHROMIUM, DRIVER, Browser, browser
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None or DRIVER is None,
-                       reason="needs chromium and chromedriver, e.g. the Debian packages chromium and chromium-driver"),
+    pytest.mark.skipif(
+        CHROMIUM is None or DRIVER is None,
+        reason="needs chromium and chromedriver, e.g. the Debian packages chromium and chromium-driver",
+    ),
 ]
 
 
@@ -77,14 +79,21 @@ def test_the_filter_works(chromium: Browser, page: Path) -> None:
     chromium.run(click.format("holds"))
     assert shown(chromium) == ["1.3"]
     assert chromium.run('return document.querySelector("#shown").textContent') == "1 of 4 claims shown"
-    assert chromium.run('return [...document.querySelectorAll("details.claim[data-claim]")]'
-                        '.filter((d) => d.getClientRects().length).length') == 1
+    assert (
+        chromium.run(
+            'return [...document.querySelectorAll("details.claim[data-claim]")]'
+            ".filter((d) => d.getClientRects().length).length"
+        )
+        == 1
+    )
     chromium.run(click.format("holds"))
     chromium.run(click.format("proof"))
     assert shown(chromium) == ["2.1"]
     chromium.run('document.querySelector("#reset").click()')
-    chromium.run('const s = document.querySelector("input[type=search]"); s.value = "KEYS and"; '
-                 's.dispatchEvent(new Event("input"))')
+    chromium.run(
+        'const s = document.querySelector("input[type=search]"); s.value = "KEYS and"; '
+        's.dispatchEvent(new Event("input"))'
+    )
     assert shown(chromium) == ["1.2"]
     chromium.run('document.querySelector("#reset").click()')
     assert len(shown(chromium)) == 4
@@ -93,10 +102,13 @@ def test_the_filter_works(chromium: Browser, page: Path) -> None:
 def test_a_link_opens_its_claim_even_when_filtered_away(chromium: Browser, page: Path) -> None:
     chromium.open(page)
     chromium.run('document.querySelector("input[value=holds]").click()')
-    chromium.run("document.querySelector('svg.graph a[href=\"#claim-2.1\"]').dispatchEvent("
-                 "new MouseEvent('click', {bubbles: true, cancelable: true, view: window}))")
-    state = chromium.run('const d = document.getElementById("claim-2.1"); return [d.open, d.hidden, '
-                         'document.activeElement.tagName]')
+    chromium.run(
+        "document.querySelector('svg.graph a[href=\"#claim-2.1\"]').dispatchEvent("
+        "new MouseEvent('click', {bubbles: true, cancelable: true, view: window}))"
+    )
+    state = chromium.run(
+        'const d = document.getElementById("claim-2.1"); return [d.open, d.hidden, document.activeElement.tagName]'
+    )
     assert state == [True, False, "SUMMARY"]
 
 

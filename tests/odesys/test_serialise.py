@@ -52,7 +52,9 @@ def by_hand() -> System:
 
 
 SYSTEMS: dict[str, Callable[[], System]] = {
-    "flow": two_mixture, "step": lambda: two_mixture(step=True), "by_hand": by_hand,
+    "flow": two_mixture,
+    "step": lambda: two_mixture(step=True),
+    "by_hand": by_hand,
 }
 
 

@@ -16,8 +16,9 @@ RNG = np.random.default_rng(7)  # the seed of all random numbers of this file
 
 
 def model(words: int = 3) -> AttentionModel:
-    return AttentionModel(Dictionary([f"a{i}" for i in range(words)]), [Head()],
-                          Value(("W_V",), FixedVector("c", square="c2")))
+    return AttentionModel(
+        Dictionary([f"a{i}" for i in range(words)]), [Head()], Value(("W_V",), FixedVector("c", square="c2"))
+    )
 
 
 def data() -> Distribution:

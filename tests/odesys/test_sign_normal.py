@@ -23,16 +23,26 @@ def value(node: graph.Node, at: dict[str, float]) -> float:
     return float(graph.evaluate([node], {**at, "pbar": 1 - at["p"]}, FLOAT_FUNCTIONS, float)[0])
 
 
-@pytest.mark.parametrize("expression", [
-    G * P * (1 - P) * (X - Y) * (2 * Z + X), -(P - P**2) * X / (1 + G), G * P * (1 - P) * X + H * R * (1 - R) * Y,
-    G * (X - Y) * (P * X + R * Y) + H * (X - Y) * Z, (X - Y) ** 3 * (1 + P - R), G * (P + R) + H * (2 - P - R),
-])
+@pytest.mark.parametrize(
+    "expression",
+    [
+        G * P * (1 - P) * (X - Y) * (2 * Z + X),
+        -(P - P**2) * X / (1 + G),
+        G * P * (1 - P) * X + H * R * (1 - R) * Y,
+        G * (X - Y) * (P * X + R * Y) + H * (X - Y) * Z,
+        (X - Y) ** 3 * (1 + P - R),
+        G * (P + R) + H * (2 - P - R),
+    ],
+)
 def test_sign_is_the_same_at_random_points(expression: sp.Expr) -> None:
     rng = np.random.default_rng(3)
     node = FORM.sign(from_sympy(expression))
     for _ in range(40):
-        at = {**{s: float(rng.uniform(0.01, 0.99)) for s in "pr"}, **{s: float(rng.exponential()) for s in "gh"},
-              **{s: float(rng.standard_normal()) for s in "xyz"}}
+        at = {
+            **{s: float(rng.uniform(0.01, 0.99)) for s in "pr"},
+            **{s: float(rng.exponential()) for s in "gh"},
+            **{s: float(rng.standard_normal()) for s in "xyz"},
+        }
         assert value(node, at) == np.sign(float(expression.subs({sp.Symbol(k, real=True): v for k, v in at.items()})))
 
 

@@ -19,8 +19,9 @@ from tests import surface
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = (sys.executable, "-m", "odesys")
 ENV = {**os.environ, "PYTHONPATH": str(ROOT)}
-FUZZ = settings(max_examples=60, deadline=None, derandomize=True, database=None,
-                suppress_health_check=list(HealthCheck))
+FUZZ = settings(
+    max_examples=60, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +70,16 @@ def test_the_fuzzer_can_fail(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     (folder / ".odesys-0.part").unlink()
 
 
-WRITING = (["derive", "--out", "{}/d.txt"], ["simulate", "--out", "{}/run"], ["simulate", "--json", "{}/s.json"],
-           ["compare", "--out", "{}/c"], ["figures", "--out", "{}/f"], ["verify", "--json", "{}/v.json"],
-           ["report", "--out", "{}/r"], ["sweep", "--over", "omega=0.1,0.2", "--out", "{}/s"])
+WRITING = (
+    ["derive", "--out", "{}/d.txt"],
+    ["simulate", "--out", "{}/run"],
+    ["simulate", "--json", "{}/s.json"],
+    ["compare", "--out", "{}/c"],
+    ["figures", "--out", "{}/f"],
+    ["verify", "--json", "{}/v.json"],
+    ["report", "--out", "{}/r"],
+    ["sweep", "--over", "omega=0.1,0.2", "--out", "{}/s"],
+)
 
 
 @pytest.mark.parametrize("words", WRITING, ids=lambda words: words[0])
@@ -92,19 +100,32 @@ def test_places_that_can_not_be_written(folder: Path, words: list[str], place: s
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of this kind are POSIX")
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize(("command", "function", "first"), [
-    ("figures", "figures.figure_1(folder, progress)", "(folder / 'half').write_text('half')"),
-    ("simulate", "protocol.training(parameters, progress)", "progress('stage 1', 0.5)"),
-], ids=["figures", "simulate"])
-def test_a_signal_leaves_nothing_half_written(tmp_path: Path, kind: signal.Signals, command: str, function: str,
-                                              first: str) -> None:
+@pytest.mark.parametrize(
+    ("command", "function", "first"),
+    [
+        ("figures", "figures.figure_1(folder, progress)", "(folder / 'half').write_text('half')"),
+        ("simulate", "protocol.training(parameters, progress)", "progress('stage 1', 0.5)"),
+    ],
+    ids=["figures", "simulate"],
+)
+def test_a_signal_leaves_nothing_half_written(
+    tmp_path: Path, kind: signal.Signals, command: str, function: str, first: str
+) -> None:
     create(tmp_path / "slowpaper")
     module, _, head = function.partition(".")
     with open(tmp_path / "slowpaper" / f"{module}.py", "a") as file:
-        file.write(f"\n\ndef {head}:\n    import time\n    {first}\n"
-                   f"    open({str(tmp_path / 'begun')!r}, 'w').close()\n    time.sleep(600)\n")
-    process = subprocess.Popen([*COMMAND, command, "./slowpaper", "--out", "f"], cwd=tmp_path, env=ENV,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        file.write(
+            f"\n\ndef {head}:\n    import time\n    {first}\n"
+            f"    open({str(tmp_path / 'begun')!r}, 'w').close()\n    time.sleep(600)\n"
+        )
+    process = subprocess.Popen(
+        [*COMMAND, command, "./slowpaper", "--out", "f"],
+        cwd=tmp_path,
+        env=ENV,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     while not (tmp_path / "begun").exists() and process.poll() is None:
         time.sleep(0.05)
     process.send_signal(kind)
@@ -115,8 +136,13 @@ def test_a_signal_leaves_nothing_half_written(tmp_path: Path, kind: signal.Signa
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes of this kind are POSIX")
 def test_a_closed_pipe_is_no_reason_to_shout(folder: Path) -> None:
-    process = subprocess.Popen([*COMMAND, "derive", "./fuzzpaper", "--format", "json"], cwd=folder, env=ENV,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [*COMMAND, "derive", "./fuzzpaper", "--format", "json"],
+        cwd=folder,
+        env=ENV,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     assert process.stdout is not None and process.stderr is not None
     process.stdout.close()
     assert process.stderr.read() == b"" and process.wait(60) == 1
@@ -124,8 +150,13 @@ def test_a_closed_pipe_is_no_reason_to_shout(folder: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_a_full_disk_is_a_sentence(folder: Path) -> None:
-    done = subprocess.run([*COMMAND, "simulate", "./fuzzpaper", "--json", "/dev/full"], cwd=folder, env=ENV,
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        [*COMMAND, "simulate", "./fuzzpaper", "--json", "/dev/full"],
+        cwd=folder,
+        env=ENV,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 2 and "No space left" in done.stderr and done.stderr.count("\n") == 1
 
 
@@ -133,8 +164,13 @@ def test_completion_offers_names(folder: Path) -> None:
     def complete(line: str) -> list[str]:
         words = line.split(" ")
         env = {**ENV, "_ODESYS_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
-        done = subprocess.run([sys.executable, "-c", "from odesys.cli import main; main()"], cwd=folder, env=env,
-                              capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, "-c", "from odesys.cli import main; main()"],
+            cwd=folder,
+            env=env,
+            capture_output=True,
+            text=True,
+        )
         return done.stdout.split()
 
     assert complete("odesys swe") == ["sweep"]

@@ -90,8 +90,9 @@ def test_sliding_field_along_a_curve_is_tangent_to_it() -> None:
 
 
 def test_sliding_field_at_a_corner_solves_for_both_gates() -> None:
-    corner = flow(sp.Rational(1, 2) - sp.sign(x) + sp.sign(y) / 4, sp.Rational(1, 3) - sp.sign(y),
-                  sp.sign(x) + 10 * sp.sign(y))
+    corner = flow(
+        sp.Rational(1, 2) - sp.sign(x) + sp.sign(y) / 4, sp.Rational(1, 3) - sp.sign(y), sp.sign(x) + 10 * sp.sign(y)
+    )
     slide = sliding_system(corner, [0, 1])
     # sign y = 1/3, sign x = 1/2 + 1/12 = 7/12
     assert [sp.nsimplify(r) for r in slide.rhs] == [0, 0, sp.Rational(7, 12) + sp.Rational(10, 3)]
@@ -104,12 +105,15 @@ def test_sliding_with_another_gate_held() -> None:
     assert slide.compile().observables(0, [0, 1]) == {f"gate_{number['x']}": 0.5}
 
 
-@pytest.mark.parametrize(("rhs", "which", "text"), [
-    ((sp.sign(x) * sp.sign(y), -sp.sign(y)), [0, 1], "products of gates"),
-    ((y, -sp.sign(x)), [0], "not determined by the sliding condition"),
-    ((-sp.sign(x),), [], "1 to 3 different surfaces"),
-    ((-sp.sign(x), -sp.sign(y)), [1, 1], "1 to 3 different surfaces"),
-])
+@pytest.mark.parametrize(
+    ("rhs", "which", "text"),
+    [
+        ((sp.sign(x) * sp.sign(y), -sp.sign(y)), [0, 1], "products of gates"),
+        ((y, -sp.sign(x)), [0], "not determined by the sliding condition"),
+        ((-sp.sign(x),), [], "1 to 3 different surfaces"),
+        ((-sp.sign(x), -sp.sign(y)), [1, 1], "1 to 3 different surfaces"),
+    ],
+)
 def test_what_has_no_exact_sliding_field_gets_a_sentence(rhs: Any, which: list[int], text: str) -> None:
     with pytest.raises(EquationError, match=text):
         sliding_system(flow(*rhs), which)

@@ -45,8 +45,9 @@ def brute_force_actions(flow, state: np.ndarray | None = None) -> set:
             continue
         words = tuple(zip(order, signs, strict=True))
         for image in permutations(range(heads)):
-            row_moves = [tuple(zip(p, s, strict=True)) for p in permutations(range(rows))
-                         for s in product((1, -1), repeat=rows)]
+            row_moves = [
+                tuple(zip(p, s, strict=True)) for p in permutations(range(rows)) for s in product((1, -1), repeat=rows)
+            ]
             for choice in product(row_moves, repeat=heads):
                 g = SignedPermutation(words, tuple((h, 1) for h in image), choice, 1)
                 target, sign = g.on_states(flow)
@@ -80,8 +81,12 @@ def group_actions(flow, state: np.ndarray | None = None) -> set:
 
 def _same_margins(compiled, x: np.ndarray, margins: list[float], weights: list[float]) -> bool:
     """The weighted multiset of margins is unchanged: necessary and, at random states, sufficient for a symmetry."""
-    now = sorted((round(v, 9), w) for v, w in zip(
-        [v for k, v in compiled.observables(0, x).items() if k.startswith("margin")], weights, strict=True))
+    now = sorted(
+        (round(v, 9), w)
+        for v, w in zip(
+            [v for k, v in compiled.observables(0, x).items() if k.startswith("margin")], weights, strict=True
+        )
+    )
     before = sorted((round(v, 9), w) for v, w in zip(margins, weights, strict=True))
     return np.allclose(now, before, atol=1e-8)
 
@@ -103,8 +108,11 @@ def test_order_agrees_with_brute_force() -> None:
 
 
 def small(words: list[str], samples: list[Sample], gram: object = None, **options: object):
-    return gradient_flow(AttentionModel(Dictionary(words, gram), **options), Distribution.proportional(samples),
-                         train=options["value"].maps if "value" in options else ("w", "W_K", "W_Q"))
+    return gradient_flow(
+        AttentionModel(Dictionary(words, gram), **options),
+        Distribution.proportional(samples),
+        train=options["value"].maps if "value" in options else ("w", "W_K", "W_Q"),
+    )
 
 
 def neurons(rows: tuple, activation: str = "relu") -> Value:

@@ -66,7 +66,7 @@ def test_logistic_holds_the_exact_solution() -> None:
 def test_uncertain_start_and_parameter_stay_inside() -> None:
     system = System.from_equations({"x": sym("r") * x * (1 - x)}, parameters=["r"])
     run = enclose(system, {"x": flint.arb("0.1", 1e-6)}, 2, {"r": flint.arb("1.5", 1e-6)})
-    (low, high), = run.final
+    ((low, high),) = run.final
     with ball_context(300, 2):
         for start in (flint.arb(0.1) - flint.arb(5e-7), flint.arb(0.1) + flint.arb(5e-7)):
             for rate in (flint.arb(1.5) - flint.arb(5e-7), flint.arb(1.5) + flint.arb(5e-7)):
@@ -164,14 +164,30 @@ def accepted_with(path: Path, data: dict, vanishing: int) -> bool:
 
 STARTS = {  # vanishes to the order given, for every value of the uncertain parameters; the checker has to see why
     "parameters": ({"x": sym("a") * y, "y": -x}, {"x": 0, "y": 1}, x, 1),
-    "cancellation": ({"x": sym("a") * y + sym("b"), "y": sym("a") * x + 1}, {"x": 0, "y": 0},
-                     x - sym("b") * y, 2),  # x' - b y' = a (y - b x)
-    "functions": ({"x": sym("a") + call("exp", x) * y, "y": 1 + call("sigmoid", x * x)}, {"x": 0, "y": 0},
-                  x + call("exp", x) - 1 - 2 * sym("a") * y * Fraction(2, 3), 2),
-    "opaque": ({"x": call("sigmoid", sym("a") + x), "y": call("sigmoid", sym("a") + x) * (1 + x)}, {"x": 0, "y": 0},
-               y - x, 2),  # sigmoid(a) is a number that is not known exactly
-    "roots": ({"x": graph.power(4 + x, HALF), "y": graph.power(sym("a") + y, -HALF)}, {"x": 0, "y": 0},
-              y * graph.power(sym("a") + y, HALF) + x - Fraction(1, 2) * x, 1),
+    "cancellation": (
+        {"x": sym("a") * y + sym("b"), "y": sym("a") * x + 1},
+        {"x": 0, "y": 0},
+        x - sym("b") * y,
+        2,
+    ),  # x' - b y' = a (y - b x)
+    "functions": (
+        {"x": sym("a") + call("exp", x) * y, "y": 1 + call("sigmoid", x * x)},
+        {"x": 0, "y": 0},
+        x + call("exp", x) - 1 - 2 * sym("a") * y * Fraction(2, 3),
+        2,
+    ),
+    "opaque": (
+        {"x": call("sigmoid", sym("a") + x), "y": call("sigmoid", sym("a") + x) * (1 + x)},
+        {"x": 0, "y": 0},
+        y - x,
+        2,
+    ),  # sigmoid(a) is a number that is not known exactly
+    "roots": (
+        {"x": graph.power(4 + x, HALF), "y": graph.power(sym("a") + y, -HALF)},
+        {"x": 0, "y": 0},
+        y * graph.power(sym("a") + y, HALF) + x - Fraction(1, 2) * x,
+        1,
+    ),
     "gates": ({"x": relu(1 + x) * sym("a"), "y": graph.step(x - 1) + sym("a")}, {"x": 0, "y": 0}, x - y, 2),
 }
 
@@ -182,8 +198,14 @@ def test_the_order_of_vanishing_is_verified_exactly(name: str, tmp_path: Path) -
     equations, start, node, order = STARTS[name]
     used = graph.symbols([*equations.values()]) & {"a", "b"}
     values = {p: flint.arb("0.7" if p == "a" else "0.3", 1e-12) for p in used}
-    run = enclose(System.from_equations(equations, parameters=sorted(used)), start, Fraction(1, 4), values, order=12,
-                  precision=128)
+    run = enclose(
+        System.from_equations(equations, parameters=sorted(used)),
+        start,
+        Fraction(1, 4),
+        values,
+        order=12,
+        precision=128,
+    )
     assert run.certify(node).details.get("vanishing") == order
     path = tmp_path / "start.json"
     run.to_file(path, [(name, node, ">0")])
@@ -197,8 +219,14 @@ def test_the_order_of_vanishing_is_verified_exactly(name: str, tmp_path: Path) -
 def test_a_start_that_is_only_nearly_zero_is_rejected(tmp_path: Path) -> None:
     """The first coefficient is a ball around zero of radius 1e-30, and not zero."""
     for a, sound in ((Fraction(1), True), (flint.arb(1, 1e-30), False)):
-        run = enclose(System.from_equations({"x": sym("a") + 0 * x, "y": 1 + x}, parameters=["a"]), {"x": 0, "y": 0}, 1,
-                      {"a": a}, order=12, precision=128)
+        run = enclose(
+            System.from_equations({"x": sym("a") + 0 * x, "y": 1 + x}, parameters=["a"]),
+            {"x": 0, "y": 0},
+            1,
+            {"a": a},
+            order=12,
+            precision=128,
+        )
         path = tmp_path / "near.json"
         run.to_file(path, [("y - x + 1 > 0", y - x + 1, ">0")])
         data = json.loads(path.read_text())
@@ -209,8 +237,18 @@ def test_a_start_that_is_only_nearly_zero_is_rejected(tmp_path: Path) -> None:
         assert accepted_with(path, data, 2) is sound
 
 
-SIGNS = {"M_cv": 1, "M_vv": -1, "M_cc": 1, "M_vc": -1,
-         "B_cv": 1, "B_cc": 1, "B_vv": 1, "A_cv": -1, "A_cc": 1, "A_vv": 1}
+SIGNS = {
+    "M_cv": 1,
+    "M_vv": -1,
+    "M_cc": 1,
+    "M_vc": -1,
+    "B_cv": 1,
+    "B_cc": 1,
+    "B_vv": 1,
+    "A_cv": -1,
+    "A_cc": 1,
+    "A_vv": 1,
+}
 
 
 @pytest.mark.nightly

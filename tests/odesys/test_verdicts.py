@@ -77,8 +77,13 @@ def test_a_correction_is_no_better_known_than_its_check(check: Verdict) -> None:
     assert corrected is not None and (corrected.as_stated, corrected.evidence) == (check.as_stated, check.evidence)
 
 
-@given(st.booleans(), st.dictionaries(st.text(st.characters(categories=["Ll"]), min_size=1).filter(
-    lambda name: name not in ("holds", "witness")), st.floats(allow_nan=False)))
+@given(
+    st.booleans(),
+    st.dictionaries(
+        st.text(st.characters(categories=["Ll"]), min_size=1).filter(lambda name: name not in ("holds", "witness")),
+        st.floats(allow_nan=False),
+    ),
+)
 def test_floats_are_measurements(holds: bool, details: dict[str, float]) -> None:
     verdict = measured(holds, **details)
     assert verdict.evidence is Evidence.MEASUREMENT and verdict.as_stated == ("holds" if holds else "fails")
@@ -114,8 +119,13 @@ def test_nothing_is_certified_for_no_reason() -> None:
 def test_correction_is_a_verdict_of_its_own() -> None:
     verdict = refuted({"x": 1}).correcting("x <= 2", certified(), "factor two").with_constants(c=2).adding(n=3)
     assert verdict.as_stated == "fails" and verdict.corrected is not None
-    assert verdict.corrected.as_json() == {"statement": "x <= 2", "as_stated": "holds", "evidence": "certificate",
-                                           "witness": None, "why": "factor two"}
+    assert verdict.corrected.as_json() == {
+        "statement": "x <= 2",
+        "as_stated": "holds",
+        "evidence": "certificate",
+        "witness": None,
+        "why": "factor two",
+    }
     assert verdict.constants == {"c": 2} and verdict.details == {"n": 3}
 
 

@@ -23,11 +23,11 @@ from odesys.workers import Task, cores, run_tasks, tasks_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
-BOOK = '''
+BOOK = """
 from odesys.claims import ClaimBook
 book = ClaimBook("folder", laboratory=lambda mutation="": mutation, mutations=["broken"])
-'''
-FIRST = '''
+"""
+FIRST = """
 import os
 from odesys.errors import IntegrationError
 from odesys.verdicts import measured, proved, refuted
@@ -36,8 +36,8 @@ from .book import book
 @book.claim("A", "first", kind="identity", statement="s", reading="r")
 def first(lab):
     return refuted({"lab": lab}) if lab else proved(process=os.getpid())
-'''
-SECOND = '''
+"""
+SECOND = """
 from odesys.verdicts import measured
 from .book import book
 
@@ -48,8 +48,8 @@ def second(lab):
 @book.claim("C", "third", kind="order", statement="s", reading="r", level="full")
 def third(lab):
     BODY
-'''
-INIT = '''
+"""
+INIT = """
 from odesys.paper import Paper
 
 def get_book():
@@ -57,7 +57,7 @@ def get_book():
     return first.book
 
 PAPER = Paper("folder", "Claims in a folder", "none", (), {}, {}, {}, book=get_book)
-'''
+"""
 
 
 @pytest.fixture
@@ -138,8 +138,15 @@ def test_an_interrupt_ends_with_a_sentence(folder, tmp_path: Path) -> None:
     begun = tmp_path / "begun"
     name, _ = folder(f"import pathlib, time; pathlib.Path({str(begun)!r}).touch(); time.sleep(600)")
     command = [sys.executable, "-m", "odesys", "verify", name, "--level", "full", "--workers", "2"]
-    with subprocess.Popen(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as process:
+    with subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
         while not begun.exists() and process.poll() is None:
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to this process and its workers alike

@@ -153,8 +153,12 @@ def test_gates_of_balls() -> None:
 
 @pytest.mark.parametrize("name", sorted(set(graph.FUNCTIONS) - {"step"}))
 def test_balls_enclose_the_functions(name: str) -> None:
-    known = {"sigmoid": lambda v: 1 / (1 + math.exp(-v)), "softplus": lambda v: math.log(1 + math.exp(v)),
-             "arctan": math.atan, "arcsinh": math.asinh}
+    known = {
+        "sigmoid": lambda v: 1 / (1 + math.exp(-v)),
+        "softplus": lambda v: math.log(1 + math.exp(v)),
+        "arctan": math.atan,
+        "arcsinh": math.asinh,
+    }
     reference = known.get(name) or getattr(math, name)
     for value in (0.3, 1.7):
         ball = ball_evaluate([call(name, x)], {"x": flint.arb(value)}, 128)[0]

@@ -15,11 +15,17 @@ from odesys.graph import ONE, ZERO, Node, num, sym
 from .. import setting
 from ..laboratory import MUTATIONS, Laboratory, Toy
 
-book = ClaimBook("benign_overfitting", Laboratory, mutations=MUTATIONS,
-                 reference="Unveil Benign Overfitting for Transformer in Vision: Training Dynamics, Convergence, and Generalization")
+book = ClaimBook(
+    "benign_overfitting",
+    Laboratory,
+    mutations=MUTATIONS,
+    reference="Unveil Benign Overfitting for Transformer in Vision: Training Dynamics, Convergence, and Generalization",
+)
 
 NUMBERS = "a statement about numbers or random vectors, not about the system"
-TOY = "two samples, one of each class, of M tokens with any Gram matrix of the noise (the formulas are sums over samples)"
+TOY = (
+    "two samples, one of each class, of M tokens with any Gram matrix of the noise (the formulas are sums over samples)"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +98,14 @@ def tables(toy: Toy, M: int) -> Tables:
     made = np.vectorize(sym, otypes=[object])
     matrices = toy.matrices
     G = np.frompyfunc(graph.as_node, 1, 1)(toy.gram)
-    return Tables(M, made(matrices["KQ"]).T, made(matrices["QQ"]), made(matrices["KK"]), made(matrices["wOV"])[0],
-                  np.asarray(G, dtype=object))
+    return Tables(
+        M,
+        made(matrices["KQ"]).T,
+        made(matrices["QQ"]),
+        made(matrices["KK"]),
+        made(matrices["wOV"])[0],
+        np.asarray(G, dtype=object),
+    )
 
 
 def read_off(toy: Toy, keys: bool) -> np.ndarray:

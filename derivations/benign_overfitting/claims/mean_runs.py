@@ -24,7 +24,9 @@ MOBILITY = 400.0  # kappa max(m) / w2
 SCORES = [f"S_{a}{b}" for a in "s2w" for b in "s2w"]
 
 
-def wide(n_snr2: float, mobility: float = MOBILITY, N: int = 40, mu: float | None = None, w2: float = 1.0, M: int = 3) -> Case:
+def wide(
+    n_snr2: float, mobility: float = MOBILITY, N: int = 40, mu: float | None = None, w2: float = 1.0, M: int = 3
+) -> Case:
     """C_p = 4; the noise has squared length 1 unless the signal's length is given."""
     noise = 1.0 if mu is None else N * mu**2 / n_snr2
     case = Case(N, M, 10_000, 5000, sqrt(n_snr2 * noise / N), noise, 4.0, w2)
@@ -55,7 +57,10 @@ def columns_at(lab: Laboratory, case: Case, eps: float, times: tuple[float, ...]
 def fitted(lab: Laboratory, case: Case, eps: float) -> dict[str, float]:
     """Time and observables when the training loss reaches eps."""
     run = lab.mean_run(case, eps)
-    return {"t": float(run.end_time), **{name: float(run.final[name]) for name in ("loss", "test_loss", "test_margin", "v_s", "v_2")}}
+    return {
+        "t": float(run.end_time),
+        **{name: float(run.final[name]) for name in ("loss", "test_loss", "test_margin", "v_s", "v_2")},
+    }
 
 
 def time_constant(lab: Laboratory, case: Case, eps: float, winner: str) -> float:

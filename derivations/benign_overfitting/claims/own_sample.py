@@ -73,15 +73,24 @@ class Ratios:
     def summary(self) -> dict[str, Any]:
         """Ratios at the start, at their largest, where the printed bound first fails, and against the corrected one."""
         over = np.flatnonzero(self.largest > 1)
-        return {"start": rounded(self.largest[0]), "largest": rounded(self.largest.max()),
-                "first step above 1": int(self.steps[over[0]]) if over.size else "none", "steps": int(self.steps[-1]),
-                "over the corrected bound": rounded(self.corrected.max())}
+        return {
+            "start": rounded(self.largest[0]),
+            "largest": rounded(self.largest.max()),
+            "first step above 1": int(self.steps[over[0]]) if over.size else "none",
+            "steps": int(self.steps[-1]),
+            "over the corrected bound": rounded(self.corrected.max()),
+        }
 
     def witness(self) -> dict[str, Any]:
         """Step, sample and token of the largest ratio."""
         time, sample, token = np.unravel_index(self.printed.argmax(), self.printed.shape)
-        return {"step": int(self.steps[time]), "sample": int(sample) + 1, "token": int(token) + 2,
-                "ratio": rounded(self.printed.max()), "ratio at the start": rounded(self.largest[0])}
+        return {
+            "step": int(self.steps[time]),
+            "sample": int(sample) + 1,
+            "token": int(token) + 2,
+            "ratio": rounded(self.printed.max()),
+            "ratio at the start": rounded(self.largest[0]),
+        }
 
 
 def _ratios(case: Case, gram: np.ndarray, steps: Any, change: np.ndarray, own: np.ndarray, slope: np.ndarray) -> Ratios:
@@ -112,8 +121,13 @@ def of_network(name: str) -> Ratios:
         before = state.V.copy()
         span.step(made, state, eta, found)
         slope = expit(-found.margins)
-        rows.append((np.abs(state.V - before)[made.places[:, 1:]] / (eta * case.w2),
-                     found.attention.sum(axis=1)[:, 1:] * slope[:, None], slope))
+        rows.append(
+            (
+                np.abs(state.V - before)[made.places[:, 1:]] / (eta * case.w2),
+                found.attention.sum(axis=1)[:, 1:] * slope[:, None],
+                slope,
+            )
+        )
         if found.loss <= EPS:
             break
     change, own, slopes = (np.array([row[i] for row in rows]) for i in range(3))

@@ -15,9 +15,15 @@ from .book import book
 from .mean_runs import SCORES, growth, late_law, saturated, start_rates
 
 
-@book.claim("Beyond.MF.stage1", "Stage 1 in closed form", kind="identity", uses=["B.2"], beyond=True,
-            statement=r"v_s=\tfrac{\mu^2\|w_O\|^2}{4M}\tau,\ v_2=\tfrac{\tilde\sigma_p^2d\|w_O\|^2}{2NM}\tau,\ v_w=v_2/C_p^2,\ v_s/v_2=r",
-            reading="derived rates at S = 0, v = 0, N a symbol, M = 2, 3, 4")
+@book.claim(
+    "Beyond.MF.stage1",
+    "Stage 1 in closed form",
+    kind="identity",
+    uses=["B.2"],
+    beyond=True,
+    statement=r"v_s=\tfrac{\mu^2\|w_O\|^2}{4M}\tau,\ v_2=\tfrac{\tilde\sigma_p^2d\|w_O\|^2}{2NM}\tau,\ v_w=v_2/C_p^2,\ v_s/v_2=r",
+    reading="derived rates at S = 0, v = 0, N a symbol, M = 2, 3, 4",
+)
 def stage_one(lab: Laboratory) -> Verdict:
     """Rates at uniform attention and zero values."""
     found: dict[str, tuple[Node, Node]] = {}
@@ -30,9 +36,15 @@ def stage_one(lab: Laboratory) -> Verdict:
     return equal(found)
 
 
-@book.claim("Beyond.MF.lazy", "Uniform attention is one logistic drive", kind="identity", uses=["B.2"], beyond=True,
-            statement=r"\dot f=a\,\sigma(-f),\ f+e^f=1+a\tau,\ a=\tfrac{\|w_O\|^2}{NM^2}(\tfrac N2m_s+m_2+(M-2)m_w),\ v_s:v_2:v_w=r:1:C_p^{-2}",
-            reading="derived equations at S = 0, M = 3, N a symbol: all values move by multiples of sigma(-f), f the derived output")
+@book.claim(
+    "Beyond.MF.lazy",
+    "Uniform attention is one logistic drive",
+    kind="identity",
+    uses=["B.2"],
+    beyond=True,
+    statement=r"\dot f=a\,\sigma(-f),\ f+e^f=1+a\tau,\ a=\tfrac{\|w_O\|^2}{NM^2}(\tfrac N2m_s+m_2+(M-2)m_w),\ v_s:v_2:v_w=r:1:C_p^{-2}",
+    reading="derived equations at S = 0, M = 3, N a symbol: all values move by multiples of sigma(-f), f the derived output",
+)
 def lazy_attention(lab: Laboratory) -> Verdict:
     """Values driven by one logistic factor."""
     mean = lab.mean_field()
@@ -44,42 +56,63 @@ def lazy_attention(lab: Laboratory) -> Verdict:
     total = w2 / (9 * N) * (N / 2 * sym("m_s") + sym("m_2") + sym("m_w"))
     slopes = graph.gradient(f, [sym(f"v_{a}") for a in "s2w"])
     change = graph.add(s * r for s, r in zip(slopes, rates, strict=True))
-    return equal({f"v_{a}": (rate, p * drive) for a, rate, p in zip("s2w", rates, printed, strict=True)}
-                 | {"f": (change, total * drive), "integral": ((1 + graph.exp(f)) * change, total)})
+    return equal(
+        {f"v_{a}": (rate, p * drive) for a, rate, p in zip("s2w", rates, printed, strict=True)}
+        | {"f": (change, total * drive), "integral": ((1 + graph.exp(f)) * change, total)}
+    )
 
 
 def _time_limit(lab: Laboratory, winner: str) -> sp.Expr:
     """Limit of eps tau as eps -> 0 for the derived v' = c sigma(-v): (v + e^v)' = c and e^v = 1 / (e^eps - 1)."""
     eps = sp.Symbol("eps", positive=True)
     v = -sp.log(sp.exp(eps) - 1)
-    c = sp.cancel(to_sympy(graph.substitute([saturated(lab, winner)], {sym(f"v_{winner}"): ZERO})[0]) * 2)  # sigma(0) = 1/2
+    c = sp.cancel(
+        to_sympy(graph.substitute([saturated(lab, winner)], {sym(f"v_{winner}"): ZERO})[0]) * 2
+    )  # sigma(0) = 1/2
     return sp.limit(eps * (v + sp.exp(v)), eps, 0) / c
 
 
-@book.claim("Beyond.MF.stage3", "Stage 3 in closed form", kind="identity", uses=["B.2"], beyond=True,
-            statement=r"\dot v_s=\tfrac{\mu^2\|w_O\|^2}2\sigma(-v_s),\ \dot v_2=\tfrac{\tilde\sigma_p^2d\|w_O\|^2}N\sigma(-v_2),\quad \epsilon\,\eta T_3\to\tfrac2{\mu^2\|w_O\|^2},\ \tfrac{N}{\tilde\sigma_p^2d\|w_O\|^2}",
-            reading="derived equations with all attention on the signal (benign) or on the first noise token (harmful), M = 3, N a symbol; the limit of eps tau from "
-                    "v + e^v linear in tau and loss = log(1 + e^-v)")
+@book.claim(
+    "Beyond.MF.stage3",
+    "Stage 3 in closed form",
+    kind="identity",
+    uses=["B.2"],
+    beyond=True,
+    statement=r"\dot v_s=\tfrac{\mu^2\|w_O\|^2}2\sigma(-v_s),\ \dot v_2=\tfrac{\tilde\sigma_p^2d\|w_O\|^2}N\sigma(-v_2),\quad \epsilon\,\eta T_3\to\tfrac2{\mu^2\|w_O\|^2},\ \tfrac{N}{\tilde\sigma_p^2d\|w_O\|^2}",
+    reading="derived equations with all attention on the signal (benign) or on the first noise token (harmful), M = 3, N a symbol; the limit of eps tau from "
+    "v + e^v linear in tau and loss = log(1 + e^-v)",
+)
 def stage_three(lab: Laboratory) -> Verdict:
     """Rates at saturated attention, and the limits of eps T3."""
     m_s, m_2, N, w2 = (sp.Symbol(n, real=True) for n in ("m_s", "m_2", "N", "w2"))
-    limits = {"benign": sp.cancel(_time_limit(lab, "s") * m_s * w2), "harmful": sp.cancel(_time_limit(lab, "2") * m_2 * w2 / N)}
+    limits = {
+        "benign": sp.cancel(_time_limit(lab, "s") * m_s * w2),
+        "harmful": sp.cancel(_time_limit(lab, "2") * m_2 * w2 / N),
+    }
     shown = {name: str(value) for name, value in limits.items()}
     times = proved(limits=shown) if limits == {"benign": 2, "harmful": 1} else refuted({"limits": shown})
     return late_law(lab, "s") & late_law(lab, "2") & times
 
 
-@book.claim("Beyond.MF.stage2", "Stage 2 in closed form", kind="identity", uses=["B.3"], beyond=True,
-            statement=r"e^{\Lambda_s}\simeq\tfrac{M-1}{16M}\kappa\mu^6\|w_O\|^2\tau^2,\ e^{\Lambda_2}\simeq\tfrac{M-1}{8NM}\kappa m_2\mu^4\|w_O\|^2\tau^2,\ e^{\Psi_2}\simeq\tfrac{M-1}{4N^2M}\kappa m_2^3\|w_O\|^2\tau^2",
-            reading="d e^Lambda / dtau as e^Lambda grows, losing scores and values 0, -l' = 1/2, with v_s = mu^2 w2 tau/4 (benign) and v_2 = m_2 w2 tau/(2N) (harmful), both rates "
-                    "derived with all attention on the winner; M = 3, N a symbol")
+@book.claim(
+    "Beyond.MF.stage2",
+    "Stage 2 in closed form",
+    kind="identity",
+    uses=["B.3"],
+    beyond=True,
+    statement=r"e^{\Lambda_s}\simeq\tfrac{M-1}{16M}\kappa\mu^6\|w_O\|^2\tau^2,\ e^{\Lambda_2}\simeq\tfrac{M-1}{8NM}\kappa m_2\mu^4\|w_O\|^2\tau^2,\ e^{\Psi_2}\simeq\tfrac{M-1}{4N^2M}\kappa m_2^3\|w_O\|^2\tau^2",
+    reading="d e^Lambda / dtau as e^Lambda grows, losing scores and values 0, -l' = 1/2, with v_s = mu^2 w2 tau/4 (benign) and v_2 = m_2 w2 tau/(2N) (harmful), both rates "
+    "derived with all attention on the winner; M = 3, N a symbol",
+)
 def stage_two(lab: Laboratory) -> Verdict:
     """Prefactors from the derived equations of scores and values."""
     m_s, m_2, kappa, N, w2, t = (sp.Symbol(n, real=True) for n in ("m_s", "m_2", "kappa", "N", "w2", "tau"))
-    cases = {"Lambda_s": ("s", "s", sp.Rational(2, 48) * kappa * m_s**3 * w2 * t**2),
-             "Lambda_2": ("2", "s", sp.Rational(2, 24) / N * kappa * m_2 * m_s**2 * w2 * t**2),
-             "Psi_2": ("2", "2", sp.Rational(2, 12) / N**2 * kappa * m_2**3 * w2 * t**2),
-             "Psi_s": ("s", "2", sp.Rational(2, 12) / N**2 * kappa * m_s * m_2**2 * w2 * t**2)}
+    cases = {
+        "Lambda_s": ("s", "s", sp.Rational(2, 48) * kappa * m_s**3 * w2 * t**2),
+        "Lambda_2": ("2", "s", sp.Rational(2, 24) / N * kappa * m_2 * m_s**2 * w2 * t**2),
+        "Psi_2": ("2", "2", sp.Rational(2, 12) / N**2 * kappa * m_2**3 * w2 * t**2),
+        "Psi_s": ("s", "2", sp.Rational(2, 12) / N**2 * kappa * m_s * m_2**2 * w2 * t**2),
+    }
     found = {}
     for name, (row, winner, printed) in cases.items():
         rate = to_sympy(graph.substitute([saturated(lab, winner)], {sym(f"v_{winner}"): ZERO})[0])
@@ -88,10 +121,15 @@ def stage_two(lab: Laboratory) -> Verdict:
     return equal(found, positive=("N", "kappa", "m_s", "m_2", "w2", "tau"))
 
 
-@book.claim("Eq.31-37", "Increments of the scores", kind="inequality", uses=["B.3", "Sec.5.2-signs"],
-            statement=r"\Delta\langle q_\pm,k_\pm\rangle\ge(\cdot)e^{-\Lambda},\ \Delta\langle q_\pm,k_{n,j}\rangle\le-(\cdot),\ \Delta\langle q_{n,i},k_\pm\rangle\ge(\cdot),\ \Delta\langle q_{n,i},k_{n,j}\rangle\le-(\cdot)",
-            reading="exact prefactors of the mean field: dS_ab = 2 kappa m_a m_b n_ab (-l')/(NM) phi_ab sum_k c_k phi_ak (v_b - v_k), n_ss = N/2, else 1, with N a symbol, M = 3; so "
-                    "signal keys gain and noise keys lose in every row as soon as v_s is the largest value and the noise values are below f_a")
+@book.claim(
+    "Eq.31-37",
+    "Increments of the scores",
+    kind="inequality",
+    uses=["B.3", "Sec.5.2-signs"],
+    statement=r"\Delta\langle q_\pm,k_\pm\rangle\ge(\cdot)e^{-\Lambda},\ \Delta\langle q_\pm,k_{n,j}\rangle\le-(\cdot),\ \Delta\langle q_{n,i},k_\pm\rangle\ge(\cdot),\ \Delta\langle q_{n,i},k_{n,j}\rangle\le-(\cdot)",
+    reading="exact prefactors of the mean field: dS_ab = 2 kappa m_a m_b n_ab (-l')/(NM) phi_ab sum_k c_k phi_ak (v_b - v_k), n_ss = N/2, else 1, with N a symbol, M = 3; so "
+    "signal keys gain and noise keys lose in every row as soon as v_s is the largest value and the noise values are below f_a",
+)
 def increments(lab: Laboratory) -> Verdict:
     """All nine derived score equations in factored form."""
     mean = lab.mean_field()
@@ -104,5 +142,8 @@ def increments(lab: Laboratory) -> Verdict:
         for b in "s2w":
             shared_by = N / 2 if a == b == "s" else ONE
             front = 2 * sym("kappa") * sym(f"m_{a}") * sym(f"m_{b}") * shared_by / (3 * N) * slope
-            found[f"S_{a}{b}"] = (rhs[f"S_{a}{b}"], front * phi[b] * graph.add(phi[k] * (sym(f"v_{b}") - sym(f"v_{k}")) for k in "s2w" if k != b))
+            found[f"S_{a}{b}"] = (
+                rhs[f"S_{a}{b}"],
+                front * phi[b] * graph.add(phi[k] * (sym(f"v_{b}") - sym(f"v_{k}")) for k in "s2w" if k != b),
+            )
     return equal(found)

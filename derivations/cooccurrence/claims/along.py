@@ -43,15 +43,19 @@ def gap(found: Any, known: Any) -> float:
 def agrees(found: Any, known: Any, tolerance: float = AGREE, route: str = "trained") -> Verdict:
     """Two routes give the same numbers."""
     worst = gap(found, known)
-    return measured(worst < tolerance, {f"gap to {route}": worst, "allowed": tolerance}, **{f"gap_to_{route}": rounded(worst, 2)})
+    return measured(
+        worst < tolerance, {f"gap to {route}": worst, "allowed": tolerance}, **{f"gap_to_{route}": rounded(worst, 2)}
+    )
 
 
 def twice(pairs: Sequence[Pair], read: Reader) -> tuple[list[Any], Verdict]:
     """What is read off each derived run, and whether the trained networks show the same."""
     found = [read(derived) for derived, _ in pairs]
     known = [read(real) for _, real in pairs]
-    return found, agrees({str(k): v for k, v in enumerate(found)} if not isinstance(found[0], Mapping) else _flat(found),
-                         {str(k): v for k, v in enumerate(known)} if not isinstance(known[0], Mapping) else _flat(known))
+    return found, agrees(
+        {str(k): v for k, v in enumerate(found)} if not isinstance(found[0], Mapping) else _flat(found),
+        {str(k): v for k, v in enumerate(known)} if not isinstance(known[0], Mapping) else _flat(known),
+    )
 
 
 def _flat(rows: Sequence[Mapping[Any, Any]]) -> dict[str, Any]:
@@ -77,7 +81,9 @@ def twice_others(read: Callable[[Course], np.ndarray | float], others: Sequence[
     return 2 * max(float(np.max(read(run))) for run in others)
 
 
-def below(lab: Laboratory, ratio: Callable[[Course], np.ndarray | float], limit: float, what: str = "largest") -> Verdict:
+def below(
+    lab: Laboratory, ratio: Callable[[Course], np.ndarray | float], limit: float, what: str = "largest"
+) -> Verdict:
     """A ratio to a printed order stays below an explicit constant in every run of the sweep."""
     found, same = twice(sweep_pairs(lab), ratio)
     largest = max(float(np.max(x)) for x in found)
@@ -106,6 +112,12 @@ def between(lab: Laboratory, quantities: Mapping[str, tuple[Reader, float, float
     for name, (read, low, high) in quantities.items():
         columns, same = twice(pairs, lambda run, read=read: late(run, read(run)))  # type: ignore[misc]
         seen[name] = (float(min(c.min() for c in columns)), float(max(c.max() for c in columns)))
-        inside = measured(low < seen[name][0] and seen[name][1] < high, {name: rounded(seen[name]), "allowed": [low, high]})
+        inside = measured(
+            low < seen[name][0] and seen[name][1] < high, {name: rounded(seen[name]), "allowed": [low, high]}
+        )
         parts[name] = same & inside
-    return combine(parts).adding(ranges=rounded(seen, 4)).with_constants(**{f"range of {k}": rounded(v, 4) for k, v in seen.items()})
+    return (
+        combine(parts)
+        .adding(ranges=rounded(seen, 4))
+        .with_constants(**{f"range of {k}": rounded(v, 4) for k, v in seen.items()})
+    )

@@ -15,15 +15,21 @@ from odesys.graph import sym
 from .. import literal
 from ..laboratory import MUTATIONS, Laboratory, shared
 
-book = ClaimBook("cooccurrence", Laboratory, mutations=MUTATIONS,
-                 reference="Training Dynamics of Transformers to Recognize Word Co-occurrence via Gradient Flow Analysis")
+book = ClaimBook(
+    "cooccurrence",
+    Laboratory,
+    mutations=MUTATIONS,
+    reference="Training Dynamics of Transformers to Recognize Word Co-occurrence via Gradient Flow Analysis",
+)
 
 NUMBERS = "a statement about numbers, not about the system"
 START = "start values do not depend on the equations"
 
 SIGNS = (1, -1)
 #: two samples that share two of their three words: every kind of sum of appendix C occurs, and expressions stay short
-TOY = Distribution([Sample(["mu1", "mu2", "mu3"], +1, Fraction(1, 2)), Sample(["mu1", "mu3", "mu4"], -1, Fraction(1, 2))])
+TOY = Distribution(
+    [Sample(["mu1", "mu2", "mu3"], +1, Fraction(1, 2)), Sample(["mu1", "mu3", "mu4"], -1, Fraction(1, 2))]
+)
 TOY_WORDS = 4
 TOY_READING = "two neurons with signs +, - and two samples that share two of their three words (the formulas are sums over samples and neurons)"
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from odesys.claims import ClaimBook
 
-UNMOVED = "every number it reads off runs still agrees with the trained networks to 1e-6: what is broken moves them by less"
+UNMOVED = (
+    "every number it reads off runs still agrees with the trained networks to 1e-6: what is broken moves them by less"
+)
 
 
 def explain(book: ClaimBook) -> None:
@@ -23,13 +25,39 @@ def explain(book: ClaimBook) -> None:
     book.harmless("labels weight G", "E.11-proof", UNMOVED)
 
     # exact statements that are true of the broken system too
-    book.harmless("beta wide", "Beyond.rigid", "a multiple of zero is zero, and the second part does not read these equations")
-    book.harmless("scale unscaled", "D.7-proof E.4-proof", "it is about states with all scores zero, whatever multiplies them")
-    book.harmless("labels", "F.6-proof", "a label enters the coefficients of the quadratic twice, as a factor of the force and of the margin: only its square counts")
-    book.harmless("labels", "F.16-signs", "A_21 has no force from I2, and with the other label the term of I2 in A_31 is negative as well: the program proves both signs there too")
-    book.harmless("weight", "F.16-signs", "no sample of I4 has a target word, so none enters the scores with one as query")
-    book.harmless("scale G", "F.16-signs", "positive factors of scores or of the speed of G leave the signs, which are proved there too")
+    book.harmless(
+        "beta wide", "Beyond.rigid", "a multiple of zero is zero, and the second part does not read these equations"
+    )
+    book.harmless(
+        "scale unscaled", "D.7-proof E.4-proof", "it is about states with all scores zero, whatever multiplies them"
+    )
+    book.harmless(
+        "labels",
+        "F.6-proof",
+        "a label enters the coefficients of the quadratic twice, as a factor of the force and of the margin: only its square counts",
+    )
+    book.harmless(
+        "labels",
+        "F.16-signs",
+        "A_21 has no force from I2, and with the other label the term of I2 in A_31 is negative as well: the program proves both signs there too",
+    )
+    book.harmless(
+        "weight", "F.16-signs", "no sample of I4 has a target word, so none enters the scores with one as query"
+    )
+    book.harmless(
+        "scale G",
+        "F.16-signs",
+        "positive factors of scores or of the speed of G leave the signs, which are proved there too",
+    )
 
     # late times
-    book.harmless("weight", "Beyond.finite_n-run F.11 Thm.3.3/order", "I4 is not at the margin, so that constants of late times do not depend on how much its samples count")
-    book.harmless("G", "F.11", "at leading order the change of Gamma_ab is G_a G_b / beta whatever the speed of G, and a factor in time moves ln(tau) by a constant")
+    book.harmless(
+        "weight",
+        "Beyond.finite_n-run F.11 Thm.3.3/order",
+        "I4 is not at the margin, so that constants of late times do not depend on how much its samples count",
+    )
+    book.harmless(
+        "G",
+        "F.11",
+        "at leading order the change of Gamma_ab is G_a G_b / beta whatever the speed of G, and a factor in time moves ln(tau) by a constant",
+    )

@@ -20,10 +20,15 @@ from ..laboratory import Laboratory
 from .book import NUMBERS, START, TOY, TOY_READING, book, rounded, toy_gram, toy_neurons
 
 
-@book.claim("Def.2.1", "Data law", kind="definition", apart="the generator draws the law of the paper, whatever is trained on",
-            statement=r"\Pr[I_1]=\tfrac12,\ \Pr[I_2]=\Pr[I_3]=\Pr[I_4]=\tfrac16,\ \mu_3\ \text{always},\ \text{other places uniform on}\ \mathcal R",
-            reading="6000 samples of the generator (L = 5, d = 12, seed 11): chi-square tests of class frequencies, of the place of mu3 and of "
-                    "irrelevant words at level 0.001; mu1, mu2, mu3 at most once, labels and special words exactly as defined")
+@book.claim(
+    "Def.2.1",
+    "Data law",
+    kind="definition",
+    apart="the generator draws the law of the paper, whatever is trained on",
+    statement=r"\Pr[I_1]=\tfrac12,\ \Pr[I_2]=\Pr[I_3]=\Pr[I_4]=\tfrac16,\ \mu_3\ \text{always},\ \text{other places uniform on}\ \mathcal R",
+    reading="6000 samples of the generator (L = 5, d = 12, seed 11): chi-square tests of class frequencies, of the place of mu3 and of "
+    "irrelevant words at level 0.001; mu1, mu2, mu3 at most once, labels and special words exactly as defined",
+)
 def data_law(lab: Laboratory) -> Verdict:
     """Frequencies by chi-square, everything else sample by sample."""
     rng, L, d, count = np.random.default_rng(11), 5, 12, 6000
@@ -40,17 +45,24 @@ def data_law(lab: Laboratory) -> Verdict:
         places[tokens.index("mu3")] += 1
         irrelevant.update(t for t in tokens if t not in setting.SPECIAL[1])
     expected = [float(setting.PROBABILITY[c]) * count for c in setting.CLASSES]
-    p = {"classes": chisquare([classes[c] for c in setting.CLASSES], expected).pvalue,
-         "place of mu3": chisquare([places[k] for k in range(L)]).pvalue,
-         "irrelevant words": chisquare([irrelevant[f"mu{k}"] for k in range(4, d + 1)]).pvalue}
+    p = {
+        "classes": chisquare([classes[c] for c in setting.CLASSES], expected).pvalue,
+        "place of mu3": chisquare([places[k] for k in range(L)]).pvalue,
+        "irrelevant words": chisquare([irrelevant[f"mu{k}"] for k in range(4, d + 1)]).pvalue,
+    }
     p = {key: float(value) for key, value in p.items()}
     return measured(min(p.values()) > 1e-3, p, p_values=p, samples=count, seed=11)
 
 
-@book.claim("Asm.2.3", "Training set", kind="definition", uses=["Def.2.1"],
-            statement=r"|I_1|=\tfrac n2,\ |I_2|=|I_3|=|I_4|=\tfrac n6,\ \text{all irrelevant words different}",
-            reading="the training sets of (n, L) = (6,4), (12,5), (60,5) have exactly these proportions, labels and multiplicities, and use "
-                    "3 + nL - 7n/3 words; the printed nL <= d is sufficient, not needed")
+@book.claim(
+    "Asm.2.3",
+    "Training set",
+    kind="definition",
+    uses=["Def.2.1"],
+    statement=r"|I_1|=\tfrac n2,\ |I_2|=|I_3|=|I_4|=\tfrac n6,\ \text{all irrelevant words different}",
+    reading="the training sets of (n, L) = (6,4), (12,5), (60,5) have exactly these proportions, labels and multiplicities, and use "
+    "3 + nL - 7n/3 words; the printed nL <= d is sufficient, not needed",
+)
 def training_set(lab: Laboratory) -> Verdict:
     """Every sample, and the number of words."""
 
@@ -66,23 +78,43 @@ def training_set(lab: Laboratory) -> Verdict:
     return enumerate_all([(6, 4), (12, 5), (60, 5)], right, "sizes (n, L)")
 
 
-@book.claim("Cond.1", "Parameter condition", kind="definition", apart=NUMBERS,
-            statement=r"m\ge\widetilde\Omega(\max\{m_1,L^2\}),\ \sigma_0=\tfrac1{\widetilde\Theta(\sqrt{Lm})},\ \sigma_1=\tfrac1{\widetilde\Theta(\sqrt{m_1})},\ n\ge\widetilde\Omega(L^2)",
-            reading="the five ratios of the instances used here are reported: (n, L, m, m1, c0) = (60,5,2048,32,0.1) and (48,4,512,16,0.1) have "
-                    "m/m1 >= 16, m/L^2 >= 16, n/L^2 > 1, sigma_1 sqrt(m1) = 1; the paper's experiment has sigma_0^2/sigma_1^2 = m/d = 2, outside of it")
+@book.claim(
+    "Cond.1",
+    "Parameter condition",
+    kind="definition",
+    apart=NUMBERS,
+    statement=r"m\ge\widetilde\Omega(\max\{m_1,L^2\}),\ \sigma_0=\tfrac1{\widetilde\Theta(\sqrt{Lm})},\ \sigma_1=\tfrac1{\widetilde\Theta(\sqrt{m_1})},\ n\ge\widetilde\Omega(L^2)",
+    reading="the five ratios of the instances used here are reported: (n, L, m, m1, c0) = (60,5,2048,32,0.1) and (48,4,512,16,0.1) have "
+    "m/m1 >= 16, m/L^2 >= 16, n/L^2 > 1, sigma_1 sqrt(m1) = 1; the paper's experiment has sigma_0^2/sigma_1^2 = m/d = 2, outside of it",
+)
 def parameter_condition(lab: Laboratory) -> Verdict:
     """Ratios of the instances, and of the experiment."""
-    rows = {"P1": setting.condition_ratios(setting.condition_one(5, 2048, 32, 0.1), 60, 5),
-            "claims": setting.condition_ratios(setting.condition_one(4, 512, 16, 0.1), 48, 4)}
+    rows = {
+        "P1": setting.condition_ratios(setting.condition_one(5, 2048, 32, 0.1), 60, 5),
+        "claims": setting.condition_ratios(setting.condition_one(4, 512, 16, 0.1), 48, 4),
+    }
     experiment = setting.framework_default(64, 128, 256)
-    fine = all(r["m/m1"] >= 16 and r["m/L^2"] >= 16 and r["n/L^2"] > 1 and abs(r["sigma1 sqrt(m1)"] - 1) < 1e-12 for r in rows.values())
+    fine = all(
+        r["m/m1"] >= 16 and r["m/L^2"] >= 16 and r["n/L^2"] > 1 and abs(r["sigma1 sqrt(m1)"] - 1) < 1e-12
+        for r in rows.values()
+    )
     ratio = experiment.sigma0**2 / experiment.sigma1**2
-    return measured(fine and abs(ratio - 2) < 1e-12, rounded(rows), ratios={k: rounded(v) for k, v in rows.items()}, experiment={"sigma0^2/sigma1^2": ratio})
+    return measured(
+        fine and abs(ratio - 2) < 1e-12,
+        rounded(rows),
+        ratios={k: rounded(v) for k, v in rows.items()},
+        experiment={"sigma0^2/sigma1^2": ratio},
+    )
 
 
-@book.claim("Eq.1", "The model", kind="definition", uses=["Def.2.1"],
-            statement=r"F(X)=\sum_l\sum_ja_jw_j^\top W_VX\,\mathrm{Softmax}\big(X^\top W_K^\top W_Qx_l/\sqrt m\big)",
-            reading=f"the derived margins y F equal Eq. (1) written out, on {TOY_READING}, per neuron and for the sum over neurons")
+@book.claim(
+    "Eq.1",
+    "The model",
+    kind="definition",
+    uses=["Def.2.1"],
+    statement=r"F(X)=\sum_l\sum_ja_jw_j^\top W_VX\,\mathrm{Softmax}\big(X^\top W_K^\top W_Qx_l/\sqrt m\big)",
+    reading=f"the derived margins y F equal Eq. (1) written out, on {TOY_READING}, per neuron and for the sum over neurons",
+)
 def model(lab: Laboratory) -> Verdict:
     """Margins of both levels against the formula."""
     flow, tables = toy_neurons(lab)
@@ -92,13 +124,21 @@ def model(lab: Laboratory) -> Verdict:
     gram = toy_gram(lab)
     G = {sym(gram.matrices["aWV"][0, x]): tables.G(x) for x in range(4)}
     for k, F in enumerate(tables.outputs):
-        pairs[f"level 1, sample {k + 1}"] = (graph.substitute([gram.system.observables[f"margin_{k + 1}"]], G)[0], tables.labels[k] * F)
+        pairs[f"level 1, sample {k + 1}"] = (
+            graph.substitute([gram.system.observables[f"margin_{k + 1}"]], G)[0],
+            tables.labels[k] * F,
+        )
     return equal(pairs, positive=("m",))
 
 
-@book.claim("Eq.2", "The loss", kind="definition", uses=["Eq.1"],
-            statement=r"\hat{\mathcal L}=\tfrac1n\sum_i\log(1+e^{-y_iF_i}),\quad g=-\ell'",
-            reading=f"the derived loss is the mean of log(1 + exp(-y F)) over the toy samples, with y and F written out as in Eq. (1), and with the derived margins over all of (n, L) = (6, 4); -dl/du = 1/(1+e^u): {TOY_READING}")
+@book.claim(
+    "Eq.2",
+    "The loss",
+    kind="definition",
+    uses=["Eq.1"],
+    statement=r"\hat{\mathcal L}=\tfrac1n\sum_i\log(1+e^{-y_iF_i}),\quad g=-\ell'",
+    reading=f"the derived loss is the mean of log(1 + exp(-y F)) over the toy samples, with y and F written out as in Eq. (1), and with the derived margins over all of (n, L) = (6, 4); -dl/du = 1/(1+e^u): {TOY_READING}",
+)
 def loss(lab: Laboratory) -> Verdict:
     """The loss of the engine from its margins, for both data sets."""
     pairs = {}
@@ -116,9 +156,15 @@ def loss(lab: Laboratory) -> Verdict:
     return equal(pairs, positive=("m",)) & equal({"g": (-slope, 1 / (1 + graph.exp(u)))})
 
 
-@book.claim("Beyond.start", "Start at infinite width", kind="definition", beyond=True, apart=START,
-            statement=r"\beta=\sigma_1^2mm_1,\ G=0,\ \Gamma=\kappa=\rho=\sigma_0^2m\,I,\ A=0,\ g_i=\tfrac12,\ \hat{\mathcal L}=\ln2",
-            reading="m = 4, m1 = 2, sigma_0 = sigma_1 = 1/2 (exact in binary), (n, L) = (6, 4): the start of the derived system entry by entry")
+@book.claim(
+    "Beyond.start",
+    "Start at infinite width",
+    kind="definition",
+    beyond=True,
+    apart=START,
+    statement=r"\beta=\sigma_1^2mm_1,\ G=0,\ \Gamma=\kappa=\rho=\sigma_0^2m\,I,\ A=0,\ g_i=\tfrac12,\ \hat{\mathcal L}=\ln2",
+    reading="m = 4, m1 = 2, sigma_0 = sigma_1 = 1/2 (exact in binary), (n, L) = (6, 4): the start of the derived system entry by entry",
+)
 def start(lab: Laboratory) -> Verdict:
     """Entries of all path matrices at the start."""
     flow, scale = lab.names(6, 4), setting.Scales(4, 2, 0.5, 0.5)
@@ -128,9 +174,11 @@ def start(lab: Laboratory) -> Verdict:
     def right(leaf: str) -> bool:
         (segment,) = (s for s in flow.layout.segments if s.leaf == leaf)
         table = state[segment.index]
-        expected = {"aWWa": scale.B * np.eye(1), "aWV": np.zeros((1, 13)), "KQ": np.zeros((13, 13))}.get(leaf, scale.k0 * np.eye(13))
+        expected = {"aWWa": scale.B * np.eye(1), "aWV": np.zeros((1, 13)), "KQ": np.zeros((13, 13))}.get(
+            leaf, scale.k0 * np.eye(13)
+        )
         return bool((table == expected).all())
 
-    return combine({"entries": enumerate_all([s.leaf for s in flow.layout.segments], right, "matrices of path scalars")})
-
-
+    return combine(
+        {"entries": enumerate_all([s.leaf for s in flow.layout.segments], right, "matrices of path scalars")}
+    )

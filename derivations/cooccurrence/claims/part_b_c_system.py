@@ -36,34 +36,61 @@ from .book import (
 MINI = Distribution([Sample(["mu1", "mu2"], +1, Fraction(1, 2)), Sample(["mu2", "mu3"], -1, Fraction(1, 2))])
 
 
-@book.claim("B", "Weight gradients", kind="identity", uses=["Eq.1", "Eq.2"],
-            statement=r"\dot W=a\,\xi^\top W_V^\top,\ \dot W_V=W^\top a\,\xi^\top,\ \dot W_K=W_Q\mathcal D^\top,\ \dot W_Q=W_K\mathcal D",
-            reading="the sums of appendix B in matrix form, with xi and D written out over samples and positions, equal minus the derivatives of the "
-                    "loss by every entry of W, W_V, W_K, W_Q: m = m1 = 2, two samples (mu1, mu2), (mu2, mu3), all weights symbols")
+@book.claim(
+    "B",
+    "Weight gradients",
+    kind="identity",
+    uses=["Eq.1", "Eq.2"],
+    statement=r"\dot W=a\,\xi^\top W_V^\top,\ \dot W_V=W^\top a\,\xi^\top,\ \dot W_K=W_Q\mathcal D^\top,\ \dot W_Q=W_K\mathcal D",
+    reading="the sums of appendix B in matrix form, with xi and D written out over samples and positions, equal minus the derivatives of the "
+    "loss by every entry of W, W_V, W_K, W_Q: m = m1 = 2, two samples (mu1, mu2), (mu2, mu3), all weights symbols",
+)
 def weight_gradients(lab: Laboratory) -> Verdict:
     """Scalar derivatives of the engine's loss in symbolic weights against the printed sums."""
     flow, m, d = lab.outputs_of(MINI, 3, SIGNS), 2, 3
-    weights = {name: np.array([[sym(f"{name}_{i}{j}") for j in range(size)] for i in range(2)], dtype=object)
-               for name, size in (("W", m), ("V", d), ("K", d), ("Q", d))}
+    weights = {
+        name: np.array([[sym(f"{name}_{i}{j}") for j in range(size)] for i in range(2)], dtype=object)
+        for name, size in (("W", m), ("V", d), ("K", d), ("Q", d))
+    }
     W, V, K, Q = (weights[name] for name in "WVKQ")
     values = {"WV": W @ V, "KQ": K.T @ Q, "WW": W @ W.T, "VV": V.T @ V, "KK": K.T @ K, "QQ": Q.T @ Q}
-    mapping = {sym(name): node for leaf, names in flow.matrices.items() for name, node in zip(names.ravel(), values[leaf].ravel(), strict=True)}
+    mapping = {
+        sym(name): node
+        for leaf, names in flow.matrices.items()
+        for name, node in zip(names.ravel(), values[leaf].ravel(), strict=True)
+    }
     mapping[sym("m")] = graph.num(m)
     loss = graph.substitute([flow.system.observables["loss"]], mapping)[0]
-    tables = literal.Tables(literal.encoded(MINI, flow), [s.label for s in MINI.samples], SIGNS, wv=values["WV"], score=values["KQ"],
-                            ww=values["WW"], vv=values["VV"], kk=values["KK"], qq=values["QQ"], root_m=graph.sqrt(graph.num(m)),
-                            exp=graph.exp, g=lambda z: graph.call("sigmoid", -z))
+    tables = literal.Tables(
+        literal.encoded(MINI, flow),
+        [s.label for s in MINI.samples],
+        SIGNS,
+        wv=values["WV"],
+        score=values["KQ"],
+        ww=values["WW"],
+        vv=values["VV"],
+        kk=values["KK"],
+        qq=values["QQ"],
+        root_m=graph.sqrt(graph.num(m)),
+        exp=graph.exp,
+        g=lambda z: graph.call("sigmoid", -z),
+    )
     xi, D = printed_forces(tables, d)
     a = np.array([graph.num(s) for s in SIGNS], dtype=object)
     printed = {"W": np.outer(a, V @ xi), "V": np.outer(W.T @ a, xi), "K": Q @ D.T, "Q": K @ D}
     residuals: dict[str, Node] = {}
     for name, table in weights.items():
         slopes = graph.gradient(loss, list(table.ravel()))
-        residuals |= {f"{name}{place}": s + p for place, s, p in zip(np.ndindex(table.shape), slopes, printed[name].ravel(), strict=True)}
+        residuals |= {
+            f"{name}{place}": s + p
+            for place, s, p in zip(np.ndindex(table.shape), slopes, printed[name].ravel(), strict=True)
+        }
     return identity(residuals)
 
 
-def _appendix(lab: Laboratory, leaf: str, printed: Callable[[literal.Tables], Callable[[int, int], Any]], upper: bool = False) -> Verdict:
+def _appendix(
+    lab: Laboratory, leaf: str, printed: Callable[[literal.Tables], Callable[[int, int], Any]], upper: bool = False
+) -> Verdict:
     """All equations of one path matrix of level 0 equal the printed sums."""
     flow, tables = toy_neurons(lab)
     rhs, names, entry = lab.equations(flow), flow.matrices[leaf], printed(tables)
@@ -71,42 +98,69 @@ def _appendix(lab: Laboratory, leaf: str, printed: Callable[[literal.Tables], Ca
     return identity({str(names[place]): rhs[str(names[place])] - entry(*place) for place in places}, positive=("m",))
 
 
-@book.claim("C.1", "Neurons against values, Eq. (6)", kind="identity", uses=["B"],
-            statement=r"\partial_tw_j^\top W_V\mu=\tfrac1n\sum_ig_iy_i\sum_l\sum_ka_k\langle w_j,w_k\rangle(X^{(i)}p_l)^\top\mu+\tfrac1n\sum_ig_iy_i\sum_la_jp_l^\top V^{(i)\top}W_V\mu",
-            reading=f"all 8 equations, {TOY_READING}; printed for j in [m], meant is [m1]")
+@book.claim(
+    "C.1",
+    "Neurons against values, Eq. (6)",
+    kind="identity",
+    uses=["B"],
+    statement=r"\partial_tw_j^\top W_V\mu=\tfrac1n\sum_ig_iy_i\sum_l\sum_ka_k\langle w_j,w_k\rangle(X^{(i)}p_l)^\top\mu+\tfrac1n\sum_ig_iy_i\sum_la_jp_l^\top V^{(i)\top}W_V\mu",
+    reading=f"all 8 equations, {TOY_READING}; printed for j in [m], meant is [m1]",
+)
 def neurons(lab: Laboratory) -> Verdict:
     """Eq. (6) entry by entry."""
     return _appendix(lab, "WV", lambda t: t.neuron)
 
 
-@book.claim("C.1/split", "Second form of Lemma C.1", kind="identity", uses=["C.1"],
-            statement=r"\partial_tw_j^\top W_V\mu=\tfrac1n\sum_{i\ni\mu}g_iy_i\sum_la_j(\|w_j\|^2+\|v(\mu)\|^2)p_{q\leftarrow l,k\leftarrow\mu}+\varepsilon",
-            reading=f"with epsilon as printed, all 8 equations, {TOY_READING}; a word that stands twice in a sample breaks it")
+@book.claim(
+    "C.1/split",
+    "Second form of Lemma C.1",
+    kind="identity",
+    uses=["C.1"],
+    statement=r"\partial_tw_j^\top W_V\mu=\tfrac1n\sum_{i\ni\mu}g_iy_i\sum_la_j(\|w_j\|^2+\|v(\mu)\|^2)p_{q\leftarrow l,k\leftarrow\mu}+\varepsilon",
+    reading=f"with epsilon as printed, all 8 equations, {TOY_READING}; a word that stands twice in a sample breaks it",
+)
 def neurons_split(lab: Laboratory) -> Verdict:
     """The squared norms in front, epsilon behind."""
     return _appendix(lab, "WV", lambda t: t.neuron_split)
 
 
-@book.claim("C.2", "Correlations of neurons", kind="identity", uses=["B"],
-            statement=r"\partial_t\langle w_{j_1},w_{j_2}\rangle=\tfrac1n\sum_ig_iy_i\sum_l\sum_{l'}(a_{j_2}w_{j_1}^\top V_{l'}p_{l,l'}+a_{j_1}w_{j_2}^\top V_{l'}p_{l,l'}),\ l'\ \text{split by}\ U",
-            reading=f"with U = (mu1, mu2, mu3), which the paper does not define; all equations, {TOY_READING}")
+@book.claim(
+    "C.2",
+    "Correlations of neurons",
+    kind="identity",
+    uses=["B"],
+    statement=r"\partial_t\langle w_{j_1},w_{j_2}\rangle=\tfrac1n\sum_ig_iy_i\sum_l\sum_{l'}(a_{j_2}w_{j_1}^\top V_{l'}p_{l,l'}+a_{j_1}w_{j_2}^\top V_{l'}p_{l,l'}),\ l'\ \text{split by}\ U",
+    reading=f"with U = (mu1, mu2, mu3), which the paper does not define; all equations, {TOY_READING}",
+)
 def correlations(lab: Laboratory) -> Verdict:
     """The sum split into words of U and the others."""
     special = frozenset(range(3))
     return _appendix(lab, "WW", lambda t: lambda j, k: t.correlation(j, k, special), upper=True)
 
 
-@book.claim("C.3", "Value Gram matrix", kind="identity", uses=["B"],
-            statement=r"\partial_t\nu^\top W_V^\top W_V\mu=\tfrac1n\sum_{i\ni\mu}g_iy_i\sum_l\sum_ja_j\nu^\top W_V^\top w_jp_{q\leftarrow l,k\leftarrow\mu}+(\mu\leftrightarrow\nu)",
-            reading=f"all 10 equations, {TOY_READING}; the printed left side lacks a transpose")
+@book.claim(
+    "C.3",
+    "Value Gram matrix",
+    kind="identity",
+    uses=["B"],
+    statement=r"\partial_t\nu^\top W_V^\top W_V\mu=\tfrac1n\sum_{i\ni\mu}g_iy_i\sum_l\sum_ja_j\nu^\top W_V^\top w_jp_{q\leftarrow l,k\leftarrow\mu}+(\mu\leftrightarrow\nu)",
+    reading=f"all 10 equations, {TOY_READING}; the printed left side lacks a transpose",
+)
 def values(lab: Laboratory) -> Verdict:
     """Lemma C.3 entry by entry."""
     return _appendix(lab, "VV", lambda t: t.values, upper=True)
 
 
-@book.claim("C.3-transpose", "Shapes in C.3, F.11 and F.16", kind="identity", uses=["C.3"], expect="fails", apart="shapes of matrices, not the system",
-            statement=r"\nu W_V^\top W_V\mu,\quad\mu W_V^\top W_V\nu,\quad\mu W_K^\top W_Q\nu\ \text{are numbers}",
-            reading="words are columns, as in X = (x_1, ..., x_L) of Eq. (1), and W_V, W_K, W_Q have m rows and d columns: every product must be defined and have one entry; corrected with the first word transposed")
+@book.claim(
+    "C.3-transpose",
+    "Shapes in C.3, F.11 and F.16",
+    kind="identity",
+    uses=["C.3"],
+    expect="fails",
+    apart="shapes of matrices, not the system",
+    statement=r"\nu W_V^\top W_V\mu,\quad\mu W_V^\top W_V\nu,\quad\mu W_K^\top W_Q\nu\ \text{are numbers}",
+    reading="words are columns, as in X = (x_1, ..., x_L) of Eq. (1), and W_V, W_K, W_Q have m rows and d columns: every product must be defined and have one entry; corrected with the first word transposed",
+)
 def shapes(lab: Laboratory) -> Verdict:
     """Products of matrix symbols of these shapes."""
     m, d = sp.symbols("m d", integer=True, positive=True)
@@ -124,22 +178,38 @@ def shapes(lab: Laboratory) -> Verdict:
 
     pairs = [(V, V), (K, Q)]
     printed, right = (enumerate_all(pairs, one_number(first), "products") for first in (word, word.T))
-    return printed.correcting(r"\nu^\top W_V^\top W_V\mu,\ \mu^\top W_K^\top W_Q\nu", right, "a word on the left is a row")
+    return printed.correcting(
+        r"\nu^\top W_V^\top W_V\mu,\ \mu^\top W_K^\top W_Q\nu", right, "a word on the left is a row"
+    )
 
 
-@book.claim("C.4", "Keys, queries and scores", kind="identity", uses=["B"],
-            statement=r"\partial_t\nu^\top W_Q^\top W_Q\mu,\ \partial_t\nu^\top W_K^\top W_K\mu,\ \partial_t\nu^\top W_K^\top W_Q\mu\ \text{in four terms}",
-            reading=f"the three formulas, the last with its four terms: all 10 + 10 + 16 equations, {TOY_READING}")
+@book.claim(
+    "C.4",
+    "Keys, queries and scores",
+    kind="identity",
+    uses=["B"],
+    statement=r"\partial_t\nu^\top W_Q^\top W_Q\mu,\ \partial_t\nu^\top W_K^\top W_K\mu,\ \partial_t\nu^\top W_K^\top W_Q\mu\ \text{in four terms}",
+    reading=f"the three formulas, the last with its four terms: all 10 + 10 + 16 equations, {TOY_READING}",
+)
 def keys_queries_scores(lab: Laboratory) -> Verdict:
     """Lemma C.4 entry by entry."""
-    return combine({"queries": _appendix(lab, "QQ", lambda t: t.queries, upper=True),
-                    "keys": _appendix(lab, "KK", lambda t: t.keys, upper=True),
-                    "scores": _appendix(lab, "KQ", lambda t: t.scores_split)})
+    return combine(
+        {
+            "queries": _appendix(lab, "QQ", lambda t: t.queries, upper=True),
+            "keys": _appendix(lab, "KK", lambda t: t.keys, upper=True),
+            "scores": _appendix(lab, "KQ", lambda t: t.scores_split),
+        }
+    )
 
 
-@book.claim("Eq.7", "Scores", kind="identity", uses=["B"],
-            statement=r"\partial_t\nu^\top W_K^\top W_Q\mu=\tfrac1{n\sqrt m}\sum_ig_iy_i\sum_{l,j}a_j\nu^\top W_K^\top K\,\mathrm{diag}(V^\top w_j-w_j^\top Vp_l)p_lx_l^\top\mu+\dots",
-            reading=f"all 16 equations, {TOY_READING}")
+@book.claim(
+    "Eq.7",
+    "Scores",
+    kind="identity",
+    uses=["B"],
+    statement=r"\partial_t\nu^\top W_K^\top W_Q\mu=\tfrac1{n\sqrt m}\sum_ig_iy_i\sum_{l,j}a_j\nu^\top W_K^\top K\,\mathrm{diag}(V^\top w_j-w_j^\top Vp_l)p_lx_l^\top\mu+\dots",
+    reading=f"all 16 equations, {TOY_READING}",
+)
 def scores(lab: Laboratory) -> Verdict:
     """Eq. (7) entry by entry."""
     return _appendix(lab, "KQ", lambda t: t.scores)
@@ -157,46 +227,96 @@ def _sub_network_rate(lab: Laboratory, mu: int) -> Node:
 
 def _first_term(t: literal.Tables, mu: int) -> Node:
     beta = graph.add([a * b * t.ww[j, k] for j, a in enumerate(SIGNS) for k, b in enumerate(SIGNS)])
-    return graph.add([gy * row[h] * beta for gy, tokens, p in zip(t.gy, t.tokens, t.p, strict=True) for row in p
-                      for h, x in enumerate(tokens) if x == mu]) / t.n
+    return (
+        graph.add(
+            [
+                gy * row[h] * beta
+                for gy, tokens, p in zip(t.gy, t.tokens, t.p, strict=True)
+                for row in p
+                for h, x in enumerate(tokens)
+                if x == mu
+            ]
+        )
+        / t.n
+    )
 
 
 def _second_term(t: literal.Tables, mu: int, factor: int) -> Node:
-    return len(SIGNS) * factor * graph.add([gy * row[h] * t.vv[x, mu] for gy, tokens, p in zip(t.gy, t.tokens, t.p, strict=True)
-                                            for row in p for h, x in enumerate(tokens)]) / t.n
+    return (
+        len(SIGNS)
+        * factor
+        * graph.add(
+            [
+                gy * row[h] * t.vv[x, mu]
+                for gy, tokens, p in zip(t.gy, t.tokens, t.p, strict=True)
+                for row in p
+                for h, x in enumerate(tokens)
+            ]
+        )
+        / t.n
+    )
 
 
 def _eq4(lab: Laboratory, factor: int) -> Verdict:
     _, t = toy_neurons(lab)
-    return identity({f"mu{mu + 1}": _sub_network_rate(lab, mu) - _first_term(t, mu) - _second_term(t, mu, factor) for mu in range(TOY_WORDS)},
-                    positive=("m",))
+    return identity(
+        {
+            f"mu{mu + 1}": _sub_network_rate(lab, mu) - _first_term(t, mu) - _second_term(t, mu, factor)
+            for mu in range(TOY_WORDS)
+        },
+        positive=("m",),
+    )
 
 
-@book.claim("Eq.4", "Gradient flow of the sub-network", kind="identity", uses=["C.1"], expect="fails",
-            statement=r"\partial_tG(\mu)=\tfrac1n\sum_{i\ni\mu}g_iy_i\sum_lp_{q\leftarrow l,k\leftarrow\mu}\sum_{j_1,j_2}a_{j_1}a_{j_2}\langle w_{j_1},w_{j_2}\rangle+\tfrac{m_1}n\sum_ig_iy_i\sum_la_{j_1}p_l^\top V^\top W_V\mu",
-            reading=f"the free index j1 of the second term stands for either neuron: both readings, a_(j1) = +1 and a_(j1) = -1, must hold; {TOY_READING}")
+@book.claim(
+    "Eq.4",
+    "Gradient flow of the sub-network",
+    kind="identity",
+    uses=["C.1"],
+    expect="fails",
+    statement=r"\partial_tG(\mu)=\tfrac1n\sum_{i\ni\mu}g_iy_i\sum_lp_{q\leftarrow l,k\leftarrow\mu}\sum_{j_1,j_2}a_{j_1}a_{j_2}\langle w_{j_1},w_{j_2}\rangle+\tfrac{m_1}n\sum_ig_iy_i\sum_la_{j_1}p_l^\top V^\top W_V\mu",
+    reading=f"the free index j1 of the second term stands for either neuron: both readings, a_(j1) = +1 and a_(j1) = -1, must hold; {TOY_READING}",
+)
 def sub_network_printed(lab: Laboratory) -> Verdict:
     """Eq. (4) with the stray sign; without it, it is Definition E.18."""
     printed = combine({f"a_j1 = {a:+d}": _eq4(lab, a) for a in SIGNS})
-    return printed.correcting(r"\text{the same with}\ \tfrac{m_1}n\sum_ig_iy_i\sum_lp_l^\top V^\top W_V\mu", _eq4(lab, 1),
-                              "a_j enters twice, and its square is one")
+    return printed.correcting(
+        r"\text{the same with}\ \tfrac{m_1}n\sum_ig_iy_i\sum_lp_l^\top V^\top W_V\mu",
+        _eq4(lab, 1),
+        "a_j enters twice, and its square is one",
+    )
 
 
-@book.claim("E.18", "Sub-network and its gradient flow", kind="identity", uses=["C.1"],
-            statement=r"G(\mu)=\sum_ja_jw_j^\top W_V\mu,\quad\partial_tG=\beta\,\xi+m_1\Gamma\xi",
-            reading=f"the printed double sum on level 0, and the matrix form on level 1 with xi of appendix B; {TOY_READING}")
+@book.claim(
+    "E.18",
+    "Sub-network and its gradient flow",
+    kind="identity",
+    uses=["C.1"],
+    statement=r"G(\mu)=\sum_ja_jw_j^\top W_V\mu,\quad\partial_tG=\beta\,\xi+m_1\Gamma\xi",
+    reading=f"the printed double sum on level 0, and the matrix form on level 1 with xi of appendix B; {TOY_READING}",
+)
 def sub_network(lab: Laboratory) -> Verdict:
     """Level 0 against the double sum, level 1 against the matrix form."""
     flow = toy_gram(lab)
     xi, _ = toy_forces(flow)
-    rhs, G, V, beta = lab.equations(flow), flow.matrices["aWV"][0], symbols_of(flow, "VV"), symbols_of(flow, "aWWa")[0, 0]
+    rhs, G, V, beta = (
+        lab.equations(flow),
+        flow.matrices["aWV"][0],
+        symbols_of(flow, "VV"),
+        symbols_of(flow, "aWWa")[0, 0],
+    )
     form = {name: rhs[name] - beta * xi[k] - sym("m1") * graph.add(V[k] * xi) for k, name in enumerate(G)}
     return combine({"level 0": _eq4(lab, 1), "level 1": identity(form, positive=("m", "m1"))})
 
 
-@book.claim("Eq.5", "Gradient flow of the summed correlations", kind="identity", uses=["C.2"],
-            statement=r"\partial_t\sum_{j_1,j_2}\langle a_{j_1}w_{j_1},a_{j_2}w_{j_2}\rangle=\tfrac{2m_1}n\sum_ig_iy_iF_i",
-            reading=f"on level 0 (m1 = 2) and on level 1 (m1 a symbol); {TOY_READING}")
+@book.claim(
+    "Eq.5",
+    "Gradient flow of the summed correlations",
+    kind="identity",
+    uses=["C.2"],
+    statement=r"\partial_t\sum_{j_1,j_2}\langle a_{j_1}w_{j_1},a_{j_2}w_{j_2}\rangle=\tfrac{2m_1}n\sum_ig_iy_iF_i",
+    reading=f"on level 0 (m1 = 2) and on level 1 (m1 a symbol); {TOY_READING}",
+)
 def beta_rate(lab: Laboratory) -> Verdict:
     """The sum of the equations of <w_j, w_k>, and the equation of beta."""
     flow, t = toy_neurons(lab)
@@ -207,16 +327,25 @@ def beta_rate(lab: Laboratory) -> Verdict:
     one = literal.symbolic_tables(gram, TOY, (1,))
     own = graph.add([gy * F for gy, F in zip(one.gy, one.outputs, strict=True)]) / one.n
     beta = gram.matrices["aWWa"][0, 0]
-    return identity({"level 0": total - 2 * len(SIGNS) * mean, "level 1": lab.equations(gram)[beta] - 2 * sym("m1") * own}, positive=("m", "m1"))
+    return identity(
+        {"level 0": total - 2 * len(SIGNS) * mean, "level 1": lab.equations(gram)[beta] - 2 * sym("m1") * own},
+        positive=("m", "m1"),
+    )
 
 
 # ---- ours: sizes, conserved quantities, dissipation, rigid motion, steps -----------------------------------------
 
 
-@book.claim("Beyond.sizes", "Sizes of the closed systems", kind="identity", beyond=True, uses=["C.1", "C.2", "C.3", "C.4"],
-            apart="which scalars occur does not depend on their coefficients: the program compares the closed sets",
-            statement=r"\dim=1+d+d^2+\tfrac32d(d+1);\quad113\ \text{orbits for}\ n\ge12,\ L\ge5",
-            reading="(n, L) = (6,4), (12,5): the number of states; orbits for (12,5), (18,5), (24,5), (12,6), with the same names at L = 5")
+@book.claim(
+    "Beyond.sizes",
+    "Sizes of the closed systems",
+    kind="identity",
+    beyond=True,
+    uses=["C.1", "C.2", "C.3", "C.4"],
+    apart="which scalars occur does not depend on their coefficients: the program compares the closed sets",
+    statement=r"\dim=1+d+d^2+\tfrac32d(d+1);\quad113\ \text{orbits for}\ n\ge12,\ L\ge5",
+    reading="(n, L) = (6,4), (12,5): the number of states; orbits for (12,5), (18,5), (24,5), (12,6), with the same names at L = 5",
+)
 def sizes(lab: Laboratory) -> Verdict:
     """Count states and orbits."""
 
@@ -228,13 +357,20 @@ def sizes(lab: Laboratory) -> Verdict:
         return len(lab.closed_sets(*case)[1]) == 113
 
     same = enumerate_all([18, 24], lambda n: lab.closed_sets(n, 5)[1] == lab.closed_sets(12, 5)[1], "values of n")
-    return combine({"states": enumerate_all([(6, 4), (12, 5)], full, "sizes"), "names": same,
-                    "orbits": enumerate_all([(12, 5), (18, 5), (24, 5), (12, 6)], orbits, "sizes")})
+    return combine(
+        {
+            "states": enumerate_all([(6, 4), (12, 5)], full, "sizes"),
+            "names": same,
+            "orbits": enumerate_all([(12, 5), (18, 5), (24, 5), (12, 6)], orbits, "sizes"),
+        }
+    )
 
 
 def _lie(flow_nodes: Mapping[str, Node], quantity: Node) -> Node:
     names = [n for n in sorted(graph.symbols([quantity])) if n in flow_nodes]
-    return graph.add([s * flow_nodes[n] for n, s in zip(names, graph.gradient(quantity, [sym(n) for n in names]), strict=True)])
+    return graph.add(
+        [s * flow_nodes[n] for n, s in zip(names, graph.gradient(quantity, [sym(n) for n in names]), strict=True)]
+    )
 
 
 def _trace(*factors: np.ndarray) -> Node:
@@ -244,9 +380,15 @@ def _trace(*factors: np.ndarray) -> Node:
     return graph.add(list(np.diagonal(total)))
 
 
-@book.claim("Beyond.conserved", "Conservation laws", kind="identity", beyond=True, uses=["Eq.5", "C.3", "C.4"],
-            statement=r"\mathrm{tr}M^q,\ \mathrm{tr}N^q\ (q\le3),\ \mathbf 1^\top\kappa\mathbf 1\ \text{constant},\ M=bb^\top-m_1W_VW_V^\top,\ N=W_KW_K^\top-W_QW_Q^\top",
-            reading=f"the seven quantities written in beta, G, Gamma, A, kappa, rho have zero derivative along level 1; {TOY_READING}")
+@book.claim(
+    "Beyond.conserved",
+    "Conservation laws",
+    kind="identity",
+    beyond=True,
+    uses=["Eq.5", "C.3", "C.4"],
+    statement=r"\mathrm{tr}M^q,\ \mathrm{tr}N^q\ (q\le3),\ \mathbf 1^\top\kappa\mathbf 1\ \text{constant},\ M=bb^\top-m_1W_VW_V^\top,\ N=W_KW_K^\top-W_QW_Q^\top",
+    reading=f"the seven quantities written in beta, G, Gamma, A, kappa, rho have zero derivative along level 1; {TOY_READING}",
+)
 def conserved(lab: Laboratory) -> Verdict:
     """The derived equations have the matrix form; along it, with forces as symbols, nothing changes (the sum of keys: with the forces put in)."""
     flow = toy_gram(lab)
@@ -257,7 +399,10 @@ def conserved(lab: Laboratory) -> Verdict:
     quantities = {
         "tr M": beta - m1 * _trace(V),
         "tr M^2": beta**2 - 2 * m1 * graph.add(G * G) + m1**2 * _trace(V, V),
-        "tr M^3": beta**3 - 3 * m1 * beta * graph.add(G * G) + 3 * m1**2 * graph.add(G * (V @ G)) - m1**3 * _trace(V, V, V),
+        "tr M^3": beta**3
+        - 3 * m1 * beta * graph.add(G * G)
+        + 3 * m1**2 * graph.add(G * (V @ G))
+        - m1**3 * _trace(V, V, V),
         "tr N": _trace(K) - _trace(Q),
         "tr N^2": _trace(K, K) - 2 * graph.add((A * A).ravel()) + _trace(Q, Q),
         "tr N^3": _trace(K, K, K) - 3 * _trace(K, A, A.T) + 3 * _trace(Q, A.T, A) - _trace(Q, Q, Q),
@@ -268,21 +413,37 @@ def conserved(lab: Laboratory) -> Verdict:
     form = _gram_form(flow, xi, D)
     lie = {name: _lie(rhs if name == "1'K1" else form, q) for name, q in quantities.items()}
     matrix = gram_system(lab)
-    return combine({"matrix form": matrix, "derivatives": identity(lie, positive=("m", "m1"))}) if matrix.as_stated == HOLDS else matrix
+    return (
+        combine({"matrix form": matrix, "derivatives": identity(lie, positive=("m", "m1"))})
+        if matrix.as_stated == HOLDS
+        else matrix
+    )
 
 
 def _gram_form(flow: Flow, xi: np.ndarray, D: np.ndarray) -> dict[str, Node]:
     """The matrix form of level 1 with given forces, by state name."""
     beta, G, m1 = symbols_of(flow, "aWWa")[0, 0], symbols_of(flow, "aWV")[0], sym("m1")
     V, A, K, Q = (symbols_of(flow, leaf) for leaf in ("VV", "KQ", "KK", "QQ"))
-    form = {"aWWa": np.array([[2 * m1 * graph.add(xi * G)]], dtype=object), "aWV": (beta * xi + m1 * (V @ xi))[None, :],
-            "VV": np.outer(xi, G) + np.outer(G, xi), "KQ": K @ D + D @ Q, "KK": D @ A.T + A @ D.T, "QQ": D.T @ A + A.T @ D}
+    form = {
+        "aWWa": np.array([[2 * m1 * graph.add(xi * G)]], dtype=object),
+        "aWV": (beta * xi + m1 * (V @ xi))[None, :],
+        "VV": np.outer(xi, G) + np.outer(G, xi),
+        "KQ": K @ D + D @ Q,
+        "KK": D @ A.T + A @ D.T,
+        "QQ": D.T @ A + A.T @ D,
+    }
     return {name: form[leaf][place] for leaf in form for place, name in np.ndenumerate(flow.matrices[leaf])}
 
 
-@book.claim("Beyond.level1", "The aggregated Gram system", kind="identity", beyond=True, uses=["C.1", "C.2", "C.3", "C.4"],
-            statement=r"\dot\beta=2m_1\xi^\top G,\ \dot G=\beta\xi+m_1\Gamma\xi,\ \dot\Gamma=\xi G^\top+G\xi^\top,\ \dot A=\kappa\mathcal D+\mathcal D\rho,\ \dot\kappa=\mathcal DA^\top+A\mathcal D^\top,\ \dot\rho=\mathcal D^\top A+A^\top\mathcal D",
-            reading=f"every derived equation of level 1 equals the matrix form with xi and D of appendix B, which are -dL/dG and -dL/dA; {TOY_READING}")
+@book.claim(
+    "Beyond.level1",
+    "The aggregated Gram system",
+    kind="identity",
+    beyond=True,
+    uses=["C.1", "C.2", "C.3", "C.4"],
+    statement=r"\dot\beta=2m_1\xi^\top G,\ \dot G=\beta\xi+m_1\Gamma\xi,\ \dot\Gamma=\xi G^\top+G\xi^\top,\ \dot A=\kappa\mathcal D+\mathcal D\rho,\ \dot\kappa=\mathcal DA^\top+A\mathcal D^\top,\ \dot\rho=\mathcal D^\top A+A^\top\mathcal D",
+    reading=f"every derived equation of level 1 equals the matrix form with xi and D of appendix B, which are -dL/dG and -dL/dA; {TOY_READING}",
+)
 def gram_system(lab: Laboratory) -> Verdict:
     """Entry by entry; the forces also by scalar derivatives of the loss."""
     flow = toy_gram(lab)
@@ -297,9 +458,15 @@ def gram_system(lab: Laboratory) -> Verdict:
     return forces & identity({name: rhs[name] - node for name, node in form.items()}, positive=("m", "m1"))
 
 
-@book.claim("Beyond.shift", "The sum of all keys is conserved", kind="identity", beyond=True, uses=["B"],
-            statement=r"\mathbf 1^\top\mathcal D=0",
-            reading=f"D, read off the derived equation of the scores at unit keys and zero queries, is that of appendix B, and every column of it sums to zero, since softmax does not see a shift; {TOY_READING}")
+@book.claim(
+    "Beyond.shift",
+    "The sum of all keys is conserved",
+    kind="identity",
+    beyond=True,
+    uses=["B"],
+    statement=r"\mathbf 1^\top\mathcal D=0",
+    reading=f"D, read off the derived equation of the scores at unit keys and zero queries, is that of appendix B, and every column of it sums to zero, since softmax does not see a shift; {TOY_READING}",
+)
 def shift(lab: Laboratory) -> Verdict:
     """Columns of D, read off the equation of the scores at unit keys and zero queries."""
     flow = toy_gram(lab)
@@ -315,9 +482,15 @@ def shift(lab: Laboratory) -> Verdict:
     return identity(residuals, positive=("m",))
 
 
-@book.claim("Beyond.dissipation", "Where the loss goes", kind="identity", beyond=True, uses=["B"],
-            statement=r"-\partial_t\hat{\mathcal L}=\beta|\xi|^2+m_1\xi^\top\Gamma\xi+\mathrm{tr}\,\mathcal D\rho\mathcal D^\top+\mathrm{tr}\,\mathcal D^\top\kappa\mathcal D",
-            reading=f"the four terms are the shares of W_V, W, W_K, W_Q; the derived equations are put into dL/dt = -xi'dG - tr D'dA with the forces of appendix B; {TOY_READING}")
+@book.claim(
+    "Beyond.dissipation",
+    "Where the loss goes",
+    kind="identity",
+    beyond=True,
+    uses=["B"],
+    statement=r"-\partial_t\hat{\mathcal L}=\beta|\xi|^2+m_1\xi^\top\Gamma\xi+\mathrm{tr}\,\mathcal D\rho\mathcal D^\top+\mathrm{tr}\,\mathcal D^\top\kappa\mathcal D",
+    reading=f"the four terms are the shares of W_V, W, W_K, W_Q; the derived equations are put into dL/dt = -xi'dG - tr D'dA with the forces of appendix B; {TOY_READING}",
+)
 def dissipation(lab: Laboratory) -> Verdict:
     """The derivative of the loss along the derived flow, forces as symbols after the form is checked."""
     flow = toy_gram(lab)
@@ -327,15 +500,21 @@ def dissipation(lab: Laboratory) -> Verdict:
     K, Q = symbols_of(flow, "KK"), symbols_of(flow, "QQ")
     spent = graph.add([x * rhs[name] for x, name in zip(xi, flow.matrices["aWV"][0], strict=True)])
     spent = spent + graph.add([D[place] * rhs[name] for place, name in np.ndenumerate(flow.matrices["KQ"])])
-    shares = (beta * graph.add(xi * xi) + sym("m1") * graph.add(xi * (V @ xi)) + _trace(D, Q, D.T) + _trace(D.T, K, D))
+    shares = beta * graph.add(xi * xi) + sym("m1") * graph.add(xi * (V @ xi)) + _trace(D, Q, D.T) + _trace(D.T, K, D)
     atoms = {node: sym(f"force_{k}") for k, node in enumerate(dict.fromkeys([*xi, *D.ravel()])) if node.op != "num"}
     return identity({"loss": graph.substitute([spent - shares], atoms)[0]}, positive=("m", "m1"))
 
 
-@book.claim("Beyond.rigid", "Neurons move rigidly", kind="identity", beyond=True, uses=["C.1", "C.2"],
-            statement=r"\dot w_j=a_j\,W_V\xi:\quad a_jw_j-a_kw_k\ \text{constant}",
-            reading=f"with xi = -dL/dG: the equations of <w_j, w_k> are a_k xi'W_V'w_j + a_j xi'W_V'w_k, so |a_1 w_1 - a_2 w_2|^2 is constant, and so is "
-                    f"(a_1 w_1 - a_2 w_2)'W_V mu minus its change by W_V alone; {TOY_READING}")
+@book.claim(
+    "Beyond.rigid",
+    "Neurons move rigidly",
+    kind="identity",
+    beyond=True,
+    uses=["C.1", "C.2"],
+    statement=r"\dot w_j=a_j\,W_V\xi:\quad a_jw_j-a_kw_k\ \text{constant}",
+    reading=f"with xi = -dL/dG: the equations of <w_j, w_k> are a_k xi'W_V'w_j + a_j xi'W_V'w_k, so |a_1 w_1 - a_2 w_2|^2 is constant, and so is "
+    f"(a_1 w_1 - a_2 w_2)'W_V mu minus its change by W_V alone; {TOY_READING}",
+)
 def rigid(lab: Laboratory) -> Verdict:
     """The squared distance of a_1 w_1 and a_2 w_2, and what moves their values."""
     flow, t = toy_neurons(lab)
@@ -344,14 +523,24 @@ def rigid(lab: Laboratory) -> Verdict:
     xi, _ = printed_forces(t, TOY_WORDS)
     residuals = {"distance": distance}
     for mu in range(TOY_WORDS):
-        both = [graph.add([b * t.ww[j, k] for k, b in enumerate(SIGNS)]) * xi[mu] for j in range(2)]  # w_j' b xi: W_V alone
-        residuals[f"mu{mu + 1}"] = graph.add([s * a * (rhs[wv[j, mu]] - both[j]) for j, (a, s) in enumerate(zip(SIGNS, (1, -1), strict=True))])
+        both = [
+            graph.add([b * t.ww[j, k] for k, b in enumerate(SIGNS)]) * xi[mu] for j in range(2)
+        ]  # w_j' b xi: W_V alone
+        residuals[f"mu{mu + 1}"] = graph.add(
+            [s * a * (rhs[wv[j, mu]] - both[j]) for j, (a, s) in enumerate(zip(SIGNS, (1, -1), strict=True))]
+        )
     return identity(residuals, positive=("m",))
 
 
-@book.claim("Beyond.descent", "Gradient descent is closed too", kind="identity", beyond=True, uses=["Beyond.level1"],
-            statement=r"\beta^+=\beta+2\eta m_1\xi^\top G+\eta^2m_1^2\xi^\top\Gamma\xi,\ \dots,\ \rho^+=\rho+\eta(\mathcal D^\top A+A^\top\mathcal D)+\eta^2\mathcal D^\top\kappa\mathcal D",
-            reading=f"all six exact recursions of a simultaneous step eta on W, W_V, W_K, W_Q with the forces of appendix B; {TOY_READING}")
+@book.claim(
+    "Beyond.descent",
+    "Gradient descent is closed too",
+    kind="identity",
+    beyond=True,
+    uses=["Beyond.level1"],
+    statement=r"\beta^+=\beta+2\eta m_1\xi^\top G+\eta^2m_1^2\xi^\top\Gamma\xi,\ \dots,\ \rho^+=\rho+\eta(\mathcal D^\top A+A^\top\mathcal D)+\eta^2\mathcal D^\top\kappa\mathcal D",
+    reading=f"all six exact recursions of a simultaneous step eta on W, W_V, W_K, W_Q with the forces of appendix B; {TOY_READING}",
+)
 def descent(lab: Laboratory) -> Verdict:
     """The derived map against the six recursions."""
     from odesys import gradient_descent
@@ -363,7 +552,9 @@ def descent(lab: Laboratory) -> Verdict:
     beta, G = symbols_of(flow, "aWWa")[0, 0], symbols_of(flow, "aWV")[0]
     V, A, K, Q = (symbols_of(flow, leaf) for leaf in ("VV", "KQ", "KK", "QQ"))
     form = {
-        "aWWa": np.array([[beta + 2 * eta * m1 * graph.add(xi * G) + eta**2 * m1**2 * graph.add(xi * (V @ xi))]], dtype=object),
+        "aWWa": np.array(
+            [[beta + 2 * eta * m1 * graph.add(xi * G) + eta**2 * m1**2 * graph.add(xi * (V @ xi))]], dtype=object
+        ),
         "aWV": (G + eta * (beta * xi + m1 * (V @ xi)) + eta**2 * m1 * graph.add(xi * G) * xi)[None, :],
         "VV": V + eta * (np.outer(xi, G) + np.outer(G, xi)) + eta**2 * beta * np.outer(xi, xi),
         "KQ": A + eta * (K @ D + D @ Q) + eta**2 * (D @ A.T @ D),

@@ -38,9 +38,15 @@ def _outside(gram: np.ndarray, scale: float, off: float, diagonal: float) -> boo
     return bool(np.abs(rest).max() > scale * off or np.abs(np.diag(gram) / scale - 1).max() > diagonal)
 
 
-@book.claim("D.1", "Keys and queries at the start", kind="probability", uses=["H.2"], apart=START,
-            statement=r"|A_{ab}(0)|,|\kappa_{ab}(0)|,|\rho_{ab}(0)|\le\sigma_0^2m\,\Delta(\log\tfrac{2d}\delta),\ \kappa_{aa},\rho_{aa}=\sigma_0^2m(1\pm\Delta(\log\tfrac{2d}\delta))",
-            reading="delta = 1/10, m = 128, d = 60, 400 starts, seed 1: the exact 99.9 percent interval of the joint failure probability lies below delta")
+@book.claim(
+    "D.1",
+    "Keys and queries at the start",
+    kind="probability",
+    uses=["H.2"],
+    apart=START,
+    statement=r"|A_{ab}(0)|,|\kappa_{ab}(0)|,|\rho_{ab}(0)|\le\sigma_0^2m\,\Delta(\log\tfrac{2d}\delta),\ \kappa_{aa},\rho_{aa}=\sigma_0^2m(1\pm\Delta(\log\tfrac{2d}\delta))",
+    reading="delta = 1/10, m = 128, d = 60, 400 starts, seed 1: the exact 99.9 percent interval of the joint failure probability lies below delta",
+)
 def keys_queries(lab: Laboratory) -> Verdict:
     """Gram matrices of Gaussian keys and queries."""
     rng, m, d, trials = np.random.default_rng(1), 128, 60, 400
@@ -52,10 +58,16 @@ def keys_queries(lab: Laboratory) -> Verdict:
     return frequency_at_most(failures, trials, DELTA, m=m, d=d, seed=1)
 
 
-@book.claim("D.2", "Attention is nearly uniform at the start", kind="order", uses=["D.1", "G.2"], apart=START,
-            statement=r"p^{(i)}_{l,k}(0)=\tfrac1L\pm\widetilde O(\tfrac1{Lm})",
-            reading="sigma_0^2 = 1/(L m), (n, L) = (12, 5), m in 64, 256, 1024, 8 starts each (seeds 0-7): max |p - 1/L| falls with an exponent in m whose 95 "
-                    "percent interval contains -1, and is below (1/(L m)) sqrt(2 log(2 n L^2)) in every start")
+@book.claim(
+    "D.2",
+    "Attention is nearly uniform at the start",
+    kind="order",
+    uses=["D.1", "G.2"],
+    apart=START,
+    statement=r"p^{(i)}_{l,k}(0)=\tfrac1L\pm\widetilde O(\tfrac1{Lm})",
+    reading="sigma_0^2 = 1/(L m), (n, L) = (12, 5), m in 64, 256, 1024, 8 starts each (seeds 0-7): max |p - 1/L| falls with an exponent in m whose 95 "
+    "percent interval contains -1, and is below (1/(L m)) sqrt(2 log(2 n L^2)) in every start",
+)
 def uniform_attention(lab: Laboratory) -> Verdict:
     """Largest deviation of the softmax weights of all samples."""
     rows, largest = [], 0.0
@@ -68,8 +80,9 @@ def uniform_attention(lab: Laboratory) -> Verdict:
             largest = max(largest, float(gap * 5 * m / np.sqrt(2 * np.log(2 * 12 * 25))))
     law = fit_power_law([m for m, _ in rows], [v for _, v in rows])
     fine = law.low <= -1 <= law.high and largest < 1
-    return measured(fine, {"exponent": law.value, "largest": largest}, exponent=[law.low, law.value, law.high]).with_constants(
-        largest_over_bound=largest)
+    return measured(
+        fine, {"exponent": law.value, "largest": largest}, exponent=[law.low, law.value, law.high]
+    ).with_constants(largest_over_bound=largest)
 
 
 @cache
@@ -84,9 +97,15 @@ def _attention(rng: np.random.Generator, tokens: np.ndarray, d: int, m: int, sig
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
-@book.claim("D.3", "Values and neurons at the start", kind="probability", uses=["H.2"], apart=START,
-            statement=r"|\Gamma_{ab}|\le\sigma_0^2m\Delta(\log\tfrac{2d}\delta),\ |\langle w_j,w_k\rangle|\le\sigma_1^2m\Delta(\log\tfrac{2m_1^2}\delta),\ |w_j^\top W_V\mu|\le\sigma_0\sigma_1m\Delta(\log\tfrac{2m_1d}\delta),\ \dots",
-            reading="delta = 1/10, m = 128, d = 60, m1 = 16, 400 starts, seed 2: all five bounds together")
+@book.claim(
+    "D.3",
+    "Values and neurons at the start",
+    kind="probability",
+    uses=["H.2"],
+    apart=START,
+    statement=r"|\Gamma_{ab}|\le\sigma_0^2m\Delta(\log\tfrac{2d}\delta),\ |\langle w_j,w_k\rangle|\le\sigma_1^2m\Delta(\log\tfrac{2m_1^2}\delta),\ |w_j^\top W_V\mu|\le\sigma_0\sigma_1m\Delta(\log\tfrac{2m_1d}\delta),\ \dots",
+    reading="delta = 1/10, m = 128, d = 60, m1 = 16, 400 starts, seed 2: all five bounds together",
+)
 def values_neurons(lab: Laboratory) -> Verdict:
     """Gram matrices of values and neurons, and their products."""
     rng, m, d, m1, trials = np.random.default_rng(2), 128, 60, 16, 400
@@ -118,9 +137,15 @@ def _mixed(n: int, m: int, m1: int, L: int, trials: int, seed: int) -> tuple[np.
     return np.array(norms), np.array(products), np.array(outputs)
 
 
-@book.claim("D.4", "Mixed values at the start", kind="probability", uses=["D.2"], apart=START,
-            statement=r"\|W_VX^{(i)}p_l\|^2=\tfrac{\sigma_0^2m}L\big(1\pm\Delta(\log\tfrac{2nL}\delta)\big)\ \forall i,l",
-            reading="delta = 1/10, (n, L) = (24, 5), m = 256, 200 starts, seed 3, attention of the same start")
+@book.claim(
+    "D.4",
+    "Mixed values at the start",
+    kind="probability",
+    uses=["D.2"],
+    apart=START,
+    statement=r"\|W_VX^{(i)}p_l\|^2=\tfrac{\sigma_0^2m}L\big(1\pm\Delta(\log\tfrac{2nL}\delta)\big)\ \forall i,l",
+    reading="delta = 1/10, (n, L) = (24, 5), m = 256, 200 starts, seed 3, attention of the same start",
+)
 def mixed_values(lab: Laboratory) -> Verdict:
     """Squared norms of V p over all samples and positions."""
     norms, _, _ = _mixed(24, 256, 64, 5, 200, 3)
@@ -128,24 +153,43 @@ def mixed_values(lab: Laboratory) -> Verdict:
     return frequency_at_most(int(bad.sum()), len(bad), DELTA, m=256, n=24, seed=3)
 
 
-@book.claim("D.5", "Neurons on mixed values", kind="probability", uses=["D.4"], expect="fails", apart=START,
-            statement=r"|w_j^\top V^{(i)}p_l|\le\sigma_1\sigma_0\sqrt{\tfrac mL\log\tfrac{m_1nL}\delta}\ \forall j,i,l",
-            reading="delta = 1/10, (n, L) = (24, 5), m = 256, m1 = 64, 200 starts, seed 3: the failure probability must be at most delta; corrected with "
-                    "sqrt(2 log(2 m1 n L / delta)) times 1.1, since a Gaussian passes sigma sqrt(2 log N) once in about N draws")
+@book.claim(
+    "D.5",
+    "Neurons on mixed values",
+    kind="probability",
+    uses=["D.4"],
+    expect="fails",
+    apart=START,
+    statement=r"|w_j^\top V^{(i)}p_l|\le\sigma_1\sigma_0\sqrt{\tfrac mL\log\tfrac{m_1nL}\delta}\ \forall j,i,l",
+    reading="delta = 1/10, (n, L) = (24, 5), m = 256, m1 = 64, 200 starts, seed 3: the failure probability must be at most delta; corrected with "
+    "sqrt(2 log(2 m1 n L / delta)) times 1.1, since a Gaussian passes sigma sqrt(2 log N) once in about N draws",
+)
 def neurons_mixed(lab: Laboratory) -> Verdict:
     """Failure frequency of the printed bound, and of the one with the two."""
     _, products, _ = _mixed(24, 256, 64, 5, 200, 3)
     count = 64 * 24 * 5
-    printed = frequency_at_most(int((products > np.sqrt(np.log(count / DELTA))).sum()), len(products), DELTA, m=256, m1=64, seed=3)
-    right = frequency_at_most(int((products > 1.1 * np.sqrt(2 * np.log(2 * count / DELTA))).sum()), len(products), DELTA)
+    printed = frequency_at_most(
+        int((products > np.sqrt(np.log(count / DELTA))).sum()), len(products), DELTA, m=256, m1=64, seed=3
+    )
+    right = frequency_at_most(
+        int((products > 1.1 * np.sqrt(2 * np.log(2 * count / DELTA))).sum()), len(products), DELTA
+    )
     frequency = float((products > np.sqrt(np.log(count / DELTA))).mean())
-    return printed.correcting(r"|w_j^\top V^{(i)}p_l|\le1.1\,\sigma_1\sigma_0\sqrt{\tfrac{2m}L\log\tfrac{2m_1nL}\delta}", right,
-                              "the tail of a Gaussian is exp(-t^2/2): the two was lost").with_constants(failure_frequency=frequency)
+    return printed.correcting(
+        r"|w_j^\top V^{(i)}p_l|\le1.1\,\sigma_1\sigma_0\sqrt{\tfrac{2m}L\log\tfrac{2m_1nL}\delta}",
+        right,
+        "the tail of a Gaussian is exp(-t^2/2): the two was lost",
+    ).with_constants(failure_frequency=frequency)
 
 
-@book.claim("D.6", "Signs of the output layer", kind="probability", apart=START,
-            statement=r"\big||S_{\pm1}|-\tfrac{m_1}2\big|\le m_1\sqrt{\tfrac{2\log(4/\delta)}{m_1}}\ \text{with probability}\ 1-\delta",
-            reading="S_(+-1) are the j with a_j = +-1 (not defined in the paper): exact binomial tails against delta for m1 = 1..150 and delta in 1/2, 1/10, 1/100")
+@book.claim(
+    "D.6",
+    "Signs of the output layer",
+    kind="probability",
+    apart=START,
+    statement=r"\big||S_{\pm1}|-\tfrac{m_1}2\big|\le m_1\sqrt{\tfrac{2\log(4/\delta)}{m_1}}\ \text{with probability}\ 1-\delta",
+    reading="S_(+-1) are the j with a_j = +-1 (not defined in the paper): exact binomial tails against delta for m1 = 1..150 and delta in 1/2, 1/10, 1/100",
+)
 def signs(lab: Laboratory) -> Verdict:
     """Exact sums of binomial coefficients; the logarithm by balls."""
 
@@ -160,25 +204,45 @@ def signs(lab: Laboratory) -> Verdict:
     return enumerate_all(cases, small, "pairs (m1, delta)")
 
 
-@book.claim("D.7", "Sub-network at the start", kind="probability", uses=["D.3"], apart=START,
-            statement=r"|G(\mu_i)(0)|\le\widetilde O(\sigma_0\sigma_1\sqrt{mm_1})\ \forall i\in[d]",
-            reading="with a_j in the sum of its proof, where it is missing: delta = 1/10, m = 256, m1 = 32, d = 60, 400 starts, seed 4: below 1.2 sqrt(2 log(2d/delta)) "
-                    "times sigma_0 sigma_1 sqrt(m m1); the standard deviation is within 5 percent of that scale")
+@book.claim(
+    "D.7",
+    "Sub-network at the start",
+    kind="probability",
+    uses=["D.3"],
+    apart=START,
+    statement=r"|G(\mu_i)(0)|\le\widetilde O(\sigma_0\sigma_1\sqrt{mm_1})\ \forall i\in[d]",
+    reading="with a_j in the sum of its proof, where it is missing: delta = 1/10, m = 256, m1 = 32, d = 60, 400 starts, seed 4: below 1.2 sqrt(2 log(2d/delta)) "
+    "times sigma_0 sigma_1 sqrt(m m1); the standard deviation is within 5 percent of that scale",
+)
 def sub_network_start(lab: Laboratory) -> Verdict:
     """G = a'W W_V over all words."""
     rng, m, m1, d, trials = np.random.default_rng(4), 256, 32, 60, 400
-    values = np.array([rng.choice([-1.0, 1.0], size=m1) @ gaussians(rng, m1, m, 1.0) @ gaussians(rng, m, d, 1.0) / np.sqrt(m * m1)
-                       for _ in range(trials)])
+    values = np.array(
+        [
+            rng.choice([-1.0, 1.0], size=m1) @ gaussians(rng, m1, m, 1.0) @ gaussians(rng, m, d, 1.0) / np.sqrt(m * m1)
+            for _ in range(trials)
+        ]
+    )
     bad = np.abs(values).max(axis=1) > 1.2 * np.sqrt(2 * np.log(2 * d / DELTA))
     spread = float(values.std())
-    return combine({"bound": frequency_at_most(int(bad.sum()), trials, DELTA, seed=4),
-                    "scale": measured(abs(spread - 1) < 0.05, {"standard deviation": spread}, standard_deviation=spread)})
+    return combine(
+        {
+            "bound": frequency_at_most(int(bad.sum()), trials, DELTA, seed=4),
+            "scale": measured(abs(spread - 1) < 0.05, {"standard deviation": spread}, standard_deviation=spread),
+        }
+    )
 
 
-@book.claim("D.7-proof", "The sum over neurons", kind="identity", uses=["D.7", "Eq.1"], expect="fails",
-            statement=r"G(\mu)=\sum_{j=1}^{m_1}w_j^\top W_V\mu\sim N(0,\sigma_1^2\sigma_0^2mm_1)",
-            reading="G(mu) is what a token mu adds to the derived output where attention is uniform (all scores zero), signs +, -: the printed sum must be equal to it for every word; with a_j it is, and its law "
-                    "is the printed one either way, as a_j^2 = 1")
+@book.claim(
+    "D.7-proof",
+    "The sum over neurons",
+    kind="identity",
+    uses=["D.7", "Eq.1"],
+    expect="fails",
+    statement=r"G(\mu)=\sum_{j=1}^{m_1}w_j^\top W_V\mu\sim N(0,\sigma_1^2\sigma_0^2mm_1)",
+    reading="G(mu) is what a token mu adds to the derived output where attention is uniform (all scores zero), signs +, -: the printed sum must be equal to it for every word; with a_j it is, and its law "
+    "is the printed one either way, as a_j^2 = 1",
+)
 def sum_over_neurons(lab: Laboratory) -> Verdict:
     """Outputs at zero scores against sums with and without the signs."""
     flow, _ = toy_neurons(lab)
@@ -193,14 +257,21 @@ def sum_over_neurons(lab: Laboratory) -> Verdict:
     return identity(plain).correcting(r"G(\mu)=\sum_ja_jw_j^\top W_V\mu", identity(signed), "the signs a_j are missing")
 
 
-@book.claim("D.8", "Outputs at the start", kind="probability", uses=["D.5"], apart=START,
-            statement=r"|F(X^{(i)})(0)|\le2\sigma_0\sigma_1\sqrt{2Lm_1m\log(2Ln/\delta)}\le0.01",
-            reading="delta = 1/10, (n, L) = (24, 5), m = 256, m1 = 64, 200 starts, seed 3; the second inequality is a condition on c0 = sigma_0 sqrt(L m) with "
-                    "sigma_1 = 1/sqrt(m1), whose largest value is reported")
+@book.claim(
+    "D.8",
+    "Outputs at the start",
+    kind="probability",
+    uses=["D.5"],
+    apart=START,
+    statement=r"|F(X^{(i)})(0)|\le2\sigma_0\sigma_1\sqrt{2Lm_1m\log(2Ln/\delta)}\le0.01",
+    reading="delta = 1/10, (n, L) = (24, 5), m = 256, m1 = 64, 200 starts, seed 3; the second inequality is a condition on c0 = sigma_0 sqrt(L m) with "
+    "sigma_1 = 1/sqrt(m1), whose largest value is reported",
+)
 def outputs_start(lab: Laboratory) -> Verdict:
     """Failure frequency of the statement (its proof carries one more logarithm), and the condition on c0."""
     _, _, outputs = _mixed(24, 256, 64, 5, 200, 3)
     log = np.log(2 * 5 * 24 / DELTA)
     largest = 0.01 / (2 * np.sqrt(2 * log))
     return frequency_at_most(int((outputs > 2 * np.sqrt(2 * log)).sum()), len(outputs), DELTA, seed=3).with_constants(
-        largest_c0_for_one_percent=float(largest))
+        largest_c0_for_one_percent=float(largest)
+    )

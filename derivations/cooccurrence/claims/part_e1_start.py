@@ -42,10 +42,15 @@ def _first_rates(lab: Laboratory) -> tuple[dict[int, np.ndarray], Verdict]:
     return rows, combine(same)
 
 
-@book.claim("4.1", "Target words learn at once", kind="order", uses=["C.1"],
-            statement=r"\partial_ta_jw_j^\top W_V\mu=\Theta((\sigma_0^2+\sigma_1^2)m)\ \text{at}\ t=0,\ \mu\in\{\mu_1,\mu_2\}",
-            reading="at the infinite-width start the summed rate is exactly (1 + eps2)/6 (proof, n = 12); networks of m = 1024, m1 = 32, c0 = 0.1, seeds 0-2, "
-                    f"(n, L) = (12, 5): the mean over neurons is within 0.05 of 1/6, and every neuron lies between 0 and 1; {SAME}")
+@book.claim(
+    "4.1",
+    "Target words learn at once",
+    kind="order",
+    uses=["C.1"],
+    statement=r"\partial_ta_jw_j^\top W_V\mu=\Theta((\sigma_0^2+\sigma_1^2)m)\ \text{at}\ t=0,\ \mu\in\{\mu_1,\mu_2\}",
+    reading="at the infinite-width start the summed rate is exactly (1 + eps2)/6 (proof, n = 12); networks of m = 1024, m1 = 32, c0 = 0.1, seeds 0-2, "
+    f"(n, L) = (12, 5): the mean over neurons is within 0.05 of 1/6, and every neuron lies between 0 and 1; {SAME}",
+)
 def signal_updates(lab: Laboratory) -> Verdict:
     """Exact at infinite width, measured neuron by neuron."""
     exact = identity({"G_s": lab.unit_rates(12, 5)["G_s"] - (1 + sym("eps2")) / 6})
@@ -53,19 +58,38 @@ def signal_updates(lab: Laboratory) -> Verdict:
     means = [float(r[:, :2].mean()) for r in rows.values()]
     ends = [min(float(r[:, :2].min()) for r in rows.values()), max(float(r[:, :2].max()) for r in rows.values())]
     fine = all(abs(m - 1 / 6) < 0.05 for m in means) and ends[0] > 0 and ends[1] < 1
-    return combine({"infinite width": exact, "as trained": same, "networks": measured(fine, {"means": means, "ends": ends}, means=rounded(means), ends=rounded(ends))})
+    return combine(
+        {
+            "infinite width": exact,
+            "as trained": same,
+            "networks": measured(fine, {"means": means, "ends": ends}, means=rounded(means), ends=rounded(ends)),
+        }
+    )
 
 
-@book.claim("E.4", "Target words learn at once (formal)", kind="order", same_as="4.1", uses=["4.1"],
-            statement=r"\partial_ta_jw_j^\top W_V\mu=\Theta((\sigma_0^2+\sigma_1^2)m)\ \text{at}\ t=0", reading="as 4.1")
+@book.claim(
+    "E.4",
+    "Target words learn at once (formal)",
+    kind="order",
+    same_as="4.1",
+    uses=["4.1"],
+    statement=r"\partial_ta_jw_j^\top W_V\mu=\Theta((\sigma_0^2+\sigma_1^2)m)\ \text{at}\ t=0",
+    reading="as 4.1",
+)
 def signal_updates_again(lab: Laboratory) -> Verdict:
     """The same statement."""
     return signal_updates(lab)
 
 
-@book.claim("E.4-proof", "The constant of the first gradient", kind="identity", uses=["4.1"], expect="fails",
-            statement=r"\tfrac1n\big(\sum_{I_1}g_i-\sum_{I_2}g_i\big)=\tfrac13\ \text{at}\ F=0",
-            reading="the rate of G(mu1) at the infinite-width start without the eps2 term, exactly, n = 12")
+@book.claim(
+    "E.4-proof",
+    "The constant of the first gradient",
+    kind="identity",
+    uses=["4.1"],
+    expect="fails",
+    statement=r"\tfrac1n\big(\sum_{I_1}g_i-\sum_{I_2}g_i\big)=\tfrac13\ \text{at}\ F=0",
+    reading="the rate of G(mu1) at the infinite-width start without the eps2 term, exactly, n = 12",
+)
 def first_constant(lab: Laboratory) -> Verdict:
     """The derived value at g = 1/2."""
     value = graph.substitute([lab.unit_rates(12, 5)["G_s"]], {sym("eps2"): graph.ZERO})[0]
@@ -73,9 +97,15 @@ def first_constant(lab: Laboratory) -> Verdict:
     return third.correcting(r"=\tfrac16", sixth, "the factor g(0) = 1/2 was dropped")
 
 
-@book.claim("E.5", "The small terms at the start", kind="probability", uses=["D.3", "C.1/split"], apart=START,
-            statement=r"\big|\sum_{k\ne j}a_k\langle w_j,w_k\rangle\big|\le\sigma_1^2\sqrt{m_1}m\,\Delta(\log\tfrac{2m_1^2}\delta)\sqrt{\log\tfrac{4m_1}\delta},\quad|\varepsilon_2|\le\sigma_0^2m\sqrt L\,\Delta(\log\tfrac{2nLd}\delta)",
-            reading="delta = 1/10, m = 128, m1 = 16, (n, L) = (12, 5), 400 starts, seed 6, g = 1/2 and uniform attention in the second term: both bounds together")
+@book.claim(
+    "E.5",
+    "The small terms at the start",
+    kind="probability",
+    uses=["D.3", "C.1/split"],
+    apart=START,
+    statement=r"\big|\sum_{k\ne j}a_k\langle w_j,w_k\rangle\big|\le\sigma_1^2\sqrt{m_1}m\,\Delta(\log\tfrac{2m_1^2}\delta)\sqrt{\log\tfrac{4m_1}\delta},\quad|\varepsilon_2|\le\sigma_0^2m\sqrt L\,\Delta(\log\tfrac{2nLd}\delta)",
+    reading="delta = 1/10, m = 128, m1 = 16, (n, L) = (12, 5), 400 starts, seed 6, g = 1/2 and uniform attention in the second term: both bounds together",
+)
 def small_terms(lab: Laboratory) -> Verdict:
     """Monte Carlo of both terms over all neurons and words."""
     rng, m, m1, n, L, trials = np.random.default_rng(6), 128, 16, 12, 5, 400
@@ -97,26 +127,45 @@ def small_terms(lab: Laboratory) -> Verdict:
     return frequency_at_most(failures, trials, DELTA, seed=6)
 
 
-@book.claim("E.6", "Irrelevant words at the start", kind="order", uses=["C.1"],
-            statement=r"\partial_ta_jw_j^\top W_V\mu=O\big(\tfrac1n(\sigma_0^2+\sigma_1^2)m+\sigma_0^2\sqrt{mL}\big),\ \mu\in\mathcal R",
-            reading="at the infinite-width start the summed rate is exactly y_i (1 + eps2)/(2n) for n = 12, 18, 24 (proof); networks as in 4.1: below the printed "
-                    f"order with constant 3 for every neuron and irrelevant word; {SAME}")
+@book.claim(
+    "E.6",
+    "Irrelevant words at the start",
+    kind="order",
+    uses=["C.1"],
+    statement=r"\partial_ta_jw_j^\top W_V\mu=O\big(\tfrac1n(\sigma_0^2+\sigma_1^2)m+\sigma_0^2\sqrt{mL}\big),\ \mu\in\mathcal R",
+    reading="at the infinite-width start the summed rate is exactly y_i (1 + eps2)/(2n) for n = 12, 18, 24 (proof); networks as in 4.1: below the printed "
+    f"order with constant 3 for every neuron and irrelevant word; {SAME}",
+)
 def irrelevant_updates(lab: Laboratory) -> Verdict:
     """Exact at infinite width for three n, bounded for networks."""
     residuals: dict[str, graph.Node] = {}
     for n in (12, 18, 24):
         rates = lab.unit_rates(n, 5)
-        residuals |= {f"{name}, n={n}": rates[name] - sign * (1 + sym("eps2")) / (2 * n) for name, sign in (("G_r1", 1), ("G_r2", -1), ("G_r4", -1))}
+        residuals |= {
+            f"{name}, n={n}": rates[name] - sign * (1 + sym("eps2")) / (2 * n)
+            for name, sign in (("G_r1", 1), ("G_r2", -1), ("G_r4", -1))
+        }
     order = 1 / 12 + FIRST.sigma0**2 * np.sqrt(FIRST.m * 5) / ((FIRST.sigma0**2 + FIRST.sigma1**2) * FIRST.m)
     rows, same = _first_rates(lab)
     largest = float(max(float(np.abs(r[:, 3:]).max()) for r in rows.values()) / order)
-    return combine({"infinite width": identity(residuals), "as trained": same, "networks": measured(largest < 3, {"largest": largest}, largest=largest)})
+    return combine(
+        {
+            "infinite width": identity(residuals),
+            "as trained": same,
+            "networks": measured(largest < 3, {"largest": largest}, largest=largest),
+        }
+    )
 
 
-@book.claim("4.2", "The common word at the start", kind="order", uses=["C.1", "E.5"],
-            statement=r"|\partial_ta_jw_j^\top W_V\mu_3|=\widetilde O(\sigma_1^2\sqrt{mm_1}+\sigma_0^2\sqrt{mL}+\sigma_1^2m\mathsf F),\ \mathsf F=\max|F_i(0)|",
-            reading="exactly zero at the infinite-width start (proof); networks of (n, L) = (12, 5), m1 = 16, m in 256, 1024, c0 in 0.1, 0.3, 1, seeds 0-3: below the printed "
-                    f"order with constant 1 for every neuron, {SAME}; E.16 prints (sigma_0^2 + sigma_1^2) m F, and F needs absolute values")
+@book.claim(
+    "4.2",
+    "The common word at the start",
+    kind="order",
+    uses=["C.1", "E.5"],
+    statement=r"|\partial_ta_jw_j^\top W_V\mu_3|=\widetilde O(\sigma_1^2\sqrt{mm_1}+\sigma_0^2\sqrt{mL}+\sigma_1^2m\mathsf F),\ \mathsf F=\max|F_i(0)|",
+    reading="exactly zero at the infinite-width start (proof); networks of (n, L) = (12, 5), m1 = 16, m in 256, 1024, c0 in 0.1, 0.3, 1, seeds 0-3: below the printed "
+    f"order with constant 1 for every neuron, {SAME}; E.16 prints (sigma_0^2 + sigma_1^2) m F, and F needs absolute values",
+)
 def common_word(lab: Laboratory) -> Verdict:
     """Zero by cancellation of labels; the rest is the start's randomness."""
     exact = identity({"G_c": lab.unit_rates(12, 5)["G_c"]})
@@ -131,27 +180,53 @@ def common_word(lab: Laboratory) -> Verdict:
                 outputs = trained(12, 5, scale, seed, (0.0,), True).outputs[0]
                 size = order + scale.sigma1**2 * m * float(np.abs(outputs).max())
                 largest = max(largest, float(np.abs(rates[:, 2]).max() / size))
-    return combine({"infinite width": exact, "as trained": combine(same), "networks": measured(largest < 1, {"largest": largest}, largest=largest)})
+    return combine(
+        {
+            "infinite width": exact,
+            "as trained": combine(same),
+            "networks": measured(largest < 1, {"largest": largest}, largest=largest),
+        }
+    )
 
 
-@book.claim("E.16", "The common word at the start (formal)", kind="order", same_as="4.2", uses=["4.2"],
-            statement=r"|\partial_ta_jw_j^\top W_V\mu_3|\le\widetilde O(\sigma_1^2\sqrt{mm_1}+\sigma_0^2\sqrt{mL}+(\sigma_0^2+\sigma_1^2)m\mathsf F)",
-            reading="as 4.2: the bound is larger by sigma_0^2 m F")
+@book.claim(
+    "E.16",
+    "The common word at the start (formal)",
+    kind="order",
+    same_as="4.2",
+    uses=["4.2"],
+    statement=r"|\partial_ta_jw_j^\top W_V\mu_3|\le\widetilde O(\sigma_1^2\sqrt{mm_1}+\sigma_0^2\sqrt{mL}+(\sigma_0^2+\sigma_1^2)m\mathsf F)",
+    reading="as 4.2: the bound is larger by sigma_0^2 m F",
+)
 def common_word_again(lab: Laboratory) -> Verdict:
     """Implied by the sharper 4.2."""
     return common_word(lab)
 
 
-@book.claim("E.8", "Sub-network at the start (repeated)", kind="probability", same_as="D.7", uses=["D.7"], apart=START,
-            statement=r"|G(\mu)(0)|\le\widetilde O(\sigma_0\sigma_1\sqrt{mm_1})", reading="as D.7")
+@book.claim(
+    "E.8",
+    "Sub-network at the start (repeated)",
+    kind="probability",
+    same_as="D.7",
+    uses=["D.7"],
+    apart=START,
+    statement=r"|G(\mu)(0)|\le\widetilde O(\sigma_0\sigma_1\sqrt{mm_1})",
+    reading="as D.7",
+)
 def sub_network_again(lab: Laboratory) -> Verdict:
     """The same statement as D.7."""
     return sub_network_start(lab)
 
 
-@book.claim("E.22", "Keys times sub-network at the start", kind="probability", uses=["D.1", "D.7"], apart=START,
-            statement=r"\big|\sum_ja_j\|k(\mu)\|^2w_j^\top v(\nu)\big|\le O\Big(\sigma_0^2m\,\sigma_0\sigma_1\sqrt{mm_1\log\tfrac{m_1d}\delta}\sqrt{\log\tfrac{nd}\delta}\Big),\ \text{cross terms}\ \le\widetilde O(\sigma_0^2\sqrt m\,\sigma_0\sigma_1\sqrt{mm_1})",
-            reading="delta = 1/10, m = 128, m1 = 16, d = 35, n = 12, 300 starts, seed 8, constants 1 and 2 log(2 d^2 / delta): all pairs of words together")
+@book.claim(
+    "E.22",
+    "Keys times sub-network at the start",
+    kind="probability",
+    uses=["D.1", "D.7"],
+    apart=START,
+    statement=r"\big|\sum_ja_j\|k(\mu)\|^2w_j^\top v(\nu)\big|\le O\Big(\sigma_0^2m\,\sigma_0\sigma_1\sqrt{mm_1\log\tfrac{m_1d}\delta}\sqrt{\log\tfrac{nd}\delta}\Big),\ \text{cross terms}\ \le\widetilde O(\sigma_0^2\sqrt m\,\sigma_0\sigma_1\sqrt{mm_1})",
+    reading="delta = 1/10, m = 128, m1 = 16, d = 35, n = 12, 300 starts, seed 8, constants 1 and 2 log(2 d^2 / delta): all pairs of words together",
+)
 def keys_times_values(lab: Laboratory) -> Verdict:
     """Products of kappa and G."""
     rng, m, m1, d, n, trials = np.random.default_rng(8), 128, 16, 35, 12, 300

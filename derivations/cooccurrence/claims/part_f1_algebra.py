@@ -25,34 +25,56 @@ def _two(kind: int) -> tuple[list[Node], list[Node], Node]:
     return g, rates, graph.add([-x * (1 - x) * u for x, u in zip(g, rates, strict=True)])  # g' = -g (1 - g)
 
 
-@book.claim("Eq.12", "When the ratio of one-target sums falls", kind="identity", apart=NUMBERS,
-            statement=r"\partial_t\tfrac{S_2}{S_3}\le0\iff\tfrac1{S_3}\sum_{I_3}g_i(1-g_i)\partial_t(y_iF_i)\le\tfrac1{S_2}\sum_{I_2}g_i(1-g_i)\partial_t(y_iF_i)",
-            reading="two samples a class: the left side is S2/S3 > 0 times the difference of the right sides; g' = -g(1-g) is proved of the logistic function")
+@book.claim(
+    "Eq.12",
+    "When the ratio of one-target sums falls",
+    kind="identity",
+    apart=NUMBERS,
+    statement=r"\partial_t\tfrac{S_2}{S_3}\le0\iff\tfrac1{S_3}\sum_{I_3}g_i(1-g_i)\partial_t(y_iF_i)\le\tfrac1{S_2}\sum_{I_2}g_i(1-g_i)\partial_t(y_iF_i)",
+    reading="two samples a class: the left side is S2/S3 > 0 times the difference of the right sides; g' = -g(1-g) is proved of the logistic function",
+)
 def ratio_falls(lab: Laboratory) -> Verdict:
     """The derivative of the quotient as a multiple of the difference."""
     g2, u2, d2 = _two(2)
     g3, u3, d3 = _two(3)
     s2, s3 = graph.add(g2), graph.add(g3)
     rate = (d2 * s3 - s2 * d3) / s3**2
-    means = [graph.add([x * (1 - x) * u for x, u in zip(g, r, strict=True)]) / s for g, r, s in ((g3, u3, s3), (g2, u2, s2))]
+    means = [
+        graph.add([x * (1 - x) * u for x, u in zip(g, r, strict=True)]) / s for g, r, s in ((g3, u3, s3), (g2, u2, s2))
+    ]
     u = sym("u")
     logistic = graph.call("sigmoid", -u)
-    return identity({"ratio": rate - s2 / s3 * (means[0] - means[1]),
-                     "slope": graph.gradient(logistic, [u])[0] + logistic * (1 - logistic)})
+    return identity(
+        {
+            "ratio": rate - s2 / s3 * (means[0] - means[1]),
+            "slope": graph.gradient(logistic, [u])[0] + logistic * (1 - logistic),
+        }
+    )
 
 
-@book.claim("Eq.13", "R and the class sums", kind="identity", apart=NUMBERS,
-            statement=r"(1+R)\big(S_1-S_2\big)=S_3+S_4",
-            reading="with R = (S2 + S3 + S4 - S1) / (S1 - S2)")
+@book.claim(
+    "Eq.13",
+    "R and the class sums",
+    kind="identity",
+    apart=NUMBERS,
+    statement=r"(1+R)\big(S_1-S_2\big)=S_3+S_4",
+    reading="with R = (S2 + S3 + S4 - S1) / (S1 - S2)",
+)
 def ratio_relation(lab: Laboratory) -> Verdict:
     """Put the definition in."""
     R = (S2 + S3 + S4 - S1) / (S1 - S2)
     return identity({"R": (1 + R) * (S1 - S2) - S3 - S4})
 
 
-@book.claim("Eq.15", "When R grows", kind="identity", uses=["Eq.13"], apart=NUMBERS,
-            statement=r"\dot R\ge0\iff\sum_{I_2\cup I_3\cup I_4}\dot g_i+R\sum_{I_2}\dot g_i\ge(1+R)\sum_{I_1}\dot g_i\quad(S_1>S_2)",
-            reading="(S1 - S2) dR/dt equals the difference of both sides, as an identity in S_c and their rates")
+@book.claim(
+    "Eq.15",
+    "When R grows",
+    kind="identity",
+    uses=["Eq.13"],
+    apart=NUMBERS,
+    statement=r"\dot R\ge0\iff\sum_{I_2\cup I_3\cup I_4}\dot g_i+R\sum_{I_2}\dot g_i\ge(1+R)\sum_{I_1}\dot g_i\quad(S_1>S_2)",
+    reading="(S1 - S2) dR/dt equals the difference of both sides, as an identity in S_c and their rates",
+)
 def ratio_rate(lab: Laboratory) -> Verdict:
     """The derivative of the quotient."""
     names = POSITIVE
@@ -78,7 +100,9 @@ def _large_n(lab: Laboratory) -> tuple[dict[str, Node], dict[int, Node], dict[in
 def _weights(lab: Laboratory) -> dict[int, Node]:
     """A_c = sum over the class of g'(y F), per sample: -s_c (1 - g_c), for the three-variable limit."""
     system = lab.large_n()
-    return {c: -s * (1 - graph.call("sigmoid", -system.observables[f"margin_I{c}"])) for c, s in class_sums(system).items()}
+    return {
+        c: -s * (1 - graph.call("sigmoid", -system.observables[f"margin_I{c}"])) for c, s in class_sums(system).items()
+    }
 
 
 def opaque(lab: Laboratory, nodes: list[Node]) -> list[Node]:
@@ -92,10 +116,15 @@ def opaque(lab: Laboratory, nodes: list[Node]) -> list[Node]:
     return graph.substitute(nodes, mapping)
 
 
-@book.claim("Eq.16", "The quadratic for R", kind="identity", uses=["Eq.15"],
-            statement=r"\dot R\ge0\iff aR^2+bR+c\ge0,\ a=A_1+A_2,\ b=A_3+A_4-rA_1,\ c=-A_2-rA_3-(1+r)A_1,\ A_c=\sum_{I_c}g'(y_iF_i),\ r=\tfrac{S_1-S_3}{S_1-S_2}",
-            reading="on the limit n -> infinity with three variables G(mu1), G(mu2), G(mu3): dR/dt = a R^2 + b R + c exactly, R = -dG(mu3)/dG(mu1); the printed b has "
-                    "A_1 in place of r A_1, which is its leading order in r - 1, and the printed arguments F_i mean y_i F_i")
+@book.claim(
+    "Eq.16",
+    "The quadratic for R",
+    kind="identity",
+    uses=["Eq.15"],
+    statement=r"\dot R\ge0\iff aR^2+bR+c\ge0,\ a=A_1+A_2,\ b=A_3+A_4-rA_1,\ c=-A_2-rA_3-(1+r)A_1,\ A_c=\sum_{I_c}g'(y_iF_i),\ r=\tfrac{S_1-S_3}{S_1-S_2}",
+    reading="on the limit n -> infinity with three variables G(mu1), G(mu2), G(mu3): dR/dt = a R^2 + b R + c exactly, R = -dG(mu3)/dG(mu1); the printed b has "
+    "A_1 in place of r A_1, which is its leading order in r - 1, and the printed arguments F_i mean y_i F_i",
+)
 def quadratic(lab: Laboratory) -> Verdict:
     """The derivative of R along the derived system, logistic factors as symbols."""
     rhs, sums, rates = _large_n(lab)
@@ -106,7 +135,9 @@ def quadratic(lab: Laboratory) -> Verdict:
     rate = (rates[2] + rates[3] + rates[4] + R * rates[2] - (1 + R) * rates[1]) / X
     a, b, c = A[1] + A[2], A[3] + A[4] - r * A[1], -A[2] - r * A[3] - (1 + r) * A[1]
     quotient = {"R is -dG3/dG1": R * rhs["G_s1"] + rhs["G_c"], "quadratic": rate - a * R**2 - b * R - c}
-    return identity(dict(zip(quotient, opaque(lab, list(quotient.values())), strict=True)), positive=("g1", "g2", "g3", "g4"))
+    return identity(
+        dict(zip(quotient, opaque(lab, list(quotient.values())), strict=True)), positive=("g1", "g2", "g3", "g4")
+    )
 
 
 def _coefficients(lab: Laboratory) -> dict[str, Node]:
@@ -118,7 +149,9 @@ def _coefficients(lab: Laboratory) -> dict[str, Node]:
     system = lab.large_n()
     rhs, sums, _ = _large_n(lab)
     R = -rhs["G_c"] / rhs["G_s1"]
-    rate = graph.add([s * rhs[n] for s, n in zip(graph.gradient(R, [sym(n) for n in system.names]), system.names, strict=True)])
+    rate = graph.add(
+        [s * rhs[n] for s, n in zip(graph.gradient(R, [sym(n) for n in system.names]), system.names, strict=True)]
+    )
     free = {graph.call("sigmoid", system.observables[f"margin_I{c}"]): sym(f"h{c}") for c in (1, 2, 3, 4)}
     for c in (1, 2, 3, 4):  # sigmoid(u) appears as 1 - sigmoid(-u) too
         free[graph.call("sigmoid", -system.observables[f"margin_I{c}"])] = sym(f"g{c}")
@@ -129,10 +162,16 @@ def _coefficients(lab: Laboratory) -> dict[str, Node]:
     return {"1": k1 - R**2 + R, "2": k2 - R**2 - R, "4": k4 - R}
 
 
-@book.claim("F.6-proof", "The last coefficient of the quadratic", kind="identity", uses=["Eq.16"], expect="fails",
-            statement=r"\tfrac ca=(1\pm O(\varepsilon))\cdot2,\quad\sum g_i\min\tfrac1{1+e^{y_iF_i}}\le-\sum g'(y_iF_i)\le\sum g_i\max\tfrac1{1+e^{y_iF_i}}",
-            reading="r = 1, A_2 = A_3 (where the deviations vanish), c/a taken with its sign (the root sqrt(b^2/4a^2 - c/a) would be complex with +2): with the constant terms of dR/dt read off the derived "
-                    "limit, c = +2 a must be an identity; and the weight of g in -g', which is 1 - g, not g")
+@book.claim(
+    "F.6-proof",
+    "The last coefficient of the quadratic",
+    kind="identity",
+    uses=["Eq.16"],
+    expect="fails",
+    statement=r"\tfrac ca=(1\pm O(\varepsilon))\cdot2,\quad\sum g_i\min\tfrac1{1+e^{y_iF_i}}\le-\sum g'(y_iF_i)\le\sum g_i\max\tfrac1{1+e^{y_iF_i}}",
+    reading="r = 1, A_2 = A_3 (where the deviations vanish), c/a taken with its sign (the root sqrt(b^2/4a^2 - c/a) would be complex with +2): with the constant terms of dR/dt read off the derived "
+    "limit, c = +2 a must be an identity; and the weight of g in -g', which is 1 - g, not g",
+)
 def last_coefficient(lab: Laboratory) -> Verdict:
     """c/a on the symmetric limit from the derived dR/dt, and -g'/g."""
     c, A1, A2 = _coefficients(lab), sym("A1"), sym("A2")
@@ -142,27 +181,45 @@ def last_coefficient(lab: Laboratory) -> Verdict:
     weight = -graph.gradient(logistic, [u])[0] / logistic
     positive = ("g1", "g2", "g4", "h1", "h2", "h4")
     printed = identity({"c - 2 a": constant - 2 * (A1 + A2), "weight": weight - logistic}, positive=positive)
-    right = identity({"c + 2 a": constant + 2 * (A1 + A2), "weight": weight - graph.call("sigmoid", u)}, positive=positive)
-    return printed.correcting(r"\tfrac ca=-2\ \text{at}\ r=1,\ A_2=A_3;\quad-g'=g\cdot\tfrac1{1+e^{-y_iF_i}}", right, "a bar of an absolute value and a sign in an exponent are missing")
+    right = identity(
+        {"c + 2 a": constant + 2 * (A1 + A2), "weight": weight - graph.call("sigmoid", u)}, positive=positive
+    )
+    return printed.correcting(
+        r"\tfrac ca=-2\ \text{at}\ r=1,\ A_2=A_3;\quad-g'=g\cdot\tfrac1{1+e^{-y_iF_i}}",
+        right,
+        "a bar of an absolute value and a sign in an exponent are missing",
+    )
 
 
-@book.claim("F.6-root", "Where the root of the quadratic lies", kind="inequality", uses=["Eq.16"], apart=NUMBERS,
-            statement=r"R^\star=-\tfrac b{2a}+\sqrt{\tfrac{b^2}{4a^2}-\tfrac ca}\in(1,2)",
-            reading="explicit: with r = 1, A_c proportional to S_c, S_2 = S_3 and the order S_4 <= S_2 <= S_1 <= 2 S_2 + S_4 of Definition F.1, b/a lies in "
-                    "[-1/2, 1/2], so R* lies in [(sqrt(33)-1)/4, (sqrt(33)+1)/4] = [1.186, 1.686]")
+@book.claim(
+    "F.6-root",
+    "Where the root of the quadratic lies",
+    kind="inequality",
+    uses=["Eq.16"],
+    apart=NUMBERS,
+    statement=r"R^\star=-\tfrac b{2a}+\sqrt{\tfrac{b^2}{4a^2}-\tfrac ca}\in(1,2)",
+    reading="explicit: with r = 1, A_c proportional to S_c, S_2 = S_3 and the order S_4 <= S_2 <= S_1 <= 2 S_2 + S_4 of Definition F.1, b/a lies in "
+    "[-1/2, 1/2], so R* lies in [(sqrt(33)-1)/4, (sqrt(33)+1)/4] = [1.186, 1.686]",
+)
 def root_interval(lab: Laboratory) -> Verdict:
     """b/a +- 1/2 with manifestly signed numerators; the root is monotone in b/a."""
     low, high = S2 + S4 - S1 + (S1 + S2) / 2, (S1 + S2) / 2 - (S2 + S4 - S1)
     s4, p, q, k = sp.symbols("S4 p q k")  # p, q, k >= 0: the differences in the order of Definition F.1
-    parts = {"b/a + 1/2": _all_nonnegative(low, {"S1": 2 * (s4 + q) + s4 - k, "S2": s4 + q, "S4": s4}),
-             "1/2 - b/a": _all_nonnegative(high, {"S1": s4 + q + p, "S2": s4 + q, "S4": s4})}
+    parts = {
+        "b/a + 1/2": _all_nonnegative(low, {"S1": 2 * (s4 + q) + s4 - k, "S2": s4 + q, "S4": s4}),
+        "1/2 - b/a": _all_nonnegative(high, {"S1": s4 + q + p, "S2": s4 + q, "S4": s4}),
+    }
     h = sp.symbols("h", real=True)  # b/a, at c/a = -2
     root = -h / 2 + sp.sqrt(h**2 / 4 + 2)
-    ends = [root.subs(h, sp.Rational(1, 2)) - (sp.sqrt(33) - 1) / 4, root.subs(h, -sp.Rational(1, 2)) - (sp.sqrt(33) + 1) / 4]
+    ends = [
+        root.subs(h, sp.Rational(1, 2)) - (sp.sqrt(33) - 1) / 4,
+        root.subs(h, -sp.Rational(1, 2)) - (sp.sqrt(33) + 1) / 4,
+    ]
     falls = sp.diff(root, h) + root / (2 * sp.sqrt(h**2 / 4 + 2))
     exact = identity({"low": from_sympy(ends[0]), "high": from_sympy(ends[1]), "slope": from_sympy(falls)})
     return combine({**parts, "ends": exact.adding(ends="(sqrt(33) -+ 1)/4")}).with_constants(
-        low=float((sp.sqrt(33) - 1) / 4), high=float((sp.sqrt(33) + 1) / 4))
+        low=float((sp.sqrt(33) - 1) / 4), high=float((sp.sqrt(33) + 1) / 4)
+    )
 
 
 def _all_nonnegative(node: Node, mapping: dict[str, sp.Expr]) -> Verdict:
@@ -173,23 +230,42 @@ def _all_nonnegative(node: Node, mapping: dict[str, sp.Expr]) -> Verdict:
     return proved(form=str(poly)) if all(c >= 0 for c in coefficients) else refuted({"form": str(poly)})
 
 
-@book.claim("F.5-proof", "The fixed ratio of one-target sums", kind="identity", uses=["Eq.12"], expect="fails", apart=NUMBERS,
-            statement=r"\tfrac{S_2}{S_3}=1+q\cdot\tfrac{N+S_2}{S_3},\quad N=S_2+S_3+S_4-2S_1,\ q=\overline{(1-g)}_{I_3}/\overline{(1-g)}_{I_2}",
-            reading="at equality in (12) with the margin rates N + S_2 on I_2 and N + S_3 on I_3 (in units of beta/n): with N eliminated by the equality, the printed "
-                    "formula must be an identity in S_3, q and N")
+@book.claim(
+    "F.5-proof",
+    "The fixed ratio of one-target sums",
+    kind="identity",
+    uses=["Eq.12"],
+    expect="fails",
+    apart=NUMBERS,
+    statement=r"\tfrac{S_2}{S_3}=1+q\cdot\tfrac{N+S_2}{S_3},\quad N=S_2+S_3+S_4-2S_1,\ q=\overline{(1-g)}_{I_3}/\overline{(1-g)}_{I_2}",
+    reading="at equality in (12) with the margin rates N + S_2 on I_2 and N + S_3 on I_3 (in units of beta/n): with N eliminated by the equality, the printed "
+    "formula must be an identity in S_3, q and N",
+)
 def fixed_ratio(lab: Laboratory) -> Verdict:
     """Solve the equality for S_2 and put it in."""
     q, N = sym("q"), sym("N")
     s2 = q * (N + S3) - N  # q (N + S3) = N + S2, the equality in (12)
     printed = identity({"printed": s2 / S3 - 1 - q * (N + s2) / S3}, positive=("S3",))
-    right = identity({"equality": q * (N + S3) - (N + s2), "right": s2 / S3 - 1 - (q - 1) * (N + S3) / S3}, positive=("S3",))
-    return printed.correcting(r"\tfrac{S_2}{S_3}=1+(q-1)\tfrac{N+S_3}{S_3}", right, "the brackets of I_2 and I_3 are interchanged and a minus one is missing")
+    right = identity(
+        {"equality": q * (N + S3) - (N + s2), "right": s2 / S3 - 1 - (q - 1) * (N + S3) / S3}, positive=("S3",)
+    )
+    return printed.correcting(
+        r"\tfrac{S_2}{S_3}=1+(q-1)\tfrac{N+S_3}{S_3}",
+        right,
+        "the brackets of I_2 and I_3 are interchanged and a minus one is missing",
+    )
 
 
-@book.claim("F.5-bound", "The bracket of the fixed ratio", kind="inequality", uses=["F.5-proof"], apart=NUMBERS,
-            statement=r"|N+S_3|/S_3\le6",
-            reading="under the order S_4 <= S_2, S_3 <= S_1 <= S_2 + S_3 + S_4 and S_2 <= 2 S_3 of Definition F.1; in fact with 3: both 3 S_3 - (N + S_3) and "
-                    "3 S_3 + (N + S_3) are sums of nonnegative differences")
+@book.claim(
+    "F.5-bound",
+    "The bracket of the fixed ratio",
+    kind="inequality",
+    uses=["F.5-proof"],
+    apart=NUMBERS,
+    statement=r"|N+S_3|/S_3\le6",
+    reading="under the order S_4 <= S_2, S_3 <= S_1 <= S_2 + S_3 + S_4 and S_2 <= 2 S_3 of Definition F.1; in fact with 3: both 3 S_3 - (N + S_3) and "
+    "3 S_3 + (N + S_3) are sums of nonnegative differences",
+)
 def bracket_bound(lab: Laboratory) -> Verdict:
     """3 S_3 +- (N + S_3) as sums of nonnegative differences."""
     bracket = S2 + 2 * S3 + S4 - 2 * S1
@@ -209,7 +285,9 @@ SIGN_G = {0: 1, 1: 1, 2: -1}
 def _signed(node: Node, mapping: dict[Node, Node]) -> int:
     """Sign of an expression whose factors are replaced by signed positive symbols; 0 if it is not manifest."""
     expanded = sp.expand(to_sympy(graph.substitute([node], mapping)[0]))
-    coefficients = sp.Poly(expanded, *sorted(expanded.free_symbols, key=str)).coeffs() if expanded.free_symbols else [expanded]
+    coefficients = (
+        sp.Poly(expanded, *sorted(expanded.free_symbols, key=str)).coeffs() if expanded.free_symbols else [expanded]
+    )
     return 1 if all(c > 0 for c in coefficients) else -1 if all(c < 0 for c in coefficients) else 0
 
 
@@ -230,35 +308,60 @@ def _value_signs(lab: Laboratory, wanted: dict[tuple[int, int], int]) -> Verdict
     return combine({"equation": form, "signs": signs})
 
 
-@book.claim("F.13", "Signs of the value Gram matrix", kind="inequality", uses=["C.3", "F.7"],
-            statement=r"\dot\Gamma_{12},\dot\Gamma_{11},\dot\Gamma_{22}>0,\ \dot\Gamma_{13},\dot\Gamma_{23}<0",
-            reading="the derived equation is dGamma_ab = G_a xi_b + G_b xi_a with xi of appendix B; with G_1, G_2 > 0 > G_3 and xi_1, xi_2 > 0 > xi_3, which F.6 and F.7 give, every term has the "
-                    "printed sign; also dGamma_33 > 0")
+@book.claim(
+    "F.13",
+    "Signs of the value Gram matrix",
+    kind="inequality",
+    uses=["C.3", "F.7"],
+    statement=r"\dot\Gamma_{12},\dot\Gamma_{11},\dot\Gamma_{22}>0,\ \dot\Gamma_{13},\dot\Gamma_{23}<0",
+    reading="the derived equation is dGamma_ab = G_a xi_b + G_b xi_a with xi of appendix B; with G_1, G_2 > 0 > G_3 and xi_1, xi_2 > 0 > xi_3, which F.6 and F.7 give, every term has the "
+    "printed sign; also dGamma_33 > 0",
+)
 def value_signs(lab: Laboratory) -> Verdict:
     """Six signs from the signs of the factors."""
     return _value_signs(lab, {(0, 1): 1, (0, 0): 1, (1, 1): 1, (0, 2): -1, (1, 2): -1, (2, 2): 1})
 
 
-@book.claim("4.6", "Value correlations in phase 2", kind="inequality", same_as="F.13", uses=["F.13"],
-            statement=r"\partial_t\mu_1^\top W_V^\top W_V\mu_2>0,\ \partial_t\mu_1^\top W_V^\top W_V\mu_3<0",
-            reading="the first and the fourth sign of F.13, from the same premises")
+@book.claim(
+    "4.6",
+    "Value correlations in phase 2",
+    kind="inequality",
+    same_as="F.13",
+    uses=["F.13"],
+    statement=r"\partial_t\mu_1^\top W_V^\top W_V\mu_2>0,\ \partial_t\mu_1^\top W_V^\top W_V\mu_3<0",
+    reading="the first and the fourth sign of F.13, from the same premises",
+)
 def value_signs_short(lab: Laboratory) -> Verdict:
     """Two of the signs of F.13."""
     return _value_signs(lab, {(0, 1): 1, (0, 2): -1})
 
 
-@book.claim("F.16-signs", "Signs of the scores at leading order", kind="inequality", uses=["C.4", "F.6", "F.7"],
-            statement=r"\dot A_{31},\dot A_{32}<0;\quad\dot A_{21},\dot A_{12}>0",
-            reading="leading order in 1/m, n -> infinity, L = 5: with margins F_1, |F_2|, |F_4| > 0, x, z > 0 and s_1 > s_2, the derived rate of A_31 is a sum of negative "
-                    "terms; that of A_21 is positive exactly where x > F_1/L, and F_1 = 2x - z < x there, since |F_2| = z - x > 0")
+@book.claim(
+    "F.16-signs",
+    "Signs of the scores at leading order",
+    kind="inequality",
+    uses=["C.4", "F.6", "F.7"],
+    statement=r"\dot A_{31},\dot A_{32}<0;\quad\dot A_{21},\dot A_{12}>0",
+    reading="leading order in 1/m, n -> infinity, L = 5: with margins F_1, |F_2|, |F_4| > 0, x, z > 0 and s_1 > s_2, the derived rate of A_31 is a sum of negative "
+    "terms; that of A_21 is positive exactly where x > F_1/L, and F_1 = 2x - z < x there, since |F_2| = z - x > 0",
+)
 def score_signs(lab: Laboratory) -> Verdict:
     """The derived leading-order rates in the variables x = F1 + |F2|, z = F1 + 2 |F2|, s_1 = s_2 + p."""
     L = 5
     rates = lab.score_rates(12, L)
     F1, F2, s2, p = (sym(name) for name in ("F1", "F2", "s2", "p"))
-    states = {sym("G_s"): F1 + F2, sym("G_c"): -(F1 + 2 * F2), sym("G_r1"): graph.ZERO, sym("G_r2"): graph.ZERO, sym("G_r4"): graph.ZERO}
+    states = {
+        sym("G_s"): F1 + F2,
+        sym("G_c"): -(F1 + 2 * F2),
+        sym("G_r1"): graph.ZERO,
+        sym("G_r2"): graph.ZERO,
+        sym("G_r4"): graph.ZERO,
+    }
     system = lab.kernel(12, L)
-    atoms = {graph.call("sigmoid", -system.observables["margin_I1"]): 2 * (s2 + p), graph.call("sigmoid", -system.observables["margin_I2"]): 6 * s2}
+    atoms = {
+        graph.call("sigmoid", -system.observables["margin_I1"]): 2 * (s2 + p),
+        graph.call("sigmoid", -system.observables["margin_I2"]): 6 * s2,
+    }
     found = {}
     for name in ("A_cs", "A_ss_other"):
         node = graph.substitute([rates[name]], atoms)[0]
@@ -267,9 +370,14 @@ def score_signs(lab: Laboratory) -> Verdict:
     return proved(signs=found) if fine else refuted({"signs": found})
 
 
-@book.claim("F.8-ratio", "Loss against loss derivative", kind="inequality", apart=NUMBERS,
-            statement=r"1\le\ell(u)/g(u)\le2\ln2\quad(u\ge0)",
-            reading="d/du (l/g) = e^u log(1 + e^-u) - 1 (identity), which is at most 0 since log(1+y) <= y; the value at 0 is 2 ln 2 and the limit is 1")
+@book.claim(
+    "F.8-ratio",
+    "Loss against loss derivative",
+    kind="inequality",
+    apart=NUMBERS,
+    statement=r"1\le\ell(u)/g(u)\le2\ln2\quad(u\ge0)",
+    reading="d/du (l/g) = e^u log(1 + e^-u) - 1 (identity), which is at most 0 since log(1+y) <= y; the value at 0 is 2 ln 2 and the limit is 1",
+)
 def loss_ratio(lab: Laboratory) -> Verdict:
     """The derivative in closed form and the two ends."""
     u = sym("u")
@@ -279,7 +387,9 @@ def loss_ratio(lab: Laboratory) -> Verdict:
     z = sp.Symbol("u", real=True)
     limit = sp.limit(sp.log(1 + sp.exp(-z)) * (1 + sp.exp(z)), z, sp.oo)
     at_zero = sp.expand(sp.log(2) * 2 - (sp.log(1 + sp.exp(-z)) * (1 + sp.exp(z))).subs(z, 0))
-    ends = proved(limit=str(limit)) if (limit, at_zero) == (1, 0) else refuted({"limit": str(limit), "at zero": str(at_zero)})
+    ends = (
+        proved(limit=str(limit))
+        if (limit, at_zero) == (1, 0)
+        else refuted({"limit": str(limit), "at zero": str(at_zero)})
+    )
     return combine({"slope": identity({"slope": slope - target}), "ends": ends}).with_constants(low=1, high="2 ln 2")
-
-

@@ -14,8 +14,12 @@ from odesys.graph import Node, sym
 
 from ..laboratory import MUTATIONS, Laboratory
 
-book = ClaimBook("shallow_vit", Laboratory, mutations=MUTATIONS,
-                 reference="A theoretical understanding of shallow vision transformers: learning, generalization, and sample complexity")
+book = ClaimBook(
+    "shallow_vit",
+    Laboratory,
+    mutations=MUTATIONS,
+    reference="A theoretical understanding of shallow vision transformers: learning, generalization, and sample complexity",
+)
 
 NUMBERS = "a statement about numbers or random vectors, not about the system"
 PRINTED = "the printed formulas are compared with each other, not with the system"
@@ -85,7 +89,9 @@ class Tables:
 
     def mixed(self, n: int, k: int) -> np.ndarray:
         """V_l = W_V X softmax for a query of pattern k."""
-        return np.array([graph.add(self.softmax(n, j, k) * self.V[x, j] for j in range(3)) for x in range(2)], dtype=object)
+        return np.array(
+            [graph.add(self.softmax(n, j, k) * self.V[x, j] for j in range(3)) for x in range(2)], dtype=object
+        )
 
     def before(self, n: int, i: int, k: int) -> Node:
         """W_O(i) V_l."""
@@ -97,7 +103,9 @@ class Tables:
 
     def output(self, n: int) -> Node:
         """F(X^n), Eq. (1)."""
-        return graph.add(self.fraction(n, k) * self.signs[i] * graph.relu(self.before(n, i, k)) for k in range(3) for i in range(2))
+        return graph.add(
+            self.fraction(n, k) * self.signs[i] * graph.relu(self.before(n, i, k)) for k in range(3) for i in range(2)
+        )
 
     def active(self, n: int) -> Node:
         """1[y F < Gamma]."""
@@ -133,4 +141,7 @@ def before_margin(nodes: Any) -> np.ndarray:
 
 def pairs(left: Any, right: Any, name: str) -> dict[str, tuple[Node, Node]]:
     """Two tables entry by entry."""
-    return {f"{name} {index}": (graph.as_node(x), graph.as_node(y)) for (index, x), y in zip(np.ndenumerate(left), np.ravel(right), strict=True)}
+    return {
+        f"{name} {index}": (graph.as_node(x), graph.as_node(y))
+        for (index, x), y in zip(np.ndenumerate(left), np.ravel(right), strict=True)
+    }

@@ -19,22 +19,34 @@ from ..laboratory import Laboratory
 from .book import NUMBERS, PRINTED, b, book, c, definition_1, eps
 
 
-@book.claim("Def.1", "Bounds phi, nu, p of attention", kind="identity", apart=NUMBERS,
-            statement=r"\phi_n=\tfrac1{|S_1|e^{Q^2+\epsilon Q}+|S|-|S_1|},\ \nu_n=\tfrac1{|S_1|e^{Q^2-\epsilon Q}+|S|-|S_1|},\ p_n=|S_1|e^{Q^2-\epsilon Q}\nu_n",
-            reading="Q = |q_1(t)|, eps = delta + tau: p_n + (|S|-|S_1|) nu_n = 1, phi_n <= nu_n <= e^{2 eps Q} phi_n for all positive Q, eps, |S_1|, |S|-|S_1|; whether they bound the attention is Eq.30")
+@book.claim(
+    "Def.1",
+    "Bounds phi, nu, p of attention",
+    kind="identity",
+    apart=NUMBERS,
+    statement=r"\phi_n=\tfrac1{|S_1|e^{Q^2+\epsilon Q}+|S|-|S_1|},\ \nu_n=\tfrac1{|S_1|e^{Q^2-\epsilon Q}+|S|-|S_1|},\ p_n=|S_1|e^{Q^2-\epsilon Q}\nu_n",
+    reading="Q = |q_1(t)|, eps = delta + tau: p_n + (|S|-|S_1|) nu_n = 1, phi_n <= nu_n <= e^{2 eps Q} phi_n for all positive Q, eps, |S_1|, |S|-|S_1|; whether they bound the attention is Eq.30",
+)
 def bounds_of_attention(lab: Laboratory) -> Verdict:
     """Both facts for all values."""
     d = definition_1()
     grown = sym("g")  # eps Q
     phi, nu = 1 / (c * sym("w") * graph.exp(grown) + b), 1 / (c * sym("w") * graph.exp(-grown) + b)
-    order = always_positive({"nu - phi": nu - phi, "e^{2 eps Q} phi - nu": graph.exp(2 * grown) * phi - nu}, positive=("c", "b", "w", "g"))
+    order = always_positive(
+        {"nu - phi": nu - phi, "e^{2 eps Q} phi - nu": graph.exp(2 * grown) * phi - nu}, positive=("c", "b", "w", "g")
+    )
     return identity({"p + b nu - 1": d["p"] + b * d["nu"] - 1}) & order
 
 
-@book.claim("Asm.3", "Inner products of tokens", kind="inequality", apart=NUMBERS,
-            statement=r"x_i^\top x_j\ge1\ (\text{same pattern}),\quad x_i^\top x_j\le\lambda<1\ (\text{different patterns}),\quad\text{after a common rescaling, equivalent to (5)}",
-            reading="unit tokens within tau of their pattern, patterns at least kappa apart: |x_i - x_j| <= 2 tau or >= kappa - 2 tau, divided by 1 - 2 tau^2 > 0; lambda < 1 exactly if tau < kappa/4 "
-                    "(so the condition of (5) is what is needed)")
+@book.claim(
+    "Asm.3",
+    "Inner products of tokens",
+    kind="inequality",
+    apart=NUMBERS,
+    statement=r"x_i^\top x_j\ge1\ (\text{same pattern}),\quad x_i^\top x_j\le\lambda<1\ (\text{different patterns}),\quad\text{after a common rescaling, equivalent to (5)}",
+    reading="unit tokens within tau of their pattern, patterns at least kappa apart: |x_i - x_j| <= 2 tau or >= kappa - 2 tau, divided by 1 - 2 tau^2 > 0; lambda < 1 exactly if tau < kappa/4 "
+    "(so the condition of (5) is what is needed)",
+)
 def inner_products(lab: Laboratory) -> Verdict:
     """lambda by the polarisation identity, and where it is below 1."""
     kappa, tau, gap = sym("kappa"), sym("tau"), sym("gap")
@@ -45,12 +57,22 @@ def inner_products(lab: Laboratory) -> Verdict:
     dot = graph.add(p * q for p, q in zip(x, y, strict=True))
     distance = graph.add((p - q) ** 2 for p, q in zip(x, y, strict=True))
     squares = graph.add(p * p for p in x) + graph.add(q * q for q in y)
-    exact = identity({"polarisation": dot - (squares - distance) / 2, "(1 - lambda)(1 - 2 tau^2)": (1 - other / same) * same - factor,
-                      "lambda = 1 at tau = kappa/4": graph.substitute([factor], {kappa: 4 * tau})[0]})
+    exact = identity(
+        {
+            "polarisation": dot - (squares - distance) / 2,
+            "(1 - lambda)(1 - 2 tau^2)": (1 - other / same) * same - factor,
+            "lambda = 1 at tau = kappa/4": graph.substitute([factor], {kappa: 4 * tau})[0],
+        }
+    )
     (inside,) = graph.substitute([factor], {kappa: 4 * tau + gap})
     (outside,) = graph.substitute([factor], {tau: kappa / 4 + gap})
     signs = always_positive({"tau < kappa/4": inside, "tau > kappa/4": -outside}, positive=("tau", "gap", "kappa"))
-    return (exact & signs).with_constants(**{"lambda": "(1 - (kappa - 2 tau)^2 / 2) / (1 - 2 tau^2)", "1 - lambda": "kappa (kappa - 4 tau) / (2 (1 - 2 tau^2))"})
+    return (exact & signs).with_constants(
+        **{
+            "lambda": "(1 - (kappa - 2 tau)^2 / 2) / (1 - 2 tau^2)",
+            "1 - lambda": "kappa (kappa - 4 tau) / (2 (1 - 2 tau^2))",
+        }
+    )
 
 
 def gaussian_norm(p: object) -> object:
@@ -58,9 +80,14 @@ def gaussian_norm(p: object) -> object:
     return (2 / p).sqrt() * ((((p + 1) / 2).gamma() / flint.arb.pi().sqrt()).log() / p).exp()  # type: ignore[operator, attr-defined]
 
 
-@book.claim("Def.3", "Sub-Gaussian norm", kind="definition", apart=NUMBERS,
-            statement=r"(\mathbb E|X|^p)^{1/p}\le K\sqrt p\ \forall p\ge1,\qquad\|X\|_{\psi_2}=\sup_{p\ge1}p^{-1/2}(\mathbb E|X|^p)^{1/p}",
-            reading="a sign has the norm 1 (at p = 1); a standard normal variable has sqrt(2/pi), at p = 1: its p^{-1/2} (E|X|^p)^{1/p} falls on 1 <= p <= 16 (sign of the derivative in balls of width 1/128), larger p not enclosed")
+@book.claim(
+    "Def.3",
+    "Sub-Gaussian norm",
+    kind="definition",
+    apart=NUMBERS,
+    statement=r"(\mathbb E|X|^p)^{1/p}\le K\sqrt p\ \forall p\ge1,\qquad\|X\|_{\psi_2}=\sup_{p\ge1}p^{-1/2}(\mathbb E|X|^p)^{1/p}",
+    reading="a sign has the norm 1 (at p = 1); a standard normal variable has sqrt(2/pi), at p = 1: its p^{-1/2} (E|X|^p)^{1/p} falls on 1 <= p <= 16 (sign of the derivative in balls of width 1/128), larger p not enclosed",
+)
 def subgaussian_norm(lab: Laboratory) -> Verdict:
     """Derivative of the logarithm, piece by piece."""
 
@@ -74,14 +101,26 @@ def subgaussian_norm(lab: Laboratory) -> Verdict:
     pieces = enumerate_all(range(15 * 128), falls, "pieces of 1 <= p <= 16")
     with flint.ctx.workprec(96):
         start = abs(gaussian_norm(flint.arb(1)) - (2 / flint.arb.pi()).sqrt()) < 1e-20  # type: ignore[operator]
-        sign = enumerate_all([Fraction(k, 8) for k in range(9, 129)], lambda p: bool(ball(p) ** ball(Fraction(-1, 2)) < 1), "p > 1 of a sign")
-    return (pieces & sign if start else refuted({"p": 1}, Evidence.CERTIFICATE)).with_constants(gaussian="sqrt(2/pi)", sign=1)
+        sign = enumerate_all(
+            [Fraction(k, 8) for k in range(9, 129)],
+            lambda p: bool(ball(p) ** ball(Fraction(-1, 2)) < 1),
+            "p > 1 of a sign",
+        )
+    return (pieces & sign if start else refuted({"p": 1}, Evidence.CERTIFICATE)).with_constants(
+        gaussian="sqrt(2/pi)", sign=1
+    )
 
 
-@book.claim("Lem.1", "Hoeffding's inequality", kind="probability", uses=["Def.3"], apart=NUMBERS,
-            statement=r"\mathbb P\{|\textstyle\sum_ia_iX_i|\ge t\}\le e\cdot\exp(-ct^2/(K^2\|a\|^2))\ \text{with an absolute }c>0",
-            reading="c = 1/4, N equal weights: signs (K = 1) by exact binomial tails for all t >= 0 and N = 1..120; normal variables (K^2 = 2/pi) by balls at t/|a| = 1/8, 2/8, .., 12; other laws and weights are claimed but not checked; "
-                    "c = 1/2, which is enough for signs, is too much for normal variables")
+@book.claim(
+    "Lem.1",
+    "Hoeffding's inequality",
+    kind="probability",
+    uses=["Def.3"],
+    apart=NUMBERS,
+    statement=r"\mathbb P\{|\textstyle\sum_ia_iX_i|\ge t\}\le e\cdot\exp(-ct^2/(K^2\|a\|^2))\ \text{with an absolute }c>0",
+    reading="c = 1/4, N equal weights: signs (K = 1) by exact binomial tails for all t >= 0 and N = 1..120; normal variables (K^2 = 2/pi) by balls at t/|a| = 1/8, 2/8, .., 12; other laws and weights are claimed but not checked; "
+    "c = 1/2, which is enough for signs, is too much for normal variables",
+)
 def hoeffding(lab: Laboratory) -> Verdict:
     """Exact tails of signs and of the normal law."""
 
@@ -103,15 +142,23 @@ def hoeffding(lab: Laboratory) -> Verdict:
             return bool((t / flint.arb(2).sqrt()).erfc() <= (1 - ball(factor) * t * t * flint.arb.pi() / 2).exp())
 
     levels = [Fraction(k, 8) for k in range(1, 97)]
-    parts = {"signs": enumerate_all(range(1, 121), signs, "numbers N of signs"),
-             "normal": enumerate_all(levels, lambda t: normal(t, Fraction(1, 4)), "levels of the normal tail")}
+    parts = {
+        "signs": enumerate_all(range(1, 121), signs, "numbers N of signs"),
+        "normal": enumerate_all(levels, lambda t: normal(t, Fraction(1, 4)), "levels of the normal tail"),
+    }
     too_much = next((str(t) for t in levels if not normal(t, Fraction(1, 2))), "none")
     return combine(parts).with_constants(c="1/4", first_level_where_one_half_fails=too_much)
 
 
-@book.claim("Eq.90", "Labels of a batch", kind="probability", uses=["Lem.1"], apart=NUMBERS,
-            statement=r"\Pr\big(|\tfrac1B\textstyle\sum_ny^n|\ge\sqrt{\log B/B}\big)\le B^{-c}",
-            reading="c = 1/4 for every B >= 2: exact binomial tails for B = 2..16, and 2 exp(-B t^2/2) = 2 B^{-1/2} <= B^{-1/4} for B >= 16, since B^{1/4} >= 2; the tails for B <= 400 show how much larger c may be")
+@book.claim(
+    "Eq.90",
+    "Labels of a batch",
+    kind="probability",
+    uses=["Lem.1"],
+    apart=NUMBERS,
+    statement=r"\Pr\big(|\tfrac1B\textstyle\sum_ny^n|\ge\sqrt{\log B/B}\big)\le B^{-c}",
+    reading="c = 1/4 for every B >= 2: exact binomial tails for B = 2..16, and 2 exp(-B t^2/2) = 2 B^{-1/2} <= B^{-1/4} for B >= 16, since B^{1/4} >= 2; the tails for B <= 400 show how much larger c may be",
+)
 def labels_of_a_batch(lab: Laboratory) -> Verdict:
     """Binomial tails in exact arithmetic, the logarithm in balls."""
 
@@ -132,13 +179,21 @@ def labels_of_a_batch(lab: Laboratory) -> Verdict:
     return (few & many).with_constants(c="1/4", largest_c_for_B_up_to_400=round(rate, 4))
 
 
-@book.claim("Eq.91", "Projection of the noise", kind="probability", apart=NUMBERS,
-            statement=r"\Pr\big(|z_l(t)^\top p_1|\ge\sqrt{(\sigma+\tau)^2\log m}\big)\le m^{-c}",
-            reading="for |z| <= sigma + tau, |p_1| = 1 and m >= 3 the event is empty, so any c will do: |z|^2 |p|^2 - (z'p)^2 is a sum of squares (three dimensions), and log m > 1")
+@book.claim(
+    "Eq.91",
+    "Projection of the noise",
+    kind="probability",
+    apart=NUMBERS,
+    statement=r"\Pr\big(|z_l(t)^\top p_1|\ge\sqrt{(\sigma+\tau)^2\log m}\big)\le m^{-c}",
+    reading="for |z| <= sigma + tau, |p_1| = 1 and m >= 3 the event is empty, so any c will do: |z|^2 |p|^2 - (z'p)^2 is a sum of squares (three dimensions), and log m > 1",
+)
 def noise_projection(lab: Laboratory) -> Verdict:
     """Lagrange's identity, and log 3 > 1."""
     z, p = ([sym(f"{name}{i}") for i in range(3)] for name in "zp")
-    left = graph.add(x * x for x in z) * graph.add(x * x for x in p) - graph.add(x * y for x, y in zip(z, p, strict=True)) ** 2
+    left = (
+        graph.add(x * x for x in z) * graph.add(x * x for x in p)
+        - graph.add(x * y for x, y in zip(z, p, strict=True)) ** 2
+    )
     squares = graph.add((z[i] * p[j] - z[j] * p[i]) ** 2 for i in range(3) for j in range(i + 1, 3))
     exact = identity({"Lagrange": left - squares})
     with flint.ctx.workprec(64):
@@ -146,9 +201,15 @@ def noise_projection(lab: Laboratory) -> Verdict:
     return exact & (certified(log_3=str(log)) if log > 1 else undecided("log 3 > 1"))
 
 
-@book.claim("Eq.8", "Condition on the fractions", kind="definition", same_as="Eq.71, Eq.153", apart=PRINTED,
-            statement=r"(8)\ \alpha_*\ge\frac{\alpha_\#}{e^{-(\delta+\tau)}(1-(\sigma+\tau))}\iff(71)=(153)\ \alpha_*\ge\frac{1-\alpha_{nd}}{1+e^{-(\delta+\tau)}(1-(\sigma+\tau))}",
-            reading="with alpha_* + alpha_# + alpha_nd = 1 the cleared forms are the same expression, and what was cleared is positive for sigma + tau < 1")
+@book.claim(
+    "Eq.8",
+    "Condition on the fractions",
+    kind="definition",
+    same_as="Eq.71, Eq.153",
+    apart=PRINTED,
+    statement=r"(8)\ \alpha_*\ge\frac{\alpha_\#}{e^{-(\delta+\tau)}(1-(\sigma+\tau))}\iff(71)=(153)\ \alpha_*\ge\frac{1-\alpha_{nd}}{1+e^{-(\delta+\tau)}(1-(\sigma+\tau))}",
+    reading="with alpha_* + alpha_# + alpha_nd = 1 the cleared forms are the same expression, and what was cleared is positive for sigma + tau < 1",
+)
 def condition_on_fractions(lab: Laboratory) -> Verdict:
     """Difference of the cleared forms."""
     star, confusion, factor = sym("alpha_s"), sym("alpha_c"), graph.exp(-eps) * sym("r")  # r = 1 - (sigma + tau)

@@ -20,9 +20,14 @@ def everything(lab: Laboratory) -> tuple[Tables, dict[str, np.ndarray]]:
     return tables(lab.toy()), {leaf: lab.rates(leaf) for leaf in ("O", "V", "K", "Q")}
 
 
-@book.claim("Eq.16-20", "Network and losses", kind="definition",
-            statement=r"F(X^n)=\tfrac1{|S^n|}\sum_{l\in S^n}a_{(l)}^\top\mathrm{Relu}(W_OW_VX^n\mathrm{softmax}(X^{n\top}W_K^\top W_Qx_l^n)),\quad\overline{\mathrm{Loss}}_b=\tfrac1B\sum_n\max\{1-y^nF,0\}",
-            reading="y F of both samples and the mean loss (margin Gamma, 1 in the paper) of the derived system equal the printed formulas over the same symbols; " + TOY)
+@book.claim(
+    "Eq.16-20",
+    "Network and losses",
+    kind="definition",
+    statement=r"F(X^n)=\tfrac1{|S^n|}\sum_{l\in S^n}a_{(l)}^\top\mathrm{Relu}(W_OW_VX^n\mathrm{softmax}(X^{n\top}W_K^\top W_Qx_l^n)),\quad\overline{\mathrm{Loss}}_b=\tfrac1B\sum_n\max\{1-y^nF,0\}",
+    reading="y F of both samples and the mean loss (margin Gamma, 1 in the paper) of the derived system equal the printed formulas over the same symbols; "
+    + TOY,
+)
 def network_and_losses(lab: Laboratory) -> Verdict:
     """Outputs and loss."""
     flow = lab.toy()
@@ -32,9 +37,15 @@ def network_and_losses(lab: Laboratory) -> Verdict:
     return equal(rows, positive=POSITIVE)
 
 
-@book.claim("Eq.21", "SGD step", kind="identity", uses=["Eq.16-20"],
-            statement=r"W^{(t+1)}=W^{(t)}-\eta\tfrac1B\sum_{n\in\mathcal B_t}\nabla_W\ell,\quad W\in\{W_O,W_V,W_K,W_Q\}",
-            reading="all four weights at once (W_O where W_Q is printed first): every entry of the derived step (of keys and queries those on the first axis, the other axes being alike) moves by -eta times the scalar derivative of the derived loss; " + TOY)
+@book.claim(
+    "Eq.21",
+    "SGD step",
+    kind="identity",
+    uses=["Eq.16-20"],
+    statement=r"W^{(t+1)}=W^{(t)}-\eta\tfrac1B\sum_{n\in\mathcal B_t}\nabla_W\ell,\quad W\in\{W_O,W_V,W_K,W_Q\}",
+    reading="all four weights at once (W_O where W_Q is printed first): every entry of the derived step (of keys and queries those on the first axis, the other axes being alike) moves by -eta times the scalar derivative of the derived loss; "
+    + TOY,
+)
 def sgd_step(lab: Laboratory) -> Verdict:
     """Entry by entry, by scalar derivatives."""
     flow = lab.toy(step=True)
@@ -51,13 +62,35 @@ def sgd_step(lab: Laboratory) -> Verdict:
 
 def gradient_o(t: Tables, hinge: bool) -> np.ndarray:
     """Minus (83)."""
-    return np.array([[graph.add(t.weight(n, i, k, hinge) * t.mixed(n, k)[x] for n in range(2) for k in range(3)) for x in range(2)] for i in range(2)], dtype=object)
+    return np.array(
+        [
+            [
+                graph.add(t.weight(n, i, k, hinge) * t.mixed(n, k)[x] for n in range(2) for k in range(3))
+                for x in range(2)
+            ]
+            for i in range(2)
+        ],
+        dtype=object,
+    )
 
 
 def gradient_v(t: Tables, hinge: bool) -> np.ndarray:
     """Minus (189)-(191)."""
-    return np.array([[graph.add(t.weight(n, i, k, hinge) * t.O[i, x] * t.softmax(n, j, k) for n in range(2) for k in range(3) for i in range(2))
-                      for j in range(3)] for x in range(2)], dtype=object)
+    return np.array(
+        [
+            [
+                graph.add(
+                    t.weight(n, i, k, hinge) * t.O[i, x] * t.softmax(n, j, k)
+                    for n in range(2)
+                    for k in range(3)
+                    for i in range(2)
+                )
+                for j in range(3)
+            ]
+            for x in range(2)
+        ],
+        dtype=object,
+    )
 
 
 def force(t: Tables, j: int, k: int, hinge: bool, scale: bool = True) -> Node:
@@ -74,35 +107,59 @@ def force(t: Tables, j: int, k: int, hinge: bool, scale: bool = True) -> Node:
 
 def gradient_q(t: Tables, hinge: bool) -> np.ndarray:
     """Minus (125)."""
-    return np.array([[graph.add(force(t, j, k, hinge) * t.K[x, j] for j in range(3)) for k in range(3)] for x in range(3)], dtype=object)
+    return np.array(
+        [[graph.add(force(t, j, k, hinge) * t.K[x, j] for j in range(3)) for k in range(3)] for x in range(3)],
+        dtype=object,
+    )
 
 
 def gradient_k(t: Tables, hinge: bool, scale: bool = True) -> np.ndarray:
     """Minus (161), `scale` False without 1/|S^n|."""
-    return np.array([[graph.add(force(t, j, k, hinge, scale) * t.Q[x, k] for k in range(3)) for j in range(3)] for x in range(3)], dtype=object)
+    return np.array(
+        [[graph.add(force(t, j, k, hinge, scale) * t.Q[x, k] for k in range(3)) for j in range(3)] for x in range(3)],
+        dtype=object,
+    )
 
 
 MARGIN = "while no margin is reached (for the indicator see Eq.83-hinge); "
 
 
-@book.claim("Eq.83", "Gradient of W_O", kind="identity", uses=["Eq.16-20"],
-            statement=r"\partial\overline{\mathrm{Loss}}_b/\partial W_{O(i,\cdot)}=-\tfrac1B\sum_ny^n\tfrac1{|S^n|}\sum_la_{(l)i}\mathbb 1[W_{O(i,\cdot)}V_l\ge0]V_l^\top", reading=MARGIN + TOY)
+@book.claim(
+    "Eq.83",
+    "Gradient of W_O",
+    kind="identity",
+    uses=["Eq.16-20"],
+    statement=r"\partial\overline{\mathrm{Loss}}_b/\partial W_{O(i,\cdot)}=-\tfrac1B\sum_ny^n\tfrac1{|S^n|}\sum_la_{(l)i}\mathbb 1[W_{O(i,\cdot)}V_l\ge0]V_l^\top",
+    reading=MARGIN + TOY,
+)
 def gradient_of_w_o(lab: Laboratory) -> Verdict:
     """Rates of the neurons."""
     flow = lab.toy()
     return equal(pairs(before_margin(lab.rates("O")), gradient_o(tables(flow), False), "W_O"), positive=POSITIVE)
 
 
-@book.claim("Eq.189-191", "Gradient of W_V", kind="identity", uses=["Eq.16-20"],
-            statement=r"\partial\overline{\mathrm{Loss}}_b/\partial W_V=-\tfrac1B\sum_ny^n\tfrac1{|S^n|}\sum_l\sum_ia_{(l)i}\mathbb 1[\cdot]W_{O(i,\cdot)}^\top\mathrm{softmax}^\top X^{n\top}", reading="y^n inside the sum; " + MARGIN + TOY)
+@book.claim(
+    "Eq.189-191",
+    "Gradient of W_V",
+    kind="identity",
+    uses=["Eq.16-20"],
+    statement=r"\partial\overline{\mathrm{Loss}}_b/\partial W_V=-\tfrac1B\sum_ny^n\tfrac1{|S^n|}\sum_l\sum_ia_{(l)i}\mathbb 1[\cdot]W_{O(i,\cdot)}^\top\mathrm{softmax}^\top X^{n\top}",
+    reading="y^n inside the sum; " + MARGIN + TOY,
+)
 def gradient_of_w_v(lab: Laboratory) -> Verdict:
     """Rates of the values."""
     flow = lab.toy()
     return equal(pairs(before_margin(lab.rates("V")), gradient_v(tables(flow), False), "W_V"), positive=POSITIVE)
 
 
-@book.claim("Eq.125", "Gradient of W_Q", kind="identity", uses=["Eq.16-20"],
-            statement=r"\partial\mathrm{Loss}/\partial W_Q=-\tfrac1B\sum_ny^n\tfrac1{|S^n|}\sum_{l,i}a\mathbb 1[\cdot]\Big(W_{O(i,\cdot)}\sum_sW_Vx_s\mathrm{softmax}_s\big(W_Kx_s-\sum_r\mathrm{softmax}_rW_Kx_r\big)x_l^\top\Big)", reading=MARGIN + TOY)
+@book.claim(
+    "Eq.125",
+    "Gradient of W_Q",
+    kind="identity",
+    uses=["Eq.16-20"],
+    statement=r"\partial\mathrm{Loss}/\partial W_Q=-\tfrac1B\sum_ny^n\tfrac1{|S^n|}\sum_{l,i}a\mathbb 1[\cdot]\Big(W_{O(i,\cdot)}\sum_sW_Vx_s\mathrm{softmax}_s\big(W_Kx_s-\sum_r\mathrm{softmax}_rW_Kx_r\big)x_l^\top\Big)",
+    reading=MARGIN + TOY,
+)
 def gradient_of_w_q(lab: Laboratory) -> Verdict:
     """Rates of the queries."""
     flow = lab.toy()
@@ -110,21 +167,40 @@ def gradient_of_w_q(lab: Laboratory) -> Verdict:
     return equal(pairs(before_margin(lab.rates("Q")), gradient_q(t, False), "W_Q"), positive=POSITIVE)
 
 
-@book.claim("Eq.161", "Gradient of W_K", kind="identity", uses=["Eq.16-20"], expect="fails",
-            statement=r"\partial\mathrm{Loss}/\partial W_K=-\tfrac1B\sum_ny^n\sum_{l,i}a\mathbb 1[\cdot]\Big(W_{O(i,\cdot)}\sum_sW_Vx_s\mathrm{softmax}_sW_Qx_l\big(x_s-\sum_r\mathrm{softmax}_rx_r\big)^\top\Big)",
-            reading="with W_Q x_l for the printed W_Q' x_l, whose shapes do not fit; without 1/|S^n| as printed; " + MARGIN + TOY)
+@book.claim(
+    "Eq.161",
+    "Gradient of W_K",
+    kind="identity",
+    uses=["Eq.16-20"],
+    expect="fails",
+    statement=r"\partial\mathrm{Loss}/\partial W_K=-\tfrac1B\sum_ny^n\sum_{l,i}a\mathbb 1[\cdot]\Big(W_{O(i,\cdot)}\sum_sW_Vx_s\mathrm{softmax}_sW_Qx_l\big(x_s-\sum_r\mathrm{softmax}_rx_r\big)^\top\Big)",
+    reading="with W_Q x_l for the printed W_Q' x_l, whose shapes do not fit; without 1/|S^n| as printed; "
+    + MARGIN
+    + TOY,
+)
 def gradient_of_w_k(lab: Laboratory) -> Verdict:
     """Rates of the keys."""
     flow = lab.toy()
     t = tables(flow)
     rates = before_margin(lab.rates("K"))
     printed = equal(pairs(rates, gradient_k(t, False, scale=False), "W_K"), positive=POSITIVE)
-    return printed.correcting(r"\text{the same with }\tfrac1{|S^n|}", equal(pairs(rates, gradient_k(t, False), "W_K"), positive=POSITIVE), "the factor 1/|S^n| of the network is missing; (125) has it")
+    return printed.correcting(
+        r"\text{the same with }\tfrac1{|S^n|}",
+        equal(pairs(rates, gradient_k(t, False), "W_K"), positive=POSITIVE),
+        "the factor 1/|S^n| of the network is missing; (125) has it",
+    )
 
 
-@book.claim("Eq.83-hinge", "Gradients after the margin is reached", kind="identity", uses=["Eq.83", "Eq.125", "Eq.161", "Eq.189-191"], expect="fails",
-            statement=r"(83),(125),(161),(189)\ \text{for all }t",
-            reading="as printed, without an indicator, i.e. the rates would not contain the loss gates; corrected: every rate is linear in the two indicators 1[y F < Gamma], one for the summand of each sample, and vanishes with both; " + TOY)
+@book.claim(
+    "Eq.83-hinge",
+    "Gradients after the margin is reached",
+    kind="identity",
+    uses=["Eq.83", "Eq.125", "Eq.161", "Eq.189-191"],
+    expect="fails",
+    statement=r"(83),(125),(161),(189)\ \text{for all }t",
+    reading="as printed, without an indicator, i.e. the rates would not contain the loss gates; corrected: every rate is linear in the two indicators 1[y F < Gamma], one for the summand of each sample, and vanishes with both; "
+    + TOY,
+)
 def after_the_margin(lab: Laboratory) -> Verdict:
     """Loss gates as symbols h1, h2: they are the indicators, and all rates are linear in them."""
     t, rates = everything(lab)
@@ -134,15 +210,45 @@ def after_the_margin(lab: Laboratory) -> Verdict:
     with_symbols = put(nodes, dict(zip(found, h, strict=False)))
     both = [put(with_symbols, {h[0]: x, h[1]: y}) for x, y in ((ONE, ONE), (ONE, ZERO), (ZERO, ONE), (ZERO, ZERO))]
     printed = equal(pairs(with_symbols, both[0], "rate"), positive=POSITIVE)
-    surfaces = {node.args[0]: min(range(2), key=lambda n: len(graph.symbols([node.args[0]]) & {f"{'ec'[n]}{k}" for k in (1, 2, 3)})) for node in found}
-    own = identity({f"surface of sample {n + 1}": surface - (sym("Gamma") - LABELS[n] * t.output(n)) for surface, n in surfaces.items()}, positive=POSITIVE) if surfaces else printed
-    linear = equal(pairs(with_symbols, h[0] * both[1] + h[1] * both[2], "linear") | pairs(both[3], np.full(nodes.shape, ZERO), "none"), positive=POSITIVE)
-    return printed.correcting(r"\text{each summand times }\mathbb 1[y^nF(X^n)<1]", own & linear, "the hinge loss is flat behind the margin: then everything stops")
+    surfaces = {
+        node.args[0]: min(
+            range(2), key=lambda n: len(graph.symbols([node.args[0]]) & {f"{'ec'[n]}{k}" for k in (1, 2, 3)})
+        )
+        for node in found
+    }
+    own = (
+        identity(
+            {
+                f"surface of sample {n + 1}": surface - (sym("Gamma") - LABELS[n] * t.output(n))
+                for surface, n in surfaces.items()
+            },
+            positive=POSITIVE,
+        )
+        if surfaces
+        else printed
+    )
+    linear = equal(
+        pairs(with_symbols, h[0] * both[1] + h[1] * both[2], "linear")
+        | pairs(both[3], np.full(nodes.shape, ZERO), "none"),
+        positive=POSITIVE,
+    )
+    return printed.correcting(
+        r"\text{each summand times }\mathbb 1[y^nF(X^n)<1]",
+        own & linear,
+        "the hinge loss is flat behind the margin: then everything stops",
+    )
 
 
-@book.claim("X1", "Forces on the logits of a query sum to zero", kind="identity", uses=["Eq.125"], beyond=True,
-            statement=r"\textstyle\sum_jG_{jk}=0,\qquad G_{jk}=-\partial\mathrm{Loss}/\partial S_{jk}",
-            reading="W_Q mu_k moves by sum_j G_jk W_K mu_j: with all keys equal every query stands still; and with keys along the axes the entries of the query of pattern 1 move by the G_j1 of (125), which sum to zero; " + TOY)
+@book.claim(
+    "X1",
+    "Forces on the logits of a query sum to zero",
+    kind="identity",
+    uses=["Eq.125"],
+    beyond=True,
+    statement=r"\textstyle\sum_jG_{jk}=0,\qquad G_{jk}=-\partial\mathrm{Loss}/\partial S_{jk}",
+    reading="W_Q mu_k moves by sum_j G_jk W_K mu_j: with all keys equal every query stands still; and with keys along the axes the entries of the query of pattern 1 move by the G_j1 of (125), which sum to zero; "
+    + TOY,
+)
 def zero_sum(lab: Laboratory) -> Verdict:
     """Rates of the queries where all keys are the same vector, and where they are the axes."""
     t = tables(lab.toy())
@@ -157,12 +263,23 @@ def zero_sum(lab: Laboratory) -> Verdict:
 
 def _diagonal(t: Tables) -> dict[Node, Node]:
     """Keys and queries k_j, r_j along orthonormal features."""
-    return {table[x, j]: sym(f"{name}{j + 1}") if x == j else ZERO for name, table in (("k", t.K), ("r", t.Q)) for x in range(3) for j in range(3)}
+    return {
+        table[x, j]: sym(f"{name}{j + 1}") if x == j else ZERO
+        for name, table in (("k", t.K), ("r", t.Q))
+        for x in range(3)
+        for j in range(3)
+    }
 
 
-@book.claim("Eq.162-170", "Growth of keys and of queries", kind="inequality", uses=["Eq.125", "Eq.161"],
-            statement=r"Q(t)\ge K(t)(1-\lambda)>0",
-            reading="K (Q) is the relative growth of the query (key) of pattern 1 along its own feature; orthogonal patterns, so lambda = 0, and keys k_j q_j, queries r_j q_j: K = eta G_11 k_1/r_1 and Q = eta G_11 r_1/k_1; equality for k_1 = r_1 (that G_11 > 0 late in training is Eq.136-140); " + TOY)
+@book.claim(
+    "Eq.162-170",
+    "Growth of keys and of queries",
+    kind="inequality",
+    uses=["Eq.125", "Eq.161"],
+    statement=r"Q(t)\ge K(t)(1-\lambda)>0",
+    reading="K (Q) is the relative growth of the query (key) of pattern 1 along its own feature; orthogonal patterns, so lambda = 0, and keys k_j q_j, queries r_j q_j: K = eta G_11 k_1/r_1 and Q = eta G_11 r_1/k_1; equality for k_1 = r_1 (that G_11 > 0 late in training is Eq.136-140); "
+    + TOY,
+)
 def keys_and_queries(lab: Laboratory) -> Verdict:
     """Rates of both along the features."""
     t = tables(lab.toy())
@@ -174,9 +291,16 @@ def keys_and_queries(lab: Laboratory) -> Verdict:
     return ratio & equal({"k_1 = r_1": (same[0], same[1])}, positive=POSITIVE)
 
 
-@book.claim("X2", "K and Q are one number", kind="identity", uses=["Eq.162-170"], beyond=True,
-            statement=r"K(t)=Q(t)=\eta G_{11}\ \text{for }q_1=r_1",
-            reading="coefficient of the key in the query's step and of the query in the key's step, with balanced features k_j = r_j along orthonormal q_j: both equal G_11 of (125); " + TOY)
+@book.claim(
+    "X2",
+    "K and Q are one number",
+    kind="identity",
+    uses=["Eq.162-170"],
+    beyond=True,
+    statement=r"K(t)=Q(t)=\eta G_{11}\ \text{for }q_1=r_1",
+    reading="coefficient of the key in the query's step and of the query in the key's step, with balanced features k_j = r_j along orthonormal q_j: both equal G_11 of (125); "
+    + TOY,
+)
 def one_number(lab: Laboratory) -> Verdict:
     """G_11 from the formula of (125)."""
     t = tables(lab.toy())
@@ -184,23 +308,41 @@ def one_number(lab: Laboratory) -> Verdict:
     return equal({"query": (query, G * sym("k1")), "key": (key, G * sym("r1"))}, positive=POSITIVE)
 
 
-@book.claim("Eq.141", "Update of the query of pattern 1", kind="identity", uses=["Eq.162-170"], expect="fails", same_as="Eq.159-160",
-            statement=r"W_Q^{(t+1)}x_j=r_1+Kq_1+\dots=(1+K)q_1+\dots,\qquad q_1(t+1)=\sqrt{1+K}\,q_1(t)\ (185)-(188)=(49),(50)",
-            reading="(141) and (185) for the same step: with balanced features k_1 = r_1 along q_1 the derived step multiplies the length of the query by 1 + eta G_11, (185) by its root; " + TOY)
+@book.claim(
+    "Eq.141",
+    "Update of the query of pattern 1",
+    kind="identity",
+    uses=["Eq.162-170"],
+    expect="fails",
+    same_as="Eq.159-160",
+    statement=r"W_Q^{(t+1)}x_j=r_1+Kq_1+\dots=(1+K)q_1+\dots,\qquad q_1(t+1)=\sqrt{1+K}\,q_1(t)\ (185)-(188)=(49),(50)",
+    reading="(141) and (185) for the same step: with balanced features k_1 = r_1 along q_1 the derived step multiplies the length of the query by 1 + eta G_11, (185) by its root; "
+    + TOY,
+)
 def update_of_query(lab: Laboratory) -> Verdict:
     """Component of the stepped query along its feature."""
     t = tables(lab.toy())
-    new, G = graph.substitute([lab.rates("Q", step=True)[0, 0], sym("eta") * force(t, 0, 0, True)], _diagonal(t) | {t.Q[0, 0]: sym("k1")})
+    new, G = graph.substitute(
+        [lab.rates("Q", step=True)[0, 0], sym("eta") * force(t, 0, 0, True)], _diagonal(t) | {t.Q[0, 0]: sym("k1")}
+    )
     grown = new / sym("k1")
     printed = equal({"(185), squared": (grown * grown, 1 + G)}, positive=(*POSITIVE, "k1", "eta"))
-    return printed.correcting(r"q_1(t+1)=(1+K)q_1(t),\quad\|q_1\|^2\ \text{is multiplied by}\ (1+K)^2", equal({"(141)": (grown, 1 + G)}, positive=(*POSITIVE, "k1", "eta")),
-                              "the root belongs to neither (141) nor (162); (49) also attaches K, the step of W_Q, to the keys")
+    return printed.correcting(
+        r"q_1(t+1)=(1+K)q_1(t),\quad\|q_1\|^2\ \text{is multiplied by}\ (1+K)^2",
+        equal({"(141)": (grown, 1 + G)}, positive=(*POSITIVE, "k1", "eta")),
+        "the root belongs to neither (141) nor (162); (49) also attaches K, the step of W_Q, to the keys",
+    )
 
 
-@book.claim("Eq.128-132", "Deviation of a key from the mean key", kind="identity", uses=["Eq.125"],
-            statement=r"W_Kx_s-\sum_r\mathrm{softmax}_rW_Kx_r=\beta_1q_1+\beta_2,\quad\beta_1\ge\phi_n(|S|-|S_1|),\quad|\zeta_l'|\le\beta_1\tfrac{|S_l|}{|S|-|S_1|}",
-            reading="s and the query in S_1, exact features k_1 = r_1 = Q, other logits 0 and other features of equal length: beta_1 = 1 - A_11 = phi (|S| - |S_1|) and zeta_l' = -A_l1 = -beta_1 |S_l|/(|S|-|S_1|): both are equalities; what multiplies q_1 in the derived "
-                    "step of the query is A_11 (u_1 - mean) = A_11 beta_1 (u_1 - u_other) per neuron; " + TOY)
+@book.claim(
+    "Eq.128-132",
+    "Deviation of a key from the mean key",
+    kind="identity",
+    uses=["Eq.125"],
+    statement=r"W_Kx_s-\sum_r\mathrm{softmax}_rW_Kx_r=\beta_1q_1+\beta_2,\quad\beta_1\ge\phi_n(|S|-|S_1|),\quad|\zeta_l'|\le\beta_1\tfrac{|S_l|}{|S|-|S_1|}",
+    reading="s and the query in S_1, exact features k_1 = r_1 = Q, other logits 0 and other features of equal length: beta_1 = 1 - A_11 = phi (|S| - |S_1|) and zeta_l' = -A_l1 = -beta_1 |S_l|/(|S|-|S_1|): both are equalities; what multiplies q_1 in the derived "
+    "step of the query is A_11 (u_1 - mean) = A_11 beta_1 (u_1 - u_other) per neuron; " + TOY,
+)
 def deviation_of_key(lab: Laboratory) -> Verdict:
     """Softmax at zero other logits, and the derived rate with equal other values."""
     t = tables(lab.toy())
@@ -211,15 +353,27 @@ def deviation_of_key(lab: Laboratory) -> Verdict:
     exact = identity({"beta_1": 1 - A1 - phi * rest, "zeta_2": A2 - (1 - A1) * sym("c2") / rest}, positive=POSITIVE)
     # the - sample has no pattern 1 queries and is behind its margin; values of patterns 2 and 3 are the same vector
     alike = balanced | {t.V[x, 2]: t.V[x, 1] for x in range(2)} | {sym("e1"): ZERO}
-    rate, weights = graph.substitute([lab.rates("Q")[0, 0], graph.add(t.weight(0, i, 0, True) * (graph.add(t.O[i] * (t.V[:, 0] - t.V[:, 1]))) for i in range(2))], alike)
+    rate, weights = graph.substitute(
+        [
+            lab.rates("Q")[0, 0],
+            graph.add(t.weight(0, i, 0, True) * (graph.add(t.O[i] * (t.V[:, 0] - t.V[:, 1]))) for i in range(2)),
+        ],
+        alike,
+    )
     (own,) = graph.substitute([A1], alike)
     derived = equal({"rate": (rate, sym("k1") * weights * own * (1 - own))}, positive=POSITIVE)
     return exact & derived
 
 
-@book.claim("Eq.144-147", "Growth of other components", kind="identity", uses=["X1"],
-            statement=r"|\gamma_l'|\lesssim K\tfrac{|S_l|}{|S|-|S_1|},\qquad|K_e|\lesssim K\tfrac{|S_2|}{|S|-|S_1|}",
-            reading="with |S|-|S_1| in (147); balanced exact features, other logits 0, values of all patterns but 1 equal, no pattern 1 in the - sample: the query of pattern 1 moves by G_11 (q_1 - sum_l |S_l|/(|S|-|S_1|) q_l), G_11 that of (125): both are equalities; " + TOY)
+@book.claim(
+    "Eq.144-147",
+    "Growth of other components",
+    kind="identity",
+    uses=["X1"],
+    statement=r"|\gamma_l'|\lesssim K\tfrac{|S_l|}{|S|-|S_1|},\qquad|K_e|\lesssim K\tfrac{|S_2|}{|S|-|S_1|}",
+    reading="with |S|-|S_1| in (147); balanced exact features, other logits 0, values of all patterns but 1 equal, no pattern 1 in the - sample: the query of pattern 1 moves by G_11 (q_1 - sum_l |S_l|/(|S|-|S_1|) q_l), G_11 that of (125): both are equalities; "
+    + TOY,
+)
 def other_components(lab: Laboratory) -> Verdict:
     """All components of the query of pattern 1."""
     t = tables(lab.toy())
@@ -228,12 +382,25 @@ def other_components(lab: Laboratory) -> Verdict:
     rest = sym("c2") + sym("c3")
     (G,) = graph.substitute([force(t, 0, 0, False)], alike)
     own = equal({"G_11": (before_margin([rates[0]])[0], G * sym("k1"))}, positive=(*POSITIVE, "k1"))
-    return own & identity({f"pattern {l + 1}": rates[l] / sym(f"k{l + 1}") + rates[0] / sym("k1") * sym(f"c{l + 1}") / rest for l in (1, 2)}, positive=(*POSITIVE, "k1", "k2", "k3"))
+    return own & identity(
+        {
+            f"pattern {l + 1}": rates[l] / sym(f"k{l + 1}") + rates[0] / sym("k1") * sym(f"c{l + 1}") / rest
+            for l in (1, 2)
+        },
+        positive=(*POSITIVE, "k1", "k2", "k3"),
+    )
 
 
-@book.claim("X3", "Inner products close", kind="identity", uses=["Eq.83", "Eq.125", "Eq.161", "Eq.189-191"], beyond=True,
-            statement=r"\dot u=CG_V+G_WC,\ \dot G_V=C^\top u+u^\top C,\ \dot G_W=Cu^\top+uC^\top,\ \dot S=G_\kappa G+GG_\rho,\ \dot G_\kappa=SG^\top+GS^\top,\ \dot G_\rho=S^\top G+G^\top S",
-            reading="C = -dLoss/du and G = -dLoss/dS by scalar derivatives of the derived loss; all equations of the derived system on inner products; " + TOY)
+@book.claim(
+    "X3",
+    "Inner products close",
+    kind="identity",
+    uses=["Eq.83", "Eq.125", "Eq.161", "Eq.189-191"],
+    beyond=True,
+    statement=r"\dot u=CG_V+G_WC,\ \dot G_V=C^\top u+u^\top C,\ \dot G_W=Cu^\top+uC^\top,\ \dot S=G_\kappa G+GG_\rho,\ \dot G_\kappa=SG^\top+GS^\top,\ \dot G_\rho=S^\top G+G^\top S",
+    reading="C = -dLoss/du and G = -dLoss/dS by scalar derivatives of the derived loss; all equations of the derived system on inner products; "
+    + TOY,
+)
 def inner_products_close(lab: Laboratory) -> Verdict:
     """Matrix equations against the derived ones."""
     flow = lab.gram()
@@ -246,52 +413,96 @@ def inner_products_close(lab: Laboratory) -> Verdict:
         return np.array([-s for s in found], dtype=object).reshape(x[leaf].shape)
 
     C, G, u, S = slope("OV"), slope("KQ"), x["OV"], x["KQ"]
-    right = {"OV": C @ x["VV"] + x["OO"] @ C, "VV": C.T @ u + u.T @ C, "OO": C @ u.T + u @ C.T,
-             "KQ": x["KK"] @ G + G @ x["QQ"], "KK": S @ G.T + G @ S.T, "QQ": S.T @ G + G.T @ S}
+    right = {
+        "OV": C @ x["VV"] + x["OO"] @ C,
+        "VV": C.T @ u + u.T @ C,
+        "OO": C @ u.T + u @ C.T,
+        "KQ": x["KK"] @ G + G @ x["QQ"],
+        "KK": S @ G.T + G @ S.T,
+        "QQ": S.T @ G + G.T @ S,
+    }
     rows: dict[str, tuple[Node, Node]] = {}
     for leaf, table in right.items():
         left = np.vectorize(lambda name: nodes[name], otypes=[object])(flow.matrices[leaf])
         found = pairs(left, table, leaf)
         alike = leaf in ("VV", "OO", "KK", "QQ")  # symmetric: the upper half is enough
-        rows |= {name: pair for (i, j), (name, pair) in zip(np.ndindex(left.shape), found.items(), strict=True) if i <= j or not alike}
+        rows |= {
+            name: pair
+            for (i, j), (name, pair) in zip(np.ndindex(left.shape), found.items(), strict=True)
+            if i <= j or not alike
+        }
     return equal(rows, positive=POSITIVE)
 
 
-@book.claim("X4", "Conserved matrices", kind="identity", uses=["Eq.83", "Eq.189-191", "Eq.125", "Eq.161"], beyond=True,
-            statement=r"\tfrac d{ds}(W_O^\top W_O-W_VW_V^\top)=0,\qquad\tfrac d{ds}(W_KW_K^\top-W_QW_Q^\top)=0",
-            reading="Lie derivative along the derived flow, entry by entry; for the step of size eta the change is eta^2 times a quadratic form, so that the drift at fixed eta T is of order eta (Beyond.drift); " + TOY)
+@book.claim(
+    "X4",
+    "Conserved matrices",
+    kind="identity",
+    uses=["Eq.83", "Eq.189-191", "Eq.125", "Eq.161"],
+    beyond=True,
+    statement=r"\tfrac d{ds}(W_O^\top W_O-W_VW_V^\top)=0,\qquad\tfrac d{ds}(W_KW_K^\top-W_QW_Q^\top)=0",
+    reading="Lie derivative along the derived flow, entry by entry; for the step of size eta the change is eta^2 times a quadratic form, so that the drift at fixed eta T is of order eta (Beyond.drift); "
+    + TOY,
+)
 def conserved_matrices(lab: Laboratory) -> Verdict:
     """Products of states and rates."""
     t, d = everything(lab)
     first = d["O"].T @ t.O + t.O.T @ d["O"] - d["V"] @ t.V.T - t.V @ d["V"].T
     second = d["K"] @ t.K.T + t.K @ d["K"].T - d["Q"] @ t.Q.T - t.Q @ d["Q"].T
-    upper = {f"{name} {i}": node for name, table in (("O V", first), ("K Q", second)) for i, node in np.ndenumerate(table) if i[0] <= i[1]}
+    upper = {
+        f"{name} {i}": node
+        for name, table in (("O V", first), ("K Q", second))
+        for i, node in np.ndenumerate(table)
+        if i[0] <= i[1]
+    }
     return identity(upper, positive=POSITIVE)
 
 
-@book.claim("X5", "Neurons with the same gates move alike", kind="identity", uses=["Eq.83"], beyond=True,
-            statement=r"\Delta w_i\ \text{depends on }i\text{ only through }(a_i,\{\mathbb 1[h^n_{ik}>0]\})",
-            reading="with gates held, the rate of a neuron contains no entry of any neuron; with all gates on and no margin reached, the rates of the two neurons are a and -a times the same vector; " + TOY)
+@book.claim(
+    "X5",
+    "Neurons with the same gates move alike",
+    kind="identity",
+    uses=["Eq.83"],
+    beyond=True,
+    statement=r"\Delta w_i\ \text{depends on }i\text{ only through }(a_i,\{\mathbb 1[h^n_{ik}>0]\})",
+    reading="with gates held, the rate of a neuron contains no entry of any neuron; with all gates on and no margin reached, the rates of the two neurons are a and -a times the same vector; "
+    + TOY,
+)
 def move_alike(lab: Laboratory) -> Verdict:
     """Derivatives by the neurons, and the sum of both rates with all gates on."""
     t, rates = tables(lab.toy()), lab.rates("O")
-    free = {f"{i}{x} by {y}": node for (i, x), rate in np.ndenumerate(rates) for y, node in enumerate(graph.gradient(rate, list(t.O.ravel())))}
+    free = {
+        f"{i}{x} by {y}": node
+        for (i, x), rate in np.ndenumerate(rates)
+        for y, node in enumerate(graph.gradient(rate, list(t.O.ravel())))
+    }
     held = before_margin(rates)
     held = put(held, dict.fromkeys(gates(held, False), ONE))
     speed = graph.add(num(LABELS[n]) / 2 * t.fraction(n, k) * t.mixed(n, k)[0] for n in range(2) for k in range(3))
-    return identity(free) & equal({"first": (held[0, 0], sym("a") * speed), "sum": (held[0, 1] + held[1, 1], ZERO)}, positive=POSITIVE)
+    return identity(free) & equal(
+        {"first": (held[0, 0], sym("a") * speed), "sum": (held[0, 1] + held[1, 1], ZERO)}, positive=POSITIVE
+    )
 
 
-@book.claim("X6", "Exchange of the classes", kind="identity", uses=["Eq.16-20"], beyond=True,
-            statement=r"(c,y)\mapsto(\mathrm{swap}_{12}c,-y)\ \text{with equal weights}\Rightarrow\text{the law is invariant under swapping patterns 1, 2 and negating }a",
-            reading="counts (e1, e2, e3) = (c2, c1, c3): exchanging patterns 1 and 2 and the two neurons maps every right-hand side to that of the image; " + TOY)
+@book.claim(
+    "X6",
+    "Exchange of the classes",
+    kind="identity",
+    uses=["Eq.16-20"],
+    beyond=True,
+    statement=r"(c,y)\mapsto(\mathrm{swap}_{12}c,-y)\ \text{with equal weights}\Rightarrow\text{the law is invariant under swapping patterns 1, 2 and negating }a",
+    reading="counts (e1, e2, e3) = (c2, c1, c3): exchanging patterns 1 and 2 and the two neurons maps every right-hand side to that of the image; "
+    + TOY,
+)
 def exchange_of_classes(lab: Laboratory) -> Verdict:
     """Every rate against its image."""
     t, rates = everything(lab)
     mirrored = {sym("e1"): sym("c2"), sym("e2"): sym("c1"), sym("e3"): sym("c3")}
     order = [1, 0, 2]
     images = {"O": t.O[::-1], "V": t.V[:, order], "K": t.K[:, order], "Q": t.Q[:, order]}
-    swap = {x: y for leaf, table in images.items() for x, y in zip(getattr(t, leaf).ravel(), table.ravel(), strict=True)}
+    swap = {
+        x: y for leaf, table in images.items() for x, y in zip(getattr(t, leaf).ravel(), table.ravel(), strict=True)
+    }
     rows: dict[str, tuple[Node, Node]] = {}
     for leaf, table in rates.items():
         plain = np.array(graph.substitute(list(table.ravel()), mirrored), dtype=object).reshape(table.shape)

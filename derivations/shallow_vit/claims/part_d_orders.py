@@ -19,14 +19,16 @@ from odesys.verdicts import Evidence, Verdict, certified, proved, refuted
 from ..laboratory import Laboratory
 from .book import NUMBERS, PRINTED, book
 
-alpha, error, p, m, n = (sym(name) for name in ("alpha", "error", "p", "m", "n"))  # error = sigma + tau, alpha = |S_1|/|S|
+alpha, error, p, m, n = (
+    sym(name) for name in ("alpha", "error", "p", "m", "n")
+)  # error = sigma + tau, alpha = |S_1|/|S|
 eta, t, T = sym("eta"), sym("t"), sym("T")
 a, xi = graph.sqrt(m), 1 / graph.sqrt(m)  # the choices made before (67)
 
 
 def power(node: Node, name: str) -> Fraction:
     """Exponent of a symbol in the leading term as it grows."""
-    (exponent, _), = leading_orders([node], name)
+    ((exponent, _),) = leading_orders([node], name)
     return exponent
 
 
@@ -43,39 +45,82 @@ def lucky_part(first: Node, second: Node) -> tuple[Node, Node]:
     return one, two
 
 
-@book.claim("Eq.66", "Margin condition", kind="order", uses=["Eq.55-59", "Eq.34"], expect="fails", apart=PRINTED,
-            statement=r"(56)\ge1\ \text{with}\ a=\sqrt m,\ \xi=1/\sqrt m:\quad\eta T^2\ \text{and}\ \eta^3T^5\ \text{terms, so}\ T=\Theta(\eta^{-3/5}\alpha_*^{-1})",
-            reading="the two terms of (56) as printed: both are free of m; the second is eta^3 T^5 alpha^6 p^3 / 32, so that equality gives T = (32/p^3)^{1/5} eta^{-3/5} alpha^{-6/5}; the printed power of alpha is -1")
+@book.claim(
+    "Eq.66",
+    "Margin condition",
+    kind="order",
+    uses=["Eq.55-59", "Eq.34"],
+    expect="fails",
+    apart=PRINTED,
+    statement=r"(56)\ge1\ \text{with}\ a=\sqrt m,\ \xi=1/\sqrt m:\quad\eta T^2\ \text{and}\ \eta^3T^5\ \text{terms, so}\ T=\Theta(\eta^{-3/5}\alpha_*^{-1})",
+    reading="the two terms of (56) as printed: both are free of m; the second is eta^3 T^5 alpha^6 p^3 / 32, so that equality gives T = (32/p^3)^{1/5} eta^{-3/5} alpha^{-6/5}; the printed power of alpha is -1",
+)
 def margin_condition(lab: Laboratory) -> Verdict:
     """Powers of every symbol in the two terms, and the T that makes the second one 1."""
     one, two = lucky_part(eta * T**2, eta * T * (eta * T**2) ** 2)
-    free = equal({"first": (one, alpha**2 * eta * T**2 * (alpha * p / 4 - error) * p), "second": (two, alpha**6 * eta**3 * T**5 * p**3 / 32)}, positive=("m", "alpha", "p"))
+    free = equal(
+        {
+            "first": (one, alpha**2 * eta * T**2 * (alpha * p / 4 - error) * p),
+            "second": (two, alpha**6 * eta**3 * T**5 * p**3 / 32),
+        },
+        positive=("m", "alpha", "p"),
+    )
     powers = {"eta": -power(two, "eta") / power(two, "T"), "alpha": -power(two, "alpha") / power(two, "T")}
     printed = {"eta": Fraction(-3, 5), "alpha": Fraction(-1)}
     wrong = {name: f"{powers[name]} against {value}" for name, value in printed.items() if powers[name] != value}
     verdict = refuted({"powers in T": str(wrong)}, Evidence.PROOF) if wrong else proved()
     s = sym("s")
     first, second = lucky_part(s**2, s * s**4)
-    right = equal({"first": (first, alpha**2 * s**2 * (alpha * p / 4 - error) * p), "second": (second, alpha**6 * s**5 * p**3 / 32)}, positive=("m", "alpha", "p"))
-    return (verdict & free).correcting(r"\alpha^2(\tfrac{\alpha p}4-\sigma-\tau)p\,s^2+\tfrac1{32}\alpha^6p^3s^5\ge1,\quad s=\eta T", right,
-                                       "with the factor eta of (98) kept, (34) has (eta t)^2, and only s = eta T enters")
+    right = equal(
+        {
+            "first": (first, alpha**2 * s**2 * (alpha * p / 4 - error) * p),
+            "second": (second, alpha**6 * s**5 * p**3 / 32),
+        },
+        positive=("m", "alpha", "p"),
+    )
+    return (verdict & free).correcting(
+        r"\alpha^2(\tfrac{\alpha p}4-\sigma-\tau)p\,s^2+\tfrac1{32}\alpha^6p^3s^5\ge1,\quad s=\eta T",
+        right,
+        "with the factor eta of (98) kept, (34) has (eta t)^2, and only s = eta T enters",
+    )
 
 
-@book.claim("Eq.70", "Stopping time from a_1", kind="order", uses=["Eq.66", "Eq.69"], expect="fails", apart=PRINTED,
-            statement=r"T=\frac{\eta^{-3/5}}{a_1},\quad a_1=\tfrac{|S_1|}{|S|}\tfrac1N\sum_n\big(\tfrac{|S_*|}{|S|}p_n-(\sigma+\tau)\big)p_n=\Theta(\alpha_*)",
-            reading="equal fractions alpha in all samples, sigma + tau = 0, p a positive constant: order of a_1 as alpha -> 0")
+@book.claim(
+    "Eq.70",
+    "Stopping time from a_1",
+    kind="order",
+    uses=["Eq.66", "Eq.69"],
+    expect="fails",
+    apart=PRINTED,
+    statement=r"T=\frac{\eta^{-3/5}}{a_1},\quad a_1=\tfrac{|S_1|}{|S|}\tfrac1N\sum_n\big(\tfrac{|S_*|}{|S|}p_n-(\sigma+\tau)\big)p_n=\Theta(\alpha_*)",
+    reading="equal fractions alpha in all samples, sigma + tau = 0, p a positive constant: order of a_1 as alpha -> 0",
+)
 def stopping_from_a1(lab: Laboratory) -> Verdict:
     """Order in n = 1/alpha."""
     a1 = graph.substitute([alpha * (alpha * p - error) * p], {alpha: 1 / n, error: graph.ZERO})[0]
     exponent = -power(a1, "n")
-    printed = proved() if exponent == 1 else refuted({"a_1": f"alpha^{exponent}", "for": "alpha -> 0, sigma = tau = 0"}, Evidence.PROOF)
-    fixed = equal({"a_1": (graph.substitute([alpha * (alpha * p - error) * p], {error: graph.ZERO})[0], alpha**2 * p**2)})
+    printed = (
+        proved()
+        if exponent == 1
+        else refuted({"a_1": f"alpha^{exponent}", "for": "alpha -> 0, sigma = tau = 0"}, Evidence.PROOF)
+    )
+    fixed = equal(
+        {"a_1": (graph.substitute([alpha * (alpha * p - error) * p], {error: graph.ZERO})[0], alpha**2 * p**2)}
+    )
     return printed.correcting(r"a_1=\Theta(\alpha_*^2)", fixed, "the factor |S_1|/|S| in front is lost")
 
 
-@book.claim("Eq.9", "Batch size", kind="order", uses=["Eq.55-59"], expect="fails", same_as="Eq.68, Eq.154", apart=PRINTED,
-            statement=r"B\ge\Omega(1)\ \text{makes}\ (59)\ \text{unlucky}\lesssim\frac{|S_1|m}{|S|a}\frac1{\sqrt B}\cdot\text{lucky negligible}",
-            reading="(9) excludes no batch size, so it is read by what the proof draws from it. a = sqrt(m): the printed factor alpha sqrt(m/B) has to be below 1; as m grows at fixed B it does not stay bounded, so no constant in B >= Omega(1) is enough (m >= M^2 log N is unbounded)")
+@book.claim(
+    "Eq.9",
+    "Batch size",
+    kind="order",
+    uses=["Eq.55-59"],
+    expect="fails",
+    same_as="Eq.68, Eq.154",
+    apart=PRINTED,
+    statement=r"B\ge\Omega(1)\ \text{makes}\ (59)\ \text{unlucky}\lesssim\frac{|S_1|m}{|S|a}\frac1{\sqrt B}\cdot\text{lucky negligible}",
+    reading="(9) excludes no batch size, so it is read by what the proof draws from it. a = sqrt(m): the printed factor alpha sqrt(m/B) has to be below 1; as m grows at fixed B it does not stay bounded, so no constant in B >= Omega(1) is enough (m >= M^2 log N is unbounded)",
+)
 def unlucky_against_lucky(lab: Laboratory) -> Verdict:
     """Order in m of the printed factor, and of the one with B = 4 alpha^2 m."""
     B = sym("B")
@@ -83,24 +128,41 @@ def unlucky_against_lucky(lab: Laboratory) -> Verdict:
     exponent = power(factor, "m")
     printed = refuted({"factor": f"m^{exponent} at fixed B and alpha"}, Evidence.PROOF) if exponent > 0 else proved()
     (half,) = graph.substitute([factor], {B: 4 * alpha**2 * m})
-    return printed.correcting(r"B\ge4\alpha_*^2m\ \Rightarrow\ (59)\text{'s factor}\le\tfrac12", identity({"factor": half - Fraction(1, 2)}, positive=("m", "alpha")), "the factor m/a = sqrt(m) is forgotten")
+    return printed.correcting(
+        r"B\ge4\alpha_*^2m\ \Rightarrow\ (59)\text{'s factor}\le\tfrac12",
+        identity({"factor": half - Fraction(1, 2)}, positive=("m", "alpha")),
+        "the factor m/a = sqrt(m) is forgotten",
+    )
 
 
-@book.claim("Eq.67", "Sums of powers of attention", kind="order", apart=NUMBERS,
-            statement=r"\sum_{b=1}^Tb^{o_1}p_n(b)^{o_2}\gtrsim T^{o_1+1}p_n(T)^{o_2}",
-            reading="constant p_n(0)^{o_2}/(o_1 + 1), for p_n(0) <= p_n <= 1 (true by Lemma 2 if p_n does not fall): sum b^o >= T^{o+1}/(o+1) by telescoping, b^{o+1} - (b-1)^{o+1} <= (o+1) b^o for o = 0..6, b >= 1")
+@book.claim(
+    "Eq.67",
+    "Sums of powers of attention",
+    kind="order",
+    apart=NUMBERS,
+    statement=r"\sum_{b=1}^Tb^{o_1}p_n(b)^{o_2}\gtrsim T^{o_1+1}p_n(T)^{o_2}",
+    reading="constant p_n(0)^{o_2}/(o_1 + 1), for p_n(0) <= p_n <= 1 (true by Lemma 2 if p_n does not fall): sum b^o >= T^{o+1}/(o+1) by telescoping, b^{o+1} - (b-1)^{o+1} <= (o+1) b^o for o = 0..6, b >= 1",
+)
 def sums_of_powers(lab: Laboratory) -> Verdict:
     """Each summand of the telescope, with b = 1 + r."""
     r = sym("r")
     parts = {f"o = {o}": (o + 1) * (1 + r) ** o - (1 + r) ** (o + 1) + r ** (o + 1) for o in range(1, 7)}
     zero = identity({"o = 0": graph.num(1) - ((1 + r) - r)})
-    return (zero & always_positive(parts, nonnegative=("r",), positive=())).with_constants(constant="p_n(0)^o2 / (o1 + 1)")
+    return (zero & always_positive(parts, nonnegative=("r",), positive=())).with_constants(
+        constant="p_n(0)^o2 / (o1 + 1)"
+    )
 
 
-@book.claim("Eq.69", "Concentration of the sample mean", kind="probability", uses=["Lem.1"], apart=NUMBERS,
-            statement=r"\Big|\tfrac1N\sum_n\tfrac{|S_*|}{|S|}p_n(p_n-(\sigma+\tau))-\mathbb E\tfrac{|S_*|}{|S|}\Big|\lesssim\sqrt{\tfrac{\log N}N}+c'(1-\zeta)+c''(\sigma+\tau)",
-            reading="zeta <= p_n <= 1, 0 <= sigma + tau <= 1: 0 <= 1 - p(p - e) <= 2 (1 - p) + e, so c' = 2 alpha_*, c'' = alpha_*; the first term by Hoeffding for variables in [-1, 1]: 2 exp(-N t^2/2) at t^2 = 4 log N / N is 2 N^{-2} "
-                    "(exact tails of signs for N = 2..200; the printed t^2 = log N / N gives 2 N^{-1/2} only)")
+@book.claim(
+    "Eq.69",
+    "Concentration of the sample mean",
+    kind="probability",
+    uses=["Lem.1"],
+    apart=NUMBERS,
+    statement=r"\Big|\tfrac1N\sum_n\tfrac{|S_*|}{|S|}p_n(p_n-(\sigma+\tau))-\mathbb E\tfrac{|S_*|}{|S|}\Big|\lesssim\sqrt{\tfrac{\log N}N}+c'(1-\zeta)+c''(\sigma+\tau)",
+    reading="zeta <= p_n <= 1, 0 <= sigma + tau <= 1: 0 <= 1 - p(p - e) <= 2 (1 - p) + e, so c' = 2 alpha_*, c'' = alpha_*; the first term by Hoeffding for variables in [-1, 1]: 2 exp(-N t^2/2) at t^2 = 4 log N / N is 2 N^{-2} "
+    "(exact tails of signs for N = 2..200; the printed t^2 = log N / N gives 2 N^{-1/2} only)",
+)
 def sample_mean(lab: Laboratory) -> Verdict:
     """Exact remainders, and the exponents of Hoeffding."""
     r, e, rest = sym("r"), sym("e"), sym("rest")  # r = 1 - p
@@ -118,22 +180,42 @@ def sample_mean(lab: Laboratory) -> Verdict:
     return (exact & signs & first).with_constants(c_prime="2 alpha_*", c_double_prime="alpha_*")
 
 
-@book.claim("Eq.73", "Without attention", kind="order", uses=["Eq.69", "Eq.149-150"], apart=NUMBERS,
-            statement=r"c'(1-\zeta)=O(\alpha_*(1-\alpha_*)),\ \text{which scales up the sample complexity by}\ \alpha_*^{-2}",
-            reading="c' = 2 alpha_* of Eq.69 and 1 - zeta = 1 - p_n(0) <= 1 - alpha_* (eps <= 1): at most 2 alpha_* (1 - alpha_*); the denominator of (72) is then alpha_* (2 alpha_* - 1), positive for alpha_* > 1/2 only: the factor alpha_*^{-2} needs "
-                    "the constant to be exactly 1 (alpha_* - alpha_*(1 - alpha_*) = alpha_*^2)")
+@book.claim(
+    "Eq.73",
+    "Without attention",
+    kind="order",
+    uses=["Eq.69", "Eq.149-150"],
+    apart=NUMBERS,
+    statement=r"c'(1-\zeta)=O(\alpha_*(1-\alpha_*)),\ \text{which scales up the sample complexity by}\ \alpha_*^{-2}",
+    reading="c' = 2 alpha_* of Eq.69 and 1 - zeta = 1 - p_n(0) <= 1 - alpha_* (eps <= 1): at most 2 alpha_* (1 - alpha_*); the denominator of (72) is then alpha_* (2 alpha_* - 1), positive for alpha_* > 1/2 only: the factor alpha_*^{-2} needs "
+    "the constant to be exactly 1 (alpha_* - alpha_*(1 - alpha_*) = alpha_*^2)",
+)
 def without_attention(lab: Laboratory) -> Verdict:
     """The bound, and both denominators."""
     rest, small = sym("rest"), sym("small")  # rest = 1 - alpha, small = 1 - eps
     missed = rest / (alpha * graph.exp(small) + rest)  # 1 - p_n(0)
-    bound = always_positive({"(1 - alpha) - (1 - p), alpha + rest = 1": rest / (alpha + rest) - missed}, positive=("alpha", "rest", "small"))
-    exact = identity({"constant 2": alpha - 2 * alpha * (1 - alpha) - alpha * (2 * alpha - 1), "constant 1": alpha - alpha * (1 - alpha) - alpha**2})
+    bound = always_positive(
+        {"(1 - alpha) - (1 - p), alpha + rest = 1": rest / (alpha + rest) - missed}, positive=("alpha", "rest", "small")
+    )
+    exact = identity(
+        {
+            "constant 2": alpha - 2 * alpha * (1 - alpha) - alpha * (2 * alpha - 1),
+            "constant 1": alpha - alpha * (1 - alpha) - alpha**2,
+        }
+    )
     return (bound & exact).with_constants(constant=2, denominator="alpha_* (2 alpha_* - 1)")
 
 
-@book.claim("Eq.78-80", "Proposition 1, algebra", kind="order", uses=["Eq.69"], expect="fails", apart=PRINTED,
-            statement=r"(79)\ \sqrt{\tfrac{\log N}N}+|1-\Theta(\alpha_*^2)+\Theta(\alpha_*)(\sigma+\tau)|\le\Theta(1)\alpha_*\ \Rightarrow\ (80)\ N\ge\Omega\big((\alpha_*(\alpha_*-\sigma-\tau))^{-2}\big)",
-            reading="constants c_1, c_2, c_3 > 0 free, N -> infinity: as alpha_* -> 0 the left side tends to 1 and the right to 0, so (79) can not be met; and the fraction of (80) tends to 1, not to infinity")
+@book.claim(
+    "Eq.78-80",
+    "Proposition 1, algebra",
+    kind="order",
+    uses=["Eq.69"],
+    expect="fails",
+    apart=PRINTED,
+    statement=r"(79)\ \sqrt{\tfrac{\log N}N}+|1-\Theta(\alpha_*^2)+\Theta(\alpha_*)(\sigma+\tau)|\le\Theta(1)\alpha_*\ \Rightarrow\ (80)\ N\ge\Omega\big((\alpha_*(\alpha_*-\sigma-\tau))^{-2}\big)",
+    reading="constants c_1, c_2, c_3 > 0 free, N -> infinity: as alpha_* -> 0 the left side tends to 1 and the right to 0, so (79) can not be met; and the fraction of (80) tends to 1, not to infinity",
+)
 def proposition_1_algebra(lab: Laboratory) -> Verdict:
     """Limits in n = 1/alpha."""
     c1, c2, c3 = sym("c1"), sym("c2"), sym("c3")
@@ -143,22 +225,52 @@ def proposition_1_algebra(lab: Laboratory) -> Verdict:
     orders = dict(zip(("left", "right", "fraction"), leading_orders([left, right, fraction], "n"), strict=True))
     impossible = orders["left"][0] == 0 and orders["left"][1] is graph.ONE and orders["right"][0] < 0
     bounded = orders["fraction"][0] == 0
-    printed = refuted({"left side": "tends to 1", "right side": f"alpha^{-orders['right'][0]}", "(80) tends to": repr(orders["fraction"][1])}, Evidence.PROOF) if impossible and bounded else proved()
+    printed = (
+        refuted(
+            {
+                "left side": "tends to 1",
+                "right side": f"alpha^{-orders['right'][0]}",
+                "(80) tends to": repr(orders["fraction"][1]),
+            },
+            Evidence.PROOF,
+        )
+        if impossible and bounded
+        else proved()
+    )
     r, e, rest = sym("r"), sym("e"), sym("rest")  # r = 1 - p_n(0), rest = p_n(0)
-    fixed = identity({"1 - p(p - e)": 1 - (1 - r) * (1 - r - e) - (r + (1 - r) * (r + e))}) & always_positive({"above 1 - p": rest * (r + e)}, positive=("r", "e", "rest"))
-    return printed.correcting(r"1-p_n(0)(p_n(0)-\sigma-\tau)\ge1-p_n(0)\to1\ (\alpha_*\to0):\ \text{the deviation is no multiple of }\alpha_*", fixed, "(80) drops the 1 of (79)")
+    fixed = identity({"1 - p(p - e)": 1 - (1 - r) * (1 - r - e) - (r + (1 - r) * (r + e))}) & always_positive(
+        {"above 1 - p": rest * (r + e)}, positive=("r", "e", "rest")
+    )
+    return printed.correcting(
+        r"1-p_n(0)(p_n(0)-\sigma-\tau)\ge1-p_n(0)\to1\ (\alpha_*\to0):\ \text{the deviation is no multiple of }\alpha_*",
+        fixed,
+        "(80) drops the 1 of (79)",
+    )
 
 
-@book.claim("Eq.99-101", "Size of neurons at the start", kind="probability", expect="fails", apart=NUMBERS,
-            statement=r"\Pr(\|W_{O(i,\cdot)}^{(0)}\|\lesssim\xi)\lesssim\xi,\qquad\|W_{O(i,\cdot)}^{(0)}p_1\|\gtrsim\xi\ \text{for all }i\in[m]\text{ with high probability}",
-            reading="entries N(0, xi^2): the probability of |w' p_1| >= xi/10 for all of m = 1000 neurons is (1 - erf(1/(10 sqrt 2)))^1000, free of xi; corrected: with probability at least 1 - q all |w' p_1| >= q sqrt(pi/2) xi / m, "
-                    "by balls for m = 2, 4, .., 4096 and q in 1/2, 1/10, 1/100")
+@book.claim(
+    "Eq.99-101",
+    "Size of neurons at the start",
+    kind="probability",
+    expect="fails",
+    apart=NUMBERS,
+    statement=r"\Pr(\|W_{O(i,\cdot)}^{(0)}\|\lesssim\xi)\lesssim\xi,\qquad\|W_{O(i,\cdot)}^{(0)}p_1\|\gtrsim\xi\ \text{for all }i\in[m]\text{ with high probability}",
+    reading="entries N(0, xi^2): the probability of |w' p_1| >= xi/10 for all of m = 1000 neurons is (1 - erf(1/(10 sqrt 2)))^1000, free of xi; corrected: with probability at least 1 - q all |w' p_1| >= q sqrt(pi/2) xi / m, "
+    "by balls for m = 2, 4, .., 4096 and q in 1/2, 1/10, 1/100",
+)
 def neurons_at_start(lab: Laboratory) -> Verdict:
     """Error functions in balls."""
     with flint.ctx.workprec(128):
         all_large = (1 - (ball(Fraction(1, 10)) / flint.arb(2).sqrt()).erf()) ** 1000
         norm = flint.arb(1) - (flint.arb(1) / 2).gamma_upper(flint.arb(5), regularized=1)  # P(|w| <= xi), m_a = 10
-    printed = refuted({"m": 1000, "Pr(all |w'p_1| >= xi/10)": float(all_large), "Pr(|w| <= xi), m_a = 10, every xi": float(norm)}, Evidence.CERTIFICATE) if all_large < 0.01 else certified()
+    printed = (
+        refuted(
+            {"m": 1000, "Pr(all |w'p_1| >= xi/10)": float(all_large), "Pr(|w| <= xi), m_a = 10, every xi": float(norm)},
+            Evidence.CERTIFICATE,
+        )
+        if all_large < 0.01
+        else certified()
+    )
 
     def large(case: tuple[int, Fraction]) -> bool:
         count, q = case
@@ -167,16 +279,28 @@ def neurons_at_start(lab: Laboratory) -> Verdict:
             return bool((1 - (level / flint.arb(2).sqrt()).erf()) ** count >= 1 - ball(q))
 
     fixed = enumerate_all([(2**k, Fraction(1, q)) for k in range(1, 13) for q in (2, 10, 100)], large, "pairs (m, q)")
-    with flint.ctx.workprec(128):  # (1 - erf(x / sqrt 2))^1000 = 1/2, and erf(x / sqrt 2) = x sqrt(2 / pi) to first order
+    with flint.ctx.workprec(
+        128
+    ):  # (1 - erf(x / sqrt 2))^1000 = 1/2, and erf(x / sqrt 2) = x sqrt(2 / pi) to first order
         median = float((1 - flint.arb(2) ** (-flint.arb(1) / 1000)) * (flint.arb.pi() / 2).sqrt())
-    return printed.correcting(r"\Pr(|w'p_1|\le x\xi)=\mathrm{erf}(x/\sqrt2);\quad\min_i|w_i'p_1|\ge q\sqrt{\pi/2}\,\xi/m\ \text{with probability}\ge1-q", fixed,
-                              "the law of w/xi does not contain xi, and the smallest of m is of order xi/m").with_constants(median_of_the_least_over_xi_at_m_1000=round(median, 6))
+    return printed.correcting(
+        r"\Pr(|w'p_1|\le x\xi)=\mathrm{erf}(x/\sqrt2);\quad\min_i|w_i'p_1|\ge q\sqrt{\pi/2}\,\xi/m\ \text{with probability}\ge1-q",
+        fixed,
+        "the law of w/xi does not contain xi, and the smallest of m is of order xi/m",
+    ).with_constants(median_of_the_least_over_xi_at_m_1000=round(median, 6))
 
 
-@book.claim("Eq.102-107", "Comparison equation", kind="identity", uses=["Eq.94-98"], expect="fails", apart=PRINTED,
-            statement=r"(98)\Rightarrow(102)\ \frac{\partial y}{\partial t}=\frac1a\Big(\alpha p-\sigma-\tau+\eta t\,\alpha\frac{\alpha m}{2a}p\,y\Big),\quad(108)\ y\ge e^{\eta t^2\alpha^2mp/(4a^2)}\xi",
-            reading="(98) is y(t+1) - y(t) = (eta/a)(alpha p - e + eta t alpha^2 m p y/(2a)); the printed equation and the printed exponent (its homogeneous solution) against it; with s = eta t: y' = (alpha p - e)/a + k s y, k = alpha^2 m p/(2 a^2), "
-                    "solved by e^{k s^2/2}(y_0 + b_0 J(s)), J' = e^{-k s^2/2}, J(0) = 0")
+@book.claim(
+    "Eq.102-107",
+    "Comparison equation",
+    kind="identity",
+    uses=["Eq.94-98"],
+    expect="fails",
+    apart=PRINTED,
+    statement=r"(98)\Rightarrow(102)\ \frac{\partial y}{\partial t}=\frac1a\Big(\alpha p-\sigma-\tau+\eta t\,\alpha\frac{\alpha m}{2a}p\,y\Big),\quad(108)\ y\ge e^{\eta t^2\alpha^2mp/(4a^2)}\xi",
+    reading="(98) is y(t+1) - y(t) = (eta/a)(alpha p - e + eta t alpha^2 m p y/(2a)); the printed equation and the printed exponent (its homogeneous solution) against it; with s = eta t: y' = (alpha p - e)/a + k s y, k = alpha^2 m p/(2 a^2), "
+    "solved by e^{k s^2/2}(y_0 + b_0 J(s)), J' = e^{-k s^2/2}, J(0) = 0",
+)
 def comparison_equation(lab: Laboratory) -> Verdict:
     """Printed right-hand side against the increment of (98), and the residual of the solution."""
     y, y0, s, J = sym("y"), sym("y0"), sym("s"), sym("J")
@@ -186,39 +310,77 @@ def comparison_equation(lab: Laboratory) -> Verdict:
     rhs = equal({"right-hand side of (102)": (printed_rhs, increment)}, positive=names)
     exponent = eta * t**2 * alpha**2 * m * p / (4 * A**2)  # of (108)
     slope = graph.gradient(exponent, [t])[0]
-    homogeneous = equal({"exponent of (108)": (slope, eta * (eta * t * alpha * (alpha * m / (2 * A)) * p) / A)}, positive=names)
+    homogeneous = equal(
+        {"exponent of (108)": (slope, eta * (eta * t * alpha * (alpha * m / (2 * A)) * p) / A)}, positive=names
+    )
     k, b0 = alpha**2 * m * p / (2 * A**2), (alpha * p - error) / A
     solution = graph.exp(k * s * s / 2) * (y0 + b0 * J)
     ds, dJ = graph.gradient(solution, [s, J])
     total = ds + dJ * graph.exp(-k * s * s / 2)
-    right = identity({"residual": total - b0 - k * s * solution, "start": graph.substitute([solution], {s: graph.ZERO, J: graph.ZERO})[0] - y0,
-                      "(98) in s": graph.substitute([increment / eta], {t: s / eta})[0] - b0 - k * s * y})
+    right = identity(
+        {
+            "residual": total - b0 - k * s * solution,
+            "start": graph.substitute([solution], {s: graph.ZERO, J: graph.ZERO})[0] - y0,
+            "(98) in s": graph.substitute([increment / eta], {t: s / eta})[0] - b0 - k * s * y,
+        }
+    )
     return combine({"equation": rhs, "exponent": homogeneous}).correcting(
-        r"y(s)=e^{ks^2/2}\Big(y_0+b_0\int_0^se^{-ku^2/2}du\Big),\ s=\eta t,\ k=\tfrac{\alpha^2mp}{2a^2}", right, "one factor eta of (98) is lost in (102); the integral starts at 0")
+        r"y(s)=e^{ks^2/2}\Big(y_0+b_0\int_0^se^{-ku^2/2}du\Big),\ s=\eta t,\ k=\tfrac{\alpha^2mp}{2a^2}",
+        right,
+        "one factor eta of (98) is lost in (102); the integral starts at 0",
+    )
 
 
-@book.claim("Eq.104-105", "Gaussian integral", kind="order", uses=["Eq.102-107"], expect="fails", apart=NUMBERS,
-            statement=r"\int_{-\infty}^\infty e^{-cu^2}du=\sqrt{2\pi}/c=\Theta(\eta^{-1}),\quad c\propto\eta;\qquad C_0=\xi(1-\Theta(\eta^{-1}))\ (107)",
-            reading="ball integration of e^{-u^2} on [-12, 12] (the tail is below e^{-144}) against sqrt(2 pi) at c = 1; substituting u -> u/sqrt(c), the order in eta is -1/2 with the printed exponent c = eta k, and -1 with the corrected c = eta^2 k")
+@book.claim(
+    "Eq.104-105",
+    "Gaussian integral",
+    kind="order",
+    uses=["Eq.102-107"],
+    expect="fails",
+    apart=NUMBERS,
+    statement=r"\int_{-\infty}^\infty e^{-cu^2}du=\sqrt{2\pi}/c=\Theta(\eta^{-1}),\quad c\propto\eta;\qquad C_0=\xi(1-\Theta(\eta^{-1}))\ (107)",
+    reading="ball integration of e^{-u^2} on [-12, 12] (the tail is below e^{-144}) against sqrt(2 pi) at c = 1; substituting u -> u/sqrt(c), the order in eta is -1/2 with the printed exponent c = eta k, and -1 with the corrected c = eta^2 k",
+)
 def gaussian_integral(lab: Laboratory) -> Verdict:
     """The integral in balls, and the powers of eta."""
     with flint.ctx.workprec(96):
         value = flint.acb.integral(lambda z, _: (-z * z).exp(), flint.acb(-12), flint.acb(12)).real
         root, printed_value = flint.arb.pi().sqrt(), (2 * flint.arb.pi()).sqrt()
         close, wrong = bool(abs(value - root) < 1e-20), bool(abs(value - printed_value) > ball(Fraction(1, 2)))
-    printed = refuted({"c": 1, "integral": float(value), "printed": float(printed_value)}, Evidence.CERTIFICATE) if wrong else certified()
+    printed = (
+        refuted({"c": 1, "integral": float(value), "printed": float(printed_value)}, Evidence.CERTIFICATE)
+        if wrong
+        else certified()
+    )
     k, small = sym("k"), sym("h")  # eta = 1/h
     integral = graph.sqrt(sym("pi") / sym("c"))
-    order = {name: power(graph.substitute([integral], {sym("c"): choice})[0], "h") for name, choice in (("eta", k / small), ("eta^2", k / small**2))}
-    fixed = certified(orders={name: f"eta^-{value}" for name, value in order.items()}) if close and order["eta"] == Fraction(1, 2) and order["eta^2"] == 1 else refuted(order, Evidence.CERTIFICATE)
-    return printed.correcting(r"\sqrt{\pi/c}:\ \Theta(\eta^{-1/2})\text{ for }c\propto\eta,\ \Theta(\eta^{-1})\text{ for the corrected }c\propto\eta^2", fixed,
-                              "the width of a Gaussian is c^{-1/2}; from minus infinity it makes C_0 < 0, so that (108) does not follow")
+    order = {
+        name: power(graph.substitute([integral], {sym("c"): choice})[0], "h")
+        for name, choice in (("eta", k / small), ("eta^2", k / small**2))
+    }
+    fixed = (
+        certified(orders={name: f"eta^-{value}" for name, value in order.items()})
+        if close and order["eta"] == Fraction(1, 2) and order["eta^2"] == 1
+        else refuted(order, Evidence.CERTIFICATE)
+    )
+    return printed.correcting(
+        r"\sqrt{\pi/c}:\ \Theta(\eta^{-1/2})\text{ for }c\propto\eta,\ \Theta(\eta^{-1})\text{ for the corrected }c\propto\eta^2",
+        fixed,
+        "the width of a Gaussian is c^{-1/2}; from minus infinity it makes C_0 < 0, so that (108) does not follow",
+    )
 
 
-@book.claim("Eq.61-63", "Growth of the keys", kind="order", uses=["Eq.60"], expect="fails", apart=PRINTED,
-            statement=r"q_1(T)\gtrsim\Big(1+\frac\eta{e^{\|q_1(T)\|^2-\epsilon\|q_1(T)\|}}\Big)^T\ \Rightarrow\ \|q_1(T)\|^2=\Theta(\log T)",
-            reading="with eta T = 1 fixed, as (60) assumes, and eps = 0: the recursion x -> x (1 + eta e^{-x}) from x = 1 stays below e^{1/e} for every T, since e^{-x} <= 1/e; checked for T = 2, 4, .., 4096 in balls; its limit solves x' = x e^{-x}, i.e. "
-                    "Ei(x) = Ei(1) + eta T, so that x = Theta(log(eta T))")
+@book.claim(
+    "Eq.61-63",
+    "Growth of the keys",
+    kind="order",
+    uses=["Eq.60"],
+    expect="fails",
+    apart=PRINTED,
+    statement=r"q_1(T)\gtrsim\Big(1+\frac\eta{e^{\|q_1(T)\|^2-\epsilon\|q_1(T)\|}}\Big)^T\ \Rightarrow\ \|q_1(T)\|^2=\Theta(\log T)",
+    reading="with eta T = 1 fixed, as (60) assumes, and eps = 0: the recursion x -> x (1 + eta e^{-x}) from x = 1 stays below e^{1/e} for every T, since e^{-x} <= 1/e; checked for T = 2, 4, .., 4096 in balls; its limit solves x' = x e^{-x}, i.e. "
+    "Ei(x) = Ei(1) + eta T, so that x = Theta(log(eta T))",
+)
 def growth_of_keys(lab: Laboratory) -> Verdict:
     """The recursion in balls, and the exponential integral of its limit."""
 
@@ -235,10 +397,30 @@ def growth_of_keys(lab: Laboratory) -> Verdict:
         limits = {s: _ei_inverse(s) for s in (1, 10, 1000)}
         rising = bool(limits[1000] - limits[10] > 4)
     last = float(found[4096])
-    printed = refuted({"eta T": 1, "|q_1|^2 at T = 4096": round(last, 6), "log T": round(float(flint.arb(4096).log()), 4), "below for every T": round(float(bound), 4)}, Evidence.CERTIFICATE) if bounded else certified()
+    printed = (
+        refuted(
+            {
+                "eta T": 1,
+                "|q_1|^2 at T = 4096": round(last, 6),
+                "log T": round(float(flint.arb(4096).log()), 4),
+                "below for every T": round(float(bound), 4),
+            },
+            Evidence.CERTIFICATE,
+        )
+        if bounded
+        else certified()
+    )
     near = abs(last - float(limits[1])) < 1e-3
-    fixed = certified(values={str(s): round(float(x), 4) for s, x in limits.items()}) if near and rising else refuted({"limit": str(limits[1])}, Evidence.CERTIFICATE)
-    return printed.correcting(r"\mathrm{Ei}(\|q_1\|^2)=\mathrm{Ei}(1)+\eta T:\quad\|q_1(T)\|^2=\Theta(\log(\eta T))", fixed, "T enters with eta, and eta T = Theta(1)")
+    fixed = (
+        certified(values={str(s): round(float(x), 4) for s, x in limits.items()})
+        if near and rising
+        else refuted({"limit": str(limits[1])}, Evidence.CERTIFICATE)
+    )
+    return printed.correcting(
+        r"\mathrm{Ei}(\|q_1\|^2)=\mathrm{Ei}(1)+\eta T:\quad\|q_1(T)\|^2=\Theta(\log(\eta T))",
+        fixed,
+        "T enters with eta, and eta T = Theta(1)",
+    )
 
 
 def _ei_inverse(s: int) -> flint.arb:
@@ -254,15 +436,26 @@ def _ei_inverse(s: int) -> flint.arb:
     return ball(low).union(ball(high))
 
 
-@book.claim("Eq.64-65", "Level of attention", kind="order", uses=["Eq.61-63", "Eq.66"], expect="fails", apart=PRINTED,
-            statement=r"p_n(T)\gtrsim\frac{T^C}{T^C+\frac{1-\alpha}\alpha}\ge1-\frac1{\frac\alpha{1-\alpha}(\eta^{-1})^C}",
-            reading="with T = eta^{-3/5} of (70), C = 5 and k = (1 - alpha)/alpha: T^C/(T^C + k) against 1 - k eta^C as eta -> 0; that the level does not depend on eta at all is Prop.2")
+@book.claim(
+    "Eq.64-65",
+    "Level of attention",
+    kind="order",
+    uses=["Eq.61-63", "Eq.66"],
+    expect="fails",
+    apart=PRINTED,
+    statement=r"p_n(T)\gtrsim\frac{T^C}{T^C+\frac{1-\alpha}\alpha}\ge1-\frac1{\frac\alpha{1-\alpha}(\eta^{-1})^C}",
+    reading="with T = eta^{-3/5} of (70), C = 5 and k = (1 - alpha)/alpha: T^C/(T^C + k) against 1 - k eta^C as eta -> 0; that the level does not depend on eta at all is Prop.2",
+)
 def level_of_attention(lab: Laboratory) -> Verdict:
     """1 - p on both sides, order in h = 1/eta^{1/5}."""
     h, k = sym("h"), sym("k")
     grown = h**15  # T^5 with T = eta^{-3/5} = h^3
     missing = {"left": k / (grown + k), "right": k / h**25}
     order = {name: -power(node, "h") for name, node in missing.items()}
-    printed = refuted({"1 - left": f"eta^{order['left'] / 5}", "1 - right": f"eta^{order['right'] / 5}"}, Evidence.PROOF) if order["left"] < order["right"] else proved()
+    printed = (
+        refuted({"1 - left": f"eta^{order['left'] / 5}", "1 - right": f"eta^{order['right'] / 5}"}, Evidence.PROOF)
+        if order["left"] < order["right"]
+        else proved()
+    )
     fixed = equal({"1 - p": (1 - grown / (grown + k), missing["left"])})
     return printed.correcting(r"1-p_n=\Theta(\eta^{3C/5})\ \text{with this }T", fixed, "T is replaced by 1/eta")

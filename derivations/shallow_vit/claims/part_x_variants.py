@@ -34,8 +34,12 @@ def elsewhere(lab: Laboratory, system: System, variant: str = "") -> dict[str, t
     for M in ELSEWHERE:
         derived = dynamics.in_prototypes(lab.symmetric(M, variant), M)
         at = graph.substitute([*system.nodes, system.observables["F"]], {sym("M"): num(M)})
-        rows |= {f"{name} at M = {M}": (left, right) for name, left, right in
-                 zip([*derived.names, "F"], at, [*derived.nodes, derived.observables["F"]], strict=True)}
+        rows |= {
+            f"{name} at M = {M}": (left, right)
+            for name, left, right in zip(
+                [*derived.names, "F"], at, [*derived.nodes, derived.observables["F"]], strict=True
+            )
+        }
     return rows
 
 
@@ -67,10 +71,16 @@ def matched(surfaces: list[Node], wanted: dict[Node, Node]) -> dict[Node, tuple[
     return out
 
 
-@book.claim("Beyond.every-M", "21 equations for every M", kind="identity", uses=["Beyond.symmetric", "X3"], beyond=True,
-            statement=r"\dot k_a=G_{11}r_a+G_{21}r_b+(M-2)G_{1n}r_c,\ \dots,\ \dot r_x=2G_{1n}k_n+G_{kk}k_x+G_{kx}k_o+(M-4)G_{kx}k_x\quad\text{for every }M\ge4",
-            reading="the derived quotients for M = 6, 7, 8, 9 are values of one system in M, which at M = 4, 5 and 12 is the derived one again; all 21 equations, the output and the six surfaces of the gates equal those written down by hand for M - 2 nuisance "
-                    "patterns (gates as symbols, while no margin is reached; fractions alpha_*, alpha_#, beta of each nuisance pattern in any unit)")
+@book.claim(
+    "Beyond.every-M",
+    "21 equations for every M",
+    kind="identity",
+    uses=["Beyond.symmetric", "X3"],
+    beyond=True,
+    statement=r"\dot k_a=G_{11}r_a+G_{21}r_b+(M-2)G_{1n}r_c,\ \dots,\ \dot r_x=2G_{1n}k_n+G_{kk}k_x+G_{kx}k_o+(M-4)G_{kx}k_x\quad\text{for every }M\ge4",
+    reading="the derived quotients for M = 6, 7, 8, 9 are values of one system in M, which at M = 4, 5 and 12 is the derived one again; all 21 equations, the output and the six surfaces of the gates equal those written down by hand for M - 2 nuisance "
+    "patterns (gates as symbols, while no margin is reached; fractions alpha_*, alpha_#, beta of each nuisance pattern in any unit)",
+)
 def every_number_of_patterns(lab: Laboratory) -> Verdict:
     """The family against its other members, and against the equations as written down."""
     try:
@@ -86,7 +96,9 @@ def every_number_of_patterns(lab: Laboratory) -> Verdict:
     wanted = {gate(sign, q): root * written.before(sign, q) for sign in "+-" for q in QUERIES}
     same = matched([node.args[0] for node in steps], wanted) if len(steps) == len(wanted) else None
     if same is None:
-        return refuted({"gates": [str(symbol.args[0]) for symbol in wanted], "surfaces": len(steps)}, Evidence.CERTIFICATE)
+        return refuted(
+            {"gates": [str(symbol.args[0]) for symbol in wanted], "surfaces": len(steps)}, Evidence.CERTIFICATE
+        )
     rows |= {str(symbol.args[0]): pair for symbol, pair in same.items()}
     symbols = {graph.step(surface): symbol for symbol, (surface, _) in same.items()}
     right = {**written.rates(), "F": graph.add(written.share[q] * written.pulled(q)[1] for q in QUERIES)}

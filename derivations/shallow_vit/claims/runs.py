@@ -57,13 +57,29 @@ def by_batch(lab: Laboratory) -> dict[int, Record]:
 @shared
 def by_alpha(lab: Laboratory, frozen: bool = False) -> dict[tuple[float, float], float]:
     """eta T of three families of fractions: alpha_# = 0, alpha_# = alpha_*/4, and alpha_nd = 1/2."""
-    pairs = [(a, 0.0) for a in (0.8, 0.4, 0.2, 0.1, 0.05)] + [(a, a / 4) for a in (0.6, 0.3, 0.15, 0.075)] + [(0.45, 0.05), (0.4, 0.1), (0.35, 0.15), (0.3, 0.2)]
-    return {(a, c): lab.train(replace(MAIN, m=200, xi=200**-0.5, alpha_s=a, alpha_c=c, frozen=int(frozen), steps=6000), 3).eta_T for a, c in pairs}
+    pairs = (
+        [(a, 0.0) for a in (0.8, 0.4, 0.2, 0.1, 0.05)]
+        + [(a, a / 4) for a in (0.6, 0.3, 0.15, 0.075)]
+        + [(0.45, 0.05), (0.4, 0.1), (0.35, 0.15), (0.3, 0.2)]
+    )
+    return {
+        (a, c): lab.train(
+            replace(MAIN, m=200, xi=200**-0.5, alpha_s=a, alpha_c=c, frozen=int(frozen), steps=6000), 3
+        ).eta_T
+        for a, c in pairs
+    }
 
 
 @shared
-def prototypes(lab: Laboratory, margin: float, alpha_c: float = 0.05, M: int = 5, eta: float = 0.02, every: int = 25,
-               steps: int | None = None) -> Record:
+def prototypes(
+    lab: Laboratory,
+    margin: float,
+    alpha_c: float = 0.05,
+    M: int = 5,
+    eta: float = 0.02,
+    every: int = 25,
+    steps: int | None = None,
+) -> Record:
     """Two mirrored neurons, a = (1, -1)/sqrt(2), D_+ = (0.3, -0.05, 0.04, ..): the symmetric system with pi = 1/2."""
     D = np.full((2, M), D_START[2])
     D[0, :2], D[1, :2] = D_START[:2], D_START[1::-1]
@@ -128,12 +144,26 @@ def scalars_of(state: State, made: Forces, data: Counts, m: float) -> dict[str, 
     living = [((state.a > 0) & (h[first, 0] > 0), 0), ((state.a < 0) & (h[second, 1] > 0), 1)]
     out: dict[str, float] = {}
     for name, table in (("d", state.w), ("u", state.u), ("step", made.C @ state.v)):
-        rows = np.concatenate([np.stack([table[mask, own], table[mask, 1 - own], table[mask, 2:M].mean(axis=1)], axis=1) for mask, own in living])
-        out |= dict(zip((f"{name}1", f"{name}2", f"{name}n"), (np.sqrt(m) * rows.mean(axis=0)).tolist() if len(rows) else [np.nan] * 3, strict=True))
+        rows = np.concatenate(
+            [
+                np.stack([table[mask, own], table[mask, 1 - own], table[mask, 2:M].mean(axis=1)], axis=1)
+                for mask, own in living
+            ]
+        )
+        out |= dict(
+            zip(
+                (f"{name}1", f"{name}2", f"{name}n"),
+                (np.sqrt(m) * rows.mean(axis=0)).tolist() if len(rows) else [np.nan] * 3,
+                strict=True,
+            )
+        )
     both = {"K": made.G, "S11": state.S}
     out |= {name: float(table[0, 0] + table[1, 1]) / 2 for name, table in both.items()}
     moved = state.v[2:] - np.eye(*state.v.shape)[2:]
-    return out | {"A": float(made.found.A[first, 0, 0] + made.found.A[second, 1, 1]) / 2, "v": float(np.linalg.norm(moved, axis=1).mean())}
+    return out | {
+        "A": float(made.found.A[first, 0, 0] + made.found.A[second, 1, 1]) / 2,
+        "v": float(np.linalg.norm(moved, axis=1).mean()),
+    }
 
 
 @cache
@@ -172,5 +202,9 @@ def off_recursion(run: Record, up_to: float = 50.0) -> float:
     """Largest relative difference of outputs of a run of `prototypes` and of the derived recursion while F < `up_to`."""
     case = run.case
     table = recursion(case.alpha_c, case.eta, min(case.margin, up_to), case.M)
-    gaps = [float(np.abs(made.found.margins / table[int(t)] - 1).max()) for t, made in zip(run.times, run.made, strict=True) if int(t) in table]
+    gaps = [
+        float(np.abs(made.found.margins / table[int(t)] - 1).max())
+        for t, made in zip(run.times, run.made, strict=True)
+        if int(t) in table
+    ]
     return max(gaps) if len(gaps) > 1 else np.inf

@@ -46,11 +46,16 @@ class WrittenOut:
         ekk = graph.exp(both + x["ko"] * x["ro"] + (n - 1) * x["kx"] * x["rx"])
         ekx = graph.exp(both + x["ko"] * x["rx"] + x["kx"] * x["ro"] + (n - 2) * x["kx"] * x["rx"])
         rest = beta * ekk, (n - 1) * beta * ekx
-        rows = {"s": (sym("alpha_s") * e11, sym("alpha_c") * e21, n * beta * en1),
-                "c": (sym("alpha_s") * e21, sym("alpha_c") * e11, n * beta * en1),
-                "n": (sym("alpha_s") * e1n, sym("alpha_c") * e1n, graph.add(rest))}
-        W = {q: (a / graph.add(row), b / graph.add(row), c / graph.add(row)) for q, row in rows.items()
-             for a, b, c in (row,)}
+        rows = {
+            "s": (sym("alpha_s") * e11, sym("alpha_c") * e21, n * beta * en1),
+            "c": (sym("alpha_s") * e21, sym("alpha_c") * e11, n * beta * en1),
+            "n": (sym("alpha_s") * e1n, sym("alpha_c") * e1n, graph.add(rest)),
+        }
+        W = {
+            q: (a / graph.add(row), b / graph.add(row), c / graph.add(row))
+            for q, row in rows.items()
+            for a, b, c in (row,)
+        }
         total = graph.add(rows["n"])
         return W, (rest[0] / total, rest[1] / total)
 
@@ -59,8 +64,11 @@ class WrittenOut:
         """u_{+1}, u_{+2}, u_{+n}."""
         x, n = self.x, self.n
         nuisance = n * x["dn"] * x["xn"]
-        return (x["d1"] * x["x1"] + x["d2"] * x["x2"] + nuisance, x["d1"] * x["x2"] + x["d2"] * x["x1"] + nuisance,
-                (x["d1"] + x["d2"]) * x["z1"] + x["dn"] * (x["zo"] + (n - 1) * x["zx"]))
+        return (
+            x["d1"] * x["x1"] + x["d2"] * x["x2"] + nuisance,
+            x["d1"] * x["x2"] + x["d2"] * x["x1"] + nuisance,
+            (x["d1"] + x["d2"]) * x["z1"] + x["dn"] * (x["zo"] + (n - 1) * x["zx"]),
+        )
 
     def before(self, sign: str, query: str) -> Node:
         """Pre-activation of the + neuron, W_q . U or W_q . sw U; its sign sets the gate."""
@@ -91,8 +99,12 @@ class WrittenOut:
             a, b, c = (w1 * p + w2 * r + wn * s for p, r, s in zip(one, two, mean, strict=True))
             E = self.mirrored(q, D)
             back = swapped(E)
-            parts = [*self.mirrored(q, (a, b, c)), *(sym("pi") * (w1 * e + w2 * f) for e, f in zip(E, back, strict=True)),
-                     sym("pi") * wn / n * (E[0] + back[0]), sym("pi") * wn / n * (E[2] + back[2])]
+            parts = [
+                *self.mirrored(q, (a, b, c)),
+                *(sym("pi") * (w1 * e + w2 * f) for e, f in zip(E, back, strict=True)),
+                sym("pi") * wn / n * (E[0] + back[0]),
+                sym("pi") * wn / n * (E[2] + back[2]),
+            ]
             for name, part in zip(out, parts, strict=True):
                 out[name].append(half * self.share[q] * part)
         found = {name: graph.add(parts) for name, parts in out.items()}
@@ -108,9 +120,14 @@ class WrittenOut:
         def pair(i: int, j: int) -> Node:
             return half * (fs * W["s"][i] * (gs[i] - ms) + fc * W["c"][j] * (gc[j] - mc))
 
-        return {"11": pair(0, 1), "21": pair(1, 0), "n1": pair(2, 2) / n,
-                "1n": half * fn / n * (W["n"][0] * (gn[0] - mn) + W["n"][1] * (gn[1] - mn)),
-                "kk": fn / n * own * (gn[2] - mn), "kx": fn / n * other / (n - 1) * (gn[2] - mn)}
+        return {
+            "11": pair(0, 1),
+            "21": pair(1, 0),
+            "n1": pair(2, 2) / n,
+            "1n": half * fn / n * (W["n"][0] * (gn[0] - mn) + W["n"][1] * (gn[1] - mn)),
+            "kk": fn / n * own * (gn[2] - mn),
+            "kx": fn / n * other / (n - 1) * (gn[2] - mn),
+        }
 
     def _keys_and_queries(self) -> dict[str, Node]:
         G = self.forces()
@@ -119,12 +136,14 @@ class WrittenOut:
     def _six(self, mine: str, partner: str, G: dict[str, Node]) -> dict[str, Node]:
         a, b, m, c, o, x = (self.x[partner + kind] for kind in "abncox")
         n = self.n
-        return {f"{mine}a": G["11"] * a + G["21"] * b + n * G["1n"] * c,
-                f"{mine}b": G["11"] * b + G["21"] * a + n * G["1n"] * c,
-                f"{mine}n": (G["11"] + G["21"]) * m + G["1n"] * (o + (n - 1) * x),
-                f"{mine}c": G["n1"] * (a + b) + (G["kk"] + (n - 1) * G["kx"]) * c,
-                f"{mine}o": 2 * G["n1"] * m + G["kk"] * o + (n - 1) * G["kx"] * x,
-                f"{mine}x": 2 * G["n1"] * m + G["kk"] * x + G["kx"] * o + (n - 2) * G["kx"] * x}
+        return {
+            f"{mine}a": G["11"] * a + G["21"] * b + n * G["1n"] * c,
+            f"{mine}b": G["11"] * b + G["21"] * a + n * G["1n"] * c,
+            f"{mine}n": (G["11"] + G["21"]) * m + G["1n"] * (o + (n - 1) * x),
+            f"{mine}c": G["n1"] * (a + b) + (G["kk"] + (n - 1) * G["kx"]) * c,
+            f"{mine}o": 2 * G["n1"] * m + G["kk"] * o + (n - 1) * G["kx"] * x,
+            f"{mine}x": 2 * G["n1"] * m + G["kk"] * x + G["kx"] * o + (n - 2) * G["kx"] * x,
+        }
 
 
 def swapped(vector: Triple) -> Triple:

@@ -18,8 +18,12 @@ from odesys.verdicts import Evidence, Verdict, certified, refuted
 from ..laboratory import MUTATIONS, Laboratory
 from ..toy import opaque_symbols
 
-book = ClaimBook("signgd", Laboratory, mutations=MUTATIONS,
-                 reference="On the Optimization and Generalization of Two-Layer Transformers with Sign Gradient Descent")
+book = ClaimBook(
+    "signgd",
+    Laboratory,
+    mutations=MUTATIONS,
+    reference="On the Optimization and Generalization of Two-Layer Transformers with Sign Gradient Descent",
+)
 
 NUMBERS = "a statement about numbers or random vectors, not about the system"
 EVERY = "an identity in the softmax weights themselves: it holds for every scale of the logits and every data set"
@@ -33,8 +37,13 @@ def reduced(name: str) -> Node:
     return sym(name)
 
 
-def signed(lab: Laboratory, values: Mapping[str, Any], wanted: Mapping[str, int], positive: tuple[str, ...] = (),
-           nonnegative: tuple[str, ...] = ()) -> Verdict:
+def signed(
+    lab: Laboratory,
+    values: Mapping[str, Any],
+    wanted: Mapping[str, int],
+    positive: tuple[str, ...] = (),
+    nonnegative: tuple[str, ...] = (),
+) -> Verdict:
     """The derived sign arguments have the wanted signs for all positive softmax weights, slopes and the given state.
 
     `values` replaces reduced symbols by expressions of positive symbols; `wanted` maps an argument to +1 or -1.
@@ -42,8 +51,11 @@ def signed(lab: Laboratory, values: Mapping[str, Any], wanted: Mapping[str, int]
     found = lab.arguments(opaque=True)
     names = list(wanted)
     nodes = graph.substitute([found[name] for name in names], {sym(k): graph.as_node(v) for k, v in values.items()})
-    return always_positive({name: wanted[name] * node for name, node in zip(names, nodes, strict=True)},
-                           (*opaque_symbols(), "x1_1", "x2_1", *positive), nonnegative)
+    return always_positive(
+        {name: wanted[name] * node for name, node in zip(names, nodes, strict=True)},
+        (*opaque_symbols(), "x1_1", "x2_1", *positive),
+        nonnegative,
+    )
 
 
 def weights_of(i: int) -> tuple[Node, Node]:

@@ -28,7 +28,9 @@ def between(what: str, values: Any, low: float, high: float) -> Verdict:
     finite = seen[~np.isnan(seen)]
     lowest, highest = (float(finite.min()), float(finite.max())) if finite.size else (np.nan, np.nan)
     right = bool(finite.size == seen.size and lowest >= low and highest <= high)
-    return measured(right, {what: rounded([lowest, highest]), "allowed": rounded([low, high])}, **{what: rounded([lowest, highest])})
+    return measured(
+        right, {what: rounded([lowest, highest]), "allowed": rounded([low, high])}, **{what: rounded([lowest, highest])}
+    )
 
 
 def never(what: str, events: Events, low: float, high: float, pairs: np.ndarray | None = None) -> Verdict:
@@ -36,7 +38,15 @@ def never(what: str, events: Events, low: float, high: float, pairs: np.ndarray 
     found = events.within(low, high)
     keep = np.ones(len(found), dtype=bool) if pairs is None else pairs[found.neuron, found.sample]
     count = int(keep.sum())
-    first = None if not count else {"theta": rounded(found.theta[keep][0]), "neuron": int(found.neuron[keep][0]), "sample": int(found.sample[keep][0])}
+    first = (
+        None
+        if not count
+        else {
+            "theta": rounded(found.theta[keep][0]),
+            "neuron": int(found.neuron[keep][0]),
+            "sample": int(found.sample[keep][0]),
+        }
+    )
     return measured(count == 0, {what: f"{count} times", "first": first}, **{what: "never"} if not count else {})
 
 
@@ -46,7 +56,9 @@ def always(what: str, right: Any) -> Verdict:
     if not found.size:
         raise IntegrationError(f"{what}: nothing of the kind happens in this run", time=0.0)
     share = float(found.mean())
-    return measured(bool(found.all()), {what: f"in {share:.4f} of {found.size} places"}, **{what: f"{share:.4f} of {found.size}"})
+    return measured(
+        bool(found.all()), {what: f"in {share:.4f} of {found.size} places"}, **{what: f"{share:.4f} of {found.size}"}
+    )
 
 
 def on_both(lab: Laboratory, check: Callable[[Record], Verdict], names: Sequence[str] = ("R1", "R2")) -> Verdict:
@@ -55,8 +67,13 @@ def on_both(lab: Laboratory, check: Callable[[Record], Verdict], names: Sequence
     for name in names:
         found = check(lab.record(name))
         named = {f"{name} {key}": value for key, value in found.details.items()}
-        part = Verdict(found.as_stated, found.evidence, witness=None if found.witness is None else {"run": name, **dict(found.witness)},
-                       residual=found.residual, details=named)
+        part = Verdict(
+            found.as_stated,
+            found.evidence,
+            witness=None if found.witness is None else {"run": name, **dict(found.witness)},
+            residual=found.residual,
+            details=named,
+        )
         total = part if total is None else total & part
     assert total is not None
     return total

@@ -38,10 +38,16 @@ def small_sets(largest: int) -> Iterable[tuple[int, int, int]]:
             yield n, d, s
 
 
-@book.claim("C.1", "Supports are disjoint", kind="probability", expect="fails", apart=NUMBERS,
-            statement=r"s=\Omega(d^{1/2}n^{-2})\ \Rightarrow\ P(\mathcal B_i\cap\mathcal B_j=\emptyset\ \forall i\ne j)\ge1-n^{-2}",
-            reading="Omega with constant 1, so that every s >= d^1/2 n^-2 is allowed: n = 10, d = 10^8, s = 100 t for t = 1, 2, ..., the exact probability; the "
-                    "corrected form says s <= d^1/2 n^-2, exactly for all n <= 6, d < 60 (union bound s^2/(d-1) for a pair) and as algebra for all n")
+@book.claim(
+    "C.1",
+    "Supports are disjoint",
+    kind="probability",
+    expect="fails",
+    apart=NUMBERS,
+    statement=r"s=\Omega(d^{1/2}n^{-2})\ \Rightarrow\ P(\mathcal B_i\cap\mathcal B_j=\emptyset\ \forall i\ne j)\ge1-n^{-2}",
+    reading="Omega with constant 1, so that every s >= d^1/2 n^-2 is allowed: n = 10, d = 10^8, s = 100 t for t = 1, 2, ..., the exact probability; the "
+    "corrected form says s <= d^1/2 n^-2, exactly for all n <= 6, d < 60 (union bound s^2/(d-1) for a pair) and as algebra for all n",
+)
 def disjoint_supports(lab: Laboratory) -> Verdict:
     """Exact probabilities; the first multiple of d^1/2 n^-2 for which they fall below 1 - n^-2."""
     n, d = 10, 10**8
@@ -50,7 +56,10 @@ def disjoint_supports(lab: Laboratory) -> Verdict:
     for s in (smallest * t for t in range(1, 11)):
         meeting = 1 - disjoint_probability(n, d, s)
         if meeting > Fraction(1, n**2):
-            printed = refuted({"n": n, "d": d, "s": s, "P(some supports meet)": f"{float(meeting):.5g}", "n^-2": 1 / n**2}, Evidence.CERTIFICATE)
+            printed = refuted(
+                {"n": n, "d": d, "s": s, "P(some supports meet)": f"{float(meeting):.5g}", "n^-2": 1 / n**2},
+                Evidence.CERTIFICATE,
+            )
             break
 
     def union_bound(case: tuple[int, int, int]) -> bool:
@@ -60,33 +69,51 @@ def disjoint_supports(lab: Laboratory) -> Verdict:
     # C(n,2) s^2/(d-1) <= n^-2 for s^2 <= d n^-4 and n >= 2: with n = 2 + e, d = 2 + f the gap has positive coefficients only
     N, D = sym("e") + 2, sym("f") + 2
     gap = 1 / N**2 - N * (N - 1) / 2 * D / N**4 / (D - 1)
-    right = enumerate_all(small_sets(60), union_bound, "triples (n, d, s)") & always_positive({"gap": gap}, (), ("e", "f"))
+    right = enumerate_all(small_sets(60), union_bound, "triples (n, d, s)") & always_positive(
+        {"gap": gap}, (), ("e", "f")
+    )
     fixed = right.with_constants(s="s <= d^1/2 n^-2 (constant 1, even sqrt 2 for large n)")
-    return printed.correcting(r"s\le d^{1/2}n^{-2}\Rightarrow P\ge1-\binom n2\tfrac{s^2}{d-1}\ge1-n^{-2}", fixed,
-                              "larger supports meet more often: the hypothesis is an upper bound")
+    return printed.correcting(
+        r"s\le d^{1/2}n^{-2}\Rightarrow P\ge1-\binom n2\tfrac{s^2}{d-1}\ge1-n^{-2}",
+        fixed,
+        "larger supports meet more often: the hypothesis is an upper bound",
+    )
 
 
-@book.claim("C.2", "Noise misses the signal coordinate", kind="inequality", apart=NUMBERS,
-            statement=r"P(\exists i:\xi_i[1]\ne0)=1-(1-s/d)^n\le1-e^{-2ns/d}\le2ns/d=O(1/(n\sqrt d))",
-            reading="s of d coordinates without replacement; the first step needs s/d <= 1/2 (certified there), the second is e^-x >= 1 - x; with s <= C d^1/2 n^-2 "
-                    "the constant is 2C. Exact for all n <= 40, s <= d <= 24")
+@book.claim(
+    "C.2",
+    "Noise misses the signal coordinate",
+    kind="inequality",
+    apart=NUMBERS,
+    statement=r"P(\exists i:\xi_i[1]\ne0)=1-(1-s/d)^n\le1-e^{-2ns/d}\le2ns/d=O(1/(n\sqrt d))",
+    reading="s of d coordinates without replacement; the first step needs s/d <= 1/2 (certified there), the second is e^-x >= 1 - x; with s <= C d^1/2 n^-2 "
+    "the constant is 2C. Exact for all n <= 40, s <= d <= 24",
+)
 def misses_signal(lab: Laboratory) -> Verdict:
     """The exact probability for small sizes, and 1 - x >= e^-2x on (0, 1/2]."""
+
     def right(case: tuple[int, int, int]) -> bool:
         n, d, s = case
         hit = 1 - Fraction(comb(d - 1, s), comb(d, s)) ** n
         return hit == 1 - (1 - Fraction(s, d)) ** n and hit <= Fraction(n * s, d)
 
-    exact = enumerate_all([(n, d, s) for n in range(1, 41) for d in range(2, 25) for s in range(1, d + 1)], right, "triples (n, d, s)")
+    exact = enumerate_all(
+        [(n, d, s) for n in range(1, 41) for d in range(2, 25) for s in range(1, d + 1)], right, "triples (n, d, s)"
+    )
     # 1 - x - e^-2x is concave, 0 at 0 and positive at 1/2, so it is positive in between
     end = at_most((-ball(1)).exp(), ball(Fraction(1, 2)), what="e^-1 against 1 - 1/2")
     return (exact & end).with_constants(sharper="n s / d (Bernoulli's inequality), for every s")
 
 
-@book.claim("C.3", "Balanced classes", kind="probability", apart=NUMBERS,
-            statement=r"n\ge8\log(4/\delta)\Rightarrow P(|S_1|,|S_{-1}|\in[n/4,3n/4])\ge1-\delta",
-            reading="for every n up to 400 the exact binomial tail is at most the smallest delta allowed, 4 e^(-n/8); both classes together, since |S_-1| = n - |S_1|; "
-                    "for all n this is Hoeffding's inequality")
+@book.claim(
+    "C.3",
+    "Balanced classes",
+    kind="probability",
+    apart=NUMBERS,
+    statement=r"n\ge8\log(4/\delta)\Rightarrow P(|S_1|,|S_{-1}|\in[n/4,3n/4])\ge1-\delta",
+    reading="for every n up to 400 the exact binomial tail is at most the smallest delta allowed, 4 e^(-n/8); both classes together, since |S_-1| = n - |S_1|; "
+    "for all n this is Hoeffding's inequality",
+)
 def classes(lab: Laboratory) -> Verdict:
     """Exact integers against balls."""
     ratios = []
@@ -95,7 +122,8 @@ def classes(lab: Laboratory) -> Verdict:
         ratios.append(ball(Fraction(outside, 2**n)) / (4 * (-ball(Fraction(n, 8))).exp()))
     worst = max(range(len(ratios)), key=lambda k: float(ratios[k].mid()))
     return at_most(ratios[worst], ball(1), n=worst + 1, checked=len(ratios)).with_constants(
-        sharper="n >= 8 log(2/delta): the two classes fail together, so the union bound is not needed")
+        sharper="n >= 8 log(2/delta): the two classes fail together, so the union bound is not needed"
+    )
 
 
 # ---- norms of the noise ----------------------------------------------------------------------------------------------
@@ -129,10 +157,16 @@ def kurtosis_bound() -> tuple[Any, Any]:
     return variance, fourth
 
 
-@book.claim("C.4", "Norms of the noise", kind="probability", expect="fails", apart=NUMBERS,
-            statement=r"\tfrac12\sigma_p^2s\le\|\xi_i\|_2^2\le\tfrac32\sigma_p^2s,\ \tfrac{\sigma_ps}{\sqrt2}\le\|\xi_i\|_1\le\sigma_ps,\ \|\xi_i\|_1=\sqrt{\tfrac2\pi}\sigma_ps\pm O(\sqrt{\log(4n/\delta)}s^{-1/2})",
-            reading="the first two lines with the explicit s >= C log(4n/delta), C from Chernoff rates in balls; the third as printed, with O-constant 1000, sigma_p = 1, "
-                    "s = 10^8, n = 10, delta = 1/10: by Paley and Zygmund the norm is further away with probability above 0.3")
+@book.claim(
+    "C.4",
+    "Norms of the noise",
+    kind="probability",
+    expect="fails",
+    apart=NUMBERS,
+    statement=r"\tfrac12\sigma_p^2s\le\|\xi_i\|_2^2\le\tfrac32\sigma_p^2s,\ \tfrac{\sigma_ps}{\sqrt2}\le\|\xi_i\|_1\le\sigma_ps,\ \|\xi_i\|_1=\sqrt{\tfrac2\pi}\sigma_ps\pm O(\sqrt{\log(4n/\delta)}s^{-1/2})",
+    reading="the first two lines with the explicit s >= C log(4n/delta), C from Chernoff rates in balls; the third as printed, with O-constant 1000, sigma_p = 1, "
+    "s = 10^8, n = 10, delta = 1/10: by Paley and Zygmund the norm is further away with probability above 0.3",
+)
 def norms(lab: Laboratory) -> Verdict:
     """Chernoff rates for two lines, a second-moment lower bound against the third."""
     rates = norm_rates()
@@ -145,14 +179,27 @@ def norms(lab: Laboratory) -> Verdict:
     far = (1 - theta) ** 2 * (s * variance) ** 2 / (3 * s * (s - 1) * variance**2 + s * fourth)
     distance, allowed = (theta * s * variance).sqrt(), 1000 * (flint.arb(400).log() / s).sqrt()
     if distance > allowed and far > flint.arb(1) / 10:
-        third = refuted({"s": "10^8", "P(further away than)": short(far), "distance": short(distance), "printed": short(allowed),
-                         "delta": "1/10"}, Evidence.CERTIFICATE)
+        third = refuted(
+            {
+                "s": "10^8",
+                "P(further away than)": short(far),
+                "distance": short(distance),
+                "printed": short(allowed),
+                "delta": "1/10",
+            },
+            Evidence.CERTIFICATE,
+        )
     else:
         third = certified(distance=short(distance))
-    return (first & third).correcting(
-        r"\|\xi_i\|_1=\sqrt{2/\pi}\,\sigma_ps\pm\sqrt2\,\sigma_p\sqrt{s\log(4n/\delta)}", first & _sub_gaussian(),
-        "a sum of s terms fluctuates by sqrt(s): the proof has the right order").with_constants(
-        C="s >= 85 log(4n/delta) suffices for the first two lines; the slowest event is " + slowest)
+    return (
+        (first & third)
+        .correcting(
+            r"\|\xi_i\|_1=\sqrt{2/\pi}\,\sigma_ps\pm\sqrt2\,\sigma_p\sqrt{s\log(4n/\delta)}",
+            first & _sub_gaussian(),
+            "a sum of s terms fluctuates by sqrt(s): the proof has the right order",
+        )
+        .with_constants(C="s >= 85 log(4n/delta) suffices for the first two lines; the slowest event is " + slowest)
+    )
 
 
 def _sub_gaussian() -> Verdict:
@@ -160,6 +207,7 @@ def _sub_gaussian() -> Verdict:
 
     That is log 2 Phi(t) <= t sqrt(2/pi): both sides and slopes agree at 0, and log Phi is concave where t Phi + phi > 0.
     """
+
     def concave(t: Any) -> Any:
         phi = (-t * t / 2).exp() / (2 * flint.arb.pi()).sqrt()
         return t * (1 - (t / flint.arb(2).sqrt()).erfc() / 2) + phi
@@ -167,10 +215,16 @@ def _sub_gaussian() -> Verdict:
     return positive_over(concave, -1, 1, 400, "t Phi(t) + phi(t)").adding(tail="2n exp(-log(4n/delta)) = delta/2")
 
 
-@book.claim("C.5", "Sums of norms over a split", kind="probability", uses=["C.4"], apart=NUMBERS,
-            statement=r"s=\Omega(n^2\log(4n/\delta)),\ |S_1|-|S_2|=c>0\ \Rightarrow\ \tfrac{c\sigma_ps}{\sqrt2}\le\sum_{S_1}\|\xi_i\|_1-\sum_{S_2}\|\xi_i\|_1\le c\sigma_ps",
-            reading="for all splits at once, with s >= C n^2 log(4n/delta), C = 243: from |xi_i|_1 = sqrt(2/pi) sigma_p s +- sqrt(2 s log(4n/delta)) sigma_p (balls). How much smaller C "
-                    "may be is measured, not judged: the worst of all splits of drawn norms at n = 8, s = 2.43 n^2 log(4n/delta), delta = 1/10, 200 sets")
+@book.claim(
+    "C.5",
+    "Sums of norms over a split",
+    kind="probability",
+    uses=["C.4"],
+    apart=NUMBERS,
+    statement=r"s=\Omega(n^2\log(4n/\delta)),\ |S_1|-|S_2|=c>0\ \Rightarrow\ \tfrac{c\sigma_ps}{\sqrt2}\le\sum_{S_1}\|\xi_i\|_1-\sum_{S_2}\|\xi_i\|_1\le c\sigma_ps",
+    reading="for all splits at once, with s >= C n^2 log(4n/delta), C = 243: from |xi_i|_1 = sqrt(2/pi) sigma_p s +- sqrt(2 s log(4n/delta)) sigma_p (balls). How much smaller C "
+    "may be is measured, not judged: the worst of all splits of drawn norms at n = 8, s = 2.43 n^2 log(4n/delta), delta = 1/10, 200 sets",
+)
 def split_sums(lab: Laboratory) -> Verdict:
     """The constant from the corrected third line of C.4, and drawn norms."""
     mean, root = (2 / flint.arb.pi()).sqrt(), 1 / flint.arb(2).sqrt()
@@ -189,13 +243,17 @@ def split_sums(lab: Laboratory) -> Verdict:
                 failures += 1
                 break
     sample = frequency_at_most(failures, trials, 0.1, seed=5, n=n, s=s)
-    return exact.with_constants(C="243 suffices").adding(smaller_C={"C": 2.43, "answer": sample.as_stated, **sample.details})
+    return exact.with_constants(C="243 suffices").adding(
+        smaller_C={"C": 2.43, "answer": sample.as_stated, **sample.details}
+    )
 
 
 # ---- sizes at the start ----------------------------------------------------------------------------------------------
 
 
-def _upper_bounds(lab: Laboratory, name: str, squares: tuple[Fraction, Fraction], rows: int, arguments: tuple[str, str]) -> Verdict:
+def _upper_bounds(
+    lab: Laboratory, name: str, squares: tuple[Fraction, Fraction], rows: int, arguments: tuple[str, str]
+) -> Verdict:
     """`rows` w copies of |<w,mu>| and |<w,xi_i>|, bounded by roots of squares times log(12 w / delta), log(12 w n / delta).
 
     The chance that one of them is larger is at most delta/2, for |xi_i|^2 <= 3/2 s: for all w, n, delta where the exponents
@@ -211,8 +269,14 @@ def _upper_bounds(lab: Laboratory, name: str, squares: tuple[Fraction, Fraction]
         copies = width if rows else 1
         log_mu = (12 * ball(width) / ball(delta)).log()
         log_xi = (12 * ball(width) * ball(n) / ball(delta)).log()
-        total = max(1, rows) * ball(copies) * (tail((ball(squares[0] / for_mu) * log_mu).sqrt())
-                                               + ball(n) * tail((ball(squares[1] / for_xi) * log_xi).sqrt()))
+        total = (
+            max(1, rows)
+            * ball(copies)
+            * (
+                tail((ball(squares[0] / for_mu) * log_mu).sqrt())
+                + ball(n) * tail((ball(squares[1] / for_xi) * log_xi).sqrt())
+            )
+        )
         ratio = total / ball(delta)
         if worst is None or ratio.mid() > worst[0].mid():
             worst = ratio, (width, n, str(delta))
@@ -220,28 +284,51 @@ def _upper_bounds(lab: Laboratory, name: str, squares: tuple[Fraction, Fraction]
     return at_most(worst[0], ball(Fraction(1, 2)), at=worst[1], of=arguments)
 
 
-@book.claim("C.6", "Values at the start", kind="probability", uses=["C.4"],
-            statement=r"|\langle w_{V,j,r}^{(0)},\mu\rangle|\le\sqrt{2\log(12m_v/\delta)}\sigma_0\|\mu\|,\ |\langle w_{V,j,r}^{(0)},\xi_i\rangle|\le2\sqrt{\log(12m_vn/\delta)}\sigma_0\sigma_p\sqrt s,\ \|w\|^2\in[\tfrac12,\tfrac32]\sigma_0^2d",
-            reading="2 m_v rows; union of Gaussian tails, each at most exp(-x^2/2), with |xi_i|^2 <= 3/2 sigma_p^2 s, for all m_v, n, delta: at most delta/3; the "
-                    "lengths |w|^2 by the chi-square rates of C.4, which needs d >= 22 log(8 m_v/delta) (not among the hypotheses)")
+@book.claim(
+    "C.6",
+    "Values at the start",
+    kind="probability",
+    uses=["C.4"],
+    statement=r"|\langle w_{V,j,r}^{(0)},\mu\rangle|\le\sqrt{2\log(12m_v/\delta)}\sigma_0\|\mu\|,\ |\langle w_{V,j,r}^{(0)},\xi_i\rangle|\le2\sqrt{\log(12m_vn/\delta)}\sigma_0\sigma_p\sqrt s,\ \|w\|^2\in[\tfrac12,\tfrac32]\sigma_0^2d",
+    reading="2 m_v rows; union of Gaussian tails, each at most exp(-x^2/2), with |xi_i|^2 <= 3/2 sigma_p^2 s, for all m_v, n, delta: at most delta/3; the "
+    "lengths |w|^2 by the chi-square rates of C.4, which needs d >= 22 log(8 m_v/delta) (not among the hypotheses)",
+)
 def values_start(lab: Laboratory) -> Verdict:
     """Union bounds of Gaussian tails, and the rate of the lengths."""
-    length = at_most(1 / norm_rates()["|xi|^2 > 3s/2"], flint.arb(22), what="d >= 22 log(8 m_v / delta) for the lengths")
-    return _upper_bounds(lab, "row", (Fraction(2), Fraction(4)), 2, ("2 log(12 m_v/delta)", "4 log(12 m_v n/delta)")) & length
+    length = at_most(
+        1 / norm_rates()["|xi|^2 > 3s/2"], flint.arb(22), what="d >= 22 log(8 m_v / delta) for the lengths"
+    )
+    return (
+        _upper_bounds(lab, "row", (Fraction(2), Fraction(4)), 2, ("2 log(12 m_v/delta)", "4 log(12 m_v n/delta)"))
+        & length
+    )
 
 
-@book.claim("C.7", "Mean value at the start", kind="probability", uses=["C.4"],
-            statement=r"|\langle v^{(0)},\mu\rangle|\le2\sqrt{\log(12m_v/\delta)}m_v^{-1/2}\sigma_0\|\mu\|,\ |\langle v^{(0)},\xi_i\rangle|\le2\sqrt{2\log(12m_vn/\delta)}m_v^{-1/2}\sigma_0\sigma_p\sqrt s",
-            reading="the variance of <v, mu> is 2 sigma_0^2 / m_v, derived from the toy (m_v = 2); exact tails as in C.6, with |xi_i|^2 <= 3/2 sigma_p^2 s")
+@book.claim(
+    "C.7",
+    "Mean value at the start",
+    kind="probability",
+    uses=["C.4"],
+    statement=r"|\langle v^{(0)},\mu\rangle|\le2\sqrt{\log(12m_v/\delta)}m_v^{-1/2}\sigma_0\|\mu\|,\ |\langle v^{(0)},\xi_i\rangle|\le2\sqrt{2\log(12m_vn/\delta)}m_v^{-1/2}\sigma_0\sigma_p\sqrt s",
+    reading="the variance of <v, mu> is 2 sigma_0^2 / m_v, derived from the toy (m_v = 2); exact tails as in C.6, with |xi_i|^2 <= 3/2 sigma_p^2 s",
+)
 def mean_value_start(lab: Laboratory) -> Verdict:
     """Squares over the derived variance (m_v times it is 2)."""
-    return _upper_bounds(lab, "v", (Fraction(4, 2), Fraction(8, 2)), 0, ("4 log(12 m_v/delta)", "8 log(12 m_v n/delta)"))
+    return _upper_bounds(
+        lab, "v", (Fraction(4, 2), Fraction(8, 2)), 0, ("4 log(12 m_v/delta)", "8 log(12 m_v n/delta)")
+    )
 
 
-@book.claim("C.8", "Queries and keys at the start", kind="probability", uses=["C.4"], expect="fails",
-            statement=r"\tfrac12\sigma_0\|\mu\|\le\max_s|\langle w_{K,s}^{(0)},\mu\rangle|\le\sqrt{2\log\tfrac{12m_k}\delta}\sigma_0\|\mu\|,\ \tfrac14\sigma_0\sigma_p\sqrt s\le\max_s|\langle w_{K,s}^{(0)},\xi_i\rangle|\le2\sqrt{\log\tfrac{12m_k}\delta}\sigma_0\sigma_p\sqrt s",
-            reading="the bound of the key noise as printed has no n in the logarithm: m_k = 30, n = m_k^4, delta = 1/10, |xi_i|^2 = sigma_p^2 s, exact tails; corrected with 12 m_k n as in the "
-                    "line for queries; the lower bounds need m_k >= 1.05 log(8n/delta), where the hypothesis says m_k = Omega(log(1/delta))")
+@book.claim(
+    "C.8",
+    "Queries and keys at the start",
+    kind="probability",
+    uses=["C.4"],
+    expect="fails",
+    statement=r"\tfrac12\sigma_0\|\mu\|\le\max_s|\langle w_{K,s}^{(0)},\mu\rangle|\le\sqrt{2\log\tfrac{12m_k}\delta}\sigma_0\|\mu\|,\ \tfrac14\sigma_0\sigma_p\sqrt s\le\max_s|\langle w_{K,s}^{(0)},\xi_i\rangle|\le2\sqrt{\log\tfrac{12m_k}\delta}\sigma_0\sigma_p\sqrt s",
+    reading="the bound of the key noise as printed has no n in the logarithm: m_k = 30, n = m_k^4, delta = 1/10, |xi_i|^2 = sigma_p^2 s, exact tails; corrected with 12 m_k n as in the "
+    "line for queries; the lower bounds need m_k >= 1.05 log(8n/delta), where the hypothesis says m_k = Omega(log(1/delta))",
+)
 def queries_start(lab: Laboratory) -> Verdict:
     """Exact probability that some key noise exceeds the printed bound; union bounds with n; lower bounds."""
     m, n, delta = 30, 30**4, Fraction(1, 10)
@@ -249,10 +336,16 @@ def queries_start(lab: Laboratory) -> Verdict:
     level = 2 * (12 * ball(m) / ball(delta)).log().sqrt() / std
     exceeded = 1 - (m * n * (1 - tail(level)).log()).exp()
     printed = at_most(exceeded, ball(delta), m_k=m, n=n)
-    upper = [_upper_bounds(lab, name, (Fraction(2), Fraction(4)), 1, ("2 log(12 m_k/delta)", "4 log(12 m_k n/delta)")) for name in "qk"]
+    upper = [
+        _upper_bounds(lab, name, (Fraction(2), Fraction(4)), 1, ("2 log(12 m_k/delta)", "4 log(12 m_k n/delta)"))
+        for name in "qk"
+    ]
     fixed = upper[0] & upper[1] & _lower_bounds(lab)
-    return printed.correcting(r"\max_{s}|\langle w_{K,s}^{(0)},\xi_i\rangle|\le2\sqrt{\log(12m_kn/\delta)}\sigma_0\sigma_p\sqrt s,\quad m_k\ge1.05\log(8n/\delta)",
-                              fixed, "m_k n inner products, not m_k")
+    return printed.correcting(
+        r"\max_{s}|\langle w_{K,s}^{(0)},\xi_i\rangle|\le2\sqrt{\log(12m_kn/\delta)}\sigma_0\sigma_p\sqrt s,\quad m_k\ge1.05\log(8n/\delta)",
+        fixed,
+        "m_k n inner products, not m_k",
+    )
 
 
 def _lower_bounds(lab: Laboratory) -> Verdict:
@@ -265,10 +358,16 @@ def _lower_bounds(lab: Laboratory) -> Verdict:
     return at_most(for_mu, least, what="P(|q_mu| < 1/2)") & at_most(for_xi, least, what="P(|q_i| < 1/4)")
 
 
-@book.claim("Eq.2-3", "Largest inner products at the start", kind="definition", uses=["C.6", "C.8"], expect="fails",
-            statement=r"\beta_\xi=\max\{|\langle w_{Q,s}^{(0)},\xi_i\rangle|,|\langle w_{K,s}^{(0)},\xi_i\rangle|,|\langle w_{V,j,r}^{(0)},\xi_i\rangle|\},\ \beta_\mu\text{ alike};\quad \beta_\mu\le\sqrt{2\log(12m_k/\delta)}\sigma_0\|\mu\|",
-            reading="the definitions contain the 2 m_v rows of values, but the proofs of C.10, C.11, C.13 bound them with m_k alone: m_k = 10, m_v = 10^6 (Condition 3.1 has no upper "
-                    "bound), delta = 1/10; exact probability that beta_mu is larger")
+@book.claim(
+    "Eq.2-3",
+    "Largest inner products at the start",
+    kind="definition",
+    uses=["C.6", "C.8"],
+    expect="fails",
+    statement=r"\beta_\xi=\max\{|\langle w_{Q,s}^{(0)},\xi_i\rangle|,|\langle w_{K,s}^{(0)},\xi_i\rangle|,|\langle w_{V,j,r}^{(0)},\xi_i\rangle|\},\ \beta_\mu\text{ alike};\quad \beta_\mu\le\sqrt{2\log(12m_k/\delta)}\sigma_0\|\mu\|",
+    reading="the definitions contain the 2 m_v rows of values, but the proofs of C.10, C.11, C.13 bound them with m_k alone: m_k = 10, m_v = 10^6 (Condition 3.1 has no upper "
+    "bound), delta = 1/10; exact probability that beta_mu is larger",
+)
 def largest_start(lab: Laboratory) -> Verdict:
     """P(beta_mu above the printed bound), and the union bound with max(m_k, m_v)."""
     m_k, m_v, delta = 10, 10**6, Fraction(1, 10)
@@ -280,11 +379,23 @@ def largest_start(lab: Laboratory) -> Verdict:
     worst = ball(0)
     for width, n, d in product(WIDTHS, WIDTHS, DELTAS):
         rows = 2 * ball(width)
-        parts = [rows * tail((2 * (12 * ball(width) / ball(d)).log() / ball(variance[f"{k}_mu"])).sqrt()) for k in ("q", "row")]
-        parts += [rows * ball(n) * tail((4 * (12 * ball(width) * ball(n) / ball(d)).log() / ball(variance[f"{k}_xi"] * Fraction(3, 2))).sqrt())
-                  for k in ("q", "row")]
+        parts = [
+            rows * tail((2 * (12 * ball(width) / ball(d)).log() / ball(variance[f"{k}_mu"])).sqrt())
+            for k in ("q", "row")
+        ]
+        parts += [
+            rows
+            * ball(n)
+            * tail(
+                (4 * (12 * ball(width) * ball(n) / ball(d)).log() / ball(variance[f"{k}_xi"] * Fraction(3, 2))).sqrt()
+            )
+            for k in ("q", "row")
+        ]
         total = sum(parts[1:], parts[0]) / ball(d)
         worst = total if total.mid() > worst.mid() else worst
     fixed = at_most(worst, ball(1))
-    return printed.correcting(r"\beta_\mu\le\sqrt{2\log(12\max(m_k,m_v)/\delta)}\sigma_0\|\mu\|,\ \beta_\xi\le2\sqrt{\log(12\max(m_k,m_v)n/\delta)}\sigma_0\sigma_p\sqrt s",
-                              fixed, "the maximum runs over the rows of values too")
+    return printed.correcting(
+        r"\beta_\mu\le\sqrt{2\log(12\max(m_k,m_v)/\delta)}\sigma_0\|\mu\|,\ \beta_\xi\le2\sqrt{\log(12\max(m_k,m_v)n/\delta)}\sigma_0\sigma_p\sqrt s",
+        fixed,
+        "the maximum runs over the rows of values too",
+    )

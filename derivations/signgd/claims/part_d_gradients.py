@@ -40,33 +40,54 @@ def value_vector(made: Toy) -> list[Node]:
     return [a - b for a, b in zip(mean_row(made, "P"), mean_row(made, "N"), strict=True)]
 
 
-@book.claim("Def.2.1", "Data", kind="definition",
-            statement=r"X=(y\mu,\xi),\ \xi\sim N(0,\sigma_p^2)\ \text{on}\ s\ \text{coordinates of}\ [d]\setminus\{1\},\ \langle\xi,\mu\rangle=0",
-            reading="500 drawn samples (n = 500, d = 400, s = 30): labels +-1, patch 1 is y mu, exactly s noise coordinates, never coordinate 1; every coordinate is hit equally often and the variance "
-                    "is sigma_p^2, within 5 standard errors; in the toy of the proofs signal and noise are orthogonal and supports disjoint, exactly")
+@book.claim(
+    "Def.2.1",
+    "Data",
+    kind="definition",
+    statement=r"X=(y\mu,\xi),\ \xi\sim N(0,\sigma_p^2)\ \text{on}\ s\ \text{coordinates of}\ [d]\setminus\{1\},\ \langle\xi,\mu\rangle=0",
+    reading="500 drawn samples (n = 500, d = 400, s = 30): labels +-1, patch 1 is y mu, exactly s noise coordinates, never coordinate 1; every coordinate is hit equally often and the variance "
+    "is sigma_p^2, within 5 standard errors; in the toy of the proofs signal and noise are orthogonal and supports disjoint, exactly",
+)
 def data_law(lab: Laboratory) -> Verdict:
     """Structure of a drawn training set, its moments, and the toy's."""
     made = lab.network()
-    exact = identity({f"<xi{i + 1}, mu>": dot(made.xi[i], made.mu) for i in range(2)}
-                     | {"<xi1, xi2>": dot([x * x for x in made.xi[0]], [x * x for x in made.xi[1]])})
+    exact = identity(
+        {f"<xi{i + 1}, mu>": dot(made.xi[i], made.mu) for i in range(2)}
+        | {"<xi1, xi2>": dot([x * x for x in made.xi[0]], [x * x for x in made.xi[1]])}
+    )
     case = Case(n=500, s=30, d=400, m_k=1, m_v=1, sigma_p=0.5, supports=RANDOM)
     drawn = training_data.make(case, 21)
     noise = drawn.x[:, 1]
     used = noise != 0
-    right = bool((drawn.x[:, 0, 0] == drawn.y).all() and (drawn.x[:, 0, 1:] == 0).all() and (used.sum(axis=1) == case.s).all()
-                 and not used[:, 0].any() and set(drawn.y.tolist()) == {1, -1})
+    right = bool(
+        (drawn.x[:, 0, 0] == drawn.y).all()
+        and (drawn.x[:, 0, 1:] == 0).all()
+        and (used.sum(axis=1) == case.s).all()
+        and not used[:, 0].any()
+        and set(drawn.y.tolist()) == {1, -1}
+    )
     share = case.s / (case.d - 1)
     hits = (used[:, 1:].mean(axis=0) - share) / np.sqrt(share * (1 - share) / case.n)
     squares = ((noise[used] / case.sigma_p) ** 2 - 1).mean() / np.sqrt(2 / (case.n * case.s))
     worst = float(max(np.abs(hits).max(), abs(squares)))
     everywhere = training_data.make(Case(n=500, s=30, d=400, m_k=1, m_v=1, supports=EVERYWHERE), 21).x[:, 1, 0]
-    return exact & measured(right and worst < 5 and bool(everywhere.any()), {"structure": right, "standard errors": worst},
-                            standard_errors=rounded(worst), seed=21, variant_hits_signal=rounded((everywhere != 0).mean()))
+    return exact & measured(
+        right and worst < 5 and bool(everywhere.any()),
+        {"structure": right, "standard errors": worst},
+        standard_errors=rounded(worst),
+        seed=21,
+        variant_hits_signal=rounded((everywhere != 0).mean()),
+    )
 
 
-@book.claim("Eq.1", "Output of the network", kind="identity",
-            statement=r"F_j(W,X)=\tfrac1{m_v}\sum_r\big[(s_{11}+s_{21})\langle w_{V,j,r},x^{(1)}\rangle+(s_{12}+s_{22})\langle w_{V,j,r},x^{(2)}\rangle\big],\ f=F_1-F_{-1}",
-            reading="against the definition (1/m_v) sum_l 1' W_V X softmax(X' W_K' W_Q x^(l)) with exponentials written out, " + TOY)
+@book.claim(
+    "Eq.1",
+    "Output of the network",
+    kind="identity",
+    statement=r"F_j(W,X)=\tfrac1{m_v}\sum_r\big[(s_{11}+s_{21})\langle w_{V,j,r},x^{(1)}\rangle+(s_{12}+s_{22})\langle w_{V,j,r},x^{(2)}\rangle\big],\ f=F_1-F_{-1}",
+    reading="against the definition (1/m_v) sum_l 1' W_V X softmax(X' W_K' W_Q x^(l)) with exponentials written out, "
+    + TOY,
+)
 def output(lab: Laboratory) -> Verdict:
     """Both sides as expressions of the weights."""
     made = lab.network()
@@ -75,10 +96,20 @@ def output(lab: Laboratory) -> Verdict:
         x, s = made.tokens(i), made.attention(i)
         heads = {}
         for kind in SIDES:
-            scores = [[graph.add(dot(q, x[l]) * dot(k, x[a]) for q, k in zip(made.weights["Q"], made.weights["K"], strict=True)) for a in range(2)]
-                      for l in range(2)]
+            scores = [
+                [
+                    graph.add(
+                        dot(q, x[l]) * dot(k, x[a]) for q, k in zip(made.weights["Q"], made.weights["K"], strict=True)
+                    )
+                    for a in range(2)
+                ]
+                for l in range(2)
+            ]
             soft = [[graph.exp(row[a]) / (graph.exp(row[0]) + graph.exp(row[1])) for a in range(2)] for row in scores]
-            defined = graph.add(soft[l][a] * dot(v, x[a]) for l in range(2) for a in range(2) for v in made.weights[kind]) / ROWS
+            defined = (
+                graph.add(soft[l][a] * dot(v, x[a]) for l in range(2) for a in range(2) for v in made.weights[kind])
+                / ROWS
+            )
             printed = graph.add((s[0][a] + s[1][a]) * dot(v, x[a]) for a in range(2) for v in made.weights[kind]) / ROWS
             pairs[f"F {kind} {i}"] = defined, printed
             heads[kind] = defined
@@ -86,20 +117,37 @@ def output(lab: Laboratory) -> Verdict:
     return equal(pairs)
 
 
-@book.claim("D.1", "Derivative of the softmax", kind="identity", apart=NUMBERS,
-            statement=r"\partial s_i/\partial z_j=s_i(\mathbf 1\{i=j\}-s_j)",
-            reading="for 4 logits, as rational functions of exponentials")
+@book.claim(
+    "D.1",
+    "Derivative of the softmax",
+    kind="identity",
+    apart=NUMBERS,
+    statement=r"\partial s_i/\partial z_j=s_i(\mathbf 1\{i=j\}-s_j)",
+    reading="for 4 logits, as rational functions of exponentials",
+)
 def softmax_derivative(lab: Laboratory) -> Verdict:
     """All 16 entries."""
     z = [sym(f"z{k}") for k in range(4)]
     total = graph.add(graph.exp(x) for x in z)
     s = [graph.exp(x) / total for x in z]
-    return equal({f"{i}{j}": (graph.gradient(s[i], z)[j], s[i] * ((1 if i == j else 0) - s[j])) for i in range(4) for j in range(4)})
+    return equal(
+        {
+            f"{i}{j}": (graph.gradient(s[i], z)[j], s[i] * ((1 if i == j else 0) - s[j]))
+            for i in range(4)
+            for j in range(4)
+        }
+    )
 
 
-@book.claim("D.2", "Gradient by values", kind="identity", uses=["Eq.1"], apart=EVERY,
-            statement=r"\nabla_{w_{V,j,r}}F_j=\tfrac1{m_v}[(s_{11}+s_{21})x^{(1)}+(s_{12}+s_{22})x^{(2)}]",
-            reading="derivative of the output of Eq. (1), entry by entry, " + TOY)
+@book.claim(
+    "D.2",
+    "Gradient by values",
+    kind="identity",
+    uses=["Eq.1"],
+    apart=EVERY,
+    statement=r"\nabla_{w_{V,j,r}}F_j=\tfrac1{m_v}[(s_{11}+s_{21})x^{(1)}+(s_{12}+s_{22})x^{(2)}]",
+    reading="derivative of the output of Eq. (1), entry by entry, " + TOY,
+)
 def value_gradient(lab: Laboratory) -> Verdict:
     """Derivatives of both heads."""
     made = lab.network()
@@ -113,9 +161,14 @@ def value_gradient(lab: Laboratory) -> Verdict:
     return equal(pairs | {f"f{c}": (slope, pairs[f"P{c}"][1]) for c, slope in enumerate(slopes)})
 
 
-@book.claim("D.3", "Gradient by logits", kind="identity", uses=["D.1"],
-            statement=r"\partial F_j/\partial z_{l,a}=\tfrac1{m_v}\sum_rs_{l1}s_{l2}[\langle w_{V,j,r},x_a\rangle-\langle w_{V,j,r},x_{3-a}\rangle]",
-            reading="the softmax with two logits as symbols, values those of the toy; the logits themselves are sum_r <w_Q,r, x_l><w_K,r, x_a>, as derived")
+@book.claim(
+    "D.3",
+    "Gradient by logits",
+    kind="identity",
+    uses=["D.1"],
+    statement=r"\partial F_j/\partial z_{l,a}=\tfrac1{m_v}\sum_rs_{l1}s_{l2}[\langle w_{V,j,r},x_a\rangle-\langle w_{V,j,r},x_{3-a}\rangle]",
+    reading="the softmax with two logits as symbols, values those of the toy; the logits themselves are sum_r <w_Q,r, x_l><w_K,r, x_a>, as derived",
+)
 def logit_gradient(lab: Laboratory) -> Verdict:
     """Derivatives by z, and the derived logits."""
     made = lab.network()
@@ -126,7 +179,9 @@ def logit_gradient(lab: Laboratory) -> Verdict:
         slope = graph.gradient(made.head(0, kind, gates), [z[l][a]])[0]
         mean = mean_row(made, kind)
         pairs[f"{kind}{l}{a}"] = slope, gates[l][0] * gates[l][1] * (dot(mean, x[a]) - dot(mean, x[1 - a]))
-        scores = graph.add(dot(q, x[l]) * dot(k, x[a]) for q, k in zip(made.weights["Q"], made.weights["K"], strict=True))
+        scores = graph.add(
+            dot(q, x[l]) * dot(k, x[a]) for q, k in zip(made.weights["Q"], made.weights["K"], strict=True)
+        )
         pairs[f"z{l}{a}"] = made.logit(0, l, a), scores
     return equal(pairs)
 
@@ -147,25 +202,42 @@ def _heads_gradient(lab: Laboratory, kind: str) -> Verdict:
     return equal(pairs, POSITIVE)
 
 
-@book.claim("D.4", "Gradient by queries", kind="identity", uses=["D.3"],
-            statement=r"\nabla_{w_{Q,s}}F_j=\langle\bar w_{V,j},x^{(1)}-x^{(2)}\rangle\langle w_{K,s},x^{(1)}-x^{(2)}\rangle(s_{11}s_{12}x^{(1)}+s_{21}s_{22}x^{(2)})",
-            reading="derivative of the output of Eq. (1), entry by entry, " + TOY)
+@book.claim(
+    "D.4",
+    "Gradient by queries",
+    kind="identity",
+    uses=["D.3"],
+    statement=r"\nabla_{w_{Q,s}}F_j=\langle\bar w_{V,j},x^{(1)}-x^{(2)}\rangle\langle w_{K,s},x^{(1)}-x^{(2)}\rangle(s_{11}s_{12}x^{(1)}+s_{21}s_{22}x^{(2)})",
+    reading="derivative of the output of Eq. (1), entry by entry, " + TOY,
+)
 def query_gradient(lab: Laboratory) -> Verdict:
     """All entries of the query rows."""
     return _heads_gradient(lab, "Q")
 
 
-@book.claim("D.5", "Gradient by keys", kind="identity", uses=["D.3"],
-            statement=r"\nabla_{w_{K,s}}F_j=\langle\bar w_{V,j},x^{(1)}-x^{(2)}\rangle\langle w_{Q,s},s_{11}s_{12}x^{(1)}+s_{21}s_{22}x^{(2)}\rangle(x^{(1)}-x^{(2)})",
-            reading="derivative of the output of Eq. (1), entry by entry, " + TOY)
+@book.claim(
+    "D.5",
+    "Gradient by keys",
+    kind="identity",
+    uses=["D.3"],
+    statement=r"\nabla_{w_{K,s}}F_j=\langle\bar w_{V,j},x^{(1)}-x^{(2)}\rangle\langle w_{Q,s},s_{11}s_{12}x^{(1)}+s_{21}s_{22}x^{(2)}\rangle(x^{(1)}-x^{(2)})",
+    reading="derivative of the output of Eq. (1), entry by entry, " + TOY,
+)
 def key_gradient(lab: Laboratory) -> Verdict:
     """All entries of the key rows."""
     return _heads_gradient(lab, "K")
 
 
-@book.claim("App.D-activation", "Derivatives with an activation", kind="identity", uses=["D.2"], expect="fails", apart=EVERY,
-            statement=r"F_j=\tfrac1{m_v}\sum_l\mathbf 1^\top\sigma(W_{V,j}X\,\mathrm{softmax}(\cdot))\ \Rightarrow\ \nabla_{w_{V,j,r}}F_j=\tfrac1{m_v}\sum_{l,a}s_{l,a}\sigma'(\langle w_{V,j,r},x^{(a)}\rangle)x^{(a)}",
-            reading="sigma(x) = x^2, softmax weights of the toy; the printed derivative belongs to sum_a s_la sigma(<w, x_a>), and for sigma(x) = x both agree")
+@book.claim(
+    "App.D-activation",
+    "Derivatives with an activation",
+    kind="identity",
+    uses=["D.2"],
+    expect="fails",
+    apart=EVERY,
+    statement=r"F_j=\tfrac1{m_v}\sum_l\mathbf 1^\top\sigma(W_{V,j}X\,\mathrm{softmax}(\cdot))\ \Rightarrow\ \nabla_{w_{V,j,r}}F_j=\tfrac1{m_v}\sum_{l,a}s_{l,a}\sigma'(\langle w_{V,j,r},x^{(a)}\rangle)x^{(a)}",
+    reading="sigma(x) = x^2, softmax weights of the toy; the printed derivative belongs to sum_a s_la sigma(<w, x_a>), and for sigma(x) = x both agree",
+)
 def activation(lab: Laboratory) -> Verdict:
     """Printed derivative for a square, for the other placement of sigma, and for the identity."""
     made = lab.network()
@@ -176,10 +248,17 @@ def activation(lab: Laboratory) -> Verdict:
     printed = [graph.add(s[l][a] * 2 * u[a] * x[a][c] for l in range(2) for a in range(2)) / ROWS for c in range(5)]
     fails = equal({str(c): (slope, printed[c]) for c, slope in enumerate(graph.gradient(outside, row))}, POSITIVE)
     right = equal({str(c): (slope, printed[c]) for c, slope in enumerate(graph.gradient(inner, row))}, POSITIVE)
-    linear = equal({f"id {c}": (slope, graph.add(s[l][a] * x[a][c] for l in range(2) for a in range(2)) / ROWS)
-                    for c, slope in enumerate(graph.gradient(made.head(0, "P"), row))})
-    return fails.correcting(r"F_j=\tfrac1{m_v}\sum_{l,a,r}s_{l,a}\sigma(\langle w_{V,j,r},x^{(a)}\rangle)\ \text{has this derivative; for}\ \sigma=\mathrm{id}\ \text{both are one model}",
-                            right & linear, "the activation has to sit inside the sum over keys")
+    linear = equal(
+        {
+            f"id {c}": (slope, graph.add(s[l][a] * x[a][c] for l in range(2) for a in range(2)) / ROWS)
+            for c, slope in enumerate(graph.gradient(made.head(0, "P"), row))
+        }
+    )
+    return fails.correcting(
+        r"F_j=\tfrac1{m_v}\sum_{l,a,r}s_{l,a}\sigma(\langle w_{V,j,r},x^{(a)}\rangle)\ \text{has this derivative; for}\ \sigma=\mathrm{id}\ \text{both are one model}",
+        right & linear,
+        "the activation has to sit inside the sum over keys",
+    )
 
 
 def loss_slope(made: Toy, i: int) -> Node:
@@ -187,9 +266,15 @@ def loss_slope(made: Toy, i: int) -> Node:
     return -1 / (1 + graph.exp(LABELS[i] * made.output(i)))
 
 
-@book.claim("D.6", "Sign update of values", kind="identity", uses=["D.2"],
-            statement=r"w_{V,j,r}^{(t+1)}=w_{V,j,r}^{(t)}-\eta\,\mathrm{sgn}\Big(\sum_i\ell'_iy_ij[(s_{i,11}+s_{i,21})y_i\mu+(s_{i,12}+s_{i,22})\xi_i]\Big)",
-            reading="the argument of the derived step is -1/(n m_v) times the printed sum, entry by entry, and every step has length eta; " + TOY)
+@book.claim(
+    "D.6",
+    "Sign update of values",
+    kind="identity",
+    uses=["D.2"],
+    statement=r"w_{V,j,r}^{(t+1)}=w_{V,j,r}^{(t)}-\eta\,\mathrm{sgn}\Big(\sum_i\ell'_iy_ij[(s_{i,11}+s_{i,21})y_i\mu+(s_{i,12}+s_{i,22})\xi_i]\Big)",
+    reading="the argument of the derived step is -1/(n m_v) times the printed sum, entry by entry, and every step has length eta; "
+    + TOY,
+)
 def value_update(lab: Laboratory) -> Verdict:
     """Arguments of all value entries."""
     made, arguments, lengths = lab.steps()
@@ -200,16 +285,24 @@ def value_update(lab: Laboratory) -> Verdict:
                 total = ZERO
                 for i, y in enumerate(LABELS):
                     s, x = made.attention(i), made.tokens(i)
-                    total = total + loss_slope(made, i) * y * j * graph.add((s[0][a] + s[1][a]) * x[a][c] for a in range(2))
+                    total = total + loss_slope(made, i) * y * j * graph.add(
+                        (s[0][a] + s[1][a]) * x[a][c] for a in range(2)
+                    )
                 name = weight(kind, r, c).args[0]
                 pairs[name] = arguments[name], -total / (len(LABELS) * ROWS)
                 pairs[f"length {name}"] = lengths[name], num(1)
     return equal(pairs, POSITIVE)
 
 
-@book.claim("D.7", "Sign updates of queries and keys", kind="identity", uses=["D.4", "D.5"],
-            statement=r"w_{Q,s}^{(t+1)}=w_{Q,s}^{(t)}-\eta\,\mathrm{sgn}\Big[\sum_i\ell'_iy_i\langle v,y_i\mu-\xi_i\rangle\langle w_{K,s},y_i\mu-\xi_i\rangle(s_{11}s_{12}y_i\mu+s_{21}s_{22}\xi_i)\Big],\ w_{K,s}\text{ alike}",
-            reading="the argument of the derived step is -1/n times the printed sum, entry by entry, and every step has length eta; " + TOY)
+@book.claim(
+    "D.7",
+    "Sign updates of queries and keys",
+    kind="identity",
+    uses=["D.4", "D.5"],
+    statement=r"w_{Q,s}^{(t+1)}=w_{Q,s}^{(t)}-\eta\,\mathrm{sgn}\Big[\sum_i\ell'_iy_i\langle v,y_i\mu-\xi_i\rangle\langle w_{K,s},y_i\mu-\xi_i\rangle(s_{11}s_{12}y_i\mu+s_{21}s_{22}\xi_i)\Big],\ w_{K,s}\text{ alike}",
+    reading="the argument of the derived step is -1/n times the printed sum, entry by entry, and every step has length eta; "
+    + TOY,
+)
 def query_key_update(lab: Laboratory) -> Verdict:
     """Arguments of the entries of the first neuron, both samples in the sum."""
     made, arguments, lengths = lab.steps()
@@ -219,7 +312,9 @@ def query_key_update(lab: Laboratory) -> Verdict:
             total = ZERO
             for i, y in enumerate(LABELS):
                 gap, mix = difference(made, i), mixed(made, i)
-                inner = dot(made.weights["K"][0], gap) * mix[c] if kind == "Q" else dot(made.weights["Q"][0], mix) * gap[c]
+                inner = (
+                    dot(made.weights["K"][0], gap) * mix[c] if kind == "Q" else dot(made.weights["Q"][0], mix) * gap[c]
+                )
                 total = total + loss_slope(made, i) * y * dot(v, gap) * inner
             name = weight(kind, 1, c).args[0]
             pairs[name] = arguments[name], -total / len(LABELS)
@@ -245,9 +340,15 @@ def common_factor(lab: Laboratory, kinds: str) -> Verdict:
     return identity(residuals, POSITIVE)
 
 
-@book.claim("Eq.8-9", "Moves of queries and keys have constant length", kind="identity", uses=["D.7"],
-            statement=r"|\langle\Delta w_{K,s},\mu\rangle|=|\langle\Delta w_{Q,s},\mu\rangle|=\eta\|\mu\|,\quad|\langle\Delta w_{K,s},y_i\xi_i\rangle|=|\langle\Delta w_{Q,s},y_i\xi_i\rangle|=\eta\|\xi_i\|_1",
-            reading="disjoint supports; where a driver vanishes exactly the move is 0 (sgn 0 = 0), and some driver is not identically zero; " + TOY)
+@book.claim(
+    "Eq.8-9",
+    "Moves of queries and keys have constant length",
+    kind="identity",
+    uses=["D.7"],
+    statement=r"|\langle\Delta w_{K,s},\mu\rangle|=|\langle\Delta w_{Q,s},\mu\rangle|=\eta\|\mu\|,\quad|\langle\Delta w_{K,s},y_i\xi_i\rangle|=|\langle\Delta w_{Q,s},y_i\xi_i\rangle|=\eta\|\xi_i\|_1",
+    reading="disjoint supports; where a driver vanishes exactly the move is 0 (sgn 0 = 0), and some driver is not identically zero; "
+    + TOY,
+)
 def constant_moves(lab: Laboratory) -> Verdict:
     """Proportional arguments on every support; and the queries and keys do move."""
     verdict = common_factor(lab, "QK")
@@ -258,9 +359,14 @@ def constant_moves(lab: Laboratory) -> Verdict:
     return verdict if not still else refuted({"never moves": still})
 
 
-@book.claim("Sec.4-display", "All moves have constant length", kind="identity", uses=["Eq.8-9"],
-            statement=r"|\langle\Delta w_{V,j,r},\mu\rangle|,|\langle\Delta w_{K,s},\mu\rangle|,|\langle\Delta w_{Q,s},\mu\rangle|=\eta\|\mu\|;\ |\langle\Delta w_{V,j,r},y_i\xi_i\rangle|,|\langle\Delta w_{K,s},y_i\xi_i\rangle|,|\langle\Delta w_{Q,s},y_i\xi_i\rangle|=\eta\|\xi_i\|_1",
-            reading="as Eq. (8), (9), with the rows of values, all of which move; " + TOY)
+@book.claim(
+    "Sec.4-display",
+    "All moves have constant length",
+    kind="identity",
+    uses=["Eq.8-9"],
+    statement=r"|\langle\Delta w_{V,j,r},\mu\rangle|,|\langle\Delta w_{K,s},\mu\rangle|,|\langle\Delta w_{Q,s},\mu\rangle|=\eta\|\mu\|;\ |\langle\Delta w_{V,j,r},y_i\xi_i\rangle|,|\langle\Delta w_{K,s},y_i\xi_i\rangle|,|\langle\Delta w_{Q,s},y_i\xi_i\rangle|=\eta\|\xi_i\|_1",
+    reading="as Eq. (8), (9), with the rows of values, all of which move; " + TOY,
+)
 def all_constant_moves(lab: Laboratory) -> Verdict:
     """Proportional arguments on every support, for all four matrices."""
     verdict = constant_moves(lab) & common_factor(lab, "PN")

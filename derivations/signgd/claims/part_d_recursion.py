@@ -34,10 +34,17 @@ def recursion_formula(printed: bool) -> dict[str, Node]:
     return out
 
 
-@book.claim("Eq.10-13", "Signs of the increments without the value signal", kind="identity", uses=["D.7"], expect="fails",
-            statement=r"\langle\Delta w_{Q,s},y_i\xi_i\rangle=_{\rm sgn}k_{si}-k_{s\mu},\ \langle\Delta w_{Q,s},\mu\rangle=_{\rm sgn}\sum_ig_ia_iv_i(k_{si}-k_{s\mu}),\ \langle\Delta w_{K,s},y_i\xi_i\rangle=_{\rm sgn}a_iq_{s\mu}+b_iq_{si},\ \langle\Delta w_{K,s},\mu\rangle=_{\rm sgn}-\sum_ig_iv_i(a_iq_{s\mu}+b_iq_{si})",
-            reading="where v_i > v_mu > 0, as after Stage I, with softmax weights and slopes at the start (all logits 0): v_1 = 2, v_2 = 6, v_mu = 1 and keys 2, -c, the first whole c for which (11) has "
-                    "another sign than the derived argument; exact with w_i = v_i - v_mu in place of v_i, and then (10), (12) follow for w_i > 0; " + TOY)
+@book.claim(
+    "Eq.10-13",
+    "Signs of the increments without the value signal",
+    kind="identity",
+    uses=["D.7"],
+    expect="fails",
+    statement=r"\langle\Delta w_{Q,s},y_i\xi_i\rangle=_{\rm sgn}k_{si}-k_{s\mu},\ \langle\Delta w_{Q,s},\mu\rangle=_{\rm sgn}\sum_ig_ia_iv_i(k_{si}-k_{s\mu}),\ \langle\Delta w_{K,s},y_i\xi_i\rangle=_{\rm sgn}a_iq_{s\mu}+b_iq_{si},\ \langle\Delta w_{K,s},\mu\rangle=_{\rm sgn}-\sum_ig_iv_i(a_iq_{s\mu}+b_iq_{si})",
+    reading="where v_i > v_mu > 0, as after Stage I, with softmax weights and slopes at the start (all logits 0): v_1 = 2, v_2 = 6, v_mu = 1 and keys 2, -c, the first whole c for which (11) has "
+    "another sign than the derived argument; exact with w_i = v_i - v_mu in place of v_i, and then (10), (12) follow for w_i > 0; "
+    + TOY,
+)
 def increments(lab: Laboratory) -> Verdict:
     """Derived arguments against both formulas; a rational point where the printed signs differ."""
     derived = lab.arguments()
@@ -48,20 +55,37 @@ def increments(lab: Laboratory) -> Verdict:
         point = {"v_1": 2, "v_2": 6, "v_mu": 1, "k1_1": 2, "k1_2": -c, "m": 1}
         values = {sym(f"{x}{r}_{y}"): ZERO for x in "qk" for r in (1, 2) for y in ("mu", "1", "2")}
         values |= {sym(name): num(value) for name, value in point.items()}
-        mine, theirs = (ball_evaluate(graph.substitute([f["q1_mu"]], values), {}, 64)[0] for f in (derived, recursion_formula(printed=True)))
+        mine, theirs = (
+            ball_evaluate(graph.substitute([f["q1_mu"]], values), {}, 64)[0]
+            for f in (derived, recursion_formula(printed=True))
+        )
         if (mine > 0 and theirs < 0) or (mine < 0 and theirs > 0):
-            literal = refuted({"at": point, "derived (11)": short(mine), "printed (11)": short(theirs)}, Evidence.CERTIFICATE)
+            literal = refuted(
+                {"at": point, "derived (11)": short(mine), "printed (11)": short(theirs)}, Evidence.CERTIFICATE
+            )
             break
-    follows = signed(lab, {"v_1": sym("v_mu") + sym("w"), "k1_1": sym("k1_mu") + sym("B"), "q1_1": sym("c"), "q1_mu": sym("e")},
-                     {"q1_1": 1, "k1_1": 1}, positive=("w", "B", "c", "e"))
-    return literal.correcting(r"\text{the same with}\ w_i=v_i-v_\mu\ \text{in place of}\ v_i:\ \text{exact for all states}", right & follows,
-                              "<v, y_i mu - xi_i> = y_i (v_mu - v_i): the weights of a vote are w_i")
+    follows = signed(
+        lab,
+        {"v_1": sym("v_mu") + sym("w"), "k1_1": sym("k1_mu") + sym("B"), "q1_1": sym("c"), "q1_mu": sym("e")},
+        {"q1_1": 1, "k1_1": 1},
+        positive=("w", "B", "c", "e"),
+    )
+    return literal.correcting(
+        r"\text{the same with}\ w_i=v_i-v_\mu\ \text{in place of}\ v_i:\ \text{exact for all states}",
+        right & follows,
+        "<v, y_i mu - xi_i> = y_i (v_mu - v_i): the weights of a vote are w_i",
+    )
 
 
-@book.claim("Eq.14-15", "Mean value grows linearly", kind="identity", uses=["D.6"],
-            statement=r"\langle v^{(t+1)},\mu\rangle=\langle v^{(t)},\mu\rangle+2\eta\|\mu\|,\quad\langle v^{(t+1)},y_i\xi_i\rangle=\langle v^{(t)},y_i\xi_i\rangle+2\eta\|\xi_i\|_1",
-            reading="arguments of all rows of W_{V,1} are positive and of W_{V,-1} negative, for all softmax weights and slopes, and proportional to the noise on each support; so v, the "
-                    "difference of the means, moves by twice the step; " + TOY)
+@book.claim(
+    "Eq.14-15",
+    "Mean value grows linearly",
+    kind="identity",
+    uses=["D.6"],
+    statement=r"\langle v^{(t+1)},\mu\rangle=\langle v^{(t)},\mu\rangle+2\eta\|\mu\|,\quad\langle v^{(t+1)},y_i\xi_i\rangle=\langle v^{(t)},y_i\xi_i\rangle+2\eta\|\xi_i\|_1",
+    reading="arguments of all rows of W_{V,1} are positive and of W_{V,-1} negative, for all softmax weights and slopes, and proportional to the noise on each support; so v, the "
+    "difference of the means, moves by twice the step; " + TOY,
+)
 def mean_value_moves(lab: Laboratory) -> Verdict:
     """Signs of the arguments of all rows, and proportionality."""
     names = [f"{kind}{r}_{x}" for kind in SIDES for r in (1, 2) for x in ("mu", "1", "2")]
@@ -69,42 +93,73 @@ def mean_value_moves(lab: Laboratory) -> Verdict:
     return signs & common_factor(lab, "PN")
 
 
-@book.claim("Sec.E.2", "Rows of values", kind="identity", uses=["D.6"],
-            statement=r"\langle w_{V,y_i,r},y_i\mu\rangle\mathrel{+}=\eta\|\mu\|,\ \langle w_{V,-y_i,r},y_i\mu\rangle\mathrel{-}=\eta\|\mu\|,\ \langle w_{V,y_i,r},\xi_i\rangle\mathrel{+}=\eta\|\xi_i\|_1,\ \langle w_{V,-y_i,r},\xi_i\rangle\mathrel{-}=\eta\|\xi_i\|_1",
-            reading="the sign of the argument of row r of W_{V,j} along y_i xi_i (and mu) is j, for every r, all softmax weights and slopes; all rows of one matrix have the same argument; " + TOY)
+@book.claim(
+    "Sec.E.2",
+    "Rows of values",
+    kind="identity",
+    uses=["D.6"],
+    statement=r"\langle w_{V,y_i,r},y_i\mu\rangle\mathrel{+}=\eta\|\mu\|,\ \langle w_{V,-y_i,r},y_i\mu\rangle\mathrel{-}=\eta\|\mu\|,\ \langle w_{V,y_i,r},\xi_i\rangle\mathrel{+}=\eta\|\xi_i\|_1,\ \langle w_{V,-y_i,r},\xi_i\rangle\mathrel{-}=\eta\|\xi_i\|_1",
+    reading="the sign of the argument of row r of W_{V,j} along y_i xi_i (and mu) is j, for every r, all softmax weights and slopes; all rows of one matrix have the same argument; "
+    + TOY,
+)
 def value_rows(lab: Laboratory) -> Verdict:
     """Signs, and independence of r."""
     verdict = mean_value_moves(lab)
     found = lab.arguments()
-    return verdict & equal({f"{kind}_{x}": (found[f"{kind}1_{x}"], found[f"{kind}2_{x}"]) for kind in SIDES for x in ("mu", "1", "2")})
+    return verdict & equal(
+        {f"{kind}_{x}": (found[f"{kind}1_{x}"], found[f"{kind}2_{x}"]) for kind in SIDES for x in ("mu", "1", "2")}
+    )
 
 
-@book.claim("Sec.E.3-expansion", "Expansion of the product of inner products", kind="identity", expect="fails", apart=NUMBERS,
-            statement=r"\langle v,y_i\mu-\xi_i\rangle\langle w_K,y_i\mu-\xi_i\rangle=v_\mu k_\mu-y_iv_\mu\langle w_K,\xi_i\rangle k_\mu+\langle v,\xi_i\rangle k_\mu",
-            reading="as far as the printed display can be read: a factor too many in the second term, the term <v, xi><w_K, xi> missing; y = 1 and y = -1 with y^2 = 1")
+@book.claim(
+    "Sec.E.3-expansion",
+    "Expansion of the product of inner products",
+    kind="identity",
+    expect="fails",
+    apart=NUMBERS,
+    statement=r"\langle v,y_i\mu-\xi_i\rangle\langle w_K,y_i\mu-\xi_i\rangle=v_\mu k_\mu-y_iv_\mu\langle w_K,\xi_i\rangle k_\mu+\langle v,\xi_i\rangle k_\mu",
+    reading="as far as the printed display can be read: a factor too many in the second term, the term <v, xi><w_K, xi> missing; y = 1 and y = -1 with y^2 = 1",
+)
 def expansion(lab: Laboratory) -> Verdict:
     """Both signs of the label."""
     v_mu, k_mu, v, k = (sym(x) for x in ("v_mu", "k_mu", "v_xi", "k_xi"))
     left = {y: (y * v_mu - v) * (y * k_mu - k) for y in LABELS}
     printed = equal({str(y): (left[y], v_mu * k_mu - y * v_mu * k * k_mu + v * k_mu) for y in LABELS})
     right = equal({str(y): (left[y], (v_mu - y * v) * (k_mu - y * k)) for y in LABELS})
-    return printed.correcting(r"=(v_\mu-v_i)(k_\mu-k_i)\ \text{with}\ v_i=\langle v,y_i\xi_i\rangle,\ k_i=\langle w_K,y_i\xi_i\rangle", right,
-                              "y_i^2 = 1 absorbs the labels, four terms remain")
+    return printed.correcting(
+        r"=(v_\mu-v_i)(k_\mu-k_i)\ \text{with}\ v_i=\langle v,y_i\xi_i\rangle,\ k_i=\langle w_K,y_i\xi_i\rangle",
+        right,
+        "y_i^2 = 1 absorbs the labels, four terms remain",
+    )
 
 
-@book.claim("Beyond.recursion", "The inner products obey a closed recursion", kind="identity", uses=["Eq.8-9", "Eq.10-13", "Eq.14-15"], beyond=True,
-            statement=r"q_{si}^+=q_{si}+\eta\|\xi_i\|_1\mathrm{sgn}(w_iB_{si}),\ k_{si}^+=k_{si}+\eta\|\xi_i\|_1\mathrm{sgn}(w_iA_{si}),\ q_{s\mu}^+=q_{s\mu}+\eta\|\mu\|\mathrm{sgn}\sum_ig_ia_iw_iB_{si},\ k_{s\mu}^+=k_{s\mu}-\eta\|\mu\|\mathrm{sgn}\sum_ig_iw_iA_{si}",
-            reading="for disjoint supports: arguments depend on the weights only through the inner products (any two weight vectors with the same inner products give the same arguments up to the "
-                    "noise entry they sit on), and are these; no label appears; " + TOY)
+@book.claim(
+    "Beyond.recursion",
+    "The inner products obey a closed recursion",
+    kind="identity",
+    uses=["Eq.8-9", "Eq.10-13", "Eq.14-15"],
+    beyond=True,
+    statement=r"q_{si}^+=q_{si}+\eta\|\xi_i\|_1\mathrm{sgn}(w_iB_{si}),\ k_{si}^+=k_{si}+\eta\|\xi_i\|_1\mathrm{sgn}(w_iA_{si}),\ q_{s\mu}^+=q_{s\mu}+\eta\|\mu\|\mathrm{sgn}\sum_ig_ia_iw_iB_{si},\ k_{s\mu}^+=k_{s\mu}-\eta\|\mu\|\mathrm{sgn}\sum_ig_iw_iA_{si}",
+    reading="for disjoint supports: arguments depend on the weights only through the inner products (any two weight vectors with the same inner products give the same arguments up to the "
+    "noise entry they sit on), and are these; no label appears; " + TOY,
+)
 def closed_recursion(lab: Laboratory) -> Verdict:
     """Dependence through inner products: the argument at general weights is that on the section, with inner products put in."""
     made, arguments, _ = lab.steps()
     derived, formula = lab.arguments(), recursion_formula(printed=False)
     exact = equal({name: (derived[name], node) for name, node in formula.items()}, POSITIVE)
     inner = _inner_products(made)
-    names = {"q1_mu": ("Q1_0", sym("m")), "q1_1": ("Q1_1", sym("x1_1")), "k1_2": ("K1_3", -sym("x2_1")), "k1_mu": ("K1_0", sym("m"))}
+    names = {
+        "q1_mu": ("Q1_0", sym("m")),
+        "q1_1": ("Q1_1", sym("x1_1")),
+        "k1_2": ("K1_3", -sym("x2_1")),
+        "k1_mu": ("K1_0", sym("m")),
+    }
     nodes = graph.substitute([derived[name] for name in names], inner)
-    closed = equal({name: (arguments[w], factor * node) for (name, (w, factor)), node in zip(names.items(), nodes, strict=True)}, POSITIVE)
+    closed = equal(
+        {name: (arguments[w], factor * node) for (name, (w, factor)), node in zip(names.items(), nodes, strict=True)},
+        POSITIVE,
+    )
     return exact & closed
 
 
@@ -119,10 +174,16 @@ def _inner_products(made: Toy) -> dict[Node, Node]:
     return out
 
 
-@book.claim("Beyond.gradient-norm", "The loss falls at the rate of the L1 norm of its gradient", kind="identity", uses=["D.6", "D.7"], beyond=True,
-            statement=r"\|\nabla L_S\|_1=\tfrac2n\sum_ig_i[(s_{i,11}+s_{i,21})\|\mu\|+(s_{i,12}+s_{i,22})\|\xi_i\|_1]+\tfrac1n\sum_s\big[\|\mu\|(|G^q_s|+|G^k_s|)+\sum_ig_i|w_i|\|\xi_i\|_1(b_i|B_{si}|+|A_{si}|)\big]",
-            reading="in a cell where all drivers are positive (absorbing cone, positive noise entries, v_i > v_mu): minus the sum of argument times sign over all weights, on the section, against the "
-                    "formula; other cells differ by signs that cancel in the absolute values; " + TOY)
+@book.claim(
+    "Beyond.gradient-norm",
+    "The loss falls at the rate of the L1 norm of its gradient",
+    kind="identity",
+    uses=["D.6", "D.7"],
+    beyond=True,
+    statement=r"\|\nabla L_S\|_1=\tfrac2n\sum_ig_i[(s_{i,11}+s_{i,21})\|\mu\|+(s_{i,12}+s_{i,22})\|\xi_i\|_1]+\tfrac1n\sum_s\big[\|\mu\|(|G^q_s|+|G^k_s|)+\sum_ig_i|w_i|\|\xi_i\|_1(b_i|B_{si}|+|A_{si}|)\big]",
+    reading="in a cell where all drivers are positive (absorbing cone, positive noise entries, v_i > v_mu): minus the sum of argument times sign over all weights, on the section, against the "
+    "formula; other cells differ by signs that cancel in the absolute values; " + TOY,
+)
 def gradient_norm(lab: Laboratory) -> Verdict:
     """|gradient entries| added up, with signs known in the cone, against the formula."""
     _, arguments, _ = lab.steps()
@@ -158,14 +219,26 @@ def _swap_neurons(formula: dict[str, Node]) -> dict[str, Node]:
     return {f"{name[0]}2{name[2:]}": node for name, node in zip(formula, nodes, strict=True)}
 
 
-@book.claim("Beyond.cone", "Absorbing cone", kind="identity", uses=["Beyond.recursion"], beyond=True,
-            statement=r"\{w_i>0,\ \varsigma q_{s\mu}>0,\ \varsigma k_{s\mu}<0,\ \varsigma q_{si}>0,\ \varsigma k_{si}>0\ \forall i\}\ \text{is forward invariant}",
-            reading="both signs, all positive softmax weights and slopes, any step sizes: every derived argument points further into the cone; " + TOY)
+@book.claim(
+    "Beyond.cone",
+    "Absorbing cone",
+    kind="identity",
+    uses=["Beyond.recursion"],
+    beyond=True,
+    statement=r"\{w_i>0,\ \varsigma q_{s\mu}>0,\ \varsigma k_{s\mu}<0,\ \varsigma q_{si}>0,\ \varsigma k_{si}>0\ \forall i\}\ \text{is forward invariant}",
+    reading="both signs, all positive softmax weights and slopes, any step sizes: every derived argument points further into the cone; "
+    + TOY,
+)
 def absorbing_cone(lab: Laboratory) -> Verdict:
     """Signs of all arguments of neuron 1 in both cones, and of the values, so that w_i keeps growing for |xi_i|_1 > |mu|."""
     verdict: Verdict | None = None
     for sign in (1, -1):
-        state = {"v_1": sym("v_mu") + sym("w1"), "v_2": sym("v_mu") + sym("w2"), "q1_mu": sign * sym("c"), "k1_mu": -sign * sym("e")}
+        state = {
+            "v_1": sym("v_mu") + sym("w1"),
+            "v_2": sym("v_mu") + sym("w2"),
+            "q1_mu": sign * sym("c"),
+            "k1_mu": -sign * sym("e"),
+        }
         state |= {f"{x}1_{i}": sign * sym(f"{x}{i}") for x in "qk" for i in (1, 2)}
         wanted = {"q1_mu": sign, "k1_mu": -sign} | {f"{x}1_{i}": sign for x in "qk" for i in (1, 2)}
         wanted |= {f"{kind}1_{i}": SIDES[kind] for kind in SIDES for i in (1, 2)}
@@ -175,9 +248,17 @@ def absorbing_cone(lab: Laboratory) -> Verdict:
     return verdict
 
 
-@book.claim("Beyond.gauge", "Labels are absorbed", kind="identity", uses=["Beyond.recursion"], beyond=True, apart="a symmetry of every system whose arguments are odd in a neuron, broken or not",
-            statement=r"y_i\to-y_i,\ \xi_i\to-\xi_i\ \text{and}\ (w_{Q,s},w_{K,s})\to-(w_{Q,s},w_{K,s})\ \text{leave the recursion unchanged}",
-            reading="the second on the derived arguments of a neuron: all of them change sign with the neuron, and stay where another neuron changes sign; the first because no label is left; " + TOY)
+@book.claim(
+    "Beyond.gauge",
+    "Labels are absorbed",
+    kind="identity",
+    uses=["Beyond.recursion"],
+    beyond=True,
+    apart="a symmetry of every system whose arguments are odd in a neuron, broken or not",
+    statement=r"y_i\to-y_i,\ \xi_i\to-\xi_i\ \text{and}\ (w_{Q,s},w_{K,s})\to-(w_{Q,s},w_{K,s})\ \text{leave the recursion unchanged}",
+    reading="the second on the derived arguments of a neuron: all of them change sign with the neuron, and stay where another neuron changes sign; the first because no label is left; "
+    + TOY,
+)
 def gauge(lab: Laboratory) -> Verdict:
     """Flip neuron 1, then neuron 2."""
     found = lab.arguments()
@@ -188,5 +269,7 @@ def gauge(lab: Laboratory) -> Verdict:
         for name, node in zip(names, graph.substitute([found[n] for n in names], flip), strict=True):
             pairs[f"{name} flip {r}"] = node, sign * found[name]
     verdict = equal(pairs, POSITIVE)
-    left = enumerate_all(sorted(graph.symbols(found.values())), lambda name: not name.startswith("y"), "symbols of the arguments")
+    left = enumerate_all(
+        sorted(graph.symbols(found.values())), lambda name: not name.startswith("y"), "symbols of the arguments"
+    )
     return verdict & left

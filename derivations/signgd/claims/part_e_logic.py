@@ -37,26 +37,51 @@ def _all(parts: list[Verdict]) -> Verdict:
     return total
 
 
-@book.claim("E.16-19", "Stage IV.a goes on by itself", kind="inequality", uses=["Eq.10-13", "Eq.8-9"],
-            statement=r"\mathcal F(t)\Rightarrow\mathcal E(t);\ \mathcal D(T_3),\mathcal E,\mathcal F(\le t-1)\Rightarrow\mathcal D(t);\ \mathcal A,\mathcal D,\mathcal E(t)\Rightarrow\mathcal A(t+1);\ \mathcal F,\mathcal D,\mathcal E(t)\Rightarrow\mathcal F(t+1)",
-            reading="on the derived arguments, " + OPAQUE + "E.16: b|q_i| >= 2a|q_mu| gives the key the sign of q_i, both signs of both; E.17: with |xi|_1 = |mu| + e the gap k_i - k_mu of T_3 only "
-                    "grows, whatever the signal does, and the query follows it; E.18 and E.19: moves have the constant length eta |xi_i|_1, so a size that grows with its sign keeps it and stays linear. The proof of E.19 has mu where y_i xi_i is meant; " + TOY)
+@book.claim(
+    "E.16-19",
+    "Stage IV.a goes on by itself",
+    kind="inequality",
+    uses=["Eq.10-13", "Eq.8-9"],
+    statement=r"\mathcal F(t)\Rightarrow\mathcal E(t);\ \mathcal D(T_3),\mathcal E,\mathcal F(\le t-1)\Rightarrow\mathcal D(t);\ \mathcal A,\mathcal D,\mathcal E(t)\Rightarrow\mathcal A(t+1);\ \mathcal F,\mathcal D,\mathcal E(t)\Rightarrow\mathcal F(t+1)",
+    reading="on the derived arguments, "
+    + OPAQUE
+    + "E.16: b|q_i| >= 2a|q_mu| gives the key the sign of q_i, both signs of both; E.17: with |xi|_1 = |mu| + e the gap k_i - k_mu of T_3 only "
+    "grows, whatever the signal does, and the query follows it; E.18 and E.19: moves have the constant length eta |xi_i|_1, so a size that grows with its sign keeps it and stays linear. The proof of E.19 has mu where y_i xi_i is meant; "
+    + TOY,
+)
 def stage_four_a(lab: Laboratory) -> Verdict:
     """Signs in all cases."""
     parts = []
     a, b = weights_of(1)
     for e, f in product((1, -1), repeat=2):
         query = e * (2 * a * sym("c") + sym("r")) / b  # b |q| = 2 a |q_mu| + r
-        parts.append(signed(lab, _values() | {"q1_mu": f * sym("c"), "q1_1": query}, {"k1_1": e}, ("w1", "w2", "c"), ("r",)))
+        parts.append(
+            signed(lab, _values() | {"q1_mu": f * sym("c"), "q1_1": query}, {"k1_1": e}, ("w1", "w2", "c"), ("r",))
+        )
         gap = sym("B") + sym("tau") * (sym("m") + sym("e"))
-        parts.append(signed(lab, _values() | {"k1_mu": f * sym("tau") * sym("m"), "k1_1": e * gap}, {"q1_1": e},
-                            ("w1", "w2", "B", "e"), ("tau",)))
+        parts.append(
+            signed(
+                lab,
+                _values() | {"k1_mu": f * sym("tau") * sym("m"), "k1_1": e * gap},
+                {"q1_1": e},
+                ("w1", "w2", "B", "e"),
+                ("tau",),
+            )
+        )
     return _all([*parts, constant_moves(lab)])
 
 
-@book.claim("E.31-32", "Aligned noise goes on in Stage IV.b", kind="inequality", uses=["Eq.10-13"],
-            statement=r"\mathcal G(t),\mathcal F(t)\Rightarrow\mathcal A(t);\quad\mathcal G(t)\Rightarrow\mathcal B(t)",
-            reading="aligned pair of a neuron with positive query signal (and negative key signal): query and key noise move up, " + OPAQUE + "and with all signs reversed; " + TOY)
+@book.claim(
+    "E.31-32",
+    "Aligned noise goes on in Stage IV.b",
+    kind="inequality",
+    uses=["Eq.10-13"],
+    statement=r"\mathcal G(t),\mathcal F(t)\Rightarrow\mathcal A(t);\quad\mathcal G(t)\Rightarrow\mathcal B(t)",
+    reading="aligned pair of a neuron with positive query signal (and negative key signal): query and key noise move up, "
+    + OPAQUE
+    + "and with all signs reversed; "
+    + TOY,
+)
 def aligned_goes_on(lab: Laboratory) -> Verdict:
     """Signs of the arguments of an aligned pair."""
     parts = []
@@ -66,33 +91,63 @@ def aligned_goes_on(lab: Laboratory) -> Verdict:
     return _all(parts)
 
 
-@book.claim("E.33", "Unaligned query noise goes on in Stage IV.b", kind="inequality", uses=["Eq.10-13", "E.29"], expect="fails",
-            statement=r"\mathcal D(t),\mathcal F(t)\Rightarrow\mathcal C(t):\ \langle\Delta w_{Q,s},y_i\xi_i\rangle=_{\rm sgn}-k_{s\mu}+k_{si}>k_{si}>0",
-            reading="unaligned pair of a neuron with positive query signal: D and F give the signs k_i < 0, k_mu < 0 only, and the query has to go on down: the derived argument at a rational point; the printed chain ends "
-                    "with k_i > 0, which is the opposite of D. Corrected with |k_i| > |k_mu|, which E.29 provides: (1 - theta) T_4^- sigma_p s >> (1 + theta) T_4^- |mu|; " + TOY)
+@book.claim(
+    "E.33",
+    "Unaligned query noise goes on in Stage IV.b",
+    kind="inequality",
+    uses=["Eq.10-13", "E.29"],
+    expect="fails",
+    statement=r"\mathcal D(t),\mathcal F(t)\Rightarrow\mathcal C(t):\ \langle\Delta w_{Q,s},y_i\xi_i\rangle=_{\rm sgn}-k_{s\mu}+k_{si}>k_{si}>0",
+    reading="unaligned pair of a neuron with positive query signal: D and F give the signs k_i < 0, k_mu < 0 only, and the query has to go on down: the derived argument at a rational point; the printed chain ends "
+    "with k_i > 0, which is the opposite of D. Corrected with |k_i| > |k_mu|, which E.29 provides: (1 - theta) T_4^- sigma_p s >> (1 + theta) T_4^- |mu|; "
+    + TOY,
+)
 def unaligned_query(lab: Laboratory) -> Verdict:
     """The implication from signs alone, and with sizes."""
     names = ("w1", "w2", "c", "d", "k")
     printed = signed(lab, _values() | {"k1_mu": -sym("d"), "k1_1": -sym("k")}, {"q1_1": -1}, names)
     fixed = signed(lab, _values() | {"k1_mu": -sym("d"), "k1_1": -sym("d") - sym("k")}, {"q1_1": -1}, names)
-    return printed.correcting(r"\mathcal D(t),\mathcal F(t)\ \text{and}\ |k_{si}|>|k_{s\mu}|\ \Rightarrow\ -k_{s\mu}+k_{si}<0", fixed,
-                              "both terms of the difference are negative for an unaligned pair, so sizes decide")
+    return printed.correcting(
+        r"\mathcal D(t),\mathcal F(t)\ \text{and}\ |k_{si}|>|k_{s\mu}|\ \Rightarrow\ -k_{s\mu}+k_{si}<0",
+        fixed,
+        "both terms of the difference are negative for an unaligned pair, so sizes decide",
+    )
 
 
-@book.claim("E.34-35", "Query signal goes on in Stage IV.b", kind="inequality", uses=["Eq.10-13", "E.11-weights"],
-            statement=r"\mathcal B(t)\Rightarrow\mathcal E(t);\quad\mathcal G,\mathcal A,\mathcal B,\mathcal C,\mathcal E(t)\Rightarrow\mathcal G(t+1)",
-            reading="two samples with equal weights g_i a_i w_i (o(1/n) apart, see E.11-weights), one aligned and growing, one unaligned whose key falls back by the same amount, key signal negative: the derived argument of "
-                    "the query signal is positive wherever the sum of keys is; linear estimates follow from the constant length of moves; " + TOY)
+@book.claim(
+    "E.34-35",
+    "Query signal goes on in Stage IV.b",
+    kind="inequality",
+    uses=["Eq.10-13", "E.11-weights"],
+    statement=r"\mathcal B(t)\Rightarrow\mathcal E(t);\quad\mathcal G,\mathcal A,\mathcal B,\mathcal C,\mathcal E(t)\Rightarrow\mathcal G(t+1)",
+    reading="two samples with equal weights g_i a_i w_i (o(1/n) apart, see E.11-weights), one aligned and growing, one unaligned whose key falls back by the same amount, key signal negative: the derived argument of "
+    "the query signal is positive wherever the sum of keys is; linear estimates follow from the constant length of moves; "
+    + TOY,
+)
 def query_signal_goes_on(lab: Laboratory) -> Verdict:
     """Equal weights, keys K + t l and -(K - t l), which is the slowest the sum can grow."""
     same = {"X21": sym("X11"), "X22": sym("X12"), "g2": sym("g1")}
-    state = {"v_1": sym("v_mu") + sym("w1"), "v_2": sym("v_mu") + sym("w1"), "k1_mu": -sym("d"), "k1_1": sym("K") + sym("e") + sym("t"), "k1_2": -sym("K") - sym("t")} | same
+    state = {
+        "v_1": sym("v_mu") + sym("w1"),
+        "v_2": sym("v_mu") + sym("w1"),
+        "k1_mu": -sym("d"),
+        "k1_1": sym("K") + sym("e") + sym("t"),
+        "k1_2": -sym("K") - sym("t"),
+    } | same
     return signed(lab, state, {"q1_mu": 1}, ("w1", "d", "K", "t", "e", "X11", "X12", "g1")) & constant_moves(lab)
 
 
-@book.claim("E.38", "Stage IV.c: small noise-signal weights let the signal decide", kind="inequality", uses=["Eq.10-13"],
-            statement=r"\mathcal H(t)\Rightarrow\mathcal D(t),\mathcal F(t)",
-            reading="on the derived arguments, " + OPAQUE + "with b|q_i| = a|q_mu|/(2 + r) for both samples and any signs of q_i: keys of noise move with q_mu, the key of the signal against it; " + TOY)
+@book.claim(
+    "E.38",
+    "Stage IV.c: small noise-signal weights let the signal decide",
+    kind="inequality",
+    uses=["Eq.10-13"],
+    statement=r"\mathcal H(t)\Rightarrow\mathcal D(t),\mathcal F(t)",
+    reading="on the derived arguments, "
+    + OPAQUE
+    + "with b|q_i| = a|q_mu|/(2 + r) for both samples and any signs of q_i: keys of noise move with q_mu, the key of the signal against it; "
+    + TOY,
+)
 def signal_decides(lab: Laboratory) -> Verdict:
     """All signs of both query noises."""
     parts = []
@@ -114,23 +169,41 @@ def noise_logit(lab: Laboratory) -> graph.Node:
     return on_section({"z22": made.logit(0, 1, 1)})["z22"]
 
 
-@book.claim("Eq.44", "Noise logit after the key flip", kind="inequality", uses=["E.27", "E.29"],
-            statement=r"\sum_sq_{si}k_{si}\ge\big((1+\theta)m_k-(\theta^2+\theta)o(m_k)\big)(T_4^-)^2\tfrac2\pi\eta^2\sigma_p^2s^2\ \text{at}\ (1+\theta)T_4^-",
-            reading="the derived logit z_22 is the sum of products; with |E_i| = m_k/2 - e aligned neurons at (1+theta) and unaligned ones at (1+theta), (1-theta) of T_4^- it is (1+theta) m_k - 2e(theta + theta^2) exactly, "
-                    "so o(m_k) is 2e; with a fraction p it is m_k (1+theta)(1 + theta(2p - 1)) ")
+@book.claim(
+    "Eq.44",
+    "Noise logit after the key flip",
+    kind="inequality",
+    uses=["E.27", "E.29"],
+    statement=r"\sum_sq_{si}k_{si}\ge\big((1+\theta)m_k-(\theta^2+\theta)o(m_k)\big)(T_4^-)^2\tfrac2\pi\eta^2\sigma_p^2s^2\ \text{at}\ (1+\theta)T_4^-",
+    reading="the derived logit z_22 is the sum of products; with |E_i| = m_k/2 - e aligned neurons at (1+theta) and unaligned ones at (1+theta), (1-theta) of T_4^- it is (1+theta) m_k - 2e(theta + theta^2) exactly, "
+    "so o(m_k) is 2e; with a fraction p it is m_k (1+theta)(1 + theta(2p - 1)) ",
+)
 def logit_after_flip(lab: Laboratory) -> Verdict:
     """The products at the two kinds of neurons."""
     z, T, th, m, e, p = noise_logit(lab), sym("T"), sym("theta"), sym("M"), sym("e"), sym("p")
-    one = graph.substitute([z], {sym("q1_1"): (1 + th) * T, sym("k1_1"): (1 + th) * T, sym("q2_1"): num(0), sym("k2_1"): num(0)})[0]
-    other = graph.substitute([z], {sym("q1_1"): -(1 + th) * T, sym("k1_1"): -(1 - th) * T, sym("q2_1"): num(0), sym("k2_1"): num(0)})[0]
-    return equal({"m_k/2 - e": ((m / 2 - e) * one + (m / 2 + e) * other, ((1 + th) * m - 2 * e * (th + th**2)) * T**2),
-                  "fraction p": (m * (p * one + (1 - p) * other), m * (1 + th) * (1 + th * (2 * p - 1)) * T**2)})
+    one = graph.substitute(
+        [z], {sym("q1_1"): (1 + th) * T, sym("k1_1"): (1 + th) * T, sym("q2_1"): num(0), sym("k2_1"): num(0)}
+    )[0]
+    other = graph.substitute(
+        [z], {sym("q1_1"): -(1 + th) * T, sym("k1_1"): -(1 - th) * T, sym("q2_1"): num(0), sym("k2_1"): num(0)}
+    )[0]
+    return equal(
+        {
+            "m_k/2 - e": ((m / 2 - e) * one + (m / 2 + e) * other, ((1 + th) * m - 2 * e * (th + th**2)) * T**2),
+            "fraction p": (m * (p * one + (1 - p) * other), m * (1 + th) * (1 + th * (2 * p - 1)) * T**2),
+        }
+    )
 
 
-@book.claim("Eq.46-48", "Increments of the noise logit", kind="identity", uses=["Eq.8-9"],
-            statement=r"\Delta\sum_{s\in E_i}q_{si}k_{si}=\sum_{s\in E_i}\eta^2\|\xi_i\|_1^2+\eta\|\xi_i\|_1(|q|+|k|)\ (46);\ \text{unaligned}\ge-(\ldots);\ |q|+|k|\ \text{conserved (48)}",
-            reading="the derived logit of one neuron after a step h = eta |xi_i|_1: both grow in size (46); an unaligned query still growing while its key turns back: -h^2 + h(|k| - |q|) >= -(h^2 + h(|q| + |k|)); after the "
-                    "query's turn |q| falls and |k| grows by h (48); exact")
+@book.claim(
+    "Eq.46-48",
+    "Increments of the noise logit",
+    kind="identity",
+    uses=["Eq.8-9"],
+    statement=r"\Delta\sum_{s\in E_i}q_{si}k_{si}=\sum_{s\in E_i}\eta^2\|\xi_i\|_1^2+\eta\|\xi_i\|_1(|q|+|k|)\ (46);\ \text{unaligned}\ge-(\ldots);\ |q|+|k|\ \text{conserved (48)}",
+    reading="the derived logit of one neuron after a step h = eta |xi_i|_1: both grow in size (46); an unaligned query still growing while its key turns back: -h^2 + h(|k| - |q|) >= -(h^2 + h(|q| + |k|)); after the "
+    "query's turn |q| falls and |k| grows by h (48); exact",
+)
 def logit_increments(lab: Laboratory) -> Verdict:
     """Products before and after a step, for the three kinds of pairs."""
     z, q, k, h = noise_logit(lab), sym("q"), sym("k"), sym("h")
@@ -142,28 +215,52 @@ def logit_increments(lab: Laboratory) -> Verdict:
     grown = at(q + h, k + h) - at(q, k)
     turning = at(-(q + h), -(k - h)) - at(-q, -k)
     after = at(-(q - h), k + h) - at(-q, k)  # query falls back, key on the other side already: product -q k
-    first = equal({"(46)": (grown, h**2 + h * (q + k)), "unaligned, before": (turning, -(h**2) + h * (k - q)),
-                   "unaligned, after": (after, h**2 + h * (k - q)), "(48)": ((q - h) + (k + h), q + k)})
-    rest = always_positive({"before": turning + h**2 + h * (q + k), "after": after + h**2 + h * (q + k)}, ("q", "k", "h"))
+    first = equal(
+        {
+            "(46)": (grown, h**2 + h * (q + k)),
+            "unaligned, before": (turning, -(h**2) + h * (k - q)),
+            "unaligned, after": (after, h**2 + h * (k - q)),
+            "(48)": ((q - h) + (k + h), q + k),
+        }
+    )
+    rest = always_positive(
+        {"before": turning + h**2 + h * (q + k), "after": after + h**2 + h * (q + k)}, ("q", "k", "h")
+    )
     return first & rest
 
 
-@book.claim("Eq.49", "Sizes at (2 + 3 theta_c) T_4^-", kind="inequality", uses=["E.29", "E.39"], expect="fails", apart=NUMBERS,
-            statement=r"|q_{si}|+|k_{si}|\le(2+6\theta_c)T_4^-\|\xi_i\|_1^2\eta^2(1\pm o(1))\ \text{at}\ (2+3\theta_c)T_4^-",
-            reading="both bounds it is said to follow from, added: (2 + 3 theta) T l eta for the query, 3 theta T l eta for the key; the printed right side has l eta once too often, which fails wherever l eta < 1 (the condition "
-                    "eta = O(1/d) makes it so); for all positive theta, T and l eta = 1/(1 + e)")
+@book.claim(
+    "Eq.49",
+    "Sizes at (2 + 3 theta_c) T_4^-",
+    kind="inequality",
+    uses=["E.29", "E.39"],
+    expect="fails",
+    apart=NUMBERS,
+    statement=r"|q_{si}|+|k_{si}|\le(2+6\theta_c)T_4^-\|\xi_i\|_1^2\eta^2(1\pm o(1))\ \text{at}\ (2+3\theta_c)T_4^-",
+    reading="both bounds it is said to follow from, added: (2 + 3 theta) T l eta for the query, 3 theta T l eta for the key; the printed right side has l eta once too often, which fails wherever l eta < 1 (the condition "
+    "eta = O(1/d) makes it so); for all positive theta, T and l eta = 1/(1 + e)",
+)
 def sizes_at_query_flip(lab: Laboratory) -> Verdict:
     """The sum of the two bounds against both right sides."""
     th, T, h = sym("theta"), sym("T"), 1 / (1 + sym("e"))
     both = ((2 + 3 * th) + 3 * th) * T * h
     printed = always_positive({"printed minus bounds": (2 + 6 * th) * T * h * h - both}, ("theta", "T", "e"))
-    return printed.correcting(r"\le(2+6\theta_c)T_4^-\|\xi_i\|_1\eta(1\pm o(1))", equal({"sum": (both, (2 + 6 * th) * T * h)}), "one step moves an inner product by eta |xi_i|_1, not by its square")
+    return printed.correcting(
+        r"\le(2+6\theta_c)T_4^-\|\xi_i\|_1\eta(1\pm o(1))",
+        equal({"sum": (both, (2 + 6 * th) * T * h)}),
+        "one step moves an inner product by eta |xi_i|_1, not by its square",
+    )
 
 
-@book.claim("Eq.46-49-growth", "The noise logit keeps growing", kind="inequality", uses=["Eq.46-48", "Eq.49", "E.27"],
-            statement=r"\tfrac{m_k}2(t-3\theta_cT_4^-)-O(\sqrt{m_k})(t+\theta_cT_4^-)>0\ \text{on}\ [(2-\theta_c)T_4^-,(2+3\theta_c)T_4^-];\ m_k(t-(1+3\theta_c)T_4^-)-\ldots>0\ \text{after}",
-            reading="with a fraction p of aligned neurons the two lower bounds of the increment are 2tp - (1-p)(t + 3 theta T) and 2tp - (1-p)(2 + 6 theta)T; at t = (2 - theta)T and (2 + 3 theta)T, theta <= 1/4 and p >= 45/100 they are "
-                    "positive; sharp: with the mean field's slopes the logit grows through 2 tau_f iff p > 1/3")
+@book.claim(
+    "Eq.46-49-growth",
+    "The noise logit keeps growing",
+    kind="inequality",
+    uses=["Eq.46-48", "Eq.49", "E.27"],
+    statement=r"\tfrac{m_k}2(t-3\theta_cT_4^-)-O(\sqrt{m_k})(t+\theta_cT_4^-)>0\ \text{on}\ [(2-\theta_c)T_4^-,(2+3\theta_c)T_4^-];\ m_k(t-(1+3\theta_c)T_4^-)-\ldots>0\ \text{after}",
+    reading="with a fraction p of aligned neurons the two lower bounds of the increment are 2tp - (1-p)(t + 3 theta T) and 2tp - (1-p)(2 + 6 theta)T; at t = (2 - theta)T and (2 + 3 theta)T, theta <= 1/4 and p >= 45/100 they are "
+    "positive; sharp: with the mean field's slopes the logit grows through 2 tau_f iff p > 1/3",
+)
 def logit_grows(lab: Laboratory) -> Verdict:
     """Positivity for all theta <= 1/4 and p >= 45/100, and the sharp threshold."""
     th = num(Fraction(1, 4)) / (1 + sym("u"))  # theta in (0, 1/4)
@@ -185,14 +282,23 @@ def _sharp_threshold(lab: Laboratory) -> Verdict:
 
     before = p * at(t, t) + (1 - p) * at(-t, -(2 * f - t))
     after = p * at(t, t) + (1 - p) * at(-(4 * f - t), -(2 * f - t))
-    slopes = {side: graph.substitute([graph.gradient(node, [t])[0]], {t: 2 * f})[0] for side, node in (("before", before), ("after", after))}
+    slopes = {
+        side: graph.substitute([graph.gradient(node, [t])[0]], {t: 2 * f})[0]
+        for side, node in (("before", before), ("after", after))
+    }
     return equal({side: (slope, 2 * f * (3 * p - 1)) for side, slope in slopes.items()})
 
 
-@book.claim("Beyond.sliding", "Below a fraction of aligned neurons unaligned keys slide", kind="identity", uses=["Eq.46-49-growth"], beyond=True,
-            statement=r"\min_{\tau\ge2\tau_f}Z(\tau)=(1-p)(9p-1)\tau_f^2\ge\tau_f^2\iff p\ge p^*=\tfrac{5-\sqrt7}9",
-            reading="large Lambda; minimum of the derived logit after the query flip, at tau = 3(1-p) tau_f, in the range 2 tau_f <= tau, that is p <= 1/3; p* is the smaller root of 9p^2 - 10p + 2 = 0 and lies in that range; it is the "
-                    "threshold the mean field derives on its own")
+@book.claim(
+    "Beyond.sliding",
+    "Below a fraction of aligned neurons unaligned keys slide",
+    kind="identity",
+    uses=["Eq.46-49-growth"],
+    beyond=True,
+    statement=r"\min_{\tau\ge2\tau_f}Z(\tau)=(1-p)(9p-1)\tau_f^2\ge\tau_f^2\iff p\ge p^*=\tfrac{5-\sqrt7}9",
+    reading="large Lambda; minimum of the derived logit after the query flip, at tau = 3(1-p) tau_f, in the range 2 tau_f <= tau, that is p <= 1/3; p* is the smaller root of 9p^2 - 10p + 2 = 0 and lies in that range; it is the "
+    "threshold the mean field derives on its own",
+)
 def sliding(lab: Laboratory) -> Verdict:
     """The minimum, its value, and the root."""
     z, p, t, f = noise_logit(lab), sym("p"), sym("t"), sym("f")
@@ -204,31 +310,54 @@ def sliding(lab: Laboratory) -> Verdict:
     slope, value = graph.substitute([graph.gradient(late, [t])[0], late], {t: place})
     star = (5 - graph.sqrt(num(7))) / 9
     level = graph.substitute([(1 - p) * (9 * p - 1)], {p: star})[0]
-    exact = equal({"minimum": (slope, num(0)), "value": (value, (1 - p) * (9 * p - 1) * f**2), "threshold": (level, num(1))})
+    exact = equal(
+        {"minimum": (slope, num(0)), "value": (value, (1 - p) * (9 * p - 1) * f**2), "threshold": (level, num(1))}
+    )
     root = (5 - flint.arb(7).sqrt()) / 9
     other_route = ball(0) + flint.arb(str(mean_field.slide_threshold().evalf(30)))
-    agrees = certified() if abs(root - other_route) < flint.arb(10) ** -12 else refuted({"root": short(root), "mean field": short(other_route)})
+    agrees = (
+        certified()
+        if abs(root - other_route) < flint.arb(10) ** -12
+        else refuted({"root": short(root), "mean field": short(other_route)})
+    )
     return exact & at_most(root, ball(Fraction(1, 3))) & agrees
 
 
 # ---- saddles and the trap --------------------------------------------------------------------------------------------
 
 
-@book.claim("Beyond.saddle", "The pair is a saddle with a conserved quantity", kind="identity", uses=["Beyond.recursion"], beyond=True,
-            statement=r"a_i=b_i:\ \dot q=\|\xi\|_1\mathrm{sgn}(k-k_\mu),\ \dot k=\|\xi\|_1\mathrm{sgn}(q+q_\mu);\quad|q_{si}+q_{s\mu}|-|k_{si}-k_{s\mu}|=\text{const}",
-            reading="frozen signals, a_i = b_i, w_i > 0: the derived arguments are positive multiples of k - k_mu and q + q_mu, so both sizes change at the rate sgn(A) sgn(B); in the four cells, exactly; " + TOY)
+@book.claim(
+    "Beyond.saddle",
+    "The pair is a saddle with a conserved quantity",
+    kind="identity",
+    uses=["Beyond.recursion"],
+    beyond=True,
+    statement=r"a_i=b_i:\ \dot q=\|\xi\|_1\mathrm{sgn}(k-k_\mu),\ \dot k=\|\xi\|_1\mathrm{sgn}(q+q_\mu);\quad|q_{si}+q_{s\mu}|-|k_{si}-k_{s\mu}|=\text{const}",
+    reading="frozen signals, a_i = b_i, w_i > 0: the derived arguments are positive multiples of k - k_mu and q + q_mu, so both sizes change at the rate sgn(A) sgn(B); in the four cells, exactly; "
+    + TOY,
+)
 def saddle(lab: Laboratory) -> Verdict:
     """Signs of the arguments in the four cells of A = q + q_mu, B = k - k_mu."""
     parts = []
     for e, f in product((1, -1), repeat=2):
-        state = _values() | {"X12": sym("X11"), "q1_1": e * sym("A") - sym("q1_mu"), "k1_1": f * sym("B") + sym("k1_mu")}
+        state = _values() | {
+            "X12": sym("X11"),
+            "q1_1": e * sym("A") - sym("q1_mu"),
+            "k1_1": f * sym("B") + sym("k1_mu"),
+        }
         parts.append(signed(lab, state, {"q1_1": f, "k1_1": e}, ("w1", "w2", "A", "B")))
     return _all(parts)  # then d|A| = e dq = e f |xi|_1 and d|B| = f dk = f e |xi|_1 are equal
 
 
-@book.claim("Beyond.signal-saddle", "Query and key signals become opposite", kind="identity", uses=["Beyond.recursion"], beyond=True,
-            statement=r"\text{without noise}:\ \dot q_\mu=-\|\mu\|\mathrm{sgn}\,k_\mu,\ \dot k_\mu=-\|\mu\|\mathrm{sgn}\,q_\mu;\ \text{unstable line}\ q_\mu=-k_\mu",
-            reading="q_i = k_i = 0 and w_i > 0: derived arguments of the signals in all four cells; " + TOY)
+@book.claim(
+    "Beyond.signal-saddle",
+    "Query and key signals become opposite",
+    kind="identity",
+    uses=["Beyond.recursion"],
+    beyond=True,
+    statement=r"\text{without noise}:\ \dot q_\mu=-\|\mu\|\mathrm{sgn}\,k_\mu,\ \dot k_\mu=-\|\mu\|\mathrm{sgn}\,q_\mu;\ \text{unstable line}\ q_\mu=-k_\mu",
+    reading="q_i = k_i = 0 and w_i > 0: derived arguments of the signals in all four cells; " + TOY,
+)
 def signal_saddle(lab: Laboratory) -> Verdict:
     """Signs with vanishing noise inner products."""
     parts = []
@@ -238,9 +367,15 @@ def signal_saddle(lab: Laboratory) -> Verdict:
     return _all(parts)
 
 
-@book.claim("Beyond.trap", "A finite step has a two-cycle at the saddle", kind="identity", uses=["Beyond.saddle"], beyond=True,
-            statement=r"0<A<h,\ -h<B<0:\ (A,B)\to(A-h,B+h)\to(A,B),\quad P(\lfloor|A_0|/h\rfloor=\lfloor|B_0|/h\rfloor)=\tfrac h{\sqrt\pi}+O(h^3)",
-            reading="h = eta |xi_i|_1, frozen signals, a_i = b_i: derived directions at both points; the probability, with A_0, B_0 standard Gaussians, in balls at h = 1/20 and 2/5 within 1 and 2 percent of h/sqrt(pi)")
+@book.claim(
+    "Beyond.trap",
+    "A finite step has a two-cycle at the saddle",
+    kind="identity",
+    uses=["Beyond.saddle"],
+    beyond=True,
+    statement=r"0<A<h,\ -h<B<0:\ (A,B)\to(A-h,B+h)\to(A,B),\quad P(\lfloor|A_0|/h\rfloor=\lfloor|B_0|/h\rfloor)=\tfrac h{\sqrt\pi}+O(h^3)",
+    reading="h = eta |xi_i|_1, frozen signals, a_i = b_i: derived directions at both points; the probability, with A_0, B_0 standard Gaussians, in balls at h = 1/20 and 2/5 within 1 and 2 percent of h/sqrt(pi)",
+)
 def trap(lab: Laboratory) -> Verdict:
     """Directions at the two points, and the exact probability."""
     parts = []
@@ -257,36 +392,63 @@ def trap(lab: Laboratory) -> Verdict:
     return _all(parts)
 
 
-@book.claim("Beyond.trap-share", "Share of trapped pairs", kind="probability", uses=["Beyond.trap"], beyond=True,
-            statement=r"P(\text{trapped}\mid\text{opposite signs})=\tfrac h{\sqrt\pi}+O(h^3)",
-            reading="3000 neurons, one sample, v_i > v_mu, signals held at 0, h = 2/5: share of opposite pairs that still have opposite signs after 40 steps, within 4 standard errors of h/sqrt(pi) = 0.226; seed 8")
+@book.claim(
+    "Beyond.trap-share",
+    "Share of trapped pairs",
+    kind="probability",
+    uses=["Beyond.trap"],
+    beyond=True,
+    statement=r"P(\text{trapped}\mid\text{opposite signs})=\tfrac h{\sqrt\pi}+O(h^3)",
+    reading="3000 neurons, one sample, v_i > v_mu, signals held at 0, h = 2/5: share of opposite pairs that still have opposite signs after 40 steps, within 4 standard errors of h/sqrt(pi) = 0.226; seed 8",
+)
 def trapped_share(lab: Laboratory) -> Verdict:
     """Oscillating pairs of the recursion against the law."""
     case = Case(n=1, s=100, d=101, m_k=3000, m_v=1, sigma_p=1.0, sigma_0=1e-6)
     start = recursion.draw(case, 8)
     eta = 0.4 * case.sigma_0 * start.l2[0] / start.l1[0]
-    state = recursion.State(0.0, np.array([1.0]), 0 * start.state.q_mu, 0 * start.state.k_mu, start.state.q, start.state.k)
+    state = recursion.State(
+        0.0, np.array([1.0]), 0 * start.state.q_mu, 0 * start.state.k_mu, start.state.q, start.state.k
+    )
     mixed = (state.q * state.k < 0)[:, 0]
     step = lab.advance()
     for _ in range(40):
         state = step(state, start, eta)
         state = recursion.State(0.0, state.v, 0 * state.q_mu, 0 * state.k_mu, state.q, state.k)
-    share, law, count = float(((state.q * state.k < 0)[:, 0] & mixed).sum() / mixed.sum()), 0.4 / np.pi**0.5, int(mixed.sum())
+    share, law, count = (
+        float(((state.q * state.k < 0)[:, 0] & mixed).sum() / mixed.sum()),
+        0.4 / np.pi**0.5,
+        int(mixed.sum()),
+    )
     error = (law * (1 - law) / count) ** 0.5
-    return measured(abs(share - law) < 4 * error, {"share": share, "law": law}, share=rounded(share), law=rounded(law), pairs=count, seed=8)
+    return measured(
+        abs(share - law) < 4 * error,
+        {"share": share, "law": law},
+        share=rounded(share),
+        law=rounded(law),
+        pairs=count,
+        seed=8,
+    )
 
 
 # ---- orders ----------------------------------------------------------------------------------------------------------
 
 
-@book.claim("Cond.3.1-consequences", "What Condition 3.1 implies", kind="order", apart=SIZES,
-            statement=r"s=\Theta(d^{1/2}n^{-2}),\ \sigma_p=\Omega(d^{-1/4}n^3)\Rightarrow\sigma_p\sqrt s=\Omega(n^2\|\mu\|),\ \sigma_ps=\Omega(d^{1/4}n),\ n\|\mu\|=o(\sigma_ps)",
-            reading="at equality with constants 1: sigma_p sqrt s = n^2 and sigma_p s = d^(1/4) n exactly, so n/(sigma_p s) = d^(-1/4) -> 0 as d grows; what the votes need, n s^(-1/2) = n^2 d^(-1/4) -> 0, is d >> n^8 and not implied by d = poly(n)")
+@book.claim(
+    "Cond.3.1-consequences",
+    "What Condition 3.1 implies",
+    kind="order",
+    apart=SIZES,
+    statement=r"s=\Theta(d^{1/2}n^{-2}),\ \sigma_p=\Omega(d^{-1/4}n^3)\Rightarrow\sigma_p\sqrt s=\Omega(n^2\|\mu\|),\ \sigma_ps=\Omega(d^{1/4}n),\ n\|\mu\|=o(\sigma_ps)",
+    reading="at equality with constants 1: sigma_p sqrt s = n^2 and sigma_p s = d^(1/4) n exactly, so n/(sigma_p s) = d^(-1/4) -> 0 as d grows; what the votes need, n s^(-1/2) = n^2 d^(-1/4) -> 0, is d >> n^8 and not implied by d = poly(n)",
+)
 def consequences(lab: Laboratory) -> Verdict:
     """Products of powers, and orders in d."""
     n, d = sym("n"), sym("d")
     s, sigma = graph.power(d, Fraction(1, 2)) / n**2, graph.power(d, Fraction(-1, 4)) * n**3
-    exact = identity({"sigma_p^2 s": sigma * sigma * s - n**4, "sigma_p s": sigma * s - graph.power(d, Fraction(1, 4)) * n}, ("n", "d"))
+    exact = identity(
+        {"sigma_p^2 s": sigma * sigma * s - n**4, "sigma_p s": sigma * s - graph.power(d, Fraction(1, 4)) * n},
+        ("n", "d"),
+    )
     votes = n / graph.sqrt(s)
     exact = exact & identity({"votes": votes * votes - n**4 * graph.power(d, Fraction(-1, 2))}, ("n", "d"))
     orders = leading_orders([n / (sigma * s)], "d")
@@ -294,9 +456,16 @@ def consequences(lab: Laboratory) -> Verdict:
     return (exact & small).with_constants(votes="n s^(-1/2) = n^2 d^(-1/4): d >> n^8")
 
 
-@book.claim("Cond.3.1-remark", "Initial scale in the remark on Condition 3.1", kind="order", uses=["Cond.3.1-consequences"], expect="fails", apart=SIZES,
-            statement=r"m_k=\Theta(\mathrm{polylog}(d))\ \Rightarrow\ \text{the condition becomes}\ \sigma_0=\Theta(d^{-1/2})",
-            reading="condition 3 at equality: sigma_p^-1 s^-1 m_k^-1/2 over d^-1/2 is d^(1/4)/(n m_k^1/2), which grows with d at fixed n: the order in d")
+@book.claim(
+    "Cond.3.1-remark",
+    "Initial scale in the remark on Condition 3.1",
+    kind="order",
+    uses=["Cond.3.1-consequences"],
+    expect="fails",
+    apart=SIZES,
+    statement=r"m_k=\Theta(\mathrm{polylog}(d))\ \Rightarrow\ \text{the condition becomes}\ \sigma_0=\Theta(d^{-1/2})",
+    reading="condition 3 at equality: sigma_p^-1 s^-1 m_k^-1/2 over d^-1/2 is d^(1/4)/(n m_k^1/2), which grows with d at fixed n: the order in d",
+)
 def scale_remark(lab: Laboratory) -> Verdict:
     """Order of the ratio in d."""
     n, d, m = sym("n"), sym("d"), sym("M")
@@ -305,12 +474,22 @@ def scale_remark(lab: Laboratory) -> Verdict:
     ((order, _),) = leading_orders([bound * graph.sqrt(d)], "d")
     printed = refuted({"bound over d^-1/2": f"grows like d^({order}) at fixed n, m_k"}) if order != 0 else certified()
     right = identity({"bound": bound * graph.power(d, Fraction(1, 4)) * n * graph.sqrt(m) - 1}, ("n", "d", "M"))
-    return printed.correcting(r"\sigma_0=o(d^{-1/4}n^{-1}m_k^{-1/2})", right, "d^-1/2 is admissible for n << d^1/4, but it is not what the condition says")
+    return printed.correcting(
+        r"\sigma_0=o(d^{-1/4}n^{-1}m_k^{-1/2})",
+        right,
+        "d^-1/2 is admissible for n << d^1/4, but it is not what the condition says",
+    )
 
 
-@book.claim("App.E.1-orders", "Orders of T_2 in the overview", kind="order", expect="fails", apart="an order in n does not depend on the scale of the start",
-            statement=r"T_2=50\sqrt2n\beta_\xi\eta^{-1}\sigma_p^{-1}s^{-1}=\tilde O(\sigma_0s^{-1/2}\eta^{-1})",
-            reading="beta_xi is at least sigma_0 sigma_p sqrt(s)/4 (C.8): T_2 over sigma_0 s^-1/2/eta, formal times of starts with n = 5, 50, 500 (m_k = 8, s = 10^7): a polylogarithm would grow by less than a factor 3; the main text has the factor n")
+@book.claim(
+    "App.E.1-orders",
+    "Orders of T_2 in the overview",
+    kind="order",
+    expect="fails",
+    apart="an order in n does not depend on the scale of the start",
+    statement=r"T_2=50\sqrt2n\beta_\xi\eta^{-1}\sigma_p^{-1}s^{-1}=\tilde O(\sigma_0s^{-1/2}\eta^{-1})",
+    reading="beta_xi is at least sigma_0 sigma_p sqrt(s)/4 (C.8): T_2 over sigma_0 s^-1/2/eta, formal times of starts with n = 5, 50, 500 (m_k = 8, s = 10^7): a polylogarithm would grow by less than a factor 3; the main text has the factor n",
+)
 def overview_orders(lab: Laboratory) -> Verdict:
     """Growth of the ratio with n."""
     from ..stages import formal_times
@@ -324,4 +503,6 @@ def overview_orders(lab: Laboratory) -> Verdict:
     printed = measured(growth < 3, {"n": [5, 50, 500], "T_2/(sigma_0 s^-1/2/eta)": rounded(ratios)})
     with_n = [r / n for r, n in zip(ratios, (5, 50, 500), strict=True)]
     fixed = measured(max(with_n) / min(with_n) < 3, {"over n": rounded(with_n)}, over_n=rounded(with_n))
-    return printed.correcting(r"T_2=\tilde\Theta(n\sigma_0s^{-1/2}\eta^{-1})", fixed, "the factor n of the definition is no logarithm")
+    return printed.correcting(
+        r"T_2=\tilde\Theta(n\sigma_0s^{-1/2}\eta^{-1})", fixed, "the factor n of the definition is no logarithm"
+    )

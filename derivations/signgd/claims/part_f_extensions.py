@@ -38,29 +38,51 @@ def _near(found: float, law: float, what: str) -> Verdict:
     return between(what, [found - law], -room, room)
 
 
-@book.claim("F.1a", "Small initial scale: small 0-1 test loss", kind="probability", uses=["Thm.3.2(3)"],
-            statement=r"\sigma_0=o(\sigma_p^{-2}s^{-3/2}m_v^{1/2})\ \Rightarrow\ P[yf\le0]\le n^{-O(1)}",
-            reading="n = 5, m_k = 16, m_v = 16, s = 10^8, sigma_0 = c s^(-3/2) m_v^(1/2) with c = 1/2: no error among 40000 fresh samples at T (eps = 1/10); two-sided at c = 5: the error is Phi(-sqrt(2 m_v) eta T |mu|/(sigma_0 sigma_p sqrt s)) within 4 standard errors and 1 percent; " + FLOW)
+@book.claim(
+    "F.1a",
+    "Small initial scale: small 0-1 test loss",
+    kind="probability",
+    uses=["Thm.3.2(3)"],
+    statement=r"\sigma_0=o(\sigma_p^{-2}s^{-3/2}m_v^{1/2})\ \Rightarrow\ P[yf\le0]\le n^{-O(1)}",
+    reading="n = 5, m_k = 16, m_v = 16, s = 10^8, sigma_0 = c s^(-3/2) m_v^(1/2) with c = 1/2: no error among 40000 fresh samples at T (eps = 1/10); two-sided at c = 5: the error is Phi(-sqrt(2 m_v) eta T |mu|/(sigma_0 sigma_p sqrt s)) within 4 standard errors and 1 percent; "
+    + FLOW,
+)
 def small_scale(lab: Laboratory) -> Verdict:
     """Errors at c = 1/2 and c = 5."""
     none, _ = error_law(lab, "scale 0.5")
     some, law = error_law(lab, "scale 5")
-    return between("error at c = 1/2", [none], 0, 1e-4) & _near(some, law, "error minus law at c = 5") & between("law at c = 5", [law], 0.05, 0.2)
+    return (
+        between("error at c = 1/2", [none], 0, 1e-4)
+        & _near(some, law, "error minus law at c = 5")
+        & between("law at c = 5", [law], 0.05, 0.2)
+    )
 
 
-@book.claim("F.1b", "Large initial scale: 0-1 test loss 1/2", kind="probability", uses=["F.1a"],
-            statement=r"\sigma_0=\Omega(\sigma_p^{-2}s^{-3/2}m_v^{1/2})\ \text{within Condition 3.1}\ \Rightarrow\ |P[yf\le0]-\tfrac12|\le1-n^{-O(1)}",
-            reading="as printed the inequality says nothing (the left side is at most 1/2); read as: the error tends to 1/2; c = 100: error in [0.45, 1/2] and equal to the law of F.1a within 4 standard errors and 1 percent; the transition is at c = 2 sqrt2 log(1/eps), so Omega needs a large "
-                    "constant; " + FLOW)
+@book.claim(
+    "F.1b",
+    "Large initial scale: 0-1 test loss 1/2",
+    kind="probability",
+    uses=["F.1a"],
+    statement=r"\sigma_0=\Omega(\sigma_p^{-2}s^{-3/2}m_v^{1/2})\ \text{within Condition 3.1}\ \Rightarrow\ |P[yf\le0]-\tfrac12|\le1-n^{-O(1)}",
+    reading="as printed the inequality says nothing (the left side is at most 1/2); read as: the error tends to 1/2; c = 100: error in [0.45, 1/2] and equal to the law of F.1a within 4 standard errors and 1 percent; the transition is at c = 2 sqrt2 log(1/eps), so Omega needs a large "
+    "constant; " + FLOW,
+)
 def large_scale(lab: Laboratory) -> Verdict:
     """Error at c = 100."""
     found, law = error_law(lab, "scale 100")
     return between("error", [found], 0.45, 0.505) & _near(found, law, "error minus law")
 
 
-@book.claim("F.1-definition", "0-1 test loss as printed", kind="definition", uses=["F.1a"], expect="fails",
-            statement=r"L^{0\text{-}1}_{\mathcal D}(W)=P[yf(W,X)>0]",
-            reading="a loss is 0 for a network that classifies every fresh sample correctly: c = 1/2 of F.1a, where the printed expression is 1; " + FLOW)
+@book.claim(
+    "F.1-definition",
+    "0-1 test loss as printed",
+    kind="definition",
+    uses=["F.1a"],
+    expect="fails",
+    statement=r"L^{0\text{-}1}_{\mathcal D}(W)=P[yf(W,X)>0]",
+    reading="a loss is 0 for a network that classifies every fresh sample correctly: c = 1/2 of F.1a, where the printed expression is 1; "
+    + FLOW,
+)
 def printed_loss(lab: Laboratory) -> Verdict:
     """Printed expression where all samples are right."""
     record = lab.record("scale 0.5")
@@ -68,7 +90,11 @@ def printed_loss(lab: Laboratory) -> Verdict:
     right = bool((np.sign(margins) == 1).all())
     value, fixed = float((margins > 0).mean()), float((margins <= 0).mean())
     printed = measured(not (right and value > 0.5), {"all fresh samples right": right, "printed loss": value})
-    return printed.correcting(r"L^{0\text{-}1}_{\mathcal D}(W)=P[yf(W,X)\le0]", measured(right and fixed == 0.0, {"loss": fixed}), "the printed one is the accuracy")
+    return printed.correcting(
+        r"L^{0\text{-}1}_{\mathcal D}(W)=P[yf(W,X)\le0]",
+        measured(right and fixed == 0.0, {"loss": fixed}),
+        "the printed one is the accuracy",
+    )
 
 
 # ---- longer contexts -------------------------------------------------------------------------------------------------
@@ -78,7 +104,10 @@ def _output(lab: Laboratory, patches: list[int]) -> tuple[Node, list[list[Node]]
     """Output and attention of sample 1 for a list of patches, 0 signal and 1 noise, by softmax over all of them."""
     made = lab.network()
     x = made.tokens(0)
-    v = [graph.add([r[c] for r in made.weights["P"]]) / ROWS - graph.add([r[c] for r in made.weights["N"]]) / ROWS for c in range(5)]
+    v = [
+        graph.add([r[c] for r in made.weights["P"]]) / ROWS - graph.add([r[c] for r in made.weights["N"]]) / ROWS
+        for c in range(5)
+    ]
     rows = []
     for query in patches:
         weights = [graph.exp(made.logit(0, query, key)) for key in patches]
@@ -88,9 +117,16 @@ def _output(lab: Laboratory, patches: list[int]) -> tuple[Node, list[list[Node]]
     return f, rows
 
 
-@book.claim("F.2a", "Equal noise patches", kind="identity", uses=["Eq.1"], apart=EVERY,
-            statement=r"L\ \text{patches, half signal, half one noise vector}:\ \text{the same dynamics};\ 1\ \text{signal and}\ L-1\ \text{noise patches}:\ \text{softmax starts at}\ \tfrac1L,\ \tfrac{L-1}L",
-            reading="L = 4 with two of each: the output is exactly L/2 times that of L = 2, so all signs of gradients agree up to the loss slopes; L = 3 with one signal: at zero weights softmax is 1/3 and 2/3, and each logit gap is shifted by log(L-1); " + TOY)
+@book.claim(
+    "F.2a",
+    "Equal noise patches",
+    kind="identity",
+    uses=["Eq.1"],
+    apart=EVERY,
+    statement=r"L\ \text{patches, half signal, half one noise vector}:\ \text{the same dynamics};\ 1\ \text{signal and}\ L-1\ \text{noise patches}:\ \text{softmax starts at}\ \tfrac1L,\ \tfrac{L-1}L",
+    reading="L = 4 with two of each: the output is exactly L/2 times that of L = 2, so all signs of gradients agree up to the loss slopes; L = 3 with one signal: at zero weights softmax is 1/3 and 2/3, and each logit gap is shifted by log(L-1); "
+    + TOY,
+)
 def equal_patches(lab: Laboratory) -> Verdict:
     """Outputs for both kinds of contexts."""
     made = lab.network()
@@ -100,13 +136,21 @@ def equal_patches(lab: Laboratory) -> Verdict:
     start = graph.substitute([rows[l][0] for l in range(3)], nothing)
     doubled = equal({"L = 4": (four, 2 * made.output(0))}, POSITIVE)
     third = equal({f"row {l}": (node, num(1) / 3) for l, node in enumerate(start)})
-    two = [graph.exp(made.logit(0, q, 0)) / (graph.exp(made.logit(0, q, 0)) + 2 * graph.exp(made.logit(0, q, 1))) for q in (0, 1)]
+    two = [
+        graph.exp(made.logit(0, q, 0)) / (graph.exp(made.logit(0, q, 0)) + 2 * graph.exp(made.logit(0, q, 1)))
+        for q in (0, 1)
+    ]
     return doubled & third & equal({f"shift {q}": (rows[q][0], two[q]) for q in (0, 1)}, POSITIVE)
 
 
-@book.claim("F.2b", "Gradient with different patches", kind="identity", uses=["D.1"],
-            statement=r"\nabla_{w_{Q,s}}f=\sum_lx^{(l)}\sum_{a<b}s_{la}s_{lb}\langle v,x^{(a)}-x^{(b)}\rangle\langle w_{K,s},x^{(a)}-x^{(b)}\rangle",
-            reading="covariance identity sum_a s_a (u_a - mean u) kappa_a = sum_(a<b) s_a s_b (u_a - u_b)(kappa_a - kappa_b) for L = 4 logits and any u, kappa; and for the derived output with patches signal, noise, noise; the text has the mean value of one class in place of v")
+@book.claim(
+    "F.2b",
+    "Gradient with different patches",
+    kind="identity",
+    uses=["D.1"],
+    statement=r"\nabla_{w_{Q,s}}f=\sum_lx^{(l)}\sum_{a<b}s_{la}s_{lb}\langle v,x^{(a)}-x^{(b)}\rangle\langle w_{K,s},x^{(a)}-x^{(b)}\rangle",
+    reading="covariance identity sum_a s_a (u_a - mean u) kappa_a = sum_(a<b) s_a s_b (u_a - u_b)(kappa_a - kappa_b) for L = 4 logits and any u, kappa; and for the derived output with patches signal, noise, noise; the text has the mean value of one class in place of v",
+)
 def covariance(lab: Laboratory) -> Verdict:
     """The identity, and the gradient of the output with three patches."""
     z = [sym(f"z{a}") for a in range(4)]
@@ -118,18 +162,32 @@ def covariance(lab: Laboratory) -> Verdict:
     made, patches = lab.network(), [0, 1, 1]
     f, rows = _output(lab, patches)
     x = [made.tokens(0)[p] for p in patches]
-    v = [graph.add([r[c] for r in made.weights["P"]]) / ROWS - graph.add([r[c] for r in made.weights["N"]]) / ROWS for c in range(5)]
+    v = [
+        graph.add([r[c] for r in made.weights["P"]]) / ROWS - graph.add([r[c] for r in made.weights["N"]]) / ROWS
+        for c in range(5)
+    ]
     key, pairs = made.weights["K"][0], {}
     for c, slope in enumerate(graph.gradient(f, made.weights["Q"][0])[:2]):
-        inner = graph.add(x[l][c] * rows[l][a] * rows[l][b] * (dot(v, x[a]) - dot(v, x[b])) * (dot(key, x[a]) - dot(key, x[b]))
-                          for l in range(3) for a in range(3) for b in range(a + 1, 3))
+        inner = graph.add(
+            x[l][c] * rows[l][a] * rows[l][b] * (dot(v, x[a]) - dot(v, x[b])) * (dot(key, x[a]) - dot(key, x[b]))
+            for l in range(3)
+            for a in range(3)
+            for b in range(a + 1, 3)
+        )
         pairs[f"query {c}"] = slope, inner
     return equal({"covariance": (left, right)}) & equal(pairs, POSITIVE)
 
 
-@book.claim("F.2b-approximation", "One-term approximation with a dominant patch", kind="identity", uses=["F.2b"], expect="fails", apart=NUMBERS,
-            statement=r"\sum_{a<b}s_as_b\langle v,x^{(a)}-x^{(b)}\rangle\langle w_K,x^{(a)}-x^{(b)}\rangle\approx_{\rm sgn}\langle w_K,y_i\xi_i^{(L)}-\sum_{a<L}x_i^{(a)}\rangle",
-            reading="its own assumptions: softmax 1/L, <v, x^(a)> = 0 for a < L and <v, x^(L)> = u > 0; L = 4, <w_K, x^(L)> = 1, the others 2/3 each: the printed sign is -, the exact one +; corrected with the factor L - 1, exactly for L = 4 and all values")
+@book.claim(
+    "F.2b-approximation",
+    "One-term approximation with a dominant patch",
+    kind="identity",
+    uses=["F.2b"],
+    expect="fails",
+    apart=NUMBERS,
+    statement=r"\sum_{a<b}s_as_b\langle v,x^{(a)}-x^{(b)}\rangle\langle w_K,x^{(a)}-x^{(b)}\rangle\approx_{\rm sgn}\langle w_K,y_i\xi_i^{(L)}-\sum_{a<L}x_i^{(a)}\rangle",
+    reading="its own assumptions: softmax 1/L, <v, x^(a)> = 0 for a < L and <v, x^(L)> = u > 0; L = 4, <w_K, x^(L)> = 1, the others 2/3 each: the printed sign is -, the exact one +; corrected with the factor L - 1, exactly for L = 4 and all values",
+)
 def dominant_patch(lab: Laboratory) -> Verdict:
     """Exact sum against the printed and the corrected sign."""
     L, u = 4, sym("u")
@@ -140,8 +198,16 @@ def dominant_patch(lab: Laboratory) -> Verdict:
     right = identity({"sum": exact - u * ((L - 1) * kappa[-1] - others) / L**2})
     point = {kappa[-1]: num(1), u: num(1)} | dict.fromkeys(kappa[:-1], num(Fraction(2, 3)))
     found, printed = (graph.substitute([node], point)[0].args[0] for node in (exact, kappa[-1] - others))
-    literal = refuted({"exact sum": str(found), "printed": str(printed)}, Evidence.PROOF) if (found > 0) != (printed > 0) else certified()
-    return literal.correcting(r"\mathrm{sgn}\langle w_K,y_i((L-1)\xi_i^{(L)}-\sum_{a<L}x_i^{(a)})\rangle", right, "the dominant patch meets each of the L - 1 others")
+    literal = (
+        refuted({"exact sum": str(found), "printed": str(printed)}, Evidence.PROOF)
+        if (found > 0) != (printed > 0)
+        else certified()
+    )
+    return literal.correcting(
+        r"\mathrm{sgn}\langle w_K,y_i((L-1)\xi_i^{(L)}-\sum_{a<L}x_i^{(a)})\rangle",
+        right,
+        "the dominant patch meets each of the L - 1 others",
+    )
 
 
 # ---- second layer and heads ------------------------------------------------------------------------------------------
@@ -152,14 +218,27 @@ def _second_layer(lab: Laboratory) -> tuple[dict[str, Node], Node]:
     made = lab.network()
     s, x = made.attention(0), made.tokens(0)
     theta = {f"{kind}{r}": sym(f"theta_{kind}{r}") for kind in SIDES for r in (1, 2)}
-    f = graph.add(theta[f"{kind}{r}"] * s[l][a] * dot(made.weights[kind][r - 1], x[a])
-                                      for kind in SIDES for r in (1, 2) for l in range(2) for a in range(2))
+    f = graph.add(
+        theta[f"{kind}{r}"] * s[l][a] * dot(made.weights[kind][r - 1], x[a])
+        for kind in SIDES
+        for r in (1, 2)
+        for l in range(2)
+        for a in range(2)
+    )
     return theta, f
 
 
-@book.claim("F.3-gradient", "Gradient of the second layer", kind="identity", uses=["Eq.1"], expect="fails", apart=EVERY,
-            statement=r"\theta_{j,r}^{(0)}=\tfrac j{m_v}:\ \nabla_{\theta_{j,r}}L_S=\tfrac1n\sum_iy_i\ell'_ij[(s_{i,11}+s_{i,21})\langle w_{V,j,r},y_i\mu\rangle+(s_{i,12}+s_{i,22})\langle w_{V,j,r},\xi_i\rangle]",
-            reading="the model whose second layer starts at j/m_v and is the paper's model there (checked) has f = sum_j,r theta_j,r (...), whose derivative has no factor j: sample 1, both classes; " + TOY)
+@book.claim(
+    "F.3-gradient",
+    "Gradient of the second layer",
+    kind="identity",
+    uses=["Eq.1"],
+    expect="fails",
+    apart=EVERY,
+    statement=r"\theta_{j,r}^{(0)}=\tfrac j{m_v}:\ \nabla_{\theta_{j,r}}L_S=\tfrac1n\sum_iy_i\ell'_ij[(s_{i,11}+s_{i,21})\langle w_{V,j,r},y_i\mu\rangle+(s_{i,12}+s_{i,22})\langle w_{V,j,r},\xi_i\rangle]",
+    reading="the model whose second layer starts at j/m_v and is the paper's model there (checked) has f = sum_j,r theta_j,r (...), whose derivative has no factor j: sample 1, both classes; "
+    + TOY,
+)
 def second_layer_gradient(lab: Laboratory) -> Verdict:
     """Derivatives by theta with and without j."""
     made = lab.network()
@@ -172,12 +251,22 @@ def second_layer_gradient(lab: Laboratory) -> Verdict:
         inner = graph.add((s[0][a] + s[1][a]) * dot(made.weights[name[0]][int(name[1]) - 1], x[a]) for a in range(2))
         slope = graph.gradient(f, [node])[0]
         printed[name], right[name] = (slope, SIDES[name[0]] * inner), (slope, inner)
-    return equal(printed, POSITIVE).correcting(r"\nabla_{\theta_{j,r}}L_S=\tfrac1n\sum_iy_i\ell'_i[\ldots]\ \text{(no}\ j)", same & equal(right, POSITIVE), "j is in the initial value already")
+    return equal(printed, POSITIVE).correcting(
+        r"\nabla_{\theta_{j,r}}L_S=\tfrac1n\sum_iy_i\ell'_i[\ldots]\ \text{(no}\ j)",
+        same & equal(right, POSITIVE),
+        "j is in the initial value already",
+    )
 
 
-@book.claim("F.3", "Signs of the second layer", kind="inequality", uses=["F.3-gradient", "Sec.E.2"],
-            statement=r"\text{after the rows have grown},\ \mathrm{sgn}\,\nabla_{\theta_{j,r}}L_S=-j:\ \theta_{1,r}\ \text{grows},\ \theta_{-1,r}\ \text{falls, no sign changes}",
-            reading="rows with j <w_V,j,r, y_i xi_i> > 0 and j <w_V,j,r, mu> > 0: the derivative of the loss by theta_j,r has the sign -j for all softmax weights and slopes (sample 1); and by Sec. E.2 rows keep growing that way; " + TOY)
+@book.claim(
+    "F.3",
+    "Signs of the second layer",
+    kind="inequality",
+    uses=["F.3-gradient", "Sec.E.2"],
+    statement=r"\text{after the rows have grown},\ \mathrm{sgn}\,\nabla_{\theta_{j,r}}L_S=-j:\ \theta_{1,r}\ \text{grows},\ \theta_{-1,r}\ \text{falls, no sign changes}",
+    reading="rows with j <w_V,j,r, y_i xi_i> > 0 and j <w_V,j,r, mu> > 0: the derivative of the loss by theta_j,r has the sign -j for all softmax weights and slopes (sample 1); and by Sec. E.2 rows keep growing that way; "
+    + TOY,
+)
 def second_layer_signs(lab: Laboratory) -> Verdict:
     """Sign of the derivative with rows of the right sign."""
     from odesys.positivity import always_positive
@@ -190,16 +279,27 @@ def second_layer_signs(lab: Laboratory) -> Verdict:
     nodes = {}
     for kind, j in SIDES.items():
         row = made.weights[kind][0]
-        values = {w: ZERO for w in row} | {row[0]: j * sym("c"), row[1]: j * sym("w"), row[2]: j * sym("e")}  # y = 1, positive noise entries
+        values = {w: ZERO for w in row} | {
+            row[0]: j * sym("c"),
+            row[1]: j * sym("w"),
+            row[2]: j * sym("e"),
+        }  # y = 1, positive noise entries
         slope = graph.substitute(graph.substitute([graph.gradient(f, [theta[f"{kind}1"]])[0]], hidden), values)[0]
         nodes[kind] = j * slope  # dL/dtheta = -g df/dtheta for y = 1, so the loss falls in the direction j
     rows = signed(lab, {}, {f"{kind}1_{x}": j for kind, j in SIDES.items() for x in ("mu", "1", "2")})
     return always_positive(nodes, ("X", "Y", "c", "w", "e", *POSITIVE)) & rows
 
 
-@book.claim("F.3-rows", "Rows of values after Stage I", kind="inequality", uses=["F.3"], expect="fails",
-            statement=r"t\ge T_1:\ \langle w_{V,j,r},jy_i\xi_i\rangle>0\ \text{for all}\ i,r",
-            reading="R1: a row starts with standard deviation sigma_0 |xi_i| and moves by T_1 |xi_i|_1 up to T_1: probability that it is positive, smallest over samples, against 1 - 1/(2 m_v n); corrected from T_2' on, where T_2' |xi_i|_1 >= beta_xi; " + FLOW)
+@book.claim(
+    "F.3-rows",
+    "Rows of values after Stage I",
+    kind="inequality",
+    uses=["F.3"],
+    expect="fails",
+    statement=r"t\ge T_1:\ \langle w_{V,j,r},jy_i\xi_i\rangle>0\ \text{for all}\ i,r",
+    reading="R1: a row starts with standard deviation sigma_0 |xi_i| and moves by T_1 |xi_i|_1 up to T_1: probability that it is positive, smallest over samples, against 1 - 1/(2 m_v n); corrected from T_2' on, where T_2' |xi_i|_1 >= beta_xi; "
+    + FLOW,
+)
 def rows_after(lab: Laboratory) -> Verdict:
     """Moves at T_1 in standard deviations, and at T_2' over beta_xi."""
     record = lab.record("R1")
@@ -208,13 +308,25 @@ def rows_after(lab: Laboratory) -> Verdict:
     z = record.T1 * start.l1 / (case.sigma_0 * start.l2)
     share = 0.5 * np.array([erfc(-x / sqrt(2)) for x in z])
     printed = between("share of positive rows", share, 1 - 1 / (2 * case.m_v * case.n), 1)
-    fixed = between("T_2' |xi|_1 / beta_xi", record.T2_prime * start.l1 / start.beta_xi, 1, 2) & between("v grows", [speed], 1, 1)
-    return printed.correcting(r"t\ge T_2':\ \langle w_{V,j,r},jy_i\xi_i\rangle>0,\ \text{so that}\ T_2'\eta\ll1/m_v\ \text{is needed}", fixed, "single rows start m_v^(1/2) times larger than their mean")
+    fixed = between("T_2' |xi|_1 / beta_xi", record.T2_prime * start.l1 / start.beta_xi, 1, 2) & between(
+        "v grows", [speed], 1, 1
+    )
+    return printed.correcting(
+        r"t\ge T_2':\ \langle w_{V,j,r},jy_i\xi_i\rangle>0,\ \text{so that}\ T_2'\eta\ll1/m_v\ \text{is needed}",
+        fixed,
+        "single rows start m_v^(1/2) times larger than their mean",
+    )
 
 
-@book.claim("F.4", "Several heads", kind="identity", uses=["D.4", "D.5", "D.6"],
-            statement=r"f=\sum_hf_h:\ \text{gradients by the weights of head}\ h\ \text{are those of one head, with the slope}\ \ell'\ \text{of the sum; equal heads give}\ Hf",
-            reading="sample by sample: the gradient of log(1 + exp(-y (f + c))), c the output of the other heads, is that of one head times g(f + c)/g(f), positive, so every sign of a sample's contribution stays; and the margin of H equal heads is H times one; " + TOY)
+@book.claim(
+    "F.4",
+    "Several heads",
+    kind="identity",
+    uses=["D.4", "D.5", "D.6"],
+    statement=r"f=\sum_hf_h:\ \text{gradients by the weights of head}\ h\ \text{are those of one head, with the slope}\ \ell'\ \text{of the sum; equal heads give}\ Hf",
+    reading="sample by sample: the gradient of log(1 + exp(-y (f + c))), c the output of the other heads, is that of one head times g(f + c)/g(f), positive, so every sign of a sample's contribution stays; and the margin of H equal heads is H times one; "
+    + TOY,
+)
 def heads(lab: Laboratory) -> Verdict:
     """Gradients with another head's output added."""
     made, c = lab.network(), sym("c")
@@ -230,9 +342,16 @@ def heads(lab: Laboratory) -> Verdict:
     return equal(pairs, POSITIVE)
 
 
-@book.claim("Beyond.conservation", "What gradient flow conserves and sign flow does not", kind="identity", uses=["D.7"], beyond=True,
-            statement=r"\tfrac d{dt}(\|w_{Q,s}\|^2-\|w_{K,s}\|^2)=0\ \text{under gradient flow, for every neuron}",
-            reading="sum over coordinates of w_Q times its argument minus w_K times its argument vanishes identically for each neuron; with signs of the arguments it does not: in the absorbing cone the sum is (|xi| weights) positive multiples that differ; " + TOY)
+@book.claim(
+    "Beyond.conservation",
+    "What gradient flow conserves and sign flow does not",
+    kind="identity",
+    uses=["D.7"],
+    beyond=True,
+    statement=r"\tfrac d{dt}(\|w_{Q,s}\|^2-\|w_{K,s}\|^2)=0\ \text{under gradient flow, for every neuron}",
+    reading="sum over coordinates of w_Q times its argument minus w_K times its argument vanishes identically for each neuron; with signs of the arguments it does not: in the absorbing cone the sum is (|xi| weights) positive multiples that differ; "
+    + TOY,
+)
 def conservation(lab: Laboratory) -> Verdict:
     """The rescaling invariant of each neuron."""
     made, arguments, _ = lab.steps()
@@ -244,5 +363,3 @@ def conservation(lab: Laboratory) -> Verdict:
                 total = total + sign * w * arguments[w.args[0]]
         out[f"neuron {r + 1}"] = total
     return identity(out, POSITIVE)
-
-

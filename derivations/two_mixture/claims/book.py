@@ -13,9 +13,12 @@ from odesys.graph import ONE, ZERO, Node, sym
 
 from ..laboratory import MUTATIONS, Laboratory
 
-book = ClaimBook("two_mixture", Laboratory,
-                 reference="Transformers Provably Learn Two-Mixture of Linear Classification via Gradient Flow",
-                 mutations=MUTATIONS)
+book = ClaimBook(
+    "two_mixture",
+    Laboratory,
+    reference="Transformers Provably Learn Two-Mixture of Linear Classification via Gradient Flow",
+    mutations=MUTATIONS,
+)
 
 SIGNS = (1, -1)
 SAMPLES = tuple((k, s, r) for k in (1, 2) for s in SIGNS for r in SIGNS)
@@ -73,8 +76,10 @@ def all_units_on(nodes: Mapping[str, Node], off: tuple[Node, ...] = ()) -> dict[
 
 def path_tables(flow: Flow, head: str) -> dict[str, np.ndarray]:
     """Scores and self-scores of one head as arrays of symbols."""
-    return {key: np.vectorize(sym, otypes=[object])(flow.matrices[f"{path}_{head}"])
-            for key, path in (("M", "KQ"), ("A", "KK"), ("B", "QQ"))}
+    return {
+        key: np.vectorize(sym, otypes=[object])(flow.matrices[f"{path}_{head}"])
+        for key, path in (("M", "KQ"), ("A", "KK"), ("B", "QQ"))
+    }
 
 
 def matrix_form(flow: Flow, head: str) -> tuple[np.ndarray, dict[str, Node]]:

@@ -19,10 +19,14 @@ from ..laboratory import Laboratory
 from .book import SAMPLES, SIGNS, attention, book, head_output, name, tokens
 
 
-@book.claim("Def.2.1", "K-mixture of linear classification", kind="definition",
-            statement=r"X=(c_k,\,y v_k,\,\epsilon v_{k'},\dots),\ y,k,k',\epsilon\ \text{uniform},\ k'\ne k",
-            reading="for (K, L) = (2,3), (3,3), (3,4) the support and weights equal those of the generative process, "
-                    "walked through outcome by outcome")
+@book.claim(
+    "Def.2.1",
+    "K-mixture of linear classification",
+    kind="definition",
+    statement=r"X=(c_k,\,y v_k,\,\epsilon v_{k'},\dots),\ y,k,k',\epsilon\ \text{uniform},\ k'\ne k",
+    reading="for (K, L) = (2,3), (3,3), (3,4) the support and weights equal those of the generative process, "
+    "walked through outcome by outcome",
+)
 def distribution(lab: Laboratory) -> Verdict:
     """Walk through the generative process and compare weight by weight, in exact arithmetic."""
 
@@ -49,9 +53,14 @@ def _word(sign: int, k: int) -> str:
     return f"v{k}" if sign > 0 else f"-v{k}"
 
 
-@book.claim("Eq.1", "The model", kind="definition", uses=["Def.2.1"],
-            statement=r"f(X)=\sigma(H_+(X)+b)-\sigma(H_-(X)+b),\ H=\sum_l w^\top X\,\mathrm{softmax}(X^\top W_K^\top W_Q x_l)",
-            reading="the derived margins y f(X) equal Eq. (1) written out token by token, on all eight samples")
+@book.claim(
+    "Eq.1",
+    "The model",
+    kind="definition",
+    uses=["Def.2.1"],
+    statement=r"f(X)=\sigma(H_+(X)+b)-\sigma(H_-(X)+b),\ H=\sum_l w^\top X\,\mathrm{softmax}(X^\top W_K^\top W_Q x_l)",
+    reading="the derived margins y f(X) equal Eq. (1) written out token by token, on all eight samples",
+)
 def model(lab: Laboratory) -> Verdict:
     """Compare the engine's margins with the formula written out by hand, as expressions."""
     b = sym("b")
@@ -64,10 +73,15 @@ def model(lab: Laboratory) -> Verdict:
     return equal(pairs)
 
 
-@book.claim("Eq.2", "Output as a linear function of features", kind="identity", uses=["Eq.1"],
-            statement=r"f=[w_+,w_-,1]\cdot\mathcal F(X)",
-            reading="for a fixed gate pattern df/dn is the gate times the summed softmax weights (so it contains no n), and "
-                    "f - sum n df/dn - b (gate+ - gate-) = 0, on all samples")
+@book.claim(
+    "Eq.2",
+    "Output as a linear function of features",
+    kind="identity",
+    uses=["Eq.1"],
+    statement=r"f=[w_+,w_-,1]\cdot\mathcal F(X)",
+    reading="for a fixed gate pattern df/dn is the gate times the summed softmax weights (so it contains no n), and "
+    "f - sum n df/dn - b (gate+ - gate-) = 0, on all samples",
+)
 def features(lab: Laboratory) -> Verdict:
     """Euler's identity for each margin, gates held."""
     b, residuals = sym("b"), {}
@@ -86,10 +100,15 @@ def features(lab: Laboratory) -> Verdict:
     return identity(residuals)
 
 
-@book.claim("Cond.1", "Parameter condition", kind="definition", apart="a guard of a parameter, not a statement about the system",
-            statement=r"\omega<C<1,\ m\ge\widetilde\Omega(1)",
-            reading="the guard refuses omega that is not positive and finite and accepts 0.1, 0.01; how small omega must be is a matter of each "
-                    "claim, and omega >= 1 is not refused")
+@book.claim(
+    "Cond.1",
+    "Parameter condition",
+    kind="definition",
+    apart="a guard of a parameter, not a statement about the system",
+    statement=r"\omega<C<1,\ m\ge\widetilde\Omega(1)",
+    reading="the guard refuses omega that is not positive and finite and accepts 0.1, 0.01; how small omega must be is a matter of each "
+    "claim, and omega >= 1 is not refused",
+)
 def condition(lab: Laboratory) -> Verdict:
     """The parameter guard refuses what the condition excludes."""
     from odesys.errors import ParameterError
@@ -105,9 +124,13 @@ def condition(lab: Laboratory) -> Verdict:
     return measured(accepted == [0.1, 0.01], {"accepted": accepted}, refused=["0", "-1", "nan", "inf"])
 
 
-@book.claim("Def.5.1", "Infinite-width transformer", kind="definition",
-            statement=r"m\to\infty:\ M=0,\ A=B=\omega^2 I,\ n=0",
-            reading="the infinite-width start of the derived system has these values in both heads, omega = 1/2 exactly")
+@book.claim(
+    "Def.5.1",
+    "Infinite-width transformer",
+    kind="definition",
+    statement=r"m\to\infty:\ M=0,\ A=B=\omega^2 I,\ n=0",
+    reading="the infinite-width start of the derived system has these values in both heads, omega = 1/2 exactly",
+)
 def infinite_width(lab: Laboratory) -> Verdict:
     """Compare the start state entry by entry (one half squared is exact in binary)."""
     state, matrices = lab.start(0.5), lab.names.matrices

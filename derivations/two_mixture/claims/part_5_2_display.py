@@ -69,9 +69,11 @@ def _half_at_zero(z: Fraction) -> Fraction:
 def factors(lab: Laboratory) -> dict[str, Fraction | None]:
     """How much too large the display is: against the derived derivative and against the form of appendix E.5."""
     display, derived, appendix = printed_display(slope_at_start(lab)), derived_rate(lab), printed_rates()["M_cv_same"]
-    return {f"{what}, {where}": quotient(there(display), there(other))
-            for what, other in (("over derived", derived), ("over App.E.5", appendix))
-            for where, there in (("at T1", at_start), ("under exact near symmetry", under_symmetry))}
+    return {
+        f"{what}, {where}": quotient(there(display), there(other))
+        for what, other in (("over derived", derived), ("over App.E.5", appendix))
+        for where, there in (("at T1", at_start), ("under exact near symmetry", under_symmetry))
+    }
 
 
 def near_symmetry_at_start(lab: Laboratory) -> Verdict:
@@ -80,7 +82,9 @@ def near_symmetry_at_start(lab: Laboratory) -> Verdict:
     names = [f"{kind}_{group}" for kind in SELF_SCORES for group in ("same", "other")]
     if set(reduced.system.moving) & set(names):
         return undecided("self-scores move in stage 1, so their values at T1 are not the start values")
-    start = dict(zip(reduced.system.names, reduced.initial_state(0.5), strict=True))  # one half squared is exact in binary
+    start = dict(
+        zip(reduced.system.names, reduced.initial_state(0.5), strict=True)
+    )  # one half squared is exact in binary
     witness = {"omega": "1/2", **{n: float(start[n]) for n in names}}
     near = all(abs(start[f"{k}_same"] + start[f"{k}_other"]) <= start[f"{k}_same"] / 2 for k in SELF_SCORES)
     return proved(**witness) if near else refuted(witness, Evidence.PROOF)
@@ -93,22 +97,38 @@ def factor_is(found: Fraction | None, wanted: int, what: str) -> Verdict:
     return proved() if found == wanted else refuted({what: str(found)}, Evidence.PROOF)
 
 
-@book.claim("Sec.5.2-display", "Near symmetry and the display at T1", kind="identity", uses=["Def.5.1", "B.2", "D.8"], expect="fails",
-            statement=r"A_{c_1c_1}\approx-A_{c_1c_2},\ B_{v_1v_1}\approx-B_{v_1v_2},\quad\tfrac{d}{dt}c_1^\top W_K^\top W_Qv_1|_{T_1}\approx"
-                      r"\tfrac13g\,4\,B_{v_1v_1}\tfrac23n_c+\tfrac13g\,4\,A_{c_1c_1}\tfrac23n_c",
-            reading="(a) |same + other| <= same / 2 at T1 for both self-scores, which do not move in stage 1; (b) the display equals the derived "
-                    "derivative at T1, a factor of 1, with g as derived at uniform attention. The factor is found and proved as an identity "
-                    "in n_c and omega; so is that against the derivative of appendix E.5, and both where the near symmetry is exact")
+@book.claim(
+    "Sec.5.2-display",
+    "Near symmetry and the display at T1",
+    kind="identity",
+    uses=["Def.5.1", "B.2", "D.8"],
+    expect="fails",
+    statement=r"A_{c_1c_1}\approx-A_{c_1c_2},\ B_{v_1v_1}\approx-B_{v_1v_2},\quad\tfrac{d}{dt}c_1^\top W_K^\top W_Qv_1|_{T_1}\approx"
+    r"\tfrac13g\,4\,B_{v_1v_1}\tfrac23n_c+\tfrac13g\,4\,A_{c_1c_1}\tfrac23n_c",
+    reading="(a) |same + other| <= same / 2 at T1 for both self-scores, which do not move in stage 1; (b) the display equals the derived "
+    "derivative at T1, a factor of 1, with g as derived at uniform attention. The factor is found and proved as an identity "
+    "in n_c and omega; so is that against the derivative of appendix E.5, and both where the near symmetry is exact",
+)
 def display(lab: Laboratory) -> Verdict:
     """Start values and the factor of the display."""
     found = factors(lab)
-    printed = combine({"a": near_symmetry_at_start(lab),
-                       "b": factor_is(found["over derived, at T1"], 1, "display over derived derivative at T1")})
-    wanted = {"over derived, at T1": 8, "over derived, under exact near symmetry": 4, "over App.E.5, at T1": 2,
-              "over App.E.5, under exact near symmetry": 1}
+    printed = combine(
+        {
+            "a": near_symmetry_at_start(lab),
+            "b": factor_is(found["over derived, at T1"], 1, "display over derived derivative at T1"),
+        }
+    )
+    wanted = {
+        "over derived, at T1": 8,
+        "over derived, under exact near symmetry": 4,
+        "over App.E.5, at T1": 2,
+        "over App.E.5, under exact near symmetry": 1,
+    }
     g = equal({"g": (slope_at_start(lab), graph.num(Fraction(1, 2)))})
     right = combine({**{key: factor_is(found[key], number, key) for key, number in wanted.items()}, "g = 1/2": g})
     return printed.adding(factors={key: str(value) for key, value in found.items()}).correcting(
-        r"\tfrac18\ \text{of the display at}\ T_1,\ \tfrac14\ \text{of it where the near symmetry is exact}", right,
+        r"\tfrac18\ \text{of the display at}\ T_1,\ \tfrac14\ \text{of it where the near symmetry is exact}",
+        right,
         "at T1 the diagonal self-scores are omega^2 and the others 0, so that the near symmetry counts them twice (a factor 2 against appendix "
-        "E.5); appendix E.5 and the display also sum over four samples instead of averaging (a factor 4)")
+        "E.5); appendix E.5 and the display also sum over four samples instead of averaging (a factor 4)",
+    )

@@ -22,11 +22,16 @@ from .book import tokens as tokens_of
 WORDS = ("c1", "c2", "v1", "v2")
 
 
-@book.claim("5.4-text", "Initial features have a tiny margin", kind="order", uses=["5.4"],
-            statement=r"\text{max margin of the initial features}\le\widetilde O(\omega^2/\sqrt m)",
-            reading="all units on, eight samples, omega = 0.1, m in 64, 256, 1024, 8 networks each (seeds 0-7): the largest margin of unit "
-                    "vectors (distance of the hull of y F(X) from 0) falls with an exponent whose 95 percent interval contains -1/2, "
-                    "and is below omega^2/sqrt(m) on average")
+@book.claim(
+    "5.4-text",
+    "Initial features have a tiny margin",
+    kind="order",
+    uses=["5.4"],
+    statement=r"\text{max margin of the initial features}\le\widetilde O(\omega^2/\sqrt m)",
+    reading="all units on, eight samples, omega = 0.1, m in 64, 256, 1024, 8 networks each (seeds 0-7): the largest margin of unit "
+    "vectors (distance of the hull of y F(X) from 0) falls with an exponent whose 95 percent interval contains -1/2, "
+    "and is below omega^2/sqrt(m) on average",
+)
 def initial_margin(lab: Laboratory) -> Verdict:
     """Minimum-norm point of the convex hull of the signed features, by non-negative least squares."""
     omega, rows = 0.1, []
@@ -37,8 +42,9 @@ def initial_margin(lab: Laboratory) -> Verdict:
     law = fit_power_law(widths.tolist(), values.tolist())
     scaled = float((values * np.sqrt(widths)).mean() / omega**2)
     fine = law.low <= -0.5 <= law.high and scaled < 1
-    return measured(fine, {"exponent": law.value, "scaled": scaled}, exponent=[law.low, law.value, law.high]).with_constants(
-        mean_margin_times_root_m_over_omega_squared=scaled)
+    return measured(
+        fine, {"exponent": law.value, "scaled": scaled}, exponent=[law.low, law.value, law.high]
+    ).with_constants(mean_margin_times_root_m_over_omega_squared=scaled)
 
 
 def _hull_distance(lab: Laboratory, m: int, seed: int, omega: float) -> float:
@@ -62,9 +68,13 @@ def _hull_distance(lab: Laboratory, m: int, seed: int, omega: float) -> float:
     return float(np.linalg.norm(table.T @ coefficients) / coefficients.sum())
 
 
-@book.claim("Obs.1", "More than two groups", kind="existence",
-            statement=r"K\ge3:\ \text{learnable, slower, the near symmetry } M^=\approx-M^{\ne} \text{ is lost}",
-            reading="K = 3, L = 3, simultaneous flow, omega = 0.1 to t = 600: loss below 0.01 and |M_cv_same + M_cv_other| above 0.4 M_cv_same")
+@book.claim(
+    "Obs.1",
+    "More than two groups",
+    kind="existence",
+    statement=r"K\ge3:\ \text{learnable, slower, the near symmetry } M^=\approx-M^{\ne} \text{ is lost}",
+    reading="K = 3, L = 3, simultaneous flow, omega = 0.1 to t = 600: loss below 0.01 and |M_cv_same + M_cv_other| above 0.4 M_cv_same",
+)
 def more_groups(lab: Laboratory) -> Verdict:
     """The 22-variable flow with K = 3."""
     reduced = lab.reduced("simultaneous", 3)
@@ -74,14 +84,21 @@ def more_groups(lab: Laboratory) -> Verdict:
         return measured(False, {"M_cv_same": same, "loss": final["loss"]})
     seen = {"loss": final["loss"], "lost": abs(same + other) / same, "generalised": abs(same + 2 * other) / same}
     verdict = measured(seen["loss"] < 0.01 and seen["lost"] > 0.4, seen, **seen)
-    return replace(verdict, sharpened=f"|M_same + (K-1) M_other| / M_same = {seen['generalised']:.4f}: it survives in this form")
+    return replace(
+        verdict, sharpened=f"|M_same + (K-1) M_other| / M_same = {seen['generalised']:.4f}: it survives in this form"
+    )
 
 
-@book.claim("App.E.7", "Expanded updates", kind="identity", uses=["B.2"],
-            statement=r"G_{\mu\nu}=\mathbb E\big[g\,y\,\dot\sigma_+\textstyle\sum_{l:x_l=\nu}\sum_{h:x_h=\mu}p_{lh}(w_+^\top x_h-w_+^\top Xp_l)\big|X_{k,s,-s}\big]",
-            reading="the force matrix of the + head in stage 2 equals this sum over the four conflicting samples with weight 1/4 each, written "
-                    "out token by token; the expanded lines of the appendix are entries of A G + G B, ... with it (many are illegible in "
-                    "the available text, and they sum the samples instead of averaging)")
+@book.claim(
+    "App.E.7",
+    "Expanded updates",
+    kind="identity",
+    uses=["B.2"],
+    statement=r"G_{\mu\nu}=\mathbb E\big[g\,y\,\dot\sigma_+\textstyle\sum_{l:x_l=\nu}\sum_{h:x_h=\mu}p_{lh}(w_+^\top x_h-w_+^\top Xp_l)\big|X_{k,s,-s}\big]",
+    reading="the force matrix of the + head in stage 2 equals this sum over the four conflicting samples with weight 1/4 each, written "
+    "out token by token; the expanded lines of the appendix are entries of A G + G B, ... with it (many are illegible in "
+    "the available text, and they sum the samples instead of averaging)",
+)
 def expanded_updates(lab: Laboratory) -> Verdict:
     """The literal sum against the force in the derived score equations."""
     force, _ = matrix_form(lab.flow("stage2"), lab.head_name(+1))

@@ -39,8 +39,12 @@ def _head_signs(lab: Laboratory) -> list[int]:
 
 def classification_queries_cancel(construction: Construction, signs: list[int]) -> Verdict:
     """Every query but c_k sees the same row in both heads, so that it adds nothing to f."""
-    gaps = {f"query {name}, y = {y:+d}": graph.add(s * row(construction, y, query, head) for head, s in enumerate(signs))
-            for y in SIGNS for name, query in queries(y).items() if query.kind == "v"}
+    gaps = {
+        f"query {name}, y = {y:+d}": graph.add(s * row(construction, y, query, head) for head, s in enumerate(signs))
+        for y in SIGNS
+        for name, query in queries(y).items()
+        if query.kind == "v"
+    }
     return identity(gaps)
 
 
@@ -55,7 +59,9 @@ def relu_is_identity(construction: Construction, signs: list[int], biases: list[
                 if answer not in ("positive", "nonnegative", "zero"):
                     return undecided(f"the row of {name} in head {head} is {answer}", Evidence.PROOF)
         outputs = [row(construction, y, queries(y)["c_k"], head) + rest + b for head, b in enumerate(biases)]
-        above = always_positive({f"H + b of head {head}": node for head, node in enumerate(outputs)}, POSITIVE, (*COUNTS, "rest"))
+        above = always_positive(
+            {f"H + b of head {head}": node for head, node in enumerate(outputs)}, POSITIVE, (*COUNTS, "rest")
+        )
         if above.as_stated != HOLDS:
             return above
         f = graph.add(s * graph.relu(node) for s, node in zip(signs, outputs, strict=True))
@@ -87,8 +93,10 @@ def cross_check(construction: Construction, lab: Laboratory) -> Verdict:
 def solves(construction: Construction, lab: Laboratory, relu: bool) -> Verdict:
     """y f > 0 on every sample of every K and L, for every C > 0; believed only if spelled-out samples agree."""
     signs = _head_signs(lab)
-    parts = {"classification queries cancel": classification_queries_cancel(construction, signs),
-             "y f > 0": always_positive(margins(construction, signs), POSITIVE, COUNTS)}
+    parts = {
+        "classification queries cancel": classification_queries_cancel(construction, signs),
+        "y f > 0": always_positive(margins(construction, signs), POSITIVE, COUNTS),
+    }
     if relu:
         biases = [graph.as_node(head.bias) for head in lab.model.heads]
         parts["ReLU is the identity"] = relu_is_identity(construction, signs, biases)
@@ -118,12 +126,18 @@ def _first_wrong(lab: Laboratory) -> dict[str, str]:
     return {}
 
 
-@book.claim("6.1", "A transformer that solves every K", kind="existence", uses=["Def.2.1"], expect="fails",
-            statement=r"M_\pm=\pm2C\sum_kv_kc_k^\top+C\sum_kc_kc_k^\top+C\sum_kv_kv_k^\top,\ w_\pm=\sum_kv_k:\ y(H_+-H_-)>0",
-            reading="every C > 0, K >= 2, L >= 3 and every sample of Definition 2.1: y f > 0, exactly. A sample is given by the counts of its "
-                    "distractors as seen from a query, since scores depend only on kind, group and sign of two words; samples of (K, L) in "
-                    "(2,3), (3,3), (3,4), (4,3), (2,5) spelled out word by word at e^C = 2 must agree. The repair is also proved with the "
-                    "ReLU and any bias b > 0")
+@book.claim(
+    "6.1",
+    "A transformer that solves every K",
+    kind="existence",
+    uses=["Def.2.1"],
+    expect="fails",
+    statement=r"M_\pm=\pm2C\sum_kv_kc_k^\top+C\sum_kc_kc_k^\top+C\sum_kv_kv_k^\top,\ w_\pm=\sum_kv_k:\ y(H_+-H_-)>0",
+    reading="every C > 0, K >= 2, L >= 3 and every sample of Definition 2.1: y f > 0, exactly. A sample is given by the counts of its "
+    "distractors as seen from a query, since scores depend only on kind, group and sign of two words; samples of (K, L) in "
+    "(2,3), (3,3), (3,4), (4,3), (2,5) spelled out word by word at e^C = 2 must agree. The repair is also proved with the "
+    "ReLU and any bias b > 0",
+)
 def construction(lab: Laboratory) -> Verdict:
     """Both constructions on the generic sample; the printed one gets one label wrong for every C."""
     printed, right = solves(PRINTED, lab, relu=False), solves(REPAIRED, lab, relu=True)
@@ -135,4 +149,6 @@ def construction(lab: Laboratory) -> Verdict:
     return printed.correcting(
         r"M_\pm=\mp2C\sum_kv_kc_k^\top+C\sum_kc_kc_k^\top+C\sum_kv_kv_k^\top,\ w_\pm=\sum_kc_k:\ "
         r"yf=\tfrac{e^C}{e^C+e^{-2C}+L-2}-\tfrac{e^C}{e^C+e^{2C}+L-2}\in(1-Le^{-C},\,1)\ \text{and}\ yf>0,\ \text{with the ReLU and any}\ b>0",
-        right, "as printed both labels give f > 0; the group key must be attended to for one label and avoided for the other")
+        right,
+        "as printed both labels give f > 0; the group key must be attended to for one label and avoided for the other",
+    )

@@ -27,11 +27,17 @@ GROUP_SWAP = SignedPermutation(((1, 1), (0, 1), (3, 1), (2, 1)), ((0, 1), (1, 1)
 HEAD_SWAP = SignedPermutation(((0, 1), (1, 1), (2, -1), (3, -1)), ((1, 1), (0, 1)), (((0, 1),), ((0, 1),)), -1)
 
 
-@book.claim("B.1", "Weight gradients", kind="identity", uses=["Eq.1"], expect="fails",
-            statement=r"\dot w_-=-\mathbb E\big[g\,y\,\dot\sigma_-\textstyle\sum_lXp^{(+)}_l\big],\ \dot w_+,\ \dot W_{K\pm},\ \dot W_{Q\pm}\ \text{as printed}",
-            reading="one random network (m = 3, d = 5, seed 0): central differences of the loss in every entry of w, W_K, W_Q against the gradients, "
-                    "relative 1e-6; the derived equations against the motion of the path scalars along them; the printed sum for w_+ and w_- "
-                    "over the eight samples, where in the equation of w_- the attention weights are printed as those of the + head")
+@book.claim(
+    "B.1",
+    "Weight gradients",
+    kind="identity",
+    uses=["Eq.1"],
+    expect="fails",
+    statement=r"\dot w_-=-\mathbb E\big[g\,y\,\dot\sigma_-\textstyle\sum_lXp^{(+)}_l\big],\ \dot w_+,\ \dot W_{K\pm},\ \dot W_{Q\pm}\ \text{as printed}",
+    reading="one random network (m = 3, d = 5, seed 0): central differences of the loss in every entry of w, W_K, W_Q against the gradients, "
+    "relative 1e-6; the derived equations against the motion of the path scalars along them; the printed sum for w_+ and w_- "
+    "over the eight samples, where in the equation of w_- the attention weights are printed as those of the + head",
+)
 def weight_gradients(lab: Laboratory) -> Verdict:
     """Every entry by central differences, the path scalars along the gradient; then the printed right-hand sides of w."""
     from numerics.finite_width import gradients, random_network
@@ -41,18 +47,34 @@ def weight_gradients(lab: Laboratory) -> Verdict:
     biggest = max(float(np.abs(s).max()) for s in slopes.values())
     worst = _worst_difference(net, slopes, lab.data) / biggest
     flow, h = lab.flow(), 1e-5
-    ends = [flow.initial_state(weights=replace(net, weights={k: w - e * slopes[k] for k, w in net.weights.items()}).images())
-            for e in (h, -h)]
+    ends = [
+        flow.initial_state(
+            weights=replace(net, weights={k: w - e * slopes[k] for k, w in net.weights.items()}).images()
+        )
+        for e in (h, -h)
+    ]
     motion = (ends[0] - ends[1]) / (2 * h)
     derived = flow.system.compile(b=0.5)(0.0, flow.initial_state(weights=net.images()))
     off = float(np.abs(derived - motion).max() / np.abs(motion).max())
-    gap = {which: float(np.abs(value - slopes["w"][head, 0]).max() / biggest)
-           for which, (head, value) in _printed_gradients(net).items()}
-    right = measured(worst < 1e-6 and off < 1e-6 and max(gap["w+"], gap["w- with p(-)"]) < 1e-9,
-                     {"differences": worst, "derived equations": off, **gap}, worst=worst, derived=off, entries=sum(s.size for s in slopes.values()))
-    printed = measured(gap["w- with p(+)"] < 1e-9, {"relative error of w_- with p(+)": gap["w- with p(+)"]}, error=gap["w- with p(+)"])
+    gap = {
+        which: float(np.abs(value - slopes["w"][head, 0]).max() / biggest)
+        for which, (head, value) in _printed_gradients(net).items()
+    }
+    right = measured(
+        worst < 1e-6 and off < 1e-6 and max(gap["w+"], gap["w- with p(-)"]) < 1e-9,
+        {"differences": worst, "derived equations": off, **gap},
+        worst=worst,
+        derived=off,
+        entries=sum(s.size for s in slopes.values()),
+    )
+    printed = measured(
+        gap["w- with p(+)"] < 1e-9, {"relative error of w_- with p(+)": gap["w- with p(+)"]}, error=gap["w- with p(+)"]
+    )
     return (printed & right if printed.as_stated == "holds" else printed).correcting(
-        r"\dot w_-=-\mathbb E[g\,y\,\dot\sigma_-\textstyle\sum_lXp^{(-)}_l]", right, "each head has its own attention weights")
+        r"\dot w_-=-\mathbb E[g\,y\,\dot\sigma_-\textstyle\sum_lXp^{(-)}_l]",
+        right,
+        "each head has its own attention weights",
+    )
 
 
 def _worst_difference(net: Network, slopes: Mapping[str, np.ndarray], data: Distribution, h: float = 1e-5) -> float:
@@ -76,7 +98,11 @@ def _printed_gradients(net: Network) -> dict[str, tuple[int, np.ndarray]]:
     from numerics.finite_width import attention as weights_of
     from numerics.finite_width import outputs
 
-    sums = {"w+": (0, -1, 0), "w- with p(-)": (1, 1, 1), "w- with p(+)": (1, 1, 0)}  # head of w, sign, head of the weights
+    sums = {
+        "w+": (0, -1, 0),
+        "w- with p(-)": (1, 1, 1),
+        "w- with p(+)": (1, 1, 0),
+    }  # head of w, sign, head of the weights
     total = {which: np.zeros(net.words.shape[0]) for which in sums}
     for sample, output in zip(setting.data().samples, outputs(net, setting.data()), strict=True):
         parts = [net.model.words.parse(token) for token in sample.tokens]
@@ -96,10 +122,15 @@ def _force(lab: Laboratory, stage: str, sign: int) -> np.ndarray:
     return -np.array(graph.gradient(flow.system.observables["loss"], list(scores.ravel())), dtype=object).reshape(4, 4)
 
 
-@book.claim("B.2", "The reduced flow", kind="identity", uses=["B.1"],
-            statement=r"\dot M=AG+GB,\ \dot A=MG^\top+GM^\top,\ \dot B=M^\top G+G^\top M,\ \dot n=-\partial\mathcal L/\partial n",
-            reading="all 72 + 8 derived equations of simultaneous training equal the matrix form, and its force matrix equals "
-                    "G = -dL/dM from independent scalar derivatives of the loss (the stages keep some of these equations)")
+@book.claim(
+    "B.2",
+    "The reduced flow",
+    kind="identity",
+    uses=["B.1"],
+    statement=r"\dot M=AG+GB,\ \dot A=MG^\top+GM^\top,\ \dot B=M^\top G+G^\top M,\ \dot n=-\partial\mathcal L/\partial n",
+    reading="all 72 + 8 derived equations of simultaneous training equal the matrix form, and its force matrix equals "
+    "G = -dL/dM from independent scalar derivatives of the loss (the stages keep some of these equations)",
+)
 def reduced_flow(lab: Laboratory) -> Verdict:
     """The engine's force matrix equals the scalar derivatives; the equations are the matrix form of that force."""
     flow = lab.flow("simultaneous")
@@ -120,10 +151,15 @@ def _dimension(found: int) -> Verdict:
     return proved(dimension=found) if found == 2 * (16 + 10 + 10 + 4) else refuted({"dimension": found})
 
 
-@book.claim("Sec.5.2-system", "Linear system of 36 variables a head", kind="identity", uses=["B.2"],
-            statement=r"\dot{\mathbf z}=\mathcal A(t)\,\mathbf z,\quad \mathbf z=(M,A,B)\in\mathbb R^{36}",
-            reading="with G held, the 36 equations of the + head in stage 2 are linear and homogeneous in (M, A, B): they are "
-                    "A G + G B, M G' + G M', M' G + G' M with one matrix G in which A and B were set to constants")
+@book.claim(
+    "Sec.5.2-system",
+    "Linear system of 36 variables a head",
+    kind="identity",
+    uses=["B.2"],
+    statement=r"\dot{\mathbf z}=\mathcal A(t)\,\mathbf z,\quad \mathbf z=(M,A,B)\in\mathbb R^{36}",
+    reading="with G held, the 36 equations of the + head in stage 2 are linear and homogeneous in (M, A, B): they are "
+    "A G + G B, M G' + G M', M' G + G' M with one matrix G in which A and B were set to constants",
+)
 def linear_system(lab: Laboratory) -> Verdict:
     """The 36 equations are products of one path matrix and the force, whose entries do not contain A or B."""
     flow, head = lab.flow("stage2"), lab.head_name(+1)
@@ -132,11 +168,15 @@ def linear_system(lab: Laboratory) -> Verdict:
     return identity(gaps).adding(size=size) if size == 36 else refuted({"size": size})
 
 
-@book.claim("C.1", "Start values", kind="identity",
-            statement=r"M(0)\to0,\quad A(0),B(0)\to\omega^2 I\quad(m\to\infty)",
-            reading="expectations are exact at every m (second moments of independent centred entries of variance omega^2/m); "
-                    "each entry's variance is at most 2 omega^4 / m, so the limit holds in mean square; the almost sure limit "
-                    "is the strong law and is not checked")
+@book.claim(
+    "C.1",
+    "Start values",
+    kind="identity",
+    statement=r"M(0)\to0,\quad A(0),B(0)\to\omega^2 I\quad(m\to\infty)",
+    reading="expectations are exact at every m (second moments of independent centred entries of variance omega^2/m); "
+    "each entry's variance is at most 2 omega^4 / m, so the limit holds in mean square; the almost sure limit "
+    "is the strong law and is not checked",
+)
 def start_values(lab: Laboratory) -> Verdict:
     """Moments of Gram entries by Wick's rule from the variance of one entry; and the start of the derived system."""
     m, omega = sym("m"), sym("omega")
@@ -172,7 +212,9 @@ def _commutes(lab: Laboratory, element: SignedPermutation) -> Verdict:
         answer, result = check_symmetry(flow.system, symmetry)
         if answer == "nonzero":
             point = {k: str(v) for k, v in result.witness.items()}
-            return refuted({"stage": stage, "element": element.describe(flow), "at": point, "residual": short(result.value)})
+            return refuted(
+                {"stage": stage, "element": element.describe(flow), "at": point, "residual": short(result.value)}
+            )
         if answer == "undecided":
             return undecided(f"{stage}: {result.residual!r}", Evidence.PROOF)
         start = flow.initial_state(omega=0.5)
@@ -182,26 +224,41 @@ def _commutes(lab: Laboratory, element: SignedPermutation) -> Verdict:
     return total
 
 
-@book.claim("C.2", "The two groups stay symmetric", kind="identity", uses=["C.1", "B.2"],
-            statement=r"n_{\mu},M_{\mu\nu},A_{\mu\nu},B_{\mu\nu}\ \text{invariant under}\ c_1\leftrightarrow c_2,\,v_1\leftrightarrow v_2",
-            reading="the swap fixes the infinite-width start and commutes with the flow of every stage, as expressions")
+@book.claim(
+    "C.2",
+    "The two groups stay symmetric",
+    kind="identity",
+    uses=["C.1", "B.2"],
+    statement=r"n_{\mu},M_{\mu\nu},A_{\mu\nu},B_{\mu\nu}\ \text{invariant under}\ c_1\leftrightarrow c_2,\,v_1\leftrightarrow v_2",
+    reading="the swap fixes the infinite-width start and commutes with the flow of every stage, as expressions",
+)
 def groups_stay_symmetric(lab: Laboratory) -> Verdict:
     """Equivariance under the group swap."""
     return _commutes(lab, GROUP_SWAP)
 
 
-@book.claim("C.4", "The two heads stay symmetric", kind="identity", uses=["C.1", "B.2"],
-            statement=r"n^-_\mu=(-1)^{[\mu\in\mathcal V]}n^+_\mu,\ M^-_{\mu\nu}=(-1)^{[\mu\in\mathcal V]+[\nu\in\mathcal V]}M^+_{\mu\nu},\dots",
-            reading="v -> -v with the heads and the labels exchanged fixes the infinite-width start and commutes with the flow "
-                    "of every stage, as expressions")
+@book.claim(
+    "C.4",
+    "The two heads stay symmetric",
+    kind="identity",
+    uses=["C.1", "B.2"],
+    statement=r"n^-_\mu=(-1)^{[\mu\in\mathcal V]}n^+_\mu,\ M^-_{\mu\nu}=(-1)^{[\mu\in\mathcal V]+[\nu\in\mathcal V]}M^+_{\mu\nu},\dots",
+    reading="v -> -v with the heads and the labels exchanged fixes the infinite-width start and commutes with the flow "
+    "of every stage, as expressions",
+)
 def heads_stay_symmetric(lab: Laboratory) -> Verdict:
     """Equivariance under the head swap with v -> -v."""
     return _commutes(lab, HEAD_SWAP)
 
 
-@book.claim("C.3", "Samples of both groups look alike", kind="identity", uses=["C.2"],
-            statement=r"p^{(\pm)},H_\pm,f\ \text{agree on}\ X_{1,s,s'}\ \text{and}\ X_{2,s,s'}",
-            reading="on symmetric states, as expressions in the 22 variables: all softmax weights, head outputs and margins")
+@book.claim(
+    "C.3",
+    "Samples of both groups look alike",
+    kind="identity",
+    uses=["C.2"],
+    statement=r"p^{(\pm)},H_\pm,f\ \text{agree on}\ X_{1,s,s'}\ \text{and}\ X_{2,s,s'}",
+    reading="on symmetric states, as expressions in the 22 variables: all softmax weights, head outputs and margins",
+)
 def samples_of_groups_agree(lab: Laboratory) -> Verdict:
     """Pairs of samples with k = 1 and k = 2."""
     pairs: dict[str, tuple[Node, Node]] = {}
@@ -221,9 +278,14 @@ def _on_symmetric_states(lab: Laboratory, pairs: Mapping[str, tuple[Node, Node]]
     return dict(zip(pairs, zip(flat[::2], flat[1::2], strict=True), strict=True))
 
 
-@book.claim("C.5", "Samples of both labels look alike", kind="identity", uses=["C.4"],
-            statement=r"p^{(+)}(X_{k,s,s'})=p^{(-)}(X_{k,-s,-s'}),\ H_+=H_-,\ f(X_{k,s,s'})=-f(X_{k,-s,-s'})",
-            reading="on symmetric states, as expressions in the 22 variables; for f: the margins y f agree")
+@book.claim(
+    "C.5",
+    "Samples of both labels look alike",
+    kind="identity",
+    uses=["C.4"],
+    statement=r"p^{(+)}(X_{k,s,s'})=p^{(-)}(X_{k,-s,-s'}),\ H_+=H_-,\ f(X_{k,s,s'})=-f(X_{k,-s,-s'})",
+    reading="on symmetric states, as expressions in the 22 variables; for f: the margins y f agree",
+)
 def samples_of_labels_agree(lab: Laboratory) -> Verdict:
     """Pairs of samples with all signs flipped, heads exchanged."""
     pairs: dict[str, tuple[Node, Node]] = {}
@@ -236,16 +298,26 @@ def samples_of_labels_agree(lab: Laboratory) -> Verdict:
     return equal(_on_symmetric_states(lab, pairs))
 
 
-@book.claim("Beyond.sizes", "Sizes of the reductions", kind="identity", uses=["C.2", "C.4"], beyond=True,
-            statement=r"80\to40\to22\to10\ \text{variables}",
-            reading="dimensions of the full flow, its quotient by the head swap, by both swaps, and after slaving, which rests on the matrix form of "
-                    "the equations (B.2)")
+@book.claim(
+    "Beyond.sizes",
+    "Sizes of the reductions",
+    kind="identity",
+    uses=["C.2", "C.4"],
+    beyond=True,
+    statement=r"80\to40\to22\to10\ \text{variables}",
+    reading="dimensions of the full flow, its quotient by the head swap, by both swaps, and after slaving, which rests on the matrix form of "
+    "the equations (B.2)",
+)
 def sizes(lab: Laboratory) -> Verdict:
     """Count the states of each reduction; a reduction that the system does not admit is a failure."""
     flow = lab.flow()
     try:
-        counts = [flow.system.dimension, flow.quotient(generators=[HEAD_SWAP]).system.dimension,
-                  lab.reduced().system.dimension, lab.reduced().slaved().system.dimension]
+        counts = [
+            flow.system.dimension,
+            flow.quotient(generators=[HEAD_SWAP]).system.dimension,
+            lab.reduced().system.dimension,
+            lab.reduced().slaved().system.dimension,
+        ]
     except SymmetryError as error:
         return refuted({"not a symmetry": str(error)})
     count = enumerate_all(zip(counts, (80, 40, 22, 10), strict=True), lambda p: p[0] == p[1], "sizes")

@@ -25,11 +25,17 @@ KINDS = ("cc", "cv", "vc", "vv")
 POSITIVE = ("K", "omega", "n_c", "b", "t")
 
 
-@book.claim("Beyond.K.sizes", "The same variables for every K and L", kind="definition", beyond=True, uses=["C.2", "C.4"],
-            apart="counts variables, whatever the equations on them are",
-            statement=r"22=2+8+6+6\ \text{orbit variables for every}\ K\ge2,\ L\ge3;\quad 10\ \text{after slaving}",
-            reading="K a symbol, L = 3 to 7: orbits of pairs under S_K and the head swap, which maps the sample orbits with their weights "
-                    "(polynomials in K over powers of K - 1) to themselves; the count of pairs does not involve L; slaving at L = 3, 4")
+@book.claim(
+    "Beyond.K.sizes",
+    "The same variables for every K and L",
+    kind="definition",
+    beyond=True,
+    uses=["C.2", "C.4"],
+    apart="counts variables, whatever the equations on them are",
+    statement=r"22=2+8+6+6\ \text{orbit variables for every}\ K\ge2,\ L\ge3;\quad 10\ \text{after slaving}",
+    reading="K a symbol, L = 3 to 7: orbits of pairs under S_K and the head swap, which maps the sample orbits with their weights "
+    "(polynomials in K over powers of K - 1) to themselves; the count of pairs does not involve L; slaving at L = 3, 4",
+)
 def same_variables(lab: Laboratory) -> Verdict:
     """Dimensions of the family systems."""
 
@@ -42,10 +48,16 @@ def same_variables(lab: Laboratory) -> Verdict:
     return enumerate_all(range(3, 8), sizes, "lengths")
 
 
-@book.claim("Beyond.K.two", "For K = 2 it is the enumerated system", kind="identity", beyond=True, uses=["Beyond.K.sizes", "B.2"],
-            statement=r"F_K(x)|_{K=2}=F_{\text{enumerated}}(x)",
-            reading="all 22 equations of simultaneous training, L = 3: the expressions derived with K as a symbol, K = 2 inserted, against "
-                    "the quotient of the 80 enumerated equations")
+@book.claim(
+    "Beyond.K.two",
+    "For K = 2 it is the enumerated system",
+    kind="identity",
+    beyond=True,
+    uses=["Beyond.K.sizes", "B.2"],
+    statement=r"F_K(x)|_{K=2}=F_{\text{enumerated}}(x)",
+    reading="all 22 equations of simultaneous training, L = 3: the expressions derived with K as a symbol, K = 2 inserted, against "
+    "the quotient of the 80 enumerated equations",
+)
 def two_groups(lab: Laboratory) -> Verdict:
     """The family equations at K = 2 against the quotient of the enumerated flow."""
     family, listed = lab.family().system.substitute({"K": 2}), lab.reduced().system
@@ -66,11 +78,16 @@ def _phases(lab: Laboratory) -> StageOne | EquationError:
         return error
 
 
-@book.claim("Beyond.K.stage1", "Stage 1 is K/2 times slower and otherwise the same", kind="identity", beyond=True,
-            uses=["Beyond.K.two", "D.1", "D.5"],
-            statement=r"K\,\dot n\ \text{does not contain}\ K:\quad n^{(K)}(t)=n^{(2)}(2t/K)",
-            reading="L = 3, uniform attention, every gate pattern: K times the derived equation of n_c and n_v with K a symbol equals "
-                    "twice the equation of the enumerated system with two groups")
+@book.claim(
+    "Beyond.K.stage1",
+    "Stage 1 is K/2 times slower and otherwise the same",
+    kind="identity",
+    beyond=True,
+    uses=["Beyond.K.two", "D.1", "D.5"],
+    statement=r"K\,\dot n\ \text{does not contain}\ K:\quad n^{(K)}(t)=n^{(2)}(2t/K)",
+    reading="L = 3, uniform attention, every gate pattern: K times the derived equation of n_c and n_v with K a symbol equals "
+    "twice the equation of the enumerated system with two groups",
+)
 def stage_one_scales(lab: Laboratory) -> Verdict:
     """K dn/dt against 2 dn/dt at K = 2."""
     general, listed = _stage_one(lab), lab.reduced("stage1").system
@@ -79,10 +96,16 @@ def stage_one_scales(lab: Laboratory) -> Verdict:
     return equal({name: (mine[name], two[name]) for name in mine})
 
 
-@book.claim("Beyond.K.T_half", "The switching time for any K", kind="identity", beyond=True, uses=["Beyond.K.stage1", "D.3"],
-            statement=r"T_{0.5}=\tfrac K4\,(2b+e^{2b}-1)",
-            reading="L = 3, every K >= 2 and b > 0: closed form of the time at which the unit of X_{k,-,-} of the + head switches off, from "
-                    "the equations with K a symbol; n_c = 0 and n_v = b/2 there; the second phase has the rates g/(4K) and g/(2K)")
+@book.claim(
+    "Beyond.K.T_half",
+    "The switching time for any K",
+    kind="identity",
+    beyond=True,
+    uses=["Beyond.K.stage1", "D.3"],
+    statement=r"T_{0.5}=\tfrac K4\,(2b+e^{2b}-1)",
+    reading="L = 3, every K >= 2 and b > 0: closed form of the time at which the unit of X_{k,-,-} of the + head switches off, from "
+    "the equations with K a symbol; n_c = 0 and n_v = b/2 there; the second phase has the rates g/(4K) and g/(2K)",
+)
 def switching_time(lab: Laboratory) -> Verdict:
     """T_0.5 from the logistic drive, with time measured in units of K."""
     phases, b = _phases(lab), sp.Symbol("b", real=True)
@@ -94,9 +117,11 @@ def switching_time(lab: Laboratory) -> Verdict:
     speeds = {name: num(phases.second.rates.get(name, 0)) for name in ("n_c", "n_v")}
     pairs = {
         "T_0.5": (K * from_sympy(phases.switch_time()), K * from_sympy((2 * b + sp.exp(2 * b) - 1) / 4)),
-        "n_v": (from_sympy(values["n_v"]), from_sympy(b / 2)), "n_c": (from_sympy(values["n_c"]), ZERO),
+        "n_v": (from_sympy(values["n_v"]), from_sympy(b / 2)),
+        "n_c": (from_sympy(values["n_c"]), ZERO),
         "the unit": (phases.surface, zero_scores({"H": unit})["H"]),
-        "rate of n_c": (speeds["n_c"], ONE / 4), "rate of n_v": (speeds["n_v"], ONE / 2),
+        "rate of n_c": (speeds["n_c"], ONE / 4),
+        "rate of n_v": (speeds["n_v"], ONE / 2),
     }
     return equal(pairs, POSITIVE).with_constants(T_half=f"K*({phases.switch_time()})")
 
@@ -117,9 +142,15 @@ def sectors(entries: dict[str, Node], letter: str) -> tuple[dict[str, Node], dic
     return {k: same[k] - other[k] for k in KINDS}, {k: same[k] + (K - 1) * other[k] for k in KINDS}
 
 
-@book.claim("Beyond.K.kappa", "The rate of stage 2 for any K", kind="identity", beyond=True, uses=["Beyond.K.two", "App.E.5"],
-            statement=r"G^a=\kappa_K\begin{pmatrix}0&2\\-1&0\end{pmatrix},\quad G^s=0,\quad \kappa_K=\frac{g\,n_c}{9(K-1)}",
-            reading="L = 3, every K >= 2, conflicting samples, uniform attention, all units on (H + b = n_c + b > 0), where g = 1/2 exactly")
+@book.claim(
+    "Beyond.K.kappa",
+    "The rate of stage 2 for any K",
+    kind="identity",
+    beyond=True,
+    uses=["Beyond.K.two", "App.E.5"],
+    statement=r"G^a=\kappa_K\begin{pmatrix}0&2\\-1&0\end{pmatrix},\quad G^s=0,\quad \kappa_K=\frac{g\,n_c}{9(K-1)}",
+    reading="L = 3, every K >= 2, conflicting samples, uniform attention, all units on (H + b = n_c + b > 0), where g = 1/2 exactly",
+)
 def stage_two_rate(lab: Laboratory) -> Verdict:
     """The derived forces in both sectors against the closed form, K a symbol."""
     standard, trivial = sectors(uniform_force(lab), "G")
@@ -129,12 +160,18 @@ def stage_two_rate(lab: Laboratory) -> Verdict:
     return equal(pairs, POSITIVE).with_constants(kappa="n_c/(18 (K - 1))", growth_rate="4 kappa = 2 n_c/(9 (K - 1))")
 
 
-@book.claim("Beyond.K.frozen", "Stage 2 with frozen forces, for any K", kind="identity", beyond=True, uses=["Beyond.K.kappa"],
-            statement=r"M^a_{cv}=\omega^2\sinh4\kappa_Kt,\ M_{c_kv_k}=\tfrac{K-1}KM^a_{cv},\ M_{c_kv_j}=-\tfrac1KM^a_{cv},\quad"
-                      r"\frac{dT_2}{d\log(1/\omega)}=\frac1{2\kappa_K}=\frac{9(K-1)}{n_c}",
-            reading="L = 3, every K >= 2: with G held at its derived value at uniform attention, the closed form (all 8 + 6 + 6 entries: sinh "
-                    "and cosh of 4 kappa t and 2 kappa t in the standard sector, constant in the trivial one) solves dM = A G + G B, dA = M G' + "
-                    "G M', dB = M' G + G' M with the structure constants of the family, and starts at A = B = omega^2 I, M = 0")
+@book.claim(
+    "Beyond.K.frozen",
+    "Stage 2 with frozen forces, for any K",
+    kind="identity",
+    beyond=True,
+    uses=["Beyond.K.kappa"],
+    statement=r"M^a_{cv}=\omega^2\sinh4\kappa_Kt,\ M_{c_kv_k}=\tfrac{K-1}KM^a_{cv},\ M_{c_kv_j}=-\tfrac1KM^a_{cv},\quad"
+    r"\frac{dT_2}{d\log(1/\omega)}=\frac1{2\kappa_K}=\frac{9(K-1)}{n_c}",
+    reading="L = 3, every K >= 2: with G held at its derived value at uniform attention, the closed form (all 8 + 6 + 6 entries: sinh "
+    "and cosh of 4 kappa t and 2 kappa t in the standard sector, constant in the trivial one) solves dM = A G + G B, dA = M G' + "
+    "G M', dB = M' G + G' M with the structure constants of the family, and starts at A = B = omega^2 I, M = 0",
+)
 def frozen_forces(lab: Laboratory) -> Verdict:
     """The closed form inserted into the product equations, K a symbol."""
     flow = lab.family("stage2")
@@ -167,8 +204,11 @@ def frozen_forces(lab: Laboratory) -> Verdict:
     def times(x: list[Node], y: list[Node]) -> list[Node]:
         return flow.algebra.multiply_nodes(x, y, space, space)
 
-    right = {"M": (M, times(A, G), times(G, B)), "A": (A, times(M, turned(G)), times(G, turned(M))),
-             "B": (B, times(turned(M), G), times(turned(G), M))}
+    right = {
+        "M": (M, times(A, G), times(G, B)),
+        "A": (A, times(M, turned(G)), times(G, turned(M))),
+        "B": (B, times(turned(M), G), times(turned(G), M)),
+    }
     residuals: dict[str, Node] = {}
     for letter, (values, first, second) in right.items():
         start = [ZERO if letter == "M" or i != j or relation != "same" else OMEGA**2 for i, j, relation in space.pairs]
@@ -179,12 +219,18 @@ def frozen_forces(lab: Laboratory) -> Verdict:
     return identity(residuals, POSITIVE)
 
 
-@book.claim("Beyond.K.limit", "Many groups have a limit", kind="identity", beyond=True, uses=["Beyond.K.two"],
-            statement=r"\lim_{K\to\infty}\ \frac{d}{d(t/K)}\big(n,\ Z^{=},\ (K-1)Z^{\ne}\big)\ \text{exists; it closes on}\ (n,Z^{=})",
-            reading="L = 3, simultaneous training: in time t/K and with (K - 1) Z_other in place of Z_other every equation has a finite limit, "
-                    "found twice: term by term from the orders in K of the equations with K a symbol, and by building the family "
-                    "from the limits of its structure constants; 12 variables (2 + 4 + 3 + 3) then close among themselves, and the forces "
-                    "at uniform attention start M_cv_same at 4 omega^2 times the limit of K kappa_K in stage 2")
+@book.claim(
+    "Beyond.K.limit",
+    "Many groups have a limit",
+    kind="identity",
+    beyond=True,
+    uses=["Beyond.K.two"],
+    statement=r"\lim_{K\to\infty}\ \frac{d}{d(t/K)}\big(n,\ Z^{=},\ (K-1)Z^{\ne}\big)\ \text{exists; it closes on}\ (n,Z^{=})",
+    reading="L = 3, simultaneous training: in time t/K and with (K - 1) Z_other in place of Z_other every equation has a finite limit, "
+    "found twice: term by term from the orders in K of the equations with K a symbol, and by building the family "
+    "from the limits of its structure constants; 12 variables (2 + 4 + 3 + 3) then close among themselves, and the forces "
+    "at uniform attention start M_cv_same at 4 omega^2 times the limit of K kappa_K in stage 2",
+)
 def many_groups(lab: Laboratory) -> Verdict:
     """Both routes to the limit, and what it depends on."""
     scaled, limit = lab.family(scaled=True).system, lab.family(K="infinity").system

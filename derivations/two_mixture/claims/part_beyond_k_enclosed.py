@@ -42,26 +42,51 @@ def _enclosure() -> tuple[Enclosure, dict[str, Node]]:
     b = Fraction(1, 2)
     # stage 1 of length 10 K ends at the neurons of two groups at T1 = 20 (Beyond.K.stage1)
     parameters = {"b": b, "omega": Fraction(1, 10), **neurons_at(Fraction(20), b)}
-    run = enclose(system, dict.fromkeys(system.names, 0), LENGTH, parameters, order=ORDER, precision=PRECISION,
-                  tolerance=TOLERANCE)
+    run = enclose(
+        system,
+        dict.fromkeys(system.names, 0),
+        LENGTH,
+        parameters,
+        order=ORDER,
+        precision=PRECISION,
+        tolerance=TOLERANCE,
+    )
     return run, scores
 
 
-@book.claim("Beyond.K.near_symmetry/enclosed", "Near symmetry in stage 2, certified with a million groups", kind="inequality", level="full",
-            beyond=True, uses=["Beyond.K.stage1", "Beyond.K.sizes", "Beyond.K.near_symmetry"], apart=APART,
-            statement=r"|M^{=}_{\mu\nu}+(K-1)M^{\ne}_{\mu\nu}|\ \le\ \tfrac1{50}\,M_{c_kv_k},\quad \mu,\nu\in\{c,v\}",
-            reading=f"{POINT}: for all four pairs of word types at all times of stage 2, along the validated enclosure")
+@book.claim(
+    "Beyond.K.near_symmetry/enclosed",
+    "Near symmetry in stage 2, certified with a million groups",
+    kind="inequality",
+    level="full",
+    beyond=True,
+    uses=["Beyond.K.stage1", "Beyond.K.sizes", "Beyond.K.near_symmetry"],
+    apart=APART,
+    statement=r"|M^{=}_{\mu\nu}+(K-1)M^{\ne}_{\mu\nu}|\ \le\ \tfrac1{50}\,M_{c_kv_k},\quad \mu,\nu\in\{c,v\}",
+    reading=f"{POINT}: for all four pairs of word types at all times of stage 2, along the validated enclosure",
+)
 def near_symmetry_enclosed(lab: Laboratory) -> Verdict:
     """Eight inequalities along the enclosure."""
     run, scores = _enclosure()
-    parts = {f"{sign:+d} s_{pair}": run.certify(scores["M_cv_same"] / 50 + sign * sym(f"s_{pair}")) for pair in PAIRS for sign in (1, -1)}
+    parts = {
+        f"{sign:+d} s_{pair}": run.certify(scores["M_cv_same"] / 50 + sign * sym(f"s_{pair}"))
+        for pair in PAIRS
+        for sign in (1, -1)
+    }
     return combine(parts).with_constants(width=str(float(run.width)))
 
 
-@book.claim("Beyond.K.T2/enclosed", "Duration of stage 2, enclosed with a million groups", kind="existence", level="full", beyond=True,
-            uses=["Beyond.K.stage1", "Beyond.K.sizes", "Beyond.K.T2"], apart=APART,
-            statement=r"(T_2-T_1)/K\in[78.85818,\,78.85819]",
-            reading=f"{POINT}: the only crossing of M_cv_same = (K-1)/K lies in this interval")
+@book.claim(
+    "Beyond.K.T2/enclosed",
+    "Duration of stage 2, enclosed with a million groups",
+    kind="existence",
+    level="full",
+    beyond=True,
+    uses=["Beyond.K.stage1", "Beyond.K.sizes", "Beyond.K.T2"],
+    apart=APART,
+    statement=r"(T_2-T_1)/K\in[78.85818,\,78.85819]",
+    reading=f"{POINT}: the only crossing of M_cv_same = (K-1)/K lies in this interval",
+)
 def duration_enclosed(lab: Laboratory) -> Verdict:
     """Crossing time of the score along the enclosure."""
     run, scores = _enclosure()

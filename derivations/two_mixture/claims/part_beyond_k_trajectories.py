@@ -30,7 +30,9 @@ def simultaneous(lab: Laboratory, K: int | str, omega: float, state: str, level:
     stop = StopWhen("reached", state, direction=direction, level=level)
     run = integrate(flow.system, flow.initial_state(omega), (0.0, LATEST), parameters, rtol=RTOL, events=[stop])
     if run.stop != "event:reached":
-        raise IntegrationError(f"with K = {K} and omega = {omega:g}, {state} does not reach {level:g} ({run.stop})", time=run.end_time)
+        raise IntegrationError(
+            f"with K = {K} and omega = {omega:g}, {state} does not reach {level:g} ({run.stop})", time=run.end_time
+        )
     return run
 
 
@@ -39,10 +41,16 @@ def time_to_learn(lab: Laboratory, K: int | str, omega: float = 0.1) -> float:
     return simultaneous(lab, K, omega, "M_cv_same", 1.0, 1).end_time
 
 
-@book.claim("Beyond.K.linear", "Training time is linear in K", kind="order", beyond=True, uses=["Beyond.K.limit", "Beyond.K.stage1"],
-            statement=r"T(K)=\alpha K+\beta\,(1+o(1)),\quad \alpha=T_\infty\ \text{of the limit equations}",
-            reading="L = 3, b = 1/2, omega in 0.1, 0.01, simultaneous training: T is the time at which M_cv_same = 1; alpha is that time in "
-                    "the limit equations; for K = 2, 3, 4, 8, 64, 10^3, 10^6 the line through K = 2 with slope alpha is met within 1 percent")
+@book.claim(
+    "Beyond.K.linear",
+    "Training time is linear in K",
+    kind="order",
+    beyond=True,
+    uses=["Beyond.K.limit", "Beyond.K.stage1"],
+    statement=r"T(K)=\alpha K+\beta\,(1+o(1)),\quad \alpha=T_\infty\ \text{of the limit equations}",
+    reading="L = 3, b = 1/2, omega in 0.1, 0.01, simultaneous training: T is the time at which M_cv_same = 1; alpha is that time in "
+    "the limit equations; for K = 2, 3, 4, 8, 64, 10^3, 10^6 the line through K = 2 with slope alpha is met within 1 percent",
+)
 def linear_in_groups(lab: Laboratory) -> Verdict:
     """Times to learn against the line whose slope comes from the limit equations."""
     worst = 0.0
@@ -58,7 +66,9 @@ def linear_in_groups(lab: Laboratory) -> Verdict:
 
 
 @cache
-def stage_two_time(lab: Laboratory, K: int, omega: float, tau: float = 10.0, x_star: float = 1.0) -> tuple[float, float]:
+def stage_two_time(
+    lab: Laboratory, K: int, omega: float, tau: float = 10.0, x_star: float = 1.0
+) -> tuple[float, float]:
     """Duration of stage 2 after a stage 1 of length K tau, until M_cv_same = x_star (K-1)/K (M^a_cv = x_star); and n_c."""
     first, second = lab.family("stage1", scaled=True), lab.family("stage2", scaled=True)
     values = {"b": BIAS, "K": float(K)}
@@ -70,10 +80,16 @@ def stage_two_time(lab: Laboratory, K: int, omega: float, tau: float = 10.0, x_s
     return K * run.end_time, begin.final["n_c"]
 
 
-@book.claim("Beyond.K.T2", "The duration of stage 2 for any K", kind="order", beyond=True, uses=["Beyond.K.frozen", "Beyond.K.stage1"],
-            statement=r"\frac{d(T_2-T_1)}{d\log(1/\omega)}=\frac{9(K-1)}{n_c},\quad T_2-T_1\propto K-1",
-            reading="L = 3, b = 1/2, stage 1 of length 10 K (so n_c is the same for all K), M^a_cv up to 1, K = 2, 3, 8, 10^3, 10^6: the slope "
-                    "between omega = 0.01 and 0.001 is within 0.1 percent of 9 (K-1)/n_c, and (T_2 - T_1)/(K-1) varies by less than 1 percent")
+@book.claim(
+    "Beyond.K.T2",
+    "The duration of stage 2 for any K",
+    kind="order",
+    beyond=True,
+    uses=["Beyond.K.frozen", "Beyond.K.stage1"],
+    statement=r"\frac{d(T_2-T_1)}{d\log(1/\omega)}=\frac{9(K-1)}{n_c},\quad T_2-T_1\propto K-1",
+    reading="L = 3, b = 1/2, stage 1 of length 10 K (so n_c is the same for all K), M^a_cv up to 1, K = 2, 3, 8, 10^3, 10^6: the slope "
+    "between omega = 0.01 and 0.001 is within 0.1 percent of 9 (K-1)/n_c, and (T_2 - T_1)/(K-1) varies by less than 1 percent",
+)
 def stage_two_duration(lab: Laboratory) -> Verdict:
     """Slopes in log(1/omega), and durations over K - 1."""
     slopes, durations = {}, {}
@@ -95,23 +111,42 @@ def asymmetry(run: Trajectory, above: float) -> float:
     return float((np.abs(same + others)[kept] / same[kept]).max()) if kept.any() else math.inf
 
 
-@book.claim("Beyond.K.near_symmetry", "Near symmetry survives for every K in another form", kind="inequality", beyond=True,
-            uses=["Obs.1", "Beyond.K.kappa"],
-            statement=r"|M_{c_kv_k}+(K-1)M_{c_kv_j}|\ \le\ \tfrac1{20}M_{c_kv_k}",
-            reading="L = 3, b = 1/2, simultaneous training, K = 2, 3, 8, 10^3, 10^6, omega in 0.1, 0.05, 0.01, from the time M_cv_same = 0.1 "
-                    "until the loss is 0.01; constants give the largest ratio for each omega, and what happens outside: omega = 0.2, "
-                    "scores as small as 0.01, and long after learning")
+@book.claim(
+    "Beyond.K.near_symmetry",
+    "Near symmetry survives for every K in another form",
+    kind="inequality",
+    beyond=True,
+    uses=["Obs.1", "Beyond.K.kappa"],
+    statement=r"|M_{c_kv_k}+(K-1)M_{c_kv_j}|\ \le\ \tfrac1{20}M_{c_kv_k}",
+    reading="L = 3, b = 1/2, simultaneous training, K = 2, 3, 8, 10^3, 10^6, omega in 0.1, 0.05, 0.01, from the time M_cv_same = 0.1 "
+    "until the loss is 0.01; constants give the largest ratio for each omega, and what happens outside: omega = 0.2, "
+    "scores as small as 0.01, and long after learning",
+)
 def near_symmetry(lab: Laboratory) -> Verdict:
     """The trivial sector of the dominant score over (K, omega, t)."""
-    table = {omega: {K: asymmetry(simultaneous(lab, K, omega, "loss", 0.01, -1), 0.1) for K in (2, 3, 8, 1000, 1_000_000)} for omega in (0.1, 0.05, 0.01)}
+    table = {
+        omega: {K: asymmetry(simultaneous(lab, K, omega, "loss", 0.01, -1), 0.1) for K in (2, 3, 8, 1000, 1_000_000)}
+        for omega in (0.1, 0.05, 0.01)
+    }
     worst, omega, K = max((value, omega, K) for omega, row in table.items() for K, value in row.items())
     outside = {
         "omega = 0.2, K = 10^6": asymmetry(simultaneous(lab, GROUPS[-1], 0.2, "loss", 0.01, -1), 0.1),
-        "from M_cv_same = 0.01 on, omega = 0.1, K = 10^6": asymmetry(simultaneous(lab, GROUPS[-1], 0.1, "loss", 0.01, -1), 0.01),
-        "until loss = 0.0002, omega = 0.1, K = 10^6": asymmetry(simultaneous(lab, GROUPS[-1], 0.1, "loss", 0.0002, -1), 0.1),
+        "from M_cv_same = 0.01 on, omega = 0.1, K = 10^6": asymmetry(
+            simultaneous(lab, GROUPS[-1], 0.1, "loss", 0.01, -1), 0.01
+        ),
+        "until loss = 0.0002, omega = 0.1, K = 10^6": asymmetry(
+            simultaneous(lab, GROUPS[-1], 0.1, "loss", 0.0002, -1), 0.1
+        ),
     }
-    verdict = measured(worst <= 0.05, {"ratio": worst, "K": K, "omega": omega}, largest=worst, at={"K": K, "omega": omega})
-    verdict = verdict.with_constants(largest=worst, **{f"largest at omega={o}": max(row.values()) for o, row in table.items()}, outside=outside)
+    verdict = measured(
+        worst <= 0.05, {"ratio": worst, "K": K, "omega": omega}, largest=worst, at={"K": K, "omega": omega}
+    )
+    verdict = verdict.with_constants(
+        largest=worst, **{f"largest at omega={o}": max(row.values()) for o, row in table.items()}, outside=outside
+    )
     late = outside["until loss = 0.0002, omega = 0.1, K = 10^6"]
-    return replace(verdict, sharpened=f"at most {100 * worst:.1f} percent (K = {K}, omega = {omega:g}); it does not stay small for ever "
-                                      f"with many groups: {100 * late:.0f} percent when the loss is down to 0.0002")
+    return replace(
+        verdict,
+        sharpened=f"at most {100 * worst:.1f} percent (K = {K}, omega = {omega:g}); it does not stay small for ever "
+        f"with many groups: {100 * late:.0f} percent when the loss is down to 0.0002",
+    )

@@ -50,12 +50,16 @@ def closed_form(linear: LinearSystem) -> dict[str, Verdict]:
     printed = sp.asinh(x_star / (sp.sqrt(2) * omega**2)) / (sp.sqrt(2) * b)
     names = ("b", "omega", "t", "x")
     return {
-        "solves": identity({f"equation {i}": from_sympy(gaps[i]) for i in range(3)} |
-                           {f"start {i}": from_sympy(begin[i]) for i in range(3)}, names),
+        "solves": identity(
+            {f"equation {i}": from_sympy(gaps[i]) for i in range(3)}
+            | {f"start {i}": from_sympy(begin[i]) for i in range(3)},
+            names,
+        ),
         "first entry": equal({"x_1": (from_sympy(solution[0]), from_sympy(first))}, names),
         "grows": always_positive({"x_1'": from_sympy(solution[0].diff(t))}, names),
-        "time": equal({"T_2 - T_1": (from_sympy(time.value), from_sympy(printed))}, names) if time.evidence == "proof" else
-                undecided(f"the hitting time is not exact: {time.method}"),
+        "time": equal({"T_2 - T_1": (from_sympy(time.value), from_sympy(printed))}, names)
+        if time.evidence == "proof"
+        else undecided(f"the hitting time is not exact: {time.method}"),
     }
 
 
@@ -73,7 +77,9 @@ def above_the_bound(lab: Laboratory, share: float = SHARE) -> Verdict:
         times = run.times() - run.run.times[0]
         ratios = [run.column(name) / bound_of(solution[i], share * kappa, start, times) for i, name in enumerate(BLOCK)]
         least[f"omega={start:g}, T1={T1:g}"] = float(np.min(ratios))
-    return measured(min(least.values()) >= 1, {"actual over bound": min(least.values())}, actual_over_bound=least, sweep=SWEEP)
+    return measured(
+        min(least.values()) >= 1, {"actual over bound": min(least.values())}, actual_over_bound=least, sweep=SWEEP
+    )
 
 
 def durations(lab: Laboratory) -> Verdict:
@@ -87,19 +93,25 @@ def durations(lab: Laboratory) -> Verdict:
     expected = 2 * np.sqrt(2) / SHARE
     fine = min(ratios) >= 1 and all(np.diff(ratios) > 0) and ratios[-1] < expected and abs(slope / expected - 1) < 2e-3
     seen = {f"omega={start:g}": ratio for start, ratio in zip(OMEGAS, ratios, strict=True)}
-    return measured(fine, {"ratios": seen, "slopes": slope}, bound_over_actual=seen, ratio_of_slopes=float(slope)).with_constants(
-        limit_of_bound_over_actual=float(expected), bound_over_actual_at_smallest_omega=ratios[-1])
+    return measured(
+        fine, {"ratios": seen, "slopes": slope}, bound_over_actual=seen, ratio_of_slopes=float(slope)
+    ).with_constants(limit_of_bound_over_actual=float(expected), bound_over_actual_at_smallest_omega=ratios[-1])
 
 
-@book.claim("E.3/trajectory", "The comparison process bounds trajectories", kind="inequality", uses=["E.2", "E.3"],
-            statement=r"M_{c_1v_1}(T_1+t)\ge\sqrt2\,\omega^2\sinh(\sqrt2\,bt)\ \text{while}\ \dot x\ge bA_3x,\quad "
-                      r"T_2-T_1\le\tfrac1{\sqrt2\,b}\operatorname{arcsinh}\tfrac{x^*}{\sqrt2\,\omega^2}",
-            reading="proved from the inequality of E.2 at any rate b > 0: the matrix is Metzler, so the comparison theorem applies; the linear system "
-                    "is solved exactly for symbolic b, omega, x*; its first entry grows, so the bound of the time follows. That E.2 holds along "
-                    "trajectories is measured there; measured here with b = 0.999 kappa, kappa = n_c/18: all three states stay above the "
-                    "process while M_cv_same <= 1 on the grid (omega, T1) of the details; for T1 = 20, omega = 0.1 .. 0.0001 the bound of T2 - T1 over the "
-                    "actual time grows with 1/omega and stays below 2 sqrt 2 / 0.999, and between the two smallest omega the slopes in "
-                    "log(1/omega) have this ratio to 0.2 percent")
+@book.claim(
+    "E.3/trajectory",
+    "The comparison process bounds trajectories",
+    kind="inequality",
+    uses=["E.2", "E.3"],
+    statement=r"M_{c_1v_1}(T_1+t)\ge\sqrt2\,\omega^2\sinh(\sqrt2\,bt)\ \text{while}\ \dot x\ge bA_3x,\quad "
+    r"T_2-T_1\le\tfrac1{\sqrt2\,b}\operatorname{arcsinh}\tfrac{x^*}{\sqrt2\,\omega^2}",
+    reading="proved from the inequality of E.2 at any rate b > 0: the matrix is Metzler, so the comparison theorem applies; the linear system "
+    "is solved exactly for symbolic b, omega, x*; its first entry grows, so the bound of the time follows. That E.2 holds along "
+    "trajectories is measured there; measured here with b = 0.999 kappa, kappa = n_c/18: all three states stay above the "
+    "process while M_cv_same <= 1 on the grid (omega, T1) of the details; for T1 = 20, omega = 0.1 .. 0.0001 the bound of T2 - T1 over the "
+    "actual time grows with 1/omega and stays below 2 sqrt 2 / 0.999, and between the two smallest omega the slopes in "
+    "log(1/omega) have this ratio to 0.2 percent",
+)
 def bounds_trajectories(lab: Laboratory) -> Verdict:
     """Exact parts, then trajectories."""
     linear = comparison_system()
@@ -108,4 +120,6 @@ def bounds_trajectories(lab: Laboratory) -> Verdict:
     if verdict.as_stated != HOLDS:
         return verdict
     limit = verdict.constants["limit_of_bound_over_actual"]
-    return replace(verdict, sharpened=f"the bound of T2 - T1 is too long by a factor that tends to {limit:.4f} = 2 sqrt 2 / 0.999")
+    return replace(
+        verdict, sharpened=f"the bound of T2 - T1 is too long by a factor that tends to {limit:.4f} = 2 sqrt 2 / 0.999"
+    )

@@ -21,7 +21,11 @@ from .part_e_trajectories import LAST_ROW_PRINTED, LAST_ROW_RIGHT, SIGNS_PRINTED
 
 OMEGA, BIAS = Fraction(1, 10), Fraction(1, 2)
 LENGTHS = {3: 635, 20: 103, 100: 51}  # T1 and how long to enclose: past x* = 1 and past the end of E.2's inequality
-POINTS = "omega = 1/10, b = 1/2 and T1 = 3, 20, 100, from T1 for " + ", ".join(map(str, LENGTHS.values())) + ", which is past T2 (x* = 1)"
+POINTS = (
+    "omega = 1/10, b = 1/2 and T1 = 3, 20, 100, from T1 for "
+    + ", ".join(map(str, LENGTHS.values()))
+    + ", which is past T2 (x* = 1)"
+)
 APART = "the enclosure is of the unmutated stage 2"
 RATE = Fraction(999, 1000)
 KAPPA = sym("n_c") / 18
@@ -56,25 +60,38 @@ class Point:
     def expressions(self) -> dict[str, dict[str, Node]]:
         """What has to be positive after T1, by claim."""
         score = self.sectors.scores
-        order = {"B_vv - B_cc": score["B_vv_same"] - score["B_cc_same"], "A_cc - A_vv": score["A_cc_same"] - score["A_vv_same"]}
-        found = {"signs": {name: score[name] * sign for name, sign in {**SIGNS_PRINTED, **LAST_ROW_RIGHT}.items()},
-                 "last row as printed": {name: score[name] * sign for name, sign in LAST_ROW_PRINTED.items()},
-                 "order": order, "units": pre_activations(self.sectors)}
+        order = {
+            "B_vv - B_cc": score["B_vv_same"] - score["B_cc_same"],
+            "A_cc - A_vv": score["A_cc_same"] - score["A_vv_same"],
+        }
+        found = {
+            "signs": {name: score[name] * sign for name, sign in {**SIGNS_PRINTED, **LAST_ROW_RIGHT}.items()},
+            "last row as printed": {name: score[name] * sign for name, sign in LAST_ROW_PRINTED.items()},
+            "order": order,
+            "units": pre_activations(self.sectors),
+        }
         return found | {lead: dominance(score, small, c, lead) for small, c, lead in DOMINANCE}
-
 
     def write(self, path: Path) -> None:
         """The enclosure with all signs that hold, for `tools/check_enclosure.py`."""
-        claims = [(f"{group}: {name}", self.expressions[group][name], ">0") for group, found in self.verdicts.items()
-                  for name, verdict in found.items() if verdict.as_stated == HOLDS]
+        claims = [
+            (f"{group}: {name}", self.expressions[group][name], ">0")
+            for group, found in self.verdicts.items()
+            for name, verdict in found.items()
+            if verdict.as_stated == HOLDS
+        ]
         self.run.to_file(path, claims)
 
 
 def dominance(score: Mapping[str, Node], small: tuple[str, ...], c: Fraction, large: str) -> dict[str, Node]:
     """c min(large same, -large other) - |small|, split into inequalities."""
     leads = {f"{large}_same": score[f"{large}_same"], f"-{large}_other": -score[f"{large}_other"]}
-    return {f"{sign}{name} against {c} {lead}": c * top - (score[name] if sign == "+" else -score[name])
-            for lead, top in leads.items() for name in small for sign in "+-"}
+    return {
+        f"{sign}{name} against {c} {lead}": c * top - (score[name] if sign == "+" else -score[name])
+        for lead, top in leads.items()
+        for name in small
+        for sign in "+-"
+    }
 
 
 @cache
@@ -88,17 +105,32 @@ def _at_all(check: Callable[[Point], Verdict]) -> Verdict:
 
 
 def _certified(group: str) -> Verdict:
-    return _at_all(lambda here: combine(here.verdicts[group]).with_constants(**{f"width at T1={here.T1}": str(float(here.run.width))}))
+    return _at_all(
+        lambda here: combine(here.verdicts[group]).with_constants(
+            **{f"width at T1={here.T1}": str(float(here.run.width))}
+        )
+    )
 
 
-@book.claim("E.5/enclosed", "Signs, certified", kind="inequality", uses=["E.5", "Beyond.manifold"], level="full", apart=APART, expect=FAILS,
-            statement=r"\text{the sign table of Lemma E.5 with its last row as printed, on}\ (T_1,T_2]",
-            reading=f"{POINTS}: every sign along the validated enclosure; at the start by the leading Taylor coefficient")
+@book.claim(
+    "E.5/enclosed",
+    "Signs, certified",
+    kind="inequality",
+    uses=["E.5", "Beyond.manifold"],
+    level="full",
+    apart=APART,
+    expect=FAILS,
+    statement=r"\text{the sign table of Lemma E.5 with its last row as printed, on}\ (T_1,T_2]",
+    reading=f"{POINTS}: every sign along the validated enclosure; at the start by the leading Taylor coefficient",
+)
 def signs_enclosed(lab: Laboratory) -> Verdict:
     """The table as printed is refuted, the corrected one certified."""
     printed = combine({"table": _certified("signs"), "last row": _certified("last row as printed")})
-    return printed.correcting(r"v_1^\top W_K^\top W_Kv_1>0>v_1^\top W_K^\top W_Kv_2\ \text{in the last row}", _certified("signs"),
-                              "the printed row contradicts an earlier row: they are the same number")
+    return printed.correcting(
+        r"v_1^\top W_K^\top W_Kv_1>0>v_1^\top W_K^\top W_Kv_2\ \text{in the last row}",
+        _certified("signs"),
+        "the printed row contradicts an earlier row: they are the same number",
+    )
 
 
 def _beyond_limit(lead: str, limit: Fraction, until: Fraction | None) -> Callable[[Point], Verdict]:
@@ -116,12 +148,21 @@ def _dominance(lead: str, limit: Fraction) -> Verdict:
     sharper, verdict = _at_all(_beyond_limit(lead, limit, None)), _certified(lead)
     if sharper.as_stated == HOLDS and sharper.evidence == Evidence.CERTIFICATE:
         return replace(verdict, sharpened=f"c = {limit}, the limit at T1, strictly")
-    return verdict.adding(limit=f"c = {limit}: {sharper.as_stated} ({sharper.evidence}), {sharper.witness or sharper.residual}")
+    return verdict.adding(
+        limit=f"c = {limit}: {sharper.as_stated} ({sharper.evidence}), {sharper.witness or sharper.residual}"
+    )
 
 
-@book.claim("E.1(11)/enclosed", "Dominance of the scores, certified", kind="inequality", uses=["E.1(11)", "Beyond.manifold"], level="full",
-            apart=APART, statement=r"\max_{\text{other}}|M_{\mu\nu}|\le c\,\min(M_{c_kv_k},-M_{c_kv_{k'}})",
-            reading=f"{POINTS}: c = 0.51 certified along the validated enclosure; c = 1/2, the limit at T1, is refuted by it")
+@book.claim(
+    "E.1(11)/enclosed",
+    "Dominance of the scores, certified",
+    kind="inequality",
+    uses=["E.1(11)", "Beyond.manifold"],
+    level="full",
+    apart=APART,
+    statement=r"\max_{\text{other}}|M_{\mu\nu}|\le c\,\min(M_{c_kv_k},-M_{c_kv_{k'}})",
+    reading=f"{POINTS}: c = 0.51 certified along the validated enclosure; c = 1/2, the limit at T1, is refuted by it",
+)
 def dominance_enclosed(lab: Laboratory) -> Verdict:
     """With 0.51, and a certificate against 1/2."""
     half = _at_all(_beyond_limit("M_cv", Fraction(1, 2), SOON))
@@ -130,40 +171,77 @@ def dominance_enclosed(lab: Laboratory) -> Verdict:
     return _certified("M_cv").adding(half=f"c = 1/2 fails ({half.evidence}): {half.witness}")
 
 
-@book.claim("E.1(12)/enclosed", "Dominance of the query self-scores, certified", kind="inequality", uses=["E.1(12)", "Beyond.manifold"], level="full",
-            apart=APART, statement=r"\max(|B_{vc}^=|,|B_{vc}^{\ne}|,|B_{cc}^{\ne}|)\le c\,\min(B_{vv}^=,-B_{vv}^{\ne})",
-            reading=f"{POINTS}: c = 0.26 certified; whether c = 1/4, the limit at T1, is ever exceeded is decided")
+@book.claim(
+    "E.1(12)/enclosed",
+    "Dominance of the query self-scores, certified",
+    kind="inequality",
+    uses=["E.1(12)", "Beyond.manifold"],
+    level="full",
+    apart=APART,
+    statement=r"\max(|B_{vc}^=|,|B_{vc}^{\ne}|,|B_{cc}^{\ne}|)\le c\,\min(B_{vv}^=,-B_{vv}^{\ne})",
+    reading=f"{POINTS}: c = 0.26 certified; whether c = 1/4, the limit at T1, is ever exceeded is decided",
+)
 def query_dominance_enclosed(lab: Laboratory) -> Verdict:
     """With 0.26."""
     return _dominance("B_vv", Fraction(1, 4))
 
 
-@book.claim("E.1(13)/enclosed", "Dominance of the key self-scores, certified", kind="inequality", uses=["E.1(13)", "Beyond.manifold"], level="full",
-            apart=APART, statement=r"\max(|A_{cv}^=|,|A_{cv}^{\ne}|,|A_{vv}^{\ne}|)\le c\,\min(A_{cc}^=,-A_{cc}^{\ne})",
-            reading=f"{POINTS}: c = 0.26 certified; whether c = 1/4, the limit at T1, is ever exceeded is decided")
+@book.claim(
+    "E.1(13)/enclosed",
+    "Dominance of the key self-scores, certified",
+    kind="inequality",
+    uses=["E.1(13)", "Beyond.manifold"],
+    level="full",
+    apart=APART,
+    statement=r"\max(|A_{cv}^=|,|A_{cv}^{\ne}|,|A_{vv}^{\ne}|)\le c\,\min(A_{cc}^=,-A_{cc}^{\ne})",
+    reading=f"{POINTS}: c = 0.26 certified; whether c = 1/4, the limit at T1, is ever exceeded is decided",
+)
 def key_dominance_enclosed(lab: Laboratory) -> Verdict:
     """With 0.26."""
     return _dominance("A_cc", Fraction(1, 4))
 
 
-@book.claim("E.1(14)/enclosed", "Order of the diagonal self-scores, certified", kind="inequality", uses=["E.1(14)", "Beyond.manifold"], level="full",
-            apart=APART, statement=r"B_{vv}^=\ge B_{cc}^=,\quad A_{cc}^=\ge A_{vv}^=", reading=f"{POINTS}: strict after T1, certified")
+@book.claim(
+    "E.1(14)/enclosed",
+    "Order of the diagonal self-scores, certified",
+    kind="inequality",
+    uses=["E.1(14)", "Beyond.manifold"],
+    level="full",
+    apart=APART,
+    statement=r"B_{vv}^=\ge B_{cc}^=,\quad A_{cc}^=\ge A_{vv}^=",
+    reading=f"{POINTS}: strict after T1, certified",
+)
 def diagonal_order_enclosed(lab: Laboratory) -> Verdict:
     """Two differences."""
     return _certified("order")
 
 
-@book.claim("E.6/enclosed", "Conflicting units stay active, certified", kind="inequality", uses=["E.6", "Beyond.manifold"], level="full", apart=APART,
-            statement=r"H_+(X_{k,s,-s})+b>0\ \text{on}\ [T_1,T_2]", reading=f"{POINTS}: certified for all four conflicting samples")
+@book.claim(
+    "E.6/enclosed",
+    "Conflicting units stay active, certified",
+    kind="inequality",
+    uses=["E.6", "Beyond.manifold"],
+    level="full",
+    apart=APART,
+    statement=r"H_+(X_{k,s,-s})+b>0\ \text{on}\ [T_1,T_2]",
+    reading=f"{POINTS}: certified for all four conflicting samples",
+)
 def units_enclosed(lab: Laboratory) -> Verdict:
     """Pre-activations along the enclosure."""
     return _certified("units")
 
 
-@book.claim("E.2/enclosed", "Score growth along trajectories, certified", kind="inequality", uses=["E.2", "Beyond.manifold"], level="full", apart=APART,
-            statement=r"\dot x\ge b\,A_3x\ \text{while}\ M_{c_1v_1}\le C",
-            reading="omega = 1/10, b = 1/2 and T1 = 3, 20, 100: b = 0.999 kappa with kappa = n_c/18 is certified up to the first zero of the first "
-                    "row, and C is the score there; b = kappa is refuted just after T1")
+@book.claim(
+    "E.2/enclosed",
+    "Score growth along trajectories, certified",
+    kind="inequality",
+    uses=["E.2", "Beyond.manifold"],
+    level="full",
+    apart=APART,
+    statement=r"\dot x\ge b\,A_3x\ \text{while}\ M_{c_1v_1}\le C",
+    reading="omega = 1/10, b = 1/2 and T1 = 3, 20, 100: b = 0.999 kappa with kappa = n_c/18 is certified up to the first zero of the first "
+    "row, and C is the score there; b = kappa is refuted just after T1",
+)
 def growth_enclosed(lab: Laboratory) -> Verdict:
     """All three rows up to the time when the first one fails."""
     return _at_all(_growth)
@@ -182,12 +260,21 @@ def _growth(here: Point) -> Verdict:
     if sharp.as_stated != FAILS:
         return undecided(f"b = kappa is not refuted just after T1: {sharp.as_stated}")
     return rows.with_constants(**{f"C at T1={here.T1}": f"[{float(low):.6f}, {float(high):.6f}]"}).adding(
-        kappa=f"b = kappa fails ({sharp.evidence}): {sharp.witness}")
+        kappa=f"b = kappa fails ({sharp.evidence}): {sharp.witness}"
+    )
 
 
-@book.claim("T2/enclosed", "Duration of stage 2, enclosed", kind="existence", uses=["E.3/order"], level="full", apart=APART, beyond=True,
-            statement=r"T_2-T_1\in[90.17591,\,90.17592]",
-            reading="omega = 1/10, b = 1/2, T1 = 20: the only crossing of M_cv_same = 1 lies in this interval")
+@book.claim(
+    "T2/enclosed",
+    "Duration of stage 2, enclosed",
+    kind="existence",
+    uses=["E.3/order"],
+    level="full",
+    apart=APART,
+    beyond=True,
+    statement=r"T_2-T_1\in[90.17591,\,90.17592]",
+    reading="omega = 1/10, b = 1/2, T1 = 20: the only crossing of M_cv_same = 1 lies in this interval",
+)
 def duration_enclosed(lab: Laboratory) -> Verdict:
     """Crossing time of the score along the enclosure, and growth of the score all along."""
     here = point(20)
@@ -201,7 +288,14 @@ def duration_enclosed(lab: Laboratory) -> Verdict:
     return certified(**ends) if inside else refuted(ends)
 
 
-CERTIFIED = ("E.5/enclosed", "E.1(11)/enclosed", "E.1(12)/enclosed", "E.1(13)/enclosed", "E.1(14)/enclosed", "E.6/enclosed")
+CERTIFIED = (
+    "E.5/enclosed",
+    "E.1(11)/enclosed",
+    "E.1(12)/enclosed",
+    "E.1(13)/enclosed",
+    "E.1(14)/enclosed",
+    "E.6/enclosed",
+)
 
 
 def _write(T1: int, path: Path) -> None:

@@ -33,8 +33,10 @@ DOMINANCE = (  # E.1 (11) to (13): |small| <= c min(large same, -large other)
     (("B_cv_same", "B_cv_other", "B_cc_other"), Fraction(26, 100), "B_vv"),
     (("A_cv_same", "A_cv_other", "A_vv_other"), Fraction(26, 100), "A_cc"),
 )
-READING = ("dominance constants 0.51, 0.26, 0.26 (E.1), the order of the diagonal self-scores (E.1(14)) and their signs (E.5), n_c and "
-           "n_v enclosed at T1, bias 1/2; self-scores up to 1, without loss since the rows are homogeneous in them")
+READING = (
+    "dominance constants 0.51, 0.26, 0.26 (E.1), the order of the diagonal self-scores (E.1(14)) and their signs (E.5), n_c and "
+    "n_v enclosed at T1, bias 1/2; self-scores up to 1, without loss since the rows are homogeneous in them"
+)
 
 
 def region(names: tuple[str, ...], C: Fraction, T1: int) -> Region:
@@ -51,26 +53,39 @@ def region(names: tuple[str, ...], C: Fraction, T1: int) -> Region:
         for name in small:
             for lead in (sym(f"{large}_same"), -sym(f"{large}_other")):
                 conditions += [c * lead - sym(name), c * lead + sym(name)]
-    conditions += [sym("B_vv_same") - sym("B_cc_same"), sym("A_cc_same") - sym("A_vv_same"), sym("A_vv_same"), sym("B_cc_same")]
+    conditions += [
+        sym("B_vv_same") - sym("B_cc_same"),
+        sym("A_cc_same") - sym("A_vv_same"),
+        sym("A_vv_same"),
+        sym("B_cc_same"),
+    ]
     return Region(box, tuple(conditions))
 
 
 def neuron_ranges(T1: int) -> dict[str, tuple[Fraction, Fraction]]:
     """Rational ranges, a few units of the twelfth digit wide, around n_c and n_v at T1."""
     ends = {name: interval(value) for name, value in neurons_at(Fraction(T1), BIAS).items()}
-    return {name: (Fraction(math.floor(low * DIGITS), DIGITS), Fraction(math.ceil(high * DIGITS), DIGITS)) for name, (low, high) in ends.items()}
+    return {
+        name: (Fraction(math.floor(low * DIGITS), DIGITS), Fraction(math.ceil(high * DIGITS), DIGITS))
+        for name, (low, high) in ends.items()
+    }
 
 
 def bound(lab: Laboratory, C: Fraction, T1: int, **options: Any) -> BoundResult:
     """The certified rate on the region of C and T1."""
     system = lab.reduced("stage2").system.substitute({"b": BIAS})
-    return lower_linear_bound(system, BLOCK, GROWTH, region(system.names, C, T1), tolerance=TOLERANCE, boxes=BOXES, **options)
+    return lower_linear_bound(
+        system, BLOCK, GROWTH, region(system.names, C, T1), tolerance=TOLERANCE, boxes=BOXES, **options
+    )
 
 
 def _positive_rate(lab: Laboratory, C: Fraction, T1: int) -> Verdict:
     """A verdict on dx/dt >= b A x with some b > 0, the rate in units of kappa = n_c/18."""
     found, kappa = bound(lab, C, T1, wanted=Fraction(0)), neuron_ranges(T1)["n_c"][1] / 18
-    low, high = (None if rate is None else float(Fraction(int(rate.p), int(rate.q)) / kappa) for rate in (found.rate, found.upper))
+    low, high = (
+        None if rate is None else float(Fraction(int(rate.p), int(rate.q)) / kappa)
+        for rate in (found.rate, found.upper)
+    )
     seen = {"b/kappa at least": low, "at most": high, "boxes": found.details["boxes"]}
     if found.answer == "holds" and found.rate is not None and found.rate > 0:
         return Verdict("holds", Evidence.CERTIFICATE, constants={f"b(C={C}, T1={T1})/kappa": low}, details=seen)
@@ -80,26 +95,43 @@ def _positive_rate(lab: Laboratory, C: Fraction, T1: int) -> Verdict:
     return undecided(f"no positive rate was certified for C = {C}, T1 = {T1}: {seen}")
 
 
-@book.claim("E.2/region", "Score growth on a region", kind="inequality", uses=["E.1(11)", "E.1(12)", "E.1(13)", "E.1(14)", "E.5", "B.2"],
-            statement=r"\max|M|\le C\ \Rightarrow\ \dot x\ge b\,A_3x,\quad x=(M_{c_1v_1},A_{c_1c_1},B_{v_1v_1})",
-            reading=f"C = 1/100, T1 = 20; {READING}; the largest b in units of kappa = n_c/18 is certified to one percent by ball "
-                    "arithmetic over the whole region; the paper names neither b nor C")
+@book.claim(
+    "E.2/region",
+    "Score growth on a region",
+    kind="inequality",
+    uses=["E.1(11)", "E.1(12)", "E.1(13)", "E.1(14)", "E.5", "B.2"],
+    statement=r"\max|M|\le C\ \Rightarrow\ \dot x\ge b\,A_3x,\quad x=(M_{c_1v_1},A_{c_1c_1},B_{v_1v_1})",
+    reading=f"C = 1/100, T1 = 20; {READING}; the largest b in units of kappa = n_c/18 is certified to one percent by ball "
+    "arithmetic over the whole region; the paper names neither b nor C",
+)
 def growth_on_a_region(lab: Laboratory) -> Verdict:
     """Certified lower bound of the rate over a box with dominance conditions."""
     return _positive_rate(lab, SIZES[0], 20)
 
 
-@book.claim("E.2/region-wide", "Score growth on wider regions", kind="inequality", uses=["E.2/region"], level="full",
-            statement=r"\max|M|\le C\ \Rightarrow\ \dot x\ge b(C)\,A_3x", reading=f"C = 1/100, 1/10, 1/2 and T1 = 3, 20, 100; {READING}; "
-                    "b(C) certified to one percent")
+@book.claim(
+    "E.2/region-wide",
+    "Score growth on wider regions",
+    kind="inequality",
+    uses=["E.2/region"],
+    level="full",
+    statement=r"\max|M|\le C\ \Rightarrow\ \dot x\ge b(C)\,A_3x",
+    reading=f"C = 1/100, 1/10, 1/2 and T1 = 3, 20, 100; {READING}; b(C) certified to one percent",
+)
 def growth_on_wider_regions(lab: Laboratory) -> Verdict:
     """The whole table of rates."""
     return combine({f"C={C}, T1={T1}": _positive_rate(lab, C, T1) for C in SIZES for T1 in STAGE_ONE_ENDS})
 
 
-@book.claim("E.2/region-none", "No growth rate on a wide region", kind="existence", uses=["E.2/region"], beyond=True,
-            statement=r"C=1,\ T_1=3:\ \text{no}\ b>0\ \text{satisfies}\ \dot x\ge b\,A_3x\ \text{on the whole region}",
-            reading=f"{READING}: a rational point of the region where a row of dx/dt is negative although that of A x is positive, in ball arithmetic")
+@book.claim(
+    "E.2/region-none",
+    "No growth rate on a wide region",
+    kind="existence",
+    uses=["E.2/region"],
+    beyond=True,
+    statement=r"C=1,\ T_1=3:\ \text{no}\ b>0\ \text{satisfies}\ \dot x\ge b\,A_3x\ \text{on the whole region}",
+    reading=f"{READING}: a rational point of the region where a row of dx/dt is negative although that of A x is positive, in ball arithmetic",
+)
 def no_growth_rate(lab: Laboratory) -> Verdict:
     """The same search must end with a point that refutes every positive rate."""
     found = _positive_rate(lab, Fraction(1), 3)

@@ -75,8 +75,11 @@ def force_in_weights(pair: str) -> Node:
         for l, (query, sq) in enumerate(words):
             row = [weight_symbol(s, l, h) for h in range(len(words))]
             mean = graph.add(p * v for p, v in zip(row, values, strict=True))
-            total += [s * G / 4 * row[h] * (values[h] - mean) * sk * sq
-                      for h, (key, sk) in enumerate(words) if query == f"{y}1" and key[0] == x]
+            total += [
+                s * G / 4 * row[h] * (values[h] - mean) * sk * sq
+                for h, (key, sk) in enumerate(words)
+                if query == f"{y}1" and key[0] == x
+            ]
     return graph.add(total)
 
 
@@ -96,8 +99,9 @@ def _row(a: Node, e: Node) -> tuple[Node, Node, Node]:
 
 def _near_uniform() -> dict[Node, Node]:
     """The weights of the query c_1 in these coordinates."""
-    return {weight_symbol(s, 0, h): value for s in SIGNS
-            for h, value in enumerate(_row(sym(f"a{s:+d}"), sym(f"e{s:+d}")))}
+    return {
+        weight_symbol(s, 0, h): value for s in SIGNS for h, value in enumerate(_row(sym(f"a{s:+d}"), sym(f"e{s:+d}")))
+    }
 
 
 def coordinates_near_uniform() -> Verdict:
@@ -106,7 +110,10 @@ def coordinates_near_uniform() -> Verdict:
     deviations = (d0, d1, -d0 - d1)
     e, largest = (sym("d_1") - sym("d_2")) / 2, sym("D")
     (inside,) = graph.substitute([e], {sym("d_2"): deviations[2]})
-    gaps = {f"weight {h}": value - Fraction(1, 3) - d for h, (value, d) in enumerate(zip(_row(d0, inside), deviations, strict=True))}
+    gaps = {
+        f"weight {h}": value - Fraction(1, 3) - d
+        for h, (value, d) in enumerate(zip(_row(d0, inside), deviations, strict=True))
+    }
     return identity(gaps | {"|e| at most D": triangle_bound(e, {"d_1": largest, "d_2": largest}) - largest})
 
 
@@ -139,10 +146,17 @@ def explicit_constant(n_c: Node, n_v: Node) -> Node:
     sums = {kind: ZERO if kind in STILL else sym(f"S_{kind}") for kind in KINDS}
     force = {pair: sym(f"G_{pair}") if pair in known else ZERO for pair in PAIRS}
     ones = {f"S_{kind}": 1 for kind in KINDS}
-    bounds = [triangle_bound(rate, {**ones, **{f"G_{pair}": known[pair] for pair in known}})
-              for rate in bilinear(sums, force).values()]
+    bounds = [
+        triangle_bound(rate, {**ones, **{f"G_{pair}": known[pair] for pair in known}})
+        for rate in bilinear(sums, force).values()
+    ]
     slopes = [graph.evaluate(graph.gradient(bound, [sym("n_c"), sym("n_v")]), {}, {}) for bound in bounds]
-    linear = equal({kind: (bound, c * sym("n_c") + v * sym("n_v")) for kind, bound, (c, v) in zip(KINDS, bounds, slopes, strict=True)})
+    linear = equal(
+        {
+            kind: (bound, c * sym("n_c") + v * sym("n_v"))
+            for kind, bound, (c, v) in zip(KINDS, bounds, slopes, strict=True)
+        }
+    )
     if linear.as_stated != HOLDS:
         raise ArithmeticError(f"a bound is not linear in the neurons: {linear.witness}")
     return max(c for c, _ in slopes) * n_c + max(v for _, v in slopes) * n_v  # neurons are positive after stage 1
@@ -156,7 +170,11 @@ def exact_inequality(lab: Laboratory) -> dict[str, Verdict]:
     form = bilinear(sums, force)
     softmax = _softmax(lab)
     written = dict(zip(PAIRS, graph.substitute([force_in_weights(pair) for pair in PAIRS], softmax), strict=True))
-    rows = {f"row {l} at {s:+d}": ONE - graph.add(softmax[weight_symbol(s, l, h)] for h in range(3)) for s in SIGNS for l in range(3)}
+    rows = {
+        f"row {l} at {s:+d}": ONE - graph.add(softmax[weight_symbol(s, l, h)] for h in range(3))
+        for s in SIGNS
+        for l in range(3)
+    }
     on = _onto({f"force {pair}": force[pair] for pair in ("cv", "vv")})
     slope = graph.call("sigmoid", sym("z"))
     return {
@@ -190,7 +208,9 @@ def needed_after_start(lab: Laboratory) -> dict[str, Fraction] | None:
         slopes = graph.substitute(graph.gradient(node, list(start)), start)
         return graph.add(slope * speed[state] for slope, state in zip(slopes, start, strict=True))
 
-    weights = {along(w) for s in SIGNS for r in SIGNS for row in attention(lab, (1, s, r), +1, lifted=True) for w in row}
+    weights = {
+        along(w) for s in SIGNS for r in SIGNS for row in attention(lab, (1, s, r), +1, lifted=True) for w in row
+    }
     unit = sym("n_c") * OMEGA**2
     speeds = [quotient(weight, unit) for weight in weights]
     if None in speeds:
@@ -216,19 +236,33 @@ def sums_along(lab: Laboratory, omega: float, T1: float, x_star: float) -> dict[
     field = lab.reduced("stage2").system.compile(b=BIAS)
     rates = np.array([field(0.0, state) for state in table])
     same, other = ([names.index(f"{kind}_{group}") for kind in KINDS] for group in ("same", "other"))
-    away = [max(np.abs(attention_at(dict(zip(names, state, strict=True)), s, r) - 1 / 3).max() for s in SIGNS for r in SIGNS)
-            for state in table]
-    return {"delta": np.abs(table[:, same] + table[:, other]).max(axis=1), "away": np.array(away),
-            "rate": np.abs(rates[:, same] + rates[:, other]).max(axis=1), "score": rates[:, names.index("M_cv_same")],
-            "n_v": table[:, names.index("n_v")], "n_c": table[:, names.index("n_c")]}
+    away = [
+        max(
+            np.abs(attention_at(dict(zip(names, state, strict=True)), s, r) - 1 / 3).max() for s in SIGNS for r in SIGNS
+        )
+        for state in table
+    ]
+    return {
+        "delta": np.abs(table[:, same] + table[:, other]).max(axis=1),
+        "away": np.array(away),
+        "rate": np.abs(rates[:, same] + rates[:, other]).max(axis=1),
+        "score": rates[:, names.index("M_cv_same")],
+        "n_v": table[:, names.index("n_v")],
+        "n_c": table[:, names.index("n_c")],
+    }
 
 
-@book.claim("E.4(15)", "The asymmetry grows in proportion to itself", kind="inequality", uses=["B.2", "C.3", "D.7", "Beyond.manifold"],
-            statement=r"\Big|\frac{d\Delta}{dt}\Big|\le O(\Delta\,\Delta p),\quad \Delta p=\max|p-\tfrac13|",
-            reading="stage 2 at infinite width while all conflicting units are on (that they stay on is E.6): each of the ten sums same + other has |derivative| <= c Delta "
-                    "Delta p with an explicit c linear in n_c, n_v, for every omega, T1 and t, hence so has their largest absolute value "
-                    "Delta wherever it is differentiable; Delta p over the conflicting samples and the + head (the printed one is at least that). "
-                    "Measured besides on the grid (omega, T1) of the details up to x* = 1: the bound holds there, and how large c need be")
+@book.claim(
+    "E.4(15)",
+    "The asymmetry grows in proportion to itself",
+    kind="inequality",
+    uses=["B.2", "C.3", "D.7", "Beyond.manifold"],
+    statement=r"\Big|\frac{d\Delta}{dt}\Big|\le O(\Delta\,\Delta p),\quad \Delta p=\max|p-\tfrac13|",
+    reading="stage 2 at infinite width while all conflicting units are on (that they stay on is E.6): each of the ten sums same + other has |derivative| <= c Delta "
+    "Delta p with an explicit c linear in n_c, n_v, for every omega, T1 and t, hence so has their largest absolute value "
+    "Delta wherever it is differentiable; Delta p over the conflicting samples and the + head (the printed one is at least that). "
+    "Measured besides on the grid (omega, T1) of the details up to x* = 1: the bound holds there, and how large c need be",
+)
 def asymmetry_inequality(lab: Laboratory) -> Verdict:
     """Exact steps, the constant they give, and the constant that is seen."""
     exact = combine(exact_inequality(lab))
@@ -252,15 +286,23 @@ def asymmetry_inequality(lab: Laboratory) -> Verdict:
     if limit is not None:
         text += f"; exactly max({limit['n_v']} n_v, {limit['n_c']} n_c) in the limit at T1, so no smaller c works"
     return replace(exact.adding(seen=seen), sharpened=text).with_constants(
-        c=str(to_sympy(c)), c_at_T1_20=float(graph.evaluate([c], values, {}, float)[0]),
-        seen_at_T1_20=max(row["c"] for key, row in seen.items() if key.endswith("T1=20")))
+        c=str(to_sympy(c)),
+        c_at_T1_20=float(graph.evaluate([c], values, {}, float)[0]),
+        seen_at_T1_20=max(row["c"] for key, row in seen.items() if key.endswith("T1=20")),
+    )
 
 
-@book.claim("E.4/exact", "Sums that are exactly constant", kind="identity", uses=["Def.5.1", "Beyond.manifold"], beyond=True,
-            statement=r"\Delta^{(T_1)}=\omega^2,\ \tfrac{d\Delta}{dt}\big|_{T_1}=0;\ M^s_{cv}=M^s_{vv}=B^s_{cv}=0,\ B^s_{vv}=\omega^2\ \text{on}\ [T_1,T_2]",
-            reading="at M = 0, A = B = omega^2 I (the start of Def.5.1, untouched by stage 1) the ten sums are 0 or omega^2 and all their "
-                    "derivatives vanish; with all conflicting units on the derived equations keep four of them for ever, so that Lemma E.4 is "
-                    "about the other six")
+@book.claim(
+    "E.4/exact",
+    "Sums that are exactly constant",
+    kind="identity",
+    uses=["Def.5.1", "Beyond.manifold"],
+    beyond=True,
+    statement=r"\Delta^{(T_1)}=\omega^2,\ \tfrac{d\Delta}{dt}\big|_{T_1}=0;\ M^s_{cv}=M^s_{vv}=B^s_{cv}=0,\ B^s_{vv}=\omega^2\ \text{on}\ [T_1,T_2]",
+    reading="at M = 0, A = B = omega^2 I (the start of Def.5.1, untouched by stage 1) the ten sums are 0 or omega^2 and all their "
+    "derivatives vanish; with all conflicting units on the derived equations keep four of them for ever, so that Lemma E.4 is "
+    "about the other six",
+)
 def exact_sums(lab: Laboratory) -> Verdict:
     """Values and derivatives at T1, and the invariant subspace."""
     names = [n for n in lab.reduced("stage2").system.names if n[0] in "MAB"]
@@ -277,15 +319,25 @@ def exact_sums(lab: Laboratory) -> Verdict:
     expected = {kind: OMEGA**2 if kind[0] in "AB" and kind[2] == kind[3] else ZERO for kind in KINDS}
     rates = sum_rates(lab)
     at_start = dict(zip(KINDS, graph.substitute([rates[kind] for kind in KINDS], start), strict=True))
-    return combine({"values at T1": equal({kind: (values[kind], expected[kind]) for kind in KINDS}),
-                    "derivatives at T1": identity(at_start), "kept for ever": manifold(lab)})
+    return combine(
+        {
+            "values at T1": equal({kind: (values[kind], expected[kind]) for kind in KINDS}),
+            "derivatives at T1": identity(at_start),
+            "kept for ever": manifold(lab),
+        }
+    )
 
 
-@book.claim("E.4", "Near symmetry", kind="order", uses=["E.4(15)", "E.4/exact", "E.1(11)", "E.2"],
-            statement=r"\frac{d\Delta}{dt}\Big/\frac{d\,c_1^\top W_K^\top W_Qv_1}{dt}\le\widetilde O(\omega),\quad\Delta^{(T_2)}\le\widetilde O(\omega)",
-            reading="(a) the largest derivative of a sum over that of M_cv_same, both at t (the denominator is printed at T'), is at most omega along "
-                    "stage 2 to x* = 1 on the grid (omega, T1) of the details; (b) Delta <= omega at T2 (x* = 1, T1 = 20) for omega in 0.1, 0.03, 0.01, where "
-                    "Delta = max of |same + other| over all score and self-score orbits")
+@book.claim(
+    "E.4",
+    "Near symmetry",
+    kind="order",
+    uses=["E.4(15)", "E.4/exact", "E.1(11)", "E.2"],
+    statement=r"\frac{d\Delta}{dt}\Big/\frac{d\,c_1^\top W_K^\top W_Qv_1}{dt}\le\widetilde O(\omega),\quad\Delta^{(T_2)}\le\widetilde O(\omega)",
+    reading="(a) the largest derivative of a sum over that of M_cv_same, both at t (the denominator is printed at T'), is at most omega along "
+    "stage 2 to x* = 1 on the grid (omega, T1) of the details; (b) Delta <= omega at T2 (x* = 1, T1 = 20) for omega in 0.1, 0.03, 0.01, where "
+    "Delta = max of |same + other| over all score and self-score orbits",
+)
 def near_symmetry(lab: Laboratory) -> Verdict:
     """Ratio of derivatives along trajectories; asymmetry at T2 over omega and over omega squared."""
     ratios = {}
@@ -296,9 +348,14 @@ def near_symmetry(lab: Laboratory) -> Verdict:
     for omega in (0.1, 0.03, 0.01):
         final = stage_two(lab, omega, 20.0, 1.0).run.final
         share[omega] = max(abs(final[f"{k}_same"] + final[f"{k}_other"]) for k in KINDS) / omega
-    verdict = combine({
-        "a": measured(max(ratios.values()) <= 1, {"ratio over omega": ratios}, ratio_over_omega=ratios, sweep=SWEEP),
-        "b": measured(max(share.values()) <= 1, {"Delta/omega": share}, delta_over_omega=share)})
+    verdict = combine(
+        {
+            "a": measured(
+                max(ratios.values()) <= 1, {"ratio over omega": ratios}, ratio_over_omega=ratios, sweep=SWEEP
+            ),
+            "b": measured(max(share.values()) <= 1, {"Delta/omega": share}, delta_over_omega=share),
+        }
+    )
     square = {omega: value / omega for omega, value in share.items()}
     text = ", ".join(f"{v:.4f} at omega = {o:g}" for o, v in square.items())
     gaps = [abs(value - 1) for value in square.values()]

@@ -83,7 +83,9 @@ def meets_on_the_surface(lab: Laboratory) -> Verdict:
     gaps: dict[str, Node] = {}
     for r, jump in ((1, unit), (-1, ZERO)):
         margin = lab.observable("margin", 1, 1, r, quotient=True)
-        off, on = (graph.substitute([margin], gates(lab, PATTERNS[text]))[0] for text in ("X_{k,-,-} off", "all units on"))
+        off, on = (
+            graph.substitute([margin], gates(lab, PATTERNS[text]))[0] for text in ("X_{k,-,-} off", "all units on")
+        )
         gaps[f"margin of {name(1, 1, r)}"] = off - on - jump
     between, ends = printed_coefficients(lab, gate), [printed_coefficients(lab, end) for end in (ZERO, ONE)]
     gaps |= {f"bracket {key}": node - (1 - gate) * ends[0][key] - gate * ends[1][key] for key, node in between.items()}
@@ -119,7 +121,9 @@ def positive_while_off(lab: Laboratory) -> Verdict:
 def _pattern(places: Mapping[tuple[int, int], str], values: Mapping[str, float]) -> str:
     """The name of a pattern, or the samples whose units are off."""
     off = frozenset(place for place, unit in places.items() if values[unit] + BIAS <= 0)
-    return next((text for text, known in PATTERNS.items() if known == off), ", ".join(name(1, s, r) for s, r in sorted(off)))
+    return next(
+        (text for text, known in PATTERNS.items() if known == off), ", ".join(name(1, s, r) for s, r in sorted(off))
+    )
 
 
 def patterns_along(lab: Laboratory) -> Verdict:
@@ -133,7 +137,11 @@ def patterns_along(lab: Laboratory) -> Verdict:
         slides = [(e.name, e.time, e.detail.get("end") or run.end_time) for e in run.events if e.kind == "slide"]
         for t in begin + np.concatenate([[0.0], np.geomspace(1e-3, run.end_time - begin, POINTS)]):
             along = next((unit for unit, start, stop in slides if start <= t <= stop), "")
-            text = _pattern(places, compiled.observables(0.0, run.at(min(t, run.end_time)))) if not along else f"slides along {along}"
+            text = (
+                _pattern(places, compiled.observables(0.0, run.at(min(t, run.end_time))))
+                if not along
+                else f"slides along {along}"
+            )
             text = SLIDES if along == places[-1, -1] else text
             order += [] if order and order[-1] == text else [text]
         seen[f"omega={omega:g}, T1={T1:g}"] = order
@@ -160,30 +168,62 @@ def _rows(lab: Laboratory) -> dict[float, dict[str, dict[str, float]]]:
     return {omega: brackets_at(stage_three(lab, omega, 20.0, 1.0, DURATION).final) for omega in OMEGAS}
 
 
-@book.claim("F.1", "Classification neurons in stage 3", kind="order", uses=["B.2", "C.2", "C.4", "E.7", "Beyond.manifold"],
-            statement=r"\dot n_v=\Theta(g_+)+\widetilde O(\omega\,g_-)",
-            reading="with the unit of X_{k,-,-} (+ head) off or on and all others on, the derived equation is (r_+ g_+ + r_- g_-)/8 with the printed "
-                    "brackets, 0 < r_+ < 6, and r_- has only its c-query left; sliding along the kink of that unit is the same with a gate in [0, 1], in "
-                    "which the brackets are affine (all exact); on the grid (omega, T1) of the details, x* = 1, within 1000 of T2 no other pattern occurs and no "
-                    "slide but along that kink; T1 = 20, omega in 0.1, 0.05, 0.01, 0.001: r_+ > 1 and |r_-| < omega in both patterns (measured)")
+@book.claim(
+    "F.1",
+    "Classification neurons in stage 3",
+    kind="order",
+    uses=["B.2", "C.2", "C.4", "E.7", "Beyond.manifold"],
+    statement=r"\dot n_v=\Theta(g_+)+\widetilde O(\omega\,g_-)",
+    reading="with the unit of X_{k,-,-} (+ head) off or on and all others on, the derived equation is (r_+ g_+ + r_- g_-)/8 with the printed "
+    "brackets, 0 < r_+ < 6, and r_- has only its c-query left; sliding along the kink of that unit is the same with a gate in [0, 1], in "
+    "which the brackets are affine (all exact); on the grid (omega, T1) of the details, x* = 1, within 1000 of T2 no other pattern occurs and no "
+    "slide but along that kink; T1 = 20, omega in 0.1, 0.05, 0.01, 0.001: r_+ > 1 and |r_-| < omega in both patterns (measured)",
+)
 def classification_neurons(lab: Laboratory) -> Verdict:
     """Equation, exact bounds, patterns and orders."""
     rows = _rows(lab)
-    fine = all(r["v, consistent"] > 1 and abs(r["v, conflicting"]) < omega for omega, both in rows.items() for r in both.values())
-    return combine({"equation": equation(lab, "v"), "sliding": meets_on_the_surface(lab), "0 < r_+ < 6": bounded_bracket(lab), "v-queries cancel": classification_queries_cancel(lab),
-                    "patterns": patterns_along(lab), "orders": measured(fine, rows, rows=rows)})
+    fine = all(
+        r["v, consistent"] > 1 and abs(r["v, conflicting"]) < omega
+        for omega, both in rows.items()
+        for r in both.values()
+    )
+    return combine(
+        {
+            "equation": equation(lab, "v"),
+            "sliding": meets_on_the_surface(lab),
+            "0 < r_+ < 6": bounded_bracket(lab),
+            "v-queries cancel": classification_queries_cancel(lab),
+            "patterns": patterns_along(lab),
+            "orders": measured(fine, rows, rows=rows),
+        }
+    )
 
 
-@book.claim("F.2", "Group neurons in stage 3", kind="order", uses=["B.2", "C.2", "C.4", "E.7"],
-            statement=r"\dot n_c\ge\Omega(g_-)+\widetilde O(\omega\,g_+)",
-            reading="with the unit of X_{k,-,-} (+ head) off or on and all others on, the derived equation is (Q g_- + q g_+)/8, Q = C_{+-} - C_{-+}, "
-                    "q = C_{++} minus C_{--} where that unit is on, C the weights on c_1 summed over queries (the display is garbled in the "
-                    "available text); q > 0 while it is off; sliding as in F.1 (all exact); patterns as in F.1; T1 = 20, omega in 0.1, 0.05, 0.01, 0.001: Q > 0.8 and "
-                    "q > -omega in both patterns, |q| < omega once all units are on (measured)")
+@book.claim(
+    "F.2",
+    "Group neurons in stage 3",
+    kind="order",
+    uses=["B.2", "C.2", "C.4", "E.7"],
+    statement=r"\dot n_c\ge\Omega(g_-)+\widetilde O(\omega\,g_+)",
+    reading="with the unit of X_{k,-,-} (+ head) off or on and all others on, the derived equation is (Q g_- + q g_+)/8, Q = C_{+-} - C_{-+}, "
+    "q = C_{++} minus C_{--} where that unit is on, C the weights on c_1 summed over queries (the display is garbled in the "
+    "available text); q > 0 while it is off; sliding as in F.1 (all exact); patterns as in F.1; T1 = 20, omega in 0.1, 0.05, 0.01, 0.001: Q > 0.8 and "
+    "q > -omega in both patterns, |q| < omega once all units are on (measured)",
+)
 def group_neurons(lab: Laboratory) -> Verdict:
     """Equation, exact sign, patterns and orders."""
     rows = _rows(lab)
-    fine = all(r["c, conflicting"] > 0.8 and r["c, consistent"] > -omega and (off or abs(r["c, consistent"]) < omega)
-               for omega, both in rows.items() for r, off in zip(both.values(), PATTERNS.values(), strict=True))
-    return combine({"equation": equation(lab, "c"), "sliding": meets_on_the_surface(lab), "q > 0 while off": positive_while_off(lab),
-                    "patterns": patterns_along(lab), "orders": measured(fine, rows, rows=rows)})
+    fine = all(
+        r["c, conflicting"] > 0.8 and r["c, consistent"] > -omega and (off or abs(r["c, consistent"]) < omega)
+        for omega, both in rows.items()
+        for r, off in zip(both.values(), PATTERNS.values(), strict=True)
+    )
+    return combine(
+        {
+            "equation": equation(lab, "c"),
+            "sliding": meets_on_the_surface(lab),
+            "q > 0 while off": positive_while_off(lab),
+            "patterns": patterns_along(lab),
+            "orders": measured(fine, rows, rows=rows),
+        }
+    )
