@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from odesys.output import write_text
+from odesys.files import write_text
 
 from .own import FIRST, PARTS
 from .peers import PEERS, STAGE_TWO, STEP, TRAJECTORY

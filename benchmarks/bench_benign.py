@@ -10,17 +10,18 @@ import sys
 import time
 from pathlib import Path
 
-from derivations.benign_overfitting import figures, mean_field, span
-from derivations.benign_overfitting.heat_map import Theory, heat_map
+from derivations.benign_overfitting.figures import paper_figures
+from derivations.benign_overfitting.figures.heat_map import Theory, heat_map
 from derivations.benign_overfitting.setting import Case
-from odesys.workers import cores
+from derivations.benign_overfitting.special import mean_field, span
+from odesys.papers.workers import cores
 
 
 def time_heat_map(store: Path | None) -> None:
     """The heat map of figure 1 on all cores."""
-    _, cases = figures.heat_cases()
+    _, cases = paper_figures.heat_cases()
     began = time.perf_counter()
-    losses = heat_map(cases, Theory(figures.EPS), workers=cores(), store=store)
+    losses = heat_map(cases, Theory(paper_figures.EPS), workers=cores(), store=store)
     took, spent = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     print(f"heat map {losses.shape}: {took:.1f} s on {cores()} cores, {spent.ru_utime:.1f} s of them computing")
 

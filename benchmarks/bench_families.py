@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from derivations.two_mixture import dynamics, setting
-from numerics.integrate import integrate
+from numerics.flows.integrate import integrate
 
 BIAS, OMEGA = 0.5, 0.1
 

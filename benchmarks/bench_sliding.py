@@ -18,7 +18,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from derivations.two_mixture import dynamics
-from numerics.integrate import integrate
+from numerics.flows.integrate import integrate
 
 K, L, OMEGA, BIAS, END = 3, 4, 0.1, 0.5, 600.0
 PLAIN = ((1e-6, 1e-10), (1e-8, 1e-12))

@@ -21,7 +21,8 @@ FIRST = "first compiled run on a new machine"
 def derivation() -> dict[str, float]:
     """The 80 equations of K = 2 and their Jacobian, from nothing; and the quotient with K a symbol."""
     from derivations.two_mixture import setting
-    from odesys import family_flow, gradient_flow, graph
+    from odesys import family_flow, gradient_flow
+    from odesys.expr import graph
 
     began = time.process_time()
     system = gradient_flow(setting.model(), setting.data(), train=("w", "W_K", "W_Q")).system
@@ -36,7 +37,7 @@ def help_page() -> dict[str, float]:
     import contextlib
     import io
 
-    from odesys.cli import main
+    from odesys.cli.commands import main
 
     with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
         sys.argv = ["odesys", "--help"]
@@ -72,8 +73,8 @@ def groups() -> dict[str, float]:
 def verification() -> dict[str, float]:
     """All claims of level quick of the first paper, in one process."""
     from derivations.two_mixture.claims import book
-    from odesys.paper import silent
-    from odesys.verification import verify
+    from odesys.papers.verification import verify
+    from odesys.terminal import silent
 
     began = time.process_time()
     outcomes = verify(book, book.select(level="quick"), silent)
@@ -85,7 +86,7 @@ def first_run() -> dict[str, float]:
     import tempfile
 
     from derivations.two_mixture import dynamics
-    from numerics.compiled import CompiledFlow
+    from numerics.compiled.compiled_flow import CompiledFlow
 
     with tempfile.TemporaryDirectory() as folder:
         os.environ["ODESYS_CACHE"] = folder
@@ -102,8 +103,8 @@ def batches() -> dict[str, float]:
     import numpy as np
 
     from derivations.two_mixture import dynamics
-    from numerics.compiled import CompiledFlow
-    from numerics.integrate import integrate
+    from numerics.compiled.compiled_flow import CompiledFlow
+    from numerics.flows.integrate import integrate
 
     from .task import seconds
 

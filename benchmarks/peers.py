@@ -43,13 +43,13 @@ def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
 def stage_two_block() -> Any:
     """Scores and self-scores of the plus head in stage 2, neurons as parameters: 16 + 10 + 10 equations."""
     from derivations.two_mixture import dynamics
-    from odesys.switching import held
+    from odesys.analysis.switching import held
 
     system = dynamics.full_flow("stage2").system.substitute({"b": task.graph.num("1/2")})
     system = held(system, dict.fromkeys(range(len(system.surfaces)), 1)).freeze_still()
     plus = [n for n in system.names if "_p_" in n]
-    from odesys.field import ScalarField
-    from odesys.system import System
+    from odesys.expr.field import ScalarField
+    from odesys.expr.system import System
 
     nodes = [node for name, node in zip(system.names, system.nodes, strict=True) if name in plus]
     rest = tuple(n for n in system.names if n not in plus)
@@ -67,9 +67,9 @@ def odesys() -> Rows:
     """Compiled flows: through the quotient, the full system, and one evaluation of a field."""
     from derivations.two_mixture import dynamics, setting
     from derivations.two_mixture.compare import start_network
-    from numerics.compiled import CompiledFlow
-    from numerics.ensemble import descent
-    from numerics.finite_width import descent_run
+    from numerics.compiled.compiled_flow import CompiledFlow
+    from numerics.networks.ensemble import descent
+    from numerics.networks.finite_width import descent_run
 
     quotient = dynamics.reduced("simultaneous")
     z0, span = quotient.project(task.start()), (task.START, task.END)

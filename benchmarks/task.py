@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from derivations.two_mixture import dynamics, setting
-from numerics.integrate import integrate
-from odesys import System, graph
-from odesys.graph import Node
-from odesys.switching import held
+from numerics.flows.integrate import integrate
+from odesys import System
+from odesys.analysis.switching import held
+from odesys.expr import graph
+from odesys.expr.graph import Node
 
 BIAS, OMEGA, START, END = 0.5, 0.1, 2.0, 140.0
 RTOL = 1e-11  # of Runge-Kutta peers; every end is checked to ACCURACY

@@ -2,11 +2,21 @@
 
 from fractions import Fraction
 
-from numerics.integrate import integrate
-from odesys import AttentionModel, Dictionary, Distribution, Head, Sample, gradient_flow, graph
-from odesys.claims import ClaimBook, Outcome
-from odesys.evidence import identity
-from odesys.verdicts import Verdict, measured
+from odesys import (
+    AttentionModel,
+    ClaimBook,
+    Dictionary,
+    Distribution,
+    Head,
+    Outcome,
+    Sample,
+    Verdict,
+    gradient_flow,
+    graph,
+    identity,
+    integrate,
+    measured,
+)
 
 WORDS = ("good", "bad", "the")
 data = Distribution(

@@ -4,9 +4,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from numerics.finite_width import flow_run, random_network
-from numerics.integrate import integrate
-from odesys import AttentionModel, Dictionary, Distribution, Head, Sample, gradient_flow
+from odesys import (
+    AttentionModel,
+    Dictionary,
+    Distribution,
+    Head,
+    Sample,
+    flow_run,
+    gradient_flow,
+    integrate,
+    random_network,
+)
 
 
 def main() -> dict[str, float]:

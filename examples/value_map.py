@@ -2,8 +2,17 @@
 
 from fractions import Fraction
 
-from numerics.integrate import integrate
-from odesys import AttentionModel, Dictionary, Distribution, FixedVector, Sample, Value, gradient_descent, gradient_flow
+from odesys import (
+    AttentionModel,
+    Dictionary,
+    Distribution,
+    FixedVector,
+    Sample,
+    Value,
+    gradient_descent,
+    gradient_flow,
+    integrate,
+)
 
 
 def main() -> dict[str, float]:

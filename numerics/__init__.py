@@ -1,26 +1,21 @@
 """numerics: floats live here. Integration by stages, maps, networks trained for real, and their comparison.
 
-integrate, integrate_stages, Stage, StopWhen    flows, switch by switch, slide by slide and stage by stage
-iterate                                         maps (gradient descent and the like)
-random_network, simulate_network                finite width: weights really moved, measured as the same path scalars
-compare                                         theory against networks over widths and seeds
+flows       switch by switch, slide by slide and stage by stage: integrate, integrate_stages, Stage, StopWhen, Trajectory
+compiled    whole runs in machine code: CompiledFlow
+pictures    one look for all of them, phase portraits, proof graphs
+maps        gradient descent and the like: iterate
+sweeps      many runs, and the powers fitted to them: fit_power_law
+networks    finite width, weights really moved: Network, random_network, simulate_network, compare
+
+The public names are importable from here and from `odesys`, which lists them.
 """
 
-from .finite_width import Network, random_network
-from .integrate import Stage, integrate, integrate_stages
-from .iterate import iterate
-from .network_runs import compare, simulate_network
-from .trajectory import StopWhen, Trajectory
+from typing import Any
 
-__all__ = [
-    "integrate",
-    "integrate_stages",
-    "Stage",
-    "StopWhen",
-    "Trajectory",
-    "iterate",
-    "Network",
-    "random_network",
-    "simulate_network",
-    "compare",
-]
+
+def __getattr__(name: str) -> Any:
+    import odesys
+
+    if not odesys.place(name).startswith(f"{__name__}."):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(odesys, name)

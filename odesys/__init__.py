@@ -4,83 +4,52 @@ Model language:   Dictionary, Sample, Distribution, Head, Value, FixedVector, Ne
 Derivation:       gradient_flow, gradient_descent -> Flow; Flow.quotient() -> Quotient; .slaved() -> Slaved
 Any K groups:     Family, Template, Others; family_flow, family_descent -> FamilyFlow
 Systems by hand:  System.from_equations
+Floats:           integrate, CompiledFlow, iterate, simulate_network, compare, phase_portrait
 
-A name is loaded when it is first used, so that the command line starts without SymPy.
+All public names are in ``__init__.pyi``, which type checkers read and from which this file takes its table. A name is
+loaded when it is first used, so that the command line starts without SymPy.
 """
 
+import ast
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-if TYPE_CHECKING:
-    from .dictionary import Dictionary
-    from .distribution import Distribution, Sample
-    from .errors import ClosureError, OdesysError
-    from .family import Family, Others, Template
-    from .family_gradient import FamilyFlow, family_descent, family_flow
-    from .flow import Flow, gradient_descent, gradient_flow
-    from .model import AttentionModel, FixedVector, Head, Neurons, Value
-    from .quotient import Quotient
-    from .slaving import Slaved
-    from .system import System
+__version__ = "0.2.0"
 
-__all__ = [
-    "Dictionary",
-    "Sample",
-    "Distribution",
-    "Head",
-    "Value",
-    "FixedVector",
-    "Neurons",
-    "AttentionModel",
-    "gradient_flow",
-    "gradient_descent",
-    "Flow",
-    "Quotient",
-    "Slaved",
-    "Family",
-    "Template",
-    "Others",
-    "family_flow",
-    "family_descent",
-    "FamilyFlow",
-    "System",
-    "OdesysError",
-    "ClosureError",
-]
 
-__version__ = "0.1.0"
+def _table() -> dict[str, str]:
+    """Public name -> where it is, as ``module:name``, read from the stub beside this file."""
+    stub = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    return {
+        alias.name: f"{'odesys.' if node.level else ''}{node.module}:{alias.name}"
+        for node in stub.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
 
-#: public name -> the module it lives in
-_HOME = {
-    "Dictionary": "dictionary",
-    "Sample": "distribution",
-    "Distribution": "distribution",
-    "Head": "model",
-    "Value": "model",
-    "FixedVector": "model",
-    "Neurons": "model",
-    "AttentionModel": "model",
-    "gradient_flow": "flow",
-    "gradient_descent": "flow",
-    "Flow": "flow",
-    "Quotient": "quotient",
-    "Slaved": "slaving",
-    "Family": "family",
-    "Template": "family",
-    "Others": "family",
-    "family_flow": "family_gradient",
-    "family_descent": "family_gradient",
-    "FamilyFlow": "family_gradient",
-    "System": "system",
-    "OdesysError": "errors",
-    "ClosureError": "errors",
-}
+
+_PLACES = _table()
+__all__ = list(_PLACES)
+
+
+def place(name: str) -> str:
+    """Where a public name is defined, as ``module:name``; empty if there is no such name.
+
+    >>> place("System")
+    'odesys.expr.system:System'
+    """
+    return _PLACES.get(name, "")
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    module, _, attribute = _PLACES[name].partition(":")
+    try:
+        value = getattr(import_module(module), attribute)
+    except AttributeError:  # a public module, such as graph
+        value = import_module(f"{module}.{attribute}")
     globals()[name] = value
     return value
 

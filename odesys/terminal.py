@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import typer
+Progress = Callable[[str, float], None]
 
-from .paper import Progress, silent
+
+def silent(step: str, fraction: float) -> None:
+    """Progress that says nothing."""
 
 
 @contextmanager
@@ -54,4 +56,4 @@ def print_table(title: str, columns: Iterable[str], rows: Iterable[Iterable[Any]
 def print_files(files: Iterable[Path]) -> None:
     """Say what was written."""
     for file in files:
-        typer.echo(f"wrote {file}")
+        print(f"wrote {file}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from odesys.claims import ClaimBook, Outcome
+from odesys.papers.claims import ClaimBook, Outcome
 
 Table = Mapping[str, tuple[str, str]]
 

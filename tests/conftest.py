@@ -5,7 +5,7 @@ A process started in the background ignores interrupts, and so would those the t
 
 import signal
 
-from odesys import collector
+from odesys.expr import gc_pause
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
-collector.rarely()
+gc_pause.collect_less_often()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from odesys.system import System
+from odesys.expr.system import System
 
 X, Y, Z = sp.symbols("x y z", real=True)
 RATES = sp.symbols("a b c d", real=True)

@@ -20,9 +20,10 @@ from unittest import mock
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from odesys import cli, papers
+from odesys.cli import commands
 from odesys.errors import OdesysError
-from odesys.new import create
+from odesys.papers import registry
+from odesys.papers.new import create
 
 KEPT = ("fuzzpaper", "a_file", "locked")  # what `playground` makes
 SECONDS = 120  # for one example on a busy machine; more is a hang
@@ -203,7 +204,7 @@ def command_lines(draw: Callable[..., Any], paper: str) -> tuple[list[str], bool
 @contextmanager
 def only_this_paper() -> Iterator[None]:
     """No paper has a name, so that `verify` without one does not check them all; folders are still found."""
-    with mock.patch.object(papers, "announced", dict), mock.patch.object(papers, "source_modules", dict):
+    with mock.patch.object(registry, "announced", dict), mock.patch.object(registry, "source_modules", dict):
         yield
 
 
@@ -213,7 +214,7 @@ def check_line(line: list[str], valid: bool, folder: Path, tally: Tally) -> None
     os.chdir(folder)
     try:
         with time_limit(), only_this_paper():
-            result = CliRunner().invoke(cli.app, line, prog_name="odesys")
+            result = CliRunner().invoke(commands.app, line, prog_name="odesys")
     finally:
         os.chdir(before)
     shown = f"odesys {line!r}\n{result.output}"
@@ -339,7 +340,7 @@ def check_definition(made: dict[str, Any], valid: bool, tally: Tally) -> None:
 
 def run_definition(made: dict[str, Any]) -> float:
     """Model, closed system, quotient, TeX and a short run."""
-    from numerics.integrate import integrate
+    from numerics.flows.integrate import integrate
     from odesys import (
         AttentionModel,
         Dictionary,

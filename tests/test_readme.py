@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from odesys import cli
+from odesys.cli import commands
 
 README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
@@ -27,9 +27,9 @@ def test_sizes_in_the_readme_are_right() -> None:
 
 
 def test_commands_exist() -> None:
-    commands = {command.name or command.callback.__name__ for command in cli.app.registered_commands}
+    known = {command.name or command.callback.__name__ for command in commands.app.registered_commands}
     used = set(re.findall(r"^    odesys (\w+)", README, flags=re.MULTILINE))
-    assert used and used <= commands
+    assert used and used <= known
 
 
 def test_the_picture_exists() -> None:

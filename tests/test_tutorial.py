@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from odesys import cli
+from odesys.cli import commands
 
 TEXT = (Path(__file__).resolve().parents[1] / "docs" / "tutorial.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(python|console)\n(.*?)```", TEXT, flags=re.DOTALL)
@@ -27,7 +27,7 @@ def test_the_tutorial_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
             continue
         for line, answer in re.findall(r"^\$ odesys (.*)\n((?:[^$].*\n)*)", block, flags=re.MULTILINE):
             words, _, wanted = line.partition("# exit code ")
-            result = CliRunner().invoke(cli.app, shlex.split(words), prog_name="odesys")
+            result = CliRunner().invoke(commands.app, shlex.split(words), prog_name="odesys")
             assert result.exit_code == int(wanted or 0), f"{line}\n{result.output}"
             assert answer in result.output
     assert [text.split()[0] for text in printed] == ["24", "14", "0.015", "holds", "fails"]
@@ -37,23 +37,23 @@ def test_the_tutorial_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
 
 
 def test_the_tutorial_shows_every_command() -> None:
-    commands = {command.name or command.callback.__name__ for command in cli.app.registered_commands}
-    assert {word for _, block in BLOCKS for word in re.findall(r"^\$ odesys (\w+)", block, re.MULTILINE)} <= commands
-    assert all(f"odesys {command}" in TEXT for command in commands - {"figures"})
+    known = {command.name or command.callback.__name__ for command in commands.app.registered_commands}
+    assert {word for _, block in BLOCKS for word in re.findall(r"^\$ odesys (\w+)", block, re.MULTILINE)} <= known
+    assert all(f"odesys {command}" in TEXT for command in known - {"figures"})
 
 
-@pytest.mark.parametrize("command", [c.name or c.callback.__name__ for c in cli.app.registered_commands])
+@pytest.mark.parametrize("command", [c.name or c.callback.__name__ for c in commands.app.registered_commands])
 def test_every_command_has_an_example_in_its_help(command: str) -> None:
-    page = CliRunner().invoke(cli.app, [command, "--help"], prog_name="odesys").stdout
+    page = CliRunner().invoke(commands.app, [command, "--help"], prog_name="odesys").stdout
     assert re.search(rf"Examples?:\s+odesys {command}\b", page)
 
 
 def test_examples_in_the_help_can_be_parsed() -> None:
     """Options in an example exist: asking for help after it shows the page instead of a complaint."""
-    for command in (c.name or c.callback.__name__ for c in cli.app.registered_commands):
-        page = CliRunner().invoke(cli.app, [command, "--help"], prog_name="odesys").stdout
+    for command in (c.name or c.callback.__name__ for c in commands.app.registered_commands):
+        page = CliRunner().invoke(commands.app, [command, "--help"], prog_name="odesys").stdout
         for line in re.findall(r"(?:Examples?:|^) +odesys (.*)$", page, flags=re.MULTILINE):
             for part in line.split(";"):
                 words = shlex.split(part.removeprefix(" odesys "), comments=True)
-                result = CliRunner().invoke(cli.app, [*words, "--help"], prog_name="odesys")
+                result = CliRunner().invoke(commands.app, [*words, "--help"], prog_name="odesys")
                 assert result.exit_code == 0 and result.stdout.startswith("Usage: odesys"), part

@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Re-check a certificate written by `odesys.region_certificate`, sharing no code with the engine.
+"""Re-check a certificate written by `odesys.certify.region_certificate`, sharing no code with the engine.
 
 It states F_i(x) >= rate (A x)_i for all i of the block and all x of the region, a box with linear conditions. Checked:
 each F_i is affine in the states marked as linear (homogeneous where rays are listed); all vertices of the region, found

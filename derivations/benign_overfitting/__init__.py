@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from odesys.paper import FigureSpec, Paper, later
+from odesys import FigureSpec, Paper, later
 
 from .setting import PARAMETERS
 
@@ -55,7 +55,9 @@ PAPER = Paper(
         "descent": later(f"{__name__}.protocol", "descent"),
     },
     figures={
-        key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}"), REPORT_LEVELS.get(key, "quick"))
+        key: FigureSpec(
+            title, later(f"{__name__}.figures.paper_figures", f"figure_{key}"), REPORT_LEVELS.get(key, "quick")
+        )
         for key, title in FIGURES.items()
     },
     compare=later(f"{__name__}.compare", "compare"),

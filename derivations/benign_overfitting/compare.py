@@ -13,15 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from numerics.compare import Comparison, compare_widths
-from numerics.iterate import iterate
-from numerics.trajectory import StopWhen
-from odesys import Quotient
-from odesys.errors import ParameterError
-from odesys.paper import Progress, silent
+from odesys import Comparison, ParameterError, Progress, Quotient, StopWhen, compare_widths, iterate, silent
 
-from . import dynamics, setting, span
+from . import dynamics, setting
 from .setting import Case
+from .special import span
 
 LARGEST = 40  # tokens of the quotient
 RATE = 0.1

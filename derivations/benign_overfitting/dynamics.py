@@ -17,15 +17,28 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Flow, Quotient, System, blocks, gradient_descent, gradient_flow, graph
-from odesys.ansatz import Ansatz, restrict
-from odesys.blocks import Block
-from odesys.errors import EquationError, ParameterError
-from odesys.field import BlockField, ScalarField
-from odesys.flow import pin_gram
-from odesys.graph import Node, num, sym
-from odesys.paths import WORDS
-from odesys.symmetry import SignedPermutation
+from odesys import (
+    WORDS,
+    Ansatz,
+    Block,
+    BlockField,
+    EquationError,
+    Flow,
+    Node,
+    ParameterError,
+    Quotient,
+    ScalarField,
+    SignedPermutation,
+    System,
+    blocks,
+    gradient_descent,
+    gradient_flow,
+    graph,
+    num,
+    pin_gram,
+    restrict,
+    sym,
+)
 
 from . import setting
 

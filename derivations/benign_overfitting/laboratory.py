@@ -18,27 +18,30 @@ from typing import Any
 
 import numpy as np
 
-from numerics.trajectory import Trajectory
 from odesys import (
     AttentionModel,
+    BaseLaboratory,
+    BlockField,
     Distribution,
     Flow,
     Head,
+    IntegrationError,
+    Node,
+    OdesysError,
     Sample,
+    ScalarField,
     System,
+    Trajectory,
     blocks,
     gradient_descent,
     gradient_flow,
     graph,
 )
-from odesys.errors import IntegrationError, OdesysError
-from odesys.field import BlockField, ScalarField
-from odesys.graph import Node
-from odesys.laboratory import BaseLaboratory
 
-from . import dynamics, mean_field, setting, span
-from .gram_start import GramStart, gram_start
+from . import dynamics, setting
 from .setting import Case
+from .special import mean_field, span
+from .special.gram_start import GramStart, gram_start
 
 MUTATIONS = {
     # model and data: everything is derived from them

@@ -13,13 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from numerics.trajectory import Trajectory
-from odesys.errors import ParameterError
-from odesys.paper import Progress, Simulation, silent
+from odesys import ParameterError, Progress, Simulation, Trajectory, silent
 
-from . import mean_field as runs
-from . import span
 from .setting import Case
+from .special import mean_field as runs
+from .special import span
 
 POINTS = 400
 THETA = 0.1
@@ -148,7 +146,7 @@ def descent(parameters: Mapping[str, Any], progress: Progress = silent) -> Simul
 
 def _plot(columns: Mapping[str, np.ndarray], events: list[dict[str, Any]]) -> Any:
     def plot(folder: Any) -> Any:
-        from .figures import plot_run
+        from .figures.paper_figures import plot_run
 
         return plot_run(columns, events, folder)
 

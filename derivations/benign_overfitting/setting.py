@@ -15,11 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from odesys import AttentionModel, Dictionary, Distribution, Head, Sample
-from odesys.errors import ParameterError
-from odesys.graph import Node, sym
-from odesys.model import FixedVector, Value
-from odesys.paper import Parameter, Setting
+from odesys import (
+    AttentionModel,
+    Dictionary,
+    Distribution,
+    FixedVector,
+    Head,
+    Node,
+    Parameter,
+    ParameterError,
+    Sample,
+    Setting,
+    Value,
+    sym,
+)
 
 TRAINED = ("W_V", "W_K", "W_Q")
 SIGNAL = ("mup", "mum")

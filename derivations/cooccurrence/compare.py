@@ -14,14 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from numerics.compare import Comparison, compare_widths
-from numerics.finite_width import Network, flow_run
-from numerics.integrate import integrate
-from odesys import Flow, gradient_flow
-from odesys.paper import Progress, silent
+from odesys import Comparison, Flow, Network, Progress, compare_widths, flow_run, gradient_flow, integrate, silent
 
 from . import dynamics, setting
-from .trajectories import network
+from .special.trajectories import network
 
 
 @cache

@@ -18,10 +18,23 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Distribution, Flow, Quotient, System, gradient_descent, gradient_flow, graph
-from odesys.field import ScalarField
-from odesys.graph import Node, sym
-from odesys.limits import collect_powers, leading_order, reciprocal_family, rescale, vanishing
+from odesys import (
+    Distribution,
+    Flow,
+    Node,
+    Quotient,
+    ScalarField,
+    System,
+    collect_powers,
+    gradient_descent,
+    gradient_flow,
+    graph,
+    leading_order,
+    reciprocal_family,
+    rescale,
+    sym,
+    vanishing,
+)
 
 from . import setting
 from .setting import TRAINED

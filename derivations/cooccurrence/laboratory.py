@@ -16,12 +16,25 @@ from typing import Any
 
 import sympy as sp
 
-from odesys import AttentionModel, Distribution, Flow, Quotient, Sample, System, blocks, gradient_flow, graph
-from odesys.errors import OdesysError
-from odesys.field import BlockField
-from odesys.graph import Node
-from odesys.laboratory import BaseLaboratory, shared
-from odesys.limits import leading_order, reciprocal_family, vanishing
+from odesys import (
+    AttentionModel,
+    BaseLaboratory,
+    BlockField,
+    Distribution,
+    Flow,
+    Node,
+    OdesysError,
+    Quotient,
+    Sample,
+    System,
+    blocks,
+    gradient_flow,
+    graph,
+    leading_order,
+    reciprocal_family,
+    shared,
+    vanishing,
+)
 
 from . import dynamics, setting
 

@@ -11,18 +11,24 @@ from typing import Any
 
 import numpy as np
 
-from numerics.integrate import integrate
-from numerics.trajectory import StopWhen, Trajectory
-from odesys import System, graph
-from odesys.errors import ParameterError
-from odesys.graph import Node
-from odesys.lax import invariant_drift
-from odesys.paper import Progress, Simulation, silent
+from odesys import (
+    Node,
+    ParameterError,
+    Progress,
+    Simulation,
+    StopWhen,
+    System,
+    Trajectory,
+    graph,
+    integrate,
+    invariant_drift,
+    silent,
+)
 
 from . import dynamics, setting
 from .laboratory import Laboratory
-from .phases import phase_times
-from .trajectories import course
+from .special.phases import phase_times
+from .special.trajectories import course
 
 T_HALF = 0.2  # T_0.5 is where R passes 1 + this
 DRIFT_ROWS, DRIFT_POWERS = 12, 3  # recorded times and powers of the conserved matrices that gauge the error
@@ -166,7 +172,7 @@ def _simulation(name: str, parameters: Mapping[str, Any], run: Trajectory, drift
 
 def _plotter(columns: Mapping[str, Any], happened: Any) -> Any:
     def plot(folder: Any) -> Any:
-        from .figures import plot_run
+        from .figures.paper_figures import plot_run
 
         return plot_run(columns, happened, folder)
 

@@ -16,10 +16,19 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from odesys import AttentionModel, Dictionary, Distribution, Head, Sample
-from odesys.errors import ParameterError
-from odesys.model import FixedVector, Neurons, Value
-from odesys.paper import Parameter, Setting
+from odesys import (
+    AttentionModel,
+    Dictionary,
+    Distribution,
+    FixedVector,
+    Head,
+    Neurons,
+    Parameter,
+    ParameterError,
+    Sample,
+    Setting,
+    Value,
+)
 
 PARAMETERS = (
     Parameter("n", 60, "training samples, a multiple of 6", int, low=6),

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from odesys.paper import FigureSpec, Paper, later
+from odesys import FigureSpec, Paper, later
 
 from .setting import PARAMETERS
 
@@ -61,7 +61,9 @@ PAPER = Paper(
         "tokens": later(f"{__name__}.protocol", "tokens"),
     },
     figures={
-        key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}"), REPORT_LEVELS.get(key, "full"))
+        key: FigureSpec(
+            title, later(f"{__name__}.figures.paper_figures", f"figure_{key}"), REPORT_LEVELS.get(key, "full")
+        )
         for key, title in FIGURES.items()
     },
     compare=later(f"{__name__}.compare", "compare"),

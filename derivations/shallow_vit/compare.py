@@ -16,12 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from numerics.compare import Comparison, compare_widths
-from odesys.errors import ParameterError
-from odesys.paper import Progress, silent
+from odesys import Comparison, ParameterError, Progress, compare_widths, silent
 
-from . import classes, observables, symmetric
 from .setting import Case
+from .special import classes, observables, symmetric
 
 SMALL = 1e-2  # xi sqrt(m)
 STEP = 0.02  # the longest step

@@ -19,27 +19,33 @@ from typing import Any
 import numpy as np
 
 from odesys import (
+    LOGISTIC,
+    MARGIN,
     AttentionModel,
+    CoordinateFlow,
+    CoordinateQuotient,
+    CoordinateSymmetry,
     Dictionary,
     Distribution,
     Flow,
     Head,
+    Loss,
     Neurons,
+    ParameterError,
     Sample,
+    ScalarField,
+    Setting,
+    SignedPermutation,
     System,
     Value,
+    coordinate_flow,
     gradient_descent,
     gradient_flow,
     graph,
+    num,
+    rescale,
+    sym,
 )
-from odesys.coordinates import CoordinateFlow, CoordinateQuotient, CoordinateSymmetry, coordinate_flow
-from odesys.errors import ParameterError
-from odesys.field import ScalarField
-from odesys.graph import num, sym
-from odesys.limits import rescale
-from odesys.loss import LOGISTIC, MARGIN, Loss
-from odesys.paper import Setting
-from odesys.symmetry import SignedPermutation
 
 from .setting import TRAINED
 
@@ -233,7 +239,7 @@ def named_system(name: str, parameters: Mapping[str, Any]) -> System:
     """A system for the command line, with the fractions of tokens, Gamma (and eta, pi) as parameters."""
     M, m = parameters["M"], parameters["neurons"]
     if name in ("quotient", *VARIANTS):
-        from .symmetric import every_number_of_patterns, system
+        from .special.symmetric import every_number_of_patterns, system
 
         variant, gates = name if name in VARIANTS else "", parameters["gates"]
         return every_number_of_patterns(gates, variant) if M == "symbol" else system(M, gates, variant)

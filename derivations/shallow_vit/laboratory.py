@@ -18,18 +18,33 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from odesys import AttentionModel, Distribution, Flow, Neurons, Sample, Value, blocks, gradient_flow, graph
-from odesys.coordinates import CoordinateFlow, CoordinateQuotient, coordinate_flow
-from odesys.errors import IntegrationError
-from odesys.field import BlockField
-from odesys.graph import sym
-from odesys.laboratory import BaseLaboratory, shared
-from odesys.loss import MARGIN, Loss
+from odesys import (
+    MARGIN,
+    AttentionModel,
+    BaseLaboratory,
+    BlockField,
+    CoordinateFlow,
+    CoordinateQuotient,
+    Distribution,
+    Flow,
+    IntegrationError,
+    Loss,
+    Neurons,
+    Sample,
+    Value,
+    blocks,
+    coordinate_flow,
+    gradient_flow,
+    graph,
+    shared,
+    sym,
+)
 
-from . import broken_tokens, classes, dynamics, heads, network
-from .classes import Counts, Forces, State
-from .heads import Heads, HeadTables
+from . import dynamics
 from .setting import TRAINED, Case, Features
+from .special import broken_tokens, classes, heads, network
+from .special.classes import Counts, Forces, State
+from .special.heads import Heads, HeadTables
 
 __all__ = ["MUTATIONS", "Laboratory", "Record", "shared"]
 

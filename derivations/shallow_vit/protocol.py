@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from odesys.errors import ParameterError
-from odesys.paper import Progress, Simulation, silent
+from odesys import ParameterError, Progress, Simulation, silent
 
-from . import bounds, classes, network, observables, stages
-from . import symmetric as reduced
 from .setting import Case
+from .special import bounds, classes, network, observables, stages
+from .special import symmetric as reduced
 
 POINTS = 200
 
@@ -151,7 +150,7 @@ def _plot(
     level = bounds.attention_ceiling(case.alpha_s, case.alpha_c) if ceiling is None else ceiling
 
     def plot(folder: Path) -> list[Path]:
-        from .figures import plot_run
+        from .figures.paper_figures import plot_run
 
         return plot_run(columns, events, case.margin, level, folder)
 

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys.errors import IntegrationError, ParameterError
-from odesys.paper import Parameter
+from odesys import IntegrationError, Parameter, ParameterError
 
 TRAINED = ("W_O", "W_V", "W_K", "W_Q")
 READOUTS = ("shared", "per_position")

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from odesys.paper import FigureSpec, Paper, later
+from odesys import FigureSpec, Paper, later
 
 from .setting import PARAMETERS
 
@@ -63,10 +63,12 @@ PAPER = Paper(
         "optimisers": later(f"{__name__}.protocol", "optimisers"),
     },
     figures={
-        key: FigureSpec(title, later(f"{__name__}.figures", f"figure_{key}"), REPORT_LEVELS.get(key, "full"))
+        key: FigureSpec(
+            title, later(f"{__name__}.figures.paper_figures", f"figure_{key}"), REPORT_LEVELS.get(key, "full")
+        )
         for key, title in FIGURES.items()
     },
     compare=later(f"{__name__}.compare", "compare"),
     book=later(f"{__name__}.claims", "get_book"),
-    formulas=later(f"{__name__}.formulas", "formulas"),
+    formulas=later(f"{__name__}.special.formulas", "formulas"),
 )

@@ -16,13 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from numerics.compare import Comparison, compare_widths
-from odesys.errors import ParameterError
-from odesys.paper import Progress, silent
+from odesys import Comparison, ParameterError, Progress, compare_widths, silent
 
-from . import laws, recursion
-from .mean_field import MeanField
 from .setting import DISJOINT, Case
+from .special import laws, recursion
+from .special.mean_field import MeanField
 
 END = 3.0  # in T_f: unaligned keys have crossed zero, unaligned queries have turned
 LEAST_LAMBDA = 100.0

@@ -13,13 +13,26 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from odesys import AttentionModel, Dictionary, Distribution, Head, Sample, System, graph
-from odesys.graph import Node, num, sym
-from odesys.model import FixedVector, Value
-from odesys.sign_descent import Columns, SignDescent, sign_descent
-from odesys.sign_normal import SignForm
-from odesys.softmax_atoms import SoftmaxAtoms
-from odesys.sympy_bridge import from_sympy
+from odesys import (
+    AttentionModel,
+    Columns,
+    Dictionary,
+    Distribution,
+    FixedVector,
+    Head,
+    Node,
+    Sample,
+    SignDescent,
+    SignForm,
+    SoftmaxAtoms,
+    System,
+    Value,
+    from_sympy,
+    graph,
+    num,
+    sign_descent,
+    sym,
+)
 
 
 def word(i: int) -> str:

@@ -13,15 +13,13 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any
 
-from odesys import graph
-from odesys.graph import Node, num, sym
-from odesys.laboratory import BaseLaboratory
+from odesys import BaseLaboratory, Node, graph, num, sym
 
-from . import records, recursion, toy
-from .records import Record, Rules
-from .recursion import Advance, Start, State
 from .setting import Case, regime
-from .toy import LABELS, Model, Toy
+from .special import records, recursion, toy
+from .special.records import Record, Rules
+from .special.recursion import Advance, Start, State
+from .special.toy import LABELS, Model, Toy
 
 MUTATIONS = {
     # model and loss: everything is derived from them

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from odesys.paper import Progress, Simulation, silent
+from odesys import Progress, Simulation, silent
 
-from . import flow as sign_flow
-from . import mean_field, network, overlap, recursion, stages
-from .conditions import violated
-from .data import make
-from .network import Optimiser, Training
-from .recursion import Run
 from .setting import DISJOINT, Case
+from .special import flow as sign_flow
+from .special import mean_field, network, overlap, recursion, stages
+from .special.conditions import violated
+from .special.data import make
+from .special.network import Optimiser, Training
+from .special.recursion import Run
 
 POINTS = 1000
 
@@ -233,7 +233,7 @@ def train_all(
 
 def _plot(columns: Mapping[str, np.ndarray], events: list[dict[str, Any]]) -> Any:
     def plot(folder: Path) -> list[Path]:
-        from .pictures import plot_run
+        from .figures.neuron_pictures import plot_run
 
         return plot_run(columns, events, folder)
 

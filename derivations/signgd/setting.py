@@ -12,8 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from odesys.errors import ParameterError
-from odesys.paper import Parameter
+from odesys import Parameter, ParameterError
 
 DISJOINT, RANDOM, EVERYWHERE = 0, 1, 2
 SUPPORTS = {

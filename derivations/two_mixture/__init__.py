@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from odesys.paper import FigureSpec, Paper, later
+from odesys import FigureSpec, Paper, later
 
 from .setting import PARAMETERS
 
@@ -54,8 +54,8 @@ PAPER = Paper(
         "simultaneous": later(f"{__name__}.protocol", "simultaneous"),
     },
     figures={
-        key: FigureSpec(title, later(f"{__name__}.{module}", f"figure_{key}"), REPORT_LEVELS.get(key, "quick"))
-        for module, table in (("figures", FIGURES), ("figures_k", FIGURES_K))
+        key: FigureSpec(title, later(f"{__name__}.figures.{module}", f"figure_{key}"), REPORT_LEVELS.get(key, "quick"))
+        for module, table in (("paper_figures", FIGURES), ("groups", FIGURES_K))
         for key, title in table.items()
     },
     compare=later(f"{__name__}.compare", "compare"),

@@ -12,10 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from numerics.compare import Comparison, compare_widths
-from numerics.finite_width import Network, flow_run, random_network
-from odesys.errors import ParameterError
-from odesys.paper import Progress, silent
+from odesys import Comparison, Network, ParameterError, Progress, compare_widths, flow_run, random_network, silent
 
 from . import dynamics, setting
 from .protocol import three_stage_run

@@ -12,11 +12,20 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from odesys import Flow, Quotient, Slaved, System, gradient_descent, gradient_flow
-from odesys.errors import ParameterError
-from odesys.family_gradient import FamilyFlow, family_descent, family_flow
-from odesys.family_slaving import FamilySlaved
-from odesys.symmetry import SignedPermutation
+from odesys import (
+    FamilyFlow,
+    FamilySlaved,
+    Flow,
+    ParameterError,
+    Quotient,
+    SignedPermutation,
+    Slaved,
+    System,
+    family_descent,
+    family_flow,
+    gradient_descent,
+    gradient_flow,
+)
 
 from . import setting
 

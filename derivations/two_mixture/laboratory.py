@@ -15,12 +15,23 @@ from typing import Any
 
 import numpy as np
 
-from odesys import AttentionModel, Distribution, Flow, Head, Quotient, Sample, blocks, gradient_flow
-from odesys.errors import OdesysError
-from odesys.family_gradient import FamilyFlow
-from odesys.field import BlockField
-from odesys.graph import Node, sym
-from odesys.laboratory import BaseLaboratory, shared
+from odesys import (
+    AttentionModel,
+    BaseLaboratory,
+    BlockField,
+    Distribution,
+    FamilyFlow,
+    Flow,
+    Head,
+    Node,
+    OdesysError,
+    Quotient,
+    Sample,
+    blocks,
+    gradient_flow,
+    shared,
+    sym,
+)
 
 from . import dynamics, setting
 
@@ -86,7 +97,7 @@ class Laboratory(BaseLaboratory):
 
     def family(self, stage: str = "simultaneous", K: int | str = "symbol", scaled: bool = False) -> FamilyFlow:
         """The 22 orbit variables of a stage for every K (L = 3), under the symmetries of the unmutated family."""
-        from .family_laboratory import mutated_family
+        from .special.family_laboratory import mutated_family
 
         self.reads.add(f"family, {stage}, {K}, {scaled}")
         return mutated_family(self.mutation, stage, K, scaled)
@@ -178,7 +189,7 @@ def _part(mutation: str, part: str) -> Any:
 
 
 def _family_part(mutation: str, stage: str, K: str, scaled: str) -> Any:
-    from .family_laboratory import mutated_family
+    from .special.family_laboratory import mutated_family
 
     try:
         system = mutated_family(mutation, stage, int(K) if K.isdigit() else K, scaled == "True").system

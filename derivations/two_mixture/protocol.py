@@ -13,13 +13,21 @@ from typing import Any
 
 import numpy as np
 
-from numerics.integrate import integrate
-from numerics.trajectory import StagedTrajectory, StopWhen, Trajectory, join
-from odesys.errors import IntegrationError, ParameterError
-from odesys.family_gradient import FamilyFlow
-from odesys.family_invariants import family_drift
-from odesys.lax import invariant_drift
-from odesys.paper import Progress, Simulation, silent
+from odesys import (
+    FamilyFlow,
+    IntegrationError,
+    ParameterError,
+    Progress,
+    Simulation,
+    StagedTrajectory,
+    StopWhen,
+    Trajectory,
+    family_drift,
+    integrate,
+    invariant_drift,
+    join,
+    silent,
+)
 
 from . import dynamics
 
@@ -128,7 +136,7 @@ def _simulation(name: str, parameters: Mapping[str, Any], run: Trajectory) -> Si
     )
 
     def plot(folder: Any) -> Any:
-        from .figures import plot_run
+        from .figures.paper_figures import plot_run
 
         return plot_run(columns, events, folder)
 

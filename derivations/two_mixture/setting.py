@@ -14,10 +14,19 @@ from itertools import combinations_with_replacement
 from math import comb, factorial
 from typing import Any
 
-from odesys import AttentionModel, Dictionary, Distribution, Head, Sample
-from odesys.errors import ParameterError
-from odesys.family import Family, Others, Template
-from odesys.paper import Parameter, Setting
+from odesys import (
+    AttentionModel,
+    Dictionary,
+    Distribution,
+    Family,
+    Head,
+    Others,
+    Parameter,
+    ParameterError,
+    Sample,
+    Setting,
+    Template,
+)
 
 PARAMETERS = (
     Parameter("K", 2, "number of mixtures (groups)", int, low=2, words=("symbol", "infinity")),

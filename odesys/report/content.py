@@ -15,12 +15,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from .. import __version__, output, papers
-from ..claims import Claim, ClaimBook, Outcome
+from .. import __version__, files
 from ..errors import OdesysError
-from ..latex import system_latex, system_mathml
-from ..paper import Formula, Paper, Progress, Simulation
-from ..verification import errata_markdown, verify
+from ..papers import registry
+from ..papers.claims import Claim, ClaimBook, Outcome
+from ..papers.paper import Formula, Paper, Simulation
+from ..papers.verification import errata_markdown, verify
+from ..terminal import Progress
+from ..tex.latex import system_latex, system_mathml
 from .mathml import compact
 from .setting import DataRow, data_rows, setting_formulas
 
@@ -106,7 +108,7 @@ class Request:
 def gather(name: str, paper: Paper, request: Request, folder: Path, progress: Progress) -> Content:
     """Compute everything about one paper; data files go to `folder` as soon as each part is done."""
     content = Content(
-        paper, request.level, paper.read_parameters(request.settings), folder, about=papers.documentation(name)
+        paper, request.level, paper.read_parameters(request.settings), folder, about=registry.documentation(name)
     )
     shares = {"setting": 0.0, "systems": 0.02, "claims": 0.1, "run": 0.6, "comparison": 0.65, "figures": 0.8}
     steps: dict[str, Callable[[Progress], None]] = {
@@ -164,7 +166,7 @@ def _system(content: Content, name: str, build: Callable[[Mapping[str, Any]], An
         latex = system_latex(system)
     except OdesysError as error:
         return SystemPart(name, *size, note=str(error))
-    output.write_text(content.folder / f"system_{name}.tex", system_latex(system, document=True))
+    files.write_text(content.folder / f"system_{name}.tex", system_latex(system, document=True))
     shown = compact(system_mathml(system))
     if len(shown) > LARGEST_MATHML:
         command = f"odesys derive {content.paper.name} --system {name} --format latex"
@@ -179,21 +181,21 @@ def _claims(content: Content, name: str, workers: int, progress: Progress) -> No
 
     def keep(outcomes: list[Outcome], complete: bool = False) -> None:
         found = {"claims": [o.as_json() for o in outcomes], "complete": complete}
-        output.write_json(content.folder / "verify.json", found)
+        files.write_json(content.folder / "verify.json", found)
 
     wanted = content.book.select(level=content.level)
     content.outcomes = verify(content.book, wanted, progress, workers, name, rescue=keep)
     keep(content.outcomes, complete=True)
-    output.write_text(content.folder / "errata.md", errata_markdown(content.outcomes))
+    files.write_text(content.folder / "errata.md", errata_markdown(content.outcomes))
 
 
 def _run(content: Content, progress: Progress) -> None:
     for run in list(content.paper.protocols.values())[:1]:
         done = content.simulation = run(content.parameters, progress)
-        with output.staged(content.folder / "simulate") as stage:
-            output.write_json(stage.folder / "result.json", done.as_json(content.paper.name))
-            output.write_csv(stage.folder / "trajectory.csv", done.columns)
-            output.write_npz(stage.folder / "trajectory.npz", done.columns)
+        with files.staged(content.folder / "simulate") as stage:
+            files.write_json(stage.folder / "result.json", done.as_json(content.paper.name))
+            files.write_csv(stage.folder / "trajectory.csv", done.columns)
+            files.write_npz(stage.folder / "trajectory.npz", done.columns)
             if done.plot is not None:
                 done.plot(stage.folder)
         content.run_files = pictures(stage.files)
@@ -206,8 +208,8 @@ def _compare(content: Content, request: Request, progress: Progress) -> None:
     widths, seeds = list(request.widths or paper.widths), request.seeds or paper.seeds
     done = paper.compare(widths, seeds, content.parameters, progress)
     content.comparison = done.as_json(paper.name)
-    with output.staged(content.folder / "compare") as stage:
-        output.write_json(stage.folder / "result.json", content.comparison)
+    with files.staged(content.folder / "compare") as stage:
+        files.write_json(stage.folder / "result.json", content.comparison)
         done.plot(stage.folder)
     content.comparison_files = pictures(stage.files)
 
@@ -219,7 +221,7 @@ def _figures(content: Content, progress: Progress) -> None:
     for k, (id, figure) in enumerate(wanted.items()):
         progress(f"figure {id}", k / len(wanted))
         try:
-            with output.staged(content.folder / "figures") as stage:
+            with files.staged(content.folder / "figures") as stage:
                 figure.draw(stage.folder, lambda text, fraction: None)
             content.figures.append(FigurePart(id, figure.title, pictures(stage.files)))
         except OdesysError as error:

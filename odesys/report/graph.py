@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 CHARACTER, PADDING, HEIGHT, APART, GAP, EDGE = 7.4, 22.0, 22.0, 14.0, 30.0, 12.0
-ROOM = 1080.0  # width that a page has for the graph
+PAGE_WIDTH = 1080.0  # width that a page has for the graph
 SWEEPS = 8
 
 
@@ -45,15 +45,15 @@ def layers(graph: nx.DiGraph) -> Layout:
     for group in [*rows, *([loners] if loners else [])]:
         for line in _broken(group, width):
             total = sum(width[node] for node in line)
-            apart = min((ROOM - 2 * EDGE - total) / (len(line) + 1), 6 * APART) if len(line) > 1 else 0.0
-            x = (ROOM - total - apart * (len(line) - 1)) / 2
+            apart = min((PAGE_WIDTH - 2 * EDGE - total) / (len(line) + 1), 6 * APART) if len(line) > 1 else 0.0
+            x = (PAGE_WIDTH - total - apart * (len(line) - 1)) / 2
             for node in line:
                 places[node] = (x + width[node] / 2, y + HEIGHT / 2)
                 x += width[node] + apart
             right = max(right, x)
             y += HEIGHT + APART
         y += GAP - APART
-    return Layout(places, width, tuple(sorted(linked.edges)), (max(ROOM, right + EDGE), y))
+    return Layout(places, width, tuple(sorted(linked.edges)), (max(PAGE_WIDTH, right + EDGE), y))
 
 
 def _pulled(rows: list[list[str]], k: int, near: Callable[[str], Iterable[str]]) -> list[str]:
@@ -72,7 +72,7 @@ def _broken(row: list[str], width: Mapping[str, float]) -> list[list[str]]:
     lines: list[list[str]] = [[]]
     used = 0.0
     for node in row:
-        if lines[-1] and used + width[node] > ROOM - 2 * EDGE:
+        if lines[-1] and used + width[node] > PAGE_WIDTH - 2 * EDGE:
             lines.append([])
             used = 0.0
         lines[-1].append(node)

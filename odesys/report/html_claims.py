@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-from ..claims import Claim, Outcome
+from ..papers.claims import Claim, Outcome
 from ..verdicts import Verdict
 from . import values
 from .content import Content

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..distribution import Sample
-from ..graph import Node
-from ..latex import node_latex
-from ..loss import as_loss
-from ..model import AttentionModel, FixedVector, Head, Neurons
-from ..paper import Formula, Setting
-from ..paths import chain_tex, head_mark, score_path, value_path, word_tex
+from ..expr.graph import Node
+from ..model.attention import AttentionModel, FixedVector, Head, Neurons
+from ..model.distribution import Sample
+from ..model.loss import as_loss
+from ..model.paths import chain_tex, head_mark, score_path, value_path, word_tex
+from ..papers.paper import Formula, Setting
+from ..tex.latex import node_latex
 
 LARGEST_GRAM = 8  # words of a Gram matrix that is written out
 LARGEST_DIAGONAL = 24

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..claims import Claim, Outcome
-from ..latex import plain
-from ..paper import Simulation
+from ..papers.claims import Claim, Outcome
+from ..papers.paper import Simulation
+from ..tex.latex import plain
 from . import values
 from .content import Content, FigurePart, SystemPart, provenance
 from .graph import layers, tikz

@@ -9,8 +9,8 @@ from typing import Any
 
 import typer
 
-from .. import output
-from ..paper import Paper
+from .. import files
+from ..papers.paper import Paper
 from ..terminal import print_files, print_table, progress_bar
 from . import html, tex, values
 from .content import Content, Request, gather
@@ -25,10 +25,10 @@ def run_command(
     """Write the reports of `papers` to `out`; True if every verdict is as expected and no part is missing."""
     contents: list[Content] = []
     formats = ("pdf",) if form == "latex" else ("png", "svg")
-    token = output.figure_formats.set(formats)
+    token = files.figure_formats.set(formats)
     try:
         for name, paper in papers.items():
-            folder = output.prepare_folder(out / paper.name)
+            folder = files.prepare_folder(out / paper.name)
             with progress_bar(f"report on {paper.name}") as progress:
                 try:
                     content = gather(name, paper, request, folder, progress)
@@ -37,25 +37,25 @@ def run_command(
                     raise
                 content.command = command
                 contents.append(content)
-                files = _write(content, out, form)
+                written = _write(content, out, form)
             _show(content)
-            print_files(files)
+            print_files(written)
     finally:
-        output.figure_formats.reset(token)
+        files.figure_formats.reset(token)
         if contents:
             print_files([_write_index(out, form)])
     if json_file:
-        output.write_json(json_file, {"papers": [summary(content) for content in contents]})
+        files.write_json(json_file, {"papers": [summary(content) for content in contents]})
     return all(not content.problems and not content.unexpected() for content in contents)
 
 
 def _write(content: Content, out: Path, form: str) -> list[Path]:
     if form == "latex":
-        files = [output.write_text(content.folder / "body.tex", tex.body(content))]
+        written = [files.write_text(content.folder / "body.tex", tex.body(content))]
     else:
-        files = [output.write_text(out / f"{content.paper.name}.html", html.page(content))]
-    output.write_json(content.folder / SUMMARY, summary(content))
-    return files
+        written = [files.write_text(out / f"{content.paper.name}.html", html.page(content))]
+    files.write_json(content.folder / SUMMARY, summary(content))
+    return written
 
 
 def summary(content: Content) -> dict[str, Any]:
@@ -85,8 +85,8 @@ def _write_index(out: Path, form: str) -> Path:
             entries.append(entry)
     if form == "latex":
         document = tex.main([e["name"] for e in entries], "Closed systems and verdicts")
-        return output.write_text(out / "main.tex", document)
-    return output.write_text(out / "index.html", html.index(entries))
+        return files.write_text(out / "main.tex", document)
+    return files.write_text(out / "index.html", html.index(entries))
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -10,9 +10,9 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from odesys.claims import ClaimBook, ClaimError, combine
-from odesys.evidence import enumerate_all, frequency_at_most, identity
-from odesys.graph import ZERO, num, sym
+from odesys.exact.evidence import enumerate_all, frequency_at_most, identity
+from odesys.expr.graph import ZERO, num, sym
+from odesys.papers.claims import ClaimBook, ClaimError, combine
 from odesys.verdicts import Evidence, Verdict, certified, measured, proved, refuted, undecided
 
 

@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import graph
-from odesys.claims import ClaimBook
-from odesys.graph import ONE, ZERO, Node, num, sym
+from odesys import ONE, ZERO, ClaimBook, Node, graph, num, sym
 
 from .. import setting
 from ..laboratory import MUTATIONS, Laboratory, Toy

@@ -8,13 +8,7 @@ from math import sqrt
 import numpy as np
 import sympy as sp
 
-from odesys import graph
-from odesys.errors import IntegrationError
-from odesys.evidence import equal
-from odesys.graph import ZERO, Node, sym
-from odesys.laboratory import shared
-from odesys.sympy_bridge import to_sympy
-from odesys.verdicts import Verdict
+from odesys import ZERO, IntegrationError, Node, Verdict, equal, graph, shared, sym, to_sympy
 
 from ..laboratory import Laboratory
 from ..protocol import attention, columns_of

@@ -21,14 +21,11 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from odesys import graph
-from odesys.evidence import equal
-from odesys.graph import Node, num, sym
-from odesys.verdicts import Verdict
+from odesys import Node, Verdict, equal, graph, num, sym
 
-from .. import span
 from ..laboratory import CASES, EPS, Laboratory, Record
 from ..setting import Case
+from ..special import span
 from .book import rounded, tables
 
 DELTA = 0.1

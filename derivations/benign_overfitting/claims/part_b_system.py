@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from odesys import graph
-from odesys.evidence import enumerate_all, equal, identity
-from odesys.graph import ONE, ZERO, Node, num, sym
-from odesys.verdicts import Verdict, measured
+from odesys import ONE, ZERO, Node, Verdict, enumerate_all, equal, graph, identity, measured, num, sym
 
-from .. import setting, span
+from .. import setting
 from ..laboratory import CASES, Laboratory
 from ..setting import Case
+from ..special import span
 from . import own_sample
 from .book import NUMBERS, TOY, Tables, book, pairs, read_off, rounded, tables
 
@@ -150,7 +148,7 @@ def _softmax(size: int) -> tuple[list[Node], list[Node]]:
     "Derivative of the softmax",
     kind="identity",
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\partial p_i/\partial a_i=p_i(1-p_i),\quad \partial p_i/\partial a_j=p_ip_j\ (i\ne j)",
     reading="for M = 3 logits; the off-diagonal derivative as printed in (4) and in the text after it",
 )
@@ -304,7 +302,7 @@ def update_of_inner_products(lab: Laboratory) -> Verdict:
     "Signs and sums of the softmax Jacobian",
     kind="identity",
     uses=["Eq.4"],
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"J_{ii}>0,\ J_{ij}<0,\ \sum_jJ_{ij}=\sum_iJ_{ij}=0",
     reading="J = diag p - p'p for M = 2, 3, 4 logits: rows and columns sum to zero identically; J_ii = p_i sum_{j != i} p_j and J_ij = -p_i p_j are "
     "a sum of products of positive numbers, and minus one",
@@ -351,7 +349,7 @@ def who_gains(lab: Laboratory) -> Verdict:
     kind="identity",
     uses=["Def.B.3"],
     beyond=True,
-    apart="rows of a softmax Jacobian sum to zero and alpha, beta share one H, whatever the model and the data are",
+    insensitive="rows of a softmax Jacobian sum to zero and alpha, beta share one H, whatever the model and the data are",
     statement=r"A\mathbf 1=0,\quad \mathbf 1^\top G^{-1}B=0,\quad \alpha_{\pm,\pm}=\beta_{\pm,\pm}",
     reading="alpha and beta read off the derived flow, M = 2; the second for orthogonal tokens of any length",
 )
@@ -435,14 +433,14 @@ def index_of_the_sum(lab: Laboratory) -> Verdict:
     "Cond.4.1",
     "Parameter conditions",
     kind="definition",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\text{conditions (1)-(10) on }d_h, d, N, M, \|w_O\|, \eta, \sigma_V, \sigma_h, \epsilon, C_p",
     reading="the predicate names every violated inequality and by what factor, with all log-constants 1: the runs of figure 1 violate (1), (2) "
     "and (6); a point constructed to satisfy all of them passes, and violates exactly (10) when C_p is doubled",
 )
 def parameter_conditions(lab: Laboratory) -> Verdict:
     """The predicate on the figures' parameters and on a point inside."""
-    from ..conditions import condition_4_1, satisfying
+    from ..special.conditions import condition_4_1, satisfying
 
     figure = condition_4_1(
         Case(20, 16, 1024, 512, 30.0, 0.04 * 1024, 20.0, w2=1 / 3, kappa=512 / (256 * 3 * 1024)),

@@ -9,12 +9,11 @@ from math import comb, log, sqrt
 import flint
 import numpy as np
 
-from odesys.evidence import enumerate_all, frequency_at_most
-from odesys.verdicts import Verdict, measured
+from odesys import Verdict, enumerate_all, frequency_at_most, measured
 
-from .. import span
 from ..laboratory import Laboratory
 from ..setting import Case
+from ..special import span
 from .book import NUMBERS, book, rounded
 
 DELTA = 0.1
@@ -26,7 +25,7 @@ SHORT, LONG = 300, 6000
     "C.1",
     "Balanced classes",
     kind="probability",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"n\ge8\log(4/\delta)\Rightarrow P(N/4\le N_\pm\le3N/4)\ge1-\delta",
     reading="n is N; for every N up to 300 the exact binomial tail is at most 4 exp(-N/8), the smallest delta allowed (exact integers against "
     "balls); for all N by Hoeffding's inequality, 2 exp(-2 N / 16)",
@@ -65,7 +64,7 @@ def _values_too_large(
     "Start of V",
     kind="probability",
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"P\big(|V_\pm^{(0)}|,|V_{n,i}^{(0)}|\le d_h^{-1/4}\big)\ge1-\delta",
     reading="with the printed standard deviation sigma_V = |w_O|^-1 min(mu^-1, (sigma_p sqrt d)^-1) d_h^(-1/4) / sqrt(log(2 N M / delta)): the first noise "
     "token is C_p times longer than sigma_p says, and a Gaussian tail needs sqrt(2 log); delta = 1/10",
@@ -105,7 +104,7 @@ def _outside(made: span.Draw, equal_pairs: bool) -> tuple[float, float]:
     "Start of queries and keys",
     kind="probability",
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\|q\|^2,\|k\|^2\in[\tfrac12,\tfrac32]\,(\text{length})^2\sigma_h^2d_h,\quad |\langle q_{n,i},q_{n',j}\rangle|,|\langle k,k\rangle|,|\langle q,k\rangle|\le2b_ab_b\sigma_h^2\sqrt{d_h\mathcal L}\ \text{for all}\ (n,i),(n',j)",
     reading="N = 6, M = 3, d = 1500, d_h = 600, delta = 1/10; the printed range of indices contains (n,i) = (n',j), where the inner product is the "
     "squared norm of the line above",
@@ -130,7 +129,7 @@ def start_of_queries(lab: Laboratory) -> Verdict:
     "C.4",
     "Noise tokens",
     kind="probability",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\|\xi_{n,2}\|^2\in[\tfrac12,\tfrac32]\tilde\sigma_p^2d,\ \|\xi_{n,i}\|^2\in[\tfrac12,\tfrac32]\sigma_p^2d,\ |\langle\xi,\xi'\rangle|\le2\tilde\sigma_p^2\sqrt{d\log(4N^2M^2/\delta)}",
     reading="frequency of a violation at N = 6, M = 3, d = 1500, delta = 1/10 is at most delta",
 )
@@ -154,7 +153,7 @@ def noise_tokens(lab: Laboratory) -> Verdict:
     "Law of the start",
     kind="definition",
     beyond=True,
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"E\mathcal Q^{(0)}=E\mathcal K^{(0)}=\sigma_h^2d_hG,\ ES^{(0)}=0",
     reading="means over 200 starts for one training set, within 5 standard errors (N = 2, M = 2)",
 )

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from odesys import graph
-from odesys.evidence import equal
-from odesys.graph import ONE, ZERO, Node, sym
-from odesys.sympy_bridge import from_sympy, to_sympy
-from odesys.verdicts import Verdict, proved, refuted
+from odesys import ONE, ZERO, Node, Verdict, equal, from_sympy, graph, proved, refuted, sym, to_sympy
 
 from ..laboratory import Laboratory
 from .book import book

@@ -10,11 +10,22 @@ from itertools import product
 import numpy as np
 import sympy as sp
 
-from odesys import graph
-from odesys.evidence import enumerate_all, equal, identity
-from odesys.graph import ONE, Node, num, sym
-from odesys.sympy_bridge import from_sympy, to_sympy
-from odesys.verdicts import Verdict, measured, proved, refuted
+from odesys import (
+    ONE,
+    Node,
+    Verdict,
+    enumerate_all,
+    equal,
+    from_sympy,
+    graph,
+    identity,
+    measured,
+    num,
+    proved,
+    refuted,
+    sym,
+    to_sympy,
+)
 
 from ..laboratory import Laboratory, Record
 from . import printed
@@ -53,7 +64,7 @@ def loss_derivative(lab: Laboratory) -> Verdict:
     "Attention near 1/M",
     kind="inequality",
     uses=["Sec.5.2-jacobian"],
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\text{all scores }o(1)\Rightarrow\varphi=\tfrac1M\pm o(1)",
     reading="explicitly |s| <= a gives phi in [1/(1 + (M-1) e^{2a}), 1/(1 + (M-1) e^{-2a})]: phi grows with its own score and falls with the others "
     "(Sec.5.2-jacobian), so the corners of the box are extreme, and there phi has these values; M = 2 .. 6",

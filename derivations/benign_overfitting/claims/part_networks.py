@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2, norm
 
-from odesys.evidence import equal, frequency_at_most, identity
-from odesys.verdicts import Verdict, measured
+from odesys import Verdict, equal, frequency_at_most, identity, measured
 
-from .. import setting, span
+from .. import setting
 from ..laboratory import EPS, Laboratory
 from ..setting import Case
+from ..special import span
 from .book import book, read_off, rounded, tables
 from .mean_runs import SCORES, fitted, wide
 
@@ -144,7 +144,7 @@ GIVEN = "; given the trained weights the law of a fresh token is Gaussian: exact
     "Attention on fresh samples",
     kind="probability",
     uses=["5.3", "5.4"],
-    apart=NETWORK,
+    insensitive=NETWORK,
     statement=r"P\big(\varphi_{1}(\mu_+\text{-row})\ge\tfrac1{2M}\big)\ge1-\delta/(2N^2M)",
     reading="benign networks at T_3, both signals, delta = 1/10: failures have probability at most delta / (2 N^2 M) = 4.6e-4"
     + GIVEN
@@ -162,7 +162,7 @@ def attention_of_fresh(lab: Laboratory) -> Verdict:
     kind="probability",
     expect="fails",
     uses=["D.8"],
-    apart=NETWORK,
+    insensitive=NETWORK,
     statement=r"\text{the entries of }\mu_+^\top W_Q^{(T_3)}W_K^{(0)\top}\text{ are centred Gaussians}",
     reading="the entry along mu_+ is <q_+(T_3), k_+(0)> / |mu|, and q_+(T_3) has learnt from k_+(0): its mean over 12 networks (d_h = 200) is more than 8 standard errors above 0. Corrected: given all weights the score of a fresh token is "
     "exactly Gaussian with deviation sigma~_p |Pi W_K q_+|; its size over |W_K(0)| |q_+| is computed on the same networks",
@@ -193,7 +193,7 @@ def scores_of_fresh_noise(lab: Laboratory) -> Verdict:
     "Values of fresh noise",
     kind="probability",
     uses=["5.4"],
-    apart=NETWORK,
+    insensitive=NETWORK,
     statement=r"P\big(|\xi_i^\top W_V^{(T_3)}w_O|\le1\big)\ge1-\delta/(2N^2M)",
     reading="benign networks at T_3, all i at once, delta = 1/10: failures have probability at most delta / (2 N^2 M) = 4.6e-4; the deviation is sigma~_p |W_V w_O|, |W_V w_O|^2 = V' G^-1 V + start, "
     "and that of the fresh samples is this one within 5 percent" + GIVEN + SIZES,
@@ -215,7 +215,7 @@ def values_of_fresh(lab: Laboratory) -> Verdict:
     "Exponential moment of the margin",
     kind="inequality",
     uses=["D.9"],
-    apart=NETWORK,
+    insensitive=NETWORK,
     statement=r"E\,e^{-2yf}\le2^M\prod_iE\,e^{2\xi_iW_Vw_O}=2^M\prod_ie^{2\mathrm{Var}_i}",
     reading="V_+ >= 0 makes yf >= -max_i |xi_i W_V w_O|, since f is a mean of values; on 18,000 fresh samples of the benign network both the pointwise bound and the moment bound hold",
 )
@@ -311,7 +311,7 @@ def wrong_signs(d_h: int) -> dict[str, float]:
     kind="order",
     expect="fails",
     uses=["Prop.B-E"],
-    apart=NETWORK,
+    insensitive=NETWORK,
     statement=r"\langle q_\pm,k_\pm\rangle\uparrow,\ \langle q_\pm,k_{n,j}\rangle\downarrow,\ \langle q_{n,i},k_\pm\rangle\uparrow,\ \langle q_{n,i},k_{n,j}\rangle\downarrow\ \text{for }t\ge T_1",
     reading="at any width: N = 10, M = 3, N SNR^2 = 312; at d_h = 400, where N SNR / sqrt(d_h) = 2.8, more than 5 percent of the increments of <q_+-, k_{n,j}> rise; at d_h = 100,000, where it is 0.18, none of the four families has a wrong sign",
 )
@@ -337,14 +337,14 @@ def monotone_needs_width(lab: Laboratory) -> Verdict:
     kind="existence",
     expect="fails",
     uses=["Thm.4.2"],
-    apart=NETWORK,
+    insensitive=NETWORK,
     level="full",
     statement=r"\text{a sharp condition distinguishes the small test error phase and the large test error regime}",
     reading="0-1 error: the network of appendix A that the paper calls harmful (figure 4) is right on all of 1000 fresh samples, while its test loss is above 0.4; Theorem 4.2 bounds the loss only",
 )
 def large_error(lab: Laboratory) -> Verdict:
     """Accuracy and loss of the harmful run of appendix A."""
-    from ..figures import appendix_run
+    from ..figures.paper_figures import appendix_run
 
     found = span.test_loss(appendix_run("4"), 1000, 0)
     error = 1 - found.accuracy

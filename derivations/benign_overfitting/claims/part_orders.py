@@ -12,7 +12,7 @@ from math import exp, log
 
 import numpy as np
 
-from odesys.verdicts import Verdict, measured
+from odesys import Verdict, measured
 
 from ..laboratory import Laboratory
 from ..protocol import attention

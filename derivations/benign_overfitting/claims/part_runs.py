@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from odesys.errors import IntegrationError
-from odesys.verdicts import Verdict, measured
+from odesys import IntegrationError, Verdict, measured
 
-from .. import span
 from ..laboratory import Laboratory, Record
+from ..special import span
 from .book import book, rounded
 
 RUNS = "N = 6, M = 3, C_p = 4, d = 200,000, d_h = 100,000, mu = 36 (benign) or 2.5 (harmful), by the derived recursion"

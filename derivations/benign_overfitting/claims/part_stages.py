@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys.verdicts import Verdict, measured
+from odesys import Verdict, measured
 
 from ..laboratory import Laboratory
 from ..setting import Case

@@ -10,8 +10,7 @@ import flint
 import numpy as np
 import sympy as sp
 
-from odesys.errors import IntegrationError
-from odesys.verdicts import Verdict, certified, measured, refuted
+from odesys import IntegrationError, Verdict, certified, measured, refuted
 
 from ..laboratory import Laboratory
 from ..protocol import columns_of
@@ -299,7 +298,7 @@ def population_loss(lab: Laboratory) -> Verdict:
 )
 def phase_boundary(lab: Laboratory) -> Verdict:
     """Roots of the test loss."""
-    from ..mean_field import boundary
+    from ..special.mean_field import boundary
 
     base = Case(8, 3, 1000, 100, 10.0, 1.0, 4.0)
     theta = log(expm1(0.2)) / log(expm1(0.01))

@@ -12,13 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from numerics.compare import PowerLaw, fit_power_law
-from odesys.claims import combine
-from odesys.verdicts import HOLDS, Verdict, measured
+from odesys import HOLDS, PowerLaw, Verdict, combine, fit_power_law, measured
 
 from ..laboratory import Laboratory
-from ..measure import OTHER_SEEDS, OTHER_WIDTH, T1, WIDTHS, L, N, Pair, phase_two_part, standard_pairs, sweep_pairs
-from ..trajectories import Course
+from ..special.measure import (
+    OTHER_SEEDS,
+    OTHER_WIDTH,
+    T1,
+    WIDTHS,
+    L,
+    N,
+    Pair,
+    phase_two_part,
+    standard_pairs,
+    sweep_pairs,
+)
+from ..special.trajectories import Course
 from .book import rounded
 
 AGREE = 1e-6

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Distribution, Flow, Sample, graph
-from odesys.claims import ClaimBook
-from odesys.graph import sym
+from odesys import ClaimBook, Distribution, Flow, Sample, graph, sym
 
-from .. import literal
 from ..laboratory import MUTATIONS, Laboratory, shared
+from ..special import literal
 
 book = ClaimBook(
     "cooccurrence",

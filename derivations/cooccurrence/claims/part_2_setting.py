@@ -9,14 +9,11 @@ from typing import Any
 import numpy as np
 from scipy.stats import chisquare
 
-from odesys import graph
-from odesys.claims import combine
-from odesys.evidence import enumerate_all, equal
-from odesys.graph import sym
-from odesys.verdicts import Verdict, measured
+from odesys import Verdict, combine, enumerate_all, equal, graph, measured, sym
 
-from .. import literal, setting
+from .. import setting
 from ..laboratory import Laboratory
+from ..special import literal
 from .book import NUMBERS, START, TOY, TOY_READING, book, rounded, toy_gram, toy_neurons
 
 
@@ -24,7 +21,7 @@ from .book import NUMBERS, START, TOY, TOY_READING, book, rounded, toy_gram, toy
     "Def.2.1",
     "Data law",
     kind="definition",
-    apart="the generator draws the law of the paper, whatever is trained on",
+    insensitive="the generator draws the law of the paper, whatever is trained on",
     statement=r"\Pr[I_1]=\tfrac12,\ \Pr[I_2]=\Pr[I_3]=\Pr[I_4]=\tfrac16,\ \mu_3\ \text{always},\ \text{other places uniform on}\ \mathcal R",
     reading="6000 samples of the generator (L = 5, d = 12, seed 11): chi-square tests of class frequencies, of the place of mu3 and of "
     "irrelevant words at level 0.001; mu1, mu2, mu3 at most once, labels and special words exactly as defined",
@@ -82,7 +79,7 @@ def training_set(lab: Laboratory) -> Verdict:
     "Cond.1",
     "Parameter condition",
     kind="definition",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"m\ge\widetilde\Omega(\max\{m_1,L^2\}),\ \sigma_0=\tfrac1{\widetilde\Theta(\sqrt{Lm})},\ \sigma_1=\tfrac1{\widetilde\Theta(\sqrt{m_1})},\ n\ge\widetilde\Omega(L^2)",
     reading="the five ratios of the instances used here are reported: (n, L, m, m1, c0) = (60,5,2048,32,0.1) and (48,4,512,16,0.1) have "
     "m/m1 >= 16, m/L^2 >= 16, n/L^2 > 1, sigma_1 sqrt(m1) = 1; the paper's experiment has sigma_0^2/sigma_1^2 = m/d = 2, outside of it",
@@ -161,7 +158,7 @@ def loss(lab: Laboratory) -> Verdict:
     "Start at infinite width",
     kind="definition",
     beyond=True,
-    apart=START,
+    insensitive=START,
     statement=r"\beta=\sigma_1^2mm_1,\ G=0,\ \Gamma=\kappa=\rho=\sigma_0^2m\,I,\ A=0,\ g_i=\tfrac12,\ \hat{\mathcal L}=\ln2",
     reading="m = 4, m1 = 2, sigma_0 = sigma_1 = 1/2 (exact in binary), (n, L) = (6, 4): the start of the derived system entry by entry",
 )

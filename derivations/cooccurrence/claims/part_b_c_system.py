@@ -11,14 +11,25 @@ import numpy as np
 import sympy as sp
 from sympy.matrices.exceptions import ShapeError
 
-from odesys import Distribution, Flow, Sample, graph
-from odesys.claims import combine
-from odesys.evidence import enumerate_all, identity
-from odesys.graph import ONE, ZERO, Node, sym
-from odesys.verdicts import HOLDS, Verdict
+from odesys import (
+    HOLDS,
+    ONE,
+    ZERO,
+    Distribution,
+    Flow,
+    Node,
+    Sample,
+    Verdict,
+    combine,
+    enumerate_all,
+    graph,
+    identity,
+    sym,
+)
 
-from .. import literal, setting
+from .. import setting
 from ..laboratory import Laboratory
+from ..special import literal
 from .book import (
     SIGNS,
     TOY,
@@ -157,7 +168,7 @@ def values(lab: Laboratory) -> Verdict:
     kind="identity",
     uses=["C.3"],
     expect="fails",
-    apart="shapes of matrices, not the system",
+    insensitive="shapes of matrices, not the system",
     statement=r"\nu W_V^\top W_V\mu,\quad\mu W_V^\top W_V\nu,\quad\mu W_K^\top W_Q\nu\ \text{are numbers}",
     reading="words are columns, as in X = (x_1, ..., x_L) of Eq. (1), and W_V, W_K, W_Q have m rows and d columns: every product must be defined and have one entry; corrected with the first word transposed",
 )
@@ -342,7 +353,7 @@ def beta_rate(lab: Laboratory) -> Verdict:
     kind="identity",
     beyond=True,
     uses=["C.1", "C.2", "C.3", "C.4"],
-    apart="which scalars occur does not depend on their coefficients: the program compares the closed sets",
+    insensitive="which scalars occur does not depend on their coefficients: the program compares the closed sets",
     statement=r"\dim=1+d+d^2+\tfrac32d(d+1);\quad113\ \text{orbits for}\ n\ge12,\ L\ge5",
     reading="(n, L) = (6,4), (12,5): the number of states; orbits for (12,5), (18,5), (24,5), (12,6), with the same names at L = 5",
 )

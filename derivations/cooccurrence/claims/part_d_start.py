@@ -9,12 +9,7 @@ from math import comb
 import flint
 import numpy as np
 
-from numerics.compare import fit_power_law
-from odesys import graph
-from odesys.claims import combine
-from odesys.evidence import enumerate_all, frequency_at_most, identity
-from odesys.taylor import ball
-from odesys.verdicts import Verdict, measured
+from odesys import Verdict, ball, combine, enumerate_all, fit_power_law, frequency_at_most, graph, identity, measured
 
 from .. import setting
 from ..laboratory import Laboratory
@@ -43,7 +38,7 @@ def _outside(gram: np.ndarray, scale: float, off: float, diagonal: float) -> boo
     "Keys and queries at the start",
     kind="probability",
     uses=["H.2"],
-    apart=START,
+    insensitive=START,
     statement=r"|A_{ab}(0)|,|\kappa_{ab}(0)|,|\rho_{ab}(0)|\le\sigma_0^2m\,\Delta(\log\tfrac{2d}\delta),\ \kappa_{aa},\rho_{aa}=\sigma_0^2m(1\pm\Delta(\log\tfrac{2d}\delta))",
     reading="delta = 1/10, m = 128, d = 60, 400 starts, seed 1: the exact 99.9 percent interval of the joint failure probability lies below delta",
 )
@@ -63,7 +58,7 @@ def keys_queries(lab: Laboratory) -> Verdict:
     "Attention is nearly uniform at the start",
     kind="order",
     uses=["D.1", "G.2"],
-    apart=START,
+    insensitive=START,
     statement=r"p^{(i)}_{l,k}(0)=\tfrac1L\pm\widetilde O(\tfrac1{Lm})",
     reading="sigma_0^2 = 1/(L m), (n, L) = (12, 5), m in 64, 256, 1024, 8 starts each (seeds 0-7): max |p - 1/L| falls with an exponent in m whose 95 "
     "percent interval contains -1, and is below (1/(L m)) sqrt(2 log(2 n L^2)) in every start",
@@ -102,7 +97,7 @@ def _attention(rng: np.random.Generator, tokens: np.ndarray, d: int, m: int, sig
     "Values and neurons at the start",
     kind="probability",
     uses=["H.2"],
-    apart=START,
+    insensitive=START,
     statement=r"|\Gamma_{ab}|\le\sigma_0^2m\Delta(\log\tfrac{2d}\delta),\ |\langle w_j,w_k\rangle|\le\sigma_1^2m\Delta(\log\tfrac{2m_1^2}\delta),\ |w_j^\top W_V\mu|\le\sigma_0\sigma_1m\Delta(\log\tfrac{2m_1d}\delta),\ \dots",
     reading="delta = 1/10, m = 128, d = 60, m1 = 16, 400 starts, seed 2: all five bounds together",
 )
@@ -142,7 +137,7 @@ def _mixed(n: int, m: int, m1: int, L: int, trials: int, seed: int) -> tuple[np.
     "Mixed values at the start",
     kind="probability",
     uses=["D.2"],
-    apart=START,
+    insensitive=START,
     statement=r"\|W_VX^{(i)}p_l\|^2=\tfrac{\sigma_0^2m}L\big(1\pm\Delta(\log\tfrac{2nL}\delta)\big)\ \forall i,l",
     reading="delta = 1/10, (n, L) = (24, 5), m = 256, 200 starts, seed 3, attention of the same start",
 )
@@ -159,7 +154,7 @@ def mixed_values(lab: Laboratory) -> Verdict:
     kind="probability",
     uses=["D.4"],
     expect="fails",
-    apart=START,
+    insensitive=START,
     statement=r"|w_j^\top V^{(i)}p_l|\le\sigma_1\sigma_0\sqrt{\tfrac mL\log\tfrac{m_1nL}\delta}\ \forall j,i,l",
     reading="delta = 1/10, (n, L) = (24, 5), m = 256, m1 = 64, 200 starts, seed 3: the failure probability must be at most delta; corrected with "
     "sqrt(2 log(2 m1 n L / delta)) times 1.1, since a Gaussian passes sigma sqrt(2 log N) once in about N draws",
@@ -186,7 +181,7 @@ def neurons_mixed(lab: Laboratory) -> Verdict:
     "D.6",
     "Signs of the output layer",
     kind="probability",
-    apart=START,
+    insensitive=START,
     statement=r"\big||S_{\pm1}|-\tfrac{m_1}2\big|\le m_1\sqrt{\tfrac{2\log(4/\delta)}{m_1}}\ \text{with probability}\ 1-\delta",
     reading="S_(+-1) are the j with a_j = +-1 (not defined in the paper): exact binomial tails against delta for m1 = 1..150 and delta in 1/2, 1/10, 1/100",
 )
@@ -209,7 +204,7 @@ def signs(lab: Laboratory) -> Verdict:
     "Sub-network at the start",
     kind="probability",
     uses=["D.3"],
-    apart=START,
+    insensitive=START,
     statement=r"|G(\mu_i)(0)|\le\widetilde O(\sigma_0\sigma_1\sqrt{mm_1})\ \forall i\in[d]",
     reading="with a_j in the sum of its proof, where it is missing: delta = 1/10, m = 256, m1 = 32, d = 60, 400 starts, seed 4: below 1.2 sqrt(2 log(2d/delta)) "
     "times sigma_0 sigma_1 sqrt(m m1); the standard deviation is within 5 percent of that scale",
@@ -262,7 +257,7 @@ def sum_over_neurons(lab: Laboratory) -> Verdict:
     "Outputs at the start",
     kind="probability",
     uses=["D.5"],
-    apart=START,
+    insensitive=START,
     statement=r"|F(X^{(i)})(0)|\le2\sigma_0\sigma_1\sqrt{2Lm_1m\log(2Ln/\delta)}\le0.01",
     reading="delta = 1/10, (n, L) = (24, 5), m = 256, m1 = 64, 200 starts, seed 3; the second inequality is a condition on c0 = sigma_0 sqrt(L m) with "
     "sigma_1 = 1/sqrt(m1), whose largest value is reported",

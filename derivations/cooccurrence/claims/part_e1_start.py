@@ -7,17 +7,13 @@ from functools import cache
 
 import numpy as np
 
-from odesys import graph
-from odesys.claims import combine
-from odesys.evidence import frequency_at_most, identity
-from odesys.graph import sym
-from odesys.verdicts import Verdict, measured
+from odesys import Verdict, combine, frequency_at_most, graph, identity, measured, sym
 
 from .. import setting
 from ..laboratory import Laboratory
 from ..setting import Scales
-from ..trained import trained
-from ..trajectories import first_rates, random_signs
+from ..special.trained import trained
+from ..special.trajectories import first_rates, random_signs
 from .along import agrees
 from .book import START, book, rounded
 from .part_d_start import DELTA, gaussians, radius, sub_network_start
@@ -102,7 +98,7 @@ def first_constant(lab: Laboratory) -> Verdict:
     "The small terms at the start",
     kind="probability",
     uses=["D.3", "C.1/split"],
-    apart=START,
+    insensitive=START,
     statement=r"\big|\sum_{k\ne j}a_k\langle w_j,w_k\rangle\big|\le\sigma_1^2\sqrt{m_1}m\,\Delta(\log\tfrac{2m_1^2}\delta)\sqrt{\log\tfrac{4m_1}\delta},\quad|\varepsilon_2|\le\sigma_0^2m\sqrt L\,\Delta(\log\tfrac{2nLd}\delta)",
     reading="delta = 1/10, m = 128, m1 = 16, (n, L) = (12, 5), 400 starts, seed 6, g = 1/2 and uniform attention in the second term: both bounds together",
 )
@@ -209,7 +205,7 @@ def common_word_again(lab: Laboratory) -> Verdict:
     kind="probability",
     same_as="D.7",
     uses=["D.7"],
-    apart=START,
+    insensitive=START,
     statement=r"|G(\mu)(0)|\le\widetilde O(\sigma_0\sigma_1\sqrt{mm_1})",
     reading="as D.7",
 )
@@ -223,7 +219,7 @@ def sub_network_again(lab: Laboratory) -> Verdict:
     "Keys times sub-network at the start",
     kind="probability",
     uses=["D.1", "D.7"],
-    apart=START,
+    insensitive=START,
     statement=r"\big|\sum_ja_j\|k(\mu)\|^2w_j^\top v(\nu)\big|\le O\Big(\sigma_0^2m\,\sigma_0\sigma_1\sqrt{mm_1\log\tfrac{m_1d}\delta}\sqrt{\log\tfrac{nd}\delta}\Big),\ \text{cross terms}\ \le\widetilde O(\sigma_0^2\sqrt m\,\sigma_0\sigma_1\sqrt{mm_1})",
     reading="delta = 1/10, m = 128, m1 = 16, d = 35, n = 12, 300 starts, seed 8, constants 1 and 2 log(2 d^2 / delta): all pairs of words together",
 )

@@ -7,18 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from numerics.compare import fit_power_law
-from odesys import graph
-from odesys.claims import combine
-from odesys.evidence import identity
-from odesys.verdicts import Verdict, measured
+from odesys import Verdict, combine, fit_power_law, graph, identity, measured
 
 from .. import setting
 from ..laboratory import Laboratory
-from ..measure import other_sweep, sweep_pairs
-from ..phases import PhaseOne, phase_one
-from ..trained import trained
-from ..trajectories import Course, course
+from ..special.measure import other_sweep, sweep_pairs
+from ..special.phases import PhaseOne, phase_one
+from ..special.trained import trained
+from ..special.trajectories import Course, course
 from .along import OTHERS, SWEEP, agrees, below, has_exponent, twice, twice_others
 from .book import book, rounded, symbols_of, toy_neurons
 from .part_d_start import DELTA, radius

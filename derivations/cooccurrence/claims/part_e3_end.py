@@ -8,19 +8,12 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import expit
 
-from numerics.compare import fit_power_law
-from numerics.integrate import integrate
-from numerics.trajectory import StopWhen
-from odesys import graph
-from odesys.claims import combine
-from odesys.evidence import identity
-from odesys.graph import sym
-from odesys.verdicts import Verdict, measured, proved, refuted
+from odesys import StopWhen, Verdict, combine, fit_power_law, graph, identity, integrate, measured, proved, refuted, sym
 
 from ..laboratory import Laboratory
-from ..measure import SCALE, SEEDS, T1, L, N, standard_pairs
-from ..trained import word_weights
-from ..trajectories import Course, class_sums, values_along
+from ..special.measure import SCALE, SEEDS, T1, L, N, standard_pairs
+from ..special.trained import word_weights
+from ..special.trajectories import Course, class_sums, values_along
 from .along import SWEEP, TWICE, agrees, below, has_exponent, in_turn, law_json, twice
 from .book import book, rounded
 from .part_e2_terms import phase_one_items, words_share
@@ -418,9 +411,9 @@ def theorem_phase_one(lab: Laboratory) -> Verdict:
     """Five exponents and the values at the end."""
     wanted = {"WW": -1.0, "VV": -1.0, "KQ": -1.5, "KK": -2.0, "QQ": -2.0}
     parts = {
-        leaf: has_exponent(lab, lambda run, leaf=leaf: float(run.moved(leaf)[-1]), value)
+        leaf: has_exponent(lab, lambda run, leaf=leaf: float(run.moved(leaf)[-1]), value)  # type: ignore[misc]
         for leaf, value in wanted.items()
-    }  # type: ignore[misc]
+    }
     exponents = {leaf: verdict.details.get("exponent") for leaf, verdict in parts.items()}
     return combine({**parts, "end": _end_of_phase_one(lab)}).adding(exponents=exponents)
 

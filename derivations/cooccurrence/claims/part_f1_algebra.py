@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import sympy as sp
 
-from odesys import graph
-from odesys.claims import combine
-from odesys.evidence import identity
-from odesys.graph import Node, sym
-from odesys.sympy_bridge import from_sympy, to_sympy
-from odesys.verdicts import Verdict, proved, refuted
+from odesys import Node, Verdict, combine, from_sympy, graph, identity, proved, refuted, sym, to_sympy
 
 from ..laboratory import Laboratory
-from ..trajectories import class_sums
+from ..special.trajectories import class_sums
 from .book import NUMBERS, book, symbols_of, toy_forces, toy_gram
 
 S1, S2, S3, S4 = (sym(f"S{c}") for c in (1, 2, 3, 4))
@@ -29,7 +24,7 @@ def _two(kind: int) -> tuple[list[Node], list[Node], Node]:
     "Eq.12",
     "When the ratio of one-target sums falls",
     kind="identity",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\partial_t\tfrac{S_2}{S_3}\le0\iff\tfrac1{S_3}\sum_{I_3}g_i(1-g_i)\partial_t(y_iF_i)\le\tfrac1{S_2}\sum_{I_2}g_i(1-g_i)\partial_t(y_iF_i)",
     reading="two samples a class: the left side is S2/S3 > 0 times the difference of the right sides; g' = -g(1-g) is proved of the logistic function",
 )
@@ -56,7 +51,7 @@ def ratio_falls(lab: Laboratory) -> Verdict:
     "Eq.13",
     "R and the class sums",
     kind="identity",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"(1+R)\big(S_1-S_2\big)=S_3+S_4",
     reading="with R = (S2 + S3 + S4 - S1) / (S1 - S2)",
 )
@@ -71,7 +66,7 @@ def ratio_relation(lab: Laboratory) -> Verdict:
     "When R grows",
     kind="identity",
     uses=["Eq.13"],
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\dot R\ge0\iff\sum_{I_2\cup I_3\cup I_4}\dot g_i+R\sum_{I_2}\dot g_i\ge(1+R)\sum_{I_1}\dot g_i\quad(S_1>S_2)",
     reading="(S1 - S2) dR/dt equals the difference of both sides, as an identity in S_c and their rates",
 )
@@ -196,7 +191,7 @@ def last_coefficient(lab: Laboratory) -> Verdict:
     "Where the root of the quadratic lies",
     kind="inequality",
     uses=["Eq.16"],
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"R^\star=-\tfrac b{2a}+\sqrt{\tfrac{b^2}{4a^2}-\tfrac ca}\in(1,2)",
     reading="explicit: with r = 1, A_c proportional to S_c, S_2 = S_3 and the order S_4 <= S_2 <= S_1 <= 2 S_2 + S_4 of Definition F.1, b/a lies in "
     "[-1/2, 1/2], so R* lies in [(sqrt(33)-1)/4, (sqrt(33)+1)/4] = [1.186, 1.686]",
@@ -236,7 +231,7 @@ def _all_nonnegative(node: Node, mapping: dict[str, sp.Expr]) -> Verdict:
     kind="identity",
     uses=["Eq.12"],
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\tfrac{S_2}{S_3}=1+q\cdot\tfrac{N+S_2}{S_3},\quad N=S_2+S_3+S_4-2S_1,\ q=\overline{(1-g)}_{I_3}/\overline{(1-g)}_{I_2}",
     reading="at equality in (12) with the margin rates N + S_2 on I_2 and N + S_3 on I_3 (in units of beta/n): with N eliminated by the equality, the printed "
     "formula must be an identity in S_3, q and N",
@@ -261,7 +256,7 @@ def fixed_ratio(lab: Laboratory) -> Verdict:
     "The bracket of the fixed ratio",
     kind="inequality",
     uses=["F.5-proof"],
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"|N+S_3|/S_3\le6",
     reading="under the order S_4 <= S_2, S_3 <= S_1 <= S_2 + S_3 + S_4 and S_2 <= 2 S_3 of Definition F.1; in fact with 3: both 3 S_3 - (N + S_3) and "
     "3 S_3 + (N + S_3) are sums of nonnegative differences",
@@ -374,7 +369,7 @@ def score_signs(lab: Laboratory) -> Verdict:
     "F.8-ratio",
     "Loss against loss derivative",
     kind="inequality",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"1\le\ell(u)/g(u)\le2\ln2\quad(u\ge0)",
     reading="d/du (l/g) = e^u log(1 + e^-u) - 1 (identity), which is at most 0 since log(1+y) <= y; the value at 0 is 2 ln 2 and the limit is 1",
 )

@@ -7,18 +7,14 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import expit
 
-from numerics.integrate import integrate
-from odesys import graph
-from odesys.claims import combine
-from odesys.graph import sym
-from odesys.verdicts import Verdict, measured
+from odesys import Verdict, combine, graph, integrate, measured, sym
 
 from .. import setting
 from ..laboratory import Laboratory
-from ..measure import SCALE, T1, TAUS, L, N, other_standard, standard_pairs
-from ..phases import PhaseTwo, phase_two
-from ..trained import word_weights
-from ..trajectories import Course, class_sums, planar_run, values_along
+from ..special.measure import SCALE, T1, TAUS, L, N, other_standard, standard_pairs
+from ..special.phases import PhaseTwo, phase_two
+from ..special.trained import word_weights
+from ..special.trajectories import Course, class_sums, planar_run, values_along
 from .along import NETWORKS, OTHERS, agrees, between, in_turn, late, twice, twice_others
 from .book import book, rounded
 from .part_b_c_system import beta_rate
@@ -280,7 +276,7 @@ def comparable(lab: Laboratory) -> Verdict:
     ranges = between(
         lab,
         {
-            name: (lambda r, i=i, j=j, s=s: s * r.G[:, i] / r.G[:, j], low, high)
+            name: (lambda r, i=i, j=j, s=s: s * r.G[:, i] / r.G[:, j], low, high)  # type: ignore[misc]
             for name, (i, j, low, high, s) in ratios.items()
         },
     )  # type: ignore[misc]

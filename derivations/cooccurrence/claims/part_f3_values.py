@@ -8,19 +8,13 @@ import numpy as np
 from scipy.integrate import simpson
 from scipy.special import expit
 
-from numerics.compare import fit_power_law
-from numerics.integrate import integrate
-from odesys import graph
-from odesys.claims import combine
-from odesys.evidence import equal
-from odesys.graph import sym
-from odesys.verdicts import Verdict, measured
+from odesys import Verdict, combine, equal, fit_power_law, graph, integrate, measured, sym
 
 from .. import setting
 from ..laboratory import Laboratory
-from ..measure import SCALE, L, N, log_squared, quadrature_run, standard_pairs
-from ..trained import trained_mean_field, trained_orbits, word_weights
-from ..trajectories import Course, mean_field_run
+from ..special.measure import SCALE, L, N, log_squared, quadrature_run, standard_pairs
+from ..special.trained import trained_mean_field, trained_orbits, word_weights
+from ..special.trajectories import Course, mean_field_run
 from .along import NETWORKS, SWEEP, agrees, between, has_exponent, in_turn, late, law_json, twice
 from .book import book, rounded, toy_gram
 from .part_b_c_system import values
@@ -227,7 +221,7 @@ def irrelevant_part(lab: Laboratory) -> Verdict:
     kind="identity",
     uses=["Eq.2", "Eq.4"],
     expect="fails",
-    apart="an identity in the margins, whatever they are",
+    insensitive="an identity in the margins, whatever they are",
     statement=r"\partial_t\hat{\mathcal L}=\sum_{i=1}^n\ell'(y_iF_i)\,\partial_t(y_iF_i)",
     reading="the derivative of the derived loss along the margins, two samples, as an identity in the rates of the margins; corrected with 1/n",
 )

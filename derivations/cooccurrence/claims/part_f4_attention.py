@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from numerics.compare import fit_power_law
-from odesys.claims import combine
-from odesys.errors import IntegrationError
-from odesys.verdicts import HOLDS, Verdict, measured
+from odesys import HOLDS, IntegrationError, Verdict, combine, fit_power_law, measured
 
 from .. import setting
 from ..laboratory import Laboratory, shared
-from ..measure import SCALE, L, other_standard, standard_pairs
-from ..phases import PhaseTwo, phase_two
-from ..trained import trained_mean_field, trained_orbits
-from ..trajectories import Course, kernel_run, mean_field_run, values_along
+from ..special.measure import SCALE, L, other_standard, standard_pairs
+from ..special.phases import PhaseTwo, phase_two
+from ..special.trained import trained_mean_field, trained_orbits
+from ..special.trajectories import Course, kernel_run, mean_field_run, values_along
 from .along import NETWORKS, agrees, between, in_turn, late, twice
 from .book import book, rounded
 from .part_f1_algebra import score_signs

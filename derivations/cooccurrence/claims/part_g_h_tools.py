@@ -7,12 +7,20 @@ from fractions import Fraction
 import flint
 import numpy as np
 
-from odesys import graph
-from odesys.claims import combine
-from odesys.evidence import enumerate_all, frequency_at_most, identity
-from odesys.graph import Node, sym
-from odesys.taylor import ball
-from odesys.verdicts import Evidence, Verdict, certified, refuted
+from odesys import (
+    Evidence,
+    Node,
+    Verdict,
+    ball,
+    certified,
+    combine,
+    enumerate_all,
+    frequency_at_most,
+    graph,
+    identity,
+    refuted,
+    sym,
+)
 
 from ..laboratory import Laboratory
 from .book import NUMBERS, book
@@ -32,7 +40,7 @@ def _softmax(shift: bool = False) -> tuple[list[Node], list[Node], list[Node]]:
     "G.1",
     "Softmax Jacobian, Eq. (17)",
     kind="identity",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\partial_{s}\,\mathrm{Softmax}(s)=\mathrm{diag}(p)-pp^\top",
     reading="all 16 entries in dimension 4; the chain rule of Lemma G.1 is this Jacobian times ds/dt",
 )
@@ -51,7 +59,7 @@ def softmax_jacobian(lab: Laboratory) -> Verdict:
     "First-order expansion of softmax",
     kind="inequality",
     uses=["G.1"],
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"p(s+\epsilon)-p(s)=J\epsilon+\zeta,\quad\|\zeta\|_\infty=O(\|\epsilon\|_2^2)",
     reading="dimension 4, constant 1: along s + t e the second derivative of p_i is p_i ((e_i - E e)^2 - Var e) (identity), a difference of two numbers in "
     "[0, (max e - min e)^2], so |zeta| <= (max e - min e)^2 / 2 <= |e|^2, since 2a^2 + 2b^2 - (a-b)^2 = (a+b)^2 (identity)",
@@ -76,7 +84,7 @@ def softmax_expansion(lab: Laboratory) -> Verdict:
     "Bernstein's inequality, second form",
     kind="inequality",
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\exp\Big(-\tfrac{t^2/2}{V+Mt/3}\Big)\le\exp\Big(-\min\{\tfrac{t^2}{2V},\tfrac t{2M}\}\Big)",
     reading="the algebraic inequality between the two printed tails, for all positive V, M, t; corrected by two factorised differences, since "
     "3V >= Mt or Mt >= 3V; the printed quantile bound sqrt(2 V u) + 2 M u follows from the first tail (identity in s^2 = 2 V u)",
@@ -112,7 +120,7 @@ def bernstein(lab: Laboratory) -> Verdict:
     "Norms and products of Gaussian vectors",
     kind="probability",
     uses=["H.1"],
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"w_1,w_2\sim N(0,\tfrac1mI):\ \Pr[|\|w_1\|^2-1|\ge\Delta(\log\tfrac2\delta)]\le\delta,\ \Pr[|\langle w_1,w_2\rangle|\ge\Delta(\log\tfrac2\delta)]\le\delta",
     reading="norms: exact chi-square tails by ball arithmetic for m in 1, 2, 4, 8, ..., 512 and delta in 1/2, 1/10, 1/100, 1/1000; products: delta = 1/10, "
     "m in 1, 4, 64, 20000 draws each, seed 5; the sub-gamma parameters quoted in the proof do not give the radius",

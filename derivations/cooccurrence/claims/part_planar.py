@@ -9,17 +9,26 @@ from pathlib import Path
 import numpy as np
 import sympy as sp
 
-from numerics.compare import fit_power_law
-from numerics.integrate import integrate
-from odesys import graph
-from odesys.claims import combine
-from odesys.evidence import identity
-from odesys.graph import sym
-from odesys.sympy_bridge import from_sympy
-from odesys.verdicts import Evidence, Verdict, certified, measured, proved, refuted, undecided
+from odesys import (
+    Evidence,
+    Verdict,
+    certified,
+    combine,
+    fit_power_law,
+    from_sympy,
+    graph,
+    identity,
+    integrate,
+    measured,
+    proved,
+    refuted,
+    sym,
+    undecided,
+)
 
-from ..balancing import balance_correction, hard_margin
-from ..enclosed import (
+from ..laboratory import Laboratory
+from ..special.balancing import balance_correction, hard_margin
+from ..special.enclosed import (
     G_BAR,
     HALF,
     HIGH,
@@ -35,8 +44,7 @@ from ..enclosed import (
     write_crossings,
     write_trapping,
 )
-from ..laboratory import Laboratory
-from ..trajectories import class_sums, planar_run, values_along
+from ..special.trajectories import class_sums, planar_run, values_along
 from .book import book, rounded
 
 LIMIT = "n -> infinity and epsilon -> 0: the planar flow from zero, tau = beta t"

@@ -6,16 +6,13 @@ from itertools import product
 
 import numpy as np
 
-from numerics.compare import fit_power_law
-from odesys.claims import combine
-from odesys.graph import sym
-from odesys.verdicts import Verdict, measured
+from odesys import Verdict, combine, fit_power_law, measured, sym
 
 from .. import setting
 from ..laboratory import Laboratory
-from ..measure import SEEDS, T1, L, N, log_squared, phase_two_part, quadrature_run, standard_pairs
-from ..trained import trained, word_weights
-from ..trajectories import Course, new_course, planar_run, values_along
+from ..special.measure import SEEDS, T1, L, N, log_squared, phase_two_part, quadrature_run, standard_pairs
+from ..special.trained import trained, word_weights
+from ..special.trajectories import Course, new_course, planar_run, values_along
 from .along import NETWORKS, SWEEP, agrees, has_exponent, twice
 from .book import book, rounded
 from .part_f1_algebra import value_signs
@@ -225,7 +222,7 @@ def score_size(lab: Laboratory) -> Verdict:
     kind="order",
     uses=["D.7"],
     expect="fails",
-    apart="a statement about start values, which do not depend on the equations",
+    insensitive="a statement about start values, which do not depend on the equations",
     statement=r"|F(X)-F(X^\star_I)|\le O(1)\ \text{for all}\ X\sim\mathcal D",
     reading="worst case at the start, c0 = 1 (G ~ N(0, 1/L)), vocabulary of 40 L words, 200 starts, seed 9: the sum of the L - 3 largest G must have an exponent in L within 0.1 of 0 over L = 8, 32, 128; "
     "corrected for random X: the standard deviation over X does",

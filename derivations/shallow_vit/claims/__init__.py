@@ -1,6 +1,6 @@
 """Claims of the shallow vision transformer paper, a file per part of the paper; importing this package fills the book."""
 
-from . import (  # noqa: F401
+from . import (
     part_1_main,
     part_c_preliminaries,
     part_c_system,
@@ -14,7 +14,7 @@ from . import (  # noqa: F401
     part_y_training,
 )
 from .book import ClaimBook, book
-from .harmless import explain
+from .unaffected import explain
 
 explain(book)
 

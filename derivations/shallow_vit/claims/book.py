@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import graph
-from odesys.claims import ClaimBook
-from odesys.graph import Node, sym
+from odesys import ClaimBook, Node, graph, sym
 
 from ..laboratory import MUTATIONS, Laboratory
 

@@ -8,18 +8,27 @@ from fractions import Fraction
 import flint
 import numpy as np
 
-from odesys import graph
-from odesys.claims import combine
-from odesys.evidence import enumerate_all, equal
-from odesys.graph import ONE, sym
-from odesys.positivity import always_positive
-from odesys.taylor import ball
-from odesys.verdicts import Evidence, Verdict, certified, measured, refuted
+from odesys import (
+    ONE,
+    Evidence,
+    Verdict,
+    always_positive,
+    ball,
+    certified,
+    combine,
+    enumerate_all,
+    equal,
+    graph,
+    measured,
+    refuted,
+    sym,
+)
 
-from .. import network, setting
-from ..classes import Counts
+from .. import setting
 from ..laboratory import Laboratory
 from ..setting import Case
+from ..special import network
+from ..special.classes import Counts
 from .book import NUMBERS, PRINTED, book, rounded
 from .runs import (
     MAIN,
@@ -57,7 +66,7 @@ NOISY = Case(
     "Eq.5",
     "Token noise",
     kind="definition",
-    apart="the generator draws the data law of the paper, whatever is trained on",
+    insensitive="the generator draws the data law of the paper, whatever is trained on",
     statement=r"\min_j\|x_l^n-\mu_j\|\le\tau<\kappa/4,\quad y^n=+1\iff|S_1^n|>|S_2^n|",
     reading="orthonormal patterns (kappa = sqrt 2), noise c_0 = 0.01 in d = 10 and unit length: all 1000 tokens of 20 samples are nearest to their own pattern and within tau = 0.06 < kappa/4; the label is the majority in every sample, also with random counts (seed 3)",
 )
@@ -108,7 +117,7 @@ def initial_model(lab: Laboratory) -> Verdict:
     "Errors of tokens",
     kind="inequality",
     uses=["Asm.1", "Eq.5"],
-    apart="triangle inequality at the start, before anything moves",
+    insensitive="triangle inequality at the start, before anything moves",
     statement=r"W_Vx_l=p_j+z,\ W_Kx_l=q_j+n,\ W_Qx_l=r_j+o,\quad\|z\|\le\sigma+\tau,\ \|n\|,\|o\|\le\delta+\tau",
     reading="all 1000 tokens of a noisy draw (seed 3): error at most the error of the pattern plus the distance of the token, for each of the three maps (norms at most 1)",
 )
@@ -132,7 +141,7 @@ def errors_of_tokens(lab: Laboratory) -> Verdict:
     "Width",
     kind="definition",
     expect="fails",
-    apart=PRINTED,
+    insensitive=PRINTED,
     statement=r"m\gtrsim M^2\log N,\quad2<M<m_a,m_b",
     reading="constant 1, the paper's own experiments: (M, m_a, m, N) = (5, 10, 1000, 200) of section 4 and (10, 20), (15, 20), (20, 20) of appendix B with the same m and N; corrected: it holds for M = 5 and 10",
 )
@@ -160,7 +169,7 @@ def width(lab: Laboratory) -> Verdict:
     kind="identity",
     uses=["Asm.1"],
     expect="fails",
-    apart=PRINTED,
+    insensitive=PRINTED,
     statement=r"W_Q^{(0)}=W_K^{(0)}=\delta^2I/c_0^2,\quad W_V^{(0)}=\sigma^2U/c_0^2\ \text{satisfy Assumption 1}",
     reading="c_0 = 0.01, delta = 0.2, sigma = 0.1 as in figures 1 and 4: the norms delta^2/c_0^2 and sigma^2/c_0^2 in exact arithmetic must be at most 1; corrected: they are for delta, sigma <= c_0",
 )
@@ -187,7 +196,7 @@ def initial_of_experiments(lab: Laboratory) -> Verdict:
     "Removed tokens",
     kind="identity",
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\text{sparsified tokens are set to zero}\iff\text{sums and softmax over }S^n",
     reading="one query, c kept tokens with logit S, b others with logit 0, r removed ones: a zero token has the logit 0 and the value 0 but still counts e^0 in the softmax",
 )
@@ -209,7 +218,7 @@ def removed_tokens(lab: Laboratory) -> Verdict:
     "Effect of removing tokens",
     kind="inequality",
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\text{removing label-irrelevant tokens reduces }\alpha_*",
     reading="alpha_* = |S_*|/|S| before and after removing r label-irrelevant tokens, for all counts; (P3) also has sigma for the tau that removing noisy tokens reduces",
 )
@@ -229,7 +238,7 @@ def effect_of_removal(lab: Laboratory) -> Verdict:
     "Output weights of positions",
     kind="identity",
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"a_{(l)i}\ \text{drawn for each position }l\ (1),\qquad\mathcal K_\pm=\{i:a_i\gtrless0\}\ \text{free of }l\ (55)",
     reading="for a value vector common to all L positions a neuron enters F with the mean of its a_(l)i: with shared signs |mean| = 1/sqrt(m); drawn for each position its mean square over all 2^L sign patterns is 1/(m L), enumerated for L = 1..12; (55) needs the first",
 )

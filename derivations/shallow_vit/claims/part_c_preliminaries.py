@@ -7,13 +7,21 @@ from math import comb
 
 import flint
 
-from odesys import graph
-from odesys.claims import combine
-from odesys.evidence import enumerate_all, equal, identity
-from odesys.graph import sym
-from odesys.positivity import always_positive
-from odesys.taylor import ball
-from odesys.verdicts import Evidence, Verdict, certified, refuted, undecided
+from odesys import (
+    Evidence,
+    Verdict,
+    always_positive,
+    ball,
+    certified,
+    combine,
+    enumerate_all,
+    equal,
+    graph,
+    identity,
+    refuted,
+    sym,
+    undecided,
+)
 
 from ..laboratory import Laboratory
 from .book import NUMBERS, PRINTED, b, book, c, definition_1, eps
@@ -23,7 +31,7 @@ from .book import NUMBERS, PRINTED, b, book, c, definition_1, eps
     "Def.1",
     "Bounds phi, nu, p of attention",
     kind="identity",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\phi_n=\tfrac1{|S_1|e^{Q^2+\epsilon Q}+|S|-|S_1|},\ \nu_n=\tfrac1{|S_1|e^{Q^2-\epsilon Q}+|S|-|S_1|},\ p_n=|S_1|e^{Q^2-\epsilon Q}\nu_n",
     reading="Q = |q_1(t)|, eps = delta + tau: p_n + (|S|-|S_1|) nu_n = 1, phi_n <= nu_n <= e^{2 eps Q} phi_n for all positive Q, eps, |S_1|, |S|-|S_1|; whether they bound the attention is Eq.30",
 )
@@ -42,7 +50,7 @@ def bounds_of_attention(lab: Laboratory) -> Verdict:
     "Asm.3",
     "Inner products of tokens",
     kind="inequality",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"x_i^\top x_j\ge1\ (\text{same pattern}),\quad x_i^\top x_j\le\lambda<1\ (\text{different patterns}),\quad\text{after a common rescaling, equivalent to (5)}",
     reading="unit tokens within tau of their pattern, patterns at least kappa apart: |x_i - x_j| <= 2 tau or >= kappa - 2 tau, divided by 1 - 2 tau^2 > 0; lambda < 1 exactly if tau < kappa/4 "
     "(so the condition of (5) is what is needed)",
@@ -84,7 +92,7 @@ def gaussian_norm(p: object) -> object:
     "Def.3",
     "Sub-Gaussian norm",
     kind="definition",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"(\mathbb E|X|^p)^{1/p}\le K\sqrt p\ \forall p\ge1,\qquad\|X\|_{\psi_2}=\sup_{p\ge1}p^{-1/2}(\mathbb E|X|^p)^{1/p}",
     reading="a sign has the norm 1 (at p = 1); a standard normal variable has sqrt(2/pi), at p = 1: its p^{-1/2} (E|X|^p)^{1/p} falls on 1 <= p <= 16 (sign of the derivative in balls of width 1/128), larger p not enclosed",
 )
@@ -116,7 +124,7 @@ def subgaussian_norm(lab: Laboratory) -> Verdict:
     "Hoeffding's inequality",
     kind="probability",
     uses=["Def.3"],
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\mathbb P\{|\textstyle\sum_ia_iX_i|\ge t\}\le e\cdot\exp(-ct^2/(K^2\|a\|^2))\ \text{with an absolute }c>0",
     reading="c = 1/4, N equal weights: signs (K = 1) by exact binomial tails for all t >= 0 and N = 1..120; normal variables (K^2 = 2/pi) by balls at t/|a| = 1/8, 2/8, .., 12; other laws and weights are claimed but not checked; "
     "c = 1/2, which is enough for signs, is too much for normal variables",
@@ -155,7 +163,7 @@ def hoeffding(lab: Laboratory) -> Verdict:
     "Labels of a batch",
     kind="probability",
     uses=["Lem.1"],
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\Pr\big(|\tfrac1B\textstyle\sum_ny^n|\ge\sqrt{\log B/B}\big)\le B^{-c}",
     reading="c = 1/4 for every B >= 2: exact binomial tails for B = 2..16, and 2 exp(-B t^2/2) = 2 B^{-1/2} <= B^{-1/4} for B >= 16, since B^{1/4} >= 2; the tails for B <= 400 show how much larger c may be",
 )
@@ -183,7 +191,7 @@ def labels_of_a_batch(lab: Laboratory) -> Verdict:
     "Eq.91",
     "Projection of the noise",
     kind="probability",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\Pr\big(|z_l(t)^\top p_1|\ge\sqrt{(\sigma+\tau)^2\log m}\big)\le m^{-c}",
     reading="for |z| <= sigma + tau, |p_1| = 1 and m >= 3 the event is empty, so any c will do: |z|^2 |p|^2 - (z'p)^2 is a sum of squares (three dimensions), and log m > 1",
 )
@@ -206,7 +214,7 @@ def noise_projection(lab: Laboratory) -> Verdict:
     "Condition on the fractions",
     kind="definition",
     same_as="Eq.71, Eq.153",
-    apart=PRINTED,
+    insensitive=PRINTED,
     statement=r"(8)\ \alpha_*\ge\frac{\alpha_\#}{e^{-(\delta+\tau)}(1-(\sigma+\tau))}\iff(71)=(153)\ \alpha_*\ge\frac{1-\alpha_{nd}}{1+e^{-(\delta+\tau)}(1-(\sigma+\tau))}",
     reading="with alpha_* + alpha_# + alpha_nd = 1 the cleared forms are the same expression, and what was cleared is positive for sigma + tau < 1",
 )

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from odesys import graph
-from odesys.evidence import equal, identity
-from odesys.graph import ONE, ZERO, Node, num, sym
-from odesys.verdicts import Verdict
+from odesys import ONE, ZERO, Node, Verdict, equal, graph, identity, num, sym
 
 from ..laboratory import Laboratory
 from .book import LABELS, TOY, Tables, before_margin, book, gates, pairs, put, tables

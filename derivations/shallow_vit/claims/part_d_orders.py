@@ -7,14 +7,23 @@ from math import comb
 
 import flint
 
-from odesys import graph
-from odesys.asymptotics import leading_orders
-from odesys.claims import combine
-from odesys.evidence import enumerate_all, equal, identity
-from odesys.graph import Node, sym
-from odesys.positivity import always_positive
-from odesys.taylor import ball
-from odesys.verdicts import Evidence, Verdict, certified, proved, refuted
+from odesys import (
+    Evidence,
+    Node,
+    Verdict,
+    always_positive,
+    ball,
+    certified,
+    combine,
+    enumerate_all,
+    equal,
+    graph,
+    identity,
+    leading_orders,
+    proved,
+    refuted,
+    sym,
+)
 
 from ..laboratory import Laboratory
 from .book import NUMBERS, PRINTED, book
@@ -51,7 +60,7 @@ def lucky_part(first: Node, second: Node) -> tuple[Node, Node]:
     kind="order",
     uses=["Eq.55-59", "Eq.34"],
     expect="fails",
-    apart=PRINTED,
+    insensitive=PRINTED,
     statement=r"(56)\ge1\ \text{with}\ a=\sqrt m,\ \xi=1/\sqrt m:\quad\eta T^2\ \text{and}\ \eta^3T^5\ \text{terms, so}\ T=\Theta(\eta^{-3/5}\alpha_*^{-1})",
     reading="the two terms of (56) as printed: both are free of m; the second is eta^3 T^5 alpha^6 p^3 / 32, so that equality gives T = (32/p^3)^{1/5} eta^{-3/5} alpha^{-6/5}; the printed power of alpha is -1",
 )
@@ -91,7 +100,7 @@ def margin_condition(lab: Laboratory) -> Verdict:
     kind="order",
     uses=["Eq.66", "Eq.69"],
     expect="fails",
-    apart=PRINTED,
+    insensitive=PRINTED,
     statement=r"T=\frac{\eta^{-3/5}}{a_1},\quad a_1=\tfrac{|S_1|}{|S|}\tfrac1N\sum_n\big(\tfrac{|S_*|}{|S|}p_n-(\sigma+\tau)\big)p_n=\Theta(\alpha_*)",
     reading="equal fractions alpha in all samples, sigma + tau = 0, p a positive constant: order of a_1 as alpha -> 0",
 )
@@ -117,7 +126,7 @@ def stopping_from_a1(lab: Laboratory) -> Verdict:
     uses=["Eq.55-59"],
     expect="fails",
     same_as="Eq.68, Eq.154",
-    apart=PRINTED,
+    insensitive=PRINTED,
     statement=r"B\ge\Omega(1)\ \text{makes}\ (59)\ \text{unlucky}\lesssim\frac{|S_1|m}{|S|a}\frac1{\sqrt B}\cdot\text{lucky negligible}",
     reading="(9) excludes no batch size, so it is read by what the proof draws from it. a = sqrt(m): the printed factor alpha sqrt(m/B) has to be below 1; as m grows at fixed B it does not stay bounded, so no constant in B >= Omega(1) is enough (m >= M^2 log N is unbounded)",
 )
@@ -139,7 +148,7 @@ def unlucky_against_lucky(lab: Laboratory) -> Verdict:
     "Eq.67",
     "Sums of powers of attention",
     kind="order",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\sum_{b=1}^Tb^{o_1}p_n(b)^{o_2}\gtrsim T^{o_1+1}p_n(T)^{o_2}",
     reading="constant p_n(0)^{o_2}/(o_1 + 1), for p_n(0) <= p_n <= 1 (true by Lemma 2 if p_n does not fall): sum b^o >= T^{o+1}/(o+1) by telescoping, b^{o+1} - (b-1)^{o+1} <= (o+1) b^o for o = 0..6, b >= 1",
 )
@@ -158,7 +167,7 @@ def sums_of_powers(lab: Laboratory) -> Verdict:
     "Concentration of the sample mean",
     kind="probability",
     uses=["Lem.1"],
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\Big|\tfrac1N\sum_n\tfrac{|S_*|}{|S|}p_n(p_n-(\sigma+\tau))-\mathbb E\tfrac{|S_*|}{|S|}\Big|\lesssim\sqrt{\tfrac{\log N}N}+c'(1-\zeta)+c''(\sigma+\tau)",
     reading="zeta <= p_n <= 1, 0 <= sigma + tau <= 1: 0 <= 1 - p(p - e) <= 2 (1 - p) + e, so c' = 2 alpha_*, c'' = alpha_*; the first term by Hoeffding for variables in [-1, 1]: 2 exp(-N t^2/2) at t^2 = 4 log N / N is 2 N^{-2} "
     "(exact tails of signs for N = 2..200; the printed t^2 = log N / N gives 2 N^{-1/2} only)",
@@ -185,7 +194,7 @@ def sample_mean(lab: Laboratory) -> Verdict:
     "Without attention",
     kind="order",
     uses=["Eq.69", "Eq.149-150"],
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"c'(1-\zeta)=O(\alpha_*(1-\alpha_*)),\ \text{which scales up the sample complexity by}\ \alpha_*^{-2}",
     reading="c' = 2 alpha_* of Eq.69 and 1 - zeta = 1 - p_n(0) <= 1 - alpha_* (eps <= 1): at most 2 alpha_* (1 - alpha_*); the denominator of (72) is then alpha_* (2 alpha_* - 1), positive for alpha_* > 1/2 only: the factor alpha_*^{-2} needs "
     "the constant to be exactly 1 (alpha_* - alpha_*(1 - alpha_*) = alpha_*^2)",
@@ -212,7 +221,7 @@ def without_attention(lab: Laboratory) -> Verdict:
     kind="order",
     uses=["Eq.69"],
     expect="fails",
-    apart=PRINTED,
+    insensitive=PRINTED,
     statement=r"(79)\ \sqrt{\tfrac{\log N}N}+|1-\Theta(\alpha_*^2)+\Theta(\alpha_*)(\sigma+\tau)|\le\Theta(1)\alpha_*\ \Rightarrow\ (80)\ N\ge\Omega\big((\alpha_*(\alpha_*-\sigma-\tau))^{-2}\big)",
     reading="constants c_1, c_2, c_3 > 0 free, N -> infinity: as alpha_* -> 0 the left side tends to 1 and the right to 0, so (79) can not be met; and the fraction of (80) tends to 1, not to infinity",
 )
@@ -253,7 +262,7 @@ def proposition_1_algebra(lab: Laboratory) -> Verdict:
     "Size of neurons at the start",
     kind="probability",
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\Pr(\|W_{O(i,\cdot)}^{(0)}\|\lesssim\xi)\lesssim\xi,\qquad\|W_{O(i,\cdot)}^{(0)}p_1\|\gtrsim\xi\ \text{for all }i\in[m]\text{ with high probability}",
     reading="entries N(0, xi^2): the probability of |w' p_1| >= xi/10 for all of m = 1000 neurons is (1 - erf(1/(10 sqrt 2)))^1000, free of xi; corrected: with probability at least 1 - q all |w' p_1| >= q sqrt(pi/2) xi / m, "
     "by balls for m = 2, 4, .., 4096 and q in 1/2, 1/10, 1/100",
@@ -296,7 +305,7 @@ def neurons_at_start(lab: Laboratory) -> Verdict:
     kind="identity",
     uses=["Eq.94-98"],
     expect="fails",
-    apart=PRINTED,
+    insensitive=PRINTED,
     statement=r"(98)\Rightarrow(102)\ \frac{\partial y}{\partial t}=\frac1a\Big(\alpha p-\sigma-\tau+\eta t\,\alpha\frac{\alpha m}{2a}p\,y\Big),\quad(108)\ y\ge e^{\eta t^2\alpha^2mp/(4a^2)}\xi",
     reading="(98) is y(t+1) - y(t) = (eta/a)(alpha p - e + eta t alpha^2 m p y/(2a)); the printed equation and the printed exponent (its homogeneous solution) against it; with s = eta t: y' = (alpha p - e)/a + k s y, k = alpha^2 m p/(2 a^2), "
     "solved by e^{k s^2/2}(y_0 + b_0 J(s)), J' = e^{-k s^2/2}, J(0) = 0",
@@ -337,7 +346,7 @@ def comparison_equation(lab: Laboratory) -> Verdict:
     kind="order",
     uses=["Eq.102-107"],
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\int_{-\infty}^\infty e^{-cu^2}du=\sqrt{2\pi}/c=\Theta(\eta^{-1}),\quad c\propto\eta;\qquad C_0=\xi(1-\Theta(\eta^{-1}))\ (107)",
     reading="ball integration of e^{-u^2} on [-12, 12] (the tail is below e^{-144}) against sqrt(2 pi) at c = 1; substituting u -> u/sqrt(c), the order in eta is -1/2 with the printed exponent c = eta k, and -1 with the corrected c = eta^2 k",
 )
@@ -376,7 +385,7 @@ def gaussian_integral(lab: Laboratory) -> Verdict:
     kind="order",
     uses=["Eq.60"],
     expect="fails",
-    apart=PRINTED,
+    insensitive=PRINTED,
     statement=r"q_1(T)\gtrsim\Big(1+\frac\eta{e^{\|q_1(T)\|^2-\epsilon\|q_1(T)\|}}\Big)^T\ \Rightarrow\ \|q_1(T)\|^2=\Theta(\log T)",
     reading="with eta T = 1 fixed, as (60) assumes, and eps = 0: the recursion x -> x (1 + eta e^{-x}) from x = 1 stays below e^{1/e} for every T, since e^{-x} <= 1/e; checked for T = 2, 4, .., 4096 in balls; its limit solves x' = x e^{-x}, i.e. "
     "Ei(x) = Ei(1) + eta T, so that x = Theta(log(eta T))",
@@ -442,7 +451,7 @@ def _ei_inverse(s: int) -> flint.arb:
     kind="order",
     uses=["Eq.61-63", "Eq.66"],
     expect="fails",
-    apart=PRINTED,
+    insensitive=PRINTED,
     statement=r"p_n(T)\gtrsim\frac{T^C}{T^C+\frac{1-\alpha}\alpha}\ge1-\frac1{\frac\alpha{1-\alpha}(\eta^{-1})^C}",
     reading="with T = eta^{-3/5} of (70), C = 5 and k = (1 - alpha)/alpha: T^C/(T^C + k) against 1 - k eta^C as eta -> 0; that the level does not depend on eta at all is Prop.2",
 )

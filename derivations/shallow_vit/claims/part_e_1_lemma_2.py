@@ -7,9 +7,7 @@ from math import log
 
 import numpy as np
 
-from odesys.asymptotics import leading_orders
-from odesys.graph import sqrt, sym
-from odesys.verdicts import Verdict, measured
+from odesys import Verdict, leading_orders, measured, sqrt, sym
 
 from ..laboratory import Laboratory, Record
 from .book import book, rounded

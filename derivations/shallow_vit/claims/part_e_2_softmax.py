@@ -6,13 +6,22 @@ from fractions import Fraction
 
 import flint
 
-from odesys import graph
-from odesys.asymptotics import leading_orders
-from odesys.evidence import enumerate_all, equal, identity
-from odesys.graph import ONE, sym
-from odesys.positivity import always_positive
-from odesys.taylor import ball
-from odesys.verdicts import Evidence, Verdict, certified, proved, refuted
+from odesys import (
+    ONE,
+    Evidence,
+    Verdict,
+    always_positive,
+    ball,
+    certified,
+    enumerate_all,
+    equal,
+    graph,
+    identity,
+    leading_orders,
+    proved,
+    refuted,
+    sym,
+)
 
 from ..laboratory import Laboratory
 from .book import NUMBERS, PRINTED, K, Q, at, b, book, c, definition_1, eps
@@ -26,7 +35,7 @@ w, delta, n = sym("w"), sym("delta"), sym("n")  # w = e^u with u = Q^2 - eps Q
     kind="inequality",
     uses=["Def.1", "Asm.2"],
     expect="fails",
-    apart="a start that satisfies Assumption 1 refutes it, before anything moves",
+    insensitive="a start that satisfies Assumption 1 refutes it, before anything moves",
     statement=r"W_j^n(t)\le\nu_n(t)|S_j^n|",
     reading="with Definition 1 at t = 0, tau = 0: W_K = W_Q = diag(1 - delta, 1, .., 1) has norm 1 and errors at most delta; W_j <= nu |S_j| says that the gap of logits is at least 1 - delta; corrected by Cauchy-Schwarz for any "
     "errors |n_j|, |o| <= eps of features of length Q",
@@ -83,7 +92,7 @@ def _vanishing() -> float:
     "Attention on pattern 1",
     kind="order",
     uses=["Eq.30"],
-    apart="logits of a start that satisfies Assumption 1, before anything moves",
+    insensitive="logits of a start that satisfies Assumption 1, before anything moves",
     statement=r"\mathrm{softmax}_j\gtrsim\frac{e^{Q^2-\epsilon Q}}{|S_1|e^{Q^2-\epsilon Q}+|S|-|S_1|},\ j\in S_1;\qquad\mathrm{softmax}_j\lesssim\frac1{|S_1|e^{Q^2-\epsilon Q}+|S|-|S_1|},\ j\notin S_1",
     reading="tau = 0, query in S_1, features of length Q: with the gap of logits g of Eq.30 (corrected) both hold with the constant e^{Q^2 - eps Q - g} = e^{(1 + sqrt 2) eps Q + 2 eps^2}, which is bounded while Q is; with constant 1 the start of Eq.30 fails them",
 )
@@ -114,7 +123,7 @@ def attention_on_own(lab: Laboratory) -> Verdict:
     kind="inequality",
     uses=["Eq.126-127", "Eq.171-172"],
     same_as="Eq.173",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\mathrm{softmax}(t+1)\gtrsim\frac{e^{(1+K)Q^2-\epsilon Q}}{|S_1|e^{(1+K)Q^2-\epsilon Q}+|S|-|S_1|},\quad j\in S_*",
     reading="for l in S_1 and exact features (eps = 0), balanced q_1 = r_1 and other logits 0: the logit becomes (1 + K)^2 Q^2, and the attention is at least the printed one (constant 1); with errors see Eq.30",
 )
@@ -146,7 +155,7 @@ def _printed(own: bool) -> graph.Node:
     kind="inequality",
     uses=["Eq.45"],
     same_as="Eq.174",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\Delta\,\mathrm{softmax}\ge\frac{(|S|-|S_1|)\,e^{Q^2-\epsilon Q}K}{(|S_1|e^{(1+K)Q^2-\epsilon Q}+|S|-|S_1|)^2}",
     reading="difference of the two bounds of (174), for Q >= 1 and K >= 0: E = e^{K Q^2} >= 1 + K, so E = 1 + K + r with r >= 0",
 )
@@ -165,7 +174,7 @@ def growth_of_attention(lab: Laboratory) -> Verdict:
     kind="inequality",
     uses=["Eq.45"],
     same_as="Eq.182-183",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\Delta\,\mathrm{softmax}_j\le-\frac{|S_1|e^{Q^2-\epsilon Q}K}{(|S_1|e^{(1+K)Q^2-\epsilon Q}+|S|-|S_1|)^2},\ j\notin S_*",
     reading="difference of the two bounds of (183), for Q >= 1 and K >= 0, with the same eps in all exponents",
 )
@@ -184,7 +193,7 @@ def decrease_elsewhere(lab: Laboratory) -> Verdict:
     kind="identity",
     uses=["Eq.46"],
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\Delta\,\mathrm{softmax}=\frac{(|S|-|S_1|)\,e^{Q^2-\epsilon Q}(e^K-1)}{(|S_1|e^x+|S|-|S_1|)^2},\quad x\in[Q^2-\epsilon Q,(1+K)Q^2-\epsilon Q]\ (175),(184)",
     reading="the x would have to satisfy (|S_1| e^x + b)^2 = (product of the two denominators)(e^K - 1)/(e^{K Q^2} - 1); at Q = 2, eps = 0, K = 1/2, |S_1| = 1, |S| = 200 that is below the value at the left end; with e^{K Q^2} - 1 "
     "it is the product of the denominators, which lies between the squares at the ends",
@@ -223,7 +232,7 @@ def mean_value(lab: Laboratory) -> Verdict:
     kind="inequality",
     uses=["Def.1"],
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\beta_1^n\lesssim\nu_n(|S|-|S_1|)\lesssim e^{2(\tau+\delta)Q}\phi_n(|S|-|S_1|)\le\phi_n(|S|-|S_1|)",
     reading="the last step, for all positive eps Q (the paper needs log T <= Theta(1), which (63) excludes)",
 )
@@ -244,7 +253,7 @@ def last_step(lab: Laboratory) -> Verdict:
     kind="order",
     uses=["Def.1"],
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"1\ge p_n(t)\ge p_n(0)=\Theta\Big(\frac{|S_1|e^{-\epsilon}}{|S_1|e^{-\epsilon}+|S|-|S_1|}\Big)\ge\Theta(e^{-\epsilon})",
     reading="p_n(0) of Definition 1 with |q_1(0)| = 1 as alpha = |S_1|/|S| tends to 0: the last bound needs a positive limit",
 )
@@ -281,7 +290,7 @@ def attention_at_start(lab: Laboratory) -> Verdict:
     kind="inequality",
     uses=["Eq.8"],
     expect="fails",
-    apart=PRINTED,
+    insensitive=PRINTED,
     statement=r"(152)\ e^{-(\delta+\tau)}(1-\sigma-\tau)\big(\alpha_*-\sqrt{\tfrac{\log B}B}-\sigma-\tau\big)\ge\sqrt{\tfrac{\log B}B}+\alpha_\#\ \text{follows from}\ (153),\ B\ge\Omega(1)",
     reading="even for B -> infinity: at equality in (153), i.e. alpha_# = e^{-(delta+tau)}(1-sigma-tau) alpha_*, the left minus the right side of (152) for every 0 < sigma + tau < 1",
 )
@@ -306,7 +315,7 @@ def from_152(lab: Laboratory) -> Verdict:
     "Batch averages",
     kind="probability",
     uses=["Lem.1"],
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\Big|\tfrac1B\sum_n(\tfrac{|S_1|}{|S|}-\sigma-\tau)-(1-\sigma-\tau)\mathbb E\tfrac{|S_1|}{|S|}\Big|\le\sqrt{\tfrac{\log B}B}+\sigma+\tau",
     reading="the decomposition is exact and its second part is at most sigma + tau for 0 <= E <= 1; the first part is a mean of B variables in [0, 1], so Hoeffding's 2 exp(-2 B t^2) at t^2 = log B / B is 2 B^{-2} (B >= 2)",
 )
@@ -326,7 +335,7 @@ def batch_averages(lab: Laboratory) -> Verdict:
     "Product of growth factors",
     kind="inequality",
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\prod_b\sqrt{1+K(b)}\,\|q(0)\|^2\gtrsim e^{\sum_bK(b)\|q(0)\|^2}\ge\sum_bK(b)\|q_1(0)\|^2",
     reading="with |q(0)| = 1, any constant C, and a sum of K that grows without bound (as (63) has it): equal K = 1/10, the ratio of the two sides after 10, 20, .., 100 steps falls below every C > 0 (each step multiplies it by sqrt(1 + K) e^{-K} < 1); three steps for the corrected form",
 )
@@ -356,7 +365,7 @@ def product_of_factors(lab: Laboratory) -> Verdict:
     kind="inequality",
     uses=["Eq.141"],
     expect="fails",
-    apart="errors of the start refute it, before anything moves",
+    insensitive="errors of the start refute it, before anything moves",
     statement=r"x_j^\top W_K^{(t+1)\top}W_Q^{(t+1)}x_l\gtrsim(1+K)(1+Q)\|q_1\|^2-(\delta+\tau)\|q_1\|,\ j,l\in S_1",
     reading="constant 1, since (173) puts it into an exponent; errors n = o = -eps q_1/|q_1| (allowed by Assumptions 1 and 2), any K, Q >= 0, |q_1| = 1, 0 < eps < 1; corrected by the exact product of (1+K) q_1 + n and (1+Q) q_1 + o and |n|, |o| <= eps",
 )
@@ -388,7 +397,7 @@ def logits_after_a_step(lab: Laboratory) -> Verdict:
     kind="inequality",
     uses=["Eq.45"],
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"(180)\ \frac{e^{u'}}{(|S_1|+|S_2|)e^{u'}+|S|-|S_1|-|S_2|}\ge\frac{e^{u'}}{|S_1|e^{u'}+|S|-|S_1|},\quad u'=(1+K)Q^2-\epsilon Q>0",
     reading="second inequality of (180) for all u' > 0 and |S_2| > 0; b = |S| - |S_1| - |S_2| here",
 )
@@ -415,7 +424,7 @@ def other_queries(lab: Laboratory) -> Verdict:
     kind="order",
     uses=["Eq.60"],
     expect="fails",
-    apart=PRINTED,
+    insensitive=PRINTED,
     statement=r"\sum_bK(b)\|q_1(b)\|\ge\frac T{e^{\|q_1(T)\|^2-\epsilon\|q_1(T)\|}}\ge\Theta(\sqrt{\log T})",
     reading="the second inequality at |q_1(T)|^2 = log T as (63) has it, for eps = 0 (a perfect initial model): with x = sqrt(log T) the middle is 1 while the right side grows",
 )

@@ -6,12 +6,12 @@ from math import log
 
 import numpy as np
 
-from odesys.verdicts import Verdict, measured
+from odesys import Verdict, measured
 
 from .. import setting
-from ..classes import Counts
 from ..laboratory import Laboratory, Record
-from ..observables import logits
+from ..special.classes import Counts
+from ..special.observables import logits
 from .book import book, rounded
 from .part_e_1_lemma_2 import COPIED, groups
 from .runs import (

@@ -10,12 +10,20 @@ from typing import Any
 import flint
 import numpy as np
 
-from odesys import graph
-from odesys.evidence import enumerate_all, equal, frequency_at_most
-from odesys.graph import Node, sym
-from odesys.positivity import always_positive
-from odesys.taylor import ball
-from odesys.verdicts import Evidence, Verdict, certified, refuted
+from odesys import (
+    Evidence,
+    Node,
+    Verdict,
+    always_positive,
+    ball,
+    certified,
+    enumerate_all,
+    equal,
+    frequency_at_most,
+    graph,
+    refuted,
+    sym,
+)
 
 from ..laboratory import Laboratory
 from .book import NUMBERS, PRINTED, book, rounded
@@ -26,7 +34,7 @@ from .book import NUMBERS, PRINTED, book, rounded
     "Number of lucky neurons",
     kind="probability",
     uses=["Def.2"],
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"|\mathcal W_{l,n}(0)|,|\mathcal U_{l,n}(0)|\ge\Omega(m)",
     reading="for a fixed V != 0 the signs of w_i'V are fair coins, so |W| is Bin(m, 1/2), and Bin(m, 1/4) with the sign of a_i (Lem.4): constant 1/4 (1/8 with the sign); exact tails at most e^{-m/8} and e^{-m/32} for m = 1..400, "
     "as Hoeffding's 2 gap^2 has it for every m",
@@ -56,7 +64,7 @@ def cap_ratio(m_a: int, phi: Any) -> Any:
     kind="identity",
     uses=["Lem.3"],
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\Pr=\tfrac12I_{\sin^2\phi}(\tfrac{m_a-1}2,\tfrac12)=\frac{\int_0^{\sin^2\phi}t^{(m_a-3)/2}(1-t)^{-1/2}dt}{\int_0^1t^{(m_a-3)/2}(1-t)^{-1/2}dt}",
     reading="second equality at phi = pi/2, m_a = 10; the first on the 2-sphere, where a cap is (1 - cos phi)/2, by balls at phi = 1/16, .., 24/16",
 )
@@ -91,7 +99,7 @@ def area_of_cap(lab: Laboratory) -> Verdict:
     kind="inequality",
     uses=["Eq.203-204"],
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\phi\le\tfrac\pi2-\Theta(\tfrac1M):\ \text{ratio}\ge1-\frac{\Theta(2/M)}{2/(m_a-1)}\ge\Theta(1),\quad m_a=\Theta(M)",
     reading="phi = pi/2 - 1/M: the displayed bound is 1 - (m_a - 1) sin(1/M), in the paper's own setting M < m_a: m_a = M + 1 and M + 2, 2 M, for M = 3..200 (with sigma + tau = c/M and c m_a < M it would do, but the display has cos^2(1/M)); corrected 1 - sin(1/M) sqrt(2 m_a/pi) for the same M and m_a, and M^2/4",
 )
@@ -143,7 +151,7 @@ def size_of_cap(lab: Laboratory) -> Verdict:
     kind="identity",
     uses=["Lem.3"],
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\mathbb E[\theta_{l,n}^i]=0,\quad\tfrac1{|\mathcal W|}\sum_{i\in\mathcal W}\theta^i\le\sqrt{\log N/m}\ (212)",
     reading="angle between a uniform direction and V in m_a = 3, 5, 10, 20 dimensions, density sin^{m_a - 2}: ball integrals of all angles (pi/2) and of the lucky ones (still far from 0); corrected by E|cos theta| = Gamma(m_a/2)/(sqrt(pi) Gamma((m_a+1)/2))",
 )
@@ -197,7 +205,7 @@ def angles(lab: Laboratory) -> Verdict:
     kind="probability",
     uses=["Eq.210-218"],
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"W_{O(i,\cdot)}\sum_{k\in\mathcal W}W_{O(k,\cdot)}^\top>0\quad\text{for all }i\in\mathcal W",
     reading="m = 1000, m_a = 10, 300 draws, seed 21: the event that all lucky i satisfy it must have probability at least 1/2 (the paper has 1 - N^{-10}); corrected: true for those with cos(w_i, V) >= 4/(kappa sqrt(|W|)), kappa = E cos: failing in at most 3 percent of the draws",
 )
@@ -226,7 +234,7 @@ def agree_with_sum(lab: Laboratory) -> Verdict:
     "G.1",
     "Four classes",
     kind="identity",
-    apart=PRINTED,
+    insensitive=PRINTED,
     statement=r"-\partial\mathrm{Loss}/\partial W_{O(i,\cdot)}\propto y^\top s/\sqrt m:\ \{\tfrac2{\sqrt m},0,-\tfrac2{\sqrt m},0\}\ \text{for }i\in\mathcal W_2,\ y\in\mathcal D_2,\mathcal D_1,\mathcal D_3,\mathcal D_4",
     reading="y'F with F = sum_i s_i h_i / sqrt(m): the derivative by h_i for all 4 x 4 pairs of a class y and a neuron group s, and the printed row of s = (1, -1)",
 )
@@ -254,7 +262,7 @@ def four_classes(lab: Laboratory) -> Verdict:
     kind="inequality",
     uses=["G.1"],
     expect="fails",
-    apart=PRINTED,
+    insensitive=PRINTED,
     statement=r"\mathrm{Loss}=\max\{1-y^\top F,0\}=0\ \Rightarrow\ \text{the class is right}",
     reading="all F in {-2, .., 2}^2 and all y: zero loss with a coordinate of the wrong sign; corrected sum_c max{1 - y_c F_c, 0} on the same grid, and in general since each summand vanishes",
 )
@@ -283,7 +291,7 @@ def loss_of_four_classes(lab: Laboratory) -> Verdict:
     kind="inequality",
     uses=["Asm.3"],
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"(236)\ \min_{j,b_1,b_2}\|x_l-x_s\|\le\Delta,\ 2\tau+\Delta<\kappa\ \Rightarrow\ \text{inner products separate}",
     reading="tau = 0, M_1 = {e_1, e_2}, M_2 = {(3/5, 4/5)} in the plane: with the printed minimum (l = s allowed, so Delta = 0) the condition holds, and tokens of one set have a smaller inner product than tokens of different sets; with the maximum: "
     "|x - x'| <= Delta < kappa - 2 tau <= |x - x''| for unit tokens",
@@ -322,7 +330,7 @@ def sets_of_patterns(lab: Laboratory) -> Verdict:
     "G.3",
     "Several heads",
     kind="definition",
-    apart=PRINTED,
+    insensitive=PRINTED,
     statement=r"W_O\prod_h\sum_sW_{V_h}x_s\mathrm{softmax}=\sum_hW_{O_h}\sum_sW_{V_h}x_s\mathrm{softmax},\quad W_O=(W_{O_1},\dots,W_{O_H})",
     reading="the product sign read as concatenation: two heads, m_a = 2, three neurons; read as a product of entries the shapes m x 2 m_a and m_a do not fit",
 )
@@ -341,7 +349,7 @@ def several_heads(lab: Laboratory) -> Verdict:
     kind="identity",
     uses=["Eq.28-29"],
     expect="fails",
-    apart=PRINTED,
+    insensitive=PRINTED,
     statement=r"(243)\ V_l=\sum_{s\in S_1}\mathrm{softmax}\,p_1+z+\sum_{j\ne1}W_j(x_j+x_l)-\dots",
     reading="at t = 0 without errors, (W_V + I) mu_j = p_j as in (242): V_l = sum_s A_s W_V x_s + x_l with A_1 + A_2 + A_3 = 1 and symbols for p_j, mu_j (one coordinate); x_l = mu_1",
 )

@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from odesys.errors import SymmetryError
-from odesys.verdicts import Verdict, measured
+from odesys import SymmetryError, Verdict, measured
 
-from .. import classes, network, observables, setting
+from .. import setting
 from ..laboratory import Laboratory
 from ..setting import Case
+from ..special import classes, network, observables
 from .book import book, rounded
 from .part_e_1_lemma_2 import groups
 from .runs import MAIN, READING, agrees, attention, exponent, off_reference, prototypes, small_start, theory

@@ -6,12 +6,23 @@ from fractions import Fraction
 
 import numpy as np
 
-from odesys import System, graph
-from odesys.counted_family import counted_family
-from odesys.errors import EquationError, OdesysError, SymmetryError
-from odesys.evidence import equal
-from odesys.graph import ONE, Node, num, sym
-from odesys.verdicts import Evidence, Verdict, refuted, undecided
+from odesys import (
+    ONE,
+    EquationError,
+    Evidence,
+    Node,
+    OdesysError,
+    SymmetryError,
+    System,
+    Verdict,
+    counted_family,
+    equal,
+    graph,
+    num,
+    refuted,
+    sym,
+    undecided,
+)
 
 from .. import dynamics
 from ..laboratory import Laboratory, shared

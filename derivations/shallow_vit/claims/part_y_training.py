@@ -11,14 +11,26 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.interpolate import CubicSpline
 
-from odesys import System, graph
-from odesys.errors import EquationError, SymmetryError
-from odesys.evidence import equal, identity
-from odesys.graph import ONE, ZERO, Node, sym
-from odesys.verdicts import Evidence, Verdict, measured, refuted
+from odesys import (
+    ONE,
+    ZERO,
+    EquationError,
+    Evidence,
+    Node,
+    SymmetryError,
+    System,
+    Verdict,
+    equal,
+    graph,
+    identity,
+    measured,
+    refuted,
+    sym,
+)
 
-from .. import classes, dynamics, heads, observables, symmetric
+from .. import dynamics
 from ..laboratory import Laboratory
+from ..special import classes, heads, observables, symmetric
 from .book import LABELS, TOY, Tables, before_margin, book, pairs, put, rounded, tables
 from .part_c_system import POSITIVE, force, gradient_k, gradient_o, gradient_q, gradient_v
 from .part_x_variants import elsewhere, for_every_number, no_system

@@ -7,12 +7,13 @@ from functools import cache
 
 import numpy as np
 
-from numerics.compare import fit_power_law
+from odesys import fit_power_law
 
-from .. import classes, observables, setting, symmetric
-from ..classes import Counts, Forces, State
+from .. import setting
 from ..laboratory import Laboratory, Record, shared
 from ..setting import Case
+from ..special import classes, observables, symmetric
+from ..special.classes import Counts, Forces, State
 
 #: the two exact samples, M = 5, without errors of the initial model; xi = 1/sqrt(m)
 MAIN = Case(M=5, alpha_s=0.5, alpha_c=0.05, m=1000, m_a=5, m_b=5, eta=0.1, steps=1500)

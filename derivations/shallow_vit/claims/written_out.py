@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from odesys import graph
-from odesys.graph import Node, num, sym
+from odesys import Node, graph, num, sym
 
 from ..dynamics import STATES
 

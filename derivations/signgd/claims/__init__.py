@@ -1,6 +1,6 @@
 """Claims of the sign-descent paper, a file per part of the paper; importing this package fills the book."""
 
-from . import (  # noqa: F401
+from . import (
     part_3_main,
     part_b_experiments,
     part_c_probability,
@@ -16,7 +16,7 @@ from . import (  # noqa: F401
     part_f_extensions,
 )
 from .book import ClaimBook, book
-from .harmless import explain
+from .unaffected import explain
 
 explain(book)
 

@@ -9,14 +9,10 @@ from typing import Any
 import flint
 import numpy as np
 
-from odesys import graph
-from odesys.claims import ClaimBook
-from odesys.graph import Node, num, sym
-from odesys.positivity import always_positive
-from odesys.verdicts import Evidence, Verdict, certified, refuted
+from odesys import ClaimBook, Evidence, Node, Verdict, always_positive, certified, graph, num, refuted, sym
 
 from ..laboratory import MUTATIONS, Laboratory
-from ..toy import opaque_symbols
+from ..special.toy import opaque_symbols
 
 book = ClaimBook(
     "signgd",

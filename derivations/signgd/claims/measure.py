@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from odesys.errors import IntegrationError
-from odesys.verdicts import Verdict, measured
+from odesys import IntegrationError, Verdict, measured
 
 from ..laboratory import Laboratory
-from ..mean_field import MeanField
-from ..records import Events, Record
+from ..special.mean_field import MeanField
+from ..special.records import Events, Record
 from .book import rounded
 
 RUNS = "R1: n = 41, m_k = 64, m_v = 4096, s = 4 10^6; R2: n = 11, m_k = 32, m_v = 10^8, s = 10^12; seed 0; "

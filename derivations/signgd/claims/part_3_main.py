@@ -6,22 +6,14 @@ from math import log, pi, sqrt
 
 import numpy as np
 
-from numerics.compare import fit_power_law
-from odesys.claims import combine
-from odesys.verdicts import Verdict, measured
+from odesys import Verdict, combine, fit_power_law, measured
 
-from .. import conditions, stages
 from ..laboratory import Laboratory
-from ..records import Record
 from ..setting import published
+from ..special import conditions, stages
+from ..special.records import Record
 from .book import FLOW, SIZES, book, rounded
-from .measure import (
-    RUNS,
-    between,
-    later,
-    mean_field_of,
-    on_both,
-)
+from .measure import RUNS, between, later, mean_field_of, on_both
 
 EPSILONS = (1e-1, 1e-2, 1e-3, 1e-6)
 
@@ -35,7 +27,7 @@ def end_time(record: Record, epsilon: float, factor: float = 2.0) -> float:
     "Cond.3.1",
     "Condition 3.1 can be met",
     kind="existence",
-    apart=SIZES,
+    insensitive=SIZES,
     statement=r"d=\Omega(\mathrm{poly}(n)),\ s=\Theta(d^{1/2}n^{-2});\ \sigma_p=\Omega(d^{-1/4}n^3);\ m_k,m_v=\Omega(\mathrm{polylog}\,d),\ \sigma_0=o(\sigma_p^{-1}s^{-1}m_k^{-1/2});\ n=\Omega(m_k^4);\ \eta=O(\mathrm{poly}(d^{-1}))",
     reading="all eight inequalities with constant 1, poly(n) = n^8, polylog = log, o(1) = 1/10, at an explicit point (d about n^8, n = m_k^4, m_k >= log d); it is far beyond any experiment, and what C.10, C.11, C.12 need in addition is not contained in it",
 )
@@ -59,7 +51,7 @@ def condition(lab: Laboratory) -> Verdict:
     "The published settings meet Condition 3.1",
     kind="existence",
     expect="fails",
-    apart=SIZES,
+    insensitive=SIZES,
     statement=r"(d,n,s,\sigma_p,m_k,\sigma_0)=(2000,20,80,0.22,100,0.0022)\ \text{satisfies Condition 3.1}",
     reading="setting (a), constants 1 and a factor 10 for Theta; each violated inequality by its factor; the same sizes violate C.1 (54 percent of a support is shared), make (34) the logarithm of a number below 1 and give T_2 > T_3 > (38), so that the "
     "experiments illustrate the dynamics outside the theory; corrected: what does hold there",
@@ -250,7 +242,7 @@ def attention_time(record: Record, level: float = 0.1) -> float:
     wanted = log(level / (1 - level))
     below = np.flatnonzero(largest < wanted)
     if not below.size:
-        from odesys.errors import IntegrationError
+        from odesys import IntegrationError
 
         raise IntegrationError(
             "the signal-signal softmax does not fall below the level", time=float(record.run.times[-1])
@@ -374,7 +366,7 @@ def crossing(lab: Laboratory) -> Verdict:
 )
 def finite_step(lab: Laboratory) -> Verdict:
     """Medians of flips, losses, and trapped pairs."""
-    from ..mean_field import MeanField, loss
+    from ..special.mean_field import MeanField, loss
 
     record, eta = lab.record("a"), 1e-4
     reference = 60 * eta

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from odesys.claims import combine
-from odesys.verdicts import Verdict, measured
+from odesys import Verdict, combine, measured
 
-from .. import data, network, stages
 from ..laboratory import Laboratory
 from ..setting import published
+from ..special import data, network, stages
 from .book import book, rounded
 from .measure import between
 
@@ -44,7 +43,7 @@ def crossed(name: str) -> float:
     kind="order",
     expect="fails",
     level="full",
-    apart=NETWORK,
+    insensitive=NETWORK,
     statement=r"\text{only small values of}\ \beta_2\ \text{prevent the negative query noise from turning positive}",
     reading=SIZES
     + ": part of the unaligned query noise that ends with the sign of its signal; as printed it would be smaller for Adam(0, 0.9) than for Adam(0.9, 0.999); corrected: above 0.9 for SignGD, and larger by 0.1 at least for Adam(0, 0.9)",
@@ -68,7 +67,7 @@ def small_beta(lab: Laboratory) -> Verdict:
     "SignGD and Adam fit fast and generalise badly, GD does not",
     kind="order",
     level="full",
-    apart=NETWORK,
+    insensitive=NETWORK,
     statement=r"\text{SignGD and Adam: small training loss, large test loss; GD: small test loss at comparable training loss}",
     reading=SIZES
     + ": training loss below 0.05 for all four; 0-1 error on 2000 fresh samples above 0.1 for SignGD and both Adams, below 0.02 for GD; test loss above 0.3 and below 0.1",

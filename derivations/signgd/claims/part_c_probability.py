@@ -11,10 +11,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from odesys.evidence import enumerate_all, frequency_at_most
-from odesys.graph import sym
-from odesys.positivity import always_positive
-from odesys.verdicts import Evidence, Verdict, certified, refuted
+from odesys import Evidence, Verdict, always_positive, certified, enumerate_all, frequency_at_most, refuted, sym
 
 from ..laboratory import Laboratory
 from .book import NUMBERS, at_most, ball, book, inside, positive_over, short, tail
@@ -43,7 +40,7 @@ def small_sets(largest: int) -> Iterable[tuple[int, int, int]]:
     "Supports are disjoint",
     kind="probability",
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"s=\Omega(d^{1/2}n^{-2})\ \Rightarrow\ P(\mathcal B_i\cap\mathcal B_j=\emptyset\ \forall i\ne j)\ge1-n^{-2}",
     reading="Omega with constant 1, so that every s >= d^1/2 n^-2 is allowed: n = 10, d = 10^8, s = 100 t for t = 1, 2, ..., the exact probability; the "
     "corrected form says s <= d^1/2 n^-2, exactly for all n <= 6, d < 60 (union bound s^2/(d-1) for a pair) and as algebra for all n",
@@ -84,7 +81,7 @@ def disjoint_supports(lab: Laboratory) -> Verdict:
     "C.2",
     "Noise misses the signal coordinate",
     kind="inequality",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"P(\exists i:\xi_i[1]\ne0)=1-(1-s/d)^n\le1-e^{-2ns/d}\le2ns/d=O(1/(n\sqrt d))",
     reading="s of d coordinates without replacement; the first step needs s/d <= 1/2 (certified there), the second is e^-x >= 1 - x; with s <= C d^1/2 n^-2 "
     "the constant is 2C. Exact for all n <= 40, s <= d <= 24",
@@ -109,7 +106,7 @@ def misses_signal(lab: Laboratory) -> Verdict:
     "C.3",
     "Balanced classes",
     kind="probability",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"n\ge8\log(4/\delta)\Rightarrow P(|S_1|,|S_{-1}|\in[n/4,3n/4])\ge1-\delta",
     reading="for every n up to 400 the exact binomial tail is at most the smallest delta allowed, 4 e^(-n/8); both classes together, since |S_-1| = n - |S_1|; "
     "for all n this is Hoeffding's inequality",
@@ -162,7 +159,7 @@ def kurtosis_bound() -> tuple[Any, Any]:
     "Norms of the noise",
     kind="probability",
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\tfrac12\sigma_p^2s\le\|\xi_i\|_2^2\le\tfrac32\sigma_p^2s,\ \tfrac{\sigma_ps}{\sqrt2}\le\|\xi_i\|_1\le\sigma_ps,\ \|\xi_i\|_1=\sqrt{\tfrac2\pi}\sigma_ps\pm O(\sqrt{\log(4n/\delta)}s^{-1/2})",
     reading="the first two lines with the explicit s >= C log(4n/delta), C from Chernoff rates in balls; the third as printed, with O-constant 1000, sigma_p = 1, "
     "s = 10^8, n = 10, delta = 1/10: by Paley and Zygmund the norm is further away with probability above 0.3",
@@ -220,7 +217,7 @@ def _sub_gaussian() -> Verdict:
     "Sums of norms over a split",
     kind="probability",
     uses=["C.4"],
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"s=\Omega(n^2\log(4n/\delta)),\ |S_1|-|S_2|=c>0\ \Rightarrow\ \tfrac{c\sigma_ps}{\sqrt2}\le\sum_{S_1}\|\xi_i\|_1-\sum_{S_2}\|\xi_i\|_1\le c\sigma_ps",
     reading="for all splits at once, with s >= C n^2 log(4n/delta), C = 243: from |xi_i|_1 = sqrt(2/pi) sigma_p s +- sqrt(2 s log(4n/delta)) sigma_p (balls). How much smaller C "
     "may be is measured, not judged: the worst of all splits of drawn norms at n = 8, s = 2.43 n^2 log(4n/delta), delta = 1/10, 200 sets",

@@ -9,16 +9,24 @@ from typing import Any
 import flint
 import numpy as np
 
-from odesys import graph
-from odesys.evidence import enumerate_all, frequency_at_most, identity
-from odesys.graph import num, sym
-from odesys.magnitude import triangle_bound
-from odesys.verdicts import Evidence, Verdict, certified, refuted
+from odesys import (
+    Evidence,
+    Verdict,
+    certified,
+    enumerate_all,
+    frequency_at_most,
+    graph,
+    identity,
+    num,
+    refuted,
+    sym,
+    triangle_bound,
+)
 
-from .. import recursion
 from ..laboratory import Laboratory
 from ..setting import Case
-from ..toy import on_section
+from ..special import recursion
+from ..special.toy import on_section
 from .book import NUMBERS, at_most, ball, book, inside, positive_over, short, tail
 
 SCALE = "a larger start only helps a lower bound, and a cone does not depend on its scale"
@@ -59,7 +67,7 @@ def erf_bound() -> Verdict:
     "C.9",
     "Small values of a Gaussian",
     kind="inequality",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"P(|x|\le c)\le\mathrm{erf}\Big(\frac c{\sqrt2\sigma}\Big)\le\sqrt{1-\exp\big(-\tfrac{2c^2}{\pi\sigma^2}\big)}",
     reading="the first is an equality; the second for all c >= 0, in balls: by the fourth Taylor coefficient up to 1/5, directly up to 3, by the tail beyond",
 )
@@ -73,7 +81,7 @@ def small_values(lab: Laboratory) -> Verdict:
     "The proof's value of P(|x| <= c)",
     kind="identity",
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"P(|x|\le c)=2\,\mathrm{erf}\Big(\frac c{\sqrt2\sigma}\Big)",
     reading="c = sigma: the value printed in the proof against the integral of the density, in balls",
 )
@@ -164,7 +172,7 @@ def exceeds_signal(lab: Laboratory) -> Verdict:
     "Noise inner products are not small",
     kind="probability",
     uses=["C.4", "C.8", "C.9", "Eq.2-3"],
-    apart=SCALE,
+    insensitive=SCALE,
     statement=r"m_v\ge\frac{256\log^2(12m_kn/\delta)}{\pi^2\log^2(1-\delta^2/4m_k^2n^2)}\Rightarrow P(|\langle w_{Q,s}^{(0)},\xi_i\rangle|,|\langle w_{K,s}^{(0)},\xi_i\rangle|\ge\beta_\xi m_v^{-1/4}\ \forall s,i)\ge1-\delta",
     reading="with beta_xi <= 2 sqrt(log(12 m_k n/delta)) sigma_0 sigma_p sqrt(s), as its proof has it (beta_xi without the rows of values), and |xi_i|^2 >= sigma_p^2 s/2; "
     "for all sizes by the inequality of C.9, and exact tails on a grid of m_k, n, delta",
@@ -199,7 +207,7 @@ def not_small(lab: Laboratory) -> Verdict:
     kind="order",
     uses=["C.11"],
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"m_v=\Omega(\mathrm{polylog}(d))\ \text{satisfies}\ m_v\ge\frac{256\log^2(12m_kn/\delta)}{\pi^2\log^2(1-\delta^2/4m_k^2n^2)}",
     reading="Condition 3.1 allows m_v = (log d)^4 with d = n^8, m_k = n^(1/4), delta = n^(-1/3), the failure probability of the theorem: n = 10^4, 10^8, 10^16, 10^32; the "
     "corrected order is m_v >= m_k^4 n^4 / delta^4 up to logarithms, sandwiched in balls",
@@ -228,7 +236,7 @@ def width_needed(lab: Laboratory) -> Verdict:
     "Signal inner products are not small",
     kind="probability",
     uses=["C.9"],
-    apart=SCALE,
+    insensitive=SCALE,
     statement=r"s\ge n^3\Big(\frac2{-\pi\log(1-\delta^2/4m_k^2)}\Big)^{3/2}\Rightarrow P(|\langle w_{Q,s}^{(0)},\mu\rangle|,|\langle w_{K,s}^{(0)},\mu\rangle|\ge\sigma_0ns^{-1/3}\|\mu\|\ \forall s)\ge1-\delta",
     reading="at the smallest allowed s, where n s^(-1/3) = sqrt(pi/2) sqrt(-log(1 - delta^2/4m_k^2)); exact tails on a grid of m_k, delta, for all others by C.9",
 )
@@ -287,7 +295,7 @@ def cone_probability(Lambda: Any) -> Any:
     "C.14",
     "Few pairs are undecided",
     kind="probability",
-    apart=SCALE,
+    insensitive=SCALE,
     statement=r"\sigma_ps/\|\mu\|=\Omega(d^{1/5})\Rightarrow P\Big(\exists i:\tfrac{\Lambda-1}{\Lambda+1}X_i<Y_i<\tfrac{\Lambda+1}{\Lambda-1}X_i\Big)\le nd^{-1/5},\ X_i=q_{si}+q_{s\mu},\ Y_i=-k_{si}+k_{s\mu},\ \Lambda=\tfrac{\sigma_ps}{\|\mu\|}",
     reading="one neuron s, with Omega-constant at least 1/pi: X_i and Y_i have the same variance (derived) and are independent, so the probability is (1/pi) arctan(1/Lambda) <= 1/(pi Lambda) "
     "exactly, the angle of the cone over 2 pi: its difference to 2 arctan(1/Lambda) has slope 0 (exact) and vanishes in balls at Lambda = 2, 5, ..., 10^6; drawn pairs (exact start, Lambda = 5) agree within 5 standard errors",
@@ -327,7 +335,7 @@ def undecided_pairs(lab: Laboratory) -> Verdict:
     kind="identity",
     uses=["C.14"],
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\iint_D\tfrac1{2\pi\sigma^2}r\,e^{-r^2/2\sigma^2}\,dr\,d\theta=\tfrac\pi2-2\arctan\tfrac{\Lambda-1}{\Lambda+1}",
     reading="at Lambda = 2 the printed value against the integral; at Lambda = 1 it would be pi/2, which is no probability",
 )
@@ -355,7 +363,7 @@ def display_value(lab: Laboratory) -> Verdict:
     kind="probability",
     uses=["C.14"],
     expect="fails",
-    apart=SCALE,
+    insensitive=SCALE,
     statement=r"P(\mathcal E_{\rm prelim})\ge1-10\delta-n^{-2}-nd^{-1/5}",
     reading="the event is used for all s and i; n = 8, m_k = 16, Lambda = d^(1/5) = 20, 4000 starts: frequency that some pair is in the cone against n d^(-1/5); corrected with m_k n, "
     "and the cone of the speeds |xi_i|_1 >= sigma_p s / sqrt2 is the one with Lambda/sqrt2, so (sqrt2/pi) m_k n / Lambda",
@@ -390,7 +398,7 @@ def all_pairs(lab: Laboratory) -> Verdict:
     "Eq.4-7",
     "Sets of signs at the start",
     kind="identity",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"S^{(0)}_{s,K+,Q-}=\{i:\langle w_K,y_i\xi_i\rangle>0,\langle w_Q,y_i\xi_i\rangle<0\}=S^{(0)}_{s,1,K+,Q-}\cup S^{(0)}_{s,-1,K-,Q+}",
     reading="all signs of <w_K, xi_i>, <w_Q, xi_i> and y_i, and the other three sets alike",
 )

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from odesys import graph
-from odesys.evidence import equal, identity
-from odesys.graph import ZERO, Node, num, sym
-from odesys.verdicts import Verdict, measured, refuted
+from odesys import ZERO, Node, Verdict, equal, graph, identity, measured, num, refuted, sym
 
-from .. import data as training_data
 from ..laboratory import Laboratory
 from ..setting import EVERYWHERE, RANDOM, Case
-from ..toy import LABELS, POSITIVE, ROWS, SUPPORTS, Toy, dot, weight
+from ..special import data as training_data
+from ..special.toy import LABELS, POSITIVE, ROWS, SUPPORTS, Toy, dot, weight
 from .book import EVERY, NUMBERS, TOY, book, rounded
 
 SIDES = {"P": 1, "N": -1}
@@ -121,7 +118,7 @@ def output(lab: Laboratory) -> Verdict:
     "D.1",
     "Derivative of the softmax",
     kind="identity",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\partial s_i/\partial z_j=s_i(\mathbf 1\{i=j\}-s_j)",
     reading="for 4 logits, as rational functions of exponentials",
 )
@@ -144,7 +141,7 @@ def softmax_derivative(lab: Laboratory) -> Verdict:
     "Gradient by values",
     kind="identity",
     uses=["Eq.1"],
-    apart=EVERY,
+    insensitive=EVERY,
     statement=r"\nabla_{w_{V,j,r}}F_j=\tfrac1{m_v}[(s_{11}+s_{21})x^{(1)}+(s_{12}+s_{22})x^{(2)}]",
     reading="derivative of the output of Eq. (1), entry by entry, " + TOY,
 )
@@ -234,7 +231,7 @@ def key_gradient(lab: Laboratory) -> Verdict:
     kind="identity",
     uses=["D.2"],
     expect="fails",
-    apart=EVERY,
+    insensitive=EVERY,
     statement=r"F_j=\tfrac1{m_v}\sum_l\mathbf 1^\top\sigma(W_{V,j}X\,\mathrm{softmax}(\cdot))\ \Rightarrow\ \nabla_{w_{V,j,r}}F_j=\tfrac1{m_v}\sum_{l,a}s_{l,a}\sigma'(\langle w_{V,j,r},x^{(a)}\rangle)x^{(a)}",
     reading="sigma(x) = x^2, softmax weights of the toy; the printed derivative belongs to sum_a s_la sigma(<w, x_a>), and for sigma(x) = x both agree",
 )

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from odesys import graph
-from odesys.evidence import enumerate_all, equal
-from odesys.graph import ZERO, Node, num, sym
-from odesys.verdicts import Evidence, Verdict, certified, refuted
-from odesys.zero import ball_evaluate
+from odesys import (
+    ZERO,
+    Evidence,
+    Node,
+    Verdict,
+    ball_evaluate,
+    certified,
+    enumerate_all,
+    equal,
+    graph,
+    num,
+    refuted,
+    sym,
+)
 
 from ..laboratory import Laboratory
-from ..toy import LABELS, POSITIVE, SUPPORTS, Toy, dot, on_section
+from ..special.toy import LABELS, POSITIVE, SUPPORTS, Toy, dot, on_section
 from .book import NUMBERS, TOY, book, short, signed
 from .part_d_gradients import SIDES, common_factor, loss_slope, value_vector
 
@@ -116,7 +125,7 @@ def value_rows(lab: Laboratory) -> Verdict:
     "Expansion of the product of inner products",
     kind="identity",
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\langle v,y_i\mu-\xi_i\rangle\langle w_K,y_i\mu-\xi_i\rangle=v_\mu k_\mu-y_iv_\mu\langle w_K,\xi_i\rangle k_\mu+\langle v,\xi_i\rangle k_\mu",
     reading="as far as the printed display can be read: a factor too many in the second term, the term <v, xi><w_K, xi> missing; y = 1 and y = -1 with y^2 = 1",
 )
@@ -254,7 +263,7 @@ def absorbing_cone(lab: Laboratory) -> Verdict:
     kind="identity",
     uses=["Beyond.recursion"],
     beyond=True,
-    apart="a symmetry of every system whose arguments are odd in a neuron, broken or not",
+    insensitive="a symmetry of every system whose arguments are odd in a neuron, broken or not",
     statement=r"y_i\to-y_i,\ \xi_i\to-\xi_i\ \text{and}\ (w_{Q,s},w_{K,s})\to-(w_{Q,s},w_{K,s})\ \text{leave the recursion unchanged}",
     reading="the second on the derived arguments of a neuron: all of them change sign with the neuron, and stay where another neuron changes sign; the first because no label is left; "
     + TOY,

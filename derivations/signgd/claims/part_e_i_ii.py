@@ -7,27 +7,13 @@ from math import sqrt
 import flint
 import numpy as np
 
-from odesys import graph
-from odesys.evidence import equal, frequency_at_most
-from odesys.graph import num, sym
-from odesys.positivity import always_positive
-from odesys.verdicts import Verdict, measured
+from odesys import Verdict, always_positive, equal, frequency_at_most, graph, measured, num, sym
 
 from ..laboratory import Laboratory
-from ..records import Record
 from ..setting import Case
+from ..special.records import Record
 from .book import FLOW, NUMBERS, at_most, ball, book, rounded
-from .measure import (
-    RUNS,
-    always,
-    between,
-    later,
-    never,
-    on_both,
-    opposite,
-    predicted,
-    window,
-)
+from .measure import RUNS, always, between, later, never, on_both, opposite, predicted, window
 
 SMALL_CASE = Case(n=4, s=100, d=401, m_k=10, m_v=10, sigma_p=1.0, sigma_0=0.01)
 
@@ -431,7 +417,7 @@ def sums_dominate(lab: Laboratory) -> Verdict:
     kind="inequality",
     uses=["E.5"],
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"t\ge(12+24\sqrt2n)T_2'+2n\beta_\mu\eta^{-1}\sigma_p^{-1}s^{-1}\ \Rightarrow\ -24T_2'n\eta\sigma_ps+(t-12T_2')\eta\sigma_ps/\sqrt2\ge2n\beta_\mu",
     reading="exact algebra at equality, for all positive n, T_2', beta_mu; corrected with 2 sqrt2; 50 n T_2' still suffices for beta_mu <= beta_xi/2 and every n >= 1",
 )

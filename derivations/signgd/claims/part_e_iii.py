@@ -7,23 +7,12 @@ from math import sqrt
 
 import numpy as np
 
-from odesys.evidence import identity
-from odesys.graph import sym
-from odesys.verdicts import Verdict, certified, refuted
+from odesys import Verdict, certified, identity, refuted, sym
 
 from ..laboratory import Laboratory
-from ..records import Record
+from ..special.records import Record
 from .book import FLOW, NUMBERS, book, rounded
-from .measure import (
-    RUNS,
-    always,
-    between,
-    later,
-    never,
-    on_both,
-    quiet_pairs,
-    window,
-)
+from .measure import RUNS, always, between, later, never, on_both, quiet_pairs, window
 
 
 def signal_moves(record: Record) -> np.ndarray:
@@ -231,7 +220,7 @@ def majority(lab: Laboratory) -> Verdict:
     kind="inequality",
     uses=["E.11"],
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"w_i=1\pm o(1)\ \Rightarrow\ \mathrm{sgn}\sum_iw_i\epsilon_i=\mathrm{sgn}\sum_i\epsilon_i",
     reading="a vote won by one of n = 21 samples with weights within 1/10 of 1, as in the proofs of E.11, E.20, E.23, E.24, E.34; a vote with margin S keeps its sign iff weights are within |S|/n: o(1/n), that is "
     "n s^(-1/2) = o(1) or d >> n^8; exact algebra for all n",

@@ -8,22 +8,12 @@ from math import log, pi, sqrt
 import flint
 import numpy as np
 
-from odesys.verdicts import Verdict, measured
+from odesys import Verdict, measured
 
 from ..laboratory import Laboratory
-from ..records import Record
+from ..special.records import Record
 from .book import FLOW, NUMBERS, at_most, ball, book, rounded
-from .measure import (
-    RUNS,
-    STEP,
-    always,
-    between,
-    later,
-    never,
-    on_both,
-    quiet_pairs,
-    window,
-)
+from .measure import RUNS, STEP, always, between, later, never, on_both, quiet_pairs, window
 
 
 @book.claim(
@@ -220,7 +210,7 @@ def upper_bound(lab: Laboratory) -> Verdict:
     "Where the proof of (38) ends",
     kind="inequality",
     uses=["E.25"],
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\sqrt{1.01\log(\sigma_ps/\|\mu\|)}\le\sqrt{\log(\tfrac{4\sqrt2\sigma_ps}{\sqrt\pi\|\mu\|})}\ \text{is a contradiction}",
     reading="for sigma_p s sufficiently large, which is sigma_p s > e^117 |mu|: then 0.01 log(sigma_p s/|mu|) > log(4 sqrt2/sqrt pi), in balls; it is none at e^116, so that the proof says nothing about any sizes a computer can hold",
 )

@@ -9,23 +9,13 @@ from typing import Any
 import flint
 import numpy as np
 
-from odesys.verdicts import Verdict
+from odesys import Verdict
 
 from ..laboratory import Laboratory
-from ..mean_field import MeanField
-from ..records import Record
+from ..special.mean_field import MeanField
+from ..special.records import Record
 from .book import FLOW, NUMBERS, at_most, ball, book, rounded, short
-from .measure import (
-    RUNS,
-    always,
-    between,
-    later,
-    mean_field_of,
-    never,
-    on_both,
-    theta_c,
-    window,
-)
+from .measure import RUNS, always, between, later, mean_field_of, never, on_both, theta_c, window
 
 
 @book.claim(
@@ -189,7 +179,7 @@ def _reaches(field: MeanField, level: float) -> float:
     "How large sigma_p s has to be in E.36",
     kind="order",
     uses=["E.36"],
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"(1+\theta)T_4^-\eta\sqrt{\tfrac2\pi}\sigma_ps\Big(\frac{3\sqrt2n\|\mu\|}{\sigma_ps}\Big)^{0.99(1+\theta)-O(\theta/\sqrt{m_k})}\le\tfrac19(1+\theta)T_4^-\eta\|\mu\|\ \text{for small constant}\ \theta_c",
     reading="for d sufficiently large, which is sigma_p s >= (9 sqrt(2/pi))^(1/e) (3 sqrt2 n)^(1 + 1/e), e = 0.99(1 + theta) - 1 (O-term dropped): theta_c = 1/20, n = 100, balls just above and at n^5, where it is false; the bound tends to infinity as theta "
     "tends to 1/99, and for theta = 1/20 it is above n^26",
@@ -372,7 +362,7 @@ def end_signs(lab: Laboratory) -> Verdict:
 )
 def loss_at_t4(lab: Laboratory) -> Verdict:
     """Loss at T_4 in the wide run, and in R1 for comparison."""
-    from ..mean_field import loss
+    from ..special.mean_field import loss
 
     record, narrow = lab.record("wide"), lab.record("R1")
     place = record.run.index(record.T4)

@@ -8,17 +8,24 @@ from itertools import product
 import flint
 import numpy as np
 
-from odesys import graph
-from odesys.asymptotics import leading_orders
-from odesys.evidence import equal, identity
-from odesys.graph import num, sym
-from odesys.positivity import always_positive
-from odesys.verdicts import Verdict, certified, measured, refuted
+from odesys import (
+    Verdict,
+    always_positive,
+    certified,
+    equal,
+    graph,
+    identity,
+    leading_orders,
+    measured,
+    num,
+    refuted,
+    sym,
+)
 
-from .. import mean_field, recursion
 from ..laboratory import Laboratory
 from ..setting import Case
-from ..toy import on_section
+from ..special import mean_field, recursion
+from ..special.toy import on_section
 from .book import NUMBERS, SIZES, TOY, at_most, ball, book, inside, rounded, short, signed, weights_of
 from .part_d_gradients import constant_moves
 
@@ -235,7 +242,7 @@ def logit_increments(lab: Laboratory) -> Verdict:
     kind="inequality",
     uses=["E.29", "E.39"],
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"|q_{si}|+|k_{si}|\le(2+6\theta_c)T_4^-\|\xi_i\|_1^2\eta^2(1\pm o(1))\ \text{at}\ (2+3\theta_c)T_4^-",
     reading="both bounds it is said to follow from, added: (2 + 3 theta) T l eta for the query, 3 theta T l eta for the key; the printed right side has l eta once too often, which fails wherever l eta < 1 (the condition "
     "eta = O(1/d) makes it so); for all positive theta, T and l eta = 1/(1 + e)",
@@ -437,7 +444,7 @@ def trapped_share(lab: Laboratory) -> Verdict:
     "Cond.3.1-consequences",
     "What Condition 3.1 implies",
     kind="order",
-    apart=SIZES,
+    insensitive=SIZES,
     statement=r"s=\Theta(d^{1/2}n^{-2}),\ \sigma_p=\Omega(d^{-1/4}n^3)\Rightarrow\sigma_p\sqrt s=\Omega(n^2\|\mu\|),\ \sigma_ps=\Omega(d^{1/4}n),\ n\|\mu\|=o(\sigma_ps)",
     reading="at equality with constants 1: sigma_p sqrt s = n^2 and sigma_p s = d^(1/4) n exactly, so n/(sigma_p s) = d^(-1/4) -> 0 as d grows; what the votes need, n s^(-1/2) = n^2 d^(-1/4) -> 0, is d >> n^8 and not implied by d = poly(n)",
 )
@@ -462,7 +469,7 @@ def consequences(lab: Laboratory) -> Verdict:
     kind="order",
     uses=["Cond.3.1-consequences"],
     expect="fails",
-    apart=SIZES,
+    insensitive=SIZES,
     statement=r"m_k=\Theta(\mathrm{polylog}(d))\ \Rightarrow\ \text{the condition becomes}\ \sigma_0=\Theta(d^{-1/2})",
     reading="condition 3 at equality: sigma_p^-1 s^-1 m_k^-1/2 over d^-1/2 is d^(1/4)/(n m_k^1/2), which grows with d at fixed n: the order in d",
 )
@@ -486,13 +493,13 @@ def scale_remark(lab: Laboratory) -> Verdict:
     "Orders of T_2 in the overview",
     kind="order",
     expect="fails",
-    apart="an order in n does not depend on the scale of the start",
+    insensitive="an order in n does not depend on the scale of the start",
     statement=r"T_2=50\sqrt2n\beta_\xi\eta^{-1}\sigma_p^{-1}s^{-1}=\tilde O(\sigma_0s^{-1/2}\eta^{-1})",
     reading="beta_xi is at least sigma_0 sigma_p sqrt(s)/4 (C.8): T_2 over sigma_0 s^-1/2/eta, formal times of starts with n = 5, 50, 500 (m_k = 8, s = 10^7): a polylogarithm would grow by less than a factor 3; the main text has the factor n",
 )
 def overview_orders(lab: Laboratory) -> Verdict:
     """Growth of the ratio with n."""
-    from ..stages import formal_times
+    from ..special.stages import formal_times
 
     ratios = []
     for n in (5, 50, 500):

@@ -8,23 +8,13 @@ from math import comb, erfc, sqrt
 import flint
 import numpy as np
 
-from odesys.claims import combine
-from odesys.evidence import enumerate_all
-from odesys.graph import sym
-from odesys.positivity import sign
-from odesys.verdicts import Evidence, Verdict, certified, measured, refuted
+from odesys import Evidence, Verdict, certified, combine, enumerate_all, measured, refuted, sign, sym
 
 from ..laboratory import Laboratory
-from ..mean_field import MeanField
-from ..records import Record
+from ..special.mean_field import MeanField
+from ..special.records import Record
 from .book import FLOW, NUMBERS, at_most, ball, book, rounded, short
-from .measure import (
-    RUNS,
-    between,
-    on_both,
-    predicted,
-    window,
-)
+from .measure import RUNS, between, on_both, predicted, window
 
 PROBABILITIES = [Fraction(k, 20) for k in range(1, 20)]
 
@@ -86,7 +76,7 @@ def _fair(record: Record) -> Verdict:
     kind="identity",
     uses=["E.6"],
     beyond=True,
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"P(X_i>0,\textstyle\sum X>0)=\tfrac14\ (n\ \text{even}),\ \tfrac14+\binom{n-1}{(n-1)/2}2^{-n-1}\ (n\ \text{odd});\quad E|E_i|/m_k=\tfrac12\ (\text{even}),\ \tfrac12+\binom{n-1}{(n-1)/2}2^{-n}\ (\text{odd})",
     reading="unbiased votes, all n up to 200, exact integers; enumeration of all 2^n votes for n <= 12 as a second route",
 )
@@ -212,7 +202,7 @@ def half_aligned(lab: Laboratory) -> Verdict:
     kind="probability",
     uses=["E.5", "E.6"],
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"n=\Omega(m_k^4)\ \Rightarrow\ P(\text{no neuron has a tied vote})\ge1-n^{-1/3}",
     reading="the event of Lemma E.5(2), which all later lemmas are conditioned on; even n = m_k^4 with m_k = 10, 30, 100, votes biased by at most 1/n (Condition 3.1 gives n^-2): exact probability of a tie; corrected 1 - m_k sqrt(2/(pi n)), which "
     "is 1 - O(n^-1/4); n^-1/3 needs n of order m_k^6; for odd n there are no ties",
@@ -371,7 +361,7 @@ def slopes(lab: Laboratory) -> Verdict:
     "Smallness used in E.20 and E.36",
     kind="order",
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"m_kT_4^2\eta^2\sigma_p^2s^2=o(1)",
     reading="by the definition of T_4 it is (C_3 log(C_3 sigma_p s))^2, here with C_3 = 2: above 1 for every sigma_p s >= 1 and growing; what is needed, m_k T_4^2 eta^2 sigma_p^2 s^(3/2), is that over sqrt s (sigma_p = 1): below 1/10 for s = 10^8 and falling",
 )

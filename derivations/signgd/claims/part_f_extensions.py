@@ -7,13 +7,10 @@ from math import erfc, sqrt
 
 import numpy as np
 
-from odesys import graph
-from odesys.evidence import equal, identity
-from odesys.graph import ZERO, Node, num, sym
-from odesys.verdicts import Evidence, Verdict, certified, measured, refuted
+from odesys import ZERO, Evidence, Node, Verdict, certified, equal, graph, identity, measured, num, refuted, sym
 
 from ..laboratory import Laboratory
-from ..toy import LABELS, POSITIVE, ROWS, dot
+from ..special.toy import LABELS, POSITIVE, ROWS, dot
 from .book import EVERY, FLOW, NUMBERS, TOY, book, signed
 from .measure import between
 from .part_3_main import end_time, fresh_margins
@@ -122,7 +119,7 @@ def _output(lab: Laboratory, patches: list[int]) -> tuple[Node, list[list[Node]]
     "Equal noise patches",
     kind="identity",
     uses=["Eq.1"],
-    apart=EVERY,
+    insensitive=EVERY,
     statement=r"L\ \text{patches, half signal, half one noise vector}:\ \text{the same dynamics};\ 1\ \text{signal and}\ L-1\ \text{noise patches}:\ \text{softmax starts at}\ \tfrac1L,\ \tfrac{L-1}L",
     reading="L = 4 with two of each: the output is exactly L/2 times that of L = 2, so all signs of gradients agree up to the loss slopes; L = 3 with one signal: at zero weights softmax is 1/3 and 2/3, and each logit gap is shifted by log(L-1); "
     + TOY,
@@ -184,7 +181,7 @@ def covariance(lab: Laboratory) -> Verdict:
     kind="identity",
     uses=["F.2b"],
     expect="fails",
-    apart=NUMBERS,
+    insensitive=NUMBERS,
     statement=r"\sum_{a<b}s_as_b\langle v,x^{(a)}-x^{(b)}\rangle\langle w_K,x^{(a)}-x^{(b)}\rangle\approx_{\rm sgn}\langle w_K,y_i\xi_i^{(L)}-\sum_{a<L}x_i^{(a)}\rangle",
     reading="its own assumptions: softmax 1/L, <v, x^(a)> = 0 for a < L and <v, x^(L)> = u > 0; L = 4, <w_K, x^(L)> = 1, the others 2/3 each: the printed sign is -, the exact one +; corrected with the factor L - 1, exactly for L = 4 and all values",
 )
@@ -234,7 +231,7 @@ def _second_layer(lab: Laboratory) -> tuple[dict[str, Node], Node]:
     kind="identity",
     uses=["Eq.1"],
     expect="fails",
-    apart=EVERY,
+    insensitive=EVERY,
     statement=r"\theta_{j,r}^{(0)}=\tfrac j{m_v}:\ \nabla_{\theta_{j,r}}L_S=\tfrac1n\sum_iy_i\ell'_ij[(s_{i,11}+s_{i,21})\langle w_{V,j,r},y_i\mu\rangle+(s_{i,12}+s_{i,22})\langle w_{V,j,r},\xi_i\rangle]",
     reading="the model whose second layer starts at j/m_v and is the paper's model there (checked) has f = sum_j,r theta_j,r (...), whose derivative has no factor j: sample 1, both classes; "
     + TOY,
@@ -269,7 +266,7 @@ def second_layer_gradient(lab: Laboratory) -> Verdict:
 )
 def second_layer_signs(lab: Laboratory) -> Verdict:
     """Sign of the derivative with rows of the right sign."""
-    from odesys.positivity import always_positive
+    from odesys import always_positive
 
     made = lab.network()
     theta, f = _second_layer(lab)

@@ -1,6 +1,6 @@
 """Claims of the two-mixture paper, a file per part of the paper; importing this package fills the book."""
 
-from . import (  # noqa: F401
+from . import (
     part_2_setting,
     part_5_2_display,
     part_5_6_observations,
@@ -21,7 +21,7 @@ from . import (  # noqa: F401
     part_g_h_probability,
 )
 from .book import ClaimBook, book
-from .harmless import explain
+from .unaffected import explain
 
 explain(book)
 

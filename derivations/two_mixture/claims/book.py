@@ -7,9 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from odesys import Flow, graph
-from odesys.claims import ClaimBook
-from odesys.graph import ONE, ZERO, Node, sym
+from odesys import ONE, ZERO, ClaimBook, Flow, Node, graph, sym
 
 from ..laboratory import MUTATIONS, Laboratory
 

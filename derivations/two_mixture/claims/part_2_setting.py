@@ -9,10 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import graph
-from odesys.evidence import enumerate_all, equal, identity
-from odesys.graph import sym
-from odesys.verdicts import Verdict, measured, refuted
+from odesys import Verdict, enumerate_all, equal, graph, identity, measured, refuted, sym
 
 from .. import setting
 from ..laboratory import Laboratory
@@ -104,14 +101,14 @@ def features(lab: Laboratory) -> Verdict:
     "Cond.1",
     "Parameter condition",
     kind="definition",
-    apart="a guard of a parameter, not a statement about the system",
+    insensitive="a guard of a parameter, not a statement about the system",
     statement=r"\omega<C<1,\ m\ge\widetilde\Omega(1)",
     reading="the guard refuses omega that is not positive and finite and accepts 0.1, 0.01; how small omega must be is a matter of each "
     "claim, and omega >= 1 is not refused",
 )
 def condition(lab: Laboratory) -> Verdict:
     """The parameter guard refuses what the condition excludes."""
-    from odesys.errors import ParameterError
+    from odesys import ParameterError
 
     guard = next(p for p in setting.PARAMETERS if p.name == "omega")
     for text in ("0", "-1", "nan", "inf"):

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from odesys import graph
-from odesys.claims import combine
-from odesys.evidence import equal, identity
-from odesys.graph import ZERO, Node, sym
-from odesys.verdicts import HOLDS, Evidence, Verdict, proved, refuted, undecided
-from odesys.zero import rational_points
+from odesys import (
+    HOLDS,
+    ZERO,
+    Evidence,
+    Node,
+    Verdict,
+    combine,
+    equal,
+    graph,
+    identity,
+    proved,
+    rational_points,
+    refuted,
+    sym,
+    undecided,
+)
 
 from ..laboratory import Laboratory
 from .book import all_units_on, book, zero_scores

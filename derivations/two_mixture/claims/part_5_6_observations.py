@@ -7,12 +7,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import nnls
 
-from numerics.compare import fit_power_law
-from numerics.integrate import integrate
-from odesys import graph
-from odesys.evidence import equal
-from odesys.graph import sym
-from odesys.verdicts import Verdict, measured
+from odesys import Verdict, equal, fit_power_law, graph, integrate, measured, sym
 
 from ..compare import start_network
 from ..laboratory import Laboratory

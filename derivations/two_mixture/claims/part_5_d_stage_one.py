@@ -6,16 +6,24 @@ from fractions import Fraction
 
 import sympy as sp
 
-from odesys import graph
-from odesys.errors import EquationError
-from odesys.evidence import enumerate_all, equal, identity
-from odesys.graph import Node, sym
-from odesys.logistic_drive import find_logistic_drive
-from odesys.sympy_bridge import from_sympy, to_sympy
-from odesys.verdicts import Verdict, proved, refuted
+from odesys import (
+    EquationError,
+    Node,
+    Verdict,
+    enumerate_all,
+    equal,
+    find_logistic_drive,
+    from_sympy,
+    graph,
+    identity,
+    proved,
+    refuted,
+    sym,
+    to_sympy,
+)
 
-from ..closed_forms import StageOne, stage_one_of
 from ..laboratory import Laboratory
+from ..special.closed_forms import StageOne, stage_one_of
 from .book import CONFLICTING, CONSISTENT, SIGNS, all_units_on, book, name, zero_scores
 
 EIGHTH = sp.Rational(1, 8)

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from odesys import Sample, graph
-from odesys.claims import combine
-from odesys.evidence import enumerate_all, equal, identity
-from odesys.graph import ONE, Node, sym
-from odesys.positivity import always_positive, sign
-from odesys.verdicts import HOLDS, Evidence, Verdict, refuted, undecided
+from odesys import (
+    HOLDS,
+    ONE,
+    Evidence,
+    Node,
+    Sample,
+    Verdict,
+    always_positive,
+    combine,
+    enumerate_all,
+    equal,
+    graph,
+    identity,
+    refuted,
+    sign,
+    sym,
+    undecided,
+)
 
 from .. import setting
-from ..construction import (
+from ..laboratory import Laboratory
+from ..special.construction import (
     COUNTS,
     DISTRACTORS,
     PRINTED,
@@ -25,7 +38,6 @@ from ..construction import (
     queries,
     row,
 )
-from ..laboratory import Laboratory
 from .book import SIGNS, book
 
 CASES = ((2, 3), (3, 3), (3, 4), (4, 3), (2, 5))

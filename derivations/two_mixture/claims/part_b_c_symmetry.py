@@ -8,15 +8,28 @@ from itertools import product
 
 import numpy as np
 
-from numerics.finite_width import Network
-from odesys import Distribution, graph
-from odesys.claims import combine
-from odesys.errors import SymmetryError
-from odesys.evidence import enumerate_all, equal, identity, short
-from odesys.graph import Node, sym
-from odesys.state_symmetry import StateSymmetry, check_symmetry
-from odesys.symmetry import SignedPermutation
-from odesys.verdicts import Evidence, Verdict, measured, proved, refuted, undecided
+from odesys import (
+    Distribution,
+    Evidence,
+    Network,
+    Node,
+    SignedPermutation,
+    StateSymmetry,
+    SymmetryError,
+    Verdict,
+    check_symmetry,
+    combine,
+    enumerate_all,
+    equal,
+    graph,
+    identity,
+    measured,
+    proved,
+    refuted,
+    short,
+    sym,
+    undecided,
+)
 
 from .. import dynamics, setting
 from ..laboratory import Laboratory
@@ -40,7 +53,7 @@ HEAD_SWAP = SignedPermutation(((0, 1), (1, 1), (2, -1), (3, -1)), ((1, 1), (0, 1
 )
 def weight_gradients(lab: Laboratory) -> Verdict:
     """Every entry by central differences, the path scalars along the gradient; then the printed right-hand sides of w."""
-    from numerics.finite_width import gradients, random_network
+    from odesys import gradients, random_network
 
     net = random_network(lab.model, 3, 5, {"w": 0.7, "W_K": 0.8, "W_Q": 0.8}, 0, {"b": 0.5})
     slopes = gradients(net, lab.data, dynamics.ALL)
@@ -79,7 +92,7 @@ def weight_gradients(lab: Laboratory) -> Verdict:
 
 def _worst_difference(net: Network, slopes: Mapping[str, np.ndarray], data: Distribution, h: float = 1e-5) -> float:
     """Largest gap between a central difference of the loss and the gradient."""
-    from numerics.finite_width import loss_value
+    from odesys import loss_value
 
     worst = 0.0
     for key in dynamics.ALL:
@@ -95,8 +108,8 @@ def _worst_difference(net: Network, slopes: Mapping[str, np.ndarray], data: Dist
 
 def _printed_gradients(net: Network) -> dict[str, tuple[int, np.ndarray]]:
     """The gradient of each row w as printed: head, and the sum over the eight samples, weight 1/8 and label s each."""
-    from numerics.finite_width import attention as weights_of
-    from numerics.finite_width import outputs
+    from odesys import attention as weights_of
+    from odesys import outputs
 
     sums = {
         "w+": (0, -1, 0),

@@ -1,4 +1,4 @@
-"""Beyond the paper: any number of groups K, exactly. The equations keep K as a symbol (`odesys.family_gradient`)."""
+"""Beyond the paper: any number of groups K, exactly. The equations keep K as a symbol (`odesys.reduce.family_gradient`)."""
 
 from __future__ import annotations
 
@@ -6,18 +6,28 @@ from dataclasses import replace
 
 import sympy as sp
 
-from odesys import System, graph
-from odesys.asymptotics import limits
-from odesys.errors import EquationError
-from odesys.evidence import enumerate_all, equal, identity
-from odesys.field import ScalarField
-from odesys.graph import ONE, ZERO, Node, num, sym
-from odesys.sympy_bridge import from_sympy
-from odesys.verdicts import Verdict, refuted
+from odesys import (
+    ONE,
+    ZERO,
+    EquationError,
+    Node,
+    ScalarField,
+    System,
+    Verdict,
+    enumerate_all,
+    equal,
+    from_sympy,
+    graph,
+    identity,
+    limits,
+    num,
+    refuted,
+    sym,
+)
 
 from .. import dynamics
-from ..closed_forms import StageOne, stage_one_of
 from ..laboratory import Laboratory
+from ..special.closed_forms import StageOne, stage_one_of
 from .book import all_units_on, book, zero_scores
 
 K, OMEGA, N_C, TIME = sym("K"), sym("omega"), sym("n_c"), sym("t")
@@ -31,7 +41,7 @@ POSITIVE = ("K", "omega", "n_c", "b", "t")
     kind="definition",
     beyond=True,
     uses=["C.2", "C.4"],
-    apart="counts variables, whatever the equations on them are",
+    insensitive="counts variables, whatever the equations on them are",
     statement=r"22=2+8+6+6\ \text{orbit variables for every}\ K\ge2,\ L\ge3;\quad 10\ \text{after slaving}",
     reading="K a symbol, L = 3 to 7: orbits of pairs under S_K and the head swap, which maps the sample orbits with their weights "
     "(polynomials in K over powers of K - 1) to themselves; the count of pairs does not involve L; slaving at L = 3, 4",

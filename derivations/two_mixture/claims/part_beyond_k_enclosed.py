@@ -5,15 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cache
 
-from odesys import System, graph
-from odesys.claims import combine
-from odesys.graph import Node, num, sym
-from odesys.validated import Enclosure, enclose
-from odesys.verdicts import Verdict, certified, refuted, undecided
+from odesys import Enclosure, Node, System, Verdict, certified, combine, enclose, graph, num, refuted, sym, undecided
 
 from .. import dynamics
-from ..enclosed import ORDER, PAIRS, PRECISION, TOLERANCE, neurons_at
 from ..laboratory import Laboratory
+from ..special.enclosed import ORDER, PAIRS, PRECISION, TOLERANCE, neurons_at
 from .book import book
 
 GROUPS, LENGTH = 1_000_000, Fraction(79)
@@ -61,7 +57,7 @@ def _enclosure() -> tuple[Enclosure, dict[str, Node]]:
     level="full",
     beyond=True,
     uses=["Beyond.K.stage1", "Beyond.K.sizes", "Beyond.K.near_symmetry"],
-    apart=APART,
+    insensitive=APART,
     statement=r"|M^{=}_{\mu\nu}+(K-1)M^{\ne}_{\mu\nu}|\ \le\ \tfrac1{50}\,M_{c_kv_k},\quad \mu,\nu\in\{c,v\}",
     reading=f"{POINT}: for all four pairs of word types at all times of stage 2, along the validated enclosure",
 )
@@ -83,7 +79,7 @@ def near_symmetry_enclosed(lab: Laboratory) -> Verdict:
     level="full",
     beyond=True,
     uses=["Beyond.K.stage1", "Beyond.K.sizes", "Beyond.K.T2"],
-    apart=APART,
+    insensitive=APART,
     statement=r"(T_2-T_1)/K\in[78.85818,\,78.85819]",
     reading=f"{POINT}: the only crossing of M_cv_same = (K-1)/K lies in this interval",
 )

@@ -9,10 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from numerics.integrate import integrate
-from numerics.trajectory import StopWhen, Trajectory
-from odesys.errors import IntegrationError
-from odesys.verdicts import Verdict, measured
+from odesys import IntegrationError, StopWhen, Trajectory, Verdict, integrate, measured
 
 from ..laboratory import Laboratory
 from .book import book

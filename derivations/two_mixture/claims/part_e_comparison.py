@@ -7,15 +7,24 @@ from dataclasses import replace
 import numpy as np
 import sympy as sp
 
-from odesys.claims import combine
-from odesys.evidence import equal, identity
-from odesys.linear import LinearSystem, metzler
-from odesys.positivity import always_positive
-from odesys.sympy_bridge import from_sympy
-from odesys.verdicts import HOLDS, Verdict, measured, proved, refuted, undecided
+from odesys import (
+    HOLDS,
+    LinearSystem,
+    Verdict,
+    always_positive,
+    combine,
+    equal,
+    from_sympy,
+    identity,
+    measured,
+    metzler,
+    proved,
+    refuted,
+    undecided,
+)
 
 from ..laboratory import Laboratory
-from ..trajectories import GRID, stage_two
+from ..special.trajectories import GRID, stage_two
 from .book import book
 from .part_e_growth import BLOCK, GROWTH
 from .part_e_trajectories import SWEEP

@@ -9,16 +9,24 @@ from typing import Any
 
 import sympy as sp
 
-from odesys.claims import combine
-from odesys.comparison import BoundResult, lower_linear_bound
-from odesys.graph import Node, sym
-from odesys.region import Region
-from odesys.region_certificate import write
-from odesys.taylor import interval
-from odesys.verdicts import Evidence, Verdict, certified, refuted, undecided
+from odesys import (
+    BoundResult,
+    Evidence,
+    Node,
+    Region,
+    Verdict,
+    certified,
+    combine,
+    interval,
+    lower_linear_bound,
+    refuted,
+    sym,
+    undecided,
+    write,
+)
 
-from ..enclosed import neurons_at
 from ..laboratory import Laboratory
+from ..special.enclosed import neurons_at
 from .book import book
 
 BLOCK = ("M_cv_same", "A_cc_same", "B_vv_same")

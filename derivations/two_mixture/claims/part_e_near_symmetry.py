@@ -8,18 +8,28 @@ from fractions import Fraction
 
 import numpy as np
 
-from odesys import graph
-from odesys.claims import combine
-from odesys.evidence import equal, identity
-from odesys.graph import ONE, ZERO, Node, sym
-from odesys.magnitude import triangle_bound
-from odesys.positivity import always_positive
-from odesys.sympy_bridge import to_sympy
-from odesys.verdicts import HOLDS, Verdict, measured, refuted, undecided
+from odesys import (
+    HOLDS,
+    ONE,
+    ZERO,
+    Node,
+    Verdict,
+    always_positive,
+    combine,
+    equal,
+    graph,
+    identity,
+    measured,
+    refuted,
+    sym,
+    to_sympy,
+    triangle_bound,
+    undecided,
+)
 
-from ..closed_forms import stage_one
 from ..laboratory import Laboratory
-from ..trajectories import BIAS, GRID, stage_two
+from ..special.closed_forms import stage_one
+from ..special.trajectories import BIAS, GRID, stage_two
 from .book import CONFLICTING, SIGNS, all_units_on, attention, book, tokens
 from .part_5_2_display import quotient
 from .part_e_stage_two import manifold

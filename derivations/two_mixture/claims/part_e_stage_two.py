@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from odesys import graph
-from odesys.claims import combine
-from odesys.evidence import equal, identity
-from odesys.graph import ZERO, Node, sym
-from odesys.linear import spectrum
-from odesys.sympy_bridge import from_sympy
-from odesys.verdicts import Verdict, proved, refuted
+from odesys import ZERO, Node, Verdict, combine, equal, from_sympy, graph, identity, proved, refuted, spectrum, sym
 
 from ..laboratory import Laboratory
 from .book import all_units_on, book
@@ -162,7 +156,7 @@ def _growth() -> tuple[sp.Matrix, sp.Matrix, sp.Symbol, sp.Symbol, sp.Symbol]:
     "Comparison process",
     kind="identity",
     expect="fails",
-    apart="a statement about numbers, not about the system",
+    insensitive="a statement about numbers, not about the system",
     statement=r"\dot x=\tfrac{b}{\sqrt m}Ax,\ x(0)=(0,\omega^2,\omega^2):\ "
     r"x(t)=\tfrac{\omega^2}2\big(e^{\sqrt2bt}(\sqrt2,1,1)+e^{-\sqrt2bt}(-\sqrt2,1,1)\big)",
     reading="(a) eigenvalues of A are 0, sqrt 2, -sqrt 2; (b) the printed x(t) starts at x(0); (c) it solves the printed "
@@ -194,7 +188,7 @@ def comparison_process(lab: Laboratory) -> Verdict:
     "E.5-proof",
     "Monotone softmax slope",
     kind="inequality",
-    apart="a statement about numbers, not about the system",
+    insensitive="a statement about numbers, not about the system",
     statement=r"y(x)=\tfrac{x(1-x)}2:\ x_1<\tfrac13<x_2<\tfrac23\Rightarrow y(x_2)>y(x_1)",
     reading="y(x2) - y(x1) = (x2 - x1)(1 - x1 - x2)/2, and both factors are positive on the stated range",
 )

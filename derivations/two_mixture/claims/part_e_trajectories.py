@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from odesys.claims import combine
-from odesys.verdicts import Verdict, measured
+from odesys import Verdict, combine, measured
 
 from ..laboratory import Laboratory
-from ..trajectories import BIAS, GRID, stage_two
+from ..special.trajectories import BIAS, GRID, stage_two
 from .book import CONFLICTING, book
 from .part_e_growth import BLOCK, GROWTH
 

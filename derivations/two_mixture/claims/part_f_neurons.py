@@ -6,15 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from odesys import graph
-from odesys.claims import combine
-from odesys.evidence import equal, identity
-from odesys.graph import ONE, ZERO, Node, sym
-from odesys.positivity import always_positive
-from odesys.verdicts import Verdict, measured
+from odesys import ONE, ZERO, Node, Verdict, always_positive, combine, equal, graph, identity, measured, sym
 
 from ..laboratory import Laboratory
-from ..trajectories import BIAS, GRID, stage_three
+from ..special.trajectories import BIAS, GRID, stage_three
 from .book import SIGNS, attention, book, name, tokens
 from .part_e_trajectories import SWEEP, attention_at
 

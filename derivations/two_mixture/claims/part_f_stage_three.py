@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from odesys import graph
-from odesys.claims import combine
-from odesys.evidence import identity
-from odesys.verdicts import Verdict, measured
+from odesys import Verdict, combine, graph, identity, measured
 
-from ..closed_forms import late_loss_constant
 from ..laboratory import Laboratory
-from ..trajectories import BIAS, stage_three, stage_two
+from ..special.closed_forms import late_loss_constant
+from ..special.trajectories import BIAS, stage_three, stage_two
 from .book import SAMPLES, book, name
 from .part_5_d_stage_one import unit_switches_off
 from .part_b_c_symmetry import groups_stay_symmetric, heads_stay_symmetric
@@ -131,7 +128,7 @@ def theorem(lab: Laboratory) -> Verdict:
     kind="order",
     uses=["G.1"],
     level="full",
-    apart="networks of the unmutated setting against its own flow",
+    insensitive="networks of the unmutated setting against its own flow",
     statement=r"\|M^{(m)}-M^{(\infty)}\|\le\mathrm{poly}(1/\omega)\,O(1/\sqrt m)\ \text{at}\ T_2",
     reading="Frobenius deviation of M_+ at T2 over m in 400, 1600 and 12 seeds, omega = 0.1: the exponent's 95 percent interval contains -1/2 "
     "and stays below -0.1; the dependence on omega is not measured",

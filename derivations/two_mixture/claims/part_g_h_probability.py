@@ -8,12 +8,19 @@ from math import comb
 
 import flint
 
-from odesys import graph, tails
-from odesys.claims import combine
-from odesys.evidence import identity
-from odesys.graph import sym
-from odesys.positivity import always_positive
-from odesys.verdicts import Evidence, Verdict, certified, refuted, undecided
+from odesys import (
+    Evidence,
+    Verdict,
+    always_positive,
+    certified,
+    combine,
+    graph,
+    identity,
+    refuted,
+    sym,
+    tails,
+    undecided,
+)
 
 from .. import setting
 from ..laboratory import Laboratory
@@ -42,7 +49,7 @@ def _failure(m: int, delta: Fraction, columns: int) -> flint.arb:
     "Start values concentrate",
     kind="probability",
     uses=["C.1", "H.2"],
-    apart="a statement about Gaussian matrices of the paper's size, not about the system",
+    insensitive="a statement about Gaussian matrices of the paper's size, not about the system",
     statement=r"\Pr\Big[\exists ij:\ |S(0)/\omega^2-I|_{ij}>\sqrt{\tfrac4m\log\tfrac8\delta}+\tfrac4m\log\tfrac8\delta\Big]\le\delta",
     reading=f"m in {', '.join(map(str, WIDTHS))} and delta in {', '.join(map(str, LEVELS))}: the sum over all 36 entries of their failure "
     "probabilities (incomplete gamma functions for the 8 norms, the exponential moment for the 28 products) is "
@@ -73,7 +80,7 @@ def start_concentrates(lab: Laboratory) -> Verdict:
     "Bernstein's inequality, second form",
     kind="inequality",
     expect="fails",
-    apart="a statement about numbers, not about the system",
+    insensitive="a statement about numbers, not about the system",
     statement=r"\frac{t^2/2}{V+Mt/3}\ge\min\Big\{\frac{t^2}{2V},\frac{t}{2M}\Big\}",
     reading="the algebraic inequality behind the second printed tail, for all positive V, M, t; the corrected one follows from two "
     "factorised differences, since 3V >= Mt or Mt >= 3V",
@@ -106,7 +113,7 @@ def bernstein(lab: Laboratory) -> Verdict:
     "H.2",
     "Concentration of norms and products",
     kind="probability",
-    apart="a statement about numbers, not about the system",
+    insensitive="a statement about numbers, not about the system",
     statement=r"\Pr\Big[\big|\tfrac1m\|x\|^2-1\big|>\sqrt{\tfrac4m\log\tfrac2\delta}+\tfrac4m\log\tfrac2\delta\Big]\le\delta,\ \text{same for}\ \tfrac1mx^\top y",
     reading="for every m and every delta: with s^2 = log(2/delta)/m and t = 2s + 4s^2 each of the two tails has an exponent E(t) >= s^2 (by its "
     "exponential moment at an explicit tilt), hence a probability of at most delta/2; E - s^2 vanishes at s = 0 and its "

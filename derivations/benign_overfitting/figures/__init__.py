@@ -1,0 +1,1 @@
+"""Figures of the benign_overfitting paper, redrawn."""

@@ -1,0 +1,1 @@
+"""Figures of the shallow_vit paper, redrawn."""

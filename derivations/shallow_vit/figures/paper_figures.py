@@ -1,0 +1,294 @@
+"""Figures 1, 2 and 3 of the paper in a size for one computer, the proof graph, and plots of simulated runs.
+
+The rest is in `attention`. Runs are cells of `numerics.sweeps.cells`: spread over two processes, kept until the
+figure is drawn, and independent of the number of processes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from odesys import PowerLaw, Progress, cores, figure, fit_power_law, save, silent, unfinished
+
+from ..setting import Case
+from ..special import bounds, sweeps
+from .attention import figure_4, figure_5, figure_6, figure_7, figure_8
+
+LEVEL = 1e-2  # test loss of a success
+MAP = Case(m=200, L=50, eta=0.2, filling="random", jitter=0.05, m_a=5, m_b=5, steps=3000)
+ALPHAS = (0.48, 0.45, 0.42, 0.4, 0.375, 0.35, 0.33)
+SIZES = (4, 8, 16, 32, 64, 128)
+SIGMAS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
+SEEDS = 6
+ALPHA, GAP = r"\alpha_*", r"(\alpha_*-\alpha_\#)"
+
+
+def workers() -> int:
+    """Processes used for the runs of a figure."""
+    return min(2, cores())
+
+
+def map_cases(frozen: bool = False, alphas: Sequence[float] = ALPHAS, sizes: Sequence[int] = SIZES) -> list[list[Case]]:
+    """Rows alpha_* with alpha_nd = 1/2, columns N."""
+    return [[replace(MAP, alpha_s=a, alpha_c=0.5 - a, N=N, frozen=int(frozen)) for N in sizes] for a in alphas]
+
+
+def success_map(cases: Sequence[Sequence[Case]], seeds: int, progress: Progress, store: Path | None) -> np.ndarray:
+    """Test losses (rows, columns, seeds) of a table of cases."""
+    flat = [case for row in cases for case in row]
+    found = sweeps.test_losses(flat, seeds, progress, workers(), store)
+    return found.values.reshape(len(cases), -1, seeds)
+
+
+def figure_1a(folder: Path, progress: Progress = silent) -> list[Path]:
+    """Success over alpha_*^-2 and N, and the number of samples at which the mean test loss falls through the level."""
+    return _success_figure(folder, progress, "1a", frozen=False, power=-2)
+
+
+def figure_3(folder: Path, progress: Progress = silent) -> list[Path]:
+    """The same with keys and queries frozen, over alpha_*^-4; and trained against frozen at a fixed alpha_#."""
+    return _success_figure(folder, progress, "3", frozen=True, power=-4)
+
+
+def _success_figure(folder: Path, progress: Progress, name: str, frozen: bool, power: int) -> list[Path]:
+    with unfinished(f"shallow_vit {name}") as store:
+        losses = success_map(map_cases(frozen), SEEDS, progress, store)
+        loss_sweeps = {
+            label: sweeps.test_losses(alpha_cases(int(label == "frozen")), 3 * SEEDS, progress, workers(), store)
+            for label in ("trained", "frozen")
+        }
+        fig, axes = figure(1, 3, (16.5, 4.6))
+        x = np.array([a**power for a in ALPHAS])
+        _map(fig, axes[0], x, np.array(SIZES), (losses < LEVEL).mean(axis=2).T)
+        axes[0].set(
+            xlabel=rf"$\alpha_*^{{{power}}}$",
+            ylabel="$N$",
+            title=f"share of successes, test loss < {LEVEL:g}" + (", attention frozen" if frozen else ""),
+        )
+        _threshold_panel(axes[1], losses, power)
+        _loss_panel(axes[2], loss_sweeps)
+        return save(fig, folder, name)
+
+
+def alpha_cases(frozen: int) -> list[Case]:
+    """alpha_* at a fixed alpha_# and N: what the loss owes to alpha_* alone."""
+    base = Case(
+        m=100, xi=0.1, eta=0.2, filling="random", jitter=0.03, alpha_c=0.04, L=50, m_a=5, m_b=5, N=32, frozen=frozen
+    )
+    return [replace(base, alpha_s=a) for a in (0.15, 0.2, 0.3, 0.4)]
+
+
+def _map(fig: Any, ax: Any, x: np.ndarray, sizes: np.ndarray, share: np.ndarray) -> None:
+    columns = np.arange(len(x) + 1) - 0.5
+    image = ax.pcolormesh(columns, np.arange(len(sizes) + 1) - 0.5, share, cmap="gray", vmin=0, vmax=1)
+    ax.set_xticks(range(len(x)), [f"{value:.3g}" for value in x])
+    ax.set_yticks(range(len(sizes)), [str(n) for n in sizes])
+    ax.grid(False)
+    fig.colorbar(image, ax=ax)
+
+
+def _threshold_panel(ax: Any, losses: np.ndarray, power: int) -> None:
+    gaps = np.array([2 * a - 0.5 for a in ALPHAS])
+    needed = np.array([sweeps.thresholds(SIZES, row, LEVEL) for row in losses])
+    good = np.isfinite(needed)
+    ax.loglog(gaps[good], needed[good], "o", color="C0", label="$N$ at mean test loss 0.01")
+    law = fit_power_law(gaps[good].tolist(), needed[good].tolist())
+    line = np.geomspace(gaps.min(), gaps.max(), 50)
+    ax.loglog(line, law.prefactor * line**law.value, "--", color="C0", label=_power(GAP, law))
+    bound, number = np.array([a**power for a in ALPHAS]), {-2: 11, -4: 13}[power]
+    ax.loglog(
+        gaps, needed[good].min() * bound / bound.min(), ":", color="C3", label=rf"$\alpha_*^{{{power}}}$ of ({number})"
+    )
+    ax.set(xlabel=r"$\alpha_* - \alpha_\#$", ylabel="$N$", title=r"samples needed, $\alpha_{nd} = 1/2$")
+    _plain_ticks(ax, [0.2, 0.3, 0.4], SIZES)
+    ax.legend(fontsize=8)
+
+
+def _loss_panel(ax: Any, found: Mapping[str, sweeps.Sweep]) -> None:
+    for colour, (label, sweep) in zip(("C0", "C1"), found.items(), strict=True):
+        x = [case.alpha_s for case in sweep.cases]
+        law = sweep.mean_law(x)
+        ax.loglog(x, sweep.values, ".", color=colour, alpha=0.35, markersize=4)
+        ax.loglog(x, sweep.mean, "o-", color=colour, label=f"{label}, mean; {_power(ALPHA, law)}")
+    ax.set(
+        xlabel=r"$\alpha_*$",
+        ylabel="test loss at zero training loss",
+        title=r"$N = 32$, $\alpha_\# = 0.04$",
+        ylim=(2e-4, 0.1),
+    )
+    _plain_ticks(ax, [0.15, 0.2, 0.3, 0.4], ())
+    ax.legend(fontsize=8)
+
+
+def _power(base: str, law: PowerLaw) -> str:
+    return rf"${base}^{{{law.value:.2f}\pm{law.half_width:.2f}}}$"
+
+
+def _plain_ticks(ax: Any, x: Sequence[float], y: Sequence[float]) -> None:
+    if len(x):
+        ax.set_xticks(x, [f"{value:g}" for value in x])
+        ax.xaxis.minorticks_off()
+    if len(y):
+        ax.set_yticks(y, [f"{value:g}" for value in y])
+        ax.yaxis.minorticks_off()
+
+
+def figure_1b(folder: Path, progress: Progress = silent) -> list[Path]:
+    """Success over sigma and 1/sqrt(N), alpha_* = 0.3 and alpha_# = 0.2; and the stopping time over sigma and delta."""
+    cases = [
+        [replace(MAP, alpha_s=0.3, alpha_c=0.2, sigma=s, m_a=10, m_b=10, jitter=0.02, N=N) for N in SIZES]
+        for s in SIGMAS
+    ]
+    base = Case(m=500, m_a=10, m_b=10, eta=0.1)
+    with unfinished("shallow_vit 1b") as store:
+        losses = success_map(cases, SEEDS, progress, store)
+        tilted = {
+            "sigma": [replace(base, sigma=value) for value in SIGMAS],
+            "delta": [replace(base, delta=value) for value in SIGMAS],
+        }
+        times = {name: sweeps.stopping_times(row, SEEDS, progress, workers(), store) for name, row in tilted.items()}
+        fig, axes = figure(1, 3, (16.5, 4.4))
+        _map(
+            fig,
+            axes[0],
+            np.array(SIGMAS),
+            np.array([round(1 / math.sqrt(n), 3) for n in SIZES]),
+            (losses < LEVEL).mean(axis=2).T,
+        )
+        axes[0].set(xlabel=r"$\sigma$", ylabel=r"$1/\sqrt{N}$", title=f"share of successes, test loss < {LEVEL:g}")
+        axes[0].invert_yaxis()
+        needed = 1 / np.sqrt([sweeps.thresholds(SIZES, row, LEVEL) for row in losses])
+        line = 1 / np.sqrt([bounds.samples(row[0]) for row in cases])
+        axes[1].plot(SIGMAS, needed, "o-", color="C0", label="runs to zero training loss")
+        axes[1].plot(SIGMAS, line * needed[0] / line[0], ":", color="C3", label="(11), scaled at $\\sigma = 0$")
+        axes[1].set(
+            xlabel=r"$\sigma$",
+            ylabel=r"$1/\sqrt{N}$ at mean test loss 0.01",
+            ylim=(0, 1.3 * needed.max()),
+            title=r"$\alpha_* = 0.3$, $\alpha_\# = 0.2$",
+        )
+        for (name, sweep), colour in zip(times.items(), ("C0", "C1"), strict=True):
+            axes[2].plot(SIGMAS, sweep.mean, "o-", color=colour, label=rf"over $\{name}$")
+        axes[2].set(
+            xlabel=r"$\sigma$ or $\delta$",
+            ylabel=r"$\eta T$",
+            ylim=(0, 9),
+            title=r"$\alpha_* = 0.5$, $\alpha_\# = 0.05$",
+        )
+        for ax in axes[1:]:
+            ax.legend(fontsize=8, loc="lower left")
+        return save(fig, folder, "1b")
+
+
+ETAS = (0.4, 0.2, 0.1, 0.05, 0.025)
+
+
+def figure_2(folder: Path, progress: Progress = silent) -> list[Path]:
+    """Stopping time over 1/alpha_*, over 1/(alpha_* - alpha_#), and over the step size."""
+    base = replace(sweeps.BASE, sigma=0.1, delta=0.4, m_a=10, m_b=10)
+    with unfinished("shallow_vit 2") as store:
+        found = {
+            key: sweeps.stopping_times(sweeps.scheme(key, base), 3, progress, workers(), store)
+            for key in sweeps.SCHEMES
+        }
+        steps = sweeps.stopping_times(
+            [replace(base, eta=eta, alpha_s=0.5, alpha_c=0.05) for eta in ETAS], 3, progress, workers(), store
+        )
+        fig, axes = figure(1, 3, (16.5, 4.4))
+        for k, (key, sweep) in enumerate(found.items()):
+            alpha = np.array([case.alpha_s for case in sweep.cases])
+            gap = np.array([case.alpha_s - case.alpha_c for case in sweep.cases])
+            axes[0].loglog(1 / alpha, sweep.mean, "o-", color=f"C{k}", markersize=4, label=sweeps.SCHEMES[key])
+            axes[1].loglog(
+                1 / gap,
+                sweep.mean,
+                "o",
+                color=f"C{k}",
+                markersize=4,
+                label=f"{sweeps.SCHEMES[key]}: {_power(GAP, sweep.law(gap.tolist()))}",
+            )
+        line = np.array([1.2, 20.0])
+        constant = float(
+            np.median(
+                np.concatenate(
+                    [sweep.mean * [case.alpha_s - case.alpha_c for case in sweep.cases] for sweep in found.values()]
+                )
+            )
+        )
+        axes[1].loglog(line, constant * line, "k--", linewidth=0.8, label=rf"${constant:.2f}/{GAP}$")
+        axes[0].set(xlabel=r"$1/\alpha_*$", ylabel=r"$\eta T$", title=r"$\sigma = 0.1$, $\delta = 0.4$")
+        axes[1].set(xlabel=r"$1/(\alpha_* - \alpha_\#)$", ylabel=r"$\eta T$", title="one line for all three")
+        for ax in axes[:2]:
+            _plain_ticks(ax, (1.25, 2.5, 5, 10, 20), (5, 10, 20, 40))
+        _eta_panel(axes[2], steps)
+        for ax in axes:
+            ax.legend(fontsize=8)
+        return save(fig, folder, "2")
+
+
+def _eta_panel(ax: Any, sweep: sweeps.Sweep) -> None:
+    eta = np.array(ETAS)
+    T = sweep.values / eta[:, None]
+    law = fit_power_law(np.repeat(eta, T.shape[1]).tolist(), T.ravel().tolist())
+    ax.loglog(eta, T, "o", color="C0", markersize=4)
+    ax.loglog(eta, law.prefactor * eta**law.value, "-", color="C0", label="runs: " + _power(r"\eta", law))
+    printed = np.array([bounds.iterations(case) for case in sweep.cases])
+    ax.loglog(eta, printed * T.mean(axis=1)[0] / printed[0], ":", color="C3", label=r"printed: $\eta^{-3/5}$")
+    ax.set(xlabel=r"$\eta$", ylabel="$T$", title=r"$\alpha_* = 0.5$, $\alpha_\# = 0.05$")
+    _plain_ticks(ax, ETAS, (20, 40, 80, 160, 320))
+
+
+def figure_proof(folder: Path, progress: Progress = silent) -> list[Path]:
+    """Which claim rests on which, coloured by verdict."""
+    from odesys import draw_proof_graph
+
+    from ..claims import get_book
+
+    return draw_proof_graph(get_book(), folder, progress, name="proof")
+
+
+def plot_run(
+    columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], margin: float, ceiling: float, folder: Path
+) -> list[Path]:
+    """Margin, attention and logits of a simulated run, with the ends of the stages and the ceiling of attention."""
+    fig, axes = figure(1, 3, (15, 4))
+    t = columns["t"]
+    axes[0].plot(t, columns["F"], label="mean margin $yF$")
+    axes[0].axhline(margin, color="0.6", linewidth=0.8)
+    for name, label in (("rel_s", "label-relevant"), ("rel_c", "confusion"), ("rel_n", "nuisance"), ("rel", "mean")):
+        axes[1].plot(
+            t,
+            columns[name],
+            "k--" if name == "rel" else "-",
+            label=f"{label} queries" if name != "rel" else "mean over queries",
+        )
+    axes[1].axhline(ceiling, color="C2", linewidth=0.8, linestyle=":", label=r"$\alpha_*/(\alpha_*+\alpha_\#)$")
+    for name, label in (("S11", "11"), ("S21", "21"), ("Sn1", "n1"), ("S1n", "1n"), ("Skk", "kk"), ("Skx", "kx")):
+        axes[2].plot(t, columns[name], label=f"$S_{{{label}}}$")
+    for ax, label in zip(axes, ("margin", "attention on label-relevant tokens", "logits"), strict=True):
+        for event in events:
+            ax.axvline(event["time"], color="0.8", linewidth=0.8)
+        ax.set(xlabel=r"$s = \eta t$", ylabel=label)
+        ax.legend(fontsize=8)
+    return save(fig, folder, "run")
+
+
+__all__ = [
+    "figure_1a",
+    "figure_1b",
+    "figure_2",
+    "figure_3",
+    "figure_4",
+    "figure_5",
+    "figure_6",
+    "figure_7",
+    "figure_8",
+    "figure_proof",
+    "plot_run",
+]

@@ -1,0 +1,242 @@
+r"""The full network on tokens in NumPy: forward pass, hand-written gradients, mini-batch SGD, token sparsification.
+
+.. math::
+    \nabla W_O = \sum_n g^n\sum_l \Phi^n_{\cdot l}V_l^{n\top},\quad
+    \nabla W_V = \sum_n g^n\sum_l W_O^\top\Phi^n_{\cdot l}\sum_s A^n_{sl}x_s^{n\top},\quad
+    \nabla W_Q = \sum_n g^n\sum_{l,s}\Sigma^n_{sl}W_Kx_s^nx_l^{n\top},\quad
+    \nabla W_K = \sum_n g^n\sum_{l,s}\Sigma^n_{sl}W_Qx_l^nx_s^{n\top},
+
+with :math:`\Phi_{il} = a_{(l)i}\mathbb 1[h_{il}>0]/|S|`, :math:`e_{sl} = \Phi_{\cdot l}^\top W_OW_Vx_s`,
+:math:`\Sigma_{sl} = A_{sl}(e_{sl} - \sum_rA_{rl}e_{rl})` and :math:`g^n = -y^n\mathbb 1[y^nF^n<\Gamma]/B`. Sums are
+over the kept tokens; a removed token is not in the softmax either (`kept` is False there). Tokens that are set to zero
+but kept still take part in the softmax with the logit 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from odesys import ParameterError, Progress, silent
+
+from .. import setting
+from ..setting import Case
+
+WEIGHTS = ("W_O", "W_V", "W_K", "W_Q")
+
+
+@dataclass(eq=False)
+class Network:
+    """W_O (m, m_a), W_V (m_a, d), W_K and W_Q (m_b, d), and frozen output weights a: (m,) or (L, m)."""
+
+    W_O: np.ndarray
+    W_V: np.ndarray
+    W_K: np.ndarray
+    W_Q: np.ndarray
+    a: np.ndarray
+
+    def copy(self) -> Network:
+        """A network of its own."""
+        return Network(*(np.array(getattr(self, name)) for name in (*WEIGHTS, "a")))
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """Samples: tokens X (N, L, d), the pattern of each (N, L), which are kept (N, L), labels y (N,)."""
+
+    X: np.ndarray
+    pattern: np.ndarray
+    kept: np.ndarray
+    y: np.ndarray
+
+    def take(self, which: Any) -> Tokens:
+        """Some of the samples."""
+        return Tokens(self.X[which], self.pattern[which], self.kept[which], self.y[which])
+
+    def counts(self, M: int) -> np.ndarray:
+        """Kept tokens of each pattern, (N, M)."""
+        return np.stack([((self.pattern == j) & self.kept).sum(axis=1) for j in range(M)], axis=1)
+
+    @property
+    def relevant(self) -> np.ndarray:
+        """True for label-relevant tokens."""
+        return self.pattern == np.where(self.y > 0, 0, 1)[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """A forward pass: attention A[n, s, l] of query l on token s, values V[n, l], h[n, l, i], outputs and margins."""
+
+    A: np.ndarray
+    V: np.ndarray
+    h: np.ndarray
+    F: np.ndarray
+    margins: np.ndarray
+    share: np.ndarray  # 1 / |S| at kept queries, 0 elsewhere
+
+    def loss(self, margin: float = 1.0) -> float:
+        """Mean hinge loss."""
+        return float(np.maximum(margin - self.margins, 0.0).mean())
+
+
+def patterns(case: Case) -> np.ndarray:
+    """Orthonormal patterns as rows (M, d): the first M axes."""
+    return np.eye(case.M, case.d)
+
+
+def start(case: Case, rng: np.random.Generator) -> tuple[Network, setting.Features]:
+    """The start of Assumption 1: W mu_j are the tilted features, W vanishes across the span of the patterns."""
+    made, mu = setting.features(case, rng), patterns(case)
+    hidden = setting.hidden(case, rng)
+    return Network(hidden, made.v.T @ mu, made.kappa.T @ mu, made.rho.T @ mu, setting.readout(case, rng)), made
+
+
+def lay_out(
+    case: Case, counts: np.ndarray, y: np.ndarray, rng: np.random.Generator, noise: np.ndarray | None = None
+) -> Tokens:
+    """Tokens in random order with the given counts; `noise` (N, L) are standard deviations, else that of the case."""
+    order = np.array([rng.permutation(np.repeat(np.arange(case.M), row)) for row in counts])
+    X = patterns(case)[order]
+    spread = np.full(order.shape, case.noise) if noise is None else noise
+    if np.any(spread > 0):
+        X = X + spread[:, :, None] * rng.standard_normal(X.shape)
+    if case.unit:
+        X = X / np.linalg.norm(X, axis=2, keepdims=True)
+    return Tokens(X, order, np.ones(order.shape, dtype=bool), y)
+
+
+def draw(case: Case, rng: np.random.Generator, N: int | None = None) -> Tokens:
+    """Samples of the case."""
+    return lay_out(case, *setting.draw_counts(case, rng, N), rng)
+
+
+def forward(net: Network, data: Tokens) -> Pass:
+    """Attention, values, pre-activations and outputs of all samples."""
+    logits = np.einsum("nsb,nlb->nsl", data.X @ net.W_K.T, data.X @ net.W_Q.T)
+    logits = np.where(data.kept[:, :, None], logits, -np.inf)
+    A = np.exp(logits - logits.max(axis=1, keepdims=True))
+    A /= A.sum(axis=1, keepdims=True)
+    V = np.einsum("nsl,nsa->nla", A, data.X @ net.W_V.T)
+    h = V @ net.W_O.T
+    share = data.kept / data.kept.sum(axis=1, keepdims=True)
+    F = np.einsum("nl,nli->n", share, np.maximum(h, 0.0) * net.a)
+    return Pass(A, V, h, F, data.y * F, share)
+
+
+def gradients(net: Network, data: Tokens, margin: float = 1.0, found: Pass | None = None) -> dict[str, np.ndarray]:
+    """Gradients of the mean hinge loss by each weight."""
+    found = found or forward(net, data)
+    g = -data.y * (found.margins < margin) / len(data.y)
+    phi = (g[:, None] * found.share)[:, :, None] * ((found.h > 0) * net.a)  # g^n Phi^n_il as (n, l, i)
+    back = phi @ net.W_O  # (n, l, m_a)
+    values = data.X @ net.W_V.T
+    e = np.einsum("nla,nsa->nsl", back, values)
+    sigma = found.A * (e - (found.A * e).sum(axis=1, keepdims=True))
+    mixed = np.einsum("nsl,nsd->nld", found.A, data.X)
+    keys, queries = data.X @ net.W_K.T, data.X @ net.W_Q.T
+    return {
+        "W_O": np.einsum("nli,nla->ia", phi, found.V, optimize=True),
+        "W_V": np.einsum("nla,nld->ad", back, mixed, optimize=True),
+        "W_K": np.einsum("nsl,nlb,nsd->bd", sigma, queries, data.X, optimize=True),
+        "W_Q": np.einsum("nsl,nsb,nld->bd", sigma, keys, data.X, optimize=True),
+    }
+
+
+def step(
+    net: Network,
+    data: Tokens,
+    eta: float,
+    margin: float = 1.0,
+    train: tuple[str, ...] = WEIGHTS,
+    found: Pass | None = None,
+) -> None:
+    """One gradient step in place."""
+    for name, gradient in gradients(net, data, margin, found).items():
+        if name in train:
+            setattr(net, name, getattr(net, name) - eta * gradient)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A run: networks at start and end, data, steps taken, whether all margins were reached, recorded numbers."""
+
+    case: Case
+    data: Tokens
+    first: Network
+    net: Network
+    steps: int
+    fitted: bool
+    times: np.ndarray
+    table: dict[str, np.ndarray]
+
+    @property
+    def eta_T(self) -> float:
+        """eta times the number of steps."""
+        return self.case.eta * self.steps
+
+
+def train(
+    case: Case,
+    seed: int | tuple[int, ...] | None = None,
+    data: Tokens | None = None,
+    net: Network | None = None,
+    observe: Callable[[Network, Tokens, Pass], dict[str, float]] | None = None,
+    record: int = 1,
+    steps: int | None = None,
+    stop: bool = True,
+    progress: Progress = silent,
+) -> Run:
+    """Mini-batch SGD until every training margin is reached (or `steps` are done); arguments as in `classes.train`."""
+    rng = np.random.default_rng(case.seed if seed is None else seed)
+    made, _ = start(case, rng)
+    now = net.copy() if net is not None else made
+    samples = draw(case, rng) if data is None else data
+    if now.a.ndim == 2 and now.a.shape[0] != samples.X.shape[1]:
+        raise ParameterError(
+            f"the output weights have {now.a.shape[0]} positions but a sample has "
+            f"{samples.X.shape[1]} tokens; set L to that number"
+        )
+    first, limit = now.copy(), case.steps if steps is None else steps
+    moving = ("W_O", "W_V") if case.frozen else WEIGHTS
+    times: list[int] = []
+    rows: list[dict[str, float]] = []
+    number = 0
+    while True:
+        with np.errstate(all="ignore"):
+            found = forward(now, samples)
+        setting.check_outputs(found.F, number, case)
+        fitted = bool(np.all(found.margins >= case.margin))
+        last = number >= limit or (fitted and stop)
+        if observe is not None and (number % record == 0 or last):
+            times.append(number)
+            rows.append({"loss": found.loss(case.margin), **observe(now, samples, found)})
+        if last:
+            break
+        full = case.B in (0, len(samples.y))
+        batch = samples if full else samples.take(rng.choice(len(samples.y), case.B, replace=False))
+        step(now, batch, case.eta, case.margin, moving, found if full else None)
+        number += 1
+        progress("training", number / limit)
+    table = {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else {})}
+    return Run(case, samples, first, now, number, fitted, np.array(times), table)
+
+
+def test_loss(net: Network, case: Case, seed: Any, tests: int | None = None) -> float:
+    """Mean hinge loss on fresh samples of the case."""
+    count = case.tests if tests is None else tests
+    return forward(net, draw(case, np.random.default_rng(seed), count + count % 2)).loss(case.margin)
+
+
+def without(data: Tokens, removed: np.ndarray, zeroed: bool = False) -> Tokens:
+    """Sparsification: the tokens where `removed` (N, L) is True leave the sum and the softmax.
+
+    With `zeroed` they are only set to zero: they stay in the softmax with the logit 0, and as queries.
+    """
+    if np.any((data.kept & ~removed).sum(axis=1) == 0):
+        raise ParameterError("a sample would lose all of its tokens; remove a smaller fraction")
+    if zeroed:
+        return replace(data, X=np.where(removed[:, :, None], 0.0, data.X))
+    return replace(data, kept=data.kept & ~removed)

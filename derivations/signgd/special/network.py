@@ -1,0 +1,320 @@
+r"""The two-layer transformer itself: weights, gradients by hand, and sign descent, Adam and gradient descent on it.
+
+.. math::
+    f = \sum_{l,a} s_{la}\langle v, x^{(a)}\rangle,\qquad s_{l\cdot} = \mathrm{softmax}_a\Big(\sum_r
+    \langle w_{Q,r}, x^{(l)}\rangle\langle w_{K,r}, x^{(a)}\rangle\Big),\qquad v = \bar w_{V,1} - \bar w_{V,-1} .
+
+No derived equation is used here. Only coordinates that some patch has can move, so the gradient is made of those alone.
+For signs, every coordinate's gradient is divided by its own largest positive weight (softmax product times loss
+derivative, as logarithms): the sign is the one of exact arithmetic also where weights underflow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from odesys import IntegrationError, ParameterError, Progress, silent
+
+from ..setting import Case
+from . import recursion
+from .data import Data, fresh
+from .recursion import Run, State, check_steps
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """W_Q, W_K (m_k, d) and W_V (2, m_v, d): rows of class +1, then of class -1."""
+
+    W_Q: np.ndarray
+    W_K: np.ndarray
+    W_V: np.ndarray
+
+    @property
+    def v(self) -> np.ndarray:
+        """Mean value vector, (d,)."""
+        return np.asarray(self.W_V[0].mean(axis=0) - self.W_V[1].mean(axis=0))
+
+    def columns(self, index: np.ndarray) -> Weights:
+        """The weights on some coordinates only (a copy)."""
+        return Weights(self.W_Q[:, index], self.W_K[:, index], self.W_V[:, :, index])
+
+    def all(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The three arrays."""
+        return self.W_Q, self.W_K, self.W_V
+
+
+def gaussian(case: Case, seed: int | tuple[int, ...]) -> Weights:
+    """Independent Gaussian weights with standard deviation sigma_0."""
+    rng = np.random.default_rng(seed)
+    q, k = (case.sigma_0 * rng.standard_normal((case.m_k, case.d)) for _ in range(2))
+    return Weights(q, k, case.sigma_0 * rng.standard_normal((2, case.m_v, case.d)))
+
+
+@dataclass(frozen=True, eq=False)
+class Forward:
+    """What the model computes on samples: queries and keys (n, L, m_k), log attention (n, L, L), values, outputs."""
+
+    queries: np.ndarray
+    keys: np.ndarray
+    log_attention: np.ndarray
+    u: np.ndarray
+    f: np.ndarray
+
+    @property
+    def attention(self) -> np.ndarray:
+        """Attention s_la, row l the query."""
+        return np.exp(self.log_attention)
+
+
+def forward(weights: Weights, x: np.ndarray) -> Forward:
+    """Outputs of the model on patches x (n, L, d)."""
+    queries, keys = x @ weights.W_Q.T, x @ weights.W_K.T
+    scores = queries @ np.swapaxes(keys, 1, 2)
+    top = scores.max(axis=2, keepdims=True)
+    log_attention = scores - top - np.log(np.exp(scores - top).sum(axis=2, keepdims=True))
+    u = x @ weights.v
+    f = np.einsum("nla,na->n", np.exp(log_attention), u)
+    return Forward(queries, keys, log_attention, u, f)
+
+
+def slopes(found: Forward) -> tuple[np.ndarray, np.ndarray]:
+    r"""df/dz_la over the largest product of two attentions of its row, and the logarithm of that product.
+
+    :math:`\partial f/\partial z_{la} = s_{la}\sum_b s_{lb}(u_a - u_b)`, which has no cancellation for s near 1.
+    """
+    logs = found.log_attention
+    first = logs.max(axis=2)
+    second = np.sort(logs, axis=2)[:, :, -2]
+    scale = first + second
+    powers = logs[:, :, :, None] + logs[:, :, None, :] - scale[:, :, None, None]
+    powers[..., np.eye(logs.shape[2], dtype=bool)] = -np.inf  # a patch against itself has no gap, and s^2 may be large
+    pairs = np.exp(powers)
+    gaps = found.u[:, None, :, None] - found.u[:, None, None, :]
+    return (pairs * gaps).sum(axis=3), scale
+
+
+def gradient(weights: Weights, data_x: np.ndarray, y: np.ndarray, relative: bool = False) -> tuple[Weights, np.ndarray]:
+    """Gradient of the training loss and the margins; `relative` divides every coordinate by a positive number."""
+    found = forward(weights, data_x)
+    n, L, d = data_x.shape
+    margins = y * found.f
+    slope, scale = slopes(found)
+    log_g = -np.logaddexp(0.0, margins)
+    sign = -y[:, None]  # dL/df = -y g / n
+    flat = data_x.reshape(n * L, d)
+    rows = log_g[:, None] + scale  # logarithm of the positive weight of query row (i, l)
+    best = scale.max(axis=1)
+    per_query = sign[:, :, None] * (slope @ found.keys) / n
+    inner = np.einsum("nla,nlr->nar", slope * np.exp(scale - best[:, None])[:, :, None], found.queries)
+    per_key = sign[:, :, None] * inner / n
+    mass = sign * np.exp(found.log_attention).sum(axis=1) / n  # of patch a in df/dv
+    keys = np.broadcast_to((log_g + best)[:, None], (n, L))
+    losses = np.broadcast_to(log_g[:, None], (n, L))
+    W_Q = per_query.reshape(n * L, -1).T @ _weighted(flat, rows.ravel(), relative)
+    W_K = per_key.reshape(n * L, -1).T @ _weighted(flat, keys.ravel(), relative)
+    value = mass.reshape(1, n * L) @ _weighted(flat, losses.ravel(), relative)
+    m_v = weights.W_V.shape[1]
+    W_V = np.broadcast_to(np.array([1.0, -1.0])[:, None, None] / m_v * value, weights.W_V.shape)
+    return Weights(W_Q, W_K, W_V), margins
+
+
+def _weighted(flat: np.ndarray, logs: np.ndarray, relative: bool) -> np.ndarray:
+    """Patches times exp(logs); relative: over the largest weight among the patches that have the coordinate."""
+    if not relative:
+        return flat * np.exp(logs)[:, None]
+    top = np.where(flat != 0, logs[:, None], -np.inf).max(axis=0)
+    with np.errstate(invalid="ignore"):
+        return np.where(flat != 0, flat * np.exp(np.minimum(logs[:, None] - top, 0.0)), 0.0)
+
+
+# ---- optimisers ------------------------------------------------------------------------------------------------------
+
+Update = Callable[[Weights, Weights], list[np.ndarray]]
+
+
+@dataclass(frozen=True)
+class Optimiser:
+    """A name and its numbers: ``signgd``, ``gd`` or ``adam`` (bias-corrected); eps is added to the root."""
+
+    kind: str
+    eta: float
+    beta1: float = 0.9
+    beta2: float = 0.999
+    eps: float = 1e-15
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("signgd", "gd", "adam"):
+            raise ParameterError(f"the optimiser {self.kind!r} is not known; choose signgd, adam or gd")
+        if not 0 < self.eta < np.inf:
+            raise ParameterError(
+                f"the step size eta = {self.eta:g} can not be used: it is positive and finite; with 0 "
+                f"nothing would move"
+            )
+        for name in ("beta1", "beta2"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ParameterError(f"{name} = {getattr(self, name):g} can not be used: it is at least 0 and below 1")
+        if not 0 <= self.eps < np.inf:
+            raise ParameterError(f"eps = {self.eps:g} can not be used: it is not negative")
+
+    @property
+    def label(self) -> str:
+        """For legends."""
+        return {"signgd": "SignGD", "gd": "GD", "adam": f"Adam({self.beta1:g}, {self.beta2:g})"}[self.kind]
+
+    def update(self) -> Update:
+        """A function (weights, gradient) -> changes; Adam's keeps its moments."""
+        if self.kind == "signgd":
+            return lambda weights, g: [-self.eta * np.sign(x) for x in g.all()]
+        if self.kind == "gd":
+            return lambda weights, g: [-self.eta * x for x in g.all()]
+        return self._adam()
+
+    def _adam(self) -> Update:
+        first: list[np.ndarray] = []
+        second: list[np.ndarray] = []
+        count = 0
+
+        def change(weights: Weights, g: Weights) -> list[np.ndarray]:
+            nonlocal count
+            count += 1
+            if not first:
+                first.extend(np.zeros_like(x) for x in g.all())
+                second.extend(np.zeros_like(x) for x in g.all())
+            out = []
+            for m, s, x in zip(first, second, g.all(), strict=True):
+                m += (1 - self.beta1) * (x - m)
+                s += (1 - self.beta2) * (x * x - s)
+                root = np.sqrt(s / (1 - self.beta2**count)) + self.eps
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    out.append(np.where(root > 0, -self.eta * m / (1 - self.beta1**count) / root, 0.0))
+            return out
+
+        return change
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """A trained network: recorded projections (L = 2), losses, the last weights, and what was measured on the way."""
+
+    data: Data
+    optimiser: Optimiser
+    seed: int | tuple[int, ...]
+    run: Run
+    weights: Weights
+    loss: np.ndarray
+    test_loss: np.ndarray
+    extra: Mapping[str, np.ndarray]
+
+
+def train(
+    data: Data,
+    weights: Weights,
+    optimiser: Optimiser,
+    steps: int,
+    record: int = 10,
+    tests: Data | None = None,
+    watch: Callable[[Weights, Weights, list[np.ndarray]], Mapping[str, Any]] | None = None,
+    progress: Progress = silent,
+    seed: int | tuple[int, ...] = 0,
+) -> Training:
+    """Full-batch training; the projections on mu and y_i xi_i are recorded every `record` steps and at the end.
+
+    `watch` gets (weights, gradient, changes) on the coordinates `data.active` at recorded steps and gives numbers or
+    arrays to keep; `tests` are samples for a test loss at the same steps.
+    """
+    check_steps(optimiser.eta, steps, record)
+    active = data.active
+    start = recursion.project(data, weights)
+    x, pinned = np.ascontiguousarray(data.x[:, :, active]), data.pinned[:, active]
+    moving, update = weights.columns(active), optimiser.update()
+    relative = optimiser.kind == "signgd"
+    outside = None if tests is None else _rest(weights, tests, active)
+    times, states, losses, test_losses, seen = list[int](), list[State](), list[float](), list[float](), list[Any]()
+    for number in range(steps + 1):
+        slope, margins = gradient(moving, x, data.y, relative)
+        changes = update(moving, slope)
+        if number % record == 0 or number == steps:
+            if not np.isfinite(margins).all():
+                raise IntegrationError(
+                    f"{optimiser.label} with eta = {optimiser.eta:g} overflows by step {number}; lower it"
+                )
+            times.append(number)
+            states.append(_projected(moving, pinned))
+            losses.append(float(np.logaddexp(0.0, -margins).mean()))
+            if outside is not None and tests is not None:
+                test_losses.append(float(np.logaddexp(0.0, -_test_margins(moving, tests, active, outside)).mean()))
+            if watch is not None:
+                seen.append(dict(watch(moving, slope, changes)))
+        if number < steps:
+            for w, change in zip(moving.all(), changes, strict=True):
+                w += change
+        if number % 50 == 0:
+            progress(optimiser.label, number / steps)
+    last = Weights(*(w.copy() for w in weights.all()))
+    for whole, part in zip(last.all(), moving.all(), strict=True):
+        whole[..., active] = part
+    extra = {name: np.array([row[name] for row in seen]) for name in (seen[0] if seen else {})}
+    return Training(
+        data,
+        optimiser,
+        seed,
+        recursion.from_states(start, times, states, optimiser.eta),
+        last,
+        np.array(losses),
+        np.array(test_losses),
+        extra,
+    )
+
+
+def _projected(weights: Weights, pinned: np.ndarray) -> State:
+    q, k, v = weights.W_Q @ pinned.T, weights.W_K @ pinned.T, pinned @ weights.v
+    return State(float(v[0]), v[1:], q[:, 0], k[:, 0], q[:, 1:], k[:, 1:])
+
+
+def _rest(weights: Weights, tests: Data, active: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Contributions of the coordinates that never move, computed once."""
+    still = np.setdiff1d(np.arange(weights.W_Q.shape[1]), active)
+    part, x = weights.columns(still), tests.x[:, :, still]
+    return x @ part.W_Q.T, x @ part.W_K.T, x @ part.v
+
+
+def _test_margins(moving: Weights, tests: Data, active: np.ndarray, outside: Any) -> np.ndarray:
+    x = tests.x[:, :, active]
+    queries, keys = outside[0] + x @ moving.W_Q.T, outside[1] + x @ moving.W_K.T
+    scores = queries @ np.swapaxes(keys, 1, 2)
+    weights = np.exp(scores - scores.max(axis=2, keepdims=True))
+    weights /= weights.sum(axis=2, keepdims=True)
+    return np.asarray(tests.y * np.einsum("nla,na->n", weights, outside[2] + x @ moving.v))
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """Loss, its standard error, and the fraction of wrong or zero signs, on fresh samples."""
+
+    loss: float
+    error: float
+    wrong: float
+
+    __test__ = False  # the name is not pytest's
+
+
+def test(training: Training, count: int, seed: int | tuple[int, ...]) -> TestResult:
+    """Loss and 0-1 error of a trained network on fresh samples."""
+    if count < 2:
+        raise ParameterError(f"{count} fresh samples give no error bar; use at least 2")
+    samples = fresh(training.data.case, count, seed, training.data.x.shape[1])
+    margins = samples.y * forward(training.weights, samples.x).f
+    losses = np.logaddexp(0.0, -margins)
+    return TestResult(float(losses.mean()), float(losses.std(ddof=1) / np.sqrt(count)), float((margins <= 0).mean()))
+
+
+test.__test__ = False  # type: ignore[attr-defined]
+
+
+def loss(weights: Weights, x: np.ndarray, y: np.ndarray) -> float:
+    """Training loss of weights on patches."""
+    return float(np.logaddexp(0.0, -y * forward(weights, x).f).mean())

@@ -1,0 +1,376 @@
+r"""The exact reduced recursion in NumPy, for disjoint supports: (n + 1)(2 m_k + 1) scalars, whatever d and m_v.
+
+.. math::
+    v_i = \langle v, y_i\xi_i\rangle,\quad q_{ri} = \langle w_{Q,r}, y_i\xi_i\rangle,\quad
+    k_{ri} = \langle w_{K,r}, y_i\xi_i\rangle,\qquad
+    w_i = v_i - v_\mu,\quad B_{ri} = k_{ri} - k_{r\mu},\quad A_{ri} = a_i q_{r\mu} + b_i q_{ri},
+
+and every variable moves by its speed times the sign of its driver. It is the vectorised form of what
+`derivations.signgd.dynamics` derives, and is tested to be the same map. Positive factors never change a sign, so
+softmax products and loss derivatives are kept as logarithms and rescaled by the largest before they are added: no
+driver vanishes because a weight underflows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from odesys import ParameterError, Progress, silent
+
+from ..setting import Case
+from .data import Data
+
+Advance = Callable[["State", "Start", float], "State"]
+LARGEST_SAMPLE = 10**6  # coordinates that are drawn one by one; above, norms come from their joint normal law
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Inner products with mu and with y_i xi_i: v_mu (), v (n,), q_mu, k_mu (m_k,), q, k (m_k, n)."""
+
+    v_mu: float
+    v: np.ndarray
+    q_mu: np.ndarray
+    k_mu: np.ndarray
+    q: np.ndarray
+    k: np.ndarray
+
+    def pack(self) -> np.ndarray:
+        """All scalars as one vector: v_mu, v, then for every neuron q_mu, q, and the same for keys."""
+        return np.concatenate(
+            [
+                [self.v_mu],
+                self.v,
+                np.column_stack([self.q_mu, self.q]).ravel(),
+                np.column_stack([self.k_mu, self.k]).ravel(),
+            ]
+        )
+
+    @classmethod
+    def unpack(cls, x: np.ndarray, n: int, m_k: int) -> State:
+        """The inverse of `pack`."""
+        q, k = x[1 + n :].reshape(2, m_k, 1 + n)
+        return cls(float(x[0]), x[1 : 1 + n], q[:, 0], k[:, 0], q[:, 1:], k[:, 1:])
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """A start with the norms that set the speeds: l1 (n,), l2 (n,), mu; and the largest start values of value rows.
+
+    beta_xi and beta_mu are the largest |<w, xi_i>| and |<w, mu>| over the rows of all four weight matrices.
+    """
+
+    case: Case
+    state: State
+    l1: np.ndarray
+    l2: np.ndarray
+    beta_xi: float
+    beta_mu: float
+
+    @property
+    def mu(self) -> float:
+        """Length of the signal, which is its L1 norm."""
+        return self.case.mu
+
+
+class Attention:
+    """Attention on the signal patch, of whoever has the logits: (n,) at one time, (T, n) along a run."""
+
+    z11: Any
+    z21: Any
+
+    @property
+    def s11(self) -> np.ndarray:
+        """Attention of the signal patch on the signal patch."""
+        return expit(self.z11)
+
+    @property
+    def s21(self) -> np.ndarray:
+        """Attention of the noise patch on the signal patch."""
+        return expit(self.z21)
+
+
+@dataclass(frozen=True, eq=False)
+class Drivers(Attention):
+    """Everything a step reads off a state; drivers are only meant up to a positive factor each."""
+
+    z11: np.ndarray  # logit of s_11, (n,)
+    z21: np.ndarray
+    margin: np.ndarray
+    log_a: np.ndarray
+    log_b: np.ndarray
+    log_g: np.ndarray
+    w: np.ndarray
+    B: np.ndarray
+    A: np.ndarray  # A_ri over exp(max(log a_i, log b_i))
+    G_q: np.ndarray  # sum_i g_i a_i w_i B_ri over its largest positive weight
+    G_k: np.ndarray
+
+    @cached_property
+    def signs(self) -> State:
+        """Direction of every variable, in {-1, 0, 1}."""
+        return State(
+            1.0,
+            np.ones_like(self.w),
+            np.sign(self.G_q),
+            -np.sign(self.G_k),
+            np.sign(self.w * self.B),
+            np.sign(self.w * self.A),
+        )
+
+    @property
+    def loss(self) -> float:
+        """Training loss."""
+        return float(np.logaddexp(0.0, -self.margin).mean())
+
+
+def log_product(z: np.ndarray) -> np.ndarray:
+    """log(sigmoid(z) sigmoid(-z)), without underflow."""
+    return -np.logaddexp(0.0, z) - np.logaddexp(0.0, -z)
+
+
+def drivers(state: State) -> Drivers:
+    """The sign arguments of all variables, from the state."""
+    w, B = state.v - state.v_mu, state.k - state.k_mu[:, None]
+    z11, z21 = -(state.q_mu @ B), -np.einsum("ri,ri->i", state.q, B)
+    margin = (expit(z11) + expit(z21)) * state.v_mu + (expit(-z11) + expit(-z21)) * state.v
+    log_a, log_b, log_g = log_product(z11), log_product(z21), -np.logaddexp(0.0, margin)
+    top = np.maximum(log_a, log_b)
+    A = np.exp(log_a - top) * state.q_mu[:, None] + np.exp(log_b - top) * state.q
+    query, key = log_g + log_a, log_g + top
+    G_q = B @ (np.exp(query - query.max()) * w)
+    G_k = A @ (np.exp(key - key.max()) * w)
+    return Drivers(z11, z21, margin, log_a, log_b, log_g, w, B, A, G_q, G_k)
+
+
+def step(state: State, start: Start, eta: float, found: Drivers | None = None) -> State:
+    """One step of sign descent."""
+    sign, move = (found or drivers(state)).signs, eta * start.l1
+    return State(
+        state.v_mu + 2 * eta * start.mu,
+        state.v + 2 * move,
+        state.q_mu + eta * start.mu * sign.q_mu,
+        state.k_mu + eta * start.mu * sign.k_mu,
+        state.q + move * sign.q,
+        state.k + move * sign.k,
+    )
+
+
+def gradient_norm(state: State, start: Start) -> float:
+    r"""The L1 norm of the gradient of the training loss, :math:`-dL/d\theta` along the flow, at moderate logits."""
+    f = drivers(state)
+    n, mu, a, b, g = len(f.w), start.mu, np.exp(f.log_a), np.exp(f.log_b), np.exp(f.log_g)
+    A = a * state.q_mu[:, None] + b * state.q
+    values = 2 * g @ ((f.s11 + f.s21) * mu + (2 - f.s11 - f.s21) * start.l1)
+    pairs = (g * np.abs(f.w) * start.l1) @ (b * np.abs(f.B) + np.abs(A)).sum(axis=0)
+    signals = mu * (np.abs(f.B @ (g * a * f.w)).sum() + np.abs(A @ (g * f.w)).sum())
+    return float((values + pairs + signals) / n)
+
+
+# ---- starts ----------------------------------------------------------------------------------------------------------
+
+
+def noise_norms(case: Case, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """L1 and L2 norms of n noise patches: exact draws up to a million coordinates, their joint normal law above."""
+    if case.s <= LARGEST_SAMPLE:
+        rows = [case.sigma_p * rng.standard_normal(case.s) for _ in range(case.n)]
+        return np.array([np.abs(x).sum() for x in rows]), np.array([np.linalg.norm(x) for x in rows])
+    c = np.sqrt(2 / np.pi)
+    root = np.linalg.cholesky([[1 - c**2, c], [c, 2.0]])  # covariance of (|Z|, Z^2): E|Z|^3 - E|Z| E Z^2 = c
+    l1, square = np.array([[c], [1.0]]) * case.s + np.sqrt(case.s) * root @ rng.standard_normal((2, case.n))
+    return case.sigma_p * l1, case.sigma_p * np.sqrt(square)
+
+
+def draw(case: Case, seed: int | tuple[int, ...]) -> Start:
+    """A start from its exact law given the norms (disjoint supports): independent centred Gaussians; no d needed."""
+    rng = np.random.default_rng(seed)
+    l1, l2 = noise_norms(case, rng)
+    spread = case.sigma_0 * np.concatenate([[case.mu], l2])
+    q, k = (spread * rng.standard_normal((case.m_k, 1 + case.n)) for _ in range(2))
+    mean, largest = _value_rows(case, rng)
+    v, top = spread * mean, spread * largest
+    state = State(float(v[0]), v[1:], q[:, 0], k[:, 0], q[:, 1:], k[:, 1:])
+    return Start(case, state, l1, l2, *_betas(state, top))
+
+
+def _value_rows(case: Case, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """mean of rows of class 1 minus mean of class -1, and the largest |entry|, of 2 m_v standard Gaussians a vector."""
+    size, count = 1 + case.n, 2 * case.m_v
+    if count * size <= LARGEST_SAMPLE:
+        rows = rng.standard_normal((2, case.m_v, size))
+        return rows[0].mean(axis=0) - rows[1].mean(axis=0), np.abs(rows).max(axis=(0, 1))
+    # too many to draw: the mean is Gaussian, the largest of `count` has the law U^(1/count), taken as independent of it
+    from scipy.special import erfinv
+
+    u = rng.random(size)
+    largest = np.sqrt(2) * erfinv(np.exp(np.log(u) / count))
+    return np.sqrt(2 / case.m_v) * rng.standard_normal(size), largest
+
+
+def _betas(state: State, values: np.ndarray) -> tuple[float, float]:
+    noise = max(np.abs(state.q).max(), np.abs(state.k).max(), values[1:].max())
+    signal = max(np.abs(state.q_mu).max(), np.abs(state.k_mu).max(), values[0])
+    return float(noise), float(signal)
+
+
+def project(data: Data, weights: Any) -> Start:
+    """The reduced start of a network: its weights projected on mu and y_i xi_i. Speeds are exact if `data.disjoint`."""
+    q, k = weights.W_Q @ data.pinned.T, weights.W_K @ data.pinned.T
+    values = weights.W_V @ data.pinned.T
+    v = values[0].mean(axis=0) - values[1].mean(axis=0)
+    state = State(float(v[0]), v[1:], q[:, 0], k[:, 0], q[:, 1:], k[:, 1:])
+    return Start(data.case, state, data.norms, data.lengths, *_betas(state, np.abs(values).max(axis=(0, 1))))
+
+
+# ---- runs ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Run(Attention):
+    """Recorded states: `times` (T,) in steps (recursion, networks) or in theta = eta t (flow); arrays have T first."""
+
+    start: Start
+    times: np.ndarray
+    v_mu: np.ndarray
+    v: np.ndarray
+    q_mu: np.ndarray
+    k_mu: np.ndarray
+    q: np.ndarray
+    k: np.ndarray
+    eta: float  # step size; 1 for a flow, whose times are theta
+
+    def state(self, index: int) -> State:
+        """The state of one record."""
+        return State(
+            float(self.v_mu[index]), self.v[index], self.q_mu[index], self.k_mu[index], self.q[index], self.k[index]
+        )
+
+    def at(self, time: float) -> State:
+        """The last recorded state with a time of at most `time`."""
+        return self.state(self.index(time))
+
+    def index(self, time: float) -> int:
+        """Number of the last record with a time of at most `time`."""
+        return max(0, int(np.searchsorted(self.times, time * (1 + 1e-12), side="right")) - 1)
+
+    @cached_property
+    def B(self) -> np.ndarray:
+        """k - k_mu, (T, m_k, n)."""
+        return self.k - self.k_mu[:, :, None]
+
+    @cached_property
+    def z11(self) -> np.ndarray:
+        """Logit of s_11, (T, n)."""
+        return -np.einsum("tr,tri->ti", self.q_mu, self.B)
+
+    @cached_property
+    def z21(self) -> np.ndarray:
+        """Logit of s_21, (T, n); its negative is the paper's z_22 - z_21."""
+        return -np.einsum("tri,tri->ti", self.q, self.B)
+
+    @cached_property
+    def margin(self) -> np.ndarray:
+        """y_i f_i, (T, n)."""
+        on = self.s11 + self.s21
+        return on * self.v_mu[:, None] + (expit(-self.z11) + expit(-self.z21)) * self.v
+
+    @cached_property
+    def loss(self) -> np.ndarray:
+        """Training loss, (T,)."""
+        return np.asarray(np.logaddexp(0.0, -self.margin).mean(axis=1))
+
+
+def from_states(start: Start, times: Any, states: list[State], eta: float) -> Run:
+    """A run of recorded states."""
+    names = ("v_mu", "v", "q_mu", "k_mu", "q", "k")
+    columns = {name: np.array([getattr(x, name) for x in states]) for name in names}
+    return Run(start, np.asarray(times, dtype=float), eta=eta, **columns)
+
+
+def descend(
+    start: Start, eta: float, steps: int, record: int = 1, progress: Progress = silent, advance: Advance | None = None
+) -> Run:
+    """Sign descent on the reduced variables: `steps` steps of size eta, every `record`-th kept, and the last.
+
+    `advance` (state, start, eta) is the step, by default `step`.
+    """
+    check_steps(eta, steps, record)
+    state, times, kept, move = start.state, [0], [start.state], advance or step
+    for number in range(1, steps + 1):
+        state = move(state, start, eta)
+        if number % record == 0 or number == steps:
+            times.append(number)
+            kept.append(state)
+        if number % 100 == 0:
+            progress("sign descent", number / steps)
+    return from_states(start, times, kept, eta)
+
+
+def check_steps(eta: float, steps: int, record: int) -> None:
+    """Step sizes are positive and finite, numbers of steps at least 1."""
+    if not 0 < eta < np.inf:
+        raise ParameterError(
+            f"the step size eta = {eta:g} can not be used: it is positive and finite; with 0 nothing would move"
+        )
+    if steps < 1 or record < 1:
+        raise ParameterError(f"{steps} steps, every {record} of them kept, can not be used: both are at least 1")
+
+
+def geometric(
+    start: Start,
+    end: float,
+    fraction: float = 3e-3,
+    first: float | None = None,
+    records: int = 400,
+    progress: Progress = silent,
+    advance: Advance | None = None,
+) -> Run:
+    r"""The sign flow over many decades of :math:`\theta`, by steps :math:`d\theta = \max(d_0, \epsilon\theta)`.
+
+    Euler is exact between switches. A growing step would hold a pair (q_i, k_i) near its saddle for ever, so the saddle
+    is passed exactly inside a step: where A and B have opposite signs and the smaller one reaches zero first, the other
+    one turns round there. `first` is d_0, by default a two-hundredth of the paper's T_1; `advance` is the step, by
+    default `saddle_step`.
+    """
+    if not 0 < end < np.inf or not 0 < fraction < 1:
+        raise ParameterError(
+            f"the flow needs a positive end and a fraction between 0 and 1, not {end:g} and {fraction:g}"
+        )
+    case = start.case
+    least = first if first is not None else 4 * start.beta_xi / (np.sqrt(case.m_v) * case.strength) / 200
+    theta, state, times, kept = 0.0, start.state, [0.0], [start.state]
+    keep = least
+    growth = (end / least) ** (1 / records)
+    while theta < end:
+        width = min(max(least, fraction * theta), end - theta)
+        state = (advance or saddle_step)(state, start, width)
+        theta += width
+        if theta >= keep or theta >= end:
+            times.append(theta)
+            kept.append(state)
+            keep = max(keep * growth, theta)
+            progress("sign flow", float(np.log(theta / least) / np.log(end / least)))
+    return from_states(start, times, kept, 1.0)
+
+
+def saddle_step(state: State, start: Start, width: float) -> State:
+    """An Euler step of the flow with the pairs' saddles passed exactly, see `geometric`."""
+    found = drivers(state)
+    new, reach = step(state, start, width, found), start.l1 * width
+    with np.errstate(over="ignore", invalid="ignore"):
+        ratio = np.exp(np.clip(found.log_a - found.log_b, None, 700.0))
+        A = state.q + ratio * state.q_mu[:, None]
+    near = np.minimum(np.abs(A), np.abs(found.B))
+    turning = (A * found.B < 0) & (near < reach) & (found.w > 0)
+    short = np.where(turning, 2 * near - reach, 0.0)
+    sign = found.signs
+    turn_q, turn_k = turning & (np.abs(found.B) <= np.abs(A)), turning & (np.abs(found.B) > np.abs(A))
+    q = np.where(turn_q, state.q + sign.q * short, new.q)
+    k = np.where(turn_k, state.k + sign.k * short, new.k)
+    return replace(new, q=q, k=k)

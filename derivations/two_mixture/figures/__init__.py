@@ -1,0 +1,1 @@
+"""Figures of the two_mixture paper, redrawn."""

@@ -1,0 +1,280 @@
+"""Figures 1-4 of the two-mixture paper, redrawn: exact infinite-width recursion against a network trained for real.
+
+The paper trains all weights at once by gradient descent with step 0.1 and leaves m, omega and b open; here m = 100,
+omega = 0.1, b = 1/2, population gradient, 4000 steps. Seeds are printed in the titles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from odesys import (
+    Network,
+    Progress,
+    Trajectory,
+    attention,
+    descent_run,
+    figure,
+    integrate,
+    iterate,
+    outputs,
+    random_network,
+    save,
+)
+
+from .. import dynamics, setting
+from ..compare import start_network
+
+STEP, STEPS, EVERY, WIDTH, SEED = 0.1, 4000, 20, 100, 1
+SETTING = {"K": 2, "omega": 0.1, "b": 0.5}
+RECORD = range(0, STEPS + 1, EVERY)
+COLOURS = {
+    "n_v": "C0",
+    "n_c": "C3",
+    "M_cv_same": "C3",
+    "M_cv_other": "C0",
+    "M_cc_same": "C2",
+    "M_cc_other": "C8",
+    "M_vc_same": "C1",
+    "M_vc_other": "C5",
+    "M_vv_same": "C4",
+    "M_vv_other": "C6",
+}
+TEX = {
+    "n_v": r"$w_+^\top v_k$",
+    "n_c": r"$w_+^\top c_k$",
+    "M_cv_same": r"$c_1^\top W_K^\top W_Q v_1$",
+    "M_cv_other": r"$c_1^\top W_K^\top W_Q v_2$",
+    "M_cc_same": r"$c_1^\top W_K^\top W_Q c_1$",
+    "M_cc_other": r"$c_1^\top W_K^\top W_Q c_2$",
+    "M_vc_same": r"$v_1^\top W_K^\top W_Q c_1$",
+    "M_vc_other": r"$v_1^\top W_K^\top W_Q c_2$",
+    "M_vv_same": r"$v_1^\top W_K^\top W_Q v_1$",
+    "M_vv_other": r"$v_1^\top W_K^\top W_Q v_2$",
+}
+SAMPLES = {
+    r"$X_{1,+,-}$": ["c1", "v1", "-v2"],
+    r"$X_{1,-,+}$": ["c1", "-v1", "v2"],
+    r"$X_{1,+,+}$": ["c1", "v1", "v2"],
+    r"$X_{1,-,-}$": ["c1", "-v1", "-v2"],
+}
+
+
+@cache
+def _theory() -> dict[str, np.ndarray]:
+    """The exact gradient-descent map on the 22 orbit variables from the infinite-width start, with group losses."""
+    reduced = dynamics.reduced_descent()
+    run = iterate(
+        reduced.system,
+        reduced.initial_state(SETTING["omega"]),
+        STEPS,
+        {"b": SETTING["b"], "eta": STEP},
+        record_every=EVERY,
+    )
+    table = {name: run.state(name) for name in reduced.system.names}
+    margins = np.array([run.observable(f"margin_{i + 1}") for i in range(len(setting.data()))])
+    return table | _group_losses(margins) | {"step": run.times}
+
+
+@cache
+def _network() -> dict[str, Any]:
+    """A network of width 100 under the same gradient descent, measured as the same path scalars."""
+    nets = descent_run(start_network(WIDTH, SEED, SETTING), setting.data(), dynamics.ALL, STEP, STEPS, RECORD)
+    flow, reduced = dynamics.full_flow(), dynamics.reduced()
+    states = np.array([reduced.project(flow.initial_state(weights=net.images())) for _, net in nets])
+    labels = np.array([sample.label for sample in setting.data().samples])
+    margins = np.array([labels * outputs(net, setting.data()) for _, net in nets]).T
+    table = {name: states[:, i] for i, name in enumerate(reduced.system.names)}
+    images = [net.images() for _, net in nets]
+    scores = np.array([image["W_K"][0].T @ image["W_Q"][0] for image in images])
+    more = {"step": np.array([k for k, _ in nets]), "last": nets[-1][1], "scores": scores}
+    return table | _group_losses(margins) | more
+
+
+def _group_losses(margins: np.ndarray) -> dict[str, np.ndarray]:
+    losses = np.logaddexp(0.0, -margins)
+    conflict = np.array([setting.is_conflicting(sample) for sample in setting.data().samples])
+    return {"conflicting": losses[conflict].mean(axis=0), "consistent": losses[~conflict].mean(axis=0)}
+
+
+def figure_1(folder: Path, progress: Progress) -> list[Path]:
+    """Losses, neurons and scores along gradient descent: theory (lines) and a network (dots)."""
+    progress("theory", 0.1)
+    theory = _theory()
+    progress("network", 0.3)
+    net = _network()
+    fig, axes = figure(1, 3, (14.0, 4.0))
+    scores = ("M_cv_same", "M_cv_other", "M_vv_same", "M_vc_same", "M_cc_same")
+    panels = (("consistent", "conflicting"), ("n_v", "n_c"), scores)
+    titles = ("(a) loss by sample type", "(b) neurons of the + head", "(c) scores of the + head")
+    for ax, names, title in zip(axes, panels, titles, strict=True):
+        for k, name in enumerate(names):
+            colour = COLOURS.get(name, f"C{k}")
+            ax.plot(theory["step"], theory[name], color=colour, label=TEX.get(name, name))
+            ax.plot(net["step"][::8], net[name][::8], ".", color=colour, markersize=4)
+        ax.set(xlabel="step", title=title)
+        ax.legend(fontsize=8)
+    axes[0].axhline(np.log(2), color="0.6", linewidth=0.8, linestyle=":")
+    axes[0].set_ylim(bottom=0)
+    title = f"lines: infinite width; dots: network with m = {WIDTH} (seed {SEED}), means over groups and heads"
+    fig.suptitle(title, fontsize=10)
+    return save(fig, folder, "fig1")
+
+
+def figure_2(folder: Path, progress: Progress) -> list[Path]:
+    """Softmax weights of the + head after training on four samples."""
+    progress("network", 0.2)
+    net = _network()["last"]
+    fig, axes = figure(1, 4, (14.0, 3.8))
+    image = None
+    for ax, (title, tokens) in zip(axes, SAMPLES.items(), strict=True):
+        weights = attention(net, tokens)[0]
+        image = ax.imshow(weights, vmin=0, vmax=1, cmap="viridis")
+        names = [_token_tex(token) for token in tokens]
+        ax.set_xticks(range(3), names)
+        ax.set_yticks(range(3), names)
+        ax.grid(False)
+        ax.set(title=title, xlabel="key", ylabel="query")
+        for i, j in np.ndindex(3, 3):
+            ax.text(
+                j,
+                i,
+                f"{weights[i, j]:.2f}",
+                ha="center",
+                va="center",
+                color="black" if weights[i, j] > 0.6 else "white",
+            )
+    fig.colorbar(image, ax=axes, shrink=0.8, label="attention")
+    fig.suptitle(f"+ head after {STEPS} steps, m = {WIDTH} (seed {SEED})", fontsize=10)
+    return save(fig, folder, "fig2")
+
+
+def figure_3(folder: Path, progress: Progress) -> list[Path]:
+    """Training the attention alone with Gaussian neurons: the loss does not go to zero."""
+    fig, ax = figure()
+    for k, (seed, curve) in enumerate(attention_only().items()):
+        progress("seeds", (k + 1) / 4)
+        ax.plot(list(RECORD), curve, label=f"seed {seed}: {curve[-1]:.2f}")
+    ax.axhline(0, color="0.6", linewidth=0.8)
+    ax.set(xlabel="step", ylabel="population loss", title="attention alone, Gaussian neurons", ylim=(0, None))
+    ax.legend(title="final loss")
+    return save(fig, folder, "fig3")
+
+
+@cache
+def attention_only(seeds: Sequence[int] = (0, 1, 2, 3), spread: float = 1.0) -> dict[int, np.ndarray]:
+    """Loss curves of attention-only gradient descent, neurons w ~ N(0, spread^2) frozen."""
+    curves = {}
+    for seed in seeds:
+        scale = SETTING["omega"] / np.sqrt(WIDTH)
+        net: Network = random_network(
+            setting.model(), WIDTH, 4, {"w": spread, "W_K": scale, "W_Q": scale}, seed, {"b": SETTING["b"]}
+        )
+        nets = descent_run(net, setting.data(), ("W_K", "W_Q"), STEP, STEPS, RECORD)
+        labels = np.array([sample.label for sample in setting.data().samples])
+        curves[seed] = np.array([np.logaddexp(0, -labels * outputs(n, setting.data())).mean() for _, n in nets])
+    return curves
+
+
+def figure_4(folder: Path, progress: Progress) -> list[Path]:
+    """All sixteen scores of the + head: eight theoretical curves, sixteen measured ones."""
+    progress("theory", 0.2)
+    theory, net = _theory(), _network()
+    fig, axes = figure(2, 2, (11.0, 7.5), sharex=True)
+    words = setting.words().words
+    for ax, kind in zip(axes.flat, ("cv", "cc", "vc", "vv"), strict=True):
+        for name in (f"M_{kind}_same", f"M_{kind}_other"):
+            ax.plot(theory["step"], theory[name], color=COLOURS[name], label=TEX[name])
+        for (i, key), (j, query) in product(enumerate(words), enumerate(words)):
+            name = dynamics.orbit_name(f"KQ_p_{key}_{query}")
+            if name.startswith(f"M_{kind}_"):
+                mark = "." if key.endswith("1") else "x"
+                ax.plot(net["step"][::8], net["scores"][::8, i, j], mark, color=COLOURS[name], markersize=4)
+        ax.set_title(f"key {kind[0]}, query {kind[1]}")
+        ax.legend(fontsize=8)
+    for ax in axes[1]:
+        ax.set_xlabel("step")
+    title = f"lines: infinite width; network with m = {WIDTH}, seed {SEED}: dots for keys c1, v1, crosses for c2, v2"
+    fig.suptitle(title, fontsize=10)
+    return save(fig, folder, "fig4")
+
+
+KINKS: dict[str, Any] = {"K": 3, "L": 4, "omega": 0.1, "b": 0.5}
+
+
+@cache
+def sliding_run() -> Trajectory:
+    """Simultaneous training for K = 3, L = 4 to t = 600, which slides along two ReLU kinks."""
+    reduced = dynamics.reduced("simultaneous", KINKS["K"], KINKS["L"])
+    return integrate(
+        reduced.system, reduced.initial_state(KINKS["omega"]), (0.0, 600.0), {"b": KINKS["b"]}, rtol=1e-10, atol=1e-14
+    )
+
+
+def figure_sliding(folder: Path, progress: Progress) -> list[Path]:
+    """The loss and the two kinks that simultaneous training slides along, slides shaded."""
+    progress("integrating", 0.1)
+    run = sliding_run()
+    compiled = run.system.compile({"b": KINKS["b"]})
+    fig, axes = figure(1, 3, (14.0, 4.0))
+    close = (min(s.start for s in run.slides) - 4, max(s.end for s in run.slides) + 4)
+    for ax, (begin, end) in zip(axes, ((0.0, 600.0), (0.0, 600.0), close), strict=True):
+        times = np.linspace(begin, end, 1201)
+        states = run.at(times)
+        if ax is axes[0]:
+            ax.semilogy(times, compiled.observed(times, states)["loss"], "C7")
+        else:
+            table = np.array([compiled.surfaces(t, x) for t, x in zip(times, states, strict=True)])
+            for colour, slide in zip(("C0", "C3"), run.slides, strict=True):
+                label = f"${setting.surface_tex(slide.name, KINKS['K'], KINKS['L'])}$"
+                ax.plot(times, table[:, slide.surface], color=colour, label=label)
+            ax.axhline(0, color="0.6", linewidth=0.8)
+        for colour, slide in zip(("C0", "C3"), run.slides, strict=True):
+            ax.axvspan(slide.start, slide.end, color=colour, alpha=0.2, linewidth=0)
+        ax.set(xlabel="t", xlim=(begin, end))
+    axes[0].set_title("(a) population loss")
+    axes[1].set_title("(b) two ReLU arguments; off where negative")
+    axes[2].set(title="(c) the same at the slides", ylim=(-0.06, 0.06))
+    axes[1].legend(fontsize=8)
+    parts = "; ".join(f"[{s.start:.3f}, {s.end:.3f}]" for s in run.slides)
+    fig.suptitle(f"K = 3, L = 4, omega = 0.1, b = 1/2, all weights at once: slides on {parts}", fontsize=10)
+    return save(fig, folder, "sliding")
+
+
+def figure_proof(folder: Path, progress: Progress) -> list[Path]:
+    """The proof graph of the paper, every claim coloured by its verdict at level quick."""
+    from odesys import draw_proof_graph
+
+    from ..claims import book
+
+    return draw_proof_graph(book, folder, progress)
+
+
+def _token_tex(token: str) -> str:
+    return f"${token[:-1]}_{token[-1]}$"
+
+
+def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
+    """Loss, neurons and scores of a simulated run, with its events as vertical lines and its slides shaded."""
+    fig, axes = figure(1, 3, (14.0, 4.0))
+    time = columns["t"]
+    panels = (("loss",), ("n_v", "n_c"), tuple(name for name in columns if name.startswith("M_")))
+    for ax, names, title in zip(axes, panels, ("population loss", "neurons", "scores"), strict=True):
+        for k, name in enumerate(names):
+            ax.plot(time, columns[name], color=COLOURS.get(name, f"C{k}"), label=TEX.get(name, name))
+        for event in events:
+            if "end" in event:
+                ax.axvspan(event["time"], event["end"], color="0.8", alpha=0.6, linewidth=0)
+                continue
+            ax.axvline(event["time"], color="0.7", linewidth=0.8, linestyle=":" if event["kind"] == "switch" else "--")
+        ax.set(xlabel="t", title=title)
+        if len(names) > 1:
+            ax.legend(fontsize=8, loc="center right")
+    axes[0].set_yscale("log")
+    return save(fig, folder, "run")

@@ -1,0 +1,62 @@
+"""Runs of a laboratory's own systems through stages 1 to 3, for claims about trajectories: floats, so measurements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from odesys import IntegrationError, StopWhen, Trajectory, integrate
+
+from ..laboratory import Laboratory, shared
+
+RTOL = 1e-11
+BIAS = 0.5
+GRID = ((0.1, 20.0), (0.05, 20.0), (0.01, 20.0), (0.1, 3.0), (0.01, 3.0))  # (omega, T1)
+
+
+@dataclass(frozen=True, eq=False)
+class StageTwo:
+    """Stage 2 from T1 to the time when M_cv_same = x_star: times since T1 and states by name, without the start."""
+
+    omega: float
+    start: np.ndarray
+    run: Trajectory
+
+    @property
+    def duration(self) -> float:
+        """T2 - T1."""
+        return self.run.end_time - self.run.times[0]
+
+    def column(self, name: str, points: int = 400) -> np.ndarray:
+        """One state along a fine grid after T1."""
+        return self.table(points)[:, self.run.names.index(name)]
+
+    def table(self, points: int = 400) -> np.ndarray:
+        """All states on a grid that is dense near T1, where everything starts at zero."""
+        return self.run.at(self.times(points))
+
+    def times(self, points: int = 400) -> np.ndarray:
+        """Grid of times after T1."""
+        fraction = np.concatenate([np.geomspace(1e-3, 0.05, points // 4), np.linspace(0.05, 1.0, points)])
+        return self.run.times[0] + self.duration * fraction
+
+
+@shared
+def stage_two(lab: Laboratory, omega: float = 0.1, T1: float = 20.0, x_star: float = 1.0) -> StageTwo:
+    """Integrate stage 1 to T1 and stage 2 until the score of c1 for v1 is x_star."""
+    first = lab.reduced("stage1")
+    begin = integrate(first.system, first.initial_state(omega), (0.0, T1), {"b": BIAS}, rtol=RTOL).end_state
+    learned = StopWhen("T2", "M_cv_same", direction=1, level=x_star)
+    run = integrate(lab.reduced("stage2").system, begin, (T1, T1 + 5000.0), {"b": BIAS}, rtol=RTOL, events=[learned])
+    if run.stop != "event:T2":
+        raise IntegrationError(f"stage 2 does not reach x* = {x_star:g} ({run.stop})", time=run.end_time)
+    return StageTwo(omega, begin, run)
+
+
+@shared
+def stage_three(lab: Laboratory, omega: float, T1: float, x_star: float, duration: float) -> Trajectory:
+    """Integrate stage 3 for a given time after T2."""
+    second = stage_two(lab, omega, T1, x_star).run
+    span = (second.end_time, second.end_time + duration)
+    return integrate(lab.reduced("stage3").system, second.end_state, span, {"b": BIAS}, rtol=1e-9)

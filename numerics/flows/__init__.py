@@ -1,0 +1,5 @@
+"""Flows integrated piece by piece: switches located, slides followed, stages strung together.
+
+Nouns: `Trajectory`, `Stage`, `StopWhen`.
+May import: `odesys`.
+"""

@@ -1,0 +1,294 @@
+r"""Adaptive integration by smooth pieces: gates are held between switches, every switch is located, slides followed.
+
+A gate is 1 where its surface :math:`h_i(t, x) > 0`. With the gates g held, the field :math:`F_g` is smooth; the solvers
+under `scipy.integrate.solve_ivp` step through it while the surfaces are watched on their dense output. Where surfaces
+reach zero, the gates to go on with are those that agree with the side the flow leaves to,
+
+.. math::  g_i = 1 \iff \partial_t h_i + \nabla h_i \cdot F_g > 0 \qquad\text{for all } i \text{ with } h_i = 0 .
+
+If no g does, the field points to a surface from both sides and the flow slides along it (Filippov): the gates of the
+surfaces it stays on take values between 0 and 1, such that these surfaces stay zero, until one of them reaches an end.
+See `numerics.flows.modes` for the choice of gates and `numerics.flows.sliding` for the motion.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.integrate import OdeSolution
+
+from odesys.errors import EquationError, IntegrationError, ParameterError
+from odesys.expr.system import System, state_vector
+from odesys.jit import llvm
+from odesys.jit.codegen import Compiled, bind_parameters
+
+from .run import LONG, METHODS, Run
+from .scan import EPS
+from .trajectory import Cost, StagedTrajectory, StopWhen, Trajectory, continued, join
+
+SWITCHES = 10_000  # allowed in a run
+LONG_STEPS = 2000  # after so many steps a run goes on in compiled code, if there is any
+FOREVER = 1e100  # what an infinite end is to a solver: past every event of a state that still moves
+Progress = Callable[[str, float], None]
+_REPEATED: ContextVar[bool] = ContextVar("repeated", default=False)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage of a protocol: a system, and when it ends: after `duration`, at `t_end`, or (neither) by an event."""
+
+    name: str
+    system: System
+    parameters: Mapping[str, Any] | None = None
+    duration: float | None = None
+    t_end: float | None = None
+    events: Sequence[StopWhen] = ()
+    state_map: Callable[[np.ndarray], Any] | None = None  # applied to the state on entry
+
+
+def integrate(
+    system: System,
+    x0: Any,
+    t_span: tuple[float, float],
+    parameters: Mapping[str, Any] | None = None,
+    rtol: float = 1e-9,
+    atol: Any = None,
+    events: Sequence[StopWhen] = (),
+    method: str = "DOP853",
+    t_eval: Any = None,
+    max_switches: int = SWITCHES,
+    backend: str = "auto",
+    progress: Progress | None = None,
+    *,
+    on_slide: str = "follow",
+    max_steps: int = 100_000,
+    label: str = "integrate",
+) -> Trajectory:
+    r"""Integrate a flow over `t_span`, switch by switch and slide by slide.
+
+    Parameters
+    ----------
+    x0 : start values, as a vector or by name.
+    t_span : start and end; the end may be infinite if a terminal event is given.
+    atol : by default :math:`10^{-3}\,\mathrm{rtol}\cdot\min(1, \text{smallest nonzero } |x_0|)`, at least 1e-18: states
+        that start at zero grow from the scale of the others (scores from omega^2), and rounding must stay below it.
+    events : what to look for; terminal ones end the run. What starts past its level does not fire.
+    method : DOP853, RK45, RK23; Radau, BDF, LSODA for stiff systems.
+    t_eval : times to record (those reached); by default every step and every switch. Dense output is kept anyway.
+    on_slide : ``follow`` goes on along the surface, ``stop`` ends the run with stop = "slide", ``raise`` raises
+        IntegrationError.
+    progress : called with `label` and the fraction done.
+
+    A run of more than LONG_STEPS steps by DOP853 goes on in compiled code (`numerics.compiled.compiled_flow`), to the
+    same tolerance; one that is known to be `repeated` starts in it.
+
+    >>> import sympy as sp
+    >>> x = sp.Symbol("x")
+    >>> run = integrate(System.from_equations({x: 2 - sp.Heaviside(x - 1)}), [0], (0, 1))
+    >>> [(e.name, round(e.time, 12)) for e in run.events], round(run.final["x"], 12)
+    ([('x - 1', 0.5)], 1.5)
+    >>> run = integrate(System.from_equations({x: 2 - 3 * sp.Heaviside(x - 1)}), [0], (0, 1))
+    >>> [(s.name, round(s.start, 12), s.end) for s in run.slides], round(run.final["x"], 12)
+    ([('x - 1', 0.5, 1.0)], 1.0)
+    """
+    began = time.perf_counter()
+    start, x, bound, compiled = _checked(system, x0, t_span, parameters, backend)
+    wanted = _check_options(t_span, rtol, method, t_eval, events, on_slide)
+    tolerances = {"rtol": rtol, "atol": default_atol(x, rtol) if atol is None else check_atol(atol, x.size)}
+    limits = {"max_switches": max_switches, "max_steps": max_steps}
+    span = (start, min(float(t_span[1]), FOREVER))
+    quick = _quick(system, events, method, atol, on_slide, compiled) if max_switches == SWITCHES else None
+    tell = (lambda done: progress(label, done)) if progress else None
+    if quick and _REPEATED.get():
+        whole = quick.run(x, span, bound, rtol, float(tolerances["atol"]), max_steps, tell)
+        _refuse_rest(whole.stop, t_span, whole.end_time, whole.end_state)
+        return _recorded(whole, wanted)
+    if quick:
+        limits["long"] = LONG_STEPS
+    run = Run(compiled, bound, events, span, x, method, tolerances, limits, on_slide)
+    with np.errstate(all="ignore"):
+        stop = run.run(tell or (lambda done: None))
+    if stop == LONG:
+        assert quick is not None
+        part = (run.t - span[0]) / (span[1] - span[0])
+        more = (lambda done: progress(label, part + (1 - part) * done)) if progress else None
+        rest = quick.run(run.x, (run.t, span[1]), bound, rtol, float(tolerances["atol"]), max_steps, more, run.steps)
+        _refuse_rest(rest.stop, t_span, rest.end_time, rest.end_state)
+        first = _trajectory(system, bound, run, stop, began)
+        return _recorded(continued(first, rest), wanted)
+    _refuse_rest(stop, t_span, run.t, run.x)
+    return _recorded(_trajectory(system, bound, run, stop, began), wanted)
+
+
+@contextmanager
+def repeated(flag: bool = True) -> Iterator[None]:
+    """Inside, runs are taken to be some of many: by DOP853 they are in compiled code from their start, if they can be.
+
+    It is said beforehand and not counted, so that a result does not depend on what ran before it. Threads started
+    inside do not know of it.
+    """
+    token = _REPEATED.set(flag)
+    try:
+        yield
+    finally:
+        _REPEATED.reset(token)
+
+
+def _refuse_rest(stop: str, t_span: tuple[float, float], t: float, x: np.ndarray) -> None:
+    if stop == "end" and math.isinf(t_span[1]):
+        raise IntegrationError("the state has come to rest and no event has stopped the run", time=t, state=x)
+
+
+def _trajectory(system: System, bound: Mapping[str, float], run: Run, stop: str, began: float) -> Trajectory:
+    solution = OdeSolution(run.knots, run.pieces) if run.pieces else None
+    cost = Cost(run.meter.fields, run.jacobians, run.steps, time.perf_counter() - began, run.meter.states)
+    happened = tuple(sorted(run.log.events, key=lambda e: e.time))
+    times, states = np.array(run.knots), np.array(run.states)
+    return Trajectory(system, bound, times, states, run.t, run.x, happened, stop, cost, solution)
+
+
+def _recorded(run: Trajectory, wanted: np.ndarray | None) -> Trajectory:
+    """The run with only the wanted times recorded, those that were reached."""
+    if wanted is None:
+        return run
+    times = wanted[wanted <= run.end_time]
+    states = run.solution(times).T if run.solution is not None and times.size else run.states[: times.size]
+    return replace(run, times=times, states=states.reshape(-1, len(run.names)))
+
+
+def _quick(
+    system: System, events: Sequence[StopWhen], method: str, atol: Any, on_slide: str, compiled: Compiled
+) -> Any:
+    """The flow in compiled code, for runs that are repeated or turn out long; None where that can not be."""
+    plain = method == "DOP853" and on_slide == "follow" and compiled.backend != "block"
+    if not plain or np.ndim(atol) or not llvm.available():
+        return None
+    try:
+        return _compiled_flow(system, tuple(events))
+    except TypeError:  # an event that can not be told from others
+        return _compiled_flow.__wrapped__(system, tuple(events))
+
+
+@lru_cache(maxsize=64)
+def _compiled_flow(system: System, events: tuple[StopWhen, ...]) -> Any:
+    from ..compiled.compiled_flow import CompiledFlow  # which goes on with this module where a slide begins
+
+    try:
+        return CompiledFlow(system, events)
+    except ParameterError:  # an event that only Python can evaluate
+        return None
+
+
+def integrate_stages(stages: Sequence[Stage], x0: Any, t_start: float = 0.0, **options: Any) -> StagedTrajectory:
+    """Run stages one after the other; all have the same states, those that are frozen a zero right-hand side.
+
+    `options` are those of `integrate`, for every stage (no t_eval). A slide that is not followed ends the whole run.
+    """
+    runs: list[Trajectory] = []
+    for stage in stages:
+        if stage.system.names != stages[0].system.names:
+            raise EquationError(f"the stage {stage.name} has other states than {stages[0].name}; all share one layout")
+        if stage.duration is not None and stage.t_end is not None:
+            raise ParameterError(f"the stage {stage.name} has both a duration and an end time; give one of them")
+    t, x = t_start, x0
+    for stage in stages:
+        x = x if stage.state_map is None else stage.state_map(x)
+        end = t + stage.duration if stage.duration is not None else math.inf if stage.t_end is None else stage.t_end
+        run = integrate(stage.system, x, (t, end), stage.parameters, events=stage.events, label=stage.name, **options)
+        runs.append(run)
+        t, x = run.end_time, run.end_state
+        if run.stop == "slide":
+            break
+    return join(runs, [stage.name for stage in stages[: len(runs)]])
+
+
+# ---- checks --------------------------------------------------------------------------------------------------------
+
+
+def _checked(
+    system: System, x0: Any, t_span: Any, parameters: Mapping[str, Any] | None, backend: str
+) -> tuple[float, np.ndarray, dict[str, float], Compiled]:
+    if system.kind != "flow":
+        raise EquationError("this system is a map, not a flow; use numerics.maps.iterate")
+    try:
+        start, end = (float(t) for t in t_span)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(f"the time span {t_span!r} is not a pair of numbers (start, end)") from None
+    if math.isnan(end) or not math.isfinite(start):
+        raise ParameterError(f"the time span ({start:g}, {end:g}) must consist of numbers")
+    if end <= start:
+        raise ParameterError(f"the time span ({start:g}, {end:g}) must end after it starts")
+    x, bound = start_state(system, x0), bound_parameters(system, parameters)
+    return start, x, bound, system.compile(bound, backend)
+
+
+def start_state(system: System, x0: Any) -> np.ndarray:
+    """The start as a float vector (n,): right length, known names, all finite."""
+    try:
+        x = np.array(state_vector(system, x0), dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise EquationError(f"the start {x0!r} is not a list of {system.dimension} real numbers") from None
+    if x.shape != (system.dimension,):
+        raise EquationError(f"the start has the shape {x.shape}; it must be ({system.dimension},)")
+    bad = np.flatnonzero(~np.isfinite(x))
+    if bad.size:
+        raise ParameterError(f"the start value {system.names[bad[0]]} = {x[bad[0]]} must be finite")
+    return x
+
+
+def bound_parameters(system: System, parameters: Mapping[str, Any] | None) -> dict[str, float]:
+    """Parameter values by name, in the order of the system; checked for names and finiteness."""
+    try:
+        values = bind_parameters(system, parameters or {})
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"a parameter is not a number: {error}") from None
+    return dict(zip(system.parameters, values.tolist(), strict=True))
+
+
+def _check_options(
+    t_span: Any, rtol: float, method: str, t_eval: Any, events: Sequence[StopWhen], on_slide: str
+) -> np.ndarray | None:
+    check_rtol(rtol)
+    if method not in METHODS:
+        raise ParameterError(f"the method {method!r} is not known; choose {', '.join(METHODS)}")
+    if on_slide not in ("follow", "stop", "raise"):
+        raise ParameterError(f"on_slide = {on_slide!r} is not known; choose follow, stop or raise")
+    names = [spec.name for spec in events]
+    if len(set(names)) != len(names):
+        raise ParameterError(f"two events have the same name: {', '.join(sorted(names))}")
+    if math.isinf(t_span[1]) and not any(spec.terminal for spec in events):
+        raise ParameterError("the run has neither an end time nor an event that stops it")
+    if t_eval is None:
+        return None
+    wanted = np.array(t_eval, dtype=float)
+    inside = wanted.ndim == 1 and np.all((wanted >= t_span[0]) & (wanted <= t_span[1])) and np.all(np.diff(wanted) > 0)
+    if not inside:
+        raise ParameterError(f"t_eval must increase and lie in the time span ({t_span[0]:g}, {t_span[1]:g})")
+    return wanted
+
+
+def check_rtol(rtol: float) -> None:
+    """Refuse a relative tolerance that no step can meet, or that means nothing."""
+    if not 100 * EPS <= rtol < 1:
+        raise ParameterError(f"rtol = {rtol} must lie between {100 * EPS:.1e} and 1")
+
+
+def check_atol(atol: Any, size: int) -> np.ndarray:
+    """An absolute tolerance, or one a state, as an array."""
+    values = np.asarray(atol, dtype=float)
+    if values.shape not in ((), (size,)) or not np.all((values >= 0) & np.isfinite(values)):
+        raise ParameterError(f"atol = {atol} must be a number, or one a state, and not negative")
+    return values
+
+
+def default_atol(x: np.ndarray, rtol: float) -> float:
+    """Absolute tolerance that resolves the smallest state at the start, and stays above rounding; see `integrate`."""
+    return max(1e-3 * rtol * min(1.0, float(np.abs(x[x != 0]).min(initial=1.0))), 1e-18)

@@ -1,0 +1,262 @@
+r"""One integration in progress: smooth segments, in each of which a mode (gates held, or sliding) is kept.
+
+Chattering can not occur. A segment starts in a mode that agrees with the rates it produces, so a surface with a rate
+other than zero leaves to the side of its gate, and time passes before it can return. A surface with zero rate is let go
+and watched: if it leaves to the side its gate denies, that mode is refused at this time for good, and the next one is
+tried: the other gate, then sliding. A mode in which no time passed is refused as well. There are finitely many modes,
+so either time passes or the run ends with an error.
+Switches that pile up (each turn around a corner shorter than the one before) end when the surfaces are zero within
+rounding, where they are one event; whatever else might accumulate ends at max_switches.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.integrate import BDF, DOP853, LSODA, RK23, RK45, Radau
+
+from numerics.flows.patterns import PatternTable
+from odesys.errors import IntegrationError
+from odesys.jit.codegen import Compiled
+
+from .events import EventLog
+from .modes import EDGE, Mode
+from .scan import Found, Watch
+from .sliding import DRIFT, DRIFT_MULTISTEP, Slide
+from .surfaces import Surfaces
+from .trajectory import StopWhen
+
+METHODS = {"DOP853": DOP853, "RK45": RK45, "RK23": RK23, "Radau": Radau, "BDF": BDF, "LSODA": LSODA}
+LONG = "long"  # why a run is left that goes on in compiled code
+EXACT_JACOBIAN_LIMIT = 40  # states; above this an implicit method takes differences of the field
+
+
+class Run:
+    """One integration: where it is, its mode, and what it has recorded."""
+
+    def __init__(
+        self,
+        compiled: Compiled,
+        parameters: Mapping[str, float],
+        events: Sequence[StopWhen],
+        span: tuple[float, float],
+        x: np.ndarray,
+        method: str,
+        tolerances: Mapping[str, Any],
+        limits: Mapping[str, int],
+        on_slide: str,
+    ) -> None:
+        t, self.end = span
+        self.compiled, self.specs, self.start, self.t, self.x = compiled, events, t, t, x
+        self.method, self.tolerances, self.on_slide = method, tolerances, on_slide
+        self.switches_left, self.steps_left = limits["max_switches"], limits["max_steps"]
+        self.long = limits.get("long", math.inf)
+        self.jacobians = self.steps = 0
+        self.surfaces = Surfaces(compiled, parameters, tolerances)
+        self.meter = self.surfaces.meter
+        self.watches = [spec.function(compiled, parameters) for spec in events]
+        self.mode = self.surfaces.start_mode(t, x)
+        self.slide: Slide | None = None
+        self.watch = Watch(self.watched, self.surfaces.movable, events)
+        self.watch.side = np.sign(self.watched(t, x))
+        self.log = EventLog(self.surfaces, t)
+        self.knots, self.states, self.pieces = [t], [x], list[Any]()
+        self.last_step, self.entered = 0.0, math.nan
+        self.refused: set[tuple[int, ...]] = set()
+
+    def field(self, t: float, x: np.ndarray) -> np.ndarray:
+        """The field of the present mode."""
+        return self.surfaces.field(t, x, self.mode.gates) if self.slide is None else self.slide.velocity(t, x)
+
+    def watched(self, t: float, x: np.ndarray) -> np.ndarray:
+        """Values of all surfaces (margins of the gates of those that slide) and events."""
+        values = self.surfaces.values(t, x, self.mode.gates)
+        if self.slide is not None:
+            values[self.slide.which] = self.slide.margins(t, x)
+        return np.append(values, [watch(t, x) for watch in self.watches])
+
+    def run(self, report: Callable[[float], None]) -> str:
+        """Go on until the end; gives the reason."""
+        if not np.isfinite(self.field(self.t, self.x)).all():
+            raise IntegrationError(f"the right-hand side is not finite at the start, t = {self.t:g}", time=self.t)
+        reason = self._turn(())
+        while not reason:
+            reason = self._segment(report)
+        self.log.finish(self.t)
+        return reason
+
+    # ---- one segment -------------------------------------------------------------------------------------------------
+
+    def _segment(self, report: Callable[[float], None]) -> str:
+        """Integrate in the present mode until it changes (then the reason is empty) or the run ends."""
+        if self.t >= self.end:
+            return "end"
+        solver = self._solver()
+        while solver.status == "running":
+            message = solver.step()
+            self._check(solver, message)
+            if self._gates_multiply(solver):
+                self.jacobians += int(solver.njev)
+                return ""
+            dense = solver.dense_output()
+            found = self.watch.scan(self._states(dense, solver), self.t, float(solver.t))
+            if found.kind == "denied":
+                self.jacobians += int(solver.njev)
+                return self._deny(found.index)
+            self.log.events += found.events
+            self._accept(dense, solver, found)
+            report((self.t - self.start) / (self.end - self.start))
+            if not found.kind and self.slide is None and self.steps >= self.long:
+                return LONG
+            if found.kind:
+                self.jacobians += int(solver.njev)
+                return f"event:{self.specs[found.index].name}" if found.kind == "event" else self._turn((found.index,))
+            solver = self._back_on_surface(solver)
+        self.jacobians += int(solver.njev)
+        return "end"
+
+    def _solver(self, first_step: float | None = None) -> Any:
+        options: dict[str, Any] = dict(self.tolerances)
+        small = self.x.size <= EXACT_JACOBIAN_LIMIT and self.compiled.backend != "block" and self.slide is None
+        if small and self.method in ("Radau", "BDF", "LSODA"):
+            gates = self.mode.gates
+            options["jac"] = lambda t, x: self.compiled.jacobian(t, x, gates)
+        if first_step is not None:
+            options["first_step"] = min(first_step, self.end - self.t)
+        return METHODS[self.method](self.field, self.t, self.x, self.end, **options)
+
+    def _states(self, dense: Any, solver: Any) -> Callable[[float], np.ndarray]:
+        """The state at a time of the step just made: its ends as they are, dense output between and a little beyond."""
+        ends = {self.t: self.x, float(solver.t): solver.y}
+        return lambda t: ends[t] if t in ends else np.asarray(dense(t))
+
+    def _check(self, solver: Any, message: str | None) -> None:
+        self.steps += 1
+        self.steps_left -= 1
+        if message is None and not (math.isfinite(solver.t) and np.isfinite(solver.y).all()):
+            message = "the values are no longer finite"
+        if message is None and self.steps_left < 0:
+            message = f"all {self.steps - 1} steps allowed by max_steps were taken"
+        if message is not None:
+            size = np.abs(self.x).max()
+            raise self._error(f"the integration got stuck at t = {self.t:.9g} with states up to {size:.3g}: {message}")
+
+    def _error(self, message: str) -> IntegrationError:
+        return IntegrationError(message, time=self.t, state=self.x)
+
+    def _accept(self, dense: Any, solver: Any, found: Found) -> None:
+        t = found.time if found.kind else float(solver.t)
+        self.x = self._states(dense, solver)(t).copy()
+        if t > self.t:
+            self.knots.append(t)
+            self.states.append(self.x)
+            self.pieces.append(dense)
+            self.refused = set()
+        self.last_step, self.t = t - self.t, t
+
+    # ---- sliding -----------------------------------------------------------------------------------------------------
+
+    def _gates_multiply(self, solver: Any) -> bool:
+        """True if gates taken as affine turn out not to be at the end of a step: the step is made again with all."""
+        if self.slide is None or not self.mode.affine or self.slide.which.size < 2:
+            return False
+        t, x = float(solver.t), solver.y
+        if PatternTable(self.surfaces, t, x, self.mode.gates, self.slide.which).is_affine():
+            return False
+        self._take(Mode(self.mode.gates, self.mode.sliding, affine=False))
+        return True
+
+    def _back_on_surface(self, solver: Any) -> Any:
+        """After a step of a slide: keep its gates, take out the drift; a state that was moved needs a new solver."""
+        if self.slide is None or solver.status != "running":
+            return solver
+        self.slide.keep_guess(self.slide.gates(self.t, self.x))
+        room = DRIFT_MULTISTEP if self.method in ("BDF", "LSODA") else DRIFT
+        if not self.slide.has_drifted(self.t, self.x, self.tolerances, room):
+            return solver
+        self.jacobians += int(solver.njev)
+        self._move(self.slide.corrected(self.t, self.x))
+        return self._solver(getattr(solver, "h_abs", None))
+
+    def _move(self, x: np.ndarray) -> None:
+        if self.t > self.start:  # the start is given, and kept
+            self.x = self.states[-1] = x
+
+    def _take(self, mode: Mode) -> None:
+        self.mode = mode
+        self.slide = Slide(self.surfaces, mode) if mode.sliding.size else None
+
+    # ---- from mode to mode -------------------------------------------------------------------------------------------
+
+    def _turn(self, crossed: Sequence[int]) -> str:
+        """Choose the mode at the present point, where the surfaces `crossed` are at zero or their gates at an end."""
+        if crossed:
+            self.switches_left -= 1
+            if self.t == self.entered:  # no time has passed in this mode: not to be entered again at this time
+                self.refused.add(self.mode.key)
+        if self.switches_left < 0:
+            last = self.surfaces.names[crossed[0]]
+            raise self._error(f"gates switched more than max_switches times up to t = {self.t:.9g}, last: {last}")
+        present = self.mode
+        if self.slide is not None:
+            self._move(self.slide.corrected(self.t, self.x))
+            gates = present.gates.copy()
+            gates[present.sliding] = np.clip(self.slide.gates(self.t, self.x), 0, 1)
+            for i in set(crossed) & set(present.sliding.tolist()):
+                gates[i] = np.round(gates[i])
+            present = Mode(gates, present.sliding, present.affine)
+        choice = self.surfaces.choose(self.t, self.x, present, self.last_step, crossed, self.refused)
+        self.watch.width = choice.width
+        still = choice.zero | ~self.surfaces.movable
+        self.watch.side[: self.watch.count] = np.where(still, 0.0, 2 * choice.mode.gates - 1)
+        return self._enter(choice.mode)
+
+    def _enter(self, mode: Mode) -> str:
+        """Go on in a mode, unless it slides and that is not to be followed."""
+        if mode.sliding.size and self.on_slide != "follow":
+            return self._stop_at_slide(mode)
+        if mode.loose:
+            name = self.surfaces.names[int(mode.sliding[0])]
+            raise self._error(
+                f"at t = {self.t:.9g} the flow stays on {name} = 0, but that does not determine the gates and the "
+                f"equation of {mode.loose} depends on them; smooth the step, or end the run there with on_slide='stop'"
+            )
+        self.log.change(self.t, self.mode, mode)
+        self._take(mode)
+        self.entered = self.t
+        watch = self.watch
+        watch.own = 2 * mode.gates - 1
+        if self.slide is not None:
+            which = self.slide.which
+            if self.t > self.start:
+                self._move(self.slide.corrected(self.t, self.x))
+            watch.own[which], watch.width[which] = 1.0, EDGE / 10
+            watch.side[which] = np.where(self.slide.margins(self.t, self.x) > EDGE, 1.0, 0.0)
+        return ""
+
+    def _deny(self, i: int) -> str:
+        """A surface left its zero to the side its gate denies (a gate left [0, 1] at once): the next mode."""
+        self.refused.add(self.mode.key)
+        gate = self.mode.gates[i]
+        if self.slide is not None and i in self.slide.which:
+            trial: Mode | None = self.mode.release(i, float(np.round(gate)))
+            self.watch.width[i] = self.surfaces.width(self.t, self.x, self.mode.gates, self.last_step)[i]
+        else:
+            trial = self.mode.release(i, 1 - gate)
+            if trial.key in self.refused:
+                zero = np.flatnonzero(self.surfaces.movable & (self.watch.side[: self.watch.count] == 0))
+                trial = self.surfaces.slide_along(self.t, self.x, self.mode, i, zero)
+        self.watch.side[i] = 0.0
+        if trial is None or trial.key in self.refused:
+            return self._turn((i,))
+        return self._enter(trial)
+
+    def _stop_at_slide(self, mode: Mode) -> str:
+        names = [self.surfaces.names[i] for i in mode.sliding]
+        if self.on_slide == "raise":
+            raise self._error(f"the flow slides from t = {self.t:.9g}: the field points to {names[0]} from both sides")
+        self.log.change(self.t, self.mode, mode)
+        return "slide"

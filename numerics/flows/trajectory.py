@@ -1,0 +1,368 @@
+"""Trajectory: times, states by name, events, stop reason, cost counters; dense in time, saved whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from scipy.integrate import OdeSolution
+
+from odesys.errors import EquationError, ParameterError
+from odesys.expr import graph
+from odesys.expr.field import BlockField
+from odesys.expr.graph import Node
+from odesys.expr.system import TIME, System
+from odesys.files import write_bytes
+from odesys.jit.codegen import Compiled, node_function
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened at one time.
+
+    kind      what it is
+    --------  ------------------------------------------------------------------------
+    switch    a gate opened or closed (`detail`: surface, gate)
+    slide     the flow moved along a surface from `time` on (`detail`: surface, end, before, gate: the gate before
+              and after it, None if the run ended first)
+    stage     a stage ended (`detail`: stop, its reason)
+    user      an event asked for with `StopWhen` (`detail`: direction, terminal)
+    """
+
+    name: str
+    kind: str
+    time: float
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """Name, kind, time and the details as one flat mapping."""
+        return {"name": self.name, "kind": self.kind, "time": self.time, **self.detail}
+
+
+@dataclass(frozen=True)
+class StopWhen:
+    """An event to look for: `expression` passes `level`, upwards (`direction` +1), downwards (-1) or either way (0).
+
+    expression : name of a state or an observable; a node or SymPy expression in states, parameters, observables and t;
+        or a function of (t, x).
+    terminal : stop there; otherwise the event is only recorded.
+    """
+
+    name: str
+    expression: Any
+    direction: int = 0
+    terminal: bool = True
+    level: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.direction not in (-1, 0, 1):
+            raise ParameterError(f"the event {self.name} has the direction {self.direction!r}; it is +1, -1 or 0")
+        if not math.isfinite(self.level):
+            raise ParameterError(f"the event {self.name} has the level {self.level}; it must be finite")
+
+    def function(self, compiled: Compiled, parameters: Mapping[str, float]) -> Callable[[float, np.ndarray], float]:
+        """The expression minus the level, as a function of (t, x)."""
+        system, wanted, level = compiled.system, self.expression, float(self.level)
+        known = {*system.names, *system.parameters, TIME}
+        if isinstance(wanted, str) and wanted in system.names:
+            index = system.names.index(wanted)
+            return lambda t, x: float(x[index]) - level
+        if isinstance(wanted, str) and compiled.backend == "block" and wanted in observable_names(system):
+            return lambda t, x: compiled.observables(t, x)[wanted] - level
+        if not isinstance(wanted, (str, Node)) and not hasattr(wanted, "free_symbols") and callable(wanted):
+            return lambda t, x: float(wanted(t, x)) - level
+        node = graph.as_node(wanted)
+        unknown = sorted(graph.symbols([node]) - known - set(observable_names(system)))
+        if unknown:
+            raise EquationError(f"the event {self.name} uses {unknown[0]}, which is no state, observable or parameter")
+        if not graph.symbols([node]) <= known:
+            node = graph.substitute([node], {graph.sym(n): v for n, v in system.observables.items()})[0]
+        code = node_function(system, [node], parameters)
+        return lambda t, x: float(code(t, x)[0]) - level
+
+
+@dataclass(frozen=True)
+class SlideInterval:
+    """A stretch of time in which the flow moved along one switching surface."""
+
+    name: str
+    surface: int
+    start: float
+    end: float
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run took; runs add up.
+
+    `field_evaluations` are calls of the field. `state_evaluations` are states at which the field or any gate was
+    computed, each counted once however many gates are tried there; root finding and dense output are included.
+    """
+
+    field_evaluations: int = 0
+    jacobian_evaluations: int = 0
+    steps: int = 0
+    seconds: float = 0.0
+    state_evaluations: int = 0
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(*(a + b for a, b in zip(asdict(self).values(), asdict(other).values(), strict=True)))
+
+    def as_json(self) -> dict[str, Any]:
+        """The counters by name."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """One run of a flow or a map.
+
+    Parameters
+    ----------
+    system, parameters : what was run, and the numbers bound to its parameters.
+    times, states : recorded times (k,) and states (k, n); for a map the times are step numbers.
+    end_time, end_state : where the run stopped, also if that time was not to be recorded.
+    events : all events in the order of time.
+    stop : ``end`` (the time or number of steps asked for), ``event:NAME``, or ``slide`` if slides are not followed.
+    solution : dense output, one piece a step, broken where a gate switches; None for a map.
+    """
+
+    system: System
+    parameters: Mapping[str, float]
+    times: np.ndarray
+    states: np.ndarray
+    end_time: float
+    end_state: np.ndarray
+    events: tuple[Event, ...] = ()
+    stop: str = "end"
+    cost: Cost = Cost()
+    solution: OdeSolution | None = field(default=None, repr=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """State names, in the order of the columns."""
+        return self.system.names
+
+    @property
+    def start_time(self) -> float:
+        """Time at which the run starts."""
+        return float(self.solution.t_min if self.solution is not None else min(self.end_time, *self.times))
+
+    def at(self, t: Any) -> np.ndarray:
+        """States at one time, shape (n,), or at several, (k, n), by dense output; a map has its recorded steps only.
+
+        Where a state map made a stage start elsewhere, the value at that very time is the one before.
+        """
+        wanted = np.asarray(t, dtype=float)
+        inside = (wanted >= self.start_time) & (wanted <= self.end_time)
+        if not inside.all():
+            raise ParameterError(
+                f"the time {wanted[~inside].flat[0]:g} is outside of the run, "
+                f"which goes from {self.start_time:g} to {self.end_time:g}"
+            )
+        if self.solution is not None:
+            return np.ascontiguousarray(self.solution(wanted).T) if wanted.size else np.empty((0, len(self.names)))
+        return self._recorded(wanted)
+
+    def _recorded(self, wanted: np.ndarray) -> np.ndarray:
+        known = np.append(self.times, self.end_time)
+        rows = np.vstack([self.states.reshape(-1, len(self.names)), self.end_state])
+        missing = ~np.isin(wanted, known)
+        if missing.any():
+            raise ParameterError(f"step {wanted[missing].flat[0]:g} of the map was not recorded")
+        return rows[np.argmax(known == wanted[..., None], axis=-1)]
+
+    def state(self, name: str) -> np.ndarray:
+        """One state along the recorded times, shape (k,)."""
+        if name not in self.names:
+            raise EquationError(f"{name!r} is not a state; the states are {_some(self.names)}")
+        return self.states[:, self.names.index(name)]
+
+    def observable(self, name: str, system: System | None = None) -> np.ndarray:
+        """One observable along the recorded times, shape (k,); with `system` an observable of that system instead.
+
+        `system` has the same states; this is how the population loss is followed through a stage with another loss.
+        """
+        table = self._table if system is None else _table(system, self.parameters, self.times, self.states)
+        if name not in table:
+            raise EquationError(f"{name!r} is not an observable; the observables are {_some(tuple(table))}")
+        return table[name]
+
+    @cached_property
+    def _table(self) -> dict[str, np.ndarray]:
+        return _table(self.system, self.parameters, self.times, self.states)
+
+    @cached_property
+    def final(self) -> dict[str, float]:
+        """All observables and all states where the run stopped, by name."""
+        table = _compiled(self.system, self.parameters).observables(self.end_time, self.end_state)
+        return {**table, **dict(zip(self.names, self.end_state.tolist(), strict=True))}
+
+    def times_of(self, kind: str, name: str | None = None) -> list[float]:
+        """Times of the events of one kind, of all names or of one."""
+        return [e.time for e in self.events if e.kind == kind and name in (None, e.name)]
+
+    @property
+    def slides(self) -> tuple[SlideInterval, ...]:
+        """All stretches of sliding, in the order of their beginning."""
+        return tuple(
+            SlideInterval(e.name, e.detail["surface"], e.time, e.detail["end"])
+            for e in self.events
+            if e.kind == "slide"
+        )
+
+    def to_npz(self, path: str | Path) -> Path:
+        """Save times, states, names, parameters, events and stop reason; no pickled objects."""
+        arrays: dict[str, Any] = {
+            "times": self.times,
+            "states": self.states,
+            "names": np.array(self.names, dtype=str),
+            "end_time": self.end_time,
+            "end_state": self.end_state,
+            "stop": self.stop,
+            "parameter_names": np.array(list(self.parameters), dtype=str),
+            "parameter_values": np.array(list(self.parameters.values()), dtype=float),
+            "event_names": np.array([e.name for e in self.events], dtype=str),
+            "event_kinds": np.array([e.kind for e in self.events], dtype=str),
+            "event_times": np.array([e.time for e in self.events], dtype=float),
+            "event_ends": np.array([e.detail.get("end", e.time) for e in self.events], dtype=float),
+            **{f"cost_{key}": value for key, value in self.cost.as_json().items()},
+        }
+        return write_atomic(path, lambda file: np.savez_compressed(file, **arrays))
+
+    def to_csv(self, path: str | Path, observables: Sequence[str] = ()) -> Path:
+        """Save one row a recorded time: t, the states, and the observables asked for; digits read back exactly."""
+        columns = [self.times, *self.states.T, *(self.observable(name) for name in observables)]
+
+        def write(file: IO[bytes]) -> None:
+            text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+            rows = csv.writer(text, lineterminator="\n")
+            rows.writerow(["t", *self.names, *observables])
+            rows.writerows(zip(*(column.tolist() for column in columns), strict=True))
+            text.flush()
+            text.detach()
+
+        return write_atomic(path, write)
+
+
+@dataclass(frozen=True, eq=False)
+class StagedTrajectory(Trajectory):
+    """Runs one after the other on one state layout: reads as one trajectory, keeps its parts."""
+
+    parts: Mapping[str, Trajectory] = field(default_factory=dict, repr=False)
+
+    def observable(self, name: str, system: System | None = None) -> np.ndarray:
+        """One observable along the recorded times, by default each stage's own of that name; see `Trajectory`."""
+        runs = list(self.parts.values())
+        columns = [run.observable(name, system)[_first_row(runs, k) :] for k, run in enumerate(runs)]
+        return np.concatenate(columns)
+
+
+def join(trajectories: Sequence[Trajectory], names: Sequence[str] | None = None) -> StagedTrajectory:
+    """Runs that continue each other as one; the end of each is an event of kind ``stage``.
+
+    The first row of a run is left out where it repeats the last row before it. `system` and `parameters` are those of
+    the last run; observables come from each run's own.
+    """
+    runs = list(trajectories)
+    labels = [str(k + 1) for k in range(len(runs))] if names is None else list(names)
+    _check_runs(runs, labels)
+    events: list[Event] = []
+    for label, run in zip(labels, runs, strict=True):
+        events += [*run.events, Event(label, "stage", run.end_time, {"stop": run.stop})]
+    last = runs[-1]
+    return StagedTrajectory(
+        system=last.system,
+        parameters=last.parameters,
+        times=np.concatenate([run.times[_first_row(runs, k) :] for k, run in enumerate(runs)]),
+        states=np.concatenate([run.states[_first_row(runs, k) :] for k, run in enumerate(runs)]),
+        end_time=last.end_time,
+        end_state=last.end_state,
+        events=tuple(events),
+        stop=last.stop,
+        cost=sum((run.cost for run in runs), Cost()),
+        solution=_join_solutions(runs),
+        parts=dict(zip(labels, runs, strict=True)),
+    )
+
+
+def continued(first: Trajectory, rest: Trajectory) -> Trajectory:
+    """One trajectory of a run and its continuation from the very state where it stopped."""
+    runs = (first, rest)
+    skip = _first_row(runs, 1)
+    return Trajectory(
+        rest.system,
+        rest.parameters,
+        np.concatenate([first.times, rest.times[skip:]]),
+        np.concatenate([first.states, rest.states[skip:]]),
+        rest.end_time,
+        rest.end_state,
+        first.events + rest.events,
+        rest.stop,
+        first.cost + rest.cost,
+        _join_solutions(runs),
+    )
+
+
+def _check_runs(runs: Sequence[Trajectory], labels: Sequence[str]) -> None:
+    if not runs:
+        raise ParameterError("there is no run to join")
+    if len(labels) != len(runs) or len(set(labels)) != len(labels):
+        raise ParameterError(f"{len(runs)} runs need {len(runs)} different names, not {', '.join(labels) or 'none'}")
+    for label, before, after in zip(labels[1:], runs[:-1], runs[1:], strict=True):
+        if after.names != before.names:
+            raise EquationError(f"the stage {label} has other states than the stage before it; all share one layout")
+        if after.start_time != before.end_time:
+            raise ParameterError(
+                f"the stage {label} starts at t = {after.start_time:g}; the one before it ends at {before.end_time:g}"
+            )
+
+
+def _first_row(runs: Sequence[Trajectory], k: int) -> int:
+    if k == 0 or not runs[k].times.size or runs[k].times[0] != runs[k - 1].end_time:
+        return 0
+    seen = runs[k - 1].times.size and runs[k - 1].times[-1] == runs[k - 1].end_time
+    return int(bool(seen) and np.array_equal(runs[k].states[0], runs[k - 1].end_state))
+
+
+def _join_solutions(runs: Sequence[Trajectory]) -> OdeSolution | None:
+    moved = [run for run in runs if run.end_time > run.start_time]
+    dense = [run.solution for run in moved if run.solution is not None]
+    if not dense or len(dense) < len(moved):
+        return None
+    knots = np.concatenate([dense[0].ts[:1], *(piece.ts[1:] for piece in dense)])
+    return OdeSolution(knots, [p for piece in dense for p in piece.interpolants])
+
+
+def _compiled(system: System, parameters: Mapping[str, float]) -> Any:
+    return system.compile({name: value for name, value in parameters.items() if name in system.parameters})
+
+
+def _table(
+    system: System, parameters: Mapping[str, float], times: np.ndarray, states: np.ndarray
+) -> dict[str, np.ndarray]:
+    return dict(_compiled(system, parameters).observed(times, states))
+
+
+def observable_names(system: System) -> tuple[str, ...]:
+    """Names of the observables, without scalarising a system that is kept in blocks."""
+    form = system.field
+    return tuple(form.observable_blocks if isinstance(form, BlockField) else form.observables)
+
+
+def _some(names: Sequence[str]) -> str:
+    return (", ".join(names[:12]) + (", ..." if len(names) > 12 else "")) or "none"
+
+
+def write_atomic(path: str | Path, write: Callable[[IO[bytes]], Any]) -> Path:
+    """Let `write` fill a buffer and put it into place whole: never half a file."""
+    buffer = io.BytesIO()
+    write(buffer)
+    return write_bytes(path, buffer.getvalue())

@@ -1,0 +1,79 @@
+"""One look for all pictures, and files that are either complete or absent."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from odesys.files import figure_formats, write_bytes
+
+SIZE = (6.0, 4.0)
+STYLE: dict[Any, Any] = {
+    "axes.grid": True,
+    "grid.alpha": 0.25,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "font.size": 10,
+}
+
+
+def figure(rows: int = 1, columns: int = 1, size: tuple[float, float] | None = None, **options: Any) -> tuple[Any, Any]:
+    """A figure without a display, with the project's defaults."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    with plt.rc_context(STYLE):
+        return plt.subplots(
+            rows, columns, figsize=size or (SIZE[0] * columns, SIZE[1] * rows), layout="constrained", **options
+        )
+
+
+def draw_layers(graph: Any, colours: Mapping[str, str], legend: Mapping[str, str], title: str) -> Any:
+    """A directed acyclic graph in layers from left to right; node colours by name, a legend of what they mean."""
+    import networkx as nx
+
+    layers = [sorted(layer) for layer in nx.topological_generations(graph)]
+    places = {}
+    for depth, layer in enumerate(layers):
+        for k, node in enumerate(layer):  # odd layers are shifted, so that neighbours do not stand on one line
+            places[node] = (float(depth), (k + 0.5) / len(layer) + 0.03 * (depth % 2))
+    fig, ax = figure(size=(max(12.0, 1.15 * len(layers)), 9.0))
+    nx.draw_networkx_edges(graph, places, ax=ax, edge_color="0.75", arrowsize=8, node_size=900, width=0.8)
+    for node, (x, y) in places.items():
+        ax.text(
+            x,
+            y,
+            node,
+            ha="center",
+            va="center",
+            fontsize=8,
+            bbox={"boxstyle": "round,pad=0.3", "facecolor": colours[node], "edgecolor": "0.4", "linewidth": 0.6},
+        )
+    for text, colour in legend.items():
+        ax.plot([], [], "s", color=colour, label=text, markersize=9)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.01), ncols=len(legend), fontsize=9)
+    ax.set_title(title)
+    ax.set_axis_off()
+    ax.margins(0.06)
+    return fig
+
+
+def save(fig: Any, folder: Path, name: str, formats: tuple[str, ...] = ()) -> list[Path]:
+    """Write a figure in several formats, each whole or not at all; the same figure gives the same bytes."""
+    import matplotlib.pyplot as plt
+
+    try:
+        written = []
+        for kind in formats or figure_formats.get():
+            buffer = io.BytesIO()
+            undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
+            with plt.rc_context({"svg.hashsalt": "odesys"}):
+                fig.savefig(buffer, format=kind, dpi=150, metadata=undated)
+            written.append(write_bytes(Path(folder) / f"{name}.{kind}", buffer.getvalue()))
+        return written
+    finally:
+        plt.close(fig)

@@ -1,0 +1,195 @@
+"""Phase portrait of a planar flow: streamlines, nullclines, and equilibria marked by their type.
+
+Drawn without a display (Agg) and written whole or not at all. The picture is a measurement; what an equilibrium is
+called comes from `odesys.analysis.equilibria.classify`.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from odesys.analysis.equilibria import classify, equilibria
+from odesys.errors import EquationError, OdesysError, OutputError, ParameterError
+from odesys.expr import graph
+from odesys.expr.system import TIME, System
+from odesys.files import prepare_file, write_bytes
+
+GRID = 61
+FORMATS = ("png", "pdf", "svg")
+#: an unstable point is drawn hollow
+MARKERS = {
+    "node": "o",
+    "focus": "s",
+    "node or focus": "o",
+    "saddle": "X",
+    "centre": "D",
+    "linear centre": "d",
+    "degenerate": "*",
+    "kink": "^",
+    "undecided": "P",
+}
+
+
+def phase_portrait(
+    system: System,
+    parameters: Mapping[str, Any],
+    box: Any,
+    path: str | Path,
+    integrals: Sequence[Any] = (),
+    title: str = "",
+) -> Path:
+    """Draw a planar flow on a box and write the picture to `path` (png, pdf or svg); return the path.
+
+    Parameters
+    ----------
+    box : {state: (low, high)} for both states, or two pairs in the order of the states.
+    integrals : conserved quantities that may turn a linear centre into a centre; each is checked, not believed.
+    """
+    ranges = _ranges(system, box)
+    suffix = Path(path).suffix.lower().lstrip(".")
+    if suffix not in FORMATS:
+        raise OutputError(f"{path} should end in one of .{', .'.join(FORMATS)}", path=Path(path))
+    field = system.compile({name: _number(name, value) for name, value in parameters.items()})
+    target = prepare_file(path)
+    marks = marked_equilibria(system, parameters, ranges, integrals)
+    xs, ys = (np.linspace(*ranges[name], GRID) for name in system.names)
+    u, v = _on_grid(field, xs, ys)
+    return write_bytes(target, _draw(system, xs, ys, u, v, marks, title, suffix))
+
+
+def marked_equilibria(
+    system: System,
+    parameters: Mapping[str, Any],
+    ranges: Mapping[str, tuple[float, float]],
+    integrals: Sequence[Any] = (),
+) -> list[tuple[float, float, str, str]]:
+    """Equilibria in a box as (x, y, type, stability); a whole line of them is left out.
+
+    Type is that of the full flow where it is known; a linear centre that is not settled is called ``linear centre``.
+    """
+    exact = {name: sp.Rational(str(v)) if isinstance(v, float) else v for name, v in parameters.items()}
+    found = []
+    for equilibrium in equilibria(system, exact, box=dict(ranges)):
+        if equilibrium.free:
+            continue
+        place = [float(equilibrium.point[name]) for name in system.names]
+        if not all(low <= x <= high for x, (low, high) in zip(place, ranges.values(), strict=True)):
+            continue
+        kind, stability = "kink", "undecided"
+        try:
+            for integral in [*integrals, None]:
+                result = classify(system, equilibrium, integral, exact)
+                kind, stability = result.nonlinear_type, result.stability
+                if kind != "undecided":
+                    break
+            if kind == "undecided":
+                kind = "linear centre" if result.linear_type == "centre" else result.linear_type
+        except OdesysError:
+            pass  # on a switching surface there is no linear part
+        found.append((place[0], place[1], kind, stability))
+    return found
+
+
+def _ranges(system: System, box: Any) -> dict[str, tuple[float, float]]:
+    if system.dimension != 2 or system.kind != "flow":
+        raise EquationError(f"a phase portrait needs a flow with two states; this {system.kind} has {system.dimension}")
+    if TIME in graph.symbols(system.nodes) and TIME not in system.names:
+        raise EquationError("a phase portrait needs a system that does not depend on time t")
+    pairs = box if isinstance(box, Mapping) else dict(zip(system.names, box, strict=False))
+    ranges = {}
+    for name in system.names:
+        if name not in pairs:
+            raise ParameterError(f"the box has no range for {name}; give {{{name!r}: (low, high), ...}}")
+        low, high = (_number(name, end) for end in pairs[name])
+        if not low < high:
+            raise ParameterError(f"the range of {name} is empty: {low:g} is not below {high:g}")
+        ranges[name] = (low, high)
+    return ranges
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(f"{name} = {value} is not a number") from None
+    if not math.isfinite(number):
+        raise ParameterError(f"{name} = {number} must be finite")
+    return number
+
+
+def _on_grid(field: Any, xs: np.ndarray, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    values = np.full((2, len(ys), len(xs)), np.nan)
+    for i, y in enumerate(ys):
+        for j, x in enumerate(xs):
+            try:
+                values[:, i, j] = field(0.0, (x, y))
+            except (ArithmeticError, ValueError):
+                continue  # the field is not defined here; the picture has a hole
+    values[~np.isfinite(values)] = np.nan
+    if np.isnan(values).all():
+        raise EquationError("the field is not defined anywhere on the box, so there is nothing to draw")
+    return values[0], values[1]
+
+
+def _draw(
+    system: System,
+    xs: np.ndarray,
+    ys: np.ndarray,
+    u: np.ndarray,
+    v: np.ndarray,
+    marks: Sequence[tuple[float, float, str, str]],
+    title: str,
+    suffix: str,
+) -> bytes:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.0, 5.2), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    axes.streamplot(
+        xs,
+        ys,
+        np.ma.masked_invalid(u),
+        np.ma.masked_invalid(v),
+        density=1.3,
+        linewidth=0.7,
+        arrowsize=0.8,
+        color="0.55",
+        zorder=1,
+    )
+    names = [f"${system.tex[name]}$" if name in system.tex else name for name in system.names]
+    for component, colour, name in ((u, "tab:blue", names[0]), (v, "tab:orange", names[1])):
+        if np.nanmin(component) < 0 < np.nanmax(component):
+            axes.contour(xs, ys, component, levels=[0.0], colors=colour, linewidths=1.4, linestyles="--", zorder=2)
+        axes.plot([], [], "--", color=colour, linewidth=1.4, label=f"{name} at rest")
+    shown: set[tuple[str, str]] = set()
+    for x, y, kind, stability in marks:
+        label = kind if stability == "undecided" else f"{kind}, {stability}"
+        hollow = stability == "unstable"
+        axes.plot(
+            [x],
+            [y],
+            MARKERS.get(kind, "P"),
+            markersize=8,
+            color="tab:red",
+            zorder=3,
+            linestyle="none",
+            markerfacecolor="white" if hollow else "tab:red",
+            label=None if (kind, stability) in shown else label,
+        )
+        shown.add((kind, stability))
+    axes.set(xlim=(xs[0], xs[-1]), ylim=(ys[0], ys[-1]), xlabel=names[0], ylabel=names[1], title=title)
+    axes.legend(loc="upper right", fontsize="small", framealpha=0.9)
+    data = io.BytesIO()
+    # no time stamps: the same portrait gives the same file
+    stamp = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}[suffix]
+    figure.savefig(data, format=suffix, dpi=150, metadata=stamp)
+    return data.getvalue()

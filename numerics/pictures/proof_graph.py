@@ -1,0 +1,32 @@
+"""The proof graph of a claim book, drawn with every claim coloured by its verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from odesys.papers.claims import ClaimBook
+from odesys.papers.verification import verify
+from odesys.terminal import Progress
+
+from .plotting import draw_layers, save
+
+VERDICT_COLOURS = {
+    "holds, proof": "#9fd3a8",
+    "holds, certificate": "#a9cfe8",
+    "holds, measurement": "#f3e3a2",
+    "fails as printed": "#eeaaa3",
+    "undecided": "#bbbbbb",
+    "not run": "#eeeeee",
+}
+
+
+def draw_proof_graph(book: ClaimBook, folder: Path, progress: Progress, name: str = "proof_graph") -> list[Path]:
+    """Check the claims of level quick and draw what rests on what."""
+    kinds = {}
+    for outcome in verify(book, book.select(level="quick"), progress):
+        holds = f"{outcome.verdict.as_stated}, {outcome.verdict.evidence}"
+        kinds[outcome.claim.id] = "fails as printed" if outcome.verdict.as_stated == "fails" else holds
+    other = VERDICT_COLOURS["undecided"]
+    colours = {claim.id: VERDICT_COLOURS.get(kinds.get(claim.id, "not run"), other) for claim in book}
+    fig = draw_layers(book.proof_graph(), colours, VERDICT_COLOURS, f"{book.paper}: what rests on what")
+    return save(fig, folder, name)

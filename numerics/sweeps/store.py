@@ -1,0 +1,174 @@
+"""The rows of a sweep in one SQLite file: written as they arrive, safe against a killed process, exported to CSV."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import io
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from odesys.errors import OutputError
+from odesys.files import json_text, write_text
+
+from .sweep import Plan, Row, program
+
+FILE, TABLE = "sweep.sqlite", "sweep.csv"
+FORMAT = "odesys sweep 1"
+
+
+class Store:
+    """An open file of rows; use it as a context. Only one process at a time may write to a folder."""
+
+    def __init__(self, folder: Path, plan: Plan, resume: bool) -> None:
+        self.file, self.plan = folder / FILE, plan
+        self._lock = _lock(folder)
+        try:
+            self._open(resume)
+        except BaseException:
+            self._unlock()
+            raise
+
+    def _open(self, resume: bool) -> None:
+        existed = self.file.exists() and self.file.stat().st_size > 0
+        try:
+            self._base = sqlite3.connect(self.file, isolation_level=None)
+            self._base.execute("PRAGMA journal_mode = WAL")
+            self._base.execute("PRAGMA synchronous = NORMAL")  # enough against a killed process
+            self._base.execute("CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
+            columns = "parameters TEXT NOT NULL, result TEXT NOT NULL, error TEXT NOT NULL, seconds REAL NOT NULL"
+            self._base.execute(f"CREATE TABLE IF NOT EXISTS points (number INTEGER PRIMARY KEY, {columns})")
+            self._base.execute("SELECT number, parameters, result, error, seconds FROM points LIMIT 1")
+            found = dict(self._base.execute("SELECT key, value FROM about"))
+        except sqlite3.Error as error:
+            raise OutputError(
+                f"{self.file} can not be used for a sweep: {error}; give another --out", path=self.file
+            ) from error
+        about = {"format": FORMAT, "program": program(self.plan.paper), "plan": json_text(self.plan.identity())}
+        if found:
+            _refuse_other(self.file, found, about)
+            if not resume:
+                count = len(self.have())
+                raise OutputError(
+                    f"{self.file} has {count} of {len(self.plan.points)} points of this sweep already; "
+                    f"go on with --resume, or give another --out",
+                    path=self.file,
+                )
+        elif existed and self.have():
+            raise OutputError(f"{self.file} does not say what was swept; give another --out", path=self.file)
+        else:
+            with self._base:  # all or nothing
+                self._base.execute("BEGIN")
+                self._base.executemany("INSERT INTO about VALUES (?, ?)", about.items())
+
+    def have(self) -> set[int]:
+        """Numbers of the points that are there, failed ones too."""
+        return {number for (number,) in self._base.execute("SELECT number FROM points")}
+
+    def forget_failed(self) -> int:
+        """Drop the failed points, so that they are computed again."""
+        return self._base.execute("DELETE FROM points WHERE error != ''").rowcount
+
+    def keep(self, number: int, row: Row) -> None:
+        """Store one row; when this returns it is on disk."""
+        parameters = self.plan.points[number]
+        try:
+            self._base.execute(
+                "INSERT OR REPLACE INTO points VALUES (?, ?, ?, ?, ?)",
+                (number, json.dumps(parameters), json.dumps(row.result), row.error, row.seconds),
+            )
+        except sqlite3.Error as error:
+            raise OutputError(
+                f"{self.file} can not be written: {error}; what is there is kept", path=self.file
+            ) from error
+
+    def rows(self) -> list[dict[str, Any]]:
+        """All rows in the order of the grid."""
+        query = "SELECT number, parameters, result, error FROM points ORDER BY number"
+        return [
+            {"number": n, "parameters": json.loads(p), "result": json.loads(r), "error": e}
+            for n, p, r, e in self._base.execute(query)
+        ]
+
+    def close(self) -> None:
+        """Fold the log into the file and let others in."""
+        with suppress(sqlite3.Error):
+            self._base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._base.close()
+        self._unlock()
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.close()
+
+
+def _lock(folder: Path) -> int | None:
+    """Hold the folder; the lock goes with the process, however it ends."""
+    try:
+        import fcntl
+    except ImportError:  # not on this system
+        return None
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(held)
+        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):  # a file system without locks
+            return None
+        raise OutputError(
+            f"another sweep is writing to {folder}; wait for it, or give another --out", path=folder
+        ) from None
+    return held
+
+
+def _refuse_other(file: Path, found: Mapping[str, str], wanted: Mapping[str, str]) -> None:
+    if found.get("format") != FORMAT:
+        raise OutputError(f"{file} is not the file of a sweep; give another --out", path=file)
+    if found.get("program") != wanted["program"]:
+        raise OutputError(
+            f"{file} was computed by odesys {found.get('program')}, this is {wanted['program']}: their "
+            f"results are not mixed; give another --out",
+            path=file,
+        )
+    if found.get("plan") != wanted["plan"]:
+        old, new = json.loads(found["plan"]), json.loads(wanted["plan"])
+        differs = [key for key in new if old.get(key) != new[key]]
+        shown = "; ".join(f"{key} {json.dumps(old.get(key))} instead of {json.dumps(new[key])}" for key in differs)
+        raise OutputError(f"{file} holds another sweep: {shown[:400]}; give another --out", path=file)
+
+
+def flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Results of a row by column name: final observables bare, times of stages, cost."""
+    result = row["result"]
+    columns = dict(result.get("final", {}))
+    columns |= {f"time_{name}": value for name, value in result.get("time", {}).items()}
+    columns |= {f"cost_{name}": value for name, value in result.get("cost", {}).items()}
+    return columns | {key: result[key] for key in ("invariant_drift", "note") if key in result}
+
+
+def write_table(folder: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
+    """All rows as CSV: parameters, results, error; the digits read back exactly."""
+    table = list(rows)
+    parameters = list(table[0]["parameters"]) if table else []
+    flats = [flat(row) for row in table]
+    results = list(dict.fromkeys(name for columns in flats for name in columns))
+    names = {name: name if name not in parameters else f"final_{name}" for name in results}
+    text = io.StringIO(newline="")
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow([*parameters, *(names[name] for name in results), "error"])
+    for row, columns in zip(table, flats, strict=True):
+        values = [*(row["parameters"][name] for name in parameters), *(columns.get(name) for name in results)]
+        lines.writerow(["" if value is None else value for value in values] + [row["error"]])
+    return write_text(folder / TABLE, text.getvalue())

@@ -1,0 +1,46 @@
+r"""Tails of Gaussian norms and products, enclosed in balls or bounded by an exponent that holds for every width.
+
+For independent standard Gaussian vectors of length m,
+
+.. math::  \mathbb E e^{\lambda(\|x\|^2-m)} = \big(e^{-\lambda}(1-2\lambda)^{-1/2}\big)^m, \qquad
+           \mathbb E e^{\lambda x^\top y} = (1-\lambda^2)^{-m/2},
+
+so by Markov's inequality the mean of m terms exceeds t with probability at most :math:`e^{-m E}`, where E is one of the
+exponents below at any admissible :math:`\lambda`; they are expressions, so a bound can be proved for all m at once.
+"""
+
+from __future__ import annotations
+
+import flint
+
+from ..expr import graph
+from ..expr.graph import Node
+
+
+def norm_above(t: Node, tilt: Node) -> Node:
+    """Exponent of ``|x|^2/m - 1 > t`` at ``0 <= tilt < 1/2``."""
+    return tilt * (1 + t) + graph.call("log", 1 - 2 * tilt) / 2
+
+
+def norm_below(t: Node, tilt: Node) -> Node:
+    """Exponent of ``|x|^2/m - 1 < -t`` at ``tilt >= 0``."""
+    return graph.call("log", 1 + 2 * tilt) / 2 - tilt * (1 - t)
+
+
+def product_above(t: Node, tilt: Node) -> Node:
+    """Exponent of ``x'y/m > t`` at ``0 <= tilt < 1``; the law of ``x'y`` is symmetric, so also of ``x'y/m < -t``."""
+    return tilt * t + graph.call("log", 1 - tilt * tilt) / 2
+
+
+def norm_outside(m: int, t: flint.arb) -> flint.arb:
+    """Ball around ``P(| |x|^2/m - 1 | > t)`` at the precision in force; for large m it cancels and wants many bits."""
+    above = (m * (1 + t) / 2).gamma_upper(flint.arb(m) / 2, regularized=1)
+    return above if t >= 1 else above + (m * (1 - t) / 2).gamma_lower(flint.arb(m) / 2, regularized=1)
+
+
+def product_outside(m: int, t: flint.arb) -> flint.arb:
+    """Ball whose upper end is at least ``P(|x'y/m| > t)``, by the exponent at nearly the best tilt."""
+    size = float(t.mid())
+    best = (-1 + (1 + 4 * size * size) ** 0.5) / (2 * size)  # any value in (0, 1) is valid
+    tilt = flint.arb(int(best * 2**20)) / 2**20
+    return 2 * (-m * (tilt * t + (1 - tilt * tilt).log() / 2)).exp()

@@ -1,0 +1,458 @@
+"""The command line: each command reads its options, asks the paper, and prints or writes what comes back.
+
+Nothing heavy is imported before a command needs it, and nothing typed by the user is run as code.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .. import __version__, files
+from ..errors import OdesysError, ParameterError
+from ..expr import gc_pause
+from ..papers import registry
+from ..terminal import print_files, print_table, progress_bar
+from .options import (
+    Commands,
+    Format,
+    JsonFile,
+    Level,
+    OutFile,
+    OutFolder,
+    PaperName,
+    PaperNames,
+    Protocol,
+    ReportFormat,
+    Settings,
+    complete,
+    interrupt,
+    read_settings,
+    read_widths,
+)
+
+if TYPE_CHECKING:
+    from ..expr.system import System
+    from ..papers.paper import Paper
+
+_EVENTS_SHOWN = 12
+
+app = typer.Typer(
+    cls=Commands,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="""Closed dynamical systems of transformer training: derived, verified, compared with real networks.
+
+    \b
+    Examples:
+        odesys list
+        odesys report two_mixture --out report      # one page: equations, verdicts, figures
+        odesys derive two_mixture --quotient --format latex
+        odesys new mine && odesys verify ./mine     # a paper of your own
+        odesys --install-completion                 # papers, systems and options with the tab key
+    """,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"odesys {__version__}")
+        raise typer.Exit
+
+
+_Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")]
+
+
+@app.callback()
+def _options(version: _Version = False) -> None: ...
+
+
+# ---- helpers ---------------------------------------------------------------------------------------------------------
+
+
+def _papers(names: Iterable[str] | None) -> dict[str, Paper]:
+    """The papers asked for by the words they were asked with; all of them where none is named."""
+    chosen = {name: registry.find_paper(name) for name in names or ()}
+    chosen = chosen or {paper.name: paper for paper in registry.all_papers()}
+    if not chosen:
+        raise OdesysError("no paper is installed; name a folder with one, such as `odesys new mine` makes")
+    return chosen
+
+
+def _command_line() -> str:
+    import shlex
+
+    return shlex.join(["odesys", *sys.argv[1:]])
+
+
+def _save(
+    result: Mapping[str, Any],
+    json: Path | None,
+    out: Path | None,
+    plot: Callable[[Path], Any] | None,
+    columns: Mapping[str, Any] | None = None,
+) -> None:
+    """Write what was computed; plots come last, so that a run is not lost if they fail."""
+    if json:
+        files.write_json(json, result)
+    if out:
+        with files.staged(out) as tables:
+            files.write_json(tables.folder / "result.json", result)
+            if columns is not None:
+                files.write_csv(tables.folder / "trajectory.csv", columns)
+                files.write_npz(tables.folder / "trajectory.npz", columns)
+        print_files(tables.files)
+        with files.staged(out) as plots:
+            if plot is not None:
+                plot(plots.folder)
+        print_files(plots.files)
+
+
+# ---- commands --------------------------------------------------------------------------------------------------------
+
+
+@app.command("list")
+def list_papers(names: PaperNames = None, json: JsonFile = None) -> None:
+    """Papers, their systems, protocols, figures and claims.
+
+    \b
+    Example: odesys list two_mixture --json list.json
+    """
+    files.prepare(None, json)
+    found = list(_papers(names).values())
+    lists = [[", ".join(names) for names in (p.systems, p.protocols, p.figures)] for p in found]
+    rows = [(p.name, p.title, *names, len(p.claims())) for p, names in zip(found, lists, strict=True)]
+    print_table("", ("paper", "title", "systems", "protocols", "figures", "claims"), rows)
+    if json:
+        files.write_json(json, {"papers": [registry.describe(p) for p in found]})
+
+
+@app.command()
+def derive(
+    paper: PaperName,
+    quotient: Annotated[bool, typer.Option("--quotient", help="Reduce by the symmetries.")] = False,
+    system: Annotated[
+        str | None, typer.Option("--system", metavar="NAME", help="[default: full]", autocompletion=complete("systems"))
+    ] = None,
+    settings: Settings = None,
+    form: Annotated[Format, typer.Option("--format", help="latex to a .tex file is a whole document.")] = Format.text,
+    out: OutFile = None,
+    json: JsonFile = None,
+) -> None:
+    """Derive a closed system from the model and the data; --set K=symbol leaves K open where the paper allows it.
+
+    \b
+    Examples: odesys derive two_mixture --quotient
+              odesys derive two_mixture --set K=3 --format latex --out system.tex
+    """
+    chosen = registry.find_paper(paper)
+    if quotient and system not in (None, "quotient"):
+        raise ParameterError(f"--quotient and --system {system} ask for two systems; give one of them")
+    parameters = chosen.read_parameters(read_settings(settings), symbols=True)
+    # a parameter left open has no full system to list: its size would depend on it
+    left_open = any(isinstance(parameters[p.name], str) and p.kind is not str for p in chosen.parameters)
+    name = system or ("quotient" if quotient or left_open else "full")
+    build = registry.pick(chosen, "system", name, chosen.systems)
+    files.prepare(out, json)
+    with progress_bar(f"deriving {chosen.name}"):
+        start = time.perf_counter()
+        built = build(parameters)
+        seconds = time.perf_counter() - start
+        text = _write_system(built, form, document=out is not None and out.suffix == ".tex")
+    if out:
+        print_files([files.write_text(out, text)])
+    else:
+        typer.echo(text.rstrip("\n"))
+    if json:
+        files.write_json(
+            json,
+            {
+                "paper": chosen.name,
+                "system": name,
+                "kind": built.kind,
+                "parameters": parameters,
+                "seconds": seconds,
+                "dimension": built.dimension,
+                "states": list(built.names),
+                "free_parameters": list(built.parameters),
+            },
+        )
+
+
+def _write_system(system: System, form: Format, document: bool) -> str:
+    from ..jit import serialise
+    from ..tex import latex
+
+    writers = {
+        Format.text: latex.system_text,
+        Format.mathml: latex.system_mathml,
+        Format.json: serialise.system_to_json,
+        Format.python: serialise.system_to_python,
+    }
+    return latex.system_latex(system, document=document) if form == Format.latex else writers[form](system)
+
+
+@app.command()
+def simulate(
+    paper: PaperName,
+    protocol: Protocol = None,
+    settings: Settings = None,
+    out: OutFolder = None,
+    json: JsonFile = None,
+) -> None:
+    """Run a training protocol on the closed system.
+
+    \b
+    Example: odesys simulate two_mixture --set omega=0.05 --out run
+    """
+    chosen = registry.find_paper(paper)
+    run = registry.pick(chosen, "protocol", protocol or next(iter(chosen.protocols), ""), chosen.protocols)
+    parameters = chosen.read_parameters(read_settings(settings))
+    files.prepare(out, json, ("trajectory.csv", "trajectory.npz", "result.json"))
+    with progress_bar(f"simulating {chosen.name}") as progress:
+        done = run(parameters, progress)
+    print_table(f"{chosen.name}, {done.protocol}", ("observable", "final value"), done.final.items())
+    slides = any("end" in e for e in done.events)  # a slide is an interval of time, the others happen at once
+    events = [(e["time"], *([e.get("end")] if slides else ()), e["kind"], e["name"]) for e in done.events]
+    if events:
+        left = f", the first {_EVENTS_SHOWN} of {len(events)}" if len(events) > _EVENTS_SHOWN else ""
+        columns = ("time", *(["until"] if slides else ()), "kind", "name")
+        print_table(f"events{left}", columns, events[:_EVENTS_SHOWN])
+    print_table("cost", (*done.cost, "invariant drift"), [(*done.cost.values(), done.invariant_drift)])
+    if done.note:
+        typer.echo(f"note: {done.note}")
+    _save(done.as_json(chosen.name), json, out, done.plot, done.columns)
+
+
+@app.command()
+def compare(
+    paper: PaperName,
+    widths: Annotated[str | None, typer.Option("--widths", metavar="M,M,...", help="[default: the paper's]")] = None,
+    seeds: Annotated[
+        int | None, typer.Option("--seeds", metavar="N", min=1, help="Networks trained at each width.")
+    ] = None,
+    settings: Settings = None,
+    out: OutFolder = None,
+    json: JsonFile = None,
+) -> None:
+    """Theory against trained networks of finite width; after an interruption the same command goes on.
+
+    \b
+    Example: odesys compare two_mixture --widths 400,1600 --seeds 20 --out compare
+    """
+    chosen = registry.find_paper(paper)
+    if chosen.compare is None:
+        raise OdesysError(f"{chosen.name} has no comparison with finite width")
+    sizes = list(chosen.widths) if widths is None else read_widths(widths)
+    parameters = chosen.read_parameters(read_settings(settings))
+    files.prepare(out, json, ("result.json",))
+    with progress_bar(f"comparing {chosen.name}") as progress:
+        done = chosen.compare(sizes, seeds or chosen.seeds, parameters, progress)
+    result = done.as_json(chosen.name)
+    rows = [[row[c] for c in ("width", "mean", "low", "high")] for row in result["deviation"]]
+    print_table(f"{chosen.name}: distance of networks to the theory", ("width", "mean", "low", "high"), rows)
+    if result["exponent"] is not None:
+        print_table("", ("fitted exponent", "low", "high"), [[result["exponent"][c] for c in ("value", "low", "high")]])
+    _save(result, json, out, done.plot)
+
+
+@app.command()
+def figures(
+    paper: PaperName,
+    fig: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fig", metavar="ID", help="Only this; repeatable [default: all].", autocompletion=complete("figures")
+        ),
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="[default: figures/PAPER]")] = None,
+    json: JsonFile = None,
+) -> None:
+    """Draw the figures of a paper again.
+
+    \b
+    Example: odesys figures two_mixture --fig 1 --fig 2 --out figures
+    """
+    chosen = registry.find_paper(paper)
+    wanted = {name: registry.pick(chosen, "figure", name, chosen.figures) for name in fig or chosen.figures}
+    folder = out or Path("figures") / chosen.name
+    files.prepare(folder, json, ())
+    drawn = []
+    for name, figure in wanted.items():
+        with progress_bar(f"drawing {name}") as progress, files.staged(folder) as stage:
+            figure.draw(stage.folder, progress)
+        print_files(stage.files)
+        drawn.append({"id": name, "title": figure.title, "files": stage.files})
+    if json:
+        files.write_json(json, {"paper": chosen.name, "figures": drawn})
+
+
+@app.command()
+def verify(
+    names: PaperNames = None,
+    claim: Annotated[
+        list[str] | None,
+        typer.Option("--claim", metavar="ID", help="Only this; repeatable.", autocompletion=complete("claims")),
+    ] = None,
+    level: Annotated[Level, typer.Option("--level", help="quick leaves out the long checks.")] = Level.quick,
+    mutations: Annotated[bool, typer.Option("--mutations", help="Run the claims on broken systems too.")] = False,
+    workers: Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="[default: all cores]")] = None,
+    errata: Annotated[Path | None, typer.Option("--errata", metavar="FILE", help="Errata as .md or .tex.")] = None,
+    certificates: Annotated[
+        Path | None, typer.Option("--certificates", metavar="DIR", help="Write certificates for tools/check_*.")
+    ] = None,
+    json: JsonFile = None,
+) -> None:
+    """Check the claims of papers.
+
+    Exit code 1 if a claim does not come out as expected. With --mutations also if a claim keeps its verdict on a broken
+    system that it reads and the book gives no reason why that is harmless, if it notices no mutation and the book does
+    not say why, or if a reason is given for a claim that does notice.
+
+    \b
+    Examples: odesys verify two_mixture --json verify.json --errata errata.md
+              odesys verify two_mixture --claim E.2 --level full
+    """
+    from ..papers.verification import run_command
+    from ..papers.workers import cores
+
+    files.prepare(errata, json)
+    chosen = _papers(names)
+    workers = workers or cores()
+    if not run_command(chosen, claim or [], level.value, mutations, errata, json, workers, certificates):
+        raise typer.Exit(1)
+
+
+@app.command()
+def report(
+    names: PaperNames = None,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the pages.")] = Path("report"),
+    form: Annotated[
+        ReportFormat, typer.Option("--format", help="latex is a body to input, with figures as PDF.")
+    ] = ReportFormat.html,
+    level: Annotated[Level, typer.Option("--level", help="quick leaves out long checks and figures.")] = Level.quick,
+    workers: Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="[default: all cores]")] = None,
+    widths: Annotated[str | None, typer.Option("--widths", metavar="M,M,...", help="[default: the paper's]")] = None,
+    seeds: Annotated[int | None, typer.Option("--seeds", metavar="N", min=1, help="[default: the paper's]")] = None,
+    settings: Settings = None,
+    json: JsonFile = None,
+) -> None:
+    """Write one self-contained page a paper: equations, verdicts, proof graph, figures, theory against finite width.
+
+    Exit code 1 if a claim does not come out as expected or a part could not be computed.
+
+    \b
+    Examples: odesys report two_mixture --out report
+              odesys report --format latex --out bundle
+    """
+    from ..papers.workers import cores
+    from ..report.content import Request
+    from ..report.write import run_command
+
+    chosen = _papers(names)
+    given = read_settings(settings)
+    if given and len(chosen) != 1:
+        raise ParameterError(f"--set belongs to one paper, and this report has {len(chosen)}; name one")
+    for paper in chosen.values():
+        paper.read_parameters(given)  # a mistake shows before the work
+    request = Request(level.value, workers or cores(), tuple(read_widths(widths)) if widths else (), seeds or 0, given)
+    files.prepare(out, json, ("index.html", "main.tex"))
+    if not run_command(chosen, request, out, form.value, json, _command_line()):
+        raise typer.Exit(1)
+
+
+@app.command()
+def sweep(
+    paper: PaperName,
+    over: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--over",
+            metavar="NAME=GRID",
+            autocompletion=complete("parameters"),
+            help="log:LOW:HIGH:COUNT, lin:LOW:HIGH:COUNT or A,B,C; repeatable.",
+        ),
+    ] = None,
+    protocol: Protocol = None,
+    settings: Settings = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", metavar="N", min=1, help="Processes [default: all cores]")
+    ] = None,
+    dask: Annotated[str, typer.Option("--dask", metavar="ADDRESS", help="Scheduler of a running Dask cluster.")] = "",
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where an earlier sweep stopped.")] = False,
+    retry: Annotated[bool, typer.Option("--retry-failed", help="With --resume: compute failed points again.")] = False,
+    plot: Annotated[
+        list[str] | None, typer.Option("--plot", metavar="NAME", help="Observable to show; repeatable.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="[default: sweep/PAPER]")] = None,
+    json: JsonFile = None,
+) -> None:
+    """Run a protocol at every point of a grid of parameters; rows are stored as they arrive.
+
+    A point that fails is recorded with its error. Exit code 1 if every point failed.
+
+    \b
+    Examples: odesys sweep two_mixture --over omega=log:1e-3:0.2:20 --plot t --out sweep
+              odesys sweep two_mixture --over omega=log:0.02:0.3:20 --over K=2,3,4 --resume
+    """
+    from importlib import import_module
+
+    from ..papers.workers import cores
+
+    chosen = registry.find_paper(paper)
+    if dask and workers:
+        raise ParameterError("--workers and --dask ask for two places to compute; give one of them")
+    if retry and not resume:
+        raise ParameterError("--retry-failed goes on with an earlier sweep; give --resume with it")
+    folder = out or Path("sweep") / chosen.name
+    run = import_module("numerics.sweeps.command").run_command  # numerics builds on the engine, not the other way round
+    if not run(
+        paper,
+        chosen,
+        protocol,
+        over or (),
+        read_settings(settings),
+        folder,
+        json,
+        resume,
+        retry,
+        workers or cores(),
+        dask,
+        plot or (),
+    ):
+        raise typer.Exit(1)
+
+
+@app.command()
+def new(
+    folder: Annotated[Path, typer.Argument(metavar="NAME", help="Name of the paper, or a folder that ends in it.")],
+    json: JsonFile = None,
+) -> None:
+    """Write a small paper of your own that runs at once: setting, systems, protocol, comparison, claims, figure.
+
+    \b
+    Example: odesys new mine; odesys report ./mine
+    """
+    from ..papers.new import create
+
+    files.prepare(None, json)
+    print_files(create(folder))
+    place = str(folder) if folder.parent != Path() else f"./{folder}"
+    typer.echo(f"try: odesys verify {place}; odesys report {place} --out report")
+    if json:
+        files.write_json(json, {"name": folder.name, "files": files})
+
+
+def main() -> None:
+    """Entry point of the command `odesys`."""
+    signal.signal(signal.SIGTERM, interrupt)
+    gc_pause.collect_less_often()
+    app(prog_name="odesys")

@@ -1,0 +1,152 @@
+"""What all commands share: how the program ends, options with their completion, and how texts are read."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from ..errors import OdesysError, ParameterError
+from ..papers import registry
+
+#: base of all complaints about arguments and options; typer exports only this child of it, under all its versions
+_UsageError: Any = typer.BadParameter.__bases__[0]
+_INTERRUPTED = 130
+
+
+class Commands(TyperGroup):
+    """The one place where the program ends: 0, or 2 and one sentence for a mistake, or 130 when interrupted."""
+
+    def main(self, *args: Any, **more: Any) -> Any:
+        more["standalone_mode"] = False
+        try:
+            code = super().main(*args, **more)
+            sys.stdout.flush()
+        except OdesysError as error:
+            code = _complain(str(error))
+        except _UsageError as error:
+            code = _complain(_usage_sentence(error))
+        except (KeyboardInterrupt, typer.Abort):
+            code = _INTERRUPTED
+        except BrokenPipeError:  # the reader has gone, as in `odesys list | head -1`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = 1
+        if code == _INTERRUPTED:  # some versions of typer turn the interrupt into this code themselves
+            typer.echo("odesys: interrupted", err=True)
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; what an interrupt left behind is said in the notes on it."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            for note in getattr(error, "__notes__", ()):
+                typer.echo(f"odesys: {note}", err=True)
+            raise
+
+
+def interrupt(*_: Any) -> None:
+    """Being asked to end is treated like Ctrl-C: what is done is kept, nothing is left half-written."""
+    raise KeyboardInterrupt
+
+
+def _complain(text: str) -> int:
+    line = " ".join(text.split())  # one line, and nothing in it that a terminal would act on
+    typer.echo(f"odesys: {''.join(c if c.isprintable() else '?' for c in line)}", err=True)
+    return 2
+
+
+def _usage_sentence(error: Any) -> str:
+    text = str(error.format_message()).rstrip(".")
+    command = error.ctx.command_path if error.ctx else "odesys"
+    return f"{text[:1].lower()}{text[1:]} (see {command} --help)"
+
+
+# ---- options that several commands share -----------------------------------------------------------------------------
+
+
+def complete(kind: str) -> Callable[[typer.Context, str], list[str]]:
+    """Shell completion of the names a paper has: its systems, protocols, figures, parameters or claims."""
+
+    def names(ctx: typer.Context, incomplete: str) -> list[str]:
+        try:
+            if kind == "papers":
+                found = registry.known_names()
+            else:
+                paper = registry.find_paper(_paper_on_line(ctx))
+                found = (
+                    [f"{p.name}=" for p in paper.parameters]
+                    if kind == "parameters"
+                    else paper.claims()
+                    if kind == "claims"
+                    else list(getattr(paper, kind))
+                )
+        except Exception:  # a completion that fails completes nothing
+            return []
+        return [name for name in found if name.startswith(incomplete)]
+
+    return names
+
+
+def _paper_on_line(ctx: typer.Context) -> str:
+    """The paper named so far; while the value of an option is missing only the line itself knows it."""
+    word = ctx.params.get("paper") or next(iter(ctx.params.get("names") or ()), "")
+    line = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")
+    return word or next((w for w in line.split()[2:] if not w.startswith("-")), "")
+
+
+PaperName = Annotated[
+    str,
+    typer.Argument(
+        metavar="PAPER", autocompletion=complete("papers"), help="A name from `odesys list`, or a folder with a paper."
+    ),
+]
+PaperNames = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[PAPER ...]", autocompletion=complete("papers"), help="[default: all papers]"),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Set a parameter; repeatable.", autocompletion=complete("parameters")
+    ),
+]
+Protocol = Annotated[
+    str | None,
+    typer.Option("--protocol", metavar="NAME", help="[default: the first]", autocompletion=complete("protocols")),
+]
+JsonFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON.")]
+OutFolder = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder for tables, results and plots.")]
+OutFile = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write here instead of printing.")]
+Format = StrEnum("Format", "text latex mathml json python")
+Level = StrEnum("Level", "quick full")
+ReportFormat = StrEnum("ReportFormat", "html latex")
+
+
+def read_settings(texts: Iterable[str] | None) -> dict[str, str]:
+    settings: dict[str, str] = {}
+    for text in texts or ():
+        name, _, value = (part.strip() for part in text.partition("="))
+        if not name or not value:
+            raise ParameterError(f"--set {text!r} can not be read: write --set NAME=VALUE, as in --set omega=0.05")
+        if name in settings:
+            raise ParameterError(f"--set gives {name} twice: {settings[name]} and {value}; give it once")
+        settings[name] = value
+    return settings
+
+
+def read_widths(text: str) -> list[int]:
+    widths: list[int] = []
+    for part in text.split(","):
+        if not (part.strip().isdecimal() and part.strip().isascii() and len(part) < 20 and int(part) > 0):
+            raise ParameterError(f"--widths {text!r} can not be read: {part!r} is not a positive whole number")
+        if int(part) in widths:
+            raise ParameterError(f"--widths {text!r} has {int(part)} twice")
+        widths.append(int(part))
+    return widths

@@ -1,0 +1,131 @@
+r"""Which paths the flow of a path needs: the closed set, or the first path that escapes.
+
+Gradient flow of a weight that sits in a read path :math:`\phi = P W S` is :math:`\dot W = P^\top G_\phi S^\top`, so
+
+.. math::  \frac{d}{dt}\,(Q W R) = (Q P^\top)\, G_\phi\, (S^\top R) + \dots
+
+is made of paths between pinned vectors again. For a gradient step of size :math:`\eta` every letter is replaced by
+:math:`W + \eta\,\dot W` and the product is multiplied out, which gives the exact higher-order terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..errors import ClosureError
+from ..model.paths import Letter, Path
+
+
+@dataclass(frozen=True)
+class Force:
+    """The matrix G = -dL/d(read path), possibly transposed."""
+
+    read: int
+    transposed: bool
+
+
+@dataclass(frozen=True)
+class Term:
+    """A product of paths and forces; `moved` are the maps replaced, one a force."""
+
+    factors: tuple[Path | Force, ...]
+    moved: tuple[str, ...]
+
+    @property
+    def order(self) -> int:
+        """Number of forces, i.e. the power of the step size."""
+        return len(self.moved)
+
+
+@dataclass(frozen=True)
+class Closure:
+    """A closed set of paths: the read ones first; `terms[path]` is its exact variation."""
+
+    read: tuple[Path, ...]
+    paths: tuple[Path, ...]
+    terms: dict[Path, tuple[Term, ...]]
+    trained: frozenset[str]
+    exact_step: bool = False
+
+    def canonical(self, path: Path) -> tuple[Path, bool]:
+        """The stored orientation of a path, and whether it is the transpose of what was asked."""
+        return (path, False) if path in self.terms else (path.T, True)
+
+
+def close(read: Sequence[Path], trained: frozenset[str], exact_step: bool = False, limit: int | None = None) -> Closure:
+    """Collect all paths needed by the flow (or the exact gradient step) of the `read` paths.
+
+    Parameters
+    ----------
+    read : the paths the loss depends on.
+    trained : names of the maps that move.
+    exact_step : close the map W -> W + eta dW instead of the flow.
+    limit : longest path accepted, by default four times the longest read path. A longer one counts as an escape: the
+        error then shows the chain of paths that led there, so that its growth can be read off.
+    """
+    limit = limit if limit is not None else 4 * max(len(path.letters) for path in read)
+    terms: dict[Path, tuple[Term, ...]] = {}
+    parent: dict[Path, Path | None] = {path: None for path in read}
+    queue = list(read)
+    while queue:
+        path = queue.pop(0)
+        if path in terms or path.T in terms:
+            continue
+        if len(path.letters) > limit:
+            raise _escape(path, parent, read, trained)
+        terms[path] = tuple(t for t in _variation(path, read, trained) if exact_step or t.order == 1)
+        for term in terms[path]:
+            for factor in term.factors:
+                if isinstance(factor, Path) and factor.letters and factor not in parent and factor.T not in parent:
+                    parent[factor] = path
+                    queue.append(factor)
+    # read paths first, the rest by name: an order that does not depend on the search
+    paths = tuple(read) + tuple(sorted((p for p in terms if p not in read), key=str))
+    return Closure(tuple(read), paths, terms, trained, exact_step)
+
+
+def _variation(path: Path, read: Sequence[Path], trained: frozenset[str]) -> Iterator[Term]:
+    """All terms of `path` after W -> W + dW, of order one and higher."""
+    partial: list[tuple[tuple[Path | Force, ...], str, tuple[Letter, ...], tuple[str, ...]]] = [((), path.left, (), ())]
+    for letter in path.letters:
+        grown = [(done, start, (*open_, letter), moved) for done, start, open_, moved in partial]
+        if letter.name in trained:
+            for done, start, open_, moved in partial:
+                for before, force, after in _moves(letter, read):
+                    closed = Path(start, open_ + before.letters, before.right)
+                    grown.append(((*done, closed, force), after.left, after.letters, (*moved, letter.name)))
+        partial = grown
+    for done, start, open_, moved in partial:
+        if moved:
+            yield Term((*done, Path(start, open_, path.right)), moved)
+
+
+def _moves(letter: Letter, read: Sequence[Path]) -> Iterator[tuple[Path, Force, Path]]:
+    """The pieces of d(letter) = before . G . after, one for each place where its map is read."""
+    for index, path in enumerate(read):
+        for place, other in enumerate(path.letters):
+            if other.name != letter.name:
+                continue
+            head = Path(path.left, path.letters[:place], "")
+            tail = Path("", path.letters[place + 1 :], path.right)
+            if other.transposed == letter.transposed:  # P' G S'
+                yield head.T, Force(index, False), tail.T
+            else:  # (P' G S')' = S G' P
+                yield tail, Force(index, True), head
+
+
+def _escape(path: Path, parent: dict[Path, Path | None], read: Sequence[Path], trained: frozenset[str]) -> ClosureError:
+    chain = [path]
+    while parent[chain[-1]] is not None:
+        chain.append(parent[chain[-1]])  # type: ignore[arg-type]
+    chain.reverse()
+    first = next((p for p in chain if len(p.letters) > max(len(r.letters) for r in read)), path)
+    start = chain.index(first)
+    needs = ", which needs ".join(map(str, chain[start : start + 3]))
+    moving = sorted({letter.name for letter in chain[0].letters} & trained)
+    message = (
+        f"the flow of {chain[0]} does not close with {', '.join(moving)} all trained: it needs {needs}, and so on "
+        f"(.path). Freeze the first or the last map, or use the finite-width simulator."
+    )
+    return ClosureError(message, path=first, chain=tuple(chain))

@@ -1,0 +1,417 @@
+r"""gradient_flow: model + data -> closed system of path scalars, exact at every width; also the stepwise map.
+
+.. math::  \mathcal L = \sum_X \pi(X)\,\ell(y f(X)), \qquad G_\phi = -\partial\mathcal L/\partial\phi, \qquad
+           \tfrac{d}{dt}(Q W R) = (Q P^\top) G_\phi (S^\top R) + \dots
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from ..errors import ModelError
+from ..expr import blocks
+from ..expr.blocks import Block
+from ..expr.field import BlockField, Layout, Segment
+from ..expr.graph import ZERO, Node, add, num, sym, symbols
+from ..expr.system import TIME, System
+from ..model.attention import AttentionModel, FixedVector
+from ..model.dictionary import Dictionary
+from ..model.distribution import Distribution, Group
+from ..model.loss import Loss, as_loss
+from ..model.paths import (
+    OUTPUT,
+    WORDS,
+    Path,
+    entry_name,
+    entry_tex,
+    leaf_name,
+    path_name,
+    pin_size,
+    score_path,
+    value_path,
+)
+from .closure import Closure, Force, Term, close
+from .initial import infinite_width, network_values
+
+if TYPE_CHECKING:
+    from ..analysis.lax import LaxFamily
+    from ..reduce.quotient import Quotient
+    from ..reduce.slaving import Slaved
+    from ..reduce.symmetry import SymmetryGroup
+
+STEP_SIZE = "eta"
+
+
+class Encoded(Protocol):
+    """Weighted samples as index arrays: a distribution, or one sample for each orbit of a family."""
+
+    def encode(self, dictionary: Dictionary) -> tuple[Group, ...]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """A derived gradient flow (or exact gradient step): model, data, closed set of paths and the system on them."""
+
+    model: AttentionModel
+    data: Distribution
+    loss: Loss
+    train: tuple[str, ...]
+    closure: Closure
+    system: System
+
+    @property
+    def layout(self) -> Layout:
+        """How states sit in the matrices of path scalars."""
+        assert isinstance(self.system.field, BlockField)
+        return self.system.field.layout
+
+    def leaf(self, path: Path, head: int) -> str:
+        """Name of the matrix of a path in one head."""
+        return leaf_name(self.model, path, head)
+
+    def segment(self, path: Path, head: int) -> Segment:
+        """Where the matrix of a stored path of one head sits in the state vector."""
+        leaf = self.leaf(path, head)
+        return next(s for s in self.layout.segments if s.leaf == leaf)
+
+    def initial_state(
+        self, omega: Any = None, *, weights: Mapping[str, np.ndarray] | None = None, **spread: Any
+    ) -> np.ndarray:
+        r"""Start values of all states.
+
+        Either the infinite-width start, where a path keeps only pairs :math:`W^\top W \to s\,I` with s = omega^2 for
+        the score maps (other maps by name, e.g. ``W_V=0.01``), or the path values of a finite network, given as a
+        mapping from weight name to the images of the words, heads first.
+        """
+        if (weights is None) == (omega is None and not spread):
+            raise ModelError("give either omega (the infinite-width start) or weights= (a finite network), not both")
+        if weights is not None:
+            leaves = network_values(self.model, self.closure, weights)
+        else:
+            leaves = infinite_width(self.model, self.closure, omega, spread)
+        return self.layout.pack(leaves).astype(float)
+
+    def symmetries(self, state: Any = None) -> SymmetryGroup:
+        """The group of signed permutations of words with head permutations and label flip, found from the data.
+
+        With `state` (a vector of all states) only elements that fix this state are kept.
+        """
+        from ..reduce.symmetry import find_symmetries
+
+        return find_symmetries(self, state)
+
+    def quotient(self, generators: Sequence[Any] | None = None, state: Any = None) -> Quotient:
+        """One variable per orbit under the group found (or under `generators`), with `lift` and `project`."""
+        from ..reduce.quotient import quotient
+
+        return quotient(self, generators, state)
+
+    def invariants(self) -> list[LaxFamily]:
+        """Conserved families tr L^q of pairs of trained maps, proved from the closure; see `odesys.analysis.lax`."""
+        from ..analysis.lax import lax_integrals
+
+        return lax_integrals(self)
+
+    def slaved(self, state: Any = None) -> Slaved:
+        """The system with self-scores eliminated by (J S)^2 = omega^4 I, valid from the infinite-width start.
+
+        A `state` to start from is refused unless it satisfies this identity.
+        """
+        from ..reduce.slaving import slave_flow
+
+        return slave_flow(self, state)
+
+    def score(self, head: str | int, key: str, query: str) -> str:
+        """Name of the score of a key word for a query word."""
+        return self.path_state(score_path(self.model), head, key, query)
+
+    def neuron(self, head: str | int, word: str) -> str:
+        """Name of the value scalar of a word (one-row values)."""
+        return self.path_state(value_path(self.model), head, None, word)
+
+    def path_state(self, path: Path, head: str | int, left: str | None, right: str | None) -> str:
+        """Name of the state that holds one path scalar between two pinned vectors."""
+        stored, turned = self.closure.canonical(path)
+        ends = (right, left) if turned else (left, right)
+        k = self.model.head_index(head)
+        for word in ends:
+            if word is not None and self.model.words.parse(word)[1] < 0:
+                raise ModelError(f"a state belongs to a word, not to its negative {word!r}; drop the minus sign")
+        i, j = (self.model.words.parse(word)[0] if word is not None else 0 for word in ends)
+        return self.layout.names[int(self.segment(stored, k).index[i, j])]
+
+    @cached_property
+    def matrices(self) -> dict[str, np.ndarray]:
+        """For each matrix of path scalars the array of its state names."""
+        names = np.array(self.layout.names, dtype=object)
+        return {segment.leaf: names[segment.index] for segment in self.layout.segments}
+
+
+def gradient_flow(
+    model: AttentionModel,
+    data: Distribution,
+    train: Iterable[str] = ("w", "W_K", "W_Q"),
+    loss: Any = "logistic",
+    carry: Iterable[str] | None = None,
+) -> Flow:
+    """Derive the gradient flow of the population loss on path scalars.
+
+    Parameters
+    ----------
+    model, data : what is trained, and on what; `data.condition(...)` restricts to a sub-distribution.
+    train : names of the maps that move.
+    loss : ``logistic``, ``hinge`` or a SymPy expression in the margin z.
+    carry : maps whose closed set of paths is kept as states even where they do not move, so that the stages of a
+        protocol share one state vector; by default `train`.
+    """
+    return _derive(model, data, train, loss, carry, step=False)
+
+
+def gradient_descent(
+    model: AttentionModel,
+    data: Distribution,
+    train: Iterable[str] = ("w", "W_K", "W_Q"),
+    loss: Any = "logistic",
+    carry: Iterable[str] | None = None,
+) -> Flow:
+    """Derive the exact gradient step W -> W - eta dL/dW on the same path scalars, with all powers of eta."""
+    return _derive(model, data, train, loss, carry, step=True)
+
+
+def close_model(
+    model: AttentionModel, train: Iterable[str], carry: Iterable[str] | None, step: bool
+) -> tuple[tuple[str, ...], Closure]:
+    """The trained weights, checked, and all paths that the motion of what the model reads brings in."""
+    if train is not None and not hasattr(train, "__iter__"):
+        raise ModelError(f"train is a list of maps such as ('w', 'W_K', 'W_Q'), not {train!r}")
+    trained = (train,) if isinstance(train, str) else tuple(train or ())
+    carried = trained if carry is None else tuple(carry)
+    check_weights(model, trained, carried)
+    closure = close((value_path(model), score_path(model)), frozenset(carried), exact_step=step)
+    check_names(model, closure)
+    return trained, closure
+
+
+def _derive(
+    model: AttentionModel, data: Distribution, train: Iterable[str], loss: Any, carry: Iterable[str] | None, step: bool
+) -> Flow:
+    if not isinstance(model, AttentionModel) or not isinstance(data, Distribution):
+        raise ModelError("a flow is derived from an AttentionModel and a Distribution, in this order")
+    trained, closure = close_model(model, train, carry, step)
+    read = closure.read
+    loss = as_loss(loss)
+    leaves = {
+        leaf_name(model, path, k): blocks.leaf(leaf_name(model, path, k), _shape(model, path))
+        for k in range(len(model.heads))
+        for path in closure.paths
+    }
+    objective, observables = loss_blocks(model, data, loss, leaves, read)
+    rhs: dict[str, Block] = {}
+    for k in range(len(model.heads)):
+        read_leaves = [leaves[leaf_name(model, path, k)] for path in read]
+        forces = [_negative(g) for g in blocks.gradient(objective, read_leaves)]
+        for path in closure.paths:
+            terms = [t for t in closure.terms[path] if set(t.moved) <= set(trained)]
+            name = leaf_name(model, path, k)
+            change = [_term_block(t, model, k, closure, leaves, forces) for t in terms]
+            if step:
+                change = [leaves[name], *change]
+            rhs[name] = blocks.add(*change) if change else blocks.zeros(_shape(model, path))
+    names, tex, layout = path_layout(model, closure)
+    field = BlockField(layout, rhs, observables)
+    own = parameter_names(model, loss) | data.parameters
+    taken = sorted(own & {*names, TIME, *([STEP_SIZE] if step else [])})
+    if taken:
+        what = "a path scalar" if taken[0] in names else "time" if taken[0] == TIME else "the step size"
+        raise ModelError(
+            f"the parameter {taken[0]} of the model, the data or the loss is the name of {what}; rename it"
+        )
+    parameters = tuple(sorted(field.parameters))
+    system = System(names, field, parameters, "map" if step else "flow", tex)
+    return Flow(model, data, loss, trained, closure, system)
+
+
+def check_weights(model: AttentionModel, trained: tuple[str, ...], carried: tuple[str, ...]) -> None:
+    """Refuse weights that the model does not have or that can not move."""
+    if not trained:
+        raise ModelError(f"nothing is trained; choose some of {', '.join(model.weights)}")
+    for name in (*trained, *carried):
+        if name not in model.weights:
+            frozen = isinstance(model.value.output, FixedVector) and name == model.value.output.name
+            why = "it is a frozen output vector" if frozen else f"the model has {', '.join(model.weights)}"
+            raise ModelError(f"the weight {name!r} can not be trained: {why}", weight=name)
+    missing = sorted(set(trained) - set(carried))
+    if missing:
+        raise ModelError(f"{missing[0]} is trained but not carried; carry must contain everything that moves")
+
+
+def parameter_names(model: AttentionModel, loss: Loss) -> set[str]:
+    """Symbols the model and the loss bring along."""
+    nodes = [model.scale, *(head.bias for head in model.heads), *model.readout().ravel()]
+    if isinstance(model.value.output, FixedVector):
+        nodes.append(model.value.output.square)
+    return symbols(nodes) | (symbols([loss.value]) - {"z"}) | model.words.parameters
+
+
+def check_names(model: AttentionModel, closure: Closure) -> None:
+    """Refuse maps whose paths would share a name."""
+    names = [path_name(model, path) for path in closure.paths]
+    for name in names:
+        if names.count(name) > 1:
+            first, second = [path for path in closure.paths if path_name(model, path) == name][:2]
+            raise ModelError(f"the paths {first} and {second} would both be called {name}; rename a map")
+
+
+def _shape(model: AttentionModel, path: Path) -> tuple[int, int]:
+    return pin_size(model, path.left), pin_size(model, path.right)
+
+
+def _negative(block: Block) -> Block:
+    return blocks.multiply(blocks.constant([[-1]]), block)
+
+
+def _term_block(
+    term: Term, model: AttentionModel, head: int, closure: Closure, leaves: Mapping[str, Block], forces: Sequence[Block]
+) -> Block:
+    factors: list[Block] = []
+    for factor in term.factors:
+        if isinstance(factor, Force):
+            factors.append(forces[factor.read].T if factor.transposed else forces[factor.read])
+        elif factor.letters:
+            stored, turned = closure.canonical(factor)
+            block = leaves[leaf_name(model, stored, head)]
+            factors.append(block.T if turned else block)
+        else:
+            gram = pin_gram(model, factor.left)
+            if gram is not None:
+                factors.append(blocks.constant(gram))
+    product = blocks.chain(factors)
+    if not closure.exact_step:
+        return product
+    return blocks.multiply(blocks.constant([[sym(STEP_SIZE) ** term.order]]), product)
+
+
+def pin_gram(model: AttentionModel, pin: str) -> np.ndarray | None:
+    """Gram matrix of a pinned set as an array of nodes; None for the identity."""
+    if pin == WORDS:
+        return (
+            None
+            if model.words.orthonormal
+            else np.array(
+                [
+                    [v if isinstance(v, Node) else num(v) if v else ZERO for v in row]
+                    for row in model.words.gram_array()
+                ],
+                dtype=object,
+            )
+        )
+    if pin == OUTPUT and isinstance(model.value.output, FixedVector):
+        return np.array([[model.value.output.square]], dtype=object)
+    return None
+
+
+def path_layout(model: AttentionModel, closure: Closure) -> tuple[tuple[str, ...], dict[str, str], Layout]:
+    """Names and TeX of all path scalars, and where each sits in the matrices of paths."""
+    names: list[str] = []
+    tex: dict[str, str] = {}
+    places: list[tuple[str, int, int]] = []
+    segments: list[Segment] = []
+    for k in range(len(model.heads)):
+        for path in closure.paths:
+            leaf, (rows, columns) = leaf_name(model, path, k), _shape(model, path)
+            index = np.empty((rows, columns), dtype=int)
+            for i in range(rows):
+                for j in range(columns):
+                    if path.symmetric and j < i:
+                        index[i, j] = index[j, i]
+                        continue
+                    index[i, j] = len(names)
+                    name = entry_name(model, path_name(model, path), k, path, i, j)
+                    names.append(name)
+                    tex[name] = entry_tex(model, k, path, i, j)
+                    places.append((leaf, i, j))
+            segments.append(Segment(leaf, index))
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ModelError(f"two path scalars would both be called {twice}; rename a map or a word")
+    return tuple(names), tex, Layout(tuple(names), tuple(places), tuple(segments))
+
+
+def loss_blocks(
+    model: AttentionModel, data: Encoded, loss: Loss, leaves: Mapping[str, Block], read: Sequence[Path]
+) -> tuple[Block, dict[str, Block]]:
+    """The population loss as a block, and the observables: loss, margins y f(X) and pooled head outputs H(X)."""
+    totals: list[Block] = []
+    margins: dict[int, Block] = {}
+    outputs: dict[tuple[int, int], Block] = {}
+    for group in data.encode(model.words):
+        value = blocks.zeros((len(group.labels), 1))
+        for k, head in enumerate(model.heads):
+            pooled = _pooled_output(model, group, *(leaves[leaf_name(model, path, k)] for path in read))
+            for row, position in enumerate(group.positions):
+                outputs[k, position] = _row(pooled, row)
+            inner = blocks.add(pooled, blocks.constant([[head.bias]]))
+            active = blocks.relu(inner) if head.activation == "relu" else inner
+            value = blocks.add(value, blocks.multiply(blocks.constant([[head.sign]]), active))
+        margin = blocks.multiply(blocks.constant(group.labels[:, None].astype(int)), value)
+        for row, position in enumerate(group.positions):
+            margins[position] = _row(margin, row)
+        weights = blocks.constant(np.array(group.weights, dtype=object)[:, None])
+        totals.append(blocks.sum_axis(blocks.multiply(weights, blocks.apply(loss.value, margin)), 0))
+    objective = blocks.add(*totals)
+    observables = {"loss": objective}
+    observables |= {f"margin_{p + 1}": margins[p] for p in sorted(margins)}
+    for (k, p), block in sorted(outputs.items()):
+        label = model.head_labels[k]
+        observables["_".join(["H", *([label] if label else []), str(p + 1)])] = block
+    return objective, observables
+
+
+def _row(block: Block, row: int) -> Block:
+    return blocks.take(block, (np.array([[row]]), np.array([[0]])))
+
+
+def _pooled_output(model: AttentionModel, group: Group, values: Block, scores: Block) -> Block:
+    """Pooled output of one head on all samples of a group, shape (samples, 1)."""
+    count, length = group.words.shape
+    keys, queries = group.words[:, None, :], group.words[:, :, None]
+    signs = (group.signs[:, None, :] * group.signs[:, :, None]).astype(int)
+    table = blocks.take(scores, (keys, queries))  # (s, query, key)
+    factor = np.array([[[model.scale * int(v) for v in row] for row in sample] for sample in signs], dtype=object)
+    number = None if group.counts is None else blocks.constant(group.counts[:, None, :])
+    attention = blocks.softmax(blocks.multiply(blocks.constant(factor), table), number)
+    rows = model.value.rows
+    which = np.arange(rows)[None, :, None]
+    tokens = blocks.multiply(
+        blocks.constant(group.signs[:, None, :].astype(int)), blocks.take(values, (which, group.words[:, None, :]))
+    )  # (s, row, key)
+    mixed = blocks.sum_axis(
+        blocks.multiply(
+            blocks.reshape(attention, (count, 1, length, length)), blocks.reshape(tokens, (count, rows, 1, length))
+        ),
+        -1,
+    )
+    mixed = blocks.reshape(mixed, (count, rows, length))
+    if model.row_activation == "relu":
+        mixed = blocks.relu(mixed)
+    readout = model.readout()
+    if readout.ndim == 2 and group.counts is not None:
+        raise ModelError(
+            "a sample with counts has no positions, but the read-out has one row a position; list every token by itself"
+        )
+    if readout.ndim == 2 and readout.shape[0] != length:
+        raise ModelError(f"the read-out has {readout.shape[0]} positions but a sample has {length} tokens")
+    weight = readout.T[None, :, :] if readout.ndim == 2 else readout[None, :, None]
+    if group.counts is not None:
+        shares = [[c / add(row) for c in row] if model.pooling == "mean" else list(row) for row in group.counts]
+        weight = weight * np.array(shares, dtype=object)[:, None, :]
+    elif model.pooling == "mean":
+        weight = np.array(weight, dtype=object) * Fraction(1, length)
+    total = blocks.sum_axis(blocks.sum_axis(blocks.multiply(blocks.constant(weight), mixed), 2), 1)
+    return blocks.reshape(total, (count, 1))

@@ -1,0 +1,82 @@
+"""From computations to verdicts: exact identities, exhaustive enumeration, and sampled probabilities.
+
+Each function returns the strongest evidence its method can carry, and no more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any
+
+from ..expr import graph
+from ..expr.graph import Node
+from ..verdicts import HOLDS, Evidence, Verdict, certified, measured, refuted, undecided
+
+
+def identity(residuals: Mapping[str, Node], positive: Collection[str] = ()) -> Verdict:
+    """All residuals are identically zero: proved by exact rewriting, or refuted at a rational point."""
+    from .zero import zero_test
+
+    if not residuals:
+        raise ValueError("an identity without residuals would hold for no reason")
+    methods: dict[str, int] = {}
+    open_ones: list[str] = []
+    for name, node in residuals.items():
+        if node is graph.ZERO:
+            methods["the same expression"] = methods.get("the same expression", 0) + 1
+            continue
+        result = zero_test(node, positive)
+        if result.answer == "nonzero":
+            point = {key: str(value) for key, value in (result.witness or {}).items()}
+            witness = {"where": name, "at": point, "residual": short(result.value)}
+            return refuted(witness, Evidence.CERTIFICATE, checked=len(residuals))  # balls exclude zero at the point
+        if result.answer == "undecided":
+            open_ones.append(f"{name}: {result.residual!r}")
+        methods[result.method] = methods.get(result.method, 0) + 1
+    if open_ones:
+        return undecided("; ".join(open_ones[:3]), Evidence.PROOF, open=len(open_ones))
+    return Verdict(HOLDS, Evidence.PROOF, details={"identities": len(residuals), "methods": methods})
+
+
+def short(ball: str | None) -> str:
+    """Six digits of an enclosure: its radius depends on the order of a sum, which is no part of a verdict."""
+    found = re.match(r"\[?(-?\d[\d.]*(?:e[+-]?\d+)?)", ball or "")
+    return f"{float(found.group(1)):.6g}" if found else str(ball)
+
+
+def equal(pairs: Mapping[str, tuple[Node, Node]], positive: Collection[str] = ()) -> Verdict:
+    """Both members of every pair are the same expression."""
+    return identity({name: left - right for name, (left, right) in pairs.items()}, positive)
+
+
+def enumerate_all(cases: Iterable[Any], check: Callable[[Any], Any], what: str) -> Verdict:
+    """`check` is exactly true in every case of a finite list; it must compute in exact arithmetic."""
+    count = 0
+    for case in cases:
+        count += 1
+        answer = check(case)
+        if answer is not True:
+            return refuted({"case": str(case), "value": str(answer)}, Evidence.CERTIFICATE, checked=count)
+    if not count:
+        raise ValueError(f"there are no {what} to enumerate, so nothing was checked")
+    return certified(enumerated=f"{count} {what}")
+
+
+def frequency_at_most(failures: int, trials: int, bound: float, **details: Any) -> Verdict:
+    """An event has probability at most `bound`, judged by its exact (Clopper-Pearson) 99.9 percent interval."""
+    from scipy.stats import binomtest
+
+    interval = binomtest(failures, trials).proportion_ci(confidence_level=0.999, method="exact")
+    seen = {
+        "failures": failures,
+        "trials": trials,
+        "interval_99.9": [float(interval.low), float(interval.high)],
+        "bound": bound,
+        **details,
+    }
+    if interval.high <= bound:
+        return measured(True, **seen)
+    if interval.low > bound:
+        return measured(False, **seen)
+    return undecided(f"the interval {interval.low:.3g} .. {interval.high:.3g} contains the bound {bound:g}", **seen)

@@ -1,0 +1,434 @@
+r"""Array expression graph: the field as matrices and one kernel over samples, differentiated in reverse.
+
+A `Block` is an array-valued expression of a dozen operations. `evaluate` runs it over NumPy arrays of any entry: with
+floats it is the block back end for large systems; with arrays of `graph.Node` it *is* the scalarisation, so both
+back ends come from one object. Reverse derivatives are blocks again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ..errors import SlavingError
+from . import graph
+from .graph import ONE, ZERO, Node
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """An array expression: `op`, its array arguments, and static data (index arrays, axes, a scalar function)."""
+
+    op: str
+    args: tuple[Block, ...]
+    shape: tuple[int, ...]
+    data: Any = field(default=None, repr=False)
+
+    def __add__(self, other: Block) -> Block:
+        return add(self, other)
+
+    def __mul__(self, other: Block) -> Block:
+        return multiply(self, other)
+
+    def __matmul__(self, other: Block) -> Block:
+        return matmul(self, other)
+
+    @property
+    def T(self) -> Block:
+        """Matrix transpose."""
+        return transpose(self)
+
+
+def leaf(name: str, shape: tuple[int, ...]) -> Block:
+    """A named input array."""
+    return Block("leaf", (), shape, name)
+
+
+def constant(values: Any) -> Block:
+    """A constant array of exact numbers, floats or nodes (parameters such as a bias)."""
+    array = np.array(values, dtype=object)
+    nodes = np.frompyfunc(graph.as_node, 1, 1)(array)
+    return Block("constant", (), array.shape, np.asarray(nodes, dtype=object))
+
+
+def is_zero(block: Block) -> bool:
+    """True for a constant array of zeros."""
+    return block.op == "zeros"
+
+
+def zeros(shape: tuple[int, ...]) -> Block:
+    """The zero array."""
+    return Block("zeros", (), shape)
+
+
+def add(*blocks: Block) -> Block:
+    """Sum of arrays of one shape."""
+    shape = np.broadcast_shapes(*(b.shape for b in blocks))
+    kept = tuple(b for b in blocks if not is_zero(b))
+    if not kept:
+        return zeros(shape)
+    return kept[0] if len(kept) == 1 and kept[0].shape == shape else Block("add", kept, shape)
+
+
+def multiply(left: Block, right: Block) -> Block:
+    """Elementwise product with broadcasting."""
+    shape = np.broadcast_shapes(left.shape, right.shape)
+    if is_zero(left) or is_zero(right):
+        return zeros(shape)
+    return Block("multiply", (left, right), shape)
+
+
+def matmul(left: Block, right: Block) -> Block:
+    """Matrix product of two matrices."""
+    shape = (left.shape[0], right.shape[1])
+    if is_zero(left) or is_zero(right):
+        return zeros(shape)
+    return Block("matmul", (left, right), shape)
+
+
+def chain(factors: Sequence[Block]) -> Block:
+    """Matrix product of several factors, left to right."""
+    product = factors[0]
+    for factor in factors[1:]:
+        product = matmul(product, factor)
+    return product
+
+
+def transpose(block: Block) -> Block:
+    """Matrix transpose."""
+    if block.op == "transpose":
+        return block.args[0]
+    shape = (block.shape[1], block.shape[0])
+    return zeros(shape) if is_zero(block) else Block("transpose", (block,), shape)
+
+
+def take(block: Block, index: tuple[np.ndarray, ...]) -> Block:
+    """Entries `block[index]` for integer index arrays, one a dimension."""
+    shape = np.broadcast_shapes(*(i.shape for i in index))
+    return Block("take", (block,), shape, index)
+
+
+def scatter(block: Block, index: tuple[np.ndarray, ...], shape: tuple[int, ...]) -> Block:
+    """The adjoint of `take`: add entries of `block` into a zero array of `shape` at `index`."""
+    return zeros(shape) if is_zero(block) else Block("scatter", (block,), shape, index)
+
+
+def sum_axis(block: Block, axis: int) -> Block:
+    """Sum over one axis, which stays with length 1."""
+    shape = tuple(1 if i == axis % len(block.shape) else s for i, s in enumerate(block.shape))
+    return zeros(shape) if is_zero(block) else Block("sum", (block,), shape, axis % len(block.shape))
+
+
+def reshape(block: Block, shape: tuple[int, ...]) -> Block:
+    """The same entries in another shape."""
+    return block if shape == block.shape else Block("reshape", (block,), shape)
+
+
+def apply(function: Node, block: Block) -> Block:
+    """The scalar function given as a node in the symbol ``z``, entry by entry."""
+    return Block("apply", (block,), block.shape, function)
+
+
+Z = graph.sym("z")
+EXP, RECIPROCAL, STEP = graph.exp(Z), graph.power(Z, Fraction(-1)), graph.step(Z)
+
+
+def softmax(block: Block, counts: Block | None = None) -> Block:
+    """Softmax over the last axis; with `counts` every entry stands for so many equal ones."""
+    weights = Block("shifted_exp", (block,), block.shape)
+    if counts is not None:
+        weights = multiply(counts, weights)
+    return multiply(weights, apply(RECIPROCAL, sum_axis(weights, -1)))
+
+
+def relu(block: Block) -> Block:
+    """max(entry, 0), as entry times gate."""
+    return multiply(block, apply(STEP, block))
+
+
+def gram_root(matrix: Block, scale: Block, side: str) -> Block:
+    r"""Self-scores slaved to the scores: :math:`(s^2 I + M M^\top)^{1/2}` (left) or with :math:`M^\top M` (right)."""
+    n = matrix.shape[0] if side == "left" else matrix.shape[1]
+    return Block("gram_root", (matrix, scale), (n, n), side)
+
+
+def replace_leaves(roots: Sequence[Block], mapping: Mapping[str, Block]) -> list[Block]:
+    """The same expressions with some leaves replaced by blocks."""
+    memo: dict[int, Block] = {}
+    for block in topological(roots):
+        if block.op == "leaf" and block.data in mapping:
+            memo[id(block)] = mapping[block.data]
+        elif all(memo[id(a)] is a for a in block.args):
+            memo[id(block)] = block
+        else:
+            memo[id(block)] = Block(block.op, tuple(memo[id(a)] for a in block.args), block.shape, block.data)
+    return [memo[id(root)] for root in roots]
+
+
+def topological(roots: Sequence[Block]) -> list[Block]:
+    """All blocks below `roots`, each after its arguments."""
+    order: list[Block] = []
+    seen: set[int] = set()
+    stack = [(root, False) for root in reversed(roots)]
+    while stack:
+        block, ready = stack.pop()
+        if ready:
+            order.append(block)
+        elif id(block) not in seen:
+            seen.add(id(block))
+            stack.append((block, True))
+            stack.extend((a, False) for a in block.args if id(a) not in seen)
+    return order
+
+
+def gradient(output: Block, wrt: Sequence[Block]) -> list[Block]:
+    """Reverse derivative of the sum of all entries of `output` by each block of `wrt`; gates count as constants."""
+    adjoint: dict[int, list[Block]] = {id(output): [constant(np.full(output.shape, ONE, dtype=object))]}
+    for block in reversed(topological([output])):
+        if id(block) not in adjoint:
+            continue
+        total = add(*adjoint[id(block)])
+        adjoint[id(block)] = [total]
+        for argument, slope in _pullback(block, total):
+            adjoint.setdefault(id(argument), []).append(slope)
+    return [add(*adjoint[id(b)]) if id(b) in adjoint else zeros(b.shape) for b in wrt]
+
+
+def _unbroadcast(block: Block, shape: tuple[int, ...]) -> Block:
+    """Sum `block` down to `shape`, undoing NumPy broadcasting."""
+    while len(block.shape) > len(shape):
+        block = reshape(sum_axis(block, 0), block.shape[1:])
+    for axis, size in enumerate(shape):
+        if size == 1 and block.shape[axis] != 1:
+            block = sum_axis(block, axis)
+    return block
+
+
+def _pullback(block: Block, bar: Block) -> list[tuple[Block, Block]]:
+    args = block.args
+    if block.op == "add":
+        return [(a, _unbroadcast(bar, a.shape)) for a in args]
+    if block.op == "multiply":
+        return [(a, _unbroadcast(multiply(bar, b), a.shape)) for a, b in (args, args[::-1])]
+    if block.op == "matmul":
+        return [(args[0], matmul(bar, args[1].T)), (args[1], matmul(args[0].T, bar))]
+    if block.op == "transpose":
+        return [(args[0], bar.T)]
+    if block.op == "take":
+        return [(args[0], scatter(bar, block.data, args[0].shape))]
+    if block.op == "scatter":
+        return [(args[0], take(bar, block.data))]
+    if block.op == "sum":
+        return [(args[0], multiply(constant(np.full(args[0].shape, ONE, dtype=object)), bar))]
+    if block.op == "reshape":
+        return [(args[0], reshape(bar, args[0].shape))]
+    if block.op == "apply":
+        slope = graph.gradient(block.data, [Z])[0]
+        return [] if slope is ZERO else [(args[0], multiply(bar, apply(slope, args[0])))]
+    if block.op == "shifted_exp":
+        return [(args[0], multiply(bar, block))]
+    return []
+
+
+def evaluate(
+    roots: Sequence[Block],
+    leaves: Mapping[str, np.ndarray],
+    parameters: Mapping[str, float] | None = None,
+    gates: Mapping[tuple[int, Node], np.ndarray] | None = None,
+    only: Mapping[int, np.ndarray] | None = None,
+) -> list[np.ndarray]:
+    """Values of `roots` for given leaf arrays: floats if `parameters` are given, else arrays of nodes.
+
+    `gates` fixes the gates found by `gated_arguments`, for integration between two switches. With nodes, `only` limits
+    matrix products to the entries of `demand.entries_needed`; the others are left zero.
+    """
+    memo: dict[int, np.ndarray] = {}
+    symbolic = parameters is None
+    for block in topological(roots):
+        args = [memo[id(a)] for a in block.args]
+        if symbolic and block.op == "matmul":
+            memo[id(block)] = _node_matmul(args[0], args[1], None if only is None else only[id(block)])
+        elif symbolic:
+            memo[id(block)] = _apply_op(block, args, leaves, None, True)
+        else:
+            memo[id(block)] = evaluate_op(block, args, leaves, parameters or {}, gates)
+    return [memo[id(root)] for root in roots]
+
+
+def evaluate_op(
+    block: Block,
+    args: list[np.ndarray],
+    leaves: Mapping[str, np.ndarray],
+    parameters: Mapping[str, float],
+    gates: Mapping[tuple[int, Node], np.ndarray] | None,
+) -> np.ndarray:
+    """One operation over floats, with gates held where they are given."""
+    if block.op == "apply":
+        return apply_function(block, args[0], parameters, gates)
+    return _apply_op(block, args, leaves, parameters, False)
+
+
+def gated_arguments(roots: Sequence[Block]) -> list[tuple[Block, Node]]:
+    """Pairs (argument, surface function of ``z``) of all gates below `roots`, each once."""
+    found: dict[tuple[int, Node], tuple[Block, Node]] = {}
+    for block in topological(roots):
+        if block.op == "apply":
+            for surface in graph.surfaces([block.data]):
+                found.setdefault((id(block.args[0]), surface), (block.args[0], surface))
+    return list(found.values())
+
+
+@cache
+def _gate_symbols(function: Node) -> tuple[Node, tuple[Node, ...]]:
+    """`function` with each gate replaced by a symbol, and the surfaces in the order of those symbols."""
+    found = tuple(graph.surfaces([function]))
+    mapping = {graph.step(s): graph.sym(f"_gate{i}") for i, s in enumerate(found)}
+    mapping |= {graph.step(-s): 1 - graph.sym(f"_gate{i}") for i, s in enumerate(found)}
+    return graph.substitute([function], mapping)[0], found
+
+
+def apply_function(
+    block: Block,
+    argument: np.ndarray,
+    parameters: Mapping[str, float],
+    gates: Mapping[tuple[int, Node], np.ndarray] | None,
+) -> np.ndarray:
+    """An ``apply`` block over floats; gates come from `gates` where they are given."""
+    if gates is None or not graph.surfaces([block.data]):
+        return _vectorised(block.data)(argument, parameters)
+    function, found = _gate_symbols(block.data)
+    values = {f"_gate{i}": gates[id(block.args[0]), surface] for i, surface in enumerate(found)}
+    return _vectorised(function)(argument, {**parameters, **values})
+
+
+def _apply_op(
+    block: Block,
+    args: list[np.ndarray],
+    leaves: Mapping[str, np.ndarray],
+    parameters: Mapping[str, float] | None,
+    symbolic: bool,
+) -> np.ndarray:
+    op = block.op
+    if op == "leaf":
+        return leaves[block.data]
+    if op == "constant":
+        return block.data if symbolic else _numeric_constant(block, parameters or {})
+    if op == "zeros":
+        return np.full(block.shape, ZERO, dtype=object) if symbolic else np.zeros(block.shape)
+    if op == "add":
+        total = args[0]
+        for other in args[1:]:
+            total = total + other
+        return total if total.shape == block.shape else np.broadcast_to(total, block.shape)
+    if op == "multiply":
+        return args[0] * args[1]
+    if op == "matmul":
+        return args[0] @ args[1]
+    if op == "transpose":
+        return args[0].T
+    if op == "take":
+        return args[0][block.data]
+    if op == "scatter":
+        if symbolic:
+            return _node_scatter(args[0], block.data, block.shape)
+        out = np.zeros(block.shape)
+        np.add.at(out, block.data, args[0])
+        return out
+    if op == "sum":
+        if symbolic:
+            return np.expand_dims(np.apply_along_axis(graph.add, block.data, args[0]), block.data)
+        return np.sum(args[0], axis=block.data, keepdims=True)
+    if op == "reshape":
+        return np.reshape(args[0], block.shape)
+    if op == "gram_root":
+        if symbolic:
+            raise SlavingError("a matrix square root has no scalar form; use the block back end or take the quotient")
+        return _gram_root(args[0], float(args[1].reshape(-1)[0]), block.data)
+    if op == "shifted_exp":
+        if symbolic:
+            return np.frompyfunc(graph.exp, 1, 1)(args[0])
+        return np.exp(args[0] - args[0].max(axis=-1, keepdims=True))
+    return np.frompyfunc(lambda entry: graph.substitute([block.data], {Z: entry})[0], 1, 1)(args[0])
+
+
+def _node_matmul(left: np.ndarray, right: np.ndarray, only: np.ndarray | None = None) -> np.ndarray:
+    out = np.full((left.shape[0], right.shape[1]), ZERO, dtype=object)
+    for i in range(left.shape[0]):
+        columns = range(right.shape[1]) if only is None else np.flatnonzero(only[i])
+        row = [(k, entry) for k, entry in enumerate(left[i]) if entry is not ZERO] if len(columns) else []
+        for j in columns:
+            out[i, j] = graph.add(graph.multiply(entry, right[k, j]) for k, entry in row if right[k, j] is not ZERO)
+    return out
+
+
+def _gram_root(matrix: np.ndarray, scale: float, side: str) -> np.ndarray:
+    # through the singular values of M itself: squaring first would lose half the digits of the small ones
+    left, singular, right = np.linalg.svd(matrix)
+    basis = left if side == "left" else right.T
+    values = np.full(basis.shape[0], scale)
+    values[: len(singular)] = np.hypot(scale, singular)
+    return (basis * values) @ basis.T
+
+
+def _node_scatter(values: np.ndarray, index: tuple[np.ndarray, ...], shape: tuple[int, ...]) -> np.ndarray:
+    # collected first and added once: adding one by one would rebuild every partial sum
+    terms: dict[tuple[int, ...], list[Node]] = {}
+    places = [np.broadcast_to(i, values.shape).ravel() for i in index]
+    for *place, value in zip(*places, values.ravel(), strict=True):
+        terms.setdefault(tuple(place), []).append(value)
+    out = np.full(shape, ZERO, dtype=object)
+    for key, nodes in terms.items():
+        out[key] = graph.add(nodes)
+    return out
+
+
+def _numeric_constant(block: Block, parameters: Mapping[str, float]) -> np.ndarray:
+    if all(entry.op == "num" for entry in block.data.flat):
+        cached = block.__dict__.get("_floats")
+        if cached is None:
+            cached = np.array([float(entry.args[0]) for entry in block.data.flat]).reshape(block.shape)
+            block.__dict__["_floats"] = cached
+        return cached
+    values = graph.evaluate(list(block.data.flat), parameters, NUMPY_FUNCTIONS, float, _float_root)
+    return np.array(values, dtype=float).reshape(block.shape)
+
+
+def _float_root(value: Any, exponent: Fraction) -> Any:
+    return value ** float(exponent)
+
+
+def _sigmoid(z: Any) -> Any:
+    small = np.exp(-np.abs(z))
+    return np.where(np.asarray(z) >= 0, 1 / (1 + small), small / (1 + small))
+
+
+NUMPY_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "exp": np.exp,
+    "log": np.log,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "tanh": np.tanh,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "arctan": np.arctan,
+    "arcsinh": np.arcsinh,
+    "sigmoid": _sigmoid,
+    "softplus": lambda z: np.logaddexp(0.0, z),
+    "step": lambda z: np.where(np.asarray(z) > 0, 1.0, 0.0),
+}
+
+
+@cache
+def _vectorised(function: Node) -> Any:
+    def run(array: np.ndarray, parameters: Mapping[str, float]) -> np.ndarray:
+        env = {**parameters, "z": array}
+        value = graph.evaluate([function], env, NUMPY_FUNCTIONS, float, _float_root)[0]
+        return np.broadcast_to(value, array.shape) if np.ndim(value) == 0 else value
+
+    return run

@@ -1,0 +1,258 @@
+"""System: named states, exact right-hand side, parameters, observables; a flow or a map.
+
+Every transformation gives a System again, so transformations compose. The heavy lifting lives in modules of its own;
+the methods here only name it.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ..errors import EquationError
+from . import graph
+from .field import BlockField, Field, ScalarField
+from .graph import Node
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import sympy as sp
+
+    from ..jit.codegen import Compiled
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+TIME = "t"
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    r"""A dynamical system :math:`\dot x = F(x; p)` (kind ``flow``) or :math:`x^+ = F(x; p)` (kind ``map``).
+
+    Attributes
+    ----------
+    names : state names, in the order of state vectors.
+    field : the right-hand side and the observables, as scalar nodes or as blocks.
+    parameters : names that must be given numbers before anything is computed in floats.
+    tex : how a state or parameter is typeset, by name.
+    """
+
+    names: tuple[str, ...]
+    field: Field
+    parameters: tuple[str, ...] = ()
+    kind: str = "flow"
+    tex: Mapping[str, str] = dataclass_field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("flow", "map"):
+            raise EquationError(f"a system is a flow or a map, not {self.kind!r}")
+        for name in (*self.names, *self.parameters):
+            if not _NAME.fullmatch(name) or keyword.iskeyword(name):
+                raise EquationError(f"{name!r} can not name a state or parameter: use letters, digits and underscores")
+        twice = [name for name, count in Counter((*self.names, *self.parameters)).items() if count > 1]
+        if twice:
+            raise EquationError(f"the name {twice[0]} is used twice; states and parameters have names of their own")
+
+    @classmethod
+    def from_equations(
+        cls,
+        equations: Mapping[Any, Any],
+        parameters: Iterable[Any] = (),
+        kind: str = "flow",
+        observables: Mapping[str, Any] | None = None,
+        tex: Mapping[str, str] | None = None,
+    ) -> System:
+        """A system written by hand: {state: right-hand side} in SymPy expressions, numbers or nodes.
+
+        Kinks (Max, Min, Abs, sign, Heaviside) become switching surfaces. The symbol t is time.
+
+        >>> import sympy as sp
+        >>> x, y = sp.symbols("x y")
+        >>> System.from_equations({x: y, y: -x}).names
+        ('x', 'y')
+        """
+        names = tuple(str(key) for key in equations)
+        nodes = tuple(graph.as_node(value) for value in equations.values())
+        seen = {name: graph.as_node(value) for name, value in (observables or {}).items()}
+        given = tuple(str(p) for p in parameters)
+        used = graph.symbols([*nodes, *seen.values()]) - set(names) - {TIME}
+        unknown = sorted(used - set(given))
+        if unknown:
+            raise EquationError(
+                f"the equations use {unknown[0]}, which is neither a state nor a parameter; "
+                f"add it to parameters=[...] or give it an equation",
+                unknown=tuple(unknown),
+            )
+        return cls(names, ScalarField(nodes, seen), given, kind, dict(tex or {}))
+
+    # ---- the equations -------------------------------------------------------------------------------------------
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """Right-hand sides as graph nodes."""
+        return self.field.nodes
+
+    @property
+    def observables(self) -> Mapping[str, Node]:
+        """Named functions of the state, as graph nodes."""
+        return self.field.observables
+
+    @property
+    def dimension(self) -> int:
+        """Number of states."""
+        return len(self.names)
+
+    @cached_property
+    def states(self) -> tuple[sp.Symbol, ...]:
+        """The states as SymPy symbols."""
+        import sympy as sp
+
+        return tuple(sp.Symbol(name, real=True) for name in self.names)
+
+    @cached_property
+    def rhs(self) -> tuple[sp.Expr, ...]:
+        """The right-hand sides as SymPy expressions."""
+        from .sympy_bridge import to_sympy_many
+
+        return tuple(to_sympy_many(self.nodes))
+
+    @cached_property
+    def surfaces(self) -> tuple[Node, ...]:
+        """Switching surfaces: the arguments of all gates, each once."""
+        return tuple(graph.surfaces(self.nodes))
+
+    @cached_property
+    def moving(self) -> tuple[str, ...]:
+        """The states that change: right-hand side not zero (for a map: not the state itself)."""
+        still = [graph.ZERO if self.kind == "flow" else graph.sym(name) for name in self.names]
+        return tuple(n for n, node, rest in zip(self.names, self.nodes, still, strict=True) if node is not rest)
+
+    # ---- transformations -----------------------------------------------------------------------------------------
+
+    def with_observables(self, observables: Mapping[str, Any]) -> System:
+        """The same system with observables added (nodes, names of states, or SymPy expressions)."""
+        extra = {name: graph.as_node(value) for name, value in observables.items()}
+        unknown = sorted(graph.symbols(extra.values()) - {*self.names, *self.parameters, TIME})
+        if unknown:
+            raise EquationError(f"an observable uses {unknown[0]}, which is neither a state nor a parameter")
+        return replace(self, field=ScalarField(self.nodes, {**self.observables, **extra}))
+
+    def substitute(self, values: Mapping[str, Any]) -> System:
+        """Parameters replaced by numbers or expressions in the remaining names."""
+        unknown = sorted(set(values) - set(self.parameters))
+        if unknown:
+            known = ", ".join(self.parameters) or "none"
+            raise EquationError(f"{unknown[0]} is not a parameter; the parameters are {known}")
+        mapping = {graph.sym(name): graph.as_node(value) for name, value in values.items()}
+        roots = [*self.nodes, *self.observables.values()]
+        try:
+            new = graph.substitute(roots, mapping)
+        except ZeroDivisionError:
+            raise EquationError(f"with {dict(values)} the equations divide by zero") from None
+        observables = dict(zip(self.observables, new[self.dimension :], strict=True))
+        left = graph.symbols(new) - set(self.names) - {TIME}
+        parameters = tuple(p for p in self.parameters if p not in values) + tuple(sorted(left - set(self.parameters)))
+        return replace(self, field=ScalarField(tuple(new[: self.dimension]), observables), parameters=parameters)
+
+    def freeze_still(self) -> System:
+        """States that never move become parameters."""
+        keep = self.moving
+        nodes = tuple(node for name, node in zip(self.names, self.nodes, strict=True) if name in set(keep))
+        still = tuple(name for name in self.names if name not in set(keep))
+        return replace(self, names=keep, field=ScalarField(nodes, self.observables), parameters=self.parameters + still)
+
+    # ---- analysis, each in a module of its own -------------------------------------------------------------------
+
+    def jacobian(self) -> sp.Matrix:
+        """Jacobian matrix as SymPy expressions, gates taken as constants."""
+        import sympy as sp
+
+        from .sympy_bridge import to_sympy
+
+        rows = graph.jacobian(self.nodes, [graph.sym(name) for name in self.names])
+        entries = {(i, j): to_sympy(node) for i, row in enumerate(rows) for j, node in row.items()}
+        return sp.Matrix(sp.SparseMatrix(self.dimension, self.dimension, entries))
+
+    def compile(self, parameters: Mapping[str, float] | None = None, backend: str = "auto", **more: float) -> Compiled:
+        """Fast callable f(t, x) with parameters bound; see `odesys.jit.codegen`."""
+        from ..jit.codegen import compile_system
+
+        return compile_system(self, {**(parameters or {}), **more}, backend)
+
+    def dependency_graph(self) -> nx.DiGraph:
+        """Who drives whom, as a directed graph on state names."""
+        from ..analysis.dependency import dependency_graph
+
+        return dependency_graph(self)
+
+    def first_integrals(self, degree: int = 2) -> list[Any]:
+        """Polynomial conserved quantities up to `degree`, found by exact linear algebra and then proved."""
+        from ..analysis.first_integrals import polynomial_integrals
+
+        return polynomial_integrals(self, degree)
+
+    def symmetries(self) -> tuple[Any, ...]:
+        """Signed permutations of the states that provably commute with the system, found by search (small systems)."""
+        from ..reduce.state_symmetry import search_symmetries
+
+        return search_symmetries(self)
+
+    def quotient(self, generators: Sequence[Any] | None = None) -> Any:
+        """One variable per orbit under `generators` (checked exactly), by default under the symmetries found.
+
+        A generator is a mapping such as ``{"x": "-y", "y": "x"}`` or an element of `symmetries()`.
+        """
+        from ..reduce.state_symmetry import StateSymmetry, system_quotient
+
+        chosen = self.symmetries() if generators is None else generators
+        elements = [g if isinstance(g, StateSymmetry) else StateSymmetry.from_mapping(self, g) for g in chosen]
+        return system_quotient(self, elements)
+
+    def equilibria(self, parameters: Mapping[str, Any] | None = None) -> list[Any]:
+        """Points where nothing moves; see `odesys.analysis.equilibria`."""
+        from ..analysis.equilibria import equilibria
+
+        return equilibria(self, parameters)
+
+    def latex(self, **options: Any) -> str:
+        """The equations as TeX; options as in `odesys.tex.latex.system_latex`."""
+        from ..tex.latex import system_latex
+
+        return system_latex(self, **options)
+
+    def to_json(self) -> str:
+        """Lossless JSON text."""
+        from ..jit.serialise import system_to_json
+
+        return system_to_json(self)
+
+    @classmethod
+    def from_json(cls, text: str) -> System:
+        """The system written by `to_json`."""
+        from ..jit.serialise import system_from_json
+
+        return system_from_json(text)
+
+
+def state_vector(system: System, values: Mapping[str, Any] | Sequence[Any]) -> list[Any]:
+    """A state vector in the order of `system.names` from a mapping or a sequence, checked for length and names."""
+    if isinstance(values, Mapping):
+        named = {str(key): value for key, value in values.items()}
+        missing = [name for name in system.names if name not in named]
+        unknown = [name for name in named if name not in system.names]
+        if missing or unknown:
+            what = f"{missing[0]} has no value" if missing else f"{unknown[0]} is not a state"
+            raise EquationError(f"the state is not complete: {what}; the states are {', '.join(system.names[:12])}")
+        return [named[name] for name in system.names]
+    items = list(values)
+    if len(items) != system.dimension:
+        raise EquationError(f"the state has {len(items)} entries but the system has {system.dimension} states")
+    return items
+
+
+__all__ = ["BlockField", "ScalarField", "System", "state_vector"]

@@ -1,0 +1,467 @@
+"""The one door to floats: straight-line code or block code for a System, with gates, surfaces and Jacobian.
+
+Straight-line code is one Python function after common-subexpression elimination; `odesys.jit.native` makes machine code
+of the same operations. Block code evaluates matrices and one vectorised kernel over samples and is the default for
+large systems. Straight-line softmax weights are quotients of exponentials, which leave the range of floats at scores of
+about 700; the block code shifts them and has no such limit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..errors import ParameterError
+from ..expr import blocks, graph
+from ..expr.field import BlockField
+from ..expr.graph import Node, Number
+from ..expr.system import TIME, System
+from . import llvm, native
+from .shared_factors import Pair, is_exponential_power, read_nodes, reads, shared_products
+
+SCALAR_LIMIT = 200  # states; above this the block back end is the default
+
+
+# ---- text of straight-line code ------------------------------------------------------------------------------------
+
+
+def straight_line(
+    roots: Sequence[Node],
+    argument: Mapping[str, str],
+    targets: Sequence[str],
+    constant: Callable[[Number], str],
+    gates: Mapping[Node, str] | None = None,
+) -> list[str]:
+    """Assignments that compute `roots` into `targets`; what is used more than once is computed once."""
+    order = read_nodes(roots, gates or {})
+    products, factor_text = shared_products(order), dict[int, str]()
+    uses: dict[Node, int] = dict.fromkeys(order, 0)
+    for node in order:
+        for child in reads(node) if node not in (gates or {}) else ():
+            uses[child] += 1
+    for root in roots:
+        uses[root] += 1
+    text: dict[Node, str] = {}
+    lines: list[str] = []
+
+    def factor(number: int) -> str:
+        if number not in factor_text:
+            defined = products.definitions[number]
+            if isinstance(defined, Pair):
+                body, once = f"{factor(defined.first)}*{factor(defined.second)}", products.uses[number] == 1
+                body = f"({body})" if once else body
+            else:
+                body, once = _power(*defined, text, constant), products.uses[number] == 1 or defined[1] == 1
+            factor_text[number] = body if once else f"v{len(lines)}"
+            if not once:
+                lines.append(f"{factor_text[number]} = {body}")
+        return factor_text[number]
+
+    for node in order:
+        if node.op == "mul":
+            body = "*".join(factor(number) for number in products.factors[node])
+        else:
+            body = _expression(node, text, argument, constant, gates or {})
+        simple = node.op in ("num", "sym") or (gates is not None and node in gates)
+        if simple or (uses[node] == 1 and len(body) < 160):
+            text[node] = body if simple else f"({body})"
+        else:
+            text[node] = f"v{len(lines)}"
+            lines.append(f"{text[node]} = {body}")
+    lines += [f"{target} = {text[root]}" for target, root in zip(targets, roots, strict=True)]
+    return lines
+
+
+def _expression(
+    node: Node,
+    text: Mapping[Node, str],
+    argument: Mapping[str, str],
+    constant: Callable[[Number], str],
+    gates: Mapping[Node, str],
+) -> str:
+    if node in gates:
+        return gates[node]
+    if node.op == "num":
+        return constant(node.args[0])
+    if node.op == "sym":
+        return argument[node.args[0]]
+    if node.op == "add":
+        parts = []
+        for c, t in node.args:
+            if t is graph.ONE:
+                parts.append(constant(c))
+            elif c == 1:
+                parts.append(text[t])
+            elif c == -1:
+                parts.append(f"-{text[t]}")
+            else:
+                parts.append(f"{constant(c)}*{text[t]}")
+        return " + ".join(parts).replace("+ -", "- ")
+    return f"{node.op}({text[node.args[0]]})"
+
+
+def _power(base: Node, exponent: Fraction, text: Mapping[Node, str], constant: Callable[[Number], str]) -> str:
+    if is_exponential_power(base, exponent):
+        return f"exp({constant(exponent)}*{text[base.args[0]]})"
+    inner = text[base]
+    if exponent == 1:
+        return inner
+    if exponent == Fraction(1, 2):
+        return f"sqrt({inner})"
+    if exponent == Fraction(-1, 2):
+        return f"(1/sqrt({inner}))"
+    if exponent.denominator == 1:
+        if exponent == 2:
+            return f"({inner}*{inner})"
+        return f"(1/{inner})" if exponent == -1 else f"{inner}**({int(exponent)})"
+    return f"{inner}**({constant(exponent)})"
+
+
+def float_literal(value: Number) -> str:
+    """A float constant that reads back exactly."""
+    number = float(value)
+    return repr(number) if number >= 0 else f"({number!r})"
+
+
+# ---- function tables -----------------------------------------------------------------------------------------------
+
+
+def _safe_exp(value: float) -> float:
+    try:
+        return math.exp(value)
+    except OverflowError:
+        return math.inf
+
+
+def _sigmoid(z: float) -> float:
+    if z >= 0:
+        return 1.0 / (1.0 + math.exp(-z))
+    small = math.exp(z)
+    return small / (1.0 + small)
+
+
+def _softplus(z: float) -> float:
+    return max(z, 0.0) + math.log1p(math.exp(-abs(z)))
+
+
+FLOAT_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "exp": _safe_exp,
+    "log": math.log,
+    "sin": math.sin,
+    "cos": math.cos,
+    "tan": math.tan,
+    "tanh": math.tanh,
+    "sinh": math.sinh,
+    "cosh": math.cosh,
+    "arctan": math.atan,
+    "arcsinh": math.asinh,
+    "sqrt": math.sqrt,
+    "sigmoid": _sigmoid,
+    "softplus": _softplus,
+    "step": lambda z: 1.0 if z > 0 else 0.0,
+}
+
+
+@dataclass(frozen=True)
+class Code:
+    """Generated source and the function it defines: `function(t, x, p, g, out)`."""
+
+    source: str
+    function: Callable[..., Any]
+
+
+def generate(system: System, roots: Sequence[Node], targets: Sequence[str], gated: bool) -> Code:
+    """Straight-line Python function of (t, x, p, g, out) for `roots`; with `gated` the gates come from `g`."""
+    argument = {TIME: "t"}
+    argument |= {name: f"x[{i}]" for i, name in enumerate(system.names)}
+    argument |= {name: f"p[{i}]" for i, name in enumerate(system.parameters)}
+    gates: dict[Node, str] = {}
+    if gated:
+        for i, surface in enumerate(system.surfaces):
+            gates[graph.step(surface)] = f"g[{i}]"
+            gates[graph.step(-surface)] = f"(1.0 - g[{i}])"
+    lines = straight_line(roots, argument, targets, float_literal, gates)
+    source = "def function(t, x, p, g, out):\n" + "".join(f"    {line}\n" for line in lines or ["pass"])
+    namespace: dict[str, Any] = dict(FLOAT_FUNCTIONS)
+    exec(compile(source, "<odesys straight-line code>", "exec"), namespace)
+    return Code(source, namespace["function"])
+
+
+def generate_native(system: System, roots: Sequence[Node], places: Sequence[int], gated: bool) -> Code:
+    """The same as machine code: a function of arrays."""
+    text = native.assembly(system, roots, places, gated)
+    return Code(text, llvm.ArrayFunction(native.compile_text(text)))
+
+
+def node_function(system: System, roots: Sequence[Node], parameters: Mapping[str, float]) -> Callable[..., np.ndarray]:
+    """Straight-line code of (t, x, gates) for `roots`, parameters bound; without gates these follow the state."""
+    names = [f"out[{k}]" for k in range(len(roots))]
+    code = {gated: generate(system, roots, names, gated).function for gated in (False, True)}
+    p = list(parameters.values())
+
+    def run(t: float, x: np.ndarray, gates: np.ndarray | None = None) -> np.ndarray:
+        out = [0.0] * len(roots)
+        code[gates is not None](float(t), x.tolist(), p, [] if gates is None else gates.tolist(), out)
+        return np.array(out, dtype=float)
+
+    return run
+
+
+# ---- compiled systems ----------------------------------------------------------------------------------------------
+
+
+class Compiled:
+    """A system with its parameters bound: `f(t, x)`; `field` and `jacobian` with gates held fixed; `surfaces`."""
+
+    def __init__(self, system: System, values: np.ndarray, native: bool) -> None:
+        self.system = system
+        self.backend = "native" if native else "scalar"
+        self._p = values if native else values.tolist()
+        self._native, self._shape = native, (system.dimension,)
+
+    def __call__(self, t: float, x: Any) -> np.ndarray:
+        if self._native and type(x) is np.ndarray and x.shape == self._shape:
+            return self._quick(t, x)
+        return self._run(self._plain, t, x, None, self.system.dimension)
+
+    def field(self, t: float, x: Any, gates: Any) -> np.ndarray:
+        """The field with the gates held at the given values (one a surface)."""
+        return self._run(self._gated, t, x, gates, self.system.dimension)
+
+    def surfaces(self, t: float, x: Any) -> np.ndarray:
+        """Values of all switching surfaces."""
+        return self._run(self._surface_code, t, x, None, len(self.system.surfaces))
+
+    def jacobian(self, t: float, x: Any, gates: Any = None) -> np.ndarray:
+        """Jacobian matrix with the gates held fixed (at their present values if none are given)."""
+        n = self.system.dimension
+        out = np.zeros((n, n))
+        gates = np.where(self.surfaces(t, x) > 0, 1.0, 0.0) if gates is None else gates
+        self._check_sizes(x, gates)
+        self._jacobian_code.function(float(t), self._vector(x), self._p, self._vector(gates), out)
+        return out
+
+    def observables(self, t: float, x: Any) -> dict[str, float]:
+        """Values of all observables."""
+        values = self._run(self._observable_code, t, x, None, len(self.system.observables))
+        return dict(zip(self.system.observables, values.tolist(), strict=True))
+
+    def observed(self, times: Any, states: Any) -> dict[str, np.ndarray]:
+        """Values of all observables at many points, all at once."""
+        columns: dict[str, Any] = {TIME: np.asarray(times, dtype=float)} | self.parameter_values
+        columns |= dict(zip(self.system.names, np.asarray(states, dtype=float).T, strict=True))
+        nodes, functions = list(self.system.observables.values()), blocks.NUMPY_FUNCTIONS
+        with np.errstate(all="ignore"):
+            values = graph.evaluate(nodes, columns, functions, float, lambda v, power: v ** float(power))
+        shape = columns[TIME].shape
+        return {
+            name: np.array(np.broadcast_to(v, shape), dtype=float)
+            for name, v in zip(self.system.observables, values, strict=True)
+        }
+
+    @property
+    def surface_count(self) -> int:
+        """Number of switching surfaces, and of gates."""
+        return len(self.system.surfaces)
+
+    @property
+    def parameter_values(self) -> dict[str, float]:
+        """The numbers bound to the parameters, by name."""
+        return dict(zip(self.system.parameters, map(float, self._p), strict=True))
+
+    @property
+    def source(self) -> str:
+        """Source text of the field."""
+        return self._plain.source
+
+    @property
+    def operations(self) -> int:
+        """Arithmetic operations of one field evaluation, as written in Python."""
+        nodes = self.system.nodes
+        text = generate(self.system, nodes, [f"out[{i}]" for i in range(len(nodes))], gated=False).source
+        return sum(text.count(mark) for mark in (" + ", " - ", "*", "/", "exp(", "sqrt(", "log(", "sigmoid("))
+
+    def _vector(self, x: Any) -> Any:
+        if self._native:
+            return np.ascontiguousarray(x, dtype=float)  # machine code is told where the numbers start
+        return np.asarray(x, dtype=float).tolist()
+
+    def _run(self, code: Code, t: float, x: Any, gates: Any, size: int) -> np.ndarray:
+        self._check_sizes(x, gates)
+        out = np.empty(size) if self._native else [0.0] * size
+        g = self._vector(gates) if gates is not None else self._vector(np.empty(0))
+        code.function(float(t), self._vector(x), self._p, g, out)
+        return np.asarray(out, dtype=float)
+
+    def _check_sizes(self, x: Any, gates: Any) -> None:
+        """Refuse what has other sizes: machine code reads as many numbers as there should be."""
+        if np.shape(x) != self._shape:
+            raise ParameterError(f"the state has {_sizes(x)} entries but the system has {self._shape[0]} states")
+        if gates is not None and np.shape(gates) != (self.surface_count,):
+            raise ParameterError(f"there are {_sizes(gates)} gates but the system has {self.surface_count} surfaces")
+
+    def _code(self, roots: Sequence[Node], gated: bool = False) -> Code:
+        if self._native:
+            return generate_native(self.system, roots, range(len(roots)), gated)
+        return generate(self.system, roots, [f"out[{i}]" for i in range(len(roots))], gated)
+
+    @cached_property
+    def _plain(self) -> Code:
+        return self._code(self.system.nodes)
+
+    @cached_property
+    def _quick(self) -> llvm.BoundFunction:
+        function = self._plain.function
+        assert isinstance(function, llvm.ArrayFunction) and isinstance(self._p, np.ndarray)
+        return llvm.BoundFunction(function.address, self.system.dimension, self._p)
+
+    @cached_property
+    def _gated(self) -> Code:
+        return self._code(self.system.nodes, gated=True)
+
+    @cached_property
+    def _surface_code(self) -> Code:
+        return self._code(self.system.surfaces)
+
+    @cached_property
+    def _observable_code(self) -> Code:
+        return self._code(list(self.system.observables.values()))
+
+    @cached_property
+    def _jacobian_code(self) -> Code:
+        rows = graph.jacobian(self.system.nodes, [graph.sym(name) for name in self.system.names])
+        entries = [(i, j, node) for i, row in enumerate(rows) for j, node in row.items()]
+        nodes, n = [node for *_, node in entries], self.system.dimension
+        if self._native:
+            return generate_native(self.system, nodes, [i * n + j for i, j, _ in entries], gated=True)
+        return generate(self.system, nodes, [f"out[{i}, {j}]" for i, j, _ in entries], gated=True)
+
+
+def _sizes(values: Any) -> str:
+    return " x ".join(map(str, np.shape(values))) or "no"
+
+
+class CompiledBlocks(Compiled):
+    """The block back end: matrices and one vectorised kernel over samples."""
+
+    def __init__(self, system: System, values: np.ndarray) -> None:
+        super().__init__(system, values, native=False)
+        assert isinstance(system.field, BlockField)
+        self.backend = "block"
+        self._values = dict(zip(system.parameters, values.tolist(), strict=True))
+        self._block = system.field
+        self._gates = blocks.gated_arguments(list(self._block.rhs.values()))
+
+    def __call__(self, t: float, x: Any) -> np.ndarray:
+        return self._evaluate(x, None)
+
+    def field(self, t: float, x: Any, gates: Any) -> np.ndarray:
+        """The field with the gates held at the given values."""
+        return self._evaluate(x, self._gate_table(gates))
+
+    def _gate_table(self, gates: Any) -> dict[tuple[int, Node], np.ndarray]:
+        table: dict[tuple[int, Node], np.ndarray] = {}
+        start = 0
+        for argument, surface in self._gates:
+            size = math.prod(argument.shape)
+            table[id(argument), surface] = np.asarray(gates[start : start + size]).reshape(argument.shape)
+            start += size
+        return table
+
+    def surfaces(self, t: float, x: Any) -> np.ndarray:
+        """Values of all switching surfaces, one an entry of each gated array."""
+        if not self._gates:
+            return np.empty(0)
+        leaves = self._block.layout.unpack(np.asarray(x, dtype=float))
+        return np.concatenate([v.ravel() for v in blocks.evaluate(self._surface_blocks, leaves, self._values)])
+
+    @property
+    def surface_count(self) -> int:
+        """Number of switching surfaces: the entries of all gated arrays."""
+        return sum(math.prod(argument.shape) for argument, _ in self._gates)
+
+    def surface_slopes(self, x: Any, direction: Any) -> np.ndarray:
+        """Derivatives of all switching surfaces along a direction of the state, by forward derivatives."""
+        from ..expr.block_tangent import tangent
+
+        unpack = self._block.layout.unpack
+        leaves, along = unpack(np.asarray(x, dtype=float)), unpack(np.asarray(direction, dtype=float))
+        return np.concatenate([v.ravel() for v in tangent(self._surface_blocks, leaves, along, self._values)])
+
+    @cached_property
+    def _surface_blocks(self) -> list[blocks.Block]:
+        return [blocks.apply(surface, argument) for argument, surface in self._gates]
+
+    def jacobian(self, t: float, x: Any, gates: Any = None) -> np.ndarray:
+        """Jacobian matrix by forward derivatives of the blocks, one direction a state."""
+        from ..expr.block_tangent import tangent
+
+        layout, n = self._block.layout, self.system.dimension
+        leaves = layout.unpack(np.asarray(x, dtype=float))
+        gates = np.where(self.surfaces(t, x) > 0, 1.0, 0.0) if gates is None else gates
+        table = self._gate_table(gates)
+        out = np.empty((n, n))
+        for j, unit in enumerate(np.eye(n)):
+            slopes = tangent(list(self._block.rhs.values()), leaves, layout.unpack(unit), self._values, table)
+            out[:, j] = layout.pack(dict(zip(self._block.rhs, slopes, strict=True)))
+        return out
+
+    def observables(self, t: float, x: Any) -> dict[str, float]:
+        """Values of all observables."""
+        leaves = self._block.layout.unpack(np.asarray(x, dtype=float))
+        values = blocks.evaluate(list(self._block.observable_blocks.values()), leaves, self._values)
+        return {name: float(v.reshape(-1)[0]) for name, v in zip(self._block.observable_blocks, values, strict=True)}
+
+    def observed(self, times: Any, states: Any) -> dict[str, np.ndarray]:
+        """Values of all observables at many points."""
+        rows = [self.observables(t, x) for t, x in zip(times, states, strict=True)]
+        return {name: np.array([row[name] for row in rows]) for name in self._block.observable_blocks}
+
+    def _evaluate(self, x: Any, gates: Any) -> np.ndarray:
+        leaves = self._block.layout.unpack(np.asarray(x, dtype=float))
+        values = blocks.evaluate(list(self._block.rhs.values()), leaves, self._values, gates)
+        return self._block.layout.pack(dict(zip(self._block.rhs, values, strict=True)))
+
+
+def compile_system(system: System, parameters: Mapping[str, Any], backend: str = "auto") -> Compiled:
+    """Bind parameters and choose a back end: ``scalar``, ``native`` (machine code), ``block``, or by size."""
+    values = bind_parameters(system, parameters)
+    if backend == "auto":
+        has_blocks = isinstance(system.field, BlockField)
+        large = has_blocks and (system.dimension > SCALAR_LIMIT or system.field.block_only)  # type: ignore[union-attr]
+        backend = "block" if large else "scalar"
+    if backend == "block":
+        if not isinstance(system.field, BlockField):
+            raise ParameterError("this system has no block form; use backend='scalar'")
+        return CompiledBlocks(system, values)
+    if backend not in ("scalar", "native"):
+        raise ParameterError(f"the back end {backend!r} is not known; choose auto, scalar, native or block")
+    if backend != "scalar" and not llvm.available():
+        raise ParameterError(f"the back end {backend!r} needs llvmlite: install odesys[fast], or use backend='scalar'")
+    return Compiled(system, values, native=backend != "scalar")
+
+
+def bind_parameters(system: System, parameters: Mapping[str, Any]) -> np.ndarray:
+    """Parameter values in the order of the system, checked for names and finiteness."""
+    unknown = sorted(set(parameters) - set(system.parameters))
+    if unknown:
+        known = ", ".join(system.parameters) or "none"
+        raise ParameterError(f"{unknown[0]} is not a parameter; the parameters are {known}")
+    values = []
+    for name in system.parameters:
+        if name not in parameters:
+            raise ParameterError(f"the parameter {name} has no value; pass {name}=...")
+        try:
+            number = float(parameters[name])
+        except (TypeError, ValueError, OverflowError):
+            raise ParameterError(f"the parameter {name} = {parameters[name]!r} is not a number") from None
+        if not math.isfinite(number):
+            raise ParameterError(f"the parameter {name} = {number} must be finite")
+        values.append(number)
+    return np.array(values, dtype=float)

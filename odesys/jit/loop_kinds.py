@@ -1,0 +1,54 @@
+"""The language of `odesys.jit.loops`: kinds of values, code that is called, and refusals."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..errors import OdesysError
+
+Array = np.ndarray
+DOUBLE, INTEGER, TRUTH, POINTER, NOTHING = "double", "i64", "i1", "ptr", "void"
+
+
+class Code(Protocol):
+    """A field or the values of surfaces and events; in machine code its address."""
+
+    def __call__(self, t: float, x: Any, p: Any, g: Any, out: Any) -> None: ...
+
+
+class LoopError(OdesysError):
+    """A function uses more of Python than has machine code here."""
+
+
+def call(code: Code, t: float, x: Array, p: Array, g: Array, out: Array) -> None:
+    """Run code of (t, x, p, g, out)."""
+    code(t, x, p, g, out)
+
+
+KINDS = {int: INTEGER, float: DOUBLE, bool: TRUTH, Array: POINTER, Code: POINTER, type(None): NOTHING}
+
+
+@cache
+def signature(function: Callable[..., Any]) -> tuple[tuple[str, ...], str]:
+    """Kinds of the arguments and of the result."""
+    hints = typing.get_type_hints(function)
+    result = hints.pop("return", type(None))
+    try:
+        return tuple(KINDS[hints[name]] for name in inspect.signature(function).parameters), KINDS[result]
+    except KeyError as missing:
+        raise LoopError(
+            f"{function.__name__}: {missing} has no kind; annotate arguments and result with int, float, Array or Code"
+        ) from None
+
+
+class Value(NamedTuple):
+    """A register or constant and its kind."""
+
+    text: str
+    kind: str

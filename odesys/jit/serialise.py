@@ -1,0 +1,237 @@
+"""A system as JSON text that reads back without loss, and as a Python module that needs nothing but `math`.
+
+The JSON holds the expressions as one table of nodes, each after the nodes it is made of. Exact numbers are written as
+"1/3", floats as hexadecimal strings, so that no digit is lost. Reading goes through the constructors of `graph`: in one
+process the nodes that come back are the nodes that went in.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from ..errors import EquationError
+from ..expr import graph
+from ..expr.field import ScalarField
+from ..expr.graph import Node, Number
+from ..expr.system import TIME, System
+from .codegen import float_literal, straight_line
+
+FORMAT, VERSION = "odesys-system", 1
+_EXACT = re.compile(r"-?\d+(/\d+)?")
+
+
+# ---- JSON ----------------------------------------------------------------------------------------------------------
+
+
+def system_to_json(system: System) -> str:
+    """Lossless JSON text of a system; a block system is written with one expression per state.
+
+    >>> x = graph.sym("x")
+    >>> system = System.from_equations({"x": -x / 3})
+    >>> system_from_json(system_to_json(system)).nodes == system.nodes
+    True
+    """
+    observables = dict(system.observables)
+    index: dict[Node, int] = {}
+    table: list[list[Any]] = []
+    for node in graph.topological([*system.nodes, *observables.values()]):
+        index[node] = len(table)
+        table.append([node.op, *_arguments(node, index)])
+    data = {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": system.kind,
+        "states": list(system.names),
+        "parameters": list(system.parameters),
+        "tex": dict(system.tex),
+        "nodes": table,
+        "equations": [index[node] for node in system.nodes],
+        "observables": {name: index[node] for name, node in observables.items()},
+    }
+    lines = [f'"{key}": {json.dumps(value)}' for key, value in data.items() if key != "nodes"]
+    rows = ",\n  ".join(json.dumps(row) for row in table)
+    return "{\n" + ",\n".join([*lines, f'"nodes": [\n  {rows}\n]']) + "\n}\n"
+
+
+def _arguments(node: Node, index: Mapping[Node, int]) -> list[Any]:
+    if node.op == "num":
+        return [_spell(node.args[0])]
+    if node.op == "sym":
+        return [node.args[0]]
+    if node.op == "add":
+        return [[_spell(c), index[t]] for c, t in node.args]
+    if node.op == "mul":
+        return [[index[b], _spell(e)] for b, e in node.args]
+    return [index[node.args[0]]]
+
+
+def _spell(value: Number) -> str:
+    return value.hex() if isinstance(value, float) else str(value)
+
+
+def system_from_json(text: str) -> System:
+    """The system written by `system_to_json`; anything else is an EquationError that says what is wrong."""
+    try:
+        data = json.loads(text)
+    except (ValueError, TypeError, RecursionError) as problem:
+        raise EquationError(f"this is not JSON: {problem}") from None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise EquationError(f'this JSON does not hold a system: its "format" is not "{FORMAT}"')
+    if data.get("version") != VERSION:
+        found = data.get("version")
+        raise EquationError(f"the system is written in version {found!r} of the format, and only {VERSION} can be read")
+    names, parameters = _strings(data, "states"), _strings(data, "parameters")
+    tex = _get(data, "tex", dict)
+    if not all(isinstance(value, str) for value in tex.values()):
+        raise EquationError('in the JSON of a system "tex" must give a string for each name')
+    nodes: list[Node] = []
+    for row in _get(data, "nodes", list):
+        nodes.append(_node(row, nodes))
+    equations = tuple(_at(nodes, i) for i in _get(data, "equations", list))
+    observables = {name: _at(nodes, i) for name, i in _get(data, "observables", dict).items()}
+    if len(equations) != len(names):
+        raise EquationError(f"the JSON has {len(names)} states but {len(equations)} equations")
+    unknown = graph.symbols([*equations, *observables.values()]) - {*names, *parameters, TIME}
+    if unknown:
+        raise EquationError(f"the equations use {min(unknown)}, which is neither a state nor a parameter")
+    return System(names, ScalarField(equations, observables), parameters, _get(data, "kind", str), tex)
+
+
+def _get(data: Mapping[str, Any], key: str, kind: type) -> Any:
+    if key not in data:
+        raise EquationError(f'the JSON of a system needs the key "{key}"')
+    if not isinstance(data[key], kind):
+        raise EquationError(f'"{key}" in the JSON of a system is a {type(data[key]).__name__}, not a {kind.__name__}')
+    return data[key]
+
+
+def _strings(data: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    items = _get(data, key, list)
+    if not all(isinstance(item, str) for item in items):
+        raise EquationError(f'in the JSON of a system "{key}" must be a list of names')
+    return tuple(items)
+
+
+def _at(nodes: list[Node], index: Any) -> Node:
+    if type(index) is not int or not 0 <= index < len(nodes):
+        raise EquationError(f"node {index!r} is used but is not among the {len(nodes)} nodes before it", index=index)
+    return nodes[index]
+
+
+def _node(row: Any, nodes: list[Node]) -> Node:
+    """One row of the table, from nodes read before."""
+    where = f"node {len(nodes)}"
+    if not isinstance(row, list) or not row or not isinstance(row[0], str):
+        raise EquationError(f"{where} is not a list that starts with an operation")
+    op, *args = row
+    if op not in ("num", "sym", "add", "mul") and op not in graph.FUNCTIONS:
+        raise EquationError(f"{where} uses the operation {op!r}, which is not known", op=op)
+    try:
+        if op == "add":
+            return graph.combine([(_number(c), _at(nodes, i)) for c, i in args])
+        if op == "mul":
+            return graph.multiply(*(graph.power(_at(nodes, i), _exact(e)) for i, e in args))
+        (argument,) = args
+        if op == "num":
+            return graph.num(_number(argument))
+        if op == "sym":
+            if not isinstance(argument, str):
+                raise ValueError("a symbol needs a name")
+            return graph.sym(argument)
+        return graph.call(op, _at(nodes, argument))
+    except (ValueError, TypeError, ArithmeticError) as problem:
+        raise EquationError(f"{where} can not be read as {op}: {problem}") from None
+
+
+def _number(text: Any) -> Number:
+    if isinstance(text, str) and ("0x" in text or text in ("inf", "-inf", "nan")):
+        return float.fromhex(text)
+    return _exact(text)
+
+
+def _exact(text: Any) -> Fraction:
+    if not isinstance(text, str) or not _EXACT.fullmatch(text):
+        raise ValueError(f'{text!r} is not an exact number such as "1/3"')
+    return Fraction(text)
+
+
+# ---- a Python module -----------------------------------------------------------------------------------------------
+
+_HELPERS = {
+    "exp": """def exp(z):
+    return _exp(z) if z < 709.0 else inf""",
+    "sigmoid": """def sigmoid(z):
+    if z >= 0:
+        return 1.0 / (1.0 + _exp(-z))
+    return _exp(z) / (1.0 + _exp(z))""",
+    "softplus": """def softplus(z):
+    return max(z, 0.0) + log1p(_exp(-abs(z)))""",
+    "step": """def step(z):
+    return 1.0 if z > 0 else 0.0""",
+}
+_IMPORTS: dict[str, tuple[str, ...]] = {
+    "exp": ("exp as _exp", "inf"),
+    "sigmoid": ("exp as _exp",),
+    "softplus": ("exp as _exp", "log1p"),
+    "step": (),
+    "arctan": ("atan as arctan",),
+    "arcsinh": ("asinh as arcsinh",),
+}
+
+
+def system_to_python(system: System) -> str:
+    """A Python module with STATES, PARAMETERS and `field(t, x, p)`, readable and independent of this package."""
+    free = _fresh_names()
+    state = {name: free(name) for name in system.names}
+    given = {name: free(name) for name in system.parameters}
+    word = "d_" if system.kind == "flow" else "next_"
+    targets = [free(word + name) for name in system.names]
+    lines = straight_line(system.nodes, {TIME: "t"} | state | given, targets, float_literal)
+    body = "\n".join(f"    {line}" for line in lines)
+    used = [name for name in ("sqrt", *graph.FUNCTIONS) if re.search(rf"\b{name}\(", body)]
+    imports = sorted({item for name in used for item in _IMPORTS.get(name, (name,))}, key=str.lower)
+    title = "The flow dx/dt = field(t, x, p)" if system.kind == "flow" else "The map x -> field(t, x, p)"
+    blocks = [f'"""{title} of {system.dimension} states, written by odesys."""']
+    if imports:
+        blocks.append(f"from math import {', '.join(imports)}")
+    names = [_listing(map(repr, group)) for group in (system.names, system.parameters)]
+    blocks.append(f"STATES = {names[0]}\nPARAMETERS = {names[1]}")
+    blocks += ["\n" + _HELPERS[name] for name in used if name in _HELPERS]
+    unpack = [f"    {_listing(group.values())} = {source}" for group, source in ((state, "x"), (given, "p")) if group]
+    blocks.append(
+        "\ndef field(t, x, p=()):\n"
+        '    """Right-hand side at time t, for values x of STATES and p of PARAMETERS, each in order."""\n'
+        + "\n".join([*unpack, body, f"    return [{_listing(targets)[1:-1].rstrip(',')}]"])
+    )
+    return "\n\n".join(blocks) + "\n"
+
+
+def _listing(items: Iterable[str], width: int = 110) -> str:
+    """A tuple display, broken into lines."""
+    lines, line = [], ""
+    for item in items:
+        if len(line) + len(item) > width:
+            lines.append(line.rstrip())
+            line = ""
+        line += f"{item}, "
+    lines.append(line.rstrip())
+    text = "\n        ".join(lines)
+    return f"({text})" if len(lines) > 1 or text.count(",") == 1 else f"({text.rstrip(',')})"
+
+
+def _fresh_names() -> Callable[[str], str]:
+    """Python names for states and parameters that meet neither each other nor the names the module itself uses."""
+    taken = {"t", "x", "p", "field", "inf", "log1p", "max", "abs", "sqrt", "_exp", "STATES", "PARAMETERS"}
+    taken |= set(graph.FUNCTIONS)
+
+    def fresh(name: str) -> str:
+        while name in taken or re.fullmatch(r"v\d+", name):
+            name += "_"
+        taken.add(name)
+        return name
+
+    return fresh

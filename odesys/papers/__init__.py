@@ -1,0 +1,5 @@
+"""A paper as data: what it offers, its claims, how they are run, and systems broken on purpose.
+
+Nouns: `Paper`, `ClaimBook`, `Laboratory`.
+May import: everything up to `odesys.certify`.
+"""

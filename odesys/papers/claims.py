@@ -1,0 +1,247 @@
+"""Claim and ClaimBook: every lemma of a paper as data with a check attached, run into verdicts.
+
+A check receives a laboratory, the paper's systems behind one object, so that the same check can be run on systems
+broken on purpose; what the book expects only sets the exit code and is never copied into a verdict.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import OdesysError
+from ..verdicts import FAILS, HOLDS, Verdict
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+KINDS = ("identity", "inequality", "order", "probability", "existence", "definition")
+LEVELS = ("quick", "full")
+
+Check = Callable[[Any], Verdict]
+Writer = Callable[["Path"], None]
+
+
+class ClaimError(OdesysError):
+    """A claim is registered wrongly or asked for by a name that does not exist."""
+
+
+class CheckError(OdesysError):
+    """The check of a claim broke off instead of giving a verdict; `.claim` says which."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement of a paper: how it is printed, how it is read, what it rests on, and how it is checked."""
+
+    paper: str
+    id: str
+    title: str
+    kind: str
+    statement: str
+    reading: str
+    check: Check = field(repr=False, compare=False)
+    uses: tuple[str, ...] = ()
+    expect: str = HOLDS
+    same_as: str = ""
+    level: str = "quick"
+    beyond: bool = False  # ours, not the paper's
+    insensitive: str = ""  # why breaking the system can not change this verdict, where it can not
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A claim with its verdict, the seconds it took, and the parts of the laboratory it read (None: not recorded)."""
+
+    claim: Claim
+    verdict: Verdict
+    seconds: float
+    reads: frozenset[str] | None = None
+
+    @property
+    def as_expected(self) -> bool:
+        """True if the verdict is the one the book expects."""
+        return self.verdict.as_stated == self.claim.expect
+
+    def as_json(self) -> dict[str, Any]:
+        """The documented fields of ``odesys verify``."""
+        claim, verdict = self.claim, self.verdict
+        return {
+            "paper": claim.paper,
+            "id": claim.id,
+            "title": claim.title,
+            "kind": claim.kind,
+            "statement": claim.statement,
+            "reading": claim.reading,
+            "uses": list(claim.uses),
+            "same_as": claim.same_as or None,
+            "as_stated": verdict.as_stated,
+            "evidence": str(verdict.evidence),
+            "corrected": None if verdict.corrected is None else verdict.corrected.as_json(),
+            "sharpened": verdict.sharpened or None,
+            "witness": verdict.witness,
+            "residual": verdict.residual or None,
+            "constants": dict(verdict.constants),
+            "details": dict(verdict.details),
+            "expected": claim.expect,
+            "seconds": self.seconds,
+        }
+
+
+class ClaimBook:
+    """The claims of one paper in the paper's order.
+
+    `laboratory(mutation=...)` gives the paper's systems, broken in the way `mutations` describes. A laboratory may
+    record the parts a check uses in a set `reads` and say with `changes(part)` whether its mutation touches a part;
+    then checks that read nothing of what is broken are told apart from checks that do not notice it.
+    """
+
+    def __init__(
+        self,
+        paper: str,
+        laboratory: Callable[..., Any],
+        reference: str = "",
+        mutations: Mapping[str, str] | Sequence[str] = (),
+    ) -> None:
+        self.paper, self.laboratory, self.reference = paper, laboratory, reference
+        self.mutations = dict(mutations) if isinstance(mutations, Mapping) else dict.fromkeys(mutations, "")
+        self._claims: dict[str, Claim] = {}
+        self._unaffected: dict[tuple[str, str], str] = {}
+        self.certificates: dict[str, tuple[tuple[str, ...], Callable[[Path], None]]] = {}
+
+    def claim(
+        self,
+        id: str,
+        title: str,
+        *,
+        kind: str,
+        statement: str,
+        reading: str,
+        uses: Sequence[str] = (),
+        expect: str = HOLDS,
+        same_as: str = "",
+        level: str = "quick",
+        beyond: bool = False,
+        insensitive: str = "",
+    ) -> Callable[[Check], Check]:
+        """Register the decorated function as the check of a claim."""
+        checks = (("kind", kind, KINDS), ("level", level, LEVELS), ("expect", expect, (HOLDS, FAILS)))
+        for word, value, allowed in checks:
+            if value not in allowed:
+                raise ClaimError(f"the claim {id} has the {word} {value!r}; it is one of {', '.join(allowed)}")
+        if id in self._claims:
+            raise ClaimError(f"the claim {id} is registered twice")
+        if not reading.strip() or not statement.strip():
+            raise ClaimError(f"the claim {id} needs a statement and a reading")
+
+        def register(check: Check) -> Check:
+            self._claims[id] = Claim(
+                self.paper,
+                id,
+                title,
+                kind,
+                statement,
+                reading,
+                check,
+                tuple(uses),
+                expect,
+                same_as,
+                level,
+                beyond,
+                insensitive,
+            )
+            return check
+
+        return register
+
+    def certificate(self, file: str, *ids: str) -> Callable[[Writer], Writer]:
+        """Register the decorated function as the writer of a certificate file for these claims."""
+
+        def register(write: Writer) -> Writer:
+            if file in self.certificates:
+                raise ClaimError(f"the certificate {file} is registered twice")
+            self.certificates[file] = tuple(self[id].id for id in ids), write
+            return write
+
+        return register
+
+    def unaffected(self, mutations: str, ids: str, reason: str) -> None:
+        """State why these claims keep their verdict under these mutations; both are names with spaces between."""
+        for mutation, id in product(mutations.split(), ids.split()):
+            if mutation not in self.mutations:
+                raise ClaimError(f"there is no mutation {mutation!r}; there are {', '.join(self.mutations)}")
+            if (id, mutation) in self._unaffected:
+                raise ClaimError(f"why {mutation} does not affect {self[id].id} is stated twice")
+            self._unaffected[self[id].id, mutation] = reason
+
+    @property
+    def reasons(self) -> Mapping[tuple[str, str], str]:
+        """Why a claim keeps its verdict under a mutation, where the book states it."""
+        return dict(self._unaffected)
+
+    def __iter__(self) -> Iterator[Claim]:
+        return iter(self._claims.values())
+
+    def __len__(self) -> int:
+        return len(self._claims)
+
+    def __getitem__(self, id: str) -> Claim:
+        if id not in self._claims:
+            import difflib
+
+            near = difflib.get_close_matches(id, self._claims, n=3)
+            hint = f"did you mean {', '.join(near)}?" if near else f"there are {', '.join(self._claims)}"
+            raise ClaimError(f"{self.paper} has no claim {id!r}; {hint}")
+        return self._claims[id]
+
+    def select(self, ids: Sequence[str] = (), level: str = "full") -> list[Claim]:
+        """The claims asked for; at level ``quick`` those that are marked quick."""
+        chosen = [self[id] for id in ids] if ids else list(self._claims.values())
+        return [claim for claim in chosen if ids or level == "full" or claim.level == "quick"]
+
+    def run(self, claim: Claim, **mutation: Any) -> Outcome:
+        """Check one claim in a fresh laboratory, so that no verdict depends on the others."""
+        began = time.perf_counter()
+        lab = self.laboratory(**mutation)
+        try:
+            verdict = claim.check(lab)
+        except OdesysError:  # a sentence about the system: who asked for it knows whether that is news
+            raise
+        except Exception as error:
+            where = "".join(f" on {value}" for value in mutation.values())
+            raise CheckError(
+                f"the check of {self.paper} {claim.id}{where} broke off: {type(error).__name__}: {error}",
+                claim=claim.id,
+            ) from error
+        reads = getattr(lab, "reads", None)
+        return Outcome(claim, verdict, time.perf_counter() - began, None if reads is None else frozenset(reads))
+
+    def proof_graph(self) -> nx.DiGraph:
+        """Directed graph of the claims: an edge from what is used to what uses it; a cycle is refused."""
+        import networkx as nx
+
+        graph = nx.DiGraph()
+        graph.add_nodes_from((claim.id, {"title": claim.title, "kind": claim.kind}) for claim in self._claims.values())
+        for claim in self._claims.values():
+            for used in claim.uses:
+                if used not in self._claims:
+                    raise ClaimError(f"the claim {claim.id} uses {used!r}, which is not registered")
+                graph.add_edge(used, claim.id)
+        if not nx.is_directed_acyclic_graph(graph):
+            loop = " -> ".join(a for a, _ in nx.find_cycle(graph))
+            raise ClaimError(f"the claims use each other in a circle: {loop}")
+        return graph
+
+
+def combine(parts: Mapping[str, Verdict]) -> Verdict:
+    """One verdict for a claim in parts ``a``, ``b``, ...; each part's own answer is kept in the details."""
+    names = list(parts)
+    total = parts[names[0]]
+    for name in names[1:]:
+        total = total & parts[name]
+    summary = {name: f"{v.as_stated} ({v.evidence})" for name, v in parts.items()}
+    return total.adding(parts=summary)

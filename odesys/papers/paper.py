@@ -1,0 +1,174 @@
+"""What a paper offers to the command line: parameters, systems, protocols, a comparison and figures.
+
+A paper is a package with a `PAPER` of this type, found by name through the entry point group ``odesys.papers`` or as a
+folder. The engine knows the shape, never the content.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..errors import ParameterError
+from ..terminal import Progress
+
+if TYPE_CHECKING:
+    from ..expr.system import System
+    from ..model.attention import AttentionModel
+    from ..model.distribution import Distribution
+    from .claims import ClaimBook
+
+
+def later(module: str, name: str) -> Callable[..., Any]:
+    """A function that imports `module` only when it is called: loading a paper stays cheap."""
+
+    def call(*args: Any, **options: Any) -> Any:
+        return getattr(import_module(module), name)(*args, **options)
+
+    return call
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A named number a user can set: default, meaning, type and allowed range."""
+
+    name: str
+    default: Any
+    help: str
+    kind: type = float
+    low: float = -math.inf
+    high: float = math.inf
+    open_low: bool = False
+    words: tuple[str, ...] = ()  # what a derivation can have in place of a number: NAME=symbol leaves it open; or,
+    # where the kind is str, all there is to choose from
+
+    def read(self, text: Any, symbols: bool = False) -> Any:
+        """The value of a text such as ``0.05``; what is out of range gets a sentence, and symbols unless asked for."""
+        if self.kind is str and text not in self.words:
+            raise ParameterError(f"{self.name} = {text!r} can not be used: choose {' or '.join(self.words)}")
+        if text in self.words and (symbols or self.kind is str):
+            return text
+        try:
+            value = self.kind(text)
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            hint = f"it must be {self._wanted()}"
+            if text in self.words:
+                hint = f"a number is needed here, {hint}"
+            elif text == "symbol":
+                hint = "a symbol is not available for it"
+            raise ParameterError(f"{self.name} = {text!r} can not be used: {hint}") from None
+        inside = self.low < number <= self.high or (number == self.low and not self.open_low)
+        if not math.isfinite(number) or not inside:
+            raise ParameterError(f"{self.name} = {text} is out of range: it must be {self._wanted()}")
+        return value
+
+    def _wanted(self) -> str:
+        text = "a whole number" if self.kind is int else "a number"
+        if self.low > -math.inf:
+            text += f" {'above' if self.open_low else 'of at least'} {self.low:g}"
+        return text + (f" and at most {self.high:g}" if self.high < math.inf else "")
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """One run: final observables, events, cost, drift of the conserved quantities, and tables to save and plot."""
+
+    protocol: str
+    parameters: Mapping[str, Any]
+    final: Mapping[str, float]
+    events: tuple[Mapping[str, Any], ...]
+    cost: Mapping[str, float]
+    invariant_drift: float | None
+    columns: Mapping[str, Any]
+    note: str = ""  # one sentence where the run ended otherwise than asked
+    plot: Callable[[Path], list[Path]] | None = field(default=None, repr=False)
+
+    def as_json(self, paper: str) -> dict[str, Any]:
+        """The documented result of ``odesys simulate``."""
+        return {
+            "paper": paper,
+            "protocol": self.protocol,
+            "parameters": dict(self.parameters),
+            "final": dict(self.final),
+            "cost": dict(self.cost),
+            "events": [dict(e) for e in self.events],
+            "invariant_drift": self.invariant_drift,
+            "note": self.note,
+        }
+
+
+@dataclass(frozen=True)
+class FigureSpec:
+    """A figure of a paper: what it shows, and a function (folder, progress) that draws it and returns the files.
+
+    `level` is that of the reports that show it: ``quick``, ``full`` for what takes long, ``never`` for what a report
+    has in another form, such as the proof graph.
+    """
+
+    title: str
+    draw: Callable[[Path, Progress], list[Path]]
+    level: str = "quick"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where a paper starts: the model, the data, the maps that are trained and the loss; a report writes it out."""
+
+    model: AttentionModel
+    data: Distribution
+    train: tuple[str, ...]
+    loss: Any = "logistic"
+    step: bool = False  # trained in steps, not along the gradient flow
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula in TeX and what it is, in words."""
+
+    what: str
+    tex: str
+
+
+class CompareFunction(Protocol):
+    """Theory against finite width: widths, number of seeds, parameters, progress -> the documented result."""
+
+    def __call__(self, widths: list[int], seeds: int, parameters: Mapping[str, Any], progress: Progress) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Paper:
+    """Everything the command line needs to know about a paper."""
+
+    name: str
+    title: str
+    reference: str
+    parameters: tuple[Parameter, ...]
+    systems: Mapping[str, Callable[[Mapping[str, Any]], System]]
+    protocols: Mapping[str, Callable[[Mapping[str, Any], Progress], Simulation]]
+    figures: Mapping[str, FigureSpec]
+    compare: CompareFunction | None = None
+    book: Callable[[], ClaimBook] | None = None
+    setting: Callable[[Mapping[str, Any]], Setting] | None = None
+    formulas: Callable[[Mapping[str, Any]], Sequence[Formula]] | None = None  # what a setting does not say
+    widths: tuple[int, ...] = (64, 256, 1024)  # of the networks in a comparison, where none are asked for
+    seeds: int = 8
+
+    def claims(self) -> list[str]:
+        """Ids of the registered claims."""
+        return [] if self.book is None else [claim.id for claim in self.book()]
+
+    def read_parameters(self, settings: Mapping[str, str], symbols: bool = False) -> dict[str, Any]:
+        """All parameters: defaults, overridden by texts such as {"omega": "0.05"}; unknown names are refused.
+
+        With `symbols` a parameter that can stay open may be given as ``symbol``.
+        """
+        known = {p.name: p for p in self.parameters}
+        unknown = sorted(set(settings) - set(known))
+        if unknown:
+            raise ParameterError(f"{self.name} has no parameter {unknown[0]!r}; it has {', '.join(known)}")
+        return {name: p.read(settings[name], symbols) if name in settings else p.default for name, p in known.items()}

@@ -1,0 +1,193 @@
+"""Checks of claims spread over processes: each process imports the paper by name, and sends back plain data.
+
+A task is some claims of one paper under one mutation (none: ``""``); claims of one file share what is computed once, so
+they stay together. Answers come back in the order of the tasks, whatever was finished first.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import groupby
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from ..errors import IntegrationError, OdesysError
+from ..expr import gc_pause
+from ..terminal import Progress
+from ..verdicts import Verdict
+from .claims import CheckError, Claim, ClaimBook
+
+NO_RUN, REFUSED = "no such run", "refused"
+
+
+@dataclass(frozen=True)
+class Task:
+    """Claims to be checked together in one process."""
+
+    mutation: str
+    claims: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one check gave: a verdict, or on a mutated system the reason why there is none."""
+
+    claim: str
+    mutation: str
+    verdict: Verdict | None
+    seconds: float = 0.0
+    reads: frozenset[str] | None = None
+    problem: str = ""  # NO_RUN or REFUSED
+    sentence: str = ""
+
+
+def cores() -> int:
+    """Processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def tasks_of(claims: Iterable[Claim], mutation: str = "") -> list[Task]:
+    """One task for each run of claims that are checked by functions of one module."""
+    runs = groupby(claims, key=lambda claim: claim.check.__module__)
+    return [Task(mutation, tuple(claim.id for claim in run)) for _, run in runs]
+
+
+def answer(book: ClaimBook, id: str, mutation: str) -> Answer:
+    """Check one claim; on a mutated system a refusal is an answer too, on the paper's own it is a mistake."""
+    claim = book[id]
+    try:
+        outcome = book.run(claim, **({"mutation": mutation} if mutation else {}))
+    except CheckError:
+        raise
+    except OdesysError as error:
+        if not mutation:
+            raise CheckError(f"the check of {book.paper} {id} broke off: {error}", claim=id) from error
+        # a run the claim speaks of does not exist; or, e.g., the data lost the symmetry the check is written in
+        problem = NO_RUN if isinstance(error, IntegrationError) else REFUSED
+        return Answer(id, mutation, None, problem=problem, sentence=str(error))
+    return Answer(id, mutation, outcome.verdict, outcome.seconds, outcome.reads)
+
+
+def run_tasks(
+    paper: str,
+    book: ClaimBook,
+    tasks: Sequence[Task],
+    workers: int,
+    progress: Progress,
+    arrived: list[Answer] | None = None,
+) -> list[Answer]:
+    """Answers to all tasks in their order; `paper` is the name under which another process finds `book`.
+
+    Each answer is put into `arrived` as soon as it is there: what is left when someone interrupts.
+    """
+    arrived = [] if arrived is None else arrived
+    if min(workers, len(tasks)) <= 1:
+        for found in _one_after_the_other(book, tasks, progress):
+            arrived.append(found)
+        return list(arrived)
+    with process_pool(min(workers, len(tasks))) as pool:
+        futures: list[Future[list[Answer]]] = [pool.submit(_work, paper, task) for task in tasks]
+        try:
+            for done, future in enumerate(as_completed(futures), start=1):
+                arrived += future.result()
+                last = arrived[-1]
+                progress(f"{last.claim} {last.mutation}".strip(), done / len(tasks))
+        except BrokenProcessPool as error:
+            open_ones = [
+                id for future, task in zip(futures, tasks, strict=True) if not _finished(future) for id in task.claims
+            ]
+            raise CheckError(
+                f"a worker process ended before its answer came; open were {', '.join(open_ones)}; "
+                f"--workers 1 shows where"
+            ) from error
+    return [found for future in futures for found in future.result()]
+
+
+def _one_after_the_other(book: ClaimBook, tasks: Sequence[Task], progress: Progress) -> Iterator[Answer]:
+    total, done = sum(len(task.claims) for task in tasks), 0
+    for task in tasks:
+        for id in task.claims:
+            progress(f"{id} {task.mutation}".strip(), done / total)
+            yield answer(book, id, task.mutation)
+            done += 1
+
+
+def _work(paper: str, task: Task) -> list[Answer]:
+    """Runs in another process, which has nothing but the name of the paper and of the claims."""
+    from .registry import find_paper
+
+    found = find_paper(paper)
+    if found.book is None:
+        raise CheckError(f"{paper} has no registered claims in a worker process")
+    book = found.book()
+    return [_sendable(answer(book, id, task.mutation), book.paper) for id in task.claims]
+
+
+def _sendable(found: Answer, paper: str) -> Answer:
+    """The answer itself; a verdict that is not plain data gets a sentence instead of a riddle in the other process."""
+    verdict = found.verdict
+    if verdict is not None:
+        fixed = verdict.corrected.witness if verdict.corrected else None
+        for strange in _strange([verdict.witness, verdict.constants, verdict.details, fixed]):
+            raise CheckError(
+                f"the verdict of {paper} {found.claim} can not be sent to another process: it contains "
+                f"{strange!r}, and is made of numbers, texts, lists and mappings",
+                claim=found.claim,
+            )
+    return found
+
+
+def _strange(value: Any) -> Iterator[Any]:
+    """What is not plain data in a value."""
+    if isinstance(value, Mapping):
+        value = [*value, *value.values()]
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _strange(item)
+    elif value is not None and not isinstance(value, (str, Number, np.generic)):
+        yield value
+
+
+def _finished(future: Future[list[Answer]]) -> bool:
+    return future.done() and not future.cancelled() and future.exception() is None
+
+
+@contextmanager
+def process_pool(workers: int, start: str = "spawn") -> Iterator[ProcessPoolExecutor]:
+    """Processes, fresh ones by default, that leave an interrupt from the keyboard to this one and end with it."""
+    before = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context(start), _start_worker)
+    try:
+        yield pool
+    except BaseException:
+        # not cancelled first: the pool's own thread would then complain about futures that are neither open nor done
+        for process in set(multiprocessing.active_children()) - before:
+            process.terminate()
+        pool.shutdown(wait=True)
+        raise
+    pool.shutdown()
+
+
+def _start_worker() -> None:
+    gc_pause.collect_less_often()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A worker whose parent was killed would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -1,0 +1,413 @@
+r"""Gradient flow of a family: the quotient by permutations of groups, for any K at once.
+
+On states that S_K leaves alone the loss is a sum over sample orbits, and the force on one entry of an orbit of n pairs
+is the derivative by the orbit variable divided by n:
+
+.. math::  \mathcal L = \sum_o \pi_o(K)\,\ell(y_o f(X_o)), \qquad
+           G_c = -\frac{1}{n_c(K)} \frac{\partial\mathcal L}{\partial \phi_c}, \qquad
+           \frac{d}{dt}(Q W R)_c = \sum p_{ab}^c(K)\,(QP^\top)_a\,(G\,S^\top R)_b + \dots
+
+Words of a few groups are enough to write one sample of each orbit, so nothing grows with K.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..derive.closure import Closure, Force, Term
+from ..derive.flow import STEP_SIZE, close_model, loss_blocks, parameter_names, path_layout, pin_gram
+from ..derive.initial import infinite_width, network_values
+from ..errors import ModelError, ParameterError, SymmetryError
+from ..expr import blocks
+from ..expr.blocks import Block
+from ..expr.field import BlockField, Layout, Segment
+from ..expr.graph import Node, sym
+from ..expr.system import TIME, System
+from ..model.attention import AttentionModel
+from ..model.dictionary import Dictionary
+from ..model.family import Family, Representatives
+from ..model.family_symmetry import TypeSymmetry, find_type_symmetries, is_type_symmetry
+from ..model.group_count import GROUPS, INFINITY, ONE_GROUP, SYMBOL, Groups, check_groups, whole_groups
+from ..model.loss import Loss, as_loss
+from ..model.orbit_algebra import OrbitAlgebra, PairSpace
+from ..model.paths import Path, leaf_name, path_name
+from .family_layout import on_states, orbit_layout, pair_table, pin_of
+from .quotient import signed_orbits
+
+if TYPE_CHECKING:
+    from ..jit.codegen import Compiled
+    from .family_slaving import FamilySlaved
+
+ModelShape = Callable[[Dictionary], AttentionModel]
+Column = tuple[Block, PairSpace]
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyFlow:
+    """The flow (or exact gradient step) of a family on its orbit variables, with the number of groups in `groups`.
+
+    Attributes
+    ----------
+    family, shape : the data, and the model as a function of a dictionary.
+    model : the model over the words of the few groups that samples are written in.
+    groups : a whole number, ``"symbol"`` (then K is a parameter of `system`), or ``"infinity"``.
+    scaled : whether an entry between other groups counts once for all its partners, and time is t / K.
+    symmetries : symmetries beyond the permutations of groups, already divided out.
+    """
+
+    family: Family
+    shape: ModelShape
+    model: AttentionModel
+    loss: Loss
+    train: tuple[str, ...]
+    closure: Closure
+    groups: Groups
+    scaled: bool
+    samples: Representatives
+    symmetries: tuple[TypeSymmetry, ...]
+    system: System
+
+    @property
+    def algebra(self) -> OrbitAlgebra:
+        """How orbit columns multiply here."""
+        return OrbitAlgebra(self.groups, self.scaled)
+
+    @property
+    def layout(self) -> Layout:
+        """How states sit in the orbit columns."""
+        assert isinstance(self.system.field, BlockField)
+        return self.system.field.layout
+
+    def space(self, path: Path) -> PairSpace:
+        """Pair orbits of a path."""
+        return PairSpace(pin_of(self.family, self.model, path.left), pin_of(self.family, self.model, path.right))
+
+    def leaf(self, path: Path, head: int) -> str:
+        """Name of the orbit column of a path in one head."""
+        return leaf_name(self.model, path, head)
+
+    def segment(self, path: Path, head: int) -> Segment:
+        """Where the orbit column of a stored path of one head sits in the state vector."""
+        leaf = self.leaf(path, head)
+        return next(s for s in self.layout.segments if s.leaf == leaf)
+
+    def variable(
+        self, path: str, head: int, left: str | None, right: str | None, relation: str = ""
+    ) -> tuple[str, int]:
+        """Orbit variable of a pair of word types under a path such as ``KQ``, and its sign."""
+        stored = next(p for p in self.closure.paths if path_name(self.model, p) == path)
+        i, j = (0 if word is None else self.family.parse(word)[0] for word in (left, right))
+        where = self.space(stored).index[i, j, relation]
+        segment = self.segment(stored, head)
+        sign = 1 if segment.sign is None else int(segment.sign[where, 0])
+        return self.system.names[int(segment.index[where, 0])], sign
+
+    # ---- states ------------------------------------------------------------------------------------------------------
+
+    def initial_state(
+        self, omega: Any = None, *, weights: Mapping[str, np.ndarray] | None = None, K: Any = None, **spread: Any
+    ) -> np.ndarray:
+        """Start values of the orbit variables: infinite width, or a network of K groups if that is symmetric."""
+        if (weights is None) == (omega is None and not spread):
+            raise ModelError("give either omega (the infinite-width start) or weights= (a finite network), not both")
+        if weights is not None:
+            size = self.whole(K)
+            full = self.shape(self.family.dictionary(size))
+            layout = path_layout(full, self.closure)[2]
+            return self.project(layout.pack(network_values(full, self.closure, weights)).astype(float), size)
+        # pairs of other groups start at zero, so the few groups of the window stand for any number of them
+        layout = path_layout(self.model, self.closure)[2]
+        few = layout.pack(infinite_width(self.model, self.closure, omega, spread)).astype(float)
+        return self._means(few, self.samples.window)
+
+    def whole(self, K: Any = None) -> int:
+        """The number of groups as a number: the flow's own, or `K` where the flow leaves it open."""
+        if K is None and not isinstance(self.groups, int):
+            raise ParameterError("this flow is for every K; say how many groups the state has, with K=3 for example")
+        size = whole_groups(self.groups if K is None else K)
+        if isinstance(self.groups, int) and size != self.groups:
+            raise ParameterError(f"this flow has K = {self.groups} groups, not {size}")
+        return size
+
+    def project(self, x: Any, K: Any = None) -> np.ndarray:
+        """Orbit variables of a state of the enumerated flow with K groups; refuses a state that is not symmetric."""
+        size = self.whole(K)
+        return self._means(np.asarray(x, dtype=float), size) * self._units(size)
+
+    def _means(self, values: np.ndarray, size: int) -> np.ndarray:
+        """Signed means over the orbits of a symmetric state of `size` groups."""
+        variable, sign = self._places(size)
+        if values.shape != sign.shape:
+            raise SymmetryError(f"the state has {values.size} entries; with K = {size} the full flow has {sign.size}")
+        count = np.bincount(variable[sign != 0], minlength=self.system.dimension)
+        means = np.bincount(variable, weights=sign * values, minlength=self.system.dimension) / count
+        rest = np.abs(values - means[variable] * sign)
+        if rest.max() > 1e-12 * max(1e-300, float(np.abs(values).max())):
+            names = path_layout(self.shape(self.family.dictionary(size)), self.closure)[0]
+            worst = int(rest.argmax())
+            raise SymmetryError(
+                f"this start breaks the symmetry of the family: {names[worst]} is off the mean of its orbit by "
+                f"{rest[worst]:.3g}; only the full flow of these {size} groups describes it",
+                state=names[worst],
+            )
+        return means
+
+    def lift(self, z: Any, K: Any = None) -> np.ndarray:
+        """The state of the enumerated flow with K groups, in its order of states."""
+        size = self.whole(K)
+        variable, sign = self._places(size)
+        return (np.asarray(z, dtype=float) / self._units(size))[..., variable] * sign
+
+    def _units(self, size: int) -> np.ndarray:
+        """How many entries one orbit variable stands for in scaled variables; else one."""
+        out = np.ones(self.system.dimension)
+        if self.scaled:
+            for path, head in self._columns():
+                where = self.segment(path, head).index[:, 0]
+                out[where] = [float(count.at(size)) for count in self.space(path).partners()]
+        return out
+
+    def _columns(self) -> list[tuple[Path, int]]:
+        return [(path, head) for head in range(len(self.model.heads)) for path in self.closure.paths]
+
+    def _places(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """Orbit variable and sign of each state of the enumerated flow with `size` groups."""
+        full = self.shape(self.family.dictionary(size))
+        layout = path_layout(full, self.closure)[2]
+        variable, sign = np.zeros(len(layout.names), dtype=int), np.zeros(len(layout.names), dtype=int)
+        segments = {segment.leaf: segment for segment in layout.segments}
+        for path, head in self._columns():
+            orbit = pair_table(self.family, full, path, self.space(path), size)
+            column = self.segment(path, head)
+            index = segments[self.leaf(path, head)].index
+            variable[index] = column.index[orbit, 0]
+            sign[index] = 1 if column.sign is None else column.sign[orbit, 0]
+        return variable, sign
+
+    # ---- reductions and code -----------------------------------------------------------------------------------------
+
+    def rename(self, names: Mapping[str, str]) -> FamilyFlow:
+        """The same flow with orbit variables renamed."""
+        field = self.system.field
+        assert isinstance(field, BlockField)
+        new = tuple(names.get(name, name) for name in self.system.names)
+        tex = {names.get(name, name): text for name, text in self.system.tex.items()}
+        layout = replace(field.layout, names=new)
+        system = replace(self.system, names=new, field=replace(field, layout=layout), tex=tex)
+        return replace(self, system=system)
+
+    def slaved(self) -> FamilySlaved:
+        """Self-scores eliminated by (J S)^2 = omega^4 I, valid from the infinite-width start."""
+        from .family_slaving import slave_family
+
+        return slave_family(self)
+
+    def compile(self, K: Any = None, backend: str = "auto", **parameters: float) -> Compiled:
+        """Fast callable with a checked whole number of groups and the other parameters bound."""
+        if self.groups == "symbol":
+            parameters[SYMBOL] = self.whole(K)
+        return self.system.compile(parameters, backend)
+
+    @cached_property
+    def sample_names(self) -> list[str]:
+        """One sample of each orbit as text, in the order of the observables margin_1, margin_2, ..."""
+        return self.samples.names()
+
+
+def family_flow(
+    family: Family,
+    shape: ModelShape,
+    train: Iterable[str] = ("w", "W_K", "W_Q"),
+    K: Any = "symbol",
+    loss: Any = "logistic",
+    carry: Iterable[str] | None = None,
+    scaled: bool = False,
+    symmetries: Sequence[TypeSymmetry] | None = None,
+) -> FamilyFlow:
+    """Derive the gradient flow of a family on its orbit variables, without listing its words or samples.
+
+    Parameters
+    ----------
+    family, shape : the data, and the model as a function of its dictionary.
+    K : a whole number of at least 2, ``"symbol"``, or ``"infinity"`` (the limit of the scaled flow).
+    scaled : use the sums over all other groups instead of single entries, and time t / K.
+    symmetries : divide by these instead of all that are found (each is checked exactly).
+    """
+    return _derive(family, shape, train, K, loss, carry, scaled, symmetries, step=False)
+
+
+def family_descent(
+    family: Family,
+    shape: ModelShape,
+    train: Iterable[str] = ("w", "W_K", "W_Q"),
+    K: Any = "symbol",
+    loss: Any = "logistic",
+    carry: Iterable[str] | None = None,
+    symmetries: Sequence[TypeSymmetry] | None = None,
+) -> FamilyFlow:
+    """Derive the exact gradient step W -> W - eta dL/dW of a family on the same orbit variables."""
+    return _derive(family, shape, train, K, loss, carry, False, symmetries, step=True)
+
+
+def _derive(
+    family: Family,
+    shape: ModelShape,
+    train: Iterable[str],
+    K: Any,
+    loss: Any,
+    carry: Iterable[str] | None,
+    scaled: bool,
+    symmetries: Sequence[TypeSymmetry] | None,
+    step: bool,
+) -> FamilyFlow:
+    groups = check_groups(K)
+    if step and groups == INFINITY:
+        raise ParameterError("a gradient step has no limit for many groups: the limit is in time t/K; use the flow")
+    algebra = OrbitAlgebra(groups, scaled or groups == INFINITY)
+    orbits = family.orbits(groups)
+    samples = Representatives(family, orbits, groups, family.window(orbits))
+    model = shape(family.dictionary(samples.window))
+    _check_model(family, model)
+    trained, closure = close_model(model, train, carry, step)
+    read = closure.read
+    lossed = as_loss(loss)
+    spaces = {
+        path: PairSpace(pin_of(family, model, path.left), pin_of(family, model, path.right)) for path in closure.paths
+    }
+    columns, windows = _leaves(family, model, closure, spaces, algebra, samples.window)
+    blanks = {name: blocks.leaf(f"window {name}", block.shape) for name, block in windows.items()}
+    objective, observables = loss_blocks(model, samples, lossed, blanks, read)
+    rhs: dict[str, Block] = {}
+    for k in range(len(model.heads)):
+        slopes = blocks.gradient(objective, [blanks[leaf_name(model, path, k)] for path in read])
+        forces = [
+            _force(slope, family, model, path, spaces[path], algebra, samples.window)
+            for slope, path in zip(slopes, read, strict=True)
+        ]
+        for path in closure.paths:
+            name = leaf_name(model, path, k)
+            terms = [t for t in closure.terms[path] if set(t.moved) <= set(trained)]
+            change = [_term(t, model, k, closure, columns, forces, algebra) for t in terms]
+            rhs[name] = blocks.add(*([columns[name][0]] if step else []), *change, blocks.zeros(spaces[path].shape))
+    filled = {f"window {name}": block for name, block in windows.items()}
+    done = blocks.replace_leaves([*rhs.values(), *observables.values()], filled)
+    rhs = dict(zip(rhs, done, strict=False))
+    observables = dict(zip(observables, done[len(rhs) :], strict=True))
+    if symmetries is None:
+        symmetries = find_type_symmetries(family, model)
+    for element in symmetries:
+        if not is_type_symmetry(family, model, element):
+            raise SymmetryError(
+                f"{element.describe(family, model)} does not map the samples and heads of the family to themselves",
+                witness=element,
+            )
+    layout, tex = orbit_layout(family, model, closure, spaces, algebra, samples.window)
+    merged = signed_orbits(len(layout.names), [on_states(e, layout, model, closure, spaces) for e in symmetries])
+    if not len(merged.representatives):
+        raise SymmetryError("every orbit variable is mapped to minus itself, so the symmetric flow stands still")
+    names = tuple(layout.names[s] for s in merged.representatives)
+    segments = tuple(Segment(s.leaf, merged.orbit[s.index], merged.sign[s.index]) for s in layout.segments)
+    reduced = Layout(names, tuple(layout.places[s] for s in merged.representatives), segments)
+    field = BlockField(reduced, rhs, observables)
+    _check_parameters(model, lossed, names, groups, step)
+    system = System(
+        names, field, tuple(sorted(field.parameters)), "map" if step else "flow", {name: tex[name] for name in names}
+    )
+    return FamilyFlow(
+        family, shape, model, lossed, trained, closure, groups, algebra.scaled, samples, tuple(symmetries), system
+    )
+
+
+def _check_model(family: Family, model: AttentionModel) -> None:
+    if not isinstance(model, AttentionModel):
+        raise ModelError("the shape of a family's model is a function that makes an AttentionModel from a Dictionary")
+    if not model.words.orthonormal or len(model.words) < len(family.types):
+        raise ModelError("a family needs a model over the orthonormal dictionary it is given")
+    if model.readout().ndim == 2:
+        raise ModelError("this read-out depends on token positions, which a family does not have; give one row")
+
+
+def _check_parameters(model: AttentionModel, loss: Loss, names: Sequence[str], groups: Groups, step: bool) -> None:
+    reserved = {*names, TIME, *([STEP_SIZE] if step else []), *([SYMBOL] if groups == "symbol" else [])}
+    taken = sorted(parameter_names(model, loss) & reserved)
+    if taken:
+        raise ModelError(f"the parameter {taken[0]} of the model or the loss has another meaning here; rename it")
+
+
+def _leaves(
+    family: Family,
+    model: AttentionModel,
+    closure: Closure,
+    spaces: Mapping[Path, PairSpace],
+    algebra: OrbitAlgebra,
+    size: int,
+) -> tuple[dict[str, Column], dict[str, Block]]:
+    """Orbit columns of all paths and heads, and the matrices over a few groups that they fill."""
+    columns: dict[str, Column] = {}
+    windows: dict[str, Block] = {}
+    for k in range(len(model.heads)):
+        for path in closure.paths:
+            name, space = leaf_name(model, path, k), spaces[path]
+            columns[name] = blocks.leaf(name, space.shape), space
+            table = pair_table(family, model, path, space, size)
+            units = [ONE_GROUP / unit for unit in algebra.scales(space)]
+            entries = columns[name][0]
+            if algebra.scaled:
+                entries = blocks.multiply(algebra.constants(units), entries)
+            windows[name] = blocks.take(entries, (table, np.zeros_like(table)))
+    return columns, windows
+
+
+def _force(
+    slope: Block, family: Family, model: AttentionModel, path: Path, space: PairSpace, algebra: OrbitAlgebra, size: int
+) -> Column:
+    """Force on one entry of each orbit: minus the sum of the slopes over the orbit, divided by its size."""
+    if blocks.is_zero(slope):
+        return blocks.zeros(space.shape), space
+    table = pair_table(family, model, path, space, size)
+    total = blocks.scatter(slope, (table, np.zeros_like(table)), space.shape)
+    speed = GROUPS if algebra.scaled else ONE_GROUP
+    factors = [-1 * speed * unit / entries for unit, entries in zip(algebra.scales(space), space.sizes(), strict=True)]
+    return blocks.multiply(algebra.constants(factors), total), space
+
+
+def _term(
+    term: Term,
+    model: AttentionModel,
+    head: int,
+    closure: Closure,
+    columns: Mapping[str, Column],
+    forces: Sequence[Column],
+    algebra: OrbitAlgebra,
+) -> Block:
+    factors: list[Column] = []
+    scalars: list[Node] = []
+    for factor in term.factors:
+        if isinstance(factor, Force):
+            column = forces[factor.read]
+            factors.append(algebra.transpose(column) if factor.transposed else column)
+        elif factor.letters:
+            stored, turned = closure.canonical(factor)
+            column = columns[leaf_name(model, stored, head)]
+            factors.append(algebra.transpose(column) if turned else column)
+        else:
+            gram = pin_gram(model, factor.left)
+            if gram is not None:
+                scalars.append(gram[0, 0])
+    total = factors[0]
+    for column in factors[1:]:
+        total = algebra.product(total, column)
+    if closure.exact_step:
+        scalars.append(sym(STEP_SIZE) ** term.order)
+    block = total[0]
+    for scalar in scalars:
+        block = blocks.multiply(blocks.constant([[scalar]]), block)
+    return block
+
+
+__all__ = ["FamilyFlow", "family_descent", "family_flow"]

@@ -1,0 +1,86 @@
+r"""Ansatz on a quotient: some orbit variables are put to zero, some tied to others, and the rest keeps its equations.
+
+.. math::  x = (z,\ 0,\ \tau(z)), \qquad \dot z = F_z(z, 0, \tau(z)), \qquad
+           \text{residuals: } F_0(z, 0, \tau(z)),\quad F_\tau(z,0,\tau(z)) - F_{\text{partner}}(z,0,\tau(z)) .
+
+The ansatz is exact where the residuals vanish; where they do not, they say what was dropped. Zeros are put into the
+matrices before anything is multiplied out, so a large flow with a sparse ansatz stays small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..errors import EquationError
+from ..expr import blocks, graph
+from ..expr.field import BlockField, Layout, ScalarField, Segment
+from ..expr.graph import Node
+from ..expr.system import System
+from .quotient import Quotient
+
+
+@dataclass(frozen=True, eq=False)
+class Ansatz:
+    """The reduced system, and the rate at which each variable that was put to zero or tied leaves the ansatz."""
+
+    system: System
+    residuals: Mapping[str, Node]
+
+    @property
+    def exact(self) -> bool:
+        """True if every residual is the expression zero."""
+        return all(node is graph.ZERO for node in self.residuals.values())
+
+
+def restrict(reduced: Quotient, zero: Collection[str] = (), tie: Mapping[str, str] | None = None) -> Ansatz:
+    """Put the orbit variables in `zero` to zero and those in `tie` equal to their partners."""
+    names, ties = reduced.system.names, dict(tie or {})
+    unknown = sorted({*zero, *ties, *ties.values()} - set(names))
+    if unknown:
+        raise EquationError(f"{unknown[0]} is not a variable of this quotient; there are {', '.join(names[:12])}")
+    clash = sorted(set(zero) & {*ties, *ties.values()} | set(ties) & set(ties.values()))
+    if clash:
+        raise EquationError(f"{clash[0]} can be put to zero, or tied, or be what others are tied to: one of these")
+    kept = [name for name in names if name not in set(zero) and name not in ties]
+    if not kept:
+        raise EquationError("nothing is left: every variable is put to zero or tied")
+    field, place = reduced.system.field, {name: k for k, name in enumerate(kept)}
+    assert isinstance(field, BlockField)
+    target = np.array([place[ties.get(name, name)] if name not in set(zero) else 0 for name in names])
+    alive = np.array([0 if name in set(zero) else 1 for name in names])
+    segments = tuple(
+        Segment(s.leaf, target[s.index], (np.ones_like(s.index) if s.sign is None else s.sign) * alive[s.index])
+        for s in field.layout.segments
+    )
+    layout = Layout(tuple(kept), tuple(field.layout.places[names.index(name)] for name in kept), segments)
+    restricted = replace(
+        reduced.system,
+        names=tuple(kept),
+        field=replace(field, layout=layout),
+        tex={name: text for name, text in reduced.system.tex.items() if name in place},
+    )
+    nodes = _all_rates(restricted, field.layout)
+    observables = restricted.observables
+    system = replace(restricted, field=ScalarField(tuple(nodes[name] for name in kept), observables))
+    gaps = {name: nodes[name] for name in names if name in set(zero)}
+    gaps |= {name: nodes[name] - nodes[partner] for name, partner in ties.items()}
+    return Ansatz(system, gaps)
+
+
+def _all_rates(restricted: System, full: Layout) -> dict[str, Node]:
+    """The right-hand side of every variable of the quotient, on the ansatz."""
+    field = restricted.field
+    assert isinstance(field, BlockField)
+    values = np.array([graph.sym(name) for name in restricted.names], dtype=object)
+    leaves = {
+        name: np.asarray(np.frompyfunc(graph.as_node, 1, 1)(array), dtype=object)
+        for name, array in field.layout.unpack(values).items()
+    }
+    rhs = dict(zip(field.rhs, blocks.evaluate(list(field.rhs.values()), leaves), strict=True))
+    return dict(zip(full.names, full.pack(rhs), strict=True))
+
+
+__all__ = ["Ansatz", "restrict"]

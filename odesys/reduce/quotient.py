@@ -1,0 +1,160 @@
+r"""Quotient of a flow by symmetries: one variable per orbit of states, with the map back.
+
+A symmetry acts on state vectors as a signed permutation; a symmetric state satisfies :math:`x_{g(s)} = \sigma_s x_s`.
+Orbits are the connected components of the signed double cover; an orbit that contains a state with both signs is zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+
+from ..errors import SymmetryError
+from ..expr.field import BlockField, Layout, Segment
+from ..expr.system import System
+from .symmetry import SignedPermutation, is_symmetry
+
+if TYPE_CHECKING:
+    from ..derive.flow import Flow
+    from .slaving import Slaved
+
+
+@dataclass(frozen=True, eq=False)
+class Orbits:
+    """Signed orbits: state s equals `sign[s]` times variable `orbit[s]`; sign 0 marks states that vanish."""
+
+    orbit: np.ndarray
+    sign: np.ndarray
+    representatives: np.ndarray
+
+    def lift(self, z: Any) -> np.ndarray:
+        """Full state from orbit values; works along the last axis."""
+        return np.asarray(z)[..., self.orbit] * self.sign
+
+    def project(self, x: Any) -> np.ndarray:
+        """Orbit values of a full state: the signed mean over each orbit, along the last axis."""
+        kept, size = self.sign != 0, len(self.representatives)
+        orbit, count = self.orbit[kept], np.bincount(self.orbit[kept], minlength=size)
+        signed = (self.sign * np.asarray(x, dtype=float))[..., kept]
+        rows = signed.reshape(math.prod(signed.shape[:-1]), signed.shape[-1])
+        sums = [np.bincount(orbit, row, minlength=size) for row in rows]
+        return np.array(sums, dtype=float).reshape(*signed.shape[:-1], size) / count
+
+
+def signed_orbits(size: int, generators: Sequence[tuple[np.ndarray, np.ndarray]]) -> Orbits:
+    """Orbits of signed permutations (target, sign) of `size` states."""
+    states = np.arange(size)
+    rows, columns = [states], [states]
+    for target, sign in generators:
+        moved = np.flatnonzero((target != states) | (sign < 0))
+        image, flipped = target[moved], sign[moved] < 0
+        rows += [moved, moved + size]
+        columns += [image + size * flipped, image + size * ~flipped]
+    edges = (np.concatenate(rows), np.concatenate(columns))
+    cover = coo_matrix((np.ones(len(edges[0])), edges), shape=(2 * size, 2 * size))
+    _, component = connected_components(cover, directed=False)
+    plus, minus = component[:size], component[size:]
+    orbit, sign_of, kept = np.zeros(size, dtype=int), np.zeros(size, dtype=int), np.flatnonzero(plus != minus)
+    _, first, member = np.unique(np.minimum(plus, minus)[kept], return_index=True, return_inverse=True)
+    order = np.argsort(first)  # orbits are numbered by their first states
+    representatives = kept[first[order]]
+    orbit[kept] = np.argsort(order)[member]
+    sign_of[kept] = np.where(plus[kept] == plus[representatives[orbit[kept]]], 1, -1)
+    return Orbits(orbit, sign_of, representatives)
+
+
+class Reduction:
+    """What every reduction by orbits has: the way to full states and back."""
+
+    orbits: Orbits
+
+    def lift(self, z: Any) -> np.ndarray:
+        """Full state vector (or a stack of them) from orbit variables."""
+        return self.orbits.lift(z)
+
+    def project(self, x: Any) -> np.ndarray:
+        """Orbit variables of a full state: signed means over the orbits, exact for symmetric states."""
+        return self.orbits.project(x)
+
+    def asymmetry(self, x: Any) -> float:
+        """Largest distance of a full state from the symmetric states."""
+        return float(np.abs(np.asarray(x) - self.lift(self.project(x))).max())
+
+
+@dataclass(frozen=True, eq=False)
+class Quotient(Reduction):
+    """A reduced flow: its system on orbit variables, the orbits, and the flow it came from."""
+
+    flow: Flow
+    generators: tuple[SignedPermutation, ...]
+    orbits: Orbits
+    system: System
+
+    def initial_state(self, omega: Any = None, **more: Any) -> np.ndarray:
+        """Start values of the orbit variables; refuses a start that is not symmetric."""
+        full = self.flow.initial_state(omega, **more)
+        if self.asymmetry(full) > 1e-12 * max(1e-300, float(np.abs(full).max())):
+            raise SymmetryError("this start is not symmetric, so the quotient does not describe it; use the full flow")
+        return self.project(full)
+
+    def variable(self, state: str) -> tuple[str, int]:
+        """Orbit variable of a full state, and its sign (0 if it vanishes)."""
+        s = self.flow.layout.names.index(state)
+        return self.system.names[int(self.orbits.orbit[s])], int(self.orbits.sign[s])
+
+    def rename(self, names: dict[str, str], tex: dict[str, str] | None = None) -> Quotient:
+        """The same quotient with orbit variables renamed."""
+        field = self.system.field
+        assert isinstance(field, BlockField)
+        new = tuple(names.get(name, name) for name in self.system.names)
+        old_tex = {names.get(name, name): text for name, text in self.system.tex.items()}
+        layout = replace(field.layout, names=new)
+        system = replace(self.system, names=new, field=replace(field, layout=layout), tex={**old_tex, **(tex or {})})
+        return replace(self, system=system)
+
+    def slaved(self, state: Any = None) -> Slaved:
+        """The quotient with self-scores eliminated; a `state` to start from must satisfy (J S)^2 = omega^4 I."""
+        from .slaving import slave_quotient
+
+        return slave_quotient(self, state)
+
+
+def quotient(flow: Flow, generators: Sequence[SignedPermutation] | None = None, state: Any = None) -> Quotient:
+    """Merge each orbit of states into one variable.
+
+    `generators` chooses a subgroup (each is checked exactly against the data); by default the group found is used,
+    restricted to what fixes `state` if one is given.
+    """
+    if generators is None:
+        chosen = flow.symmetries(state).generators
+    else:
+        chosen = tuple(generators)
+        for element in chosen:
+            if not is_symmetry(flow, element):
+                raise SymmetryError(
+                    f"{element.describe(flow)} does not map the weighted samples and heads to themselves; "
+                    f"flow.symmetries() lists what does",
+                    witness=element,
+                )
+    orbits = signed_orbits(len(flow.layout.names), [g.on_states(flow) for g in chosen])
+    return Quotient(flow, chosen, orbits, merged(flow.system, orbits))
+
+
+def merged(system: System, orbits: Orbits) -> System:
+    """A system of matrices on orbit variables: every matrix is filled from them, each keeps one right-hand side."""
+    if not len(orbits.representatives):
+        raise SymmetryError("every state is mapped to minus itself, so the symmetric flow stands still at zero")
+    field = system.field
+    assert isinstance(field, BlockField)
+    layout = field.layout
+    names = tuple(layout.names[s] for s in orbits.representatives)
+    segments = tuple(Segment(s.leaf, orbits.orbit[s.index], orbits.sign[s.index]) for s in layout.segments)
+    reduced = Layout(names, tuple(layout.places[s] for s in orbits.representatives), segments)
+    tex = {name: system.tex[name] for name in names}
+    return replace(system, names=names, field=replace(field, layout=reduced), tex=tex)

@@ -1,0 +1,263 @@
+r"""Self-scores eliminated at infinite width: they are functions of the scores.
+
+For a pair of trained score maps and orthonormal words, :math:`\mathsf L = J S` moves by conjugation, so the
+infinite-width start :math:`\mathsf L(0)^2 = \omega^4 I` gives for all times
+
+.. math::  A = (\omega^4 I + M M^\top)^{1/2}, \qquad B = (\omega^4 I + M^\top M)^{1/2} .
+
+In the sectors of the symmetry group (`odesys.reduce.sectors`) the roots have closed forms up to size two; larger blocks
+use a numerical root in the block back end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import SlavingError
+from ..expr import blocks, graph
+from ..expr.field import BlockField, Layout, ScalarField
+from ..expr.graph import Node, num, sym
+from ..expr.system import System
+from ..model.paths import Letter, Path, score_path
+from .sectors import Sector, find_sectors, orbit_matrices, to_flint, to_fraction
+
+if TYPE_CHECKING:
+    from ..derive.flow import Flow
+    from .family_gradient import FamilyFlow
+    from .quotient import Quotient
+
+OMEGA = "omega"
+
+
+@dataclass(frozen=True, eq=False)
+class Slaved:
+    """A system without self-scores: `system` has the remaining states and the parameter omega."""
+
+    system: System
+    source: Flow | Quotient
+    sizes: tuple[int, ...]
+    eliminated: Mapping[str, Node]
+
+    def initial_state(self, omega: float, **more: Any) -> np.ndarray:
+        """Start values of the remaining states; a start that does not satisfy (J S)^2 = omega^4 I is refused."""
+        start = self.source.initial_state(omega, **more)
+        flow: Any = getattr(self.source, "flow", self.source)
+        found = check_start(flow, start if flow is self.source else self.source.lift(start))  # type: ignore[union-attr]
+        if abs(found - omega) > 1e-9 * omega:
+            raise SlavingError(f"this start has the scale omega = {found:g}, not {omega:g}")
+        return self.project(start)
+
+    def project(self, x: Any) -> np.ndarray:
+        """The remaining states of a state of the source."""
+        places = [self.source.system.names.index(name) for name in self.system.names]
+        return np.asarray(x)[..., places]
+
+    def lift(self, z: Any, omega: float) -> np.ndarray:
+        """The source's state with the self-scores filled in (closed forms, or numerical roots)."""
+        full = np.zeros(self.source.system.dimension)
+        names = self.source.system.names
+        full[[names.index(name) for name in self.system.names]] = z
+        if self.eliminated:
+            field = ScalarField(self.system.nodes, dict(self.eliminated))
+            helper = System(self.system.names, field, self.system.parameters)
+            values = {p: 0.0 for p in self.system.parameters} | {OMEGA: float(omega)}
+            for name, value in helper.compile(values).observables(0.0, z).items():
+                full[names.index(name)] = value
+            return full
+        return _fill_numerically(self.source, full, float(omega))  # type: ignore[arg-type]
+
+
+def self_score_paths(flow: Flow | FamilyFlow) -> tuple[Path, Path]:
+    """Key and query self-score paths of a model with two trained score maps; refuses other models."""
+    path = score_path(flow.model)
+    if flow.system.kind == "map":
+        raise SlavingError("gradient steps do not conserve (J S)^2, so self-scores can not be eliminated; use the flow")
+    if not flow.model.words.orthonormal:
+        raise SlavingError("self-scores are slaved for orthonormal words; this dictionary has another Gram matrix")
+    maps = {letter.name for letter in path.letters}
+    if len(path.letters) != 2 or not maps <= flow.closure.trained:
+        raise SlavingError(f"slaving needs a score of two carried maps such as W_K' W_Q; this one is {path}")
+    if len(maps & set(flow.train)) == 1:
+        raise SlavingError(f"only one of {' and '.join(sorted(maps))} is trained, so (J S)^2 is not conserved")
+    if OMEGA in flow.system.parameters:
+        raise SlavingError(f"the model has a parameter called {OMEGA}, the name of the initial scale here; rename it")
+    key, query = path.letters
+    left = Path(path.left, (key, Letter(key.name, not key.transposed)), path.left)
+    right = Path(path.right, (Letter(query.name, not query.transposed), query), path.right)
+    return left, right
+
+
+def check_start(flow: Flow, state: np.ndarray) -> float:
+    """omega of a state with (J S)^2 = omega^4 I; refuses any other state."""
+    left, right = self_score_paths(flow)
+    score = score_path(flow.model)
+    state = np.asarray(state, dtype=float)
+    if state.shape != (flow.system.dimension,) or not np.isfinite(state).all():
+        raise SlavingError(f"a start is a vector of {flow.system.dimension} finite numbers")
+    omegas = []
+    for head in range(len(flow.model.heads)):
+        m, a, b = (np.asarray(state)[flow.segment(p, head).index] for p in (score, left, right))
+        lax = np.block([[a, m], [-m.T, -b]])
+        square = lax @ lax
+        fourth = float(np.trace(square)) / len(square)
+        gap = float(np.abs(square - fourth * np.eye(len(square))).max())
+        rounding = 1e-13 * float(np.abs(lax).max()) ** 2  # L^2 cancels terms of this size along a trajectory
+        if fourth <= 0 or gap > 1e-9 * fourth + rounding:
+            raise SlavingError(
+                f"the start does not satisfy (J S)^2 = omega^4 I in head {flow.model.head_labels[head] or 0}: it is "
+                f"off by {gap:.3g}; only the infinite-width start does, a finite network does not"
+            )
+        omegas.append(fourth**0.25)
+    if max(omegas) - min(omegas) > 1e-9 * max(omegas):
+        raise SlavingError(f"the heads start at different scales omega: {min(omegas):g} and {max(omegas):g}")
+    return omegas[0]
+
+
+def slave_flow(flow: Flow, state: Any = None) -> Slaved:
+    """Eliminate the self-scores of a full flow; matrix roots are taken numerically in the block back end."""
+    left, right = self_score_paths(flow)
+    if state is not None:
+        check_start(flow, np.asarray(state, dtype=float))
+    field = flow.system.field
+    assert isinstance(field, BlockField)
+    mapping: dict[str, blocks.Block] = {}
+    scale = blocks.constant([[sym(OMEGA) ** 2]])
+    score = score_path(flow.model)
+    for head in range(len(flow.model.heads)):
+        index = flow.segment(score, head).index
+        matrix = blocks.leaf(flow.leaf(score, head), index.shape)
+        mapping[flow.leaf(left, head)] = blocks.gram_root(matrix, scale, "left")
+        mapping[flow.leaf(right, head)] = blocks.gram_root(matrix, scale, "right")
+    kept = {leaf: block for leaf, block in field.rhs.items() if leaf not in mapping}
+    rhs = dict(zip(kept, blocks.replace_leaves(list(kept.values()), mapping), strict=True))
+    layout = _without(field.layout, set(mapping))
+    new = BlockField(layout, rhs, field.observable_blocks)
+    parameters = tuple(sorted({*flow.system.parameters, OMEGA}))
+    system = replace(flow.system, names=layout.names, field=new, parameters=parameters)
+    return Slaved(system, flow, (len(flow.model.words),), {})
+
+
+def _without(layout: Layout, leaves: set[str]) -> Layout:
+    keep = [k for k, (leaf, *_) in enumerate(layout.places) if leaf not in leaves]
+    number = {old: new for new, old in enumerate(keep)}
+    segments = tuple(
+        replace(s, index=np.vectorize(lambda k: number.get(int(k), 0))(s.index))
+        for s in layout.segments
+        if s.leaf not in leaves
+    )
+    return Layout(tuple(layout.names[k] for k in keep), tuple(layout.places[k] for k in keep), segments)
+
+
+def _fill_numerically(flow: Flow, full: np.ndarray, omega: float) -> np.ndarray:
+    left, right = self_score_paths(flow)
+    for head in range(len(flow.model.heads)):
+        matrix = full[flow.segment(score_path(flow.model), head).index]
+        for path, side in ((left, "left"), (right, "right")):
+            root = blocks.gram_root(blocks.leaf("M", matrix.shape), blocks.constant([[omega**2]]), side)
+            full[flow.segment(path, head).index] = blocks.evaluate([root], {"M": matrix}, {})[0]
+    return full
+
+
+def slave_quotient(quotient: Quotient, state: Any = None) -> Slaved:
+    """Eliminate the self-scores of a quotient: closed forms in sectors of size one and two."""
+    flow = quotient.flow
+    if state is not None:
+        check_start(flow, quotient.lift(np.asarray(state, dtype=float)))
+    left, right = self_score_paths(flow)
+    field = quotient.system.field
+    assert isinstance(field, BlockField)
+    segments = {segment.leaf: segment for segment in field.layout.segments}
+    replaced: dict[str, Node] = {}
+    sizes: tuple[int, ...] = ()
+    for head in range(len(flow.model.heads)):
+        score = segments[flow.leaf(score_path(flow.model), head)]
+        sectors = _sectors_of(score, segments[flow.leaf(left, head)], segments[flow.leaf(right, head)])
+        matrix = score.fill(np.array([sym(name) for name in quotient.system.names], dtype=object))
+        matrix = np.asarray(np.frompyfunc(graph.as_node, 1, 1)(matrix), dtype=object)
+        sizes = tuple(sector.size for sector in sectors)
+        for path, transposed in ((left, False), (right, True)):
+            segment = segments[flow.leaf(path, head)]
+            roots = [closed_root(_in_sector(matrix.T if transposed else matrix, sector)) for sector in sectors]
+            replaced |= _orbit_values(segment, sectors, roots, quotient.system.names)
+    keep = [name for name in quotient.system.names if name not in replaced]
+    mapping = {sym(name): node for name, node in replaced.items()}
+    by_name = dict(zip(quotient.system.names, quotient.system.nodes, strict=True))
+    nodes = graph.substitute([by_name[name] for name in keep], mapping)
+    parameters = tuple(sorted({*quotient.system.parameters, OMEGA}))
+    tex = {**quotient.system.tex, OMEGA: r"\omega"}
+    system = System(tuple(keep), ScalarField(tuple(nodes), dict(quotient.system.observables)), parameters, "flow", tex)
+    return Slaved(system, quotient, sizes, replaced)
+
+
+def _sectors_of(*segments: Any) -> list[Sector]:
+    """Sectors of the algebra spanned by the orbit matrices of scores and self-scores of one head."""
+    algebra = [e for s in segments for e in orbit_matrices(s.index, s.sign).values()]
+    algebra += [e.T for e in algebra]
+    sectors = find_sectors(algebra)
+    if sectors is None:
+        raise SlavingError("the sectors of this symmetry group are not rational; use flow.slaved() on the full flow")
+    large = [s.size for s in sectors if s.size > 2]
+    if large:
+        raise SlavingError(f"a sector has size {large[0]}; closed forms stop at 2, use flow.slaved() on the full flow")
+    return sectors
+
+
+def _in_sector(matrix: np.ndarray, sector: Sector) -> np.ndarray:
+    """The mu-by-mu matrix of an element of the algebra in the orthonormalised basis of a sector."""
+    out = np.empty((sector.size, sector.size), dtype=object)
+    for a in range(sector.size):
+        for b in range(sector.size):
+            terms = [
+                (sector.basis[i, a] * sector.basis[j, b], matrix[i, j])
+                for i in range(matrix.shape[0])
+                for j in range(matrix.shape[1])
+            ]
+            norm = graph.power(num(sector.squares[a] * sector.squares[b]), Fraction(-1, 2))
+            out[a, b] = graph.combine(terms) * norm
+    return out
+
+
+def closed_root(m: np.ndarray) -> np.ndarray:
+    r"""Closed form of :math:`(\omega^4 I + M M^\top)^{1/2}` for a 1x1 or 2x2 matrix of nodes."""
+    fourth = sym(OMEGA) ** 4
+    gram = [[graph.add(m[a, k] * m[b, k] for k in range(len(m))) for b in range(len(m))] for a in range(len(m))]
+    if len(m) == 1:
+        return np.array([[graph.sqrt(fourth + gram[0][0])]], dtype=object)
+    square = gram[0][0] + gram[1][1]
+    det = m[0, 0] * m[1, 1] - m[0, 1] * m[1, 0]
+    delta = graph.sqrt(fourth * fourth + fourth * square + det * det)
+    tau = graph.sqrt(2 * fourth + square + 2 * delta)
+    out = np.empty((2, 2), dtype=object)
+    for a in range(2):
+        for b in range(2):
+            out[a, b] = (gram[a][b] + (fourth + delta if a == b else 0)) / tau
+    return out
+
+
+def _orbit_values(
+    segment: Any, sectors: list[Sector], roots: list[np.ndarray], names: tuple[str, ...]
+) -> dict[str, Node]:
+    """Orbit variables of a symmetric matrix from its sector matrices, by exact linear algebra."""
+    matrices = orbit_matrices(segment.index, segment.sign)
+    unknown = sorted(matrices)
+    rows: list[list[Any]] = []
+    values: list[Node] = []
+    for sector, root in zip(sectors, roots, strict=True):
+        for a in range(sector.size):
+            for b in range(a, sector.size):
+                u, v = sector.basis[:, a], sector.basis[:, b]
+                rows.append([u @ matrices[o] @ v for o in unknown])
+                values.append(graph.sqrt(num(sector.squares[a] * sector.squares[b])) * root[a, b])
+    if len(rows) != len(unknown):
+        raise SlavingError(f"{len(unknown)} self-score orbits but {len(rows)} sector entries; the split is incomplete")
+    inverse = to_flint(np.array(rows, dtype=object)).inv()
+    out = {}
+    for i, orbit in enumerate(unknown):
+        pairs = [(to_fraction(inverse[i, k]), values[k]) for k in range(len(values))]
+        out[names[orbit]] = graph.combine(pairs)
+    return out

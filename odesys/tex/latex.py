@@ -1,0 +1,338 @@
+r"""A system as TeX, MathML or plain text, printed from graph nodes with named parts (see `odesys.tex.display_names`).
+
+States appear as `System.tex` says, :math:`c_{1}^\top W_{K+}^\top W_{Q+} v_{1}`; the slope of the logistic loss is
+:math:`g(z) = 1/(1+e^z)`, a gate :math:`\mathbb 1[h>0]`. How nodes become text is in `odesys.tex.writing`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape
+
+from ..errors import OdesysError
+from ..expr import graph
+from ..expr.field import BlockField
+from ..expr.graph import Node
+from ..expr.system import TIME, System
+from ..jit.codegen import SCALAR_LIMIT
+from ..model.paths import word_tex
+from .display_names import Part, Sheet, name_parts
+from .reading_order import Order
+from .writing import BREAK, INDENT, SYMBOL, TexWriter, Writer, flat, fold, width
+
+LINE = 62.0  # width of a line in a plain article; see `writing.width`
+WIDE_LINE = 94.0  # in the document written here
+LARGEST = 20_000  # nodes written out, repeated ones counted again
+
+_LETTERS = {"p": "pqr", "Z": "ZNY", "H": "HhB", "g": "gfk", "G": "GFE", "S": "SUV", "P": "PQR", "F": "FKL"}
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+} | {c: "\\" + c for c in "{}_&%#$"}
+_GREEK = (
+    "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau varphi chi psi "
+    "omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
+)
+_GREEK_TEX = dict(zip("αβγδεζηθικλμνξπρστφχψωΓΔΘΛΞΠΣΦΨΩ", _GREEK.split(), strict=True))
+_SIGNS = {
+    "≤": "le",
+    "≥": "ge",
+    "≠": "ne",
+    "±": "pm",
+    "→": "to",
+    "∞": "infty",
+    "·": "cdot",
+    "×": "times",
+    "√": "surd",
+    "∈": "in",
+    "−": "-",
+    "≈": "approx",
+    "∝": "propto",
+    "∂": "partial",
+    "∑": "sum",
+    "∫": "int",
+}
+_QUOTES = {"“": "``", "”": "''", "‘": "`", "’": "'", "–": "--", "—": "---", "…": r"\dots{}"}
+
+_PREAMBLE = r"""\documentclass{article}
+\usepackage[a4paper,margin=2cm]{geometry}
+\usepackage{amsmath,amssymb}
+\allowdisplaybreaks
+% amssymb has no blackboard 1
+\let\lettersbb\mathbb
+\renewcommand{\mathbb}[1]{\ifx1#1\mathrm{1\mkern-4.5mu l}\else\lettersbb{#1}\fi}
+\begin{document}
+"""
+
+
+def system_latex(system: System, *, document: bool = False, names: Mapping[str, str] | None = None) -> str:
+    r"""The equations as an ``align`` environment, followed by what its letters stand for.
+
+    Parameters
+    ----------
+    document : give a complete article; otherwise a fragment that needs amsmath and amssymb (and, where gates occur, a
+        package with a blackboard 1, such as dsfont).
+    names : TeX for some states or parameters, in place of `system.tex`.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> x, y = sp.symbols("x y")
+    >>> print(system_latex(System.from_equations({x: y, y: -x})))
+    \begin{align}
+    \dot{x} &= y \\
+    \dot{y} &= -x
+    \end{align}
+    """
+    page = _tex_page(system, names)
+    limit = WIDE_LINE if document else LINE
+    text = _align("align", page.equations, limit)
+    if page.parts or page.notes:
+        text += "where\n"
+    if page.parts:
+        text += _align("align*", page.parts, limit)
+    if page.notes:
+        text += ("Here " if page.parts else "") + "; ".join(page.notes) + ".\n"
+    if not document:
+        return text.rstrip("\n")
+    count = f"{system.dimension} state" + ("" if system.dimension == 1 else "s")
+    given = ", ".join(f"${tex}$" for tex in page.parameters)
+    what = "parameter" if len(page.parameters) == 1 else "parameters"
+    opening = f"A {system.kind} with {count}" + (f" and the {what} {given}" if given else "") + ".\n"
+    return _PREAMBLE + opening + text + "\\end{document}\n"
+
+
+def node_latex(node: Node, tex_map: Mapping[str, str]) -> str:
+    r"""One expression as TeX on one line, without names for its parts; symbols not in `tex_map` are spelled by rule.
+
+    >>> node_latex(graph.sym("x1") / 2, {})
+    '\\frac{x_{1}}{2}'
+    """
+    size: dict[Node, int] = {}
+    for part in graph.topological([node]):
+        size[part] = 1 + sum(size[child] for child in graph.children(part))
+    if size[node] > LARGEST:
+        raise OdesysError(f"an expression of {size[node]} nodes is too large for one formula; use system_latex instead")
+    names = [*tex_map, *sorted(graph.symbols([node]) - set(tex_map))]
+    return flat(TexWriter(Order(names), {name: tex_map.get(name) or name_tex(name) for name in names}).write(node))
+
+
+def system_text(system: System) -> str:
+    """The equations as plain text, one a line, after the definitions of the parts they share."""
+    sheet = _sheet(system)
+    letters = _choose_letters(sheet, {**dict.fromkeys(system.names, ""), **dict.fromkeys(system.parameters, "")})
+    names = {name: name for name in (*system.names, *system.parameters, TIME)}
+    for part in sheet.parts:
+        stem = f"{letters[part.kind]}{part.number}"
+        names |= {part.symbol: stem} | {f"{part.symbol},{j}": f"{stem}[{j}]" for j in range(1, len(part.exponents) + 1)}
+    writer = Writer(sheet.order, names, system.parameters, letters["g"])
+    left = "d/dt {} = " if system.kind == "flow" else "{}+ = "
+    lines = [f"# {name} = {meaning}" for name, meaning in _notes(sheet, writer)]
+    lines += [f"{row.left} = {row.right}" for part in sheet.parts for row in _definition(part, writer)]
+    lines += [left.format(name) + writer.write(node) for name, node in zip(system.names, sheet.equations, strict=True)]
+    return flat("\n".join(lines)) + "\n"
+
+
+def system_mathml(system: System) -> str:
+    """The equations and the definitions of their parts as one MathML table, with lines broken as in TeX."""
+    from latex2mathml.converter import convert
+
+    def cell(tex: str, side: str) -> str:
+        try:
+            body = convert(tex).partition(">")[2].removesuffix("</math>")
+            ElementTree.fromstring(f"<math>{body}</math>")
+        except Exception:  # a state's TeX is the user's: what the converter can not read is shown as it is
+            body = f"<mtext>{escape(tex)}</mtext>"
+        return f'<mtd style="text-align: {side}">{body}</mtd>'
+
+    page = _tex_page(system, None)
+    rows: list[str] = []
+    for block in (page.equations, page.parts, page.note_rows):
+        if block and rows:
+            rows.append("<mtr><mtd><mtext>where</mtext></mtd></mtr>")
+        for row in block:
+            (_, first), *rest = fold(row.right, WIDE_LINE - width(row.left + "="))
+            rows.append(f"<mtr>{cell(row.left, 'right')}{cell('= ' + first, 'left')}</mtr>")
+            for depth, line in rest:
+                rows.append("<mtr><mtd></mtd>" + cell(r"\quad" * max(depth, 1) + line, "left") + "</mtr>")
+    table = "\n".join(rows)
+    return f'<math xmlns="http://www.w3.org/1998/Math/MathML" display="block"><mtable>\n{table}\n</mtable></math>'
+
+
+def plain(text: Any) -> str:
+    """Text with everything that TeX would act on, or not know, made harmless."""
+    out = []
+    for c in str(text):
+        if c in _SPECIAL:
+            out.append(_SPECIAL[c])
+        elif c in _GREEK_TEX or c in _SIGNS:
+            name = _GREEK_TEX.get(c) or _SIGNS[c]
+            out.append(f"\\ensuremath{{{name if name == '-' else chr(92) + name}}}")
+        elif c in _QUOTES:
+            out.append(_QUOTES[c])
+        else:
+            out.append(c if c.isascii() or (c.isalpha() and ord(c) < 0x180) else "?")
+    return "".join(out)
+
+
+def name_tex(name: str) -> str:
+    r"""TeX of a name by rule: ``omega`` as ``\omega``, ``x1`` as ``x_{1}``, ``n_c`` as ``n_{c}``.
+
+    >>> name_tex("M_cv_same")
+    'M_{\\mathrm{cv},\\mathrm{same}}'
+    """
+    parts = [part for part in name.split("_") if part]
+    if not parts:
+        return r"\_"
+    match = re.fullmatch(r"([A-Za-z]+)(\d+)", parts[0])
+    stem, *index = [*match.groups(), *parts[1:]] if match else parts
+    body = word_tex(stem)
+    inner = [part if part.isdigit() else word_tex(part) for part in index]
+    return f"{body}_{{{','.join(inner)}}}" if inner else body
+
+
+# ---- a page: rows of TeX -------------------------------------------------------------------------------------------
+
+
+class Row(NamedTuple):
+    """One equation: left side, and right side with marks where it may be broken."""
+
+    left: str
+    right: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """Equations, definitions and remarks, ready to be laid out."""
+
+    equations: list[Row]
+    parts: list[Row]
+    note_rows: list[Row]
+    notes: list[str]
+    parameters: list[str]
+
+
+def _tex_page(system: System, names: Mapping[str, str] | None) -> Page:
+    sheet = _sheet(system)
+    given = {**system.tex, **(names or {})}
+    tex = {name: given.get(name) or name_tex(name) for name in (*system.names, *system.parameters, TIME)}
+    letters = _choose_letters(sheet, tex)
+    shown = dict(tex)
+    for part in sheet.parts:
+        shown[part.symbol] = f"{letters[part.kind]}_{{{part.number}}}"
+        for j in range(1, len(part.exponents) + 1):
+            shown[f"{part.symbol},{j}"] = f"{letters[part.kind]}_{{{part.number},{j}}}"
+    writer = TexWriter(sheet.order, shown, system.parameters, letters["g"])
+    left = _derivative if system.kind == "flow" else _next_value
+    pairs = zip(system.names, sheet.equations, strict=True)
+    equations = [Row(left(tex[name]), writer.write(node)) for name, node in pairs]
+    parts = [row for part in sheet.parts for row in _definition(part, writer)]
+    note_rows = [Row(*note) for note in _notes(sheet, writer)]
+    notes = [f"${name} = {meaning}$" for name, meaning in note_rows]
+    return Page(equations, parts, note_rows, notes, [tex[name] for name in system.parameters])
+
+
+def _sheet(system: System) -> Sheet:
+    if isinstance(system.field, BlockField) and system.dimension > SCALAR_LIMIT:
+        raise OdesysError(
+            f"a system of {system.dimension} states is too large to write out (the limit is {SCALAR_LIMIT}); "
+            f"ask for its quotient, --quotient on the command line, or a smaller instance",
+            dimension=system.dimension,
+        )
+    return name_parts(system.nodes, [*system.names, *system.parameters])
+
+
+def _definition(part: Part, writer: Writer) -> list[Row]:
+    """The equations that define one part."""
+    name = writer.names[part.symbol]
+    if not part.exponents:
+        return [Row(name, writer.write(part.node))]
+    tex = isinstance(writer, TexWriter)
+    if part.plain:
+        arguments = f",{BREAK} ".join(writer.write(exponent) for exponent in part.exponents)
+        return [Row(name, writer.call(r"\mathrm{softmax}" if tex else "softmax", arguments))]
+    rows = []
+    for j, exponent in enumerate(part.exponents, start=1):
+        quotient = graph.exp(exponent) / part.node
+        rows.append(Row(writer.names[f"{part.symbol},{j}"], writer.write(quotient)))
+    return rows
+
+
+def _notes(sheet: Sheet, writer: Writer) -> list[tuple[str, str]]:
+    """What the functions are that a reader may not know."""
+    roots = [*sheet.equations, *(node for part in sheet.parts for node in (part.node, *part.exponents))]
+    used = {node.op for node in graph.topological(roots)}
+    tex = isinstance(writer, TexWriter)
+    x, z, h = (_free_letter(preferred, writer.names.values()) for preferred in "xzh")
+    notes = []
+    rows = [writer.names[part.symbol] for part in sheet.parts if part.exponents and part.plain]
+    if rows:
+        entry, top, total = (rf"\mathrm{{softmax}}({x})_{{j}}", f"e^{{{x}_{{j}}}}", rf"\sum_{{k}} e^{{{x}_{{k}}}}")
+        text = (f"softmax({x})[j]", f"exp({x}[j])/sum_k exp({x}[k])")
+        notes.append((entry, rf"\frac{{{top}}}{{{total}}}") if tex else text)
+    if rows and tex:
+        row = rows[0].partition("_")[0]
+        notes.append((f"{row}_{{i,j}}", f"({row}_{{i}})_{{j}}"))
+    if "sigmoid" in used:
+        notes.append((f"{writer.slope}({z})", rf"\frac{{1}}{{1 + e^{{{z}}}}}" if tex else f"1/(1 + exp({z}))"))
+    if "step" in used:
+        notes.append(
+            (rf"\mathbb{{1}}[{h}>0]", rf"1 \text{{ if }} {h}>0, \text{{ else }} 0")
+            if tex
+            else (f"[{h} > 0]", f"1 if {h} > 0, else 0")
+        )
+    return notes
+
+
+def _choose_letters(sheet: Sheet, tex: Mapping[str, str]) -> dict[str, str]:
+    """A letter for each kind of part that no state or parameter uses."""
+    taken = _stems(text for pair in tex.items() for text in pair)
+    chosen = {}
+    for kind, letters in _LETTERS.items():
+        free = [letter for letter in letters if letter not in taken]
+        chosen[kind] = free[0] if free else rf"\tilde{{{kind}}}" if any(tex.values()) else f"{kind}_"
+        taken.add(chosen[kind])
+    return chosen
+
+
+def _stems(texts: Iterable[str]) -> set[str]:
+    return {re.split(r"[_^\d]", text, maxsplit=1)[0] for text in texts}
+
+
+def _free_letter(preferred: str, texts: Iterable[str]) -> str:
+    taken = _stems(texts)
+    return next((letter for letter in preferred + "uvsraqcd" if letter not in taken), preferred)
+
+
+def _derivative(tex: str) -> str:
+    match = SYMBOL.fullmatch(tex)
+    return rf"\dot{{{match.group(1)}}}{match.group(2)}" if match else rf"\frac{{d}}{{dt}}\big({tex}\big)"
+
+
+def _next_value(tex: str) -> str:
+    return f"{tex}^{{+}}" if SYMBOL.fullmatch(tex) and "^" not in tex else rf"\big({tex}\big)^{{+}}"
+
+
+def _align(environment: str, rows: list[Row], limit: float) -> str:
+    lines: list[str] = []
+    room = limit - INDENT - max(width(row.left + "=") for row in rows)
+    for row in rows:
+        (_, first), *rest = fold(row.right, room)
+        lines.append(f"{row.left} &= {first}")
+        lines += ["&" + r"\quad" * max(depth, 1) + " " + line.strip() for depth, line in rest]
+    numbered = environment == "align"
+    body = []
+    for i, line in enumerate(lines):
+        broken = i + 1 < len(lines) and lines[i + 1].startswith("&")
+        body.append(line + (r" \notag" if numbered and broken else "") + (r" \\" if i + 1 < len(lines) else ""))
+    return f"\\begin{{{environment}}}\n" + "\n".join(body) + f"\n\\end{{{environment}}}\n"

@@ -1,0 +1,423 @@
+"""The co-occurrence claim book: the expected verdict of each claim in one table, and broken systems noticed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from derivations.cooccurrence.claims import book
+from derivations.cooccurrence.claims.unaffected import UNMOVED
+from derivations.cooccurrence.laboratory import MUTATIONS, Laboratory
+from derivations.cooccurrence.special.enclosed import TURN, planar, trapping, write_crossings
+from odesys.errors import OdesysError
+from odesys.papers.mutation import mutation_runs, mutation_summary
+from odesys.papers.verification import errata_latex, errata_markdown, verify, write_certificates
+from odesys.terminal import silent
+from tests.claim_tables import check_outcomes
+
+P, C, M = "proof", "certificate", "measurement"
+EXPECTED = {
+    "Def.2.1": ("holds", M),
+    "Asm.2.3": ("holds", C),
+    "Cond.1": ("holds", M),
+    "Eq.1": ("holds", P),
+    "Eq.2": ("holds", P),
+    "Beyond.start": ("holds", C),
+    "B": ("holds", P),
+    "C.1": ("holds", P),
+    "C.1/split": ("holds", P),
+    "C.2": ("holds", P),
+    "C.3": ("holds", P),
+    "C.4": ("holds", P),
+    "Eq.7": ("holds", P),
+    "Eq.4": ("fails", C),
+    "E.18": ("holds", P),
+    "Eq.5": ("holds", P),
+    "Beyond.sizes": ("holds", C),
+    "Beyond.conserved": ("holds", P),
+    "Beyond.level1": ("holds", P),
+    "Beyond.shift": ("holds", P),
+    "Beyond.dissipation": ("holds", P),
+    "Beyond.rigid": ("holds", P),
+    "Beyond.descent": ("holds", P),
+    "D.1": ("holds", M),
+    "D.2": ("holds", M),
+    "D.3": ("holds", M),
+    "D.4": ("holds", M),
+    "D.5": ("fails", M),
+    "D.6": ("holds", C),
+    "D.7": ("holds", M),
+    "D.8": ("holds", M),
+    "Beyond.planar": ("holds", P),
+    "Beyond.turn": ("holds", C),
+    "Beyond.trapped": ("holds", C),
+    "Beyond.classified": ("holds", C),
+    "Eq.8": ("holds", C),
+    "Beyond.svm": ("holds", P),
+    "Beyond.svm-run": ("holds", M),
+    "Beyond.finite_n": ("holds", P),
+    "Beyond.finite_n-run": ("holds", M),
+    "E.1": ("holds", M),
+    "E.2": ("holds", M),
+    "E.3": ("holds", M),
+    "4.1": ("holds", M),
+    "E.4": ("holds", M),
+    "E.4-proof": ("fails", C),
+    "E.5": ("holds", M),
+    "E.6": ("holds", M),
+    "4.2": ("holds", M),
+    "E.16": ("holds", M),
+    "E.7": ("holds", M),
+    "E.8": ("holds", M),
+    "E.9": ("holds", M),
+    "E.10": ("holds", M),
+    "E.11": ("holds", M),
+    "E.12": ("holds", M),
+    "E.13": ("holds", M),
+    "E.14": ("holds", M),
+    "E.15": ("holds", M),
+    "E.17": ("holds", M),
+    "E.19": ("holds", M),
+    "4.3": ("holds", M),
+    "E.19-proof": ("fails", M),
+    "E.20": ("fails", M),
+    "E.21": ("holds", M),
+    "E.22": ("holds", M),
+    "E.23": ("holds", M),
+    "E.24": ("holds", M),
+    "E.25": ("holds", M),
+    "E.26": ("holds", M),
+    "E.27": ("holds", M),
+    "E.28": ("holds", M),
+    "Thm.3.1": ("holds", M),
+    "Eq.12": ("holds", P),
+    "Eq.13": ("holds", P),
+    "Eq.15": ("holds", P),
+    "Eq.16": ("holds", P),
+    "F.6-proof": ("fails", C),
+    "F.6-root": ("holds", P),
+    "F.5-proof": ("fails", C),
+    "F.5-bound": ("holds", P),
+    "F.13": ("holds", P),
+    "4.6": ("holds", P),
+    "F.16-signs": ("holds", P),
+    "F.8-ratio": ("holds", P),
+    "F.1": ("holds", M),
+    "F.3": ("holds", M),
+    "F.2": ("holds", M),
+    "F.4": ("holds", M),
+    "F.5": ("holds", M),
+    "4.4": ("holds", M),
+    "F.6": ("holds", M),
+    "4.5": ("holds", M),
+    "F.7": ("holds", M),
+    "F.8": ("holds", M),
+    "F.9": ("holds", M),
+    "F.10": ("holds", M),
+    "F.11": ("holds", M),
+    "F.12": ("holds", M),
+    "F.14": ("holds", M),
+    "F.15": ("holds", M),
+    "F.16": ("holds", M),
+    "4.7": ("holds", M),
+    "F.17": ("fails", M),
+    "F.18": ("holds", M),
+    "F.19": ("holds", M),
+    "F.20": ("holds", M),
+    "Thm.3.2": ("holds", M),
+    "Thm.3.2/3": ("fails", M),
+    "Thm.3.3": ("holds", M),
+    "Thm.3.3/order": ("fails", M),
+    "Thm.3.3-proof": ("fails", M),
+    "Beyond.share": ("holds", M),
+    "Beyond.level3": ("holds", M),
+    "G.1": ("holds", P),
+    "G.2": ("holds", P),
+    "H.1": ("fails", P),
+    "H.2": ("holds", M),
+    "E.11-proof": ("holds", M),
+    "E.19-proof/b": ("fails", P),
+    "E.19-proof/c": ("fails", M),
+    "F.8-display": ("fails", C),
+    "D.7-proof": ("fails", C),
+    "C.3-transpose": ("fails", C),
+}
+MISPRINTS = {
+    "Eq.4",
+    "D.5",
+    "E.4-proof",
+    "E.19-proof",
+    "E.20",
+    "F.6-proof",
+    "F.5-proof",
+    "F.17",
+    "Thm.3.2/3",
+    "Thm.3.3/order",
+    "Thm.3.3-proof",
+    "H.1",
+    "E.19-proof/b",
+    "E.19-proof/c",
+    "F.8-display",
+    "D.7-proof",
+    "C.3-transpose",
+}
+#: quick enough for every run of the tests
+SOME = (
+    "Asm.2.3",
+    "Cond.1",
+    "Eq.1",
+    "Eq.2",
+    "Beyond.start",
+    "B",
+    "C.2",
+    "E.18",
+    "Eq.5",
+    "Beyond.shift",
+    "D.2",
+    "D.5",
+    "D.6",
+    "D.7-proof",
+    "C.3-transpose",
+    "F.8-display",
+    "Eq.12",
+    "Eq.13",
+    "Eq.15",
+    "F.6-root",
+    "F.5-proof",
+    "F.5-bound",
+    "F.13",
+    "4.6",
+    "F.8-ratio",
+    "G.1",
+    "G.2",
+    "H.1",
+    "H.2",
+)
+CHECKER = Path(__file__).parents[3] / "tools" / "check_enclosure.py"
+
+
+@pytest.fixture(scope="module")
+def some():
+    return verify(book, [book[i] for i in SOME], silent)
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    return verify(book, book.select(level="quick"), silent)
+
+
+def test_some_verdicts(some) -> None:
+    check_outcomes(some, EXPECTED, SOME)
+
+
+def test_every_row_of_the_paper_is_registered() -> None:
+    rows = {
+        *(f"D.{k}" for k in range(1, 9)),
+        *(f"E.{k}" for k in range(1, 29)),
+        *(f"F.{k}" for k in range(1, 21)),
+        *(f"C.{k}" for k in range(1, 5)),
+        *(f"4.{k}" for k in range(1, 8)),
+        "Thm.3.1",
+        "Thm.3.2",
+        "Thm.3.3",
+        "B",
+        *(f"Eq.{k}" for k in (1, 2, 4, 5, 7, 8, 12, 13, 15, 16)),
+        "G.1",
+        "G.2",
+        "H.1",
+        "H.2",
+        "Def.2.1",
+        "Asm.2.3",
+        "Cond.1",
+    }
+    ids = {claim.id for claim in book}
+    assert rows <= ids and ids == {*EXPECTED, "Thm.3.2/runs"}
+    graph = book.proof_graph()
+    assert set(graph) == ids and ("C.1", "E.18") in graph.edges
+
+
+@pytest.mark.parametrize(
+    ("claim", "mutation"),
+    [
+        ("Asm.2.3", "labels"),
+        ("Eq.1", "scale"),
+        ("B", "scale"),
+        ("C.2", "beta"),
+        ("C.3", "values"),
+        ("Eq.5", "beta"),
+        ("E.18", "G"),
+        ("F.13", "values"),
+        ("Eq.7", "flip"),
+    ],
+)
+def test_broken_systems_are_noticed(claim: str, mutation: str) -> None:
+    assert book.run(book[claim], mutation=mutation).verdict.as_stated != EXPECTED[claim][0]
+
+
+def test_an_unknown_mutation_is_refused() -> None:
+    with pytest.raises(OdesysError, match="mutation"):
+        Laboratory("nonsense")
+
+
+def test_crossing_times_are_certified(tmp_path: Path) -> None:
+    p = planar(Laboratory())
+    for node, time in (
+        (p.above(Fraction(1)), 3.5647),
+        (p.above(Fraction(6, 5)), 4.8855),
+        (p.system.observables["margin_I2"], 12.9794),
+    ):
+        low, high = p.late.crossing(node)
+        assert high - low < Fraction(1, 10**8) and abs(float(low) - time) < 6e-5
+    for level, answer in (("1.5307", "holds"), ("1.5306", "fails")):
+        assert p.late.certify(-p.above(Fraction(level))).as_stated == answer
+    assert p.early.certify(p.above(Fraction(1))).as_stated == "fails", "the broken twin"
+    path = tmp_path / "planar.json"
+    p.early.to_file(path, [("R < 1 before tau = 1", -p.above(Fraction(1)), ">0"), ("x > 0", p.rates["x"], ">0")])
+    assert "accepted" in checked(path, 0)
+
+
+def test_trapping_region() -> None:
+    system = Laboratory().planar()
+    low, high, kappa, g = Fraction(6, 5), Fraction(154, 100), Fraction(1, 20), Fraction(6, 25)
+    assert trapping(system, low, high, kappa, g).as_stated == "holds"
+    assert trapping(system, low, Fraction(149, 100), kappa, g).as_stated != "holds", "the limit 3/2 lies outside"
+
+
+@pytest.mark.nightly
+def test_table_of_verdicts(outcomes) -> None:
+    check_outcomes(outcomes, EXPECTED, EXPECTED)
+    json.dumps([o.as_json() for o in outcomes], allow_nan=False)
+
+
+@pytest.mark.nightly
+def test_errata_are_generated(outcomes) -> None:
+    text = errata_markdown(outcomes)
+    for claim in MISPRINTS:
+        assert f"## {claim}:" in text
+    assert text.count("\n## ") == len(MISPRINTS) == errata_latex(outcomes).count(r"\item[")
+
+
+@pytest.mark.nightly
+def test_numbers_behind_the_constants(outcomes) -> None:
+    found = {o.claim.id: o.verdict for o in outcomes}
+    assert found["F.9"].constants["c"] == pytest.approx(17, abs=0.02)
+    assert found["Thm.3.3/order"].constants["chi_21"] == pytest.approx(14 - 7 / 5, abs=0.02)
+    assert found["F.16"].details["ratios"] == pytest.approx([0.486, 0.240, 0.120], abs=5e-4)
+    assert found["F.5"].details["S2_over_S3"] == pytest.approx([1.298, 1.209, 1.0116, 1.0000], abs=1e-3)
+    assert found["F.6"].details["root_range"] == pytest.approx([1.5, 1.5307], abs=1e-4)
+    assert found["D.5"].constants["failure_frequency"] == pytest.approx(0.66, abs=0.1)
+    assert found["Beyond.finite_n-run"].constants["exponent_I2"] == "15/53"
+    low, _, high = found["E.28"].details["exponents"]["KQ"]
+    assert low <= -1.5 <= high and high - low < 0.5
+
+
+@pytest.mark.nightly
+def test_claims_of_the_full_level() -> None:
+    outcome = book.run(book["Thm.3.2/runs"])
+    assert outcome.verdict.as_stated == "holds" and outcome.verdict.details["runs"] == 24
+
+
+def test_what_is_not_read_changes_nothing(some) -> None:
+    known = {o.claim.id: o for o in some}
+    pairs = (
+        ("Asm.2.3", "scale"),
+        ("Eq.1", "flip"),
+        ("B", "G"),
+        ("C.2", "keys"),
+        ("F.13", "beta"),
+        ("E.18", "weight"),
+        ("D.2", "labels"),
+    )
+    for id, mutation in pairs:
+        (mutant,) = mutation_runs("cooccurrence", book, [known[id]], [mutation], silent)
+        assert mutant.state == "unread", mutant
+        assert book.run(book[id], mutation=mutation).verdict == known[id].verdict
+
+
+def test_some_reads_and_what_mutations_change(some) -> None:
+    reads = {o.claim.id: o.reads for o in some}
+    samples = {f"samples of I{c}" for c in (1, 2, 3, 4)}
+    toy = {"model", "samples of I1", "samples of I2"}
+    assert reads["G.1"] == reads["Beyond.start"] == frozenset() and reads["Asm.2.3"] == samples
+    assert reads["Eq.1"] == toy and reads["C.2"] == {*toy, "equations of WW"}
+    assert reads["F.13"] == {*toy, "equations of VV"} and reads["D.7-proof"] == toy
+    parts = (
+        "model",
+        *samples,
+        "equations of KQ",
+        "equations of VV",
+        "equations of aWV",
+        "closed sets",
+        "level 3",
+        "score rates",
+    )
+    changed = {name: {part for part in parts if Laboratory(name).changes(part)} for name in MUTATIONS}
+    assert changed["labels"] == {"samples of I2", "samples of I3", "level 3", "score rates"}
+    assert changed["weight"] == {"samples of I4", "level 3", "score rates"}
+    assert changed["scale"] == {"model", "score rates"} and changed["flip"] == {"equations of KQ", "score rates"}
+    assert changed["values"] == {"equations of VV"} and changed["keys"] == changed["beta"] == set()
+    assert changed["G"] == {"equations of aWV", "level 3"}
+    assert all(MUTATIONS.values()) and not any(Laboratory().changes(part) for part in parts)
+    assert Laboratory("flip").changes("something else"), "what can not be compared counts as changed"
+
+
+@pytest.mark.slow
+def test_limits_are_compared_at_the_smallest_size() -> None:
+    for mutation in ("labels", "weight", "G", "flip", "beta"):
+        lab, paper = Laboratory(mutation), Laboratory()
+        assert lab.changes("level 3") == (lab.planar().nodes != paper.planar().nodes)
+
+
+def test_stored_crossing_times_are_checked_again(tmp_path: Path) -> None:
+    path = tmp_path / "crossings.json"
+    write_crossings(Laboratory(), path, until=TURN[1])
+    assert "accepted" in checked(path, 0)
+    data = json.loads(path.read_text(encoding="utf-8"))
+    claim = next(c for c in data["claims"] if "not before" in c["text"])
+    assert Fraction(claim["until"]) == TURN[0]
+    for key, value in (("until", str(TURN[1])), ("until", "200"), ("relation", "<0")):
+        path.write_text(json.dumps(data | {"claims": [claim | {key: value}]}), encoding="utf-8")
+        assert "REJECTED" in checked(path, 1), (key, value)
+
+
+def test_stored_trapping_region_is_checked_again(tmp_path: Path) -> None:
+    path = tmp_path / "trapping.json"
+    book.certificates["planar_trapping.json"][1](path)
+    assert "6 claims" in checked(path, 0)
+    data = json.loads(path.read_text(encoding="utf-8"))
+    (step,) = data["steps"]
+    step["tight"][1][1] = "1/2"  # g2 up to 1/2
+    path.write_text(json.dumps(data), encoding="utf-8")
+    assert "REJECTED" in checked(path, 1)
+
+
+def checked(path: Path, code: int) -> str:
+    done = subprocess.run([sys.executable, "-I", str(CHECKER), str(path)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == code, done.stdout
+    return done.stdout
+
+
+@pytest.mark.nightly
+def test_every_claim_notices_a_broken_system(outcomes) -> None:
+    mutants = mutation_runs("cooccurrence", book, outcomes, MUTATIONS, silent, workers=1)
+    summary = mutation_summary(book, mutants)
+    assert [m for m in mutants if m.unexplained] == [] and summary["stale_reasons"] == []
+    assert summary["explained"] and summary["score"] > 0.5, summary["pairs"]
+    read_twice = {o.claim.id for o in outcomes if "gap_to_trained" in o.verdict.details}
+    assert {m.claim for m in mutants if m.state == "survived" and m.how == UNMOVED} <= read_twice
+    for outcome in outcomes:
+        noticed = "killed" in summary["table"][outcome.claim.id].values()
+        assert noticed == (not outcome.claim.insensitive), outcome.claim.id
+
+
+@pytest.mark.nightly
+def test_all_stored_certificates_are_checked_again(outcomes, tmp_path: Path) -> None:
+    files = write_certificates(book, outcomes, tmp_path, silent)
+    assert [file.name for file in files] == ["planar_crossings.json", "planar_trapping.json"]
+    for file in files:
+        assert "accepted" in checked(file, 0)

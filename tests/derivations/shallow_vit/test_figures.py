@@ -1,0 +1,58 @@
+"""Figures of the shallow vision transformer: what must be visible is there, and the files are written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from derivations.shallow_vit import PAPER
+from derivations.shallow_vit.figures import attention, paper_figures
+from derivations.shallow_vit.special import bounds, sparsify
+from odesys.terminal import silent
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ODESYS_CACHE", str(tmp_path / "cache"))
+
+
+def test_simulations_can_be_plotted(tmp_path: Path) -> None:
+    run = PAPER.protocols["symmetric"](PAPER.read_parameters({}), silent)
+    assert run.plot is not None and {f.name for f in run.plot(tmp_path)} == {"run.png", "run.svg"}
+
+
+def test_few_samples_fail_and_many_succeed(tmp_path: Path) -> None:
+    cases = paper_figures.map_cases(alphas=(0.48, 0.35), sizes=(4, 128))
+    losses = paper_figures.success_map(cases, 2, silent, tmp_path)
+    assert losses.shape == (2, 2, 2)
+    assert (losses[:, 1] < paper_figures.LEVEL).all() and (losses[1, 0] > paper_figures.LEVEL).all()
+    again = paper_figures.success_map(cases, 2, silent, tmp_path)
+    assert (again == losses).all()
+
+
+def test_attention_of_the_token_networks_orders_queries_and_margins() -> None:
+    case = replace(attention.ATTENTION, m=60, N=10, L=20, alpha_c=0.1)
+    one, more = (attention.attention_run(replace(case, margin=margin)) for margin in (1.0, 20.0))
+    assert one.table["rel"][-1] < more.table["rel"][-1] < 0.95
+    assert more.table["rel_s"][-1] > more.table["rel_n"][-1] > more.table["rel_c"][-1]
+    assert bounds.token_ceiling(case) == pytest.approx(bounds.attention_ceiling(10, 2))
+
+
+def test_removal_table_is_by_rule_and_fraction(tmp_path: Path) -> None:
+    case = replace(sparsify.EXPERIMENT, N=20, L=20, m=40, alpha_c=0.1)
+    table = attention.removal_table(case, ("random", "irrelevant"), 2, silent, tmp_path, (0.0, 0.3))
+    assert table["random"].shape == (2, 2) and (table["random"][0] == table["irrelevant"][0]).all()
+    assert (table["irrelevant"][1] < table["irrelevant"][0]).all()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("key", [key for key in PAPER.figures if key != "proof"])
+def test_every_figure_is_drawn(key: str, tmp_path: Path) -> None:
+    seen: list[float] = []
+    files = PAPER.figures[key].draw(tmp_path, lambda what, done: seen.append(done))
+    assert [file.name for file in files] == [f"{key}.png", f"{key}.svg"] and seen
+    assert not list((tmp_path / "cache").rglob("*.json")), "finished runs are forgotten when the figure is drawn"
+    assert np.isfinite(seen).all()

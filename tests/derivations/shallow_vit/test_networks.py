@@ -1,0 +1,219 @@
+"""Networks of the shallow vision transformer: gradients, class-level steps, derived systems, data and conventions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from derivations.shallow_vit import dynamics, protocol, setting
+from derivations.shallow_vit.setting import Case
+from derivations.shallow_vit.special import classes, network
+from derivations.shallow_vit.special.classes import Counts, State
+from numerics.maps.iterate import iterate
+from odesys.errors import ParameterError
+
+SMALL = Case(d=10, m_a=8, m_b=7, m=40, L=50, N=6, sigma=0.1, delta=0.2, eta=0.2)
+
+
+def on_classes(case: Case, net: network.Network) -> State:
+    mu = network.patterns(case)
+    return State(net.W_O.copy(), mu @ net.W_V.T, mu @ net.W_K.T, mu @ net.W_Q.T, net.a)
+
+
+@pytest.mark.parametrize("readout", setting.READOUTS)
+def test_gradients_agree_with_finite_differences(readout: str) -> None:
+    case = Case(
+        d=7,
+        m_a=6,
+        m_b=5,
+        m=12,
+        L=11,
+        N=6,
+        sigma=0.1,
+        delta=0.2,
+        noise=0.1,
+        readout=readout,
+        alpha_c=0.1,
+        filling="random",
+    )
+    rng = np.random.default_rng(2)
+    net, _ = network.start(case, rng)
+    net.W_V += 0.3 * rng.standard_normal(net.W_V.shape)
+    net.W_O *= 3
+    data = network.draw(case, rng)
+    gone = np.zeros(data.kept.shape, dtype=bool)
+    gone[:, :3] = True
+    data = network.without(data, gone)
+    found, h = network.gradients(net, data), 1e-6
+    for name in network.WEIGHTS:
+        weight = getattr(net, name)
+        slopes = np.zeros_like(weight)
+        for place in np.ndindex(weight.shape):
+            weight[place] += h
+            high = network.forward(net, data).loss()
+            weight[place] -= 2 * h
+            slopes[place] = (high - network.forward(net, data).loss()) / (2 * h)
+            weight[place] += h
+        assert np.abs(slopes - found[name]).max() < 1e-6 * np.abs(slopes).max(), name
+
+
+def test_tokens_classes_and_the_derived_step_agree_after_60_steps() -> None:
+    rng = np.random.default_rng(1)
+    net, _ = network.start(SMALL, rng)
+    data = network.draw(SMALL, rng)
+    counts = data.counts(SMALL.M)
+    state, start = on_classes(SMALL, net), on_classes(SMALL, net)
+    readout = [s / sp.sqrt(40) for s in [1] * 20 + [-1] * 20]
+    samples = dynamics.samples(counts.tolist(), data.y)
+    gram = dynamics.class_system(SMALL.M, readout, samples, step=True)
+    entries = dynamics.coordinate_system(SMALL.M, readout, samples, SMALL.m_a, SMALL.m_b, step=True)
+    assert gram.system.dimension == 40 * 5 + 25 + 40 * 41 // 2 + 3 * 15
+    assert entries.system.dimension == SMALL.m * SMALL.m_a + SMALL.M * (SMALL.m_a + 2 * SMALL.m_b)
+    for _ in range(60):
+        network.step(net, data, SMALL.eta)
+        made = classes.step(state, Counts(counts, data.y), SMALL.eta)
+        assert np.abs(made.G.sum(axis=0)).max() < 1e-15, "softmax does not see a shift of its logits"
+    real = on_classes(SMALL, net)
+    assert np.abs(network.forward(net, data).F - classes.forward(state, Counts(counts, data.y)).F).max() < 1e-12
+    for name in ("w", "v", "kappa", "rho"):
+        assert np.abs(getattr(real, name) - getattr(state, name)).max() < 1e-12, name
+    known = {"eta": SMALL.eta, "Gamma": 1.0}
+    run = iterate(
+        gram.system, gram.initial_state(weights=dynamics.weights_of(start)), 60, known, record_every=60, backend="block"
+    )
+    assert np.abs(run.end_state - gram.initial_state(weights=dynamics.weights_of(real))).max() < 1e-12
+    run = iterate(
+        entries.system, entries.initial_state(dynamics.weights_of(start)), 60, known, record_every=60, backend="block"
+    )
+    assert np.abs(run.end_state - entries.initial_state(dynamics.weights_of(real))).max() < 1e-12
+
+
+def small_flow(step: bool = False):
+    readout = [Fraction(1, 2), Fraction(-1, 2), Fraction(1, 2), Fraction(-1, 2)]
+    return dynamics.class_system(4, readout, dynamics.parametric(4), step)
+
+
+KNOWN = {"alpha_s": 0.5, "alpha_c": 0.1, "beta": 0.2, "Gamma": 1.0}
+
+
+def test_the_flow_is_the_step_of_vanishing_size_and_moves_as_the_forces_say() -> None:
+    rng = np.random.default_rng(4)
+    state = State(*(rng.standard_normal((n, 3)) for n in (4, 4, 4, 4)), np.array([0.5, -0.5, 0.5, -0.5]))
+    flow, step = small_flow(), small_flow(step=True)
+    x = flow.initial_state(weights=dynamics.weights_of(state))
+    rate = flow.system.compile(KNOWN)(0.0, x)
+    eta = 1e-7
+    assert np.abs((step.system.compile({**KNOWN, "eta": eta})(0.0, x) - x) / eta - rate).max() < 1e-5
+    data = Counts(np.array([[0.5, 0.1, 0.2, 0.2], [0.1, 0.5, 0.2, 0.2]]), np.array([1, -1]))
+    made = classes.forces(state, data)
+    tables = flow.layout.unpack(rate)
+    V, W, S = state.v @ state.v.T, state.w @ state.w.T, state.S
+    assert np.allclose(tables["OV"], made.C @ V + W @ made.C, atol=1e-13)
+    assert np.allclose(tables["VV"], made.C.T @ state.u + state.u.T @ made.C, atol=1e-13)
+    assert np.allclose(tables["OO"], made.C @ state.u.T + state.u @ made.C.T, atol=1e-13)
+    K, Q = state.kappa @ state.kappa.T, state.rho @ state.rho.T
+    assert np.allclose(tables["KQ"], K @ made.G + made.G @ Q, atol=1e-13)
+    assert np.allclose(tables["KK"], S @ made.G.T + made.G @ S.T, atol=1e-13)
+    assert np.allclose(tables["QQ"], S.T @ made.G + made.G.T @ S, atol=1e-13)
+
+
+def test_both_spectra_are_conserved_by_the_flow_and_not_by_a_broken_one() -> None:
+    flow = small_flow()
+    families = flow.invariants()
+    assert {str(f.path).count("W_O") for f in families} == {0, 1} and len(families) == 2
+    x = np.random.default_rng(5).standard_normal(flow.system.dimension)
+    rate = flow.system.compile(KNOWN)(0.0, x)
+    h = 1e-6
+    for family in families:
+        slope = (family.values(x + h * rate) - family.values(x - h * rate)) / (2 * h)
+        assert np.abs(slope / (1 + np.abs(family.values(x)))).max() < 1e-6
+        broken = rate * np.where(np.arange(rate.size) % 2, 1.0, 1.5)
+        slope = (family.values(x + h * broken) - family.values(x - h * broken)) / (2 * h)
+        assert np.abs(slope / (1 + np.abs(family.values(x)))).max() > 1e-3
+
+
+@pytest.mark.parametrize("readout", setting.READOUTS)
+def test_steps_miss_the_conserved_matrices_by_the_first_order_of_their_size(readout: str) -> None:
+    """Also with noisy tokens and one row of output weights a position: half the step, half the drift."""
+    case = Case(noise=0.05, sigma=0.1, delta=0.2, m=40, N=6, L=12, alpha_c=0.1, readout=readout, margin=50.0)
+    drifts = []
+    for eta in (0.2, 0.1):
+        run = network.train(replace(case, eta=eta), 0, steps=round(6 / eta), stop=False)
+        drifts.append(
+            [np.abs(a - b).max() for a, b in zip(protocol.balance(run.first), protocol.balance(run.net), strict=True)]
+        )
+    ratio = np.array(drifts[0]) / np.array(drifts[1])
+    assert (ratio > 1.8).all() and (ratio < 2.3).all()
+
+
+def test_conventions_of_the_output_weights() -> None:
+    """Output weights drawn for each position average out, so training takes many times longer."""
+    case = Case(noise=0.01, sigma=0.1, delta=0.2, m=100, N=12, L=20, alpha_c=0.1, eta=0.4)
+    shared, drawn = (network.train(replace(case, readout=name), 0) for name in setting.READOUTS)
+    assert shared.fitted and drawn.fitted and drawn.steps > 4 * shared.steps
+    assert drawn.net.a.shape == (20, 100) and set(np.unique(drawn.net.a * 10)) == {-1.0, 1.0}
+
+
+def test_runs_come_from_their_seed() -> None:
+    case = Case(m=20, N=8, L=10, alpha_c=0.1, B=2, steps=30, noise=0.02)
+    one, two, other = (network.train(case, seed) for seed in (3, 3, 4))
+    assert (one.net.W_O == two.net.W_O).all() and (one.net.W_O != other.net.W_O).any()
+    data = classes.drawn_data(case, np.random.default_rng(0))
+    first, again = (classes.train(case, 5, data, steps=20) for _ in range(2))
+    assert (first.state.w == again.state.w).all()
+    full = classes.train(replace(case, B=0), 5, data, steps=20)
+    assert (first.state.w != full.state.w).any(), "a batch of two samples is not the full batch"
+
+
+@pytest.mark.parametrize("filling", setting.FILLINGS)
+def test_counts_follow_the_rules(filling: str) -> None:
+    case = Case(M=6, L=37, alpha_s=0.4, alpha_c=0.1, filling=filling, jitter=0.05, N=200, d=6, m_a=6, m_b=6)
+    counts, y = setting.draw_counts(case, np.random.default_rng(0))
+    assert (counts.sum(axis=1) == 37).all() and y.sum() == 0
+    assert ((counts[:, 0] > counts[:, 1]) == (y > 0)).all() and (counts[:, 0] != counts[:, 1]).all()
+    own = np.where(y > 0, counts[:, 0], counts[:, 1]) / 37
+    assert abs(own.mean() - 0.4) < 0.015 and abs(own.std() - 0.05) < 0.015
+    spread = np.ptp(counts[:, 2:], axis=1)
+    assert {
+        "balanced": spread.max() <= 1,
+        "random": 1 < spread.max() < 19,
+        "one": (np.count_nonzero(counts[:, 2:], axis=1) == 1).all(),
+    }[filling]
+    tokens = network.lay_out(case, counts, y, np.random.default_rng(1))
+    assert (tokens.counts(6) == counts).all() and (tokens.relevant.sum(axis=1) == own * 37).all()
+
+
+def test_the_start_has_the_errors_of_assumption_1_up_to_scale() -> None:
+    case = Case(M=5, sigma=0.15, delta=0.3, m_a=12, m_b=9)
+    made = setting.features(case, np.random.default_rng(0))
+    for image, ideal, error in ((made.v, made.p, 0.15), (made.kappa, made.q, 0.3), (made.rho, made.q, 0.3)):
+        assert np.linalg.norm(image, 2) <= 1 + 1e-12 and np.allclose(ideal @ ideal.T, np.eye(5))
+        along = (image * ideal).sum(axis=1)
+        assert np.ptp(along) < 1e-12 and along[0] < 1, "one factor for all rows"
+        wanted = math.hypot(1 - along[0], error * along[0])
+        assert setting.distance(image, ideal) == pytest.approx(wanted)
+        assert 0 < setting.least_distance(image) < setting.distance(image, ideal)
+    assert not np.allclose(made.kappa, made.rho)
+    clean = setting.features(Case(), np.random.default_rng(0))
+    assert setting.least_distance(clean.v) < 1e-12 and (clean.v == clean.p).all()
+
+
+def test_removed_tokens_leave_the_softmax_and_zeroed_ones_do_not() -> None:
+    case, rng = replace(SMALL, L=10, alpha_c=0.1), np.random.default_rng(0)
+    net, _ = network.start(case, rng)
+    data = network.draw(case, rng)
+    gone = np.zeros(data.kept.shape, dtype=bool)
+    gone[:, 2:5] = True
+    left = network.Tokens(
+        data.X[:, [0, 1, 5, 6, 7, 8, 9]], data.pattern[:, [0, 1, 5, 6, 7, 8, 9]], np.ones((6, 7), dtype=bool), data.y
+    )
+    removed, zeroed = network.without(data, gone), network.without(data, gone, zeroed=True)
+    assert np.allclose(network.forward(net, removed).F, network.forward(net, left).F)
+    assert not np.allclose(network.forward(net, zeroed).F, network.forward(net, left).F)
+    with pytest.raises(ParameterError, match="lose all of its tokens"):
+        network.without(data, np.ones(data.kept.shape, dtype=bool))

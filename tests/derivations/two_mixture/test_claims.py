@@ -1,0 +1,295 @@
+"""The two-mixture claim book: the expected verdict of each claim in one table, and broken systems that are noticed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from derivations.two_mixture.claims import book
+from derivations.two_mixture.laboratory import MUTATIONS, Laboratory, shared
+from odesys.errors import IntegrationError
+from odesys.papers.mutation import mutation_runs, mutation_summary
+from odesys.papers.verification import errata_latex, errata_markdown, verify
+from odesys.terminal import silent
+from tests.claim_tables import check_outcomes
+
+P, C, M = "proof", "certificate", "measurement"
+EXPECTED = {
+    "Def.2.1": ("holds", C),
+    "Eq.1": ("holds", P),
+    "Eq.2": ("holds", P),
+    "Cond.1": ("holds", M),
+    "Def.5.1": ("holds", C),
+    "D.1": ("holds", P),
+    "D.2": ("holds", P),
+    "5.2": ("holds", P),
+    "D.3": ("holds", P),
+    "D.4": ("holds", P),
+    "D.5": ("holds", P),
+    "5.3": ("holds", P),
+    "D.6": ("holds", C),
+    "D.7": ("holds", P),
+    "D.8": ("holds", P),
+    "5.4": ("holds", P),
+    "Beyond.T_half": ("holds", P),
+    "6.1": ("fails", P),
+    "B.1": ("fails", M),
+    "B.2": ("holds", P),
+    "Sec.5.2-system": ("holds", P),
+    "C.1": ("holds", C),
+    "C.2": ("holds", P),
+    "C.4": ("holds", P),
+    "C.3": ("holds", P),
+    "C.5": ("holds", P),
+    "Beyond.sizes": ("holds", C),
+    "App.E.5": ("fails", C),
+    "E.1-display": ("fails", C),
+    "App.E.6": ("holds", P),
+    "E.3": ("fails", C),
+    "E.5-proof": ("holds", P),
+    "Beyond.manifold": ("holds", P),
+    "G.1": ("holds", C),
+    "H.1": ("fails", P),
+    "H.2": ("holds", P),
+    "E.1(11)": ("holds", M),
+    "E.1(12)": ("holds", M),
+    "E.1(13)": ("holds", M),
+    "E.1(14)": ("holds", M),
+    "E.2/region": ("holds", C),
+    "E.2/region-none": ("holds", C),
+    "E.2": ("holds", M),
+    "5.5": ("holds", M),
+    "E.3/order": ("holds", M),
+    "E.4": ("holds", M),
+    "E.5": ("fails", M),
+    "Sec.5.2-end": ("holds", M),
+    "E.6": ("holds", M),
+    "E.7": ("holds", M),
+    "F-text": ("holds", M),
+    "F.1": ("holds", M),
+    "F.2": ("holds", M),
+    "F.3": ("holds", M),
+    "Thm.4.1-text": ("holds", M),
+    "Sec.5.2-display": ("fails", P),
+    "Thm.4.1": ("holds", M),
+    "5.4-text": ("holds", M),
+    "Obs.1": ("holds", M),
+    "App.E.7": ("holds", P),
+    "E.3/trajectory": ("holds", M),
+    "E.4(15)": ("holds", P),
+    "E.4/exact": ("holds", P),
+    "Beyond.K.sizes": ("holds", C),
+    "Beyond.K.two": ("holds", P),
+    "Beyond.K.stage1": ("holds", P),
+    "Beyond.K.T_half": ("holds", P),
+    "Beyond.K.kappa": ("holds", P),
+    "Beyond.K.frozen": ("holds", P),
+    "Beyond.K.limit": ("holds", P),
+    "Beyond.K.linear": ("holds", M),
+    "Beyond.K.T2": ("holds", M),
+    "Beyond.K.near_symmetry": ("holds", M),
+}
+MISPRINTS = {"6.1", "App.E.5", "B.1", "E.1-display", "E.3", "E.5", "H.1", "Sec.5.2-display"}
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    return verify(book, book.select(level="quick"), silent)
+
+
+def test_table_of_verdicts(outcomes) -> None:
+    check_outcomes(outcomes, EXPECTED, EXPECTED)
+
+
+NOTICED = {  # one mutation that each of these must notice; the long table is a slow test
+    "Def.2.1": "labels",
+    "Eq.1": "bias",
+    "Eq.2": "sign",
+    "Def.5.1": "start",
+    "C.1": "start",
+    "B.1": "neurons",
+    "C.2": "swap",
+    "C.3": "swap",
+    "C.4": "sign",
+    "C.5": "sign",
+    "Beyond.sizes": "double",
+    "Beyond.manifold": "repeat",
+    "D.1": "consistent",
+    "D.2": "own",
+    "D.6": "bias",
+    "D.8": "bias",
+    "5.2": "own",
+    "5.3": "neurons",
+    "5.4": "repeat",
+    "6.1": "repeat",
+    "Sec.5.2-display": "flip",
+    "E.4(15)": "double",
+    "E.4/exact": "start",
+    "E.3/trajectory": "double",
+    "F.2": "neurons",
+    "5.4-text": "repeat",
+    "E.4": "groups",
+    "E.7": "groups",
+    "F-text": "groups",
+}
+
+
+def test_each_of_these_notices_what_is_broken(outcomes) -> None:
+    for outcome in outcomes:
+        if outcome.claim.id in NOTICED:
+            (mutant,) = mutation_runs("two_mixture", book, [outcome], [NOTICED[outcome.claim.id]], silent)
+            assert mutant.state == "killed", mutant
+
+
+@pytest.mark.nightly
+def test_exact_claims_notice_broken_systems(outcomes) -> None:
+    measured = ("trajectories", "three", "comparison", "neurons")
+    exact = [o for o in outcomes if not o.claim.check.__module__.endswith(measured)]
+    mutants = mutation_runs("two_mixture", book, exact, MUTATIONS, silent)
+    summary = mutation_summary(book, mutants)
+    assert [m for m in mutants if m.unexplained] == [] and summary["stale_reasons"] == []
+    assert summary["score"] > 0.5 and summary["pairs"]["killed"] > 100, summary["pairs"]
+    for outcome in exact:
+        noticed = "killed" in summary["table"][outcome.claim.id].values()
+        assert noticed == bool(outcome.reads), f"{outcome.claim.id} reads {set(outcome.reads)}"
+        assert noticed == (not outcome.claim.insensitive)
+
+
+def test_what_is_not_read_changes_nothing(outcomes) -> None:
+    known = {o.claim.id: o for o in outcomes}
+    pairs = (("D.1", "flip"), ("C.3", "neurons"), ("Def.2.1", "bias"), ("Def.5.1", "own"), ("5.4", "weight"))
+    for id, mutation in pairs:
+        (mutant,) = mutation_runs("two_mixture", book, [known[id]], [mutation], silent)
+        assert mutant.state == "unread"
+        assert book.run(book[id], mutation=mutation).verdict == known[id].verdict
+
+
+def test_every_mutation_changes_something_and_the_others_stay() -> None:
+    parts = ("model", "samples", "data", "start", "outputs", "stage1", "stage2", "stage3", "simultaneous")
+    changed = {name: {part for part in parts if Laboratory(name).changes(part)} for name in MUTATIONS}
+    derived = {"stage1", "stage2", "stage3", "simultaneous"}
+    assert changed["start"] == {"start"} and changed["double"] == changed["flip"] == {"stage2", "simultaneous"}
+    assert changed["groups"] == changed["flip"]
+    assert changed["neurons"] == derived - {"stage2"} and changed["own"] == derived
+    assert changed["consistent"] == {"data", *derived} - {"stage2"} and changed["weight"] == {"data", *derived}
+    assert changed["bias"] == {"model", "outputs", *derived}
+    assert changed["labels"] == {"samples", "data", "outputs", *derived}
+    assert all(MUTATIONS.values()) and not any(Laboratory().changes(part) for part in parts)
+    assert Laboratory("start").changes("something else"), "what can not be compared counts as changed"
+
+
+def test_what_is_shared_is_read_by_everyone_who_uses_it() -> None:
+    calls = []
+
+    @shared
+    def size(lab: Laboratory, extra: int) -> int:
+        calls.append(lab.mutation)
+        if extra < 0:
+            raise IntegrationError("no such run", time=0.0)
+        return lab.reduced("stage1").system.dimension + extra
+
+    labs = [Laboratory(), Laboratory(), Laboratory("double")]
+    assert [size(lab, 1) for lab in labs] == [23, 23, 23] and calls == ["", "double"]
+    assert all(lab.reads == {"stage1"} for lab in labs)
+    for lab in labs:
+        with pytest.raises(IntegrationError, match="no such run"):
+            size(lab, -1)
+    assert calls == ["", "double", "", "double"], "an error is remembered too"
+
+
+def test_verdicts_do_not_depend_on_the_order(outcomes) -> None:
+    again = verify(book, [book[i] for i in ("E.3", "D.8", "C.2", "Eq.2")], silent)
+    first = {o.claim.id: o.as_json() for o in outcomes}
+    for outcome in again:
+        assert outcome.as_json() | {"seconds": 0} == first[outcome.claim.id] | {"seconds": 0}
+
+
+def test_verdicts_do_not_depend_on_the_number_of_processes(outcomes) -> None:
+    ids = ("Def.2.1", "Eq.1", "D.1", "D.7", "E.3", "H.1")
+    spread = verify(book, [book[i] for i in ids], silent, workers=2)
+    first = {o.claim.id: (o.as_json() | {"seconds": 0}, o.reads) for o in outcomes}
+    assert [(o.as_json() | {"seconds": 0}, o.reads) for o in spread] == [first[i] for i in ids]
+
+
+@pytest.mark.nightly
+def test_no_digit_depends_on_order_or_processes(outcomes) -> None:
+    claims = [o.claim for o in outcomes]
+    spread = verify(book, claims[::-1], silent, workers=2)[::-1]
+    assert [o.as_json() | {"seconds": 0} for o in spread] == [o.as_json() | {"seconds": 0} for o in outcomes]
+
+
+def test_verdicts_are_plain_data(outcomes) -> None:
+    def plain(value: object) -> bool:
+        if isinstance(value, dict):
+            return all(isinstance(k, (str, int, float)) and plain(v) for k, v in value.items())
+        if isinstance(value, (list, tuple)):
+            return all(map(plain, value))
+        return value is None or isinstance(value, (str, int, float))
+
+    for outcome in outcomes:
+        assert plain(outcome.as_json()), outcome.claim.id
+
+
+def test_errata_are_generated(outcomes) -> None:
+    text = errata_markdown(outcomes)
+    for claim in MISPRINTS:
+        assert f"## {claim}:" in text
+    assert text.count("\n## ") == len(MISPRINTS) == errata_latex(outcomes).count(r"\item[")
+
+
+def test_results_are_json_and_the_proof_graph_has_no_loop(outcomes) -> None:
+    json.dumps([o.as_json() for o in outcomes], allow_nan=False)
+    graph = book.proof_graph()
+    assert set(graph) == {c.id for c in book} >= set(EXPECTED) and ("C.2", "C.3") in graph.edges
+
+
+def test_numbers_behind_the_constants(outcomes) -> None:
+    found = {o.claim.id: o.verdict for o in outcomes}
+    assert found["E.1(11)"].constants["largest"] == pytest.approx(0.5, abs=1e-3)
+    assert found["E.2/region"].constants["b(C=1/100, T1=20)/kappa"] == pytest.approx(0.997, abs=0.006), "expected: .997"
+    limits = [found["F.3"].constants[f"limit at x*={x}"] for x in (1, 2, 3)]
+    assert limits == pytest.approx([5.470, 2.0147, 1.4869], abs=1e-3)
+    assert "1.0090 at omega = 0.1" in found["E.4"].sharpened
+
+
+FULL = {"E.5/enclosed": "fails"} | dict.fromkeys(
+    (
+        "E.1(11)/enclosed",
+        "E.1(12)/enclosed",
+        "E.1(13)/enclosed",
+        "E.1(14)/enclosed",
+        "E.6/enclosed",
+        "E.2/enclosed",
+        "T2/enclosed",
+        "E.2/region-wide",
+    ),
+    "holds",
+)
+
+
+@pytest.mark.nightly
+def test_claims_of_the_full_level() -> None:
+    assert book.run(book["G-text"]).as_expected
+    found = {id: book.run(book[id]).verdict for id in FULL}
+    assert {id: (v.as_stated, str(v.evidence)) for id, v in found.items()} == {id: (a, C) for id, a in FULL.items()}
+    corrected = found["E.5/enclosed"].corrected
+    assert corrected is not None and (corrected.as_stated, str(corrected.evidence)) == ("holds", C)
+    assert all("1/4" in found[id].sharpened for id in ("E.1(12)/enclosed", "E.1(13)/enclosed"))
+    reached = found["E.2/enclosed"].constants
+    largest = {T1: float(reached[f"C at T1={T1}"].strip("[]").split(",")[0]) for T1 in (3, 20, 100)}
+    assert largest == pytest.approx({3: 1.93, 20: 1.65, 100: 1.32}, abs=0.006)
+    rates = found["E.2/region-wide"].constants
+    known = {
+        ("1/100", 3): 0.998,
+        ("1/100", 20): 0.997,
+        ("1/100", 100): 0.995,
+        ("1/10", 3): 0.979,
+        ("1/10", 20): 0.965,
+        ("1/10", 100): 0.948,
+        ("1/2", 3): 0.667,
+        ("1/2", 20): 0.769,
+        ("1/2", 100): 0.710,
+    }
+    for (size, T1), least in known.items():
+        assert 0.98 * least <= rates[f"b(C={size}, T1={T1})/kappa"] <= least + 5e-4

@@ -1,0 +1,239 @@
+"""Flows run in compiled code against the reference integrator: ends, dense output, switches, events, slides."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from derivations.two_mixture import dynamics
+from numerics.compiled.compiled_flow import CompiledFlow
+from numerics.flows.integrate import integrate, repeated
+from numerics.flows.trajectory import StopWhen
+from odesys import System
+from odesys.errors import IntegrationError, ParameterError
+from odesys.jit import llvm
+
+x, y, v, t, k = sp.symbols("x y v t k")
+OSCILLATOR = System.from_equations({x: y, y: -k * x}, parameters=[k])
+
+
+def test_an_oscillator_is_followed_and_dense_output_is_accurate() -> None:
+    run = CompiledFlow(OSCILLATOR).run({"x": 1, "y": 0}, (0.0, 40.0), {"k": 4}, rtol=1e-11)
+    times = np.linspace(0, 40, 1001)
+    assert np.abs(run.at(times)[:, 0] - np.cos(2 * times)).max() < 1e-8
+    assert run.stop == "end" and run.end_time == 40 and run.cost.steps > 20
+
+
+def test_steps_are_those_of_scipy() -> None:
+    from scipy.integrate import solve_ivp
+
+    ours = CompiledFlow(OSCILLATOR).run([1.0, 0.0], (0.0, 10.0), {"k": 1}, rtol=1e-8, atol=1e-10)
+    theirs = solve_ivp(lambda t, z: [z[1], -z[0]], (0, 10), [1.0, 0.0], "DOP853", rtol=1e-8, atol=1e-10)
+    assert ours.times == pytest.approx(theirs.t, rel=1e-6) and ours.states == pytest.approx(theirs.y.T, abs=1e-6)
+
+
+@pytest.mark.parametrize("groups", [2, 7])
+def test_training_with_switches_agrees_with_the_reference(groups: int) -> None:
+    flow = dynamics.family("simultaneous")
+    start, given = flow.initial_state(0.1), {"b": 0.5, "K": groups}
+    ours = CompiledFlow(flow.system).run(start, (0.0, 150.0 * groups), given, rtol=1e-10)
+    reference = integrate(flow.system, start, (0.0, 150.0 * groups), given, rtol=1e-10)
+    assert ours.end_state == pytest.approx(reference.end_state, abs=1e-9)
+    assert [(e.name, e.kind, e.detail["gate"]) for e in ours.events] == [
+        (e.name, e.kind, e.detail["gate"]) for e in reference.events
+    ]
+    assert [e.time for e in ours.events] == pytest.approx([e.time for e in reference.events], rel=1e-8)
+    times = np.linspace(0, 150 * groups, 77)
+    assert np.abs(ours.at(times) - reference.at(times)).max() < 1e-8
+
+
+def test_a_slide_is_handed_over() -> None:
+    relay = System.from_equations({x: 2 - 3 * sp.Heaviside(x - 1) + y, y: -y})
+    ours = CompiledFlow(relay).run([0.0, 0.5], (0.0, 2.0))
+    reference = integrate(relay, [0.0, 0.5], (0.0, 2.0))
+    assert [(s.name, round(s.start, 9)) for s in ours.slides] == [(s.name, round(s.start, 9)) for s in reference.slides]
+    assert ours.end_state == pytest.approx(reference.end_state, abs=1e-9) and len(ours.slides) == 1
+
+
+def test_two_surfaces_at_once_are_handed_over() -> None:
+    corner = System.from_equations({x: 1 - sp.Heaviside(x - 1) / 2, y: 1 + sp.Heaviside(y - 1)})
+    run = CompiledFlow(corner).run([0.0, 0.0], (0.0, 2.0))
+    assert run.end_state == pytest.approx([1.5, 3.0], abs=1e-9)
+    assert sorted(e.name for e in run.events) == ["x - 1", "y - 1"]
+
+
+def test_events_stop_and_are_recorded() -> None:
+    events = [StopWhen("down", x, -1, terminal=False), StopWhen("late", "y", +1, level=0.5)]
+    ours = CompiledFlow(OSCILLATOR, events).run([1.0, 0.0], (0.0, 20.0), {"k": 1}, rtol=1e-11)
+    reference = integrate(OSCILLATOR, [1.0, 0.0], (0.0, 20.0), {"k": 1}, rtol=1e-11, events=events)
+    assert ours.stop == reference.stop == "event:late"
+    assert [(e.name, e.kind) for e in ours.events] == [(e.name, e.kind) for e in reference.events]
+    assert [e.time for e in ours.events] == pytest.approx([e.time for e in reference.events], abs=1e-9)
+
+
+def test_a_dip_within_one_step_is_seen() -> None:
+    """The free fall is exact in one step; the ball is below zero for a short while in the middle of it."""
+    fall = System.from_equations({x: v, v: sp.Integer(2)})
+    run = CompiledFlow(fall, [StopWhen("ground", x, -1)]).run([0.2499, -1.0], (0.0, 1.0), rtol=1e-3, atol=1e-3)
+    assert run.stop == "event:ground" and run.end_time == pytest.approx(0.49, abs=1e-6)
+
+
+def test_batches_agree_with_single_runs_and_order_does_not_matter() -> None:
+    flow, given = CompiledFlow(OSCILLATOR), [{"k": 1 + j / 10} for j in range(12)]
+    ends = flow.batch([1.0, 0.0], (0.0, 5.0), given)
+    single = np.array([flow.run([1.0, 0.0], (0.0, 5.0), one).end_state for one in given])
+    assert np.array_equal(ends, single) and np.array_equal(flow.batch([1.0, 0.0], (0.0, 5.0), given[::-1]), ends[::-1])
+
+
+def test_a_batch_stops_at_events_and_hands_slides_over() -> None:
+    relay = System.from_equations({x: k - 3 * sp.Heaviside(x - 1) + y, y: -y}, parameters=[k])
+    given = [{"k": 2.0}, {"k": 5.0}, {"k": 0.5}]  # slides, crosses, never gets there
+    ends = CompiledFlow(relay).batch([0.0, 0.5], (0.0, 2.0), given)
+    assert ends == pytest.approx(
+        np.array([integrate(relay, [0.0, 0.5], (0.0, 2.0), one).end_state for one in given]), abs=1e-8
+    )
+    stopped = CompiledFlow(OSCILLATOR, [StopWhen("down", x, -1)]).batch(
+        [[1.0, 0.0], [2.0, 0.0]], (0.0, 9.0), [{"k": 1}, {"k": 4}]
+    )
+    assert stopped == pytest.approx(np.array([[0.0, -1.0], [0.0, -4.0]]), abs=1e-8)
+    with pytest.raises(ParameterError, match="3 starts do not go with 2"):
+        CompiledFlow(OSCILLATOR).batch(np.zeros((3, 2)), (0.0, 1.0), [{"k": 1}, {"k": 2}])
+    assert CompiledFlow(OSCILLATOR).batch([1.0, 0.0], (0.0, 1.0), []).shape == (0, 2)
+
+
+@pytest.mark.skipif(not llvm.available(), reason="llvmlite is not installed (extra fast)")
+def test_runs_known_to_be_repeated_are_in_compiled_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    events = [StopWhen("down", x, -1)]
+    plain = integrate(OSCILLATOR, [1.0, 0.0], (0.0, np.inf), {"k": 4}, events=events)
+    monkeypatch.setattr(
+        sys.modules["numerics.flows.integrate"], "Run", lambda *_: pytest.fail("the reference was used")
+    )
+    with repeated():
+        run = integrate(OSCILLATOR, [1.0, 0.0], (0.0, np.inf), {"k": 4}, events=events, t_eval=[0.0, 0.5])
+        with pytest.raises(IntegrationError, match="come to rest"):
+            integrate(
+                System.from_equations({x: sp.Integer(0)}),
+                [1.0],
+                (0.0, np.inf),
+                events=[StopWhen("never", x, level=2.0)],
+            )
+    assert run.stop == plain.stop == "event:down" and run.times.tolist() == [0.0, 0.5]
+    assert run.end_time == pytest.approx(np.pi / 4, abs=1e-9) == plain.end_time
+    with pytest.raises(pytest.fail.Exception, match="the reference"):  # outside it is again
+        integrate(OSCILLATOR, [1.0, 0.0], (0.0, 1.0), {"k": 4})
+
+
+def test_a_slide_of_a_repeated_run_is_followed() -> None:
+    relay = System.from_equations({x: 2 - 3 * sp.Heaviside(x - 1) + y, y: -y})
+    reference = integrate(relay, [0.0, 0.5], (0.0, 2.0))
+    with repeated():
+        run = integrate(relay, [0.0, 0.5], (0.0, 2.0))
+    assert [s.name for s in run.slides] == [s.name for s in reference.slides] and len(run.slides) == 1
+    assert run.end_state == pytest.approx(reference.end_state, abs=1e-9)
+
+
+def random_system(rng: np.random.Generator) -> tuple[System, list[StopWhen]]:
+    """Up to three equations with up to three kinks or jumps, and up to two events."""
+    states = sp.symbols("x0:3")[: int(rng.integers(1, 4))]
+
+    def plane() -> sp.Expr:
+        *slopes, level = (sp.Rational(int(k), 4) for k in rng.integers(-8, 9, size=len(states) + 1))
+        return states[0] / 3 + level + sum(a * v for a, v in zip(slopes, states, strict=True))
+
+    surfaces = [plane() + (sp.sin(3 * t) if rng.random() < 0.2 else 0) for _ in range(int(rng.integers(0, 4)))]
+    equations = {}
+    for state in states:
+        kinks = (
+            sp.Heaviside(h) * plane() if rng.random() < 0.5 else sp.Max(h, 0) * int(rng.integers(-1, 2)) / 2
+            for h in surfaces
+        )
+        equations[state] = plane() - state + sp.sin(plane()) + sum(kinks)
+    events = [
+        StopWhen(f"event {k}", plane(), int(rng.integers(-1, 2)), bool(rng.random() < 0.3), float(rng.normal()))
+        for k in range(int(rng.integers(0, 3)))
+    ]
+    return System.from_equations(equations), events
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_piecewise_flows_agree_with_the_reference(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    system, events = random_system(rng)
+    start, span = rng.normal(size=system.dimension), (0.0, float(rng.uniform(1, 8)))
+    ours = CompiledFlow(system, events).run(start, span, rtol=1e-10)
+    reference = integrate(system, start, span, rtol=1e-10, events=events)
+    assert (ours.stop, [(e.name, e.kind) for e in ours.events]) == (
+        reference.stop,
+        [(e.name, e.kind) for e in reference.events],
+    )
+    assert ours.end_time == pytest.approx(reference.end_time, abs=1e-7)
+    times = np.linspace(0, min(ours.end_time, reference.end_time), 40)
+    assert ours.at(times) == pytest.approx(reference.at(times), rel=1e-6, abs=1e-6)
+
+
+def test_long_runs_keep_all_their_steps() -> None:
+    run = CompiledFlow(OSCILLATOR).run([1.0, 0.0], (0.0, 2000.0), {"k": 1}, rtol=1e-10)
+    assert len(run.times) > 1200 and (np.diff(run.times) > 0).all()
+    times = np.linspace(0, 2000, 333)
+    assert np.abs(run.at(times)[:, 0] - np.cos(times)).max() < 1e-6
+
+
+def test_a_run_that_turns_out_long_goes_on_in_compiled_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = integrate(OSCILLATOR, [1.0, 0.0], (0.0, 300.0), {"k": 1}, rtol=1e-10)
+    monkeypatch.setattr(sys.modules["numerics.flows.integrate"], "LONG_STEPS", 40)
+    seen: list[float] = []
+    events = [StopWhen("up", x, +1, terminal=False)]
+    run = integrate(
+        OSCILLATOR,
+        [1.0, 0.0],
+        (0.0, 300.0),
+        {"k": 1},
+        rtol=1e-10,
+        events=events,
+        t_eval=[0.0, 7.0, 299.0],
+        progress=lambda label, done: seen.append(done),
+    )
+    assert run.end_state == pytest.approx(whole.end_state, abs=1e-8) and run.cost.steps > 100
+    assert run.times.tolist() == [0.0, 7.0, 299.0] and run.states[:, 0] == pytest.approx(np.cos([0, 7, 299]), abs=1e-8)
+    assert np.diff(run.times_of("user", "up")) == pytest.approx(2 * np.pi, abs=1e-7) and len(run.events) == 47
+    assert seen[-1] == 1.0
+
+
+def test_blow_up_and_too_many_steps_are_sentences() -> None:
+    with pytest.raises(IntegrationError, match="stuck at t = "):
+        CompiledFlow(System.from_equations({x: x**2})).run([1.0], (0.0, 2.0))
+    with pytest.raises(IntegrationError, match="all 3 steps"):
+        CompiledFlow(OSCILLATOR).run([1.0, 0.0], (0.0, 100.0), {"k": 1}, max_steps=3)
+    with pytest.raises(ParameterError, match="finite"):
+        CompiledFlow(OSCILLATOR).run([1.0, 0.0], (0.0, np.inf), {"k": 1})
+    with pytest.raises(ParameterError, match="Python function"):
+        CompiledFlow(OSCILLATOR, [StopWhen("f", lambda t, x: x[0])])
+
+
+def test_without_llvmlite_the_same_lines_run_as_python() -> None:
+    """In a process where llvmlite can not be imported: same steps, same digits up to library functions."""
+    code = """
+import sys
+sys.modules["llvmlite"] = None
+import sympy as sp
+from numerics.compiled.compiled_flow import CompiledFlow
+from odesys import System
+x, y = sp.symbols("x y")
+system = System.from_equations({x: y - sp.Max(x, 0), y: -sp.exp(x) + 1})
+run = CompiledFlow(system).run([-1.0, 0.3], (0.0, 5.0), rtol=1e-9)
+print(run.cost.steps, *map(repr, run.end_state.tolist()), len(run.events))
+"""
+    plain = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    system = System.from_equations({x: y - sp.Max(x, 0), y: -sp.exp(x) + 1})
+    run = CompiledFlow(system).run([-1.0, 0.3], (0.0, 5.0), rtol=1e-9)
+    assert int(plain[0]) == run.cost.steps and int(plain[3]) == len(run.events) > 0
+    assert [float(p) for p in plain[1:3]] == pytest.approx(run.end_state, rel=1e-13)
+
+
+def test_a_state_that_stays_zero_needs_no_absolute_tolerance() -> None:
+    """With atol = 0 its error is measured in units of nothing: a sentence, not a division by zero."""
+    still = System.from_equations({x: -x, y: sp.Integer(0) * y})
+    with pytest.raises(IntegrationError, match="below rounding"):
+        CompiledFlow(still).run([1.0, 0.0], (0.0, 1.0), atol=0.0)

@@ -1,0 +1,217 @@
+"""Trajectory: dense output, columns by name, observables, files that are whole or absent, runs joined."""
+
+import csv
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from numerics.flows.integrate import integrate
+from numerics.flows.trajectory import Cost, Event, StagedTrajectory, Trajectory, join, write_atomic
+from numerics.maps.iterate import iterate
+from odesys.errors import EquationError, OdesysError, OutputError, ParameterError
+from odesys.expr.system import System
+
+x, v, k = sp.symbols("x v k")
+OSCILLATOR = System.from_equations({x: v, v: -k * x}, parameters=[k], observables={"energy": (v**2 + k * x**2) / 2})
+BOUNCE = System.from_equations({x: 2 - sp.Heaviside(x - 1)})
+
+
+@pytest.fixture
+def run() -> Trajectory:
+    return integrate(OSCILLATOR, [1, 0], (0, 3), {"k": 4}, rtol=1e-11)
+
+
+# ---- reading a run -------------------------------------------------------------------------------------------------
+
+
+def test_dense_output_is_as_good_as_the_steps(run: Trajectory) -> None:
+    times = np.linspace(0, 3, 200)
+    exact = np.stack([np.cos(2 * times), -2 * np.sin(2 * times)], axis=1)
+    assert np.abs(run.at(times) - exact).max() < 1e-8
+    assert np.allclose(run.at(run.times), run.states, atol=1e-13, rtol=0)
+
+
+def test_dense_output_takes_one_time_or_several_in_any_order(run: Trajectory) -> None:
+    assert run.at(1.0).shape == (2,) and run.at([1.0]).shape == (1, 2) and run.at([]).shape == (0, 2)
+    assert np.array_equal(run.at([2.0, 1.0]), [run.at(2.0), run.at(1.0)])
+
+
+def test_dense_output_has_its_corner_at_the_switch() -> None:
+    bounce = integrate(BOUNCE, [0], (0, 2))
+    times = np.array([0.25, 0.5 - 1e-9, 0.5 + 1e-9, 1.5])
+    exact = np.where(times < 0.5, 2 * times, times + 0.5)
+    assert np.allclose(bounce.at(times)[:, 0], exact, atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize("time", [-0.1, 3.1, math.nan, [1, 4]])
+def test_times_outside_of_the_run_are_refused(run: Trajectory, time: Any) -> None:
+    with pytest.raises(ParameterError, match="outside of the run"):
+        run.at(time)
+
+
+def test_columns_and_final_values_by_name(run: Trajectory) -> None:
+    assert np.array_equal(run.state("v"), run.states[:, 1])
+    assert run.final["x"] == run.end_state[0] == run.states[-1, 0]
+    assert run.final["energy"] == pytest.approx(2, abs=1e-9) and list(run.final) == ["energy", "x", "v"]
+    with pytest.raises(EquationError, match="'z' is not a state; the states are x, v"):
+        run.state("z")
+
+
+def test_observables_along_the_run(run: Trajectory) -> None:
+    energy = run.observable("energy")
+    assert energy.shape == run.times.shape
+    assert np.allclose(energy, (run.state("v") ** 2 + 4 * run.state("x") ** 2) / 2, rtol=1e-14)
+    other = System.from_equations({x: 0, v: 0}, observables={"sum": x + v})
+    assert np.allclose(run.observable("sum", other), run.states.sum(axis=1), rtol=1e-14)
+    with pytest.raises(EquationError, match="'sum' is not an observable; the observables are energy"):
+        run.observable("sum")
+
+
+def test_events_by_kind_and_name() -> None:
+    bounce = integrate(BOUNCE, [0], (0, 2))
+    assert bounce.times_of("switch") == bounce.times_of("switch", "x - 1") == [bounce.events[0].time]
+    assert bounce.times_of("switch", "other") == bounce.times_of("slide") == []
+    assert bounce.events[0].as_json() == {
+        "name": "x - 1",
+        "kind": "switch",
+        "time": bounce.events[0].time,
+        "surface": 0,
+        "gate": 1,
+    }
+
+
+def test_a_run_that_stops_at_once_can_still_be_read() -> None:
+    stuck = integrate(System.from_equations({x: -sp.sign(x)}), [0], (1, 2), on_slide="stop")
+    assert stuck.stop == "slide" and stuck.end_time == stuck.start_time == 1 and stuck.at(1) == [0]
+
+
+def test_values_are_frozen(run: Trajectory) -> None:
+    with pytest.raises(AttributeError):
+        run.stop = "other"  # type: ignore[misc]
+
+
+# ---- files ---------------------------------------------------------------------------------------------------------
+
+
+def test_npz_reads_back_without_pickled_objects(tmp_path: Path) -> None:
+    bounce = integrate(BOUNCE, [0], (0, 2))
+    with np.load(bounce.to_npz(tmp_path / "run.npz"), allow_pickle=False) as file:
+        assert np.array_equal(file["times"], bounce.times) and np.array_equal(file["states"], bounce.states)
+        assert file["names"].tolist() == ["x"] and file["event_names"].tolist() == ["x - 1"]
+        assert file["event_kinds"].tolist() == ["switch"] and file["event_times"][0] == bounce.events[0].time
+        assert str(file["stop"]) == "end" and int(file["cost_steps"]) == bounce.cost.steps
+    assert os.listdir(tmp_path) == ["run.npz"]
+
+
+def test_csv_reads_back_to_the_last_digit(run: Trajectory, tmp_path: Path) -> None:
+    with open(run.to_csv(tmp_path / "run.csv", observables=["energy"]), newline="", encoding="utf-8") as file:
+        head, *rows = csv.reader(file)
+    assert head == ["t", "x", "v", "energy"]
+    table = np.array(rows, dtype=float)
+    assert np.array_equal(table[:, 0], run.times) and np.array_equal(table[:, 1:3], run.states)
+    assert np.array_equal(table[:, 3], run.observable("energy"))
+    assert os.listdir(tmp_path) == ["run.csv"]
+
+
+@pytest.mark.parametrize("method", ["to_npz", "to_csv"])
+def test_a_folder_that_can_not_be_written_gets_a_sentence(run: Trajectory, tmp_path: Path, method: str) -> None:
+    (tmp_path / "file").write_text("here")
+    for path in (tmp_path / "file" / "run", tmp_path, ""):
+        with pytest.raises(OutputError) as caught:
+            getattr(run, method)(path)
+        assert "\n" not in str(caught.value) and isinstance(caught.value, OdesysError)
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    target = tmp_path / "table"
+    target.write_bytes(b"old")
+
+    def half(file: Any) -> None:
+        file.write(b"ne")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        write_atomic(target, half)
+    assert target.read_bytes() == b"old" and os.listdir(tmp_path) == ["table"]
+    with open(target, "rb") as reader:  # a reader keeps the whole old file
+        write_atomic(target, lambda file: file.write(b"new"))
+        assert reader.read() == b"old" and target.read_bytes() == b"new"
+
+
+# ---- joining runs --------------------------------------------------------------------------------------------------
+
+
+def two_parts(shift: float = 0.0, start: float = 1.0) -> list[Trajectory]:
+    first = integrate(OSCILLATOR, [1, 0], (0, 1), {"k": 4}, rtol=1e-11)
+    second = integrate(OSCILLATOR, first.end_state + shift, (start, start + 2), {"k": 1}, rtol=1e-11)
+    return [first, second]
+
+
+def test_joined_runs_read_as_one() -> None:
+    first, second = two_parts()
+    whole = join([first, second], ["fast", "slow"])
+    assert isinstance(whole, StagedTrajectory) and whole.parts["slow"] is second
+    assert whole.times.size == first.times.size + second.times.size - 1 and np.all(np.diff(whole.times) > 0)
+    assert np.array_equal(whole.at([0.5, 2.5]), [first.at(0.5), second.at(2.5)])
+    assert (whole.start_time, whole.end_time) == (0, 3) and whole.final == second.final
+    assert whole.events == (Event("fast", "stage", 1.0, {"stop": "end"}), Event("slow", "stage", 3.0, {"stop": "end"}))
+    assert whole.cost == first.cost + second.cost
+
+
+def test_observables_of_joined_runs_come_from_each_run() -> None:
+    first, second = two_parts()
+    whole = join([first, second])
+    expected = np.concatenate([first.observable("energy"), second.observable("energy")[1:]])
+    assert np.array_equal(whole.observable("energy"), expected)
+    assert whole.observable("energy")[0] != pytest.approx(whole.observable("energy")[-1])  # k = 4, then k = 1
+    other = System.from_equations({x: 0, v: 0}, observables={"sum": x + v})
+    assert np.array_equal(whole.observable("sum", other), whole.states.sum(axis=1))
+
+
+def test_a_jump_between_runs_keeps_both_rows() -> None:
+    first, second = two_parts(shift=0.5)
+    whole = join([first, second])
+    assert whole.times.size == first.times.size + second.times.size
+    assert np.count_nonzero(whole.times == 1) == 2 and np.array_equal(whole.at(1), first.end_state)
+    assert whole.observable("energy").size == whole.times.size
+
+
+def test_runs_that_do_not_fit_are_refused() -> None:
+    first, second = two_parts(start=1.5)
+    with pytest.raises(ParameterError, match=r"starts at t = 1\.5; the one before it ends at 1"):
+        join([first, second])
+    with pytest.raises(EquationError, match="other states"):
+        join([first, integrate(BOUNCE, [0], (1, 2))])
+    with pytest.raises(ParameterError, match="no run"):
+        join([])
+    with pytest.raises(ParameterError, match="different names"):
+        join([first, first], ["a", "a"])
+
+
+def test_costs_add_up() -> None:
+    total = Cost(1, 2, 3, 0.5, 4) + Cost(10, 20, 30, 0.25, 40)
+    assert total.as_json() == {
+        "field_evaluations": 11,
+        "jacobian_evaluations": 22,
+        "steps": 33,
+        "seconds": 0.75,
+        "state_evaluations": 44,
+    }
+
+
+# ---- maps ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_map_has_its_recorded_steps_only() -> None:
+    halves = iterate(System.from_equations({x: x / 2}, kind="map"), [1], 6, record_every=2)
+    assert halves.solution is None and halves.at(4) == [1 / 16] and halves.at([0, 6]).tolist() == [[1], [1 / 64]]
+    with pytest.raises(ParameterError, match="step 3 of the map was not recorded"):
+        halves.at(3)
+    with pytest.raises(ParameterError, match="outside of the run"):
+        halves.at(7)

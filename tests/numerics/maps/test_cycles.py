@@ -1,0 +1,37 @@
+"""Two-step cycles are found where they are, and only there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from numerics.maps.cycles import Stretch, alternating, stretches
+from numerics.maps.iterate import iterate
+from odesys import System
+from odesys.errors import ParameterError
+
+
+def saddle_map(step: float) -> System:
+    """Euler of a' = sgn b, b' = sgn a."""
+    a, b = sp.symbols("a b", real=True)
+    return System.from_equations({a: a + step * sp.sign(b), b: b + step * sp.sign(a)}, kind="map")
+
+
+def test_a_pair_that_passes_zero_in_one_step_is_held_for_ever() -> None:
+    run = iterate(saddle_map(1.0), [2.3, -2.6], 30)
+    found = stretches(alternating(run.states))
+    assert found == [Stretch(0, 2, 27), Stretch(1, 2, 27)]
+
+
+def test_a_pair_that_does_not_leaves_at_once() -> None:
+    run = iterate(saddle_map(1.0), [2.3, -3.6], 30)
+    assert stretches(alternating(run.states), least=2) == []
+    assert run.final["a"] < -20 and run.final["b"] < -20
+
+
+def test_short_runs_and_flat_arrays_are_refused() -> None:
+    for states in (np.zeros((2, 3)), np.zeros(5)):
+        with pytest.raises(ParameterError, match="at least 3 states"):
+            alternating(states)
+    assert not alternating(np.zeros((5, 2))).any()  # standing still is no cycle

@@ -1,0 +1,75 @@
+"""Comparisons that are interrupted: what is finished is kept, and the same command ends as if nothing had happened."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from odesys.papers.new import create
+
+ROOT = Path(__file__).resolve().parents[3]
+SLOW = '''
+
+def deviation(width, seed, omega):
+    """As slow as a file says, and every call leaves a line."""
+    import pathlib
+    import time
+
+    here = pathlib.Path(__file__).parents[2]
+    with open(here / "log", "a") as log:
+        log.write(f"{width} {seed}\\n")
+    if (here / "slow").exists() and seed:
+        time.sleep(600)
+    return omega / (3 + width + seed)
+
+
+def compare(widths, seeds, parameters, progress):
+    measure = partial(deviation, omega=parameters["omega"])
+    return compare_widths("distance", widths, seeds, parameters, measure, progress, workers=2)
+'''
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of this kind are POSIX")
+def test_an_interrupted_comparison_goes_on_where_it_was(tmp_path: Path) -> None:
+    create(tmp_path / "slowpaper")
+    with open(tmp_path / "slowpaper" / "compare.py", "a", encoding="utf-8") as file:
+        file.write(SLOW)
+    cache, log, slow = tmp_path / "cache", tmp_path / "log", tmp_path / "slow"
+    cache.mkdir(mode=0o700)
+    options = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": str(ROOT), "ODESYS_CACHE": str(cache)}}
+    line = [sys.executable, "-m", "odesys", "compare", "./slowpaper", "--widths", "4,16,64", "--seeds", "2", "--out"]
+
+    def kept() -> int:
+        return len(list(cache.glob("unfinished/*/*.json")))
+
+    def trained(*more: str) -> int:
+        log.write_text("")
+        subprocess.run([*line, *more], check=True, capture_output=True, **options)
+        return len(log.read_text().splitlines())
+
+    slow.touch()
+    process = subprocess.Popen(
+        [*line, "out"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, **options
+    )
+    while kept() < 2 and process.poll() is None:  # then both processes sleep
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to this process and its workers alike
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert err == "odesys: 2 of 6 networks are kept; the same command goes on\nodesys: interrupted\n"
+    assert list((tmp_path / "out").iterdir()) == []
+
+    slow.unlink()
+    assert trained("other", "--set", "omega=0.7") == 6 and kept() == 2, "another parameter is another task"
+    assert trained("out") == 4, "finished networks are not trained again"
+    assert list((cache / "unfinished").iterdir()) == [], "nothing is left behind"
+    assert trained("whole") == 6
+    for name in ("result.json", "deviation.svg", "deviation.png"):
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()

@@ -1,0 +1,114 @@
+"""Many runs: order, independence of the number of processes, resumption, and what is not taken for a result."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from numerics.sweeps import cells
+from numerics.sweeps.cells import run_cells, task_name, unfinished
+from odesys.errors import ParameterError
+
+
+def noisy_square(cell: tuple[int, int]) -> float:
+    number, seed = cell
+    return number**2 + float(np.random.default_rng(seed).standard_normal())
+
+
+def logged(number: int, log: str = "") -> list[float]:
+    with open(log, "a", encoding="utf-8") as file:
+        file.write(f"{number}\n")
+    if number == 13:
+        raise KeyboardInterrupt
+    return [float(number), math.inf if number % 2 else -math.inf, math.nan]
+
+
+def test_results_do_not_depend_on_the_number_of_processes() -> None:
+    tasks = [(k, 3 * k) for k in range(12)]
+    seen: list[float] = []
+    assert run_cells(noisy_square, tasks) == run_cells(noisy_square, tasks, lambda what, done: seen.append(done), 2)
+    assert seen == sorted(seen) and seen[-1] == 1.0
+
+
+def test_an_interrupted_task_goes_on_where_it_was(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    run = partial(logged, log=str(log))
+    with pytest.raises(KeyboardInterrupt) as caught:
+        run_cells(run, [1, 2, 13, 4], store=tmp_path / "store", label="squares")
+    assert caught.value.__notes__ == ["2 of 4 squares are kept; the same command goes on"]
+    with pytest.raises(KeyboardInterrupt) as caught:
+        run_cells(partial(logged, log=str(tmp_path / "other")), [2, 13])
+    assert not hasattr(caught.value, "__notes__"), "nothing is kept without a store"
+    first = log.read_text().split()
+    assert first == ["1", "2", "13"]
+    found = run_cells(run, [1, 2, 4], store=tmp_path / "store")
+    assert log.read_text().split()[3:] == ["4"], "finished cells are not computed again"
+    fresh = run_cells(run, [1, 2, 4])
+    assert repr(found) == repr(fresh), "stored and fresh results are the same, infinities included"
+
+
+def test_a_broken_file_or_another_source_is_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    task = (2, 0)
+    want = run_cells(noisy_square, [task], store=tmp_path)
+    (file,) = tmp_path.iterdir()
+    file.write_text("{", encoding="utf-8")
+    assert run_cells(noisy_square, [task], store=tmp_path) == want
+    file.write_text('{"value": -1.0}', encoding="utf-8")
+    assert run_cells(noisy_square, [task], store=tmp_path) == [-1.0], "the file is what is read"
+    monkeypatch.setattr(cells, "_digest", lambda folder: "another version")
+    assert run_cells(noisy_square, [task], store=tmp_path) == want
+
+
+def test_the_folder_of_a_task_lives_as_long_as_the_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ODESYS_CACHE", str(tmp_path))
+    with pytest.raises(KeyboardInterrupt), unfinished("a task") as store:
+        assert store is not None
+        (store / "cell.json").write_text("{}", encoding="utf-8")
+        raise KeyboardInterrupt
+    with unfinished("a task") as store:
+        assert store is not None and (store / "cell.json").is_file()
+    assert not store.exists()
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    monkeypatch.setenv("ODESYS_CACHE", str(tmp_path / "file"))
+    with unfinished("a task") as store:
+        assert store is None
+
+
+def total(cell: int, numbers: np.ndarray, more: object = None) -> float:
+    return cell * float(numbers.sum())
+
+
+def test_fixed_arguments_tell_tasks_apart(tmp_path: Path) -> None:
+    numbers = np.zeros(10**4)
+    other = numbers.copy()
+    other[5000] = 1.0
+    assert repr(numbers) == repr(other), "text alone would not tell them apart"
+    runs = [partial(total, numbers=each) for each in (numbers, other)]
+    assert [run_cells(run, [2], store=tmp_path) for run in runs] == [[0.0], [2.0]]
+    inside = [partial(total, numbers=numbers, more=run) for run in runs]  # a function of a function
+    names = {task_name("sum", run) for run in (*runs, *inside, total)}
+    assert len(names) == 5 and all(name is not None and name.startswith(f"sum {__name__} ") for name in names)
+    assert task_name("sum", partial(total, numbers=numbers.copy())) == task_name("sum", runs[0])
+
+
+def test_a_local_function_keeps_nothing() -> None:
+    def local(cell: int) -> int:
+        return cell
+
+    assert task_name("sum", local) is None and task_name("sum", partial(local, cell=1)) is None
+    with unfinished(None) as store:
+        assert store is None
+
+
+def test_a_store_that_can_not_be_written_costs_only_time(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    assert run_cells(abs, [-1, 2], store=tmp_path / "file" / "store") == [1, 2]
+
+
+def test_no_processes_get_a_sentence() -> None:
+    with pytest.raises(ParameterError, match="use at least 1"):
+        run_cells(abs, [1], workers=0)

@@ -1,0 +1,361 @@
+"""Linear lower bounds: exact where they can be, certified by balls elsewhere, and refuted where they are false."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from odesys import AttentionModel, Dictionary, Distribution, Head, Sample, gradient_flow
+from odesys.analysis.linear import LinearSystem
+from odesys.certify.box_search import Objective, minimise, rational_below
+from odesys.certify.comparison import BoundResult, extract_linear, lower_linear_bound
+from odesys.certify.region import Region
+from odesys.errors import EquationError, ParameterError
+from odesys.expr import graph
+from odesys.expr.system import System
+from tests.known_systems import GROWTH_MATRIX, X, Y, growth, logistic, lotka_volterra, rigid_body
+
+SEED = 5
+HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
+ONE = sp.eye(1)
+
+
+def holds_at_samples(
+    system: System,
+    block: list[str],
+    matrix: sp.Matrix,
+    region: Region,
+    bound: BoundResult,
+    parameters: dict[str, float] | None = None,
+) -> bool:
+    """Whether F_S >= rate A x_S at random points of the region, in floats."""
+    rng, field = random.Random(SEED), system.compile(parameters or {})
+    index = [system.names.index(name) for name in block]
+    numbers, hits = np.array(matrix.tolist(), dtype=float), 0
+    while hits < 200:
+        point = {s: low + (high - low) * Fraction(rng.random()) for s, (low, high) in region.box.items()}
+        if region.contains(point):
+            hits += 1
+            x = np.array([float(point[name]) for name in system.names])
+            if np.any(field(0.0, x)[index] < float(bound.rate) * numbers @ x[index] - 1e-12):
+                return False
+    return True
+
+
+# ---- extracting a block --------------------------------------------------------------------------------------------
+
+
+def test_extract_reports_what_is_left_out() -> None:
+    found = extract_linear(lotka_volterra(), ["x"], {"y": 3}, {"a": 5, "b": 1, "c": 1, "d": 1})
+    assert found.matrix == sp.Matrix([[2]]) and found.affine
+    assert found.outside == ("y",) and found.coupling == sp.Matrix([[0]])
+    x, y = graph.sym("x"), graph.sym("y")
+    assert found.rest == (5 * x - x * y - 2 * x,)
+    body = extract_linear(rigid_body(), ["x", "y"], {"z": 1})
+    assert body.matrix == sp.Matrix([[0, -1], [1, 0]]) and body.outside == ("z",)
+    assert not extract_linear(logistic(), ["x"], {}, {"r": 1}).affine
+
+
+def test_extract_of_a_closed_linear_system_leaves_nothing() -> None:
+    found = extract_linear(growth(), ["x1", "x2", "x3"])
+    assert found.matrix == sp.Symbol("b", real=True) * GROWTH_MATRIX
+    assert found.outside == () and all(node is graph.ZERO for node in found.rest) and found.affine
+
+
+def test_extract_refuses_unknown_and_repeated_states() -> None:
+    with pytest.raises(EquationError, match="q is not a state"):
+        extract_linear(growth(), ["q"])
+    with pytest.raises(EquationError, match="twice"):
+        extract_linear(growth(), ["x1", "x1"])
+
+
+# ---- regions -------------------------------------------------------------------------------------------------------
+
+
+def brute_force_vertices(region: Region, names: list[str]) -> set[tuple[sp.Rational, ...]]:
+    """All feasible intersections of as many facets as there are states."""
+    rows = [(form.slopes, form.constant) for form in region.forms]
+    for s in names:
+        low, high = region.box[s]
+        rows += [({s: Fraction(1)}, -low), ({s: Fraction(-1)}, high)]
+    found = set()
+    for choice in itertools.combinations(rows, len(names)):
+        matrix = sp.Matrix([[sp.Rational(slopes.get(s, 0)) for s in names] for slopes, _ in choice])
+        if matrix.det() == 0:
+            continue
+        point = [Fraction(int(v.p), int(v.q)) for v in matrix.LUsolve(sp.Matrix([-sp.Rational(c) for _, c in choice]))]
+        if region.contains(dict(zip(names, point, strict=True))):
+            found.add(tuple(point))
+    return found
+
+
+def test_vertices_agree_with_brute_force() -> None:
+    rng = random.Random(SEED)
+    names = ["x", "y", "z"]
+    for _ in range(12):
+        conditions = []
+        for _ in range(3):
+            slopes = [(Fraction(rng.randint(-2, 2)), graph.sym(s)) for s in names]
+            conditions.append(graph.num(rng.randint(0, 2)) + graph.combine(slopes))
+        region = Region({s: (-1, rng.randint(1, 2)) for s in names}, conditions)
+        cut = Region(region.box, [*region.forms, graph.num(9) - graph.add(map(graph.sym, names))])  # one group
+        wanted = brute_force_vertices(cut, names)
+        assert {tuple(v.values()) for v in cut.vertices(names)} == wanted
+
+
+def test_regions_intersect_group_and_refuse() -> None:
+    both = Region({"x": (0, 2), "y": (0, 1)}) & Region({"x": (1, 3), "z": (0, 1)}, [sp.Symbol("x") - sp.Symbol("z")])
+    assert both.box["x"] == (1, 2) and set(map(frozenset, both.groups)) == {frozenset("xz"), frozenset("y")}
+    with pytest.raises(EquationError, match="not linear"):
+        Region({"x": (0, 1)}, [sp.Symbol("x") ** 2])
+    with pytest.raises(EquationError, match="no range"):
+        Region({"x": (0, 1)}, [sp.Symbol("y")])
+    with pytest.raises(EquationError, match="empty"):
+        Region({"x": (1, 0)})
+    with pytest.raises(EquationError, match="contradict"):
+        Region({"x": (0, 1)}, [sp.Symbol("x") - 2]).vertices(["x"])
+
+
+# ---- certified minima ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        (X - sp.Rational(1, 3)) ** 2 + sp.cos(3 * Y) / 2,
+        sp.exp(X * Y) - X - Y,
+        sp.sin(4 * X) * sp.cos(3 * Y) + X**3,
+        sp.Heaviside(X - Y) * (1 - X) - Y / 3,
+        sp.sqrt(X**2 + Y**2 + sp.Rational(1, 10)),
+    ],
+)
+def test_minima_are_certified_and_narrow(expression: sp.Expr) -> None:
+    objective = Objective(graph.as_node(expression), dict.fromkeys(("x", "y"), (Fraction(-1), Fraction(1))))
+    found = minimise([objective], None, Fraction(1, 100), 4000)
+    grid = np.linspace(-1, 1, 401)
+    xs, ys = np.meshgrid(grid, grid)
+    values = sp.lambdify((X, Y), expression, [{"Heaviside": lambda z, _=0: 1.0 * (z > 0)}, "numpy"])(xs, ys)
+    assert found.low is not None and float(found.low) <= values.min() + 1e-12
+    assert float(found.low) >= values.min() - 0.03 * max(1.0, abs(values.min()))
+
+
+def test_rational_below_is_below_and_short() -> None:
+    for value in (sp.sqrt(2), -sp.pi, sp.Rational(10**20 + 1, 3 * 10**20), sp.exp(-40)):
+        short = rational_below(value)
+        assert sp.Rational(short) <= value and short.denominator < 10**40
+        assert float(short) == pytest.approx(float(value), rel=1e-10)
+    assert rational_below(Fraction(3, 7)) == Fraction(3, 7)
+
+
+# ---- bounds --------------------------------------------------------------------------------------------------------
+
+
+def test_affine_rows_are_exact_with_symbols() -> None:
+    names = ["x1", "x2", "x3"]
+    bound = lower_linear_bound(growth(), names, GROWTH_MATRIX, dict.fromkeys(names, (0, 1)))
+    assert (bound.answer, bound.rate, bound.optimal) == ("holds", sp.Symbol("b", real=True), True)
+    assert bound.evidence == "proof"
+    assert bound.transfers.answer == "undecided"  # the sign of b is not known
+    rate = sp.Symbol("b", positive=True)
+    known = lower_linear_bound(growth(), names, GROWTH_MATRIX, dict.fromkeys(names, (0, 1)), {"b": rate})
+    assert known.rate == rate and known.transfers.answer == "yes"
+    two = lower_linear_bound(growth(), names, GROWTH_MATRIX, dict.fromkeys(names, (0, 1)), {"b": 2})
+    assert two.rate == 2 and two.transfers.answer == "yes" and two.evidence == "proof"
+
+
+def test_the_bound_of_the_logistic_equation() -> None:
+    region = Region({"x": (0, QUARTER)})
+    bound = lower_linear_bound(logistic(), ["x"], ONE, region, {"r": 2})
+    assert (bound.answer, bound.rate, bound.optimal) == ("holds", sp.Rational(3, 2), True)
+    assert bound.evidence == "certificate" and bound.tight_at["x"] == QUARTER
+    assert holds_at_samples(logistic(), ["x"], ONE, region, bound, {"r": 2.0})
+    with pytest.raises(ParameterError, match="number for r"):
+        lower_linear_bound(logistic(), ["x"], ONE, region)
+
+
+def test_the_bound_is_an_enclosure_where_no_corner_is_tight() -> None:
+    system = System.from_equations({X: X * (1 + (X - sp.Rational(1, 3)) ** 2)})
+    bound = lower_linear_bound(system, ["x"], ONE, {"x": (0, 1)}, tolerance=1e-4)
+    assert bound.answer == "holds" and not bound.optimal
+    assert bound.rate <= 1 <= bound.upper and bound.upper - bound.rate < sp.Rational(1, 1000)
+    ratio = 1 + (bound.tight_at["x"] - Fraction(1, 3)) ** 2
+    assert sp.Rational(ratio) <= bound.upper
+
+
+def test_conditions_of_the_region_are_used() -> None:
+    system = System.from_equations({X: X - Y * sp.exp(Y), Y: -Y})
+    box = {"x": (0, 1), "y": (0, 1)}
+    bound = lower_linear_bound(system, ["x"], ONE, Region(box, [X / 4 - Y]))
+    assert bound.answer == "holds" and bound.optimal
+    assert sp.expand(bound.rate - (1 - sp.exp(sp.Rational(1, 4)) / 4)) == 0
+    assert holds_at_samples(system, ["x"], ONE, Region(box, [X / 4 - Y]), bound)
+    without = lower_linear_bound(system, ["x"], ONE, box)
+    assert without.answer == "fails" and without.rate is None
+    witness = without.tight_at
+    assert witness["x"] == 0 and float(witness["y"]) > 0  # there A x = 0 and F < 0: no rate can help
+
+
+def test_a_product_with_a_sum_is_distributed() -> None:
+    """(2 x - y) e^y / x >= 3/2 for 0 <= y <= x/2, and no more: the ratio tends to 3/2 at the origin."""
+    system = System.from_equations({X: (2 * X - Y) * sp.exp(Y), Y: -Y})
+    region = Region({"x": (0, 1), "y": (0, 1)}, [X / 2 - Y])
+    bound = lower_linear_bound(system, ["x"], ONE, region)
+    assert (bound.answer, bound.rate) == ("holds", sp.Rational(3, 2)) and not bound.optimal
+    assert bound.upper >= bound.rate and holds_at_samples(system, ["x"], ONE, region, bound)
+
+
+def test_the_sign_of_the_field_matters() -> None:
+    """The broken twin: one sign flipped, and the bound that held is refuted or negative."""
+    names, box = ["x1", "x2", "x3"], dict.fromkeys(["x1", "x2", "x3"], (0, 1))
+    x1, x2, x3 = sp.symbols("x1 x2 x3")
+    broken = System.from_equations({x1: x2 - x3, x2: x1, x3: x1})
+    assert lower_linear_bound(broken, names, GROWTH_MATRIX, box).rate == -1
+    negative = lower_linear_bound(broken, names, GROWTH_MATRIX, box)
+    assert negative.transfers.answer == "no"  # a negative multiple of A is not Metzler
+    worse = System.from_equations({x1: x2 + x3 - sp.Rational(1, 10), x2: x1, x3: x1})
+    assert lower_linear_bound(worse, names, GROWTH_MATRIX, box).answer == "fails"
+
+
+def test_metzler_is_reported_apart_from_the_inequality() -> None:
+    system = System.from_equations({X: Y - X, Y: X})
+    region = {"x": (0, 1), "y": (0, 1)}
+    bound = lower_linear_bound(system, ["x", "y"], sp.Matrix([[0, 1], [-1, 0]]), Region(region, [Y / 2 - X]))
+    assert (bound.answer, bound.rate) == ("holds", sp.Rational(1, 2))
+    assert (bound.transfers.answer, bound.transfers.entry) == ("no", (1, 0))
+    step = System.from_equations({X: X + Y, Y: Y}, kind="map")
+    assert lower_linear_bound(step, ["x", "y"], sp.Matrix([[1, 1], [0, 1]]), region).transfers.answer == "yes"
+
+
+def test_not_knowing_is_said() -> None:
+    kink = System.from_equations({X: sp.Max(X, 2 * X - sp.Rational(1, 2))})
+    bound = lower_linear_bound(kink, ["x"], ONE, {"x": (0, 1)}, boxes=60)
+    assert bound.answer == "undecided" and bound.evidence == "measurement"
+    assert bound.upper is not None and bound.upper <= sp.Rational(11, 10)  # sampled: the ratio is 1 below the kink
+
+
+def test_refusals_are_sentences() -> None:
+    with pytest.raises(EquationError, match="y has no range"):
+        lower_linear_bound(lotka_volterra(), ["x"], ONE, {"x": (0, 1)}, dict.fromkeys("abcd", 1))
+    with pytest.raises(EquationError, match="2 states but the matrix is 1 by 1"):
+        lower_linear_bound(lotka_volterra(), ["x", "y"], ONE, {"x": (0, 1), "y": (0, 1)})
+    with pytest.raises(EquationError, match="rational"):
+        lower_linear_bound(logistic(), ["x"], sp.Matrix([[sp.sqrt(2)]]), {"x": (0, 1)}, {"r": 1})
+
+
+def test_the_bound_transfers_to_a_trajectory() -> None:
+    """x' = x cos x >= cos(1) x on [0, 1], so x(t) >= x0 e^(cos(1) t) while x <= 1."""
+    from scipy.integrate import solve_ivp
+
+    system = System.from_equations({X: X * sp.cos(X)})
+    bound = lower_linear_bound(system, ["x"], ONE, {"x": (0, 1)})
+    assert bound.rate == sp.cos(1) and bound.transfers.answer == "yes"
+    below = LinearSystem(bound.rate * ONE, sp.Matrix([sp.Rational(1, 10)]))
+    run = solve_ivp(system.compile(), (0, 2.0), [0.1], rtol=1e-10, atol=1e-12, dense_output=True)
+    for t in (0.5, 1.0, 1.9):
+        assert 1 > run.sol(t)[0] >= float(below.solution(sp.Rational(str(t)))[0])
+
+
+def test_a_search_for_a_rate_of_use_ends_at_a_point_that_excludes_it() -> None:
+    x = sp.Symbol("x")
+    system, region = System.from_equations({x: x * sp.cos(x)}), {"x": (Fraction(1, 2), Fraction(2))}
+    plain = lower_linear_bound(system, ["x"], ONE, region)
+    assert plain.answer == "holds" and float(plain.rate) == pytest.approx(math.cos(2), rel=1e-2)
+    bound = lower_linear_bound(system, ["x"], ONE, region, wanted=Fraction(0))
+    assert (bound.answer, bound.rate, bound.evidence, bound.details["boxes"]) == ("fails", None, "certificate", 0)
+    assert bound.upper <= 0 and math.cos(bound.tight_at["x"]) <= float(bound.upper) + 1e-12
+    met = lower_linear_bound(system, ["x"], ONE, region, wanted=Fraction(-1))
+    assert met == plain, "a need that can be met changes nothing"
+
+
+# ---- the two-mixture block -----------------------------------------------------------------------------------------
+
+
+@cache
+def stage_two() -> System:
+    """The 22-state quotient of stage 2 by the symmetries of the whole data set; neurons become parameters."""
+    samples = {}
+    for k, s, r in itertools.product((1, 2), (1, -1), (1, -1)):
+        words = [f"c{k}", f"{'' if s > 0 else '-'}v{k}", f"{'' if r > 0 else '-'}v{3 - k}"]
+        samples[k, s, r] = words
+    everything = Distribution([Sample(words, s, Fraction(1, 8)) for (k, s, r), words in samples.items()])
+    conflicting = Distribution([Sample(words, s, QUARTER) for (k, s, r), words in samples.items() if r == -s])
+    model = AttentionModel(Dictionary(["c1", "c2", "v1", "v2"]), [Head(1, "relu", "b"), Head(-1, "relu", "b")])
+    generators = gradient_flow(model, everything).symmetries().generators
+    flow = gradient_flow(model, conflicting, train=("W_K", "W_Q"), carry=("w", "W_K", "W_Q"))
+    return flow.quotient(generators=generators).system.freeze_still()
+
+
+BLOCK = ["KQ_p_c1_v1", "KK_p_c1_c1", "QQ_p_v1_v1"]
+
+
+def dominance(size: Fraction) -> Region:
+    """Scores up to `size`, and the dominance that Lemma E.1 provides, with constants 0.51, 0.26, 0.26."""
+    system = stage_two()
+    box = {s: (-size, size) if s.startswith("KQ") else (Fraction(-1), Fraction(1)) for s in system.names}
+    conditions = []
+    for same, other, constant in (
+        ("KQ_p_c1_v1", "KQ_p_c1_v2", Fraction(51, 100)),
+        ("KK_p_c1_c1", "KK_p_c1_c2", Fraction(26, 100)),
+        ("QQ_p_v1_v1", "QQ_p_v1_v2", Fraction(26, 100)),
+    ):
+        box[same], box[other] = (Fraction(0), box[same][1]), (box[other][0], Fraction(0))
+        diagonal = {"KK_p_v1_v1", "QQ_p_c1_c1"}
+        for name in (s for s in system.names if s[:2] == same[:2] and s not in {same, other} | diagonal):
+            for large in (graph.sym(same), -graph.sym(other)):
+                conditions += [constant * large - graph.sym(name), constant * large + graph.sym(name)]
+    for small, large in (("KK_p_v1_v1", "KK_p_c1_c1"), ("QQ_p_c1_c1", "QQ_p_v1_v1")):
+        box[small] = (Fraction(0), Fraction(1))
+        conditions.append(graph.sym(large) - graph.sym(small))
+    return Region(box, conditions)
+
+
+def neurons(n_c: Fraction) -> dict[str, Fraction]:
+    return {"w_p_c1": n_c, "w_p_v1": Fraction(870339, 10**6), "b": HALF}
+
+
+def test_two_mixture_block_at_the_start_of_stage_two() -> None:
+    """With g = 1/2 the first row is kappa (A_cc + B_vv), the others 2 kappa M_cv and outside terms."""
+    system, n_c, omega = stage_two(), Fraction(3, 10), Fraction(1, 100)
+    assert system.dimension == 20
+    point = {"KK_p_c1_c1": omega**2, "KK_p_v1_v1": omega**2, "QQ_p_c1_c1": omega**2, "QQ_p_v1_v1": omega**2}
+    found = extract_linear(system, BLOCK, point, neurons(n_c))
+    kappa = sp.Rational(n_c) / 18
+    assert found.matrix[0, 1] == found.matrix[0, 2] == kappa
+    assert found.matrix[1, 0] == found.matrix[2, 0] == 2 * kappa
+    assert abs(found.matrix[0, 0]) < sp.Rational(omega**2) and found.matrix[1:, 1:] == sp.zeros(2, 2)
+    coupled = {name for j, name in enumerate(found.outside) if any(abs(v) > kappa / 2 for v in found.coupling[:, j])}
+    assert coupled == {"KQ_p_c1_v2", "KK_p_c1_c2", "QQ_p_v1_v2"}
+    assert not found.affine
+
+
+@pytest.mark.slow
+def test_two_mixture_scores_grow_exponentially() -> None:
+    """Lemma E.2 on the whole region |M| <= 1/100: the rate is between 0.99 and 0.998 of kappa, certified from below."""
+    n_c, region = Fraction(310170, 10**6), dominance(Fraction(1, 100))
+    bound = lower_linear_bound(stage_two(), BLOCK, GROWTH_MATRIX, region, neurons(n_c), tolerance=1e-2)
+    kappa = sp.Rational(n_c) / 18
+    assert bound.answer == "holds" and bound.evidence == "certificate" and bound.transfers.answer == "yes"
+    assert 0.99 < bound.rate / kappa < bound.upper / kappa < 0.998
+    assert region.contains(bound.tight_at)
+    field = stage_two().compile({name: float(v) for name, v in neurons(n_c).items()})
+    x = np.array([float(bound.tight_at[name]) for name in stage_two().names])
+    row = BLOCK.index(bound.row)
+    at = [stage_two().names.index(name) for name in BLOCK]
+    ratio = field(0.0, x)[at[row]] / (np.array(GROWTH_MATRIX.tolist(), dtype=float) @ x[at])[row]
+    assert math.isclose(ratio, float(bound.upper), rel_tol=1e-9)
+
+
+@pytest.mark.slow
+def test_two_mixture_broken_twin_does_not_grow() -> None:
+    """With the sign of the group neuron flipped no positive rate survives."""
+    region, flipped = dominance(Fraction(1, 100)), neurons(Fraction(-3, 10))
+    bound = lower_linear_bound(stage_two(), BLOCK, GROWTH_MATRIX, region, flipped, tolerance=1e-1, boxes=150)
+    assert bound.rate is None or bound.rate < 0
+    assert bound.upper is not None and bound.upper < 0

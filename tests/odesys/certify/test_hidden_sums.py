@@ -1,0 +1,119 @@
+"""Expressions with hidden sums: the same values, fewer variables, and ranges that hold what they hide."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from odesys.certify.box_search import Objective, ball, ends, minimise
+from odesys.certify.hidden_sums import factored, separate
+from odesys.certify.region import Region
+from odesys.exact.ball_program import BallProgram
+from odesys.expr import graph
+from odesys.expr.graph import exp, sym
+from odesys.expr.nodes import call
+
+A, B, C, W, X, Y, Z = map(sym, "abcwxyz")
+UNIT = (Fraction(-1), Fraction(1))
+
+
+def value(node: graph.Node, **at: float) -> float:
+    functions = {"exp": math.exp, "sigmoid": lambda z: 1 / (1 + math.exp(-z)), "sin": math.sin}
+    return float(graph.evaluate([node], at, functions, float)[0])
+
+
+def test_hidden_sums_stand_for_what_they_replace() -> None:
+    node = X * call("sigmoid", X * Y + exp(A) * B + A) + Y
+    outer, parts = separate(node)
+    assert graph.symbols([outer]) == {"x", "y", "hidden_1"}
+    assert graph.substitute([outer], {sym(name): part for name, part in parts.items()})[0] is node
+
+
+def test_variables_seen_in_two_sums_are_hidden_in_both() -> None:
+    node = X * Y * Z * W * (X + Y + A * B * exp(C)) * exp(X + A * C * exp(B))
+    outer, parts = separate(node)
+    assert graph.symbols([outer]) == {"w", "x", "y", "z", "hidden_1", "hidden_2"}
+    assert graph.substitute([outer], {sym(name): part for name, part in parts.items()})[0] is node
+    assert separate(X * Y * Z * (X + A * B) * exp(X + A * exp(B)))[1] == {}, "two for two is no gain"
+
+
+def test_what_occurs_outside_of_sums_stays() -> None:
+    node = A * exp(X + A * B)
+    outer, parts = separate(node)
+    assert (outer, parts) == (node, {})
+
+
+def test_narrow_variables_may_occur_everywhere() -> None:
+    node = Z * X * Y * exp(X * Y + Z * A + Z * exp(A * B))
+    assert separate(node)[1] == {}
+    outer, parts = separate(node, {"z"})
+    assert graph.symbols([outer]) == {"x", "y", "z", "hidden_1"} and len(parts) == 1
+
+
+def test_a_logistic_factor_is_taken_out() -> None:
+    s = call("sigmoid", X)
+    spread = exp(Y) * (A * s + B * s / (1 + exp(Y)))
+    assert s in [base for base, _ in factored(spread).args]
+    for at in ({"a": 0.3, "b": -1.2, "x": 0.7, "y": 0.4}, {"a": -2.0, "b": 0.1, "x": -1.0, "y": 2.0}):
+        assert value(factored(spread), **at) == pytest.approx(value(spread, **at), rel=1e-13)
+    assert factored(s + A) is s + A and factored(s * s) is s * s
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6))
+def test_minima_with_hidden_sums_hold_everywhere(seed: int) -> None:
+    rng = random.Random(seed)
+    c = [Fraction(rng.randint(-8, 8), 4) for _ in range(7)]
+    inner = c[0] * A * B + c[1] * exp(A) + c[2] * B
+    node = (X * Y + c[3] * X + 2) * call("sigmoid", c[4] * X * exp(Y) + inner) + c[5] * Y + c[6] * X * X
+    box = dict.fromkeys("abxy", UNIT)
+    found = minimise([Objective(node, box)], None, Fraction(1, 20), 60)
+    assert found.low is not None
+    for _ in range(200):
+        at = {name: rng.uniform(-1, 1) for name in box}
+        assert value(node, **at) >= float(found.low) - 1e-12
+    assert found.seen is None or found.seen >= found.low
+
+
+def test_a_region_shrinks_boxes_without_losing_points() -> None:
+    rng = random.Random(3)
+    region = Region(dict.fromkeys("xyz", UNIT), [X / 2 - Y, X / 2 + Y, X + Z - Fraction(1, 2)])
+    for _ in range(50):
+        box = {}
+        for name in "xyz":
+            low, high = sorted(Fraction(rng.randint(-16, 16), 16) for _ in range(2))
+            box[name] = (low, high)
+        small = region.shrink(box)
+        for _ in range(60):
+            point = {name: low + (high - low) * Fraction(rng.randint(0, 16), 16) for name, (low, high) in box.items()}
+            if region.contains(point):
+                assert small is not None and all(small[s][0] <= x <= small[s][1] for s, x in point.items())
+    assert region.shrink({"x": (-Fraction(1), -Fraction(1, 2))}) is None
+
+
+def test_the_way_to_a_point_outside_ends_on_the_border() -> None:
+    region = Region(dict.fromkeys("xy", UNIT), [X - Y])
+    inside = {"x": Fraction(1, 2), "y": Fraction(0)}
+    edge = region.between(inside, {"x": Fraction(0), "y": Fraction(1)})
+    assert edge is not None and edge["x"] == edge["y"]
+    assert region.between(inside, {"x": Fraction(1), "y": Fraction(0)}) == {"x": 1, "y": 0}
+    assert region.between({"x": Fraction(0), "y": Fraction(1)}, inside) is None
+
+
+def test_ball_programs_agree_with_plain_evaluation() -> None:
+    nodes = [exp(X) * Y + 2 * X, (1 + X * X) ** Fraction(1, 2), graph.step(X) * Y, call("sigmoid", X * Y) ** -2]
+    program = BallProgram(nodes, 64)
+    found = program({"x": ball(Fraction(3, 4)), "y": ball(Fraction(-2))})
+    x, y = 0.75, -2.0
+    wanted = [math.exp(x) * y + 2 * x, math.sqrt(1 + x * x), y, (1 + math.exp(-x * y)) ** 2]
+    for ball_value, number in zip(found, wanted, strict=True):
+        low, high = ends(ball_value) or (0, 0)
+        assert float(low) == pytest.approx(number, rel=1e-14) and high - low < Fraction(1, 10**13)
+    wide = program({"x": ball(Fraction(-1)).union(ball(Fraction(1))), "y": ball(Fraction(1))})
+    low, high = ends(wide[2]) or (0, 0)
+    assert -1e-6 < low <= 0 and 1 <= high < 1 + 1e-6, "an undecided gate is all of [0, 1], rounded outward"

@@ -1,0 +1,275 @@
+"""Laws of validated enclosures: the exact solution is inside, false inequalities are never certified."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import flint
+import pytest
+
+from derivations.two_mixture.special.closed_forms import stage_one
+from derivations.two_mixture.special.enclosed import enclose_stage_two, neurons_at, stage_two_sectors
+from odesys import System
+from odesys.certify.validated import Enclosure, enclose
+from odesys.errors import IntegrationError, ParameterError
+from odesys.exact.taylor import ball, ball_context
+from odesys.expr import graph
+from odesys.expr.graph import call, relu, sym
+from odesys.verdicts import Evidence
+
+CHECKER = Path(__file__).parents[3] / "tools" / "check_enclosure.py"
+x, y = sym("x"), sym("y")
+TINY, HALF = Fraction(1, 10**12), Fraction(1, 2)
+
+
+def oscillator() -> Enclosure:
+    return enclose(System.from_equations({"x": y, "y": -x}), {"x": 0, "y": 1}, 3)
+
+
+def logistic(length: int = 4) -> Enclosure:
+    system = System.from_equations({"x": sym("r") * x * (1 - x)}, parameters=["r"])
+    return enclose(system, {"x": Fraction(1, 10)}, length, {"r": Fraction(3, 2)})
+
+
+def holds(run: Enclosure, node: graph.Node, relation: str = ">0") -> str:
+    verdict = run.certify(node, relation)
+    assert verdict.as_stated != "holds" or verdict.evidence is Evidence.CERTIFICATE
+    return verdict.as_stated
+
+
+def test_oscillator_holds_the_exact_solution() -> None:
+    run = oscillator()
+    with ball_context(600, 2):
+        boxes = [(s.t, s.tight) for s in run.steps] + [(run.end_time, run.final)]
+        for t, ((low, high), (below, above)) in boxes:
+            assert ball(low) <= ball(t).sin() <= ball(high)
+            assert ball(below) <= ball(t).cos() <= ball(above)
+        for step in run.steps:
+            for part in range(9):
+                value = (ball(step.t + step.h * part / 8)).sin()
+                assert ball(step.rough[0][0]) <= value <= ball(step.rough[0][1])
+    assert run.width < Fraction(1, 10**40)
+
+
+def test_logistic_holds_the_exact_solution() -> None:
+    run = logistic()
+    with ball_context(600, 2):
+        for t, (ends,) in [(s.t, s.tight) for s in run.steps] + [(run.end_time, run.final)]:
+            value = 1 / (1 + 9 * (-ball(Fraction(3, 2)) * ball(t)).exp())
+            assert ball(ends[0]) <= value <= ball(ends[1])
+    assert run.width < Fraction(1, 10**40)
+
+
+def test_uncertain_start_and_parameter_stay_inside() -> None:
+    system = System.from_equations({"x": sym("r") * x * (1 - x)}, parameters=["r"])
+    run = enclose(system, {"x": flint.arb("0.1", 1e-6)}, 2, {"r": flint.arb("1.5", 1e-6)})
+    ((low, high),) = run.final
+    with ball_context(300, 2):
+        for start in (flint.arb(0.1) - flint.arb(5e-7), flint.arb(0.1) + flint.arb(5e-7)):
+            for rate in (flint.arb(1.5) - flint.arb(5e-7), flint.arb(1.5) + flint.arb(5e-7)):
+                value = 1 / (1 + (1 / start - 1) * (-2 * rate).exp())
+                assert ball(low) <= value <= ball(high)
+    assert high - low < Fraction(1, 10**4)
+
+
+def test_time_powers_and_functions() -> None:
+    system = System.from_equations({"x": 2 * sym("t") * call("exp", y), "y": graph.power(1 + y, Fraction(-1, 2))})
+    run = enclose(system, {"x": 0, "y": 0}, 1)
+    with ball_context(400, 2):
+        exact = (1 + ball(Fraction(3, 2))).log() * ball(Fraction(2, 3))  # (1+y)^(3/2) = 1 + 3 t / 2
+        assert ball(run.final[1][0]) <= exact.exp() - 1 <= ball(run.final[1][1])
+
+
+def test_false_by_a_hair_is_never_certified() -> None:
+    run = oscillator()  # x^2 + y^2 = 1, and the largest x is exactly 1
+    assert holds(run, x * x + y * y - 1 + TINY) == "holds"
+    assert holds(run, x * x + y * y - 1 - TINY) == "fails"
+    assert holds(run, 1 - x + TINY) == "holds"
+    assert holds(run, 1 - x - TINY) == "fails"
+    assert holds(run, 1 - x, ">=0") == "undecided"  # touches zero: a box can not tell
+    assert holds(run, 1 - x) in ("undecided", "fails")
+
+
+def test_sign_from_the_start_on() -> None:
+    run = oscillator()
+    assert holds(run, x) == "holds"  # sin t > 0 on (0, 3]
+    cubic = x - x * y  # sin t (1 - cos t) ~ t^3 / 2
+    assert run.certify(cubic).details["vanishing"] == 3 and holds(run, cubic) == "holds"
+    assert holds(run, -cubic) == "fails"
+    assert run.crossing(x - 2) is None
+    low, high = oscillator().crossing(y)
+    with ball_context(200, 2):
+        assert ball(low) < flint.arb.pi() / 2 < ball(high)
+
+
+def test_a_gate_stops_the_run_with_a_sentence() -> None:
+    system = System.from_equations({"x": -graph.step(x - Fraction(1, 2))})
+    low, high = enclose(system, {"x": 1}, Fraction(1, 4)).final[0]
+    assert low <= Fraction(3, 4) <= high
+    with pytest.raises(IntegrationError, match="gate is undecided"):
+        enclose(system, {"x": 1}, 1)
+    with pytest.raises(IntegrationError, match="can be validated"):
+        enclose(System.from_equations({"x": x * x}), {"x": 1}, 2, order=12, precision=128)
+    with pytest.raises(ParameterError, match="not exact"):
+        enclose(System.from_equations({"x": x}), {"x": 0.1}, 1)
+
+
+def check(path: Path) -> tuple[int, str]:
+    done = subprocess.run([sys.executable, "-I", str(CHECKER), str(path)], capture_output=True, text=True, timeout=300)
+    return done.returncode, done.stdout
+
+
+def test_certificates_are_rechecked_and_changes_rejected(tmp_path: Path) -> None:
+    path = tmp_path / "logistic.json"
+    logistic(1).to_file(path, [("x > 1/10 after the start", x - Fraction(1, 10), ">0")])
+    code, text = check(path)
+    assert code == 0, text
+    data = json.loads(path.read_text())
+    low, high = (Fraction(end) for end in data["steps"][1]["tight"][0])
+    assert not [line for line in CHECKER.read_text().splitlines() if "import" in line and "odesys" in line]
+
+    def changed(edit) -> int:
+        copy = json.loads(json.dumps(data))
+        edit(copy)
+        path.write_text(json.dumps(copy))
+        return check(path)[0]
+
+    def put(step: int, box: str, end: int, value: Fraction):
+        return lambda c: c["steps"][step][box][0].__setitem__(end, str(value))
+
+    assert changed(lambda c: None) == 0
+    assert changed(put(1, "tight", 0, high)) == 1
+    assert changed(put(1, "tight", 1, low)) == 1
+    assert changed(put(1, "tight", 0, low + (high - low) / 2)) == 1
+    assert changed(put(0, "rough", 1, Fraction(data["steps"][0]["tight"][0][1]))) == 1
+    assert changed(put(0, "tight", 0, Fraction(1, 11))) == 1
+    assert changed(lambda c: c["parameters"].__setitem__("r", ["3/2", "1501/1000"])) == 1
+    assert changed(lambda c: c["steps"][0].__setitem__("h", "1/5")) == 1
+    assert changed(lambda c: c["claims"][0].__setitem__("relation", ">1")) == 1
+    assert changed(lambda c: c["claims"][0].__setitem__("vanishing", 0)) == 1
+    assert changed(lambda c: c["end"]["tight"][0].__setitem__(1, c["end"]["tight"][0][0])) == 1
+    assert changed(lambda c: c.__setitem__("format", "other")) == 2
+
+
+def accepted_with(path: Path, data: dict, vanishing: int) -> bool:
+    data["claims"][0]["vanishing"] = vanishing
+    path.write_text(json.dumps(data))
+    code, _ = check(path)
+    assert code in (0, 1)
+    return code == 0
+
+
+STARTS = {  # vanishes to the order given, for every value of the uncertain parameters; the checker has to see why
+    "parameters": ({"x": sym("a") * y, "y": -x}, {"x": 0, "y": 1}, x, 1),
+    "cancellation": (
+        {"x": sym("a") * y + sym("b"), "y": sym("a") * x + 1},
+        {"x": 0, "y": 0},
+        x - sym("b") * y,
+        2,
+    ),  # x' - b y' = a (y - b x)
+    "functions": (
+        {"x": sym("a") + call("exp", x) * y, "y": 1 + call("sigmoid", x * x)},
+        {"x": 0, "y": 0},
+        x + call("exp", x) - 1 - 2 * sym("a") * y * Fraction(2, 3),
+        2,
+    ),
+    "opaque": (
+        {"x": call("sigmoid", sym("a") + x), "y": call("sigmoid", sym("a") + x) * (1 + x)},
+        {"x": 0, "y": 0},
+        y - x,
+        2,
+    ),  # sigmoid(a) is a number that is not known exactly
+    "roots": (
+        {"x": graph.power(4 + x, HALF), "y": graph.power(sym("a") + y, -HALF)},
+        {"x": 0, "y": 0},
+        y * graph.power(sym("a") + y, HALF) + x - Fraction(1, 2) * x,
+        1,
+    ),
+    "gates": ({"x": relu(1 + x) * sym("a"), "y": graph.step(x - 1) + sym("a")}, {"x": 0, "y": 0}, x - y, 2),
+}
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_the_order_of_vanishing_is_verified_exactly(name: str, tmp_path: Path) -> None:
+    """Too high an order is rejected, and so is one that is not proved, even if all balls contain zero."""
+    equations, start, node, order = STARTS[name]
+    used = graph.symbols([*equations.values()]) & {"a", "b"}
+    values = {p: flint.arb("0.7" if p == "a" else "0.3", 1e-12) for p in used}
+    run = enclose(
+        System.from_equations(equations, parameters=sorted(used)),
+        start,
+        Fraction(1, 4),
+        values,
+        order=12,
+        precision=128,
+    )
+    assert run.certify(node).details.get("vanishing") == order
+    path = tmp_path / "start.json"
+    run.to_file(path, [(name, node, ">0")])
+    code, text = check(path)
+    assert code == 0, text
+    data = json.loads(path.read_text())
+    assert not accepted_with(path, data, order + 1) and not accepted_with(path, data, -1)
+    assert not accepted_with(path, data, 10**6)
+
+
+def test_a_start_that_is_only_nearly_zero_is_rejected(tmp_path: Path) -> None:
+    """The first coefficient is a ball around zero of radius 1e-30, and not zero."""
+    for a, sound in ((Fraction(1), True), (flint.arb(1, 1e-30), False)):
+        run = enclose(
+            System.from_equations({"x": sym("a") + 0 * x, "y": 1 + x}, parameters=["a"]),
+            {"x": 0, "y": 0},
+            1,
+            {"a": a},
+            order=12,
+            precision=128,
+        )
+        path = tmp_path / "near.json"
+        run.to_file(path, [("y - x + 1 > 0", y - x + 1, ">0")])
+        data = json.loads(path.read_text())
+        shifted = next(k for k, row in enumerate(data["nodes"]) if row == ["num", "1"])
+        table = data["nodes"][data["claims"][0]["node"]]
+        assert table[0] == "add"
+        table[1] = [pair for pair in table[1] if pair[1] != shifted]  # now it says y - x > 0, which is t^2/2 + ...
+        assert accepted_with(path, data, 2) is sound
+
+
+SIGNS = {
+    "M_cv": 1,
+    "M_vv": -1,
+    "M_cc": 1,
+    "M_vc": -1,
+    "B_cv": 1,
+    "B_cc": 1,
+    "B_vv": 1,
+    "A_cv": -1,
+    "A_cc": 1,
+    "A_vv": 1,
+}
+
+
+@pytest.mark.nightly
+def test_two_mixture_stage_two(tmp_path: Path) -> None:
+    exact, approximate = neurons_at(Fraction(20), Fraction(1, 2)), stage_one().neurons(20.0, 0.5)
+    for name, value in exact.items():
+        assert value.rad() < 1e-20 and abs(float(value.mid()) - approximate[name]) < 1e-9
+    sectors = stage_two_sectors()
+    run = enclose_stage_two(sectors, Fraction(1, 10), Fraction(1, 2), Fraction(20), Fraction(902, 10))
+    score = dict(sectors.scores)
+    low, high = run.crossing(score["M_cv_same"] - 1)
+    assert high - low < Fraction(1, 10**6)
+    assert low - Fraction(5, 10**6) < Fraction("90.17591") < high + Fraction(5, 10**6)  # known to 5 digits
+    for name, sign in SIGNS.items():  # Lemma E.5, strict after T1; the end of the run is after T2
+        same, other = score[f"{name}_same"], score[f"{name}_other"]
+        assert holds(run, same * sign) == "holds", name
+        assert holds(run, other * -sign) == "holds", name
+    others = [score[f"{p}_same"] * SIGNS[p] for p in ("M_vv", "M_cc", "M_vc")]
+    others += [score[f"{p}_other"] * -SIGNS[p] for p in ("M_vv", "M_cc", "M_vc")]
+    for least in (score["M_cv_same"], -score["M_cv_other"]):  # Lemma E.1 (11)
+        for other in others:
+            assert holds(run, Fraction(51, 100) * least - other) == "holds"
+    assert run.certify(least / 2 - others[2], until=Fraction(1)).as_stated == "fails"  # c = 1/2 is too small

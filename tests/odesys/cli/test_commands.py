@@ -1,0 +1,600 @@
+"""The command line: every command with its JSON, every mistake as one line and exit code 2, nothing half-written."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+from typer.testing import CliRunner, Result
+
+import odesys
+from odesys import System
+from odesys.cli import commands
+from odesys.errors import IntegrationError, OdesysError
+from odesys.papers import registry
+from odesys.papers.claims import ClaimBook
+from odesys.papers.paper import FigureSpec, Paper, Parameter, Simulation
+from odesys.terminal import Progress
+from odesys.verdicts import Verdict, measured, proved, refuted
+
+ROOT = Path(__file__).resolve().parents[3]
+
+# ---- a small paper: a damped oscillator ------------------------------------------------------------------------------
+
+
+def oscillator(parameters: Mapping[str, Any]) -> System:
+    x, y, d = sp.symbols("x y d")
+    return System.from_equations({x: y, y: -x - d * y}, parameters=[d])
+
+
+def decay(parameters: Mapping[str, Any]) -> System:
+    x = sp.Symbol("x")
+    return System.from_equations({x: -x / parameters["K"]})
+
+
+def run(parameters: Mapping[str, Any], progress: Progress) -> Simulation:
+    progress("stage 1", 0.5)
+    t = np.linspace(0, 1, 5)
+    events = tuple({"name": f"T{k}", "kind": "stage", "time": float(k)} for k in range(20))
+
+    def plot(folder: Path) -> list[Path]:
+        (folder / "plot.png").write_text("a picture")
+        return [folder / "plot.png"]
+
+    return Simulation(
+        protocol="swing",
+        parameters=parameters,
+        final={"x": parameters["omega"], "loss": float("inf")},
+        events=events,
+        cost={"field_evaluations": 7, "steps": 3, "seconds": 0.25},
+        invariant_drift=None,
+        columns={"t": t, "x": np.exp(-t)},
+        plot=plot,
+    )
+
+
+def still(parameters: Mapping[str, Any], progress: Progress) -> Simulation:
+    return Simulation("still", parameters, {"x": 1.0}, (), {"steps": 0}, 1e-12, {"t": np.zeros(1)})
+
+
+def sliding(parameters: Mapping[str, Any], progress: Progress) -> Simulation:
+    events = (
+        {"name": "H_p_1", "kind": "switch", "time": 1.5},
+        {"name": "H_p_2", "kind": "slide", "time": 2.25, "end": 4.0},
+    )
+    return Simulation("sliding", parameters, {"x": 1.0}, events, {"steps": 0}, 1e-12, {"t": np.zeros(1)})
+
+
+def fails(parameters: Mapping[str, Any], progress: Progress) -> Simulation:
+    progress("stage 1", 0.5)
+    raise IntegrationError("the step became too small\nat t = 3", time=3.0)
+
+
+def breaks(parameters: Mapping[str, Any], progress: Progress) -> Simulation:
+    raise ZeroDivisionError("a mistake of ours")
+
+
+def interrupted(parameters: Mapping[str, Any], progress: Progress) -> Simulation:
+    raise KeyboardInterrupt
+
+
+@dataclass
+class Comparison:
+    widths: list[int]
+    seeds: int
+    parameters: Mapping[str, Any]
+
+    def as_json(self, paper: str) -> dict[str, Any]:
+        rows = [{"width": m, "mean": m**-0.5, "low": 0.9 * m**-0.5, "high": 1.1 * m**-0.5} for m in self.widths]
+        exponent = {"value": -0.5, "low": -0.6, "high": None}
+        asked = {"paper": paper, "parameters": self.parameters, "seeds": self.seeds}
+        return {**asked, "deviation": rows, "exponent": exponent}
+
+    def plot(self, folder: Path) -> list[Path]:
+        (folder / "deviation.png").write_text("a picture")
+        return [folder / "deviation.png"]
+
+
+def draw(folder: Path, progress: Progress) -> list[Path]:
+    progress("drawing", 1.0)
+    (folder / "swing.pdf").write_text("a picture")
+    return [folder / "swing.pdf"]
+
+
+def draw_half(folder: Path, progress: Progress) -> list[Path]:
+    (folder / "half.pdf").write_text("half a pic")
+    raise OdesysError("the figure can not be drawn")
+
+
+BOOK = ClaimBook("toy", laboratory=lambda mutation="": mutation, mutations=["broken"])
+
+
+@BOOK.claim("A.1", "Right", kind="identity", statement="1 = 1", reading="as it stands")
+def claim_right(lab: str) -> Verdict:
+    return refuted("broken") if lab else proved()
+
+
+@BOOK.claim(
+    "A.2",
+    "Misprinted",
+    kind="identity",
+    statement="1 = 2",
+    reading="literally",
+    expect="fails",
+    uses=["A.1"],
+    insensitive="a misprint in the text",
+)
+def claim_misprinted(lab: str) -> Verdict:
+    return refuted({"left": 1, "right": 2}).correcting("1 = 1", proved(), "a typo")
+
+
+@BOOK.claim("A.3", "Wrong", kind="order", statement="x", reading="y", level="full", insensitive="it is only slow")
+def claim_wrong(lab: str) -> Verdict:
+    return measured(False, {"x": 3})
+
+
+TOY = Paper(
+    name="toy",
+    title="A toy [bold]paper",
+    reference="nobody, never",
+    parameters=(Parameter("K", 2, "a number", int, low=2), Parameter("omega", 0.1, "a scale", low=0, open_low=True)),
+    systems={"full": oscillator, "quotient": decay},
+    protocols={
+        "swing": run,
+        "still": still,
+        "sliding": sliding,
+        "fails": fails,
+        "breaks": breaks,
+        "interrupted": interrupted,
+    },
+    figures={"1": FigureSpec("The swing", draw), "2b": FigureSpec("The swing again", draw)},
+    compare=lambda widths, seeds, parameters, progress: Comparison(widths, seeds, parameters),
+    book=lambda: BOOK,
+)
+BARE = Paper("bare", "Nothing in it", "none", (), {}, {}, {"bad": FigureSpec("Not drawn", draw_half)})
+
+FOLDER_SOURCE = """
+from odesys.papers.paper import Paper, Parameter, Simulation
+
+def run(parameters, progress):
+    for k in range(5):
+        progress("swinging along", k / 4)
+    return Simulation("swing", parameters, {"x": parameters["omega"]}, (), {"steps": 1}, None, {"t": [0.0, 1.0]})
+
+def interrupted(parameters, progress):
+    raise KeyboardInterrupt
+
+def breaks(parameters, progress):
+    raise ZeroDivisionError("a mistake of ours")
+
+def system(parameters):
+    import sympy as sp
+    from odesys import System
+    x = sp.Symbol("x")
+    return System.from_equations({x: -x})
+
+PAPER = Paper("folder_toy", "A toy in a folder", "none", (Parameter("omega", 0.1, "a scale"),), {"full": system},
+              {"swing": run, "interrupted": interrupted, "breaks": breaks}, {})
+"""
+
+
+@pytest.fixture
+def odesys_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """Run a command in an empty folder, with the small papers as the only ones known."""
+    known = {"toy": TOY, "bare": BARE}
+    monkeypatch.setattr(registry, "announced", dict)
+    monkeypatch.setattr(registry, "source_modules", lambda: {name: f"toy_papers.{name}" for name in known})
+    for name, paper in known.items():
+        module = type(sys)(f"toy_papers.{name}")
+        module.PAPER = paper  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, f"toy_papers.{name}", module)
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: CliRunner().invoke(commands.app, list(map(str, arguments)), prog_name="odesys")
+
+
+def works(result: Result) -> str:
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    return result.stdout
+
+
+def refused(result: Result) -> str:
+    """The one line of a refusal."""
+    assert result.exit_code == 2
+    assert result.stdout == "" and "Traceback" not in result.stderr
+    assert result.stderr.startswith("odesys: ") and result.stderr.endswith("\n") and result.stderr.count("\n") == 1
+    return result.stderr.removeprefix("odesys: ").rstrip("\n")
+
+
+def read(file: str | Path) -> Any:
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} in {file}")
+
+    return json.loads(Path(file).read_text(encoding="utf-8"), parse_constant=refuse)
+
+
+def files(folder: Path | str = ".") -> list[str]:
+    return sorted(str(p.relative_to(folder)) for p in Path(folder).rglob("*") if not p.is_dir())
+
+
+# ---- every command ---------------------------------------------------------------------------------------------------
+
+
+def test_list(odesys_command) -> None:
+    text = works(odesys_command("list", "--json", "list.json"))
+    for word in ("toy", "A toy [bold]paper", "full, quotient", "swing, still", "1, 2b", "3", "bare"):
+        assert word in text
+    bare, toy = read("list.json")["papers"]
+    assert bare["name"] == "bare" and toy["name"] == "toy"
+    assert toy["systems"] == ["full", "quotient"] and toy["protocols"][0] == "swing" and len(toy["claims"]) == 3
+    assert toy["figures"] == [{"id": "1", "title": "The swing"}, {"id": "2b", "title": "The swing again"}]
+    assert toy["parameters"][0] == {"name": "K", "default": 2, "type": "int", "help": "a number"}
+
+
+def test_derive_writes_the_summary(odesys_command) -> None:
+    works(odesys_command("derive", "toy", "--set", "K=3", "--set", "omega = 0.5", "--json", "a/derive.json"))
+    summary = read("a/derive.json")
+    assert summary.pop("seconds") >= 0
+    assert summary == {
+        "paper": "toy",
+        "system": "full",
+        "kind": "flow",
+        "parameters": {"K": 3, "omega": 0.5},
+        "dimension": 2,
+        "states": ["x", "y"],
+        "free_parameters": ["d"],
+    }
+    for options in (["--quotient"], ["--system", "quotient"], ["--quotient", "--system", "quotient"]):
+        works(odesys_command("derive", "toy", *options, "--json", "q.json"))
+        assert read("q.json")["system"] == "quotient" and read("q.json")["states"] == ["x"]
+
+
+def test_derive_formats(odesys_command) -> None:
+    texts = {form: works(odesys_command("derive", "toy", "--format", form)) for form in commands.Format}
+    assert len(set(texts.values())) == len(texts) == 5
+    assert works(odesys_command("derive", "toy")) == texts[commands.Format.text]
+    assert "-x - d*y" in texts[commands.Format.text]
+    assert "\\documentclass" not in texts[commands.Format.latex] and "\\" in texts[commands.Format.latex]
+    assert "<math" in texts[commands.Format.mathml]
+    assert System.from_json(texts[commands.Format.json]).names == ("x", "y")
+    compile(texts[commands.Format.python], "toy.py", "exec")
+    for form in commands.Format:
+        file = f"o/{form}.txt"
+        assert works(odesys_command("derive", "toy", "--format", form, "--out", file)) == f"wrote {file}\n"
+        assert Path(file).read_text() == texts[form]
+
+
+def test_derive_latex_to_a_tex_file_is_a_document(odesys_command) -> None:
+    works(odesys_command("derive", "toy", "--format", "latex", "--out", "toy.tex"))
+    document = Path("toy.tex").read_text()
+    assert document.startswith("\\documentclass") and "\\end{document}" in document
+
+
+def test_simulate(odesys_command) -> None:
+    text = works(odesys_command("simulate", "toy", "--set", "omega=0.05", "--out", "run", "--json", "run.json"))
+    for word in ("toy, swing", "0.05", "inf", "first 12 of 20", "T11", "field_evaluations", "wrote run/plot.png"):
+        assert word in text
+    assert "T12" not in text
+    result = read("run.json")
+    assert result == read("run/result.json")
+    assert result["paper"] == "toy" and result["protocol"] == "swing"
+    assert result["parameters"] == {"K": 2, "omega": 0.05}
+    assert result["final"] == {"x": 0.05, "loss": None} and result["not_finite"] == {"final.loss": "inf"}
+    assert result["cost"] == {"field_evaluations": 7, "steps": 3, "seconds": 0.25}
+    assert result["events"][0] == {"name": "T0", "kind": "stage", "time": 0.0} and result["invariant_drift"] is None
+    assert files("run") == ["plot.png", "result.json", "trajectory.csv", "trajectory.npz"]
+    rows = list(csv.DictReader(Path("run/trajectory.csv").read_text().splitlines()))
+    with np.load("run/trajectory.npz") as arrays:
+        assert [float(row["x"]) for row in rows] == arrays["x"].tolist() == np.exp(-arrays["t"]).tolist()
+
+
+def test_simulate_shows_until_when_a_slide_lasts(odesys_command) -> None:
+    text = works(odesys_command("simulate", "toy", "--protocol", "sliding"))
+    header = next(line for line in text.splitlines() if "kind" in line)
+    assert header.split() == ["time", "until", "kind", "name"]
+    rows = [line.split() for line in text.splitlines() if line.split()[-1:] in (["H_p_1"], ["H_p_2"])]
+    assert rows == [["1.5", "-", "switch", "H_p_1"], ["2.25", "4", "slide", "H_p_2"]]
+
+
+def test_simulate_another_protocol_without_plot_and_events(odesys_command) -> None:
+    text = works(odesys_command("simulate", "toy", "--protocol", "still", "--out", "run"))
+    assert "toy, still" in text and "events" not in text and "1e-12" in text
+    assert files("run") == ["result.json", "trajectory.csv", "trajectory.npz"]
+    works(odesys_command("simulate", "toy"))
+    assert files() == [f"run/{name}" for name in files("run")]
+
+
+def test_compare(odesys_command) -> None:
+    options = ("--widths", "64, 256", "--seeds", "3", "--set", "K=4", "--out", "c", "--json", "c.json")
+    text = works(odesys_command("compare", "toy", *options))
+    for word in ("64", "256", "0.125", "fitted exponent", "-0.5", "-0.6", "wrote c/deviation.png"):
+        assert word in text
+    result = read("c.json")
+    assert result == read("c/result.json")
+    assert result["seeds"] == 3 and result["parameters"]["K"] == 4 and result["exponent"]["value"] == -0.5
+    assert [row["width"] for row in result["deviation"]] == [64, 256]
+    works(odesys_command("compare", "toy", "--json", "default.json"))
+    assert read("default.json")["seeds"] == 8
+    assert [row["width"] for row in read("default.json")["deviation"]] == [64, 256, 1024]
+
+
+def test_verify(odesys_command) -> None:
+    text = works(odesys_command("verify", "toy", "--json", "v.json", "--errata", "e.md", "--mutations"))
+    for word in (
+        "A.1",
+        "Misprinted",
+        "fails",
+        "instead (holds, proof): 1 = 1",
+        "2 claims; 2 by proof",
+        "1 of 2",
+        "score 1/2",
+        "A.2: a misprint in the text",
+    ):
+        assert word in text
+    result = read("v.json")
+    assert [c["id"] for c in result["claims"]] == ["A.1", "A.2"]
+    assert result["claims"][1]["as_stated"] == "fails" and result["claims"][1]["corrected"]["as_stated"] == "holds"
+    survivor = {"claim": "A.2", "mutation": "broken", "reason": "a misprint in the text"}
+    assert result["mutations"]["toy"]["survivors"] == [survivor]
+    assert result["mutations"]["toy"]["table"] == {"A.1": {"broken": "killed"}, "A.2": {"broken": "survived"}}
+    assert "## A.2: Misprinted" in Path("e.md").read_text() and "A.1" not in Path("e.md").read_text()
+    works(odesys_command("verify", "toy", "--errata", "e.tex"))
+    assert r"\end{document}" in Path("e.tex").read_text()
+    assert works(odesys_command("verify", "bare")) == "bare has no registered claims yet\n"
+
+
+def test_verify_an_unexpected_verdict_is_exit_code_1(odesys_command) -> None:
+    result = odesys_command("verify", "toy", "--level", "full")
+    assert result.exit_code == 1 and "unexpected" in result.stdout and "A.3 fails: witness {'x': 3}" in result.stdout
+    assert odesys_command("verify", "toy", "--claim", "A.3").exit_code == 1
+    assert "toy has no claim 'A.9'" in refused(odesys_command("verify", "toy", "--claim", "A.9"))
+
+
+def test_verify_a_survivor_without_a_reason_is_exit_code_1(odesys_command, monkeypatch: pytest.MonkeyPatch) -> None:
+    silent_book = ClaimBook("toy", laboratory=lambda mutation="": mutation, mutations=["broken"])
+    silent_book.claim("A.1", "Deaf", kind="identity", statement="1 = 1", reading="as it stands")(lambda lab: proved())
+    monkeypatch.setattr(registry, "find_paper", lambda name: replace(TOY, book=lambda: silent_book))
+    works(odesys_command("verify", "toy"))
+    result = odesys_command("verify", "toy", "--mutations")
+    assert result.exit_code == 1 and "no reason known" in result.stdout
+    assert "exit code 1" in works(odesys_command("verify", "--help")).lower()
+
+
+def test_figures(odesys_command) -> None:
+    assert works(odesys_command("figures", "toy", "--out", "f", "--json", "f.json")) == "wrote f/swing.pdf\n" * 2
+    assert read("f.json") == {
+        "paper": "toy",
+        "figures": [
+            {"id": "1", "title": "The swing", "files": ["f/swing.pdf"]},
+            {"id": "2b", "title": "The swing again", "files": ["f/swing.pdf"]},
+        ],
+    }
+    assert works(odesys_command("figures", "toy", "--fig", "2b")) == "wrote figures/toy/swing.pdf\n"
+    assert files() == ["f.json", "f/swing.pdf", "figures/toy/swing.pdf"]
+
+
+def test_an_interrupt_while_plotting_leaves_the_tables(odesys_command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def plot(folder: Path) -> list[Path]:
+        (folder / "half.png").write_text("half a pic")
+        raise KeyboardInterrupt
+
+    def stopped(parameters: Mapping[str, Any], progress: Progress) -> Simulation:
+        return replace(run(parameters, progress), plot=plot)
+
+    monkeypatch.setattr(sys.modules["toy_papers.toy"], "PAPER", replace(TOY, protocols={"swing": stopped}))
+    result = odesys_command("simulate", "toy", "--out", "run")
+    written = ["run/result.json", "run/trajectory.csv", "run/trajectory.npz"]
+    assert (result.exit_code, result.stderr) == (130, "odesys: interrupted\n") and files() == written
+    assert [line.removeprefix("wrote ") for line in result.stdout.splitlines() if "wrote" in line] == written
+
+
+def test_every_figure_named_is_drawn(odesys_command, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[str] = []
+    three = {name: FigureSpec(name, lambda folder, progress, name=name: drawn.append(name) or []) for name in "abc"}
+    monkeypatch.setattr(sys.modules["toy_papers.toy"], "PAPER", replace(TOY, figures=three))
+    works(odesys_command("figures", "toy", "--fig", "c", "--fig", "a", "--fig", "c", "--json", "f.json"))
+    assert drawn == ["c", "a"] and [figure["id"] for figure in read("f.json")["figures"]] == drawn
+    sentence = refused(odesys_command("figures", "toy", "--fig", "b", "--fig", "d"))
+    assert "toy has no figure 'd'; there is a, b, c" in sentence
+    assert drawn == ["c", "a"], "a name that is not known shows before anything is drawn"
+
+
+def test_help_and_version(odesys_command) -> None:
+    assert works(odesys_command("--version")) == f"odesys {odesys.__version__}\n"
+    text = works(odesys_command("--help"))
+    for command in ("list", "derive", "verify", "simulate", "compare", "figures"):
+        assert f"\n  {command} " in text
+        page = works(odesys_command(command, "--help"))
+        assert f"Usage: odesys {command}" in page and "--json FILE" in page
+        assert works(odesys_command(command, "-h")) == page
+
+
+# ---- mistakes --------------------------------------------------------------------------------------------------------
+
+MISTAKES = [
+    ("", "missing command (see odesys --help)"),
+    ("derve toy", "no such command 'derve'"),
+    ("--bogus", "no such option: --bogus"),
+    ("derive", "missing argument 'PAPER' (see odesys derive --help)"),
+    ("derive toy extra", "extra"),
+    ("derive toi", "there is no paper 'toi'; there is bare, toy; did you mean toy?"),
+    ("derive ./nowhere", "there is no folder './nowhere'"),
+    ("derive toy --format pdf", "'pdf' is not one of 'text', 'latex', 'mathml', 'json', 'python'"),
+    ("derive toy --system ful", "toy has no system 'ful'; there is full, quotient; did you mean full?"),
+    ("derive toy --quotient --system full", "--quotient and --system full ask for two systems"),
+    ("derive bare --quotient", "bare has no systems"),
+    ("derive toy --set omega", "--set 'omega' can not be read: write --set NAME=VALUE"),
+    ("derive toy --set =3", "--set '=3' can not be read"),
+    ("derive toy --set omega=", "--set 'omega=' can not be read"),
+    ("derive toy --set omega=abc", "omega = 'abc' can not be used: it must be a number above 0"),
+    ("derive toy --set omega=nan", "omega = nan is out of range"),
+    ("derive toy --set omega=-1", "omega = -1 is out of range: it must be a number above 0"),
+    ("derive toy --set omega=__import__('os')", "can not be used"),
+    ("derive toy --set K=symbol", "K = 'symbol' can not be used: a symbol is not available for it"),
+    ("derive toy --set K=2.5", "it must be a whole number of at least 2"),
+    ("derive toy --set K=2 --set K=3", "--set gives K twice: 2 and 3"),
+    ("derive toy --set k=2", "toy has no parameter 'k'; it has K, omega"),
+    ("derive toy --out x --json ./x", "--out and --json both name x"),
+    ("simulate toy --protocol swings", "toy has no protocol 'swings'; there is swing, still"),
+    ("simulate bare", "bare has no protocols"),
+    ("simulate toy --protocol fails", "the step became too small at t = 3"),
+    ("compare bare", "bare has no comparison with finite width"),
+    ("compare toy --widths 64,x", "'x' is not a positive whole number"),
+    ("compare toy --widths 0", "'0' is not a positive whole number"),
+    ("compare toy --widths -64", "'-64' is not a positive whole number"),
+    ("compare toy --widths 64,", "'' is not a positive whole number"),
+    ("compare toy --widths 1e3", "'1e3' is not a positive whole number"),
+    ("compare toy --widths ٣", "is not a positive whole number"),
+    ("compare toy --widths " + "9" * 5000, "is not a positive whole number"),
+    ("compare toy --widths 64,064", "has 64 twice"),
+    ("compare toy --seeds 0", "--seeds"),
+    ("compare toy --seeds many", "--seeds"),
+    ("figures toy --fig 2", "toy has no figure '2'; there is 1, 2b; did you mean 2b?"),
+    ("figures bare", "the figure can not be drawn"),
+]
+
+
+@pytest.mark.parametrize(("line", "words"), MISTAKES, ids=[line[:40] for line, _ in MISTAKES])
+def test_a_mistake_is_one_line_and_exit_code_2(odesys_command, line: str, words: str) -> None:
+    assert words in refused(odesys_command(*line.split()))
+    assert files() == []
+
+
+def test_control_characters_do_not_reach_the_terminal(odesys_command) -> None:
+    line = refused(odesys_command("derive", "toy\x1b[31m\n2"))
+    assert line.isprintable()
+    assert refused(odesys_command("derive", "toy", "--set", "omega\x1b[31m=1")).isprintable()
+
+
+@pytest.mark.parametrize("command", ["derive", "simulate", "compare", "figures"])
+@pytest.mark.parametrize("option", ["--out", "--json"])
+def test_a_place_that_takes_no_files_is_refused_before_the_work(odesys_command, monkeypatch, command, option) -> None:
+    def never(*arguments: Any) -> Any:
+        raise AssertionError("the work was started")
+
+    lazy = Paper("toy", "", "", (), {"full": never}, {"swing": never}, {"1": FigureSpec("", never)}, compare=never)
+    monkeypatch.setattr(sys.modules["toy_papers.toy"], "PAPER", lazy)
+    Path("file").write_text("kept")
+    wrong = "folder" if option == "--json" or command == "derive" else "file"
+    Path("folder").mkdir()
+    for place, words in [
+        ("file/sub/x", "file is a file"),
+        ("/proc/nonexistent/x", "the folder /proc/nonexistent"),
+        (wrong, f"is a {wrong}"),
+    ]:
+        assert words in refused(odesys_command(command, "toy", option, place))
+    assert files() == ["file"] and Path("file").read_text() == "kept"
+
+
+def test_list_refuses_a_bad_place(odesys_command) -> None:
+    assert "the folder /proc/nonexistent" in refused(odesys_command("list", "--json", "/proc/nonexistent/x"))
+
+
+def test_a_file_of_the_result_that_is_a_folder_is_refused(odesys_command) -> None:
+    Path("run/result.json").mkdir(parents=True)
+    for command in ("simulate", "compare"):
+        assert "run/result.json is a folder" in refused(odesys_command(command, "toy", "--out", "run"))
+    assert files() == []
+
+
+# ---- other ways to end -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("protocol", ["fails", "breaks", "interrupted"])
+def test_a_run_that_does_not_end_well_leaves_no_file(odesys_command, protocol: str) -> None:
+    result = odesys_command("simulate", "toy", "--protocol", protocol, "--out", "run", "--json", "a/run.json")
+    assert result.exit_code == {"fails": 2, "breaks": 1, "interrupted": 130}[protocol]
+    assert files() == [] and result.stdout == ""
+    assert isinstance(result.exception, ZeroDivisionError) == (protocol == "breaks")
+    if protocol == "interrupted":
+        assert result.stderr == "odesys: interrupted\n"
+
+
+def test_a_plot_that_fails_does_not_lose_the_run(odesys_command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def plot(self: Comparison, folder: Path) -> list[Path]:
+        (folder / "half.png").write_text("half a pic")
+        raise OdesysError("no font")
+
+    monkeypatch.setattr(Comparison, "plot", plot)
+    result = odesys_command("compare", "toy", "--out", "c", "--json", "c.json")
+    assert result.exit_code == 2 and result.stderr == "odesys: no font\n"
+    assert files() == ["c.json", "c/result.json"]
+
+
+# ---- as a process ----------------------------------------------------------------------------------------------------
+
+
+def process(*arguments: str, cwd: Path, **options: Any) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    options = {"capture_output": True, "text": True, "env": environment, "timeout": 120, **options}
+    return subprocess.run([sys.executable, "-m", "odesys", *arguments], cwd=cwd, **options)
+
+
+@pytest.fixture
+def toy_folder(tmp_path: Path) -> Path:
+    (tmp_path / "my_toy").mkdir()
+    (tmp_path / "my_toy" / "__init__.py").write_text(FOLDER_SOURCE)
+    return tmp_path
+
+
+def test_a_paper_in_a_folder(toy_folder: Path) -> None:
+    done = process("simulate", "my_toy", "--set", "omega=0.3", "--json", "run.json", cwd=toy_folder)
+    assert done.returncode == 0 and done.stderr == "" and "folder_toy, swing" in done.stdout
+    assert read(toy_folder / "run.json")["final"] == {"x": 0.3}
+
+
+def test_mistakes_of_the_user_and_ours(toy_folder: Path) -> None:
+    done = process("simulate", "my_toy", "--set", "omega=abc", cwd=toy_folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "odesys: omega = 'abc' can not be used: it must be a number\n"
+    done = process("simulate", "my_toy", "--protocol", "breaks", cwd=toy_folder)
+    assert done.returncode == 1 and done.stderr.startswith("Traceback") and "a mistake of ours" in done.stderr
+    done = process("simulate", "my_toy", "--protocol", "interrupted", cwd=toy_folder)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "odesys: interrupted\n")
+
+
+def test_json_to_a_pipe(toy_folder: Path) -> None:
+    done = process("derive", "my_toy", "--out", "x.txt", "--json", "/dev/stderr", cwd=toy_folder)
+    assert done.returncode == 0 and json.loads(done.stderr)["states"] == ["x"]
+
+
+def test_a_reader_that_leaves_is_no_drama(toy_folder: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = process("list", cwd=toy_folder, capture_output=False, stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert done.returncode == 1 and done.stderr == ""
+
+
+def test_progress_shows_on_a_terminal_only(toy_folder: Path) -> None:
+    pty = pytest.importorskip("pty")
+    terminal, end = pty.openpty()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "100"}
+    with_bar = process(
+        "simulate", "my_toy", cwd=toy_folder, env=environment, capture_output=False, stdout=subprocess.PIPE, stderr=end
+    )
+    os.close(end)
+    shown = os.read(terminal, 100_000).decode(errors="replace")
+    os.close(terminal)
+    quiet = process("simulate", "my_toy", cwd=toy_folder)
+    assert with_bar.returncode == 0 and "swinging along" in shown
+    assert quiet.stderr == "" and quiet.stdout == with_bar.stdout
+
+
+def test_help_starts_without_the_heavy_libraries(tmp_path: Path) -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "odesys", "--help"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    imported = {line.rpartition("|")[2].strip().split(".")[0] for line in done.stderr.splitlines()}
+    assert "typer" in imported
+    assert not imported & {"sympy", "numpy", "scipy", "matplotlib", "networkx", "llvmlite"}

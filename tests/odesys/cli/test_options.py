@@ -1,0 +1,179 @@
+"""The surface under nonsense: random lines and definitions, read-only folders, a closed pipe, a signal."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from odesys.papers.new import create
+from tests import surface
+
+ROOT = Path(__file__).resolve().parents[3]
+COMMAND = (sys.executable, "-m", "odesys")
+ENV = {**os.environ, "PYTHONPATH": str(ROOT)}
+FUZZ = settings(
+    max_examples=60, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return surface.playground(tmp_path_factory.mktemp("fuzz"))
+
+
+@pytest.mark.slow
+def test_random_command_lines(folder: Path) -> None:
+    tally = surface.Tally()
+
+    @FUZZ
+    @given(surface.command_lines("./fuzzpaper"))
+    def fuzz(example: tuple[list[str], bool]) -> None:
+        surface.check_line(*example, folder, tally)
+
+    fuzz()
+    assert 4 * tally.valid >= tally.run
+
+
+@pytest.mark.slow
+def test_random_definitions() -> None:
+    tally = surface.Tally()
+
+    @FUZZ
+    @given(surface.definitions())
+    def fuzz(example: tuple[dict[str, Any], bool]) -> None:
+        surface.check_definition(*example, tally)
+
+    fuzz()
+    assert 3 * tally.valid >= tally.run
+
+
+def test_the_fuzzer_can_fail(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from odesys.papers import registry
+
+    def broken(text: str) -> None:
+        raise ZeroDivisionError("a mistake of ours")
+
+    monkeypatch.setattr(registry, "find_paper", broken)
+    with pytest.raises(AssertionError, match="a mistake of ours"):
+        surface.check_line(["simulate", "./fuzzpaper"], False, folder, surface.Tally())
+    (folder / ".odesys-0.part").touch()
+    with pytest.raises(AssertionError, match=r"\.part"):
+        surface.check_line(["--version"], True, folder, surface.Tally())
+    (folder / ".odesys-0.part").unlink()
+
+
+WRITING = (
+    ["derive", "--out", "{}/d.txt"],
+    ["simulate", "--out", "{}/run"],
+    ["simulate", "--json", "{}/s.json"],
+    ["compare", "--out", "{}/c"],
+    ["figures", "--out", "{}/f"],
+    ["verify", "--json", "{}/v.json"],
+    ["report", "--out", "{}/r"],
+    ["sweep", "--over", "omega=0.1,0.2", "--out", "{}/s"],
+)
+
+
+@pytest.mark.parametrize("words", WRITING, ids=lambda words: words[0])
+@pytest.mark.parametrize("place", ["/proc/nowhere", "a_file", "/dev/null"])
+def test_places_that_can_not_be_written(folder: Path, words: list[str], place: str) -> None:
+    """Before anything is computed: a folder of the system's own is as read-only for root as for anyone."""
+    from typer.testing import CliRunner
+
+    from odesys.cli import commands
+
+    place = str(folder / place) if not place.startswith("/") else place
+    line = [words[0], str(folder / "fuzzpaper"), *(word.format(place) for word in words[1:])]
+    began = time.process_time()
+    result = CliRunner().invoke(commands.app, line, prog_name="odesys")
+    assert result.exit_code == 2 and result.stderr.startswith("odesys: ") and result.stderr.count("\n") == 1
+    assert time.process_time() - began < 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of this kind are POSIX")
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("command", "function", "first"),
+    [
+        ("figures", "figures.figure_1(folder, progress)", "(folder / 'half').write_text('half')"),
+        ("simulate", "protocol.training(parameters, progress)", "progress('stage 1', 0.5)"),
+    ],
+    ids=["figures", "simulate"],
+)
+def test_a_signal_leaves_nothing_half_written(
+    tmp_path: Path, kind: signal.Signals, command: str, function: str, first: str
+) -> None:
+    create(tmp_path / "slowpaper")
+    module, _, head = function.partition(".")
+    with open(tmp_path / "slowpaper" / f"{module}.py", "a") as file:
+        file.write(
+            f"\n\ndef {head}:\n    import time\n    {first}\n"
+            f"    open({str(tmp_path / 'begun')!r}, 'w').close()\n    time.sleep(600)\n"
+        )
+    process = subprocess.Popen(
+        [*COMMAND, command, "./slowpaper", "--out", "f"],
+        cwd=tmp_path,
+        env=ENV,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not (tmp_path / "begun").exists() and process.poll() is None:
+        time.sleep(0.05)
+    process.send_signal(kind)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "odesys: interrupted\n")
+    assert list((tmp_path / "f").iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of this kind are POSIX")
+def test_a_closed_pipe_is_no_reason_to_shout(folder: Path) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "derive", "./fuzzpaper", "--format", "json"],
+        cwd=folder,
+        env=ENV,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == b"" and process.wait(60) == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_is_a_sentence(folder: Path) -> None:
+    done = subprocess.run(
+        [*COMMAND, "simulate", "./fuzzpaper", "--json", "/dev/full"],
+        cwd=folder,
+        env=ENV,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2 and "No space left" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_completion_offers_names(folder: Path) -> None:
+    def complete(line: str) -> list[str]:
+        words = line.split(" ")
+        env = {**ENV, "_ODESYS_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+        done = subprocess.run(
+            [sys.executable, "-c", "from odesys.cli.commands import main; main()"],
+            cwd=folder,
+            env=env,
+            capture_output=True,
+            text=True,
+        )
+        return done.stdout.split()
+
+    assert complete("odesys swe") == ["sweep"]
+    assert complete("odesys report two_m") == ["two_mixture"]
+    assert complete("odesys derive ./fuzzpaper --system q") == ["quotient"]
+    assert complete("odesys derive ./nowhere --system q") == []

@@ -1,0 +1,105 @@
+"""Sign descent on inner products: the map against signs of every single weight, computed by hand."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from odesys import AttentionModel, Dictionary, Distribution, Head, Sample
+from odesys.derive.sign_descent import Columns, sign_descent, sign_step
+from odesys.errors import ModelError
+from odesys.expr import graph
+from odesys.model.attention import FixedVector, Neurons, Value
+
+RNG = np.random.default_rng(7)  # the seed of all random numbers of this file
+
+
+def model(words: int = 3) -> AttentionModel:
+    return AttentionModel(
+        Dictionary([f"a{i}" for i in range(words)]), [Head()], Value(("W_V",), FixedVector("c", square="c2"))
+    )
+
+
+def data() -> Distribution:
+    return Distribution([Sample(["a0", "a1"], 1, Fraction(1, 3)), Sample(["-a0", "a2", "a1"], -1, Fraction(2, 3))])
+
+
+def test_columns_put_multiples_together() -> None:
+    made = Columns.of([[1, -2, 0, 1, 0], [2, -4, 3, 0, 0]])
+    assert made.directions == ((1, 0, 1), (2, 1, 0))
+    assert [m.args[0] for m in made.masses] == [3, 3, 1]
+    with pytest.raises(ModelError, match="one length"):
+        Columns.of([[1, 2], [1]])
+
+
+@pytest.mark.parametrize("trial", range(5))
+def test_a_step_is_the_sum_over_all_weights(trial: int) -> None:
+    U, X = RNG.integers(-2, 3, (2, 4)), RNG.integers(-2, 3, (3, 6))
+    G = RNG.integers(-3, 4, (2, 3))
+    nodes = np.array([[graph.num(Fraction(int(g))) for g in row] for row in G], dtype=object)
+    found = sign_step(nodes, Columns.of(U.tolist()), Columns.of(X.tolist()))
+    by_hand = U @ np.sign(U.T @ G @ X) @ X.T  # the change of u' W x when every entry moves by its sign
+    assert [[node.args[0] for node in row] for row in found] == by_hand.tolist()
+
+
+def output(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> float:
+    """The loss of `model` on `data` from inner products, written out."""
+    total = 0.0
+    for words, signs, y, weight in (([0, 1], [1, 1], 1, 1 / 3), ([0, 2, 1], [-1, 1, 1], -1, 2 / 3)):
+        e = np.array(signs, dtype=float)
+        scores = (e[:, None] * q[:, words].T) @ (k[:, words] * e)
+        p = np.exp(scores)
+        f = ((p / p.sum(axis=1, keepdims=True)) @ (e * v[words])).sum()
+        total += weight * np.log1p(np.exp(-y * f))
+    return total
+
+
+def test_map_moves_every_weight_by_its_sign() -> None:
+    X = np.array([[2, 0, 1, 0], [0, 1, -1, 3], [1, 1, 0, 0]])  # words share coordinates
+    c = [Fraction(1, 2), Fraction(-1, 4)]
+    made = sign_descent(model(), data(), Columns.of(X.tolist()), 2, Columns.of([c]))
+    system, eta = made.system(), 0.01
+    W_Q, W_K, W_V = (RNG.standard_normal((2, 4)) for _ in range(3))
+    read = np.array([float(x) for x in c])
+
+    def loss(weights: list[np.ndarray]) -> float:
+        q, k, v = (w @ X.T for w in weights)
+        return output(q, k, read @ v)
+
+    new = []
+    for which in range(3):
+        slope = np.zeros((2, 4))
+        for place in np.ndindex(2, 4):
+            sides = []
+            for h in (1e-6, -1e-6):
+                moved = [w.copy() for w in (W_Q, W_K, W_V)]
+                moved[which][place] += h
+                sides.append(loss(moved))
+            slope[place] = sides[0] - sides[1]
+        assert np.abs(slope).min() > 1e-10  # finite differences tell every sign
+        new.append((W_Q, W_K, W_V)[which] - eta * np.sign(slope))
+    before = np.concatenate([read @ (W_V @ X.T), (W_Q @ X.T).ravel(), (W_K @ X.T).ravel()])
+    after = np.concatenate([read @ (new[2] @ X.T), (new[0] @ X.T).ravel(), (new[1] @ X.T).ravel()])
+    compiled = system.compile(eta=eta)
+    assert np.allclose(compiled(0.0, before), after, atol=1e-14)
+    rate = made.system(kind="flow").with_observables({"norm": made.gradient_norm()}).compile()
+    assert np.allclose(rate(0.0, before), (after - before) / eta, atol=1e-10)
+    small = 1e-7
+    moved = [w + small / eta * (n - w) for w, n in zip((W_Q, W_K, W_V), new, strict=True)]
+    fall = loss([W_Q, W_K, W_V]) - loss(moved)
+    assert rate.observables(0.0, before)["norm"] == pytest.approx(fall / small, rel=1e-4)
+
+
+def test_refusals_name_what_does_not_fit() -> None:
+    rows = Columns.axes(3)
+    one = Columns.of([[1, -1]])
+    with pytest.raises(ModelError, match="one head"):
+        two = AttentionModel(Dictionary(["a0", "a1", "a2"]), [Head(1), Head(-1)])
+        sign_descent(two, data(), rows, 1, one)
+    with pytest.raises(ModelError, match="one value row"):
+        layer = AttentionModel(Dictionary(["a0", "a1", "a2"]), [Head()], Value(("W_V",), Neurons((1, -1))))
+        sign_descent(layer, data(), rows, 1, one)
+    with pytest.raises(ModelError, match="3 words"):
+        sign_descent(model(), data(), Columns.axes(2), 1, one)

@@ -1,0 +1,93 @@
+"""Signs in normal form: the same sign as before everywhere, and nothing dropped that can change sign."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from odesys.errors import EquationError
+from odesys.exact.sign_normal import SignForm, sign_node
+from odesys.exact.softmax_atoms import SoftmaxAtoms
+from odesys.expr import graph
+from odesys.expr.sympy_bridge import from_sympy
+
+P, R, G, H = sp.symbols("p r g h", real=True)
+X, Y, Z = sp.symbols("x y z", real=True)
+FORM = SignForm([G, H], [P, R], [[G, H], [X, Y, Z]], {1 - P: sp.Symbol("pbar", real=True)})
+
+
+def value(node: graph.Node, at: dict[str, float]) -> float:
+    from odesys.jit.codegen import FLOAT_FUNCTIONS
+
+    return float(graph.evaluate([node], {**at, "pbar": 1 - at["p"]}, FLOAT_FUNCTIONS, float)[0])
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        G * P * (1 - P) * (X - Y) * (2 * Z + X),
+        -(P - P**2) * X / (1 + G),
+        G * P * (1 - P) * X + H * R * (1 - R) * Y,
+        G * (X - Y) * (P * X + R * Y) + H * (X - Y) * Z,
+        (X - Y) ** 3 * (1 + P - R),
+        G * (P + R) + H * (2 - P - R),
+    ],
+)
+def test_sign_is_the_same_at_random_points(expression: sp.Expr) -> None:
+    rng = np.random.default_rng(3)
+    node = FORM.sign(from_sympy(expression))
+    for _ in range(40):
+        at = {
+            **{s: float(rng.uniform(0.01, 0.99)) for s in "pr"},
+            **{s: float(rng.exponential()) for s in "gh"},
+            **{s: float(rng.standard_normal()) for s in "xyz"},
+        }
+        assert value(node, at) == np.sign(float(expression.subs({sp.Symbol(k, real=True): v for k, v in at.items()})))
+
+
+def test_positive_factors_are_dropped_and_others_are_not() -> None:
+    assert FORM.factors(from_sympy(G * (P - P**2) * (2 * X - 2 * Y))) == (1, [(X - Y, 1)])
+    assert FORM.sign(from_sympy(G * (1 + P - R))) is graph.ONE  # at least 0 at the corners, and not zero
+    assert FORM.sign(from_sympy(-G * (P + R))) is graph.num(-1)
+    assert FORM.definite(P - sp.Rational(1, 2)) == 0 and FORM.definite(P - R) == 0 and FORM.definite(P + R - 1) == 0
+    assert FORM.definite(P**2 - P + 1) == 0  # positive, but not of degree one: left alone
+    assert FORM.factors(graph.ZERO) == (0, [])
+    assert len(graph.surfaces([FORM.sign(from_sympy((X - Y) * (X + Z)))])) == 2
+
+
+def test_sign_of_zero_is_zero() -> None:
+    node = sign_node(graph.sym("x"))
+    assert [value(node, {"x": v, "p": 0.5}) for v in (-2.0, 0.0, 3.0)] == [-1.0, 0.0, 1.0]
+
+
+def softmax(logits: list[graph.Node], k: int) -> graph.Node:
+    return graph.exp(logits[k]) / graph.add([graph.exp(z) for z in logits])
+
+
+def test_softmax_weights_become_atoms_and_come_back() -> None:
+    a, b, c, d = (graph.sym(s) for s in "abcd")
+    first, second, third = [a * b, -c * d], [a * b, c], [a, b * c, -d]
+    f = softmax(first, 0) * a + softmax(first, 1) * b + softmax(second, 1) * c - softmax(third, 2) * d
+    roots = [*graph.gradient(graph.call("softplus", -f), [a, b, c, d]), f]
+    atoms = SoftmaxAtoms(roots)
+    assert len(atoms.slopes) == 1 and len(atoms.unit) == 2
+    rng = np.random.default_rng(5)
+    from odesys.jit.codegen import FLOAT_FUNCTIONS
+
+    at = dict(zip("abcd", rng.standard_normal(4).tolist(), strict=True))
+    for root in roots:
+        made = atoms(root)
+        assert not any(n.op == "exp" for n in graph.topological([made]))
+        (old,), (new,) = (graph.evaluate([n], at, FLOAT_FUNCTIONS, float) for n in (root, atoms.back(made)))
+        assert new == pytest.approx(old, abs=1e-14)
+
+
+def test_exponentials_outside_of_a_softmax_are_refused() -> None:
+    a, b = graph.sym("a"), graph.sym("b")
+    share = softmax([a, b], 0)
+    atoms = SoftmaxAtoms([share])
+    with pytest.raises(EquationError, match="outside of a softmax"):
+        atoms(share * graph.exp(a))
+    with pytest.raises(EquationError, match="not independent"):
+        SoftmaxAtoms([softmax([a, b], 0) + softmax([a, b, a * b], 1)])

@@ -1,0 +1,235 @@
+"""Finding papers: by entry point, in a source checkout, in a folder; and a sentence where there is none."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import odesys
+from odesys.errors import OdesysError
+from odesys.papers import registry
+from odesys.papers.paper import Paper
+
+ROOT = Path(__file__).resolve().parents[3]
+
+INIT = """
+from odesys.papers.paper import Paper
+from .names import NAME
+from {package}.names import NAME as same
+assert NAME is same
+PAPER = Paper(NAME, "A folder", "none", (), {{}}, {{}}, {{}})
+"""
+
+
+def paper(name: str = "toy") -> Paper:
+    return Paper(name, "A toy", "none", (), {}, {}, {})
+
+
+def announce(monkeypatch: pytest.MonkeyPatch, **values: str) -> None:
+    points = [metadata.EntryPoint(name, value, registry.GROUP) for name, value in values.items()]
+    monkeypatch.setattr(metadata, "entry_points", lambda group: points if group == registry.GROUP else [])
+
+
+def module(monkeypatch: pytest.MonkeyPatch, name: str, **content: object) -> None:
+    made = ModuleType(name)
+    vars(made).update(content)
+    monkeypatch.setitem(sys.modules, name, made)
+
+
+def folder(path: Path, package: str = "", name: str = "folder_paper") -> Path:
+    """A package in `path` whose parts import each other, relatively and by name."""
+    path.mkdir(parents=True)
+    (path / "names.py").write_text(f"NAME = {name!r}\n")
+    (path / "__init__.py").write_text(INIT.format(package=package or path.name))
+    return path
+
+
+@pytest.fixture(autouse=True)
+def forget_folders():
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        if name.startswith("made_"):
+            del sys.modules[name]
+
+
+def test_entry_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    toy, other = paper(), paper("other")
+    module(monkeypatch, "toy_module", PAPER=toy, OTHER=other)
+    announce(monkeypatch, toy="toy_module", other="toy_module:OTHER")
+    monkeypatch.setattr(registry, "source_modules", dict)
+    assert registry.find_paper("toy") is toy and registry.find_paper("other") is other
+    assert registry.all_papers() == [other, toy]
+
+
+def test_an_entry_point_wins_over_the_checkout_and_over_a_folder(monkeypatch, tmp_path: Path) -> None:
+    toy = paper()
+    module(monkeypatch, "toy_module", PAPER=toy)
+    announce(monkeypatch, two_mixture="toy_module", made_x="toy_module")
+    monkeypatch.chdir(tmp_path)
+    folder(tmp_path / "made_x")
+    assert registry.find_paper("two_mixture") is toy and registry.find_paper("made_x") is toy
+    assert registry.find_paper("./made_x").name == "folder_paper"
+
+
+def test_the_checkout_needs_no_installation(monkeypatch: pytest.MonkeyPatch) -> None:
+    announce(monkeypatch)
+    assert registry.source_modules()["two_mixture"] == "derivations.two_mixture"
+    assert registry.find_paper("two_mixture").name == "two_mixture"
+    assert "two_mixture" in [p.name for p in registry.all_papers()]
+
+
+def test_a_package_of_that_name_elsewhere_is_not_the_checkout(monkeypatch, tmp_path: Path) -> None:
+    (tmp_path / "derivations" / "evil").mkdir(parents=True)
+    for part in ("", "evil"):
+        (tmp_path / "derivations" / part / "__init__.py").write_text("raise RuntimeError('imported')")
+    path = tmp_path / "derivations" / "__init__.py"
+    spec = importlib.util.spec_from_file_location("derivations", path, submodule_search_locations=[str(path.parent)])
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: spec)
+    assert registry.source_modules() == {}
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert registry.source_modules() == {}
+
+
+def test_a_package_beside_the_papers_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    announce(monkeypatch)
+    module(monkeypatch, "beside_module")
+    monkeypatch.setattr(registry, "source_modules", lambda: {"beside": "beside_module"})
+    assert registry.all_papers() == []
+    with pytest.raises(OdesysError, match=r"beside_module is not a paper: it needs PAPER = Paper"):
+        registry.find_paper("beside")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("two_mixtur", "there is no paper 'two_mixtur'; there is other, two_mixture; did you mean two_mixture?"),
+        ("zzz", "there is no paper 'zzz'; there is other, two_mixture"),
+        ("", "there is no folder ''"),
+        ("./zzz", "there is no folder './zzz'"),
+        ("/etc/passwd", "there is no folder '/etc/passwd'"),
+        ("x" * 5000, "there is no paper"),
+        ("os", "there is no paper 'os'"),
+    ],
+)
+def test_unknown_names_get_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, words: str) -> None:
+    announce(monkeypatch, other="json", two_mixture="json")
+    monkeypatch.setattr(registry, "source_modules", dict)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(OdesysError) as caught:
+        registry.find_paper(text)
+    assert words in str(caught.value)
+
+
+def test_announced_but_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    announce(monkeypatch, gone="odesys_no_such.module", empty="json", half="json:PAPER.x")
+    with pytest.raises(OdesysError, match=r"the paper gone is announced as odesys_no_such.module, which is missing"):
+        registry.find_paper("gone")
+    for name in ("empty", "half"):
+        with pytest.raises(OdesysError, match=r"json is not a paper"):
+            registry.find_paper(name)
+
+
+def test_a_missing_import_inside_a_paper_is_not_hidden(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "made_broken.py").write_text("import odesys_no_such_dependency\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    announce(monkeypatch, broken="made_broken")
+    with pytest.raises(ModuleNotFoundError, match="odesys_no_such_dependency"):
+        registry.find_paper("broken")
+
+
+def test_a_folder_is_a_package_or_has_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = list(sys.path)
+    folder(tmp_path / "made_a", name="a")
+    assert registry.find_paper("made_a").name == "a"
+    assert registry.find_paper(str(tmp_path / "made_a") + "/") is registry.find_paper("./made_a")
+    folder(tmp_path / "project" / "made_b", name="b")
+    assert registry.find_paper("project").name == "b"
+    folder(tmp_path / "made-c", "made_c", name="c")
+    assert registry.find_paper("made-c").name == "c"
+    assert sys.path == before
+
+
+def test_folders_without_a_paper_get_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(OdesysError, match=r"has no paper: it needs an __init__.py with PAPER = Paper"):
+        registry.find_paper(str(tmp_path))
+    folder(tmp_path / "made_d")
+    folder(tmp_path / "made_e")
+    with pytest.raises(OdesysError, match=r"several packages, choose one: .*made_d, .*made_e"):
+        registry.find_paper(str(tmp_path))
+    (tmp_path / "made_f").mkdir()
+    (tmp_path / "made_f" / "__init__.py").write_text("PAPER = 3\n")
+    with pytest.raises(OdesysError, match=r"made_f is not a paper"):
+        registry.find_paper(str(tmp_path / "made_f"))
+
+
+@pytest.mark.parametrize("name", ["json", "sys", "numpy", "wsgiref"])  # imported, built in, installed, not yet imported
+def test_a_folder_does_not_take_the_name_of_another_package(tmp_path: Path, name: str) -> None:
+    before = sys.modules.get(name)
+    with pytest.raises(OdesysError, match=r"has the name of another package.*rename it"):
+        registry.find_paper(str(folder(tmp_path / name)))
+    assert sys.modules.get(name) is before
+
+
+def test_two_folders_of_one_name_are_not_confused(tmp_path: Path) -> None:
+    registry.find_paper(str(folder(tmp_path / "1" / "made_g", name="first")))
+    with pytest.raises(OdesysError, match="rename it"):
+        registry.find_paper(str(folder(tmp_path / "2" / "made_g", name="second")))
+
+
+def test_a_mistake_in_a_folder_is_not_hidden_and_not_kept(tmp_path: Path) -> None:
+    path = folder(tmp_path / "made_h")
+    (path / "names.py").write_text("1/0\n")
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            registry.find_paper(str(path))
+        assert "made_h" not in sys.modules
+
+
+# ---- the public names of the engine are loaded when used -------------------------------------------------------------
+
+
+def test_all_public_names_are_there() -> None:
+    assert set(odesys._HOME) == set(odesys.__all__) and len(odesys.__all__) == len(set(odesys.__all__))
+    names: dict[str, object] = {}
+    exec("from odesys import *", names)
+    for name in odesys.__all__:
+        value = names[name]
+        assert getattr(odesys, name) is value and value.__name__ == name  # type: ignore[attr-defined]
+        assert value.__module__ == f"odesys.{odesys._HOME[name]}"  # type: ignore[attr-defined]
+        assert name in dir(odesys)
+    with pytest.raises(AttributeError, match="has no attribute 'gradient_flaw'"):
+        _ = odesys.gradient_flaw
+    with pytest.raises(ImportError, match="cannot import name 'gradient_flaw'"):
+        exec("from odesys import gradient_flaw")
+    from odesys.expr import graph
+
+    assert isinstance(graph, ModuleType)
+
+
+@pytest.mark.parametrize(
+    "statement", ["import odesys", "import odesys.cli.commands", "import odesys.papers.paper, odesys.papers"]
+)
+def test_starting_is_light(statement: str) -> None:
+    code = f"import json, sys; {statement}; print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    roots = {name.split(".")[0] for name in json.loads(done.stdout)}
+    assert not roots & {"sympy", "numpy", "scipy", "matplotlib", "networkx", "llvmlite", "numerics", "derivations"}
+
+
+def test_a_parameter_that_is_a_word_takes_the_words_it_knows() -> None:
+    from odesys.errors import ParameterError
+    from odesys.papers.paper import Parameter
+
+    filling = Parameter("filling", "even", "how", str, words=("even", "random"))
+    assert filling.read("random") == "random" and filling.read("even", symbols=True) == "even"
+    with pytest.raises(ParameterError, match="filling = 'odd' can not be used: choose even or random"):
+        filling.read("odd")

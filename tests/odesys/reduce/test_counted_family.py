@@ -1,0 +1,80 @@
+"""One system for every value of a whole number, through a few members."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from odesys import System
+from odesys.errors import EquationError
+from odesys.expr import graph
+from odesys.expr.graph import Node, num, sym
+from odesys.reduce.counted_family import _fit, counted_family
+
+x, y, z, n = sym("x"), sym("y"), sym("z"), sym("n")
+
+
+def rates(k: int | Node) -> dict[str, Node]:
+    """Multiplicities in sums, products, denominators, exponentials, gates; and a polynomial of degree 2."""
+    k = graph.as_node(k)
+    total = x + (k - 1) * y * z
+    weight = graph.exp(x * x + (k - 2) * y) / (graph.exp(x * x + (k - 2) * y) + (k - 1) * graph.exp(y * z))
+    return {
+        "x": weight * total + k * (k - 1) * y,
+        "y": k * total * total * graph.step(x - k * z),
+        "z": (y + k * x) / ((k + 3) * total),
+    }
+
+
+def member(k: int) -> System:
+    found = rates(k)
+    return System.from_equations(found, observables={"f": found["x"] * y})
+
+
+def test_members_that_were_not_used_are_values_of_the_family() -> None:
+    family = counted_family("n", {k: member(k) for k in (5, 6, 7, 9)})
+    assert family.parameters == ("n",) and family.names == ("x", "y", "z")
+    for k in (1, 2, 3, 4, 8, 40):
+        at = graph.substitute([*family.nodes, family.observables["f"]], {n: num(k)})
+        assert at == [*member(k).nodes, member(k).observables["f"]], k
+
+
+@pytest.mark.parametrize("numbers", [(3, 4, 5, 6), (10, 20, 30, 40, 50)])
+def test_the_members_may_be_any(numbers: tuple[int, ...]) -> None:
+    family = counted_family("n", {k: member(k) for k in numbers})
+    (at,) = graph.substitute([family.nodes[0]], {n: num(7)})
+    assert at is member(7).nodes[0]
+
+
+def test_a_member_that_is_no_value_of_the_others_is_noticed() -> None:
+    found = {**rates(9), "y": rates(9)["y"] * Fraction(9, 8)}
+    broken = System.from_equations(found, observables={"f": found["x"] * y})
+    with pytest.raises(EquationError, match="differ in more than multiplicities: y, whose factor is no polynomial"):
+        counted_family("n", {k: member(k) for k in (5, 6, 7)} | {9: broken})
+
+
+def test_other_shapes_powers_and_names_are_refused() -> None:
+    def systems(make, numbers=(4, 5, 6, 7)):
+        return {k: System.from_equations({"x": make(k), "y": x}) for k in numbers}
+
+    with pytest.raises(EquationError, match="parts have different shapes"):
+        counted_family("n", systems(lambda k: x + y if k < 7 else x * y))
+    with pytest.raises(EquationError, match="no polynomial in n"):
+        counted_family("n", systems(lambda k: x * 2**k))
+    with pytest.raises(EquationError, match="differ in numbers only"):
+        counted_family("n", systems(lambda k: graph.exp(k * x) + graph.exp((k + 1) * x)))
+    with pytest.raises(EquationError, match="give at least 4"):
+        counted_family("n", systems(lambda k: k * x, (4, 5, 6)))
+    with pytest.raises(EquationError, match="x is already a name"):
+        counted_family("x", systems(lambda k: k * x))
+    with pytest.raises(EquationError, match="the same states"):
+        counted_family("n", {**systems(lambda k: k * x), 8: System.from_equations({"x": x})})
+
+
+def test_polynomials_go_through_every_value() -> None:
+    assert _fit((2, 3, 5, 7), [Fraction(3)] * 4) == [3]
+    square = [Fraction(k * k - 4 * k + Fraction(1, 2)) for k in (2, 3, 5, 7)]
+    assert _fit((2, 3, 5, 7), square) == [Fraction(1, 2), -4, 1]
+    assert _fit((2, 3, 5, 7), [Fraction(k**3) for k in (2, 3, 5, 7)]) is None
+    assert _fit((2, 3, 5, 7), [Fraction(1, k) for k in (2, 3, 5, 7)]) is None

@@ -1,0 +1,332 @@
+"""Family flows: the same field as enumerated systems for small K, for several families, and its limit in K."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from derivations.two_mixture import dynamics, setting
+from odesys import (
+    AttentionModel,
+    Dictionary,
+    Distribution,
+    FixedVector,
+    Head,
+    Neurons,
+    Sample,
+    Value,
+    gradient_descent,
+    gradient_flow,
+)
+from odesys.analysis.family_invariants import family_drift
+from odesys.analysis.lax import invariant_drift
+from odesys.errors import ModelError, ParameterError, SlavingError, SymmetryError
+from odesys.model.family import Family, Others, Template
+from odesys.model.family_symmetry import TypeSymmetry
+from odesys.reduce.family_gradient import FamilyFlow, family_descent, family_flow
+from odesys.reduce.slaving import check_start
+
+HALF = Fraction(1, 2)
+SEED = 20
+
+
+def states(dimension: int, count: int = 6) -> np.ndarray:
+    """Random states, large enough that gates are on and off."""
+    return np.random.default_rng(SEED).normal(size=(count, dimension)) * np.linspace(0.2, 2.0, count)[:, None]
+
+
+# ---- the two-mixture family --------------------------------------------------------------------------------------
+
+
+def by_hand(z: dict[str, float], K: int, L: int, b: float) -> tuple[dict[str, float], set[bool]]:
+    """Field of the + head written as plain loops over all words and all ordered samples, with NumPy matrices."""
+    kind = "c" * K + "v" * K
+    group = [*range(K), *range(K)]
+
+    def fill(letter: str) -> np.ndarray:
+        def entry(i: int, j: int) -> float:
+            relation = "same" if group[i] == group[j] else "other"
+            kinds = kind[i] + kind[j]
+            return z[f"{letter}_{kinds if letter == 'M' else ''.join(sorted(kinds))}_{relation}"]
+
+        return np.array([[entry(i, j) for j in range(2 * K)] for i in range(2 * K)])
+
+    flip = np.array([1.0] * K + [-1.0] * K)
+    n = np.array([z[f"n_{k}"] for k in kind])
+    M, A, B = fill("M"), fill("A"), fill("B")
+    heads = {1: (n, M), -1: (flip * n, np.outer(flip, flip) * M)}
+    force_n, G, seen = np.zeros(2 * K), np.zeros((2 * K, 2 * K)), set()
+    for k, y in product(range(K), (1, -1)):
+        others = [(K + j, s) for j in range(K) if j != k for s in (1, -1)]
+        for draws in product(others, repeat=L - 2):
+            tokens = [(k, 1), (K + k, y), *draws]
+            weight = 1 / (2 * K * len(others) ** (L - 2))
+            f, parts = 0.0, None
+            for sign, (nn, MM) in heads.items():
+                H, dn, dM = b, np.zeros(2 * K), np.zeros((2 * K, 2 * K))
+                for q, sq in tokens:
+                    e = np.exp([sq * sk * MM[key, q] for key, sk in tokens])
+                    p = e / e.sum()
+                    u = [sk * nn[key] for key, sk in tokens]
+                    mean = float(p @ u)
+                    H += mean
+                    for (key, sk), pk, uk in zip(tokens, p, u, strict=True):
+                        dn[key] += pk * sk
+                        dM[key, q] += pk * (uk - mean) * sk * sq
+                seen.add(H > 0)
+                f += sign * max(H, 0.0)
+                if sign > 0:
+                    parts = (float(H > 0), dn, dM)
+            gate, dn, dM = parts
+            slope = weight * y * gate / (1 + np.exp(y * f))
+            force_n += slope * dn
+            G += slope * dM
+    full = {"M": A @ G + G @ B, "A": M @ G.T + G @ M.T, "B": M.T @ G + G.T @ M}
+    out = {"n_c": force_n[0], "n_v": force_n[K]}
+    for letter, relation in product("MAB", ("same", "other")):
+        for a, c in product("cv", repeat=2):
+            i, j = "cv".index(a) * K, "cv".index(c) * K + (relation == "other")
+            out[f"{letter}_{a}{c}_{relation}"] = full[letter][i, j]
+    return out, seen
+
+
+@pytest.mark.parametrize("L", [3, 4, 5])
+@pytest.mark.parametrize("K", [2, 3, 4])
+def test_field_is_that_of_the_enumerated_system(K: int, L: int) -> None:
+    flow, listed = dynamics.family("simultaneous", L), dynamics.reduced("simultaneous", K, L)
+    assert flow.system.dimension == 22 == dynamics.family("simultaneous", L, K).system.dimension
+    names = flow.system.names
+    order = [listed.system.names.index(name) for name in names]
+    field, own = flow.compile(K=K, b=0.5), dynamics.family("simultaneous", L, K).compile(b=0.5)
+    full = listed.system.compile({"b": 0.5}, "block")
+    gates = set()
+    for z in states(22, 4):
+        enumerated = np.empty(22)
+        enumerated[order] = z
+        expected = full(0.0, enumerated)[order]
+        assert np.abs(field(0.0, z) - expected).max() < 1e-12 and np.abs(own(0.0, z) - expected).max() < 1e-12
+        gates |= set(full.surfaces(0.0, enumerated) > 0)
+    assert gates == {True, False}
+
+
+@pytest.mark.parametrize(("K", "L"), [(2, 3), (3, 3), (4, 3), (2, 4), (3, 4), (4, 4), (2, 5), (3, 5), (4, 5)])
+def test_field_is_that_of_plain_loops(K: int, L: int) -> None:
+    flow = dynamics.family("simultaneous", L)
+    field, gates = flow.compile(K=K, b=0.5), set()
+    for z in states(22, 3 if K * L < 16 else 2):
+        expected, seen = by_hand(dict(zip(flow.system.names, z, strict=True)), K, L, 0.5)
+        gates |= seen
+        assert max(abs(v - expected[n]) for n, v in zip(flow.system.names, field(0.0, z), strict=True)) < 1e-12
+    assert gates == {True, False}
+
+
+@pytest.mark.parametrize("stage", ["stage1", "stage2", "stage3"])
+def test_stages_and_descent_and_slaving_agree_with_the_enumerated_ones(stage: str) -> None:
+    for K in (2, 3):
+        pairs = [
+            (dynamics.family(stage).system, dynamics.reduced(stage, K).system, {"b": 0.5}),
+            (dynamics.family_slaved(stage).system, dynamics.slaved(stage, K).system, {"b": 0.5, "omega": 0.3}),
+            (dynamics.family_map().system, dynamics.reduced_descent(K).system, {"b": 0.5, "eta": 0.1}),
+        ]
+        for mine, listed, values in pairs:
+            order = [listed.names.index(name) for name in mine.names]
+            f, g = mine.compile({**values, "K": K}), listed.compile(values)
+            for z in states(mine.dimension, 3):
+                enumerated = np.empty(mine.dimension)
+                enumerated[order] = z
+                assert np.abs(f(0.0, z) - g(0.0, enumerated)[order]).max() < 1e-12
+
+
+def test_sizes_for_every_length() -> None:
+    for L in (3, 4, 7):
+        flow = dynamics.family("simultaneous", L)
+        kinds = [name[0] for name in flow.system.names]
+        assert [kinds.count(kind) for kind in "nMAB"] == [2, 8, 6, 6]
+        assert L > 4 or dynamics.family_slaved("simultaneous", L).system.dimension == 10
+        assert set(flow.system.parameters) == {"K", "b"}
+        (swap,) = flow.symmetries
+        assert swap.describe(flow.family, flow.model) == "v -> -v, head p -> m, head m -> p, label -> -label"
+
+
+def test_lift_project_and_start_are_those_of_the_enumerated_flow() -> None:
+    flow = dynamics.family()
+    for K in (2, 3):
+        listed = dynamics.reduced("simultaneous", K)
+        z = states(22, 1)[0]
+        by_name = dict(zip(flow.system.names, z, strict=True))
+        full = listed.lift(np.array([by_name[name] for name in listed.system.names]))
+        assert (flow.lift(z, K) == full).all() and np.abs(flow.project(full, K) - z).max() < 1e-15
+    assert flow.variable("KQ", 0, "c", "v", "other") == ("M_cv_other", 1)
+    assert flow.variable("KQ", 1, "c", "v", "other") == ("M_cv_other", -1)
+    assert flow.variable("w", 1, None, "c") == ("n_c", 1)
+    start = dict(zip(flow.system.names, flow.initial_state(0.1), strict=True))
+    assert {name: value for name, value in start.items() if value} == {
+        f"{a}_{b}_same": 0.1**2 for a in "AB" for b in ("cc", "vv")
+    }
+
+
+def test_drift_gauges_the_same_conserved_numbers() -> None:
+    z = dynamics.family().initial_state(0.3)
+    moved = np.array([z, z + 0.01 * states(22, 1)[0]])
+    listed = dynamics.reduced("simultaneous", 3)
+    order = [dynamics.family().system.names.index(name) for name in listed.system.names]
+    assert family_drift(dynamics.family(), [z], 3) == 0
+    mine = family_drift(dynamics.family(), moved, 3)
+    other = invariant_drift(listed.flow, listed.lift(moved[:, order]))
+    assert mine > 1e-4 and other > 1e-4 and 0.2 < mine / other < 20
+
+
+# ---- the limit of many groups ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("L", [3, 4])
+def test_scaled_flow_is_the_same_flow_and_has_a_limit(L: int) -> None:
+    flow, scaled = dynamics.family("simultaneous", L), dynamics.family("simultaneous", L, scaled=True)
+    limit = dynamics.family("simultaneous", L, "infinity").system
+    assert limit.parameters == ("b",), "K does not occur in the limit"
+    assert [name.replace("others", "other") for name in limit.names] == list(flow.system.names)
+    f = limit.compile(b=0.5)
+    gaps = []
+    for K in (100, 1000, 10_000):
+        units = np.array([K - 1 if name.endswith("other") else 1 for name in flow.system.names])
+        one, other = flow.compile(K=K, b=0.5), scaled.compile(K=K, b=0.5)
+        for z in states(22, 3):
+            assert np.abs(K * units * one(0.0, z / units) - other(0.0, z)).max() < 1e-12
+        gaps.append(max(np.abs(other(0.0, z) - f(0.0, z)).max() for z in states(22, 3)))
+    assert gaps[0] / gaps[1] == pytest.approx(10, rel=0.1) and gaps[1] / gaps[2] == pytest.approx(10, rel=0.01)
+    assert gaps[2] < 1e-3
+
+
+# ---- other families ----------------------------------------------------------------------------------------------
+
+
+def other_labels() -> Family:
+    """Two signal words a group: the label is the product of their signs; one distractor of either kind."""
+    draw = Others({"u": Fraction(1, 3), "-v": Fraction(1, 3), "v": Fraction(1, 3)})
+    signs = product((1, -1), repeat=2)
+    return Family(
+        ["c", "u", "v"],
+        [
+            Template(["c", "u" if s > 0 else "-u", "v" if r > 0 else "-v", draw], s * r, Fraction(1, 4))
+            for s, r in signs
+        ],
+    )
+
+
+def listed_other_labels(K: int) -> Distribution:
+    samples = []
+    for k, s, r, j, word in product(range(1, K + 1), (1, -1), (1, -1), range(1, K + 1), ("u", "-v", "v")):
+        if j != k:
+            tokens = [f"c{k}", f"{'-' * (s < 0)}u{k}", f"{'-' * (r < 0)}v{k}", f"{word}{j}"]
+            samples.append(Sample(tokens, s * r, Fraction(1, 4 * K * (K - 1) * 3)))
+    return Distribution(samples)
+
+
+def shared_words() -> Family:
+    """A word that all groups share, and a group word that comes twice."""
+    second = Template(["c", Others(["v", "c"], 2), "the"], -1, HALF)
+    return Family(["c", "v"], [Template(["c", "c", "v", "the"], 1, HALF), second], shared=["the"])
+
+
+def listed_shared_words(K: int) -> Distribution:
+    samples = [Sample([f"c{k}", f"c{k}", f"v{k}", "the"], 1, HALF / K) for k in range(1, K + 1)]
+    for k, a, j, c, i in product(range(1, K + 1), "vc", range(1, K + 1), "vc", range(1, K + 1)):
+        if k not in (j, i):
+            samples.append(Sample([f"c{k}", f"{a}{j}", f"{c}{i}", "the"], -1, HALF / (K * 4 * (K - 1) ** 2)))
+    return Distribution(samples)
+
+
+SHAPES = {
+    "two heads": lambda words: AttentionModel(words, [Head(1, "relu", "b"), Head(-1, "relu", "b")]),
+    "linear": lambda words: AttentionModel(words, [Head()], pooling="mean", scale=2),
+    "output": lambda words: AttentionModel(words, [Head()], Value(("W", "W_V"), FixedVector("a", 3))),
+    "neurons": lambda words: AttentionModel(words, [Head(1, "linear", HALF)], Value(("W_V",), Neurons((1, -2)))),
+}
+CASES = [(other_labels, listed_other_labels), (shared_words, listed_shared_words)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("make", "listing"), CASES)
+def test_other_families_agree_with_their_enumeration(make, listing, shape: str) -> None:
+    model = SHAPES[shape]
+    family, train = make(), model(Dictionary(["x"])).weights
+    for derive, listed in ((family_flow, gradient_flow), (family_descent, gradient_descent)):
+        flow = derive(family, model, train=train)
+        values = {name: 0.3 for name in flow.system.parameters if name != "K"}
+        for K in (2, 3):
+            full = listed(model(family.dictionary(K)), listing(K), train=train).system.compile(values, "block")
+            field = flow.compile(K=K, **values)
+            for z in states(flow.system.dimension, 2):
+                assert np.abs(flow.lift(field(0.0, z), K) - full(0.0, flow.lift(z, K))).max() < 1e-12
+
+
+def test_symmetries_of_other_families() -> None:
+    flow = family_flow(other_labels(), SHAPES["two heads"])
+    text = {e.describe(flow.family, flow.model) for e in flow.symmetries}
+    assert text == {"v -> -v, head p -> m, head m -> p, label -> -label"}, "a distractor u has no negative"
+    even = Family(
+        ["u", "v"],
+        [
+            Template([a, b], s * r, Fraction(1, 4))
+            for (a, s), (b, r) in product((("u", 1), ("-u", -1)), (("v", 1), ("-v", -1)))
+        ],
+    )
+    flow = family_flow(even, SHAPES["linear"])
+    text = {e.describe(flow.family, flow.model) for e in flow.symmetries}
+    assert "u -> v, v -> u" in text and "u -> -u, value -> -value, label -> -label" in text
+
+
+# ---- refusals ----------------------------------------------------------------------------------------------------
+
+
+def test_a_start_that_breaks_the_symmetry_is_refused() -> None:
+    flow = dynamics.family()
+    rng = np.random.default_rng(SEED)
+    net = {"w": rng.normal(size=(2, 1, 6)), "W_K": rng.normal(size=(2, 4, 6)), "W_Q": rng.normal(size=(2, 4, 6))}
+    with pytest.raises(SymmetryError, match=r"this start breaks the symmetry of the family: .* of these 3 groups"):
+        flow.initial_state(weights=net, K=3)
+    full = flow.lift(states(22, 1)[0], 3)
+    full[0] += 1e-6
+    with pytest.raises(SymmetryError, match="w_p_c1 is off the mean of its orbit"):
+        flow.project(full, 3)
+    with pytest.raises(SymmetryError, match="with K = 3 the full flow has 168"):
+        flow.project(np.zeros(80), 3)
+
+
+def test_mistakes() -> None:
+    family = setting.family()
+    with pytest.raises(ParameterError, match="K = 1 is too small"):
+        family_flow(family, setting.shape, K=1)
+    with pytest.raises(ParameterError, match=r"K = 2\.5 is not a whole number"):
+        dynamics.family().compile(K=2.5, b=0.5)
+    with pytest.raises(ParameterError, match="say how many groups the state has"):
+        dynamics.family().lift(np.zeros(22))
+    with pytest.raises(ParameterError, match="this flow has K = 3 groups, not 4"):
+        dynamics.family(K=3).lift(np.zeros(22), 4)
+    with pytest.raises(ModelError, match="either omega"):
+        dynamics.family().initial_state()
+    with pytest.raises(ModelError, match="depends on token positions"):
+        by_place = Value(("W",), Neurons(((1,), (1,), (1,))))
+        family_flow(family, lambda words: AttentionModel(words, value=by_place), ("W",))
+    with pytest.raises(ModelError, match="the parameter K of the model"):
+        family_flow(family, lambda words: AttentionModel(words, [Head(1, "relu", "K")]))
+    with pytest.raises(SymmetryError, match="c -> -c does not map the samples"):
+        family_flow(family, setting.shape, symmetries=[TypeSymmetry(((0, -1), (1, 1)), ((0, 1), (1, 1)), 1)])
+    with pytest.raises(SlavingError, match="sector of this family has size 3"):
+        family_flow(other_labels(), SHAPES["linear"]).slaved()
+    with pytest.raises(ParameterError, match="K tends to infinity"):
+        family_flow(shared_words(), SHAPES["linear"], K="infinity")
+
+
+def test_shared_words_are_slaved_too() -> None:
+    templates = [Template(["c", Others(["c"]), "the"], 1, HALF), Template(["c", "-the"], -1, HALF)]
+    family = Family(["c"], templates, shared=["the"])
+    flow: FamilyFlow = family_flow(family, SHAPES["linear"])
+    slaved = flow.slaved()
+    listed = gradient_flow(SHAPES["linear"](family.dictionary(3)), family.distribution(3))
+    z = states(slaved.system.dimension, 1)[0]
+    full = flow.lift(slaved.lift(z, K=3.0, omega=0.4), 3)
+    assert check_start(listed, full) == pytest.approx(0.4, rel=1e-9)

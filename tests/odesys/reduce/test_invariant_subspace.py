@@ -1,0 +1,64 @@
+"""An ansatz on a quotient: the reduced equations, what is dropped, and Gram matrices with parameters."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+
+from odesys import AttentionModel, Dictionary, Distribution, Head, Sample, gradient_flow
+from odesys.errors import DictionaryError, EquationError
+from odesys.expr import graph
+from odesys.expr.graph import sym
+from odesys.reduce.invariant_subspace import restrict
+
+
+def toy(gram=None):
+    words = Dictionary(["a", "b"], gram)
+    data = Distribution([Sample(["a", "b"], 1, Fraction(1, 2)), Sample(["-a", "b"], -1, Fraction(1, 2))])
+    return gradient_flow(AttentionModel(words, [Head()]), data)
+
+
+def test_zeros_and_ties_are_substituted_before_the_equations_are_read() -> None:
+    quotient = toy().quotient(generators=[])
+    zero, tie = [n for n in quotient.system.names if n.startswith("KQ_a_b")], {"QQ_b_b": "KK_b_b"}
+    found = restrict(quotient, zero, tie)
+    mapping = {sym(n): graph.ZERO for n in zero} | {sym(a): sym(b) for a, b in tie.items()}
+    full = dict(zip(quotient.system.names, graph.substitute(list(quotient.system.nodes), mapping), strict=True))
+    assert all(node is full[n] for n, node in zip(found.system.names, found.system.nodes, strict=True))
+    assert found.residuals["KQ_a_b"] is full["KQ_a_b"] and not found.exact
+    assert found.residuals["QQ_b_b"] is full["QQ_b_b"] - full["KK_b_b"]
+
+
+def test_an_ansatz_names_what_it_does_not_know() -> None:
+    quotient = toy().quotient(generators=[])
+    with pytest.raises(EquationError, match="is not a variable of this quotient"):
+        restrict(quotient, ["nothing"])
+    with pytest.raises(EquationError, match="one of these"):
+        restrict(quotient, ["KQ_a_b"], {"KQ_a_b": "KQ_a_a"})
+    with pytest.raises(EquationError, match="nothing is left"):
+        restrict(quotient, quotient.system.names)
+
+
+def test_a_gram_matrix_may_have_parameters() -> None:
+    g = sp.Symbol("g", real=True)
+    flow = toy([["p", g / 2], [g / 2, 3]])
+    assert {"p", "g"} <= set(flow.system.parameters)
+    numbers = toy([[2, Fraction(1, 2)], [Fraction(1, 2), 3]])
+    assert flow.system.substitute({"p": 2, "g": 1}).nodes == numbers.system.nodes
+    with pytest.raises(DictionaryError, match="not symmetric"):
+        toy([["p", "g"], ["h", 3]])
+    with pytest.raises(DictionaryError, match="has the parameter g; numbers are needed"):
+        flow.initial_state(omega=0.1)
+    with pytest.raises(EquationError, match="off the diagonal is not inverted"):
+        flow.invariants()[0].trace(1)
+
+
+def test_conserved_traces_for_orthogonal_words_of_any_length() -> None:
+    from odesys.analysis.first_integrals import check_integral
+
+    flow = toy([["p", 0], [0, "s"]])
+    (family,) = flow.invariants()
+    assert all(check_integral(flow.system, node).answer == "zero" for node in family.traces)
+    assert check_integral(flow.system, family.trace(1) + sym("KK_a_a")).answer == "nonzero"

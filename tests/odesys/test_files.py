@@ -1,0 +1,214 @@
+"""Writing results: checked beforehand, whole or not at all, JSON without NaN.
+
+We may run as root, so no place here is bad by its permissions: a file stands where a folder should be, or the file
+system takes no files.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import stat
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from odesys import files
+from odesys.errors import OutputError
+
+
+def everything(folder: Path) -> list[str]:
+    return sorted(str(p.relative_to(folder)) for p in folder.rglob("*"))
+
+
+def test_files_are_written_in_new_folders_and_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "a" / "b" / "text.txt"
+    files.write_text(file, "one")
+    files.write_text(file, "two\n")
+    assert file.read_text() == "two\n"
+    assert everything(tmp_path) == ["a", "a/b", "a/b/text.txt"]
+
+
+def test_preparing_leaves_the_folder_but_no_file(tmp_path: Path) -> None:
+    assert files.prepare_folder(tmp_path / "a" / "b", ["x.csv"]) == tmp_path / "a" / "b"
+    assert files.prepare_file(tmp_path / "c" / "x.json") == tmp_path / "c" / "x.json"
+    assert everything(tmp_path) == ["a", "a/b", "c"]
+
+
+@pytest.mark.parametrize("use", [files.prepare_folder, files.prepare_file, lambda p: files.write_text(p, "x")])
+def test_a_place_that_takes_no_files_is_named(tmp_path: Path, use) -> None:
+    (tmp_path / "file").write_text("kept")
+    for place in (tmp_path / "file" / "sub" / "x", Path("/proc/nonexistent/x"), Path("/proc/nonexistent/deeper/x")):
+        with pytest.raises(OutputError) as caught:
+            use(place)
+        assert "the folder" in str(caught.value) and str(place.parent) in str(caught.value)
+        assert "\n" not in str(caught.value)
+    assert everything(tmp_path) == ["file"] and (tmp_path / "file").read_text() == "kept"
+
+
+def test_the_wrong_kind_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "folder" / "result.json").mkdir(parents=True)
+    (tmp_path / "file").write_text("kept")
+    with pytest.raises(OutputError, match=r"folder is a folder; give the name of a file"):
+        files.prepare_file(tmp_path / "folder")
+    with pytest.raises(OutputError, match=r"folder is a folder"):
+        files.write_text(tmp_path / "folder", "x")
+    with pytest.raises(OutputError, match=r"result.json is a folder"):
+        files.prepare_folder(tmp_path / "folder", ["result.json"])
+    with pytest.raises(OutputError, match=r"file is a file"):
+        files.prepare_folder(tmp_path / "file")
+    with pytest.raises(OutputError, match=r"both name"):
+        files.prepare(tmp_path / "x", tmp_path / "folder" / ".." / "x")
+    assert (tmp_path / "file").read_text() == "kept"
+
+
+def test_a_name_that_is_too_long_is_found_beforehand(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="can not be written"):
+        files.prepare_folder(tmp_path / ("x" * 300))
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_a_write_that_fails_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error) -> None:
+    file = tmp_path / "x.txt"
+    files.write_text(file, "old")
+
+    def fail(descriptor: int) -> None:
+        raise error
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises((OutputError, KeyboardInterrupt)) as caught:
+        files.write_text(file, "new")
+    if isinstance(error, OSError):
+        assert str(caught.value) == f"the folder {tmp_path} can not be written: No space left on device"
+    assert everything(tmp_path) == ["x.txt"] and file.read_text() == "old\n"
+
+
+def test_modes_links_and_devices_are_respected(tmp_path: Path) -> None:
+    plain, link = tmp_path / "plain", tmp_path / "link"
+    umask = os.umask(0o022)
+    try:
+        files.write_text(plain, "x")
+    finally:
+        os.umask(umask)
+    assert stat.S_IMODE(plain.stat().st_mode) == 0o644  # what an ordinary write gives, not that of a private file
+    plain.chmod(0o600)
+    link.symlink_to(plain)
+    files.write_text(link, "y")
+    assert link.is_symlink() and plain.read_text() == "y\n" and stat.S_IMODE(plain.stat().st_mode) == 0o600
+    files.prepare_file("/dev/null")
+    files.write_text("/dev/null", "x")
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+def test_json_is_sorted_plain_and_without_nan(tmp_path: Path) -> None:
+    value = {
+        "z": np.float64(0.5),
+        "a": [math.nan, math.inf, -math.inf, 1.0],
+        "final": {"loss": np.float32("nan"), 3: True},
+        "int": np.int64(3),
+        "array": np.arange(3),
+        "exact": Fraction(1, 8),
+        "third": sp.Rational(1, 3),
+        "four": sp.Integer(4),
+        "none": None,
+        "path": Path("x/y"),
+        "tuple": (1, "é"),
+    }
+    text = files.write_json(tmp_path / "x.json", value).read_text(encoding="utf-8")
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    read = json.loads(text, parse_constant=refuse)
+    assert read == {
+        "z": 0.5,
+        "a": [None, None, None, 1.0],
+        "final": {"loss": None, "3": True},
+        "int": 3,
+        "array": [0, 1, 2],
+        "exact": "1/8",
+        "third": "1/3",
+        "four": 4,
+        "none": None,
+        "path": "x/y",
+        "tuple": [1, "é"],
+        "not_finite": {"a.0": "nan", "a.1": "inf", "a.2": "-inf", "final.loss": "nan"},
+    }
+    assert list(read) == sorted(read) and text.startswith('{\n  "a"') and text.endswith("}\n")
+    assert "not_finite" not in files.json_text({"a": 1.0})
+
+
+@pytest.mark.parametrize("value", [object(), 1j, {1, 2}, b"x"])
+def test_json_refuses_what_has_no_place_in_it(tmp_path: Path, value) -> None:
+    with pytest.raises(TypeError, match=r"final\.x is a "):
+        files.write_json(tmp_path / "x.json", {"final": {"x": value}})
+    assert everything(tmp_path) == []
+
+
+def test_tables_read_back_exactly(tmp_path: Path) -> None:
+    columns = {"t": np.array([0.0, 0.1, 1 / 3]), "file": [1, 2, 3], "a,b": np.array([math.nan, 1e-300, -math.pi])}
+    rows = list(csv.reader(files.write_csv(tmp_path / "x.csv", columns).read_text().splitlines()))
+    assert rows[0] == list(columns)
+    with np.load(files.write_npz(tmp_path / "x.npz", columns)) as arrays:
+        assert sorted(arrays) == sorted(columns)
+        for k, (name, values) in enumerate(columns.items()):
+            np.testing.assert_array_equal(arrays[name], values)
+            np.testing.assert_array_equal([float(row[k]) for row in rows[1:]], values)
+    first = (tmp_path / "x.npz").read_bytes()
+    assert files.write_npz(tmp_path / "x.npz", columns).read_bytes() == first
+
+
+@pytest.mark.parametrize("write", [files.write_csv, files.write_npz])
+@pytest.mark.parametrize(
+    "columns", [{"a": [1.0], "b": [1.0, 2.0]}, {"a": np.zeros((2, 2))}, {"a": np.array([object()])}, {"a": 1.0}]
+)
+def test_tables_that_are_none_are_refused_before_writing(tmp_path: Path, write, columns) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        write(tmp_path / "x", columns)
+    assert everything(tmp_path) == []
+
+
+def test_unfinished_work_knows_where_the_files_will_be(tmp_path: Path) -> None:
+    with files.staged(tmp_path / "out") as stage:
+        assert files.destination(stage.folder) == tmp_path / "out"
+    assert files.destination(tmp_path) == tmp_path
+
+
+def test_staged_files_arrive_together(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "old.txt").write_text("old")
+    with files.staged(tmp_path / "out") as stage:
+        (stage.folder / "sub").mkdir()
+        (stage.folder / "sub" / "b.txt").write_text("b")
+        (stage.folder / "old.txt").write_text("new")
+        assert (tmp_path / "out" / "old.txt").read_text() == "old"
+    assert stage.files == [tmp_path / "out" / "old.txt", tmp_path / "out" / "sub" / "b.txt"]
+    assert everything(tmp_path / "out") == ["old.txt", "sub", "sub/b.txt"]
+    assert (tmp_path / "out" / "old.txt").read_text() == "new"
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_an_error_leaves_no_staged_file(tmp_path: Path, error: type[BaseException]) -> None:
+    with pytest.raises(error), files.staged(tmp_path / "out") as stage:
+        (stage.folder / "a.txt").write_text("a")
+        raise error
+    assert everything(tmp_path / "out") == [] and stage.files == []
+
+
+def test_staging_moves_nothing_if_one_file_has_no_place(tmp_path: Path) -> None:
+    (tmp_path / "b.txt").mkdir()
+    with pytest.raises(OutputError, match=r"b.txt is a folder"), files.staged(tmp_path) as stage:
+        (stage.folder / "a.txt").write_text("a")
+        (stage.folder / "b.txt").write_text("b")
+    assert everything(tmp_path) == ["b.txt"]
+
+
+def test_a_name_that_no_file_can_have_is_refused_before_the_run(tmp_path: Path) -> None:
+    for name in ("9" * 400, "a/" + "9" * 400):
+        with pytest.raises(OutputError, match="name too long"):
+            files.prepare_file(tmp_path / name)
