@@ -68,6 +68,10 @@ from .errors import ParameterError as ParameterError
 from .errors import SymmetryError as SymmetryError
 from .exact.asymptotics import leading_orders as leading_orders
 from .exact.asymptotics import limits as limits
+from .exact.balls import ball as ball
+from .exact.balls import ball_evaluate as ball_evaluate
+from .exact.balls import hull as hull
+from .exact.balls import interval as interval
 from .exact.evidence import enumerate_all as enumerate_all
 from .exact.evidence import equal as equal
 from .exact.evidence import frequency_at_most as frequency_at_most
@@ -77,11 +81,7 @@ from .exact.positivity import always_positive as always_positive
 from .exact.positivity import sign as sign
 from .exact.sign_normal import SignForm as SignForm
 from .exact.softmax_atoms import SoftmaxAtoms as SoftmaxAtoms
-from .exact.taylor import ball as ball
-from .exact.taylor import hull as hull
-from .exact.taylor import interval as interval
 from .exact.triangle_bound import triangle_bound as triangle_bound
-from .exact.zero import ball_evaluate as ball_evaluate
 from .exact.zero import rational_points as rational_points
 from .exact.zero import zero_test as zero_test
 from .expr import blocks as blocks

@@ -22,7 +22,7 @@ from typing import Any
 import flint
 
 from ..errors import EquationError
-from ..exact.ball_program import BallProgram
+from ..exact.balls import Program, ball, ball_program
 from ..expr import graph
 from ..expr.graph import Node
 from .hidden_sums import separate
@@ -37,11 +37,6 @@ Point = Mapping[str, Fraction]
 
 
 # ---- balls and rationals -------------------------------------------------------------------------------------------
-
-
-def ball(value: Fraction) -> Any:
-    """The ball of an exact number."""
-    return flint.arb(flint.fmpq(value.numerator, value.denominator))
 
 
 def ends(value: Any) -> tuple[Fraction, Fraction] | None:
@@ -65,8 +60,8 @@ def _over(nodes: Sequence[Node], box: Ranges) -> list[Any]:
 
 
 @lru_cache(maxsize=1024)
-def _program(nodes: tuple[Node, ...]) -> BallProgram:
-    return BallProgram(nodes, PRECISION)
+def _program(nodes: tuple[Node, ...]) -> Program:
+    return ball_program(nodes, PRECISION)
 
 
 def rational_below(value: Any, digits: int = 12) -> Fraction:
