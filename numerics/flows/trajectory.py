@@ -177,7 +177,8 @@ class Trajectory:
         missing = ~np.isin(wanted, known)
         if missing.any():
             raise ParameterError(f"step {wanted[missing].flat[0]:g} of the map was not recorded")
-        return rows[np.argmax(known == wanted[..., None], axis=-1)]
+        result: np.ndarray = rows[np.argmax(known == wanted[..., None], axis=-1)]
+        return result
 
     def state(self, name: str) -> np.ndarray:
         """One state along the recorded times, shape (k,)."""

@@ -80,7 +80,8 @@ def word_vectors(dictionary: Dictionary, dimension: int, rng: np.random.Generato
         raise ModelError(f"the words span {rank} dimensions, so they do not fit into dimension {dimension}", rank=rank)
     frame, upper = np.linalg.qr(rng.standard_normal((dimension, rank)))
     frame = frame * np.where(np.diag(upper) < 0, -1.0, 1.0)  # makes the frame uniformly distributed
-    return frame @ (np.sqrt(values[kept])[:, None] * vectors[:, kept].T)
+    result: np.ndarray = frame @ (np.sqrt(values[kept])[:, None] * vectors[:, kept].T)
+    return result
 
 
 def random_network(
@@ -332,7 +333,8 @@ def _chain_bars(
 def _product(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
     """x y z in the cheaper order: the side of width m comes last."""
     (p, r), (c, q) = x.shape[-2:], z.shape[-2:]
-    return (x @ y) @ z if p * c * (r + q) < r * q * (c + p) else x @ (y @ z)
+    result: np.ndarray = (x @ y) @ z if p * c * (r + q) < r * q * (c + p) else x @ (y @ z)
+    return result
 
 
 def _join(weights: Mapping[str, np.ndarray], names: Sequence[str]) -> np.ndarray:
@@ -370,8 +372,8 @@ def _numbers(nodes: Any, parameters: Mapping[str, float], what: str) -> np.ndarr
     return np.array(numbers, dtype=float).reshape(nodes.shape)
 
 
-def _finite(array: Any, what: str) -> np.ndarray:
-    array = np.array(array, dtype=float)
+def _finite(values: Any, what: str) -> np.ndarray:
+    array: np.ndarray = np.array(values, dtype=float)
     if not np.isfinite(array).all():
         raise ModelError(f"{what} of a network are missing, or contain NaN or infinity; every entry must be finite")
     array.flags.writeable = False
