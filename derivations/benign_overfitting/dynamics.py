@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from odesys import (
-    WORDS,
     Ansatz,
     Block,
     BlockField,
@@ -35,8 +34,7 @@ from odesys import (
     gradient_flow,
     graph,
     num,
-    pin_gram,
-    restrict,
+    restrict_to_subspace,
     sym,
 )
 
@@ -67,9 +65,8 @@ def coefficients(made: Flow) -> tuple[Block, Block]:
     (leaf,) = {id(b): b for b in blocks.topological([loss]) if b.op == "leaf" and b.data == "KQ"}.values()
     (slope,) = blocks.gradient(loss, [leaf])
     H = blocks.multiply(blocks.constant([[-1]]), slope).T
-    gram = pin_gram(made.model, WORDS)
     step = blocks.constant([[sym("eta")]])
-    G = blocks.constant(np.eye(len(made.model.words), dtype=int) if gram is None else gram)
+    G = blocks.constant(made.model.words.gram_array())
     return blocks.multiply(step, G @ H), blocks.multiply(step, G @ H.T)
 
 
@@ -175,7 +172,7 @@ def ansatz(made: Flow, N: int, M: int) -> tuple[Ansatz, dict[str, str]]:
     """The mean-field ansatz on the quotient of a flow, with the names of what it keeps."""
     quotient = reduced(made, N, M)
     names, zero, tie = orbit_names(quotient, N, M)
-    return restrict(quotient, zero, tie), names
+    return restrict_to_subspace(quotient, zero, tie), names
 
 
 def mean_field_at(made: Flow, N: int, M: int) -> System:

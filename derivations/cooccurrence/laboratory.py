@@ -32,13 +32,12 @@ from odesys import (
     graph,
     leading_order,
     reciprocal_family,
-    shared,
-    vanishing,
+    vanishing_limit,
 )
 
 from . import dynamics, setting
 
-__all__ = ["BROKEN", "MUTATIONS", "Equations", "Laboratory", "shared"]
+__all__ = ["BROKEN", "MUTATIONS", "Equations", "Laboratory"]
 
 MUTATIONS = {
     # data and model: everything is derived from them
@@ -272,7 +271,7 @@ def _unit_rates(mutation: str, n: int, L: int) -> dict[str, Node]:
 @cache
 def _kernel(mutation: str, n: int, L: int, swap: bool) -> System:
     start = dynamics.unit_start(_symmetric(mutation, n, L, swap))
-    return vanishing(_mean_field(mutation, n, L, swap), dynamics.SMALL, start)
+    return vanishing_limit(_mean_field(mutation, n, L, swap), dynamics.SMALL, start)
 
 
 @cache

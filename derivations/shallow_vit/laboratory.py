@@ -36,7 +36,6 @@ from odesys import (
     coordinate_flow,
     gradient_flow,
     graph,
-    shared,
     sym,
 )
 
@@ -46,7 +45,7 @@ from .special import broken_tokens, classes, heads, network
 from .special.classes import Counts, Forces, State
 from .special.heads import Heads, HeadTables
 
-__all__ = ["MUTATIONS", "Laboratory", "Record", "shared"]
+__all__ = ["MUTATIONS", "Laboratory", "Record"]
 
 MUTATIONS = {
     # model and data: everything is derived from them

@@ -13,7 +13,7 @@ from odesys import (
     Evidence,
     Verdict,
     certified,
-    combine,
+    combine_verdicts,
     fit_power_law,
     from_sympy,
     graph,
@@ -114,7 +114,7 @@ def turn(lab: Laboratory) -> Verdict:
     node = p.above(Fraction(1))
     before = p.early.certify(-node)
     found = p.late.crossing(node)
-    return combine({"before": before, "time": crossing_inside(found, TURN)})
+    return combine_verdicts({"before": before, "time": crossing_inside(found, TURN)})
 
 
 @book.claim(
@@ -147,7 +147,7 @@ def trapped(lab: Laboratory) -> Verdict:
         else undecided(f"R = {end['R']}, kappa = {end['kappa']}", Evidence.CERTIFICATE),
         "never left": trapping(p.system, LOW, HIGH, KAPPA, G_BAR),
     }
-    return combine(parts).with_constants(
+    return combine_verdicts(parts).with_constants(
         peak_between="1.5306 and 1.5307" if passed.as_stated == "fails" else "below 1.5306",
         largest_C=float(1 - PEAK / 2),
     )
@@ -160,7 +160,9 @@ def _stays_above(lab: Laboratory, level: Fraction, since: Fraction) -> Verdict:
     steps = [step for step in p.late.steps if step.t > since]
     rest = replace(p.late, steps=tuple(steps)).certify(node)
     growing = replace(p.late, steps=tuple(s for s in p.late.steps if s.t <= since < s.t + s.h)).certify(p.lie(node))
-    return combine({"grows": growing, "later": rest}).adding(since=str(float(steps[0].t)), until=str(float(LAST)))
+    return combine_verdicts({"grows": growing, "later": rest}).adding(
+        since=str(float(steps[0].t)), until=str(float(LAST))
+    )
 
 
 @book.claim(
@@ -186,7 +188,7 @@ def classified(lab: Laboratory) -> Verdict:
             f"I{c}, early": p.early.certify(seen[f"margin_I{c}"]),
             f"I{c}, late": p.late.certify(seen[f"margin_I{c}"]),
         }
-    return combine({**parts, "for ever": trapped(lab)})
+    return combine_verdicts({**parts, "for ever": trapped(lab)})
 
 
 @book.claim(
@@ -204,7 +206,7 @@ def keeps_growing(lab: Laboratory) -> Verdict:
     rate = p.lie(2 * s[1] - 2 * s[2] - s[3] - s[4])
     lower, upper = Fraction(-1, 10), Fraction(-1, 200)
     turn = crossing_inside(p.late.crossing(p.above(Fraction(1))), TURN)
-    return combine(
+    return combine_verdicts(
         {
             "where": turn,
             "below": p.late.certify(upper - rate, until=Fraction(5)),

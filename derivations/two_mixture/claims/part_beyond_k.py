@@ -19,7 +19,7 @@ from odesys import (
     from_sympy,
     graph,
     identity,
-    limits,
+    limits_at_infinity,
     num,
     refuted,
     sym,
@@ -245,7 +245,7 @@ def many_groups(lab: Laboratory) -> Verdict:
     """Both routes to the limit, and what it depends on."""
     scaled, limit = lab.family(scaled=True).system, lab.family(K="infinity").system
     try:
-        found = limits(scaled.nodes, "K")
+        found = limits_at_infinity(scaled.nodes, "K")
     except EquationError as error:
         return refuted({"no limit": str(error)})
     verdict = equal({name: pair for name, *pair in zip(limit.names, found, limit.nodes, strict=True)})  # type: ignore[misc]

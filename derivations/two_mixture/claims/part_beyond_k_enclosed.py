@@ -5,7 +5,20 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cache
 
-from odesys import Enclosure, Node, System, Verdict, certified, combine, enclose, graph, num, refuted, sym, undecided
+from odesys import (
+    Enclosure,
+    Node,
+    System,
+    Verdict,
+    certified,
+    combine_verdicts,
+    enclose,
+    graph,
+    num,
+    refuted,
+    sym,
+    undecided,
+)
 
 from .. import dynamics
 from ..laboratory import Laboratory
@@ -69,7 +82,7 @@ def near_symmetry_enclosed(lab: Laboratory) -> Verdict:
         for pair in PAIRS
         for sign in (1, -1)
     }
-    return combine(parts).with_constants(width=str(float(run.width)))
+    return combine_verdicts(parts).with_constants(width=str(float(run.width)))
 
 
 @book.claim(
