@@ -51,7 +51,7 @@ def stage_two_block() -> Any:
     from odesys.expr.field import ScalarField
     from odesys.expr.system import System
 
-    nodes = [node for name, node in zip(system.names, system.nodes, strict=True) if name in plus]
+    nodes = [node for name, node in system.equations.items() if name in plus]
     rest = tuple(n for n in system.names if n not in plus)
     return System(tuple(plus), ScalarField(tuple(nodes), {}), (*system.parameters, *rest))
 

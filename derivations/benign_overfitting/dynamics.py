@@ -228,7 +228,7 @@ def freeze(system: System) -> System:
     """The system with the norms held at their start, Q_a = K_a = kappa m_a."""
     values = {sym(name): sym("kappa") * sym(f"m_{name[2:]}") for name in system.names if name[:2] in ("Q_", "K_")}
     kept = [name for name in system.names if sym(name) not in values]
-    rhs = dict(zip(system.names, system.nodes, strict=True))
+    rhs = system.equations
     roots = graph.substitute([*(rhs[n] for n in kept), *system.observables.values()], values)
     field = ScalarField(tuple(roots[: len(kept)]), dict(zip(system.observables, roots[len(kept) :], strict=True)))
     parameters = tuple(dict.fromkeys((*system.parameters, "kappa")))

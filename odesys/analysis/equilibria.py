@@ -79,7 +79,7 @@ def equilibria(
 def _residuals(system: System) -> list[Node]:
     if system.kind == "flow":
         return list(system.nodes)
-    return [node - graph.sym(name) for name, node in zip(system.names, system.nodes, strict=True)]
+    return [node - graph.sym(name) for name, node in system.equations.items()]
 
 
 def _is_rational(nodes: list[Node]) -> bool:

@@ -180,7 +180,7 @@ def lower_linear_bound(
     values = checked_values(system, {}, parameters or {})
     values = {name: exact(v, name) if isinstance(v, float) else v for name, v in values.items()}
     mapping, symbols = substitution(values)
-    nodes = graph.substitute([system.nodes[system.names.index(s)] for s in states], mapping)
+    nodes = graph.substitute([system.equations[s] for s in states], mapping)
     used = graph.symbols(nodes)
     missing = [s for s in system.names if s in used | set(states) and s not in area.box]
     if missing:
@@ -198,7 +198,7 @@ def lower_linear_bound(
     found = search.run(sp.Matrix(matrix), system.kind == "map", Fraction(tolerance), boxes)
     if not (keep_boxes and found.answer == "holds" and found.evidence == "certificate"):
         return found
-    model = {s: system.nodes[system.names.index(s)] for s in states}
+    model = {s: system.equations[s] for s in states}
     rate = min(x for x in (rational_below(found.rate), search.proved) if x is not None)
     kept = certificate_of(model, values, [row.weights for row in rows], area, corners, rate, boxes)
     return replace(found, certificate=kept)

@@ -126,7 +126,7 @@ def leading_order(system: System, parameter: str, small: Iterable[str], start: M
     zero = {sym(name): ZERO for name in small}
     rest = {sym(name): as_node(start[name]) for name in system.names if name not in limit.names}
     found = {}
-    for name, node in zip(system.names, system.nodes, strict=True):
+    for name, node in system.equations.items():
         if name not in limit.names:
             slope = graph.gradient(node, [sym(parameter)])[0]
             slope = graph.substitute(graph.substitute([slope], zero), rest)[0]

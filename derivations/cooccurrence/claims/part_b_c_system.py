@@ -557,7 +557,7 @@ def descent(lab: Laboratory) -> Verdict:
     from odesys import gradient_descent
 
     flow = gradient_descent(lab.model(TOY_WORDS), lab.mutate(TOY), train=setting.TRAINED)
-    rhs = dict(zip(flow.system.names, flow.system.nodes, strict=True))
+    rhs = flow.system.equations
     eta, m1 = sym("eta"), sym("m1")
     xi, D = toy_forces(flow)
     beta, G = symbols_of(flow, "aWWa")[0, 0], symbols_of(flow, "aWV")[0]

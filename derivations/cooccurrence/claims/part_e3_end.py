@@ -138,7 +138,7 @@ def no_target_time(lab: Laboratory) -> Verdict:
 def slower_common_word(lab: Laboratory) -> Verdict:
     """Sum and difference of the derived rates, logistic factors as symbols."""
     system = lab.large_n()
-    rhs, s = dict(zip(system.names, system.nodes, strict=True)), class_sums(system)
+    rhs, s = system.equations, class_sums(system)
     nodes = opaque(
         lab,
         [
@@ -181,7 +181,7 @@ def sums_without_n(lab: Laboratory) -> Verdict:
     every, sizes, rates, same = lab.family(5), (120, 480, 1920, 7680), [], {}
     for n in sizes:
         system = every.substitute({"n": n})
-        rhs, s = dict(zip(system.names, system.nodes, strict=True)), class_sums(system)
+        rhs, s = system.equations, class_sums(system)
         run = integrate(system, np.zeros(5), (0.0, 10.0), rtol=1e-11, atol=1e-13)
         taus = np.linspace(1, 10, 400)
         both = values_along(run, rhs["G_s"] + rhs["G_c"], taus)

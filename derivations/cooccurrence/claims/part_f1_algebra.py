@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import sympy as sp
 
 from odesys import Node, Verdict, combine_verdicts, from_sympy, graph, identity, proved, refuted, sym, to_sympy
@@ -80,10 +82,10 @@ def ratio_rate(lab: Laboratory) -> Verdict:
     return identity({"R": (S1 - S2) * rate - (d2 + d3 + d4 + R * d2 - (1 + R) * d1)})
 
 
-def _large_n(lab: Laboratory) -> tuple[dict[str, Node], dict[int, Node], dict[int, Node]]:
+def _large_n(lab: Laboratory) -> tuple[Mapping[str, Node], dict[int, Node], dict[int, Node]]:
     """Equations of the three-variable limit, class sums s_c and their rates along it."""
     system = lab.large_n()
-    rhs = dict(zip(system.names, system.nodes, strict=True))
+    rhs = system.equations
     sums = class_sums(system)
     rates = {}
     for c, node in sums.items():

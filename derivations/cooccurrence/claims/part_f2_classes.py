@@ -218,7 +218,7 @@ def _contraction(lab: Laboratory) -> Verdict:
     """sign of dR/dtau against sign of R* - R along the planar limit."""
     run = planar_run(lab)
     system = run.system
-    rhs = dict(zip(system.names, system.nodes, strict=True))
+    rhs = system.equations
     R = rhs["z"] / rhs["x"]
     slopes = graph.gradient(R, [sym(n) for n in system.names])
     rate = graph.add([s * r for s, r in zip(slopes, system.nodes, strict=True)])
@@ -315,7 +315,7 @@ def loss_falls(lab: Laboratory) -> Verdict:
 def _speed_of_the_limit(lab: Laboratory) -> Verdict:
     """-dL/dtau / L^2 at n -> infinity."""
     limit, taus = planar_run(lab), np.geomspace(20, 1e6, 80)
-    rhs = dict(zip(limit.system.names, limit.system.nodes, strict=True))
+    rhs = limit.system.equations
     loss = limit.system.observables["loss"]
     slopes = graph.gradient(loss, [sym(n) for n in limit.system.names])
     rate = -graph.add([s * r for s, r in zip(slopes, rhs.values(), strict=True)])

@@ -80,9 +80,7 @@ def planar_system(lab: Laboratory) -> Verdict:
     for L in (4, 5):
         system = lab.planar(L)
         printed = {"x": g(2 * x - z) / 2 - g(z - x) / 6, "z": g(z - x) / 3 + g(z) / 6 - g(2 * x - z) / 2}
-        residuals |= {
-            f"{name}, L={L}": node - printed[name] for name, node in zip(system.names, system.nodes, strict=True)
-        }
+        residuals |= {f"{name}, L={L}": node - printed[name] for name, node in system.equations.items()}
     every = lab.family(5)
     words = {name: sym(name) for name in every.names}
     first = g(2 * words["G_s"] + words["G_c"] + 2 * words["G_r1"])
@@ -95,7 +93,7 @@ def planar_system(lab: Laboratory) -> Verdict:
         "G_r2": -second / n,
         "G_r4": -fourth / n,
     }
-    residuals |= {f"{name}, all n": node - printed[name] for name, node in zip(every.names, every.nodes, strict=True)}
+    residuals |= {f"{name}, all n": node - printed[name] for name, node in every.equations.items()}
     return identity(residuals, positive=("n",))
 
 
@@ -262,7 +260,7 @@ def hard_margin_constants(lab: Laboratory) -> Verdict:
 def reaches_hard_margin(lab: Laboratory) -> Verdict:
     """The run against the exact constants."""
     run = planar_run(lab)
-    rhs = dict(zip(run.system.names, run.system.nodes, strict=True))
+    rhs = run.system.equations
     R = values_along(run, rhs["z"] / rhs["x"], [1e5, 1e6])
     loss = values_along(run, run.system.observables["loss"], [1e7])[0] * 1e7
     system = lab.large_n()
@@ -340,7 +338,7 @@ def finite_n_run(lab: Laboratory) -> Verdict:
     R_limit, loss_limit = (3 + 2 * a - b) / (2 + b - a), (17 + 2 * a + b) / delta
     test = {1: (1 - 4 * a + 3 * b) / delta, 2: (1 + 3 * a - 2 * b) / delta, 4: (3 + 2 * a - b) / delta}
     run = integrate(system, np.zeros(5), (0.0, 1e9), rtol=1e-10, atol=1e-13, method="LSODA")
-    rhs = dict(zip(system.names, system.nodes, strict=True))
+    rhs = system.equations
     R = values_along(run, -rhs["G_c"] / rhs["G_s"], [1e9])[0]
     loss = values_along(run, system.observables["loss"], [1e9])[0] * 1e9
     s, c = sym("G_s"), sym("G_c")

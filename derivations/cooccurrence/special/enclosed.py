@@ -57,9 +57,9 @@ class Planar:
     late: Enclosure
 
     @property
-    def rates(self) -> dict[str, Node]:
+    def rates(self) -> Mapping[str, Node]:
         """Equations by state."""
-        return dict(zip(self.system.names, self.system.nodes, strict=True))
+        return self.system.equations
 
     def above(self, level: Fraction) -> Node:
         """Positive exactly where R = z'/x' is above `level`, as long as x' > 0."""

@@ -87,7 +87,7 @@ def quadratures(lab: Laboratory, L: int, scores: bool) -> System:
     x, z = sym("x"), sym("z")
     s = class_sums(system)
     margins = {c: system.observables[f"margin_I{c}"] for c in setting.CLASSES}
-    rhs = dict(zip(system.names, system.nodes, strict=True))
+    rhs = system.equations
     G, xi = {"s": x, "c": -z}, {"s": rhs["x"], "c": -rhs["z"]}
     extra: dict[str, Node] = {"beta": 2 * graph.add([s[c] * margins[c] for c in setting.CLASSES])}
     for a, b in ("ss", "sc", "cc"):

@@ -275,5 +275,5 @@ def class_sums(system: System) -> dict[int, Node]:
 
 def ratio_R(system: System) -> Node:
     """R = -dG(mu3) / dG(mu1) of the planar system, from its own equations."""
-    rhs = dict(zip(system.names, system.nodes, strict=True))
+    rhs = system.equations
     return rhs["z"] / rhs["x"]

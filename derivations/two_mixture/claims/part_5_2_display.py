@@ -38,7 +38,7 @@ def slope_at_start(lab: Laboratory) -> Node:
 def derived_rate(lab: Laboratory) -> Node:
     """The derived derivative of M_cv_same at uniform attention, for any self-scores."""
     system = lab.reduced("stage2").system
-    rate = {"rate": system.nodes[system.names.index("M_cv_same")]}
+    rate = {"rate": system.equations["M_cv_same"]}
     return zero_scores(all_units_on(rate))["rate"]
 
 

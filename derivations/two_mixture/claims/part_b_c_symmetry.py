@@ -154,7 +154,7 @@ def reduced_flow(lab: Laboratory) -> Verdict:
         force = _force(lab, "simultaneous", sign)
         residuals |= {f"force {sign} {i}{j}": own[i, j] - force[i, j] for i, j in product(range(4), repeat=2)}
         neurons = [lab.neuron(sign, word) for word in ("c1", "c2", "v1", "v2")]
-        rhs = dict(zip(flow.system.names, flow.system.nodes, strict=True))
+        rhs = flow.system.equations
         for n, slope in zip(neurons, graph.gradient(flow.system.observables["loss"], neurons), strict=True):
             residuals[n.args[0]] = rhs[n.args[0]] + slope
     return identity(residuals) & _dimension(flow.system.dimension)

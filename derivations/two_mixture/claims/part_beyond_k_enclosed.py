@@ -33,7 +33,7 @@ APART = "the enclosure is of the unmutated stage 2"
 def sector_equations(K: int) -> tuple[System, dict[str, Node]]:
     """Stage 2, slaved, in sector coordinates s = Z_same + (K-1) Z_other, d = Z_same - Z_other and time t / K; the scores."""
     system = dynamics.family_slaved("stage2", 3, K).system.freeze_still()
-    field = dict(zip(system.names, system.nodes, strict=True))
+    field = system.equations
     scores: dict[str, Node] = {}
     moving: dict[str, Node] = {}
     for pair in PAIRS:

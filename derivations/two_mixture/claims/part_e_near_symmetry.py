@@ -48,7 +48,7 @@ G, OMEGA = sym("g"), sym("omega")
 def sum_rates(lab: Laboratory) -> dict[str, Node]:
     """Derivative of each sum same + other in stage 2, all conflicting units on."""
     system = lab.reduced("stage2").system
-    rhs = all_units_on(dict(zip(system.names, system.nodes, strict=True)))
+    rhs = all_units_on(system.equations)
     return {kind: rhs[f"{kind}_same"] + rhs[f"{kind}_other"] for kind in KINDS}
 
 
@@ -210,7 +210,7 @@ def needed_after_start(lab: Laboratory) -> dict[str, Fraction] | None:
     of the sums over :math:`\omega^2` times the fastest weight. None if they are no such multiples.
     """
     system = lab.reduced("stage2").system
-    rhs = all_units_on(dict(zip(system.names, system.nodes, strict=True)))
+    rhs = all_units_on(system.equations)
     start = start_of_stage_two(system.names)
     speed = dict(zip(start, graph.substitute([rhs[n.args[0]] for n in start], start), strict=True))
 

@@ -225,7 +225,7 @@ def softmax_slope(lab: Laboratory) -> Verdict:
 def manifold(lab: Laboratory) -> Verdict:
     """The sums that define the subspace have zero derivative on it."""
     system = lab.reduced("stage2").system
-    rhs = dict(zip(system.names, system.nodes, strict=True))
+    rhs = system.equations
     onto = {sym(f"{k}_other"): -sym(f"{k}_same") for k in ("M_cv", "M_vv", "B_cv")}
     sums = {k: rhs[f"{k}_same"] + rhs[f"{k}_other"] for k in ("M_cv", "M_vv", "B_cv", "B_vv")}
     # the self-score sum B_vv keeps its start value; on the subspace it multiplies only vanishing sums

@@ -57,7 +57,7 @@ def printed_coefficients(lab: Laboratory, gate: Node) -> dict[str, Node]:
 def equation(lab: Laboratory, neuron: str) -> Verdict:
     """The derived equation of a neuron against (bracket g_+ + bracket g_-)/8, for every pattern."""
     system = lab.reduced("stage3").system
-    rate = system.nodes[system.names.index(f"n_{neuron}")]
+    rate = system.equations[f"n_{neuron}"]
     pairs = {}
     for text, off in PATTERNS.items():
         on = gates(lab, off)

@@ -49,7 +49,7 @@ def stage_two_sectors() -> SectorSystem:
     """Stage 2, slaved, for K = 2, in the coordinates d_cv, s_cc, ...; the invariant subspace is proved on the way."""
     slaved = dynamics.slaved("stage2")
     system = slaved.system.freeze_still()
-    field = dict(zip(system.names, system.nodes, strict=True))
+    field = system.equations
     scores: dict[str, Node] = {}
     moving: dict[str, Node] = {}
     for pair in PAIRS:

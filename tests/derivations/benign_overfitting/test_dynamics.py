@@ -182,9 +182,9 @@ def reference(M: int) -> dict[str, graph.Node]:
 @pytest.mark.parametrize("M", [2, 3, 4])
 def test_mean_field_equals_the_orbit_law(M: int) -> None:
     system, right = dynamics.mean_field(M), reference(M)
-    verdict = equal({n: (node, right[n]) for n, node in zip(system.names, system.nodes, strict=True)})
+    verdict = equal({n: (node, right[n]) for n, node in system.equations.items()})
     assert verdict.as_stated == "holds" and str(verdict.evidence) == "proof"
-    wrong = {n: (node, 2 * right[n]) for n, node in zip(system.names, system.nodes, strict=True) if n == "S_ss"}
+    wrong = {n: (node, 2 * right[n]) for n, node in system.equations.items() if n == "S_ss"}
     assert equal(wrong).as_stated == "fails"
 
 
