@@ -377,7 +377,8 @@ class Piece:
         y = np.zeros((self.start.size, *np.shape(part)))
         for k, row in enumerate(self.table[::-1]):
             y = (y + row.reshape(-1, *[1] * np.ndim(part))) * (part if k % 2 == 0 else 1 - part)
-        return y + self.start.reshape(-1, *[1] * np.ndim(part))
+        result: np.ndarray = y + self.start.reshape(-1, *[1] * np.ndim(part))
+        return result
 
 
 @cache

@@ -177,7 +177,8 @@ class Trajectory:
         missing = ~np.isin(wanted, known)
         if missing.any():
             raise ParameterError(f"step {wanted[missing].flat[0]:g} of the map was not recorded")
-        return rows[np.argmax(known == wanted[..., None], axis=-1)]
+        result: np.ndarray = rows[np.argmax(known == wanted[..., None], axis=-1)]
+        return result
 
     def state(self, name: str) -> np.ndarray:
         """One state along the recorded times, shape (k,)."""
@@ -265,7 +266,7 @@ class StagedTrajectory(Trajectory):
         return np.concatenate(columns)
 
 
-def join(trajectories: Sequence[Trajectory], names: Sequence[str] | None = None) -> StagedTrajectory:
+def join_trajectories(trajectories: Sequence[Trajectory], names: Sequence[str] | None = None) -> StagedTrajectory:
     """Runs that continue each other as one; the end of each is an event of kind ``stage``.
 
     The first row of a run is left out where it repeats the last row before it. `system` and `parameters` are those of

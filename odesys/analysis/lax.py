@@ -59,7 +59,8 @@ class LaxFamily:
         `parameters` gives the square of the output vector a number where it is a parameter.
         """
         inverse = _floats(self._inverse_gram, parameters or {})
-        return self._signs[:, None] * self.gram(np.asarray(x, dtype=float)) @ inverse
+        result: np.ndarray = self._signs[:, None] * self.gram(np.asarray(x, dtype=float)) @ inverse
+        return result
 
     def gram(self, x: np.ndarray) -> np.ndarray:
         """The matrix S at a state vector of numbers or nodes, or at each row of an array of them."""

@@ -44,7 +44,7 @@ def exact(value: Any) -> Fraction:
     return Fraction(value)
 
 
-def ball(value: Any) -> Any:
+def as_ball(value: Any) -> Any:
     """The smallest ball at hand around an exact number; balls pass."""
     if isinstance(value, flint.arb):
         return value
@@ -52,12 +52,12 @@ def ball(value: Any) -> Any:
     return flint.arb(flint.fmpq(value.numerator, value.denominator))
 
 
-def hull(low: Any, high: Any) -> Any:
+def ball_around(low: Any, high: Any) -> Any:
     """A ball around an interval."""
-    return ball(low).union(ball(high))
+    return as_ball(low).union(as_ball(high))
 
 
-def interval(value: Any) -> Interval:
+def ball_endpoints(value: Any) -> Interval:
     """The exact endpoints of a ball."""
     middle, radius = (Fraction(int(q.p), int(q.q)) for q in (value.mid().fmpq(), value.rad().fmpq()))
     return middle - radius, middle + radius
@@ -71,7 +71,7 @@ def dyadic(value: Fraction) -> Fraction:
 
 def ball_number(value: Number) -> Any:
     """The ball of a number: exact ones as they are, a float with the error that floats stand for."""
-    return flint.arb(value, _FLOAT_ERROR * max(1.0, abs(value))) if isinstance(value, float) else ball(value)
+    return flint.arb(value, _FLOAT_ERROR * max(1.0, abs(value))) if isinstance(value, float) else as_ball(value)
 
 
 def exact_tape(roots: Sequence[Node]) -> Tape:
@@ -132,7 +132,7 @@ def _series_power(value: Any, exponent: int | Fraction) -> Any:
         return value * flint.arb.nan()
     if exponent.denominator == 2:
         return _whole_power(value.sqrt() if exponent > 0 else value.rsqrt(), abs(exponent.numerator))
-    return (value.log() * ball(exponent)).exp()
+    return (value.log() * as_ball(exponent)).exp()
 
 
 def _whole_power(value: Any, n: int) -> Any:
@@ -167,7 +167,7 @@ def _by_derivative(record: Function) -> Callable[[Any], Any]:
     return function
 
 
-SERIES = Arithmetic({name: _series_function(record) for name, record in FUNCTIONS.items()}, ball, _series_power)
+SERIES = Arithmetic({name: _series_function(record) for name, record in FUNCTIONS.items()}, as_ball, _series_power)
 
 
 @lru_cache(maxsize=64)

@@ -17,7 +17,8 @@ from odesys.analysis.first_integrals import FirstIntegral, check_integral, lie_d
 from odesys.analysis.lax import LaxFamily, invariant_drift, lax_integrals
 from odesys.derive.flow import Flow, gradient_descent, gradient_flow
 from odesys.errors import EquationError, ParameterError
-from odesys.exact.zero import ball_evaluate, zero_test
+from odesys.exact.balls import ball_evaluate
+from odesys.exact.zero import zero_test
 from odesys.expr import graph
 from odesys.expr.graph import Node, sym
 from odesys.expr.sympy_bridge import to_sympy

@@ -20,7 +20,7 @@ from ..expr.sympy_bridge import from_sympy, to_sympy
 from .sign_normal import SignForm
 
 
-class SoftmaxAtoms:
+class OpaqueSoftmax:
     """Atoms of all softmaxes and sigmoids below `roots`: ``p1_1``, ``p1_2``, ... a softmax, ``g1``, ``g2``, ...
 
     A softmax over two tokens has the atoms ``p1`` and ``pbar1`` = 1 - p1.
@@ -124,13 +124,14 @@ def _logit(coefficient: Fraction, term: Node) -> Node | None:
     """z of a term e^z of a sum, else None."""
     if coefficient != 1:
         return None
+    logit: Node | None = None
     if term.op == "exp":
-        return term.args[0]
-    if term is graph.ONE:
-        return graph.ZERO
-    if term.op == "mul" and len(term.args) == 1 and term.args[0][0].op == "exp" and term.args[0][1] == -1:
-        return -term.args[0][0].args[0]
-    return None
+        logit = term.args[0]
+    elif term is graph.ONE:
+        logit = graph.ZERO
+    elif term.op == "mul" and len(term.args) == 1 and term.args[0][0].op == "exp" and term.args[0][1] == -1:
+        logit = -term.args[0][0].args[0]
+    return logit
 
 
 def _weight(logits: list[Node], k: int) -> Node:
