@@ -12,7 +12,7 @@ the last two for positive p; a gate and its opposite share an atom. `odesys.exac
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
 
 import flint
@@ -55,7 +55,7 @@ class Rewriter:
         self._memo: dict[Node, Node] = {}
         self._unit: dict[Node, int] = {}  # angles are counted in units term / n
         self._stale = False
-        self._rules = {
+        self._rules: dict[str, Callable[[Node], Node]] = {
             "exp": self._exp,
             "log": self._log,
             "step": self._step,

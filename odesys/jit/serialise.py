@@ -46,12 +46,11 @@ def system_to_json(system: System) -> str:
         "states": list(system.names),
         "parameters": list(system.parameters),
         "tex": dict(system.tex),
-        "nodes": [_spelled(*row) for row in tape.rows],
         "equations": [tape.index[node] for node in system.nodes],
         "observables": {name: tape.index[node] for name, node in observables.items()},
     }
-    lines = [f'"{key}": {json.dumps(value)}' for key, value in data.items() if key != "nodes"]
-    rows = ",\n  ".join(json.dumps(row) for row in data["nodes"])
+    lines = [f'"{key}": {json.dumps(value)}' for key, value in data.items()]
+    rows = ",\n  ".join(json.dumps(_spelled(*row)) for row in tape.rows)
     return "{\n" + ",\n".join([*lines, f'"nodes": [\n  {rows}\n]']) + "\n}\n"
 
 
