@@ -11,7 +11,7 @@ import numpy as np
 from odesys import ClaimBook, Distribution, Flow, Sample, graph, sym
 
 from ..laboratory import MUTATIONS, Laboratory, shared
-from ..special import literal
+from ..special import as_printed as literal
 
 book = ClaimBook(
     "cooccurrence",
