@@ -14,16 +14,18 @@ from derivations.benign_overfitting.figures import paper_figures
 from derivations.benign_overfitting.figures.heat_map import Theory, heat_map
 from derivations.benign_overfitting.setting import Case
 from derivations.benign_overfitting.special import mean_field, span_network
-from odesys.papers.workers import cores
+from odesys.papers.workers import available_cores
 
 
 def time_heat_map(store: Path | None) -> None:
     """The heat map of figure 1 on all cores."""
     _, cases = paper_figures.heat_cases()
     began = time.perf_counter()
-    losses = heat_map(cases, Theory(paper_figures.EPS), workers=cores(), store=store)
+    losses = heat_map(cases, Theory(paper_figures.EPS), workers=available_cores(), store=store)
     took, spent = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(f"heat map {losses.shape}: {took:.1f} s on {cores()} cores, {spent.ru_utime:.1f} s of them computing")
+    print(
+        f"heat map {losses.shape}: {took:.1f} s on {available_cores()} cores, {spent.ru_utime:.1f} s of them computing"
+    )
 
 
 def compare_wide_networks(seeds: int = 2) -> None:

@@ -40,7 +40,7 @@ book = ClaimBook("own", laboratory=lambda: flow)
     reading="its derivative is zero, exactly, at every width",
 )
 def balanced(lab) -> Verdict:
-    rhs = dict(zip(lab.system.names, lab.system.nodes, strict=True))
+    rhs = lab.system.equations
     return identity({"derivative": graph.add([rhs[f"KK_{w}_{w}"] - rhs[f"QQ_{w}_{w}"] for w in WORDS])})
 
 
@@ -53,7 +53,7 @@ def balanced(lab) -> Verdict:
     expect="fails",
 )
 def common_word(lab) -> Verdict:
-    verdict = identity({"derivative": dict(zip(lab.system.names, lab.system.nodes, strict=True))["w_the"]})
+    verdict = identity({"derivative": lab.system.equations["w_the"]})
     name, sign = lab.quotient().variable("w_the")  # sign 0: it vanishes on symmetric states
     on_symmetric = identity({"variable": sign * graph.sym(name)})
     return verdict.correcting(

@@ -2,7 +2,7 @@
 
 Model language:   Dictionary, Sample, Distribution, Head, Value, FixedVector, Neurons, AttentionModel
 Derivation:       gradient_flow, gradient_descent -> Flow; Flow.quotient() -> Quotient; .slaved() -> Slaved
-Any K groups:     Family, Template, Others; family_flow, family_descent -> FamilyFlow
+Any K groups:     Family, SampleTemplate, OtherGroups; family_flow, family_descent -> FamilyFlow
 Systems by hand:  System.from_equations
 Floats:           integrate, CompiledFlow, iterate, simulate_network, compare, phase_portrait
 
@@ -31,15 +31,6 @@ def _table() -> dict[str, str]:
 
 _PLACES = _table()
 __all__ = list(_PLACES)
-
-
-def place(name: str) -> str:
-    """Where a public name is defined, as ``module:name``; empty if there is no such name.
-
-    >>> place("System")
-    'odesys.expr.system:System'
-    """
-    return _PLACES.get(name, "")
 
 
 def __getattr__(name: str) -> Any:

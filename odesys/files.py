@@ -243,7 +243,7 @@ class Stage:
     files: list[Path] = field(default_factory=list)
 
 
-def destination(folder: Path) -> Path:
+def final_folder(folder: Path) -> Path:
     """Where files written to a folder will be in the end: unfinished work that outlives an error is kept there."""
     return folder.parent if re.fullmatch(r"\.odesys-[0-9a-f]{32}\.part", folder.name) else folder
 

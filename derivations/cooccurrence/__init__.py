@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from odesys import FigureSpec, Paper, later
+from odesys import FigureSpec, Paper, load_later
 
 from .setting import PARAMETERS
 
@@ -48,22 +48,22 @@ PAPER = Paper(
     title="Word co-occurrence with a one-layer softmax transformer",
     reference="Training Dynamics of Transformers to Recognize Word Co-occurrence via Gradient Flow Analysis",
     parameters=PARAMETERS,
-    systems={name: partial(later(f"{__name__}.dynamics", "named_system"), name) for name in SYSTEMS},
+    systems={name: partial(load_later(f"{__name__}.dynamics", "named_system"), name) for name in SYSTEMS},
     protocols={
-        "mean-field": later(f"{__name__}.protocol", "mean_field"),
-        "network": later(f"{__name__}.protocol", "network"),
-        "kernel": later(f"{__name__}.protocol", "kernel"),
-        "planar": later(f"{__name__}.protocol", "planar"),
+        "mean-field": load_later(f"{__name__}.protocol", "mean_field"),
+        "network": load_later(f"{__name__}.protocol", "network"),
+        "kernel": load_later(f"{__name__}.protocol", "kernel"),
+        "planar": load_later(f"{__name__}.protocol", "planar"),
     },
     figures={
         key: FigureSpec(
-            title, later(f"{__name__}.figures.paper_figures", f"figure_{key}"), REPORT_LEVELS.get(key, "quick")
+            title, load_later(f"{__name__}.figures.paper_figures", f"figure_{key}"), REPORT_LEVELS.get(key, "quick")
         )
         for key, title in FIGURES.items()
     },
-    compare=later(f"{__name__}.compare", "compare"),
-    book=later(f"{__name__}.claims", "get_book"),
+    compare=load_later(f"{__name__}.compare", "compare"),
+    book=load_later(f"{__name__}.claims", "get_book"),
     widths=(200, 800),
     seeds=4,
-    setting=later(f"{__name__}.setting", "whole"),
+    setting=load_later(f"{__name__}.setting", "whole"),
 )

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from odesys import FigureSpec, Paper, later
+from odesys import FigureSpec, Paper, load_later
 
 from .setting import PARAMETERS
 
@@ -50,17 +50,19 @@ PAPER = Paper(
     title="Two-mixture of linear classification with a two-headed softmax transformer",
     reference="Transformers Provably Learn Two-Mixture of Linear Classification via Gradient Flow",
     parameters=PARAMETERS,
-    systems={name: partial(later(f"{__name__}.dynamics", "named_system"), name) for name in SYSTEMS},
+    systems={name: partial(load_later(f"{__name__}.dynamics", "named_system"), name) for name in SYSTEMS},
     protocols={
-        "three-stage": later(f"{__name__}.protocol", "three_stage"),
-        "simultaneous": later(f"{__name__}.protocol", "simultaneous"),
+        "three-stage": load_later(f"{__name__}.protocol", "three_stage"),
+        "simultaneous": load_later(f"{__name__}.protocol", "simultaneous"),
     },
     figures={
-        key: FigureSpec(title, later(f"{__name__}.figures.{module}", f"figure_{key}"), REPORT_LEVELS.get(key, "quick"))
+        key: FigureSpec(
+            title, load_later(f"{__name__}.figures.{module}", f"figure_{key}"), REPORT_LEVELS.get(key, "quick")
+        )
         for module, table in (("paper_figures", FIGURES), ("groups", FIGURES_K))
         for key, title in table.items()
     },
-    compare=later(f"{__name__}.compare", "compare"),
-    book=later(f"{__name__}.claims", "get_book"),
-    setting=later(f"{__name__}.setting", "whole"),
+    compare=load_later(f"{__name__}.compare", "compare"),
+    book=load_later(f"{__name__}.claims", "get_book"),
+    setting=load_later(f"{__name__}.setting", "whole"),
 )

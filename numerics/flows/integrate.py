@@ -32,7 +32,7 @@ from odesys.jit.codegen import Compiled, bind_parameters
 
 from .run import LONG, METHODS, Run
 from .scan import EPS
-from .trajectory import Cost, StagedTrajectory, StopWhen, Trajectory, continued, join
+from .trajectory import Cost, StagedTrajectory, StopWhen, Trajectory, continued, join_trajectories
 
 SWITCHES = 10_000  # allowed in a run
 LONG_STEPS = 2000  # after so many steps a run goes on in compiled code, if there is any
@@ -207,7 +207,7 @@ def integrate_stages(stages: Sequence[Stage], x0: Any, t_start: float = 0.0, **o
         t, x = run.end_time, run.end_state
         if run.stop == "slide":
             break
-    return join(runs, [stage.name for stage in stages[: len(runs)]])
+    return join_trajectories(runs, [stage.name for stage in stages[: len(runs)]])
 
 
 # ---- checks --------------------------------------------------------------------------------------------------------

@@ -265,7 +265,7 @@ class StagedTrajectory(Trajectory):
         return np.concatenate(columns)
 
 
-def join(trajectories: Sequence[Trajectory], names: Sequence[str] | None = None) -> StagedTrajectory:
+def join_trajectories(trajectories: Sequence[Trajectory], names: Sequence[str] | None = None) -> StagedTrajectory:
     """Runs that continue each other as one; the end of each is an event of kind ``stage``.
 
     The first row of a run is left out where it repeats the last row before it. `system` and `parameters` are those of

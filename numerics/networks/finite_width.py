@@ -118,7 +118,7 @@ def random_network(
     return Network(model, words, weights, parameters)
 
 
-def outputs(network: Network, data: Distribution) -> np.ndarray:
+def network_outputs(network: Network, data: Distribution) -> np.ndarray:
     """The outputs f(X), one a sample, in the order of the data."""
     out, tables = np.empty(len(data)), [reduce(np.matmul, chain) for chain in _chains(network, network.weights)]
     for batch in batches_of(network, data):
@@ -126,20 +126,22 @@ def outputs(network: Network, data: Distribution) -> np.ndarray:
     return out
 
 
-def attention(network: Network, tokens: Sequence[str]) -> np.ndarray:
+def attention_weights(network: Network, tokens: Sequence[str]) -> np.ndarray:
     """Attention of one sample, shape (heads, L, L): a row a query, summing to 1 over the keys."""
     (batch,) = batches_of(network, Distribution([Sample(tokens, label=1)]))
     value, score = (reduce(np.matmul, chain) for chain in _chains(network, network.weights))
     return _forward(network.model, batch, value, score)[0][:, 0]
 
 
-def loss_value(network: Network, data: Distribution, loss: Loss = "logistic") -> float:
+def network_loss(network: Network, data: Distribution, loss: Loss = "logistic") -> float:
     """The expected loss of the margins y f(X); `loss` is logistic, hinge, or a pair of functions (value, slope)."""
-    values = loss_functions(loss)[0](np.array([sample.label for sample in data.samples]) * outputs(network, data))
+    values = loss_functions(loss)[0](
+        np.array([sample.label for sample in data.samples]) * network_outputs(network, data)
+    )
     return float(np.array([float(sample.weight) for sample in data.samples]) @ values)
 
 
-def gradients(network: Network, data: Distribution, train: Sequence[str], loss: Loss = "logistic") -> Arrays:
+def network_gradients(network: Network, data: Distribution, train: Sequence[str], loss: Loss = "logistic") -> Arrays:
     """The gradient of the expected loss by each map of `train`, shape (heads, out, in); a gate is 0 at its kink."""
     names, slope = trained_names(network.model, train), loss_functions(loss)[1]
     return gradient_arrays(network, batches_of(network, data), network.weights, names, slope)

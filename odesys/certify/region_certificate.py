@@ -39,7 +39,7 @@ FORMAT, VERSION = "odesys-region-bound", 1
 SMALLEST_MARGIN = Fraction(1, 2**40)  # from which on a switching surface counts as having a sign
 
 
-def write(result: BoundResult, path: Path | str) -> None:
+def write_region_certificate(result: BoundResult, path: Path | str) -> None:
     """Write the certificate of a bound that was found with ``keep_boxes=True``; the file appears whole or not at all.
 
     >>> import tempfile
@@ -50,7 +50,7 @@ def write(result: BoundResult, path: Path | str) -> None:
     >>> box = {"x": (0, Fraction(1, 4))}
     >>> bound = lower_linear_bound(System.from_equations({"x": x * (1 - x)}), ["x"], one, box, keep_boxes=True)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write(bound, Path(folder, "logistic.json"))
+    ...     write_region_certificate(bound, Path(folder, "logistic.json"))
     ...     json.loads(Path(folder, "logistic.json").read_text(encoding="utf-8"))["rate"]
     '3/4'
     """

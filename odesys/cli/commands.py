@@ -322,11 +322,11 @@ def verify(
               odesys verify two_mixture --claim E.2 --level full
     """
     from ..papers.verification import run_command
-    from ..papers.workers import cores
+    from ..papers.workers import available_cores
 
     files.prepare(errata, json)
     chosen = _papers(names)
-    workers = workers or cores()
+    workers = workers or available_cores()
     if not run_command(chosen, claim or [], level.value, mutations, errata, json, workers, certificates):
         raise typer.Exit(1)
 
@@ -353,7 +353,7 @@ def report(
     Examples: odesys report two_mixture --out report
               odesys report --format latex --out bundle
     """
-    from ..papers.workers import cores
+    from ..papers.workers import available_cores
     from ..report.content import Request
     from ..report.write import run_command
 
@@ -363,7 +363,9 @@ def report(
         raise ParameterError(f"--set belongs to one paper, and this report has {len(chosen)}; name one")
     for paper in chosen.values():
         paper.read_parameters(given)  # a mistake shows before the work
-    request = Request(level.value, workers or cores(), tuple(read_widths(widths)) if widths else (), seeds or 0, given)
+    request = Request(
+        level.value, workers or available_cores(), tuple(read_widths(widths)) if widths else (), seeds or 0, given
+    )
     files.prepare(out, json, ("index.html", "main.tex"))
     if not run_command(chosen, request, out, form.value, json, _command_line()):
         raise typer.Exit(1)
@@ -405,7 +407,7 @@ def sweep(
     """
     from importlib import import_module
 
-    from ..papers.workers import cores
+    from ..papers.workers import available_cores
 
     chosen = registry.find_paper(paper)
     if dask and workers:
@@ -424,7 +426,7 @@ def sweep(
         json,
         resume,
         retry,
-        workers or cores(),
+        workers or available_cores(),
         dask,
         plot or (),
     ):

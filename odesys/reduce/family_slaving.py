@@ -83,8 +83,9 @@ def slave_family(flow: FamilyFlow) -> FamilySlaved:
                 roots[sector] = closed_root(matrix.T if turned else matrix)
             replaced |= _entries(flow, target, head, roots)
     keep = [name for name in flow.system.names if name not in replaced]
-    by_name = dict(zip(flow.system.names, flow.system.nodes, strict=True))
-    nodes = graph.substitute([by_name[name] for name in keep], {sym(name): node for name, node in replaced.items()})
+    nodes = graph.substitute(
+        [flow.system.equations[name] for name in keep], {sym(name): node for name, node in replaced.items()}
+    )
     field = ScalarField(tuple(nodes), dict(flow.system.observables))
     parameters = tuple(sorted({*flow.system.parameters, OMEGA}))
     system = System(tuple(keep), field, parameters, "flow", {**flow.system.tex, OMEGA: r"\omega"})

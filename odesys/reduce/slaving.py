@@ -186,8 +186,7 @@ def slave_quotient(quotient: Quotient, state: Any = None) -> Slaved:
             replaced |= _orbit_values(segment, sectors, roots, quotient.system.names)
     keep = [name for name in quotient.system.names if name not in replaced]
     mapping = {sym(name): node for name, node in replaced.items()}
-    by_name = dict(zip(quotient.system.names, quotient.system.nodes, strict=True))
-    nodes = graph.substitute([by_name[name] for name in keep], mapping)
+    nodes = graph.substitute([quotient.system.equations[name] for name in keep], mapping)
     parameters = tuple(sorted({*quotient.system.parameters, OMEGA}))
     tex = {**quotient.system.tex, OMEGA: r"\omega"}
     system = System(tuple(keep), ScalarField(tuple(nodes), dict(quotient.system.observables)), parameters, "flow", tex)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import chisquare
 
-from odesys import Verdict, combine, enumerate_all, equal, graph, measured, sym
+from odesys import Verdict, combine_verdicts, enumerate_all, equal, graph, measured, sym
 
 from .. import setting
 from ..laboratory import Laboratory
@@ -176,6 +176,6 @@ def start(lab: Laboratory) -> Verdict:
         )
         return bool((table == expected).all())
 
-    return combine(
+    return combine_verdicts(
         {"entries": enumerate_all([s.leaf for s in flow.layout.segments], right, "matrices of path scalars")}
     )

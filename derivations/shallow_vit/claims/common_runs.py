@@ -7,10 +7,10 @@ from functools import cache
 
 import numpy as np
 
-from odesys import fit_power_law
+from odesys import computed_once, fit_power_law
 
 from .. import setting
-from ..laboratory import Laboratory, Record, shared
+from ..laboratory import Laboratory, Record
 from ..setting import Case
 from ..special import class_network, observables, symmetric_runs
 from ..special.class_network import Counts, Forces, State
@@ -23,31 +23,31 @@ STEP_SIZES = (0.4, 0.2, 0.1, 0.05, 0.025)
 COPIES = 10**6  # a full batch of that many copies of each sample is the same step as one of each
 
 
-@shared
+@computed_once
 def main(lab: Laboratory) -> Record:
     """The run to margin 1, every step kept."""
     return lab.train(MAIN, 3, every=1)
 
 
-@shared
+@computed_once
 def small_start(lab: Laboratory) -> Record:
     """The same with xi = 1e-4."""
     return lab.train(replace(MAIN, xi=1e-4), 3, every=1)
 
 
-@shared
+@computed_once
 def tilted(lab: Laboratory) -> Record:
     """The same with errors of the initial model, sigma = 0.1 and delta = 0.2, and m_a = m_b = 10."""
     return lab.train(replace(MAIN, sigma=0.1, delta=0.2, m_a=10, m_b=10), 3, every=1)
 
 
-@shared
+@computed_once
 def by_step_size(lab: Laboratory) -> dict[float, Record]:
     """Runs to margin 1 at several step sizes, same start."""
     return {eta: lab.train(replace(MAIN, m=200, xi=200**-0.5, eta=eta, steps=round(60 / eta)), 3) for eta in STEP_SIZES}
 
 
-@shared
+@computed_once
 def by_batch(lab: Laboratory) -> dict[int, Record]:
     """SGD on 64 samples with random nuisance counts, batches of 2, 8, 32 and 64."""
     case = replace(MAIN, m=400, xi=1e-3, L=50, N=64, filling="random", steps=3000)
@@ -55,7 +55,7 @@ def by_batch(lab: Laboratory) -> dict[int, Record]:
     return {B: lab.train(replace(case, B=B if B < 64 else 0), 3, counts) for B in (2, 8, 32, 64)}
 
 
-@shared
+@computed_once
 def by_alpha(lab: Laboratory, frozen: bool = False) -> dict[tuple[float, float], float]:
     """eta T of three families of fractions: alpha_# = 0, alpha_# = alpha_*/4, and alpha_nd = 1/2."""
     pairs = (
@@ -71,7 +71,7 @@ def by_alpha(lab: Laboratory, frozen: bool = False) -> dict[tuple[float, float],
     }
 
 
-@shared
+@computed_once
 def prototypes(
     lab: Laboratory,
     margin: float,

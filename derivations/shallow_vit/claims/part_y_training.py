@@ -75,7 +75,7 @@ def merged_tables(lab: Laboratory) -> MergedTables:
 
 def column_sums(system: System) -> dict[str, Node]:
     """Rates of the sums of logits over keys, for a discriminative and for a nuisance query, M a parameter."""
-    rate = dict(zip(system.names, system.nodes, strict=True))
+    rate = system.equations
     M = sym("M")
     return {
         "query 1": rate["s11"] + rate["s21"] + (M - 2) * rate["sk1"],

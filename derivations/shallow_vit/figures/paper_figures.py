@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import PowerLaw, Progress, cores, figure, fit_power_law, save, silent, unfinished
+from odesys import PowerLaw, Progress, available_cores, fit_power_law, new_figure, save_figure, silent, unfinished_cells
 
 from ..setting import Case
 from ..special import bounds, training_sweeps
@@ -31,7 +31,7 @@ ALPHA, GAP = r"\alpha_*", r"(\alpha_*-\alpha_\#)"
 
 def workers() -> int:
     """Processes used for the runs of a figure."""
-    return min(2, cores())
+    return min(2, available_cores())
 
 
 def map_cases(frozen: bool = False, alphas: Sequence[float] = ALPHAS, sizes: Sequence[int] = SIZES) -> list[list[Case]]:
@@ -57,7 +57,7 @@ def figure_3(folder: Path, progress: Progress = silent) -> list[Path]:
 
 
 def _success_figure(folder: Path, progress: Progress, name: str, frozen: bool, power: int) -> list[Path]:
-    with unfinished(f"shallow_vit {name}") as store:
+    with unfinished_cells(f"shallow_vit {name}") as store:
         losses = success_map(map_cases(frozen), SEEDS, progress, store)
         loss_sweeps = {
             label: training_sweeps.test_losses(
@@ -65,7 +65,7 @@ def _success_figure(folder: Path, progress: Progress, name: str, frozen: bool, p
             )
             for label in ("trained", "frozen")
         }
-        fig, axes = figure(1, 3, (16.5, 4.6))
+        fig, axes = new_figure(1, 3, (16.5, 4.6))
         x = np.array([a**power for a in ALPHAS])
         _map(fig, axes[0], x, np.array(SIZES), (losses < LEVEL).mean(axis=2).T)
         axes[0].set(
@@ -75,7 +75,7 @@ def _success_figure(folder: Path, progress: Progress, name: str, frozen: bool, p
         )
         _threshold_panel(axes[1], losses, power)
         _loss_panel(axes[2], loss_sweeps)
-        return save(fig, folder, name)
+        return save_figure(fig, folder, name)
 
 
 def alpha_cases(frozen: int) -> list[Case]:
@@ -148,7 +148,7 @@ def figure_1b(folder: Path, progress: Progress = silent) -> list[Path]:
         for s in SIGMAS
     ]
     base = Case(m=500, m_a=10, m_b=10, eta=0.1)
-    with unfinished("shallow_vit 1b") as store:
+    with unfinished_cells("shallow_vit 1b") as store:
         losses = success_map(cases, SEEDS, progress, store)
         tilted = {
             "sigma": [replace(base, sigma=value) for value in SIGMAS],
@@ -157,7 +157,7 @@ def figure_1b(folder: Path, progress: Progress = silent) -> list[Path]:
         times = {
             name: training_sweeps.stopping_times(row, SEEDS, progress, workers(), store) for name, row in tilted.items()
         }
-        fig, axes = figure(1, 3, (16.5, 4.4))
+        fig, axes = new_figure(1, 3, (16.5, 4.4))
         _map(
             fig,
             axes[0],
@@ -187,7 +187,7 @@ def figure_1b(folder: Path, progress: Progress = silent) -> list[Path]:
         )
         for ax in axes[1:]:
             ax.legend(fontsize=8, loc="lower left")
-        return save(fig, folder, "1b")
+        return save_figure(fig, folder, "1b")
 
 
 ETAS = (0.4, 0.2, 0.1, 0.05, 0.025)
@@ -196,7 +196,7 @@ ETAS = (0.4, 0.2, 0.1, 0.05, 0.025)
 def figure_2(folder: Path, progress: Progress = silent) -> list[Path]:
     """Stopping time over 1/alpha_*, over 1/(alpha_* - alpha_#), and over the step size."""
     base = replace(training_sweeps.BASE, sigma=0.1, delta=0.4, m_a=10, m_b=10)
-    with unfinished("shallow_vit 2") as store:
+    with unfinished_cells("shallow_vit 2") as store:
         found = {
             key: training_sweeps.stopping_times(training_sweeps.scheme(key, base), 3, progress, workers(), store)
             for key in training_sweeps.SCHEMES
@@ -204,7 +204,7 @@ def figure_2(folder: Path, progress: Progress = silent) -> list[Path]:
         steps = training_sweeps.stopping_times(
             [replace(base, eta=eta, alpha_s=0.5, alpha_c=0.05) for eta in ETAS], 3, progress, workers(), store
         )
-        fig, axes = figure(1, 3, (16.5, 4.4))
+        fig, axes = new_figure(1, 3, (16.5, 4.4))
         for k, (key, sweep) in enumerate(found.items()):
             alpha = np.array([case.alpha_s for case in sweep.cases])
             gap = np.array([case.alpha_s - case.alpha_c for case in sweep.cases])
@@ -233,7 +233,7 @@ def figure_2(folder: Path, progress: Progress = silent) -> list[Path]:
         _eta_panel(axes[2], steps)
         for ax in axes:
             ax.legend(fontsize=8)
-        return save(fig, folder, "2")
+        return save_figure(fig, folder, "2")
 
 
 def _eta_panel(ax: Any, sweep: training_sweeps.Sweep) -> None:
@@ -261,7 +261,7 @@ def plot_run(
     columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], margin: float, ceiling: float, folder: Path
 ) -> list[Path]:
     """Margin, attention and logits of a simulated run, with the ends of the stages and the ceiling of attention."""
-    fig, axes = figure(1, 3, (15, 4))
+    fig, axes = new_figure(1, 3, (15, 4))
     t = columns["t"]
     axes[0].plot(t, columns["F"], label="mean margin $yF$")
     axes[0].axhline(margin, color="0.6", linewidth=0.8)
@@ -280,7 +280,7 @@ def plot_run(
             ax.axvline(event["time"], color="0.8", linewidth=0.8)
         ax.set(xlabel=r"$s = \eta t$", ylabel=label)
         ax.legend(fontsize=8)
-    return save(fig, folder, "run")
+    return save_figure(fig, folder, "run")
 
 
 __all__ = [

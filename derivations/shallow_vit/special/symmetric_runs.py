@@ -30,7 +30,7 @@ from odesys import (
     System,
     Trajectory,
     counted_family,
-    held,
+    hold_gates,
     integrate,
 )
 
@@ -130,7 +130,7 @@ def system(M: int, gates: str = "auto", variant: str = "") -> System:
     if gates == "auto":
         return dynamics.mirrored(M, variant)
     numbers = gate_numbers(M, variant)
-    return held(dynamics.mirrored(M, variant), {numbers[name]: value for name, value in HELD[gates].items()})
+    return hold_gates(dynamics.mirrored(M, variant), {numbers[name]: value for name, value in HELD[gates].items()})
 
 
 @cache
@@ -150,7 +150,7 @@ def running(M: int, gates: str = "auto", variant: str = "") -> System:
     hinge = dict.fromkeys(set(range(len(whole.surfaces))) - set(numbers.values()), 1)  # none if the loss is smooth
     rest = {numbers[name]: value for name, value in HELD[gates].items()} if gates in HELD else {}
     system(M, gates, variant)  # refuses gates that are not known
-    return held(whole, {**hinge, **rest}) if hinge or rest else whole
+    return hold_gates(whole, {**hinge, **rest}) if hinge or rest else whole
 
 
 # ---- runs ------------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from odesys import Verdict, combine, measured
+from odesys import Verdict, combine_verdicts, measured
 
 from ..laboratory import Laboratory
 from ..setting import published
@@ -84,4 +84,4 @@ def optimisers(lab: Laboratory) -> Verdict:
             & between("0-1 error", [result.wrong], 0 if good else 0.1, 0.02 if good else 0.6)
             & between("test loss", [result.loss], 0 if good else 0.3, 0.1 if good else 2)
         )
-    return combine(parts)
+    return combine_verdicts(parts)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Progress, figure, save, silent
+from odesys import Progress, new_figure, save_figure, silent
 
 from ..setting import DISJOINT, Case, published, regime
 from ..special import mean_field, network, recursion, shared_supports, stages
@@ -75,7 +75,7 @@ def figure_1(folder: Path, progress: Progress = silent) -> list[Path]:
     """Values, alignment, votes, flips and attention of setting (a), and the loss with its mean field."""
     first, run = early(), setting_a("signgd").run
     progress("networks", 0.8)
-    fig, axes = figure(2, 3, (16, 8.4))
+    fig, axes = new_figure(2, 3, (16, 8.4))
     ax = axes[0, 0]
     ax.plot(first.times, first.v, color=panels.NOISE, linewidth=0.8)
     ax.plot([], [], color=panels.NOISE, label=r"$v_i$, noise")
@@ -98,7 +98,7 @@ def figure_1(folder: Path, progress: Progress = silent) -> list[Path]:
         f"setting (a): $d = 2000$, $n = 20$, $s = 80$, $m_k = 100$, seed {SEED}; "
         f"{100 * shared:.0f} % of a support is shared"
     )
-    return save(fig, folder, "1")
+    return save_figure(fig, folder, "1")
 
 
 def _key_classes(ax: Any, run: Run) -> None:
@@ -145,7 +145,7 @@ def figure_18(folder: Path, progress: Progress = silent) -> list[Path]:
         runs.append(setting_a(kind))
         progress("networks", (k + 1) / 3)
     run = runs[0].run
-    fig, axes = figure(2, 3, (16, 8.2))
+    fig, axes = new_figure(2, 3, (16, 8.2))
     ax = axes[0, 0]
     ax.plot(run.times, run.v, color=panels.NOISE, linewidth=0.8)
     ax.plot([], [], color=panels.NOISE, label=r"$v_i$")
@@ -165,7 +165,7 @@ def figure_18(folder: Path, progress: Progress = silent) -> list[Path]:
     panels.attention_panel(axes[1, 1], runs[2].run, LAST, r"attention, GD ($\eta = 0.1$)")
     panels.loss_panel(axes[1, 2], runs, "losses: full training, dotted test")
     fig.suptitle(f"setting (a) to step 2000, seed {SEED}")
-    return save(fig, folder, "18")
+    return save_figure(fig, folder, "18")
 
 
 def figure_19(folder: Path, progress: Progress = silent) -> list[Path]:
@@ -175,7 +175,7 @@ def figure_19(folder: Path, progress: Progress = silent) -> list[Path]:
     run = recursion.geometric(start, 30 * case.flip_time(), records=2500, progress=progress)
     found = stages.stages(run)
     formal = found.formal.as_dict()
-    fig, ax = figure(1, 1, (13, 5.2))
+    fig, ax = new_figure(1, 1, (13, 5.2))
     bounds = [1e-15, formal["T1"], formal["T2"], formal["T3"], found.events["T4"], 30 * case.flip_time()]
     names = ("I: values", "II: signs align", "III: votes", "IV: flips", "all aligned")
     for k, (low, high) in enumerate(pairwise(bounds)):
@@ -209,7 +209,7 @@ def figure_19(folder: Path, progress: Progress = silent) -> list[Path]:
     ax.plot([], [], "^", color="C3", label="formal times of the paper ($C_3 = 4$)")
     ax.set(xscale="log", xlim=(1e-15, 3e-5), ylim=(-1.6, len(rows) + 0.8), xlabel=r"$\theta = \eta t$", yticks=[])
     ax.legend(loc="upper right", fontsize=8)
-    return save(fig, folder, "19")
+    return save_figure(fig, folder, "19")
 
 
 def contingency(run: Run, time: float) -> np.ndarray:
@@ -227,7 +227,7 @@ def figure_alignment(folder: Path, progress: Progress = silent) -> list[Path]:
     """Table 2 as a picture: with the paper's step, and with a hundredth of it, where two-step cycles are rare."""
     run = setting_a("signgd").run
     names = ["$++$", "$+-$", "$-+$", "$--$"]
-    fig, axes = figure(1, 2, (10.5, 4.6))
+    fig, axes = new_figure(1, 2, (10.5, 4.6))
     tables = (
         (contingency(run, 10), r"$\eta = 10^{-4}$, step 10"),
         (contingency(early(), 10), rf"$\eta = 10^{{-4}}/{FINE}$, the same $\eta t$"),
@@ -248,14 +248,14 @@ def figure_alignment(folder: Path, progress: Progress = silent) -> list[Path]:
             title=f"{title}: {100 * good:.1f} % aligned",
         )
         ax.grid(False)
-    return save(fig, folder, "alignment")
+    return save_figure(fig, folder, "alignment")
 
 
 def figure_overlap(folder: Path, progress: Progress = silent) -> list[Path]:
     """How far the reduced recursion is from the network as supports become disjoint with growing d."""
     base = Case(n=10, s=40, d=1001, m_k=24, m_v=10, sigma_0=0.1 / math.sqrt(1000), supports=1)
     rows = shared_supports.over_dimension(base, (501, 1001, 2001, 4001, 8001, 16001), 3, ETA, progress)
-    fig, axes = figure(1, 2, (11, 4.2))
+    fig, axes = new_figure(1, 2, (11, 4.2))
     shared = np.array([row["shared"] for row in rows])
     axes[0].plot(shared, [row["speed"] for row in rows], "o", markersize=4)
     axes[0].set(xlabel="part of a support that is shared", ylabel=r"speed of query noise over $\eta\|\xi\|_1$")
@@ -264,7 +264,7 @@ def figure_overlap(folder: Path, progress: Progress = silent) -> list[Path]:
     axes[1].set(xlabel="part of a support that is shared", ylabel="network against recursion, relative")
     axes[1].legend(fontsize=8)
     fig.suptitle("overlapping supports: $n = 10$, $s = 40$, $m_k = 24$, $d$ from 501 to 16001, 3 seeds each")
-    return save(fig, folder, "overlap")
+    return save_figure(fig, folder, "overlap")
 
 
 def figure_proof(folder: Path, progress: Progress = silent) -> list[Path]:

@@ -59,7 +59,7 @@ def stage_one_of(system: System) -> StageOne:
     """Derive both phases of stage 1 from a reduced system at uniform attention (zero scores)."""
     scores = {sym(name): ZERO for name in system.names if name.startswith("M_")}
     moving = [name for name in system.names if name.startswith("n_")]
-    picked = [system.nodes[system.names.index(name)] for name in moving]
+    picked = [system.equations[name] for name in moving]
     at_zero = dict(zip(moving, graph.substitute(picked, scores), strict=True))
     surfaces = graph.surfaces(at_zero.values())
     all_on = {graph.step(s): ONE for s in surfaces} | {graph.step(-s): ZERO for s in surfaces}

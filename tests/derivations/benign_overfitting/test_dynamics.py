@@ -15,7 +15,7 @@ from derivations.benign_overfitting.special import mean_field, span_network
 from derivations.benign_overfitting.special.gram_start import gram_start
 from numerics.flows.integrate import integrate
 from numerics.maps.iterate import iterate
-from numerics.networks.finite_width import Network, descent_run, gradients, loss_value
+from numerics.networks.finite_width import Network, descent_run, network_gradients, network_loss
 from odesys.errors import IntegrationError, OdesysError, ParameterError
 from odesys.exact.evidence import equal
 from odesys.expr import graph
@@ -58,7 +58,7 @@ def test_recursion_follows_weight_space_descent_for_300_steps() -> None:
     run = iterate(flow.system, start, 300, {"eta": ETA, "w2": SMALL.w2}, record_every=300, backend="block")
     ((_, last),) = descent_run(net, data, setting.TRAINED, ETA, 300, record=[300])
     theory, real = recorded(flow, run.end_state), recorded(flow, flow.initial_state(weights=last.images()))
-    assert loss_value(last, data) < 0.2, "the run must be long enough to fit"
+    assert network_loss(last, data) < 0.2, "the run must be long enough to fit"
     for part in PARTS:
         assert np.abs(theory[part] - real[part]).max() < 1e-11, part
 
@@ -80,13 +80,13 @@ def test_gradients_agree_with_finite_differences() -> None:
     case = Case(N=4, M=3, d=12, d_h=5, mu=1.0, noise=1.0, C_p=2.0, kappa=0.5)
     net, _ = network(case, 1, d_v=4)
     data = setting.data(4, 3)
-    found = gradients(net, data, setting.TRAINED)
+    found = network_gradients(net, data, setting.TRAINED)
     rng = np.random.default_rng(0)
     for name in setting.TRAINED:
         direction = rng.standard_normal(net.weights[name].shape)
         h = 1e-5
         moved = [
-            loss_value(replace(net, weights={**net.weights, name: net.weights[name] + s * h * direction}), data)
+            network_loss(replace(net, weights={**net.weights, name: net.weights[name] + s * h * direction}), data)
             for s in (1, -1)
         ]
         slope = (moved[0] - moved[1]) / (2 * h)
@@ -182,9 +182,9 @@ def reference(M: int) -> dict[str, graph.Node]:
 @pytest.mark.parametrize("M", [2, 3, 4])
 def test_mean_field_equals_the_orbit_law(M: int) -> None:
     system, right = dynamics.mean_field(M), reference(M)
-    verdict = equal({n: (node, right[n]) for n, node in zip(system.names, system.nodes, strict=True)})
+    verdict = equal({n: (node, right[n]) for n, node in system.equations.items()})
     assert verdict.as_stated == "holds" and str(verdict.evidence) == "proof"
-    wrong = {n: (node, 2 * right[n]) for n, node in zip(system.names, system.nodes, strict=True) if n == "S_ss"}
+    wrong = {n: (node, 2 * right[n]) for n, node in system.equations.items() if n == "S_ss"}
     assert equal(wrong).as_stated == "fails"
 
 
@@ -321,7 +321,7 @@ def test_fresh_points_have_the_law_of_a_network() -> None:
         net, _ = network(replace(case, d_h=12), 1000 + seed)
         net = replace(net, weights={**net.weights, "W_V": net.weights["W_V"] * case.sigma_V / 0.05})
         pairs = descent_run(net, setting.data(4, 3), setting.TRAINED, 0.05, 400, record=range(401))
-        last = next((n for _, n in pairs if loss_value(n, setting.data(4, 3)) <= 0.3), pairs[-1][1])
+        last = next((n for _, n in pairs if network_loss(n, setting.data(4, 3)) <= 0.3), pairs[-1][1])
         rng = np.random.default_rng(seed)
         for _ in range(50):
             y = rng.choice([1, -1])

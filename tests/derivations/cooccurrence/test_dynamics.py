@@ -17,7 +17,7 @@ from derivations.cooccurrence.special.phases import phase_one, phase_times, phas
 from derivations.cooccurrence.special.trajectories import course, mean_field_run, network, neuron_course
 from numerics.flows.integrate import integrate
 from numerics.maps.iterate import iterate
-from numerics.networks.finite_width import descent_run, flow_run, gradients, loss_value, random_network
+from numerics.networks.finite_width import descent_run, flow_run, network_gradients, network_loss, random_network
 from odesys.analysis.lax import invariant_drift
 from odesys.errors import DictionaryError, ParameterError
 from odesys.exact.zero import zero_test
@@ -135,12 +135,12 @@ def test_literal_equations_notice_a_broken_system() -> None:
 
 def test_gradients_by_differences() -> None:
     flow, net, _ = small_network()
-    slopes, h = gradients(net, flow.data, setting.TRAINED), 1e-6
+    slopes, h = network_gradients(net, flow.data, setting.TRAINED), 1e-6
     rng = np.random.default_rng(0)
     for name in setting.TRAINED:
         direction = rng.standard_normal(net.weights[name].shape)
         moved = [{**net.weights, name: net.weights[name] + s * h * direction} for s in (1, -1)]
-        ends = [loss_value(replace(net, weights=weights), flow.data) for weights in moved]
+        ends = [network_loss(replace(net, weights=weights), flow.data) for weights in moved]
         assert (ends[0] - ends[1]) / (2 * h) == pytest.approx(float((slopes[name] * direction).sum()), abs=1e-8)
 
 

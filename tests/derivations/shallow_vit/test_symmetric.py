@@ -126,7 +126,7 @@ def test_ten_quadratic_integrals_of_the_symmetric_system(gates: str) -> None:
 
     if gates == "auto":  # gates stay opaque: the identity holds for every pattern, here tried at random points
         rng = np.random.default_rng(0)
-        broken = [node * 2 if name == "ka" else node for name, node in zip(system.names, system.nodes, strict=True)]
+        broken = [node * 2 if name == "ka" else node for name, node in system.equations.items()]
         env = lambda: {**{n: rng.uniform(-1, 1) for n in system.names}, **symmetric_runs.parameters(EXACT, PI)}  # noqa: E731
         table = {"exp": np.exp, "step": lambda z: float(z > 0)}
         for _ in range(5):

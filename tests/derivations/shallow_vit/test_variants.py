@@ -108,7 +108,7 @@ def test_one_system_for_every_m_moves_as_a_network_with_two_neurons(M: int, vari
 def test_sums_over_keys_are_conserved_and_their_broken_twins_are_not() -> None:
     system = for_every_number(Laboratory(), "merged")
     assert identity(column_sums(system)).as_stated == "holds"
-    rate = dict(zip(system.names, system.nodes, strict=True))
+    rate = system.equations
     wrong = {
         "one nuisance pattern too many": column_sums(system)["query 1"] + rate["sk1"],
         "sums over queries": rate["s11"] + rate["s21"] + (sym("M") - 2) * rate["s1k"],
