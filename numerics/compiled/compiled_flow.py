@@ -105,7 +105,7 @@ class CompiledFlow:
         atol: float | None = None,
         max_steps: int = 100_000,
     ) -> np.ndarray:
-        """End states (points, n), one a row of `starts` (or one start for all) and an entry of `parameters`."""
+        """End states (points, n), one per row of `starts` (or one start for all) and an entry of `parameters`."""
         rows = [starts] if isinstance(starts, Mapping) else np.atleast_2d(np.asarray(starts, dtype=float))
         if len(rows) not in (1, len(parameters)):
             raise ParameterError(f"{len(rows)} starts do not go with {len(parameters)} sets of parameters")
@@ -377,7 +377,8 @@ class Piece:
         y = np.zeros((self.start.size, *np.shape(part)))
         for k, row in enumerate(self.table[::-1]):
             y = (y + row.reshape(-1, *[1] * np.ndim(part))) * (part if k % 2 == 0 else 1 - part)
-        return y + self.start.reshape(-1, *[1] * np.ndim(part))
+        result: np.ndarray = y + self.start.reshape(-1, *[1] * np.ndim(part))
+        return result
 
 
 @cache

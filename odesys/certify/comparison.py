@@ -19,8 +19,8 @@ from typing import Any
 
 import sympy as sp
 
-from ..analysis.dependency import checked_values, linear_part, substitution
-from ..analysis.linear import MetzlerResult, check_metzler, sign_of
+from ..analysis.dependency import checked_values, linear_part, sign_of, substitution
+from ..analysis.linear import MetzlerResult, check_metzler
 from ..errors import EquationError, ParameterError
 from ..expr import graph
 from ..expr.graph import Node

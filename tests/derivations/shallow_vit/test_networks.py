@@ -139,7 +139,7 @@ def test_both_spectra_are_conserved_by_the_flow_and_not_by_a_broken_one() -> Non
 
 @pytest.mark.parametrize("readout", setting.READOUTS)
 def test_steps_miss_the_conserved_matrices_by_the_first_order_of_their_size(readout: str) -> None:
-    """Also with noisy tokens and one row of output weights a position: half the step, half the drift."""
+    """Also with noisy tokens and one row of output weights per position: half the step, half the drift."""
     case = Case(noise=0.05, sigma=0.1, delta=0.2, m=40, N=6, L=12, alpha_c=0.1, readout=readout, margin=50.0)
     drifts = []
     for eta in (0.2, 0.1):
