@@ -14,7 +14,7 @@ PACKAGES = ("odesys", "numerics", "derivations")
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_file_beside_the_modules_is_package_data(package: str) -> None:
-    """Templates, style sheets, stubs: a wheel contains what pyproject.toml names, and a checkout hides what is missing."""
+    """Templates, style sheets, stubs: a wheel contains only what pyproject.toml names."""
     folder = ROOT / package
     files = {p for p in folder.rglob("*") if p.is_file() and p.suffix not in (".py", ".pyc")}
     named = {p for glob in PROJECT["tool"]["setuptools"]["package-data"][package] for p in folder.glob(glob)}
@@ -32,6 +32,8 @@ def test_version_is_written_once() -> None:
 
 
 def test_changelog_begins_with_this_version_and_dates_every_one() -> None:
-    heads = [line for line in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines() if line.startswith("## ")]
+    heads = [
+        line for line in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines() if line.startswith("## ")
+    ]
     assert heads[0].startswith(f"## {odesys.__version__} (")
     assert [h for h in heads if not h.rstrip(")").rsplit("(", 1)[-1].replace("-", "").isdigit()] == []
