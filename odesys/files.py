@@ -236,7 +236,7 @@ def _plain(value: Any, where: tuple[str, ...], not_finite: dict[str, str]) -> An
 
 
 @dataclass
-class Stage:
+class StagedFolder:
     """A temporary folder to write in; `files` is filled when they have been moved to their place."""
 
     folder: Path
@@ -249,10 +249,10 @@ def final_folder(folder: Path) -> Path:
 
 
 @contextmanager
-def staged(path: str | Path) -> Iterator[Stage]:
-    """Write several files in `Stage.folder`; they move to `path` together at the end, or not at all after an error."""
+def staged(path: str | Path) -> Iterator[StagedFolder]:
+    """Write several files in `.folder`; they move to `path` together at the end, or not at all after an error."""
     folder = prepare_folder(path)
-    stage = Stage(folder / _temporary_name())
+    stage = StagedFolder(folder / _temporary_name())
     try:
         stage.folder.mkdir()
         yield stage
