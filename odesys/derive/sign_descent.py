@@ -65,7 +65,7 @@ class PinnedVectors:
     def of(cls, vectors: Sequence[Sequence[Any]]) -> PinnedVectors:
         """Exact vectors, one a row: coordinates that are multiples of each other are put together.
 
-        >>> [int(m.args[0]) for m in Columns.of([[1, -2, 0, 1], [2, -4, 3, 0]]).masses]     # (1, 2), (0, 1) and (1, 0)
+        >>> [int(m.args[0]) for m in PinnedVectors.of([[1, -2, 0, 1], [2, -4, 3, 0]]).masses]     # (1, 2), (0, 1) and (1, 0)
         [3, 3, 1]
         """
         rows = [[Fraction(entry) for entry in vector] for vector in vectors]
