@@ -40,7 +40,8 @@ from odesys import (
 
 from . import dynamics, setting
 from .setting import Case
-from .special import mean_field, span
+from .special import mean_field
+from .special import span_network as span
 from .special.gram_start import GramStart, gram_start
 
 MUTATIONS = {

@@ -21,8 +21,9 @@ D, pi           prototype of the living neurons, w = D / sqrt(m), and the fracti
 Covered: data with token noise, both conventions of the read-out weights, hinge SGD with hand-written gradients, the
 class-level system on inner products as map and flow with its invariants, the symmetric system with 21 variables (also
 with M left open), the paper's scalars, stages, stopping iteration, bounds, token sparsification, synthetic figures 1
-to 8; beyond the paper trained logits in place of keys and queries, the logistic loss, and two heads in one layer. Not
-covered: the image data of figure 6 (a synthetic spurious pattern stands in).
+to 8; beyond the paper trained logits in place of keys and queries, the logistic loss, and two heads in one layer.
+
+Not covered: the image data of figure 6 (a synthetic spurious pattern stands in).
 """
 
 from __future__ import annotations

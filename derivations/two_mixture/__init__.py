@@ -13,8 +13,10 @@ T1, T2, T3      ends of the stages; x_star the score that ends stage 2; eps the 
 
 Covered: setting, closed systems and their reductions, the family of all K with K a symbol and its limit, closed forms
 of stage 1 and of the frozen-force stage 2, both protocols, figures 1-7, the laws in K and a phase diagram, comparison
-with networks, claims of sections 2-6 and appendices B-H, and laws in K beyond the paper (Beyond.K.*). Claims about
-trajectories are measurements over a grid; three of them are certified at one point by validated enclosure (level full).
+with networks, claims of sections 2-6 and appendices B-H, and laws in K beyond the paper (Beyond.K.*).
+
+Not covered: claims about trajectories for all parameters at once. They are measured over a grid; three of them are
+certified at one point by validated enclosure (level full).
 """
 
 from __future__ import annotations

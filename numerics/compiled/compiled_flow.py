@@ -105,7 +105,7 @@ class CompiledFlow:
         atol: float | None = None,
         max_steps: int = 100_000,
     ) -> np.ndarray:
-        """End states (points, n), one a row of `starts` (or one start for all) and an entry of `parameters`."""
+        """End states (points, n), one per row of `starts` (or one start for all) and an entry of `parameters`."""
         rows = [starts] if isinstance(starts, Mapping) else np.atleast_2d(np.asarray(starts, dtype=float))
         if len(rows) not in (1, len(parameters)):
             raise ParameterError(f"{len(rows)} starts do not go with {len(parameters)} sets of parameters")

@@ -282,10 +282,10 @@ def check_rtol(rtol: float) -> None:
 
 
 def check_atol(atol: Any, size: int) -> np.ndarray:
-    """An absolute tolerance, or one a state, as an array."""
+    """An absolute tolerance, or one per state, as an array."""
     values = np.asarray(atol, dtype=float)
     if values.shape not in ((), (size,)) or not np.all((values >= 0) & np.isfinite(values)):
-        raise ParameterError(f"atol = {atol} must be a number, or one a state, and not negative")
+        raise ParameterError(f"atol = {atol} must be a number, or one per state, and not negative")
     return values
 
 

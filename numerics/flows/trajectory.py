@@ -131,7 +131,7 @@ class Trajectory:
     end_time, end_state : where the run stopped, also if that time was not to be recorded.
     events : all events in the order of time.
     stop : ``end`` (the time or number of steps asked for), ``event:NAME``, or ``slide`` if slides are not followed.
-    solution : dense output, one piece a step, broken where a gate switches; None for a map.
+    solution : dense output, one piece per step, broken where a gate switches; None for a map.
     """
 
     system: System
@@ -239,7 +239,7 @@ class Trajectory:
         return write_atomic(path, lambda file: np.savez_compressed(file, **arrays))
 
     def to_csv(self, path: str | Path, observables: Sequence[str] = ()) -> Path:
-        """Save one row a recorded time: t, the states, and the observables asked for; digits read back exactly."""
+        """Save one row per recorded time: t, the states, and the observables asked for; digits read back exactly."""
         columns = [self.times, *self.states.T, *(self.observable(name) for name in observables)]
 
         def write(file: IO[bytes]) -> None:

@@ -1,6 +1,6 @@
 r"""Finite-width networks: NumPy weights that really move, by hand-written gradients; no derived equation is used.
 
-With the words :math:`E` (d, n) as columns, loss and gradient need the weights only through two small tables a head,
+With the words :math:`E` (d, n) as columns, loss and gradient need the weights only through two small tables per head,
 
 .. math::  V = [a^\top]\,U_1\cdots U_k E \in \mathbb{R}^{r\times n}, \qquad
            S = E^\top M_1\cdots M_k E \in \mathbb{R}^{n\times n} \quad (\text{key, query}),
@@ -42,7 +42,7 @@ class Network:
     """A model with weights: every map (heads, out, in), a row vector having out = 1, and a `FixedVector` (out,)."""
 
     model: AttentionModel
-    words: np.ndarray  # (d, n): a column a word, with the inner products of the Gram matrix
+    words: np.ndarray  # (d, n): a column per word, with the inner products of the Gram matrix
     weights: Mapping[str, np.ndarray]
     parameters: Mapping[str, float] = field(default_factory=dict)
 
@@ -120,7 +120,7 @@ def random_network(
 
 
 def network_outputs(network: Network, data: Distribution) -> np.ndarray:
-    """The outputs f(X), one a sample, in the order of the data."""
+    """The outputs f(X), one per sample, in the order of the data."""
     out, tables = np.empty(len(data)), [reduce(np.matmul, chain) for chain in _chains(network, network.weights)]
     for batch in batches_of(network, data):
         out[list(batch.group.positions)] = _forward(network.model, batch, *tables)[-1]
@@ -128,7 +128,7 @@ def network_outputs(network: Network, data: Distribution) -> np.ndarray:
 
 
 def attention_weights(network: Network, tokens: Sequence[str]) -> np.ndarray:
-    """Attention of one sample, shape (heads, L, L): a row a query, summing to 1 over the keys."""
+    """Attention of one sample, shape (heads, L, L): a row per query, summing to 1 over the keys."""
     (batch,) = batches_of(network, Distribution([Sample(tokens, label=1)]))
     value, score = (reduce(np.matmul, chain) for chain in _chains(network, network.weights))
     return _forward(network.model, batch, value, score)[0][:, 0]
@@ -237,7 +237,7 @@ def batches_of(network: Network, data: Distribution) -> list[_Batch]:
     batches = []
     for group in data.encode(model.words):
         if rows.ndim == 2 and group.counts is not None:
-            raise ModelError("a sample with counts has no positions, but the read-out has one row a position")
+            raise ModelError("a sample with counts has no positions, but the read-out has one row per position")
         if rows.ndim == 2 and group.length > len(rows):
             raise ModelError(f"a sample has {group.length} tokens, but the read-out has only {len(rows)} positions")
         pairs = group.words[:, None, :] * len(model.words) + group.words[:, :, None]

@@ -135,7 +135,7 @@ def invariant_drift(
 
     .. math::  \max_{t,\ \text{families},\ q}\ |I_q(t) - I_q(0)| \,/\, \|S(t)\|_F^q
 
-    `states` has one state vector a row; q goes up to `q_max`, or to the size of L. Not a number without a Lax family.
+    `states` has one state vector per row; q goes up to `q_max`, or to the size of L. Not a number without a Lax family.
     """
     rows = np.atleast_2d(np.asarray(states, dtype=float))
     if rows.shape[1] != flow.system.dimension:

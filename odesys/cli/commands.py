@@ -345,7 +345,7 @@ def report(
     settings: Settings = None,
     json: JsonFile = None,
 ) -> None:
-    """Write one self-contained page a paper: equations, verdicts, proof graph, figures, theory against finite width.
+    """Write one self-contained page per paper: equations, verdicts, proof graph, figures, theory against finite width.
 
     Exit code 1 if a claim does not come out as expected or a part could not be computed.
 

@@ -63,7 +63,7 @@ class PinnedVectors:
 
     @classmethod
     def of(cls, vectors: Sequence[Sequence[Any]]) -> PinnedVectors:
-        """Exact vectors, one a row: coordinates that are multiples of each other are put together.
+        """Exact vectors, one per row: coordinates that are multiples of each other are put together.
 
         >>> [int(m.args[0]) for m in PinnedVectors.of([[1, -2, 0, 1], [2, -4, 3, 0]]).masses]     # (1, 2), (0, 1) and (1, 0)
         [3, 3, 1]

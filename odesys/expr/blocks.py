@@ -108,7 +108,7 @@ def transpose(block: Block) -> Block:
 
 
 def take(block: Block, index: tuple[np.ndarray, ...]) -> Block:
-    """Entries `block[index]` for integer index arrays, one a dimension."""
+    """Entries `block[index]` for integer index arrays, one per dimension."""
     shape = np.broadcast_shapes(*(i.shape for i in index))
     return Block("take", (block,), shape, index)
 

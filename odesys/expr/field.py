@@ -76,7 +76,7 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class BlockField:
-    """Right-hand sides as blocks, one a leaf of `layout`; observables are 1-entry blocks."""
+    """Right-hand sides as blocks, one per leaf of `layout`; observables are 1-entry blocks."""
 
     layout: Layout
     rhs: Mapping[str, Block]

@@ -11,7 +11,7 @@ import numpy as np
 from odesys import ClaimBook, Distribution, Flow, Sample, computed_once, graph, sym
 
 from ..laboratory import MUTATIONS, Laboratory
-from ..special import literal
+from ..special import as_printed as literal
 
 book = ClaimBook(
     "cooccurrence",

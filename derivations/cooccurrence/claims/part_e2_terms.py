@@ -11,12 +11,12 @@ from odesys import Verdict, combine_verdicts, fit_power_law, graph, identity, me
 
 from .. import setting
 from ..laboratory import Laboratory
-from ..special.measure import other_sweep, sweep_pairs
 from ..special.phases import PhaseOne, phase_one
-from ..special.trained import trained
+from ..special.standard_runs import other_sweep, sweep_pairs
+from ..special.trained_network import trained
 from ..special.trajectories import Course, course
-from .along import OTHERS, SWEEP, agrees, below, has_exponent, twice, twice_others
 from .book import book, rounded, symbols_of, toy_neurons
+from .common_readings import OTHERS, SWEEP, agrees, below, has_exponent, twice, twice_others
 from .part_d_start import DELTA, radius
 
 # ---- definitions -------------------------------------------------------------------------------------------------

@@ -23,11 +23,11 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from ..special.measure import SCALE, SEEDS, T1, L, N, standard_pairs
-from ..special.trained import word_weights
+from ..special.standard_runs import SCALE, SEEDS, T1, L, N, standard_pairs
+from ..special.trained_network import word_weights
 from ..special.trajectories import Course, class_sums, values_along
-from .along import SWEEP, TWICE, agrees, below, has_exponent, in_turn, law_json, twice
 from .book import book, rounded
+from .common_readings import SWEEP, TWICE, agrees, below, has_exponent, in_turn, law_json, twice
 from .part_e2_terms import phase_one_items, words_share
 from .part_f1_algebra import opaque
 from .part_planar import trapped

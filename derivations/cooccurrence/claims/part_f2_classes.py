@@ -11,12 +11,12 @@ from odesys import Verdict, combine_verdicts, graph, integrate, measured, sym
 
 from .. import setting
 from ..laboratory import Laboratory
-from ..special.measure import SCALE, T1, TAUS, L, N, other_standard, standard_pairs
 from ..special.phases import PhaseTwo, phase_two
-from ..special.trained import word_weights
+from ..special.standard_runs import SCALE, T1, TAUS, L, N, other_standard, standard_pairs
+from ..special.trained_network import word_weights
 from ..special.trajectories import Course, class_sums, planar_run, values_along
-from .along import NETWORKS, OTHERS, agrees, between, in_turn, late, twice, twice_others
 from .book import book, rounded
+from .common_readings import NETWORKS, OTHERS, agrees, between, in_turn, late, twice, twice_others
 from .part_b_c_system import beta_rate
 
 REGRESSION = "limit runs agree to 1e-6 with logistic regression on the four bags of words of Definition 2.1, integrated by itself"

@@ -12,11 +12,11 @@ from odesys import Verdict, combine_verdicts, equal, fit_power_law, graph, integ
 
 from .. import setting
 from ..laboratory import Laboratory
-from ..special.measure import SCALE, L, N, log_squared, quadrature_run, standard_pairs
-from ..special.trained import trained_mean_field, trained_orbits, word_weights
+from ..special.standard_runs import SCALE, L, N, log_squared, quadrature_run, standard_pairs
+from ..special.trained_network import trained_mean_field, trained_orbits, word_weights
 from ..special.trajectories import Course, mean_field_run
-from .along import NETWORKS, SWEEP, agrees, between, has_exponent, in_turn, late, law_json, twice
 from .book import book, rounded, toy_gram
+from .common_readings import NETWORKS, SWEEP, agrees, between, has_exponent, in_turn, late, law_json, twice
 from .part_b_c_system import values
 from .part_d_start import DELTA
 from .part_f2_classes import beta_grows, irrelevant_growth, margin_constants

@@ -8,12 +8,12 @@ from odesys import HOLDS, IntegrationError, Verdict, combine_verdicts, computed_
 
 from .. import setting
 from ..laboratory import Laboratory
-from ..special.measure import SCALE, L, other_standard, standard_pairs
 from ..special.phases import PhaseTwo, phase_two
-from ..special.trained import trained_mean_field, trained_orbits
+from ..special.standard_runs import SCALE, L, other_standard, standard_pairs
+from ..special.trained_network import trained_mean_field, trained_orbits
 from ..special.trajectories import Course, kernel_run, mean_field_run, values_along
-from .along import NETWORKS, agrees, between, in_turn, late, twice
 from .book import book, rounded
+from .common_readings import NETWORKS, agrees, between, in_turn, late, twice
 from .part_f1_algebra import score_signs
 
 MEAN = setting.condition_one(5, 1024, 16, 0.3)

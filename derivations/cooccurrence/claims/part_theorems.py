@@ -10,11 +10,11 @@ from odesys import Verdict, combine_verdicts, fit_power_law, measured, sym
 
 from .. import setting
 from ..laboratory import Laboratory
-from ..special.measure import SEEDS, T1, L, N, log_squared, phase_two_part, quadrature_run, standard_pairs
-from ..special.trained import trained, word_weights
+from ..special.standard_runs import SEEDS, T1, L, N, log_squared, phase_two_part, quadrature_run, standard_pairs
+from ..special.trained_network import trained, word_weights
 from ..special.trajectories import Course, new_course, planar_run, values_along
-from .along import NETWORKS, SWEEP, agrees, has_exponent, twice
 from .book import book, rounded
+from .common_readings import NETWORKS, SWEEP, agrees, has_exponent, twice
 from .part_f1_algebra import value_signs
 
 MONOTONE = {

@@ -1,6 +1,7 @@
-"""Runs of a laboratory's own systems: networks of finite width as level-1 or level-0 flows, and the reduced systems.
+"""Runs of a laboratory's systems, level by level; here because four trained matrices give five levels of them.
 
-Everything here is in floats, so what rests on it is a measurement. Times are tau = sigma_1^2 m m1 t throughout.
+Networks of finite width are level-1 or level-0 flows. Everything here is in floats, so what rests on it is a
+measurement. Times are tau = sigma_1^2 m m1 t throughout.
 """
 
 from __future__ import annotations

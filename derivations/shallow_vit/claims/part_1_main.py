@@ -28,9 +28,9 @@ from .. import setting
 from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import network
-from ..special.classes import Counts
+from ..special.class_network import Counts
 from .book import NUMBERS, PRINTED, book, rounded
-from .runs import (
+from .common_runs import (
     MAIN,
     agrees,
     attention,

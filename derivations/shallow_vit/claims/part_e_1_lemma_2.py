@@ -11,7 +11,7 @@ from odesys import Verdict, graph, leading_orders, measured, sym
 
 from ..laboratory import Laboratory, Record
 from .book import book, rounded
-from .runs import (
+from .common_runs import (
     COPIES,
     READING,
     agrees,

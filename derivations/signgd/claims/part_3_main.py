@@ -11,9 +11,9 @@ from odesys import Verdict, combine_verdicts, fit_power_law, measured
 from ..laboratory import Laboratory
 from ..setting import published
 from ..special import conditions, stages
-from ..special.records import Record
+from ..special.watched_runs import Record
 from .book import FLOW, SIZES, book, rounded
-from .measure import RUNS, between, later, mean_field_of, on_both
+from .common_checks import RUNS, between, later, mean_field_of, on_both
 
 EPSILONS = (1e-1, 1e-2, 1e-3, 1e-6)
 

@@ -8,9 +8,9 @@ from odesys import Verdict, combine_verdicts, measured
 
 from ..laboratory import Laboratory
 from ..setting import published
-from ..special import data, network, stages
+from ..special import network, stages, training_sets
 from .book import book, rounded
-from .measure import between
+from .common_checks import between
 
 NETWORK = "runs of the real network in weight space, not of the systems that are broken"
 STEPS, SEED, DIMENSION = 2000, 0, 1000
@@ -27,7 +27,7 @@ SIZES = f"setting (a) with d = {DIMENSION} (n = 10, s = 40, m_k = 50, m_v = 10),
 def trained(name: str) -> network.Training:
     """One training run."""
     case = published("a", DIMENSION)
-    return network.train(data.make(case, SEED), network.gaussian(case, SEED), OPTIMISERS[name], STEPS)
+    return network.train(training_sets.make(case, SEED), network.gaussian(case, SEED), OPTIMISERS[name], STEPS)
 
 
 @cache

@@ -12,9 +12,9 @@ from odesys import Evidence, Verdict, certified, combine_verdicts, decide_sign, 
 
 from ..laboratory import Laboratory
 from ..special.mean_field import MeanField
-from ..special.records import Record
+from ..special.watched_runs import Record
 from .book import FLOW, NUMBERS, at_most, ball, book, rounded, short
-from .measure import RUNS, between, on_both, predicted, window
+from .common_checks import RUNS, between, on_both, predicted, window
 
 PROBABILITIES = [Fraction(k, 20) for k in range(1, 20)]
 

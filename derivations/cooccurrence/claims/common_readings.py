@@ -15,7 +15,7 @@ import numpy as np
 from odesys import HOLDS, PowerLaw, Verdict, combine_verdicts, fit_power_law, measured
 
 from ..laboratory import Laboratory
-from ..special.measure import (
+from ..special.standard_runs import (
     OTHER_SEEDS,
     OTHER_WIDTH,
     T1,

@@ -1,4 +1,4 @@
-r"""The sign flow itself, event by event, how the recursion approaches it, and the two-step cycle of finite steps.
+r"""The sign flow event by event, and the two-step cycle; here because signs give every variable a constant speed.
 
 In :math:`\theta = \eta t` the limit of small steps is the derived flow (`dynamics.reduced(n, m_k, "flow")`): every
 variable has constant speed and a direction in {-1, 1} until a driver changes sign. `numerics.flows.integrate` locates

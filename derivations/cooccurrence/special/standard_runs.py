@@ -1,4 +1,4 @@
-"""The runs that claims about trajectories share, and quadratures over the planar limit."""
+"""Runs that claims share, quadratures over the planar limit; here because constants are read over widths and seeds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from odesys import Node, PowerLaw, System, Trajectory, computed_once, fit_power_
 from .. import setting
 from ..laboratory import Laboratory
 from ..setting import Scales
-from .trained import trained
+from .trained_network import trained
 from .trajectories import Course, class_sums, course, neuron_course
 
 N, L = 48, 4  # n / L = 12: large enough for I4 to be inactive, small enough for many runs

@@ -11,17 +11,17 @@ import numpy as np
 from odesys import Progress, new_figure, save_figure, silent
 
 from ..setting import Case
-from ..special import flow, laws, recursion
+from ..special import power_laws, recursion, sign_flow
 
 
 def figure_laws(folder: Path, progress: Progress = silent) -> list[Path]:
     """Key flip over m_k and attention time over sigma_p s, every seed a dot, with the fitted lines."""
     fig, axes = new_figure(1, 2, (11, 4.2))
-    flip = laws.flip_law()
+    flip = power_laws.flip_law()
     progress("laws", 0.5)
     panels = (
         (axes[0], flip, "$m_k$", r"key flip $\theta_f$"),
-        (axes[1], laws.attention_law(), r"$\sigma_p s$", r"first $\theta$ with all $s_{11} < 0.1$"),
+        (axes[1], power_laws.attention_law(), r"$\sigma_p s$", r"first $\theta$ with all $s_{11} < 0.1$"),
     )
     for ax, law, label, what in panels:
         fit = law.exponent
@@ -54,13 +54,13 @@ def trap_rows(grains: tuple[float, ...] = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8), seed
             start = after_stage_one(recursion.draw(case, seed))
             steps = math.ceil(4.5 / grain) + 20
             run = recursion.descend(start, eta, steps)
-            opposite, same = flow.count_crossings(start.state, start, eta)
+            opposite, same = sign_flow.count_crossings(start.state, start, eta)
             rows.append(
                 {
                     "grain": grain,
-                    "held": len({(t.neuron, t.sample) for t in flow.trapped(run)}) / opposite,
+                    "held": len({(t.neuron, t.sample) for t in sign_flow.trapped(run)}) / opposite,
                     "same_step": same / opposite,
-                    "law": flow.trap_probability(start, eta),
+                    "law": sign_flow.trap_probability(start, eta),
                 }
             )
     return rows
