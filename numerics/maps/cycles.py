@@ -41,7 +41,7 @@ def find_alternations(cycling: np.ndarray, least: int = 4) -> list[Alternation]:
     """The stretches of at least `least` steps in a table such as that of `alternation_table`, by variable and start.
 
     >>> find_alternations(np.array([[True, False], [True, True], [True, False]]), least=3)
-    [Stretch(index=0, start=0, length=3)]
+    [Alternation(index=0, start=0, length=3)]
     """
     found = []
     for j, column in enumerate(cycling.T):

@@ -44,10 +44,8 @@ def write_region_certificate(result: BoundResult, path: Path | str) -> None:
 
     >>> import tempfile
     >>> import sympy as sp
-    >>> from .comparison import lower_linear_bound
-    >>> from .system import System
-    >>> x, one = graph.sym("x"), sp.eye(1)
-    >>> box = {"x": (0, Fraction(1, 4))}
+    >>> from odesys import System, lower_linear_bound, sym
+    >>> x, one, box = sym("x"), sp.eye(1), {"x": (0, Fraction(1, 4))}
     >>> bound = lower_linear_bound(System.from_equations({"x": x * (1 - x)}), ["x"], one, box, keep_boxes=True)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_region_certificate(bound, Path(folder, "logistic.json"))

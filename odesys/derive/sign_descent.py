@@ -65,8 +65,8 @@ class PinnedVectors:
     def of(cls, vectors: Sequence[Sequence[Any]]) -> PinnedVectors:
         """Exact vectors, one per row: coordinates that are multiples of each other are put together.
 
-        >>> [int(m.args[0]) for m in Columns.of([[1, -2, 0, 1], [2, -4, 3, 0]]).masses]     # (1, 2), (0, 1) and (1, 0)
-        [3, 3, 1]
+        >>> PinnedVectors.of([[1, -2, 0, 1], [2, -4, 3, 0]]).masses  # of the directions (1, 2), (0, 1) and (1, 0)
+        (Node(3), Node(3), Node(1))
         """
         rows = [[Fraction(entry) for entry in vector] for vector in vectors]
         if not rows or len({len(row) for row in rows}) != 1:
