@@ -23,7 +23,9 @@ LAYOUT = Layout(NAMES, PLACES, SEGMENTS)
 def field() -> BlockField:
     s, a = leaf("S", (2, 2)), leaf("A", (2, 2))
     rate = blocks.constant(np.full((2, 2), sym("r"), dtype=object))
-    return BlockField(LAYOUT, {"S": rate * (s @ s), "A": a @ s + s @ a}, {"trace": blocks.take(s @ s, (np.array([0]), np.array([0])))})
+    return BlockField(
+        LAYOUT, {"S": rate * (s @ s), "A": a @ s + s @ a}, {"trace": blocks.take(s @ s, (np.array([0]), np.array([0])))}
+    )
 
 
 def test_packing_undoes_unpacking() -> None:
