@@ -2,8 +2,8 @@
 
 A paper's laboratory derives from `BaseLaboratory`: its methods give systems and add the names of the parts they hand
 out to `reads`; `part` gives a part in a form that can be compared, so that `changes` can say by program whether a
-mutation touches it. What takes long is computed once for each mutation with `shared`, and still counts as read by
-everyone who uses it.
+mutation touches it. What takes long is computed once for each mutation with `computed_once`, and still counts as read
+by everyone who uses it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class BaseLaboratory:
         return mine is None or bool(mine != paper)
 
 
-def shared(function: Callable[Concatenate[Lab, P], T]) -> Callable[Concatenate[Lab, P], T]:
+def computed_once(function: Callable[Concatenate[Lab, P], T]) -> Callable[Concatenate[Lab, P], T]:
     """Compute once for each mutation, also where that ends in an error; who uses it reads what the computation read."""
     known: dict[Any, tuple[T | OdesysError, set[str]]] = {}
 

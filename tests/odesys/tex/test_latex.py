@@ -1,6 +1,6 @@
 r"""TeX, MathML and plain text: compared with stored files, read back as numbers, measured, and compiled.
 
-The stored files are written by ``python -m tests.odesys.test_latex``; look at the difference before committing it.
+The stored files are written by ``python -m tests.odesys.tex.test_latex``; look at the difference before committing it.
 """
 
 from __future__ import annotations
