@@ -244,7 +244,11 @@ class StagedFolder:
 
 
 def final_folder(folder: Path) -> Path:
-    """Where files written to a folder will be in the end: unfinished work that outlives an error is kept there."""
+    """Where files written to a folder will be in the end: unfinished work that outlives an error is kept there.
+
+    >>> final_folder(Path("figures", f".odesys-{'0' * 32}.part")).name
+    'figures'
+    """
     return folder.parent if re.fullmatch(r"\.odesys-[0-9a-f]{32}\.part", folder.name) else folder
 
 

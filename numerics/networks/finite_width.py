@@ -27,6 +27,8 @@ from odesys.model.attention import AttentionModel, FixedVector
 from odesys.model.dictionary import Dictionary
 from odesys.model.distribution import Distribution, Group, Sample
 
+from .softmax import softmax
+
 Arrays = dict[str, np.ndarray]
 Function = Callable[[np.ndarray], np.ndarray]
 Loss = str | tuple[Function, Function]  # a name, or value and slope at the margins z = y f(X)
@@ -275,8 +277,7 @@ def _forward(model: AttentionModel, batch: _Batch, value: np.ndarray, score: np.
     Networks of an ensemble are one more axis in front, of tables and results.
     """
     table = score.reshape(*score.shape[:-2], -1)[..., batch.pairs] * batch.pair_signs
-    weights = batch.counts * np.exp(table - table.max(axis=-1, keepdims=True))
-    weights /= weights.sum(axis=-1, keepdims=True)
+    weights = softmax(table, counts=batch.counts)
     values = np.moveaxis(value[..., batch.group.words] * batch.group.signs, -3, -1)
     mixed = weights @ values
     rows = np.maximum(mixed, 0.0) if model.row_activation == "relu" else mixed

@@ -20,7 +20,7 @@ VERDICT_COLOURS = {
 }
 
 
-def draw_proof_graph(book: ClaimBook, folder: Path, progress: Progress, name: str = "proof_graph") -> list[Path]:
+def draw_proof_graph(book: ClaimBook, folder: Path, progress: Progress) -> list[Path]:
     """Check the claims of level quick and draw what rests on what."""
     kinds = {}
     for outcome in verify(book, book.select(level="quick"), progress):
@@ -29,4 +29,4 @@ def draw_proof_graph(book: ClaimBook, folder: Path, progress: Progress, name: st
     other = VERDICT_COLOURS["undecided"]
     colours = {claim.id: VERDICT_COLOURS.get(kinds.get(claim.id, "not run"), other) for claim in book}
     fig = draw_layers(book.proof_graph(), colours, VERDICT_COLOURS, f"{book.paper}: what rests on what")
-    return save_figure(fig, folder, name)
+    return save_figure(fig, folder, "proof")

@@ -200,7 +200,14 @@ def generate_native(system: System, roots: Sequence[Node], places: Sequence[int]
 
 
 def node_function(system: System, roots: Sequence[Node], parameters: Mapping[str, float]) -> Callable[..., np.ndarray]:
-    """Straight-line code of (t, x, gates) for `roots`, parameters bound; without gates these follow the state."""
+    """Straight-line code of (t, x, gates) for `roots`, parameters bound; without gates these follow the state.
+
+    >>> from odesys import System, sym
+    >>> x, k = sym("x"), sym("k")
+    >>> decay = System.from_equations({"x": -k * x}, ["k"])
+    >>> node_function(decay, [x**2, k], {"k": 3.0})(0.0, np.array([2.0]))
+    array([4., 3.])
+    """
     names = [f"out[{k}]" for k in range(len(roots))]
     code = {gated: generate(system, roots, names, gated).function for gated in (False, True)}
     p = list(parameters.values())
