@@ -36,11 +36,13 @@ from odesys import (
     gradient_descent,
     gradient_flow,
     graph,
+    softmax,
 )
 
 from . import dynamics, setting
 from .setting import Case
-from .special import mean_field, span
+from .special import mean_field
+from .special import span_network as span
 from .special.gram_start import GramStart, gram_start
 
 MUTATIONS = {
@@ -222,9 +224,7 @@ class Record:
     @property
     def attention(self) -> np.ndarray:
         """Softmax of the scores within samples."""
-        s = self.scores
-        e = np.exp(s - s.max(axis=-1, keepdims=True))
-        return e / e.sum(axis=-1, keepdims=True)
+        return softmax(self.scores)
 
     def exit(self, key: int) -> int:
         """Place of the first record where token `key` (0 signal, 1 first noise) dominates by 3 M; refuses if none."""

@@ -41,9 +41,11 @@ from odesys import (
 
 from . import dynamics
 from .setting import TRAINED, Case, Features
-from .special import broken_tokens, classes, heads, network
-from .special.classes import Counts, Forces, State
-from .special.heads import Heads, HeadTables
+from .special import broken_tokens, network
+from .special import class_network as classes
+from .special import several_heads as heads
+from .special.class_network import Counts, Forces, State
+from .special.several_heads import Heads, HeadTables
 
 __all__ = ["MUTATIONS", "Laboratory", "Record"]
 

@@ -95,7 +95,7 @@ class PatternTable:
         return result
 
     def columns(self, g: np.ndarray) -> np.ndarray:
-        """Derivatives of the field by the gates: shape (k, n), one row a gate."""
+        """Derivatives of the field by the gates: shape (k, n), one row per gate."""
         result: np.ndarray = self._slopes(g) @ self._field_rows
         return result
 

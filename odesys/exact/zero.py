@@ -110,7 +110,11 @@ def prove_zero(node: Node, positive: Collection[str] = ()) -> str:
 def rational_points(
     names: Sequence[str], positive: Collection[str] = (), seed: int = 0
 ) -> Iterator[dict[str, Fraction]]:
-    """Small rational points on several scales; every other one has positive entries only."""
+    """Small rational points on several scales; every other one has positive entries only.
+
+    >>> next(rational_points(["x", "y"], positive=["y"]))
+    {'x': Fraction(-13, 8), 'y': Fraction(7, 4)}
+    """
     rng = random.Random(seed)
     for k in range(POINTS if names else 1):
         largest, denominator = ((16, 8), (12, 16), (48, 8), (160, 8))[k // 2 % 4]

@@ -3,6 +3,13 @@ r"""Array expression graph: the field as matrices and one kernel over samples, d
 A `Block` is an array-valued expression of a dozen operations. `evaluate` runs it over NumPy arrays of any entry: with
 floats it is the block back end for large systems; with arrays of `graph.Node` it *is* the scalarisation, so both
 back ends come from one object. Reverse derivatives are blocks again.
+
+>>> W = leaf("W", (2, 2))
+>>> size = sum_axis(reshape(multiply(W, W), (4,)), 0)
+>>> (slope,) = gradient(size, [W])
+>>> at = replace_leaves([size, slope], {"W": constant([[1, 2], [0, 1]])})
+>>> [array.tolist() for array in evaluate(at, {})]
+[[Node(6)], [[Node(2), Node(4)], [Node(0), Node(2)]]]
 """
 
 from __future__ import annotations
@@ -23,7 +30,12 @@ from .tape import ARRAYS, Tape
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """An array expression: `op`, its array arguments, and static data (index arrays, axes, a scalar function)."""
+    """An array expression: `op`, its array arguments, and static data (index arrays, axes, a scalar function).
+
+    >>> W, x = leaf("W", (2, 3)), constant([[1], [0], [2]])
+    >>> (W @ x).shape, W.T.shape
+    ((2, 1), (3, 2))
+    """
 
     op: str
     args: tuple[Block, ...]
@@ -109,7 +121,7 @@ def transpose(block: Block) -> Block:
 
 
 def take(block: Block, index: tuple[np.ndarray, ...]) -> Block:
-    """Entries `block[index]` for integer index arrays, one a dimension."""
+    """Entries `block[index]` for integer index arrays, one per dimension."""
     shape = np.broadcast_shapes(*(i.shape for i in index))
     return Block("take", (block,), shape, index)
 
@@ -246,7 +258,7 @@ def evaluate(
     """Values of `roots` for given leaf arrays: floats if `parameters` are given, else arrays of nodes.
 
     `gates` fixes the gates found by `gated_arguments`, for integration between two switches. With nodes, `only` limits
-    matrix products to the entries of `demand.entries_needed`; the others are left zero.
+    matrix products to the entries of `needed_entries.entries_needed`; the others are left zero.
     """
     memo: dict[int, np.ndarray] = {}
     symbolic = parameters is None

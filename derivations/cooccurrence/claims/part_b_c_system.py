@@ -29,7 +29,7 @@ from odesys import (
 
 from .. import setting
 from ..laboratory import Laboratory
-from ..special import literal
+from ..special import as_printed
 from .book import (
     SIGNS,
     TOY,
@@ -72,8 +72,8 @@ def weight_gradients(lab: Laboratory) -> Verdict:
     }
     mapping[sym("m")] = graph.num(m)
     loss = graph.substitute([flow.system.observables["loss"]], mapping)[0]
-    tables = literal.Tables(
-        literal.encoded(MINI, flow),
+    tables = as_printed.Tables(
+        as_printed.encoded(MINI, flow),
         [s.label for s in MINI.samples],
         SIGNS,
         wv=values["WV"],
@@ -100,7 +100,7 @@ def weight_gradients(lab: Laboratory) -> Verdict:
 
 
 def _appendix(
-    lab: Laboratory, leaf: str, printed: Callable[[literal.Tables], Callable[[int, int], Any]], upper: bool = False
+    lab: Laboratory, leaf: str, printed: Callable[[as_printed.Tables], Callable[[int, int], Any]], upper: bool = False
 ) -> Verdict:
     """All equations of one path matrix of level 0 equal the printed sums."""
     flow, tables = toy_neurons(lab)
@@ -236,7 +236,7 @@ def _sub_network_rate(lab: Laboratory, mu: int) -> Node:
     return graph.add([a * rhs[names[j, mu]] for j, a in enumerate(SIGNS)])
 
 
-def _first_term(t: literal.Tables, mu: int) -> Node:
+def _first_term(t: as_printed.Tables, mu: int) -> Node:
     beta = graph.add([a * b * t.ww[j, k] for j, a in enumerate(SIGNS) for k, b in enumerate(SIGNS)])
     return (
         graph.add(
@@ -252,7 +252,7 @@ def _first_term(t: literal.Tables, mu: int) -> Node:
     )
 
 
-def _second_term(t: literal.Tables, mu: int, factor: int) -> Node:
+def _second_term(t: as_printed.Tables, mu: int, factor: int) -> Node:
     return (
         len(SIGNS)
         * factor
@@ -335,7 +335,7 @@ def beta_rate(lab: Laboratory) -> Verdict:
     total = graph.add([a * b * rhs[names[j, k]] for (j, a), (k, b) in product(enumerate(SIGNS), repeat=2)])
     mean = graph.add([gy * F for gy, F in zip(t.gy, t.outputs, strict=True)]) / t.n
     gram = toy_gram(lab)
-    one = literal.symbolic_tables(gram, TOY, (1,))
+    one = as_printed.symbolic_tables(gram, TOY, (1,))
     own = graph.add([gy * F for gy, F in zip(one.gy, one.outputs, strict=True)]) / one.n
     beta = gram.matrices["aWWa"][0, 0]
     return identity(

@@ -1,4 +1,4 @@
-"""Families of a laboratory: the same mutations as for two groups, applied to templates and orbit equations for every K.
+"""The mutations for every K, on templates; here because claims are made for every number of groups.
 
 The four templates (label times distractor sign) stand where the four samples of the first group stand, so ``weight``
 and ``swap`` hit the second and the last of them; those two and ``sign`` break the head symmetry and are refused.
