@@ -98,7 +98,6 @@ from .expr.sympy_bridge import from_sympy as from_sympy
 from .expr.sympy_bridge import to_sympy as to_sympy
 from .expr.system import System as System
 from .files import final_folder as final_folder
-from .jit import llvm as llvm
 from .jit.codegen import node_function as node_function
 from .model.attention import AttentionModel as AttentionModel
 from .model.attention import FixedVector as FixedVector
