@@ -123,7 +123,13 @@ from .papers.claims import combine as combine
 from .papers.condition import CLOSE as CLOSE
 from .papers.condition import Condition as Condition
 from .papers.laboratory import BaseLaboratory as BaseLaboratory
+from .papers.laboratory import Part as Part
+from .papers.laboratory import part as part
 from .papers.laboratory import shared as shared
+from .papers.mutation import Mutation as Mutation
+from .papers.mutation import Speeds as Speeds
+from .papers.mutation import each_sample as each_sample
+from .papers.mutation import unchanged as unchanged
 from .papers.paper import FigureSpec as FigureSpec
 from .papers.paper import Formula as Formula
 from .papers.paper import Paper as Paper

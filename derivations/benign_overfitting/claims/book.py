@@ -11,12 +11,11 @@ import numpy as np
 from odesys import ONE, ZERO, ClaimBook, Node, graph, num, sym
 
 from .. import setting
-from ..laboratory import MUTATIONS, Laboratory, Toy
+from ..laboratory import Laboratory, Toy
 
 book = ClaimBook(
     "benign_overfitting",
     Laboratory,
-    mutations=MUTATIONS,
     reference="Unveil Benign Overfitting for Transformer in Vision: Training Dynamics, Convergence, and Generalization",
 )
 

@@ -10,13 +10,12 @@ import numpy as np
 
 from odesys import ClaimBook, Distribution, Flow, Sample, graph, sym
 
-from ..laboratory import MUTATIONS, Laboratory, shared
+from ..laboratory import Laboratory, shared
 from ..special import literal
 
 book = ClaimBook(
     "cooccurrence",
     Laboratory,
-    mutations=MUTATIONS,
     reference="Training Dynamics of Transformers to Recognize Word Co-occurrence via Gradient Flow Analysis",
 )
 

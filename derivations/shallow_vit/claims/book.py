@@ -10,12 +10,11 @@ import numpy as np
 
 from odesys import ClaimBook, Node, graph, sym
 
-from ..laboratory import MUTATIONS, Laboratory
+from ..laboratory import Laboratory
 
 book = ClaimBook(
     "shallow_vit",
     Laboratory,
-    mutations=MUTATIONS,
     reference="A theoretical understanding of shallow vision transformers: learning, generalization, and sample complexity",
 )
 

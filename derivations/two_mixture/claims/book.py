@@ -9,13 +9,12 @@ import numpy as np
 
 from odesys import ONE, ZERO, ClaimBook, Flow, Node, graph, sym
 
-from ..laboratory import MUTATIONS, Laboratory
+from ..laboratory import Laboratory
 
 book = ClaimBook(
     "two_mixture",
     Laboratory,
     reference="Transformers Provably Learn Two-Mixture of Linear Classification via Gradient Flow",
-    mutations=MUTATIONS,
 )
 
 SIGNS = (1, -1)
