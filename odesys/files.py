@@ -155,7 +155,7 @@ def write_json(path: str | Path, value: Any) -> Path:
 
 
 def write_csv(path: str | Path, columns: Mapping[str, Any]) -> Path:
-    """Write columns of equal length, one row an entry; the digits read back exactly."""
+    """Write columns of equal length, one row per entry; the digits read back exactly."""
     text = io.StringIO(newline="")
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(columns)
@@ -164,7 +164,7 @@ def write_csv(path: str | Path, columns: Mapping[str, Any]) -> Path:
 
 
 def write_npz(path: str | Path, columns: Mapping[str, Any]) -> Path:
-    """Write columns as a compressed npz, one array a name; the same columns give the same bytes."""
+    """Write columns as a compressed npz, one array per name; the same columns give the same bytes."""
     import zipfile
 
     import numpy as np
@@ -243,7 +243,7 @@ class Stage:
     files: list[Path] = field(default_factory=list)
 
 
-def destination(folder: Path) -> Path:
+def final_folder(folder: Path) -> Path:
     """Where files written to a folder will be in the end: unfinished work that outlives an error is kept there."""
     return folder.parent if re.fullmatch(r"\.odesys-[0-9a-f]{32}\.part", folder.name) else folder
 

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from odesys import FigureSpec, Paper, later
+from odesys import FigureSpec, Paper, load_later
 
 from .setting import PARAMETERS
 
@@ -49,18 +49,18 @@ PAPER = Paper(
     title="Benign overfitting of a one-layer vision transformer",
     reference="Unveil Benign Overfitting for Transformer in Vision: Training Dynamics, Convergence, and Generalization",
     parameters=PARAMETERS,
-    systems={name: partial(later(f"{__name__}.dynamics", "named_system"), name) for name in SYSTEMS},
+    systems={name: partial(load_later(f"{__name__}.dynamics", "named_system"), name) for name in SYSTEMS},
     protocols={
-        "mean-field": later(f"{__name__}.protocol", "mean_field"),
-        "descent": later(f"{__name__}.protocol", "descent"),
+        "mean-field": load_later(f"{__name__}.protocol", "mean_field"),
+        "descent": load_later(f"{__name__}.protocol", "descent"),
     },
     figures={
         key: FigureSpec(
-            title, later(f"{__name__}.figures.paper_figures", f"figure_{key}"), REPORT_LEVELS.get(key, "quick")
+            title, load_later(f"{__name__}.figures.paper_figures", f"figure_{key}"), REPORT_LEVELS.get(key, "quick")
         )
         for key, title in FIGURES.items()
     },
-    compare=later(f"{__name__}.compare", "compare"),
-    book=later(f"{__name__}.claims", "get_book"),
-    setting=later(f"{__name__}.setting", "whole"),
+    compare=load_later(f"{__name__}.compare", "compare"),
+    book=load_later(f"{__name__}.claims", "get_book"),
+    setting=load_later(f"{__name__}.setting", "whole"),
 )

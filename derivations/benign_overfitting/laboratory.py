@@ -31,16 +31,17 @@ from odesys import (
     System,
     Trajectory,
     blocks,
+    computed_once,
     each_sample,
     gradient_descent,
     gradient_flow,
-    part,
-    shared,
+    laboratory_part,
 )
 
 from . import dynamics, setting
 from .setting import Case
-from .special import mean_field, span
+from .special import mean_field
+from .special import span_network as span
 from .special.gram_start import GramStart, gram_start
 
 MUTATIONS = (
@@ -91,7 +92,7 @@ class Laboratory(BaseLaboratory):
 
     mutations = MUTATIONS
 
-    @part
+    @laboratory_part
     def data(self, N: int, M: int) -> Distribution:
         """The training set."""
         return Distribution.proportional(self.mutation.data(setting.data(N, M).samples))
@@ -109,19 +110,18 @@ class Laboratory(BaseLaboratory):
 
     # ---- toy systems
 
-    @part
+    @laboratory_part
     def toy(self, M: int, gram: str, step: bool) -> Flow:
         """The flow or the gradient step on two samples of M tokens; the Gram matrix is one of `setting.GRAMS`."""
         return self._derive(2, M, setting.GRAMS[gram](2, M), step)
 
-    @part
+    @laboratory_part
     def toy_rates(self, M: int, gram: str, step: bool, leaf: str) -> np.ndarray:
         """Right-hand sides of one kind of path of the toy."""
         made = self.toy(M, gram, step)
-        nodes = dict(zip(made.system.names, made.system.nodes, strict=True))
-        return np.vectorize(nodes.__getitem__, otypes=[object])(made.matrices[leaf])
+        return np.vectorize(made.system.equations.__getitem__, otypes=[object])(made.matrices[leaf])
 
-    @part
+    @laboratory_part
     def toy_outputs(self, M: int, gram: str, step: bool) -> Mapping[str, Node]:
         """Loss and margins of the toy."""
         return self.toy(M, gram, step).system.observables
@@ -136,7 +136,7 @@ class Laboratory(BaseLaboratory):
 
     # ---- mean field
 
-    @part
+    @laboratory_part
     def mean_system(self, M: int, frozen: bool) -> System:
         """The mean-field system for every N."""
 
@@ -147,13 +147,12 @@ class Laboratory(BaseLaboratory):
         found = dynamics.with_test_loss(dynamics.in_every_N(derive), M, sign)
         return dynamics.freeze(found) if frozen else found
 
-    @part
+    @laboratory_part
     def mean_rates(self, M: int, frozen: bool, kind: str) -> dict[str, Node]:
         """Right-hand sides of one kind of mean-field variable: v, S, Q or K."""
-        system = self.mean_system(M, frozen)
-        return {name: node for name, node in zip(system.names, system.nodes, strict=True) if name[0] == kind}
+        return {name: node for name, node in self.mean_system(M, frozen).equations.items() if name[0] == kind}
 
-    @part
+    @laboratory_part
     def mean_outputs(self, M: int, frozen: bool) -> Mapping[str, Node]:
         """Output f, losses and test margin of the mean field."""
         return self.mean_system(M, frozen).observables
@@ -164,7 +163,7 @@ class Laboratory(BaseLaboratory):
 
     # ---- runs
 
-    @part
+    @laboratory_part
     def start(self) -> float:
         """Norms of the keys at the start over the paper's."""
         return self.mutation.start(1.0)
@@ -188,7 +187,7 @@ class Laboratory(BaseLaboratory):
         except OdesysError as error:
             raise IntegrationError(f"the training loss does not reach {eps:g}: {error}", time=0.0) from error
 
-    @shared
+    @computed_once
     def descent(self, name: str) -> Record:
         """Gradient descent by the derived recursion on one training set of `CASES`."""
         self.read(Laboratory.toy, 3, "orthogonal", True)  # what is broken in a run shows on the toy as well

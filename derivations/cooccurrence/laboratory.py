@@ -25,19 +25,19 @@ from odesys import (
     Sample,
     Speeds,
     System,
+    computed_once,
     each_sample,
     gradient_flow,
     graph,
+    laboratory_part,
     leading_order,
-    part,
     reciprocal_family,
-    shared,
-    vanishing,
+    vanishing_limit,
 )
 
 from . import dynamics, setting
 
-__all__ = ["MUTATIONS", "Equations", "Laboratory", "shared"]
+__all__ = ["MUTATIONS", "Equations", "Laboratory"]
 
 HALF = 1 / (2 * sp.sqrt(sp.Symbol("m", positive=True)))
 MUTATIONS = (
@@ -81,17 +81,17 @@ class Laboratory(BaseLaboratory):
 
     # ---- what systems of finite width are made of
 
-    @part
+    @laboratory_part
     def model(self, d: int, signs: tuple[int, ...] | None = None) -> AttentionModel:
         """The model of Eq. (1)."""
         return self.mutation.model(setting.model(d, signs))
 
-    @part
+    @laboratory_part
     def samples_of(self, kind: int) -> list[Sample]:
         """The samples of I1, I2, I3 or I4 at the smallest size, with weights relative to the paper's."""
         return self.mutation.data([s for s in setting.data(*SMALLEST).samples if setting.class_of(s) == kind])
 
-    @part
+    @laboratory_part
     def speed(self, leaf: str) -> Node:
         """The factor in the equations of a path matrix."""
         return graph.as_node(self.speeds.of(leaf))
@@ -128,7 +128,7 @@ class Laboratory(BaseLaboratory):
         self._read_all(dataset, ())
         return self.aside()._flow(dataset, d, signs)
 
-    @shared
+    @computed_once
     def _flow(self, dataset: Distribution, d: int, signs: tuple[int, ...] | None) -> Flow:
         return self.mutation.equations(gradient_flow(self.model(d, signs), self.mutate(dataset), train=setting.TRAINED))
 
@@ -140,12 +140,12 @@ class Laboratory(BaseLaboratory):
         """Level 1 to ask for names and start values; that reads no equation."""
         return self.aside().flow(n, L)
 
-    @shared
+    @computed_once
     def symmetric(self, n: int, L: int, swap: bool = True) -> Quotient:
         """Level 2."""
         return dynamics.quotient_of(self.flow(n, L), n, L, swap)
 
-    @shared
+    @computed_once
     def mean_field(self, n: int, L: int, swap: bool = True) -> System:
         """Level 2 without dimensions."""
         return dynamics.mean_field_of(self.symmetric(n, L, swap), n, L)
@@ -155,27 +155,26 @@ class Laboratory(BaseLaboratory):
         self._read_all(setting.data(n, L), ("aWV",))
         return self.aside()._unit_rates(n, L)
 
-    @shared
+    @computed_once
     def _unit_rates(self, n: int, L: int) -> dict[str, Node]:
         start = dynamics.unit_start(self.symmetric(n, L))
-        system = self.mean_field(n, L)
-        rows = {name: node for name, node in zip(system.names, system.nodes, strict=True) if name.startswith("G_")}
+        rows = {name: node for name, node in self.mean_field(n, L).equations.items() if name.startswith("G_")}
         values = graph.substitute(list(rows.values()), {graph.sym(k): graph.num(v) for k, v in start.items()})
         return dict(zip(rows, values, strict=True))
 
     # ---- which scalars occur, and limits of infinite width: parts by themselves, at the smallest size
 
-    @part
+    @laboratory_part
     def all_names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The closed sets at the smallest size."""
         return self.closed_sets(*SMALLEST)
 
-    @part
+    @laboratory_part
     def level_three(self) -> System:
         """Level 3 at the smallest size."""
         return self._kernel(*SMALLEST, True)
 
-    @part
+    @laboratory_part
     def leading_scores(self) -> dict[str, Node]:
         """Leading order of the attention at the smallest size."""
         return self._score_rates(*SMALLEST)
@@ -191,22 +190,22 @@ class Laboratory(BaseLaboratory):
         self.read(Laboratory.level_three)
         return self.aside()._kernel(n, L, swap)
 
-    @shared
+    @computed_once
     def _kernel(self, n: int, L: int, swap: bool) -> System:
         start = dynamics.unit_start(self.symmetric(n, L, swap))
-        return vanishing(self.mean_field(n, L, swap), dynamics.SMALL, start)
+        return vanishing_limit(self.mean_field(n, L, swap), dynamics.SMALL, start)
 
     def score_rates(self, n: int, L: int) -> dict[str, Node]:
         """Leading order of the attention over level 3."""
         self.read(Laboratory.leading_scores)
         return self.aside()._score_rates(n, L)
 
-    @shared
+    @computed_once
     def _score_rates(self, n: int, L: int) -> dict[str, Node]:
         start = dynamics.unit_start(self.symmetric(n, L))
         return leading_order(self.mean_field(n, L), "eps4", dynamics.SMALL, start)
 
-    @shared
+    @computed_once
     def family(self, L: int, swap: bool = True) -> System:
         """Level 3 for every n."""
         return reciprocal_family("n", {n: self.kernel(n, L, swap) for n in (6, 12, 18)})
@@ -224,7 +223,7 @@ class Equations(Mapping[str, Node]):
     """Right-hand sides of a flow by state name, that note in a laboratory which path matrix was looked up."""
 
     def __init__(self, lab: Laboratory, flow: Flow) -> None:
-        self._lab, self._nodes = lab, dict(zip(flow.system.names, flow.system.nodes, strict=True))
+        self._lab, self._nodes = lab, flow.system.equations
         self._leaf = {str(name): leaf for leaf, names in flow.matrices.items() for name in names.ravel()}
 
     def __getitem__(self, name: str) -> Node:

@@ -36,7 +36,7 @@ DRIFT_ROWS, DRIFT_POWERS = 12, 3  # recorded times and powers of the conserved m
 
 def events(system: System, parameters: Mapping[str, Any]) -> tuple[StopWhen, ...]:
     """R = 1, T_0.5, T_cls and T_1 of a reduced system, as events that do not stop the run."""
-    rhs = dict(zip(system.names, system.nodes, strict=True))
+    rhs = system.equations
     down = -rhs["G_c"] if "G_c" in rhs else rhs["z"]
     up = rhs["G_s"] if "G_s" in rhs else rhs["x"]
     slope = down - up

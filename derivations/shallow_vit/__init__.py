@@ -21,15 +21,16 @@ D, pi           prototype of the living neurons, w = D / sqrt(m), and the fracti
 Covered: data with token noise, both conventions of the read-out weights, hinge SGD with hand-written gradients, the
 class-level system on inner products as map and flow with its invariants, the symmetric system with 21 variables (also
 with M left open), the paper's scalars, stages, stopping iteration, bounds, token sparsification, synthetic figures 1
-to 8; beyond the paper trained logits in place of keys and queries, the logistic loss, and two heads in one layer. Not
-covered: the image data of figure 6 (a synthetic spurious pattern stands in).
+to 8; beyond the paper trained logits in place of keys and queries, the logistic loss, and two heads in one layer.
+
+Not covered: the image data of figure 6 (a synthetic spurious pattern stands in).
 """
 
 from __future__ import annotations
 
 from functools import partial
 
-from odesys import FigureSpec, Paper, later
+from odesys import FigureSpec, Paper, load_later
 
 from .setting import PARAMETERS
 
@@ -54,19 +55,19 @@ PAPER = Paper(
     reference="A theoretical understanding of shallow vision transformers: learning, generalization, and sample "
     "complexity",
     parameters=PARAMETERS,
-    systems={name: partial(later(f"{__name__}.dynamics", "named_system"), name) for name in SYSTEMS},
+    systems={name: partial(load_later(f"{__name__}.dynamics", "named_system"), name) for name in SYSTEMS},
     protocols={
-        "symmetric": later(f"{__name__}.protocol", "symmetric"),
-        "classes": later(f"{__name__}.protocol", "class_level"),
-        "tokens": later(f"{__name__}.protocol", "tokens"),
+        "symmetric": load_later(f"{__name__}.protocol", "symmetric"),
+        "classes": load_later(f"{__name__}.protocol", "class_level"),
+        "tokens": load_later(f"{__name__}.protocol", "tokens"),
     },
     figures={
         key: FigureSpec(
-            title, later(f"{__name__}.figures.paper_figures", f"figure_{key}"), REPORT_LEVELS.get(key, "full")
+            title, load_later(f"{__name__}.figures.paper_figures", f"figure_{key}"), REPORT_LEVELS.get(key, "full")
         )
         for key, title in FIGURES.items()
     },
-    compare=later(f"{__name__}.compare", "compare"),
-    book=later(f"{__name__}.claims", "get_book"),
-    setting=later(f"{__name__}.dynamics", "whole"),
+    compare=load_later(f"{__name__}.compare", "compare"),
+    book=load_later(f"{__name__}.claims", "get_book"),
+    setting=load_later(f"{__name__}.dynamics", "whole"),
 )

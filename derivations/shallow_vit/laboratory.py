@@ -28,22 +28,24 @@ from odesys import (
     Sample,
     Speeds,
     Value,
+    computed_once,
     coordinate_flow,
     gradient_flow,
     graph,
-    part,
-    shared,
+    laboratory_part,
     sym,
 )
 
 from . import dynamics
 from .setting import TRAINED, Case, Features
-from .special import broken_runs, broken_tokens, classes, heads, network
+from .special import broken_runs, broken_tokens, network
+from .special import class_network as classes
+from .special import several_heads as heads
 from .special.broken_runs import LEAVES, Counting, Record, Rules
-from .special.classes import Counts, Forces, State
-from .special.heads import Heads, HeadTables
+from .special.class_network import Counts, Forces, State
+from .special.several_heads import Heads, HeadTables
 
-__all__ = ["MUTATIONS", "Laboratory", "Record", "shared"]
+__all__ = ["MUTATIONS", "Laboratory", "Record"]
 
 
 def _nuisance_backwards(rows: int, columns: int) -> list[list[int]]:
@@ -93,22 +95,22 @@ class Laboratory(BaseLaboratory):
 
     # ---- what everything is made of
 
-    @part
+    @laboratory_part
     def rules(self) -> Rules:
         """The network and its loss."""
         return self.mutation.model(Rules())
 
-    @part
+    @laboratory_part
     def counting(self) -> Counting:
         """How samples and tokens count."""
         return self.mutation.data(Counting())
 
-    @part
+    @laboratory_part
     def start(self) -> float:
         """Size of the initial model over the paper's."""
         return self.mutation.start(1.0)
 
-    @part
+    @laboratory_part
     def speed(self, leaf: str) -> list[list[int]]:
         """Factors in the equations of one matrix of weights: one, or one for each of three patterns."""
         return self.speeds.table(leaf, (1, 3))
@@ -129,7 +131,7 @@ class Laboratory(BaseLaboratory):
 
     # ---- derived systems
 
-    @shared
+    @computed_once
     def toy(self, step: bool = False, variant: str = "") -> CoordinateFlow:
         """Two neurons with weights a, -a, M = 3, m_a = 2, m_b = 3, a sample per class, counts c1.., e1.. as parameters.
 
@@ -148,30 +150,29 @@ class Laboratory(BaseLaboratory):
         )
         return self.mutation.equations(made)
 
-    @shared
+    @computed_once
     def rates(self, leaf: str, step: bool = False, variant: str = "") -> np.ndarray:
         """Right-hand sides of one matrix of the toy: O (neuron, axis), V, K or Q (axis, pattern), S (key, query)."""
         self._read_speeds([leaf])
         made = self.toy(step, variant)
-        nodes = dict(zip(made.system.names, made.system.nodes, strict=True))
-        return np.vectorize(lambda name: nodes[name], otypes=[object])(made.matrices[leaf])
+        return np.vectorize(made.system.equations.__getitem__, otypes=[object])(made.matrices[leaf])
 
-    @shared
+    @computed_once
     def two_heads(self, leaf: str) -> tuple[HeadTables, np.ndarray]:
-        """The toy with two heads in one layer (`heads.py`): its tables, and the rates of one matrix of both heads."""
+        """The toy with two heads in one layer (`several_heads.py`): its tables, and the rates of one matrix of both."""
         model, data = self._model(3, SIGNS), self.counting().distribution(toy_data())
         made = heads.tables(2, SIGNS, data, self._loss(), model.row_activation, model.scale)
         factors = np.array(self._read_speeds([leaf]).table(leaf, (1, 3)), dtype=object)
         return made, np.array([factors * table for table in made.rates(leaf)], dtype=object)
 
-    @shared
+    @computed_once
     def gram(self) -> Flow:
         """The class-level system on inner products for the same toy; reads all equations."""
         self._read_speeds()
         data = self.counting().distribution(toy_data())
         return self.mutation.equations(gradient_flow(self._model(3, SIGNS), data, TRAINED, loss=self._loss()))
 
-    @shared
+    @computed_once
     def symmetric(self, M: int = 4, variant: str = "") -> CoordinateQuotient:
         """Two mirrored neurons (weights +-sqrt(pi)) on the exact fractions as parameters, reduced by its symmetries."""
         self._read_speeds(_leaves(variant))
@@ -232,7 +233,7 @@ class Laboratory(BaseLaboratory):
         )
 
     def train_heads(self, net: Heads, counts: Counts, eta: float, steps: int, margin: float) -> Heads:
-        """Gradient steps of several heads in one layer (`heads.py`), with the speeds of the equations."""
+        """Gradient steps of several heads in one layer (`several_heads.py`), with the speeds of the equations."""
         speeds, patterns = self._read_speeds(), counts.counts.shape[1]
         names = zip(("w", "v", "kappa", "rho"), LEAVES, strict=True)
         speed = {name: broken_runs.factors(speeds, leaf, patterns).T for name, leaf in names}

@@ -11,8 +11,8 @@ import numpy as np
 from odesys import ParameterError, Progress, Simulation, silent
 
 from .setting import Case
-from .special import bounds, classes, network, observables, stages
-from .special import symmetric as reduced
+from .special import bounds, class_network, network, observables, stages
+from .special import symmetric_runs as reduced
 
 POINTS = 200
 
@@ -48,7 +48,7 @@ def symmetric(parameters: Mapping[str, Any], progress: Progress = silent) -> Sim
 
 def drift(states: np.ndarray, names: tuple[str, ...], case: Case, pi: float) -> float:
     """Largest change of W_O' W_O - W_V W_V' and of W_K W_K' - W_Q W_Q' along a symmetric run."""
-    values = [classes.conserved(reduced.lift(dict(zip(names, x, strict=True)), case.M, pi)) for x in states]
+    values = [class_network.conserved(reduced.lift(dict(zip(names, x, strict=True)), case.M, pi)) for x in states]
     return float(max(np.abs(a - b).max() for row in values for a, b in zip(row, values[0], strict=True)))
 
 
@@ -73,7 +73,7 @@ def class_level(parameters: Mapping[str, Any], progress: Progress = silent) -> S
         "lucky_kept_other": _share(kept.W, lucky.W & ~lucky.W_signed),
         **{name: float(v[-1]) for name, v in run.table.items()},
     }
-    first, last = classes.conserved(run.start), classes.conserved(run.state)
+    first, last = class_network.conserved(run.start), class_network.conserved(run.state)
     gap = float(max(np.abs(a - b).max() for a, b in zip(first, last, strict=True)))
     events = tuple(stages.events(found))
     cost = {"field_evaluations": run.steps, "steps": run.steps}

@@ -17,15 +17,16 @@ T1, T2_sgn, T2, T3, T4_minus, T4_plus, T4   ends of the stages, in steps
 
 Covered: setting and Condition 3.1, the reduced recursion derived from the loss (exact for disjoint supports), its sign
 flow with sliding, the two-step cycle of finite steps, the mean field of the last stages, stages and flips as
-events, sign descent, Adam and gradient descent on the real model, figures 1, 2, 7 to 12 and 16 to 19, the claims. Not
-redrawn: figures on MNIST and on deeper models, whose architecture is not given in full.
+events, sign descent, Adam and gradient descent on the real model, figures 1, 2, 7 to 12 and 16 to 19, the claims.
+
+Not covered: figures on MNIST and on deeper models, whose architecture is not given in full.
 """
 
 from __future__ import annotations
 
 from functools import partial
 
-from odesys import FigureSpec, Paper, later
+from odesys import FigureSpec, Paper, load_later
 
 from .setting import PARAMETERS
 
@@ -56,19 +57,19 @@ PAPER = Paper(
     title="Sign gradient descent on a two-layer transformer",
     reference="On the Optimization and Generalization of Two-Layer Transformers with Sign Gradient Descent",
     parameters=PARAMETERS,
-    systems={name: partial(later(f"{__name__}.dynamics", "named_system"), name) for name in SYSTEMS},
+    systems={name: partial(load_later(f"{__name__}.dynamics", "named_system"), name) for name in SYSTEMS},
     protocols={
-        "recursion": later(f"{__name__}.protocol", "reduced"),
-        "flow": later(f"{__name__}.protocol", "flow"),
-        "optimisers": later(f"{__name__}.protocol", "optimisers"),
+        "recursion": load_later(f"{__name__}.protocol", "reduced"),
+        "flow": load_later(f"{__name__}.protocol", "flow"),
+        "optimisers": load_later(f"{__name__}.protocol", "optimisers"),
     },
     figures={
         key: FigureSpec(
-            title, later(f"{__name__}.figures.paper_figures", f"figure_{key}"), REPORT_LEVELS.get(key, "full")
+            title, load_later(f"{__name__}.figures.paper_figures", f"figure_{key}"), REPORT_LEVELS.get(key, "full")
         )
         for key, title in FIGURES.items()
     },
-    compare=later(f"{__name__}.compare", "compare"),
-    book=later(f"{__name__}.claims", "get_book"),
-    formulas=later(f"{__name__}.special.formulas", "formulas"),
+    compare=load_later(f"{__name__}.compare", "compare"),
+    book=load_later(f"{__name__}.claims", "get_book"),
+    formulas=load_later(f"{__name__}.special.formulas", "formulas"),
 )

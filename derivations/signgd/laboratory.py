@@ -11,13 +11,15 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
-from odesys import BaseLaboratory, Mutation, Node, graph, part, sym
+from odesys import BaseLaboratory, Mutation, Node, graph, laboratory_part, sym
 
 from .setting import Case, regime
-from .special import records, recursion, toy
-from .special.records import Record, Rules
+from .special import recursion
+from .special import toy_network as toy
+from .special import watched_runs as records
 from .special.recursion import Advance, Start, State
-from .special.toy import LABELS, Model, Toy
+from .special.toy_network import LABELS, Model, Toy
+from .special.watched_runs import Record, Rules
 
 MUTATIONS = (
     # model and loss: everything is derived from them
@@ -102,13 +104,13 @@ class Laboratory(BaseLaboratory):
         self.read(Laboratory.outputs)
         return toy.toy(self._model)
 
-    @part
+    @laboratory_part
     def outputs(self) -> list[Node]:
         """The output on each sample, and a logit."""
         made = toy.toy(self._model)
         return [*(made.output(i) for i in range(len(LABELS))), made.logit(0, 0, 0)]
 
-    @part
+    @laboratory_part
     def losses(self) -> list[Node]:
         """The share of each sample in the loss, as a function of its output f."""
         return [toy.toy(self._model).loss_of(i, sym("f")) for i in range(len(LABELS))]
@@ -118,7 +120,7 @@ class Laboratory(BaseLaboratory):
         self.read(Laboratory.losses)
         return len(LABELS) * graph.gradient(toy.toy(self._model).loss_of(i, f), [f])[0]
 
-    @part
+    @laboratory_part
     def moves(self) -> tuple[dict[str, Node], dict[str, Node]]:
         """For every weight the argument of its sign step, and the length of the step over eta."""
         made = toy.toy(self._model)
@@ -128,12 +130,12 @@ class Laboratory(BaseLaboratory):
         """The toy with the moves of its weights."""
         return toy.toy(self._model), *self.moves()
 
-    @part
+    @laboratory_part
     def arguments(self, opaque: bool = False) -> dict[str, Node]:
         """Sign arguments of the reduced state; supports are disjoint here whatever the mutation."""
         return toy.reduced_arguments(self._disjoint, opaque)
 
-    @part
+    @laboratory_part
     def variances(self) -> dict[str, Fraction]:
         """Variances of inner products at the start over sigma_0^2 |.|_2^2, for m_v = 2 rows; derived from the toy."""
         size = self.mutation.start(1)
@@ -146,7 +148,7 @@ class Laboratory(BaseLaboratory):
         state = State.unpack(size * start.state.pack(), case.n, case.m_k)
         return replace(start, state=state, beta_xi=size * start.beta_xi, beta_mu=size * start.beta_mu)
 
-    @part
+    @laboratory_part
     def rules(self) -> Rules:
         """The model and optimiser as the runs of the recursion have them."""
         m = self._model

@@ -16,12 +16,12 @@ import numpy as np
 from odesys import Progress, Simulation, silent
 
 from .setting import DISJOINT, Case
-from .special import flow as sign_flow
-from .special import mean_field, network, overlap, recursion, stages
+from .special import mean_field, network, recursion, shared_supports, stages
+from .special import sign_flow as sign_flow
 from .special.conditions import violated
-from .special.data import make
 from .special.network import Optimiser, Training
 from .special.recursion import Run
+from .special.training_sets import make
 
 POINTS = 1000
 
@@ -37,7 +37,7 @@ def reduced(parameters: Mapping[str, Any], progress: Progress = silent) -> Simul
         run = recursion.descend(start, eta, steps, progress=progress)
         theory = run
     else:
-        trained, theory, found = overlap.measure(case, seed, eta, steps, progress=progress)
+        trained, theory, found = shared_supports.measure(case, seed, eta, steps, progress=progress)
         run, note = trained.run, found.sentence()
         extra = {f"overlap_{name}": value for name, value in found.__dict__.items() if isinstance(value, float)}
         extra |= {f"reduced_{name}": value for name, value in found.reduced_flips.items()}
@@ -233,7 +233,7 @@ def train_all(
 
 def _plot(columns: Mapping[str, np.ndarray], events: list[dict[str, Any]]) -> Any:
     def plot(folder: Path) -> list[Path]:
-        from .figures.neuron_pictures import plot_run
+        from .figures.panels import plot_run
 
         return plot_run(columns, events, folder)
 

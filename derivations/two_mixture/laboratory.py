@@ -27,17 +27,17 @@ from odesys import (
     Quotient,
     Sample,
     Speeds,
+    computed_once,
     each_sample,
     gradient_flow,
-    part,
-    shared,
+    laboratory_part,
     sym,
     unchanged,
 )
 
 from . import dynamics, setting
 
-__all__ = ["MUTATIONS", "FamilyMutation", "Laboratory", "shared"]
+__all__ = ["MUTATIONS", "FamilyMutation", "Laboratory"]
 
 
 @dataclass(frozen=True)
@@ -141,22 +141,22 @@ class Laboratory(BaseLaboratory):
 
     mutations = MUTATIONS
 
-    @part
+    @laboratory_part
     def model(self, K: int = 2) -> AttentionModel:
         """The two-headed model."""
         return self.mutation.model(setting.model(K))
 
-    @part
+    @laboratory_part
     def data(self, K: int = 2) -> Distribution:
         """All samples; eight for K = 2."""
         return Distribution.proportional(self.mutation.data(setting.data(K).samples))
 
-    @part
+    @laboratory_part
     def samples(self) -> list[tuple[tuple[str, ...], int]]:
         """Tokens and label of each sample."""
         return [(s.tokens, s.label) for s in self.data().samples]
 
-    @part
+    @laboratory_part
     def equations(self, stage: str, K: int) -> Flow:
         """The flow of a stage; `flow` gives it with its start."""
         data = self.data(K)
@@ -175,24 +175,24 @@ class Laboratory(BaseLaboratory):
         quotient = self._quotient(stage, K)
         return replace(quotient, flow=_Watched.of(quotient.flow, self))
 
-    @shared
+    @computed_once
     def _quotient(self, stage: str, K: int) -> Quotient:
         return dynamics.named(self.equations(stage, K).quotient(generators=dynamics.symmetry_generators(K)))
 
-    @part
+    @laboratory_part
     def family(self, stage: str = "simultaneous", K: int | str = "symbol", scaled: bool = False) -> FamilyFlow:
         """The 22 orbit variables of a stage for every K (L = 3), under the symmetries of the unmutated family."""
         from .special.family_laboratory import mutated_family
 
         return mutated_family(self.mutation, stage, K, scaled)
 
-    @part
+    @laboratory_part
     def start(self, omega: float) -> dict[str, float]:
         """The infinite-width start of all path scalars, by name."""
         flow = self.flow()
         return dict(zip(flow.system.names, flow.initial_state(omega=omega).tolist(), strict=True))
 
-    @part
+    @laboratory_part
     def outputs(self) -> tuple[tuple[str, ...], dict[str, Node]]:
         """Names of the states, margins and head outputs; the loss reads the weights of the samples too."""
         system = self.names.system

@@ -25,7 +25,7 @@ from odesys import (
     family_drift,
     integrate,
     invariant_drift,
-    join,
+    join_trajectories,
     silent,
 )
 
@@ -70,7 +70,7 @@ def three_stage_run(parameters: Mapping[str, Any], progress: Progress = silent) 
             raise _not_learned(run, parameters)
         runs.append(run)
         time, state = run.end_time, run.end_state
-    return join(runs, list(ends))
+    return join_trajectories(runs, list(ends))
 
 
 def _not_learned(run: Trajectory, parameters: Mapping[str, Any]) -> IntegrationError:

@@ -32,7 +32,7 @@ from odesys.jit.codegen import Compiled, bind_parameters
 
 from .run import LONG, METHODS, Run
 from .scan import EPS
-from .trajectory import Cost, StagedTrajectory, StopWhen, Trajectory, continued, join
+from .trajectory import Cost, StagedTrajectory, StopWhen, Trajectory, continued, join_trajectories
 
 SWITCHES = 10_000  # allowed in a run
 LONG_STEPS = 2000  # after so many steps a run goes on in compiled code, if there is any
@@ -207,7 +207,7 @@ def integrate_stages(stages: Sequence[Stage], x0: Any, t_start: float = 0.0, **o
         t, x = run.end_time, run.end_state
         if run.stop == "slide":
             break
-    return join(runs, [stage.name for stage in stages[: len(runs)]])
+    return join_trajectories(runs, [stage.name for stage in stages[: len(runs)]])
 
 
 # ---- checks --------------------------------------------------------------------------------------------------------
@@ -282,10 +282,10 @@ def check_rtol(rtol: float) -> None:
 
 
 def check_atol(atol: Any, size: int) -> np.ndarray:
-    """An absolute tolerance, or one a state, as an array."""
+    """An absolute tolerance, or one per state, as an array."""
     values = np.asarray(atol, dtype=float)
     if values.shape not in ((), (size,)) or not np.all((values >= 0) & np.isfinite(values)):
-        raise ParameterError(f"atol = {atol} must be a number, or one a state, and not negative")
+        raise ParameterError(f"atol = {atol} must be a number, or one per state, and not negative")
     return values
 
 

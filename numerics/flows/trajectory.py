@@ -131,7 +131,7 @@ class Trajectory:
     end_time, end_state : where the run stopped, also if that time was not to be recorded.
     events : all events in the order of time.
     stop : ``end`` (the time or number of steps asked for), ``event:NAME``, or ``slide`` if slides are not followed.
-    solution : dense output, one piece a step, broken where a gate switches; None for a map.
+    solution : dense output, one piece per step, broken where a gate switches; None for a map.
     """
 
     system: System
@@ -177,7 +177,8 @@ class Trajectory:
         missing = ~np.isin(wanted, known)
         if missing.any():
             raise ParameterError(f"step {wanted[missing].flat[0]:g} of the map was not recorded")
-        return rows[np.argmax(known == wanted[..., None], axis=-1)]
+        result: np.ndarray = rows[np.argmax(known == wanted[..., None], axis=-1)]
+        return result
 
     def state(self, name: str) -> np.ndarray:
         """One state along the recorded times, shape (k,)."""
@@ -238,7 +239,7 @@ class Trajectory:
         return write_atomic(path, lambda file: np.savez_compressed(file, **arrays))
 
     def to_csv(self, path: str | Path, observables: Sequence[str] = ()) -> Path:
-        """Save one row a recorded time: t, the states, and the observables asked for; digits read back exactly."""
+        """Save one row per recorded time: t, the states, and the observables asked for; digits read back exactly."""
         columns = [self.times, *self.states.T, *(self.observable(name) for name in observables)]
 
         def write(file: IO[bytes]) -> None:
@@ -265,7 +266,7 @@ class StagedTrajectory(Trajectory):
         return np.concatenate(columns)
 
 
-def join(trajectories: Sequence[Trajectory], names: Sequence[str] | None = None) -> StagedTrajectory:
+def join_trajectories(trajectories: Sequence[Trajectory], names: Sequence[str] | None = None) -> StagedTrajectory:
     """Runs that continue each other as one; the end of each is an event of kind ``stage``.
 
     The first row of a run is left out where it repeats the last row before it. `system` and `parameters` are those of

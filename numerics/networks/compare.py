@@ -15,9 +15,9 @@ import numpy as np
 from scipy import stats
 
 from odesys.errors import ParameterError
-from odesys.papers.workers import cores
+from odesys.papers.workers import available_cores
 
-from ..sweeps.cells import run_cells, task_name, unfinished
+from ..sweeps.cells import run_cells, task_name, unfinished_cells
 from ..sweeps.power_law import PowerLaw, fit_power_law
 
 
@@ -63,9 +63,9 @@ class Comparison:
 
     def plot(self, folder: Path) -> list[Path]:
         """Deviation against width, every seed a dot, with the fitted line."""
-        from ..pictures.plotting import figure, save
+        from ..pictures.plotting import new_figure, save_figure
 
-        fig, ax = figure()
+        fig, ax = new_figure()
         for width, values in self.deviations.items():
             ax.loglog([width] * len(values), values, ".", color="0.65", zorder=1)
         rows = self.rows()
@@ -89,7 +89,7 @@ class Comparison:
             )
         ax.set(xlabel="width $m$", ylabel=self.what)
         ax.legend()
-        return save(fig, folder, "deviation")
+        return save_figure(fig, folder, "deviation")
 
 
 def compare_widths(
@@ -110,8 +110,8 @@ def compare_widths(
     if seeds < 1:
         raise ParameterError(f"{seeds} seeds give no statistics; use at least 1")
     jobs = [(int(width), seed) for width in sorted(set(widths)) for seed in range(seeds)]
-    with unfinished(task_name("compare", measure)) as store:
-        found = run_cells(partial(_measured, measure), jobs, progress, workers or cores(), store, "networks")
+    with unfinished_cells(task_name("compare", measure)) as store:
+        found = run_cells(partial(_measured, measure), jobs, progress, workers or available_cores(), store, "networks")
     values = dict(zip(jobs, found, strict=True))
     table = {w: np.array([values[w, s] for s in range(seeds)]) for w in sorted(set(map(int, widths)))}
     return Comparison(what, parameters, tuple(range(seeds)), table)

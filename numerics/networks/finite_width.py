@@ -1,6 +1,6 @@
 r"""Finite-width networks: NumPy weights that really move, by hand-written gradients; no derived equation is used.
 
-With the words :math:`E` (d, n) as columns, loss and gradient need the weights only through two small tables a head,
+With the words :math:`E` (d, n) as columns, loss and gradient need the weights only through two small tables per head,
 
 .. math::  V = [a^\top]\,U_1\cdots U_k E \in \mathbb{R}^{r\times n}, \qquad
            S = E^\top M_1\cdots M_k E \in \mathbb{R}^{n\times n} \quad (\text{key, query}),
@@ -42,7 +42,7 @@ class Network:
     """A model with weights: every map (heads, out, in), a row vector having out = 1, and a `FixedVector` (out,)."""
 
     model: AttentionModel
-    words: np.ndarray  # (d, n): a column a word, with the inner products of the Gram matrix
+    words: np.ndarray  # (d, n): a column per word, with the inner products of the Gram matrix
     weights: Mapping[str, np.ndarray]
     parameters: Mapping[str, float] = field(default_factory=dict)
 
@@ -80,7 +80,8 @@ def word_vectors(dictionary: Dictionary, dimension: int, rng: np.random.Generato
         raise ModelError(f"the words span {rank} dimensions, so they do not fit into dimension {dimension}", rank=rank)
     frame, upper = np.linalg.qr(rng.standard_normal((dimension, rank)))
     frame = frame * np.where(np.diag(upper) < 0, -1.0, 1.0)  # makes the frame uniformly distributed
-    return frame @ (np.sqrt(values[kept])[:, None] * vectors[:, kept].T)
+    result: np.ndarray = frame @ (np.sqrt(values[kept])[:, None] * vectors[:, kept].T)
+    return result
 
 
 def random_network(
@@ -118,28 +119,30 @@ def random_network(
     return Network(model, words, weights, parameters)
 
 
-def outputs(network: Network, data: Distribution) -> np.ndarray:
-    """The outputs f(X), one a sample, in the order of the data."""
+def network_outputs(network: Network, data: Distribution) -> np.ndarray:
+    """The outputs f(X), one per sample, in the order of the data."""
     out, tables = np.empty(len(data)), [reduce(np.matmul, chain) for chain in _chains(network, network.weights)]
     for batch in batches_of(network, data):
         out[list(batch.group.positions)] = _forward(network.model, batch, *tables)[-1]
     return out
 
 
-def attention(network: Network, tokens: Sequence[str]) -> np.ndarray:
-    """Attention of one sample, shape (heads, L, L): a row a query, summing to 1 over the keys."""
+def attention_weights(network: Network, tokens: Sequence[str]) -> np.ndarray:
+    """Attention of one sample, shape (heads, L, L): a row per query, summing to 1 over the keys."""
     (batch,) = batches_of(network, Distribution([Sample(tokens, label=1)]))
     value, score = (reduce(np.matmul, chain) for chain in _chains(network, network.weights))
     return _forward(network.model, batch, value, score)[0][:, 0]
 
 
-def loss_value(network: Network, data: Distribution, loss: Loss = "logistic") -> float:
+def network_loss(network: Network, data: Distribution, loss: Loss = "logistic") -> float:
     """The expected loss of the margins y f(X); `loss` is logistic, hinge, or a pair of functions (value, slope)."""
-    values = loss_functions(loss)[0](np.array([sample.label for sample in data.samples]) * outputs(network, data))
+    values = loss_functions(loss)[0](
+        np.array([sample.label for sample in data.samples]) * network_outputs(network, data)
+    )
     return float(np.array([float(sample.weight) for sample in data.samples]) @ values)
 
 
-def gradients(network: Network, data: Distribution, train: Sequence[str], loss: Loss = "logistic") -> Arrays:
+def network_gradients(network: Network, data: Distribution, train: Sequence[str], loss: Loss = "logistic") -> Arrays:
     """The gradient of the expected loss by each map of `train`, shape (heads, out, in); a gate is 0 at its kink."""
     names, slope = trained_names(network.model, train), loss_functions(loss)[1]
     return gradient_arrays(network, batches_of(network, data), network.weights, names, slope)
@@ -234,7 +237,7 @@ def batches_of(network: Network, data: Distribution) -> list[_Batch]:
     batches = []
     for group in data.encode(model.words):
         if rows.ndim == 2 and group.counts is not None:
-            raise ModelError("a sample with counts has no positions, but the read-out has one row a position")
+            raise ModelError("a sample with counts has no positions, but the read-out has one row per position")
         if rows.ndim == 2 and group.length > len(rows):
             raise ModelError(f"a sample has {group.length} tokens, but the read-out has only {len(rows)} positions")
         pairs = group.words[:, None, :] * len(model.words) + group.words[:, :, None]
@@ -332,7 +335,8 @@ def _chain_bars(
 def _product(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
     """x y z in the cheaper order: the side of width m comes last."""
     (p, r), (c, q) = x.shape[-2:], z.shape[-2:]
-    return (x @ y) @ z if p * c * (r + q) < r * q * (c + p) else x @ (y @ z)
+    result: np.ndarray = (x @ y) @ z if p * c * (r + q) < r * q * (c + p) else x @ (y @ z)
+    return result
 
 
 def _join(weights: Mapping[str, np.ndarray], names: Sequence[str]) -> np.ndarray:
@@ -370,8 +374,8 @@ def _numbers(nodes: Any, parameters: Mapping[str, float], what: str) -> np.ndarr
     return np.array(numbers, dtype=float).reshape(nodes.shape)
 
 
-def _finite(array: Any, what: str) -> np.ndarray:
-    array = np.array(array, dtype=float)
+def _finite(values: Any, what: str) -> np.ndarray:
+    array: np.ndarray = np.array(values, dtype=float)
     if not np.isfinite(array).all():
         raise ModelError(f"{what} of a network are missing, or contain NaN or infinity; every entry must be finite")
     array.flags.writeable = False

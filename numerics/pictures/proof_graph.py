@@ -8,7 +8,7 @@ from odesys.papers.claims import ClaimBook
 from odesys.papers.verification import verify
 from odesys.terminal import Progress
 
-from .plotting import draw_layers, save
+from .plotting import draw_layers, save_figure
 
 VERDICT_COLOURS = {
     "holds, proof": "#9fd3a8",
@@ -29,4 +29,4 @@ def draw_proof_graph(book: ClaimBook, folder: Path, progress: Progress, name: st
     other = VERDICT_COLOURS["undecided"]
     colours = {claim.id: VERDICT_COLOURS.get(kinds.get(claim.id, "not run"), other) for claim in book}
     fig = draw_layers(book.proof_graph(), colours, VERDICT_COLOURS, f"{book.paper}: what rests on what")
-    return save(fig, folder, name)
+    return save_figure(fig, folder, name)

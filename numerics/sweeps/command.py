@@ -14,8 +14,8 @@ from odesys.papers import registry
 from odesys.papers.paper import Paper
 from odesys.terminal import print_files, print_table, progress_bar
 
-from .plot import PANELS, draw, exponents, flat, observables
-from .store import FILE, TABLE, Store, write_table
+from .plot import PANELS, draw, exponents, observables
+from .store import FILE, TABLE, Store, flat, write_table
 from .sweep import Plan, make_plan, run_sweep
 
 SHOWN = 12

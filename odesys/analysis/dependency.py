@@ -41,7 +41,7 @@ def dependency_graph(system: System) -> nx.DiGraph:
         seen[node] = mask
     result = nx.DiGraph()
     result.add_nodes_from(system.names)
-    for target, node in zip(system.names, system.nodes, strict=True):
+    for target, node in system.equations.items():
         mask = seen[node]
         while mask:
             lowest = mask & -mask

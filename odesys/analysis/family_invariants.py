@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def family_drift(flow: FamilyFlow, states: Any, K: Any = None) -> float:
-    r"""How far the conserved numbers of all heads and sectors moved along a trajectory, one state vector a row.
+    r"""How far the conserved numbers of all heads and sectors moved along a trajectory, one state vector per row.
 
     .. math::  \max_{t,\theta,q}\ |I_q^\theta(t) - I_q^\theta(0)| \,/\, \|S^\theta(t)\|_F^q
     """

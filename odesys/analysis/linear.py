@@ -39,10 +39,10 @@ class MetzlerResult:
     value: sp.Expr | None = None
 
 
-def metzler(matrix: sp.Matrix, diagonal: bool = False) -> MetzlerResult:
+def check_metzler(matrix: sp.Matrix, diagonal: bool = False) -> MetzlerResult:
     """Whether all off-diagonal entries are nonnegative (with `diagonal`, all entries: the test for maps).
 
-    >>> metzler(sp.Matrix([[-1, 2], [0, -3]])).answer
+    >>> check_metzler(sp.Matrix([[-1, 2], [0, -3]])).answer
     'yes'
     """
     open_entry: MetzlerResult | None = None
@@ -76,10 +76,10 @@ def charpoly(matrix: sp.Matrix, variable: sp.Symbol) -> sp.Expr:
     return sp.factor(matrix.charpoly().as_expr(variable))
 
 
-def spectrum(matrix: sp.Matrix) -> tuple[Eigenspace, ...]:
+def exact_spectrum(matrix: sp.Matrix) -> tuple[Eigenspace, ...]:
     """Exact eigenvalues and eigenvectors of a small matrix; a sentence where radicals can not give them.
 
-    >>> [str(space.value) for space in spectrum(sp.Matrix([[0, 1], [2, 0]]))]
+    >>> [str(space.value) for space in exact_spectrum(sp.Matrix([[0, 1], [2, 0]]))]
     ['-sqrt(2)', 'sqrt(2)']
     """
     _check_size(matrix)
@@ -191,7 +191,7 @@ class LinearSystem:
     @cached_property
     def spectrum(self) -> tuple[Eigenspace, ...]:
         """Exact eigenvalues with multiplicities and eigenvectors."""
-        return spectrum(self.matrix)
+        return exact_spectrum(self.matrix)
 
     @cached_property
     def modes(self) -> tuple[Mode, ...]:

@@ -82,7 +82,7 @@ def row_of(
 def generators_of(
     name: str, used: Collection[str], rays: bool, region: Region, corners: Corners
 ) -> tuple[list[Vertex], bool]:
-    """The vertices a row has to be looked at, as far as it sees them; one a ray, and True, if that is enough."""
+    """The vertices a row has to be looked at, as far as it sees them; one per ray, and True, if that is enough."""
     groups = [group for group in corners if set(used) & set(group)]
     zero = {s: Fraction(0) for group in groups for s in group}
     cone = rays and all(region.contains_zero(group) for group in groups)

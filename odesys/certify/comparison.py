@@ -19,8 +19,8 @@ from typing import Any
 
 import sympy as sp
 
-from ..analysis.dependency import checked_values, linear_part, substitution
-from ..analysis.linear import MetzlerResult, metzler, sign_of
+from ..analysis.dependency import checked_values, linear_part, sign_of, substitution
+from ..analysis.linear import MetzlerResult, check_metzler
 from ..errors import EquationError, ParameterError
 from ..expr import graph
 from ..expr.graph import Node
@@ -118,7 +118,7 @@ class BoundResult:
     row : the state whose equation binds.
     transfers : Metzler test of rate * matrix (for a map: all entries nonnegative).
     evidence : ``proof`` (exact algebra), ``certificate`` (ball arithmetic), ``measurement`` (points only).
-    certificate : what `odesys.certify.region_certificate.write` stores, if it was asked for and balls were needed.
+    certificate : what `write_region_certificate` stores, if it was asked for and balls were needed.
     """
 
     answer: str
@@ -163,8 +163,7 @@ def lower_linear_bound(
     parameters : values; they may stay symbols where all rows are affine with constant coefficients.
     tolerance, boxes : relative width of the enclosure to stop at, and how many boxes may be spent on it.
     wanted : give up, with the answer ``fails``, at the first point where only a rate up to this works.
-    keep_boxes : prove the rate once more and keep every box as `certificate`, for
-        `odesys.certify.region_certificate.write`.
+    keep_boxes : prove the rate once more and keep every box as `certificate`, for `write_region_certificate`.
 
     References
     ----------
@@ -181,7 +180,7 @@ def lower_linear_bound(
     values = checked_values(system, {}, parameters or {})
     values = {name: exact(v, name) if isinstance(v, float) else v for name, v in values.items()}
     mapping, symbols = substitution(values)
-    nodes = graph.substitute([system.nodes[system.names.index(s)] for s in states], mapping)
+    nodes = graph.substitute([system.equations[s] for s in states], mapping)
     used = graph.symbols(nodes)
     missing = [s for s in system.names if s in used | set(states) and s not in area.box]
     if missing:
@@ -199,7 +198,7 @@ def lower_linear_bound(
     found = search.run(sp.Matrix(matrix), system.kind == "map", Fraction(tolerance), boxes)
     if not (keep_boxes and found.answer == "holds" and found.evidence == "certificate"):
         return found
-    model = {s: system.nodes[system.names.index(s)] for s in states}
+    model = {s: system.equations[s] for s in states}
     rate = min(x for x in (rational_below(found.rate), search.proved) if x is not None)
     kept = certificate_of(model, values, [row.weights for row in rows], area, corners, rate, boxes)
     return replace(found, certificate=kept)
@@ -259,7 +258,7 @@ class _Search:
         evidence = ("certificate" if plain else "proof") if answer != "undecided" else "measurement"
         known = optimal and rate is not None
         upper = rate if known else None if self.upper is None else sp.Rational(-rational_below(-self.upper))
-        transfers = metzler((1 if rate in (None, sp.oo) else rate) * matrix, is_map)
+        transfers = check_metzler((1 if rate in (None, sp.oo) else rate) * matrix, is_map)
         return BoundResult(
             answer,
             rate if answer != "fails" else None,

@@ -4,7 +4,7 @@ The file states :math:`F_S(x) \ge b\,A\,x_S` on a region, and holds one table of
 of rows only point at what the proof does with the expression; read as what they point at, the table is the model:
 
 - ``["role", s]`` is the state s where it is used as linear, :math:`F_i = c_0(z) + \sum_s c_s(z)\,s`: there it takes the
-  values of the vertices v of the region (one a ray, where :math:`c_0 = 0`);
+  values of the vertices v of the region (one per ray, where :math:`c_0 = 0`);
 - ``["sum", [name, row]]`` is another row, whose range over a box stands for it there.
 
 Per state of the block and per v the file holds the level :math:`b\,(A v)_i` and every box that was looked at: split
@@ -39,18 +39,16 @@ FORMAT, VERSION = "odesys-region-bound", 1
 SMALLEST_MARGIN = Fraction(1, 2**40)  # from which on a switching surface counts as having a sign
 
 
-def write(result: BoundResult, path: Path | str) -> None:
+def write_region_certificate(result: BoundResult, path: Path | str) -> None:
     """Write the certificate of a bound that was found with ``keep_boxes=True``; the file appears whole or not at all.
 
     >>> import tempfile
     >>> import sympy as sp
-    >>> from .comparison import lower_linear_bound
-    >>> from .system import System
-    >>> x, one = graph.sym("x"), sp.eye(1)
-    >>> box = {"x": (0, Fraction(1, 4))}
+    >>> from odesys import System, lower_linear_bound, sym
+    >>> x, one, box = sym("x"), sp.eye(1), {"x": (0, Fraction(1, 4))}
     >>> bound = lower_linear_bound(System.from_equations({"x": x * (1 - x)}), ["x"], one, box, keep_boxes=True)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write(bound, Path(folder, "logistic.json"))
+    ...     write_region_certificate(bound, Path(folder, "logistic.json"))
     ...     json.loads(Path(folder, "logistic.json").read_text(encoding="utf-8"))["rate"]
     '3/4'
     """

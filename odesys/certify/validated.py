@@ -30,7 +30,18 @@ from ..expr.field import ScalarField
 from ..expr.graph import ONE, Node
 from ..files import write_text
 from ..expr.system import TIME, System, state_vector
-from ..exact.taylor import Interval, ball, ball_context, coefficient, dyadic, exact, hull, interval, program, run
+from ..exact.taylor import (
+    Interval,
+    as_ball,
+    ball_context,
+    coefficient,
+    dyadic,
+    exact,
+    ball_around,
+    ball_endpoints,
+    program,
+    run,
+)
 from ..exact.taylor import solution_series, state_series
 from .validated_step import horner, picard, polynomial_range, spread, widen
 from ..verdicts import Evidence, Verdict, certified, refuted, undecided
@@ -189,7 +200,7 @@ class Enclosure:
         step = max((s for s in self.steps if s.t <= time), key=lambda s: s.t)
         with ball_context(self.precision, self.order + 1):
             model, after = self._models([graph.as_node(node)], step)[0], time - step.t
-            return interval(polynomial_range(model, after, after))
+            return ball_endpoints(polynomial_range(model, after, after))
 
     def to_file(self, path: Path | str, claims: Iterable[Claim] = ()) -> None:
         """Write the run and the claims `certify` holds as a certificate for `tools/check_enclosure.py`."""
@@ -228,7 +239,7 @@ class Enclosure:
             "states": list(self.system.names),
             "nodes": table,
             "equations": [index[n] for n in self.system.nodes],
-            "parameters": {p: _spell(points.get(p, interval(value))) for p, value in self.parameters.items()},
+            "parameters": {p: _spell(points.get(p, ball_endpoints(value))) for p, value in self.parameters.items()},
             "steps": [
                 {
                     "t": str(s.t),
@@ -251,8 +262,8 @@ class Enclosure:
             raise EquationError(f"{min(unknown)} is neither a state nor a parameter of the enclosed system")
         values = []
         for columns, time, length in (
-            (self._at_tight(step), ball(step.t), self.order),
-            (step.at_rough, hull(step.t, step.t + step.h), self.order + 1),
+            (self._at_tight(step), as_ball(step.t), self.order),
+            (step.at_rough, ball_around(step.t, step.t + step.h), self.order + 1),
         ):
             env = {**self.parameters, **state_series(self.system.names, columns, time, length)}
             values.append(run(table, env))
@@ -265,14 +276,14 @@ class Enclosure:
     def _at_tight(self, step: Step) -> tuple[list[Any], ...]:
         if step not in self._series:
             table, index = program(self.system.nodes)
-            box = [hull(*ends) for ends in step.tight]
+            box = [ball_around(*ends) for ends in step.tight]
             self._series[step] = solution_series(
                 table,
                 [index[node] for node in self.system.nodes],
                 self.system.names,
                 self.parameters,
                 box,
-                ball(step.t),
+                as_ball(step.t),
                 self.order,
             )
         return self._series[step]
@@ -281,7 +292,7 @@ class Enclosure:
         """How many Taylor coefficients of an expression at the start are zero, proved by exact rewriting."""
         names = self.system.names
         gates = [n for n in graph.topological([node, *self.system.nodes]) if n.op == "step"]
-        env = {**self.parameters, **state_series(names, step.at_rough, hull(step.t, step.t + step.h), 1)}
+        env = {**self.parameters, **state_series(names, step.at_rough, ball_around(step.t, step.t + step.h), 1)}
         on = {gate: graph.as_node(int(coefficient(run(program([gate])[0], env)[-1], 0) > 0)) for gate in gates}
         current, *field = graph.substitute([node, *self.system.nodes], on)
         start = {graph.sym(name): graph.num(value) for name, value in {**self.exact, TIME: step.t}.items()}
@@ -341,16 +352,16 @@ def enclose(
     slopes = graph.jacobian(system.nodes, [graph.sym(name) for name in (*system.names, *loose)])
     steps: list[Step] = []
     with ball_context(precision, order + 1):
-        fixed = {name: ball(value) for name, value in given.items()}
+        fixed = {name: as_ball(value) for name, value in given.items()}
         middle = {name: flint.arb(value.mid()) if name in loose else value for name, value in fixed.items()}
-        tight = [ball(value) for value in begin.values()]
+        tight = [as_ball(value) for value in begin.values()]
 
         def series(box: Sequence[Any], h: Fraction, length: int) -> tuple[list[Any], ...]:
-            return solution_series(table, roots, system.names, fixed, box, hull(time, time + h), length)
+            return solution_series(table, roots, system.names, fixed, box, ball_around(time, time + h), length)
 
         while time < end:
             centre = [x.mid() for x in tight]
-            at_centre = solution_series(table, roots, system.names, middle, centre, ball(time), order)
+            at_centre = solution_series(table, roots, system.names, middle, centre, as_ball(time), order)
             h, reason = min(h, end - time), "the solution may blow up, or its box is too wide"
             while True:
                 if h < SMALLEST_STEP:
@@ -363,24 +374,24 @@ def enclose(
                     h = dyadic(h / 2)
                     continue
                 at_rough = series(rough, h, order + 1)
-                rest = max((abs(c[order]) * ball(h) ** order).upper() for c in at_rough)
-                good = float((ball(limit) / rest).root(order).mid()) if rest.is_finite() and rest > 0 else 2.0
-                if rest <= ball(limit):
+                rest = max((abs(c[order]) * as_ball(h) ** order).upper() for c in at_rough)
+                good = float((as_ball(limit) / rest).root(order).mid()) if rest.is_finite() and rest > 0 else 2.0
+                if rest <= as_ball(limit):
                     break
                 h = dyadic(h * Fraction(min(max(0.95 * good, 0.25), 0.9) if rest.is_finite() else 0.5))
-            steps.append(Step(time, h, tuple(map(interval, tight)), tuple(map(interval, rough)), at_rough))
-            env = {**fixed, **state_series(system.names, at_rough, hull(time, time + h), 1)}
+            steps.append(Step(time, h, tuple(map(ball_endpoints, tight)), tuple(map(ball_endpoints, rough)), at_rough))
+            env = {**fixed, **state_series(system.names, at_rough, ball_around(time, time + h), 1)}
             wider = spread(slopes, env, h, [*(x.rad() for x in tight), *(fixed[name].rad() for name in loose)])
             most = max(wider)
             tight = [
-                widen(horner([*c, r[order]], ball(h)) + flint.arb(0, 1) * w, r[order] * ball(h) ** order, most)
+                widen(horner([*c, r[order]], as_ball(h)) + flint.arb(0, 1) * w, r[order] * as_ball(h) ** order, most)
                 for c, r, w in zip(at_centre, at_rough, wider, strict=True)
             ]
             time += h
             if not all(x.is_finite() for x in tight):
                 raise IntegrationError(f"the enclosure is lost at t = {float(time):.12g}", time=time)
             h = dyadic(h * Fraction(min(max(0.95 * good, 0.5), 1.5)))
-        return Enclosure(system, fixed, known, tuple(steps), tuple(map(interval, tight)), order, precision)
+        return Enclosure(system, fixed, known, tuple(steps), tuple(map(ball_endpoints, tight)), order, precision)
 
 
 def _sign(

@@ -403,7 +403,8 @@ def _pooled_output(model: AttentionModel, group: Group, values: Block, scores: B
     readout = model.readout()
     if readout.ndim == 2 and group.counts is not None:
         raise ModelError(
-            "a sample with counts has no positions, but the read-out has one row a position; list every token by itself"
+            "a sample with counts has no positions, but the read-out has one row per position; "
+            "list every token by itself"
         )
     if readout.ndim == 2 and readout.shape[0] != length:
         raise ModelError(f"the read-out has {readout.shape[0]} positions but a sample has {length} tokens")

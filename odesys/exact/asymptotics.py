@@ -32,7 +32,7 @@ def leading_orders(roots: Sequence[Node], name: str) -> list[Order]:
     return [memo[root] for root in roots]
 
 
-def limits(roots: Sequence[Node], name: str) -> list[Node]:
+def limits_at_infinity(roots: Sequence[Node], name: str) -> list[Node]:
     """Limits of expressions as `name` tends to infinity; refuses one that grows."""
     out = []
     for root, (exponent, coefficient) in zip(roots, leading_orders(roots, name), strict=True):

@@ -29,7 +29,7 @@ def identity(residuals: Mapping[str, Node], positive: Collection[str] = ()) -> V
         result = zero_test(node, positive)
         if result.answer == "nonzero":
             point = {key: str(value) for key, value in (result.witness or {}).items()}
-            witness = {"where": name, "at": point, "residual": short(result.value)}
+            witness = {"where": name, "at": point, "residual": six_digits(result.value)}
             return refuted(witness, Evidence.CERTIFICATE, checked=len(residuals))  # balls exclude zero at the point
         if result.answer == "undecided":
             open_ones.append(f"{name}: {result.residual!r}")
@@ -39,7 +39,7 @@ def identity(residuals: Mapping[str, Node], positive: Collection[str] = ()) -> V
     return Verdict(HOLDS, Evidence.PROOF, details={"identities": len(residuals), "methods": methods})
 
 
-def short(ball: str | None) -> str:
+def six_digits(ball: str | None) -> str:
     """Six digits of an enclosure: its radius depends on the order of a sum, which is no part of a verdict."""
     found = re.match(r"\[?(-?\d[\d.]*(?:e[+-]?\d+)?)", ball or "")
     return f"{float(found.group(1)):.6g}" if found else str(ball)

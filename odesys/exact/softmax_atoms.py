@@ -124,13 +124,14 @@ def _logit(coefficient: Fraction, term: Node) -> Node | None:
     """z of a term e^z of a sum, else None."""
     if coefficient != 1:
         return None
+    logit: Node | None = None
     if term.op == "exp":
-        return term.args[0]
-    if term is graph.ONE:
-        return graph.ZERO
-    if term.op == "mul" and len(term.args) == 1 and term.args[0][0].op == "exp" and term.args[0][1] == -1:
-        return -term.args[0][0].args[0]
-    return None
+        logit = term.args[0]
+    elif term is graph.ONE:
+        logit = graph.ZERO
+    elif term.op == "mul" and len(term.args) == 1 and term.args[0][0].op == "exp" and term.args[0][1] == -1:
+        logit = -term.args[0][0].args[0]
+    return logit
 
 
 def _weight(logits: list[Node], k: int) -> Node:

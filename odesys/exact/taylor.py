@@ -83,7 +83,7 @@ def run(table: Table, env: Mapping[str, Any]) -> list[Any]:
 @lru_cache(maxsize=4096)
 def _constant(value: Fraction, precision: int) -> Any:
     with flint.ctx.workprec(precision):
-        return ball(value)
+        return as_ball(value)
 
 
 def _power(value: Any, exponent: Fraction) -> Any:
@@ -97,7 +97,7 @@ def _power(value: Any, exponent: Fraction) -> Any:
         return value * flint.arb.nan()
     if exponent.denominator == 2:
         return _whole_power(value.sqrt() if exponent > 0 else value.rsqrt(), abs(exponent.numerator))
-    return (value.log() * ball(exponent)).exp()
+    return (value.log() * as_ball(exponent)).exp()
 
 
 def _whole_power(value: Any, n: int) -> Any:
@@ -175,7 +175,7 @@ def exact(value: Any) -> Fraction:
     return Fraction(value)
 
 
-def ball(value: Any) -> Any:
+def as_ball(value: Any) -> Any:
     """The smallest ball at hand around an exact number; balls pass."""
     if isinstance(value, flint.arb):
         return value
@@ -183,12 +183,12 @@ def ball(value: Any) -> Any:
     return flint.arb(flint.fmpq(value.numerator, value.denominator))
 
 
-def hull(low: Any, high: Any) -> Any:
+def ball_around(low: Any, high: Any) -> Any:
     """A ball around an interval."""
-    return ball(low).union(ball(high))
+    return as_ball(low).union(as_ball(high))
 
 
-def interval(value: Any) -> Interval:
+def ball_endpoints(value: Any) -> Interval:
     """The exact endpoints of a ball."""
     middle, radius = (Fraction(int(q.p), int(q.q)) for q in (value.mid().fmpq(), value.rad().fmpq()))
     return middle - radius, middle + radius

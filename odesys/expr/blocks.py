@@ -108,7 +108,7 @@ def transpose(block: Block) -> Block:
 
 
 def take(block: Block, index: tuple[np.ndarray, ...]) -> Block:
-    """Entries `block[index]` for integer index arrays, one a dimension."""
+    """Entries `block[index]` for integer index arrays, one per dimension."""
     shape = np.broadcast_shapes(*(i.shape for i in index))
     return Block("take", (block,), shape, index)
 
@@ -320,40 +320,42 @@ def _apply_op(
         return block.data if symbolic else _numeric_constant(block, parameters or {})
     if op == "zeros":
         return np.full(block.shape, ZERO, dtype=object) if symbolic else np.zeros(block.shape)
-    if op == "add":
-        total = args[0]
-        for other in args[1:]:
-            total = total + other
-        return total if total.shape == block.shape else np.broadcast_to(total, block.shape)
-    if op == "multiply":
-        return args[0] * args[1]
-    if op == "matmul":
-        return args[0] @ args[1]
-    if op == "transpose":
-        return args[0].T
-    if op == "take":
-        return args[0][block.data]
     if op == "scatter":
         if symbolic:
             return _node_scatter(args[0], block.data, block.shape)
         out = np.zeros(block.shape)
         np.add.at(out, block.data, args[0])
         return out
-    if op == "sum":
-        if symbolic:
-            return np.expand_dims(np.apply_along_axis(graph.add, block.data, args[0]), block.data)
-        return np.sum(args[0], axis=block.data, keepdims=True)
-    if op == "reshape":
-        return np.reshape(args[0], block.shape)
     if op == "gram_root":
         if symbolic:
             raise SlavingError("a matrix square root has no scalar form; use the block back end or take the quotient")
         return _gram_root(args[0], float(args[1].reshape(-1)[0]), block.data)
-    if op == "shifted_exp":
-        if symbolic:
-            return np.frompyfunc(graph.exp, 1, 1)(args[0])
-        return np.exp(args[0] - args[0].max(axis=-1, keepdims=True))
-    return np.frompyfunc(lambda entry: graph.substitute([block.data], {Z: entry})[0], 1, 1)(args[0])
+    value: np.ndarray = args[0]
+    if op == "add":
+        for other in args[1:]:
+            value = value + other
+        value = value if value.shape == block.shape else np.broadcast_to(value, block.shape)
+    elif op == "multiply":
+        value = value * args[1]
+    elif op == "matmul":
+        value = value @ args[1]
+    elif op == "transpose":
+        value = value.T
+    elif op == "take":
+        value = value[block.data]
+    elif op == "sum" and symbolic:
+        value = np.expand_dims(np.apply_along_axis(graph.add, block.data, value), block.data)
+    elif op == "sum":
+        value = np.sum(value, axis=block.data, keepdims=True)
+    elif op == "reshape":
+        value = np.reshape(value, block.shape)
+    elif op == "shifted_exp" and symbolic:
+        value = np.frompyfunc(graph.exp, 1, 1)(value)
+    elif op == "shifted_exp":
+        value = np.exp(value - value.max(axis=-1, keepdims=True))
+    else:
+        value = np.frompyfunc(lambda entry: graph.substitute([block.data], {Z: entry})[0], 1, 1)(value)
+    return value
 
 
 def _node_matmul(left: np.ndarray, right: np.ndarray, only: np.ndarray | None = None) -> np.ndarray:
@@ -372,7 +374,8 @@ def _gram_root(matrix: np.ndarray, scale: float, side: str) -> np.ndarray:
     basis = left if side == "left" else right.T
     values = np.full(basis.shape[0], scale)
     values[: len(singular)] = np.hypot(scale, singular)
-    return (basis * values) @ basis.T
+    root: np.ndarray = (basis * values) @ basis.T
+    return root
 
 
 def _node_scatter(values: np.ndarray, index: tuple[np.ndarray, ...], shape: tuple[int, ...]) -> np.ndarray:
@@ -425,7 +428,7 @@ NUMPY_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 
 
 @cache
-def _vectorised(function: Node) -> Any:
+def _vectorised(function: Node) -> Callable[[np.ndarray, Mapping[str, Any]], np.ndarray]:
     def run(array: np.ndarray, parameters: Mapping[str, float]) -> np.ndarray:
         env = {**parameters, "z": array}
         value = graph.evaluate([function], env, NUMPY_FUNCTIONS, float, _float_root)[0]

@@ -37,9 +37,10 @@ class Segment:
 
     def fill(self, values: np.ndarray) -> np.ndarray:
         """The matrix whose entries are taken from the state vector `values`."""
-        if self.sign is None:
-            return values[self.index]
-        return values[self.index] * (self.sign.astype(object) if values.dtype == object else self.sign)
+        matrix: np.ndarray = values[self.index]
+        if self.sign is not None:
+            matrix = matrix * (self.sign.astype(object) if values.dtype == object else self.sign)
+        return matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +76,7 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class BlockField:
-    """Right-hand sides as blocks, one a leaf of `layout`; observables are 1-entry blocks."""
+    """Right-hand sides as blocks, one per leaf of `layout`; observables are 1-entry blocks."""
 
     layout: Layout
     rhs: Mapping[str, Block]

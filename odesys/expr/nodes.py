@@ -122,7 +122,7 @@ def _uid(op: str, args: tuple[Any, ...]) -> bytes:
     if op == "num":
         return b"\0" + repr(args[0]).encode()
     if op == "sym":
-        return b"\1" + args[0].encode()
+        return b"\1" + str(args[0]).encode()
     if op == "add":
         parts = [part for c, t in args for part in (str(c).encode(), t.uid)]
     elif op == "mul":
@@ -262,11 +262,11 @@ def _collect(node: Node, exponent: Fraction, powers: dict[Node, Fraction]) -> Nu
         return _collect_once(node, powers)
     whole = exponent.denominator == 1
     if node.op == "num":
-        value = node.args[0]
+        value: Number = node.args[0]
         if whole:
             if value == 0 and exponent < 0:
                 raise ZeroDivisionError("division by the constant zero in an expression")
-            return value ** int(exponent)
+            return _whole_power(value, int(exponent))
         if value == 0:
             if exponent < 0:
                 raise ZeroDivisionError("division by the constant zero in an expression")
@@ -279,22 +279,24 @@ def _collect(node: Node, exponent: Fraction, powers: dict[Node, Fraction]) -> Nu
             powers[base] = powers.get(base, Fraction(0)) + inner * exponent
         return Fraction(1)
     elif node.op == "add":
-        leading = node.args[0][0]
+        leading: Number = node.args[0][0]
         if len(node.args) == 1:
             if whole:
-                return _collect(node.args[0][1], exponent, powers) * leading ** int(exponent)
+                return _collect(node.args[0][1], exponent, powers) * _whole_power(leading, int(exponent))
         elif whole and leading and leading != 1:
             monic = _from_linear({t: c / leading for c, t in node.args})
             powers[monic] = powers.get(monic, Fraction(0)) + exponent
-            return leading ** int(exponent)
+            return _whole_power(leading, int(exponent))
     powers[node] = powers.get(node, Fraction(0)) + exponent
     return Fraction(1)
 
 
 def _collect_once(node: Node, powers: dict[Node, Fraction]) -> Number:
     """`_collect` for exponent one, the common case, without rational arithmetic."""
+    leading: Number
     if node.op == "num":
-        return node.args[0]
+        leading = node.args[0]
+        return leading
     if node.op == "mul":
         for base, inner in node.args:
             powers[base] = powers[base] + inner if base in powers else inner
@@ -312,11 +314,16 @@ def _collect_once(node: Node, powers: dict[Node, Fraction]) -> Number:
     return _F1
 
 
+def _whole_power(value: Number, exponent: int) -> Number:
+    result: Number = value**exponent
+    return result
+
+
 def _exact_power(value: Number, exponent: Fraction) -> Number | None:
     if value < 0:
         return None
     if isinstance(value, float):
-        return value ** float(exponent)
+        return math.pow(value, exponent)
     roots = []
     for part in (value.numerator, value.denominator):
         root = flint.fmpz(part).root(exponent.denominator)

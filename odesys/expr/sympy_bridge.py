@@ -114,7 +114,7 @@ def _convert(e: Any, visit: Any) -> Node:
         return graph.step(inner) - graph.step(-inner)
     if isinstance(e, (sp.Max, sp.Min)):
         sense = 1 if isinstance(e, sp.Max) else -1
-        result = visit(e.args[0])
+        result: Node = visit(e.args[0])
         for other in e.args[1:]:  # max(a, b) = a + relu(b - a);  min(a, b) = a - relu(a - b)
             gap = (visit(other) - result) * sense
             result = result + graph.relu(gap) * sense

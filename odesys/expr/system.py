@@ -102,6 +102,16 @@ class System:
         """Named functions of the state, as graph nodes."""
         return self.field.observables
 
+    @cached_property
+    def equations(self) -> Mapping[str, Node]:
+        """The right-hand side of each state by name, in the order of state vectors.
+
+        >>> x = graph.sym("x")
+        >>> System.from_equations({"x": 2 * x}).equations["x"] == 2 * x
+        True
+        """
+        return dict(zip(self.names, self.nodes, strict=True))
+
     @property
     def dimension(self) -> int:
         """Number of states."""
@@ -162,7 +172,7 @@ class System:
     def freeze_still(self) -> System:
         """States that never move become parameters."""
         keep = self.moving
-        nodes = tuple(node for name, node in zip(self.names, self.nodes, strict=True) if name in set(keep))
+        nodes = tuple(node for name, node in self.equations.items() if name in set(keep))
         still = tuple(name for name in self.names if name not in set(keep))
         return replace(self, names=keep, field=ScalarField(nodes, self.observables), parameters=self.parameters + still)
 

@@ -231,7 +231,7 @@ class Compiled:
         return self._run(self._plain, t, x, None, self.system.dimension)
 
     def field(self, t: float, x: Any, gates: Any) -> np.ndarray:
-        """The field with the gates held at the given values (one a surface)."""
+        """The field with the gates held at the given values (one per surface)."""
         return self._run(self._gated, t, x, gates, self.system.dimension)
 
     def surfaces(self, t: float, x: Any) -> np.ndarray:
@@ -375,7 +375,7 @@ class CompiledBlocks(Compiled):
         return table
 
     def surfaces(self, t: float, x: Any) -> np.ndarray:
-        """Values of all switching surfaces, one an entry of each gated array."""
+        """Values of all switching surfaces, one per entry of each gated array."""
         if not self._gates:
             return np.empty(0)
         leaves = self._block.layout.unpack(np.asarray(x, dtype=float))
@@ -399,7 +399,7 @@ class CompiledBlocks(Compiled):
         return [blocks.apply(surface, argument) for argument, surface in self._gates]
 
     def jacobian(self, t: float, x: Any, gates: Any = None) -> np.ndarray:
-        """Jacobian matrix by forward derivatives of the blocks, one direction a state."""
+        """Jacobian matrix by forward derivatives of the blocks, one direction per state."""
         from ..expr.block_tangent import tangent
 
         layout, n = self._block.layout, self.system.dimension

@@ -119,7 +119,8 @@ class BoundFunction:
             self._local.buffers = given, out, place, result
         given[:] = x
         self._code(t, place, self._p_place, None, result)
-        return out.copy()
+        values: np.ndarray = out.copy()
+        return values
 
 
 def address_of(array: np.ndarray) -> int:

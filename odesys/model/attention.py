@@ -95,7 +95,7 @@ class FixedVector:
 class Neurons:
     """A layer whose coordinate axes are pinned: activation on each neuron, frozen read-out weights.
 
-    `readout` has one weight a neuron, or one row of them a token position (then the order of tokens matters).
+    `readout` has one weight per neuron, or one row of them per token position (then the order of tokens matters).
     """
 
     readout: tuple[Any, ...]

@@ -18,7 +18,7 @@ from .dictionary import Dictionary, exact_number
 class Sample:
     """Tokens (signed words; repetitions allowed), a label +1 or -1 and an exact weight.
 
-    With `counts`, one a token, a token stands for that many equal ones: a number, or the name of a parameter. Only
+    With `counts`, one per token, a token stands for that many equal ones: a number, or the name of a parameter. Only
     ratios matter to softmax and mean, so counts may also be fractions of the whole.
 
     >>> Sample(["c1", "v1", "-v2"], label=+1, weight=Fraction(1, 8)).tokens

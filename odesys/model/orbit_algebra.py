@@ -27,7 +27,7 @@ Pair = tuple[int, int, str]  # left kind, right kind, relation of their groups
 
 @dataclass(frozen=True)
 class Pin:
-    """A pinned set up to permutations of groups: for each kind whether it has one vector a group."""
+    """A pinned set up to permutations of groups: for each kind whether it has one vector per group."""
 
     grouped: tuple[bool, ...]
 

@@ -251,7 +251,7 @@ class ClaimBook:
         return graph
 
 
-def combine(parts: Mapping[str, Verdict]) -> Verdict:
+def combine_verdicts(parts: Mapping[str, Verdict]) -> Verdict:
     """One verdict for a claim in parts ``a``, ``b``, ...; each part's own answer is kept in the details."""
     names = list(parts)
     total = parts[names[0]]

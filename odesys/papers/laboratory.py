@@ -1,9 +1,9 @@
 """Laboratories: a paper's systems behind one object that can be broken on purpose and notes what a check reads of it.
 
-A paper's laboratory derives from `BaseLaboratory` and lists its mutations. A method marked `part` hands out something
-a check can read: it is computed once for each mutation and noted in `reads`, as a `Part`. What is computed from parts
-and takes long is marked `shared`: computed once as well, and whoever uses it has read the parts it was computed from.
-A part can be computed in any laboratory, so `changes` says by program whether a mutation touches it.
+A paper's laboratory derives from `BaseLaboratory` and lists its mutations. A method marked `laboratory_part` hands out
+something a check can read: it is computed once for each mutation and noted in `reads`, as a `Part`. What is computed
+from parts and takes long is marked `computed_once`; whoever uses it has read the parts it was computed from. A part can
+be computed in any laboratory, so `changes` says by program whether a mutation touches it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Lab = TypeVar("Lab", bound="BaseLaboratory")
 
 @dataclass(frozen=True)
 class Part:
-    """Something a check can read: a method of a laboratory, marked `part`, with all its arguments."""
+    """Something a check can read: a method of a laboratory, marked `laboratory_part`, with all its arguments."""
 
     method: Callable[..., Any]
     arguments: tuple[Hashable, ...] = ()
@@ -80,12 +80,12 @@ class BaseLaboratory:
             return True
 
 
-def part(method: Callable[Concatenate[Lab, P], T]) -> Callable[Concatenate[Lab, P], T]:
+def laboratory_part(method: Callable[Concatenate[Lab, P], T]) -> Callable[Concatenate[Lab, P], T]:
     """Mark a method of a laboratory as a part: computed once for each mutation, and noted as read by who asks."""
     return _once(method, is_part=True)
 
 
-def shared(function: Callable[Concatenate[Lab, P], T]) -> Callable[Concatenate[Lab, P], T]:
+def computed_once(function: Callable[Concatenate[Lab, P], T]) -> Callable[Concatenate[Lab, P], T]:
     """Compute once for each mutation, also where that ends in an error; who uses it reads what the computation read."""
     return _once(function, is_part=False)
 

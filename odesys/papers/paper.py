@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .claims import ClaimBook
 
 
-def later(module: str, name: str) -> Callable[..., Any]:
+def load_later(module: str, name: str) -> Callable[..., Any]:
     """A function that imports `module` only when it is called: loading a paper stays cheap."""
 
     def call(*args: Any, **options: Any) -> Any:

@@ -52,7 +52,7 @@ class Answer:
     sentence: str = ""
 
 
-def cores() -> int:
+def available_cores() -> int:
     """Processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

@@ -137,7 +137,8 @@ class FamilyFlow:
     def project(self, x: Any, K: Any = None) -> np.ndarray:
         """Orbit variables of a state of the enumerated flow with K groups; refuses a state that is not symmetric."""
         size = self.whole(K)
-        return self._means(np.asarray(x, dtype=float), size) * self._units(size)
+        result: np.ndarray = self._means(np.asarray(x, dtype=float), size) * self._units(size)
+        return result
 
     def _means(self, values: np.ndarray, size: int) -> np.ndarray:
         """Signed means over the orbits of a symmetric state of `size` groups."""
@@ -161,7 +162,8 @@ class FamilyFlow:
         """The state of the enumerated flow with K groups, in its order of states."""
         size = self.whole(K)
         variable, sign = self._places(size)
-        return (np.asarray(z, dtype=float) / self._units(size))[..., variable] * sign
+        result: np.ndarray = (np.asarray(z, dtype=float) / self._units(size))[..., variable] * sign
+        return result
 
     def _units(self, size: int) -> np.ndarray:
         """How many entries one orbit variable stands for in scaled variables; else one."""

@@ -175,8 +175,9 @@ def _add_gram(build: _Builder, flow: Trained) -> None:
     for i, j in np.ndindex(gram.shape):
         for si in (1, -1):
             for sj in (1, -1):
-                if gram[i, j] != 0 and gram[i, j] is not graph.ZERO:
-                    build.edge(("word", i, si), ("word", j, sj), f"gram {gram[i, j] * si * sj}")
+                entry: Any = gram[i, j]
+                if entry != 0 and entry is not graph.ZERO:
+                    build.edge(("word", i, si), ("word", j, sj), f"gram {entry * si * sj}")
 
 
 def _add_samples(build: _Builder, flow: Trained) -> None:

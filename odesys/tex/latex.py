@@ -128,7 +128,7 @@ def node_latex(node: Node, tex_map: Mapping[str, str]) -> str:
 
 
 def system_text(system: System) -> str:
-    """The equations as plain text, one a line, after the definitions of the parts they share."""
+    """The equations as plain text, one per line, after the definitions of the parts they share."""
     sheet = _sheet(system)
     letters = _choose_letters(sheet, {**dict.fromkeys(system.names, ""), **dict.fromkeys(system.parameters, "")})
     names = {name: name for name in (*system.names, *system.parameters, TIME)}

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 from odesys.exact.evidence import enumerate_all, frequency_at_most, identity
 from odesys.expr.graph import ZERO, num, sym
-from odesys.papers.claims import ClaimBook, ClaimError, combine
+from odesys.papers.claims import ClaimBook, ClaimError, combine_verdicts
 from odesys.verdicts import Evidence, Verdict, certified, measured, proved, refuted, undecided
 
 
@@ -56,7 +56,7 @@ VERDICTS = st.one_of(
 
 @given(st.lists(VERDICTS, min_size=1, max_size=6), st.randoms(use_true_random=False))
 def test_evidence_never_rises(parts: list[Verdict], rng: random.Random) -> None:
-    total = combine({str(i): part for i, part in enumerate(parts)})
+    total = combine_verdicts({str(i): part for i, part in enumerate(parts)})
     alike = [part.evidence for part in parts if part.as_stated == total.as_stated]
     if total.as_stated == "fails":
         assert total.evidence == max(alike), "one failure is enough, and none is better proved than it is"
@@ -64,7 +64,7 @@ def test_evidence_never_rises(parts: list[Verdict], rng: random.Random) -> None:
         assert total.evidence == min(alike), "nothing is known better than its weakest part"
     assert total.as_stated == "holds" or any(part.as_stated != "holds" for part in parts)
     shuffled = rng.sample(parts, len(parts))
-    again = combine({str(i): part for i, part in enumerate(shuffled)})
+    again = combine_verdicts({str(i): part for i, part in enumerate(shuffled)})
     assert (again.as_stated, again.evidence) == (total.as_stated, total.evidence), "the order of parts is no matter"
     for part in parts:  # what is added to a verdict does not strengthen it
         dressed = part.adding(n=1).with_constants(c=2).correcting("x", proved(), "why")
@@ -130,7 +130,7 @@ def test_correction_is_a_verdict_of_its_own() -> None:
 
 
 def test_parts_keep_their_own_answers() -> None:
-    total = combine({"a": proved(), "b": refuted("w", Evidence.CERTIFICATE), "c": measured(True)})
+    total = combine_verdicts({"a": proved(), "b": refuted("w", Evidence.CERTIFICATE), "c": measured(True)})
     assert total.as_stated == "fails" and total.evidence is Evidence.CERTIFICATE
     assert total.details["parts"] == {"a": "holds (proof)", "b": "fails (certificate)", "c": "holds (measurement)"}
 

@@ -9,11 +9,11 @@ from odesys import Verdict, from_sympy, graph, identity, measured, proved, refut
 
 from ..laboratory import Laboratory
 from ..setting import Case
-from ..special import span
+from ..special import span_network
 from .book import NUMBERS, TOY, book, rounded
-from .mean_runs import columns, exponent, saturated_from, wide
+from .common_formulas import C2, ETA, H_, M_, MU2, N_, NOISE, W2, exit_benign
+from .common_mean_runs import columns, exponent, saturated_from, wide
 from .part_d_e_stage_one import exact_rates
-from .printed import C2, ETA, H_, M_, MU2, N_, NOISE, W2, exit_benign
 
 POSITIVE = ("M", "N", "eta", "w2", "mu2", "noise", "C2", "h")
 
@@ -142,8 +142,8 @@ def value_at_stage_three(lab: Laboratory) -> Verdict:
 def bound_needs_no_signal(lab: Laboratory) -> Verdict:
     """The bound without the condition, and the derivative by |mu|^2."""
     case = Case(10, 3, 20_000, 4, float(np.sqrt(1e-4)), 1.0, 4.0)
-    made = span.draw(case, 0)
-    force = span.forces(np.zeros((case.P, case.P)), np.zeros(case.P), made.places, made.y)
+    made = span_network.draw(case, 0)
+    force = span_network.forces(np.zeros((case.P, case.P)), np.zeros(case.P), made.places, made.y)
     ratio = float(np.abs(made.gram @ force.h)[2:].max() / (2 * case.m_2 / case.N))
     needed = measured(ratio > 1, {"N SNR^2": rounded(case.n_snr2), "change over bound": rounded(ratio)}, seed=0)
     values = lab.step(2).rhs("wOV")[0]

@@ -18,7 +18,7 @@ from ..laboratory import Laboratory
 from ..protocol import attention
 from ..setting import Case
 from .book import book, rounded
-from .mean_runs import SCORES, columns, exponent, wide, window
+from .common_mean_runs import SCORES, columns, exponent, wide, window
 
 KAPPAS = (1e4, 1e5, 1e6, 1e7)
 LINEAR = 0.25  # the value of the signal at the end of the linear regime

@@ -13,7 +13,7 @@ from odesys import Verdict, measured
 from ..laboratory import Laboratory
 from ..setting import Case
 from .book import book, rounded
-from .mean_runs import columns, exponent, gap, saturated_from, slopes, wide, window
+from .common_mean_runs import columns, exponent, gap, saturated_from, slopes, wide, window
 
 FAST, STRONG = 1e13, 1e8  # mobilities
 LOW, HIGH = 0.004, 0.032

@@ -16,8 +16,8 @@ from ..laboratory import Laboratory
 from ..protocol import columns_of
 from ..setting import Case
 from .book import book, rounded
-from .mean_runs import BENIGN, HARMFUL, MOBILITY, exponent, fitted, late_law, time_constant, wide
-from .printed import benign_least, harmful_most
+from .common_formulas import benign_least, harmful_most
+from .common_mean_runs import BENIGN, HARMFUL, MOBILITY, exponent, fitted, late_law, time_constant, wide
 
 SATURATED = 1e6
 EPS_RANGE = (1e-4, 1e-5, 1e-6, 1e-7)

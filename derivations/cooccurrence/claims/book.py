@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from odesys import ClaimBook, Distribution, Flow, Sample, graph, sym
+from odesys import ClaimBook, Distribution, Flow, Sample, computed_once, graph, sym
 
-from ..laboratory import Laboratory, shared
-from ..special import literal
+from ..laboratory import Laboratory
+from ..special import as_printed as literal
 
 book = ClaimBook(
     "cooccurrence",
@@ -31,7 +31,7 @@ TOY_WORDS = 4
 TOY_READING = "two neurons with signs +, - and two samples that share two of their three words (the formulas are sums over samples and neurons)"
 
 
-@shared
+@computed_once
 def toy_neurons(lab: Laboratory) -> tuple[Flow, literal.Tables]:
     """Level 0 on the toy data, and the paper's tables over the same symbols; equations are read with `lab.equations`."""
     flow = lab.outputs_of(TOY, TOY_WORDS, SIGNS)

@@ -7,16 +7,16 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import expit
 
-from odesys import Verdict, combine, graph, integrate, measured, sym
+from odesys import Verdict, combine_verdicts, graph, integrate, measured, sym
 
 from .. import setting
 from ..laboratory import Laboratory
-from ..special.measure import SCALE, T1, TAUS, L, N, other_standard, standard_pairs
 from ..special.phases import PhaseTwo, phase_two
-from ..special.trained import word_weights
+from ..special.standard_runs import SCALE, T1, TAUS, L, N, other_standard, standard_pairs
+from ..special.trained_network import word_weights
 from ..special.trajectories import Course, class_sums, planar_run, values_along
-from .along import NETWORKS, OTHERS, agrees, between, in_turn, late, twice, twice_others
 from .book import book, rounded
+from .common_readings import NETWORKS, OTHERS, agrees, between, in_turn, late, twice, twice_others
 from .part_b_c_system import beta_rate
 
 REGRESSION = "limit runs agree to 1e-6 with logistic regression on the four bags of words of Definition 2.1, integrated by itself"
@@ -71,7 +71,7 @@ def phase_two_holds(lab: Laboratory) -> Verdict:
     """Largest ratio of each item over all runs."""
     found, same = twice(standard_pairs(lab), phase_two_ratios)
     worst = {name: max(float(row[name].max()) for row in found) for name in found[0]}
-    return combine(
+    return combine_verdicts(
         {
             "items": measured(max(worst.values()) <= 1, rounded(worst), used_over_allowed=rounded(worst, 3)),
             "as trained": same,
@@ -93,7 +93,7 @@ def phase_two_begins(lab: Laboratory) -> Verdict:
         standard_pairs(lab), lambda run: {name: float(r[0]) for name, r in phase_two_ratios(run).items()}
     )
     worst = {name: max(row[name] for row in found) for name in found[0]}
-    return combine(
+    return combine_verdicts(
         {"items": measured(max(worst.values()) < 0.9, rounded(worst), at_T1=rounded(worst, 3)), "as trained": same}
     )
 
@@ -130,7 +130,7 @@ def beta_grows(lab: Laboratory) -> Verdict:
     found, same = twice(standard_pairs(lab), lambda run: np.diff(late(run, run.beta)))
     smallest = min(float(c.min()) for c in found)
     grows = measured(smallest > 0, {"smallest step": smallest})
-    return combine(
+    return combine_verdicts(
         {
             "identity": beta_rate(lab),
             "grows": grows & same,
@@ -218,7 +218,7 @@ def _contraction(lab: Laboratory) -> Verdict:
     """sign of dR/dtau against sign of R* - R along the planar limit."""
     run = planar_run(lab)
     system = run.system
-    rhs = dict(zip(system.names, system.nodes, strict=True))
+    rhs = system.equations
     R = rhs["z"] / rhs["x"]
     slopes = graph.gradient(R, [sym(n) for n in system.names])
     rate = graph.add([s * r for s, r in zip(slopes, system.nodes, strict=True)])
@@ -286,7 +286,7 @@ def comparable(lab: Laboratory) -> Verdict:
         {"at 1000": rounded(ends), "limit": str(limit)},
         at_1000=rounded(ends, 4),
     )
-    return combine({"ranges": ranges, "limit": near}).with_constants(
+    return combine_verdicts({"ranges": ranges, "limit": near}).with_constants(
         limit_at_infinite_n="2/3", limit_at_this_n=str(limit)
     )
 
@@ -315,7 +315,7 @@ def loss_falls(lab: Laboratory) -> Verdict:
 def _speed_of_the_limit(lab: Laboratory) -> Verdict:
     """-dL/dtau / L^2 at n -> infinity."""
     limit, taus = planar_run(lab), np.geomspace(20, 1e6, 80)
-    rhs = dict(zip(limit.system.names, limit.system.nodes, strict=True))
+    rhs = limit.system.equations
     loss = limit.system.observables["loss"]
     slopes = graph.gradient(loss, [sym(n) for n in limit.system.names])
     rate = -graph.add([s * r for s, r in zip(slopes, rhs.values(), strict=True)])

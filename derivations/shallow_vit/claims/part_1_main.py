@@ -13,9 +13,9 @@ from odesys import (
     Evidence,
     Verdict,
     always_positive,
-    ball,
+    as_ball,
     certified,
-    combine,
+    combine_verdicts,
     enumerate_all,
     equal,
     graph,
@@ -28,9 +28,9 @@ from .. import setting
 from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import network
-from ..special.classes import Counts
+from ..special.class_network import Counts
 from .book import NUMBERS, PRINTED, book, rounded
-from .runs import (
+from .common_runs import (
     MAIN,
     agrees,
     attention,
@@ -151,11 +151,11 @@ def width(lab: Laboratory) -> Verdict:
     def fits(case: tuple[int, int]) -> bool:
         M, m_a = case
         with flint.ctx.workprec(64):
-            return 2 < M < m_a and bool(ball(1000) >= M * M * ball(200).log())
+            return 2 < M < m_a and bool(as_ball(1000) >= M * M * as_ball(200).log())
 
     settings = [(5, 10), (10, 20), (15, 20), (20, 20)]
     with flint.ctx.workprec(64):
-        needed = int((225 * ball(200).log()).ceil().unique_fmpz())
+        needed = int((225 * as_ball(200).log()).ceil().unique_fmpz())
     return enumerate_all(settings, fits, "settings (M, m_a)").correcting(
         r"M=5\ (m_a=10)\ \text{and}\ M=10\ (m_a=20)",
         enumerate_all(settings[:2], fits, "settings (M, m_a)"),
@@ -379,7 +379,7 @@ def concentration(lab: Laboratory) -> Verdict:
         without_confusion=rounded(clean),
     )
     return (
-        combine({"level": flat, "every query": every})
+        combine_verdicts({"level": flat, "every query": every})
         .correcting(
             r"\text{margin 1: a level independent of }\eta;\quad\text{margin}\to\infty:\ \frac{\alpha_*}{\alpha_*+\alpha_\#}\ \text{for non-discriminative queries}",
             fixed,

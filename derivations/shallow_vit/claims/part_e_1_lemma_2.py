@@ -7,11 +7,11 @@ from math import log
 
 import numpy as np
 
-from odesys import Verdict, leading_orders, measured, sqrt, sym
+from odesys import Verdict, graph, leading_orders, measured, sym
 
 from ..laboratory import Laboratory, Record
 from .book import book, rounded
-from .runs import (
+from .common_runs import (
     COPIES,
     READING,
     agrees,
@@ -333,7 +333,7 @@ def coefficient_of_unlucky(lab: Laboratory) -> Verdict:
     top = float(root * np.abs(series(run)["C"][:, part["unlucky"], 0]).max())
     B = 2.0 * COPIES
     bounds = {"(33)": root / np.sqrt(B * root * run.case.M), "(194)": 1 / np.sqrt(B)}
-    a, M, size = sqrt(sym("m")), sym("M"), sym("B")
+    a, M, size = graph.sqrt(sym("m")), sym("M"), sym("B")
     ((power, _),) = leading_orders([(size * a * M) ** Fraction(-1, 2) / (size ** Fraction(-1, 2) / a)], "m")
     wrong = top > max(bounds.values())
     return measured(

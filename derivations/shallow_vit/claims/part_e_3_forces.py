@@ -10,11 +10,10 @@ from odesys import Verdict, measured
 
 from .. import setting
 from ..laboratory import Laboratory, Record
-from ..special.classes import Counts
+from ..special.class_network import Counts
 from ..special.observables import logits
 from .book import book, rounded
-from .part_e_1_lemma_2 import COPIED, groups
-from .runs import (
+from .common_runs import (
     COPIES,
     READING,
     agrees,
@@ -30,6 +29,7 @@ from .runs import (
     small_start,
     theory,
 )
+from .part_e_1_lemma_2 import COPIED, groups
 
 
 def output_parts(run: Record) -> dict[str, float]:

@@ -12,10 +12,10 @@ from odesys import SymmetryError, Verdict, measured
 from .. import setting
 from ..laboratory import Laboratory
 from ..setting import Case
-from ..special import classes, network, observables
+from ..special import class_network, network, observables
 from .book import book, rounded
+from .common_runs import MAIN, READING, agrees, attention, exponent, off_reference, prototypes, small_start, theory
 from .part_e_1_lemma_2 import groups
-from .runs import MAIN, READING, agrees, attention, exponent, off_reference, prototypes, small_start, theory
 
 
 @book.claim(
@@ -85,7 +85,7 @@ def drift(lab: Laboratory) -> Verdict:
     for eta in steps:
         run = lab.train(replace(MAIN, m=200, xi=200**-0.5, eta=eta), 3, steps=round(6 / eta), stop=False)
         for name, first, last in zip(
-            ("O V", "K Q"), classes.conserved(run.start), classes.conserved(run.state), strict=True
+            ("O V", "K Q"), class_network.conserved(run.start), class_network.conserved(run.state), strict=True
         ):
             sizes[name].append(float(np.linalg.norm(last - first)))
     noisy = Case(

@@ -1,4 +1,4 @@
-"""Hand-written gradient steps that can be broken on purpose: special, since derived systems are broken elsewhere.
+"""Hand-written gradient steps, broken as `laboratory` says; here because no derived system has this many neurons.
 
 `Rules` and `Counting` say what is broken of the network and of its samples; the laboratory breaks the derived systems
 by the same two records, so that both can be compared.
@@ -16,8 +16,8 @@ from scipy.special import expit
 from odesys import Distribution, IntegrationError, Sample, Speeds
 
 from ..setting import Case, Features
-from . import classes
-from .classes import Counts, Forces, State
+from . import class_network as classes
+from .class_network import Counts, Forces, State
 
 LEAVES = ("O", "V", "K", "Q")
 LONGEST = 60_000  # steps of one run

@@ -1,4 +1,4 @@
-"""SGD on noisy tokens that can be broken on purpose: special, as a third way to the network, by its own gradients."""
+"""SGD on noisy tokens, broken as `laboratory` says; here because token noise is in no derived system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""The full network on tokens in NumPy: forward pass, hand-written gradients, mini-batch SGD, token sparsification.
+r"""The full network on tokens, gradients by hand, mini-batch SGD; here because tokens are noisy and may be removed.
 
 .. math::
     \nabla W_O = \sum_n g^n\sum_l \Phi^n_{\cdot l}V_l^{n\top},\quad

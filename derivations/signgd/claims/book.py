@@ -12,7 +12,7 @@ import numpy as np
 from odesys import ClaimBook, Evidence, Node, Verdict, always_positive, certified, graph, num, refuted, sym
 
 from ..laboratory import Laboratory
-from ..special.toy import opaque_symbols
+from ..special.toy_network import opaque_symbols
 
 book = ClaimBook(
     "signgd",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import cache
 
-from odesys import Verdict, combine, measured
+from odesys import Verdict, combine_verdicts, measured
 
 from ..laboratory import Laboratory
 from ..setting import published
-from ..special import data, network, stages
+from ..special import network, stages, training_sets
 from .book import book, rounded
-from .measure import between
+from .common_checks import between
 
 NETWORK = "runs of the real network in weight space, not of the systems that are broken"
 STEPS, SEED, DIMENSION = 2000, 0, 1000
@@ -27,7 +27,7 @@ SIZES = f"setting (a) with d = {DIMENSION} (n = 10, s = 40, m_k = 50, m_v = 10),
 def trained(name: str) -> network.Training:
     """One training run."""
     case = published("a", DIMENSION)
-    return network.train(data.make(case, SEED), network.gaussian(case, SEED), OPTIMISERS[name], STEPS)
+    return network.train(training_sets.make(case, SEED), network.gaussian(case, SEED), OPTIMISERS[name], STEPS)
 
 
 @cache
@@ -84,4 +84,4 @@ def optimisers(lab: Laboratory) -> Verdict:
             & between("0-1 error", [result.wrong], 0 if good else 0.1, 0.02 if good else 0.6)
             & between("test loss", [result.loss], 0 if good else 0.3, 0.1 if good else 2)
         )
-    return combine(parts)
+    return combine_verdicts(parts)

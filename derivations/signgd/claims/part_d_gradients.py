@@ -8,8 +8,8 @@ from odesys import ZERO, Node, Verdict, equal, graph, identity, measured, num, r
 
 from ..laboratory import Laboratory
 from ..setting import EVERYWHERE, RANDOM, Case
-from ..special import data as training_data
-from ..special.toy import LABELS, POSITIVE, ROWS, SUPPORTS, Toy, dot, weight
+from ..special import training_sets as training_data
+from ..special.toy_network import LABELS, POSITIVE, ROWS, SUPPORTS, Toy, dot, weight
 from .book import EVERY, NUMBERS, TOY, book, rounded
 
 SIDES = {"P": 1, "N": -1}

@@ -11,9 +11,9 @@ from odesys import Verdict, always_positive, equal, frequency_at_most, graph, me
 
 from ..laboratory import Laboratory
 from ..setting import Case
-from ..special.records import Record
+from ..special.watched_runs import Record
 from .book import FLOW, NUMBERS, at_most, ball, book, rounded
-from .measure import RUNS, always, between, later, never, on_both, opposite, predicted, window
+from .common_checks import RUNS, always, between, later, never, on_both, opposite, predicted, window
 
 SMALL_CASE = Case(n=4, s=100, d=401, m_k=10, m_v=10, sigma_p=1.0, sigma_0=0.01)
 

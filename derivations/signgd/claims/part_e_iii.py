@@ -10,9 +10,9 @@ import numpy as np
 from odesys import Verdict, certified, identity, refuted, sym
 
 from ..laboratory import Laboratory
-from ..special.records import Record
+from ..special.watched_runs import Record
 from .book import FLOW, NUMBERS, book, rounded
-from .measure import RUNS, always, between, later, never, on_both, quiet_pairs, window
+from .common_checks import RUNS, always, between, later, never, on_both, quiet_pairs, window
 
 
 def signal_moves(record: Record) -> np.ndarray:

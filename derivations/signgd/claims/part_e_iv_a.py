@@ -11,9 +11,9 @@ import numpy as np
 from odesys import Verdict, measured
 
 from ..laboratory import Laboratory
-from ..special.records import Record
+from ..special.watched_runs import Record
 from .book import FLOW, NUMBERS, at_most, ball, book, rounded
-from .measure import RUNS, STEP, always, between, later, never, on_both, quiet_pairs, window
+from .common_checks import RUNS, STEP, always, between, later, never, on_both, quiet_pairs, window
 
 
 @book.claim(

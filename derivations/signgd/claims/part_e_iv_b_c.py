@@ -13,9 +13,9 @@ from odesys import Verdict
 
 from ..laboratory import Laboratory
 from ..special.mean_field import MeanField
-from ..special.records import Record
+from ..special.watched_runs import Record
 from .book import FLOW, NUMBERS, at_most, ball, book, rounded, short
-from .measure import RUNS, always, between, later, mean_field_of, never, on_both, theta_c, window
+from .common_checks import RUNS, always, between, later, mean_field_of, never, on_both, theta_c, window
 
 
 @book.claim(

@@ -25,7 +25,7 @@ from odesys import (
 from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import mean_field, recursion
-from ..special.toy import on_section
+from ..special.toy_network import on_section
 from .book import NUMBERS, SIZES, TOY, at_most, ball, book, inside, rounded, short, signed, weights_of
 from .part_d_gradients import constant_moves
 

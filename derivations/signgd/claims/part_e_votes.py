@@ -8,13 +8,13 @@ from math import comb, erfc, sqrt
 import flint
 import numpy as np
 
-from odesys import Evidence, Verdict, certified, combine, enumerate_all, measured, refuted, sign, sym
+from odesys import Evidence, Verdict, certified, combine_verdicts, decide_sign, enumerate_all, measured, refuted, sym
 
 from ..laboratory import Laboratory
 from ..special.mean_field import MeanField
-from ..special.records import Record
+from ..special.watched_runs import Record
 from .book import FLOW, NUMBERS, at_most, ball, book, rounded, short
-from .measure import RUNS, between, on_both, predicted, window
+from .common_checks import RUNS, between, on_both, predicted, window
 
 PROBABILITIES = [Fraction(k, 20) for k in range(1, 20)]
 
@@ -52,7 +52,7 @@ def vote_statistics(lab: Laboratory) -> Verdict:
     cases = [(n, p) for n in range(1, 41) for p in PROBABILITIES]
     exact = enumerate_all(cases, ties, "pairs (n, p)") & enumerate_all(cases, wins, "pairs (n, p)")
     plus = on_both(lab, lambda record: _fair(record))
-    return combine({"2 and 3": exact, "1": plus}).with_constants(
+    return combine_verdicts({"2 and 3": exact, "1": plus}).with_constants(
         tie="C(n, n/2) 2^-n for even n, 0 for odd n (unbiased)",
         lucky="1/4 for even n, 1/4 + C(n-1, (n-1)/2) 2^(-n-1) for odd n (unbiased)",
     )
@@ -168,7 +168,7 @@ def bias(lab: Laboratory) -> Verdict:
         plus = ((q > 0) & (k > 0)) | ((q * k < 0) & (q + k > shift))
         law = 0.25 + (erfc(shift / 2) / 2) ** 2
         parts[f"mu {shift}"] = between("deviation", [abs(plus.mean() - law)], 0, 4 * 0.5 / sqrt(400_000))
-    return combine({"integral": verdict, **parts}).adding(seed=6)
+    return combine_verdicts({"integral": verdict, **parts}).adding(seed=6)
 
 
 @book.claim(
@@ -312,7 +312,7 @@ def sizes(lab: Laboratory) -> Verdict:
 )
 def slopes(lab: Laboratory) -> Verdict:
     """Sign of the derivative, and the deviation in three runs."""
-    answer = sign(lab.slope(0, sym("f")))
+    answer = decide_sign(lab.slope(0, sym("f")))
     printed = (
         refuted({"sign of the derivative for y = 1": answer, "so": "l' = 1/2 is impossible"})
         if answer == "negative"

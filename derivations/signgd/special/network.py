@@ -1,4 +1,4 @@
-r"""The two-layer transformer itself: weights, gradients by hand, and sign descent, Adam and gradient descent on it.
+r"""The transformer with sign descent, Adam and gradient descent, by hand; here because optimisers are compared.
 
 .. math::
     f = \sum_{l,a} s_{la}\langle v, x^{(a)}\rangle,\qquad s_{l\cdot} = \mathrm{softmax}_a\Big(\sum_r
@@ -21,8 +21,8 @@ from odesys import IntegrationError, ParameterError, Progress, silent
 
 from ..setting import Case
 from . import recursion
-from .data import Data, fresh
 from .recursion import Run, State, check_steps
+from .training_sets import Data, fresh
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Families of a laboratory, apart from it since they list no samples: the same mutations on templates for every K.
+"""The mutations for every K, on templates; here because claims are made for every number of groups.
 
 The four templates (label times distractor sign) are written as the four samples of the first group and broken as
 samples are, so ``weight`` and ``swap`` hit the second and the last of them; those two and ``sign`` break the head
@@ -14,9 +14,9 @@ from odesys import (
     FamilyFlow,
     Mutation,
     OdesysError,
-    Others,
+    OtherGroups,
     Sample,
-    Template,
+    SampleTemplate,
     family_flow,
     find_type_symmetries,
     unchanged,
@@ -26,7 +26,7 @@ from .. import dynamics, setting
 from ..laboratory import FamilyMutation
 
 
-def templates(mutation: Mutation, stage: str) -> list[Template]:
+def templates(mutation: Mutation, stage: str) -> list[SampleTemplate]:
     """The samples of L = 3 by label and sign of the distractor, possibly mutated; stage 2 has the conflicting ones."""
     plain = [s for s in setting.data().samples if s.tokens[0] == "c1"]
     broken = mutation.data(plain)
@@ -37,13 +37,13 @@ def templates(mutation: Mutation, stage: str) -> list[Template]:
     return _of_all_groups(broken)
 
 
-def _of_all_groups(samples: Sequence[Sample]) -> list[Template]:
+def _of_all_groups(samples: Sequence[Sample]) -> list[SampleTemplate]:
     """Samples of the first of two groups as templates: the other group stands for any other."""
     total = sum(s.weight for s in samples)
     rows = []
     for s in samples:
         *own, other = (token.removesuffix("1").removesuffix("2") for token in s.tokens)
-        rows.append(Template([*own, Others([other])], s.label, s.weight / total))
+        rows.append(SampleTemplate([*own, OtherGroups([other])], s.label, s.weight / total))
     return rows
 
 

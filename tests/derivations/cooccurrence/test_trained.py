@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from derivations.cooccurrence import setting
-from derivations.cooccurrence.claims.along import AGREE, gap
+from derivations.cooccurrence.claims.common_readings import AGREE, gap
 from derivations.cooccurrence.laboratory import Laboratory
-from derivations.cooccurrence.special.trained import (
+from derivations.cooccurrence.special.trained_network import (
     Gradients,
     compressed,
     regression,

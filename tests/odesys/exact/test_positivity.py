@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from odesys.exact.positivity import always_positive, sign
+from odesys.exact.positivity import always_positive, decide_sign
 from odesys.exact.zero import ball_value
 from odesys.expr import graph
 from odesys.expr.graph import sym
@@ -37,12 +37,12 @@ C, D, n, b = sym("C"), sym("D"), sym("n"), sym("b")
     ],
 )
 def test_sign(node, expected) -> None:
-    assert sign(node, positive=["C", "D", "b"], nonnegative=["n"]) == expected
+    assert decide_sign(node, positive=["C", "D", "b"], nonnegative=["n"]) == expected
 
 
 def test_a_margin_of_one_part_in_a_million_million_is_not_rounded_away() -> None:
     tiny = Fraction(1, 10**12)
-    assert sign(graph.exp(C) - 1 + tiny, positive=["C"]) == "positive"
+    assert decide_sign(graph.exp(C) - 1 + tiny, positive=["C"]) == "positive"
     verdict = always_positive({"gap": b * (tiny - n)}, positive=["b"], nonnegative=["n"])
     assert verdict.as_stated == "fails" and str(verdict.evidence) == "certificate"
 

@@ -11,7 +11,7 @@ import pytest
 
 from derivations.two_mixture import setting
 from odesys.errors import DictionaryError, DistributionError, ParameterError
-from odesys.model.family import Family, Others, Template
+from odesys.model.family import Family, OtherGroups, SampleTemplate
 from odesys.model.group_count import GROUPS, INFINITY, as_count, below, check_groups, falling
 from odesys.model.orbit_algebra import OrbitAlgebra, PairSpace, Pin, structure_constants
 
@@ -20,9 +20,11 @@ HALF = Fraction(1, 2)
 
 def two_draws() -> Family:
     """Two kinds of draws with unequal odds, a repeated own word and a shared one."""
-    uneven = Others({"v": Fraction(2, 3), "-u": Fraction(1, 3)}, 2)
-    first = Template(["c", "v", "v", uneven, Others(["u"]), "-the"], 1, HALF)
-    return Family(["c", "u", "v"], [first, Template(["c", "-v", Others(["v", "-v"])], -1, HALF)], shared=["the"])
+    uneven = OtherGroups({"v": Fraction(2, 3), "-u": Fraction(1, 3)}, 2)
+    first = SampleTemplate(["c", "v", "v", uneven, OtherGroups(["u"]), "-the"], 1, HALF)
+    return Family(
+        ["c", "u", "v"], [first, SampleTemplate(["c", "-v", OtherGroups(["v", "-v"])], -1, HALF)], shared=["the"]
+    )
 
 
 def listed(family: Family, K: int) -> Counter:
@@ -35,7 +37,7 @@ def listed(family: Family, K: int) -> Counter:
             if isinstance(t, str)
         ]
         others = [k for k in range(1, K + 1) if k != own]
-        for slot in (t for t in template.tokens if isinstance(t, Others)):
+        for slot in (t for t in template.tokens if isinstance(t, OtherGroups)):
             drawn = [(f"{t}{k}", p / len(others)) for t, p in slot.tokens for k in others]
             slots += [drawn] * slot.count
         for choice in product(*slots):
@@ -136,21 +138,21 @@ def test_bad_numbers_of_groups(value: object, sentence: str) -> None:
 
 
 def test_bad_families() -> None:
-    good = Template(["c", Others(["v"])], 1)
+    good = SampleTemplate(["c", OtherGroups(["v"])], 1)
     with pytest.raises(DictionaryError, match="no word type 'x'"):
-        Family(["c", "v"], [Template(["x"], 1)])
+        Family(["c", "v"], [SampleTemplate(["x"], 1)])
     with pytest.raises(DictionaryError, match="the is shared by all groups"):
-        Family(["c"], [Template(["c", Others(["the"])], 1)], shared=["the"])
+        Family(["c"], [SampleTemplate(["c", OtherGroups(["the"])], 1)], shared=["the"])
     with pytest.raises(DictionaryError, match="'c1' can not name a word type"):
-        Family(["c1"], [Template(["c1"], 1)])
+        Family(["c1"], [SampleTemplate(["c1"], 1)])
     with pytest.raises(DistributionError, match="weights of the templates sum to 2"):
         Family(["c", "v"], [good, good])
     with pytest.raises(DistributionError, match="a label is"):
-        Template(["c"], 0)
+        SampleTemplate(["c"], 0)
     with pytest.raises(DistributionError, match="whole number from 1 on"):
-        Others(["v"], 0)
+        OtherGroups(["v"], 0)
     with pytest.raises(DistributionError, match="weights are exact"):
-        Template(["c"], 1, 0.5)
+        SampleTemplate(["c"], 1, 0.5)
     for L in (2, 3.5, True):
         with pytest.raises(ParameterError, match="so L is a whole number of at least 3"):
             setting.family(L)  # type: ignore[arg-type]

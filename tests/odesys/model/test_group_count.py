@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from numerics.networks.finite_width import outputs, random_network
+from numerics.networks.finite_width import network_outputs, random_network
 from odesys import AttentionModel, Dictionary, Distribution, Head, Neurons, Sample, Value, gradient_flow
 from odesys.errors import DistributionError, ModelError
 from tests import toy_models
@@ -59,8 +59,10 @@ def test_the_mean_sees_only_ratios_of_counts() -> None:
 
 def test_networks_read_counts_too() -> None:
     net = random_network(model(), 4, 3, dict.fromkeys(TRAIN, 1.0), np.random.default_rng(2), {"n": 3.0})
-    want = outputs(net, listed())
-    assert outputs(net, counted()) == pytest.approx(want) and outputs(net, counted("n")) == pytest.approx(want)
+    want = network_outputs(net, listed())
+    assert network_outputs(net, counted()) == pytest.approx(want) and network_outputs(
+        net, counted("n")
+    ) == pytest.approx(want)
 
 
 def test_symmetries_respect_counts() -> None:
@@ -87,7 +89,7 @@ def test_wrong_counts_get_a_sentence() -> None:
     with pytest.raises(ModelError, match="has no positions"):
         gradient_flow(model(readout=rows), counted(), TRAIN)
     with pytest.raises(ModelError, match="has no positions"):
-        outputs(
+        network_outputs(
             random_network(model(readout=rows), 4, 3, dict.fromkeys(TRAIN, 1.0), np.random.default_rng(0)), counted()
         )
     with pytest.raises(ModelError, match="is the name of a path scalar"):

@@ -10,7 +10,7 @@ import pytest
 from odesys.errors import IntegrationError, OdesysError
 from odesys.expr.graph import sym
 from odesys.expr.system import System
-from odesys.papers.laboratory import BaseLaboratory, Part, part, shared
+from odesys.papers.laboratory import BaseLaboratory, Part, computed_once, laboratory_part
 from odesys.papers.mutation import Mutation
 
 CALLS: list[str] = []
@@ -24,22 +24,22 @@ class Oscillator(BaseLaboratory):
         Mutation("late", "it starts at rest", start=lambda state: 0 * state),
     )
 
-    @part
+    @laboratory_part
     def stiffness(self) -> int:
         return self.mutation.model(1)
 
-    @part
+    @laboratory_part
     def system(self, sign: int = -1) -> System:
         CALLS.append(self.mutation.name)
         if sign > 0:
             raise IntegrationError("it flies away", time=0.0)
         return System.from_equations({"x": sym("v"), "v": sign * self.stiffness() * sym("x")})
 
-    @part
+    @laboratory_part
     def start(self) -> np.ndarray:
         return self.mutation.start(np.array([1.0, 0.0]))
 
-    @shared
+    @computed_once
     def both(self, times: int) -> int:
         CALLS.append("both")
         return times * (self.system().dimension + len(self.start()))

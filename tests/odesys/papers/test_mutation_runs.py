@@ -6,7 +6,7 @@ import pytest
 
 from odesys.errors import IntegrationError, SymmetryError
 from odesys.papers.claims import ClaimBook, ClaimError
-from odesys.papers.laboratory import BaseLaboratory, part
+from odesys.papers.laboratory import BaseLaboratory, laboratory_part
 from odesys.papers.mutation import Mutation
 from odesys.papers.mutation_runs import (
     KILLED,
@@ -33,11 +33,11 @@ class Lab(BaseLaboratory):
         Mutation("same", "a sentence"),
     )
 
-    @part
+    @laboratory_part
     def left(self) -> int:
         return self.mutation.model(1)
 
-    @part
+    @laboratory_part
     def right(self) -> int:
         return self.mutation.start(0)
 

@@ -11,7 +11,7 @@ from odesys import IntegrationError, Verdict, measured
 
 from ..laboratory import Laboratory
 from ..special.mean_field import MeanField
-from ..special.records import Events, Record
+from ..special.watched_runs import Events, Record
 from .book import rounded
 
 RUNS = "R1: n = 41, m_k = 64, m_v = 4096, s = 4 10^6; R2: n = 11, m_k = 32, m_v = 10^8, s = 10^12; seed 0; "

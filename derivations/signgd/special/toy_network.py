@@ -1,4 +1,4 @@
-r"""A toy training set with everything as symbols: two samples, two neurons, two value rows of each sign.
+r"""Two samples and two neurons as symbols; here because directions are signs, decided for all values at once.
 
 The signal is :math:`\mu = m e_0`; the noise of sample 1 (label +1) lives on coordinates 1, 2, that of sample 2 (label
 -1) on coordinates 3, 4. From the model alone the program derives the gradient of the loss and from it, per weight, the

@@ -1,4 +1,4 @@
-r"""What overlapping supports do to the reduced recursion: measured against the network, not assumed away.
+r"""The network against the recursion where supports overlap; here because the recursion is exact for disjoint ones.
 
 A coordinate that several samples have moves with the sign of their weighted sum, so inner products move by less than
 :math:`\eta\|\xi_i\|_1`, and the reduced recursion (exact for disjoint supports) is only a model of the network.
@@ -16,9 +16,9 @@ from odesys import Progress, silent
 
 from ..setting import Case
 from . import network, recursion, stages
-from .data import make
 from .network import Optimiser, Training
 from .recursion import Run
+from .training_sets import make
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,12 @@
-r"""Several heads in one layer, as in Eq. (240): the loss as an expression with its rates, and a network by hand.
+r"""Several heads in one layer, Eq. (240), as an expression and by hand; here because they share their hidden neurons.
 
 .. math::
     F = \sum_k f_k\sum_i a_i\Big(\sum_h w_{i,h}^\top V^h_k\Big)_+, \qquad
     V^h_k = \sum_j A^h_{jk}v^h_j, \quad A^h_{jk} \propto c_j e^{\kappa^h_j{}'\rho^h_k} .
 
 All heads act on the same hidden neurons, so this is no sum of networks with one head each. The rates of `HeadTables`
-are scalar derivatives of the written loss, taken by the engine; those of `Heads` are written by hand, an array a head.
+are scalar derivatives of the written loss, taken by the engine; those of `Heads` are written by hand, an array
+per head.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ import numpy as np
 
 from odesys import MARGIN, Distribution, Loss, Node, graph, num, sym
 
-from . import classes
-from .classes import Counts, Weights
+from . import class_network
+from .class_network import Counts, Weights
 
 WIDTH = 2  # m_a = m_b of the expressions
 LEAVES = ("O", "V", "K", "Q")
@@ -103,7 +104,7 @@ def draw(heads: int, m: int, M: int, seed: int, tilt: float = 0.3) -> Heads:
 
 def margins(net: Heads, data: Counts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Attention (H, n, j, k), pre-activations (n, k, i) and margins (n,)."""
-    A = np.array([classes.attention(k @ r.T, data.counts) for k, r in zip(net.kappa, net.rho, strict=True)])
+    A = np.array([class_network.attention(k @ r.T, data.counts) for k, r in zip(net.kappa, net.rho, strict=True)])
     u = np.einsum("hia,hja->hij", net.w, net.v)
     before = np.einsum("hnjk,hij->nki", A, u)
     return A, before, data.y * np.einsum("nk,nki,i->n", data.fractions, np.maximum(before, 0.0), net.a)

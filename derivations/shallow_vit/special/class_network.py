@@ -1,4 +1,4 @@
-r"""The network on noiseless tokens, in the images of the patterns: a hand-written gradient step on vectors.
+r"""The network on noiseless tokens, gradients by hand; here because counts of patterns take the place of tokens.
 
 For orthonormal patterns and shared output weights a sample enters through its counts c_j alone, and the weights through
 :math:`w_i,\ v_j = W_V\mu_j,\ \kappa_j = W_K\mu_j,\ \rho_k = W_Q\mu_k`:

@@ -1,4 +1,4 @@
-r"""Power laws of the flow with fitted errors: the flip over m_k, the attention time over sigma_p s; infinite width.
+r"""Flip and attention times with fitted powers; here because the paper states its times as powers of the sizes.
 
 .. math::  T_f \propto m_k^{-1/2}, \qquad T_{\mathrm{attn}} \propto (\sigma_p s)^{-1/2} .
 """

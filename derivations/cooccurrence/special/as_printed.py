@@ -1,8 +1,8 @@
-r"""Appendices B and C as printed: explicit sums over samples, positions and neurons, for numbers or exact expressions.
+r"""Appendices B and C as printed, sum by sum; here because the paper writes its equations out over neurons.
 
 The tables hold the paper's variables: :math:`w_j^\top W_V\mu` (m1, d), :math:`\nu^\top W_K^\top W_Q\mu` (d, d; key
 first), :math:`\langle w_j, w_k\rangle`, and the Gram tables of values, keys and queries. Nothing derived is used here;
-the sums are slow on purpose, one line of the paper a line of code.
+the sums are slow on purpose, a line of code per line of the paper.
 """
 
 from __future__ import annotations

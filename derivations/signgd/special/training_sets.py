@@ -1,4 +1,4 @@
-r"""Training sets of Definition 2.1, with disjoint or overlapping supports, and fresh samples.
+r"""Training sets of Definition 2.1 and fresh samples; here because supports of the noise may overlap.
 
 Patches are rows, x[i, 0] = y_i mu e_1 and x[i, 1] = xi_i; with L > 2 patches the first L/2 are the signal, the others
 independent noise. The order of patches does not matter to the model.

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from odesys import HOLDS, PowerLaw, Verdict, combine, fit_power_law, measured
+from odesys import HOLDS, PowerLaw, Verdict, combine_verdicts, fit_power_law, measured
 
 from ..laboratory import Laboratory
-from ..special.measure import (
+from ..special.standard_runs import (
     OTHER_SEEDS,
     OTHER_WIDTH,
     T1,
@@ -107,7 +107,7 @@ def in_turn(parts: Mapping[str, Callable[[], Verdict]]) -> Verdict:
         seen[name] = check()
         if seen[name].as_stated != HOLDS:
             break
-    return combine(seen)
+    return combine_verdicts(seen)
 
 
 def late(run: Course, column: np.ndarray) -> np.ndarray:
@@ -126,7 +126,7 @@ def between(lab: Laboratory, quantities: Mapping[str, tuple[Reader, float, float
         )
         parts[name] = same & inside
     return (
-        combine(parts)
+        combine_verdicts(parts)
         .adding(ranges=rounded(seen, 4))
         .with_constants(**{f"range of {k}": rounded(v, 4) for k, v in seen.items()})
     )

@@ -1,4 +1,4 @@
-r"""The paper's network itself, trained in weight space: the independent route for every number read off a run.
+r"""The network in weight space, gradients by hand; here because changes of order 1/m must keep their digits.
 
 Nothing derived is used: the four weight gradients of appendix B move :math:`W, W_V, W_K, W_Q`,
 

@@ -1,4 +1,4 @@
-r"""Runs of the recursion with what the stage lemmas speak of: turning points, zero crossings, and the times T_1 to T_4.
+r"""Runs with turning points, zero crossings and T_1 to T_4; here because the lemmas speak of single pairs.
 
 A record watches every step of a run through the recursion's own loops: it notes when a variable changes its direction
 or its sign, and how far the conditions (29), (30) and (42) are from equality. Broken systems are compositions around

@@ -1,4 +1,4 @@
-r"""The sign flow itself, event by event, how the recursion approaches it, and the two-step cycle of finite steps.
+r"""The sign flow event by event, and the two-step cycle; here because signs give every variable a constant speed.
 
 In :math:`\theta = \eta t` the limit of small steps is the derived flow (`dynamics.reduced(n, m_k, "flow")`): every
 variable has constant speed and a direction in {-1, 1} until a driver changes sign. `numerics.flows.integrate` locates
@@ -13,7 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from odesys import ParameterError, PowerLaw, Stretch, Trajectory, alternating, fit_power_law, integrate, stretches
+from odesys import (
+    Alternation,
+    ParameterError,
+    PowerLaw,
+    Trajectory,
+    alternation_table,
+    find_alternations,
+    fit_power_law,
+    integrate,
+)
 
 from .. import dynamics
 from .recursion import Run, Start, State, descend, from_states
@@ -102,17 +111,18 @@ def trapped(run: Run, least: int = 2) -> list[Trap]:
     if len(run.times) < 3 or not np.allclose(np.diff(run.times), 1.0):
         raise ParameterError("cycles are seen step by step: record every step of the run")
     size = run.q[0].size
-    together = alternating(run.q.reshape(-1, size)) & alternating(run.k.reshape(-1, size))
+    together = alternation_table(run.q.reshape(-1, size)) & alternation_table(run.k.reshape(-1, size))
     return [
-        Trap(t.index // run.q.shape[2], t.index % run.q.shape[2], t.start, t.length) for t in stretches(together, least)
+        Trap(t.index // run.q.shape[2], t.index % run.q.shape[2], t.start, t.length)
+        for t in find_alternations(together, least)
     ]
 
 
-def sliding_keys(run: Run, least: int = 8) -> list[Stretch]:
+def sliding_keys(run: Run, least: int = 8) -> list[Alternation]:
     """Keys that alternate while their query does not: what a slide of the flow looks like in a recursion."""
     size = run.q[0].size
-    alone = alternating(run.k.reshape(-1, size)) & ~alternating(run.q.reshape(-1, size))
-    return stretches(alone, least)
+    alone = alternation_table(run.k.reshape(-1, size)) & ~alternation_table(run.q.reshape(-1, size))
+    return find_alternations(alone, least)
 
 
 def trap_probability(start: Start, eta: float) -> float:

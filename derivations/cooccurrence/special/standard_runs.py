@@ -1,4 +1,4 @@
-"""The runs that claims about trajectories share, and quadratures over the planar limit."""
+"""Runs that claims share, quadratures over the planar limit; here because constants are read over widths and seeds."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from odesys import Node, PowerLaw, System, Trajectory, fit_power_law, graph, integrate, sym
+from odesys import Node, PowerLaw, System, Trajectory, computed_once, fit_power_law, graph, integrate, sym
 
 from .. import setting
-from ..laboratory import Laboratory, shared
+from ..laboratory import Laboratory
 from ..setting import Scales
-from .trained import trained
+from .trained_network import trained
 from .trajectories import Course, class_sums, course, neuron_course
 
 N, L = 48, 4  # n / L = 12: large enough for I4 to be inactive, small enough for many runs
@@ -36,7 +36,7 @@ def phase_two_part(run: Course) -> np.ndarray:
     return run.taus >= T1
 
 
-@shared
+@computed_once
 def sweep(lab: Laboratory) -> dict[tuple[int, int], Course]:
     """Level-0 networks over widths and seeds: n = 12, L = 5, m1 = 16, c0 = 0.3, at tau = 0, 5 and 20."""
     runs = {}
@@ -87,7 +87,7 @@ def quadratures(lab: Laboratory, L: int, scores: bool) -> System:
     x, z = sym("x"), sym("z")
     s = class_sums(system)
     margins = {c: system.observables[f"margin_I{c}"] for c in setting.CLASSES}
-    rhs = dict(zip(system.names, system.nodes, strict=True))
+    rhs = system.equations
     G, xi = {"s": x, "c": -z}, {"s": rhs["x"], "c": -rhs["z"]}
     extra: dict[str, Node] = {"beta": 2 * graph.add([s[c] * margins[c] for c in setting.CLASSES])}
     for a, b in ("ss", "sc", "cc"):
@@ -99,7 +99,7 @@ def quadratures(lab: Laboratory, L: int, scores: bool) -> System:
     return System.from_equations({**rhs, **extra})
 
 
-@shared
+@computed_once
 def quadrature_run(lab: Laboratory, L: int, scores: bool = False) -> Trajectory:
     """The quadratures from zero to tau = 1e12."""
     system = quadratures(lab, L, scores)

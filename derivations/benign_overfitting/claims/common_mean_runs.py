@@ -8,7 +8,7 @@ from math import sqrt
 import numpy as np
 import sympy as sp
 
-from odesys import ZERO, IntegrationError, Node, Verdict, equal, graph, shared, sym, to_sympy
+from odesys import ZERO, IntegrationError, Node, Verdict, computed_once, equal, graph, sym, to_sympy
 
 from ..laboratory import Laboratory
 from ..protocol import attention, columns_of
@@ -30,7 +30,7 @@ def wide(
 BENIGN, HARMFUL = wide(4000.0), wide(0.5)
 
 
-@shared
+@computed_once
 def columns(lab: Laboratory, case: Case, eps: float, points: int = 1000) -> dict[str, np.ndarray]:
     """A mean-field run recorded at times dense near the start."""
     run = lab.mean_run(case, eps)
@@ -38,7 +38,7 @@ def columns(lab: Laboratory, case: Case, eps: float, points: int = 1000) -> dict
     return columns_of(run, times)
 
 
-@shared
+@computed_once
 def columns_at(lab: Laboratory, case: Case, eps: float, times: tuple[float, ...]) -> dict[str, np.ndarray]:
     """A mean-field run to the training loss eps, at given times; refuses if it ends before."""
     run = lab.mean_run(case, eps)
@@ -47,7 +47,7 @@ def columns_at(lab: Laboratory, case: Case, eps: float, times: tuple[float, ...]
     return columns_of(run, np.array(times))
 
 
-@shared
+@computed_once
 def fitted(lab: Laboratory, case: Case, eps: float) -> dict[str, float]:
     """Time and observables when the training loss reaches eps."""
     run = lab.mean_run(case, eps)

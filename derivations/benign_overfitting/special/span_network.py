@@ -1,4 +1,4 @@
-r"""Finite-width gradient descent in the span of the tokens, by hand-written gradients; no derived equation is used.
+r"""Descent in the span of the tokens, gradients by hand; here because d x d_h weights would be too large to hold.
 
 .. math::
     q = Z W_Q,\quad k = Z W_K,\quad V = Z W_V w_O, \qquad q^+ = q + \eta G H k,\quad k^+ = k + \eta G H^\top q,\quad
@@ -7,7 +7,8 @@ r"""Finite-width gradient descent in the span of the tokens, by hand-written gra
 with :math:`H = \sum_n c_n E_n^\top g^{(n)} E_n`, :math:`h = \sum_n c_n E_n^\top \sum_l \varphi^{(n)}_l`,
 :math:`g_{lj} = \varphi_{lj}(v_j - f_l)` and :math:`c_n = y_n \sigma(-y_n f_n)/(N M)`. Gaussian weights enter through
 the rows of q and k alone, whose law given the tokens is :math:`q = L\Omega`, :math:`L L^\top = G`; so nothing of size
-d x d_h is ever made. Fresh tokens are handled in the same way, with the exact conditional law.
+d x d_h is ever made. Fresh tokens are handled in the same way, with the exact conditional law. No derived equation is
+used here.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from odesys import Node, Verdict, equal, graph, num, sym
 
 from ..laboratory import CASES, EPS, Laboratory, Record
 from ..setting import Case
-from ..special import span
+from ..special import span_network
 from .book import rounded, tables
 
 DELTA = 0.1
@@ -110,13 +110,13 @@ def of_run(run: Record) -> Ratios:
 def of_network(name: str) -> Ratios:
     """Along the training of a network by hand-written gradients to the loss 0.05, in every step."""
     case, rate, seed = NETWORKS[name]
-    made = span.draw(case, seed)
-    state, eta = span.start(made), rate / case.largest
+    made = span_network.draw(case, seed)
+    state, eta = span_network.start(made), rate / case.largest
     rows = list[tuple[np.ndarray, np.ndarray, np.ndarray]]()
     for _ in range(STEPS):
-        found = span.forces_of(state, made.places, made.y)
+        found = span_network.forces_of(state, made.places, made.y)
         before = state.V.copy()
-        span.step(made, state, eta, found)
+        span_network.step(made, state, eta, found)
         slope = expit(-found.margins)
         rows.append(
             (

@@ -8,20 +8,20 @@ from pathlib import Path
 
 import numpy as np
 
-from odesys import Progress, figure, save, silent
+from odesys import Progress, new_figure, save_figure, silent
 
 from ..setting import Case
-from ..special import flow, laws, recursion
+from ..special import power_laws, recursion, sign_flow
 
 
 def figure_laws(folder: Path, progress: Progress = silent) -> list[Path]:
     """Key flip over m_k and attention time over sigma_p s, every seed a dot, with the fitted lines."""
-    fig, axes = figure(1, 2, (11, 4.2))
-    flip = laws.flip_law()
+    fig, axes = new_figure(1, 2, (11, 4.2))
+    flip = power_laws.flip_law()
     progress("laws", 0.5)
     panels = (
         (axes[0], flip, "$m_k$", r"key flip $\theta_f$"),
-        (axes[1], laws.attention_law(), r"$\sigma_p s$", r"first $\theta$ with all $s_{11} < 0.1$"),
+        (axes[1], power_laws.attention_law(), r"$\sigma_p s$", r"first $\theta$ with all $s_{11} < 0.1$"),
     )
     for ax, law, label, what in panels:
         fit = law.exponent
@@ -35,7 +35,7 @@ def figure_laws(folder: Path, progress: Progress = silent) -> list[Path]:
     axes[0].set_xticks(sorted(set(flip.sizes)), [f"{m:.0f}" for m in sorted(set(flip.sizes))])
     axes[0].minorticks_off()
     fig.suptitle(r"$n = 15$; left $\sigma_p s = 10^5$, right $m_k = 32$")
-    return save(fig, folder, "laws")
+    return save_figure(fig, folder, "laws")
 
 
 def after_stage_one(start: recursion.Start) -> recursion.Start:
@@ -54,13 +54,13 @@ def trap_rows(grains: tuple[float, ...] = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8), seed
             start = after_stage_one(recursion.draw(case, seed))
             steps = math.ceil(4.5 / grain) + 20
             run = recursion.descend(start, eta, steps)
-            opposite, same = flow.count_crossings(start.state, start, eta)
+            opposite, same = sign_flow.count_crossings(start.state, start, eta)
             rows.append(
                 {
                     "grain": grain,
-                    "held": len({(t.neuron, t.sample) for t in flow.trapped(run)}) / opposite,
+                    "held": len({(t.neuron, t.sample) for t in sign_flow.trapped(run)}) / opposite,
                     "same_step": same / opposite,
-                    "law": flow.trap_probability(start, eta),
+                    "law": sign_flow.trap_probability(start, eta),
                 }
             )
     return rows
@@ -69,7 +69,7 @@ def trap_rows(grains: tuple[float, ...] = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8), seed
 def figure_trap(folder: Path, progress: Progress = silent) -> list[Path]:
     """Pairs that finite steps hold at their saddle over the size of a step, against the law and its small-h form."""
     rows = trap_rows()
-    fig, ax = figure()
+    fig, ax = new_figure()
     h = np.array([row["grain"] for row in rows])
     ax.loglog(h, [row["held"] for row in rows], "o", markersize=4, label="recursions: $q$ and $k$ both alternate")
     order = np.argsort(h)
@@ -80,4 +80,4 @@ def figure_trap(folder: Path, progress: Progress = silent) -> list[Path]:
     ax.set_xticks(ticks, [f"{x:g}" for x in ticks])
     ax.minorticks_off()
     ax.legend(fontsize=8)
-    return save(fig, folder, "trap")
+    return save_figure(fig, folder, "trap")

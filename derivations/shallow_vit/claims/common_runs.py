@@ -7,13 +7,13 @@ from functools import cache
 
 import numpy as np
 
-from odesys import fit_power_law
+from odesys import computed_once, fit_power_law
 
 from .. import setting
-from ..laboratory import Laboratory, Record, shared
+from ..laboratory import Laboratory, Record
 from ..setting import Case
-from ..special import classes, observables, symmetric
-from ..special.classes import Counts, Forces, State
+from ..special import class_network, observables, symmetric_runs
+from ..special.class_network import Counts, Forces, State
 
 #: the two exact samples, M = 5, without errors of the initial model; xi = 1/sqrt(m)
 MAIN = Case(M=5, alpha_s=0.5, alpha_c=0.05, m=1000, m_a=5, m_b=5, eta=0.1, steps=1500)
@@ -23,31 +23,31 @@ STEP_SIZES = (0.4, 0.2, 0.1, 0.05, 0.025)
 COPIES = 10**6  # a full batch of that many copies of each sample is the same step as one of each
 
 
-@shared
+@computed_once
 def main(lab: Laboratory) -> Record:
     """The run to margin 1, every step kept."""
     return lab.train(MAIN, 3, every=1)
 
 
-@shared
+@computed_once
 def small_start(lab: Laboratory) -> Record:
     """The same with xi = 1e-4."""
     return lab.train(replace(MAIN, xi=1e-4), 3, every=1)
 
 
-@shared
+@computed_once
 def tilted(lab: Laboratory) -> Record:
     """The same with errors of the initial model, sigma = 0.1 and delta = 0.2, and m_a = m_b = 10."""
     return lab.train(replace(MAIN, sigma=0.1, delta=0.2, m_a=10, m_b=10), 3, every=1)
 
 
-@shared
+@computed_once
 def by_step_size(lab: Laboratory) -> dict[float, Record]:
     """Runs to margin 1 at several step sizes, same start."""
     return {eta: lab.train(replace(MAIN, m=200, xi=200**-0.5, eta=eta, steps=round(60 / eta)), 3) for eta in STEP_SIZES}
 
 
-@shared
+@computed_once
 def by_batch(lab: Laboratory) -> dict[int, Record]:
     """SGD on 64 samples with random nuisance counts, batches of 2, 8, 32 and 64."""
     case = replace(MAIN, m=400, xi=1e-3, L=50, N=64, filling="random", steps=3000)
@@ -55,7 +55,7 @@ def by_batch(lab: Laboratory) -> dict[int, Record]:
     return {B: lab.train(replace(case, B=B if B < 64 else 0), 3, counts) for B in (2, 8, 32, 64)}
 
 
-@shared
+@computed_once
 def by_alpha(lab: Laboratory, frozen: bool = False) -> dict[tuple[float, float], float]:
     """eta T of three families of fractions: alpha_# = 0, alpha_# = alpha_*/4, and alpha_nd = 1/2."""
     pairs = (
@@ -71,7 +71,7 @@ def by_alpha(lab: Laboratory, frozen: bool = False) -> dict[tuple[float, float],
     }
 
 
-@shared
+@computed_once
 def prototypes(
     lab: Laboratory,
     margin: float,
@@ -98,7 +98,7 @@ def exponent(x: object, y: object) -> tuple[float, float, float]:
 
 def lucky_at_start(run: Record) -> tuple[np.ndarray, np.ndarray]:
     """W and U of (23), (24): neurons active on pattern 1 of the + samples, and on pattern 2 of the - samples."""
-    h = classes.forward(run.start, run.data).h
+    h = class_network.forward(run.start, run.data).h
     label = run.data.y
     return np.all(h[label > 0, 0] > 0, axis=0), np.all(h[label < 0, 1] > 0, axis=0)
 
@@ -112,9 +112,9 @@ def attention(run: Record, place: int = -1) -> dict[str, float]:
 def theory(margin: float = 1.0, alpha_s: float = 0.5, alpha_c: float = 0.05) -> dict[str, float]:
     """End of the paper's own symmetric system (21 variables, pi from frozen values), by default at the fractions of `MAIN`."""
     case = Case(M=5, alpha_s=alpha_s, alpha_c=alpha_c, d=5, m_a=5, m_b=5, m=2, eta=0.02, margin=margin)
-    pi = symmetric.living(case, s_end=30 / alpha_s)
-    run = symmetric.descend(case, "auto", pi, record=10**6)
-    return {"eta_T": run.eta_T, "alive": 2 * pi, **symmetric.scalars(run.final, case, pi)}
+    pi = symmetric_runs.living(case, s_end=30 / alpha_s)
+    run = symmetric_runs.descend(case, "auto", pi, record=10**6)
+    return {"eta_T": run.eta_T, "alive": 2 * pi, **symmetric_runs.scalars(run.final, case, pi)}
 
 
 def before_end(run: Record) -> np.ndarray:
@@ -171,11 +171,14 @@ def scalars_of(state: State, made: Forces, data: Counts, m: float) -> dict[str, 
 def reference() -> dict[str, float]:
     """These numbers of the paper's own symmetric system where F = 1/2 (fractions of `MAIN`, auto gates, eta = 0.02)."""
     case = Case(M=5, alpha_s=0.5, alpha_c=0.05, d=5, m_a=5, m_b=5, m=2, eta=0.02)
-    pi = symmetric.living(case)
-    run = symmetric.descend(case, "auto", pi, record=1)
+    pi = symmetric_runs.living(case)
+    run = symmetric_runs.descend(case, "auto", pi, record=1)
     place = int(np.flatnonzero(run.F >= 0.5)[0])
-    state, data = symmetric.lift(dict(zip(run.names, run.states[place], strict=True)), 5, pi), symmetric.samples(case)
-    return scalars_of(state, classes.forces(state, data, 1.0), data, 1 / pi)
+    state, data = (
+        symmetric_runs.lift(dict(zip(run.names, run.states[place], strict=True)), 5, pi),
+        symmetric_runs.samples(case),
+    )
+    return scalars_of(state, class_network.forces(state, data, 1.0), data, 1 / pi)
 
 
 def off_reference(lab: Laboratory, *names: str) -> dict[str, float]:
@@ -195,7 +198,7 @@ def agrees(off: dict[str, float]) -> bool:
 def recursion(alpha_c: float, eta: float, margin: float, M: int = 5) -> dict[int, float]:
     """Outputs F of the derived symmetric step with two mirrored neurons (pi = 1/2), by step number, while F < `margin`."""
     case = Case(M=M, alpha_s=0.5, alpha_c=alpha_c, d=M, m_a=M, m_b=M, m=2, eta=eta, margin=margin, steps=20_000)
-    run = symmetric.descend(case, "auto", 0.5, D_START)
+    run = symmetric_runs.descend(case, "auto", 0.5, D_START)
     return dict(zip(run.times.tolist(), run.F.tolist(), strict=True))
 
 

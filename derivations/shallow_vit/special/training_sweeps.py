@@ -1,4 +1,4 @@
-"""Sweeps: stopping times and test losses over fractions, samples, errors and seeds, with fitted powers.
+"""Stopping times and test losses over fractions, samples, errors; here because sample complexity is claimed.
 
 Every run is a cell of `numerics.sweeps.cells`: it has a seed of its own, so the results do not depend on the number of
 processes, and with a folder `store` an interrupted sweep goes on where it was.
@@ -16,7 +16,7 @@ import numpy as np
 from odesys import IntegrationError, PowerLaw, Progress, fit_power_law, fit_power_law_of_means, run_cells, silent
 
 from ..setting import Case
-from . import classes
+from . import class_network
 
 Cell = tuple[Case, tuple[int, ...]]
 
@@ -24,7 +24,7 @@ Cell = tuple[Case, tuple[int, ...]]
 def stopping_time(cell: Cell) -> float:
     """eta T of one run on the two exact samples; infinite if the steps were not enough."""
     case, seed = cell
-    run = classes.train(case, seed)
+    run = class_network.train(case, seed)
     return run.eta_T if run.fitted else math.inf
 
 
@@ -32,8 +32,8 @@ def generalisation(cell: Cell) -> list[float]:
     """Test loss, eta T and whether all margins were reached, of one run on N drawn samples."""
     case, seed = cell
     rng = np.random.default_rng((*seed, 7))
-    run = classes.train(case, seed, classes.drawn_data(case, rng))
-    return [classes.test_loss(run.state, case, (*seed, 8)), run.eta_T, float(run.fitted)]
+    run = class_network.train(case, seed, class_network.drawn_data(case, rng))
+    return [class_network.test_loss(run.state, case, (*seed, 8)), run.eta_T, float(run.fitted)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-r"""Runs of the 21-variable system: gates as the ReLUs set them or held, the fraction of living neurons, observables.
+r"""Runs of the 21-variable system and the living neurons; here because gates of silent neurons have to be chosen.
 
 Gates of a + neuron are named by the class of the sample and the type of the query: ``+s``, ``+c``, ``+n``, ``-s``,
 ``-c``, ``-n`` (label-relevant, confusion, nuisance). Three choices:
@@ -30,14 +30,14 @@ from odesys import (
     System,
     Trajectory,
     counted_family,
-    held,
+    hold_gates,
     integrate,
 )
 
 from .. import dynamics
 from ..setting import Case
-from . import classes, observables
-from .classes import Counts, State
+from . import class_network, observables
+from .class_network import Counts, State
 
 GATES = ("+s", "+c", "+n", "-s", "-c", "-n")
 HELD = {
@@ -82,7 +82,7 @@ def lift(values: Mapping[str, float], M: int, pi: float) -> State:
 
 def samples(case: Case) -> Counts:
     """The two samples of the symmetric system."""
-    return classes.exact_data(case)
+    return class_network.exact_data(case)
 
 
 def parameters(case: Case, pi: float) -> dict[str, float]:
@@ -108,7 +108,7 @@ def gate_numbers(M: int, variant: str = "") -> dict[str, int]:
     for _ in range(4):
         x = rng.uniform(-1, 1, system.dimension)
         seen.append(compiled.compiled.surfaces(0.0, x))
-        h = classes.forward(lift(dict(zip(system.names, x, strict=True)), M, 0.3), samples(case)).h[:, :, 0]
+        h = class_network.forward(lift(dict(zip(system.names, x, strict=True)), M, 0.3), samples(case)).h[:, :, 0]
         wanted.append([h[0, 0], h[0, 1], h[0, 2], h[1, 1], h[1, 0], h[1, 2]])
     ratios = np.array(seen)[:, :, None] / np.array(wanted)[:, None, :]
     same = (np.ptp(ratios, axis=0) < 1e-9 * np.abs(ratios[0])) & (ratios[0] > 0)
@@ -130,7 +130,7 @@ def system(M: int, gates: str = "auto", variant: str = "") -> System:
     if gates == "auto":
         return dynamics.mirrored(M, variant)
     numbers = gate_numbers(M, variant)
-    return held(dynamics.mirrored(M, variant), {numbers[name]: value for name, value in HELD[gates].items()})
+    return hold_gates(dynamics.mirrored(M, variant), {numbers[name]: value for name, value in HELD[gates].items()})
 
 
 @cache
@@ -150,7 +150,7 @@ def running(M: int, gates: str = "auto", variant: str = "") -> System:
     hinge = dict.fromkeys(set(range(len(whole.surfaces))) - set(numbers.values()), 1)  # none if the loss is smooth
     rest = {numbers[name]: value for name, value in HELD[gates].items()} if gates in HELD else {}
     system(M, gates, variant)  # refuses gates that are not known
-    return held(whole, {**hinge, **rest}) if hinge or rest else whole
+    return hold_gates(whole, {**hinge, **rest}) if hinge or rest else whole
 
 
 # ---- runs ------------------------------------------------------------------------------------------------------------
@@ -241,7 +241,7 @@ def descend(
 def scalars(values: Mapping[str, float], case: Case, pi: float) -> dict[str, float]:
     """The paper's scalars at a point, under the names of `observables`."""
     state, data = lift(values, case.M, pi), samples(case)
-    made = classes.forces(state, data, math.inf)
+    made = class_network.forces(state, data, math.inf)
     seen = observables.of_classes(state, made, data)
     return seen | {name: float(values[name]) for name in ("d1", "d2", "dn")}
 
@@ -263,8 +263,8 @@ def alive_fraction(
     state = State(w, np.eye(M), np.eye(M), np.eye(M), np.ones(count))
     data = samples(case)
     for _ in range(math.ceil(s_end / ds)):
-        state.w = state.w + ds * classes.forces(state, data, math.inf).C @ state.v
-    return float((classes.forward(state, data).h[0, 0] > 0).mean())
+        state.w = state.w + ds * class_network.forces(state, data, math.inf).C @ state.v
+    return float((class_network.forward(state, data).h[0, 0] > 0).mean())
 
 
 def living(case: Case, **options: Any) -> float:

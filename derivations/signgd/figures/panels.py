@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import figure, save
+from odesys import new_figure, save_figure
 
 from ..special.network import Training
 from ..special.recursion import Run
@@ -78,7 +78,7 @@ def loss_panel(
 
 def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
     """Losses, attention and noise products of a simulated run, with the stage events."""
-    fig, axes = figure(1, 3, (16, 4.2))
+    fig, axes = new_figure(1, 3, (16, 4.2))
     t = columns["t"]
     for name in columns:
         if name.startswith("loss"):
@@ -115,4 +115,4 @@ def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], fo
         axes[2].legend(fontsize=8)
     else:
         axes[2].set_axis_off()
-    return save(fig, folder, "run")
+    return save_figure(fig, folder, "run")
