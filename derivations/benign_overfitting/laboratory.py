@@ -207,14 +207,23 @@ class Toy:
     step: bool
 
     @property
+    def _flow(self) -> Flow:
+        return self.lab.aside().toy(self.M, self.kind, self.step)
+
+    @property
     def matrices(self) -> Mapping[str, np.ndarray]:
         """Names of the states, a matrix for each kind of path."""
-        return self.lab.aside().toy(self.M, self.kind, self.step).matrices
+        return self._flow.matrices
+
+    @property
+    def symbols(self) -> Mapping[str, np.ndarray]:
+        """The states as symbols, a matrix for each kind of path."""
+        return self._flow.layout.symbols
 
     @property
     def gram(self) -> np.ndarray:
         """The Gram matrix of the tokens."""
-        return self.lab.aside().toy(self.M, self.kind, self.step).model.words.gram_array()
+        return self._flow.model.words.gram_array()
 
     def rhs(self, leaf: str) -> np.ndarray:
         """Right-hand sides of one kind of path (KQ, QQ, KK, wOV), as a matrix of nodes."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import ClaimBook, Distribution, Flow, Sample, computed_once, graph, sym
+from odesys import ClaimBook, Distribution, Flow, Sample, computed_once, graph
 
 from ..laboratory import Laboratory
 from ..special import as_printed as literal
@@ -45,7 +45,7 @@ def toy_gram(lab: Laboratory) -> Flow:
 
 def symbols_of(flow: Flow, leaf: str) -> np.ndarray:
     """The states of a path matrix as an array of symbols."""
-    return np.vectorize(sym, otypes=[object])(flow.matrices[leaf])
+    return flow.layout.symbols[leaf]
 
 
 def printed_forces(tables: literal.Tables, d: int) -> tuple[np.ndarray, np.ndarray]:

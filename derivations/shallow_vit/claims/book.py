@@ -116,7 +116,7 @@ class Tables:
 
 def tables(flow: Any) -> Tables:
     """The tables over the states of a toy."""
-    made = {leaf: np.vectorize(sym, otypes=[object])(names) for leaf, names in flow.matrices.items()}
+    made = flow.layout.symbols
     return Tables(made["O"], made["V"], made["K"], made["Q"])
 
 
