@@ -149,7 +149,7 @@ def _short(matrix: sp.Matrix) -> str:
 
 
 @dataclass(frozen=True)
-class Mode:
+class SolutionTerm:
     """One term of the solution: `vector` t^power e^(rate t)."""
 
     rate: sp.Expr
@@ -194,7 +194,7 @@ class LinearSystem:
         return exact_spectrum(self.matrix)
 
     @cached_property
-    def modes(self) -> tuple[Mode, ...]:
+    def modes(self) -> tuple[SolutionTerm, ...]:
         """The terms of the solution that do not vanish; a sentence where eigenvalues are more than square roots."""
         if any(_has_high_roots(space.value) for space in self.spectrum):
             raise EquationError(
@@ -219,7 +219,7 @@ class LinearSystem:
             for k in range(multiplicity):
                 vector = projected.applyfunc(lambda e, k=k: _tidy(e * factor**k / math.factorial(k)))
                 if any(entry != 0 for entry in vector):
-                    found.append(Mode(factor * value, k, sp.ImmutableMatrix(vector)))
+                    found.append(SolutionTerm(factor * value, k, sp.ImmutableMatrix(vector)))
                 projected = (shift * projected).applyfunc(_tidy)
         return tuple(found)
 

@@ -27,7 +27,7 @@ Corners = Mapping[tuple[str, ...], list[Vertex]]
 
 
 @dataclass(eq=False)
-class Row:
+class AffineRow:
     """F_i as c_0(z) + sum of c_s(z) s, with its row of the matrix and the vertices of the region in the linear role."""
 
     name: str
@@ -64,7 +64,7 @@ def row_of(
     region: Region,
     corners: Corners,
     symbols: Mapping[str, sp.Expr],
-) -> Row:
+) -> AffineRow:
     """Write a right-hand side as a row: `symbols` are the user's own, with their assumptions."""
     parts: dict[str, list[Node]] = {}
     rest: list[Node] = []
@@ -76,7 +76,7 @@ def row_of(
     names = sorted(graph.symbols([constant, *slopes.values()]) & set(region.box))
     extent = extents(corners)
     ranges = {s: extent.get(s, region.box[s]) for s in names}
-    return Row(name, node, constant, slopes, weights, generators, ranges, symbols)
+    return AffineRow(name, node, constant, slopes, weights, generators, ranges, symbols)
 
 
 def generators_of(

@@ -39,7 +39,11 @@ from .flow import STEP_SIZE, loss_blocks
 
 @dataclass(frozen=True)
 class PinnedVectors:
-    """Vectors coordinate by coordinate: `directions[j][c]` exact, and the mass of each direction (number or name)."""
+    """Vectors coordinate by coordinate: `directions[j][c]` exact, and the mass of each direction (number or name).
+
+    >>> PinnedVectors.disjoint(["m", 3]).masses
+    (Node(m), Node(3))
+    """
 
     directions: tuple[tuple[Fraction, ...], ...]
     masses: tuple[Node, ...]
@@ -127,6 +131,15 @@ class SignDescent:
     """A model's loss on inner products: leaves by name with the names of their states, gradients, and both sides.
 
     `names[leaf]`, `gradients[leaf]` are arrays (left vectors, words); `observables` are those of the model.
+
+    >>> from odesys import Dictionary, FixedVector, Sample, Value
+    >>> model = AttentionModel(Dictionary(["mu"]), value=Value(("W_V",), output=FixedVector("v")))
+    >>> unit = PinnedVectors.disjoint([1])
+    >>> made = sign_descent(model, Distribution([Sample(["mu"], +1)]), unit, 1, unit)
+    >>> made.system().equations["v_mu"]
+    Node(eta + v_mu)
+    >>> made.gradient_norm()
+    Node(1/(exp(v_mu) + 1))
     """
 
     names: Mapping[str, np.ndarray]
@@ -175,6 +188,14 @@ def sign_descent(
     words : the dictionary's vectors, coordinate by coordinate.
     neurons : rows of W_K and W_Q, whose coordinate axes are pinned.
     output : the frozen read-out vector of the values, as `PinnedVectors.of([[...]])`.
+
+    >>> from odesys import Dictionary, FixedVector, Sample, Value
+    >>> model = AttentionModel(Dictionary(["mu"]), value=Value(("W_V",), output=FixedVector("v")))
+    >>> signal = PinnedVectors.disjoint(["m"])  # one word with L1 norm m
+    >>> data, readout = Distribution([Sample(["mu"], +1)]), PinnedVectors.of([[1]])
+    >>> made = sign_descent(model, data, signal, neurons=1, output=readout)
+    >>> made.system(kind="flow").equations["v_mu"]
+    Node(m)
     """
     if len(model.heads) != 1 or model.score != ("W_K'", "W_Q") or len(model.value.maps) != 1 or model.value.rows != 1:
         raise ModelError("sign descent reads one head with scores W_K' W_Q and one value row with one trained map")

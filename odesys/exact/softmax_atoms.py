@@ -24,6 +24,10 @@ class SoftmaxAtoms:
     """Atoms of all softmaxes and sigmoids below `roots`: ``p1_1``, ``p1_2``, ... a softmax, ``g1``, ``g2``, ...
 
     A softmax over two tokens has the atoms ``p1`` and ``pbar1`` = 1 - p1.
+
+    >>> x, y = sym("x"), sym("y")
+    >>> SoftmaxAtoms([graph.exp(x) / (graph.exp(x) + graph.exp(y))]).positive
+    [p1, 1 - p1]
     """
 
     def __init__(self, roots: Iterable[Node]) -> None:

@@ -176,7 +176,11 @@ def exact(value: Any) -> Fraction:
 
 
 def as_ball(value: Any) -> Any:
-    """The smallest ball at hand around an exact number; balls pass."""
+    """The smallest ball at hand around an exact number; balls pass.
+
+    >>> 1 in 3 * as_ball(Fraction(1, 3))
+    True
+    """
     if isinstance(value, flint.arb):
         return value
     value = exact(value)
@@ -184,12 +188,22 @@ def as_ball(value: Any) -> Any:
 
 
 def ball_around(low: Any, high: Any) -> Any:
-    """A ball around an interval."""
+    """A ball around an interval.
+
+    >>> ball = ball_around(Fraction(1, 4), Fraction(3, 4))
+    >>> 0.5 in ball, 1 in ball
+    (True, False)
+    """
     return as_ball(low).union(as_ball(high))
 
 
 def ball_endpoints(value: Any) -> Interval:
-    """The exact endpoints of a ball."""
+    """The exact endpoints of a ball.
+
+    >>> low, high = ball_endpoints(ball_around(Fraction(1, 4), Fraction(3, 4)))  # rounded outward
+    >>> low < Fraction(1, 4), high - low < Fraction(1, 2) + Fraction(1, 10**8)
+    (True, True)
+    """
     middle, radius = (Fraction(int(q.p), int(q.q)) for q in (value.mid().fmpq(), value.rad().fmpq()))
     return middle - radius, middle + radius
 

@@ -111,7 +111,11 @@ def prove_zero(node: Node, positive: Collection[str] = ()) -> str:
 def rational_points(
     names: Sequence[str], positive: Collection[str] = (), seed: int = 0
 ) -> Iterator[dict[str, Fraction]]:
-    """Small rational points on several scales; every other one has positive entries only."""
+    """Small rational points on several scales; every other one has positive entries only.
+
+    >>> next(rational_points(["x", "y"], positive=["y"]))
+    {'x': Fraction(-13, 8), 'y': Fraction(7, 4)}
+    """
     rng = random.Random(seed)
     for k in range(POINTS if names else 1):
         largest, denominator = ((16, 8), (12, 16), (48, 8), (160, 8))[k // 2 % 4]
@@ -169,7 +173,13 @@ def ball_root(value: Any, exponent: Fraction) -> Any:
 
 
 def ball_evaluate(nodes: Sequence[Node], env: Mapping[str, Any], prec: int) -> list[Any]:
-    """Enclosing balls of `nodes` where the symbols lie in the balls of `env`, with `prec` bits."""
+    """Enclosing balls of `nodes` where the symbols lie in the balls of `env`, with `prec` bits.
+
+    >>> x = graph.sym("x")
+    >>> (ball,) = ball_evaluate([graph.exp(x) - x], {"x": flint.arb(1)}, 64)
+    >>> ball.str(12, radius=False)
+    '1.71828182846'
+    """
     with flint.ctx.workprec(prec):
         return graph.evaluate(nodes, env, ball_functions(), ball_number, ball_root)
 

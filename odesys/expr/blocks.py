@@ -3,6 +3,13 @@ r"""Array expression graph: the field as matrices and one kernel over samples, d
 A `Block` is an array-valued expression of a dozen operations. `evaluate` runs it over NumPy arrays of any entry: with
 floats it is the block back end for large systems; with arrays of `graph.Node` it *is* the scalarisation, so both
 back ends come from one object. Reverse derivatives are blocks again.
+
+>>> W = leaf("W", (2, 2))
+>>> size = sum_axis(reshape(multiply(W, W), (4,)), 0)
+>>> (slope,) = gradient(size, [W])
+>>> at = replace_leaves([size, slope], {"W": constant([[1, 2], [0, 1]])})
+>>> [array.tolist() for array in evaluate(at, {})]
+[[Node(6)], [[Node(2), Node(4)], [Node(0), Node(2)]]]
 """
 
 from __future__ import annotations
@@ -22,7 +29,12 @@ from .graph import ONE, ZERO, Node
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """An array expression: `op`, its array arguments, and static data (index arrays, axes, a scalar function)."""
+    """An array expression: `op`, its array arguments, and static data (index arrays, axes, a scalar function).
+
+    >>> W, x = leaf("W", (2, 3)), constant([[1], [0], [2]])
+    >>> (W @ x).shape, W.T.shape
+    ((2, 1), (3, 2))
+    """
 
     op: str
     args: tuple[Block, ...]

@@ -2,6 +2,12 @@ r"""Scalar expression graph: walking, substituting, differentiating and evaluati
 
 The nodes themselves and their normal forms are made in `odesys.expr.nodes`, whose constructors are re-exported here.
 SymPy is only an edge (`odesys.expr.sympy_bridge`); floats enter in `odesys.jit.codegen`.
+
+>>> x = sym("x")
+>>> (x - 1) * (1 - x) + (x - 1) ** 2 is ZERO, x / x is ONE
+(True, True)
+>>> gradient(exp(-(x**2)), [x])
+[Node(-2*x*exp(-x**2))]
 """
 
 from __future__ import annotations

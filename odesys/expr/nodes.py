@@ -38,6 +38,10 @@ class Node:
     add     ((coefficient, term), ...)      a constant is the coefficient of ONE
     mul     ((base, exponent), ...)         no numeric coefficient: that belongs to add
     other   (argument,)                     a function of `FUNCTIONS`
+
+    >>> x = sym("x")
+    >>> (x + x) / 2 is x, x + x
+    (True, Node(2*x))
     """
 
     __slots__ = ("__weakref__", "args", "op", "uid")
@@ -143,14 +147,23 @@ def _restore(op: str, args: tuple[Any, ...]) -> Node:
 
 
 def num(value: int | Fraction | float) -> Node:
-    """The constant `value`; integers and fractions stay exact, and a float must be finite."""
+    """The constant `value`; integers and fractions stay exact, and a float must be finite.
+
+    >>> num(Fraction(1, 3)) + num(Fraction(1, 6))
+    Node(1/2)
+    """
     if isinstance(value, float) and not math.isfinite(value):
         raise EquationError(f"an expression contains {value}; every constant must be finite")
     return _intern("num", (value if isinstance(value, float) else Fraction(value),))
 
 
 def sym(name: str) -> Node:
-    """The variable or parameter called `name`."""
+    """The variable or parameter called `name`.
+
+    >>> k, x = sym("k"), sym("x")
+    >>> k * x - x * k, k * x / x
+    (Node(0), Node(k))
+    """
     return _intern("sym", (name,))
 
 

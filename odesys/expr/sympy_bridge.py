@@ -48,7 +48,11 @@ def _number(value: Fraction | float) -> sp.Expr:
 
 
 def to_sympy(node: Node, symbols: Mapping[str, sp.Symbol] | None = None) -> sp.Expr:
-    """The SymPy expression of one node; names become real symbols unless `symbols` gives others."""
+    """The SymPy expression of one node; names become real symbols unless `symbols` gives others.
+
+    >>> to_sympy(1 / (1 + graph.exp(-graph.sym("x"))))
+    1/(1 + exp(-x))
+    """
     return to_sympy_many([node], symbols)[0]
 
 
@@ -72,7 +76,12 @@ def to_sympy_many(roots: Iterable[Node], symbols: Mapping[str, sp.Symbol] | None
 
 
 def from_sympy(expression: Any) -> Node:
-    """The node of a SymPy expression; floats stay floats, everything else stays exact."""
+    """The node of a SymPy expression; floats stay floats, everything else stays exact.
+
+    >>> x = sp.Symbol("x")
+    >>> from_sympy(sp.Max(x, 0) + sp.Rational(1, 3))
+    Node(x*Heaviside(x, 0) + 1/3)
+    """
     memo: dict[sp.Basic, Node] = {}
 
     def visit(e: sp.Basic) -> Node:

@@ -40,6 +40,17 @@ class System:
     field : the right-hand side and the observables, as scalar nodes or as blocks.
     parameters : names that must be given numbers before anything is computed in floats.
     tex : how a state or parameter is typeset, by name.
+
+    >>> x, v, k = graph.sym("x"), graph.sym("v"), graph.sym("k")
+    >>> spring = System.from_equations({"x": v, "v": -k * x}, parameters=["k"])
+    >>> spring.jacobian()
+    Matrix([
+    [ 0, 1],
+    [-k, 0]])
+    >>> spring.substitute({"k": 4}).first_integrals()[0].node
+    Node(v**2 + 4*x**2)
+    >>> spring.compile(k=4)(0.0, [1.0, 0.0])
+    array([ 0., -4.])
     """
 
     names: tuple[str, ...]

@@ -169,14 +169,14 @@ FLOAT_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 
 
 @dataclass(frozen=True)
-class Code:
+class GeneratedCode:
     """Generated source and the function it defines: `function(t, x, p, g, out)`."""
 
     source: str
     function: Callable[..., Any]
 
 
-def generate(system: System, roots: Sequence[Node], targets: Sequence[str], gated: bool) -> Code:
+def generate(system: System, roots: Sequence[Node], targets: Sequence[str], gated: bool) -> GeneratedCode:
     """Straight-line Python function of (t, x, p, g, out) for `roots`; with `gated` the gates come from `g`."""
     argument = {TIME: "t"}
     argument |= {name: f"x[{i}]" for i, name in enumerate(system.names)}
@@ -190,17 +190,24 @@ def generate(system: System, roots: Sequence[Node], targets: Sequence[str], gate
     source = "def function(t, x, p, g, out):\n" + "".join(f"    {line}\n" for line in lines or ["pass"])
     namespace: dict[str, Any] = dict(FLOAT_FUNCTIONS)
     exec(compile(source, "<odesys straight-line code>", "exec"), namespace)
-    return Code(source, namespace["function"])
+    return GeneratedCode(source, namespace["function"])
 
 
-def generate_native(system: System, roots: Sequence[Node], places: Sequence[int], gated: bool) -> Code:
+def generate_native(system: System, roots: Sequence[Node], places: Sequence[int], gated: bool) -> GeneratedCode:
     """The same as machine code: a function of arrays."""
     text = native.assembly(system, roots, places, gated)
-    return Code(text, llvm.ArrayFunction(native.compile_text(text)))
+    return GeneratedCode(text, llvm.ArrayFunction(native.compile_text(text)))
 
 
 def node_function(system: System, roots: Sequence[Node], parameters: Mapping[str, float]) -> Callable[..., np.ndarray]:
-    """Straight-line code of (t, x, gates) for `roots`, parameters bound; without gates these follow the state."""
+    """Straight-line code of (t, x, gates) for `roots`, parameters bound; without gates these follow the state.
+
+    >>> from odesys import System, sym
+    >>> x, k = sym("x"), sym("k")
+    >>> decay = System.from_equations({"x": -k * x}, ["k"])
+    >>> node_function(decay, [x**2, k], {"k": 3.0})(0.0, np.array([2.0]))
+    array([4., 3.])
+    """
     names = [f"out[{k}]" for k in range(len(roots))]
     code = {gated: generate(system, roots, names, gated).function for gated in (False, True)}
     p = list(parameters.values())
@@ -292,7 +299,7 @@ class Compiled:
             return np.ascontiguousarray(x, dtype=float)  # machine code is told where the numbers start
         return np.asarray(x, dtype=float).tolist()
 
-    def _run(self, code: Code, t: float, x: Any, gates: Any, size: int) -> np.ndarray:
+    def _run(self, code: GeneratedCode, t: float, x: Any, gates: Any, size: int) -> np.ndarray:
         self._check_sizes(x, gates)
         out = np.empty(size) if self._native else [0.0] * size
         g = self._vector(gates) if gates is not None else self._vector(np.empty(0))
@@ -306,13 +313,13 @@ class Compiled:
         if gates is not None and np.shape(gates) != (self.surface_count,):
             raise ParameterError(f"there are {_sizes(gates)} gates but the system has {self.surface_count} surfaces")
 
-    def _code(self, roots: Sequence[Node], gated: bool = False) -> Code:
+    def _code(self, roots: Sequence[Node], gated: bool = False) -> GeneratedCode:
         if self._native:
             return generate_native(self.system, roots, range(len(roots)), gated)
         return generate(self.system, roots, [f"out[{i}]" for i in range(len(roots))], gated)
 
     @cached_property
-    def _plain(self) -> Code:
+    def _plain(self) -> GeneratedCode:
         return self._code(self.system.nodes)
 
     @cached_property
@@ -322,19 +329,19 @@ class Compiled:
         return llvm.BoundFunction(function.address, self.system.dimension, self._p)
 
     @cached_property
-    def _gated(self) -> Code:
+    def _gated(self) -> GeneratedCode:
         return self._code(self.system.nodes, gated=True)
 
     @cached_property
-    def _surface_code(self) -> Code:
+    def _surface_code(self) -> GeneratedCode:
         return self._code(self.system.surfaces)
 
     @cached_property
-    def _observable_code(self) -> Code:
+    def _observable_code(self) -> GeneratedCode:
         return self._code(list(self.system.observables.values()))
 
     @cached_property
-    def _jacobian_code(self) -> Code:
+    def _jacobian_code(self) -> GeneratedCode:
         rows = graph.jacobian(self.system.nodes, [graph.sym(name) for name in self.system.names])
         entries = [(i, j, node) for i, row in enumerate(rows) for j, node in row.items()]
         nodes, n = [node for *_, node in entries], self.system.dimension

@@ -96,13 +96,19 @@ class Group:
 
     @property
     def length(self) -> int:
-        """Tokens a sample."""
+        """Tokens per sample."""
         return int(self.words.shape[1])
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """A finite population: samples whose exact weights sum to 1."""
+    """A finite population: samples whose exact weights sum to 1.
+
+    >>> half = Fraction(1, 2)
+    >>> data = Distribution([Sample(["good", "the"], +1, half), Sample(["bad", "the"], -1, half)])
+    >>> len(data.samples), data.condition(lambda sample: sample.label > 0).samples[0].weight
+    (2, Fraction(1, 1))
+    """
 
     samples: tuple[Sample, ...]
 

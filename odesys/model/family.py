@@ -63,6 +63,9 @@ class SampleTemplate:
     """A sample of one group: signed word types of its own (or shared ones), draws from the others, label and weight.
 
     The weight is that of all K groups together.
+
+    >>> SampleTemplate(["c", "-v", OtherGroups(["v"])], label=-1, weight=Fraction(1, 2)).weight
+    Fraction(1, 2)
     """
 
     tokens: tuple[str | OtherGroups, ...]

@@ -46,7 +46,18 @@ class Part:
 
 
 class BaseLaboratory:
-    """What all laboratories have: a mutation, the parts read so far, and which parts the mutation changes."""
+    """What all laboratories have: a mutation, the parts read so far, and which parts the mutation changes.
+
+    >>> from odesys import Mutation
+    >>> class Laboratory(BaseLaboratory):
+    ...     mutations = [Mutation("doubled", "the rate is twice what it is", equations=lambda rate: 2 * rate)]
+    ...     @laboratory_part
+    ...     def rate(self):
+    ...         return self.mutation.equations(1)
+    >>> broken = Laboratory("doubled")
+    >>> broken.rate(), [(str(part), broken.changes(part)) for part in broken.reads]
+    (2, [('rate', True)])
+    """
 
     mutations: ClassVar[Sequence[Mutation]] = ()
 
@@ -81,12 +92,31 @@ class BaseLaboratory:
 
 
 def laboratory_part(method: Callable[Concatenate[Lab, P], T]) -> Callable[Concatenate[Lab, P], T]:
-    """Mark a method of a laboratory as a part: computed once for each mutation, and noted as read by who asks."""
+    """Mark a method of a laboratory as a part: computed once for each mutation, and noted as read by who asks.
+
+    >>> class Laboratory(BaseLaboratory):
+    ...     @laboratory_part
+    ...     def samples(self, n):
+    ...         return tuple(range(n))
+    >>> lab = Laboratory()
+    >>> lab.samples(3), [str(part) for part in lab.reads]
+    ((0, 1, 2), ['samples(3)'])
+    """
     return _once(method, is_part=True)
 
 
 def computed_once(function: Callable[Concatenate[Lab, P], T]) -> Callable[Concatenate[Lab, P], T]:
-    """Compute once for each mutation, also where that ends in an error; who uses it reads what the computation read."""
+    """Compute once for each mutation, also where that ends in an error; who uses it reads what the computation read.
+
+    >>> calls = []
+    >>> @computed_once
+    ... def long_run(lab):
+    ...     calls.append(lab.mutation.name)
+    ...     return 42
+    >>> lab = BaseLaboratory()
+    >>> long_run(lab) + long_run(lab), len(calls)
+    (84, 1)
+    """
     return _once(function, is_part=False)
 
 

@@ -15,7 +15,11 @@ Change = Callable[[Any], Any]
 
 
 def unchanged(value: Any) -> Any:
-    """The paper's own object: what a mutation does to everything it leaves alone."""
+    """The paper's own object: what a mutation does to everything it leaves alone.
+
+    >>> Mutation("late", "the start is half as large", start=lambda size: size / 2).model is unchanged
+    True
+    """
     return value
 
 

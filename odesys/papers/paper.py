@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 
 
 def load_later(module: str, name: str) -> Callable[..., Any]:
-    """A function that imports `module` only when it is called: loading a paper stays cheap."""
+    """A function that imports `module` only when it is called: loading a paper stays cheap.
+
+    >>> root = load_later("math", "sqrt")
+    >>> root(16)
+    4.0
+    """
 
     def call(*args: Any, **options: Any) -> Any:
         return getattr(import_module(module), name)(*args, **options)
@@ -34,7 +39,11 @@ def load_later(module: str, name: str) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A named number a user can set: default, meaning, type and allowed range."""
+    """A named number a user can set: default, meaning, type and allowed range.
+
+    >>> Parameter("omega", 0.1, "initial scale", low=0, open_low=True).read("0.05")
+    0.05
+    """
 
     name: str
     default: Any
@@ -76,7 +85,12 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Simulation:
-    """One run: final observables, events, cost, drift of the conserved quantities, and tables to save and plot."""
+    """One run: final observables, events, cost, drift of the conserved quantities, and tables to save and plot.
+
+    >>> run = Simulation("flow", {"omega": 0.1}, {"loss": 0.02}, (), {"steps": 40}, None, {"t": [0.0, 1.0]})
+    >>> run.as_json("toy")["final"]
+    {'loss': 0.02}
+    """
 
     protocol: str
     parameters: Mapping[str, Any]
@@ -108,6 +122,11 @@ class FigureSpec:
 
     `level` is that of the reports that show it: ``quick``, ``full`` for what takes long, ``never`` for what a report
     has in another form, such as the proof graph.
+
+    >>> from pathlib import Path
+    >>> spec = FigureSpec("nothing at all", draw=lambda folder, progress: [])
+    >>> spec.draw(Path("."), lambda step, fraction: None), spec.level
+    ([], 'quick')
     """
 
     title: str
@@ -117,7 +136,13 @@ class FigureSpec:
 
 @dataclass(frozen=True)
 class Setting:
-    """Where a paper starts: the model, the data, the maps that are trained and the loss; a report writes it out."""
+    """Where a paper starts: the model, the data, the maps that are trained and the loss; a report writes it out.
+
+    >>> from odesys import AttentionModel, Dictionary, Distribution, Sample
+    >>> start = Setting(AttentionModel(Dictionary(["a"])), Distribution([Sample(["a"], +1)]), train=("w",))
+    >>> start.loss, start.step
+    ('logistic', False)
+    """
 
     model: AttentionModel
     data: Distribution
@@ -128,7 +153,11 @@ class Setting:
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula in TeX and what it is, in words."""
+    """A formula in TeX and what it is, in words.
+
+    >>> Formula("the attention of two tokens", "p + q = 1").tex
+    'p + q = 1'
+    """
 
     what: str
     tex: str
@@ -142,7 +171,12 @@ class CompareFunction(Protocol):
 
 @dataclass(frozen=True)
 class Paper:
-    """Everything the command line needs to know about a paper."""
+    """Everything the command line needs to know about a paper.
+
+    >>> toy = Paper("toy", "A toy", "nobody, never", (Parameter("omega", 0.1, "initial scale"),), {}, {}, {})
+    >>> toy.read_parameters({"omega": "0.5"}), toy.claims()
+    ({'omega': 0.5}, [])
+    """
 
     name: str
     title: str

@@ -53,7 +53,11 @@ class Answer:
 
 
 def available_cores() -> int:
-    """Processors this process may use."""
+    """Processors this process may use.
+
+    >>> available_cores() >= 1
+    True
+    """
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

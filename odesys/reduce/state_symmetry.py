@@ -85,7 +85,8 @@ def require_symmetry(system: System, element: StateSymmetry) -> None:
     answer, result = check_symmetry(system, element)
     if answer != "zero":
         point = ", ".join(f"{k} = {v}" for k, v in result.witness.items()) if answer == "nonzero" else ""
-        detail = f"at {point} the two sides differ" if point else "this could not be decided"
+        where = point or "every point"  # a constant gap needs no point
+        detail = f"at {where} the two sides differ" if answer == "nonzero" else "this could not be decided"
         raise SymmetryError(f"{element} does not commute with the system: {detail}", witness=result)
 
 

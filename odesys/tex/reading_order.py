@@ -32,7 +32,7 @@ def linear(node: Node) -> tuple[tuple[Number, Node], ...]:
     return ((node.args[0], ONE),) if node.op == "num" else ((Fraction(1), node),)
 
 
-class Order:
+class ReadingOrder:
     """Reading order of terms: by the states they show, then by their value at a fixed generic point, largest first."""
 
     def __init__(self, names: Iterable[str]) -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..expr import graph
 from ..expr.graph import ONE, ZERO, Node, Number
-from .reading_order import Order, monomial
+from .reading_order import ReadingOrder, monomial
 
 BREAK = "\x01"
 INDENT = 2.0  # width of a quad, by which a broken line is set in
@@ -39,7 +39,7 @@ class Writer:
     times, plus, minus, negative = "*", " + ", " - ", "-"
 
     def __init__(
-        self, order: Order, names: Mapping[str, str], parameters: Iterable[str] = (), slope: str = "g"
+        self, order: ReadingOrder, names: Mapping[str, str], parameters: Iterable[str] = (), slope: str = "g"
     ) -> None:
         self.order, self.names, self.slope = order, names, slope
         self.parameters = frozenset(parameters)

@@ -1,6 +1,6 @@
 r"""TeX, MathML and plain text: compared with stored files, read back as numbers, measured, and compiled.
 
-The stored files are written by ``python -m tests.odesys.test_latex``; look at the difference before committing it.
+The stored files are written by ``python -m tests.odesys.tex.test_latex``; look at the difference before committing it.
 """
 
 from __future__ import annotations
@@ -414,7 +414,7 @@ def test_an_expression_that_doubles_is_refused_and_one_that_is_deep_is_not() -> 
 
 def test_the_text_does_not_depend_on_what_was_built_before() -> None:
     program = (
-        "from tests.odesys.test_latex import attention_toy, graph, growth, system_latex\n"
+        "from tests.odesys.tex.test_latex import attention_toy, graph, growth, system_latex\n"
         "{}\n"
         "print(system_latex(attention_toy())); print(system_latex(growth()))"
     )

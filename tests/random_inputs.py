@@ -1,6 +1,6 @@
 """Random command lines and model definitions, a good part of them valid, and what must be true after each.
 
-Used by a small test and by ``python -m benchmarks.fuzz_surface``, which runs thousands.
+Used by a small test and by ``python -m benchmarks.fuzz_inputs``, which runs thousands.
 """
 
 from __future__ import annotations

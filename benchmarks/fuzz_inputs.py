@@ -1,6 +1,6 @@
 """Thousands of random command lines and model definitions: no traceback, no hang, no half-written file.
 
-    python -m benchmarks.fuzz_surface --examples 10000
+    python -m benchmarks.fuzz_inputs --examples 10000
 
 Half of the examples are command lines, half are definitions of models; the seed is printed and fixed.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from tests import surface
+from tests import random_inputs
 
 
 def main() -> None:
@@ -31,21 +31,21 @@ def main() -> None:
         suppress_health_check=list(HealthCheck),
         phases=[Phase.generate],
     )
-    folder = surface.playground(Path(tempfile.mkdtemp(prefix="odesys-fuzz-")))
-    lines, models = surface.Tally(), surface.Tally()
+    folder = random_inputs.playground(Path(tempfile.mkdtemp(prefix="odesys-fuzz-")))
+    lines, models = random_inputs.Tally(), random_inputs.Tally()
     began = time.process_time()
 
     @seed(chosen.seed)
     @options
-    @given(surface.command_lines("./fuzzpaper"))
+    @given(random_inputs.command_lines("./fuzzpaper"))
     def fuzz_lines(example: tuple[list[str], bool]) -> None:
-        surface.check_line(*example, folder, lines)
+        random_inputs.check_line(*example, folder, lines)
 
     @seed(chosen.seed)
     @options
-    @given(surface.definitions())
+    @given(random_inputs.definitions())
     def fuzz_definitions(example: tuple[dict, bool]) -> None:
-        surface.check_definition(*example, models)
+        random_inputs.check_definition(*example, models)
 
     try:
         for name, fuzz, tally in (("command lines", fuzz_lines, lines), ("definitions", fuzz_definitions, models)):
