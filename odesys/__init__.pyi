@@ -27,6 +27,7 @@ from numerics.networks.finite_width import network_outputs as network_outputs
 from numerics.networks.finite_width import random_network as random_network
 from numerics.networks.network_runs import compare as compare
 from numerics.networks.network_runs import simulate_network as simulate_network
+from numerics.networks.softmax import softmax as softmax
 from numerics.pictures.plotting import new_figure as new_figure
 from numerics.pictures.plotting import save_figure as save_figure
 from numerics.pictures.portrait import phase_portrait as phase_portrait
@@ -121,6 +122,13 @@ from .papers.condition import Condition as Condition
 from .papers.laboratory import BaseLaboratory as BaseLaboratory
 from .papers.laboratory import computed_once as computed_once
 from .papers.laboratory import laboratory_part as laboratory_part
+from .papers.measure import agrees as agrees
+from .papers.measure import between as between
+from .papers.measure import everywhere as everywhere
+from .papers.measure import has_exponent as has_exponent
+from .papers.measure import in_turn as in_turn
+from .papers.measure import relative_gap as relative_gap
+from .papers.measure import rounded as rounded
 from .papers.mutation import Mutation as Mutation
 from .papers.mutation import Speeds as Speeds
 from .papers.mutation import each_sample as each_sample

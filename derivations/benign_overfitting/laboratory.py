@@ -36,6 +36,7 @@ from odesys import (
     gradient_descent,
     gradient_flow,
     laboratory_part,
+    softmax,
 )
 
 from . import dynamics, setting
@@ -294,9 +295,7 @@ class Record:
     @property
     def attention(self) -> np.ndarray:
         """Softmax of the scores within samples."""
-        s = self.scores
-        e = np.exp(s - s.max(axis=-1, keepdims=True))
-        return e / e.sum(axis=-1, keepdims=True)
+        return softmax(self.scores)
 
     def exit(self, key: int) -> int:
         """Place of the first record where token `key` (0 signal, 1 first noise) dominates by 3 M; refuses if none."""

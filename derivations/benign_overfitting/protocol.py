@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from odesys import ParameterError, Progress, Simulation, Trajectory, silent
+from odesys import ParameterError, Progress, Simulation, Trajectory, load_later, silent
 
 from .setting import Case
 from .special import mean_field as runs
@@ -21,6 +22,7 @@ from .special import span_network
 
 POINTS = 400
 THETA = 0.1
+PLOT = load_later(f"{__package__}.figures", "plot_run")
 
 
 def mean_field(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulation:
@@ -43,7 +45,7 @@ def mean_field(parameters: Mapping[str, Any], progress: Progress = silent) -> Si
         drift(case, run),
         columns,
         note,
-        _plot(columns, events),
+        partial(PLOT, columns, events),
     )
 
 
@@ -140,14 +142,5 @@ def descent(parameters: Mapping[str, Any], progress: Progress = silent) -> Simul
         abs(gap) / sum(both),
         columns,
         note,
-        _plot(columns, list(events)),
+        partial(PLOT, columns, list(events)),
     )
-
-
-def _plot(columns: Mapping[str, np.ndarray], events: list[dict[str, Any]]) -> Any:
-    def plot(folder: Any) -> Any:
-        from .figures.paper_figures import plot_run
-
-        return plot_run(columns, events, folder)
-
-    return plot

@@ -26,43 +26,30 @@ trajectories are measurements, those about the planar limit are partly certified
 
 from __future__ import annotations
 
-from functools import partial
-
-from odesys import FigureSpec, Paper, load_later
+from odesys import Paper, load_later
 
 from .setting import PARAMETERS
 
 SYSTEMS = ("full", "quotient", "mean_field", "kernel", "planar", "descent")
+PROTOCOLS = ("mean-field", "network", "kernel", "planar")
 FIGURES = {
     "1": "scores and losses along gradient descent, with the paper's sizes",
     "1clean": "the same under Condition 1, theory against a network",
     "balance": "automatic balancing: R, class sums and the straight line of 1 / loss",
     "portrait": "phase portrait of the planar limit",
     "finite_n": "finite n: limits of R and test-loss exponents",
-    "proof": "the proof graph, coloured by verdict",
 }
-REPORT_LEVELS = {"1": "full", "proof": "never"}  # the others: quick
 
-PAPER = Paper(
-    name="cooccurrence",
+PAPER = Paper.of_package(
+    __name__,
+    SYSTEMS,
+    PROTOCOLS,
+    FIGURES,
+    long=("1",),
+    proof=load_later("odesys", "draw_proof_graph"),
     title="Word co-occurrence with a one-layer softmax transformer",
     reference="Training Dynamics of Transformers to Recognize Word Co-occurrence via Gradient Flow Analysis",
     parameters=PARAMETERS,
-    systems={name: partial(load_later(f"{__name__}.dynamics", "named_system"), name) for name in SYSTEMS},
-    protocols={
-        "mean-field": load_later(f"{__name__}.protocol", "mean_field"),
-        "network": load_later(f"{__name__}.protocol", "network"),
-        "kernel": load_later(f"{__name__}.protocol", "kernel"),
-        "planar": load_later(f"{__name__}.protocol", "planar"),
-    },
-    figures={
-        key: FigureSpec(
-            title, load_later(f"{__name__}.figures.paper_figures", f"figure_{key}"), REPORT_LEVELS.get(key, "quick")
-        )
-        for key, title in FIGURES.items()
-    },
-    compare=load_later(f"{__name__}.compare", "compare"),
-    book=load_later(f"{__name__}.claims", "get_book"),
     widths=(200, 800),
     seeds=4,
     setting=load_later(f"{__name__}.setting", "whole"),

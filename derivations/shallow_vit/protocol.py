@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from odesys import ParameterError, Progress, Simulation, silent
+from odesys import ParameterError, Progress, Simulation, load_later, silent
 
 from .setting import Case
 from .special import bounds, class_network, network, observables, stages
 from .special import symmetric_runs as reduced
 
 POINTS = 200
+PLOT = load_later(f"{__package__}.figures", "plot_run")
 
 
 def symmetric(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulation:
@@ -52,7 +54,7 @@ def drift(states: np.ndarray, names: tuple[str, ...], case: Case, pi: float) -> 
     return float(max(np.abs(a - b).max() for row in values for a, b in zip(row, values[0], strict=True)))
 
 
-def class_level(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulation:
+def classes(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulation:
     """The class-level network on the two exact samples, with its stages; noise does not enter."""
     case = Case.of(parameters)
     if case.readout != "shared":
@@ -148,10 +150,4 @@ def _plot(
     columns: Mapping[str, Any], events: tuple[Mapping[str, Any], ...], case: Case, ceiling: float | None = None
 ) -> Callable[[Path], list[Path]]:
     level = bounds.attention_ceiling(case.alpha_s, case.alpha_c) if ceiling is None else ceiling
-
-    def plot(folder: Path) -> list[Path]:
-        from .figures.paper_figures import plot_run
-
-        return plot_run(columns, events, case.margin, level, folder)
-
-    return plot
+    return partial(PLOT, columns, events, case.margin, level)

@@ -257,7 +257,7 @@ def evaluate(
     """Values of `roots` for given leaf arrays: floats if `parameters` are given, else arrays of nodes.
 
     `gates` fixes the gates found by `gated_arguments`, for integration between two switches. With nodes, `only` limits
-    matrix products to the entries of `demand.entries_needed`; the others are left zero.
+    matrix products to the entries of `needed_entries.entries_needed`; the others are left zero.
     """
     memo: dict[int, np.ndarray] = {}
     symbolic = parameters is None

@@ -7,8 +7,9 @@ folder. The engine knows the shape, never the content.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -191,6 +192,57 @@ class Paper:
     formulas: Callable[[Mapping[str, Any]], Sequence[Formula]] | None = None  # what a setting does not say
     widths: tuple[int, ...] = (64, 256, 1024)  # of the networks in a comparison, where none are asked for
     seeds: int = 8
+
+    @classmethod
+    def of_package(
+        cls,
+        package: str,
+        systems: Sequence[str],
+        protocols: Sequence[str],
+        figures: Mapping[str, str],
+        long: Collection[str] = (),
+        proof: Callable[..., list[Path]] | None = None,
+        **fields: Any,
+    ) -> Paper:
+        """The paper of a package of the usual shape; nothing of it is imported before it is used.
+
+        A system ``full`` is ``dynamics.named_system("full", ...)``, a protocol ``mean-field`` is
+        ``protocol.mean_field``, a figure ``law`` is ``figures.figure_law``; the comparison is ``compare.compare``, the
+        book ``claims.book``.
+
+        Parameters
+        ----------
+        package : its full name, which ends in the name of the paper.
+        figures, long : titles by id, and the ids of those that only reports of level ``full`` show.
+        proof : draws the proof graph of a book; with it the paper has a figure ``proof``.
+        fields : the other fields of a paper.
+        """
+
+        def book() -> ClaimBook:
+            found: ClaimBook = import_module(f"{package}.claims").book
+            return found
+
+        drawn = {
+            key: FigureSpec(
+                title, load_later(f"{package}.figures", f"figure_{key}"), "full" if key in long else "quick"
+            )
+            for key, title in figures.items()
+        }
+        if proof is not None:
+            drawn["proof"] = FigureSpec(
+                "the proof graph, coloured by verdict",
+                lambda folder, progress: proof(book(), folder, progress),
+                "never",
+            )
+        return cls(
+            name=package.rpartition(".")[2],
+            systems={name: partial(load_later(f"{package}.dynamics", "named_system"), name) for name in systems},
+            protocols={name: load_later(f"{package}.protocol", name.replace("-", "_")) for name in protocols},
+            figures=drawn,
+            compare=load_later(f"{package}.compare", "compare"),
+            book=book,
+            **fields,
+        )
 
     def claims(self) -> list[str]:
         """Ids of the registered claims."""

@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from odesys import Node, Verdict, equal, graph, num, sym
+from odesys import Node, Verdict, equal, graph, num, rounded, sym
 
 from ..laboratory import CASES, EPS, Laboratory, Record
 from ..setting import Case
 from ..special import span_network
-from .book import rounded, tables
+from .book import tables
 
 DELTA = 0.1
 M_TOY = 3

@@ -91,13 +91,6 @@ def saturated_from(run: dict[str, np.ndarray], key: str, level: float) -> np.nda
     return np.arange(places[0], len(least))
 
 
-def exponent(x: tuple[float, ...], y: list[float]) -> float:
-    """Fitted power of y over x."""
-    if min(y) <= 0:
-        raise IntegrationError("a quantity that should be positive is not, so it has no exponent", time=0.0)
-    return float(np.polyfit(np.log(x), np.log(y), 1)[0])
-
-
 # ---- the equations at uniform and at saturated attention -------------------------------------------------------------
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from odesys import ONE, ZERO, Node, Verdict, enumerate_all, equal, graph, identity, measured, num, sym
+from odesys import ONE, ZERO, Node, Verdict, enumerate_all, equal, graph, identity, measured, num, rounded, sym
 
 from .. import setting
 from ..laboratory import CASES, Laboratory
 from ..setting import Case
 from ..special import span_network
 from . import common_lemma_5_1
-from .book import NUMBERS, TOY, Tables, book, pairs, read_off, rounded, tables
+from .book import NUMBERS, TOY, Tables, book, pairs, read_off, tables
 
 
 @book.claim(

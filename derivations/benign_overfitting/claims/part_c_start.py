@@ -9,12 +9,12 @@ from math import comb, log, sqrt
 import flint
 import numpy as np
 
-from odesys import Verdict, enumerate_all, frequency_at_most, measured
+from odesys import Verdict, enumerate_all, frequency_at_most, measured, rounded
 
 from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import span_network
-from .book import NUMBERS, book, rounded
+from .book import NUMBERS, book
 
 DELTA = 0.1
 START = Case(N=6, M=3, d=1500, d_h=600, mu=5.0, noise=1.0, C_p=5 * 3**0.5)

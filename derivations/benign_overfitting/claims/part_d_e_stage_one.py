@@ -23,13 +23,14 @@ from odesys import (
     num,
     proved,
     refuted,
+    rounded,
     sym,
     to_sympy,
 )
 
 from ..laboratory import Laboratory, Record
 from . import common_formulas
-from .book import NUMBERS, TOY, book, read_off, rounded, tables
+from .book import NUMBERS, TOY, book, read_off, tables
 from .common_formulas import C2, ETA, H_, M_, MU2, N_, NOISE, W2
 from .common_mean_runs import BENIGN, HARMFUL, columns_at, start_rates
 

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2, norm
 
-from odesys import Verdict, equal, frequency_at_most, identity, measured
+from odesys import Verdict, equal, frequency_at_most, identity, measured, rounded
 
 from .. import setting
 from ..laboratory import EPS, Laboratory
 from ..setting import Case
 from ..special import span_network
-from .book import book, read_off, rounded, tables
+from .book import book, read_off, tables
 from .common_mean_runs import SCORES, fitted, wide
 
 NETWORK = "read off trained networks, which are moved by hand-written gradients"

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from odesys import IntegrationError, Verdict, measured
+from odesys import IntegrationError, Verdict, measured, rounded
 
 from ..laboratory import Laboratory, Record
 from ..special import span_network
-from .book import book, rounded
+from .book import book
 
 RUNS = "N = 6, M = 3, C_p = 4, d = 200,000, d_h = 100,000, mu = 36 (benign) or 2.5 (harmful), by the derived recursion"
 

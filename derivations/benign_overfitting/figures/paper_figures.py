@@ -258,15 +258,6 @@ def _appendix(key: str, title: str, folder: Path) -> list[Path]:
     return save_figure(fig, folder, key)
 
 
-def figure_proof(folder: Path, progress: Progress = silent) -> list[Path]:
-    """Which claim rests on which, coloured by verdict."""
-    from odesys import draw_proof_graph
-
-    from ..claims import book
-
-    return draw_proof_graph(book, folder, progress, name="proof")
-
-
 def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
     """Losses, values and scores of a simulated run, with the ends of the stages."""
     fig, axes = new_figure(1, 3, (15, 4))

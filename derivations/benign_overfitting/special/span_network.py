@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from odesys import IntegrationError, ParameterError, Progress, silent
+from odesys import IntegrationError, ParameterError, Progress, silent, softmax
 
 from .. import setting
 from ..setting import Case
@@ -128,8 +128,7 @@ def forces_of(state: State, places: np.ndarray, y: np.ndarray) -> Forces:
 
 def _forces(scores: np.ndarray, V: np.ndarray, places: np.ndarray, y: np.ndarray) -> Forces:
     N, M = places.shape
-    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights /= weights.sum(axis=-1, keepdims=True)
+    weights = softmax(scores)
     v = V[places]
     rows = np.einsum("nlj,nj->nl", weights, v)
     margins = y * rows.mean(axis=1)
@@ -302,9 +301,7 @@ def _fresh(run: Descent, count: int, rng: np.random.Generator) -> tuple[np.ndarr
     own = np.where(y > 0, 0, 1)
     q, k = (np.concatenate([x[own][:, None, :], new], axis=1) for x, new in ((state.q, q), (state.k, k)))
     v = np.concatenate([state.V[own][:, None], v], axis=1)
-    scores = q @ np.swapaxes(k, 1, 2)
-    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights /= weights.sum(axis=-1, keepdims=True)
+    weights = softmax(q @ np.swapaxes(k, 1, 2))
     margins = y * np.einsum("nlj,nj->nl", weights, v).mean(axis=1)
     return margins, weights[:, 0, 0], v[:, 1:]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -79,12 +78,3 @@ def gram_forces(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
 def grid(low: float, high: float, count: int) -> tuple[float, ...]:
     """A logarithmic grid of times after 0, with 0 in front."""
     return (0.0, *np.geomspace(low, high, count).tolist())
-
-
-def rounded(values: Any, digits: int = 6) -> Any:
-    """Floats with a few digits, for details and witnesses."""
-    if isinstance(values, dict):
-        return {str(key): rounded(value, digits) for key, value in values.items()}
-    if isinstance(values, (list, tuple, np.ndarray)):
-        return [rounded(value, digits) for value in values]
-    return float(f"{float(values):.{digits}g}")

@@ -1,8 +1,9 @@
 """Numbers read off runs, always twice: off the derived flow, and off the same network trained in weight space.
 
 A claim along trajectories speaks of networks, so what is read off the derived flow of the laboratory has to be what
-the network itself does; `AGREE` is a hundred times what both integrations differ by. Where the paper leaves a constant
-open and no closed form is at hand, it is twice the largest number of *other* networks (another width, other seeds).
+the network itself does; the tolerance 1e-6 is a hundred times what both integrations differ by. Where the paper leaves
+a constant open and no closed form is at hand, it is twice the largest number of *other* networks (another width, other
+seeds).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import HOLDS, PowerLaw, Verdict, combine_verdicts, fit_power_law, measured
+from odesys import Verdict, agrees, combine_verdicts, fit_power_law, has_exponent, measured, rounded
 
 from ..laboratory import Laboratory
 from ..special.standard_runs import (
@@ -28,33 +29,13 @@ from ..special.standard_runs import (
     sweep_pairs,
 )
 from ..special.trajectories import Course
-from .book import rounded
 
-AGREE = 1e-6
 TWICE = "every number is also read off the same networks trained in weight space and agrees to 1e-6 of itself"
 SWEEP = f"(n, L) = (12, 5), m1 = 16, c0 = 0.3, m in {', '.join(map(str, WIDTHS))}, 3 seeds each, tau = 20; {TWICE}"
 NETWORKS = f"n = {N}, L = {L}, m = 512, m1 = 16, c0 = 0.1, seeds 0, 1, tau from {T1:g} to 1000; {TWICE}"
 OTHERS = f"twice the largest of other networks (m = {OTHER_WIDTH}, seeds {OTHER_SEEDS[0]}-{OTHER_SEEDS[-1]})"
 
 Reader = Callable[[Course], Any]
-
-
-def gap(found: Any, known: Any) -> float:
-    """Largest |found - known| relative to the largest |known|, name by name; infinite where that is no number."""
-    if isinstance(found, Mapping):
-        return max(gap(found[name], known[name]) for name in known)
-    x, y = np.asarray(found, dtype=float), np.asarray(known, dtype=float)
-    size = float(np.abs(y).max())
-    worst = float(np.abs(x - y).max()) / size if size > 0 else float(np.abs(x).max())
-    return worst if np.isfinite(worst) else np.inf
-
-
-def agrees(found: Any, known: Any, tolerance: float = AGREE, route: str = "trained") -> Verdict:
-    """Two routes give the same numbers."""
-    worst = gap(found, known)
-    return measured(
-        worst < tolerance, {f"gap to {route}": worst, "allowed": tolerance}, **{f"gap_to_{route}": rounded(worst, 2)}
-    )
 
 
 def twice(pairs: Sequence[Pair], read: Reader) -> tuple[list[Any], Verdict]:
@@ -71,18 +52,11 @@ def _flat(rows: Sequence[Mapping[Any, Any]]) -> dict[str, Any]:
     return {f"{k} {name}": value for k, row in enumerate(rows) for name, value in row.items()}
 
 
-def law_json(law: PowerLaw) -> list[float]:
-    """Interval and value of a fitted exponent."""
-    return rounded([law.low, law.value, law.high], 4)
-
-
-def has_exponent(lab: Laboratory, value: Callable[[Course], float], expected: float, width: float = 0.6) -> Verdict:
+def sweep_exponent(lab: Laboratory, value: Callable[[Course], float], expected: float, width: float = 0.6) -> Verdict:
     """The fitted exponent's 95 percent interval over the sweep contains the expected one and is short."""
     pairs = sweep_pairs(lab)
     found, same = twice(pairs, value)
-    law = fit_power_law([run.scale.m for run, _ in pairs], found)
-    fine = law.low <= expected <= law.high and law.high - law.low < width
-    return same & measured(fine, {"exponent": law_json(law)}, exponent=law_json(law), expected=expected)
+    return same & has_exponent(fit_power_law([run.scale.m for run, _ in pairs], found), expected, width)
 
 
 def twice_others(read: Callable[[Course], np.ndarray | float], others: Sequence[Course]) -> float:
@@ -100,22 +74,12 @@ def below(
     return same & verdict.with_constants(**{what: rounded(largest, 4), f"C of {what}": rounded(limit, 4)})
 
 
-def in_turn(parts: Mapping[str, Callable[[], Verdict]]) -> Verdict:
-    """Parts of a claim one after the other, up to the first that does not hold."""
-    seen: dict[str, Verdict] = {}
-    for name, check in parts.items():
-        seen[name] = check()
-        if seen[name].as_stated != HOLDS:
-            break
-    return combine_verdicts(seen)
-
-
 def late(run: Course, column: np.ndarray) -> np.ndarray:
     """The part of a column of times that belongs to phase 2."""
     return column[phase_two_part(run)]
 
 
-def between(lab: Laboratory, quantities: Mapping[str, tuple[Reader, float, float]]) -> Verdict:
+def late_ranges(lab: Laboratory, quantities: Mapping[str, tuple[Reader, float, float]]) -> Verdict:
     """Each quantity stays between two numbers in phase 2 of every standard network."""
     pairs, parts, seen = standard_pairs(lab), {}, {}
     for name, (read, low, high) in quantities.items():

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from scipy.stats import chisquare
 
-from odesys import Verdict, combine_verdicts, enumerate_all, equal, graph, measured, sym
+from odesys import Verdict, combine_verdicts, enumerate_all, equal, graph, measured, rounded, sym
 
 from .. import setting
 from ..laboratory import Laboratory
 from ..special import as_printed
-from .book import NUMBERS, START, TOY, TOY_READING, book, rounded, toy_gram, toy_neurons
+from .book import NUMBERS, START, TOY, TOY_READING, book, toy_gram, toy_neurons
 
 
 @book.claim(

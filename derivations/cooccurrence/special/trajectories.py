@@ -26,6 +26,7 @@ from odesys import (
     integrate,
     node_function,
     random_network,
+    softmax,
 )
 
 from .. import setting
@@ -99,8 +100,7 @@ class Course:
     def attention(self) -> np.ndarray:
         """Softmax weights (k, n, query, key)."""
         scores = self.tables["KQ"][:, self.tokens[:, None, :], self.tokens[:, :, None]] / np.sqrt(self.scale.m)
-        weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-        return weights / weights.sum(axis=-1, keepdims=True)
+        return softmax(scores)
 
     @cached_property
     def outputs(self) -> np.ndarray:

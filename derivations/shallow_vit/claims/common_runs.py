@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from odesys import computed_once, fit_power_law
+from odesys import computed_once
 
 from .. import setting
 from ..laboratory import Laboratory, Record
@@ -87,13 +87,6 @@ def prototypes(
     start = State(D / np.sqrt(2), np.eye(M), np.eye(M), np.eye(M), np.array([1.0, -1.0]) / np.sqrt(2))
     case = Case(M=M, alpha_s=0.5, alpha_c=alpha_c, d=M, m_a=M, m_b=M, m=2, eta=eta, margin=margin, steps=20_000)
     return lab.train(case, 0, state=start, every=every, steps=steps)
-
-
-def exponent(x: object, y: object) -> tuple[float, float, float]:
-    """Fitted power with its 95 percent interval: low, value, high."""
-    with np.errstate(all="ignore"):  # a broken run may give numbers that are not positive
-        law = fit_power_law(list(x), list(y))  # type: ignore[call-overload]
-    return law.low, law.value, law.high
 
 
 def lucky_at_start(run: Record) -> tuple[np.ndarray, np.ndarray]:
@@ -189,7 +182,7 @@ def off_reference(lab: Laboratory, *names: str) -> dict[str, float]:
     return {name: seen[name] / reference()[name] - 1 for name in names}
 
 
-def agrees(off: dict[str, float]) -> bool:
+def near_reference(off: dict[str, float]) -> bool:
     """All differences within their tolerance."""
     return all(abs(value) < TIGHT.get(name, 0.06) for name, value in off.items())
 

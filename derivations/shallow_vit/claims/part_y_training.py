@@ -21,18 +21,20 @@ from odesys import (
     System,
     Verdict,
     equal,
+    fit_power_law,
     graph,
     identity,
     measured,
     refuted,
+    rounded,
     sym,
 )
 
 from .. import dynamics
 from ..laboratory import Laboratory
 from ..special import class_network, observables, several_heads, symmetric_runs
-from .book import LABELS, TOY, Tables, before_margin, book, pairs, put, rounded, tables
-from .common_runs import MAIN, attention, exponent
+from .book import LABELS, TOY, Tables, before_margin, book, pairs, put, tables
+from .common_runs import MAIN, attention
 from .part_c_system import POSITIVE, force, gradient_k, gradient_o, gradient_q, gradient_v
 from .part_x_variants import elsewhere, for_every_number, no_system
 
@@ -381,7 +383,7 @@ def drift_of_heads(lab: Laboratory) -> Verdict:
             for h in range(2):
                 sizes.setdefault(f"{name}, head {h + 1}", []).append(float(np.linalg.norm(last[h, h] - first[h, h])))
         sizes.setdefault("between", []).append(float(np.linalg.norm(end.conserved[0][0, 1] - net.conserved[0][0, 1])))
-    power = {name: exponent(HEADS_STEPS, [max(v, 1e-300) for v in values])[1] for name, values in sizes.items()}
+    power = {name: fit_power_law(HEADS_STEPS, [max(v, 1e-300) for v in values]).value for name, values in sizes.items()}
     own = [name for name in sizes if name != "between"]
     fine = (
         all(abs(power[name] - 1) < 0.1 for name in own)

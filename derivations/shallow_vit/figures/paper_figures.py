@@ -18,7 +18,6 @@ from odesys import PowerLaw, Progress, available_cores, fit_power_law, new_figur
 
 from ..setting import Case
 from ..special import bounds, training_sweeps
-from .attention import figure_4, figure_5, figure_6, figure_7, figure_8
 
 LEVEL = 1e-2  # test loss of a success
 MAP = Case(m=200, L=50, eta=0.2, filling="random", jitter=0.05, m_a=5, m_b=5, steps=3000)
@@ -248,15 +247,6 @@ def _eta_panel(ax: Any, sweep: training_sweeps.Sweep) -> None:
     _plain_ticks(ax, ETAS, (20, 40, 80, 160, 320))
 
 
-def figure_proof(folder: Path, progress: Progress = silent) -> list[Path]:
-    """Which claim rests on which, coloured by verdict."""
-    from odesys import draw_proof_graph
-
-    from ..claims import get_book
-
-    return draw_proof_graph(get_book(), folder, progress, name="proof")
-
-
 def plot_run(
     columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], margin: float, ceiling: float, folder: Path
 ) -> list[Path]:
@@ -281,18 +271,3 @@ def plot_run(
         ax.set(xlabel=r"$s = \eta t$", ylabel=label)
         ax.legend(fontsize=8)
     return save_figure(fig, folder, "run")
-
-
-__all__ = [
-    "figure_1a",
-    "figure_1b",
-    "figure_2",
-    "figure_3",
-    "figure_4",
-    "figure_5",
-    "figure_6",
-    "figure_7",
-    "figure_8",
-    "figure_proof",
-    "plot_run",
-]

@@ -21,7 +21,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from odesys import Progress, silent
+from odesys import Progress, silent, softmax
 
 from .. import setting
 from ..setting import Case, Features
@@ -98,8 +98,7 @@ class Forces:
 
 def attention(S: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """A[n, j, k]: attention of a query of pattern k on all tokens of pattern j."""
-    weight = counts[:, :, None] * np.exp(S - S.max(axis=0))[None]
-    return weight / weight.sum(axis=1, keepdims=True)
+    return softmax(S, axis=-2, counts=counts[:, :, None])
 
 
 def forward(state: State, data: Counts) -> Pass:

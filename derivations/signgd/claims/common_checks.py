@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
-from odesys import IntegrationError, Verdict, measured
+from odesys import IntegrationError, Verdict, measured, rounded
 
 from ..laboratory import Laboratory
 from ..special.mean_field import MeanField
 from ..special.watched_runs import Events, Record
-from .book import rounded
 
 RUNS = "R1: n = 41, m_k = 64, m_v = 4096, s = 4 10^6; R2: n = 11, m_k = 32, m_v = 10^8, s = 10^12; seed 0; "
 THETA_C = {"R1": 0.25, "R2": 0.1}
 STEP = 1.004  # times are resolved to one step of the integrator, 0.3 percent
-
-
-def between(what: str, values: Any, low: float, high: float) -> Verdict:
-    """All values lie in an interval; the range seen is kept."""
-    seen = np.asarray(values, dtype=float).ravel()
-    if not seen.size:
-        raise IntegrationError(f"{what}: nothing of the kind happens in this run", time=0.0)
-    finite = seen[~np.isnan(seen)]
-    lowest, highest = (float(finite.min()), float(finite.max())) if finite.size else (np.nan, np.nan)
-    right = bool(finite.size == seen.size and lowest >= low and highest <= high)
-    return measured(
-        right, {what: rounded([lowest, highest]), "allowed": rounded([low, high])}, **{what: rounded([lowest, highest])}
-    )
 
 
 def never(what: str, events: Events, low: float, high: float, pairs: np.ndarray | None = None) -> Verdict:
@@ -41,23 +26,12 @@ def never(what: str, events: Events, low: float, high: float, pairs: np.ndarray 
         None
         if not count
         else {
-            "theta": rounded(found.theta[keep][0]),
+            "theta": rounded(found.theta[keep][0], 5),
             "neuron": int(found.neuron[keep][0]),
             "sample": int(found.sample[keep][0]),
         }
     )
     return measured(count == 0, {what: f"{count} times", "first": first}, **{what: "never"} if not count else {})
-
-
-def always(what: str, right: Any) -> Verdict:
-    """A condition holds in every place of an array."""
-    found = np.asarray(right)
-    if not found.size:
-        raise IntegrationError(f"{what}: nothing of the kind happens in this run", time=0.0)
-    share = float(found.mean())
-    return measured(
-        bool(found.all()), {what: f"in {share:.4f} of {found.size} places"}, **{what: f"{share:.4f} of {found.size}"}
-    )
 
 
 def on_both(lab: Laboratory, check: Callable[[Record], Verdict], names: Sequence[str] = ("R1", "R2")) -> Verdict:

@@ -19,28 +19,6 @@ from ..special.network import Optimiser, Training
 from ..special.recursion import Run
 from ..special.training_sets import fresh, make
 from . import panels
-from .optimisers import figure_2, figure_7, figure_8, figure_9, figure_10, figure_11, figure_12, figure_16, figure_17
-from .power_laws import figure_laws, figure_trap
-
-__all__ = [
-    "figure_1",
-    "figure_2",
-    "figure_7",
-    "figure_8",
-    "figure_9",
-    "figure_10",
-    "figure_11",
-    "figure_12",
-    "figure_16",
-    "figure_17",
-    "figure_18",
-    "figure_19",
-    "figure_alignment",
-    "figure_laws",
-    "figure_overlap",
-    "figure_proof",
-    "figure_trap",
-]
 
 SETTING, ETA, SEED, LAST = published("a"), 1e-4, 0, 2000
 FINE = 100  # steps of the stage I picture for one step of the paper
@@ -265,12 +243,3 @@ def figure_overlap(folder: Path, progress: Progress = silent) -> list[Path]:
     axes[1].legend(fontsize=8)
     fig.suptitle("overlapping supports: $n = 10$, $s = 40$, $m_k = 24$, $d$ from 501 to 16001, 3 seeds each")
     return save_figure(fig, folder, "overlap")
-
-
-def figure_proof(folder: Path, progress: Progress = silent) -> list[Path]:
-    """Which claim rests on which, coloured by verdict."""
-    from odesys import draw_proof_graph
-
-    from ..claims import get_book
-
-    return draw_proof_graph(get_book(), folder, progress, name="proof")
