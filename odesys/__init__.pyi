@@ -68,6 +68,7 @@ from .errors import ParameterError as ParameterError
 from .errors import SymmetryError as SymmetryError
 from .exact.asymptotics import leading_orders as leading_orders
 from .exact.asymptotics import limits_at_infinity as limits_at_infinity
+from .exact.evidence import entry_pairs as entry_pairs
 from .exact.evidence import enumerate_all as enumerate_all
 from .exact.evidence import equal as equal
 from .exact.evidence import frequency_at_most as frequency_at_most

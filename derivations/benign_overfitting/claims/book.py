@@ -102,8 +102,3 @@ def read_off(toy: Toy, keys: bool) -> np.ndarray:
     change = toy.rhs("KQ").T  # rows queries
     found = np.array(graph.substitute(list(change.ravel()), unit), dtype=object).reshape(change.shape)
     return found if keys else found.T
-
-
-def pairs(left: np.ndarray, right: np.ndarray, name: str = "") -> dict[str, tuple[Node, Node]]:
-    """Entry by entry comparison of two arrays of nodes."""
-    return {f"{name}{place}": (left.item(place), right.item(place)) for place in np.ndindex(left.shape)}

@@ -122,11 +122,3 @@ def put(nodes: Any, values: dict[Node, Node]) -> np.ndarray:
 def before_margin(nodes: Any) -> np.ndarray:
     """Expressions of the toy while no margin is reached: the hinge indicators are 1."""
     return put(nodes, dict.fromkeys(gates(nodes, True), graph.ONE))
-
-
-def pairs(left: Any, right: Any, name: str) -> dict[str, tuple[Node, Node]]:
-    """Two tables entry by entry."""
-    return {
-        f"{name} {index}": (graph.as_node(x), graph.as_node(y))
-        for (index, x), y in zip(np.ndenumerate(left), np.ravel(right), strict=True)
-    }
