@@ -125,9 +125,7 @@ from .papers.measure import between as between
 from .papers.measure import everywhere as everywhere
 from .papers.measure import has_exponent as has_exponent
 from .papers.measure import in_turn as in_turn
-from .papers.measure import relative_gap as relative_gap
 from .papers.measure import rounded as rounded
-from .papers.paper import FigureSpec as FigureSpec
 from .papers.paper import Formula as Formula
 from .papers.paper import Paper as Paper
 from .papers.paper import Parameter as Parameter
