@@ -23,6 +23,7 @@ from scipy.special import expit
 
 from odesys.errors import IntegrationError, ModelError, ParameterError
 from odesys.expr import graph
+from odesys.expr.tape import ARRAYS, Tape
 from odesys.model.attention import AttentionModel, FixedVector
 from odesys.model.dictionary import Dictionary
 from odesys.model.distribution import Distribution, Group, Sample
@@ -412,11 +413,9 @@ def _axes(model: AttentionModel) -> dict[str, tuple[str, ...]]:
 
 def _numbers(nodes: Any, parameters: Mapping[str, float], what: str) -> np.ndarray:
     nodes = np.array(nodes, dtype=object)
-    functions = {name: getattr(np, name) for name in graph.FUNCTIONS if hasattr(np, name)}
-    functions |= {"sigmoid": expit, "softplus": lambda z: np.logaddexp(0, z), "step": lambda z: np.heaviside(z, 0)}
     env = {name: np.float64(parameters.get(name, math.nan)) for name in sorted(graph.symbols(nodes.flat))}
     with np.errstate(all="ignore"):
-        numbers = graph.evaluate(list(nodes.flat), env, functions, np.float64, lambda x, power: x ** float(power))
+        numbers = Tape.of(list(nodes.flat)).over(replace(ARRAYS, constant=np.float64))(env)
     if not np.isfinite(numbers).all():
         raise ParameterError(f"{what} has no finite value at {dict(parameters)}; give parameters={{{', '.join(env)}}}")
     return np.array(numbers, dtype=float).reshape(nodes.shape)

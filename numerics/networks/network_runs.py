@@ -9,7 +9,7 @@ import numpy as np
 
 from odesys import Flow
 from odesys.errors import ModelError
-from odesys.expr.graph import evaluate
+from odesys.expr.tape import ARRAYS, Tape
 from odesys.model.loss import Loss
 from odesys.terminal import Progress, silent
 
@@ -47,10 +47,10 @@ def numeric_loss(loss: Loss) -> Any:
     """A loss as the simulator takes it: its name, or value and slope of the margin as functions of arrays."""
     if loss.name in ("logistic", "hinge"):
         return loss.name
-    from odesys.expr.blocks import NUMPY_FUNCTIONS
 
     def function(node: Any) -> Any:
-        return lambda z: evaluate([node], {"z": z}, NUMPY_FUNCTIONS, float, lambda v, e: v ** float(e))[0] + 0 * z
+        program = Tape.of([node]).over(ARRAYS)
+        return lambda z: program({"z": z})[0] + 0 * z
 
     return function(loss.value), function(loss.slope)
 

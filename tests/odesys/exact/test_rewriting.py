@@ -8,8 +8,8 @@ import pytest
 
 from odesys.exact.rewriting import Rewriter, has_floats
 from odesys.expr import graph
-from odesys.expr.blocks import NUMPY_FUNCTIONS
 from odesys.expr.graph import ONE, ZERO, Node, call, exp, num, power, sqrt, step, sym
+from odesys.expr.tape import ARRAYS, Tape
 
 X, Y = sym("x"), sym("y")
 POINT = {"x": 0.7, "y": 1.9}
@@ -27,7 +27,7 @@ RULES: dict[str, Node] = {
 
 
 def value(node: Node, env: dict[str, float]) -> float:
-    return float(graph.evaluate([node], env, NUMPY_FUNCTIONS, float, lambda x, e: x ** float(e))[0])
+    return float(Tape.of([node]).over(ARRAYS)(env)[0])
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -11,6 +11,7 @@ from odesys.errors import SlavingError
 from odesys.expr import blocks, graph
 from odesys.expr.blocks import Block, leaf, relu, softmax, sum_axis, take, topological
 from odesys.expr.graph import num, sym
+from odesys.expr.tape import ARRAYS, Tape
 
 A, B = leaf("A", (2, 3)), leaf("B", (3, 2))
 INDEX = (np.array([0, 1, 1]), np.array([2, 0, 0]))
@@ -61,7 +62,7 @@ def test_nodes_and_floats_are_the_same_function(name: str) -> None:
     }
     env = {f"{key}_{i}_{j}": leaves[key][i, j] for key in leaves for i, j in np.ndindex(leaves[key].shape)}
     nodes = blocks.evaluate([block], symbols)[0]
-    numbers = graph.evaluate(list(nodes.flat), env, blocks.NUMPY_FUNCTIONS, float)
+    numbers = Tape.of(list(nodes.flat)).over(ARRAYS)(env)
     assert nodes.shape == block.shape
     np.testing.assert_allclose(np.array(numbers, dtype=float).reshape(block.shape), value(block, leaves), rtol=1e-12)
 

@@ -9,15 +9,15 @@ import sympy as sp
 
 from odesys.errors import ModelError
 from odesys.expr import graph
-from odesys.expr.blocks import NUMPY_FUNCTIONS
 from odesys.expr.graph import Node
+from odesys.expr.tape import ARRAYS, Tape
 from odesys.model.loss import HINGE, LOGISTIC, MARGIN, Loss, as_loss
 
 Z = sp.Symbol("z", real=True)
 
 
 def at(node: Node, z: float) -> float:
-    return float(graph.evaluate([node], {"z": z}, NUMPY_FUNCTIONS, float)[0])
+    return float(Tape.of([node]).over(ARRAYS)({"z": z})[0])
 
 
 @pytest.mark.parametrize("loss", [LOGISTIC, HINGE, as_loss(sp.exp(-Z)), as_loss(sp.Max(0, 1 - Z) ** 2)])
