@@ -21,7 +21,18 @@ VERDICT_COLOURS = {
 
 
 def draw_proof_graph(book: ClaimBook, folder: Path, progress: Progress) -> list[Path]:
-    """Check the claims of level quick and draw what rests on what."""
+    """Check the claims of level quick and draw what rests on what.
+
+    >>> import tempfile
+    >>> from odesys import proved, silent
+    >>> book = ClaimBook("toy", laboratory=dict)
+    >>> for number, uses in (("1", []), ("2", ["1"]), ("3", ["1"]), ("4", ["2", "3"])):
+    ...     claim = book.claim(number, "A step", kind="identity", statement="0 = 0", reading="it is", uses=uses)
+    ...     _ = claim(lambda lab: proved())
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [file.name for file in draw_proof_graph(book, Path(folder), silent)]
+    ['proof.png', 'proof.svg']
+    """
     kinds = {}
     for outcome in verify(book, book.select(level="quick"), progress):
         holds = f"{outcome.verdict.as_stated}, {outcome.verdict.evidence}"

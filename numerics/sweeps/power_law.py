@@ -16,7 +16,11 @@ from odesys.errors import ParameterError
 
 @dataclass(frozen=True)
 class PowerLaw:
-    """Fitted exponent with its 95 percent interval, and the prefactor."""
+    """Fitted exponent with its 95 percent interval, and the prefactor.
+
+    >>> PowerLaw(value=-0.5, low=-0.75, high=-0.25, prefactor=3.0).half_width
+    0.25
+    """
 
     value: float
     low: float
@@ -42,6 +46,10 @@ def fit_power_law(x: Collection[float], y: Collection[float]) -> PowerLaw:
     >>> law = fit_power_law([1, 2, 4], [3.0, 6.0, 12.0])
     >>> round(law.value, 10), round(law.prefactor, 10)
     (1.0, 3.0)
+
+    >>> law = fit_power_law([1, 2, 4, 8], [3, 12, 48, 192])
+    >>> round(law.value, 9), round(law.prefactor, 9)
+    (2.0, 3.0)
     """
     if len(set(x)) < 2:
         raise ParameterError("an exponent needs at least two different widths")

@@ -136,6 +136,12 @@ def invariant_drift(
     .. math::  \max_{t,\ \text{families},\ q}\ |I_q(t) - I_q(0)| \,/\, \|S(t)\|_F^q
 
     `states` has one state vector per row; q goes up to `q_max`, or to the size of L. Not a number without a Lax family.
+
+    >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow, integrate
+    >>> flow = gradient_flow(AttentionModel(Dictionary(["a", "b"])), Distribution([Sample(["a", "b"], +1)]))
+    >>> run = integrate(flow.system, flow.initial_state(omega=0.5), (0.0, 5.0))
+    >>> invariant_drift(flow, run.states) < 1e-8
+    True
     """
     rows = np.atleast_2d(np.asarray(states, dtype=float))
     if rows.shape[1] != flow.system.dimension:

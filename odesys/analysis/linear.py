@@ -173,7 +173,16 @@ class HittingTime:
 
 @dataclass(frozen=True, eq=False)
 class LinearSystem:
-    r"""The system :math:`\dot x = A x` from :math:`x(0)`, with exact entries; symbols are allowed in both."""
+    r"""The system :math:`\dot x = A x` from :math:`x(0)`, with exact entries; symbols are allowed in both.
+
+    >>> saddle = LinearSystem(sp.Matrix([[0, 1], [1, 0]]), sp.Matrix([1, 0]))
+    >>> [str(space.value) for space in saddle.spectrum]
+    ['-1', '1']
+    >>> saddle.solution()
+    Matrix([
+    [exp(t)/2 + exp(-t)/2],
+    [exp(t)/2 - exp(-t)/2]])
+    """
 
     matrix: sp.Matrix
     start: sp.Matrix

@@ -177,6 +177,11 @@ class Switching:
     """A compiled system seen from its gates: field with gates as inputs, surfaces, and rates of surfaces.
 
     Shapes: n states, s surfaces; `gates` is (s,), `which` an index array (k,).
+
+    >>> x = graph.sym("x")
+    >>> relay = Switching(System.from_equations({"x": 2 - 3 * graph.step(x - 1)}).compile())
+    >>> relay.names, relay.count
+    (['x - 1'], 1)
     """
 
     def __init__(self, compiled: Compiled, parameters: Mapping[str, float] | None = None) -> None:

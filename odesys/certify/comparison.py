@@ -119,6 +119,13 @@ class BoundResult:
     transfers : Metzler test of rate * matrix (for a map: all entries nonnegative).
     evidence : ``proof`` (exact algebra), ``certificate`` (ball arithmetic), ``measurement`` (points only).
     certificate : what `write_region_certificate` stores, if it was asked for and balls were needed.
+
+    >>> from odesys import System, sym
+    >>> x = sym("x")
+    >>> logistic, box = System.from_equations({"x": x * (1 - x)}), {"x": (0, Fraction(1, 4))}
+    >>> found = lower_linear_bound(logistic, ["x"], sp.eye(1), box)
+    >>> found.answer, found.rate, found.evidence, found.tight_at
+    ('holds', 3/4, 'certificate', {'x': Fraction(1, 4)})
     """
 
     answer: str

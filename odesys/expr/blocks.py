@@ -25,6 +25,7 @@ import numpy as np
 from ..errors import SlavingError
 from . import graph
 from .graph import ONE, ZERO, Node
+from .tape import ARRAYS, Tape
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,7 +258,7 @@ def evaluate(
     """Values of `roots` for given leaf arrays: floats if `parameters` are given, else arrays of nodes.
 
     `gates` fixes the gates found by `gated_arguments`, for integration between two switches. With nodes, `only` limits
-    matrix products to the entries of `demand.entries_needed`; the others are left zero.
+    matrix products to the entries of `needed_entries.entries_needed`; the others are left zero.
     """
     memo: dict[int, np.ndarray] = {}
     symbolic = parameters is None
@@ -409,41 +410,16 @@ def _numeric_constant(block: Block, parameters: Mapping[str, float]) -> np.ndarr
             cached = np.array([float(entry.args[0]) for entry in block.data.flat]).reshape(block.shape)
             block.__dict__["_floats"] = cached
         return cached
-    values = graph.evaluate(list(block.data.flat), parameters, NUMPY_FUNCTIONS, float, _float_root)
+    values = Tape.of(list(block.data.flat)).over(ARRAYS)(parameters)
     return np.array(values, dtype=float).reshape(block.shape)
-
-
-def _float_root(value: Any, exponent: Fraction) -> Any:
-    return value ** float(exponent)
-
-
-def _sigmoid(z: Any) -> Any:
-    small = np.exp(-np.abs(z))
-    return np.where(np.asarray(z) >= 0, 1 / (1 + small), small / (1 + small))
-
-
-NUMPY_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
-    "exp": np.exp,
-    "log": np.log,
-    "sin": np.sin,
-    "cos": np.cos,
-    "tan": np.tan,
-    "tanh": np.tanh,
-    "sinh": np.sinh,
-    "cosh": np.cosh,
-    "arctan": np.arctan,
-    "arcsinh": np.arcsinh,
-    "sigmoid": _sigmoid,
-    "softplus": lambda z: np.logaddexp(0.0, z),
-    "step": lambda z: np.where(np.asarray(z) > 0, 1.0, 0.0),
-}
 
 
 @cache
 def _vectorised(function: Node) -> Callable[[np.ndarray, Mapping[str, Any]], np.ndarray]:
+    program = Tape.of([function]).over(ARRAYS)
+
     def run(array: np.ndarray, parameters: Mapping[str, float]) -> np.ndarray:
-        env = {**parameters, "z": array}
-        value = graph.evaluate([function], env, NUMPY_FUNCTIONS, float, _float_root)[0]
+        (value,) = program({**parameters, "z": array})
         return np.broadcast_to(value, array.shape) if np.ndim(value) == 0 else value
 
     return run

@@ -21,6 +21,7 @@ from weakref import WeakValueDictionary
 import flint
 
 from ..errors import EquationError
+from .functions import FUNCTIONS, unknown
 
 Number = Fraction | float
 
@@ -84,7 +85,13 @@ class Node:
         return NotImplemented if other is None else multiply(other, power(self, _MINUS))
 
     def __pow__(self, exponent: Any) -> Node:
+        if isinstance(exponent, Node):
+            return symbolic_power(self, exponent)
         return power(self, Fraction(exponent))
+
+    def __rpow__(self, base: Any) -> Node:
+        base = _coerce(base)
+        return NotImplemented if base is None else symbolic_power(base, self)
 
     def __lt__(self, other: Node) -> bool:
         return self.uid < other.uid
@@ -421,7 +428,7 @@ def call(name: str, node: Node) -> Node:
     if name in _SPECIAL:
         return _SPECIAL[name](node)
     if name not in FUNCTIONS:
-        raise KeyError(name)
+        raise unknown(name)
     return _intern(name, (node,))
 
 
@@ -430,27 +437,36 @@ def sqrt(node: Node) -> Node:
     return power(node, Fraction(1, 2))
 
 
+def symbolic_power(base: Node, exponent: Node) -> Node:
+    r""":math:`e^{b \log a}`, for a base that is positive; a rational exponent gives a plain power.
+
+    >>> symbolic_power(sym("x"), sym("a"))
+    Node(x**a)
+    """
+    if exponent.op == "num" and isinstance(exponent.args[0], Fraction):
+        return power(base, exponent.args[0])
+    return exp(multiply(exponent, call("log", base)))
+
+
+def power_parts(node: Node) -> tuple[Node, Node] | None:
+    """Base and exponent where an exponential is such a power, else None."""
+    term = node.args[0] if node.op == "exp" else ONE
+    if term.op == "add" and len(term.args) == 1:
+        term = term.args[0][1]
+    logs = [b for b, e in (term.args if term.op == "mul" else ((term, 1),)) if b.op == "log" and e == 1]
+    return (logs[0].args[0], multiply(node.args[0], power(logs[0], _MINUS))) if len(logs) == 1 else None
+
+
+def derivative(name: str, argument: Node, value: Node) -> Node:
+    """The derivative of a function by its argument, given its value there."""
+    return FUNCTIONS[name].derivative(argument, value, call)  # type: ignore[no-any-return]
+
+
 _SPECIAL: dict[str, Callable[[Node], Node]] = {
     "exp": exp,
     "step": step,
     "relu": relu,
     "abs": absolute,
     "sqrt": sqrt,
-}
-
-# derivative of each function with respect to its argument, given the argument and the function node itself
-FUNCTIONS: dict[str, Callable[[Node, Node], Node]] = {
-    "exp": lambda a, y: y,
-    "log": lambda a, y: power(a, Fraction(-1)),
-    "sigmoid": lambda a, y: multiply(y, call("sigmoid", -a)),  # 1/(1+e^-a)
-    "softplus": lambda a, y: call("sigmoid", a),  # log(1+e^a)
-    "step": lambda a, y: ZERO,
-    "sin": lambda a, y: call("cos", a),
-    "cos": lambda a, y: -call("sin", a),
-    "tan": lambda a, y: ONE + y * y,
-    "tanh": lambda a, y: ONE - y * y,
-    "sinh": lambda a, y: call("cosh", a),
-    "cosh": lambda a, y: call("sinh", a),
-    "arctan": lambda a, y: power(ONE + a * a, Fraction(-1)),
-    "arcsinh": lambda a, y: power(ONE + a * a, Fraction(-1, 2)),
+    "cbrt": lambda node: power(node, Fraction(1, 3)),
 }

@@ -22,6 +22,7 @@ from ..expr import blocks, graph
 from ..expr.field import BlockField
 from ..expr.graph import Node, Number
 from ..expr.system import TIME, System
+from ..expr.tape import ARRAYS, Tape
 from . import llvm, native
 from .shared_factors import Pair, is_exponential_power, read_nodes, reads, shared_products
 
@@ -129,45 +130,6 @@ def float_literal(value: Number) -> str:
     return repr(number) if number >= 0 else f"({number!r})"
 
 
-# ---- function tables -----------------------------------------------------------------------------------------------
-
-
-def _safe_exp(value: float) -> float:
-    try:
-        return math.exp(value)
-    except OverflowError:
-        return math.inf
-
-
-def _sigmoid(z: float) -> float:
-    if z >= 0:
-        return 1.0 / (1.0 + math.exp(-z))
-    small = math.exp(z)
-    return small / (1.0 + small)
-
-
-def _softplus(z: float) -> float:
-    return max(z, 0.0) + math.log1p(math.exp(-abs(z)))
-
-
-FLOAT_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
-    "exp": _safe_exp,
-    "log": math.log,
-    "sin": math.sin,
-    "cos": math.cos,
-    "tan": math.tan,
-    "tanh": math.tanh,
-    "sinh": math.sinh,
-    "cosh": math.cosh,
-    "arctan": math.atan,
-    "arcsinh": math.asinh,
-    "sqrt": math.sqrt,
-    "sigmoid": _sigmoid,
-    "softplus": _softplus,
-    "step": lambda z: 1.0 if z > 0 else 0.0,
-}
-
-
 @dataclass(frozen=True)
 class GeneratedCode:
     """Generated source and the function it defines: `function(t, x, p, g, out)`."""
@@ -188,7 +150,7 @@ def generate(system: System, roots: Sequence[Node], targets: Sequence[str], gate
             gates[graph.step(-surface)] = f"(1.0 - g[{i}])"
     lines = straight_line(roots, argument, targets, float_literal, gates)
     source = "def function(t, x, p, g, out):\n" + "".join(f"    {line}\n" for line in lines or ["pass"])
-    namespace: dict[str, Any] = dict(FLOAT_FUNCTIONS)
+    namespace: dict[str, Any] = {"sqrt": math.sqrt} | {name: f.floats for name, f in graph.FUNCTIONS.items()}
     exec(compile(source, "<odesys straight-line code>", "exec"), namespace)
     return GeneratedCode(source, namespace["function"])
 
@@ -263,9 +225,8 @@ class Compiled:
         """Values of all observables at many points, all at once."""
         columns: dict[str, Any] = {TIME: np.asarray(times, dtype=float)} | self.parameter_values
         columns |= dict(zip(self.system.names, np.asarray(states, dtype=float).T, strict=True))
-        nodes, functions = list(self.system.observables.values()), blocks.NUMPY_FUNCTIONS
         with np.errstate(all="ignore"):
-            values = graph.evaluate(nodes, columns, functions, float, lambda v, power: v ** float(power))
+            values = Tape.of(list(self.system.observables.values())).over(ARRAYS)(columns)
         shape = columns[TIME].shape
         return {
             name: np.array(np.broadcast_to(v, shape), dtype=float)

@@ -100,7 +100,12 @@ def agrees(found: Any, known: Any, tolerance: float = 1e-6, route: str = "traine
 
 
 def has_exponent(law: FittedPower, expected: float, width: float) -> Verdict:
-    """The interval of a fitted exponent contains the expected one and is shorter than `width`."""
+    """The interval of a fitted exponent contains the expected one and is shorter than `width`.
+
+    >>> from odesys import fit_power_law
+    >>> has_exponent(fit_power_law([1, 2, 4, 8], [1.0, 2.0, 4.0, 8.1]), 1.0, width=0.1).as_stated
+    'holds'
+    """
     low, _, high = law.interval
     seen = rounded(law.interval, 4)
     fine = low <= expected <= high and high - low < width
@@ -108,7 +113,13 @@ def has_exponent(law: FittedPower, expected: float, width: float) -> Verdict:
 
 
 def in_turn(parts: Mapping[str, Callable[[], Verdict]]) -> Verdict:
-    """Parts of a claim one after the other, up to the first that does not hold; the rest is not computed."""
+    """Parts of a claim one after the other, up to the first that does not hold; the rest is not computed.
+
+    >>> from odesys import proved, refuted
+    >>> verdict = in_turn({"first": proved, "second": lambda: refuted({"x": "1"}), "third": lambda: 1 / 0})
+    >>> verdict.as_stated, list(verdict.details["parts"])
+    ('fails', ['first', 'second'])
+    """
     seen: dict[str, Verdict] = {}
     for name, check in parts.items():
         seen[name] = check()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
@@ -22,6 +22,7 @@ from ..jit.codegen import SCALAR_LIMIT
 from ..model.paths import word_tex
 from .display_names import Definition, NamedEquations, name_parts
 from .reading_order import ReadingOrder
+from .templates import tex_templates
 from .writing import BREAK, INDENT, SYMBOL, TexWriter, Writer, flat, fold, width
 
 LINE = 62.0  # width of a line in a plain article; see `writing.width`
@@ -29,50 +30,6 @@ WIDE_LINE = 94.0  # in the document written here
 LARGEST = 20_000  # nodes written out, repeated ones counted again
 
 _LETTERS = {"p": "pqr", "Z": "ZNY", "H": "HhB", "g": "gfk", "G": "GFE", "S": "SUV", "P": "PQR", "F": "FKL"}
-
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-} | {c: "\\" + c for c in "{}_&%#$"}
-_GREEK = (
-    "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau varphi chi psi "
-    "omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
-)
-_GREEK_TEX = dict(zip("αβγδεζηθικλμνξπρστφχψωΓΔΘΛΞΠΣΦΨΩ", _GREEK.split(), strict=True))
-_SIGNS = {
-    "≤": "le",
-    "≥": "ge",
-    "≠": "ne",
-    "±": "pm",
-    "→": "to",
-    "∞": "infty",
-    "·": "cdot",
-    "×": "times",
-    "√": "surd",
-    "∈": "in",
-    "−": "-",
-    "≈": "approx",
-    "∝": "propto",
-    "∂": "partial",
-    "∑": "sum",
-    "∫": "int",
-}
-_QUOTES = {"“": "``", "”": "''", "‘": "`", "’": "'", "–": "--", "—": "---", "…": r"\dots{}"}
-
-_PREAMBLE = r"""\documentclass{article}
-\usepackage[a4paper,margin=2cm]{geometry}
-\usepackage{amsmath,amssymb}
-\allowdisplaybreaks
-% amssymb has no blackboard 1
-\let\lettersbb\mathbb
-\renewcommand{\mathbb}[1]{\ifx1#1\mathrm{1\mkern-4.5mu l}\else\lettersbb{#1}\fi}
-\begin{document}
-"""
 
 
 def system_latex(system: System, *, document: bool = False, names: Mapping[str, str] | None = None) -> str:
@@ -105,11 +62,8 @@ def system_latex(system: System, *, document: bool = False, names: Mapping[str, 
         text += ("Here " if page.parts else "") + "; ".join(page.notes) + ".\n"
     if not document:
         return text.rstrip("\n")
-    count = f"{system.dimension} state" + ("" if system.dimension == 1 else "s")
-    given = ", ".join(f"${tex}$" for tex in page.parameters)
-    what = "parameter" if len(page.parameters) == 1 else "parameters"
-    opening = f"A {system.kind} with {count}" + (f" and the {what} {given}" if given else "") + ".\n"
-    return _PREAMBLE + opening + text + "\\end{document}\n"
+    whole = tex_templates("odesys.tex").get_template("system.tex")
+    return whole.render(system=system, parameters=page.parameters, equations=text)
 
 
 def node_latex(node: Node, tex_map: Mapping[str, str]) -> str:
@@ -169,22 +123,6 @@ def system_mathml(system: System) -> str:
                 rows.append("<mtr><mtd></mtd>" + cell(r"\quad" * max(depth, 1) + line, "left") + "</mtr>")
     table = "\n".join(rows)
     return f'<math xmlns="http://www.w3.org/1998/Math/MathML" display="block"><mtable>\n{table}\n</mtable></math>'
-
-
-def plain(text: Any) -> str:
-    """Text with everything that TeX would act on, or not know, made harmless."""
-    out = []
-    for c in str(text):
-        if c in _SPECIAL:
-            out.append(_SPECIAL[c])
-        elif c in _GREEK_TEX or c in _SIGNS:
-            name = _GREEK_TEX.get(c) or _SIGNS[c]
-            out.append(f"\\ensuremath{{{name if name == '-' else chr(92) + name}}}")
-        elif c in _QUOTES:
-            out.append(_QUOTES[c])
-        else:
-            out.append(c if c.isascii() or (c.isalpha() and ord(c) < 0x180) else "?")
-    return "".join(out)
 
 
 def name_tex(name: str) -> str:

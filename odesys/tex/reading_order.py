@@ -13,7 +13,6 @@ from fractions import Fraction
 
 from ..expr import graph
 from ..expr.graph import ONE, Node, Number
-from ..jit.codegen import FLOAT_FUNCTIONS
 
 _LAST = 10**9  # the place of what shows no state
 
@@ -119,7 +118,7 @@ class ReadingOrder:
                 return math.fsum(float(c) * v[t] for c, t in node.args)
             if node.op == "mul":
                 return math.prod(v[b] ** int(e) if e.denominator == 1 else abs(v[b]) ** float(e) for b, e in node.args)
-            return float(FLOAT_FUNCTIONS[node.op](v[node.args[0]]))
+            return float(graph.FUNCTIONS[node.op].floats(v[node.args[0]]))
         except (ArithmeticError, ValueError):
             return 0.0
 

@@ -16,7 +16,8 @@ from odesys.analysis.first_integrals import check_integral, lie_derivative, poly
 from odesys.analysis.lax import LaxFamily, invariant_drift, lax_integrals
 from odesys.derive.flow import Flow, gradient_descent, gradient_flow
 from odesys.errors import ParameterError
-from odesys.exact.zero import ball_evaluate, zero_test
+from odesys.exact.balls import ball_evaluate
+from odesys.exact.zero import zero_test
 from odesys.expr import graph
 from odesys.expr.graph import Node, sym
 from odesys.model.attention import AttentionModel, FixedVector, Head, Neurons, Value

@@ -7,9 +7,10 @@ from fractions import Fraction
 
 import flint
 
+from odesys.exact.balls import ball_evaluate
 from odesys.exact.expansion import Expansion
 from odesys.exact.rewriting import Rewriter
-from odesys.exact.zero import ball_evaluate, zero_test
+from odesys.exact.zero import zero_test
 from odesys.expr.graph import Node, call, num, sym
 
 SEED = 20240611

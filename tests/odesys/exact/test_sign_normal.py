@@ -9,6 +9,7 @@ import sympy as sp
 from odesys.exact.sign_normal import SignForm, sign_node
 from odesys.expr import graph
 from odesys.expr.sympy_bridge import from_sympy
+from odesys.expr.tape import ARRAYS, Tape
 
 P, R, G, H = sp.symbols("p r g h", real=True)
 X, Y, Z = sp.symbols("x y z", real=True)
@@ -16,9 +17,7 @@ FORM = SignForm([G, H], [P, R], [[G, H], [X, Y, Z]], {1 - P: sp.Symbol("pbar", r
 
 
 def value(node: graph.Node, at: dict[str, float]) -> float:
-    from odesys.jit.codegen import FLOAT_FUNCTIONS
-
-    return float(graph.evaluate([node], {**at, "pbar": 1 - at["p"]}, FLOAT_FUNCTIONS, float)[0])
+    return float(Tape.of([node]).over(ARRAYS)({**at, "pbar": 1 - at["p"]})[0])
 
 
 @pytest.mark.parametrize(

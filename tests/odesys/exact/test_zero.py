@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 import flint
 import pytest
 
-from odesys.exact.zero import ZeroResult, ball_evaluate, ball_step, zero_test
+from odesys.exact.balls import ball_evaluate
+from odesys.exact.zero import ZeroResult, zero_test
 from odesys.expr import graph
 from odesys.expr.graph import ZERO, Node, call, exp, num, power, relu, sqrt, step, sym
 
@@ -137,27 +137,6 @@ def test_a_gate_and_its_opposite_do_not_add_up_on_the_surface() -> None:
     assert zero_test(node).answer == "undecided"  # -1 at x = 0, zero elsewhere
     assert zero_test(x * node).answer == "zero"
     assert ball_evaluate([node], {"x": flint.arb(0)}, 64)[0] == -1
-
-
-def test_gates_of_balls() -> None:
-    assert ball_step(flint.arb(1, 0.5)) == 1 and ball_step(flint.arb(-1, 0.5)) == 0 and ball_step(flint.arb(0)) == 0
-    both = ball_step(flint.arb(0, 0.5))
-    assert both.contains(0) and both.contains(1)
-    assert not ball_step(flint.arb("nan")).is_finite()
-
-
-@pytest.mark.parametrize("name", sorted(set(graph.FUNCTIONS) - {"step"}))
-def test_balls_enclose_the_functions(name: str) -> None:
-    known = {
-        "sigmoid": lambda v: 1 / (1 + math.exp(-v)),
-        "softplus": lambda v: math.log(1 + math.exp(v)),
-        "arctan": math.atan,
-        "arcsinh": math.asinh,
-    }
-    reference = known.get(name) or getattr(math, name)
-    for value in (0.3, 1.7):
-        ball = ball_evaluate([call(name, x)], {"x": flint.arb(value)}, 128)[0]
-        assert abs(float(ball) - reference(value)) < 1e-14 and ball.rad() < 1e-30
 
 
 def test_a_sum_that_stays_opaque_is_enough() -> None:

@@ -27,20 +27,6 @@ def test_reverse_and_forward_derivatives_agree_with_differences(node: graph.Node
                 assert reverse == pytest.approx(difference, rel=1e-6, abs=1e-7 * scale)
 
 
-@pytest.mark.parametrize("name", [n for n in graph.FUNCTIONS if n != "step"])
-def test_derivative_of_every_function(name: str) -> None:
-    from odesys.expr.blocks import NUMPY_FUNCTIONS as functions
-
-    slope = graph.gradient(graph.call(name, X * Y), [X])[0]
-    h = 1e-6
-
-    def at(x: float) -> float:
-        return float(functions[name](0.7 * x))
-
-    found = graph.evaluate([slope], {"x": 0.9, "y": 0.7}, functions, float, lambda v, e: v ** float(e))[0]
-    assert float(found) == pytest.approx((at(0.9 + h) - at(0.9 - h)) / (2 * h), rel=1e-8)
-
-
 def test_surfaces_count_each_surface_once() -> None:
     node = graph.relu(X - 1) + 3 * graph.relu(1 - X) + graph.step(Y)
     assert len(graph.surfaces([node])) == 2

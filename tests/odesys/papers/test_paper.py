@@ -1,11 +1,14 @@
 """A paper of a package of the usual shape: everything is found under its name, and only when it is used."""
 
+from __future__ import annotations
+
 import sys
 from pathlib import Path
 
 import pytest
 
-from odesys.papers.paper import Paper
+from odesys.errors import ParameterError
+from odesys.papers.paper import Paper, Parameter
 from odesys.terminal import silent
 
 FILES = {
@@ -63,3 +66,10 @@ def test_long_figures_are_of_level_full_and_the_proof_graph_is_of_no_report(pape
         "proof": "never",
     }
     assert paper.figures["proof"].draw(tmp_path, silent) == [tmp_path / "claim"]
+
+
+def test_a_parameter_that_is_a_word_takes_the_words_it_knows() -> None:
+    filling = Parameter("filling", "even", "how", str, words=("even", "random"))
+    assert filling.read("random") == "random" and filling.read("even", symbols=True) == "even"
+    with pytest.raises(ParameterError, match="filling = 'odd' can not be used: choose even or random"):
+        filling.read("odd")

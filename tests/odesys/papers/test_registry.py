@@ -204,13 +204,3 @@ def test_starting_is_light(statement: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     roots = {name.split(".")[0] for name in json.loads(done.stdout)}
     assert not roots & {"sympy", "numpy", "scipy", "matplotlib", "networkx", "llvmlite", "numerics", "derivations"}
-
-
-def test_a_parameter_that_is_a_word_takes_the_words_it_knows() -> None:
-    from odesys.errors import ParameterError
-    from odesys.papers.paper import Parameter
-
-    filling = Parameter("filling", "even", "how", str, words=("even", "random"))
-    assert filling.read("random") == "random" and filling.read("even", symbols=True) == "even"
-    with pytest.raises(ParameterError, match="filling = 'odd' can not be used: choose even or random"):
-        filling.read("odd")

@@ -20,13 +20,13 @@ from ..expr.sympy_bridge import from_sympy, to_sympy
 from .sign_normal import SignForm
 
 
-class SoftmaxAtoms:
+class OpaqueSoftmax:
     """Atoms of all softmaxes and sigmoids below `roots`: ``p1_1``, ``p1_2``, ... a softmax, ``g1``, ``g2``, ...
 
     A softmax over two tokens has the atoms ``p1`` and ``pbar1`` = 1 - p1.
 
     >>> x, y = sym("x"), sym("y")
-    >>> SoftmaxAtoms([graph.exp(x) / (graph.exp(x) + graph.exp(y))]).positive
+    >>> OpaqueSoftmax([graph.exp(x) / (graph.exp(x) + graph.exp(y))]).positive
     [p1, 1 - p1]
     """
 
