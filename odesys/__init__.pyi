@@ -74,6 +74,7 @@ from .exact.balls import as_ball as as_ball
 from .exact.balls import ball_around as ball_around
 from .exact.balls import ball_endpoints as ball_endpoints
 from .exact.balls import ball_evaluate as ball_evaluate
+from .exact.evidence import entry_pairs as entry_pairs
 from .exact.evidence import enumerate_all as enumerate_all
 from .exact.evidence import equal as equal
 from .exact.evidence import frequency_at_most as frequency_at_most
@@ -123,12 +124,17 @@ from .papers.condition import Condition as Condition
 from .papers.condition import violated as violated
 from .papers.laboratory import BaseLaboratory as BaseLaboratory
 from .papers.laboratory import computed_once as computed_once
+from .papers.laboratory import laboratory_part as laboratory_part
 from .papers.measure import agrees as agrees
 from .papers.measure import between as between
 from .papers.measure import everywhere as everywhere
 from .papers.measure import has_exponent as has_exponent
 from .papers.measure import in_turn as in_turn
 from .papers.measure import rounded as rounded
+from .papers.mutation import Mutation as Mutation
+from .papers.mutation import Speeds as Speeds
+from .papers.mutation import each_sample as each_sample
+from .papers.mutation import unchanged as unchanged
 from .papers.paper import Formula as Formula
 from .papers.paper import Paper as Paper
 from .papers.paper import Parameter as Parameter
