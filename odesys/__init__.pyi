@@ -62,6 +62,7 @@ from .derive.sign_descent import sign_descent as sign_descent
 from .errors import ClosureError as ClosureError
 from .errors import EquationError as EquationError
 from .errors import IntegrationError as IntegrationError
+from .errors import NothingMovesWarning as NothingMovesWarning
 from .errors import OdesysError as OdesysError
 from .errors import ParameterError as ParameterError
 from .errors import SymmetryError as SymmetryError
@@ -95,6 +96,7 @@ from .expr.graph import num as num
 from .expr.graph import sym as sym
 from .expr.sympy_bridge import from_sympy as from_sympy
 from .expr.sympy_bridge import to_sympy as to_sympy
+from .expr.system import State as State
 from .expr.system import System as System
 from .files import final_folder as final_folder
 from .jit import llvm as llvm
@@ -136,8 +138,7 @@ from .reduce.counted_family import counted_family as counted_family
 from .reduce.family_gradient import FamilyFlow as FamilyFlow
 from .reduce.family_gradient import family_descent as family_descent
 from .reduce.family_gradient import family_flow as family_flow
-from .reduce.family_slaving import FamilySlaved as FamilySlaved
-from .reduce.invariant_subspace import Ansatz as Ansatz
+from .reduce.invariant_subspace import InvariantSubspace as InvariantSubspace
 from .reduce.invariant_subspace import restrict_to_subspace as restrict_to_subspace
 from .reduce.limits import collect_powers as collect_powers
 from .reduce.limits import leading_order as leading_order
@@ -145,6 +146,7 @@ from .reduce.limits import reciprocal_family as reciprocal_family
 from .reduce.limits import rescale_system as rescale_system
 from .reduce.limits import vanishing_limit as vanishing_limit
 from .reduce.quotient import Quotient as Quotient
+from .reduce.reduction import Reduction as Reduction
 from .reduce.sectors import eigenprojectors as eigenprojectors
 from .reduce.slaving import Slaved as Slaved
 from .reduce.state_symmetry import StateSymmetry as StateSymmetry

@@ -46,6 +46,10 @@ class SlavingError(OdesysError):
     """The self-scores can not be eliminated: the start does not satisfy (J S)^2 = omega^4 I, or a sector is too big."""
 
 
+class NothingMovesWarning(UserWarning):
+    """Every right-hand side of a reduction is zero: from the starts it describes the system stays where it is."""
+
+
 class ParameterError(OdesysError):
     """A parameter is missing, unknown, not finite or outside its range."""
 

@@ -263,7 +263,7 @@ def _mean_field(mutation: str, n: int, L: int, swap: bool) -> System:
 def _unit_rates(mutation: str, n: int, L: int) -> dict[str, Node]:
     start = dynamics.unit_start(_symmetric(mutation, n, L, True))
     system = _mean_field(mutation, n, L, True)
-    rows = {name: node for name, node in system.equations.items() if name.startswith("G_")}
+    rows = {name: system.equations[name] for name in system.on_path("aWV")}
     values = graph.substitute(list(rows.values()), {graph.sym(k): graph.num(v) for k, v in start.items()})
     return dict(zip(rows, values, strict=True))
 

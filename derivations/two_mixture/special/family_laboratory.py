@@ -75,4 +75,4 @@ def mutated_family(mutation: str, stage: str, K: int | str, scaled: bool) -> Fam
         symmetries=symmetries,
     )
     flow = broken(flow, *BROKEN[mutation]) if mutation in BROKEN else flow
-    return flow.rename({name: dynamics.family_name(name) for name in flow.system.names})
+    return flow.rename(dynamics.orbit_names(flow.system))
