@@ -134,15 +134,15 @@ from .reduce.coordinates import CoordinateFlow as CoordinateFlow
 from .reduce.coordinates import CoordinateQuotient as CoordinateQuotient
 from .reduce.coordinates import CoordinateSymmetry as CoordinateSymmetry
 from .reduce.coordinates import coordinate_flow as coordinate_flow
-from .reduce.counted_family import counted_family as counted_family
 from .reduce.family_gradient import FamilyFlow as FamilyFlow
 from .reduce.family_gradient import family_descent as family_descent
 from .reduce.family_gradient import family_flow as family_flow
+from .reduce.interpolate_count import interpolate_count as interpolate_count
 from .reduce.invariant_subspace import InvariantSubspace as InvariantSubspace
 from .reduce.invariant_subspace import restrict_to_subspace as restrict_to_subspace
 from .reduce.limits import collect_powers as collect_powers
+from .reduce.limits import interpolate_reciprocal as interpolate_reciprocal
 from .reduce.limits import leading_order as leading_order
-from .reduce.limits import reciprocal_family as reciprocal_family
 from .reduce.limits import rescale_system as rescale_system
 from .reduce.limits import vanishing_limit as vanishing_limit
 from .reduce.quotient import Quotient as Quotient

@@ -30,8 +30,8 @@ from odesys import (
     gradient_descent,
     gradient_flow,
     graph,
+    interpolate_reciprocal,
     leading_order,
-    reciprocal_family,
     rescale_system,
     sym,
     vanishing_limit,
@@ -211,7 +211,7 @@ def score_rates(n: int, L: int) -> dict[str, Node]:
 @cache
 def family(L: int, swap: bool = True) -> System:
     """Level 3 for every n at once, the coefficients a + b / n found at n = 6, 12 and checked at 18."""
-    return reciprocal_family("n", {n: kernel_ode(n, L, swap) for n in (6, 12, 18)})
+    return interpolate_reciprocal("n", {n: kernel_ode(n, L, swap) for n in (6, 12, 18)})
 
 
 @cache

@@ -30,8 +30,8 @@ from odesys import (
     blocks,
     gradient_flow,
     graph,
+    interpolate_reciprocal,
     leading_order,
-    reciprocal_family,
     vanishing_limit,
 )
 
@@ -282,4 +282,4 @@ def _score_rates(mutation: str, n: int, L: int) -> dict[str, Node]:
 
 @cache
 def _family(mutation: str, L: int, swap: bool) -> System:
-    return reciprocal_family("n", {n: _kernel(mutation, n, L, swap) for n in (6, 12, 18)})
+    return interpolate_reciprocal("n", {n: _kernel(mutation, n, L, swap) for n in (6, 12, 18)})

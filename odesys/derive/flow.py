@@ -41,7 +41,7 @@ from .closure import Closure, Force, Term, close
 from .initial import infinite_width, network_values
 
 if TYPE_CHECKING:
-    from ..analysis.lax import LaxFamily
+    from ..analysis.lax import ConservedSpectrum
     from ..reduce.quotient import Quotient
     from ..reduce.slaving import Slaved
     from ..reduce.symmetry import SymmetryGroup
@@ -113,7 +113,7 @@ class Flow:
 
         return quotient(self, generators, state)
 
-    def invariants(self) -> list[LaxFamily]:
+    def invariants(self) -> list[ConservedSpectrum]:
         """Conserved families tr L^q of pairs of trained maps, proved from the closure; see `odesys.analysis.lax`."""
         from ..analysis.lax import lax_integrals
 

@@ -199,9 +199,9 @@ def sign_descent(
     for leaf, table in names.items():
         for r, j in np.ndindex(table.shape):
             state = State(leaf, left="" if leaf == "v" else str(r + 1), right=model.words.words[j])
-            table[r, j] = state_name(state)
-            structure[table[r, j]] = state
-    symbols = {leaf: np.frompyfunc(sym, 1, 1)(table) for leaf, table in names.items()}
+            name = table[r, j] = state_name(state)
+            structure[name] = state
+    symbols = {leaf: np.vectorize(sym, otypes=[object])(table) for leaf, table in names.items()}
     found = blocks.evaluate(roots, symbols)
     axes = PinnedVectors.axes(neurons)
     return SignDescent(

@@ -1,4 +1,4 @@
-r"""Limits of systems, taken by program: new units, parameters that go to zero, and families in a whole number.
+r"""Limits of systems, taken by program: new units, parameters that go to zero, and one system for every whole number.
 
 With :math:`x = u\,\hat x` and :math:`t = T\,\hat t` a system becomes :math:`\hat x' = (T/u)\,F(u\,\hat x)`. Where small
 parameters are then set to zero, states that stand still keep their start values and leave the system.
@@ -136,7 +136,7 @@ def leading_order(system: System, parameter: str, small: Iterable[str], start: M
     return found
 
 
-def reciprocal_family(parameter: str, members: Mapping[int, System]) -> System:
+def interpolate_reciprocal(parameter: str, members: Mapping[int, System]) -> System:
     """One system in a whole number n through its members: every coefficient is a + b / n, found and checked exactly.
 
     The right-hand sides must be sums of the same terms with exact coefficients; two members give a and b, and every
@@ -206,4 +206,4 @@ def _made(
     return replace(made, structure={n: old.structure[o] for n, o in whence.items() if o in old.structure})
 
 
-__all__ = ["collect_powers", "rescale_system", "vanishing_limit", "leading_order", "reciprocal_family"]
+__all__ = ["collect_powers", "rescale_system", "vanishing_limit", "leading_order", "interpolate_reciprocal"]

@@ -14,7 +14,7 @@ import sympy as sp
 from scipy.integrate import solve_ivp
 
 from odesys.analysis.first_integrals import FirstIntegral, check_integral, lie_derivative, polynomial_integrals
-from odesys.analysis.lax import LaxFamily, invariant_drift, lax_integrals
+from odesys.analysis.lax import ConservedSpectrum, invariant_drift, lax_integrals
 from odesys.derive.flow import Flow, gradient_descent, gradient_flow
 from odesys.errors import EquationError, ParameterError
 from odesys.exact.zero import ball_evaluate, zero_test
@@ -259,7 +259,7 @@ def run(flow: Flow, parameters: Mapping[str, float]) -> np.ndarray:
     return solution.y.T
 
 
-def sizes(families: Sequence[LaxFamily]) -> list[tuple[int, str, int]]:
+def sizes(families: Sequence[ConservedSpectrum]) -> list[tuple[int, str, int]]:
     return [(f.head, str(f.path), f.size) for f in families]
 
 
