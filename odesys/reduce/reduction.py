@@ -9,6 +9,7 @@ where c is 1 unless the smaller system has another unit of time; for maps :math:
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -28,7 +29,7 @@ from ..expr.system import System
 from ..verdicts import UNDECIDED, Evidence, Verdict, measured, refuted, undecided
 
 EXACT_LIMIT = 2000  # nodes in all residuals together up to which a proof is tried
-BITS = 128
+BITS, SHARP = 128, 1e-15  # precision of the balls, and how large one around zero may be to count
 STEP, TOLERANCE = 1e-5, 1e-7  # of the difference quotient where a lift has no expressions
 
 
@@ -79,14 +80,13 @@ class Reduction:
 
     def lift(self, z: Any) -> np.ndarray:
         """States of the source from states of `system`, along the last axis."""
-        assert self.lifted is not None
+        lifted = self.lifted
+        assert lifted is not None
         values = np.asarray(z, dtype=float)
         columns = dict(zip(self.system.names, np.moveaxis(values, -1, 0), strict=True))
         columns |= {name: self.given(name) for name in self.needs}
         functions = blocks.NUMPY_FUNCTIONS
-        found = graph.evaluate(
-            list(self.lifted.values()), columns, functions, float, lambda v, power: v ** float(power)
-        )
+        found = graph.evaluate(list(lifted.values()), columns, functions, float, lambda v, power: v ** float(power))
         return np.stack([np.broadcast_to(v, values.shape[:-1]) for v in found], axis=-1).astype(float)
 
     def project(self, x: Any) -> np.ndarray:
@@ -122,10 +122,11 @@ class Reduction:
 
     def defects(self) -> dict[str, Node] | None:
         """What both sides of the law differ by, one expression per state of the source, with exact values bound."""
-        if self.lifted is None:
+        lifted = self.lifted
+        if lifted is None:
             return None
-        names, nodes = list(self.lifted), list(self.lifted.values())
-        right = graph.substitute([self.source.equations[n] for n in names], {sym(n): self.lifted[n] for n in names})
+        names, nodes = list(lifted), list(lifted.values())
+        right = graph.substitute([self.source.equations[n] for n in names], {sym(n): x for n, x in lifted.items()})
         if self.system.kind == "map":
             moved = graph.substitute(nodes, {sym(n): node for n, node in self.system.equations.items()})
         else:
@@ -162,10 +163,11 @@ class Reduction:
                     at = {name: str(value) for name, value in point.items()}
                     witness = {"where": where, "at": at, "residual": six_digits(str(ball))}
                     return refuted(witness, Evidence.CERTIFICATE, checked=len(gaps))
-            if all(ball.is_finite() for ball in balls):
-                points, radius = points + 1, max(radius, *(float(ball.abs_upper()) for ball in balls))
+            size = max(float(ball.abs_upper()) if ball.is_finite() else math.inf for ball in balls)
+            if size < SHARP:
+                points, radius = points + 1, max(radius, size)
         if not points:
-            return undecided("no random rational point lies in the domain of both sides", seed=seed)
+            return undecided("at no random rational point both sides are defined and known sharply", seed=seed)
         return measured(True, rational_points=points, seed=seed, bits=BITS, largest_residual=radius)
 
     def _law_in_floats(self, seed: int) -> Verdict:
