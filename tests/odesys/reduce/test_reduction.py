@@ -32,6 +32,7 @@ from odesys import (
     family_descent,
     family_flow,
     gradient_flow,
+    graph,
     restrict_to_subspace,
     sym,
 )
@@ -121,6 +122,12 @@ def test_a_wrong_system_breaks_the_law(name: str) -> None:
         wrong = ScalarField(tuple(2 * node for node in reduction.system.nodes), {})
     law = replace(reduction, system=replace(reduction.system, field=wrong)).law()
     assert law.as_stated == "fails" and law.witness
+
+
+def test_a_law_that_is_defined_nowhere_is_undecided() -> None:
+    nowhere = System.from_equations({"x": graph.sqrt(-1 - X * X)})
+    law = replace(by_hand(), system=nowhere).law()
+    assert law.as_stated == "undecided" and "at no random rational point" in law.residual
 
 
 @pytest.mark.parametrize("name", MADE)
