@@ -13,7 +13,7 @@ from pathlib import Path
 from derivations.benign_overfitting.figures import paper_figures
 from derivations.benign_overfitting.figures.heat_map import Theory, heat_map
 from derivations.benign_overfitting.setting import Case
-from derivations.benign_overfitting.special import mean_field, span
+from derivations.benign_overfitting.special import mean_field, span_network
 from odesys.papers.workers import available_cores
 
 
@@ -35,8 +35,8 @@ def compare_wide_networks(seeds: int = 2) -> None:
         theory = [mean_field.test_loss(case, 0.05, frozen) for frozen in (True, False)]
         for seed in range(seeds):
             began = time.perf_counter()
-            run = span.descend(span.draw(case, seed), 0.02 / case.largest, 0.05, 20_000)
-            test = span.test_loss(run, 4000, seed)
+            run = span_network.descend(span_network.draw(case, seed), 0.02 / case.largest, 0.05, 20_000)
+            test = span_network.test_loss(run, 4000, seed)
             took = time.perf_counter() - began
             print(
                 f"mu = {mu:g}, seed {seed}: network {test.loss:.4f} +- {test.error:.4f}, mean field {theory[0]:.4f} "

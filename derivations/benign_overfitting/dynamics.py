@@ -242,9 +242,9 @@ def mean_field(M: int, frozen: bool = False) -> System:
     return freeze(moving) if frozen else moving
 
 
-def with_test_loss(system: System, M: int) -> System:
-    """Margin and loss on a fresh sample added: its noise tokens have value 0 and score 0 with everything."""
-    margin = test_margin(M)
+def with_test_loss(system: System, M: int, sign: int = 1) -> System:
+    """Margin and loss on a fresh sample added: its noise tokens have value 0 and score 0; `sign` is the output's."""
+    margin = sign * test_margin(M)
     found = {**system.observables, "test_margin": margin, "test_loss": graph.call("softplus", -margin)}
     return replace(system, field=ScalarField(system.nodes, found))
 

@@ -239,7 +239,7 @@ def named_system(name: str, parameters: Mapping[str, Any]) -> System:
     """A system for the command line, with the fractions of tokens, Gamma (and eta, pi) as parameters."""
     M, m = parameters["M"], parameters["neurons"]
     if name in ("quotient", *VARIANTS):
-        from .special.symmetric import every_number_of_patterns, system
+        from .special.symmetric_runs import every_number_of_patterns, system
 
         variant, gates = name if name in VARIANTS else "", parameters["gates"]
         return every_number_of_patterns(gates, variant) if M == "symbol" else system(M, gates, variant)

@@ -20,11 +20,11 @@ from odesys import (
     FixedVector,
     Head,
     Node,
+    OpaqueSoftmax,
     PinnedVectors,
     Sample,
     SignDescent,
     SignForm,
-    SoftmaxAtoms,
     System,
     Value,
     from_sympy,
@@ -62,10 +62,10 @@ def derived(n: int, m_k: int, m_v: int = 1, signs: tuple[int, ...] | None = None
 
 
 @cache
-def atoms(n: int, m_k: int) -> SoftmaxAtoms:
+def atoms(n: int, m_k: int) -> OpaqueSoftmax:
     """Attention weights and loss slopes of all samples as atoms."""
     made = derived(n, m_k)
-    return SoftmaxAtoms(
+    return OpaqueSoftmax(
         [*(node for table in made.gradients.values() for node in table.ravel()), *made.observables.values()]
     )
 

@@ -9,6 +9,7 @@ All run on the 22 orbit variables from the infinite-width start.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,12 +27,14 @@ from odesys import (
     integrate,
     invariant_drift,
     join_trajectories,
+    load_later,
     silent,
 )
 
 from . import dynamics
 
 RTOL = 1e-10
+PLOT = load_later(f"{__package__}.figures", "plot_run")
 
 
 def three_stage(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulation:
@@ -135,11 +138,6 @@ def _simulation(name: str, parameters: Mapping[str, Any], run: Trajectory) -> Si
         for e in run.events
     )
 
-    def plot(folder: Any) -> Any:
-        from .figures.paper_figures import plot_run
-
-        return plot_run(columns, events, folder)
-
     return Simulation(
         name,
         dict(parameters),
@@ -149,7 +147,7 @@ def _simulation(name: str, parameters: Mapping[str, Any], run: Trajectory) -> Si
         drift(run, K, L),
         columns,
         _note(run, parameters),
-        plot,
+        partial(PLOT, columns, events),
     )
 
 

@@ -39,8 +39,8 @@ class CompiledFlow:
     >>> import sympy as sp
     >>> x = sp.Symbol("x")
     >>> flow = CompiledFlow(System.from_equations({x: -x}))
-    >>> round(float(flow.run([1.0], (0.0, 1.0)).end_state[0]), 12)
-    0.367879441171
+    >>> round(float(flow.run([1.0], (0.0, 1.0)).end_state[0]), 9)
+    0.367879441
     """
 
     def __init__(self, system: System, events: Sequence[StopWhen] = ()) -> None:
@@ -105,7 +105,7 @@ class CompiledFlow:
         atol: float | None = None,
         max_steps: int = 100_000,
     ) -> np.ndarray:
-        """End states (points, n), one a row of `starts` (or one start for all) and an entry of `parameters`."""
+        """End states (points, n), one per row of `starts` (or one start for all) and an entry of `parameters`."""
         rows = [starts] if isinstance(starts, Mapping) else np.atleast_2d(np.asarray(starts, dtype=float))
         if len(rows) not in (1, len(parameters)):
             raise ParameterError(f"{len(rows)} starts do not go with {len(parameters)} sets of parameters")
@@ -377,7 +377,8 @@ class Piece:
         y = np.zeros((self.start.size, *np.shape(part)))
         for k, row in enumerate(self.table[::-1]):
             y = (y + row.reshape(-1, *[1] * np.ndim(part))) * (part if k % 2 == 0 else 1 - part)
-        return y + self.start.reshape(-1, *[1] * np.ndim(part))
+        result: np.ndarray = y + self.start.reshape(-1, *[1] * np.ndim(part))
+        return result
 
 
 @cache

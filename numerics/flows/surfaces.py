@@ -168,4 +168,5 @@ class Surfaces(Switching):
         late = 8 * EPS * max(abs(t), step)
         h, drift = self.values(t, x, gates), late * self.field(t, x, gates)
         ends = [self.values(t + late, x + drift + 4 * EPS * x * s, gates) for s in self._signs]
-        return 4 * np.abs(np.array(ends) - h).max(axis=0)
+        result: np.ndarray = 4 * np.abs(np.array(ends) - h).max(axis=0)
+        return result

@@ -22,7 +22,13 @@ STYLE: dict[Any, Any] = {
 def new_figure(
     rows: int = 1, columns: int = 1, size: tuple[float, float] | None = None, **options: Any
 ) -> tuple[Any, Any]:
-    """A figure without a display, with the project's defaults."""
+    """A figure without a display, with the project's defaults.
+
+    >>> fig, (left, right) = new_figure(1, 2)
+    >>> curve = left.plot([0, 1], [1, 0])
+    >>> len(fig.axes)
+    2
+    """
     import matplotlib
 
     matplotlib.use("Agg")
@@ -65,7 +71,14 @@ def draw_layers(graph: Any, colours: Mapping[str, str], legend: Mapping[str, str
 
 
 def save_figure(fig: Any, folder: Path, name: str, formats: tuple[str, ...] = ()) -> list[Path]:
-    """Write a figure in several formats, each whole or not at all; the same figure gives the same bytes."""
+    """Write a figure in several formats, each whole or not at all; the same figure gives the same bytes.
+
+    >>> import tempfile
+    >>> fig, ax = new_figure()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [file.name for file in save_figure(fig, Path(folder), "empty", ("svg",))]
+    ['empty.svg']
+    """
     import matplotlib.pyplot as plt
 
     try:

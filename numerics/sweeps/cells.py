@@ -108,6 +108,10 @@ def unfinished_cells(name: str | None) -> Iterator[Path | None]:
     """A folder for the finished cells of a task: it outlives an interruption, and is removed when the task is done.
 
     It is below the folder of `odesys.jit.code_store`; None where nothing can be written there, or without a name.
+
+    >>> with unfinished_cells(None) as store:  # a name in place of None gives a folder
+    ...     run_cells(abs, [-1, 2], store=store)
+    [1, 2]
     """
     base = None if name is None else cache_folder()
     folder = Path() if base is None or name is None else base / "unfinished" / name

@@ -62,7 +62,7 @@ def lie_derivative(system: System, node: Any) -> Node:
     if system.kind == "map":
         if TIME in used:
             raise EquationError("a map has no time t; write the conserved quantity in the states and parameters")
-        return graph.substitute([node], dict(moving))[0] - node
+        return graph.add([graph.substitute([node], dict(moving))[0], -node])
     if TIME in used:
         moving.append((graph.sym(TIME), graph.ONE))
     slopes = graph.gradient(node, [symbol for symbol, _ in moving])

@@ -57,10 +57,10 @@ class Surface:
 def switching_surfaces(system: System, parameters: Mapping[str, Any] | None = None) -> tuple[Surface, ...]:
     """The surfaces of a system in the order of its gates; `parameters` as in `System.compile`.
 
-    >>> import sympy as sp
-    >>> x, v = sp.symbols("x v")
-    >>> [s.name for s in switching_surfaces(System.from_equations({x: v, v: -sp.Heaviside(v - 1) + sp.Max(x, 0)}))]
-    ['x', 'v - 1']
+    >>> x, v = graph.sym("x"), graph.sym("v")
+    >>> friction = System.from_equations({"x": v, "v": graph.relu(x) - graph.step(v - 1)})
+    >>> sorted(surface.name for surface in switching_surfaces(friction))
+    ['v - 1', 'x']
     """
     names = Switching(system.compile(parameters, backend="scalar")).names
     return tuple(Surface(i, *pair) for i, pair in enumerate(zip(names, system.surfaces, strict=True)))
@@ -177,6 +177,11 @@ class Switching:
     """A compiled system seen from its gates: field with gates as inputs, surfaces, and rates of surfaces.
 
     Shapes: n states, s surfaces; `gates` is (s,), `which` an index array (k,).
+
+    >>> x = graph.sym("x")
+    >>> relay = Switching(System.from_equations({"x": 2 - 3 * graph.step(x - 1)}).compile())
+    >>> relay.names, relay.count
+    (['x - 1'], 1)
     """
 
     def __init__(self, compiled: Compiled, parameters: Mapping[str, float] | None = None) -> None:

@@ -19,14 +19,14 @@ from typing import Any
 
 import sympy as sp
 
-from ..analysis.dependency import checked_values, linear_part, substitution
-from ..analysis.linear import MetzlerResult, check_metzler, sign_of
+from ..analysis.dependency import checked_values, linear_part, sign_of, substitution
+from ..analysis.linear import MetzlerResult, check_metzler
 from ..errors import EquationError, ParameterError
 from ..expr import graph
 from ..expr.graph import Node
 from ..expr.sympy_bridge import to_sympy
 from ..expr.system import System
-from .affine_rows import Corners, Row, Vertex, row_of
+from .affine_rows import AffineRow, Corners, Vertex, row_of
 from .box_search import Objective, minimise, prove_at_least, rational_below, value_at
 from .region import Region, exact, mixture
 from .region_certificate import SMALLEST_MARGIN, certificate_of
@@ -119,6 +119,13 @@ class BoundResult:
     transfers : Metzler test of rate * matrix (for a map: all entries nonnegative).
     evidence : ``proof`` (exact algebra), ``certificate`` (ball arithmetic), ``measurement`` (points only).
     certificate : what `write_region_certificate` stores, if it was asked for and balls were needed.
+
+    >>> from odesys import System, sym
+    >>> x = sym("x")
+    >>> logistic, box = System.from_equations({"x": x * (1 - x)}), {"x": (0, Fraction(1, 4))}
+    >>> found = lower_linear_bound(logistic, ["x"], sp.eye(1), box)
+    >>> found.answer, found.rate, found.evidence, found.tight_at
+    ('holds', 3/4, 'certificate', {'x': Fraction(1, 4)})
     """
 
     answer: str
@@ -222,7 +229,9 @@ def settle_gates(nodes: Sequence[Node], region: Region, boxes: int = GATE_BOXES)
 class _Search:
     """The least ratio F_i / (A x_S)_i over rows, vertices and boxes; then what vertices without a ratio ask for."""
 
-    def __init__(self, rows: list[Row], region: Region, corners: Corners, seed: int, wanted: Fraction | None) -> None:
+    def __init__(
+        self, rows: list[AffineRow], region: Region, corners: Corners, seed: int, wanted: Fraction | None
+    ) -> None:
         self.rows, self.region, self.wanted, self.used = rows, region, wanted, 0
         rng = random.Random(seed)
         self.vertices = [corners.get(group) or region.vertices(group) for group in region.groups]
@@ -293,12 +302,12 @@ class _Search:
         """Whether a point was found where only rates up to the wanted one work."""
         return self.wanted is not None and self.upper is not None and self.upper <= self.wanted
 
-    def lean(self, row: Row, vertex: Vertex, z: Point) -> None:
+    def lean(self, row: AffineRow, vertex: Vertex, z: Point) -> None:
         """Try the point of the region that a vertex and a point z suggest."""
         self.look(row, {**self.samples[0], **z, **{s: x for s, x in vertex.items() if s not in z}})
         self.look(row, {**self.samples[0], **z, **vertex})
 
-    def look(self, row: Row, point: Point) -> None:
+    def look(self, row: AffineRow, point: Point) -> None:
         """Lower the upper end of the rate by the ratio at a point, if the point is in the region."""
         beta = row.beta(point)
         if beta > 0 and self.region.contains(point):
@@ -306,7 +315,7 @@ class _Search:
             if value is not None and (self.upper is None or value[1] / beta < self.upper):
                 self.upper, self.tight = value[1] / beta, point
 
-    def descend(self, rows: list[Row]) -> None:
+    def descend(self, rows: list[AffineRow]) -> None:
         """From the best point so far, move one group of states at a time to the vertex with the least ratio."""
         before = None
         while self.upper is not None and self.upper != before:
@@ -315,7 +324,7 @@ class _Search:
                 for vertex in vertices:
                     self.look(row, {**self.tight, **vertex})
 
-    def attained(self, row: Row, vertex: Vertex, z: Point, low: sp.Expr) -> tuple[Any, bool]:
+    def attained(self, row: AffineRow, vertex: Vertex, z: Point, low: sp.Expr) -> tuple[Any, bool]:
         """The exact ratio at a corner where all derivatives have a sign, and whether the corner is in the region."""
         total = graph.substitute([row.at(vertex)], {graph.sym(s): graph.num(x) for s, x in z.items()})[0]
         ratio = to_sympy(total) / sp.Rational(row.beta(vertex))
@@ -342,7 +351,11 @@ class _Search:
                 against: list[Point] = []
 
                 def visit(
-                    _: Objective, z: Point, row: Row = row, vertex: Vertex = vertex, against: list[Point] = against
+                    _: Objective,
+                    z: Point,
+                    row: AffineRow = row,
+                    vertex: Vertex = vertex,
+                    against: list[Point] = against,
                 ) -> None:
                     point = {**self.samples[0], **z, **vertex}
                     against += [x for x in (point, *self.samples) if self.refutes(row, x)][:1]
@@ -354,7 +367,7 @@ class _Search:
                     answer = "undecided"
         return answer, {}
 
-    def refutes(self, row: Row, point: Point) -> bool:
+    def refutes(self, row: AffineRow, point: Point) -> bool:
         """Whether no rate works at a point: F_i < 0 where (A x_S)_i = 0, or a rate above the upper end is needed."""
         beta = row.beta(point)
         value = value_at(row.node, point) if beta <= 0 and self.region.contains(point) else None

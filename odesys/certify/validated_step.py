@@ -8,7 +8,7 @@ from typing import Any
 
 import flint
 
-from ..exact.taylor import as_ball, ball_around, coefficient, program, run
+from ..exact.balls import as_ball, ball_around, coefficient, series_program
 from ..expr.graph import Node
 
 _ROUGH_BITS = 64
@@ -36,12 +36,11 @@ def spread(slopes: Sequence[Mapping[int, Node]], env: Mapping[str, Any], h: Frac
     Row i of M bounds row i of the Jacobian over the box, by states and uncertain parameters: the diagonal from above,
     the other entries by absolute value, each with a quarter more as room for a checker.
     """
-    table, index = program([node for row in slopes for node in row.values()])
-    values = run(table, env)
+    values = iter(series_program(tuple(node for row in slopes for node in row.values()), flint.ctx.prec)(env))
     matrix = flint.arb_mat(len(radii), len(radii))
     for i, row in enumerate(slopes):
-        for j, node in row.items():
-            slope = coefficient(values[index[node]], 0)
+        for j in row:
+            slope = coefficient(next(values), 0)
             matrix[i, j] = as_ball(h) * ((slope if i == j else abs(slope)).upper() + abs(slope).upper() / 4)
     grown = matrix.exp() * flint.arb_mat([[r] for r in radii])
     return [grown[i, 0].upper() for i in range(len(slopes))]

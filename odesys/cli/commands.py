@@ -345,7 +345,7 @@ def report(
     settings: Settings = None,
     json: JsonFile = None,
 ) -> None:
-    """Write one self-contained page a paper: equations, verdicts, proof graph, figures, theory against finite width.
+    """Write one self-contained page per paper: equations, verdicts, proof graph, figures, theory against finite width.
 
     Exit code 1 if a claim does not come out as expected or a part could not be computed.
 
@@ -405,7 +405,7 @@ def sweep(
     Examples: odesys sweep two_mixture --over omega=log:1e-3:0.2:20 --plot t --out sweep
               odesys sweep two_mixture --over omega=log:0.02:0.3:20 --over K=2,3,4 --resume
     """
-    from importlib import import_module
+    from numerics.sweeps.command import run_command
 
     from ..papers.workers import available_cores
 
@@ -415,8 +415,7 @@ def sweep(
     if retry and not resume:
         raise ParameterError("--retry-failed goes on with an earlier sweep; give --resume with it")
     folder = out or Path("sweep") / chosen.name
-    run = import_module("numerics.sweeps.command").run_command  # numerics builds on the engine, not the other way round
-    if not run(
+    if not run_command(
         paper,
         chosen,
         protocol,
@@ -446,11 +445,12 @@ def new(
     from ..papers.new import create
 
     files.prepare(None, json)
-    print_files(create(folder))
+    written = create(folder)
+    print_files(written)
     place = str(folder) if folder.parent != Path() else f"./{folder}"
     typer.echo(f"try: odesys verify {place}; odesys report {place} --out report")
     if json:
-        files.write_json(json, {"name": folder.name, "files": files})
+        files.write_json(json, {"name": folder.name, "files": written})
 
 
 def main() -> None:

@@ -39,7 +39,11 @@ from .flow import STEP_SIZE, loss_blocks
 
 @dataclass(frozen=True)
 class PinnedVectors:
-    """Vectors coordinate by coordinate: `directions[j][c]` exact, and the mass of each direction (number or name)."""
+    """Vectors coordinate by coordinate: `directions[j][c]` exact, and the mass of each direction (number or name).
+
+    >>> PinnedVectors.disjoint(["m", 3]).masses
+    (Node(m), Node(3))
+    """
 
     directions: tuple[tuple[Fraction, ...], ...]
     masses: tuple[Node, ...]
@@ -63,11 +67,10 @@ class PinnedVectors:
 
     @classmethod
     def of(cls, vectors: Sequence[Sequence[Any]]) -> PinnedVectors:
-        """Exact vectors, one a row: coordinates that are multiples of each other are put together.
+        """Exact vectors, one per row: coordinates that are multiples of each other are put together.
 
-        >>> made = PinnedVectors.of([[1, -2, 0, 1], [2, -4, 3, 0]])  # (1, 2), (0, 1) and (1, 0)
-        >>> [int(m.args[0]) for m in made.masses]
-        [3, 3, 1]
+        >>> PinnedVectors.of([[1, -2, 0, 1], [2, -4, 3, 0]]).masses  # of the directions (1, 2), (0, 1) and (1, 0)
+        (Node(3), Node(3), Node(1))
         """
         rows = [[Fraction(entry) for entry in vector] for vector in vectors]
         if not rows or len({len(row) for row in rows}) != 1:
@@ -129,6 +132,15 @@ class SignDescent:
 
     `names[leaf]`, `gradients[leaf]` are arrays (left vectors, words); `observables` are those of the model, `structure`
     says of each state its leaf, row and word.
+
+    >>> from odesys import Dictionary, FixedVector, Sample, Value
+    >>> model = AttentionModel(Dictionary(["mu"]), value=Value(("W_V",), output=FixedVector("v")))
+    >>> unit = PinnedVectors.disjoint([1])
+    >>> made = sign_descent(model, Distribution([Sample(["mu"], +1)]), unit, 1, unit)
+    >>> made.system().equations["v_mu"]
+    Node(eta + v_mu)
+    >>> made.gradient_norm()
+    Node(1/(exp(v_mu) + 1))
     """
 
     names: Mapping[str, np.ndarray]
@@ -179,6 +191,14 @@ def sign_descent(
     words : the dictionary's vectors, coordinate by coordinate.
     neurons : rows of W_K and W_Q, whose coordinate axes are pinned.
     output : the frozen read-out vector of the values, as `PinnedVectors.of([[...]])`.
+
+    >>> from odesys import Dictionary, FixedVector, Sample, Value
+    >>> model = AttentionModel(Dictionary(["mu"]), value=Value(("W_V",), output=FixedVector("v")))
+    >>> signal = PinnedVectors.disjoint(["m"])  # one word with L1 norm m
+    >>> data, readout = Distribution([Sample(["mu"], +1)]), PinnedVectors.of([[1]])
+    >>> made = sign_descent(model, data, signal, neurons=1, output=readout)
+    >>> made.system(kind="flow").equations["v_mu"]
+    Node(m)
     """
     if len(model.heads) != 1 or model.score != ("W_K'", "W_Q") or len(model.value.maps) != 1 or model.value.rows != 1:
         raise ModelError("sign descent reads one head with scores W_K' W_Q and one value row with one trained map")

@@ -19,7 +19,7 @@ from ..verdicts import Evidence, Verdict, proved, refuted, undecided
 from .evidence import six_digits
 from .expansion import Expansion, TooLarge
 from .rewriting import Rewriter, has_floats
-from .zero import PRECISIONS, ball_value, rational_points
+from .zero import PRECISIONS, ball_values, rational_points
 
 EXPANSION_LIMIT = 100_000
 METHOD = "coefficients of one sign, with e^x = 1 + u"
@@ -122,8 +122,8 @@ def _for_all(node: Node, positive: Collection[str], nonnegative: Collection[str]
 
 def _negative_at(node: Node, positive: Collection[str], nonnegative: Collection[str]) -> dict[str, Any] | None:
     """A rational point at which an enclosing ball is negative."""
-    for point in rational_points(sorted(graph.symbols([node])), {*positive, *nonnegative}):
-        ball = ball_value(node, point, PRECISIONS[1])
+    points = rational_points(sorted(graph.symbols([node])), {*positive, *nonnegative})
+    for point, ball in ball_values(node, points, PRECISIONS[1]):
         if ball is not None and ball < 0:
             return {"at": {name: str(value) for name, value in point.items()}, "value": six_digits(str(ball))}
     return None

@@ -16,7 +16,12 @@ from .needed_entries import entries_needed
 
 @dataclass(frozen=True, eq=False)
 class ScalarField:
-    """One node per state, and named observables."""
+    """One node per state, and named observables.
+
+    >>> x = graph.sym("x")
+    >>> ScalarField((-graph.sym("k") * x,), {"energy": x**2}).parameters == {"k", "x"}
+    True
+    """
 
     nodes: tuple[Node, ...]
     observables: Mapping[str, Node]
@@ -37,9 +42,10 @@ class Segment:
 
     def fill(self, values: np.ndarray) -> np.ndarray:
         """The matrix whose entries are taken from the state vector `values`."""
-        if self.sign is None:
-            return values[self.index]
-        return values[self.index] * (self.sign.astype(object) if values.dtype == object else self.sign)
+        matrix: np.ndarray = values[self.index]
+        if self.sign is not None:
+            matrix = matrix * (self.sign.astype(object) if values.dtype == object else self.sign)
+        return matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +59,12 @@ class Layout:
     def unpack(self, values: np.ndarray) -> dict[str, np.ndarray]:
         """State vector to leaf matrices."""
         return {segment.leaf: segment.fill(values) for segment in self.segments}
+
+    @cached_property
+    def symbols(self) -> dict[str, np.ndarray]:
+        """The leaf matrices with a symbol for each state."""
+        leaves = self.unpack(np.array([graph.sym(name) for name in self.names], dtype=object))
+        return {name: _as_nodes(array) for name, array in leaves.items()}
 
     def pack(self, leaves: Mapping[str, np.ndarray]) -> np.ndarray:
         """Leaf matrices to state vector, each state read at its defining place."""
@@ -75,7 +87,14 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class BlockField:
-    """Right-hand sides as blocks, one a leaf of `layout`; observables are 1-entry blocks."""
+    """Right-hand sides as blocks, one per leaf of `layout`; observables are 1-entry blocks.
+
+    >>> from odesys import AttentionModel, Dictionary, Distribution, Head, Sample, gradient_flow
+    >>> model = AttentionModel(Dictionary(["a", "b"]), [Head()])
+    >>> flow = gradient_flow(model, Distribution([Sample(["a", "b"], 1)]))
+    >>> flow.system.field.rhs["KQ"].shape, len(flow.system.field.nodes)
+    ((2, 2), 12)
+    """
 
     layout: Layout
     rhs: Mapping[str, Block]
@@ -84,10 +103,8 @@ class BlockField:
     @cached_property
     @gc_pause.paused()
     def _scalar(self) -> ScalarField:
-        leaves = self.layout.unpack(np.array([graph.sym(name) for name in self.layout.names], dtype=object))
-        leaves = {name: _as_nodes(array) for name, array in leaves.items()}
         roots = [*self.rhs.values(), *self.observable_blocks.values()]
-        values = blocks.evaluate(roots, leaves, only=entries_needed(roots, self._wanted()))
+        values = blocks.evaluate(roots, self.layout.symbols, only=entries_needed(roots, self._wanted()))
         rhs = dict(zip(self.rhs, values, strict=False))
         rest = values[len(self.rhs) :]
         observables = {name: v.reshape(-1)[0] for name, v in zip(self.observable_blocks, rest, strict=True)}

@@ -40,6 +40,13 @@ class State:
     left, right : what stands at its ends: a word, a word type of a family, a neuron, an axis; empty for one vector.
     relation : of a pair of groups in a family: same, other, or others for their sum.
     orbit : the states of the full system that it merges, with a minus sign in front where they enter with it.
+
+    >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
+    >>> flow = gradient_flow(AttentionModel(Dictionary(["a", "b"])), Distribution([Sample(["a", "b"], +1)]))
+    >>> flow.system.structure["KQ_a_b"]
+    State(path='KQ', head='', left='a', right='b', relation='', orbit=())
+    >>> flow.system.on_path("w")
+    ('w_a', 'w_b')
     """
 
     path: str = ""
@@ -61,6 +68,17 @@ class System:
     parameters : names that must be given numbers before anything is computed in floats.
     tex : how a state or parameter is typeset, by name.
     structure : what each state stands for, by name; empty for systems written by hand.
+
+    >>> x, v, k = graph.sym("x"), graph.sym("v"), graph.sym("k")
+    >>> spring = System.from_equations({"x": v, "v": -k * x}, parameters=["k"])
+    >>> spring.jacobian()
+    Matrix([
+    [ 0, 1],
+    [-k, 0]])
+    >>> spring.substitute({"k": 4}).first_integrals()[0].node
+    Node(v**2 + 4*x**2)
+    >>> spring.compile(k=4)(0.0, [1.0, 0.0])
+    array([ 0., -4.])
     """
 
     names: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Compiled code on disk, one file a piece, under the hash of what it was compiled from.
+"""Compiled code on disk, one file per piece, under the hash of what it was compiled from.
 
 The folder is ``$ODESYS_CACHE``, by default ``odesys`` in the user's cache folder. What is read from it is run, so it
 has to be the user's alone; where it is not, or can not be written, nothing is kept and everything is compiled anew.

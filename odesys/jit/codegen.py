@@ -22,6 +22,7 @@ from ..expr import blocks, graph
 from ..expr.field import BlockField
 from ..expr.graph import Node, Number
 from ..expr.system import TIME, System
+from ..expr.tape import ARRAYS, Tape
 from . import llvm, native
 from .shared_factors import Pair, is_exponential_power, read_nodes, reads, shared_products
 
@@ -129,54 +130,15 @@ def float_literal(value: Number) -> str:
     return repr(number) if number >= 0 else f"({number!r})"
 
 
-# ---- function tables -----------------------------------------------------------------------------------------------
-
-
-def _safe_exp(value: float) -> float:
-    try:
-        return math.exp(value)
-    except OverflowError:
-        return math.inf
-
-
-def _sigmoid(z: float) -> float:
-    if z >= 0:
-        return 1.0 / (1.0 + math.exp(-z))
-    small = math.exp(z)
-    return small / (1.0 + small)
-
-
-def _softplus(z: float) -> float:
-    return max(z, 0.0) + math.log1p(math.exp(-abs(z)))
-
-
-FLOAT_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
-    "exp": _safe_exp,
-    "log": math.log,
-    "sin": math.sin,
-    "cos": math.cos,
-    "tan": math.tan,
-    "tanh": math.tanh,
-    "sinh": math.sinh,
-    "cosh": math.cosh,
-    "arctan": math.atan,
-    "arcsinh": math.asinh,
-    "sqrt": math.sqrt,
-    "sigmoid": _sigmoid,
-    "softplus": _softplus,
-    "step": lambda z: 1.0 if z > 0 else 0.0,
-}
-
-
 @dataclass(frozen=True)
-class Code:
+class GeneratedCode:
     """Generated source and the function it defines: `function(t, x, p, g, out)`."""
 
     source: str
     function: Callable[..., Any]
 
 
-def generate(system: System, roots: Sequence[Node], targets: Sequence[str], gated: bool) -> Code:
+def generate(system: System, roots: Sequence[Node], targets: Sequence[str], gated: bool) -> GeneratedCode:
     """Straight-line Python function of (t, x, p, g, out) for `roots`; with `gated` the gates come from `g`."""
     argument = {TIME: "t"}
     argument |= {name: f"x[{i}]" for i, name in enumerate(system.names)}
@@ -188,19 +150,26 @@ def generate(system: System, roots: Sequence[Node], targets: Sequence[str], gate
             gates[graph.step(-surface)] = f"(1.0 - g[{i}])"
     lines = straight_line(roots, argument, targets, float_literal, gates)
     source = "def function(t, x, p, g, out):\n" + "".join(f"    {line}\n" for line in lines or ["pass"])
-    namespace: dict[str, Any] = dict(FLOAT_FUNCTIONS)
+    namespace: dict[str, Any] = {"sqrt": math.sqrt} | {name: f.floats for name, f in graph.FUNCTIONS.items()}
     exec(compile(source, "<odesys straight-line code>", "exec"), namespace)
-    return Code(source, namespace["function"])
+    return GeneratedCode(source, namespace["function"])
 
 
-def generate_native(system: System, roots: Sequence[Node], places: Sequence[int], gated: bool) -> Code:
+def generate_native(system: System, roots: Sequence[Node], places: Sequence[int], gated: bool) -> GeneratedCode:
     """The same as machine code: a function of arrays."""
     text = native.assembly(system, roots, places, gated)
-    return Code(text, llvm.ArrayFunction(native.compile_text(text)))
+    return GeneratedCode(text, llvm.ArrayFunction(native.compile_text(text)))
 
 
 def node_function(system: System, roots: Sequence[Node], parameters: Mapping[str, float]) -> Callable[..., np.ndarray]:
-    """Straight-line code of (t, x, gates) for `roots`, parameters bound; without gates these follow the state."""
+    """Straight-line code of (t, x, gates) for `roots`, parameters bound; without gates these follow the state.
+
+    >>> from odesys import System, sym
+    >>> x, k = sym("x"), sym("k")
+    >>> decay = System.from_equations({"x": -k * x}, ["k"])
+    >>> node_function(decay, [x**2, k], {"k": 3.0})(0.0, np.array([2.0]))
+    array([4., 3.])
+    """
     names = [f"out[{k}]" for k in range(len(roots))]
     code = {gated: generate(system, roots, names, gated).function for gated in (False, True)}
     p = list(parameters.values())
@@ -231,7 +200,7 @@ class Compiled:
         return self._run(self._plain, t, x, None, self.system.dimension)
 
     def field(self, t: float, x: Any, gates: Any) -> np.ndarray:
-        """The field with the gates held at the given values (one a surface)."""
+        """The field with the gates held at the given values (one per surface)."""
         return self._run(self._gated, t, x, gates, self.system.dimension)
 
     def surfaces(self, t: float, x: Any) -> np.ndarray:
@@ -256,9 +225,8 @@ class Compiled:
         """Values of all observables at many points, all at once."""
         columns: dict[str, Any] = {TIME: np.asarray(times, dtype=float)} | self.parameter_values
         columns |= dict(zip(self.system.names, np.asarray(states, dtype=float).T, strict=True))
-        nodes, functions = list(self.system.observables.values()), blocks.NUMPY_FUNCTIONS
         with np.errstate(all="ignore"):
-            values = graph.evaluate(nodes, columns, functions, float, lambda v, power: v ** float(power))
+            values = Tape.of(list(self.system.observables.values())).over(ARRAYS)(columns)
         shape = columns[TIME].shape
         return {
             name: np.array(np.broadcast_to(v, shape), dtype=float)
@@ -292,7 +260,7 @@ class Compiled:
             return np.ascontiguousarray(x, dtype=float)  # machine code is told where the numbers start
         return np.asarray(x, dtype=float).tolist()
 
-    def _run(self, code: Code, t: float, x: Any, gates: Any, size: int) -> np.ndarray:
+    def _run(self, code: GeneratedCode, t: float, x: Any, gates: Any, size: int) -> np.ndarray:
         self._check_sizes(x, gates)
         out = np.empty(size) if self._native else [0.0] * size
         g = self._vector(gates) if gates is not None else self._vector(np.empty(0))
@@ -306,13 +274,13 @@ class Compiled:
         if gates is not None and np.shape(gates) != (self.surface_count,):
             raise ParameterError(f"there are {_sizes(gates)} gates but the system has {self.surface_count} surfaces")
 
-    def _code(self, roots: Sequence[Node], gated: bool = False) -> Code:
+    def _code(self, roots: Sequence[Node], gated: bool = False) -> GeneratedCode:
         if self._native:
             return generate_native(self.system, roots, range(len(roots)), gated)
         return generate(self.system, roots, [f"out[{i}]" for i in range(len(roots))], gated)
 
     @cached_property
-    def _plain(self) -> Code:
+    def _plain(self) -> GeneratedCode:
         return self._code(self.system.nodes)
 
     @cached_property
@@ -322,19 +290,19 @@ class Compiled:
         return llvm.BoundFunction(function.address, self.system.dimension, self._p)
 
     @cached_property
-    def _gated(self) -> Code:
+    def _gated(self) -> GeneratedCode:
         return self._code(self.system.nodes, gated=True)
 
     @cached_property
-    def _surface_code(self) -> Code:
+    def _surface_code(self) -> GeneratedCode:
         return self._code(self.system.surfaces)
 
     @cached_property
-    def _observable_code(self) -> Code:
+    def _observable_code(self) -> GeneratedCode:
         return self._code(list(self.system.observables.values()))
 
     @cached_property
-    def _jacobian_code(self) -> Code:
+    def _jacobian_code(self) -> GeneratedCode:
         rows = graph.jacobian(self.system.nodes, [graph.sym(name) for name in self.system.names])
         entries = [(i, j, node) for i, row in enumerate(rows) for j, node in row.items()]
         nodes, n = [node for *_, node in entries], self.system.dimension
@@ -375,7 +343,7 @@ class CompiledBlocks(Compiled):
         return table
 
     def surfaces(self, t: float, x: Any) -> np.ndarray:
-        """Values of all switching surfaces, one an entry of each gated array."""
+        """Values of all switching surfaces, one per entry of each gated array."""
         if not self._gates:
             return np.empty(0)
         leaves = self._block.layout.unpack(np.asarray(x, dtype=float))
@@ -399,7 +367,7 @@ class CompiledBlocks(Compiled):
         return [blocks.apply(surface, argument) for argument, surface in self._gates]
 
     def jacobian(self, t: float, x: Any, gates: Any = None) -> np.ndarray:
-        """Jacobian matrix by forward derivatives of the blocks, one direction a state."""
+        """Jacobian matrix by forward derivatives of the blocks, one direction per state."""
         from ..expr.block_tangent import tangent
 
         layout, n = self._block.layout, self.system.dimension

@@ -47,7 +47,7 @@ def signature(function: Callable[..., Any]) -> tuple[tuple[str, ...], str]:
         ) from None
 
 
-class Value(NamedTuple):
+class LoopValue(NamedTuple):
     """A register or constant and its kind."""
 
     text: str

@@ -63,6 +63,9 @@ class SampleTemplate:
     """A sample of one group: signed word types of its own (or shared ones), draws from the others, label and weight.
 
     The weight is that of all K groups together.
+
+    >>> SampleTemplate(["c", "-v", OtherGroups(["v"])], label=-1, weight=Fraction(1, 2)).weight
+    Fraction(1, 2)
     """
 
     tokens: tuple[str | OtherGroups, ...]
@@ -116,7 +119,7 @@ class SampleOrbit:
 
 @dataclass(frozen=True)
 class Family:
-    """Word types with one word a group, shared words, and templates; the same description for every K.
+    """Word types with one word per group, shared words, and templates; the same description for every K.
 
     >>> noise = OtherGroups(["v", "-v"])
     >>> good, bad = (SampleTemplate(["c", s, noise], y, Fraction(1, 2)) for s, y in (("v", 1), ("-v", -1)))
@@ -154,7 +157,7 @@ class Family:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """All word types: those with one word a group, then the shared words."""
+        """All word types: those with one word per group, then the shared words."""
         return self.words + self.shared
 
     def parse(self, token: str) -> Signed:

@@ -26,6 +26,7 @@ from ..expr import gc_pause
 from ..terminal import Progress
 from ..verdicts import Verdict
 from .claims import CheckError, Claim, ClaimBook
+from .laboratory import Part
 
 NO_RUN, REFUSED = "no such run", "refused"
 
@@ -46,13 +47,17 @@ class Answer:
     mutation: str
     verdict: Verdict | None
     seconds: float = 0.0
-    reads: frozenset[str] | None = None
+    reads: frozenset[Part] | None = None
     problem: str = ""  # NO_RUN or REFUSED
     sentence: str = ""
 
 
 def available_cores() -> int:
-    """Processors this process may use."""
+    """Processors this process may use.
+
+    >>> available_cores() >= 1
+    True
+    """
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

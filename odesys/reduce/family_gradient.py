@@ -286,6 +286,14 @@ def family_flow(
     K : a whole number of at least 2, ``"symbol"``, or ``"infinity"`` (the limit of the scaled flow).
     scaled : use the sums over all other groups instead of single entries, and time t / K.
     symmetries : divide by these instead of all that are found (each is checked exactly).
+
+    >>> from fractions import Fraction
+    >>> from odesys import Head, SampleTemplate
+    >>> half = Fraction(1, 2)
+    >>> data = Family(["c", "v"], [SampleTemplate(["c", "v"], +1, half), SampleTemplate(["c", "-v"], -1, half)])
+    >>> flow = family_flow(data, lambda words: AttentionModel(words, [Head(+1), Head(-1)]), train=["w"])
+    >>> flow.system.parameters, flow.system.names
+    (('K',), ('w_p_v', 'KQ_p_c_c_same', 'KQ_p_c_c_other', 'KQ_p_v_v_same', 'KQ_p_v_v_other'))
     """
     return _derive(family, shape, train, K, loss, carry, scaled, symmetries, step=False)
 
@@ -299,7 +307,16 @@ def family_descent(
     carry: Iterable[str] | None = None,
     symmetries: Sequence[TypeSymmetry] | None = None,
 ) -> FamilyFlow:
-    """Derive the exact gradient step W -> W - eta dL/dW of a family on the same orbit variables."""
+    """Derive the exact gradient step W -> W - eta dL/dW of a family on the same orbit variables.
+
+    >>> from fractions import Fraction
+    >>> from odesys import Head, SampleTemplate
+    >>> half = Fraction(1, 2)
+    >>> data = Family(["c", "v"], [SampleTemplate(["c", "v"], +1, half), SampleTemplate(["c", "-v"], -1, half)])
+    >>> step = family_descent(data, lambda words: AttentionModel(words, [Head(+1), Head(-1)]), train=["w"])
+    >>> step.system.kind, step.system.parameters
+    ('map', ('K', 'eta'))
+    """
     return _derive(family, shape, train, K, loss, carry, False, symmetries, step=True)
 
 

@@ -1,7 +1,7 @@
 r"""Self-scores of a family eliminated at infinite width, for any K.
 
 A matrix of the orbit algebra splits into two sectors: the trivial one, :math:`Z^s = Z^{=} + (K-1) Z^{\ne}` on all word
-types, and the standard one, :math:`Z^a = Z^{=} - Z^{\ne}` on those with one word a group, K - 1 times. In each
+types, and the standard one, :math:`Z^a = Z^{=} - Z^{\ne}` on those with one word per group, K - 1 times. In each
 
 .. math::  A^\theta = (\omega^4 I + M^\theta M^{\theta\top})^{1/2}, \qquad
            Z^{=} = \frac{Z^s + (K-1) Z^a}{K}, \quad Z^{\ne} = \frac{Z^s - Z^a}{K} .

@@ -27,6 +27,12 @@ class InvariantSubspace(OrbitReduction):
     """A system on a subspace, and the rate at which each variable that was put to zero or tied leaves it.
 
     Only starts in the subspace are described, and those only where every residual vanishes: `law` says whether.
+
+    >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
+    >>> data = Distribution.proportional([Sample(["a", "b"], +1), Sample(["-a", "b"], -1)])
+    >>> quotient = gradient_flow(AttentionModel(Dictionary(["a", "b"])), data).quotient()
+    >>> restrict_to_subspace(quotient, tie={"QQ_a_a": "KK_a_a", "QQ_b_b": "KK_b_b"}).law().as_stated
+    'holds'
     """
 
     system: System

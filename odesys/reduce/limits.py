@@ -122,6 +122,11 @@ def leading_order(system: System, parameter: str, small: Iterable[str], start: M
     """For each state driven only by `parameter`, its rate divided by it in the limit where all `small` vanish.
 
     This is the first-order motion of what stands still in `vanishing_limit`, as expressions in what moves there.
+
+    >>> x, y, e = sym("x"), sym("y"), sym("e")
+    >>> slow = System.from_equations({"x": -x, "y": e * x}, ["e"])
+    >>> leading_order(slow, "e", ["e"], {"x": 1, "y": 0})  # y' = e x, as long as e is small
+    {'y': Node(x)}
     """
     limit = vanishing_limit(system, small, start)
     zero = {sym(name): ZERO for name in small}
@@ -141,6 +146,11 @@ def interpolate_reciprocal(parameter: str, members: Mapping[int, System]) -> Sys
 
     The right-hand sides must be sums of the same terms with exact coefficients; two members give a and b, and every
     other one is a check. At least three members are needed.
+
+    >>> x = sym("x")
+    >>> members = {n: System.from_equations({"x": (1 - Fraction(1, n)) * x}) for n in (2, 3, 4)}
+    >>> interpolate_reciprocal("n", members).rhs
+    (x*(1 - 1/n),)
     """
     if len(members) < 3:
         raise EquationError(f"{len(members)} members do not check a family; give at least three")

@@ -20,12 +20,14 @@ from typing import Any, Self
 import numpy as np
 
 from ..errors import EquationError, NothingMovesWarning, ParameterError
+from ..exact.balls import ball_number, ball_program
 from ..exact.evidence import identity, six_digits
-from ..exact.zero import ball_evaluate, ball_number, rational_points
-from ..expr import blocks, graph
+from ..exact.zero import rational_points
+from ..expr import graph
 from ..expr.field import BlockField
 from ..expr.graph import ZERO, Node, sym
 from ..expr.system import System
+from ..expr.tape import ARRAYS, Tape
 from ..verdicts import UNDECIDED, Evidence, Verdict, measured, refuted, undecided
 
 EXACT_LIMIT = 2000  # nodes in all residuals together up to which a proof is tried
@@ -85,8 +87,7 @@ class Reduction:
         values = np.asarray(z, dtype=float)
         columns = dict(zip(self.system.names, np.moveaxis(values, -1, 0), strict=True))
         columns |= {name: self.given(name) for name in self.needs}
-        functions = blocks.NUMPY_FUNCTIONS
-        found = graph.evaluate(list(lifted.values()), columns, functions, float, lambda v, power: v ** float(power))
+        found = Tape.of(list(lifted.values())).over(ARRAYS)(columns)
         return np.stack([np.broadcast_to(v, values.shape[:-1]) for v in found], axis=-1).astype(float)
 
     def project(self, x: Any) -> np.ndarray:
@@ -153,9 +154,10 @@ class Reduction:
 
     def _law_at_points(self, gaps: Mapping[str, Node], seed: int) -> Verdict:
         nodes, points, radius = list(gaps.values()), 0, 0.0
+        program = ball_program(nodes, BITS)
         for point in rational_points(sorted(graph.symbols(nodes)), self.needs, seed):
             try:
-                balls = ball_evaluate(nodes, {name: ball_number(value) for name, value in point.items()}, BITS)
+                balls = program({name: ball_number(value) for name, value in point.items()})
             except ZeroDivisionError:
                 continue
             for where, ball in zip(gaps, balls, strict=True):

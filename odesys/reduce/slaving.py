@@ -132,7 +132,7 @@ def check_start(flow: Flow, state: np.ndarray) -> float:
     state = np.asarray(state, dtype=float)
     if state.shape != (flow.system.dimension,) or not np.isfinite(state).all():
         raise SlavingError(f"a start is a vector of {flow.system.dimension} finite numbers")
-    omegas = []
+    omegas: list[float] = []
     for head in range(len(flow.model.heads)):
         m, a, b = (np.asarray(state)[flow.segment(p, head).index] for p in (score, left, right))
         lax = np.block([[a, m], [-m.T, -b]])

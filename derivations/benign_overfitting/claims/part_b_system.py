@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from odesys import ONE, ZERO, Node, Verdict, enumerate_all, equal, graph, identity, measured, num, sym
+from odesys import (
+    ONE,
+    ZERO,
+    Node,
+    Verdict,
+    entry_pairs,
+    enumerate_all,
+    equal,
+    graph,
+    identity,
+    measured,
+    num,
+    rounded,
+    sym,
+)
 
 from .. import setting
 from ..laboratory import CASES, Laboratory
 from ..setting import Case
-from ..special import span
-from . import own_sample
-from .book import NUMBERS, TOY, Tables, book, pairs, read_off, rounded, tables
+from ..special import span_network
+from . import common_lemma_5_1
+from .book import NUMBERS, TOY, Tables, book, read_off, tables
 
 
 @book.claim(
@@ -31,7 +45,7 @@ def data_law(lab: Laboratory) -> Verdict:
 
     listed = enumerate_all(list(enumerate(lab.samples(8, 4), 1)), right, "samples of 4 tokens")
     case = Case(40, 4, 2000, 4, 3.0, 7.0, 3.0)
-    made = span.draw(case, 0)
+    made = span_network.draw(case, 0)
     lengths = np.diag(made.gram)[2:].reshape(40, 3) / (np.array([case.m_2, case.m_w, case.m_w]) * (case.d - 2) / case.d)
     gap = np.abs(lengths.mean(axis=0) - 1) / np.sqrt(2 / (40 * (case.d - 2)))
     drawn = measured(
@@ -107,7 +121,7 @@ def alpha_beta(lab: Laboratory) -> Verdict:
     t = tables(flow, 3)
     H = t.H()
     a, b = read_off(flow, True), read_off(flow, False)
-    verdict = equal(pairs(a, t.G @ H, "alpha ") | pairs(b, t.G @ H.T, "beta "))
+    verdict = equal(entry_pairs(a, t.G @ H, "alpha") | entry_pairs(b, t.G @ H.T, "beta"))
     none = {
         f"{name} {i},{j}": table[i, j]
         for name, table in (("alpha", a), ("beta", b))
@@ -134,7 +148,7 @@ def update_of_q(lab: Laboratory) -> Verdict:
         row[token] = (
             t.slope(0) * sym("m_s") / (2 * 3) * graph.add(t.V[other] * J[i][j] for i, other in enumerate(t.places[0]))
         )
-    return equal(pairs(read_off(flow, True)[0], row, "k "))
+    return equal(entry_pairs(read_off(flow, True)[0], row, "k"))
 
 
 def _softmax(size: int) -> tuple[list[Node], list[Node]]:
@@ -185,7 +199,9 @@ def gradients(lab: Laboratory) -> Verdict:
     H = np.array([-s for s in slopes[: t.S.size]], dtype=object).reshape(t.S.shape)
     h = [-s for s in slopes[t.S.size :]]
     mine = _h(t)
-    verdict = equal(pairs(H, t.H(), "H ") | {f"h {i}": (a, b) for i, (a, b) in enumerate(zip(h, mine, strict=True))})
+    verdict = equal(
+        entry_pairs(H, t.H(), "H") | {f"h {i}": (a, b) for i, (a, b) in enumerate(zip(h, mine, strict=True))}
+    )
     moving = {
         f"V {i}": (node, sym("w2") * graph.add(t.G[i, j] * mine[j] for j in range(len(mine)) if t.G[i, j] is not ZERO))
         for i, node in enumerate(flow.rhs("wOV")[0])
@@ -252,8 +268,8 @@ def dynamics_of_gamma(lab: Laboratory) -> Verdict:
 )
 def own_sample_bound(lab: Laboratory) -> Verdict:
     """Largest ratios along descents and networks, and the bound with the cross terms at every state."""
-    runs = {name: own_sample.of_run(lab.descent(name)) for name in CASES}
-    networks = {name: own_sample.of_network(name) for name in own_sample.NETWORKS}
+    runs = {name: common_lemma_5_1.of_run(lab.descent(name)) for name in CASES}
+    networks = {name: common_lemma_5_1.of_network(name) for name in common_lemma_5_1.NETWORKS}
     shown = {name: found.summary() for name, found in (runs | networks).items()}
     crowded, case = runs["crowded"], CASES["crowded"]
     verdict = measured(
@@ -263,7 +279,7 @@ def own_sample_bound(lab: Laboratory) -> Verdict:
     )
     return verdict.correcting(
         r"|\Delta\rho_{V,n,i}|\le\tfrac{3\eta\tilde\sigma_p^2d}{2NM}\sum_l(-\ell'_n)\varphi^{(n)}_{li}+\eta\,2\tilde\sigma_p^2\sqrt{d\log(4N^2M^2/\delta)}\tfrac1N\sum_{n'}(-\ell'_{n'})",
-        own_sample.at_every_state(lab),
+        common_lemma_5_1.at_every_state(lab),
         "own tokens by C.4 (factor 3/2), all other tokens by the off-diagonal bound of C.4 and attention that sums to one; the printed form needs d of order N^2 log N",
     )
 
@@ -293,7 +309,7 @@ def update_of_inner_products(lab: Laboratory) -> Verdict:
     }
     derived = {"S": flow.rhs("KQ").T, "Q": flow.rhs("QQ"), "K": flow.rhs("KK")}
     for part in ("S", "Q", "K"):
-        names |= pairs(derived[part], printed[part], part)
+        names |= entry_pairs(derived[part], printed[part], part)
     return equal(names)
 
 

@@ -18,7 +18,7 @@ from ..compare import orbit_start, quotient
 from ..dynamics import orbit_names
 from ..protocol import attention, columns_of
 from ..setting import Case
-from ..special import mean_field, span
+from ..special import mean_field, span_network
 from .heat_map import Theory, Trained, heat_map
 
 # Fig. 1: the start is the Gaussian of the standard deviation of PyTorch's default divided by 16; |w_O|^2 = 1/3
@@ -190,9 +190,9 @@ APPENDIX_ETA = 2e-3
 
 
 @cache
-def appendix_run(key: str, seed: int = 0) -> span.Descent:
+def appendix_run(key: str, seed: int = 0) -> span_network.Descent:
     """Gradient descent of figure 3 or 4 to the training loss 0.01."""
-    return span.descend(span.draw(APPENDIX_A[key], seed), APPENDIX_ETA, EPS, 6000, record=10)
+    return span_network.descend(span_network.draw(APPENDIX_A[key], seed), APPENDIX_ETA, EPS, 6000, record=10)
 
 
 def limit_columns(case: Case, eta: float, steps: int, every: int = 10) -> tuple[np.ndarray, dict[str, np.ndarray]]:
@@ -256,15 +256,6 @@ def _appendix(key: str, title: str, folder: Path) -> list[Path]:
         ax.legend(fontsize=8)
     fig.suptitle(f"{title}; lines: infinite width, dotted: 18 variables, dots: network ($d = 2048$, $d_h = 1024$)")
     return save_figure(fig, folder, key)
-
-
-def figure_proof(folder: Path, progress: Progress = silent) -> list[Path]:
-    """Which claim rests on which, coloured by verdict."""
-    from odesys import draw_proof_graph
-
-    from ..claims import book
-
-    return draw_proof_graph(book, folder, progress, name="proof")
 
 
 def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:

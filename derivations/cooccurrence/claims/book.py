@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
-from typing import Any
 
 import numpy as np
 
-from odesys import ClaimBook, Distribution, Flow, Sample, computed_once, graph, sym
+from odesys import ClaimBook, Distribution, Flow, Sample, computed_once, graph
 
-from ..laboratory import MUTATIONS, Laboratory
-from ..special import literal
+from ..laboratory import Laboratory
+from ..special import as_printed as literal
 
 book = ClaimBook(
     "cooccurrence",
     Laboratory,
-    mutations=MUTATIONS,
     reference="Training Dynamics of Transformers to Recognize Word Co-occurrence via Gradient Flow Analysis",
 )
 
@@ -44,11 +42,6 @@ def toy_gram(lab: Laboratory) -> Flow:
     return lab.outputs_of(TOY, TOY_WORDS)
 
 
-def symbols_of(flow: Flow, leaf: str) -> np.ndarray:
-    """The states of a path matrix as an array of symbols."""
-    return np.vectorize(sym, otypes=[object])(flow.matrices[leaf])
-
-
 def printed_forces(tables: literal.Tables, d: int) -> tuple[np.ndarray, np.ndarray]:
     """xi_mu = (1/n) sum g y c_mu and D_{nu mu} = (1/(n sqrt m)) sum g y p (G_nu - mean G), over samples and positions."""
     xi, D = np.full(d, graph.ZERO, dtype=object), np.full((d, d), graph.ZERO, dtype=object)
@@ -70,7 +63,7 @@ def toy_forces(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
 def gram_forces(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
     """xi and D of a level-1 flow, by scalar derivatives of its loss: -dL/dG and -dL/dA."""
     loss = flow.system.observables["loss"]
-    tables = [symbols_of(flow, "aWV"), symbols_of(flow, "KQ")]
+    tables = [flow.layout.symbols["aWV"], flow.layout.symbols["KQ"]]
     slopes = graph.gradient(loss, [node for table in tables for node in table.ravel()])
     size = tables[0].size
     negative = np.array([-s for s in slopes], dtype=object)
@@ -80,12 +73,3 @@ def gram_forces(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
 def grid(low: float, high: float, count: int) -> tuple[float, ...]:
     """A logarithmic grid of times after 0, with 0 in front."""
     return (0.0, *np.geomspace(low, high, count).tolist())
-
-
-def rounded(values: Any, digits: int = 6) -> Any:
-    """Floats with a few digits, for details and witnesses."""
-    if isinstance(values, dict):
-        return {str(key): rounded(value, digits) for key, value in values.items()}
-    if isinstance(values, (list, tuple, np.ndarray)):
-        return [rounded(value, digits) for value in values]
-    return float(f"{float(values):.{digits}g}")

@@ -7,15 +7,14 @@ from functools import cache
 
 import numpy as np
 
-from odesys import Verdict, combine_verdicts, frequency_at_most, graph, identity, measured, sym
+from odesys import Verdict, agrees, combine_verdicts, frequency_at_most, graph, identity, measured, rounded, sym
 
 from .. import setting
 from ..laboratory import Laboratory
 from ..setting import Scales
-from ..special.trained import trained
+from ..special.trained_network import trained
 from ..special.trajectories import first_rates, random_signs
-from .along import agrees
-from .book import START, book, rounded
+from .book import START, book
 from .part_d_start import DELTA, gaussians, radius, sub_network_start
 
 FIRST = setting.condition_one(5, 1024, 32, 0.1)

@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from odesys import Verdict, combine_verdicts, fit_power_law, graph, identity, measured
+from odesys import Verdict, agrees, combine_verdicts, fit_power_law, graph, identity, measured, rounded
 
 from .. import setting
 from ..laboratory import Laboratory
-from ..special.measure import other_sweep, sweep_pairs
 from ..special.phases import PhaseOne, phase_one
-from ..special.trained import trained
+from ..special.standard_runs import other_sweep, sweep_pairs
+from ..special.trained_network import trained
 from ..special.trajectories import Course, course
-from .along import OTHERS, SWEEP, agrees, below, has_exponent, twice, twice_others
-from .book import book, rounded, symbols_of, toy_neurons
+from .book import book, toy_neurons
+from .common_readings import OTHERS, SWEEP, below, sweep_exponent, twice, twice_others
 from .part_d_start import DELTA, radius
 
 # ---- definitions -------------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ def softmax_change(lab: Laboratory) -> Verdict:
         return float(np.abs(run.attention - run.attention[0]).max())
 
     bound = below(lab, lambda run: change(run) / (1 / (np.sqrt(run.scale.m) * run.L) + run.L / run.scale.m), 1.0)
-    law = has_exponent(lab, change, -2.0)
+    law = sweep_exponent(lab, change, -2.0)
     return replace(
         combine_verdicts({"bound": bound, "exponent": law}),
         sharpened="O(1/(L m^2)): the proof's own R_S = O(m^(-3/2)) and the 1/sqrt(m) inside the softmax",
@@ -158,7 +158,7 @@ def value_change(lab: Laboratory) -> Verdict:
             "rate": below(lab, rate, 1.0, "rate"),
             "entries": below(lab, off, 1.0, "entries"),
             "norms": below(lab, norm, 1.0, "norms"),
-            "exponent": has_exponent(lab, lambda run: float(run.moved("VV")[-1]), -1.0),
+            "exponent": sweep_exponent(lab, lambda run: float(run.moved("VV")[-1]), -1.0),
         }
     )
 
@@ -243,7 +243,7 @@ def first_term(lab: Laboratory) -> Verdict:
 def last_display(lab: Laboratory) -> Verdict:
     """Second derivatives by neurons, the printed bound on p, and the exponent in L."""
     flow, _ = toy_neurons(lab)
-    neurons = list(symbols_of(flow, "WV").ravel())
+    neurons = list(flow.layout.symbols["WV"].ravel())
     slopes = graph.gradient(flow.system.observables["margin_1"], neurons)
     linear = identity(
         {str(k): second for k, second in enumerate(graph.gradient(graph.add(slopes), neurons))}, positive=("m",)
@@ -303,7 +303,7 @@ def correlation_change(lab: Laboratory) -> Verdict:
     def ratio(run: Course) -> float:
         return float(np.abs(run.rate("WW")).max() * run.scale.B / _mixed_bound(run))
 
-    return combine_verdicts({"rate": below(lab, ratio, 1.0), "exponent": has_exponent(lab, _off_diagonal, -1.0)})
+    return combine_verdicts({"rate": below(lab, ratio, 1.0), "exponent": sweep_exponent(lab, _off_diagonal, -1.0)})
 
 
 @book.claim(
@@ -323,7 +323,7 @@ def norm_change(lab: Laboratory) -> Verdict:
     return combine_verdicts(
         {
             "bound": below(lab, lambda run: change(run) / (run.taus[-1] / run.scale.B * _mixed_bound(run)), 1.0),
-            "exponent": has_exponent(lab, change, -1.0),
+            "exponent": sweep_exponent(lab, change, -1.0),
         }
     )
 

@@ -11,23 +11,26 @@ from scipy.special import expit
 from odesys import (
     StopWhen,
     Verdict,
+    agrees,
     combine_verdicts,
     fit_power_law,
     graph,
     identity,
+    in_turn,
     integrate,
     measured,
     proved,
     refuted,
+    rounded,
     sym,
 )
 
 from ..laboratory import Laboratory
-from ..special.measure import SCALE, SEEDS, T1, L, N, standard_pairs
-from ..special.trained import word_weights
+from ..special.standard_runs import SCALE, SEEDS, T1, L, N, standard_pairs
+from ..special.trained_network import word_weights
 from ..special.trajectories import Course, class_sums, values_along
-from .along import SWEEP, TWICE, agrees, below, has_exponent, in_turn, law_json, twice
-from .book import book, rounded
+from .book import book
+from .common_readings import SWEEP, TWICE, below, sweep_exponent, twice
 from .part_e2_terms import phase_one_items, words_share
 from .part_f1_algebra import opaque
 from .part_planar import trapped
@@ -115,7 +118,9 @@ def no_target_time(lab: Laboratory) -> Verdict:
     same = measured(float(np.abs(zeros).max()) < 1e-6, {"G(mu3) / F of the regression": rounded(zeros, 3)})
     law = fit_power_law(sizes.tolist(), times)
     early = fit_power_law(sizes[:3].tolist(), times[:3])
-    printed = measured(law.low <= 1 <= law.high, {"exponent": law_json(law)}, exponent=law_json(law))
+    printed = measured(
+        law.low <= 1 <= law.high, {"exponent": rounded(law.interval, 4)}, exponent=rounded(law.interval, 4)
+    )
     right = same & measured(
         abs(early.value - 0.5) < 0.02 and abs(early.prefactor / 6 - 1) < 0.05,
         {"exponent": early.value, "prefactor": early.prefactor},
@@ -299,7 +304,7 @@ def score_change(lab: Laboratory) -> Verdict:
         return float((np.abs(run.rate("KQ")) * s.B / order).max())
 
     both = combine_verdicts(
-        {"rate": below(lab, ratio, 1.0), "exponent": has_exponent(lab, lambda run: float(run.moved("KQ")[-1]), -1.5)}
+        {"rate": below(lab, ratio, 1.0), "exponent": sweep_exponent(lab, lambda run: float(run.moved("KQ")[-1]), -1.5)}
     )
     return replace(
         both,
@@ -329,7 +334,7 @@ def softmax_rates(lab: Laboratory) -> Verdict:
         return max(every * run.L**2 * root, both * run.L * (run.L**2 + run.n) * root)
 
     parts = combine_verdicts(
-        {"bounds": below(lab, ratio, 1.0), "exponent": has_exponent(lab, lambda run: rates(run)[0], -1.0)}
+        {"bounds": below(lab, ratio, 1.0), "exponent": sweep_exponent(lab, lambda run: rates(run)[0], -1.0)}
     )
     return replace(
         parts, sharpened="(1/L + 1/n) (1/(L m)) (1/L + 1/sqrt(m)) and (1/(L m)) (1/L + 1/sqrt(m)), as its proof derives"
@@ -354,7 +359,7 @@ def key_change(lab: Laboratory) -> Verdict:
 
     parts = {}
     for leaf in ("KK", "QQ"):
-        parts[leaf] = has_exponent(lab, lambda run, leaf=leaf: float(run.moved(leaf)[-1]), -2.0)  # type: ignore[misc]
+        parts[leaf] = sweep_exponent(lab, lambda run, leaf=leaf: float(run.moved(leaf)[-1]), -2.0)  # type: ignore[misc]
         parts[f"{leaf}, bound"] = below(lab, lambda run, leaf=leaf: used(run, leaf), 1.0, leaf)  # type: ignore[misc]
     return combine_verdicts(parts)
 
@@ -425,7 +430,7 @@ def theorem_phase_one(lab: Laboratory) -> Verdict:
     """Five exponents and the values at the end."""
     wanted = {"WW": -1.0, "VV": -1.0, "KQ": -1.5, "KK": -2.0, "QQ": -2.0}
     parts = {
-        leaf: has_exponent(lab, lambda run, leaf=leaf: float(run.moved(leaf)[-1]), value)  # type: ignore[misc]
+        leaf: sweep_exponent(lab, lambda run, leaf=leaf: float(run.moved(leaf)[-1]), value)  # type: ignore[misc]
         for leaf, value in wanted.items()
     }
     exponents = {leaf: verdict.details.get("exponent") for leaf, verdict in parts.items()}

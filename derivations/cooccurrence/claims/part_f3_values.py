@@ -8,15 +8,27 @@ import numpy as np
 from scipy.integrate import simpson
 from scipy.special import expit
 
-from odesys import Verdict, combine_verdicts, equal, fit_power_law, graph, integrate, measured, sym
+from odesys import (
+    Verdict,
+    agrees,
+    combine_verdicts,
+    equal,
+    fit_power_law,
+    graph,
+    in_turn,
+    integrate,
+    measured,
+    rounded,
+    sym,
+)
 
 from .. import setting
 from ..laboratory import Laboratory
-from ..special.measure import SCALE, L, N, log_squared, quadrature_run, standard_pairs
-from ..special.trained import trained_mean_field, trained_orbits, word_weights
+from ..special.standard_runs import SCALE, L, N, log_squared, quadrature_run, standard_pairs
+from ..special.trained_network import trained_mean_field, trained_orbits, word_weights
 from ..special.trajectories import Course, mean_field_run
-from .along import NETWORKS, SWEEP, agrees, between, has_exponent, in_turn, late, law_json, twice
-from .book import book, rounded, toy_gram
+from .book import book, toy_gram
+from .common_readings import NETWORKS, SWEEP, late, late_ranges, sweep_exponent, twice
 from .part_b_c_system import values
 from .part_d_start import DELTA
 from .part_f2_classes import beta_grows, irrelevant_growth, margin_constants
@@ -36,7 +48,7 @@ DIRECTION = {"s": 2, "c": -3}  # the hard margin of Beyond.svm
 def beta_change(lab: Laboratory) -> Verdict:
     """Quadrature over the planar limit, and the exponent over widths."""
     c = log_squared(quadrature_run(lab, 5), "beta")
-    law = has_exponent(lab, lambda run: float(abs(run.beta[-1] - run.beta[0])), -1.0)
+    law = sweep_exponent(lab, lambda run: float(abs(run.beta[-1] - run.beta[0])), -1.0)
     return combine_verdicts({"constant": measured(abs(c - 17) < 0.05, {"c": c}, c=c), "exponent": law}).with_constants(
         c=rounded(c, 5)
     )
@@ -101,7 +113,7 @@ def w_gradient(lab: Laboratory) -> Verdict:
             [_inner_order(SCALE, float(np.log(SCALE.m) * np.log(max(t, 2)))) for t in run.taus]
         )
 
-    networks = between(
+    networks = late_ranges(
         lab, {"ratio times L": (lambda run: inner(run) * run.L, 0.0, 0.1), "over the order": (relative, 0.0, 1.0)}
     )
     return in_turn({"networks": lambda: networks, "widths": lambda: _falls_with_m(lab)})
@@ -147,7 +159,7 @@ def irrelevant_late(lab: Laboratory) -> Verdict:
     """Rates along networks, and level 3 over n."""
     exact = margin_constants()
     c = float(N * max(exact["r1"], exact["r2"]) / exact["loss"])
-    networks = between(
+    networks = late_ranges(
         lab, {"rate times n / loss": (lambda run: np.abs(run.G_rate[:, 3:]).max(axis=1) * run.n / run.loss, 0.0, 2 * c)}
     )
     return in_turn({"networks": lambda: networks, "level 3": lambda: _irrelevant_over_n(lab)}).with_constants(
@@ -177,7 +189,7 @@ def _irrelevant_over_n(lab: Laboratory) -> Verdict:
         {str(n): row for n, row in sizes.items()}, {str(n): row for n, row in known.items()}, 1e-6, "regression"
     )
     return combine_verdicts({"bound": bound, "constant": reached, "regression": same}).adding(
-        exponent_in_n=law_json(high), exponent_at_n_120_to_960=law_json(low)
+        exponent_in_n=rounded(high.interval, 4), exponent_at_n_120_to_960=rounded(low.interval, 4)
     )
 
 

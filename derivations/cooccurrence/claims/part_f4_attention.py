@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from odesys import HOLDS, IntegrationError, Verdict, combine_verdicts, computed_once, fit_power_law, measured
+from odesys import (
+    HOLDS,
+    IntegrationError,
+    Verdict,
+    agrees,
+    combine_verdicts,
+    computed_once,
+    fit_power_law,
+    in_turn,
+    measured,
+    rounded,
+)
 
 from .. import setting
 from ..laboratory import Laboratory
-from ..special.measure import SCALE, L, other_standard, standard_pairs
 from ..special.phases import PhaseTwo, phase_two
-from ..special.trained import trained_mean_field, trained_orbits
+from ..special.standard_runs import SCALE, L, other_standard, standard_pairs
+from ..special.trained_network import trained_mean_field, trained_orbits
 from ..special.trajectories import Course, kernel_run, mean_field_run, values_along
-from .along import NETWORKS, agrees, between, in_turn, late, twice
-from .book import book, rounded
+from .book import book
+from .common_readings import NETWORKS, late, late_ranges, twice
 from .part_f1_algebra import score_signs
 
 MEAN = setting.condition_one(5, 1024, 16, 0.3)
@@ -40,7 +51,7 @@ def scores_late(lab: Laboratory) -> Verdict:
         ranges[name] = (read, 0.3, 12)
     return in_turn(
         {
-            "networks": lambda: between(lab, ranges),
+            "networks": lambda: late_ranges(lab, ranges),
             "signs": lambda: score_signs(lab),
             "irrelevant": lambda: _irrelevant_scores(lab),
         }
@@ -177,7 +188,7 @@ def attention_part(lab: Laboratory) -> Verdict:
         return run.scale.m**2 / run.scale.k0  # k0 = c0^2 / L
 
     limit = 2 * max(float(late(run, ratio(run)).max()) * order(run) for run in other_standard())
-    return between(
+    return late_ranges(
         lab,
         {"ratio": (ratio, -1e-30, 0.1), "ratio over its order": (lambda run: ratio(run) * order(run), -1e-30, limit)},
     ).with_constants(C=rounded(limit, 4))
@@ -223,7 +234,7 @@ def attention_share(lab: Laboratory) -> Verdict:
     def attention(run: Course) -> np.ndarray:
         return np.asarray(_shares(run)[:, 2:].sum(axis=1))
 
-    return between(lab, {"attention": (attention, 0.0, 1e-6), "W_V": (lambda run: _shares(run)[:, 0], 0.9, 1.0)})
+    return late_ranges(lab, {"attention": (attention, 0.0, 1e-6), "W_V": (lambda run: _shares(run)[:, 0], 0.9, 1.0)})
 
 
 def _shares(run: Course) -> np.ndarray:

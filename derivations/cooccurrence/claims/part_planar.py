@@ -22,6 +22,7 @@ from odesys import (
     measured,
     proved,
     refuted,
+    rounded,
     sym,
     undecided,
 )
@@ -45,7 +46,7 @@ from ..special.enclosed import (
     write_trapping,
 )
 from ..special.trajectories import class_sums, planar_run, values_along
-from .book import book, rounded
+from .book import book
 
 LIMIT = "n -> infinity and epsilon -> 0: the planar flow from zero, tau = beta t"
 

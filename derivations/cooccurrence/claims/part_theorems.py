@@ -6,15 +6,15 @@ from itertools import product
 
 import numpy as np
 
-from odesys import Verdict, combine_verdicts, fit_power_law, measured, sym
+from odesys import Verdict, agrees, combine_verdicts, fit_power_law, measured, rounded, sym
 
 from .. import setting
 from ..laboratory import Laboratory
-from ..special.measure import SEEDS, T1, L, N, log_squared, phase_two_part, quadrature_run, standard_pairs
-from ..special.trained import trained, word_weights
+from ..special.standard_runs import SEEDS, T1, L, N, log_squared, phase_two_part, quadrature_run, standard_pairs
+from ..special.trained_network import trained, word_weights
 from ..special.trajectories import Course, new_course, planar_run, values_along
-from .along import NETWORKS, SWEEP, agrees, has_exponent, twice
-from .book import book, rounded
+from .book import book
+from .common_readings import NETWORKS, SWEEP, sweep_exponent, twice
 from .part_f1_algebra import value_signs
 
 MONOTONE = {
@@ -154,7 +154,9 @@ def theorem_loss(lab: Laboratory) -> Verdict:
     fine = all(r["train"] < 0.02 and r["test"] < 0.25 and r["test"] < r["test at T1"] for r in found)
     signs = all(r[name] > 2 * r["others"] > 0 for r in found for name in ("C_21", "C_12", "-C_31", "-C_32"))
     rows = dict(zip(SEEDS, found, strict=True))
-    order = has_exponent(lab, lambda run: float(abs(run.tables["KQ"][-1, 1, 0] - run.tables["KQ"][0, 1, 0])), -1.5, 1.0)
+    order = sweep_exponent(
+        lab, lambda run: float(abs(run.tables["KQ"][-1, 1, 0] - run.tables["KQ"][0, 1, 0])), -1.5, 1.0
+    )
     return combine_verdicts(
         {
             "losses": measured(bool(fine and signs), rounded(rows), losses=rounded(rows, 4)),

@@ -246,15 +246,6 @@ def figure_finite_n(folder: Path, progress: Progress) -> list[Path]:
     return save_figure(fig, folder, "finite_n")
 
 
-def figure_proof(folder: Path, progress: Progress) -> list[Path]:
-    """The proof graph of the paper, every claim coloured by its verdict at level quick."""
-    from odesys import draw_proof_graph
-
-    from ..claims import book
-
-    return draw_proof_graph(book, folder, progress)
-
-
 def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
     """Loss, sub-network and scores of a simulated run, with its events as vertical lines."""
     panels: dict[str, list[str]] = {"loss": [], "sub-network": [], "scores": []}

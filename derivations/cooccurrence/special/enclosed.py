@@ -1,4 +1,4 @@
-r"""The planar limit as a validated enclosure: crossing times, and a trapping region for what comes after.
+r"""The planar limit as a validated enclosure; here because the limit of this task has two variables and no end.
 
 With :math:`\theta = g_1/g_2` and :math:`\kappa = g_4/g_2` the ratio R is a function of these two alone, and
 :math:`\frac{d}{d\tau}\ln g_c = -(1-g_c)\,\dot u_c` with the margins' rates :math:`\dot u_c` linear in the g. On the set

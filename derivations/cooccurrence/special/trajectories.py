@@ -1,6 +1,7 @@
-"""Runs of a laboratory's own systems: networks of finite width as level-1 or level-0 flows, and the reduced systems.
+"""Runs of a laboratory's systems, level by level; here because four trained matrices give five levels of them.
 
-Everything here is in floats, so what rests on it is a measurement. Times are tau = sigma_1^2 m m1 t throughout.
+Networks of finite width are level-1 or level-0 flows. Everything here is in floats, so what rests on it is a
+measurement. Times are tau = sigma_1^2 m m1 t throughout.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from odesys import (
     integrate,
     node_function,
     random_network,
+    softmax,
 )
 
 from .. import setting
@@ -98,8 +100,7 @@ class Course:
     def attention(self) -> np.ndarray:
         """Softmax weights (k, n, query, key)."""
         scores = self.tables["KQ"][:, self.tokens[:, None, :], self.tokens[:, :, None]] / np.sqrt(self.scale.m)
-        weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-        return weights / weights.sum(axis=-1, keepdims=True)
+        return softmax(scores)
 
     @cached_property
     def outputs(self) -> np.ndarray:
@@ -203,7 +204,7 @@ def first_rates(lab: Laboratory, n: int, L: int, scale: Scales, seed: int) -> np
     """d(w_j'W_V mu)/dt at the start of the network of `neuron_course`, (m1, d); only these equations are read."""
     signs = tuple(int(a) for a in random_signs(scale, seed))
     flow = lab.outputs_of(setting.data(n, L), setting.words_needed(n, L), signs)
-    lab.reads.add("equations of WV")
+    lab.read(Laboratory.speed, "WV")
     start = flow.initial_state(weights=network(flow, scale, [seed, scale.m]).images())
     field = flow.system.compile({p: scale.parameters[p] for p in flow.system.parameters})
     (segment,) = (s for s in flow.layout.segments if s.leaf == "WV")

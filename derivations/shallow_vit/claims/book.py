@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from odesys import ClaimBook, Node, graph, sym
 
-from ..laboratory import MUTATIONS, Laboratory
+from ..laboratory import Laboratory
 
 book = ClaimBook(
     "shallow_vit",
     Laboratory,
-    mutations=MUTATIONS,
     reference="A theoretical understanding of shallow vision transformers: learning, generalization, and sample complexity",
 )
 
@@ -37,17 +35,6 @@ def at(node: Node, **values: Any) -> Node:
     """An expression with numbers or expressions in place of symbols."""
     (found,) = graph.substitute([node], {sym(name): graph.as_node(value) for name, value in values.items()})
     return found
-
-
-def rounded(values: Any, digits: int = 6) -> Any:
-    """Floats with a few digits, for details and witnesses."""
-    if isinstance(values, dict):
-        return {str(key): rounded(value, digits) for key, value in values.items()}
-    if isinstance(values, (list, tuple, np.ndarray)):
-        return [rounded(value, digits) for value in values]
-    if isinstance(values, (str, bool, Fraction)):
-        return values
-    return float(f"{float(values):.{digits}g}")
 
 
 # ---- the paper's formulas over the symbols of the toy: M = 3 patterns, two neurons a, -a, samples with counts c_j (+), e_j (-)
@@ -117,7 +104,7 @@ class Tables:
 
 def tables(flow: Any) -> Tables:
     """The tables over the states of a toy."""
-    made = {leaf: np.vectorize(sym, otypes=[object])(names) for leaf, names in flow.matrices.items()}
+    made = flow.layout.symbols
     return Tables(made["O"], made["V"], made["K"], made["Q"])
 
 
@@ -135,11 +122,3 @@ def put(nodes: Any, values: dict[Node, Node]) -> np.ndarray:
 def before_margin(nodes: Any) -> np.ndarray:
     """Expressions of the toy while no margin is reached: the hinge indicators are 1."""
     return put(nodes, dict.fromkeys(gates(nodes, True), graph.ONE))
-
-
-def pairs(left: Any, right: Any, name: str) -> dict[str, tuple[Node, Node]]:
-    """Two tables entry by entry."""
-    return {
-        f"{name} {index}": (graph.as_node(x), graph.as_node(y))
-        for (index, x), y in zip(np.ndenumerate(left), np.ravel(right), strict=True)
-    }

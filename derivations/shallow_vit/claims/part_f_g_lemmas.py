@@ -22,11 +22,12 @@ from odesys import (
     frequency_at_most,
     graph,
     refuted,
+    rounded,
     sym,
 )
 
 from ..laboratory import Laboratory
-from .book import NUMBERS, PRINTED, book, rounded
+from .book import NUMBERS, PRINTED, book
 
 
 @book.claim(

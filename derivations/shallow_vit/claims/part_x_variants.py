@@ -28,7 +28,7 @@ from odesys import (
 from .. import dynamics
 from ..laboratory import Laboratory
 from .book import book, gates, put
-from .written_out import QUERIES, WrittenOut, gate
+from .common_equations import QUERIES, WrittenOut, gate
 
 POSITIVE = ("alpha_s", "alpha_c", "beta", "pi", "M", "Gamma")
 ELSEWHERE = (4, 5, 12)  # M that the system for every M is compared at and was not made of

@@ -20,21 +20,24 @@ from odesys import (
     SymmetryError,
     System,
     Verdict,
+    entry_pairs,
     equal,
+    fit_power_law,
     graph,
     identity,
     measured,
     refuted,
+    rounded,
     sym,
 )
 
 from .. import dynamics
 from ..laboratory import Laboratory
-from ..special import classes, heads, observables, symmetric
-from .book import LABELS, TOY, Tables, before_margin, book, pairs, put, rounded, tables
+from ..special import class_network, observables, several_heads, symmetric_runs
+from .book import LABELS, TOY, Tables, before_margin, book, put, tables
+from .common_runs import MAIN, attention
 from .part_c_system import POSITIVE, force, gradient_k, gradient_o, gradient_q, gradient_v
 from .part_x_variants import elsewhere, for_every_number, no_system
-from .runs import MAIN, attention, exponent
 
 MARGINS = (1.0, 3.0, 10.0)
 NETWORK = replace(MAIN, xi=1e-4, eta=0.05, steps=4000)
@@ -45,11 +48,11 @@ AT = "network with m = 1000, xi = 1e-4, eta = 0.05, seed 3, M = 5, alpha_* = 0.5
 def flow_to(margin: float, variant: str) -> tuple[float, dict[str, float], Any]:
     """The paper's own symmetric flow to F = margin: its time, attention and logits, and F as a function of time."""
     case = replace(MAIN, margin=margin)
-    pi = symmetric.living(case)
-    run = symmetric.flow(case, "auto", pi, variant=variant)
+    pi = symmetric_runs.living(case)
+    run = symmetric_runs.flow(case, "auto", pi, variant=variant)
     values = {name: float(run.final[name]) for name in dynamics.mirrored(case.M, variant).names}
     times, outputs = np.unique(np.asarray(run.times), return_index=True)
-    return run.end_time, symmetric.scalars(values, case, pi), CubicSpline(times, run.observable("F")[outputs])
+    return run.end_time, symmetric_runs.scalars(values, case, pi), CubicSpline(times, run.observable("F")[outputs])
 
 
 # ---- one matrix in place of W_K' W_Q ---------------------------------------------------------------------------------
@@ -67,9 +70,7 @@ class MergedTables(Tables):
 
 def merged_tables(lab: Laboratory) -> MergedTables:
     """The tables over the states of the toy."""
-    made = {
-        leaf: np.vectorize(sym, otypes=[object])(names) for leaf, names in lab.toy(variant="merged").matrices.items()
-    }
+    made = lab.toy(variant="merged").layout.symbols
     return MergedTables(made["O"], made["V"], made["S"], made["S"])
 
 
@@ -101,9 +102,9 @@ def merged_attention(lab: Laboratory) -> Verdict:
     rates = {leaf: before_margin(lab.rates(leaf, variant="merged")) for leaf in ("O", "V", "S")}
     right = np.array([[force(t, j, k, False) for k in range(3)] for j in range(3)], dtype=object)
     rows = (
-        pairs(rates["S"], right, "S")
-        | pairs(rates["O"], gradient_o(t, False), "W_O")
-        | pairs(rates["V"], gradient_v(t, False), "W_V")
+        entry_pairs(rates["S"], right, "S")
+        | entry_pairs(rates["O"], gradient_o(t, False), "W_O")
+        | entry_pairs(rates["V"], gradient_v(t, False), "W_V")
     )
     exact = equal(rows, positive=POSITIVE) & identity(
         {f"query {k + 1}": graph.add(rates["S"][:, k]) for k in range(3)}, positive=POSITIVE
@@ -127,7 +128,7 @@ def twice_at_identity(lab: Laboratory, t: MergedTables, merged: np.ndarray) -> V
     for table in (own.K, own.Q, t.K):
         unit |= {x: ONE if i == j else ZERO for (i, j), x in np.ndenumerate(table)}
     both = put(before_margin(lab.rates("K")).T, unit) + put(before_margin(lab.rates("Q")), unit)
-    return equal(pairs(both, 2 * put(merged, unit), "kappa' rho"), positive=POSITIVE)
+    return equal(entry_pairs(both, 2 * put(merged, unit), "kappa' rho"), positive=POSITIVE)
 
 
 @book.claim(
@@ -212,7 +213,7 @@ def logistic_loss(lab: Laboratory) -> Verdict:
     rows = {f"y F of sample {n + 1}": (outputs[f"margin_{n + 1}"], LABELS[n] * t.output(n)) for n in range(len(LABELS))}
     for leaf, printed in (("O", gradient_o), ("V", gradient_v), ("K", gradient_k), ("Q", gradient_q)):
         chosen = slice(0, 1) if leaf in "KQ" else slice(None)
-        rows |= pairs(put(lab.rates(leaf, variant="logistic")[chosen], slopes), printed(t, True)[chosen], leaf)
+        rows |= entry_pairs(put(lab.rates(leaf, variant="logistic")[chosen], slopes), printed(t, True)[chosen], leaf)
     try:
         hinge_system, smooth_system = for_every_number(lab), for_every_number(lab, "logistic")
     except (SymmetryError, EquationError) as error:
@@ -283,7 +284,7 @@ def conserved_by_noisy_tokens(lab: Laboratory) -> Verdict:
     """Products of states and rates, in the span of the tokens."""
     flow = lab.toy(variant="noisy")
     inverse = _inverse(flow.model.words.gram_array())
-    x = {leaf: np.vectorize(sym, otypes=[object])(names) for leaf, names in flow.matrices.items()}
+    x = flow.layout.symbols
     d = {leaf: lab.rates(leaf, variant="noisy") for leaf in x}
     change = {leaf: d[leaf] @ inverse @ x[leaf].T for leaf in "VKQ"} | {"O": d["O"].T @ x["O"]}
     both = {leaf: table + table.T for leaf, table in change.items()}
@@ -355,7 +356,7 @@ def conserved_by_heads(lab: Laboratory) -> Verdict:
     return verdict.adding(between_heads=moves.witness)
 
 
-HEADS_DATA = classes.Counts(
+HEADS_DATA = class_network.Counts(
     np.array([[4.0, 1.0, 2.0, 3.0], [1.0, 4.0, 3.0, 2.0], [5.0, 2.0, 2.0, 1.0]]), np.array([1, -1, 1])
 )
 HEADS_STEPS = (0.1, 0.05, 0.025, 0.0125)
@@ -373,7 +374,7 @@ HEADS_STEPS = (0.1, 0.05, 0.025, 0.0125)
 )
 def drift_of_heads(lab: Laboratory) -> Verdict:
     """Powers of eta, head by head, and between the heads."""
-    net = heads.draw(2, 20, 4, 2)
+    net = several_heads.draw(2, 20, 4, 2)
     sizes: dict[str, list[float]] = {}
     for eta in HEADS_STEPS:
         end = lab.train_heads(net, HEADS_DATA, eta, round(4 / eta), 1e9)
@@ -381,7 +382,7 @@ def drift_of_heads(lab: Laboratory) -> Verdict:
             for h in range(2):
                 sizes.setdefault(f"{name}, head {h + 1}", []).append(float(np.linalg.norm(last[h, h] - first[h, h])))
         sizes.setdefault("between", []).append(float(np.linalg.norm(end.conserved[0][0, 1] - net.conserved[0][0, 1])))
-    power = {name: exponent(HEADS_STEPS, [max(v, 1e-300) for v in values])[1] for name, values in sizes.items()}
+    power = {name: fit_power_law(HEADS_STEPS, [max(v, 1e-300) for v in values]).value for name, values in sizes.items()}
     own = [name for name in sizes if name != "between"]
     fine = (
         all(abs(power[name] - 1) < 0.1 for name in own)

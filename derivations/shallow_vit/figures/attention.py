@@ -12,7 +12,7 @@ import numpy as np
 from odesys import Progress, available_cores, new_figure, run_cells, save_figure, silent, unfinished_cells
 
 from ..setting import Case
-from ..special import bounds, classes, network, observables, sparsify, symmetric
+from ..special import bounds, class_network, network, observables, sparsify, symmetric_runs
 
 ATTENTION = Case(L=50, N=40, sigma=0.1, delta=0.2, alpha_s=0.5, alpha_c=0.05, m=200, noise=0.01, eta=0.2)
 KINDS = {
@@ -134,10 +134,10 @@ def figure_7(folder: Path, progress: Progress = silent) -> list[Path]:
     fig, axes = new_figure(1, 3, (16.5, 4.4), sharey=True)
     for k, M in enumerate(MANY):
         case = many_case(M)
-        pi = symmetric.living(case, count=4000)
-        run = symmetric.flow(case, "auto", pi, rtol=1e-8)
+        pi = symmetric_runs.living(case, count=4000)
+        run = symmetric_runs.flow(case, "auto", pi, rtol=1e-8)
         times = np.linspace(run.start_time, run.end_time, 150)
-        rows = [symmetric.scalars(dict(zip(run.names, x, strict=True)), case, pi) for x in run.at(times)]
+        rows = [symmetric_runs.scalars(dict(zip(run.names, x, strict=True)), case, pi) for x in run.at(times)]
         for name, (colour, label) in KINDS.items():
             axes[k].plot(times, [row[name] for row in rows], color=colour, label=label, linestyle=_line(name))
         reach = np.interp([1.0, 10.0], [row["F"] for row in rows], times)
@@ -149,8 +149,10 @@ def figure_7(folder: Path, progress: Progress = silent) -> list[Path]:
         )
         axes[k].set(xlabel=r"$s = \eta t$", title=f"$M = {M}$", ylim=(0.33, 1.0))
         progress("symmetric system", (k + 1) / 4)
-    data = classes.exact_data(many_case(10))
-    net = classes.train(many_case(10), 0, data, observe=lambda s, f: observables.of_classes(s, f, data), record=50)
+    data = class_network.exact_data(many_case(10))
+    net = class_network.train(
+        many_case(10), 0, data, observe=lambda s, f: observables.of_classes(s, f, data), record=50
+    )
     for name, (colour, _) in KINDS.items():
         axes[0].plot(net.times * net.case.eta, net.table[name], "o", color=colour, markersize=2.5)
     axes[0].plot([], [], "o", color="0.5", markersize=3, label="network, $m = 2000$")

@@ -17,8 +17,7 @@ import numpy as np
 from odesys import PowerLaw, Progress, available_cores, fit_power_law, new_figure, save_figure, silent, unfinished_cells
 
 from ..setting import Case
-from ..special import bounds, sweeps
-from .attention import figure_4, figure_5, figure_6, figure_7, figure_8
+from ..special import bounds, training_sweeps
 
 LEVEL = 1e-2  # test loss of a success
 MAP = Case(m=200, L=50, eta=0.2, filling="random", jitter=0.05, m_a=5, m_b=5, steps=3000)
@@ -42,7 +41,7 @@ def map_cases(frozen: bool = False, alphas: Sequence[float] = ALPHAS, sizes: Seq
 def success_map(cases: Sequence[Sequence[Case]], seeds: int, progress: Progress, store: Path | None) -> np.ndarray:
     """Test losses (rows, columns, seeds) of a table of cases."""
     flat = [case for row in cases for case in row]
-    found = sweeps.test_losses(flat, seeds, progress, workers(), store)
+    found = training_sweeps.test_losses(flat, seeds, progress, workers(), store)
     return found.values.reshape(len(cases), -1, seeds)
 
 
@@ -60,7 +59,9 @@ def _success_figure(folder: Path, progress: Progress, name: str, frozen: bool, p
     with unfinished_cells(f"shallow_vit {name}") as store:
         losses = success_map(map_cases(frozen), SEEDS, progress, store)
         loss_sweeps = {
-            label: sweeps.test_losses(alpha_cases(int(label == "frozen")), 3 * SEEDS, progress, workers(), store)
+            label: training_sweeps.test_losses(
+                alpha_cases(int(label == "frozen")), 3 * SEEDS, progress, workers(), store
+            )
             for label in ("trained", "frozen")
         }
         fig, axes = new_figure(1, 3, (16.5, 4.6))
@@ -95,7 +96,7 @@ def _map(fig: Any, ax: Any, x: np.ndarray, sizes: np.ndarray, share: np.ndarray)
 
 def _threshold_panel(ax: Any, losses: np.ndarray, power: int) -> None:
     gaps = np.array([2 * a - 0.5 for a in ALPHAS])
-    needed = np.array([sweeps.thresholds(SIZES, row, LEVEL) for row in losses])
+    needed = np.array([training_sweeps.thresholds(SIZES, row, LEVEL) for row in losses])
     good = np.isfinite(needed)
     ax.loglog(gaps[good], needed[good], "o", color="C0", label="$N$ at mean test loss 0.01")
     law = fit_power_law(gaps[good].tolist(), needed[good].tolist())
@@ -110,7 +111,7 @@ def _threshold_panel(ax: Any, losses: np.ndarray, power: int) -> None:
     ax.legend(fontsize=8)
 
 
-def _loss_panel(ax: Any, found: Mapping[str, sweeps.Sweep]) -> None:
+def _loss_panel(ax: Any, found: Mapping[str, training_sweeps.Sweep]) -> None:
     for colour, (label, sweep) in zip(("C0", "C1"), found.items(), strict=True):
         x = [case.alpha_s for case in sweep.cases]
         law = sweep.mean_law(x)
@@ -152,7 +153,9 @@ def figure_1b(folder: Path, progress: Progress = silent) -> list[Path]:
             "sigma": [replace(base, sigma=value) for value in SIGMAS],
             "delta": [replace(base, delta=value) for value in SIGMAS],
         }
-        times = {name: sweeps.stopping_times(row, SEEDS, progress, workers(), store) for name, row in tilted.items()}
+        times = {
+            name: training_sweeps.stopping_times(row, SEEDS, progress, workers(), store) for name, row in tilted.items()
+        }
         fig, axes = new_figure(1, 3, (16.5, 4.4))
         _map(
             fig,
@@ -163,7 +166,7 @@ def figure_1b(folder: Path, progress: Progress = silent) -> list[Path]:
         )
         axes[0].set(xlabel=r"$\sigma$", ylabel=r"$1/\sqrt{N}$", title=f"share of successes, test loss < {LEVEL:g}")
         axes[0].invert_yaxis()
-        needed = 1 / np.sqrt([sweeps.thresholds(SIZES, row, LEVEL) for row in losses])
+        needed = 1 / np.sqrt([training_sweeps.thresholds(SIZES, row, LEVEL) for row in losses])
         line = 1 / np.sqrt([bounds.samples(row[0]) for row in cases])
         axes[1].plot(SIGMAS, needed, "o-", color="C0", label="runs to zero training loss")
         axes[1].plot(SIGMAS, line * needed[0] / line[0], ":", color="C3", label="(11), scaled at $\\sigma = 0$")
@@ -191,27 +194,27 @@ ETAS = (0.4, 0.2, 0.1, 0.05, 0.025)
 
 def figure_2(folder: Path, progress: Progress = silent) -> list[Path]:
     """Stopping time over 1/alpha_*, over 1/(alpha_* - alpha_#), and over the step size."""
-    base = replace(sweeps.BASE, sigma=0.1, delta=0.4, m_a=10, m_b=10)
+    base = replace(training_sweeps.BASE, sigma=0.1, delta=0.4, m_a=10, m_b=10)
     with unfinished_cells("shallow_vit 2") as store:
         found = {
-            key: sweeps.stopping_times(sweeps.scheme(key, base), 3, progress, workers(), store)
-            for key in sweeps.SCHEMES
+            key: training_sweeps.stopping_times(training_sweeps.scheme(key, base), 3, progress, workers(), store)
+            for key in training_sweeps.SCHEMES
         }
-        steps = sweeps.stopping_times(
+        steps = training_sweeps.stopping_times(
             [replace(base, eta=eta, alpha_s=0.5, alpha_c=0.05) for eta in ETAS], 3, progress, workers(), store
         )
         fig, axes = new_figure(1, 3, (16.5, 4.4))
         for k, (key, sweep) in enumerate(found.items()):
             alpha = np.array([case.alpha_s for case in sweep.cases])
             gap = np.array([case.alpha_s - case.alpha_c for case in sweep.cases])
-            axes[0].loglog(1 / alpha, sweep.mean, "o-", color=f"C{k}", markersize=4, label=sweeps.SCHEMES[key])
+            axes[0].loglog(1 / alpha, sweep.mean, "o-", color=f"C{k}", markersize=4, label=training_sweeps.SCHEMES[key])
             axes[1].loglog(
                 1 / gap,
                 sweep.mean,
                 "o",
                 color=f"C{k}",
                 markersize=4,
-                label=f"{sweeps.SCHEMES[key]}: {_power(GAP, sweep.law(gap.tolist()))}",
+                label=f"{training_sweeps.SCHEMES[key]}: {_power(GAP, sweep.law(gap.tolist()))}",
             )
         line = np.array([1.2, 20.0])
         constant = float(
@@ -232,7 +235,7 @@ def figure_2(folder: Path, progress: Progress = silent) -> list[Path]:
         return save_figure(fig, folder, "2")
 
 
-def _eta_panel(ax: Any, sweep: sweeps.Sweep) -> None:
+def _eta_panel(ax: Any, sweep: training_sweeps.Sweep) -> None:
     eta = np.array(ETAS)
     T = sweep.values / eta[:, None]
     law = fit_power_law(np.repeat(eta, T.shape[1]).tolist(), T.ravel().tolist())
@@ -242,15 +245,6 @@ def _eta_panel(ax: Any, sweep: sweeps.Sweep) -> None:
     ax.loglog(eta, printed * T.mean(axis=1)[0] / printed[0], ":", color="C3", label=r"printed: $\eta^{-3/5}$")
     ax.set(xlabel=r"$\eta$", ylabel="$T$", title=r"$\alpha_* = 0.5$, $\alpha_\# = 0.05$")
     _plain_ticks(ax, ETAS, (20, 40, 80, 160, 320))
-
-
-def figure_proof(folder: Path, progress: Progress = silent) -> list[Path]:
-    """Which claim rests on which, coloured by verdict."""
-    from odesys import draw_proof_graph
-
-    from ..claims import get_book
-
-    return draw_proof_graph(get_book(), folder, progress, name="proof")
 
 
 def plot_run(
@@ -277,18 +271,3 @@ def plot_run(
         ax.set(xlabel=r"$s = \eta t$", ylabel=label)
         ax.legend(fontsize=8)
     return save_figure(fig, folder, "run")
-
-
-__all__ = [
-    "figure_1a",
-    "figure_1b",
-    "figure_2",
-    "figure_3",
-    "figure_4",
-    "figure_5",
-    "figure_6",
-    "figure_7",
-    "figure_8",
-    "figure_proof",
-    "plot_run",
-]

@@ -1,4 +1,4 @@
-r"""The paper's conditions and bounds as functions of alpha_*, alpha_#, sigma, tau, delta, with every constant explicit.
+r"""Conditions and bounds with every constant explicit; here because the paper claims numbers of samples and steps.
 
 .. math::
     (8)\ \alpha_* \ge \frac{\alpha_\#}{e^{-(\delta+\tau)}(1-\sigma-\tau)},\quad

@@ -6,14 +6,14 @@ from math import log, pi, sqrt
 
 import numpy as np
 
-from odesys import Verdict, combine_verdicts, fit_power_law, measured
+from odesys import Verdict, between, combine_verdicts, fit_power_law, measured, rounded
 
 from ..laboratory import Laboratory
 from ..setting import published
 from ..special import conditions, stages
-from ..special.records import Record
-from .book import FLOW, SIZES, book, rounded
-from .measure import RUNS, between, later, mean_field_of, on_both
+from ..special.watched_runs import Record
+from .book import FLOW, SIZES, book
+from .common_checks import RUNS, later, mean_field_of, on_both
 
 EPSILONS = (1e-1, 1e-2, 1e-3, 1e-6)
 
@@ -41,8 +41,8 @@ def condition(lab: Laboratory) -> Verdict:
         {"violated": worst, "ratio": table[worst]},
         n=case.n,
         m_k=case.m_k,
-        log10_d=rounded(log(case.d) / log(10)),
-        ratios=rounded(table),
+        log10_d=rounded(log(case.d) / log(10), 5),
+        ratios=rounded(table, 5),
     )
 
 

@@ -8,13 +8,25 @@ from math import comb, erfc, sqrt
 import flint
 import numpy as np
 
-from odesys import Evidence, Verdict, certified, combine_verdicts, decide_sign, enumerate_all, measured, refuted, sym
+from odesys import (
+    Evidence,
+    Verdict,
+    between,
+    certified,
+    combine_verdicts,
+    decide_sign,
+    enumerate_all,
+    measured,
+    refuted,
+    rounded,
+    sym,
+)
 
 from ..laboratory import Laboratory
 from ..special.mean_field import MeanField
-from ..special.records import Record
-from .book import FLOW, NUMBERS, at_most, ball, book, rounded, short
-from .measure import RUNS, between, on_both, predicted, window
+from ..special.watched_runs import Record
+from .book import FLOW, NUMBERS, at_most, ball, book, short
+from .common_checks import RUNS, on_both, predicted, window
 
 PROBABILITIES = [Fraction(k, 20) for k in range(1, 20)]
 
@@ -66,7 +78,7 @@ def _fair(record: Record) -> Verdict:
     found = predicted(record) > 0
     interval = binomtest(int(found.sum()), found.size).proportion_ci(confidence_level=0.999, method="exact")
     return measured(
-        bool(interval.low <= 0.5 <= interval.high), {"share of +": float(found.mean())}, share=rounded(found.mean())
+        bool(interval.low <= 0.5 <= interval.high), {"share of +": float(found.mean())}, share=rounded(found.mean(), 5)
     )
 
 
@@ -347,7 +359,9 @@ def slopes(lab: Laboratory) -> Verdict:
         for name, r in at.items()
     }
     falls = measured(
-        deviation["wide"] < deviation["R1"], deviation, **{f"deviation {k}": rounded(v) for k, v in deviation.items()}
+        deviation["wide"] < deviation["R1"],
+        deviation,
+        **{f"deviation {k}": rounded(v, 5) for k, v in deviation.items()},
     )
     return printed.correcting(
         r"\ell_i'^{(t)}=-\tfrac12\pm O(\log(C_3\sigma_ps)m_k^{-1/2})",

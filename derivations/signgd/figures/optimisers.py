@@ -14,9 +14,9 @@ from odesys import Progress, new_figure, save_figure, silent
 
 from ..setting import Case, published
 from ..special import network, stages
-from ..special.data import fresh, make
 from ..special.network import Optimiser, Training, Weights
-from . import neuron_pictures
+from ..special.training_sets import fresh, make
+from . import panels
 
 ETA, SEED, STEPS = 1e-4, 0, 2000
 SIGN = Optimiser("signgd", ETA)
@@ -50,7 +50,7 @@ def figure_2(folder: Path, progress: Progress = silent) -> list[Path]:
     sign, adam = trained("a", SIGN), trained("a", Optimiser("adam", ETA))
     fig, axes = new_figure(2, 2, (12, 8.4))
     for ax, run, text in ((axes[0, 0], sign, "(a)"), (axes[0, 1], adam, "(b)")):
-        neuron_pictures.noise_panel(
+        panels.noise_panel(
             ax,
             run.run,
             0,
@@ -60,7 +60,7 @@ def figure_2(folder: Path, progress: Progress = silent) -> list[Path]:
             reference=_reference(run.run),
         )
     chosen = [SIGN, *(Optimiser("adam", ETA, beta1) for beta1 in (0.0, 0.5, 0.9)), Optimiser("gd", ETA)]
-    neuron_pictures.loss_panel(
+    panels.loss_panel(
         axes[1, 0],
         [trained("a", o) for o in chosen],
         r"(c) training loss, all with $\eta = 10^{-4}$",
@@ -97,9 +97,9 @@ def signal_rows(seeds: int = 3) -> dict[str, list[list[float]]]:
 def _signal_sweep(ax: Any) -> None:
     labels = {"signgd": "SignGD", "adam": "Adam(0.9, 0.999)", "gd": r"GD ($\eta = 0.1$)"}
     for name, values in signal_rows().items():
-        ax.plot(SIGNALS, [np.mean(v) for v in values], "o-", color=neuron_pictures.COLOURS[name], label=labels[name])
+        ax.plot(SIGNALS, [np.mean(v) for v in values], "o-", color=panels.COLOURS[name], label=labels[name])
         for mu, seeds in zip(SIGNALS, values, strict=True):
-            ax.plot([mu] * len(seeds), seeds, ".", color=neuron_pictures.COLOURS[name], markersize=4)
+            ax.plot([mu] * len(seeds), seeds, ".", color=panels.COLOURS[name], markersize=4)
     ax.axhline(np.log(2), color="0.6", linewidth=0.8)
     ax.set(
         xscale="log",
@@ -117,9 +117,7 @@ def figure_7(folder: Path, progress: Progress = silent) -> list[Path]:
     fig, axes = new_figure(1, 3, (16, 4.4))
     for ax, optimiser in zip(axes, three(), strict=True):
         run = trained("d", optimiser).run
-        neuron_pictures.noise_panel(
-            ax, run, 0, STEPS, f"{optimiser.label}: neuron 0", signals=False, reference=_reference(run)
-        )
+        panels.noise_panel(ax, run, 0, STEPS, f"{optimiser.label}: neuron 0", signals=False, reference=_reference(run))
     fig.suptitle(f"setting (d), $d = 1000$: dense noise, the signal coordinate too; seed {SEED}")
     return save_figure(fig, folder, "7")
 
@@ -128,7 +126,7 @@ def figure_8(folder: Path, progress: Progress = silent) -> list[Path]:
     """Attention in setting (d), three optimisers."""
     fig, axes = new_figure(1, 3, (16, 4.4))
     for ax, optimiser in zip(axes, three(), strict=True):
-        neuron_pictures.attention_panel(ax, trained("d", optimiser).run, STEPS, optimiser.label)
+        panels.attention_panel(ax, trained("d", optimiser).run, STEPS, optimiser.label)
     fig.suptitle(f"setting (d), $d = 1000$: attention on the signal patch, seed {SEED}")
     return save_figure(fig, folder, "8")
 
@@ -137,7 +135,7 @@ def figure_9(folder: Path, progress: Progress = silent) -> list[Path]:
     """Training and test losses in setting (d)."""
     chosen = [SIGN, *(Optimiser("adam", ETA, beta1, 0.99) for beta1 in (0.0, 0.5, 0.9)), Optimiser("gd", 0.1)]
     fig, ax = new_figure(1, 1, (8, 5))
-    neuron_pictures.loss_panel(
+    panels.loss_panel(
         ax, [trained("d", o) for o in chosen], f"setting (d), $d = 1000$, seed {SEED}", COLOURS, styles=STYLES
     )
     return save_figure(fig, folder, "9")
@@ -182,8 +180,8 @@ def figure_10(folder: Path, progress: Progress = silent) -> list[Path]:
         t = run.run.times
         signals = run.data.signals
         for name, part, colour in (
-            ("signal rows", slice(0, signals), neuron_pictures.SIGNAL),
-            ("noise rows", slice(signals, None), neuron_pictures.NOISE),
+            ("signal rows", slice(0, signals), panels.SIGNAL),
+            ("noise rows", slice(signals, None), panels.NOISE),
         ):
             ax.plot(t, on[:, :, part].mean(axis=(0, 2)), color=colour, label=f"{name} on the winner $a_i$")
             ax.plot(
@@ -212,10 +210,10 @@ def figure_11(folder: Path, progress: Progress = silent) -> list[Path]:
         best = winners(run)
         y = run.data.y
         for i, a in enumerate(best):
-            ax.plot(run.run.times, y[i] * run.extra["queries"][:, i, a], color=neuron_pictures.QUERY, linewidth=0.9)
-            ax.plot(run.run.times, y[i] * run.extra["keys"][:, i, a], color=neuron_pictures.KEY, linewidth=0.9)
-        ax.plot([], [], color=neuron_pictures.QUERY, label=r"$\langle w_{Q,0}, y_i x_i^{(a_i)}\rangle$")
-        ax.plot([], [], color=neuron_pictures.KEY, label=r"$\langle w_{K,0}, y_i x_i^{(a_i)}\rangle$")
+            ax.plot(run.run.times, y[i] * run.extra["queries"][:, i, a], color=panels.QUERY, linewidth=0.9)
+            ax.plot(run.run.times, y[i] * run.extra["keys"][:, i, a], color=panels.KEY, linewidth=0.9)
+        ax.plot([], [], color=panels.QUERY, label=r"$\langle w_{Q,0}, y_i x_i^{(a_i)}\rangle$")
+        ax.plot([], [], color=panels.KEY, label=r"$\langle w_{K,0}, y_i x_i^{(a_i)}\rangle$")
         ax.set(xlabel="iteration", title=optimiser.label)
         ax.legend(fontsize=8)
     fig.suptitle(f"ten patches, setting (d), $d = 600$: products of neuron 0 with the winning patch, seed {SEED}")
@@ -225,7 +223,7 @@ def figure_11(folder: Path, progress: Progress = silent) -> list[Path]:
 def figure_12(folder: Path, progress: Progress = silent) -> list[Path]:
     """Losses with ten patches."""
     fig, ax = new_figure(1, 1, (8, 5))
-    neuron_pictures.loss_panel(
+    panels.loss_panel(
         ax, [many_patches(o) for o in ten()], f"ten patches, setting (d), $d = 600$, GD with $\\eta = 1$, seed {SEED}"
     )
     return save_figure(fig, folder, "12")
@@ -241,7 +239,7 @@ def figure_16(folder: Path, progress: Progress = silent) -> list[Path]:
     fig, axes = new_figure(1, 3, (16, 4.6), sharey=True)
     for k, (ax, beta1) in enumerate(zip(axes, (0.0, 0.5, 0.9), strict=True)):
         chosen = [SIGN, *(Optimiser("adam", ETA, beta1, beta2) for beta2 in DECAYS), Optimiser("gd", 0.1)]
-        neuron_pictures.loss_panel(
+        panels.loss_panel(
             ax, [trained("a", o) for o in chosen], rf"$\beta_1 = {beta1:g}$", COLOURS, test=False, styles=STYLES
         )
         progress("networks", (k + 1) / 3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from odesys import Verdict, combine_verdicts, measured
+from odesys import Verdict, combine_verdicts, measured, softmax
 
 from ..laboratory import Laboratory
 from ..special.trajectories import BIAS, GRID, stage_two
@@ -288,8 +288,7 @@ def attention_at(state: dict[str, float], s: int, r: int) -> np.ndarray:
             [r * m["cv_other"], s * r * m["vv_other"], m["vv_same"]],
         ]
     )
-    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return weights / weights.sum(axis=1, keepdims=True)
+    return softmax(scores)
 
 
 @book.claim(

@@ -14,7 +14,7 @@ import numpy as np
 import sympy as sp
 from scipy.integrate import solve_ivp
 
-from odesys import Progress, integrate, iterate, llvm, new_figure, save_figure
+from odesys import Progress, integrate, iterate, new_figure, save_figure
 
 from .. import dynamics
 from ..claims.part_beyond_k_trajectories import stage_two_time, time_to_learn
@@ -178,8 +178,7 @@ LEARNED, BROKEN, LONGEST = 1.0, 0.1, 1e5
 @cache
 def _stage_two_code() -> Any:
     # compiled once for the whole diagram: n_c, n_v and the start are states, so no grid point needs code of its own
-    backend = "native" if llvm.available() else "scalar"
-    return dynamics.reduced("stage2").system.compile({"b": SETTING["b"]}, backend)
+    return dynamics.reduced("stage2").system.compile({"b": SETTING["b"]})
 
 
 def transitions(omega: float, T1: float) -> tuple[float, float]:

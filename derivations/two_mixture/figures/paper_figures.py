@@ -248,15 +248,6 @@ def figure_sliding(folder: Path, progress: Progress) -> list[Path]:
     return save_figure(fig, folder, "sliding")
 
 
-def figure_proof(folder: Path, progress: Progress) -> list[Path]:
-    """The proof graph of the paper, every claim coloured by its verdict at level quick."""
-    from odesys import draw_proof_graph
-
-    from ..claims import book
-
-    return draw_proof_graph(book, folder, progress)
-
-
 def _token_tex(token: str) -> str:
     return f"${token[:-1]}_{token[-1]}$"
 

@@ -1,4 +1,4 @@
-r"""Closed forms: stage 1 (two logistic phases), stage 2 with frozen forces, and the constant of stage 3.
+r"""Closed forms of stages 1 to 3; here because a stage trains neurons alone, or attention with frozen forces.
 
 Everything is read off the derived systems: rates and switching surface of stage 1 from the 22-variable field at
 uniform attention; the force matrix of stage 2 from the score equations at :math:`A = I, B = 0`; stage 3 from margins

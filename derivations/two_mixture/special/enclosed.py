@@ -1,4 +1,4 @@
-r"""Stage 2 of the two-mixture paper as a validated enclosure: the scores in sector coordinates, from T1 to x*.
+r"""Stage 2 as a validated enclosure in sector coordinates; here because stage 2 ends at a finite time T2.
 
 The 8 scores split into sums and differences over the groups, :math:`M^s = M^= + M^{\ne}` and
 :math:`M^d = M^= - M^{\ne}`. From the zero start :math:`M^s_{cv} = M^s_{vv} = 0` for ever, which is proved exactly; the

@@ -1,4 +1,4 @@
-"""Runs of a laboratory's own systems through stages 1 to 3, for claims about trajectories: floats, so measurements."""
+"""Runs of a laboratory's systems through three stages; here because training switches weights and samples."""
 
 from __future__ import annotations
 

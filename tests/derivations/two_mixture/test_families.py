@@ -18,7 +18,6 @@ from derivations.two_mixture.claims.part_beyond_k_enclosed import sector_equatio
 from derivations.two_mixture.figures import groups
 from derivations.two_mixture.laboratory import Laboratory
 from derivations.two_mixture.special.enclosed import neurons_at
-from derivations.two_mixture.special.family_laboratory import mutated_family
 from numerics.flows.integrate import integrate
 from numerics.maps.iterate import iterate
 from odesys.certify.validated import enclose
@@ -114,8 +113,9 @@ def test_mutations_of_the_family() -> None:
         lab = Laboratory(mutation)
         family, listed = lab.family("stage3", 2).system, lab.reduced("stage3").system
         assert family.nodes == tuple(listed.equations[name] for name in family.names)
-    with pytest.raises(OdesysError, match="is not defined for families"):
-        mutated_family("something", "stage1", "symbol", False)
+    for mutation in ("own", "groups", "start"):
+        with pytest.raises(OdesysError, match="is not defined for families"):
+            Laboratory(mutation).family("stage1")
 
 
 def test_sector_equations_are_the_same_flow() -> None:
@@ -224,7 +224,7 @@ def test_phase_diagram(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_phase_diagram_needs_no_machine_code() -> None:
     """`make results` installs no extras: in a process without llvmlite the same times come out."""
     code = (
-        "import sys; sys.modules['llvmlite'] = None; from derivations.two_mixture import figures_k; "
+        "import sys; sys.modules['llvmlite'] = None; from derivations.two_mixture.figures import groups; "
         "print(*groups.transitions(0.1, 20.0))"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

@@ -16,7 +16,7 @@ from derivations.two_mixture.special.enclosed import enclose_stage_two, neurons_
 from odesys import System
 from odesys.certify.validated import Enclosure, enclose
 from odesys.errors import IntegrationError, ParameterError
-from odesys.exact.taylor import as_ball, ball_context
+from odesys.exact.balls import as_ball, ball_context
 from odesys.expr import graph
 from odesys.expr.graph import call, relu, sym
 from odesys.verdicts import Evidence

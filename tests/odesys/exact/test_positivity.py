@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from odesys.exact.positivity import always_positive, decide_sign
-from odesys.exact.zero import ball_value
+from odesys.exact.zero import ball_values
 from odesys.expr import graph
 from odesys.expr.graph import sym
 
@@ -51,7 +51,8 @@ def test_a_refutation_names_a_point_at_which_the_value_is_negative() -> None:
     gap = graph.exp(C) - 2 - n
     verdict = always_positive({"fine": graph.exp(C), "gap": gap}, positive=["C"], nonnegative=["n"])
     point = {name: Fraction(value) for name, value in verdict.witness["at"].items()}
-    assert verdict.witness["where"] == "gap" and min(point.values()) > 0 and ball_value(gap, point, 64) < 0
+    ((_, ball),) = ball_values(gap, [point], 64)
+    assert verdict.witness["where"] == "gap" and min(point.values()) > 0 and ball < 0
 
 
 def test_what_can_vanish_is_not_positive_and_what_is_open_stays_open() -> None:

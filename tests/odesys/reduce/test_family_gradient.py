@@ -204,7 +204,7 @@ def test_scaled_flow_is_the_same_flow_and_has_a_limit(L: int) -> None:
 
 
 def other_labels() -> Family:
-    """Two signal words a group: the label is the product of their signs; one distractor of either kind."""
+    """Two signal words per group: the label is the product of their signs; one distractor of either kind."""
     draw = OtherGroups({"u": Fraction(1, 3), "-v": Fraction(1, 3), "v": Fraction(1, 3)})
     signs = product((1, -1), repeat=2)
     return Family(

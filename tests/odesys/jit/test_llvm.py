@@ -1,0 +1,80 @@
+"""Assembly to machine code: constants to the last bit, functions of the library, buffers of each thread."""
+
+from __future__ import annotations
+
+import math
+import struct
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from odesys.jit import llvm
+
+FIELD = """
+define void @field(double %t, ptr %x, ptr %p, ptr %g, ptr %out) {
+  %a = load double, ptr %x
+  %s = call double @lib_exp(double %a)
+  %k = load double, ptr %p
+  %v = fmul double %s, %k
+  %w = fadd double %v, %t
+  store double %w, ptr %out
+  ret void
+}
+"""
+needs_llvm = pytest.mark.skipif(not llvm.available(), reason="llvmlite is not installed")
+
+
+@given(st.floats())
+def test_constants_are_written_bit_by_bit(number: float) -> None:
+    text = llvm.constant(number)
+    assert struct.pack(">d", number) == bytes.fromhex(text.removeprefix("0x")) and len(text) == 18
+
+
+@needs_llvm
+def test_code_of_five_arguments_runs_on_arrays() -> None:
+    run = llvm.ArrayFunction(llvm.compiled(llvm.DECLARED + FIELD).address("field"))
+    out = np.zeros(1)
+    run(0.5, np.array([2.0]), np.array([3.0]), np.empty(0), out)
+    assert out[0] == 3.0 * math.exp(2.0) + 0.5
+
+
+@needs_llvm
+def test_a_bound_function_gives_every_call_its_own_array() -> None:
+    run = llvm.BoundFunction(llvm.compiled(llvm.DECLARED + FIELD).address("field"), 1, np.array([3.0]))
+    first, second = run(0.0, np.array([1.0])), run(0.0, np.array([2.0]))
+    assert first[0] == 3.0 * math.e and second[0] == 3.0 * math.exp(2.0)
+
+
+@needs_llvm
+def test_threads_have_buffers_of_their_own() -> None:
+    run = llvm.BoundFunction(llvm.compiled(llvm.DECLARED + FIELD).address("field"), 1, np.array([1.0]))
+    points = [np.array([k / 100]) for k in range(200)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda x: run(0.0, x)[0], points))
+    assert found == [math.exp(x[0]) for x in points]
+
+
+@needs_llvm
+def test_every_library_function_is_linked() -> None:
+    """Each name of the table is called once at 0.7 and has the digits of the library."""
+    for name in llvm.LIBRARY:
+        given = f"double {llvm.constant(0.7)}" + (f", double {llvm.constant(2.0)}" if name in llvm.BINARY else "")
+        text = (
+            f"{llvm.DECLARED}define void @one(double %t, ptr %x, ptr %p, ptr %g, ptr %out) {{\n"
+            f"  %v = call double @lib_{name}({given})\n  store double %v, ptr %out\n  ret void\n}}\n"
+        )
+        out = np.zeros(1)
+        llvm.ArrayFunction(llvm.compiled(text).address("one"))(0.0, out, out, out, out)
+        expected = {"pow": math.pow, "nextafter": math.nextafter}.get(name)
+        ours = expected(0.7, 2.0) if expected else getattr(np, name)(0.7)
+        assert out[0] == pytest.approx(ours, rel=1e-15), name
+
+
+@needs_llvm
+def test_addresses_of_arrays_that_can_not_be_written() -> None:
+    frozen = np.array([1.0, 2.0])
+    frozen.flags.writeable = False
+    assert llvm.address_of(frozen) == frozen.ctypes.data and llvm.address_of(np.ones(2)) > 0
