@@ -61,7 +61,9 @@ def mutation_runs(
 def _touched(book: ClaimBook, mutation: str, outcomes: Sequence[Outcome]) -> set[Part]:
     """The parts read by these checks that the mutation changes."""
     read = {part for outcome in outcomes for part in outcome.reads or ()}
-    lab = book.laboratory(mutation=mutation) if read else None
+    if not read:
+        return set()
+    lab = book.laboratory(mutation=mutation)
     return {part for part in read if lab.changes(part)}
 
 
