@@ -18,8 +18,10 @@ from .shared_factors import Pair, Products, is_exponential_power, read_nodes, re
 
 SMALL_POWER = 8  # up to here a power is a product
 PIECE = 1500  # nodes; the time to compile one function grows with the square of its length
+LONG_PIECES = 4  # from here on code is compiled quickly, to run half as fast
 
-HELPERS = """
+HELPERS = {
+    "sigmoid": """
 define internal double @sigmoid(double %z) {
   %c = fcmp oge double %z, 0.0
   br i1 %c, label %up, label %down
@@ -35,6 +37,8 @@ down:
   %q = fdiv double %s, %k
   ret double %q
 }
+""",
+    "softplus": """
 define internal double @softplus(double %z) {
   %c = fcmp ogt double %z, 0.0
   %p = select i1 %c, double %z, double 0.0
@@ -45,7 +49,8 @@ define internal double @softplus(double %z) {
   %r = fadd double %p, %l
   ret double %r
 }
-"""
+""",
+}
 
 
 class NativeError(OdesysError):
@@ -62,7 +67,7 @@ def compile_nodes(system: System, roots: Sequence[Node], targets: Sequence[int],
 
 def compile_text(text: str) -> int:
     """Address of the function that `assembly` wrote."""
-    return compiled(text, LONG if "@piece1(" in text else STRAIGHT).address("function")
+    return compiled(text, LONG if f"@piece{LONG_PIECES}(" in text else STRAIGHT).address("function")
 
 
 def assembly(system: System, roots: Sequence[Node], targets: Sequence[int], gated: bool) -> str:
@@ -88,7 +93,9 @@ def assembly(system: System, roots: Sequence[Node], targets: Sequence[int], gate
     if count > 1:
         calls = (f"call void @piece{k}(double %t, ptr %x, ptr %p, ptr %g, ptr %out, ptr %s)" for k in range(count))
         texts.append(_function("function", [f"%s = alloca [{len(shared)} x double]", *calls]))
-    return DECLARED + HELPERS + "".join(texts)
+    body = "".join(texts)
+    helpers = (text for name, text in HELPERS.items() if f"@{name}(" in body)
+    return "".join([DECLARED, *helpers, body])
 
 
 def _function(name: str, lines: Sequence[str], more: str = "") -> str:

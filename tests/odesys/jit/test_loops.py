@@ -15,7 +15,7 @@ from odesys import System
 from odesys.jit import llvm, loops, native
 from odesys.jit.loops import Array, Code, LoopError, call
 
-pytestmark = pytest.mark.skipif(not llvm.available(), reason="llvmlite is not installed (extra fast)")
+pytestmark = pytest.mark.skipif(not llvm.available(), reason="llvmlite does not load")
 TABLE = np.array([[1.0, -2.5], [0.125, 1e300]])
 LIMIT, HALF = 7, 0.5
 # the first example is compiled, and a busy machine makes them slowly
