@@ -25,7 +25,7 @@ help:
 	@echo "make results    derive, verify, simulate, compare and draw every paper; read $(RESULTS)/index.html"
 	@echo "make test       all tests but the nightly ones; PYTEST_ARGS=\"-m 'not slow'\" for the quick ones"
 	@echo "make test-all   all tests"
-	@echo "make lint       ruff check and mypy"
+	@echo "make lint       layout, style, directions of imports and types"
 	@echo "make browser    install Chromium for the test of the report, where apt-get can; otherwise that test is skipped"
 	@echo "make clean      remove $(VENV)/, $(RESULTS)/, caches and build output"
 
@@ -68,7 +68,9 @@ browser:
 		|| echo "no browser could be installed; the test of the report in a browser will be skipped"
 
 lint: $(DEV_STAMP)
+	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
 
 clean:

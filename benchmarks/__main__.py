@@ -141,7 +141,7 @@ def _time(seconds: float) -> str:
 
 
 def history(results: dict[str, dict[str, Any]], own: dict[str, float]) -> None:
-    """Append one row a number: date, commit, machine, name, size, median seconds."""
+    """Append one row per number: date, commit, machine, name, size, median seconds."""
     asked = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=HERE)
     stamp = [datetime.date.today().isoformat(), asked.stdout.strip(), f"{platform.system()} {platform.machine()}"]
     path = HERE / "history.csv"

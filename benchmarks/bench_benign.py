@@ -13,17 +13,19 @@ from pathlib import Path
 from derivations.benign_overfitting.figures import paper_figures
 from derivations.benign_overfitting.figures.heat_map import Theory, heat_map
 from derivations.benign_overfitting.setting import Case
-from derivations.benign_overfitting.special import mean_field, span
-from odesys.papers.workers import cores
+from derivations.benign_overfitting.special import mean_field, span_network
+from odesys.papers.workers import available_cores
 
 
 def time_heat_map(store: Path | None) -> None:
     """The heat map of figure 1 on all cores."""
     _, cases = paper_figures.heat_cases()
     began = time.perf_counter()
-    losses = heat_map(cases, Theory(paper_figures.EPS), workers=cores(), store=store)
+    losses = heat_map(cases, Theory(paper_figures.EPS), workers=available_cores(), store=store)
     took, spent = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(f"heat map {losses.shape}: {took:.1f} s on {cores()} cores, {spent.ru_utime:.1f} s of them computing")
+    print(
+        f"heat map {losses.shape}: {took:.1f} s on {available_cores()} cores, {spent.ru_utime:.1f} s of them computing"
+    )
 
 
 def compare_wide_networks(seeds: int = 2) -> None:
@@ -33,8 +35,8 @@ def compare_wide_networks(seeds: int = 2) -> None:
         theory = [mean_field.test_loss(case, 0.05, frozen) for frozen in (True, False)]
         for seed in range(seeds):
             began = time.perf_counter()
-            run = span.descend(span.draw(case, seed), 0.02 / case.largest, 0.05, 20_000)
-            test = span.test_loss(run, 4000, seed)
+            run = span_network.descend(span_network.draw(case, seed), 0.02 / case.largest, 0.05, 20_000)
+            test = span_network.test_loss(run, 4000, seed)
             took = time.perf_counter() - began
             print(
                 f"mu = {mu:g}, seed {seed}: network {test.loss:.4f} +- {test.error:.4f}, mean field {theory[0]:.4f} "

@@ -3,7 +3,7 @@
     python -m benchmarks.bench_sliding [FILE]
 
 prints the table, and writes it to FILE if one is given. Every state at which the field or a gate is computed counts
-once, root finding and dense output included; a plain solver computes nothing but the field, once a call.
+once, root finding and dense output included; a plain solver computes nothing but the field, once per call.
 """
 
 from __future__ import annotations

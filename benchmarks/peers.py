@@ -46,15 +46,15 @@ def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
 def stage_two_block() -> Any:
     """Scores and self-scores of the plus head in stage 2, neurons as parameters: 16 + 10 + 10 equations."""
     from derivations.two_mixture import dynamics
-    from odesys.analysis.switching import held
+    from odesys.analysis.switching import hold_gates
 
     system = dynamics.full_flow("stage2").system.substitute({"b": task.graph.num("1/2")})
-    system = held(system, dict.fromkeys(range(len(system.surfaces)), 1)).freeze_still()
+    system = hold_gates(system, dict.fromkeys(range(len(system.surfaces)), 1)).freeze_still()
     plus = [n for n in system.names if "_p_" in n]
     from odesys.expr.field import ScalarField
     from odesys.expr.system import System
 
-    nodes = [node for name, node in zip(system.names, system.nodes, strict=True) if name in plus]
+    nodes = [node for name, node in system.equations.items() if name in plus]
     rest = tuple(n for n in system.names if n not in plus)
     return System(tuple(plus), ScalarField(tuple(nodes), {}), (*system.parameters, *rest))
 

@@ -18,7 +18,7 @@ import sympy as sp
 from derivations.two_mixture import dynamics, setting
 from numerics.flows.integrate import integrate
 from odesys import System
-from odesys.analysis.switching import held
+from odesys.analysis.switching import hold_gates
 from odesys.expr import graph
 from odesys.expr.graph import Node
 
@@ -78,7 +78,7 @@ def full() -> System:
     flow = dynamics.full_flow("simultaneous")
     compiled = flow.system.compile(b=BIAS)
     gates = np.where(compiled.surfaces(START, start()) > 0, 1, 0)
-    return held(flow.system, dict(enumerate(gates.tolist()))).substitute({"b": graph.num("1/2")})
+    return hold_gates(flow.system, dict(enumerate(gates.tolist()))).substitute({"b": graph.num("1/2")})
 
 
 @cache

@@ -19,13 +19,10 @@ from odesys import (
 )
 
 WORDS = ("good", "bad", "the")
-data = Distribution(
-    [
-        Sample(["good", "the"], label=+1, weight=Fraction(1, 2)),
-        Sample(["bad", "the"], label=-1, weight=Fraction(1, 2)),
-    ]
+good, bad = Sample(["good", "the"], +1, Fraction(1, 2)), Sample(["bad", "the"], -1, Fraction(1, 2))
+flow = gradient_flow(
+    AttentionModel(Dictionary(WORDS), heads=[Head()]), Distribution([good, bad]), train=("w", "W_K", "W_Q")
 )
-flow = gradient_flow(AttentionModel(Dictionary(WORDS), heads=[Head()]), data, train=("w", "W_K", "W_Q"))
 
 # a laboratory hands the system to the checks; here it is the flow itself
 book = ClaimBook("own", laboratory=lambda: flow)
@@ -35,12 +32,11 @@ book = ClaimBook("own", laboratory=lambda: flow)
     "1",
     "Keys and queries stay balanced",
     kind="identity",
-    statement=r"\mathrm{tr}\,W_K^\top W_K - \mathrm{tr}"
-    r"\,W_Q^\top W_Q = \text{const}",
+    statement=r"\mathrm{tr}\,W_K^\top W_K - \mathrm{tr}\,W_Q^\top W_Q = \text{const}",
     reading="its derivative is zero, exactly, at every width",
 )
 def balanced(lab) -> Verdict:
-    rhs = dict(zip(lab.system.names, lab.system.nodes, strict=True))
+    rhs = lab.system.equations
     return identity({"derivative": graph.add([rhs[f"KK_{w}_{w}"] - rhs[f"QQ_{w}_{w}"] for w in WORDS])})
 
 
@@ -53,14 +49,11 @@ def balanced(lab) -> Verdict:
     expect="fails",
 )
 def common_word(lab) -> Verdict:
-    verdict = identity({"derivative": dict(zip(lab.system.names, lab.system.nodes, strict=True))["w_the"]})
+    verdict = identity({"derivative": lab.system.equations["w_the"]})
     name, sign = lab.quotient().variable("w_the")  # sign 0: it vanishes on symmetric states
-    on_symmetric = identity({"variable": sign * graph.sym(name)})
-    return verdict.correcting(
-        r"w^\top \mathrm{the} = 0 \text{ from a symmetric start}",
-        on_symmetric,
-        "exchanging good and bad with the label flipped maps it to minus itself",
-    )
+    corrected = r"w^\top \mathrm{the} = 0 \text{ from a symmetric start}"
+    reason = "exchanging good and bad with the label flipped maps it to minus itself"
+    return verdict.correcting(corrected, identity({"variable": sign * graph.sym(name)}), reason)
 
 
 @book.claim("3", "Training succeeds", kind="order", statement=r"\mathcal{L}(40) < 0.02", reading="at omega = 1/2")

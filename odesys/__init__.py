@@ -2,54 +2,41 @@
 
 Model language:   Dictionary, Sample, Distribution, Head, Value, FixedVector, Neurons, AttentionModel
 Derivation:       gradient_flow, gradient_descent -> Flow; Flow.quotient() -> Quotient; .slaved() -> Slaved
-Any K groups:     Family, Template, Others; family_flow, family_descent -> FamilyFlow
+Any K groups:     Family, SampleTemplate, OtherGroups; family_flow, family_descent -> FamilyFlow
 Systems by hand:  System.from_equations
 Floats:           integrate, CompiledFlow, iterate, simulate_network, compare, phase_portrait
+Claims:           ClaimBook, Verdict; identity, measured, enclose
 
 All public names are in ``__init__.pyi``, which type checkers read and from which this file takes its table. A name is
 loaded when it is first used, so that the command line starts without SymPy.
+
+>>> from odesys import System, sym
+>>> System.from_equations({"x": sym("y"), "y": -sym("x")}).first_integrals()[0].node
+Node(x**2 + y**2)
 """
 
-import ast
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 __version__ = "0.2.0"
 
 
-def _table() -> dict[str, str]:
-    """Public name -> where it is, as ``module:name``, read from the stub beside this file."""
-    stub = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
-    return {
-        alias.name: f"{'odesys.' if node.level else ''}{node.module}:{alias.name}"
-        for node in stub.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
+def _modules() -> dict[str, str]:
+    """Public name -> its module, from the lines ``from module import name as name`` of the stub."""
+    with open(f"{__path__[0]}/__init__.pyi", encoding="utf-8") as stub:
+        lines = [line.split() for line in stub if line.startswith("from ")]
+    return {name: f"{__name__ if module[0] == '.' else ''}{module}" for _, module, _, name, *_ in lines}
 
 
-_PLACES = _table()
-__all__ = list(_PLACES)
-
-
-def place(name: str) -> str:
-    """Where a public name is defined, as ``module:name``; empty if there is no such name.
-
-    >>> place("System")
-    'odesys.expr.system:System'
-    """
-    return _PLACES.get(name, "")
+_MODULES = _modules()
+__all__ = list(_MODULES)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, _, attribute = _PLACES[name].partition(":")
-    try:
-        value = getattr(import_module(module), attribute)
-    except AttributeError:  # a public module, such as graph
-        value = import_module(f"{module}.{attribute}")
+    module = import_module(_MODULES[name])
+    value = getattr(module, name) if hasattr(module, name) else import_module(f"{module.__name__}.{name}")
     globals()[name] = value
     return value
 

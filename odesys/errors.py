@@ -9,6 +9,9 @@ class OdesysError(Exception):
     """Base of all errors a user can cause; the command line prints its text as one sentence and exits with 2.
 
     Keyword arguments become attributes, so that a program can look at the offending objects.
+
+    >>> OdesysError("there is no paper three_mixture", name="three_mixture").name
+    'three_mixture'
     """
 
     def __init__(self, message: str, **objects: Any) -> None:
@@ -31,15 +34,39 @@ class ModelError(OdesysError):
 
 
 class ClosureError(OdesysError):
-    """The paths the flow needs grow for ever; `.path` is the first that escapes, `.chain` how it was reached."""
+    """The paths the flow needs grow for ever; `.path` is the first that escapes, `.chain` how it was reached.
+
+    >>> from odesys import AttentionModel, Dictionary, Distribution, FixedVector, Head, Sample, Value, gradient_flow
+    >>> three = Value(("U", "W", "V"), output=FixedVector("a", square="m1"))
+    >>> deep = AttentionModel(Dictionary(["a", "b"]), [Head()], value=three)
+    >>> try:
+    ...     gradient_flow(deep, Distribution([Sample(["a", "b"], 1)]), train=("U", "W", "V"))
+    ... except ClosureError as error:
+    ...     print(error.path)
+    E'.V'.W'.W.V.E
+    """
 
 
 class EquationError(OdesysError):
-    """A system, its states, parameters or equations are inconsistent."""
+    """A system, its states, parameters or equations are inconsistent.
+
+    >>> from odesys import System, sym
+    >>> System.from_equations({"x": -sym("k") * sym("x")})
+    Traceback (most recent call last):
+        ...
+    odesys.errors.EquationError: the equations use k, which is neither a state nor a parameter; ...
+    """
 
 
 class SymmetryError(OdesysError):
-    """A claimed symmetry does not commute with the flow or does not fix the state; `.witness` shows where."""
+    """A claimed symmetry does not commute with the flow or does not fix the state; `.witness` shows where.
+
+    >>> from odesys import System, sym
+    >>> System.from_equations({"x": sym("y"), "y": sym("x") ** 2}).quotient([{"x": "-x", "y": "-y"}])
+    Traceback (most recent call last):
+        ...
+    odesys.errors.SymmetryError: x -> -x, y -> -y does not commute with the system: at ... the two sides differ
+    """
 
 
 class SlavingError(OdesysError):
@@ -47,11 +74,26 @@ class SlavingError(OdesysError):
 
 
 class ParameterError(OdesysError):
-    """A parameter is missing, unknown, not finite or outside its range."""
+    """A parameter is missing, unknown, not finite or outside its range.
+
+    >>> from odesys import Parameter
+    >>> Parameter("K", 3, "groups", kind=int, low=2).read("1")
+    Traceback (most recent call last):
+        ...
+    odesys.errors.ParameterError: K = 1 is out of range: it must be a whole number of at least 2
+    """
 
 
 class IntegrationError(OdesysError):
-    """An integration could not be carried through; `.time` says how far it got."""
+    """An integration could not be carried through; `.time` says how far it got.
+
+    >>> from odesys import System, integrate, sym
+    >>> try:
+    ...     integrate(System.from_equations({"x": sym("x") ** 2}), [1.0], (0.0, 2.0))  # x = 1 / (1 - t)
+    ... except IntegrationError as error:
+    ...     print(round(error.time, 9))
+    1.0
+    """
 
 
 class OutputError(OdesysError):

@@ -155,7 +155,7 @@ def write_json(path: str | Path, value: Any) -> Path:
 
 
 def write_csv(path: str | Path, columns: Mapping[str, Any]) -> Path:
-    """Write columns of equal length, one row an entry; the digits read back exactly."""
+    """Write columns of equal length, one row per entry; the digits read back exactly."""
     text = io.StringIO(newline="")
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(columns)
@@ -164,7 +164,7 @@ def write_csv(path: str | Path, columns: Mapping[str, Any]) -> Path:
 
 
 def write_npz(path: str | Path, columns: Mapping[str, Any]) -> Path:
-    """Write columns as a compressed npz, one array a name; the same columns give the same bytes."""
+    """Write columns as a compressed npz, one array per name; the same columns give the same bytes."""
     import zipfile
 
     import numpy as np
@@ -236,23 +236,27 @@ def _plain(value: Any, where: tuple[str, ...], not_finite: dict[str, str]) -> An
 
 
 @dataclass
-class Stage:
+class StagedFolder:
     """A temporary folder to write in; `files` is filled when they have been moved to their place."""
 
     folder: Path
     files: list[Path] = field(default_factory=list)
 
 
-def destination(folder: Path) -> Path:
-    """Where files written to a folder will be in the end: unfinished work that outlives an error is kept there."""
+def final_folder(folder: Path) -> Path:
+    """Where files written to a folder will be in the end: unfinished work that outlives an error is kept there.
+
+    >>> final_folder(Path("figures", f".odesys-{'0' * 32}.part")).name
+    'figures'
+    """
     return folder.parent if re.fullmatch(r"\.odesys-[0-9a-f]{32}\.part", folder.name) else folder
 
 
 @contextmanager
-def staged(path: str | Path) -> Iterator[Stage]:
-    """Write several files in `Stage.folder`; they move to `path` together at the end, or not at all after an error."""
+def staged(path: str | Path) -> Iterator[StagedFolder]:
+    """Write several files in `.folder`; they move to `path` together at the end, or not at all after an error."""
     folder = prepare_folder(path)
-    stage = Stage(folder / _temporary_name())
+    stage = StagedFolder(folder / _temporary_name())
     try:
         stage.folder.mkdir()
         yield stage

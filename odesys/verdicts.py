@@ -2,6 +2,9 @@
 
 `as_stated` and `evidence` are kept apart, so that a plot never passes for a proof; `fails` carries a witness that can
 be substituted by hand, `undecided` its residual.
+
+>>> measured(True).as_stated == HOLDS, refuted({"x": "1"}).as_stated == FAILS
+(True, True)
 """
 
 from __future__ import annotations
@@ -15,7 +18,11 @@ HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
 
 
 class Evidence(IntEnum):
-    """How strongly something was checked; combining never raises it."""
+    """How strongly something was checked; combining never raises it.
+
+    >>> str(min(Evidence.PROOF, Evidence.MEASUREMENT))
+    'measurement'
+    """
 
     MEASUREMENT = 1  # floats, or exact arithmetic at sampled points: tolerance, margin, sweep, seeds in .details
     CERTIFICATE = 2  # exhaustive, or outward-rounded arithmetic over the whole region
@@ -48,7 +55,12 @@ class Corrected:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer for one statement taken literally; `corrected`, `sharpened` and `constants` say what is true."""
+    """The answer for one statement taken literally; `corrected`, `sharpened` and `constants` say what is true.
+
+    >>> both = proved() & measured(True, loss=0.01)
+    >>> both.as_stated, str(both.evidence), both.details
+    ('holds', 'measurement', {'loss': 0.01})
+    """
 
     as_stated: str
     evidence: Evidence
@@ -109,27 +121,50 @@ _RANK = {FAILS: 0, UNDECIDED: 1, HOLDS: 2}
 
 
 def proved(**details: Any) -> Verdict:
-    """Holds, by exact rewriting."""
+    """Holds, by exact rewriting.
+
+    >>> verdict = proved(method="expansion")
+    >>> verdict.as_stated, str(verdict.evidence)
+    ('holds', 'proof')
+    """
     return Verdict(HOLDS, Evidence.PROOF, details=details)
 
 
 def certified(**details: Any) -> Verdict:
-    """Holds, exhaustively or with outward rounding over the whole region."""
+    """Holds, exhaustively or with outward rounding over the whole region.
+
+    >>> verdict = certified(enumerated="24 permutations")
+    >>> verdict.as_stated, str(verdict.evidence)
+    ('holds', 'certificate')
+    """
     return Verdict(HOLDS, Evidence.CERTIFICATE, details=details)
 
 
 def measured(holds: bool, witness: Any = None, **details: Any) -> Verdict:
-    """The outcome of a floating-point check: never more than a measurement."""
+    """The outcome of a floating-point check: never more than a measurement.
+
+    >>> measured(0.51 < 0.5, loss=0.51).witness
+    {'loss': 0.51}
+    """
     if holds:
         return Verdict(HOLDS, Evidence.MEASUREMENT, details=details)
     return Verdict(FAILS, Evidence.MEASUREMENT, witness=witness if witness is not None else details, details=details)
 
 
 def refuted(witness: Any, evidence: Evidence = Evidence.PROOF, **details: Any) -> Verdict:
-    """Fails, with a witness."""
+    """Fails, with a witness.
+
+    >>> verdict = refuted({"x": "1/2", "residual": "3/4"})
+    >>> verdict.as_stated, verdict.witness["x"]
+    ('fails', '1/2')
+    """
     return Verdict(FAILS, evidence, witness=witness, details=details)
 
 
 def undecided(residual: str, evidence: Evidence = Evidence.MEASUREMENT, **details: Any) -> Verdict:
-    """Not decided: what is left over, as text."""
+    """Not decided: what is left over, as text.
+
+    >>> undecided("x**2 - y**2 is left").residual
+    'x**2 - y**2 is left'
+    """
     return Verdict(UNDECIDED, evidence, residual=residual, details=details)

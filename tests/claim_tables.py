@@ -1,4 +1,4 @@
-"""Tables of expected verdicts, one a paper: what is compared with them, and what every claim that fails must have."""
+"""Tables of expected verdicts, one per paper: what is compared with them, and what every claim that fails must have."""
 
 from __future__ import annotations
 

@@ -9,7 +9,9 @@ import pytest
 
 from odesys.cli import commands
 
-README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = ("README.md", "CONTRIBUTING.md", "docs/tutorial.md", "docs/releasing.md")
 BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 
 
@@ -34,4 +36,25 @@ def test_commands_exist() -> None:
 
 def test_the_picture_exists() -> None:
     for picture in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", README):
-        assert (Path(__file__).resolve().parents[1] / picture).stat().st_size > 10_000
+        assert (ROOT / picture).stat().st_size > 10_000
+
+
+def missing_files(text: str) -> list[str]:
+    """Files in backticks of which no path of the project ends so."""
+    folders = ("odesys", "numerics", "derivations", "tests", "tools", "benchmarks", "examples", "docs")
+    files = [file for folder in folders for file in (ROOT / folder).rglob("*.*")] + list(ROOT.glob("*.*"))
+    paths = [f"/{file.relative_to(ROOT)}".removesuffix(".txt") for file in files]  # the skeleton's end in .txt
+    found = re.findall(r"`([\w./-]+\.(?:py|pyi|css|js|md|j2))`", text)
+    return [name for name in found if not any(path.endswith(f"/{name}") for path in paths)]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_files_it_names_are_there(page: str) -> None:
+    assert not missing_files((ROOT / page).read_text(encoding="utf-8"))
+
+
+def test_a_wrong_path_is_noticed() -> None:
+    assert missing_files("see `odesys/closure.py`, `flow.py`, `odesys/derive/closure.py` and `no_such_file.py`") == [
+        "odesys/closure.py",
+        "no_such_file.py",
+    ]

@@ -4,10 +4,9 @@
 It states F_i(x) >= rate (A x)_i for all i of the block and all x of the region, a box with linear conditions. Checked:
 each F_i is affine in the states marked as linear (homogeneous where rays are listed); all vertices of the region, found
 here again, are listed as values of those states (up to a factor, for rays), with the level rate (A v)_i; its boxes
-cover the region: each is what the split and three rounds of the conditions leave of its parent, compared exactly; on
-each the level holds, by second-order bounds in ball arithmetic and halving; and so do the ranges of sums and the signs
-of gates that count as constant. Taken from the file: that its table, with these parameters, is the model (the marks and
-the names of sums ignored; a gate is 1 where its argument is > 0, else 0).
+cover the region: each is exactly what the split and three rounds of the conditions leave of its parent; on each the
+level holds, by second-order bounds in ball arithmetic and halving, as do ranges of sums and signs of constant gates.
+Taken from the file: that its table with its parameters is the model (marks and names of sums aside; gates 1 above 0).
 usage: check_region.py FILE      exit code 0: all checks passed, 1: something failed, 2: not a certificate
 """
 
@@ -28,9 +27,8 @@ def require(true, text):
 
 def plus(pairs):  # of Taylor polynomials {names: coefficient}; exact numbers, or balls that hold for a box of points
     out = {}
-    for c, p in pairs:
-        for m, x in p.items():
-            out[m] = out[m] + c * x if m in out else c * x
+    for m, x in ((m, c * x) for c, p in pairs for m, x in p.items()):
+        out[m] = out[m] + x if m in out else x
     return {m: x for m, x in out.items() if not x == 0}  # noqa: SIM201 (a ball is != 0 only if zero is not in it)
 
 
@@ -70,12 +68,11 @@ class Checker:
         on = {p: facets(p) for p in product(*map(self.box.get, names))}
         for cut in [cut for cut in self.conditions if cut[0].keys() & {*names}]:
             h, sides = {p: height(p, cut) for p in on}, [*sides, cut]
-            found = {p: on[p] | ({len(sides) - 1} if h[p] == 0 else set()) for p in on if h[p] >= 0}
+            found = [p for p in on if h[p] >= 0]
             for p, q in product([p for p in h if h[p] > 0], [q for q in h if h[q] < 0]):
                 if len(c := on[p] & on[q]) >= len(names) - 1 and sum(c <= f for f in on.values()) == 2:  # an edge
-                    new = tuple(a + (b - a) * h[p] / (h[p] - h[q]) for a, b in zip(p, q, strict=True))
-                    found[new] = facets(new)
-            on = found
+                    found.append(tuple(a + (b - a) * h[p] / (h[p] - h[q]) for a, b in zip(p, q, strict=True)))
+            on = {p: facets(p) for p in found}
         return [dict(zip(names, p, strict=True)) for p in on]
 
     def jet(self, root, box, order, roles, sign=1):
@@ -103,8 +100,7 @@ class Checker:
                 p = {(): Q(1)}
                 for i, e in arg:
                     require(Q(e).q == 1, "this checker does not know roots")
-                    x = 1 / out[i].get((), Q(0)) if Q(e) < 0 else 0
-                    base = out[i] if Q(e) > 0 else chain(out[i], x, -x * x, 2 * x * x * x)
+                    base = out[i] if Q(e) >= 0 else chain(out[i], x := 1 / out[i].get((), Q(0)), -x * x, 2 * x * x * x)
                     for _ in range(abs(int(Q(e)))):
                         p = times(p, base)
             else:
@@ -128,9 +124,8 @@ class Checker:
             lows, cost = [wide.get((), 0)], {s: b - a for s, (a, b) in box.items() if a < b}
             if smooth and not lows[0] >= level:
                 slopes = {s: arb(thin.get((s,), 0)) for s in box}
-                for s, t in (m for m in wide if len(m) == 2):
-                    slopes[s] += wide[s, t] * radius(*box[t])
-                    slopes[t] += wide[s, t] * radius(*box[s])
+                for pair, s, t in [(m, *order) for m in wide if len(m) == 2 for order in (m, m[::-1])]:
+                    slopes[s] += wide[pair] * radius(*box[t])
                 pin = {s: e[1:] * 2 if slopes[s] <= 0 else e[:1] * 2 if slopes[s] >= 0 else e for s, e in box.items()}
                 lows += [self.jet(root, at, 0, roles, sign)[0].get((), 0) for at in (pin, middle(pin))]
                 lows[-1] += sum(slopes[s] * radius(*pin[s]) for s in box)

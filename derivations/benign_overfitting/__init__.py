@@ -27,40 +27,29 @@ theorems against 1 - delta of the lemmas (delta of order 1/d is meant, which mak
 
 from __future__ import annotations
 
-from functools import partial
-
-from odesys import FigureSpec, Paper, later
+from odesys import Paper, load_later
 
 from .setting import PARAMETERS
 
 SYSTEMS = ("full", "descent", "quotient", "mean_field", "frozen")
+PROTOCOLS = ("mean-field", "descent")
 FIGURES = {
     "1": "test loss over (N, SNR) by the mean-field system, cut at 0.2, with the curve N SNR^2 = 1000",
     "1finite": "the same heat map by networks of the paper's size, and every cell against the mean field",
     "boundary": "the phase boundary N SNR^2 over N, and test loss over the balance for several mobilities",
     "3": "benign run of appendix A: scores, attention and values, network against mean field",
     "4": "harmful run of appendix A: scores, attention and values, network against mean field",
-    "proof": "the proof graph, coloured by verdict",
 }
-REPORT_LEVELS = {"1": "full", "1finite": "full", "proof": "never"}  # the others: quick
 
-PAPER = Paper(
-    name="benign_overfitting",
+PAPER = Paper.of_package(
+    __name__,
+    SYSTEMS,
+    PROTOCOLS,
+    FIGURES,
+    long=("1", "1finite"),
+    proof=load_later("odesys", "draw_proof_graph"),
     title="Benign overfitting of a one-layer vision transformer",
     reference="Unveil Benign Overfitting for Transformer in Vision: Training Dynamics, Convergence, and Generalization",
     parameters=PARAMETERS,
-    systems={name: partial(later(f"{__name__}.dynamics", "named_system"), name) for name in SYSTEMS},
-    protocols={
-        "mean-field": later(f"{__name__}.protocol", "mean_field"),
-        "descent": later(f"{__name__}.protocol", "descent"),
-    },
-    figures={
-        key: FigureSpec(
-            title, later(f"{__name__}.figures.paper_figures", f"figure_{key}"), REPORT_LEVELS.get(key, "quick")
-        )
-        for key, title in FIGURES.items()
-    },
-    compare=later(f"{__name__}.compare", "compare"),
-    book=later(f"{__name__}.claims", "get_book"),
-    setting=later(f"{__name__}.setting", "whole"),
+    setting=load_later(f"{__name__}.setting", "whole"),
 )

@@ -17,7 +17,7 @@ from odesys import Comparison, ParameterError, Progress, Quotient, StopWhen, com
 
 from . import dynamics, setting
 from .setting import Case
-from .special import span
+from .special import span_network
 
 LARGEST = 40  # tokens of the quotient
 RATE = 0.1
@@ -52,10 +52,10 @@ def limit_scores(case: Case, eta: float, eps: float, steps: int) -> tuple[int, n
 
 def deviation(width: int, seed: int, case: Case, eta: float, steps: int, target: Any) -> float:
     """Root mean square difference of the scores within samples after `steps` steps."""
-    made = span.draw(replace(case, d_h=width, d=max(2 * width, case.P)), (seed, width))
-    state = span.start(made)
+    made = span_network.draw(replace(case, d_h=width, d=max(2 * width, case.P)), (seed, width))
+    state = span_network.start(made)
     for _ in range(steps):
-        span.step(made, state, eta)
+        span_network.step(made, state, eta)
     pick = made.places[:, :, None], made.places[:, None, :]
     return float(np.sqrt(np.mean(((state.q @ state.k.T)[pick] - target[pick]) ** 2)))
 

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from odesys import (
-    WORDS,
     Ansatz,
     Block,
     BlockField,
@@ -35,8 +34,7 @@ from odesys import (
     gradient_flow,
     graph,
     num,
-    pin_gram,
-    restrict,
+    restrict_to_subspace,
     sym,
 )
 
@@ -67,9 +65,8 @@ def coefficients(made: Flow) -> tuple[Block, Block]:
     (leaf,) = {id(b): b for b in blocks.topological([loss]) if b.op == "leaf" and b.data == "KQ"}.values()
     (slope,) = blocks.gradient(loss, [leaf])
     H = blocks.multiply(blocks.constant([[-1]]), slope).T
-    gram = pin_gram(made.model, WORDS)
     step = blocks.constant([[sym("eta")]])
-    G = blocks.constant(np.eye(len(made.model.words), dtype=int) if gram is None else gram)
+    G = blocks.constant(made.model.words.gram_array())
     return blocks.multiply(step, G @ H), blocks.multiply(step, G @ H.T)
 
 
@@ -175,7 +172,7 @@ def ansatz(made: Flow, N: int, M: int) -> tuple[Ansatz, dict[str, str]]:
     """The mean-field ansatz on the quotient of a flow, with the names of what it keeps."""
     quotient = reduced(made, N, M)
     names, zero, tie = orbit_names(quotient, N, M)
-    return restrict(quotient, zero, tie), names
+    return restrict_to_subspace(quotient, zero, tie), names
 
 
 def mean_field_at(made: Flow, N: int, M: int) -> System:
@@ -231,7 +228,7 @@ def freeze(system: System) -> System:
     """The system with the norms held at their start, Q_a = K_a = kappa m_a."""
     values = {sym(name): sym("kappa") * sym(f"m_{name[2:]}") for name in system.names if name[:2] in ("Q_", "K_")}
     kept = [name for name in system.names if sym(name) not in values]
-    rhs = dict(zip(system.names, system.nodes, strict=True))
+    rhs = system.equations
     roots = graph.substitute([*(rhs[n] for n in kept), *system.observables.values()], values)
     field = ScalarField(tuple(roots[: len(kept)]), dict(zip(system.observables, roots[len(kept) :], strict=True)))
     parameters = tuple(dict.fromkeys((*system.parameters, "kappa")))

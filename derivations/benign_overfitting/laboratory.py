@@ -36,11 +36,13 @@ from odesys import (
     gradient_descent,
     gradient_flow,
     graph,
+    softmax,
 )
 
 from . import dynamics, setting
 from .setting import Case
-from .special import mean_field, span
+from .special import mean_field
+from .special import span_network as span
 from .special.gram_start import GramStart, gram_start
 
 MUTATIONS = {
@@ -150,8 +152,7 @@ class Toy:
     def rhs(self, leaf: str) -> np.ndarray:
         """Right-hand sides of one kind of path (KQ, QQ, KK, wOV), as a matrix of nodes."""
         self.reads.add(f"{self.part} {leaf}")
-        nodes = dict(zip(self.flow.system.names, self.flow.system.nodes, strict=True))
-        return np.vectorize(nodes.__getitem__, otypes=[object])(self.flow.matrices[leaf])
+        return np.vectorize(self.flow.system.equations.__getitem__, otypes=[object])(self.flow.matrices[leaf])
 
     @property
     def outputs(self) -> Mapping[str, Node]:
@@ -176,8 +177,7 @@ class Mean:
     def rhs(self, *names: str) -> list[Node]:
         """Right-hand sides of the named states."""
         self.reads.update(f"{self.part} {name[0]}" for name in names)
-        known = dict(zip(self.system.names, self.system.nodes, strict=True))
-        return [known[name] for name in names]
+        return [self.system.equations[name] for name in names]
 
     @property
     def outputs(self) -> Mapping[str, Node]:
@@ -224,9 +224,7 @@ class Record:
     @property
     def attention(self) -> np.ndarray:
         """Softmax of the scores within samples."""
-        s = self.scores
-        e = np.exp(s - s.max(axis=-1, keepdims=True))
-        return e / e.sum(axis=-1, keepdims=True)
+        return softmax(self.scores)
 
     def exit(self, key: int) -> int:
         """Place of the first record where token `key` (0 signal, 1 first noise) dominates by 3 M; refuses if none."""
@@ -264,11 +262,7 @@ def _piece(system: System, kinds: Mapping[str, str], which: list[str]) -> Any:
     """The equations of one kind of state, the outputs, or (nothing asked for) the whole system."""
     if which == ["outputs"]:
         return dict(system.observables)
-    rows = [
-        (name, node)
-        for name, node in zip(system.names, system.nodes, strict=True)
-        if not which or kinds[name] == which[0]
-    ]
+    rows = [(name, node) for name, node in system.equations.items() if not which or kinds[name] == which[0]]
     return rows if which else (rows, dict(system.observables))
 
 

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from odesys import ParameterError, Progress, Simulation, Trajectory, silent
+from odesys import ParameterError, Progress, Simulation, Trajectory, load_later, silent
 
 from .setting import Case
 from .special import mean_field as runs
-from .special import span
+from .special import span_network
 
 POINTS = 400
 THETA = 0.1
+PLOT = load_later(f"{__package__}.figures", "plot_run")
 
 
 def mean_field(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulation:
@@ -43,7 +45,7 @@ def mean_field(parameters: Mapping[str, Any], progress: Progress = silent) -> Si
         drift(case, run),
         columns,
         note,
-        _plot(columns, events),
+        partial(PLOT, columns, events),
     )
 
 
@@ -102,10 +104,10 @@ def descent(parameters: Mapping[str, Any], progress: Progress = silent) -> Simul
     """Finite-width gradient descent in the span of the tokens, with the test loss on fresh samples."""
     case = _case(parameters)
     eta = parameters["rate"] / case.largest
-    made = span.draw(case, parameters["seed"])
+    made = span_network.draw(case, parameters["seed"])
     record = max(1, math.ceil(parameters["steps"] / 2000))
-    run = span.descend(made, eta, parameters["eps"], parameters["steps"], record, progress=progress)
-    test = span.test_loss(run, parameters["tests"], parameters["seed"])
+    run = span_network.descend(made, eta, parameters["eps"], parameters["steps"], record, progress=progress)
+    test = span_network.test_loss(run, parameters["tests"], parameters["seed"])
     columns = {"t": run.times * eta, "step": run.times, **run.table}
     events = tuple(
         {"name": name, "kind": "stage", "time": number * eta}
@@ -125,10 +127,10 @@ def descent(parameters: Mapping[str, Any], progress: Progress = silent) -> Simul
         if run.stages["T3"] is not None
         else (f"stopped after {run.steps} steps before the loss reached eps = {parameters['eps']:g}")
     )
-    values = span.gram_values(made, run.state)
+    values = span_network.gram_values(made, run.state)
     inverse = np.linalg.inv(made.gram)
     both = [float(np.trace(inverse @ values[x])) for x in ("Q", "K")]
-    first = span.gram_values(made)
+    first = span_network.gram_values(made)
     gap = both[0] - both[1] - float(np.trace(inverse @ (first["Q"] - first["K"])))
     cost = {"field_evaluations": run.steps, "steps": run.steps}
     return Simulation(
@@ -140,14 +142,5 @@ def descent(parameters: Mapping[str, Any], progress: Progress = silent) -> Simul
         abs(gap) / sum(both),
         columns,
         note,
-        _plot(columns, list(events)),
+        partial(PLOT, columns, list(events)),
     )
-
-
-def _plot(columns: Mapping[str, np.ndarray], events: list[dict[str, Any]]) -> Any:
-    def plot(folder: Any) -> Any:
-        from .figures.paper_figures import plot_run
-
-        return plot_run(columns, events, folder)
-
-    return plot

@@ -14,55 +14,43 @@ x, z            G(mu1) = G(mu2) and -G(mu3) in the planar limit; R = -dG(mu3) / 
 sigma_0, sigma_1  start scales; B = sigma_1^2 m m1, k0 = sigma_0^2 m; tau = B t
 T_0.5, T_cls, T_1  R passes 1 + C; all samples are classified; end of phase 1, tau = C_T1
 
-Covered: setting, closed systems level by level (`dynamics`), appendix C as printed (`literal`), the network trained in
-weight space as the second route of every number read off a run (`trained`), phases, limits with their constants
-(`balancing`), figure 1, comparison with networks, claims of the main text and appendices B-H. Orders with unnamed
-polylogarithms are read as exponents in m, n or c0; claims about trajectories are measurements, those about the planar
-limit are partly certified by validated enclosure. Constants of upper bounds are the printed ones, closed forms, or set
-on other networks than those they are checked on; the ranges of quotients and the times T_1 = 40, n = 48, L = 4 of the
-standard runs were chosen with knowledge of the system's behaviour.
+Covered: setting, closed systems level by level (`dynamics`), appendix C (`as_printed`), the network trained in
+weight space as the second route of every number read off a run (`trained_network`), phases, limits with their constants
+(`balancing`), figure 1, comparison with networks, claims of the main text and appendices B-H. Constants of upper bounds
+are the printed ones, closed forms, or set on other networks than those they are checked on; the ranges of quotients and
+the times T_1 = 40, n = 48, L = 4 of the standard runs were chosen with knowledge of the system's behaviour.
+
+Not covered: orders as such. With unnamed polylogarithms they are read as exponents in m, n or c0. Claims about
+trajectories are measurements, those about the planar limit are partly certified by validated enclosure.
 """
 
 from __future__ import annotations
 
-from functools import partial
-
-from odesys import FigureSpec, Paper, later
+from odesys import Paper, load_later
 
 from .setting import PARAMETERS
 
 SYSTEMS = ("full", "quotient", "mean_field", "kernel", "planar", "descent")
+PROTOCOLS = ("mean-field", "network", "kernel", "planar")
 FIGURES = {
     "1": "scores and losses along gradient descent, with the paper's sizes",
     "1clean": "the same under Condition 1, theory against a network",
     "balance": "automatic balancing: R, class sums and the straight line of 1 / loss",
     "portrait": "phase portrait of the planar limit",
     "finite_n": "finite n: limits of R and test-loss exponents",
-    "proof": "the proof graph, coloured by verdict",
 }
-REPORT_LEVELS = {"1": "full", "proof": "never"}  # the others: quick
 
-PAPER = Paper(
-    name="cooccurrence",
+PAPER = Paper.of_package(
+    __name__,
+    SYSTEMS,
+    PROTOCOLS,
+    FIGURES,
+    long=("1",),
+    proof=load_later("odesys", "draw_proof_graph"),
     title="Word co-occurrence with a one-layer softmax transformer",
     reference="Training Dynamics of Transformers to Recognize Word Co-occurrence via Gradient Flow Analysis",
     parameters=PARAMETERS,
-    systems={name: partial(later(f"{__name__}.dynamics", "named_system"), name) for name in SYSTEMS},
-    protocols={
-        "mean-field": later(f"{__name__}.protocol", "mean_field"),
-        "network": later(f"{__name__}.protocol", "network"),
-        "kernel": later(f"{__name__}.protocol", "kernel"),
-        "planar": later(f"{__name__}.protocol", "planar"),
-    },
-    figures={
-        key: FigureSpec(
-            title, later(f"{__name__}.figures.paper_figures", f"figure_{key}"), REPORT_LEVELS.get(key, "quick")
-        )
-        for key, title in FIGURES.items()
-    },
-    compare=later(f"{__name__}.compare", "compare"),
-    book=later(f"{__name__}.claims", "get_book"),
     widths=(200, 800),
     seeds=4,
-    setting=later(f"{__name__}.setting", "whole"),
+    setting=load_later(f"{__name__}.setting", "whole"),
 )

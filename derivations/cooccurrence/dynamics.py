@@ -31,9 +31,9 @@ from odesys import (
     graph,
     leading_order,
     reciprocal_family,
-    rescale,
+    rescale_system,
     sym,
-    vanishing,
+    vanishing_limit,
 )
 
 from . import setting
@@ -166,7 +166,7 @@ def dimensionless(system: System) -> System:
     B, k0 = sym("B"), sym("k0")
     unit = {"beta": B, "V": k0, "K": k0, "Q": k0, "A": graph.sqrt(sym("m"))}
     units = {name: unit[name.split("_")[0]] for name in system.names if name.split("_")[0] in unit}
-    scaled = rescale(system, units, 1 / B)
+    scaled = rescale_system(system, units, 1 / B)
     e2, e3, e4 = (sym(name) for name in SMALL)
     solved = scaled.substitute({"m1": e2 * B / k0, "m": k0 / (e4 * B)}).substitute({"B": 1 / (k0 * e3)})
     return collect_powers(solved, ["k0", *SMALL])
@@ -193,7 +193,7 @@ def class_observables(system: System, n: int, L: int) -> System:
 @cache
 def kernel_ode(n: int, L: int, swap: bool = True) -> System:
     """Level 3: the limit eps2, eps3, eps4 -> 0, time tau = B t; 5 states G_s, G_c, G_r1, G_r2, G_r4."""
-    return vanishing(mean_field(n, L, swap), SMALL, unit_start(symmetric(n, L, swap)))
+    return vanishing_limit(mean_field(n, L, swap), SMALL, unit_start(symmetric(n, L, swap)))
 
 
 @cache
@@ -216,7 +216,7 @@ def planar_ode(L: int = 5) -> System:
 
 def planar_of(every: System) -> System:
     """The limit n -> infinity of a family of level-3 systems, in x = G_s and z = -G_c."""
-    return rescale(large_n_of(every), {"G_c": -1}, names={"G_s": "x", "G_c": "z"})
+    return rescale_system(large_n_of(every), {"G_c": -1}, names={"G_s": "x", "G_c": "z"})
 
 
 @cache
@@ -227,7 +227,7 @@ def large_n(L: int = 5, swap: bool = True) -> System:
 
 def large_n_of(every: System) -> System:
     """The limit n -> infinity of a family of level-3 systems: irrelevant words stand still at zero."""
-    return vanishing(every.substitute({"n": 1 / sym("delta")}), ["delta"], dict.fromkeys(every.names, 0))
+    return vanishing_limit(every.substitute({"n": 1 / sym("delta")}), ["delta"], dict.fromkeys(every.names, 0))
 
 
 # ---- by name -----------------------------------------------------------------------------------------------------

@@ -32,13 +32,12 @@ from odesys import (
     graph,
     leading_order,
     reciprocal_family,
-    shared,
-    vanishing,
+    vanishing_limit,
 )
 
 from . import dynamics, setting
 
-__all__ = ["BROKEN", "MUTATIONS", "Equations", "Laboratory", "shared"]
+__all__ = ["BROKEN", "MUTATIONS", "Equations", "Laboratory"]
 
 MUTATIONS = {
     # data and model: everything is derived from them
@@ -165,7 +164,7 @@ class Equations(Mapping[str, Node]):
     """Right-hand sides of a flow by state name, that note in a laboratory which path matrix was looked up."""
 
     def __init__(self, lab: Laboratory, flow: Flow) -> None:
-        self._lab, self._nodes = lab, dict(zip(flow.system.names, flow.system.nodes, strict=True))
+        self._lab, self._nodes = lab, flow.system.equations
         self._leaf = {str(name): leaf for leaf, names in flow.matrices.items() for name in names.ravel()}
 
     def __getitem__(self, name: str) -> Node:
@@ -264,7 +263,7 @@ def _mean_field(mutation: str, n: int, L: int, swap: bool) -> System:
 def _unit_rates(mutation: str, n: int, L: int) -> dict[str, Node]:
     start = dynamics.unit_start(_symmetric(mutation, n, L, True))
     system = _mean_field(mutation, n, L, True)
-    rows = {name: node for name, node in zip(system.names, system.nodes, strict=True) if name.startswith("G_")}
+    rows = {name: node for name, node in system.equations.items() if name.startswith("G_")}
     values = graph.substitute(list(rows.values()), {graph.sym(k): graph.num(v) for k, v in start.items()})
     return dict(zip(rows, values, strict=True))
 
@@ -272,7 +271,7 @@ def _unit_rates(mutation: str, n: int, L: int) -> dict[str, Node]:
 @cache
 def _kernel(mutation: str, n: int, L: int, swap: bool) -> System:
     start = dynamics.unit_start(_symmetric(mutation, n, L, swap))
-    return vanishing(_mean_field(mutation, n, L, swap), dynamics.SMALL, start)
+    return vanishing_limit(_mean_field(mutation, n, L, swap), dynamics.SMALL, start)
 
 
 @cache

@@ -7,6 +7,7 @@ network of the given widths, ``kernel`` and ``planar`` the two limits. Times are
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from odesys import (
     graph,
     integrate,
     invariant_drift,
+    load_later,
     silent,
 )
 
@@ -32,11 +34,12 @@ from .special.trajectories import course
 
 T_HALF = 0.2  # T_0.5 is where R passes 1 + this
 DRIFT_ROWS, DRIFT_POWERS = 12, 3  # recorded times and powers of the conserved matrices that gauge the error
+PLOT = load_later(f"{__package__}.figures", "plot_run")
 
 
 def events(system: System, parameters: Mapping[str, Any]) -> tuple[StopWhen, ...]:
     """R = 1, T_0.5, T_cls and T_1 of a reduced system, as events that do not stop the run."""
-    rhs = dict(zip(system.names, system.nodes, strict=True))
+    rhs = system.equations
     down = -rhs["G_c"] if "G_c" in rhs else rhs["z"]
     up = rhs["G_s"] if "G_s" in rhs else rhs["x"]
     slope = down - up
@@ -152,7 +155,7 @@ def network(parameters: Mapping[str, Any], progress: Progress = silent) -> Simul
         drift,
         columns,
         "",
-        _plotter(columns, events_),
+        partial(PLOT, columns, events_),
     )
 
 
@@ -166,14 +169,13 @@ def _simulation(name: str, parameters: Mapping[str, Any], run: Trajectory, drift
     final["smallest_margin"] = min(final[f"margin_I{c}"] for c in setting.CLASSES)
     happened = tuple({"name": e.name, "kind": "stage", "time": e.time} for e in run.events)
     return Simulation(
-        name, dict(parameters), final, happened, run.cost.as_json(), drift, columns, "", _plotter(columns, happened)
+        name,
+        dict(parameters),
+        final,
+        happened,
+        run.cost.as_json(),
+        drift,
+        columns,
+        "",
+        partial(PLOT, columns, happened),
     )
-
-
-def _plotter(columns: Mapping[str, Any], happened: Any) -> Any:
-    def plot(folder: Any) -> Any:
-        from .figures.paper_figures import plot_run
-
-        return plot_run(columns, happened, folder)
-
-    return plot

@@ -21,19 +21,19 @@ D, pi           prototype of the living neurons, w = D / sqrt(m), and the fracti
 Covered: data with token noise, both conventions of the read-out weights, hinge SGD with hand-written gradients, the
 class-level system on inner products as map and flow with its invariants, the symmetric system with 21 variables (also
 with M left open), the paper's scalars, stages, stopping iteration, bounds, token sparsification, synthetic figures 1
-to 8; beyond the paper trained logits in place of keys and queries, the logistic loss, and two heads in one layer. Not
-covered: the image data of figure 6 (a synthetic spurious pattern stands in).
+to 8; beyond the paper trained logits in place of keys and queries, the logistic loss, and two heads in one layer.
+
+Not covered: the image data of figure 6 (a synthetic spurious pattern stands in).
 """
 
 from __future__ import annotations
 
-from functools import partial
-
-from odesys import FigureSpec, Paper, later
+from odesys import Paper, load_later
 
 from .setting import PARAMETERS
 
 SYSTEMS = ("full", "descent", "coordinates", "quotient", "merged", "logistic")
+PROTOCOLS = ("symmetric", "classes", "tokens")
 FIGURES = {
     "1a": "success of training over alpha_*^-2 and N",
     "1b": "success of training over sigma and 1/sqrt(N), and the stopping time over sigma and delta",
@@ -44,29 +44,18 @@ FIGURES = {
     "6": "a spurious nuisance pattern removed step by step",
     "7": "attention of the symmetric system for M = 10, 15, 20",
     "8": "test loss over the fraction of removed tokens for M = 10, 15, 20",
-    "proof": "the proof graph, coloured by verdict",
 }
-REPORT_LEVELS = {"4": "quick", "7": "quick", "proof": "never"}  # the others: full
 
-PAPER = Paper(
-    name="shallow_vit",
+PAPER = Paper.of_package(
+    __name__,
+    SYSTEMS,
+    PROTOCOLS,
+    FIGURES,
+    long=FIGURES.keys() - {"4", "7"},
+    proof=load_later("odesys", "draw_proof_graph"),
     title="Shallow vision transformer: learning, sample complexity and sparse attention",
     reference="A theoretical understanding of shallow vision transformers: learning, generalization, and sample "
     "complexity",
     parameters=PARAMETERS,
-    systems={name: partial(later(f"{__name__}.dynamics", "named_system"), name) for name in SYSTEMS},
-    protocols={
-        "symmetric": later(f"{__name__}.protocol", "symmetric"),
-        "classes": later(f"{__name__}.protocol", "class_level"),
-        "tokens": later(f"{__name__}.protocol", "tokens"),
-    },
-    figures={
-        key: FigureSpec(
-            title, later(f"{__name__}.figures.paper_figures", f"figure_{key}"), REPORT_LEVELS.get(key, "full")
-        )
-        for key, title in FIGURES.items()
-    },
-    compare=later(f"{__name__}.compare", "compare"),
-    book=later(f"{__name__}.claims", "get_book"),
-    setting=later(f"{__name__}.dynamics", "whole"),
+    setting=load_later(f"{__name__}.dynamics", "whole"),
 )

@@ -19,7 +19,7 @@ import numpy as np
 from odesys import Comparison, ParameterError, Progress, compare_widths, silent
 
 from .setting import Case
-from .special import classes, observables, symmetric
+from .special import class_network, observables, symmetric_runs
 
 SMALL = 1e-2  # xi sqrt(m)
 STEP = 0.02  # the longest step
@@ -29,7 +29,7 @@ LIVING = 40_000  # neurons followed to find pi
 def deviation(width: int, seed: int, case: Case, steps: int, target: tuple[float, ...]) -> float:
     """Root mean square difference of the six logits after `steps` steps."""
     wide = replace(case, m=width, xi=SMALL / math.sqrt(width))
-    run = classes.train(wide, (seed, width), steps=steps, stop=False)
+    run = class_network.train(wide, (seed, width), steps=steps, stop=False)
     found = observables.logits(run.state.S)
     return float(np.sqrt(np.mean([(found[name] - t) ** 2 for name, t in zip(observables.LOGITS, target, strict=True)])))
 
@@ -60,11 +60,11 @@ def compare(
             f"a width of {odd[0]} can not be used: half of the output weights is positive, so widths are even"
         )
     step = case.eta / SMALL
-    pi = symmetric.living(case, count=LIVING, ds=step, s_end=60 * max(1.0, step))
-    theory = symmetric.descend(case, "auto", pi)
+    pi = symmetric_runs.living(case, count=LIVING, ds=step, s_end=60 * max(1.0, step))
+    theory = symmetric_runs.descend(case, "auto", pi)
     steps = round(0.9 * theory.steps)  # before the stop of any of them
     point = dict(zip(theory.names, map(float, theory.states[steps]), strict=True))
-    found = symmetric.scalars(point, case, pi)
+    found = symmetric_runs.scalars(point, case, pi)
     measure = partial(deviation, case=case, steps=steps, target=tuple(found[name] for name in observables.LOGITS))
     return compare_widths(
         rf"rms of the logits at $s = {case.eta * steps:.3g}$", widths, seeds, parameters, measure, progress, workers

@@ -43,7 +43,7 @@ from odesys import (
     gradient_flow,
     graph,
     num,
-    rescale,
+    rescale_system,
     sym,
 )
 
@@ -212,11 +212,11 @@ def in_prototypes(reduced: CoordinateQuotient, M: int) -> System:
         leaf, row, column = place(name, M)
         if leaf in index:
             names[reduced.system.names[int(reduced.orbits.orbit[index[leaf][row, column]])]] = name
-    flat = rescale(reduced.system, {old: root for old, new in names.items() if new[0] == "d"}, names=names)
+    flat = rescale_system(reduced.system, {old: root for old, new in names.items() if new[0] == "d"}, names=names)
     order = [name for name in (*STATES, *LOGITS) if name in flat.names]
-    nodes = dict(zip(flat.names, flat.nodes, strict=True))
     field = ScalarField(
-        tuple(nodes[name] for name in order), {"loss": flat.observables["loss"], "F": flat.observables["margin_1"]}
+        tuple(flat.equations[name] for name in order),
+        {"loss": flat.observables["loss"], "F": flat.observables["margin_1"]},
     )
     return replace(flat, names=tuple(order), field=field, tex={name: tex(name) for name in order})
 
@@ -239,7 +239,7 @@ def named_system(name: str, parameters: Mapping[str, Any]) -> System:
     """A system for the command line, with the fractions of tokens, Gamma (and eta, pi) as parameters."""
     M, m = parameters["M"], parameters["neurons"]
     if name in ("quotient", *VARIANTS):
-        from .special.symmetric import every_number_of_patterns, system
+        from .special.symmetric_runs import every_number_of_patterns, system
 
         variant, gates = name if name in VARIANTS else "", parameters["gates"]
         return every_number_of_patterns(gates, variant) if M == "symbol" else system(M, gates, variant)

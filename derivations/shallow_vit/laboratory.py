@@ -36,17 +36,18 @@ from odesys import (
     coordinate_flow,
     gradient_flow,
     graph,
-    shared,
     sym,
 )
 
 from . import dynamics
 from .setting import TRAINED, Case, Features
-from .special import broken_tokens, classes, heads, network
-from .special.classes import Counts, Forces, State
-from .special.heads import Heads, HeadTables
+from .special import broken_tokens, network
+from .special import class_network as classes
+from .special import several_heads as heads
+from .special.class_network import Counts, Forces, State
+from .special.several_heads import Heads, HeadTables
 
-__all__ = ["MUTATIONS", "Laboratory", "Record", "shared"]
+__all__ = ["MUTATIONS", "Laboratory", "Record"]
 
 MUTATIONS = {
     # model and data: everything is derived from them
@@ -313,8 +314,7 @@ def _two_heads(mutation: str, leaf: str) -> tuple[HeadTables, np.ndarray]:
 @cache
 def _rates(mutation: str, leaf: str, step: bool, variant: str = "") -> np.ndarray:
     made = _toy(mutation, step, variant)
-    nodes = dict(zip(made.system.names, made.system.nodes, strict=True))
-    return np.vectorize(lambda name: nodes[name], otypes=[object])(made.matrices[leaf])
+    return np.vectorize(made.system.equations.__getitem__, otypes=[object])(made.matrices[leaf])
 
 
 GRAM_SPEED = {"flip": {"KQ": -1, "KK": -1, "QQ": -1}, "keys": {"KK": -1}, "values": {"VV": -1}, "neurons": {"OO": 2}}

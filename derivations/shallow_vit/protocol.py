@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from odesys import ParameterError, Progress, Simulation, silent
+from odesys import ParameterError, Progress, Simulation, load_later, silent
 
 from .setting import Case
-from .special import bounds, classes, network, observables, stages
-from .special import symmetric as reduced
+from .special import bounds, class_network, network, observables, stages
+from .special import symmetric_runs as reduced
 
 POINTS = 200
+PLOT = load_later(f"{__package__}.figures", "plot_run")
 
 
 def symmetric(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulation:
@@ -48,11 +50,11 @@ def symmetric(parameters: Mapping[str, Any], progress: Progress = silent) -> Sim
 
 def drift(states: np.ndarray, names: tuple[str, ...], case: Case, pi: float) -> float:
     """Largest change of W_O' W_O - W_V W_V' and of W_K W_K' - W_Q W_Q' along a symmetric run."""
-    values = [classes.conserved(reduced.lift(dict(zip(names, x, strict=True)), case.M, pi)) for x in states]
+    values = [class_network.conserved(reduced.lift(dict(zip(names, x, strict=True)), case.M, pi)) for x in states]
     return float(max(np.abs(a - b).max() for row in values for a, b in zip(row, values[0], strict=True)))
 
 
-def class_level(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulation:
+def classes(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulation:
     """The class-level network on the two exact samples, with its stages; noise does not enter."""
     case = Case.of(parameters)
     if case.readout != "shared":
@@ -73,7 +75,7 @@ def class_level(parameters: Mapping[str, Any], progress: Progress = silent) -> S
         "lucky_kept_other": _share(kept.W, lucky.W & ~lucky.W_signed),
         **{name: float(v[-1]) for name, v in run.table.items()},
     }
-    first, last = classes.conserved(run.start), classes.conserved(run.state)
+    first, last = class_network.conserved(run.start), class_network.conserved(run.state)
     gap = float(max(np.abs(a - b).max() for a, b in zip(first, last, strict=True)))
     events = tuple(stages.events(found))
     cost = {"field_evaluations": run.steps, "steps": run.steps}
@@ -148,10 +150,4 @@ def _plot(
     columns: Mapping[str, Any], events: tuple[Mapping[str, Any], ...], case: Case, ceiling: float | None = None
 ) -> Callable[[Path], list[Path]]:
     level = bounds.attention_ceiling(case.alpha_s, case.alpha_c) if ceiling is None else ceiling
-
-    def plot(folder: Path) -> list[Path]:
-        from .figures.paper_figures import plot_run
-
-        return plot_run(columns, events, case.margin, level, folder)
-
-    return plot
+    return partial(PLOT, columns, events, case.margin, level)

@@ -17,19 +17,19 @@ T1, T2_sgn, T2, T3, T4_minus, T4_plus, T4   ends of the stages, in steps
 
 Covered: setting and Condition 3.1, the reduced recursion derived from the loss (exact for disjoint supports), its sign
 flow with sliding, the two-step cycle of finite steps, the mean field of the last stages, stages and flips as
-events, sign descent, Adam and gradient descent on the real model, figures 1, 2, 7 to 12 and 16 to 19, the claims. Not
-redrawn: figures on MNIST and on deeper models, whose architecture is not given in full.
+events, sign descent, Adam and gradient descent on the real model, figures 1, 2, 7 to 12 and 16 to 19, the claims.
+
+Not covered: figures on MNIST and on deeper models, whose architecture is not given in full.
 """
 
 from __future__ import annotations
 
-from functools import partial
-
-from odesys import FigureSpec, Paper, later
+from odesys import Paper, load_later
 
 from .setting import PARAMETERS
 
 SYSTEMS = ("full", "flow", "raw", "saddle")
+PROTOCOLS = ("recursion", "flow", "optimisers")
 FIGURES = {
     "1": "setting (a): values, alignment, votes, flips and attention, with the mean field",
     "2": "SignGD, Adam and GD: query and key noise, training loss",
@@ -47,28 +47,17 @@ FIGURES = {
     "laws": "flip times over m_k and attention times over sigma_p s, with fitted exponents",
     "trap": "the two-step cycle: pairs that finite steps hold at their saddle, against the law",
     "overlap": "overlapping supports: network against reduced recursion over d",
-    "proof": "the proof graph, coloured by verdict",
 }
-REPORT_LEVELS = {"1": "quick", "19": "quick", "alignment": "quick", "proof": "never"}  # the others: full
 
-PAPER = Paper(
-    name="signgd",
+PAPER = Paper.of_package(
+    __name__,
+    SYSTEMS,
+    PROTOCOLS,
+    FIGURES,
+    long=FIGURES.keys() - {"1", "19", "alignment"},
+    proof=load_later("odesys", "draw_proof_graph"),
     title="Sign gradient descent on a two-layer transformer",
     reference="On the Optimization and Generalization of Two-Layer Transformers with Sign Gradient Descent",
     parameters=PARAMETERS,
-    systems={name: partial(later(f"{__name__}.dynamics", "named_system"), name) for name in SYSTEMS},
-    protocols={
-        "recursion": later(f"{__name__}.protocol", "reduced"),
-        "flow": later(f"{__name__}.protocol", "flow"),
-        "optimisers": later(f"{__name__}.protocol", "optimisers"),
-    },
-    figures={
-        key: FigureSpec(
-            title, later(f"{__name__}.figures.paper_figures", f"figure_{key}"), REPORT_LEVELS.get(key, "full")
-        )
-        for key, title in FIGURES.items()
-    },
-    compare=later(f"{__name__}.compare", "compare"),
-    book=later(f"{__name__}.claims", "get_book"),
-    formulas=later(f"{__name__}.special.formulas", "formulas"),
+    formulas=load_later(f"{__name__}.special.formulas", "formulas"),
 )

@@ -19,7 +19,7 @@ import numpy as np
 from odesys import Comparison, ParameterError, Progress, compare_widths, silent
 
 from .setting import DISJOINT, Case
-from .special import laws, recursion
+from .special import power_laws, recursion
 from .special.mean_field import MeanField
 
 END = 3.0  # in T_f: unaligned keys have crossed zero, unaligned queries have turned
@@ -32,7 +32,7 @@ def deviation(width: int, seed: int, case: Case) -> float:
     start = recursion.draw(here, (seed, width))
     end = END * here.flip_time()
     run = recursion.geometric(start, end, records=4)
-    fractions = laws.infinite_fractions(start.l1, start.l2, here.mu, seed=seed)
+    fractions = power_laws.infinite_fractions(start.l1, start.l2, here.mu, seed=seed)
     wanted = [
         float(MeanField(float(l / here.mu), float(p), width, 1.0, here.mu).logits(np.array([end]))[0][0])
         for l, p in zip(start.l1, fractions, strict=True)
@@ -56,7 +56,7 @@ def compare(
         raise ParameterError(f"a width of {min(widths)} has no fluctuations to speak of; use at least 2")
     case = Case.of({**parameters, "supports": DISJOINT})
     if case.Lambda < LEAST_LAMBDA:
-        case = laws.sparse_case(case.n, case.m_k, 1e5)
+        case = power_laws.sparse_case(case.n, case.m_k, 1e5)
     measure = partial(deviation, case=case)
     what = r"rms of $Z/Z^\infty - 1$ at $3T_f$"
     told = {**parameters, "s": case.s, "d": case.d, "sigma_p": case.sigma_p, "sigma_0": case.sigma_0}

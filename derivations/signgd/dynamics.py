@@ -15,16 +15,16 @@ from typing import Any
 
 from odesys import (
     AttentionModel,
-    Columns,
     Dictionary,
     Distribution,
     FixedVector,
     Head,
     Node,
+    OpaqueSoftmax,
+    PinnedVectors,
     Sample,
     SignDescent,
     SignForm,
-    SoftmaxAtoms,
     System,
     Value,
     from_sympy,
@@ -56,16 +56,16 @@ def model(n: int) -> AttentionModel:
 def derived(n: int, m_k: int, m_v: int = 1, signs: tuple[int, ...] | None = None) -> SignDescent:
     """The loss on inner products and its gradients, for disjoint supports with L1 norms m (signal) and l1, l2, ..."""
     y = signs if signs is not None else tuple(1 if i % 2 == 0 else -1 for i in range(n))
-    speeds = Columns.disjoint(["m", *(f"l{i}" for i in range(1, n + 1))])
-    readout = Columns.of([[Fraction(1, m_v)] * m_v + [Fraction(-1, m_v)] * m_v])
+    speeds = PinnedVectors.disjoint(["m", *(f"l{i}" for i in range(1, n + 1))])
+    readout = PinnedVectors.of([[Fraction(1, m_v)] * m_v + [Fraction(-1, m_v)] * m_v])
     return sign_descent(model(n), data(y), speeds, m_k, readout)
 
 
 @cache
-def atoms(n: int, m_k: int) -> SoftmaxAtoms:
+def atoms(n: int, m_k: int) -> OpaqueSoftmax:
     """Attention weights and loss slopes of all samples as atoms."""
     made = derived(n, m_k)
-    return SoftmaxAtoms(
+    return OpaqueSoftmax(
         [*(node for table in made.gradients.values() for node in table.ravel()), *made.observables.values()]
     )
 

@@ -16,10 +16,12 @@ from typing import Any
 from odesys import BaseLaboratory, Node, graph, num, sym
 
 from .setting import Case, regime
-from .special import records, recursion, toy
-from .special.records import Record, Rules
+from .special import recursion
+from .special import toy_network as toy
+from .special import watched_runs as records
 from .special.recursion import Advance, Start, State
-from .special.toy import LABELS, Model, Toy
+from .special.toy_network import LABELS, Model, Toy
+from .special.watched_runs import Record, Rules
 
 MUTATIONS = {
     # model and loss: everything is derived from them

@@ -8,36 +8,38 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from odesys import Progress, Simulation, silent
+from odesys import Progress, Simulation, load_later, silent
 
 from .setting import DISJOINT, Case
-from .special import flow as sign_flow
-from .special import mean_field, network, overlap, recursion, stages
+from .special import mean_field, network, shared_supports, stages
+from .special import recursion as reduced
+from .special import sign_flow as sign_flow
 from .special.conditions import violated
-from .special.data import make
 from .special.network import Optimiser, Training
 from .special.recursion import Run
+from .special.training_sets import make
 
 POINTS = 1000
+PLOT = load_later(f"{__package__}.figures", "plot_run")
 
 
-def reduced(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulation:
+def recursion(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulation:
     """Sign descent on the reduced variables; with overlapping supports on the network, the recursion beside it."""
     case, eta, steps = Case.of(parameters), parameters["eta"], parameters["steps"]
     seed = parameters["seed"]
     note = ""
     extra: dict[str, float] = {}
     if case.supports == DISJOINT:
-        start = recursion.draw(case, seed)
-        run = recursion.descend(start, eta, steps, progress=progress)
+        start = reduced.draw(case, seed)
+        run = reduced.descend(start, eta, steps, progress=progress)
         theory = run
     else:
-        trained, theory, found = overlap.measure(case, seed, eta, steps, progress=progress)
+        trained, theory, found = shared_supports.measure(case, seed, eta, steps, progress=progress)
         run, note = trained.run, found.sentence()
         extra = {f"overlap_{name}": value for name, value in found.__dict__.items() if isinstance(value, float)}
         extra |= {f"reduced_{name}": value for name, value in found.reduced_flips.items()}
@@ -76,7 +78,7 @@ def reduced(parameters: Mapping[str, Any], progress: Progress = silent) -> Simul
         None,
         columns,
         note,
-        _plot(columns, events),
+        partial(PLOT, columns, events),
     )
 
 
@@ -139,7 +141,7 @@ def _final(columns: Mapping[str, np.ndarray]) -> dict[str, float]:
 def flow(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulation:
     """The sign flow to theta = eta * steps: event by event if it is small, else by geometric steps."""
     case, end = Case.of({**parameters, "supports": DISJOINT}), parameters["eta"] * parameters["steps"]
-    start = recursion.draw(case, parameters["seed"])
+    start = reduced.draw(case, parameters["seed"])
     small = case.n * case.m_k <= sign_flow.LARGEST
     events: list[dict[str, Any]] = []
     if small:
@@ -150,7 +152,7 @@ def flow(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulati
         cost: Mapping[str, float] = trajectory.cost.as_json()
         note = f"event by event: {len(trajectory.times_of('switch'))} switches, {len(trajectory.slides)} slides"
     else:
-        run = recursion.geometric(start, end, records=POINTS, progress=progress)
+        run = reduced.geometric(start, end, records=POINTS, progress=progress)
         cost = {"steps": len(run.times) - 1}
         note = (
             f"{case.n * case.m_k} pairs are too many to follow event by event (at most {sign_flow.LARGEST}): "
@@ -168,7 +170,7 @@ def flow(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulati
         None,
         columns,
         note,
-        _plot(columns, list(found.as_events())),
+        partial(PLOT, columns, list(found.as_events())),
     )
 
 
@@ -209,7 +211,7 @@ def optimisers(parameters: Mapping[str, Any], progress: Progress = silent) -> Si
         None,
         columns,
         note,
-        _plot(columns, []),
+        partial(PLOT, columns, []),
     )
 
 
@@ -229,12 +231,3 @@ def train_all(
         o.kind: network.train(data, weights, o, parameters["steps"], every, progress=progress, seed=seed)
         for o in chosen
     }
-
-
-def _plot(columns: Mapping[str, np.ndarray], events: list[dict[str, Any]]) -> Any:
-    def plot(folder: Path) -> list[Path]:
-        from .figures.neuron_pictures import plot_run
-
-        return plot_run(columns, events, folder)
-
-    return plot

@@ -13,52 +13,41 @@ T1, T2, T3      ends of the stages; x_star the score that ends stage 2; eps the 
 
 Covered: setting, closed systems and their reductions, the family of all K with K a symbol and its limit, closed forms
 of stage 1 and of the frozen-force stage 2, both protocols, figures 1-7, the laws in K and a phase diagram, comparison
-with networks, claims of sections 2-6 and appendices B-H, and laws in K beyond the paper (Beyond.K.*). Claims about
-trajectories are measurements over a grid; three of them are certified at one point by validated enclosure (level full).
+with networks, claims of sections 2-6 and appendices B-H, and laws in K beyond the paper (Beyond.K.*).
+
+Not covered: claims about trajectories for all parameters at once. They are measured over a grid; three of them are
+certified at one point by validated enclosure (level full).
 """
 
 from __future__ import annotations
 
-from functools import partial
-
-from odesys import FigureSpec, Paper, later
+from odesys import Paper, load_later
 
 from .setting import PARAMETERS
 
 SYSTEMS = ("full", "one_head", "quotient", "slaved", "stage1", "stage2", "stage3", "descent")
+PROTOCOLS = ("three-stage", "simultaneous")
 FIGURES = {
     "1": "losses, neurons and scores along gradient descent",
     "2": "attention of the + head after training",
     "3": "attention-only training with Gaussian neurons",
     "4": "all scores of the + head",
     "sliding": "simultaneous training for K = 3, L = 4, which slides along two ReLU kinks",
-    "proof": "the proof graph, coloured by verdict",
-}
-FIGURES_K = {
     "5": "three groups: losses, neurons and scores along gradient descent",
     "6": "four groups: losses, neurons and scores along gradient descent",
     "7": "eight groups: losses, neurons and scores along gradient descent",
     "law": "times of stage 1, stage 2 and simultaneous training over K, for K = 2 to 1,000,000",
     "phase": "end of stage 2 and second transition over (omega, T1)",
 }
-REPORT_LEVELS = {"proof": "never"}  # the others: quick
 
-PAPER = Paper(
-    name="two_mixture",
+PAPER = Paper.of_package(
+    __name__,
+    SYSTEMS,
+    PROTOCOLS,
+    FIGURES,
+    proof=load_later("odesys", "draw_proof_graph"),
     title="Two-mixture of linear classification with a two-headed softmax transformer",
     reference="Transformers Provably Learn Two-Mixture of Linear Classification via Gradient Flow",
     parameters=PARAMETERS,
-    systems={name: partial(later(f"{__name__}.dynamics", "named_system"), name) for name in SYSTEMS},
-    protocols={
-        "three-stage": later(f"{__name__}.protocol", "three_stage"),
-        "simultaneous": later(f"{__name__}.protocol", "simultaneous"),
-    },
-    figures={
-        key: FigureSpec(title, later(f"{__name__}.figures.{module}", f"figure_{key}"), REPORT_LEVELS.get(key, "quick"))
-        for module, table in (("paper_figures", FIGURES), ("groups", FIGURES_K))
-        for key, title in table.items()
-    },
-    compare=later(f"{__name__}.compare", "compare"),
-    book=later(f"{__name__}.claims", "get_book"),
-    setting=later(f"{__name__}.setting", "whole"),
+    setting=load_later(f"{__name__}.setting", "whole"),
 )

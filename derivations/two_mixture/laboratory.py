@@ -29,13 +29,12 @@ from odesys import (
     Sample,
     blocks,
     gradient_flow,
-    shared,
     sym,
 )
 
 from . import dynamics, setting
 
-__all__ = ["BROKEN", "MUTATIONS", "Laboratory", "broken", "shared"]
+__all__ = ["BROKEN", "MUTATIONS", "Laboratory", "broken"]
 
 MUTATIONS = {
     # model, data and start: everything is derived from them

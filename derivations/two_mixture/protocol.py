@@ -9,6 +9,7 @@ All run on the 22 orbit variables from the infinite-width start.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,13 +26,15 @@ from odesys import (
     family_drift,
     integrate,
     invariant_drift,
-    join,
+    join_trajectories,
+    load_later,
     silent,
 )
 
 from . import dynamics
 
 RTOL = 1e-10
+PLOT = load_later(f"{__package__}.figures", "plot_run")
 
 
 def three_stage(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulation:
@@ -70,7 +73,7 @@ def three_stage_run(parameters: Mapping[str, Any], progress: Progress = silent) 
             raise _not_learned(run, parameters)
         runs.append(run)
         time, state = run.end_time, run.end_state
-    return join(runs, list(ends))
+    return join_trajectories(runs, list(ends))
 
 
 def _not_learned(run: Trajectory, parameters: Mapping[str, Any]) -> IntegrationError:
@@ -135,11 +138,6 @@ def _simulation(name: str, parameters: Mapping[str, Any], run: Trajectory) -> Si
         for e in run.events
     )
 
-    def plot(folder: Any) -> Any:
-        from .figures.paper_figures import plot_run
-
-        return plot_run(columns, events, folder)
-
     return Simulation(
         name,
         dict(parameters),
@@ -149,7 +147,7 @@ def _simulation(name: str, parameters: Mapping[str, Any], run: Trajectory) -> Si
         drift(run, K, L),
         columns,
         _note(run, parameters),
-        plot,
+        partial(PLOT, columns, events),
     )
 
 

@@ -20,12 +20,12 @@ from odesys import (
     Distribution,
     Family,
     Head,
-    Others,
+    OtherGroups,
     Parameter,
     ParameterError,
     Sample,
+    SampleTemplate,
     Setting,
-    Template,
 )
 
 PARAMETERS = (
@@ -131,15 +131,19 @@ def family(L: int = 3) -> Family:
             f"L = {L!r} can not be used: a sample has a group signal, a classification signal and at "
             f"least one distractor, so L is a whole number of at least 3"
         )
-    draw = Others(["v", "-v"], count=L - 2)
-    return Family(["c", "v"], [Template(["c", signal, draw], label, Fraction(1, 2)) for signal, label in _SIGNALS])
+    draw = OtherGroups(["v", "-v"], count=L - 2)
+    return Family(
+        ["c", "v"], [SampleTemplate(["c", signal, draw], label, Fraction(1, 2)) for signal, label in _SIGNALS]
+    )
 
 
 def conflicting_family(L: int = 3) -> Family:
     """The conflicting samples of the family: the distractor has the other sign than the signal."""
     _one_distractor(L)
     clash = {"v": "-v", "-v": "v"}
-    return Family(["c", "v"], [Template(["c", v, Others([clash[v]])], label, Fraction(1, 2)) for v, label in _SIGNALS])
+    return Family(
+        ["c", "v"], [SampleTemplate(["c", v, OtherGroups([clash[v]])], label, Fraction(1, 2)) for v, label in _SIGNALS]
+    )
 
 
 _SIGNALS = (("v", 1), ("-v", -1))

@@ -19,7 +19,7 @@ from odesys.expr import graph
 from odesys.expr.graph import Node
 from odesys.expr.system import TIME, System
 from odesys.jit import llvm, loops
-from odesys.jit.codegen import Code, shared_code
+from odesys.jit.codegen import GeneratedCode, shared_code
 
 from ..flows.integrate import SWITCHES, bound_parameters, check_atol, check_rtol, default_atol, integrate, start_state
 from ..flows.run import Run
@@ -38,8 +38,8 @@ class CompiledFlow:
     >>> import sympy as sp
     >>> x = sp.Symbol("x")
     >>> flow = CompiledFlow(System.from_equations({x: -x}))
-    >>> round(float(flow.run([1.0], (0.0, 1.0)).end_state[0]), 12)
-    0.367879441171
+    >>> round(float(flow.run([1.0], (0.0, 1.0)).end_state[0]), 9)
+    0.367879441
     """
 
     def __init__(self, system: System, events: Sequence[StopWhen] = ()) -> None:
@@ -232,7 +232,8 @@ class Piece:
         y = np.zeros((self.start.size, *np.shape(part)))
         for k, row in enumerate(self.table[::-1]):
             y = (y + row.reshape(-1, *[1] * np.ndim(part))) * (part if k % 2 == 0 else 1 - part)
-        return y + self.start.reshape(-1, *[1] * np.ndim(part))
+        result: np.ndarray = y + self.start.reshape(-1, *[1] * np.ndim(part))
+        return result
 
 
 @cache
@@ -240,7 +241,7 @@ def _functions() -> tuple[Callable[..., Any], ...]:
     return loops.ready(kernel.run, kernel.many)
 
 
-def _python_code(system: System, code: Code, size: int) -> Callable[..., None]:
+def _python_code(system: System, code: GeneratedCode, size: int) -> Callable[..., None]:
     """Straight-line Python code for the arrays of the kernel, which may be longer than what is read of them."""
     n, parameters, surfaces = system.dimension, len(system.parameters), len(system.surfaces)
 

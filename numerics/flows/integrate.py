@@ -32,7 +32,7 @@ from odesys.jit.codegen import Compiled, bind_parameters
 
 from .run import METHODS, Run
 from .semantics import EPS
-from .trajectory import Cost, StagedTrajectory, StopWhen, Trajectory, join
+from .trajectory import Cost, StagedTrajectory, StopWhen, Trajectory, join_trajectories
 
 SWITCHES = 10_000  # allowed in a run
 FOREVER = 1e100  # what an infinite end is to a solver: past every event of a state that still moves
@@ -42,7 +42,15 @@ BACKENDS = ("auto", "compiled", "reference", "native", "scalar", "block")
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage of a protocol: a system, and when it ends: after `duration`, at `t_end`, or (neither) by an event."""
+    """One stage of a protocol: a system, and when it ends: after `duration`, at `t_end`, or (neither) by an event.
+
+    >>> from odesys import sym
+    >>> x = sym("x")
+    >>> heat = Stage("heat", System.from_equations({"x": 1 + 0 * x}), duration=1.0)
+    >>> cool = Stage("cool", System.from_equations({"x": -x}), events=[StopWhen("cold", "x", level=0.1)])
+    >>> heat.duration, cool.events[0].name
+    (1.0, 'cold')
+    """
 
     name: str
     system: System
@@ -170,6 +178,14 @@ def integrate_stages(stages: Sequence[Stage], x0: Any, t_start: float = 0.0, **o
     """Run stages one after the other; all have the same states, those that are frozen a zero right-hand side.
 
     `options` are those of `integrate`, for every stage (no t_eval). A slide that is not followed ends the whole run.
+
+    >>> from odesys import System, sym
+    >>> x = sym("x")
+    >>> heat = Stage("heat", System.from_equations({"x": 1 + 0 * x}), duration=2.0)
+    >>> cool = Stage("cool", System.from_equations({"x": -x}), events=[StopWhen("half", "x", level=1.0)])
+    >>> run = integrate_stages([heat, cool], [0.0])
+    >>> [(event.name, round(event.time - 2, 9)) for event in run.events]
+    [('heat', 0.0), ('half', 0.693147181), ('cool', 0.693147181)]
     """
     runs: list[Trajectory] = []
     for stage in stages:
@@ -186,7 +202,7 @@ def integrate_stages(stages: Sequence[Stage], x0: Any, t_start: float = 0.0, **o
         t, x = run.end_time, run.end_state
         if run.stop == "slide":
             break
-    return join(runs, [stage.name for stage in stages[: len(runs)]])
+    return join_trajectories(runs, [stage.name for stage in stages[: len(runs)]])
 
 
 # ---- checks --------------------------------------------------------------------------------------------------------
@@ -263,10 +279,10 @@ def check_rtol(rtol: float) -> None:
 
 
 def check_atol(atol: Any, size: int) -> np.ndarray:
-    """An absolute tolerance, or one a state, as an array."""
+    """An absolute tolerance, or one per state, as an array."""
     values = np.asarray(atol, dtype=float)
     if values.shape not in ((), (size,)) or not np.all((values >= 0) & np.isfinite(values)):
-        raise ParameterError(f"atol = {atol} must be a number, or one a state, and not negative")
+        raise ParameterError(f"atol = {atol} must be a number, or one per state, and not negative")
     return values
 
 

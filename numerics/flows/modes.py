@@ -105,7 +105,8 @@ def is_mode(table: PatternTable, found: Solution) -> bool:
 
 def _slack(table: PatternTable, g: np.ndarray) -> np.ndarray:
     """Rounding of the rates, and what gates within EDGE of their ends can make of them."""
-    return table.noise(g) + EDGE * np.abs(table.matrix(g)).sum(axis=1)
+    result: np.ndarray = table.noise(g) + EDGE * np.abs(table.matrix(g)).sum(axis=1)
+    return result
 
 
 def modes(table: PatternTable, g: np.ndarray, slides: np.ndarray) -> Iterator[Solution]:
@@ -223,4 +224,5 @@ def undetermined(table: PatternTable, found: Solution) -> np.ndarray:
     _, values, rows = np.linalg.svd(matrix)
     free = rows[values <= RANK * max(values.max(), 1e-300)] if values.max() > 0 else rows
     size = np.abs(columns).max(initial=0.0)
-    return np.abs(free @ columns).max(axis=0, initial=0.0) / (size or 1.0)
+    result: np.ndarray = np.abs(free @ columns).max(axis=0, initial=0.0) / (size or 1.0)
+    return result

@@ -81,23 +81,28 @@ class PatternTable:
 
     def velocity(self, g: np.ndarray) -> np.ndarray:
         """The field with the gates `which` at g, by interpolation: shape (n,)."""
-        return self._weights(g) @ self._field_rows
+        result: np.ndarray = self._weights(g) @ self._field_rows
+        return result
 
     def rates(self, g: np.ndarray) -> np.ndarray:
         """Rates of the surfaces `which` with gates g: shape (k,)."""
-        return self._weights(g) @ self._rate_rows[0]
+        result: np.ndarray = self._weights(g) @ self._rate_rows[0]
+        return result
 
     def noise(self, g: np.ndarray) -> np.ndarray:
         """What of the rates may be rounding: shape (k,)."""
-        return np.abs(self._weights(g)) @ self._rate_rows[1]
+        result: np.ndarray = np.abs(self._weights(g)) @ self._rate_rows[1]
+        return result
 
     def columns(self, g: np.ndarray) -> np.ndarray:
-        """Derivatives of the field by the gates: shape (k, n), one row a gate."""
-        return self._slopes(g) @ self._field_rows
+        """Derivatives of the field by the gates: shape (k, n), one row per gate."""
+        result: np.ndarray = self._slopes(g) @ self._field_rows
+        return result
 
     def matrix(self, g: np.ndarray) -> np.ndarray:
         """Derivatives of the rates by the gates: entry (i, j) is that of surface i by gate j."""
-        return (self._slopes(g) @ self._rate_rows[0]).T
+        result: np.ndarray = (self._slopes(g) @ self._rate_rows[0]).T
+        return result
 
     def _corners(self, affine: bool) -> list[tuple[int, ...]]:
         size = self.which.size

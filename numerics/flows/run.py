@@ -96,6 +96,10 @@ class Run:
         """Go on until the end; gives the reason."""
         if not np.isfinite(self.field(self.t, self.x)).all():
             raise IntegrationError(f"the right-hand side is not finite at the start, t = {self.t:g}", time=self.t)
+        unmeasured = np.flatnonzero((self.x == 0) & (np.broadcast_to(self.tolerances["atol"], self.x.shape) == 0))
+        if unmeasured.size:
+            name = self.compiled.system.names[unmeasured[0]]
+            raise self._error(f"{name} starts at zero and atol is zero: its error has no unit; give a positive atol")
         reason = self._turn(())
         while not reason:
             by_kernel = self.kernel is not None and self.slide is None and not self.left_to_me

@@ -60,7 +60,8 @@ class Slide:
         found = self.table(t, x)[1]
         margin = found.g * (1 - found.g)
         some_choice_holds = not found.unique and bool((margin >= 0).all())
-        return np.maximum(margin, OPEN_MARGIN) if some_choice_holds else margin
+        result: np.ndarray = np.maximum(margin, OPEN_MARGIN) if some_choice_holds else margin
+        return result
 
     def keep_guess(self, g: np.ndarray) -> None:
         """Start Newton's method from these gates from now on (used where gates do not enter affinely)."""
@@ -71,7 +72,8 @@ class Slide:
         table, found = self.table(t, x)
         h = self.switching.values(t, x, self.mode.gates)[self.which]
         amounts = np.linalg.lstsq(table.matrix(found.g), -h, rcond=RANK)[0]
-        return amounts @ table.columns(found.g)
+        result: np.ndarray = amounts @ table.columns(found.g)
+        return result
 
     def corrected(self, t: float, x: np.ndarray) -> np.ndarray:
         """The state put back on the surfaces, to rounding."""

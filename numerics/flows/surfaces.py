@@ -177,4 +177,5 @@ class Surfaces(Switching):
         late = LATE * max(abs(t), step)
         here, drift = read(t, x), late * self.field(t, x, gates)
         ends = [read(t + late, x + drift + ROUNDING * x * s) for s in self._signs]
-        return 4 * np.abs(np.array(ends) - here).max(axis=0)
+        result: np.ndarray = 4 * np.abs(np.array(ends) - here).max(axis=0)
+        return result

@@ -53,6 +53,12 @@ class StopWhen:
     expression : name of a state or an observable; a node or SymPy expression in states, parameters, observables and t;
         or a function of (t, x).
     terminal : stop there; otherwise the event is only recorded.
+
+    >>> from odesys import System, integrate, sym
+    >>> fall = System.from_equations({"h": sym("v"), "v": -10 + 0 * sym("v")})
+    >>> run = integrate(fall, [5.0, 0.0], (0.0, 9.0), events=[StopWhen("ground", "h", direction=-1)])
+    >>> run.stop, round(run.end_time, 9)
+    ('event:ground', 1.0)
     """
 
     name: str
@@ -131,7 +137,13 @@ class Trajectory:
     end_time, end_state : where the run stopped, also if that time was not to be recorded.
     events : all events in the order of time.
     stop : ``end`` (the time or number of steps asked for), ``event:NAME``, or ``slide`` if slides are not followed.
-    solution : dense output, one piece a step, broken where a gate switches; None for a map.
+    solution : dense output, one piece per step, broken where a gate switches; None for a map.
+
+    >>> from odesys import System, integrate, sym
+    >>> decay = System.from_equations({"x": -sym("x")}, observables={"square": sym("x") ** 2})
+    >>> run = integrate(decay, [1.0], (0.0, 1.0))
+    >>> round(run.final["x"], 9), round(run.final["square"], 9), run.stop
+    (0.367879441, 0.135335283, 'end')
     """
 
     system: System
@@ -177,7 +189,8 @@ class Trajectory:
         missing = ~np.isin(wanted, known)
         if missing.any():
             raise ParameterError(f"step {wanted[missing].flat[0]:g} of the map was not recorded")
-        return rows[np.argmax(known == wanted[..., None], axis=-1)]
+        result: np.ndarray = rows[np.argmax(known == wanted[..., None], axis=-1)]
+        return result
 
     def state(self, name: str) -> np.ndarray:
         """One state along the recorded times, shape (k,)."""
@@ -238,7 +251,7 @@ class Trajectory:
         return write_atomic(path, lambda file: np.savez_compressed(file, **arrays))
 
     def to_csv(self, path: str | Path, observables: Sequence[str] = ()) -> Path:
-        """Save one row a recorded time: t, the states, and the observables asked for; digits read back exactly."""
+        """Save one row per recorded time: t, the states, and the observables asked for; digits read back exactly."""
         columns = [self.times, *self.states.T, *(self.observable(name) for name in observables)]
 
         def write(file: IO[bytes]) -> None:
@@ -254,7 +267,15 @@ class Trajectory:
 
 @dataclass(frozen=True, eq=False)
 class StagedTrajectory(Trajectory):
-    """Runs one after the other on one state layout: reads as one trajectory, keeps its parts."""
+    """Runs one after the other on one state layout: reads as one trajectory, keeps its parts.
+
+    >>> from odesys import System, integrate, sym
+    >>> decay = System.from_equations({"x": -sym("x")})
+    >>> first = integrate(decay, [1.0], (0.0, 1.0))
+    >>> both = join_trajectories([first, integrate(decay, first.end_state, (1.0, 2.0))], ["early", "late"])
+    >>> list(both.parts), both.end_time
+    (['early', 'late'], 2.0)
+    """
 
     parts: Mapping[str, Trajectory] = field(default_factory=dict, repr=False)
 
@@ -265,11 +286,18 @@ class StagedTrajectory(Trajectory):
         return np.concatenate(columns)
 
 
-def join(trajectories: Sequence[Trajectory], names: Sequence[str] | None = None) -> StagedTrajectory:
+def join_trajectories(trajectories: Sequence[Trajectory], names: Sequence[str] | None = None) -> StagedTrajectory:
     """Runs that continue each other as one; the end of each is an event of kind ``stage``.
 
     The first row of a run is left out where it repeats the last row before it. `system` and `parameters` are those of
     the last run; observables come from each run's own.
+
+    >>> from odesys import System, integrate, sym
+    >>> decay = System.from_equations({"x": -sym("x")})
+    >>> first = integrate(decay, [1.0], (0.0, 1.0))
+    >>> both = join_trajectories([first, integrate(decay, first.end_state, (1.0, 2.0))])
+    >>> [(event.kind, event.time) for event in both.events], round(both.final["x"], 9)
+    ([('stage', 1.0), ('stage', 2.0)], 0.135335283)
     """
     runs = list(trajectories)
     labels = [str(k + 1) for k in range(len(runs))] if names is None else list(names)

@@ -17,16 +17,24 @@ from odesys.errors import ParameterError
 
 
 @dataclass(frozen=True)
-class Stretch:
-    """A variable (index) that alternates from record `start` for `length` steps."""
+class Alternation:
+    """A variable (index) that alternates from record `start` for `length` steps.
+
+    >>> find_alternations(alternation_table(np.array([[0.0], [1.0], [0.0], [1.0], [0.0], [1.0]])))
+    [Alternation(index=0, start=0, length=4)]
+    """
 
     index: int
     start: int
     length: int
 
 
-def alternating(states: np.ndarray, tolerance: float = 1e-6) -> np.ndarray:
-    """True at (t, j) where x_j(t + 2) = x_j(t) up to `tolerance` times the step from t to t + 1: (T - 2, n)."""
+def alternation_table(states: np.ndarray, tolerance: float = 1e-6) -> np.ndarray:
+    """True at (t, j) where x_j(t + 2) = x_j(t) up to `tolerance` times the step from t to t + 1: (T - 2, n).
+
+    >>> alternation_table(np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 2.0], [1.0, 3.0]])).tolist()
+    [[True, False], [True, False]]
+    """
     x = np.asarray(states, dtype=float)
     if x.ndim != 2 or len(x) < 3:
         raise ParameterError(
@@ -37,16 +45,16 @@ def alternating(states: np.ndarray, tolerance: float = 1e-6) -> np.ndarray:
     return np.asarray((move > 0) & (np.abs(x[2:] - x[:-2]) <= tolerance * move))
 
 
-def stretches(cycling: np.ndarray, least: int = 4) -> list[Stretch]:
-    """The stretches of at least `least` steps in a table such as that of `alternating`, by variable and start.
+def find_alternations(cycling: np.ndarray, least: int = 4) -> list[Alternation]:
+    """The stretches of at least `least` steps in a table such as that of `alternation_table`, by variable and start.
 
-    >>> stretches(np.array([[True, False], [True, True], [True, False]]), least=3)
-    [Stretch(index=0, start=0, length=3)]
+    >>> find_alternations(np.array([[True, False], [True, True], [True, False]]), least=3)
+    [Alternation(index=0, start=0, length=3)]
     """
     found = []
     for j, column in enumerate(cycling.T):
         edges = np.flatnonzero(np.diff(np.concatenate([[False], column, [False]]).astype(int)))
         for begin, end in zip(edges[::2], edges[1::2], strict=True):
             if end - begin >= least:
-                found.append(Stretch(j, int(begin), int(end - begin)))
+                found.append(Alternation(j, int(begin), int(end - begin)))
     return found

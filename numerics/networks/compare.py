@@ -15,15 +15,20 @@ import numpy as np
 from scipy import stats
 
 from odesys.errors import ParameterError
-from odesys.papers.workers import cores
+from odesys.papers.workers import available_cores
 
-from ..sweeps.cells import run_cells, task_name, unfinished
+from ..sweeps.cells import run_cells, task_name, unfinished_cells
 from ..sweeps.power_law import PowerLaw, fit_power_law
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Deviations of networks from the infinite-width flow: `deviations[width]` has one number per seed."""
+    """Deviations of networks from the infinite-width flow: `deviations[width]` has one number per seed.
+
+    >>> found = Comparison("distance", {}, (0, 1), {4: np.array([0.5, 0.5]), 16: np.array([0.25, 0.25])})
+    >>> round(found.exponent.value, 9), found.rows()[1]["mean"]
+    (-0.5, 0.25)
+    """
 
     what: str
     parameters: Mapping[str, Any]
@@ -63,9 +68,9 @@ class Comparison:
 
     def plot(self, folder: Path) -> list[Path]:
         """Deviation against width, every seed a dot, with the fitted line."""
-        from ..pictures.plotting import figure, save
+        from ..pictures.plotting import new_figure, save_figure
 
-        fig, ax = figure()
+        fig, ax = new_figure()
         for width, values in self.deviations.items():
             ax.loglog([width] * len(values), values, ".", color="0.65", zorder=1)
         rows = self.rows()
@@ -89,7 +94,7 @@ class Comparison:
             )
         ax.set(xlabel="width $m$", ylabel=self.what)
         ax.legend()
-        return save(fig, folder, "deviation")
+        return save_figure(fig, folder, "deviation")
 
 
 def compare_widths(
@@ -106,12 +111,17 @@ def compare_widths(
     `measure` must be a picklable function (a module-level function or a partial of one). What is finished when someone
     interrupts is kept, and the next call with the same `measure` goes on from there; a local function, which can only
     be called with one worker, is called anew.
+
+    >>> from odesys import silent
+    >>> found = compare_widths("error", [4, 16, 64], 2, {}, lambda width, seed: width**-0.5, silent, workers=1)
+    >>> round(found.exponent.value, 9)
+    -0.5
     """
     if seeds < 1:
         raise ParameterError(f"{seeds} seeds give no statistics; use at least 1")
     jobs = [(int(width), seed) for width in sorted(set(widths)) for seed in range(seeds)]
-    with unfinished(task_name("compare", measure)) as store:
-        found = run_cells(partial(_measured, measure), jobs, progress, workers or cores(), store, "networks")
+    with unfinished_cells(task_name("compare", measure)) as store:
+        found = run_cells(partial(_measured, measure), jobs, progress, workers or available_cores(), store, "networks")
     values = dict(zip(jobs, found, strict=True))
     table = {w: np.array([values[w, s] for s in range(seeds)]) for w in sorted(set(map(int, widths)))}
     return Comparison(what, parameters, tuple(range(seeds)), table)

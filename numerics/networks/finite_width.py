@@ -1,6 +1,6 @@
 r"""Finite-width networks: NumPy weights that really move, by hand-written gradients; no derived equation is used.
 
-With the words :math:`E` (d, n) as columns, loss and gradient need the weights only through two small tables a head,
+With the words :math:`E` (d, n) as columns, loss and gradient need the weights only through two small tables per head,
 
 .. math::  V = [a^\top]\,U_1\cdots U_k E \in \mathbb{R}^{r\times n}, \qquad
            S = E^\top M_1\cdots M_k E \in \mathbb{R}^{n\times n} \quad (\text{key, query}),
@@ -23,9 +23,12 @@ from scipy.special import expit
 
 from odesys.errors import IntegrationError, ModelError, ParameterError
 from odesys.expr import graph
+from odesys.expr.tape import ARRAYS, Tape
 from odesys.model.attention import AttentionModel, FixedVector
 from odesys.model.dictionary import Dictionary
 from odesys.model.distribution import Distribution, Group, Sample
+
+from .softmax import softmax
 
 Arrays = dict[str, np.ndarray]
 Function = Callable[[np.ndarray], np.ndarray]
@@ -39,10 +42,17 @@ LOSSES: dict[str, tuple[Function, Function]] = {
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A model with weights: every map (heads, out, in), a row vector having out = 1, and a `FixedVector` (out,)."""
+    """A model with weights: every map (heads, out, in), a row vector having out = 1, and a `FixedVector` (out,).
+
+    >>> model = AttentionModel(Dictionary(["a", "b"]))
+    >>> weights = {"w": np.array([[[1.0, -1.0]]]), "W_K": np.zeros((1, 3, 2)), "W_Q": np.zeros((1, 3, 2))}
+    >>> net = Network(model, np.eye(2), weights)
+    >>> {name: image.shape for name, image in net.images().items()}
+    {'w': (1, 2), 'W_K': (1, 3, 2), 'W_Q': (1, 3, 2)}
+    """
 
     model: AttentionModel
-    words: np.ndarray  # (d, n): a column a word, with the inner products of the Gram matrix
+    words: np.ndarray  # (d, n): a column per word, with the inner products of the Gram matrix
     weights: Mapping[str, np.ndarray]
     parameters: Mapping[str, float] = field(default_factory=dict)
 
@@ -80,7 +90,8 @@ def word_vectors(dictionary: Dictionary, dimension: int, rng: np.random.Generato
         raise ModelError(f"the words span {rank} dimensions, so they do not fit into dimension {dimension}", rank=rank)
     frame, upper = np.linalg.qr(rng.standard_normal((dimension, rank)))
     frame = frame * np.where(np.diag(upper) < 0, -1.0, 1.0)  # makes the frame uniformly distributed
-    return frame @ (np.sqrt(values[kept])[:, None] * vectors[:, kept].T)
+    result: np.ndarray = frame @ (np.sqrt(values[kept])[:, None] * vectors[:, kept].T)
+    return result
 
 
 def random_network(
@@ -97,6 +108,11 @@ def random_network(
     `width` is the size of every free space but those in `hidden`, by the name of the map whose output space is meant.
     `scales` has the standard deviation of the entries of each map, zero for maps not named. A `FixedVector` gets random
     signs times one number, such that its square is that of the model; `dataclasses.replace` sets another one.
+
+    >>> model = AttentionModel(Dictionary(["a", "b"]))
+    >>> net = random_network(model, width=3, dimension=5, scales={"W_K": 1.0, "W_Q": 1.0}, seed=0)
+    >>> net.weights["W_K"].shape, net.weights["w"].any(), net.words.shape
+    ((1, 3, 5), np.False_, (5, 2))
     """
     rng, parameters, hidden = np.random.default_rng(seed), dict(parameters or {}), dict(hidden or {})
     axes_of, sizes = _axes(model), {"heads": len(model.heads), "words": dimension, "rows": model.value.rows}
@@ -118,29 +134,53 @@ def random_network(
     return Network(model, words, weights, parameters)
 
 
-def outputs(network: Network, data: Distribution) -> np.ndarray:
-    """The outputs f(X), one a sample, in the order of the data."""
+def network_outputs(network: Network, data: Distribution) -> np.ndarray:
+    """The outputs f(X), one per sample, in the order of the data.
+
+    >>> model = AttentionModel(Dictionary(["a", "b"]))
+    >>> weights = {"w": np.array([[[1.0, -1.0]]]), "W_K": np.zeros((1, 3, 2)), "W_Q": np.zeros((1, 3, 2))}
+    >>> net = Network(model, np.eye(2), weights)  # attention is uniform: each of three queries reads the mean, 1/3
+    >>> network_outputs(net, Distribution([Sample(["a", "a", "b"], +1)])).round(9)
+    array([1.])
+    """
     out, tables = np.empty(len(data)), [reduce(np.matmul, chain) for chain in _chains(network, network.weights)]
     for batch in batches_of(network, data):
         out[list(batch.group.positions)] = _forward(network.model, batch, *tables)[-1]
     return out
 
 
-def attention(network: Network, tokens: Sequence[str]) -> np.ndarray:
-    """Attention of one sample, shape (heads, L, L): a row a query, summing to 1 over the keys."""
+def attention_weights(network: Network, tokens: Sequence[str]) -> np.ndarray:
+    """Attention of one sample, shape (heads, L, L): a row per query, summing to 1 over the keys.
+
+    >>> net = random_network(AttentionModel(Dictionary(["a", "b"])), width=3, dimension=2, scales={}, seed=0)
+    >>> attention_weights(net, ["a", "b"]).tolist()
+    [[[0.5, 0.5], [0.5, 0.5]]]
+    """
     (batch,) = batches_of(network, Distribution([Sample(tokens, label=1)]))
     value, score = (reduce(np.matmul, chain) for chain in _chains(network, network.weights))
     return _forward(network.model, batch, value, score)[0][:, 0]
 
 
-def loss_value(network: Network, data: Distribution, loss: Loss = "logistic") -> float:
-    """The expected loss of the margins y f(X); `loss` is logistic, hinge, or a pair of functions (value, slope)."""
-    values = loss_functions(loss)[0](np.array([sample.label for sample in data.samples]) * outputs(network, data))
+def network_loss(network: Network, data: Distribution, loss: Loss = "logistic") -> float:
+    """The expected loss of the margins y f(X); `loss` is logistic, hinge, or a pair of functions (value, slope).
+
+    >>> net = random_network(AttentionModel(Dictionary(["a"])), width=3, dimension=1, scales={}, seed=0)
+    >>> network_loss(net, Distribution([Sample(["a"], +1)])) == math.log(2)
+    True
+    """
+    values = loss_functions(loss)[0](
+        np.array([sample.label for sample in data.samples]) * network_outputs(network, data)
+    )
     return float(np.array([float(sample.weight) for sample in data.samples]) @ values)
 
 
-def gradients(network: Network, data: Distribution, train: Sequence[str], loss: Loss = "logistic") -> Arrays:
-    """The gradient of the expected loss by each map of `train`, shape (heads, out, in); a gate is 0 at its kink."""
+def network_gradients(network: Network, data: Distribution, train: Sequence[str], loss: Loss = "logistic") -> Arrays:
+    """The gradient of the expected loss by each map of `train`, shape (heads, out, in); a gate is 0 at its kink.
+
+    >>> net = random_network(AttentionModel(Dictionary(["a"])), width=3, dimension=1, scales={}, seed=0)
+    >>> abs(network_gradients(net, Distribution([Sample(["a"], +1)]), ["w"])["w"]).tolist()
+    [[[0.5]]]
+    """
     names, slope = trained_names(network.model, train), loss_functions(loss)[1]
     return gradient_arrays(network, batches_of(network, data), network.weights, names, slope)
 
@@ -160,6 +200,12 @@ def flow_run(
     """Gradient flow in weight space: times, and the network at each; without `t_eval`, at both ends of `t_span`.
 
     Kinks are left to the error control: sliding along one takes tiny steps, at most `max_evaluations` gradients.
+
+    >>> net = random_network(AttentionModel(Dictionary(["a"])), width=3, dimension=1, scales={}, seed=0)
+    >>> data = Distribution([Sample(["a"], +1)])
+    >>> times, nets = flow_run(net, data, ["w"], (0.0, math.e))  # w + exp(w) = 1 + t
+    >>> network_outputs(nets[-1], data).round(9)
+    array([1.])
     """
     start, stop = (float(t) for t in t_span)
     if not 0 <= stop - start < math.inf:
@@ -192,7 +238,14 @@ def descent_run(
     record: Iterable[int] | None = None,
     loss: Loss = "logistic",
 ) -> list[tuple[int, Network]]:
-    """Gradient descent: pairs (step number, network) at the numbers in `record`, by default the first and the last."""
+    """Gradient descent: pairs (step number, network) at the numbers in `record`, by default the first and the last.
+
+    >>> net = random_network(AttentionModel(Dictionary(["a"])), width=3, dimension=1, scales={}, seed=0)
+    >>> data = Distribution([Sample(["a"], +1)])
+    >>> run = descent_run(net, data, ["w"], step=1.0, steps=1)
+    >>> [(number, network_outputs(net, data).tolist()) for number, net in run]
+    [(0, [0.0]), (1, [0.5])]
+    """
     if not 0 < step < math.inf or not isinstance(steps, (int, np.integer)) or steps < 0:
         raise ParameterError(f"{steps!r} steps of size {step} can not be made; give a whole number and a positive size")
     wanted = {0, steps} if record is None else set(record)
@@ -234,7 +287,7 @@ def batches_of(network: Network, data: Distribution) -> list[_Batch]:
     batches = []
     for group in data.encode(model.words):
         if rows.ndim == 2 and group.counts is not None:
-            raise ModelError("a sample with counts has no positions, but the read-out has one row a position")
+            raise ModelError("a sample with counts has no positions, but the read-out has one row per position")
         if rows.ndim == 2 and group.length > len(rows):
             raise ModelError(f"a sample has {group.length} tokens, but the read-out has only {len(rows)} positions")
         pairs = group.words[:, None, :] * len(model.words) + group.words[:, :, None]
@@ -272,8 +325,7 @@ def _forward(model: AttentionModel, batch: _Batch, value: np.ndarray, score: np.
     Networks of an ensemble are one more axis in front, of tables and results.
     """
     table = score.reshape(*score.shape[:-2], -1)[..., batch.pairs] * batch.pair_signs
-    weights = batch.counts * np.exp(table - table.max(axis=-1, keepdims=True))
-    weights /= weights.sum(axis=-1, keepdims=True)
+    weights = softmax(table, counts=batch.counts)
     values = np.moveaxis(value[..., batch.group.words] * batch.group.signs, -3, -1)
     mixed = weights @ values
     rows = np.maximum(mixed, 0.0) if model.row_activation == "relu" else mixed
@@ -332,7 +384,8 @@ def _chain_bars(
 def _product(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
     """x y z in the cheaper order: the side of width m comes last."""
     (p, r), (c, q) = x.shape[-2:], z.shape[-2:]
-    return (x @ y) @ z if p * c * (r + q) < r * q * (c + p) else x @ (y @ z)
+    result: np.ndarray = (x @ y) @ z if p * c * (r + q) < r * q * (c + p) else x @ (y @ z)
+    return result
 
 
 def _join(weights: Mapping[str, np.ndarray], names: Sequence[str]) -> np.ndarray:
@@ -360,18 +413,16 @@ def _axes(model: AttentionModel) -> dict[str, tuple[str, ...]]:
 
 def _numbers(nodes: Any, parameters: Mapping[str, float], what: str) -> np.ndarray:
     nodes = np.array(nodes, dtype=object)
-    functions = {name: getattr(np, name) for name in graph.FUNCTIONS if hasattr(np, name)}
-    functions |= {"sigmoid": expit, "softplus": lambda z: np.logaddexp(0, z), "step": lambda z: np.heaviside(z, 0)}
     env = {name: np.float64(parameters.get(name, math.nan)) for name in sorted(graph.symbols(nodes.flat))}
     with np.errstate(all="ignore"):
-        numbers = graph.evaluate(list(nodes.flat), env, functions, np.float64, lambda x, power: x ** float(power))
+        numbers = Tape.of(list(nodes.flat)).over(replace(ARRAYS, constant=np.float64))(env)
     if not np.isfinite(numbers).all():
         raise ParameterError(f"{what} has no finite value at {dict(parameters)}; give parameters={{{', '.join(env)}}}")
     return np.array(numbers, dtype=float).reshape(nodes.shape)
 
 
-def _finite(array: Any, what: str) -> np.ndarray:
-    array = np.array(array, dtype=float)
+def _finite(values: Any, what: str) -> np.ndarray:
+    array: np.ndarray = np.array(values, dtype=float)
     if not np.isfinite(array).all():
         raise ModelError(f"{what} of a network are missing, or contain NaN or infinity; every entry must be finite")
     array.flags.writeable = False

@@ -19,8 +19,16 @@ STYLE: dict[Any, Any] = {
 }
 
 
-def figure(rows: int = 1, columns: int = 1, size: tuple[float, float] | None = None, **options: Any) -> tuple[Any, Any]:
-    """A figure without a display, with the project's defaults."""
+def new_figure(
+    rows: int = 1, columns: int = 1, size: tuple[float, float] | None = None, **options: Any
+) -> tuple[Any, Any]:
+    """A figure without a display, with the project's defaults.
+
+    >>> fig, (left, right) = new_figure(1, 2)
+    >>> curve = left.plot([0, 1], [1, 0])
+    >>> len(fig.axes)
+    2
+    """
     import matplotlib
 
     matplotlib.use("Agg")
@@ -41,7 +49,7 @@ def draw_layers(graph: Any, colours: Mapping[str, str], legend: Mapping[str, str
     for depth, layer in enumerate(layers):
         for k, node in enumerate(layer):  # odd layers are shifted, so that neighbours do not stand on one line
             places[node] = (float(depth), (k + 0.5) / len(layer) + 0.03 * (depth % 2))
-    fig, ax = figure(size=(max(12.0, 1.15 * len(layers)), 9.0))
+    fig, ax = new_figure(size=(max(12.0, 1.15 * len(layers)), 9.0))
     nx.draw_networkx_edges(graph, places, ax=ax, edge_color="0.75", arrowsize=8, node_size=900, width=0.8)
     for node, (x, y) in places.items():
         ax.text(
@@ -62,8 +70,15 @@ def draw_layers(graph: Any, colours: Mapping[str, str], legend: Mapping[str, str
     return fig
 
 
-def save(fig: Any, folder: Path, name: str, formats: tuple[str, ...] = ()) -> list[Path]:
-    """Write a figure in several formats, each whole or not at all; the same figure gives the same bytes."""
+def save_figure(fig: Any, folder: Path, name: str, formats: tuple[str, ...] = ()) -> list[Path]:
+    """Write a figure in several formats, each whole or not at all; the same figure gives the same bytes.
+
+    >>> import tempfile
+    >>> fig, ax = new_figure()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [file.name for file in save_figure(fig, Path(folder), "empty", ("svg",))]
+    ['empty.svg']
+    """
     import matplotlib.pyplot as plt
 
     try:

@@ -51,6 +51,13 @@ def phase_portrait(
     ----------
     box : {state: (low, high)} for both states, or two pairs in the order of the states.
     integrals : conserved quantities that may turn a linear centre into a centre; each is checked, not believed.
+
+    >>> import tempfile
+    >>> from odesys import sym
+    >>> spring = System.from_equations({"x": sym("v"), "v": -sym("x")})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     phase_portrait(spring, {}, {"x": (-1, 1), "v": (-1, 1)}, Path(folder, "portrait.svg")).name
+    'portrait.svg'
     """
     ranges = _ranges(system, box)
     suffix = Path(path).suffix.lower().lstrip(".")

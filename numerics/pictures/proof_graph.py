@@ -8,7 +8,7 @@ from odesys.papers.claims import ClaimBook
 from odesys.papers.verification import verify
 from odesys.terminal import Progress
 
-from .plotting import draw_layers, save
+from .plotting import draw_layers, save_figure
 
 VERDICT_COLOURS = {
     "holds, proof": "#9fd3a8",
@@ -20,8 +20,19 @@ VERDICT_COLOURS = {
 }
 
 
-def draw_proof_graph(book: ClaimBook, folder: Path, progress: Progress, name: str = "proof_graph") -> list[Path]:
-    """Check the claims of level quick and draw what rests on what."""
+def draw_proof_graph(book: ClaimBook, folder: Path, progress: Progress) -> list[Path]:
+    """Check the claims of level quick and draw what rests on what.
+
+    >>> import tempfile
+    >>> from odesys import proved, silent
+    >>> book = ClaimBook("toy", laboratory=dict)
+    >>> for number, uses in (("1", []), ("2", ["1"]), ("3", ["1"]), ("4", ["2", "3"])):
+    ...     claim = book.claim(number, "A step", kind="identity", statement="0 = 0", reading="it is", uses=uses)
+    ...     _ = claim(lambda lab: proved())
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [file.name for file in draw_proof_graph(book, Path(folder), silent)]
+    ['proof.png', 'proof.svg']
+    """
     kinds = {}
     for outcome in verify(book, book.select(level="quick"), progress):
         holds = f"{outcome.verdict.as_stated}, {outcome.verdict.evidence}"
@@ -29,4 +40,4 @@ def draw_proof_graph(book: ClaimBook, folder: Path, progress: Progress, name: st
     other = VERDICT_COLOURS["undecided"]
     colours = {claim.id: VERDICT_COLOURS.get(kinds.get(claim.id, "not run"), other) for claim in book}
     fig = draw_layers(book.proof_graph(), colours, VERDICT_COLOURS, f"{book.paper}: what rests on what")
-    return save(fig, folder, name)
+    return save_figure(fig, folder, "proof")

@@ -104,10 +104,14 @@ def task_name(kind: str, function: Callable[..., Any]) -> str | None:
 
 
 @contextmanager
-def unfinished(name: str | None) -> Iterator[Path | None]:
+def unfinished_cells(name: str | None) -> Iterator[Path | None]:
     """A folder for the finished cells of a task: it outlives an interruption, and is removed when the task is done.
 
     It is below the folder of `odesys.jit.code_store`; None where nothing can be written there, or without a name.
+
+    >>> with unfinished_cells(None) as store:  # a name in place of None gives a folder
+    ...     run_cells(abs, [-1, 2], store=store)
+    [1, 2]
     """
     base = None if name is None else cache_folder()
     folder = Path() if base is None or name is None else base / "unfinished" / name
@@ -174,4 +178,4 @@ def _restored(value: Any, where: str, not_finite: dict[str, str]) -> Any:
     return float(not_finite[where]) if value is None and where in not_finite else value
 
 
-__all__ = ["run_cells", "task_name", "unfinished"]
+__all__ = ["run_cells", "task_name", "unfinished_cells"]

@@ -14,8 +14,8 @@ from odesys.papers import registry
 from odesys.papers.paper import Paper
 from odesys.terminal import print_files, print_table, progress_bar
 
-from .plot import PANELS, draw, exponents, flat, observables
-from .store import FILE, TABLE, Store, write_table
+from .plot import PANELS, draw, exponents, observables
+from .store import FILE, TABLE, SweepStore, flat, write_table
 from .sweep import Plan, make_plan, run_sweep
 
 SHOWN = 12
@@ -38,7 +38,7 @@ def run_command(
     """Sweep and show; False if no point could be computed."""
     plan = make_plan(word, paper, protocol, over, settings)
     files.prepare(out, json, (FILE, TABLE))
-    with Store(out, plan, resume) as store:
+    with SweepStore(out, plan, resume) as store:
         if retry:
             store.forget_failed()
         have = store.have()

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..pictures.plotting import figure, save
+from ..pictures.plotting import new_figure, save_figure
 from .power_law import fit_power_law
 from .store import flat
 from .sweep import Axis
@@ -81,7 +81,7 @@ def draw(
     still = {a.name: a.values[0] for a in axes if a not in moving}
     note = ", ".join(f"{name} = {value:g}" for name, value in still.items())
     columns = min(2, len(names))
-    fig, panels = figure(math.ceil(len(names) / columns), columns, squeeze=False)
+    fig, panels = new_figure(math.ceil(len(names) / columns), columns, squeeze=False)
     for ax, name in zip(panels.flat, names, strict=False):
         values = {
             key: columns_of[name]
@@ -95,7 +95,7 @@ def draw(
     for ax in panels.flat[len(names) :]:
         ax.set_axis_off()
     fig.suptitle(title + (f" ({note})" if note else ""), fontsize=10)
-    return save(fig, folder, "sweep")
+    return save_figure(fig, folder, "sweep")
 
 
 def _lines(

@@ -16,13 +16,13 @@ from typing import Any
 from odesys.errors import OutputError
 from odesys.files import json_text, write_text
 
-from .sweep import Plan, Row, program
+from .sweep import Plan, PointResult, program
 
 FILE, TABLE = "sweep.sqlite", "sweep.csv"
 FORMAT = "odesys sweep 1"
 
 
-class Store:
+class SweepStore:
     """An open file of rows; use it as a context. Only one process at a time may write to a folder."""
 
     def __init__(self, folder: Path, plan: Plan, resume: bool) -> None:
@@ -74,7 +74,7 @@ class Store:
         """Drop the failed points, so that they are computed again."""
         return self._base.execute("DELETE FROM points WHERE error != ''").rowcount
 
-    def keep(self, number: int, row: Row) -> None:
+    def keep(self, number: int, row: PointResult) -> None:
         """Store one row; when this returns it is on disk."""
         parameters = self.plan.points[number]
         try:
@@ -107,7 +107,7 @@ class Store:
             os.close(self._lock)
             self._lock = None
 
-    def __enter__(self) -> Store:
+    def __enter__(self) -> SweepStore:
         return self
 
     def __exit__(self, *problem: object) -> None:

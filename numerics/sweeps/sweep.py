@@ -148,7 +148,7 @@ def program(word: str) -> str:
 
 
 @dataclass(frozen=True)
-class Row:
+class PointResult:
     """The result of one point: plain data, or the error it ended with."""
 
     result: Mapping[str, Any]
@@ -157,7 +157,7 @@ class Row:
     program: str
 
 
-def run_point(word: str, protocol: str, parameters: Mapping[str, Any]) -> Row:
+def run_point(word: str, protocol: str, parameters: Mapping[str, Any]) -> PointResult:
     """Compute one point; what goes wrong is part of the answer, an interrupt is not."""
     began = time.perf_counter()
     result: dict[str, Any] = {}
@@ -181,7 +181,7 @@ def run_point(word: str, protocol: str, parameters: Mapping[str, Any]) -> Row:
         error = str(refusal)
     except Exception as mistake:  # a mistake in a paper's code at one point must not cost the others
         error = f"{type(mistake).__name__}: {mistake}"
-    return Row(result, error, time.perf_counter() - began, program(word))
+    return PointResult(result, error, time.perf_counter() - began, program(word))
 
 
 @cache
@@ -201,23 +201,23 @@ def _numbers(value: Any) -> Any:
 Todo = Sequence[tuple[int, dict[str, Any]]]
 
 
-def computed(plan: Plan, todo: Todo, workers: int = 1, dask: str = "") -> Iterator[tuple[int, Row]]:
+def computed(plan: Plan, todo: Todo, workers: int = 1, dask: str = "") -> Iterator[tuple[int, PointResult]]:
     """Rows as they are done, with the numbers of their points."""
     if dask:
         return _on_dask(plan, todo, dask)
     return _here(plan, todo) if min(workers, len(todo)) <= 1 else _on_processes(plan, todo, workers)
 
 
-def _here(plan: Plan, todo: Todo) -> Iterator[tuple[int, Row]]:
+def _here(plan: Plan, todo: Todo) -> Iterator[tuple[int, PointResult]]:
     for number, parameters in todo:
         yield number, run_point(plan.paper, plan.protocol, parameters)
 
 
-def _on_processes(plan: Plan, todo: Todo, workers: int) -> Iterator[tuple[int, Row]]:
+def _on_processes(plan: Plan, todo: Todo, workers: int) -> Iterator[tuple[int, PointResult]]:
     """A few points at a time; if a process dies, those under way are tried again one by one, to find the one."""
     left = list(todo)
     while left:
-        open_ones: dict[Future[Row], tuple[int, dict[str, Any]]] = {}
+        open_ones: dict[Future[PointResult], tuple[int, dict[str, Any]]] = {}
         queue = iter(left)
         done: set[int] = set()
         try:
@@ -240,15 +240,15 @@ def _on_processes(plan: Plan, todo: Todo, workers: int) -> Iterator[tuple[int, R
         left = [item for item in left if item[0] not in done]
 
 
-def _alone(plan: Plan, parameters: Mapping[str, Any]) -> Row:
+def _alone(plan: Plan, parameters: Mapping[str, Any]) -> PointResult:
     try:
         with process_pool(1) as pool:
             return pool.submit(run_point, plan.paper, plan.protocol, parameters).result()
     except BrokenProcessPool:
-        return Row({}, LOST, 0.0, program(plan.paper))
+        return PointResult({}, LOST, 0.0, program(plan.paper))
 
 
-def _on_dask(plan: Plan, todo: Todo, address: str) -> Iterator[tuple[int, Row]]:
+def _on_dask(plan: Plan, todo: Todo, address: str) -> Iterator[tuple[int, PointResult]]:
     try:
         from distributed import Client, KilledWorker
         from distributed import wait as wait_for
@@ -274,7 +274,7 @@ def _on_dask(plan: Plan, todo: Todo, address: str) -> Iterator[tuple[int, Row]]:
                     try:
                         row = future.result()
                     except KilledWorker:
-                        row = Row({}, LOST, 0.0, program(plan.paper))
+                        row = PointResult({}, LOST, 0.0, program(plan.paper))
                     yield number, row
         except (OSError, TimeoutError, CancelledError) as error:
             raise OdesysError(f"the Dask cluster at {address} was lost: {error or type(error).__name__}") from None
@@ -288,7 +288,7 @@ def _on_dask(plan: Plan, todo: Todo, address: str) -> Iterator[tuple[int, Row]]:
 
 def run_sweep(
     plan: Plan,
-    keep: Callable[[int, Row], None],
+    keep: Callable[[int, PointResult], None],
     have: set[int],
     progress: Progress = silent,
     workers: int = 1,

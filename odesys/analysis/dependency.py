@@ -41,7 +41,7 @@ def dependency_graph(system: System) -> nx.DiGraph:
         seen[node] = mask
     result = nx.DiGraph()
     result.add_nodes_from(system.names)
-    for target, node in zip(system.names, system.nodes, strict=True):
+    for target, node in system.equations.items():
         mask = seen[node]
         while mask:
             lowest = mask & -mask
@@ -221,7 +221,7 @@ def _slopes(node: Node, value: Mapping[Node, Node], rows: Mapping[Node, dict[int
     if node.op in ("num", "sym"):
         return []
     argument = node.args[0]
-    return [(argument, graph.FUNCTIONS[node.op](value[argument], value[node]))] if rows[argument] else []
+    return [(argument, graph.derivative(node.op, value[argument], value[node]))] if rows[argument] else []
 
 
 # ---- the critical block --------------------------------------------------------------------------------------------
@@ -286,7 +286,7 @@ def critical_block(
 
 def _numbers(entries: Mapping[tuple[int, int], Node], outside: Mapping[str, sp.Expr]) -> dict[tuple[int, int], float]:
     """Floats of exact entries, zero only where an entry is zero: by balls, and by `sign_of` where a ball meets zero."""
-    from ..exact.zero import ball_evaluate
+    from ..exact.balls import ball_evaluate
 
     result: dict[tuple[int, int], float] = {}
     if graph.symbols(entries.values()):  # numbers such as pi that only SymPy can hold

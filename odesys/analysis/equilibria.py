@@ -24,7 +24,7 @@ from ..expr.graph import Node
 from ..expr.sympy_bridge import to_sympy_many
 from ..expr.system import TIME, System
 from .dependency import checked_values, linear_part, sign_of, substitution, values_at
-from .linear import SIZE_LIMIT, spectrum
+from .linear import SIZE_LIMIT, exact_spectrum
 
 EXACT_LIMIT = 4  # states; above this roots are searched for in floats
 STARTS = 200
@@ -79,7 +79,7 @@ def equilibria(
 def _residuals(system: System) -> list[Node]:
     if system.kind == "flow":
         return list(system.nodes)
-    return [node - graph.sym(name) for name, node in zip(system.names, system.nodes, strict=True)]
+    return [node - graph.sym(name) for name, node in system.equations.items()]
 
 
 def _is_rational(nodes: list[Node]) -> bool:
@@ -228,7 +228,7 @@ def linearise(
     try:
         if not matrix.has(sp.Float) and matrix.rows <= SIZE_LIMIT:
             matrix = matrix.applyfunc(sp.cancel)
-            return Linearisation(matrix, tuple((s.value, s.multiplicity) for s in spectrum(matrix)), "proof")
+            return Linearisation(matrix, tuple((s.value, s.multiplicity) for s in exact_spectrum(matrix)), "proof")
     except EquationError:
         pass
     if matrix.free_symbols:

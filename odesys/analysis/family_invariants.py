@@ -22,9 +22,18 @@ if TYPE_CHECKING:
 
 
 def family_drift(flow: FamilyFlow, states: Any, K: Any = None) -> float:
-    r"""How far the conserved numbers of all heads and sectors moved along a trajectory, one state vector a row.
+    r"""How far the conserved numbers of all heads and sectors moved along a trajectory, one state vector per row.
 
     .. math::  \max_{t,\theta,q}\ |I_q^\theta(t) - I_q^\theta(0)| \,/\, \|S^\theta(t)\|_F^q
+
+    >>> from fractions import Fraction
+    >>> from odesys import AttentionModel, Family, Head, SampleTemplate, family_flow, integrate
+    >>> half = Fraction(1, 2)
+    >>> data = Family(["c", "v"], [SampleTemplate(["c", "v"], +1, half), SampleTemplate(["c", "-v"], -1, half)])
+    >>> flow = family_flow(data, lambda words: AttentionModel(words, [Head(+1), Head(-1)]), K=3)
+    >>> run = integrate(flow.system, flow.initial_state(omega=0.5), (0.0, 5.0))
+    >>> family_drift(flow, run.states) < 1e-8
+    True
     """
     rows = np.atleast_2d(np.asarray(states, dtype=float))
     size = flow.whole(K)

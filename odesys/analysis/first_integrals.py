@@ -58,11 +58,11 @@ def lie_derivative(system: System, node: Any) -> Node:
     unknown = sorted(used - {*system.names, *system.parameters, TIME})
     if unknown:
         raise EquationError(f"the quantity uses {unknown[0]}, which is neither a state nor a parameter of the system")
-    moving = [(graph.sym(name), rhs) for name, rhs in zip(system.names, system.nodes, strict=True) if name in used]
+    moving = [(graph.sym(name), rhs) for name, rhs in system.equations.items() if name in used]
     if system.kind == "map":
         if TIME in used:
             raise EquationError("a map has no time t; write the conserved quantity in the states and parameters")
-        return graph.substitute([node], dict(moving))[0] - node
+        return graph.add([graph.substitute([node], dict(moving))[0], -node])
     if TIME in used:
         moving.append((graph.sym(TIME), graph.ONE))
     slopes = graph.gradient(node, [symbol for symbol, _ in moving])

@@ -59,7 +59,8 @@ class LaxFamily:
         `parameters` gives the square of the output vector a number where it is a parameter.
         """
         inverse = _floats(self._inverse_gram, parameters or {})
-        return self._signs[:, None] * self.gram(np.asarray(x, dtype=float)) @ inverse
+        result: np.ndarray = self._signs[:, None] * self.gram(np.asarray(x, dtype=float)) @ inverse
+        return result
 
     def gram(self, x: np.ndarray) -> np.ndarray:
         """The matrix S at a state vector of numbers or nodes, or at each row of an array of them."""
@@ -134,7 +135,13 @@ def invariant_drift(
 
     .. math::  \max_{t,\ \text{families},\ q}\ |I_q(t) - I_q(0)| \,/\, \|S(t)\|_F^q
 
-    `states` has one state vector a row; q goes up to `q_max`, or to the size of L. Not a number without a Lax family.
+    `states` has one state vector per row; q goes up to `q_max`, or to the size of L. Not a number without a Lax family.
+
+    >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow, integrate
+    >>> flow = gradient_flow(AttentionModel(Dictionary(["a", "b"])), Distribution([Sample(["a", "b"], +1)]))
+    >>> run = integrate(flow.system, flow.initial_state(omega=0.5), (0.0, 5.0))
+    >>> invariant_drift(flow, run.states) < 1e-8
+    True
     """
     rows = np.atleast_2d(np.asarray(states, dtype=float))
     if rows.shape[1] != flow.system.dimension:

@@ -39,10 +39,10 @@ class MetzlerResult:
     value: sp.Expr | None = None
 
 
-def metzler(matrix: sp.Matrix, diagonal: bool = False) -> MetzlerResult:
+def check_metzler(matrix: sp.Matrix, diagonal: bool = False) -> MetzlerResult:
     """Whether all off-diagonal entries are nonnegative (with `diagonal`, all entries: the test for maps).
 
-    >>> metzler(sp.Matrix([[-1, 2], [0, -3]])).answer
+    >>> check_metzler(sp.Matrix([[-1, 2], [0, -3]])).answer
     'yes'
     """
     open_entry: MetzlerResult | None = None
@@ -76,10 +76,10 @@ def charpoly(matrix: sp.Matrix, variable: sp.Symbol) -> sp.Expr:
     return sp.factor(matrix.charpoly().as_expr(variable))
 
 
-def spectrum(matrix: sp.Matrix) -> tuple[Eigenspace, ...]:
+def exact_spectrum(matrix: sp.Matrix) -> tuple[Eigenspace, ...]:
     """Exact eigenvalues and eigenvectors of a small matrix; a sentence where radicals can not give them.
 
-    >>> [str(space.value) for space in spectrum(sp.Matrix([[0, 1], [2, 0]]))]
+    >>> [str(space.value) for space in exact_spectrum(sp.Matrix([[0, 1], [2, 0]]))]
     ['-sqrt(2)', 'sqrt(2)']
     """
     _check_size(matrix)
@@ -149,7 +149,7 @@ def _short(matrix: sp.Matrix) -> str:
 
 
 @dataclass(frozen=True)
-class Mode:
+class SolutionTerm:
     """One term of the solution: `vector` t^power e^(rate t)."""
 
     rate: sp.Expr
@@ -173,7 +173,16 @@ class HittingTime:
 
 @dataclass(frozen=True, eq=False)
 class LinearSystem:
-    r"""The system :math:`\dot x = A x` from :math:`x(0)`, with exact entries; symbols are allowed in both."""
+    r"""The system :math:`\dot x = A x` from :math:`x(0)`, with exact entries; symbols are allowed in both.
+
+    >>> saddle = LinearSystem(sp.Matrix([[0, 1], [1, 0]]), sp.Matrix([1, 0]))
+    >>> [str(space.value) for space in saddle.spectrum]
+    ['-1', '1']
+    >>> saddle.solution()
+    Matrix([
+    [exp(t)/2 + exp(-t)/2],
+    [exp(t)/2 - exp(-t)/2]])
+    """
 
     matrix: sp.Matrix
     start: sp.Matrix
@@ -191,10 +200,10 @@ class LinearSystem:
     @cached_property
     def spectrum(self) -> tuple[Eigenspace, ...]:
         """Exact eigenvalues with multiplicities and eigenvectors."""
-        return spectrum(self.matrix)
+        return exact_spectrum(self.matrix)
 
     @cached_property
-    def modes(self) -> tuple[Mode, ...]:
+    def modes(self) -> tuple[SolutionTerm, ...]:
         """The terms of the solution that do not vanish; a sentence where eigenvalues are more than square roots."""
         if any(_has_high_roots(space.value) for space in self.spectrum):
             raise EquationError(
@@ -219,7 +228,7 @@ class LinearSystem:
             for k in range(multiplicity):
                 vector = projected.applyfunc(lambda e, k=k: _tidy(e * factor**k / math.factorial(k)))
                 if any(entry != 0 for entry in vector):
-                    found.append(Mode(factor * value, k, sp.ImmutableMatrix(vector)))
+                    found.append(SolutionTerm(factor * value, k, sp.ImmutableMatrix(vector)))
                 projected = (shift * projected).applyfunc(_tidy)
         return tuple(found)
 

@@ -26,7 +26,13 @@ from ..expr.sympy_bridge import to_sympy
 
 @dataclass(frozen=True)
 class LogisticDrive:
-    """Rates of the moving states and the linear form F inside the logistic factor."""
+    """Rates of the moving states and the linear form F inside the logistic factor.
+
+    >>> x = graph.sym("x")
+    >>> drive = LogisticDrive({"x": Fraction(1)}, x)
+    >>> drive.time_at_form({"x": 0}, 1), round(drive.states_at({"x": 0.0}, 2.718281828459045)["x"], 9)
+    (E, 1.0)
+    """
 
     rates: Mapping[str, Fraction]
     form: Node
@@ -73,7 +79,13 @@ class LogisticDrive:
 
 
 def find_logistic_drive(nodes: Mapping[str, Node]) -> LogisticDrive:
-    """Read rates and form off right-hand sides that are multiples of one logistic factor; refuses others."""
+    """Read rates and form off right-hand sides that are multiples of one logistic factor; refuses others.
+
+    >>> x, y = graph.sym("x"), graph.sym("y")
+    >>> drive = find_logistic_drive({"x": graph.call("sigmoid", -x - y), "y": 2 * graph.call("sigmoid", -x - y)})
+    >>> drive.rates, drive.form, drive.speed
+    ({'x': Fraction(1, 1), 'y': Fraction(2, 1)}, Node(x + y), Fraction(3, 1))
+    """
     factor: Node | None = None
     rates: dict[str, Fraction] = {}
     for name, node in nodes.items():

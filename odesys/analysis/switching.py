@@ -11,8 +11,8 @@ It is a convex combination of the fields on the adjacent sides, as Filippov asks
 it does not depend on how the gates are written (a squared gate is the gate); and where gates enter affinely on the
 surfaces, as those of a ReLU model do, it is that affine field. Products of gates of different surfaces are allowed.
 
-Exact and symbolic: `switching_surfaces`, `held`, `sliding_system`. In floats: `Switching`, and the interpolation itself
-in `numerics.flows.patterns`.
+Exact and symbolic: `switching_surfaces`, `hold_gates`, `sliding_system`. In floats: `Switching`, and the interpolation
+itself in `numerics.flows.patterns`.
 """
 
 from __future__ import annotations
@@ -57,16 +57,16 @@ class Surface:
 def switching_surfaces(system: System, parameters: Mapping[str, Any] | None = None) -> tuple[Surface, ...]:
     """The surfaces of a system in the order of its gates; `parameters` as in `System.compile`.
 
-    >>> import sympy as sp
-    >>> x, v = sp.symbols("x v")
-    >>> [s.name for s in switching_surfaces(System.from_equations({x: v, v: -sp.Heaviside(v - 1) + sp.Max(x, 0)}))]
-    ['x', 'v - 1']
+    >>> x, v = graph.sym("x"), graph.sym("v")
+    >>> friction = System.from_equations({"x": v, "v": graph.relu(x) - graph.step(v - 1)})
+    >>> sorted(surface.name for surface in switching_surfaces(friction))
+    ['v - 1', 'x']
     """
     names = Switching(system.compile(parameters, backend="scalar")).names
     return tuple(Surface(i, *pair) for i, pair in enumerate(zip(names, system.surfaces, strict=True)))
 
 
-def held(system: System, gates: Mapping[int, Any]) -> System:
+def hold_gates(system: System, gates: Mapping[int, Any]) -> System:
     """The system with some gates replaced: by 0 or 1 (an activation pattern) or by any expression.
 
     A string becomes a parameter. With all gates given the field is smooth.
@@ -74,7 +74,7 @@ def held(system: System, gates: Mapping[int, Any]) -> System:
     >>> import sympy as sp
     >>> x = sp.Symbol("x")
     >>> relay = System.from_equations({x: 2 - 3 * sp.Heaviside(x)})
-    >>> held(relay, {0: 1}).rhs, held(relay, {0: "g"}).rhs
+    >>> hold_gates(relay, {0: 1}).rhs, hold_gates(relay, {0: "g"}).rhs
     ((-1,), (2 - 3*g,))
     """
     mapping: dict[Node, Node] = {}
@@ -108,9 +108,9 @@ def sliding_system(system: System, which: Sequence[int], others: Mapping[int, An
     if not 0 < size <= EXACT_LIMIT or len(set(chosen)) < size:
         raise EquationError(f"an exact sliding field needs 1 to {EXACT_LIMIT} different surfaces, not {chosen}")
     base = {**(others or {}), **dict.fromkeys(chosen, 0)}
-    closed = held(system, base)
-    columns = [_difference(held(system, {**base, i: 1}), closed) for i in chosen]
-    full = held(system, {**base, **dict.fromkeys(chosen, 1)})
+    closed = hold_gates(system, base)
+    columns = [_difference(hold_gates(system, {**base, i: 1}), closed) for i in chosen]
+    full = hold_gates(system, {**base, **dict.fromkeys(chosen, 1)})
     _check_affine(system, chosen, full, closed, columns)
     inside = [held_surface(system, i, others or {}) for i in chosen]
     rows = [graph.gradient(node, [graph.sym(name) for name in (*system.names, TIME)]) for node in inside]
@@ -177,6 +177,11 @@ class Switching:
     """A compiled system seen from its gates: field with gates as inputs, surfaces, and rates of surfaces.
 
     Shapes: n states, s surfaces; `gates` is (s,), `which` an index array (k,).
+
+    >>> x = graph.sym("x")
+    >>> relay = Switching(System.from_equations({"x": 2 - 3 * graph.step(x - 1)}).compile())
+    >>> relay.names, relay.count
+    (['x - 1'], 1)
     """
 
     def __init__(self, compiled: Compiled, parameters: Mapping[str, float] | None = None) -> None:

@@ -7,6 +7,10 @@ For independent standard Gaussian vectors of length m,
 
 so by Markov's inequality the mean of m terms exceeds t with probability at most :math:`e^{-m E}`, where E is one of the
 exponents below at any admissible :math:`\lambda`; they are expressions, so a bound can be proved for all m at once.
+
+>>> half = flint.arb(1) / 2
+>>> norm_outside(100, half).str(5, radius=False), product_outside(100, half).str(5, radius=False)
+('0.00091089', '2.4762e-5')
 """
 
 from __future__ import annotations

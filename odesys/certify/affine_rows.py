@@ -27,7 +27,7 @@ Corners = Mapping[tuple[str, ...], list[Vertex]]
 
 
 @dataclass(eq=False)
-class Row:
+class AffineRow:
     """F_i as c_0(z) + sum of c_s(z) s, with its row of the matrix and the vertices of the region in the linear role."""
 
     name: str
@@ -64,7 +64,7 @@ def row_of(
     region: Region,
     corners: Corners,
     symbols: Mapping[str, sp.Expr],
-) -> Row:
+) -> AffineRow:
     """Write a right-hand side as a row: `symbols` are the user's own, with their assumptions."""
     parts: dict[str, list[Node]] = {}
     rest: list[Node] = []
@@ -76,13 +76,13 @@ def row_of(
     names = sorted(graph.symbols([constant, *slopes.values()]) & set(region.box))
     extent = extents(corners)
     ranges = {s: extent.get(s, region.box[s]) for s in names}
-    return Row(name, node, constant, slopes, weights, generators, ranges, symbols)
+    return AffineRow(name, node, constant, slopes, weights, generators, ranges, symbols)
 
 
 def generators_of(
     name: str, used: Collection[str], rays: bool, region: Region, corners: Corners
 ) -> tuple[list[Vertex], bool]:
-    """The vertices a row has to be looked at, as far as it sees them; one a ray, and True, if that is enough."""
+    """The vertices a row has to be looked at, as far as it sees them; one per ray, and True, if that is enough."""
     groups = [group for group in corners if set(used) & set(group)]
     zero = {s: Fraction(0) for group in groups for s in group}
     cone = rays and all(region.contains_zero(group) for group in groups)

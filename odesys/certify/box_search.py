@@ -22,7 +22,7 @@ from typing import Any
 import flint
 
 from ..errors import EquationError
-from ..exact.ball_program import BallProgram
+from ..exact.balls import Program, as_ball, ball_around, ball_program
 from ..expr import graph
 from ..expr.graph import Node
 from .hidden_sums import separate
@@ -37,11 +37,6 @@ Point = Mapping[str, Fraction]
 
 
 # ---- balls and rationals -------------------------------------------------------------------------------------------
-
-
-def ball(value: Fraction) -> Any:
-    """The ball of an exact number."""
-    return flint.arb(flint.fmpq(value.numerator, value.denominator))
 
 
 def ends(value: Any) -> tuple[Fraction, Fraction] | None:
@@ -60,13 +55,16 @@ def value_at(node: Node, point: Point) -> tuple[Fraction, Fraction] | None:
 def _over(nodes: Sequence[Node], box: Ranges) -> list[Any]:
     """Balls that hold the nodes over a box."""
     with flint.ctx.workprec(PRECISION):
-        env = {name: ball(low) if low == high else ball(low).union(ball(high)) for name, (low, high) in box.items()}
+        env = {
+            name: as_ball(low) if low == high else as_ball(low).union(as_ball(high))
+            for name, (low, high) in box.items()
+        }
     return _program(tuple(nodes))(env)
 
 
 @lru_cache(maxsize=1024)
-def _program(nodes: tuple[Node, ...]) -> BallProgram:
-    return BallProgram(nodes, PRECISION)
+def _program(nodes: tuple[Node, ...]) -> Program:
+    return ball_program(nodes, PRECISION)
 
 
 def rational_below(value: Any, digits: int = 12) -> Fraction:
@@ -179,7 +177,9 @@ class Objective:
         centre = {name: (low + high) / 2 for name, (low, high) in pinned.items()}
         middle, *tilts = _over([self.outer, *self._slopes], {name: (x, x) for name, x in centre.items()} | thin)
         with flint.ctx.workprec(PRECISION):
-            away = [ball(low - centre[name]).union(ball(high - centre[name])) for name, (low, high) in pinned.items()]
+            away = [
+                as_ball(low - centre[name]).union(as_ball(high - centre[name])) for name, (low, high) in pinned.items()
+            ]
             candidates = [middle + sum((s * d for s, d in zip(slopes, away, strict=True)), flint.arb(0))]
             if curves:
                 second = middle + sum((s * d for s, d in zip(tilts, away, strict=True)), flint.arb(0))
@@ -205,7 +205,7 @@ class Objective:
             return slopes
         at = _over(self._slopes, {name: ((low + high) / 2,) * 2 for name, (low, high) in whole.items()} | thin)
         with flint.ctx.workprec(PRECISION):
-            away = [ball((low - high) / 2).union(ball((high - low) / 2)) for low, high in whole.values()]
+            away = [ball_around((low - high) / 2, (high - low) / 2) for low, high in whole.values()]
             for (j, k), curve in curves.items():
                 at[j] += curve * away[k]
                 if j != k:

@@ -19,14 +19,14 @@ from typing import Any
 
 import sympy as sp
 
-from ..analysis.dependency import checked_values, linear_part, substitution
-from ..analysis.linear import MetzlerResult, metzler, sign_of
+from ..analysis.dependency import checked_values, linear_part, sign_of, substitution
+from ..analysis.linear import MetzlerResult, check_metzler
 from ..errors import EquationError, ParameterError
 from ..expr import graph
 from ..expr.graph import Node
 from ..expr.sympy_bridge import to_sympy
 from ..expr.system import System
-from .affine_rows import Corners, Row, Vertex, row_of
+from .affine_rows import AffineRow, Corners, Vertex, row_of
 from .box_search import Objective, minimise, prove_at_least, rational_below, value_at
 from .region import Region, exact, mixture
 from .region_certificate import SMALLEST_MARGIN, certificate_of
@@ -118,7 +118,14 @@ class BoundResult:
     row : the state whose equation binds.
     transfers : Metzler test of rate * matrix (for a map: all entries nonnegative).
     evidence : ``proof`` (exact algebra), ``certificate`` (ball arithmetic), ``measurement`` (points only).
-    certificate : what `odesys.certify.region_certificate.write` stores, if it was asked for and balls were needed.
+    certificate : what `write_region_certificate` stores, if it was asked for and balls were needed.
+
+    >>> from odesys import System, sym
+    >>> x = sym("x")
+    >>> logistic, box = System.from_equations({"x": x * (1 - x)}), {"x": (0, Fraction(1, 4))}
+    >>> found = lower_linear_bound(logistic, ["x"], sp.eye(1), box)
+    >>> found.answer, found.rate, found.evidence, found.tight_at
+    ('holds', 3/4, 'certificate', {'x': Fraction(1, 4)})
     """
 
     answer: str
@@ -163,8 +170,7 @@ def lower_linear_bound(
     parameters : values; they may stay symbols where all rows are affine with constant coefficients.
     tolerance, boxes : relative width of the enclosure to stop at, and how many boxes may be spent on it.
     wanted : give up, with the answer ``fails``, at the first point where only a rate up to this works.
-    keep_boxes : prove the rate once more and keep every box as `certificate`, for
-        `odesys.certify.region_certificate.write`.
+    keep_boxes : prove the rate once more and keep every box as `certificate`, for `write_region_certificate`.
 
     References
     ----------
@@ -181,7 +187,7 @@ def lower_linear_bound(
     values = checked_values(system, {}, parameters or {})
     values = {name: exact(v, name) if isinstance(v, float) else v for name, v in values.items()}
     mapping, symbols = substitution(values)
-    nodes = graph.substitute([system.nodes[system.names.index(s)] for s in states], mapping)
+    nodes = graph.substitute([system.equations[s] for s in states], mapping)
     used = graph.symbols(nodes)
     missing = [s for s in system.names if s in used | set(states) and s not in area.box]
     if missing:
@@ -199,7 +205,7 @@ def lower_linear_bound(
     found = search.run(sp.Matrix(matrix), system.kind == "map", Fraction(tolerance), boxes)
     if not (keep_boxes and found.answer == "holds" and found.evidence == "certificate"):
         return found
-    model = {s: system.nodes[system.names.index(s)] for s in states}
+    model = {s: system.equations[s] for s in states}
     rate = min(x for x in (rational_below(found.rate), search.proved) if x is not None)
     kept = certificate_of(model, values, [row.weights for row in rows], area, corners, rate, boxes)
     return replace(found, certificate=kept)
@@ -223,7 +229,9 @@ def settle_gates(nodes: Sequence[Node], region: Region, boxes: int = GATE_BOXES)
 class _Search:
     """The least ratio F_i / (A x_S)_i over rows, vertices and boxes; then what vertices without a ratio ask for."""
 
-    def __init__(self, rows: list[Row], region: Region, corners: Corners, seed: int, wanted: Fraction | None) -> None:
+    def __init__(
+        self, rows: list[AffineRow], region: Region, corners: Corners, seed: int, wanted: Fraction | None
+    ) -> None:
         self.rows, self.region, self.wanted, self.used = rows, region, wanted, 0
         rng = random.Random(seed)
         self.vertices = [corners.get(group) or region.vertices(group) for group in region.groups]
@@ -259,7 +267,7 @@ class _Search:
         evidence = ("certificate" if plain else "proof") if answer != "undecided" else "measurement"
         known = optimal and rate is not None
         upper = rate if known else None if self.upper is None else sp.Rational(-rational_below(-self.upper))
-        transfers = metzler((1 if rate in (None, sp.oo) else rate) * matrix, is_map)
+        transfers = check_metzler((1 if rate in (None, sp.oo) else rate) * matrix, is_map)
         return BoundResult(
             answer,
             rate if answer != "fails" else None,
@@ -294,12 +302,12 @@ class _Search:
         """Whether a point was found where only rates up to the wanted one work."""
         return self.wanted is not None and self.upper is not None and self.upper <= self.wanted
 
-    def lean(self, row: Row, vertex: Vertex, z: Point) -> None:
+    def lean(self, row: AffineRow, vertex: Vertex, z: Point) -> None:
         """Try the point of the region that a vertex and a point z suggest."""
         self.look(row, {**self.samples[0], **z, **{s: x for s, x in vertex.items() if s not in z}})
         self.look(row, {**self.samples[0], **z, **vertex})
 
-    def look(self, row: Row, point: Point) -> None:
+    def look(self, row: AffineRow, point: Point) -> None:
         """Lower the upper end of the rate by the ratio at a point, if the point is in the region."""
         beta = row.beta(point)
         if beta > 0 and self.region.contains(point):
@@ -307,7 +315,7 @@ class _Search:
             if value is not None and (self.upper is None or value[1] / beta < self.upper):
                 self.upper, self.tight = value[1] / beta, point
 
-    def descend(self, rows: list[Row]) -> None:
+    def descend(self, rows: list[AffineRow]) -> None:
         """From the best point so far, move one group of states at a time to the vertex with the least ratio."""
         before = None
         while self.upper is not None and self.upper != before:
@@ -316,7 +324,7 @@ class _Search:
                 for vertex in vertices:
                     self.look(row, {**self.tight, **vertex})
 
-    def attained(self, row: Row, vertex: Vertex, z: Point, low: sp.Expr) -> tuple[Any, bool]:
+    def attained(self, row: AffineRow, vertex: Vertex, z: Point, low: sp.Expr) -> tuple[Any, bool]:
         """The exact ratio at a corner where all derivatives have a sign, and whether the corner is in the region."""
         total = graph.substitute([row.at(vertex)], {graph.sym(s): graph.num(x) for s, x in z.items()})[0]
         ratio = to_sympy(total) / sp.Rational(row.beta(vertex))
@@ -343,7 +351,11 @@ class _Search:
                 against: list[Point] = []
 
                 def visit(
-                    _: Objective, z: Point, row: Row = row, vertex: Vertex = vertex, against: list[Point] = against
+                    _: Objective,
+                    z: Point,
+                    row: AffineRow = row,
+                    vertex: Vertex = vertex,
+                    against: list[Point] = against,
                 ) -> None:
                     point = {**self.samples[0], **z, **vertex}
                     against += [x for x in (point, *self.samples) if self.refutes(row, x)][:1]
@@ -355,7 +367,7 @@ class _Search:
                     answer = "undecided"
         return answer, {}
 
-    def refutes(self, row: Row, point: Point) -> bool:
+    def refutes(self, row: AffineRow, point: Point) -> bool:
         """Whether no rate works at a point: F_i < 0 where (A x_S)_i = 0, or a rate above the upper end is needed."""
         beta = row.beta(point)
         value = value_at(row.node, point) if beta <= 0 and self.region.contains(point) else None

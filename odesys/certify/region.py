@@ -22,7 +22,7 @@ Ranges = Mapping[str, tuple[Fraction, Fraction]]
 
 
 @dataclass(frozen=True)
-class Form:
+class LinearCondition:
     """The linear condition constant + sum of slopes[s] s >= 0."""
 
     slopes: Mapping[str, Fraction]
@@ -63,7 +63,7 @@ class Region:
                 raise EquationError(f"a condition of the region uses {missing[0]}, which has no range in the box")
 
     @property
-    def forms(self) -> tuple[Form, ...]:
+    def forms(self) -> tuple[LinearCondition, ...]:
         """The conditions as linear forms."""
         return tuple(self.conditions)
 
@@ -138,8 +138,8 @@ class Region:
         lows = [self.box[s][0] for s in names]
         span = sum((self.box[s][1] - self.box[s][0] for s in names), Fraction(0))
         far = [tuple(l + (span if j == k else 0) for j, l in enumerate(lows)) for k in range(len(names))]
-        cuts: list[Form] = [form for form in self.forms if form.slopes and set(form.slopes) <= set(names)]
-        cuts += [Form({s: Fraction(-1)}, self.box[s][1]) for s in names]
+        cuts: list[LinearCondition] = [form for form in self.forms if form.slopes and set(form.slopes) <= set(names)]
+        cuts += [LinearCondition({s: Fraction(-1)}, self.box[s][1]) for s in names]
         everything = (1 << len(names) + 1) - 1  # facet k is x_k >= low_k, the last one is the far side of the simplex
         found = {point: everything & ~(1 << k) for k, point in enumerate([*far, tuple(lows)])}
         if span == 0:
@@ -197,8 +197,8 @@ def exact(value: Any, what: str) -> Fraction:
         raise EquationError(f"{what} = {value} is not a rational number; a region needs exact numbers") from None
 
 
-def _form(condition: Any) -> Form:
-    if isinstance(condition, Form):
+def _form(condition: Any) -> LinearCondition:
+    if isinstance(condition, LinearCondition):
         return condition
     node = graph.as_node(condition)
     alone = (node.args[0], graph.ONE) if node.op == "num" else (Fraction(1), node)
@@ -206,4 +206,4 @@ def _form(condition: Any) -> Form:
     if any(t is not graph.ONE and t.op != "sym" for _, t in terms):
         raise EquationError(f"the condition {condition} >= 0 of a region is not linear in the states")
     constant = sum((exact(c, "a constant") for c, t in terms if t is graph.ONE), Fraction(0))
-    return Form({t.args[0]: exact(c, "a coefficient") for c, t in terms if t is not graph.ONE}, constant)
+    return LinearCondition({t.args[0]: exact(c, "a coefficient") for c, t in terms if t is not graph.ONE}, constant)

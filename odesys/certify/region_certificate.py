@@ -4,7 +4,7 @@ The file states :math:`F_S(x) \ge b\,A\,x_S` on a region, and holds one table of
 of rows only point at what the proof does with the expression; read as what they point at, the table is the model:
 
 - ``["role", s]`` is the state s where it is used as linear, :math:`F_i = c_0(z) + \sum_s c_s(z)\,s`: there it takes the
-  values of the vertices v of the region (one a ray, where :math:`c_0 = 0`);
+  values of the vertices v of the region (one per ray, where :math:`c_0 = 0`);
 - ``["sum", [name, row]]`` is another row, whose range over a box stands for it there.
 
 Per state of the block and per v the file holds the level :math:`b\,(A v)_i` and every box that was looked at: split
@@ -23,9 +23,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import EquationError
-from ..exact.taylor import program
+from ..exact.balls import exact_tape
 from ..expr import graph
 from ..expr.graph import Node
+from ..expr.tape import Row
 from ..files import write_text
 from .affine_rows import Corners, extents, generators_of, role, with_roles
 from .box_search import NARROW, Objective, prove_at_least
@@ -39,18 +40,16 @@ FORMAT, VERSION = "odesys-region-bound", 1
 SMALLEST_MARGIN = Fraction(1, 2**40)  # from which on a switching surface counts as having a sign
 
 
-def write(result: BoundResult, path: Path | str) -> None:
+def write_region_certificate(result: BoundResult, path: Path | str) -> None:
     """Write the certificate of a bound that was found with ``keep_boxes=True``; the file appears whole or not at all.
 
     >>> import tempfile
     >>> import sympy as sp
-    >>> from .comparison import lower_linear_bound
-    >>> from .system import System
-    >>> x, one = graph.sym("x"), sp.eye(1)
-    >>> box = {"x": (0, Fraction(1, 4))}
+    >>> from odesys import System, lower_linear_bound, sym
+    >>> x, one, box = sym("x"), sp.eye(1), {"x": (0, Fraction(1, 4))}
     >>> bound = lower_linear_bound(System.from_equations({"x": x * (1 - x)}), ["x"], one, box, keep_boxes=True)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write(bound, Path(folder, "logistic.json"))
+    ...     write_region_certificate(bound, Path(folder, "logistic.json"))
     ...     json.loads(Path(folder, "logistic.json").read_text(encoding="utf-8"))["rate"]
     '3/4'
     """
@@ -118,8 +117,8 @@ class _Writer:
         self.region, self.start, self.boxes = region, start, boxes
         self.known = {graph.sym(name): graph.num(value) for name, value in numbers.items()}
         self.parts: dict[str, Node] = {}  # hidden sums by name, each after those it uses
-        self.table: list[list[Any]] = []
-        self.index: dict[Node, int] = {}
+        self.table: list[Row] = []
+        self.index: Mapping[Node, int] = {}
 
     def hide(self, nodes: Sequence[Node]) -> list[Node]:
         """Hide sums inside the arguments of gates, which are proved by themselves, and then in the expressions."""
@@ -136,13 +135,14 @@ class _Writer:
 
     def tabulate(self, roots: Sequence[Node]) -> None:
         """Write the table: sums before what hides them."""
-        self.table, self.index = program([*self.parts.values(), *roots])
+        tape = exact_tape([*self.parts.values(), *roots])
+        self.table, self.index = list(tape.rows), tape.index
         roles = {role(s).args[0]: s for s in self.start}
         for k, (op, name) in enumerate(self.table):
             if op == "sym" and name in self.parts:
-                self.table[k] = ["sum", [name, self.index[self.parts[name]]]]
+                self.table[k] = "sum", (name, self.index[self.parts[name]])
             elif op == "sym" and name in roles:
-                self.table[k] = ["role", roles[name]]
+                self.table[k] = "role", roles[name]
 
     def settle(self, roots: Sequence[Node]) -> list[dict[str, Any]]:
         """The gates that have one value on the region, deepest first, with proofs; known from here on."""

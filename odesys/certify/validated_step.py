@@ -8,7 +8,7 @@ from typing import Any
 
 import flint
 
-from ..exact.taylor import ball, coefficient, hull, program, run
+from ..exact.balls import as_ball, ball_around, coefficient, series_program
 from ..expr.graph import Node
 
 _ROUGH_BITS = 64
@@ -17,7 +17,7 @@ _PICARD_ROUNDS = 12
 
 def picard(start: Sequence[Any], h: Fraction, slopes: Callable[..., tuple[list[Any], ...]]) -> list[Any] | None:
     """A box that passes Picard's test, or None; raises where a gate is undecided."""
-    span = hull(Fraction(0), h)
+    span = ball_around(Fraction(0), h)
     box = list(start)
     for _ in range(_PICARD_ROUNDS):
         image = [x + span * c[1] for x, c in zip(start, slopes(box), strict=True)]
@@ -36,13 +36,12 @@ def spread(slopes: Sequence[Mapping[int, Node]], env: Mapping[str, Any], h: Frac
     Row i of M bounds row i of the Jacobian over the box, by states and uncertain parameters: the diagonal from above,
     the other entries by absolute value, each with a quarter more as room for a checker.
     """
-    table, index = program([node for row in slopes for node in row.values()])
-    values = run(table, env)
+    values = iter(series_program(tuple(node for row in slopes for node in row.values()), flint.ctx.prec)(env))
     matrix = flint.arb_mat(len(radii), len(radii))
     for i, row in enumerate(slopes):
-        for j, node in row.items():
-            slope = coefficient(values[index[node]], 0)
-            matrix[i, j] = ball(h) * ((slope if i == j else abs(slope)).upper() + abs(slope).upper() / 4)
+        for j in row:
+            slope = coefficient(next(values), 0)
+            matrix[i, j] = as_ball(h) * ((slope if i == j else abs(slope)).upper() + abs(slope).upper() / 4)
     grown = matrix.exp() * flint.arb_mat([[r] for r in radii])
     return [grown[i, 0].upper() for i in range(len(slopes))]
 
@@ -55,11 +54,11 @@ def widen(x: Any, rest: Any, most: Any) -> Any:
 
 def polynomial_range(model: Sequence[Any], a: Fraction, b: Fraction) -> Any:
     """A ball that holds the polynomial `model` on [a, b]: mean-value form and direct evaluation, intersected."""
-    whole = hull(a, b)
+    whole = ball_around(a, b)
     direct = horner(model, whole)
     if a == b or not direct.is_finite():
         return direct
-    middle = ball((a + b) / 2)
+    middle = as_ball((a + b) / 2)
     slope = horner([k * c for k, c in enumerate(model)][1:], whole)
     return direct.intersection(horner(model, middle) + slope * (whole - middle))
 

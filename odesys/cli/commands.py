@@ -322,11 +322,11 @@ def verify(
               odesys verify two_mixture --claim E.2 --level full
     """
     from ..papers.verification import run_command
-    from ..papers.workers import cores
+    from ..papers.workers import available_cores
 
     files.prepare(errata, json)
     chosen = _papers(names)
-    workers = workers or cores()
+    workers = workers or available_cores()
     if not run_command(chosen, claim or [], level.value, mutations, errata, json, workers, certificates):
         raise typer.Exit(1)
 
@@ -345,7 +345,7 @@ def report(
     settings: Settings = None,
     json: JsonFile = None,
 ) -> None:
-    """Write one self-contained page a paper: equations, verdicts, proof graph, figures, theory against finite width.
+    """Write one self-contained page per paper: equations, verdicts, proof graph, figures, theory against finite width.
 
     Exit code 1 if a claim does not come out as expected or a part could not be computed.
 
@@ -353,7 +353,7 @@ def report(
     Examples: odesys report two_mixture --out report
               odesys report --format latex --out bundle
     """
-    from ..papers.workers import cores
+    from ..papers.workers import available_cores
     from ..report.content import Request
     from ..report.write import run_command
 
@@ -363,7 +363,9 @@ def report(
         raise ParameterError(f"--set belongs to one paper, and this report has {len(chosen)}; name one")
     for paper in chosen.values():
         paper.read_parameters(given)  # a mistake shows before the work
-    request = Request(level.value, workers or cores(), tuple(read_widths(widths)) if widths else (), seeds or 0, given)
+    request = Request(
+        level.value, workers or available_cores(), tuple(read_widths(widths)) if widths else (), seeds or 0, given
+    )
     files.prepare(out, json, ("index.html", "main.tex"))
     if not run_command(chosen, request, out, form.value, json, _command_line()):
         raise typer.Exit(1)
@@ -403,9 +405,9 @@ def sweep(
     Examples: odesys sweep two_mixture --over omega=log:1e-3:0.2:20 --plot t --out sweep
               odesys sweep two_mixture --over omega=log:0.02:0.3:20 --over K=2,3,4 --resume
     """
-    from importlib import import_module
+    from numerics.sweeps.command import run_command
 
-    from ..papers.workers import cores
+    from ..papers.workers import available_cores
 
     chosen = registry.find_paper(paper)
     if dask and workers:
@@ -413,8 +415,7 @@ def sweep(
     if retry and not resume:
         raise ParameterError("--retry-failed goes on with an earlier sweep; give --resume with it")
     folder = out or Path("sweep") / chosen.name
-    run = import_module("numerics.sweeps.command").run_command  # numerics builds on the engine, not the other way round
-    if not run(
+    if not run_command(
         paper,
         chosen,
         protocol,
@@ -424,7 +425,7 @@ def sweep(
         json,
         resume,
         retry,
-        workers or cores(),
+        workers or available_cores(),
         dask,
         plot or (),
     ):
@@ -444,11 +445,12 @@ def new(
     from ..papers.new import create
 
     files.prepare(None, json)
-    print_files(create(folder))
+    written = create(folder)
+    print_files(written)
     place = str(folder) if folder.parent != Path() else f"./{folder}"
     typer.echo(f"try: odesys verify {place}; odesys report {place} --out report")
     if json:
-        files.write_json(json, {"name": folder.name, "files": files})
+        files.write_json(json, {"name": folder.name, "files": written})
 
 
 def main() -> None:

@@ -27,7 +27,7 @@ class Force:
 
 @dataclass(frozen=True)
 class Term:
-    """A product of paths and forces; `moved` are the maps replaced, one a force."""
+    """A product of paths and forces; `moved` are the maps replaced, one per force."""
 
     factors: tuple[Path | Force, ...]
     moved: tuple[str, ...]

@@ -56,7 +56,18 @@ class Encoded(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Flow:
-    """A derived gradient flow (or exact gradient step): model, data, closed set of paths and the system on them."""
+    """A derived gradient flow (or exact gradient step): model, data, closed set of paths and the system on them.
+
+    >>> from odesys import Dictionary, Head, Sample
+    >>> pair = [Sample(["good", "the"], +1, Fraction(1, 2)), Sample(["bad", "the"], -1, Fraction(1, 2))]
+    >>> flow = gradient_flow(AttentionModel(Dictionary(["good", "bad", "the"]), [Head()]), Distribution(pair))
+    >>> flow.system.dimension, flow.quotient().system.dimension
+    (24, 14)
+    >>> flow.score(0, "good", "the"), flow.neuron(0, "bad")
+    ('KQ_good_the', 'w_bad')
+    >>> float(flow.initial_state(omega=0.5)[flow.system.names.index("KK_the_the")])
+    0.25
+    """
 
     model: AttentionModel
     data: Distribution
@@ -169,6 +180,12 @@ def gradient_flow(
     loss : ``logistic``, ``hinge`` or a SymPy expression in the margin z.
     carry : maps whose closed set of paths is kept as states even where they do not move, so that the stages of a
         protocol share one state vector; by default `train`.
+
+    >>> from odesys import Dictionary, Head, Sample
+    >>> model = AttentionModel(Dictionary(["a"]), [Head()])  # one word: attention is 1, the margin is w'a
+    >>> flow = gradient_flow(model, Distribution([Sample(["a"], +1)]), train=("w",))
+    >>> flow.system.equations["w_a"]
+    Node(1/(exp(w_a) + 1))
     """
     return _derive(model, data, train, loss, carry, step=False)
 
@@ -180,7 +197,14 @@ def gradient_descent(
     loss: Any = "logistic",
     carry: Iterable[str] | None = None,
 ) -> Flow:
-    """Derive the exact gradient step W -> W - eta dL/dW on the same path scalars, with all powers of eta."""
+    """Derive the exact gradient step W -> W - eta dL/dW on the same path scalars, with all powers of eta.
+
+    >>> from odesys import Dictionary, Head, Sample
+    >>> model = AttentionModel(Dictionary(["a"]), [Head()])
+    >>> step = gradient_descent(model, Distribution([Sample(["a"], +1)]), train=("w",)).system
+    >>> step.kind, step.equations["w_a"]
+    ('map', Node(eta/(exp(w_a) + 1) + w_a))
+    """
     return _derive(model, data, train, loss, carry, step=True)
 
 
@@ -403,7 +427,8 @@ def _pooled_output(model: AttentionModel, group: Group, values: Block, scores: B
     readout = model.readout()
     if readout.ndim == 2 and group.counts is not None:
         raise ModelError(
-            "a sample with counts has no positions, but the read-out has one row a position; list every token by itself"
+            "a sample with counts has no positions, but the read-out has one row per position; "
+            "list every token by itself"
         )
     if readout.ndim == 2 and readout.shape[0] != length:
         raise ModelError(f"the read-out has {readout.shape[0]} positions but a sample has {length} tokens")

@@ -38,8 +38,12 @@ from .flow import STEP_SIZE, loss_blocks
 
 
 @dataclass(frozen=True)
-class Columns:
-    """Vectors coordinate by coordinate: `directions[j][c]` exact, and the mass of each direction (number or name)."""
+class PinnedVectors:
+    """Vectors coordinate by coordinate: `directions[j][c]` exact, and the mass of each direction (number or name).
+
+    >>> PinnedVectors.disjoint(["m", 3]).masses
+    (Node(m), Node(3))
+    """
 
     directions: tuple[tuple[Fraction, ...], ...]
     masses: tuple[Node, ...]
@@ -50,23 +54,23 @@ class Columns:
         return len(self.directions)
 
     @classmethod
-    def disjoint(cls, masses: Sequence[Any]) -> Columns:
+    def disjoint(cls, masses: Sequence[Any]) -> PinnedVectors:
         """Vectors with disjoint supports, given by their L1 norms."""
         size = len(masses)
         unit = tuple(tuple(Fraction(i == j) for j in range(size)) for i in range(size))
         return cls(unit, tuple(as_node(m) for m in masses))
 
     @classmethod
-    def axes(cls, count: int) -> Columns:
+    def axes(cls, count: int) -> PinnedVectors:
         """The coordinate axes of a space."""
         return cls.disjoint([1] * count)
 
     @classmethod
-    def of(cls, vectors: Sequence[Sequence[Any]]) -> Columns:
-        """Exact vectors, one a row: coordinates that are multiples of each other are put together.
+    def of(cls, vectors: Sequence[Sequence[Any]]) -> PinnedVectors:
+        """Exact vectors, one per row: coordinates that are multiples of each other are put together.
 
-        >>> [int(m.args[0]) for m in Columns.of([[1, -2, 0, 1], [2, -4, 3, 0]]).masses]     # (1, 2), (0, 1) and (1, 0)
-        [3, 3, 1]
+        >>> PinnedVectors.of([[1, -2, 0, 1], [2, -4, 3, 0]]).masses  # of the directions (1, 2), (0, 1) and (1, 0)
+        (Node(3), Node(3), Node(1))
         """
         rows = [[Fraction(entry) for entry in vector] for vector in vectors]
         if not rows or len({len(row) for row in rows}) != 1:
@@ -82,7 +86,7 @@ class Columns:
 
 
 def sign_step(
-    gradient: np.ndarray, left: Columns, right: Columns, sign: Callable[[Node], Node] = sign_node
+    gradient: np.ndarray, left: PinnedVectors, right: PinnedVectors, sign: Callable[[Node], Node] = sign_node
 ) -> np.ndarray:
     """The change of all inner products over -eta, as nodes (left vectors, right vectors); see the module."""
     U, V = (np.array(side.directions, dtype=object) for side in (left, right))
@@ -118,7 +122,7 @@ def _by_direction(gradient: np.ndarray, U: np.ndarray, V: np.ndarray) -> np.ndar
     return out
 
 
-def _masses(left: Columns, right: Columns) -> np.ndarray:
+def _masses(left: PinnedVectors, right: PinnedVectors) -> np.ndarray:
     return np.array([[a * b for b in right.masses] for a in left.masses], dtype=object)
 
 
@@ -127,12 +131,21 @@ class SignDescent:
     """A model's loss on inner products: leaves by name with the names of their states, gradients, and both sides.
 
     `names[leaf]`, `gradients[leaf]` are arrays (left vectors, words); `observables` are those of the model.
+
+    >>> from odesys import Dictionary, FixedVector, Sample, Value
+    >>> model = AttentionModel(Dictionary(["mu"]), value=Value(("W_V",), output=FixedVector("v")))
+    >>> unit = PinnedVectors.disjoint([1])
+    >>> made = sign_descent(model, Distribution([Sample(["mu"], +1)]), unit, 1, unit)
+    >>> made.system().equations["v_mu"]
+    Node(eta + v_mu)
+    >>> made.gradient_norm()
+    Node(1/(exp(v_mu) + 1))
     """
 
     names: Mapping[str, np.ndarray]
     gradients: Mapping[str, np.ndarray]
-    left: Mapping[str, Columns]
-    right: Columns
+    left: Mapping[str, PinnedVectors]
+    right: PinnedVectors
     observables: Mapping[str, Node]
 
     def gradient_norm(self) -> Node:
@@ -160,7 +173,12 @@ class SignDescent:
 
 
 def sign_descent(
-    model: AttentionModel, data: Distribution, words: Columns, neurons: int, output: Columns, loss: Any = "logistic"
+    model: AttentionModel,
+    data: Distribution,
+    words: PinnedVectors,
+    neurons: int,
+    output: PinnedVectors,
+    loss: Any = "logistic",
 ) -> SignDescent:
     """The loss of an attention model with one head on the inner products of its rows with the words, differentiated.
 
@@ -169,7 +187,15 @@ def sign_descent(
     model : scores W_K' W_Q with both maps trained, one value row: the read-out vector times one trained map.
     words : the dictionary's vectors, coordinate by coordinate.
     neurons : rows of W_K and W_Q, whose coordinate axes are pinned.
-    output : the frozen read-out vector of the values, as `Columns.of([[...]])`.
+    output : the frozen read-out vector of the values, as `PinnedVectors.of([[...]])`.
+
+    >>> from odesys import Dictionary, FixedVector, Sample, Value
+    >>> model = AttentionModel(Dictionary(["mu"]), value=Value(("W_V",), output=FixedVector("v")))
+    >>> signal = PinnedVectors.disjoint(["m"])  # one word with L1 norm m
+    >>> data, readout = Distribution([Sample(["mu"], +1)]), PinnedVectors.of([[1]])
+    >>> made = sign_descent(model, data, signal, neurons=1, output=readout)
+    >>> made.system(kind="flow").equations["v_mu"]
+    Node(m)
     """
     if len(model.heads) != 1 or model.score != ("W_K'", "W_Q") or len(model.value.maps) != 1 or model.value.rows != 1:
         raise ModelError("sign descent reads one head with scores W_K' W_Q and one value row with one trained map")
@@ -191,7 +217,7 @@ def sign_descent(
     }
     symbols = {leaf: np.frompyfunc(sym, 1, 1)(table) for leaf, table in names.items()}
     found = blocks.evaluate(roots, symbols)
-    axes = Columns.axes(neurons)
+    axes = PinnedVectors.axes(neurons)
     return SignDescent(
         names,
         dict(zip(leaves, found[:3], strict=True)),
@@ -205,4 +231,4 @@ def _name(leaf: str, row: int, word: str) -> str:
     return f"{leaf}_{word}" if leaf == "v" else f"{leaf}_{row + 1}_{word}"
 
 
-__all__ = ["Columns", "SignDescent", "sign_descent", "sign_step"]
+__all__ = ["PinnedVectors", "SignDescent", "sign_descent", "sign_step"]

@@ -32,8 +32,13 @@ def leading_orders(roots: Sequence[Node], name: str) -> list[Order]:
     return [memo[root] for root in roots]
 
 
-def limits(roots: Sequence[Node], name: str) -> list[Node]:
-    """Limits of expressions as `name` tends to infinity; refuses one that grows."""
+def limits_at_infinity(roots: Sequence[Node], name: str) -> list[Node]:
+    """Limits of expressions as `name` tends to infinity; refuses one that grows.
+
+    >>> K, x = graph.sym("K"), graph.sym("x")
+    >>> limits_at_infinity([(K - 1) * x / K, x / K], "K")
+    [Node(x), Node(0)]
+    """
     out = []
     for root, (exponent, coefficient) in zip(roots, leading_orders(roots, name), strict=True):
         if exponent > 0 and coefficient is not ZERO:

@@ -15,7 +15,14 @@ from ..verdicts import HOLDS, Evidence, Verdict, certified, measured, refuted, u
 
 
 def identity(residuals: Mapping[str, Node], positive: Collection[str] = ()) -> Verdict:
-    """All residuals are identically zero: proved by exact rewriting, or refuted at a rational point."""
+    """All residuals are identically zero: proved by exact rewriting, or refuted at a rational point.
+
+    >>> a, b = graph.sym("a"), graph.sym("b")
+    >>> str(identity({"binomial": (a + b) ** 2 - a**2 - 2 * a * b - b**2}).evidence)
+    'proof'
+    >>> identity({"wrong": (a + b) ** 2 - a**2 - b**2}).as_stated
+    'fails'
+    """
     from .zero import zero_test
 
     if not residuals:
@@ -29,7 +36,7 @@ def identity(residuals: Mapping[str, Node], positive: Collection[str] = ()) -> V
         result = zero_test(node, positive)
         if result.answer == "nonzero":
             point = {key: str(value) for key, value in (result.witness or {}).items()}
-            witness = {"where": name, "at": point, "residual": short(result.value)}
+            witness = {"where": name, "at": point, "residual": six_digits(result.value)}
             return refuted(witness, Evidence.CERTIFICATE, checked=len(residuals))  # balls exclude zero at the point
         if result.answer == "undecided":
             open_ones.append(f"{name}: {result.residual!r}")
@@ -39,19 +46,32 @@ def identity(residuals: Mapping[str, Node], positive: Collection[str] = ()) -> V
     return Verdict(HOLDS, Evidence.PROOF, details={"identities": len(residuals), "methods": methods})
 
 
-def short(ball: str | None) -> str:
-    """Six digits of an enclosure: its radius depends on the order of a sum, which is no part of a verdict."""
+def six_digits(ball: str | None) -> str:
+    """Six digits of an enclosure: its radius depends on the order of a sum, which is no part of a verdict.
+
+    >>> six_digits("[0.333333333333333 +/- 4.06e-16]")
+    '0.333333'
+    """
     found = re.match(r"\[?(-?\d[\d.]*(?:e[+-]?\d+)?)", ball or "")
     return f"{float(found.group(1)):.6g}" if found else str(ball)
 
 
 def equal(pairs: Mapping[str, tuple[Node, Node]], positive: Collection[str] = ()) -> Verdict:
-    """Both members of every pair are the same expression."""
+    """Both members of every pair are the same expression.
+
+    >>> x = graph.sym("x")
+    >>> equal({"twice": (graph.exp(2 * x) - 1, graph.exp(x) * (graph.exp(x) - graph.exp(-x)))}).as_stated
+    'holds'
+    """
     return identity({name: left - right for name, (left, right) in pairs.items()}, positive)
 
 
 def enumerate_all(cases: Iterable[Any], check: Callable[[Any], Any], what: str) -> Verdict:
-    """`check` is exactly true in every case of a finite list; it must compute in exact arithmetic."""
+    """`check` is exactly true in every case of a finite list; it must compute in exact arithmetic.
+
+    >>> enumerate_all(range(1, 20), lambda n: sum(range(1, 2 * n, 2)) == n**2, "whole numbers").details
+    {'enumerated': '19 whole numbers'}
+    """
     count = 0
     for case in cases:
         count += 1
@@ -64,7 +84,11 @@ def enumerate_all(cases: Iterable[Any], check: Callable[[Any], Any], what: str) 
 
 
 def frequency_at_most(failures: int, trials: int, bound: float, **details: Any) -> Verdict:
-    """An event has probability at most `bound`, judged by its exact (Clopper-Pearson) 99.9 percent interval."""
+    """An event has probability at most `bound`, judged by its exact (Clopper-Pearson) 99.9 percent interval.
+
+    >>> frequency_at_most(3, 1000, 0.05).as_stated, frequency_at_most(3, 1000, 0.005).as_stated
+    ('holds', 'undecided')
+    """
     from scipy.stats import binomtest
 
     interval = binomtest(failures, trials).proportion_ci(confidence_level=0.999, method="exact")

@@ -16,16 +16,16 @@ from typing import Any
 from ..expr import graph
 from ..expr.graph import ONE, Node, sym
 from ..verdicts import Evidence, Verdict, proved, refuted, undecided
-from .evidence import short
+from .evidence import six_digits
 from .expansion import Expansion, TooLarge
 from .rewriting import Rewriter, has_floats
-from .zero import PRECISIONS, ball_value, rational_points
+from .zero import PRECISIONS, ball_values, rational_points
 
 EXPANSION_LIMIT = 100_000
 METHOD = "coefficients of one sign, with e^x = 1 + u"
 
 
-def sign(node: Node, positive: Collection[str] = (), nonnegative: Collection[str] = ()) -> str:
+def decide_sign(node: Node, positive: Collection[str] = (), nonnegative: Collection[str] = ()) -> str:
     """``positive``, ``nonnegative``, ``zero``, ``nonpositive``, ``negative`` or ``unknown``, wherever it is defined.
 
     Parameters
@@ -34,9 +34,9 @@ def sign(node: Node, positive: Collection[str] = (), nonnegative: Collection[str
     positive, nonnegative : names and what is taken of them; a name in neither may have any sign.
 
     >>> C, n = sym("C"), sym("n")
-    >>> sign(graph.exp(2 * C) - graph.exp(-C) + n, positive=["C"], nonnegative=["n"])
+    >>> decide_sign(graph.exp(2 * C) - graph.exp(-C) + n, positive=["C"], nonnegative=["n"])
     'positive'
-    >>> sign(graph.exp(C) - 2, positive=["C"])
+    >>> decide_sign(graph.exp(C) - 2, positive=["C"])
     'unknown'
     """
     if has_floats([node]):
@@ -101,7 +101,7 @@ def always_positive(
     """
     if not nodes:
         raise ValueError("an inequality without expressions would hold for no reason")
-    found = {name: sign(node, positive, nonnegative) for name, node in nodes.items()}
+    found = {name: decide_sign(node, positive, nonnegative) for name, node in nodes.items()}
     for name, answer in found.items():
         if answer in ("zero", "negative", "nonpositive"):
             where = _for_all(nodes[name], positive, nonnegative)
@@ -122,8 +122,8 @@ def _for_all(node: Node, positive: Collection[str], nonnegative: Collection[str]
 
 def _negative_at(node: Node, positive: Collection[str], nonnegative: Collection[str]) -> dict[str, Any] | None:
     """A rational point at which an enclosing ball is negative."""
-    for point in rational_points(sorted(graph.symbols([node])), {*positive, *nonnegative}):
-        ball = ball_value(node, point, PRECISIONS[1])
+    points = rational_points(sorted(graph.symbols([node])), {*positive, *nonnegative})
+    for point, ball in ball_values(node, points, PRECISIONS[1]):
         if ball is not None and ball < 0:
-            return {"at": {name: str(value) for name, value in point.items()}, "value": short(str(ball))}
+            return {"at": {name: str(value) for name, value in point.items()}, "value": six_digits(str(ball))}
     return None

@@ -12,12 +12,13 @@ the last two for positive p; a gate and its opposite share an atom. `odesys.exac
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
 
 import flint
 
 from ..expr import graph
+from ..expr.functions import FUNCTIONS
 from ..expr.graph import ONE, ZERO, Node, add, combine, multiply, num, power, scale, sym
 from .expansion import Expansion, Relations, TooLarge, factors, linear_terms
 
@@ -54,18 +55,12 @@ class Rewriter:
         self._memo: dict[Node, Node] = {}
         self._unit: dict[Node, int] = {}  # angles are counted in units term / n
         self._stale = False
-        self._rules = {
+        self._rules: dict[str, Callable[[Node], Node]] = {
             "exp": self._exp,
             "log": self._log,
             "step": self._step,
             "sin": lambda a: self._angle(a)[1],
             "cos": lambda a: self._angle(a)[0],
-            "tan": self._tan,
-            "sigmoid": self._sigmoid,
-            "softplus": lambda a: self._log(self.normal(ONE + self._exp(a))),
-            "sinh": lambda a: self._hyperbolic(a, -1),
-            "cosh": lambda a: self._hyperbolic(a, 1),
-            "tanh": self._tanh,
         }
 
     def __call__(self, roots: Iterable[Node]) -> list[Node]:
@@ -91,9 +86,17 @@ class Rewriter:
             elif node.op == "mul":
                 new = multiply(*(self._power(self._memo[b], e) for b, e in node.args))
             else:
-                argument = self.normal(self._memo[node.args[0]])
-                new = self._rules[node.op](argument) if node.op in self._rules else self._odd(node.op, argument)
+                new = self._call(node.op, self._memo[node.args[0]])
             self._memo[node] = new
+
+    def _call(self, name: str, argument: Node) -> Node:
+        """A function by its rule, through other functions, or as an atom."""
+        argument, record = self.normal(argument), FUNCTIONS[name]
+        if name in self._rules:
+            return self._rules[name](argument)
+        if record.through is not None:
+            return record.through(argument, self._call)  # type: ignore[no-any-return]
+        return self._odd(name, argument) if record.odd else self._atom(name, argument)
 
     def normal(self, node: Node) -> Node:
         """`node` multiplied out and cancelled if that stays small, so that equal arguments share an atom."""
@@ -175,18 +178,6 @@ class Rewriter:
             parts.append(scale(inner if name == "exp" else self._atom("log", base), exponent))
         return add(parts)
 
-    def _sigmoid(self, a: Node) -> Node:
-        if linear_terms(a)[0][0] < 0:
-            return power(ONE + self._exp(-a), Fraction(-1))
-        return multiply(self._exp(a), power(ONE + self._exp(a), Fraction(-1)))
-
-    def _hyperbolic(self, a: Node, sign: int) -> Node:
-        return scale(self._exp(a) + scale(self._exp(-a), Fraction(sign)), Fraction(1, 2))
-
-    def _tanh(self, a: Node) -> Node:
-        square = self._exp(scale(a, Fraction(2)))
-        return multiply(square - ONE, power(square + ONE, Fraction(-1)))
-
     def _angle(self, a: Node) -> tuple[Node, Node]:
         """Cosine and sine of a sum of angles, by the addition theorem."""
         turns: list[tuple[int, Node, int]] = []  # how often, which angle, which way
@@ -221,10 +212,6 @@ class Rewriter:
                 if len(linear_terms(cosine)) > MOST_TERMS:
                     return None
         return cosine, sine
-
-    def _tan(self, a: Node) -> Node:
-        cosine, sine = self._angle(a)
-        return multiply(sine, power(cosine, Fraction(-1)))
 
     def _step(self, a: Node) -> Node:
         if self._is_positive(a) or self._is_positive(-a) or a is ZERO:

@@ -9,7 +9,7 @@ v stands for any number within :math:`2^{-50}\max(1, |v|)` of it.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,14 +17,14 @@ from typing import Any
 import flint
 
 from ..expr import graph
-from ..expr.graph import ZERO, Node, Number
+from ..expr.graph import ZERO, Node
+from .balls import ball_number, ball_program
 from .expansion import Expansion, TooLarge
 from .rewriting import Rewriter, has_floats
 
 PRECISIONS = (64, 128, 256, 512, 1024)  # bits
 POINTS = 12
 EXPANSION_LIMIT = 1_000_000  # products of terms in one multiplication
-_FLOAT_ERROR = 2.0**-50
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,7 @@ def zero_test(node: Any, positive: Collection[str] = (), seed: int = 0) -> ZeroR
         return ZeroResult("undecided", None, None, node, "floats are never proofs")
     points = list(rational_points(sorted(graph.symbols([node])), positive, seed))
     for step, precision in enumerate(PRECISIONS):
-        for point in points:
-            ball = ball_value(node, point, precision)
+        for point, ball in ball_values(node, points, precision):
             if ball is not None and ball.is_finite() and not ball.contains(0):
                 method = f"ball arithmetic with {precision} bits at a rational point"
                 return ZeroResult("nonzero", point, str(ball), None, method)
@@ -111,7 +110,11 @@ def prove_zero(node: Node, positive: Collection[str] = ()) -> str:
 def rational_points(
     names: Sequence[str], positive: Collection[str] = (), seed: int = 0
 ) -> Iterator[dict[str, Fraction]]:
-    """Small rational points on several scales; every other one has positive entries only."""
+    """Small rational points on several scales; every other one has positive entries only.
+
+    >>> next(rational_points(["x", "y"], positive=["y"]))
+    {'x': Fraction(-13, 8), 'y': Fraction(7, 4)}
+    """
     rng = random.Random(seed)
     for k in range(POINTS if names else 1):
         largest, denominator = ((16, 8), (12, 16), (48, 8), (160, 8))[k // 2 % 4]
@@ -122,60 +125,16 @@ def rational_points(
         yield point
 
 
-def ball_value(node: Node, point: Mapping[str, Fraction], precision: int) -> Any:
-    """The ball that encloses an expression at a rational point; None where it divides by zero."""
-    try:
+def ball_values(
+    node: Node, points: Iterable[Mapping[str, Fraction]], precision: int
+) -> Iterator[tuple[Mapping[str, Fraction], Any]]:
+    """Rational points, each with the ball that encloses an expression there; None where it divides by zero."""
+    program = ball_program([node], precision)
+    for point in points:
         with flint.ctx.workprec(precision):
             env = {name: ball_number(value) for name, value in point.items()}
-        return ball_evaluate([node], env, precision)[0]
-    except ZeroDivisionError:
-        return None
-
-
-# ---- balls ---------------------------------------------------------------------------------------------------------
-
-
-def ball_functions() -> dict[str, Callable[[Any], Any]]:
-    """The elementary functions over flint balls (`arb`), for `graph.evaluate`; not finite outside their domain."""
-    return {
-        "exp": lambda z: z.exp(),
-        "log": lambda z: z.log(),
-        "sin": lambda z: z.sin(),
-        "cos": lambda z: z.cos(),
-        "tan": lambda z: z.tan(),
-        "tanh": lambda z: z.tanh(),
-        "sinh": lambda z: z.sinh(),
-        "cosh": lambda z: z.cosh(),
-        "arctan": lambda z: z.atan(),
-        "arcsinh": lambda z: z.asinh(),
-        "sigmoid": lambda z: 1 / (1 + (-z).exp()),
-        "softplus": lambda z: z.exp().log1p(),
-        "step": ball_step,
-    }
-
-
-def ball_step(surface: Any) -> Any:
-    """The gate of a ball: exact where the ball is on one side of zero (or is zero), else all of [0, 1]."""
-    if surface > 0:
-        return flint.arb(1)
-    if surface <= 0:
-        return flint.arb(0)
-    return flint.arb(0).union(flint.arb(1)) if surface.is_finite() else surface
-
-
-def ball_root(value: Any, exponent: Fraction) -> Any:
-    """A fractional power of a ball."""
-    return value.root(exponent.denominator) ** exponent.numerator
-
-
-def ball_evaluate(nodes: Sequence[Node], env: Mapping[str, Any], prec: int) -> list[Any]:
-    """Enclosing balls of `nodes` where the symbols lie in the balls of `env`, with `prec` bits."""
-    with flint.ctx.workprec(prec):
-        return graph.evaluate(nodes, env, ball_functions(), ball_number, ball_root)
-
-
-def ball_number(value: Number) -> Any:
-    """The ball of a number: exact ones as they are, a float with the error that floats stand for."""
-    if isinstance(value, float):
-        return flint.arb(value, _FLOAT_ERROR * max(1.0, abs(value)))
-    return flint.arb(flint.fmpq(value.numerator, value.denominator))
+        try:
+            (ball,) = program(env)
+        except ZeroDivisionError:
+            ball = None
+        yield point, ball

@@ -53,17 +53,18 @@ def _slope(
         return sum((np.broadcast_to(s, block.shape) for s in slopes if s is not None), np.zeros(block.shape))
     if op in ("multiply", "matmul"):
         product = np.multiply if op == "multiply" else np.matmul
-        parts = [product(slopes[0], args[1])] if slopes[0] is not None else []
+        parts: list[np.ndarray] = [product(slopes[0], args[1])] if slopes[0] is not None else []
         parts += [product(args[0], slopes[1])] if slopes[1] is not None else []
         return sum(parts[1:], parts[0])
     first = slopes[0]
     assert first is not None
-    if op == "apply":
-        derivative = graph.gradient(block.data, [Z])[0]
-        factor = apply_function(Block("apply", block.args, block.shape, derivative), args[0], parameters, gates)
-        return factor * first
-    if op == "shifted_exp":
-        return value * first
+    if op in ("apply", "shifted_exp"):
+        factor = value
+        if op == "apply":
+            derivative = Block("apply", block.args, block.shape, graph.gradient(block.data, [Z])[0])
+            factor = apply_function(derivative, args[0], parameters, gates)
+        slope: np.ndarray = factor * first
+        return slope
     if op == "gram_root":
         return _root_slope(args[0], first, value, block.data)
     return evaluate_op(block, [first, *args[1:]], {}, parameters, None)  # the linear ones: transpose, take, sum, ...
@@ -74,4 +75,5 @@ def _root_slope(matrix: np.ndarray, direction: np.ndarray, root: np.ndarray, sid
     product = direction @ matrix.T if side == "left" else direction.T @ matrix
     values, basis = np.linalg.eigh(root)
     inner = basis.T @ (product + product.T) @ basis
-    return basis @ (inner / (values[:, None] + values[None, :])) @ basis.T
+    slope: np.ndarray = basis @ (inner / (values[:, None] + values[None, :])) @ basis.T
+    return slope

@@ -3,6 +3,13 @@ r"""Array expression graph: the field as matrices and one kernel over samples, d
 A `Block` is an array-valued expression of a dozen operations. `evaluate` runs it over NumPy arrays of any entry: with
 floats it is the block back end for large systems; with arrays of `graph.Node` it *is* the scalarisation, so both
 back ends come from one object. Reverse derivatives are blocks again.
+
+>>> W = leaf("W", (2, 2))
+>>> size = sum_axis(reshape(multiply(W, W), (4,)), 0)
+>>> (slope,) = gradient(size, [W])
+>>> at = replace_leaves([size, slope], {"W": constant([[1, 2], [0, 1]])})
+>>> [array.tolist() for array in evaluate(at, {})]
+[[Node(6)], [[Node(2), Node(4)], [Node(0), Node(2)]]]
 """
 
 from __future__ import annotations
@@ -18,11 +25,17 @@ import numpy as np
 from ..errors import SlavingError
 from . import graph
 from .graph import ONE, ZERO, Node
+from .tape import ARRAYS, Tape
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """An array expression: `op`, its array arguments, and static data (index arrays, axes, a scalar function)."""
+    """An array expression: `op`, its array arguments, and static data (index arrays, axes, a scalar function).
+
+    >>> W, x = leaf("W", (2, 3)), constant([[1], [0], [2]])
+    >>> (W @ x).shape, W.T.shape
+    ((2, 1), (3, 2))
+    """
 
     op: str
     args: tuple[Block, ...]
@@ -108,7 +121,7 @@ def transpose(block: Block) -> Block:
 
 
 def take(block: Block, index: tuple[np.ndarray, ...]) -> Block:
-    """Entries `block[index]` for integer index arrays, one a dimension."""
+    """Entries `block[index]` for integer index arrays, one per dimension."""
     shape = np.broadcast_shapes(*(i.shape for i in index))
     return Block("take", (block,), shape, index)
 
@@ -245,7 +258,7 @@ def evaluate(
     """Values of `roots` for given leaf arrays: floats if `parameters` are given, else arrays of nodes.
 
     `gates` fixes the gates found by `gated_arguments`, for integration between two switches. With nodes, `only` limits
-    matrix products to the entries of `demand.entries_needed`; the others are left zero.
+    matrix products to the entries of `needed_entries.entries_needed`; the others are left zero.
     """
     memo: dict[int, np.ndarray] = {}
     symbolic = parameters is None
@@ -320,40 +333,42 @@ def _apply_op(
         return block.data if symbolic else _numeric_constant(block, parameters or {})
     if op == "zeros":
         return np.full(block.shape, ZERO, dtype=object) if symbolic else np.zeros(block.shape)
-    if op == "add":
-        total = args[0]
-        for other in args[1:]:
-            total = total + other
-        return total if total.shape == block.shape else np.broadcast_to(total, block.shape)
-    if op == "multiply":
-        return args[0] * args[1]
-    if op == "matmul":
-        return args[0] @ args[1]
-    if op == "transpose":
-        return args[0].T
-    if op == "take":
-        return args[0][block.data]
     if op == "scatter":
         if symbolic:
             return _node_scatter(args[0], block.data, block.shape)
         out = np.zeros(block.shape)
         np.add.at(out, block.data, args[0])
         return out
-    if op == "sum":
-        if symbolic:
-            return np.expand_dims(np.apply_along_axis(graph.add, block.data, args[0]), block.data)
-        return np.sum(args[0], axis=block.data, keepdims=True)
-    if op == "reshape":
-        return np.reshape(args[0], block.shape)
     if op == "gram_root":
         if symbolic:
             raise SlavingError("a matrix square root has no scalar form; use the block back end or take the quotient")
         return _gram_root(args[0], float(args[1].reshape(-1)[0]), block.data)
-    if op == "shifted_exp":
-        if symbolic:
-            return np.frompyfunc(graph.exp, 1, 1)(args[0])
-        return np.exp(args[0] - args[0].max(axis=-1, keepdims=True))
-    return np.frompyfunc(lambda entry: graph.substitute([block.data], {Z: entry})[0], 1, 1)(args[0])
+    value: np.ndarray = args[0]
+    if op == "add":
+        for other in args[1:]:
+            value = value + other
+        value = value if value.shape == block.shape else np.broadcast_to(value, block.shape)
+    elif op == "multiply":
+        value = value * args[1]
+    elif op == "matmul":
+        value = value @ args[1]
+    elif op == "transpose":
+        value = value.T
+    elif op == "take":
+        value = value[block.data]
+    elif op == "sum" and symbolic:
+        value = np.expand_dims(np.apply_along_axis(graph.add, block.data, value), block.data)
+    elif op == "sum":
+        value = np.sum(value, axis=block.data, keepdims=True)
+    elif op == "reshape":
+        value = np.reshape(value, block.shape)
+    elif op == "shifted_exp" and symbolic:
+        value = np.frompyfunc(graph.exp, 1, 1)(value)
+    elif op == "shifted_exp":
+        value = np.exp(value - value.max(axis=-1, keepdims=True))
+    else:
+        value = np.frompyfunc(lambda entry: graph.substitute([block.data], {Z: entry})[0], 1, 1)(value)
+    return value
 
 
 def _node_matmul(left: np.ndarray, right: np.ndarray, only: np.ndarray | None = None) -> np.ndarray:
@@ -372,7 +387,8 @@ def _gram_root(matrix: np.ndarray, scale: float, side: str) -> np.ndarray:
     basis = left if side == "left" else right.T
     values = np.full(basis.shape[0], scale)
     values[: len(singular)] = np.hypot(scale, singular)
-    return (basis * values) @ basis.T
+    root: np.ndarray = (basis * values) @ basis.T
+    return root
 
 
 def _node_scatter(values: np.ndarray, index: tuple[np.ndarray, ...], shape: tuple[int, ...]) -> np.ndarray:
@@ -394,41 +410,16 @@ def _numeric_constant(block: Block, parameters: Mapping[str, float]) -> np.ndarr
             cached = np.array([float(entry.args[0]) for entry in block.data.flat]).reshape(block.shape)
             block.__dict__["_floats"] = cached
         return cached
-    values = graph.evaluate(list(block.data.flat), parameters, NUMPY_FUNCTIONS, float, _float_root)
+    values = Tape.of(list(block.data.flat)).over(ARRAYS)(parameters)
     return np.array(values, dtype=float).reshape(block.shape)
 
 
-def _float_root(value: Any, exponent: Fraction) -> Any:
-    return value ** float(exponent)
-
-
-def _sigmoid(z: Any) -> Any:
-    small = np.exp(-np.abs(z))
-    return np.where(np.asarray(z) >= 0, 1 / (1 + small), small / (1 + small))
-
-
-NUMPY_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
-    "exp": np.exp,
-    "log": np.log,
-    "sin": np.sin,
-    "cos": np.cos,
-    "tan": np.tan,
-    "tanh": np.tanh,
-    "sinh": np.sinh,
-    "cosh": np.cosh,
-    "arctan": np.arctan,
-    "arcsinh": np.arcsinh,
-    "sigmoid": _sigmoid,
-    "softplus": lambda z: np.logaddexp(0.0, z),
-    "step": lambda z: np.where(np.asarray(z) > 0, 1.0, 0.0),
-}
-
-
 @cache
-def _vectorised(function: Node) -> Any:
+def _vectorised(function: Node) -> Callable[[np.ndarray, Mapping[str, Any]], np.ndarray]:
+    program = Tape.of([function]).over(ARRAYS)
+
     def run(array: np.ndarray, parameters: Mapping[str, float]) -> np.ndarray:
-        env = {**parameters, "z": array}
-        value = graph.evaluate([function], env, NUMPY_FUNCTIONS, float, _float_root)[0]
+        (value,) = program({**parameters, "z": array})
         return np.broadcast_to(value, array.shape) if np.ndim(value) == 0 else value
 
     return run

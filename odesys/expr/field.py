@@ -16,7 +16,12 @@ from .needed_entries import entries_needed
 
 @dataclass(frozen=True, eq=False)
 class ScalarField:
-    """One node per state, and named observables."""
+    """One node per state, and named observables.
+
+    >>> x = graph.sym("x")
+    >>> ScalarField((-graph.sym("k") * x,), {"energy": x**2}).parameters == {"k", "x"}
+    True
+    """
 
     nodes: tuple[Node, ...]
     observables: Mapping[str, Node]
@@ -37,9 +42,10 @@ class Segment:
 
     def fill(self, values: np.ndarray) -> np.ndarray:
         """The matrix whose entries are taken from the state vector `values`."""
-        if self.sign is None:
-            return values[self.index]
-        return values[self.index] * (self.sign.astype(object) if values.dtype == object else self.sign)
+        matrix: np.ndarray = values[self.index]
+        if self.sign is not None:
+            matrix = matrix * (self.sign.astype(object) if values.dtype == object else self.sign)
+        return matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +81,14 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class BlockField:
-    """Right-hand sides as blocks, one a leaf of `layout`; observables are 1-entry blocks."""
+    """Right-hand sides as blocks, one per leaf of `layout`; observables are 1-entry blocks.
+
+    >>> from odesys import AttentionModel, Dictionary, Distribution, Head, Sample, gradient_flow
+    >>> model = AttentionModel(Dictionary(["a", "b"]), [Head()])
+    >>> flow = gradient_flow(model, Distribution([Sample(["a", "b"], 1)]))
+    >>> flow.system.field.rhs["KQ"].shape, len(flow.system.field.nodes)
+    ((2, 2), 12)
+    """
 
     layout: Layout
     rhs: Mapping[str, Block]

@@ -2,17 +2,21 @@ r"""Scalar expression graph: walking, substituting, differentiating and evaluati
 
 The nodes themselves and their normal forms are made in `odesys.expr.nodes`, whose constructors are re-exported here.
 SymPy is only an edge (`odesys.expr.sympy_bridge`); floats enter in `odesys.jit.codegen`.
+
+>>> x = sym("x")
+>>> (x - 1) * (1 - x) + (x - 1) ** 2 is ZERO, x / x is ONE
+(True, True)
+>>> gradient(exp(-(x**2)), [x])
+[Node(-2*x*exp(-x**2))]
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from fractions import Fraction
-from typing import Any
 
 from . import gc_pause
+from .functions import FUNCTIONS
 from .nodes import (
-    FUNCTIONS,
     ONE,
     ZERO,
     Node,
@@ -22,18 +26,22 @@ from .nodes import (
     as_node,
     call,
     combine,
+    derivative,
     exp,
     from_powers,
     linear_terms,
     multiply,
     num,
     power,
+    power_parts,
     relu,
     scale,
     sqrt,
     step,
     sym,
+    symbolic_power,
 )
+from .tape import children, evaluate, topological
 
 __all__ = [
     "FUNCTIONS",
@@ -47,6 +55,7 @@ __all__ = [
     "call",
     "children",
     "combine",
+    "derivative",
     "evaluate",
     "exp",
     "gradient",
@@ -56,6 +65,7 @@ __all__ = [
     "num",
     "partials",
     "power",
+    "power_parts",
     "rebuild",
     "relu",
     "scale",
@@ -64,34 +74,10 @@ __all__ = [
     "substitute",
     "surfaces",
     "sym",
+    "symbolic_power",
     "symbols",
     "topological",
 ]
-
-
-def children(node: Node) -> tuple[Node, ...]:
-    """The nodes an expression is made of directly."""
-    if node.op == "add":
-        return tuple(t for _, t in node.args)
-    if node.op == "mul":
-        return tuple(b for b, _ in node.args)
-    return () if node.op in ("num", "sym") else node.args
-
-
-def topological(roots: Iterable[Node]) -> list[Node]:
-    """All nodes below `roots`, each after its children."""
-    order: list[Node] = []
-    seen: set[Node] = set()
-    stack: list[tuple[Node, bool]] = [(root, False) for root in reversed(list(roots))]
-    while stack:
-        node, ready = stack.pop()
-        if ready:
-            order.append(node)
-        elif node not in seen:
-            seen.add(node)
-            stack.append((node, True))
-            stack.extend((child, False) for child in children(node) if child not in seen)
-    return order
 
 
 def symbols(roots: Iterable[Node]) -> set[str]:
@@ -141,7 +127,7 @@ def partials(node: Node) -> list[tuple[Node, Node]]:
         return out
     if node.op in ("num", "sym"):
         return []
-    return [(node.args[0], FUNCTIONS[node.op](node.args[0], node))]
+    return [(node.args[0], derivative(node.op, node.args[0], node))]
 
 
 def gradient(output: Node, wrt: Sequence[Node]) -> list[Node]:
@@ -176,38 +162,3 @@ def jacobian(outputs: Sequence[Node], wrt: Sequence[Node]) -> list[dict[int, Nod
         merged = ((j, add(terms)) for j, terms in row.items())
         rows[node] = {j: value for j, value in merged if value is not ZERO}
     return [rows[output] for output in outputs]
-
-
-def evaluate(
-    roots: Sequence[Node],
-    env: Mapping[str, Any],
-    functions: Mapping[str, Callable[[Any], Any]],
-    constant: Callable[[Number], Any] = lambda v: v,
-    root: Callable[[Any, Fraction], Any] | None = None,
-) -> list[Any]:
-    """Evaluate over any number type: `functions` gives its elementary functions, `root` its fractional powers."""
-    memo: dict[Node, Any] = {}
-    for node in topological(roots):
-        if node.op == "num":
-            memo[node] = constant(node.args[0])
-        elif node.op == "sym":
-            memo[node] = env[node.args[0]]
-        elif node.op == "add":
-            total = None
-            for c, t in node.args:
-                term = memo[t] if c == 1 else constant(c) * memo[t]
-                total = term if total is None else total + term
-            memo[node] = total
-        elif node.op == "mul":
-            total = None
-            for base, exponent in node.args:
-                value = memo[base]
-                if exponent.denominator != 1:
-                    value = root(value, exponent) if root is not None else value**exponent
-                elif exponent != 1:
-                    value = value ** int(exponent)
-                total = value if total is None else total * value
-            memo[node] = total
-        else:
-            memo[node] = functions[node.op](memo[node.args[0]])
-    return [memo[r] for r in roots]

@@ -1,6 +1,6 @@
 """Which entries of which arrays a few wanted entries need, so that only those are made into scalar nodes.
 
-A quotient reads one entry an orbit; multiplying out whole matrices for it would take cubic time for nothing.
+A quotient reads one entry per orbit; multiplying out whole matrices for it would take cubic time for nothing.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from weakref import WeakValueDictionary
 import flint
 
 from ..errors import EquationError
+from .functions import FUNCTIONS, unknown
 
 Number = Fraction | float
 
@@ -38,6 +39,10 @@ class Node:
     add     ((coefficient, term), ...)      a constant is the coefficient of ONE
     mul     ((base, exponent), ...)         no numeric coefficient: that belongs to add
     other   (argument,)                     a function of `FUNCTIONS`
+
+    >>> x = sym("x")
+    >>> (x + x) / 2 is x, x + x
+    (True, Node(2*x))
     """
 
     __slots__ = ("__weakref__", "args", "op", "uid")
@@ -80,7 +85,13 @@ class Node:
         return NotImplemented if other is None else multiply(other, power(self, _MINUS))
 
     def __pow__(self, exponent: Any) -> Node:
+        if isinstance(exponent, Node):
+            return symbolic_power(self, exponent)
         return power(self, Fraction(exponent))
+
+    def __rpow__(self, base: Any) -> Node:
+        base = _coerce(base)
+        return NotImplemented if base is None else symbolic_power(base, self)
 
     def __lt__(self, other: Node) -> bool:
         return self.uid < other.uid
@@ -122,7 +133,7 @@ def _uid(op: str, args: tuple[Any, ...]) -> bytes:
     if op == "num":
         return b"\0" + repr(args[0]).encode()
     if op == "sym":
-        return b"\1" + args[0].encode()
+        return b"\1" + str(args[0]).encode()
     if op == "add":
         parts = [part for c, t in args for part in (str(c).encode(), t.uid)]
     elif op == "mul":
@@ -143,14 +154,23 @@ def _restore(op: str, args: tuple[Any, ...]) -> Node:
 
 
 def num(value: int | Fraction | float) -> Node:
-    """The constant `value`; integers and fractions stay exact, and a float must be finite."""
+    """The constant `value`; integers and fractions stay exact, and a float must be finite.
+
+    >>> num(Fraction(1, 3)) + num(Fraction(1, 6))
+    Node(1/2)
+    """
     if isinstance(value, float) and not math.isfinite(value):
         raise EquationError(f"an expression contains {value}; every constant must be finite")
     return _intern("num", (value if isinstance(value, float) else Fraction(value),))
 
 
 def sym(name: str) -> Node:
-    """The variable or parameter called `name`."""
+    """The variable or parameter called `name`.
+
+    >>> k, x = sym("k"), sym("x")
+    >>> k * x - x * k, k * x / x
+    (Node(0), Node(k))
+    """
     return _intern("sym", (name,))
 
 
@@ -262,11 +282,11 @@ def _collect(node: Node, exponent: Fraction, powers: dict[Node, Fraction]) -> Nu
         return _collect_once(node, powers)
     whole = exponent.denominator == 1
     if node.op == "num":
-        value = node.args[0]
+        value: Number = node.args[0]
         if whole:
             if value == 0 and exponent < 0:
                 raise ZeroDivisionError("division by the constant zero in an expression")
-            return value ** int(exponent)
+            return _whole_power(value, int(exponent))
         if value == 0:
             if exponent < 0:
                 raise ZeroDivisionError("division by the constant zero in an expression")
@@ -279,22 +299,24 @@ def _collect(node: Node, exponent: Fraction, powers: dict[Node, Fraction]) -> Nu
             powers[base] = powers.get(base, Fraction(0)) + inner * exponent
         return Fraction(1)
     elif node.op == "add":
-        leading = node.args[0][0]
+        leading: Number = node.args[0][0]
         if len(node.args) == 1:
             if whole:
-                return _collect(node.args[0][1], exponent, powers) * leading ** int(exponent)
+                return _collect(node.args[0][1], exponent, powers) * _whole_power(leading, int(exponent))
         elif whole and leading and leading != 1:
             monic = _from_linear({t: c / leading for c, t in node.args})
             powers[monic] = powers.get(monic, Fraction(0)) + exponent
-            return leading ** int(exponent)
+            return _whole_power(leading, int(exponent))
     powers[node] = powers.get(node, Fraction(0)) + exponent
     return Fraction(1)
 
 
 def _collect_once(node: Node, powers: dict[Node, Fraction]) -> Number:
     """`_collect` for exponent one, the common case, without rational arithmetic."""
+    leading: Number
     if node.op == "num":
-        return node.args[0]
+        leading = node.args[0]
+        return leading
     if node.op == "mul":
         for base, inner in node.args:
             powers[base] = powers[base] + inner if base in powers else inner
@@ -312,11 +334,16 @@ def _collect_once(node: Node, powers: dict[Node, Fraction]) -> Number:
     return _F1
 
 
+def _whole_power(value: Number, exponent: int) -> Number:
+    result: Number = value**exponent
+    return result
+
+
 def _exact_power(value: Number, exponent: Fraction) -> Number | None:
     if value < 0:
         return None
     if isinstance(value, float):
-        return value ** float(exponent)
+        return math.pow(value, exponent)
     roots = []
     for part in (value.numerator, value.denominator):
         root = flint.fmpz(part).root(exponent.denominator)
@@ -401,7 +428,7 @@ def call(name: str, node: Node) -> Node:
     if name in _SPECIAL:
         return _SPECIAL[name](node)
     if name not in FUNCTIONS:
-        raise KeyError(name)
+        raise unknown(name)
     return _intern(name, (node,))
 
 
@@ -410,27 +437,36 @@ def sqrt(node: Node) -> Node:
     return power(node, Fraction(1, 2))
 
 
+def symbolic_power(base: Node, exponent: Node) -> Node:
+    r""":math:`e^{b \log a}`, for a base that is positive; a rational exponent gives a plain power.
+
+    >>> symbolic_power(sym("x"), sym("a"))
+    Node(x**a)
+    """
+    if exponent.op == "num" and isinstance(exponent.args[0], Fraction):
+        return power(base, exponent.args[0])
+    return exp(multiply(exponent, call("log", base)))
+
+
+def power_parts(node: Node) -> tuple[Node, Node] | None:
+    """Base and exponent where an exponential is such a power, else None."""
+    term = node.args[0] if node.op == "exp" else ONE
+    if term.op == "add" and len(term.args) == 1:
+        term = term.args[0][1]
+    logs = [b for b, e in (term.args if term.op == "mul" else ((term, 1),)) if b.op == "log" and e == 1]
+    return (logs[0].args[0], multiply(node.args[0], power(logs[0], _MINUS))) if len(logs) == 1 else None
+
+
+def derivative(name: str, argument: Node, value: Node) -> Node:
+    """The derivative of a function by its argument, given its value there."""
+    return FUNCTIONS[name].derivative(argument, value, call)  # type: ignore[no-any-return]
+
+
 _SPECIAL: dict[str, Callable[[Node], Node]] = {
     "exp": exp,
     "step": step,
     "relu": relu,
     "abs": absolute,
     "sqrt": sqrt,
-}
-
-# derivative of each function with respect to its argument, given the argument and the function node itself
-FUNCTIONS: dict[str, Callable[[Node, Node], Node]] = {
-    "exp": lambda a, y: y,
-    "log": lambda a, y: power(a, Fraction(-1)),
-    "sigmoid": lambda a, y: multiply(y, call("sigmoid", -a)),  # 1/(1+e^-a)
-    "softplus": lambda a, y: call("sigmoid", a),  # log(1+e^a)
-    "step": lambda a, y: ZERO,
-    "sin": lambda a, y: call("cos", a),
-    "cos": lambda a, y: -call("sin", a),
-    "tan": lambda a, y: ONE + y * y,
-    "tanh": lambda a, y: ONE - y * y,
-    "sinh": lambda a, y: call("cosh", a),
-    "cosh": lambda a, y: call("sinh", a),
-    "arctan": lambda a, y: power(ONE + a * a, Fraction(-1)),
-    "arcsinh": lambda a, y: power(ONE + a * a, Fraction(-1, 2)),
+    "cbrt": lambda node: power(node, Fraction(1, 3)),
 }

@@ -10,37 +10,15 @@ import sympy as sp
 
 from ..errors import EquationError
 from . import graph
+from .functions import FUNCTIONS, unknown
 from .graph import Node
 
-_TO_SYMPY = {
-    "exp": sp.exp,
-    "log": sp.log,
-    "sin": sp.sin,
-    "cos": sp.cos,
-    "tan": sp.tan,
-    "tanh": sp.tanh,
-    "sinh": sp.sinh,
-    "cosh": sp.cosh,
-    "arctan": sp.atan,
-    "arcsinh": sp.asinh,
-    "sigmoid": lambda a: 1 / (1 + sp.exp(-a)),
-    "softplus": lambda a: sp.log(1 + sp.exp(a)),
-    "step": lambda a: sp.Heaviside(a, 0),
-}
+_FROM_SYMPY = {getattr(sp, record.sympy): name for name, record in FUNCTIONS.items() if isinstance(record.sympy, str)}
 
-_FROM_SYMPY: dict[Any, str] = {
-    sp.exp: "exp",
-    sp.log: "log",
-    sp.sin: "sin",
-    sp.cos: "cos",
-    sp.tan: "tan",
-    sp.tanh: "tanh",
-    sp.sinh: "sinh",
-    sp.cosh: "cosh",
-    sp.atan: "arctan",
-    sp.asinh: "arcsinh",
-    sp.Abs: "abs",
-}
+
+def _apply(name: str, argument: sp.Expr) -> sp.Expr:
+    known = FUNCTIONS[name].sympy
+    return getattr(sp, known)(argument) if isinstance(known, str) else known(sp, argument)
 
 
 def _number(value: Fraction | float) -> sp.Expr:
@@ -48,7 +26,11 @@ def _number(value: Fraction | float) -> sp.Expr:
 
 
 def to_sympy(node: Node, symbols: Mapping[str, sp.Symbol] | None = None) -> sp.Expr:
-    """The SymPy expression of one node; names become real symbols unless `symbols` gives others."""
+    """The SymPy expression of one node; names become real symbols unless `symbols` gives others.
+
+    >>> to_sympy(1 / (1 + graph.exp(-graph.sym("x"))))
+    1/(1 + exp(-x))
+    """
     return to_sympy_many([node], symbols)[0]
 
 
@@ -66,13 +48,20 @@ def to_sympy_many(roots: Iterable[Node], symbols: Mapping[str, sp.Symbol] | None
             memo[node] = sp.Add(*(_number(c) * memo[t] for c, t in node.args))
         elif node.op == "mul":
             memo[node] = sp.Mul(*(memo[b] ** _number(e) for b, e in node.args))
+        elif parts := graph.power_parts(node):
+            memo[node] = sp.Pow(*to_sympy_many(parts, symbols))
         else:
-            memo[node] = _TO_SYMPY[node.op](memo[node.args[0]])
+            memo[node] = _apply(node.op, memo[node.args[0]])
     return [memo[root] for root in roots]
 
 
 def from_sympy(expression: Any) -> Node:
-    """The node of a SymPy expression; floats stay floats, everything else stays exact."""
+    """The node of a SymPy expression; floats stay floats, everything else stays exact.
+
+    >>> x = sp.Symbol("x")
+    >>> from_sympy(sp.Max(x, 0) + sp.Rational(1, 3))
+    Node(x*Heaviside(x, 0) + 1/3)
+    """
     memo: dict[sp.Basic, Node] = {}
 
     def visit(e: sp.Basic) -> Node:
@@ -106,7 +95,9 @@ def _convert(e: Any, visit: Any) -> Node:
     if e.is_Pow:
         if e.exp.is_Rational:
             return graph.power(visit(e.base), Fraction(int(e.exp.p), int(e.exp.q)))
-        return graph.exp(graph.multiply(visit(e.exp), graph.call("log", visit(e.base))))
+        return graph.symbolic_power(visit(e.base), visit(e.exp))
+    if isinstance(e, sp.Abs):
+        return graph.absolute(visit(e.args[0]))
     if isinstance(e, sp.Heaviside):
         return graph.step(visit(e.args[0]))
     if isinstance(e, sp.sign):
@@ -114,7 +105,7 @@ def _convert(e: Any, visit: Any) -> Node:
         return graph.step(inner) - graph.step(-inner)
     if isinstance(e, (sp.Max, sp.Min)):
         sense = 1 if isinstance(e, sp.Max) else -1
-        result = visit(e.args[0])
+        result: Node = visit(e.args[0])
         for other in e.args[1:]:  # max(a, b) = a + relu(b - a);  min(a, b) = a - relu(a - b)
             gap = (visit(other) - result) * sense
             result = result + graph.relu(gap) * sense
@@ -122,8 +113,4 @@ def _convert(e: Any, visit: Any) -> Node:
     name = _FROM_SYMPY.get(e.func)
     if name is not None and len(e.args) == 1:
         return graph.call(name, visit(e.args[0]))
-    raise EquationError(
-        f"the expression {e} uses {e.func.__name__}, which has no counterpart here; use +, *, rational powers, "
-        f"exp, log, trigonometric and hyperbolic functions, Abs, Max, Min, sign or Heaviside",
-        expression=e,
-    )
+    raise unknown(e.func.__name__)

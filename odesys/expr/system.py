@@ -40,6 +40,17 @@ class System:
     field : the right-hand side and the observables, as scalar nodes or as blocks.
     parameters : names that must be given numbers before anything is computed in floats.
     tex : how a state or parameter is typeset, by name.
+
+    >>> x, v, k = graph.sym("x"), graph.sym("v"), graph.sym("k")
+    >>> spring = System.from_equations({"x": v, "v": -k * x}, parameters=["k"])
+    >>> spring.jacobian()
+    Matrix([
+    [ 0, 1],
+    [-k, 0]])
+    >>> spring.substitute({"k": 4}).first_integrals()[0].node
+    Node(v**2 + 4*x**2)
+    >>> spring.compile(k=4)(0.0, [1.0, 0.0])
+    array([ 0., -4.])
     """
 
     names: tuple[str, ...]
@@ -102,6 +113,16 @@ class System:
         """Named functions of the state, as graph nodes."""
         return self.field.observables
 
+    @cached_property
+    def equations(self) -> Mapping[str, Node]:
+        """The right-hand side of each state by name, in the order of state vectors.
+
+        >>> x = graph.sym("x")
+        >>> System.from_equations({"x": 2 * x}).equations["x"] == 2 * x
+        True
+        """
+        return dict(zip(self.names, self.nodes, strict=True))
+
     @property
     def dimension(self) -> int:
         """Number of states."""
@@ -162,7 +183,7 @@ class System:
     def freeze_still(self) -> System:
         """States that never move become parameters."""
         keep = self.moving
-        nodes = tuple(node for name, node in zip(self.names, self.nodes, strict=True) if name in set(keep))
+        nodes = tuple(node for name, node in self.equations.items() if name in set(keep))
         still = tuple(name for name in self.names if name not in set(keep))
         return replace(self, names=keep, field=ScalarField(nodes, self.observables), parameters=self.parameters + still)
 

@@ -23,6 +23,7 @@ from ..expr import blocks, graph
 from ..expr.field import BlockField
 from ..expr.graph import Node, Number
 from ..expr.system import TIME, System
+from ..expr.tape import ARRAYS, Tape
 from . import llvm, native
 from .shared_factors import Pair, is_exponential_power, read_nodes, reads, shared_products
 
@@ -130,54 +131,15 @@ def float_literal(value: Number) -> str:
     return repr(number) if number >= 0 else f"({number!r})"
 
 
-# ---- function tables -----------------------------------------------------------------------------------------------
-
-
-def _safe_exp(value: float) -> float:
-    try:
-        return math.exp(value)
-    except OverflowError:
-        return math.inf
-
-
-def _sigmoid(z: float) -> float:
-    if z >= 0:
-        return 1.0 / (1.0 + math.exp(-z))
-    small = math.exp(z)
-    return small / (1.0 + small)
-
-
-def _softplus(z: float) -> float:
-    return max(z, 0.0) + math.log1p(math.exp(-abs(z)))
-
-
-FLOAT_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
-    "exp": _safe_exp,
-    "log": math.log,
-    "sin": math.sin,
-    "cos": math.cos,
-    "tan": math.tan,
-    "tanh": math.tanh,
-    "sinh": math.sinh,
-    "cosh": math.cosh,
-    "arctan": math.atan,
-    "arcsinh": math.asinh,
-    "sqrt": math.sqrt,
-    "sigmoid": _sigmoid,
-    "softplus": _softplus,
-    "step": lambda z: 1.0 if z > 0 else 0.0,
-}
-
-
 @dataclass(frozen=True)
-class Code:
+class GeneratedCode:
     """Generated source and what it defines: `function(t, x, p, g, out)` in Python, or the address of machine code."""
 
     source: str
     function: Any
 
 
-def generate(system: System, roots: Sequence[Node], targets: Sequence[str], gated: bool) -> Code:
+def generate(system: System, roots: Sequence[Node], targets: Sequence[str], gated: bool) -> GeneratedCode:
     """Straight-line Python function of (t, x, p, g, out) for `roots`; with `gated` the gates come from `g`."""
     argument = {TIME: "t"}
     argument |= {name: f"x[{i}]" for i, name in enumerate(system.names)}
@@ -189,32 +151,34 @@ def generate(system: System, roots: Sequence[Node], targets: Sequence[str], gate
             gates[graph.step(-surface)] = f"(1.0 - g[{i}])"
     lines = straight_line(roots, argument, targets, float_literal, gates)
     source = "def function(t, x, p, g, out):\n" + "".join(f"    {line}\n" for line in lines or ["pass"])
-    namespace: dict[str, Any] = dict(FLOAT_FUNCTIONS)
+    namespace: dict[str, Any] = {"sqrt": math.sqrt} | {name: f.floats for name, f in graph.FUNCTIONS.items()}
     exec(compile(source, "<odesys straight-line code>", "exec"), namespace)
-    return Code(source, namespace["function"])
+    return GeneratedCode(source, namespace["function"])
 
 
-def generate_native(system: System, roots: Sequence[Node], places: Sequence[int], gated: bool) -> Code:
+def generate_native(system: System, roots: Sequence[Node], places: Sequence[int], gated: bool) -> GeneratedCode:
     """The same as machine code of (t, x, p, g, out)."""
     text = native.assembly(system, roots, places, gated)
-    return Code(text, native.compile_text(text))
+    return GeneratedCode(text, native.compile_text(text))
 
 
-_CODE: WeakKeyDictionary[System, dict[Any, Code]] = WeakKeyDictionary()
+_CODE: WeakKeyDictionary[System, dict[Any, GeneratedCode]] = WeakKeyDictionary()
 
 
-def shared_code(system: System, what: str, roots: Sequence[Node], gated: bool = False, machine: bool = True) -> Code:
+def shared_code(
+    system: System, what: str, roots: Sequence[Node], gated: bool = False, machine: bool = True
+) -> GeneratedCode:
     """Code of a system that computes `roots` into `out`, written once per system, whatever its parameters are."""
     return _once(system, (what, gated, machine), lambda: _write(system, roots, range(len(roots)), gated, machine))
 
 
-def _write(system: System, roots: Sequence[Node], places: Sequence[int], gated: bool, machine: bool) -> Code:
+def _write(system: System, roots: Sequence[Node], places: Sequence[int], gated: bool, machine: bool) -> GeneratedCode:
     if machine:
         return generate_native(system, roots, places, gated)
     return generate(system, roots, [f"out[{place}]" for place in places], gated)
 
 
-def _once(system: System, key: Any, write: Callable[[], Code]) -> Code:
+def _once(system: System, key: Any, write: Callable[[], GeneratedCode]) -> GeneratedCode:
     kept = _CODE.setdefault(system, {})
     if key not in kept:
         kept[key] = write()
@@ -241,7 +205,14 @@ class PythonFunction:
 
 
 def node_function(system: System, roots: Sequence[Node], parameters: Mapping[str, float]) -> Callable[..., np.ndarray]:
-    """Straight-line code of (t, x, gates) for `roots`, parameters bound; without gates these follow the state."""
+    """Straight-line code of (t, x, gates) for `roots`, parameters bound; without gates these follow the state.
+
+    >>> from odesys import System, sym
+    >>> x, k = sym("x"), sym("k")
+    >>> decay = System.from_equations({"x": -k * x}, ["k"])
+    >>> node_function(decay, [x**2, k], {"k": 3.0})(0.0, np.array([2.0]))
+    array([4., 3.])
+    """
     names = [f"out[{k}]" for k in range(len(roots))]
     size, p = len(roots), list(parameters.values())
     code = {gated: PythonFunction(generate(system, roots, names, gated).function, size, p) for gated in (False, True)}
@@ -288,9 +259,8 @@ class Compiled:
         """Values of all observables at many points, all at once."""
         columns: dict[str, Any] = {TIME: np.asarray(times, dtype=float)} | self.parameter_values
         columns |= dict(zip(self.system.names, np.asarray(states, dtype=float).T, strict=True))
-        nodes, functions = list(self.system.observables.values()), blocks.NUMPY_FUNCTIONS
         with np.errstate(all="ignore"):
-            values = graph.evaluate(nodes, columns, functions, float, lambda v, power: v ** float(power))
+            values = Tape.of(list(self.system.observables.values())).over(ARRAYS)(columns)
         shape = columns[TIME].shape
         return {
             name: np.array(np.broadcast_to(v, shape), dtype=float)
@@ -325,10 +295,10 @@ class Compiled:
         if gates is not None and np.shape(gates) != (self.surface_count,):
             raise ParameterError(f"there are {_sizes(gates)} gates but the system has {self.surface_count} surfaces")
 
-    def _code(self, what: str, roots: Sequence[Node], gated: bool = False) -> Code:
+    def _code(self, what: str, roots: Sequence[Node], gated: bool = False) -> GeneratedCode:
         return shared_code(self.system, what, roots, gated, self._native)
 
-    def _bound(self, code: Code, size: int) -> Callable[..., np.ndarray]:
+    def _bound(self, code: GeneratedCode, size: int) -> Callable[..., np.ndarray]:
         if self._native:
             return llvm.BoundFunction(code.function, (*self._shape, self.surface_count, size), self._p)
         return PythonFunction(code.function, size, self._p.tolist())
@@ -358,7 +328,7 @@ class Compiled:
         )
 
 
-def _jacobian_code(system: System, machine: bool) -> Code:
+def _jacobian_code(system: System, machine: bool) -> GeneratedCode:
     """Code for the entries of the Jacobian that are not zero, row by row, with gates given."""
     rows = graph.jacobian(system.nodes, [graph.sym(name) for name in system.names])
     entries = {i * system.dimension + j: node for i, row in enumerate(rows) for j, node in row.items()}
@@ -397,7 +367,7 @@ class CompiledBlocks(Compiled):
         return table
 
     def surfaces(self, t: float, x: Any) -> np.ndarray:
-        """Values of all switching surfaces, one an entry of each gated array."""
+        """Values of all switching surfaces, one per entry of each gated array."""
         if not self._gates:
             return np.empty(0)
         leaves = self._block.layout.unpack(np.asarray(x, dtype=float))
@@ -421,7 +391,7 @@ class CompiledBlocks(Compiled):
         return [blocks.apply(surface, argument) for argument, surface in self._gates]
 
     def jacobian(self, t: float, x: Any, gates: Any = None) -> np.ndarray:
-        """Jacobian matrix by forward derivatives of the blocks, one direction a state."""
+        """Jacobian matrix by forward derivatives of the blocks, one direction per state."""
         from ..expr.block_tangent import tangent
 
         layout, n = self._block.layout, self.system.dimension

@@ -17,23 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from ..expr.functions import FUNCTIONS
 from . import code_store
 
-LIBRARY = {
-    "exp": "exp",
-    "log": "log",
-    "sin": "sin",
-    "cos": "cos",
-    "tan": "tan",
-    "tanh": "tanh",
-    "sinh": "sinh",
-    "cosh": "cosh",
-    "arctan": "atan",
-    "arcsinh": "asinh",
-    "log1p": "log1p",
-    "pow": "pow",
-    "nextafter": "nextafter",
-}
+LIBRARY = {record.name: record.library for record in FUNCTIONS.values() if record.library}
+LIBRARY |= {name: name for name in ("log1p", "pow", "nextafter")}
 BINARY = ("pow", "nextafter")
 DECLARED = "".join(f"declare double @lib_{name}(double{', double' if name in BINARY else ''})\n" for name in LIBRARY)
 DECLARED += "declare double @llvm.sqrt.f64(double)\ndeclare double @llvm.fabs.f64(double)\n"
@@ -131,7 +119,8 @@ class BoundFunction:
         if gates is not None:
             g[:] = gates
         self._code(t, x_place, self._p_place, g_place, out_place)
-        return out.copy()
+        values: np.ndarray = out.copy()
+        return values
 
 
 def _place(array: np.ndarray) -> ctypes.c_void_p:

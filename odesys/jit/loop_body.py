@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .llvm import DECLARED, constant
-from .loop_kinds import DOUBLE, INTEGER, NOTHING, POINTER, TRUTH, LoopError, Value, signature
+from .loop_kinds import DOUBLE, INTEGER, NOTHING, POINTER, TRUTH, LoopError, LoopValue, signature
 from .loop_values import Values
 
 
@@ -60,13 +60,13 @@ class _Unit:
             self.texts[function] = _Body(self, function).text(symbol, function in self.public)
         return symbol
 
-    def table(self, name: str, array: np.ndarray) -> Value:
+    def table(self, name: str, array: np.ndarray) -> LoopValue:
         """Name of a table of constants."""
         self.kept.append(array)  # its id is its name
         numbers = ", ".join(f"double {constant(v)}" for v in array.tolist())
         kind = f"[{array.size} x double]"
         self.tables.setdefault(id(array), f"@{name}.{len(self.tables)} = internal constant {kind} [{numbers}]\n")
-        return Value(self.tables[id(array)].split(" ", 1)[0], POINTER)
+        return LoopValue(self.tables[id(array)].split(" ", 1)[0], POINTER)
 
 
 class _Body(Values):
@@ -84,7 +84,7 @@ class _Body(Values):
         """The whole function."""
         names = [a.arg for a in self.tree.args.args]
         for name, kind in zip(names, self.kinds, strict=True):
-            self._store(name, Value(f"%arg.{name}", kind))
+            self._store(name, LoopValue(f"%arg.{name}", kind))
         self._all(self.tree.body)
         if self.result != NOTHING and not isinstance(self.tree.body[-1], ast.Return):
             raise LoopError(f"{self.function.__name__} has to end with a return")
@@ -121,7 +121,7 @@ class _Body(Values):
         load = ast.copy_location(ast.parse(ast.unparse(node.target), mode="eval").body, node)
         self._assign(node.target, self._binary(node, node.op, self._value(load), self._value(node.value)))
 
-    def _assign(self, target: ast.expr, value: Value) -> None:
+    def _assign(self, target: ast.expr, value: LoopValue) -> None:
         if value.kind == NOTHING:
             self._refuse(target)
         if isinstance(target, ast.Name) and self._record(target) is None:
@@ -170,7 +170,7 @@ class _Body(Values):
             and not node.orelse
         ):
             self._refuse(node)
-        ends = [Value("0", INTEGER)] + [self._as(self._value(a), INTEGER, node) for a in source.args]
+        ends = [LoopValue("0", INTEGER)] + [self._as(self._value(a), INTEGER, node) for a in source.args]
         low, high = ends[-2:]
         counter, body, more, after = self._slot(self._new("count"), INTEGER), *map(self._new, ("body", "more", "after"))
         test = self._new("test")

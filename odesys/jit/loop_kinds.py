@@ -83,7 +83,7 @@ def places(record: type[Record]) -> dict[str, Place]:
         ) from None
 
 
-class Value(NamedTuple):
+class LoopValue(NamedTuple):
     """A register or constant and its kind."""
 
     text: str

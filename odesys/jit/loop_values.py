@@ -21,8 +21,8 @@ from .loop_kinds import (
     POINTER,
     TRUTH,
     LoopError,
+    LoopValue,
     Record,
-    Value,
     call,
     is_record,
     places,
@@ -50,7 +50,7 @@ class Names(typing.Protocol):
 
     def symbol(self, function: Callable[..., Any]) -> str: ...
 
-    def table(self, name: str, array: np.ndarray) -> Value: ...
+    def table(self, name: str, array: np.ndarray) -> LoopValue: ...
 
 
 class Values:
@@ -60,7 +60,7 @@ class Values:
         self.names, self.function, self.first = names, function, first
         self.head: list[str] = []
         self.lines: list[str] = []
-        self.slots: dict[str, Value] = {}
+        self.slots: dict[str, LoopValue] = {}
         self.count, self.open, self.calls = 0, True, False
         hints = typing.get_type_hints(function)
         self.records: dict[str, type[Record]] = {name: hint for name, hint in hints.items() if is_record(hint)}
@@ -72,30 +72,30 @@ class Values:
             f"{ast.unparse(node).splitlines()[0]}"
         )
 
-    def _value(self, node: ast.expr) -> Value:
-        return Value(*getattr(self, f"_of_{type(node).__name__}", self._refuse)(node))
+    def _value(self, node: ast.expr) -> LoopValue:
+        return LoopValue(*getattr(self, f"_of_{type(node).__name__}", self._refuse)(node))
 
-    def _of_Constant(self, node: ast.Constant) -> Value:
+    def _of_Constant(self, node: ast.Constant) -> LoopValue:
         return self._literal(node.value, node)
 
-    def _literal(self, value: Any, node: ast.expr) -> Value:
+    def _literal(self, value: Any, node: ast.expr) -> LoopValue:
         if isinstance(value, bool):
-            return Value(str(int(value)), TRUTH)
+            return LoopValue(str(int(value)), TRUTH)
         if isinstance(value, int) and abs(value) < 2**63:
-            return Value(str(value), INTEGER)
+            return LoopValue(str(value), INTEGER)
         if isinstance(value, float):
-            return Value(constant(value), DOUBLE)
+            return LoopValue(constant(value), DOUBLE)
         if isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype == np.float64:
             return self.names.table(ast.unparse(node), value)
         self._refuse(node)
 
-    def _of_Name(self, node: ast.Name) -> Value:
+    def _of_Name(self, node: ast.Name) -> LoopValue:
         if node.id in self.slots:
             slot = self.slots[node.id]
             return self._put(f"load {slot.kind}, ptr {slot.text}", slot.kind)
         return self._literal(self._known(node), node)
 
-    def _of_Attribute(self, node: ast.Attribute) -> Value:
+    def _of_Attribute(self, node: ast.Attribute) -> LoopValue:
         if self._record(node.value) is None:
             return self._literal(self._known(node), node)
         place = self._field(node)
@@ -107,14 +107,14 @@ class Values:
             return places(owner)[node.attr].record if node.attr in places(owner) else None
         return self.records.get(node.id) if isinstance(node, ast.Name) else None
 
-    def _field(self, node: ast.Attribute) -> Value:
+    def _field(self, node: ast.Attribute) -> LoopValue:
         """Where a field of a record is, and its kind."""
         owner = self._record(node.value)
         if owner is None or node.attr not in places(owner):
             self._refuse(node)
         place = places(owner)[node.attr]
         where = self._put(f"getelementptr i64, ptr {self._value(node.value).text}, i64 {place.number}", POINTER)
-        return Value(where.text, place.kind)
+        return LoopValue(where.text, place.kind)
 
     def _known(self, node: ast.expr) -> Any:
         """What a name of the module stands for."""
@@ -125,9 +125,11 @@ class Values:
                 return {**vars(builtins), **self.function.__globals__}[node.id]
         self._refuse(node)
 
-    def _of_Subscript(self, node: ast.Subscript) -> Value:
+    def _of_Subscript(self, node: ast.Subscript) -> LoopValue:
         place = self._place(node)
-        return Value(place, POINTER) if isinstance(node.slice, ast.Slice) else self._put(f"load double, ptr {place}")
+        return (
+            LoopValue(place, POINTER) if isinstance(node.slice, ast.Slice) else self._put(f"load double, ptr {place}")
+        )
 
     def _place(self, node: ast.Subscript) -> str:
         index = node.slice
@@ -140,7 +142,7 @@ class Values:
             self._refuse(node)
         return self._put(f"getelementptr double, ptr {array.text}, i64 {where.text}", POINTER).text
 
-    def _of_UnaryOp(self, node: ast.UnaryOp) -> Value:
+    def _of_UnaryOp(self, node: ast.UnaryOp) -> LoopValue:
         value = self._value(node.operand)
         if isinstance(node.op, ast.Not):
             return self._put(f"xor i1 {self._as(value, TRUTH, node).text}, 1", TRUTH)
@@ -150,10 +152,10 @@ class Values:
             return self._put(f"sub i64 0, {value.text}", INTEGER)
         return self._put(f"fneg double {self._as(value, DOUBLE, node).text}")
 
-    def _of_BinOp(self, node: ast.BinOp) -> Value:
+    def _of_BinOp(self, node: ast.BinOp) -> LoopValue:
         return self._binary(node, node.op, self._value(node.left), self._value(node.right))
 
-    def _binary(self, node: ast.AST, op: ast.operator, left: Value, right: Value) -> Value:
+    def _binary(self, node: ast.AST, op: ast.operator, left: LoopValue, right: LoopValue) -> LoopValue:
         whole = left.kind == right.kind == INTEGER
         if whole and type(op) in ARITHMETIC:
             return self._put(f"{ARITHMETIC[type(op)]} i64 {left.text}, {right.text}", INTEGER)
@@ -168,7 +170,7 @@ class Values:
             return self._put(f"call double @lib_pow(double {a}, double {b})")
         self._refuse(node)
 
-    def _floor_division(self, left: str, right: str, rest: bool) -> Value:
+    def _floor_division(self, left: str, right: str, rest: bool) -> LoopValue:
         """Quotient or rest of a division by a positive constant, rounded down as in Python."""
         remainder = self._put(f"srem i64 {left}, {right}", INTEGER).text
         below = self._put(f"icmp slt i64 {remainder}, 0", TRUTH).text
@@ -178,11 +180,11 @@ class Values:
         one = self._put(f"zext i1 {below} to i64", INTEGER).text
         return self._put(f"sub i64 {self._put(f'sdiv i64 {left}, {right}', INTEGER).text}, {one}", INTEGER)
 
-    def _of_Compare(self, node: ast.Compare) -> Value:
+    def _of_Compare(self, node: ast.Compare) -> LoopValue:
         if len(node.ops) > 1 and any(isinstance(part, ast.Call) for part in ast.walk(node)):
             self._refuse(node)  # Python may not come to the last call
         values = [self._value(v) for v in (node.left, *node.comparators)]
-        found = Value("1", TRUTH)
+        found = LoopValue("1", TRUTH)
         for op, left, right in zip(node.ops, values, values[1:], strict=False):
             if type(op) not in COMPARISONS:
                 self._refuse(node)
@@ -195,7 +197,7 @@ class Values:
             found = self._put(f"and i1 {found.text}, {one.text}", TRUTH)
         return found
 
-    def _of_BoolOp(self, node: ast.BoolOp) -> Value:
+    def _of_BoolOp(self, node: ast.BoolOp) -> LoopValue:
         slot, done = self._slot(self._new("truth"), TRUTH), self._new("done")
         for k, part in enumerate(node.values):
             value = self._as(self._value(part), TRUTH, node)
@@ -208,7 +210,7 @@ class Values:
         self._label(done)
         return self._put(f"load i1, ptr {slot.text}", TRUTH)
 
-    def _of_IfExp(self, node: ast.IfExp) -> Value:
+    def _of_IfExp(self, node: ast.IfExp) -> LoopValue:
         then, other, after = self._new("then"), self._new("else"), self._new("after")
         self._fork(node.test, then, other)
         self._label(then)
@@ -222,7 +224,7 @@ class Values:
         self._label(after)
         return self._put(f"load {first.kind}, ptr {slot.text}", first.kind)
 
-    def _of_Call(self, node: ast.Call) -> Value:
+    def _of_Call(self, node: ast.Call) -> LoopValue:
         if node.keywords:
             self._refuse(node)
         function, values = self._known(node.func), [self._value(a) for a in node.args]
@@ -240,7 +242,7 @@ class Values:
                 self._refuse(node)
             code, *rest = (self._as(value, kind, node) for value, kind in zip(values, kinds, strict=True))
             self._line(f"call void {code.text}({', '.join(f'{value.kind} {value.text}' for value in rest)})")
-            return Value("", NOTHING)
+            return LoopValue("", NOTHING)
         if function in FUNCTIONS:
             symbol, count = FUNCTIONS[function]
             kinds, result = (DOUBLE,) * count, DOUBLE
@@ -253,20 +255,20 @@ class Values:
         listed = ", ".join(f"{kind} {self._as(v, kind, node).text}" for v, kind in zip(values, kinds, strict=True))
         if result == NOTHING:
             self._line(f"call void {symbol}({listed})")
-            return Value("", NOTHING)
+            return LoopValue("", NOTHING)
         return self._put(f"call {result} {symbol}({listed})", result)
 
-    def _extreme(self, node: ast.Call, order: str, values: Sequence[Value]) -> Value:
+    def _extreme(self, node: ast.Call, order: str, values: Sequence[LoopValue]) -> LoopValue:
         total = self._as(values[0], DOUBLE, node).text
         for value in values[1:]:
             other = self._as(value, DOUBLE, node).text
             better = self._put(f"fcmp {order} double {other}, {total}", TRUTH).text
             total = self._put(f"select i1 {better}, double {other}, double {total}").text
-        return Value(total, DOUBLE)
+        return LoopValue(total, DOUBLE)
 
     # ---- lines and blocks --------------------------------------------------------------------------------------------
 
-    def _as(self, value: Value, kind: str, node: ast.AST) -> Value:
+    def _as(self, value: LoopValue, kind: str, node: ast.AST) -> LoopValue:
         """A value as one of another kind."""
         if value.kind == kind:
             return value
@@ -280,7 +282,7 @@ class Values:
             f"{ast.unparse(node).splitlines()[0]}"
         )
 
-    def _store(self, name: str, value: Value) -> None:
+    def _store(self, name: str, value: LoopValue) -> None:
         if name not in self.slots:
             self.slots[name] = self._slot(f"var.{name}", value.kind)
         slot = self.slots[name]
@@ -291,9 +293,9 @@ class Values:
         value = self._as(value, slot.kind, ast.Name(name))
         self._line(f"store {slot.kind} {value.text}, ptr {slot.text}")
 
-    def _slot(self, name: str, kind: str) -> Value:
+    def _slot(self, name: str, kind: str) -> LoopValue:
         self.head.append(f"%{name} = alloca {kind}")
-        return Value(f"%{name}", kind)
+        return LoopValue(f"%{name}", kind)
 
     def _fork(self, test: ast.expr, then: str, other: str) -> None:
         value = self._as(self._value(test), TRUTH, test)
@@ -303,10 +305,10 @@ class Values:
         self.count += 1
         return f"{stem}.{self.count}"
 
-    def _put(self, line: str, kind: str = DOUBLE) -> Value:
+    def _put(self, line: str, kind: str = DOUBLE) -> LoopValue:
         self.count += 1
         self._line(f"%v{self.count} = {line}")
-        return Value(f"%v{self.count}", kind)
+        return LoopValue(f"%v{self.count}", kind)
 
     def _line(self, line: str) -> None:
         self.lines.append(line)

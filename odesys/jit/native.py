@@ -9,52 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from ..errors import OdesysError
 from ..expr import graph
 from ..expr.graph import Node
 from ..expr.system import TIME, System
-from .llvm import BINARY, DECLARED, LIBRARY, LONG, STRAIGHT, compiled, constant
+from .llvm import DECLARED, LONG, STRAIGHT, compiled, constant
 from .shared_factors import Pair, Products, is_exponential_power, read_nodes, reads, shared_products
 
 SMALL_POWER = 8  # up to here a power is a product
 PIECE = 1500  # nodes; the time to compile one function grows with the square of its length
 LONG_PIECES = 4  # from here on code is compiled quickly, to run half as fast
 
-HELPERS = {
-    "sigmoid": """
-define internal double @sigmoid(double %z) {
-  %c = fcmp oge double %z, 0.0
-  br i1 %c, label %up, label %down
-up:
-  %m = fneg double %z
-  %e = call double @lib_exp(double %m)
-  %d = fadd double 1.0, %e
-  %r = fdiv double 1.0, %d
-  ret double %r
-down:
-  %s = call double @lib_exp(double %z)
-  %k = fadd double 1.0, %s
-  %q = fdiv double %s, %k
-  ret double %q
-}
-""",
-    "softplus": """
-define internal double @softplus(double %z) {
-  %c = fcmp ogt double %z, 0.0
-  %p = select i1 %c, double %z, double 0.0
-  %a = call double @llvm.fabs.f64(double %z)
-  %m = fneg double %a
-  %e = call double @lib_exp(double %m)
-  %l = call double @lib_log1p(double %e)
-  %r = fadd double %p, %l
-  ret double %r
-}
-""",
-}
-
-
-class NativeError(OdesysError):
-    """An expression has no machine code here."""
+HELPERS = {record.name: record.assembly for record in graph.FUNCTIONS.values() if record.assembly}
 
 
 def compile_nodes(system: System, roots: Sequence[Node], targets: Sequence[int], gated: bool) -> int:
@@ -95,7 +60,7 @@ def assembly(system: System, roots: Sequence[Node], targets: Sequence[int], gate
         texts.append(_function("function", [f"%s = alloca [{len(shared)} x double]", *calls]))
     body = "".join(texts)
     helpers = (text for name, text in HELPERS.items() if f"@{name}(" in body)
-    return "".join([DECLARED, *helpers, body])
+    return "\n".join([DECLARED, *helpers, body])
 
 
 def _function(name: str, lines: Sequence[str], more: str = "") -> str:
@@ -215,13 +180,8 @@ class _Writer:
         if function == "step":
             above = self._put(f"fcmp ogt double {register}, {constant(0)}")
             return self._put(f"uitofp i1 {above} to double")
-        if function == "sqrt":
-            return self._put(f"call double @llvm.sqrt.f64(double {register})")
-        if function in ("sigmoid", "softplus"):
-            return self._put(f"call double @{function}(double {register})")
-        if function not in LIBRARY or function in BINARY:
-            raise NativeError(f"{function} has no machine code; use backend='scalar'")
-        return self._put(f"call double @lib_{function}(double {register})")
+        defined = "" if graph.FUNCTIONS[function].assembly else "lib_"
+        return self._put(f"call double @{defined}{function}(double {register})")
 
     def _load(self, array: str, place: int) -> str:
         return self._put(f"load double, ptr {self._element(array, place)}")

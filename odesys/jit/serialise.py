@@ -16,8 +16,10 @@ from typing import Any
 from ..errors import EquationError
 from ..expr import graph
 from ..expr.field import ScalarField
+from ..expr.functions import unknown
 from ..expr.graph import Node, Number
 from ..expr.system import TIME, System
+from ..expr.tape import Tape
 from .codegen import float_literal, straight_line
 
 FORMAT, VERSION = "odesys-system", 1
@@ -36,11 +38,7 @@ def system_to_json(system: System) -> str:
     True
     """
     observables = dict(system.observables)
-    index: dict[Node, int] = {}
-    table: list[list[Any]] = []
-    for node in graph.topological([*system.nodes, *observables.values()]):
-        index[node] = len(table)
-        table.append([node.op, *_arguments(node, index)])
+    tape = Tape.of([*system.nodes, *observables.values()])
     data = {
         "format": FORMAT,
         "version": VERSION,
@@ -48,25 +46,21 @@ def system_to_json(system: System) -> str:
         "states": list(system.names),
         "parameters": list(system.parameters),
         "tex": dict(system.tex),
-        "nodes": table,
-        "equations": [index[node] for node in system.nodes],
-        "observables": {name: index[node] for name, node in observables.items()},
+        "equations": [tape.index[node] for node in system.nodes],
+        "observables": {name: tape.index[node] for name, node in observables.items()},
     }
-    lines = [f'"{key}": {json.dumps(value)}' for key, value in data.items() if key != "nodes"]
-    rows = ",\n  ".join(json.dumps(row) for row in table)
+    lines = [f'"{key}": {json.dumps(value)}' for key, value in data.items()]
+    rows = ",\n  ".join(json.dumps(_spelled(*row)) for row in tape.rows)
     return "{\n" + ",\n".join([*lines, f'"nodes": [\n  {rows}\n]']) + "\n}\n"
 
 
-def _arguments(node: Node, index: Mapping[Node, int]) -> list[Any]:
-    if node.op == "num":
-        return [_spell(node.args[0])]
-    if node.op == "sym":
-        return [node.args[0]]
-    if node.op == "add":
-        return [[_spell(c), index[t]] for c, t in node.args]
-    if node.op == "mul":
-        return [[index[b], _spell(e)] for b, e in node.args]
-    return [index[node.args[0]]]
+def _spelled(op: str, what: Any) -> list[Any]:
+    """A row of the tape as it is written."""
+    if op == "num":
+        return [op, _spell(what)]
+    if op == "add":
+        return [op, *([_spell(c), i] for c, i in what)]
+    return [op, *([i, _spell(e)] for i, e in what)] if op == "mul" else [op, what]
 
 
 def _spell(value: Number) -> str:
@@ -129,7 +123,7 @@ def _node(row: Any, nodes: list[Node]) -> Node:
         raise EquationError(f"{where} is not a list that starts with an operation")
     op, *args = row
     if op not in ("num", "sym", "add", "mul") and op not in graph.FUNCTIONS:
-        raise EquationError(f"{where} uses the operation {op!r}, which is not known", op=op)
+        raise unknown(op)
     try:
         if op == "add":
             return graph.combine([(_number(c), _at(nodes, i)) for c, i in args])
@@ -161,27 +155,6 @@ def _exact(text: Any) -> Fraction:
 
 # ---- a Python module -----------------------------------------------------------------------------------------------
 
-_HELPERS = {
-    "exp": """def exp(z):
-    return _exp(z) if z < 709.0 else inf""",
-    "sigmoid": """def sigmoid(z):
-    if z >= 0:
-        return 1.0 / (1.0 + _exp(-z))
-    return _exp(z) / (1.0 + _exp(z))""",
-    "softplus": """def softplus(z):
-    return max(z, 0.0) + log1p(_exp(-abs(z)))""",
-    "step": """def step(z):
-    return 1.0 if z > 0 else 0.0""",
-}
-_IMPORTS: dict[str, tuple[str, ...]] = {
-    "exp": ("exp as _exp", "inf"),
-    "sigmoid": ("exp as _exp",),
-    "softplus": ("exp as _exp", "log1p"),
-    "step": (),
-    "arctan": ("atan as arctan",),
-    "arcsinh": ("asinh as arcsinh",),
-}
-
 
 def system_to_python(system: System) -> str:
     """A Python module with STATES, PARAMETERS and `field(t, x, p)`, readable and independent of this package."""
@@ -192,15 +165,16 @@ def system_to_python(system: System) -> str:
     targets = [free(word + name) for name in system.names]
     lines = straight_line(system.nodes, {TIME: "t"} | state | given, targets, float_literal)
     body = "\n".join(f"    {line}" for line in lines)
-    used = [name for name in ("sqrt", *graph.FUNCTIONS) if re.search(rf"\b{name}\(", body)]
-    imports = sorted({item for name in used for item in _IMPORTS.get(name, (name,))}, key=str.lower)
+    used = [record for name, record in graph.FUNCTIONS.items() if re.search(rf"\b{name}\(", body)]
+    roots = ["sqrt"] if re.search(r"\bsqrt\(", body) else []
+    imports = sorted({*roots, *(item for record in used for item in record.imports)}, key=str.lower)
     title = "The flow dx/dt = field(t, x, p)" if system.kind == "flow" else "The map x -> field(t, x, p)"
     blocks = [f'"""{title} of {system.dimension} states, written by odesys."""']
     if imports:
         blocks.append(f"from math import {', '.join(imports)}")
     names = [_listing(map(repr, group)) for group in (system.names, system.parameters)]
     blocks.append(f"STATES = {names[0]}\nPARAMETERS = {names[1]}")
-    blocks += ["\n" + _HELPERS[name] for name in used if name in _HELPERS]
+    blocks += ["\n" + record.helper for record in used if record.helper]
     unpack = [f"    {_listing(group.values())} = {source}" for group, source in ((state, "x"), (given, "p")) if group]
     blocks.append(
         "\ndef field(t, x, p=()):\n"

@@ -65,6 +65,9 @@ class Head:
     """One attention head: sign in front, activation on the pooled output, bias inside the activation.
 
     `bias` is a number or the name of a parameter.
+
+    >>> Head(-1, activation="relu", bias="b").bias
+    Node(b)
     """
 
     sign: int = 1
@@ -80,7 +83,11 @@ class Head:
 
 @dataclass(frozen=True)
 class FixedVector:
-    r"""A frozen output vector `a` in front of the value maps; `square` is :math:`a^\top a` (number or parameter)."""
+    r"""A frozen output vector `a` in front of the value maps; `square` is :math:`a^\top a` (number or parameter).
+
+    >>> FixedVector("a", square="m1").square
+    Node(m1)
+    """
 
     name: str = "a"
     square: Any = 1
@@ -95,7 +102,12 @@ class FixedVector:
 class Neurons:
     """A layer whose coordinate axes are pinned: activation on each neuron, frozen read-out weights.
 
-    `readout` has one weight a neuron, or one row of them a token position (then the order of tokens matters).
+    `readout` has one weight per neuron, or one row of them per token position (then the order of tokens matters).
+
+    >>> Neurons([1, 1, -1, -1]).size
+    4
+    >>> Neurons([[1, -1], [1, -1], [1, -1]]).per_position
+    True
     """
 
     readout: tuple[Any, ...]
@@ -163,6 +175,10 @@ class AttentionModel:
     score : maps between key word and query word; a trailing ``'`` is a transpose.
     pooling : ``sum`` or ``mean`` over the query positions.
     scale : factor of the scores inside the softmax (number, SymPy expression such as 1/sqrt(m), or parameter name).
+
+    >>> model = AttentionModel(Dictionary(["good", "bad"]), heads=[Head(+1, "relu"), Head(-1, "relu")])
+    >>> model.weights, model.head_labels
+    (('w', 'W_K', 'W_Q'), ('p', 'm'))
     """
 
     words: Dictionary

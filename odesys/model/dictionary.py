@@ -103,7 +103,7 @@ def _checked_gram(gram: Any, names: tuple[str, ...]) -> tuple[tuple[Number | Nod
     except TypeError:
         rows = []
     if len(rows) != n or any(len(row) != n for row in rows):
-        raise DictionaryError(f"the Gram matrix must be {n} by {n}, one row and column a word")
+        raise DictionaryError(f"the Gram matrix must be {n} by {n}, one row and column per word")
     if any(_is_symbolic(value) for row in rows for value in row):
         nodes = tuple(tuple(as_node(value) for value in row) for row in rows)
         _check_symmetric(nodes, names)

@@ -18,7 +18,7 @@ from .dictionary import Dictionary, exact_number
 class Sample:
     """Tokens (signed words; repetitions allowed), a label +1 or -1 and an exact weight.
 
-    With `counts`, one a token, a token stands for that many equal ones: a number, or the name of a parameter. Only
+    With `counts`, one per token, a token stands for that many equal ones: a number, or the name of a parameter. Only
     ratios matter to softmax and mean, so counts may also be fractions of the whole.
 
     >>> Sample(["c1", "v1", "-v2"], label=+1, weight=Fraction(1, 8)).tokens
@@ -96,13 +96,19 @@ class Group:
 
     @property
     def length(self) -> int:
-        """Tokens a sample."""
+        """Tokens per sample."""
         return int(self.words.shape[1])
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """A finite population: samples whose exact weights sum to 1."""
+    """A finite population: samples whose exact weights sum to 1.
+
+    >>> half = Fraction(1, 2)
+    >>> data = Distribution([Sample(["good", "the"], +1, half), Sample(["bad", "the"], -1, half)])
+    >>> len(data.samples), data.condition(lambda sample: sample.label > 0).samples[0].weight
+    (2, Fraction(1, 1))
+    """
 
     samples: tuple[Sample, ...]
 

@@ -33,10 +33,10 @@ _TYPE = re.compile(r"[A-Za-z]+")
 
 
 @dataclass(frozen=True)
-class Others:
+class OtherGroups:
     """`count` independent draws: each takes another group uniformly and one of `tokens` with its probability.
 
-    >>> Others(["v", "-v"], count=2).tokens
+    >>> OtherGroups(["v", "-v"], count=2).tokens
     (('v', Fraction(1, 2)), ('-v', Fraction(1, 2)))
     """
 
@@ -59,17 +59,20 @@ class Others:
 
 
 @dataclass(frozen=True)
-class Template:
+class SampleTemplate:
     """A sample of one group: signed word types of its own (or shared ones), draws from the others, label and weight.
 
     The weight is that of all K groups together.
+
+    >>> SampleTemplate(["c", "-v", OtherGroups(["v"])], label=-1, weight=Fraction(1, 2)).weight
+    Fraction(1, 2)
     """
 
-    tokens: tuple[str | Others, ...]
+    tokens: tuple[str | OtherGroups, ...]
     label: int
     weight: Fraction = Fraction(1)
 
-    def __init__(self, tokens: Sequence[str | Others], label: int, weight: Any = Fraction(1)) -> None:
+    def __init__(self, tokens: Sequence[str | OtherGroups], label: int, weight: Any = Fraction(1)) -> None:
         if isinstance(tokens, str) or not list(tokens):
             raise DistributionError(f"a template needs a list of at least one token, got {tokens!r}")
         if isinstance(label, bool) or label not in (1, -1):
@@ -116,19 +119,20 @@ class SampleOrbit:
 
 @dataclass(frozen=True)
 class Family:
-    """Word types with one word a group, shared words, and templates; the same description for every K.
+    """Word types with one word per group, shared words, and templates; the same description for every K.
 
-    >>> noise = Others(["v", "-v"])
-    >>> family = Family(["c", "v"], [Template(["c", s, noise], y, Fraction(1, 2)) for s, y in (("v", 1), ("-v", -1))])
+    >>> noise = OtherGroups(["v", "-v"])
+    >>> good, bad = (SampleTemplate(["c", s, noise], y, Fraction(1, 2)) for s, y in (("v", 1), ("-v", -1)))
+    >>> family = Family(["c", "v"], [good, bad])
     >>> [str(orbit.count) for orbit in family.orbits()]
     ['1/4', '1/4', '1/4', '1/4']
     """
 
     words: tuple[str, ...]
-    templates: tuple[Template, ...]
+    templates: tuple[SampleTemplate, ...]
     shared: tuple[str, ...] = ()
 
-    def __init__(self, words: Sequence[str], templates: Iterable[Template], shared: Sequence[str] = ()) -> None:
+    def __init__(self, words: Sequence[str], templates: Iterable[SampleTemplate], shared: Sequence[str] = ()) -> None:
         object.__setattr__(self, "words", tuple(words))
         object.__setattr__(self, "shared", tuple(shared))
         object.__setattr__(self, "templates", tuple(templates))
@@ -144,7 +148,7 @@ class Family:
             raise DistributionError(f"the weights of the templates sum to {total}, not to 1", total=total)
         for template in self.templates:
             for token in template.tokens:
-                if isinstance(token, Others):
+                if isinstance(token, OtherGroups):
                     for name, _ in token.tokens:
                         if self.parse(name)[0] >= len(self.words):
                             raise DictionaryError(f"{name} is shared by all groups; it can not be drawn from others")
@@ -153,7 +157,7 @@ class Family:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """All word types: those with one word a group, then the shared words."""
+        """All word types: those with one word per group, then the shared words."""
         return self.words + self.shared
 
     def parse(self, token: str) -> Signed:
@@ -171,7 +175,7 @@ class Family:
         groups = check_groups(groups)
         weights: dict[tuple[Bag, tuple[Bag, ...], Bag, int], GroupCount] = {}
         for template in self.templates:
-            parsed = [self.parse(t) for t in template.tokens if not isinstance(t, Others)]
+            parsed = [self.parse(t) for t in template.tokens if not isinstance(t, OtherGroups)]
             own = tuple(sorted((t for t in parsed if t[0] < len(self.words)), key=_signed_order))
             shared = tuple(sorted((t for t in parsed if t[0] >= len(self.words)), key=_signed_order))
             for bags, share in self._draws(template).items():
@@ -184,10 +188,10 @@ class Family:
         found = tuple(SampleOrbit(*key, count) for key, count in weights.items())
         return tuple(orbit for orbit in found if groups == "symbol" or orbit.count.node(groups) is not ZERO)
 
-    def _draws(self, template: Template) -> dict[tuple[Bag, ...], Fraction]:
+    def _draws(self, template: SampleTemplate) -> dict[tuple[Bag, ...], Fraction]:
         """Probability of each way the draws can meet, per ordered choice of the groups that occur."""
         states: dict[tuple[Bag, ...], Fraction] = {(): Fraction(1)}
-        for slot in (t for t in template.tokens if isinstance(t, Others)):
+        for slot in (t for t in template.tokens if isinstance(t, OtherGroups)):
             options = [(self.parse(token), p) for token, p in slot.tokens]
             for _ in range(slot.count):
                 grown: dict[tuple[Bag, ...], Fraction] = {}
@@ -294,4 +298,4 @@ def _power(count: GroupCount, exponent: int) -> GroupCount:
     return product
 
 
-__all__ = ["Family", "Others", "Representatives", "SampleOrbit", "Template"]
+__all__ = ["Family", "OtherGroups", "Representatives", "SampleOrbit", "SampleTemplate"]

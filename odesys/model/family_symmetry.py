@@ -35,7 +35,16 @@ class TypeSymmetry:
 
 
 def find_type_symmetries(family: Family, model: AttentionModel) -> tuple[TypeSymmetry, ...]:
-    """All symmetries that act on the groups alike, the identity left out."""
+    """All symmetries that act on the groups alike, the identity left out.
+
+    >>> from fractions import Fraction
+    >>> from odesys import Dictionary, Head, SampleTemplate
+    >>> good, bad = (SampleTemplate(["c", s], y, Fraction(1, 2)) for s, y in (("v", 1), ("-v", -1)))
+    >>> family = Family(["c", "v"], [good, bad])
+    >>> model = AttentionModel(Dictionary(family.types), [Head(+1), Head(-1)])
+    >>> len(find_type_symmetries(family, model))
+    3
+    """
     identity = tuple((i, 1) for i in range(len(family.types)))
     found = []
     for types in _type_maps(family):

@@ -1,4 +1,8 @@
-"""Losses of the margin z = y f(X): logistic, hinge, or the user's own; a kink in a loss is a switching surface."""
+"""Losses of the margin z = y f(X): logistic, hinge, or the user's own; a kink in a loss is a switching surface.
+
+>>> LOGISTIC.slope, graph.substitute([LOGISTIC.value], {MARGIN: graph.num(0)})[0]
+(Node(-1/(exp(z) + 1)), Node(log(2)))
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,11 @@ MARGIN = sym("z")
 
 @dataclass(frozen=True)
 class Loss:
-    """A loss as an expression in the margin `z`; `slope` is its derivative."""
+    """A loss as an expression in the margin `z`; `slope` is its derivative.
+
+    >>> Loss("exponential", graph.exp(-MARGIN)).slope
+    Node(-exp(-z))
+    """
 
     name: str
     value: Node

@@ -27,7 +27,7 @@ Pair = tuple[int, int, str]  # left kind, right kind, relation of their groups
 
 @dataclass(frozen=True)
 class Pin:
-    """A pinned set up to permutations of groups: for each kind whether it has one vector a group."""
+    """A pinned set up to permutations of groups: for each kind whether it has one vector per group."""
 
     grouped: tuple[bool, ...]
 
@@ -82,7 +82,7 @@ class PairSpace:
 
 
 @dataclass(frozen=True)
-class Products:
+class StructureConstants:
     """Structure constants of (left, middle) times (middle, right): parallel lists a, b, c and counts."""
 
     first: tuple[int, ...]
@@ -91,7 +91,7 @@ class Products:
     counts: tuple[GroupCount, ...]
 
 
-def structure_constants(left: PairSpace, right: PairSpace) -> Products:
+def structure_constants(left: PairSpace, right: PairSpace) -> StructureConstants:
     """All nonzero p_ab^c, found by counting the words in the middle."""
     out = PairSpace(left.left, right.right)
     rows = []
@@ -106,7 +106,7 @@ def structure_constants(left: PairSpace, right: PairSpace) -> Products:
                     if count:
                         rows.append((a, b, c, count))
     first, second, result, counts = zip(*rows, strict=True)
-    return Products(first, second, result, counts)
+    return StructureConstants(first, second, result, counts)
 
 
 def _middles(grouped: bool, left: str, right: str, ends: str) -> GroupCount:

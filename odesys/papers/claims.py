@@ -55,7 +55,16 @@ class Claim:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A claim with its verdict, the seconds it took, and the parts of the laboratory it read (None: not recorded)."""
+    """A claim with its verdict, the seconds it took, and the parts of the laboratory it read (None: not recorded).
+
+    >>> from odesys import refuted
+    >>> book = ClaimBook("toy", laboratory=dict)
+    >>> claim = book.claim("1", "All are equal", kind="identity", statement="a = b", reading="all", expect="fails")
+    >>> check = claim(lambda lab: refuted({"a": "0", "b": "1"}))
+    >>> outcome = book.run(book["1"])
+    >>> outcome.as_expected, outcome.as_json()["witness"]
+    (True, {'a': '0', 'b': '1'})
+    """
 
     claim: Claim
     verdict: Verdict
@@ -98,6 +107,15 @@ class ClaimBook:
     `laboratory(mutation=...)` gives the paper's systems, broken in the way `mutations` describes. A laboratory may
     record the parts a check uses in a set `reads` and say with `changes(part)` whether its mutation touches a part;
     then checks that read nothing of what is broken are told apart from checks that do not notice it.
+
+    >>> from odesys import graph, identity
+    >>> book = ClaimBook("toy", laboratory=dict)
+    >>> @book.claim("1", "Difference of squares", kind="identity", statement="(a-b)(a+b) = a^2-b^2", reading="all a, b")
+    ... def difference_of_squares(lab):
+    ...     a, b = graph.sym("a"), graph.sym("b")
+    ...     return identity({"difference": (a - b) * (a + b) - a**2 + b**2})
+    >>> book.run(book["1"]).verdict.as_stated
+    'holds'
     """
 
     def __init__(
@@ -237,8 +255,14 @@ class ClaimBook:
         return graph
 
 
-def combine(parts: Mapping[str, Verdict]) -> Verdict:
-    """One verdict for a claim in parts ``a``, ``b``, ...; each part's own answer is kept in the details."""
+def combine_verdicts(parts: Mapping[str, Verdict]) -> Verdict:
+    """One verdict for a claim in parts ``a``, ``b``, ...; each part's own answer is kept in the details.
+
+    >>> from odesys import measured, proved
+    >>> both = combine_verdicts({"algebra": proved(), "run": measured(True, loss=0.1)})
+    >>> both.as_stated, str(both.evidence), both.details
+    ('holds', 'measurement', {'loss': 0.1, 'parts': {'algebra': 'holds (proof)', 'run': 'holds (measurement)'}})
+    """
     names = list(parts)
     total = parts[names[0]]
     for name in names[1:]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-CLOSE = 1e-9
+from typing import ClassVar
 
 
 @dataclass(frozen=True)
@@ -15,6 +14,8 @@ class Condition:
     (7) m >= M^2: violated by a factor 2
     """
 
+    tolerance: ClassVar[float] = 1e-9  # relative: so close to equality counts as equality
+
     number: int | str
     text: str
     ratio: float
@@ -22,7 +23,7 @@ class Condition:
     @property
     def holds(self) -> bool:
         """True if the inequality holds with constant 1."""
-        return self.ratio >= 1 - CLOSE
+        return self.ratio >= 1 - self.tolerance
 
     def __str__(self) -> str:
         if self.holds:

@@ -2,8 +2,8 @@
 
 A paper's laboratory derives from `BaseLaboratory`: its methods give systems and add the names of the parts they hand
 out to `reads`; `part` gives a part in a form that can be compared, so that `changes` can say by program whether a
-mutation touches it. What takes long is computed once for each mutation with `shared`, and still counts as read by
-everyone who uses it.
+mutation touches it. What takes long is computed once for each mutation with `computed_once`, and still counts as read
+by everyone who uses it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,15 @@ Lab = TypeVar("Lab", bound="BaseLaboratory")
 
 
 class BaseLaboratory:
-    """What all laboratories have: the name of the mutation, the parts read so far, and which parts are different."""
+    """What all laboratories have: the name of the mutation, the parts read so far, and which parts are different.
+
+    >>> class Laboratory(BaseLaboratory):
+    ...     mutations = {"doubled": "the rate is twice what it is"}
+    ...     def part(self, name):
+    ...         return {"rate": 2 if self.mutation == "doubled" else 1, "start": 0}[name]
+    >>> [part for part in ("rate", "start") if Laboratory("doubled").changes(part)]
+    ['rate']
+    """
 
     mutations: ClassVar[Mapping[str, str]] = {}  # by name, with a sentence on what is broken
 
@@ -40,8 +48,19 @@ class BaseLaboratory:
         return mine is None or bool(mine != paper)
 
 
-def shared(function: Callable[Concatenate[Lab, P], T]) -> Callable[Concatenate[Lab, P], T]:
-    """Compute once for each mutation, also where that ends in an error; who uses it reads what the computation read."""
+def computed_once(function: Callable[Concatenate[Lab, P], T]) -> Callable[Concatenate[Lab, P], T]:
+    """Compute once for each mutation, also where that ends in an error; who uses it reads what the computation read.
+
+    >>> calls = []
+    >>> @computed_once
+    ... def long_run(lab):
+    ...     calls.append(lab.mutation)
+    ...     lab.reads.add("start")
+    ...     return 42
+    >>> lab = BaseLaboratory()
+    >>> long_run(lab) + long_run(lab), len(calls), lab.reads
+    (84, 1, {'start'})
+    """
     known: dict[Any, tuple[T | OdesysError, set[str]]] = {}
 
     @wraps(function)

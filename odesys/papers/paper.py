@@ -7,8 +7,9 @@ folder. The engine knows the shape, never the content.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -23,8 +24,13 @@ if TYPE_CHECKING:
     from .claims import ClaimBook
 
 
-def later(module: str, name: str) -> Callable[..., Any]:
-    """A function that imports `module` only when it is called: loading a paper stays cheap."""
+def load_later(module: str, name: str) -> Callable[..., Any]:
+    """A function that imports `module` only when it is called: loading a paper stays cheap.
+
+    >>> root = load_later("math", "sqrt")
+    >>> root(16)
+    4.0
+    """
 
     def call(*args: Any, **options: Any) -> Any:
         return getattr(import_module(module), name)(*args, **options)
@@ -34,7 +40,11 @@ def later(module: str, name: str) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A named number a user can set: default, meaning, type and allowed range."""
+    """A named number a user can set: default, meaning, type and allowed range.
+
+    >>> Parameter("omega", 0.1, "initial scale", low=0, open_low=True).read("0.05")
+    0.05
+    """
 
     name: str
     default: Any
@@ -76,7 +86,12 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Simulation:
-    """One run: final observables, events, cost, drift of the conserved quantities, and tables to save and plot."""
+    """One run: final observables, events, cost, drift of the conserved quantities, and tables to save and plot.
+
+    >>> run = Simulation("flow", {"omega": 0.1}, {"loss": 0.02}, (), {"steps": 40}, None, {"t": [0.0, 1.0]})
+    >>> run.as_json("toy")["final"]
+    {'loss': 0.02}
+    """
 
     protocol: str
     parameters: Mapping[str, Any]
@@ -108,6 +123,11 @@ class FigureSpec:
 
     `level` is that of the reports that show it: ``quick``, ``full`` for what takes long, ``never`` for what a report
     has in another form, such as the proof graph.
+
+    >>> from pathlib import Path
+    >>> spec = FigureSpec("nothing at all", draw=lambda folder, progress: [])
+    >>> spec.draw(Path("."), lambda step, fraction: None), spec.level
+    ([], 'quick')
     """
 
     title: str
@@ -117,7 +137,13 @@ class FigureSpec:
 
 @dataclass(frozen=True)
 class Setting:
-    """Where a paper starts: the model, the data, the maps that are trained and the loss; a report writes it out."""
+    """Where a paper starts: the model, the data, the maps that are trained and the loss; a report writes it out.
+
+    >>> from odesys import AttentionModel, Dictionary, Distribution, Sample
+    >>> start = Setting(AttentionModel(Dictionary(["a"])), Distribution([Sample(["a"], +1)]), train=("w",))
+    >>> start.loss, start.step
+    ('logistic', False)
+    """
 
     model: AttentionModel
     data: Distribution
@@ -128,7 +154,11 @@ class Setting:
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula in TeX and what it is, in words."""
+    """A formula in TeX and what it is, in words.
+
+    >>> Formula("the attention of two tokens", "p + q = 1").tex
+    'p + q = 1'
+    """
 
     what: str
     tex: str
@@ -142,7 +172,12 @@ class CompareFunction(Protocol):
 
 @dataclass(frozen=True)
 class Paper:
-    """Everything the command line needs to know about a paper."""
+    """Everything the command line needs to know about a paper.
+
+    >>> toy = Paper("toy", "A toy", "nobody, never", (Parameter("omega", 0.1, "initial scale"),), {}, {}, {})
+    >>> toy.read_parameters({"omega": "0.5"}), toy.claims()
+    ({'omega': 0.5}, [])
+    """
 
     name: str
     title: str
@@ -157,6 +192,57 @@ class Paper:
     formulas: Callable[[Mapping[str, Any]], Sequence[Formula]] | None = None  # what a setting does not say
     widths: tuple[int, ...] = (64, 256, 1024)  # of the networks in a comparison, where none are asked for
     seeds: int = 8
+
+    @classmethod
+    def of_package(
+        cls,
+        package: str,
+        systems: Sequence[str],
+        protocols: Sequence[str],
+        figures: Mapping[str, str],
+        long: Collection[str] = (),
+        proof: Callable[..., list[Path]] | None = None,
+        **fields: Any,
+    ) -> Paper:
+        """The paper of a package of the usual shape; nothing of it is imported before it is used.
+
+        A system ``full`` is ``dynamics.named_system("full", ...)``, a protocol ``mean-field`` is
+        ``protocol.mean_field``, a figure ``law`` is ``figures.figure_law``; the comparison is ``compare.compare``, the
+        book ``claims.book``.
+
+        Parameters
+        ----------
+        package : its full name, which ends in the name of the paper.
+        figures, long : titles by id, and the ids of those that only reports of level ``full`` show.
+        proof : draws the proof graph of a book; with it the paper has a figure ``proof``.
+        fields : the other fields of a paper.
+        """
+
+        def book() -> ClaimBook:
+            found: ClaimBook = import_module(f"{package}.claims").book
+            return found
+
+        drawn = {
+            key: FigureSpec(
+                title, load_later(f"{package}.figures", f"figure_{key}"), "full" if key in long else "quick"
+            )
+            for key, title in figures.items()
+        }
+        if proof is not None:
+            drawn["proof"] = FigureSpec(
+                "the proof graph, coloured by verdict",
+                lambda folder, progress: proof(book(), folder, progress),
+                "never",
+            )
+        return cls(
+            name=package.rpartition(".")[2],
+            systems={name: partial(load_later(f"{package}.dynamics", "named_system"), name) for name in systems},
+            protocols={name: load_later(f"{package}.protocol", name.replace("-", "_")) for name in protocols},
+            figures=drawn,
+            compare=load_later(f"{package}.compare", "compare"),
+            book=book,
+            **fields,
+        )
 
     def claims(self) -> list[str]:
         """Ids of the registered claims."""

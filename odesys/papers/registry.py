@@ -125,7 +125,7 @@ def source_modules() -> dict[str, str]:
     import pkgutil
 
     spec = importlib.util.find_spec(SOURCE_PACKAGE)
-    here = Path(__file__).resolve().parents[1]
+    here = Path(__file__).resolve().parents[2]
     folders = [f for f in (spec.submodule_search_locations or () if spec else ()) if Path(f).resolve().parent == here]
     return {m.name: f"{SOURCE_PACKAGE}.{m.name}" for m in pkgutil.iter_modules(folders) if m.ispkg}
 

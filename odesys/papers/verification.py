@@ -10,7 +10,7 @@ import typer
 
 from .. import files
 from ..terminal import Progress, print_files, print_table, progress_bar
-from ..tex.latex import plain
+from ..tex.templates import tex_templates
 from ..verdicts import FAILS, HOLDS, Evidence
 from .claims import Claim, ClaimBook, Outcome
 from .mutation import mutation_lines, mutation_runs, mutation_summary
@@ -137,48 +137,14 @@ def _show(paper: Paper, outcomes: Sequence[Outcome]) -> None:
 
 def errata_markdown(outcomes: Sequence[Outcome]) -> str:
     """The statements that fail as printed, with witness and corrected form."""
-    lines = ["# Errata found by computation", ""]
-    for outcome in outcomes:
-        verdict, claim = outcome.verdict, outcome.claim
-        if verdict.as_stated != FAILS:
-            continue
-        lines += [
-            f"## {claim.id}: {claim.title}",
-            "",
-            f"Printed: ${claim.statement}$",
-            "",
-            f"Fails ({verdict.evidence}). Witness: `{verdict.witness}`",
-            "",
-        ]
-        if verdict.corrected is not None:
-            fixed = verdict.corrected
-            lines += [f"Instead: ${fixed.statement}$ ({fixed.as_stated}, {fixed.evidence}); {fixed.why}.", ""]
-    return "\n".join(lines) + ("" if len(lines) > 2 else "Nothing fails as printed.\n")
+    return _errata("errata.md", outcomes)
 
 
 def errata_latex(outcomes: Sequence[Outcome]) -> str:
     """The same list as a LaTeX description environment in a complete document."""
-    rows = []
-    for outcome in outcomes:
-        verdict, claim = outcome.verdict, outcome.claim
-        if verdict.as_stated != FAILS:
-            continue
-        text = rf"\item[{plain(claim.id)}] {plain(claim.title)}. Printed: \( {claim.statement} \)."
-        text += rf" It fails ({verdict.evidence}); witness: \texttt{{{plain(str(verdict.witness))}}}."
-        if verdict.corrected is not None:
-            fixed = verdict.corrected
-            text += rf" Instead: \( {fixed.statement} \) ({fixed.evidence}; {plain(fixed.why)})."
-        rows.append(text)
-    body = "\n".join([r"\begin{description}", *rows, r"\end{description}"]) if rows else "Nothing fails as printed."
-    return "\n".join(
-        [
-            r"\documentclass{article}",
-            r"\usepackage{amsmath,amssymb}",
-            r"\sloppy",
-            r"\begin{document}",
-            r"\section*{Errata found by computation}",
-            body,
-            r"\end{document}",
-            "",
-        ]
-    )
+    return _errata("errata.tex", outcomes)
+
+
+def _errata(template: str, outcomes: Sequence[Outcome]) -> str:
+    failing = [outcome for outcome in outcomes if outcome.verdict.as_stated == FAILS]
+    return tex_templates("odesys.papers").get_template(template).render(failing=failing)

@@ -51,8 +51,12 @@ class Answer:
     sentence: str = ""
 
 
-def cores() -> int:
-    """Processors this process may use."""
+def available_cores() -> int:
+    """Processors this process may use.
+
+    >>> available_cores() >= 1
+    True
+    """
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -163,6 +163,12 @@ def coordinate_flow(
     ----------
     model, data, train, loss : as in `gradient_flow`.
     value, score : dimensions of the free spaces between the value maps and between the score maps, left to right.
+
+    >>> from odesys import Dictionary, Sample
+    >>> one = Distribution([Sample(["a"], +1)])  # one token: attention is 1, and the margin is w'a
+    >>> flow = coordinate_flow(AttentionModel(Dictionary(["a"])), one, ["w", "W_K", "W_Q"], score=2)
+    >>> flow.system.names, flow.system.equations["w_a"]
+    (('w_a', 'K_1_a', 'K_2_a', 'Q_1_a', 'Q_2_a'), Node(1/(exp(w_a) + 1)))
     """
     trained, loss = tuple(train), as_loss(loss)
     check_weights(model, trained, trained)

@@ -137,7 +137,8 @@ class FamilyFlow:
     def project(self, x: Any, K: Any = None) -> np.ndarray:
         """Orbit variables of a state of the enumerated flow with K groups; refuses a state that is not symmetric."""
         size = self.whole(K)
-        return self._means(np.asarray(x, dtype=float), size) * self._units(size)
+        result: np.ndarray = self._means(np.asarray(x, dtype=float), size) * self._units(size)
+        return result
 
     def _means(self, values: np.ndarray, size: int) -> np.ndarray:
         """Signed means over the orbits of a symmetric state of `size` groups."""
@@ -161,7 +162,8 @@ class FamilyFlow:
         """The state of the enumerated flow with K groups, in its order of states."""
         size = self.whole(K)
         variable, sign = self._places(size)
-        return (np.asarray(z, dtype=float) / self._units(size))[..., variable] * sign
+        result: np.ndarray = (np.asarray(z, dtype=float) / self._units(size))[..., variable] * sign
+        return result
 
     def _units(self, size: int) -> np.ndarray:
         """How many entries one orbit variable stands for in scaled variables; else one."""
@@ -237,6 +239,14 @@ def family_flow(
     K : a whole number of at least 2, ``"symbol"``, or ``"infinity"`` (the limit of the scaled flow).
     scaled : use the sums over all other groups instead of single entries, and time t / K.
     symmetries : divide by these instead of all that are found (each is checked exactly).
+
+    >>> from fractions import Fraction
+    >>> from odesys import Head, SampleTemplate
+    >>> half = Fraction(1, 2)
+    >>> data = Family(["c", "v"], [SampleTemplate(["c", "v"], +1, half), SampleTemplate(["c", "-v"], -1, half)])
+    >>> flow = family_flow(data, lambda words: AttentionModel(words, [Head(+1), Head(-1)]), train=["w"])
+    >>> flow.system.parameters, flow.system.names
+    (('K',), ('w_p_v', 'KQ_p_c_c_same', 'KQ_p_c_c_other', 'KQ_p_v_v_same', 'KQ_p_v_v_other'))
     """
     return _derive(family, shape, train, K, loss, carry, scaled, symmetries, step=False)
 
@@ -250,7 +260,16 @@ def family_descent(
     carry: Iterable[str] | None = None,
     symmetries: Sequence[TypeSymmetry] | None = None,
 ) -> FamilyFlow:
-    """Derive the exact gradient step W -> W - eta dL/dW of a family on the same orbit variables."""
+    """Derive the exact gradient step W -> W - eta dL/dW of a family on the same orbit variables.
+
+    >>> from fractions import Fraction
+    >>> from odesys import Head, SampleTemplate
+    >>> half = Fraction(1, 2)
+    >>> data = Family(["c", "v"], [SampleTemplate(["c", "v"], +1, half), SampleTemplate(["c", "-v"], -1, half)])
+    >>> step = family_descent(data, lambda words: AttentionModel(words, [Head(+1), Head(-1)]), train=["w"])
+    >>> step.system.kind, step.system.parameters
+    ('map', ('K', 'eta'))
+    """
     return _derive(family, shape, train, K, loss, carry, False, symmetries, step=True)
 
 

@@ -1,7 +1,7 @@
 r"""Self-scores of a family eliminated at infinite width, for any K.
 
 A matrix of the orbit algebra splits into two sectors: the trivial one, :math:`Z^s = Z^{=} + (K-1) Z^{\ne}` on all word
-types, and the standard one, :math:`Z^a = Z^{=} - Z^{\ne}` on those with one word a group, K - 1 times. In each
+types, and the standard one, :math:`Z^a = Z^{=} - Z^{\ne}` on those with one word per group, K - 1 times. In each
 
 .. math::  A^\theta = (\omega^4 I + M^\theta M^{\theta\top})^{1/2}, \qquad
            Z^{=} = \frac{Z^s + (K-1) Z^a}{K}, \quad Z^{\ne} = \frac{Z^s - Z^a}{K} .
@@ -83,8 +83,9 @@ def slave_family(flow: FamilyFlow) -> FamilySlaved:
                 roots[sector] = closed_root(matrix.T if turned else matrix)
             replaced |= _entries(flow, target, head, roots)
     keep = [name for name in flow.system.names if name not in replaced]
-    by_name = dict(zip(flow.system.names, flow.system.nodes, strict=True))
-    nodes = graph.substitute([by_name[name] for name in keep], {sym(name): node for name, node in replaced.items()})
+    nodes = graph.substitute(
+        [flow.system.equations[name] for name in keep], {sym(name): node for name, node in replaced.items()}
+    )
     field = ScalarField(tuple(nodes), dict(flow.system.observables))
     parameters = tuple(sorted({*flow.system.parameters, OMEGA}))
     system = System(tuple(keep), field, parameters, "flow", {**flow.system.tex, OMEGA: r"\omega"})

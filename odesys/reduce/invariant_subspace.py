@@ -35,7 +35,7 @@ class Ansatz:
         return all(node is graph.ZERO for node in self.residuals.values())
 
 
-def restrict(reduced: Quotient, zero: Collection[str] = (), tie: Mapping[str, str] | None = None) -> Ansatz:
+def restrict_to_subspace(reduced: Quotient, zero: Collection[str] = (), tie: Mapping[str, str] | None = None) -> Ansatz:
     """Put the orbit variables in `zero` to zero and those in `tie` equal to their partners."""
     names, ties = reduced.system.names, dict(tie or {})
     unknown = sorted({*zero, *ties, *ties.values()} - set(names))
@@ -83,4 +83,4 @@ def _all_rates(restricted: System, full: Layout) -> dict[str, Node]:
     return dict(zip(full.names, full.pack(rhs), strict=True))
 
 
-__all__ = ["Ansatz", "restrict"]
+__all__ = ["Ansatz", "restrict_to_subspace"]

@@ -16,11 +16,13 @@ from ..expr.graph import ZERO, Node, as_node, num, sym
 from ..expr.system import TIME, System
 
 
-def rescale(system: System, units: Mapping[str, Any], time: Any = 1, names: Mapping[str, str] | None = None) -> System:
+def rescale_system(
+    system: System, units: Mapping[str, Any], time: Any = 1, names: Mapping[str, str] | None = None
+) -> System:
     """The system in new units: state = unit * new state, old time = `time` * new time; `names` renames states.
 
     >>> x = sym("x")
-    >>> rescale(System.from_equations({"x": x * x}), {"x": 3}, time=2).nodes[0] == 6 * x * x
+    >>> rescale_system(System.from_equations({"x": x * x}), {"x": 3}, time=2).nodes[0] == 6 * x * x
     True
     """
     _flow(system)
@@ -86,14 +88,15 @@ def _times(powers: Mapping[Node, Fraction], rest: Node) -> Node:
     return graph.multiply(*(graph.power(symbol, exponent) for symbol, exponent in powers.items()), rest)
 
 
-def vanishing(system: System, small: Iterable[str], start: Mapping[str, Any]) -> System:
+def vanishing_limit(system: System, small: Iterable[str], start: Mapping[str, Any]) -> System:
     """The limit of small parameters at zero; states that then stand still are replaced by their start values.
 
     `start` has an exact value for every state. A limit that divides by zero is refused.
 
     >>> x, y, e = sym("x"), sym("y"), sym("e")
-    >>> vanishing(System.from_equations({"x": y * x, "y": e * x}, ["e"]), ["e"], {"x": 1, "y": 2}).nodes[0] == 2 * x
-    True
+    >>> slow = System.from_equations({"x": y * x, "y": e * x}, ["e"])
+    >>> vanishing_limit(slow, ["e"], {"x": 1, "y": 2}).rhs
+    (2*x,)
     """
     _flow(system)
     names = list(small)
@@ -117,13 +120,18 @@ def vanishing(system: System, small: Iterable[str], start: Mapping[str, Any]) ->
 def leading_order(system: System, parameter: str, small: Iterable[str], start: Mapping[str, Any]) -> dict[str, Node]:
     """For each state driven only by `parameter`, its rate divided by it in the limit where all `small` vanish.
 
-    This is the first-order motion of what stands still in `vanishing`, as expressions in what moves there.
+    This is the first-order motion of what stands still in `vanishing_limit`, as expressions in what moves there.
+
+    >>> x, y, e = sym("x"), sym("y"), sym("e")
+    >>> slow = System.from_equations({"x": -x, "y": e * x}, ["e"])
+    >>> leading_order(slow, "e", ["e"], {"x": 1, "y": 0})  # y' = e x, as long as e is small
+    {'y': Node(x)}
     """
-    limit = vanishing(system, small, start)
+    limit = vanishing_limit(system, small, start)
     zero = {sym(name): ZERO for name in small}
     rest = {sym(name): as_node(start[name]) for name in system.names if name not in limit.names}
     found = {}
-    for name, node in zip(system.names, system.nodes, strict=True):
+    for name, node in system.equations.items():
         if name not in limit.names:
             slope = graph.gradient(node, [sym(parameter)])[0]
             slope = graph.substitute(graph.substitute([slope], zero), rest)[0]
@@ -137,6 +145,11 @@ def reciprocal_family(parameter: str, members: Mapping[int, System]) -> System:
 
     The right-hand sides must be sums of the same terms with exact coefficients; two members give a and b, and every
     other one is a check. At least three members are needed.
+
+    >>> x = sym("x")
+    >>> members = {n: System.from_equations({"x": (1 - Fraction(1, n)) * x}) for n in (2, 3, 4)}
+    >>> reciprocal_family("n", members).rhs
+    (x*(1 - 1/n),)
     """
     if len(members) < 3:
         raise EquationError(f"{len(members)} members do not check a family; give at least three")
@@ -199,4 +212,4 @@ def _made(
     )
 
 
-__all__ = ["collect_powers", "rescale", "vanishing", "leading_order", "reciprocal_family"]
+__all__ = ["collect_powers", "rescale_system", "vanishing_limit", "leading_order", "reciprocal_family"]

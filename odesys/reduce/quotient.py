@@ -35,7 +35,8 @@ class Orbits:
 
     def lift(self, z: Any) -> np.ndarray:
         """Full state from orbit values; works along the last axis."""
-        return np.asarray(z)[..., self.orbit] * self.sign
+        result: np.ndarray = np.asarray(z)[..., self.orbit] * self.sign
+        return result
 
     def project(self, x: Any) -> np.ndarray:
         """Orbit values of a full state: the signed mean over each orbit, along the last axis."""

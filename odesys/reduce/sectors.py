@@ -111,7 +111,12 @@ def _centre(algebra: Sequence[np.ndarray]) -> list[np.ndarray]:
 
 
 def eigenprojectors(matrix: np.ndarray) -> list[tuple[Fraction, np.ndarray]] | None:
-    """Eigenvalues and eigenprojectors of a diagonalisable rational matrix with rational eigenvalues, else None."""
+    """Eigenvalues and eigenprojectors of a diagonalisable rational matrix with rational eigenvalues, else None.
+
+    >>> swap = np.array([[Fraction(0), Fraction(1)], [Fraction(1), Fraction(0)]])
+    >>> [(str(value), projector[0].tolist()) for value, projector in eigenprojectors(swap)]
+    [('1', [Fraction(1, 2), Fraction(1, 2)]), ('-1', [Fraction(1, 2), Fraction(-1, 2)])]
+    """
     n = matrix.shape[0]
     _, factors = to_flint(matrix).charpoly().numer().factor()
     roots = []

@@ -99,7 +99,7 @@ def check_start(flow: Flow, state: np.ndarray) -> float:
     state = np.asarray(state, dtype=float)
     if state.shape != (flow.system.dimension,) or not np.isfinite(state).all():
         raise SlavingError(f"a start is a vector of {flow.system.dimension} finite numbers")
-    omegas = []
+    omegas: list[float] = []
     for head in range(len(flow.model.heads)):
         m, a, b = (np.asarray(state)[flow.segment(p, head).index] for p in (score, left, right))
         lax = np.block([[a, m], [-m.T, -b]])
@@ -186,8 +186,7 @@ def slave_quotient(quotient: Quotient, state: Any = None) -> Slaved:
             replaced |= _orbit_values(segment, sectors, roots, quotient.system.names)
     keep = [name for name in quotient.system.names if name not in replaced]
     mapping = {sym(name): node for name, node in replaced.items()}
-    by_name = dict(zip(quotient.system.names, quotient.system.nodes, strict=True))
-    nodes = graph.substitute([by_name[name] for name in keep], mapping)
+    nodes = graph.substitute([quotient.system.equations[name] for name in keep], mapping)
     parameters = tuple(sorted({*quotient.system.parameters, OMEGA}))
     tex = {**quotient.system.tex, OMEGA: r"\omega"}
     system = System(tuple(keep), ScalarField(tuple(nodes), dict(quotient.system.observables)), parameters, "flow", tex)

@@ -27,7 +27,13 @@ SEARCH_LIMIT = 200_000  # signed permutations tried at most
 
 @dataclass(frozen=True)
 class StateSymmetry:
-    """A signed permutation of states: state s goes to `target[s]` with factor `sign[s]`."""
+    """A signed permutation of states: state s goes to `target[s]` with factor `sign[s]`.
+
+    >>> spring = System.from_equations({"x": sym("v"), "v": -sym("x")})
+    >>> turn = StateSymmetry.from_mapping(spring, {"x": "v", "v": "-x"})
+    >>> str(turn), turn.act([1, 2]).tolist()
+    ('x -> v, v -> -x', [-2, 1])
+    """
 
     names: tuple[str, ...]
     target: tuple[int, ...]
@@ -61,7 +67,14 @@ class StateSymmetry:
 
 
 def check_symmetry(system: System, element: StateSymmetry) -> tuple[str, Any]:
-    """Exact answer ``zero`` (a symmetry), ``nonzero`` with a witness, or ``undecided`` with the residual equation."""
+    """Exact answer ``zero`` (a symmetry), ``nonzero`` with a witness, or ``undecided`` with the residual equation.
+
+    >>> spring = System.from_equations({"x": sym("v"), "v": -sym("x")})
+    >>> check_symmetry(spring, StateSymmetry.from_mapping(spring, {"x": "-v", "v": "x"}))
+    ('zero', None)
+    >>> check_symmetry(spring, StateSymmetry.from_mapping(spring, {"x": "-x"}))[0]
+    'nonzero'
+    """
     from ..exact.zero import zero_test
 
     moves = zip(system.names, element.target, element.sign, strict=True)
@@ -85,7 +98,8 @@ def require_symmetry(system: System, element: StateSymmetry) -> None:
     answer, result = check_symmetry(system, element)
     if answer != "zero":
         point = ", ".join(f"{k} = {v}" for k, v in result.witness.items()) if answer == "nonzero" else ""
-        detail = f"at {point} the two sides differ" if point else "this could not be decided"
+        where = point or "every point"  # a constant gap needs no point
+        detail = f"at {where} the two sides differ" if answer == "nonzero" else "this could not be decided"
         raise SymmetryError(f"{element} does not commute with the system: {detail}", witness=result)
 
 

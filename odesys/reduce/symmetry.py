@@ -44,7 +44,15 @@ class Trained(Protocol):
 
 @dataclass(frozen=True)
 class SignedPermutation:
-    """One symmetry: where each word, each head and each value row of a head goes (index, sign), and the label sign."""
+    """One symmetry: where each word, each head and each value row of a head goes (index, sign), and the label sign.
+
+    >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
+    >>> half = Fraction(1, 2)
+    >>> pair = Distribution([Sample(["good", "the"], +1, half), Sample(["bad", "the"], -1, half)])
+    >>> flow = gradient_flow(AttentionModel(Dictionary(["good", "bad", "the"])), pair)
+    >>> flow.symmetries().generators[0].describe(flow)
+    'good -> bad, bad -> good, value -> -value, label -> -label'
+    """
 
     words: tuple[Signed, ...]
     heads: tuple[Signed, ...]
@@ -175,8 +183,9 @@ def _add_gram(build: _Builder, flow: Trained) -> None:
     for i, j in np.ndindex(gram.shape):
         for si in (1, -1):
             for sj in (1, -1):
-                if gram[i, j] != 0 and gram[i, j] is not graph.ZERO:
-                    build.edge(("word", i, si), ("word", j, sj), f"gram {gram[i, j] * si * sj}")
+                entry: Any = gram[i, j]
+                if entry != 0 and entry is not graph.ZERO:
+                    build.edge(("word", i, si), ("word", j, sj), f"gram {entry * si * sj}")
 
 
 def _add_samples(build: _Builder, flow: Trained) -> None:

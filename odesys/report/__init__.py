@@ -1,1 +1,5 @@
-"""A paper as a page: its setting, systems, claims, runs and figures, gathered once and written as HTML or LaTeX."""
+"""One page per paper: everything known about it, gathered once and written as HTML or as a LaTeX bundle.
+
+Nouns: `Content` (what a page says), `ClaimEntry` (a claim with what was found about it), templates (what a page looks
+like; the folder ``templates``). May import: everything up to `odesys.papers`.
+"""

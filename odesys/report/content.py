@@ -89,6 +89,26 @@ class Content:
             table[outcome.verdict.as_stated] += 1
         return table | {"not run": len(self.not_run)}
 
+    def sections(self) -> list[str]:
+        """What there is something to say about, in the order of the page."""
+        checked = self.book is not None and bool(self.outcomes)
+        there = {
+            "setting": True,
+            "systems": True,
+            "graph": checked,
+            "claims": checked,
+            "errata": checked,
+            "run": self.simulation is not None,
+            "comparison": self.comparison is not None,
+            "figures": bool(self.figures),
+            "provenance": True,
+        }
+        return [name for name, said in there.items() if said]
+
+    def figures_left_out(self) -> list[str]:
+        """Figures that only a report of the full level has."""
+        return [id for id, figure in self.paper.figures.items() if figure.level == "full" and self.level != "full"]
+
     def unexpected(self) -> list[Outcome]:
         """Claims whose verdict is not the one the book expects."""
         return [outcome for outcome in self.outcomes if not outcome.as_expected]

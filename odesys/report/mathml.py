@@ -28,6 +28,14 @@ def mathml(tex: str, block: bool = False) -> str:
         return f'<code class="tex-only">{escape(tex)}</code>'
 
 
+def text_with_formulas(text: str) -> str:
+    """Text as HTML, with MathML for what stands between dollar signs."""
+    parts = text.split("$")
+    if len(parts) % 2 == 0:
+        return escape(text)
+    return "".join(mathml(part) if k % 2 else escape(part) for k, part in enumerate(parts))
+
+
 def compact(text: str) -> str:
     """The same MathML with characters instead of entities; refused if TeX is left in it."""
     root = ElementTree.fromstring(text.replace(_SPACE, ""))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
@@ -13,18 +14,28 @@ _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _ID = re.compile(r'\bid="([^"]+)"')
 
 
-def inline(files: Sequence[Path], prefix: str, title: str, limit: int = LARGEST_SVG) -> str:
-    """HTML of the first figure among `files` that can be shown, as SVG up to `limit` characters; empty if none can."""
-    by_kind = {file.suffix.lower(): file for file in reversed(files)}
-    vector = by_kind.get(".svg")
-    if vector is not None:
-        text = small(vector.read_text(encoding="utf-8"), prefix, title)
-        if len(text) <= limit or ".png" not in by_kind:
-            return text
-    if ".png" in by_kind:
-        data = base64.b64encode(by_kind[".png"].read_bytes()).decode("ascii")
-        return f'<img class="figure" alt="{escape(title)}" src="data:image/png;base64,{data}">'
-    return ""
+@dataclass(frozen=True)
+class InlineFigure:
+    """A figure as text of a page: an SVG element, or a PNG file in base64."""
+
+    svg: str = ""
+    png: str = ""
+
+
+def inline(files: Sequence[Path], prefix: str, title: str, limit: int = LARGEST_SVG) -> list[InlineFigure]:
+    """The figures among `files`, one per stem, as SVG up to `limit` characters where there is a choice."""
+    by_stem: dict[str, dict[str, Path]] = {}
+    for file in files:
+        by_stem.setdefault(file.stem, {}).setdefault(file.suffix.lower(), file)
+    found = [_inline(kinds, f"{prefix}{k}", title, limit) for k, kinds in enumerate(by_stem.values())]
+    return [figure for figure in found if figure.svg or figure.png]
+
+
+def _inline(by_kind: dict[str, Path], prefix: str, title: str, limit: int) -> InlineFigure:
+    vector = small(by_kind[".svg"].read_text(encoding="utf-8"), prefix, title) if ".svg" in by_kind else ""
+    if ".png" not in by_kind or (vector and len(vector) <= limit):
+        return InlineFigure(svg=vector)
+    return InlineFigure(png=base64.b64encode(by_kind[".png"].read_bytes()).decode("ascii"))
 
 
 def small(text: str, prefix: str, title: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping
-from html import escape
 from typing import Any
 
 LONGEST_LIST = 40
@@ -29,13 +28,3 @@ def text(value: Any) -> str:
         case numbers.Real():
             return f"{float(value):.6g}"
     return str(value)
-
-
-def html(value: Any) -> str:
-    """A mapping as a list of terms, everything else as one line."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, Mapping):
-        rows = "".join(f"<dt>{escape(str(key))}</dt><dd>{html(item)}</dd>" for key, item in value.items())
-        return f"<dl>{rows}</dl>" if rows else "none"
-    return escape(text(value))

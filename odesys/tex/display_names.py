@@ -6,7 +6,7 @@ A right-hand side from `graph` is exact but flat. Three exact rewritings, all on
 2. :math:`e^{a_j}/\sum_k e^{a_k}` becomes an entry of a softmax row;
 3. what is used more than once and is not small gets a name; a sum found inside a longer sum counts as used there.
 
-The result does not depend on what else was built before: terms and factors have an order of their own (`Order`).
+The result does not depend on what else was built before: terms and factors have an order of their own (`ReadingOrder`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fractions import Fraction
 
 from ..expr import graph
 from ..expr.graph import ONE, Node, Number
-from .reading_order import Order, linear, monomial
+from .reading_order import ReadingOrder, linear, monomial
 
 SMALL = 6  # nodes; an expression up to this size is repeated rather than named
 
@@ -27,7 +27,7 @@ SMALL = 6  # nodes; an expression up to this size is repeated rather than named
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class SoftmaxRow:
     """A softmax row: its normaliser, and for each term of it the symbol of the entry and the exponent."""
 
     normaliser: Node
@@ -43,9 +43,9 @@ class Row:
 class _Tidy:
     """Nodes with common factors pulled out of sums, and softmax entries as symbols."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: ReadingOrder) -> None:
         self.order = order
-        self.rows: dict[Node, Row] = {}
+        self.rows: dict[Node, SoftmaxRow] = {}
         self.means: list[Node] = []
         self.forces: dict[Node, Node] = {}  # symbol: product
 
@@ -100,7 +100,7 @@ class _Tidy:
             return term
         return graph.multiply(*entries, *(graph.power(b, e) for b, e in left.items()))
 
-    def _row(self, node: Node) -> Row | None:
+    def _row(self, node: Node) -> SoftmaxRow | None:
         if node.op != "add":
             return None
         normaliser = self.order.primitive(node)[1]
@@ -114,7 +114,7 @@ class _Tidy:
             for symbol, wanted in zip(symbols, powers, strict=True):
                 top = graph.multiply(*(graph.power(b, e) for b, e in wanted.items()))
                 self.order.introduce(symbol, top / normaliser, self.order.place(top))
-            self.rows[normaliser] = Row(normaliser, symbols, powers)
+            self.rows[normaliser] = SoftmaxRow(normaliser, symbols, powers)
         return self.rows[normaliser]
 
     def _collected(self, node: Node) -> Node:
@@ -156,7 +156,7 @@ def _factored(terms: Sequence[tuple[Number, Node]]) -> Node:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Definition:
     """A definition: p softmax row, Z its normaliser, H gated sum, g loss slope, G force, S sum, P product, F other."""
 
     kind: str
@@ -172,23 +172,23 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet:
+class NamedEquations:
     """Equations and definitions ready to be written, with the order of their terms."""
 
     equations: tuple[Node, ...]
-    parts: tuple[Part, ...]
-    order: Order
+    parts: tuple[Definition, ...]
+    order: ReadingOrder
 
 
-def name_parts(roots: Sequence[Node], names: Sequence[str]) -> Sheet:
+def name_parts(roots: Sequence[Node], names: Sequence[str]) -> NamedEquations:
     """Rewrite `roots` with named parts; `names` (states, then parameters) sets the reading order."""
-    order = Order(names)
+    order = ReadingOrder(names)
     tidy = _Tidy(order)
-    return _Namer(order, tidy(roots), tidy).sheet(len(names))
+    return _Namer(order, tidy(roots), tidy).named_equations(len(names))
 
 
 class _Namer:
-    def __init__(self, order: Order, roots: Sequence[Node], tidy: _Tidy) -> None:
+    def __init__(self, order: ReadingOrder, roots: Sequence[Node], tidy: _Tidy) -> None:
         self.order, self.roots, self.rows = order, roots, tidy.rows
         self.row_of = {symbol: row for row in tidy.rows.values() for symbol in row.symbols}
         everything = graph.topological([*roots, *tidy.rows, *tidy.means, *tidy.forces.values()])
@@ -198,16 +198,16 @@ class _Namer:
         self.always = self.gated | set(tidy.forces.values())
         self.terms = self._absorb(everything, tidy.means)
 
-    def sheet(self, places: int) -> Sheet:
+    def named_equations(self, places: int) -> NamedEquations:
         """Name what deserves it, in reading order."""
         order = self._reading_order()
         named = self._choose(order)
         memo: dict[Node, Node] = {}
         counts: Counter[str] = Counter()
-        row_number: dict[Row, int] = {}
-        parts: list[Part] = []
+        row_number: dict[SoftmaxRow, int] = {}
+        parts: list[Definition] = []
 
-        def introduce(part: Part, meaning: Node) -> Node:
+        def introduce(part: Definition, meaning: Node) -> Node:
             symbol = graph.sym(part.symbol)
             self.order.introduce(symbol, meaning, (places + len(parts),))
             parts.append(part)
@@ -218,7 +218,7 @@ class _Namer:
                 row = self.row_of[node]
                 if row.symbols[0] not in memo:
                     exponents = tuple(graph.combine((e, memo[b.args[0]]) for b, e in p.items()) for p in row.powers)
-                    part = Part("p", row_number[row], memo[row.normaliser], exponents, row.plain)
+                    part = Definition("p", row_number[row], memo[row.normaliser], exponents, row.plain)
                     parts.append(part)
                     for j, symbol in enumerate(row.symbols, start=1):
                         memo[symbol] = graph.sym(f"{part.symbol},{j}")
@@ -242,7 +242,7 @@ class _Namer:
                 if new.op == "mul":
                     size = self._written_size(new)
                     factor, new = factor * size, graph.scale(new, 1 / size)
-                new = introduce(Part(kind, counts[kind], new), new) * factor
+                new = introduce(Definition(kind, counts[kind], new), new) * factor
             memo[node] = new
         return self._signed([memo[root] for root in self.roots], parts)
 
@@ -255,7 +255,7 @@ class _Namer:
                 size = -size  # written as x (M - 2), not as -x (2 - M)
         return size
 
-    def _signed(self, equations: list[Node], parts: list[Part]) -> Sheet:
+    def _signed(self, equations: list[Node], parts: list[Definition]) -> NamedEquations:
         """Give each force the sign with which the equations first use it."""
         forces = {graph.sym(part.symbol) for part in parts if part.kind == "G"}
         sign: dict[Node, Number] = {}
@@ -269,7 +269,7 @@ class _Namer:
             node, *exponents = graph.substitute([part.node, *part.exponents], turned)
             node = -node if graph.sym(part.symbol) in turned else node
             definitions.append(replace(part, node=node, exponents=tuple(exponents)))
-        return Sheet(tuple(graph.substitute(equations, turned)), tuple(definitions), self.order)
+        return NamedEquations(tuple(graph.substitute(equations, turned)), tuple(definitions), self.order)
 
     def _below(self, node: Node) -> list[Node]:
         if node in self.row_of:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
@@ -20,8 +20,9 @@ from ..expr.graph import Node
 from ..expr.system import TIME, System
 from ..jit.codegen import SCALAR_LIMIT
 from ..model.paths import word_tex
-from .display_names import Part, Sheet, name_parts
-from .reading_order import Order
+from .display_names import Definition, NamedEquations, name_parts
+from .reading_order import ReadingOrder
+from .templates import tex_templates
 from .writing import BREAK, INDENT, SYMBOL, TexWriter, Writer, flat, fold, width
 
 LINE = 62.0  # width of a line in a plain article; see `writing.width`
@@ -29,50 +30,6 @@ WIDE_LINE = 94.0  # in the document written here
 LARGEST = 20_000  # nodes written out, repeated ones counted again
 
 _LETTERS = {"p": "pqr", "Z": "ZNY", "H": "HhB", "g": "gfk", "G": "GFE", "S": "SUV", "P": "PQR", "F": "FKL"}
-
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-} | {c: "\\" + c for c in "{}_&%#$"}
-_GREEK = (
-    "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau varphi chi psi "
-    "omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
-)
-_GREEK_TEX = dict(zip("αβγδεζηθικλμνξπρστφχψωΓΔΘΛΞΠΣΦΨΩ", _GREEK.split(), strict=True))
-_SIGNS = {
-    "≤": "le",
-    "≥": "ge",
-    "≠": "ne",
-    "±": "pm",
-    "→": "to",
-    "∞": "infty",
-    "·": "cdot",
-    "×": "times",
-    "√": "surd",
-    "∈": "in",
-    "−": "-",
-    "≈": "approx",
-    "∝": "propto",
-    "∂": "partial",
-    "∑": "sum",
-    "∫": "int",
-}
-_QUOTES = {"“": "``", "”": "''", "‘": "`", "’": "'", "–": "--", "—": "---", "…": r"\dots{}"}
-
-_PREAMBLE = r"""\documentclass{article}
-\usepackage[a4paper,margin=2cm]{geometry}
-\usepackage{amsmath,amssymb}
-\allowdisplaybreaks
-% amssymb has no blackboard 1
-\let\lettersbb\mathbb
-\renewcommand{\mathbb}[1]{\ifx1#1\mathrm{1\mkern-4.5mu l}\else\lettersbb{#1}\fi}
-\begin{document}
-"""
 
 
 def system_latex(system: System, *, document: bool = False, names: Mapping[str, str] | None = None) -> str:
@@ -105,11 +62,8 @@ def system_latex(system: System, *, document: bool = False, names: Mapping[str, 
         text += ("Here " if page.parts else "") + "; ".join(page.notes) + ".\n"
     if not document:
         return text.rstrip("\n")
-    count = f"{system.dimension} state" + ("" if system.dimension == 1 else "s")
-    given = ", ".join(f"${tex}$" for tex in page.parameters)
-    what = "parameter" if len(page.parameters) == 1 else "parameters"
-    opening = f"A {system.kind} with {count}" + (f" and the {what} {given}" if given else "") + ".\n"
-    return _PREAMBLE + opening + text + "\\end{document}\n"
+    whole = tex_templates("odesys.tex").get_template("system.tex")
+    return whole.render(system=system, parameters=page.parameters, equations=text)
 
 
 def node_latex(node: Node, tex_map: Mapping[str, str]) -> str:
@@ -124,22 +78,24 @@ def node_latex(node: Node, tex_map: Mapping[str, str]) -> str:
     if size[node] > LARGEST:
         raise OdesysError(f"an expression of {size[node]} nodes is too large for one formula; use system_latex instead")
     names = [*tex_map, *sorted(graph.symbols([node]) - set(tex_map))]
-    return flat(TexWriter(Order(names), {name: tex_map.get(name) or name_tex(name) for name in names}).write(node))
+    return flat(
+        TexWriter(ReadingOrder(names), {name: tex_map.get(name) or name_tex(name) for name in names}).write(node)
+    )
 
 
 def system_text(system: System) -> str:
-    """The equations as plain text, one a line, after the definitions of the parts they share."""
-    sheet = _sheet(system)
-    letters = _choose_letters(sheet, {**dict.fromkeys(system.names, ""), **dict.fromkeys(system.parameters, "")})
+    """The equations as plain text, one per line, after the definitions of the parts they share."""
+    named = _named(system)
+    letters = _choose_letters(named, {**dict.fromkeys(system.names, ""), **dict.fromkeys(system.parameters, "")})
     names = {name: name for name in (*system.names, *system.parameters, TIME)}
-    for part in sheet.parts:
+    for part in named.parts:
         stem = f"{letters[part.kind]}{part.number}"
         names |= {part.symbol: stem} | {f"{part.symbol},{j}": f"{stem}[{j}]" for j in range(1, len(part.exponents) + 1)}
-    writer = Writer(sheet.order, names, system.parameters, letters["g"])
+    writer = Writer(named.order, names, system.parameters, letters["g"])
     left = "d/dt {} = " if system.kind == "flow" else "{}+ = "
-    lines = [f"# {name} = {meaning}" for name, meaning in _notes(sheet, writer)]
-    lines += [f"{row.left} = {row.right}" for part in sheet.parts for row in _definition(part, writer)]
-    lines += [left.format(name) + writer.write(node) for name, node in zip(system.names, sheet.equations, strict=True)]
+    lines = [f"# {name} = {meaning}" for name, meaning in _notes(named, writer)]
+    lines += [f"{row.left} = {row.right}" for part in named.parts for row in _definition(part, writer)]
+    lines += [left.format(name) + writer.write(node) for name, node in zip(system.names, named.equations, strict=True)]
     return flat("\n".join(lines)) + "\n"
 
 
@@ -169,22 +125,6 @@ def system_mathml(system: System) -> str:
     return f'<math xmlns="http://www.w3.org/1998/Math/MathML" display="block"><mtable>\n{table}\n</mtable></math>'
 
 
-def plain(text: Any) -> str:
-    """Text with everything that TeX would act on, or not know, made harmless."""
-    out = []
-    for c in str(text):
-        if c in _SPECIAL:
-            out.append(_SPECIAL[c])
-        elif c in _GREEK_TEX or c in _SIGNS:
-            name = _GREEK_TEX.get(c) or _SIGNS[c]
-            out.append(f"\\ensuremath{{{name if name == '-' else chr(92) + name}}}")
-        elif c in _QUOTES:
-            out.append(_QUOTES[c])
-        else:
-            out.append(c if c.isascii() or (c.isalpha() and ord(c) < 0x180) else "?")
-    return "".join(out)
-
-
 def name_tex(name: str) -> str:
     r"""TeX of a name by rule: ``omega`` as ``\omega``, ``x1`` as ``x_{1}``, ``n_c`` as ``n_{c}``.
 
@@ -204,7 +144,7 @@ def name_tex(name: str) -> str:
 # ---- a page: rows of TeX -------------------------------------------------------------------------------------------
 
 
-class Row(NamedTuple):
+class EquationLine(NamedTuple):
     """One equation: left side, and right side with marks where it may be broken."""
 
     left: str
@@ -212,37 +152,37 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Page:
+class EquationPage:
     """Equations, definitions and remarks, ready to be laid out."""
 
-    equations: list[Row]
-    parts: list[Row]
-    note_rows: list[Row]
+    equations: list[EquationLine]
+    parts: list[EquationLine]
+    note_rows: list[EquationLine]
     notes: list[str]
     parameters: list[str]
 
 
-def _tex_page(system: System, names: Mapping[str, str] | None) -> Page:
-    sheet = _sheet(system)
+def _tex_page(system: System, names: Mapping[str, str] | None) -> EquationPage:
+    named = _named(system)
     given = {**system.tex, **(names or {})}
     tex = {name: given.get(name) or name_tex(name) for name in (*system.names, *system.parameters, TIME)}
-    letters = _choose_letters(sheet, tex)
+    letters = _choose_letters(named, tex)
     shown = dict(tex)
-    for part in sheet.parts:
+    for part in named.parts:
         shown[part.symbol] = f"{letters[part.kind]}_{{{part.number}}}"
         for j in range(1, len(part.exponents) + 1):
             shown[f"{part.symbol},{j}"] = f"{letters[part.kind]}_{{{part.number},{j}}}"
-    writer = TexWriter(sheet.order, shown, system.parameters, letters["g"])
+    writer = TexWriter(named.order, shown, system.parameters, letters["g"])
     left = _derivative if system.kind == "flow" else _next_value
-    pairs = zip(system.names, sheet.equations, strict=True)
-    equations = [Row(left(tex[name]), writer.write(node)) for name, node in pairs]
-    parts = [row for part in sheet.parts for row in _definition(part, writer)]
-    note_rows = [Row(*note) for note in _notes(sheet, writer)]
+    pairs = zip(system.names, named.equations, strict=True)
+    equations = [EquationLine(left(tex[name]), writer.write(node)) for name, node in pairs]
+    parts = [row for part in named.parts for row in _definition(part, writer)]
+    note_rows = [EquationLine(*note) for note in _notes(named, writer)]
     notes = [f"${name} = {meaning}$" for name, meaning in note_rows]
-    return Page(equations, parts, note_rows, notes, [tex[name] for name in system.parameters])
+    return EquationPage(equations, parts, note_rows, notes, [tex[name] for name in system.parameters])
 
 
-def _sheet(system: System) -> Sheet:
+def _named(system: System) -> NamedEquations:
     if isinstance(system.field, BlockField) and system.dimension > SCALAR_LIMIT:
         raise OdesysError(
             f"a system of {system.dimension} states is too large to write out (the limit is {SCALAR_LIMIT}); "
@@ -252,30 +192,30 @@ def _sheet(system: System) -> Sheet:
     return name_parts(system.nodes, [*system.names, *system.parameters])
 
 
-def _definition(part: Part, writer: Writer) -> list[Row]:
+def _definition(part: Definition, writer: Writer) -> list[EquationLine]:
     """The equations that define one part."""
     name = writer.names[part.symbol]
     if not part.exponents:
-        return [Row(name, writer.write(part.node))]
+        return [EquationLine(name, writer.write(part.node))]
     tex = isinstance(writer, TexWriter)
     if part.plain:
         arguments = f",{BREAK} ".join(writer.write(exponent) for exponent in part.exponents)
-        return [Row(name, writer.call(r"\mathrm{softmax}" if tex else "softmax", arguments))]
+        return [EquationLine(name, writer.call(r"\mathrm{softmax}" if tex else "softmax", arguments))]
     rows = []
     for j, exponent in enumerate(part.exponents, start=1):
         quotient = graph.exp(exponent) / part.node
-        rows.append(Row(writer.names[f"{part.symbol},{j}"], writer.write(quotient)))
+        rows.append(EquationLine(writer.names[f"{part.symbol},{j}"], writer.write(quotient)))
     return rows
 
 
-def _notes(sheet: Sheet, writer: Writer) -> list[tuple[str, str]]:
+def _notes(named: NamedEquations, writer: Writer) -> list[tuple[str, str]]:
     """What the functions are that a reader may not know."""
-    roots = [*sheet.equations, *(node for part in sheet.parts for node in (part.node, *part.exponents))]
+    roots = [*named.equations, *(node for part in named.parts for node in (part.node, *part.exponents))]
     used = {node.op for node in graph.topological(roots)}
     tex = isinstance(writer, TexWriter)
     x, z, h = (_free_letter(preferred, writer.names.values()) for preferred in "xzh")
     notes = []
-    rows = [writer.names[part.symbol] for part in sheet.parts if part.exponents and part.plain]
+    rows = [writer.names[part.symbol] for part in named.parts if part.exponents and part.plain]
     if rows:
         entry, top, total = (rf"\mathrm{{softmax}}({x})_{{j}}", f"e^{{{x}_{{j}}}}", rf"\sum_{{k}} e^{{{x}_{{k}}}}")
         text = (f"softmax({x})[j]", f"exp({x}[j])/sum_k exp({x}[k])")
@@ -294,7 +234,7 @@ def _notes(sheet: Sheet, writer: Writer) -> list[tuple[str, str]]:
     return notes
 
 
-def _choose_letters(sheet: Sheet, tex: Mapping[str, str]) -> dict[str, str]:
+def _choose_letters(named: NamedEquations, tex: Mapping[str, str]) -> dict[str, str]:
     """A letter for each kind of part that no state or parameter uses."""
     taken = _stems(text for pair in tex.items() for text in pair)
     chosen = {}
@@ -323,7 +263,7 @@ def _next_value(tex: str) -> str:
     return f"{tex}^{{+}}" if SYMBOL.fullmatch(tex) and "^" not in tex else rf"\big({tex}\big)^{{+}}"
 
 
-def _align(environment: str, rows: list[Row], limit: float) -> str:
+def _align(environment: str, rows: list[EquationLine], limit: float) -> str:
     lines: list[str] = []
     room = limit - INDENT - max(width(row.left + "=") for row in rows)
     for row in rows:

@@ -13,7 +13,6 @@ from fractions import Fraction
 
 from ..expr import graph
 from ..expr.graph import ONE, Node, Number
-from ..jit.codegen import FLOAT_FUNCTIONS
 
 _LAST = 10**9  # the place of what shows no state
 
@@ -32,7 +31,7 @@ def linear(node: Node) -> tuple[tuple[Number, Node], ...]:
     return ((node.args[0], ONE),) if node.op == "num" else ((Fraction(1), node),)
 
 
-class Order:
+class ReadingOrder:
     """Reading order of terms: by the states they show, then by their value at a fixed generic point, largest first."""
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -119,7 +118,7 @@ class Order:
                 return math.fsum(float(c) * v[t] for c, t in node.args)
             if node.op == "mul":
                 return math.prod(v[b] ** int(e) if e.denominator == 1 else abs(v[b]) ** float(e) for b, e in node.args)
-            return float(FLOAT_FUNCTIONS[node.op](v[node.args[0]]))
+            return float(graph.FUNCTIONS[node.op].floats(v[node.args[0]]))
         except (ArithmeticError, ValueError):
             return 0.0
 

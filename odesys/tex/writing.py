@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..expr import graph
 from ..expr.graph import ONE, ZERO, Node, Number
-from .reading_order import Order, monomial
+from .reading_order import ReadingOrder, monomial
 
 BREAK = "\x01"
 INDENT = 2.0  # width of a quad, by which a broken line is set in
@@ -39,7 +39,7 @@ class Writer:
     times, plus, minus, negative = "*", " + ", " - ", "-"
 
     def __init__(
-        self, order: Order, names: Mapping[str, str], parameters: Iterable[str] = (), slope: str = "g"
+        self, order: ReadingOrder, names: Mapping[str, str], parameters: Iterable[str] = (), slope: str = "g"
     ) -> None:
         self.order, self.names, self.slope = order, names, slope
         self.parameters = frozenset(parameters)
@@ -81,7 +81,9 @@ class Writer:
         bottom: list[Factor] = []
         exponent = ZERO
         for base, power in monomial(term).items():
-            if base.op == "exp":
+            if parts := graph.power_parts(base):
+                top.append(self._symbolic_power(parts[0], graph.scale(parts[1], power)))
+            elif base.op == "exp":
                 exponent = graph.combine(((Fraction(1), exponent), (power, base.args[0])))
             else:
                 flip = (
@@ -111,6 +113,11 @@ class Writer:
             front = self.fraction([f for f in numerator if f.rank < 1], denominator)
             body = self.product([_number(front), *(f for f in top if f.rank > 0)])
         return coefficient < 0, body
+
+    def _symbolic_power(self, base: Node, exponent: Node) -> Factor:
+        """A base to a power that is no number."""
+        inner = self._factor(base, Fraction(1))
+        return inner._replace(rank=6, text=self.raised(inner.text, self.write(exponent), inner.loose), loose=False)
 
     def _counts_down(self, base: Node) -> bool:
         """True for a number minus a parameter, which reads better the other way round: K - 1, not 1 - K."""
@@ -191,6 +198,10 @@ class Writer:
         body = self.group(text) if loose else text
         return f"{body}^{exponent}" if exponent.denominator == 1 else f"{body}^({exponent})"
 
+    def raised(self, text: str, exponent: str, loose: bool) -> str:
+        """A power with an exponent that is no number."""
+        return f"{self.group(text) if loose else text}^{exponent if exponent.isalnum() else self.group(exponent)}"
+
     def exponential(self, exponent: str) -> str:
         """The exponential function."""
         return self.call("exp", exponent)
@@ -255,6 +266,10 @@ class TexWriter(Writer):
         body = self.group(text) if loose or "^" in text or BREAK in text else text
         return f"{body}^{{{exponent}}}"
 
+    def raised(self, text: str, exponent: str, loose: bool) -> str:
+        body = self.group(text) if loose or "^" in text or BREAK in text else text
+        return f"{body}^{{{flat(exponent)}}}"
+
     def exponential(self, exponent: str) -> str:
         if width(exponent) <= self.wide:
             return f"e^{{{flat(exponent)}}}"
@@ -264,7 +279,7 @@ class TexWriter(Writer):
         return rf"\mathbb{{1}}[{text}{relation}0]"
 
     def function(self, name: str) -> str:
-        return r"\operatorname{arsinh}" if name == "arcsinh" else "\\" + name
+        return graph.FUNCTIONS[name].tex
 
     def call(self, function: str, argument: str) -> str:
         return function + self.group(argument)
@@ -289,7 +304,7 @@ _WIDTH = {
     r"\cdot": 1.8,
     BREAK: 0.0,
 }
-_WORDS = {r"\exp", r"\log", r"\sin", r"\cos", r"\tan", r"\arctan", r"\tanh", r"\sinh", r"\cosh"}
+_WORDS = {record.tex for record in graph.FUNCTIONS.values()}
 _SILENT = {r"\big", r"\Big", r"\mathrm", r"\mathbb", r"\operatorname", r"\dot"}
 
 

@@ -175,8 +175,8 @@ def test_tables_that_are_none_are_refused_before_writing(tmp_path: Path, write, 
 
 def test_unfinished_work_knows_where_the_files_will_be(tmp_path: Path) -> None:
     with files.staged(tmp_path / "out") as stage:
-        assert files.destination(stage.folder) == tmp_path / "out"
-    assert files.destination(tmp_path) == tmp_path
+        assert files.final_folder(stage.folder) == tmp_path / "out"
+    assert files.final_folder(tmp_path) == tmp_path
 
 
 def test_staged_files_arrive_together(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 from odesys.exact.evidence import enumerate_all, frequency_at_most, identity
 from odesys.expr.graph import ZERO, num, sym
-from odesys.papers.claims import ClaimBook, ClaimError, combine
+from odesys.papers.claims import combine_verdicts
 from odesys.verdicts import Evidence, Verdict, certified, measured, proved, refuted, undecided
 
 
@@ -56,7 +56,7 @@ VERDICTS = st.one_of(
 
 @given(st.lists(VERDICTS, min_size=1, max_size=6), st.randoms(use_true_random=False))
 def test_evidence_never_rises(parts: list[Verdict], rng: random.Random) -> None:
-    total = combine({str(i): part for i, part in enumerate(parts)})
+    total = combine_verdicts({str(i): part for i, part in enumerate(parts)})
     alike = [part.evidence for part in parts if part.as_stated == total.as_stated]
     if total.as_stated == "fails":
         assert total.evidence == max(alike), "one failure is enough, and none is better proved than it is"
@@ -64,7 +64,7 @@ def test_evidence_never_rises(parts: list[Verdict], rng: random.Random) -> None:
         assert total.evidence == min(alike), "nothing is known better than its weakest part"
     assert total.as_stated == "holds" or any(part.as_stated != "holds" for part in parts)
     shuffled = rng.sample(parts, len(parts))
-    again = combine({str(i): part for i, part in enumerate(shuffled)})
+    again = combine_verdicts({str(i): part for i, part in enumerate(shuffled)})
     assert (again.as_stated, again.evidence) == (total.as_stated, total.evidence), "the order of parts is no matter"
     for part in parts:  # what is added to a verdict does not strengthen it
         dressed = part.adding(n=1).with_constants(c=2).correcting("x", proved(), "why")
@@ -130,49 +130,6 @@ def test_correction_is_a_verdict_of_its_own() -> None:
 
 
 def test_parts_keep_their_own_answers() -> None:
-    total = combine({"a": proved(), "b": refuted("w", Evidence.CERTIFICATE), "c": measured(True)})
+    total = combine_verdicts({"a": proved(), "b": refuted("w", Evidence.CERTIFICATE), "c": measured(True)})
     assert total.as_stated == "fails" and total.evidence is Evidence.CERTIFICATE
     assert total.details["parts"] == {"a": "holds (proof)", "b": "fails (certificate)", "c": "holds (measurement)"}
-
-
-def book() -> ClaimBook:
-    result = ClaimBook("toy", laboratory=lambda sign=1: sign)
-
-    @result.claim("A.1", "first", kind="identity", statement="s = 1", reading="s is one")
-    def first(lab: int) -> Verdict:
-        return proved() if lab == 1 else refuted({"s": lab})
-
-    @result.claim("A.2", "second", kind="order", statement="x", reading="y", uses=["A.1"], level="full", expect="fails")
-    def second(lab: int) -> Verdict:
-        return measured(True)
-
-    return result
-
-
-def test_book_runs_claims_and_mutants() -> None:
-    claims = book()
-    outcome = claims.run(claims["A.1"])
-    assert outcome.as_expected and outcome.as_json()["evidence"] == "proof"
-    assert claims.run(claims["A.1"], sign=-1).verdict.witness == {"s": -1}
-    assert not claims.run(claims["A.2"]).as_expected, "the expectation is not copied into the verdict"
-    assert [c.id for c in claims.select(level="quick")] == ["A.1"]
-    assert [c.id for c in claims.select(["A.2"], "quick")] == ["A.2"]
-    assert list(claims.proof_graph().edges) == [("A.1", "A.2")]
-
-
-def test_book_mistakes() -> None:
-    claims = book()
-    with pytest.raises(ClaimError, match=r"has no claim 'A.3'; did you mean"):
-        claims["A.3"]
-    with pytest.raises(ClaimError, match="registered twice"):
-        claims.claim("A.1", "again", kind="identity", statement="s", reading="r")
-    with pytest.raises(ClaimError, match="needs a statement and a reading"):
-        claims.claim("A.4", "again", kind="identity", statement="s", reading=" ")
-    with pytest.raises(ClaimError, match="kind 'lemma'"):
-        claims.claim("A.4", "again", kind="lemma", statement="s", reading="r")
-    claims.claim("A.5", "loop", kind="identity", statement="s", reading="r", uses=["A.6"])(proved)
-    with pytest.raises(ClaimError, match=r"'A\.6', which is not registered"):
-        claims.proof_graph()
-    claims.claim("A.6", "loop", kind="identity", statement="s", reading="r", uses=["A.5"])(proved)
-    with pytest.raises(ClaimError, match="in a circle"):
-        claims.proof_graph()

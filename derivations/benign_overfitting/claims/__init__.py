@@ -3,15 +3,7 @@
 # in the paper's order, which is that of the book
 from . import part_b_system, part_c_start, part_d_e_stage_one, part_closed_forms, part_stages  # noqa: I001
 from . import part_orders, part_theorems, part_runs, part_networks, part_errata
-from .book import ClaimBook, book
+from .book import book
 from .unaffected import explain
 
 explain(book)
-
-
-def get_book() -> ClaimBook:
-    """The filled claim book."""
-    return book
-
-
-__all__ = ["book", "get_book"]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -122,12 +120,3 @@ def read_off(toy: Toy, keys: bool) -> np.ndarray:
 def pairs(left: np.ndarray, right: np.ndarray, name: str = "") -> dict[str, tuple[Node, Node]]:
     """Entry by entry comparison of two arrays of nodes."""
     return {f"{name}{place}": (left.item(place), right.item(place)) for place in np.ndindex(left.shape)}
-
-
-def rounded(values: Any, digits: int = 6) -> Any:
-    """Floats with a few digits, for details and witnesses."""
-    if isinstance(values, Mapping):
-        return {str(key): rounded(value, digits) for key, value in values.items()}
-    if isinstance(values, (list, tuple, np.ndarray)):
-        return [rounded(value, digits) for value in values]
-    return float(f"{float(values):.{digits}g}")

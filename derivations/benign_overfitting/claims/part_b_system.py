@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from odesys import ONE, ZERO, Node, Verdict, enumerate_all, equal, graph, identity, measured, num, sym
+from odesys import ONE, ZERO, Node, Verdict, enumerate_all, equal, graph, identity, measured, num, rounded, sym
 
 from .. import setting
 from ..laboratory import CASES, Laboratory
 from ..setting import Case
-from ..special import span
-from . import own_sample
-from .book import NUMBERS, TOY, Tables, book, pairs, read_off, rounded, tables
+from ..special import span_network
+from . import common_lemma_5_1
+from .book import NUMBERS, TOY, Tables, book, pairs, read_off, tables
 
 
 @book.claim(
@@ -31,7 +31,7 @@ def data_law(lab: Laboratory) -> Verdict:
 
     listed = enumerate_all(list(enumerate(lab.samples(8, 4), 1)), right, "samples of 4 tokens")
     case = Case(40, 4, 2000, 4, 3.0, 7.0, 3.0)
-    made = span.draw(case, 0)
+    made = span_network.draw(case, 0)
     lengths = np.diag(made.gram)[2:].reshape(40, 3) / (np.array([case.m_2, case.m_w, case.m_w]) * (case.d - 2) / case.d)
     gap = np.abs(lengths.mean(axis=0) - 1) / np.sqrt(2 / (40 * (case.d - 2)))
     drawn = measured(
@@ -252,8 +252,8 @@ def dynamics_of_gamma(lab: Laboratory) -> Verdict:
 )
 def own_sample_bound(lab: Laboratory) -> Verdict:
     """Largest ratios along descents and networks, and the bound with the cross terms at every state."""
-    runs = {name: own_sample.of_run(lab.descent(name)) for name in CASES}
-    networks = {name: own_sample.of_network(name) for name in own_sample.NETWORKS}
+    runs = {name: common_lemma_5_1.of_run(lab.descent(name)) for name in CASES}
+    networks = {name: common_lemma_5_1.of_network(name) for name in common_lemma_5_1.NETWORKS}
     shown = {name: found.summary() for name, found in (runs | networks).items()}
     crowded, case = runs["crowded"], CASES["crowded"]
     verdict = measured(
@@ -263,7 +263,7 @@ def own_sample_bound(lab: Laboratory) -> Verdict:
     )
     return verdict.correcting(
         r"|\Delta\rho_{V,n,i}|\le\tfrac{3\eta\tilde\sigma_p^2d}{2NM}\sum_l(-\ell'_n)\varphi^{(n)}_{li}+\eta\,2\tilde\sigma_p^2\sqrt{d\log(4N^2M^2/\delta)}\tfrac1N\sum_{n'}(-\ell'_{n'})",
-        own_sample.at_every_state(lab),
+        common_lemma_5_1.at_every_state(lab),
         "own tokens by C.4 (factor 3/2), all other tokens by the off-diagonal bound of C.4 and attention that sums to one; the printed form needs d of order N^2 log N",
     )
 

@@ -9,12 +9,12 @@ from math import comb, log, sqrt
 import flint
 import numpy as np
 
-from odesys import Verdict, enumerate_all, frequency_at_most, measured
+from odesys import Verdict, enumerate_all, frequency_at_most, measured, rounded
 
 from ..laboratory import Laboratory
 from ..setting import Case
-from ..special import span
-from .book import NUMBERS, book, rounded
+from ..special import span_network
+from .book import NUMBERS, book
 
 DELTA = 0.1
 START = Case(N=6, M=3, d=1500, d_h=600, mu=5.0, noise=1.0, C_p=5 * 3**0.5)
@@ -41,8 +41,8 @@ def balanced_classes(lab: Laboratory) -> Verdict:
     return verdict.with_constants(suffices="N >= 8 log(2 / delta), half the printed 4")
 
 
-def _frequency(case: Case, bad: Callable[[span.Draw], bool], trials: int, bound: float = DELTA) -> Verdict:
-    failures = sum(bad(span.draw(case, (5, k))) for k in range(trials))
+def _frequency(case: Case, bad: Callable[[span_network.Draw], bool], trials: int, bound: float = DELTA) -> Verdict:
+    failures = sum(bad(span_network.draw(case, (5, k))) for k in range(trials))
     return frequency_at_most(failures, trials, bound, seeds=f"(5, 0) to (5, {trials - 1})", delta=bound)
 
 
@@ -80,9 +80,9 @@ def start_of_values(lab: Laboratory) -> Verdict:
     )
 
 
-def _outside(made: span.Draw, equal_pairs: bool) -> tuple[float, float]:
+def _outside(made: span_network.Draw, equal_pairs: bool) -> tuple[float, float]:
     """Largest relative deviation of the norms, and largest ratio of inner products to the bound of C.3."""
-    case, values = made.case, span.gram_values(made)
+    case, values = made.case, span_network.gram_values(made)
     length = np.array([case.m_s] * 2 + [case.m_2, case.m_w] * case.N)
     noise_bound = np.array([case.mu] * 2 + [sqrt(case.m_2)] * (2 * case.N))
     bound = (
@@ -112,7 +112,7 @@ def _outside(made: span.Draw, equal_pairs: bool) -> tuple[float, float]:
 def start_of_queries(lab: Laboratory) -> Verdict:
     """Frequencies with and without equal tokens."""
 
-    def bad(made: span.Draw, equal_pairs: bool) -> bool:
+    def bad(made: span_network.Draw, equal_pairs: bool) -> bool:
         norms, off = _outside(made, equal_pairs)
         return norms > 0.5 or off > 1
 
@@ -137,7 +137,7 @@ def noise_tokens(lab: Laboratory) -> Verdict:
     """Frequency of a violation."""
     case = replace(START, d_h=2)
 
-    def bad(made: span.Draw) -> bool:
+    def bad(made: span_network.Draw) -> bool:
         lengths = np.diag(made.gram)[2:] / np.array([case.m_2, case.m_w] * case.N)
         noise = made.gram[2:, 2:]
         off = np.abs(noise - np.diag(np.diag(noise))).max() / (
@@ -160,7 +160,7 @@ def noise_tokens(lab: Laboratory) -> Verdict:
 def law_of_start(lab: Laboratory) -> Verdict:
     """Means of the Gram matrices at the start."""
     case = Case(2, 2, 20, 30, 2.0, 4.0, 1.5)
-    made = span.draw(case, 1)
+    made = span_network.draw(case, 1)
     rng, root, total = np.random.default_rng(2), np.linalg.cholesky(made.gram), []
     for _ in range(200):
         q, k = (case.sigma_h * root @ rng.standard_normal((case.P, case.d_h)) for _ in range(2))

@@ -8,7 +8,7 @@ from odesys import ONE, ZERO, Node, Verdict, equal, from_sympy, graph, proved, r
 
 from ..laboratory import Laboratory
 from .book import book
-from .mean_runs import SCORES, growth, late_law, saturated, start_rates
+from .common_mean_runs import SCORES, growth, late_law, saturated, start_rates
 
 
 @book.claim(

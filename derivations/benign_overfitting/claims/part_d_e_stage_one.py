@@ -23,15 +23,16 @@ from odesys import (
     num,
     proved,
     refuted,
+    rounded,
     sym,
     to_sympy,
 )
 
 from ..laboratory import Laboratory, Record
-from . import printed
-from .book import NUMBERS, TOY, book, read_off, rounded, tables
-from .mean_runs import BENIGN, HARMFUL, columns_at, start_rates
-from .printed import C2, ETA, H_, M_, MU2, N_, NOISE, W2
+from . import common_formulas
+from .book import NUMBERS, TOY, book, read_off, tables
+from .common_formulas import C2, ETA, H_, M_, MU2, N_, NOISE, W2
+from .common_mean_runs import BENIGN, HARMFUL, columns_at, start_rates
 
 
 @book.claim(
@@ -223,7 +224,7 @@ UNIFORM = {
 )
 def exit_of_stage_one(lab: Laboratory) -> Verdict:
     """The tight comparison, the derived rates, and a run."""
-    time = printed.exit_benign()
+    time = common_formulas.exit_benign()
     lower = -H_ + time * ETA * MU2 / (10 * M_) * W2
     upper = H_ + time * 2 * ETA * C2 * NOISE / N_ * W2
     tight = identity(
@@ -271,7 +272,7 @@ def beginning_of_signals(lab: Laboratory) -> Verdict:
 )
 def exit_harmful(lab: Laboratory) -> Verdict:
     """The tight comparison, the derived rates, and a run."""
-    time = printed.exit_harmful()
+    time = common_formulas.exit_harmful()
     lower = -H_ + time * ETA * C2 * NOISE / (4 * N_ * M_) * W2
     upper = H_ + time * 2 * ETA * NOISE / (N_ * M_) * W2
     tight = identity(

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
-from odesys import Verdict, from_sympy, graph, identity, measured, proved, refuted, sym
+from odesys import Verdict, fit_power_law, from_sympy, graph, identity, measured, proved, refuted, rounded, sym
 
 from ..laboratory import Laboratory
 from ..setting import Case
-from ..special import span
-from .book import NUMBERS, TOY, book, rounded
-from .mean_runs import columns, exponent, saturated_from, wide
+from ..special import span_network
+from .book import NUMBERS, TOY, book
+from .common_formulas import C2, ETA, H_, M_, MU2, N_, NOISE, W2, exit_benign
+from .common_mean_runs import columns, saturated_from, wide
 from .part_d_e_stage_one import exact_rates
-from .printed import C2, ETA, H_, M_, MU2, N_, NOISE, W2, exit_benign
 
 POSITIVE = ("M", "N", "eta", "w2", "mu2", "noise", "C2", "h")
 
@@ -119,7 +119,7 @@ def value_at_stage_three(lab: Laboratory) -> Verdict:
     for strength in strengths:
         run = columns(lab, wide(4000.0, strength), 0.1)
         found.append(float(run["v_s"][saturated_from(run, "s", 0.9)[0]]))
-    power = exponent(strengths, found)
+    power = fit_power_law(strengths, found).value
     printed = measured(abs(power) < 0.05, {"exponent of kappa mu^2": rounded(power), "V_+": rounded(found)})
     return printed.correcting(
         r"V_+^{(T_2)}=o(1),\ V_+^{(T_2)}\ge0",
@@ -142,8 +142,8 @@ def value_at_stage_three(lab: Laboratory) -> Verdict:
 def bound_needs_no_signal(lab: Laboratory) -> Verdict:
     """The bound without the condition, and the derivative by |mu|^2."""
     case = Case(10, 3, 20_000, 4, float(np.sqrt(1e-4)), 1.0, 4.0)
-    made = span.draw(case, 0)
-    force = span.forces(np.zeros((case.P, case.P)), np.zeros(case.P), made.places, made.y)
+    made = span_network.draw(case, 0)
+    force = span_network.forces(np.zeros((case.P, case.P)), np.zeros(case.P), made.places, made.y)
     ratio = float(np.abs(made.gram @ force.h)[2:].max() / (2 * case.m_2 / case.N))
     needed = measured(ratio > 1, {"N SNR^2": rounded(case.n_snr2), "change over bound": rounded(ratio)}, seed=0)
     values = lab.step(2).rhs("wOV")[0]

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2, norm
 
-from odesys import Verdict, equal, frequency_at_most, identity, measured
+from odesys import Verdict, equal, frequency_at_most, identity, measured, rounded
 
 from .. import setting
 from ..laboratory import EPS, Laboratory
 from ..setting import Case
-from ..special import span
-from .book import book, read_off, rounded, tables
-from .mean_runs import SCORES, fitted, wide
+from ..special import span_network
+from .book import book, read_off, tables
+from .common_mean_runs import SCORES, fitted, wide
 
 NETWORK = "read off trained networks, which are moved by hand-written gradients"
 BENIGN = Case(N=6, M=3, d=4000, d_h=1500, mu=36.0, noise=20.0, C_p=4.0, sigma_V=1e-5)
@@ -31,16 +31,16 @@ RARE = 1e-12  # probability given to the part of the start weights that no train
 
 
 @cache
-def network(d_h: int = 0, seed: int = SEED) -> span.Descent:
+def network(d_h: int = 0, seed: int = SEED) -> span_network.Descent:
     """Gradient descent in the span of the tokens, to training loss 0.05."""
     case = replace(BENIGN, d_h=d_h, d=max(BENIGN.d, 2 * d_h)) if d_h else BENIGN
-    return span.descend(span.draw(case, seed), 0.1 / case.largest, EPS, 4000)
+    return span_network.descend(span_network.draw(case, seed), 0.1 / case.largest, EPS, 4000)
 
 
 @cache
-def fresh() -> span.TestLoss:
+def fresh() -> span_network.TestLoss:
     """Fresh samples of such a network."""
-    return span.test_loss(network(), FRESH, SEED)
+    return span_network.test_loss(network(), FRESH, SEED)
 
 
 #: M = 2 and eps = 1e-4: here log(1/eps) / (2 M^2) - 1 = 0.15 is positive, while for M = 3 it needs eps < 1.5e-8
@@ -51,8 +51,8 @@ PAIR_EPS, PAIR_FRESH = 1e-4, 6000
 @cache
 def pair_margins() -> np.ndarray:
     """Margins of fresh samples of a network with two tokens, trained to the loss 1e-4."""
-    run = span.descend(span.draw(PAIR, SEED), 0.5 / PAIR.largest, PAIR_EPS, 60_000)
-    return span.test_loss(run, PAIR_FRESH, SEED).margins
+    run = span_network.descend(span_network.draw(PAIR, SEED), 0.5 / PAIR.largest, PAIR_EPS, 60_000)
+    return span_network.test_loss(run, PAIR_FRESH, SEED).margins
 
 
 @book.claim(
@@ -98,7 +98,7 @@ def longest(noise: np.ndarray, inside: np.ndarray, spread: float, case: Case) ->
     return float(inside @ np.linalg.solve(noise, inside)) + spread**2 * float(chi2.isf(RARE, case.d - 2 - len(noise)))
 
 
-def attention_tail(run: span.Descent) -> float:
+def attention_tail(run: span_network.Descent) -> float:
     """Probability, given the trained weights, that a fresh sample has less than 1/(2M) of its signal row on the signal.
 
     That needs a score of noise above s_0 + log((2M - 1)/(M - 1)); scores are Gaussian given the weights, so the tails
@@ -108,25 +108,25 @@ def attention_tail(run: span.Descent) -> float:
     tails = []
     for signal in (0, 1):
         q = run.state.q[signal]
-        deviations = span.scales(case) * sqrt(
+        deviations = span_network.scales(case) * sqrt(
             longest(noise, run.state.k[2:] @ q, case.sigma_h * float(np.linalg.norm(q)), case)
         )
         tails.append(float(norm.sf((q @ run.state.k[signal] + log((2 * M - 1) / (M - 1))) / deviations).sum()))
     return max(tails) + RARE
 
 
-def value_deviations(run: span.Descent) -> np.ndarray:
+def value_deviations(run: span_network.Descent) -> np.ndarray:
     """Deviations of the values of fresh noise tokens i = 2 .. M given the trained weights, sigma_i |Pi W_V w_O|."""
     case, noise = run.made.case, run.made.gram[2:, 2:]
-    return span.scales(case) * sqrt(longest(noise, run.state.V[2:], case.sigma_V * sqrt(case.w2), case))
+    return span_network.scales(case) * sqrt(longest(noise, run.state.V[2:], case.sigma_V * sqrt(case.w2), case))
 
 
-def value_tail(run: span.Descent) -> float:
+def value_tail(run: span_network.Descent) -> float:
     """Probability, given the trained weights, that some fresh noise token has a value above 1 in size."""
     return float(2 * norm.sf(1 / value_deviations(run)).sum()) + RARE
 
 
-def _at_the_level(tail: Callable[[span.Descent], float], failures: int, **details: Any) -> Verdict:
+def _at_the_level(tail: Callable[[span_network.Descent], float], failures: int, **details: Any) -> Verdict:
     """Exact tails of several networks, and the failures of fresh samples of the first, against delta / (2 N^2 M)."""
     tails = [tail(network(0, seed)) for seed in NETWORKS]
     exact = measured(
@@ -276,16 +276,16 @@ NARROW, WIDE = 400, 100_000
 def wrong_signs(d_h: int) -> dict[str, float]:
     """Fraction of increments of scores with the wrong sign between T_1 and training loss 0.05, by family, of a network."""
     case = Case(N=10, M=3, d=2 * max(d_h, 2000), d_h=d_h, mu=25.0, noise=20.0, C_p=4.0, sigma_V=1e-6)
-    made = span.draw(case, SEED)
-    values, eta = span.gram_values(made), 0.3 / case.largest
+    made = span_network.draw(case, SEED)
+    values, eta = span_network.gram_values(made), 0.3 / case.largest
     S, Q, K, V = (values[x] for x in "SQKV")
     bad, count, before = np.zeros((2, 2)), np.zeros((2, 2)), None
     pick = made.places[:, :, None], made.places[:, None, :]
     for _ in range(4000):  # the recursion of B.3 with hand-written forces: P x P matrices only
-        force = span.forces(S, V, made.places, made.y)
+        force = span_network.forces(S, V, made.places, made.y)
         if force.loss <= EPS:
             break
-        if span.dominance(made, V) == "benign":
+        if span_network.dominance(made, V) == "benign":
             scores = S[pick]
             if before is not None:
                 change = scores - before
@@ -346,7 +346,7 @@ def large_error(lab: Laboratory) -> Verdict:
     """Accuracy and loss of the harmful run of appendix A."""
     from ..figures.paper_figures import appendix_run
 
-    found = span.test_loss(appendix_run("4"), 1000, 0)
+    found = span_network.test_loss(appendix_run("4"), 1000, 0)
     error = 1 - found.accuracy
     fixed = measured(
         found.loss > 0.4, {"loss": found.loss}, loss=rounded(found.loss), standard_error=rounded(found.error)
@@ -397,7 +397,7 @@ def against_networks(lab: Laboratory) -> Verdict:
     found = {}
     for mu in (30.0, 3.0):
         case = setting.Case(8, 3, 6000, 3000, mu, 20.0, 4.0, sigma_V=1e-4 / mu)
-        run = span.descend(span.draw(case, 0), 0.02 / case.largest, EPS, 20_000)
+        run = span_network.descend(span_network.draw(case, 0), 0.02 / case.largest, EPS, 20_000)
         theory = float(lab.mean_run(case, EPS).final["test_loss"])
-        found[f"mu = {mu:g}"] = span.test_loss(run, 4000).loss / theory - 1
+        found[f"mu = {mu:g}"] = span_network.test_loss(run, 4000).loss / theory - 1
     return measured(max(map(abs, found.values())) < 0.01, rounded(found), relative_difference=rounded(found))

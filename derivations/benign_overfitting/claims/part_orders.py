@@ -12,13 +12,13 @@ from math import exp, log
 
 import numpy as np
 
-from odesys import Verdict, measured
+from odesys import Verdict, fit_power_law, measured, rounded
 
 from ..laboratory import Laboratory
 from ..protocol import attention
 from ..setting import Case
-from .book import book, rounded
-from .mean_runs import SCORES, columns, exponent, wide, window
+from .book import book
+from .common_mean_runs import SCORES, columns, wide, window
 
 KAPPAS = (1e4, 1e5, 1e6, 1e7)
 LINEAR = 0.25  # the value of the signal at the end of the linear regime
@@ -51,7 +51,7 @@ def noise_attention(lab: Laboratory) -> Verdict:
         window(run, "v_s", 1e-3, LINEAR)
         for row, values in found.items():
             values.append(float(np.interp(LINEAR, run["v_s"], attention(run, 3, row, "2"))))
-    powers = {row: exponent(KAPPAS, values) for row, values in found.items()}
+    powers = {row: fit_power_law(KAPPAS, values).value for row, values in found.items()}
     closed = found["s"][-1] * squared_law(wide(4000.0, KAPPAS[-1]), LINEAR)
     seen = {**powers, "over the closed form": closed}
     return measured(
@@ -90,7 +90,7 @@ def _sums(lab: Laboratory, strengths: tuple[float, ...], eps: float, low: float,
 def sums_stage_two(lab: Laboratory) -> Verdict:
     """Exponents of the mobility for all pairs, and the closed form of the largest sum."""
     sums = _sums(lab, HUGE, 0.4, 0.0, LINEAR)
-    powers = {name: exponent(HUGE, values) for name, values in sums.items()}
+    powers = {name: fit_power_law(HUGE, values).value for name, values in sums.items()}
     closed = [
         value * 2 * k / log(squared_law(wide(4000.0, k), LINEAR)) for k, value in zip(HUGE, sums["S_ss"], strict=True)
     ]
@@ -116,7 +116,7 @@ def sums_stage_two(lab: Laboratory) -> Verdict:
 def sums_stage_three(lab: Laboratory) -> Verdict:
     """Exponents of the mobility, and the closed form of the largest sum."""
     sums = _sums(lab, KAPPAS, 1e-2, LINEAR, 1e9)
-    powers = {name: exponent(KAPPAS, values) for name, values in sums.items()}
+    powers = {name: fit_power_law(KAPPAS, values).value for name, values in sums.items()}
     closed = sums["S_ss"][-1] * KAPPAS[-1] / log(4 * log(100))
     ok = all(e <= -0.9 for e in powers.values()) and abs(closed - 1) < 0.05
     verdict = measured(

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from odesys import IntegrationError, Verdict, measured
+from odesys import IntegrationError, Verdict, measured, rounded
 
 from ..laboratory import Laboratory, Record
-from ..special import span
-from .book import book, rounded
+from ..special import span_network
+from .book import book
 
 RUNS = "N = 6, M = 3, C_p = 4, d = 200,000, d_h = 100,000, mu = 36 (benign) or 2.5 (harmful), by the derived recursion"
 
@@ -240,7 +240,7 @@ def lower_order(lab: Laboratory) -> Verdict:
     left, worst = list[float](), 0.0
     for k in range(first, len(run.steps)):
         S, Q, K, V = (run[x][k] for x in "SQKV")
-        force = span.forces(S, V, run.made.places, run.y)
+        force = span_network.forces(S, V, run.made.places, run.y)
         A, B = run.eta * run.made.gram @ force.H, run.eta * run.made.gram @ force.H.T
         step = {
             "S": A @ K + Q @ B.T + A @ S.T @ B.T,

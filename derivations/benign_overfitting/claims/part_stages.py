@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Verdict, measured
+from odesys import Verdict, fit_power_law, measured, rounded
 
 from ..laboratory import Laboratory
 from ..setting import Case
-from .book import book, rounded
-from .mean_runs import columns, exponent, gap, saturated_from, slopes, wide, window
+from .book import book
+from .common_mean_runs import columns, gap, saturated_from, slopes, wide, window
 
 FAST, STRONG = 1e13, 1e8  # mobilities
 LOW, HIGH = 0.004, 0.032
@@ -92,7 +92,7 @@ def number_of_samples(lab: Laboratory) -> Verdict:
                     np.exp(np.interp(0.016 * 4 / (base.m_s * base.w2), run["t"][keep], gap(run, row, "s", "2")[keep]))
                 )
             )
-    powers = {row: exponent((FEW, MANY), values) for row, values in found.items()}
+    powers = {row: fit_power_law((FEW, MANY), values).value for row, values in found.items()}
     printed = measured(abs(powers["s"] + 1) < 0.1, {"exponent of N": rounded(powers["s"])}, exponents=rounded(powers))
     fixed = measured(abs(powers["s"]) < 0.05 and abs(powers["2"] + 1) < 0.1, rounded(powers))
     return printed.correcting(

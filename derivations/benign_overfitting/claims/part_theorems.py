@@ -10,14 +10,14 @@ import flint
 import numpy as np
 import sympy as sp
 
-from odesys import IntegrationError, Verdict, certified, measured, refuted
+from odesys import IntegrationError, Verdict, certified, fit_power_law, measured, refuted, rounded
 
 from ..laboratory import Laboratory
 from ..protocol import columns_of
 from ..setting import Case
-from .book import book, rounded
-from .mean_runs import BENIGN, HARMFUL, MOBILITY, exponent, fitted, late_law, time_constant, wide
-from .printed import benign_least, harmful_most
+from .book import book
+from .common_formulas import benign_least, harmful_most
+from .common_mean_runs import BENIGN, HARMFUL, MOBILITY, fitted, late_law, time_constant, wide
 
 SATURATED = 1e6
 EPS_RANGE = (1e-4, 1e-5, 1e-6, 1e-7)
@@ -42,7 +42,7 @@ def _losses(lab: Laboratory, case: Case) -> list[float]:
 def benign(lab: Laboratory) -> Verdict:
     """Exponents of T3 and decrease of the test loss."""
     times = [time_constant(lab, BENIGN, eps, "s") / eps for eps in EPS_RANGE]
-    in_eps = exponent(EPS_RANGE, times)
+    in_eps = fit_power_law(EPS_RANGE, times).value
     short, long = (fitted(lab, wide(4000.0, mu=mu), 1e-3)["t"] for mu in (20.0, 5.0))
     in_mu = log(short / long) / log(4)
     in_w = log(fitted(lab, wide(4000.0, mu=5.0, w2=4.0), 1e-3)["t"] / long) / log(4)
@@ -73,7 +73,7 @@ def benign(lab: Laboratory) -> Verdict:
 def harmful(lab: Laboratory) -> Verdict:
     """Exponents of T3 and the test loss."""
     constants = [time_constant(lab, HARMFUL, eps, "2") for eps in EPS_RANGE]
-    in_eps = exponent(EPS_RANGE, [c / eps for c, eps in zip(constants, EPS_RANGE, strict=True)])
+    in_eps = fit_power_law(EPS_RANGE, [c / eps for c, eps in zip(constants, EPS_RANGE, strict=True)]).value
     more = Case(160, 3, 10_000, 5000, HARMFUL.mu, 1.0, 4.0, kappa=HARMFUL.kappa)
     in_n = log(fitted(lab, more, 1e-3)["t"] / fitted(lab, HARMFUL, 1e-3)["t"]) / log(4)
     losses = _losses(lab, HARMFUL)

@@ -17,7 +17,7 @@ from odesys import IntegrationError, Progress, run_cells, silent
 
 from .. import dynamics
 from ..setting import Case
-from ..special import mean_field, span
+from ..special import mean_field, span_network
 
 
 class Measure(Protocol):
@@ -57,14 +57,14 @@ class Trained:
     seed: int = 0
 
     def __call__(self, case: Case) -> float:
-        run = span.descend(span.draw(case, self.seed), self.rate / case.largest, self.eps, self.steps)
+        run = span_network.descend(span_network.draw(case, self.seed), self.rate / case.largest, self.eps, self.steps)
         if run.stages["T3"] is None:
             raise IntegrationError(
                 f"the network with N = {case.N}, SNR = {case.snr:g} has training loss {run.loss:g} "
                 f"after {run.steps} steps, above eps = {self.eps:g}; allow more steps",
                 time=run.tau,
             )
-        return span.test_loss(run, self.tests, self.seed).loss
+        return span_network.test_loss(run, self.tests, self.seed).loss
 
     def prepare(self, cases: Sequence[Case]) -> None:
         """Nothing is shared between networks."""

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Progress, cores, destination, figure, iterate, save, silent
+from odesys import Progress, available_cores, final_folder, iterate, new_figure, save_figure, silent
 
 from ..compare import orbit_start, quotient
 from ..dynamics import orbit_names
 from ..protocol import attention, columns_of
 from ..setting import Case
-from ..special import mean_field, span
+from ..special import mean_field, span_network
 from .heat_map import Theory, Trained, heat_map
 
 # Fig. 1: the start is the Gaussian of the standard deviation of PyTorch's default divided by 16; |w_O|^2 = 1/3
@@ -39,7 +39,7 @@ def heat_cases(sizes: Sequence[int] = tuple(range(2, 41, 2)), count: int = GRID)
 
 def _cells(folder: Path, name: str) -> Path:
     """Finished cells of a heat map are kept beside the figure, so that an interrupted drawing goes on."""
-    return destination(folder) / f"{name}-cells"
+    return final_folder(folder) / f"{name}-cells"
 
 
 def _show_heat(ax: Any, fig: Any, sizes: Sequence[int], snrs: np.ndarray, losses: np.ndarray, cut: bool) -> None:
@@ -78,13 +78,13 @@ def figure_1(folder: Path, progress: Progress = silent) -> list[Path]:
     """Mean-field heat map of the test loss at training loss 0.01, and the same cut at 0.2."""
     sizes = tuple(range(2, 41, 2))
     snrs, cases = heat_cases(sizes)
-    losses = heat_map(cases, Theory(EPS), progress, min(2, cores()), _cells(folder, "1"))
-    fig, axes = figure(1, 2, (12, 4.6))
+    losses = heat_map(cases, Theory(EPS), progress, min(2, available_cores()), _cells(folder, "1"))
+    fig, axes = new_figure(1, 2, (12, 4.6))
     for ax, cut in zip(axes, (False, True), strict=True):
         _show_heat(ax, fig, sizes, snrs, losses, cut)
     axes[0].set_title("mean field: test loss at training loss 0.01")
     axes[1].set_title("above (grey) and below 0.2")
-    return _finished(save(fig, folder, "1"), folder, "1")
+    return _finished(save_figure(fig, folder, "1"), folder, "1")
 
 
 def _finished(files: list[Path], folder: Path, name: str) -> list[Path]:
@@ -98,10 +98,10 @@ FINITE_SIZES, FINITE_COUNT, FINITE_RATE = tuple(range(2, 21, 4)), 12, 40.0
 def figure_1finite(folder: Path, progress: Progress = silent) -> list[Path]:
     """The heat map by networks of the paper's size (d = 1024, d_h = 512), and every cell against the mean field."""
     snrs, cases = heat_cases(FINITE_SIZES, FINITE_COUNT)
-    workers, store = min(2, cores()), _cells(folder, "1finite")
+    workers, store = min(2, available_cores()), _cells(folder, "1finite")
     theory = heat_map(cases, Theory(EPS), silent, workers, store)
     nets = heat_map(cases, Trained(EPS, FINITE_RATE), progress, workers, store)
-    fig, axes = figure(1, 3, (17, 4.6))
+    fig, axes = new_figure(1, 3, (17, 4.6))
     for ax, cut in zip(axes, (False, True), strict=False):
         _show_heat(ax, fig, FINITE_SIZES, snrs, nets, cut)
     axes[0].set_title("networks: test loss at training loss 0.01")
@@ -129,12 +129,12 @@ def figure_1finite(folder: Path, progress: Progress = silent) -> list[Path]:
         title="every cell over $N\\,$SNR$^2$",
     )
     axes[2].legend(fontsize=8)
-    return _finished(save(fig, folder, "1finite"), folder, "1finite")
+    return _finished(save_figure(fig, folder, "1finite"), folder, "1finite")
 
 
 def figure_boundary(folder: Path, progress: Progress = silent) -> list[Path]:
     """The level 0.2 over N at three mobilities, and the test loss over the balance r."""
-    fig, axes = figure(1, 2, (12, 4.4))
+    fig, axes = new_figure(1, 2, (12, 4.4))
     sizes = (2, 4, 8, 20, 40, 80)
     base = Case(N=8, M=3, d=2000, d_h=500, mu=10.0, noise=1.0, C_p=4.0)
     for k, strength in enumerate((0.01, 1.0, 10.0, 100.0)):
@@ -178,7 +178,7 @@ def figure_boundary(folder: Path, progress: Progress = silent) -> list[Path]:
     axes[0].minorticks_off()
     for ax in axes:
         ax.legend(fontsize=8)
-    return save(fig, folder, "boundary")
+    return save_figure(fig, folder, "boundary")
 
 
 _KAPPA = 1024 / (256 * 3 * 2048)  # d_h times the variance of the default start divided by 16^2
@@ -190,9 +190,9 @@ APPENDIX_ETA = 2e-3
 
 
 @cache
-def appendix_run(key: str, seed: int = 0) -> span.Descent:
+def appendix_run(key: str, seed: int = 0) -> span_network.Descent:
     """Gradient descent of figure 3 or 4 to the training loss 0.01."""
-    return span.descend(span.draw(APPENDIX_A[key], seed), APPENDIX_ETA, EPS, 6000, record=10)
+    return span_network.descend(span_network.draw(APPENDIX_A[key], seed), APPENDIX_ETA, EPS, 6000, record=10)
 
 
 def limit_columns(case: Case, eta: float, steps: int, every: int = 10) -> tuple[np.ndarray, dict[str, np.ndarray]]:
@@ -231,7 +231,7 @@ def _appendix(key: str, title: str, folder: Path) -> list[Path]:
     times = np.linspace(0, flow.end_time, 300)
     reduced = columns_of(flow, times)
     steps, theory = limit_columns(case, APPENDIX_ETA, run.steps)
-    fig, axes = figure(1, 4, (17, 3.9))
+    fig, axes = new_figure(1, 4, (17, 3.9))
     panels: list[tuple[Any, dict[str, str], str]] = [
         (axes[0], {"S_ss": r"signal for $\mu$", "S_2s": r"$\xi_2$ for $\mu$"}, r"scores $x_l^\top W_QW_K^\top\mu$"),
         (
@@ -255,21 +255,12 @@ def _appendix(key: str, title: str, folder: Path) -> list[Path]:
     for ax in axes:
         ax.legend(fontsize=8)
     fig.suptitle(f"{title}; lines: infinite width, dotted: 18 variables, dots: network ($d = 2048$, $d_h = 1024$)")
-    return save(fig, folder, key)
-
-
-def figure_proof(folder: Path, progress: Progress = silent) -> list[Path]:
-    """Which claim rests on which, coloured by verdict."""
-    from odesys import draw_proof_graph
-
-    from ..claims import book
-
-    return draw_proof_graph(book, folder, progress, name="proof")
+    return save_figure(fig, folder, key)
 
 
 def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
     """Losses, values and scores of a simulated run, with the ends of the stages."""
-    fig, axes = figure(1, 3, (15, 4))
+    fig, axes = new_figure(1, 3, (15, 4))
     t = columns["t"]
     for name in ("loss", "test_loss"):
         if name in columns:
@@ -284,4 +275,4 @@ def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], fo
             ax.axvline(event["time"], color="0.6", linewidth=0.8)
         ax.set(xlabel=r"$\tau = \eta t$", ylabel=label)
         ax.legend(fontsize=8)
-    return save(fig, folder, "run")
+    return save_figure(fig, folder, "run")

@@ -1,4 +1,4 @@
-r"""Condition 4.1 as a predicate: every inequality with its ratio, so that a violated one says by how much.
+r"""Condition 4.1 with the ratio of every inequality; here because the paper states it in orders without constants.
 
 All unnamed constants and powers of logarithms inside the tilde-orders are 1; L = log(6 N^2 M^2 / delta). The ratio is
 what is there over what is needed, so that at least 1 holds.

@@ -1,4 +1,4 @@
-r"""The start of the Gram scalars at any width, however large: exact Wishart laws by Bartlett's decomposition.
+r"""The start of the Gram scalars at any width, by exact Wishart laws; here because neglected terms need huge widths.
 
 For a p x n matrix X of independent standard Gaussians, n >= p, :math:`X X^\top = A A^\top` in law, with A lower
 triangular, :math:`A_{ii}^2 \sim \chi^2_{n-i+1}` and standard Gaussians below the diagonal. Tokens, queries and keys
@@ -16,7 +16,7 @@ from odesys import ParameterError
 
 from .. import setting
 from ..setting import Case
-from . import span
+from . import span_network
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ def bartlett(size: int, width: int, rng: np.random.Generator) -> np.ndarray:
 def gram_start(case: Case, seed: int | tuple[int, ...]) -> GramStart:
     """Draw G (signals orthogonal to the noise, as in Definition 3.1) and S, Q, K, V given G."""
     rng = np.random.default_rng(seed)
-    noise = np.tile(span.scales(case), case.N)[:, None] * bartlett(case.P - 2, case.d - 2, rng)
+    noise = np.tile(span_network.scales(case), case.N)[:, None] * bartlett(case.P - 2, case.d - 2, rng)
     root = np.zeros((case.P, case.P))
     root[0, 0] = root[1, 1] = case.mu
     root[2:, 2:] = noise

@@ -1,4 +1,4 @@
-r"""Runs of the mean-field systems: to a training loss, and to the phase boundary."""
+r"""Runs of the mean field to a training loss or to the phase boundary; here because the two regimes meet there."""
 
 from __future__ import annotations
 

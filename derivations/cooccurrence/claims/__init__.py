@@ -15,15 +15,7 @@ from . import (
     part_planar,
     part_theorems,
 )
-from .book import ClaimBook, book
+from .book import book
 from .unaffected import explain
 
 explain(book)
-
-
-def get_book() -> ClaimBook:
-    """The filled claim book."""
-    return book
-
-
-__all__ = ["book", "get_book"]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
-from typing import Any
 
 import numpy as np
 
-from odesys import ClaimBook, Distribution, Flow, Sample, graph, sym
+from odesys import ClaimBook, Distribution, Flow, Sample, computed_once, graph, sym
 
-from ..laboratory import MUTATIONS, Laboratory, shared
-from ..special import literal
+from ..laboratory import MUTATIONS, Laboratory
+from ..special import as_printed as literal
 
 book = ClaimBook(
     "cooccurrence",
@@ -32,7 +31,7 @@ TOY_WORDS = 4
 TOY_READING = "two neurons with signs +, - and two samples that share two of their three words (the formulas are sums over samples and neurons)"
 
 
-@shared
+@computed_once
 def toy_neurons(lab: Laboratory) -> tuple[Flow, literal.Tables]:
     """Level 0 on the toy data, and the paper's tables over the same symbols; equations are read with `lab.equations`."""
     flow = lab.outputs_of(TOY, TOY_WORDS, SIGNS)
@@ -80,12 +79,3 @@ def gram_forces(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
 def grid(low: float, high: float, count: int) -> tuple[float, ...]:
     """A logarithmic grid of times after 0, with 0 in front."""
     return (0.0, *np.geomspace(low, high, count).tolist())
-
-
-def rounded(values: Any, digits: int = 6) -> Any:
-    """Floats with a few digits, for details and witnesses."""
-    if isinstance(values, dict):
-        return {str(key): rounded(value, digits) for key, value in values.items()}
-    if isinstance(values, (list, tuple, np.ndarray)):
-        return [rounded(value, digits) for value in values]
-    return float(f"{float(values):.{digits}g}")

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from scipy.stats import chisquare
 
-from odesys import Verdict, combine, enumerate_all, equal, graph, measured, sym
+from odesys import Verdict, combine_verdicts, enumerate_all, equal, graph, measured, rounded, sym
 
 from .. import setting
 from ..laboratory import Laboratory
-from ..special import literal
-from .book import NUMBERS, START, TOY, TOY_READING, book, rounded, toy_gram, toy_neurons
+from ..special import as_printed
+from .book import NUMBERS, START, TOY, TOY_READING, book, toy_gram, toy_neurons
 
 
 @book.claim(
@@ -145,7 +145,7 @@ def loss(lab: Laboratory) -> Verdict:
         mean = graph.add([graph.call("softplus", -u) for u in margins]) / len(margins)
         pairs[f"{len(margins)} samples"] = (seen["loss"], mean)
     toy = toy_gram(lab)
-    tables = literal.symbolic_tables(toy, TOY, (1,))
+    tables = as_printed.symbolic_tables(toy, TOY, (1,))
     printed = [graph.call("softplus", -y * F) for y, F in zip(tables.labels, tables.outputs, strict=True)]
     pairs["with Eq. (1)"] = (toy.system.observables["loss"], graph.add(printed) / len(printed))
     u = sym("u")
@@ -176,6 +176,6 @@ def start(lab: Laboratory) -> Verdict:
         )
         return bool((table == expected).all())
 
-    return combine(
+    return combine_verdicts(
         {"entries": enumerate_all([s.leaf for s in flow.layout.segments], right, "matrices of path scalars")}
     )

@@ -20,7 +20,7 @@ from odesys import (
     Node,
     Sample,
     Verdict,
-    combine,
+    combine_verdicts,
     enumerate_all,
     graph,
     identity,
@@ -29,7 +29,7 @@ from odesys import (
 
 from .. import setting
 from ..laboratory import Laboratory
-from ..special import literal
+from ..special import as_printed
 from .book import (
     SIGNS,
     TOY,
@@ -72,8 +72,8 @@ def weight_gradients(lab: Laboratory) -> Verdict:
     }
     mapping[sym("m")] = graph.num(m)
     loss = graph.substitute([flow.system.observables["loss"]], mapping)[0]
-    tables = literal.Tables(
-        literal.encoded(MINI, flow),
+    tables = as_printed.Tables(
+        as_printed.encoded(MINI, flow),
         [s.label for s in MINI.samples],
         SIGNS,
         wv=values["WV"],
@@ -100,7 +100,7 @@ def weight_gradients(lab: Laboratory) -> Verdict:
 
 
 def _appendix(
-    lab: Laboratory, leaf: str, printed: Callable[[literal.Tables], Callable[[int, int], Any]], upper: bool = False
+    lab: Laboratory, leaf: str, printed: Callable[[as_printed.Tables], Callable[[int, int], Any]], upper: bool = False
 ) -> Verdict:
     """All equations of one path matrix of level 0 equal the printed sums."""
     flow, tables = toy_neurons(lab)
@@ -204,7 +204,7 @@ def shapes(lab: Laboratory) -> Verdict:
 )
 def keys_queries_scores(lab: Laboratory) -> Verdict:
     """Lemma C.4 entry by entry."""
-    return combine(
+    return combine_verdicts(
         {
             "queries": _appendix(lab, "QQ", lambda t: t.queries, upper=True),
             "keys": _appendix(lab, "KK", lambda t: t.keys, upper=True),
@@ -236,7 +236,7 @@ def _sub_network_rate(lab: Laboratory, mu: int) -> Node:
     return graph.add([a * rhs[names[j, mu]] for j, a in enumerate(SIGNS)])
 
 
-def _first_term(t: literal.Tables, mu: int) -> Node:
+def _first_term(t: as_printed.Tables, mu: int) -> Node:
     beta = graph.add([a * b * t.ww[j, k] for j, a in enumerate(SIGNS) for k, b in enumerate(SIGNS)])
     return (
         graph.add(
@@ -252,7 +252,7 @@ def _first_term(t: literal.Tables, mu: int) -> Node:
     )
 
 
-def _second_term(t: literal.Tables, mu: int, factor: int) -> Node:
+def _second_term(t: as_printed.Tables, mu: int, factor: int) -> Node:
     return (
         len(SIGNS)
         * factor
@@ -290,7 +290,7 @@ def _eq4(lab: Laboratory, factor: int) -> Verdict:
 )
 def sub_network_printed(lab: Laboratory) -> Verdict:
     """Eq. (4) with the stray sign; without it, it is Definition E.18."""
-    printed = combine({f"a_j1 = {a:+d}": _eq4(lab, a) for a in SIGNS})
+    printed = combine_verdicts({f"a_j1 = {a:+d}": _eq4(lab, a) for a in SIGNS})
     return printed.correcting(
         r"\text{the same with}\ \tfrac{m_1}n\sum_ig_iy_i\sum_lp_l^\top V^\top W_V\mu",
         _eq4(lab, 1),
@@ -317,7 +317,7 @@ def sub_network(lab: Laboratory) -> Verdict:
         symbols_of(flow, "aWWa")[0, 0],
     )
     form = {name: rhs[name] - beta * xi[k] - sym("m1") * graph.add(V[k] * xi) for k, name in enumerate(G)}
-    return combine({"level 0": _eq4(lab, 1), "level 1": identity(form, positive=("m", "m1"))})
+    return combine_verdicts({"level 0": _eq4(lab, 1), "level 1": identity(form, positive=("m", "m1"))})
 
 
 @book.claim(
@@ -335,7 +335,7 @@ def beta_rate(lab: Laboratory) -> Verdict:
     total = graph.add([a * b * rhs[names[j, k]] for (j, a), (k, b) in product(enumerate(SIGNS), repeat=2)])
     mean = graph.add([gy * F for gy, F in zip(t.gy, t.outputs, strict=True)]) / t.n
     gram = toy_gram(lab)
-    one = literal.symbolic_tables(gram, TOY, (1,))
+    one = as_printed.symbolic_tables(gram, TOY, (1,))
     own = graph.add([gy * F for gy, F in zip(one.gy, one.outputs, strict=True)]) / one.n
     beta = gram.matrices["aWWa"][0, 0]
     return identity(
@@ -368,7 +368,7 @@ def sizes(lab: Laboratory) -> Verdict:
         return len(lab.closed_sets(*case)[1]) == 113
 
     same = enumerate_all([18, 24], lambda n: lab.closed_sets(n, 5)[1] == lab.closed_sets(12, 5)[1], "values of n")
-    return combine(
+    return combine_verdicts(
         {
             "states": enumerate_all([(6, 4), (12, 5)], full, "sizes"),
             "names": same,
@@ -425,7 +425,7 @@ def conserved(lab: Laboratory) -> Verdict:
     lie = {name: _lie(rhs if name == "1'K1" else form, q) for name, q in quantities.items()}
     matrix = gram_system(lab)
     return (
-        combine({"matrix form": matrix, "derivatives": identity(lie, positive=("m", "m1"))})
+        combine_verdicts({"matrix form": matrix, "derivatives": identity(lie, positive=("m", "m1"))})
         if matrix.as_stated == HOLDS
         else matrix
     )
@@ -557,7 +557,7 @@ def descent(lab: Laboratory) -> Verdict:
     from odesys import gradient_descent
 
     flow = gradient_descent(lab.model(TOY_WORDS), lab.mutate(TOY), train=setting.TRAINED)
-    rhs = dict(zip(flow.system.names, flow.system.nodes, strict=True))
+    rhs = flow.system.equations
     eta, m1 = sym("eta"), sym("m1")
     xi, D = toy_forces(flow)
     beta, G = symbols_of(flow, "aWWa")[0, 0], symbols_of(flow, "aWV")[0]

@@ -9,7 +9,17 @@ from math import comb
 import flint
 import numpy as np
 
-from odesys import Verdict, ball, combine, enumerate_all, fit_power_law, frequency_at_most, graph, identity, measured
+from odesys import (
+    Verdict,
+    as_ball,
+    combine_verdicts,
+    enumerate_all,
+    fit_power_law,
+    frequency_at_most,
+    graph,
+    identity,
+    measured,
+)
 
 from .. import setting
 from ..laboratory import Laboratory
@@ -191,8 +201,8 @@ def signs(lab: Laboratory) -> Verdict:
     def small(case: tuple[int, Fraction]) -> bool:
         m1, delta = case
         with flint.ctx.workprec(128):
-            square = 2 * m1 * (ball(4 / delta)).log()
-            weight = sum(comb(m1, k) for k in range(m1 + 1) if not ball(Fraction(2 * k - m1, 2)) ** 2 < square)
+            square = 2 * m1 * (as_ball(4 / delta)).log()
+            weight = sum(comb(m1, k) for k in range(m1 + 1) if not as_ball(Fraction(2 * k - m1, 2)) ** 2 < square)
         return Fraction(weight, 2**m1) <= delta
 
     cases = [(m1, delta) for m1 in range(1, 151) for delta in (Fraction(1, 2), Fraction(1, 10), Fraction(1, 100))]
@@ -220,7 +230,7 @@ def sub_network_start(lab: Laboratory) -> Verdict:
     )
     bad = np.abs(values).max(axis=1) > 1.2 * np.sqrt(2 * np.log(2 * d / DELTA))
     spread = float(values.std())
-    return combine(
+    return combine_verdicts(
         {
             "bound": frequency_at_most(int(bad.sum()), trials, DELTA, seed=4),
             "scale": measured(abs(spread - 1) < 0.05, {"standard deviation": spread}, standard_deviation=spread),

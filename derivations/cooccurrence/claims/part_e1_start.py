@@ -7,15 +7,14 @@ from functools import cache
 
 import numpy as np
 
-from odesys import Verdict, combine, frequency_at_most, graph, identity, measured, sym
+from odesys import Verdict, agrees, combine_verdicts, frequency_at_most, graph, identity, measured, rounded, sym
 
 from .. import setting
 from ..laboratory import Laboratory
 from ..setting import Scales
-from ..special.trained import trained
+from ..special.trained_network import trained
 from ..special.trajectories import first_rates, random_signs
-from .along import agrees
-from .book import START, book, rounded
+from .book import START, book
 from .part_d_start import DELTA, gaussians, radius, sub_network_start
 
 FIRST = setting.condition_one(5, 1024, 32, 0.1)
@@ -35,7 +34,7 @@ def _first_rates(lab: Laboratory) -> tuple[dict[int, np.ndarray], Verdict]:
         rates = first_rates(lab, 12, 5, FIRST, seed)
         same[str(seed)] = agrees(rates, _trained_rates(FIRST, seed), 1e-9)
         rows[seed] = random_signs(FIRST, seed)[:, None] * rates / ((FIRST.sigma0**2 + FIRST.sigma1**2) * FIRST.m)
-    return rows, combine(same)
+    return rows, combine_verdicts(same)
 
 
 @book.claim(
@@ -54,7 +53,7 @@ def signal_updates(lab: Laboratory) -> Verdict:
     means = [float(r[:, :2].mean()) for r in rows.values()]
     ends = [min(float(r[:, :2].min()) for r in rows.values()), max(float(r[:, :2].max()) for r in rows.values())]
     fine = all(abs(m - 1 / 6) < 0.05 for m in means) and ends[0] > 0 and ends[1] < 1
-    return combine(
+    return combine_verdicts(
         {
             "infinite width": exact,
             "as trained": same,
@@ -144,7 +143,7 @@ def irrelevant_updates(lab: Laboratory) -> Verdict:
     order = 1 / 12 + FIRST.sigma0**2 * np.sqrt(FIRST.m * 5) / ((FIRST.sigma0**2 + FIRST.sigma1**2) * FIRST.m)
     rows, same = _first_rates(lab)
     largest = float(max(float(np.abs(r[:, 3:]).max()) for r in rows.values()) / order)
-    return combine(
+    return combine_verdicts(
         {
             "infinite width": identity(residuals),
             "as trained": same,
@@ -176,10 +175,10 @@ def common_word(lab: Laboratory) -> Verdict:
                 outputs = trained(12, 5, scale, seed, (0.0,), True).outputs[0]
                 size = order + scale.sigma1**2 * m * float(np.abs(outputs).max())
                 largest = max(largest, float(np.abs(rates[:, 2]).max() / size))
-    return combine(
+    return combine_verdicts(
         {
             "infinite width": exact,
-            "as trained": combine(same),
+            "as trained": combine_verdicts(same),
             "networks": measured(largest < 1, {"largest": largest}, largest=largest),
         }
     )

@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from odesys import Verdict, combine, fit_power_law, graph, identity, measured
+from odesys import Verdict, agrees, combine_verdicts, fit_power_law, graph, identity, measured, rounded
 
 from .. import setting
 from ..laboratory import Laboratory
-from ..special.measure import other_sweep, sweep_pairs
 from ..special.phases import PhaseOne, phase_one
-from ..special.trained import trained
+from ..special.standard_runs import other_sweep, sweep_pairs
+from ..special.trained_network import trained
 from ..special.trajectories import Course, course
-from .along import OTHERS, SWEEP, agrees, below, has_exponent, twice, twice_others
-from .book import book, rounded, symbols_of, toy_neurons
+from .book import book, symbols_of, toy_neurons
+from .common_readings import OTHERS, SWEEP, below, sweep_exponent, twice, twice_others
 from .part_d_start import DELTA, radius
 
 # ---- definitions -------------------------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ def phase_one_items(lab: Laboratory, pick: Callable[[np.ndarray], float]) -> Ver
     limits = phase_one_limits()
     used = {name: max(row[name] for row in found) / limit for name, limit in limits.items()}
     holds = measured(max(used.values()) <= 1, rounded(used), used_over_allowed=rounded(used, 3))
-    return combine({"items": holds, "as trained": same}).with_constants(**rounded(limits, 4))
+    return combine_verdicts({"items": holds, "as trained": same}).with_constants(**rounded(limits, 4))
 
 
 @book.claim(
@@ -90,9 +90,9 @@ def softmax_change(lab: Laboratory) -> Verdict:
         return float(np.abs(run.attention - run.attention[0]).max())
 
     bound = below(lab, lambda run: change(run) / (1 / (np.sqrt(run.scale.m) * run.L) + run.L / run.scale.m), 1.0)
-    law = has_exponent(lab, change, -2.0)
+    law = sweep_exponent(lab, change, -2.0)
     return replace(
-        combine({"bound": bound, "exponent": law}),
+        combine_verdicts({"bound": bound, "exponent": law}),
         sharpened="O(1/(L m^2)): the proof's own R_S = O(m^(-3/2)) and the 1/sqrt(m) inside the softmax",
     )
 
@@ -153,12 +153,12 @@ def value_change(lab: Laboratory) -> Verdict:
         diagonal = np.diagonal(run.tables["VV"], axis1=1, axis2=2) / run.scale.k0
         return float(max(diagonal.max() / 2, 0.5 / diagonal.min()))
 
-    return combine(
+    return combine_verdicts(
         {
             "rate": below(lab, rate, 1.0, "rate"),
             "entries": below(lab, off, 1.0, "entries"),
             "norms": below(lab, norm, 1.0, "norms"),
-            "exponent": has_exponent(lab, lambda run: float(run.moved("VV")[-1]), -1.0),
+            "exponent": sweep_exponent(lab, lambda run: float(run.moved("VV")[-1]), -1.0),
         }
     )
 
@@ -225,7 +225,7 @@ def first_term(lab: Laboratory) -> Verdict:
     found, same = twice(sweep_pairs(lab), ratio)
     bare = np.max(found, axis=0)
     used = max(float(np.max(row) / _cross_bound(run)) for row, (run, _) in zip(found, sweep_pairs(lab), strict=True))
-    return combine(
+    return combine_verdicts(
         {"bound": measured(used < 1, {"used": used}, used_over_allowed=rounded(used, 4)), "as trained": same}
     ).with_constants(bare_ratio_at_0_5_20=rounded(bare, 4))
 
@@ -254,7 +254,7 @@ def last_display(lab: Laboratory) -> Verdict:
         return float(run.attention.max()) / (1 / run.L + run.L**-2 + change)
 
     law = fit_power_law((4, 5, 6, 8), [_cross_size(length) for length in (4, 5, 6, 8)])
-    parts = combine(
+    parts = combine_verdicts(
         {
             "linear": linear,
             "p": below(lab, used, 1.0, "p"),
@@ -303,7 +303,7 @@ def correlation_change(lab: Laboratory) -> Verdict:
     def ratio(run: Course) -> float:
         return float(np.abs(run.rate("WW")).max() * run.scale.B / _mixed_bound(run))
 
-    return combine({"rate": below(lab, ratio, 1.0), "exponent": has_exponent(lab, _off_diagonal, -1.0)})
+    return combine_verdicts({"rate": below(lab, ratio, 1.0), "exponent": sweep_exponent(lab, _off_diagonal, -1.0)})
 
 
 @book.claim(
@@ -320,10 +320,10 @@ def norm_change(lab: Laboratory) -> Verdict:
     def change(run: Course) -> float:
         return float(np.abs(np.diagonal(run.tables["WW"][-1] - run.tables["WW"][0])).max())
 
-    return combine(
+    return combine_verdicts(
         {
             "bound": below(lab, lambda run: change(run) / (run.taus[-1] / run.scale.B * _mixed_bound(run)), 1.0),
-            "exponent": has_exponent(lab, change, -1.0),
+            "exponent": sweep_exponent(lab, change, -1.0),
         }
     )
 
@@ -366,7 +366,7 @@ def signal_growth(lab: Laboratory) -> Verdict:
         size = squares / ((s.sigma0**2 + s.sigma1**2) * s.m)
         return float(max(size.max() / 2, 0.5 / size.min()))
 
-    return combine({"epsilon": below(lab, rest, 1.0, "epsilon"), "factor": below(lab, factor, 1.0, "factor")})
+    return combine_verdicts({"epsilon": below(lab, rest, 1.0, "epsilon"), "factor": below(lab, factor, 1.0, "factor")})
 
 
 @book.claim(

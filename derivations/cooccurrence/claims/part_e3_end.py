@@ -8,14 +8,29 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import expit
 
-from odesys import StopWhen, Verdict, combine, fit_power_law, graph, identity, integrate, measured, proved, refuted, sym
+from odesys import (
+    StopWhen,
+    Verdict,
+    agrees,
+    combine_verdicts,
+    fit_power_law,
+    graph,
+    identity,
+    in_turn,
+    integrate,
+    measured,
+    proved,
+    refuted,
+    rounded,
+    sym,
+)
 
 from ..laboratory import Laboratory
-from ..special.measure import SCALE, SEEDS, T1, L, N, standard_pairs
-from ..special.trained import word_weights
+from ..special.standard_runs import SCALE, SEEDS, T1, L, N, standard_pairs
+from ..special.trained_network import word_weights
 from ..special.trajectories import Course, class_sums, values_along
-from .along import SWEEP, TWICE, agrees, below, has_exponent, in_turn, law_json, twice
-from .book import book, rounded
+from .book import book
+from .common_readings import SWEEP, TWICE, below, sweep_exponent, twice
 from .part_e2_terms import phase_one_items, words_share
 from .part_f1_algebra import opaque
 from .part_planar import trapped
@@ -103,7 +118,9 @@ def no_target_time(lab: Laboratory) -> Verdict:
     same = measured(float(np.abs(zeros).max()) < 1e-6, {"G(mu3) / F of the regression": rounded(zeros, 3)})
     law = fit_power_law(sizes.tolist(), times)
     early = fit_power_law(sizes[:3].tolist(), times[:3])
-    printed = measured(law.low <= 1 <= law.high, {"exponent": law_json(law)}, exponent=law_json(law))
+    printed = measured(
+        law.low <= 1 <= law.high, {"exponent": rounded(law.interval, 4)}, exponent=rounded(law.interval, 4)
+    )
     right = same & measured(
         abs(early.value - 0.5) < 0.02 and abs(early.prefactor / 6 - 1) < 0.05,
         {"exponent": early.value, "prefactor": early.prefactor},
@@ -126,7 +143,7 @@ def no_target_time(lab: Laboratory) -> Verdict:
 def slower_common_word(lab: Laboratory) -> Verdict:
     """Sum and difference of the derived rates, logistic factors as symbols."""
     system = lab.large_n()
-    rhs, s = dict(zip(system.names, system.nodes, strict=True)), class_sums(system)
+    rhs, s = system.equations, class_sums(system)
     nodes = opaque(
         lab,
         [
@@ -169,7 +186,7 @@ def sums_without_n(lab: Laboratory) -> Verdict:
     every, sizes, rates, same = lab.family(5), (120, 480, 1920, 7680), [], {}
     for n in sizes:
         system = every.substitute({"n": n})
-        rhs, s = dict(zip(system.names, system.nodes, strict=True)), class_sums(system)
+        rhs, s = system.equations, class_sums(system)
         run = integrate(system, np.zeros(5), (0.0, 10.0), rtol=1e-11, atol=1e-13)
         taus = np.linspace(1, 10, 400)
         both = values_along(run, rhs["G_s"] + rhs["G_c"], taus)
@@ -192,7 +209,7 @@ def sums_without_n(lab: Laboratory) -> Verdict:
         for weights in (sizes, (1, 1, 1, 1))
     )
     printed = measured(abs(whole.value) < 0.1, {"exponent in n": rounded(whole.value, 4)})
-    right = combine({"order": measured(abs(mean.value) < 0.1, {"exponent in n": mean.value}), **same})
+    right = combine_verdicts({"order": measured(abs(mean.value) < 0.1, {"exponent in n": mean.value}), **same})
     return printed.correcting(
         r"\tfrac1n\partial_t(\dots)=-\Theta(\sigma_1^2mm_1)",
         right,
@@ -259,7 +276,7 @@ def one_target_close(lab: Laboratory) -> Verdict:
         known = (expit(G[:, 0] + G[:, 2]) - expit(G[:, 1] + G[:, 2])) / 6
         same[str(size)] = agrees(gaps, known, 1e-6, "regression")
         ratios[size] = float(np.abs(gaps).max() * 12 / size)
-    return combine(
+    return combine_verdicts(
         {
             "start": exact,
             **same,
@@ -286,8 +303,8 @@ def score_change(lab: Laboratory) -> Verdict:
         order = (share[:, None] + share[None, :]) / np.sqrt(s.m) * (1 / run.L + s.m**-0.5)
         return float((np.abs(run.rate("KQ")) * s.B / order).max())
 
-    both = combine(
-        {"rate": below(lab, ratio, 1.0), "exponent": has_exponent(lab, lambda run: float(run.moved("KQ")[-1]), -1.5)}
+    both = combine_verdicts(
+        {"rate": below(lab, ratio, 1.0), "exponent": sweep_exponent(lab, lambda run: float(run.moved("KQ")[-1]), -1.5)}
     )
     return replace(
         both,
@@ -316,7 +333,9 @@ def softmax_rates(lab: Laboratory) -> Verdict:
         root = np.sqrt(run.scale.m)
         return max(every * run.L**2 * root, both * run.L * (run.L**2 + run.n) * root)
 
-    parts = combine({"bounds": below(lab, ratio, 1.0), "exponent": has_exponent(lab, lambda run: rates(run)[0], -1.0)})
+    parts = combine_verdicts(
+        {"bounds": below(lab, ratio, 1.0), "exponent": sweep_exponent(lab, lambda run: rates(run)[0], -1.0)}
+    )
     return replace(
         parts, sharpened="(1/L + 1/n) (1/(L m)) (1/L + 1/sqrt(m)) and (1/(L m)) (1/L + 1/sqrt(m)), as its proof derives"
     )
@@ -340,9 +359,9 @@ def key_change(lab: Laboratory) -> Verdict:
 
     parts = {}
     for leaf in ("KK", "QQ"):
-        parts[leaf] = has_exponent(lab, lambda run, leaf=leaf: float(run.moved(leaf)[-1]), -2.0)  # type: ignore[misc]
+        parts[leaf] = sweep_exponent(lab, lambda run, leaf=leaf: float(run.moved(leaf)[-1]), -2.0)  # type: ignore[misc]
         parts[f"{leaf}, bound"] = below(lab, lambda run, leaf=leaf: used(run, leaf), 1.0, leaf)  # type: ignore[misc]
-    return combine(parts)
+    return combine_verdicts(parts)
 
 
 @book.claim(
@@ -383,7 +402,7 @@ def _end_of_phase_one(lab: Laboratory) -> Verdict:
             and seen["max margin"] < 5
         )
         fine &= 0.5 < seen["beta"] < 2 and seen["irrelevant"] < 1 and 0.05 < seen["loss"] < float(np.log(2))
-    return combine({"values": measured(bool(fine), rounded(rows), at_T1=rounded(rows, 4)), "as trained": same})
+    return combine_verdicts({"values": measured(bool(fine), rounded(rows), at_T1=rounded(rows, 4)), "as trained": same})
 
 
 @book.claim(
@@ -411,11 +430,11 @@ def theorem_phase_one(lab: Laboratory) -> Verdict:
     """Five exponents and the values at the end."""
     wanted = {"WW": -1.0, "VV": -1.0, "KQ": -1.5, "KK": -2.0, "QQ": -2.0}
     parts = {
-        leaf: has_exponent(lab, lambda run, leaf=leaf: float(run.moved(leaf)[-1]), value)  # type: ignore[misc]
+        leaf: sweep_exponent(lab, lambda run, leaf=leaf: float(run.moved(leaf)[-1]), value)  # type: ignore[misc]
         for leaf, value in wanted.items()
     }
     exponents = {leaf: verdict.details.get("exponent") for leaf, verdict in parts.items()}
-    return combine({**parts, "end": _end_of_phase_one(lab)}).adding(exponents=exponents)
+    return combine_verdicts({**parts, "end": _end_of_phase_one(lab)}).adding(exponents=exponents)
 
 
 @book.claim(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import sympy as sp
 
-from odesys import Node, Verdict, combine, from_sympy, graph, identity, proved, refuted, sym, to_sympy
+from odesys import Node, Verdict, combine_verdicts, from_sympy, graph, identity, proved, refuted, sym, to_sympy
 
 from ..laboratory import Laboratory
 from ..special.trajectories import class_sums
@@ -80,10 +82,10 @@ def ratio_rate(lab: Laboratory) -> Verdict:
     return identity({"R": (S1 - S2) * rate - (d2 + d3 + d4 + R * d2 - (1 + R) * d1)})
 
 
-def _large_n(lab: Laboratory) -> tuple[dict[str, Node], dict[int, Node], dict[int, Node]]:
+def _large_n(lab: Laboratory) -> tuple[Mapping[str, Node], dict[int, Node], dict[int, Node]]:
     """Equations of the three-variable limit, class sums s_c and their rates along it."""
     system = lab.large_n()
-    rhs = dict(zip(system.names, system.nodes, strict=True))
+    rhs = system.equations
     sums = class_sums(system)
     rates = {}
     for c, node in sums.items():
@@ -212,7 +214,7 @@ def root_interval(lab: Laboratory) -> Verdict:
     ]
     falls = sp.diff(root, h) + root / (2 * sp.sqrt(h**2 / 4 + 2))
     exact = identity({"low": from_sympy(ends[0]), "high": from_sympy(ends[1]), "slope": from_sympy(falls)})
-    return combine({**parts, "ends": exact.adding(ends="(sqrt(33) -+ 1)/4")}).with_constants(
+    return combine_verdicts({**parts, "ends": exact.adding(ends="(sqrt(33) -+ 1)/4")}).with_constants(
         low=float((sp.sqrt(33) - 1) / 4), high=float((sp.sqrt(33) + 1) / 4)
     )
 
@@ -269,7 +271,7 @@ def bracket_bound(lab: Laboratory) -> Verdict:
     upper = _all_nonnegative(3 * S3 - bracket, {"S1": s2 + p, "S2": s2, "S3": s3, "S4": s4})
     half = 2 * s3 - l
     lower = _all_nonnegative(3 * S3 + bracket, {"S1": half + s3 + s4 - k, "S2": half, "S3": s3, "S4": s4})
-    return combine({"above": upper, "below": lower}).with_constants(C=3)
+    return combine_verdicts({"above": upper, "below": lower}).with_constants(C=3)
 
 
 # ---- signs -------------------------------------------------------------------------------------------------------
@@ -300,7 +302,7 @@ def _value_signs(lab: Laboratory, wanted: dict[tuple[int, int], int]) -> Verdict
         found[i, j] = _signed(model, mapping)
     form = identity(residuals, positive=("m", "m1"))
     signs = proved() if found == wanted else refuted({str(k): v for k, v in found.items()})
-    return combine({"equation": form, "signs": signs})
+    return combine_verdicts({"equation": form, "signs": signs})
 
 
 @book.claim(
@@ -387,4 +389,6 @@ def loss_ratio(lab: Laboratory) -> Verdict:
         if (limit, at_zero) == (1, 0)
         else refuted({"limit": str(limit), "at zero": str(at_zero)})
     )
-    return combine({"slope": identity({"slope": slope - target}), "ends": ends}).with_constants(low=1, high="2 ln 2")
+    return combine_verdicts({"slope": identity({"slope": slope - target}), "ends": ends}).with_constants(
+        low=1, high="2 ln 2"
+    )

@@ -7,16 +7,16 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import expit
 
-from odesys import Verdict, combine, graph, integrate, measured, sym
+from odesys import Verdict, agrees, combine_verdicts, graph, in_turn, integrate, measured, rounded, sym
 
 from .. import setting
 from ..laboratory import Laboratory
-from ..special.measure import SCALE, T1, TAUS, L, N, other_standard, standard_pairs
 from ..special.phases import PhaseTwo, phase_two
-from ..special.trained import word_weights
+from ..special.standard_runs import SCALE, T1, TAUS, L, N, other_standard, standard_pairs
+from ..special.trained_network import word_weights
 from ..special.trajectories import Course, class_sums, planar_run, values_along
-from .along import NETWORKS, OTHERS, agrees, between, in_turn, late, twice, twice_others
-from .book import book, rounded
+from .book import book
+from .common_readings import NETWORKS, OTHERS, late, late_ranges, twice, twice_others
 from .part_b_c_system import beta_rate
 
 REGRESSION = "limit runs agree to 1e-6 with logistic regression on the four bags of words of Definition 2.1, integrated by itself"
@@ -71,7 +71,7 @@ def phase_two_holds(lab: Laboratory) -> Verdict:
     """Largest ratio of each item over all runs."""
     found, same = twice(standard_pairs(lab), phase_two_ratios)
     worst = {name: max(float(row[name].max()) for row in found) for name in found[0]}
-    return combine(
+    return combine_verdicts(
         {
             "items": measured(max(worst.values()) <= 1, rounded(worst), used_over_allowed=rounded(worst, 3)),
             "as trained": same,
@@ -93,7 +93,7 @@ def phase_two_begins(lab: Laboratory) -> Verdict:
         standard_pairs(lab), lambda run: {name: float(r[0]) for name, r in phase_two_ratios(run).items()}
     )
     worst = {name: max(row[name] for row in found) for name in found[0]}
-    return combine(
+    return combine_verdicts(
         {"items": measured(max(worst.values()) < 0.9, rounded(worst), at_T1=rounded(worst, 3)), "as trained": same}
     )
 
@@ -114,7 +114,7 @@ def _spread(run: Course) -> np.ndarray:
 def inside_class(lab: Laboratory) -> Verdict:
     """Largest ratio of two samples of a class."""
     limit = twice_others(lambda run: late(run, _spread(run)), other_standard())
-    return between(lab, {"excess": (_spread, -1e-9, limit)}).with_constants(C=rounded(1 + limit, 4))
+    return late_ranges(lab, {"excess": (_spread, -1e-9, limit)}).with_constants(C=rounded(1 + limit, 4))
 
 
 @book.claim(
@@ -130,11 +130,11 @@ def beta_grows(lab: Laboratory) -> Verdict:
     found, same = twice(standard_pairs(lab), lambda run: np.diff(late(run, run.beta)))
     smallest = min(float(c.min()) for c in found)
     grows = measured(smallest > 0, {"smallest step": smallest})
-    return combine(
+    return combine_verdicts(
         {
             "identity": beta_rate(lab),
             "grows": grows & same,
-            "size": between(lab, {"beta / B": (lambda run: run.beta / SCALE.B, 0.5, 2.0)}),
+            "size": late_ranges(lab, {"beta / B": (lambda run: run.beta / SCALE.B, 0.5, 2.0)}),
         }
     )
 
@@ -201,7 +201,7 @@ def balancing(lab: Laboratory) -> Verdict:
     def share(run: Course, part: np.ndarray) -> np.ndarray:
         return sum(run.S.values()) / part
 
-    ranges = between(
+    ranges = late_ranges(
         lab,
         {
             "to common": (lambda r: share(r, r.S[2] + r.S[3] + r.S[4] - r.S[1]), 0, 12),
@@ -218,7 +218,7 @@ def _contraction(lab: Laboratory) -> Verdict:
     """sign of dR/dtau against sign of R* - R along the planar limit."""
     run = planar_run(lab)
     system = run.system
-    rhs = dict(zip(system.names, system.nodes, strict=True))
+    rhs = system.equations
     R = rhs["z"] / rhs["x"]
     slopes = graph.gradient(R, [sym(n) for n in system.names])
     rate = graph.add([s * r for s, r in zip(slopes, system.nodes, strict=True)])
@@ -273,7 +273,7 @@ def comparable(lab: Laboratory) -> Verdict:
     here = margin_constants()
     limit = here["s"] / here["c"]
     ratios = {"G1/G2": (0, 1, 0.9, 1.1, 1), "G1/-G3": (0, 2, 0.6, 1.0, -1), "G2/-G3": (1, 2, 0.6, 1.0, -1)}
-    ranges = between(
+    ranges = late_ranges(
         lab,
         {
             name: (lambda r, i=i, j=j, s=s: s * r.G[:, i] / r.G[:, j], low, high)  # type: ignore[misc]
@@ -286,7 +286,7 @@ def comparable(lab: Laboratory) -> Verdict:
         {"at 1000": rounded(ends), "limit": str(limit)},
         at_1000=rounded(ends, 4),
     )
-    return combine({"ranges": ranges, "limit": near}).with_constants(
+    return combine_verdicts({"ranges": ranges, "limit": near}).with_constants(
         limit_at_infinite_n="2/3", limit_at_this_n=str(limit)
     )
 
@@ -308,14 +308,14 @@ def loss_falls(lab: Laboratory) -> Verdict:
         spent = np.einsum("ka,ka->k", xi, run.G_rate) + np.einsum("kab,kab->k", D, run.rate("KQ"))
         return spent / run.loss**2
 
-    networks = between(lab, {"network": (speed, 0.05, 0.2)})
+    networks = late_ranges(lab, {"network": (speed, 0.05, 0.2)})
     return in_turn({"networks": lambda: networks, "limit": lambda: _speed_of_the_limit(lab)})
 
 
 def _speed_of_the_limit(lab: Laboratory) -> Verdict:
     """-dL/dtau / L^2 at n -> infinity."""
     limit, taus = planar_run(lab), np.geomspace(20, 1e6, 80)
-    rhs = dict(zip(limit.system.names, limit.system.nodes, strict=True))
+    rhs = limit.system.equations
     loss = limit.system.observables["loss"]
     slopes = graph.gradient(loss, [sym(n) for n in limit.system.names])
     rate = -graph.add([s * r for s, r in zip(slopes, rhs.values(), strict=True)])

@@ -8,15 +8,27 @@ import numpy as np
 from scipy.integrate import simpson
 from scipy.special import expit
 
-from odesys import Verdict, combine, equal, fit_power_law, graph, integrate, measured, sym
+from odesys import (
+    Verdict,
+    agrees,
+    combine_verdicts,
+    equal,
+    fit_power_law,
+    graph,
+    in_turn,
+    integrate,
+    measured,
+    rounded,
+    sym,
+)
 
 from .. import setting
 from ..laboratory import Laboratory
-from ..special.measure import SCALE, L, N, log_squared, quadrature_run, standard_pairs
-from ..special.trained import trained_mean_field, trained_orbits, word_weights
+from ..special.standard_runs import SCALE, L, N, log_squared, quadrature_run, standard_pairs
+from ..special.trained_network import trained_mean_field, trained_orbits, word_weights
 from ..special.trajectories import Course, mean_field_run
-from .along import NETWORKS, SWEEP, agrees, between, has_exponent, in_turn, late, law_json, twice
-from .book import book, rounded, toy_gram
+from .book import book, toy_gram
+from .common_readings import NETWORKS, SWEEP, late, late_ranges, sweep_exponent, twice
 from .part_b_c_system import values
 from .part_d_start import DELTA
 from .part_f2_classes import beta_grows, irrelevant_growth, margin_constants
@@ -36,8 +48,8 @@ DIRECTION = {"s": 2, "c": -3}  # the hard margin of Beyond.svm
 def beta_change(lab: Laboratory) -> Verdict:
     """Quadrature over the planar limit, and the exponent over widths."""
     c = log_squared(quadrature_run(lab, 5), "beta")
-    law = has_exponent(lab, lambda run: float(abs(run.beta[-1] - run.beta[0])), -1.0)
-    return combine({"constant": measured(abs(c - 17) < 0.05, {"c": c}, c=c), "exponent": law}).with_constants(
+    law = sweep_exponent(lab, lambda run: float(abs(run.beta[-1] - run.beta[0])), -1.0)
+    return combine_verdicts({"constant": measured(abs(c - 17) < 0.05, {"c": c}, c=c), "exponent": law}).with_constants(
         c=rounded(c, 5)
     )
 
@@ -53,7 +65,7 @@ def beta_change(lab: Laboratory) -> Verdict:
 )
 def beta_change_again(lab: Laboratory) -> Verdict:
     """The constant of F.9 and the size of F.4."""
-    return combine({"change": beta_change(lab), "size": beta_grows(lab)})
+    return combine_verdicts({"change": beta_change(lab), "size": beta_grows(lab)})
 
 
 @book.claim(
@@ -69,7 +81,9 @@ def value_change_late(lab: Laboratory) -> Verdict:
     run = quadrature_run(lab, 5)
     found = {name: log_squared(run, f"V_{name}") for name in ("ss", "sc", "cc")}
     fine = all(abs(value - DIRECTION[name[0]] * DIRECTION[name[1]]) < 0.02 for name, value in found.items())
-    return combine({"identity": values(lab), "constants": measured(fine, rounded(found), constants=rounded(found, 5))})
+    return combine_verdicts(
+        {"identity": values(lab), "constants": measured(fine, rounded(found), constants=rounded(found, 5))}
+    )
 
 
 def _inner_order(scale: setting.Scales, logs: float) -> float:
@@ -99,7 +113,7 @@ def w_gradient(lab: Laboratory) -> Verdict:
             [_inner_order(SCALE, float(np.log(SCALE.m) * np.log(max(t, 2)))) for t in run.taus]
         )
 
-    networks = between(
+    networks = late_ranges(
         lab, {"ratio times L": (lambda run: inner(run) * run.L, 0.0, 0.1), "over the order": (relative, 0.0, 1.0)}
     )
     return in_turn({"networks": lambda: networks, "widths": lambda: _falls_with_m(lab)})
@@ -111,7 +125,7 @@ def _falls_with_m(lab: Laboratory) -> Verdict:
     law = fit_power_law(list(rows), [abs(found) for found, _ in rows.values()])
     falls = measured(law.value < -0.75, {"exponent in m": law.value}, exponent_in_m=rounded(law.value, 3))
     same = agrees([found for found, _ in rows.values()], [known for _, known in rows.values()])
-    return combine({"falls": falls, "as trained": same})
+    return combine_verdicts({"falls": falls, "as trained": same})
 
 
 def _mean_inner(lab: Laboratory, m: int) -> tuple[float, float]:
@@ -145,7 +159,7 @@ def irrelevant_late(lab: Laboratory) -> Verdict:
     """Rates along networks, and level 3 over n."""
     exact = margin_constants()
     c = float(N * max(exact["r1"], exact["r2"]) / exact["loss"])
-    networks = between(
+    networks = late_ranges(
         lab, {"rate times n / loss": (lambda run: np.abs(run.G_rate[:, 3:]).max(axis=1) * run.n / run.loss, 0.0, 2 * c)}
     )
     return in_turn({"networks": lambda: networks, "level 3": lambda: _irrelevant_over_n(lab)}).with_constants(
@@ -174,8 +188,8 @@ def _irrelevant_over_n(lab: Laboratory) -> Verdict:
     same = agrees(
         {str(n): row for n, row in sizes.items()}, {str(n): row for n, row in known.items()}, 1e-6, "regression"
     )
-    return combine({"bound": bound, "constant": reached, "regression": same}).adding(
-        exponent_in_n=law_json(high), exponent_at_n_120_to_960=law_json(low)
+    return combine_verdicts({"bound": bound, "constant": reached, "regression": same}).adding(
+        exponent_in_n=rounded(high.interval, 4), exponent_at_n_120_to_960=rounded(low.interval, 4)
     )
 
 
@@ -210,7 +224,7 @@ def irrelevant_part(lab: Laboratory) -> Verdict:
     )
     growth = rounded(irrelevant_growth(), 4)
     return replace(
-        combine({"level 3": near, "as trained": same}),
+        combine_verdicts({"level 3": near, "as trained": same}),
         sharpened=f"grows like {growth} ln(tau) on I1, I2 at n = {N}, L = {L}: no constant serves all times",
     )
 

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from odesys import HOLDS, IntegrationError, Verdict, combine, fit_power_law, measured
+from odesys import (
+    HOLDS,
+    IntegrationError,
+    Verdict,
+    agrees,
+    combine_verdicts,
+    computed_once,
+    fit_power_law,
+    in_turn,
+    measured,
+    rounded,
+)
 
 from .. import setting
-from ..laboratory import Laboratory, shared
-from ..special.measure import SCALE, L, other_standard, standard_pairs
+from ..laboratory import Laboratory
 from ..special.phases import PhaseTwo, phase_two
-from ..special.trained import trained_mean_field, trained_orbits
+from ..special.standard_runs import SCALE, L, other_standard, standard_pairs
+from ..special.trained_network import trained_mean_field, trained_orbits
 from ..special.trajectories import Course, kernel_run, mean_field_run, values_along
-from .along import NETWORKS, agrees, between, in_turn, late, twice
-from .book import book, rounded
+from .book import book
+from .common_readings import NETWORKS, late, late_ranges, twice
 from .part_f1_algebra import score_signs
 
 MEAN = setting.condition_one(5, 1024, 16, 0.3)
@@ -40,7 +51,7 @@ def scores_late(lab: Laboratory) -> Verdict:
         ranges[name] = (read, 0.3, 12)
     return in_turn(
         {
-            "networks": lambda: between(lab, ranges),
+            "networks": lambda: late_ranges(lab, ranges),
             "signs": lambda: score_signs(lab),
             "irrelevant": lambda: _irrelevant_scores(lab),
         }
@@ -64,7 +75,7 @@ def _irrelevant_scores(lab: Laboratory) -> Verdict:
         raise IntegrationError("the score of the target words does not grow")
     law = fit_power_law([n for n, _ in rows], [v for _, v in rows])
     ratios = rounded([v for _, v in rows], 4)
-    return combine(same) & measured(
+    return combine_verdicts(same) & measured(
         abs(law.value + 1) < 0.1,
         {"ratios": ratios, "exponent": law.value},
         ratios=ratios,
@@ -86,7 +97,7 @@ def scores_late_again(lab: Laboratory) -> Verdict:
     return scores_late(lab)
 
 
-@shared
+@computed_once
 def widths(lab: Laboratory, tau: float) -> tuple[dict[int, tuple[float, float, float]], Verdict]:
     """Mean field at (n, L) = (12, 5): m -> (d p(q mu1, k mu2)/dt, largest change of keys and queries, loss) at `tau`, also trained."""
     rows, same = {}, {}
@@ -109,7 +120,7 @@ def widths(lab: Laboratory, tau: float) -> tuple[dict[int, tuple[float, float, f
             float(change * scale.k0),
             loss,
         )  # dp = p (1 - p) ds, in 1/L^2 at leading order
-    return rows, combine(same)
+    return rows, combine_verdicts(same)
 
 
 @book.claim(
@@ -144,7 +155,7 @@ def softmax_late(lab: Laboratory) -> Verdict:
 
     found, trained_too = twice(standard_pairs(lab), moved)
     small = measured(max(found) < 1, {"moved": max(found)})
-    right = combine({"constant": sized, "as trained": same, "change": small & trained_too})
+    right = combine_verdicts({"constant": sized, "as trained": same, "change": small & trained_too})
     return printed.correcting(
         r"\partial_tp=\tfrac1m\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1{L^2}",
         right,
@@ -177,7 +188,7 @@ def attention_part(lab: Laboratory) -> Verdict:
         return run.scale.m**2 / run.scale.k0  # k0 = c0^2 / L
 
     limit = 2 * max(float(late(run, ratio(run)).max()) * order(run) for run in other_standard())
-    return between(
+    return late_ranges(
         lab,
         {"ratio": (ratio, -1e-30, 0.1), "ratio over its order": (lambda run: ratio(run) * order(run), -1e-30, limit)},
     ).with_constants(C=rounded(limit, 4))
@@ -205,7 +216,7 @@ def keys_late(lab: Laboratory) -> Verdict:
         ratios=rounded(ratios, 3),
         exponent_beyond=rounded(law.value, 3),
     )
-    return combine({"order": order, "as trained": same})
+    return combine_verdicts({"order": order, "as trained": same})
 
 
 @book.claim(
@@ -223,7 +234,7 @@ def attention_share(lab: Laboratory) -> Verdict:
     def attention(run: Course) -> np.ndarray:
         return np.asarray(_shares(run)[:, 2:].sum(axis=1))
 
-    return between(lab, {"attention": (attention, 0.0, 1e-6), "W_V": (lambda run: _shares(run)[:, 0], 0.9, 1.0)})
+    return late_ranges(lab, {"attention": (attention, 0.0, 1e-6), "W_V": (lambda run: _shares(run)[:, 0], 0.9, 1.0)})
 
 
 def _shares(run: Course) -> np.ndarray:
@@ -275,4 +286,4 @@ def kernel_limit(lab: Laboratory) -> Verdict:
         gaps=rounded(rows, 4),
         exponent=rounded(law.value, 4),
     )
-    return combine({"order": order, "as trained": combine(same)})
+    return combine_verdicts({"order": order, "as trained": combine_verdicts(same)})

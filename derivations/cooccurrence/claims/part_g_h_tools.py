@@ -11,9 +11,9 @@ from odesys import (
     Evidence,
     Node,
     Verdict,
-    ball,
+    as_ball,
     certified,
-    combine,
+    combine_verdicts,
     enumerate_all,
     frequency_at_most,
     graph,
@@ -131,13 +131,13 @@ def norms_products(lab: Laboratory) -> Verdict:
     def tail(case: tuple[int, Fraction]) -> bool:
         m, delta = case
         with flint.ctx.workprec(192):
-            level = 4 * ball(2 / delta).log() / m
+            level = 4 * as_ball(2 / delta).log() / m
             away = level.sqrt() + level
             half = flint.arb(m) / 2
             total = (half * (1 + away)).gamma_upper(half, regularized=1)
             if not away > 1:
                 total += 1 - (half * (1 - away)).gamma_upper(half, regularized=1)
-            return bool(total <= ball(delta))
+            return bool(total <= as_ball(delta))
 
     cases = [
         (2**k, delta)
@@ -151,4 +151,4 @@ def norms_products(lab: Laboratory) -> Verdict:
         level = 4 * np.log(2 / delta) / m
         bad = np.abs((x * y).mean(axis=1)) > np.sqrt(level) + level
         parts[f"products, m={m}"] = frequency_at_most(int(bad.sum()), trials, delta, m=m, seed=5)
-    return combine(parts)
+    return combine_verdicts(parts)

@@ -13,7 +13,7 @@ from odesys import (
     Evidence,
     Verdict,
     certified,
-    combine,
+    combine_verdicts,
     fit_power_law,
     from_sympy,
     graph,
@@ -22,6 +22,7 @@ from odesys import (
     measured,
     proved,
     refuted,
+    rounded,
     sym,
     undecided,
 )
@@ -45,7 +46,7 @@ from ..special.enclosed import (
     write_trapping,
 )
 from ..special.trajectories import class_sums, planar_run, values_along
-from .book import book, rounded
+from .book import book
 
 LIMIT = "n -> infinity and epsilon -> 0: the planar flow from zero, tau = beta t"
 
@@ -80,9 +81,7 @@ def planar_system(lab: Laboratory) -> Verdict:
     for L in (4, 5):
         system = lab.planar(L)
         printed = {"x": g(2 * x - z) / 2 - g(z - x) / 6, "z": g(z - x) / 3 + g(z) / 6 - g(2 * x - z) / 2}
-        residuals |= {
-            f"{name}, L={L}": node - printed[name] for name, node in zip(system.names, system.nodes, strict=True)
-        }
+        residuals |= {f"{name}, L={L}": node - printed[name] for name, node in system.equations.items()}
     every = lab.family(5)
     words = {name: sym(name) for name in every.names}
     first = g(2 * words["G_s"] + words["G_c"] + 2 * words["G_r1"])
@@ -95,7 +94,7 @@ def planar_system(lab: Laboratory) -> Verdict:
         "G_r2": -second / n,
         "G_r4": -fourth / n,
     }
-    residuals |= {f"{name}, all n": node - printed[name] for name, node in zip(every.names, every.nodes, strict=True)}
+    residuals |= {f"{name}, all n": node - printed[name] for name, node in every.equations.items()}
     return identity(residuals, positive=("n",))
 
 
@@ -114,7 +113,7 @@ def turn(lab: Laboratory) -> Verdict:
     node = p.above(Fraction(1))
     before = p.early.certify(-node)
     found = p.late.crossing(node)
-    return combine({"before": before, "time": crossing_inside(found, TURN)})
+    return combine_verdicts({"before": before, "time": crossing_inside(found, TURN)})
 
 
 @book.claim(
@@ -147,7 +146,7 @@ def trapped(lab: Laboratory) -> Verdict:
         else undecided(f"R = {end['R']}, kappa = {end['kappa']}", Evidence.CERTIFICATE),
         "never left": trapping(p.system, LOW, HIGH, KAPPA, G_BAR),
     }
-    return combine(parts).with_constants(
+    return combine_verdicts(parts).with_constants(
         peak_between="1.5306 and 1.5307" if passed.as_stated == "fails" else "below 1.5306",
         largest_C=float(1 - PEAK / 2),
     )
@@ -160,7 +159,9 @@ def _stays_above(lab: Laboratory, level: Fraction, since: Fraction) -> Verdict:
     steps = [step for step in p.late.steps if step.t > since]
     rest = replace(p.late, steps=tuple(steps)).certify(node)
     growing = replace(p.late, steps=tuple(s for s in p.late.steps if s.t <= since < s.t + s.h)).certify(p.lie(node))
-    return combine({"grows": growing, "later": rest}).adding(since=str(float(steps[0].t)), until=str(float(LAST)))
+    return combine_verdicts({"grows": growing, "later": rest}).adding(
+        since=str(float(steps[0].t)), until=str(float(LAST))
+    )
 
 
 @book.claim(
@@ -186,7 +187,7 @@ def classified(lab: Laboratory) -> Verdict:
             f"I{c}, early": p.early.certify(seen[f"margin_I{c}"]),
             f"I{c}, late": p.late.certify(seen[f"margin_I{c}"]),
         }
-    return combine({**parts, "for ever": trapped(lab)})
+    return combine_verdicts({**parts, "for ever": trapped(lab)})
 
 
 @book.claim(
@@ -204,7 +205,7 @@ def keeps_growing(lab: Laboratory) -> Verdict:
     rate = p.lie(2 * s[1] - 2 * s[2] - s[3] - s[4])
     lower, upper = Fraction(-1, 10), Fraction(-1, 200)
     turn = crossing_inside(p.late.crossing(p.above(Fraction(1))), TURN)
-    return combine(
+    return combine_verdicts(
         {
             "where": turn,
             "below": p.late.certify(upper - rate, until=Fraction(5)),
@@ -260,7 +261,7 @@ def hard_margin_constants(lab: Laboratory) -> Verdict:
 def reaches_hard_margin(lab: Laboratory) -> Verdict:
     """The run against the exact constants."""
     run = planar_run(lab)
-    rhs = dict(zip(run.system.names, run.system.nodes, strict=True))
+    rhs = run.system.equations
     R = values_along(run, rhs["z"] / rhs["x"], [1e5, 1e6])
     loss = values_along(run, run.system.observables["loss"], [1e7])[0] * 1e7
     system = lab.large_n()
@@ -338,7 +339,7 @@ def finite_n_run(lab: Laboratory) -> Verdict:
     R_limit, loss_limit = (3 + 2 * a - b) / (2 + b - a), (17 + 2 * a + b) / delta
     test = {1: (1 - 4 * a + 3 * b) / delta, 2: (1 + 3 * a - 2 * b) / delta, 4: (3 + 2 * a - b) / delta}
     run = integrate(system, np.zeros(5), (0.0, 1e9), rtol=1e-10, atol=1e-13, method="LSODA")
-    rhs = dict(zip(system.names, system.nodes, strict=True))
+    rhs = system.equations
     R = values_along(run, -rhs["G_c"] / rhs["G_s"], [1e9])[0]
     loss = values_along(run, system.observables["loss"], [1e9])[0] * 1e9
     s, c = sym("G_s"), sym("G_c")

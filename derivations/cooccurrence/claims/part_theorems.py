@@ -6,15 +6,15 @@ from itertools import product
 
 import numpy as np
 
-from odesys import Verdict, combine, fit_power_law, measured, sym
+from odesys import Verdict, agrees, combine_verdicts, fit_power_law, measured, rounded, sym
 
 from .. import setting
 from ..laboratory import Laboratory
-from ..special.measure import SEEDS, T1, L, N, log_squared, phase_two_part, quadrature_run, standard_pairs
-from ..special.trained import trained, word_weights
+from ..special.standard_runs import SEEDS, T1, L, N, log_squared, phase_two_part, quadrature_run, standard_pairs
+from ..special.trained_network import trained, word_weights
 from ..special.trajectories import Course, new_course, planar_run, values_along
-from .along import NETWORKS, SWEEP, agrees, has_exponent, twice
-from .book import book, rounded
+from .book import book
+from .common_readings import NETWORKS, SWEEP, sweep_exponent, twice
 from .part_f1_algebra import value_signs
 
 MONOTONE = {
@@ -72,7 +72,7 @@ def theorem_phase_two(lab: Laboratory) -> Verdict:
     failing = {seed: [name for name, good in row.items() if not good] for seed, row in rows.items()}
     _, same = twice(pairs, theorem_numbers)
     runs = measured(not any(failing.values()), {str(k): v for k, v in failing.items()}, runs=len(rows))
-    return combine({"runs": runs, "as trained": same, "values": value_signs(lab)})
+    return combine_verdicts({"runs": runs, "as trained": same, "values": value_signs(lab)})
 
 
 @book.claim(
@@ -97,7 +97,7 @@ def theorem_phase_two_runs(lab: Laboratory) -> Verdict:
         times[f"{m}, {c0}, {seed}"] = _margin_time(run)
         if bad:
             failing[f"{m}, {c0}, {seed}"] = bad
-    return combine(same) & measured(not failing, failing, runs=len(times), margin_times=rounded(times, 3))
+    return combine_verdicts(same) & measured(not failing, failing, runs=len(times), margin_times=rounded(times, 3))
 
 
 @book.claim(
@@ -154,8 +154,10 @@ def theorem_loss(lab: Laboratory) -> Verdict:
     fine = all(r["train"] < 0.02 and r["test"] < 0.25 and r["test"] < r["test at T1"] for r in found)
     signs = all(r[name] > 2 * r["others"] > 0 for r in found for name in ("C_21", "C_12", "-C_31", "-C_32"))
     rows = dict(zip(SEEDS, found, strict=True))
-    order = has_exponent(lab, lambda run: float(abs(run.tables["KQ"][-1, 1, 0] - run.tables["KQ"][0, 1, 0])), -1.5, 1.0)
-    return combine(
+    order = sweep_exponent(
+        lab, lambda run: float(abs(run.tables["KQ"][-1, 1, 0] - run.tables["KQ"][0, 1, 0])), -1.5, 1.0
+    )
+    return combine_verdicts(
         {
             "losses": measured(bool(fine and signs), rounded(rows), losses=rounded(rows, 4)),
             "as trained": same,

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Progress, descent_run, figure, iterate, outputs, save
+from odesys import Progress, descent_run, iterate, network_outputs, new_figure, save_figure
 
 from .. import dynamics, protocol, setting
 from ..laboratory import Laboratory
@@ -48,7 +48,7 @@ def experiment(steps: int = int(EXPERIMENT["steps"])) -> dict[str, Any]:
     net = network(flow, scale, int(e["seed"]))
     nets = descent_run(net, data, setting.TRAINED, e["eta"], steps, record)
     labels = np.array([s.label for s in data.samples])
-    margins = np.array([labels * outputs(each, data) for _, each in nets])
+    margins = np.array([labels * network_outputs(each, data) for _, each in nets])
     images = [each.images() for _, each in nets]
     scores = np.array([(i["W_K"][0].T @ i["W_Q"][0])[:3, :3] for i in images])
     run = iterate(
@@ -79,7 +79,7 @@ def figure_1(folder: Path, progress: Progress) -> list[Path]:
     progress("gradient descent", 0.1)
     run = experiment()
     theory: Course = run["theory"]
-    fig, axes = figure(1, 2, (12.0, 4.6))
+    fig, axes = new_figure(1, 2, (12.0, 4.6))
     x = run["step"] + 1
     for k, ((i, j), name) in enumerate(PAIRS.items()):
         lines, dots = theory.tables["KQ"][:, i, j], run["scores"][:, i, j]
@@ -98,7 +98,7 @@ def figure_1(folder: Path, progress: Progress) -> list[Path]:
     e = EXPERIMENT
     sizes = ", ".join(f"{key} = {e[key]}" for key in ("n", "L", "d", "m", "m1", "eta", "seed"))
     fig.suptitle(f"{sizes}; lines: exact recursion on Gram variables, dots: weights", fontsize=10)
-    return save(fig, folder, "fig1")
+    return save_figure(fig, folder, "fig1")
 
 
 TAUS = (0.0, *np.geomspace(0.1, 1e4, 150).tolist())
@@ -116,7 +116,7 @@ def figure_1clean(folder: Path, progress: Progress) -> list[Path]:
     times = {e["name"]: e["time"] for e in events}
     grid = np.geomspace(0.1, 1e4, 300)
     table = dict(zip(mean.names, mean.at(grid).T, strict=True))
-    fig, axes = figure(1, 3, (15.0, 4.4))
+    fig, axes = new_figure(1, 3, (15.0, 4.4))
     for k, (pair, name) in enumerate(PAIRS.items()):
         change = net.tables["KQ"][:, pair[0], pair[1]] - net.tables["KQ"][0, pair[0], pair[1]]
         axes[0].plot(net.taus[1::4], change[1::4], ".", color=f"C{k}", label=name)
@@ -146,7 +146,7 @@ def figure_1clean(folder: Path, progress: Progress) -> list[Path]:
         ax.legend(fontsize=8)
     title = f"n = 60, L = 5, m = {P1.m}, m1 = {P1.m1}, c0 = 0.1; dots: network (seed 5), lines: infinite width"
     fig.suptitle(title, fontsize=10)
-    return save(fig, folder, "fig1_clean")
+    return save_figure(fig, folder, "fig1_clean")
 
 
 def figure_balance(folder: Path, progress: Progress) -> list[Path]:
@@ -156,7 +156,7 @@ def figure_balance(folder: Path, progress: Progress) -> list[Path]:
     planar, kernel = planar_run(lab), kernel_run(lab, 60, 5, 1e7)
     limit, finite = (balancing.hard_margin(s) for s in (lab.planar(), lab.kernel(60, 5)))
     grid = np.geomspace(0.3, 1e6, 400)
-    fig, axes = figure(1, 3, (15.0, 4.4))
+    fig, axes = new_figure(1, 3, (15.0, 4.4))
     for run, exact, name, colour in ((planar, limit, r"$n\to\infty$", "C0"), (kernel, finite, "$n=60,\\ L=5$", "C1")):
         field = run.system.compile()
         rates = np.array([field(0.0, s) for s in run.at(grid)])
@@ -185,7 +185,7 @@ def figure_balance(folder: Path, progress: Progress) -> list[Path]:
     for ax in axes:
         ax.set(xscale="log", xlabel=r"$\tau$")
         ax.legend(fontsize=8)
-    return save(fig, folder, "balance")
+    return save_figure(fig, folder, "balance")
 
 
 def figure_portrait(folder: Path, progress: Progress) -> list[Path]:
@@ -195,7 +195,7 @@ def figure_portrait(folder: Path, progress: Progress) -> list[Path]:
     field, run = system.compile(), planar_run(Laboratory())
     xs, zs = np.linspace(-0.5, 5, 60), np.linspace(-0.8, 7, 60)
     speed = np.array([[field(0.0, (x, z)) for x in xs] for z in zs])
-    fig, ax = figure(size=(6.4, 5.4))
+    fig, ax = new_figure(size=(6.4, 5.4))
     ax.streamplot(xs, zs, speed[..., 0], speed[..., 1], color="0.75", density=1.2, linewidth=0.7, arrowsize=0.7)
     grid = np.geomspace(1e-3, 300, 400)
     path = run.at(grid)
@@ -218,12 +218,12 @@ def figure_portrait(folder: Path, progress: Progress) -> list[Path]:
         title="the planar limit",
     )
     ax.legend(loc="upper left", fontsize=8)
-    return save(fig, folder, "portrait")
+    return save_figure(fig, folder, "portrait")
 
 
 def figure_finite_n(folder: Path, progress: Progress) -> list[Path]:
     """Exact limits of R and growth exponents of test margins against n, and where they change."""
-    fig, axes = figure(1, 2, (12.0, 4.4))
+    fig, axes = new_figure(1, 2, (12.0, 4.4))
     for k, L in enumerate((4, 5, 6)):
         progress(f"L = {L}", k / 3)
         every = dynamics.family(L)
@@ -243,16 +243,7 @@ def figure_finite_n(folder: Path, progress: Progress) -> list[Path]:
     for ax in axes:
         ax.set(xscale="log", xlabel="n / L")
         ax.legend()
-    return save(fig, folder, "finite_n")
-
-
-def figure_proof(folder: Path, progress: Progress) -> list[Path]:
-    """The proof graph of the paper, every claim coloured by its verdict at level quick."""
-    from odesys import draw_proof_graph
-
-    from ..claims import book
-
-    return draw_proof_graph(book, folder, progress)
+    return save_figure(fig, folder, "finite_n")
 
 
 def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
@@ -266,7 +257,7 @@ def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], fo
         elif name in ("A_ss_other", "A_cs", "A_ss_same", "A_cc", "A_21", "A_12", "A_31", "A_32"):
             panels["scores"].append(name)
     shown = {title: names for title, names in panels.items() if names}
-    fig, axes = figure(1, len(shown), (4.8 * len(shown), 4.0), squeeze=False)
+    fig, axes = new_figure(1, len(shown), (4.8 * len(shown), 4.0), squeeze=False)
     keep = np.asarray(columns["t"]) >= 1e-2  # the first steps of a solver are far smaller
     for ax, (title, names) in zip(axes[0], shown.items(), strict=True):
         for name in names:
@@ -276,4 +267,4 @@ def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], fo
         ax.set(xscale="log", xlabel=r"$\tau$", title=title)
         ax.legend(fontsize=8)
     axes[0][0].set_yscale("log")
-    return save(fig, folder, "run")
+    return save_figure(fig, folder, "run")

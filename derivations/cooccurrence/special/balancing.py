@@ -1,4 +1,4 @@
-r"""Automatic balancing as what it is: the late flow is that of a hard-margin classifier, with exact constants.
+r"""The late flow as a hard-margin classifier, exactly; here because the paper proves automatic balancing.
 
 On level 3 and 4 the equations are :math:`\dot x_k = \sum_c K_{kc}\,g_c` with :math:`g_c = g(\phi_c\cdot x)`. Where the
 loss goes to zero, :math:`x \simeq w\ln\tau` and :math:`g_c \simeq a_c/\tau`, so that

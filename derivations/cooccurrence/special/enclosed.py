@@ -1,4 +1,4 @@
-r"""The planar limit as a validated enclosure: crossing times, and a trapping region for what comes after.
+r"""The planar limit as a validated enclosure; here because the limit of this task has two variables and no end.
 
 With :math:`\theta = g_1/g_2` and :math:`\kappa = g_4/g_2` the ratio R is a function of these two alone, and
 :math:`\frac{d}{d\tau}\ln g_c = -(1-g_c)\,\dot u_c` with the margins' rates :math:`\dot u_c` linear in the g. On the set
@@ -28,19 +28,20 @@ from odesys import (
     Node,
     System,
     Verdict,
+    ball_around,
     ball_evaluate,
     certified,
-    combine,
+    combine_verdicts,
+    computed_once,
     enclose,
     from_sympy,
     graph,
-    hull,
     refuted,
     sym,
     undecided,
 )
 
-from ..laboratory import Laboratory, shared
+from ..laboratory import Laboratory
 from .balancing import KINDS, read_off
 
 ORDER, PRECISION, TOLERANCE = 16, 128, Fraction(1, 2**60)
@@ -56,9 +57,9 @@ class Planar:
     late: Enclosure
 
     @property
-    def rates(self) -> dict[str, Node]:
+    def rates(self) -> Mapping[str, Node]:
         """Equations by state."""
-        return dict(zip(self.system.names, self.system.nodes, strict=True))
+        return self.system.equations
 
     def above(self, level: Fraction) -> Node:
         """Positive exactly where R = z'/x' is above `level`, as long as x' > 0."""
@@ -70,14 +71,14 @@ class Planar:
         return graph.add([s * r for s, r in zip(slopes, self.system.nodes, strict=True)])
 
 
-@shared
+@computed_once
 def planar(lab: Laboratory) -> Planar:
     """Enclose level 4 from zero; in two runs, since what vanishes at zero is told from its Taylor coefficients."""
     system = lab.planar()
     options: dict[str, Any] = {"order": ORDER, "precision": PRECISION, "tolerance": TOLERANCE}
     early = enclose(system, {"x": 0, "z": 0}, FIRST, **options)
     with flint.ctx.workprec(PRECISION):
-        start = {name: hull(*ends) for name, ends in zip(system.names, early.final, strict=True)}
+        start = {name: ball_around(*ends) for name, ends in zip(system.names, early.final, strict=True)}
     return Planar(system, early, enclose(system, start, LAST, t_start=FIRST, **options))
 
 
@@ -122,7 +123,7 @@ def trapping(system: System, low: Fraction, high: Fraction, kappa0: Fraction, g_
         inside = boundary(system, low, high)
     except EquationError as error:
         return undecided(str(error))
-    return combine({name: _positive_on(node, kappa0, g_bar) for name, node in inside.items()})
+    return combine_verdicts({name: _positive_on(node, kappa0, g_bar) for name, node in inside.items()})
 
 
 def _positive_on(expression: sp.Expr, kappa0: Fraction, g_bar: Fraction, depth: int = 12) -> Verdict:
@@ -133,7 +134,7 @@ def _positive_on(expression: sp.Expr, kappa0: Fraction, g_bar: Fraction, depth: 
     while todo:
         first, second, level = todo.pop()
         with flint.ctx.workprec(PRECISION):
-            env = {"kappa": hull(*first), "g2": hull(*second)}
+            env = {"kappa": ball_around(*first), "g2": ball_around(*second)}
         value = ball_evaluate([node], env, PRECISION)[0]
         boxes += 1
         if value > 0:
@@ -151,7 +152,7 @@ def _positive_on(expression: sp.Expr, kappa0: Fraction, g_bar: Fraction, depth: 
 def at_end(run: Enclosure, nodes: Mapping[str, Node]) -> dict[str, Any]:
     """Balls that hold expressions in the states at the end of a run."""
     with flint.ctx.workprec(PRECISION):
-        env = {name: hull(*ends) for name, ends in zip(run.system.names, run.final, strict=True)}
+        env = {name: ball_around(*ends) for name, ends in zip(run.system.names, run.final, strict=True)}
     return dict(zip(nodes, ball_evaluate(list(nodes.values()), env, PRECISION), strict=True))
 
 
@@ -203,7 +204,7 @@ def write_trapping(lab: Laboratory, path: Path) -> None:
     """
     forms = boundary(lab.planar(), LOW, HIGH)
     with flint.ctx.workprec(PRECISION):
-        anywhere = hull(Fraction(0), G_BAR)
+        anywhere = ball_around(Fraction(0), G_BAR)
     sweep = System.from_equations({"kappa": ONE, "g2": ZERO})
     run = enclose(sweep, {"kappa": 0, "g2": anywhere}, KAPPA, order=ORDER, precision=PRECISION)
     run.to_file(path, [(name, from_sympy(node), ">0") for name, node in forms.items()])

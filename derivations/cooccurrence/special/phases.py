@@ -1,4 +1,4 @@
-r"""Phases 1 and 2 as executable predicates: Definition E.2, Definition F.1, and the times T_0.5, T_cls, T_1.
+r"""Definitions E.2 and F.1, and T_0.5, T_cls, T_1; here because the phases are sets of bounds, not single events.
 
 The paper gives orders; the numbers that make them checkable are arguments with defaults, and every item reports the
 ratio of what is there to what is allowed, so that other constants can be read off.

@@ -1,6 +1,7 @@
-"""Runs of a laboratory's own systems: networks of finite width as level-1 or level-0 flows, and the reduced systems.
+"""Runs of a laboratory's systems, level by level; here because four trained matrices give five levels of them.
 
-Everything here is in floats, so what rests on it is a measurement. Times are tau = sigma_1^2 m m1 t throughout.
+Networks of finite width are level-1 or level-0 flows. Everything here is in floats, so what rests on it is a
+measurement. Times are tau = sigma_1^2 m m1 t throughout.
 """
 
 from __future__ import annotations
@@ -13,10 +14,23 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from odesys import FixedVector, Flow, Network, Node, System, Trajectory, graph, integrate, node_function, random_network
+from odesys import (
+    FixedVector,
+    Flow,
+    Network,
+    Node,
+    System,
+    Trajectory,
+    computed_once,
+    graph,
+    integrate,
+    node_function,
+    random_network,
+    softmax,
+)
 
 from .. import setting
-from ..laboratory import Laboratory, shared
+from ..laboratory import Laboratory
 from ..setting import CLASSES, Scales
 
 RTOL = 1e-11
@@ -86,8 +100,7 @@ class Course:
     def attention(self) -> np.ndarray:
         """Softmax weights (k, n, query, key)."""
         scores = self.tables["KQ"][:, self.tokens[:, None, :], self.tokens[:, :, None]] / np.sqrt(self.scale.m)
-        weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-        return weights / weights.sum(axis=-1, keepdims=True)
+        return softmax(scores)
 
     @cached_property
     def outputs(self) -> np.ndarray:
@@ -170,7 +183,7 @@ def new_course(lab: Laboratory, n: int, L: int, scale: Scales, seed: int, taus: 
     return Course(flow, scale, np.array(taus), _states(flow, start, scale, taus))
 
 
-course = shared(new_course)
+course = computed_once(new_course)
 
 
 def random_signs(scale: Scales, seed: int) -> np.ndarray:
@@ -178,7 +191,7 @@ def random_signs(scale: Scales, seed: int) -> np.ndarray:
     return np.random.default_rng([seed, 1]).choice([-1, 1], size=scale.m1)
 
 
-@shared
+@computed_once
 def neuron_course(lab: Laboratory, n: int, L: int, scale: Scales, seed: int, taus: tuple[float, ...]) -> Course:
     """The same neuron by neuron: a level-0 flow, with random signs a_j."""
     signs = random_signs(scale, seed)
@@ -198,7 +211,7 @@ def first_rates(lab: Laboratory, n: int, L: int, scale: Scales, seed: int) -> np
     return field(0.0, start)[segment.index]
 
 
-@shared
+@computed_once
 def _neuron_flow(lab: Laboratory, n: int, L: int, signs: tuple[int, ...]) -> Flow:
     return lab.flow_of(setting.data(n, L), setting.words_needed(n, L), signs)
 
@@ -219,20 +232,20 @@ def _states(flow: Flow, start: np.ndarray, scale: Scales, taus: Sequence[float])
 # ---- reduced systems ---------------------------------------------------------------------------------------------
 
 
-@shared
+@computed_once
 def planar_run(lab: Laboratory, tau_end: float = 1e7) -> Trajectory:
     """Level 4 from 0."""
     return integrate(lab.planar(), [0, 0], (0.0, tau_end), rtol=1e-11, atol=1e-13, method="LSODA")
 
 
-@shared
+@computed_once
 def kernel_run(lab: Laboratory, n: int, L: int, tau_end: float) -> Trajectory:
     """Level 3 from 0."""
     system = lab.kernel(n, L)
     return integrate(system, np.zeros(system.dimension), (0.0, tau_end), rtol=1e-10, atol=1e-13, method="LSODA")
 
 
-@shared
+@computed_once
 def mean_field_run(lab: Laboratory, n: int, L: int, scale: Scales, tau_end: float) -> Trajectory:
     """Level 2 from the infinite-width start; units are sqrt(m) for A, k0 for V, K and Q, and B for beta."""
     system, quotient = lab.mean_field(n, L), lab.symmetric(n, L)
@@ -263,5 +276,5 @@ def class_sums(system: System) -> dict[int, Node]:
 
 def ratio_R(system: System) -> Node:
     """R = -dG(mu3) / dG(mu1) of the planar system, from its own equations."""
-    rhs = dict(zip(system.names, system.nodes, strict=True))
+    rhs = system.equations
     return rhs["z"] / rhs["x"]

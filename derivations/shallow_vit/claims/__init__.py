@@ -13,15 +13,7 @@ from . import (
     part_x_variants,
     part_y_training,
 )
-from .book import ClaimBook, book
+from .book import book
 from .unaffected import explain
 
 explain(book)
-
-
-def get_book() -> ClaimBook:
-    """The filled claim book."""
-    return book
-
-
-__all__ = ["book", "get_book"]

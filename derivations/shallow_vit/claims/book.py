@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -37,17 +36,6 @@ def at(node: Node, **values: Any) -> Node:
     """An expression with numbers or expressions in place of symbols."""
     (found,) = graph.substitute([node], {sym(name): graph.as_node(value) for name, value in values.items()})
     return found
-
-
-def rounded(values: Any, digits: int = 6) -> Any:
-    """Floats with a few digits, for details and witnesses."""
-    if isinstance(values, dict):
-        return {str(key): rounded(value, digits) for key, value in values.items()}
-    if isinstance(values, (list, tuple, np.ndarray)):
-        return [rounded(value, digits) for value in values]
-    if isinstance(values, (str, bool, Fraction)):
-        return values
-    return float(f"{float(values):.{digits}g}")
 
 
 # ---- the paper's formulas over the symbols of the toy: M = 3 patterns, two neurons a, -a, samples with counts c_j (+), e_j (-)

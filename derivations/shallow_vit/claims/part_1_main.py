@@ -13,14 +13,16 @@ from odesys import (
     Evidence,
     Verdict,
     always_positive,
-    ball,
+    as_ball,
     certified,
-    combine,
+    combine_verdicts,
     enumerate_all,
     equal,
+    fit_power_law,
     graph,
     measured,
     refuted,
+    rounded,
     sym,
 )
 
@@ -28,16 +30,15 @@ from .. import setting
 from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import network
-from ..special.classes import Counts
-from .book import NUMBERS, PRINTED, book, rounded
-from .runs import (
+from ..special.class_network import Counts
+from .book import NUMBERS, PRINTED, book
+from .common_runs import (
     MAIN,
-    agrees,
     attention,
     by_alpha,
     by_step_size,
-    exponent,
     main,
+    near_reference,
     off_recursion,
     off_reference,
     prototypes,
@@ -151,11 +152,11 @@ def width(lab: Laboratory) -> Verdict:
     def fits(case: tuple[int, int]) -> bool:
         M, m_a = case
         with flint.ctx.workprec(64):
-            return 2 < M < m_a and bool(ball(1000) >= M * M * ball(200).log())
+            return 2 < M < m_a and bool(as_ball(1000) >= M * M * as_ball(200).log())
 
     settings = [(5, 10), (10, 20), (15, 20), (20, 20)]
     with flint.ctx.workprec(64):
-        needed = int((225 * ball(200).log()).ceil().unique_fmpz())
+        needed = int((225 * as_ball(200).log()).ceil().unique_fmpz())
     return enumerate_all(settings, fits, "settings (M, m_a)").correcting(
         r"M=5\ (m_a=10)\ \text{and}\ M=10\ (m_a=20)",
         enumerate_all(settings[:2], fits, "settings (M, m_a)"),
@@ -270,7 +271,7 @@ def weights_of_positions(lab: Laboratory) -> Verdict:
 def number_of_iterations(lab: Laboratory) -> Verdict:
     """Exponents and the collapse over fractions."""
     runs = by_step_size(lab)
-    low, value, high = exponent(runs.keys(), [run.steps for run in runs.values()])
+    low, value, high = fit_power_law(runs.keys(), [run.steps for run in runs.values()]).interval
     first = max(runs)
     factor = runs[first].steps * first**0.6
     outputs = {}
@@ -286,7 +287,7 @@ def number_of_iterations(lab: Laboratory) -> Verdict:
         and max(products.values()) < 4
         and -1.02 < value < -0.94
         and abs(level - 1) < 0.05
-        and agrees(off)
+        and near_reference(off)
     )
     fixed = measured(
         fine,
@@ -319,7 +320,7 @@ def frozen_attention(lab: Laboratory) -> Verdict:
     power = {}
     for name, table in (("trained", by_alpha(lab)), ("frozen", by_alpha(lab, frozen=True))):
         rows = [(a, eta_T) for (a, c), eta_T in table.items() if c == 0][-3:]
-        power[name] = exponent([a for a, _ in rows], [t for _, t in rows])[1]
+        power[name] = fit_power_law([a for a, _ in rows], [t for _, t in rows]).value
     slower = min(by_alpha(lab, frozen=True)[key] / by_alpha(lab)[key] for key in by_alpha(lab))
     return measured(power["frozen"] > -1.15, rounded(power)).correcting(
         r"\eta T\propto\alpha_*^{-1.4}\ \text{frozen},\ \alpha_*^{-1.04}\ \text{trained}",
@@ -346,7 +347,7 @@ def frozen_attention(lab: Laboratory) -> Verdict:
 def concentration(lab: Laboratory) -> Verdict:
     """Levels at the end over step sizes, and over margins by type of query."""
     levels = {eta: 1 - attention(run)["rel_s"] for eta, run in by_step_size(lab).items()}
-    power = exponent(levels.keys(), levels.values())
+    power = fit_power_law(levels.keys(), levels.values()).interval
     flat = measured(power[1] > 0.1, {"1 - attention at T": rounded(levels), "power of eta": rounded(power)})
     wide = {margin: attention(prototypes(lab, margin)) for margin in (1.0, 10.0, 100.0)}
     ceiling = 0.5 / 0.55
@@ -379,7 +380,7 @@ def concentration(lab: Laboratory) -> Verdict:
         without_confusion=rounded(clean),
     )
     return (
-        combine({"level": flat, "every query": every})
+        combine_verdicts({"level": flat, "every query": every})
         .correcting(
             r"\text{margin 1: a level independent of }\eta;\quad\text{margin}\to\infty:\ \frac{\alpha_*}{\alpha_*+\alpha_\#}\ \text{for non-discriminative queries}",
             fixed,
@@ -592,7 +593,7 @@ def factor_gained(lab: Laboratory) -> Verdict:
                 fresh = lab.data(Counts(*setting.draw_counts(case, np.random.default_rng([seed, 6]), 1000)))
                 found.append(float(np.maximum(1 - lab.forces(run.state, fresh, 1.0).found.margins, 0).mean()))
             loss[name].append(float(np.mean(found)))
-    power = {name: exponent(fractions_, values)[1] for name, values in loss.items()}
+    power = {name: fit_power_law(fractions_, values).value for name, values in loss.items()}
     gain = power["frozen"] - power["trained"]
     seen = {"powers": rounded(power), "gain": rounded(gain), "losses": rounded(loss)}
     return measured(gain <= -1.5, seen).correcting(

@@ -11,9 +11,9 @@ from odesys import (
     Evidence,
     Verdict,
     always_positive,
-    ball,
+    as_ball,
     certified,
-    combine,
+    combine_verdicts,
     enumerate_all,
     equal,
     graph,
@@ -101,7 +101,7 @@ def subgaussian_norm(lab: Laboratory) -> Verdict:
 
     def falls(k: int) -> bool:
         with flint.ctx.workprec(96):
-            p = ball(1 + Fraction(k, 128)).union(ball(1 + Fraction(k + 1, 128)))
+            p = as_ball(1 + Fraction(k, 128)).union(as_ball(1 + Fraction(k + 1, 128)))
             half = (p + 1) / 2
             slope = -p / 2 - (half.gamma() / flint.arb.pi().sqrt()).log() + p / 2 * half.digamma()  # p^2 d/dp log
             return bool(slope < 0)
@@ -111,7 +111,7 @@ def subgaussian_norm(lab: Laboratory) -> Verdict:
         start = abs(gaussian_norm(flint.arb(1)) - (2 / flint.arb.pi()).sqrt()) < 1e-20  # type: ignore[operator]
         sign = enumerate_all(
             [Fraction(k, 8) for k in range(9, 129)],
-            lambda p: bool(ball(p) ** ball(Fraction(-1, 2)) < 1),
+            lambda p: bool(as_ball(p) ** as_ball(Fraction(-1, 2)) < 1),
             "p > 1 of a sign",
         )
     return (pieces & sign if start else refuted({"p": 1}, Evidence.CERTIFICATE)).with_constants(
@@ -140,14 +140,14 @@ def hoeffding(lab: Laboratory) -> Verdict:
                 if value < 0:
                     break
                 weight += comb(N, k) * (2 if value else 1)
-                if not ball(Fraction(weight, 2**N)) <= (1 - ball(Fraction(value * value, 4 * N))).exp():
+                if not as_ball(Fraction(weight, 2**N)) <= (1 - as_ball(Fraction(value * value, 4 * N))).exp():
                     return False
             return True
 
     def normal(level: Fraction, factor: Fraction) -> bool:
         with flint.ctx.workprec(96):
-            t = ball(level)
-            return bool((t / flint.arb(2).sqrt()).erfc() <= (1 - ball(factor) * t * t * flint.arb.pi() / 2).exp())
+            t = as_ball(level)
+            return bool((t / flint.arb(2).sqrt()).erfc() <= (1 - as_ball(factor) * t * t * flint.arb.pi() / 2).exp())
 
     levels = [Fraction(k, 8) for k in range(1, 97)]
     parts = {
@@ -155,7 +155,7 @@ def hoeffding(lab: Laboratory) -> Verdict:
         "normal": enumerate_all(levels, lambda t: normal(t, Fraction(1, 4)), "levels of the normal tail"),
     }
     too_much = next((str(t) for t in levels if not normal(t, Fraction(1, 2))), "none")
-    return combine(parts).with_constants(c="1/4", first_level_where_one_half_fails=too_much)
+    return combine_verdicts(parts).with_constants(c="1/4", first_level_where_one_half_fails=too_much)
 
 
 @book.claim(
@@ -172,18 +172,18 @@ def labels_of_a_batch(lab: Laboratory) -> Verdict:
 
     def tail(B: int) -> Fraction:
         with flint.ctx.workprec(96):
-            square = ball(B).log() * B
-            return Fraction(sum(comb(B, k) for k in range(B + 1) if not ball((2 * k - B) ** 2) < square), 2**B)
+            square = as_ball(B).log() * B
+            return Fraction(sum(comb(B, k) for k in range(B + 1) if not as_ball((2 * k - B) ** 2) < square), 2**B)
 
     def small(B: int) -> bool:
         with flint.ctx.workprec(96):
-            return bool(ball(tail(B)) <= (-ball(B).log() / 4).exp())
+            return bool(as_ball(tail(B)) <= (-as_ball(B).log() / 4).exp())
 
     few = enumerate_all(range(2, 17), small, "batch sizes")
     x = sym("x")  # B^{1/4} = 2 + x
     many = always_positive({"B^{1/2} - 2 B^{1/4}": (2 + x) ** 2 - 2 * (2 + x)}, positive=("x",))
     with flint.ctx.workprec(64):
-        rate = min(float(-ball(tail(B)).log() / ball(B).log()) for B in range(2, 401))
+        rate = min(float(-as_ball(tail(B)).log() / as_ball(B).log()) for B in range(2, 401))
     return (few & many).with_constants(c="1/4", largest_c_for_B_up_to_400=round(rate, 4))
 
 

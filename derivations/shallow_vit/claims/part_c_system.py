@@ -402,7 +402,7 @@ def inner_products_close(lab: Laboratory) -> Verdict:
     """Matrix equations against the derived ones."""
     flow = lab.gram()
     x = {leaf: np.vectorize(sym, otypes=[object])(names) for leaf, names in flow.matrices.items()}
-    nodes = dict(zip(flow.system.names, flow.system.nodes, strict=True))
+    nodes = flow.system.equations
     loss = flow.system.observables["loss"]
 
     def slope(leaf: str) -> np.ndarray:

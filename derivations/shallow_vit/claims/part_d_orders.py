@@ -12,9 +12,9 @@ from odesys import (
     Node,
     Verdict,
     always_positive,
-    ball,
+    as_ball,
     certified,
-    combine,
+    combine_verdicts,
     enumerate_all,
     equal,
     graph,
@@ -181,8 +181,8 @@ def sample_mean(lab: Laboratory) -> Verdict:
 
     def tail(N: int) -> bool:  # signs have the heaviest tails among variables in [-1, 1] that Hoeffding's proof meets
         with flint.ctx.workprec(96):
-            square = 4 * N * ball(N).log()
-            weight = sum(comb(N, k) for k in range(N + 1) if not ball((2 * k - N) ** 2) < square)
+            square = 4 * N * as_ball(N).log()
+            weight = sum(comb(N, k) for k in range(N + 1) if not as_ball((2 * k - N) ** 2) < square)
         return Fraction(weight, 2**N) <= Fraction(2, N * N)
 
     first = enumerate_all(range(2, 201), tail, "sample sizes N, variables +-1")
@@ -270,7 +270,7 @@ def proposition_1_algebra(lab: Laboratory) -> Verdict:
 def neurons_at_start(lab: Laboratory) -> Verdict:
     """Error functions in balls."""
     with flint.ctx.workprec(128):
-        all_large = (1 - (ball(Fraction(1, 10)) / flint.arb(2).sqrt()).erf()) ** 1000
+        all_large = (1 - (as_ball(Fraction(1, 10)) / flint.arb(2).sqrt()).erf()) ** 1000
         norm = flint.arb(1) - (flint.arb(1) / 2).gamma_upper(flint.arb(5), regularized=1)  # P(|w| <= xi), m_a = 10
     printed = (
         refuted(
@@ -284,8 +284,8 @@ def neurons_at_start(lab: Laboratory) -> Verdict:
     def large(case: tuple[int, Fraction]) -> bool:
         count, q = case
         with flint.ctx.workprec(128):
-            level = ball(q) * (flint.arb.pi() / 2).sqrt() / count
-            return bool((1 - (level / flint.arb(2).sqrt()).erf()) ** count >= 1 - ball(q))
+            level = as_ball(q) * (flint.arb.pi() / 2).sqrt() / count
+            return bool((1 - (level / flint.arb(2).sqrt()).erf()) ** count >= 1 - as_ball(q))
 
     fixed = enumerate_all([(2**k, Fraction(1, q)) for k in range(1, 13) for q in (2, 10, 100)], large, "pairs (m, q)")
     with flint.ctx.workprec(
@@ -333,7 +333,7 @@ def comparison_equation(lab: Laboratory) -> Verdict:
             "(98) in s": graph.substitute([increment / eta], {t: s / eta})[0] - b0 - k * s * y,
         }
     )
-    return combine({"equation": rhs, "exponent": homogeneous}).correcting(
+    return combine_verdicts({"equation": rhs, "exponent": homogeneous}).correcting(
         r"y(s)=e^{ks^2/2}\Big(y_0+b_0\int_0^se^{-ku^2/2}du\Big),\ s=\eta t,\ k=\tfrac{\alpha^2mp}{2a^2}",
         right,
         "one factor eta of (98) is lost in (102); the integral starts at 0",
@@ -355,7 +355,7 @@ def gaussian_integral(lab: Laboratory) -> Verdict:
     with flint.ctx.workprec(96):
         value = flint.acb.integral(lambda z, _: (-z * z).exp(), flint.acb(-12), flint.acb(12)).real
         root, printed_value = flint.arb.pi().sqrt(), (2 * flint.arb.pi()).sqrt()
-        close, wrong = bool(abs(value - root) < 1e-20), bool(abs(value - printed_value) > ball(Fraction(1, 2)))
+        close, wrong = bool(abs(value - root) < 1e-20), bool(abs(value - printed_value) > as_ball(Fraction(1, 2)))
     printed = (
         refuted({"c": 1, "integral": float(value), "printed": float(printed_value)}, Evidence.CERTIFICATE)
         if wrong
@@ -438,11 +438,11 @@ def _ei_inverse(s: int) -> flint.arb:
     low, high = Fraction(1), Fraction(40)
     while high - low > Fraction(1, 10**8):
         middle = (low + high) / 2
-        if ball(middle).ei() < target:
+        if as_ball(middle).ei() < target:
             low = middle
         else:
             high = middle
-    return ball(low).union(ball(high))
+    return as_ball(low).union(as_ball(high))
 
 
 @book.claim(

@@ -7,20 +7,19 @@ from math import log
 
 import numpy as np
 
-from odesys import Verdict, leading_orders, measured, sqrt, sym
+from odesys import Verdict, fit_power_law, graph, leading_orders, measured, rounded, sym
 
 from ..laboratory import Laboratory, Record
-from .book import book, rounded
-from .runs import (
+from .book import book
+from .common_runs import (
     COPIES,
     READING,
-    agrees,
     before_end,
     by_batch,
     by_step_size,
-    exponent,
     lucky_at_start,
     main,
+    near_reference,
     off_reference,
     series,
     small_start,
@@ -66,7 +65,7 @@ def lucky_neurons(lab: Laboratory) -> Verdict:
     }
     wrong = end["W-"] <= 0 and end["U+"] <= 0
     off = off_reference(lab, "d1", "d2")
-    fixed = all(abs(end[name] / theory()["d1"] - 1) < 0.1 for name in ("W+", "U-")) and agrees(off)
+    fixed = all(abs(end[name] / theory()["d1"] - 1) < 0.1 for name in ("W+", "U-")) and near_reference(off)
     return measured(not wrong, rounded(end)).correcting(
         r"\mathcal W=\{i:a_i>0,\ w_i'V_l>0\},\quad\mathcal U=\{i:a_i<0,\ w_i'V_l>0\}",
         measured(
@@ -170,7 +169,10 @@ def mixed_value(lab: Laboratory) -> Verdict:
     return measured(left < 0.05, {"best lambda": rounded(factor), "left over": rounded(left)}).correcting(
         r"V_l=\sum_jA_{j1}v_j,\quad v_j(t)=v_j(0)+\eta\sum_b\sum_iC_{ij}(b)w_i(b)",
         measured(
-            exact < 1e-12 and agrees(off), rounded({"largest": exact, **off}), largest=exact, off_symmetric=rounded(off)
+            exact < 1e-12 and near_reference(off),
+            rounded({"largest": exact, **off}),
+            largest=exact,
+            off_symmetric=rounded(off),
         ),
         "the growth of v_1 enters with the attention A_11 < 1, and the other values grow as well",
     )
@@ -198,7 +200,7 @@ def value_vectors(lab: Laboratory) -> Verdict:
     exact = float(np.abs(moved - every).max())
     off = off_reference(lab, "v", "u2")
     seen = {"pattern 1": rounded(first), "nuisance": rounded(others), "moved": rounded(np.linalg.norm(moved, axis=1))}
-    fixed = exact < 1e-12 and abs(first[0] - 1) < 1e-9 and agrees(off)
+    fixed = exact < 1e-12 and abs(first[0] - 1) < 1e-9 and near_reference(off)
     return measured(max(left for _, left in others) < 0.5, seen).correcting(
         r"W_V^{(t)}\mu_j=W_V^{(0)}\mu_j+\eta\sum_b\sum_iC_{ij}(b)w_i(b)\ \text{for every }j",
         measured(fixed, {**seen, **rounded(off)}, largest=exact, off_symmetric=rounded(off), **seen),
@@ -278,7 +280,7 @@ def coefficient_of_lucky(lab: Laboratory) -> Verdict:
     off = off_reference(lab, "step1")
     return measured(least["W-"] > 0, rounded(least)).correcting(
         r"\text{the same for }a_i>0,\ \text{with constant }1",
-        measured(1.7 < least["W+"] < 2 and agrees(off), rounded(least | off)).with_constants(
+        measured(1.7 < least["W+"] < 2 and near_reference(off), rounded(least | off)).with_constants(
             least_ratio=rounded(least["W+"])
         ),
         "y a_i decides the sign of the step",
@@ -306,7 +308,7 @@ def coefficient_of_other(lab: Laboratory) -> Verdict:
     right, off = float((-ratio["-C_i2"]).min()), off_reference(lab, "step1")
     return measured(any(value > 0 for value in least.values()), rounded(least)).correcting(
         r"V_i\le-\tfrac1{2B}\sum_{n\in\mathcal B_-}\frac{|S_2^n|}{a|S^n|}p_n,\quad V_i=-C_{i2},\ a_i<0",
-        measured(1.7 < right < 2 and agrees(off), rounded({"least ratio": right, **off})).with_constants(
+        measured(1.7 < right < 2 and near_reference(off), rounded({"least ratio": right, **off})).with_constants(
             least_ratio=rounded(right)
         ),
         "y^n a_i > 0 for these neurons as for the others, so the sign is that of (31)",
@@ -333,7 +335,7 @@ def coefficient_of_unlucky(lab: Laboratory) -> Verdict:
     top = float(root * np.abs(series(run)["C"][:, part["unlucky"], 0]).max())
     B = 2.0 * COPIES
     bounds = {"(33)": root / np.sqrt(B * root * run.case.M), "(194)": 1 / np.sqrt(B)}
-    a, M, size = sqrt(sym("m")), sym("M"), sym("B")
+    a, M, size = graph.sqrt(sym("m")), sym("M"), sym("B")
     ((power, _),) = leading_orders([(size * a * M) ** Fraction(-1, 2) / (size ** Fraction(-1, 2) / a)], "m")
     wrong = top > max(bounds.values())
     return measured(
@@ -366,7 +368,7 @@ def _growth(lab: Laboratory, group: str, axis: int) -> Verdict:
     for eta, run in runs.items():
         true = float(run.state.w[groups(run)[group], axis].mean() / run.case.xi)
         ratio[eta] = true / float(_bound_34(run, False)[-1])
-    low, value, high = exponent(ratio.keys(), ratio.values())
+    low, value, high = fit_power_law(ratio.keys(), ratio.values()).interval
     printed = measured(
         high < 0.5, {"mean of w'p over the bound at T": rounded(ratio), "its power of eta": rounded([low, value, high])}
     )
@@ -375,9 +377,9 @@ def _growth(lab: Laboratory, group: str, axis: int) -> Verdict:
     mean = x["w"][:, part, axis].mean(axis=1) / run.case.xi / _bound_34(run, True)
     worst = float((x["w"][-1][part, axis] / run.case.xi / _bound_34(run, True)[-1]).min())
     first = x["w"][1:6, part, axis].mean(axis=1) - x["w"][0, part, axis].mean()
-    rate = exponent(x["s"][1:6], first)
+    rate = fit_power_law(x["s"][1:6], first).interval
     off = off_reference(lab, "d1")
-    fine = float(mean.min()) > 0.6 and float(mean.max()) < 1.25 and 0.9 < rate[1] < 1.1 and agrees(off)
+    fine = float(mean.min()) > 0.6 and float(mean.max()) < 1.25 and 0.9 < rate[1] < 1.1 and near_reference(off)
     fixed = measured(
         fine,
         {
@@ -451,7 +453,7 @@ def norm_of_lucky(lab: Laboratory) -> Verdict:
     ).correcting(
         r"\|w_i\|\ge\tfrac12\xi\big(1+\tfrac{(\eta t)^2}4\alpha^2p_n\big)",
         measured(
-            0.5 * right <= float(norm.min()) and agrees(off),
+            0.5 * right <= float(norm.min()) and near_reference(off),
             rounded({"least": norm.min(), "bound": right, **off}),
             outside_the_features=rounded(rest),
         ),
@@ -476,7 +478,7 @@ def other_directions(lab: Laboratory) -> Verdict:
     for B, run in by_batch(lab).items():
         mean = run.state.w[groups(run)["W+"]].mean(axis=0)
         ratio[B], second[B] = float(mean[2:].mean() / mean[0]), float(mean[1] / mean[0])
-    low, value, high = exponent(ratio.keys(), [max(x, 1e-9) for x in ratio.values()])
+    low, value, high = fit_power_law(ratio.keys(), [max(x, 1e-9) for x in ratio.values()]).interval
     wanted = {name: theory()[name] / theory()["d1"] for name in ("dn", "d2")}
     fixed = all(abs(x / wanted["dn"] - 1) < 0.08 for x in ratio.values()) and all(
         abs(x / wanted["d2"] - 1) < 0.2 for x in second.values()
@@ -618,6 +620,10 @@ def lower_bound_of_step(lab: Laboratory) -> Verdict:
     }
     return measured(bool((wrong > 0).all()), seen).correcting(
         r"\text{the same for }a_i>0,\ \text{with constant }\tfrac14",
-        measured(ratio.min() > 0.25 and 0.6 < np.median(ratio) < 1.2 and agrees(off), {**seen, **rounded(off)}, **seen),
+        measured(
+            ratio.min() > 0.25 and 0.6 < np.median(ratio) < 1.2 and near_reference(off),
+            {**seen, **rounded(off)},
+            **seen,
+        ),
         "y a_i decides the sign",
     )

@@ -11,7 +11,7 @@ from odesys import (
     Evidence,
     Verdict,
     always_positive,
-    ball,
+    as_ball,
     certified,
     enumerate_all,
     equal,
@@ -109,7 +109,7 @@ def attention_on_own(lab: Laboratory) -> Verdict:
     )
     one = always_positive({"(126) with constant 1": own - printed_own}, positive=("c", "b", "w", "r"))
     with flint.ctx.workprec(64):
-        largest = float(((1 + flint.arb(2).sqrt()) / 2 + ball(Fraction(1, 2))).exp())
+        largest = float(((1 + flint.arb(2).sqrt()) / 2 + as_ball(Fraction(1, 2))).exp())
     return (
         (constant & bounds)
         .with_constants(constant="e^{(1 + sqrt 2) eps Q + 2 eps^2}", at_eps_half_and_Q_1=round(largest, 4))
@@ -202,7 +202,7 @@ def mean_value(lab: Laboratory) -> Verdict:
     """Both ends against the required square, in balls; the corrected form by signs."""
     with flint.ctx.workprec(128):
         u, top, rest = flint.arb(4).exp(), flint.arb(6).exp(), flint.arb(199)
-        needed = (u + rest) * (top + rest) * (ball(Fraction(1, 2)).exp() - 1) / (flint.arb(2).exp() - 1)
+        needed = (u + rest) * (top + rest) * (as_ball(Fraction(1, 2)).exp() - 1) / (flint.arb(2).exp() - 1)
         low = (u + rest) ** 2
     printed = (
         refuted(
@@ -342,7 +342,7 @@ def batch_averages(lab: Laboratory) -> Verdict:
 def product_of_factors(lab: Laboratory) -> Verdict:
     """One step in balls; products against sums by signs."""
     with flint.ctx.workprec(96):
-        tenth = ball(Fraction(1, 10))
+        tenth = as_ball(Fraction(1, 10))
         one = (1 + tenth).sqrt() * (-tenth).exp()
     printed = (
         refuted({"K": "1/10", "factor of the ratio in one step": float(one)}, Evidence.CERTIFICATE)

@@ -6,22 +6,20 @@ from math import log
 
 import numpy as np
 
-from odesys import Verdict, measured
+from odesys import Verdict, fit_power_law, measured, rounded
 
 from .. import setting
 from ..laboratory import Laboratory, Record
-from ..special.classes import Counts
+from ..special.class_network import Counts
 from ..special.observables import logits
-from .book import book, rounded
-from .part_e_1_lemma_2 import COPIED, groups
-from .runs import (
+from .book import book
+from .common_runs import (
     COPIES,
     READING,
-    agrees,
     before_end,
     by_step_size,
-    exponent,
     main,
+    near_reference,
     off_recursion,
     off_reference,
     prototypes,
@@ -30,6 +28,7 @@ from .runs import (
     small_start,
     theory,
 )
+from .part_e_1_lemma_2 import COPIED, groups
 
 
 def output_parts(run: Record) -> dict[str, float]:
@@ -71,7 +70,7 @@ def parts_of_output(lab: Laboratory) -> Verdict:
     )
     off = off_reference(lab, "u1", "u2")
     return measured(
-        fine and agrees(off), rounded(x | off), parts=rounded(x), off_symmetric=rounded(off)
+        fine and near_reference(off), rounded(x | off), parts=rounded(x), off_symmetric=rounded(off)
     ).with_constants(
         U_over_lucky=rounded(x["U"] / x["lucky"], 4), rest_over_lucky=rounded(x["other a < 0"] / x["lucky"], 4)
     )
@@ -96,7 +95,7 @@ def growth_rate(lab: Laboratory) -> Verdict:
     level = {eta: float(other.state.S[0, 0]) for eta, other in by_step_size(lab).items()}
     spread = max(level.values()) / min(level.values())
     return measured(
-        abs(value / wanted - 1) < 0.15 and spread < 1.03 and agrees(off),
+        abs(value / wanted - 1) < 0.15 and spread < 1.03 and near_reference(off),
         {**rounded(off), "K e^{S11}/eta": rounded(value), "symmetric": rounded(wanted), "S11(T)": rounded(level)},
         S11_at_T=rounded(level),
     ).with_constants(constant=rounded(value, 4), symmetric_system=rounded(wanted, 4))
@@ -128,7 +127,7 @@ def zero_loss(lab: Laboratory) -> Verdict:
         "loss on fresh samples": rounded(loss),
         "training margins": rounded(run.made[-1].found.margins),
     }
-    return measured(abs(off) < 0.12 and loss < 1e-3 and run.fitted and agrees(on_way), seen, **seen)
+    return measured(abs(off) < 0.12 and loss < 1e-3 and run.fitted and near_reference(on_way), seen, **seen)
 
 
 def _increments(run: Record, group: str) -> tuple[float, float]:
@@ -170,7 +169,7 @@ def steps_elsewhere(lab: Laboratory) -> Verdict:
     ).correcting(
         r"\Delta\langle w_i,p_j\rangle=\eta\sum_kC_{ik}v_k^\top p_j,\ \text{of order }\eta/a\text{ for every }B",
         measured(
-            0.02 < other < 0.1 and agrees(off_reference(lab, "dn")),
+            0.02 < other < 0.1 and near_reference(off_reference(lab, "dn")),
             rounded({"step": other, **off_reference(lab, "dn")}),
         ).with_constants(mean_step=rounded(other, 4)),
         "labels do not average out over the queries on which the neuron is active",
@@ -229,7 +228,7 @@ def neurons_on_values(lab: Laboratory) -> Verdict:
     seen = {"nuisance": rounded(nuisance), "pattern 2": rounded(second), "off the symmetric system": rounded(off)}
     return measured(nuisance <= 1 / np.sqrt(2 * COPIES), seen).correcting(
         r"u_{ik}/u_{i1}\in[0.05,0.2]\ (k\ge3),\quad u_{i2}<0",
-        measured(0.05 < nuisance < 0.2 and -0.6 < second < 0 and agrees(off), seen, **seen),
+        measured(0.05 < nuisance < 0.2 and -0.6 < second < 0 and near_reference(off), seen, **seen),
         "as for (35)",
     )
 
@@ -283,7 +282,7 @@ def drives_query(lab: Laboratory) -> Verdict:
         seen[str(share)] = rounded({"lucky": lucky, "others": sum(map(abs, others)), "G_11": run.made[k].G[0, 0]})
         fine = fine and gap < 1e-12 and lucky > 2 * sum(map(abs, others))
     off = off_reference(lab, "K", "S11")
-    return measured(fine and agrees(off), {**seen, **rounded(off)}, parts=seen, off_symmetric=rounded(off))
+    return measured(fine and near_reference(off), {**seen, **rounded(off)}, parts=seen, off_symmetric=rounded(off))
 
 
 @book.claim(
@@ -343,11 +342,11 @@ def growth_seen(lab: Laboratory) -> Verdict:
             total * (xi * time * alpha**2 * p / 4) ** 2 for time in (eta * again.steps**2, (eta * again.steps) ** 2)
         )
         ratio[eta], right[eta] = seen / printed, seen / fixed
-    law, off = exponent(ratio.keys(), ratio.values()), off_reference(lab, "u1")
+    law, off = fit_power_law(ratio.keys(), ratio.values()).interval, off_reference(lab, "u1")
     return measured(law[1] < 1, {"ratios": rounded(ratio), "power of eta": rounded(law)}).correcting(
         r"\text{the same with }(\eta t)^2",
         measured(
-            min(right.values()) > 0.3 and max(right.values()) < 1.5 and agrees(off),
+            min(right.values()) > 0.3 and max(right.values()) < 1.5 and near_reference(off),
             rounded(right | off),
             ratios=rounded(right),
         ),

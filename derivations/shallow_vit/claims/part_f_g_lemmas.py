@@ -15,18 +15,19 @@ from odesys import (
     Node,
     Verdict,
     always_positive,
-    ball,
+    as_ball,
     certified,
     enumerate_all,
     equal,
     frequency_at_most,
     graph,
     refuted,
+    rounded,
     sym,
 )
 
 from ..laboratory import Laboratory
-from .book import NUMBERS, PRINTED, book, rounded
+from .book import NUMBERS, PRINTED, book
 
 
 @book.claim(
@@ -46,7 +47,7 @@ def number_of_lucky(lab: Laboratory) -> Verdict:
         m, parts = case  # success probability 1/parts; the tail at half of the mean
         weight = sum(comb(m, k) * (parts - 1) ** (m - k) for k in range(m // (2 * parts) + 1))
         with flint.ctx.workprec(96):
-            return bool(ball(Fraction(weight, parts**m)) <= (-ball(Fraction(2 * m, (2 * parts) ** 2))).exp())
+            return bool(as_ball(Fraction(weight, parts**m)) <= (-as_ball(Fraction(2 * m, (2 * parts) ** 2))).exp())
 
     return enumerate_all(
         [(m, parts) for m in range(1, 401) for parts in (2, 4)], small, "pairs (m, 1/p)"
@@ -55,7 +56,7 @@ def number_of_lucky(lab: Laboratory) -> Verdict:
 
 def cap_ratio(m_a: int, phi: Any) -> Any:
     """I_{sin^2 phi}((m_a - 1)/2, 1/2) as a ball."""
-    return (phi.sin() ** 2).beta_lower(ball(Fraction(m_a - 1, 2)), ball(Fraction(1, 2)), regularized=True)
+    return (phi.sin() ** 2).beta_lower(as_ball(Fraction(m_a - 1, 2)), as_ball(Fraction(1, 2)), regularized=True)
 
 
 @book.claim(
@@ -71,12 +72,14 @@ def cap_ratio(m_a: int, phi: Any) -> Any:
 def area_of_cap(lab: Laboratory) -> Verdict:
     """The half sphere, and caps of the 2-sphere."""
     with flint.ctx.workprec(96):
-        whole = flint.arb(1).beta_lower(ball(Fraction(9, 2)), ball(Fraction(1, 2)), regularized=True)  # sin^2 phi = 1
-        wrong = bool(abs(whole / 2 - whole) > ball(Fraction(1, 4)))
+        whole = flint.arb(1).beta_lower(
+            as_ball(Fraction(9, 2)), as_ball(Fraction(1, 2)), regularized=True
+        )  # sin^2 phi = 1
+        wrong = bool(abs(whole / 2 - whole) > as_ball(Fraction(1, 4)))
 
     def sphere(k: int) -> bool:
         with flint.ctx.workprec(96):
-            phi = ball(Fraction(k, 16))
+            phi = as_ball(Fraction(k, 16))
             return bool(abs(cap_ratio(3, phi) / 2 - (1 - phi.cos()) / 2) < 1e-20)
 
     printed = (
@@ -109,7 +112,7 @@ def size_of_cap(lab: Laboratory) -> Verdict:
     def displayed(case: tuple[int, int]) -> Any:
         M, m_a = case
         with flint.ctx.workprec(96):
-            return 1 - (m_a - 1) * ball(Fraction(1, M)).sin()
+            return 1 - (m_a - 1) * as_ball(Fraction(1, M)).sin()
 
     cases = [(M, m_a) for M in range(3, 201) for m_a in (M + 1, M + 2, 2 * M)]
     negative = [case for case in cases if displayed(case) < 0]
@@ -131,10 +134,10 @@ def size_of_cap(lab: Laboratory) -> Verdict:
     def corrected(case: tuple[int, int]) -> bool:
         M, m_a = case
         with flint.ctx.workprec(160):
-            angle = ball(Fraction(1, M))
+            angle = as_ball(Fraction(1, M))
             return bool(
                 cap_ratio(m_a, flint.arb.pi() / 2 - angle)
-                >= 1 - angle.sin() * (2 * ball(Fraction(m_a)) / flint.arb.pi()).sqrt()
+                >= 1 - angle.sin() * (2 * as_ball(Fraction(m_a)) / flint.arb.pi()).sqrt()
             )
 
     fixed = enumerate_all([*cases, *((M, M * M // 4) for M in range(5, 60))], corrected, "pairs (M, m_a)")
@@ -171,11 +174,11 @@ def angles(lab: Laboratory) -> Verdict:
         cosine = {m_a: mean(lambda z: z.cos(), m_a, half) for m_a in every}
         right = all(bool(abs(x - flint.arb.pi() / 2) < 1e-15) for x in every.values())
         exact = {
-            m_a: (ball(Fraction(m_a, 2)).gamma() / (flint.arb.pi().sqrt() * ball(Fraction(m_a + 1, 2)).gamma()))
+            m_a: (as_ball(Fraction(m_a, 2)).gamma() / (flint.arb.pi().sqrt() * as_ball(Fraction(m_a + 1, 2)).gamma()))
             for m_a in every
         }
         close = all(bool(abs(cosine[m_a] - exact[m_a]) < 1e-15) for m_a in every)
-        far = all(bool(x > ball(Fraction(1, 2))) for x in (*every.values(), *lucky.values()))
+        far = all(bool(x > as_ball(Fraction(1, 2))) for x in (*every.values(), *lucky.values()))
     printed = (
         certified()
         if not far

@@ -7,15 +7,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from odesys import SymmetryError, Verdict, measured
+from odesys import SymmetryError, Verdict, fit_power_law, measured, rounded
 
 from .. import setting
 from ..laboratory import Laboratory
 from ..setting import Case
-from ..special import classes, network, observables
-from .book import book, rounded
+from ..special import class_network, network, observables
+from .book import book
+from .common_runs import MAIN, READING, attention, near_reference, off_reference, prototypes, small_start, theory
 from .part_e_1_lemma_2 import groups
-from .runs import MAIN, READING, agrees, attention, exponent, off_reference, prototypes, small_start, theory
 
 
 @book.claim(
@@ -85,7 +85,7 @@ def drift(lab: Laboratory) -> Verdict:
     for eta in steps:
         run = lab.train(replace(MAIN, m=200, xi=200**-0.5, eta=eta), 3, steps=round(6 / eta), stop=False)
         for name, first, last in zip(
-            ("O V", "K Q"), classes.conserved(run.start), classes.conserved(run.state), strict=True
+            ("O V", "K Q"), class_network.conserved(run.start), class_network.conserved(run.state), strict=True
         ):
             sizes[name].append(float(np.linalg.norm(last - first)))
     noisy = Case(
@@ -97,7 +97,7 @@ def drift(lab: Laboratory) -> Verdict:
         for name in begin:
             sizes[f"tokens {name}"].append(float(np.linalg.norm(end[name] - begin[name])))
     power = {
-        name: exponent(steps if len(values) == 4 else (0.4, 0.2, 0.1), [max(v, 1e-300) for v in values])[1]
+        name: fit_power_law(steps if len(values) == 4 else (0.4, 0.2, 0.1), [max(v, 1e-300) for v in values]).value
         for name, values in sizes.items()
     }
     fine = all(abs(power[name] - 1) < (0.2 if name.startswith("tokens") else 0.1) for name in power)
@@ -132,7 +132,7 @@ def on_confusion(lab: Laboratory) -> Verdict:
     }
     off = off_reference(lab, "d2", "step1")
     return measured(
-        share["pattern 1"] > 0.95 and share["pattern 2"] == 0 and share["nuisance"] < 0.3 and agrees(off),
+        share["pattern 1"] > 0.95 and share["pattern 2"] == 0 and share["nuisance"] < 0.3 and near_reference(off),
         rounded(share | off),
         share=rounded(share),
     )
@@ -188,7 +188,9 @@ def gates_slide(lab: Laboratory) -> Verdict:
     )
     between, off = float(((share > 0.05) & (share < 0.95)).mean()), off_reference(lab, "dn", "d2")
     seen = {"steps in between": rounded(between), "at T": rounded(share[-1]), "own class": rounded(own)}
-    return measured(between >= 0.5 and share[-1] < 0.05 and own == 1 and agrees(off), {**seen, **rounded(off)}, **seen)
+    return measured(
+        between >= 0.5 and share[-1] < 0.05 and own == 1 and near_reference(off), {**seen, **rounded(off)}, **seen
+    )
 
 
 @book.claim(

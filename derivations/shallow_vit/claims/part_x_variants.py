@@ -15,6 +15,7 @@ from odesys import (
     SymmetryError,
     System,
     Verdict,
+    computed_once,
     counted_family,
     equal,
     graph,
@@ -25,15 +26,15 @@ from odesys import (
 )
 
 from .. import dynamics
-from ..laboratory import Laboratory, shared
+from ..laboratory import Laboratory
 from .book import book, gates, put
-from .written_out import QUERIES, WrittenOut, gate
+from .common_equations import QUERIES, WrittenOut, gate
 
 POSITIVE = ("alpha_s", "alpha_c", "beta", "pi", "M", "Gamma")
 ELSEWHERE = (4, 5, 12)  # M that the system for every M is compared at and was not made of
 
 
-@shared
+@computed_once
 def for_every_number(lab: Laboratory, variant: str = "") -> System:
     """The symmetric system, or that of a variant, with M a parameter."""
     return counted_family("M", {M: dynamics.in_prototypes(lab.symmetric(M, variant), M) for M in dynamics.MEMBERS})

@@ -21,20 +21,22 @@ from odesys import (
     System,
     Verdict,
     equal,
+    fit_power_law,
     graph,
     identity,
     measured,
     refuted,
+    rounded,
     sym,
 )
 
 from .. import dynamics
 from ..laboratory import Laboratory
-from ..special import classes, heads, observables, symmetric
-from .book import LABELS, TOY, Tables, before_margin, book, pairs, put, rounded, tables
+from ..special import class_network, observables, several_heads, symmetric_runs
+from .book import LABELS, TOY, Tables, before_margin, book, pairs, put, tables
+from .common_runs import MAIN, attention
 from .part_c_system import POSITIVE, force, gradient_k, gradient_o, gradient_q, gradient_v
 from .part_x_variants import elsewhere, for_every_number, no_system
-from .runs import MAIN, attention, exponent
 
 MARGINS = (1.0, 3.0, 10.0)
 NETWORK = replace(MAIN, xi=1e-4, eta=0.05, steps=4000)
@@ -45,11 +47,11 @@ AT = "network with m = 1000, xi = 1e-4, eta = 0.05, seed 3, M = 5, alpha_* = 0.5
 def flow_to(margin: float, variant: str) -> tuple[float, dict[str, float], Any]:
     """The paper's own symmetric flow to F = margin: its time, attention and logits, and F as a function of time."""
     case = replace(MAIN, margin=margin)
-    pi = symmetric.living(case)
-    run = symmetric.flow(case, "auto", pi, variant=variant)
+    pi = symmetric_runs.living(case)
+    run = symmetric_runs.flow(case, "auto", pi, variant=variant)
     values = {name: float(run.final[name]) for name in dynamics.mirrored(case.M, variant).names}
     times, outputs = np.unique(np.asarray(run.times), return_index=True)
-    return run.end_time, symmetric.scalars(values, case, pi), CubicSpline(times, run.observable("F")[outputs])
+    return run.end_time, symmetric_runs.scalars(values, case, pi), CubicSpline(times, run.observable("F")[outputs])
 
 
 # ---- one matrix in place of W_K' W_Q ---------------------------------------------------------------------------------
@@ -75,7 +77,7 @@ def merged_tables(lab: Laboratory) -> MergedTables:
 
 def column_sums(system: System) -> dict[str, Node]:
     """Rates of the sums of logits over keys, for a discriminative and for a nuisance query, M a parameter."""
-    rate = dict(zip(system.names, system.nodes, strict=True))
+    rate = system.equations
     M = sym("M")
     return {
         "query 1": rate["s11"] + rate["s21"] + (M - 2) * rate["sk1"],
@@ -355,7 +357,7 @@ def conserved_by_heads(lab: Laboratory) -> Verdict:
     return verdict.adding(between_heads=moves.witness)
 
 
-HEADS_DATA = classes.Counts(
+HEADS_DATA = class_network.Counts(
     np.array([[4.0, 1.0, 2.0, 3.0], [1.0, 4.0, 3.0, 2.0], [5.0, 2.0, 2.0, 1.0]]), np.array([1, -1, 1])
 )
 HEADS_STEPS = (0.1, 0.05, 0.025, 0.0125)
@@ -373,7 +375,7 @@ HEADS_STEPS = (0.1, 0.05, 0.025, 0.0125)
 )
 def drift_of_heads(lab: Laboratory) -> Verdict:
     """Powers of eta, head by head, and between the heads."""
-    net = heads.draw(2, 20, 4, 2)
+    net = several_heads.draw(2, 20, 4, 2)
     sizes: dict[str, list[float]] = {}
     for eta in HEADS_STEPS:
         end = lab.train_heads(net, HEADS_DATA, eta, round(4 / eta), 1e9)
@@ -381,7 +383,7 @@ def drift_of_heads(lab: Laboratory) -> Verdict:
             for h in range(2):
                 sizes.setdefault(f"{name}, head {h + 1}", []).append(float(np.linalg.norm(last[h, h] - first[h, h])))
         sizes.setdefault("between", []).append(float(np.linalg.norm(end.conserved[0][0, 1] - net.conserved[0][0, 1])))
-    power = {name: exponent(HEADS_STEPS, [max(v, 1e-300) for v in values])[1] for name, values in sizes.items()}
+    power = {name: fit_power_law(HEADS_STEPS, [max(v, 1e-300) for v in values]).value for name, values in sizes.items()}
     own = [name for name in sizes if name != "between"]
     fine = (
         all(abs(power[name] - 1) < 0.1 for name in own)

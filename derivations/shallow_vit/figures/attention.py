@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Progress, cores, figure, run_cells, save, silent, unfinished
+from odesys import Progress, available_cores, new_figure, run_cells, save_figure, silent, unfinished_cells
 
 from ..setting import Case
-from ..special import bounds, classes, network, observables, sparsify, symmetric
+from ..special import bounds, class_network, network, observables, sparsify, symmetric_runs
 
 ATTENTION = Case(L=50, N=40, sigma=0.1, delta=0.2, alpha_s=0.5, alpha_c=0.05, m=200, noise=0.01, eta=0.2)
 KINDS = {
@@ -38,7 +38,7 @@ def figure_4(folder: Path, progress: Progress = silent) -> list[Path]:
         r"$\Gamma = 20$": replace(ATTENTION, margin=20.0),
         r"$\Gamma = 1$, output weights per position": replace(ATTENTION, readout="per_position"),
     }
-    fig, axes = figure(1, 3, (16.5, 4.4), sharey=True)
+    fig, axes = new_figure(1, 3, (16.5, 4.4), sharey=True)
     for k, (title, case) in enumerate(cases.items()):
         run = attention_run(case)
         progress("token networks", (k + 1) / 3)
@@ -48,7 +48,7 @@ def figure_4(folder: Path, progress: Progress = silent) -> list[Path]:
         axes[k].set(xlabel="iteration", title=title, ylim=(0.35, 1.0))
     axes[0].set(ylabel="attention on label-relevant tokens")
     axes[0].legend(fontsize=8)
-    return save(fig, folder, "4")
+    return save_figure(fig, folder, "4")
 
 
 def _line(name: str) -> str:
@@ -71,23 +71,23 @@ def removal_table(
 ) -> dict[str, np.ndarray]:
     """Test losses (fractions, seeds) of each rule."""
     cells = [(rule, fraction, seed, case) for rule in rules for fraction in fractions for seed in range(seeds)]
-    found = run_cells(removal, cells, progress, min(2, cores()), store, "sparsified runs")
+    found = run_cells(removal, cells, progress, min(2, available_cores()), store, "sparsified runs")
     return dict(zip(rules, np.array(found).reshape(len(rules), len(fractions), seeds), strict=True))
 
 
 def figure_5(folder: Path, progress: Progress = silent) -> list[Path]:
     """Test loss over the fraction of removed tokens, tokens of unit length and raw Gaussian tokens."""
-    with unfinished("shallow_vit 5") as store:
+    with unfinished_cells("shallow_vit 5") as store:
         tables = [
             removal_table(replace(sparsify.EXPERIMENT, unit=unit), sparsify.RULES, SEEDS, progress, store)
             for unit in (1, 0)
         ]
-        fig, axes = figure(1, 2, (11.5, 4.4), sharey=True)
+        fig, axes = new_figure(1, 2, (11.5, 4.4), sharey=True)
         for ax, table, title in zip(axes, tables, ("tokens of unit length", "raw Gaussian tokens"), strict=True):
             _removal_panel(ax, table, title)
         axes[0].set(ylabel="test loss after 20 steps", ylim=(0, None))
         axes[0].legend(fontsize=8)
-        return save(fig, folder, "5")
+        return save_figure(fig, folder, "5")
 
 
 def _removal_panel(ax: Any, table: Mapping[str, np.ndarray], title: str) -> None:
@@ -106,11 +106,11 @@ def spurious(cell: tuple[float, int]) -> list[float]:
 def figure_6(folder: Path, progress: Progress = silent) -> list[Path]:
     """A nuisance pattern in 90 percent of the + and 10 percent of the - training samples, removed step by step."""
     fractions, seeds = (0.0, 0.25, 0.5, 0.75, 1.0), 8
-    with unfinished("shallow_vit 6") as store:
+    with unfinished_cells("shallow_vit 6") as store:
         cells = [(fraction, seed) for fraction in fractions for seed in range(seeds)]
-        found = np.array(run_cells(spurious, cells, progress, min(2, cores()), store, "spurious pattern"))
+        found = np.array(run_cells(spurious, cells, progress, min(2, available_cores()), store, "spurious pattern"))
         table = found.reshape(len(fractions), seeds, 2)
-        fig, axes = figure(1, 2, (11.5, 4.2))
+        fig, axes = new_figure(1, 2, (11.5, 4.2))
         for k, (ax, label) in enumerate(zip(axes, ("test loss", "test accuracy"), strict=True)):
             ax.plot(fractions, table[:, :, k], ".", color="0.65")
             ax.plot(fractions, table[:, :, k].mean(axis=1), "o-", color=f"C{k}", label="mean")
@@ -118,7 +118,7 @@ def figure_6(folder: Path, progress: Progress = silent) -> list[Path]:
             ax.legend(fontsize=8)
         axes[0].set(ylim=(0, None))
         fig.suptitle("no correlation in the test samples; training samples 90 to 10")
-        return save(fig, folder, "6")
+        return save_figure(fig, folder, "6")
 
 
 MANY = (10, 15, 20)
@@ -131,13 +131,13 @@ def many_case(M: int, margin: float = 100.0) -> Case:
 
 def figure_7(folder: Path, progress: Progress = silent) -> list[Path]:
     """Attention of the symmetric system for M = 10, 15, 20, with a network of 2000 neurons for M = 10."""
-    fig, axes = figure(1, 3, (16.5, 4.4), sharey=True)
+    fig, axes = new_figure(1, 3, (16.5, 4.4), sharey=True)
     for k, M in enumerate(MANY):
         case = many_case(M)
-        pi = symmetric.living(case, count=4000)
-        run = symmetric.flow(case, "auto", pi, rtol=1e-8)
+        pi = symmetric_runs.living(case, count=4000)
+        run = symmetric_runs.flow(case, "auto", pi, rtol=1e-8)
         times = np.linspace(run.start_time, run.end_time, 150)
-        rows = [symmetric.scalars(dict(zip(run.names, x, strict=True)), case, pi) for x in run.at(times)]
+        rows = [symmetric_runs.scalars(dict(zip(run.names, x, strict=True)), case, pi) for x in run.at(times)]
         for name, (colour, label) in KINDS.items():
             axes[k].plot(times, [row[name] for row in rows], color=colour, label=label, linestyle=_line(name))
         reach = np.interp([1.0, 10.0], [row["F"] for row in rows], times)
@@ -149,24 +149,26 @@ def figure_7(folder: Path, progress: Progress = silent) -> list[Path]:
         )
         axes[k].set(xlabel=r"$s = \eta t$", title=f"$M = {M}$", ylim=(0.33, 1.0))
         progress("symmetric system", (k + 1) / 4)
-    data = classes.exact_data(many_case(10))
-    net = classes.train(many_case(10), 0, data, observe=lambda s, f: observables.of_classes(s, f, data), record=50)
+    data = class_network.exact_data(many_case(10))
+    net = class_network.train(
+        many_case(10), 0, data, observe=lambda s, f: observables.of_classes(s, f, data), record=50
+    )
     for name, (colour, _) in KINDS.items():
         axes[0].plot(net.times * net.case.eta, net.table[name], "o", color=colour, markersize=2.5)
     axes[0].plot([], [], "o", color="0.5", markersize=3, label="network, $m = 2000$")
     axes[0].set(ylabel="attention on label-relevant tokens")
     axes[0].legend(fontsize=8, loc="upper left", bbox_to_anchor=(0.0, 0.99))
-    return save(fig, folder, "7")
+    return save_figure(fig, folder, "7")
 
 
 def figure_8(folder: Path, progress: Progress = silent) -> list[Path]:
     """Test loss over the fraction of removed tokens for M = 10, 15, 20 in 20 dimensions."""
-    with unfinished("shallow_vit 8") as store:
-        fig, axes = figure(1, 3, (16.5, 4.4), sharey=True)
+    with unfinished_cells("shallow_vit 8") as store:
+        fig, axes = new_figure(1, 3, (16.5, 4.4), sharey=True)
         for ax, M in zip(axes, MANY, strict=True):
             case = replace(sparsify.EXPERIMENT, M=M, d=20, m_a=20, m_b=20)
             rules = ("random", "irrelevant", "noisy")
             _removal_panel(ax, removal_table(case, rules, SEEDS, progress, store), f"$M = {M}$")
         axes[0].set(ylabel="test loss after 20 steps", ylim=(0, None))
         axes[0].legend(fontsize=8)
-        return save(fig, folder, "8")
+        return save_figure(fig, folder, "8")

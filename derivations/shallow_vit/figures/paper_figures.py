@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from odesys import PowerLaw, Progress, cores, figure, fit_power_law, save, silent, unfinished
+from odesys import PowerLaw, Progress, available_cores, fit_power_law, new_figure, save_figure, silent, unfinished_cells
 
 from ..setting import Case
-from ..special import bounds, sweeps
-from .attention import figure_4, figure_5, figure_6, figure_7, figure_8
+from ..special import bounds, training_sweeps
 
 LEVEL = 1e-2  # test loss of a success
 MAP = Case(m=200, L=50, eta=0.2, filling="random", jitter=0.05, m_a=5, m_b=5, steps=3000)
@@ -31,7 +30,7 @@ ALPHA, GAP = r"\alpha_*", r"(\alpha_*-\alpha_\#)"
 
 def workers() -> int:
     """Processes used for the runs of a figure."""
-    return min(2, cores())
+    return min(2, available_cores())
 
 
 def map_cases(frozen: bool = False, alphas: Sequence[float] = ALPHAS, sizes: Sequence[int] = SIZES) -> list[list[Case]]:
@@ -42,7 +41,7 @@ def map_cases(frozen: bool = False, alphas: Sequence[float] = ALPHAS, sizes: Seq
 def success_map(cases: Sequence[Sequence[Case]], seeds: int, progress: Progress, store: Path | None) -> np.ndarray:
     """Test losses (rows, columns, seeds) of a table of cases."""
     flat = [case for row in cases for case in row]
-    found = sweeps.test_losses(flat, seeds, progress, workers(), store)
+    found = training_sweeps.test_losses(flat, seeds, progress, workers(), store)
     return found.values.reshape(len(cases), -1, seeds)
 
 
@@ -57,13 +56,15 @@ def figure_3(folder: Path, progress: Progress = silent) -> list[Path]:
 
 
 def _success_figure(folder: Path, progress: Progress, name: str, frozen: bool, power: int) -> list[Path]:
-    with unfinished(f"shallow_vit {name}") as store:
+    with unfinished_cells(f"shallow_vit {name}") as store:
         losses = success_map(map_cases(frozen), SEEDS, progress, store)
         loss_sweeps = {
-            label: sweeps.test_losses(alpha_cases(int(label == "frozen")), 3 * SEEDS, progress, workers(), store)
+            label: training_sweeps.test_losses(
+                alpha_cases(int(label == "frozen")), 3 * SEEDS, progress, workers(), store
+            )
             for label in ("trained", "frozen")
         }
-        fig, axes = figure(1, 3, (16.5, 4.6))
+        fig, axes = new_figure(1, 3, (16.5, 4.6))
         x = np.array([a**power for a in ALPHAS])
         _map(fig, axes[0], x, np.array(SIZES), (losses < LEVEL).mean(axis=2).T)
         axes[0].set(
@@ -73,7 +74,7 @@ def _success_figure(folder: Path, progress: Progress, name: str, frozen: bool, p
         )
         _threshold_panel(axes[1], losses, power)
         _loss_panel(axes[2], loss_sweeps)
-        return save(fig, folder, name)
+        return save_figure(fig, folder, name)
 
 
 def alpha_cases(frozen: int) -> list[Case]:
@@ -95,7 +96,7 @@ def _map(fig: Any, ax: Any, x: np.ndarray, sizes: np.ndarray, share: np.ndarray)
 
 def _threshold_panel(ax: Any, losses: np.ndarray, power: int) -> None:
     gaps = np.array([2 * a - 0.5 for a in ALPHAS])
-    needed = np.array([sweeps.thresholds(SIZES, row, LEVEL) for row in losses])
+    needed = np.array([training_sweeps.thresholds(SIZES, row, LEVEL) for row in losses])
     good = np.isfinite(needed)
     ax.loglog(gaps[good], needed[good], "o", color="C0", label="$N$ at mean test loss 0.01")
     law = fit_power_law(gaps[good].tolist(), needed[good].tolist())
@@ -110,7 +111,7 @@ def _threshold_panel(ax: Any, losses: np.ndarray, power: int) -> None:
     ax.legend(fontsize=8)
 
 
-def _loss_panel(ax: Any, found: Mapping[str, sweeps.Sweep]) -> None:
+def _loss_panel(ax: Any, found: Mapping[str, training_sweeps.Sweep]) -> None:
     for colour, (label, sweep) in zip(("C0", "C1"), found.items(), strict=True):
         x = [case.alpha_s for case in sweep.cases]
         law = sweep.mean_law(x)
@@ -146,14 +147,16 @@ def figure_1b(folder: Path, progress: Progress = silent) -> list[Path]:
         for s in SIGMAS
     ]
     base = Case(m=500, m_a=10, m_b=10, eta=0.1)
-    with unfinished("shallow_vit 1b") as store:
+    with unfinished_cells("shallow_vit 1b") as store:
         losses = success_map(cases, SEEDS, progress, store)
         tilted = {
             "sigma": [replace(base, sigma=value) for value in SIGMAS],
             "delta": [replace(base, delta=value) for value in SIGMAS],
         }
-        times = {name: sweeps.stopping_times(row, SEEDS, progress, workers(), store) for name, row in tilted.items()}
-        fig, axes = figure(1, 3, (16.5, 4.4))
+        times = {
+            name: training_sweeps.stopping_times(row, SEEDS, progress, workers(), store) for name, row in tilted.items()
+        }
+        fig, axes = new_figure(1, 3, (16.5, 4.4))
         _map(
             fig,
             axes[0],
@@ -163,7 +166,7 @@ def figure_1b(folder: Path, progress: Progress = silent) -> list[Path]:
         )
         axes[0].set(xlabel=r"$\sigma$", ylabel=r"$1/\sqrt{N}$", title=f"share of successes, test loss < {LEVEL:g}")
         axes[0].invert_yaxis()
-        needed = 1 / np.sqrt([sweeps.thresholds(SIZES, row, LEVEL) for row in losses])
+        needed = 1 / np.sqrt([training_sweeps.thresholds(SIZES, row, LEVEL) for row in losses])
         line = 1 / np.sqrt([bounds.samples(row[0]) for row in cases])
         axes[1].plot(SIGMAS, needed, "o-", color="C0", label="runs to zero training loss")
         axes[1].plot(SIGMAS, line * needed[0] / line[0], ":", color="C3", label="(11), scaled at $\\sigma = 0$")
@@ -183,7 +186,7 @@ def figure_1b(folder: Path, progress: Progress = silent) -> list[Path]:
         )
         for ax in axes[1:]:
             ax.legend(fontsize=8, loc="lower left")
-        return save(fig, folder, "1b")
+        return save_figure(fig, folder, "1b")
 
 
 ETAS = (0.4, 0.2, 0.1, 0.05, 0.025)
@@ -191,27 +194,27 @@ ETAS = (0.4, 0.2, 0.1, 0.05, 0.025)
 
 def figure_2(folder: Path, progress: Progress = silent) -> list[Path]:
     """Stopping time over 1/alpha_*, over 1/(alpha_* - alpha_#), and over the step size."""
-    base = replace(sweeps.BASE, sigma=0.1, delta=0.4, m_a=10, m_b=10)
-    with unfinished("shallow_vit 2") as store:
+    base = replace(training_sweeps.BASE, sigma=0.1, delta=0.4, m_a=10, m_b=10)
+    with unfinished_cells("shallow_vit 2") as store:
         found = {
-            key: sweeps.stopping_times(sweeps.scheme(key, base), 3, progress, workers(), store)
-            for key in sweeps.SCHEMES
+            key: training_sweeps.stopping_times(training_sweeps.scheme(key, base), 3, progress, workers(), store)
+            for key in training_sweeps.SCHEMES
         }
-        steps = sweeps.stopping_times(
+        steps = training_sweeps.stopping_times(
             [replace(base, eta=eta, alpha_s=0.5, alpha_c=0.05) for eta in ETAS], 3, progress, workers(), store
         )
-        fig, axes = figure(1, 3, (16.5, 4.4))
+        fig, axes = new_figure(1, 3, (16.5, 4.4))
         for k, (key, sweep) in enumerate(found.items()):
             alpha = np.array([case.alpha_s for case in sweep.cases])
             gap = np.array([case.alpha_s - case.alpha_c for case in sweep.cases])
-            axes[0].loglog(1 / alpha, sweep.mean, "o-", color=f"C{k}", markersize=4, label=sweeps.SCHEMES[key])
+            axes[0].loglog(1 / alpha, sweep.mean, "o-", color=f"C{k}", markersize=4, label=training_sweeps.SCHEMES[key])
             axes[1].loglog(
                 1 / gap,
                 sweep.mean,
                 "o",
                 color=f"C{k}",
                 markersize=4,
-                label=f"{sweeps.SCHEMES[key]}: {_power(GAP, sweep.law(gap.tolist()))}",
+                label=f"{training_sweeps.SCHEMES[key]}: {_power(GAP, sweep.law(gap.tolist()))}",
             )
         line = np.array([1.2, 20.0])
         constant = float(
@@ -229,10 +232,10 @@ def figure_2(folder: Path, progress: Progress = silent) -> list[Path]:
         _eta_panel(axes[2], steps)
         for ax in axes:
             ax.legend(fontsize=8)
-        return save(fig, folder, "2")
+        return save_figure(fig, folder, "2")
 
 
-def _eta_panel(ax: Any, sweep: sweeps.Sweep) -> None:
+def _eta_panel(ax: Any, sweep: training_sweeps.Sweep) -> None:
     eta = np.array(ETAS)
     T = sweep.values / eta[:, None]
     law = fit_power_law(np.repeat(eta, T.shape[1]).tolist(), T.ravel().tolist())
@@ -244,20 +247,11 @@ def _eta_panel(ax: Any, sweep: sweeps.Sweep) -> None:
     _plain_ticks(ax, ETAS, (20, 40, 80, 160, 320))
 
 
-def figure_proof(folder: Path, progress: Progress = silent) -> list[Path]:
-    """Which claim rests on which, coloured by verdict."""
-    from odesys import draw_proof_graph
-
-    from ..claims import get_book
-
-    return draw_proof_graph(get_book(), folder, progress, name="proof")
-
-
 def plot_run(
     columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], margin: float, ceiling: float, folder: Path
 ) -> list[Path]:
     """Margin, attention and logits of a simulated run, with the ends of the stages and the ceiling of attention."""
-    fig, axes = figure(1, 3, (15, 4))
+    fig, axes = new_figure(1, 3, (15, 4))
     t = columns["t"]
     axes[0].plot(t, columns["F"], label="mean margin $yF$")
     axes[0].axhline(margin, color="0.6", linewidth=0.8)
@@ -276,19 +270,4 @@ def plot_run(
             ax.axvline(event["time"], color="0.8", linewidth=0.8)
         ax.set(xlabel=r"$s = \eta t$", ylabel=label)
         ax.legend(fontsize=8)
-    return save(fig, folder, "run")
-
-
-__all__ = [
-    "figure_1a",
-    "figure_1b",
-    "figure_2",
-    "figure_3",
-    "figure_4",
-    "figure_5",
-    "figure_6",
-    "figure_7",
-    "figure_8",
-    "figure_proof",
-    "plot_run",
-]
+    return save_figure(fig, folder, "run")

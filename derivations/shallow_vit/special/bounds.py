@@ -1,4 +1,4 @@
-r"""The paper's conditions and bounds as functions of alpha_*, alpha_#, sigma, tau, delta, with every constant explicit.
+r"""Conditions and bounds with every constant explicit; here because the paper claims numbers of samples and steps.
 
 .. math::
     (8)\ \alpha_* \ge \frac{\alpha_\#}{e^{-(\delta+\tau)}(1-\sigma-\tau)},\quad
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from odesys import CLOSE, Condition, ParameterError
+from odesys import Condition, ParameterError
 
 from ..setting import Case
 
@@ -31,9 +31,10 @@ def conditions(case: Case, tau: float = 0.0) -> list[Condition]:
     """The conditions of Theorem 1 with constants 1."""
     ratio = case.alpha_s / case.alpha_c if case.alpha_c > 0 else math.inf
     error = case.sigma + tau
+    below = 1 - 2 * Condition.tolerance  # a strict inequality fails at equality
     return [
         Condition("6", "sigma <= 1/M", math.inf if case.sigma == 0 else 1 / (case.M * case.sigma)),
-        Condition("6", "delta < 1/2", math.inf if case.delta == 0 else 0.5 / case.delta * (1 - 2 * CLOSE)),
+        Condition("6", "delta < 1/2", math.inf if case.delta == 0 else 0.5 / case.delta * below),
         Condition("6", "M < m_a and M < m_b", (min(case.m_a, case.m_b) - 1) / case.M),
         Condition("7", "m >= M^2 log N", case.m / (case.M**2 * math.log(case.N))),
         Condition(

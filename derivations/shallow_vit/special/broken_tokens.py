@@ -1,4 +1,4 @@
-"""SGD on noisy tokens by the hand-written gradients of the full network, broken on purpose as `laboratory` says."""
+"""SGD on noisy tokens, broken as `laboratory` says; here because token noise is in no derived system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""The full network on tokens in NumPy: forward pass, hand-written gradients, mini-batch SGD, token sparsification.
+r"""The full network on tokens, gradients by hand, mini-batch SGD; here because tokens are noisy and may be removed.
 
 .. math::
     \nabla W_O = \sum_n g^n\sum_l \Phi^n_{\cdot l}V_l^{n\top},\quad
@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import ParameterError, Progress, silent
+from odesys import ParameterError, Progress, silent, softmax
 
 from .. import setting
 from ..setting import Case
@@ -116,9 +116,7 @@ def draw(case: Case, rng: np.random.Generator, N: int | None = None) -> Tokens:
 def forward(net: Network, data: Tokens) -> Pass:
     """Attention, values, pre-activations and outputs of all samples."""
     logits = np.einsum("nsb,nlb->nsl", data.X @ net.W_K.T, data.X @ net.W_Q.T)
-    logits = np.where(data.kept[:, :, None], logits, -np.inf)
-    A = np.exp(logits - logits.max(axis=1, keepdims=True))
-    A /= A.sum(axis=1, keepdims=True)
+    A = softmax(np.where(data.kept[:, :, None], logits, -np.inf), axis=1)
     V = np.einsum("nsl,nsa->nla", A, data.X @ net.W_V.T)
     h = V @ net.W_O.T
     share = data.kept / data.kept.sum(axis=1, keepdims=True)

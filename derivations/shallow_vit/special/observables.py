@@ -1,4 +1,4 @@
-r"""The paper's scalars, read off class-level states, token networks and the symmetric system under the same names.
+r"""The paper's scalars under one name for three kinds of runs; here because three descriptions are compared.
 
 =============  =======================================================================================================
 rel_s          attention on label-relevant tokens by label-relevant queries; ``rel_c`` by confusion queries,
@@ -7,7 +7,7 @@ S11 .. Skx     logits S11 (own), S21 (other discriminative key), Sn1 (nuisance k
                (own nuisance key), Skx (other nuisance key), each the mean over its orbit
 F              mean margin y F
 d1, d2, dn     sqrt(m) w' p of living neurons on the own, the other discriminative and a nuisance feature
-K              relative growth of the key and query of pattern 1 a unit of s, G_11 (the paper's K/eta = Q/eta)
+K              relative growth of the key and query of pattern 1 per unit of s, G_11 (the paper's K/eta = Q/eta)
 =============  =======================================================================================================
 """
 
@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import classes, network
-from .classes import Counts, Forces, State
+from . import class_network, network
+from .class_network import Counts, Forces, State
 
 QUERIES = ("rel_s", "rel_c", "rel_n", "rel")
 LOGITS = ("S11", "S21", "Sn1", "S1n", "Skk", "Skx")
@@ -39,7 +39,7 @@ class Lucky:
 
 def lucky(state: State, data: Counts) -> Lucky:
     """The lucky neurons of a state, in the noiseless case (all tokens of a pattern have the same value vector)."""
-    h = classes.forward(state, data).h
+    h = class_network.forward(state, data).h
     W = np.all(h[data.y > 0, 0] > 0, axis=0)
     U = np.all(h[data.y < 0, 1] > 0, axis=0)
     return Lucky(W, U, W & (state.a > 0), U & (state.a < 0))
@@ -71,7 +71,7 @@ def logits(S: np.ndarray) -> dict[str, float]:
 
 
 def relevant_attention(A: np.ndarray, data: Counts) -> dict[str, float]:
-    """Attention on label-relevant tokens by type of query, averaged over samples; A[n, j, k] as in `classes`."""
+    """Attention on label-relevant tokens by type of query, averaged over samples; A[n, j, k] as in `class_network`."""
     rows = np.arange(len(data.y))
     own = np.where(data.y > 0, 0, 1)
     on = A[rows, own]  # [n, k]
@@ -98,7 +98,7 @@ def of_classes(state: State, made: Forces, data: Counts, p: np.ndarray | None = 
     }
 
 
-def living_prototype(state: State, found: classes.Pass, data: Counts, p: np.ndarray) -> np.ndarray:
+def living_prototype(state: State, found: class_network.Pass, data: Counts, p: np.ndarray) -> np.ndarray:
     """Mean of sqrt(m) w' p over neurons active on label-relevant queries of their own class: own, other, rest."""
     total, count = np.zeros(3), 0
     for sign, own in ((1, 0), (-1, 1)):

@@ -1,4 +1,4 @@
-"""Token sparsification: which tokens are removed, and what that does to the test loss after a fixed number of steps.
+"""Which tokens are removed, and the test loss afterwards; here because the paper is about sparse attention.
 
 Rules: `random`; `irrelevant`, label-irrelevant tokens first (it knows the label); `noisy`, the tokens with the larger
 noise first; `attention`, the tokens that receive the least attention in a given network, which is what a program
@@ -15,8 +15,8 @@ from odesys import ParameterError
 
 from .. import setting
 from ..setting import Case
-from . import classes, network
-from .classes import Counts
+from . import class_network, network
+from .class_network import Counts
 from .network import Network, Tokens
 
 RULES = ("random", "irrelevant", "noisy", "attention")
@@ -120,6 +120,8 @@ def spurious(
     if case.M < 4:
         raise ParameterError(f"M = {case.M} has no pattern besides the spurious one; use M of at least 4")
     train = spurious_counts(case, correlation, fraction, np.random.default_rng([seed, 0]))
-    run = classes.train(case, (seed, 1), train)
-    found = classes.forward(run.state, spurious_counts(case, 0.5, fraction, np.random.default_rng([seed, 2]), tests))
+    run = class_network.train(case, (seed, 1), train)
+    found = class_network.forward(
+        run.state, spurious_counts(case, 0.5, fraction, np.random.default_rng([seed, 2]), tests)
+    )
     return found.loss(case.margin), float((found.margins > 0).mean())

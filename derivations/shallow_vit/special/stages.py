@@ -1,7 +1,7 @@
-r"""Stages of a class-level run, in units of s = eta t.
+r"""Stages of a class-level run, in units of s = eta t; here because the paper itself names no stages.
 
 1. *gate sorting*: ends with the last time at which gates on queries of the own class (that of the sign of a_i) change
-   at a rate of more than 1 percent a unit of s, the rate taken over half a unit;
+   at a rate of more than 1 percent per unit of s, the rate taken over half a unit;
 2. *linear growth* of the neurons, values and logits still near their start: ends with :math:`\|v_1 - p_1\| = 0.1`;
 3. *joint growth* of W_O and W_V, and driven by them of the logits; ends with
 4. the *hinge stop*: every training margin is reached, all gradients vanish, attention stays where it is.
@@ -22,8 +22,8 @@ import numpy as np
 
 from .. import setting
 from ..setting import Case
-from . import classes, observables
-from .classes import Counts, Forces, State
+from . import class_network, observables
+from .class_network import Counts, Forces, State
 
 SORTING, WINDOW = 0.01, 0.5  # gates changed a unit of s, and over how much of it that is measured
 LINEAR = 0.1  # |v_1 - p_1|
@@ -52,7 +52,7 @@ class Watch:
             **observables.of_classes(state, made, self.data, self.p),
         }
         if self.fresh is not None:
-            out["test_loss"] = classes.forward(state, self.fresh).loss(self.case.margin)
+            out["test_loss"] = class_network.forward(state, self.fresh).loss(self.case.margin)
         return out
 
 
@@ -64,7 +64,7 @@ class Stages:
     linear: float
     T_train: float
     T_test: float
-    run: classes.Run
+    run: class_network.Run
 
     def T_att(self, level: float) -> float:
         """When the mean attention on label-relevant tokens first passes a level."""
@@ -73,15 +73,15 @@ class Stages:
 
 def stages(case: Case, seed: Any = None, tests: int = 0, data: Counts | None = None) -> Stages:
     """Train and find the stages; with `tests` fresh samples the test loss is followed too."""
-    samples = classes.exact_data(case) if data is None else data
+    samples = class_network.exact_data(case) if data is None else data
     chosen = case.seed if seed is None else seed
     fresh = None
     if tests:
         drawn = setting.draw_counts(case, np.random.default_rng([1, *_parts(chosen)]), tests + tests % 2)
         fresh = Counts(*drawn)
-    _, ideal = classes.start(case, np.random.default_rng(chosen))
+    _, ideal = class_network.start(case, np.random.default_rng(chosen))
     watch = Watch(case, samples, ideal.p, fresh)
-    run = classes.train(case, chosen, samples, observe=watch)
+    run = class_network.train(case, chosen, samples, observe=watch)
     width = max(1, round(WINDOW / case.eta))
     total = np.concatenate([np.zeros(width), np.cumsum(run.table["changed"])])
     busy = np.flatnonzero(total[width:] - total[:-width] > SORTING * WINDOW)
@@ -102,7 +102,7 @@ def events(found: Stages) -> list[dict[str, Any]]:
     return [{"name": name, "kind": "stage", "time": time} for name, time in ends.items() if math.isfinite(time)]
 
 
-def _first(run: classes.Run, reached: Sequence[bool] | np.ndarray) -> float:
+def _first(run: class_network.Run, reached: Sequence[bool] | np.ndarray) -> float:
     places = np.flatnonzero(reached)
     return run.case.eta * float(run.times[places[0]]) if places.size else math.inf
 

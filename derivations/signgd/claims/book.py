@@ -7,12 +7,11 @@ from fractions import Fraction
 from typing import Any
 
 import flint
-import numpy as np
 
 from odesys import ClaimBook, Evidence, Node, Verdict, always_positive, certified, graph, num, refuted, sym
 
 from ..laboratory import MUTATIONS, Laboratory
-from ..special.toy import opaque_symbols
+from ..special.toy_network import opaque_symbols
 
 book = ClaimBook(
     "signgd",
@@ -108,15 +107,6 @@ def at_most(value: Any, bound: Any, **seen: Any) -> Verdict:
 def short(value: Any) -> float:
     """The middle of a ball with six digits."""
     return float(f"{float(value.mid()) if hasattr(value, 'mid') else float(value):.6g}")
-
-
-def rounded(values: Any, digits: int = 5) -> Any:
-    """Floats with a few digits, for details and witnesses."""
-    if isinstance(values, Mapping):
-        return {str(key): rounded(value, digits) for key, value in values.items()}
-    if isinstance(values, (list, tuple, np.ndarray)):
-        return [rounded(value, digits) for value in values]
-    return float(f"{float(values):.{digits}g}")
 
 
 ONE_HALF = num(1) / 2

@@ -6,14 +6,14 @@ from math import log, pi, sqrt
 
 import numpy as np
 
-from odesys import Verdict, combine, fit_power_law, measured
+from odesys import Verdict, between, combine_verdicts, fit_power_law, measured, rounded
 
 from ..laboratory import Laboratory
 from ..setting import published
 from ..special import conditions, stages
-from ..special.records import Record
-from .book import FLOW, SIZES, book, rounded
-from .measure import RUNS, between, later, mean_field_of, on_both
+from ..special.watched_runs import Record
+from .book import FLOW, SIZES, book
+from .common_checks import RUNS, later, mean_field_of, on_both
 
 EPSILONS = (1e-1, 1e-2, 1e-3, 1e-6)
 
@@ -41,8 +41,8 @@ def condition(lab: Laboratory) -> Verdict:
         {"violated": worst, "ratio": table[worst]},
         n=case.n,
         m_k=case.m_k,
-        log10_d=rounded(log(case.d) / log(10)),
-        ratios=rounded(table),
+        log10_d=rounded(log(case.d) / log(10), 5),
+        ratios=rounded(table, 5),
     )
 
 
@@ -104,7 +104,7 @@ def training_loss(lab: Laboratory) -> Verdict:
     }
     reached = float(np.interp(-log(1e-6), -np.log(record.seen.loss[1:]), record.run.times[1:]))
     sharp = between("time over law", [reached / end_time(record, 1e-6, sqrt(pi / 2) / 3)], 0.88, 1.12)
-    return combine({**parts, "sharp": sharp}).with_constants(constant=f"{sqrt(pi / 2) / 3:.3f} instead of 2")
+    return combine_verdicts({**parts, "sharp": sharp}).with_constants(constant=f"{sqrt(pi / 2) / 3:.3f} instead of 2")
 
 
 def fresh_margins(record: Record, place: int, count: int, seed: int) -> np.ndarray:
@@ -161,7 +161,7 @@ def memorised(lab: Laboratory) -> Verdict:
         parts[f"{e:g}"] = between("v_i", record.run.v[place] / (scale * sqrt(2 / pi)), 0.99, 1.01) & between(
             "v_mu", [record.run.v_mu[place] * record.case.strength / scale], 0.99, 1.01
         )
-    return combine(parts)
+    return combine_verdicts(parts)
 
 
 @book.claim(
@@ -185,7 +185,7 @@ def end_losses(lab: Laboratory) -> Verdict:
             & between("noise weights", 2 - record.seen.s11[place] - record.seen.s21[place], 0.9, 2)
             & between("fresh margin", margins, -1, 1)
         )
-    return combine(parts)
+    return combine_verdicts(parts)
 
 
 @book.claim(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
-from odesys import Verdict, combine, measured
+from odesys import Verdict, between, combine_verdicts, measured, rounded
 
 from ..laboratory import Laboratory
 from ..setting import published
-from ..special import data, network, stages
-from .book import book, rounded
-from .measure import between
+from ..special import network, stages, training_sets
+from .book import book
 
 NETWORK = "runs of the real network in weight space, not of the systems that are broken"
 STEPS, SEED, DIMENSION = 2000, 0, 1000
@@ -27,7 +26,7 @@ SIZES = f"setting (a) with d = {DIMENSION} (n = 10, s = 40, m_k = 50, m_v = 10),
 def trained(name: str) -> network.Training:
     """One training run."""
     case = published("a", DIMENSION)
-    return network.train(data.make(case, SEED), network.gaussian(case, SEED), OPTIMISERS[name], STEPS)
+    return network.train(training_sets.make(case, SEED), network.gaussian(case, SEED), OPTIMISERS[name], STEPS)
 
 
 @cache
@@ -51,9 +50,11 @@ def crossed(name: str) -> float:
 def small_beta(lab: Laboratory) -> Verdict:
     """Crossed parts of three optimisers."""
     parts = {name: crossed(name) for name in ("SignGD", "Adam(0, .9)", "Adam(.9, .999)")}
-    printed = measured(parts["Adam(0, .9)"] < parts["Adam(.9, .999)"], rounded(parts))
+    printed = measured(parts["Adam(0, .9)"] < parts["Adam(.9, .999)"], rounded(parts, 5))
     fixed = measured(
-        parts["SignGD"] > 0.9 and parts["Adam(0, .9)"] > parts["Adam(.9, .999)"] + 0.1, rounded(parts), **rounded(parts)
+        parts["SignGD"] > 0.9 and parts["Adam(0, .9)"] > parts["Adam(.9, .999)"] + 0.1,
+        rounded(parts, 5),
+        **rounded(parts, 5),
     )
     return printed.correcting(
         r"\text{only small values of}\ \beta_2\ \textit{allow}\ \text{it}",
@@ -84,4 +85,4 @@ def optimisers(lab: Laboratory) -> Verdict:
             & between("0-1 error", [result.wrong], 0 if good else 0.1, 0.02 if good else 0.6)
             & between("test loss", [result.loss], 0 if good else 0.3, 0.1 if good else 2)
         )
-    return combine(parts)
+    return combine_verdicts(parts)

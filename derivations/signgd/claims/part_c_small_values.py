@@ -26,7 +26,7 @@ from odesys import (
 from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import recursion
-from ..special.toy import on_section
+from ..special.toy_network import on_section
 from .book import NUMBERS, at_most, ball, book, inside, positive_over, short, tail
 
 SCALE = "a larger start only helps a lower bound, and a cone does not depend on its scale"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from odesys import ZERO, Node, Verdict, equal, graph, identity, measured, num, refuted, sym
+from odesys import ZERO, Node, Verdict, equal, graph, identity, measured, num, refuted, rounded, sym
 
 from ..laboratory import Laboratory
 from ..setting import EVERYWHERE, RANDOM, Case
-from ..special import data as training_data
-from ..special.toy import LABELS, POSITIVE, ROWS, SUPPORTS, Toy, dot, weight
-from .book import EVERY, NUMBERS, TOY, book, rounded
+from ..special import training_sets as training_data
+from ..special.toy_network import LABELS, POSITIVE, ROWS, SUPPORTS, Toy, dot, weight
+from .book import EVERY, NUMBERS, TOY, book
 
 SIDES = {"P": 1, "N": -1}
 
@@ -71,9 +71,9 @@ def data_law(lab: Laboratory) -> Verdict:
     return exact & measured(
         right and worst < 5 and bool(everywhere.any()),
         {"structure": right, "standard errors": worst},
-        standard_errors=rounded(worst),
+        standard_errors=rounded(worst, 5),
         seed=21,
-        variant_hits_signal=rounded((everywhere != 0).mean()),
+        variant_hits_signal=rounded((everywhere != 0).mean(), 5),
     )
 
 

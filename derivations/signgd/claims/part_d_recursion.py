@@ -18,7 +18,7 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from ..special.toy import LABELS, POSITIVE, SUPPORTS, Toy, dot, on_section
+from ..special.toy_network import LABELS, POSITIVE, SUPPORTS, Toy, dot, on_section
 from .book import NUMBERS, TOY, book, short, signed
 from .part_d_gradients import SIDES, common_factor, loss_slope, value_vector
 

@@ -7,13 +7,25 @@ from math import sqrt
 import flint
 import numpy as np
 
-from odesys import Verdict, always_positive, equal, frequency_at_most, graph, measured, num, sym
+from odesys import (
+    Verdict,
+    always_positive,
+    between,
+    equal,
+    everywhere,
+    frequency_at_most,
+    graph,
+    measured,
+    num,
+    rounded,
+    sym,
+)
 
 from ..laboratory import Laboratory
 from ..setting import Case
-from ..special.records import Record
-from .book import FLOW, NUMBERS, at_most, ball, book, rounded
-from .measure import RUNS, always, between, later, never, on_both, opposite, predicted, window
+from ..special.watched_runs import Record
+from .book import FLOW, NUMBERS, at_most, ball, book
+from .common_checks import RUNS, later, never, on_both, opposite, predicted, window
 
 SMALL_CASE = Case(n=4, s=100, d=401, m_k=10, m_v=10, sigma_p=1.0, sigma_0=0.01)
 
@@ -150,7 +162,7 @@ def signs_align(lab: Laboratory) -> Verdict:
         kept = np.sign(now.q)[~other] == np.sign(start.q)[~other]
         plus = int((now.q[other] > 0).sum())
         return (
-            always("aligned", now.q * now.k > 0)
+            everywhere("aligned", now.q * now.k > 0)
             & between("kept", [kept.mean()], 0.98, 1)
             & between("outcome as predicted", [(np.sign(now.q) == predicted(record)).mean()], 0.97, 1)
             & _near_half(plus, int(other.sum()))
@@ -165,7 +177,7 @@ def _near_half(count: int, total: int) -> Verdict:
     interval = binomtest(count, total).proportion_ci(confidence_level=0.999, method="exact")
     share = count / total
     return measured(
-        bool(interval.low <= 0.5 <= interval.high), {"share": share}, share_of_plus=rounded(share), pairs=total
+        bool(interval.low <= 0.5 <= interval.high), {"share": share}, share_of_plus=rounded(share, 5), pairs=total
     )
 
 
@@ -212,7 +224,7 @@ def three_times(lab: Laboratory) -> Verdict:
     s = record.start.state
     sure = (np.minimum(np.abs(s.q), np.abs(s.k)) >= 2 * record.start.beta_mu) & (s.v > s.v_mu)[None, :]
     keep = sure[opposite(record)]
-    return always(
+    return everywhere(
         "positive and ordered", ((one > 0) & (two > 0) & (one <= three) & (two <= three) & np.isfinite(three))[keep]
     )
 
@@ -234,7 +246,7 @@ def pair_duration(lab: Laboratory) -> Verdict:
         return (
             between("T2/T2'", two / unit, 0, 1.5)
             & between("T3/T2'", three / unit, 0, 3)
-            & always("T3 <= max(T2', 2 T2)", three <= np.maximum(unit, 2 * two))
+            & everywhere("T3 <= max(T2', 2 T2)", three <= np.maximum(unit, 2 * two))
         )
 
     return on_both(lab, check)
@@ -290,7 +302,7 @@ def equal_pairs(lab: Laboratory) -> Verdict:
 
     def printed(record: Record) -> Verdict:
         s, same = record.start.state, ~opposite(record)
-        return always("first move with the sign", (record.first["q"] == np.sign(s.q))[same])
+        return everywhere("first move with the sign", (record.first["q"] == np.sign(s.q))[same])
 
     def fixed(record: Record) -> Verdict:
         s = record.start.state

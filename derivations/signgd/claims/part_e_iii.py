@@ -7,12 +7,12 @@ from math import sqrt
 
 import numpy as np
 
-from odesys import Verdict, certified, identity, refuted, sym
+from odesys import Verdict, between, certified, everywhere, identity, refuted, rounded, sym
 
 from ..laboratory import Laboratory
-from ..special.records import Record
-from .book import FLOW, NUMBERS, book, rounded
-from .measure import RUNS, always, between, later, never, on_both, quiet_pairs, window
+from ..special.watched_runs import Record
+from .book import FLOW, NUMBERS, book
+from .common_checks import RUNS, later, never, on_both, quiet_pairs, window
 
 
 def signal_moves(record: Record) -> np.ndarray:
@@ -41,7 +41,7 @@ def signals_stay(lab: Laboratory) -> Verdict:
         verdict = verdict & never("sign change", record.events[name], 0, record.T2)
     coarse = signal_moves(lab.record("R2"))
     return (verdict & between("R2 over R3", [coarse.max() / move.max()], 50, 200)).adding(
-        R2_largest=rounded(coarse.max()), R1_largest=rounded(signal_moves(lab.record("R1")).max())
+        R2_largest=rounded(coarse.max(), 5), R1_largest=rounded(signal_moves(lab.record("R1")).max(), 5)
     )
 
 
@@ -134,7 +134,7 @@ def stage_three_noise(lab: Laboratory) -> Verdict:
         )
         return (
             quiet_pairs(record, record.T2, 2 * record.T3)
-            & always("one sign", record.run.q[part] * record.run.k[part] > 0)
+            & everywhere("one sign", record.run.q[part] * record.run.k[part] > 0)
             & between("size", sizes, 0.5, 2)
         )
 
@@ -176,8 +176,8 @@ def voting(record: Record, low: float, high: float) -> Verdict:
     )
     return (
         verdict
-        & always("query signal with the vote", record.directions("q_mu", low) == vote)
-        & always("key signal against the vote", record.directions("k_mu", low) == -vote)
+        & everywhere("query signal with the vote", record.directions("q_mu", low) == vote)
+        & everywhere("key signal against the vote", record.directions("k_mu", low) == -vote)
     )
 
 
@@ -209,7 +209,7 @@ def majority(lab: Laboratory) -> Verdict:
     def check(record: Record) -> Verdict:
         part = window(record, record.T2, record.T3)
         same = np.sign(record.run.k[part].sum(axis=2)) == record.vote(record.T2)
-        return voting(record, record.T2, record.T3) & always("sum of keys keeps the vote", same)
+        return voting(record, record.T2, record.T3) & everywhere("sum of keys keeps the vote", same)
 
     return on_both(lab, check)
 

@@ -8,12 +8,12 @@ from math import log, pi, sqrt
 import flint
 import numpy as np
 
-from odesys import Verdict, measured
+from odesys import Verdict, between, everywhere, measured, rounded
 
 from ..laboratory import Laboratory
-from ..special.records import Record
-from .book import FLOW, NUMBERS, at_most, ball, book, rounded
-from .measure import RUNS, STEP, always, between, later, never, on_both, quiet_pairs, window
+from ..special.watched_runs import Record
+from .book import FLOW, NUMBERS, at_most, ball, book
+from .common_checks import RUNS, STEP, later, never, on_both, quiet_pairs, window
 
 
 @book.claim(
@@ -49,7 +49,7 @@ def noise_monotone(lab: Laboratory) -> Verdict:
 
     def check(record: Record) -> Verdict:
         part = window(record, record.T3, record.T4_minus)
-        return quiet_pairs(record, record.T3, record.T4_minus) & always(
+        return quiet_pairs(record, record.T3, record.T4_minus) & everywhere(
             "one sign", record.run.q[part] * record.run.k[part] > 0
         )
 
@@ -137,7 +137,7 @@ def small_softmax(lab: Laboratory) -> Verdict:
     return on_both(lab, check) & measured(
         raised > record.T4_minus,
         {"with 1.25": raised, "T4-": record.T4_minus},
-        with_constant_1_25=rounded(raised / record.T4_minus),
+        with_constant_1_25=rounded(raised / record.T4_minus, 5),
     )
 
 
@@ -178,9 +178,11 @@ def signals_monotone(lab: Laboratory) -> Verdict:
     """Events of the signals, and their directions."""
 
     def check(record: Record) -> Verdict:
-        verdict = always(
+        verdict = everywhere(
             "query with its sign", record.directions("q_mu", record.T3) == np.sign(record.run.at(record.T3).q_mu)
-        ) & always("key with its sign", record.directions("k_mu", record.T3) == np.sign(record.run.at(record.T3).k_mu))
+        ) & everywhere(
+            "key with its sign", record.directions("k_mu", record.T3) == np.sign(record.run.at(record.T3).k_mu)
+        )
         for kind in ("q_mu", "k_mu", "q_mu zero", "k_mu zero"):
             verdict = verdict & never("turn or zero", record.events[kind], record.T3, record.T4_minus)
         return verdict

@@ -9,13 +9,13 @@ from typing import Any
 import flint
 import numpy as np
 
-from odesys import Verdict
+from odesys import Verdict, between, everywhere, rounded
 
 from ..laboratory import Laboratory
 from ..special.mean_field import MeanField
-from ..special.records import Record
-from .book import FLOW, NUMBERS, at_most, ball, book, rounded, short
-from .measure import RUNS, always, between, later, mean_field_of, never, on_both, theta_c, window
+from ..special.watched_runs import Record
+from .book import FLOW, NUMBERS, at_most, ball, book, short
+from .common_checks import RUNS, later, mean_field_of, never, on_both, theta_c, window
 
 
 @book.claim(
@@ -64,13 +64,13 @@ def printed_signs(lab: Laboratory) -> Verdict:
 
     def printed(record: Record) -> Verdict:
         now, other = record.run.at(record.T4_minus), ~record.aligned(record.T3)
-        return always("D", (np.sign(now.k) == -np.sign(now.q))[other]) & always(
+        return everywhere("D", (np.sign(now.k) == -np.sign(now.q))[other]) & everywhere(
             "F", np.sign(now.k_mu)[:, None] == -np.sign(now.q)
         )
 
     def fixed(record: Record) -> Verdict:
         now, other = record.run.at(record.T4_minus), ~record.aligned(record.T3)
-        return always("D", (np.sign(now.k) == np.sign(now.q))[other]) & always(
+        return everywhere("D", (np.sign(now.k) == np.sign(now.q))[other]) & everywhere(
             "F", np.sign(now.k_mu) == -np.sign(now.q_mu)
         )
 
@@ -216,9 +216,9 @@ def keys_align(lab: Laboratory) -> Verdict:
         sign = np.sign(record.run.at(record.T3).q_mu)[:, None]
         return (
             never("turn", record.events["k"], record.T3, record.T4_minus)
-            & always("with its sign", record.directions("k", record.T3) == np.sign(record.run.at(record.T3).k))
+            & everywhere("with its sign", record.directions("k", record.T3) == np.sign(record.run.at(record.T3).k))
             & never("turn later", record.events["k"], after, np.inf)
-            & always("with the signal", record.directions("k", after) == sign)
+            & everywhere("with the signal", record.directions("k", after) == sign)
         )
 
     return on_both(lab, check)
@@ -241,9 +241,9 @@ def queries_align(lab: Laboratory) -> Verdict:
         sign = np.sign(record.run.at(record.T3).q_mu)[:, None]
         return (
             never("turn", record.events["q"], record.T3, before)
-            & always("with its sign", record.directions("q", record.T3) == np.sign(record.run.at(record.T3).q))
+            & everywhere("with its sign", record.directions("q", record.T3) == np.sign(record.run.at(record.T3).q))
             & never("turn later", record.events["q"], after, np.inf)
-            & always("with the signal", record.directions("q", after) == sign)
+            & everywhere("with the signal", record.directions("q", after) == sign)
         )
 
     return on_both(lab, check)
@@ -273,7 +273,7 @@ def stage_four_c(lab: Laboratory) -> Verdict:
         found = record.events["q"].within(low, high)
         np.add.at(turns, (found.neuron, found.sample), 1)
         rows = record.series[(record.series[:, 0] >= low) & (record.series[:, 0] <= high)]
-        return verdict & always("one turn", turns[~aligned] == 1) & between("(42)", rows[:, 3], -np.inf, 0)
+        return verdict & everywhere("one turn", turns[~aligned] == 1) & between("(42)", rows[:, 3], -np.inf, 0)
 
     return on_both(lab, check)
 
@@ -317,7 +317,7 @@ def final_alignment(lab: Laboratory) -> Verdict:
     def check(record: Record) -> Verdict:
         now = record.run.at((4 + 7 * theta_c(record)) * record.T4_minus)
         sign = np.sign(now.q_mu)[:, None]
-        verdict = always("aligned", (np.sign(now.q) == sign) & (np.sign(now.k) == sign)) & always(
+        verdict = everywhere("aligned", (np.sign(now.q) == sign) & (np.sign(now.k) == sign)) & everywhere(
             "signals opposite", now.q_mu * now.k_mu < 0
         )
         for kind in ("q", "k", "q zero", "k zero", "q_mu", "k_mu", "q_mu zero", "k_mu zero"):
@@ -344,7 +344,7 @@ def end_signs(lab: Laboratory) -> Verdict:
     def check(record: Record) -> Verdict:
         part = later(record, record.T4)
         sign = np.sign(record.run.q_mu[part])[:, :, None]
-        return always("queries", np.sign(record.run.q[part]) == sign) & always(
+        return everywhere("queries", np.sign(record.run.q[part]) == sign) & everywhere(
             "keys", np.sign(record.run.k[part]) == sign
         )
 
@@ -371,7 +371,7 @@ def loss_at_t4(lab: Laboratory) -> Verdict:
     return (
         between("loss", [record.seen.loss[place]], 0.01, 0.7)
         & between("over mean field", [record.seen.loss[place] / float(law)], 0.9, 1.1)
-    ).adding(R1_loss=rounded(small))
+    ).adding(R1_loss=rounded(small, 5))
 
 
 @book.claim(

@@ -19,14 +19,15 @@ from odesys import (
     measured,
     num,
     refuted,
+    rounded,
     sym,
 )
 
 from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import mean_field, recursion
-from ..special.toy import on_section
-from .book import NUMBERS, SIZES, TOY, at_most, ball, book, inside, rounded, short, signed, weights_of
+from ..special.toy_network import on_section
+from .book import NUMBERS, SIZES, TOY, at_most, ball, book, inside, short, signed, weights_of
 from .part_d_gradients import constant_moves
 
 OPAQUE = "for all positive softmax weights and slopes and w_i = v_i - v_mu > 0; "
@@ -430,8 +431,8 @@ def trapped_share(lab: Laboratory) -> Verdict:
     return measured(
         abs(share - law) < 4 * error,
         {"share": share, "law": law},
-        share=rounded(share),
-        law=rounded(law),
+        share=rounded(share, 5),
+        law=rounded(law, 5),
         pairs=count,
         seed=8,
     )
@@ -507,9 +508,9 @@ def overview_orders(lab: Laboratory) -> Verdict:
         start = lab.starts(case, n)
         ratios.append(formal_times(start, 1.0).T2 / (case.sigma_0 * case.s**-0.5))
     growth = ratios[-1] / ratios[0]
-    printed = measured(growth < 3, {"n": [5, 50, 500], "T_2/(sigma_0 s^-1/2/eta)": rounded(ratios)})
+    printed = measured(growth < 3, {"n": [5, 50, 500], "T_2/(sigma_0 s^-1/2/eta)": rounded(ratios, 5)})
     with_n = [r / n for r, n in zip(ratios, (5, 50, 500), strict=True)]
-    fixed = measured(max(with_n) / min(with_n) < 3, {"over n": rounded(with_n)}, over_n=rounded(with_n))
+    fixed = measured(max(with_n) / min(with_n) < 3, {"over n": rounded(with_n, 5)}, over_n=rounded(with_n, 5))
     return printed.correcting(
         r"T_2=\tilde\Theta(n\sigma_0s^{-1/2}\eta^{-1})", fixed, "the factor n of the definition is no logarithm"
     )

@@ -8,13 +8,25 @@ from math import comb, erfc, sqrt
 import flint
 import numpy as np
 
-from odesys import Evidence, Verdict, certified, combine, enumerate_all, measured, refuted, sign, sym
+from odesys import (
+    Evidence,
+    Verdict,
+    between,
+    certified,
+    combine_verdicts,
+    decide_sign,
+    enumerate_all,
+    measured,
+    refuted,
+    rounded,
+    sym,
+)
 
 from ..laboratory import Laboratory
 from ..special.mean_field import MeanField
-from ..special.records import Record
-from .book import FLOW, NUMBERS, at_most, ball, book, rounded, short
-from .measure import RUNS, between, on_both, predicted, window
+from ..special.watched_runs import Record
+from .book import FLOW, NUMBERS, at_most, ball, book, short
+from .common_checks import RUNS, on_both, predicted, window
 
 PROBABILITIES = [Fraction(k, 20) for k in range(1, 20)]
 
@@ -52,7 +64,7 @@ def vote_statistics(lab: Laboratory) -> Verdict:
     cases = [(n, p) for n in range(1, 41) for p in PROBABILITIES]
     exact = enumerate_all(cases, ties, "pairs (n, p)") & enumerate_all(cases, wins, "pairs (n, p)")
     plus = on_both(lab, lambda record: _fair(record))
-    return combine({"2 and 3": exact, "1": plus}).with_constants(
+    return combine_verdicts({"2 and 3": exact, "1": plus}).with_constants(
         tie="C(n, n/2) 2^-n for even n, 0 for odd n (unbiased)",
         lucky="1/4 for even n, 1/4 + C(n-1, (n-1)/2) 2^(-n-1) for odd n (unbiased)",
     )
@@ -66,7 +78,7 @@ def _fair(record: Record) -> Verdict:
     found = predicted(record) > 0
     interval = binomtest(int(found.sum()), found.size).proportion_ci(confidence_level=0.999, method="exact")
     return measured(
-        bool(interval.low <= 0.5 <= interval.high), {"share of +": float(found.mean())}, share=rounded(found.mean())
+        bool(interval.low <= 0.5 <= interval.high), {"share of +": float(found.mean())}, share=rounded(found.mean(), 5)
     )
 
 
@@ -168,7 +180,7 @@ def bias(lab: Laboratory) -> Verdict:
         plus = ((q > 0) & (k > 0)) | ((q * k < 0) & (q + k > shift))
         law = 0.25 + (erfc(shift / 2) / 2) ** 2
         parts[f"mu {shift}"] = between("deviation", [abs(plus.mean() - law)], 0, 4 * 0.5 / sqrt(400_000))
-    return combine({"integral": verdict, **parts}).adding(seed=6)
+    return combine_verdicts({"integral": verdict, **parts}).adding(seed=6)
 
 
 @book.claim(
@@ -312,7 +324,7 @@ def sizes(lab: Laboratory) -> Verdict:
 )
 def slopes(lab: Laboratory) -> Verdict:
     """Sign of the derivative, and the deviation in three runs."""
-    answer = sign(lab.slope(0, sym("f")))
+    answer = decide_sign(lab.slope(0, sym("f")))
     printed = (
         refuted({"sign of the derivative for y = 1": answer, "so": "l' = 1/2 is impossible"})
         if answer == "negative"
@@ -347,7 +359,9 @@ def slopes(lab: Laboratory) -> Verdict:
         for name, r in at.items()
     }
     falls = measured(
-        deviation["wide"] < deviation["R1"], deviation, **{f"deviation {k}": rounded(v) for k, v in deviation.items()}
+        deviation["wide"] < deviation["R1"],
+        deviation,
+        **{f"deviation {k}": rounded(v, 5) for k, v in deviation.items()},
     )
     return printed.correcting(
         r"\ell_i'^{(t)}=-\tfrac12\pm O(\log(C_3\sigma_ps)m_k^{-1/2})",

@@ -7,12 +7,25 @@ from math import erfc, sqrt
 
 import numpy as np
 
-from odesys import ZERO, Evidence, Node, Verdict, certified, equal, graph, identity, measured, num, refuted, sym
+from odesys import (
+    ZERO,
+    Evidence,
+    Node,
+    Verdict,
+    between,
+    certified,
+    equal,
+    graph,
+    identity,
+    measured,
+    num,
+    refuted,
+    sym,
+)
 
 from ..laboratory import Laboratory
-from ..special.toy import LABELS, POSITIVE, ROWS, dot
+from ..special.toy_network import LABELS, POSITIVE, ROWS, dot
 from .book import EVERY, FLOW, NUMBERS, TOY, book, signed
-from .measure import between
 from .part_3_main import end_time, fresh_margins
 from .part_d_gradients import SIDES
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Progress, figure, save, silent
+from odesys import Progress, new_figure, save_figure, silent
 
 from ..setting import Case, published
 from ..special import network, stages
-from ..special.data import fresh, make
 from ..special.network import Optimiser, Training, Weights
-from . import neuron_pictures
+from ..special.training_sets import fresh, make
+from . import panels
 
 ETA, SEED, STEPS = 1e-4, 0, 2000
 SIGN = Optimiser("signgd", ETA)
@@ -48,9 +48,9 @@ def _reference(run: Any) -> float:
 def figure_2(folder: Path, progress: Progress = silent) -> list[Path]:
     """Noise products of SignGD and Adam, training losses with one step size, test loss over the signal's length."""
     sign, adam = trained("a", SIGN), trained("a", Optimiser("adam", ETA))
-    fig, axes = figure(2, 2, (12, 8.4))
+    fig, axes = new_figure(2, 2, (12, 8.4))
     for ax, run, text in ((axes[0, 0], sign, "(a)"), (axes[0, 1], adam, "(b)")):
-        neuron_pictures.noise_panel(
+        panels.noise_panel(
             ax,
             run.run,
             0,
@@ -60,7 +60,7 @@ def figure_2(folder: Path, progress: Progress = silent) -> list[Path]:
             reference=_reference(run.run),
         )
     chosen = [SIGN, *(Optimiser("adam", ETA, beta1) for beta1 in (0.0, 0.5, 0.9)), Optimiser("gd", ETA)]
-    neuron_pictures.loss_panel(
+    panels.loss_panel(
         axes[1, 0],
         [trained("a", o) for o in chosen],
         r"(c) training loss, all with $\eta = 10^{-4}$",
@@ -71,7 +71,7 @@ def figure_2(folder: Path, progress: Progress = silent) -> list[Path]:
     progress("networks", 0.6)
     _signal_sweep(axes[1, 1])
     fig.suptitle(f"setting (a), $d = 1000$, $n = 10$, $s = 40$, $m_k = 50$, seed {SEED}; (d): $d = 500$, seeds 0 to 2")
-    return save(fig, folder, "2")
+    return save_figure(fig, folder, "2")
 
 
 SIGNALS = (0.5, 1.0, 2.0, 4.0)
@@ -97,9 +97,9 @@ def signal_rows(seeds: int = 3) -> dict[str, list[list[float]]]:
 def _signal_sweep(ax: Any) -> None:
     labels = {"signgd": "SignGD", "adam": "Adam(0.9, 0.999)", "gd": r"GD ($\eta = 0.1$)"}
     for name, values in signal_rows().items():
-        ax.plot(SIGNALS, [np.mean(v) for v in values], "o-", color=neuron_pictures.COLOURS[name], label=labels[name])
+        ax.plot(SIGNALS, [np.mean(v) for v in values], "o-", color=panels.COLOURS[name], label=labels[name])
         for mu, seeds in zip(SIGNALS, values, strict=True):
-            ax.plot([mu] * len(seeds), seeds, ".", color=neuron_pictures.COLOURS[name], markersize=4)
+            ax.plot([mu] * len(seeds), seeds, ".", color=panels.COLOURS[name], markersize=4)
     ax.axhline(np.log(2), color="0.6", linewidth=0.8)
     ax.set(
         xscale="log",
@@ -114,33 +114,31 @@ def _signal_sweep(ax: Any) -> None:
 
 def figure_7(folder: Path, progress: Progress = silent) -> list[Path]:
     """Query and key noise in setting (d), three optimisers."""
-    fig, axes = figure(1, 3, (16, 4.4))
+    fig, axes = new_figure(1, 3, (16, 4.4))
     for ax, optimiser in zip(axes, three(), strict=True):
         run = trained("d", optimiser).run
-        neuron_pictures.noise_panel(
-            ax, run, 0, STEPS, f"{optimiser.label}: neuron 0", signals=False, reference=_reference(run)
-        )
+        panels.noise_panel(ax, run, 0, STEPS, f"{optimiser.label}: neuron 0", signals=False, reference=_reference(run))
     fig.suptitle(f"setting (d), $d = 1000$: dense noise, the signal coordinate too; seed {SEED}")
-    return save(fig, folder, "7")
+    return save_figure(fig, folder, "7")
 
 
 def figure_8(folder: Path, progress: Progress = silent) -> list[Path]:
     """Attention in setting (d), three optimisers."""
-    fig, axes = figure(1, 3, (16, 4.4))
+    fig, axes = new_figure(1, 3, (16, 4.4))
     for ax, optimiser in zip(axes, three(), strict=True):
-        neuron_pictures.attention_panel(ax, trained("d", optimiser).run, STEPS, optimiser.label)
+        panels.attention_panel(ax, trained("d", optimiser).run, STEPS, optimiser.label)
     fig.suptitle(f"setting (d), $d = 1000$: attention on the signal patch, seed {SEED}")
-    return save(fig, folder, "8")
+    return save_figure(fig, folder, "8")
 
 
 def figure_9(folder: Path, progress: Progress = silent) -> list[Path]:
     """Training and test losses in setting (d)."""
     chosen = [SIGN, *(Optimiser("adam", ETA, beta1, 0.99) for beta1 in (0.0, 0.5, 0.9)), Optimiser("gd", 0.1)]
-    fig, ax = figure(1, 1, (8, 5))
-    neuron_pictures.loss_panel(
+    fig, ax = new_figure(1, 1, (8, 5))
+    panels.loss_panel(
         ax, [trained("d", o) for o in chosen], f"setting (d), $d = 1000$, seed {SEED}", COLOURS, styles=STYLES
     )
-    return save(fig, folder, "9")
+    return save_figure(fig, folder, "9")
 
 
 # ---- ten patches -----------------------------------------------------------------------------------------------------
@@ -174,7 +172,7 @@ def winners(run: Training) -> np.ndarray:
 
 def figure_10(folder: Path, progress: Progress = silent) -> list[Path]:
     """Attention of all rows on the patch that wins in its sample, and on all signal patches."""
-    fig, axes = figure(1, 3, (16, 4.4))
+    fig, axes = new_figure(1, 3, (16, 4.4))
     for ax, optimiser in zip(axes, ten(), strict=True):
         run = many_patches(optimiser)
         best, rows = winners(run), run.extra["attention"]  # (T, n, L, L)
@@ -182,8 +180,8 @@ def figure_10(folder: Path, progress: Progress = silent) -> list[Path]:
         t = run.run.times
         signals = run.data.signals
         for name, part, colour in (
-            ("signal rows", slice(0, signals), neuron_pictures.SIGNAL),
-            ("noise rows", slice(signals, None), neuron_pictures.NOISE),
+            ("signal rows", slice(0, signals), panels.SIGNAL),
+            ("noise rows", slice(signals, None), panels.NOISE),
         ):
             ax.plot(t, on[:, :, part].mean(axis=(0, 2)), color=colour, label=f"{name} on the winner $a_i$")
             ax.plot(
@@ -201,34 +199,34 @@ def figure_10(folder: Path, progress: Progress = silent) -> list[Path]:
         )
     axes[-1].legend(fontsize=8, loc="upper right")  # its curves are flat
     fig.suptitle(f"ten patches (five signal, five noise), setting (d), $d = 600$, seed {SEED}")
-    return save(fig, folder, "10")
+    return save_figure(fig, folder, "10")
 
 
 def figure_11(folder: Path, progress: Progress = silent) -> list[Path]:
     """Query and key products of neuron 0 with the winning patch of each sample."""
-    fig, axes = figure(1, 3, (16, 4.4))
+    fig, axes = new_figure(1, 3, (16, 4.4))
     for ax, optimiser in zip(axes, ten(), strict=True):
         run = many_patches(optimiser)
         best = winners(run)
         y = run.data.y
         for i, a in enumerate(best):
-            ax.plot(run.run.times, y[i] * run.extra["queries"][:, i, a], color=neuron_pictures.QUERY, linewidth=0.9)
-            ax.plot(run.run.times, y[i] * run.extra["keys"][:, i, a], color=neuron_pictures.KEY, linewidth=0.9)
-        ax.plot([], [], color=neuron_pictures.QUERY, label=r"$\langle w_{Q,0}, y_i x_i^{(a_i)}\rangle$")
-        ax.plot([], [], color=neuron_pictures.KEY, label=r"$\langle w_{K,0}, y_i x_i^{(a_i)}\rangle$")
+            ax.plot(run.run.times, y[i] * run.extra["queries"][:, i, a], color=panels.QUERY, linewidth=0.9)
+            ax.plot(run.run.times, y[i] * run.extra["keys"][:, i, a], color=panels.KEY, linewidth=0.9)
+        ax.plot([], [], color=panels.QUERY, label=r"$\langle w_{Q,0}, y_i x_i^{(a_i)}\rangle$")
+        ax.plot([], [], color=panels.KEY, label=r"$\langle w_{K,0}, y_i x_i^{(a_i)}\rangle$")
         ax.set(xlabel="iteration", title=optimiser.label)
         ax.legend(fontsize=8)
     fig.suptitle(f"ten patches, setting (d), $d = 600$: products of neuron 0 with the winning patch, seed {SEED}")
-    return save(fig, folder, "11")
+    return save_figure(fig, folder, "11")
 
 
 def figure_12(folder: Path, progress: Progress = silent) -> list[Path]:
     """Losses with ten patches."""
-    fig, ax = figure(1, 1, (8, 5))
-    neuron_pictures.loss_panel(
+    fig, ax = new_figure(1, 1, (8, 5))
+    panels.loss_panel(
         ax, [many_patches(o) for o in ten()], f"ten patches, setting (d), $d = 600$, GD with $\\eta = 1$, seed {SEED}"
     )
-    return save(fig, folder, "12")
+    return save_figure(fig, folder, "12")
 
 
 # ---- Adam's two decays -----------------------------------------------------------------------------------------------
@@ -238,20 +236,20 @@ DECAYS = (0.9, 0.99, 0.999)
 
 def figure_16(folder: Path, progress: Progress = silent) -> list[Path]:
     """Training loss for beta1 in {0, 0.5, 0.9} and three beta2, with SignGD and GD."""
-    fig, axes = figure(1, 3, (16, 4.6), sharey=True)
+    fig, axes = new_figure(1, 3, (16, 4.6), sharey=True)
     for k, (ax, beta1) in enumerate(zip(axes, (0.0, 0.5, 0.9), strict=True)):
         chosen = [SIGN, *(Optimiser("adam", ETA, beta1, beta2) for beta2 in DECAYS), Optimiser("gd", 0.1)]
-        neuron_pictures.loss_panel(
+        panels.loss_panel(
             ax, [trained("a", o) for o in chosen], rf"$\beta_1 = {beta1:g}$", COLOURS, test=False, styles=STYLES
         )
         progress("networks", (k + 1) / 3)
     fig.suptitle(f"training loss in setting (a), $d = 1000$, seed {SEED}; GD with $\\eta = 0.1$")
-    return save(fig, folder, "16")
+    return save_figure(fig, folder, "16")
 
 
 def figure_17(folder: Path, progress: Progress = silent) -> list[Path]:
     """beta1 = 0: unaligned query noise, mean gradients and mean updates for three beta2, with SignGD and GD."""
-    fig, axes = figure(1, 3, (16, 4.6))
+    fig, axes = new_figure(1, 3, (16, 4.6))
     chosen = [SIGN, *(Optimiser("adam", ETA, 0.0, beta2) for beta2 in DECAYS), Optimiser("gd", 0.1)]
     for colour, optimiser in zip(COLOURS, chosen, strict=True):
         run = trained("a", optimiser)
@@ -269,4 +267,4 @@ def figure_17(folder: Path, progress: Progress = silent) -> list[Path]:
     for ax in axes:
         ax.legend(fontsize=8)
     fig.suptitle(rf"$\beta_1 = 0$ in setting (a), $d = 1000$, seed {SEED}; GD with $\eta = 0.1$")
-    return save(fig, folder, "17")
+    return save_figure(fig, folder, "17")

@@ -11,36 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Progress, figure, save, silent
+from odesys import Progress, new_figure, save_figure, silent
 
 from ..setting import DISJOINT, Case, published, regime
-from ..special import mean_field, network, overlap, recursion, stages
-from ..special.data import fresh, make
+from ..special import mean_field, network, recursion, shared_supports, stages
 from ..special.network import Optimiser, Training
 from ..special.recursion import Run
-from . import neuron_pictures
-from .laws import figure_laws, figure_trap
-from .optimisers import figure_2, figure_7, figure_8, figure_9, figure_10, figure_11, figure_12, figure_16, figure_17
-
-__all__ = [
-    "figure_1",
-    "figure_2",
-    "figure_7",
-    "figure_8",
-    "figure_9",
-    "figure_10",
-    "figure_11",
-    "figure_12",
-    "figure_16",
-    "figure_17",
-    "figure_18",
-    "figure_19",
-    "figure_alignment",
-    "figure_laws",
-    "figure_overlap",
-    "figure_proof",
-    "figure_trap",
-]
+from ..special.training_sets import fresh, make
+from . import panels
 
 SETTING, ETA, SEED, LAST = published("a"), 1e-4, 0, 2000
 FINE = 100  # steps of the stage I picture for one step of the paper
@@ -75,32 +53,30 @@ def figure_1(folder: Path, progress: Progress = silent) -> list[Path]:
     """Values, alignment, votes, flips and attention of setting (a), and the loss with its mean field."""
     first, run = early(), setting_a("signgd").run
     progress("networks", 0.8)
-    fig, axes = figure(2, 3, (16, 8.4))
+    fig, axes = new_figure(2, 3, (16, 8.4))
     ax = axes[0, 0]
-    ax.plot(first.times, first.v, color=neuron_pictures.NOISE, linewidth=0.8)
-    ax.plot([], [], color=neuron_pictures.NOISE, label=r"$v_i$, noise")
+    ax.plot(first.times, first.v, color=panels.NOISE, linewidth=0.8)
+    ax.plot([], [], color=panels.NOISE, label=r"$v_i$, noise")
     ax.plot(first.times, first.v_mu, "k--", label=r"$v_\mu$, signal")
     ax.axhline(0, color="0.6", linewidth=0.8)
     ax.set(xlabel="iteration", title="(a) mean values: stage I")
     ax.legend(fontsize=8)
     _key_classes(axes[0, 1], first)
-    neuron_pictures.noise_panel(axes[0, 2], run, 0, 40, "(c) neuron 0 to step 40: stages II and III", reference=112)
-    neuron_pictures.noise_panel(
-        axes[1, 0], run, 0, 900, "(d) neuron 0 to step 900: stage IV", signals=False, reference=112
-    )
+    panels.noise_panel(axes[0, 2], run, 0, 40, "(c) neuron 0 to step 40: stages II and III", reference=112)
+    panels.noise_panel(axes[1, 0], run, 0, 900, "(d) neuron 0 to step 900: stage IV", signals=False, reference=112)
     found = stages.stages(run)
     for name, text, height in (("key_flip", "key flip", 0.09), ("query_flip", "query flip", 0.02)):
         time = getattr(found.flips, name)
         axes[1, 0].axvline(time, color="0.5", linewidth=0.8)
         axes[1, 0].text(time + 6, height, f"{text} {time:.0f}", fontsize=8, transform=axes[1, 0].get_xaxis_transform())
-    neuron_pictures.attention_panel(axes[1, 1], run, 900, "(e) attention on the signal patch")
+    panels.attention_panel(axes[1, 1], run, 900, "(e) attention on the signal patch")
     _loss_with_theory(axes[1, 2], run)
     shared = setting_a("signgd").data.shared.mean()
     fig.suptitle(
         f"setting (a): $d = 2000$, $n = 20$, $s = 80$, $m_k = 100$, seed {SEED}; "
         f"{100 * shared:.0f} % of a support is shared"
     )
-    return save(fig, folder, "1")
+    return save_figure(fig, folder, "1")
 
 
 def _key_classes(ax: Any, run: Run) -> None:
@@ -147,10 +123,10 @@ def figure_18(folder: Path, progress: Progress = silent) -> list[Path]:
         runs.append(setting_a(kind))
         progress("networks", (k + 1) / 3)
     run = runs[0].run
-    fig, axes = figure(2, 3, (16, 8.2))
+    fig, axes = new_figure(2, 3, (16, 8.2))
     ax = axes[0, 0]
-    ax.plot(run.times, run.v, color=neuron_pictures.NOISE, linewidth=0.8)
-    ax.plot([], [], color=neuron_pictures.NOISE, label=r"$v_i$")
+    ax.plot(run.times, run.v, color=panels.NOISE, linewidth=0.8)
+    ax.plot([], [], color=panels.NOISE, label=r"$v_i$")
     ax.plot(run.times, run.v_mu, "k--", label=r"$v_\mu$")
     ax.plot(
         run.times,
@@ -161,13 +137,13 @@ def figure_18(folder: Path, progress: Progress = silent) -> list[Path]:
     )
     ax.set(xlabel="iteration", title="values")
     ax.legend(fontsize=8)
-    neuron_pictures.noise_panel(axes[0, 1], run, 0, LAST, "query and key noise of neuron 0", reference=112)
-    neuron_pictures.attention_panel(axes[0, 2], run, LAST, "attention, SignGD")
-    neuron_pictures.attention_panel(axes[1, 0], runs[1].run, LAST, f"attention, {runs[1].optimiser.label}")
-    neuron_pictures.attention_panel(axes[1, 1], runs[2].run, LAST, r"attention, GD ($\eta = 0.1$)")
-    neuron_pictures.loss_panel(axes[1, 2], runs, "losses: full training, dotted test")
+    panels.noise_panel(axes[0, 1], run, 0, LAST, "query and key noise of neuron 0", reference=112)
+    panels.attention_panel(axes[0, 2], run, LAST, "attention, SignGD")
+    panels.attention_panel(axes[1, 0], runs[1].run, LAST, f"attention, {runs[1].optimiser.label}")
+    panels.attention_panel(axes[1, 1], runs[2].run, LAST, r"attention, GD ($\eta = 0.1$)")
+    panels.loss_panel(axes[1, 2], runs, "losses: full training, dotted test")
     fig.suptitle(f"setting (a) to step 2000, seed {SEED}")
-    return save(fig, folder, "18")
+    return save_figure(fig, folder, "18")
 
 
 def figure_19(folder: Path, progress: Progress = silent) -> list[Path]:
@@ -177,7 +153,7 @@ def figure_19(folder: Path, progress: Progress = silent) -> list[Path]:
     run = recursion.geometric(start, 30 * case.flip_time(), records=2500, progress=progress)
     found = stages.stages(run)
     formal = found.formal.as_dict()
-    fig, ax = figure(1, 1, (13, 5.2))
+    fig, ax = new_figure(1, 1, (13, 5.2))
     bounds = [1e-15, formal["T1"], formal["T2"], formal["T3"], found.events["T4"], 30 * case.flip_time()]
     names = ("I: values", "II: signs align", "III: votes", "IV: flips", "all aligned")
     for k, (low, high) in enumerate(pairwise(bounds)):
@@ -211,7 +187,7 @@ def figure_19(folder: Path, progress: Progress = silent) -> list[Path]:
     ax.plot([], [], "^", color="C3", label="formal times of the paper ($C_3 = 4$)")
     ax.set(xscale="log", xlim=(1e-15, 3e-5), ylim=(-1.6, len(rows) + 0.8), xlabel=r"$\theta = \eta t$", yticks=[])
     ax.legend(loc="upper right", fontsize=8)
-    return save(fig, folder, "19")
+    return save_figure(fig, folder, "19")
 
 
 def contingency(run: Run, time: float) -> np.ndarray:
@@ -229,7 +205,7 @@ def figure_alignment(folder: Path, progress: Progress = silent) -> list[Path]:
     """Table 2 as a picture: with the paper's step, and with a hundredth of it, where two-step cycles are rare."""
     run = setting_a("signgd").run
     names = ["$++$", "$+-$", "$-+$", "$--$"]
-    fig, axes = figure(1, 2, (10.5, 4.6))
+    fig, axes = new_figure(1, 2, (10.5, 4.6))
     tables = (
         (contingency(run, 10), r"$\eta = 10^{-4}$, step 10"),
         (contingency(early(), 10), rf"$\eta = 10^{{-4}}/{FINE}$, the same $\eta t$"),
@@ -250,14 +226,14 @@ def figure_alignment(folder: Path, progress: Progress = silent) -> list[Path]:
             title=f"{title}: {100 * good:.1f} % aligned",
         )
         ax.grid(False)
-    return save(fig, folder, "alignment")
+    return save_figure(fig, folder, "alignment")
 
 
 def figure_overlap(folder: Path, progress: Progress = silent) -> list[Path]:
     """How far the reduced recursion is from the network as supports become disjoint with growing d."""
     base = Case(n=10, s=40, d=1001, m_k=24, m_v=10, sigma_0=0.1 / math.sqrt(1000), supports=1)
-    rows = overlap.over_dimension(base, (501, 1001, 2001, 4001, 8001, 16001), 3, ETA, progress)
-    fig, axes = figure(1, 2, (11, 4.2))
+    rows = shared_supports.over_dimension(base, (501, 1001, 2001, 4001, 8001, 16001), 3, ETA, progress)
+    fig, axes = new_figure(1, 2, (11, 4.2))
     shared = np.array([row["shared"] for row in rows])
     axes[0].plot(shared, [row["speed"] for row in rows], "o", markersize=4)
     axes[0].set(xlabel="part of a support that is shared", ylabel=r"speed of query noise over $\eta\|\xi\|_1$")
@@ -266,13 +242,4 @@ def figure_overlap(folder: Path, progress: Progress = silent) -> list[Path]:
     axes[1].set(xlabel="part of a support that is shared", ylabel="network against recursion, relative")
     axes[1].legend(fontsize=8)
     fig.suptitle("overlapping supports: $n = 10$, $s = 40$, $m_k = 24$, $d$ from 501 to 16001, 3 seeds each")
-    return save(fig, folder, "overlap")
-
-
-def figure_proof(folder: Path, progress: Progress = silent) -> list[Path]:
-    """Which claim rests on which, coloured by verdict."""
-    from odesys import draw_proof_graph
-
-    from ..claims import get_book
-
-    return draw_proof_graph(get_book(), folder, progress, name="proof")
+    return save_figure(fig, folder, "overlap")

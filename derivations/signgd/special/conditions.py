@@ -1,4 +1,4 @@
-r"""Condition 3.1 as a predicate: every inequality with its ratio, so that a violated one says by how much.
+r"""Condition 3.1 with the ratio of every inequality; here because the paper states it in orders without constants.
 
 All unnamed constants are 1 and :math:`\mathrm{polylog}(d)` is :math:`\log d`; `ratio` is what is there over what is
 needed, so that at least 1 holds. Theta is read as both inequalities with a factor `theta` of room.

@@ -1,4 +1,4 @@
-r"""The network of `network.py`, its data and its training in formulas, for the report.
+r"""The network, its data and its training in formulas; here because sign descent is outside the model language.
 
 Every formula is a SymPy expression in entries of weights and patches; its TeX is printed from it, and the tests put
 numbers into it and compare with the network that runs. A sum over coordinates of two vectors prints as their product,

@@ -1,4 +1,4 @@
-r"""Mean field of the last stages: every quantity a closed function of :math:`\tau = \eta t\,\Lambda\|\mu\|\sqrt{m_k}`.
+r"""The last stages as closed functions of time; here because slopes +-1 make every variable piecewise linear.
 
 With start values neglected, a sample with a fraction p of neurons whose vote agrees with its own sign has, in the gauge
 where the vote is +, aligned pairs :math:`q = k = \tau/\sqrt{m_k}`, unaligned ones :math:`q = -x/\sqrt{m_k}`,

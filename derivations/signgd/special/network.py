@@ -1,4 +1,4 @@
-r"""The two-layer transformer itself: weights, gradients by hand, and sign descent, Adam and gradient descent on it.
+r"""The transformer with sign descent, Adam and gradient descent, by hand; here because optimisers are compared.
 
 .. math::
     f = \sum_{l,a} s_{la}\langle v, x^{(a)}\rangle,\qquad s_{l\cdot} = \mathrm{softmax}_a\Big(\sum_r
@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from odesys import IntegrationError, ParameterError, Progress, silent
+from odesys import IntegrationError, ParameterError, Progress, silent, softmax
 
 from ..setting import Case
 from . import recursion
-from .data import Data, fresh
 from .recursion import Run, State, check_steps
+from .training_sets import Data, fresh
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,9 +285,7 @@ def _rest(weights: Weights, tests: Data, active: np.ndarray) -> tuple[np.ndarray
 def _test_margins(moving: Weights, tests: Data, active: np.ndarray, outside: Any) -> np.ndarray:
     x = tests.x[:, :, active]
     queries, keys = outside[0] + x @ moving.W_Q.T, outside[1] + x @ moving.W_K.T
-    scores = queries @ np.swapaxes(keys, 1, 2)
-    weights = np.exp(scores - scores.max(axis=2, keepdims=True))
-    weights /= weights.sum(axis=2, keepdims=True)
+    weights = softmax(queries @ np.swapaxes(keys, 1, 2))
     return np.asarray(tests.y * np.einsum("nla,na->n", weights, outside[2] + x @ moving.v))
 
 

@@ -1,4 +1,4 @@
-r"""The exact reduced recursion in NumPy, for disjoint supports: (n + 1)(2 m_k + 1) scalars, whatever d and m_v.
+r"""The exact reduced recursion in NumPy; here because signs need logarithms where weights underflow.
 
 .. math::
     v_i = \langle v, y_i\xi_i\rangle,\quad q_{ri} = \langle w_{Q,r}, y_i\xi_i\rangle,\quad
@@ -24,7 +24,7 @@ from scipy.special import expit
 from odesys import ParameterError, Progress, silent
 
 from ..setting import Case
-from .data import Data
+from .training_sets import Data
 
 Advance = Callable[["State", "Start", float], "State"]
 LARGEST_SAMPLE = 10**6  # coordinates that are drawn one by one; above, norms come from their joint normal law

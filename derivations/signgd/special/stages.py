@@ -1,4 +1,4 @@
-r"""Stages of training: the paper's formal times, and what is measured along a run: crossings, alignment, votes, flips.
+r"""Formal times, and what is measured along a run; here because alignment, votes and flips end the stages.
 
 Times are steps for recursions and networks and theta = eta t for flows, where `Run.eta` is 1: one formula serves both.
 """

@@ -20,15 +20,7 @@ from . import (
     part_f_stage_three,
     part_g_h_probability,
 )
-from .book import ClaimBook, book
+from .book import book
 from .unaffected import explain
 
 explain(book)
-
-
-def get_book() -> ClaimBook:
-    """The filled claim book."""
-    return book
-
-
-__all__ = ["book", "get_book"]

@@ -82,7 +82,7 @@ def path_tables(flow: Flow, head: str) -> dict[str, np.ndarray]:
 
 def matrix_form(flow: Flow, head: str) -> tuple[np.ndarray, dict[str, Node]]:
     """The force of one head, read off dM = A G + G B at A = I, B = 0, and what the 36 equations differ by from its form."""
-    rhs = dict(zip(flow.system.names, flow.system.nodes, strict=True))
+    rhs = flow.system.equations
     t = path_tables(flow, head)
     M, A, B = t["M"], t["A"], t["B"]
     unit = {node: graph.ONE if i == j else graph.ZERO for (i, j), node in np.ndenumerate(A)}

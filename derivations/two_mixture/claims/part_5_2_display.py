@@ -10,7 +10,7 @@ from odesys import (
     Evidence,
     Node,
     Verdict,
-    combine,
+    combine_verdicts,
     equal,
     graph,
     identity,
@@ -38,7 +38,7 @@ def slope_at_start(lab: Laboratory) -> Node:
 def derived_rate(lab: Laboratory) -> Node:
     """The derived derivative of M_cv_same at uniform attention, for any self-scores."""
     system = lab.reduced("stage2").system
-    rate = {"rate": system.nodes[system.names.index("M_cv_same")]}
+    rate = {"rate": system.equations["M_cv_same"]}
     return zero_scores(all_units_on(rate))["rate"]
 
 
@@ -122,7 +122,7 @@ def factor_is(found: Fraction | None, wanted: int, what: str) -> Verdict:
 def display(lab: Laboratory) -> Verdict:
     """Start values and the factor of the display."""
     found = factors(lab)
-    printed = combine(
+    printed = combine_verdicts(
         {
             "a": near_symmetry_at_start(lab),
             "b": factor_is(found["over derived, at T1"], 1, "display over derived derivative at T1"),
@@ -135,7 +135,9 @@ def display(lab: Laboratory) -> Verdict:
         "over App.E.5, under exact near symmetry": 1,
     }
     g = equal({"g": (slope_at_start(lab), graph.num(Fraction(1, 2)))})
-    right = combine({**{key: factor_is(found[key], number, key) for key, number in wanted.items()}, "g = 1/2": g})
+    right = combine_verdicts(
+        {**{key: factor_is(found[key], number, key) for key, number in wanted.items()}, "g = 1/2": g}
+    )
     return printed.adding(factors={key: str(value) for key, value in found.items()}).correcting(
         r"\tfrac18\ \text{of the display at}\ T_1,\ \tfrac14\ \text{of it where the near symmetry is exact}",
         right,

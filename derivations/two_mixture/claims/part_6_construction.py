@@ -12,13 +12,13 @@ from odesys import (
     Sample,
     Verdict,
     always_positive,
-    combine,
+    combine_verdicts,
+    decide_sign,
     enumerate_all,
     equal,
     graph,
     identity,
     refuted,
-    sign,
     sym,
     undecided,
 )
@@ -67,7 +67,7 @@ def relu_is_identity(construction: Construction, signs: list[int], biases: list[
     for y in SIGNS:
         for name, query in queries(y).items():
             for head in range(len(signs)):
-                answer = sign(row(construction, y, query, head), POSITIVE, COUNTS)
+                answer = decide_sign(row(construction, y, query, head), POSITIVE, COUNTS)
                 if answer not in ("positive", "nonnegative", "zero"):
                     return undecided(f"the row of {name} in head {head} is {answer}", Evidence.PROOF)
         outputs = [row(construction, y, queries(y)["c_k"], head) + rest + b for head, b in enumerate(biases)]
@@ -113,7 +113,7 @@ def solves(construction: Construction, lab: Laboratory, relu: bool) -> Verdict:
         biases = [graph.as_node(head.bias) for head in lab.model.heads]
         parts["ReLU is the identity"] = relu_is_identity(construction, signs, biases)
     check = cross_check(construction, lab)
-    whole = combine(parts)
+    whole = combine_verdicts(parts)
     return whole.adding(cross_check=check.details["enumerated"]) if check.as_stated == HOLDS else check
 
 
@@ -126,7 +126,9 @@ def repaired_margin(signs: list[int]) -> Verdict:
     cleared = {f"cleared numerator, {name}": (node * low * high, own * (up - down)) for name, node in found.items()}
     rate = {f"y f - 1 + L e^-C, {name}": node - 1 + (2 + DISTRACTORS) / own for name, node in found.items()}
     limit = {f"1 - y f, {name}": 1 - node for name, node in found.items()}
-    return combine({"closed form": equal(closed | cleared), "limit 1": always_positive(rate | limit, POSITIVE, COUNTS)})
+    return combine_verdicts(
+        {"closed form": equal(closed | cleared), "limit 1": always_positive(rate | limit, POSITIVE, COUNTS)}
+    )
 
 
 def _first_wrong(lab: Laboratory) -> dict[str, str]:

@@ -18,7 +18,7 @@ from odesys import (
     SymmetryError,
     Verdict,
     check_symmetry,
-    combine,
+    combine_verdicts,
     enumerate_all,
     equal,
     graph,
@@ -26,7 +26,7 @@ from odesys import (
     measured,
     proved,
     refuted,
-    short,
+    six_digits,
     sym,
     undecided,
 )
@@ -53,10 +53,10 @@ HEAD_SWAP = SignedPermutation(((0, 1), (1, 1), (2, -1), (3, -1)), ((1, 1), (0, 1
 )
 def weight_gradients(lab: Laboratory) -> Verdict:
     """Every entry by central differences, the path scalars along the gradient; then the printed right-hand sides of w."""
-    from odesys import gradients, random_network
+    from odesys import network_gradients, random_network
 
     net = random_network(lab.model, 3, 5, {"w": 0.7, "W_K": 0.8, "W_Q": 0.8}, 0, {"b": 0.5})
-    slopes = gradients(net, lab.data, dynamics.ALL)
+    slopes = network_gradients(net, lab.data, dynamics.ALL)
     biggest = max(float(np.abs(s).max()) for s in slopes.values())
     worst = _worst_difference(net, slopes, lab.data) / biggest
     flow, h = lab.flow(), 1e-5
@@ -92,7 +92,7 @@ def weight_gradients(lab: Laboratory) -> Verdict:
 
 def _worst_difference(net: Network, slopes: Mapping[str, np.ndarray], data: Distribution, h: float = 1e-5) -> float:
     """Largest gap between a central difference of the loss and the gradient."""
-    from odesys import loss_value
+    from odesys import network_loss
 
     worst = 0.0
     for key in dynamics.ALL:
@@ -101,15 +101,15 @@ def _worst_difference(net: Network, slopes: Mapping[str, np.ndarray], data: Dist
             for step in (h, -h):
                 moved = net.weights[key].copy()
                 moved[place] += step
-                ends.append(loss_value(replace(net, weights={**net.weights, key: moved}), data))
+                ends.append(network_loss(replace(net, weights={**net.weights, key: moved}), data))
             worst = max(worst, float(abs((ends[0] - ends[1]) / (2 * h) - slopes[key][place])))
     return worst
 
 
 def _printed_gradients(net: Network) -> dict[str, tuple[int, np.ndarray]]:
     """The gradient of each row w as printed: head, and the sum over the eight samples, weight 1/8 and label s each."""
-    from odesys import attention as weights_of
-    from odesys import outputs
+    from odesys import attention_weights as weights_of
+    from odesys import network_outputs
 
     sums = {
         "w+": (0, -1, 0),
@@ -117,7 +117,7 @@ def _printed_gradients(net: Network) -> dict[str, tuple[int, np.ndarray]]:
         "w- with p(+)": (1, 1, 0),
     }  # head of w, sign, head of the weights
     total = {which: np.zeros(net.words.shape[0]) for which in sums}
-    for sample, output in zip(setting.data().samples, outputs(net, setting.data()), strict=True):
+    for sample, output in zip(setting.data().samples, network_outputs(net, setting.data()), strict=True):
         parts = [net.model.words.parse(token) for token in sample.tokens]
         columns = np.array([s * net.words[:, i] for i, s in parts]).T
         rows = weights_of(net, list(sample.tokens))
@@ -154,7 +154,7 @@ def reduced_flow(lab: Laboratory) -> Verdict:
         force = _force(lab, "simultaneous", sign)
         residuals |= {f"force {sign} {i}{j}": own[i, j] - force[i, j] for i, j in product(range(4), repeat=2)}
         neurons = [lab.neuron(sign, word) for word in ("c1", "c2", "v1", "v2")]
-        rhs = dict(zip(flow.system.names, flow.system.nodes, strict=True))
+        rhs = flow.system.equations
         for n, slope in zip(neurons, graph.gradient(flow.system.observables["loss"], neurons), strict=True):
             residuals[n.args[0]] = rhs[n.args[0]] + slope
     return identity(residuals) & _dimension(flow.system.dimension)
@@ -226,7 +226,7 @@ def _commutes(lab: Laboratory, element: SignedPermutation) -> Verdict:
         if answer == "nonzero":
             point = {k: str(v) for k, v in result.witness.items()}
             return refuted(
-                {"stage": stage, "element": element.describe(flow), "at": point, "residual": short(result.value)}
+                {"stage": stage, "element": element.describe(flow), "at": point, "residual": six_digits(result.value)}
             )
         if answer == "undecided":
             return undecided(f"{stage}: {result.residual!r}", Evidence.PROOF)
@@ -334,4 +334,4 @@ def sizes(lab: Laboratory) -> Verdict:
     except SymmetryError as error:
         return refuted({"not a symmetry": str(error)})
     count = enumerate_all(zip(counts, (80, 40, 22, 10), strict=True), lambda p: p[0] == p[1], "sizes")
-    return combine({"sizes": count, "slaving": identity(matrix_form(flow, lab.head_name(+1))[1])})
+    return combine_verdicts({"sizes": count, "slaving": identity(matrix_form(flow, lab.head_name(+1))[1])})

@@ -19,7 +19,7 @@ from odesys import (
     from_sympy,
     graph,
     identity,
-    limits,
+    limits_at_infinity,
     num,
     refuted,
     sym,
@@ -71,8 +71,7 @@ def same_variables(lab: Laboratory) -> Verdict:
 def two_groups(lab: Laboratory) -> Verdict:
     """The family equations at K = 2 against the quotient of the enumerated flow."""
     family, listed = lab.family().system.substitute({"K": 2}), lab.reduced().system
-    nodes = dict(zip(listed.names, listed.nodes, strict=True))
-    return equal({name: (node, nodes[name]) for name, node in zip(family.names, family.nodes, strict=True)})
+    return equal({name: (node, listed.equations[name]) for name, node in family.equations.items()})
 
 
 def _stage_one(lab: Laboratory) -> System:
@@ -101,8 +100,8 @@ def _phases(lab: Laboratory) -> StageOne | EquationError:
 def stage_one_scales(lab: Laboratory) -> Verdict:
     """K dn/dt against 2 dn/dt at K = 2."""
     general, listed = _stage_one(lab), lab.reduced("stage1").system
-    mine = zero_scores({n: general.nodes[general.names.index(n)] for n in ("n_c", "n_v")})
-    two = zero_scores({n: 2 * listed.nodes[listed.names.index(n)] for n in ("n_c", "n_v")})
+    mine = zero_scores({n: general.equations[n] for n in ("n_c", "n_v")})
+    two = zero_scores({n: 2 * listed.equations[n] for n in ("n_c", "n_v")})
     return equal({name: (mine[name], two[name]) for name in mine})
 
 
@@ -142,7 +141,7 @@ def uniform_force(lab: Laboratory) -> dict[str, Node]:
     state = {sym(n): ZERO for n in system.names if not n.startswith("n_")}
     state |= {sym("A_cc_same"): ONE, sym("A_vv_same"): ONE}
     names = [n for n in system.names if n.startswith("M_")]
-    nodes = graph.substitute([system.nodes[system.names.index(n)] for n in names], state)
+    nodes = graph.substitute([system.equations[n] for n in names], state)
     return all_units_on({n.replace("M_", "G_"): node for n, node in zip(names, nodes, strict=True)})
 
 
@@ -245,17 +244,17 @@ def many_groups(lab: Laboratory) -> Verdict:
     """Both routes to the limit, and what it depends on."""
     scaled, limit = lab.family(scaled=True).system, lab.family(K="infinity").system
     try:
-        found = limits(scaled.nodes, "K")
+        found = limits_at_infinity(scaled.nodes, "K")
     except EquationError as error:
         return refuted({"no limit": str(error)})
     verdict = equal({name: pair for name, *pair in zip(limit.names, found, limit.nodes, strict=True)})  # type: ignore[misc]
     closed = [name for name in limit.names if not name.endswith("_others")]
-    used = graph.symbols([limit.nodes[limit.names.index(name)] for name in closed])
+    used = graph.symbols([limit.equations[name] for name in closed])
     if used - {*closed, "b"}:
         return refuted({"also needed": sorted(used - {*closed, "b"})})
     second = lab.family("stage2", K="infinity").system
     start = {sym(n): ZERO for n in second.names if not n.startswith("n_")}
     start |= {sym(f"{a}_{b}_same"): OMEGA**2 for a in "AB" for b in ("cc", "vv")}
-    rate = graph.substitute([second.nodes[second.names.index("M_cv_same")]], start)[0]
+    rate = graph.substitute([second.equations["M_cv_same"]], start)[0]
     rate = all_units_on({"rate": rate})["rate"]
     return (verdict & equal({"start of M_cv_same": (rate, 4 * OMEGA**2 * N_C / 18)})).adding(closed=len(closed))

@@ -5,7 +5,20 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cache
 
-from odesys import Enclosure, Node, System, Verdict, certified, combine, enclose, graph, num, refuted, sym, undecided
+from odesys import (
+    Enclosure,
+    Node,
+    System,
+    Verdict,
+    certified,
+    combine_verdicts,
+    enclose,
+    graph,
+    num,
+    refuted,
+    sym,
+    undecided,
+)
 
 from .. import dynamics
 from ..laboratory import Laboratory
@@ -20,7 +33,7 @@ APART = "the enclosure is of the unmutated stage 2"
 def sector_equations(K: int) -> tuple[System, dict[str, Node]]:
     """Stage 2, slaved, in sector coordinates s = Z_same + (K-1) Z_other, d = Z_same - Z_other and time t / K; the scores."""
     system = dynamics.family_slaved("stage2", 3, K).system.freeze_still()
-    field = dict(zip(system.names, system.nodes, strict=True))
+    field = system.equations
     scores: dict[str, Node] = {}
     moving: dict[str, Node] = {}
     for pair in PAIRS:
@@ -69,7 +82,7 @@ def near_symmetry_enclosed(lab: Laboratory) -> Verdict:
         for pair in PAIRS
         for sign in (1, -1)
     }
-    return combine(parts).with_constants(width=str(float(run.width)))
+    return combine_verdicts(parts).with_constants(width=str(float(run.width)))
 
 
 @book.claim(

@@ -12,12 +12,12 @@ from odesys import (
     LinearSystem,
     Verdict,
     always_positive,
-    combine,
+    check_metzler,
+    combine_verdicts,
     equal,
     from_sympy,
     identity,
     measured,
-    metzler,
     proved,
     refuted,
     undecided,
@@ -41,7 +41,7 @@ def comparison_system(matrix: sp.Matrix = GROWTH) -> LinearSystem:
 
 def transfers(matrix: sp.Matrix = GROWTH) -> Verdict:
     """The matrix is Metzler, which is what carries x' >= b A x to x(t) >= exp(b A t) x(0)."""
-    found = metzler(b * matrix)
+    found = check_metzler(b * matrix)
     if found.answer == "yes":
         return proved(metzler="all entries off the diagonal are >= 0")
     if found.answer == "no":
@@ -125,7 +125,7 @@ def bounds_trajectories(lab: Laboratory) -> Verdict:
     """Exact parts, then trajectories."""
     linear = comparison_system()
     exact = {"Metzler": transfers(), **closed_form(linear)}
-    verdict = combine({**exact, "trajectories": above_the_bound(lab), "times": durations(lab)})
+    verdict = combine_verdicts({**exact, "trajectories": above_the_bound(lab), "times": durations(lab)})
     if verdict.as_stated != HOLDS:
         return verdict
     limit = verdict.constants["limit_of_bound_over_actual"]

@@ -8,7 +8,19 @@ from fractions import Fraction
 from functools import cache, cached_property, partial
 from pathlib import Path
 
-from odesys import FAILS, HOLDS, Enclosure, Evidence, Node, Verdict, certified, combine, refuted, sym, undecided
+from odesys import (
+    FAILS,
+    HOLDS,
+    Enclosure,
+    Evidence,
+    Node,
+    Verdict,
+    certified,
+    combine_verdicts,
+    refuted,
+    sym,
+    undecided,
+)
 
 from ..laboratory import Laboratory
 from ..special.enclosed import SectorSystem, enclose_stage_two, growth_rows, pre_activations, stage_two_sectors
@@ -98,12 +110,12 @@ def point(T1: int) -> Point:
 
 
 def _at_all(check: Callable[[Point], Verdict]) -> Verdict:
-    return combine({f"T1 = {T1}": check(point(T1)) for T1 in LENGTHS})
+    return combine_verdicts({f"T1 = {T1}": check(point(T1)) for T1 in LENGTHS})
 
 
 def _certified(group: str) -> Verdict:
     return _at_all(
-        lambda here: combine(here.verdicts[group]).with_constants(
+        lambda here: combine_verdicts(here.verdicts[group]).with_constants(
             **{f"width at T1={here.T1}": str(float(here.run.width))}
         )
     )
@@ -122,7 +134,7 @@ def _certified(group: str) -> Verdict:
 )
 def signs_enclosed(lab: Laboratory) -> Verdict:
     """The table as printed is refuted, the corrected one certified."""
-    printed = combine({"table": _certified("signs"), "last row": _certified("last row as printed")})
+    printed = combine_verdicts({"table": _certified("signs"), "last row": _certified("last row as printed")})
     return printed.correcting(
         r"v_1^\top W_K^\top W_Kv_1>0>v_1^\top W_K^\top W_Kv_2\ \text{in the last row}",
         _certified("signs"),
@@ -135,7 +147,7 @@ def _beyond_limit(lead: str, limit: Fraction, until: Fraction | None) -> Callabl
     small = next(names for names, _, large in DOMINANCE if large == lead)
 
     def check(here: Point) -> Verdict:
-        return combine(here.run.certify_all(dominance(here.sectors.scores, small, limit, lead), until=until))
+        return combine_verdicts(here.run.certify_all(dominance(here.sectors.scores, small, limit, lead), until=until))
 
     return check
 
@@ -252,7 +264,7 @@ def _growth(here: Point) -> Verdict:
     score = here.sectors.scores["M_cv_same"]
     low, high = here.run.value(score, found[0])[0], here.run.value(score, found[1])[1]
     rest = here.run.certify_all({f"row {k}": row for k, row in enumerate(others, 2)}, until=found[0])
-    rows = combine({"row 1": certified(until=str(float(found[0]))), **rest})
+    rows = combine_verdicts({"row 1": certified(until=str(float(found[0]))), **rest})
     sharp = here.run.certify(growth_rows(here.sectors, KAPPA)[0], until=SOON)
     if sharp.as_stated != FAILS:
         return undecided(f"b = kappa is not refuted just after T1: {sharp.as_stated}")

@@ -15,14 +15,14 @@ from odesys import (
     Node,
     Region,
     Verdict,
+    ball_endpoints,
     certified,
-    combine,
-    interval,
+    combine_verdicts,
     lower_linear_bound,
     refuted,
     sym,
     undecided,
-    write,
+    write_region_certificate,
 )
 
 from ..laboratory import Laboratory
@@ -72,7 +72,7 @@ def region(names: tuple[str, ...], C: Fraction, T1: int) -> Region:
 
 def neuron_ranges(T1: int) -> dict[str, tuple[Fraction, Fraction]]:
     """Rational ranges, a few units of the twelfth digit wide, around n_c and n_v at T1."""
-    ends = {name: interval(value) for name, value in neurons_at(Fraction(T1), BIAS).items()}
+    ends = {name: ball_endpoints(value) for name, value in neurons_at(Fraction(T1), BIAS).items()}
     return {
         name: (Fraction(math.floor(low * DIGITS), DIGITS), Fraction(math.ceil(high * DIGITS), DIGITS))
         for name, (low, high) in ends.items()
@@ -128,7 +128,7 @@ def growth_on_a_region(lab: Laboratory) -> Verdict:
 )
 def growth_on_wider_regions(lab: Laboratory) -> Verdict:
     """The whole table of rates."""
-    return combine({f"C={C}, T1={T1}": _positive_rate(lab, C, T1) for C in SIZES for T1 in STAGE_ONE_ENDS})
+    return combine_verdicts({f"C={C}, T1={T1}": _positive_rate(lab, C, T1) for C in SIZES for T1 in STAGE_ONE_ENDS})
 
 
 @book.claim(
@@ -151,4 +151,4 @@ def no_growth_rate(lab: Laboratory) -> Verdict:
 @book.certificate("growth_C_1_100_T1_20.json", "E.2/region")
 def write_growth(path: Path) -> None:
     """The boxes behind the rate of E.2/region, for `tools/check_region.py`."""
-    write(bound(Laboratory(), SIZES[0], 20, keep_boxes=True), path)
+    write_region_certificate(bound(Laboratory(), SIZES[0], 20, keep_boxes=True), path)

@@ -15,7 +15,7 @@ from odesys import (
     Node,
     Verdict,
     always_positive,
-    combine,
+    combine_verdicts,
     equal,
     graph,
     identity,
@@ -48,7 +48,7 @@ G, OMEGA = sym("g"), sym("omega")
 def sum_rates(lab: Laboratory) -> dict[str, Node]:
     """Derivative of each sum same + other in stage 2, all conflicting units on."""
     system = lab.reduced("stage2").system
-    rhs = all_units_on(dict(zip(system.names, system.nodes, strict=True)))
+    rhs = all_units_on(system.equations)
     return {kind: rhs[f"{kind}_same"] + rhs[f"{kind}_other"] for kind in KINDS}
 
 
@@ -210,7 +210,7 @@ def needed_after_start(lab: Laboratory) -> dict[str, Fraction] | None:
     of the sums over :math:`\omega^2` times the fastest weight. None if they are no such multiples.
     """
     system = lab.reduced("stage2").system
-    rhs = all_units_on(dict(zip(system.names, system.nodes, strict=True)))
+    rhs = all_units_on(system.equations)
     start = start_of_stage_two(system.names)
     speed = dict(zip(start, graph.substitute([rhs[n.args[0]] for n in start], start), strict=True))
 
@@ -275,7 +275,7 @@ def sums_along(lab: Laboratory, omega: float, T1: float, x_star: float) -> dict[
 )
 def asymmetry_inequality(lab: Laboratory) -> Verdict:
     """Exact steps, the constant they give, and the constant that is seen."""
-    exact = combine(exact_inequality(lab))
+    exact = combine_verdicts(exact_inequality(lab))
     c = explicit_constant(sym("n_c"), sym("n_v"))
     if exact.as_stated != HOLDS:
         return exact
@@ -329,7 +329,7 @@ def exact_sums(lab: Laboratory) -> Verdict:
     expected = {kind: OMEGA**2 if kind[0] in "AB" and kind[2] == kind[3] else ZERO for kind in KINDS}
     rates = sum_rates(lab)
     at_start = dict(zip(KINDS, graph.substitute([rates[kind] for kind in KINDS], start), strict=True))
-    return combine(
+    return combine_verdicts(
         {
             "values at T1": equal({kind: (values[kind], expected[kind]) for kind in KINDS}),
             "derivatives at T1": identity(at_start),
@@ -358,7 +358,7 @@ def near_symmetry(lab: Laboratory) -> Verdict:
     for omega in (0.1, 0.03, 0.01):
         final = stage_two(lab, omega, 20.0, 1.0).run.final
         share[omega] = max(abs(final[f"{k}_same"] + final[f"{k}_other"]) for k in KINDS) / omega
-    verdict = combine(
+    verdict = combine_verdicts(
         {
             "a": measured(
                 max(ratios.values()) <= 1, {"ratio over omega": ratios}, ratio_over_omega=ratios, sweep=SWEEP

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import sympy as sp
 
-from odesys import ZERO, Node, Verdict, combine, equal, from_sympy, graph, identity, proved, refuted, spectrum, sym
+from odesys import (
+    ZERO,
+    Node,
+    Verdict,
+    combine_verdicts,
+    equal,
+    exact_spectrum,
+    from_sympy,
+    graph,
+    identity,
+    proved,
+    refuted,
+    sym,
+)
 
 from ..laboratory import Laboratory
 from .book import all_units_on, book
@@ -165,7 +178,7 @@ def _growth() -> tuple[sp.Matrix, sp.Matrix, sp.Symbol, sp.Symbol, sp.Symbol]:
 def comparison_process(lab: Laboratory) -> Verdict:
     """Spectrum, start and equation of the printed process."""
     matrix, printed, t, b, omega = _growth()
-    values = sorted((space.value for space in spectrum(matrix)), key=float)
+    values = sorted((space.value for space in exact_spectrum(matrix)), key=float)
     eigen = (
         proved(eigenvalues=str(values))
         if values == [-sp.sqrt(2), 0, sp.sqrt(2)]
@@ -178,7 +191,7 @@ def comparison_process(lab: Laboratory) -> Verdict:
         gap = printed.diff(t) - rate * matrix * printed
         return identity({f"x{i}": from_sympy(gap[i]) for i in range(3)}, positive=("m", "b", "omega"))
 
-    whole = combine({"a": eigen, "b": start, "c": solves(b / sp.sqrt(m))})
+    whole = combine_verdicts({"a": eigen, "b": start, "c": solves(b / sp.sqrt(m))})
     return whole.correcting(
         r"\dot x=bAx", solves(b), "the factor 1/sqrt(m) is not in Lemma E.2 and not in the printed solution"
     )
@@ -212,7 +225,7 @@ def softmax_slope(lab: Laboratory) -> Verdict:
 def manifold(lab: Laboratory) -> Verdict:
     """The sums that define the subspace have zero derivative on it."""
     system = lab.reduced("stage2").system
-    rhs = dict(zip(system.names, system.nodes, strict=True))
+    rhs = system.equations
     onto = {sym(f"{k}_other"): -sym(f"{k}_same") for k in ("M_cv", "M_vv", "B_cv")}
     sums = {k: rhs[f"{k}_same"] + rhs[f"{k}_other"] for k in ("M_cv", "M_vv", "B_cv", "B_vv")}
     # the self-score sum B_vv keeps its start value; on the subspace it multiplies only vanishing sums

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from odesys import Verdict, combine, measured
+from odesys import Verdict, combine_verdicts, measured, softmax
 
 from ..laboratory import Laboratory
 from ..special.trajectories import BIAS, GRID, stage_two
@@ -226,8 +226,8 @@ def _signs(lab: Laboratory, table: dict[str, int]) -> Verdict:
 )
 def signs(lab: Laboratory) -> Verdict:
     """The table as printed, and with the last row about (v1, v1)."""
-    printed = combine({"table": _signs(lab, SIGNS_PRINTED), "last row": _signs(lab, LAST_ROW_PRINTED)})
-    right = combine({"table": _signs(lab, SIGNS_PRINTED), "last row": _signs(lab, LAST_ROW_RIGHT)})
+    printed = combine_verdicts({"table": _signs(lab, SIGNS_PRINTED), "last row": _signs(lab, LAST_ROW_PRINTED)})
+    right = combine_verdicts({"table": _signs(lab, SIGNS_PRINTED), "last row": _signs(lab, LAST_ROW_RIGHT)})
     return printed.correcting(
         r"v_1^\top W_K^\top W_Kv_1\ge0,\ v_1^\top W_K^\top W_Kv_2\le0\ \text{in the last row}",
         right,
@@ -288,8 +288,7 @@ def attention_at(state: dict[str, float], s: int, r: int) -> np.ndarray:
             [r * m["cv_other"], s * r * m["vv_other"], m["vv_same"]],
         ]
     )
-    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return weights / weights.sum(axis=1, keepdims=True)
+    return softmax(scores)
 
 
 @book.claim(

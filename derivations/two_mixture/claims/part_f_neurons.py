@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from odesys import ONE, ZERO, Node, Verdict, always_positive, combine, equal, graph, identity, measured, sym
+from odesys import ONE, ZERO, Node, Verdict, always_positive, combine_verdicts, equal, graph, identity, measured, sym
 
 from ..laboratory import Laboratory
 from ..special.trajectories import BIAS, GRID, stage_three
@@ -57,7 +57,7 @@ def printed_coefficients(lab: Laboratory, gate: Node) -> dict[str, Node]:
 def equation(lab: Laboratory, neuron: str) -> Verdict:
     """The derived equation of a neuron against (bracket g_+ + bracket g_-)/8, for every pattern."""
     system = lab.reduced("stage3").system
-    rate = system.nodes[system.names.index(f"n_{neuron}")]
+    rate = system.equations[f"n_{neuron}"]
     pairs = {}
     for text, off in PATTERNS.items():
         on = gates(lab, off)
@@ -182,7 +182,7 @@ def classification_neurons(lab: Laboratory) -> Verdict:
         for omega, both in rows.items()
         for r in both.values()
     )
-    return combine(
+    return combine_verdicts(
         {
             "equation": equation(lab, "v"),
             "sliding": meets_on_the_surface(lab),
@@ -213,7 +213,7 @@ def group_neurons(lab: Laboratory) -> Verdict:
         for omega, both in rows.items()
         for r, off in zip(both.values(), PATTERNS.values(), strict=True)
     )
-    return combine(
+    return combine_verdicts(
         {
             "equation": equation(lab, "c"),
             "sliding": meets_on_the_surface(lab),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from odesys import Verdict, combine, graph, identity, measured
+from odesys import Verdict, combine_verdicts, graph, identity, measured
 
 from ..laboratory import Laboratory
 from ..special.closed_forms import late_loss_constant
@@ -40,7 +40,7 @@ def separable(lab: Laboratory) -> Verdict:
     ones = {graph.sym("n_c"): graph.ONE, graph.sym("n_v"): graph.ONE}
     output = graph.substitute([lab.observable("H", 1, 1, 1, +1, quotient=True)], ones)[0]
     exact = identity({"H_+(X_{1,+,+}) - 3": output - 3})
-    return combine(
+    return combine_verdicts(
         {"margins": measured(min(smallest.values()) > 0.8, smallest, smallest_margin=smallest), "H = 3": exact}
     )
 
@@ -109,7 +109,7 @@ def theorem(lab: Laboratory) -> Verdict:
     final = stage_three(lab, OMEGA, T1, 1.0, 1000.0).final
     margins = _margins(lab, final)
     learned = min(margins.values()) > 0 and min(final["n_c"], final["n_v"]) > 0 and final["loss"] < 0.01
-    return combine(
+    return combine_verdicts(
         {
             "T1": unit_switches_off(lab),
             "T2": duration_order(lab),

@@ -13,7 +13,7 @@ from odesys import (
     Verdict,
     always_positive,
     certified,
-    combine,
+    combine_verdicts,
     graph,
     identity,
     refuted,
@@ -132,4 +132,4 @@ def norms_concentrate(lab: Laboratory) -> Verdict:
     slopes = always_positive(
         {what: graph.gradient(gain, [s])[0] * factor for what, (gain, factor) in gains.items()}, positive=["s"]
     )
-    return combine({"at s = 0": starts, "derivatives": slopes})
+    return combine_verdicts({"at s = 0": starts, "derivatives": slopes})

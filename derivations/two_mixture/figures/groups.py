@@ -14,7 +14,7 @@ import numpy as np
 import sympy as sp
 from scipy.integrate import solve_ivp
 
-from odesys import Progress, figure, integrate, iterate, llvm, save
+from odesys import Progress, integrate, iterate, new_figure, save_figure
 
 from .. import dynamics
 from ..claims.part_beyond_k_trajectories import stage_two_time, time_to_learn
@@ -58,7 +58,7 @@ def sample_kinds() -> dict[str, list[int]]:
 def _groups_figure(K: int, name: str, folder: Path, progress: Progress) -> list[Path]:
     progress(f"K = {K}", 0.1)
     run, steps = descent_curves(K, STEPS[K]), STEPS[K]
-    fig, axes = figure(1, 3, (14.0, 4.2))
+    fig, axes = new_figure(1, 3, (14.0, 4.2))
     for kind, colour in (("consistent", "C0"), ("conflicting", "C1")):
         axes[0].plot(run["step"], run[kind], color=colour, label=kind)
     axes[0].axhline(np.log(2), color="0.6", linewidth=0.8, linestyle=":")
@@ -90,7 +90,7 @@ def _groups_figure(K: int, name: str, folder: Path, progress: Progress) -> list[
         f"(omega = {SETTING['omega']}, b = {SETTING['b']}), loss {run['loss'][-1]:.4f} after {steps} steps",
         fontsize=10,
     )
-    return save(fig, folder, name)
+    return save_figure(fig, folder, name)
 
 
 def figure_5(folder: Path, progress: Progress) -> list[Path]:
@@ -125,7 +125,7 @@ def figure_law(folder: Path, progress: Progress) -> list[Path]:
     """Switching time, stage 2 and the whole training from K = 2 to a million, each over K."""
     lab, groups = Laboratory(), np.array(LAW_GROUPS)
     smooth = np.geomspace(2, 1e6, 300)
-    fig, axes = figure(1, 3, (14.0, 4.2))
+    fig, axes = new_figure(1, 3, (14.0, 4.2))
     progress("stage 1", 0.1)
     bias = sp.Symbol("b", real=True)
     half = float(closed_forms.stage_one(2).switch_time().subs(bias, SETTING["b"])) / 2
@@ -165,7 +165,7 @@ def figure_law(folder: Path, progress: Progress) -> list[Path]:
         r"times over K, from 2 to 1,000,000 groups ($L=3$, $b=1/2$; stage 1 of length $10K$ before stage 2)",
         fontsize=10,
     )
-    return save(fig, folder, "law")
+    return save_figure(fig, folder, "law")
 
 
 # ---- phase diagram ---------------------------------------------------------------------------------------------------
@@ -178,8 +178,7 @@ LEARNED, BROKEN, LONGEST = 1.0, 0.1, 1e5
 @cache
 def _stage_two_code() -> Any:
     # compiled once for the whole diagram: n_c, n_v and the start are states, so no grid point needs code of its own
-    backend = "native" if llvm.available() else "scalar"
-    return dynamics.reduced("stage2").system.compile({"b": SETTING["b"]}, backend)
+    return dynamics.reduced("stage2").system.compile({"b": SETTING["b"]})
 
 
 def transitions(omega: float, T1: float) -> tuple[float, float]:
@@ -240,7 +239,7 @@ def figure_phase(folder: Path, progress: Progress) -> list[Path]:
         progress("stage 2", k / len(PHASE_T1))
         rows.append(phase_table(tuple(PHASE_OMEGA), (float(T1),))[:, 0, :])
     learned, second = np.moveaxis(np.array(rows), 1, 0)
-    fig, axes = figure(1, 2, (13.0, 5.0))
+    fig, axes = new_figure(1, 2, (13.0, 5.0))
     best = best_start(learned)
     panels = (
         (learned, r"(a) $T_2$: end of stage 2 ($M_{c_1v_1}=1$)", "log", (100, 150, 200, 300, 500, 1000, 3000)),
@@ -261,4 +260,4 @@ def figure_phase(folder: Path, progress: Progress) -> list[Path]:
         axes[1].plot([], [], "s", color="0.85", label="a ReLU kink is reached first")
     axes[1].legend(fontsize=8, loc="lower left")
     fig.suptitle("stage 2 from the infinite-width start, K = 2, L = 3, b = 1/2", fontsize=10)
-    return save(fig, folder, "phase")
+    return save_figure(fig, folder, "phase")

@@ -18,14 +18,14 @@ from odesys import (
     Network,
     Progress,
     Trajectory,
-    attention,
+    attention_weights,
     descent_run,
-    figure,
     integrate,
     iterate,
-    outputs,
+    network_outputs,
+    new_figure,
     random_network,
-    save,
+    save_figure,
 )
 
 from .. import dynamics, setting
@@ -89,7 +89,7 @@ def _network() -> dict[str, Any]:
     flow, reduced = dynamics.full_flow(), dynamics.reduced()
     states = np.array([reduced.project(flow.initial_state(weights=net.images())) for _, net in nets])
     labels = np.array([sample.label for sample in setting.data().samples])
-    margins = np.array([labels * outputs(net, setting.data()) for _, net in nets]).T
+    margins = np.array([labels * network_outputs(net, setting.data()) for _, net in nets]).T
     table = {name: states[:, i] for i, name in enumerate(reduced.system.names)}
     images = [net.images() for _, net in nets]
     scores = np.array([image["W_K"][0].T @ image["W_Q"][0] for image in images])
@@ -109,7 +109,7 @@ def figure_1(folder: Path, progress: Progress) -> list[Path]:
     theory = _theory()
     progress("network", 0.3)
     net = _network()
-    fig, axes = figure(1, 3, (14.0, 4.0))
+    fig, axes = new_figure(1, 3, (14.0, 4.0))
     scores = ("M_cv_same", "M_cv_other", "M_vv_same", "M_vc_same", "M_cc_same")
     panels = (("consistent", "conflicting"), ("n_v", "n_c"), scores)
     titles = ("(a) loss by sample type", "(b) neurons of the + head", "(c) scores of the + head")
@@ -124,17 +124,17 @@ def figure_1(folder: Path, progress: Progress) -> list[Path]:
     axes[0].set_ylim(bottom=0)
     title = f"lines: infinite width; dots: network with m = {WIDTH} (seed {SEED}), means over groups and heads"
     fig.suptitle(title, fontsize=10)
-    return save(fig, folder, "fig1")
+    return save_figure(fig, folder, "fig1")
 
 
 def figure_2(folder: Path, progress: Progress) -> list[Path]:
     """Softmax weights of the + head after training on four samples."""
     progress("network", 0.2)
     net = _network()["last"]
-    fig, axes = figure(1, 4, (14.0, 3.8))
+    fig, axes = new_figure(1, 4, (14.0, 3.8))
     image = None
     for ax, (title, tokens) in zip(axes, SAMPLES.items(), strict=True):
-        weights = attention(net, tokens)[0]
+        weights = attention_weights(net, tokens)[0]
         image = ax.imshow(weights, vmin=0, vmax=1, cmap="viridis")
         names = [_token_tex(token) for token in tokens]
         ax.set_xticks(range(3), names)
@@ -152,19 +152,19 @@ def figure_2(folder: Path, progress: Progress) -> list[Path]:
             )
     fig.colorbar(image, ax=axes, shrink=0.8, label="attention")
     fig.suptitle(f"+ head after {STEPS} steps, m = {WIDTH} (seed {SEED})", fontsize=10)
-    return save(fig, folder, "fig2")
+    return save_figure(fig, folder, "fig2")
 
 
 def figure_3(folder: Path, progress: Progress) -> list[Path]:
     """Training the attention alone with Gaussian neurons: the loss does not go to zero."""
-    fig, ax = figure()
+    fig, ax = new_figure()
     for k, (seed, curve) in enumerate(attention_only().items()):
         progress("seeds", (k + 1) / 4)
         ax.plot(list(RECORD), curve, label=f"seed {seed}: {curve[-1]:.2f}")
     ax.axhline(0, color="0.6", linewidth=0.8)
     ax.set(xlabel="step", ylabel="population loss", title="attention alone, Gaussian neurons", ylim=(0, None))
     ax.legend(title="final loss")
-    return save(fig, folder, "fig3")
+    return save_figure(fig, folder, "fig3")
 
 
 @cache
@@ -178,7 +178,7 @@ def attention_only(seeds: Sequence[int] = (0, 1, 2, 3), spread: float = 1.0) -> 
         )
         nets = descent_run(net, setting.data(), ("W_K", "W_Q"), STEP, STEPS, RECORD)
         labels = np.array([sample.label for sample in setting.data().samples])
-        curves[seed] = np.array([np.logaddexp(0, -labels * outputs(n, setting.data())).mean() for _, n in nets])
+        curves[seed] = np.array([np.logaddexp(0, -labels * network_outputs(n, setting.data())).mean() for _, n in nets])
     return curves
 
 
@@ -186,7 +186,7 @@ def figure_4(folder: Path, progress: Progress) -> list[Path]:
     """All sixteen scores of the + head: eight theoretical curves, sixteen measured ones."""
     progress("theory", 0.2)
     theory, net = _theory(), _network()
-    fig, axes = figure(2, 2, (11.0, 7.5), sharex=True)
+    fig, axes = new_figure(2, 2, (11.0, 7.5), sharex=True)
     words = setting.words().words
     for ax, kind in zip(axes.flat, ("cv", "cc", "vc", "vv"), strict=True):
         for name in (f"M_{kind}_same", f"M_{kind}_other"):
@@ -202,7 +202,7 @@ def figure_4(folder: Path, progress: Progress) -> list[Path]:
         ax.set_xlabel("step")
     title = f"lines: infinite width; network with m = {WIDTH}, seed {SEED}: dots for keys c1, v1, crosses for c2, v2"
     fig.suptitle(title, fontsize=10)
-    return save(fig, folder, "fig4")
+    return save_figure(fig, folder, "fig4")
 
 
 KINKS: dict[str, Any] = {"K": 3, "L": 4, "omega": 0.1, "b": 0.5}
@@ -222,7 +222,7 @@ def figure_sliding(folder: Path, progress: Progress) -> list[Path]:
     progress("integrating", 0.1)
     run = sliding_run()
     compiled = run.system.compile({"b": KINKS["b"]})
-    fig, axes = figure(1, 3, (14.0, 4.0))
+    fig, axes = new_figure(1, 3, (14.0, 4.0))
     close = (min(s.start for s in run.slides) - 4, max(s.end for s in run.slides) + 4)
     for ax, (begin, end) in zip(axes, ((0.0, 600.0), (0.0, 600.0), close), strict=True):
         times = np.linspace(begin, end, 1201)
@@ -244,16 +244,7 @@ def figure_sliding(folder: Path, progress: Progress) -> list[Path]:
     axes[1].legend(fontsize=8)
     parts = "; ".join(f"[{s.start:.3f}, {s.end:.3f}]" for s in run.slides)
     fig.suptitle(f"K = 3, L = 4, omega = 0.1, b = 1/2, all weights at once: slides on {parts}", fontsize=10)
-    return save(fig, folder, "sliding")
-
-
-def figure_proof(folder: Path, progress: Progress) -> list[Path]:
-    """The proof graph of the paper, every claim coloured by its verdict at level quick."""
-    from odesys import draw_proof_graph
-
-    from ..claims import book
-
-    return draw_proof_graph(book, folder, progress)
+    return save_figure(fig, folder, "sliding")
 
 
 def _token_tex(token: str) -> str:
@@ -262,7 +253,7 @@ def _token_tex(token: str) -> str:
 
 def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
     """Loss, neurons and scores of a simulated run, with its events as vertical lines and its slides shaded."""
-    fig, axes = figure(1, 3, (14.0, 4.0))
+    fig, axes = new_figure(1, 3, (14.0, 4.0))
     time = columns["t"]
     panels = (("loss",), ("n_v", "n_c"), tuple(name for name in columns if name.startswith("M_")))
     for ax, names, title in zip(axes, panels, ("population loss", "neurons", "scores"), strict=True):
@@ -277,4 +268,4 @@ def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], fo
         if len(names) > 1:
             ax.legend(fontsize=8, loc="center right")
     axes[0].set_yscale("log")
-    return save(fig, folder, "run")
+    return save_figure(fig, folder, "run")

@@ -1,4 +1,4 @@
-r"""Closed forms: stage 1 (two logistic phases), stage 2 with frozen forces, and the constant of stage 3.
+r"""Closed forms of stages 1 to 3; here because a stage trains neurons alone, or attention with frozen forces.
 
 Everything is read off the derived systems: rates and switching surface of stage 1 from the 22-variable field at
 uniform attention; the force matrix of stage 2 from the score equations at :math:`A = I, B = 0`; stage 3 from margins
@@ -59,7 +59,7 @@ def stage_one_of(system: System) -> StageOne:
     """Derive both phases of stage 1 from a reduced system at uniform attention (zero scores)."""
     scores = {sym(name): ZERO for name in system.names if name.startswith("M_")}
     moving = [name for name in system.names if name.startswith("n_")]
-    picked = [system.nodes[system.names.index(name)] for name in moving]
+    picked = [system.equations[name] for name in moving]
     at_zero = dict(zip(moving, graph.substitute(picked, scores), strict=True))
     surfaces = graph.surfaces(at_zero.values())
     all_on = {graph.step(s): ONE for s in surfaces} | {graph.step(-s): ZERO for s in surfaces}

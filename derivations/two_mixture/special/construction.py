@@ -1,4 +1,4 @@
-r"""Lemma 6.1 for every K and L: one generic sample, seen from each kind of query.
+r"""Lemma 6.1 for every K and L by one generic sample; here because the paper constructs weights by hand.
 
 A score depends only on the kinds of the two words, on whether they belong to the same group, and on their signs. Seen
 from a query, the tokens of any sample of Definition 2.1 therefore fall into finitely many classes: the group word

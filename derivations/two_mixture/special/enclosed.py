@@ -1,4 +1,4 @@
-r"""Stage 2 of the two-mixture paper as a validated enclosure: the scores in sector coordinates, from T1 to x*.
+r"""Stage 2 as a validated enclosure in sector coordinates; here because stage 2 ends at a finite time T2.
 
 The 8 scores split into sums and differences over the groups, :math:`M^s = M^= + M^{\ne}` and
 :math:`M^d = M^= - M^{\ne}`. From the zero start :math:`M^s_{cv} = M^s_{vv} = 0` for ever, which is proved exactly; the
@@ -20,7 +20,7 @@ from odesys import (
     EquationError,
     Node,
     System,
-    ball,
+    as_ball,
     ball_evaluate,
     enclose,
     from_sympy,
@@ -49,7 +49,7 @@ def stage_two_sectors() -> SectorSystem:
     """Stage 2, slaved, for K = 2, in the coordinates d_cv, s_cc, ...; the invariant subspace is proved on the way."""
     slaved = dynamics.slaved("stage2")
     system = slaved.system.freeze_still()
-    field = dict(zip(system.names, system.nodes, strict=True))
+    field = system.equations
     scores: dict[str, Node] = {}
     moving: dict[str, Node] = {}
     for pair in PAIRS:
@@ -75,7 +75,7 @@ def neurons_at(T1: Fraction, b: Fraction, precision: int = PRECISION) -> dict[st
 
     With :math:`F_0` the form at the switch, :math:`F + e^F = F_0 + e^{F_0} + \text{speed}\,(T_1 - T_{0.5})`.
     """
-    stage, values = closed_forms.stage_one(), {"b": ball(b)}
+    stage, values = closed_forms.stage_one(), {"b": as_ball(b)}
     start = stage.at_switch()
     with flint.ctx.workprec(precision):
         switch, first, *begin = ball_evaluate(
@@ -83,13 +83,13 @@ def neurons_at(T1: Fraction, b: Fraction, precision: int = PRECISION) -> dict[st
             values,
             precision,
         )
-        if not ball(T1) > switch:
+        if not as_ball(T1) > switch:
             raise EquationError(f"T1 = {T1} is not after the switch of stage 1 at {switch.str(6)}")
-        zeta = first + first.exp() + ball(stage.second.speed) * (ball(T1) - switch)
+        zeta = first + first.exp() + as_ball(stage.second.speed) * (as_ball(T1) - switch)
         moved = zeta - zeta.exp().lambertw() - first
         rates = stage.second.rates
         return {
-            name: at + ball(rates[name] / stage.second.speed) * moved
+            name: at + as_ball(rates[name] / stage.second.speed) * moved
             for name, at in zip(("n_c", "n_v"), begin, strict=True)
         }
 

@@ -1,4 +1,4 @@
-"""Families of a laboratory: the same mutations as for two groups, applied to templates and orbit equations for every K.
+"""The mutations for every K, on templates; here because claims are made for every number of groups.
 
 The four templates (label times distractor sign) stand where the four samples of the first group stand, so ``weight``
 and ``swap`` hit the second and the last of them; those two and ``sign`` break the head symmetry and are refused.
@@ -17,8 +17,8 @@ from odesys import (
     FamilyFlow,
     Head,
     OdesysError,
-    Others,
-    Template,
+    OtherGroups,
+    SampleTemplate,
     family_flow,
     find_type_symmetries,
     sym,
@@ -30,7 +30,7 @@ from ..laboratory import BROKEN, broken
 KNOWN = ("", "sign", "bias", "weight", "swap", "labels", "consistent", "repeat", "templates", *BROKEN)
 
 
-def templates(mutation: str, stage: str) -> list[Template]:
+def templates(mutation: str, stage: str) -> list[SampleTemplate]:
     """The samples of L = 3 by label and sign of the distractor, possibly mutated; stage 2 has the conflicting ones."""
     rows = [(s, r, s, Fraction(1)) for s in (1, -1) for r in (1, -1)]  # signal, distractor, label, weight
     if mutation == "weight":
@@ -47,7 +47,7 @@ def templates(mutation: str, stage: str) -> list[Template]:
     total = sum(row[3] for row in rows)
     word = {1: "v", -1: "-v"}
     times = 2 if mutation == "repeat" else 1
-    return [Template(["c", *[word[s]] * times, Others([word[r]])], y, w / total) for s, r, y, w in rows]
+    return [SampleTemplate(["c", *[word[s]] * times, OtherGroups([word[r]])], y, w / total) for s, r, y, w in rows]
 
 
 def shape(mutation: str) -> Callable[[Dictionary], AttentionModel]:

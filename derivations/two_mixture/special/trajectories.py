@@ -1,4 +1,4 @@
-"""Runs of a laboratory's own systems through stages 1 to 3, for claims about trajectories: floats, so measurements."""
+"""Runs of a laboratory's systems through three stages; here because training switches weights and samples."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from odesys import IntegrationError, StopWhen, Trajectory, integrate
+from odesys import IntegrationError, StopWhen, Trajectory, computed_once, integrate
 
-from ..laboratory import Laboratory, shared
+from ..laboratory import Laboratory
 
 RTOL = 1e-11
 BIAS = 0.5
@@ -42,7 +42,7 @@ class StageTwo:
         return self.run.times[0] + self.duration * fraction
 
 
-@shared
+@computed_once
 def stage_two(lab: Laboratory, omega: float = 0.1, T1: float = 20.0, x_star: float = 1.0) -> StageTwo:
     """Integrate stage 1 to T1 and stage 2 until the score of c1 for v1 is x_star."""
     first = lab.reduced("stage1")
@@ -54,7 +54,7 @@ def stage_two(lab: Laboratory, omega: float = 0.1, T1: float = 20.0, x_star: flo
     return StageTwo(omega, begin, run)
 
 
-@shared
+@computed_once
 def stage_three(lab: Laboratory, omega: float, T1: float, x_star: float, duration: float) -> Trajectory:
     """Integrate stage 3 for a given time after T2."""
     second = stage_two(lab, omega, T1, x_star).run

@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from derivations.benign_overfitting.claims import book, own_sample, part_networks
+from derivations.benign_overfitting.claims import book, common_lemma_5_1, part_networks
 from derivations.benign_overfitting.laboratory import CASES, Laboratory
-from derivations.benign_overfitting.special import span
+from derivations.benign_overfitting.special import span_network
 from odesys.verdicts import Evidence
 
 
 @pytest.fixture(scope="module")
 def runs():
     lab = Laboratory()
-    return {name: own_sample.of_run(lab.descent(name)) for name in CASES}
+    return {name: common_lemma_5_1.of_run(lab.descent(name)) for name in CASES}
 
 
 def test_the_printed_bound_can_fail_later_only(runs) -> None:
@@ -29,7 +29,7 @@ def test_the_printed_bound_can_fail_later_only(runs) -> None:
 
 @pytest.mark.slow
 def test_networks_say_the_same_in_every_step(runs) -> None:
-    found = {name: own_sample.of_network(name) for name in own_sample.NETWORKS}
+    found = {name: common_lemma_5_1.of_network(name) for name in common_lemma_5_1.NETWORKS}
     first = {name: np.flatnonzero(x.largest > 1) for name, x in found.items()}
     at_once, later, never = first.values()
     assert at_once[0] == 0 and later[0] > 100 and never.size == 0
@@ -48,7 +48,7 @@ def test_the_crowded_run_is_that_of_hand_written_forces() -> None:
         if number in run.steps:
             at = int(np.flatnonzero(run.steps == number)[0])
             assert np.abs(V - run["V"][at]).max() < 1e-11 and np.abs(S - run["S"][at]).max() < 1e-11
-        force = span.forces(S, V, made.places, made.y)
+        force = span_network.forces(S, V, made.places, made.y)
         A, B = run.eta * made.gram @ force.H, run.eta * made.gram @ force.H.T
         S, Q, K = (
             S + A @ K + Q @ B.T + A @ S.T @ B.T,
@@ -59,10 +59,10 @@ def test_the_crowded_run_is_that_of_hand_written_forces() -> None:
 
 
 def test_the_corrected_bound_is_proved_and_its_broken_twins_are_refuted() -> None:
-    verdict = own_sample.at_every_state(Laboratory())
+    verdict = common_lemma_5_1.at_every_state(Laboratory())
     assert verdict.as_stated == "holds" and verdict.evidence is Evidence.PROOF
     for mutation in ("values", "pool", "sign"):
-        assert own_sample.at_every_state(Laboratory(mutation)).as_stated == "fails", mutation
+        assert common_lemma_5_1.at_every_state(Laboratory(mutation)).as_stated == "fails", mutation
 
 
 @pytest.mark.slow
@@ -77,14 +77,14 @@ def test_verdict_along_the_run() -> None:
 
 
 @pytest.fixture(scope="module")
-def narrow() -> span.Descent:
+def narrow() -> span_network.Descent:
     """A harmful network in few dimensions, where the events of D.8 and D.9 are not rare."""
     case = replace(part_networks.BENIGN, mu=2.5, d=100, d_h=60, kappa=0.0)
-    return span.descend(span.draw(case, 11), 0.3 / case.largest, 0.05, 4000)
+    return span_network.descend(span_network.draw(case, 11), 0.3 / case.largest, 0.05, 4000)
 
 
 def test_tails_given_the_weights_are_those_of_fresh_samples(narrow) -> None:
-    found = span.test_loss(narrow, 20_000, 3)
+    found = span_network.test_loss(narrow, 20_000, 3)
     assert np.allclose(part_networks.value_deviations(narrow), found.values.std(axis=0), rtol=0.02)
     often, tail = float((np.abs(found.values).max(axis=1) > 1).mean()), part_networks.value_tail(narrow)
     error = np.sqrt(often / 20_000)

@@ -11,11 +11,11 @@ import pytest
 from derivations.benign_overfitting import PAPER, compare, dynamics, setting
 from derivations.benign_overfitting.figures.heat_map import Theory, Trained, heat_map
 from derivations.benign_overfitting.setting import Case
-from derivations.benign_overfitting.special import mean_field, span
+from derivations.benign_overfitting.special import mean_field, span_network
 from derivations.benign_overfitting.special.gram_start import gram_start
 from numerics.flows.integrate import integrate
 from numerics.maps.iterate import iterate
-from numerics.networks.finite_width import Network, descent_run, gradients, loss_value
+from numerics.networks.finite_width import Network, descent_run, network_gradients, network_loss
 from odesys.errors import IntegrationError, OdesysError, ParameterError
 from odesys.exact.evidence import equal
 from odesys.expr import graph
@@ -31,7 +31,7 @@ def network(case: Case, seed: int, d_v: int = 8) -> tuple[Network, list[int]]:
     rng = np.random.default_rng(seed)
     tokens = np.zeros((case.P, case.d))
     tokens[0, 0] = tokens[1, 1] = case.mu
-    tokens[2:, 2:] = np.tile(span.scales(case), case.N)[:, None] * rng.standard_normal((case.P - 2, case.d - 2))
+    tokens[2:, 2:] = np.tile(span_network.scales(case), case.N)[:, None] * rng.standard_normal((case.P - 2, case.d - 2))
     gram = tokens @ tokens.T
     model = setting.model(setting.words(case.N, case.M, ((gram + gram.T) / 2).tolist()))
     w_o = rng.standard_normal(d_v)
@@ -58,20 +58,20 @@ def test_recursion_follows_weight_space_descent_for_300_steps() -> None:
     run = iterate(flow.system, start, 300, {"eta": ETA, "w2": SMALL.w2}, record_every=300, backend="block")
     ((_, last),) = descent_run(net, data, setting.TRAINED, ETA, 300, record=[300])
     theory, real = recorded(flow, run.end_state), recorded(flow, flow.initial_state(weights=last.images()))
-    assert loss_value(last, data) < 0.2, "the run must be long enough to fit"
+    assert network_loss(last, data) < 0.2, "the run must be long enough to fit"
     for part in PARTS:
         assert np.abs(theory[part] - real[part]).max() < 1e-11, part
 
 
 def test_span_form_follows_the_recursion() -> None:
-    made = span.draw(SMALL, 5)
+    made = span_network.draw(SMALL, 5)
     flow = dynamics.recursion(SMALL.N, SMALL.M, made.gram.tolist())
-    start = flow.layout.pack(span.engine_leaves(span.gram_values(made)))
+    start = flow.layout.pack(span_network.engine_leaves(span_network.gram_values(made)))
     run = iterate(flow.system, start, 300, {"eta": ETA, "w2": SMALL.w2}, record_every=300, backend="block")
-    state = span.start(made)
+    state = span_network.start(made)
     for _ in range(300):
-        span.step(made, state, ETA)
-    theory, real = recorded(flow, run.end_state), span.gram_values(made, state)
+        span_network.step(made, state, ETA)
+    theory, real = recorded(flow, run.end_state), span_network.gram_values(made, state)
     for part in PARTS:
         assert np.abs(theory[part] - real[part]).max() < 1e-11, part
 
@@ -80,13 +80,13 @@ def test_gradients_agree_with_finite_differences() -> None:
     case = Case(N=4, M=3, d=12, d_h=5, mu=1.0, noise=1.0, C_p=2.0, kappa=0.5)
     net, _ = network(case, 1, d_v=4)
     data = setting.data(4, 3)
-    found = gradients(net, data, setting.TRAINED)
+    found = network_gradients(net, data, setting.TRAINED)
     rng = np.random.default_rng(0)
     for name in setting.TRAINED:
         direction = rng.standard_normal(net.weights[name].shape)
         h = 1e-5
         moved = [
-            loss_value(replace(net, weights={**net.weights, name: net.weights[name] + s * h * direction}), data)
+            network_loss(replace(net, weights={**net.weights, name: net.weights[name] + s * h * direction}), data)
             for s in (1, -1)
         ]
         slope = (moved[0] - moved[1]) / (2 * h)
@@ -94,14 +94,14 @@ def test_gradients_agree_with_finite_differences() -> None:
 
 
 def test_alpha_and_beta_are_the_coefficients_of_a_step() -> None:
-    made = span.draw(SMALL, 2)
+    made = span_network.draw(SMALL, 2)
     flow = dynamics.recursion(SMALL.N, SMALL.M, made.gram.tolist())
-    state = span.start(made)
+    state = span_network.start(made)
     for _ in range(40):
-        span.step(made, state, ETA)
-    before = flow.layout.pack(span.engine_leaves(span.gram_values(made, state)))
+        span_network.step(made, state, ETA)
+    before = flow.layout.pack(span_network.engine_leaves(span_network.gram_values(made, state)))
     q, k, V = state.q.copy(), state.k.copy(), state.V.copy()
-    span.step(made, state, ETA)
+    span_network.step(made, state, ETA)
     alpha, beta = dynamics.coefficient_values(flow, before, {"eta": ETA})
     assert np.abs(state.q - q - alpha @ k).max() < 1e-13 and np.abs(state.k - k - beta @ q).max() < 1e-13
     assert np.abs(alpha.sum(axis=1)).max() < 1e-15, "rows of the softmax Jacobian sum to zero"
@@ -117,23 +117,23 @@ def test_alpha_and_beta_are_the_coefficients_of_a_step() -> None:
 
 
 def test_descent_tends_to_the_flow_at_first_order() -> None:
-    made = span.draw(SMALL, 7)
+    made = span_network.draw(SMALL, 7)
     flow = dynamics.flow(SMALL.N, SMALL.M, made.gram.tolist())
-    start = flow.layout.pack(span.engine_leaves(span.gram_values(made)))
+    start = flow.layout.pack(span_network.engine_leaves(span_network.gram_values(made)))
     exact = integrate(flow.system, start, (0.0, 4.0), {"w2": SMALL.w2}, rtol=1e-10, backend="block").end_state
     errors = []
     for eta in (0.04, 0.02, 0.01):
-        state = span.start(made)
+        state = span_network.start(made)
         for _ in range(round(4.0 / eta)):
-            span.step(made, state, eta)
-        errors.append(np.abs(span.gram_values(made, state)["S"] - recorded(flow, exact)["S"]).max())
+            span_network.step(made, state, eta)
+        errors.append(np.abs(span_network.gram_values(made, state)["S"] - recorded(flow, exact)["S"]).max())
     assert 1.8 < errors[0] / errors[1] < 2.2 and 1.9 < errors[1] / errors[2] < 2.1
 
 
 def test_flow_conserves_the_spectrum() -> None:
-    made = span.draw(SMALL, 7)
+    made = span_network.draw(SMALL, 7)
     flow = dynamics.flow(SMALL.N, SMALL.M, made.gram.tolist())
-    start = flow.layout.pack(span.engine_leaves(span.gram_values(made)))
+    start = flow.layout.pack(span_network.engine_leaves(span_network.gram_values(made)))
     (family,) = flow.invariants()
     assert family.size == 2 * SMALL.P
     run = integrate(flow.system, start, (0.0, 4.0), {"w2": SMALL.w2}, rtol=1e-10, backend="block")
@@ -182,9 +182,9 @@ def reference(M: int) -> dict[str, graph.Node]:
 @pytest.mark.parametrize("M", [2, 3, 4])
 def test_mean_field_equals_the_orbit_law(M: int) -> None:
     system, right = dynamics.mean_field(M), reference(M)
-    verdict = equal({n: (node, right[n]) for n, node in zip(system.names, system.nodes, strict=True)})
+    verdict = equal({n: (node, right[n]) for n, node in system.equations.items()})
     assert verdict.as_stated == "holds" and str(verdict.evidence) == "proof"
-    wrong = {n: (node, 2 * right[n]) for n, node in zip(system.names, system.nodes, strict=True) if n == "S_ss"}
+    wrong = {n: (node, 2 * right[n]) for n, node in system.equations.items() if n == "S_ss"}
     assert equal(wrong).as_stated == "fails"
 
 
@@ -258,8 +258,8 @@ def test_phase_boundary_of_lazy_attention_has_a_closed_form() -> None:
 @pytest.mark.parametrize("mu", [30.0, 3.0])
 def test_mean_field_test_loss_is_that_of_wide_networks(mu: float) -> None:
     case = Case(8, 3, 6000, 3000, mu, 20.0, 4.0, sigma_V=1e-4 / mu)
-    run = span.descend(span.draw(case, 0), 0.02 / case.largest, 0.05, 20_000)
-    test = span.test_loss(run, 4000)
+    run = span_network.descend(span_network.draw(case, 0), 0.02 / case.largest, 0.05, 20_000)
+    test = span_network.test_loss(run, 4000)
     assert run.stages["T3"] is not None and run.regime == ("benign" if mu > 10 else "harmful")
     assert abs(test.loss / mean_field.test_loss(case, 0.05) - 1) < 0.01
 
@@ -287,9 +287,9 @@ def test_gram_start_has_the_law_of_drawn_tokens_and_weights() -> None:
     """Means and spreads of all Gram scalars over many starts, Bartlett against explicit vectors."""
     case = Case(2, 2, 30, 20, 2.0, 4.0, 1.5, sigma_V=0.1)
     starts = [gram_start(case, (1, k)) for k in range(2000)]
-    draws = [span.draw(case, (2, k)) for k in range(2000)]
+    draws = [span_network.draw(case, (2, k)) for k in range(2000)]
     for part in ("S", "Q", "K", "V"):
-        a, b = np.array([s.values[part] for s in starts]), np.array([span.gram_values(d)[part] for d in draws])
+        a, b = np.array([s.values[part] for s in starts]), np.array([span_network.gram_values(d)[part] for d in draws])
         error = np.hypot(a.std(axis=0), b.std(axis=0)) / math.sqrt(2000)
         assert (np.abs(a.mean(axis=0) - b.mean(axis=0)) < 5 * error).all(), part
         assert np.abs(a.std(axis=0) / b.std(axis=0) - 1).max() < 0.15, part
@@ -304,7 +304,7 @@ def test_gram_start_has_the_law_of_drawn_tokens_and_weights() -> None:
 
 def test_law_of_the_data() -> None:
     case = Case(20, 4, 300, 10, 5.0, 12.0, 3.0)
-    made = span.draw(case, 0)
+    made = span_network.draw(case, 0)
     assert made.gram[0, 1] == 0 and (made.gram[:2, 2:] == 0).all() and made.gram[0, 0] == 25.0
     squares = np.diag(made.gram)[2:].reshape(20, 3).mean(axis=0)
     assert squares == pytest.approx([108.0, 12.0, 12.0], rel=0.06)
@@ -316,18 +316,18 @@ def test_fresh_points_have_the_law_of_a_network() -> None:
     case = Case(N=4, M=3, d=60, d_h=12, mu=4.0, noise=2.0, C_p=2.0, w2=0.7, kappa=0.4, sigma_V=0.02)
     loose, real = [], []
     for seed in range(40):
-        run = span.descend(span.draw(case, seed), 0.05, 0.3, 400)
-        loose += span.test_loss(run, 50, seed).margins.tolist()
+        run = span_network.descend(span_network.draw(case, seed), 0.05, 0.3, 400)
+        loose += span_network.test_loss(run, 50, seed).margins.tolist()
         net, _ = network(replace(case, d_h=12), 1000 + seed)
         net = replace(net, weights={**net.weights, "W_V": net.weights["W_V"] * case.sigma_V / 0.05})
         pairs = descent_run(net, setting.data(4, 3), setting.TRAINED, 0.05, 400, record=range(401))
-        last = next((n for _, n in pairs if loss_value(n, setting.data(4, 3)) <= 0.3), pairs[-1][1])
+        last = next((n for _, n in pairs if network_loss(n, setting.data(4, 3)) <= 0.3), pairs[-1][1])
         rng = np.random.default_rng(seed)
         for _ in range(50):
             y = rng.choice([1, -1])
             x = np.zeros((3, case.d))
             x[0, 0 if y > 0 else 1] = case.mu
-            x[1:, 2:] = span.scales(case)[:, None] * rng.standard_normal((2, case.d - 2))
+            x[1:, 2:] = span_network.scales(case)[:, None] * rng.standard_normal((2, case.d - 2))
             score = x @ last.weights["W_Q"][0].T @ last.weights["W_K"][0] @ x.T
             phi = np.exp(score - score.max(axis=1, keepdims=True))
             phi /= phi.sum(axis=1, keepdims=True)

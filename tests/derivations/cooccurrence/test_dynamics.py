@@ -12,12 +12,12 @@ import pytest
 from derivations.cooccurrence import PAPER, dynamics, setting
 from derivations.cooccurrence.compare import compare, sub_network
 from derivations.cooccurrence.laboratory import Laboratory
-from derivations.cooccurrence.special import literal
+from derivations.cooccurrence.special import as_printed
 from derivations.cooccurrence.special.phases import phase_one, phase_times, phase_two
 from derivations.cooccurrence.special.trajectories import course, mean_field_run, network, neuron_course
 from numerics.flows.integrate import integrate
 from numerics.maps.iterate import iterate
-from numerics.networks.finite_width import descent_run, flow_run, gradients, loss_value, random_network
+from numerics.networks.finite_width import descent_run, flow_run, network_gradients, network_loss, random_network
 from odesys.analysis.lax import invariant_drift
 from odesys.errors import DictionaryError, ParameterError
 from odesys.exact.zero import zero_test
@@ -115,8 +115,8 @@ def test_literal_equations_of_appendix_c() -> None:
     flow, net, signs = small_network()
     state = flow.initial_state(weights=net.images())
     derived = flow.layout.unpack(flow.system.compile(m=7.0)(0.0, state))
-    tables = literal.numeric_tables(flow, signs, state, 7.0)
-    for leaf, table in literal.rates(tables).items():
+    tables = as_printed.numeric_tables(flow, signs, state, 7.0)
+    for leaf, table in as_printed.rates(tables).items():
         assert np.abs(table.astype(float) - derived[leaf]).max() < 1e-12, leaf
     words = range(len(flow.model.words))
     assert max(abs(tables.neuron_split(j, mu) - tables.neuron(j, mu)) for j in range(4) for mu in words) < 1e-12
@@ -129,18 +129,18 @@ def test_literal_equations_notice_a_broken_system() -> None:
         flow = Laboratory(mutation).flow_of(setting.data(6, 4), 13, signs)
         state = flow.initial_state(weights=net.images())
         derived = flow.layout.unpack(flow.system.compile(m=7.0)(0.0, state))
-        found = literal.rates(literal.numeric_tables(flow, signs, state, 7.0))
+        found = as_printed.rates(as_printed.numeric_tables(flow, signs, state, 7.0))
         assert max(np.abs(t.astype(float) - derived[leaf]).max() for leaf, t in found.items()) > 1e-3, mutation
 
 
 def test_gradients_by_differences() -> None:
     flow, net, _ = small_network()
-    slopes, h = gradients(net, flow.data, setting.TRAINED), 1e-6
+    slopes, h = network_gradients(net, flow.data, setting.TRAINED), 1e-6
     rng = np.random.default_rng(0)
     for name in setting.TRAINED:
         direction = rng.standard_normal(net.weights[name].shape)
         moved = [{**net.weights, name: net.weights[name] + s * h * direction} for s in (1, -1)]
-        ends = [loss_value(replace(net, weights=weights), flow.data) for weights in moved]
+        ends = [network_loss(replace(net, weights=weights), flow.data) for weights in moved]
         assert (ends[0] - ends[1]) / (2 * h) == pytest.approx(float((slopes[name] * direction).sum()), abs=1e-8)
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from derivations.shallow_vit.claims import book
-from derivations.shallow_vit.claims.runs import MAIN
+from derivations.shallow_vit.claims.common_runs import MAIN
 from derivations.shallow_vit.laboratory import MUTATIONS, Laboratory
 from derivations.shallow_vit.setting import Case
-from derivations.shallow_vit.special import classes, network
+from derivations.shallow_vit.special import class_network, network
 from odesys.papers.mutation import mutation_runs
 from odesys.papers.verification import verify
 from odesys.terminal import silent
@@ -239,7 +239,7 @@ def test_a_laboratory_says_what_its_mutation_changes() -> None:
 
 def test_the_laboratory_without_a_mutation_is_the_paper_itself() -> None:
     case = replace(MAIN, m=60, xi=60**-0.5)
-    mine, theirs = Laboratory().train(case, 3), classes.train(case, 3)
+    mine, theirs = Laboratory().train(case, 3), class_network.train(case, 3)
     assert mine.steps == theirs.steps
     for name in ("w", "v", "kappa", "rho"):
         assert np.allclose(getattr(mine.state, name), getattr(theirs.state, name), atol=1e-12), name
@@ -254,7 +254,7 @@ def test_derived_equations_and_runs_are_broken_in_the_same_way(mutation: str) ->
     lab, rng = Laboratory(mutation), np.random.default_rng(4)
     flow = lab.toy()
     w, v, kappa, rho = (rng.standard_normal(shape) for shape in ((2, 2), (3, 2), (3, 3), (3, 3)))
-    state = classes.State(w, v, kappa, rho, np.array([1.0, -1.0]) * 0.7)
+    state = class_network.State(w, v, kappa, rho, np.array([1.0, -1.0]) * 0.7)
     counts = rng.uniform(1, 3, (2, 3))
     values = dict(zip(("c1", "c2", "c3", "e1", "e2", "e3"), counts.ravel(), strict=True))
     values |= {"a": 0.7, "Gamma": 50.0, "half": 0.5}
@@ -264,7 +264,7 @@ def test_derived_equations_and_runs_are_broken_in_the_same_way(mutation: str) ->
     doubled = replace(state, v=2 * v, kappa=2 * kappa, rho=2 * rho)  # the broken start halves it again
     start = doubled if mutation == "start" else state
     case = Case(M=3, m=2, d=3, m_a=3, m_b=3, eta=1e-3, margin=50.0)
-    run = lab.train(case, 0, classes.Counts(counts, np.array([1, -1])), start, steps=1)
+    run = lab.train(case, 0, class_network.Counts(counts, np.array([1, -1])), start, steps=1)
     moved = {
         "O": run.state.w - w,
         "V": (run.state.v - v).T,

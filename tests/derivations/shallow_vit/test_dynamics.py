@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from derivations.shallow_vit import PAPER, dynamics, setting
 from derivations.shallow_vit import compare as comparison
 from derivations.shallow_vit.setting import Case
-from derivations.shallow_vit.special import classes, network, observables, symmetric
+from derivations.shallow_vit.special import class_network, network, observables, symmetric_runs
 from odesys.cli.commands import app
 from odesys.errors import IntegrationError, ParameterError
 
@@ -44,14 +44,14 @@ def test_further_sentences() -> None:
     with pytest.raises(ParameterError, match="have no majority"):
         setting.draw_counts(Case(L=2, alpha_s=0.6, alpha_c=0.4), np.random.default_rng(0))
     with pytest.raises(ParameterError, match="0 < pi <= 1/2"):
-        symmetric.flow(Case(), "fixed", 0.7)
+        symmetric_runs.flow(Case(), "fixed", 0.7)
     with pytest.raises(ParameterError, match="choose auto or fixed or paper"):
-        symmetric.flow(Case(), "on", 0.3)
+        symmetric_runs.flow(Case(), "on", 0.3)
     with pytest.raises(ParameterError, match="widths are even"):
         comparison.compare([63], 1, PAPER.read_parameters({}), workers=1)
     with pytest.raises(ParameterError, match="too many to write out"):
         dynamics.named_system("full", {**PAPER.read_parameters({}), "M": 12})
-    for train in (classes.train, network.train):
+    for train in (class_network.train, network.train):
         with pytest.raises(IntegrationError, match="a step size below eta = 1e\\+80 may help"):
             train(Case(m=4, N=2, L=10, alpha_c=0.1, eta=1e80, margin=1e300), 0)  # type: ignore[operator]
     with pytest.raises(ParameterError, match="has no class-level system"):

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from derivations.shallow_vit import PAPER, dynamics
 from derivations.shallow_vit.claims import book
 from derivations.shallow_vit.setting import Case
-from derivations.shallow_vit.special import classes, symmetric
+from derivations.shallow_vit.special import class_network, symmetric_runs
 from odesys.cli.commands import app
 from odesys.errors import ParameterError
 from odesys.expr import graph
@@ -20,11 +20,11 @@ from odesys.verdicts import Evidence
 
 
 @pytest.mark.parametrize("M", [3, 4, 5, 11])
-@pytest.mark.parametrize("gates", symmetric.CHOICES)
+@pytest.mark.parametrize("gates", symmetric_runs.CHOICES)
 def test_at_every_other_number_the_equations_are_the_derived_ones(M: int, gates: str) -> None:
     """M was not among the members; M = 3 has 18 variables, and their equations do not read the other three."""
     assert M not in dynamics.MEMBERS
-    family, derived = symmetric.every_number_of_patterns(gates), symmetric.system(M, gates)
+    family, derived = symmetric_runs.every_number_of_patterns(gates), symmetric_runs.system(M, gates)
     at = dict(zip(family.names, graph.substitute(list(family.nodes), {sym("M"): num(M)}), strict=True))
     seen = graph.substitute([family.observables["F"]], {sym("M"): num(M)})
     assert len(family.names) == 21 and "M" in family.parameters
@@ -35,27 +35,31 @@ def test_at_every_other_number_the_equations_are_the_derived_ones(M: int, gates:
 @pytest.mark.parametrize("M", [4, 17, 30])
 def test_one_system_moves_as_a_hand_written_network_with_two_neurons(M: int) -> None:
     case = Case(M=M, alpha_s=0.43, alpha_c=0.17, d=M, m_a=M, m_b=M, m=2, margin=1e9, eta=0.01)
-    family, rng = symmetric.every_number_of_patterns(), np.random.default_rng(M)
+    family, rng = symmetric_runs.every_number_of_patterns(), np.random.default_rng(M)
     print("seed", M)
     x = {name: 0.3 * float(rng.standard_normal()) for name in family.names}
-    step = family.compile({**symmetric.parameters(case, 0.3), "M": float(M)})
-    state, data = symmetric.lift(x, M, 0.3), symmetric.samples(case)
+    step = family.compile({**symmetric_runs.parameters(case, 0.3), "M": float(M)})
+    state, data = symmetric_runs.lift(x, M, 0.3), symmetric_runs.samples(case)
     values = np.array([x[name] for name in family.names])
     for _ in range(20):
-        assert step.observables(0.0, values)["F"] == pytest.approx(float(classes.forward(state, data).F[0]), abs=1e-12)
+        assert step.observables(0.0, values)["F"] == pytest.approx(
+            float(class_network.forward(state, data).F[0]), abs=1e-12
+        )
         values = values + case.eta * step(0.0, values)
-        classes.step(state, data, case.eta, case.margin)
-    again = symmetric.lift(dict(zip(family.names, values, strict=True)), M, 0.3)
+        class_network.step(state, data, case.eta, case.margin)
+    again = symmetric_runs.lift(dict(zip(family.names, values, strict=True)), M, 0.3)
     for name in ("w", "v", "kappa", "rho"):
         assert np.allclose(getattr(again, name), getattr(state, name), atol=1e-12), name
 
 
 def test_the_claim_is_proved_and_needs_its_multiplicities(monkeypatch) -> None:
-    from derivations.shallow_vit.claims import written_out
+    from derivations.shallow_vit.claims import common_equations
 
     verdict = book.run(book["Beyond.every-M"]).verdict
     assert verdict.as_stated == "holds" and verdict.evidence is Evidence.PROOF
-    monkeypatch.setattr(written_out.WrittenOut, "U", property(lambda self: (self.x["d1"], self.x["d2"], self.x["dn"])))
+    monkeypatch.setattr(
+        common_equations.WrittenOut, "U", property(lambda self: (self.x["d1"], self.x["d2"], self.x["dn"]))
+    )
     assert book.run(book["Beyond.every-M"]).verdict.as_stated == "fails"
 
 

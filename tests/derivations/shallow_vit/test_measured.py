@@ -10,39 +10,49 @@ import pytest
 
 from derivations.shallow_vit import setting
 from derivations.shallow_vit.setting import Case
-from derivations.shallow_vit.special import bounds, classes, network, observables, sparsify, stages, sweeps
+from derivations.shallow_vit.special import (
+    bounds,
+    class_network,
+    network,
+    observables,
+    sparsify,
+    stages,
+    training_sweeps,
+)
 from numerics.sweeps.power_law import fit_power_law
 from odesys.errors import IntegrationError, ParameterError
 
 
 def test_sweeps_do_not_depend_on_the_number_of_processes(tmp_path) -> None:
-    cases = [replace(sweeps.BASE, m=20, alpha_s=a) for a in (0.6, 0.8)]
-    one = sweeps.stopping_times(cases, 2)
-    two = sweeps.stopping_times(cases, 2, workers=2, store=tmp_path)
+    cases = [replace(training_sweeps.BASE, m=20, alpha_s=a) for a in (0.6, 0.8)]
+    one = training_sweeps.stopping_times(cases, 2)
+    two = training_sweeps.stopping_times(cases, 2, workers=2, store=tmp_path)
     assert (one.values == two.values).all() and len(list(tmp_path.iterdir())) == 4
-    assert (sweeps.stopping_times(cases, 2, store=tmp_path).values == one.values).all()
+    assert (training_sweeps.stopping_times(cases, 2, store=tmp_path).values == one.values).all()
     with pytest.raises(IntegrationError, match="4 runs did not reach their margins"):
-        sweeps.stopping_times([replace(case, steps=3) for case in cases], 2).law([1.0, 2.0])
+        training_sweeps.stopping_times([replace(case, steps=3) for case in cases], 2).law([1.0, 2.0])
 
 
 def test_the_stopping_time_is_inverse_to_the_step_and_to_the_gap() -> None:
     etas = (0.4, 0.2, 0.1, 0.05, 0.025)
-    found = sweeps.stopping_times([replace(sweeps.BASE, alpha_s=0.5, alpha_c=0.05, m=300, eta=e) for e in etas], 3)
+    found = training_sweeps.stopping_times(
+        [replace(training_sweeps.BASE, alpha_s=0.5, alpha_c=0.05, m=300, eta=e) for e in etas], 3
+    )
     T = found.values / np.array(etas)[:, None]
     law = fit_power_law(np.repeat(etas, 3).tolist(), T.ravel().tolist())
     assert -1.03 < law.value < -0.93 and law.high < -0.9 < bounds.POWER
     products: list[float] = []
-    for key in sweeps.SCHEMES:
-        cases = sweeps.scheme(key, replace(sweeps.BASE, m=300))
+    for key in training_sweeps.SCHEMES:
+        cases = training_sweeps.scheme(key, replace(training_sweeps.BASE, m=300))
         gaps = np.array([case.alpha_s - case.alpha_c for case in cases])
-        products += (gaps * sweeps.stopping_times(cases).mean).tolist()
+        products += (gaps * training_sweeps.stopping_times(cases).mean).tolist()
     assert len(products) == 18 and min(products) > 2.8 and max(products) < 4.0
 
 
 def test_frozen_attention_is_slower_the_fewer_the_relevant_tokens() -> None:
-    cases = [replace(sweeps.BASE, m=300, alpha_s=a, alpha_c=0.0) for a in (0.4, 0.2, 0.1)]
-    trained = sweeps.stopping_times(cases, 2)
-    frozen = sweeps.stopping_times([replace(case, frozen=1) for case in cases], 2)
+    cases = [replace(training_sweeps.BASE, m=300, alpha_s=a, alpha_c=0.0) for a in (0.4, 0.2, 0.1)]
+    trained = training_sweeps.stopping_times(cases, 2)
+    frozen = training_sweeps.stopping_times([replace(case, frozen=1) for case in cases], 2)
     x = [case.alpha_s for case in cases]
     assert -1.15 < trained.law(x).value < -0.95 and -1.6 < frozen.law(x).value < -1.2
     assert (frozen.values > trained.values).all()
@@ -50,7 +60,7 @@ def test_frozen_attention_is_slower_the_fewer_the_relevant_tokens() -> None:
 
 def test_lucky_neurons_need_the_sign_of_their_output_weight() -> None:
     case = Case(m=2000, m_a=5, m_b=5, eta=0.05)
-    run = classes.train(case, 0)
+    run = class_network.train(case, 0)
     first, last = observables.lucky(run.start, run.data), observables.lucky(run.state, run.data)
     assert abs(first.W.sum() - 1000) < 3 * math.sqrt(500) and abs(first.W_signed.sum() - 500) < 3 * math.sqrt(375)
     assert last.W[first.W_signed].all() and last.U[first.U_signed].all()
@@ -83,8 +93,10 @@ def test_samples_decide_only_where_counts_fluctuate() -> None:
     base = Case(m=100, xi=0.1, eta=0.2, alpha_s=0.2, alpha_c=0.04, L=48, m_a=5, m_b=5, filling="balanced", N=4)
     counts, _ = setting.draw_counts(base, np.random.default_rng(0))
     assert np.ptp(counts[:, 2:]) == 0, "the nuisance tokens divide evenly"
-    assert sweeps.test_losses([base], 3).values.max() == 0, "four equal samples are as good as any number"
-    drawn = sweeps.test_losses([replace(base, L=50, filling="random", jitter=0.03, N=N) for N in (4, 16, 64)], 6)
+    assert training_sweeps.test_losses([base], 3).values.max() == 0, "four equal samples are as good as any number"
+    drawn = training_sweeps.test_losses(
+        [replace(base, L=50, filling="random", jitter=0.03, N=N) for N in (4, 16, 64)], 6
+    )
     law = drawn.mean_law([4, 16, 64])
     assert (np.diff(drawn.mean) < 0).all() and -1.6 < law.value < -0.7
 

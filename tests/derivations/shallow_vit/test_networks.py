@@ -12,8 +12,8 @@ import sympy as sp
 
 from derivations.shallow_vit import dynamics, protocol, setting
 from derivations.shallow_vit.setting import Case
-from derivations.shallow_vit.special import classes, network
-from derivations.shallow_vit.special.classes import Counts, State
+from derivations.shallow_vit.special import class_network, network
+from derivations.shallow_vit.special.class_network import Counts, State
 from numerics.maps.iterate import iterate
 from odesys.errors import ParameterError
 
@@ -76,10 +76,10 @@ def test_tokens_classes_and_the_derived_step_agree_after_60_steps() -> None:
     assert entries.system.dimension == SMALL.m * SMALL.m_a + SMALL.M * (SMALL.m_a + 2 * SMALL.m_b)
     for _ in range(60):
         network.step(net, data, SMALL.eta)
-        made = classes.step(state, Counts(counts, data.y), SMALL.eta)
+        made = class_network.step(state, Counts(counts, data.y), SMALL.eta)
         assert np.abs(made.G.sum(axis=0)).max() < 1e-15, "softmax does not see a shift of its logits"
     real = on_classes(SMALL, net)
-    assert np.abs(network.forward(net, data).F - classes.forward(state, Counts(counts, data.y)).F).max() < 1e-12
+    assert np.abs(network.forward(net, data).F - class_network.forward(state, Counts(counts, data.y)).F).max() < 1e-12
     for name in ("w", "v", "kappa", "rho"):
         assert np.abs(getattr(real, name) - getattr(state, name)).max() < 1e-12, name
     known = {"eta": SMALL.eta, "Gamma": 1.0}
@@ -110,7 +110,7 @@ def test_the_flow_is_the_step_of_vanishing_size_and_moves_as_the_forces_say() ->
     eta = 1e-7
     assert np.abs((step.system.compile({**KNOWN, "eta": eta})(0.0, x) - x) / eta - rate).max() < 1e-5
     data = Counts(np.array([[0.5, 0.1, 0.2, 0.2], [0.1, 0.5, 0.2, 0.2]]), np.array([1, -1]))
-    made = classes.forces(state, data)
+    made = class_network.forces(state, data)
     tables = flow.layout.unpack(rate)
     V, W, S = state.v @ state.v.T, state.w @ state.w.T, state.S
     assert np.allclose(tables["OV"], made.C @ V + W @ made.C, atol=1e-13)
@@ -139,7 +139,7 @@ def test_both_spectra_are_conserved_by_the_flow_and_not_by_a_broken_one() -> Non
 
 @pytest.mark.parametrize("readout", setting.READOUTS)
 def test_steps_miss_the_conserved_matrices_by_the_first_order_of_their_size(readout: str) -> None:
-    """Also with noisy tokens and one row of output weights a position: half the step, half the drift."""
+    """Also with noisy tokens and one row of output weights per position: half the step, half the drift."""
     case = Case(noise=0.05, sigma=0.1, delta=0.2, m=40, N=6, L=12, alpha_c=0.1, readout=readout, margin=50.0)
     drifts = []
     for eta in (0.2, 0.1):
@@ -163,10 +163,10 @@ def test_runs_come_from_their_seed() -> None:
     case = Case(m=20, N=8, L=10, alpha_c=0.1, B=2, steps=30, noise=0.02)
     one, two, other = (network.train(case, seed) for seed in (3, 3, 4))
     assert (one.net.W_O == two.net.W_O).all() and (one.net.W_O != other.net.W_O).any()
-    data = classes.drawn_data(case, np.random.default_rng(0))
-    first, again = (classes.train(case, 5, data, steps=20) for _ in range(2))
+    data = class_network.drawn_data(case, np.random.default_rng(0))
+    first, again = (class_network.train(case, 5, data, steps=20) for _ in range(2))
     assert (first.state.w == again.state.w).all()
-    full = classes.train(replace(case, B=0), 5, data, steps=20)
+    full = class_network.train(replace(case, B=0), 5, data, steps=20)
     assert (first.state.w != full.state.w).any(), "a batch of two samples is not the full batch"
 
 

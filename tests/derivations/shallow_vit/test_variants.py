@@ -14,8 +14,8 @@ from derivations.shallow_vit.claims.part_x_variants import for_every_number
 from derivations.shallow_vit.claims.part_y_training import column_sums
 from derivations.shallow_vit.laboratory import MUTATIONS, SIGNS, Laboratory, toy_data
 from derivations.shallow_vit.setting import Case
-from derivations.shallow_vit.special import classes, heads, network, symmetric
-from derivations.shallow_vit.special.classes import Counts, State
+from derivations.shallow_vit.special import class_network, network, several_heads, symmetric_runs
+from derivations.shallow_vit.special.class_network import Counts, State
 from odesys.cli.commands import app
 from odesys.exact.evidence import identity
 from odesys.expr import graph
@@ -41,7 +41,7 @@ def drawn(seed: int, variant: str) -> tuple[State, Counts, dict[str, float]]:
 
 
 def objective(state: State, data: Counts, variant: str) -> float:
-    margins = classes.forward(state, data).margins
+    margins = class_network.forward(state, data).margins
     losses = np.log1p(np.exp(-margins)) if variant == "logistic" else np.maximum(0.9 - margins, 0.0)
     return float(losses.mean())
 
@@ -91,16 +91,16 @@ def test_runs_of_variants_are_broken_as_their_equations_are(variant: str, mutati
 @pytest.mark.parametrize("variant", dynamics.VARIANTS)
 def test_one_system_for_every_m_moves_as_a_network_with_two_neurons(M: int, variant: str) -> None:
     case = Case(M=M, alpha_s=0.43, alpha_c=0.17, d=M, m_a=M, m_b=M, m=2, margin=1e9, eta=0.01)
-    family, rng = symmetric.every_number_of_patterns(variant=variant), np.random.default_rng(M)
+    family, rng = symmetric_runs.every_number_of_patterns(variant=variant), np.random.default_rng(M)
     assert len(family.names) == {"merged": 15, "logistic": 21}[variant]
     x = {name: 0.3 * float(rng.standard_normal()) for name in family.names}
-    values = {**symmetric.parameters(case, 0.3), "M": float(M)}
+    values = {**symmetric_runs.parameters(case, 0.3), "M": float(M)}
     step = family.compile({name: values[name] for name in family.parameters})
-    first, place = symmetric.lift(x, M, 0.3), np.array([x[name] for name in family.names])
-    run = Laboratory().train(case, 0, symmetric.samples(case), replace(first), steps=20, variant=variant)
+    first, place = symmetric_runs.lift(x, M, 0.3), np.array([x[name] for name in family.names])
+    run = Laboratory().train(case, 0, symmetric_runs.samples(case), replace(first), steps=20, variant=variant)
     for _ in range(20):
         place = place + case.eta * step(0.0, place)
-    again = symmetric.lift(dict(zip(family.names, place, strict=True)), M, 0.3)
+    again = symmetric_runs.lift(dict(zip(family.names, place, strict=True)), M, 0.3)
     for name in ("w", "v", "kappa", "rho"):
         assert np.allclose(getattr(again, name), getattr(run.state, name), atol=1e-12), name
 
@@ -108,7 +108,7 @@ def test_one_system_for_every_m_moves_as_a_network_with_two_neurons(M: int, vari
 def test_sums_over_keys_are_conserved_and_their_broken_twins_are_not() -> None:
     system = for_every_number(Laboratory(), "merged")
     assert identity(column_sums(system)).as_stated == "holds"
-    rate = dict(zip(system.names, system.nodes, strict=True))
+    rate = system.equations
     wrong = {
         "one nuisance pattern too many": column_sums(system)["query 1"] + rate["sk1"],
         "sums over queries": rate["s11"] + rate["s21"] + (sym("M") - 2) * rate["s1k"],
@@ -119,11 +119,11 @@ def test_sums_over_keys_are_conserved_and_their_broken_twins_are_not() -> None:
 
 def test_a_logistic_flow_has_the_orbit_of_the_hinge_and_no_end() -> None:
     case = Case(M=5, alpha_s=0.5, alpha_c=0.05, d=5, m_a=5, m_b=5, m=2, margin=2.0)
-    hinge, smooth = (symmetric.flow(case, "fixed", 0.3, variant=v) for v in ("", "logistic"))
+    hinge, smooth = (symmetric_runs.flow(case, "fixed", 0.3, variant=v) for v in ("", "logistic"))
     assert smooth.end_time > 2 * hinge.end_time
     for name in hinge.names:
         assert float(smooth.final[name]) == pytest.approx(float(hinge.final[name]), abs=1e-7), name
-    assert "Gamma" not in symmetric.system(5, "fixed", "logistic").parameters, "the logistic loss has no margin"
+    assert "Gamma" not in symmetric_runs.system(5, "fixed", "logistic").parameters, "the logistic loss has no margin"
 
 
 def test_derived_rates_of_noisy_tokens_are_those_of_the_hand_written_network() -> None:
@@ -150,31 +150,31 @@ def test_derived_rates_of_noisy_tokens_are_those_of_the_hand_written_network() -
 
 
 def test_hand_written_gradients_of_heads_are_finite_differences_of_the_loss() -> None:
-    net, data = heads.draw(3, 6, 4, 0), Counts(np.array([[3.0, 1, 2, 2], [1.0, 4, 1, 2]]), np.array([1, -1]))
-    for name, rates in heads.slopes(net, data, 5.0).items():
+    net, data = several_heads.draw(3, 6, 4, 0), Counts(np.array([[3.0, 1, 2, 2], [1.0, 4, 1, 2]]), np.array([1, -1]))
+    for name, rates in several_heads.slopes(net, data, 5.0).items():
         for place in list(np.ndindex(rates.shape))[::3]:
             values = []
             for h in (1e-6, -1e-6):
                 table = getattr(net, name)
                 table[place] += h
-                values.append(heads.loss(net, data, 5.0))
+                values.append(several_heads.loss(net, data, 5.0))
                 table[place] -= h
             assert (values[1] - values[0]) / 2e-6 == pytest.approx(rates[place], abs=1e-8), (name, place)
 
 
 def test_derived_rates_of_heads_are_the_hand_written_ones() -> None:
-    made = heads.tables(2, SIGNS, toy_data(), dynamics.HINGE)
+    made = several_heads.tables(2, SIGNS, toy_data(), dynamics.HINGE)
     state, data, values = drawn(3, "")
     rng = np.random.default_rng(3)
     weights = {leaf: rng.standard_normal(table.shape) for leaf, table in made.weights.items()}
     swap = {leaf: np.swapaxes(weights[leaf], 1, 2) for leaf in "VKQ"}
-    net = heads.Heads(weights["O"], swap["V"], swap["K"], swap["Q"], state.a)
-    found = heads.slopes(net, data, values["Gamma"])
+    net = several_heads.Heads(weights["O"], swap["V"], swap["K"], swap["Q"], state.a)
+    found = several_heads.slopes(net, data, values["Gamma"])
     env = dict(values)
     for leaf, table in made.weights.items():
         env |= {x.args[0]: float(value) for x, value in zip(table.ravel(), weights[leaf].ravel(), strict=True)}
     functions = {"exp": lambda z: float(np.exp(z)), "step": lambda z: float(z > 0)}
-    for leaf, name in zip(heads.LEAVES, ("w", "v", "kappa", "rho"), strict=True):
+    for leaf, name in zip(several_heads.LEAVES, ("w", "v", "kappa", "rho"), strict=True):
         rates = made.rates(leaf)
         numbers = np.array(graph.evaluate(list(rates.ravel()), env, functions)).reshape(rates.shape)
         right = found[name] if leaf == "O" else np.swapaxes(found[name], 1, 2)
@@ -183,10 +183,10 @@ def test_derived_rates_of_heads_are_the_hand_written_ones() -> None:
 
 def test_one_head_is_the_network_of_the_paper() -> None:
     state, data, _ = drawn(7, "")
-    net = heads.Heads(state.w[None], state.v[None], state.kappa[None], state.rho[None], state.a)
-    made, found = classes.forces(state, data, 5.0), heads.slopes(net, data, 5.0)
+    net = several_heads.Heads(state.w[None], state.v[None], state.kappa[None], state.rho[None], state.a)
+    made, found = class_network.forces(state, data, 5.0), several_heads.slopes(net, data, 5.0)
     assert np.allclose(found["w"][0], made.C @ state.v) and np.allclose(found["kappa"][0], made.G @ state.rho)
-    assert np.allclose(net.conserved[0][0, 0], classes.conserved(state)[0])
+    assert np.allclose(net.conserved[0][0, 0], class_network.conserved(state)[0])
 
 
 # ---- claims ----------------------------------------------------------------------------------------------------------

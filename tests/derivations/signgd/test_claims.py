@@ -19,8 +19,8 @@ from derivations.signgd.claims.part_c_small_values import cone_probability
 from derivations.signgd.claims.part_d_recursion import recursion_formula
 from derivations.signgd.claims.part_e_votes import lucky, tie
 from derivations.signgd.laboratory import MUTATIONS, RULES, Laboratory
-from derivations.signgd.special import records, recursion, toy
-from derivations.signgd.special.records import Rules
+from derivations.signgd.special import recursion, toy_network, watched_runs
+from derivations.signgd.special.watched_runs import Rules
 from odesys.exact.evidence import equal
 from odesys.expr import graph
 from odesys.expr.graph import sym
@@ -301,7 +301,7 @@ FLOATS: dict[str, Callable[[Any], Any]] = {
 
 
 def test_toy_gradient_is_that_of_finite_differences() -> None:
-    made = toy.toy()
+    made = toy_network.toy()
     rng = np.random.default_rng(3)
     names = sorted(graph.symbols([made.loss()]))
     point = {name: float(x) for name, x in zip(names, rng.normal(size=len(names)), strict=True)}
@@ -319,7 +319,7 @@ def test_toy_gradient_is_that_of_finite_differences() -> None:
 
 def test_reduced_arguments_are_those_of_the_engine() -> None:
     """The toy's section against the engine's gradient by path scalars: two derivations of the same recursion."""
-    mine = toy.reduced_arguments(toy.Model())
+    mine = toy_network.reduced_arguments(toy_network.Model())
     made = dynamics.derived(2, 2, 2, (1, -1))
     rename = {}
     for r in (1, 2):
@@ -369,7 +369,7 @@ def test_a_halved_temperature_is_a_rescaled_run() -> None:
 
 def test_events_of_a_record_are_those_of_its_snapshots() -> None:
     case = setting.Case(n=4, s=400, d=1601, m_k=6, m_v=50, sigma_p=1.0, sigma_0=1e-6)
-    record = records.descent(case, 5, 1e-6, 60)
+    record = watched_runs.descent(case, 5, 1e-6, 60)
     for name in ("q", "k"):
         values = getattr(record.run, name)
         crossings = int((np.sign(values[1:]) != np.sign(values[:-1])).sum())
@@ -388,7 +388,7 @@ def test_broken_twins_come_back_with_a_witness() -> None:
     wrong = signed(lab, state, {"q1_1": 1}, ("w1", "d", "k"))  # sizes decide, signs do not
     assert wrong.as_stated == "fails" and wrong.witness["where"] == "q1_1"
     formula = recursion_formula(printed=False)
-    twin = equal({"q1_1": (lab.arguments()["q1_1"], 2 * formula["q1_1"])}, toy.POSITIVE)
+    twin = equal({"q1_1": (lab.arguments()["q1_1"], 2 * formula["q1_1"])}, toy_network.POSITIVE)
     assert twin.as_stated == "fails" and twin.witness["at"]
 
 

@@ -16,10 +16,19 @@ import sympy as sp
 
 from derivations.signgd import PAPER, compare, dynamics
 from derivations.signgd.setting import Case, published, regime
-from derivations.signgd.special import conditions, flow, laws, mean_field, network, overlap, recursion, stages
-from derivations.signgd.special.data import fresh, make
+from derivations.signgd.special import (
+    conditions,
+    mean_field,
+    network,
+    power_laws,
+    recursion,
+    shared_supports,
+    sign_flow,
+    stages,
+)
 from derivations.signgd.special.network import Optimiser, Weights
 from derivations.signgd.special.recursion import Run, Start, State
+from derivations.signgd.special.training_sets import fresh, make
 from numerics.maps.iterate import iterate
 from odesys.errors import OdesysError
 from odesys.exact.zero import zero_test
@@ -202,7 +211,7 @@ def test_disjoint_supports_follow_the_mean_field(seed: int) -> None:
 
 @pytest.mark.slow
 def test_setting_a_flips_where_the_paper_shows_it() -> None:
-    trained, _, report = overlap.measure(published("a"), 0, 1e-4, 700, 2)
+    trained, _, report = shared_supports.measure(published("a"), 0, 1e-4, 700, 2)
     assert 0.50 < report.shared < 0.58 and abs(report.shared - published("a").shared_fraction) < 0.02
     assert 150 <= report.flips["key_flip"] <= 170 and 290 <= report.flips["query_flip"] <= 312
     assert report.reduced_flips["key_flip"] < 150  # the reduced recursion is not exact here, and the report says so
@@ -218,7 +227,7 @@ def test_a_run_that_is_too_short_has_no_flips() -> None:
 
 
 def test_overlap_report_is_zero_without_overlap() -> None:
-    _, _, report = overlap.measure(SMALL, 0, 2e-4, 200)
+    _, _, report = shared_supports.measure(SMALL, 0, 2e-4, 200)
     assert report.shared == 0 and report.noise < 1e-12 and report.speed == pytest.approx(1)
     assert "disjoint" in report.sentence()
 
@@ -270,15 +279,15 @@ def test_mean_field_is_derived() -> None:
 
 @pytest.mark.nightly
 def test_exponents_of_flip_and_attention() -> None:
-    flip = laws.flip_law((16, 64, 128), seeds=2).exponent
+    flip = power_laws.flip_law((16, 64, 128), seeds=2).exponent
     assert flip.low < -0.5 < flip.high and flip.half_width < 0.02
-    attention = laws.attention_law((1e4, 1e5, 1e6), seeds=2).exponent
+    attention = power_laws.attention_law((1e4, 1e5, 1e6), seeds=2).exponent
     assert attention.value == pytest.approx(-0.5, abs=0.01) and attention.half_width < 0.01
 
 
 def test_infinite_width_fractions() -> None:
     n = 15
-    equal = laws.infinite_fractions(np.full(n, 1e6), np.full(n, 1e3), 1.0, 100_000)
+    equal = power_laws.infinite_fractions(np.full(n, 1e6), np.full(n, 1e3), 1.0, 100_000)
     assert equal.mean() == pytest.approx(0.5 + math.comb(n - 1, (n - 1) // 2) * 2.0**-n, abs=0.002)
     found = compare.compare([16, 256], 2, PAPER.read_parameters({"n": "5"}), workers=1)
     assert found.deviations[256].mean() < found.deviations[16].mean() / 2
@@ -289,7 +298,7 @@ def test_infinite_width_fractions() -> None:
 
 def test_recursion_converges_to_the_flow_at_first_order() -> None:
     start = recursion.draw(Case(n=3, s=60, d=181, m_k=2, m_v=4, sigma_0=2e-3), 4)
-    found = flow.convergence(start, 0.2, [1600, 3200, 6400, 12_800, 25_600])
+    found = sign_flow.convergence(start, 0.2, [1600, 3200, 6400, 12_800, 25_600])
     assert found.cycles[0] > 0 and found.turned[0] > 0 and found.errors[0] > 1  # held, and sent to the other side
     assert found.cycles[1:] == found.turned[1:] == (0, 0, 0, 0)
     assert found.order.value == pytest.approx(1.0, abs=0.35)
@@ -298,8 +307,8 @@ def test_recursion_converges_to_the_flow_at_first_order() -> None:
 
 def test_loss_falls_along_the_flow_and_values_are_straight() -> None:
     start = recursion.draw(TINY, 2)
-    trajectory = flow.integrate_flow(start, 0.2)
-    run = flow.as_run(start, trajectory, np.linspace(0, 0.2, 201))
+    trajectory = sign_flow.integrate_flow(start, 0.2)
+    run = sign_flow.as_run(start, trajectory, np.linspace(0, 0.2, 201))
     assert (np.diff(run.loss) < 0).all()
     assert np.allclose(run.v, start.state.v + 2 * run.times[:, None] * start.l1, rtol=1e-9)
     rate = -np.gradient(run.loss, run.times)[100]
@@ -310,7 +319,7 @@ def test_loss_falls_along_the_flow_and_values_are_straight() -> None:
 def test_geometric_steps_follow_the_flow(seed: int) -> None:
     """Two integrators of one flow: event by event, and growing steps that pass saddles exactly."""
     start = recursion.draw(TINY, seed)
-    trajectory = flow.integrate_flow(start, 0.2)
+    trajectory = sign_flow.integrate_flow(start, 0.2)
     assert not trajectory.slides
     coarse, fine = (recursion.geometric(start, 0.2, fraction=x).state(-1).pack() for x in (3e-3, 1e-3))
     exact = trajectory.end_state
@@ -331,15 +340,15 @@ def outvoted() -> Start:
 def test_an_outvoted_key_slides() -> None:
     start = outvoted()
     unit = start.case.flip_time()
-    trajectory = flow.integrate_flow(start, 4 * unit)
+    trajectory = sign_flow.integrate_flow(start, 4 * unit)
     (slide,) = trajectory.slides
     assert slide.name == "A_1_3"  # the surface a q_mu + b q = 0 of the third sample
     assert slide.start == pytest.approx(unit, rel=0.01) and slide.end == pytest.approx(4 * unit)
-    run = flow.as_run(start, trajectory, np.linspace(1.2 * unit, 4 * unit, 15))
+    run = sign_flow.as_run(start, trajectory, np.linspace(1.2 * unit, 4 * unit, 15))
     level = math.acosh(2 * start.l1[2] - 1)  # where b = a / Lambda with a = 1/4
     assert np.allclose(-run.z21[:, 2], level, rtol=1e-4)
     recursive = recursion.descend(start, unit / 500, 2000)
-    assert flow.sliding_keys(recursive) and not flow.trapped(recursive)  # chatter of a slide is no trap
+    assert sign_flow.sliding_keys(recursive) and not sign_flow.trapped(recursive)  # chatter of a slide is no trap
     assert -recursive.z21[-1, 2] == pytest.approx(level, rel=0.01)
     assert mean_field.MeanField(start.l1[2], 0.0, 1).slides
 
@@ -350,23 +359,25 @@ def test_two_step_cycles_are_reported_and_follow_their_law() -> None:
         eta = grain * case.sigma_0 / math.sqrt(2 * case.s / math.pi)
         drawn = recursion.draw(case, 0)
         start = replace(drawn, state=replace(drawn.state, v_mu=0.0, v=np.abs(drawn.state.v) + 1e-12))
-        opposite, same = flow.count_crossings(start.state, start, eta)
-        law = flow.trap_probability(start, eta)
+        opposite, same = sign_flow.count_crossings(start.state, start, eta)
+        law = sign_flow.trap_probability(start, eta)
         error = math.sqrt(law * (1 - law) / opposite)
         assert abs(same / opposite - law) < 4 * error
         assert law == pytest.approx(grain / math.sqrt(math.pi), rel=0.03)
-        held = {(t.neuron, t.sample) for t in flow.trapped(recursion.descend(start, eta, math.ceil(4.5 / grain) + 20))}
+        held = {
+            (t.neuron, t.sample) for t in sign_flow.trapped(recursion.descend(start, eta, math.ceil(4.5 / grain) + 20))
+        }
         assert abs(len(held) - same) < 0.1 * same + 3
 
 
 def test_flow_refuses_large_systems() -> None:
     with pytest.raises(OdesysError, match="event by event for at most"):
-        flow.integrate_flow(recursion.draw(SMALL, 0), 0.1)
+        sign_flow.integrate_flow(recursion.draw(SMALL, 0), 0.1)
     with pytest.raises(OdesysError, match="multiples of 20"):
-        flow.convergence(recursion.draw(TINY, 0), 0.1, [30])
+        sign_flow.convergence(recursion.draw(TINY, 0), 0.1, [30])
     run = recursion.descend(recursion.draw(TINY, 0), 1e-4, 20, record=5)
     with pytest.raises(OdesysError, match="record every step"):
-        flow.trapped(run)
+        sign_flow.trapped(run)
 
 
 # ---- optimisers ------------------------------------------------------------------------------------------------------

@@ -13,9 +13,9 @@ import sympy as sp
 from derivations.signgd import PAPER
 from derivations.signgd.setting import SUPPORTS, Case
 from derivations.signgd.special import formulas, network
-from derivations.signgd.special.data import make
 from derivations.signgd.special.formulas import M_K, M_V, PATCHES, QUERY, A, D, Definition, K, N
 from derivations.signgd.special.network import Optimiser, Weights
+from derivations.signgd.special.training_sets import make
 
 Table = dict[sp.Expr, Any]
 

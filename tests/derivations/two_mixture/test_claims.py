@@ -7,7 +7,8 @@ import json
 import pytest
 
 from derivations.two_mixture.claims import book
-from derivations.two_mixture.laboratory import MUTATIONS, Laboratory, shared
+from derivations.two_mixture.laboratory import MUTATIONS, Laboratory
+from odesys import computed_once
 from odesys.errors import IntegrationError
 from odesys.papers.mutation import mutation_runs, mutation_summary
 from odesys.papers.verification import errata_latex, errata_markdown, verify
@@ -182,7 +183,7 @@ def test_every_mutation_changes_something_and_the_others_stay() -> None:
 def test_what_is_shared_is_read_by_everyone_who_uses_it() -> None:
     calls = []
 
-    @shared
+    @computed_once
     def size(lab: Laboratory, extra: int) -> int:
         calls.append(lab.mutation)
         if extra < 0:

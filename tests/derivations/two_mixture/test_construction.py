@@ -28,7 +28,7 @@ from derivations.two_mixture.special.construction import (
     row,
 )
 from odesys import Sample
-from odesys.exact.positivity import sign
+from odesys.exact.positivity import decide_sign
 from odesys.expr import graph
 from odesys.expr.graph import sym
 
@@ -94,7 +94,7 @@ def test_verdicts_of_both_constructions() -> None:
     assert (printed.as_stated, str(printed.evidence)) == ("fails", "proof")
     assert printed.witness["for"].startswith("every C > 0") and printed.witness["where"] == "y f at y = -1"
     assert (repaired.as_stated, str(repaired.evidence)) == ("holds", "proof")
-    signs = {name: sign(node, ["C"], COUNTS) for name, node in margins(PRINTED, HEADS).items()}
+    signs = {name: decide_sign(node, ["C"], COUNTS) for name, node in margins(PRINTED, HEADS).items()}
     assert signs == {"y f at y = +1": "positive", "y f at y = -1": "negative"}, "f > 0 for both labels, for every C"
 
 

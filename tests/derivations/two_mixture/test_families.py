@@ -113,7 +113,7 @@ def test_mutations_of_the_family() -> None:
     for mutation in ("labels", "consistent", "flip", "double", "neurons"):
         lab = Laboratory(mutation)
         family, listed = lab.family("stage3", 2).system, lab.reduced("stage3").system
-        assert family.nodes == tuple(listed.nodes[listed.names.index(name)] for name in family.names)
+        assert family.nodes == tuple(listed.equations[name] for name in family.names)
     with pytest.raises(OdesysError, match="is not defined for families"):
         mutated_family("something", "stage1", "symbol", False)
 
@@ -224,7 +224,7 @@ def test_phase_diagram(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_phase_diagram_needs_no_machine_code() -> None:
     """`make results` installs no extras: in a process without llvmlite the same times come out."""
     code = (
-        "import sys; sys.modules['llvmlite'] = None; from derivations.two_mixture import figures_k; "
+        "import sys; sys.modules['llvmlite'] = None; from derivations.two_mixture.figures import groups; "
         "print(*groups.transitions(0.1, 20.0))"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

@@ -11,7 +11,7 @@ import pytest
 import sympy as sp
 
 from numerics.flows.integrate import integrate
-from numerics.flows.trajectory import Cost, Event, StagedTrajectory, Trajectory, join, write_atomic
+from numerics.flows.trajectory import Cost, Event, StagedTrajectory, Trajectory, join_trajectories, write_atomic
 from numerics.maps.iterate import iterate
 from odesys.errors import EquationError, OdesysError, OutputError, ParameterError
 from odesys.expr.system import System
@@ -155,7 +155,7 @@ def two_parts(shift: float = 0.0, start: float = 1.0) -> list[Trajectory]:
 
 def test_joined_runs_read_as_one() -> None:
     first, second = two_parts()
-    whole = join([first, second], ["fast", "slow"])
+    whole = join_trajectories([first, second], ["fast", "slow"])
     assert isinstance(whole, StagedTrajectory) and whole.parts["slow"] is second
     assert whole.times.size == first.times.size + second.times.size - 1 and np.all(np.diff(whole.times) > 0)
     assert np.array_equal(whole.at([0.5, 2.5]), [first.at(0.5), second.at(2.5)])
@@ -166,7 +166,7 @@ def test_joined_runs_read_as_one() -> None:
 
 def test_observables_of_joined_runs_come_from_each_run() -> None:
     first, second = two_parts()
-    whole = join([first, second])
+    whole = join_trajectories([first, second])
     expected = np.concatenate([first.observable("energy"), second.observable("energy")[1:]])
     assert np.array_equal(whole.observable("energy"), expected)
     assert whole.observable("energy")[0] != pytest.approx(whole.observable("energy")[-1])  # k = 4, then k = 1
@@ -176,7 +176,7 @@ def test_observables_of_joined_runs_come_from_each_run() -> None:
 
 def test_a_jump_between_runs_keeps_both_rows() -> None:
     first, second = two_parts(shift=0.5)
-    whole = join([first, second])
+    whole = join_trajectories([first, second])
     assert whole.times.size == first.times.size + second.times.size
     assert np.count_nonzero(whole.times == 1) == 2 and np.array_equal(whole.at(1), first.end_state)
     assert whole.observable("energy").size == whole.times.size
@@ -185,13 +185,13 @@ def test_a_jump_between_runs_keeps_both_rows() -> None:
 def test_runs_that_do_not_fit_are_refused() -> None:
     first, second = two_parts(start=1.5)
     with pytest.raises(ParameterError, match=r"starts at t = 1\.5; the one before it ends at 1"):
-        join([first, second])
+        join_trajectories([first, second])
     with pytest.raises(EquationError, match="other states"):
-        join([first, integrate(BOUNCE, [0], (1, 2))])
+        join_trajectories([first, integrate(BOUNCE, [0], (1, 2))])
     with pytest.raises(ParameterError, match="no run"):
-        join([])
+        join_trajectories([])
     with pytest.raises(ParameterError, match="different names"):
-        join([first, first], ["a", "a"])
+        join_trajectories([first, first], ["a", "a"])
 
 
 def test_costs_add_up() -> None:

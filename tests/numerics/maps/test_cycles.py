@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from numerics.maps.cycles import Stretch, alternating, stretches
+from numerics.maps.cycles import Alternation, alternation_table, find_alternations
 from numerics.maps.iterate import iterate
 from odesys import System
 from odesys.errors import ParameterError
@@ -20,18 +20,18 @@ def saddle_map(step: float) -> System:
 
 def test_a_pair_that_passes_zero_in_one_step_is_held_for_ever() -> None:
     run = iterate(saddle_map(1.0), [2.3, -2.6], 30)
-    found = stretches(alternating(run.states))
-    assert found == [Stretch(0, 2, 27), Stretch(1, 2, 27)]
+    found = find_alternations(alternation_table(run.states))
+    assert found == [Alternation(0, 2, 27), Alternation(1, 2, 27)]
 
 
 def test_a_pair_that_does_not_leaves_at_once() -> None:
     run = iterate(saddle_map(1.0), [2.3, -3.6], 30)
-    assert stretches(alternating(run.states), least=2) == []
+    assert find_alternations(alternation_table(run.states), least=2) == []
     assert run.final["a"] < -20 and run.final["b"] < -20
 
 
 def test_short_runs_and_flat_arrays_are_refused() -> None:
     for states in (np.zeros((2, 3)), np.zeros(5)):
         with pytest.raises(ParameterError, match="at least 3 states"):
-            alternating(states)
-    assert not alternating(np.zeros((5, 2))).any()  # standing still is no cycle
+            alternation_table(states)
+    assert not alternation_table(np.zeros((5, 2))).any()  # standing still is no cycle

@@ -13,12 +13,12 @@ import sympy as sp
 
 from numerics.networks.finite_width import (
     Network,
-    attention,
+    attention_weights,
     descent_run,
     flow_run,
-    gradients,
-    loss_value,
-    outputs,
+    network_gradients,
+    network_loss,
+    network_outputs,
     random_network,
     word_vectors,
 )
@@ -154,7 +154,7 @@ def finite_differences(network: Network, data: Distribution, name: str, loss: An
     def shifted(index: tuple[int, ...], change: float) -> float:
         moved = np.array(network.weights[name])
         moved[index] += change
-        return loss_value(replace(network, weights={**network.weights, name: moved}), data, loss)
+        return network_loss(replace(network, weights={**network.weights, name: moved}), data, loss)
 
     slope = np.empty(network.weights[name].shape)
     for index in np.ndindex(slope.shape):
@@ -172,14 +172,14 @@ def relative(difference: np.ndarray, size: np.ndarray) -> float:
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_gradients_are_those_of_finite_differences(toy: Toy, seed: int) -> None:
     network = toy.network(seed)
-    slopes = gradients(network, toy.data, toy.model.weights, toy.loss)
+    slopes = network_gradients(network, toy.data, toy.model.weights, toy.loss)
     assert list(slopes) == list(toy.model.weights)
     for name, slope in slopes.items():
         expected = finite_differences(network, toy.data, name, toy.loss)
         assert np.linalg.norm(expected) > 1e-6, "a flat direction tests nothing"
         assert relative(slope - expected, expected) < 1e-6, name
         assert relative(-slope - expected, expected) > 1, "the check can not fail"
-        alone = gradients(network, toy.data, [name], toy.loss)
+        alone = network_gradients(network, toy.data, [name], toy.loss)
         assert list(alone) == [name]
         np.testing.assert_allclose(alone[name], slope, rtol=1e-12, atol=1e-15)
 
@@ -189,11 +189,11 @@ def test_gradients_are_those_of_finite_differences(toy: Toy, seed: int) -> None:
 def test_outputs_and_loss_are_those_of_literal_loops(toy: Toy, seed: int) -> None:
     network = toy.network(seed, scale=1.0)
     expected = np.array([output_by_loops(network, sample.tokens) for sample in toy.data.samples])
-    np.testing.assert_allclose(outputs(network, toy.data), expected, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(network_outputs(network, toy.data), expected, rtol=1e-12, atol=1e-13)
     for loss in ("logistic", "hinge"):
         value = {"logistic": lambda z: math.log1p(math.exp(-z)), "hinge": lambda z: max(0.0, 1 - z)}[loss]
         mean = sum(float(s.weight) * value(s.label * f) for s, f in zip(toy.data.samples, expected, strict=True))
-        assert loss_value(network, toy.data, loss) == pytest.approx(mean, rel=1e-12)
+        assert network_loss(network, toy.data, loss) == pytest.approx(mean, rel=1e-12)
 
 
 def test_toys_reach_both_sides_of_every_gate() -> None:
@@ -202,8 +202,8 @@ def test_toys_reach_both_sides_of_every_gate() -> None:
         for seed in (1, 2, 3):
             network = toy.network(seed)
             linear = replace(network, model=without_gates(toy.model))
-            signs.add(bool(np.allclose(outputs(network, toy.data), outputs(linear, toy.data))))
-            margins = np.array([s.label for s in toy.data.samples]) * outputs(network, toy.data)
+            signs.add(bool(np.allclose(network_outputs(network, toy.data), network_outputs(linear, toy.data))))
+            margins = np.array([s.label for s in toy.data.samples]) * network_outputs(network, toy.data)
             assert toy.loss != "hinge" or (margins < 1).any()
         assert False in signs, f"no gate of {name!r} is ever closed"
 
@@ -220,7 +220,7 @@ def without_gates(model: AttentionModel) -> AttentionModel:
 def test_flow_decreases_the_loss_and_moves_only_what_is_trained(toy: Toy) -> None:
     network, train = toy.network(23), toy.model.weights[-1:]  # a seed for which no toy slides along a kink
     times, run = flow_run(network, toy.data, train, (0, 0.5), toy.loss, 1e-8, 1e-10, np.linspace(0, 0.5, 6))
-    losses = [loss_value(item, toy.data, toy.loss) for item in run]
+    losses = [network_loss(item, toy.data, toy.loss) for item in run]
     assert len(times) == len(run) == 6
     assert all(after < before for before, after in pairwise(losses))
     for name in network.weights:
@@ -237,8 +237,8 @@ def test_a_flow_that_slides_along_a_kink_ends_with_an_error() -> None:
 def test_flow_dissipates_at_the_rate_of_the_squared_gradient() -> None:
     toy, times = TOYS["linear head, a W W_V"], np.linspace(0, 1, 41)
     _, run = flow_run(toy.network(7), toy.data, toy.model.weights, (0, 1), t_eval=times)
-    rate = [sum(float(np.sum(g**2)) for g in gradients(x, toy.data, toy.model.weights).values()) for x in run]
-    lost = loss_value(run[0], toy.data) - loss_value(run[-1], toy.data)
+    rate = [sum(float(np.sum(g**2)) for g in network_gradients(x, toy.data, toy.model.weights).values()) for x in run]
+    lost = network_loss(run[0], toy.data) - network_loss(run[-1], toy.data)
     weights = np.full(41, 4.0)
     weights[::2], weights[[0, -1]] = 2.0, 1.0  # Simpson's rule
     assert float(weights @ rate) / 120 == pytest.approx(lost, rel=1e-6)
@@ -262,7 +262,7 @@ def test_descent_is_weights_minus_step_times_gradient() -> None:
     assert [number for number, _ in run] == [0, 2, 4, 6] and run[0][1] is network
     moved = network
     for _ in range(2):
-        slopes = gradients(moved, data, ("w", "W_K"))
+        slopes = network_gradients(moved, data, ("w", "W_K"))
         moved = replace(moved, weights={**moved.weights, **{n: moved.weights[n] - 0.1 * g for n, g in slopes.items()}})
     for name in network.weights:
         np.testing.assert_allclose(run[1][1].weights[name], moved.weights[name], rtol=1e-13, atol=1e-15)
@@ -274,16 +274,18 @@ def test_a_frame_changes_nothing() -> None:
     network, data = TWO_HEADS.network(10), TWO_HEADS.data
     turn = np.linalg.qr(np.random.default_rng(11).standard_normal((5, 5)))[0]
     turned = replace(network, words=turn @ network.words, weights={n: w @ turn.T for n, w in network.weights.items()})
-    np.testing.assert_allclose(outputs(turned, data), outputs(network, data), rtol=1e-12)
-    for name, slope in gradients(network, data, ("w", "W_K", "W_Q")).items():
-        np.testing.assert_allclose(gradients(turned, data, (name,))[name], slope @ turn.T, rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(network_outputs(turned, data), network_outputs(network, data), rtol=1e-12)
+    for name, slope in network_gradients(network, data, ("w", "W_K", "W_Q")).items():
+        np.testing.assert_allclose(
+            network_gradients(turned, data, (name,))[name], slope @ turn.T, rtol=1e-10, atol=1e-14
+        )
     for name, image in network.images().items():
         np.testing.assert_allclose(turned.images()[name], image, atol=1e-13)
 
 
 def test_attention_has_a_row_for_each_query() -> None:
     network, tokens = TWO_HEADS.network(12), ("c", "-v", "c")
-    weights = attention(network, tokens)
+    weights = attention_weights(network, tokens)
     assert weights.shape == (2, 3, 3)
     np.testing.assert_allclose(weights.sum(axis=-1), 1.0, rtol=1e-14)
     e = network.words
@@ -353,19 +355,19 @@ def test_huge_weights_do_not_overflow(loss: str) -> None:
     huge = replace(network, weights={name: 1e5 * w for name, w in network.weights.items()})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert np.isfinite(loss_value(huge, MIXED, loss))
-        for slope in gradients(huge, MIXED, TWO_HEADS.model.weights, loss).values():
+        assert np.isfinite(network_loss(huge, MIXED, loss))
+        for slope in network_gradients(huge, MIXED, TWO_HEADS.model.weights, loss).values():
             assert np.isfinite(slope).all()
 
 
 def test_a_gate_is_closed_on_its_kink() -> None:
     model = AttentionModel(WORDS, [Head(+1, "relu")])
     network = random_network(model, 3, 3, {"W_K": 1.0}, 17)  # w = 0, so every head output is exactly 0
-    assert not any(slope.any() for slope in gradients(network, MIXED, model.weights).values())
+    assert not any(slope.any() for slope in network_gradients(network, MIXED, model.weights).values())
     neurons = AttentionModel(WORDS, [Head()], Value(("W_O",), Neurons((1, 2))))
-    assert not gradients(random_network(neurons, 3, 3, {}, 17), MIXED, ("W_O",))["W_O"].any()
+    assert not network_gradients(random_network(neurons, 3, 3, {}, 17), MIXED, ("W_O",))["W_O"].any()
     linear = random_network(AttentionModel(WORDS, [Head(bias=1)]), 3, 3, {}, 17)  # f = 1: margin 1 on every sample
-    assert not gradients(linear, Distribution([Sample(["c"], 1)]), ("w",), "hinge")["w"].any()
+    assert not network_gradients(linear, Distribution([Sample(["c"], 1)]), ("w",), "hinge")["w"].any()
 
 
 def test_errors_are_one_sentence() -> None:
@@ -386,16 +388,16 @@ def test_errors_are_one_sentence() -> None:
         exponential = (lambda z: np.exp(-z), lambda z: -np.exp(-z))
         with np.errstate(all="ignore"):
             descent_run(linear.network(18), linear.data, linear.model.weights, 1e6, 100, loss=exponential)
-    for run, rest in ((gradients, ()), (flow_run, ((0, 1),)), (descent_run, (0.1, 1))):
+    for run, rest in ((network_gradients, ()), (flow_run, ((0, 1),)), (descent_run, (0.1, 1))):
         with pytest.raises(ModelError, match=r"'W_X' is not a map.*w, W_K, W_Q"):
             run(network, data, ("w", "W_X"), *rest)  # type: ignore[operator]
     with pytest.raises(ModelError, match="'a' is not a map that moves"):
-        gradients(TOYS["linear head, a W W_V"].network(1), data, ("a",))
+        network_gradients(TOYS["linear head, a W W_V"].network(1), data, ("a",))
     with pytest.raises(ModelError, match="nothing is trained"):
         flow_run(network, data, (), (0, 1))
     for loss in ("squared", (1, 2), 3, (lambda z: z,)):
         with pytest.raises(ModelError, match="loss"):
-            gradients(network, data, train, loss)  # type: ignore[arg-type]
+            network_gradients(network, data, train, loss)  # type: ignore[arg-type]
 
 
 def test_a_network_checks_its_parts() -> None:
@@ -416,11 +418,11 @@ def test_a_network_checks_its_parts() -> None:
     with pytest.raises(ValueError, match="read-only"):
         network.weights["w"][0] = 1.0
     with pytest.raises(ParameterError, match=r"the bias of a head.*b"):
-        outputs(replace(network, parameters={}), MIXED)
+        network_outputs(replace(network, parameters={}), MIXED)
     with pytest.raises(ParameterError, match="the bias of a head"):
-        outputs(replace(network, parameters={"b": math.nan}), MIXED)
+        network_outputs(replace(network, parameters={"b": math.nan}), MIXED)
     with pytest.raises(ModelError, match=r"3 tokens.*2 positions"):
-        outputs(TOYS["relu neurons by position"].network(1), Distribution([Sample(["c", "v", "u"], 1)]))
+        network_outputs(TOYS["relu neurons by position"].network(1), Distribution([Sample(["c", "v", "u"], 1)]))
     model = TOYS["linear head, a W W_V"].model
     for scales, hidden, error in (
         ({"w": 1.0}, {}, ModelError),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from numerics import compare, integrate, random_network, simulate_network
+from numerics.flows.integrate import integrate
+from numerics.networks.finite_width import random_network
+from numerics.networks.network_runs import compare, simulate_network
 from numerics.sweeps.power_law import fit_power_law
 from odesys import AttentionModel, OdesysError, gradient_flow
 from tests import toy_models

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from numerics.sweeps import cells
-from numerics.sweeps.cells import run_cells, task_name, unfinished
+from numerics.sweeps.cells import run_cells, task_name, unfinished_cells
 from odesys.errors import ParameterError
 
 
@@ -65,16 +65,16 @@ def test_a_broken_file_or_another_source_is_no_result(tmp_path: Path, monkeypatc
 
 def test_the_folder_of_a_task_lives_as_long_as_the_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ODESYS_CACHE", str(tmp_path))
-    with pytest.raises(KeyboardInterrupt), unfinished("a task") as store:
+    with pytest.raises(KeyboardInterrupt), unfinished_cells("a task") as store:
         assert store is not None
         (store / "cell.json").write_text("{}", encoding="utf-8")
         raise KeyboardInterrupt
-    with unfinished("a task") as store:
+    with unfinished_cells("a task") as store:
         assert store is not None and (store / "cell.json").is_file()
     assert not store.exists()
     (tmp_path / "file").write_text("", encoding="utf-8")
     monkeypatch.setenv("ODESYS_CACHE", str(tmp_path / "file"))
-    with unfinished("a task") as store:
+    with unfinished_cells("a task") as store:
         assert store is None
 
 
@@ -100,7 +100,7 @@ def test_a_local_function_keeps_nothing() -> None:
         return cell
 
     assert task_name("sum", local) is None and task_name("sum", partial(local, cell=1)) is None
-    with unfinished(None) as store:
+    with unfinished_cells(None) as store:
         assert store is None
 
 

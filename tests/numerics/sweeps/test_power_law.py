@@ -7,7 +7,6 @@ import pytest
 
 from numerics.sweeps.power_law import fit_power_law, fit_power_law_of_means
 from odesys.errors import ParameterError
-from odesys.papers.condition import Condition
 
 
 def test_a_power_of_means_survives_zeros_and_covers_the_truth() -> None:
@@ -35,9 +34,3 @@ def test_what_has_no_power_gets_a_sentence() -> None:
         fit_power_law_of_means([1.0, 2.0], np.array([[1.0, 1.0], [0.0, 0.0]]))
     with pytest.raises(ParameterError, match="two different points"):
         fit_power_law_of_means([1.0, 1.0], np.ones((2, 2)))
-
-
-def test_conditions_say_by_how_much() -> None:
-    assert Condition(1, "a >= b", 1.0).holds and not Condition(1, "a >= b", 0.99).holds
-    assert "whatever the constant" in str(Condition(8, "a >= b", 0.0))
-    assert str(Condition(1, "a >= b", 4.0)) == "(1) a >= b: holds with a factor 4 to spare"

@@ -10,7 +10,7 @@ import pytest
 import sympy as sp
 from scipy.linalg import expm
 
-from odesys.analysis.linear import LinearSystem, charpoly, metzler, spectrum
+from odesys.analysis.linear import LinearSystem, charpoly, check_metzler, exact_spectrum
 from odesys.errors import EquationError
 from odesys.exact.zero import zero_test
 from odesys.expr.graph import as_node
@@ -50,7 +50,7 @@ def test_growth_spectrum() -> None:
 def test_the_rate_may_be_any_symbol() -> None:
     """No square root of b^2 appears, so nothing is assumed about b."""
     rate = sp.Symbol("b")
-    assert {space.value for space in spectrum(rate * GROWTH_MATRIX)} == {0, sp.sqrt(2) * rate, -sp.sqrt(2) * rate}
+    assert {space.value for space in exact_spectrum(rate * GROWTH_MATRIX)} == {0, sp.sqrt(2) * rate, -sp.sqrt(2) * rate}
 
 
 def test_growth_solution_is_a_hyperbolic_sine() -> None:
@@ -116,7 +116,7 @@ def test_random_integer_matrices() -> None:
         if sp.Poly(matrix.charpoly().as_expr(T), T).is_irreducible:
             continue
         done += 1
-        spaces = spectrum(matrix)
+        spaces = exact_spectrum(matrix)
         assert sum(space.multiplicity for space in spaces) == 3, matrix
         for space in spaces:
             for vector in space.vectors:
@@ -129,7 +129,7 @@ def test_random_integer_matrices() -> None:
 
 def test_an_irreducible_cubic_keeps_its_exact_spectrum_and_refuses_a_closed_form() -> None:
     matrix = sp.Matrix([[0, 3, 1], [3, 3, 0], [0, 1, 3]])  # t^3 - 6 t^2 + 24: three real roots
-    spaces = spectrum(matrix)
+    spaces = exact_spectrum(matrix)
     assert len(spaces) == 3 and all(space.value.is_real for space in spaces)
     wanted = np.sort(np.linalg.eigvals(np.array(matrix.tolist(), dtype=float)).real)
     assert np.allclose(sorted(float(space.value) for space in spaces), wanted)
@@ -147,26 +147,26 @@ def test_complex_pairs_come_out_real() -> None:
 
 
 def test_a_jordan_block_has_one_eigenvector() -> None:
-    (space,) = spectrum(sp.Matrix([[3, 1], [0, 3]]))
+    (space,) = exact_spectrum(sp.Matrix([[3, 1], [0, 3]]))
     assert (space.value, space.multiplicity, len(space.vectors)) == (3, 2, 1)
 
 
 def test_refusals_are_sentences() -> None:
     with pytest.raises(EquationError, match="size 7 is too large"):
-        spectrum(sp.eye(7))
+        exact_spectrum(sp.eye(7))
     companion = sp.zeros(5, 5)
     for k in range(4):
         companion[k + 1, k] = 1
     companion[0, 4], companion[1, 4] = 1, 1  # x^5 - x - 1
     with pytest.raises(EquationError, match="degree above 4"):
-        spectrum(companion)
+        exact_spectrum(companion)
     assert LinearSystem(companion, sp.ones(5, 1)).hitting_time(0, 2).evidence == "measurement"
     with pytest.raises(EquationError, match="square"):
         LinearSystem(sp.zeros(2, 3), sp.zeros(2, 1))
     with pytest.raises(EquationError, match="not a component"):
         growth().hitting_time("nobody", 1)
     with pytest.raises(EquationError, match="exact numbers"):
-        spectrum(sp.Matrix([[0.5, 1], [1, 0]]))
+        exact_spectrum(sp.Matrix([[0.5, 1], [1, 0]]))
 
 
 # ---- hitting times -------------------------------------------------------------------------------------------------
@@ -218,9 +218,9 @@ def test_everything_else_is_a_measurement_and_says_so() -> None:
 
 
 def test_metzler_names_the_entry() -> None:
-    assert metzler(B * GROWTH_MATRIX).answer == "yes"
-    refused = metzler(sp.Matrix([[-1, 2], [-sp.sqrt(3), 0]]))
+    assert check_metzler(B * GROWTH_MATRIX).answer == "yes"
+    refused = check_metzler(sp.Matrix([[-1, 2], [-sp.sqrt(3), 0]]))
     assert (refused.answer, refused.entry, refused.value) == ("no", (1, 0), -sp.sqrt(3))
-    unknown = metzler(sp.Matrix([[0, sp.Symbol("q", real=True)], [1, 0]]))
+    unknown = check_metzler(sp.Matrix([[0, sp.Symbol("q", real=True)], [1, 0]]))
     assert (unknown.answer, unknown.entry) == ("undecided", (0, 1))
-    assert metzler(sp.Matrix([[-1, 0], [0, -1]]), diagonal=True).answer == "no"
+    assert check_metzler(sp.Matrix([[-1, 0], [0, -1]]), diagonal=True).answer == "no"

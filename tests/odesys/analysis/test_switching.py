@@ -10,7 +10,7 @@ import sympy as sp
 
 from derivations.two_mixture import dynamics
 from numerics.flows.patterns import PatternTable
-from odesys.analysis.switching import Switching, held, sliding_system, switching_surfaces
+from odesys.analysis.switching import Switching, hold_gates, sliding_system, switching_surfaces
 from odesys.errors import EquationError, IntegrationError
 from odesys.expr import graph
 from odesys.expr.system import System
@@ -45,7 +45,7 @@ def test_surfaces_of_the_two_mixture_flow_are_the_heads_on_the_samples() -> None
 @pytest.mark.parametrize("pattern", list(product((0, 1), repeat=2)))
 def test_a_pattern_is_the_field_on_its_side(pattern: tuple[int, int]) -> None:
     system = flow(2 * gate(x) - 3 * gate(y) * x, sp.Max(y, 0) + a, parameters=[a])
-    fixed = held(system, dict(enumerate(pattern)))
+    fixed = hold_gates(system, dict(enumerate(pattern)))
     assert not fixed.surfaces and fixed.parameters == ("a",)
     names = [s.name for s in switching_surfaces(system, {"a": 1})]
     on = dict(zip(names, pattern, strict=True))
@@ -57,7 +57,7 @@ def test_a_pattern_is_the_field_on_its_side(pattern: tuple[int, int]) -> None:
 
 def test_a_gate_can_become_a_parameter() -> None:
     open_system = flow(2 - 3 * gate(x) + gate(-x))  # one surface; the gate of -x is one minus that of x
-    system = held(open_system, {0: "g"})
+    system = hold_gates(open_system, {0: "g"})
     above = 0.25 if open_system.surfaces[0] is graph.sym("x") else 0.75
     assert system.parameters == ("g",) and not system.surfaces
     assert system.compile({"g": 0.25})(0, [1.0])[0] == pytest.approx(2 - 3 * above + (1 - above), abs=1e-15)
@@ -65,7 +65,7 @@ def test_a_gate_can_become_a_parameter() -> None:
 
 def test_unknown_surfaces_get_a_sentence() -> None:
     with pytest.raises(EquationError, match="there is no surface 2; the system has 1"):
-        held(flow(gate(x)), {2: 1})
+        hold_gates(flow(gate(x)), {2: 1})
 
 
 # ---- exact sliding fields ------------------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ import sympy as sp
 
 from odesys import AttentionModel, Dictionary, Distribution, Head, Sample, gradient_flow
 from odesys.analysis.linear import LinearSystem
-from odesys.certify.box_search import Objective, minimise, rational_below
 from odesys.certify.comparison import BoundResult, extract_linear, lower_linear_bound
 from odesys.certify.region import Region
 from odesys.errors import EquationError, ParameterError
@@ -79,79 +78,7 @@ def test_extract_refuses_unknown_and_repeated_states() -> None:
 # ---- regions -------------------------------------------------------------------------------------------------------
 
 
-def brute_force_vertices(region: Region, names: list[str]) -> set[tuple[sp.Rational, ...]]:
-    """All feasible intersections of as many facets as there are states."""
-    rows = [(form.slopes, form.constant) for form in region.forms]
-    for s in names:
-        low, high = region.box[s]
-        rows += [({s: Fraction(1)}, -low), ({s: Fraction(-1)}, high)]
-    found = set()
-    for choice in itertools.combinations(rows, len(names)):
-        matrix = sp.Matrix([[sp.Rational(slopes.get(s, 0)) for s in names] for slopes, _ in choice])
-        if matrix.det() == 0:
-            continue
-        point = [Fraction(int(v.p), int(v.q)) for v in matrix.LUsolve(sp.Matrix([-sp.Rational(c) for _, c in choice]))]
-        if region.contains(dict(zip(names, point, strict=True))):
-            found.add(tuple(point))
-    return found
-
-
-def test_vertices_agree_with_brute_force() -> None:
-    rng = random.Random(SEED)
-    names = ["x", "y", "z"]
-    for _ in range(12):
-        conditions = []
-        for _ in range(3):
-            slopes = [(Fraction(rng.randint(-2, 2)), graph.sym(s)) for s in names]
-            conditions.append(graph.num(rng.randint(0, 2)) + graph.combine(slopes))
-        region = Region({s: (-1, rng.randint(1, 2)) for s in names}, conditions)
-        cut = Region(region.box, [*region.forms, graph.num(9) - graph.add(map(graph.sym, names))])  # one group
-        wanted = brute_force_vertices(cut, names)
-        assert {tuple(v.values()) for v in cut.vertices(names)} == wanted
-
-
-def test_regions_intersect_group_and_refuse() -> None:
-    both = Region({"x": (0, 2), "y": (0, 1)}) & Region({"x": (1, 3), "z": (0, 1)}, [sp.Symbol("x") - sp.Symbol("z")])
-    assert both.box["x"] == (1, 2) and set(map(frozenset, both.groups)) == {frozenset("xz"), frozenset("y")}
-    with pytest.raises(EquationError, match="not linear"):
-        Region({"x": (0, 1)}, [sp.Symbol("x") ** 2])
-    with pytest.raises(EquationError, match="no range"):
-        Region({"x": (0, 1)}, [sp.Symbol("y")])
-    with pytest.raises(EquationError, match="empty"):
-        Region({"x": (1, 0)})
-    with pytest.raises(EquationError, match="contradict"):
-        Region({"x": (0, 1)}, [sp.Symbol("x") - 2]).vertices(["x"])
-
-
 # ---- certified minima ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "expression",
-    [
-        (X - sp.Rational(1, 3)) ** 2 + sp.cos(3 * Y) / 2,
-        sp.exp(X * Y) - X - Y,
-        sp.sin(4 * X) * sp.cos(3 * Y) + X**3,
-        sp.Heaviside(X - Y) * (1 - X) - Y / 3,
-        sp.sqrt(X**2 + Y**2 + sp.Rational(1, 10)),
-    ],
-)
-def test_minima_are_certified_and_narrow(expression: sp.Expr) -> None:
-    objective = Objective(graph.as_node(expression), dict.fromkeys(("x", "y"), (Fraction(-1), Fraction(1))))
-    found = minimise([objective], None, Fraction(1, 100), 4000)
-    grid = np.linspace(-1, 1, 401)
-    xs, ys = np.meshgrid(grid, grid)
-    values = sp.lambdify((X, Y), expression, [{"Heaviside": lambda z, _=0: 1.0 * (z > 0)}, "numpy"])(xs, ys)
-    assert found.low is not None and float(found.low) <= values.min() + 1e-12
-    assert float(found.low) >= values.min() - 0.03 * max(1.0, abs(values.min()))
-
-
-def test_rational_below_is_below_and_short() -> None:
-    for value in (sp.sqrt(2), -sp.pi, sp.Rational(10**20 + 1, 3 * 10**20), sp.exp(-40)):
-        short = rational_below(value)
-        assert sp.Rational(short) <= value and short.denominator < 10**40
-        assert float(short) == pytest.approx(float(value), rel=1e-10)
-    assert rational_below(Fraction(3, 7)) == Fraction(3, 7)
 
 
 # ---- bounds --------------------------------------------------------------------------------------------------------

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odesys.certify.box_search import Objective, ball, ends, minimise
+from odesys.certify.box_search import Objective, minimise
 from odesys.certify.hidden_sums import factored, separate
 from odesys.certify.region import Region
-from odesys.exact.ball_program import BallProgram
 from odesys.expr import graph
 from odesys.expr.graph import exp, sym
 from odesys.expr.nodes import call
@@ -103,17 +102,3 @@ def test_the_way_to_a_point_outside_ends_on_the_border() -> None:
     assert edge is not None and edge["x"] == edge["y"]
     assert region.between(inside, {"x": Fraction(1), "y": Fraction(0)}) == {"x": 1, "y": 0}
     assert region.between({"x": Fraction(0), "y": Fraction(1)}, inside) is None
-
-
-def test_ball_programs_agree_with_plain_evaluation() -> None:
-    nodes = [exp(X) * Y + 2 * X, (1 + X * X) ** Fraction(1, 2), graph.step(X) * Y, call("sigmoid", X * Y) ** -2]
-    program = BallProgram(nodes, 64)
-    found = program({"x": ball(Fraction(3, 4)), "y": ball(Fraction(-2))})
-    x, y = 0.75, -2.0
-    wanted = [math.exp(x) * y + 2 * x, math.sqrt(1 + x * x), y, (1 + math.exp(-x * y)) ** 2]
-    for ball_value, number in zip(found, wanted, strict=True):
-        low, high = ends(ball_value) or (0, 0)
-        assert float(low) == pytest.approx(number, rel=1e-14) and high - low < Fraction(1, 10**13)
-    wide = program({"x": ball(Fraction(-1)).union(ball(Fraction(1))), "y": ball(Fraction(1))})
-    low, high = ends(wide[2]) or (0, 0)
-    assert -1e-6 < low <= 0 and 1 <= high < 1 + 1e-6, "an undecided gate is all of [0, 1], rounded outward"

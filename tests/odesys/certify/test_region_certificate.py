@@ -26,7 +26,7 @@ from derivations.two_mixture.laboratory import Laboratory
 from odesys import System
 from odesys.certify.comparison import BoundResult, lower_linear_bound
 from odesys.certify.region import Region
-from odesys.certify.region_certificate import write
+from odesys.certify.region_certificate import write_region_certificate
 from odesys.errors import EquationError
 from odesys.expr import graph
 from odesys.expr.graph import call, exp, relu, sym
@@ -145,7 +145,7 @@ def verdict() -> Callable[[Any], int]:
 def test_what_is_written_is_accepted(example: Callable[[], BoundResult], tmp_path: Path) -> None:
     found = example()
     path = tmp_path / "bound.json"
-    write(found, path)
+    write_region_certificate(found, path)
     assert [file.name for file in tmp_path.iterdir()] == ["bound.json"]
     code, text = check(path)
     assert code == 0, text
@@ -413,7 +413,7 @@ def test_refusals_are_sentences(tmp_path: Path) -> None:
     plain = lower_linear_bound(system, ["x"], ONE, {"x": (0, HALF)})
     assert plain.certificate is None
     with pytest.raises(EquationError, match="keep_boxes=True"):
-        write(plain, tmp_path / "none.json")
+        write_region_certificate(plain, tmp_path / "none.json")
     assert not list(tmp_path.iterdir())
     exact = lower_linear_bound(System.from_equations({"x": 2 * x}), ["x"], ONE, {"x": (0, 1)}, keep_boxes=True)
     assert exact.evidence == "proof" and exact.certificate is None  # algebra needs no boxes
@@ -428,7 +428,7 @@ def test_the_two_mixture_bound_is_stored_and_rechecked(tmp_path: Path) -> None:
     region = growth_region(system.names, Fraction(1, 100), 20)
     found = lower_linear_bound(system, BLOCK, GROWTH, region, keep_boxes=True)
     path = tmp_path / "growth.json"
-    write(found, path)
+    write_region_certificate(found, path)
     code, text = check(path)
     assert code == 0, text
     data = json.loads(path.read_text())

@@ -16,7 +16,7 @@ from derivations.two_mixture.special.enclosed import enclose_stage_two, neurons_
 from odesys import System
 from odesys.certify.validated import Enclosure, enclose
 from odesys.errors import IntegrationError, ParameterError
-from odesys.exact.taylor import ball, ball_context
+from odesys.exact.balls import as_ball, ball_context
 from odesys.expr import graph
 from odesys.expr.graph import call, relu, sym
 from odesys.verdicts import Evidence
@@ -46,12 +46,12 @@ def test_oscillator_holds_the_exact_solution() -> None:
     with ball_context(600, 2):
         boxes = [(s.t, s.tight) for s in run.steps] + [(run.end_time, run.final)]
         for t, ((low, high), (below, above)) in boxes:
-            assert ball(low) <= ball(t).sin() <= ball(high)
-            assert ball(below) <= ball(t).cos() <= ball(above)
+            assert as_ball(low) <= as_ball(t).sin() <= as_ball(high)
+            assert as_ball(below) <= as_ball(t).cos() <= as_ball(above)
         for step in run.steps:
             for part in range(9):
-                value = (ball(step.t + step.h * part / 8)).sin()
-                assert ball(step.rough[0][0]) <= value <= ball(step.rough[0][1])
+                value = (as_ball(step.t + step.h * part / 8)).sin()
+                assert as_ball(step.rough[0][0]) <= value <= as_ball(step.rough[0][1])
     assert run.width < Fraction(1, 10**40)
 
 
@@ -59,8 +59,8 @@ def test_logistic_holds_the_exact_solution() -> None:
     run = logistic()
     with ball_context(600, 2):
         for t, (ends,) in [(s.t, s.tight) for s in run.steps] + [(run.end_time, run.final)]:
-            value = 1 / (1 + 9 * (-ball(Fraction(3, 2)) * ball(t)).exp())
-            assert ball(ends[0]) <= value <= ball(ends[1])
+            value = 1 / (1 + 9 * (-as_ball(Fraction(3, 2)) * as_ball(t)).exp())
+            assert as_ball(ends[0]) <= value <= as_ball(ends[1])
     assert run.width < Fraction(1, 10**40)
 
 
@@ -72,7 +72,7 @@ def test_uncertain_start_and_parameter_stay_inside() -> None:
         for start in (flint.arb(0.1) - flint.arb(5e-7), flint.arb(0.1) + flint.arb(5e-7)):
             for rate in (flint.arb(1.5) - flint.arb(5e-7), flint.arb(1.5) + flint.arb(5e-7)):
                 value = 1 / (1 + (1 / start - 1) * (-2 * rate).exp())
-                assert ball(low) <= value <= ball(high)
+                assert as_ball(low) <= value <= as_ball(high)
     assert high - low < Fraction(1, 10**4)
 
 
@@ -80,8 +80,8 @@ def test_time_powers_and_functions() -> None:
     system = System.from_equations({"x": 2 * sym("t") * call("exp", y), "y": graph.power(1 + y, Fraction(-1, 2))})
     run = enclose(system, {"x": 0, "y": 0}, 1)
     with ball_context(400, 2):
-        exact = (1 + ball(Fraction(3, 2))).log() * ball(Fraction(2, 3))  # (1+y)^(3/2) = 1 + 3 t / 2
-        assert ball(run.final[1][0]) <= exact.exp() - 1 <= ball(run.final[1][1])
+        exact = (1 + as_ball(Fraction(3, 2))).log() * as_ball(Fraction(2, 3))  # (1+y)^(3/2) = 1 + 3 t / 2
+        assert as_ball(run.final[1][0]) <= exact.exp() - 1 <= as_ball(run.final[1][1])
 
 
 def test_false_by_a_hair_is_never_certified() -> None:
@@ -103,7 +103,7 @@ def test_sign_from_the_start_on() -> None:
     assert run.crossing(x - 2) is None
     low, high = oscillator().crossing(y)
     with ball_context(200, 2):
-        assert ball(low) < flint.arb.pi() / 2 < ball(high)
+        assert as_ball(low) < flint.arb.pi() / 2 < as_ball(high)
 
 
 def test_a_gate_stops_the_run_with_a_sentence() -> None:

@@ -1,4 +1,4 @@
-"""The surface under nonsense: random lines and definitions, read-only folders, a closed pipe, a signal."""
+"""The command line under nonsense: random lines and definitions, read-only folders, a closed pipe, a signal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from odesys.papers.new import create
-from tests import surface
+from tests import random_inputs
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMAND = (sys.executable, "-m", "odesys")
@@ -26,17 +26,17 @@ FUZZ = settings(
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return surface.playground(tmp_path_factory.mktemp("fuzz"))
+    return random_inputs.playground(tmp_path_factory.mktemp("fuzz"))
 
 
 @pytest.mark.slow
 def test_random_command_lines(folder: Path) -> None:
-    tally = surface.Tally()
+    tally = random_inputs.Tally()
 
     @FUZZ
-    @given(surface.command_lines("./fuzzpaper"))
+    @given(random_inputs.command_lines("./fuzzpaper"))
     def fuzz(example: tuple[list[str], bool]) -> None:
-        surface.check_line(*example, folder, tally)
+        random_inputs.check_line(*example, folder, tally)
 
     fuzz()
     assert 4 * tally.valid >= tally.run
@@ -44,12 +44,12 @@ def test_random_command_lines(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_random_definitions() -> None:
-    tally = surface.Tally()
+    tally = random_inputs.Tally()
 
     @FUZZ
-    @given(surface.definitions())
+    @given(random_inputs.definitions())
     def fuzz(example: tuple[dict[str, Any], bool]) -> None:
-        surface.check_definition(*example, tally)
+        random_inputs.check_definition(*example, tally)
 
     fuzz()
     assert 3 * tally.valid >= tally.run
@@ -63,10 +63,10 @@ def test_the_fuzzer_can_fail(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(registry, "find_paper", broken)
     with pytest.raises(AssertionError, match="a mistake of ours"):
-        surface.check_line(["simulate", "./fuzzpaper"], False, folder, surface.Tally())
+        random_inputs.check_line(["simulate", "./fuzzpaper"], False, folder, random_inputs.Tally())
     (folder / ".odesys-0.part").touch()
     with pytest.raises(AssertionError, match=r"\.part"):
-        surface.check_line(["--version"], True, folder, surface.Tally())
+        random_inputs.check_line(["--version"], True, folder, random_inputs.Tally())
     (folder / ".odesys-0.part").unlink()
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from numerics.networks.finite_width import descent_run, flow_run, gradients, loss_value, random_network
+from numerics.networks.finite_width import descent_run, flow_run, network_gradients, network_loss, random_network
 from odesys import AttentionModel, ClosureError, FixedVector, Head, OdesysError, Value, gradient_descent, gradient_flow
 from odesys.model.paths import score_path
 from tests import toy_models
@@ -36,7 +36,7 @@ def numeric_loss(toy: Toy):
 def test_field_is_the_finite_difference_of_path_values(toy: Toy, seed: int) -> None:
     net = network_of(toy, seed)
     flow = gradient_flow(toy.model, toy.data, toy.train, toy.loss)
-    slopes = gradients(net, toy.data, toy.train, numeric_loss(toy))
+    slopes = network_gradients(net, toy.data, toy.train, numeric_loss(toy))
     h = 1e-5
 
     def paths(step: float) -> np.ndarray:
@@ -124,7 +124,7 @@ def test_loss_observable_is_the_networks_loss(toy: Toy) -> None:
     flow = gradient_flow(toy.model, toy.data, toy.train, toy.loss)
     x = flow.initial_state(weights=net.images())
     value = flow.system.compile(toy.parameters).observables(0.0, x)["loss"]
-    assert value == pytest.approx(loss_value(net, toy.data, numeric_loss(toy)), rel=1e-12)
+    assert value == pytest.approx(network_loss(net, toy.data, numeric_loss(toy)), rel=1e-12)
 
 
 @pytest.mark.parametrize("width", [20, 200])

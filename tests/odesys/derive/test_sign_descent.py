@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from odesys import AttentionModel, Dictionary, Distribution, Head, Sample
-from odesys.derive.sign_descent import Columns, sign_descent, sign_step
+from odesys.derive.sign_descent import PinnedVectors, sign_descent, sign_step
 from odesys.errors import ModelError
 from odesys.expr import graph
 from odesys.model.attention import FixedVector, Neurons, Value
@@ -27,11 +27,11 @@ def data() -> Distribution:
 
 
 def test_columns_put_multiples_together() -> None:
-    made = Columns.of([[1, -2, 0, 1, 0], [2, -4, 3, 0, 0]])
+    made = PinnedVectors.of([[1, -2, 0, 1, 0], [2, -4, 3, 0, 0]])
     assert made.directions == ((1, 0, 1), (2, 1, 0))
     assert [m.args[0] for m in made.masses] == [3, 3, 1]
     with pytest.raises(ModelError, match="one length"):
-        Columns.of([[1, 2], [1]])
+        PinnedVectors.of([[1, 2], [1]])
 
 
 @pytest.mark.parametrize("trial", range(5))
@@ -39,7 +39,7 @@ def test_a_step_is_the_sum_over_all_weights(trial: int) -> None:
     U, X = RNG.integers(-2, 3, (2, 4)), RNG.integers(-2, 3, (3, 6))
     G = RNG.integers(-3, 4, (2, 3))
     nodes = np.array([[graph.num(Fraction(int(g))) for g in row] for row in G], dtype=object)
-    found = sign_step(nodes, Columns.of(U.tolist()), Columns.of(X.tolist()))
+    found = sign_step(nodes, PinnedVectors.of(U.tolist()), PinnedVectors.of(X.tolist()))
     by_hand = U @ np.sign(U.T @ G @ X) @ X.T  # the change of u' W x when every entry moves by its sign
     assert [[node.args[0] for node in row] for row in found] == by_hand.tolist()
 
@@ -59,7 +59,7 @@ def output(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> float:
 def test_map_moves_every_weight_by_its_sign() -> None:
     X = np.array([[2, 0, 1, 0], [0, 1, -1, 3], [1, 1, 0, 0]])  # words share coordinates
     c = [Fraction(1, 2), Fraction(-1, 4)]
-    made = sign_descent(model(), data(), Columns.of(X.tolist()), 2, Columns.of([c]))
+    made = sign_descent(model(), data(), PinnedVectors.of(X.tolist()), 2, PinnedVectors.of([c]))
     system, eta = made.system(), 0.01
     W_Q, W_K, W_V = (RNG.standard_normal((2, 4)) for _ in range(3))
     read = np.array([float(x) for x in c])
@@ -93,8 +93,8 @@ def test_map_moves_every_weight_by_its_sign() -> None:
 
 
 def test_refusals_name_what_does_not_fit() -> None:
-    rows = Columns.axes(3)
-    one = Columns.of([[1, -1]])
+    rows = PinnedVectors.axes(3)
+    one = PinnedVectors.of([[1, -1]])
     with pytest.raises(ModelError, match="one head"):
         two = AttentionModel(Dictionary(["a0", "a1", "a2"]), [Head(1), Head(-1)])
         sign_descent(two, data(), rows, 1, one)
@@ -102,4 +102,4 @@ def test_refusals_name_what_does_not_fit() -> None:
         layer = AttentionModel(Dictionary(["a0", "a1", "a2"]), [Head()], Value(("W_V",), Neurons((1, -1))))
         sign_descent(layer, data(), rows, 1, one)
     with pytest.raises(ModelError, match="3 words"):
-        sign_descent(model(), data(), Columns.axes(2), 1, one)
+        sign_descent(model(), data(), PinnedVectors.axes(2), 1, one)

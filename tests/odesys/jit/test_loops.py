@@ -1,27 +1,22 @@
 """Functions in the language of loops: machine code against the same text run as Python, and what is refused."""
 
-import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 import sympy as sp
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
+from hypothesis import given
 
 from odesys import System
 from odesys.jit import llvm, loops, native
-from odesys.jit.loops import Array, Code, LoopError, call
+from odesys.jit.loops import Array, Code, LoopError, Record, call
+from tests.machine_and_python import EXAMPLES, check, vectors
 
 pytestmark = pytest.mark.skipif(not llvm.available(), reason="llvmlite does not load")
 TABLE = np.array([[1.0, -2.5], [0.125, 1e300]])
 LIMIT, HALF = 7, 0.5
-# the first example is compiled, and a busy machine makes them slowly
-EXAMPLES = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-numbers = st.floats(-50, 50)
-vectors = arrays(float, st.integers(1, 12), elements=numbers)
 
 
 def prefix_sums(n: int, x: Array, out: Array) -> float:
@@ -34,42 +29,6 @@ def prefix_sums(n: int, x: Array, out: Array) -> float:
     rest = out[n - 1 :]
     rest[0] *= 2.0
     return largest / n
-
-
-def collatz(start: int) -> int:
-    """Whole numbers, while, if, elif, break, continue."""
-    steps, k = 0, start
-    while True:
-        if k == 1:
-            break
-        elif k % 2 == 0:
-            k = k // 2
-            steps += 1
-            continue
-        k, steps = 3 * k + 1, steps + 1
-    return steps
-
-
-def nested(n: int, x: Array) -> float:
-    """Loops in loops that are left early, and, or, not, chains, a choice."""
-    found = 0.0
-    for i in range(n):
-        for j in range(i, n):
-            if not (x[i] < x[j] and x[j] < 10.0) or i == j:
-                continue
-            if -1.0 <= x[i] < 1.0:
-                found += 1.0
-                break
-            found += 0.25 if j > LIMIT else -0.5 * (x[j] - x[i]) ** 2
-        if found > 100.0:
-            return -found
-    return found
-
-
-def functions(a: float, b: float, k: int) -> float:
-    """Library functions, tables and constants, conversions."""
-    root = math.sqrt(abs(a)) + TABLE_PARTS[k] * float(k) + int(b)
-    return root + math.nextafter(a, math.inf) - a + min(a, b, 3) - max(b, -a) + abs(b) ** 0.3
 
 
 TABLE_PARTS = TABLE.ravel()
@@ -85,48 +44,10 @@ def positive(a: float) -> bool:
     return a > 0.0
 
 
-def both(function: Callable[..., Any], *given: Any) -> list[tuple[Any, list[np.ndarray]]]:
-    """Result and arrays after the call, by Python and by machine code."""
-    (machine,) = loops.ready(function)
-    outcomes = []
-    for run in (function, machine):
-        copies = [v.copy() if isinstance(v, np.ndarray) else v for v in given]
-        outcomes.append((run(*copies), [v for v in copies if isinstance(v, np.ndarray)]))
-    return outcomes
-
-
-def check(function: Callable[..., Any], *given: Any) -> Any:
-    (result, old), (found, new) = both(function, *given)
-    assert type(found) is (int if isinstance(result, int) else float)
-    assert found == result or (math.isnan(found) and math.isnan(result))
-    assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(old, new, strict=True))
-    return found
-
-
 @EXAMPLES
 @given(vectors)
 def test_sums(x: np.ndarray) -> None:
     check(prefix_sums, len(x), x, np.zeros(len(x)))
-
-
-@EXAMPLES
-@given(st.integers(1, 10_000))
-def test_whole_numbers(k: int) -> None:
-    check(collatz, k)
-
-
-@EXAMPLES
-@given(vectors)
-def test_loops_left_early(x: np.ndarray) -> None:
-    (result, _), (found, _) = both(nested, len(x), x)
-    assert found == pytest.approx(result, rel=1e-12, abs=1e-12)  # a power by NumPy and by the library
-
-
-@EXAMPLES
-@given(numbers, numbers, st.integers(0, 3))
-def test_library(a: float, b: float, k: int) -> None:
-    (result, _), (found, _) = both(functions, a, b, k)
-    assert found == pytest.approx(result, rel=1e-14)
 
 
 @EXAMPLES
@@ -147,62 +68,6 @@ def test_code_is_called_by_its_address() -> None:
     x, p, out = np.array([2.0, 3.0, 0.0, 0.0]), np.array([5.0]), np.zeros(2)
     machine(address, 2, x, p, np.empty(0), out)
     assert out.tolist() == [15.0, -1.0] and x.tolist() == [2.0, 3.0, -5.0, 16.0]
-
-
-def test_more_of_python_is_refused_with_the_line() -> None:
-    def listed(n: int) -> float:
-        values = [1.0, 2.0]
-        return values[n]
-
-    def mixed(n: int) -> float:
-        total = 0
-        total = total + 0.5
-        return total
-
-    def unknown(n: int) -> float:
-        return missing(n)  # type: ignore[name-defined,no-any-return]  # noqa: F821
-
-    def bare(n):  # type: ignore[no-untyped-def]
-        return n
-
-    def wrong(x: Array) -> float:
-        return x[0.5]  # type: ignore[call-overload,no-any-return]
-
-    def truth(n: int) -> bool:
-        return n > 0
-
-    for function, words in (
-        (listed, "line .*List has no machine code"),
-        (mixed, "start it with a float"),
-        (unknown, "missing"),
-        (bare, "annotate"),
-        (wrong, "x\\[0.5\\]"),
-        (truth, "not bool"),
-    ):
-        with pytest.raises(LoopError, match=words):
-            loops.ready(function)
-
-
-def floors(a: int) -> int:
-    """Division of negative numbers rounds down."""
-    return 1000 * (a // 7) + a % 7
-
-
-def unequal(a: float, b: float) -> int:
-    """Nothing is equal to what is not a number."""
-    return (1 if a != b else 0) + (2 if a == b else 0) + (4 if a < b else 0) + (8 if not a >= b else 0)
-
-
-@EXAMPLES
-@given(st.integers(-(10**6), 10**6))
-def test_division_rounds_down(a: int) -> None:
-    check(floors, a)
-
-
-@EXAMPLES
-@given(st.sampled_from([0.0, -0.0, 1.5, math.inf, -math.inf, math.nan]), st.sampled_from([0.0, 1.5, math.nan]))
-def test_comparisons(a: float, b: float) -> None:
-    check(unequal, a, b)
 
 
 def test_what_python_would_do_otherwise_is_refused() -> None:
@@ -307,24 +172,76 @@ def test_arguments_are_checked() -> None:
         machine(3, x)
 
 
-def test_tables_of_one_name_are_told_apart() -> None:
-    text = loops.assembly([first_of_both])
-    (machine,) = loops.ready(first_of_both)
-    assert text.count("internal constant") == 2 and machine(0.0) == first_of_both(0.0) == 1.0 + 10 * 3.0
+# ---- records ---------------------------------------------------------------------------------------------------------
 
 
-class Left:
-    """Holds a table."""
+@dataclass(eq=False)
+class Counter(Record):
+    """A number that is changed, and an array."""
 
-    T = np.array([1.0, 2.0])
-
-
-class Right:
-    """Holds another one."""
-
-    T = np.array([3.0, 4.0])
+    count: int
+    total: float
+    seen: Array
 
 
-def first_of_both(a: float) -> float:
-    """Two tables that are called T."""
-    return a + Left.T[0] + Right.T[0] * 10.0
+@dataclass(eq=False)
+class Walk(Record):
+    """A record inside of another one."""
+
+    step: float
+    counter: Counter
+
+
+def add_up(walk: Walk, n: int, x: Array) -> float:
+    """Fields are read and set, arrays in them written to, records handed on."""
+    rest = walk.counter.seen[1:]
+    for i in range(n):
+        walk.counter.count += 1
+        walk.counter.seen[i] = x[i]
+        walk.step, rest[n] = walk.step / 2.0, x[i] + walk.step
+    return sum_of(walk.counter, n) + walk.step
+
+
+def sum_of(counter: Counter, n: int) -> float:
+    """The sum of an array in a record."""
+    seen = counter.seen
+    for i in range(n):
+        counter.total += seen[i]
+    return counter.total
+
+
+@EXAMPLES
+@given(vectors)
+def test_records_are_shared(x: np.ndarray) -> None:
+    (machine,) = loops.ready(add_up)
+    walks = [Walk(1.0, Counter(7, -0.5, np.zeros(len(x) + 2))) for _ in range(2)]
+    results = [run(walk, len(x), x) for run, walk in zip((add_up, machine), walks, strict=True)]
+    ours, plain = walks[1].counter, walks[0].counter
+    assert results[0] == results[1] and walks[0].step == walks[1].step == 0.5 ** len(x)
+    assert (ours.count, ours.total) == (plain.count, plain.total) and ours.count == 7 + len(x)
+    assert np.array_equal(ours.seen, plain.seen)
+
+
+@dataclass(eq=False)
+class Worded(Record):
+    """A field without a kind."""
+
+    name: str
+
+
+def no_such_field(counter: Counter) -> None:
+    counter.missing = 1.0  # type: ignore[attr-defined]
+
+
+def set_anew(counter: Counter, other: Counter) -> None:
+    counter = other  # noqa: F841
+
+
+def unkind(worded: Worded) -> None:
+    worded.name = 1.0  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(("function", "words"), [(no_such_field, "missing"), (set_anew, "counter"), (unkind, "str")])
+def test_what_records_do_not_have_is_refused(function: Callable[..., Any], words: str) -> None:
+    with pytest.raises(LoopError, match=words):
+        loops.assembly([function])

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
 import pytest
-import sympy as sp
 
 from odesys import AttentionModel, Dictionary, Distribution, FixedVector, Head, Neurons, OdesysError, Sample, Value
 
@@ -58,30 +56,6 @@ def test_mistakes_get_one_sentence(make, words: str) -> None:
     with pytest.raises(OdesysError) as caught:
         make()
     assert words in str(caught.value) and "\n" not in str(caught.value)
-
-
-def test_weights_stay_exact_and_conditioning_rescales() -> None:
-    data = Distribution([sample(Fraction(1, 3)), sample(Fraction(1, 6), -1), sample(sp.Rational(1, 2), 1, ("b",))])
-    assert data.expectation(lambda s: s.label) == Fraction(2, 3)
-    kept = data.condition(lambda s: len(s.tokens) == 2)
-    assert [s.weight for s in kept.samples] == [Fraction(2, 3), Fraction(1, 3)]
-
-
-def test_encoding_groups_by_length_and_keeps_signs_and_repetitions() -> None:
-    words = Dictionary(["a", "b"])
-    data = Distribution([Sample(["a", "-a", "a"], 1, Fraction(1, 2)), Sample(["-b"], -1, Fraction(1, 2))])
-    short, long = data.encode(words)
-    assert short.words.tolist() == [[1]] and short.signs.tolist() == [[-1]] and short.positions == (1,)
-    assert long.words.tolist() == [[0, 0, 0]] and long.signs.tolist() == [[1, -1, 1]]
-
-
-def test_gram_matrix_kinds() -> None:
-    assert Dictionary(["a", "b"]).orthonormal and Dictionary(["a", "b"], np.eye(2)).orthonormal
-    exact = Dictionary(["a", "b"], [[2, sp.Rational(1, 2)], [Fraction(1, 2), 1]])
-    assert exact.gram == ((2, Fraction(1, 2)), (Fraction(1, 2), 1)) and not exact.orthonormal
-    assert isinstance(Dictionary(["a"], [[1.5]]).gram[0][0], float)
-    mixed = Dictionary(["a", "b"], [[1, 0.5], [0.5, 1.0]])
-    assert all(isinstance(value, float) for row in mixed.gram for value in row), "one float makes the matrix float"
 
 
 def test_head_labels_and_lookup() -> None:

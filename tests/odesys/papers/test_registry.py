@@ -12,7 +12,6 @@ from types import ModuleType
 
 import pytest
 
-import odesys
 from odesys.errors import OdesysError
 from odesys.papers import registry
 from odesys.papers.paper import Paper
@@ -194,25 +193,7 @@ def test_a_mistake_in_a_folder_is_not_hidden_and_not_kept(tmp_path: Path) -> Non
         assert "made_h" not in sys.modules
 
 
-# ---- the public names of the engine are loaded when used -------------------------------------------------------------
-
-
-def test_all_public_names_are_there() -> None:
-    assert set(odesys._HOME) == set(odesys.__all__) and len(odesys.__all__) == len(set(odesys.__all__))
-    names: dict[str, object] = {}
-    exec("from odesys import *", names)
-    for name in odesys.__all__:
-        value = names[name]
-        assert getattr(odesys, name) is value and value.__name__ == name  # type: ignore[attr-defined]
-        assert value.__module__ == f"odesys.{odesys._HOME[name]}"  # type: ignore[attr-defined]
-        assert name in dir(odesys)
-    with pytest.raises(AttributeError, match="has no attribute 'gradient_flaw'"):
-        _ = odesys.gradient_flaw
-    with pytest.raises(ImportError, match="cannot import name 'gradient_flaw'"):
-        exec("from odesys import gradient_flaw")
-    from odesys.expr import graph
-
-    assert isinstance(graph, ModuleType)
+# ---- starting --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -223,13 +204,3 @@ def test_starting_is_light(statement: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     roots = {name.split(".")[0] for name in json.loads(done.stdout)}
     assert not roots & {"sympy", "numpy", "scipy", "matplotlib", "networkx", "llvmlite", "numerics", "derivations"}
-
-
-def test_a_parameter_that_is_a_word_takes_the_words_it_knows() -> None:
-    from odesys.errors import ParameterError
-    from odesys.papers.paper import Parameter
-
-    filling = Parameter("filling", "even", "how", str, words=("even", "random"))
-    assert filling.read("random") == "random" and filling.read("even", symbols=True) == "even"
-    with pytest.raises(ParameterError, match="filling = 'odd' can not be used: choose even or random"):
-        filling.read("odd")

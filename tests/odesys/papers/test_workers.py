@@ -18,7 +18,7 @@ from odesys.papers import registry
 from odesys.papers.claims import CheckError, ClaimBook
 from odesys.papers.mutation import mutation_runs
 from odesys.papers.verification import verify
-from odesys.papers.workers import Task, cores, run_tasks, tasks_of
+from odesys.papers.workers import Task, available_cores, run_tasks, tasks_of
 from odesys.terminal import silent
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -87,7 +87,7 @@ def plain(outcomes: Any) -> list[dict[str, Any]]:
 def test_claims_of_one_file_stay_together(folder) -> None:
     _, book = folder("return measured(True)")
     assert tasks_of(list(book), "m") == [Task("m", ("A",)), Task("m", ("B", "C"))]
-    assert cores() >= 1
+    assert available_cores() >= 1
 
 
 def test_two_processes_give_what_one_gives(folder) -> None:

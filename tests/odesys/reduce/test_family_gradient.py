@@ -24,7 +24,7 @@ from odesys import (
 from odesys.analysis.family_invariants import family_drift
 from odesys.analysis.lax import invariant_drift
 from odesys.errors import ModelError, ParameterError, SlavingError, SymmetryError
-from odesys.model.family import Family, Others, Template
+from odesys.model.family import Family, OtherGroups, SampleTemplate
 from odesys.model.family_symmetry import TypeSymmetry
 from odesys.reduce.family_gradient import FamilyFlow, family_descent, family_flow
 from odesys.reduce.slaving import check_start
@@ -204,13 +204,13 @@ def test_scaled_flow_is_the_same_flow_and_has_a_limit(L: int) -> None:
 
 
 def other_labels() -> Family:
-    """Two signal words a group: the label is the product of their signs; one distractor of either kind."""
-    draw = Others({"u": Fraction(1, 3), "-v": Fraction(1, 3), "v": Fraction(1, 3)})
+    """Two signal words per group: the label is the product of their signs; one distractor of either kind."""
+    draw = OtherGroups({"u": Fraction(1, 3), "-v": Fraction(1, 3), "v": Fraction(1, 3)})
     signs = product((1, -1), repeat=2)
     return Family(
         ["c", "u", "v"],
         [
-            Template(["c", "u" if s > 0 else "-u", "v" if r > 0 else "-v", draw], s * r, Fraction(1, 4))
+            SampleTemplate(["c", "u" if s > 0 else "-u", "v" if r > 0 else "-v", draw], s * r, Fraction(1, 4))
             for s, r in signs
         ],
     )
@@ -227,8 +227,8 @@ def listed_other_labels(K: int) -> Distribution:
 
 def shared_words() -> Family:
     """A word that all groups share, and a group word that comes twice."""
-    second = Template(["c", Others(["v", "c"], 2), "the"], -1, HALF)
-    return Family(["c", "v"], [Template(["c", "c", "v", "the"], 1, HALF), second], shared=["the"])
+    second = SampleTemplate(["c", OtherGroups(["v", "c"], 2), "the"], -1, HALF)
+    return Family(["c", "v"], [SampleTemplate(["c", "c", "v", "the"], 1, HALF), second], shared=["the"])
 
 
 def listed_shared_words(K: int) -> Distribution:
@@ -270,7 +270,7 @@ def test_symmetries_of_other_families() -> None:
     even = Family(
         ["u", "v"],
         [
-            Template([a, b], s * r, Fraction(1, 4))
+            SampleTemplate([a, b], s * r, Fraction(1, 4))
             for (a, s), (b, r) in product((("u", 1), ("-u", -1)), (("v", 1), ("-v", -1)))
         ],
     )
@@ -322,7 +322,7 @@ def test_mistakes() -> None:
 
 
 def test_shared_words_are_slaved_too() -> None:
-    templates = [Template(["c", Others(["c"]), "the"], 1, HALF), Template(["c", "-the"], -1, HALF)]
+    templates = [SampleTemplate(["c", OtherGroups(["c"]), "the"], 1, HALF), SampleTemplate(["c", "-the"], -1, HALF)]
     family = Family(["c"], templates, shared=["the"])
     flow: FamilyFlow = family_flow(family, SHAPES["linear"])
     slaved = flow.slaved()

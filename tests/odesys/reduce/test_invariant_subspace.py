@@ -11,7 +11,7 @@ from odesys import AttentionModel, Dictionary, Distribution, Head, Sample, gradi
 from odesys.errors import DictionaryError, EquationError
 from odesys.expr import graph
 from odesys.expr.graph import sym
-from odesys.reduce.invariant_subspace import restrict
+from odesys.reduce.invariant_subspace import restrict_to_subspace
 
 
 def toy(gram=None):
@@ -23,10 +23,10 @@ def toy(gram=None):
 def test_zeros_and_ties_are_substituted_before_the_equations_are_read() -> None:
     quotient = toy().quotient(generators=[])
     zero, tie = [n for n in quotient.system.names if n.startswith("KQ_a_b")], {"QQ_b_b": "KK_b_b"}
-    found = restrict(quotient, zero, tie)
+    found = restrict_to_subspace(quotient, zero, tie)
     mapping = {sym(n): graph.ZERO for n in zero} | {sym(a): sym(b) for a, b in tie.items()}
     full = dict(zip(quotient.system.names, graph.substitute(list(quotient.system.nodes), mapping), strict=True))
-    assert all(node is full[n] for n, node in zip(found.system.names, found.system.nodes, strict=True))
+    assert all(node is full[n] for n, node in found.system.equations.items())
     assert found.residuals["KQ_a_b"] is full["KQ_a_b"] and not found.exact
     assert found.residuals["QQ_b_b"] is full["QQ_b_b"] - full["KK_b_b"]
 
@@ -34,11 +34,11 @@ def test_zeros_and_ties_are_substituted_before_the_equations_are_read() -> None:
 def test_an_ansatz_names_what_it_does_not_know() -> None:
     quotient = toy().quotient(generators=[])
     with pytest.raises(EquationError, match="is not a variable of this quotient"):
-        restrict(quotient, ["nothing"])
+        restrict_to_subspace(quotient, ["nothing"])
     with pytest.raises(EquationError, match="one of these"):
-        restrict(quotient, ["KQ_a_b"], {"KQ_a_b": "KQ_a_a"})
+        restrict_to_subspace(quotient, ["KQ_a_b"], {"KQ_a_b": "KQ_a_a"})
     with pytest.raises(EquationError, match="nothing is left"):
-        restrict(quotient, quotient.system.names)
+        restrict_to_subspace(quotient, quotient.system.names)
 
 
 def test_a_gram_matrix_may_have_parameters() -> None:

@@ -13,14 +13,14 @@ from odesys.errors import EquationError
 from odesys.exact.zero import zero_test
 from odesys.expr import graph
 from odesys.expr.graph import sym
-from odesys.reduce.limits import collect_powers, leading_order, reciprocal_family, rescale, vanishing
+from odesys.reduce.limits import collect_powers, leading_order, reciprocal_family, rescale_system, vanishing_limit
 
 x, y, e, a = (sym(name) for name in ("x", "y", "e", "a"))
 
 
 def test_rescaled_runs_are_the_same_runs() -> None:
     system = System.from_equations({"x": x * y - x, "y": graph.exp(-x) - y}, observables={"sum": x + y})
-    scaled = rescale(system, {"x": 3, "y": Fraction(1, 2)}, time=5, names={"x": "u"})
+    scaled = rescale_system(system, {"x": 3, "y": Fraction(1, 2)}, time=5, names={"x": "u"})
     assert scaled.names == ("u", "y")
     plain = integrate(system, [0.6, 0.2], (0, 2), rtol=1e-11)
     other = integrate(scaled, [0.2, 0.4], (0, 0.4), rtol=1e-11)
@@ -38,7 +38,7 @@ def test_collected_powers_change_nothing_and_show_what_cancels() -> None:
 
 def test_what_stands_still_keeps_its_start_value_and_leaves() -> None:
     system = System.from_equations({"x": y * x + e * x, "y": e * x, "z": sym("z") * (y - 2)}, ["e"])
-    limit = vanishing(system, ["e"], {"x": 1, "y": 2, "z": 7})
+    limit = vanishing_limit(system, ["e"], {"x": 1, "y": 2, "z": 7})
     assert limit.names == ("x",) and limit.nodes[0] is 2 * x, "z stands still once y does"
     assert leading_order(system, "e", ["e"], {"x": 1, "y": 2, "z": 7}) == {"y": x}
 
@@ -46,11 +46,11 @@ def test_what_stands_still_keeps_its_start_value_and_leaves() -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: vanishing(System.from_equations({"x": x / e}, ["e"]), ["e"], {"x": 1}), "divide by zero"),
-        (lambda: vanishing(System.from_equations({"x": e * x}, ["e"]), ["e"], {"x": 1}), "nothing moves"),
-        (lambda: vanishing(System.from_equations({"x": x}), ["e"], {"x": 1}), "not a parameter"),
-        (lambda: rescale(System.from_equations({"x": x}), {"y": 2}), "not a state"),
-        (lambda: rescale(System.from_equations({"x": x}, kind="map"), {}), "flows"),
+        (lambda: vanishing_limit(System.from_equations({"x": x / e}, ["e"]), ["e"], {"x": 1}), "divide by zero"),
+        (lambda: vanishing_limit(System.from_equations({"x": e * x}, ["e"]), ["e"], {"x": 1}), "nothing moves"),
+        (lambda: vanishing_limit(System.from_equations({"x": x}), ["e"], {"x": 1}), "not a parameter"),
+        (lambda: rescale_system(System.from_equations({"x": x}), {"y": 2}), "not a state"),
+        (lambda: rescale_system(System.from_equations({"x": x}, kind="map"), {}), "flows"),
         (lambda: reciprocal_family("n", {2: System.from_equations({"x": x})}), "at least three"),
     ],
 )
@@ -74,7 +74,7 @@ def test_family_is_found_exactly_and_checked() -> None:
 
 def test_limits_agree_with_small_parameters() -> None:
     system = System.from_equations({"x": y - x, "y": e * (x - y)}, ["e"])
-    limit = vanishing(system, ["e"], {"x": 0, "y": 1})
+    limit = vanishing_limit(system, ["e"], {"x": 0, "y": 1})
     gaps = [
         abs(integrate(system, [0, 1], (0, 1), {"e": s}).final["x"] - integrate(limit, [0], (0, 1)).final["x"])
         for s in (1e-2, 1e-3)

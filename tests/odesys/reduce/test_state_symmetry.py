@@ -60,6 +60,12 @@ def test_wrong_symmetry_is_refused_with_a_point_that_shows_it() -> None:
         system.quotient([wrong])
 
 
+def test_a_constant_gap_is_no_open_question() -> None:
+    system = System.from_equations({X: X + 1})
+    with pytest.raises(SymmetryError, match="at every point the two sides differ"):
+        system.quotient([{"x": "-x"}])
+
+
 @pytest.mark.parametrize(("mapping", "words"), [({"x": "q"}, "'q' is not a state"), ({"x": "y"}, "the same image")])
 def test_mistakes_get_a_sentence(mapping: dict[str, str], words: str) -> None:
     with pytest.raises(SymmetryError, match=words):

@@ -1,6 +1,6 @@
 r"""TeX, MathML and plain text: compared with stored files, read back as numbers, measured, and compiled.
 
-The stored files are written by ``python -m tests.odesys.test_latex``; look at the difference before committing it.
+The stored files are written by ``python -m tests.odesys.tex.test_latex``; look at the difference before committing it.
 """
 
 from __future__ import annotations
@@ -122,20 +122,9 @@ def tex_of(name: str) -> str:
 
 # ---- what was printed, read back as numbers ------------------------------------------------------------------------
 
-FUNCTIONS: dict[str, Callable[[float], float]] = {
-    r"\exp": math.exp,
-    r"\log": math.log,
-    r"\sin": math.sin,
-    r"\cos": math.cos,
-    r"\tan": math.tan,
-    r"\tanh": math.tanh,
-    r"\sinh": math.sinh,
-    r"\cosh": math.cosh,
-    r"\arctan": math.atan,
-    r"\operatorname{arsinh}": math.asinh,
-}
+FUNCTIONS: dict[str, Callable[[float], float]] = {r.tex: r.floats for r in graph.FUNCTIONS.values() if r.tex}
 TOKEN = re.compile(
-    r"@\d+@|\d+\.\d+|\d+|\\operatorname\{arsinh\}|\\mathbb\{1\}|\\mathrm\{softmax\}|[A-Za-z]_\{[\d,]+\}|\\[A-Za-z]+|\S"
+    r"@\d+@|\d+\.\d+|\d+|\\operatorname\{\w+\}|\\mathbb\{1\}|\\mathrm\{softmax\}|[A-Za-z]_\{[\d,]+\}|\\[A-Za-z]+|\S"
 )
 
 
@@ -206,11 +195,9 @@ class TexReader:
         if self.tokens and self.tokens[-1] == "^":
             self.tokens.pop()
             assert self.tokens.pop() == "{"
-            exponent = ""
-            while self.tokens[-1] != "}":
-                exponent += self.tokens.pop()
-            self.tokens.pop()
-            value **= float(Fraction(exponent))
+            if self.tokens[-2] == "/":  # a fraction on one line
+                self.tokens[-3:] = [str(Fraction(f"{self.tokens[-1]}/{self.tokens[-3]}").__float__())]
+            value **= self.until("}")
         return value
 
     def bracket(self, opening: str, closing: str) -> float:
@@ -270,7 +257,7 @@ def read_text(system: System, text: str) -> list[float]:
     """The field as the plain text gives it, taken as a program after a few changes of spelling."""
     state, parameters, _ = values_of(system)
     namespace = dict(zip(system.names, state.tolist(), strict=True)) | parameters | {"t": 0.7}
-    namespace |= {name.strip("\\"): f for name, f in FUNCTIONS.items()} | {"arcsinh": math.asinh, "sqrt": math.sqrt}
+    namespace |= {name: record.floats for name, record in graph.FUNCTIONS.items()} | {"sqrt": math.sqrt}
     namespace["softmax"] = lambda *a: [0.0, *(math.exp(v) / sum(map(math.exp, a)) for v in a)]
     field = []
     for line in text.splitlines():
@@ -414,7 +401,7 @@ def test_an_expression_that_doubles_is_refused_and_one_that_is_deep_is_not() -> 
 
 def test_the_text_does_not_depend_on_what_was_built_before() -> None:
     program = (
-        "from tests.odesys.test_latex import attention_toy, graph, growth, system_latex\n"
+        "from tests.odesys.tex.test_latex import attention_toy, graph, growth, system_latex\n"
         "{}\n"
         "print(system_latex(attention_toy())); print(system_latex(growth()))"
     )

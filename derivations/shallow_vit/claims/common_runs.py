@@ -1,0 +1,207 @@
+"""Runs that several claims read, each computed once for each mutation: what is recorded, and at which numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from odesys import computed_once
+
+from .. import setting
+from ..laboratory import Laboratory, Record
+from ..setting import Case
+from ..special import class_network, observables, symmetric_runs
+from ..special.class_network import Counts, Forces, State
+
+#: the two exact samples, M = 5, without errors of the initial model; xi = 1/sqrt(m)
+MAIN = Case(M=5, alpha_s=0.5, alpha_c=0.05, m=1000, m_a=5, m_b=5, eta=0.1, steps=1500)
+READING = "M = 5, alpha_* = 0.5, alpha_# = 0.05, sigma = delta = tau = 0, m = 1000, xi = 1/sqrt(m), eta = 0.1, full batch of both classes, seed 3"
+D_START = (0.3, -0.05, 0.04)  # of the runs with two mirrored neurons
+STEP_SIZES = (0.4, 0.2, 0.1, 0.05, 0.025)
+COPIES = 10**6  # a full batch of that many copies of each sample is the same step as one of each
+
+
+@computed_once
+def main(lab: Laboratory) -> Record:
+    """The run to margin 1, every step kept."""
+    return lab.train(MAIN, 3, every=1)
+
+
+@computed_once
+def small_start(lab: Laboratory) -> Record:
+    """The same with xi = 1e-4."""
+    return lab.train(replace(MAIN, xi=1e-4), 3, every=1)
+
+
+@computed_once
+def tilted(lab: Laboratory) -> Record:
+    """The same with errors of the initial model, sigma = 0.1 and delta = 0.2, and m_a = m_b = 10."""
+    return lab.train(replace(MAIN, sigma=0.1, delta=0.2, m_a=10, m_b=10), 3, every=1)
+
+
+@computed_once
+def by_step_size(lab: Laboratory) -> dict[float, Record]:
+    """Runs to margin 1 at several step sizes, same start."""
+    return {eta: lab.train(replace(MAIN, m=200, xi=200**-0.5, eta=eta, steps=round(60 / eta)), 3) for eta in STEP_SIZES}
+
+
+@computed_once
+def by_batch(lab: Laboratory) -> dict[int, Record]:
+    """SGD on 64 samples with random nuisance counts, batches of 2, 8, 32 and 64."""
+    case = replace(MAIN, m=400, xi=1e-3, L=50, N=64, filling="random", steps=3000)
+    counts = Counts(*setting.draw_counts(case, np.random.default_rng(5)))
+    return {B: lab.train(replace(case, B=B if B < 64 else 0), 3, counts) for B in (2, 8, 32, 64)}
+
+
+@computed_once
+def by_alpha(lab: Laboratory, frozen: bool = False) -> dict[tuple[float, float], float]:
+    """eta T of three families of fractions: alpha_# = 0, alpha_# = alpha_*/4, and alpha_nd = 1/2."""
+    pairs = (
+        [(a, 0.0) for a in (0.8, 0.4, 0.2, 0.1, 0.05)]
+        + [(a, a / 4) for a in (0.6, 0.3, 0.15, 0.075)]
+        + [(0.45, 0.05), (0.4, 0.1), (0.35, 0.15), (0.3, 0.2)]
+    )
+    return {
+        (a, c): lab.train(
+            replace(MAIN, m=200, xi=200**-0.5, alpha_s=a, alpha_c=c, frozen=int(frozen), steps=6000), 3
+        ).eta_T
+        for a, c in pairs
+    }
+
+
+@computed_once
+def prototypes(
+    lab: Laboratory,
+    margin: float,
+    alpha_c: float = 0.05,
+    M: int = 5,
+    eta: float = 0.02,
+    every: int = 25,
+    steps: int | None = None,
+) -> Record:
+    """Two mirrored neurons, a = (1, -1)/sqrt(2), D_+ = (0.3, -0.05, 0.04, ..): the symmetric system with pi = 1/2."""
+    D = np.full((2, M), D_START[2])
+    D[0, :2], D[1, :2] = D_START[:2], D_START[1::-1]
+    start = State(D / np.sqrt(2), np.eye(M), np.eye(M), np.eye(M), np.array([1.0, -1.0]) / np.sqrt(2))
+    case = Case(M=M, alpha_s=0.5, alpha_c=alpha_c, d=M, m_a=M, m_b=M, m=2, eta=eta, margin=margin, steps=20_000)
+    return lab.train(case, 0, state=start, every=every, steps=steps)
+
+
+def lucky_at_start(run: Record) -> tuple[np.ndarray, np.ndarray]:
+    """W and U of (23), (24): neurons active on pattern 1 of the + samples, and on pattern 2 of the - samples."""
+    h = class_network.forward(run.start, run.data).h
+    label = run.data.y
+    return np.all(h[label > 0, 0] > 0, axis=0), np.all(h[label < 0, 1] > 0, axis=0)
+
+
+def attention(run: Record, place: int = -1) -> dict[str, float]:
+    """Attention on label-relevant tokens by type of query."""
+    return observables.relevant_attention(run.made[place].found.A, run.data)
+
+
+@cache
+def theory(margin: float = 1.0, alpha_s: float = 0.5, alpha_c: float = 0.05) -> dict[str, float]:
+    """End of the paper's own symmetric system (21 variables, pi from frozen values), by default at the fractions of `MAIN`."""
+    case = Case(M=5, alpha_s=alpha_s, alpha_c=alpha_c, d=5, m_a=5, m_b=5, m=2, eta=0.02, margin=margin)
+    pi = symmetric_runs.living(case, s_end=30 / alpha_s)
+    run = symmetric_runs.descend(case, "auto", pi, record=10**6)
+    return {"eta_T": run.eta_T, "alive": 2 * pi, **symmetric_runs.scalars(run.final, case, pi)}
+
+
+def before_end(run: Record) -> np.ndarray:
+    """The kept steps at which no margin is reached yet."""
+    return np.array([bool(np.all(made.found.margins < run.case.margin)) for made in run.made])
+
+
+def series(run: Record) -> dict[str, np.ndarray]:
+    """Arrays over the kept steps: w, v, C, G, A, h, S11, s."""
+    out = {name: np.array([getattr(state, name) for state in run.states]) for name in ("w", "v")}
+    out |= {name: np.array([getattr(made, name) for made in run.made]) for name in ("C", "G")}
+    out |= {name: np.array([getattr(made.found, name) for made in run.made]) for name in ("A", "h")}
+    return out | {"S": np.array([state.S for state in run.states]), "s": run.times * run.case.eta}
+
+
+# ---- the derived symmetric system as the measure of a run ------------------------------------------------------------
+
+TIGHT = {"S11": 0.02, "A": 0.01, "step1": 0.03}  # relative; the others 6 percent
+
+
+def scalars_of(state: State, made: Forces, data: Counts, m: float) -> dict[str, float]:
+    """Means over living neurons, by features and values: own (1), other discriminative (2), nuisance (n), in units 1/sqrt(m).
+
+    d: w'p; u: w'v; step: change of w'p a unit of s; K = G_11; S11; A = A_11; v: length of the change of nuisance values.
+    """
+    first, second = (int(np.flatnonzero(data.y * sign > 0)[0]) for sign in (1, -1))
+    h, M = made.found.h, state.v.shape[0]
+    living = [((state.a > 0) & (h[first, 0] > 0), 0), ((state.a < 0) & (h[second, 1] > 0), 1)]
+    out: dict[str, float] = {}
+    for name, table in (("d", state.w), ("u", state.u), ("step", made.C @ state.v)):
+        rows = np.concatenate(
+            [
+                np.stack([table[mask, own], table[mask, 1 - own], table[mask, 2:M].mean(axis=1)], axis=1)
+                for mask, own in living
+            ]
+        )
+        out |= dict(
+            zip(
+                (f"{name}1", f"{name}2", f"{name}n"),
+                (np.sqrt(m) * rows.mean(axis=0)).tolist() if len(rows) else [np.nan] * 3,
+                strict=True,
+            )
+        )
+    both = {"K": made.G, "S11": state.S}
+    out |= {name: float(table[0, 0] + table[1, 1]) / 2 for name, table in both.items()}
+    moved = state.v[2:] - np.eye(*state.v.shape)[2:]
+    return out | {
+        "A": float(made.found.A[first, 0, 0] + made.found.A[second, 1, 1]) / 2,
+        "v": float(np.linalg.norm(moved, axis=1).mean()),
+    }
+
+
+@cache
+def reference() -> dict[str, float]:
+    """These numbers of the paper's own symmetric system where F = 1/2 (fractions of `MAIN`, auto gates, eta = 0.02)."""
+    case = Case(M=5, alpha_s=0.5, alpha_c=0.05, d=5, m_a=5, m_b=5, m=2, eta=0.02)
+    pi = symmetric_runs.living(case)
+    run = symmetric_runs.descend(case, "auto", pi, record=1)
+    place = int(np.flatnonzero(run.F >= 0.5)[0])
+    state, data = (
+        symmetric_runs.lift(dict(zip(run.names, run.states[place], strict=True)), 5, pi),
+        symmetric_runs.samples(case),
+    )
+    return scalars_of(state, class_network.forces(state, data, 1.0), data, 1 / pi)
+
+
+def off_reference(lab: Laboratory, *names: str) -> dict[str, float]:
+    """Relative differences of the run with xi = 1e-4 and the symmetric system where the mean margin passes 1/2."""
+    run = small_start(lab)
+    place = next((k for k, made in enumerate(run.made) if made.found.margins.mean() >= 0.5), len(run.made) - 1)
+    seen = scalars_of(run.states[place], run.made[place], run.data, run.case.m)
+    return {name: seen[name] / reference()[name] - 1 for name in names}
+
+
+def near_reference(off: dict[str, float]) -> bool:
+    """All differences within their tolerance."""
+    return all(abs(value) < TIGHT.get(name, 0.06) for name, value in off.items())
+
+
+@cache
+def recursion(alpha_c: float, eta: float, margin: float, M: int = 5) -> dict[int, float]:
+    """Outputs F of the derived symmetric step with two mirrored neurons (pi = 1/2), by step number, while F < `margin`."""
+    case = Case(M=M, alpha_s=0.5, alpha_c=alpha_c, d=M, m_a=M, m_b=M, m=2, eta=eta, margin=margin, steps=20_000)
+    run = symmetric_runs.descend(case, "auto", 0.5, D_START)
+    return dict(zip(run.times.tolist(), run.F.tolist(), strict=True))
+
+
+def off_recursion(run: Record, up_to: float = 50.0) -> float:
+    """Largest relative difference of outputs of a run of `prototypes` and of the derived recursion while F < `up_to`."""
+    case = run.case
+    table = recursion(case.alpha_c, case.eta, min(case.margin, up_to), case.M)
+    gaps = [
+        float(np.abs(made.found.margins / table[int(t)] - 1).max())
+        for t, made in zip(run.times, run.made, strict=True)
+        if int(t) in table
+    ]
+    return max(gaps) if len(gaps) > 1 else np.inf

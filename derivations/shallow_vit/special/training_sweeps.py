@@ -1,0 +1,114 @@
+"""Stopping times and test losses over fractions, samples, errors; here because sample complexity is claimed.
+
+Every run is a cell of `numerics.sweeps.cells`: it has a seed of its own, so the results do not depend on the number of
+processes, and with a folder `store` an interrupted sweep goes on where it was.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from odesys import IntegrationError, PowerLaw, Progress, fit_power_law, fit_power_law_of_means, run_cells, silent
+
+from ..setting import Case
+from . import class_network
+
+Cell = tuple[Case, tuple[int, ...]]
+
+
+def stopping_time(cell: Cell) -> float:
+    """eta T of one run on the two exact samples; infinite if the steps were not enough."""
+    case, seed = cell
+    run = class_network.train(case, seed)
+    return run.eta_T if run.fitted else math.inf
+
+
+def generalisation(cell: Cell) -> list[float]:
+    """Test loss, eta T and whether all margins were reached, of one run on N drawn samples."""
+    case, seed = cell
+    rng = np.random.default_rng((*seed, 7))
+    run = class_network.train(case, seed, class_network.drawn_data(case, rng))
+    return [class_network.test_loss(run.state, case, (*seed, 8)), run.eta_T, float(run.fitted)]
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """Values of some cases, one row a case and one column a seed."""
+
+    cases: tuple[Case, ...]
+    values: np.ndarray
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Mean over the seeds."""
+        return self.values.mean(axis=1)
+
+    def law(self, x: Sequence[float], which: slice = slice(None)) -> PowerLaw:
+        """The power of x in the values, all seeds of the chosen cases, with its 95 percent interval."""
+        xs, ys = np.asarray(x, dtype=float)[which], self.values[which]
+        if not np.isfinite(ys).all():
+            raise IntegrationError(f"{int((~np.isfinite(ys)).sum())} runs did not reach their margins; raise steps")
+        return fit_power_law(np.repeat(xs, ys.shape[1]).tolist(), ys.ravel().tolist())
+
+    def mean_law(self, x: Sequence[float]) -> PowerLaw:
+        """The power of x in the means over the seeds: for losses, which can be zero."""
+        return fit_power_law_of_means(list(x), self.values)
+
+
+def stopping_times(
+    cases: Sequence[Case], seeds: int = 1, progress: Progress = silent, workers: int = 1, store: Path | None = None
+) -> Sweep:
+    """eta T for all cases and seeds."""
+    cells = [(case, (case.seed, k)) for case in cases for k in range(seeds)]
+    found = run_cells(stopping_time, cells, progress, workers, store, "stopping times")
+    return Sweep(tuple(cases), np.array(found).reshape(len(cases), seeds))
+
+
+def test_losses(
+    cases: Sequence[Case], seeds: int = 3, progress: Progress = silent, workers: int = 1, store: Path | None = None
+) -> Sweep:
+    """Test losses after training to zero training loss."""
+    cells = [(case, (case.seed, k)) for case in cases for k in range(seeds)]
+    found = run_cells(generalisation, cells, progress, workers, store, "test losses")
+    return Sweep(tuple(cases), np.array([row[0] for row in found]).reshape(len(cases), seeds))
+
+
+def thresholds(sizes: Sequence[int], losses: np.ndarray, level: float) -> float:
+    """The number of samples at which the mean loss falls through a level, interpolated in logarithms; nan if not seen.
+
+    `losses` has one row a size, one column a seed; the last fall counts.
+    """
+    mean = np.maximum(losses.mean(axis=1), 1e-300)
+    above = np.flatnonzero(mean > level)
+    if not above.size:
+        return float(sizes[0])
+    k = int(above[-1])
+    if k + 1 >= len(sizes):
+        return math.nan
+    low, high = math.log(mean[k]), math.log(mean[k + 1])
+    part = (low - math.log(level)) / (low - high)
+    return float(math.exp(math.log(sizes[k]) + part * (math.log(sizes[k + 1]) - math.log(sizes[k]))))
+
+
+# ---- the schemes of figure 2 -----------------------------------------------------------------------------------------
+
+BASE = Case(m=500, m_a=5, m_b=5, eta=0.1, steps=5000, seed=3)
+
+
+def scheme(name: str, base: Case = BASE) -> list[Case]:
+    """Cases along alpha_*: without confusion tokens, with alpha_# = alpha_*/4, or with alpha_nd = 1/2."""
+    if name == "none":
+        pairs = [(a, 0.0) for a in (0.8, 0.6, 0.4, 0.3, 0.2, 0.1, 0.05)]
+    elif name == "quarter":
+        pairs = [(a, a / 4) for a in (0.64, 0.4, 0.3, 0.2, 0.1)]
+    else:
+        pairs = [(a, 0.5 - a) for a in (0.45, 0.4, 0.375, 0.35, 0.325, 0.3)]
+    return [replace(base, alpha_s=a, alpha_c=max(0.0, c)) for a, c in pairs]
+
+
+SCHEMES = {"none": r"$\alpha_\# = 0$", "quarter": r"$\alpha_\# = \alpha_*/4$", "half": r"$\alpha_{nd} = 1/2$"}

@@ -1,0 +1,162 @@
+"""Expressions as one straight-line program, for any kind of number: floats, arrays, balls, series, exact numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from .functions import FUNCTIONS
+from .nodes import Node, Number
+
+Row = tuple[str, Any]
+Work = Callable[[list[Any], Mapping[str, Any]], Any]  # the value of a row, from those before it and the symbols
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """The nodes an expression is made of directly."""
+    if node.op == "add":
+        return tuple(t for _, t in node.args)
+    if node.op == "mul":
+        return tuple(b for b, _ in node.args)
+    return () if node.op in ("num", "sym") else node.args
+
+
+def topological(roots: Iterable[Node]) -> list[Node]:
+    """All nodes below `roots`, each after its children."""
+    order: list[Node] = []
+    seen: set[Node] = set()
+    stack: list[tuple[Node, bool]] = [(root, False) for root in reversed(list(roots))]
+    while stack:
+        node, ready = stack.pop()
+        if ready:
+            order.append(node)
+        elif node not in seen:
+            seen.add(node)
+            stack.append((node, True))
+            stack.extend((child, False) for child in children(node) if child not in seen)
+    return order
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """One kind of number: its constants, its powers (by integers other than one, or fractions), its functions."""
+
+    functions: Mapping[str, Callable[[Any], Any]]
+    constant: Callable[[Number], Any] = lambda value: value
+    power: Callable[[Any, Any], Any] = pow
+
+
+@dataclass(frozen=True, eq=False)
+class Tape:
+    """Several expressions as rows, each after the rows it uses and each distinct one once.
+
+    row                          value
+    ---------------------------  -----------------------------------
+    num, value                   a constant
+    sym, name                    a variable or parameter
+    add, ((c, row), ...)         a linear form
+    mul, ((row, exponent), ...)  a monomial
+    f, row                       a function of `functions.FUNCTIONS`
+    """
+
+    rows: tuple[Row, ...]
+    roots: tuple[int, ...]
+    index: Mapping[Node, int]  # the row of every node
+
+    @classmethod
+    def of(cls, roots: Sequence[Node]) -> Tape:
+        """The tape of some expressions.
+
+        >>> from odesys import graph
+        >>> x = graph.sym("x")
+        >>> Tape.of([x * x - x]).over(Arithmetic({}))({"x": 3})
+        [6]
+        """
+        index: dict[Node, int] = {}
+        rows: list[Row] = []
+        for node in topological(roots):
+            if node.op in ("num", "sym"):
+                what: Any = node.args[0]
+            elif node.op == "add":
+                what = tuple((c, index[t]) for c, t in node.args)
+            elif node.op == "mul":
+                what = tuple((index[b], e) for b, e in node.args)
+            else:
+                what = index[node.args[0]]
+            index[node] = len(rows)
+            rows.append((node.op, what))
+        return cls(tuple(rows), tuple(index[root] for root in roots), index)
+
+    def over(self, kind: Arithmetic) -> Callable[[Mapping[str, Any]], list[Any]]:
+        """The function from values of the symbols to values of the expressions; constants are made now."""
+        program = [_work(op, what, kind) for op, what in self.rows]
+
+        def run(env: Mapping[str, Any]) -> list[Any]:
+            values: list[Any] = []
+            for work in program:
+                values.append(work(values, env))
+            return [values[i] for i in self.roots]
+
+        return run
+
+
+def _work(op: str, what: Any, kind: Arithmetic) -> Work:
+    if op == "num":
+        number = kind.constant(what)
+        return lambda values, env: number
+    if op == "sym":
+        return lambda values, env: env[what]
+    if op == "add":
+        unit = [not isinstance(c, float) and abs(c) == 1 for c, _ in what]
+        return _sum([(None if one else kind.constant(c), c < 0, i) for one, (c, i) in zip(unit, what, strict=True)])
+    if op == "mul":
+        return _product([(i, int(e) if e.denominator == 1 else e) for i, e in what], kind.power)
+    function = kind.functions[op]
+    return lambda values, env: function(values[what])
+
+
+def _sum(terms: Sequence[tuple[Any, bool, int]]) -> Work:
+    def work(values: list[Any], env: Mapping[str, Any]) -> Any:
+        total = None
+        for c, minus, i in terms:
+            term = c * values[i] if c is not None else -values[i] if minus else values[i]
+            total = term if total is None else total + term
+        return total
+
+    return work
+
+
+def _product(factors: Sequence[tuple[int, Any]], power: Callable[[Any, Any], Any]) -> Work:
+    def work(values: list[Any], env: Mapping[str, Any]) -> Any:
+        total = None
+        for i, e in factors:
+            factor = values[i] if e == 1 else power(values[i], e)
+            total = factor if total is None else total * factor
+        return total
+
+    return work
+
+
+def float_power(value: Any, exponent: int | Fraction) -> Any:
+    """A power of a float or an array."""
+    return value ** (exponent if isinstance(exponent, int) else float(exponent))
+
+
+ARRAYS = Arithmetic({name: record.arrays for name, record in FUNCTIONS.items()}, float, float_power)
+
+
+def evaluate(
+    roots: Sequence[Node],
+    env: Mapping[str, Any],
+    functions: Mapping[str, Callable[[Any], Any]],
+    constant: Callable[[Number], Any] = lambda v: v,
+    root: Callable[[Any, Fraction], Any] = pow,
+) -> list[Any]:
+    """Evaluate once over any number type: `functions` gives its elementary functions, `root` its fractional powers."""
+
+    def power(value: Any, exponent: Any) -> Any:
+        return value**exponent if isinstance(exponent, int) else root(value, exponent)
+
+    return Tape.of(roots).over(Arithmetic(functions, constant, power))(env)

@@ -1,0 +1,100 @@
+"""Documents as Jinja2 templates, each in the folder ``templates`` of the package that fills it.
+
+In HTML every value is escaped unless it is marked as markup. In LaTeX and Markdown a value stands in ``<< >>`` and a
+statement in ``<% %>``, since braces are TeX's; text that is not TeX goes through the filter ``plain``.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+} | {c: "\\" + c for c in "{}_&%#$"}
+_GREEK = (
+    "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau varphi chi psi "
+    "omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
+)
+_GREEK_TEX = dict(zip("αβγδεζηθικλμνξπρστφχψωΓΔΘΛΞΠΣΦΨΩ", _GREEK.split(), strict=True))
+_SIGNS = {
+    "≤": "le",
+    "≥": "ge",
+    "≠": "ne",
+    "±": "pm",
+    "→": "to",
+    "∞": "infty",
+    "·": "cdot",
+    "×": "times",
+    "√": "surd",
+    "∈": "in",
+    "−": "-",
+    "≈": "approx",
+    "∝": "propto",
+    "∂": "partial",
+    "∑": "sum",
+    "∫": "int",
+}
+_QUOTES = {"“": "``", "”": "''", "‘": "`", "’": "'", "–": "--", "—": "---", "…": r"\dots{}"}
+
+
+@cache
+def html_templates(package: str, folder: str = "templates") -> Environment:
+    """The HTML templates of a package."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader(package, folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+@cache
+def tex_templates(package: str, folder: str = "templates") -> Environment:
+    """The LaTeX and Markdown templates of a package."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
+        loader=PackageLoader(package, folder),
+        autoescape=False,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        block_start_string="<%",
+        block_end_string="%>",
+        variable_start_string="<<",
+        variable_end_string=">>",
+        comment_start_string="<#",
+        comment_end_string="#>",
+    )
+    made.filters["plain"] = plain
+    return made
+
+
+def plain(text: Any) -> str:
+    """Text with everything that TeX would act on, or not know, made harmless."""
+    out = []
+    for c in str(text):
+        if c in _SPECIAL:
+            out.append(_SPECIAL[c])
+        elif c in _GREEK_TEX or c in _SIGNS:
+            name = _GREEK_TEX.get(c) or _SIGNS[c]
+            out.append(f"\\ensuremath{{{name if name == '-' else chr(92) + name}}}")
+        elif c in _QUOTES:
+            out.append(_QUOTES[c])
+        else:
+            out.append(c if c.isascii() or (c.isalpha() and ord(c) < 0x180) else "?")
+    return "".join(out)

@@ -1,0 +1,60 @@
+"""Regions: vertices, intersections, groups, and what is refused."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+
+from odesys.certify.region import Region
+from odesys.errors import EquationError
+from odesys.expr import graph
+
+SEED = 5
+
+
+def brute_force_vertices(region: Region, names: list[str]) -> set[tuple[sp.Rational, ...]]:
+    """All feasible intersections of as many facets as there are states."""
+    rows = [(form.slopes, form.constant) for form in region.forms]
+    for s in names:
+        low, high = region.box[s]
+        rows += [({s: Fraction(1)}, -low), ({s: Fraction(-1)}, high)]
+    found = set()
+    for choice in itertools.combinations(rows, len(names)):
+        matrix = sp.Matrix([[sp.Rational(slopes.get(s, 0)) for s in names] for slopes, _ in choice])
+        if matrix.det() == 0:
+            continue
+        point = [Fraction(int(v.p), int(v.q)) for v in matrix.LUsolve(sp.Matrix([-sp.Rational(c) for _, c in choice]))]
+        if region.contains(dict(zip(names, point, strict=True))):
+            found.add(tuple(point))
+    return found
+
+
+def test_vertices_agree_with_brute_force() -> None:
+    rng = random.Random(SEED)
+    names = ["x", "y", "z"]
+    for _ in range(12):
+        conditions = []
+        for _ in range(3):
+            slopes = [(Fraction(rng.randint(-2, 2)), graph.sym(s)) for s in names]
+            conditions.append(graph.num(rng.randint(0, 2)) + graph.combine(slopes))
+        region = Region({s: (-1, rng.randint(1, 2)) for s in names}, conditions)
+        cut = Region(region.box, [*region.forms, graph.num(9) - graph.add(map(graph.sym, names))])  # one group
+        wanted = brute_force_vertices(cut, names)
+        assert {tuple(v.values()) for v in cut.vertices(names)} == wanted
+
+
+def test_regions_intersect_group_and_refuse() -> None:
+    both = Region({"x": (0, 2), "y": (0, 1)}) & Region({"x": (1, 3), "z": (0, 1)}, [sp.Symbol("x") - sp.Symbol("z")])
+    assert both.box["x"] == (1, 2) and set(map(frozenset, both.groups)) == {frozenset("xz"), frozenset("y")}
+    with pytest.raises(EquationError, match="not linear"):
+        Region({"x": (0, 1)}, [sp.Symbol("x") ** 2])
+    with pytest.raises(EquationError, match="no range"):
+        Region({"x": (0, 1)}, [sp.Symbol("y")])
+    with pytest.raises(EquationError, match="empty"):
+        Region({"x": (1, 0)})
+    with pytest.raises(EquationError, match="contradict"):
+        Region({"x": (0, 1)}, [sp.Symbol("x") - 2]).vertices(["x"])

@@ -1,0 +1,73 @@
+"""Balls and series of balls: enclosing values, gates, and floats that are refused."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import flint
+import pytest
+
+from odesys.errors import IntegrationError, ParameterError
+from odesys.exact.balls import (
+    as_ball,
+    ball_context,
+    ball_endpoints,
+    ball_evaluate,
+    ball_program,
+    exact_tape,
+    series_program,
+)
+from odesys.expr import graph
+from odesys.expr.graph import call, exp, sym
+
+X, Y = sym("x"), sym("y")
+
+
+def test_ball_programs_agree_with_plain_evaluation() -> None:
+    nodes = [exp(X) * Y + 2 * X, (1 + X * X) ** Fraction(1, 2), graph.step(X) * Y, call("sigmoid", X * Y) ** -2]
+    program = ball_program(nodes, 64)
+    found = program({"x": as_ball(Fraction(3, 4)), "y": as_ball(Fraction(-2))})
+    x, y = 0.75, -2.0
+    wanted = [math.exp(x) * y + 2 * x, math.sqrt(1 + x * x), y, (1 + math.exp(-x * y)) ** 2]
+    for value, number in zip(found, wanted, strict=True):
+        low, high = ball_endpoints(value)
+        assert float(low) == pytest.approx(number, rel=1e-14) and high - low < Fraction(1, 10**13)
+    wide = program({"x": as_ball(Fraction(-1)).union(as_ball(Fraction(1))), "y": as_ball(Fraction(1))})
+    low, high = ball_endpoints(wide[2])
+    assert -1e-6 < low <= 0 and 1 <= high < 1 + 1e-6, "an undecided gate is all of [0, 1], rounded outward"
+
+
+def test_gates_of_balls() -> None:
+    gate = ball_program([graph.step(X)], 64)
+    on, off, edge, both, lost = (
+        gate({"x": value})[0]
+        for value in (flint.arb(1, 0.5), flint.arb(-1, 0.5), flint.arb(0), flint.arb(0, 0.5), flint.arb("nan"))
+    )
+    assert on == 1 and off == 0 and edge == 0 and not lost.is_finite()
+    assert both.contains(0) and both.contains(1)
+
+
+def test_a_gate_of_a_series_is_decided_or_refused() -> None:
+    gate = series_program((graph.step(X),), 64)
+    with ball_context(64, 4):
+        assert gate({"x": flint.arb_series([1, 1], prec=3)}) == [1]
+        with pytest.raises(IntegrationError, match="undecided"):
+            gate({"x": flint.arb_series([flint.arb(0, 1), 1], prec=3)})
+
+
+def test_a_float_is_a_ball_with_its_error_and_never_exact() -> None:
+    (value,) = ball_evaluate([0.5 * X], {"x": flint.arb(1)}, 64)
+    assert value.contains(flint.arb("0.5")) and value.rad() > 1e-16
+    for refused in (exact_tape, lambda nodes: series_program(tuple(nodes), 64)):
+        with pytest.raises(ParameterError, match=r"0\.5 is not exact"):
+            refused([0.5 * X])
+    assert exact_tape([X / 3]).rows == (("sym", "x"), ("add", ((Fraction(1, 3), 0),)))
+
+
+def test_a_series_is_lost_where_a_divisor_or_a_root_meets_zero() -> None:
+    with ball_context(64, 4):
+        around = {"x": flint.arb_series([flint.arb(0, 1), 1], prec=3)}
+        for node in (X**-1, X ** Fraction(1, 2), X ** Fraction(1, 3), call("log", X), X**Y):
+            (value,) = series_program((node,), 64)({**around, "y": flint.arb(2)})
+            assert not any(c.is_finite() for c in value.coeffs()[1:])

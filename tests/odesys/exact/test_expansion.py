@@ -1,0 +1,54 @@
+"""Expanded forms: the same value, and the same node when read back."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import flint
+
+from odesys.exact.balls import ball_evaluate
+from odesys.exact.expansion import Expansion
+from odesys.exact.rewriting import Rewriter
+from odesys.exact.zero import zero_test
+from odesys.expr.graph import Node, call, num, sym
+
+SEED = 20240611
+x, y, z = sym("x"), sym("y"), sym("z")
+HALF = Fraction(1, 2)
+
+
+def random_expression(rng: random.Random, depth: int) -> Node:
+    if depth == 0 or rng.random() < 0.2:
+        return rng.choice([x, y, num(1), num(2), num(-1), num(HALF)])
+    kind = rng.random()
+    if kind < 0.35:
+        return random_expression(rng, depth - 1) + rng.choice([1, -1, 2]) * random_expression(rng, depth - 1)
+    if kind < 0.6:
+        return random_expression(rng, depth - 1) * random_expression(rng, depth - 1)
+    functions = ["exp", "sigmoid", "softplus", "step", "sin", "cos", "tanh", "cosh", "sqrt", "relu", "abs", "log"]
+    return call(rng.choice(functions), random_expression(rng, depth - 1))
+
+
+def test_rewriting_and_expansion_keep_the_value() -> None:
+    """Law: the normal form of an expression minus the expression is proved zero, and is small at exact points."""
+    print("seed", SEED)
+    rng = random.Random(SEED)
+    decided = 0
+    for _ in range(150):
+        left, right = random_expression(rng, 3), random_expression(rng, 2)
+        difference = (left + right) ** 2 - left**2 - 2 * left * right - right**2
+        if zero_test(difference).answer != "zero":
+            continue  # defined nowhere
+        decided += 1
+        for _ in range(3):
+            point = {name: flint.arb(flint.fmpq(rng.randint(-9, 9), 4)) for name in "xy"}
+            ball = ball_evaluate([difference], point, 128)[0]
+            assert not ball.is_finite() or ball.contains(0)
+    assert decided > 100
+
+
+def test_an_expansion_reads_back() -> None:
+    rewriter = Rewriter()
+    (root,) = rewriter([(x + 1) * (x - 1) / (y * (x + 1)) + 1 / y])
+    assert Expansion(root, rewriter.relations, None, 1000).node() is x / y

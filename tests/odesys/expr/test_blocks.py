@@ -1,0 +1,102 @@
+"""Array expressions: floats and nodes agree, and reverse derivatives are those of finite differences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from odesys.errors import SlavingError
+from odesys.expr import blocks, graph
+from odesys.expr.blocks import Block, leaf, relu, softmax, sum_axis, take, topological
+from odesys.expr.graph import num, sym
+from odesys.expr.tape import ARRAYS, Tape
+
+A, B = leaf("A", (2, 3)), leaf("B", (3, 2))
+INDEX = (np.array([0, 1, 1]), np.array([2, 0, 0]))
+CUBE = graph.power(sym("z"), graph.num(3).args[0])
+EXPRESSIONS: Mapping[str, Block] = {
+    "add with broadcasting": A + sum_axis(A, 0),
+    "multiply": A * A,
+    "matmul": A @ B,
+    "transpose": A.T @ B.T,
+    "take": take(A, INDEX),
+    "scatter": blocks.scatter(take(A, INDEX), INDEX, (2, 3)),
+    "sum": sum_axis(A @ B, 1),
+    "reshape": blocks.reshape(A, (3, 2)) @ A,
+    "apply": blocks.apply(CUBE, A @ B),
+    "softmax": softmax(A @ B) @ A,
+    "relu": relu(A @ B),
+}
+
+
+def point(seed: int = 3) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return {"A": rng.standard_normal((2, 3)), "B": rng.standard_normal((3, 2))}
+
+
+def value(block: Block, leaves: Mapping[str, np.ndarray]) -> np.ndarray:
+    return blocks.evaluate([block], leaves, {})[0]
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_reverse_derivatives_are_difference_quotients(name: str) -> None:
+    block, leaves, h = EXPRESSIONS[name], point(), 1e-6
+    for which, slope in zip((A, B), blocks.gradient(block, [A, B]), strict=True):
+        found = value(slope, leaves)
+        for place in np.ndindex(which.shape):
+            moved = [{k: v.copy() for k, v in leaves.items()} for _ in range(2)]
+            moved[0][which.data][place] += h
+            moved[1][which.data][place] -= h
+            difference = (value(block, moved[0]).sum() - value(block, moved[1]).sum()) / (2 * h)
+            assert found[place] == pytest.approx(difference, rel=1e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_nodes_and_floats_are_the_same_function(name: str) -> None:
+    block, leaves = EXPRESSIONS[name], point(5)
+    symbols = {
+        key: np.array([[sym(f"{key}_{i}_{j}") for j in range(array.shape[1])] for i in range(array.shape[0])])
+        for key, array in leaves.items()
+    }
+    env = {f"{key}_{i}_{j}": leaves[key][i, j] for key in leaves for i, j in np.ndindex(leaves[key].shape)}
+    nodes = blocks.evaluate([block], symbols)[0]
+    numbers = Tape.of(list(nodes.flat)).over(ARRAYS)(env)
+    assert nodes.shape == block.shape
+    np.testing.assert_allclose(np.array(numbers, dtype=float).reshape(block.shape), value(block, leaves), rtol=1e-12)
+
+
+def test_a_softmax_row_sums_to_one_and_does_not_overflow() -> None:
+    rows = value(softmax(A), {"A": np.array([[800.0, 799.0, -800.0], [0.0, 0.0, 0.0]])})
+    np.testing.assert_allclose(rows.sum(axis=1), 1.0)
+    np.testing.assert_allclose(rows[1], 1 / 3)
+
+
+def test_counts_stand_for_equal_entries() -> None:
+    scores = np.array([[0.3, -1.0, 0.3]])
+    short, long = leaf("S", (1, 2)), leaf("L", (1, 3))
+    counts = blocks.constant(np.array([[num(2), num(1)]], dtype=object))
+    merged = value(softmax(short, counts), {"S": scores[:, :2]})
+    np.testing.assert_allclose(merged, [value(softmax(long), {"L": scores})[0, [0, 1]] * [2, 1]])
+
+
+def test_a_gram_root_is_a_root_and_has_no_scalar_form() -> None:
+    scale = blocks.constant(np.array([[num(2)]], dtype=object))
+    matrix = point()["A"]
+    for side, product in (("left", matrix @ matrix.T), ("right", matrix.T @ matrix)):
+        root = value(blocks.gram_root(A, scale, side), {"A": matrix})
+        np.testing.assert_allclose(root @ root, 4 * np.eye(len(root)) + product, rtol=1e-12)
+    with pytest.raises(SlavingError, match="no scalar form"):
+        blocks.evaluate([blocks.gram_root(A, scale, "left")], {"A": np.full((2, 3), sym("x"), dtype=object)})
+
+
+def test_replaced_leaves_share_what_did_not_change() -> None:
+    inner = A @ B
+    (new,) = blocks.replace_leaves([inner * inner], {"B": A.T})
+    (same,) = blocks.replace_leaves([inner * inner], {"C": A})
+    assert new.args[0].args[1] is not B and same.args[0] is inner
+    matrix = point()["A"]
+    np.testing.assert_allclose(value(new, {"A": matrix}), (matrix @ matrix.T) ** 2)
+    order = [id(b) for b in topological([new])]
+    assert len(order) == len(set(order)) and order[-1] == id(new)

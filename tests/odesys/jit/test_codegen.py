@@ -1,0 +1,73 @@
+"""Straight-line code: the value of the expression, literals that read back, gates held or followed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from odesys.expr import graph
+from odesys.expr.functions import FUNCTIONS
+from odesys.expr.graph import Node
+from odesys.expr.system import System
+from odesys.jit.codegen import float_literal, generate, node_function, straight_line
+from tests.known_systems import bouncing, logistic, oscillator
+from tests.random_nodes import X, Y, expressions, value
+
+PLANE = System.from_equations({"x": X, "y": Y})
+
+
+@settings(deadline=None, max_examples=60, derandomize=True)
+@given(expressions())
+def test_the_code_of_an_expression_has_its_value(node: Node) -> None:
+    run = node_function(PLANE, [node], {})
+    for x, y in ((0.37, -1.21), (-0.64, 0.83)):
+        assert run(0.0, np.array([x, y]))[0] == pytest.approx(value(node, x, y), rel=1e-9, abs=1e-12)
+
+
+@settings(deadline=None, derandomize=True)
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_literals_read_back_to_the_last_bit(number: float) -> None:
+    text = float_literal(number)
+    assert float(text.strip("()")) == number
+
+
+def test_what_is_used_twice_is_computed_once() -> None:
+    inner = graph.call("sin", X + Y)
+    lines = straight_line([inner + inner**2, inner * 3], {"x": "x", "y": "y"}, ["a", "b"], float_literal, {})
+    assert sum(line.count("sin(") for line in lines) == 1
+
+
+def test_gates_are_held_where_they_are_given() -> None:
+    system = bouncing()
+    code = {gated: generate(system, system.nodes, ["out[0]", "out[1]"], gated).function for gated in (False, True)}
+    for x, gate, push in ((1.0, 0.0, 1.0), (1.0, 1.0, -1.0), (-1.0, 0.5, 0.0)):
+        out = [0.0, 0.0]
+        code[True](0.0, [x, 0.0], [], [gate], out)
+        assert out[1] == push
+        code[False](0.0, [x, 0.0], [], [], out)
+        assert out[1] == -math.copysign(1.0, x)
+
+
+@pytest.mark.parametrize("make", [oscillator, bouncing])
+def test_jacobians_are_difference_quotients(make: Callable[[], System]) -> None:
+    system = make()
+    compiled, x, h = system.compile(), 0.3 + np.arange(system.dimension), 1e-6
+    found = compiled.jacobian(0.0, x)
+    for j in range(system.dimension):
+        step = h * np.eye(system.dimension)[j]
+        difference = (compiled(0.0, x + step) - compiled(0.0, x - step)) / (2 * h)
+        np.testing.assert_allclose(found[:, j], difference, atol=1e-9)
+
+
+def test_exponentials_do_not_overflow_into_an_error() -> None:
+    assert FUNCTIONS["exp"].floats(1e4) == math.inf and FUNCTIONS["sigmoid"].floats(-1e4) == 0.0
+    assert FUNCTIONS["softplus"].floats(1e4) == 1e4 and FUNCTIONS["step"].floats(0.0) == 0.0
+
+
+def test_parameters_are_bound_by_name() -> None:
+    assert logistic().compile({"r": 2.0})(0.0, np.array([0.25]))[0] == pytest.approx(2.0 * 0.25 * 0.75)

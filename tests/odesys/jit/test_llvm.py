@@ -1,0 +1,79 @@
+"""Assembly to machine code: constants to the last bit, functions of the library, buffers of each thread."""
+
+from __future__ import annotations
+
+import math
+import struct
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from odesys.expr.functions import FUNCTIONS
+from odesys.jit import llvm
+
+FIELD = """
+define void @field(double %t, ptr %x, ptr %p, ptr %g, ptr %out) {
+  %a = load double, ptr %x
+  %s = call double @lib_exp(double %a)
+  %k = load double, ptr %p
+  %v = fmul double %s, %k
+  %w = fadd double %v, %t
+  store double %w, ptr %out
+  ret void
+}
+"""
+needs_llvm = pytest.mark.skipif(not llvm.available(), reason="llvmlite does not load")
+
+
+@given(st.floats())
+def test_constants_are_written_bit_by_bit(number: float) -> None:
+    text = llvm.constant(number)
+    assert struct.pack(">d", number) == bytes.fromhex(text.removeprefix("0x")) and len(text) == 18
+
+
+@needs_llvm
+def test_code_of_five_arguments_runs_on_arrays() -> None:
+    run = llvm.BoundFunction(llvm.compiled(llvm.DECLARED + FIELD).address("field"), (1, 0, 1), np.array([3.0]))
+    assert run(0.5, [2.0]) == [3.0 * math.exp(2.0) + 0.5]
+
+
+@needs_llvm
+def test_a_bound_function_gives_every_call_its_own_array() -> None:
+    run = llvm.BoundFunction(llvm.compiled(llvm.DECLARED + FIELD).address("field"), (1, 0, 1), np.array([3.0]))
+    first, second = run(0.0, np.array([1.0])), run(0.0, np.array([2.0]))
+    assert first[0] == 3.0 * math.e and second[0] == 3.0 * math.exp(2.0)
+
+
+@needs_llvm
+def test_threads_have_buffers_of_their_own() -> None:
+    run = llvm.BoundFunction(llvm.compiled(llvm.DECLARED + FIELD).address("field"), (1, 0, 1), np.array([1.0]))
+    points = [np.array([k / 100]) for k in range(200)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda x: run(0.0, x)[0], points))
+    assert found == [math.exp(x[0]) for x in points]
+
+
+@needs_llvm
+def test_every_library_function_is_linked() -> None:
+    """Each name of the table is called once, at 0.7 (or 1.7), and has the digits of the library."""
+    for name in llvm.LIBRARY:
+        point = 1.7 if name == "arccosh" else 0.7
+        given = f"double {llvm.constant(point)}" + (f", double {llvm.constant(2.0)}" if name in llvm.BINARY else "")
+        text = (
+            f"{llvm.DECLARED}define void @one(double %t, ptr %x, ptr %p, ptr %g, ptr %out) {{\n"
+            f"  %v = call double @lib_{name}({given})\n  store double %v, ptr %out\n  ret void\n}}\n"
+        )
+        out = llvm.BoundFunction(llvm.compiled(text).address("one"), (0, 0, 1), np.empty(0))(0.0, [])
+        known = {record.name: record.floats for record in FUNCTIONS.values()} | {"log1p": math.log1p}
+        ours = known[name](point) if name in known else getattr(math, name)(point, 2.0)
+        assert out[0] == pytest.approx(ours, rel=1e-15), name
+
+
+@needs_llvm
+def test_addresses_of_arrays_that_can_not_be_written() -> None:
+    frozen = np.array([1.0, 2.0])
+    frozen.flags.writeable = False
+    assert llvm.address_of(frozen) == frozen.ctypes.data and llvm.address_of(np.ones(2)) > 0

@@ -1,0 +1,53 @@
+"""Losses: their slopes, their kinks, and what is no loss."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import sympy as sp
+
+from odesys.errors import ModelError
+from odesys.expr import graph
+from odesys.expr.graph import Node
+from odesys.expr.tape import ARRAYS, Tape
+from odesys.model.loss import HINGE, LOGISTIC, MARGIN, Loss, as_loss
+
+Z = sp.Symbol("z", real=True)
+
+
+def at(node: Node, z: float) -> float:
+    return float(Tape.of([node]).over(ARRAYS)({"z": z})[0])
+
+
+@pytest.mark.parametrize("loss", [LOGISTIC, HINGE, as_loss(sp.exp(-Z)), as_loss(sp.Max(0, 1 - Z) ** 2)])
+def test_the_slope_is_the_difference_quotient(loss: Loss) -> None:
+    for z in (-1.3, 0.2, 2.5):
+        assert at(loss.slope, z) == pytest.approx(
+            (at(loss.value, z + 1e-6) - at(loss.value, z - 1e-6)) / 2e-6, abs=1e-8
+        )
+
+
+def test_the_named_losses() -> None:
+    assert at(LOGISTIC.value, 0.4) == pytest.approx(math.log(1 + math.exp(-0.4)))
+    assert (at(HINGE.value, 0.25), at(HINGE.value, 3.0)) == (0.75, 0.0)
+    assert graph.surfaces([HINGE.slope]) and not graph.surfaces([LOGISTIC.slope])
+    assert as_loss("logistic") is LOGISTIC and as_loss(HINGE) is HINGE
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("square", "'square' is not known"),
+        (sp.Symbol("y"), "does not contain the margin z"),
+        (None, "a loss is logistic"),
+        (max, "a loss is logistic"),
+    ],
+)
+def test_what_is_no_loss_gets_a_sentence(given: object, words: str) -> None:
+    with pytest.raises(ModelError, match=words):
+        as_loss(given)
+
+
+def test_the_margin_is_called_z() -> None:
+    assert graph.symbols([MARGIN]) == {"z"}

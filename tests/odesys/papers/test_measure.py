@@ -1,0 +1,73 @@
+"""Verdicts of measured numbers: each check holds, fails by a witness, and refuses what is no measurement."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from numerics.sweeps.power_law import PowerLaw
+from odesys.errors import IntegrationError
+from odesys.papers.measure import agrees, between, everywhere, has_exponent, in_turn, relative_gap, rounded
+from odesys.verdicts import Evidence, Verdict, measured
+
+
+def test_rounded_keeps_the_shape_and_what_is_no_float() -> None:
+    assert rounded({1: (1 / 3, np.float64(2 / 3)), "b": np.array([[0.123456789]])}, 3) == {
+        "1": [0.333, 0.667],
+        "b": [[0.123]],
+    }
+    assert rounded("text") == "text" and rounded(True) is True and rounded(Fraction(1, 3)) == Fraction(1, 3)
+    assert rounded(1234567.0) == 1234570.0
+
+
+def test_between_includes_its_ends_and_keeps_the_range() -> None:
+    verdict = between("x", [[0.5, 1.0], [0.7, 0.6]], 0.5, 1.0)
+    assert verdict.as_stated == "holds" and verdict.evidence is Evidence.MEASUREMENT
+    assert verdict.details == {"x": [0.5, 1.0]}
+    for low, high in ((0.51, 1.0), (0.5, 0.99)):
+        broken = between("x", [0.5, 1.0], low, high)
+        assert broken.as_stated == "fails" and broken.witness == {"x": [0.5, 1.0], "allowed": [low, high]}
+
+
+def test_a_value_that_is_no_number_is_outside_and_no_value_is_refused() -> None:
+    assert between("x", [0.5, np.nan], -np.inf, np.inf).as_stated == "fails"
+    assert between("x", [np.nan], -np.inf, np.inf).as_stated == "fails"
+    with pytest.raises(IntegrationError, match="x: nothing of the kind"):
+        between("x", [], 0, 1)
+    with pytest.raises(IntegrationError, match="y: nothing of the kind"):
+        everywhere("y", np.zeros((0, 3), dtype=bool))
+
+
+def test_everywhere_counts_places() -> None:
+    assert everywhere("y", np.array([[True, True]])).details == {"y": "1.0000 of 2"}
+    broken = everywhere("y", [True, False, True, True])
+    assert broken.as_stated == "fails" and broken.witness == {"y": "in 0.7500 of 4 places"}
+
+
+def test_relative_gap_is_that_of_the_worst_name() -> None:
+    assert relative_gap([1.0, 2.0], [1.0, 2.0]) == 0 and relative_gap(2.2, 2.0) == pytest.approx(0.1)
+    assert relative_gap({"a": [0.0, 1.0], "b": 3.0}, {"a": [0.0, 1.0], "b": 2.0}) == pytest.approx(0.5)
+    assert relative_gap([0.5], [0.0]) == 0.5
+    assert relative_gap([np.nan], [1.0]) == relative_gap([1.0], [np.inf]) == np.inf
+
+
+def test_agrees_is_strict() -> None:
+    assert agrees([1.0], [1.0 + 1e-7]).as_stated == "holds"
+    broken = agrees([1.5], [1.0], 0.5, "theory")
+    assert broken.as_stated == "fails" and broken.witness == {"gap to theory": 0.5, "allowed": 0.5}
+
+
+def test_an_exponent_needs_the_expected_value_and_a_short_interval() -> None:
+    law = PowerLaw(-0.98, -1.05, -0.91, 1.0)
+    assert has_exponent(law, -1.0, 0.2).details == {"exponent": [-1.05, -0.98, -0.91], "expected": -1.0}
+    assert has_exponent(law, -0.5, 0.2).as_stated == has_exponent(law, -1.0, 0.1).as_stated == "fails"
+    assert has_exponent(PowerLaw(*[np.nan] * 4), -1.0, 0.2).as_stated == "fails"
+
+
+def test_in_turn_stops_at_the_first_part_that_fails() -> None:
+    def never() -> Verdict:
+        raise AssertionError("not to be computed")
+
+    verdict = in_turn({"a": lambda: measured(True), "b": lambda: measured(False, {"x": 1}), "c": never})
+    assert verdict.as_stated == "fails" and list(verdict.details["parts"]) == ["a", "b"]
+    assert in_turn({"a": lambda: measured(True)}).as_stated == "holds"

@@ -1,0 +1,75 @@
+"""A paper of a package of the usual shape: everything is found under its name, and only when it is used."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from odesys.errors import ParameterError
+from odesys.papers.paper import Paper, Parameter
+from odesys.terminal import silent
+
+FILES = {
+    "__init__": "",
+    "dynamics": "def named_system(name, parameters):\n    return name, parameters['K']\n",
+    "protocol": "def mean_field(parameters, progress):\n    return 'run'\n",
+    "figures": "def figure_1(folder, progress):\n    return [folder / 'one']\n",
+    "compare": "def compare(widths, seeds, parameters, progress):\n    return widths\n",
+    "claims": "book = ['claim']\n",
+}
+
+
+@pytest.fixture
+def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paper:
+    folder = tmp_path / "shaped_paper"
+    folder.mkdir()
+    for name, text in FILES.items():
+        (folder / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield Paper.of_package(
+        "shaped_paper",
+        ("full", "quotient"),
+        ("mean-field",),
+        {"1": "one", "law": "missing"},
+        long=("law",),
+        proof=lambda book, folder, progress: [folder / book[0]],
+        title="T",
+        reference="R",
+        parameters=(),
+        seeds=3,
+    )
+    for name in [name for name in sys.modules if name.partition(".")[0] == "shaped_paper"]:
+        del sys.modules[name]
+
+
+def test_nothing_is_imported_before_it_is_used(paper: Paper) -> None:
+    assert (paper.name, paper.title, paper.reference, paper.seeds) == ("shaped_paper", "T", "R", 3)
+    assert list(paper.systems) == ["full", "quotient"] and list(paper.protocols) == ["mean-field"]
+    assert "shaped_paper" not in sys.modules
+
+
+def test_everything_is_found_under_its_name(paper: Paper, tmp_path: Path) -> None:
+    assert paper.systems["quotient"]({"K": 2}) == ("quotient", 2)
+    assert paper.protocols["mean-field"]({}, silent) == "run"
+    assert paper.figures["1"].draw(tmp_path, silent) == [tmp_path / "one"]
+    assert paper.compare([64], 2, {}, silent) == [64] and paper.book() == ["claim"]
+    with pytest.raises(AttributeError, match="figure_law"):
+        paper.figures["law"].draw(tmp_path, silent)
+
+
+def test_long_figures_are_of_level_full_and_the_proof_graph_is_of_no_report(paper: Paper, tmp_path: Path) -> None:
+    assert {key: figure.level for key, figure in paper.figures.items()} == {
+        "1": "quick",
+        "law": "full",
+        "proof": "never",
+    }
+    assert paper.figures["proof"].draw(tmp_path, silent) == [tmp_path / "claim"]
+
+
+def test_a_parameter_that_is_a_word_takes_the_words_it_knows() -> None:
+    filling = Parameter("filling", "even", "how", str, words=("even", "random"))
+    assert filling.read("random") == "random" and filling.read("even", symbols=True) == "even"
+    with pytest.raises(ParameterError, match="filling = 'odd' can not be used: choose even or random"):
+        filling.read("odd")

@@ -1,0 +1,28 @@
+"""Claims with what was found about them, as pages show them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from odesys.report.claim_entry import anchor, claim_entries
+from odesys.report.content import Content
+
+
+def test_anchors_are_distinct() -> None:
+    ids = ["E.1(11)", "E.1_11", "E.1 11", "E.1/11", "E.1-11"]
+    assert len({anchor(id) for id in ids}) == len(ids)
+
+
+def test_entries_say_what_was_found(toy_content: Callable[..., Content]) -> None:
+    first, second, third = claim_entries(toy_content())
+    assert (first.word, first.mark, first.used_by) == ("undecided", "?", ("A.2",))
+    assert second.css_class == f"v-fails e-{second.evidence}" and second.summary == f"fails, {second.evidence}"
+    assert (third.outcome, third.word, third.evidence, third.css_class) == (None, "not run", "", "v-unrun")
+    assert third.summary == "not run" and third.verdict is None
+    assert "<script>" in first.searched and first.searched == first.searched.lower()
+
+
+def test_a_paper_without_claims_has_no_entries(toy_content: Callable[..., Content]) -> None:
+    content = toy_content()
+    content.book = None
+    assert claim_entries(content) == []

@@ -1,0 +1,27 @@
+"""TeX as MathML: every statement of every paper can be read, and what can not is shown as it is."""
+
+from __future__ import annotations
+
+from odesys.papers import registry
+from odesys.report.mathml import mathml, text_with_formulas
+
+
+def test_every_statement_of_every_paper_becomes_mathml() -> None:
+    count = 0
+    for paper in registry.all_papers():
+        for claim in paper.book() if paper.book else ():
+            text = mathml(claim.statement, True)
+            assert text.startswith("<math") and "\\" not in text, (paper.name, claim.id, claim.statement)
+            count += 1
+    assert count > 200
+
+
+def test_mathml_details() -> None:
+    assert 'rspace="0"' in mathml("W_{K+}") and 'rspace="0"' not in mathml("a+b")
+    assert "\N{MATHEMATICAL DOUBLE-STRUCK DIGIT ONE}" in mathml(r"\mathbb{1}[h>0]")
+    assert "<mo" in mathml(r"\Big\{x\Big\}") and "tex-only" not in mathml(r"\Big\{x\Big\}")
+
+
+def test_text_with_formulas() -> None:
+    assert text_with_formulas("a < b, $x_1$ & more") == f"a &lt; b, {mathml('x_1')} &amp; more"
+    assert text_with_formulas("3 $ < 4") == "3 $ &lt; 4"  # one dollar sign is money

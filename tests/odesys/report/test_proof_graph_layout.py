@@ -1,0 +1,39 @@
+"""The proof graph on a page."""
+
+from __future__ import annotations
+
+import networkx as nx
+
+from odesys.report.proof_graph_layout import MARGIN, NODE_HEIGHT, PAGE_WIDTH, layered_layout
+
+
+def test_graph_layout_has_no_overlaps_and_points_down() -> None:
+    graph = nx.gnp_random_graph(60, 0.08, seed=4, directed=True)
+    graph = nx.DiGraph([(f"claim{a}", f"claim{b}") for a, b in graph.edges if a < b])
+    graph.add_nodes_from(f"alone{k}" for k in range(30))
+    layout = layered_layout(graph)
+    assert set(layout.boxes) == set(graph)
+    assert all(layout.boxes[a].y < layout.boxes[b].y for a, b in graph.edges)
+    boxes = [(box.left, box.left + box.width, box.y) for box in layout.boxes.values()]
+    assert all(a >= 0 and b <= PAGE_WIDTH for a, b, _ in boxes)
+    for i, (a, b, y) in enumerate(boxes):
+        assert all(d <= a or b <= c or abs(y - z) >= NODE_HEIGHT for c, d, z in boxes[:i])
+    lowest = max(layout.boxes[node].y for edge in graph.edges for node in edge)
+    assert all(layout.boxes[f"alone{k}"].y > lowest for k in range(30))
+
+
+def test_curves_lead_from_below_a_claim_to_above_the_one_that_uses_it() -> None:
+    layout = layered_layout(nx.DiGraph([("a", "b")]))
+    ((x, y, to_x, to_y),) = layout.curves()
+    assert (x, to_x) == (PAGE_WIDTH / 2, PAGE_WIDTH / 2)
+    assert y == MARGIN + NODE_HEIGHT and to_y == layout.boxes["b"].y - NODE_HEIGHT / 2 and y < to_y
+
+
+def test_neighbours_stand_near_each_other() -> None:
+    layout = layered_layout(nx.DiGraph([("a", "z"), ("b", "y"), ("c", "x")]))  # by name the edges would cross
+    assert all(layout.boxes[a].x == layout.boxes[b].x for a, b in layout.edges)
+
+
+def test_a_graph_without_claims_has_a_size() -> None:
+    layout = layered_layout(nx.DiGraph())
+    assert layout.boxes == {} and (layout.width, layout.height) == (PAGE_WIDTH, MARGIN)

@@ -1,0 +1,37 @@
+"""Figures inside a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from odesys.report import svg
+from odesys.report.svg import InlineFigure
+
+
+def test_svg_ids_do_not_clash_and_dense_figures_become_pictures(tmp_path: Path) -> None:
+    text = (
+        '<?xml version="1.0"?><!DOCTYPE svg><svg width="9pt" viewBox="0 0 90.123456 50"><defs><path id="p" d="M '
+        '1.234567 0.012345678"/></defs><g id="axes_1"><use xlink:href="#p" style="clip-path: url(#p)"/></g></svg>'
+    )
+    made = svg.small(text, "f3", "a <title>")
+    assert 'id="f3-p"' in made and '"#f3-p"' in made and "url(#f3-p)" in made and "axes_1" not in made
+    assert "1.23 " in made and "0.0123457" in made and "width=" not in made and "a &lt;title&gt;" in made
+    (tmp_path / "a.svg").write_text(text.replace("</svg>", "<g/>" * svg.LARGEST_SVG + "</svg>"))
+    (alone,) = svg.inline([tmp_path / "a.svg"], "f", "t")
+    assert alone.svg.startswith("<svg")  # nothing else to show
+    (tmp_path / "a.png").write_bytes(b"png")
+    both = [tmp_path / "a.svg", tmp_path / "a.png"]
+    assert svg.inline(both, "f", "t") == [InlineFigure(png="cG5n")]
+    assert svg.inline(both, "f", "t", limit=10**9) == [alone]
+    assert svg.inline([], "f", "t") == []
+
+
+def test_figures_of_different_names_have_different_ids(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.svg").write_text('<svg><path id="p"/><use href="#p"/></svg>')
+    made = svg.inline([tmp_path / "a.svg", tmp_path / "b.svg"], "f", "t")
+    assert 'id="f0-p"' in made[0].svg and 'id="f1-p"' in made[1].svg
+
+
+def test_a_file_that_is_no_svg_is_said_to_be_none() -> None:
+    assert "a &lt;b: the file is not SVG" in svg.small("<html>", "f", "a <b")

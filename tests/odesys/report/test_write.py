@@ -1,0 +1,82 @@
+"""The command: the page with its data beside it, the index of all papers, the LaTeX bundle, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from typer.testing import CliRunner
+
+from odesys.cli import commands
+from odesys.papers.new import create
+from tests.report_pages import Reader
+
+
+def odesys(*words: object) -> Any:
+    return CliRunner().invoke(commands.app, list(map(str, words)), prog_name="odesys")
+
+
+def test_data_files_lie_beside_the_page(report: Path) -> None:
+    data = report / "reported"
+    verdicts = json.loads((data / "verify.json").read_text())
+    assert [c["id"] for c in verdicts["claims"]] == ["1.1", "1.2", "1.3", "2.1"] and verdicts["complete"]
+    assert "## 1.3" in (data / "errata.md").read_text()
+    for name in ("system_quotient.tex", "simulate/trajectory.csv", "compare/result.json", "figures/fig1.svg"):
+        assert (data / name).stat().st_size > 100
+    summary = json.loads((report / "r.json").read_text())["papers"][0]
+    assert summary["claims"] == {"holds": 3, "fails": 1, "undecided": 0, "not run": 0} and summary["problems"] == {}
+    assert 'href="reported.html"' in (report / "index.html").read_text()
+
+
+def test_the_index_keeps_earlier_papers(folder: Path, report: Path) -> None:
+    create(folder / "second_one")
+    result = odesys("report", folder / "second_one", "--out", report, "--workers", 1, "--widths", "8", "--seeds", 1)
+    assert result.exit_code == 0, result.output
+    text = (report / "index.html").read_text()
+    assert 'href="reported.html"' in text and 'href="second_one.html"' in text
+    Reader(text)
+
+
+def test_latex_bundle(folder: Path, tmp_path: Path) -> None:
+    result = odesys(
+        "report",
+        folder / "reported",
+        "--out",
+        tmp_path,
+        "--format",
+        "latex",
+        "--workers",
+        1,
+        "--widths",
+        "8,32",
+        "--seeds",
+        1,
+    )
+    assert result.exit_code == 0, result.output
+    body = (tmp_path / "reported" / "body.tex").read_text()
+    for id in ("1.1", "1.2", "1.3", "2.1"):
+        assert body.count(rf"\label{{reported:{id}}}") == 1
+    assert r"\documentclass" not in body and body.count(r"\begin{") == body.count(r"\end{")
+    assert body.count(r"\begingroup") == body.count(r"\endgroup") == 1
+    for file in re.findall(r"\\includegraphics\[[^]]*\]\{([^}]*)\}", body):
+        assert (tmp_path / file).read_bytes().startswith(b"%PDF")
+    assert r"\input{reported/body}" in (tmp_path / "main.tex").read_text()
+    balance = 0
+    for c in re.sub(r"\\[{}]|%.*", "", body):
+        balance += {"{": 1, "}": -1}.get(c, 0)
+        assert balance >= 0
+    assert balance == 0
+
+
+def test_settings_belong_to_one_paper(folder: Path, tmp_path: Path) -> None:
+    for words, sentence in (
+        (["--set", "omega=3"], "--set belongs to one paper"),
+        (["--widths", "x"], "positive whole"),
+        (["--set", "omega=-3", str(folder / "reported")], "out of range"),
+        (["--level", "deep"], "--level"),
+        (["nowhere"], "there is no paper 'nowhere'"),
+    ):
+        result = odesys("report", *words, "--out", tmp_path / "r")
+        assert result.exit_code == 2 and sentence in result.stderr and not (tmp_path / "r").exists()

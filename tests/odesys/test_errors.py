@@ -1,0 +1,22 @@
+"""Errors: objects become attributes, and one base class catches everything a user can cause."""
+
+from __future__ import annotations
+
+import pytest
+
+from odesys import errors
+from odesys.errors import ClosureError, OdesysError
+
+KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_error_is_caught_by_the_base_and_says_what_it_is_for(kind: type[OdesysError]) -> None:
+    with pytest.raises(OdesysError, match="what was asked") as caught:
+        raise kind("what was asked", witness=3)
+    assert caught.value.witness == 3 and caught.value.objects == {"witness": 3} and kind.__doc__
+
+
+def test_the_message_is_all_that_is_printed() -> None:
+    error = ClosureError("the flow does not close", path="a.U.W", chain=("a.U",))
+    assert str(error) == "the flow does not close" and (error.path, error.chain) == ("a.U.W", ("a.U",))

@@ -1,0 +1,36 @@
+"""What a person sees: tables with six digits and dashes, files by name, a bar only on a terminal."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from odesys.terminal import print_files, print_table, progress_bar, silent
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_tables_have_six_digits_dashes_and_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table("[bold]runs", ["t", "loss"], [[1 / 3, None], [2, "[x]"]])
+    lines = [line.split() for line in capsys.readouterr().out.splitlines() if line.strip()]
+    assert lines[0] == ["[bold]runs"] and ["0.333333", "-"] in lines and ["2", "[x]"] in lines
+
+
+def test_files_are_named_one_per_line(capsys: pytest.CaptureFixture[str]) -> None:
+    print_files([Path("a/b.csv"), Path("c.png")])
+    assert capsys.readouterr().out == "wrote a/b.csv\nwrote c.png\n"
+
+
+def test_a_bar_is_shown_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    pipe, screen = io.StringIO(), Terminal()
+    for stream in (pipe, screen):
+        monkeypatch.setattr("sys.stderr", stream)
+        with progress_bar("training") as progress:
+            progress("stage 1", 0.5)
+            assert (progress is silent) == (stream is pipe)
+    assert pipe.getvalue() == "" and "stage 1" in screen.getvalue()

@@ -1,0 +1,380 @@
+"""Random command lines and model definitions, a good part of them valid, and what must be true after each.
+
+Used by a small test and by ``python -m benchmarks.fuzz_inputs``, which runs thousands.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from odesys.cli import commands
+from odesys.errors import OdesysError
+from odesys.papers import registry
+from odesys.papers.new import create
+
+KEPT = ("fuzzpaper", "a_file", "locked")  # what `playground` makes
+SECONDS = 120  # for one example on a busy machine; more is a hang
+
+
+@dataclass
+class Tally:
+    """How many examples were run, and how many of them to the end."""
+
+    run: int = 0
+    valid: int = 0
+    codes: dict[int, int] = field(default_factory=dict)
+
+
+def playground(folder: Path) -> Path:
+    """A paper, a file, and a folder that can not be written (by anyone but root)."""
+    create(folder / "fuzzpaper")
+    (folder / "a_file").write_text("not a folder\n")
+    (folder / "locked").mkdir(mode=0o500)
+    return folder
+
+
+@contextmanager
+def time_limit(seconds: int = SECONDS) -> Iterator[None]:
+    """Turn a hang into a failure."""
+
+    def stop(*_: object) -> None:
+        raise AssertionError(f"not done after {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+# ---- command lines ---------------------------------------------------------------------------------------------------
+
+OMEGAS = st.one_of(
+    st.sampled_from(["0.5", "1e-3", "2", "99.9", "0.125", "1e-300", "1_0"]), st.floats(1e-3, 3.0).map(repr)
+)
+TIMES = st.one_of(st.sampled_from(["1", "40", "1e-6", "0.3", "1000", "25"]), st.floats(1e-3, 50.0).map(repr))
+NUMBERS = st.integers(0, 10**9)
+#: what nobody means; no slash and no dots, so that nothing is written outside the folder
+NONSENSE = st.one_of(
+    st.sampled_from(
+        [
+            "",
+            " ",
+            "-",
+            "--",
+            "=",
+            "nan",
+            "-1",
+            "1e999",
+            "9" * 400,
+            "--set",
+            "--out",
+            "--json",
+            "--bogus",
+            "omega=",
+            "=3",
+            "omega=nan",
+            "omega=1e400",
+            "omega=0",
+            "t_end=-1",
+            "omega=__import__('os')",
+            "K=3",
+            "missing_folder",
+            "a_file",
+            "locked",
+            "--workers",
+            "0",
+            "--level",
+            "--seeds",
+            "1.5",
+            "true",
+            "log:0:1:3",
+            "omega=log:1:2",
+            "omega=log:1:2:0",
+            "omega=lin:1:1:5",
+            "omega=log:-1:2:4",
+            "omega=1,1",
+            "omega=,",
+            "t_end=lin:1:2:999999999",
+            "\x1b[31m",
+            "é" * 50,
+            "%s%n",
+            "{}",
+            "*",
+        ]
+    ),
+    st.text(st.characters(exclude_characters="/.\x00", exclude_categories=["Cs"]), max_size=12),
+)
+
+
+def _settings() -> st.SearchStrategy[list[str]]:
+    omega = st.one_of(st.just([]), OMEGAS.map(lambda v: ["--set", f"omega={v}"]))
+    end = st.one_of(st.just([]), TIMES.map(lambda v: ["--set", f"t_end={v}"]))
+    return st.builds(lambda a, b: a + b, omega, end)
+
+
+def _maybe(option: str, file: str) -> st.SearchStrategy[list[str]]:
+    """An option with a file name of its own, or nothing; hypothesis runs no line twice, so lines must differ."""
+    return st.one_of(st.just([]), NUMBERS.map(lambda n: [option, file.format(n)]))
+
+
+def valid_lines(paper: str) -> st.SearchStrategy[list[str]]:
+    """Lines that must run to the end; frequent ones are cheap."""
+    form = st.sampled_from(["text", "latex", "mathml", "json", "python"])
+    derive = st.builds(
+        lambda a, b, c, d: ["derive", paper, *a, "--format", b, *c, *d],
+        st.sampled_from([[], ["--quotient"], ["--system", "full"], ["--system", "quotient"]]),
+        form,
+        _maybe("--json", "d{}.json"),
+        _maybe("--out", "sub{}/d.txt"),
+    )
+    simulate = st.builds(lambda a, b: ["simulate", paper, *a, *b], _settings(), _maybe("--json", "s{}.json"))
+    compare = st.builds(
+        lambda w, n, a: ["compare", paper, "--widths", w, "--seeds", n, *a],
+        st.one_of(st.integers(1, 20).map(str), st.sampled_from(["16, 2", "4,8"])),
+        st.sampled_from(["1", "2"]),
+        _maybe("--json", "c{}.json"),
+    )
+    verify = st.builds(
+        lambda c, a, b: ["verify", paper, *c, "--workers", "1", *a, *b],
+        st.sampled_from([[], ["--claim", "1.1"], ["--claim", "1.2", "--claim", "1.3"], ["--level", "full"]]),
+        _maybe("--json", "v{}.json"),
+        _maybe("--errata", "e{}.tex"),
+    )
+    sweep = st.builds(
+        lambda a, b, n: ["sweep", paper, *a, *b, "--workers", "1", "--out", f"sweep{n}"],
+        st.sampled_from(
+            [
+                ["--over", "omega=log:0.1:1:3"],
+                ["--over", "t_end=1,2"],
+                ["--over", "omega=0.2,0.4", "--over", "t_end=lin:1:3:2"],
+            ]
+        ),
+        st.sampled_from([[], ["--plot", "loss"]]),
+        NUMBERS,
+    )
+    rare = st.one_of(
+        st.just(["list", paper, "--json", "l.json"]),
+        st.just(["--version"]),
+        st.sampled_from(["list", "derive", "simulate", "compare", "figures", "verify", "report", "sweep", "new"]).map(
+            lambda c: [c, "--help"]
+        ),
+        NUMBERS.map(lambda n: ["new", f"fresh{n}"]),
+        NUMBERS.map(lambda n: ["list", paper, "--json", f"l{n}.json"]),
+    )
+    often = [derive, simulate, compare, verify, rare]
+    return st.integers(0, 39).flatmap(lambda k: sweep if k == 0 else often[k % len(often)])
+
+
+@st.composite
+def command_lines(draw: Callable[..., Any], paper: str) -> tuple[list[str], bool]:
+    """A line, and whether it must run to the end: half of them are spoilt in one to three places."""
+    line = list(draw(valid_lines(paper)))
+    if draw(st.integers(0, 9)) < 6:
+        return line, True
+    for _ in range(draw(st.integers(1, 3))):
+        place = draw(st.integers(0, len(line)))
+        kind = draw(st.sampled_from(["insert", "replace", "drop", "twice"]))
+        if kind == "insert" or not line:
+            line.insert(place, draw(NONSENSE))
+        elif kind == "replace":
+            line[place % len(line)] = draw(NONSENSE)
+        elif kind == "drop":
+            del line[place % len(line)]
+        else:
+            line.insert(place, line[place % len(line)])
+    return line, False
+
+
+@contextmanager
+def only_this_paper() -> Iterator[None]:
+    """No paper has a name, so that `verify` without one does not check them all; folders are still found."""
+    with mock.patch.object(registry, "announced", dict), mock.patch.object(registry, "source_modules", dict):
+        yield
+
+
+def check_line(line: list[str], valid: bool, folder: Path, tally: Tally) -> None:
+    """Run a line in `folder`: an exit code that is documented, one sentence for a mistake, no half-written file."""
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        with time_limit(), only_this_paper():
+            result = CliRunner().invoke(commands.app, line, prog_name="odesys")
+    finally:
+        os.chdir(before)
+    shown = f"odesys {line!r}\n{result.output}"
+    assert result.exception is None or isinstance(result.exception, SystemExit), f"{shown}\n{result.exception!r}"
+    assert result.exit_code in (0, 1, 2), shown
+    assert "Traceback" not in result.output, shown
+    if result.exit_code == 2:
+        last = result.stderr.splitlines()[-1]
+        assert last.startswith("odesys: ") and last.isprintable(), shown
+    assert not valid or result.exit_code == 0, shown
+    left = [file for file in folder.rglob("*") if file.name.endswith(".part")]
+    assert not left, f"{shown}\n{left}"
+    for file in folder.rglob("*.json"):
+        json.loads(file.read_text(encoding="utf-8"))
+    for each in folder.iterdir():
+        if each.name not in KEPT:
+            shutil.rmtree(each) if each.is_dir() else each.unlink()
+    tally.run += 1
+    tally.valid += result.exit_code == 0
+    tally.codes[result.exit_code] = tally.codes.get(result.exit_code, 0) + 1
+
+
+# ---- model definitions -----------------------------------------------------------------------------------------------
+
+WORDS = st.sampled_from([["a", "b"], ["a", "b", "c"], ["c1", "v1", "v2"]])
+STRANGE = st.sampled_from(
+    [
+        None,
+        "",
+        "a b",
+        0,
+        -1,
+        1.5,
+        float("nan"),
+        float("inf"),
+        [],
+        {},
+        "zz",
+        True,
+        b"x",
+        "-",
+        "--a",
+        object,
+        ["a", "a"],
+        10**400,
+        Fraction(1, 3),
+        "relu",
+        lambda: 0,
+    ]
+)
+
+
+@st.composite
+def definitions(draw: Callable[..., Any]) -> tuple[dict[str, Any], bool]:
+    """Everything a user writes down, and whether it makes sense; half of them have one to two strange entries."""
+    words = draw(WORDS)
+    count = draw(st.integers(1, 3))
+    tokens = st.lists(st.sampled_from(words + [f"-{w}" for w in words]), min_size=1, max_size=3)
+    shares = draw(st.lists(st.integers(1, 4), min_size=count, max_size=count))
+    samples = [
+        {"tokens": draw(tokens), "label": draw(st.sampled_from([1, -1])), "weight": Fraction(s, sum(shares))}
+        for s in shares
+    ]
+    heads = draw(
+        st.lists(
+            st.fixed_dictionaries(
+                {
+                    "sign": st.sampled_from([1, -1]),
+                    "activation": st.sampled_from(["linear", "relu"]),
+                    "bias": st.sampled_from([0, Fraction(1, 2)]),
+                }
+            ),
+            min_size=1,
+            max_size=2,
+        )
+    )
+    value = draw(st.sampled_from([("w",), ("W_V",), ("W", "W_V")]))
+    made: dict[str, Any] = {
+        "words": list(words),
+        "samples": samples,
+        "heads": heads,
+        "value": value,
+        "output": None
+        if value == ("w",)
+        else draw(st.sampled_from([("fixed", 1), ("fixed", 2), ("neurons", (1, -1))])),
+        "pooling": draw(st.sampled_from(["sum", "mean"])),
+        "scale": draw(st.sampled_from([1, Fraction(1, 2)])),
+        "gram": draw(st.sampled_from([None, "unit"])),
+        "loss": draw(st.sampled_from(["logistic", "hinge"])),
+        "train": draw(st.sampled_from([(*value, "W_K", "W_Q"), ("W_K", "W_Q"), value])),
+        "omega": draw(st.sampled_from([0.1, 1.0, 0.5])),
+        "time": draw(st.sampled_from([0.01, 0.5, 1.0])),
+    }
+    if draw(st.booleans()):
+        return made, True
+    for _ in range(draw(st.integers(1, 2))):
+        key = draw(st.sampled_from([*made, "token", "label", "weight", "sign", "bias", "activation"]))
+        strange = draw(STRANGE)
+        if key in ("label", "weight"):
+            samples[0][key] = strange
+        elif key == "token":
+            samples[0]["tokens"] = [strange]
+        elif key in ("sign", "bias", "activation"):
+            heads[0][key] = strange
+        else:
+            made[key] = strange
+    return made, False
+
+
+def check_definition(made: dict[str, Any], valid: bool, tally: Tally) -> None:
+    """From words to a trajectory; a definition that makes no sense is refused by an error of the engine."""
+    try:
+        with time_limit():
+            run_definition(made)
+    except OdesysError as error:
+        assert not valid or type(error).__name__ == "IntegrationError", f"{made}\n{error}"
+        tally.codes[2] = tally.codes.get(2, 0) + 1
+    else:
+        tally.valid += 1
+        tally.codes[0] = tally.codes.get(0, 0) + 1
+    tally.run += 1
+
+
+def run_definition(made: dict[str, Any]) -> float:
+    """Model, closed system, quotient, TeX and a short run."""
+    from numerics.flows.integrate import integrate
+    from odesys import (
+        AttentionModel,
+        Dictionary,
+        Distribution,
+        FixedVector,
+        Head,
+        Neurons,
+        Sample,
+        Value,
+        gradient_flow,
+    )
+
+    gram = made["gram"]
+    if gram == "unit":
+        size = len(made["words"]) if isinstance(made["words"], list) else 2
+        gram = [[Fraction(int(i == j)) for j in range(size)] for i in range(size)]
+    words = Dictionary(made["words"], gram)
+    data = Distribution(_each(made["samples"], lambda s: Sample(s["tokens"], s["label"], s["weight"])))
+    output = made["output"]
+    if isinstance(output, tuple):
+        output = FixedVector("a", square=output[1]) if output[0] == "fixed" else Neurons(output[1])
+    heads = _each(made["heads"], lambda h: Head(h["sign"], h["activation"], h["bias"]))
+    model = AttentionModel(words, heads, Value(made["value"], output), pooling=made["pooling"], scale=made["scale"])
+    flow = gradient_flow(model, data, train=made["train"], loss=made["loss"])
+    quotient = flow.quotient()
+    assert 1 <= quotient.system.dimension <= flow.system.dimension
+    quotient.system.latex()
+    spread = dict.fromkeys(model.value.maps, Fraction(1, 2)) if output is not None else {}
+    start = quotient.initial_state(omega=made["omega"], **spread)
+    run = integrate(quotient.system, start, (0.0, made["time"]), rtol=1e-6)
+    return float(run.final["loss"])
+
+
+def _each(items: Any, make: Callable[[dict[str, Any]], Any]) -> Any:
+    """The list made of descriptions; what is no such list is handed on as it is."""
+    described = isinstance(items, list) and all(isinstance(item, dict) for item in items)
+    return [make(item) for item in items] if described else items
