@@ -93,19 +93,28 @@ def wake(problem: Problem, state: State, step: Step) -> bool:
 
 
 def root(problem: Problem, state: State, step: Step, k: int, i: int) -> float:
-    """Fraction of a step, up to cut k, at which a watched value reaches zero from its side."""
-    left, right, side, values = step.cuts[k - 1], step.cuts[k], step.now[i], step.spare
-    if step.values[i] == 0.0:
-        return right
+    """Fraction of a step, up to cut k, at which a watched value reaches zero from its side.
+
+    By secants, with the value at an end that stays halved (the Illinois rule), and a bisection now and then.
+    """
+    left, right, side, turn, last = step.cuts[k - 1], step.cuts[k], step.now[i], 0, 0
+    read(problem, state, step, left, step.spare)
+    low, high = side * step.spare[i], side * step.values[i]
+    if high == 0.0 or low <= 0.0:
+        return right if high == 0.0 else left
     while right - left > 4e-16 * max(right, 1e-3):
-        middle = 0.5 * (left + right)
+        middle = left + (right - left) * low / (low - high)
+        if turn % 4 == 3 or not left < middle < right:
+            middle = 0.5 * (left + right)
         if middle <= left or middle >= right:
             break
-        read(problem, state, step, middle, values)
-        if side * values[i] > 0.0:
-            left = middle
+        read(problem, state, step, middle, step.spare)
+        value = side * step.spare[i]
+        if value > 0.0:
+            left, low, high, last = middle, value, 0.5 * high if last == 1 else high, 1
         else:
-            right = middle
+            right, high, low, last = middle, value, 0.5 * low if last == -1 else low, -1
+        turn += 1
     return right
 
 

@@ -69,7 +69,7 @@ class Place(NamedTuple):
 
 
 @cache
-def places(record: type[Record]) -> dict[str, Place]:
+def places(record: Any) -> dict[str, Place]:
     """The fields of a kind of records by name; each takes eight bytes."""
     hints = typing.get_type_hints(record)
     try:
