@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-Progress = Callable[[str, float], None]
+Progress = Callable[[str, float], None]  # told what is being done, and which fraction of it is done
 
 
 def silent(step: str, fraction: float) -> None:

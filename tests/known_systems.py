@@ -83,3 +83,10 @@ def sliding() -> System:
 def pendulum() -> System:
     """x'' = -sin x: centres at even and saddles at odd multiples of pi; conserves y^2/2 - cos x."""
     return System.from_equations({X: Y, Y: -sp.sin(X)})
+
+
+def corner() -> System:
+    """Slides along x = 0 and y = 0 at once: sign x = sin t / 2 and sign y = 0.9 cos t + sin t / 2 while both hold."""
+    t = sp.Symbol("t", real=True)
+    pushed = sp.Rational(9, 10) * sp.cos(t) + sp.sign(X) - sp.sign(Y)
+    return System.from_equations({X: sp.sin(t) / 2 - sp.sign(X), Y: pushed, Z: sp.sign(X) - 3 * sp.sign(Y)})

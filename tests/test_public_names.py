@@ -100,6 +100,10 @@ def private_imports(source: str) -> list[str]:
                 found += [f"odesys.{alias.name}" for alias in node.names if alias.name not in LISTED]
             elif node.module.split(".")[0] in ("odesys", "numerics"):
                 found += [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "load_later":
+            module, name = (getattr(arg, "value", "") for arg in node.args)
+            if str(module).split(".")[0] in ("odesys", "numerics") and (module != "odesys" or name not in LISTED):
+                found.append(f"{module}.{name}")
     return found
 
 
@@ -127,6 +131,8 @@ def test_papers_and_examples_import_public_names_only() -> None:
         "def f():\n    from numerics.flows.integrate import integrate",
         "import odesys.cli",
         "if True:\n    import numerics.maps as m",
+        "draw = load_later('odesys', 'draw_proof_grapf')",
+        "draw = load_later('numerics.pictures.proof_graph', 'draw_proof_graph')",
     ],
 )
 def test_the_check_of_imports_can_fail(source: str) -> None:

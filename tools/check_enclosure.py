@@ -22,10 +22,14 @@ from flint import arb, arb_mat, ctx, fmpq
 Failure = type("Failure", (Exception,), {})
 
 
+def require(true, text):
+    if not true:
+        raise Failure(text)
+
+
 def ball(low, high=None):
     ends = Q(low), Q(low if high is None else high)
-    if ends[0] > ends[1]:
-        raise Failure(f"the interval [{low}, {high}] is empty")
+    require(ends[0] <= ends[1], f"the interval [{low}, {high}] is empty")
     return arb(fmpq(*ends[0].as_integer_ratio())).union(arb(fmpq(*ends[1].as_integer_ratio())))
 
 
@@ -59,8 +63,7 @@ class Jet:
             return self.aux[n][-1][1][k]
         a = c[arg]
         if op == "step":
-            if not (a[0] > 0 or a[0] < 0):
-                raise Failure(f"a gate is undecided on {a[0].str(5)}")
+            require(a[0] > 0 or a[0] < 0, f"a gate is undecided on {a[0].str(5)}")
             return arb(int(a[0] > 0)) if k == 0 else arb(0)
         if op in ("exp", "sigmoid"):  # y' = y a' and y' = y (1 - y) a'
             if k == 0:
@@ -68,20 +71,18 @@ class Jet:
                 self.aux[n].append(y if op == "exp" else y * (1 - y))
                 return y
             y = sum((j * a[j] * self.aux[n][k - j] for j in range(1, k + 1)), arb(0)) / k
-            ys = [*c[n], y]
-            self.aux[n].append(y if op == "exp" else y - conv(ys, ys, k))
+            self.aux[n].append(y if op == "exp" else y - conv([*c[n], y], [*c[n], y], k))
             return y
         raise Failure(f"this checker does not know the function {op}")
 
     @staticmethod
-    def power(a, y, e, k):
+    def power(a, y, e, k):  # a y' = e y a'
         if e == 1:
             return a[k]
         if (e.denominator == 1 and 2 <= e <= 4) or not (a[0] > 0 or a[0] < 0 or e.denominator > 1 or e < 0):
             return conv(whole(a[: k + 1], int(e) - 1), a, k)
         if k == 0:
             return a[0].root(e.denominator) ** e.numerator if a[0] > 0 or e.denominator == 1 else arb.nan()
-        # a y' = e y a'
         return sum(((ball(e) * j - (k - j)) * a[j] * y[k - j] for j in range(1, k + 1)), arb(0)) / (k * a[0])
 
 
@@ -126,10 +127,8 @@ def growth(data, jet, seeds, h):
         else:
             g = [(v if op == "exp" else v * (1 - v)) * y for y in grads[arg]]
         grads.append(g)
-    rows = [
-        [(h * (x if i == j else abs(x))).upper() for j, x in enumerate(grads[row])]
-        for i, row in enumerate(data["equations"])
-    ]
+    metzler = lambda i, row: [(h * (x if i == j else abs(x))).upper() for j, x in enumerate(row)]  # noqa: E731
+    rows = [metzler(i, grads[row]) for i, row in enumerate(data["equations"])]
     return arb_mat(rows + [[arb(0)] * len(seeds)] * (len(seeds) - len(rows))).exp()
 
 
@@ -156,32 +155,30 @@ def check(data):
     params, steps = {p: ball(*ends) for p, ends in data["parameters"].items()}, [*data["steps"], data["end"]]
     windows = [[Q(c.get(key, steps[k]["t"])) for key, k in (("from", 0), ("until", -1))] for c in claims]
     within = all(Q(steps[0]["t"]) <= low < high <= Q(steps[-1]["t"]) for low, high in windows)
-    if not (within and {claim["relation"] for claim in claims} <= {">0", ">=0"}):
-        raise Failure("a claim is about times that are not in the run, or has another relation than >0 or >=0")
+    known = {claim["relation"] for claim in claims} <= {">0", ">=0"}
+    require(within and known, "a claim is about times that are not in the run, or has another relation than >0 or >=0")
     for number, (step, after) in enumerate(pairwise(steps)):
         where, t, h = f"step {number} (t = {float(Q(step['t'])):.6g})", Q(step["t"]), Q(step["h"])
-        if h <= 0 or t + h != Q(after["t"]) or not len(step["tight"]) == len(step["rough"]) == len(names):
-            raise Failure(f"{where}: steps do not join")
+        require(h > 0 and t + h == Q(after["t"]), f"{where}: steps do not join")
+        require(len(step["tight"]) == len(step["rough"]) == len(names), f"{where}: boxes of other states")
         X, B = ([ball(*ends) for ends in step[key]] for key in ("tight", "rough"))
         wide, _ = solve(data, params, B, ball(t, t + h), 1)
         image = [x + ball(0, h) * column[1] for x, column in zip(X, wide, strict=True)]
         for name, value, ends in zip(names, image, step["rough"], strict=True):
-            if not inside(value, ends):
-                raise Failure(f"{where}: Picard's test fails for {name}")
+            require(inside(value, ends), f"{where}: Picard's test fails for {name}")
         wide, jet = solve(data, params, image, ball(t, t + h), order + 1)  # the solution stays in the image, too
         thin, _ = solve(data, {p: v.mid() for p, v in params.items()}, [x.mid() for x in X], ball(t), order)
         spread = growth(data, jet, [*names, *params], ball(h)) * arb_mat([[v.rad()] for v in [*X, *params.values()]])
         for i, (name, ends) in enumerate(zip(names, after["tight"], strict=True)):
             value = horner([*thin[i][:order], wide[i][order]], ball(h)) + arb(0, 1) * spread[i, 0].upper()
-            if not inside(value, ends):
-                raise Failure(f"{where}: the next box does not hold the image of {name}")
+            require(inside(value, ends), f"{where}: the next box does not hold the image of {name}")
         _, fine = solve(data, params, X, ball(t), order) if claims else ([], None)
         skip = [int(claim["vanishing"]) if number == 0 else 0 for claim in claims]
         zeros = vanishing(data, fine and fine.c, skip, order)
         for claim, k, zero, (low, high) in zip(claims, skip, zeros, windows, strict=True):
             a, b, row = max(low - t, Q(0)), min(high - t, h), claim["node"]
-            if not (zero and (a >= b or positive([*fine.c[row], jet.c[row][order]][k:], a, b, claim["relation"]))):
-                raise Failure(f"{where}: the claim {claim['text']} is not confirmed")
+            shown = zero and (a >= b or positive([*fine.c[row], jet.c[row][order]][k:], a, b, claim["relation"]))
+            require(shown, f"{where}: the claim {claim['text']} is not confirmed")
 
 
 def main():

@@ -1,11 +1,10 @@
 """The paper's systems behind one object, so that every check can also be run on systems broken on purpose.
 
-A laboratory notes what a check reads of it, in `reads`: the data, the equations of a toy training set (two samples of M
-tokens, any Gram matrix) as flow or as gradient step, the mean-field systems, the ``start`` of runs, and descents of a
-real training set by the derived recursion. Equations are handed out by kind (scores, norms, values, outputs), so that a
-check that never asks for the equations of the keys is known to be apart from what is broken there. With `changes` a
-part is compared with the paper's own. All mutations but ``weight`` keep the symmetries, so the mean-field systems of
-broken models are derived too.
+Parts a check can read are the `data`, the equations of a toy training set (two samples of M tokens, any Gram matrix) as
+flow or as gradient step, the mean-field systems, and the `start` of runs. Equations are handed out by kind (scores,
+norms, values, outputs), so that a check that never asks for the equations of the keys is known to be insensitive to
+what is broken there. All mutations but ``weight`` keep the symmetries, so the mean-field systems of broken models are
+derived too.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,16 +24,18 @@ from odesys import (
     Flow,
     Head,
     IntegrationError,
+    Mutation,
     Node,
     OdesysError,
-    Sample,
-    ScalarField,
+    Speeds,
     System,
     Trajectory,
     blocks,
+    computed_once,
+    each_sample,
     gradient_descent,
     gradient_flow,
-    graph,
+    laboratory_part,
     softmax,
 )
 
@@ -45,22 +45,33 @@ from .special import mean_field
 from .special import span_network as span
 from .special.gram_start import GramStart, gram_start
 
-MUTATIONS = {
+MUTATIONS = (
     # model and data: everything is derived from them
-    "sign": "the output counts with a minus",
-    "scale": "scores count half in the softmax",
-    "pool": "rows are summed instead of averaged",
-    "repeat": "every sample repeats its signal",
-    "weight": "samples with label -1 count twice",
+    Mutation("sign", "the output counts with a minus", model=lambda model: replace(model, heads=(Head(-1),))),
+    Mutation("scale", "scores count half in the softmax", model=lambda model: replace(model, scale=Fraction(1, 2))),
+    Mutation("pool", "rows are summed instead of averaged", model=lambda model: replace(model, pooling="sum")),
+    Mutation(
+        "repeat",
+        "every sample repeats its signal",
+        data=each_sample(lambda s: replace(s, tokens=(s.tokens[0], *s.tokens))),
+    ),
+    Mutation(
+        "weight",
+        "samples with label -1 count twice",
+        data=each_sample(lambda s: replace(s, weight=s.weight * (2 if s.label < 0 else 1))),
+    ),
     # derived equations
-    "flip": "scores move backwards",
-    "keys": "inner products of keys move twice as fast",
-    "values": "values move twice as fast",
-    "noise": "values of noise tokens stand still",
+    Mutation("flip", "scores move backwards", equations=Speeds({"KQ": -1})),
+    Mutation("keys", "inner products of keys move twice as fast", equations=Speeds({"KK": 2})),
+    Mutation("values", "values move twice as fast", equations=Speeds({"wOV": 2})),
+    Mutation(
+        "noise",
+        "values of noise tokens stand still",
+        equations=Speeds({"wOV": lambda _, tokens: [[1, 1, *[0] * (tokens - 2)]]}),
+    ),
     # start
-    "start": "keys start with twice the norm",
-}
-BROKEN = {"flip": ("KQ", -1), "keys": ("KK", 2), "values": ("wOV", 2)}
+    Mutation("start", "keys start with twice the norm", start=lambda norm: 2 * norm),
+)
 
 #: training sets of the runs by the recursion: P = 14 tokens, 420 scalars, whatever the widths. These are such that the
 #: terms the paper leaves out are small: N SNR / sqrt(d_h) is 0.15 and N sqrt(log / d) 0.04 in the first two; in the
@@ -82,92 +93,157 @@ class Laboratory(BaseLaboratory):
 
     mutations = MUTATIONS
 
-    def part(self, name: str) -> Any:
-        """A part in a form that can be compared; None if there is nothing to compare."""
-        return _part(self.mutation, name)
+    @laboratory_part
+    def data(self, N: int, M: int) -> Distribution:
+        """The training set."""
+        return Distribution.proportional(self.mutation.data(setting.data(N, M).samples))
 
     def samples(self, N: int, M: int) -> list[tuple[tuple[str, ...], int]]:
         """Tokens and label of each training sample."""
-        self.reads.add(f"data {N} {M}")
-        return [(s.tokens, s.label) for s in _data(self.mutation, N, M).samples]
+        return [(s.tokens, s.label) for s in self.data(N, M).samples]
+
+    def _model(self, N: int, M: int, gram: Any) -> AttentionModel:
+        return self.mutation.model(setting.model(setting.words(N, M, gram)))
+
+    def _derive(self, N: int, M: int, gram: Any, step: bool) -> Flow:
+        derive = gradient_descent if step else gradient_flow
+        return self.mutation.equations(derive(self._model(N, M, gram), self.aside().data(N, M), setting.TRAINED))
+
+    # ---- toy systems
+
+    @laboratory_part
+    def toy(self, M: int, gram: str, step: bool) -> Flow:
+        """The flow or the gradient step on two samples of M tokens; the Gram matrix is one of `setting.GRAMS`."""
+        return self._derive(2, M, setting.GRAMS[gram](2, M), step)
+
+    @laboratory_part
+    def toy_rates(self, M: int, gram: str, step: bool, leaf: str) -> np.ndarray:
+        """Right-hand sides of one kind of path of the toy."""
+        made = self.toy(M, gram, step)
+        return np.vectorize(made.system.equations.__getitem__, otypes=[object])(made.matrices[leaf])
+
+    @laboratory_part
+    def toy_outputs(self, M: int, gram: str, step: bool) -> Mapping[str, Node]:
+        """Loss and margins of the toy."""
+        return self.toy(M, gram, step).system.observables
 
     def flow(self, M: int = 2, gram: str = "general") -> Toy:
         """Gradient flow on two samples of M tokens; the Gram matrix is one of `setting.GRAMS`."""
-        return Toy(_flow(self.mutation, 2, M, gram, False), f"flow {M} {gram}", self.reads)
+        return Toy(self, M, gram, False)
 
     def step(self, M: int = 2, gram: str = "general") -> Toy:
         """The gradient step on the same states."""
-        return Toy(_flow(self.mutation, 2, M, gram, True), f"step {M} {gram}", self.reads)
+        return Toy(self, M, gram, True)
+
+    # ---- mean field
+
+    @laboratory_part
+    def mean_system(self, M: int, frozen: bool) -> System:
+        """The mean-field system for every N."""
+
+        def derive(N: int) -> System:
+            return dynamics.mean_field_at(self._derive(N, M, setting.orthogonal_gram(N, M), False), N, M)
+
+        sign = self._model(2, M, setting.orthogonal_gram(2, M)).heads[0].sign
+        found = dynamics.with_test_loss(dynamics.in_every_N(derive), M, sign)
+        return dynamics.freeze(found) if frozen else found
+
+    @laboratory_part
+    def mean_rates(self, M: int, frozen: bool, kind: str) -> dict[str, Node]:
+        """Right-hand sides of one kind of mean-field variable: v, S, Q or K."""
+        return {name: node for name, node in self.mean_system(M, frozen).equations.items() if name[0] == kind}
+
+    @laboratory_part
+    def mean_outputs(self, M: int, frozen: bool) -> Mapping[str, Node]:
+        """Output f, losses and test margin of the mean field."""
+        return self.mean_system(M, frozen).observables
 
     def mean_field(self, M: int = 3, frozen: bool = True) -> Mean:
         """The equations of the mean-field system for every N."""
-        return Mean(_mean_field(self.mutation, M, frozen), f"mean {M} {_FROZEN[frozen]}", self.reads)
+        return Mean(self, M, frozen, self.aside().mean_system(M, frozen))
+
+    # ---- runs
+
+    @laboratory_part
+    def start(self) -> float:
+        """Norms of the keys at the start over the paper's."""
+        return self.mutation.start(1.0)
 
     def mean_run(self, case: Case, eps: float, frozen: bool = True, **options: Any) -> Trajectory:
         """A run of the mean-field system to the training loss eps."""
-        system = _mean_field(self.mutation, case.M, frozen)
-        values = case.mean_field
-        self.reads.add(f"mean {case.M} {_FROZEN[frozen]}")
-        if not frozen:
-            self.reads.add("start")
+        system = self.mean_system(case.M, frozen)
+        norm = 1.0 if frozen else self.start()
         try:
             return mean_field.run(
                 case.M,
-                values,
+                case.mean_field,
                 eps,
                 frozen,
                 system,
                 t_end=_patience(case, eps),
-                start_factor=_start_factor(self.mutation),
+                start_factor=norm,
                 max_steps=LONGEST,
                 **options,
             )
         except OdesysError as error:
             raise IntegrationError(f"the training loss does not reach {eps:g}: {error}", time=0.0) from error
 
+    @computed_once
     def descent(self, name: str) -> Record:
         """Gradient descent by the derived recursion on one training set of `CASES`."""
-        self.reads |= {"start", f"step of {name}"}
-        return _descent(self.mutation, name)
+        self.read(Laboratory.toy, 3, "orthogonal", True)  # what is broken in a run shows on the toy as well
+        case = CASES[name]
+        made = gram_start(case, SEED)
+        flow = self._derive(case.N, case.M, made.gram.tolist(), True)
+        return _descend(flow, name, case, made, {**made.values, "K": self.start() * made.values["K"]})
 
 
 @dataclass(frozen=True, eq=False)
 class Toy:
     """A toy system, read piece by piece: names of states and tokens are no part of what can be broken."""
 
-    flow: Flow
-    part: str
-    reads: set[str]
+    lab: Laboratory
+    M: int
+    kind: str
+    step: bool
+
+    @property
+    def _flow(self) -> Flow:
+        return self.lab.aside().toy(self.M, self.kind, self.step)
 
     @property
     def matrices(self) -> Mapping[str, np.ndarray]:
         """Names of the states, a matrix for each kind of path."""
-        return self.flow.matrices
+        return self._flow.matrices
+
+    @property
+    def symbols(self) -> Mapping[str, np.ndarray]:
+        """The states as symbols, a matrix for each kind of path."""
+        return self._flow.layout.symbols
 
     @property
     def gram(self) -> np.ndarray:
         """The Gram matrix of the tokens."""
-        return self.flow.model.words.gram_array()
+        return self._flow.model.words.gram_array()
 
     def rhs(self, leaf: str) -> np.ndarray:
         """Right-hand sides of one kind of path (KQ, QQ, KK, wOV), as a matrix of nodes."""
-        self.reads.add(f"{self.part} {leaf}")
-        return np.vectorize(self.flow.system.equations.__getitem__, otypes=[object])(self.flow.matrices[leaf])
+        return self.lab.toy_rates(self.M, self.kind, self.step, leaf)
 
     @property
     def outputs(self) -> Mapping[str, Node]:
         """Loss and margins."""
-        self.reads.add(f"{self.part} outputs")
-        return self.flow.system.observables
+        return self.lab.toy_outputs(self.M, self.kind, self.step)
 
 
 @dataclass(frozen=True, eq=False)
 class Mean:
     """A mean-field system, read by kind of variable: v, S, Q, K, and outputs."""
 
+    lab: Laboratory
+    M: int
+    frozen: bool
     system: System
-    part: str
-    reads: set[str]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -176,17 +252,12 @@ class Mean:
 
     def rhs(self, *names: str) -> list[Node]:
         """Right-hand sides of the named states."""
-        self.reads.update(f"{self.part} {name[0]}" for name in names)
-        return [self.system.equations[name] for name in names]
+        return [self.lab.mean_rates(self.M, self.frozen, name[0])[name] for name in names]
 
     @property
     def outputs(self) -> Mapping[str, Node]:
         """Output f, losses and test margin."""
-        self.reads.add(f"{self.part} outputs")
-        return self.system.observables
-
-
-_FROZEN = {True: "frozen", False: "moving"}
+        return self.lab.mean_outputs(self.M, self.frozen)
 
 
 def _patience(case: Case, eps: float) -> float:
@@ -236,133 +307,26 @@ class Record:
         return int(places[0])
 
 
-@cache
-def _part(mutation: str, part: str) -> Any:
-    """A part in a form that can be compared: equal expressions are the same object."""
-    kind, *rest = part.split()
-    if kind == "data":
-        return [(s.tokens, s.label, s.weight) for s in _data(mutation, *map(int, rest)).samples]
-    if kind == "start":
-        return _start_factor(mutation)
-    if kind == "mean":
-        try:
-            system = _mean_field(mutation, int(rest[0]), rest[1] == "frozen")
-        except OdesysError:
-            return None
-        return _piece(system, {name: name[0] for name in system.names}, rest[2:])
-    if kind in ("flow", "step"):  # what is broken in a run shows on the toy as well
-        M, gram, *which = ["3", "orthogonal"] if rest[0] == "of" else rest
-        made = _flow(mutation, 2, int(M), gram, kind == "step")
-        leaves = {name: leaf for leaf, table in made.matrices.items() for name in table.ravel()}
-        return _piece(made.system, leaves, which)
-    return None
-
-
-def _piece(system: System, kinds: Mapping[str, str], which: list[str]) -> Any:
-    """The equations of one kind of state, the outputs, or (nothing asked for) the whole system."""
-    if which == ["outputs"]:
-        return dict(system.observables)
-    rows = [(name, node) for name, node in system.equations.items() if not which or kinds[name] == which[0]]
-    return rows if which else (rows, dict(system.observables))
-
-
-def _start_factor(mutation: str) -> float:
-    return 2.0 if mutation == "start" else 1.0
-
-
-@cache
-def _data(mutation: str, N: int, M: int) -> Distribution:
-    out = []
-    for s in setting.data(N, M).samples:
-        tokens = (s.tokens[0], *s.tokens) if mutation == "repeat" else s.tokens
-        out.append(Sample(tokens, s.label, s.weight * (2 if mutation == "weight" and s.label < 0 else 1)))
-    return Distribution.proportional(out)
-
-
-def _model(mutation: str, N: int, M: int, gram: Any) -> AttentionModel:
-    made = setting.model(setting.words(N, M, gram))
-    heads = [Head(-1)] if mutation == "sign" else list(made.heads)
-    return AttentionModel(
-        made.words,
-        heads,
-        made.value,
-        pooling="sum" if mutation == "pool" else "mean",
-        scale=Fraction(1, 2) if mutation == "scale" else 1,
-    )
-
-
-@cache
-def _flow(mutation: str, N: int, M: int, gram: str, step: bool) -> Flow:
-    return _broken(mutation, _derive(mutation, N, M, setting.GRAMS[gram](N, M), step))
-
-
-def _derive(mutation: str, N: int, M: int, gram: Any, step: bool) -> Flow:
-    derive = gradient_descent if step else gradient_flow
-    return derive(_model(mutation, N, M, gram), _data(mutation, N, M), setting.TRAINED)
-
-
-def _broken(mutation: str, flow: Flow) -> Flow:
-    """The flow with the change of one path matrix multiplied, entry by entry."""
-    if mutation not in (*BROKEN, "noise"):
-        return flow
-    field = flow.system.field
-    assert isinstance(field, BlockField)
-    leaf, factor = ("wOV", None) if mutation == "noise" else BROKEN[mutation]
-    words = len(flow.model.words)
-    by = blocks.constant([[1, 1, *[0] * (words - 2)]] if factor is None else [[factor]])
-    old = field.rhs[leaf]
-    if flow.system.kind == "map":  # only the change is multiplied, not the state
-        state = blocks.leaf(leaf, old.shape)
-        change = blocks.add(old, blocks.multiply(blocks.constant([[-1]]), state))
-        new = blocks.add(state, blocks.multiply(by, change))
-    else:
-        new = blocks.multiply(by, old)
-    return replace(flow, system=replace(flow.system, field=replace(field, rhs={**field.rhs, leaf: new})))
-
-
-@cache
-def _mean_field(mutation: str, M: int, frozen: bool) -> System:
-    if not mutation or mutation == "start":
-        return dynamics.mean_field(M, frozen)
-
-    def derive(N: int) -> System:
-        made = _broken(mutation, _derive(mutation, N, M, setting.orthogonal_gram(N, M), False))
-        return dynamics.mean_field_at(made, N, M)
-
-    moving = dynamics.in_every_N(derive)
-    margin = dynamics.test_margin(M) * (-1 if mutation == "sign" else 1)
-    found = dynamics.with_test_loss(moving, M)
-    if mutation == "sign":
-        seen = {**found.observables, "test_margin": margin, "test_loss": graph.call("softplus", -margin)}
-        found = replace(found, field=ScalarField(found.nodes, seen))
-    return dynamics.freeze(found) if frozen else found
-
-
-@cache
-def _descent(mutation: str, name: str) -> Record:
+def _descend(flow: Flow, name: str, case: Case, made: GramStart, values: Mapping[str, np.ndarray]) -> Record:
     """Iterate the derived gradient step from a drawn start; record every tenth step of the run."""
-    case = CASES[name]
-    made = gram_start(case, SEED)
-    made_flow = _broken(mutation, _derive(mutation, case.N, case.M, made.gram.tolist(), True))
-    values = {**made.values, "K": _start_factor(mutation) * made.values["K"]}
-    state = made_flow.layout.pack(span.engine_leaves(values))
+    state = flow.layout.pack(span.engine_leaves(values))
     eta = RATES[name] / case.largest
     bound = {"eta": eta, "w2": case.w2}
-    compiled = made_flow.system.compile(bound, "block")
-    alpha_beta = list(dynamics.coefficients(made_flow))
-    field = made_flow.system.field
+    compiled = flow.system.compile(bound, "block")
+    alpha_beta = list(dynamics.coefficients(flow))
+    field = flow.system.field
     assert isinstance(field, BlockField)
     loss = field.observable_blocks["loss"]
     kept: dict[str, list[Any]] = {}
     numbers, fitted, every = list[int](), False, 5
     for number in range(STEPS + 1):
         if number % every == 0:
-            leaves = made_flow.layout.unpack(state)
+            leaves = flow.layout.unpack(state)
             a, b, value = blocks.evaluate([*alpha_beta, loss], leaves, bound)
             fitted = float(value.reshape(-1)[0]) <= EPS
             fitted = fitted or bool(np.abs(leaves["wOV"]).max() >= LARGEST_VALUE.get(name, np.inf))
             if number % (2 * every) == 0 or fitted:
-                after = made_flow.layout.unpack(compiled(0.0, state))
+                after = flow.layout.unpack(compiled(0.0, state))
                 row = {
                     "S": leaves["KQ"].T,
                     "Q": leaves["QQ"],

@@ -1,19 +1,17 @@
 """The paper's systems behind one object, so that every check can also be run on systems broken on purpose.
 
-A laboratory notes what a check reads of it, in `reads`: the ``output`` and the ``loss`` of the toy network, the
-arguments of its sign ``steps`` per weight, the ``reduced`` arguments of the inner products and their ``signs`` with
-softmax weights and slopes opaque, the ``start`` (the law of the inner products at time 0), and a ``run`` of the
-recursion in some regime. With `changes` it compares a part with the paper's.
+Parts a check can read are the `outputs` and the `losses` of the toy network, the `moves` of its weights in a sign step,
+the `arguments` of the signs of reduced moves (also with softmax weights and slopes opaque), the `variances` of the
+inner products at the start, and the `rules` of the runs of the recursion.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache, lru_cache
-from typing import Any
+from functools import lru_cache
 
-from odesys import BaseLaboratory, Node, graph, num, sym
+from odesys import BaseLaboratory, Mutation, Node, graph, laboratory_part, sym
 
 from .setting import Case, regime
 from .special import recursion
@@ -23,42 +21,33 @@ from .special.recursion import Advance, Start, State
 from .special.toy_network import LABELS, Model, Toy
 from .special.watched_runs import Record, Rules
 
-MUTATIONS = {
+MUTATIONS = (
     # model and loss: everything is derived from them
-    "temperature": "logits count 4096 times in the softmax",
-    "loss": "exponential instead of logistic loss",
-    "shared": "both samples of the toy have the same support",
-    # optimiser
-    "ascent": "weights move up the gradient",
-    "queries": "queries move backwards",
-    "keys": "keys stand still",
-    "values": "values move up the gradient",
-    "noise": "weights on the noise coordinates move at a third of the step",
-    "frozen": "derivatives of the softmax are taken at zero logits",
+    Mutation(
+        "temperature", "logits count 4096 times in the softmax", model=lambda model: replace(model, temperature=4096)
+    ),
+    Mutation("loss", "exponential instead of logistic loss", model=lambda model: replace(model, exponential=True)),
+    Mutation(
+        "shared", "both samples of the toy have the same support", model=lambda model: replace(model, shared=True)
+    ),
+    # optimiser, which is part of the model too
+    Mutation("ascent", "weights move up the gradient", model=lambda model: replace(model, descent=-1)),
+    Mutation("queries", "queries move backwards", model=lambda model: replace(model, query=-1)),
+    Mutation("keys", "keys stand still", model=lambda model: replace(model, key=0)),
+    Mutation("values", "values move up the gradient", model=lambda model: replace(model, values=-1)),
+    Mutation(
+        "noise",
+        "weights on the noise coordinates move at a third of the step",
+        model=lambda model: replace(model, noise=Fraction(1, 3)),
+    ),
+    Mutation(
+        "frozen",
+        "derivatives of the softmax are taken at zero logits",
+        model=lambda model: replace(model, frozen_softmax=True),
+    ),
     # start
-    "start": "all weights start eight times as large",
-}
-MODELS: dict[str, Model] = {
-    "temperature": Model(temperature=num(4096)),
-    "loss": Model(exponential=True),
-    "shared": Model(shared=True),
-    "ascent": Model(descent=-1),
-    "queries": Model(query=-1),
-    "keys": Model(key=0),
-    "values": Model(values=-1),
-    "frozen": Model(frozen_softmax=True),
-}
-
-
-RULES: dict[str, Rules] = {
-    "temperature": Rules(temperature=4096.0),
-    "ascent": Rules(descent=-1),
-    "queries": Rules(query=-1),
-    "keys": Rules(key=0),
-    "values": Rules(values=-1),
-    "noise": Rules(noise=1 / 3),
-    "frozen": Rules(frozen=True),
-}
+    Mutation("start", "all weights start eight times as large", start=lambda size: 8 * size),
+)
 #: regimes of the runs: sizes, seed, end in units of the flip time T_f
 ALONE = Case(n=1, s=4 * 10**6, d=4 * 10**6 + 1, m_k=64, m_v=4096, sigma_p=1.0, sigma_0=0.02 / 3 / (4e6 * 8))
 WIDE = Case(n=3, s=4 * 10**6, d=12 * 10**6 + 1, m_k=1024, m_v=10**6, sigma_p=1.0, sigma_0=0.02 / 3 / (4e6 * 32))
@@ -101,83 +90,81 @@ class Laboratory(BaseLaboratory):
 
     mutations = MUTATIONS
 
-    def part(self, name: str) -> Any:
-        """A part in a form that can be compared; None if there is nothing to compare."""
-        return _part(self.mutation, name)
+    @property
+    def _model(self) -> Model:
+        return self.mutation.model(Model())
+
+    @property
+    def _disjoint(self) -> Model:
+        """The model on disjoint supports, whatever the mutation."""
+        return replace(self._model, shared=False)
 
     def network(self) -> Toy:
         """The toy network: attention, heads and output as expressions of the weights."""
-        self.reads.add("output")
-        return toy.toy(_model(self.mutation))
+        self.read(Laboratory.outputs)
+        return toy.toy(self._model)
+
+    @laboratory_part
+    def outputs(self) -> list[Node]:
+        """The output on each sample, and a logit."""
+        made = toy.toy(self._model)
+        return [*(made.output(i) for i in range(len(LABELS))), made.logit(0, 0, 0)]
+
+    @laboratory_part
+    def losses(self) -> list[Node]:
+        """The share of each sample in the loss, as a function of its output f."""
+        return [toy.toy(self._model).loss_of(i, sym("f")) for i in range(len(LABELS))]
 
     def slope(self, i: int, f: Node) -> Node:
         """Derivative of the share of sample i in the loss, times n, by its output f."""
-        self.reads.add("loss")
-        return len(LABELS) * graph.gradient(toy.toy(_model(self.mutation)).loss_of(i, f), [f])[0]
+        self.read(Laboratory.losses)
+        return len(LABELS) * graph.gradient(toy.toy(self._model).loss_of(i, f), [f])[0]
+
+    @laboratory_part
+    def moves(self) -> tuple[dict[str, Node], dict[str, Node]]:
+        """For every weight the argument of its sign step, and the length of the step over eta."""
+        made = toy.toy(self._model)
+        return made.arguments(), made.lengths()
 
     def steps(self) -> tuple[Toy, dict[str, Node], dict[str, Node]]:
-        """The toy, for every weight the argument of its sign step, and the length of the step over eta."""
-        self.reads.add("steps")
-        made = toy.toy(_model(self.mutation))
-        return made, _arguments(self.mutation), _lengths(self.mutation)
+        """The toy with the moves of its weights."""
+        return toy.toy(self._model), *self.moves()
 
+    @laboratory_part
     def arguments(self, opaque: bool = False) -> dict[str, Node]:
         """Sign arguments of the reduced state; supports are disjoint here whatever the mutation."""
-        self.reads.add("signs" if opaque else "reduced")
-        return _reduced(self.mutation, opaque)
+        return toy.reduced_arguments(self._disjoint, opaque)
 
+    @laboratory_part
     def variances(self) -> dict[str, Fraction]:
         """Variances of inner products at the start over sigma_0^2 |.|_2^2, for m_v = 2 rows; derived from the toy."""
-        self.reads.add("start")
-        return _variances(self.mutation)
-
-    def record(self, name: str) -> Record:
-        """A watched run: the sign flow in the regime R1, R2, ..., or sign descent at the published sizes (``a``)."""
-        self.reads.add("run")
-        return _record(self.mutation, name)
-
-    def advance(self) -> Advance:
-        """One step of sign descent with a finite step size."""
-        self.reads.add("run")
-        return RULES.get(self.mutation, Rules()).advance(recursion.step)
+        size = self.mutation.start(1)
+        return {name: size**2 * value for name, value in _variances(self._disjoint).items()}
 
     def starts(self, case: Case, seed: int | tuple[int, ...]) -> Start:
         """A start of a case."""
-        self.reads.add("start")
-        start, factor = recursion.draw(case, seed), 8.0 if self.mutation == "start" else 1.0
-        if factor == 1:
-            return start
-        state = State.unpack(factor * start.state.pack(), case.n, case.m_k)
-        return replace(start, state=state, beta_xi=factor * start.beta_xi, beta_mu=factor * start.beta_mu)
+        self.read(Laboratory.variances)
+        start, size = recursion.draw(case, seed), self.mutation.start(1)
+        state = State.unpack(size * start.state.pack(), case.n, case.m_k)
+        return replace(start, state=state, beta_xi=size * start.beta_xi, beta_mu=size * start.beta_mu)
 
+    @laboratory_part
+    def rules(self) -> Rules:
+        """The model and optimiser as the runs of the recursion have them."""
+        m = self._model
+        return Rules(float(m.temperature), m.descent, m.query, m.key, m.values, float(m.noise), m.frozen_softmax)
 
-def _model(mutation: str) -> Model:
-    return MODELS.get(mutation, Model())
+    def record(self, name: str) -> Record:
+        """A watched run: the sign flow in the regime R1, R2, ..., or sign descent at the published sizes (``a``)."""
+        return _record(self.rules(), name)
 
-
-def _disjoint(mutation: str) -> Model:
-    return Model() if mutation == "shared" else _model(mutation)
-
-
-@cache
-def _arguments(mutation: str) -> dict[str, Node]:
-    return toy.toy(_model(mutation)).arguments()
-
-
-def _lengths(mutation: str) -> dict[str, Node]:
-    """Step of each weight over eta: 1, but less on the noise coordinates where that is broken."""
-    slow = num(Fraction(1, 3 if mutation == "noise" else 1))
-    return {name: num(1) if name.endswith("_0") else slow for name in _arguments("")}
-
-
-@cache
-def _reduced(mutation: str, opaque: bool) -> dict[str, Node]:
-    return toy.reduced_arguments(_disjoint(mutation), opaque)
+    def advance(self) -> Advance:
+        """One step of sign descent with a finite step size."""
+        return self.rules().advance(recursion.step)
 
 
 @lru_cache(maxsize=16)
-def _record(mutation: str, name: str) -> Record:
-    rules = RULES.get(mutation, Rules())
+def _record(rules: Rules, name: str) -> Record:
     if name in STEPS:
         case, seed, eta, steps = STEPS[name]
         return records.descent(case, seed, eta, steps, rules)
@@ -185,21 +172,17 @@ def _record(mutation: str, name: str) -> Record:
     return records.flow(case, seed, end * case.flip_time(), rules, fraction=fraction)
 
 
-@cache
-def _variances(mutation: str) -> dict[str, Fraction]:
+def _variances(model: Model) -> dict[str, Fraction]:
     """Sum of squared coefficients of an inner product in the weights, over the squared length of what it meets."""
-    made = toy.toy(_disjoint(mutation))
-    x = made.xi[0]
+    made = toy.toy(model)
     rows = {kind: made.weights[kind] for kind in "QKPN"}
     mean = {kind: [graph.add(column) / toy.ROWS for column in zip(*rows[kind], strict=True)] for kind in "PN"}
     difference = [a - b for a, b in zip(mean["P"], mean["N"], strict=True)]
     out: dict[str, Fraction] = {}
     for name, w in {"q": rows["Q"][0], "k": rows["K"][0], "row": rows["P"][0], "v": difference}.items():
-        for what, vector in (("mu", made.mu), ("xi", x)):
+        for what, vector in (("mu", made.mu), ("xi", made.xi[0])):
             slopes = graph.gradient(toy.dot(w, vector), list(made.all_weights().values()))
-            square = graph.add([s * s for s in slopes]) / toy.dot(vector, vector)
-            value = _number(square) * (64 if mutation == "start" else 1)
-            out[f"{name}_{what}"] = value
+            out[f"{name}_{what}"] = _number(graph.add([s * s for s in slopes]) / toy.dot(vector, vector))
     return out
 
 
@@ -210,22 +193,3 @@ def _number(node: Node) -> Fraction:
     if first != second:
         raise ValueError(f"{node!r} is not a constant: {first} and {second}")
     return Fraction(first)
-
-
-@cache
-def _part(mutation: str, part: str) -> Any:
-    """A part in a form that can be compared: equal expressions are the same object."""
-    if part == "output":
-        made = toy.toy(_model(mutation))
-        return [*(made.output(i) for i in range(len(LABELS))), made.logit(0, 0, 0)]
-    if part == "loss":
-        return [toy.toy(_model(mutation)).loss_of(i, sym("f")) for i in range(len(LABELS))]
-    if part == "steps":
-        return _arguments(mutation), _lengths(mutation)
-    if part in ("reduced", "signs"):
-        return _reduced(mutation, part == "signs")
-    if part == "start":
-        return _variances(mutation)
-    if part == "run":
-        return RULES.get(mutation, Rules())
-    return None

@@ -16,7 +16,7 @@ def softmax(scores: np.ndarray, axis: int = -1, counts: np.ndarray | None = None
     >>> softmax(np.zeros(2), counts=np.array([3.0, 1.0])).tolist()
     [0.75, 0.25]
     """
-    weights = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    weights: np.ndarray = np.exp(scores - scores.max(axis=axis, keepdims=True))
     if counts is not None:
         weights = counts * weights
     weights /= weights.sum(axis=axis, keepdims=True)

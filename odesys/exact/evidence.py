@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from ..expr import graph
 from ..expr.graph import Node
 from ..verdicts import HOLDS, Evidence, Verdict, certified, measured, refuted, undecided
@@ -64,6 +66,16 @@ def equal(pairs: Mapping[str, tuple[Node, Node]], positive: Collection[str] = ()
     'holds'
     """
     return identity({name: left - right for name, (left, right) in pairs.items()}, positive)
+
+
+def entry_pairs(left: Any, right: Any, name: str) -> dict[str, tuple[Node, Node]]:
+    """Two tables of one size entry by entry, for `equal`.
+
+    >>> entry_pairs([graph.sym("x"), 2], [1, 2], "row")["row (1,)"]
+    (Node(2), Node(2))
+    """
+    rows = zip(np.ndenumerate(np.array(left, dtype=object)), np.ravel(right), strict=True)
+    return {f"{name} {place}": (graph.as_node(x), graph.as_node(y)) for (place, x), y in rows}
 
 
 def enumerate_all(cases: Iterable[Any], check: Callable[[Any], Any], what: str) -> Verdict:

@@ -60,6 +60,12 @@ class Layout:
         """State vector to leaf matrices."""
         return {segment.leaf: segment.fill(values) for segment in self.segments}
 
+    @cached_property
+    def symbols(self) -> dict[str, np.ndarray]:
+        """The leaf matrices with a symbol for each state."""
+        leaves = self.unpack(np.array([graph.sym(name) for name in self.names], dtype=object))
+        return {name: _as_nodes(array) for name, array in leaves.items()}
+
     def pack(self, leaves: Mapping[str, np.ndarray]) -> np.ndarray:
         """Leaf matrices to state vector, each state read at its defining place."""
         kind = next(iter(leaves.values())).dtype
@@ -97,10 +103,8 @@ class BlockField:
     @cached_property
     @gc_pause.paused()
     def _scalar(self) -> ScalarField:
-        leaves = self.layout.unpack(np.array([graph.sym(name) for name in self.layout.names], dtype=object))
-        leaves = {name: _as_nodes(array) for name, array in leaves.items()}
         roots = [*self.rhs.values(), *self.observable_blocks.values()]
-        values = blocks.evaluate(roots, leaves, only=entries_needed(roots, self._wanted()))
+        values = blocks.evaluate(roots, self.layout.symbols, only=entries_needed(roots, self._wanted()))
         rhs = dict(zip(self.rhs, values, strict=False))
         rest = values[len(self.rhs) :]
         observables = {name: v.reshape(-1)[0] for name, v in zip(self.observable_blocks, rest, strict=True)}

@@ -109,19 +109,14 @@ _STEP = """def step(z):
     return 1.0 if z > 0 else 0.0"""
 _SIGMOID_ASSEMBLY = """
 define internal double @sigmoid(double %z) {
-  %c = fcmp oge double %z, 0.0
-  br i1 %c, label %up, label %down
-up:
-  %m = fneg double %z
+  %a = call double @llvm.fabs.f64(double %z)
+  %m = fneg double %a
   %e = call double @lib_exp(double %m)
+  %c = fcmp oge double %z, 0.0
+  %p = select i1 %c, double 1.0, double %e
   %d = fadd double 1.0, %e
-  %r = fdiv double 1.0, %d
+  %r = fdiv double %p, %d
   ret double %r
-down:
-  %s = call double @lib_exp(double %z)
-  %k = fadd double 1.0, %s
-  %q = fdiv double %s, %k
-  ret double %q
 }"""
 _SOFTPLUS_ASSEMBLY = """
 define internal double @softplus(double %z) {
@@ -169,125 +164,93 @@ def _series_step(surface: Any) -> Any:
     )
 
 
-# ---- through others ------------------------------------------------------------------------------------------------
-
-
-def _sigmoid_through(a: Any, call: Call) -> Any:
+def _sigmoid(a: Any, f: Call) -> Any:
     if a.op == "add" and a.args[0][0] < 0:
-        return (1 + call("exp", -a)) ** -1
-    return call("exp", a) * (1 + call("exp", a)) ** -1
+        return (1 + f("exp", -a)) ** -1
+    return f("exp", a) * (1 + f("exp", a)) ** -1
 
 
-def _tanh_through(a: Any, call: Call) -> Any:
-    square = call("exp", 2 * a)
+def _arccos(a: Any, f: Call) -> Any:
+    return 2 * f("arctan", 1 + 0 * a) - f("arcsin", a)  # 1 + 0 a: the number one as an expression
+
+
+def _tanh(a: Any, f: Call) -> Any:
+    square = f("exp", 2 * a)
     return (square - 1) * (square + 1) ** -1
+
+
+def _erf_slope(a: Any, y: Any, f: Call) -> Any:
+    return f("exp", -(a * a)) * f("arctan", 1 + 0 * a) ** -HALF  # 2 / sqrt(pi) = arctan(1)^(-1/2)
 
 
 # ---- the table -----------------------------------------------------------------------------------------------------
 
-FUNCTIONS: dict[str, Function] = {
-    record.name: record
-    for record in (
-        _usual("exp", lambda a, y, call: y, imports=("exp as _exp", "inf"), helper=_EXP),
-        _usual("log", lambda a, y, call: a**-1, domain=(0, math.inf)),
-        Function(
-            name="sigmoid",  # 1/(1+e^-a)
-            derivative=lambda a, y, call: y * call("sigmoid", -a),
-            floats=_defined(_SIGMOID),
-            arrays=_array_sigmoid,
-            balls=lambda z: 1 / (1 + (-z).exp()),
-            series=lambda z: 1 / (1 + (-z).exp()),
-            sympy=lambda sp, a: 1 / (1 + sp.exp(-a)),
-            assembly=_SIGMOID_ASSEMBLY,
-            imports=("exp as _exp",),
-            helper=_SIGMOID,
-            through=_sigmoid_through,
-        ),
-        Function(
-            name="softplus",  # log(1+e^a)
-            derivative=lambda a, y, call: call("sigmoid", a),
-            floats=_defined(_SOFTPLUS),
-            arrays=lambda z: np.logaddexp(0.0, z),
-            balls=lambda z: z.exp().log1p(),
-            series=lambda z: (1 + z.exp()).log(),
-            sympy=lambda sp, a: sp.log(1 + sp.exp(a)),
-            assembly=_SOFTPLUS_ASSEMBLY,
-            imports=("exp as _exp", "log1p"),
-            helper=_SOFTPLUS,
-            through=lambda a, call: call("log", 1 + call("exp", a)),
-        ),
-        Function(
-            name="step",
-            derivative=lambda a, y, call: 0 * a,
-            floats=_defined(_STEP),
-            arrays=lambda z: np.where(np.asarray(z) > 0, 1.0, 0.0),
-            balls=_ball_step,
-            series=_series_step,
-            sympy=lambda sp, a: sp.Heaviside(a, 0),
-            helper=_STEP,
-        ),
-        _usual("sin", lambda a, y, call: call("cos", a), odd=True),
-        _usual("cos", lambda a, y, call: -call("sin", a)),
-        _usual(
-            "tan",
-            lambda a, y, call: 1 + y * y,
-            odd=True,
-            through=lambda a, call: call("sin", a) * call("cos", a) ** -1,
-        ),
-        _usual(
-            "tanh",
-            lambda a, y, call: 1 - y * y,
-            odd=True,
-            series=lambda z: 1 - 2 / (1 + (2 * z).exp()),
-            through=_tanh_through,
-        ),
-        _usual(
-            "sinh",
-            lambda a, y, call: call("cosh", a),
-            odd=True,
-            series=lambda z: (z.exp() - (-z).exp()) / 2,
-            through=lambda a, call: (call("exp", a) - call("exp", -a)) / 2,
-        ),
-        _usual(
-            "cosh",
-            lambda a, y, call: call("sinh", a),
-            series=lambda z: (z.exp() + (-z).exp()) / 2,
-            through=lambda a, call: (call("exp", a) + call("exp", -a)) / 2,
-        ),
-        _usual("arctan", lambda a, y, call: (1 + a * a) ** -1, "atan", odd=True),
-        _usual("arcsin", lambda a, y, call: (1 - a * a) ** -HALF, "asin", odd=True, domain=(-1, 1)),
-        _usual(
-            "arccos",
-            lambda a, y, call: -((1 - a * a) ** -HALF),
-            "acos",
-            domain=(-1, 1),
-            through=lambda a, call: 2 * call("arctan", 1 + 0 * a) - call("arcsin", a),
-        ),
-        _usual("arcsinh", lambda a, y, call: (1 + a * a) ** -HALF, "asinh", odd=True, tex=r"\operatorname{arsinh}"),
-        _usual(
-            "arccosh",
-            lambda a, y, call: (a - 1) ** -HALF * (a + 1) ** -HALF,
-            "acosh",
-            domain=(1, math.inf),
-            tex=r"\operatorname{arcosh}",
-        ),
-        _usual(
-            "arctanh",
-            lambda a, y, call: (1 - a * a) ** -1,
-            "atanh",
-            odd=True,
-            domain=(-1, 1),
-            tex=r"\operatorname{artanh}",
-        ),
-        _usual(
-            "erf",  # 2 / sqrt(pi) = arctan(1)^(-1/2)
-            lambda a, y, call: call("exp", -(a * a)) * call("arctan", 1 + 0 * a) ** -HALF,
-            odd=True,
-            arrays=np.vectorize(math.erf, otypes=[float]),
-            tex=r"\operatorname{erf}",
-        ),
-    )
-}
+_AR = "\\operatorname{{ar{}}}".format
+_TABLE = (
+    _usual("exp", lambda a, y, f: y, imports=("exp as _exp", "inf"), helper=_EXP),
+    _usual("log", lambda a, y, f: a**-1, domain=(0, math.inf)),
+    Function(
+        name="sigmoid",  # 1/(1+e^-a)
+        derivative=lambda a, y, f: y * f("sigmoid", -a),
+        floats=_defined(_SIGMOID),
+        arrays=_array_sigmoid,
+        balls=lambda z: 1 / (1 + (-z).exp()),
+        series=lambda z: 1 / (1 + (-z).exp()),
+        sympy=lambda sp, a: 1 / (1 + sp.exp(-a)),
+        assembly=_SIGMOID_ASSEMBLY,
+        imports=("exp as _exp",),
+        helper=_SIGMOID,
+        through=_sigmoid,
+    ),
+    Function(
+        name="softplus",  # log(1+e^a)
+        derivative=lambda a, y, f: f("sigmoid", a),
+        floats=_defined(_SOFTPLUS),
+        arrays=lambda z: np.logaddexp(0.0, z),
+        balls=lambda z: z.exp().log1p(),
+        series=lambda z: (1 + z.exp()).log(),
+        sympy=lambda sp, a: sp.log(1 + sp.exp(a)),
+        assembly=_SOFTPLUS_ASSEMBLY,
+        imports=("exp as _exp", "log1p"),
+        helper=_SOFTPLUS,
+        through=lambda a, f: f("log", 1 + f("exp", a)),
+    ),
+    Function(
+        name="step",
+        derivative=lambda a, y, f: 0 * a,
+        floats=_defined(_STEP),
+        arrays=lambda z: np.where(np.asarray(z) > 0, 1.0, 0.0),
+        balls=_ball_step,
+        series=_series_step,
+        sympy=lambda sp, a: sp.Heaviside(a, 0),
+        helper=_STEP,
+    ),
+    _usual("sin", lambda a, y, f: f("cos", a), odd=True),
+    _usual("cos", lambda a, y, f: -f("sin", a)),
+    _usual("tan", lambda a, y, f: 1 + y * y, odd=True, through=lambda a, f: f("sin", a) * f("cos", a) ** -1),
+    _usual("tanh", lambda a, y, f: 1 - y * y, odd=True, series=lambda z: 1 - 2 / (1 + (2 * z).exp()), through=_tanh),
+    _usual(
+        "sinh",
+        lambda a, y, f: f("cosh", a),
+        odd=True,
+        series=lambda z: (z.exp() - (-z).exp()) / 2,
+        through=lambda a, f: (f("exp", a) - f("exp", -a)) / 2,
+    ),
+    _usual(
+        "cosh",
+        lambda a, y, f: f("sinh", a),
+        series=lambda z: (z.exp() + (-z).exp()) / 2,
+        through=lambda a, f: (f("exp", a) + f("exp", -a)) / 2,
+    ),
+    _usual("arctan", lambda a, y, f: (1 + a * a) ** -1, "atan", odd=True),
+    _usual("arcsin", lambda a, y, f: (1 - a * a) ** -HALF, "asin", odd=True, domain=(-1, 1)),
+    _usual("arccos", lambda a, y, f: -((1 - a * a) ** -HALF), "acos", domain=(-1, 1), through=_arccos),
+    _usual("arcsinh", lambda a, y, f: (1 + a * a) ** -HALF, "asinh", odd=True, tex=_AR("sinh")),
+    _usual("arccosh", lambda a, y, f: ((a - 1) * (a + 1)) ** -HALF, "acosh", domain=(1, math.inf), tex=_AR("cosh")),
+    _usual("arctanh", lambda a, y, f: (1 - a * a) ** -1, "atanh", odd=True, domain=(-1, 1), tex=_AR("tanh")),
+    _usual("erf", _erf_slope, odd=True, arrays=np.vectorize(math.erf, otypes=[float]), tex=r"\operatorname{erf}"),
+)
+FUNCTIONS: dict[str, Function] = {record.name: record for record in _TABLE}
 
 
 def unknown(name: str) -> EquationError:

@@ -15,69 +15,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from . import gc_pause
-from .functions import FUNCTIONS
-from .nodes import (
-    ONE,
-    ZERO,
-    Node,
-    Number,
-    absolute,
-    add,
-    as_node,
-    call,
-    combine,
-    derivative,
-    exp,
-    from_powers,
-    linear_terms,
-    multiply,
-    num,
-    power,
-    power_parts,
-    relu,
-    scale,
-    sqrt,
-    step,
-    sym,
-    symbolic_power,
-)
-from .tape import children, evaluate, topological
-
-__all__ = [
-    "FUNCTIONS",
-    "ONE",
-    "ZERO",
-    "Node",
-    "Number",
-    "absolute",
-    "add",
-    "as_node",
-    "call",
-    "children",
-    "combine",
-    "derivative",
-    "evaluate",
-    "exp",
-    "gradient",
-    "jacobian",
-    "linear_terms",
-    "multiply",
-    "num",
-    "partials",
-    "power",
-    "power_parts",
-    "rebuild",
-    "relu",
-    "scale",
-    "sqrt",
-    "step",
-    "substitute",
-    "surfaces",
-    "sym",
-    "symbolic_power",
-    "symbols",
-    "topological",
-]
+from .functions import FUNCTIONS as FUNCTIONS
+from .nodes import ONE as ONE
+from .nodes import ZERO as ZERO
+from .nodes import Node as Node
+from .nodes import Number as Number
+from .nodes import absolute as absolute
+from .nodes import add as add
+from .nodes import as_node as as_node
+from .nodes import call as call
+from .nodes import combine as combine
+from .nodes import derivative as derivative
+from .nodes import exp as exp
+from .nodes import from_powers
+from .nodes import linear_terms as linear_terms
+from .nodes import multiply as multiply
+from .nodes import num as num
+from .nodes import power as power
+from .nodes import power_parts as power_parts
+from .nodes import relu as relu
+from .nodes import scale as scale
+from .nodes import sqrt as sqrt
+from .nodes import step as step
+from .nodes import sym as sym
+from .nodes import symbolic_power as symbolic_power
+from .tape import children as children
+from .tape import evaluate as evaluate
+from .tape import topological as topological
 
 
 def symbols(roots: Iterable[Node]) -> set[str]:

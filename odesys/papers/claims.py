@@ -19,6 +19,9 @@ from ..verdicts import FAILS, HOLDS, Verdict
 if TYPE_CHECKING:
     import networkx as nx
 
+    from .laboratory import Part
+    from .mutation import Mutation
+
 KINDS = ("identity", "inequality", "order", "probability", "existence", "definition")
 LEVELS = ("quick", "full")
 
@@ -50,7 +53,7 @@ class Claim:
     same_as: str = ""
     level: str = "quick"
     beyond: bool = False  # ours, not the paper's
-    insensitive: str = ""  # why breaking the system can not change this verdict, where it can not
+    insensitive: str = ""  # why no mutation can change this verdict: it is not about the system; empty if one can
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class Outcome:
     claim: Claim
     verdict: Verdict
     seconds: float
-    reads: frozenset[str] | None = None
+    reads: frozenset[Part] | None = None
 
     @property
     def as_expected(self) -> bool:
@@ -104,9 +107,10 @@ class Outcome:
 class ClaimBook:
     """The claims of one paper in the paper's order.
 
-    `laboratory(mutation=...)` gives the paper's systems, broken in the way `mutations` describes. A laboratory may
-    record the parts a check uses in a set `reads` and say with `changes(part)` whether its mutation touches a part;
-    then checks that read nothing of what is broken are told apart from checks that do not notice it.
+    `laboratory(mutation=...)` gives the paper's systems, broken as the mutation of that name says; `mutations` are by
+    default those the laboratory lists. A laboratory may record the parts a check uses in a set `reads` and say with
+    `changes(part)` whether its mutation touches a part (`BaseLaboratory` does); then checks that read nothing of what
+    is broken are told apart from checks that do not notice it.
 
     >>> from odesys import graph, identity
     >>> book = ClaimBook("toy", laboratory=dict)
@@ -123,10 +127,11 @@ class ClaimBook:
         paper: str,
         laboratory: Callable[..., Any],
         reference: str = "",
-        mutations: Mapping[str, str] | Sequence[str] = (),
+        mutations: Sequence[Mutation] | None = None,
     ) -> None:
         self.paper, self.laboratory, self.reference = paper, laboratory, reference
-        self.mutations = dict(mutations) if isinstance(mutations, Mapping) else dict.fromkeys(mutations, "")
+        listed = getattr(laboratory, "mutations", ()) if mutations is None else mutations
+        self.mutations = {mutation.name: mutation.about for mutation in listed}
         self._claims: dict[str, Claim] = {}
         self._unaffected: dict[tuple[str, str], str] = {}
         self.certificates: dict[str, tuple[tuple[str, ...], Callable[[Path], None]]] = {}
@@ -146,7 +151,12 @@ class ClaimBook:
         beyond: bool = False,
         insensitive: str = "",
     ) -> Callable[[Check], Check]:
-        """Register the decorated function as the check of a claim."""
+        """Register the decorated function as the check of a claim.
+
+        `insensitive` is for a claim that no mutation can change, and says why: it is about numbers, or compares printed
+        formulas with each other. Where a claim notices some mutations and keeps its verdict under others, use
+        `unaffected`.
+        """
         checks = (("kind", kind, KINDS), ("level", level, LEVELS), ("expect", expect, (HOLDS, FAILS)))
         for word, value, allowed in checks:
             if value not in allowed:
@@ -188,7 +198,11 @@ class ClaimBook:
         return register
 
     def unaffected(self, mutations: str, ids: str, reason: str) -> None:
-        """State why these claims keep their verdict under these mutations; both are names with spaces between."""
+        """State why these claims keep their verdict under these mutations, although they read what is broken.
+
+        Mutations and claims are names with spaces between. A pair that keeps its verdict without a reason makes
+        ``odesys verify --mutations`` fail, and so does a reason for a pair that is noticed after all.
+        """
         for mutation, id in product(mutations.split(), ids.split()):
             if mutation not in self.mutations:
                 raise ClaimError(f"there is no mutation {mutation!r}; there are {', '.join(self.mutations)}")

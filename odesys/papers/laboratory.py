@@ -1,51 +1,108 @@
 """Laboratories: a paper's systems behind one object that can be broken on purpose and notes what a check reads of it.
 
-A paper's laboratory derives from `BaseLaboratory`: its methods give systems and add the names of the parts they hand
-out to `reads`; `part` gives a part in a form that can be compared, so that `changes` can say by program whether a
-mutation touches it. What takes long is computed once for each mutation with `computed_once`, and still counts as read
-by everyone who uses it.
+A paper's laboratory derives from `BaseLaboratory` and lists its mutations. A method marked `laboratory_part` hands out
+something a check can read: it is computed once for each mutation and noted in `reads`, as a `Part`. What is computed
+from parts and takes long is marked `computed_once`; whoever uses it has read the parts it was computed from. A part can
+be computed in any laboratory, so `changes` says by program whether a mutation touches it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from functools import wraps
-from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
+from inspect import signature
+from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar
+
+import numpy as np
 
 from ..errors import OdesysError
+from ..expr.system import System
+from .mutation import UNBROKEN, Mutation, Speeds
 
 P = ParamSpec("P")
 T = TypeVar("T")
 Lab = TypeVar("Lab", bound="BaseLaboratory")
 
 
-class BaseLaboratory:
-    """What all laboratories have: the name of the mutation, the parts read so far, and which parts are different.
+@dataclass(frozen=True)
+class Part:
+    """Something a check can read: a method of a laboratory, marked `laboratory_part`, with all its arguments."""
 
+    method: Callable[..., Any]
+    arguments: tuple[Hashable, ...] = ()
+
+    def of(self, lab: BaseLaboratory) -> Any:
+        """This part of a laboratory in a form that can be compared: systems by their equations, arrays by entries."""
+        value = self.method(lab, *self.arguments)
+        system = getattr(value, "system", value)
+        if isinstance(system, System):
+            return system.names, system.nodes, dict(system.observables)
+        return value.tolist() if isinstance(value, np.ndarray) else value
+
+    def __str__(self) -> str:
+        shown = ", ".join(map(str, self.arguments))
+        return f"{self.method.__name__}({shown})" if shown else self.method.__name__
+
+
+class BaseLaboratory:
+    """What all laboratories have: a mutation, the parts read so far, and which parts the mutation changes.
+
+    >>> from odesys import Mutation
     >>> class Laboratory(BaseLaboratory):
-    ...     mutations = {"doubled": "the rate is twice what it is"}
-    ...     def part(self, name):
-    ...         return {"rate": 2 if self.mutation == "doubled" else 1, "start": 0}[name]
-    >>> [part for part in ("rate", "start") if Laboratory("doubled").changes(part)]
-    ['rate']
+    ...     mutations = [Mutation("doubled", "the rate is twice what it is", equations=lambda rate: 2 * rate)]
+    ...     @laboratory_part
+    ...     def rate(self):
+    ...         return self.mutation.equations(1)
+    >>> broken = Laboratory("doubled")
+    >>> broken.rate(), [(str(part), broken.changes(part)) for part in broken.reads]
+    (2, [('rate', True)])
     """
 
-    mutations: ClassVar[Mapping[str, str]] = {}  # by name, with a sentence on what is broken
+    mutations: ClassVar[Sequence[Mutation]] = ()
 
     def __init__(self, mutation: str = "") -> None:
-        if mutation and mutation not in self.mutations:
-            raise OdesysError(f"the mutation {mutation!r} is not known; there are {', '.join(self.mutations)}")
-        self.mutation = mutation
-        self.reads: set[str] = set()
+        known = {m.name: m for m in (UNBROKEN, *self.mutations)}
+        if mutation not in known:
+            names = ", ".join(m.name for m in self.mutations) or "none"
+            raise OdesysError(f"the mutation {mutation!r} is not known; there are {names}")
+        self.mutation = known[mutation]
+        self.reads: set[Part] = set()
 
-    def part(self, name: str) -> Any:
-        """A part in a form that can be compared; None if there is nothing to compare."""
-        return None
+    @property
+    def speeds(self) -> Speeds:
+        """The speeds of the equations, for laboratories whose mutations of equations are all of this kind."""
+        change = self.mutation.equations
+        return change if isinstance(change, Speeds) else Speeds()
 
-    def changes(self, part: str) -> bool:
-        """True if the mutation makes this part any different, or if the part is none that can be compared."""
-        mine, paper = (type(self)(mutation).part(part) for mutation in (self.mutation, ""))
-        return mine is None or bool(mine != paper)
+    def read(self, method: Callable[..., Any], *arguments: Hashable) -> None:
+        """Note a part as read without computing it."""
+        self.reads.add(Part(method, arguments))
+
+    def aside(self) -> Self:
+        """The same laboratory with a record of its own: what is asked of it counts as read by nobody."""
+        return type(self)(self.mutation.name)
+
+    def changes(self, part: Part) -> bool:
+        """True if the mutation makes this part any different, or if the part can not be computed in one of the two."""
+        try:
+            return bool(part.of(self.aside()) != part.of(type(self)()))
+        except OdesysError:
+            return True
+
+
+def laboratory_part(method: Callable[Concatenate[Lab, P], T]) -> Callable[Concatenate[Lab, P], T]:
+    """Mark a method of a laboratory as a part: computed once for each mutation, and noted as read by who asks.
+
+    >>> class Laboratory(BaseLaboratory):
+    ...     @laboratory_part
+    ...     def samples(self, n):
+    ...         return tuple(range(n))
+    >>> lab = Laboratory()
+    >>> lab.samples(3), [str(part) for part in lab.reads]
+    ((0, 1, 2), ['samples(3)'])
+    """
+    return _once(method, is_part=True)
 
 
 def computed_once(function: Callable[Concatenate[Lab, P], T]) -> Callable[Concatenate[Lab, P], T]:
@@ -54,24 +111,31 @@ def computed_once(function: Callable[Concatenate[Lab, P], T]) -> Callable[Concat
     >>> calls = []
     >>> @computed_once
     ... def long_run(lab):
-    ...     calls.append(lab.mutation)
-    ...     lab.reads.add("start")
+    ...     calls.append(lab.mutation.name)
     ...     return 42
     >>> lab = BaseLaboratory()
-    >>> long_run(lab) + long_run(lab), len(calls), lab.reads
-    (84, 1, {'start'})
+    >>> long_run(lab) + long_run(lab), len(calls)
+    (84, 1)
     """
-    known: dict[Any, tuple[T | OdesysError, set[str]]] = {}
+    return _once(function, is_part=False)
+
+
+def _once(function: Callable[Concatenate[Lab, P], T], is_part: bool) -> Callable[Concatenate[Lab, P], T]:
+    known: dict[Any, tuple[T | OdesysError, set[Part]]] = {}
+    accepts = signature(function)
 
     @wraps(function)
     def call(lab: Lab, /, *args: P.args, **options: P.kwargs) -> T:
-        key = lab.mutation, args, tuple(sorted(options.items()))
+        bound = accepts.bind(lab, *args, **options)
+        bound.apply_defaults()
+        key = type(lab), lab.mutation.name, bound.args[1:], tuple(bound.kwargs.items())
         if key not in known:
-            inner = type(lab)(lab.mutation)
+            inner = lab.aside()
             try:
-                known[key] = function(inner, *args, **options), inner.reads
+                value: T | OdesysError = function(inner, *args, **options)
             except OdesysError as error:
-                known[key] = error, inner.reads
+                value = error
+            known[key] = value, {Part(call, bound.args[1:])} if is_part else inner.reads
         value, reads = known[key]
         lab.reads |= reads
         if isinstance(value, OdesysError):

@@ -1,134 +1,101 @@
-"""Claims on systems broken on purpose: which check notices what, and why the others do not.
-
-A pair of a claim and a mutation is *killed* if the verdict changes or the run the claim speaks of does not exist any
-more; *unread* if the check reads no part of the laboratory that the mutation changes, which is found by program;
-*refused* if the check could not be run; and *survived* otherwise: then the book has to say why that is right.
-"""
+"""Mutations: a paper's model, data, equations or start broken on purpose, each a record that a laboratory applies."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..terminal import Progress
-from ..verdicts import Verdict
-from .claims import ClaimBook, Outcome
-from .workers import NO_RUN, Answer, run_tasks, tasks_of
+from ..expr import blocks
+from ..expr.blocks import Block
+from ..expr.field import BlockField
+from ..model.distribution import Sample
 
-KILLED, SURVIVED, UNREAD, REFUSED = STATES = ("killed", "survived", "unread", "refused")
-NO_REASON = "no reason known"
+Change = Callable[[Any], Any]
+
+
+def unchanged(value: Any) -> Any:
+    """The paper's own object: what a mutation does to everything it leaves alone.
+
+    >>> Mutation("late", "the start is half as large", start=lambda size: size / 2).model is unchanged
+    True
+    """
+    return value
 
 
 @dataclass(frozen=True)
-class Mutant:
-    """What became of one claim on one mutated system; `how` is the change seen, or the reason why there is none."""
+class Mutation:
+    """One way to break a paper's systems: a name, a sentence on what is broken, and what is done to which object.
 
-    claim: str
-    mutation: str
-    state: str
-    how: str
+    `model`, `data`, `equations` and `start` take the paper's object and give the broken one; by default they leave it
+    alone. What the objects are is up to the paper's laboratory: often an `AttentionModel`, the samples of a
+    `Distribution`, a derived flow, and the values of the states at time 0.
 
-    @property
-    def unexplained(self) -> bool:
-        """True for a survivor that the book does not explain."""
-        return self.state == SURVIVED and self.how == NO_REASON
-
-
-def mutation_runs(
-    paper: str,
-    book: ClaimBook,
-    outcomes: Sequence[Outcome],
-    mutations: Iterable[str],
-    progress: Progress,
-    workers: int = 1,
-) -> list[Mutant]:
-    """Compare every verdict with the one on every mutated system; what is not read is not run."""
-    names = list(mutations)
-    read = {(o.claim.id, m): _reads_what_breaks(book, o, m) for m in names for o in outcomes}
-    tasks = [task for m in names for task in tasks_of((o.claim for o in outcomes if read[o.claim.id, m]), m)]
-    answers = {(a.claim, a.mutation): a for a in run_tasks(paper, book, tasks, workers, progress)}
-    return [
-        _mutant(book, outcome, mutation, answers.get((outcome.claim.id, mutation)))
-        for outcome in outcomes
-        for mutation in names
-    ]
-
-
-def _reads_what_breaks(book: ClaimBook, outcome: Outcome, mutation: str) -> bool:
-    if outcome.reads is None:
-        return True
-    lab = book.laboratory(mutation=mutation)
-    return any(lab.changes(part) for part in sorted(outcome.reads))
-
-
-def _mutant(book: ClaimBook, outcome: Outcome, mutation: str, answer: Answer | None) -> Mutant:
-    id = outcome.claim.id
-    if answer is None:
-        parts = ", ".join(sorted(outcome.reads or ())) or "nothing of the system"
-        return Mutant(id, mutation, UNREAD, f"it reads {parts}")
-    if answer.verdict is None:
-        state = KILLED if answer.problem == NO_RUN else REFUSED
-        return Mutant(id, mutation, state, f"{answer.problem}: {answer.sentence}")
-    before, after = _says(outcome.verdict), _says(answer.verdict)
-    if before != after:
-        return Mutant(id, mutation, KILLED, f"{before} -> {after}")
-    return Mutant(id, mutation, SURVIVED, book.reasons.get((id, mutation)) or outcome.claim.insensitive or NO_REASON)
-
-
-def _says(verdict: Verdict) -> str:
-    """The answer, and the one for the corrected form if there is one."""
-    return verdict.as_stated + (f", corrected {verdict.corrected.as_stated}" if verdict.corrected else "")
-
-
-def mutation_summary(book: ClaimBook, mutants: Sequence[Mutant]) -> dict[str, Any]:
-    """Counts, score, the table of all pairs, survivors with their reasons, and claims that notice nothing.
-
-    The score is killed / (killed + survived): pairs that were not read or not run say nothing about a check.
+    >>> late = Mutation("late", "the start is half as large", start=lambda size: size / 2)
+    >>> late.start(1.0), late.data("samples")
+    (0.5, 'samples')
     """
-    counts = {state: sum(m.state == state for m in mutants) for state in STATES}
-    table: dict[str, dict[str, str]] = {}
-    for m in mutants:
-        table.setdefault(m.claim, {})[m.mutation] = m.state
-    blind = [id for id, row in table.items() if KILLED not in row.values()]
-    noticed = {id: book[id].insensitive or NO_REASON for id in blind}
-    survivors = [{"claim": m.claim, "mutation": m.mutation, "reason": m.how} for m in mutants if m.state == SURVIVED]
-    stale = [
-        f"{id} on {mutation}" for id, mutation in book.reasons if table.get(id, {}).get(mutation, SURVIVED) != SURVIVED
-    ]
-    return {
-        "mutations": {name: book.mutations[name] for name in dict.fromkeys(m.mutation for m in mutants)},
-        "claims": len(table),
-        "noticing": len(table) - len(blind),
-        "pairs": counts,
-        "killed_without_a_run": sum(m.state == KILLED and m.how.startswith(NO_RUN) for m in mutants),
-        "score": counts[KILLED] / max(1, counts[KILLED] + counts[SURVIVED]),
-        "table": table,
-        "blind": noticed,
-        "stale_reasons": stale,
-        "survivors": survivors,
-        "explained": not any(m.unexplained for m in mutants) and NO_REASON not in noticed.values() and not stale,
-    }
+
+    name: str
+    about: str
+    model: Change = unchanged
+    data: Change = unchanged
+    equations: Change = unchanged
+    start: Change = unchanged
 
 
-def mutation_lines(summary: dict[str, Any]) -> list[str]:
-    """The summary for a person: score, and every survivor under its reason."""
-    pairs = summary["pairs"]
-    lines = [
-        f"mutations: {summary['noticing']} of {summary['claims']} claims notice a broken system; "
-        f"score {pairs[KILLED]}/{pairs[KILLED] + pairs[SURVIVED]} = {summary['score']:.3f} (killed / killed and "
-        f"survived); {pairs[UNREAD]} pairs do not read what was broken, {pairs[REFUSED]} could not be run; in "
-        f"{summary['killed_without_a_run']} of the killed the run a claim speaks of no longer exists"
-    ]
-    if summary["blind"]:
-        lines += ["notice nothing:", *(f"    {id}: {reason}" for id, reason in summary["blind"].items())]
-    by_reason: dict[str, dict[str, list[str]]] = {}
-    for row in summary["survivors"]:
-        by_reason.setdefault(row["reason"], {}).setdefault(row["mutation"], []).append(row["claim"])
-    if by_reason:
-        lines.append("keep their verdict:")
-    for reason in sorted(by_reason, key=lambda text: text != NO_REASON):
-        lines += [f"    {reason}", *(f"        {m}: {', '.join(ids)}" for m, ids in by_reason[reason].items())]
-    if summary["stale_reasons"]:
-        lines.append(f"a reason is given, but they did not survive: {'; '.join(summary['stale_reasons'])}")
-    return lines
+UNBROKEN = Mutation("", "the paper as it is")
+
+
+def each_sample(change: Callable[[Sample], Sample]) -> Callable[[Iterable[Sample]], list[Sample]]:
+    """Apply a change to each sample: for `Mutation.data` where a laboratory breaks lists of samples.
+
+    >>> relabel = each_sample(lambda s: replace(s, label=-s.label))
+    >>> [s.label for s in relabel([Sample(["good"], +1), Sample(["bad"], -1)])]
+    [-1, 1]
+    """
+    return lambda samples: [change(sample) for sample in samples]
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """Path matrices, in all heads, that move faster, slower or backwards: for `Mutation.equations`.
+
+    `factors` has for a path such as ``KQ`` a number, a node, or a function of the shape (rows, columns) of the matrix
+    that gives a table with a factor for each entry; a row is used for all rows. Paths a flow does not have are ignored.
+    In a gradient step the change is multiplied, not the state.
+
+    >>> Speeds({"KQ": -1}).of("KQ"), Speeds({"KQ": -1}).of("KK")
+    (-1, 1)
+    """
+
+    factors: Mapping[str, Any] = field(default_factory=dict)
+
+    def of(self, path: str) -> Any:
+        """The factor of a path matrix."""
+        return self.factors.get(path, 1)
+
+    def table(self, path: str, shape: tuple[int, ...]) -> Any:
+        """The factors of the entries of a path matrix of this shape, as a table that broadcasts."""
+        factor = self.of(path)
+        return factor(*shape) if callable(factor) else [[factor]]
+
+    def __call__(self, flow: Any) -> Any:
+        """The same flow (of listed samples, a family or the weights themselves) at these speeds."""
+        system, made = flow.system, flow.system.field
+        assert isinstance(made, BlockField)
+        rhs = {leaf: self._broken(leaf, block, system.kind == "map") for leaf, block in made.rhs.items()}
+        made = replace(made, rhs=rhs)
+        new = tuple(sorted(made.parameters - set(system.parameters)))
+        return replace(flow, system=replace(system, field=made, parameters=system.parameters + new))
+
+    def _broken(self, leaf: str, block: Block, step: bool) -> Block:
+        path = next((path for path in self.factors if leaf == path or leaf.startswith(f"{path}_")), None)
+        if path is None:
+            return block
+        factors = blocks.constant(self.table(path, block.shape))
+        if not step:
+            return blocks.multiply(factors, block)
+        state = blocks.leaf(leaf, block.shape)
+        change = blocks.add(block, blocks.multiply(blocks.constant([[-1]]), state))
+        return blocks.add(state, blocks.multiply(factors, change))

@@ -13,7 +13,7 @@ from ..terminal import Progress, print_files, print_table, progress_bar
 from ..tex.templates import tex_templates
 from ..verdicts import FAILS, HOLDS, Evidence
 from .claims import Claim, ClaimBook, Outcome
-from .mutation import mutation_lines, mutation_runs, mutation_summary
+from .mutation_runs import mutation_lines, mutation_runs, mutation_summary
 from .paper import Paper
 from .workers import Answer, run_tasks, tasks_of
 

@@ -26,6 +26,7 @@ from ..expr import gc_pause
 from ..terminal import Progress
 from ..verdicts import Verdict
 from .claims import CheckError, Claim, ClaimBook
+from .laboratory import Part
 
 NO_RUN, REFUSED = "no such run", "refused"
 
@@ -46,7 +47,7 @@ class Answer:
     mutation: str
     verdict: Verdict | None
     seconds: float = 0.0
-    reads: frozenset[str] | None = None
+    reads: frozenset[Part] | None = None
     problem: str = ""  # NO_RUN or REFUSED
     sentence: str = ""
 

@@ -58,36 +58,32 @@ def index(papers: Sequence[Mapping[str, Any]]) -> str:
 
 def _page(content: Content, largest_svg: int = LARGEST_SVG) -> str:
     entries = claim_entries(content)
-    return (
-        _templates()
-        .get_template("page.html")
-        .render(
-            content=content,
-            paper=content.paper,
-            sections={key: TITLES[key] for key in content.sections()},
-            badges=_badges(entries),
-            entries={entry.claim.id: entry for entry in entries},
-            layout=layered_layout(content.book.proof_graph()) if content.book else None,
-            left_out=content.figures_left_out(),
-            provenance=provenance(content),
-            seconds={PARTS[part]: round(seconds, 1) for part, seconds in content.seconds.items()},
-            inline=partial(inline, limit=largest_svg),
-        )
+    template = _templates().get_template("page.html")
+    return template.render(
+        content=content,
+        paper=content.paper,
+        sections={key: TITLES[key] for key in content.sections()},
+        badges=_badges(entries),
+        entries={entry.claim.id: entry for entry in entries},
+        layout=layered_layout(content.book.proof_graph()) if content.book else None,
+        left_out=content.figures_left_out(),
+        provenance=provenance(content),
+        seconds={PARTS[part]: round(seconds, 1) for part, seconds in content.seconds.items()},
+        inline=partial(inline, limit=largest_svg),
     )
 
 
 @cache
 def _templates() -> Environment:
-    from markupsafe import Markup
-
-    made = html_templates("odesys.report", "templates/html")
-    made.filters |= {
-        "anchor": anchor,
-        "line": values.text,
-        "mathml": lambda tex, block=False: Markup(mathml(tex, block)),
-        "text_with_formulas": lambda text: Markup(text_with_formulas(text)),
-        "whole": lambda value: f"{value:.0f}",
-    }
+    made = html_templates(
+        "odesys.report",
+        "templates/html",
+        anchor=anchor,
+        line=values.text,
+        mathml=mathml,
+        text_with_formulas=text_with_formulas,
+        whole="{:.0f}".format,
+    )
     made.globals |= {"parts": PARTS, "legend": LEGEND, "evidence": EVIDENCE}
     return made
 

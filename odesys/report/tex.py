@@ -3,7 +3,7 @@ r"""The same content as a LaTeX bundle: a body to ``\input``, figures as PDF, la
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,13 +11,14 @@ from ..tex.templates import plain, tex_templates
 from . import values
 from .claim_entry import NOT_RUN, ClaimEntry, claim_entries
 from .content import Content, provenance
-from .proof_graph_layout import Layout, layered_layout
+from .proof_graph_layout import NODE_HEIGHT, GraphLayout, layered_layout
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 EVENTS_SHOWN = 12
 GRAPH_WIDTH, GRAPH_HEIGHT = 16.0, 22.0  # centimetres at most
+SMALLEST_NODE = 0.42  # centimetres high; in smaller ones the text is tiny
 COLOURS = {  # of the xcolor package
     "proof": "green!25",
     "certificate": "cyan!25",
@@ -35,27 +36,24 @@ def main(names: Sequence[str], title: str) -> str:
 
 def body(content: Content) -> str:
     """Sections of one paper, without a preamble."""
-    layout = layered_layout(content.book.proof_graph()) if content.book else Layout({}, (), 1.0, 1.0)
+    layout = layered_layout(content.book.proof_graph()) if content.book else GraphLayout({}, (), 1.0, 1.0)
     number = {id: k for k, id in enumerate(layout.boxes)}
     scale = min(GRAPH_WIDTH / layout.width, GRAPH_HEIGHT / layout.height)
-    return (
-        _templates()
-        .get_template("body.tex")
-        .render(
-            content=content,
-            paper=content.paper,
-            sections=content.sections(),
-            entries={entry.claim.id: entry for entry in claim_entries(content)},
-            colours=COLOURS,
-            layout=layout,
-            edges=[(number[start], number[end]) for start, end in layout.edges],
-            scale=f"{scale:.5f}",
-            font="tiny" if scale * 22 < 0.42 else "scriptsize",
-            events_shown=EVENTS_SHOWN,
-            label=lambda id: label(content.paper.name, id),
-            pictures=lambda files: _pictures(content, files),
-            provenance=provenance(content),
-        )
+    template = _templates().get_template("body.tex")
+    return template.render(
+        content=content,
+        paper=content.paper,
+        sections=content.sections(),
+        entries={entry.claim.id: entry for entry in claim_entries(content)},
+        colours=COLOURS,
+        layout=layout,
+        edges=[(number[start], number[end]) for start, end in layout.edges],
+        scale=f"{scale:.5f}",
+        font="tiny" if scale * NODE_HEIGHT < SMALLEST_NODE else "scriptsize",
+        events_shown=EVENTS_SHOWN,
+        label=partial(label, content.paper.name),
+        pictures=partial(_pictures, content),
+        provenance=provenance(content),
     )
 
 
@@ -66,14 +64,14 @@ def label(paper: str, id: str) -> str:
 
 @cache
 def _templates() -> Environment:
-    made = tex_templates("odesys.report", "templates/tex")
-    made.filters |= {
-        "colour": _colour,
-        "line": values.text,
-        "plain_around_formulas": _plain_around_formulas,
-        "whole": lambda value: f"{value:.0f}",
-    }
-    return made
+    return tex_templates(
+        "odesys.report",
+        "templates/tex",
+        colour=_colour,
+        line=values.text,
+        plain_around_formulas=_plain_around_formulas,
+        whole="{:.0f}".format,
+    )
 
 
 def _colour(entry: ClaimEntry) -> str:

@@ -167,7 +167,7 @@ class Definition:
 
     @property
     def symbol(self) -> str:
-        """Name of the symbol that stands for it in other expressions; entry j of a row has `,j` added."""
+        """Name of the symbol that stands for it in other expressions; entry j = 1, 2, ... of a row has `,j` added."""
         return f"#{self.kind}{self.number}"
 
 

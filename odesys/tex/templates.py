@@ -6,7 +6,7 @@ statement in ``<% %>``, since braces are TeX's; text that is not TeX goes throug
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -47,31 +47,18 @@ _SIGNS = {
 _QUOTES = {"“": "``", "”": "''", "‘": "`", "’": "'", "–": "--", "—": "---", "…": r"\dots{}"}
 
 
-@cache
-def html_templates(package: str, folder: str = "templates") -> Environment:
-    """The HTML templates of a package."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    return Environment(
-        loader=PackageLoader(package, folder),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+def html_templates(package: str, folder: str = "templates", **filters: Callable[..., Any]) -> Environment:
+    """The HTML templates of a package, with filters of its own."""
+    return _environment(package, folder, filters, autoescape=True)
 
 
-@cache
-def tex_templates(package: str, folder: str = "templates") -> Environment:
-    """The LaTeX and Markdown templates of a package."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    made = Environment(
-        loader=PackageLoader(package, folder),
+def tex_templates(package: str, folder: str = "templates", **filters: Callable[..., Any]) -> Environment:
+    """The LaTeX and Markdown templates of a package, with filters of its own."""
+    return _environment(
+        package,
+        folder,
+        {"plain": plain, **filters},
         autoescape=False,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
         keep_trailing_newline=True,
         block_start_string="<%",
         block_end_string="%>",
@@ -80,7 +67,14 @@ def tex_templates(package: str, folder: str = "templates") -> Environment:
         comment_start_string="<#",
         comment_end_string="#>",
     )
-    made.filters["plain"] = plain
+
+
+def _environment(package: str, folder: str, filters: Mapping[str, Callable[..., Any]], **options: Any) -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    loader = PackageLoader(package, folder)
+    made = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, **options)
+    made.filters |= filters
     return made
 
 

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from odesys import ONE, ZERO, ClaimBook, Node, graph, num, sym
+from odesys import ONE, ZERO, ClaimBook, Node, graph, num
 
 from .. import setting
-from ..laboratory import MUTATIONS, Laboratory, Toy
+from ..laboratory import Laboratory, Toy
 
 book = ClaimBook(
     "benign_overfitting",
     Laboratory,
-    mutations=MUTATIONS,
     reference="Unveil Benign Overfitting for Transformer in Vision: Training Dynamics, Convergence, and Generalization",
 )
 
@@ -91,32 +90,15 @@ class Tables:
 
 def tables(toy: Toy, M: int) -> Tables:
     """Symbols of a toy as the paper's matrices; the names are those of the paper's own training set."""
-    made = np.vectorize(sym, otypes=[object])
-    matrices = toy.matrices
-    G = np.frompyfunc(graph.as_node, 1, 1)(toy.gram)
-    return Tables(
-        M,
-        made(matrices["KQ"]).T,
-        made(matrices["QQ"]),
-        made(matrices["KK"]),
-        made(matrices["wOV"])[0],
-        np.asarray(G, dtype=object),
-    )
+    x, G = toy.symbols, np.frompyfunc(graph.as_node, 1, 1)(toy.gram)
+    return Tables(M, x["KQ"].T, x["QQ"], x["KK"], x["wOV"][0], np.asarray(G, dtype=object))
 
 
 def read_off(toy: Toy, keys: bool) -> np.ndarray:
     """alpha / eta = G H (or beta / eta = G H'), read off the derived dS = G H K + Q H G at K = I, Q = 0 (or reversed)."""
     first, second = ("KK", "QQ") if keys else ("QQ", "KK")
-    matrices = toy.matrices
-    unit: dict[Node, Node] = {}
-    for (i, j), name in np.ndenumerate(matrices[first]):
-        unit[sym(name)] = ONE if i == j else ZERO
-    unit |= {sym(name): ZERO for name in matrices[second].ravel()}
+    unit = {node: ONE if i == j else ZERO for (i, j), node in np.ndenumerate(toy.symbols[first])}
+    unit |= {node: ZERO for node in toy.symbols[second].ravel()}
     change = toy.rhs("KQ").T  # rows queries
     found = np.array(graph.substitute(list(change.ravel()), unit), dtype=object).reshape(change.shape)
     return found if keys else found.T
-
-
-def pairs(left: np.ndarray, right: np.ndarray, name: str = "") -> dict[str, tuple[Node, Node]]:
-    """Entry by entry comparison of two arrays of nodes."""
-    return {f"{name}{place}": (left.item(place), right.item(place)) for place in np.ndindex(left.shape)}

@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from odesys import ONE, ZERO, Node, Verdict, enumerate_all, equal, graph, identity, measured, num, rounded, sym
+from odesys import (
+    ONE,
+    ZERO,
+    Node,
+    Verdict,
+    entry_pairs,
+    enumerate_all,
+    equal,
+    graph,
+    identity,
+    measured,
+    num,
+    rounded,
+    sym,
+)
 
 from .. import setting
 from ..laboratory import CASES, Laboratory
 from ..setting import Case
 from ..special import span_network
 from . import common_lemma_5_1
-from .book import NUMBERS, TOY, Tables, book, pairs, read_off, tables
+from .book import NUMBERS, TOY, Tables, book, read_off, tables
 
 
 @book.claim(
@@ -107,7 +121,7 @@ def alpha_beta(lab: Laboratory) -> Verdict:
     t = tables(flow, 3)
     H = t.H()
     a, b = read_off(flow, True), read_off(flow, False)
-    verdict = equal(pairs(a, t.G @ H, "alpha ") | pairs(b, t.G @ H.T, "beta "))
+    verdict = equal(entry_pairs(a, t.G @ H, "alpha") | entry_pairs(b, t.G @ H.T, "beta"))
     none = {
         f"{name} {i},{j}": table[i, j]
         for name, table in (("alpha", a), ("beta", b))
@@ -134,7 +148,7 @@ def update_of_q(lab: Laboratory) -> Verdict:
         row[token] = (
             t.slope(0) * sym("m_s") / (2 * 3) * graph.add(t.V[other] * J[i][j] for i, other in enumerate(t.places[0]))
         )
-    return equal(pairs(read_off(flow, True)[0], row, "k "))
+    return equal(entry_pairs(read_off(flow, True)[0], row, "k"))
 
 
 def _softmax(size: int) -> tuple[list[Node], list[Node]]:
@@ -185,7 +199,9 @@ def gradients(lab: Laboratory) -> Verdict:
     H = np.array([-s for s in slopes[: t.S.size]], dtype=object).reshape(t.S.shape)
     h = [-s for s in slopes[t.S.size :]]
     mine = _h(t)
-    verdict = equal(pairs(H, t.H(), "H ") | {f"h {i}": (a, b) for i, (a, b) in enumerate(zip(h, mine, strict=True))})
+    verdict = equal(
+        entry_pairs(H, t.H(), "H") | {f"h {i}": (a, b) for i, (a, b) in enumerate(zip(h, mine, strict=True))}
+    )
     moving = {
         f"V {i}": (node, sym("w2") * graph.add(t.G[i, j] * mine[j] for j in range(len(mine)) if t.G[i, j] is not ZERO))
         for i, node in enumerate(flow.rhs("wOV")[0])
@@ -293,7 +309,7 @@ def update_of_inner_products(lab: Laboratory) -> Verdict:
     }
     derived = {"S": flow.rhs("KQ").T, "Q": flow.rhs("QQ"), "K": flow.rhs("KK")}
     for part in ("S", "Q", "K"):
-        names |= pairs(derived[part], printed[part], part)
+        names |= entry_pairs(derived[part], printed[part], part)
     return equal(names)
 
 

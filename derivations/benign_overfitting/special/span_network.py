@@ -13,6 +13,7 @@ used here.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -312,6 +313,6 @@ def gram_values(made: Draw, state: State | None = None) -> dict[str, np.ndarray]
     return {"S": q @ k.T, "Q": q @ q.T, "K": k @ k.T, "V": V}
 
 
-def engine_leaves(values: dict[str, np.ndarray]) -> dict[str, Any]:
+def engine_leaves(values: Mapping[str, np.ndarray]) -> dict[str, Any]:
     """The same matrices under the engine's names: KQ has the key first, wOV is a row."""
     return {"KQ": values["S"].T, "QQ": values["Q"], "KK": values["K"], "wOV": values["V"][None, :]}

@@ -7,15 +7,14 @@ from functools import cache
 
 import numpy as np
 
-from odesys import ClaimBook, Distribution, Flow, Sample, computed_once, graph, sym
+from odesys import ClaimBook, Distribution, Flow, Sample, computed_once, graph
 
-from ..laboratory import MUTATIONS, Laboratory
+from ..laboratory import Laboratory
 from ..special import as_printed as literal
 
 book = ClaimBook(
     "cooccurrence",
     Laboratory,
-    mutations=MUTATIONS,
     reference="Training Dynamics of Transformers to Recognize Word Co-occurrence via Gradient Flow Analysis",
 )
 
@@ -43,11 +42,6 @@ def toy_gram(lab: Laboratory) -> Flow:
     return lab.outputs_of(TOY, TOY_WORDS)
 
 
-def symbols_of(flow: Flow, leaf: str) -> np.ndarray:
-    """The states of a path matrix as an array of symbols."""
-    return np.vectorize(sym, otypes=[object])(flow.matrices[leaf])
-
-
 def printed_forces(tables: literal.Tables, d: int) -> tuple[np.ndarray, np.ndarray]:
     """xi_mu = (1/n) sum g y c_mu and D_{nu mu} = (1/(n sqrt m)) sum g y p (G_nu - mean G), over samples and positions."""
     xi, D = np.full(d, graph.ZERO, dtype=object), np.full((d, d), graph.ZERO, dtype=object)
@@ -69,7 +63,7 @@ def toy_forces(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
 def gram_forces(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
     """xi and D of a level-1 flow, by scalar derivatives of its loss: -dL/dG and -dL/dA."""
     loss = flow.system.observables["loss"]
-    tables = [symbols_of(flow, "aWV"), symbols_of(flow, "KQ")]
+    tables = [flow.layout.symbols["aWV"], flow.layout.symbols["KQ"]]
     slopes = graph.gradient(loss, [node for table in tables for node in table.ravel()])
     size = tables[0].size
     negative = np.array([-s for s in slopes], dtype=object)

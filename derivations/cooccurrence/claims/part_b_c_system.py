@@ -38,7 +38,6 @@ from .book import (
     book,
     gram_forces,
     printed_forces,
-    symbols_of,
     toy_forces,
     toy_gram,
     toy_neurons,
@@ -313,8 +312,8 @@ def sub_network(lab: Laboratory) -> Verdict:
     rhs, G, V, beta = (
         lab.equations(flow),
         flow.matrices["aWV"][0],
-        symbols_of(flow, "VV"),
-        symbols_of(flow, "aWWa")[0, 0],
+        flow.layout.symbols["VV"],
+        flow.layout.symbols["aWWa"][0, 0],
     )
     form = {name: rhs[name] - beta * xi[k] - sym("m1") * graph.add(V[k] * xi) for k, name in enumerate(G)}
     return combine_verdicts({"level 0": _eq4(lab, 1), "level 1": identity(form, positive=("m", "m1"))})
@@ -404,8 +403,8 @@ def conserved(lab: Laboratory) -> Verdict:
     """The derived equations have the matrix form; along it, with forces as symbols, nothing changes (the sum of keys: with the forces put in)."""
     flow = toy_gram(lab)
     rhs = lab.equations(flow)
-    beta, G = symbols_of(flow, "aWWa")[0, 0], symbols_of(flow, "aWV")[0]
-    V, A, K, Q = (symbols_of(flow, leaf) for leaf in ("VV", "KQ", "KK", "QQ"))
+    beta, G = flow.layout.symbols["aWWa"][0, 0], flow.layout.symbols["aWV"][0]
+    V, A, K, Q = (flow.layout.symbols[leaf] for leaf in ("VV", "KQ", "KK", "QQ"))
     m1 = sym("m1")
     quantities = {
         "tr M": beta - m1 * _trace(V),
@@ -433,8 +432,8 @@ def conserved(lab: Laboratory) -> Verdict:
 
 def _gram_form(flow: Flow, xi: np.ndarray, D: np.ndarray) -> dict[str, Node]:
     """The matrix form of level 1 with given forces, by state name."""
-    beta, G, m1 = symbols_of(flow, "aWWa")[0, 0], symbols_of(flow, "aWV")[0], sym("m1")
-    V, A, K, Q = (symbols_of(flow, leaf) for leaf in ("VV", "KQ", "KK", "QQ"))
+    beta, G, m1 = flow.layout.symbols["aWWa"][0, 0], flow.layout.symbols["aWV"][0], sym("m1")
+    V, A, K, Q = (flow.layout.symbols[leaf] for leaf in ("VV", "KQ", "KK", "QQ"))
     form = {
         "aWWa": np.array([[2 * m1 * graph.add(xi * G)]], dtype=object),
         "aWV": (beta * xi + m1 * (V @ xi))[None, :],
@@ -482,8 +481,8 @@ def shift(lab: Laboratory) -> Verdict:
     """Columns of D, read off the equation of the scores at unit keys and zero queries."""
     flow = toy_gram(lab)
     rhs, names = lab.equations(flow), flow.matrices["KQ"]
-    unit = {node: ONE if i == j else ZERO for (i, j), node in np.ndenumerate(symbols_of(flow, "KK"))}
-    unit |= {node: ZERO for node in symbols_of(flow, "QQ").ravel()}
+    unit = {node: ONE if i == j else ZERO for (i, j), node in np.ndenumerate(flow.layout.symbols["KK"])}
+    unit |= {node: ZERO for node in flow.layout.symbols["QQ"].ravel()}
     _, D = toy_forces(flow)
     residuals: dict[str, Node] = {}
     for j in range(TOY_WORDS):
@@ -507,8 +506,8 @@ def dissipation(lab: Laboratory) -> Verdict:
     flow = toy_gram(lab)
     rhs = lab.equations(flow)
     xi, D = toy_forces(flow)
-    beta, V = symbols_of(flow, "aWWa")[0, 0], symbols_of(flow, "VV")
-    K, Q = symbols_of(flow, "KK"), symbols_of(flow, "QQ")
+    beta, V = flow.layout.symbols["aWWa"][0, 0], flow.layout.symbols["VV"]
+    K, Q = flow.layout.symbols["KK"], flow.layout.symbols["QQ"]
     spent = graph.add([x * rhs[name] for x, name in zip(xi, flow.matrices["aWV"][0], strict=True)])
     spent = spent + graph.add([D[place] * rhs[name] for place, name in np.ndenumerate(flow.matrices["KQ"])])
     shares = beta * graph.add(xi * xi) + sym("m1") * graph.add(xi * (V @ xi)) + _trace(D, Q, D.T) + _trace(D.T, K, D)
@@ -560,8 +559,8 @@ def descent(lab: Laboratory) -> Verdict:
     rhs = flow.system.equations
     eta, m1 = sym("eta"), sym("m1")
     xi, D = toy_forces(flow)
-    beta, G = symbols_of(flow, "aWWa")[0, 0], symbols_of(flow, "aWV")[0]
-    V, A, K, Q = (symbols_of(flow, leaf) for leaf in ("VV", "KQ", "KK", "QQ"))
+    beta, G = flow.layout.symbols["aWWa"][0, 0], flow.layout.symbols["aWV"][0]
+    V, A, K, Q = (flow.layout.symbols[leaf] for leaf in ("VV", "KQ", "KK", "QQ"))
     form = {
         "aWWa": np.array(
             [[beta + 2 * eta * m1 * graph.add(xi * G) + eta**2 * m1**2 * graph.add(xi * (V @ xi))]], dtype=object

@@ -23,7 +23,7 @@ from odesys import (
 
 from .. import setting
 from ..laboratory import Laboratory
-from .book import SIGNS, START, TOY, book, symbols_of, toy_neurons
+from .book import SIGNS, START, TOY, book, toy_neurons
 
 DELTA = 0.1
 
@@ -251,8 +251,8 @@ def sub_network_start(lab: Laboratory) -> Verdict:
 def sum_over_neurons(lab: Laboratory) -> Verdict:
     """Outputs at zero scores against sums with and without the signs."""
     flow, _ = toy_neurons(lab)
-    neurons = symbols_of(flow, "WV")
-    zero = {node: graph.ZERO for node in symbols_of(flow, "KQ").ravel()}
+    neurons = flow.layout.symbols["WV"]
+    zero = {node: graph.ZERO for node in flow.layout.symbols["KQ"].ravel()}
     plain, signed = {}, {}
     for k, sample in enumerate(TOY.samples):
         output = sample.label * graph.substitute([flow.system.observables[f"margin_{k + 1}"]], zero)[0]

@@ -15,7 +15,7 @@ from ..special.phases import PhaseOne, phase_one
 from ..special.standard_runs import other_sweep, sweep_pairs
 from ..special.trained_network import trained
 from ..special.trajectories import Course, course
-from .book import book, symbols_of, toy_neurons
+from .book import book, toy_neurons
 from .common_readings import OTHERS, SWEEP, below, sweep_exponent, twice, twice_others
 from .part_d_start import DELTA, radius
 
@@ -243,7 +243,7 @@ def first_term(lab: Laboratory) -> Verdict:
 def last_display(lab: Laboratory) -> Verdict:
     """Second derivatives by neurons, the printed bound on p, and the exponent in L."""
     flow, _ = toy_neurons(lab)
-    neurons = list(symbols_of(flow, "WV").ravel())
+    neurons = list(flow.layout.symbols["WV"].ravel())
     slopes = graph.gradient(flow.system.observables["margin_1"], neurons)
     linear = identity(
         {str(k): second for k, second in enumerate(graph.gradient(graph.add(slopes), neurons))}, positive=("m",)

@@ -10,7 +10,7 @@ from odesys import Node, Verdict, combine_verdicts, from_sympy, graph, identity,
 
 from ..laboratory import Laboratory
 from ..special.trajectories import class_sums
-from .book import NUMBERS, book, symbols_of, toy_forces, toy_gram
+from .book import NUMBERS, book, toy_forces, toy_gram
 
 S1, S2, S3, S4 = (sym(f"S{c}") for c in (1, 2, 3, 4))
 POSITIVE = ("S1", "S2", "S3", "S4")
@@ -293,7 +293,7 @@ def _value_signs(lab: Laboratory, wanted: dict[tuple[int, int], int]) -> Verdict
     flow = toy_gram(lab)
     rhs, names = lab.equations(flow), flow.matrices["VV"]
     xi, _ = toy_forces(flow)
-    G = symbols_of(flow, "aWV")[0]
+    G = flow.layout.symbols["aWV"][0]
     residuals = {f"{i + 1}{j + 1}": rhs[names[i, j]] - G[i] * xi[j] - G[j] * xi[i] for i, j in wanted}
     found = {}
     for i, j in wanted:

@@ -240,7 +240,7 @@ def symbolic_tables(flow: Flow, dataset: Distribution, signs: tuple[int, ...]) -
 
     Of a level-1 flow only forces can be asked for: all neurons are one, with the sign +1.
     """
-    leaves = {LEAVES[leaf]: np.vectorize(sym, otypes=[object])(names) for leaf, names in flow.matrices.items()}
+    leaves = {LEAVES[leaf]: table for leaf, table in flow.layout.symbols.items()}
     return Tables(
         encoded(dataset, flow),
         [s.label for s in dataset.samples],

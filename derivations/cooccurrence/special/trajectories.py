@@ -204,7 +204,7 @@ def first_rates(lab: Laboratory, n: int, L: int, scale: Scales, seed: int) -> np
     """d(w_j'W_V mu)/dt at the start of the network of `neuron_course`, (m1, d); only these equations are read."""
     signs = tuple(int(a) for a in random_signs(scale, seed))
     flow = lab.outputs_of(setting.data(n, L), setting.words_needed(n, L), signs)
-    lab.reads.add("equations of WV")
+    lab.read(Laboratory.speed, "WV")
     start = flow.initial_state(weights=network(flow, scale, [seed, scale.m]).images())
     field = flow.system.compile({p: scale.parameters[p] for p in flow.system.parameters})
     (segment,) = (s for s in flow.layout.segments if s.leaf == "WV")

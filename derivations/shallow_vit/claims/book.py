@@ -9,12 +9,11 @@ import numpy as np
 
 from odesys import ClaimBook, Node, graph, sym
 
-from ..laboratory import MUTATIONS, Laboratory
+from ..laboratory import Laboratory
 
 book = ClaimBook(
     "shallow_vit",
     Laboratory,
-    mutations=MUTATIONS,
     reference="A theoretical understanding of shallow vision transformers: learning, generalization, and sample complexity",
 )
 
@@ -105,7 +104,7 @@ class Tables:
 
 def tables(flow: Any) -> Tables:
     """The tables over the states of a toy."""
-    made = {leaf: np.vectorize(sym, otypes=[object])(names) for leaf, names in flow.matrices.items()}
+    made = flow.layout.symbols
     return Tables(made["O"], made["V"], made["K"], made["Q"])
 
 
@@ -123,11 +122,3 @@ def put(nodes: Any, values: dict[Node, Node]) -> np.ndarray:
 def before_margin(nodes: Any) -> np.ndarray:
     """Expressions of the toy while no margin is reached: the hinge indicators are 1."""
     return put(nodes, dict.fromkeys(gates(nodes, True), graph.ONE))
-
-
-def pairs(left: Any, right: Any, name: str) -> dict[str, tuple[Node, Node]]:
-    """Two tables entry by entry."""
-    return {
-        f"{name} {index}": (graph.as_node(x), graph.as_node(y))
-        for (index, x), y in zip(np.ndenumerate(left), np.ravel(right), strict=True)
-    }

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from odesys import ONE, ZERO, Node, Verdict, equal, graph, identity, num, sym
+from odesys import ONE, ZERO, Node, Verdict, entry_pairs, equal, graph, identity, num, sym
 
 from ..laboratory import Laboratory
-from .book import LABELS, TOY, Tables, before_margin, book, gates, pairs, put, tables
+from .book import LABELS, TOY, Tables, before_margin, book, gates, put, tables
 
 POSITIVE = ("c1", "c2", "c3", "e1", "e2", "e3", "a", "Gamma")
 
@@ -53,7 +53,7 @@ def sgd_step(lab: Laboratory) -> Verdict:
         states = [sym(name) for name in names[chosen].ravel()]
         slopes = graph.gradient(loss, states)
         stepped = np.array([x - sym("eta") * s for x, s in zip(states, slopes, strict=True)], dtype=object)
-        rows |= pairs(lab.rates(leaf, step=True)[chosen], stepped, leaf)
+        rows |= entry_pairs(lab.rates(leaf, step=True)[chosen], stepped, leaf)
     return equal(rows, positive=POSITIVE)
 
 
@@ -132,7 +132,7 @@ MARGIN = "while no margin is reached (for the indicator see Eq.83-hinge); "
 def gradient_of_w_o(lab: Laboratory) -> Verdict:
     """Rates of the neurons."""
     flow = lab.toy()
-    return equal(pairs(before_margin(lab.rates("O")), gradient_o(tables(flow), False), "W_O"), positive=POSITIVE)
+    return equal(entry_pairs(before_margin(lab.rates("O")), gradient_o(tables(flow), False), "W_O"), positive=POSITIVE)
 
 
 @book.claim(
@@ -146,7 +146,7 @@ def gradient_of_w_o(lab: Laboratory) -> Verdict:
 def gradient_of_w_v(lab: Laboratory) -> Verdict:
     """Rates of the values."""
     flow = lab.toy()
-    return equal(pairs(before_margin(lab.rates("V")), gradient_v(tables(flow), False), "W_V"), positive=POSITIVE)
+    return equal(entry_pairs(before_margin(lab.rates("V")), gradient_v(tables(flow), False), "W_V"), positive=POSITIVE)
 
 
 @book.claim(
@@ -161,7 +161,7 @@ def gradient_of_w_q(lab: Laboratory) -> Verdict:
     """Rates of the queries."""
     flow = lab.toy()
     t = tables(flow)
-    return equal(pairs(before_margin(lab.rates("Q")), gradient_q(t, False), "W_Q"), positive=POSITIVE)
+    return equal(entry_pairs(before_margin(lab.rates("Q")), gradient_q(t, False), "W_Q"), positive=POSITIVE)
 
 
 @book.claim(
@@ -180,10 +180,10 @@ def gradient_of_w_k(lab: Laboratory) -> Verdict:
     flow = lab.toy()
     t = tables(flow)
     rates = before_margin(lab.rates("K"))
-    printed = equal(pairs(rates, gradient_k(t, False, scale=False), "W_K"), positive=POSITIVE)
+    printed = equal(entry_pairs(rates, gradient_k(t, False, scale=False), "W_K"), positive=POSITIVE)
     return printed.correcting(
         r"\text{the same with }\tfrac1{|S^n|}",
-        equal(pairs(rates, gradient_k(t, False), "W_K"), positive=POSITIVE),
+        equal(entry_pairs(rates, gradient_k(t, False), "W_K"), positive=POSITIVE),
         "the factor 1/|S^n| of the network is missing; (125) has it",
     )
 
@@ -206,7 +206,7 @@ def after_the_margin(lab: Laboratory) -> Verdict:
     h = [sym("h1"), sym("h2")]
     with_symbols = put(nodes, dict(zip(found, h, strict=False)))
     both = [put(with_symbols, {h[0]: x, h[1]: y}) for x, y in ((ONE, ONE), (ONE, ZERO), (ZERO, ONE), (ZERO, ZERO))]
-    printed = equal(pairs(with_symbols, both[0], "rate"), positive=POSITIVE)
+    printed = equal(entry_pairs(with_symbols, both[0], "rate"), positive=POSITIVE)
     surfaces = {
         node.args[0]: min(
             range(2), key=lambda n: len(graph.symbols([node.args[0]]) & {f"{'ec'[n]}{k}" for k in (1, 2, 3)})
@@ -225,8 +225,8 @@ def after_the_margin(lab: Laboratory) -> Verdict:
         else printed
     )
     linear = equal(
-        pairs(with_symbols, h[0] * both[1] + h[1] * both[2], "linear")
-        | pairs(both[3], np.full(nodes.shape, ZERO), "none"),
+        entry_pairs(with_symbols, h[0] * both[1] + h[1] * both[2], "linear")
+        | entry_pairs(both[3], np.full(nodes.shape, ZERO), "none"),
         positive=POSITIVE,
     )
     return printed.correcting(
@@ -254,7 +254,7 @@ def zero_sum(lab: Laboratory) -> Verdict:
     axes = {t.K[x, j]: ONE if x == j else ZERO for x in range(3) for j in range(3)}
     moved = before_margin(put(lab.rates("Q")[:, 0], axes))
     forces = put(np.array([force(t, j, 0, False) for j in range(3)], dtype=object), axes)
-    both = equal(pairs(moved, forces, "G_j1") | {"sum": (graph.add(moved), ZERO)}, positive=POSITIVE)
+    both = equal(entry_pairs(moved, forces, "G_j1") | {"sum": (graph.add(moved), ZERO)}, positive=POSITIVE)
     return identity({str(k): node for k, node in enumerate(found)}, positive=POSITIVE) & both
 
 
@@ -401,7 +401,7 @@ def other_components(lab: Laboratory) -> Verdict:
 def inner_products_close(lab: Laboratory) -> Verdict:
     """Matrix equations against the derived ones."""
     flow = lab.gram()
-    x = {leaf: np.vectorize(sym, otypes=[object])(names) for leaf, names in flow.matrices.items()}
+    x = flow.layout.symbols
     nodes = flow.system.equations
     loss = flow.system.observables["loss"]
 
@@ -421,7 +421,7 @@ def inner_products_close(lab: Laboratory) -> Verdict:
     rows: dict[str, tuple[Node, Node]] = {}
     for leaf, table in right.items():
         left = np.vectorize(lambda name: nodes[name], otypes=[object])(flow.matrices[leaf])
-        found = pairs(left, table, leaf)
+        found = entry_pairs(left, table, leaf)
         alike = leaf in ("VV", "OO", "KK", "QQ")  # symmetric: the upper half is enough
         rows |= {
             name: pair
@@ -504,5 +504,5 @@ def exchange_of_classes(lab: Laboratory) -> Verdict:
     for leaf, table in rates.items():
         plain = np.array(graph.substitute(list(table.ravel()), mirrored), dtype=object).reshape(table.shape)
         moved = np.array(graph.substitute(list(plain.ravel()), swap), dtype=object).reshape(table.shape)
-        rows |= pairs(moved, plain[::-1] if leaf == "O" else plain[:, order], leaf)
+        rows |= entry_pairs(moved, plain[::-1] if leaf == "O" else plain[:, order], leaf)
     return equal(rows, positive=POSITIVE)

@@ -20,6 +20,7 @@ from odesys import (
     SymmetryError,
     System,
     Verdict,
+    entry_pairs,
     equal,
     fit_power_law,
     graph,
@@ -33,7 +34,7 @@ from odesys import (
 from .. import dynamics
 from ..laboratory import Laboratory
 from ..special import class_network, observables, several_heads, symmetric_runs
-from .book import LABELS, TOY, Tables, before_margin, book, pairs, put, tables
+from .book import LABELS, TOY, Tables, before_margin, book, put, tables
 from .common_runs import MAIN, attention
 from .part_c_system import POSITIVE, force, gradient_k, gradient_o, gradient_q, gradient_v
 from .part_x_variants import elsewhere, for_every_number, no_system
@@ -69,9 +70,7 @@ class MergedTables(Tables):
 
 def merged_tables(lab: Laboratory) -> MergedTables:
     """The tables over the states of the toy."""
-    made = {
-        leaf: np.vectorize(sym, otypes=[object])(names) for leaf, names in lab.toy(variant="merged").matrices.items()
-    }
+    made = lab.toy(variant="merged").layout.symbols
     return MergedTables(made["O"], made["V"], made["S"], made["S"])
 
 
@@ -103,9 +102,9 @@ def merged_attention(lab: Laboratory) -> Verdict:
     rates = {leaf: before_margin(lab.rates(leaf, variant="merged")) for leaf in ("O", "V", "S")}
     right = np.array([[force(t, j, k, False) for k in range(3)] for j in range(3)], dtype=object)
     rows = (
-        pairs(rates["S"], right, "S")
-        | pairs(rates["O"], gradient_o(t, False), "W_O")
-        | pairs(rates["V"], gradient_v(t, False), "W_V")
+        entry_pairs(rates["S"], right, "S")
+        | entry_pairs(rates["O"], gradient_o(t, False), "W_O")
+        | entry_pairs(rates["V"], gradient_v(t, False), "W_V")
     )
     exact = equal(rows, positive=POSITIVE) & identity(
         {f"query {k + 1}": graph.add(rates["S"][:, k]) for k in range(3)}, positive=POSITIVE
@@ -129,7 +128,7 @@ def twice_at_identity(lab: Laboratory, t: MergedTables, merged: np.ndarray) -> V
     for table in (own.K, own.Q, t.K):
         unit |= {x: ONE if i == j else ZERO for (i, j), x in np.ndenumerate(table)}
     both = put(before_margin(lab.rates("K")).T, unit) + put(before_margin(lab.rates("Q")), unit)
-    return equal(pairs(both, 2 * put(merged, unit), "kappa' rho"), positive=POSITIVE)
+    return equal(entry_pairs(both, 2 * put(merged, unit), "kappa' rho"), positive=POSITIVE)
 
 
 @book.claim(
@@ -214,7 +213,7 @@ def logistic_loss(lab: Laboratory) -> Verdict:
     rows = {f"y F of sample {n + 1}": (outputs[f"margin_{n + 1}"], LABELS[n] * t.output(n)) for n in range(len(LABELS))}
     for leaf, printed in (("O", gradient_o), ("V", gradient_v), ("K", gradient_k), ("Q", gradient_q)):
         chosen = slice(0, 1) if leaf in "KQ" else slice(None)
-        rows |= pairs(put(lab.rates(leaf, variant="logistic")[chosen], slopes), printed(t, True)[chosen], leaf)
+        rows |= entry_pairs(put(lab.rates(leaf, variant="logistic")[chosen], slopes), printed(t, True)[chosen], leaf)
     try:
         hinge_system, smooth_system = for_every_number(lab), for_every_number(lab, "logistic")
     except (SymmetryError, EquationError) as error:
@@ -285,7 +284,7 @@ def conserved_by_noisy_tokens(lab: Laboratory) -> Verdict:
     """Products of states and rates, in the span of the tokens."""
     flow = lab.toy(variant="noisy")
     inverse = _inverse(flow.model.words.gram_array())
-    x = {leaf: np.vectorize(sym, otypes=[object])(names) for leaf, names in flow.matrices.items()}
+    x = flow.layout.symbols
     d = {leaf: lab.rates(leaf, variant="noisy") for leaf in x}
     change = {leaf: d[leaf] @ inverse @ x[leaf].T for leaf in "VKQ"} | {"O": d["O"].T @ x["O"]}
     both = {leaf: table + table.T for leaf, table in change.items()}

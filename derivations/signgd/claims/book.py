@@ -10,13 +10,12 @@ import flint
 
 from odesys import ClaimBook, Evidence, Node, Verdict, always_positive, certified, graph, num, refuted, sym
 
-from ..laboratory import MUTATIONS, Laboratory
+from ..laboratory import Laboratory
 from ..special.toy_network import opaque_symbols
 
 book = ClaimBook(
     "signgd",
     Laboratory,
-    mutations=MUTATIONS,
     reference="On the Optimization and Generalization of Two-Layer Transformers with Sign Gradient Descent",
 )
 

@@ -10,10 +10,11 @@ loss slopes as opaque positive symbols they are rational, and their signs can be
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 
-from odesys import ONE, ZERO, Node, graph, sym
+from odesys import ZERO, Node, graph, num, sym
 
 LABELS = (1, -1)
 NEURONS, ROWS, SIZE = 2, 2, 5
@@ -26,10 +27,11 @@ class Model:
     """What is trained and how: the defaults are the paper's model and optimiser."""
 
     descent: int = 1  # -1: up the gradient
-    temperature: Node = field(default=ONE)  # factor of the logits
+    temperature: int = 1  # factor of the logits
     query: int = 1  # factor of the direction of query moves
     key: int = 1
     values: int = 1  # factor of the direction of value moves
+    noise: Fraction = Fraction(1)  # length of the moves on the noise coordinates, over that of the others
     frozen_softmax: bool = False  # derivatives of the softmax taken at zero logits
     exponential: bool = False  # exponential instead of logistic loss
     shared: bool = False  # both samples on the support of the first
@@ -120,6 +122,10 @@ class Toy:
         """The share of one sample in the loss as a function of its output."""
         kind = "exp" if self.model.exponential else "softplus"
         return graph.call(kind, -LABELS[i] * f) / len(LABELS)
+
+    def lengths(self) -> dict[str, Node]:
+        """Step of each weight over eta: 1, but for those on the noise coordinates where that is broken."""
+        return {name: num(1 if name.endswith("_0") else self.model.noise) for name in self.all_weights()}
 
     def arguments(self) -> dict[str, Node]:
         """For every weight the expression whose sign, times eta, is added in a step."""

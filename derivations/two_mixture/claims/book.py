@@ -9,13 +9,12 @@ import numpy as np
 
 from odesys import ONE, ZERO, ClaimBook, Flow, Node, graph, sym
 
-from ..laboratory import MUTATIONS, Laboratory
+from ..laboratory import Laboratory
 
 book = ClaimBook(
     "two_mixture",
     Laboratory,
     reference="Transformers Provably Learn Two-Mixture of Linear Classification via Gradient Flow",
-    mutations=MUTATIONS,
 )
 
 SIGNS = (1, -1)
@@ -74,10 +73,7 @@ def all_units_on(nodes: Mapping[str, Node], off: tuple[Node, ...] = ()) -> dict[
 
 def path_tables(flow: Flow, head: str) -> dict[str, np.ndarray]:
     """Scores and self-scores of one head as arrays of symbols."""
-    return {
-        key: np.vectorize(sym, otypes=[object])(flow.matrices[f"{path}_{head}"])
-        for key, path in (("M", "KQ"), ("A", "KK"), ("B", "QQ"))
-    }
+    return {key: flow.layout.symbols[f"{path}_{head}"] for key, path in (("M", "KQ"), ("A", "KK"), ("B", "QQ"))}
 
 
 def matrix_form(flow: Flow, head: str) -> tuple[np.ndarray, dict[str, Node]]:

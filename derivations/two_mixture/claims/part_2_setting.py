@@ -37,7 +37,7 @@ def distribution(lab: Laboratory) -> Verdict:
         return weights
 
     def agrees(case: tuple[int, int]) -> bool:
-        data = lab.data if case == (2, 3) else setting.data(*case)
+        data = lab.data() if case == (2, 3) else setting.data(*case)
         found: dict[Any, Fraction] = defaultdict(Fraction)
         for item in data.samples:
             found[(*item.tokens[:2], *sorted(item.tokens[2:])), item.label] += item.weight

@@ -45,8 +45,8 @@ def initial_margin(lab: Laboratory) -> Verdict:
 def _hull_distance(lab: Laboratory, m: int, seed: int, omega: float) -> float:
     images = start_network(m, seed, {"K": 2, "omega": omega, "b": 0.5}).images()
     rows = []
-    for tokens, label in lab.samples:
-        parts = [lab.model.words.parse(token) for token in tokens]
+    for tokens, label in lab.samples():
+        parts = [lab.model().words.parse(token) for token in tokens]
         features = []
         for head in (0, 1):
             score = images["W_K"][head].T @ images["W_Q"][head]
@@ -55,7 +55,7 @@ def _hull_distance(lab: Laboratory, m: int, seed: int, omega: float) -> float:
                 weights = np.exp([s * t * score[j, i] for j, t in parts])
                 for (j, t), weight in zip(parts, weights / weights.sum(), strict=True):
                     z[j] += t * weight
-            features.append(lab.model.heads[head].sign * z)
+            features.append(lab.model().heads[head].sign * z)
         rows.append(label * np.concatenate(features))
     table = np.array(rows)
     heavy = 1e3  # weight of the condition that the coefficients sum to one

@@ -46,7 +46,7 @@ POSITIVE = ("C", "b")
 
 
 def _head_signs(lab: Laboratory) -> list[int]:
-    return [head.sign for head in lab.model.heads]
+    return [head.sign for head in lab.model().heads]
 
 
 def classification_queries_cancel(construction: Construction, signs: list[int]) -> Verdict:
@@ -91,7 +91,7 @@ def cross_check(construction: Construction, lab: Laboratory) -> Verdict:
     """Samples spelled out word by word in rational arithmetic agree with the generic sample."""
     signs, cases = _head_signs(lab), dict[str, Sample]()
     for K, L in CASES:
-        data = lab.data if (K, L) == (2, 3) else setting.data(K, L)
+        data = lab.data() if (K, L) == (2, 3) else setting.data(K, L)
         cases |= {f"K = {K}, L = {L}, X = {s.name}, y = {s.label}": s for s in data.samples}
 
     def agrees(case: str) -> bool | str:
@@ -110,7 +110,7 @@ def solves(construction: Construction, lab: Laboratory, relu: bool) -> Verdict:
         "y f > 0": always_positive(margins(construction, signs), POSITIVE, COUNTS),
     }
     if relu:
-        biases = [graph.as_node(head.bias) for head in lab.model.heads]
+        biases = [graph.as_node(head.bias) for head in lab.model().heads]
         parts["ReLU is the identity"] = relu_is_identity(construction, signs, biases)
     check = cross_check(construction, lab)
     whole = combine_verdicts(parts)
@@ -133,7 +133,7 @@ def repaired_margin(signs: list[int]) -> Verdict:
 
 def _first_wrong(lab: Laboratory) -> dict[str, str]:
     """A sample that the printed construction gets wrong, with numbers to check by hand."""
-    for sample in lab.data.samples:
+    for sample in lab.data().samples:
         margin = margin_at(PRINTED, sample, _head_signs(lab), E)
         if margin <= 0:
             return {"X": str(sample.name), "y": str(sample.label), "y f at e^C = 2": str(margin)}

@@ -55,10 +55,10 @@ def weight_gradients(lab: Laboratory) -> Verdict:
     """Every entry by central differences, the path scalars along the gradient; then the printed right-hand sides of w."""
     from odesys import network_gradients, random_network
 
-    net = random_network(lab.model, 3, 5, {"w": 0.7, "W_K": 0.8, "W_Q": 0.8}, 0, {"b": 0.5})
-    slopes = network_gradients(net, lab.data, dynamics.ALL)
+    net = random_network(lab.model(), 3, 5, {"w": 0.7, "W_K": 0.8, "W_Q": 0.8}, 0, {"b": 0.5})
+    slopes = network_gradients(net, lab.data(), dynamics.ALL)
     biggest = max(float(np.abs(s).max()) for s in slopes.values())
-    worst = _worst_difference(net, slopes, lab.data) / biggest
+    worst = _worst_difference(net, slopes, lab.data()) / biggest
     flow, h = lab.flow(), 1e-5
     ends = [
         flow.initial_state(

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 import derivations.benign_overfitting as package
 from derivations.benign_overfitting.claims import book
-from derivations.benign_overfitting.laboratory import MUTATIONS, Laboratory
+from derivations.benign_overfitting.laboratory import Laboratory
 from derivations.benign_overfitting.setting import Case
 from derivations.benign_overfitting.special.conditions import condition_4_1, satisfying, violated
 from odesys.exact.evidence import equal
 from odesys.expr import graph
 from odesys.expr.graph import sym
-from odesys.papers.mutation import mutation_runs
+from odesys.papers.laboratory import Part
+from odesys.papers.mutation_runs import mutation_runs
 from odesys.papers.verification import verify
 from odesys.terminal import silent
 from tests.claim_tables import check_book, check_outcomes
@@ -167,25 +171,36 @@ def test_each_of_these_notices_what_is_broken(exact) -> None:
             assert mutant.state == "killed", mutant
 
 
+def changing(method: Callable[..., Any], *arguments: Any) -> set[str]:
+    """The mutations that change a part."""
+    return {m for m in book.mutations if Laboratory(m).changes(Part(method, arguments))}
+
+
 def test_a_laboratory_says_what_its_mutation_changes() -> None:
-    assert {m for m in MUTATIONS if Laboratory(m).changes("data 2 3")} == {"repeat", "weight"}
-    assert not Laboratory("start").changes("flow 2 general KQ") and Laboratory("start").changes("start")
-    assert Laboratory("keys").changes("step 2 general KK") and not Laboratory("keys").changes("step 2 general KQ")
-    assert Laboratory("noise").changes("mean 3 frozen v") and not Laboratory("noise").changes("mean 3 frozen S")
-    assert Laboratory("keys").changes("mean 3 moving K") and not Laboratory("keys").changes("mean 3 frozen")
-    assert Laboratory("weight").changes("mean 3 frozen"), "what can not be derived counts as changed"
-    moved = ("flip", "keys", "values", "noise", "start")
-    assert not any(Laboratory(m).changes("flow 2 general outputs") for m in moved)
+    assert changing(Laboratory.data, 2, 3) == {"repeat", "weight"} and changing(Laboratory.start) == {"start"}
+    keys = {leaf: "keys" in changing(Laboratory.toy_rates, 2, "general", True, leaf) for leaf in ("KK", "KQ")}
+    assert keys == {"KK": True, "KQ": False}
+    outputs = changing(Laboratory.toy_outputs, 2, "general", False)
+    assert not outputs & {"flip", "keys", "values", "noise", "start"} and {"sign", "scale"} <= outputs
+
+
+def test_mutations_of_the_mean_field() -> None:
+    frozen, moving = changing(Laboratory.mean_system, 3, True), changing(Laboratory.mean_rates, 3, False, "K")
+    assert "keys" in moving and not frozen & {"keys", "start"}
+    assert "weight" in frozen, "what can not be derived counts as changed"
+    assert "noise" in changing(Laboratory.mean_rates, 3, True, "v")
+    assert "noise" not in changing(Laboratory.mean_rates, 3, True, "S")
 
 
 def test_what_a_check_reads_is_noted() -> None:
     lab = Laboratory()
     lab.flow(2).rhs("KQ")
     lab.mean_field(3).rhs("v_s", "S_ss")
-    assert lab.reads == {"flow 2 general KQ", "mean 3 frozen v", "mean 3 frozen S"}
+    toy, mean = Part(Laboratory.toy_rates, (2, "general", False, "KQ")), Laboratory.mean_rates
+    assert lab.reads == {toy, Part(mean, (3, True, "v")), Part(mean, (3, True, "S"))}
 
 
-# ---- reasons why a mutation is harmless, computed --------------------------------------------------------------------
+# ---- reasons why claims are unaffected, computed --------------------------------------------------------------------
 
 
 def test_a_minus_in_front_of_the_output_turns_the_values() -> None:

@@ -12,10 +12,11 @@ import pytest
 
 from derivations.cooccurrence.claims import book
 from derivations.cooccurrence.claims.unaffected import UNMOVED
-from derivations.cooccurrence.laboratory import MUTATIONS, Laboratory
+from derivations.cooccurrence.laboratory import Laboratory
 from derivations.cooccurrence.special.enclosed import TURN, planar, trapping, write_crossings
 from odesys.errors import OdesysError
-from odesys.papers.mutation import mutation_runs, mutation_summary
+from odesys.papers.laboratory import Part
+from odesys.papers.mutation_runs import mutation_runs, mutation_summary
 from odesys.papers.verification import errata_latex, errata_markdown, verify, write_certificates
 from odesys.terminal import silent
 from tests.claim_tables import check_outcomes
@@ -341,36 +342,35 @@ def test_what_is_not_read_changes_nothing(some) -> None:
 
 def test_some_reads_and_what_mutations_change(some) -> None:
     reads = {o.claim.id: o.reads for o in some}
-    samples = {f"samples of I{c}" for c in (1, 2, 3, 4)}
-    toy = {"model", "samples of I1", "samples of I2"}
-    assert reads["G.1"] == reads["Beyond.start"] == frozenset() and reads["Asm.2.3"] == samples
-    assert reads["Eq.1"] == toy and reads["C.2"] == {*toy, "equations of WW"}
-    assert reads["F.13"] == {*toy, "equations of VV"} and reads["D.7-proof"] == toy
-    parts = (
-        "model",
-        *samples,
-        "equations of KQ",
-        "equations of VV",
-        "equations of aWV",
-        "closed sets",
-        "level 3",
-        "score rates",
-    )
-    changed = {name: {part for part in parts if Laboratory(name).changes(part)} for name in MUTATIONS}
+    samples = {f"samples of I{kind}": Part(Laboratory.samples_of, (kind,)) for kind in (1, 2, 3, 4)}
+    speeds = {leaf: Part(Laboratory.speed, (leaf,)) for leaf in ("KQ", "VV", "aWV", "WW")}
+    toy = {Part(Laboratory.model, (3, None)), samples["samples of I1"], samples["samples of I2"]}
+    assert reads["G.1"] == reads["Beyond.start"] == frozenset() and reads["Asm.2.3"] == set(samples.values())
+    assert reads["Eq.1"] == toy and reads["C.2"] == {*toy, speeds["WW"]}
+    assert reads["F.13"] == {*toy, speeds["VV"]} and reads["D.7-proof"] == toy
+    parts = {
+        "model": Part(Laboratory.model, (3, None)),
+        **samples,
+        **speeds,
+        "closed sets": Part(Laboratory.all_names),
+        "level 3": Part(Laboratory.level_three),
+        "score rates": Part(Laboratory.leading_scores),
+    }
+    changed = {m: {name for name, part in parts.items() if Laboratory(m).changes(part)} for m in book.mutations}
     assert changed["labels"] == {"samples of I2", "samples of I3", "level 3", "score rates"}
     assert changed["weight"] == {"samples of I4", "level 3", "score rates"}
-    assert changed["scale"] == {"model", "score rates"} and changed["flip"] == {"equations of KQ", "score rates"}
-    assert changed["values"] == {"equations of VV"} and changed["keys"] == changed["beta"] == set()
-    assert changed["G"] == {"equations of aWV", "level 3"}
-    assert all(MUTATIONS.values()) and not any(Laboratory().changes(part) for part in parts)
-    assert Laboratory("flip").changes("something else"), "what can not be compared counts as changed"
+    assert changed["scale"] == {"model", "score rates"} and changed["flip"] == {"KQ", "score rates"}
+    assert changed["values"] == {"VV"} and changed["keys"] == set() and changed["beta"] == {"WW"}
+    assert changed["G"] == {"aWV", "level 3"}
+    assert {"level 3", "score rates"} <= changed["wide"], "a limit that does not exist counts as changed"
+    assert all(book.mutations.values()) and not any(Laboratory().changes(part) for part in parts.values())
 
 
 @pytest.mark.slow
 def test_limits_are_compared_at_the_smallest_size() -> None:
     for mutation in ("labels", "weight", "G", "flip", "beta"):
         lab, paper = Laboratory(mutation), Laboratory()
-        assert lab.changes("level 3") == (lab.planar().nodes != paper.planar().nodes)
+        assert lab.changes(Part(Laboratory.level_three)) == (lab.planar().nodes != paper.planar().nodes)
 
 
 def test_stored_crossing_times_are_checked_again(tmp_path: Path) -> None:
@@ -404,7 +404,7 @@ def checked(path: Path, code: int) -> str:
 
 @pytest.mark.nightly
 def test_every_claim_notices_a_broken_system(outcomes) -> None:
-    mutants = mutation_runs("cooccurrence", book, outcomes, MUTATIONS, silent, workers=1)
+    mutants = mutation_runs("cooccurrence", book, outcomes, book.mutations, silent, workers=1)
     summary = mutation_summary(book, mutants)
     assert [m for m in mutants if m.unexplained] == [] and summary["stale_reasons"] == []
     assert summary["explained"] and summary["score"] > 0.5, summary["pairs"]

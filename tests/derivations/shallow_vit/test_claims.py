@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from derivations.shallow_vit.claims import book
 from derivations.shallow_vit.claims.common_runs import MAIN
-from derivations.shallow_vit.laboratory import MUTATIONS, Laboratory
+from derivations.shallow_vit.laboratory import Laboratory
 from derivations.shallow_vit.setting import Case
 from derivations.shallow_vit.special import class_network, network
-from odesys.papers.mutation import mutation_runs
+from odesys.papers.laboratory import Part
+from odesys.papers.mutation_runs import mutation_runs
 from odesys.papers.verification import verify
 from odesys.terminal import silent
 from tests.claim_tables import check_book, check_outcomes
@@ -230,11 +233,13 @@ def test_each_of_these_notices_what_is_broken(outcomes) -> None:
 
 
 def test_a_laboratory_says_what_its_mutation_changes() -> None:
-    assert {m for m in MUTATIONS if Laboratory(m).changes("model")} == {"scale", "linear"}
-    assert {m for m in MUTATIONS if Laboratory(m).changes("samples")} == {"minority", "weight", "tokens"}
-    assert {m for m in MUTATIONS if Laboratory(m).changes("equations of V")} == {"values", "nuisance"}
-    assert {m for m in MUTATIONS if Laboratory(m).changes("equations of K")} == {"flip", "keys"}
-    assert Laboratory("hinge").changes("loss") and not Laboratory("hinge").changes("start")
+    def changing(method: Callable[..., Any], *arguments: Any) -> set[str]:
+        return {m for m in book.mutations if Laboratory(m).changes(Part(method, arguments))}
+
+    assert changing(Laboratory.rules) == {"scale", "linear", "hinge"}
+    assert changing(Laboratory.counting) == {"minority", "weight", "tokens"}
+    assert changing(Laboratory.speed, "V") == {"values", "nuisance"}
+    assert changing(Laboratory.speed, "K") == {"flip", "keys"} and changing(Laboratory.start) == {"start"}
 
 
 def test_the_laboratory_without_a_mutation_is_the_paper_itself() -> None:
@@ -248,7 +253,7 @@ def test_the_laboratory_without_a_mutation_is_the_paper_itself() -> None:
     assert all(np.allclose(getattr(tokens.net, x), getattr(network_run.net, x), atol=1e-14) for x in network.WEIGHTS)
 
 
-@pytest.mark.parametrize("mutation", sorted(MUTATIONS))
+@pytest.mark.parametrize("mutation", sorted(book.mutations))
 def test_derived_equations_and_runs_are_broken_in_the_same_way(mutation: str) -> None:
     """One step of the broken run against the broken derived equations of the toy, at random weights and counts."""
     lab, rng = Laboratory(mutation), np.random.default_rng(4)

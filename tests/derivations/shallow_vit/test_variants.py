@@ -12,7 +12,7 @@ from derivations.shallow_vit import dynamics
 from derivations.shallow_vit.claims import book
 from derivations.shallow_vit.claims.part_x_variants import for_every_number
 from derivations.shallow_vit.claims.part_y_training import column_sums
-from derivations.shallow_vit.laboratory import MUTATIONS, SIGNS, Laboratory, toy_data
+from derivations.shallow_vit.laboratory import SIGNS, Laboratory, toy_data
 from derivations.shallow_vit.setting import Case
 from derivations.shallow_vit.special import class_network, network, several_heads, symmetric_runs
 from derivations.shallow_vit.special.class_network import Counts, State
@@ -20,7 +20,7 @@ from odesys.cli.commands import app
 from odesys.exact.evidence import identity
 from odesys.expr import graph
 from odesys.expr.graph import sym
-from odesys.papers.mutation import mutation_runs
+from odesys.papers.mutation_runs import mutation_runs
 from odesys.terminal import silent
 from odesys.verdicts import Evidence
 
@@ -75,7 +75,7 @@ def test_derived_rates_are_finite_differences_of_a_hand_written_loss(variant: st
 
 
 @pytest.mark.parametrize("variant", dynamics.VARIANTS)
-@pytest.mark.parametrize("mutation", ["", *sorted(MUTATIONS)])
+@pytest.mark.parametrize("mutation", ["", *sorted(book.mutations)])
 def test_runs_of_variants_are_broken_as_their_equations_are(variant: str, mutation: str) -> None:
     lab = Laboratory(mutation)
     state, data, values = drawn(5, variant)

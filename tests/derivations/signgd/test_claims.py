@@ -18,13 +18,14 @@ from derivations.signgd.claims.part_c_probability import disjoint_probability
 from derivations.signgd.claims.part_c_small_values import cone_probability
 from derivations.signgd.claims.part_d_recursion import recursion_formula
 from derivations.signgd.claims.part_e_votes import lucky, tie
-from derivations.signgd.laboratory import MUTATIONS, RULES, Laboratory
+from derivations.signgd.laboratory import Laboratory
 from derivations.signgd.special import recursion, toy_network, watched_runs
 from derivations.signgd.special.watched_runs import Rules
 from odesys.exact.evidence import equal
 from odesys.expr import graph
 from odesys.expr.graph import sym
-from odesys.papers.mutation import mutation_runs
+from odesys.papers.laboratory import Part
+from odesys.papers.mutation_runs import mutation_runs
 from odesys.papers.verification import verify
 from odesys.terminal import silent
 from tests.claim_tables import check_book, check_outcomes
@@ -280,14 +281,21 @@ def test_each_of_these_notices_what_is_broken(exact) -> None:
 
 
 def test_a_laboratory_says_what_its_mutation_changes() -> None:
-    def changing(part: str) -> set[str]:
-        return {m for m in MUTATIONS if Laboratory(m).changes(part)}
+    def changing(method: Callable[..., Any], *arguments: Any) -> set[str]:
+        return {m for m in book.mutations if Laboratory(m).changes(Part(method, arguments))}
 
-    assert changing("output") == {"temperature", "shared"} and changing("loss") == {"loss"}
-    assert changing("start") == {"start"}
-    assert changing("run") == set(RULES) == set(MUTATIONS) - {"loss", "shared", "start"}
-    assert "noise" in changing("steps") and "shared" not in changing("reduced")
-    assert "loss" in changing("reduced") and "start" not in changing("signs")
+    assert changing(Laboratory.outputs) == {"temperature", "shared"} and changing(Laboratory.losses) == {"loss"}
+    assert changing(Laboratory.variances) == {"start"}
+    assert changing(Laboratory.rules) == set(book.mutations) - {"loss", "shared", "start"}
+    assert "noise" in changing(Laboratory.moves) and "shared" not in changing(Laboratory.arguments, False)
+    assert "loss" in changing(Laboratory.arguments, False) and "start" not in changing(Laboratory.arguments, True)
+
+
+def test_a_start_is_broken_as_its_variances_are() -> None:
+    case = setting.Case(n=3, s=50, d=151, m_k=4, m_v=3)
+    (paper, v), (large, w) = ((lab.starts(case, 1), lab.variances()) for lab in (Laboratory(), Laboratory("start")))
+    assert np.array_equal(large.state.pack(), 8 * paper.state.pack()) and w == {name: 64 * x for name, x in v.items()}
+    assert np.array_equal(paper.state.pack(), recursion.draw(case, 1).state.pack())
 
 
 FLOATS: dict[str, Callable[[Any], Any]] = {

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
+from derivations.two_mixture import dynamics
 from derivations.two_mixture.claims import book
-from derivations.two_mixture.laboratory import MUTATIONS, Laboratory
-from odesys import computed_once
-from odesys.errors import IntegrationError
-from odesys.papers.mutation import mutation_runs, mutation_summary
+from derivations.two_mixture.laboratory import Laboratory
+from odesys.papers.laboratory import Part
+from odesys.papers.mutation_runs import mutation_runs, mutation_summary
 from odesys.papers.verification import errata_latex, errata_markdown, verify
 from odesys.terminal import silent
 from tests.claim_tables import check_outcomes
@@ -147,13 +148,13 @@ def test_each_of_these_notices_what_is_broken(outcomes) -> None:
 def test_exact_claims_notice_broken_systems(outcomes) -> None:
     measured = ("trajectories", "three", "comparison", "neurons")
     exact = [o for o in outcomes if not o.claim.check.__module__.endswith(measured)]
-    mutants = mutation_runs("two_mixture", book, exact, MUTATIONS, silent)
+    mutants = mutation_runs("two_mixture", book, exact, book.mutations, silent)
     summary = mutation_summary(book, mutants)
     assert [m for m in mutants if m.unexplained] == [] and summary["stale_reasons"] == []
     assert summary["score"] > 0.5 and summary["pairs"]["killed"] > 100, summary["pairs"]
     for outcome in exact:
         noticed = "killed" in summary["table"][outcome.claim.id].values()
-        assert noticed == bool(outcome.reads), f"{outcome.claim.id} reads {set(outcome.reads)}"
+        assert noticed == bool(outcome.reads), f"{outcome.claim.id} reads {set(map(str, outcome.reads))}"
         assert noticed == (not outcome.claim.insensitive)
 
 
@@ -167,36 +168,36 @@ def test_what_is_not_read_changes_nothing(outcomes) -> None:
 
 
 def test_every_mutation_changes_something_and_the_others_stay() -> None:
-    parts = ("model", "samples", "data", "start", "outputs", "stage1", "stage2", "stage3", "simultaneous")
-    changed = {name: {part for part in parts if Laboratory(name).changes(part)} for name in MUTATIONS}
+    stages = {stage: Part(Laboratory.equations, (stage, 2)) for stage in dynamics.STAGES}
+    parts = {
+        "model": Part(Laboratory.model, (2,)),
+        "samples": Part(Laboratory.samples),
+        "data": Part(Laboratory.data, (2,)),
+        "start": Part(Laboratory.start, (0.5,)),
+        "outputs": Part(Laboratory.outputs),
+        **stages,
+    }
+    changed = {m: {name for name, part in parts.items() if Laboratory(m).changes(part)} for m in book.mutations}
     derived = {"stage1", "stage2", "stage3", "simultaneous"}
     assert changed["start"] == {"start"} and changed["double"] == changed["flip"] == {"stage2", "simultaneous"}
-    assert changed["groups"] == changed["flip"]
+    assert changed["groups"] == changed["flip"] and not changed["templates"]
     assert changed["neurons"] == derived - {"stage2"} and changed["own"] == derived
     assert changed["consistent"] == {"data", *derived} - {"stage2"} and changed["weight"] == {"data", *derived}
     assert changed["bias"] == {"model", "outputs", *derived}
     assert changed["labels"] == {"samples", "data", "outputs", *derived}
-    assert all(MUTATIONS.values()) and not any(Laboratory().changes(part) for part in parts)
-    assert Laboratory("start").changes("something else"), "what can not be compared counts as changed"
+    assert all(book.mutations.values()) and not any(Laboratory().changes(part) for part in parts.values())
+    family = Part(Laboratory.family, ("stage1", "symbol", False))
+    assert Laboratory("templates").changes(family) and not Laboratory("flip").changes(family)
+    assert Laboratory("start").changes(family), "what can not be derived counts as changed"
 
 
-def test_what_is_shared_is_read_by_everyone_who_uses_it() -> None:
-    calls = []
-
-    @computed_once
-    def size(lab: Laboratory, extra: int) -> int:
-        calls.append(lab.mutation)
-        if extra < 0:
-            raise IntegrationError("no such run", time=0.0)
-        return lab.reduced("stage1").system.dimension + extra
-
-    labs = [Laboratory(), Laboratory(), Laboratory("double")]
-    assert [size(lab, 1) for lab in labs] == [23, 23, 23] and calls == ["", "double"]
-    assert all(lab.reads == {"stage1"} for lab in labs)
-    for lab in labs:
-        with pytest.raises(IntegrationError, match="no such run"):
-            size(lab, -1)
-    assert calls == ["", "double", "", "double"], "an error is remembered too"
+def test_reading_a_start_is_noted_whoever_is_asked() -> None:
+    lab, equations, start = Laboratory(), Part(Laboratory.equations, ("stage1", 2)), Part(Laboratory.start, (0.5,))
+    lab.reduced("stage1")
+    assert lab.reads == {equations}
+    paper, broken = (Laboratory(m).reduced("stage1").initial_state(omega=0.3) for m in ("", "start"))
+    assert lab.reduced("stage1").initial_state(omega=0.3).tolist() == paper.tolist() and lab.reads == {equations, start}
+    assert set((broken / np.where(paper == 0, 1, paper)).tolist()) == {0.0, 1.0, 2.0}
 
 
 def test_verdicts_do_not_depend_on_the_order(outcomes) -> None:

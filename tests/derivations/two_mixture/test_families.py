@@ -18,7 +18,6 @@ from derivations.two_mixture.claims.part_beyond_k_enclosed import sector_equatio
 from derivations.two_mixture.figures import groups
 from derivations.two_mixture.laboratory import Laboratory
 from derivations.two_mixture.special.enclosed import neurons_at
-from derivations.two_mixture.special.family_laboratory import mutated_family
 from numerics.flows.integrate import integrate
 from numerics.maps.iterate import iterate
 from odesys.certify.validated import enclose
@@ -114,8 +113,9 @@ def test_mutations_of_the_family() -> None:
         lab = Laboratory(mutation)
         family, listed = lab.family("stage3", 2).system, lab.reduced("stage3").system
         assert family.nodes == tuple(listed.equations[name] for name in family.names)
-    with pytest.raises(OdesysError, match="is not defined for families"):
-        mutated_family("something", "stage1", "symbol", False)
+    for mutation in ("own", "groups", "start"):
+        with pytest.raises(OdesysError, match="is not defined for families"):
+            Laboratory(mutation).family("stage1")
 
 
 def test_sector_equations_are_the_same_flow() -> None:

@@ -14,18 +14,14 @@ from scipy.optimize import brentq
 from derivations.two_mixture import dynamics
 from derivations.two_mixture.compare import start_network
 from numerics.flows.integrate import METHODS, Stage, integrate, integrate_stages
-from numerics.flows.modes import is_mode, layer, modes, settle, sliding_gates
-from numerics.flows.patterns import PatternTable
 from numerics.flows.trajectory import StopWhen, Trajectory
 from numerics.networks.finite_width import flow_run, random_network
 from odesys.analysis.lax import invariant_drift
-from odesys.analysis.switching import Switching, sliding_system
 from odesys.derive.flow import gradient_flow
 from odesys.errors import IntegrationError
-from odesys.expr.graph import as_node
 from odesys.expr.system import System
-from odesys.jit.codegen import Compiled
 from tests import toy_models
+from tests.known_systems import corner
 
 x, y, z, t = sp.symbols("x y z t", real=True)
 gate, sign, half = sp.Heaviside, sp.sign, sp.Rational(1, 2)
@@ -185,8 +181,7 @@ def test_a_surface_crossed_during_a_slide_can_end_it() -> None:
 
 # ---- several surfaces ----------------------------------------------------------------------------------------------
 
-# x is held while |sin t| < 1, y is pushed by what holds x: sign x = sin t / 2, sign y = 0.9 cos t + sin t / 2
-CORNER = flow(sp.sin(t) / 2 - sign(x), sp.Rational(9, 10) * sp.cos(t) + sign(x) - sign(y), sign(x) - 3 * sign(y))
+CORNER = corner()
 
 
 def test_two_surfaces_at_once_with_release_and_return() -> None:
@@ -251,35 +246,6 @@ def test_copies_are_released_when_no_choice_of_gates_holds_any_more() -> None:
     run = integrate(system, [0], (0, 6), rtol=1e-11)
     assert intervals(run) == pytest.approx(np.array([[0, 4]] * 2), abs=1e-7)
     assert run.end_state[0] == pytest.approx(2, abs=1e-7)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_the_mode_found_is_the_one_a_smoothing_layer_comes_to_rest_in(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    states = sp.symbols("x0:5", real=True)
-    root = rng.integers(-3, 4, (5, 5))
-    matrix = root @ root.T + np.eye(5, dtype=int)  # minus a positive definite matrix acts on the gates: one mode
-    push = rng.integers(-9, 10, 5)
-    equations = {
-        s: int(c) - sum(int(m) * gate(u) for m, u in zip(row, states, strict=True))
-        for s, c, row in zip(states, push, matrix, strict=True)
-    }
-    system = System.from_equations(equations)
-    order = [system.surfaces.index(node) for node in map(as_node, states)]
-    table = PatternTable(Switching(system.compile()), 0.0, np.zeros(5), np.zeros(5), np.array(order))
-    found = settle(table, np.zeros(5), np.zeros(5, dtype=bool))
-    assert found is not None and is_mode(table, found)
-    rest = layer(table, rng.random(5))
-    assert rest == pytest.approx(found.g, abs=1e-6)
-    assert all(np.allclose(other.g, found.g, atol=1e-9) for other in modes(table, np.zeros(5), np.zeros(5, dtype=bool)))
-
-
-def test_sliding_gates_agree_with_the_exact_sliding_field() -> None:
-    exact = sliding_system(CORNER, [0, 1]).compile()
-    table = PatternTable(Switching(CORNER.compile()), 0.7, np.zeros(3), np.zeros(2), np.arange(2))
-    found = sliding_gates(table, np.full(2, 0.5), np.ones(2, dtype=bool))
-    assert list(exact.observables(0.7, np.zeros(3)).values()) == pytest.approx(found.g.tolist(), abs=1e-14)
-    assert exact(0.7, np.zeros(3)) == pytest.approx(table.velocity(found.g), abs=1e-14)
 
 
 # ---- the smoothed field --------------------------------------------------------------------------------------------
@@ -359,23 +325,6 @@ def test_drift_is_taken_out_along_the_gates_only() -> None:
     circle = flow(-y - x * sign(h), x - y * sign(h), 1)
     run = integrate(circle, [1, 0, 0], (0, 60), rtol=1e-5)
     assert abs(np.hypot(*run.end_state[:2]) - 1) < 1e-6 and run.end_state[2] == pytest.approx(60, abs=1e-12)
-
-
-def test_every_state_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: set[tuple[float, bytes]] = set()
-    for name in ("field", "surfaces"):
-        original = getattr(Compiled, name)
-
-        def noted(self: Compiled, time: float, state: Any, *rest: Any, original: Any = original) -> Any:
-            seen.add((float(time), np.asarray(state, dtype=float).tobytes()))
-            return original(self, time, state, *rest)
-
-        monkeypatch.setattr(Compiled, name, noted)
-    low = StopWhen("low", "z", level=-1.0, terminal=False)
-    run = integrate(CORNER, [0.3, -0.2, 0], (0, 5), events=[low], backend="reference")
-    points = 12  # random ones, read to find names for the surfaces
-    assert len(run.slides) > 1 and run.cost.state_evaluations == len(seen) - points
-    assert run.cost.field_evaluations > run.cost.steps
 
 
 def test_a_slide_costs_steps_as_a_smooth_flow_does() -> None:

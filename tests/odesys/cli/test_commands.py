@@ -23,6 +23,7 @@ from odesys.cli import commands
 from odesys.errors import IntegrationError, OdesysError
 from odesys.papers import registry
 from odesys.papers.claims import ClaimBook
+from odesys.papers.mutation import Mutation
 from odesys.papers.paper import FigureSpec, Paper, Parameter, Simulation
 from odesys.terminal import Progress
 from odesys.verdicts import Verdict, measured, proved, refuted
@@ -116,7 +117,7 @@ def draw_half(folder: Path, progress: Progress) -> list[Path]:
     raise OdesysError("the figure can not be drawn")
 
 
-BOOK = ClaimBook("toy", laboratory=lambda mutation="": mutation, mutations=["broken"])
+BOOK = ClaimBook("toy", laboratory=lambda mutation="": mutation, mutations=[Mutation("broken", "a sentence")])
 
 
 @BOOK.claim("A.1", "Right", kind="identity", statement="1 = 1", reading="as it stands")
@@ -361,7 +362,9 @@ def test_verify_an_unexpected_verdict_is_exit_code_1(odesys_command) -> None:
 
 
 def test_verify_a_survivor_without_a_reason_is_exit_code_1(odesys_command, monkeypatch: pytest.MonkeyPatch) -> None:
-    silent_book = ClaimBook("toy", laboratory=lambda mutation="": mutation, mutations=["broken"])
+    silent_book = ClaimBook(
+        "toy", laboratory=lambda mutation="": mutation, mutations=[Mutation("broken", "a sentence")]
+    )
     silent_book.claim("A.1", "Deaf", kind="identity", statement="1 = 1", reading="as it stands")(lambda lab: proved())
     monkeypatch.setattr(registry, "find_paper", lambda name: replace(TOY, book=lambda: silent_book))
     works(odesys_command("verify", "toy"))

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from odesys.exact.evidence import enumerate_all, equal, frequency_at_most, identity, six_digits
+from odesys.exact.evidence import entry_pairs, enumerate_all, equal, frequency_at_most, identity, six_digits
 from odesys.expr.graph import call, exp, sqrt, sym
 from odesys.verdicts import Evidence
 
@@ -25,6 +25,15 @@ def test_an_identity_is_a_proof_and_its_twin_a_witness() -> None:
 def test_positive_names_are_needed_and_used() -> None:
     pairs = {"root": (sqrt(X * X), X)}
     assert equal(pairs, positive=["x"]).as_stated == "holds" and equal(pairs).as_stated != "holds"
+
+
+def test_tables_are_compared_entry_by_entry() -> None:
+    left, right = [[X, Y], [X * Y, 1]], [[X, Y], [Y * X, 1]]
+    assert equal(entry_pairs(left, right, "A")).as_stated == "holds"
+    broken = equal(entry_pairs(left, [[X, Y], [Y * X, 2]], "A"))
+    assert broken.as_stated == "fails" and broken.witness["where"] == "A (1, 1)"
+    with pytest.raises(ValueError, match="shorter"):
+        entry_pairs(left, [X, Y], "A")
 
 
 def test_not_knowing_is_said_with_the_residual() -> None:

@@ -36,9 +36,10 @@ def test_packing_undoes_unpacking() -> None:
     np.testing.assert_array_equal(LAYOUT.pack(leaves), x)
 
 
-def test_nodes_fill_matrices_too() -> None:
-    symbols = np.array([sym(name) for name in NAMES], dtype=object)
-    assert LAYOUT.unpack(symbols)["A"][1, 0] is -sym("a12")
+def test_symbols_sit_where_their_states_do() -> None:
+    s11, s12, s22, a12 = (sym(name) for name in NAMES)
+    assert LAYOUT.symbols["S"].tolist() == [[s11, s12], [s12, s22]]
+    assert LAYOUT.symbols["A"].tolist() == [[num(0), a12], [-a12, num(0)]]
 
 
 def test_scalars_are_the_entries_of_the_blocks() -> None:

@@ -1,145 +1,60 @@
-"""Mutation runs: what counts as noticing, what needs a reason, and what is found by program."""
+"""Mutations: what they leave alone, and equations at other speeds."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
 import pytest
 
-from odesys.errors import IntegrationError, SymmetryError
-from odesys.papers.claims import ClaimBook, ClaimError
-from odesys.papers.mutation import (
-    KILLED,
-    NO_REASON,
-    REFUSED,
-    SURVIVED,
-    UNREAD,
-    Mutant,
-    mutation_lines,
-    mutation_runs,
-    mutation_summary,
-)
-from odesys.papers.verification import verify
-from odesys.terminal import silent
-from odesys.verdicts import Verdict, measured, proved, refuted
-
-BREAKS = {"left": {"left": 2, "right": 0}, "right": {"left": 1, "right": 3}, "same": {"left": 1, "right": 0}}
+from odesys.derive.flow import Flow, gradient_descent, gradient_flow
+from odesys.expr import graph
+from odesys.model.attention import AttentionModel, Head
+from odesys.model.dictionary import Dictionary
+from odesys.model.distribution import Distribution, Sample
+from odesys.papers.mutation import UNBROKEN, Mutation, Speeds, each_sample
 
 
-class Lab:
-    """Two numbers, of which a mutation may change one."""
-
-    def __init__(self, mutation: str = "") -> None:
-        self.mutation = mutation
-        self.values = BREAKS.get(mutation, {"left": 1, "right": 0})
-        self.reads: set[str] = set()
-
-    def changes(self, part: str) -> bool:
-        return self.values[part] != Lab().values[part]
-
-    def read(self, part: str) -> int:
-        self.reads.add(part)
-        return self.values[part]
+def flow(step: bool = False) -> Flow:
+    data = Distribution.proportional([Sample(["a", "b"], 1), Sample(["a"], -1)])
+    derive = gradient_descent if step else gradient_flow
+    return derive(AttentionModel(Dictionary(["a", "b"]), [Head(+1), Head(-1)]), data, ("w", "W_K", "W_Q"))
 
 
-def small_book() -> ClaimBook:
-    book = ClaimBook("toy", Lab, mutations=dict.fromkeys(BREAKS, "a sentence"))
-
-    @book.claim("one", "left is one", kind="identity", statement="l = 1", reading="l is 1")
-    def one(lab: Lab) -> Verdict:
-        return proved() if lab.read("left") == 1 else refuted({"l": lab.read("left")})
-
-    @book.claim("positive", "left is positive", kind="inequality", statement="l > 0", reading="l > 0")
-    def positive(lab: Lab) -> Verdict:
-        return measured(lab.read("left") > 0)
-
-    @book.claim("runs", "there is a run", kind="existence", statement="r < 2", reading="a run with r")
-    def runs(lab: Lab) -> Verdict:
-        if lab.read("right") > 2:
-            raise IntegrationError("the run stops", time=0.0)
-        if lab.read("left") > 1:
-            raise SymmetryError("no symmetry")
-        return measured(True)
-
-    @book.claim("print", "misprint", kind="identity", statement="0 = r + 1", reading="r + 1 is 0", expect="fails")
-    def misprint(lab: Lab) -> Verdict:
-        right = proved() if lab.read("right") == 0 else refuted({"r": 3})
-        return refuted({"r": lab.read("right")}).correcting("0 = r", right, "one too many")
-
-    @book.claim(
-        "number", "a number", kind="definition", statement="1 = 1", reading="1 is 1", insensitive="only a number"
-    )
-    def number(lab: Lab) -> Verdict:
-        return proved()
-
-    return book
+def rates(made: Flow) -> dict[str, graph.Node]:
+    return dict(zip(made.system.names, made.system.nodes, strict=True))
 
 
-def states(book: ClaimBook) -> tuple[dict[str, dict[str, str]], list[Mutant]]:
-    mutants = mutation_runs("toy", book, verify(book, list(book), silent), book.mutations, silent)
-    return mutation_summary(book, mutants)["table"], mutants
+def test_a_mutation_leaves_alone_what_it_does_not_name() -> None:
+    broken, data = Mutation("late", "starts late", start=lambda x: x / 2), object()
+    assert broken.start(2.0) == 1.0 and broken.data(data) is broken.model(data) is UNBROKEN.start(data) is data
 
 
-def test_killed_survived_unread_refused() -> None:
-    table, mutants = states(small_book())
-    assert table == {
-        "one": {"left": KILLED, "right": UNREAD, "same": UNREAD},
-        "positive": {"left": SURVIVED, "right": UNREAD, "same": UNREAD},
-        "runs": {"left": REFUSED, "right": KILLED, "same": UNREAD},
-        "print": {"left": UNREAD, "right": KILLED, "same": UNREAD},
-        "number": {"left": UNREAD, "right": UNREAD, "same": UNREAD},
-    }
-    how = {(m.claim, m.mutation): m.how for m in mutants}
-    assert how["one", "left"] == "holds -> fails"
-    assert how["print", "right"] == "fails, corrected holds -> fails, corrected fails", "a broken correction is noticed"
-    assert how["runs", "right"] == "no such run: the run stops" and how["runs", "left"] == "refused: no symmetry"
-    assert how["one", "right"] == "it reads left" and how["number", "left"] == "it reads nothing of the system"
+def test_each_sample_is_changed_and_keeps_the_rest() -> None:
+    twice = each_sample(lambda s: replace(s, weight=2 * s.weight) if s.label < 0 else s)
+    found = twice(flow().data.samples)
+    assert [s.weight for s in found] == [Fraction(1, 2), Fraction(1)] and found[1].tokens == ("a",)
 
 
-def test_a_survivor_needs_a_reason() -> None:
-    book = small_book()
-    summary = mutation_summary(book, states(book)[1])
-    assert not summary["explained"] and summary["blind"] == {"positive": NO_REASON, "number": "only a number"}
-    assert summary["survivors"] == [{"claim": "positive", "mutation": "left", "reason": NO_REASON}]
-    assert (summary["noticing"], summary["claims"], summary["score"]) == (3, 5, 3 / 4)
-    assert summary["killed_without_a_run"] == 1
-    book.unaffected("left", "positive", "two is positive as well")
-    summary = mutation_summary(book, states(book)[1])
-    assert summary["survivors"][0]["reason"] == "two is positive as well"
-    assert not summary["explained"], "it notices no mutation at all, and does not say why"
-    lines = "\n".join(mutation_lines(summary))
-    assert "3 of 5 claims notice a broken system; score 3/4 = 0.750" in lines
-    assert "    two is positive as well\n        left: positive" in lines and f"positive: {NO_REASON}" in lines
+@pytest.mark.parametrize("step", [False, True])
+def test_speeds_multiply_the_change_of_a_path_matrix_in_all_heads(step: bool) -> None:
+    plain, made = flow(step), Speeds({"KQ": -2, "missing": 5})(flow(step))
+    state = np.linspace(0.3, 0.9, plain.system.dimension)
+    before, after = (f.system.compile({"eta": 0.5} if step else {})(0.0, state) - step * state for f in (plain, made))
+    scores = np.array([name.startswith("KQ_") for name in plain.system.names])
+    assert scores.sum() == 8 and np.abs(before[scores]).max() > 1e-3
+    assert after == pytest.approx(np.where(scores, -2, 1) * before, abs=1e-14)
 
 
-def test_an_explained_book() -> None:
-    book = ClaimBook("toy", Lab, mutations=BREAKS)
-    book.claim("sum", "sum", kind="order", statement="s", reading="l + r <= 2")(
-        lambda lab: measured(lab.read("left") + lab.read("right") <= 2)
-    )
-    assert not mutation_summary(book, states(book)[1])["explained"]
-    book.unaffected("left", "sum", "it is loose")
-    assert mutation_summary(book, states(book)[1])["explained"]
+def test_speeds_entry_by_entry() -> None:
+    apart = Speeds({"KK": lambda rows, columns: np.eye(rows, columns, dtype=int).tolist()})
+    plain, made = rates(flow()), rates(apart(flow()))
+    still = {name for name, node in made.items() if node is graph.ZERO and plain[name] is not graph.ZERO}
+    assert still == {name for name in plain if name.startswith("KK_") and name.split("_")[2] != name.split("_")[3]}
+    assert still and apart.table("KK", (2, 2)) == [[1, 0], [0, 1]] and apart.of("QQ") == 1
 
 
-def test_a_reason_for_what_is_noticed_is_out_of_date() -> None:
-    book = small_book()
-    book.unaffected("left", "one positive", "it does not matter")
-    summary = mutation_summary(book, states(book)[1])
-    assert summary["stale_reasons"] == ["one on left"] and not summary["explained"]
-    assert "did not survive: one on left" in mutation_lines(summary)[-1]
-
-
-def test_reasons_name_what_there_is() -> None:
-    book = small_book()
-    with pytest.raises(ClaimError, match="no mutation 'up'"):
-        book.unaffected("up", "one", "r")
-    with pytest.raises(ClaimError, match="no claim 'two'"):
-        book.unaffected("left", "two", "r")
-    book.unaffected("left", "one", "r")
-    with pytest.raises(ClaimError, match="stated twice"):
-        book.unaffected("left", "one", "again")
-
-
-def test_without_a_record_every_pair_is_run() -> None:
-    book = ClaimBook("toy", lambda mutation="": mutation, mutations=["broken"])
-    book.claim("a", "a", kind="identity", statement="s", reading="r")(lambda lab: proved())
-    assert states(book)[0] == {"a": {"broken": SURVIVED}}
+def test_a_factor_may_bring_a_parameter() -> None:
+    made = Speeds({"w": graph.sym("m")})(flow()).system
+    assert made.parameters == (*flow().system.parameters, "m")

@@ -16,7 +16,7 @@ import pytest
 from odesys.errors import OdesysError
 from odesys.papers import registry
 from odesys.papers.claims import CheckError, ClaimBook
-from odesys.papers.mutation import mutation_runs
+from odesys.papers.mutation_runs import mutation_runs
 from odesys.papers.verification import verify
 from odesys.papers.workers import Task, available_cores, run_tasks, tasks_of
 from odesys.terminal import silent
@@ -25,7 +25,8 @@ ROOT = Path(__file__).resolve().parents[3]
 
 BOOK = """
 from odesys.papers.claims import ClaimBook
-book = ClaimBook("folder", laboratory=lambda mutation="": mutation, mutations=["broken"])
+from odesys.papers.mutation import Mutation
+book = ClaimBook("folder", laboratory=lambda mutation="": mutation, mutations=[Mutation("broken", "a sentence")])
 """
 FIRST = """
 import os

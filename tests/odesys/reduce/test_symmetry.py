@@ -281,7 +281,7 @@ def test_slaved_system_follows_the_quotient(K: int) -> None:
     long = solve_ivp(quotient.system.compile(b=0.5), (0, 60), quotient.initial_state(omega), **options)
     short = solve_ivp(slaved.system.compile(b=0.5, omega=omega), (0, 60), slaved.initial_state(omega), **options)
     assert np.abs(long.y[:, -1]).max() > 0.3
-    assert np.abs(slaved.lift(short.y[:, -1], omega) - long.y[:, -1]).max() < 1e-8
+    assert np.abs(slaved.bind(omega=omega).lift(short.y[:, -1]) - long.y[:, -1]).max() < 1e-8
 
 
 def test_numerical_square_root_on_the_full_flow() -> None:
@@ -292,7 +292,7 @@ def test_numerical_square_root_on_the_full_flow() -> None:
     options = dict(method="DOP853", rtol=1e-10, atol=1e-13)
     long = solve_ivp(flow.system.compile(b=0.5), (0, 30), flow.initial_state(omega), **options)
     short = solve_ivp(slaved.system.compile(b=0.5, omega=omega), (0, 30), slaved.initial_state(omega), **options)
-    assert np.abs(slaved.lift(short.y[:, -1], omega) - long.y[:, -1]).max() < 1e-8
+    assert np.abs(slaved.bind(omega=omega).lift(short.y[:, -1]) - long.y[:, -1]).max() < 1e-8
 
 
 def test_a_state_on_a_trajectory_satisfies_the_identity_and_a_near_one_does_not() -> None:

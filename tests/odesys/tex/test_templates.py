@@ -26,6 +26,11 @@ def test_html_values_are_escaped_unless_they_are_markup() -> None:
     assert greet.render(value=Markup("<b>x</b>")) == "<p><b>x</b></p>"
 
 
+def test_filters_of_the_package() -> None:
+    twice = html_templates("odesys.tex", twice=lambda value: 2 * value)
+    assert twice.from_string("{{ 21|twice }}").render() == "42" and "twice" not in html_templates("odesys.tex").filters
+
+
 def test_tex_has_marks_of_its_own() -> None:
     greet = tex_templates("odesys.tex").from_string(
         r"\frac{{1}}{<< tex >>} {% <% if note %><< note|plain >><% endif %>"

@@ -1,0 +1,47 @@
+"""Rows on disk: files of other sweeps are refused, and so are two writers at once."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+from pathlib import Path
+
+import pytest
+
+from numerics.sweeps import sweep
+from tests.swept_paper import GRID, SOURCE, odesys, refused
+
+
+def test_files_of_other_sweeps_are_refused(swept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = ("sweep", "./swept", "--over", "x=1,2", "--workers", 1, "--out", "o")
+    assert odesys(*line).exit_code == 0
+    before = Path("o/sweep.sqlite").read_bytes()
+    assert "has 2 of 2 points of this sweep already; go on with --resume" in refused(*line)
+    assert 'holds another sweep: set {"wait": 0.0, "y": 1} instead of' in refused(*line, "--set", "y=5", "--resume")
+    assert "holds another sweep: over" in refused("sweep", "./swept", "--over", "x=1,3", "--out", "o", "--resume")
+    (swept / "__init__.py").write_text(SOURCE + "# another version\n")
+    sweep.program.cache_clear()
+    assert "their results are not mixed" in refused(*line, "--resume")
+    assert Path("o/sweep.sqlite").read_bytes() == before
+    Path("text").mkdir()
+    Path("text/sweep.sqlite").write_text("not a database at all, but long enough to be looked at as one by the library")
+    assert "can not be used for a sweep" in refused(*line[:-1], "text")
+    with sqlite3.connect("foreign.sqlite") as base:
+        base.execute("CREATE TABLE points (number INTEGER)")
+    Path("foreign").mkdir()
+    Path("foreign.sqlite").rename("foreign/sweep.sqlite")
+    assert "no such column" in refused(*line[:-1], "foreign")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders are locked on POSIX")
+def test_two_at_once_are_refused(swept: Path) -> None:
+    import fcntl
+
+    Path("o").mkdir()
+    held = os.open("o", os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert "another sweep is writing to o" in refused(*GRID, "--out", "o")
+    finally:
+        os.close(held)
