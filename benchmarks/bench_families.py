@@ -74,9 +74,9 @@ def time_fields(K: int = 64) -> None:
     flow = dynamics.full_flow("simultaneous", K)
     full = flow.system.compile({"b": BIAS}, "block")
     z = small.initial_state(0.4) + 0.01 * np.random.default_rng(0).normal(size=22)
-    x = small.lift(z, K)
+    x = small.bind(K=K).lift(z)
     quick = {backend: small.compile(K=K, b=BIAS, backend=backend) for backend in ("native", "scalar")}
-    gap = np.abs(small.lift(quick["native"](0.0, z), K) - full(0.0, x)).max()
+    gap = np.abs(small.bind(K=K).lift(quick["native"](0.0, z)) - full(0.0, x)).max()
     large = seconds(lambda: full(0.0, x), 5)
     print(f"one field evaluation with K = {K}, L = 3, one thread")
     samples = len(setting.data(K))
@@ -100,7 +100,7 @@ def time_full_run(K: int = 64, end: float = 0.6) -> None:
     began = time.perf_counter()
     other = integrate(flow.system, flow.initial_state(OMEGA), span, {"b": BIAS}, rtol=1e-9, backend="block")
     large = time.perf_counter() - began
-    gap = np.abs(small.lift(mine.end_state, K) - other.end_state).max()
+    gap = np.abs(small.bind(K=K).lift(mine.end_state) - other.end_state).max()
     print(f"the run to t/K = {end:g} with K = {K}, rtol 1e-9")
     print(
         f"  full: {large:.1f} s ({other.cost.field_evaluations} evaluations), quotient: {took:.3f} s "

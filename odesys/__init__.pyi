@@ -16,7 +16,9 @@ from numerics.maps.cycles import alternation_table as alternation_table
 from numerics.maps.cycles import find_alternations as find_alternations
 from numerics.maps.iterate import iterate as iterate
 from numerics.networks.compare import Comparison as Comparison
+from numerics.networks.compare import WidthMeasure as WidthMeasure
 from numerics.networks.compare import compare_widths as compare_widths
+from numerics.networks.compare import over_widths as over_widths
 from numerics.networks.finite_width import Network as Network
 from numerics.networks.finite_width import attention_weights as attention_weights
 from numerics.networks.finite_width import descent_run as descent_run
@@ -63,6 +65,7 @@ from .derive.sign_descent import sign_descent as sign_descent
 from .errors import ClosureError as ClosureError
 from .errors import EquationError as EquationError
 from .errors import IntegrationError as IntegrationError
+from .errors import NothingMovesWarning as NothingMovesWarning
 from .errors import OdesysError as OdesysError
 from .errors import ParameterError as ParameterError
 from .errors import SymmetryError as SymmetryError
@@ -97,6 +100,7 @@ from .expr.graph import num as num
 from .expr.graph import sym as sym
 from .expr.sympy_bridge import from_sympy as from_sympy
 from .expr.sympy_bridge import to_sympy as to_sympy
+from .expr.system import State as State
 from .expr.system import System as System
 from .files import final_folder as final_folder
 from .jit.codegen import node_function as node_function
@@ -119,6 +123,7 @@ from .papers.claims import ClaimBook as ClaimBook
 from .papers.claims import Outcome as Outcome
 from .papers.claims import combine_verdicts as combine_verdicts
 from .papers.condition import Condition as Condition
+from .papers.condition import violated as violated
 from .papers.laboratory import BaseLaboratory as BaseLaboratory
 from .papers.laboratory import computed_once as computed_once
 from .papers.laboratory import laboratory_part as laboratory_part
@@ -143,19 +148,19 @@ from .reduce.coordinates import CoordinateFlow as CoordinateFlow
 from .reduce.coordinates import CoordinateQuotient as CoordinateQuotient
 from .reduce.coordinates import CoordinateSymmetry as CoordinateSymmetry
 from .reduce.coordinates import coordinate_flow as coordinate_flow
-from .reduce.counted_family import counted_family as counted_family
 from .reduce.family_gradient import FamilyFlow as FamilyFlow
 from .reduce.family_gradient import family_descent as family_descent
 from .reduce.family_gradient import family_flow as family_flow
-from .reduce.family_slaving import FamilySlaved as FamilySlaved
-from .reduce.invariant_subspace import Ansatz as Ansatz
+from .reduce.interpolate_count import interpolate_count as interpolate_count
+from .reduce.invariant_subspace import InvariantSubspace as InvariantSubspace
 from .reduce.invariant_subspace import restrict_to_subspace as restrict_to_subspace
 from .reduce.limits import collect_powers as collect_powers
+from .reduce.limits import interpolate_reciprocal as interpolate_reciprocal
 from .reduce.limits import leading_order as leading_order
-from .reduce.limits import reciprocal_family as reciprocal_family
 from .reduce.limits import rescale_system as rescale_system
 from .reduce.limits import vanishing_limit as vanishing_limit
 from .reduce.quotient import Quotient as Quotient
+from .reduce.reduction import Reduction as Reduction
 from .reduce.sectors import eigenprojectors as eigenprojectors
 from .reduce.slaving import Slaved as Slaved
 from .reduce.state_symmetry import StateSymmetry as StateSymmetry
@@ -168,6 +173,7 @@ from .verdicts import HOLDS as HOLDS
 from .verdicts import Evidence as Evidence
 from .verdicts import Verdict as Verdict
 from .verdicts import certified as certified
+from .verdicts import decided as decided
 from .verdicts import measured as measured
 from .verdicts import proved as proved
 from .verdicts import refuted as refuted

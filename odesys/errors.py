@@ -73,6 +73,19 @@ class SlavingError(OdesysError):
     """The self-scores can not be eliminated: the start does not satisfy (J S)^2 = omega^4 I, or a sector is too big."""
 
 
+class NothingMovesWarning(UserWarning):
+    """Every right-hand side of a reduction is zero: from the starts it describes the system stays where it is.
+
+    >>> import warnings
+    >>> from odesys import System, sym
+    >>> together = System.from_equations({"x": sym("x") - sym("y"), "y": sym("y") - sym("x")})
+    >>> with warnings.catch_warnings(record=True) as seen:
+    ...     _ = together.quotient([{"x": "y", "y": "x"}])
+    >>> seen[0].category.__name__
+    'NothingMovesWarning'
+    """
+
+
 class ParameterError(OdesysError):
     """A parameter is missing, unknown, not finite or outside its range.
 

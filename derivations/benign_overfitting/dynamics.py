@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from odesys import (
-    Ansatz,
     Block,
     BlockField,
     EquationError,
     Flow,
+    InvariantSubspace,
     Node,
     ParameterError,
     Quotient,
@@ -168,8 +168,8 @@ def _together(i: int, j: int, home: Sequence[int], y: Sequence[int]) -> bool:
     return home[i] == home[j]
 
 
-def ansatz(made: Flow, N: int, M: int) -> tuple[Ansatz, dict[str, str]]:
-    """The mean-field ansatz on the quotient of a flow, with the names of what it keeps."""
+def mean_field_subspace(made: Flow, N: int, M: int) -> tuple[InvariantSubspace, dict[str, str]]:
+    """The mean-field subspace of the quotient of a flow, with the names of what it keeps."""
     quotient = reduced(made, N, M)
     names, zero, tie = orbit_names(quotient, N, M)
     return restrict_to_subspace(quotient, zero, tie), names
@@ -177,7 +177,7 @@ def ansatz(made: Flow, N: int, M: int) -> tuple[Ansatz, dict[str, str]]:
 
 def mean_field_at(made: Flow, N: int, M: int) -> System:
     """The 18-variable system of one N, in the names v_a, S_ab, Q_a, K_a."""
-    found, names = ansatz(made, N, M)
+    found, names = mean_field_subspace(made, N, M)
     return _renamed(found.system, names, M)
 
 

@@ -24,13 +24,14 @@ from odesys import (
     Node,
     Quotient,
     ScalarField,
+    State,
     System,
     collect_powers,
     gradient_descent,
     gradient_flow,
     graph,
+    interpolate_reciprocal,
     leading_order,
-    reciprocal_family,
     rescale_system,
     sym,
     vanishing_limit,
@@ -110,13 +111,18 @@ def named(quotient: Quotient, n: int, L: int, swap: bool) -> Quotient:
         for t in s.tokens
         if t not in ("mu1", "mu2", "mu3")
     }
-    names = {name: _orbit_name(name, home, swap) for name in quotient.system.names}
-    return quotient.rename(names)
+    states = quotient.system.structure.items()
+    return quotient.rename({name: _orbit_name(state, home, swap) for name, state in states})
 
 
-def _orbit_name(state: str, home: Mapping[str, tuple[int, int]], swap: bool) -> str:
-    path, *ends = state.split("_")
-    parts = [LETTER[path], "".join(_kind(word, home, swap) for word in ends)]
+def letter(system: System, name: str) -> str:
+    """The paper's letter of a state: beta, G, V, A, K or Q."""
+    return LETTER[system.structure[name].path]
+
+
+def _orbit_name(state: State, home: Mapping[str, tuple[int, int]], swap: bool) -> str:
+    ends = [word for word in (state.left, state.right) if word]
+    parts = [LETTER[state.path], "".join(_kind(word, home, swap) for word in ends)]
     if len(ends) == 2:
         parts.append(_relation(ends[0], ends[1], home, swap))
     return "_".join(part for part in parts if part)
@@ -165,7 +171,7 @@ def dimensionless(system: System) -> System:
     """
     B, k0 = sym("B"), sym("k0")
     unit = {"beta": B, "V": k0, "K": k0, "Q": k0, "A": graph.sqrt(sym("m"))}
-    units = {name: unit[name.split("_")[0]] for name in system.names if name.split("_")[0] in unit}
+    units = {name: unit[letter(system, name)] for name in system.names if letter(system, name) in unit}
     scaled = rescale_system(system, units, 1 / B)
     e2, e3, e4 = (sym(name) for name in SMALL)
     solved = scaled.substitute({"m1": e2 * B / k0, "m": k0 / (e4 * B)}).substitute({"B": 1 / (k0 * e3)})
@@ -205,7 +211,7 @@ def score_rates(n: int, L: int) -> dict[str, Node]:
 @cache
 def family(L: int, swap: bool = True) -> System:
     """Level 3 for every n at once, the coefficients a + b / n found at n = 6, 12 and checked at 18."""
-    return reciprocal_family("n", {n: kernel_ode(n, L, swap) for n in (6, 12, 18)})
+    return interpolate_reciprocal("n", {n: kernel_ode(n, L, swap) for n in (6, 12, 18)})
 
 
 @cache

@@ -29,9 +29,9 @@ from odesys import (
     each_sample,
     gradient_flow,
     graph,
+    interpolate_reciprocal,
     laboratory_part,
     leading_order,
-    reciprocal_family,
     vanishing_limit,
 )
 
@@ -158,7 +158,8 @@ class Laboratory(BaseLaboratory):
     @computed_once
     def _unit_rates(self, n: int, L: int) -> dict[str, Node]:
         start = dynamics.unit_start(self.symmetric(n, L))
-        rows = {name: node for name, node in self.mean_field(n, L).equations.items() if name.startswith("G_")}
+        system = self.mean_field(n, L)
+        rows = {name: system.equations[name] for name in system.on_path("aWV")}
         values = graph.substitute(list(rows.values()), {graph.sym(k): graph.num(v) for k, v in start.items()})
         return dict(zip(rows, values, strict=True))
 
@@ -208,7 +209,7 @@ class Laboratory(BaseLaboratory):
     @computed_once
     def family(self, L: int, swap: bool = True) -> System:
         """Level 3 for every n."""
-        return reciprocal_family("n", {n: self.kernel(n, L, swap) for n in (6, 12, 18)})
+        return interpolate_reciprocal("n", {n: self.kernel(n, L, swap) for n in (6, 12, 18)})
 
     def planar(self, L: int = 5) -> System:
         """Level 4 in x and z."""

@@ -88,7 +88,7 @@ def _drift(run: Trajectory, n: int, L: int, scale: setting.Scales) -> float:
     quotient = dynamics.symmetric(n, L)
     unit = {"beta": scale.B, "G": 1.0, "A": np.sqrt(scale.m), "V": scale.k0, "K": scale.k0, "Q": scale.k0}
     rows = np.array(run.states)[np.unique(np.linspace(0, len(run.states) - 1, DRIFT_ROWS).astype(int))]
-    states = rows * [unit[name.split("_")[0]] for name in run.names]
+    states = rows * [unit[dynamics.letter(quotient.system, name)] for name in run.names]
     order = [run.names.index(name) for name in quotient.system.names]
     return invariant_drift(quotient.flow, quotient.lift(states[:, order]), {"m1": float(scale.m1)}, DRIFT_POWERS)
 

@@ -103,14 +103,14 @@ def drivers(n: int, m_k: int) -> dict[str, Node]:
     They are the factors of the gradient that can change sign, up to a constant: A is the factor of a key gradient that
     is left beside w, Gq and Gk are the sums over samples that drive the signals.
     """
-    opaque, found = atoms(n, m_k), in_atoms(n, m_k)
+    opaque, found, states = atoms(n, m_k), in_atoms(n, m_k), derived(n, m_k).structure
     form = _form(n, m_k)
     out: dict[str, Node] = {}
     for name, node in found.items():
-        leaf, *place = name.split("_")
+        state = states[name]
+        leaf, r, to = state.path, state.left, state.right
         if leaf == "v":
             continue
-        r, to = place
         factors = [opaque.back(from_sympy(form.write(factor))) for factor, _ in form.factors(node)[1]]
         if to == "mu" and len(factors) == 1:
             out[f"G{leaf}_{r}"] = factors[0]

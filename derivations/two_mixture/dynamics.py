@@ -7,19 +7,18 @@ family functions derive it once for all K, with K a parameter.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 from odesys import (
     FamilyFlow,
-    FamilySlaved,
     Flow,
     ParameterError,
     Quotient,
     SignedPermutation,
     Slaved,
+    State,
     System,
     family_descent,
     family_flow,
@@ -85,26 +84,20 @@ def family(stage: str = "simultaneous", L: int = 3, K: int | str = "symbol", sca
     """The 22 orbit variables for every K at once (K a parameter), for one K of any size, or for K = ``"infinity"``."""
     data = setting.conflicting_family(L) if stage == "stage2" else setting.family(L)
     flow = family_flow(data, setting.shape, train=STAGES[stage], carry=ALL, K=K, scaled=scaled)
-    return flow.rename({name: family_name(name) for name in flow.system.names})
+    return flow.rename(orbit_names(flow.system))
 
 
 @cache
 def family_map(L: int = 3, K: int | str = "symbol") -> FamilyFlow:
     """The exact gradient-descent map on the same variables."""
     flow = family_descent(setting.family(L), setting.shape, train=ALL, K=K)
-    return flow.rename({name: family_name(name) for name in flow.system.names})
+    return flow.rename(orbit_names(flow.system))
 
 
 @cache
-def family_slaved(stage: str = "simultaneous", L: int = 3, K: int | str = "symbol") -> FamilySlaved:
+def family_slaved(stage: str = "simultaneous", L: int = 3, K: int | str = "symbol") -> Slaved:
     """Self-scores eliminated: 10 states for every K."""
     return family(stage, L, K).slaved()
-
-
-def family_name(state: str) -> str:
-    """Name of an orbit variable of a family: ``KQ_p_c_v_other`` becomes ``M_cv_other``."""
-    path, _, *ends = state.split("_")
-    return "_".join([_LETTER[path], "".join(ends[:2]), *ends[2:]])
 
 
 def variables(stage: str, K: int, L: int = 3) -> Quotient | FamilyFlow:
@@ -114,19 +107,26 @@ def variables(stage: str, K: int, L: int = 3) -> Quotient | FamilyFlow:
     return reduced(stage, K, L)
 
 
-def orbit_name(state: str) -> str:
-    """Name of the orbit of a state of the + head: ``KQ_p_c1_v2`` becomes ``M_cv_other``."""
-    path, _, *ends = state.split("_")
-    kinds = "".join(re.sub(r"\d", "", end) for end in ends)
-    if len(ends) == 1:
-        return f"{_LETTER[path]}_{kinds}"
-    same = re.sub(r"\D", "", ends[0]) == re.sub(r"\D", "", ends[1])
-    return f"{_LETTER[path]}_{kinds}_{'same' if same else 'other'}"
+def orbit_name(state: State) -> str:
+    """Name of an orbit after its state of the + head: KQ between c1 and v2 becomes ``M_cv_other``, w at c2 ``n_c``.
+
+    The ends are words, or word types of a family, which has the relation of their groups too.
+    """
+    relation = state.relation
+    if state.left and not relation:
+        relation = "same" if state.left[1:] == state.right[1:] else "other"
+    kinds = state.left[:1] + state.right[:1]
+    return "_".join(part for part in (_LETTER[state.path], kinds, relation) if part)
+
+
+def orbit_names(system: System) -> dict[str, str]:
+    """The name of the orbit of every state."""
+    return {name: orbit_name(state) for name, state in system.structure.items()}
 
 
 def named(quotient: Quotient) -> Quotient:
     """The quotient with its variables named after the orbits."""
-    return quotient.rename({name: orbit_name(name) for name in quotient.system.names})
+    return quotient.rename(orbit_names(quotient.system))
 
 
 def named_system(name: str, parameters: Mapping[str, Any]) -> System:

@@ -38,7 +38,7 @@ Formal = list[list[Counter[Word]]]  # a 2 by 2 block matrix of formal sums of wo
 
 
 @dataclass(frozen=True, eq=False)
-class LaxFamily:
+class ConservedSpectrum:
     """The conserved numbers tr L^q, q = 1 .. size, of one head and one read path.
 
     Attributes
@@ -105,7 +105,7 @@ class LaxFamily:
         return np.block(rows)
 
 
-def lax_integrals(flow: Flow) -> list[LaxFamily]:
+def lax_integrals(flow: Flow) -> list[ConservedSpectrum]:
     """All Lax families of a derived flow, each proved from the terms of its closure.
 
     Nothing is returned for a stepwise map (the numbers drift), where only one of the two maps is trained (they are not
@@ -124,7 +124,7 @@ def lax_integrals(flow: Flow) -> list[LaxFamily]:
         except (ZeroDivisionError, np.linalg.LinAlgError):
             continue
         size = pin_size(flow.model, path.left) + pin_size(flow.model, path.right)
-        families += [LaxFamily(flow, head, path, size) for head in range(len(flow.model.heads))]
+        families += [ConservedSpectrum(flow, head, path, size) for head in range(len(flow.model.heads))]
     return families
 
 

@@ -19,7 +19,7 @@ from ..expr import blocks
 from ..expr.blocks import Block
 from ..expr.field import BlockField, Layout, Segment
 from ..expr.graph import ZERO, Node, add, num, sym, symbols
-from ..expr.system import TIME, System
+from ..expr.system import TIME, State, System
 from ..model.attention import AttentionModel, FixedVector
 from ..model.dictionary import Dictionary
 from ..model.distribution import Distribution, Group
@@ -28,19 +28,20 @@ from ..model.paths import (
     OUTPUT,
     WORDS,
     Path,
-    entry_name,
+    entry_state,
     entry_tex,
     leaf_name,
     path_name,
     pin_size,
     score_path,
+    state_name,
     value_path,
 )
 from .closure import Closure, Force, Term, close
 from .initial import infinite_width, network_values
 
 if TYPE_CHECKING:
-    from ..analysis.lax import LaxFamily
+    from ..analysis.lax import ConservedSpectrum
     from ..reduce.quotient import Quotient
     from ..reduce.slaving import Slaved
     from ..reduce.symmetry import SymmetryGroup
@@ -123,7 +124,7 @@ class Flow:
 
         return quotient(self, generators, state)
 
-    def invariants(self) -> list[LaxFamily]:
+    def invariants(self) -> list[ConservedSpectrum]:
         """Conserved families tr L^q of pairs of trained maps, proved from the closure; see `odesys.analysis.lax`."""
         from ..analysis.lax import lax_integrals
 
@@ -247,7 +248,8 @@ def _derive(
             if step:
                 change = [leaves[name], *change]
             rhs[name] = blocks.add(*change) if change else blocks.zeros(_shape(model, path))
-    names, tex, layout = path_layout(model, closure)
+    layout, tex, structure = path_layout(model, closure)
+    names = layout.names
     field = BlockField(layout, rhs, observables)
     own = parameter_names(model, loss) | data.parameters
     taken = sorted(own & {*names, TIME, *([STEP_SIZE] if step else [])})
@@ -257,7 +259,7 @@ def _derive(
             f"the parameter {taken[0]} of the model, the data or the loss is the name of {what}; rename it"
         )
     parameters = tuple(sorted(field.parameters))
-    system = System(names, field, parameters, "map" if step else "flow", tex)
+    system = System(names, field, parameters, "map" if step else "flow", tex, structure)
     return Flow(model, data, loss, trained, closure, system)
 
 
@@ -340,10 +342,11 @@ def pin_gram(model: AttentionModel, pin: str) -> np.ndarray | None:
     return None
 
 
-def path_layout(model: AttentionModel, closure: Closure) -> tuple[tuple[str, ...], dict[str, str], Layout]:
-    """Names and TeX of all path scalars, and where each sits in the matrices of paths."""
+def path_layout(model: AttentionModel, closure: Closure) -> tuple[Layout, dict[str, str], dict[str, State]]:
+    """Where each path scalar sits in the matrices of paths, its TeX, and its path, head and ends."""
     names: list[str] = []
     tex: dict[str, str] = {}
+    structure: dict[str, State] = {}
     places: list[tuple[str, int, int]] = []
     segments: list[Segment] = []
     for k in range(len(model.heads)):
@@ -356,15 +359,17 @@ def path_layout(model: AttentionModel, closure: Closure) -> tuple[tuple[str, ...
                         index[i, j] = index[j, i]
                         continue
                     index[i, j] = len(names)
-                    name = entry_name(model, path_name(model, path), k, path, i, j)
+                    state = entry_state(model, k, path, i, j)
+                    name = state_name(state)
                     names.append(name)
+                    structure[name] = state
                     tex[name] = entry_tex(model, k, path, i, j)
                     places.append((leaf, i, j))
             segments.append(Segment(leaf, index))
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ModelError(f"two path scalars would both be called {twice}; rename a map or a word")
-    return tuple(names), tex, Layout(tuple(names), tuple(places), tuple(segments))
+    return Layout(tuple(names), tuple(places), tuple(segments)), tex, structure
 
 
 def loss_blocks(

@@ -29,11 +29,11 @@ from ..expr import blocks, graph
 from ..expr.blocks import Block
 from ..expr.field import ScalarField
 from ..expr.graph import ZERO, Node, as_node, num, sym
-from ..expr.system import System
+from ..expr.system import State, System
 from ..model.attention import AttentionModel
 from ..model.distribution import Distribution
 from ..model.loss import as_loss
-from ..model.paths import leaf_name, score_path, value_path
+from ..model.paths import leaf_name, score_path, state_name, value_path
 from .flow import STEP_SIZE, loss_blocks
 
 
@@ -130,7 +130,8 @@ def _masses(left: PinnedVectors, right: PinnedVectors) -> np.ndarray:
 class SignDescent:
     """A model's loss on inner products: leaves by name with the names of their states, gradients, and both sides.
 
-    `names[leaf]`, `gradients[leaf]` are arrays (left vectors, words); `observables` are those of the model.
+    `names[leaf]`, `gradients[leaf]` are arrays (left vectors, words); `observables` are those of the model, `structure`
+    says of each state its leaf, row and word.
 
     >>> from odesys import Dictionary, FixedVector, Sample, Value
     >>> model = AttentionModel(Dictionary(["mu"]), value=Value(("W_V",), output=FixedVector("v")))
@@ -147,6 +148,7 @@ class SignDescent:
     left: Mapping[str, PinnedVectors]
     right: PinnedVectors
     observables: Mapping[str, Node]
+    structure: Mapping[str, State]
 
     def gradient_norm(self) -> Node:
         """The L1 norm of the gradient by all weights: minus the rate of the loss along the flow."""
@@ -169,7 +171,8 @@ class SignDescent:
                 nodes.append(-move if kind == "flow" else sym(name) - sym(STEP_SIZE) * move)
         seen = dict(self.observables if observables is None else observables)
         used = graph.symbols([*nodes, *seen.values()]) - set(names)
-        return System(tuple(names), ScalarField(tuple(nodes), seen), tuple(sorted(used)), kind)
+        field = ScalarField(tuple(nodes), seen)
+        return System(tuple(names), field, tuple(sorted(used)), kind, structure=self.structure)
 
 
 def sign_descent(
@@ -211,11 +214,14 @@ def sign_descent(
     made = {leaf_name(model, read[0], 0): leaves["v"], leaf_name(model, read[1], 0): leaves["k"].T @ leaves["q"]}
     objective, observables = loss_blocks(model, data, as_loss(loss), made, read)
     roots = [*blocks.gradient(objective, list(leaves.values())), *observables.values()]
-    names = {
-        leaf: np.array([[_name(leaf, r, word) for word in model.words.words] for r in range(rows)], dtype=object)
-        for leaf, (rows, _) in shapes.items()
-    }
-    symbols = {leaf: np.frompyfunc(sym, 1, 1)(table) for leaf, table in names.items()}
+    names = {leaf: np.empty(shape, dtype=object) for leaf, shape in shapes.items()}
+    structure: dict[str, State] = {}
+    for leaf, table in names.items():
+        for r, j in np.ndindex(table.shape):
+            state = State(leaf, left="" if leaf == "v" else str(r + 1), right=model.words.words[j])
+            name = table[r, j] = state_name(state)
+            structure[name] = state
+    symbols = {leaf: np.vectorize(sym, otypes=[object])(table) for leaf, table in names.items()}
     found = blocks.evaluate(roots, symbols)
     axes = PinnedVectors.axes(neurons)
     return SignDescent(
@@ -224,11 +230,8 @@ def sign_descent(
         {"v": output, "q": axes, "k": axes},
         words,
         {name: value.reshape(-1)[0] for name, value in zip(observables, found[3:], strict=True)},
+        structure,
     )
-
-
-def _name(leaf: str, row: int, word: str) -> str:
-    return f"{leaf}_{word}" if leaf == "v" else f"{leaf}_{row + 1}_{word}"
 
 
 __all__ = ["PinnedVectors", "SignDescent", "sign_descent", "sign_step"]

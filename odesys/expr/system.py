@@ -30,6 +30,33 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 TIME = "t"
 
 
+@dataclass(frozen=True)
+class State:
+    """What a derived state stands for: a scalar of one path and head between two vectors, or an orbit of them.
+
+    Attributes
+    ----------
+    path, head : short name of the path such as KQ, and label of the head (empty where there is only one).
+    left, right : what stands at its ends: a word, a word type of a family, a neuron, an axis; empty for one vector.
+    relation : of a pair of groups in a family: same, other, or others for their sum.
+    orbit : the states of the full system that it merges, with a minus sign in front where they enter with it.
+
+    >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
+    >>> flow = gradient_flow(AttentionModel(Dictionary(["a", "b"])), Distribution([Sample(["a", "b"], +1)]))
+    >>> flow.system.structure["KQ_a_b"]
+    State(path='KQ', head='', left='a', right='b', relation='', orbit=())
+    >>> flow.system.on_path("w")
+    ('w_a', 'w_b')
+    """
+
+    path: str = ""
+    head: str = ""
+    left: str = ""
+    right: str = ""
+    relation: str = ""
+    orbit: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class System:
     r"""A dynamical system :math:`\dot x = F(x; p)` (kind ``flow``) or :math:`x^+ = F(x; p)` (kind ``map``).
@@ -40,6 +67,7 @@ class System:
     field : the right-hand side and the observables, as scalar nodes or as blocks.
     parameters : names that must be given numbers before anything is computed in floats.
     tex : how a state or parameter is typeset, by name.
+    structure : what each state stands for, by name; empty for systems written by hand.
 
     >>> x, v, k = graph.sym("x"), graph.sym("v"), graph.sym("k")
     >>> spring = System.from_equations({"x": v, "v": -k * x}, parameters=["k"])
@@ -58,6 +86,7 @@ class System:
     parameters: tuple[str, ...] = ()
     kind: str = "flow"
     tex: Mapping[str, str] = dataclass_field(default_factory=dict, repr=False)
+    structure: Mapping[str, State] = dataclass_field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if self.kind not in ("flow", "map"):
@@ -146,6 +175,10 @@ class System:
     def surfaces(self) -> tuple[Node, ...]:
         """Switching surfaces: the arguments of all gates, each once."""
         return tuple(graph.surfaces(self.nodes))
+
+    def on_path(self, *paths: str) -> tuple[str, ...]:
+        """The states that belong to one of `paths`, such as the scores KQ; a system written by hand has none."""
+        return tuple(name for name in self.names if name in self.structure and self.structure[name].path in paths)
 
     @cached_property
     def moving(self) -> tuple[str, ...]:
@@ -276,4 +309,4 @@ def state_vector(system: System, values: Mapping[str, Any] | Sequence[Any]) -> l
     return items
 
 
-__all__ = ["BlockField", "ScalarField", "System", "state_vector"]
+__all__ = ["BlockField", "ScalarField", "State", "System", "state_vector"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ..expr.system import State
 from .attention import AttentionModel, FixedVector, Neurons
 
 WORDS, OUTPUT = "E", "o"
@@ -83,9 +84,19 @@ def leaf_name(model: AttentionModel, path: Path, head: int) -> str:
     return path_name(model, path) + (f"_{label}" if label else "")
 
 
-def entry_name(model: AttentionModel, name: str, head: int, path: Path, i: int, j: int) -> str:
-    """ASCII name of one path scalar, for arrays and CSV headers, e.g. ``KQ_p_c1_v1``."""
-    parts = [name, model.head_labels[head], pin_name(model, path.left, i), pin_name(model, path.right, j)]
+def entry_state(model: AttentionModel, head: int, path: Path, i: int, j: int) -> State:
+    """Path, head and ends of one path scalar."""
+    ends = pin_name(model, path.left, i), pin_name(model, path.right, j)
+    return State(path_name(model, path), model.head_labels[head], *ends)
+
+
+def state_name(state: State) -> str:
+    """ASCII name of a path scalar or of an orbit of them, for arrays and CSV headers.
+
+    >>> state_name(State("KQ", "p", "c1", "v1"))
+    'KQ_p_c1_v1'
+    """
+    parts = (state.path, state.head, state.left, state.right, state.relation)
     return "_".join(part for part in parts if part)
 
 

@@ -25,12 +25,23 @@ from ..expr import blocks
 from ..expr.blocks import Block
 from ..expr.field import BlockField, Layout, Segment
 from ..expr.graph import sym
-from ..expr.system import TIME, System
+from ..expr.system import TIME, State, System
 from ..model.attention import AttentionModel, FixedVector
 from ..model.distribution import Distribution
 from ..model.loss import Loss, as_loss
-from ..model.paths import OUTPUT, WORDS, Path, leaf_name, pin_name, pin_size, score_path, value_path, word_tex
-from .quotient import Orbits, Reduction, merged, signed_orbits
+from ..model.paths import (
+    OUTPUT,
+    WORDS,
+    Path,
+    leaf_name,
+    pin_name,
+    pin_size,
+    score_path,
+    state_name,
+    value_path,
+    word_tex,
+)
+from .quotient import OrbitReduction, Orbits, merged, signed_orbits
 from .symmetry import Signed, SignedPermutation, is_symmetry
 
 Axes = tuple[Signed, ...]  # where each axis of a free space goes, and its sign
@@ -138,14 +149,19 @@ class CoordinateFlow:
                 raise SymmetryError(f"the axes of {name} are not permuted by {axes}; it has {spaces[name]} of them")
 
 
-@dataclass(frozen=True, eq=False)
-class CoordinateQuotient(Reduction):
-    """A reduced flow in coordinates: its system on orbit variables, and the way back."""
+@dataclass(frozen=True, eq=False, repr=False)
+class CoordinateQuotient(OrbitReduction):
+    """A flow in coordinates on the subspace that symmetries leave alone. Starts off it are not described."""
 
     flow: CoordinateFlow
     generators: tuple[CoordinateSymmetry, ...]
     orbits: Orbits
     system: System
+
+    @property
+    def source(self) -> System:  # type: ignore[override]
+        """The system of the flow."""
+        return self.flow.system
 
 
 def coordinate_flow(
@@ -199,14 +215,15 @@ def coordinate_flow(
                 if step
                 else rate
             )
-    names, tex, layout = _layout(model, pieces)
+    layout, tex, structure = _layout(model, pieces)
+    names = layout.names
     field = BlockField(layout, rhs, observables)
     taken = (parameter_names(model, loss) | data.parameters) & {*names, TIME, *([STEP_SIZE] if step else [])}
     if taken:
         raise ModelError(
             f"the parameter {sorted(taken)[0]} is also the name of a state, of time or of the step size; rename it"
         )
-    system = System(names, field, tuple(sorted(field.parameters)), "map" if step else "flow", tex)
+    system = System(names, field, tuple(sorted(field.parameters)), "map" if step else "flow", tex, structure)
     return CoordinateFlow(model, data, loss, trained, pieces, system)
 
 
@@ -265,9 +282,10 @@ def _moves(element: CoordinateSymmetry, space: Space, head: int) -> tuple[np.nda
     return np.array([i for i, _ in pairs]), np.array([s for _, s in pairs])
 
 
-def _layout(model: AttentionModel, pieces: Sequence[Piece]) -> tuple[tuple[str, ...], dict[str, str], Layout]:
+def _layout(model: AttentionModel, pieces: Sequence[Piece]) -> tuple[Layout, dict[str, str], dict[str, State]]:
     names: list[str] = []
     tex: dict[str, str] = {}
+    structure: dict[str, State] = {}
     places: list[tuple[str, int, int]] = []
     segments = []
     for k in range(len(model.heads)):
@@ -275,15 +293,17 @@ def _layout(model: AttentionModel, pieces: Sequence[Piece]) -> tuple[tuple[str, 
             shape, leaf = (piece.rows.size, piece.columns.size), _leaf(model, piece, k)
             segments.append(Segment(leaf, len(names) + np.arange(shape[0] * shape[1]).reshape(shape)))
             for i, j in np.ndindex(shape):
-                ends = [_mark(model, piece.rows, i), _mark(model, piece.columns, j)]
-                names.append("_".join(part for part in (leaf, *ends) if part))
+                ends = _mark(model, piece.rows, i), _mark(model, piece.columns, j)
+                state = State(_short(model, piece), model.head_labels[k], *ends)
+                names.append(state_name(state))
+                structure[names[-1]] = state
                 where = ",".join(_mark_tex(model, s, n) for s, n in ((piece.rows, i), (piece.columns, j)))
-                tex[names[-1]] = rf"({_map_tex(leaf, piece)})_{{{where}}}"
+                tex[names[-1]] = rf"({_map_tex(model, piece, k)})_{{{where}}}"
                 places.append((leaf, i, j))
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ModelError(f"two entries of weights would both be called {twice}; rename a map or a word")
-    return tuple(names), tex, Layout(tuple(names), tuple(places), tuple(segments))
+    return Layout(tuple(names), tuple(places), tuple(segments)), tex, structure
 
 
 def _mark(model: AttentionModel, space: Space, index: int) -> str:
@@ -295,9 +315,9 @@ def _mark_tex(model: AttentionModel, space: Space, index: int) -> str:
     return word_tex(model.words.words[index]) if space.pin == WORDS else str(index + 1)
 
 
-def _map_tex(leaf: str, piece: Piece) -> str:
+def _map_tex(model: AttentionModel, piece: Piece, head: int) -> str:
     base, _, index = piece.map.partition("_")
-    mark = {"p": "+", "m": "-"}.get(leaf.rpartition("_")[2], "") if "_" in leaf else ""
+    mark = {"p": "+", "m": "-"}.get(model.head_labels[head], "")
     return f"{base}_{{{index}{mark}}}" if index or mark else base
 
 

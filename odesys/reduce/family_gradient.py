@@ -13,17 +13,27 @@ Words of a few groups are enough to write one sample of each orbit, so nothing g
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..derive.closure import Closure, Force, Term
-from ..derive.flow import STEP_SIZE, close_model, loss_blocks, parameter_names, path_layout, pin_gram
+from ..derive.flow import (
+    STEP_SIZE,
+    close_model,
+    gradient_descent,
+    gradient_flow,
+    loss_blocks,
+    parameter_names,
+    path_layout,
+    pin_gram,
+)
 from ..derive.initial import infinite_width, network_values
 from ..errors import ModelError, ParameterError, SymmetryError
-from ..expr import blocks
+from ..expr import blocks, graph
 from ..expr.blocks import Block
 from ..expr.field import BlockField, Layout, Segment
 from ..expr.graph import Node, sym
@@ -37,19 +47,22 @@ from ..model.loss import Loss, as_loss
 from ..model.orbit_algebra import OrbitAlgebra, PairSpace
 from ..model.paths import Path, leaf_name, path_name
 from .family_layout import on_states, orbit_layout, pair_table, pin_of
-from .quotient import signed_orbits
+from .quotient import OrbitReduction, Orbits, merged_states, renamed, signed_orbits
 
 if TYPE_CHECKING:
     from ..jit.codegen import Compiled
-    from .family_slaving import FamilySlaved
+    from .slaving import Slaved
 
 ModelShape = Callable[[Dictionary], AttentionModel]
 Column = tuple[Block, PairSpace]
 
 
-@dataclass(frozen=True, eq=False)
-class FamilyFlow:
+@dataclass(frozen=True, eq=False, repr=False)
+class FamilyFlow(OrbitReduction):
     """The flow (or exact gradient step) of a family on its orbit variables, with the number of groups in `groups`.
+
+    As a reduction its source is the enumerated flow of K groups, and it describes only the states that permutations of
+    groups (and `symmetries`) leave alone. Where K is a symbol the lift needs it: ``flow.bind(K=3).lift(z)``.
 
     Attributes
     ----------
@@ -71,6 +84,34 @@ class FamilyFlow:
     samples: Representatives
     symmetries: tuple[TypeSymmetry, ...]
     system: System
+    bound: Mapping[str, Any] = field(default_factory=dict)
+    starts = "that permutations of groups leave alone"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The number of groups, unless the flow has its own."""
+        return (SYMBOL,)
+
+    def checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """K is a whole number, that of the flow if it has its own."""
+        return {name: self.whole(K) for name, K in super().checked(values).items()}
+
+    def _sizes(self) -> str:
+        count = self.bound.get(SYMBOL, self.groups)
+        return f"those of {count if isinstance(count, int) else 'K'} groups -> {self.system.dimension}"
+
+    @property
+    def speed(self) -> int:
+        """Scaled variables have the time t / K."""
+        return self.whole() if self.scaled else 1
+
+    @cached_property
+    def source(self) -> System:  # type: ignore[override]
+        """The flow of K groups with all its words and samples."""
+        size = self.whole()
+        derive = gradient_descent if self.system.kind == "map" else gradient_flow
+        model, data = self.shape(self.family.dictionary(size)), self.family.distribution(size)
+        return derive(model, data, self.train, self.loss, tuple(sorted(self.closure.trained))).system
 
     @property
     def algebra(self) -> OrbitAlgebra:
@@ -118,38 +159,57 @@ class FamilyFlow:
         if weights is not None:
             size = self.whole(K)
             full = self.shape(self.family.dictionary(size))
-            layout = path_layout(full, self.closure)[2]
-            return self.project(layout.pack(network_values(full, self.closure, weights)).astype(float), size)
+            layout = path_layout(full, self.closure)[0]
+            values = layout.pack(network_values(full, self.closure, weights)).astype(float)
+            return self.bind(**{SYMBOL: size}).project(values)
         # pairs of other groups start at zero, so the few groups of the window stand for any number of them
-        layout = path_layout(self.model, self.closure)[2]
+        layout = path_layout(self.model, self.closure)[0]
         few = layout.pack(infinite_width(self.model, self.closure, omega, spread)).astype(float)
         return self._means(few, self.samples.window)
 
     def whole(self, K: Any = None) -> int:
-        """The number of groups as a number: the flow's own, or `K` where the flow leaves it open."""
+        """The number of groups as a number: the flow's own, or `K` (else what is bound) where it leaves that open."""
+        K = self.bound.get(SYMBOL) if K is None else K
         if K is None and not isinstance(self.groups, int):
-            raise ParameterError("this flow is for every K; say how many groups the state has, with K=3 for example")
+            raise ParameterError("this flow is for every K; say how many groups the state has, with .bind(K=3)")
         size = whole_groups(self.groups if K is None else K)
         if isinstance(self.groups, int) and size != self.groups:
             raise ParameterError(f"this flow has K = {self.groups} groups, not {size}")
         return size
 
-    def project(self, x: Any, K: Any = None) -> np.ndarray:
+    @property
+    def orbits(self) -> Orbits:  # type: ignore[override]
+        """Which orbit variable each state of the enumerated flow belongs to."""
+        return self._orbits(self.whole())
+
+    @property
+    def lifted(self) -> Mapping[str, Node] | None:
+        """Plus or minus an orbit variable, which in scaled variables stands for several entries."""
+        units = [Fraction(1) / Fraction(unit) for unit in self._units(self.whole())]
+        plain = {sym(name): sym(name) * unit for name, unit in zip(self.system.names, units, strict=True)}
+        found = super().lifted or {}
+        return dict(zip(found, graph.substitute(list(found.values()), plain), strict=True))
+
+    def lift(self, z: Any) -> np.ndarray:
+        """The state of the enumerated flow with K groups, in its order of states."""
+        return self.orbits.lift(np.asarray(z, dtype=float) / self._units(self.whole()))
+
+    def project(self, x: Any) -> np.ndarray:
         """Orbit variables of a state of the enumerated flow with K groups; refuses a state that is not symmetric."""
-        size = self.whole(K)
-        result: np.ndarray = self._means(np.asarray(x, dtype=float), size) * self._units(size)
-        return result
+        size = self.whole()
+        return self._means(np.asarray(x, dtype=float), size) * self._units(size)
 
     def _means(self, values: np.ndarray, size: int) -> np.ndarray:
         """Signed means over the orbits of a symmetric state of `size` groups."""
-        variable, sign = self._places(size)
-        if values.shape != sign.shape:
-            raise SymmetryError(f"the state has {values.size} entries; with K = {size} the full flow has {sign.size}")
-        count = np.bincount(variable[sign != 0], minlength=self.system.dimension)
-        means = np.bincount(variable, weights=sign * values, minlength=self.system.dimension) / count
-        rest = np.abs(values - means[variable] * sign)
+        orbits = self._orbits(size)
+        if values.shape[-1:] != orbits.sign.shape:
+            raise SymmetryError(
+                f"the state has {values.size} entries; with K = {size} the full flow has {orbits.sign.size}"
+            )
+        means = orbits.project(values)
+        rest = np.abs(values - orbits.lift(means)).reshape(-1, orbits.sign.size).max(axis=0)
         if rest.max() > 1e-12 * max(1e-300, float(np.abs(values).max())):
-            names = path_layout(self.shape(self.family.dictionary(size)), self.closure)[0]
+            names = path_layout(self.shape(self.family.dictionary(size)), self.closure)[0].names
             worst = int(rest.argmax())
             raise SymmetryError(
                 f"this start breaks the symmetry of the family: {names[worst]} is off the mean of its orbit by "
@@ -157,13 +217,6 @@ class FamilyFlow:
                 state=names[worst],
             )
         return means
-
-    def lift(self, z: Any, K: Any = None) -> np.ndarray:
-        """The state of the enumerated flow with K groups, in its order of states."""
-        size = self.whole(K)
-        variable, sign = self._places(size)
-        result: np.ndarray = (np.asarray(z, dtype=float) / self._units(size))[..., variable] * sign
-        return result
 
     def _units(self, size: int) -> np.ndarray:
         """How many entries one orbit variable stands for in scaled variables; else one."""
@@ -177,10 +230,10 @@ class FamilyFlow:
     def _columns(self) -> list[tuple[Path, int]]:
         return [(path, head) for head in range(len(self.model.heads)) for path in self.closure.paths]
 
-    def _places(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+    def _orbits(self, size: int) -> Orbits:
         """Orbit variable and sign of each state of the enumerated flow with `size` groups."""
         full = self.shape(self.family.dictionary(size))
-        layout = path_layout(full, self.closure)[2]
+        layout = path_layout(full, self.closure)[0]
         variable, sign = np.zeros(len(layout.names), dtype=int), np.zeros(len(layout.names), dtype=int)
         segments = {segment.leaf: segment for segment in layout.segments}
         for path, head in self._columns():
@@ -189,21 +242,15 @@ class FamilyFlow:
             index = segments[self.leaf(path, head)].index
             variable[index] = column.index[orbit, 0]
             sign[index] = 1 if column.sign is None else column.sign[orbit, 0]
-        return variable, sign
+        return Orbits(variable, sign, np.arange(self.system.dimension))
 
     # ---- reductions and code -----------------------------------------------------------------------------------------
 
     def rename(self, names: Mapping[str, str]) -> FamilyFlow:
         """The same flow with orbit variables renamed."""
-        field = self.system.field
-        assert isinstance(field, BlockField)
-        new = tuple(names.get(name, name) for name in self.system.names)
-        tex = {names.get(name, name): text for name, text in self.system.tex.items()}
-        layout = replace(field.layout, names=new)
-        system = replace(self.system, names=new, field=replace(field, layout=layout), tex=tex)
-        return replace(self, system=system)
+        return replace(self, system=renamed(self.system, names))
 
-    def slaved(self) -> FamilySlaved:
+    def slaved(self) -> Slaved:
         """Self-scores eliminated by (J S)^2 = omega^4 I, valid from the infinite-width start."""
         from .family_slaving import slave_family
 
@@ -325,18 +372,17 @@ def _derive(
                 f"{element.describe(family, model)} does not map the samples and heads of the family to themselves",
                 witness=element,
             )
-    layout, tex = orbit_layout(family, model, closure, spaces, algebra, samples.window)
+    layout, tex, structure = orbit_layout(family, model, closure, spaces, algebra, samples.window)
     merged = signed_orbits(len(layout.names), [on_states(e, layout, model, closure, spaces) for e in symmetries])
     if not len(merged.representatives):
         raise SymmetryError("every orbit variable is mapped to minus itself, so the symmetric flow stands still")
     names = tuple(layout.names[s] for s in merged.representatives)
     segments = tuple(Segment(s.leaf, merged.orbit[s.index], merged.sign[s.index]) for s in layout.segments)
     reduced = Layout(names, tuple(layout.places[s] for s in merged.representatives), segments)
-    field = BlockField(reduced, rhs, observables)
+    blocked = BlockField(reduced, rhs, observables)
     _check_parameters(model, lossed, names, groups, step)
-    system = System(
-        names, field, tuple(sorted(field.parameters)), "map" if step else "flow", {name: tex[name] for name in names}
-    )
+    kept_tex, kept = {name: tex[name] for name in names}, merged_states(layout.names, structure, merged)
+    system = System(names, blocked, tuple(sorted(blocked.parameters)), "map" if step else "flow", kept_tex, kept)
     return FamilyFlow(
         family, shape, model, lossed, trained, closure, groups, algebra.scaled, samples, tuple(symmetries), system
     )

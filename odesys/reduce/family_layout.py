@@ -8,11 +8,12 @@ import numpy as np
 
 from ..derive.closure import Closure
 from ..expr.field import Layout, Segment
+from ..expr.system import State
 from ..model.attention import AttentionModel
 from ..model.family import Family
 from ..model.family_symmetry import TypeSymmetry
 from ..model.orbit_algebra import OTHER, SAME, OrbitAlgebra, PairSpace, Pin
-from ..model.paths import WORDS, Path, entry_tex, leaf_name, path_name, pin_size
+from ..model.paths import WORDS, Path, entry_tex, leaf_name, path_name, pin_size, state_name
 
 
 def pin_of(family: Family, model: AttentionModel, pin: str) -> Pin:
@@ -48,10 +49,11 @@ def orbit_layout(
     spaces: Mapping[Path, PairSpace],
     algebra: OrbitAlgebra,
     size: int,
-) -> tuple[Layout, dict[str, str]]:
+) -> tuple[Layout, dict[str, str], dict[str, State]]:
     """One state for each pair orbit of each path and head; a symmetric path has one for a pair and its mirror image."""
     names: list[str] = []
     tex: dict[str, str] = {}
+    structure: dict[str, State] = {}
     places: list[tuple[str, int, int]] = []
     segments: list[Segment] = []
     for k in range(len(model.heads)):
@@ -64,29 +66,31 @@ def orbit_layout(
                     continue
                 index[n, 0] = len(names)
                 shown = "others" if algebra.scaled and relation == OTHER else relation
-                name = _orbit_name(family, model, path, k, i, j, shown)
+                state = _orbit_state(family, model, path, k, i, j, shown)
+                name = state_name(state)
                 names.append(name)
+                structure[name] = state
                 places.append((leaf, n, 0))
                 second = 1 if relation == OTHER else 0
                 ends = _place(family, path.left, i, 0, size), _place(family, path.right, j, second, size)
                 entry = entry_tex(model, k, path, *ends)
                 tex[name] = rf"\sum_{{j\ne1}}{entry.replace('_{2}', '_{j}')}" if shown == "others" else entry
             segments.append(Segment(leaf, index))
-    return Layout(tuple(names), tuple(places), tuple(segments)), tex
+    return Layout(tuple(names), tuple(places), tuple(segments)), tex, structure
 
 
 def _place(family: Family, pin: str, kind: int, group: int, size: int) -> int:
     return family.place(kind, group, size) if pin == WORDS else kind
 
 
-def _orbit_name(family: Family, model: AttentionModel, path: Path, head: int, i: int, j: int, relation: str) -> str:
-    ends = []
-    for pin, kind in ((path.left, i), (path.right, j)):
+def _orbit_state(family: Family, model: AttentionModel, path: Path, head: int, i: int, j: int, relation: str) -> State:
+    def end(pin: str, kind: int) -> str:
         if pin == WORDS:
-            ends.append(family.types[kind])
-        elif pin_size(model, pin) > 1:
-            ends.append(f"n{kind + 1}")
-    return "_".join(part for part in (path_name(model, path), model.head_labels[head], *ends, relation) if part)
+            return family.types[kind]
+        return f"n{kind + 1}" if pin_size(model, pin) > 1 else ""
+
+    ends = end(path.left, i), end(path.right, j)
+    return State(path_name(model, path), model.head_labels[head], *ends, relation)
 
 
 def on_states(

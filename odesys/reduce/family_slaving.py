@@ -10,21 +10,18 @@ types, and the standard one, :math:`Z^a = Z^{=} - Z^{\ne}` on those with one wor
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import SlavingError
 from ..expr import graph
-from ..expr.field import ScalarField
 from ..expr.graph import Node, num, sym
-from ..expr.system import System
 from ..model.group_count import GROUPS, ONE_GROUP, below
 from ..model.orbit_algebra import OTHER, SAME, PairSpace
 from ..model.paths import Path, score_path
-from .slaving import OMEGA, closed_root, self_score_paths
+from .slaving import Slaved, closed_root, self_score_paths, without
 
 if TYPE_CHECKING:
     from .family_gradient import FamilyFlow
@@ -32,38 +29,7 @@ if TYPE_CHECKING:
 TRIVIAL, STANDARD = "trivial", "standard"
 
 
-@dataclass(frozen=True, eq=False)
-class FamilySlaved:
-    """A family flow without self-scores: `system` has the remaining states and the parameter omega."""
-
-    system: System
-    source: FamilyFlow
-    sizes: tuple[int, ...]
-    eliminated: Mapping[str, Node]
-
-    def initial_state(self, omega: float, **spread: Any) -> np.ndarray:
-        """The infinite-width start of the remaining states."""
-        return self.project(self.source.initial_state(omega, **spread))
-
-    def project(self, x: Any) -> np.ndarray:
-        """The remaining states of a state of the source."""
-        places = [self.source.system.names.index(name) for name in self.system.names]
-        return np.asarray(x)[..., places]
-
-    def lift(self, z: Any, **parameters: float) -> np.ndarray:
-        """The state of the source with the self-scores filled in; needs omega, and K where it is a symbol."""
-        names = self.source.system.names
-        full = np.zeros(len(names))
-        full[[names.index(name) for name in self.system.names]] = z
-        field = ScalarField(self.system.nodes, dict(self.eliminated))
-        helper = System(self.system.names, field, self.system.parameters)
-        bound = {p: float(parameters.get(p, 1.0)) for p in self.system.parameters}
-        for name, value in helper.compile(bound).observables(0.0, z).items():
-            full[names.index(name)] = value
-        return full
-
-
-def slave_family(flow: FamilyFlow) -> FamilySlaved:
+def slave_family(flow: FamilyFlow) -> Slaved:
     """Eliminate the self-scores of a family flow: closed forms in sectors of size one and two."""
     left, right = self_score_paths(flow)
     path = score_path(flow.model)
@@ -82,14 +48,7 @@ def slave_family(flow: FamilyFlow) -> FamilySlaved:
                 matrix = sector_matrix(flow, score, flow.space(path), sector)[:size, :size]
                 roots[sector] = closed_root(matrix.T if turned else matrix)
             replaced |= _entries(flow, target, head, roots)
-    keep = [name for name in flow.system.names if name not in replaced]
-    nodes = graph.substitute(
-        [flow.system.equations[name] for name in keep], {sym(name): node for name, node in replaced.items()}
-    )
-    field = ScalarField(tuple(nodes), dict(flow.system.observables))
-    parameters = tuple(sorted({*flow.system.parameters, OMEGA}))
-    system = System(tuple(keep), field, parameters, "flow", {**flow.system.tex, OMEGA: r"\omega"})
-    return FamilySlaved(system, flow, sizes, replaced)
+    return Slaved(without(flow.system, replaced), flow, sizes, replaced)
 
 
 def _column(flow: FamilyFlow, path: Path, head: int) -> list[Node]:

@@ -1,10 +1,10 @@
-r"""Ansatz on a quotient: some orbit variables are put to zero, some tied to others, and the rest keeps its equations.
+r"""A subspace of a quotient: some orbit variables are put to zero, some tied to others, the rest keeps its equations.
 
 .. math::  x = (z,\ 0,\ \tau(z)), \qquad \dot z = F_z(z, 0, \tau(z)), \qquad
            \text{residuals: } F_0(z, 0, \tau(z)),\quad F_\tau(z,0,\tau(z)) - F_{\text{partner}}(z,0,\tau(z)) .
 
-The ansatz is exact where the residuals vanish; where they do not, they say what was dropped. Zeros are put into the
-matrices before anything is multiplied out, so a large flow with a sparse ansatz stays small.
+The subspace is invariant where the residuals vanish; where they do not, they say what was dropped. Zeros are put into
+the matrices before anything is multiplied out, so a large flow on a small subspace stays small.
 """
 
 from __future__ import annotations
@@ -19,23 +19,41 @@ from ..expr import blocks, graph
 from ..expr.field import BlockField, Layout, ScalarField, Segment
 from ..expr.graph import Node
 from ..expr.system import System
-from .quotient import Quotient
+from .quotient import OrbitReduction, Orbits, Quotient, merged_states
 
 
-@dataclass(frozen=True, eq=False)
-class Ansatz:
-    """The reduced system, and the rate at which each variable that was put to zero or tied leaves the ansatz."""
+@dataclass(frozen=True, eq=False, repr=False)
+class InvariantSubspace(OrbitReduction):
+    """A system on a subspace, and the rate at which each variable that was put to zero or tied leaves it.
+
+    Only starts in the subspace are described, and those only where every residual vanishes: `law` says whether.
+
+    >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
+    >>> data = Distribution.proportional([Sample(["a", "b"], +1), Sample(["-a", "b"], -1)])
+    >>> quotient = gradient_flow(AttentionModel(Dictionary(["a", "b"])), data).quotient()
+    >>> restrict_to_subspace(quotient, tie={"QQ_a_a": "KK_a_a", "QQ_b_b": "KK_b_b"}).law().as_stated
+    'holds'
+    """
 
     system: System
     residuals: Mapping[str, Node]
+    source: System
+    orbits: Orbits
+    starts = "in this subspace"
 
     @property
     def exact(self) -> bool:
         """True if every residual is the expression zero."""
         return all(node is graph.ZERO for node in self.residuals.values())
 
+    def defects(self) -> dict[str, Node]:
+        """The residuals; the other equations were kept as they are."""
+        return {name: self.residuals.get(name, graph.ZERO) for name in self.source.names}
 
-def restrict_to_subspace(reduced: Quotient, zero: Collection[str] = (), tie: Mapping[str, str] | None = None) -> Ansatz:
+
+def restrict_to_subspace(
+    reduced: Quotient, zero: Collection[str] = (), tie: Mapping[str, str] | None = None
+) -> InvariantSubspace:
     """Put the orbit variables in `zero` to zero and those in `tie` equal to their partners."""
     names, ties = reduced.system.names, dict(tie or {})
     unknown = sorted({*zero, *ties, *ties.values()} - set(names))
@@ -55,23 +73,25 @@ def restrict_to_subspace(reduced: Quotient, zero: Collection[str] = (), tie: Map
         Segment(s.leaf, target[s.index], (np.ones_like(s.index) if s.sign is None else s.sign) * alive[s.index])
         for s in field.layout.segments
     )
+    orbits = Orbits(target, alive, np.array([names.index(name) for name in kept]))
     layout = Layout(tuple(kept), tuple(field.layout.places[names.index(name)] for name in kept), segments)
     restricted = replace(
         reduced.system,
         names=tuple(kept),
         field=replace(field, layout=layout),
         tex={name: text for name, text in reduced.system.tex.items() if name in place},
+        structure=merged_states(names, reduced.system.structure, orbits),
     )
     nodes = _all_rates(restricted, field.layout)
     observables = restricted.observables
     system = replace(restricted, field=ScalarField(tuple(nodes[name] for name in kept), observables))
     gaps = {name: nodes[name] for name in names if name in set(zero)}
     gaps |= {name: nodes[name] - nodes[partner] for name, partner in ties.items()}
-    return Ansatz(system, gaps)
+    return InvariantSubspace(system, gaps, reduced.system, orbits)
 
 
 def _all_rates(restricted: System, full: Layout) -> dict[str, Node]:
-    """The right-hand side of every variable of the quotient, on the ansatz."""
+    """The right-hand side of every variable of the quotient, on the subspace."""
     field = restricted.field
     assert isinstance(field, BlockField)
     values = np.array([graph.sym(name) for name in restricted.names], dtype=object)
@@ -83,4 +103,4 @@ def _all_rates(restricted: System, full: Layout) -> dict[str, Node]:
     return dict(zip(full.names, full.pack(rhs), strict=True))
 
 
-__all__ = ["Ansatz", "restrict_to_subspace"]
+__all__ = ["InvariantSubspace", "restrict_to_subspace"]

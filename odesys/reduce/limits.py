@@ -1,4 +1,4 @@
-r"""Limits of systems, taken by program: new units, parameters that go to zero, and families in a whole number.
+r"""Limits of systems, taken by program: new units, parameters that go to zero, and one system for every whole number.
 
 With :math:`x = u\,\hat x` and :math:`t = T\,\hat t` a system becomes :math:`\hat x' = (T/u)\,F(u\,\hat x)`. Where small
 parameters are then set to zero, states that stand still keep their start values and leave the system.
@@ -7,6 +7,7 @@ parameters are then set to zero, states that stand still keep their start values
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -36,7 +37,7 @@ def rescale_system(
     roots = graph.substitute([*system.nodes, *system.observables.values()], mapping)
     speed = as_node(time)
     nodes = [speed * node / u for node, u in zip(roots, unit, strict=False)]
-    return _made(new, nodes, dict(zip(system.observables, roots[len(new) :], strict=True)), system.tex)
+    return _made(new, nodes, dict(zip(system.observables, roots[len(new) :], strict=True)), system)
 
 
 def collect_powers(system: System, positive: Iterable[str]) -> System:
@@ -55,7 +56,7 @@ def collect_powers(system: System, positive: Iterable[str]) -> System:
         memo[node] = _pulled(node, symbols, memo)
     new = [_times(*memo[root]) for root in roots]
     count = system.dimension
-    return _made(list(system.names), new[:count], dict(zip(system.observables, new[count:], strict=True)), system.tex)
+    return _made(list(system.names), new[:count], dict(zip(system.observables, new[count:], strict=True)), system)
 
 
 def _pulled(
@@ -110,7 +111,7 @@ def vanishing_limit(system: System, small: Iterable[str], start: Mapping[str, An
         if len(still) == len(states):
             raise EquationError(f"nothing moves when {', '.join(names)} vanish; rescale time first")
         if not still:
-            return _made(states, nodes, observables, system.tex)
+            return _made(states, nodes, observables, system)
         kept = [(name, node) for name, node in zip(states, nodes, strict=True) if sym(name) not in still]
         roots = graph.substitute([*(node for _, node in kept), *observables.values()], still)
         states, nodes = [name for name, _ in kept], list(roots[: len(kept)])
@@ -140,7 +141,7 @@ def leading_order(system: System, parameter: str, small: Iterable[str], start: M
     return found
 
 
-def reciprocal_family(parameter: str, members: Mapping[int, System]) -> System:
+def interpolate_reciprocal(parameter: str, members: Mapping[int, System]) -> System:
     """One system in a whole number n through its members: every coefficient is a + b / n, found and checked exactly.
 
     The right-hand sides must be sums of the same terms with exact coefficients; two members give a and b, and every
@@ -148,7 +149,7 @@ def reciprocal_family(parameter: str, members: Mapping[int, System]) -> System:
 
     >>> x = sym("x")
     >>> members = {n: System.from_equations({"x": (1 - Fraction(1, n)) * x}) for n in (2, 3, 4)}
-    >>> reciprocal_family("n", members).rhs
+    >>> interpolate_reciprocal("n", members).rhs
     (x*(1 - 1/n),)
     """
     if len(members) < 3:
@@ -166,7 +167,7 @@ def reciprocal_family(parameter: str, members: Mapping[int, System]) -> System:
         list(one.names),
         nodes,
         {name: _through(parameter, name, row) for name, row in seen.items()},
-        one.tex,
+        one,
         (parameter,),
     )
 
@@ -199,17 +200,20 @@ def _made(
     names: list[str],
     nodes: Iterable[Node],
     observables: Mapping[str, Node],
-    tex: Mapping[str, str],
+    old: System,
     more: tuple[str, ...] = (),
 ) -> System:
+    """A system by its equations; a state at the same place, or of the same name, keeps what it stands for."""
     rhs = dict(zip(names, nodes, strict=True))
     used = graph.symbols([*rhs.values(), *observables.values()]) - {*names, TIME}
-    return System.from_equations(
-        rhs,
-        sorted(used | set(more)),
-        observables=observables,
-        tex={name: text for name, text in tex.items() if name in names},
+    tex = {name: text for name, text in old.tex.items() if name in names}
+    made = System.from_equations(rhs, sorted(used | set(more)), observables=observables, tex=tex)
+    whence = (
+        dict(zip(names, old.names, strict=True))
+        if len(names) == old.dimension
+        else dict(zip(names, names, strict=True))
     )
+    return replace(made, structure={n: old.structure[o] for n, o in whence.items() if o in old.structure})
 
 
-__all__ = ["collect_powers", "rescale_system", "vanishing_limit", "leading_order", "reciprocal_family"]
+__all__ = ["collect_powers", "rescale_system", "vanishing_limit", "leading_order", "interpolate_reciprocal"]

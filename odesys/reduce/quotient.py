@@ -7,7 +7,7 @@ Orbits are the connected components of the signed double cover; an orbit that co
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,9 @@ from scipy.sparse.csgraph import connected_components
 
 from ..errors import SymmetryError
 from ..expr.field import BlockField, Layout, Segment
-from ..expr.system import System
+from ..expr.graph import Node, sym
+from ..expr.system import State, System
+from .reduction import Reduction
 from .symmetry import SignedPermutation, is_symmetry
 
 if TYPE_CHECKING:
@@ -70,10 +72,21 @@ def signed_orbits(size: int, generators: Sequence[tuple[np.ndarray, np.ndarray]]
     return Orbits(orbit, sign_of, representatives)
 
 
-class Reduction:
-    """What every reduction by orbits has: the way to full states and back."""
+class OrbitReduction(Reduction):
+    """A reduction by orbits: one variable per orbit, which all its members equal up to sign.
+
+    It describes only a fixed subspace, the states that are lifts: `asymmetry` says how far another state is from it.
+    """
 
     orbits: Orbits
+    starts = "that its symmetries leave alone"
+
+    @property
+    def lifted(self) -> Mapping[str, Node] | None:
+        """Every state of the source is plus or minus a variable, or zero."""
+        variables = [sym(name) for name in self.system.names]
+        places = zip(self.source.names, self.orbits.orbit, self.orbits.sign, strict=True)
+        return {name: variables[orbit] * int(sign) for name, orbit, sign in places}
 
     def lift(self, z: Any) -> np.ndarray:
         """Full state vector (or a stack of them) from orbit variables."""
@@ -88,14 +101,22 @@ class Reduction:
         return float(np.abs(np.asarray(x) - self.lift(self.project(x))).max())
 
 
-@dataclass(frozen=True, eq=False)
-class Quotient(Reduction):
-    """A reduced flow: its system on orbit variables, the orbits, and the flow it came from."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Quotient(OrbitReduction):
+    """A flow on the subspace that symmetries leave alone: its system on orbit variables, the orbits, and the flow.
+
+    A start off this subspace is not described; `initial_state` refuses it.
+    """
 
     flow: Flow
     generators: tuple[SignedPermutation, ...]
     orbits: Orbits
     system: System
+
+    @property
+    def source(self) -> System:  # type: ignore[override]
+        """The system of the flow."""
+        return self.flow.system
 
     def initial_state(self, omega: Any = None, **more: Any) -> np.ndarray:
         """Start values of the orbit variables; refuses a start that is not symmetric."""
@@ -111,13 +132,7 @@ class Quotient(Reduction):
 
     def rename(self, names: dict[str, str], tex: dict[str, str] | None = None) -> Quotient:
         """The same quotient with orbit variables renamed."""
-        field = self.system.field
-        assert isinstance(field, BlockField)
-        new = tuple(names.get(name, name) for name in self.system.names)
-        old_tex = {names.get(name, name): text for name, text in self.system.tex.items()}
-        layout = replace(field.layout, names=new)
-        system = replace(self.system, names=new, field=replace(field, layout=layout), tex={**old_tex, **(tex or {})})
-        return replace(self, system=system)
+        return replace(self, system=renamed(self.system, names, tex))
 
     def slaved(self, state: Any = None) -> Slaved:
         """The quotient with self-scores eliminated; a `state` to start from must satisfy (J S)^2 = omega^4 I."""
@@ -158,4 +173,32 @@ def merged(system: System, orbits: Orbits) -> System:
     segments = tuple(Segment(s.leaf, orbits.orbit[s.index], orbits.sign[s.index]) for s in layout.segments)
     reduced = Layout(names, tuple(layout.places[s] for s in orbits.representatives), segments)
     tex = {name: system.tex[name] for name in names}
-    return replace(system, names=names, field=replace(field, layout=reduced), tex=tex)
+    structure = merged_states(system.names, system.structure, orbits)
+    return replace(system, names=names, field=replace(field, layout=reduced), tex=tex, structure=structure)
+
+
+def merged_states(names: Sequence[str], structure: Mapping[str, State], orbits: Orbits) -> dict[str, State]:
+    """What each representative stands for, with all members of its orbit; an orbit of orbits has all their members."""
+    members: list[list[str]] = [[] for _ in orbits.representatives]
+    for name, orbit, sign in zip(names, orbits.orbit, orbits.sign, strict=True):
+        if sign:
+            own = structure.get(name, State()).orbit or (name,)
+            members[orbit] += own if sign > 0 else (m.removeprefix("-") if m[0] == "-" else f"-{m}" for m in own)
+    firsts = [names[s] for s in orbits.representatives]
+    known = [structure.get(name, State()) for name in firsts]
+    return {n: replace(k, orbit=tuple(m)) for n, k, m in zip(firsts, known, members, strict=True)}
+
+
+def renamed(system: System, names: Mapping[str, str], tex: Mapping[str, str] | None = None) -> System:
+    """The same system of matrices with states renamed."""
+    field = system.field
+    assert isinstance(field, BlockField)
+    new = tuple(names.get(name, name) for name in system.names)
+    layout = replace(field.layout, names=new)
+    return replace(
+        system,
+        names=new,
+        field=replace(field, layout=layout),
+        tex={**{names.get(name, name): text for name, text in system.tex.items()}, **(tex or {})},
+        structure={names.get(name, name): state for name, state in system.structure.items()},
+    )

@@ -12,18 +12,21 @@ use a numerical root in the block back end.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..derive.initial import positive
 from ..errors import SlavingError
 from ..expr import blocks, graph
 from ..expr.field import BlockField, Layout, ScalarField
 from ..expr.graph import Node, num, sym
 from ..expr.system import System
+from ..model.group_count import SYMBOL, whole_groups
 from ..model.paths import Letter, Path, score_path
+from .reduction import Reduction
 from .sectors import Sector, find_sectors, orbit_matrices, to_flint, to_fraction
 
 if TYPE_CHECKING:
@@ -34,42 +37,72 @@ if TYPE_CHECKING:
 OMEGA = "omega"
 
 
-@dataclass(frozen=True, eq=False)
-class Slaved:
-    """A system without self-scores: `system` has the remaining states and the parameter omega."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Slaved(Reduction):
+    """A system without self-scores: `system` has the remaining states and the parameter omega.
+
+    It describes only starts with (J S)^2 = omega^4 I, as infinite width has them; the lift needs that omega (and K
+    where it is a symbol): ``slaved.bind(omega=0.1).lift(z)``.
+    """
 
     system: System
-    source: Flow | Quotient
+    origin: Flow | Quotient | FamilyFlow
     sizes: tuple[int, ...]
     eliminated: Mapping[str, Node]
+    bound: Mapping[str, Any] = field(default_factory=dict)
+    starts = "with (J S)^2 = omega^4 I"
+
+    @property
+    def source(self) -> System:  # type: ignore[override]
+        """The system with self-scores."""
+        return self.origin.system
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """omega, and K where closed forms contain it."""
+        used = graph.symbols(self.eliminated.values())
+        return tuple(name for name in (OMEGA, SYMBOL) if name in used or (name == OMEGA and not used))
+
+    def checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """omega is positive, K a whole number."""
+        known = super().checked(values)
+        return {n: whole_groups(v) if n == SYMBOL else positive(n, v) for n, v in known.items()}
 
     def initial_state(self, omega: float, **more: Any) -> np.ndarray:
         """Start values of the remaining states; a start that does not satisfy (J S)^2 = omega^4 I is refused."""
-        start = self.source.initial_state(omega, **more)
-        flow: Any = getattr(self.source, "flow", self.source)
-        found = check_start(flow, start if flow is self.source else self.source.lift(start))  # type: ignore[union-attr]
-        if abs(found - omega) > 1e-9 * omega:
-            raise SlavingError(f"this start has the scale omega = {found:g}, not {omega:g}")
-        return self.project(start)
+        start = self.origin.initial_state(omega, **more)
+        groups = more.get(SYMBOL, self.bound.get(SYMBOL, 2))  # all scores are zero at infinite width, so any K will do
+        values = {OMEGA: omega, SYMBOL: groups}
+        kept = self.project(start)
+        gap = np.abs(self.bind(**{name: values[name] for name in self.needs}).lift(kept) - start)
+        if gap.max() > 1e-9 * np.abs(start).max():
+            worst = self.source.names[int(gap.argmax())]
+            raise SlavingError(
+                f"this start does not satisfy (J S)^2 = omega^4 I with omega = {float(omega):g}: {worst} is off by "
+                f"{gap.max():.3g}; only the infinite-width start does, a finite network does not",
+                state=worst,
+            )
+        return kept
+
+    @property
+    def lifted(self) -> Mapping[str, Node] | None:
+        """Self-scores by their closed forms; None where roots are taken numerically."""
+        return {n: self.eliminated.get(n, sym(n)) for n in self.source.names} if self.eliminated else None
 
     def project(self, x: Any) -> np.ndarray:
         """The remaining states of a state of the source."""
-        places = [self.source.system.names.index(name) for name in self.system.names]
-        return np.asarray(x)[..., places]
+        return np.asarray(x)[..., [self.source.names.index(name) for name in self.system.names]]
 
-    def lift(self, z: Any, omega: float) -> np.ndarray:
+    def lift(self, z: Any) -> np.ndarray:
         """The source's state with the self-scores filled in (closed forms, or numerical roots)."""
-        full = np.zeros(self.source.system.dimension)
-        names = self.source.system.names
-        full[[names.index(name) for name in self.system.names]] = z
-        if self.eliminated:
-            field = ScalarField(self.system.nodes, dict(self.eliminated))
-            helper = System(self.system.names, field, self.system.parameters)
-            values = {p: 0.0 for p in self.system.parameters} | {OMEGA: float(omega)}
-            for name, value in helper.compile(values).observables(0.0, z).items():
-                full[names.index(name)] = value
-            return full
-        return _fill_numerically(self.source, full, float(omega))  # type: ignore[arg-type]
+        return super().lift(z) if self.eliminated else self._numerical_lift(np.asarray(z, dtype=float))
+
+    def _numerical_lift(self, z: np.ndarray) -> np.ndarray:
+        if z.ndim > 1:
+            return np.array([self._numerical_lift(row) for row in z])
+        full = np.zeros(self.source.dimension)
+        full[[self.source.names.index(name) for name in self.system.names]] = z
+        return _fill_numerically(self.origin, full, float(self.given(OMEGA)))  # type: ignore[arg-type]
 
 
 def self_score_paths(flow: Flow | FamilyFlow) -> tuple[Path, Path]:
@@ -123,8 +156,8 @@ def slave_flow(flow: Flow, state: Any = None) -> Slaved:
     left, right = self_score_paths(flow)
     if state is not None:
         check_start(flow, np.asarray(state, dtype=float))
-    field = flow.system.field
-    assert isinstance(field, BlockField)
+    old = flow.system.field
+    assert isinstance(old, BlockField)
     mapping: dict[str, blocks.Block] = {}
     scale = blocks.constant([[sym(OMEGA) ** 2]])
     score = score_path(flow.model)
@@ -133,10 +166,10 @@ def slave_flow(flow: Flow, state: Any = None) -> Slaved:
         matrix = blocks.leaf(flow.leaf(score, head), index.shape)
         mapping[flow.leaf(left, head)] = blocks.gram_root(matrix, scale, "left")
         mapping[flow.leaf(right, head)] = blocks.gram_root(matrix, scale, "right")
-    kept = {leaf: block for leaf, block in field.rhs.items() if leaf not in mapping}
+    kept = {leaf: block for leaf, block in old.rhs.items() if leaf not in mapping}
     rhs = dict(zip(kept, blocks.replace_leaves(list(kept.values()), mapping), strict=True))
-    layout = _without(field.layout, set(mapping))
-    new = BlockField(layout, rhs, field.observable_blocks)
+    layout = _without(old.layout, set(mapping))
+    new = BlockField(layout, rhs, old.observable_blocks)
     parameters = tuple(sorted({*flow.system.parameters, OMEGA}))
     system = replace(flow.system, names=layout.names, field=new, parameters=parameters)
     return Slaved(system, flow, (len(flow.model.words),), {})
@@ -169,9 +202,9 @@ def slave_quotient(quotient: Quotient, state: Any = None) -> Slaved:
     if state is not None:
         check_start(flow, quotient.lift(np.asarray(state, dtype=float)))
     left, right = self_score_paths(flow)
-    field = quotient.system.field
-    assert isinstance(field, BlockField)
-    segments = {segment.leaf: segment for segment in field.layout.segments}
+    blocked = quotient.system.field
+    assert isinstance(blocked, BlockField)
+    segments = {segment.leaf: segment for segment in blocked.layout.segments}
     replaced: dict[str, Node] = {}
     sizes: tuple[int, ...] = ()
     for head in range(len(flow.model.heads)):
@@ -184,13 +217,21 @@ def slave_quotient(quotient: Quotient, state: Any = None) -> Slaved:
             segment = segments[flow.leaf(path, head)]
             roots = [closed_root(_in_sector(matrix.T if transposed else matrix, sector)) for sector in sectors]
             replaced |= _orbit_values(segment, sectors, roots, quotient.system.names)
-    keep = [name for name in quotient.system.names if name not in replaced]
+    return Slaved(without(quotient.system, replaced), quotient, sizes, replaced)
+
+
+def without(system: System, replaced: Mapping[str, Node]) -> System:
+    """The system on the states that are not replaced by expressions in the others and omega."""
+    keep = tuple(name for name in system.names if name not in replaced)
     mapping = {sym(name): node for name, node in replaced.items()}
-    nodes = graph.substitute([quotient.system.equations[name] for name in keep], mapping)
-    parameters = tuple(sorted({*quotient.system.parameters, OMEGA}))
-    tex = {**quotient.system.tex, OMEGA: r"\omega"}
-    system = System(tuple(keep), ScalarField(tuple(nodes), dict(quotient.system.observables)), parameters, "flow", tex)
-    return Slaved(system, quotient, sizes, replaced)
+    nodes = graph.substitute([system.equations[name] for name in keep], mapping)
+    return replace(
+        system,
+        names=keep,
+        field=ScalarField(tuple(nodes), dict(system.observables)),
+        parameters=tuple(sorted({*system.parameters, OMEGA})),
+        tex={**system.tex, OMEGA: r"\omega"},
+    )
 
 
 def _sectors_of(*segments: Any) -> list[Sector]:

@@ -20,7 +20,7 @@ from ..expr import graph
 from ..expr.field import ScalarField
 from ..expr.graph import Node, sym
 from ..expr.system import System
-from .quotient import Orbits, Reduction, signed_orbits
+from .quotient import OrbitReduction, Orbits, merged_states, signed_orbits
 
 SEARCH_LIMIT = 200_000  # signed permutations tried at most
 
@@ -144,9 +144,9 @@ def _candidates(names: tuple[str, ...], classes: list[list[int]]) -> Iterator[St
             yield StateSymmetry(names, tuple(target), sign)
 
 
-@dataclass(frozen=True, eq=False)
-class SystemQuotient(Reduction):
-    """A reduced system written by hand: one variable per orbit, with the map back."""
+@dataclass(frozen=True, eq=False, repr=False)
+class SystemQuotient(OrbitReduction):
+    """Any system on the subspace that symmetries leave alone, one variable per orbit; no start off it is described."""
 
     source: System
     orbits: Orbits
@@ -167,4 +167,5 @@ def system_quotient(system: System, generators: Sequence[StateSymmetry]) -> Syst
     picked = [system.nodes[s] for s in orbits.representatives]
     roots = graph.substitute([*picked, *system.observables.values()], lift)
     field = ScalarField(tuple(roots[: len(names)]), dict(zip(system.observables, roots[len(names) :], strict=True)))
-    return SystemQuotient(system, orbits, replace(system, names=names, field=field))
+    structure = merged_states(system.names, system.structure, orbits)
+    return SystemQuotient(system, orbits, replace(system, names=names, field=field, structure=structure))

@@ -134,7 +134,7 @@ def _mean_inner(lab: Laboratory, m: int) -> tuple[float, float]:
     run = mean_field_run(lab, 12, 5, scale, 100.0)
     end = dict(zip(run.names, run.end_state, strict=True))
     rate = dict(zip(run.names, run.system.compile(run.parameters)(0.0, run.end_state), strict=True))
-    bare = {**end, **{name: 0.0 for name in run.names if name.startswith("V_")}}
+    bare = {**end, **{name: 0.0 for name in run.system.on_path("VV")}}
     without = dict(
         zip(run.names, run.system.compile(run.parameters)(0.0, np.array([bare[n] for n in run.names])), strict=True)
     )

@@ -22,7 +22,7 @@ from scipy.special import expit
 
 from odesys import IntegrationError
 
-from .. import setting
+from .. import dynamics, setting
 from ..laboratory import Laboratory
 from ..setting import Scales
 from .trajectories import Course, network, random_signs
@@ -193,7 +193,7 @@ def trained_orbits(n: int, L: int, scale: Scales, taus: tuple[float, ...]) -> tu
     """Level-2 states by name, without dimensions, and their rates per unit of tau, of the network just above."""
     run, quotient = trained_mean_field(n, L, scale, taus), Laboratory().symmetric(n, L)
     unit = {"beta": scale.B, "G": 1.0, "A": np.sqrt(scale.m)}
-    units = np.array([unit.get(name.split("_")[0], scale.k0) for name in quotient.system.names])
+    units = np.array([unit.get(dynamics.letter(quotient.system, name), scale.k0) for name in quotient.system.names])
     rows = [
         [dict(zip(quotient.system.names, (quotient.project(x) / units).tolist(), strict=True)) for x in table]
         for table in (run.states, run.rates)

@@ -16,9 +16,9 @@ from odesys import (
     System,
     Verdict,
     computed_once,
-    counted_family,
     equal,
     graph,
+    interpolate_count,
     num,
     refuted,
     sym,
@@ -37,7 +37,7 @@ ELSEWHERE = (4, 5, 12)  # M that the system for every M is compared at and was n
 @computed_once
 def for_every_number(lab: Laboratory, variant: str = "") -> System:
     """The symmetric system, or that of a variant, with M a parameter."""
-    return counted_family("M", {M: dynamics.in_prototypes(lab.symmetric(M, variant), M) for M in dynamics.MEMBERS})
+    return interpolate_count("M", {M: dynamics.in_prototypes(lab.symmetric(M, variant), M) for M in dynamics.MEMBERS})
 
 
 def elsewhere(lab: Laboratory, system: System, variant: str = "") -> dict[str, tuple[Node, Node]]:

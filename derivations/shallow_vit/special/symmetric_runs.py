@@ -29,9 +29,9 @@ from odesys import (
     Switching,
     System,
     Trajectory,
-    counted_family,
     hold_gates,
     integrate,
+    interpolate_count,
 )
 
 from .. import dynamics
@@ -140,7 +140,7 @@ def every_number_of_patterns(gates: str = "auto", variant: str = "") -> System:
     Every nuisance pattern occurs in every sample, so M enters by multiplicities alone. At M = 3, where there is no
     pair of nuisance patterns, the 18 equations of the other variables are right as well.
     """
-    return counted_family("M", {M: system(M, gates, variant) for M in dynamics.MEMBERS})
+    return interpolate_count("M", {M: system(M, gates, variant) for M in dynamics.MEMBERS})
 
 
 @cache

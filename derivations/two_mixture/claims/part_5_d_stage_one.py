@@ -32,7 +32,7 @@ EIGHTH = sp.Rational(1, 8)
 def _uniform(lab: Laboratory, off: tuple[Node, ...] = ()) -> dict[str, Node]:
     """Neuron equations and margins of stage 1 at uniform attention with the units in `off` inactive."""
     system = lab.reduced("stage1").system
-    nodes = {n: node for n, node in system.equations.items() if n.startswith("n_")}
+    nodes = {n: system.equations[n] for n in system.on_path("w")}
     for sample in (*CONSISTENT, *CONFLICTING):
         nodes[name(*sample)] = lab.observable("margin", *sample, quotient=True)
     return all_units_on(zero_scores(nodes), off)
@@ -172,7 +172,7 @@ def pattern_persists(lab: Laboratory) -> Verdict:
     """Signs of the rates of all switching surfaces after T_0.5."""
     stages = _stages(lab)
     system = lab.reduced("stage1").system
-    moving = {n: node for n, node in system.equations.items() if n.startswith("n_")}
+    moving = {n: system.equations[n] for n in system.on_path("w")}
     surfaces = graph.surfaces(zero_scores(moving).values())
     rates = {repr(s): stages.second.slope(s) for s in surfaces}
     at_switch = {sp.Symbol(k, real=True): v for k, v in stages.at_switch().items()} | {
@@ -265,7 +265,7 @@ def not_separable(lab: Laboratory) -> Verdict:
 def logistic_drives(lab: Laboratory) -> Verdict:
     """Both phases are recognised, with their exact rates."""
     try:
-        first = find_logistic_drive({k: v for k, v in _uniform(lab).items() if k.startswith("n_")})
+        first = find_logistic_drive({n: _uniform(lab)[n] for n in lab.reduced("stage1").system.on_path("w")})
         second = _stages(lab).second
     except EquationError as error:
         return refuted({"equations": str(error)})

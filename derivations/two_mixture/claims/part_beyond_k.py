@@ -50,10 +50,10 @@ def same_variables(lab: Laboratory) -> Verdict:
     """Dimensions of the family systems."""
 
     def sizes(L: int) -> bool:
-        flow = dynamics.family("simultaneous", L)
-        kinds = [name[0] for name in flow.system.names]
+        system = dynamics.family("simultaneous", L).system
+        counts = [len(system.on_path(path)) for path in ("w", "KQ", "KK", "QQ")]
         few = L > 4 or dynamics.family_slaved("simultaneous", L).system.dimension == 10
-        return [kinds.count(kind) for kind in "nMAB"] == [2, 8, 6, 6] and few
+        return counts == [2, 8, 6, 6] and few
 
     return enumerate_all(range(3, 8), sizes, "lengths")
 
@@ -138,9 +138,9 @@ def switching_time(lab: Laboratory) -> Verdict:
 def uniform_force(lab: Laboratory) -> dict[str, Node]:
     """The force matrix of stage 2 at uniform attention in orbit entries: with A = I, B = 0 the score equation is G itself."""
     system = lab.family("stage2").system
-    state = {sym(n): ZERO for n in system.names if not n.startswith("n_")}
+    state = {sym(n): ZERO for n in system.on_path("KQ", "KK", "QQ")}
     state |= {sym("A_cc_same"): ONE, sym("A_vv_same"): ONE}
-    names = [n for n in system.names if n.startswith("M_")]
+    names = system.on_path("KQ")
     nodes = graph.substitute([system.equations[n] for n in names], state)
     return all_units_on({n.replace("M_", "G_"): node for n, node in zip(names, nodes, strict=True)})
 
@@ -248,12 +248,12 @@ def many_groups(lab: Laboratory) -> Verdict:
     except EquationError as error:
         return refuted({"no limit": str(error)})
     verdict = equal({name: pair for name, *pair in zip(limit.names, found, limit.nodes, strict=True)})  # type: ignore[misc]
-    closed = [name for name in limit.names if not name.endswith("_others")]
+    closed = [name for name in limit.names if limit.structure[name].relation != "others"]
     used = graph.symbols([limit.equations[name] for name in closed])
     if used - {*closed, "b"}:
         return refuted({"also needed": sorted(used - {*closed, "b"})})
     second = lab.family("stage2", K="infinity").system
-    start = {sym(n): ZERO for n in second.names if not n.startswith("n_")}
+    start = {sym(n): ZERO for n in second.on_path("KQ", "KK", "QQ")}
     start |= {sym(f"{a}_{b}_same"): OMEGA**2 for a in "AB" for b in ("cc", "vv")}
     rate = graph.substitute([second.equations["M_cv_same"]], start)[0]
     rate = all_units_on({"rate": rate})["rate"]

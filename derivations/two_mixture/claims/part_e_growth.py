@@ -14,6 +14,7 @@ from odesys import (
     Evidence,
     Node,
     Region,
+    System,
     Verdict,
     ball_endpoints,
     certified,
@@ -47,14 +48,10 @@ READING = (
 )
 
 
-def region(names: tuple[str, ...], C: Fraction, T1: int) -> Region:
+def region(system: System, C: Fraction, T1: int) -> Region:
     """|scores| <= C, self-scores in a box, dominance, order and signs as linear conditions, neurons at T1."""
-    box: dict[str, tuple[Fraction, Fraction]] = {}
-    for name in names:
-        if name.startswith("M_"):
-            box[name] = (-C, C)
-        elif name.startswith(("A_", "B_")):
-            box[name] = (Fraction(-1), Fraction(1))
+    box = {name: (-C, C) for name in system.on_path("KQ")}
+    box |= {name: (Fraction(-1), Fraction(1)) for name in system.on_path("KK", "QQ")}
     box |= neuron_ranges(T1)
     conditions: list[Node] = []
     for small, c, large in DOMINANCE:
@@ -82,9 +79,7 @@ def neuron_ranges(T1: int) -> dict[str, tuple[Fraction, Fraction]]:
 def bound(lab: Laboratory, C: Fraction, T1: int, **options: Any) -> BoundResult:
     """The certified rate on the region of C and T1."""
     system = lab.reduced("stage2").system.substitute({"b": BIAS})
-    return lower_linear_bound(
-        system, BLOCK, GROWTH, region(system.names, C, T1), tolerance=TOLERANCE, boxes=BOXES, **options
-    )
+    return lower_linear_bound(system, BLOCK, GROWTH, region(system, C, T1), tolerance=TOLERANCE, boxes=BOXES, **options)
 
 
 def _positive_rate(lab: Laboratory, C: Fraction, T1: int) -> Verdict:

@@ -315,7 +315,7 @@ def asymmetry_inequality(lab: Laboratory) -> Verdict:
 )
 def exact_sums(lab: Laboratory) -> Verdict:
     """Values and derivatives at T1, and the invariant subspace."""
-    names = [n for n in lab.reduced("stage2").system.names if n[0] in "MAB"]
+    names = lab.reduced("stage2").system.on_path("KQ", "KK", "QQ")
     first = lab.reduced("stage1")
     moving = sorted(set(first.system.moving) & set(names))
     if moving:

@@ -9,13 +9,12 @@ from odesys import (
     Node,
     Verdict,
     combine_verdicts,
+    decided,
     equal,
     exact_spectrum,
     from_sympy,
     graph,
     identity,
-    proved,
-    refuted,
     sym,
 )
 
@@ -38,8 +37,8 @@ def _uniform_rates(lab: Laboratory) -> dict[str, Node]:
         key: flow.matrices[f"{path}_{lab.head_name(+1)}"] for key, path in (("M", "KQ"), ("A", "KK"), ("B", "QQ"))
     }
     derived = list(matrix_form(flow, lab.head_name(+1))[0].ravel())
-    at_zero = {sym(n): ZERO for n in flow.layout.names if n.startswith("KQ_")}
-    at_zero |= {sym(n): _lift(reduced, n) for n in flow.layout.names if n.startswith("w_")}
+    at_zero = {sym(n): ZERO for n in flow.system.on_path("KQ")}
+    at_zero |= {sym(n): _lift(reduced, n) for n in flow.system.on_path("w")}
     forces = list(all_units_on({str(i): node for i, node in enumerate(graph.substitute(derived, at_zero))}).values())
     G = [[forces[4 * i + j] for j in range(4)] for i in range(4)]
     lifted = {key: [[_lift(reduced, n) for n in row] for row in table] for key, table in tables.items()}
@@ -121,7 +120,7 @@ def start_derivatives(lab: Laboratory) -> Verdict:
 )
 def other_score_derivative(lab: Laboratory) -> Verdict:
     """Sign and factor of the derivative of M_vc."""
-    start = {sym(n): ZERO for n in lab.reduced("stage2").system.names if not n.startswith("n_")}
+    start = {sym(n): ZERO for n in lab.reduced("stage2").system.on_path("KQ", "KK", "QQ")}
     start |= {sym(f"{m}_{k}_same"): OMEGA**2 for m in "AB" for k in ("cc", "vv")}
     derived = graph.substitute([_uniform_rates(lab)["M_vc_same"]], start)[0]
     printed = from_sympy(sp.Rational(4, 3)) * HALF * OMEGA**2 * THIRD * N_C
@@ -144,10 +143,10 @@ def other_score_derivative(lab: Laboratory) -> Verdict:
 )
 def gradient_sums(lab: Laboratory) -> Verdict:
     """G (e_1 + e_2) = 0 and (e_1 + e_2)' G = 0 on both pairs, read off dM with A = I, B = 0."""
-    rates = _uniform_rates(lab)
-    unit = {sym(n): ZERO for n in lab.reduced("stage2").system.names if not n.startswith("n_")}
+    rates, system = _uniform_rates(lab), lab.reduced("stage2").system
+    unit = {sym(n): ZERO for n in system.on_path("KQ", "KK", "QQ")}
     unit |= {sym("A_cc_same"): graph.ONE, sym("A_vv_same"): graph.ONE}
-    force = {k: graph.substitute([v], unit)[0] for k, v in rates.items() if k.startswith("M_")}
+    force = {n: graph.substitute([rates[n]], unit)[0] for n in system.on_path("KQ")}
     sums = {kind: force[f"M_{kind}_same"] + force[f"M_{kind}_other"] for kind in ("cc", "cv", "vc", "vv")}
     return identity(sums) & identity(matrix_form(lab.flow("stage2"), lab.head_name(+1))[1])
 
@@ -179,11 +178,7 @@ def comparison_process(lab: Laboratory) -> Verdict:
     """Spectrum, start and equation of the printed process."""
     matrix, printed, t, b, omega = _growth()
     values = sorted((space.value for space in exact_spectrum(matrix)), key=float)
-    eigen = (
-        proved(eigenvalues=str(values))
-        if values == [-sp.sqrt(2), 0, sp.sqrt(2)]
-        else refuted({"eigenvalues": str(values)})
-    )
+    eigen = decided(values == [-sp.sqrt(2), 0, sp.sqrt(2)], {"eigenvalues": str(values)}, eigenvalues=str(values))
     start = identity({f"x{i}": from_sympy(printed[i].subs(t, 0) - (0, omega**2, omega**2)[i]) for i in range(3)})
     m = sp.Symbol("m", positive=True)
 

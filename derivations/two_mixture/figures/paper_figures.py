@@ -17,6 +17,7 @@ import numpy as np
 from odesys import (
     Network,
     Progress,
+    State,
     Trajectory,
     attention_weights,
     descent_run,
@@ -192,7 +193,7 @@ def figure_4(folder: Path, progress: Progress) -> list[Path]:
         for name in (f"M_{kind}_same", f"M_{kind}_other"):
             ax.plot(theory["step"], theory[name], color=COLOURS[name], label=TEX[name])
         for (i, key), (j, query) in product(enumerate(words), enumerate(words)):
-            name = dynamics.orbit_name(f"KQ_p_{key}_{query}")
+            name = dynamics.orbit_name(State("KQ", "p", key, query))
             if name.startswith(f"M_{kind}_"):
                 mark = "." if key.endswith("1") else "x"
                 ax.plot(net["step"][::8], net["scores"][::8, i, j], mark, color=COLOURS[name], markersize=4)

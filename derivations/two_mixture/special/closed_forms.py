@@ -57,8 +57,8 @@ def stage_one(K: int = 2, L: int = 3) -> StageOne:
 
 def stage_one_of(system: System) -> StageOne:
     """Derive both phases of stage 1 from a reduced system at uniform attention (zero scores)."""
-    scores = {sym(name): ZERO for name in system.names if name.startswith("M_")}
-    moving = [name for name in system.names if name.startswith("n_")]
+    scores = {sym(name): ZERO for name in system.on_path("KQ")}
+    moving = system.on_path("w")
     picked = [system.equations[name] for name in moving]
     at_zero = dict(zip(moving, graph.substitute(picked, scores), strict=True))
     surfaces = graph.surfaces(at_zero.values())

@@ -63,4 +63,4 @@ def mutated_family(mutation: Mutation, stage: str, K: int | str, scaled: bool) -
         symmetries=symmetries,
     )
     flow = mutation.equations(flow)
-    return flow.rename({name: dynamics.family_name(name) for name in flow.system.names})
+    return flow.rename(dynamics.orbit_names(flow.system))

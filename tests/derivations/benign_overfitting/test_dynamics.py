@@ -195,8 +195,8 @@ def test_mean_field_is_affine_in_one_over_N() -> None:
     dynamics.in_every_N(derive, check=6)
 
 
-def test_ansatz_says_what_it_drops() -> None:
-    found, _ = dynamics.ansatz(dynamics.flow(2, 3, setting.orthogonal_gram(2, 3)), 2, 3)
+def test_the_subspace_says_what_it_drops() -> None:
+    found, _ = dynamics.mean_field_subspace(dynamics.flow(2, 3, setting.orthogonal_gram(2, 3)), 2, 3)
     names = {name.split("_")[0] for name, node in found.residuals.items() if node is not graph.ZERO}
     assert not found.exact and names == {"QQ", "KK"}, "only inner products of different queries and of different keys"
 

@@ -66,7 +66,7 @@ def test_no_rate_works_on_a_wide_region() -> None:
     found = bound(lab, Fraction(1), 3, wanted=Fraction(0))
     assert found.answer == "fails" and found.evidence == "certificate"
     system = lab.reduced("stage2").system
-    assert region(system.names, Fraction(1), 3).contains(found.tight_at)
+    assert region(system, Fraction(1), 3).contains(found.tight_at)
     state = np.array([float(found.tight_at[name]) for name in system.names])
     rates = dict(zip(system.names, system.compile(b=0.5)(0.0, state), strict=True))
     asked = np.array(GROWTH, dtype=float) @ [float(found.tight_at[n]) for n in BLOCK]

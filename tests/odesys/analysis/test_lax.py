@@ -13,7 +13,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from odesys.analysis.first_integrals import check_integral, lie_derivative, polynomial_integrals
-from odesys.analysis.lax import LaxFamily, invariant_drift, lax_integrals
+from odesys.analysis.lax import ConservedSpectrum, invariant_drift, lax_integrals
 from odesys.derive.flow import Flow, gradient_descent, gradient_flow
 from odesys.errors import ParameterError
 from odesys.exact.balls import ball_evaluate
@@ -69,7 +69,7 @@ def run(flow: Flow, parameters: Mapping[str, float]) -> np.ndarray:
     return solution.y.T
 
 
-def sizes(families: Sequence[LaxFamily]) -> list[tuple[int, str, int]]:
+def sizes(families: Sequence[ConservedSpectrum]) -> list[tuple[int, str, int]]:
     return [(f.head, str(f.path), f.size) for f in families]
 
 

@@ -425,7 +425,7 @@ def test_refusals_are_sentences(tmp_path: Path) -> None:
 def test_the_two_mixture_bound_is_stored_and_rechecked(tmp_path: Path) -> None:
     """Claim E.2/region: C = 1/100, T1 = 20."""
     system = Laboratory().reduced("stage2").system.substitute({"b": HALF})
-    region = growth_region(system.names, Fraction(1, 100), 20)
+    region = growth_region(system, Fraction(1, 100), 20)
     found = lower_linear_bound(system, BLOCK, GROWTH, region, keep_boxes=True)
     path = tmp_path / "growth.json"
     write_region_certificate(found, path)

@@ -26,8 +26,7 @@ from odesys.analysis.lax import invariant_drift
 from odesys.errors import ModelError, ParameterError, SlavingError, SymmetryError
 from odesys.model.family import Family, OtherGroups, SampleTemplate
 from odesys.model.family_symmetry import TypeSymmetry
-from odesys.reduce.family_gradient import FamilyFlow, family_descent, family_flow
-from odesys.reduce.slaving import check_start
+from odesys.reduce.family_gradient import family_descent, family_flow
 
 HALF = Fraction(1, 2)
 SEED = 20
@@ -158,7 +157,7 @@ def test_lift_project_and_start_are_those_of_the_enumerated_flow() -> None:
         z = states(22, 1)[0]
         by_name = dict(zip(flow.system.names, z, strict=True))
         full = listed.lift(np.array([by_name[name] for name in listed.system.names]))
-        assert (flow.lift(z, K) == full).all() and np.abs(flow.project(full, K) - z).max() < 1e-15
+        assert (flow.bind(K=K).lift(z) == full).all() and np.abs(flow.bind(K=K).project(full) - z).max() < 1e-15
     assert flow.variable("KQ", 0, "c", "v", "other") == ("M_cv_other", 1)
     assert flow.variable("KQ", 1, "c", "v", "other") == ("M_cv_other", -1)
     assert flow.variable("w", 1, None, "c") == ("n_c", 1)
@@ -259,8 +258,9 @@ def test_other_families_agree_with_their_enumeration(make, listing, shape: str) 
         for K in (2, 3):
             full = listed(model(family.dictionary(K)), listing(K), train=train).system.compile(values, "block")
             field = flow.compile(K=K, **values)
+            lift = flow.bind(K=K).lift
             for z in states(flow.system.dimension, 2):
-                assert np.abs(flow.lift(field(0.0, z), K) - full(0.0, flow.lift(z, K))).max() < 1e-12
+                assert np.abs(lift(field(0.0, z)) - full(0.0, lift(z))).max() < 1e-12
 
 
 def test_symmetries_of_other_families() -> None:
@@ -288,12 +288,13 @@ def test_a_start_that_breaks_the_symmetry_is_refused() -> None:
     net = {"w": rng.normal(size=(2, 1, 6)), "W_K": rng.normal(size=(2, 4, 6)), "W_Q": rng.normal(size=(2, 4, 6))}
     with pytest.raises(SymmetryError, match=r"this start breaks the symmetry of the family: .* of these 3 groups"):
         flow.initial_state(weights=net, K=3)
-    full = flow.lift(states(22, 1)[0], 3)
+    three = flow.bind(K=3)
+    full = three.lift(states(22, 1)[0])
     full[0] += 1e-6
     with pytest.raises(SymmetryError, match="w_p_c1 is off the mean of its orbit"):
-        flow.project(full, 3)
+        three.project(full)
     with pytest.raises(SymmetryError, match="with K = 3 the full flow has 168"):
-        flow.project(np.zeros(80), 3)
+        three.project(np.zeros(80))
 
 
 def test_mistakes() -> None:
@@ -305,7 +306,7 @@ def test_mistakes() -> None:
     with pytest.raises(ParameterError, match="say how many groups the state has"):
         dynamics.family().lift(np.zeros(22))
     with pytest.raises(ParameterError, match="this flow has K = 3 groups, not 4"):
-        dynamics.family(K=3).lift(np.zeros(22), 4)
+        dynamics.family(K=3).bind(K=4)
     with pytest.raises(ModelError, match="either omega"):
         dynamics.family().initial_state()
     with pytest.raises(ModelError, match="depends on token positions"):
@@ -319,14 +320,3 @@ def test_mistakes() -> None:
         family_flow(other_labels(), SHAPES["linear"]).slaved()
     with pytest.raises(ParameterError, match="K tends to infinity"):
         family_flow(shared_words(), SHAPES["linear"], K="infinity")
-
-
-def test_shared_words_are_slaved_too() -> None:
-    templates = [SampleTemplate(["c", OtherGroups(["c"]), "the"], 1, HALF), SampleTemplate(["c", "-the"], -1, HALF)]
-    family = Family(["c"], templates, shared=["the"])
-    flow: FamilyFlow = family_flow(family, SHAPES["linear"])
-    slaved = flow.slaved()
-    listed = gradient_flow(SHAPES["linear"](family.dictionary(3)), family.distribution(3))
-    z = states(slaved.system.dimension, 1)[0]
-    full = flow.lift(slaved.lift(z, K=3.0, omega=0.4), 3)
-    assert check_start(listed, full) == pytest.approx(0.4, rel=1e-9)

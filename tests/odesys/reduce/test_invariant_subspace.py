@@ -1,4 +1,4 @@
-"""An ansatz on a quotient: the reduced equations, what is dropped, and Gram matrices with parameters."""
+"""A subspace of a quotient: the reduced equations, what is dropped, and Gram matrices with parameters."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_zeros_and_ties_are_substituted_before_the_equations_are_read() -> None:
     assert found.residuals["QQ_b_b"] is full["QQ_b_b"] - full["KK_b_b"]
 
 
-def test_an_ansatz_names_what_it_does_not_know() -> None:
+def test_a_subspace_names_what_it_does_not_know() -> None:
     quotient = toy().quotient(generators=[])
     with pytest.raises(EquationError, match="is not a variable of this quotient"):
         restrict_to_subspace(quotient, ["nothing"])

@@ -13,7 +13,7 @@ from odesys.errors import EquationError
 from odesys.exact.zero import zero_test
 from odesys.expr import graph
 from odesys.expr.graph import sym
-from odesys.reduce.limits import collect_powers, leading_order, reciprocal_family, rescale_system, vanishing_limit
+from odesys.reduce.limits import collect_powers, interpolate_reciprocal, leading_order, rescale_system, vanishing_limit
 
 x, y, e, a = (sym(name) for name in ("x", "y", "e", "a"))
 
@@ -51,7 +51,7 @@ def test_what_stands_still_keeps_its_start_value_and_leaves() -> None:
         (lambda: vanishing_limit(System.from_equations({"x": x}), ["e"], {"x": 1}), "not a parameter"),
         (lambda: rescale_system(System.from_equations({"x": x}), {"y": 2}), "not a state"),
         (lambda: rescale_system(System.from_equations({"x": x}, kind="map"), {}), "flows"),
-        (lambda: reciprocal_family("n", {2: System.from_equations({"x": x})}), "at least three"),
+        (lambda: interpolate_reciprocal("n", {2: System.from_equations({"x": x})}), "at least three"),
     ],
 )
 def test_mistakes_get_a_sentence(make, words: str) -> None:
@@ -64,12 +64,12 @@ def test_family_is_found_exactly_and_checked() -> None:
         growth = Fraction(1, 2) * x + Fraction(3 + twist, n) * graph.exp(x)
         return System.from_equations({"x": growth, "y": Fraction(1, n) * y})
 
-    family = reciprocal_family("n", {n: member(n) for n in (4, 6, 10)})
+    family = interpolate_reciprocal("n", {n: member(n) for n in (4, 6, 10)})
     for n in (5, 100):
         pairs = zip(family.substitute({"n": n}).nodes, member(n).nodes, strict=True)
         assert all(one - other is graph.ZERO for one, other in pairs)
     with pytest.raises(EquationError, match="coefficient of x"):
-        reciprocal_family("n", {n: member(n, twist=int(n == 10)) for n in (4, 6, 10)})
+        interpolate_reciprocal("n", {n: member(n, twist=int(n == 10)) for n in (4, 6, 10)})
 
 
 def test_limits_agree_with_small_parameters() -> None:

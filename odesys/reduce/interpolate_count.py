@@ -15,7 +15,7 @@ polynomial has coefficients: each further one is a check, and expressions of dif
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -29,13 +29,13 @@ LARGEST_DEGREE = 2
 Values = tuple[Fraction, ...]  # one number for each member
 
 
-def counted_family(parameter: str, members: Mapping[int, System]) -> System:
+def interpolate_count(parameter: str, members: Mapping[int, System]) -> System:
     """The system with the whole number `parameter` left open that all members are values of.
 
     >>> x, y = sym("x"), sym("y")
     >>> def member(n):
     ...     return System.from_equations({"x": x / (n * y + x), "y": x})
-    >>> counted_family("n", {n: member(n) for n in (3, 4, 5, 6)}).nodes[0] == x / (sym("n") * y + x)
+    >>> interpolate_count("n", {n: member(n) for n in (3, 4, 5, 6)}).nodes[0] == x / (sym("n") * y + x)
     True
     """
     numbers = tuple(sorted(members))
@@ -52,7 +52,7 @@ def counted_family(parameter: str, members: Mapping[int, System]) -> System:
     nodes = [found.whole(name, tuple(s.nodes[k] for s in systems)) for k, name in enumerate(one.names)]
     observables = {name: found.whole(name, tuple(s.observables[name] for s in systems)) for name in one.observables}
     parameters = tuple(sorted({*one.parameters, parameter}))
-    return System(one.names, ScalarField(tuple(nodes), observables), parameters, one.kind, one.tex)
+    return replace(one, field=ScalarField(tuple(nodes), observables), parameters=parameters)
 
 
 @dataclass(eq=False)
@@ -204,4 +204,4 @@ def _through(numbers: Sequence[int], values: Sequence[Fraction]) -> list[Fractio
     return row
 
 
-__all__ = ["counted_family"]
+__all__ = ["interpolate_count"]

@@ -10,7 +10,7 @@ from odesys import System
 from odesys.errors import EquationError
 from odesys.expr import graph
 from odesys.expr.graph import Node, num, sym
-from odesys.reduce.counted_family import _fit, counted_family
+from odesys.reduce.interpolate_count import _fit, interpolate_count
 
 x, y, z, n = sym("x"), sym("y"), sym("z"), sym("n")
 
@@ -33,7 +33,7 @@ def member(k: int) -> System:
 
 
 def test_members_that_were_not_used_are_values_of_the_family() -> None:
-    family = counted_family("n", {k: member(k) for k in (5, 6, 7, 9)})
+    family = interpolate_count("n", {k: member(k) for k in (5, 6, 7, 9)})
     assert family.parameters == ("n",) and family.names == ("x", "y", "z")
     for k in (1, 2, 3, 4, 8, 40):
         at = graph.substitute([*family.nodes, family.observables["f"]], {n: num(k)})
@@ -42,7 +42,7 @@ def test_members_that_were_not_used_are_values_of_the_family() -> None:
 
 @pytest.mark.parametrize("numbers", [(3, 4, 5, 6), (10, 20, 30, 40, 50)])
 def test_the_members_may_be_any(numbers: tuple[int, ...]) -> None:
-    family = counted_family("n", {k: member(k) for k in numbers})
+    family = interpolate_count("n", {k: member(k) for k in numbers})
     (at,) = graph.substitute([family.nodes[0]], {n: num(7)})
     assert at is member(7).nodes[0]
 
@@ -51,7 +51,7 @@ def test_a_member_that_is_no_value_of_the_others_is_noticed() -> None:
     found = {**rates(9), "y": rates(9)["y"] * Fraction(9, 8)}
     broken = System.from_equations(found, observables={"f": found["x"] * y})
     with pytest.raises(EquationError, match="differ in more than multiplicities: y, whose factor is no polynomial"):
-        counted_family("n", {k: member(k) for k in (5, 6, 7)} | {9: broken})
+        interpolate_count("n", {k: member(k) for k in (5, 6, 7)} | {9: broken})
 
 
 def test_other_shapes_powers_and_names_are_refused() -> None:
@@ -59,17 +59,17 @@ def test_other_shapes_powers_and_names_are_refused() -> None:
         return {k: System.from_equations({"x": make(k), "y": x}) for k in numbers}
 
     with pytest.raises(EquationError, match="parts have different shapes"):
-        counted_family("n", systems(lambda k: x + y if k < 7 else x * y))
+        interpolate_count("n", systems(lambda k: x + y if k < 7 else x * y))
     with pytest.raises(EquationError, match="no polynomial in n"):
-        counted_family("n", systems(lambda k: x * 2**k))
+        interpolate_count("n", systems(lambda k: x * 2**k))
     with pytest.raises(EquationError, match="differ in numbers only"):
-        counted_family("n", systems(lambda k: graph.exp(k * x) + graph.exp((k + 1) * x)))
+        interpolate_count("n", systems(lambda k: graph.exp(k * x) + graph.exp((k + 1) * x)))
     with pytest.raises(EquationError, match="give at least 4"):
-        counted_family("n", systems(lambda k: k * x, (4, 5, 6)))
+        interpolate_count("n", systems(lambda k: k * x, (4, 5, 6)))
     with pytest.raises(EquationError, match="x is already a name"):
-        counted_family("x", systems(lambda k: k * x))
+        interpolate_count("x", systems(lambda k: k * x))
     with pytest.raises(EquationError, match="the same states"):
-        counted_family("n", {**systems(lambda k: k * x), 8: System.from_equations({"x": x})})
+        interpolate_count("n", {**systems(lambda k: k * x), 8: System.from_equations({"x": x})})
 
 
 def test_polynomials_go_through_every_value() -> None:

@@ -1,0 +1,255 @@
+"""One protocol for every map between systems: lift, project, law, what a lift needs, composition, and warnings."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pytest
+
+from odesys import (
+    AttentionModel,
+    CoordinateSymmetry,
+    Dictionary,
+    Distribution,
+    EquationError,
+    Family,
+    Flow,
+    Head,
+    NothingMovesWarning,
+    ParameterError,
+    Reduction,
+    Sample,
+    SampleTemplate,
+    SignedPermutation,
+    State,
+    System,
+    blocks,
+    coordinate_flow,
+    family_descent,
+    family_flow,
+    gradient_flow,
+    graph,
+    restrict_to_subspace,
+    sym,
+)
+from odesys.errors import SlavingError
+from odesys.expr.field import BlockField, ScalarField
+from odesys.model.family import OtherGroups
+from odesys.reduce.reduction import stands_still
+from odesys.verdicts import Evidence
+
+HALF = Fraction(1, 2)
+X, Y, Z = sym("x"), sym("y"), sym("z")
+
+
+def linear(words: Dictionary) -> AttentionModel:
+    return AttentionModel(words, [Head()])
+
+
+@cache
+def toy() -> Flow:
+    data = Distribution([Sample(["a", "b"], 1, HALF), Sample(["-a", "b"], -1, HALF)])
+    return gradient_flow(linear(Dictionary(["a", "b"])), data)
+
+
+@cache
+def every_k(**more):
+    templates = [SampleTemplate(["c", OtherGroups(["c"]), "the"], 1, HALF), SampleTemplate(["c", "-the"], -1, HALF)]
+    return family_flow(Family(["c"], templates, shared=["the"]), linear, **more)
+
+
+@cache
+def every_k_step():
+    templates = [SampleTemplate(["c", OtherGroups(["c"])], 1, HALF), SampleTemplate(["c"], -1, HALF)]
+    return family_descent(Family(["c"], templates), linear)
+
+
+def coordinates() -> Reduction:
+    flow = coordinate_flow(toy().model, toy().data, ("w", "W_K", "W_Q"), score=2)
+    same = SignedPermutation(((0, 1), (1, 1)), ((0, 1),), (((0, 1),),), 1)
+    return flow.quotient([CoordinateSymmetry(same, {"score": ((1, 1), (0, 1))})])
+
+
+def by_hand() -> Reduction:
+    system = System.from_equations({"x": X * Y - Z, "y": Y * X + Z, "z": X - Y})
+    return system.quotient([{"x": "y", "y": "x", "z": "-z"}])
+
+
+MADE = {
+    "quotient": lambda: toy().quotient(),
+    "quotient in coordinates": coordinates,
+    "quotient of a system written by hand": by_hand,
+    "slaved quotient": lambda: toy().quotient().slaved().bind(omega=0.5),
+    "slaved flow": lambda: toy().slaved().bind(omega=0.5),
+    "family": lambda: every_k().bind(K=3),
+    "family of steps": lambda: every_k_step().bind(K=3),
+    "slaved family": lambda: every_k().slaved().bind(omega=0.5, K=3),
+    "two after each other": lambda: every_k().bind(K=3).then(every_k().slaved().bind(omega=0.5, K=3)),
+}
+MEASURED = ("slaved flow", "slaved family", "two after each other")  # numerical roots, or nested ones
+
+
+@cache
+def made(name: str) -> Reduction:
+    return MADE[name]()
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_every_reduction_obeys_its_law_and_comes_back(name: str) -> None:
+    reduction = made(name)
+    z = np.random.default_rng(1).uniform(0.1, 0.5, (3, reduction.system.dimension))
+    full = reduction.lift(z)
+    assert full.shape == (3, reduction.source.dimension)
+    assert np.abs(reduction.project(full) - z).max() < 1e-14
+    assert np.abs(reduction.lift(z[1]) - full[1]).max() < 1e-15
+    law = reduction.law()
+    assert law.as_stated == "holds", law
+    assert law.evidence == (Evidence.MEASUREMENT if name in MEASURED else Evidence.PROOF)
+
+
+@pytest.mark.parametrize("name", [name for name in MADE if name != "two after each other"])
+def test_a_wrong_system_breaks_the_law(name: str) -> None:
+    reduction = made(name)
+    field = reduction.system.field
+    if isinstance(field, BlockField):
+        double = {leaf: blocks.multiply(blocks.constant([[2]]), block) for leaf, block in field.rhs.items()}
+        wrong = replace(field, rhs=double)
+    else:
+        wrong = ScalarField(tuple(2 * node for node in reduction.system.nodes), {})
+    law = replace(reduction, system=replace(reduction.system, field=wrong)).law()
+    assert law.as_stated == "fails" and law.witness
+
+
+def test_a_law_that_is_defined_nowhere_is_undecided() -> None:
+    nowhere = System.from_equations({"x": graph.sqrt(-1 - X * X)})
+    law = replace(by_hand(), system=nowhere).law()
+    assert law.as_stated == "undecided" and "at no random rational point" in law.residual
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_name_that_the_lift_does_not_take_is_refused(name: str) -> None:
+    with pytest.raises(ParameterError, match=r"omga is not what the lift of <.*> needs: it needs"):
+        made(name).bind(omga=0.1)
+
+
+@pytest.mark.parametrize("name", ["slaved quotient", "slaved flow", "slaved family", "family", "family of steps"])
+def test_a_missing_value_is_asked_for(name: str) -> None:
+    free = replace(made(name), bound={})
+    with pytest.raises(ParameterError, match=r"needs omega; bind it first|with \.bind\(K=3\)"):
+        free.lift(np.zeros(free.system.dimension))
+    for needed in free.needs:
+        left = replace(free, bound={n: v for n, v in made(name).bound.items() if n != needed})
+        with pytest.raises(ParameterError, match=rf"bind\({needed}="):
+            left.lift(np.zeros(left.system.dimension))
+
+
+def test_values_are_checked_when_they_are_bound() -> None:
+    with pytest.raises(ParameterError, match="omega = -1 must be positive"):
+        toy().slaved().bind(omega=-1)
+    with pytest.raises(ParameterError, match=r"K = 2\.5 is not a whole number"):
+        every_k().slaved().bind(K=2.5)
+
+
+def test_the_start_of_a_slaved_family_is_checked_too() -> None:
+    slaved = every_k().slaved()
+    assert np.abs(slaved.initial_state(0.5)).max() == 0
+    with pytest.raises(SlavingError, match="does not satisfy"):
+        slaved.initial_state(0.5, W_K=4.0)
+
+
+def test_reductions_compose_only_where_they_meet() -> None:
+    both = made("two after each other")
+    z = np.full(both.system.dimension, 0.2)
+    first, second = both.first, both.second
+    assert (both.lift(z) == first.lift(second.lift(z))).all() and both.source is first.source
+    assert both.needs == ("K", "omega") and both.bound == {"K": 3, "omega": 0.5}
+    assert both.bind(omega=0.7).second.bound["omega"] == 0.7
+    with pytest.raises(EquationError, match="does not start from the states"):
+        second.then(first)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_reduction_says_which_starts_it_describes(name: str) -> None:
+    reduction = made(name)
+    assert f"only for starts {reduction.starts}" in repr(reduction)
+    assert "describe" in (type(reduction).__doc__ or "")
+
+
+def test_a_subspace_that_is_left_fails_with_a_witness() -> None:
+    found = restrict_to_subspace(toy().quotient(), tie={"QQ_a_a": "KK_a_a", "QQ_b_b": "KK_b_b"})
+    assert "only for starts in this subspace" in repr(found)
+    assert found.exact and found.law().as_stated == "holds"
+    z = np.arange(1.0, 1 + found.system.dimension)
+    assert (found.project(found.lift(z)) == z).all() and found.asymmetry(found.lift(z)) == 0
+    left = restrict_to_subspace(toy().quotient(), ["KQ_a_a"])
+    assert left.law().as_stated == "fails" and left.law().witness["where"] == "KQ_a_a"
+
+
+def test_a_reduction_in_which_nothing_moves_warns() -> None:
+    system = System.from_equations({"x": X - Y, "y": Y - X})
+    with pytest.warns(NothingMovesWarning, match="nothing moves in this reduction"):
+        system.quotient([{"x": "y", "y": "x"}])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        system.quotient([{"x": "-y", "y": "-x"}])
+        toy().quotient()
+    still = System.from_equations({"x": X, "y": Y}, kind="map")
+    assert stands_still(still) and not stands_still(System.from_equations({"x": X}))
+
+
+def test_blocks_that_stand_still_are_seen() -> None:
+    even = Distribution([Sample(["a"], 1, HALF), Sample(["a"], -1, HALF)])
+    flow = gradient_flow(linear(Dictionary(["a"])), even, train=("W_K", "W_Q"))
+    with pytest.warns(NothingMovesWarning):
+        flow.quotient(generators=[])
+
+
+# ---- what states stand for -------------------------------------------------------------------------------------------
+
+
+def test_states_know_their_path_head_and_ends() -> None:
+    system = toy().system
+    assert system.structure["KQ_a_b"] == State("KQ", "", "a", "b")
+    assert system.structure["w_a"] == State("w", "", "", "a")
+    assert tuple(system.structure) == system.names
+    assert system.on_path("w") == ("w_a", "w_b") and len(system.on_path("KK", "QQ")) == 6
+    assert System.from_equations({"x": X}).structure == {}
+
+
+def test_orbits_keep_their_members() -> None:
+    assert by_hand().system.structure == {"x": State(orbit=("x", "y"))}
+    quotient = toy().quotient()
+    for name, state in quotient.system.structure.items():
+        assert state.path and all(quotient.variable(m.removeprefix("-"))[0] == name for m in state.orbit)
+        assert all(quotient.variable(m.removeprefix("-"))[1] == (-1 if m[0] == "-" else 1) for m in state.orbit)
+    renamed = quotient.rename({quotient.system.names[0]: "first"})
+    assert renamed.system.structure["first"] == quotient.system.structure[quotient.system.names[0]]
+
+
+def test_an_orbit_of_orbits_has_all_members() -> None:
+    tied = restrict_to_subspace(toy().quotient(generators=[]), (), {"QQ_b_b": "KK_b_b"})
+    assert tied.system.structure["KK_b_b"].orbit == ("KK_b_b", "QQ_b_b")
+    alike = System.from_equations({name: sym(name) ** 3 for name in "xyzu"})
+    once = alike.quotient([{"x": "-z", "z": "-x", "y": "-u", "u": "-y"}]).system
+    assert once.structure["x"].orbit == ("x", "-z")
+    twice = once.quotient([{"x": "-y", "y": "-x"}]).system
+    assert twice.structure["x"].orbit == ("x", "-z", "-y", "u")
+
+
+def test_structure_survives_every_transformation() -> None:
+    from odesys import rescale_system, vanishing_limit
+
+    family = every_k()
+    assert {s.relation for s in family.system.structure.values()} >= {"", "same", "other"}
+    slaved = family.slaved().system
+    assert set(slaved.names) <= set(slaved.structure)
+    scaled = rescale_system(toy().system, {}, names={"w_a": "first"})
+    assert scaled.structure["first"].right == "a" and scaled.structure["KQ_a_b"].path == "KQ"
+    e = sym("e")
+    small = System.from_equations({"x": Y * X, "y": e * X}, ["e"])
+    marked = replace(small, structure={"x": State("KQ"), "y": State("w")})
+    assert vanishing_limit(marked, ["e"], {"x": 1, "y": 2}).structure == {"x": State("KQ")}
