@@ -21,6 +21,7 @@ import numpy as np
 from ..errors import ParameterError
 from ..expr import blocks, graph
 from ..expr.field import BlockField
+from ..expr.functions import FLOAT_ROOTS, FUNCTIONS
 from ..expr.graph import Node, Number
 from ..expr.system import TIME, System
 from ..expr.tape import ARRAYS, Tape
@@ -122,7 +123,7 @@ def _power(base: Node, exponent: Fraction, text: Mapping[Node, str], constant: C
         if exponent == 2:
             return f"({inner}*{inner})"
         return f"(1/{inner})" if exponent == -1 else f"{inner}**({int(exponent)})"
-    return f"{inner}**({constant(exponent)})"
+    return f"pow({inner}, {constant(exponent)})"
 
 
 def float_literal(value: Number) -> str:
@@ -151,7 +152,7 @@ def generate(system: System, roots: Sequence[Node], targets: Sequence[str], gate
             gates[graph.step(-surface)] = f"(1.0 - g[{i}])"
     lines = straight_line(roots, argument, targets, float_literal, gates)
     source = "def function(t, x, p, g, out):\n" + "".join(f"    {line}\n" for line in lines or ["pass"])
-    namespace: dict[str, Any] = {"sqrt": math.sqrt} | {name: f.floats for name, f in graph.FUNCTIONS.items()}
+    namespace: dict[str, Any] = FLOAT_ROOTS | {name: record.floats for name, record in FUNCTIONS.items()}
     exec(compile(source, "<odesys straight-line code>", "exec"), namespace)
     return GeneratedCode(source, namespace["function"])
 

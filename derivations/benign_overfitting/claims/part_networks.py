@@ -84,9 +84,7 @@ def margin_of_fresh(lab: Laboratory) -> Verdict:
         least_margin=rounded(margins.min()),
         mean_margin=rounded(margins.mean()),
     )
-    return replace(
-        measured(ok, rounded(seen), **rounded(seen)) & often, sharpened=r"yf\approx\tfrac{2M-1}{M^2}\log(1/\epsilon)"
-    )
+    return replace(measured(ok, **rounded(seen)) & often, sharpened=r"yf\approx\tfrac{2M-1}{M^2}\log(1/\epsilon)")
 
 
 def longest(noise: np.ndarray, inside: np.ndarray, spread: float, case: Case) -> float:
