@@ -7,7 +7,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..tex.templates import plain, tex_templates
+from ..tex.documents import plain, tex_templates
 from . import values
 from .claim_entry import NOT_RUN, ClaimEntry, claim_entries
 from .content import Content, provenance
