@@ -16,7 +16,9 @@ from numerics.maps.cycles import alternation_table as alternation_table
 from numerics.maps.cycles import find_alternations as find_alternations
 from numerics.maps.iterate import iterate as iterate
 from numerics.networks.compare import Comparison as Comparison
+from numerics.networks.compare import WidthMeasure as WidthMeasure
 from numerics.networks.compare import compare_widths as compare_widths
+from numerics.networks.compare import over_widths as over_widths
 from numerics.networks.finite_width import Network as Network
 from numerics.networks.finite_width import attention_weights as attention_weights
 from numerics.networks.finite_width import descent_run as descent_run
@@ -121,6 +123,7 @@ from .papers.claims import ClaimBook as ClaimBook
 from .papers.claims import Outcome as Outcome
 from .papers.claims import combine_verdicts as combine_verdicts
 from .papers.condition import Condition as Condition
+from .papers.condition import violated as violated
 from .papers.laboratory import BaseLaboratory as BaseLaboratory
 from .papers.laboratory import computed_once as computed_once
 from .papers.laboratory import laboratory_part as laboratory_part
@@ -170,6 +173,7 @@ from .verdicts import HOLDS as HOLDS
 from .verdicts import Evidence as Evidence
 from .verdicts import Verdict as Verdict
 from .verdicts import certified as certified
+from .verdicts import decided as decided
 from .verdicts import measured as measured
 from .verdicts import proved as proved
 from .verdicts import refuted as refuted

@@ -151,6 +151,15 @@ def measured(holds: bool, witness: Any = None, **details: Any) -> Verdict:
     return Verdict(FAILS, Evidence.MEASUREMENT, witness=witness if witness is not None else details, details=details)
 
 
+def decided(holds: bool, witness: Any, evidence: Evidence = Evidence.PROOF, /, **details: Any) -> Verdict:
+    """The outcome of an exact check: it holds, with its details, or fails by the witness, on the same evidence.
+
+    >>> decided(1 + 1 == 3, {"1 + 1": 2}).witness
+    {'1 + 1': 2}
+    """
+    return Verdict(HOLDS, evidence, details=details) if holds else refuted(witness, evidence)
+
+
 def refuted(witness: Any, evidence: Evidence = Evidence.PROOF, **details: Any) -> Verdict:
     """Fails, with a witness.
 

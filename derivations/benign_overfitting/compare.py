@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Comparison, ParameterError, Progress, Quotient, StopWhen, compare_widths, iterate, silent
+from odesys import ParameterError, Quotient, StopWhen, WidthMeasure, iterate, over_widths
 
 from . import dynamics, setting
 from .setting import Case
@@ -60,13 +60,8 @@ def deviation(width: int, seed: int, case: Case, eta: float, steps: int, target:
     return float(np.sqrt(np.mean(((state.q @ state.k.T)[pick] - target[pick]) ** 2)))
 
 
-def compare(
-    widths: list[int],
-    seeds: int,
-    parameters: Mapping[str, Any],
-    progress: Progress = silent,
-    workers: int | None = None,
-) -> Comparison:
+@over_widths
+def compare(widths: list[int], parameters: Mapping[str, Any]) -> WidthMeasure:
     """Deviation of the scores from infinite width over widths d_h and seeds, with the fitted exponent."""
     case = Case.of(parameters)
     if case.P > LARGEST:
@@ -77,4 +72,4 @@ def compare(
     steps, target = limit_scores(case, eta, parameters["eps"], parameters["steps"])
     measure = partial(deviation, case=case, eta=eta, steps=steps, target=target)
     what = r"rms of $S - S^\infty$ within samples at $T_3$"
-    return compare_widths(what, widths, seeds, parameters, measure, progress, workers)
+    return WidthMeasure(what, parameters, measure)

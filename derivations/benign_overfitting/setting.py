@@ -35,7 +35,7 @@ SIGNAL = ("mup", "mum")
 
 PARAMETERS = (
     Parameter("N", 8, "training samples", int, low=2, words=("symbol",)),
-    Parameter("M", 3, "tokens a sample: one signal, M - 1 noise", int, low=2),
+    Parameter("M", 3, "tokens per sample: one signal, M - 1 noise", int, low=2),
     Parameter("d", 6000, "dimension of the tokens", int, low=1),
     Parameter("d_h", 3000, "width of keys and queries", int, low=1),
     Parameter("mu", 30.0, "length of the signals", float, low=0, open_low=True),

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Comparison, Flow, Network, Progress, compare_widths, flow_run, gradient_flow, integrate, silent
+from odesys import Flow, Network, WidthMeasure, flow_run, gradient_flow, integrate, over_widths
 
 from . import dynamics, setting
 from .special.trajectories import network
@@ -58,17 +58,12 @@ def sub_network(net: Network) -> tuple[np.ndarray, float]:
     return np.asarray(b @ images["W_V"][0]), float(b @ b)
 
 
-def compare(
-    widths: list[int],
-    seeds: int,
-    parameters: Mapping[str, Any],
-    progress: Progress = silent,
-    workers: int | None = None,
-) -> Comparison:
+@over_widths
+def compare(widths: list[int], parameters: Mapping[str, Any]) -> WidthMeasure:
     """Deviation of G at T_1 over widths and seeds, with the fitted exponent of the width."""
     setting.check_sizes(parameters["n"], parameters["L"])
     frozen = tuple(sorted((k, v) for k, v in parameters.items() if k in ("n", "L", "m1", "c0", "C_T1")))
     measure = partial(deviation, parameters=frozen)
     shown: dict[str, Any] = {k: v for k, v in parameters.items() if k not in ("m", "seed", "tau_end")}
     what = r"$\max_{k\leq 3}|G(\mu_k)-G^\infty(\mu_k)|$ at $T_1$"
-    return compare_widths(what, widths, seeds, shown, measure, progress, workers)
+    return WidthMeasure(what, shown, measure)

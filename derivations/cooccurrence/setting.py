@@ -32,7 +32,7 @@ from odesys import (
 
 PARAMETERS = (
     Parameter("n", 60, "training samples, a multiple of 6", int, low=6),
-    Parameter("L", 5, "tokens a sample", int, low=4),
+    Parameter("L", 5, "tokens per sample", int, low=4),
     Parameter("m", 2048, "width of keys, queries and values", int, low=1),
     Parameter("m1", 32, "neurons of the linear layer", int, low=1),
     Parameter("c0", 0.1, "start scale: sigma_0 = c0 / sqrt(L m), sigma_1 = 1 / sqrt(m1)", float, low=0, open_low=True),
@@ -61,7 +61,7 @@ def check_sizes(n: int, L: int) -> None:
 
 
 def class_sizes(n: int) -> dict[int, int]:
-    """Samples a class: n/2, n/6, n/6, n/6."""
+    """Samples per class: n/2, n/6, n/6, n/6."""
     return {c: int(PROBABILITY[c] * n) for c in CLASSES}
 
 

@@ -8,7 +8,7 @@ Symbols
 mu1 .. muM      patterns (orthonormal); mu1 and mu2 discriminate, mu3 .. muM do not
 alpha_s         fraction alpha_* of label-relevant tokens (mu1 in samples with y = +1, mu2 with y = -1)
 alpha_c         fraction alpha_# of confusion tokens (the other discriminative pattern); beta of each nuisance pattern
-w_i             rows of W_O (m x m_a); a_i = +-1/sqrt(m) frozen read-out weights, shared or one row a position
+w_i             rows of W_O (m x m_a); a_i = +-1/sqrt(m) frozen read-out weights, shared or one row per position
 v_j             W_V mu_j; kappa_j = W_K mu_j (keys), rho_j = W_Q mu_j (queries)
 S_jk            logit kappa_j' rho_k of key pattern j for query pattern k; A_jk attention of k on all tokens of j
 u_ij            w_i' v_j; C_ij and G_jk = -dLoss/dS_jk the forces on u and S

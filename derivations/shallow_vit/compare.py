@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Comparison, ParameterError, Progress, compare_widths, silent
+from odesys import ParameterError, WidthMeasure, over_widths
 
 from .setting import Case
 from .special import class_network, observables, symmetric_runs
@@ -34,13 +34,8 @@ def deviation(width: int, seed: int, case: Case, steps: int, target: tuple[float
     return float(np.sqrt(np.mean([(found[name] - t) ** 2 for name, t in zip(observables.LOGITS, target, strict=True)])))
 
 
-def compare(
-    widths: list[int],
-    seeds: int,
-    parameters: Mapping[str, Any],
-    progress: Progress = silent,
-    workers: int | None = None,
-) -> Comparison:
+@over_widths
+def compare(widths: list[int], parameters: Mapping[str, Any]) -> WidthMeasure:
     """Deviation of the logits from the symmetric system over widths m and seeds, with the fitted exponent."""
     case = Case.of(parameters)
     case = replace(
@@ -66,6 +61,4 @@ def compare(
     point = dict(zip(theory.names, map(float, theory.states[steps]), strict=True))
     found = symmetric_runs.scalars(point, case, pi)
     measure = partial(deviation, case=case, steps=steps, target=tuple(found[name] for name in observables.LOGITS))
-    return compare_widths(
-        rf"rms of the logits at $s = {case.eta * steps:.3g}$", widths, seeds, parameters, measure, progress, workers
-    )
+    return WidthMeasure(rf"rms of the logits at $s = {case.eta * steps:.3g}$", parameters, measure)

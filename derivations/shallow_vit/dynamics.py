@@ -87,7 +87,7 @@ def words(M: int, variant: str = "") -> Dictionary:
 
 
 def model(M: int, readout: Sequence[Any], variant: str = "") -> AttentionModel:
-    """The network of Eq. (1) with frozen output weights: one a neuron, or one row of them a position."""
+    """The network of Eq. (1) with frozen output weights: one per neuron, or one row of them per position."""
     value = Value(("W_O", "W_V"), output=Neurons(tuple(readout), activation="relu"))
     score = ("W_S",) if variant == "merged" else ("W_K'", "W_Q")
     return AttentionModel(words(M, variant), [Head()], value=value, score=score, pooling="mean")

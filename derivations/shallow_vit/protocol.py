@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import ParameterError, Progress, Simulation, load_later, silent
+from odesys import ParameterError, Progress, Simulation, load_later, silent, violated
 
 from .setting import Case
 from .special import bounds, class_network, network, observables, stages
@@ -143,7 +143,7 @@ def balance(net: network.Network) -> tuple[np.ndarray, np.ndarray]:
 
 def _note(case: Case, steps: int, fitted: bool) -> str:
     end = [] if fitted else [f"stopped after {steps} steps before every margin was reached; raise steps"]
-    return "; ".join(end + bounds.violated(case))
+    return "; ".join(end + violated(bounds.conditions(case)))
 
 
 def _plot(

@@ -26,7 +26,7 @@ PARAMETERS = (
     Parameter("M", 5, "patterns: two discriminative, M - 2 nuisance", int, low=3, high=64, words=("symbol",)),
     Parameter("alpha_s", 0.5, "alpha_*, fraction of label-relevant tokens", float, low=0, high=1, open_low=True),
     Parameter("alpha_c", 0.05, "alpha_#, fraction of confusion tokens", float, low=0, high=1),
-    Parameter("L", 50, "tokens a sample", int, low=2),
+    Parameter("L", 50, "tokens per sample", int, low=2),
     Parameter("N", 40, "training samples", int, low=2),
     Parameter("d", 10, "dimension of the tokens", int, low=3),
     Parameter("m_a", 10, "dimension of the values", int, low=3),

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Comparison, ParameterError, Progress, compare_widths, silent
+from odesys import ParameterError, WidthMeasure, over_widths
 
 from .setting import DISJOINT, Case
 from .special import power_laws, recursion
@@ -40,13 +40,8 @@ def deviation(width: int, seed: int, case: Case) -> float:
     return float(np.sqrt(np.mean((-run.z21[-1] / np.array(wanted) - 1) ** 2)))
 
 
-def compare(
-    widths: list[int],
-    seeds: int,
-    parameters: Mapping[str, Any],
-    progress: Progress = silent,
-    workers: int | None = None,
-) -> Comparison:
+@over_widths
+def compare(widths: list[int], parameters: Mapping[str, Any]) -> WidthMeasure:
     """Deviation of the noise logit from infinite width over widths m_k and seeds, with the fitted exponent.
 
     The published sizes have Lambda of about 14, where the limit itself is rough; the sparsity is raised to 10^5 (times
@@ -60,4 +55,4 @@ def compare(
     measure = partial(deviation, case=case)
     what = r"rms of $Z/Z^\infty - 1$ at $3T_f$"
     told = {**parameters, "s": case.s, "d": case.d, "sigma_p": case.sigma_p, "sigma_0": case.sigma_0}
-    return compare_widths(what, widths, seeds, told, measure, progress, workers)
+    return WidthMeasure(what, told, measure)

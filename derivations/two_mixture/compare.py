@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Comparison, Network, ParameterError, Progress, compare_widths, flow_run, random_network, silent
+from odesys import Network, ParameterError, WidthMeasure, flow_run, over_widths, random_network
 
 from . import dynamics, setting
 from .protocol import three_stage_run
@@ -58,17 +58,12 @@ def score_deviation(width: int, seed: int, parameters: tuple[tuple[str, Any], ..
     return float(np.linalg.norm(images["W_K"][0].T @ images["W_Q"][0] - expected))
 
 
-def compare(
-    widths: list[int],
-    seeds: int,
-    parameters: Mapping[str, Any],
-    progress: Progress = silent,
-    workers: int | None = None,
-) -> Comparison:
+@over_widths
+def compare(widths: list[int], parameters: Mapping[str, Any]) -> WidthMeasure:
     """Deviation of M+ at T2 over widths and seeds, with the fitted exponent of the width."""
     if parameters["L"] != 3:
         raise ParameterError("the comparison runs the three stages, which are defined for L = 3")
     frozen = tuple(sorted(parameters.items()))
     _target(frozen)  # a mistake in the parameters shows here, once, not in every worker
     measure = partial(score_deviation, parameters=frozen)
-    return compare_widths(r"$\|M_+ - M_+^\infty\|_F$ at $T_2$", widths, seeds, parameters, measure, progress, workers)
+    return WidthMeasure(r"$\|M_+ - M_+^\infty\|_F$ at $T_2$", parameters, measure)

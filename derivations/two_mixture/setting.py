@@ -30,7 +30,7 @@ from odesys import (
 
 PARAMETERS = (
     Parameter("K", 2, "number of mixtures (groups)", int, low=2, words=("symbol", "infinity")),
-    Parameter("L", 3, "tokens a sample", int, low=3),
+    Parameter("L", 3, "tokens per sample", int, low=3),
     Parameter("omega", 0.1, "initial scale of keys and queries", float, low=0, open_low=True),
     Parameter("b", 0.5, "bias of both heads", float, low=0, open_low=True),
     Parameter("T1", 20.0, "end of stage 1", float, low=0, open_low=True),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from scipy import stats
 
 from odesys.errors import ParameterError
 from odesys.papers.workers import available_cores
+from odesys.terminal import Progress, silent
 
 from ..sweeps.cells import run_cells, task_name, unfinished_cells
 from ..sweeps.power_law import PowerLaw, fit_power_law
@@ -95,6 +96,32 @@ class Comparison:
         ax.set(xlabel="width $m$", ylabel=self.what)
         ax.legend()
         return save_figure(fig, folder, "deviation")
+
+
+@dataclass(frozen=True)
+class WidthMeasure:
+    """What a comparison measures: in words, the parameters it tells of, and a number for a width and a seed."""
+
+    what: str
+    parameters: Mapping[str, Any]
+    measure: Callable[[int, int], float]
+
+
+def over_widths(prepare: Callable[[list[int], Mapping[str, Any]], WidthMeasure]) -> Callable[..., Comparison]:
+    """Make the comparison of a paper from a function that checks widths and parameters and says what is measured."""
+
+    @wraps(prepare)
+    def compare(
+        widths: list[int],
+        seeds: int,
+        parameters: Mapping[str, Any],
+        progress: Progress = silent,
+        workers: int | None = None,
+    ) -> Comparison:
+        found = prepare(widths, parameters)
+        return compare_widths(found.what, widths, seeds, found.parameters, found.measure, progress, workers)
+
+    return compare
 
 
 def compare_widths(

@@ -95,6 +95,18 @@ def _total(function: Callable[[float], float], domain: tuple[float, float]) -> C
     return total
 
 
+def _power(base: float, exponent: float) -> float:
+    try:
+        return math.pow(base, exponent)
+    except OverflowError:
+        return math.inf
+    except ValueError:
+        return math.nan if base else math.inf
+
+
+FLOAT_ROOTS = {"sqrt": _total(math.sqrt, (0, math.inf)), "pow": _power}  # fractional powers in straight-line code
+
+
 # ---- what is not in the libraries ----------------------------------------------------------------------------------
 
 _EXP = """def exp(z):

@@ -11,6 +11,7 @@ from .functions import FUNCTIONS
 from .nodes import Node, Number
 
 Row = tuple[str, Any]
+_MINUS = object()
 Work = Callable[[list[Any], Mapping[str, Any]], Any]  # the value of a row, from those before it and the symbols
 
 
@@ -109,19 +110,26 @@ def _work(op: str, what: Any, kind: Arithmetic) -> Work:
     if op == "sym":
         return lambda values, env: env[what]
     if op == "add":
-        unit = [not isinstance(c, float) and abs(c) == 1 for c, _ in what]
-        return _sum([(None if one else kind.constant(c), c < 0, i) for one, (c, i) in zip(unit, what, strict=True)])
+        return _sum([(_factor(c, kind), i) for c, i in what])
     if op == "mul":
-        return _product([(i, int(e) if e.denominator == 1 else e) for i, e in what], kind.power)
+        exponents = [(i, int(e) if e.denominator == 1 else e) for i, e in what]
+        return _product([(i, None if e == 1 else e) for i, e in exponents], kind.power)
     function = kind.functions[op]
     return lambda values, env: function(values[what])
 
 
-def _sum(terms: Sequence[tuple[Any, bool, int]]) -> Work:
+def _factor(coefficient: Number, kind: Arithmetic) -> Any:
+    """What a term is multiplied by: None for one, a mark for minus one, where these are exact."""
+    if isinstance(coefficient, float) or abs(coefficient) != 1:
+        return kind.constant(coefficient)
+    return None if coefficient > 0 else _MINUS
+
+
+def _sum(terms: Sequence[tuple[Any, int]]) -> Work:
     def work(values: list[Any], env: Mapping[str, Any]) -> Any:
         total = None
-        for c, minus, i in terms:
-            term = c * values[i] if c is not None else -values[i] if minus else values[i]
+        for c, i in terms:
+            term = values[i] if c is None else -values[i] if c is _MINUS else c * values[i]
             total = term if total is None else total + term
         return total
 
@@ -132,7 +140,7 @@ def _product(factors: Sequence[tuple[int, Any]], power: Callable[[Any, Any], Any
     def work(values: list[Any], env: Mapping[str, Any]) -> Any:
         total = None
         for i, e in factors:
-            factor = values[i] if e == 1 else power(values[i], e)
+            factor = values[i] if e is None else power(values[i], e)
             total = factor if total is None else total * factor
         return total
 

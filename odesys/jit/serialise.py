@@ -16,7 +16,7 @@ from typing import Any
 from ..errors import EquationError
 from ..expr import graph
 from ..expr.field import ScalarField
-from ..expr.functions import unknown
+from ..expr.functions import FLOAT_ROOTS, unknown
 from ..expr.graph import Node, Number
 from ..expr.system import TIME, System
 from ..expr.tape import Tape
@@ -166,7 +166,7 @@ def system_to_python(system: System) -> str:
     lines = straight_line(system.nodes, {TIME: "t"} | state | given, targets, float_literal)
     body = "\n".join(f"    {line}" for line in lines)
     used = [record for name, record in graph.FUNCTIONS.items() if re.search(rf"\b{name}\(", body)]
-    roots = ["sqrt"] if re.search(r"\bsqrt\(", body) else []
+    roots = [name for name in FLOAT_ROOTS if re.search(rf"\b{name}\(", body)]
     imports = sorted({*roots, *(item for record in used for item in record.imports)}, key=str.lower)
     title = "The flow dx/dt = field(t, x, p)" if system.kind == "flow" else "The map x -> field(t, x, p)"
     blocks = [f'"""{title} of {system.dimension} states, written by odesys."""']
@@ -199,7 +199,7 @@ def _listing(items: Iterable[str], width: int = 110) -> str:
 
 def _fresh_names() -> Callable[[str], str]:
     """Python names for states and parameters that meet neither each other nor the names the module itself uses."""
-    taken = {"t", "x", "p", "field", "inf", "log1p", "max", "abs", "sqrt", "_exp", "STATES", "PARAMETERS"}
+    taken = {"t", "x", "p", "field", "inf", "log1p", "max", "abs", *FLOAT_ROOTS, "_exp", "STATES", "PARAMETERS"}
     taken |= set(graph.FUNCTIONS)
 
     def fresh(name: str) -> str:

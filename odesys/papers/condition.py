@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -30,3 +31,12 @@ class Condition:
             return f"({self.number}) {self.text}: holds with a factor {self.ratio:.3g} to spare"
         by = f"by a factor {1 / self.ratio:.3g}" if self.ratio > 0 else "whatever the constant"
         return f"({self.number}) {self.text}: violated {by}"
+
+
+def violated(conditions: Iterable[Condition]) -> list[str]:
+    """A sentence for each condition that does not hold with constant 1.
+
+    >>> violated([Condition("7", "m >= M^2", 0.5), Condition("8", "n >= m", 2.0)])
+    ['(7) m >= M^2: violated by a factor 2']
+    """
+    return [str(condition) for condition in conditions if not condition.holds]

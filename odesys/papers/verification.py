@@ -10,7 +10,7 @@ import typer
 
 from .. import files
 from ..terminal import Progress, print_files, print_table, progress_bar
-from ..tex.templates import tex_templates
+from ..tex.documents import tex_templates
 from ..verdicts import FAILS, HOLDS, Evidence
 from .claims import Claim, ClaimBook, Outcome
 from .mutation_runs import mutation_lines, mutation_runs, mutation_summary

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from ..tex.templates import html_templates
+from ..tex.documents import html_templates
 from . import values
 from .claim_entry import EVIDENCE, LEGEND, ClaimEntry, anchor, claim_entries
 from .content import Content, provenance

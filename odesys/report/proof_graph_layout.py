@@ -35,7 +35,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Layout:
+class GraphLayout:
     """The nodes as boxes, the edges by the names of their ends, and the size of the whole."""
 
     boxes: Mapping[str, Box]
@@ -49,7 +49,7 @@ class Layout:
         return [(a.x, a.top + a.height, b.x, b.top) for a, b in ends]
 
 
-def layered_layout(graph: nx.DiGraph) -> Layout:
+def layered_layout(graph: nx.DiGraph) -> GraphLayout:
     """Rows from top to bottom by the longest way from a claim that uses none; claims without edges stand below."""
     linked = graph.subgraph([node for node in graph if graph.degree(node)])
     isolated = sorted(set(graph) - set(linked))
@@ -61,7 +61,7 @@ def layered_layout(graph: nx.DiGraph) -> Layout:
             y += NODE_HEIGHT + NODE_GAP
         y += ROW_GAP - NODE_GAP
     right = max((box.left + box.width for box in boxes.values()), default=0.0)
-    return Layout(boxes, tuple(sorted(linked.edges)), max(PAGE_WIDTH, right + MARGIN), y)
+    return GraphLayout(boxes, tuple(sorted(linked.edges)), max(PAGE_WIDTH, right + MARGIN), y)
 
 
 def _ordered_rows(linked: nx.DiGraph) -> list[list[str]]:

@@ -7,11 +7,11 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..tex.templates import plain, tex_templates
+from ..tex.documents import plain, tex_templates
 from . import values
 from .claim_entry import NOT_RUN, ClaimEntry, claim_entries
 from .content import Content, provenance
-from .proof_graph_layout import NODE_HEIGHT, Layout, layered_layout
+from .proof_graph_layout import NODE_HEIGHT, GraphLayout, layered_layout
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -36,7 +36,7 @@ def main(names: Sequence[str], title: str) -> str:
 
 def body(content: Content) -> str:
     """Sections of one paper, without a preamble."""
-    layout = layered_layout(content.book.proof_graph()) if content.book else Layout({}, (), 1.0, 1.0)
+    layout = layered_layout(content.book.proof_graph()) if content.book else GraphLayout({}, (), 1.0, 1.0)
     number = {id: k for k, id in enumerate(layout.boxes)}
     scale = min(GRAPH_WIDTH / layout.width, GRAPH_HEIGHT / layout.height)
     template = _templates().get_template("body.tex")

@@ -21,8 +21,8 @@ from ..expr.system import TIME, System
 from ..jit.codegen import SCALAR_LIMIT
 from ..model.paths import word_tex
 from .display_names import Definition, NamedEquations, name_parts
+from .documents import tex_templates
 from .reading_order import ReadingOrder
-from .templates import tex_templates
 from .writing import BREAK, INDENT, SYMBOL, TexWriter, Writer, flat, fold, width
 
 LINE = 62.0  # width of a line in a plain article; see `writing.width`

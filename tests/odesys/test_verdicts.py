@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from odesys.exact.evidence import enumerate_all, frequency_at_most, identity
 from odesys.expr.graph import ZERO, num, sym
 from odesys.papers.claims import combine_verdicts
-from odesys.verdicts import Evidence, Verdict, certified, measured, proved, refuted, undecided
+from odesys.verdicts import Evidence, Verdict, certified, decided, measured, proved, refuted, undecided
 
 
 def test_a_failure_needs_a_witness_and_an_undecided_one_its_residual() -> None:
@@ -133,3 +133,11 @@ def test_parts_keep_their_own_answers() -> None:
     total = combine_verdicts({"a": proved(), "b": refuted("w", Evidence.CERTIFICATE), "c": measured(True)})
     assert total.as_stated == "fails" and total.evidence is Evidence.CERTIFICATE
     assert total.details["parts"] == {"a": "holds (proof)", "b": "fails (certificate)", "c": "holds (measurement)"}
+
+
+def test_an_exact_check_holds_or_fails_on_the_same_evidence() -> None:
+    good = decided(True, {"x": 1}, Evidence.CERTIFICATE, count=3)
+    assert (good.as_stated, good.evidence) == ("holds", Evidence.CERTIFICATE)
+    assert good.witness is None and good.details == {"count": 3}
+    bad = decided(False, {"x": 1}, count=3)
+    assert (bad.as_stated, bad.evidence, bad.witness, bad.details) == ("fails", Evidence.PROOF, {"x": 1}, {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from odesys import ONE, ZERO, Node, Verdict, equal, from_sympy, graph, proved, refuted, sym, to_sympy
+from odesys import ONE, ZERO, Node, Verdict, decided, equal, from_sympy, graph, sym, to_sympy
 
 from ..laboratory import Laboratory
 from .book import book
@@ -86,7 +86,7 @@ def stage_three(lab: Laboratory) -> Verdict:
         "harmful": sp.cancel(_time_limit(lab, "2") * m_2 * w2 / N),
     }
     shown = {name: str(value) for name, value in limits.items()}
-    times = proved(limits=shown) if limits == {"benign": 2, "harmful": 1} else refuted({"limits": shown})
+    times = decided(limits == {"benign": 2, "harmful": 1}, {"limits": shown}, limits=shown)
     return late_law(lab, "s") & late_law(lab, "2") & times
 
 

@@ -14,6 +14,7 @@ from odesys import (
     ONE,
     Node,
     Verdict,
+    decided,
     enumerate_all,
     equal,
     from_sympy,
@@ -21,14 +22,13 @@ from odesys import (
     identity,
     measured,
     num,
-    proved,
-    refuted,
     rounded,
     sym,
     to_sympy,
 )
 
-from ..laboratory import Laboratory, Record
+from ..laboratory import Laboratory
+from ..special.descents import Record
 from . import common_formulas
 from .book import NUMBERS, TOY, book, read_off, tables
 from .common_formulas import C2, ETA, H_, M_, MU2, N_, NOISE, W2
@@ -203,7 +203,7 @@ def _obeyed(slack: Mapping[str, sp.Expr], exact: Mapping[str, sp.Expr], rates: M
     """All slacks are positive, and the rates are those of uniform attention."""
     wrong = {name: str(x) for name, x in slack.items() if not x.is_positive}
     wrong |= {f"rate {name}": str(rates[name]) for name, x in exact.items() if sp.cancel(rates[name] - x) != 0}
-    return refuted(wrong) if wrong else proved(slack={name: str(x) for name, x in slack.items()})
+    return decided(not wrong, wrong, slack={name: str(x) for name, x in slack.items()})
 
 
 UNIFORM = {
@@ -243,7 +243,7 @@ def exit_of_stage_one(lab: Laboratory) -> Verdict:
     return (
         tight
         & _obeyed(slack, UNIFORM, rates)
-        & measured(run.values[place, :, 0].min() > 0 and abs(ratio - 1) < 0.2, seen, **seen)
+        & measured(run.values[place, :, 0].min() > 0 and abs(ratio - 1) < 0.2, **seen)
     )
 
 
@@ -293,7 +293,7 @@ def exit_harmful(lab: Laboratory) -> Verdict:
     return (
         tight
         & _obeyed(slack, UNIFORM, rates)
-        & measured(run.values[place, :, 1].min() > 0 and abs(ratio - 1) < 0.2, seen, **seen)
+        & measured(run.values[place, :, 1].min() > 0 and abs(ratio - 1) < 0.2, **seen)
     )
 
 
@@ -363,13 +363,9 @@ def stage_two_bounds(lab: Laboratory) -> Verdict:
     slope = to_sympy(graph.substitute([t.slope(0)], point)[0])
     ratio = sp.cancel(value / (slope * sp.Symbol("m_2", real=True) / (2 * M) * sp.Rational(1, M) * sp.Rational(1, M)))
     witness = {"M": M, "(V_j - f) / (V_+ phi_1)": str(ratio)}
-    verdict = proved() if ratio <= -sp.Rational(1, 2) else refuted(witness)
+    verdict = decided(ratio <= -sp.Rational(1, 2), witness)
     uniform = -(sp.Rational(1, 3) + sp.Rational(1, M))
-    seen = (
-        proved(ratio=str(ratio))
-        if ratio == uniform
-        else refuted({"derived": str(ratio), "at uniform attention": str(uniform)})
-    )
+    seen = decided(ratio == uniform, {"derived": str(ratio), "at uniform attention": str(uniform)}, ratio=str(ratio))
     fixed = seen & enumerate_all(
         _vertices(), lambda corner: bool(corner.gap <= 0), "vertices of attention and values, M = 2 .. 8"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
-from odesys import Verdict, fit_power_law, from_sympy, graph, identity, measured, proved, refuted, rounded, sym
+from odesys import Verdict, decided, fit_power_law, from_sympy, graph, identity, measured, proved, refuted, rounded, sym
 
 from ..laboratory import Laboratory
 from ..setting import Case
@@ -62,17 +62,15 @@ def size_at_exit(lab: Laboratory) -> Verdict:
         "V_+ d^(1/4)": sp.limit(value.subs({x: 10**5, C2: 16}) * d ** sp.Rational(1, 4), d, sp.oo),
     }
     shown = {name: str(limit) for name, limit in found.items()}
-    verdict = (
-        proved(**shown)
-        if all(limit.is_finite for limit in found.values())
-        else refuted({"limits as d grows": shown, "V_+": str(value)})
+    verdict = decided(
+        all(limit.is_finite for limit in found.values()), {"limits as d grows": shown, "V_+": str(value)}, **shown
     )
     inner = sp.cancel(value * width ** sp.Rational(1, 4))
     limit = sp.limit(inner, x, sp.oo)
-    fixed = (
-        proved(limit=str(limit))
-        if not inner.has(width) and limit == sp.Rational(25)
-        else refuted({"V_+ d_h^(1/4)": str(inner), "limit": str(limit)})
+    fixed = decided(
+        not inner.has(width) and limit == sp.Rational(25),
+        {"V_+ d_h^(1/4)": str(inner), "limit": str(limit)},
+        limit=str(limit),
     )
     return verdict.correcting(
         r"V_+^{(T_1)}=O(d_h^{-1/4})",
@@ -183,7 +181,7 @@ def power_of_kappa(lab: Laboratory) -> Verdict:
             ("N", "kappa", "m_2", "m_w"),
         )
 
-    alive = refuted({"equations": "zero"}) if any(node is graph.ZERO for node in nodes) else proved()
+    alive = decided(not any(node is graph.ZERO for node in nodes), {"equations": "zero"})
     return degree(2).correcting(
         r"\Delta\langle q_{n,i},k_{n,j}\rangle\propto\sigma_h^2d_h",
         degree(1) & alive,
@@ -207,16 +205,13 @@ def length_of_a_key(lab: Laboratory) -> Verdict:
     case, norms = run.case, run["K"][:, 0, 0]
     eta = sp.Symbol("eta", positive=True)
     limit = sp.limit(sp.nsimplify(float(norms.min()), rational=True) / (eta * sp.nsimplify(case.m_s)), eta, 0)
-    printed = (
-        proved()
-        if limit.is_finite
-        else refuted(
-            {
-                "|k_+|^2": rounded(norms.min()),
-                "over eta |mu|^2 as eta tends to 0": str(limit),
-                "here": rounded(norms.min() / (run.eta * case.m_s)),
-            }
-        )
+    printed = decided(
+        limit.is_finite,
+        {
+            "|k_+|^2": rounded(norms.min()),
+            "over eta |mu|^2 as eta tends to 0": str(limit),
+            "here": rounded(norms.min() / (run.eta * case.m_s)),
+        },
     )
     ratio = norms / (case.kappa * case.m_s)
     size = np.abs(run["alpha"][:, 0, 0]) / (run.eta * case.m_s * np.abs(run["V"]).max(axis=1) / 8)
@@ -282,10 +277,8 @@ def dimension_needed(lab: Laboratory) -> Verdict:
     left, right = (2 * N_ * sp.sqrt(d * l)).subs(point), (d / 2).subs(point)
     needed = sp.expand((2 * N_ * sp.sqrt(d * l)).subs(d, 16 * N_**2 * l) - (16 * N_**2 * l) / 2)
     monotone = sp.expand(sp.diff(d / (2 * sp.sqrt(d * l)), d))  # d / sqrt(d) grows, so larger d keeps it
-    fixed = proved() if needed == 0 and monotone.is_positive else refuted({"difference": str(needed)})
-    verdict = (
-        proved() if left <= right else refuted({"N": 10, "l": 9, "d": 120, "left": str(left), "right": str(right)})
-    )
+    fixed = decided(needed == 0 and monotone.is_positive, {"difference": str(needed)})
+    verdict = decided(left <= right, {"N": 10, "l": 9, "d": 120, "left": str(left), "right": str(right)})
     return verdict.correcting(
         r"\sqrt d\ge4N\sqrt{\log(4N^2M^2/\delta)},\ \text{i.e. }d\ge16N^2\log(4N^2M^2/\delta)",
         fixed,
@@ -307,11 +300,10 @@ def growth_of_noise_value(lab: Laboratory) -> Verdict:
     """Constants from the quoted bounds, and the derived rate."""
     slope, square = sp.Rational(49, 100), sp.Rational(1, 2)
     rate = sp.cancel(exact_rates(lab)["v_2"] * N_ * 3 / (C2 * NOISE * W2))
-    fixed = proved(rate=str(rate)) if rate == sp.Rational(1, 2) else refuted({"rate": str(rate)})
-    verdict = (
-        proved()
-        if slope * square >= sp.Rational(1, 4)
-        else refuted({"-l'": "49/100", "|xi|^2 / (sigma~_p^2 d)": "1/2", "rate": str(slope * square)})
+    fixed = decided(rate == sp.Rational(1, 2), {"rate": str(rate)}, rate=str(rate))
+    verdict = decided(
+        slope * square >= sp.Rational(1, 4),
+        {"-l'": "49/100", "|xi|^2 / (sigma~_p^2 d)": "1/2", "rate": str(slope * square)},
     )
     return verdict.correcting(
         r"\Delta\rho_{V,n,2}=\tfrac{\eta\tilde\sigma_p^2d}{2NM}(1-o(1))",
@@ -336,12 +328,8 @@ def factor_in_the_chain(lab: Laboratory) -> Verdict:
     right = sp.Rational(3, 4) * 3 * M_ * v / M_
     left = 2 * M_ * v
     at_two = (right - left).subs(M_, 2)
-    fixed = proved() if sp.cancel(right - 2 * v).is_positive else refuted({"difference": str(right - 2 * v)})
-    verdict = (
-        proved()
-        if at_two.is_nonnegative
-        else refuted({"M": 2, "v": "|V|", "left": str(left.subs(M_, 2)), "right": str(right)})
-    )
+    fixed = decided(sp.cancel(right - 2 * v).is_positive, {"difference": str(right - 2 * v)})
+    verdict = decided(at_two.is_nonnegative, {"M": 2, "v": "|V|", "left": str(left.subs(M_, 2)), "right": str(right)})
     return verdict.correcting(r"2\max_l|V_{n,l}|", fixed, "as in the parallel chain for alpha_{n,i,n,j}")
 
 
@@ -408,8 +396,8 @@ def gaps_after_stage_two_harmful(lab: Laboratory) -> Verdict:
     L, root = sp.symbols("L root", positive=True)
     found = sp.cancel(ETA**2 * MU2 * NOISE * W2 * root / (N_**2 * L**2) * (N_ / (ETA * NOISE * W2)) ** 2)
     power = sp.cancel(W2 * sp.diff(found, W2) / found)
-    fixed = proved() if sp.cancel(found - MU2 * root / (NOISE * W2 * L**2)) == 0 else refuted({"found": str(found)})
-    verdict = proved() if power == 1 else refuted({"power of |w_O|^2": str(power), "found": str(found)})
+    fixed = decided(sp.cancel(found - MU2 * root / (NOISE * W2 * L**2)) == 0, {"found": str(found)})
+    verdict = decided(power == 1, {"power of |w_O|^2": str(power), "found": str(found)})
     return verdict.correcting(
         r"e^{\Psi^{(T_1)}}+C_7\|\mu\|^2d_h^{1/2}/(\sigma_p^2d\|w_O\|^2\mathcal L^2)",
         fixed,
@@ -436,7 +424,7 @@ def appendix_parameters(lab: Laboratory) -> Verdict:
         r=rounded(harmful_case.balance),
         n_snr2=rounded(harmful_case.n_snr2),
     )
-    verdict = proved() if exact == needed else refuted({"C_p": str(exact), "5 sqrt M": str(needed)})
+    verdict = decided(exact == needed, {"C_p": str(exact), "5 sqrt M": str(needed)})
     return verdict.correcting(
         r"r=N\mu^2/(2\tilde\sigma_p^2d)<1\ \text{decides, although}\ N\mathrm{SNR}^2=439",
         fixed,

@@ -14,9 +14,10 @@ from scipy.stats import chi2, norm
 from odesys import Verdict, equal, frequency_at_most, identity, measured, rounded
 
 from .. import setting
-from ..laboratory import EPS, Laboratory
+from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import span_network
+from ..special.descents import EPS
 from .book import book, read_off, tables
 from .common_mean_runs import SCORES, fitted, wide
 
@@ -84,9 +85,7 @@ def margin_of_fresh(lab: Laboratory) -> Verdict:
         least_margin=rounded(margins.min()),
         mean_margin=rounded(margins.mean()),
     )
-    return replace(
-        measured(ok, rounded(seen), **rounded(seen)) & often, sharpened=r"yf\approx\tfrac{2M-1}{M^2}\log(1/\epsilon)"
-    )
+    return replace(measured(ok, **rounded(seen)) & often, sharpened=r"yf\approx\tfrac{2M-1}{M^2}\log(1/\epsilon)")
 
 
 def longest(noise: np.ndarray, inside: np.ndarray, spread: float, case: Case) -> float:

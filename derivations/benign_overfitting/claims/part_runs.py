@@ -9,8 +9,9 @@ import numpy as np
 
 from odesys import IntegrationError, Verdict, measured, rounded
 
-from ..laboratory import Laboratory, Record
+from ..laboratory import Laboratory
 from ..special import span_network
+from ..special.descents import Record
 from .book import book
 
 RUNS = "N = 6, M = 3, C_p = 4, d = 200,000, d_h = 100,000, mu = 36 (benign) or 2.5 (harmful), by the derived recursion"
@@ -176,7 +177,7 @@ def stage_two_induction(lab: Laboratory) -> Verdict:
     ok = ok and norms.min() > 0.75 and norms.max() < 1.25 and seen["tr G^-1 (Q - K)"] < 0.1 and not any(wrong.values())
     ok = ok and seen["scores / log d_h^(1/2)"] <= 1 and cross.max() <= 0.1 and gap.min() > 1 and gap.max() < 1.3
     shown = {k: str(rounded(x)) for k, x in seen.items()}
-    return measured(bool(ok), shown, **shown).with_constants(C=rounded(float(speed.min())))
+    return measured(bool(ok), **shown).with_constants(C=rounded(float(speed.min())))
 
 
 @book.claim(
@@ -253,4 +254,4 @@ def lower_order(lab: Laboratory) -> Verdict:
         cut = A[0, 0] * K[0, 0] + B[0, 0] * Q[0, 0]
         left.append(float(abs(step["S"][0, 0] - cut) / abs(step["S"][0, 0])))
     seen = {"deviation of a step": worst, "left out": [min(left), max(left)], "N SNR / sqrt(d_h)": size}
-    return measured(worst < 1e-9 and max(left) <= size, rounded(seen), **rounded(seen))
+    return measured(worst < 1e-9 and max(left) <= size, **rounded(seen))

@@ -66,7 +66,7 @@ def stage_two_growth(lab: Laboratory) -> Verdict:
         low < ratios[row].min() and ratios[row].max() < high for row, low, high in (("s", 0.95, 1.1), ("2", 1.4, 1.9))
     )
     shown = {name: str(rounded(x)) for name, x in seen.items()}
-    return measured(bool(ok), shown, **shown).with_constants(C_of_V=rounded(float(speed.min())))
+    return measured(bool(ok), **shown).with_constants(C_of_V=rounded(float(speed.min())))
 
 
 @book.claim(
@@ -137,7 +137,7 @@ def stage_two_harmful(lab: Laboratory) -> Verdict:
         "speed": rounded([speed.min(), speed.max()]),
         "largest gain of a losing key": rounded(falls),
     }
-    return measured(bool(ok), seen, **seen).with_constants(C_3=rounded(float(speed.min()) * 16))
+    return measured(bool(ok), **seen).with_constants(C_3=rounded(float(speed.min()) * 16))
 
 
 def _law(run: dict[str, np.ndarray], after: np.ndarray, unit: float, winner: str) -> tuple[float, float]:
@@ -168,7 +168,7 @@ def stage_three_growth(lab: Laboratory) -> Verdict:
     begins = float(v[0] / np.sqrt(9 * case.N * case.M * case.w2 / ((case.M - 1) * case.kappa * case.m_w)))
     seen = {"largest C": best, "rate over its limit": list(law), "v_s at T_2 over the closed form": begins}
     ok = 0.9 / 8 <= best <= 0.5 and law[0] > 0.9 and law[1] < 1.1 and 1 / 1.5 < begins < 1.5
-    return measured(ok, rounded(seen), **rounded(seen)).with_constants(C=rounded(best))
+    return measured(ok, **rounded(seen)).with_constants(C=rounded(best))
 
 
 @book.claim(
@@ -235,9 +235,7 @@ def stage_three_induction(lab: Laboratory) -> Verdict:
         and falls <= 1e-9
         and seen["score / bound"] <= 1
     )
-    return measured(
-        ok and seen["v_s / printed bound"] <= 1 and law[0] > 0.9 and law[1] < 1.1, rounded(seen), **rounded(seen)
-    )
+    return measured(ok and seen["v_s / printed bound"] <= 1 and law[0] > 0.9 and law[1] < 1.1, **rounded(seen))
 
 
 @book.claim(
@@ -275,4 +273,4 @@ def stage_three_harmful(lab: Laboratory) -> Verdict:
         and seen["v_2 / log(1/eps)"] <= 2
         and top <= 2
     )
-    return measured(ok, rounded(seen), **rounded(seen)).with_constants(C_17=rounded(best))
+    return measured(ok, **rounded(seen)).with_constants(C_17=rounded(best))

@@ -56,7 +56,7 @@ def benign(lab: Laboratory) -> Verdict:
         and losses[1] < 0.01
     )
     rate = log(losses[1] / losses[2]) / log(100)
-    return measured(ok, rounded(seen), **rounded(seen)).with_constants(
+    return measured(ok, **rounded(seen)).with_constants(
         test_loss_exponent=rounded(rate), limit_of_exponent="(2M - 1)/M^2 = 5/9"
     )
 
@@ -79,7 +79,7 @@ def harmful(lab: Laboratory) -> Verdict:
     losses = _losses(lab, HARMFUL)
     seen = {"exponent of eps": in_eps, "exponent of N": in_n, "constants": constants, "test losses": losses}
     ok = abs(in_eps + 1) < 0.02 and abs(in_n - 1) < 0.1 and max(abs(c - 1) for c in constants) < 0.05
-    return measured(ok and max(abs(x - log(2)) for x in losses) < 0.013, rounded(seen), **rounded(seen))
+    return measured(ok and max(abs(x - log(2)) for x in losses) < 0.013, **rounded(seen))
 
 
 @book.claim(
@@ -280,7 +280,7 @@ def population_loss(lab: Laboratory) -> Verdict:
             and all(abs(e - (2 * M - 1) / M**2) < 0.005 for e in local)
         )
         seen |= {f"M = {M}: losses": losses, f"M = {M}: bounds": bounds, f"M = {M}: exponents": local}
-    verdict = measured(ok, rounded(seen), **rounded(seen))
+    verdict = measured(ok, **rounded(seen))
     return replace(verdict, sharpened=r"L_{\mathcal D}\approx\epsilon^{(2M-1)/M^2}").with_constants(
         bound_at_M16_eps_001=rounded(3 * 0.01 ** (1 / 512))
     )
@@ -316,4 +316,4 @@ def phase_boundary(lab: Laboratory) -> Verdict:
     lazy = root(replace(base, kappa=1e-5 / base.m_2))
     mobile = [root(replace(base, N=N, kappa=10 / base.m_2)) for N in (8, 80)]
     seen = {"lazy": lazy, "closed form": closed, "N = 8": mobile[0], "N = 80": mobile[1]}
-    return measured(abs(lazy / closed - 1) < 1e-3 and 1 < mobile[0] < mobile[1] < 1.5, rounded(seen), **rounded(seen))
+    return measured(abs(lazy / closed - 1) < 1e-3 and 1 < mobile[0] < mobile[1] < 1.5, **rounded(seen))

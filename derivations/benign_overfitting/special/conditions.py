@@ -45,11 +45,6 @@ def condition_4_1(case: Case, eta: float, eps: float, delta: float | None = None
     ]
 
 
-def violated(case: Case, eta: float, eps: float, delta: float | None = None) -> list[str]:
-    """A sentence for each condition that does not hold."""
-    return [str(item) for item in condition_4_1(case, eta, eps, delta) if not item.holds]
-
-
 def satisfying(N: int = 80, M: int = 3, snr: float = 1.0, eps: float = 0.01) -> dict[str, Any]:
     """Arguments of `condition_4_1` that satisfy every condition with constant 1 (sigma_p^2 d = 1, delta = 1/d)."""
     d_h = math.ceil(max(snr**4, snr**-4) * N**2 / eps**2)

@@ -13,14 +13,13 @@ from odesys import (
     Verdict,
     agrees,
     combine_verdicts,
+    decided,
     fit_power_law,
     graph,
     identity,
     in_turn,
     integrate,
     measured,
-    proved,
-    refuted,
     rounded,
     sym,
 )
@@ -162,7 +161,7 @@ def slower_common_word(lab: Laboratory) -> Verdict:
         "s1 - s2": str(conclusion),
         "s3 + s4": str(side),
     }
-    printed = refuted(witness) if premise >= 0 and side > 0 and conclusion <= 0 else proved()
+    printed = decided(not (premise >= 0 and side > 0 and conclusion <= 0), witness)
     right = identity({"premise": nodes[0] - nodes[2], "with the sign": nodes[3]}, positive=("g1", "g2", "g3", "g4"))
     return printed.correcting(
         r"\dot G(\mu_1)\ge-\dot G(\mu_3)\ \Rightarrow\ \sum_{I_1}g_i-\sum_{I_2}g_i\ge\tfrac12\sum_{I_3\cup I_4}g_i",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import sympy as sp
 
-from odesys import Node, Verdict, combine_verdicts, from_sympy, graph, identity, proved, refuted, sym, to_sympy
+from odesys import Node, Verdict, combine_verdicts, decided, from_sympy, graph, identity, sym, to_sympy
 
 from ..laboratory import Laboratory
 from ..special.trajectories import class_sums
@@ -224,7 +224,7 @@ def _all_nonnegative(node: Node, mapping: dict[str, sp.Expr]) -> Verdict:
     text = {sp.Symbol(name, real=True): value for name, value in mapping.items()}
     poly = sp.expand(to_sympy(node).subs(text, simultaneous=True))
     coefficients = sp.Poly(poly, *sorted(poly.free_symbols, key=str)).coeffs() if poly.free_symbols else [poly]
-    return proved(form=str(poly)) if all(c >= 0 for c in coefficients) else refuted({"form": str(poly)})
+    return decided(all(c >= 0 for c in coefficients), {"form": str(poly)}, form=str(poly))
 
 
 @book.claim(
@@ -301,7 +301,7 @@ def _value_signs(lab: Laboratory, wanted: dict[tuple[int, int], int]) -> Verdict
         mapping = {sym(f"{letter}{k}"): SIGN_G[k] * sym(f"p{letter}{k}") for letter in "Gx" for k in SIGN_G}
         found[i, j] = _signed(model, mapping)
     form = identity(residuals, positive=("m", "m1"))
-    signs = proved() if found == wanted else refuted({str(k): v for k, v in found.items()})
+    signs = decided(found == wanted, {str(k): v for k, v in found.items()})
     return combine_verdicts({"equation": form, "signs": signs})
 
 
@@ -364,7 +364,7 @@ def score_signs(lab: Laboratory) -> Verdict:
         node = graph.substitute([rates[name]], atoms)[0]
         found[name] = _signed(node, states)
     fine = found == {"A_cs": -1, "A_ss_other": 1}
-    return proved(signs=found) if fine else refuted({"signs": found})
+    return decided(fine, {"signs": found}, signs=found)
 
 
 @book.claim(
@@ -384,11 +384,7 @@ def loss_ratio(lab: Laboratory) -> Verdict:
     z = sp.Symbol("u", real=True)
     limit = sp.limit(sp.log(1 + sp.exp(-z)) * (1 + sp.exp(z)), z, sp.oo)
     at_zero = sp.expand(sp.log(2) * 2 - (sp.log(1 + sp.exp(-z)) * (1 + sp.exp(z))).subs(z, 0))
-    ends = (
-        proved(limit=str(limit))
-        if (limit, at_zero) == (1, 0)
-        else refuted({"limit": str(limit), "at zero": str(at_zero)})
-    )
+    ends = decided((limit, at_zero) == (1, 0), {"limit": str(limit), "at zero": str(at_zero)}, limit=str(limit))
     return combine_verdicts({"slope": identity({"slope": slope - target}), "ends": ends}).with_constants(
         low=1, high="2 ln 2"
     )

@@ -14,13 +14,13 @@ from odesys import (
     Verdict,
     certified,
     combine_verdicts,
+    decided,
     fit_power_law,
     from_sympy,
     graph,
     identity,
     integrate,
     measured,
-    proved,
     refuted,
     rounded,
     sym,
@@ -57,7 +57,7 @@ def crossing_inside(found: tuple[Fraction, Fraction] | None, ends_printed: tuple
         return refuted({"crossing": "none"}, Evidence.CERTIFICATE)
     ends = {"low": f"{float(found[0]):.10f}", "high": f"{float(found[1]):.10f}"}
     inside = ends_printed[0] <= found[0] and found[1] <= ends_printed[1]
-    return certified(**ends) if inside else refuted(ends, Evidence.CERTIFICATE)
+    return decided(inside, ends, Evidence.CERTIFICATE, **ends)
 
 
 @book.claim(
@@ -243,7 +243,7 @@ def hard_margin_constants(lab: Laboratory) -> Verdict:
         "theta1": "-56/255",
         "R1": "70/17",
     }
-    return (proved(**seen) if seen == printed else refuted(seen)).with_constants(
+    return decided(seen == printed, seen, **seen).with_constants(
         loss_times_tau=str(found.loss_times_tau), R=str(found.R), R1=str(R1)
     )
 
@@ -285,7 +285,7 @@ def reaches_hard_margin(lab: Laboratory) -> Verdict:
         and abs(seen["S1/S2"] - 7 / 5) < 1e-4
         and -5.1 < slope < -4.6
     )
-    return measured(bool(fine), rounded(seen), **rounded(seen))
+    return measured(bool(fine), **rounded(seen))
 
 
 @book.claim(

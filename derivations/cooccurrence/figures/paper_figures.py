@@ -70,7 +70,7 @@ def experiment(steps: int = int(EXPERIMENT["steps"])) -> dict[str, Any]:
 
 
 def class_losses(margins: np.ndarray, classes: Mapping[int, np.ndarray]) -> dict[int, np.ndarray]:
-    """Mean loss a class along a run; margins (k, n)."""
+    """Mean loss per class along a run; margins (k, n)."""
     return {c: np.logaddexp(0, -margins[:, p]).mean(axis=1) for c, p in classes.items()}
 
 

@@ -81,7 +81,7 @@ class Course:
 
     @property
     def L(self) -> int:
-        """Tokens a sample."""
+        """Tokens per sample."""
         return int(self.tokens.shape[1])
 
     @cached_property

@@ -425,7 +425,7 @@ def rate(lab: Laboratory) -> Verdict:
     return measured(-2 < power < -0.5, seen).correcting(
         r"1-A_{11}\propto e^{-0.93s},\ yF\propto e^{0.71s}\ \text{(no stop, }\pi=\tfrac12)",
         measured(
-            -1.2 < slope < -0.7 and straight < -0.995 and 0.5 < growth < 0.9 and off_recursion(run) < 1e-9, seen, **seen
+            -1.2 < slope < -0.7 and straight < -0.995 and 0.5 < growth < 0.9 and off_recursion(run) < 1e-9, **seen
         ),
         "values and neurons grow exponentially until the hinge stops them, and logits with them",
     )
@@ -598,6 +598,6 @@ def factor_gained(lab: Laboratory) -> Verdict:
     seen = {"powers": rounded(power), "gain": rounded(gain), "losses": rounded(loss)}
     return measured(gain <= -1.5, seen).correcting(
         r"\text{a factor of about }\alpha_*^{-0.5}",
-        measured(-1.1 < gain < -0.1 and power["trained"] < -1, seen, **seen),
+        measured(-1.1 < gain < -0.1 and power["trained"] < -1, **seen),
         "the ordering is right; the bounds are not sharp",
     )

@@ -13,15 +13,13 @@ from odesys import (
     Verdict,
     always_positive,
     as_ball,
-    certified,
     combine_verdicts,
+    decided,
     enumerate_all,
     equal,
     graph,
     identity,
     leading_orders,
-    proved,
-    refuted,
     sym,
 )
 
@@ -77,7 +75,7 @@ def margin_condition(lab: Laboratory) -> Verdict:
     powers = {"eta": -power(two, "eta") / power(two, "T"), "alpha": -power(two, "alpha") / power(two, "T")}
     printed = {"eta": Fraction(-3, 5), "alpha": Fraction(-1)}
     wrong = {name: f"{powers[name]} against {value}" for name, value in printed.items() if powers[name] != value}
-    verdict = refuted({"powers in T": str(wrong)}, Evidence.PROOF) if wrong else proved()
+    verdict = decided(not wrong, {"powers in T": str(wrong)})
     s = sym("s")
     first, second = lucky_part(s**2, s * s**4)
     right = equal(
@@ -108,11 +106,7 @@ def stopping_from_a1(lab: Laboratory) -> Verdict:
     """Order in n = 1/alpha."""
     a1 = graph.substitute([alpha * (alpha * p - error) * p], {alpha: 1 / n, error: graph.ZERO})[0]
     exponent = -power(a1, "n")
-    printed = (
-        proved()
-        if exponent == 1
-        else refuted({"a_1": f"alpha^{exponent}", "for": "alpha -> 0, sigma = tau = 0"}, Evidence.PROOF)
-    )
+    printed = decided(exponent == 1, {"a_1": f"alpha^{exponent}", "for": "alpha -> 0, sigma = tau = 0"})
     fixed = equal(
         {"a_1": (graph.substitute([alpha * (alpha * p - error) * p], {error: graph.ZERO})[0], alpha**2 * p**2)}
     )
@@ -135,7 +129,7 @@ def unlucky_against_lucky(lab: Laboratory) -> Verdict:
     B = sym("B")
     factor = alpha * m / a / graph.sqrt(B)
     exponent = power(factor, "m")
-    printed = refuted({"factor": f"m^{exponent} at fixed B and alpha"}, Evidence.PROOF) if exponent > 0 else proved()
+    printed = decided(not (exponent > 0), {"factor": f"m^{exponent} at fixed B and alpha"})
     (half,) = graph.substitute([factor], {B: 4 * alpha**2 * m})
     return printed.correcting(
         r"B\ge4\alpha_*^2m\ \Rightarrow\ (59)\text{'s factor}\le\tfrac12",
@@ -234,17 +228,13 @@ def proposition_1_algebra(lab: Laboratory) -> Verdict:
     orders = dict(zip(("left", "right", "fraction"), leading_orders([left, right, fraction], "n"), strict=True))
     impossible = orders["left"][0] == 0 and orders["left"][1] is graph.ONE and orders["right"][0] < 0
     bounded = orders["fraction"][0] == 0
-    printed = (
-        refuted(
-            {
-                "left side": "tends to 1",
-                "right side": f"alpha^{-orders['right'][0]}",
-                "(80) tends to": repr(orders["fraction"][1]),
-            },
-            Evidence.PROOF,
-        )
-        if impossible and bounded
-        else proved()
+    printed = decided(
+        not (impossible and bounded),
+        {
+            "left side": "tends to 1",
+            "right side": f"alpha^{-orders['right'][0]}",
+            "(80) tends to": repr(orders["fraction"][1]),
+        },
     )
     r, e, rest = sym("r"), sym("e"), sym("rest")  # r = 1 - p_n(0), rest = p_n(0)
     fixed = identity({"1 - p(p - e)": 1 - (1 - r) * (1 - r - e) - (r + (1 - r) * (r + e))}) & always_positive(
@@ -272,13 +262,10 @@ def neurons_at_start(lab: Laboratory) -> Verdict:
     with flint.ctx.workprec(128):
         all_large = (1 - (as_ball(Fraction(1, 10)) / flint.arb(2).sqrt()).erf()) ** 1000
         norm = flint.arb(1) - (flint.arb(1) / 2).gamma_upper(flint.arb(5), regularized=1)  # P(|w| <= xi), m_a = 10
-    printed = (
-        refuted(
-            {"m": 1000, "Pr(all |w'p_1| >= xi/10)": float(all_large), "Pr(|w| <= xi), m_a = 10, every xi": float(norm)},
-            Evidence.CERTIFICATE,
-        )
-        if all_large < 0.01
-        else certified()
+    printed = decided(
+        not (all_large < 0.01),
+        {"m": 1000, "Pr(all |w'p_1| >= xi/10)": float(all_large), "Pr(|w| <= xi), m_a = 10, every xi": float(norm)},
+        Evidence.CERTIFICATE,
     )
 
     def large(case: tuple[int, Fraction]) -> bool:
@@ -356,10 +343,8 @@ def gaussian_integral(lab: Laboratory) -> Verdict:
         value = flint.acb.integral(lambda z, _: (-z * z).exp(), flint.acb(-12), flint.acb(12)).real
         root, printed_value = flint.arb.pi().sqrt(), (2 * flint.arb.pi()).sqrt()
         close, wrong = bool(abs(value - root) < 1e-20), bool(abs(value - printed_value) > as_ball(Fraction(1, 2)))
-    printed = (
-        refuted({"c": 1, "integral": float(value), "printed": float(printed_value)}, Evidence.CERTIFICATE)
-        if wrong
-        else certified()
+    printed = decided(
+        not wrong, {"c": 1, "integral": float(value), "printed": float(printed_value)}, Evidence.CERTIFICATE
     )
     k, small = sym("k"), sym("h")  # eta = 1/h
     integral = graph.sqrt(sym("pi") / sym("c"))
@@ -367,10 +352,11 @@ def gaussian_integral(lab: Laboratory) -> Verdict:
         name: power(graph.substitute([integral], {sym("c"): choice})[0], "h")
         for name, choice in (("eta", k / small), ("eta^2", k / small**2))
     }
-    fixed = (
-        certified(orders={name: f"eta^-{value}" for name, value in order.items()})
-        if close and order["eta"] == Fraction(1, 2) and order["eta^2"] == 1
-        else refuted(order, Evidence.CERTIFICATE)
+    fixed = decided(
+        close and order["eta"] == Fraction(1, 2) and order["eta^2"] == 1,
+        order,
+        Evidence.CERTIFICATE,
+        orders={name: f"eta^-{value}" for name, value in order.items()},
     )
     return printed.correcting(
         r"\sqrt{\pi/c}:\ \Theta(\eta^{-1/2})\text{ for }c\propto\eta,\ \Theta(\eta^{-1})\text{ for the corrected }c\propto\eta^2",
@@ -406,24 +392,22 @@ def growth_of_keys(lab: Laboratory) -> Verdict:
         limits = {s: _ei_inverse(s) for s in (1, 10, 1000)}
         rising = bool(limits[1000] - limits[10] > 4)
     last = float(found[4096])
-    printed = (
-        refuted(
-            {
-                "eta T": 1,
-                "|q_1|^2 at T = 4096": round(last, 6),
-                "log T": round(float(flint.arb(4096).log()), 4),
-                "below for every T": round(float(bound), 4),
-            },
-            Evidence.CERTIFICATE,
-        )
-        if bounded
-        else certified()
+    printed = decided(
+        not bounded,
+        {
+            "eta T": 1,
+            "|q_1|^2 at T = 4096": round(last, 6),
+            "log T": round(float(flint.arb(4096).log()), 4),
+            "below for every T": round(float(bound), 4),
+        },
+        Evidence.CERTIFICATE,
     )
     near = abs(last - float(limits[1])) < 1e-3
-    fixed = (
-        certified(values={str(s): round(float(x), 4) for s, x in limits.items()})
-        if near and rising
-        else refuted({"limit": str(limits[1])}, Evidence.CERTIFICATE)
+    fixed = decided(
+        near and rising,
+        {"limit": str(limits[1])},
+        Evidence.CERTIFICATE,
+        values={str(s): round(float(x), 4) for s, x in limits.items()},
     )
     return printed.correcting(
         r"\mathrm{Ei}(\|q_1\|^2)=\mathrm{Ei}(1)+\eta T:\quad\|q_1(T)\|^2=\Theta(\log(\eta T))",
@@ -461,10 +445,9 @@ def level_of_attention(lab: Laboratory) -> Verdict:
     grown = h**15  # T^5 with T = eta^{-3/5} = h^3
     missing = {"left": k / (grown + k), "right": k / h**25}
     order = {name: -power(node, "h") for name, node in missing.items()}
-    printed = (
-        refuted({"1 - left": f"eta^{order['left'] / 5}", "1 - right": f"eta^{order['right'] / 5}"}, Evidence.PROOF)
-        if order["left"] < order["right"]
-        else proved()
+    printed = decided(
+        not (order["left"] < order["right"]),
+        {"1 - left": f"eta^{order['left'] / 5}", "1 - right": f"eta^{order['right'] / 5}"},
     )
     fixed = equal({"1 - p": (1 - grown / (grown + k), missing["left"])})
     return printed.correcting(r"1-p_n=\Theta(\eta^{3C/5})\ \text{with this }T", fixed, "T is replaced by 1/eta")

@@ -491,7 +491,7 @@ def other_directions(lab: Laboratory) -> Verdict:
     }
     return measured(value < -0.25, seen).correcting(
         r"w_i'p_k/w_i'p_1\approx d_n/d_1,\quad w_i'p_2/w_i'p_1\approx d_2/d_1<0\ \text{(symmetric system), for every }B",
-        measured(fixed, seen, **seen),
+        measured(fixed, **seen),
         "after the gates are sorted a lucky neuron sees its own class only: nuisance values come with the relative rate A_k/A_1",
     )
 

@@ -12,13 +12,12 @@ from odesys import (
     Verdict,
     always_positive,
     as_ball,
-    certified,
+    decided,
     enumerate_all,
     equal,
     graph,
     identity,
     leading_orders,
-    proved,
     refuted,
     sym,
 )
@@ -204,13 +203,10 @@ def mean_value(lab: Laboratory) -> Verdict:
         u, top, rest = flint.arb(4).exp(), flint.arb(6).exp(), flint.arb(199)
         needed = (u + rest) * (top + rest) * (as_ball(Fraction(1, 2)).exp() - 1) / (flint.arb(2).exp() - 1)
         low = (u + rest) ** 2
-    printed = (
-        refuted(
-            {"Q": 2, "K": "1/2", "|S_1|": 1, "|S|": 200, "needed square": float(needed), "least square": float(low)},
-            Evidence.CERTIFICATE,
-        )
-        if needed < low
-        else certified()
+    printed = decided(
+        not (needed < low),
+        {"Q": 2, "K": "1/2", "|S_1|": 1, "|S|": 200, "needed square": float(needed), "least square": float(low)},
+        Evidence.CERTIFICATE,
     )
     E1 = sym("E1")
     low_end, high_end = c * w + b, c * w * (1 + E1) + b
@@ -261,12 +257,8 @@ def attention_at_start(lab: Laboratory) -> Verdict:
     """Order in 1/alpha of p_n(0), and what holds for every alpha."""
     start = at(definition_1()["p"], Q=1, c=1, b=n - 1)  # alpha = 1/n
     ((exponent, coefficient),) = leading_orders([start], "n")
-    printed = (
-        proved()
-        if exponent == 0
-        else refuted(
-            {"p_n(0)": f"alpha^{-exponent}", "coefficient": repr(coefficient), "for": "alpha -> 0"}, Evidence.PROOF
-        )
+    printed = decided(
+        exponent == 0, {"p_n(0)": f"alpha^{-exponent}", "coefficient": repr(coefficient), "for": "alpha -> 0"}
     )
     alpha, rest, small = sym("alpha"), sym("rest"), sym("small")  # eps = 1 - small, rest = 1 - alpha
     p = alpha * graph.exp(small) / (alpha * graph.exp(small) + rest)
@@ -344,11 +336,7 @@ def product_of_factors(lab: Laboratory) -> Verdict:
     with flint.ctx.workprec(96):
         tenth = as_ball(Fraction(1, 10))
         one = (1 + tenth).sqrt() * (-tenth).exp()
-    printed = (
-        refuted({"K": "1/10", "factor of the ratio in one step": float(one)}, Evidence.CERTIFICATE)
-        if one < 1
-        else certified()
-    )
+    printed = decided(not (one < 1), {"K": "1/10", "factor of the ratio in one step": float(one)}, Evidence.CERTIFICATE)
     steps = [sym(f"K{i}") for i in range(3)]
     product, total = (1 + steps[0]) * (1 + steps[1]) * (1 + steps[2]), graph.add(steps)
     fixed = always_positive({"product of squares - (1 + sum)": product - 1 - total}, positive=("K0", "K1", "K2"))
@@ -433,10 +421,8 @@ def sum_of_growth(lab: Laboratory) -> Verdict:
     x = sym("x")
     middle = graph.exp(x * x) / graph.exp(x * x)  # T = e^{x^2}, eps = 0
     ((power, _),) = leading_orders([middle / x], "x")
-    printed = (
-        refuted({"eps": 0, "middle": repr(middle), "middle over right side": f"(log T)^{power / 2}"}, Evidence.PROOF)
-        if power < 0
-        else proved()
+    printed = decided(
+        not (power < 0), {"eps": 0, "middle": repr(middle), "middle over right side": f"(log T)^{power / 2}"}
     )
     general = identity(
         {"T e^{-Q^2 + eps Q} at Q^2 = log T": graph.exp(x * x) * graph.exp(-x * x + eps * x) - graph.exp(eps * x)}

@@ -127,7 +127,7 @@ def zero_loss(lab: Laboratory) -> Verdict:
         "loss on fresh samples": rounded(loss),
         "training margins": rounded(run.made[-1].found.margins),
     }
-    return measured(abs(off) < 0.12 and loss < 1e-3 and run.fitted and near_reference(on_way), seen, **seen)
+    return measured(abs(off) < 0.12 and loss < 1e-3 and run.fitted and near_reference(on_way), **seen)
 
 
 def _increments(run: Record, group: str) -> tuple[float, float]:
@@ -228,7 +228,7 @@ def neurons_on_values(lab: Laboratory) -> Verdict:
     seen = {"nuisance": rounded(nuisance), "pattern 2": rounded(second), "off the symmetric system": rounded(off)}
     return measured(nuisance <= 1 / np.sqrt(2 * COPIES), seen).correcting(
         r"u_{ik}/u_{i1}\in[0.05,0.2]\ (k\ge3),\quad u_{i2}<0",
-        measured(0.05 < nuisance < 0.2 and -0.6 < second < 0 and near_reference(off), seen, **seen),
+        measured(0.05 < nuisance < 0.2 and -0.6 < second < 0 and near_reference(off), **seen),
         "as for (35)",
     )
 
@@ -309,7 +309,7 @@ def queries_of_nuisance(lab: Laboratory) -> Verdict:
         "S1n off": rounded(logit),
     }
     return measured(
-        ratio.min() > 0.3 and ratio.max() < 0.7 and abs(second - 1) < 0.3 and abs(logit) < 0.05, seen, **seen
+        ratio.min() > 0.3 and ratio.max() < 0.7 and abs(second - 1) < 0.3 and abs(logit) < 0.05, **seen
     ).with_constants(Theta=rounded(ratio.min(), 4))
 
 

@@ -17,6 +17,7 @@ from odesys import (
     always_positive,
     as_ball,
     certified,
+    decided,
     enumerate_all,
     equal,
     frequency_at_most,
@@ -82,12 +83,10 @@ def area_of_cap(lab: Laboratory) -> Verdict:
             phi = as_ball(Fraction(k, 16))
             return bool(abs(cap_ratio(3, phi) / 2 - (1 - phi.cos()) / 2) < 1e-20)
 
-    printed = (
-        refuted(
-            {"phi": "pi/2", "half of I": float(whole / 2), "ratio of integrals": float(whole)}, Evidence.CERTIFICATE
-        )
-        if wrong
-        else certified()
+    printed = decided(
+        not wrong,
+        {"phi": "pi/2", "half of I": float(whole / 2), "ratio of integrals": float(whole)},
+        Evidence.CERTIFICATE,
     )
     return printed.correcting(
         r"\Pr=\tfrac12I_{\sin^2\phi}=\tfrac12\cdot\text{ratio of integrals}",
@@ -179,21 +178,19 @@ def angles(lab: Laboratory) -> Verdict:
         }
         close = all(bool(abs(cosine[m_a] - exact[m_a]) < 1e-15) for m_a in every)
         far = all(bool(x > as_ball(Fraction(1, 2))) for x in (*every.values(), *lucky.values()))
-    printed = (
-        certified()
-        if not far
-        else refuted(
-            {
-                "mean angle": "pi/2" if right else "?",
-                "mean angle of lucky ones": {str(k): round(float(v), 4) for k, v in lucky.items()},
-            },
-            Evidence.CERTIFICATE,
-        )
+    printed = decided(
+        not far,
+        {
+            "mean angle": "pi/2" if right else "?",
+            "mean angle of lucky ones": {str(k): round(float(v), 4) for k, v in lucky.items()},
+        },
+        Evidence.CERTIFICATE,
     )
-    fixed = (
-        certified(mean_cosine={str(k): round(float(v), 6) for k, v in exact.items()})
-        if right and close
-        else refuted({"cosine": str(cosine)}, Evidence.CERTIFICATE)
+    fixed = decided(
+        right and close,
+        {"cosine": str(cosine)},
+        Evidence.CERTIFICATE,
+        mean_cosine={str(k): round(float(v), 6) for k, v in exact.items()},
     )
     return printed.correcting(
         r"\mathbb E\theta=\tfrac\pi2,\quad\mathbb E[\hat w\mid\hat w'\hat V>0]=\frac{\Gamma(m_a/2)}{\sqrt\pi\,\Gamma((m_a+1)/2)}\hat V",

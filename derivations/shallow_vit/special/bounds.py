@@ -45,11 +45,6 @@ def conditions(case: Case, tau: float = 0.0) -> list[Condition]:
     ]
 
 
-def violated(case: Case, tau: float = 0.0) -> list[str]:
-    """A sentence for each condition that does not hold with constant 1."""
-    return [str(item) for item in conditions(case, tau) if not item.holds]
-
-
 def iterations(case: Case, constant: float = 1.0) -> float:
     """T of (10) as printed."""
     return constant * case.eta**POWER / case.alpha_s

@@ -141,7 +141,7 @@ def step(
 class Run:
     """A run: first and last state, training data, steps taken, whether all margins were reached, what was recorded.
 
-    `table` holds one array a recorded number, at the step numbers `times`; `states` are kept if asked for.
+    `table` holds one array per recorded number, at the step numbers `times`; `states` are kept if asked for.
     """
 
     case: Case

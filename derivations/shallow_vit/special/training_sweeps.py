@@ -38,7 +38,7 @@ def generalisation(cell: Cell) -> list[float]:
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """Values of some cases, one row a case and one column a seed."""
+    """Values of some cases, one row per case and one column per seed."""
 
     cases: tuple[Case, ...]
     values: np.ndarray
@@ -81,7 +81,7 @@ def test_losses(
 def thresholds(sizes: Sequence[int], losses: np.ndarray, level: float) -> float:
     """The number of samples at which the mean loss falls through a level, interpolated in logarithms; nan if not seen.
 
-    `losses` has one row a size, one column a seed; the last fall counts.
+    `losses` has one row per size, one column per seed; the last fall counts.
     """
     mean = np.maximum(losses.mean(axis=1), 1e-300)
     above = np.flatnonzero(mean > level)

@@ -6,7 +6,7 @@ from math import log, pi, sqrt
 
 import numpy as np
 
-from odesys import Verdict, between, combine_verdicts, fit_power_law, measured, rounded
+from odesys import Verdict, between, combine_verdicts, fit_power_law, measured, rounded, violated
 
 from ..laboratory import Laboratory
 from ..setting import published
@@ -59,7 +59,7 @@ def condition(lab: Laboratory) -> Verdict:
 def experiments(lab: Laboratory) -> Verdict:
     """Violated inequalities, and the order of the formal times at a drawn start."""
     case = published("a")
-    broken = conditions.violated(case, 1e-4)
+    broken = violated(conditions.condition_3_1(case, 1e-4))
     start = lab.starts(case, 0)
     times = stages.formal_times(start, 1e-4)
     seen = {

@@ -53,7 +53,6 @@ def small_beta(lab: Laboratory) -> Verdict:
     printed = measured(parts["Adam(0, .9)"] < parts["Adam(.9, .999)"], rounded(parts, 5))
     fixed = measured(
         parts["SignGD"] > 0.9 and parts["Adam(0, .9)"] > parts["Adam(.9, .999)"] + 0.1,
-        rounded(parts, 5),
         **rounded(parts, 5),
     )
     return printed.correcting(

@@ -12,7 +12,7 @@ import numpy as np
 from odesys import (
     Evidence,
     Verdict,
-    certified,
+    decided,
     enumerate_all,
     frequency_at_most,
     graph,
@@ -89,15 +89,14 @@ def small_values_proof(lab: Laboratory) -> Verdict:
     """The integral of the density over [-c, c] at c = sigma = 1."""
     integral = flint.acb.integral(lambda z, _: (-z * z / 2).exp(), -1, 1).real / (2 * flint.arb.pi()).sqrt()
     erf = inside(flint.arb(1))
-    printed = (
-        refuted({"c": "sigma", "2 erf": short(2 * erf), "P": short(integral)}, Evidence.CERTIFICATE)
-        if 2 * erf > integral
-        else certified()
+    printed = decided(
+        not (2 * erf > integral), {"c": "sigma", "2 erf": short(2 * erf), "P": short(integral)}, Evidence.CERTIFICATE
     )
-    once = (
-        certified(value=short(erf))
-        if erf.overlaps(integral) and abs(erf - integral) < flint.arb(10) ** -10
-        else refuted({"erf": short(erf), "P": short(integral)}, Evidence.CERTIFICATE)
+    once = decided(
+        erf.overlaps(integral) and abs(erf - integral) < flint.arb(10) ** -10,
+        {"erf": short(erf), "P": short(integral)},
+        Evidence.CERTIFICATE,
+        value=short(erf),
     )
     return printed.correcting(
         r"P(|x|\le c)=\mathrm{erf}(c/(\sqrt2\sigma))",
@@ -343,13 +342,13 @@ def display_value(lab: Laboratory) -> Verdict:
     """Printed value against the angle over 2 pi."""
     L = ball(2)
     printed_value, true = flint.arb.pi() / 2 - 2 * ((L - 1) / (L + 1)).atan(), cone_probability(L)
-    printed = (
-        refuted({"Lambda": 2, "printed": short(printed_value), "integral": short(true)}, Evidence.CERTIFICATE)
-        if printed_value > true
-        else certified()
+    printed = decided(
+        not (printed_value > true),
+        {"Lambda": 2, "printed": short(printed_value), "integral": short(true)},
+        Evidence.CERTIFICATE,
     )
     scaled = printed_value / (2 * flint.arb.pi())
-    fixed = certified() if scaled.overlaps(true) else refuted({"scaled": short(scaled)}, Evidence.CERTIFICATE)
+    fixed = decided(scaled.overlaps(true), {"scaled": short(scaled)}, Evidence.CERTIFICATE)
     return printed.correcting(
         r"=\tfrac1{2\pi}\big(\tfrac\pi2-2\arctan\tfrac{\Lambda-1}{\Lambda+1}\big)=\tfrac1\pi\arctan\tfrac1\Lambda",
         fixed,

@@ -15,6 +15,7 @@ from odesys import (
     certified,
     combine_verdicts,
     decide_sign,
+    decided,
     enumerate_all,
     measured,
     refuted,
@@ -136,13 +137,13 @@ def proof_details(lab: Laboratory) -> Verdict:
         "printed binomials, all k": str(total),
     }
     differs = [spread != 1, not integral.overlaps(ball(Fraction(1, 8))), total != 1]
-    printed = refuted(wrong, Evidence.CERTIFICATE) if all(differs) else certified(**wrong)
+    printed = decided(not all(differs), wrong, Evidence.CERTIFICATE, **wrong)
     right = [
         spread == 2,
         (integral / (2 * flint.arb.pi())).overlaps(ball(Fraction(1, 8))),
         sum(Fraction(comb(4, k), 2**4) for k in range(5)) == 1,
     ]
-    fixed = certified() if all(right) else refuted({"right": right}, Evidence.CERTIFICATE)
+    fixed = decided(all(right), {"right": right}, Evidence.CERTIFICATE)
     return printed.correcting(
         r"\mu_s\sim N(0,2\sigma_0^2\|\mu\|^2),\ \tfrac1{2\pi\sigma_0^2\|\xi\|^2}\int\ldots,\ \binom{n-1}kp^k(1-p)^{n-1-k}",
         fixed,
@@ -383,12 +384,10 @@ def smallness(lab: Laboratory) -> Verdict:
     """Values for sigma_p s = 1, ..., 10^16 and with the right power."""
     values = [(2 * (2 * ball(10**k)).log()) for k in (0, 4, 8, 16)]
     squares = [v * v for v in values]
-    printed = (
-        refuted(
-            {"sigma_p s": ["1", "10^4", "10^8", "10^16"], "value": [short(x) for x in squares]}, Evidence.CERTIFICATE
-        )
-        if all(x > 1 for x in squares)
-        else certified()
+    printed = decided(
+        not all(x > 1 for x in squares),
+        {"sigma_p s": ["1", "10^4", "10^8", "10^16"], "value": [short(x) for x in squares]},
+        Evidence.CERTIFICATE,
     )
     right = [squares[2] / ball(10**4), squares[3] / ball(10**8)]
     fixed = at_most(right[0], ball(Fraction(1, 5)), s="10^8") & at_most(right[1], right[0], s="10^16")

@@ -79,7 +79,7 @@ SIGNALS = (0.5, 1.0, 2.0, 4.0)
 
 @cache
 def signal_rows(seeds: int = 3) -> dict[str, list[list[float]]]:
-    """Test losses over the length of the signal, one list a length, one number a seed; for each optimiser."""
+    """Test losses over the length of the signal, one list per length, one number per seed; for each optimiser."""
     rows: dict[str, list[list[float]]] = {"signgd": [], "adam": [], "gd": []}
     for mu in SIGNALS:
         case = replace(published("a", 500), mu=mu)

@@ -38,11 +38,6 @@ def condition_3_1(case: Case, eta: float, power: float = 8.0) -> list[Condition]
     ]
 
 
-def violated(case: Case, eta: float, power: float = 8.0) -> list[str]:
-    """A sentence for each inequality that does not hold."""
-    return [str(item) for item in condition_3_1(case, eta, power) if not item.holds]
-
-
 def satisfying(m_k: int = 60) -> tuple[Case, float]:
     """A case and a step size that satisfy every inequality with constant 1 (numbers no one can simulate in d)."""
     n = m_k**4

@@ -22,7 +22,7 @@ KAPPA = 1e-3  # sigma_0 sigma_p s sqrt(m_k): small, so that start values do not 
 
 @dataclass(frozen=True)
 class Law:
-    """Measured times (theta) over a size, one row a (size, seed), and the fitted exponent with its interval."""
+    """Measured times (theta) over a size, one row per (size, seed), and the fitted exponent with its interval."""
 
     sizes: tuple[float, ...]
     times: tuple[float, ...]

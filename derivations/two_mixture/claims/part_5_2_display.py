@@ -11,12 +11,11 @@ from odesys import (
     Node,
     Verdict,
     combine_verdicts,
+    decided,
     equal,
     graph,
     identity,
-    proved,
     rational_points,
-    refuted,
     sym,
     undecided,
 )
@@ -97,14 +96,14 @@ def near_symmetry_at_start(lab: Laboratory) -> Verdict:
     )  # one half squared is exact in binary
     witness = {"omega": "1/2", **{n: float(start[n]) for n in names}}
     near = all(abs(start[f"{k}_same"] + start[f"{k}_other"]) <= start[f"{k}_same"] / 2 for k in SELF_SCORES)
-    return proved(**witness) if near else refuted(witness, Evidence.PROOF)
+    return decided(near, witness, **witness)
 
 
 def factor_is(found: Fraction | None, wanted: int, what: str) -> Verdict:
     """A quotient that was found and proved is the wanted number."""
     if found is None:
         return undecided(f"{what}: the two sides are no multiples of each other", Evidence.PROOF)
-    return proved() if found == wanted else refuted({what: str(found)}, Evidence.PROOF)
+    return decided(found == wanted, {what: str(found)})
 
 
 @book.claim(

@@ -78,7 +78,7 @@ def more_groups(lab: Laboratory) -> Verdict:
     if same <= 0:
         return measured(False, {"M_cv_same": same, "loss": final["loss"]})
     seen = {"loss": final["loss"], "lost": abs(same + other) / same, "generalised": abs(same + 2 * other) / same}
-    verdict = measured(seen["loss"] < 0.01 and seen["lost"] > 0.4, seen, **seen)
+    verdict = measured(seen["loss"] < 0.01 and seen["lost"] > 0.4, **seen)
     return replace(
         verdict, sharpened=f"|M_same + (K-1) M_other| / M_same = {seen['generalised']:.4f}: it survives in this form"
     )

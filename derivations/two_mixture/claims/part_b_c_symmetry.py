@@ -19,6 +19,7 @@ from odesys import (
     Verdict,
     check_symmetry,
     combine_verdicts,
+    decided,
     enumerate_all,
     equal,
     graph,
@@ -161,7 +162,7 @@ def reduced_flow(lab: Laboratory) -> Verdict:
 
 
 def _dimension(found: int) -> Verdict:
-    return proved(dimension=found) if found == 2 * (16 + 10 + 10 + 4) else refuted({"dimension": found})
+    return decided(found == 2 * (16 + 10 + 10 + 4), {"dimension": found}, dimension=found)
 
 
 @book.claim(

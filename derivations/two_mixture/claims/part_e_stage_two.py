@@ -9,13 +9,12 @@ from odesys import (
     Node,
     Verdict,
     combine_verdicts,
+    decided,
     equal,
     exact_spectrum,
     from_sympy,
     graph,
     identity,
-    proved,
-    refuted,
     sym,
 )
 
@@ -179,11 +178,7 @@ def comparison_process(lab: Laboratory) -> Verdict:
     """Spectrum, start and equation of the printed process."""
     matrix, printed, t, b, omega = _growth()
     values = sorted((space.value for space in exact_spectrum(matrix)), key=float)
-    eigen = (
-        proved(eigenvalues=str(values))
-        if values == [-sp.sqrt(2), 0, sp.sqrt(2)]
-        else refuted({"eigenvalues": str(values)})
-    )
+    eigen = decided(values == [-sp.sqrt(2), 0, sp.sqrt(2)], {"eigenvalues": str(values)}, eigenvalues=str(values))
     start = identity({f"x{i}": from_sympy(printed[i].subs(t, 0) - (0, omega**2, omega**2)[i]) for i in range(3)})
     m = sp.Symbol("m", positive=True)
 

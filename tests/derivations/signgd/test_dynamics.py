@@ -34,6 +34,7 @@ from odesys.errors import OdesysError
 from odesys.exact.zero import zero_test
 from odesys.expr import graph
 from odesys.expr.graph import num, sym
+from odesys.papers.condition import violated
 
 SMALL = Case(n=10, s=60, d=701, m_k=16, m_v=4, sigma_0=2e-3)
 TINY = Case(n=3, s=60, d=181, m_k=2, m_v=4, sigma_0=2e-3)
@@ -437,13 +438,13 @@ def test_norms_have_their_law() -> None:
 
 def test_condition_3_1_names_what_is_violated() -> None:
     case, eta = conditions.satisfying()
-    assert conditions.violated(case, eta) == []
-    found = conditions.violated(published("a"), 1e-4)
+    assert violated(conditions.condition_3_1(case, eta)) == []
+    found = violated(conditions.condition_3_1(published("a"), 1e-4))
     assert len(found) >= 4 and any(text.startswith("(2) sigma_p >= d^-1/4 n^3: violated by a factor") for text in found)
     ratio = {c.number: c.ratio for c in conditions.condition_3_1(published("a"), 1e-4)}
     assert 1 / ratio["2"] == pytest.approx(8000 * 2000**-0.25 / published("a").sigma_p, rel=1e-9)
     worse = replace(case, sigma_0=1e6 * case.sigma_0)
-    assert [text[:4] for text in conditions.violated(worse, eta)] == ["(3c)"]
+    assert [text[:4] for text in violated(conditions.condition_3_1(worse, eta))] == ["(3c)"]
 
 
 @pytest.mark.parametrize(

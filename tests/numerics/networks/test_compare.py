@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from numerics.networks.compare import WidthMeasure, over_widths
+from odesys.errors import ParameterError
 from odesys.papers.new import create
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -73,3 +75,19 @@ def test_an_interrupted_comparison_goes_on_where_it_was(tmp_path: Path) -> None:
     assert trained("whole") == 6
     for name in ("result.json", "deviation.svg", "deviation.png"):
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_a_comparison_made_from_what_it_measures() -> None:
+    @over_widths
+    def compare(widths: list[int], parameters: dict) -> WidthMeasure:
+        """Documented."""
+        if min(widths) < 2:
+            raise ParameterError("too narrow")
+        return WidthMeasure("distance", {"told": parameters["x"]}, lambda width, seed: parameters["x"] / width)
+
+    found = compare([2, 4], 3, {"x": 1.0}, workers=1)
+    assert found.what == "distance" and found.parameters == {"told": 1.0} and found.seeds == (0, 1, 2)
+    assert {width: values.tolist() for width, values in found.deviations.items()} == {2: [0.5] * 3, 4: [0.25] * 3}
+    assert found.exponent.value == pytest.approx(-1) and compare.__doc__ == "Documented."
+    with pytest.raises(ParameterError, match="too narrow"):
+        compare([1], 3, {"x": 1.0})

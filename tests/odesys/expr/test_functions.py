@@ -28,6 +28,7 @@ from odesys.tex.latex import system_latex, system_mathml, system_text
 from tests.odesys.tex.test_latex import read_tex, read_text, values_of
 
 SEED = 16
+HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
 X, Y, A = graph.sym("x"), graph.sym("y"), graph.sym("a")
 SMOOTH = [record for name, record in FUNCTIONS.items() if name != "step"]
 LIMITED = [record for record in SMOOTH if any(map(math.isfinite, record.domain))]
@@ -157,6 +158,19 @@ def test_the_zero_test_knows_it(record: Function) -> None:
     assert (zero_test(graph.call(f, X - Y) + graph.call(f, Y - X)).answer == "zero") == record.odd
 
 
+@every
+def test_what_proofs_use_is_true(record: Function) -> None:
+    """A rewriting gives the same values, and a function is called odd if and only if it is."""
+    inside = [x for x in points(record) if record.domain[0] < -x < record.domain[1]]
+    odd = bool(inside) and all(abs(reference(record)(-x) + reference(record)(x)) < 1e-12 for x in inside)
+    assert record.odd == odd
+    if record.through is not None:
+        run = Tape.of([record.through(X, graph.call), record.through(-X, graph.call)]).over(ARRAYS)
+        for x in inside:
+            values = [float(reference(record)(v)) for v in (x, -x)]
+            assert run({"x": x}) == pytest.approx(values, rel=1e-12, abs=1e-14)
+
+
 @pytest.mark.parametrize("record", LIMITED, ids=lambda record: record.name)
 def test_outside_the_domain_is_not_a_number(record: Function) -> None:
     low, high = record.domain
@@ -200,6 +214,21 @@ def test_a_power_with_a_symbolic_exponent_works_everywhere() -> None:
     assert System.from_json(system_to_json(system)).nodes == system.nodes
     assert zero_test(X**A * X**A - X ** (2 * A)).answer == "zero"
     assert graph.call("cbrt", X) is X ** Fraction(1, 3) and X ** graph.num(2) is X * X
+
+
+def test_fractional_powers_outside_their_domain_are_not_a_number() -> None:
+    for exponent, at_zero in ((HALF, 0.0), (-HALF, math.inf), (THIRD, 0.0), (-THIRD, math.inf), (1 + THIRD, 0.0)):
+        system = System.from_equations({"x": X**exponent})
+        for back_end in ("scalar", "native"):
+            compiled = system.compile(backend=back_end)
+            assert math.isnan(compiled(0.0, [-8.0])[0]), (exponent, back_end)
+            assert compiled(0.0, [8.0])[0] == pytest.approx(8.0 ** float(exponent), rel=1e-14)
+            if exponent != -HALF or back_end == "native":  # 1/sqrt(0) is a division in Python
+                assert compiled(0.0, [0.0])[0] == at_zero
+        assert exported(system)(8.0) == pytest.approx(8.0 ** float(exponent), rel=1e-14)
+        with pytest.raises(ValueError, match="math domain error"):
+            exported(system)(-8.0)
+        assert not ball_evaluate([X**exponent], {"x": flint.arb(-8)}, 64)[0].is_finite()
 
 
 # ---- what is not in the table --------------------------------------------------------------------------------------

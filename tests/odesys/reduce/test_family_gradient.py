@@ -26,8 +26,7 @@ from odesys.analysis.lax import invariant_drift
 from odesys.errors import ModelError, ParameterError, SlavingError, SymmetryError
 from odesys.model.family import Family, OtherGroups, SampleTemplate
 from odesys.model.family_symmetry import TypeSymmetry
-from odesys.reduce.family_gradient import FamilyFlow, family_descent, family_flow
-from odesys.reduce.slaving import check_start
+from odesys.reduce.family_gradient import family_descent, family_flow
 
 HALF = Fraction(1, 2)
 SEED = 20
@@ -321,14 +320,3 @@ def test_mistakes() -> None:
         family_flow(other_labels(), SHAPES["linear"]).slaved()
     with pytest.raises(ParameterError, match="K tends to infinity"):
         family_flow(shared_words(), SHAPES["linear"], K="infinity")
-
-
-def test_shared_words_are_slaved_too() -> None:
-    templates = [SampleTemplate(["c", OtherGroups(["c"]), "the"], 1, HALF), SampleTemplate(["c", "-the"], -1, HALF)]
-    family = Family(["c"], templates, shared=["the"])
-    flow: FamilyFlow = family_flow(family, SHAPES["linear"])
-    slaved = flow.slaved()
-    listed = gradient_flow(SHAPES["linear"](family.dictionary(3)), family.distribution(3))
-    z = states(slaved.system.dimension, 1)[0]
-    full = flow.bind(K=3).then(slaved.bind(K=3, omega=0.4)).lift(z)
-    assert check_start(listed, full) == pytest.approx(0.4, rel=1e-9)

@@ -7,14 +7,10 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
 
 from derivations.two_mixture import setting
-from odesys import AttentionModel, Dictionary, Distribution, Head, Neurons, OdesysError, Sample, Value, gradient_flow
-from odesys.errors import SlavingError, SymmetryError
-from odesys.reduce.quotient import signed_orbits
-from odesys.reduce.sectors import find_sectors
-from odesys.reduce.slaving import check_start
+from odesys import AttentionModel, Dictionary, Distribution, Head, Neurons, Sample, Value, gradient_flow
+from odesys.errors import SymmetryError
 from odesys.reduce.symmetry import SignedPermutation, is_symmetry
 from tests import toy_models
 
@@ -190,18 +186,6 @@ def test_cooccurrence_sized_data() -> None:
     assert len(names) == 163 and flow.symmetries().order == expected
 
 
-@pytest.mark.parametrize("K", [2, 3])
-def test_quotient_commutes_with_the_field(K: int) -> None:
-    flow = mixture(K)
-    quotient = flow.quotient()
-    full, small = flow.system.compile(b=0.5), quotient.system.compile(b=0.5)
-    rng = np.random.default_rng(8)
-    for _ in range(4):
-        z = rng.normal(size=quotient.system.dimension)
-        assert np.abs(full(0, quotient.lift(z)) - quotient.lift(small(0, z))).max() < 1e-14
-        assert np.abs(quotient.project(quotient.lift(z)) - z).max() < 1e-15
-
-
 def test_generators_act_on_the_field() -> None:
     flow = mixture(2)
     field = flow.system.compile(b=0.5)
@@ -237,101 +221,4 @@ def test_neuron_exchange_and_linear_sign_flip() -> None:
         assert np.abs(full(0, quotient.lift(z)) - quotient.lift(small(0, z))).max() < 1e-14
 
 
-def test_wrong_generator_is_refused() -> None:
-    flow = mixture(2)
-    head_swap = next(g for g in flow.symmetries().generators if g.label < 0)
-    forgot_signs = SignedPermutation(tuple((i, 1) for i in range(4)), head_swap.heads, head_swap.rows, -1)
-    assert not is_symmetry(flow, forgot_signs)
-    with pytest.raises(SymmetryError, match="does not map the weighted samples"):
-        flow.quotient(generators=[forgot_signs])
-    assert flow.quotient(generators=[head_swap]).system.dimension == 40
-
-
-def test_asymmetric_start_is_refused() -> None:
-    quotient = mixture(2).quotient()
-    rng = np.random.default_rng(0)
-    weights = {"w": np.zeros((2, 4)), "W_K": rng.normal(size=(2, 5, 4)), "W_Q": rng.normal(size=(2, 5, 4))}
-    with pytest.raises(SymmetryError, match="not symmetric"):
-        quotient.initial_state(weights=weights)
-
-
-def test_signed_orbits_by_hand() -> None:
-    swap = (np.array([1, 0, 2, 3]), np.array([1, 1, -1, 1]))
-    orbits = signed_orbits(4, [swap])
-    assert orbits.representatives.tolist() == [0, 3] and orbits.sign.tolist() == [1, 1, 0, 1]
-    assert orbits.lift([5.0, 7.0]).tolist() == [5.0, 5.0, 0.0, 7.0]
-
-
 # ---- slaving ---------------------------------------------------------------------------------------------------------
-
-
-def test_sectors_of_the_permutation_algebra() -> None:
-    ones = np.ones((5, 5), dtype=int).astype(object)
-    sectors = find_sectors([np.eye(5, dtype=int).astype(object), ones])
-    assert sectors is not None and sorted((s.size, s.multiplicity) for s in sectors) == [(1, 1), (1, 4)]
-
-
-@pytest.mark.parametrize("K", [2, 3])
-def test_slaved_system_follows_the_quotient(K: int) -> None:
-    quotient = mixture(K).quotient()
-    slaved = quotient.slaved()
-    assert slaved.system.dimension == 10 and slaved.sizes == (2, 2)
-    omega = 0.2
-    options = dict(method="DOP853", rtol=1e-10, atol=1e-13)
-    long = solve_ivp(quotient.system.compile(b=0.5), (0, 60), quotient.initial_state(omega), **options)
-    short = solve_ivp(slaved.system.compile(b=0.5, omega=omega), (0, 60), slaved.initial_state(omega), **options)
-    assert np.abs(long.y[:, -1]).max() > 0.3
-    assert np.abs(slaved.bind(omega=omega).lift(short.y[:, -1]) - long.y[:, -1]).max() < 1e-8
-
-
-def test_numerical_square_root_on_the_full_flow() -> None:
-    flow = mixture(2)
-    slaved = flow.slaved()
-    assert slaved.system.dimension == 40
-    omega = 0.3
-    options = dict(method="DOP853", rtol=1e-10, atol=1e-13)
-    long = solve_ivp(flow.system.compile(b=0.5), (0, 30), flow.initial_state(omega), **options)
-    short = solve_ivp(slaved.system.compile(b=0.5, omega=omega), (0, 30), slaved.initial_state(omega), **options)
-    assert np.abs(slaved.bind(omega=omega).lift(short.y[:, -1]) - long.y[:, -1]).max() < 1e-8
-
-
-def test_a_state_on_a_trajectory_satisfies_the_identity_and_a_near_one_does_not() -> None:
-    flow = mixture(2)
-    field, start = flow.system.compile(b=0.5), flow.initial_state(0.3)
-    run = solve_ivp(field, (0, 30), start, method="DOP853", rtol=1e-11, atol=1e-14)
-    state = run.y[:, -1]
-    assert np.abs(state[[n.startswith("KQ") for n in flow.system.names]]).max() > 0.01
-    assert check_start(flow, state) == pytest.approx(0.3, rel=1e-8)
-    state[flow.system.names.index("KK_p_c1_c1")] += 1e-5
-    with pytest.raises(SlavingError, match="does not satisfy"):
-        check_start(flow, state)
-
-
-def test_slaving_is_refused_where_it_does_not_hold() -> None:
-    flow = mixture(2)
-    assert check_start(flow, flow.initial_state(omega=0.3)) == pytest.approx(0.3)
-    rng = np.random.default_rng(0)
-    weights = {"w": np.zeros((2, 4)), "W_K": rng.normal(size=(2, 50, 4)), "W_Q": rng.normal(size=(2, 50, 4))}
-    with pytest.raises(SlavingError, match=r"does not satisfy \(J S\)\^2 = omega\^4 I"):
-        flow.slaved(state=flow.initial_state(weights=weights))
-    with pytest.raises(SlavingError, match="finite numbers"):
-        flow.slaved(state=np.full(80, np.nan))
-    uneven = flow.initial_state(omega=0.3)
-    uneven[[n.startswith(("KK_m", "QQ_m")) for n in flow.system.names]] *= 4
-    with pytest.raises(SlavingError, match="different scales"):
-        flow.slaved(state=uneven)
-    with pytest.raises(SlavingError, match="does not satisfy"):
-        flow.slaved().initial_state(0.5, W_K=4.0)
-    with pytest.raises(SlavingError, match="only one of W_K and W_Q is trained"):
-        gradient_flow(setting.model(2), setting.data(2), train=("w", "W_K"), carry=ALL).slaved()
-    gram = toy_models.two_mixture(toy_models.GRAM)
-    with pytest.raises(OdesysError, match="orthonormal words"):
-        gradient_flow(gram.model, gram.data).slaved()
-    with pytest.raises(OdesysError, match="two carried maps"):
-        gradient_flow(setting.model(2), setting.data(2), train=("w", "W_K")).slaved()
-
-
-def test_orbits_that_all_vanish_project_to_nothing() -> None:
-    orbits = signed_orbits(2, [(np.array([0, 1]), np.array([-1, -1]))])
-    assert len(orbits.representatives) == 0
-    assert orbits.project(np.ones(2)).shape == (0,) and orbits.project(np.ones((3, 2))).shape == (3, 0)

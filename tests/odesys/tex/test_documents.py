@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from odesys.tex.templates import html_templates, plain, tex_templates
+from odesys.tex.documents import html_templates, plain, tex_templates
 
 
 def test_latex_text_is_harmless() -> None:
