@@ -205,7 +205,8 @@ class FamilyFlow(OrbitReduction):
     def project(self, x: Any) -> np.ndarray:
         """Orbit variables of a state of the enumerated flow with K groups; refuses a state that is not symmetric."""
         size = self.whole()
-        return self._means(np.asarray(x, dtype=float), size) * self._units(size)
+        values: np.ndarray = self._means(np.asarray(x, dtype=float), size) * self._units(size)
+        return values
 
     def _means(self, values: np.ndarray, size: int) -> np.ndarray:
         """Signed means over the orbits of a symmetric state of `size` groups."""
