@@ -22,7 +22,7 @@ from typing import Any
 from odesys.files import write_text
 
 from .own import FIRST, PARTS
-from .peers import PEERS, STAGE_TWO, STEP, TRAJECTORY
+from .peers import FIELD, LORENZ, PEERS, STAGE_TWO, STEP, TRAJECTORY
 from .task import ACCURACY
 
 HERE = Path(__file__).parent
@@ -40,6 +40,8 @@ TARGETS = (
     (THROUGH, "diffrax", TRAJECTORY, None),
     (TRAJECTORY, "heyoka", TRAJECTORY, None),
     (TRAJECTORY, "jitcode", TRAJECTORY, None),
+    (FIELD, "numpy", FIELD, 0.06),
+    (LORENZ, "lambdify", LORENZ, 0.5),
     (STAGE_TWO, "numpy", STAGE_TWO, 0.06),
     (STAGE_TWO, "heyoka", STAGE_TWO, None),
     (STEP, "torch", STEP, 0.2),

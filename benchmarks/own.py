@@ -115,7 +115,7 @@ def batches() -> dict[str, float]:
 
     def reference() -> None:
         for point in points[::10]:
-            integrate(quotient.system, start, span, point)
+            integrate(quotient.system, start, span, point, backend="reference")
 
     return {
         "run with its switches, one of a batch of 100": seconds(lambda: flow.batch(start, span, points), 5) / 100,

@@ -28,6 +28,9 @@ Rows = dict[str, dict[str, Any]]
 STAGE_TWO = "field of the 36-variable block of stage 2"
 TRAJECTORY = "trajectory of all 80 variables"
 STEP = "gradient descent step, m = 1024"
+FIELD = "field of all 80 variables"
+LORENZ = "integrate three states to t = 100"  # from the second run on: code is looked up
+LORENZ_RUN = {"rtol": 1e-9, "atol": 1e-12}
 WEIGHTS = "2 heads, 8 samples"
 
 
@@ -68,6 +71,7 @@ def odesys() -> Rows:
     from derivations.two_mixture import dynamics, setting
     from derivations.two_mixture.compare import start_network
     from numerics.compiled.compiled_flow import CompiledFlow
+    from numerics.flows.integrate import integrate
     from numerics.networks.ensemble import descent
     from numerics.networks.finite_width import descent_run
 
@@ -93,6 +97,16 @@ def odesys() -> Rows:
         _work(run, task.full().compile()),
         ready + more,
         task.end_error(run.end_state),
+    )
+    system, z = dynamics.full_flow("simultaneous").system, task.start()
+    compiled, ready = _timed(lambda: system.compile(given))
+    found, more = _timed(lambda: compiled(0.0, z))
+    error = float(np.abs(found - system.compile(given, "scalar")(0.0, z)).max())
+    rows[FIELD] = _row(lambda: compiled(0.0, z), f"80 states, {compiled.operations} operations", ready + more, error)
+    lorenz = task.lorenz()
+    run, ready = _timed(lambda: integrate(lorenz, [1.0] * 3, (0.0, 100.0), **LORENZ_RUN))
+    rows[LORENZ] = _row(
+        lambda: integrate(lorenz, [1.0] * 3, (0.0, 100.0), **LORENZ_RUN), f"3 states, {run.cost.steps} steps", ready
     )
     block = stage_two_block()
     x, p, expected = stage_two_point(block)
@@ -134,7 +148,7 @@ def numpy() -> Rows:
     return {
         TRAJECTORY: _row(work, size, 0.0, error),
         STAGE_TWO: _row(lambda: block.field(*z), "48 states", 0.0, gap),
-        "field of all 80 variables": _row(lambda: matrices.field(0.0, z0), "104 states"),
+        FIELD: _row(lambda: matrices.field(0.0, z0), "104 states"),
     }
 
 
@@ -159,7 +173,13 @@ def lambdify() -> Rows:
         )
 
     run = work()
-    return {TRAJECTORY: _row(work, f"80 states, {len(run.t) - 1} steps", ready, task.end_error(run.y[:, -1]))}
+    rows = {TRAJECTORY: _row(work, f"80 states, {len(run.t) - 1} steps", ready, task.end_error(run.y[:, -1]))}
+    three = sp.lambdify([sp.Symbol("t"), task.lorenz().states], list(task.lorenz().rhs), modules="math")
+
+    def around() -> Any:
+        return solve_ivp(three, (0.0, 100.0), [1.0] * 3, "DOP853", **LORENZ_RUN)
+
+    return {**rows, LORENZ: _row(around, f"3 states, {len(around().t) - 1} steps")}
 
 
 def _heyoka_expressions(system: Any) -> list[Any]:

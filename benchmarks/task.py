@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from derivations.two_mixture import dynamics, setting
 from numerics.flows.integrate import integrate
@@ -63,6 +64,12 @@ def seconds(task: Callable[[], Any], repeat: int = 7, least: float = 0.05) -> fl
             task()
         times.append((time.process_time() - began) / inner)
     return float(np.median(times))
+
+
+def lorenz() -> System:
+    """Three states that go round for ever."""
+    x, y, z = sp.symbols("x y z")
+    return System.from_equations({x: 10 * (y - x), y: x * (28 - z) - y, z: x * y - sp.Rational(8, 3) * z})
 
 
 @cache

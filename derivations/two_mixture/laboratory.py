@@ -1,8 +1,8 @@
 """The paper's systems behind one object, so that every check can also be run on systems broken on purpose.
 
 Parts a check can read are the `model`, the `data`, the `samples` without their weights, the `equations` of a stage, the
-`outputs` (margins and head outputs as expressions), the `start`, and the `family` of all K. Most mutations keep the
-symmetries, so that checks on the quotient are run, not refused.
+`outputs` (margins and head outputs as expressions), the `start_values`, and the `family` of all K. Most mutations keep
+the symmetries, so that checks on the quotient are run, not refused.
 """
 
 from __future__ import annotations
@@ -187,10 +187,13 @@ class Laboratory(BaseLaboratory):
         return mutated_family(self.mutation, stage, K, scaled)
 
     @laboratory_part
+    def start_values(self, omega: float) -> np.ndarray:
+        """The infinite-width start of all path scalars."""
+        return self.flow().initial_state(omega=omega)
+
     def start(self, omega: float) -> dict[str, float]:
         """The infinite-width start of all path scalars, by name."""
-        flow = self.flow()
-        return dict(zip(flow.system.names, flow.initial_state(omega=omega).tolist(), strict=True))
+        return dict(zip(self.names.system.names, self.start_values(omega).tolist(), strict=True))
 
     @laboratory_part
     def outputs(self) -> tuple[tuple[str, ...], dict[str, Node]]:
@@ -251,6 +254,6 @@ class _Watched(Flow):
         state = super().initial_state(omega, weights=weights, **spread)
         if weights is not None:
             return state
-        self.lab.read(Laboratory.start, 0.5)
+        self.lab.read(Laboratory.start_values, 0.5)
         values = self.lab.mutation.start(dict(zip(self.system.names, state, strict=True)))
         return np.array(list(values.values()))

@@ -1,35 +1,34 @@
-"""Flows run whole in compiled code: field, switches and events in one function, for long runs and for many of them.
+"""Flows run whole in compiled code: field, switches and events in one function, for single runs and for many of them.
 
-The results are those of `numerics.flows.integrate` to the tolerance asked for, and `integrate` stays the reference:
-slides, and points where several surfaces meet, are handed over to it. Without llvmlite the same text runs as plain
-Python.
+The results are those of the reference integrator (`numerics.flows.run`) to the tolerance asked for, which goes on where
+this code does not; see `numerics.flows.semantics`. Without llvmlite the same text runs as plain Python.
 """
 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
-from scipy.integrate import OdeSolution
 
-from odesys.analysis.switching import Switching
 from odesys.errors import IntegrationError, ParameterError
 from odesys.expr import graph
 from odesys.expr.graph import Node
-from odesys.expr.system import TIME, System, state_vector
-from odesys.jit import llvm, loops, native
-from odesys.jit.codegen import bind_parameters, generate
+from odesys.expr.system import TIME, System
+from odesys.jit import llvm, loops
+from odesys.jit.codegen import GeneratedCode, shared_code
 
-from ..flows.integrate import check_atol, check_rtol, default_atol, integrate, repeated
-from ..flows.trajectory import Cost, Event, StopWhen, Trajectory, continued
+from ..flows.integrate import SWITCHES, bound_parameters, check_atol, check_rtol, default_atol, integrate, start_state
+from ..flows.run import Run
+from ..flows.surfaces import rounding_signs
+from ..flows.trajectory import StopWhen, Trajectory
 from . import kernel
+from .records import BUFFER_FULL, END, EVENT, HANDOVER, KNOT, POWERS, Log, Problem, State, new_step
 
-ROOM = 512  # steps kept at a time
+BUFFER_STEPS = 512  # steps kept before they are fetched
 CHUNK = 256  # runs of a batch between two looks at the keyboard
 
 
@@ -48,53 +47,20 @@ class CompiledFlow:
             raise ParameterError("a map has no time between its steps; use numerics.maps.iterate")
         self.system, self.specs = system, tuple(events)
         self.events = [_event_node(system, spec) for spec in events]
-
-    @cached_property
-    def _field(self) -> Any:
-        return _code(self.system, self.system.nodes)
-
-    @cached_property
-    def _watch(self) -> Any:
-        return _code(self.system, [*self.system.surfaces, *self.events])
+        self.surfaces, self.count = len(system.surfaces), len(system.surfaces) + len(self.specs)
 
     def run(
-        self,
-        x0: Any,
-        t_span: tuple[float, float],
-        parameters: Mapping[str, Any] | None = None,
-        rtol: float = 1e-9,
-        atol: float | None = None,
-        max_steps: int = 100_000,
-        report: Callable[[float], None] | None = None,
-        done: int = 0,
+        self, x0: Any, t_span: tuple[float, float], parameters: Mapping[str, Any] | None = None, **options: Any
     ) -> Trajectory:
-        """One trajectory with dense output, as `integrate` gives it.
-
-        `report` is told the fraction done; `done` steps of `max_steps` were made before.
-        """
-        began = time.perf_counter()
-        problem = self._checked(x0, parameters, t_span, rtol, atol, max_steps, done)
-        out = self._call(problem, True, report)
-        trajectory = self._trajectory(problem, out, time.perf_counter() - began)
-        if out.status == kernel.HANDOVER:
-            return continued(trajectory, self._rest(problem, out.x, out.t, out.steps))
-        return trajectory
+        """One trajectory with dense output; `options` are those of `integrate`."""
+        return integrate(self.system, x0, t_span, parameters, events=self.specs, backend="compiled", **options)
 
     def final(
-        self,
-        x0: Any,
-        t_span: tuple[float, float],
-        parameters: Mapping[str, Any] | None = None,
-        rtol: float = 1e-9,
-        atol: float | None = None,
-        max_steps: int = 100_000,
+        self, x0: Any, t_span: tuple[float, float], parameters: Mapping[str, Any] | None = None, **options: Any
     ) -> np.ndarray:
-        """Only the state at the end."""
-        problem = self._checked(x0, parameters, t_span, rtol, atol, max_steps)
-        out = self._call(problem, False)
-        if out.status == kernel.HANDOVER:
-            return self._rest(problem, out.x, out.t, out.steps).end_state
-        return out.x
+        """Only the state at the end; `options` as in `batch`."""
+        start = x0 if isinstance(x0, Mapping) else [x0]
+        return self.batch(start, t_span, [parameters or {}], **options)[0]
 
     def batch(
         self,
@@ -102,123 +68,102 @@ class CompiledFlow:
         t_span: tuple[float, float],
         parameters: Sequence[Mapping[str, Any]],
         rtol: float = 1e-9,
-        atol: float | None = None,
+        atol: Any = None,
         max_steps: int = 100_000,
     ) -> np.ndarray:
-        """End states (points, n), one per row of `starts` (or one start for all) and an entry of `parameters`."""
+        """End states (points, n), one per row of `starts` (or one start for all) and entry of `parameters`."""
         rows = [starts] if isinstance(starts, Mapping) else np.atleast_2d(np.asarray(starts, dtype=float))
         if len(rows) not in (1, len(parameters)):
             raise ParameterError(f"{len(rows)} starts do not go with {len(parameters)} sets of parameters")
-        problems = [
-            self._checked(rows[k % len(rows)], one, t_span, rtol, atol, max_steps) for k, one in enumerate(parameters)
-        ]
-        chunks = [self._many(problems[k : k + CHUNK], k) for k in range(0, len(problems), CHUNK)]
-        return np.concatenate([np.empty((0, self.system.dimension)), *chunks])
-
-    # ---- one call ----------------------------------------------------------------------------------------------------
-
-    def _many(self, problems: Sequence[_Problem], first: int) -> np.ndarray:
-        """Ends of some runs of a batch, of which the first has the number `first`."""
-        x, p = np.array([one.x for one in problems]), np.array([one.p for one in problems])
-        one, sizes, watched = problems[0], np.array([one.atol for one in problems]), self._watched()
-        n, info = self.system.dimension, np.empty((len(x), kernel.INFO))
-        happenings, space = np.empty((_places(watched.count), kernel.KNOT)), np.empty(kernel.memory(n, watched.count))
-        _, _, many = _functions()
-        many(
-            self._field,
-            self._watch,
-            n,
-            watched.surfaces,
-            watched.count,
-            len(x),
-            p.shape[1],
-            x.ravel(),
-            p.ravel(),
-            watched.gates,
-            one.t0,
-            one.t1,
-            one.rtol,
-            sizes,
-            watched.side,
-            watched.width,
-            *watched.fixed,
-            one.max_steps,
-            len(happenings),
-            happenings.ravel(),
-            space,
-            info.ravel(),
-        )
-        for k, (row, told) in enumerate(zip(x, info, strict=True)):
-            status, t, taken = int(told[kernel.STATUS]), float(told[kernel.TIME]), int(told[kernel.TAKEN])
-            self._check(status, t, row, one.max_steps, f"point {first + k} of the batch: ")
-            if status == kernel.HANDOVER:
-                x[k] = self._rest(problems[k], row, t, taken).end_state
-        return x
-
-    def _checked(
-        self,
-        x0: Any,
-        parameters: Mapping[str, Any] | None,
-        t_span: tuple[float, float],
-        rtol: float,
-        atol: float | None,
-        max_steps: int,
-        done: int = 0,
-    ) -> _Problem:
-        given = x0 if isinstance(x0, np.ndarray) else state_vector(self.system, x0)
-        x = np.ascontiguousarray(given, dtype=float)
-        if x.shape != (self.system.dimension,) or not x.size or not np.isfinite(x).all():
-            raise ParameterError(f"the start must be {self.system.dimension} finite numbers, and not none at all")
         t0, t1 = float(t_span[0]), float(t_span[1])
         if not (math.isfinite(t0) and math.isfinite(t1) and t0 <= t1):
             raise ParameterError(f"the time span ({t0}, {t1}) must be finite and must not run backwards")
         check_rtol(rtol)
-        if atol is not None and np.ndim(check_atol(atol, x.size)):
-            raise ParameterError("compiled flows take one atol for all states; use integrate for one each")
-        size = default_atol(x, rtol) if atol is None else float(atol)
-        p = bind_parameters(self.system, parameters or {})
-        return _Problem(x, p, t0, t1, float(rtol), size, int(max_steps), done)
+        given = [self._row(rows[k % len(rows)], one, rtol, atol) for k, one in enumerate(parameters)]
+        limits = {"rtol": float(rtol), "max_steps": int(max_steps)}
+        chunks = [self._many(np.array(given[k : k + CHUNK]), k, (t0, t1), limits) for k in range(0, len(given), CHUNK)]
+        return np.concatenate([np.empty((0, self.system.dimension)), *chunks])
 
-    def _call(self, problem: _Problem, keep: bool, report: Callable[[float], None] | None = None) -> _Outcome:
-        t0, t1 = problem.t0, problem.t1
-        out = _Outcome(problem, self._watched(), keep)
-        out.begin(self._watch)
-        while out.status == kernel.ROOM:
-            out.advance(self._field, self._watch)
-            if report is not None and t1 > t0:
-                report((out.t - t0) / (t1 - t0))
-        self._check(out.status, out.t, out.x, problem.max_steps)
-        return out
+    def _row(self, x0: Any, parameters: Mapping[str, Any], rtol: float, atol: Any) -> np.ndarray:
+        """One point of a batch: start, atol of each state, parameters."""
+        x = start_state(self.system, x0)
+        sizes = default_atol(x, rtol) if atol is None else check_atol(atol, x.size)
+        values = bound_parameters(self.system, parameters)
+        return np.concatenate([x, np.broadcast_to(sizes, x.shape), list(values.values())])
 
-    def _check(self, status: int, t: float, x: np.ndarray, max_steps: int, where: str = "") -> None:
-        """Raise a sentence if a run could not go on."""
-        if status in (kernel.STUCK, kernel.STEPS) or not np.isfinite(x).all():
-            why = (
-                f"all {max_steps} steps allowed by max_steps were taken"
-                if status == kernel.STEPS
-                else "the required step is below rounding, or values are no longer finite"
-            )
-            raise IntegrationError(f"{where}the integration got stuck at t = {t:.9g}: {why}", time=float(t), state=x)
+    def _many(self, given: np.ndarray, first: int, span: tuple[float, float], limits: Mapping[str, Any]) -> np.ndarray:
+        """Ends of some runs of a batch, of which the first has the number `first`."""
+        n, results = self.system.dimension, np.empty((len(given), self.system.dimension + 1))
+        problem = self.problem(given[0, 2 * n :], span[1], limits["rtol"], given[0, n : 2 * n])
+        problem.max_steps = limits["max_steps"]
+        state = State(span[0], 0.0, np.empty(n), np.zeros(self.surfaces), np.zeros(self.count), np.zeros(self.count))
+        step, log = new_step(n, self.count), self.new_log(0)
+        _functions()[1](problem, state, step, log, len(given), given.shape[1], given.ravel(), results.ravel())
+        for k in np.flatnonzero(~np.isin(results[:, n], (END, EVENT))):
+            results[k, :n] = self._by_integrate(given[k], first + k, span, limits)
+        return results[:, :n]
 
-    def _rest(self, problem: _Problem, x: np.ndarray, t: float, taken: int) -> Trajectory:
-        """What the reference integrator makes of a run that was handed over to it after `taken` steps."""
-        with repeated(False):  # else it would come back here
+    def _by_integrate(
+        self, row: np.ndarray, number: int, span: tuple[float, float], limits: Mapping[str, Any]
+    ) -> np.ndarray:
+        """The end of a run of a batch with what only the reference integrator does; a refusal names it."""
+        n = self.system.dimension
+        values = dict(zip(self.system.parameters, row[2 * n :].tolist(), strict=True))
+        try:
             return integrate(
-                self.system,
-                x,
-                (t, problem.t1),
-                self._bound(problem),
-                rtol=problem.rtol,
-                atol=problem.atol,
-                events=self.specs,
-                max_steps=max(1, problem.max_steps - problem.done - taken),
-            )
+                self.system, row[:n], span, values, atol=row[n : 2 * n], events=self.specs, **limits
+            ).end_state
+        except IntegrationError as error:
+            raise IntegrationError(
+                f"point {number} of the batch: {error}", time=error.time, state=error.state
+            ) from None
 
-    def _bound(self, problem: _Problem) -> dict[str, float]:
-        return dict(zip(self.system.parameters, problem.p.tolist(), strict=True))
+    def stretch(self, run: Run) -> Stretch:
+        """A run in progress, to be gone on with in compiled code from where it is."""
+        rtol, atol = (
+            run.tolerances["rtol"],
+            np.broadcast_to(np.asarray(run.tolerances["atol"], dtype=float), run.x.shape),
+        )
+        p = np.array(list(run.surfaces.parameters.values()), dtype=float)
+        width = np.append(run.watch.width, np.zeros(len(self.specs)))
+        state = State(run.t, 0.0, run.x.copy(), run.mode.gates.copy(), run.watch.side.copy(), width)
+        return Stretch(self, self.problem(p, run.end, rtol, atol.copy()), state)
 
-    def _watched(self) -> _Watched:
-        return _Watched(len(self.system.surfaces), self._movable, self._directions, self._terminal)
+    # ---- what a run is made of ---------------------------------------------------------------------------------------
+
+    def problem(self, p: np.ndarray, t_end: float, rtol: float, atol: np.ndarray) -> Problem:
+        """What stays during a run."""
+        return Problem(
+            self._code("field", self.system.nodes),
+            self._watch,
+            self.system.dimension,
+            self.surfaces,
+            self.count,
+            p,
+            self._movable,
+            *self._wanted,
+            rounding_signs(self.system.dimension).ravel(),
+            t_end,
+            rtol,
+            atol,
+            0,
+            SWITCHES,
+        )
+
+    def new_log(self, rows: int) -> Log:
+        """Buffers for so many steps."""
+        n, places = self.system.dimension, BUFFER_STEPS + kernel.most_happenings(self.count)
+        steps = (np.empty(rows * KNOT), np.empty(rows * n), np.empty(rows * POWERS * n))
+        return Log(rows, *steps, places, np.empty(places * KNOT))
+
+    @cached_property
+    def _watch(self) -> Any:
+        return self._code(f"watched {self.events}", [*self.system.surfaces, *self.events])
+
+    def _code(self, what: str, nodes: Sequence[Node]) -> Any:
+        machine = llvm.available()
+        code = shared_code(self.system, what, nodes, gated=True, machine=machine)
+        return code.function if machine else _python_code(self.system, code, len(nodes))
 
     @cached_property
     def _movable(self) -> np.ndarray:
@@ -227,140 +172,50 @@ class CompiledFlow:
         return np.array([*still, *[1.0] * len(self.events)])
 
     @cached_property
-    def _surface_names(self) -> list[str]:
-        ones = dict.fromkeys(self.system.parameters, 1.0)
-        return Switching(self.system.compile(ones, backend="scalar")).names
-
-    @cached_property
-    def _directions(self) -> np.ndarray:
-        return np.array([spec.direction for spec in self.specs], dtype=float)
-
-    @cached_property
-    def _terminal(self) -> np.ndarray:
-        return np.array([spec.terminal for spec in self.specs], dtype=float)
-
-    def _trajectory(self, problem: _Problem, out: _Outcome, seconds: float) -> Trajectory:
-        knots, states, tables, happenings = out.kept
-        times, states = np.append(problem.t0, knots[:, 0]), np.vstack([problem.x, states])
-        pieces = [Piece(knots[k, 1], knots[k, 2], states[k], table) for k, table in enumerate(tables)]
-        surfaces = self.system.surfaces
-        events = []
-        for when, index, direction in happenings.tolist():
-            i = int(index)
-            if i < len(surfaces):
-                detail = {"surface": i, "gate": int(direction > 0)}
-                events.append(Event(self._surface_names[i], "switch", when, detail))
-            else:
-                spec = self.specs[i - len(surfaces)]
-                detail = {"direction": int(direction), "terminal": spec.terminal}
-                events.append(Event(spec.name, "user", when, detail))
-        stop = f"event:{self.specs[out.index].name}" if out.status == kernel.EVENT else "end"
-        cost = Cost(out.evaluations, 0, out.steps, seconds, out.evaluations)
-        solution = OdeSolution(times, pieces) if pieces else None
-        happened = tuple(sorted(events, key=lambda e: e.time))
-        bound = self._bound(problem)
-        return Trajectory(self.system, bound, times, states, out.t, out.x, happened, stop, cost, solution)
+    def _wanted(self) -> tuple[np.ndarray, np.ndarray]:
+        """Direction of each event, and 1 for those that end a run."""
+        directions, terminal = [spec.direction for spec in self.specs], [spec.terminal for spec in self.specs]
+        return np.array(directions, dtype=float), np.array(terminal, dtype=float)
 
 
-@dataclass(frozen=True, eq=False)
-class _Watched:
-    """Surfaces and events of a run: what stays (which can change, directions, which end it) and what moves along."""
+class Stretch:
+    """A part of a run in compiled code, from a point of it: where it is, and what it has met since the last call."""
 
-    surfaces: int
-    movable: np.ndarray
-    directions: np.ndarray
-    terminal: np.ndarray
-    gates: np.ndarray = field(init=False)
-    side: np.ndarray = field(init=False)
-    width: np.ndarray = field(init=False)
+    def __init__(self, flow: CompiledFlow, problem: Problem, state: State) -> None:
+        self.problem, self.state = problem, state
+        self._flow, self._step = flow, new_step(problem.n, problem.count)
 
-    def __post_init__(self) -> None:
-        for name, size in (("gates", self.surfaces), ("side", self.count), ("width", self.count)):
-            object.__setattr__(self, name, np.zeros(size))
+    def advance(self, max_steps: int, max_switches: int) -> bool:
+        """Go on until a buffer is full, and say if there is more to come; counters count from here."""
+        state, problem = self.state, self.problem
+        problem.max_steps, problem.max_switches = max_steps, max_switches
+        state.steps = state.switches = state.fields = state.visited = 0
+        self._start, self._log = state.x.copy(), self._flow.new_log(BUFFER_STEPS)
+        _functions()[0](self.problem, self.state, self._step, self._log)
+        return self.state.status == BUFFER_FULL
 
     @property
-    def count(self) -> int:
-        """How many there are."""
-        return len(self.movable)
+    def ended(self) -> bool:
+        """True if the run is over: at its end, or by the event `state.index`."""
+        return self.state.status != HANDOVER
 
     @property
-    def fixed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What stays."""
-        return self.movable, self.directions, self.terminal
+    def event(self) -> int:
+        """The event that ended the run, or -1."""
+        return self.state.index if self.state.status == EVENT else -1
 
+    def steps(self) -> tuple[np.ndarray, np.ndarray, list[Piece]]:
+        """Ends of the steps made (k,), states there (k, n), and dense output of each."""
+        log, n = self._log, self.problem.n
+        knots, states = log.knots.reshape(-1, KNOT)[: log.kept], log.states.reshape(-1, n)[: log.kept]
+        tables, starts = log.tables.reshape(-1, POWERS, n)[: log.kept], np.vstack([self._start, states])
+        ways = zip(knots[:, 1].tolist(), knots[:, 2].tolist(), starts[:-1], tables, strict=True)
+        return knots[:, 0], states, [Piece(*way) for way in ways]
 
-@dataclass(frozen=True, eq=False)
-class _Problem:
-    """One run to be made: start, parameters, span, tolerances, and how many steps may be taken and have been."""
-
-    x: np.ndarray
-    p: np.ndarray
-    t0: float
-    t1: float
-    rtol: float
-    atol: float
-    max_steps: int
-    done: int = 0
-
-
-class _Outcome:
-    """A run in compiled code: where it is and, if asked for, every step it made, in rooms of `ROOM` steps."""
-
-    def __init__(self, problem: _Problem, watched: _Watched, keep: bool) -> None:
-        self.problem, self.watched, self._rows = problem, watched, ROOM if keep else 0
-        self.t, self.x = problem.t0, problem.x.copy()
-        self.status, self.index, self.steps, self.evaluations, self._h = kernel.ROOM, -1, 0, 0, 0.0
-        self._space = np.empty(kernel.memory(self.x.size, watched.count))
-        self._parts: list[list[np.ndarray]] = []
-
-    def begin(self, watch: Any) -> None:
-        """Find the gates and sides at the start."""
-        w = self.watched
-        begin, _, _ = _functions()
-        begin(watch, w.surfaces, w.count, self.t, self.x, self.problem.p, w.gates, w.side, w.width, self._space)
-
-    def advance(self, field: Any, watch: Any) -> None:
-        """Go on until something ends the run or a room is full."""
-        rows, n, w, info, problem = self._rows, self.x.size, self.watched, np.empty(kernel.INFO), self.problem
-        knots, states, tables = np.empty((rows, kernel.KNOT)), np.empty((rows, n)), np.empty((rows, kernel.POWERS, n))
-        happenings = np.empty((_places(w.count), kernel.KNOT))
-        info[kernel.TIME], info[kernel.STEP] = self.t, self._h
-        _, run, _ = _functions()
-        run(
-            field,
-            watch,
-            n,
-            w.surfaces,
-            w.count,
-            self.x,
-            problem.p,
-            w.gates,
-            problem.t1,
-            problem.rtol,
-            problem.atol,
-            w.side,
-            w.width,
-            *w.fixed,
-            problem.max_steps - problem.done - self.steps,
-            rows,
-            knots.ravel(),
-            states.ravel(),
-            tables.ravel(),
-            len(happenings),
-            happenings.ravel(),
-            self._space,
-            info,
-        )
-        status, index, self.t, self._h, steps, evaluations, kept, happened = info[: kernel.HAPPENED + 1].tolist()
-        self.status, self.index = int(status), int(index)
-        self.steps += int(steps)
-        self.evaluations += int(evaluations)
-        self._parts.append([*(array[: int(kept)] for array in (knots, states, tables)), happenings[: int(happened)]])
-
-    @property
-    def kept(self) -> list[np.ndarray]:
-        """Knots, states, polynomials and happenings of the whole run."""
-        return [np.concatenate(arrays) for arrays in zip(*self._parts, strict=True)]
+    def happenings(self) -> list[tuple[float, int, int]]:
+        """Time, number of the watched value and direction of all that happened, in order."""
+        rows = self._log.happenings.reshape(-1, KNOT)[: self._log.happened].tolist()
+        return [(t, int(i), int(direction)) for t, i, direction in rows]
 
 
 @dataclass(frozen=True, eq=False)
@@ -383,26 +238,18 @@ class Piece:
 
 @cache
 def _functions() -> tuple[Callable[..., Any], ...]:
-    return loops.ready(kernel.begin, kernel.run, kernel.many)
+    return loops.ready(kernel.run, kernel.many)
 
 
-def _places(count: int) -> int:
-    """Room for what happens in a room of steps."""
-    return ROOM + 4 * kernel.PARTS * count
-
-
-def _code(system: System, nodes: Sequence[Node]) -> Any:
-    """Address of machine code for nodes with gates given, or their straight-line Python code for the same arrays."""
-    if llvm.available():
-        return native.compile_nodes(system, nodes, range(len(nodes)), gated=True)
-    function = generate(system, nodes, [f"out[{i}]" for i in range(len(nodes))], gated=True).function
+def _python_code(system: System, code: GeneratedCode, size: int) -> Callable[..., None]:
+    """Straight-line Python code for the arrays of the kernel, which may be longer than what is read of them."""
     n, parameters, surfaces = system.dimension, len(system.parameters), len(system.surfaces)
 
     def run(t: float, x: np.ndarray, p: np.ndarray, g: np.ndarray, out: np.ndarray) -> None:
         try:
-            function(float(t), x[:n].tolist(), p[:parameters].tolist(), g[:surfaces].tolist(), out)
+            code.function(float(t), x[:n].tolist(), p[:parameters].tolist(), g[:surfaces].tolist(), out)
         except (ArithmeticError, ValueError):  # where machine code gives what is not a number
-            out[: len(nodes)] = math.nan
+            out[:size] = math.nan
 
     return run
 

@@ -1,325 +1,258 @@
 """What a step meets: surfaces it reaches, events it passes; in the language of `odesys.jit.loops`.
 
-Watched values are the surfaces, then the events, read at the ends of the parts of a step (V) and on dense output.
+The rules are those of `numerics.flows.semantics`.
 """
 
 from __future__ import annotations
 
-from odesys.jit.loops import Array, Code, call
+from numerics.flows.semantics import DIP, LATE, LEFT, PARTS, ROUNDING, SAME
+from odesys.jit.loops import Array, call
 
 from .dop853 import dense_value
+from .records import KNOT, READINGS, Log, Problem, State, Step
 
-PARTS = 4  # of a step, at whose ends the watched values are read
-KNOT = 3  # numbers of a knot, and of what happens
-SMALL = 8.9e-16  # relative change of a state that rounding may cause
-# what a step tells, by its place: its length, the next to try, how often it was tried, the fraction where it ends,
-# the lowest point of a value that passes zero and comes back, and how much has happened
-LENGTH, NEXT, TRIED, PLACE, LOWEST, HAPPENED_SO_FAR, TOLD = range(7)
 NONE, DENIED = -1, -2  # no watched value ends the step; one does whose gate does not allow it
+NEVER = 2.0  # where a value does not reach zero in a step
+STEEP = 1e-6  # of the rate before, which the rate after a switch exceeds
 
 
-def root_part(
-    watch: Code,
-    n: int,
-    t: float,
-    x: Array,
-    p: Array,
-    g: Array,
-    h: float,
-    F: Array,
-    low: float,
-    high: float,
-    index: int,
-    side: float,
-    work: Array,
-    values: Array,
-) -> float:
-    """Fraction of a step at which a watched value reaches zero: on its side at `low`, past it at `high`."""
-    left, right = low, high
+def sign(value: float) -> float:
+    """The side of zero a value is on."""
+    return 1.0 if value > 0.0 else (-1.0 if value < 0.0 else 0.0)
+
+
+def read(problem: Problem, state: State, step: Step, part: float, values: Array) -> None:
+    """The watched values at a fraction of a step: its ends as they are, dense output between and beyond."""
+    if part == 0.0:
+        call(problem.watch, state.t, state.x, problem.p, state.gates, values)
+    elif part == 1.0:
+        call(problem.watch, step.t_new, step.new, problem.p, state.gates, values)
+    else:
+        state.visited += 1
+        dense_value(problem.n, step.F, state.x, part, step.work)
+        call(problem.watch, state.t + part * step.h, step.work, problem.p, state.gates, values)
+
+
+def cut(step: Step, part: float) -> None:
+    """Read a step at one more fraction, in order."""
+    if part <= 0.0 or part >= 1.0:
+        return
+    cuts, place = step.cuts, step.cut_count
+    while cuts[place - 1] > part:
+        place -= 1
+    if cuts[place - 1] == part:
+        return
+    for k in range(step.cut_count - place):
+        cuts[step.cut_count - k] = cuts[step.cut_count - k - 1]
+    cuts[place] = part
+    step.cut_count += 1
+
+
+def choose_cuts(problem: Problem, state: State, step: Step) -> None:
+    """Where a step is read: at the ends of its parts, and at the lowest points of dips towards zero."""
+    count, V, side = problem.count, step.V, state.side
+    for k in range(READINGS):
+        read(problem, state, step, (k - 1) / PARTS, V[k * count :])
+    for k in range(PARTS + 1):
+        step.cuts[k] = k / PARTS
+    step.cut_count = PARTS + 1
+    for k in range(PARTS + 1):
+        for i in range(count):
+            low, here, high = V[k * count + i], side[i] * V[(k + 1) * count + i], V[(k + 2) * count + i]
+            bend = side[i] * (low + high) - 2.0 * here
+            if here > 0.0 and bend > 0.0:
+                shift = side[i] * (low - high) / (2.0 * bend)
+                if abs(shift) < 1.0 and here - bend * shift * shift / 2.0 < here / DIP:
+                    cut(step, (k + shift) / PARTS)
+
+
+def read_cut(problem: Problem, state: State, step: Step, k: int) -> None:
+    """The watched values at a cut, those at the ends of parts as they were read before."""
+    place = step.cuts[k] * PARTS
+    if place == float(int(place)):
+        row = step.V[(int(place) + 1) * problem.count :]
+        for i in range(problem.count):
+            step.values[i] = row[i]
+    else:
+        read(problem, state, step, step.cuts[k], step.values)
+
+
+def wake(problem: Problem, state: State, step: Step) -> bool:
+    """Give a side to what has left zero; False if a surface leaves to the side that its gate denies."""
+    for i in range(problem.count):
+        value = step.values[i]
+        if step.now[i] != 0.0 or problem.movable[i] == 0.0:
+            continue
+        if i >= problem.surfaces:
+            step.now[i] = sign(value)
+        elif abs(value) > LEFT * state.width[i]:
+            step.now[i] = 2.0 * state.gates[i] - 1.0
+            if step.now[i] * value < 0.0:
+                return False
+    return True
+
+
+def root(problem: Problem, state: State, step: Step, k: int, i: int) -> float:
+    """Fraction of a step, up to cut k, at which a watched value reaches zero from its side.
+
+    By secants, with the value at an end that stays halved (the Illinois rule), and a bisection now and then.
+    """
+    left, right, side, turn, last = step.cuts[k - 1], step.cuts[k], step.now[i], 0, 0
+    read(problem, state, step, left, step.spare)
+    low, high = side * step.spare[i], side * step.values[i]
+    if high == 0.0 or low <= 0.0:
+        return right if high == 0.0 else left
     while right - left > 4e-16 * max(right, 1e-3):
-        middle = 0.5 * (left + right)
+        middle = left + (right - left) * low / (low - high)
+        if turn % 4 == 3 or not left < middle < right:
+            middle = 0.5 * (left + right)
         if middle <= left or middle >= right:
             break
-        dense_value(n, F, x, middle, work)
-        call(watch, t + middle * h, work, p, g, values)
-        if side * values[index] > 0.0:
-            left = middle
+        read(problem, state, step, middle, step.spare)
+        value = side * step.spare[i]
+        if value > 0.0:
+            left, low, high, last = middle, value, 0.5 * high if last == 1 else high, 1
         else:
-            right = middle
+            right, high, low, last = middle, value, 0.5 * low if last == -1 else low, -1
+        turn += 1
     return right
 
 
-def ends_run(i: int, surfaces: int, side: Array, directions: Array, terminal: Array) -> bool:
-    """True if a run can not go past the next zero of a watched value: a surface, or an event that ends it."""
-    if i < surfaces:
-        return True
-    return terminal[i - surfaces] != 0.0 and directions[i - surfaces] * side[i] <= 0.0
+def counts(problem: Problem, step: Step, i: int) -> bool:
+    """True if an event is looked for in the direction in which it happens."""
+    return problem.directions[i - problem.surfaces] * step.now[i] <= 0.0
 
 
-def first_root(
-    watch: Code,
-    n: int,
-    count: int,
-    t: float,
-    x: Array,
-    p: Array,
-    g: Array,
-    h: float,
-    F: Array,
-    V: Array,
-    k: int,
-    i: int,
-    side: float,
-    work: Array,
-    values: Array,
-    step: Array,
-) -> float:
-    """Where in part k of a step a watched value first reaches zero, or 2.
+def ends_run(problem: Problem, step: Step, i: int) -> bool:
+    """True if a run ends where an event happens."""
+    return problem.terminal[i - problem.surfaces] != 0.0 and counts(problem, step, i)
 
-    V : the watched values at the ends of all parts.
-    A value that is on its side at both ends may pass zero between them: the lowest point of the parabola through three
-    ends is looked at, and written into `step`.
+
+def first_end(problem: Problem, state: State, step: Step, k: int) -> int:
+    """Where watched values reach zero up to cut k, and the first of them that ends the step, or NONE.
+
+    A terminal event of the same moment goes before a surface, and of several the one listed first.
     """
-    left, right = (k - 1) / PARTS, k / PARTS
-    step[LOWEST] = right
-    if side * V[k * count + i] <= 0.0:
-        return root_part(watch, n, t, x, p, g, h, F, left, right, i, side, work, values)
-    for middle in range(k - 1, k + 1):
-        if middle < 1 or middle >= PARTS:
+    surface, event, same = NONE, NONE, SAME * max(abs(state.t), step.h) / step.h
+    for i in range(problem.count):
+        step.spots[i] = NEVER
+        if step.now[i] == 0.0 or step.now[i] * step.values[i] > 0.0 or problem.movable[i] == 0.0:
             continue
-        low, here, high = V[(middle - 1) * count + i], V[middle * count + i], V[(middle + 1) * count + i]
-        height, bend, slope = side * here, side * (low - 2.0 * here + high), side * (low - high) / 2.0
-        if height <= 0.0 or bend <= 0.0 or height - slope * slope / (2.0 * bend) > height / 4.0:
-            continue
-        lowest = (middle + slope / bend) / PARTS
-        if lowest <= left or lowest > right:
-            continue
-        dense_value(n, F, x, lowest, work)
-        call(watch, t + lowest * h, work, p, g, values)
-        if side * values[i] <= 0.0:
-            step[LOWEST] = lowest
-            return root_part(watch, n, t, x, p, g, h, F, left, lowest, i, side, work, values)
-    return 2.0
+        step.spots[i] = root(problem, state, step, k, i)
+        if i < problem.surfaces:
+            if surface == NONE or step.spots[i] < step.spots[surface]:
+                surface = i
+        elif ends_run(problem, step, i) and (event == NONE or step.spots[i] < step.spots[event]):
+            event = i
+    if event == NONE or (surface != NONE and step.spots[event] > step.spots[surface] + same):
+        step.end = step.spots[surface] if surface != NONE else 1.0
+        return surface
+    step.end = step.spots[event]
+    for i in range(problem.surfaces, event):
+        if step.spots[i] <= step.end + same and ends_run(problem, step, i):
+            return i
+    return event
 
 
-def rate_of(
-    watch: Code,
-    n: int,
-    t: float,
-    x: Array,
-    p: Array,
-    g: Array,
-    f: Array,
-    index: int,
-    reach: float,
-    work: Array,
-    values: Array,
-) -> float:
-    """Rate of a watched value along the velocity f, by a central difference over 2 `reach`."""
+def note(log: Log, t: float, i: int, direction: float) -> None:
+    """Write down that a watched value passed zero."""
+    row = log.happenings[KNOT * log.happened :]
+    row[0], row[1], row[2] = t, i, direction
+    log.happened += 1
+
+
+def note_events(problem: Problem, state: State, step: Step, log: Log, found: int) -> None:
+    """Write down the events up to the end of a step, moment by moment, and move their sides along."""
+    same = SAME * max(abs(state.t), step.h) / step.h
+    last = step.end + same if found != NONE else 1.0
+    while True:
+        moment = NEVER
+        for i in range(problem.surfaces, problem.count):
+            moment = min(moment, step.spots[i])
+        if moment > last:
+            break
+        if found != NONE and moment >= step.end - same:
+            moment = step.end
+        for i in range(problem.surfaces, problem.count):
+            if step.spots[i] <= moment + same:
+                if counts(problem, step, i):
+                    note(log, state.t + moment * step.h if moment < 1.0 else step.t_new, i, -step.now[i])
+                step.now[i] = sign(step.values[i])
+                step.spots[i] = NEVER
+
+
+def met(problem: Problem, state: State, step: Step, log: Log) -> int:
+    """The first watched value that ends a step, with its place in it; or NONE, or DENIED by the gate of a surface.
+
+    Events on the way are written down; sides are moved along in `now`.
+    """
+    for i in range(problem.count):
+        step.now[i] = state.side[i]
+    choose_cuts(problem, state, step)
+    found, k = NONE, 1
+    while found == NONE and k < step.cut_count:
+        read_cut(problem, state, step, k)
+        if not wake(problem, state, step):
+            return DENIED
+        found = first_end(problem, state, step, k)
+        note_events(problem, state, step, log, found)
+        k += 1
+    return found
+
+
+def widths(problem: Problem, state: State, step: Step, t: float, x: Array) -> None:
+    """How far from zero rounding can leave each watched value: into `more`, the values themselves into `values`."""
+    late, n, f, work = LATE * max(abs(t), step.end * step.h), problem.n, step.other, step.work
+    call(problem.watch, t, x, problem.p, state.gates, step.values)
+    call(problem.field, t, x, problem.p, state.gates, f)
+    state.fields += 1
+    state.visited += 4
+    for k in range(problem.count):
+        step.more[k] = 0.0
+    for row in range(3):
+        for i in range(n):
+            work[i] = x[i] + late * f[i] + ROUNDING * x[i] * problem.signs[row * n + i]
+        call(problem.watch, t + late, work, problem.p, state.gates, step.spare)
+        for k in range(problem.count):
+            step.more[k] = max(step.more[k], 4.0 * abs(step.spare[k] - step.values[k]))
+
+
+def rate_of(problem: Problem, state: State, step: Step, index: int) -> float:
+    """Rate of a watched value at the end of a step along the field, by a central difference."""
+    reach, n, new, f, work = 1e-5 * step.h, problem.n, step.new, step.other, step.work
+    call(problem.field, step.t_new, new, problem.p, state.gates, f)
+    state.fields += 1
+    state.visited += 2
     for i in range(n):
-        work[i] = x[i] + reach * f[i]
-    call(watch, t + reach, work, p, g, values)
-    high = values[index]
+        work[i] = new[i] + reach * f[i]
+    call(problem.watch, step.t_new + reach, work, problem.p, state.gates, step.spare)
+    high = step.spare[index]
     for i in range(n):
-        work[i] = x[i] - reach * f[i]
-    call(watch, t - reach, work, p, g, values)
-    return (high - values[index]) / (2.0 * reach)
+        work[i] = new[i] - reach * f[i]
+    call(problem.watch, step.t_new - reach, work, problem.p, state.gates, step.spare)
+    return (high - step.spare[index]) / (2.0 * reach)
 
 
-def widths(
-    watch: Code,
-    n: int,
-    count: int,
-    t: float,
-    x: Array,
-    p: Array,
-    g: Array,
-    work: Array,
-    values: Array,
-    other: Array,
-    out: Array,
-) -> None:
-    """How far from zero rounding of the state can leave each watched value."""
-    call(watch, t, x, p, g, values)
-    for i in range(n):
-        work[i] = x[i] * (1.0 + (SMALL if i % 2 == 1 else -SMALL))
-    call(watch, t * (1.0 + SMALL), work, p, g, other)
-    for k in range(count):
-        out[k] = 4.0 * abs(other[k] - values[k])
-
-
-def turns(
-    field: Code,
-    watch: Code,
-    n: int,
-    surfaces: int,
-    count: int,
-    t: float,
-    x: Array,
-    p: Array,
-    g: Array,
-    h: float,
-    found: int,
-    side: Array,
-    width: Array,
-    movable: Array,
-    work: Array,
-    velocity: Array,
-    watched: Array,
-) -> bool:
+def turns(problem: Problem, state: State, step: Step, found: int) -> bool:
     """Turn the gate of a surface that was reached, and say if the flow leaves to that side; if not, turn it back.
 
     Nor is it left to this function where another surface is as near, or would have another gate now.
     """
-    values, other, spare = watched, watched[count:], watched[2 * count :]
-    widths(watch, n, count, t, x, p, g, work, values, other, spare)
-    zero, near = spare[found] + abs(values[found]), 0
-    for i in range(surfaces):
-        if movable[i] != 0.0 and (i == found or abs(values[i]) <= 4.0 * spare[i] or side[i] * values[i] < 0.0):
+    widths(problem, state, step, step.t_new, step.new)
+    zero, near, side = step.more[found] + abs(step.values[found]), 0, step.now
+    for i in range(problem.surfaces):
+        close = abs(step.values[i]) <= 4.0 * step.more[i] or side[i] * step.values[i] < 0.0
+        if problem.movable[i] != 0.0 and i != found and close:
             near += 1
-    call(field, t, x, p, g, velocity)
-    old = rate_of(watch, n, t, x, p, g, velocity, found, 1e-5 * h, work, spare)
-    g[found] = 1.0 - g[found]
-    call(watch, t, x, p, g, values)
-    for i in range(surfaces):
-        if i != found and side[i] * values[i] < 0.0:
+    old = rate_of(problem, state, step, found)
+    state.gates[found] = 1.0 - state.gates[found]
+    call(problem.watch, step.t_new, step.new, problem.p, state.gates, step.values)
+    for i in range(problem.surfaces):
+        if i != found and side[i] * step.values[i] < 0.0:
             near += 1
-    call(field, t, x, p, g, velocity)
-    new = rate_of(watch, n, t, x, p, g, velocity, found, 1e-5 * h, work, spare)
-    if near > 1 or not -side[found] * new > 1e-6 * abs(old):
-        g[found] = 1.0 - g[found]
+    new = rate_of(problem, state, step, found)
+    if near > 0 or not -side[found] * new > STEEP * abs(old):
+        state.gates[found] = 1.0 - state.gates[found]
         return False
-    width[found] = zero
+    state.width[found] = zero
     return True
-
-
-def note(happenings: Array, step: Array, t: float, i: int, side: float, direction: float) -> None:
-    """Write down that a watched value left its side, if it is looked for in that direction."""
-    if direction * side > 0.0:
-        return
-    row = happenings[KNOT * int(step[HAPPENED_SO_FAR]) :]
-    row[0], row[1], row[2] = t, i, -side
-    step[HAPPENED_SO_FAR] += 1.0
-
-
-def read_parts(
-    watch: Code,
-    n: int,
-    count: int,
-    t: float,
-    x: Array,
-    p: Array,
-    g: Array,
-    h: float,
-    t_new: float,
-    new: Array,
-    F: Array,
-    work: Array,
-    V: Array,
-) -> None:
-    """The watched values at the ends of all parts of a step."""
-    call(watch, t, x, p, g, V)
-    for k in range(1, PARTS):
-        dense_value(n, F, x, k / PARTS, work)
-        call(watch, t + k / PARTS * h, work, p, g, V[k * count :])
-    call(watch, t_new, new, p, g, V[PARTS * count :])
-
-
-def met(
-    watch: Code,
-    n: int,
-    surfaces: int,
-    count: int,
-    t: float,
-    x: Array,
-    p: Array,
-    g: Array,
-    h: float,
-    F: Array,
-    V: Array,
-    side: Array,
-    width: Array,
-    movable: Array,
-    directions: Array,
-    terminal: Array,
-    work: Array,
-    now: Array,
-    values: Array,
-    step: Array,
-) -> int:
-    """The first watched value that ends a step, with its place in it; or NONE, or DENIED by the gate of a surface.
-
-    now : room for the sides as they change within the step; of these only those of surfaces are kept.
-    Of two at the same place an event goes first: it ends the run.
-    """
-    for i in range(count):
-        now[i] = side[i]
-    found = NONE
-    step[PLACE] = 1.0
-    for k in range(1, PARTS + 1):
-        for i in range(count):
-            value = V[k * count + i]
-            if movable[i] == 0.0:
-                continue
-            if now[i] == 0.0:
-                if abs(value) > 16.0 * width[i]:
-                    now[i] = 1.0 if value > 0.0 else -1.0
-                    if i < surfaces and now[i] != 2.0 * g[i] - 1.0:
-                        return DENIED
-            elif ends_run(i, surfaces, now, directions, terminal):
-                spot = first_root(watch, n, count, t, x, p, g, h, F, V, k, i, now[i], work, values, step)
-                if spot <= 1.0 and (found == NONE or spot < step[PLACE] or (spot == step[PLACE] and i >= surfaces)):
-                    found = i
-                    step[PLACE] = spot
-            elif now[i] * value < 0.0:
-                now[i] = -now[i]
-        if found != NONE:
-            break
-    for i in range(surfaces):
-        side[i] = now[i]
-    return found
-
-
-def passed(
-    watch: Code,
-    n: int,
-    surfaces: int,
-    count: int,
-    t: float,
-    x: Array,
-    p: Array,
-    g: Array,
-    h: float,
-    F: Array,
-    V: Array,
-    side: Array,
-    width: Array,
-    directions: Array,
-    terminal: Array,
-    found: int,
-    happenings: Array,
-    work: Array,
-    values: Array,
-    step: Array,
-) -> None:
-    """Write down the events that a step passes before it ends, and move their sides along."""
-    end = step[PLACE]
-    for k in range(1, PARTS + 1):
-        left, right = (k - 1) / PARTS, k / PARTS
-        if left >= end:
-            break
-        for i in range(surfaces, count):
-            value = V[k * count + i]
-            if side[i] == 0.0:
-                if abs(value) > 16.0 * width[i] and right <= end:
-                    side[i] = 1.0 if value > 0.0 else -1.0
-            elif i != found and not ends_run(i, surfaces, side, directions, terminal):
-                spot = first_root(watch, n, count, t, x, p, g, h, F, V, k, i, side[i], work, values, step)
-                if spot < end or (spot == end and found == NONE):
-                    note(happenings, step, t + spot * h, i, side[i], directions[i - surfaces])
-                    side[i] = -side[i]
-                    if side[i] * value < 0.0:  # and back again
-                        spot = root_part(watch, n, t, x, p, g, h, F, step[LOWEST], right, i, side[i], work, values)
-                        if spot < end and not ends_run(i, surfaces, side, directions, terminal):
-                            note(happenings, step, t + spot * h, i, side[i], directions[i - surfaces])
-                            side[i] = -side[i]

@@ -1,8 +1,7 @@
-"""Steps of the Runge-Kutta method of order 8 by Dormand and Prince, with dense output, for machine code.
+"""One step of the Runge-Kutta method DOP853 (order 8) with dense output of order 7.
 
-The functions are in the language of `odesys.jit.loops` and run as Python too. Step control, initial step and dense
-output are those of `scipy.integrate.DOP853`, whose tables are used. K holds 16 stages and F the 7 rows of the
-polynomial of a step, each of n numbers; g are the gates of the surfaces.
+The functions here are in the language of `odesys.jit.loops` and run as Python too. Step control, initial step and dense
+output are those of `scipy.integrate.DOP853`, whose tables are used.
 """
 
 from __future__ import annotations
@@ -12,9 +11,10 @@ import math
 import numpy as np
 from scipy.integrate import DOP853
 
-from odesys.jit.loops import Array, Code, call
+from odesys.jit.loops import Array, call
 
-STAGES, POWERS = 16, 7
+from .records import STAGES, Problem, State, Step
+
 WIDTH = DOP853.A.shape[1]  # of a row of A
 EXTRA = DOP853.A_EXTRA.shape[1]
 A, B, C, E3, E5, D = (np.ravel(getattr(DOP853, name)) for name in ("A", "B", "C", "E3", "E5", "D"))
@@ -35,85 +35,98 @@ def combine(n: int, K: Array, row: Array, count: int, x: Array, h: float, out: A
         out[i] = x[i] + h * out[i]
 
 
-def size_of(n: int, values: Array, x: Array, rtol: float, atol: float) -> float:
+def size_of(problem: Problem, values: Array, x: Array) -> float:
     """Norm of n numbers in units of the tolerance at x."""
-    total = 0.0
+    total, n, rtol, atol = 0.0, problem.n, problem.rtol, problem.atol
     for i in range(n):
-        part = values[i] / (atol + abs(x[i]) * rtol)
+        part = values[i] / (atol[i] + abs(x[i]) * rtol)
         total += part * part
     return math.sqrt(total / n)
 
 
-def initial_step(
-    field: Code,
-    n: int,
-    t: float,
-    x: Array,
-    p: Array,
-    g: Array,
-    t_end: float,
-    f: Array,
-    rtol: float,
-    atol: float,
-    work: Array,
-    other: Array,
-) -> float:
-    """First step by the sizes of the field and of its change."""
-    size, slope = size_of(n, x, x, rtol, atol), size_of(n, f, x, rtol, atol)
+def initial_step(problem: Problem, state: State, step: Step) -> float:
+    """First step by the sizes of the field, which is K[0], and of its change."""
+    x, f, work, other, left = state.x, step.K, step.work, step.other, problem.t_end - state.t
+    size, slope = size_of(problem, x, x), size_of(problem, f, x)
     h = 1e-6 if size < 1e-5 or slope < 1e-5 else 0.01 * size / slope
-    h = min(h, t_end - t)
+    h = min(h, left)
     if not h > 0.0:
         return 0.0
-    for i in range(n):
+    for i in range(problem.n):
         work[i] = x[i] + h * f[i]
-    call(field, t + h, work, p, g, other)
-    for i in range(n):
+    call(problem.field, state.t + h, work, problem.p, state.gates, other)
+    state.fields += 1
+    state.visited += 1
+    for i in range(problem.n):
         work[i] = other[i] - f[i]
-    largest = max(slope, size_of(n, work, x, rtol, atol) / h)
+    largest = max(slope, size_of(problem, work, x) / h)
     second = max(1e-6, h * 1e-3) if largest <= 1e-15 else (0.01 / largest) ** 0.125
-    return min(100.0 * h, second, t_end - t)
+    return min(100.0 * h, second, left)
 
 
-def stages(
-    field: Code, n: int, t: float, x: Array, p: Array, g: Array, h: float, K: Array, work: Array, new: Array
-) -> None:
+def stages(problem: Problem, state: State, step: Step) -> None:
     """Fill K[1] to K[12] and `new`, the state at t + h; K[0] is the field at x."""
+    n, x, K, work, new, t, h = problem.n, state.x, step.K, step.work, step.new, state.t, step.h
     for s in range(1, 12):
         combine(n, K, A[s * WIDTH :], s, x, h, work)
-        call(field, t + C[s] * h, work, p, g, K[s * n :])
+        call(problem.field, t + C[s] * h, work, problem.p, state.gates, K[s * n :])
     combine(n, K, B, 12, x, h, new)
-    call(field, t + h, new, p, g, K[12 * n :])
+    call(problem.field, t + h, new, problem.p, state.gates, K[12 * n :])
+    state.fields += 12
+    state.visited += 12
 
 
-def error_size(n: int, K: Array, x: Array, new: Array, h: float, rtol: float, atol: float) -> float:
+def error_size(problem: Problem, state: State, step: Step) -> float:
     """Norm of the estimated error of a step, in units of the tolerance."""
+    n, x, K, new, rtol, atol = problem.n, state.x, step.K, step.new, problem.rtol, problem.atol
     five, three = 0.0, 0.0
     for i in range(n):
         e5, e3 = 0.0, 0.0
         for j in range(13):
             e5 += E5[j] * K[j * n + i]
             e3 += E3[j] * K[j * n + i]
-        scale = atol + max(abs(x[i]), abs(new[i])) * rtol
+        scale = atol[i] + max(abs(x[i]), abs(new[i])) * rtol
         e5, e3 = e5 / scale, e3 / scale
         five += e5 * e5
         three += e3 * e3
     if five == 0.0 and three == 0.0:
         return 0.0
-    return abs(h) * five / math.sqrt((five + 0.01 * three) * n)
+    return abs(step.h) * five / math.sqrt((five + 0.01 * three) * n)
 
 
-def dense_table(
-    field: Code, n: int, t: float, x: Array, p: Array, g: Array, h: float, new: Array, K: Array, F: Array, work: Array
-) -> None:
+def accepted_step(problem: Problem, state: State, step: Step) -> bool:
+    """Make a step within the tolerance, from `state.h` downwards; False if it would be below rounding."""
+    left, least, rejected = problem.t_end - state.t, 10.0 * (math.nextafter(state.t, math.inf) - state.t), False
+    h_abs = max(state.h, least)
+    while h_abs >= least:
+        step.h = min(h_abs, left)
+        stages(problem, state, step)
+        error = error_size(problem, state, step)
+        if error < 1.0:
+            factor = 10.0 if error == 0.0 else min(10.0, 0.9 * error**-0.125)
+            state.h = step.h * (min(1.0, factor) if rejected else factor)
+            step.t_new = problem.t_end if step.h >= left else state.t + step.h
+            step.end = 1.0
+            return True
+        h_abs = step.h * (max(0.2, 0.9 * error**-0.125) if error < math.inf else 0.2)
+        rejected = True
+    return False
+
+
+def dense_table(problem: Problem, state: State, step: Step) -> None:
     """Fill F: the polynomial between x at t and `new` at t + h; three more stages."""
+    n, K = problem.n, step.K
     for s in range(3):
-        combine(n, K, A_EXTRA[s * EXTRA :], 13 + s, x, h, work)
-        call(field, t + C_EXTRA[s] * h, work, p, g, K[(13 + s) * n :])
-    polynomial(n, x, h, new, K, F)
+        combine(n, K, A_EXTRA[s * EXTRA :], 13 + s, state.x, step.h, step.work)
+        call(problem.field, state.t + C_EXTRA[s] * step.h, step.work, problem.p, state.gates, K[(13 + s) * n :])
+    state.fields += 3
+    state.visited += 3
+    polynomial(problem.n, state.x, step)
 
 
-def polynomial(n: int, x: Array, h: float, new: Array, K: Array, F: Array) -> None:
+def polynomial(n: int, x: Array, step: Step) -> None:
     """Fill F from all stages of a step."""
+    K, F, new, h = step.K, step.F, step.new, step.h
     for i in range(n):
         change = new[i] - x[i]
         F[i] = change

@@ -1,5 +1,7 @@
 r"""Adaptive integration by smooth pieces: gates are held between switches, every switch is located, slides followed.
 
+By default this happens in compiled code; what is said here of solvers is the reference it is tested against.
+
 A gate is 1 where its surface :math:`h_i(t, x) > 0`. With the gates g held, the field :math:`F_g` is smooth; the solvers
 under `scipy.integrate.solve_ivp` step through it while the surfaces are watched on their dense output. Where surfaces
 reach zero, the gates to go on with are those that agree with the side the flow leaves to,
@@ -15,9 +17,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -30,15 +30,14 @@ from odesys.expr.system import System, state_vector
 from odesys.jit import llvm
 from odesys.jit.codegen import Compiled, bind_parameters
 
-from .run import LONG, METHODS, Run
-from .scan import EPS
-from .trajectory import Cost, StagedTrajectory, StopWhen, Trajectory, continued, join_trajectories
+from .run import METHODS, Run
+from .semantics import EPS
+from .trajectory import Cost, StagedTrajectory, StopWhen, Trajectory, join_trajectories
 
 SWITCHES = 10_000  # allowed in a run
-LONG_STEPS = 2000  # after so many steps a run goes on in compiled code, if there is any
 FOREVER = 1e100  # what an infinite end is to a solver: past every event of a state that still moves
 Progress = Callable[[str, float], None]
-_REPEATED: ContextVar[bool] = ContextVar("repeated", default=False)
+BACKENDS = ("auto", "compiled", "reference", "native", "scalar", "block")
 
 
 @dataclass(frozen=True)
@@ -93,10 +92,13 @@ def integrate(
     t_eval : times to record (those reached); by default every step and every switch. Dense output is kept anyway.
     on_slide : ``follow`` goes on along the surface, ``stop`` ends the run with stop = "slide", ``raise`` raises
         IntegrationError.
+    backend : ``compiled`` runs steps, switches and events as machine code (`numerics.compiled.compiled_flow`; DOP853
+        only, no events in Python), and slides here; ``reference`` runs all of it here. ``auto`` is compiled where that
+        can be. ``native``, ``scalar``, ``block`` are the reference with the field computed in this way.
     progress : called with `label` and the fraction done.
 
-    A run of more than LONG_STEPS steps by DOP853 goes on in compiled code (`numerics.compiled.compiled_flow`), to the
-    same tolerance; one that is known to be `repeated` starts in it.
+    What events and switches are is in `numerics.flows.semantics`.
+
 
     >>> import sympy as sp
     >>> x = sp.Symbol("x")
@@ -113,41 +115,12 @@ def integrate(
     tolerances = {"rtol": rtol, "atol": default_atol(x, rtol) if atol is None else check_atol(atol, x.size)}
     limits = {"max_switches": max_switches, "max_steps": max_steps}
     span = (start, min(float(t_span[1]), FOREVER))
-    quick = _quick(system, events, method, atol, on_slide, compiled) if max_switches == SWITCHES else None
-    tell = (lambda done: progress(label, done)) if progress else None
-    if quick and _REPEATED.get():
-        whole = quick.run(x, span, bound, rtol, float(tolerances["atol"]), max_steps, tell)
-        _refuse_rest(whole.stop, t_span, whole.end_time, whole.end_state)
-        return _recorded(whole, wanted)
-    if quick:
-        limits["long"] = LONG_STEPS
-    run = Run(compiled, bound, events, span, x, method, tolerances, limits, on_slide)
+    kernel = _kernel(system, events, method, compiled, backend)
+    run = Run(compiled, bound, events, span, x, method, tolerances, limits, on_slide, kernel)
     with np.errstate(all="ignore"):
-        stop = run.run(tell or (lambda done: None))
-    if stop == LONG:
-        assert quick is not None
-        part = (run.t - span[0]) / (span[1] - span[0])
-        more = (lambda done: progress(label, part + (1 - part) * done)) if progress else None
-        rest = quick.run(run.x, (run.t, span[1]), bound, rtol, float(tolerances["atol"]), max_steps, more, run.steps)
-        _refuse_rest(rest.stop, t_span, rest.end_time, rest.end_state)
-        first = _trajectory(system, bound, run, stop, began)
-        return _recorded(continued(first, rest), wanted)
+        stop = run.run((lambda done: progress(label, done)) if progress else (lambda done: None))
     _refuse_rest(stop, t_span, run.t, run.x)
     return _recorded(_trajectory(system, bound, run, stop, began), wanted)
-
-
-@contextmanager
-def repeated(flag: bool = True) -> Iterator[None]:
-    """Inside, runs are taken to be some of many: by DOP853 they are in compiled code from their start, if they can be.
-
-    It is said beforehand and not counted, so that a result does not depend on what ran before it. Threads started
-    inside do not know of it.
-    """
-    token = _REPEATED.set(flag)
-    try:
-        yield
-    finally:
-        _REPEATED.reset(token)
 
 
 def _refuse_rest(stop: str, t_span: tuple[float, float], t: float, x: np.ndarray) -> None:
@@ -172,27 +145,33 @@ def _recorded(run: Trajectory, wanted: np.ndarray | None) -> Trajectory:
     return replace(run, times=times, states=states.reshape(-1, len(run.names)))
 
 
-def _quick(
-    system: System, events: Sequence[StopWhen], method: str, atol: Any, on_slide: str, compiled: Compiled
-) -> Any:
-    """The flow in compiled code, for runs that are repeated or turn out long; None where that can not be."""
-    plain = method == "DOP853" and on_slide == "follow" and compiled.backend != "block"
-    if not plain or np.ndim(atol) or not llvm.available():
-        return None
-    try:
+def _kernel(system: System, events: Sequence[StopWhen], method: str, compiled: Compiled, backend: str) -> Any:
+    """The flow in compiled code, or None where the reference integrator does all of a run."""
+    if backend == "auto" and llvm.available() and method == "DOP853" and compiled.backend == "native":
         return _compiled_flow(system, tuple(events))
+    if backend != "compiled":
+        return None
+    if method != "DOP853":
+        raise ParameterError(f"compiled runs are by DOP853, not {method}; use backend='auto' or 'reference'")
+    return _compiled_flow(system, tuple(events), strict=True)
+
+
+def _compiled_flow(system: System, events: tuple[StopWhen, ...], strict: bool = False) -> Any:
+    try:
+        return _remembered_flow(system, events)
     except TypeError:  # an event that can not be told from others
-        return _compiled_flow.__wrapped__(system, tuple(events))
+        return _remembered_flow.__wrapped__(system, events)
+    except ParameterError:  # an event that only Python can evaluate
+        if strict:
+            raise
+        return None
 
 
 @lru_cache(maxsize=64)
-def _compiled_flow(system: System, events: tuple[StopWhen, ...]) -> Any:
-    from ..compiled.compiled_flow import CompiledFlow  # which goes on with this module where a slide begins
+def _remembered_flow(system: System, events: tuple[StopWhen, ...]) -> Any:
+    from ..compiled.compiled_flow import CompiledFlow  # which is a user of this module too
 
-    try:
-        return CompiledFlow(system, events)
-    except ParameterError:  # an event that only Python can evaluate
-        return None
+    return CompiledFlow(system, events)
 
 
 def integrate_stages(stages: Sequence[Stage], x0: Any, t_start: float = 0.0, **options: Any) -> StagedTrajectory:
@@ -242,8 +221,10 @@ def _checked(
         raise ParameterError(f"the time span ({start:g}, {end:g}) must consist of numbers")
     if end <= start:
         raise ParameterError(f"the time span ({start:g}, {end:g}) must end after it starts")
+    if backend not in BACKENDS:
+        raise ParameterError(f"the back end {backend!r} is not known; choose {', '.join(BACKENDS)}")
     x, bound = start_state(system, x0), bound_parameters(system, parameters)
-    return start, x, bound, system.compile(bound, backend)
+    return start, x, bound, system.compile(bound, "auto" if backend in ("compiled", "reference") else backend)
 
 
 def start_state(system: System, x0: Any) -> np.ndarray:

@@ -5,6 +5,8 @@ other than zero leaves to the side of its gate, and time passes before it can re
 and watched: if it leaves to the side its gate denies, that mode is refused at this time for good, and the next one is
 tried: the other gate, then sliding. A mode in which no time passed is refused as well. There are finitely many modes,
 so either time passes or the run ends with an error.
+Where a kernel is given, smooth stretches and plain switches are left to it; it comes back where it does not know how to
+go on (`numerics.flows.semantics`), with the step not made.
 Switches that pile up (each turn around a corner shorter than the one before) end when the surfaces are zero within
 rounding, where they are one event; whatever else might accumulate ends at max_switches.
 """
@@ -27,10 +29,9 @@ from .modes import EDGE, Mode
 from .scan import Found, Watch
 from .sliding import DRIFT, DRIFT_MULTISTEP, Slide
 from .surfaces import Surfaces
-from .trajectory import StopWhen
+from .trajectory import Event, StopWhen
 
 METHODS = {"DOP853": DOP853, "RK45": RK45, "RK23": RK23, "Radau": Radau, "BDF": BDF, "LSODA": LSODA}
-LONG = "long"  # why a run is left that goes on in compiled code
 EXACT_JACOBIAN_LIMIT = 40  # states; above this an implicit method takes differences of the field
 
 
@@ -48,12 +49,13 @@ class Run:
         tolerances: Mapping[str, Any],
         limits: Mapping[str, int],
         on_slide: str,
+        kernel: Any = None,
     ) -> None:
         t, self.end = span
         self.compiled, self.specs, self.start, self.t, self.x = compiled, events, t, t, x
         self.method, self.tolerances, self.on_slide = method, tolerances, on_slide
         self.switches_left, self.steps_left = limits["max_switches"], limits["max_steps"]
-        self.long = limits.get("long", math.inf)
+        self.kernel, self.left_to_me = kernel, False
         self.jacobians = self.steps = 0
         self.surfaces = Surfaces(compiled, parameters, tolerances)
         self.meter = self.surfaces.meter
@@ -61,11 +63,23 @@ class Run:
         self.mode = self.surfaces.start_mode(t, x)
         self.slide: Slide | None = None
         self.watch = Watch(self.watched, self.surfaces.movable, events)
-        self.watch.side = np.sign(self.watched(t, x))
+        self.watch.side[self.watch.count :] = self._event_sides()
         self.log = EventLog(self.surfaces, t)
         self.knots, self.states, self.pieces = [t], [x], list[Any]()
         self.last_step, self.entered = 0.0, math.nan
         self.refused: set[tuple[int, ...]] = set()
+
+    def _event_sides(self) -> np.ndarray:
+        """On which side of zero each event starts; 0 at zero."""
+
+        def read(t: float, x: np.ndarray) -> np.ndarray:
+            return np.array([watch(t, x) for watch in self.watches])
+
+        if not self.watches:
+            return np.zeros(0)
+        values = read(self.t, self.x)
+        width = self.surfaces.moved_by_rounding(read, self.t, self.x, self.mode.gates, 0.0)
+        return np.where(np.abs(values) <= width, 0.0, np.sign(values))
 
     def field(self, t: float, x: np.ndarray) -> np.ndarray:
         """The field of the present mode."""
@@ -82,9 +96,14 @@ class Run:
         """Go on until the end; gives the reason."""
         if not np.isfinite(self.field(self.t, self.x)).all():
             raise IntegrationError(f"the right-hand side is not finite at the start, t = {self.t:g}", time=self.t)
+        unmeasured = np.flatnonzero((self.x == 0) & (np.broadcast_to(self.tolerances["atol"], self.x.shape) == 0))
+        if unmeasured.size:
+            name = self.compiled.system.names[unmeasured[0]]
+            raise self._error(f"{name} starts at zero and atol is zero: its error has no unit; give a positive atol")
         reason = self._turn(())
         while not reason:
-            reason = self._segment(report)
+            by_kernel = self.kernel is not None and self.slide is None and not self.left_to_me
+            reason = self._stretch(report) if by_kernel else self._segment(report)
         self.log.finish(self.t)
         return reason
 
@@ -109,8 +128,6 @@ class Run:
             self.log.events += found.events
             self._accept(dense, solver, found)
             report((self.t - self.start) / (self.end - self.start))
-            if not found.kind and self.slide is None and self.steps >= self.long:
-                return LONG
             if found.kind:
                 self.jacobians += int(solver.njev)
                 return f"event:{self.specs[found.index].name}" if found.kind == "event" else self._turn((found.index,))
@@ -156,6 +173,50 @@ class Run:
             self.pieces.append(dense)
             self.refused = set()
         self.last_step, self.t = t - self.t, t
+
+    # ---- a stretch in compiled code ----------------------------------------------------------------------------------
+
+    def _stretch(self, report: Callable[[float], None]) -> str:
+        """Go on in compiled code to the end, an event, or what is left to this class (then the reason is empty)."""
+        stretch, more = self.kernel.stretch(self), True
+        while more:
+            more = stretch.advance(self.steps_left, self.switches_left)
+            self._keep(stretch)
+            report((self.t - self.start) / (self.end - self.start))
+        self.left_to_me = not stretch.ended
+        if self.left_to_me:
+            return ""
+        return f"event:{self.specs[stretch.event].name}" if stretch.event >= 0 else "end"
+
+    def _keep(self, stretch: Any) -> None:
+        """Take over what a stretch has done since it was last asked."""
+        times, states, pieces = stretch.steps()
+        self.knots += times.tolist()
+        self.states += list(states)
+        self.pieces += pieces
+        self.t, self.x = self.knots[-1], self.states[-1].copy()
+        if pieces:
+            self.refused, self.last_step = set(), self.t - pieces[-1].t_old
+        for t, i, direction in stretch.happenings():
+            if i < self.watch.count:
+                self._switched(t, i)
+            else:
+                spec = self.specs[i - self.watch.count]
+                detail = {"direction": direction, "terminal": spec.terminal}
+                self.log.events.append(Event(spec.name, "user", t, detail))
+        state = stretch.state
+        self.watch.side, self.watch.width = state.side.copy(), state.width[: self.watch.count].copy()
+        self.steps, self.steps_left = self.steps + state.steps, self.steps_left - state.steps
+        self.meter.fields, self.meter.states = self.meter.fields + state.fields, self.meter.states + state.visited
+
+    def _switched(self, t: float, i: int) -> None:
+        """The kernel turned the gate of a surface."""
+        gates = self.mode.gates.copy()
+        gates[i] = 1 - gates[i]
+        mode = Mode(gates, self.mode.sliding)
+        self.log.change(t, self.mode, mode)
+        self.mode, self.entered, self.watch.own = mode, t, 2 * gates - 1
+        self.switches_left -= 1
 
     # ---- sliding -----------------------------------------------------------------------------------------------------
 
@@ -226,7 +287,7 @@ class Run:
             )
         self.log.change(self.t, self.mode, mode)
         self._take(mode)
-        self.entered = self.t
+        self.entered, self.left_to_me = self.t, False
         watch = self.watch
         watch.own = 2 * mode.gates - 1
         if self.slide is not None:

@@ -1,4 +1,7 @@
-"""One step of a solver, looked through: the first surface, release or event that it meets, located to rounding."""
+"""One step of a solver, looked through: the first surface, release or event that it meets, located to rounding.
+
+The rules are those of `numerics.flows.semantics`.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.optimize import brentq
 
+from .semantics import DIP, EPS, LEFT, PARTS, SAME
 from .trajectory import Event, StopWhen
-
-EPS = float(np.finfo(float).eps)
-SAMPLES = 4  # parts of a step at whose ends the watched values are read
 
 State = Callable[[float], np.ndarray]
 
@@ -31,7 +32,7 @@ class Watch:
     """The watched values of a run and on which side of zero each of them is: surfaces first, then events.
 
     The entry of a surface is its value, or :math:`g (1 - g)` of its gate while the flow slides along it. `side` is 0
-    until a value has left zero (by more than 16 `width`); `own` is the side that the gate of a surface stands for.
+    until a value has left zero (a surface by more than LEFT `width`); `own` is the side that its gate stands for.
     """
 
     def __init__(
@@ -55,7 +56,12 @@ class Watch:
             lefts = self._wake(at, side, value, start, left, right)
             if isinstance(lefts, int):
                 return Found("denied", start, lefts)
-            found = self._first(at, side, value, lefts, right, events)
+            hits = np.flatnonzero((side != 0) & (side * value <= 0))
+            found = self._first_surface(at, side, hits[hits < self.count], lefts, right)
+            passed = [(self._root(at, side, np.array([i]), lefts[i], right), int(i)) for i in hits[hits >= self.count]]
+            same = SAME * max(abs(start), end - start)
+            found = self._first_event(side, passed, same, found)
+            events += self._recorded(side, value, passed, same, found)
             if found.kind:
                 break
         self.side = side
@@ -64,14 +70,14 @@ class Watch:
 
     def _samples(self, at: State, start: float, end: float) -> tuple[np.ndarray, np.ndarray]:
         """Times and watched values along a step, with the lowest points of dips towards zero added."""
-        part = (end - start) / SAMPLES
-        times = start + part * np.arange(-1, SAMPLES + 2)  # one beyond each end: to see a dip there
+        part = (end - start) / PARTS
+        times = start + part * np.arange(-1, PARTS + 2)  # one beyond each end: to see a dip there
         times[1], times[-2] = start, end
         values = np.array([at(t) for t in times])
         low, here, high = (values[k : len(values) - 2 + k] * self.side for k in range(3))
         bend = low - 2 * here + high
         shift = np.where(bend > 0, (low - high) / (2 * np.where(bend > 0, bend, 1.0)), 2.0)  # to the parabola's vertex
-        deep = (np.abs(shift) < 1) & (self.side != 0) & (here > 0) & (here - bend * shift**2 / 2 < here / 4)
+        deep = (np.abs(shift) < 1) & (self.side != 0) & (here > 0) & (here - bend * shift**2 / 2 < here / DIP)
         extra = (times[1:-1, None] + part * shift)[deep]
         extra = np.setdiff1d(extra[(extra > start) & (extra < end)], times) if extra.size else extra
         added = [at(t) for t in extra]
@@ -87,7 +93,7 @@ class Watch:
         """
         lefts = np.full(side.size, left)
         side[self.count :] = np.where(side[self.count :] == 0, np.sign(value[self.count :]), side[self.count :])
-        gone = self.movable & (side[: self.count] == 0) & (np.abs(value[: self.count]) > 16 * self.width)
+        gone = self.movable & (side[: self.count] == 0) & (np.abs(value[: self.count]) > LEFT * self.width)
         for i in np.flatnonzero(gone):
             side[i] = self.own[i]
             if side[i] * value[i] < 0:  # it may have gone to its own side first, and come back
@@ -97,30 +103,44 @@ class Watch:
                     return int(i)
         return lefts
 
-    def _first(
-        self, at: State, side: np.ndarray, value: np.ndarray, lefts: np.ndarray, right: float, events: list[Event]
+    def _first_surface(
+        self, at: State, side: np.ndarray, surfaces: np.ndarray, lefts: np.ndarray, right: float
     ) -> Found:
-        """The first passage through zero in one part of a step that ends the segment; others are put into `events`."""
-        hits = np.flatnonzero((side != 0) & (side * value <= 0))
-        if not hits.size:
-            return Found()
-        surfaces, found = hits[hits < self.count], Found(time=math.inf)
+        """The first of some surfaces that reach zero in one part of a step."""
+        found = Found(time=math.inf)
         for left in np.unique(lefts[surfaces]):
             group = surfaces[lefts[surfaces] == left]
             t = self._root(at, side, group, left, right)
             if t < found.time:
                 found = Found("switch", t, int(group[np.argmin((side * at(t))[group])]))
-        passed = [(self._root(at, side, np.array([i]), lefts[i], right), i) for i in hits[hits >= self.count]]
-        for t, i in sorted(passed):
-            if t > found.time:
-                break
-            spec, direction = self.specs[i - self.count], -int(side[i])
-            side[i] = np.sign(value[i])
-            if spec.direction in (0, direction):
-                events.append(Event(spec.name, "user", t, {"direction": direction, "terminal": spec.terminal}))
-                if spec.terminal:
-                    return Found("event", t, int(i) - self.count)
-        return found if found.kind else Found()
+        return found
+
+    def _first_event(self, side: np.ndarray, passed: list[tuple[float, int]], same: float, found: Found) -> Found:
+        """The terminal event that ends the run, if one does not happen after `found`; else that."""
+        ends = [(t, i) for t, i in passed if self._counts(side, i) and self.specs[i - self.count].terminal]
+        first = min(ends, default=(math.inf, 0))[0]
+        if not ends or first > found.time + same:
+            return found
+        return Found("event", first, min(i for t, i in ends if t <= first + same) - self.count)
+
+    def _recorded(
+        self, side: np.ndarray, value: np.ndarray, passed: list[tuple[float, int]], same: float, found: Found
+    ) -> list[Event]:
+        """Events up to `found`, moment by moment, each with its sides moved along."""
+        events, left = list[Event](), sorted(passed)
+        while left and left[0][0] <= found.time + same:
+            moment = left[0][0] if left[0][0] < found.time - same else found.time
+            now, left = sorted(i for t, i in left if t <= moment + same), [p for p in left if p[0] > moment + same]
+            for i in now:
+                spec, direction = self.specs[i - self.count], -int(side[i])
+                if self._counts(side, i):
+                    events.append(Event(spec.name, "user", moment, {"direction": direction, "terminal": spec.terminal}))
+                side[i] = np.sign(value[i])
+        return events
+
+    def _counts(self, side: np.ndarray, i: int) -> bool:
+        """True if an event is looked for in the direction in which it happens."""
+        return self.specs[i - self.count].direction in (0, -int(side[i]))
 
     def _root(self, at: State, side: np.ndarray, group: np.ndarray, left: float, right: float) -> float:
         """When the first of a group of watched values reaches zero."""

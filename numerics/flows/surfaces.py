@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from odesys.errors import IntegrationError
 from odesys.jit.codegen import Compiled
 
 from .modes import EDGE, Mode, Solution, modes, settle, undetermined, with_copies
-from .scan import EPS
+from .semantics import LATE, ROUNDING
 
 OPEN_FIELD = 1e-6  # relative change of the field with gates the sliding condition leaves open
 RECENT = 256  # states remembered, so that each is counted once; a state met again later counts again
@@ -49,13 +49,18 @@ class Choice:
     width: np.ndarray
 
 
+def rounding_signs(n: int) -> np.ndarray:
+    """Directions in which a state is moved to see what rounding does: three rows of signs."""
+    return np.random.default_rng(0).choice([-1.0, 1.0], size=(3, n))
+
+
 class Surfaces(Switching):
     """The surfaces of a compiled system along one run: work is counted, and modes are chosen where they are zero."""
 
     def __init__(self, compiled: Compiled, parameters: Mapping[str, float], tolerances: Mapping[str, Any]) -> None:
         super().__init__(compiled, parameters)
         self.meter, self.tolerances = Meter(), tolerances
-        self._signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(3, compiled.system.dimension))
+        self._signs = rounding_signs(compiled.system.dimension)
 
     def field(self, t: float, x: np.ndarray, gates: np.ndarray) -> np.ndarray:
         """The field of an activation pattern, counted."""
@@ -72,12 +77,10 @@ class Surfaces(Switching):
     def start_mode(self, t: float, x: np.ndarray) -> Mode:
         """Gates that follow the signs of the surfaces, nothing slides."""
         self.meter.visit(t, x)
-        try:
-            first = self.compiled.surfaces(t, x)
-        except (ArithmeticError, ValueError) as error:
-            raise IntegrationError(
-                f"a switching surface has no value at the start, t = {t:g}: {error}", time=t, state=x
-            ) from None
+        first = self.compiled.surfaces(t, x)
+        if np.isnan(first).any():
+            name = self.names[int(np.isnan(first).argmax())]
+            raise IntegrationError(f"the surface {name} has no value at the start, t = {t:g}", time=t, state=x)
         return Mode(np.where(first > 0, 1.0, 0.0), np.empty(0, dtype=int))
 
     def choose(
@@ -165,8 +168,14 @@ class Surfaces(Switching):
         """How far from zero rounding can leave each surface: it moves with the last digits of state and time."""
         if not self.count:
             return np.zeros(0)
-        late = 8 * EPS * max(abs(t), step)
-        h, drift = self.values(t, x, gates), late * self.field(t, x, gates)
-        ends = [self.values(t + late, x + drift + 4 * EPS * x * s, gates) for s in self._signs]
-        result: np.ndarray = 4 * np.abs(np.array(ends) - h).max(axis=0)
+        return self.moved_by_rounding(lambda t, x: self.values(t, x, gates), t, x, gates, step)
+
+    def moved_by_rounding(
+        self, read: Callable[[float, np.ndarray], np.ndarray], t: float, x: np.ndarray, gates: np.ndarray, step: float
+    ) -> np.ndarray:
+        """How far from zero rounding can leave values that are read at (t, x)."""
+        late = LATE * max(abs(t), step)
+        here, drift = read(t, x), late * self.field(t, x, gates)
+        ends = [read(t + late, x + drift + ROUNDING * x * s) for s in self._signs]
+        result: np.ndarray = 4 * np.abs(np.array(ends) - here).max(axis=0)
         return result

@@ -321,24 +321,6 @@ def join_trajectories(trajectories: Sequence[Trajectory], names: Sequence[str] |
     )
 
 
-def continued(first: Trajectory, rest: Trajectory) -> Trajectory:
-    """One trajectory of a run and its continuation from the very state where it stopped."""
-    runs = (first, rest)
-    skip = _first_row(runs, 1)
-    return Trajectory(
-        rest.system,
-        rest.parameters,
-        np.concatenate([first.times, rest.times[skip:]]),
-        np.concatenate([first.states, rest.states[skip:]]),
-        rest.end_time,
-        rest.end_state,
-        first.events + rest.events,
-        rest.stop,
-        first.cost + rest.cost,
-        _join_solutions(runs),
-    )
-
-
 def _check_runs(runs: Sequence[Trajectory], labels: Sequence[str]) -> None:
     if not runs:
         raise ParameterError("there is no run to join")

@@ -109,11 +109,8 @@ def _whole(value: Any, what: str) -> int:
 
 
 def _step(compiled: Compiled, number: int, x: np.ndarray) -> np.ndarray:
-    try:
-        with np.errstate(all="ignore"):
-            new = compiled(float(number), x)
-    except (ArithmeticError, ValueError):
-        new = np.full(x.size, np.nan)
+    with np.errstate(all="ignore"):
+        new = compiled(float(number), x)
     bad = np.flatnonzero(~np.isfinite(new))
     if bad.size:
         name = compiled.system.names[bad[0]]

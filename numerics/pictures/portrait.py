@@ -132,14 +132,11 @@ def _number(name: str, value: Any) -> float:
 
 
 def _on_grid(field: Any, xs: np.ndarray, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    values = np.full((2, len(ys), len(xs)), np.nan)
+    values = np.empty((2, len(ys), len(xs)))
     for i, y in enumerate(ys):
         for j, x in enumerate(xs):
-            try:
-                values[:, i, j] = field(0.0, (x, y))
-            except (ArithmeticError, ValueError):
-                continue  # the field is not defined here; the picture has a hole
-    values[~np.isfinite(values)] = np.nan
+            values[:, i, j] = field(0.0, (x, y))
+    values[:, ~np.isfinite(values).all(axis=0)] = np.nan  # the field is not defined here; the picture has a hole
     if np.isnan(values).all():
         raise EquationError("the field is not defined anywhere on the box, so there is nothing to draw")
     return values[0], values[1]

@@ -29,8 +29,6 @@ from odesys.papers.paper import Paper, Parameter
 from odesys.papers.workers import process_pool
 from odesys.terminal import Progress, silent
 
-from ..flows.integrate import repeated
-
 LARGEST = 200_000  # points
 LOST = "the process that computed it ended without an answer"
 
@@ -165,8 +163,7 @@ def run_point(word: str, protocol: str, parameters: Mapping[str, Any]) -> PointR
     result: dict[str, Any] = {}
     error = ""
     try:
-        with repeated():
-            done = _paper(word).protocols[protocol](parameters, silent)
+        done = _paper(word).protocols[protocol](parameters, silent)
         times: dict[str, float] = {}
         for event in done.events:
             if event["kind"] == "stage":

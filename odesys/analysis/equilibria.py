@@ -173,12 +173,19 @@ def _search(
     starts = rng.uniform(ranges[:, 0], ranges[:, 1], (STARTS, system.dimension))
     slack = 1e-6 * (1.0 + np.abs(ranges))
     points: list[np.ndarray] = []
+
+    def field(x: np.ndarray) -> np.ndarray:
+        value = residual(0.0, x)
+        if not np.isfinite(value).all():  # the search does not go on from outside of the domain
+            raise ArithmeticError
+        return value
+
     with np.errstate(all="ignore"):
         for start in [ranges.mean(axis=1), *starts]:
             try:
-                result = root(lambda x: residual(0.0, x), start, tol=1e-13)
-                small = bool(np.max(np.abs(residual(0.0, result.x))) < ACCURACY)
-            except (ArithmeticError, ValueError):
+                result = root(field, start, tol=1e-13)
+                small = bool(np.max(np.abs(field(result.x))) < ACCURACY)
+            except ArithmeticError:
                 continue
             inside = bool(np.all((result.x >= ranges[:, 0] - slack[:, 0]) & (result.x <= ranges[:, 1] + slack[:, 1])))
             if small and inside and all(np.max(np.abs(result.x - p)) > 1e-5 for p in points):

@@ -202,17 +202,11 @@ class Switching:
 
     def field(self, t: float, x: np.ndarray, gates: np.ndarray) -> np.ndarray:
         """The smooth field of an activation pattern, shape (n,); not a number outside of its domain."""
-        try:
-            return self.compiled.field(t, x, gates)
-        except (ArithmeticError, ValueError):
-            return np.full(x.size, np.nan)
+        return self.compiled.field(t, x, gates)
 
     def values(self, t: float, x: np.ndarray, gates: np.ndarray) -> np.ndarray:
         """All surfaces at one point, shape (s,); not a number where they are not defined."""
-        try:
-            return self.compiled.surfaces(t, x) if self._held is None else self._held(t, x, gates)
-        except (ArithmeticError, ValueError):
-            return np.full(self.count, np.nan)
+        return self.compiled.surfaces(t, x) if self._held is None else self._held(t, x, gates)
 
     def rates(
         self, t: float, x: np.ndarray, gates: np.ndarray, which: np.ndarray, velocities: np.ndarray
@@ -253,17 +247,14 @@ class Switching:
             if len(graph.topological([node])) < SHORT:
                 names[i] = str(to_sympy(node))
         points = np.random.default_rng(0).standard_normal((12, system.dimension))
-        try:
-            read = np.array([self.compiled.surfaces(0.0, x) for x in points])
-            table = [self.compiled.observables(0.0, x) for x in points]
-        except (ArithmeticError, ValueError):
-            return names
+        read = np.array([self.compiled.surfaces(0.0, x) for x in points])
+        table = [self.compiled.observables(0.0, x) for x in points]
         seen = np.array([list(row.values()) for row in table]).reshape(len(points), -1)
         for columns in (read, seen):
             columns -= columns.mean(axis=0)
             columns /= np.linalg.norm(columns, axis=0) + 1e-300
         likeness, labels = np.abs(read.T @ seen), list(table[0])
         return [
-            labels[int(row.argmax())] if row.size and row.max() > 1 - 1e-12 else name
-            for name, row in zip(names, likeness, strict=True)
+            labels[int(row.argmax())] if row.max(initial=0.0) > 1 - 1e-12 else name
+            for name, row in zip(names, np.nan_to_num(likeness), strict=True)
         ]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -133,10 +134,10 @@ def float_literal(value: Number) -> str:
 
 @dataclass(frozen=True)
 class GeneratedCode:
-    """Generated source and the function it defines: `function(t, x, p, g, out)`."""
+    """Generated source and what it defines: `function(t, x, p, g, out)` in Python, or the address of machine code."""
 
     source: str
-    function: Callable[..., Any]
+    function: Any
 
 
 def generate(system: System, roots: Sequence[Node], targets: Sequence[str], gated: bool) -> GeneratedCode:
@@ -157,9 +158,51 @@ def generate(system: System, roots: Sequence[Node], targets: Sequence[str], gate
 
 
 def generate_native(system: System, roots: Sequence[Node], places: Sequence[int], gated: bool) -> GeneratedCode:
-    """The same as machine code: a function of arrays."""
+    """The same as machine code of (t, x, p, g, out)."""
     text = native.assembly(system, roots, places, gated)
-    return GeneratedCode(text, llvm.ArrayFunction(native.compile_text(text)))
+    return GeneratedCode(text, native.compile_text(text))
+
+
+_CODE: WeakKeyDictionary[System, dict[Any, GeneratedCode]] = WeakKeyDictionary()
+
+
+def shared_code(
+    system: System, what: str, roots: Sequence[Node], gated: bool = False, machine: bool = True
+) -> GeneratedCode:
+    """Code of a system that computes `roots` into `out`, written once per system, whatever its parameters are."""
+    return _once(system, (what, gated, machine), lambda: _write(system, roots, range(len(roots)), gated, machine))
+
+
+def _write(system: System, roots: Sequence[Node], places: Sequence[int], gated: bool, machine: bool) -> GeneratedCode:
+    if machine:
+        return generate_native(system, roots, places, gated)
+    return generate(system, roots, [f"out[{place}]" for place in places], gated)
+
+
+def _once(system: System, key: Any, write: Callable[[], GeneratedCode]) -> GeneratedCode:
+    kept = _CODE.setdefault(system, {})
+    if key not in kept:
+        kept[key] = write()
+    return kept[key]
+
+
+class PythonFunction:
+    """Straight-line Python code with parameters bound, as a function of t, x and gates.
+
+    Outside of the domain all values are not a number; machine code says so value by value.
+    """
+
+    def __init__(self, function: Callable[..., None], size: int, p: list[float]) -> None:
+        self._function, self._size, self._p = function, size, p
+
+    def __call__(self, t: float, x: Any, gates: Any = None) -> np.ndarray:
+        out = [0.0] * self._size
+        g = [] if gates is None else np.asarray(gates, dtype=float).tolist()
+        try:
+            self._function(float(t), np.asarray(x, dtype=float).tolist(), self._p, g, out)
+        except (ArithmeticError, ValueError):
+            return np.full(self._size, math.nan)
+        return np.array(out, dtype=float)
 
 
 def node_function(system: System, roots: Sequence[Node], parameters: Mapping[str, float]) -> Callable[..., np.ndarray]:
@@ -172,15 +215,9 @@ def node_function(system: System, roots: Sequence[Node], parameters: Mapping[str
     array([4., 3.])
     """
     names = [f"out[{k}]" for k in range(len(roots))]
-    code = {gated: generate(system, roots, names, gated).function for gated in (False, True)}
-    p = list(parameters.values())
-
-    def run(t: float, x: np.ndarray, gates: np.ndarray | None = None) -> np.ndarray:
-        out = [0.0] * len(roots)
-        code[gates is not None](float(t), x.tolist(), p, [] if gates is None else gates.tolist(), out)
-        return np.array(out, dtype=float)
-
-    return run
+    size, p = len(roots), list(parameters.values())
+    code = {gated: PythonFunction(generate(system, roots, names, gated).function, size, p) for gated in (False, True)}
+    return lambda t, x, gates=None: code[gates is not None](t, x, gates)
 
 
 # ---- compiled systems ----------------------------------------------------------------------------------------------
@@ -192,35 +229,32 @@ class Compiled:
     def __init__(self, system: System, values: np.ndarray, native: bool) -> None:
         self.system = system
         self.backend = "native" if native else "scalar"
-        self._p = values if native else values.tolist()
-        self._native, self._shape = native, (system.dimension,)
+        self._p, self._native, self._shape = values, native, (system.dimension,)
 
     def __call__(self, t: float, x: Any) -> np.ndarray:
-        if self._native and type(x) is np.ndarray and x.shape == self._shape:
-            return self._quick(t, x)
-        return self._run(self._plain, t, x, None, self.system.dimension)
+        self._check_sizes(x)
+        return self._plain(t, x)
 
     def field(self, t: float, x: Any, gates: Any) -> np.ndarray:
         """The field with the gates held at the given values (one per surface)."""
-        return self._run(self._gated, t, x, gates, self.system.dimension)
+        self._check_sizes(x, gates)
+        return self._gated(t, x, gates)
 
     def surfaces(self, t: float, x: Any) -> np.ndarray:
         """Values of all switching surfaces."""
-        return self._run(self._surface_code, t, x, None, len(self.system.surfaces))
+        self._check_sizes(x)
+        return self._surfaces(t, x)
 
     def jacobian(self, t: float, x: Any, gates: Any = None) -> np.ndarray:
         """Jacobian matrix with the gates held fixed (at their present values if none are given)."""
-        n = self.system.dimension
-        out = np.zeros((n, n))
         gates = np.where(self.surfaces(t, x) > 0, 1.0, 0.0) if gates is None else gates
         self._check_sizes(x, gates)
-        self._jacobian_code.function(float(t), self._vector(x), self._p, self._vector(gates), out)
-        return out
+        return self._jacobian(t, x, gates).reshape(self._shape * 2)
 
     def observables(self, t: float, x: Any) -> dict[str, float]:
         """Values of all observables."""
-        values = self._run(self._observable_code, t, x, None, len(self.system.observables))
-        return dict(zip(self.system.observables, values.tolist(), strict=True))
+        self._check_sizes(x)
+        return dict(zip(self.system.observables, self._observables(t, x).tolist(), strict=True))
 
     def observed(self, times: Any, states: Any) -> dict[str, np.ndarray]:
         """Values of all observables at many points, all at once."""
@@ -247,69 +281,59 @@ class Compiled:
     @property
     def source(self) -> str:
         """Source text of the field."""
-        return self._plain.source
+        return self._code("field", self.system.nodes).source
 
     @property
     def operations(self) -> int:
         """Arithmetic operations of one field evaluation, as written in Python."""
-        nodes = self.system.nodes
-        text = generate(self.system, nodes, [f"out[{i}]" for i in range(len(nodes))], gated=False).source
+        text = shared_code(self.system, "field", self.system.nodes, machine=False).source
         return sum(text.count(mark) for mark in (" + ", " - ", "*", "/", "exp(", "sqrt(", "log(", "sigmoid("))
 
-    def _vector(self, x: Any) -> Any:
-        if self._native:
-            return np.ascontiguousarray(x, dtype=float)  # machine code is told where the numbers start
-        return np.asarray(x, dtype=float).tolist()
-
-    def _run(self, code: GeneratedCode, t: float, x: Any, gates: Any, size: int) -> np.ndarray:
-        self._check_sizes(x, gates)
-        out = np.empty(size) if self._native else [0.0] * size
-        g = self._vector(gates) if gates is not None else self._vector(np.empty(0))
-        code.function(float(t), self._vector(x), self._p, g, out)
-        return np.asarray(out, dtype=float)
-
-    def _check_sizes(self, x: Any, gates: Any) -> None:
+    def _check_sizes(self, x: Any, gates: Any = None) -> None:
         """Refuse what has other sizes: machine code reads as many numbers as there should be."""
-        if np.shape(x) != self._shape:
+        if (x.shape if type(x) is np.ndarray else np.shape(x)) != self._shape:
             raise ParameterError(f"the state has {_sizes(x)} entries but the system has {self._shape[0]} states")
         if gates is not None and np.shape(gates) != (self.surface_count,):
             raise ParameterError(f"there are {_sizes(gates)} gates but the system has {self.surface_count} surfaces")
 
-    def _code(self, roots: Sequence[Node], gated: bool = False) -> GeneratedCode:
+    def _code(self, what: str, roots: Sequence[Node], gated: bool = False) -> GeneratedCode:
+        return shared_code(self.system, what, roots, gated, self._native)
+
+    def _bound(self, code: GeneratedCode, size: int) -> Callable[..., np.ndarray]:
         if self._native:
-            return generate_native(self.system, roots, range(len(roots)), gated)
-        return generate(self.system, roots, [f"out[{i}]" for i in range(len(roots))], gated)
+            return llvm.BoundFunction(code.function, (*self._shape, self.surface_count, size), self._p)
+        return PythonFunction(code.function, size, self._p.tolist())
 
     @cached_property
-    def _plain(self) -> GeneratedCode:
-        return self._code(self.system.nodes)
+    def _plain(self) -> Callable[..., np.ndarray]:
+        return self._bound(self._code("field", self.system.nodes), self.system.dimension)
 
     @cached_property
-    def _quick(self) -> llvm.BoundFunction:
-        function = self._plain.function
-        assert isinstance(function, llvm.ArrayFunction) and isinstance(self._p, np.ndarray)
-        return llvm.BoundFunction(function.address, self.system.dimension, self._p)
+    def _gated(self) -> Callable[..., np.ndarray]:
+        return self._bound(self._code("field", self.system.nodes, gated=True), self.system.dimension)
 
     @cached_property
-    def _gated(self) -> GeneratedCode:
-        return self._code(self.system.nodes, gated=True)
+    def _surfaces(self) -> Callable[..., np.ndarray]:
+        return self._bound(self._code("surfaces", self.system.surfaces), len(self.system.surfaces))
 
     @cached_property
-    def _surface_code(self) -> GeneratedCode:
-        return self._code(self.system.surfaces)
+    def _observables(self) -> Callable[..., np.ndarray]:
+        nodes = list(self.system.observables.values())
+        return self._bound(self._code("observables", nodes), len(nodes))
 
     @cached_property
-    def _observable_code(self) -> GeneratedCode:
-        return self._code(list(self.system.observables.values()))
+    def _jacobian(self) -> Callable[..., np.ndarray]:
+        system, machine = self.system, self._native
+        return self._bound(
+            _once(system, ("jacobian", machine), lambda: _jacobian_code(system, machine)), len(system.names) ** 2
+        )
 
-    @cached_property
-    def _jacobian_code(self) -> GeneratedCode:
-        rows = graph.jacobian(self.system.nodes, [graph.sym(name) for name in self.system.names])
-        entries = [(i, j, node) for i, row in enumerate(rows) for j, node in row.items()]
-        nodes, n = [node for *_, node in entries], self.system.dimension
-        if self._native:
-            return generate_native(self.system, nodes, [i * n + j for i, j, _ in entries], gated=True)
-        return generate(self.system, nodes, [f"out[{i}, {j}]" for i, j, _ in entries], gated=True)
+
+def _jacobian_code(system: System, machine: bool) -> GeneratedCode:
+    """Code for the entries of the Jacobian that are not zero, row by row, with gates given."""
+    rows = graph.jacobian(system.nodes, [graph.sym(name) for name in system.names])
+    entries = {i * system.dimension + j: node for i, row in enumerate(rows) for j, node in row.items()}
+    return _write(system, list(entries.values()), list(entries), True, machine)
 
 
 def _sizes(values: Any) -> str:
@@ -399,12 +423,14 @@ class CompiledBlocks(Compiled):
 
 
 def compile_system(system: System, parameters: Mapping[str, Any], backend: str = "auto") -> Compiled:
-    """Bind parameters and choose a back end: ``scalar``, ``native`` (machine code), ``block``, or by size."""
+    """Bind parameters and choose a back end: ``native`` (machine code), ``scalar`` (Python), ``block``; or ``auto``:
+    blocks for large systems that have them, else machine code, or Python where llvmlite does not load.
+    """
     values = bind_parameters(system, parameters)
     if backend == "auto":
         has_blocks = isinstance(system.field, BlockField)
         large = has_blocks and (system.dimension > SCALAR_LIMIT or system.field.block_only)  # type: ignore[union-attr]
-        backend = "block" if large else "scalar"
+        backend = "block" if large else "native" if llvm.available() else "scalar"
     if backend == "block":
         if not isinstance(system.field, BlockField):
             raise ParameterError("this system has no block form; use backend='scalar'")
@@ -412,7 +438,7 @@ def compile_system(system: System, parameters: Mapping[str, Any], backend: str =
     if backend not in ("scalar", "native"):
         raise ParameterError(f"the back end {backend!r} is not known; choose auto, scalar, native or block")
     if backend != "scalar" and not llvm.available():
-        raise ParameterError(f"the back end {backend!r} needs llvmlite: install odesys[fast], or use backend='scalar'")
+        raise ParameterError(f"the back end {backend!r} needs llvmlite, which does not load; use backend='scalar'")
     return Compiled(system, values, native=backend != "scalar")
 
 

@@ -1,4 +1,4 @@
-"""LLVM assembly to machine code by llvmlite (extra ``fast``), kept on disk under the hash of its text.
+"""LLVM assembly to machine code by llvmlite, kept on disk under the hash of its text.
 
 Functions of the mathematical library are known to the linker as ``lib_`` and their name.
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
-import importlib.util
+import itertools
+import re
 import struct
 import threading
 from dataclasses import dataclass
@@ -27,7 +28,10 @@ DECLARED += "declare double @llvm.sqrt.f64(double)\ndeclare double @llvm.fabs.f6
 STRAIGHT = "straight"  # one block of arithmetic: there is little to gain but registers
 LONG = "long"  # very much arithmetic: to be compiled quickly
 LOOPS = "loops"  # loops and local variables are worked on first
-_ENGINES: list[Any] = []  # code stays where it is, whoever has its address
+_PUBLIC = re.compile(r"^define (?!internal)\w+ @(\w+)\(", re.MULTILINE)
+_LINKED: dict[str, MachineCode] = {}  # by the key of its text; code stays where it is, whoever has its address
+_NUMBERS = itertools.count()
+_LOCK = threading.Lock()  # one piece of code is compiled at a time
 
 
 def constant(value: Any) -> str:
@@ -37,78 +41,90 @@ def constant(value: Any) -> str:
 
 @cache
 def available() -> bool:
-    """True if llvmlite is installed."""
-    return importlib.util.find_spec("llvmlite") is not None
+    """True if llvmlite loads and can compile for this machine."""
+    try:
+        _linker()
+    except (ImportError, OSError, RuntimeError):
+        return False
+    return True
 
 
 @dataclass(frozen=True, eq=False)
 class MachineCode:
     """Compiled functions, called by their addresses."""
 
-    engine: Any
+    library: Any
 
     def address(self, name: str) -> int:
         """Where a function begins."""
-        return int(self.engine.get_function_address(name))
+        return int(self.library[name])
 
 
-@cache
 def compiled(text: str, effort: str = STRAIGHT) -> MachineCode:
     """Machine code of assembly, by the effort that suits it."""
-    import llvmlite
+    machine, mark = _machine(effort)
+    key = code_store.key(mark, text)
+    with _LOCK:
+        if key not in _LINKED:
+            store = code_store.Store(key)
+            code = store.read()
+            if code is None:
+                code = _object_code(text, effort, machine)
+                store.write(code)
+            _LINKED[key] = _linked(code, text)
+        return _LINKED[key]
+
+
+def _object_code(text: str, effort: str, machine: Any) -> bytes:
     from llvmlite import binding
 
-    _prepare()
-    cpu, features = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
-    machine = binding.Target.from_default_triple().create_target_machine(  # an engine owns its machine
-        cpu=cpu, features=features, opt=0 if effort == LONG else 2
-    )
-    mark = f"llvmlite {llvmlite.__version__} {machine.triple} {cpu} {features} {effort}"
-    store = code_store.Store(code_store.key(mark, text))
     module = binding.parse_assembly(text)
-    module.name = "odesys"
-    kept = store.read()
-    if effort == LOOPS and kept is None:
+    if effort == LOOPS:
         options = binding.create_pipeline_tuning_options(speed_level=2)
         options.inlining_threshold = 0  # copies of functions take longer to compile than they save
         builder = binding.create_pass_builder(machine, options)
         builder.getModulePassManager().run(module, builder)
-    engine = binding.create_mcjit_compiler(module, machine)
-    engine.set_object_cache(lambda _, code: store.write(code), lambda _: kept)
-    engine.finalize_object()
-    _ENGINES.append(engine)
-    return MachineCode(engine)
+    return bytes(machine.emit_object(module))
 
 
-class ArrayFunction:
-    """Machine code of (t, x, p, g, out) as a Python function of arrays of floats without gaps."""
+def _linked(code: bytes, text: str) -> MachineCode:
+    """Object code brought to its place, with the functions of the mathematical library it calls."""
+    from llvmlite import binding
 
-    def __init__(self, address: int) -> None:
-        self.address = address
-        self._code = ctypes.CFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 4)(address)
-
-    def __call__(self, t: float, x: np.ndarray, p: np.ndarray, g: np.ndarray, out: np.ndarray) -> None:
-        self._code(t, address_of(x), address_of(p), address_of(g), address_of(out))
+    linker, library = _linker()
+    builder = binding.JITLibraryBuilder().add_object_img(code)
+    for name, address in library.items():
+        builder.import_symbol(name, address)
+    for name in _PUBLIC.findall(text):
+        builder.export_symbol(name)
+    return MachineCode(builder.link(linker, f"odesys{next(_NUMBERS)}"))
 
 
 class BoundFunction:
-    """Machine code of (t, x, p, g, out) with p bound and no gates: n numbers in, n out; each thread has its buffers."""
+    """Machine code of (t, x, p, g, out) with p bound, as a function of t, x and gates; each thread has its buffers."""
 
-    def __init__(self, address: int, n: int, p: np.ndarray) -> None:
+    def __init__(self, address: int, sizes: tuple[int, int, int], p: np.ndarray) -> None:
         self._code = ctypes.PYFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 4)(address)
-        self._n, self._p, self._p_place, self._local = n, p, p.ctypes.data, threading.local()
+        self._sizes, self._p, self._p_place = sizes, p, _place(p)
+        self._local = threading.local()
 
-    def __call__(self, t: float, x: np.ndarray) -> np.ndarray:
+    def __call__(self, t: float, x: Any, gates: Any = None) -> np.ndarray:
         try:
-            given, out, place, result = self._local.buffers
+            given, g, out, x_place, g_place, out_place = self._local.buffers
         except AttributeError:  # the first call in this thread
-            given, out = np.empty(self._n), np.empty(self._n)
-            place, result = given.ctypes.data, out.ctypes.data
-            self._local.buffers = given, out, place, result
+            given, g, out = (np.zeros(size) for size in self._sizes)
+            x_place, g_place, out_place = map(_place, (given, g, out))
+            self._local.buffers = given, g, out, x_place, g_place, out_place
         given[:] = x
-        self._code(t, place, self._p_place, None, result)
+        if gates is not None:
+            g[:] = gates
+        self._code(t, x_place, self._p_place, g_place, out_place)
         values: np.ndarray = out.copy()
         return values
+
+
+def _place(array: np.ndarray) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)
 
 
 def address_of(array: np.ndarray) -> int:
@@ -120,14 +136,28 @@ def address_of(array: np.ndarray) -> int:
 
 
 @cache
-def _prepare() -> None:
-    """Make llvmlite ready to compile for this machine."""
+def _machine(effort: str) -> tuple[Any, str]:
+    """What code is made for this machine by, and all that its bytes depend on besides the text."""
+    import llvmlite
+    from llvmlite import binding
+
+    _linker()
+    cpu, features = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
+    options = {"cpu": cpu, "features": features, "opt": 0 if effort == LONG else 2, "reloc": "pic"}
+    machine = binding.Target.from_default_triple().create_target_machine(**options)
+    return machine, f"llvmlite {llvmlite.__version__} {machine.triple} {cpu} {features} {effort}"
+
+
+@cache
+def _linker() -> tuple[Any, dict[str, int]]:
+    """What brings code to its place, and the addresses of the mathematical library."""
     from llvmlite import binding
 
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
-    library = ctypes.CDLL(ctypes.util.find_library("m") or None)
+    library, found = ctypes.CDLL(ctypes.util.find_library("m") or None), dict[str, int]()
     for name, symbol in LIBRARY.items():
         address = ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value
         assert address is not None
-        binding.add_symbol(f"lib_{name}", address)
+        found[f"lib_{name}"] = address
+    return binding.create_lljit_compiler(), found

@@ -124,12 +124,21 @@ class _Body(Values):
     def _assign(self, target: ast.expr, value: LoopValue) -> None:
         if value.kind == NOTHING:
             self._refuse(target)
-        if isinstance(target, ast.Name):
+        if isinstance(target, ast.Name) and self._record(target) is None:
             self._store(target.id, value)
-        elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id in self.slots:
+        elif isinstance(target, ast.Attribute):
+            place = self._field(target)
+            self._line(f"store {place.kind} {self._as(value, place.kind, target).text}, ptr {place.text}")
+        elif isinstance(target, ast.Subscript) and self._is_variable(target.value):
             self._line(f"store double {self._as(value, DOUBLE, target).text}, ptr {self._place(target)}")
         else:
             self._refuse(target)
+
+    def _is_variable(self, node: ast.expr) -> bool:
+        """True for an array that may be written to: a variable, or a field of a record; not a table of the module."""
+        if isinstance(node, ast.Attribute):
+            return self._record(node.value) is not None
+        return isinstance(node, ast.Name) and node.id in self.slots
 
     def _do_If(self, node: ast.If) -> None:
         then, other, after = self._new("then"), self._new("else"), self._new("after")

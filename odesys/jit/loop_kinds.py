@@ -22,6 +22,10 @@ class Code(Protocol):
     def __call__(self, t: float, x: Any, p: Any, g: Any, out: Any) -> None: ...
 
 
+class Record:
+    """Numbers, arrays and code under names, which functions share: a dataclass with fields annotated like arguments."""
+
+
 class LoopError(OdesysError):
     """A function uses more of Python than has machine code here."""
 
@@ -40,10 +44,42 @@ def signature(function: Callable[..., Any]) -> tuple[tuple[str, ...], str]:
     hints = typing.get_type_hints(function)
     result = hints.pop("return", type(None))
     try:
-        return tuple(KINDS[hints[name]] for name in inspect.signature(function).parameters), KINDS[result]
+        return tuple(_kind(hints[name]) for name in inspect.signature(function).parameters), KINDS[result]
     except KeyError as missing:
         raise LoopError(
             f"{function.__name__}: {missing} has no kind; annotate arguments and result with int, float, Array or Code"
+        ) from None
+
+
+def _kind(hint: Any) -> str:
+    return POINTER if is_record(hint) else KINDS[hint]
+
+
+def is_record(hint: Any) -> bool:
+    """True for a kind of records."""
+    return isinstance(hint, type) and issubclass(hint, Record)
+
+
+class Place(NamedTuple):
+    """A field of a record: its number, its kind, and the kind of record it is if it is one."""
+
+    number: int
+    kind: str
+    record: type[Record] | None
+
+
+@cache
+def places(record: Any) -> dict[str, Place]:
+    """The fields of a kind of records by name; each takes eight bytes."""
+    hints = typing.get_type_hints(record)
+    try:
+        return {
+            name: Place(k, _kind(hint), hint if is_record(hint) else None)
+            for k, (name, hint) in enumerate(hints.items())
+        }
+    except KeyError as missing:
+        raise LoopError(
+            f"{record.__name__}: {missing} has no kind; fields are int, float, Array, Code or records"
         ) from None
 
 

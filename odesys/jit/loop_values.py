@@ -14,7 +14,20 @@ from typing import Any
 import numpy as np
 
 from .llvm import constant
-from .loop_kinds import DOUBLE, INTEGER, NOTHING, POINTER, TRUTH, LoopError, LoopValue, call, signature
+from .loop_kinds import (
+    DOUBLE,
+    INTEGER,
+    NOTHING,
+    POINTER,
+    TRUTH,
+    LoopError,
+    LoopValue,
+    Record,
+    call,
+    is_record,
+    places,
+    signature,
+)
 
 ARITHMETIC: dict[type[ast.operator], str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul"}
 COMPARISONS: dict[type[ast.cmpop], tuple[str, str]] = {
@@ -49,6 +62,8 @@ class Values:
         self.lines: list[str] = []
         self.slots: dict[str, LoopValue] = {}
         self.count, self.open, self.calls = 0, True, False
+        hints = typing.get_type_hints(function)
+        self.records: dict[str, type[Record]] = {name: hint for name, hint in hints.items() if is_record(hint)}
 
     def _refuse(self, node: ast.AST) -> typing.NoReturn:
         line = self.first + getattr(node, "lineno", 1) - 1
@@ -81,7 +96,25 @@ class Values:
         return self._literal(self._known(node), node)
 
     def _of_Attribute(self, node: ast.Attribute) -> LoopValue:
-        return self._literal(self._known(node), node)
+        if self._record(node.value) is None:
+            return self._literal(self._known(node), node)
+        place = self._field(node)
+        return self._put(f"load {place.kind}, ptr {place.text}", place.kind)
+
+    def _record(self, node: ast.expr) -> type[Record] | None:
+        """The kind of record an expression is, if it is one: an argument, or a field of one."""
+        if isinstance(node, ast.Attribute) and (owner := self._record(node.value)) is not None:
+            return places(owner)[node.attr].record if node.attr in places(owner) else None
+        return self.records.get(node.id) if isinstance(node, ast.Name) else None
+
+    def _field(self, node: ast.Attribute) -> LoopValue:
+        """Where a field of a record is, and its kind."""
+        owner = self._record(node.value)
+        if owner is None or node.attr not in places(owner):
+            self._refuse(node)
+        place = places(owner)[node.attr]
+        where = self._put(f"getelementptr i64, ptr {self._value(node.value).text}, i64 {place.number}", POINTER)
+        return LoopValue(where.text, place.kind)
 
     def _known(self, node: ast.expr) -> Any:
         """What a name of the module stands for."""

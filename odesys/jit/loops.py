@@ -1,7 +1,8 @@
 """Loops as machine code: functions of numbers and arrays, in a small part of Python, written as LLVM assembly.
 
 A function says the kinds of its arguments and of its result by annotations: `int`, `float`, `Array` (of floats; K[k:]
-is its part from k on) and `Code` (machine code of (t, x, p, g, out), called by `call`). It may use assignments, if,
+is its part from k on), `Code` (machine code of (t, x, p, g, out), called by `call`) and kinds of `Record` (named fields
+of these kinds, which are read and set). It may use assignments, if,
 while, for over range, break, continue, return of one number, arithmetic, comparisons, and, or, not, abs, min, max,
 int, float, `math.sqrt`, `math.nextafter`, constants and tables of floats of its module, and other such functions.
 A variable is set before it is read and keeps the kind of its first value; and, or, not are for truth values; whole
@@ -17,15 +18,29 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from . import llvm
 from .loop_body import assembly
-from .loop_kinds import DOUBLE, INTEGER, NOTHING, POINTER, TRUTH, Array, Code, LoopError, call, signature
+from .loop_kinds import (
+    DOUBLE,
+    INTEGER,
+    NOTHING,
+    POINTER,
+    TRUTH,
+    Array,
+    Code,
+    LoopError,
+    Record,
+    call,
+    places,
+    signature,
+)
 
-__all__ = ["Array", "Code", "LoopError", "assembly", "call", "ready"]
+__all__ = ["Array", "Code", "LoopError", "Record", "assembly", "call", "ready"]
 
 C_KINDS: dict[str, Any] = {DOUBLE: ctypes.c_double, INTEGER: ctypes.c_int64, POINTER: ctypes.c_void_p, NOTHING: None}
 
@@ -46,9 +61,43 @@ def _caller(address: int, kinds: Sequence[str], result: str) -> Callable[..., An
     def run(*given: Any) -> Any:
         if len(given) != len(kinds):
             raise LoopError(f"{len(given)} arguments were given, {len(kinds)} are needed")
-        return function(*(_place(v) if isinstance(v, np.ndarray) else v for v in given))
+        shared = [_Shared(v) if isinstance(v, Record) else v for v in given]
+        result = function(*(_plain(v) for v in shared))
+        for record in shared:
+            if isinstance(record, _Shared):
+                record.read_back()
+        return result
 
     return run
+
+
+class _Shared:
+    """A record as machine code sees it, with those inside of it; its numbers are read back after a call."""
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        self.inside = {name: _Shared(getattr(record, name)) for name, p in places(type(record)).items() if p.record}
+        values = (self.inside.get(name, getattr(record, name)) for name in places(type(record)))
+        self.memory = _structure(type(record))(*map(_plain, values))
+
+    def read_back(self) -> None:
+        for name, place in places(type(self.record)).items():
+            if place.kind in (DOUBLE, INTEGER):
+                setattr(self.record, name, getattr(self.memory, name))
+        for part in self.inside.values():
+            part.read_back()
+
+
+@cache
+def _structure(record: type[Record]) -> type[ctypes.Structure]:
+    fields = [(name, C_KINDS[place.kind]) for name, place in places(record).items()]
+    return type(record.__name__, (ctypes.Structure,), {"_fields_": fields})
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, _Shared):
+        return ctypes.addressof(value.memory)
+    return _place(value) if isinstance(value, np.ndarray) else value
 
 
 def _place(array: np.ndarray) -> int:

@@ -17,8 +17,9 @@ from .shared_factors import Pair, Products, is_exponential_power, read_nodes, re
 
 SMALL_POWER = 8  # up to here a power is a product
 PIECE = 1500  # nodes; the time to compile one function grows with the square of its length
+LONG_PIECES = 4  # from here on code is compiled quickly, to run half as fast
 
-HELPERS = "".join(record.assembly for record in graph.FUNCTIONS.values())
+HELPERS = {record.name: record.assembly for record in graph.FUNCTIONS.values() if record.assembly}
 
 
 def compile_nodes(system: System, roots: Sequence[Node], targets: Sequence[int], gated: bool) -> int:
@@ -31,7 +32,7 @@ def compile_nodes(system: System, roots: Sequence[Node], targets: Sequence[int],
 
 def compile_text(text: str) -> int:
     """Address of the function that `assembly` wrote."""
-    return compiled(text, LONG if "@piece1(" in text else STRAIGHT).address("function")
+    return compiled(text, LONG if f"@piece{LONG_PIECES}(" in text else STRAIGHT).address("function")
 
 
 def assembly(system: System, roots: Sequence[Node], targets: Sequence[int], gated: bool) -> str:
@@ -57,7 +58,9 @@ def assembly(system: System, roots: Sequence[Node], targets: Sequence[int], gate
     if count > 1:
         calls = (f"call void @piece{k}(double %t, ptr %x, ptr %p, ptr %g, ptr %out, ptr %s)" for k in range(count))
         texts.append(_function("function", [f"%s = alloca [{len(shared)} x double]", *calls]))
-    return DECLARED + HELPERS + "".join(texts)
+    body = "".join(texts)
+    helpers = (text for name, text in HELPERS.items() if f"@{name}(" in body)
+    return "\n".join([DECLARED, *helpers, body])
 
 
 def _function(name: str, lines: Sequence[str], more: str = "") -> str:

@@ -9,11 +9,12 @@ import sympy as sp
 
 from derivations.two_mixture import dynamics
 from numerics.compiled.compiled_flow import CompiledFlow
-from numerics.flows.integrate import integrate, repeated
+from numerics.flows.integrate import integrate
+from numerics.flows.run import Run
 from numerics.flows.trajectory import StopWhen
 from odesys import System
 from odesys.errors import IntegrationError, ParameterError
-from odesys.jit import llvm
+from odesys.jit import llvm, native
 
 x, y, v, t, k = sp.symbols("x y v t k")
 OSCILLATOR = System.from_equations({x: y, y: -k * x}, parameters=[k])
@@ -39,7 +40,7 @@ def test_training_with_switches_agrees_with_the_reference(groups: int) -> None:
     flow = dynamics.family("simultaneous")
     start, given = flow.initial_state(0.1), {"b": 0.5, "K": groups}
     ours = CompiledFlow(flow.system).run(start, (0.0, 150.0 * groups), given, rtol=1e-10)
-    reference = integrate(flow.system, start, (0.0, 150.0 * groups), given, rtol=1e-10)
+    reference = integrate(flow.system, start, (0.0, 150.0 * groups), given, rtol=1e-10, backend="reference")
     assert ours.end_state == pytest.approx(reference.end_state, abs=1e-9)
     assert [(e.name, e.kind, e.detail["gate"]) for e in ours.events] == [
         (e.name, e.kind, e.detail["gate"]) for e in reference.events
@@ -52,7 +53,7 @@ def test_training_with_switches_agrees_with_the_reference(groups: int) -> None:
 def test_a_slide_is_handed_over() -> None:
     relay = System.from_equations({x: 2 - 3 * sp.Heaviside(x - 1) + y, y: -y})
     ours = CompiledFlow(relay).run([0.0, 0.5], (0.0, 2.0))
-    reference = integrate(relay, [0.0, 0.5], (0.0, 2.0))
+    reference = integrate(relay, [0.0, 0.5], (0.0, 2.0), backend="reference")
     assert [(s.name, round(s.start, 9)) for s in ours.slides] == [(s.name, round(s.start, 9)) for s in reference.slides]
     assert ours.end_state == pytest.approx(reference.end_state, abs=1e-9) and len(ours.slides) == 1
 
@@ -67,7 +68,7 @@ def test_two_surfaces_at_once_are_handed_over() -> None:
 def test_events_stop_and_are_recorded() -> None:
     events = [StopWhen("down", x, -1, terminal=False), StopWhen("late", "y", +1, level=0.5)]
     ours = CompiledFlow(OSCILLATOR, events).run([1.0, 0.0], (0.0, 20.0), {"k": 1}, rtol=1e-11)
-    reference = integrate(OSCILLATOR, [1.0, 0.0], (0.0, 20.0), {"k": 1}, rtol=1e-11, events=events)
+    reference = integrate(OSCILLATOR, [1.0, 0.0], (0.0, 20.0), {"k": 1}, rtol=1e-11, events=events, backend="reference")
     assert ours.stop == reference.stop == "event:late"
     assert [(e.name, e.kind) for e in ours.events] == [(e.name, e.kind) for e in reference.events]
     assert [e.time for e in ours.events] == pytest.approx([e.time for e in reference.events], abs=1e-9)
@@ -92,7 +93,8 @@ def test_a_batch_stops_at_events_and_hands_slides_over() -> None:
     given = [{"k": 2.0}, {"k": 5.0}, {"k": 0.5}]  # slides, crosses, never gets there
     ends = CompiledFlow(relay).batch([0.0, 0.5], (0.0, 2.0), given)
     assert ends == pytest.approx(
-        np.array([integrate(relay, [0.0, 0.5], (0.0, 2.0), one).end_state for one in given]), abs=1e-8
+        np.array([integrate(relay, [0.0, 0.5], (0.0, 2.0), one, backend="reference").end_state for one in given]),
+        abs=1e-8,
     )
     stopped = CompiledFlow(OSCILLATOR, [StopWhen("down", x, -1)]).batch(
         [[1.0, 0.0], [2.0, 0.0]], (0.0, 9.0), [{"k": 1}, {"k": 4}]
@@ -103,35 +105,51 @@ def test_a_batch_stops_at_events_and_hands_slides_over() -> None:
     assert CompiledFlow(OSCILLATOR).batch([1.0, 0.0], (0.0, 1.0), []).shape == (0, 2)
 
 
-@pytest.mark.skipif(not llvm.available(), reason="llvmlite is not installed (extra fast)")
-def test_runs_known_to_be_repeated_are_in_compiled_code(monkeypatch: pytest.MonkeyPatch) -> None:
+needs_llvm = pytest.mark.skipif(not llvm.available(), reason="llvmlite does not load")
+
+
+@needs_llvm
+def test_integrate_runs_in_compiled_code_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     events = [StopWhen("down", x, -1)]
-    plain = integrate(OSCILLATOR, [1.0, 0.0], (0.0, np.inf), {"k": 4}, events=events)
-    monkeypatch.setattr(
-        sys.modules["numerics.flows.integrate"], "Run", lambda *_: pytest.fail("the reference was used")
-    )
-    with repeated():
-        run = integrate(OSCILLATOR, [1.0, 0.0], (0.0, np.inf), {"k": 4}, events=events, t_eval=[0.0, 0.5])
-        with pytest.raises(IntegrationError, match="come to rest"):
-            integrate(
-                System.from_equations({x: sp.Integer(0)}),
-                [1.0],
-                (0.0, np.inf),
-                events=[StopWhen("never", x, level=2.0)],
-            )
+    plain = integrate(OSCILLATOR, [1.0, 0.0], (0.0, np.inf), {"k": 4}, events=events, backend="reference")
+    monkeypatch.setattr(Run, "_segment", lambda *_: pytest.fail("the reference was used"))
+    run = integrate(OSCILLATOR, [1.0, 0.0], (0.0, np.inf), {"k": 4}, events=events, t_eval=[0.0, 0.5])
+    with pytest.raises(IntegrationError, match="come to rest"):
+        integrate(
+            System.from_equations({x: sp.Integer(0)}), [1.0], (0.0, np.inf), events=[StopWhen("never", x, level=2.0)]
+        )
     assert run.stop == plain.stop == "event:down" and run.times.tolist() == [0.0, 0.5]
     assert run.end_time == pytest.approx(np.pi / 4, abs=1e-9) == plain.end_time
-    with pytest.raises(pytest.fail.Exception, match="the reference"):  # outside it is again
-        integrate(OSCILLATOR, [1.0, 0.0], (0.0, 1.0), {"k": 4})
+    for options in ({"backend": "reference"}, {"method": "RK45"}, {"events": [StopWhen("f", lambda t, z: z[0])]}):
+        with pytest.raises(pytest.fail.Exception, match="the reference"):
+            integrate(OSCILLATOR, [1.0, 0.0], (0.0, 1.0), {"k": 4}, **options)
 
 
-def test_a_slide_of_a_repeated_run_is_followed() -> None:
-    relay = System.from_equations({x: 2 - 3 * sp.Heaviside(x - 1) + y, y: -y})
-    reference = integrate(relay, [0.0, 0.5], (0.0, 2.0))
-    with repeated():
-        run = integrate(relay, [0.0, 0.5], (0.0, 2.0))
-    assert [s.name for s in run.slides] == [s.name for s in reference.slides] and len(run.slides) == 1
-    assert run.end_state == pytest.approx(reference.end_state, abs=1e-9)
+@needs_llvm
+def test_code_is_looked_up_from_the_second_run_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = integrate(OSCILLATOR, [1.0, 0.0], (0.0, 1.0), {"k": 4})
+    monkeypatch.setattr(native, "assembly", lambda *_: pytest.fail("written again"))
+    monkeypatch.setattr(llvm, "compiled", lambda *_: pytest.fail("compiled again"))
+    again = integrate(OSCILLATOR, [1.0, 0.0], (0.0, 1.0), {"k": 4})
+    assert np.array_equal(first.end_state, again.end_state)
+
+
+def test_what_can_not_be_compiled_is_refused_where_it_is_asked_for() -> None:
+    with pytest.raises(ParameterError, match="DOP853, not RK45"):
+        integrate(OSCILLATOR, [1.0, 0.0], (0.0, 1.0), {"k": 4}, method="RK45", backend="compiled")
+    with pytest.raises(ParameterError, match="a Python function"):
+        integrate(
+            OSCILLATOR, [1.0, 0.0], (0.0, 1.0), {"k": 4}, events=[StopWhen("f", lambda t, z: z[0])], backend="compiled"
+        )
+
+
+def test_each_state_has_its_own_absolute_tolerance() -> None:
+    loose, tight = (
+        CompiledFlow(OSCILLATOR).run([1.0, 0.0], (0.0, 20.0), {"k": 1}, rtol=1e-12, atol=atol)
+        for atol in (1e-3, [1e-3, 1e-11])
+    )
+    assert tight.cost.steps > 2 * loose.cost.steps
+    assert tight.end_state == pytest.approx([np.cos(20), -np.sin(20)], abs=1e-8)
 
 
 def random_system(rng: np.random.Generator) -> tuple[System, list[StopWhen]]:
@@ -163,7 +181,10 @@ def test_random_piecewise_flows_agree_with_the_reference(seed: int) -> None:
     system, events = random_system(rng)
     start, span = rng.normal(size=system.dimension), (0.0, float(rng.uniform(1, 8)))
     ours = CompiledFlow(system, events).run(start, span, rtol=1e-10)
-    reference = integrate(system, start, span, rtol=1e-10, events=events)
+    if ours.cost.steps > 1000:  # it grows, and turns ever faster
+        span = (0.0, float(ours.times[1000]))
+        ours = CompiledFlow(system, events).run(start, span, rtol=1e-10)
+    reference = integrate(system, start, span, rtol=1e-10, events=events, backend="reference")
     assert (ours.stop, [(e.name, e.kind) for e in ours.events]) == (
         reference.stop,
         [(e.name, e.kind) for e in reference.events],
@@ -180,23 +201,18 @@ def test_long_runs_keep_all_their_steps() -> None:
     assert np.abs(run.at(times)[:, 0] - np.cos(times)).max() < 1e-6
 
 
-def test_a_run_that_turns_out_long_goes_on_in_compiled_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = integrate(OSCILLATOR, [1.0, 0.0], (0.0, 300.0), {"k": 1}, rtol=1e-10)
-    monkeypatch.setattr(sys.modules["numerics.flows.integrate"], "LONG_STEPS", 40)
+def test_events_recorded_times_and_progress_of_a_long_run() -> None:
     seen: list[float] = []
-    events = [StopWhen("up", x, +1, terminal=False)]
-    run = integrate(
-        OSCILLATOR,
+    run = CompiledFlow(OSCILLATOR, [StopWhen("up", x, +1, terminal=False)]).run(
         [1.0, 0.0],
         (0.0, 300.0),
         {"k": 1},
         rtol=1e-10,
-        events=events,
         t_eval=[0.0, 7.0, 299.0],
         progress=lambda label, done: seen.append(done),
     )
-    assert run.end_state == pytest.approx(whole.end_state, abs=1e-8) and run.cost.steps > 100
-    assert run.times.tolist() == [0.0, 7.0, 299.0] and run.states[:, 0] == pytest.approx(np.cos([0, 7, 299]), abs=1e-8)
+    assert run.end_state == pytest.approx([np.cos(300), -np.sin(300)], abs=1e-7) and run.cost.steps > 100
+    assert run.times.tolist() == [0.0, 7.0, 299.0] and run.states[:, 0] == pytest.approx(np.cos([0, 7, 299]), abs=1e-7)
     assert np.diff(run.times_of("user", "up")) == pytest.approx(2 * np.pi, abs=1e-7) and len(run.events) == 47
     assert seen[-1] == 1.0
 
@@ -207,7 +223,7 @@ def test_blow_up_and_too_many_steps_are_sentences() -> None:
     with pytest.raises(IntegrationError, match="all 3 steps"):
         CompiledFlow(OSCILLATOR).run([1.0, 0.0], (0.0, 100.0), {"k": 1}, max_steps=3)
     with pytest.raises(ParameterError, match="finite"):
-        CompiledFlow(OSCILLATOR).run([1.0, 0.0], (0.0, np.inf), {"k": 1})
+        CompiledFlow(OSCILLATOR).final([1.0, 0.0], (0.0, np.inf), {"k": 1})
     with pytest.raises(ParameterError, match="Python function"):
         CompiledFlow(OSCILLATOR, [StopWhen("f", lambda t, x: x[0])])
 
@@ -235,5 +251,5 @@ print(run.cost.steps, *map(repr, run.end_state.tolist()), len(run.events))
 def test_a_state_that_stays_zero_needs_no_absolute_tolerance() -> None:
     """With atol = 0 its error is measured in units of nothing: a sentence, not a division by zero."""
     still = System.from_equations({x: -x, y: sp.Integer(0) * y})
-    with pytest.raises(IntegrationError, match="below rounding"):
+    with pytest.raises(IntegrationError, match="y starts at zero and atol is zero"):
         CompiledFlow(still).run([1.0, 0.0], (0.0, 1.0), atol=0.0)

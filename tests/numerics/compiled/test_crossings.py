@@ -8,7 +8,7 @@ import sympy as sp
 
 from numerics.compiled import compiled_flow
 from numerics.compiled.compiled_flow import CompiledFlow
-from numerics.flows.integrate import integrate, repeated
+from numerics.flows.integrate import integrate
 from numerics.flows.trajectory import StopWhen, Trajectory
 from odesys import System
 from odesys.errors import IntegrationError, ParameterError
@@ -23,7 +23,7 @@ RELAY = System.from_equations({x: 2 - 3 * sp.Heaviside(x - 1) + y, y: -y})
 def same(system: System, start: Any, end: float, events: Any = (), **options: Any) -> tuple[Trajectory, Trajectory]:
     """Both runs, after their ends, stops and all that happened were compared."""
     ours = CompiledFlow(system, events).run(np.array(start, dtype=float), (0.0, end), **options)
-    reference = integrate(system, start, (0.0, end), events=events, **options)
+    reference = integrate(system, start, (0.0, end), events=events, backend="reference", **options)
     assert ours.stop == reference.stop and ours.end_time == pytest.approx(reference.end_time, abs=1e-7)
     assert ours.end_state == pytest.approx(reference.end_state, abs=1e-6)
     assert [(e.name, e.kind) for e in ours.events] == [(e.name, e.kind) for e in reference.events]
@@ -75,9 +75,9 @@ def test_surfaces_that_contain_other_gates() -> None:
     same(system, [0.6, 0.0], 2.0)  # the gate at the start is found with the other one open
 
 
-def test_more_happens_than_a_room_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_happens_than_a_buffer_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     events = [StopWhen(f"level {j}", x, 0, terminal=False, level=j / 20) for j in range(-9, 10)]
-    monkeypatch.setattr(compiled_flow, "ROOM", 3)
+    monkeypatch.setattr(compiled_flow, "BUFFER_STEPS", 3)
     run = CompiledFlow(OSCILLATOR, events).run([1.0, 0.0], (0.0, 100.0), {"k": 1.0})
     angles = np.arccos(np.arange(-9, 10) / 20)
     expected = np.concatenate([2 * np.pi * turn + sign * angles for turn in range(17) for sign in (-1, 1)])
@@ -90,7 +90,7 @@ def test_more_happens_than_a_room_holds(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_the_end_alone_is_that_of_the_run() -> None:
     assert CompiledFlow(RELAY).final([0.0, 0.5], (0.0, 2.0)) == pytest.approx(
-        integrate(RELAY, [0.0, 0.5], (0.0, 2.0)).end_state, abs=1e-9
+        integrate(RELAY, [0.0, 0.5], (0.0, 2.0), backend="reference").end_state, abs=1e-9
     )  # slides, so it is handed over
     assert CompiledFlow(JUMP).final([0.0], (0.0, 1.0)) == pytest.approx([1.5], abs=1e-9)
 
@@ -101,7 +101,7 @@ def test_limits_hold_for_the_whole_run() -> None:
     with pytest.raises(IntegrationError, match=r"point 1 of the batch: .*all 60 steps"):
         CompiledFlow(OSCILLATOR).batch([1.0, 0.0], (0.0, 10.0), [{"k": 1}, {"k": 1e4}], max_steps=60)
     kinks = System.from_equations({x: y, y: -x - sp.Heaviside(x) / 10})
-    with repeated(), pytest.raises(IntegrationError, match="switches"):
+    with pytest.raises(IntegrationError, match="switches"):
         integrate(kinks, [1.0, 0.0], (0.0, 50.0), max_switches=3)
 
 
@@ -119,7 +119,7 @@ def test_every_point_of_a_batch_has_its_own_tolerance() -> None:
         ({"rtol": 0.0}, "rtol"),
         ({"rtol": 5.0}, "rtol"),
         ({"atol": -1.0}, "atol"),
-        ({"atol": np.ones(2)}, "one atol"),
+        ({"atol": np.ones(3)}, "atol"),
     ],
 )
 def test_tolerances_are_checked(options: dict[str, Any], words: str) -> None:
@@ -144,6 +144,4 @@ def test_starts_by_name_and_of_other_types() -> None:
     for start in ({"x": 1, "y": 0}, frozen, np.array([1, 0]), np.array([[1.0, 9.0], [0.0, 9.0]])[:, 0]):
         assert flow.run(start, (0.0, 1.0), {"k": 1}).end_state == pytest.approx(expected, abs=1e-8)
     assert flow.batch({"x": 1, "y": 0}, (0.0, 1.0), [{"k": 1}])[0] == pytest.approx(expected, abs=1e-8)
-    assert flow.run([1.0, 0.0], (2.0, 2.0), {"k": 1}).end_state.tolist() == [1.0, 0.0]
-    with pytest.raises(ParameterError, match="not none at all"):
-        CompiledFlow(System.from_equations({})).run([], (0.0, 1.0))
+    assert flow.final([1.0, 0.0], (2.0, 2.0), {"k": 1}).tolist() == [1.0, 0.0]

@@ -26,7 +26,8 @@ def test_every_state_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
             return original(self, time, state, *rest)
 
         monkeypatch.setattr(Compiled, name, noted)
-    run = integrate(CORNER, [0.3, -0.2, 0], (0, 5), events=[StopWhen("low", "z", level=-1.0, terminal=False)])
+    low = StopWhen("low", "z", level=-1.0, terminal=False)
+    run = integrate(CORNER, [0.3, -0.2, 0], (0, 5), events=[low], backend="reference")
     points = 12  # random ones, read to find names for the surfaces
     assert len(run.slides) > 1 and run.cost.state_evaluations == len(seen) - points
     assert run.cost.field_evaluations > run.cost.steps

@@ -9,7 +9,7 @@ from odesys.jit import llvm, loops
 from odesys.jit.loops import Array, LoopError
 from tests.machine_and_python import EXAMPLES, both, check, vectors
 
-pytestmark = pytest.mark.skipif(not llvm.available(), reason="llvmlite is not installed (extra fast)")
+pytestmark = pytest.mark.skipif(not llvm.available(), reason="llvmlite does not load")
 LIMIT, HALF = 7, 0.5
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from odesys.jit import llvm
 from tests.machine_and_python import EXAMPLES, both, check, numbers
 
-pytestmark = pytest.mark.skipif(not llvm.available(), reason="llvmlite is not installed (extra fast)")
+pytestmark = pytest.mark.skipif(not llvm.available(), reason="llvmlite does not load")
 
 TABLE = np.array([[1.0, -2.5], [0.125, 1e300]])
 

@@ -1,5 +1,9 @@
 """Functions in the language of loops: machine code against the same text run as Python, and what is refused."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -7,11 +11,10 @@ from hypothesis import given
 
 from odesys import System
 from odesys.jit import llvm, loops, native
-from odesys.jit.loops import Array, Code, LoopError, call
+from odesys.jit.loops import Array, Code, LoopError, Record, call
 from tests.machine_and_python import EXAMPLES, check, vectors
 
-pytestmark = pytest.mark.skipif(not llvm.available(), reason="llvmlite is not installed (extra fast)")
-
+pytestmark = pytest.mark.skipif(not llvm.available(), reason="llvmlite does not load")
 TABLE = np.array([[1.0, -2.5], [0.125, 1e300]])
 LIMIT, HALF = 7, 0.5
 
@@ -167,3 +170,78 @@ def test_arguments_are_checked() -> None:
             machine(3, wrong, out)
     with pytest.raises(LoopError, match="2 arguments"):
         machine(3, x)
+
+
+# ---- records ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class Counter(Record):
+    """A number that is changed, and an array."""
+
+    count: int
+    total: float
+    seen: Array
+
+
+@dataclass(eq=False)
+class Walk(Record):
+    """A record inside of another one."""
+
+    step: float
+    counter: Counter
+
+
+def add_up(walk: Walk, n: int, x: Array) -> float:
+    """Fields are read and set, arrays in them written to, records handed on."""
+    rest = walk.counter.seen[1:]
+    for i in range(n):
+        walk.counter.count += 1
+        walk.counter.seen[i] = x[i]
+        walk.step, rest[n] = walk.step / 2.0, x[i] + walk.step
+    return sum_of(walk.counter, n) + walk.step
+
+
+def sum_of(counter: Counter, n: int) -> float:
+    """The sum of an array in a record."""
+    seen = counter.seen
+    for i in range(n):
+        counter.total += seen[i]
+    return counter.total
+
+
+@EXAMPLES
+@given(vectors)
+def test_records_are_shared(x: np.ndarray) -> None:
+    (machine,) = loops.ready(add_up)
+    walks = [Walk(1.0, Counter(7, -0.5, np.zeros(len(x) + 2))) for _ in range(2)]
+    results = [run(walk, len(x), x) for run, walk in zip((add_up, machine), walks, strict=True)]
+    ours, plain = walks[1].counter, walks[0].counter
+    assert results[0] == results[1] and walks[0].step == walks[1].step == 0.5 ** len(x)
+    assert (ours.count, ours.total) == (plain.count, plain.total) and ours.count == 7 + len(x)
+    assert np.array_equal(ours.seen, plain.seen)
+
+
+@dataclass(eq=False)
+class Worded(Record):
+    """A field without a kind."""
+
+    name: str
+
+
+def no_such_field(counter: Counter) -> None:
+    counter.missing = 1.0  # type: ignore[attr-defined]
+
+
+def set_anew(counter: Counter, other: Counter) -> None:
+    counter = other  # noqa: F841
+
+
+def unkind(worded: Worded) -> None:
+    worded.name = 1.0  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(("function", "words"), [(no_such_field, "missing"), (set_anew, "counter"), (unkind, "str")])
+def test_what_records_do_not_have_is_refused(function: Callable[..., Any], words: str) -> None:
+    with pytest.raises(LoopError, match=words):
+        loops.assembly([function])

@@ -1,8 +1,7 @@
-"""Machine code against the straight-line Python code of the same expressions, and what is kept of it on disk."""
+"""Machine code against the straight-line Python code of the same expressions."""
 
-import gc
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,10 +9,10 @@ import sympy as sp
 
 from odesys import System, gradient_flow
 from odesys.errors import ParameterError
-from odesys.jit import code_store, llvm, native
+from odesys.jit import llvm, native
 from tests.toy_models import Toy, all_toys
 
-pytestmark = pytest.mark.skipif(not llvm.available(), reason="llvmlite is not installed (extra fast)")
+pytestmark = pytest.mark.skipif(not llvm.available(), reason="llvmlite does not load")
 x, y, t, c = sp.symbols("x y t c")
 
 
@@ -52,40 +51,6 @@ def test_models_have_the_same_field(toy: Toy) -> None:
     assert quick.observables(0.0, state) == pytest.approx(plain.observables(0.0, state), rel=1e-13)
 
 
-def test_code_is_kept_whole_or_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ODESYS_CACHE", str(tmp_path / "new"))
-    store = code_store.Store(code_store.key("a", "b"))
-    assert store.read() is None
-    store.write(b"machine code")
-    assert store.read() == b"machine code" and code_store.key("a", "b") != code_store.key("ab", "")
-    (path,) = (tmp_path / "new").iterdir()
-    path.write_bytes(path.read_bytes()[:-1])
-    assert store.read() is None
-
-
-def test_a_folder_others_can_write_to_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ODESYS_CACHE", str(tmp_path))
-    tmp_path.chmod(0o777)
-    assert code_store.cache_folder() is None
-    system = System.from_equations({x: -3 * x})
-    assert system.compile(backend="native")(0.0, [2.0]) == [-6.0]
-    assert not list(tmp_path.iterdir())
-
-
-def test_what_was_compiled_is_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ODESYS_CACHE", str(tmp_path / "new"))
-    system = System.from_equations({x: sp.exp(-5 * x) - 11 * x})
-    first = llvm.compiled(native.assembly(system, system.nodes, [0], gated=False))
-    assert len(list((tmp_path / "new").iterdir())) == 1
-    llvm.compiled.cache_clear()
-    monkeypatch.setattr(code_store.Store, "write", lambda self, code: pytest.fail("compiled again"))
-    again = native.compile_nodes(system, system.nodes, [0], gated=False)
-    out = np.empty((2, 1))
-    for address, row in zip((first.address("function"), again), out, strict=True):
-        llvm.ArrayFunction(address)(0.0, np.array([0.3]), np.empty(0), np.empty(0), row)
-    assert out[0] == out[1] == np.exp(-1.5) - 3.3
-
-
 def test_sizes_are_checked_before_anything_is_read() -> None:
     system = System.from_equations({x: y * sp.Heaviside(x), y: -x * y})
     for backend in ("scalar", "native"):
@@ -106,7 +71,7 @@ def test_only_what_is_read_is_computed() -> None:
     system = System.from_equations({x: sp.exp(-x) * y, y: sp.Heaviside(sp.tanh(x) + sp.exp(-y) - 1) * x})
     text = native.assembly(system, system.nodes, [0, 1], gated=True)
     assert text.count("@lib_exp(double %v") == 1 and "call double @lib_tanh" not in text
-    source = system.compile().source
+    source = system.compile(backend="scalar").source
     assert source.count("exp(") == 2  # of -x and -y: the surface is read there
 
 
@@ -116,11 +81,11 @@ def test_long_functions_are_written_in_pieces(size: int, monkeypatch: pytest.Mon
     toy = all_toys()[0]
     system = gradient_flow(toy.model, toy.data, toy.train).system
     z = np.random.default_rng(3).normal(size=system.dimension)
-    plain, whole = system.compile(toy.parameters), system.compile(toy.parameters, backend="native")
+    plain, whole = (system.compile(toy.parameters, backend=backend) for backend in ("scalar", "native"))
     expected = whole(0.0, z), whole.jacobian(0.0, z)
     assert "@piece0" not in whole.source
     monkeypatch.setattr(native, "PIECE", size)
-    pieces = system.compile(toy.parameters, backend="native")
+    pieces = replace(system).compile(toy.parameters, backend="native")
     assert np.array_equal(pieces(0.0, z), expected[0]) and "@piece3" in pieces.source
     assert np.array_equal(pieces.jacobian(0.0, z), expected[1])
     assert pieces.jacobian(0.0, z) == pytest.approx(plain.jacobian(0.0, z), rel=1e-10, abs=1e-13)
@@ -136,14 +101,26 @@ def test_threads_do_not_share_buffers() -> None:
     assert np.array_equal(code(0.0, np.array([1, 2])), code(0.0, [1.0, 2.0]))  # of another type
 
 
-def test_code_outlives_what_remembers_it() -> None:
+def test_machine_code_is_the_default_and_is_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    system = System.from_equations({x: 7 * x - c}, parameters=[c])
+    assert system.compile(c=1).backend == "native" and system.compile(c=1)(0.0, [2.0]) == [13.0]
+    monkeypatch.setattr(native, "assembly", lambda *_: pytest.fail("written again"))
+    assert system.compile(c=4)(0.0, [2.0]) == [10.0]
+
+
+def test_without_llvmlite_the_default_is_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(llvm, "available", lambda: False)
     system = System.from_equations({x: 7 * x - 23})
-    call = llvm.ArrayFunction(native.compile_nodes(system, system.nodes, [0], gated=False))
-    llvm.compiled.cache_clear()
-    gc.collect()
-    out = np.empty(1)
-    call(0.0, np.array([2.0]), np.empty(0), np.empty(0), out)
-    assert out == [-9.0]
+    assert system.compile().backend == "scalar" and system.compile()(0.0, [2.0]) == [-9.0]
+    with pytest.raises(ParameterError, match="does not load"):
+        system.compile(backend="native")
+
+
+@pytest.mark.parametrize("backend", ["scalar", "native"])
+def test_outside_of_the_domain_values_are_not_numbers(backend: str) -> None:
+    system = System.from_equations({x: sp.log(x), y: -y}, observables={"root": sp.sqrt(x)})
+    code = system.compile(backend=backend)
+    assert np.isnan(code(0.0, [-1.0, 1.0])[0]) and np.isnan(code.observables(0.0, [-1.0, 1.0])["root"])
 
 
 def test_an_unknown_back_end_is_named() -> None:

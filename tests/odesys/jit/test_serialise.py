@@ -222,7 +222,7 @@ def test_the_module_computes_the_compiled_field(build: Callable[[], System]) -> 
         state = rng.normal(size=system.dimension) * scale
         values = dict(zip(system.parameters, rng.uniform(0.2, 0.9, len(system.parameters)).tolist(), strict=True))
         field = module["field"](0.7, state.tolist(), list(values.values()))
-        np.testing.assert_allclose(field, system.compile(values)(0.7, state), rtol=1e-15, atol=0)
+        np.testing.assert_allclose(field, system.compile(values, "scalar")(0.7, state), rtol=1e-15, atol=0)
 
 
 def test_the_module_stands_alone() -> None:

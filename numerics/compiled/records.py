@@ -1,0 +1,116 @@
+"""What a compiled run is made of, as records that its functions share; see `odesys.jit.loops`.
+
+n states, `count` watched values: the surfaces, then the events.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from numerics.flows.semantics import PARTS
+from odesys.jit.loops import Array, Code, Record
+
+STAGES, POWERS = 16, 7
+READINGS = PARTS + 3  # of a step: the ends of its parts, and one beyond each end
+KNOT = 3  # numbers of a knot, and of what happens
+END, EVENT, HANDOVER, BUFFER_FULL = range(4)  # why a run is left
+
+
+@dataclass(eq=False)
+class Problem(Record):
+    """What stays during a run.
+
+    movable : 1 for each watched value that can change. directions, terminal : of each event.
+    signs : three rows of n signs, in which a state is moved to see what rounding does.
+    """
+
+    field: Code
+    watch: Code
+    n: int
+    surfaces: int
+    count: int
+    p: Array
+    movable: Array
+    directions: Array
+    terminal: Array
+    signs: Array
+    t_end: float
+    rtol: float
+    atol: Array
+    max_steps: int
+    max_switches: int
+
+
+@dataclass(eq=False)
+class State(Record):
+    """What moves along: time, state, gates, the side of each watched value and the width of its zero; counters.
+
+    h is the next step to try, 0 to choose one. `status` says why the run was left, `index` by which event. `fields` are
+    calls of the field, `visited` states at which the field or any watched value was computed, each once.
+    """
+
+    t: float
+    h: float
+    x: Array
+    gates: Array
+    side: Array
+    width: Array
+    status: int = BUFFER_FULL
+    index: int = -1
+    steps: int = 0
+    switches: int = 0
+    fields: int = 0
+    visited: int = 0
+
+
+@dataclass(eq=False)
+class Log(Record):
+    """Buffers for what is kept: of every step its end, start, length, last state and polynomial; and what happens.
+
+    With no rows no steps are kept. A row of `happenings` is (time, index, direction).
+    """
+
+    rows: int
+    knots: Array
+    states: Array
+    tables: Array
+    places: int
+    happenings: Array
+    kept: int = 0
+    happened: int = 0
+
+
+@dataclass(eq=False)
+class Step(Record):
+    """One step in the making, and room to work in.
+
+    h, t_new, end : its length, where it ends, and the fraction of it that is taken.
+    K, F : 16 stages and the 7 rows of its polynomial, each of n numbers. new : the state at its end.
+    V : the watched values at the ends of its parts and one beyond each end. cuts : fractions at which it is read.
+    now, spots : of each watched value its side as the step goes on, and where it reaches zero.
+    """
+
+    K: Array
+    F: Array
+    new: Array
+    work: Array
+    other: Array
+    V: Array
+    cuts: Array
+    now: Array
+    spots: Array
+    values: Array
+    spare: Array
+    more: Array
+    h: float = 0.0
+    t_new: float = 0.0
+    end: float = 1.0
+    cut_count: int = 0
+
+
+def new_step(n: int, count: int) -> Step:
+    """Room for the steps of a run with n states and `count` watched values."""
+    sizes = (STAGES * n, POWERS * n, n, n, n, READINGS * count, (PARTS + 1) * (count + 1), *[count] * 5)
+    return Step(*(np.zeros(size) for size in sizes))
