@@ -16,7 +16,7 @@ from scipy.special import expit
 from odesys import Distribution, IntegrationError, Sample, Speeds
 
 from ..setting import Case, Features
-from . import class_network as classes
+from . import class_network
 from .class_network import Counts, Forces, State
 
 LEAVES = ("O", "V", "K", "Q")
@@ -99,17 +99,17 @@ def forces(rules: Rules, state: State, data: Counts, margin: float, variant: str
     """C, G and the pass they come from."""
     if rules.halved:
         state = replace(state, kappa=state.kappa / 2)
-    found = classes.forward(state, data)
+    found = class_network.forward(state, data)
     if rules.linear:
         F = np.einsum("nk,nki,i->n", data.fractions, found.h, state.a, optimize=True)
-        found = classes.Pass(found.A, np.ones_like(found.h), F, data.y * F)
+        found = class_network.Pass(found.A, np.ones_like(found.h), F, data.y * F)
     if rules.exponential:  # the label times the slope of the loss
-        return classes.forces(state, Counts(data.counts, data.y * np.exp(-found.margins)), math.inf, found)
+        return class_network.forces(state, Counts(data.counts, data.y * np.exp(-found.margins)), math.inf, found)
     if variant == "logistic":
         weighted, margin = Counts(data.counts, data.y * expit(-found.margins)), math.inf
     else:
         weighted = data
-    made = classes.forces(state, weighted, margin, found)
+    made = class_network.forces(state, weighted, margin, found)
     return Forces(made.C, made.G / 2, found) if rules.halved else made
 
 
