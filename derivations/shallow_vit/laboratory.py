@@ -25,8 +25,8 @@ from odesys import (
     Loss,
     Mutation,
     Neurons,
+    PathSpeeds,
     Sample,
-    Speeds,
     Value,
     computed_once,
     coordinate_flow,
@@ -68,15 +68,15 @@ MUTATIONS = (
     Mutation(
         "flip",
         "keys and queries move backwards",
-        equations=Speeds(dict.fromkeys(("K", "Q", "S", "KQ", "KK", "QQ"), -1)),
+        equations=PathSpeeds(dict.fromkeys(("K", "Q", "S", "KQ", "KK", "QQ"), -1)),
     ),
-    Mutation("keys", "keys move backwards, queries as they should", equations=Speeds({"K": -1, "KK": -1})),
-    Mutation("values", "values move backwards", equations=Speeds({"V": -1, "VV": -1})),
-    Mutation("neurons", "hidden neurons move twice as fast", equations=Speeds({"O": 2, "OO": 2})),
+    Mutation("keys", "keys move backwards, queries as they should", equations=PathSpeeds({"K": -1, "KK": -1})),
+    Mutation("values", "values move backwards", equations=PathSpeeds({"V": -1, "VV": -1})),
+    Mutation("neurons", "hidden neurons move twice as fast", equations=PathSpeeds({"O": 2, "OO": 2})),
     Mutation(
         "nuisance",
         "values of nuisance patterns move backwards",
-        equations=Speeds({"V": lambda _, patterns: _nuisance_backwards(1, patterns), "VV": _nuisance_backwards}),
+        equations=PathSpeeds({"V": lambda _, patterns: _nuisance_backwards(1, patterns), "VV": _nuisance_backwards}),
     ),
     # start
     Mutation("start", "the initial model has half its size", start=lambda size: size / 2),
@@ -113,7 +113,7 @@ class Laboratory(BaseLaboratory):
         """Factors in the equations of one matrix of weights: one, or one for each of three patterns."""
         return self.speeds.table(leaf, (1, 3))
 
-    def _read_speeds(self, leaves: Sequence[str] = LEAVES) -> Speeds:
+    def _read_speeds(self, leaves: Sequence[str] = LEAVES) -> PathSpeeds:
         for leaf in leaves:
             self.read(Laboratory.speed, leaf)
         return self.speeds

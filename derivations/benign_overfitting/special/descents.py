@@ -74,7 +74,7 @@ class Record:
         return int(places[0])
 
 
-def descend(flow: Flow, name: str, case: Case, made: GramStart, values: Mapping[str, np.ndarray]) -> Record:
+def descend(flow: Flow, name: str, case: Case, made: GramStart, values: dict[str, np.ndarray]) -> Record:
     """Iterate the derived gradient step from a drawn start; record every tenth step of the run."""
     state = flow.layout.pack(span_network.engine_leaves(values))
     eta = RATES[name] / case.largest

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from odesys import Distribution, IntegrationError, Sample, Speeds
+from odesys import Distribution, IntegrationError, PathSpeeds, Sample
 
 from ..setting import Case, Features
 from . import class_network
@@ -90,7 +90,7 @@ class Record:
         return self.case.eta * self.steps
 
 
-def factors(speeds: Speeds, leaf: str, patterns: int) -> np.ndarray:
+def factors(speeds: PathSpeeds, leaf: str, patterns: int) -> np.ndarray:
     """Factors of the moves of one matrix, as a row over the patterns (or tokens) or a single number."""
     return np.array(speeds.table(leaf, (1, patterns)))
 
@@ -113,7 +113,7 @@ def forces(rules: Rules, state: State, data: Counts, margin: float, variant: str
     return Forces(made.C, made.G / 2, found) if rules.halved else made
 
 
-def _move(speeds: Speeds, state: State, made: Forces, eta: float, frozen: bool, variant: str) -> None:
+def _move(speeds: PathSpeeds, state: State, made: Forces, eta: float, frozen: bool, variant: str) -> None:
     speed = {leaf: eta * factors(speeds, leaf, len(state.v)) for leaf in (*LEAVES, "S")}
     w, v = state.w + speed["O"] * made.C @ state.v, state.v + speed["V"].T * (made.C.T @ state.w)
     if variant == "merged":
@@ -126,7 +126,7 @@ def _move(speeds: Speeds, state: State, made: Forces, eta: float, frozen: bool, 
 
 def train(
     rules: Rules,
-    speeds: Speeds,
+    speeds: PathSpeeds,
     case: Case,
     data: Counts,
     state: State,
