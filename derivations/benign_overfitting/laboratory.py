@@ -26,7 +26,7 @@ from odesys import (
     Mutation,
     Node,
     OdesysError,
-    Speeds,
+    PathSpeeds,
     System,
     Trajectory,
     computed_once,
@@ -58,13 +58,13 @@ MUTATIONS = (
         data=each_sample(lambda s: replace(s, weight=s.weight * (2 if s.label < 0 else 1))),
     ),
     # derived equations
-    Mutation("flip", "scores move backwards", equations=Speeds({"KQ": -1})),
-    Mutation("keys", "inner products of keys move twice as fast", equations=Speeds({"KK": 2})),
-    Mutation("values", "values move twice as fast", equations=Speeds({"wOV": 2})),
+    Mutation("flip", "scores move backwards", equations=PathSpeeds({"KQ": -1})),
+    Mutation("keys", "inner products of keys move twice as fast", equations=PathSpeeds({"KK": 2})),
+    Mutation("values", "values move twice as fast", equations=PathSpeeds({"wOV": 2})),
     Mutation(
         "noise",
         "values of noise tokens stand still",
-        equations=Speeds({"wOV": lambda _, tokens: [[1, 1, *[0] * (tokens - 2)]]}),
+        equations=PathSpeeds({"wOV": lambda _, tokens: [[1, 1, *[0] * (tokens - 2)]]}),
     ),
     # start
     Mutation("start", "keys start with twice the norm", start=lambda norm: 2 * norm),

@@ -24,9 +24,9 @@ from odesys import (
     Mutation,
     Node,
     OdesysError,
+    PathSpeeds,
     Quotient,
     Sample,
-    Speeds,
     computed_once,
     each_sample,
     gradient_flow,
@@ -93,7 +93,7 @@ def _own_label_twice(flow: Flow) -> Flow:
 
 def _groups_apart(flow: Flow) -> Flow:
     """The same flow with scores between words of different groups standing still; words are c1..cK, v1..vK."""
-    return Speeds({"KQ": lambda n, _: [[int(i % (n // 2) == j % (n // 2)) for j in range(n)] for i in range(n)]})(
+    return PathSpeeds({"KQ": lambda n, _: [[int(i % (n // 2) == j % (n // 2)) for j in range(n)] for i in range(n)]})(
         _listed(flow)
     )
 
@@ -129,9 +129,9 @@ MUTATIONS = (
     ),
     # derived equations of both heads
     Mutation("own", "each head moves as if the samples of its own label counted twice", equations=_own_label_twice),
-    Mutation("flip", "scores move backwards", equations=Speeds({"KQ": -1})),
-    Mutation("double", "key self-scores move twice as fast", equations=Speeds({"KK": 2})),
-    Mutation("neurons", "neurons move twice as fast", equations=Speeds({"w": 2})),
+    Mutation("flip", "scores move backwards", equations=PathSpeeds({"KQ": -1})),
+    Mutation("double", "key self-scores move twice as fast", equations=PathSpeeds({"KK": 2})),
+    Mutation("neurons", "neurons move twice as fast", equations=PathSpeeds({"w": 2})),
     Mutation("groups", "scores between words of different groups stand still", equations=_groups_apart),
 )
 

@@ -68,9 +68,14 @@ class Place(NamedTuple):
     record: type[Record] | None
 
 
-@cache
-def places(record: Any) -> dict[str, Place]:
+def places(record: type[Record]) -> dict[str, Place]:
     """The fields of a kind of records by name; each takes eight bytes."""
+    key: Any = record  # for mypy a class is not hashable
+    return _places(key)
+
+
+@cache
+def _places(record: Any) -> dict[str, Place]:
     hints = typing.get_type_hints(record)
     try:
         return {

@@ -15,7 +15,7 @@ from odesys import BlockField, Flow, IntegrationError, blocks, softmax
 
 from .. import dynamics
 from ..setting import Case
-from . import span_network as span
+from . import span_network
 from .gram_start import GramStart
 
 #: training sets of the runs by the recursion: P = 14 tokens, 420 scalars, whatever the widths. These are such that the
@@ -74,9 +74,9 @@ class Record:
         return int(places[0])
 
 
-def descend(flow: Flow, name: str, case: Case, made: GramStart, values: Mapping[str, np.ndarray]) -> Record:
+def descend(flow: Flow, name: str, case: Case, made: GramStart, values: dict[str, np.ndarray]) -> Record:
     """Iterate the derived gradient step from a drawn start; record every tenth step of the run."""
-    state = flow.layout.pack(span.engine_leaves(values))
+    state = flow.layout.pack(span_network.engine_leaves(values))
     eta = RATES[name] / case.largest
     bound = {"eta": eta, "w2": case.w2}
     compiled = flow.system.compile(bound, "block")
