@@ -182,25 +182,20 @@ def mean_field_at(made: Flow, N: int, M: int) -> System:
 
 
 def _renamed(system: System, names: Mapping[str, str], M: int) -> System:
-    order = state_names(M)
+    order = state_tex(M)
     mapping = {sym(old): sym(new) for old, new in names.items()}
     nodes = dict(zip([names[n] for n in system.names], graph.substitute(list(system.nodes), mapping), strict=True))
     loss = graph.substitute([system.observables["loss"], system.observables["margin_1"]], mapping)
     field = ScalarField(tuple(nodes[name] for name in order), {"loss": loss[0], "f": loss[1]})
-    return System(tuple(order), field, system.parameters, system.kind, {name: tex(name) for name in order})
+    return System(tuple(order), field, system.parameters, system.kind, order)
 
 
-def state_names(M: int, frozen: bool = False) -> list[str]:
-    """v_a, S_ab (query type first), and unless frozen Q_a, K_a."""
+def state_tex(M: int, frozen: bool = False) -> dict[str, str]:
+    """v_a, S_ab (query type first), and unless frozen Q_a, K_a: the names of the states with their TeX."""
     types = TYPES[: 2 if M == 2 else 3]
-    out = [f"v_{a}" for a in types] + [f"S_{a}{b}" for a in types for b in types]
-    return out if frozen else out + [f"{x}_{a}" for x in "QK" for a in types]
-
-
-def tex(name: str) -> str:
-    """v_s, S_{s2}, Q_s as TeX."""
-    stem, _, index = name.partition("_")
-    return f"{stem}_{{{index}}}"
+    pairs = [("v", a) for a in types] + [("S", a + b) for a in types for b in types]
+    pairs += [] if frozen else [(x, a) for x in "QK" for a in types]
+    return {f"{stem}_{index}": f"{stem}_{{{index}}}" for stem, index in pairs}
 
 
 def in_every_N(derive: Callable[[int], System], check: int = 0) -> System:
@@ -257,7 +252,7 @@ def test_margin(M: int) -> Node:
 
 def start(M: int, values: Mapping[str, float], frozen: bool = False) -> dict[str, float]:
     """The infinite-width start: v = 0, S = 0, Q_a = K_a = kappa m_a."""
-    out = dict.fromkeys(state_names(M, frozen), 0.0)
+    out = dict.fromkeys(state_tex(M, frozen), 0.0)
     return out | {name: values["kappa"] * values[f"m_{name[2:]}"] for name in out if name[:2] in ("Q_", "K_")}
 
 

@@ -95,9 +95,12 @@ def surface_tex(name: str, K: int = 2, L: int = 3) -> str:
     >>> surface_tex("H_p_4")
     'H_+(c_1, -v_1, -v_2) + b'
     """
-    _, head, number = name.split("_")
-    tokens = ", ".join(f"{token[:-1]}_{token[-1]}" for token in data(K, L).samples[int(number) - 1].tokens)
-    return f"H_{'+' if head == 'p' else '-'}({tokens}) + b"
+    samples = enumerate(data(K, L).samples, start=1)
+    known = {
+        f"H_{label}_{number}": (sign, s.tokens) for number, s in samples for label, sign in (("p", "+"), ("m", "-"))
+    }
+    sign, tokens = known[name]
+    return f"H_{sign}({', '.join(f'{token[:-1]}_{token[-1]}' for token in tokens)}) + b"
 
 
 def is_conflicting(sample: Sample) -> bool:

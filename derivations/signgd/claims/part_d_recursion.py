@@ -195,15 +195,15 @@ def _inner_products(made: Toy) -> dict[Node, Node]:
 )
 def gradient_norm(lab: Laboratory) -> Verdict:
     """|gradient entries| added up, with signs known in the cone, against the formula."""
-    _, arguments, _ = lab.steps()
+    made, arguments, _ = lab.steps()
     on = on_section(arguments)
+    entries = [(kind, c, w.args[0]) for kind, rows in made.weights.items() for row in rows for c, w in enumerate(row)]
     # in the cone (q_mu, -k_mu, q_i, k_i > 0, w_i > 0) arguments of P rows are +, of N rows -, queries + along y xi and mu, keys + along y xi and - along mu
     total = ZERO
-    for name, node in on.items():
-        kind, coordinate = name[0], int(name.split("_")[1])
+    for kind, coordinate, name in entries:
         label = 1 if coordinate == 0 else LABELS[0 if coordinate in SUPPORTS[0] else 1]
         sign = (SIDES.get(kind, 1)) * label * (-1 if kind == "K" and coordinate == 0 else 1)
-        total = total + sign * node
+        total = total + sign * on[name]
     formula = recursion_formula(printed=False)
     second = _swap_neurons(formula)
     norms = {str(i): sym(f"x{i}_1") + sym(f"x{i}_2") for i in (1, 2)}
