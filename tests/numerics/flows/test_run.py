@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from numerics.flows.run import LONG, METHODS, Run
+from numerics.flows.run import METHODS, Run
 from numerics.flows.trajectory import StopWhen
 from odesys.errors import IntegrationError
 from odesys.expr.system import System
@@ -56,11 +56,6 @@ def test_a_kink_breaks_a_run_into_segments_whose_ends_are_on_it() -> None:
 def test_an_event_ends_the_run_where_it_happens() -> None:
     run = make(oscillator(), [1.0, 0.0], 10.0, (StopWhen("zero", "x"),))
     assert run.run(report) == "event:zero" and run.t == pytest.approx(math.pi / 2, abs=1e-9)
-
-
-def test_a_long_run_is_left_and_says_so() -> None:
-    run = make(oscillator(), [1.0, 0.0], 1000.0, limits={**LIMITS, "long": 5})
-    assert run.run(report) == LONG and run.steps == 5 and run.t < 1000.0
 
 
 def test_steps_and_switches_are_limited() -> None:
