@@ -6,6 +6,7 @@ n states, `count` watched values: the surfaces, then the events.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -112,5 +113,9 @@ class Step(Record):
 
 def new_step(n: int, count: int) -> Step:
     """Room for the steps of a run with n states and `count` watched values."""
-    sizes = (STAGES * n, POWERS * n, n, n, n, READINGS * count, (PARTS + 1) * (count + 1), *[count] * 5)
-    return Step(*(np.zeros(size) for size in sizes))
+    sizes = {"K": STAGES * n, "F": POWERS * n, "V": READINGS * count, "cuts": (PARTS + 1) * (count + 1)}
+    sizes |= dict.fromkeys(("new", "work", "other"), n) | dict.fromkeys(
+        ("now", "spots", "values", "spare", "more"), count
+    )
+    rooms: dict[str, Any] = {name: np.zeros(size) for name, size in sizes.items()}
+    return Step(**rooms)

@@ -68,9 +68,17 @@ class Place(NamedTuple):
     record: type[Record] | None
 
 
-@cache
-def places(record: Any) -> dict[str, Place]:
+_PLACES: dict[Any, dict[str, Place]] = {}
+
+
+def places(record: type[Record]) -> dict[str, Place]:
     """The fields of a kind of records by name; each takes eight bytes."""
+    if record not in _PLACES:
+        _PLACES[record] = _read_places(record)
+    return _PLACES[record]
+
+
+def _read_places(record: type[Record]) -> dict[str, Place]:
     hints = typing.get_type_hints(record)
     try:
         return {
