@@ -134,7 +134,7 @@ from .papers.measure import has_exponent as has_exponent
 from .papers.measure import in_turn as in_turn
 from .papers.measure import rounded as rounded
 from .papers.mutation import Mutation as Mutation
-from .papers.mutation import Speeds as Speeds
+from .papers.mutation import PathSpeeds as PathSpeeds
 from .papers.mutation import each_sample as each_sample
 from .papers.mutation import unchanged as unchanged
 from .papers.paper import Formula as Formula

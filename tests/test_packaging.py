@@ -1,5 +1,6 @@
 """What a wheel contains, and the version: written once."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -37,3 +38,20 @@ def test_changelog_begins_with_this_version_and_dates_every_one() -> None:
     ]
     assert heads[0].startswith(f"## {odesys.__version__} (")
     assert [h for h in heads if not h.rstrip(")").rsplit("(", 1)[-1].replace("-", "").isdigit()] == []
+
+
+def test_the_table_of_moved_modules_is_true() -> None:
+    """What a module is called now can be found under that name."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^  \| (`.*?) \| (`.*?) \|$", text[: text.index("## 0.1.0")], flags=re.MULTILINE)
+    lost = []
+    for before, now in rows:
+        room = re.match(r"`([\w/]+)/`, same names", now)
+        names = (
+            before.split("` ", 1)[1].split(", ")
+            if room
+            else [n.replace(".", "/") for n in re.findall(r"`([\w.]+)`", now)]
+        )
+        places = [ROOT / room[1] / name if room else ROOT / name for name in names if room or "/" in name]
+        lost += [str(p) for p in places if not (p.is_dir() or p.with_suffix(".py").exists())]
+    assert len(rows) > 30 and lost == []

@@ -56,6 +56,11 @@ def example_of(name: str, value: object) -> str:
     return text if re.search(rf"^ *>>> .*\b{name}\b", text, flags=re.MULTILINE) else ""
 
 
+@pytest.mark.parametrize("name", sorted(set(LISTED) - set(NO_EXAMPLE)))
+def test_every_name_has_an_example(name: str) -> None:
+    assert ">>>" in example_of(name, getattr(odesys, name))
+
+
 def test_exceptions_are_needed() -> None:
     assert set(NO_EXAMPLE) <= set(LISTED) and not [n for n in NO_EXAMPLE if example_of(n, getattr(odesys, n))]
 

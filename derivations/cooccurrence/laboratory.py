@@ -21,9 +21,9 @@ from odesys import (
     Flow,
     Mutation,
     Node,
+    PathSpeeds,
     Quotient,
     Sample,
-    Speeds,
     System,
     computed_once,
     each_sample,
@@ -55,19 +55,19 @@ MUTATIONS = (
     Mutation("scale", "scores count half", model=lambda model: replace(model, scale=HALF)),
     Mutation("unscaled", "scores are not divided by the root of m", model=lambda model: replace(model, scale=1)),
     # derived equations, of path matrices also by their names neuron by neuron
-    Mutation("flip", "scores move backwards", equations=Speeds({"KQ": -1})),
-    Mutation("keys", "the key Gram matrix moves twice as fast", equations=Speeds({"KK": 2})),
-    Mutation("values", "the value Gram matrix moves backwards", equations=Speeds({"VV": -1})),
-    Mutation("G", "the sub-network moves twice as fast", equations=Speeds({"aWV": 2, "WV": 2})),
+    Mutation("flip", "scores move backwards", equations=PathSpeeds({"KQ": -1})),
+    Mutation("keys", "the key Gram matrix moves twice as fast", equations=PathSpeeds({"KK": 2})),
+    Mutation("values", "the value Gram matrix moves backwards", equations=PathSpeeds({"VV": -1})),
+    Mutation("G", "the sub-network moves twice as fast", equations=PathSpeeds({"aWV": 2, "WV": 2})),
     Mutation(
         "beta",
         "|W'a|^2 and the correlations of neurons move backwards",
-        equations=Speeds({"aWWa": -1, "WW": -1}),
+        equations=PathSpeeds({"aWWa": -1, "WW": -1}),
     ),
     Mutation(
         "wide",
         "the Gram matrices of neurons, values, keys and queries move faster by the root of m",
-        equations=Speeds(dict.fromkeys(("aWWa", "WW", "VV", "KK", "QQ"), graph.sqrt(graph.sym("m")))),
+        equations=PathSpeeds(dict.fromkeys(("aWWa", "WW", "VV", "KK", "QQ"), graph.sqrt(graph.sym("m")))),
     ),
 )
 LEVEL_0, LEVEL_1 = ("WV", "WW", "VV", "KQ", "KK", "QQ"), ("aWV", "aWWa", "VV", "KQ", "KK", "QQ")

@@ -25,8 +25,8 @@ from odesys import (
     Loss,
     Mutation,
     Neurons,
+    PathSpeeds,
     Sample,
-    Speeds,
     Value,
     computed_once,
     coordinate_flow,
@@ -38,9 +38,7 @@ from odesys import (
 
 from . import dynamics
 from .setting import TRAINED, Case, Features
-from .special import broken_runs, broken_tokens, network
-from .special import class_network as classes
-from .special import several_heads as heads
+from .special import broken_runs, broken_tokens, class_network, network, several_heads
 from .special.broken_runs import LEAVES, Counting, Record, Rules
 from .special.class_network import Counts, Forces, State
 from .special.several_heads import Heads, HeadTables
@@ -70,15 +68,15 @@ MUTATIONS = (
     Mutation(
         "flip",
         "keys and queries move backwards",
-        equations=Speeds(dict.fromkeys(("K", "Q", "S", "KQ", "KK", "QQ"), -1)),
+        equations=PathSpeeds(dict.fromkeys(("K", "Q", "S", "KQ", "KK", "QQ"), -1)),
     ),
-    Mutation("keys", "keys move backwards, queries as they should", equations=Speeds({"K": -1, "KK": -1})),
-    Mutation("values", "values move backwards", equations=Speeds({"V": -1, "VV": -1})),
-    Mutation("neurons", "hidden neurons move twice as fast", equations=Speeds({"O": 2, "OO": 2})),
+    Mutation("keys", "keys move backwards, queries as they should", equations=PathSpeeds({"K": -1, "KK": -1})),
+    Mutation("values", "values move backwards", equations=PathSpeeds({"V": -1, "VV": -1})),
+    Mutation("neurons", "hidden neurons move twice as fast", equations=PathSpeeds({"O": 2, "OO": 2})),
     Mutation(
         "nuisance",
         "values of nuisance patterns move backwards",
-        equations=Speeds({"V": lambda _, patterns: _nuisance_backwards(1, patterns), "VV": _nuisance_backwards}),
+        equations=PathSpeeds({"V": lambda _, patterns: _nuisance_backwards(1, patterns), "VV": _nuisance_backwards}),
     ),
     # start
     Mutation("start", "the initial model has half its size", start=lambda size: size / 2),
@@ -115,7 +113,7 @@ class Laboratory(BaseLaboratory):
         """Factors in the equations of one matrix of weights: one, or one for each of three patterns."""
         return self.speeds.table(leaf, (1, 3))
 
-    def _read_speeds(self, leaves: Sequence[str] = LEAVES) -> Speeds:
+    def _read_speeds(self, leaves: Sequence[str] = LEAVES) -> PathSpeeds:
         for leaf in leaves:
             self.read(Laboratory.speed, leaf)
         return self.speeds
@@ -161,7 +159,7 @@ class Laboratory(BaseLaboratory):
     def two_heads(self, leaf: str) -> tuple[HeadTables, np.ndarray]:
         """The toy with two heads in one layer (`several_heads.py`): its tables, and the rates of one matrix of both."""
         model, data = self._model(3, SIGNS), self.counting().distribution(toy_data())
-        made = heads.tables(2, SIGNS, data, self._loss(), model.row_activation, model.scale)
+        made = several_heads.tables(2, SIGNS, data, self._loss(), model.row_activation, model.scale)
         factors = np.array(self._read_speeds([leaf]).table(leaf, (1, 3)), dtype=object)
         return made, np.array([factors * table for table in made.rates(leaf)], dtype=object)
 
@@ -195,7 +193,7 @@ class Laboratory(BaseLaboratory):
 
     def begin(self, case: Case, seed: Any) -> tuple[State, Features]:
         """The start of Assumption 1."""
-        state, ideal = classes.start(case, np.random.default_rng(seed))
+        state, ideal = class_network.start(case, np.random.default_rng(seed))
         return self._started(state), ideal
 
     def _started(self, state: State) -> State:
@@ -224,7 +222,7 @@ class Laboratory(BaseLaboratory):
         Trained logits (variant ``merged``) are kept in kappa, with rho the identity.
         """
         begun, ideal = self.begin(case, seed) if state is None else (self._started(state), None)
-        data = self.data(classes.exact_data(case) if counts is None else counts)
+        data = self.data(class_network.exact_data(case) if counts is None else counts)
         if variant == "merged":
             begun = replace(begun, kappa=begun.S, rho=np.eye(len(begun.rho)))
         speeds = self._read_speeds(_leaves(variant))
@@ -237,7 +235,7 @@ class Laboratory(BaseLaboratory):
         speeds, patterns = self._read_speeds(), counts.counts.shape[1]
         names = zip(("w", "v", "kappa", "rho"), LEAVES, strict=True)
         speed = {name: broken_runs.factors(speeds, leaf, patterns).T for name, leaf in names}
-        return heads.train(net, self.data(counts), eta, steps, margin, speed)
+        return several_heads.train(net, self.data(counts), eta, steps, margin, speed)
 
     def tokens(self, case: Case, seed: Any = 0, steps: int | None = None) -> network.Run:
         """SGD on noisy tokens by the hand-written gradients of the full network, with the speeds of the equations."""

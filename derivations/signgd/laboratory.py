@@ -14,9 +14,7 @@ from functools import lru_cache
 from odesys import BaseLaboratory, Mutation, Node, graph, laboratory_part, sym
 
 from .setting import Case, regime
-from .special import recursion
-from .special import toy_network as toy
-from .special import watched_runs as records
+from .special import recursion, toy_network, watched_runs
 from .special.recursion import Advance, Start, State
 from .special.toy_network import LABELS, Model, Toy
 from .special.watched_runs import Record, Rules
@@ -102,38 +100,38 @@ class Laboratory(BaseLaboratory):
     def network(self) -> Toy:
         """The toy network: attention, heads and output as expressions of the weights."""
         self.read(Laboratory.outputs)
-        return toy.toy(self._model)
+        return toy_network.toy(self._model)
 
     @laboratory_part
     def outputs(self) -> list[Node]:
         """The output on each sample, and a logit."""
-        made = toy.toy(self._model)
+        made = toy_network.toy(self._model)
         return [*(made.output(i) for i in range(len(LABELS))), made.logit(0, 0, 0)]
 
     @laboratory_part
     def losses(self) -> list[Node]:
         """The share of each sample in the loss, as a function of its output f."""
-        return [toy.toy(self._model).loss_of(i, sym("f")) for i in range(len(LABELS))]
+        return [toy_network.toy(self._model).loss_of(i, sym("f")) for i in range(len(LABELS))]
 
     def slope(self, i: int, f: Node) -> Node:
         """Derivative of the share of sample i in the loss, times n, by its output f."""
         self.read(Laboratory.losses)
-        return len(LABELS) * graph.gradient(toy.toy(self._model).loss_of(i, f), [f])[0]
+        return len(LABELS) * graph.gradient(toy_network.toy(self._model).loss_of(i, f), [f])[0]
 
     @laboratory_part
     def moves(self) -> tuple[dict[str, Node], dict[str, Node]]:
         """For every weight the argument of its sign step, and the length of the step over eta."""
-        made = toy.toy(self._model)
+        made = toy_network.toy(self._model)
         return made.arguments(), made.lengths()
 
     def steps(self) -> tuple[Toy, dict[str, Node], dict[str, Node]]:
         """The toy with the moves of its weights."""
-        return toy.toy(self._model), *self.moves()
+        return toy_network.toy(self._model), *self.moves()
 
     @laboratory_part
     def arguments(self, opaque: bool = False) -> dict[str, Node]:
         """Sign arguments of the reduced state; supports are disjoint here whatever the mutation."""
-        return toy.reduced_arguments(self._disjoint, opaque)
+        return toy_network.reduced_arguments(self._disjoint, opaque)
 
     @laboratory_part
     def variances(self) -> dict[str, Fraction]:
@@ -167,22 +165,22 @@ class Laboratory(BaseLaboratory):
 def _record(rules: Rules, name: str) -> Record:
     if name in STEPS:
         case, seed, eta, steps = STEPS[name]
-        return records.descent(case, seed, eta, steps, rules)
+        return watched_runs.descent(case, seed, eta, steps, rules)
     case, seed, end, fraction = REGIMES[name]
-    return records.flow(case, seed, end * case.flip_time(), rules, fraction=fraction)
+    return watched_runs.flow(case, seed, end * case.flip_time(), rules, fraction=fraction)
 
 
 def _variances(model: Model) -> dict[str, Fraction]:
     """Sum of squared coefficients of an inner product in the weights, over the squared length of what it meets."""
-    made = toy.toy(model)
+    made = toy_network.toy(model)
     rows = {kind: made.weights[kind] for kind in "QKPN"}
-    mean = {kind: [graph.add(column) / toy.ROWS for column in zip(*rows[kind], strict=True)] for kind in "PN"}
+    mean = {kind: [graph.add(column) / toy_network.ROWS for column in zip(*rows[kind], strict=True)] for kind in "PN"}
     difference = [a - b for a, b in zip(mean["P"], mean["N"], strict=True)]
     out: dict[str, Fraction] = {}
     for name, w in {"q": rows["Q"][0], "k": rows["K"][0], "row": rows["P"][0], "v": difference}.items():
         for what, vector in (("mu", made.mu), ("xi", made.xi[0])):
-            slopes = graph.gradient(toy.dot(w, vector), list(made.all_weights().values()))
-            out[f"{name}_{what}"] = _number(graph.add([s * s for s in slopes]) / toy.dot(vector, vector))
+            slopes = graph.gradient(toy_network.dot(w, vector), list(made.all_weights().values()))
+            out[f"{name}_{what}"] = _number(graph.add([s * s for s in slopes]) / toy_network.dot(vector, vector))
     return out
 
 

@@ -1,8 +1,8 @@
 """The paper's systems behind one object, so that every check can also be run on systems broken on purpose.
 
 Parts a check can read are the `model`, the `data`, the `samples` without their weights, the `equations` of a stage, the
-`outputs` (margins and head outputs as expressions), the `start`, and the `family` of all K. Most mutations keep the
-symmetries, so that checks on the quotient are run, not refused.
+`outputs` (margins and head outputs as expressions), the `start_values`, and the `family` of all K. Most mutations keep
+the symmetries, so that checks on the quotient are run, not refused.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from odesys import (
     Mutation,
     Node,
     OdesysError,
+    PathSpeeds,
     Quotient,
     Sample,
-    Speeds,
     computed_once,
     each_sample,
     gradient_flow,
@@ -93,7 +93,7 @@ def _own_label_twice(flow: Flow) -> Flow:
 
 def _groups_apart(flow: Flow) -> Flow:
     """The same flow with scores between words of different groups standing still; words are c1..cK, v1..vK."""
-    return Speeds({"KQ": lambda n, _: [[int(i % (n // 2) == j % (n // 2)) for j in range(n)] for i in range(n)]})(
+    return PathSpeeds({"KQ": lambda n, _: [[int(i % (n // 2) == j % (n // 2)) for j in range(n)] for i in range(n)]})(
         _listed(flow)
     )
 
@@ -129,9 +129,9 @@ MUTATIONS = (
     ),
     # derived equations of both heads
     Mutation("own", "each head moves as if the samples of its own label counted twice", equations=_own_label_twice),
-    Mutation("flip", "scores move backwards", equations=Speeds({"KQ": -1})),
-    Mutation("double", "key self-scores move twice as fast", equations=Speeds({"KK": 2})),
-    Mutation("neurons", "neurons move twice as fast", equations=Speeds({"w": 2})),
+    Mutation("flip", "scores move backwards", equations=PathSpeeds({"KQ": -1})),
+    Mutation("double", "key self-scores move twice as fast", equations=PathSpeeds({"KK": 2})),
+    Mutation("neurons", "neurons move twice as fast", equations=PathSpeeds({"w": 2})),
     Mutation("groups", "scores between words of different groups stand still", equations=_groups_apart),
 )
 
@@ -187,10 +187,13 @@ class Laboratory(BaseLaboratory):
         return mutated_family(self.mutation, stage, K, scaled)
 
     @laboratory_part
+    def start_values(self, omega: float) -> np.ndarray:
+        """The infinite-width start of all path scalars."""
+        return self.flow().initial_state(omega=omega)
+
     def start(self, omega: float) -> dict[str, float]:
         """The infinite-width start of all path scalars, by name."""
-        flow = self.flow()
-        return dict(zip(flow.system.names, flow.initial_state(omega=omega).tolist(), strict=True))
+        return dict(zip(self.names.system.names, self.start_values(omega).tolist(), strict=True))
 
     @laboratory_part
     def outputs(self) -> tuple[tuple[str, ...], dict[str, Node]]:
@@ -251,6 +254,6 @@ class _Watched(Flow):
         state = super().initial_state(omega, weights=weights, **spread)
         if weights is not None:
             return state
-        self.lab.read(Laboratory.start, 0.5)
+        self.lab.read(Laboratory.start_values, 0.5)
         values = self.lab.mutation.start(dict(zip(self.system.names, state, strict=True)))
         return np.array(list(values.values()))

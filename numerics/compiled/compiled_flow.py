@@ -100,7 +100,7 @@ class CompiledFlow:
         step, log = new_step(n, self.count), self.new_log(0)
         _functions()[1](problem, state, step, log, len(given), given.shape[1], given.ravel(), results.ravel())
         for k in np.flatnonzero(~np.isin(results[:, n], (END, EVENT))):
-            results[k, :n] = self._by_integrate(given[k], first + k, span, limits)
+            results[k, :n] = self._by_integrate(given[k], first + int(k), span, limits)
         return results[:, :n]
 
     def _by_integrate(
@@ -114,9 +114,7 @@ class CompiledFlow:
                 self.system, row[:n], span, values, atol=row[n : 2 * n], events=self.specs, **limits
             ).end_state
         except IntegrationError as error:
-            raise IntegrationError(
-                f"point {number} of the batch: {error}", time=error.time, state=error.state
-            ) from None
+            raise IntegrationError(f"point {number} of the batch: {error}", **error.objects) from None
 
     def stretch(self, run: Run) -> Stretch:
         """A run in progress, to be gone on with in compiled code from where it is."""

@@ -113,9 +113,9 @@ class Step(Record):
 
 def new_step(n: int, count: int) -> Step:
     """Room for the steps of a run with n states and `count` watched values."""
+    states, watched = ("new", "work", "other"), ("now", "spots", "values", "spare", "more")
     sizes = {"K": STAGES * n, "F": POWERS * n, "V": READINGS * count, "cuts": (PARTS + 1) * (count + 1)}
-    sizes |= dict.fromkeys(("new", "work", "other"), n) | dict.fromkeys(
-        ("now", "spots", "values", "spare", "more"), count
-    )
-    rooms: dict[str, Any] = {name: np.zeros(size) for name, size in sizes.items()}
-    return Step(**rooms)
+    arrays: dict[str, Any] = {
+        k: np.zeros(size) for k, size in (sizes | dict.fromkeys(states, n) | dict.fromkeys(watched, count)).items()
+    }
+    return Step(**arrays)

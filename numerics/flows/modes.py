@@ -216,7 +216,7 @@ def _rank(rows: np.ndarray) -> int:
 
 
 def undetermined(table: PatternTable, found: Solution) -> np.ndarray:
-    """How much the field changes with gates that the sliding condition leaves open: relative, largest a state; (n,)."""
+    """How much the field changes with gates that the sliding condition leaves open: relative, per state; (n,)."""
     matrix = table.matrix(found.g)[np.ix_(found.slides, found.slides)]
     columns = table.columns(found.g)[found.slides]
     if not matrix.size:

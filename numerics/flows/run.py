@@ -26,7 +26,7 @@ from odesys.jit.codegen import Compiled
 
 from .events import EventLog
 from .modes import EDGE, Mode
-from .scan import Found, Watch
+from .scan import StepOutcome, WatchedValues
 from .sliding import DRIFT, DRIFT_MULTISTEP, Slide
 from .surfaces import Surfaces
 from .trajectory import Event, StopWhen
@@ -62,7 +62,7 @@ class Run:
         self.watches = [spec.function(compiled, parameters) for spec in events]
         self.mode = self.surfaces.start_mode(t, x)
         self.slide: Slide | None = None
-        self.watch = Watch(self.watched, self.surfaces.movable, events)
+        self.watch = WatchedValues(self.watched, self.surfaces.movable, events)
         self.watch.side[self.watch.count :] = self._event_sides()
         self.log = EventLog(self.surfaces, t)
         self.knots, self.states, self.pieces = [t], [x], list[Any]()
@@ -164,7 +164,7 @@ class Run:
     def _error(self, message: str) -> IntegrationError:
         return IntegrationError(message, time=self.t, state=self.x)
 
-    def _accept(self, dense: Any, solver: Any, found: Found) -> None:
+    def _accept(self, dense: Any, solver: Any, found: StepOutcome) -> None:
         t = found.time if found.kind else float(solver.t)
         self.x = self._states(dense, solver)(t).copy()
         if t > self.t:

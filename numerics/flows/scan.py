@@ -19,7 +19,7 @@ State = Callable[[float], np.ndarray]
 
 
 @dataclass
-class Found:
+class StepOutcome:
     """What a step meets first: nothing, a ``switch``, an ``event``, or a surface ``denied`` by its gate (`index`)."""
 
     kind: str = ""
@@ -28,7 +28,7 @@ class Found:
     events: list[Event] = field(default_factory=list)  # events passed on the way that do not stop the run
 
 
-class Watch:
+class WatchedValues:
     """The watched values of a run and on which side of zero each of them is: surfaces first, then events.
 
     The entry of a surface is its value, or :math:`g (1 - g)` of its gate while the flow slides along it. `side` is 0
@@ -42,20 +42,20 @@ class Watch:
         self.side = np.zeros(self.count + len(specs))
         self.width, self.own = np.zeros(self.count), np.ones(self.count)
 
-    def scan(self, state: State, start: float, end: float) -> Found:
+    def scan(self, state: State, start: float, end: float) -> StepOutcome:
         """Follow all watched values through a step, part by part; `state` gives the state at a time in it."""
         if not self.side.size:
-            return Found()
+            return StepOutcome()
 
         def at(t: float) -> np.ndarray:
             return self.read(t, state(t))
 
-        side, found, events = self.side.copy(), Found(), list[Event]()
+        side, found, events = self.side.copy(), StepOutcome(), list[Event]()
         times, values = self._samples(at, start, end)
         for left, right, value in zip(times[:-1], times[1:], values[1:], strict=True):
             lefts = self._wake(at, side, value, start, left, right)
             if isinstance(lefts, int):
-                return Found("denied", start, lefts)
+                return StepOutcome("denied", start, lefts)
             hits = np.flatnonzero((side != 0) & (side * value <= 0))
             found = self._first_surface(at, side, hits[hits < self.count], lefts, right)
             passed = [(self._root(at, side, np.array([i]), lefts[i], right), int(i)) for i in hits[hits >= self.count]]
@@ -105,26 +105,28 @@ class Watch:
 
     def _first_surface(
         self, at: State, side: np.ndarray, surfaces: np.ndarray, lefts: np.ndarray, right: float
-    ) -> Found:
+    ) -> StepOutcome:
         """The first of some surfaces that reach zero in one part of a step."""
-        found = Found(time=math.inf)
+        found = StepOutcome(time=math.inf)
         for left in np.unique(lefts[surfaces]):
             group = surfaces[lefts[surfaces] == left]
             t = self._root(at, side, group, left, right)
             if t < found.time:
-                found = Found("switch", t, int(group[np.argmin((side * at(t))[group])]))
+                found = StepOutcome("switch", t, int(group[np.argmin((side * at(t))[group])]))
         return found
 
-    def _first_event(self, side: np.ndarray, passed: list[tuple[float, int]], same: float, found: Found) -> Found:
+    def _first_event(
+        self, side: np.ndarray, passed: list[tuple[float, int]], same: float, found: StepOutcome
+    ) -> StepOutcome:
         """The terminal event that ends the run, if one does not happen after `found`; else that."""
         ends = [(t, i) for t, i in passed if self._counts(side, i) and self.specs[i - self.count].terminal]
         first = min(ends, default=(math.inf, 0))[0]
         if not ends or first > found.time + same:
             return found
-        return Found("event", first, min(i for t, i in ends if t <= first + same) - self.count)
+        return StepOutcome("event", first, min(i for t, i in ends if t <= first + same) - self.count)
 
     def _recorded(
-        self, side: np.ndarray, value: np.ndarray, passed: list[tuple[float, int]], same: float, found: Found
+        self, side: np.ndarray, value: np.ndarray, passed: list[tuple[float, int]], same: float, found: StepOutcome
     ) -> list[Event]:
         """Events up to `found`, moment by moment, each with its sides moved along."""
         events, left = list[Event](), sorted(passed)

@@ -21,7 +21,7 @@ RECENT = 256  # states remembered, so that each is counted once; a state met aga
 
 
 @dataclass
-class Meter:
+class WorkMeter:
     """Work done: calls of the field, and states at which the field or any surface was computed, each state once."""
 
     fields: int = 0
@@ -41,7 +41,7 @@ class Meter:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ModeChoice:
     """The mode to go on with, which surfaces are at zero there, and how wide their zero is."""
 
     mode: Mode
@@ -59,7 +59,7 @@ class Surfaces(Switching):
 
     def __init__(self, compiled: Compiled, parameters: Mapping[str, float], tolerances: Mapping[str, Any]) -> None:
         super().__init__(compiled, parameters)
-        self.meter, self.tolerances = Meter(), tolerances
+        self.meter, self.tolerances = WorkMeter(), tolerances
         self._signs = rounding_signs(compiled.system.dimension)
 
     def field(self, t: float, x: np.ndarray, gates: np.ndarray) -> np.ndarray:
@@ -91,7 +91,7 @@ class Surfaces(Switching):
         step: float = 0.0,
         crossed: Sequence[int] = (),
         refused: Collection[tuple[int, ...]] = (),
-    ) -> Choice:
+    ) -> ModeChoice:
         """The mode to go on with from (t, x), where the surfaces `crossed` have reached zero.
 
         Surfaces along which the flow slides, and those within rounding of zero, are at zero as well; the gates of all
@@ -108,9 +108,9 @@ class Surfaces(Switching):
             if new.sliding.size:
                 new = self._join_copies(t, x, new, h, zero)
             if new.key == mode.key:
-                return Choice(new, zero, width)
+                return ModeChoice(new, zero, width)
             mode = new
-        return Choice(mode, zero, width)
+        return ModeChoice(mode, zero, width)
 
     def slide_along(self, t: float, x: np.ndarray, mode: Mode, i: int, zero: np.ndarray) -> Mode | None:
         """The mode that slides along surface i as well, if there is one; the surfaces `zero` are there too."""

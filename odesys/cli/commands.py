@@ -314,7 +314,7 @@ def verify(
     """Check the claims of papers.
 
     Exit code 1 if a claim does not come out as expected. With --mutations also if a claim keeps its verdict on a broken
-    system that it reads and the book gives no reason why that is harmless, if it notices no mutation and the book does
+    system that it reads and the book gives no reason why that is right, if it notices no mutation and the book does
     not say why, or if a reason is given for a claim that does notice.
 
     \b

@@ -27,7 +27,7 @@ def key(*texts: str) -> str:
 
 
 @dataclass(frozen=True)
-class Store:
+class StoredCode:
     """The place of one piece of code."""
 
     key: str

@@ -66,7 +66,7 @@ def compiled(text: str, effort: str = STRAIGHT) -> MachineCode:
     key = code_store.key(mark, text)
     with _LOCK:
         if key not in _LINKED:
-            store = code_store.Store(key)
+            store = code_store.StoredCode(key)
             code = store.read()
             if code is None:
                 code = _object_code(text, effort, machine)

@@ -68,17 +68,14 @@ class Place(NamedTuple):
     record: type[Record] | None
 
 
-_PLACES: dict[Any, dict[str, Place]] = {}
-
-
 def places(record: type[Record]) -> dict[str, Place]:
     """The fields of a kind of records by name; each takes eight bytes."""
-    if record not in _PLACES:
-        _PLACES[record] = _read_places(record)
-    return _PLACES[record]
+    key: Any = record  # for mypy a class is not hashable
+    return _places(key)
 
 
-def _read_places(record: type[Record]) -> dict[str, Place]:
+@cache
+def _places(record: Any) -> dict[str, Place]:
     hints = typing.get_type_hints(record)
     try:
         return {

@@ -77,7 +77,8 @@ class _Shared:
         self.record = record
         self.inside = {name: _Shared(getattr(record, name)) for name, p in places(type(record)).items() if p.record}
         values = (self.inside.get(name, getattr(record, name)) for name in places(type(record)))
-        self.memory = _structure(type(record))(*map(_plain, values))
+        kind: Any = type(record)
+        self.memory = _structure(kind)(*map(_plain, values))
 
     def read_back(self) -> None:
         for name, place in places(type(self.record)).items():

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..errors import OdesysError
 from ..expr.system import System
-from .mutation import UNBROKEN, Mutation, Speeds
+from .mutation import UNBROKEN, Mutation, PathSpeeds
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -70,10 +70,10 @@ class BaseLaboratory:
         self.reads: set[Part] = set()
 
     @property
-    def speeds(self) -> Speeds:
+    def speeds(self) -> PathSpeeds:
         """The speeds of the equations, for laboratories whose mutations of equations are all of this kind."""
         change = self.mutation.equations
-        return change if isinstance(change, Speeds) else Speeds()
+        return change if isinstance(change, PathSpeeds) else PathSpeeds()
 
     def read(self, method: Callable[..., Any], *arguments: Hashable) -> None:
         """Note a part as read without computing it."""

@@ -58,14 +58,14 @@ def each_sample(change: Callable[[Sample], Sample]) -> Callable[[Iterable[Sample
 
 
 @dataclass(frozen=True)
-class Speeds:
+class PathSpeeds:
     """Path matrices, in all heads, that move faster, slower or backwards: for `Mutation.equations`.
 
     `factors` has for a path such as ``KQ`` a number, a node, or a function of the shape (rows, columns) of the matrix
     that gives a table with a factor for each entry; a row is used for all rows. Paths a flow does not have are ignored.
     In a gradient step the change is multiplied, not the state.
 
-    >>> Speeds({"KQ": -1}).of("KQ"), Speeds({"KQ": -1}).of("KK")
+    >>> PathSpeeds({"KQ": -1}).of("KQ"), PathSpeeds({"KQ": -1}).of("KK")
     (-1, 1)
     """
 

@@ -61,10 +61,7 @@ def mutation_runs(
 def _touched(book: ClaimBook, mutation: str, outcomes: Sequence[Outcome]) -> set[Part]:
     """The parts read by these checks that the mutation changes."""
     read = {part for outcome in outcomes for part in outcome.reads or ()}
-    if not read:
-        return set()
-    lab = book.laboratory(mutation=mutation)
-    return {part for part in read if lab.changes(part)}
+    return {part for part in read if book.laboratory(mutation=mutation).changes(part)}
 
 
 def _mutant(book: ClaimBook, outcome: Outcome, mutation: str, answer: Answer | None) -> Mutant:

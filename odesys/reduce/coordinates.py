@@ -68,7 +68,16 @@ class Piece:
 
 @dataclass(frozen=True)
 class CoordinateSymmetry:
-    """A symmetry of model and data, with signed permutations of the axes of the free spaces named in `axes`."""
+    """A symmetry of model and data, with signed permutations of the axes of the free spaces named in `axes`.
+
+    >>> from odesys import Dictionary, Sample
+    >>> data = Distribution([Sample(["a", "b"], +1)])
+    >>> flow = coordinate_flow(AttentionModel(Dictionary(["a", "b"])), data, ["w", "W_K", "W_Q"], score=2)
+    >>> identity = SignedPermutation(((0, 1), (1, 1)), ((0, 1),), (((0, 1),),), 1)
+    >>> swap = CoordinateSymmetry(identity, {"score": ((1, 1), (0, 1))})  # exchange the axes between W_K and W_Q
+    >>> [flow.system.names[k] for k in flow.on_states(swap)[0]][2:6]
+    ['K_2_a', 'K_2_b', 'K_1_a', 'K_1_b']
+    """
 
     base: SignedPermutation
     axes: Mapping[str, Axes]
@@ -76,7 +85,16 @@ class CoordinateSymmetry:
 
 @dataclass(frozen=True, eq=False)
 class CoordinateFlow:
-    """A gradient flow (or step) on the entries of the weights."""
+    """A gradient flow (or step) on the entries of the weights.
+
+    >>> from odesys import Dictionary, Sample
+    >>> data = Distribution([Sample(["a", "b"], +1)])
+    >>> flow = coordinate_flow(AttentionModel(Dictionary(["a", "b"])), data, ["w", "W_K", "W_Q"], score=2)
+    >>> flow.matrices["K"].tolist()
+    [['K_1_a', 'K_1_b'], ['K_2_a', 'K_2_b']]
+    >>> flow.initial_state({"w": [[1, -1]], "W_K": [[1, 0], [0, 1]], "W_Q": [[0, 0], [0, 0]]}).tolist()
+    [1.0, -1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]
+    """
 
     model: AttentionModel
     data: Distribution
@@ -151,7 +169,16 @@ class CoordinateFlow:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CoordinateQuotient(OrbitReduction):
-    """A flow in coordinates on the subspace that symmetries leave alone. Starts off it are not described."""
+    """A flow in coordinates on the subspace that symmetries leave alone. Starts off it are not described.
+
+    >>> from odesys import Dictionary, Sample
+    >>> data = Distribution([Sample(["a", "b"], +1)])
+    >>> flow = coordinate_flow(AttentionModel(Dictionary(["a", "b"])), data, ["w", "W_K", "W_Q"], score=2)
+    >>> identity = SignedPermutation(((0, 1), (1, 1)), ((0, 1),), (((0, 1),),), 1)
+    >>> quotient = flow.quotient([CoordinateSymmetry(identity, {"score": ((1, 1), (0, 1))})])
+    >>> flow.system.dimension, quotient.system.names
+    (10, ('w_a', 'w_b', 'K_1_a', 'K_1_b', 'Q_1_a', 'Q_1_b'))
+    """
 
     flow: CoordinateFlow
     generators: tuple[CoordinateSymmetry, ...]

@@ -71,6 +71,14 @@ class FamilyFlow(OrbitReduction):
     groups : a whole number, ``"symbol"`` (then K is a parameter of `system`), or ``"infinity"``.
     scaled : whether an entry between other groups counts once for all its partners, and time is t / K.
     symmetries : symmetries beyond the permutations of groups, already divided out.
+
+    >>> from fractions import Fraction
+    >>> from odesys import Head, SampleTemplate
+    >>> half = Fraction(1, 2)
+    >>> data = Family(["c", "v"], [SampleTemplate(["c", "v"], +1, half), SampleTemplate(["c", "-v"], -1, half)])
+    >>> flow = family_flow(data, lambda words: AttentionModel(words, [Head(+1), Head(-1)]))
+    >>> flow.groups, flow.system.dimension, flow.variable("KQ", 0, "c", "c", "other")
+    ('symbol', 13, ('KQ_p_c_c_other', 1))
     """
 
     family: Family
@@ -197,7 +205,8 @@ class FamilyFlow(OrbitReduction):
     def project(self, x: Any) -> np.ndarray:
         """Orbit variables of a state of the enumerated flow with K groups; refuses a state that is not symmetric."""
         size = self.whole()
-        return self._means(np.asarray(x, dtype=float), size) * self._units(size)
+        values: np.ndarray = self._means(np.asarray(x, dtype=float), size) * self._units(size)
+        return values
 
     def _means(self, values: np.ndarray, size: int) -> np.ndarray:
         """Signed means over the orbits of a symmetric state of `size` groups."""

@@ -54,7 +54,15 @@ class InvariantSubspace(OrbitReduction):
 def restrict_to_subspace(
     reduced: Quotient, zero: Collection[str] = (), tie: Mapping[str, str] | None = None
 ) -> InvariantSubspace:
-    """Put the orbit variables in `zero` to zero and those in `tie` equal to their partners."""
+    """Put the orbit variables in `zero` to zero and those in `tie` equal to their partners.
+
+    >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
+    >>> flow = gradient_flow(AttentionModel(Dictionary(["a", "b"])), Distribution([Sample(["a", "b"], +1)]))
+    >>> swap = dict(w_b="w_a", KQ_b_a="KQ_a_b", KQ_b_b="KQ_a_a", KK_b_b="KK_a_a", QQ_b_b="QQ_a_a")
+    >>> found = restrict_to_subspace(flow.quotient([]), tie=swap)
+    >>> found.system.names, found.exact
+    (('w_a', 'KQ_a_a', 'KQ_a_b', 'KK_a_a', 'KK_a_b', 'QQ_a_a', 'QQ_a_b'), True)
+    """
     names, ties = reduced.system.names, dict(tie or {})
     unknown = sorted({*zero, *ties, *ties.values()} - set(names))
     if unknown:

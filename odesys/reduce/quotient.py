@@ -106,6 +106,17 @@ class Quotient(OrbitReduction):
     """A flow on the subspace that symmetries leave alone: its system on orbit variables, the orbits, and the flow.
 
     A start off this subspace is not described; `initial_state` refuses it.
+
+    >>> from fractions import Fraction
+    >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
+    >>> half = Fraction(1, 2)
+    >>> pair = Distribution([Sample(["good", "the"], +1, half), Sample(["bad", "the"], -1, half)])
+    >>> quotient = gradient_flow(AttentionModel(Dictionary(["good", "bad", "the"])), pair).quotient()
+    >>> quotient.flow.system.dimension, quotient.system.dimension, quotient.variable("w_bad")
+    (24, 14, ('w_good', -1))
+    >>> z = quotient.initial_state(omega=0.5)
+    >>> np.array_equal(quotient.project(quotient.lift(z)), z)
+    True
     """
 
     flow: Flow

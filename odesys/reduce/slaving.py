@@ -43,6 +43,15 @@ class Slaved(Reduction):
 
     It describes only starts with (J S)^2 = omega^4 I, as infinite width has them; the lift needs that omega (and K
     where it is a symbol): ``slaved.bind(omega=0.1).lift(z)``.
+
+    >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
+    >>> flow = gradient_flow(AttentionModel(Dictionary(["a", "b"])), Distribution([Sample(["a", "b"], +1)]))
+    >>> slaved = flow.slaved()
+    >>> flow.system.dimension, slaved.system.names
+    (12, ('w_a', 'w_b', 'KQ_a_a', 'KQ_a_b', 'KQ_b_a', 'KQ_b_b'))
+    >>> full = slaved.bind(omega=0.5).lift(slaved.initial_state(omega=0.5))
+    >>> np.array_equal(full, flow.initial_state(omega=0.5))
+    True
     """
 
     system: System

@@ -4,6 +4,7 @@
 from . import part_b_system, part_c_start, part_d_e_stage_one, part_closed_forms, part_stages  # noqa: I001
 from . import part_orders, part_theorems, part_runs, part_networks, part_errata
 from .book import book
-from .unaffected import explain
+from .unaffected import REASONS
 
-explain(book)
+for reason in REASONS:
+    book.unaffected(*reason)

@@ -23,9 +23,10 @@ from scipy.special import expit
 
 from odesys import Node, Verdict, equal, graph, num, rounded, sym
 
-from ..laboratory import CASES, EPS, Laboratory, Record
+from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import span_network
+from ..special.descents import CASES, EPS, Record
 from .book import tables
 
 DELTA = 0.1

@@ -21,9 +21,10 @@ from odesys import (
 )
 
 from .. import setting
-from ..laboratory import CASES, Laboratory
+from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import span_network
+from ..special.descents import CASES
 from . import common_lemma_5_1
 from .book import NUMBERS, TOY, Tables, book, read_off, tables
 

@@ -27,7 +27,8 @@ from odesys import (
     to_sympy,
 )
 
-from ..laboratory import Laboratory, Record
+from ..laboratory import Laboratory
+from ..special.descents import Record
 from . import common_formulas
 from .book import NUMBERS, TOY, book, read_off, tables
 from .common_formulas import C2, ETA, H_, M_, MU2, N_, NOISE, W2

@@ -14,9 +14,10 @@ from scipy.stats import chi2, norm
 from odesys import Verdict, equal, frequency_at_most, identity, measured, rounded
 
 from .. import setting
-from ..laboratory import EPS, Laboratory
+from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import span_network
+from ..special.descents import EPS
 from .book import book, read_off, tables
 from .common_mean_runs import SCORES, fitted, wide
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from odesys import IntegrationError, Verdict, measured, rounded
 
-from ..laboratory import Laboratory, Record
+from ..laboratory import Laboratory
 from ..special import span_network
+from ..special.descents import Record
 from .book import book
 
 RUNS = "N = 6, M = 3, C_p = 4, d = 200,000, d_h = 100,000, mu = 36 (benign) or 2.5 (harmful), by the derived recursion"

@@ -10,7 +10,7 @@ import numpy as np
 from odesys import ClaimBook, Distribution, Flow, Sample, computed_once, graph
 
 from ..laboratory import Laboratory
-from ..special import as_printed as literal
+from ..special import as_printed
 
 book = ClaimBook(
     "cooccurrence",
@@ -31,10 +31,10 @@ TOY_READING = "two neurons with signs +, - and two samples that share two of the
 
 
 @computed_once
-def toy_neurons(lab: Laboratory) -> tuple[Flow, literal.Tables]:
+def toy_neurons(lab: Laboratory) -> tuple[Flow, as_printed.Tables]:
     """Level 0 on the toy data, and the paper's tables over the same symbols; equations are read with `lab.equations`."""
     flow = lab.outputs_of(TOY, TOY_WORDS, SIGNS)
-    return flow, literal.symbolic_tables(flow, TOY, SIGNS)
+    return flow, as_printed.symbolic_tables(flow, TOY, SIGNS)
 
 
 def toy_gram(lab: Laboratory) -> Flow:
@@ -42,7 +42,7 @@ def toy_gram(lab: Laboratory) -> Flow:
     return lab.outputs_of(TOY, TOY_WORDS)
 
 
-def printed_forces(tables: literal.Tables, d: int) -> tuple[np.ndarray, np.ndarray]:
+def printed_forces(tables: as_printed.Tables, d: int) -> tuple[np.ndarray, np.ndarray]:
     """xi_mu = (1/n) sum g y c_mu and D_{nu mu} = (1/(n sqrt m)) sum g y p (G_nu - mean G), over samples and positions."""
     xi, D = np.full(d, graph.ZERO, dtype=object), np.full((d, d), graph.ZERO, dtype=object)
     for gy, tokens, p in zip(tables.gy, tables.tokens, tables.p, strict=True):
@@ -57,7 +57,7 @@ def printed_forces(tables: literal.Tables, d: int) -> tuple[np.ndarray, np.ndarr
 @cache
 def toy_forces(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
     """xi and D of appendix B in the variables of a level-1 flow, with the samples and labels of the toy data."""
-    return printed_forces(literal.symbolic_tables(flow, TOY, (1,)), TOY_WORDS)
+    return printed_forces(as_printed.symbolic_tables(flow, TOY, (1,)), TOY_WORDS)
 
 
 def gram_forces(flow: Flow) -> tuple[np.ndarray, np.ndarray]:

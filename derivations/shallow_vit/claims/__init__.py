@@ -14,6 +14,7 @@ from . import (
     part_y_training,
 )
 from .book import book
-from .unaffected import explain
+from .unaffected import REASONS
 
-explain(book)
+for reason in REASONS:
+    book.unaffected(*reason)

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from odesys import Distribution, IntegrationError, Sample, Speeds
+from odesys import Distribution, IntegrationError, PathSpeeds, Sample
 
 from ..setting import Case, Features
-from . import class_network as classes
+from . import class_network
 from .class_network import Counts, Forces, State
 
 LEAVES = ("O", "V", "K", "Q")
@@ -90,7 +90,7 @@ class Record:
         return self.case.eta * self.steps
 
 
-def factors(speeds: Speeds, leaf: str, patterns: int) -> np.ndarray:
+def factors(speeds: PathSpeeds, leaf: str, patterns: int) -> np.ndarray:
     """Factors of the moves of one matrix, as a row over the patterns (or tokens) or a single number."""
     return np.array(speeds.table(leaf, (1, patterns)))
 
@@ -99,21 +99,21 @@ def forces(rules: Rules, state: State, data: Counts, margin: float, variant: str
     """C, G and the pass they come from."""
     if rules.halved:
         state = replace(state, kappa=state.kappa / 2)
-    found = classes.forward(state, data)
+    found = class_network.forward(state, data)
     if rules.linear:
         F = np.einsum("nk,nki,i->n", data.fractions, found.h, state.a, optimize=True)
-        found = classes.Pass(found.A, np.ones_like(found.h), F, data.y * F)
+        found = class_network.Pass(found.A, np.ones_like(found.h), F, data.y * F)
     if rules.exponential:  # the label times the slope of the loss
-        return classes.forces(state, Counts(data.counts, data.y * np.exp(-found.margins)), math.inf, found)
+        return class_network.forces(state, Counts(data.counts, data.y * np.exp(-found.margins)), math.inf, found)
     if variant == "logistic":
         weighted, margin = Counts(data.counts, data.y * expit(-found.margins)), math.inf
     else:
         weighted = data
-    made = classes.forces(state, weighted, margin, found)
+    made = class_network.forces(state, weighted, margin, found)
     return Forces(made.C, made.G / 2, found) if rules.halved else made
 
 
-def _move(speeds: Speeds, state: State, made: Forces, eta: float, frozen: bool, variant: str) -> None:
+def _move(speeds: PathSpeeds, state: State, made: Forces, eta: float, frozen: bool, variant: str) -> None:
     speed = {leaf: eta * factors(speeds, leaf, len(state.v)) for leaf in (*LEAVES, "S")}
     w, v = state.w + speed["O"] * made.C @ state.v, state.v + speed["V"].T * (made.C.T @ state.w)
     if variant == "merged":
@@ -126,7 +126,7 @@ def _move(speeds: Speeds, state: State, made: Forces, eta: float, frozen: bool, 
 
 def train(
     rules: Rules,
-    speeds: Speeds,
+    speeds: PathSpeeds,
     case: Case,
     data: Counts,
     state: State,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Speeds
+from odesys import PathSpeeds
 
 from ..setting import Case
 from . import network
@@ -16,7 +16,7 @@ from .broken_runs import Counting, Rules, factors
 
 
 def train(
-    rules: Rules, counting: Counting, speeds: Speeds, size: float, case: Case, seed: Any, steps: int | None
+    rules: Rules, counting: Counting, speeds: PathSpeeds, size: float, case: Case, seed: Any, steps: int | None
 ) -> network.Run:
     """SGD until every margin is reached (or `steps` are done); the initial model has `size` times its size."""
     rng = np.random.default_rng(seed)

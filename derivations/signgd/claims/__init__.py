@@ -16,6 +16,7 @@ from . import (
     part_f_extensions,
 )
 from .book import book
-from .unaffected import explain
+from .unaffected import REASONS
 
-explain(book)
+for reason in REASONS:
+    book.unaffected(*reason)

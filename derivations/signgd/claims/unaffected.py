@@ -6,142 +6,126 @@ for a pair that is noticed after all.
 
 from __future__ import annotations
 
-from odesys import ClaimBook
-
-
-def explain(book: ClaimBook) -> None:
-    """State all reasons: mutations, claims, and why they keep their verdict."""
-    _of_the_toy(book)
-    _of_the_runs(book)
-
-
-def _of_the_toy(book: ClaimBook) -> None:
-    """Identities and signs of the toy network."""
-    book.unaffected(
+#: mutations, claims, and why these keep their verdict under those
+REASONS = (
+    # identities and signs of the toy network
+    (
         "ascent",
         "Eq.8-9 Sec.4-display Beyond.gauge Beyond.conservation",
         "up or down the gradient a move has the same length, and symmetries and invariants stay",
-    )
-    book.unaffected(
+    ),
+    (
         "loss",
         "Eq.8-9 Sec.4-display Eq.14-15 Sec.E.2 Beyond.cone Beyond.gauge E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap F.3 Beyond.conservation",
         "every decreasing loss has a slope of one sign, and no more of the loss enters",
-    )
-    book.unaffected(
-        "loss", "E.15", "its slope is negative too, and the runs of the corrected form do not read the toy's loss"
-    )
-    book.unaffected(
+    ),
+    ("loss", "E.15", "its slope is negative too, and the runs of the corrected form do not read the toy's loss"),
+    (
         "shared",
         "Eq.1 D.2 D.3 D.4 D.5 App.D-activation D.6 D.7 Eq.44 Eq.46-48 Eq.46-49-growth Beyond.sliding F.2a F.2b F.3-gradient F.3 F.4 Beyond.conservation",
         "holds sample by sample for every data set; disjoint supports are not used",
-    )
-    book.unaffected(
+    ),
+    (
         "keys",
         "Beyond.gauge E.33",
         "an argument that is zero has every symmetry, and the query's own argument is untouched",
-    )
-    book.unaffected("keys", "D.6 Eq.14-15 Sec.E.2 F.3", "values do not read how keys move")
-    book.unaffected(
+    ),
+    ("keys", "D.6 Eq.14-15 Sec.E.2 F.3", "values do not read how keys move"),
+    (
         "noise",
         "Beyond.recursion Beyond.gradient-norm Beyond.conservation",
         "arguments do not depend on the length of a step",
-    )
-    book.unaffected("start", "App.E.1-orders", "orders in n do not depend on the scale of the start")
-    book.unaffected(
+    ),
+    ("start", "App.E.1-orders", "orders in n do not depend on the scale of the start"),
+    (
         "values",
         "D.7 Eq.8-9 Sec.4-display Eq.10-13 Beyond.recursion Beyond.gauge E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
         "it is about queries and keys at given values, or about lengths of moves",
-    )
-    book.unaffected(
+    ),
+    (
         "frozen",
         "Eq.8-9 Sec.4-display Beyond.cone Beyond.gauge E.31-32 E.33 E.34-35 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
         "any positive weights a_i, b_i will do",
-    )
-    book.unaffected("frozen", "D.6 Eq.14-15 Sec.E.2 F.3", "values do not read derivatives of the softmax")
-    book.unaffected(
+    ),
+    ("frozen", "D.6 Eq.14-15 Sec.E.2 F.3", "values do not read derivatives of the softmax"),
+    (
         "temperature",
         "Def.2.1 D.2 App.D-activation D.6 Eq.8-9 Sec.4-display Eq.14-15 Sec.E.2 Beyond.cone Beyond.gauge E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap F.2a F.3-gradient F.3 F.4 Beyond.conservation",
         "a positive factor of the logits changes no sign, and no identity that is written in softmax weights",
-    )
-    book.unaffected("queries", "D.6 Eq.14-15 Sec.E.2 F.3 E.38", "it is about moves of values, or of keys")
-    book.unaffected(
-        "queries", "Eq.8-9 Sec.4-display Beyond.gauge", "a reversed move has the same length and the same symmetries"
-    )
-
-
-def _of_the_runs(book: ClaimBook) -> None:
-    """Statements about watched runs."""
-    book.unaffected(
+    ),
+    ("queries", "D.6 Eq.14-15 Sec.E.2 F.3 E.38", "it is about moves of values, or of keys"),
+    ("queries", "Eq.8-9 Sec.4-display Beyond.gauge", "a reversed move has the same length and the same symmetries"),
+    # statements about watched runs
+    (
         "ascent",
         "E.42 Thm.3.2(4) Thm.3.2-order 4.1(3) E.3 4.3(3) E.7 4.3(4) E.10 E.11 4.4(1) E.12 E.13 4.4(2) 4.3(2) 4.4(3) App.E.1-sums E.22 Eq.37 E.23-24 E.25 Beyond.T4-minus E.26 4.8(1) E.6 E.27 E.14 Eq.27-28",
         "values then fall, w_i < 0 for ever, and the reversed step turns the moves of queries and keys back into the paper's",
-    )
-    book.unaffected(
+    ),
+    (
         "keys",
         "Thm.3.2(3) E.41-value Beyond.crossing 4.1(1) 4.1(2) E.8 App.E.1-value F.3-rows",
         "values do not read how keys move",
-    )
-    book.unaffected(
+    ),
+    (
         "keys",
         "Thm.3.2(2) E.41 F.1a F.1b F.1-definition",
         "softmax weights at 1/2 give small training losses and these test losses too",
-    )
-    book.unaffected(
+    ),
+    (
         "keys",
         "4.1(3) 4.3(3) E.7 4.3(4) E.13 4.3(2) 4.4(3) App.E.1-sums E.6 E.27 Eq.27-28",
         "keys that stand still keep every bound from above, and starts and queries alone decide the rest",
-    )
-    book.unaffected(
-        "noise", "E.41-value F.3-rows", "v_mu moves on the signal coordinate, and rows are judged at the formal times"
-    )
-    book.unaffected(
+    ),
+    ("noise", "E.41-value F.3-rows", "v_mu moves on the signal coordinate, and rows are judged at the formal times"),
+    (
         "noise",
         "Thm.3.2(2) E.41 Thm.3.2(4) Thm.3.2-order F.1a F.1b F.1-definition",
         "a third of the speed changes constants that have room, not exponents or limits",
-    )
-    book.unaffected(
+    ),
+    (
         "noise",
         "4.1(3) 4.2 E.1 Sec.E.5-times E.5 4.3(3) E.7 4.3(4) E.11 4.4(1) E.12 E.13 4.4(2) 4.3(2) 4.4(3) IV.a-DEF E.23-24 E.26 IV.b-signs 4.6 4.7 IV.c E.6 E.27 Eq.27-28",
         "noise that still dominates keeps all signs and their order, and bounds from above have room",
-    )
-    book.unaffected("values", "Beyond.trap-share", "values hardly fall in forty steps, so w_i stays positive")
-    book.unaffected(
+    ),
+    ("values", "Beyond.trap-share", "values hardly fall in forty steps, so w_i stays positive"),
+    (
         "values",
         "4.1(3) E.2 4.3(3) E.7 4.3(4) E.13 4.3(2) 4.4(3) App.E.1-sums Eq.37 E.23-24 E.25 Beyond.T4-minus E.6 E.27 Eq.27-28",
         "with w_i < 0 queries and keys align with opposite signs and grow as before: sizes, starts, and signs of queries and their sums stay",
-    )
-    book.unaffected(
+    ),
+    (
         "frozen",
         "Thm.3.2(3) E.41-value Beyond.crossing 4.1(1) 4.1(2) E.8 App.E.1-value F.3-rows",
         "values do not read derivatives of the softmax",
-    )
-    book.unaffected(
+    ),
+    (
         "frozen",
         "Thm.3.2(1) Thm.3.2(2) E.41 Beyond.exponents 4.8(2) E.15 F.1a F.1b F.1-definition",
         "outputs have the true softmax, whose signal part is 1/2 and whose noise part is settled at these times either way",
-    )
-    book.unaffected(
+    ),
+    (
         "frozen",
         "4.1(3) E.3 4.3(3) E.7 4.3(4) E.10 E.11 4.4(1) E.12 E.13 4.4(2) 4.3(2) 4.4(3) App.E.1-sums E.22 Eq.37 E.23-24 E.25 Beyond.T4-minus E.26 Beyond.trap-share E.6 E.27 Eq.27-28",
         "before the key flip the softmax is near 1/2, where its derivative is 1/4 anyway, or only starts and sums count",
-    )
-    book.unaffected(
+    ),
+    (
         "temperature",
         "Thm.3.2(3) E.41-value Beyond.crossing 4.1(1) 4.1(2) E.8 App.E.1-value F.3-rows",
         "values do not read the logits",
-    )
-    book.unaffected(
+    ),
+    (
         "temperature",
         "4.1(3) 4.2 E.1 Sec.E.5-times E.2 E.3 E.4 4.3(1) E.5 4.3(3) E.7 4.3(4) E.10 E.11 4.4(1) E.12 E.13 4.4(2) App.E.1-sums E.6 E.27 Eq.27-28 Beyond.trap-share",
         "in Stages I to III both weights a_i, b_i are positive and near each other even for these logits, so every sign stays",
-    )
-    book.unaffected(
+    ),
+    (
         "temperature",
         "Thm.3.2(2) E.41 Thm.3.2(4) 4.8(1) F.1a F.1b F.1-definition",
         "flips come 64 times earlier, and the statement is about times after them",
-    )
-    book.unaffected(
+    ),
+    (
         "queries",
         "F.1a F.1b F.1-definition",
         "margins of fresh samples follow from the values, with softmax weights near 1/2",
-    )
+    ),
+)

@@ -21,6 +21,7 @@ from . import (
     part_g_h_probability,
 )
 from .book import book
-from .unaffected import explain
+from .unaffected import REASONS
 
-explain(book)
+for reason in REASONS:
+    book.unaffected(*reason)

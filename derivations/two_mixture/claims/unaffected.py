@@ -6,156 +6,131 @@ for a pair that is noticed after all.
 
 from __future__ import annotations
 
-from odesys import ClaimBook
-
 STAGE_2 = "E.1(11) E.1(12) E.1(13) E.1(14) E.2 5.5 E.4 E.5 Sec.5.2-end E.6 E.7"
 
-
-def explain(book: ClaimBook) -> None:
-    """State all reasons: mutations, claims, and why they keep their verdict."""
+#: mutations, claims, and why these keep their verdict under those
+REASONS = (
     # statements for all models or data of the kind
-    book.unaffected(
-        "sign bias weight swap labels consistent repeat", "B.2", "the matrix form holds for every model and all data"
-    )
-    book.unaffected(
+    ("sign bias weight swap labels consistent repeat", "B.2", "the matrix form holds for every model and all data"),
+    (
         "sign bias weight swap labels repeat own",
         "Sec.5.2-system",
         "with the forces held the equations are linear whatever the forces are",
-    )
-    book.unaffected(
-        "sign bias labels consistent repeat start own flip double neurons groups", "C.2", "it treats both groups alike"
-    )
-    book.unaffected("sign bias labels repeat", "C.3", "it treats both groups alike")
-    book.unaffected(
+    ),
+    ("sign bias labels consistent repeat start own flip double neurons groups", "C.2", "it treats both groups alike"),
+    ("sign bias labels repeat", "C.3", "it treats both groups alike"),
+    (
         "bias labels consistent repeat start own flip double neurons groups",
         "C.4",
         "it treats both heads alike under v -> -v",
-    )
-    book.unaffected("bias labels repeat", "C.5", "it treats both heads alike under v -> -v")
-    book.unaffected(
+    ),
+    ("bias labels repeat", "C.5", "it treats both heads alike under v -> -v"),
+    (
         "bias labels consistent repeat own neurons",
         "Beyond.sizes",
         "it keeps both symmetries and the matrix form of the score equations",
-    )
-    book.unaffected("swap labels", "Eq.2", "the features are those of f, which does not contain the label")
-
+    ),
+    ("swap labels", "Eq.2", "the features are those of f, which does not contain the label"),
     # what uniform attention can not see
-    book.unaffected(
+    (
         "labels",
         "D.1 D.2 5.2 D.3 D.4 D.5 5.3 D.6 D.7 D.8 Beyond.T_half App.E.6",
         "at uniform attention the terms of the conflicting samples cancel in pairs, whatever their common sign",
-    )
-    book.unaffected(
+    ),
+    (
         "bias",
         "D.1 D.2 5.2 D.4 D.5 5.3 Beyond.T_half App.E.5 E.1-display App.E.6 Beyond.manifold E.4/exact Sec.5.2-display",
         "for given gates the bias enters the equations only inside the margins, and the statement is about those",
-    )
-    book.unaffected("consistent repeat neurons", "D.2", "zero stays zero: the two labels cancel, whatever they weigh")
-    book.unaffected("consistent neurons", "D.6 D.8", "the gates and margins depend on n, not on how fast n grows")
-    book.unaffected(
-        "own", "D.1", "both labels contribute alike to the classification neurons, so that only their sum counts"
-    )
-    book.unaffected(
+    ),
+    ("consistent repeat neurons", "D.2", "zero stays zero: the two labels cancel, whatever they weigh"),
+    ("consistent neurons", "D.6 D.8", "the gates and margins depend on n, not on how fast n grows"),
+    ("own", "D.1", "both labels contribute alike to the classification neurons, so that only their sum counts"),
+    (
         "sign bias labels",
         "5.4",
         "the signed sum over the four samples vanishes for either sign of a head and for "
         "either sign of all labels, and the statement is for every bias",
-    )
-    book.unaffected("sign swap labels", "5.4-text", "the hull of these features contains a point close to 0 as well")
-    book.unaffected(
-        "bias", "5.4-text", "the features are taken with all units on, where the bias is no feature of a word"
-    )
-
+    ),
+    ("sign swap labels", "5.4-text", "the hull of these features contains a point close to 0 as well"),
+    ("bias", "5.4-text", "the features are taken with all units on, where the bias is no feature of a word"),
     # the exact subspace of stage 2
-    book.unaffected("labels", "Beyond.manifold E.4/exact", "each conflicting sample keeps the subspace by itself")
-    book.unaffected("own", "Beyond.manifold", "each conflicting sample keeps the subspace by itself")
-    book.unaffected(
-        "flip double", "Beyond.manifold E.4/exact", "a multiple of a whole block of equations keeps a linear subspace"
-    )
-    book.unaffected("double", "App.E.7", "it is about the force, which is read off the score equations")
-    book.unaffected("own double groups", "E.2/region", "a positive rate is certified there too")
-
-    book.unaffected("start", "E.4(15)", "it is proved at every state of the subspace, wherever the run starts")
-    book.unaffected(
-        "start", "Sec.5.2-display", "display and derivative are multiples of the same self-scores, whatever their size"
-    )
-    book.unaffected(
+    ("labels", "Beyond.manifold E.4/exact", "each conflicting sample keeps the subspace by itself"),
+    ("own", "Beyond.manifold", "each conflicting sample keeps the subspace by itself"),
+    ("flip double", "Beyond.manifold E.4/exact", "a multiple of a whole block of equations keeps a linear subspace"),
+    ("double", "App.E.7", "it is about the force, which is read off the score equations"),
+    ("own double groups", "E.2/region", "a positive rate is certified there too"),
+    ("start", "E.4(15)", "it is proved at every state of the subspace, wherever the run starts"),
+    ("start", "Sec.5.2-display", "display and derivative are multiples of the same self-scores, whatever their size"),
+    (
         "double groups",
         "Sec.5.2-display",
         "it is about the derivative of a score within a group, for given self-scores",
-    )
-
+    ),
     # inequalities with room along trajectories
-    book.unaffected(
+    (
         "start",
         f"{STAGE_2} E.3/order E.3/trajectory F-text F.1 F.2 F.3 Thm.4.1-text Thm.4.1",
         "keys that start larger shorten stage 2 by a constant and leave its directions: orders, signs and bounds stay",
-    )
-    book.unaffected(
+    ),
+    (
         "consistent neurons",
         f"{STAGE_2} E.3/order E.3/trajectory E.4(15) E.4/exact F-text Thm.4.1-text Sec.5.2-display",
         "it changes n_c and n_v at T1, and the statement is for every T1",
-    )
-    book.unaffected("consistent", "F.3", "the limit of t L does not depend on the weights of the samples")
-    book.unaffected(
+    ),
+    ("consistent", "F.3", "the limit of t L does not depend on the weights of the samples"),
+    (
         "double",
         f"{STAGE_2} F-text F.1 F.2 F.3 Thm.4.1-text",
         "faster key self-scores speed stage 2 up and keep its signs and its dominant pair of scores",
-    )
-    book.unaffected(
+    ),
+    (
         "own",
         "E.6 E.7 F-text Thm.4.1-text",
         "labels that count unequally in a head move scores by less than the inequality has room",
-    )
-
-    book.unaffected(
+    ),
+    (
         "groups",
         "E.1(12) E.1(14) E.2 5.5 E.6",
         "the score of c_k for v_k and the self-scores it drives grow as before, and the inequality is about them",
-    )
-
+    ),
     # existence
-    book.unaffected("weight consistent", "6.1", "a margin does not depend on the weight of its sample")
-    book.unaffected(
+    ("weight consistent", "6.1", "a margin does not depend on the weight of its sample"),
+    (
         "consistent repeat start own double neurons groups",
         "Obs.1",
         "this task is learnt as well, and the near symmetry is lost as well",
-    )
-
+    ),
     # every K
-    book.unaffected(
+    (
         "bias consistent double flip labels neurons repeat",
         "Beyond.K.two",
         "it changes the family and the listed samples alike, and the statement is that they agree",
-    )
-    book.unaffected(
+    ),
+    (
         "bias consistent labels neurons repeat",
         "Beyond.K.stage1",
         "it changes the family and the listed samples alike, and the statement is that they agree",
-    )
-    book.unaffected(
+    ),
+    (
         "labels",
         "Beyond.K.T_half",
         "at uniform attention the terms of the conflicting samples cancel in pairs, whatever their common sign",
-    )
-    book.unaffected(
+    ),
+    (
         "bias",
         "Beyond.K.kappa Beyond.K.frozen Beyond.K.limit",
         "for given gates the bias enters the equations only inside the margins, and the statement is about those",
-    )
-    book.unaffected(
-        "double", "Beyond.K.kappa Beyond.K.frozen", "it is about the force, which is read off the score equations"
-    )
-    book.unaffected(
+    ),
+    ("double", "Beyond.K.kappa Beyond.K.frozen", "it is about the force, which is read off the score equations"),
+    (
         "consistent templates double neurons",
         "Beyond.K.limit Beyond.K.linear Beyond.K.near_symmetry",
         "factors that do not depend on K change neither orders in K nor the sector that stays small",
-    )
-    book.unaffected(
-        "consistent templates neurons", "Beyond.K.T2", "it changes n_c and n_v at T1, and the statement is for every T1"
-    )
-    book.unaffected(
+    ),
+    ("consistent templates neurons", "Beyond.K.T2", "it changes n_c and n_v at T1, and the statement is for every T1"),
+    (
         "labels repeat own flip double groups",
         "E.2/region-none",
         "a wide region holds a point against growth in this system too, and the statement is about one point",
-    )
+    ),
+)

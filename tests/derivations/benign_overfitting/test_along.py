@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from derivations.benign_overfitting.claims import book, common_lemma_5_1, part_networks
-from derivations.benign_overfitting.laboratory import CASES, Laboratory
+from derivations.benign_overfitting.laboratory import Laboratory
 from derivations.benign_overfitting.special import span_network
+from derivations.benign_overfitting.special.descents import CASES
 from odesys.verdicts import Evidence
 
 

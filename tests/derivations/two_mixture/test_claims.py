@@ -173,7 +173,7 @@ def test_every_mutation_changes_something_and_the_others_stay() -> None:
         "model": Part(Laboratory.model, (2,)),
         "samples": Part(Laboratory.samples),
         "data": Part(Laboratory.data, (2,)),
-        "start": Part(Laboratory.start, (0.5,)),
+        "start": Part(Laboratory.start_values, (0.5,)),
         "outputs": Part(Laboratory.outputs),
         **stages,
     }
@@ -184,6 +184,7 @@ def test_every_mutation_changes_something_and_the_others_stay() -> None:
     assert changed["neurons"] == derived - {"stage2"} and changed["own"] == derived
     assert changed["consistent"] == {"data", *derived} - {"stage2"} and changed["weight"] == {"data", *derived}
     assert changed["bias"] == {"model", "outputs", *derived}
+    assert changed["sign"] == changed["bias"], "that a head has another name is no other start"
     assert changed["labels"] == {"samples", "data", "outputs", *derived}
     assert all(book.mutations.values()) and not any(Laboratory().changes(part) for part in parts.values())
     family = Part(Laboratory.family, ("stage1", "symbol", False))
@@ -192,7 +193,11 @@ def test_every_mutation_changes_something_and_the_others_stay() -> None:
 
 
 def test_reading_a_start_is_noted_whoever_is_asked() -> None:
-    lab, equations, start = Laboratory(), Part(Laboratory.equations, ("stage1", 2)), Part(Laboratory.start, (0.5,))
+    lab, equations, start = (
+        Laboratory(),
+        Part(Laboratory.equations, ("stage1", 2)),
+        Part(Laboratory.start_values, (0.5,)),
+    )
     lab.reduced("stage1")
     assert lab.reads == {equations}
     paper, broken = (Laboratory(m).reduced("stage1").initial_state(omega=0.3) for m in ("", "start"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from numerics.flows.scan import Watch
+from numerics.flows.scan import WatchedValues
 
 
 @pytest.mark.parametrize(
@@ -18,5 +18,5 @@ def test_the_first_passage_is_found_or_has_been(values: tuple[float, float], wan
         hump = 1e-3 * t * (1 - t) if left < 0 else 0.0
         return np.array([left + (right - left) * t + hump])
 
-    watch = Watch(lambda t, x: x, np.ones(1, dtype=bool), ())
+    watch = WatchedValues(lambda t, x: x, np.ones(1, dtype=bool), ())
     assert watch._root(at, np.ones(1), np.array([0]), 0.0, 1.0) == pytest.approx(wanted)

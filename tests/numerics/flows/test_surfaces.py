@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 
 from numerics.flows.integrate import integrate
-from numerics.flows.surfaces import Meter, Surfaces
+from numerics.flows.surfaces import Surfaces, WorkMeter
 from numerics.flows.trajectory import StopWhen
 from odesys.expr.system import System
 from odesys.jit.codegen import Compiled
@@ -65,7 +65,7 @@ def oscillating() -> System:
 
 
 def test_a_state_met_again_is_not_counted_again() -> None:
-    meter = Meter()
+    meter = WorkMeter()
     for state in (np.zeros(2), np.ones(2), np.zeros(2)):
         meter.visit(0.0, state)
     meter.visit(0.5, np.zeros(2))

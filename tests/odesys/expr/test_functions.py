@@ -158,6 +158,19 @@ def test_the_zero_test_knows_it(record: Function) -> None:
     assert (zero_test(graph.call(f, X - Y) + graph.call(f, Y - X)).answer == "zero") == record.odd
 
 
+@every
+def test_what_proofs_use_is_true(record: Function) -> None:
+    """A rewriting gives the same values, and a function is called odd if and only if it is."""
+    inside = [x for x in points(record) if record.domain[0] < -x < record.domain[1]]
+    odd = bool(inside) and all(abs(reference(record)(-x) + reference(record)(x)) < 1e-12 for x in inside)
+    assert record.odd == odd
+    if record.through is not None:
+        run = Tape.of([record.through(X, graph.call), record.through(-X, graph.call)]).over(ARRAYS)
+        for x in inside:
+            values = [float(reference(record)(v)) for v in (x, -x)]
+            assert run({"x": x}) == pytest.approx(values, rel=1e-12, abs=1e-14)
+
+
 @pytest.mark.parametrize("record", LIMITED, ids=lambda record: record.name)
 def test_outside_the_domain_is_not_a_number(record: Function) -> None:
     low, high = record.domain

@@ -29,7 +29,7 @@ def rate(factor: int) -> float:
 
 
 def test_code_is_kept_whole_or_not_taken(folder: Path) -> None:
-    store = code_store.Store(code_store.key("a", "b"))
+    store = code_store.StoredCode(code_store.key("a", "b"))
     assert store.read() is None
     store.write(b"machine code")
     assert store.read() == b"machine code" and code_store.key("a", "b") != code_store.key("ab", "")

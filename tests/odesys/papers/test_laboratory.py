@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 
@@ -12,6 +10,7 @@ from odesys.expr.graph import sym
 from odesys.expr.system import System
 from odesys.papers.laboratory import BaseLaboratory, Part, computed_once, laboratory_part
 from odesys.papers.mutation import Mutation
+from odesys.papers.workers import process_pool
 
 CALLS: list[str] = []
 
@@ -86,7 +85,8 @@ def test_what_is_asked_aside_and_what_is_only_noted() -> None:
 
 def test_parts_have_names_and_travel_between_processes() -> None:
     assert [str(p) for p in (STIFFNESS, SYSTEM)] == ["stiffness", "system(-1)"]
-    assert pickle.loads(pickle.dumps(SYSTEM)) == SYSTEM
+    with process_pool(1) as pool:
+        assert pool.submit(tuple, [SYSTEM]).result() == (SYSTEM,)
 
 
 def test_an_unknown_mutation_is_refused() -> None:

@@ -13,7 +13,7 @@ from odesys.expr import graph
 from odesys.model.attention import AttentionModel, Head
 from odesys.model.dictionary import Dictionary
 from odesys.model.distribution import Distribution, Sample
-from odesys.papers.mutation import UNBROKEN, Mutation, Speeds, each_sample
+from odesys.papers.mutation import UNBROKEN, Mutation, PathSpeeds, each_sample
 
 
 def flow(step: bool = False) -> Flow:
@@ -39,7 +39,7 @@ def test_each_sample_is_changed_and_keeps_the_rest() -> None:
 
 @pytest.mark.parametrize("step", [False, True])
 def test_speeds_multiply_the_change_of_a_path_matrix_in_all_heads(step: bool) -> None:
-    plain, made = flow(step), Speeds({"KQ": -2, "missing": 5})(flow(step))
+    plain, made = flow(step), PathSpeeds({"KQ": -2, "missing": 5})(flow(step))
     state = np.linspace(0.3, 0.9, plain.system.dimension)
     before, after = (f.system.compile({"eta": 0.5} if step else {})(0.0, state) - step * state for f in (plain, made))
     scores = np.array([name.startswith("KQ_") for name in plain.system.names])
@@ -48,7 +48,7 @@ def test_speeds_multiply_the_change_of_a_path_matrix_in_all_heads(step: bool) ->
 
 
 def test_speeds_entry_by_entry() -> None:
-    apart = Speeds({"KK": lambda rows, columns: np.eye(rows, columns, dtype=int).tolist()})
+    apart = PathSpeeds({"KK": lambda rows, columns: np.eye(rows, columns, dtype=int).tolist()})
     plain, made = rates(flow()), rates(apart(flow()))
     still = {name for name, node in made.items() if node is graph.ZERO and plain[name] is not graph.ZERO}
     assert still == {name for name in plain if name.startswith("KK_") and name.split("_")[2] != name.split("_")[3]}
@@ -56,5 +56,5 @@ def test_speeds_entry_by_entry() -> None:
 
 
 def test_a_factor_may_bring_a_parameter() -> None:
-    made = Speeds({"w": graph.sym("m")})(flow()).system
+    made = PathSpeeds({"w": graph.sym("m")})(flow()).system
     assert made.parameters == (*flow().system.parameters, "m")

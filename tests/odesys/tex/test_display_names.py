@@ -6,9 +6,8 @@ import math
 
 import pytest
 
-from odesys.expr import graph
-from odesys.expr.blocks import NUMPY_FUNCTIONS
 from odesys.expr.graph import Node, call, exp, sym
+from odesys.expr.tape import ARRAYS, Tape
 from odesys.tex.display_names import NamedEquations, name_parts
 from tests.known_systems import lotka_volterra
 from tests.toy_models import two_mixture
@@ -22,7 +21,7 @@ def values(named: NamedEquations, env: dict[str, float]) -> list[float]:
     env = dict(env)
 
     def at(node: Node) -> float:
-        return float(graph.evaluate([node], env, NUMPY_FUNCTIONS, float, lambda b, e: b ** float(e))[0])
+        return float(Tape.of([node]).over(ARRAYS)(env)[0])
 
     for part in named.parts:
         if part.exponents:
@@ -43,7 +42,7 @@ def test_a_softmax_row_is_found_and_reads_back() -> None:
     named = name_parts(roots, ["x", "y", "z"])
     assert [part.kind for part in named.parts if part.exponents] == ["p"]
     env = {"x": 0.3, "y": -0.4, "z": 1.1}
-    expected = [float(v) for v in graph.evaluate(roots, env, NUMPY_FUNCTIONS, float)]
+    expected = [float(v) for v in Tape.of(roots).over(ARRAYS)(env)]
     assert values(named, env) == pytest.approx(expected, rel=1e-12)
 
 
@@ -61,7 +60,7 @@ def test_equations_of_a_model_read_back() -> None:
     system = gradient_flow(toy.model, toy.data, toy.train, toy.loss).system
     named = name_parts(system.nodes, system.names)
     env = {name: 0.1 + 0.03 * k for k, name in enumerate(system.names)} | toy.parameters
-    expected = [float(v) for v in graph.evaluate(list(system.nodes), env, NUMPY_FUNCTIONS, float)]
+    expected = [float(v) for v in Tape.of(system.nodes).over(ARRAYS)(env)]
     assert len(named.parts) > 3 and values(named, env) == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
