@@ -56,7 +56,7 @@ Claim = tuple[str, Any, str] | tuple[str, Any, str, Window]  # text, expression,
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class EnclosedStep:
     """One step: from `t` to `t + h`, boxes with rational endpoints, Taylor coefficients over the rough one."""
 
     t: Fraction
@@ -82,11 +82,11 @@ class Enclosure:
     system: System
     parameters: Mapping[str, Any]
     exact: Mapping[str, Fraction]  # the parameters and start values that are single rational numbers
-    steps: tuple[Step, ...]
+    steps: tuple[EnclosedStep, ...]
     final: tuple[Interval, ...]
     order: int
     precision: int
-    _series: dict[Step, tuple[list[Any], ...]] = field(default_factory=dict, repr=False, compare=False)
+    _series: dict[EnclosedStep, tuple[list[Any], ...]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def start_time(self) -> Fraction:
@@ -263,7 +263,7 @@ class Enclosure:
         }
         write_text(path, json.dumps(data, indent=1, default=str) + "\n")
 
-    def _models(self, nodes: Sequence[Node], step: Step) -> list[list[Any]]:
+    def _models(self, nodes: Sequence[Node], step: EnclosedStep) -> list[list[Any]]:
         """Per node balls c_0 .. c_N with node(t + tau) in the sum of c_k tau^k for all tau in [0, h]."""
         unknown = graph.symbols(nodes) - {*self.system.names, *self.parameters, TIME}
         if unknown:
@@ -280,7 +280,7 @@ class Enclosure:
             for tight, rough in zip(*values, strict=True)
         ]
 
-    def _at_tight(self, step: Step) -> tuple[list[Any], ...]:
+    def _at_tight(self, step: EnclosedStep) -> tuple[list[Any], ...]:
         if step not in self._series:
             program = series_program(self.system.nodes, self.precision)
             box = [ball_around(*ends) for ends in step.tight]
@@ -289,7 +289,7 @@ class Enclosure:
             )
         return self._series[step]
 
-    def _vanishing(self, node: Node, step: Step) -> int:
+    def _vanishing(self, node: Node, step: EnclosedStep) -> int:
         """How many Taylor coefficients of an expression at the start are zero, proved by exact rewriting."""
         names = self.system.names
         gates = [n for n in graph.topological([node, *self.system.nodes]) if n.op == "step"]
@@ -351,7 +351,7 @@ def enclose(
     program = series_program(system.nodes, precision)
     loose = [name for name in given if name not in known]
     slopes = graph.jacobian(system.nodes, [graph.sym(name) for name in (*system.names, *loose)])
-    steps: list[Step] = []
+    steps: list[EnclosedStep] = []
     with ball_context(precision, order + 1):
         fixed = {name: as_ball(value) for name, value in given.items()}
         middle = {name: flint.arb(value.mid()) if name in loose else value for name, value in fixed.items()}
@@ -380,7 +380,9 @@ def enclose(
                 if rest <= as_ball(limit):
                     break
                 h = dyadic(h * Fraction(min(max(0.95 * good, 0.25), 0.9) if rest.is_finite() else 0.5))
-            steps.append(Step(time, h, tuple(map(ball_endpoints, tight)), tuple(map(ball_endpoints, rough)), at_rough))
+            steps.append(
+                EnclosedStep(time, h, tuple(map(ball_endpoints, tight)), tuple(map(ball_endpoints, rough)), at_rough)
+            )
             env = {**fixed, **state_series(system.names, at_rough, ball_around(time, time + h), 1)}
             wider = spread(slopes, env, h, [*(x.rad() for x in tight), *(fixed[name].rad() for name in loose)])
             most = max(wider)

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -89,10 +88,14 @@ class _Shared:
             part.read_back()
 
 
-@cache
+_STRUCTURES: dict[Any, type[ctypes.Structure]] = {}
+
+
 def _structure(record: type[Record]) -> type[ctypes.Structure]:
-    fields = [(name, C_KINDS[place.kind]) for name, place in places(record).items()]
-    return type(record.__name__, (ctypes.Structure,), {"_fields_": fields})
+    if record not in _STRUCTURES:
+        fields = [(name, C_KINDS[place.kind]) for name, place in places(record).items()]
+        _STRUCTURES[record] = type(record.__name__, (ctypes.Structure,), {"_fields_": fields})
+    return _STRUCTURES[record]
 
 
 def _plain(value: Any) -> Any:

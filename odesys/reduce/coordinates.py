@@ -57,7 +57,7 @@ class Space:
 
 
 @dataclass(frozen=True)
-class Piece:
+class CoordinateMap:
     """One map in coordinates: the spaces of its rows and columns; `turned` if it is read as a transpose."""
 
     map: str
@@ -100,7 +100,7 @@ class CoordinateFlow:
     data: Distribution
     loss: Loss
     train: tuple[str, ...]
-    pieces: tuple[Piece, ...]
+    pieces: tuple[CoordinateMap, ...]
     system: System
 
     @property
@@ -254,7 +254,7 @@ def coordinate_flow(
     return CoordinateFlow(model, data, loss, trained, pieces, system)
 
 
-def _chain(path: Path, what: str, sizes: int | Sequence[int], model: AttentionModel) -> tuple[Piece, ...]:
+def _chain(path: Path, what: str, sizes: int | Sequence[int], model: AttentionModel) -> tuple[CoordinateMap, ...]:
     inner = (sizes,) if isinstance(sizes, int) else tuple(sizes)
     if len(inner) != len(path.letters) - 1 or any(not isinstance(n, int) or n < 1 for n in inner):
         raise ModelError(
@@ -268,29 +268,31 @@ def _chain(path: Path, what: str, sizes: int | Sequence[int], model: AttentionMo
     for j, letter in enumerate(path.letters):
         rows, columns = spaces[j : j + 2]
         out.append(
-            Piece(letter.name, columns, rows, True) if letter.transposed else Piece(letter.name, rows, columns, False)
+            CoordinateMap(letter.name, columns, rows, True)
+            if letter.transposed
+            else CoordinateMap(letter.name, rows, columns, False)
         )
     return tuple(out)
 
 
-def _leaf(model: AttentionModel, piece: Piece, head: int) -> str:
+def _leaf(model: AttentionModel, piece: CoordinateMap, head: int) -> str:
     """Name of the matrix of one map in one head, e.g. ``V`` for W_V."""
     label = model.head_labels[head]
     return _short(model, piece) + (f"_{label}" if label else "")
 
 
-def _short(model: AttentionModel, piece: Piece) -> str:
+def _short(model: AttentionModel, piece: CoordinateMap) -> str:
     output = model.value.output
     frozen = output.name if piece.rows.pin == OUTPUT and isinstance(output, FixedVector) else ""
     return frozen + piece.map.removeprefix("W_").replace("_", "")
 
 
-def _factor(leaves: Mapping[str, Block], model: AttentionModel, piece: Piece, head: int) -> Block:
+def _factor(leaves: Mapping[str, Block], model: AttentionModel, piece: CoordinateMap, head: int) -> Block:
     leaf = leaves[_leaf(model, piece, head)]
     return leaf.T if piece.turned else leaf
 
 
-def _rate(model: AttentionModel, piece: Piece, slope: Block) -> Block:
+def _rate(model: AttentionModel, piece: CoordinateMap, slope: Block) -> Block:
     factors = [blocks.multiply(blocks.constant([[-1]]), slope)]
     for space, left in ((piece.rows, True), (piece.columns, False)):
         gram = pin_gram(model, space.pin) if space.pin else None
@@ -309,7 +311,7 @@ def _moves(element: CoordinateSymmetry, space: Space, head: int) -> tuple[np.nda
     return np.array([i for i, _ in pairs]), np.array([s for _, s in pairs])
 
 
-def _layout(model: AttentionModel, pieces: Sequence[Piece]) -> tuple[Layout, dict[str, str], dict[str, State]]:
+def _layout(model: AttentionModel, pieces: Sequence[CoordinateMap]) -> tuple[Layout, dict[str, str], dict[str, State]]:
     names: list[str] = []
     tex: dict[str, str] = {}
     structure: dict[str, State] = {}
@@ -342,7 +344,7 @@ def _mark_tex(model: AttentionModel, space: Space, index: int) -> str:
     return word_tex(model.words.words[index]) if space.pin == WORDS else str(index + 1)
 
 
-def _map_tex(model: AttentionModel, piece: Piece, head: int) -> str:
+def _map_tex(model: AttentionModel, piece: CoordinateMap, head: int) -> str:
     base, _, index = piece.map.partition("_")
     mark = {"p": "+", "m": "-"}.get(model.head_labels[head], "")
     return f"{base}_{{{index}{mark}}}" if index or mark else base
