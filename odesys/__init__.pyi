@@ -124,6 +124,12 @@ from .papers.claims import Outcome as Outcome
 from .papers.claims import combine_verdicts as combine_verdicts
 from .papers.condition import Condition as Condition
 from .papers.condition import violated as violated
+from .papers.draw import Draw as Draw
+from .papers.hypotheses import Hypothesis as Hypothesis
+from .papers.hypotheses import OutsideHypotheses as OutsideHypotheses
+from .papers.hypotheses import Symbol as Symbol
+from .papers.hypotheses import admit as admit
+from .papers.hypotheses import approach as approach
 from .papers.laboratory import BaseLaboratory as BaseLaboratory
 from .papers.laboratory import computed_once as computed_once
 from .papers.laboratory import laboratory_part as laboratory_part
@@ -133,6 +139,11 @@ from .papers.measure import everywhere as everywhere
 from .papers.measure import has_exponent as has_exponent
 from .papers.measure import in_turn as in_turn
 from .papers.measure import rounded as rounded
+from .papers.measurement import Measurement as Measurement
+from .papers.measurement import calibrated as calibrated
+from .papers.measurement import measure as measure
+from .papers.measurement import over_seeds as over_seeds
+from .papers.measurement import with_high_probability as with_high_probability
 from .papers.mutation import Mutation as Mutation
 from .papers.mutation import PathSpeeds as PathSpeeds
 from .papers.mutation import each_sample as each_sample
@@ -143,6 +154,7 @@ from .papers.paper import Parameter as Parameter
 from .papers.paper import Setting as Setting
 from .papers.paper import Simulation as Simulation
 from .papers.paper import load_later as load_later
+from .papers.rule import RuleError as RuleError
 from .papers.workers import available_cores as available_cores
 from .reduce.coordinates import CoordinateFlow as CoordinateFlow
 from .reduce.coordinates import CoordinateQuotient as CoordinateQuotient
@@ -166,17 +178,23 @@ from .reduce.slaving import Slaved as Slaved
 from .reduce.state_symmetry import StateSymmetry as StateSymmetry
 from .reduce.state_symmetry import check_symmetry as check_symmetry
 from .reduce.symmetry import SignedPermutation as SignedPermutation
+from .sentences import say_number as say_number
+from .sentences import say_point as say_point
 from .terminal import Progress as Progress
 from .terminal import silent as silent
 from .verdicts import FAILS as FAILS
 from .verdicts import HOLDS as HOLDS
+from .verdicts import UNDECIDED as UNDECIDED
+from .verdicts import UNTESTED as UNTESTED
 from .verdicts import Evidence as Evidence
 from .verdicts import Verdict as Verdict
+from .verdicts import Witness as Witness
 from .verdicts import certified as certified
 from .verdicts import decided as decided
 from .verdicts import measured as measured
 from .verdicts import proved as proved
 from .verdicts import refuted as refuted
 from .verdicts import undecided as undecided
+from .verdicts import untested as untested
 
 __version__: str

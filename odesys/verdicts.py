@@ -1,20 +1,28 @@
-"""Verdict: does a statement hold as printed, on what evidence, and what holds instead.
+"""Verdict: does a statement hold as printed, on what evidence, where that was seen, and what holds instead.
 
 `as_stated` and `evidence` are kept apart, so that a plot never passes for a proof; `fails` carries a witness that can
-be substituted by hand, `undecided` its residual.
+be substituted by hand, `undecided` its residual, `untested` the reason why nothing can be said. What a book under the
+verdict rule may do with a verdict is in `odesys.papers.rule`.
 
 >>> measured(True).as_stated == HOLDS, refuted({"x": "1"}).as_stated == FAILS
+(True, True)
+>>> undecided("x is left").as_stated == UNDECIDED, untested("m must be huge").as_stated == UNTESTED
 (True, True)
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any
 
-HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
+HOLDS, FAILS, UNDECIDED, UNTESTED = ANSWERS = ("holds", "fails", "undecided", "untested")
+FAULTS = ("misprint", "constant", "proof", "false")  # from the mildest to the severest
+INSIDE, APPROACHED, OUTSIDE = WHERE = ("inside", "approached", "outside")
+EVERY = "every"  # of a size: the proof is for all its values
+
+Point = Mapping[str, Any]  # a number per name; a pair (low, high) in place of a number makes it a box
 
 
 class Evidence(IntEnum):
@@ -24,12 +32,98 @@ class Evidence(IntEnum):
     'measurement'
     """
 
-    MEASUREMENT = 1  # floats, or exact arithmetic at sampled points: tolerance, margin, sweep, seeds in .details
-    CERTIFICATE = 2  # exhaustive, or outward-rounded arithmetic over the whole region
+    MEASUREMENT = 1  # floats, or exact arithmetic at sampled points: tolerance, margin, sweep, seeds in the verdict
+    CERTIFICATE = 2  # exhaustive, or outward-rounded arithmetic over the whole region; also an instance, exactly
     PROOF = 3  # residual reduced to zero by exact, named rewriting
 
     def __str__(self) -> str:
         return self.name.lower()
+
+
+# ---- what a verdict carries ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Where a statement fails: a sentence that anyone can check by hand, and the point it speaks of.
+
+    >>> Witness("at t = 1 the left side is 0.031 and the right side 0.008", {"t": 1}).point
+    {'t': 1}
+    """
+
+    sentence: str
+    point: Point
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """A limit and the reason it had before the run; a calibrated one names the seeds or points it was set on.
+
+    >>> Tolerance(1e-6, "ten times the tolerance of the solver").calibrated_on
+    ()
+    """
+
+    value: Any
+    because: str
+    calibrated_on: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """Seeds used, how many passed, and the exact 99.9 percent interval of the probability to pass.
+
+    >>> Seeds((0, 1, 2), passed=3, low=0.08, high=1.0).count
+    3
+    """
+
+    used: tuple[int, ...]
+    passed: int
+    low: float
+    high: float
+
+    @property
+    def count(self) -> int:
+        """Number of seeds."""
+        return len(self.used)
+
+
+@dataclass(frozen=True)
+class Regime:
+    """Where the hypotheses were met: inside, approached along a path, or outside; what is violated, and by how much.
+
+    >>> Regime("approached", {"m is large": 0.2}).where
+    'approached'
+    """
+
+    where: str = INSIDE
+    violated: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.where not in WHERE:
+            raise ValueError(f"a regime is {', '.join(WHERE)}, not {self.where!r}")
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What was proved: the steps, how many residuals were reduced to zero, and for which sizes.
+
+    `sizes` has for a size such as K the word ``every``, or the number the proof is about: then it is one instance.
+
+    >>> Proof(("named rewriting",), 80, {"K": "2"}).sizes
+    {'K': '2'}
+    """
+
+    steps: tuple[str, ...] = ()
+    residuals: int = 0
+    sizes: Mapping[str, str] = field(default_factory=dict)
+
+    def __and__(self, other: Proof) -> Proof:
+        steps = tuple(dict.fromkeys((*self.steps, *other.steps)))
+        sizes = {}
+        for name in dict.fromkeys((*self.sizes, *other.sizes)):
+            known = [proof.sizes[name] for proof in (self, other) if name in proof.sizes]
+            sizes[name] = ", ".join(dict.fromkeys(size for size in known if size != EVERY)) or EVERY
+        return Proof(steps, self.residuals + other.residuals, sizes)
 
 
 @dataclass(frozen=True)
@@ -48,9 +142,12 @@ class Corrected:
             "statement": self.statement,
             "as_stated": self.as_stated,
             "evidence": str(self.evidence),
-            "witness": self.witness,
+            "witness": _plain(self.witness),
             "why": self.why,
         }
+
+
+# ---- the verdict -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -70,37 +167,54 @@ class Verdict:
     sharpened: str = ""
     constants: Mapping[str, Any] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
+    fault: str = ""
+    cause: str = ""
+    points: tuple[Point, ...] = ()  # where it was seen; a box has pairs
+    tolerance: Tolerance | None = None
+    seeds: Seeds | None = None
+    regime: Regime | None = None
+    proof: Proof | None = None
+    parts: Mapping[str, Verdict] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.as_stated not in (HOLDS, FAILS, UNDECIDED):
-            raise ValueError(f"a verdict holds, fails or is undecided, not {self.as_stated!r}")
+        if self.as_stated not in ANSWERS:
+            raise ValueError(f"a verdict holds, fails, is undecided or untested, not {self.as_stated!r}")
         if not isinstance(self.evidence, Evidence):
             raise ValueError(f"the evidence {self.evidence!r} is not one of measurement, certificate, proof")
         if self.as_stated == FAILS and self.witness is None:
             raise ValueError("a failure needs a witness that anyone can check")
-        if self.as_stated == UNDECIDED and not self.residual:
-            raise ValueError("an undecided verdict needs its residual")
+        if self.as_stated in (UNDECIDED, UNTESTED) and not self.residual:
+            raise ValueError(
+                f"an {self.as_stated} verdict needs its residual: what is left, or why nothing can be said"
+            )
+        if self.fault and (self.fault not in FAULTS or self.as_stated != FAILS):
+            raise ValueError(f"only a failure has a fault, one of {', '.join(FAULTS)}, not {self.fault!r}")
 
     def __bool__(self) -> bool:
-        raise TypeError("a verdict has no truth value; look at .as_stated (holds, fails, undecided)")
+        raise TypeError("a verdict has no truth value; look at .as_stated (holds, fails, undecided, untested)")
 
     def __and__(self, other: Verdict) -> Verdict:
-        """Both statements: a failure wins, then what is undecided; two that hold keep the weaker evidence."""
+        """Both statements: a failure wins, then undecided, then untested; two that hold keep the weaker evidence."""
         if not isinstance(other, Verdict):
             return NotImplemented
         first, second = sorted((self, other), key=lambda v: (_RANK[v.as_stated], v.evidence))
         strength = first.evidence if first.as_stated != second.as_stated else min(first.evidence, second.evidence)
         if first.as_stated == FAILS == second.as_stated:
-            # one failure is enough: the better proved one speaks
-            first, second = second, first
+            # one failure is enough: the severer one speaks, then the better proved one
+            first, second = sorted((second, first), key=lambda v: (_severity(v.fault), v.evidence), reverse=True)
             strength = first.evidence
         return replace(
             first,
             evidence=strength,
             constants={**other.constants, **self.constants},
             details={**other.details, **self.details},
-            corrected=self.corrected or other.corrected,
+            corrected=first.corrected or second.corrected,
             sharpened=self.sharpened or other.sharpened,
+            points=_union(self.points, other.points),
+            tolerance=first.tolerance or second.tolerance,
+            seeds=min(filter(None, (self.seeds, other.seeds)), key=lambda seeds: seeds.low, default=None),
+            regime=_weaker_regime(self.regime, other.regime),
+            proof=self.proof & other.proof if self.proof and other.proof else self.proof or other.proof,
         )
 
     def adding(self, **details: Any) -> Verdict:
@@ -116,8 +230,116 @@ class Verdict:
         fixed = Corrected(statement, holds.as_stated, holds.evidence, why, holds.witness)
         return replace(self, corrected=fixed, constants={**self.constants, **holds.constants})
 
+    def blaming(self, fault: str, cause: str = "") -> Verdict:
+        """A failure with its fault, and the short id of the slip that caused it; any other verdict is left alone."""
+        return replace(self, fault=fault, cause=cause) if self.as_stated == FAILS else self
 
-_RANK = {FAILS: 0, UNDECIDED: 1, HOLDS: 2}
+    def witnessed(self, sentence: str, point: Point) -> Verdict:
+        """A failure with its witness as a sentence and the point it speaks of; any other verdict is left alone."""
+        if self.as_stated != FAILS:
+            return self
+        return replace(self, witness=Witness(sentence, point), points=(point,))
+
+    def at(self, *points: Point) -> Verdict:
+        """The same verdict with the points or boxes where it was seen."""
+        return replace(self, points=_union(self.points, points))
+
+    def within(self, value: Any, because: str, calibrated_on: Iterable[Any] = ()) -> Verdict:
+        """The same verdict with its tolerance and the reason for it."""
+        return replace(self, tolerance=Tolerance(value, because, tuple(calibrated_on)))
+
+    def approaching(self, violated: Mapping[str, float]) -> Verdict:
+        """The same verdict, about the trend along a path into the regime; `violated` is what is left at its end."""
+        return replace(self, regime=Regime(APPROACHED, dict(violated)))
+
+    def proving(self, *steps: str, **sizes: Any) -> Verdict:
+        """The same verdict with steps of its proof, and sizes it is for: ``K="every"``, or ``K=2`` for an instance.
+
+        An instance is never a proof of a general statement: its evidence is a certificate.
+        """
+        known = {name: str(size) for name, size in sizes.items()}
+        instance = any(size != EVERY for size in known.values())
+        evidence = min(self.evidence, Evidence.CERTIFICATE) if instance else self.evidence
+        return replace(self, evidence=evidence, proof=(self.proof or Proof()) & Proof(steps, 0, known))
+
+    @property
+    def scope(self) -> dict[str, Any]:
+        """Values of each parameter among the points: listed where they are few, else lowest and highest."""
+        names = dict.fromkeys(name for point in self.points for name in point)
+        return {name: _span([point[name] for point in self.points if name in point]) for name in names}
+
+    def as_json(self) -> dict[str, Any]:
+        """The documented fields, as plain data."""
+        return {
+            "as_stated": self.as_stated,
+            "fault": self.fault or None,
+            "cause": self.cause or None,
+            "evidence": str(self.evidence),
+            "corrected": None if self.corrected is None else self.corrected.as_json(),
+            "sharpened": self.sharpened or None,
+            "witness": _plain(self.witness),
+            "residual": self.residual or None,
+            "constants": dict(self.constants),
+            "scope": self.scope,
+            "tolerance": self.tolerance
+            and {
+                "value": self.tolerance.value,
+                "because": self.tolerance.because,
+                "calibrated": bool(self.tolerance.calibrated_on),
+            },
+            "seeds": self.seeds
+            and {
+                "count": self.seeds.count,
+                "passed": self.seeds.passed,
+                "low": self.seeds.low,
+                "high": self.seeds.high,
+            },
+            "regime": self.regime
+            and {
+                "where": self.regime.where,
+                "violated": [{"name": name, "by": by} for name, by in self.regime.violated.items()],
+            },
+            "proof": self.proof
+            and {
+                "steps": list(self.proof.steps),
+                "residuals": self.proof.residuals,
+                "sizes": dict(self.proof.sizes),
+            },
+            "details": dict(self.details),
+        }
+
+
+_RANK = {FAILS: 0, UNDECIDED: 1, UNTESTED: 2, HOLDS: 3}
+_FEW = 8  # values of a parameter that are listed one by one
+
+
+def _severity(fault: str) -> int:
+    return FAULTS.index(fault) if fault else -1
+
+
+def _union(first: Iterable[Point], second: Iterable[Point]) -> tuple[Point, ...]:
+    found = list(first)
+    found += [point for point in second if point not in found]
+    return tuple(found)
+
+
+def _weaker_regime(first: Regime | None, second: Regime | None) -> Regime | None:
+    return max(filter(None, (first, second)), key=lambda regime: WHERE.index(regime.where), default=None)
+
+
+def _plain(witness: Any) -> Any:
+    if isinstance(witness, Witness):
+        return {"sentence": witness.sentence, "point": dict(witness.point)}
+    return witness
+
+
+def _span(values: list[Any]) -> list[Any]:
+    ends = [end for value in values for end in (value if isinstance(value, (tuple, list)) else [value])]
+    listed = sorted(set(ends)) if all(not isinstance(end, str) for end in ends) else list(dict.fromkeys(ends))
+    return listed if len(listed) <= _FEW else [listed[0], listed[-1]]
+
+
+# ---- making verdicts -------------------------------------------------------------------------------------------------
 
 
 def proved(**details: Any) -> Verdict:
@@ -133,9 +355,9 @@ def proved(**details: Any) -> Verdict:
 def certified(**details: Any) -> Verdict:
     """Holds, exhaustively or with outward rounding over the whole region.
 
-    >>> verdict = certified(enumerated="24 permutations")
-    >>> verdict.as_stated, str(verdict.evidence)
-    ('holds', 'certificate')
+    >>> verdict = certified(enumerated="24 permutations").at({"omega": (0, 1)})
+    >>> verdict.as_stated, str(verdict.evidence), verdict.scope
+    ('holds', 'certificate', {'omega': [0, 1]})
     """
     return Verdict(HOLDS, Evidence.CERTIFICATE, details=details)
 
@@ -161,13 +383,14 @@ def decided(holds: bool, witness: Any, evidence: Evidence = Evidence.PROOF, /, *
 
 
 def refuted(witness: Any, evidence: Evidence = Evidence.PROOF, **details: Any) -> Verdict:
-    """Fails, with a witness.
+    """Fails, with a witness; one that is a `Witness` brings its point along.
 
     >>> verdict = refuted({"x": "1/2", "residual": "3/4"})
     >>> verdict.as_stated, verdict.witness["x"]
     ('fails', '1/2')
     """
-    return Verdict(FAILS, evidence, witness=witness, details=details)
+    points = (witness.point,) if isinstance(witness, Witness) else ()
+    return Verdict(FAILS, evidence, witness=witness, details=details, points=points)
 
 
 def undecided(residual: str, evidence: Evidence = Evidence.MEASUREMENT, **details: Any) -> Verdict:
@@ -177,3 +400,14 @@ def undecided(residual: str, evidence: Evidence = Evidence.MEASUREMENT, **detail
     'x**2 - y**2 is left'
     """
     return Verdict(UNDECIDED, evidence, residual=residual, details=details)
+
+
+def untested(why: str, violated: Mapping[str, float] | None = None, **details: Any) -> Verdict:
+    """Nothing can be said here: no point inside the hypotheses is within reach, and no path leads there.
+
+    >>> untested("m must exceed 10^9", {"m is large": 1e-6}).regime.where
+    'outside'
+    """
+    return Verdict(
+        UNTESTED, Evidence.MEASUREMENT, residual=why, details=details, regime=Regime(OUTSIDE, violated or {})
+    )

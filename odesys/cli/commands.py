@@ -304,6 +304,11 @@ def verify(
     ] = None,
     level: Annotated[Level, typer.Option("--level", help="quick leaves out the long checks.")] = Level.quick,
     mutations: Annotated[bool, typer.Option("--mutations", help="Run the claims on broken systems too.")] = False,
+    redraw: Annotated[
+        int, typer.Option("--redraw", metavar="N", min=0, help="Measured claims N times more, at new seeds and points.")
+    ] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", min=0, help="Seed of --redraw.")] = 0,
+    show_all: Annotated[bool, typer.Option("--all", help="Show the table of all claims.")] = False,
     workers: Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="[default: all cores]")] = None,
     errata: Annotated[Path | None, typer.Option("--errata", metavar="FILE", help="Errata as .md or .tex.")] = None,
     certificates: Annotated[
@@ -311,23 +316,26 @@ def verify(
     ] = None,
     json: JsonFile = None,
 ) -> None:
-    """Check the claims of papers.
+    """Check the claims of papers: do the main theorems stand, and what has to be changed?
 
-    Exit code 1 if a claim does not come out as expected. With --mutations also if a claim keeps its verdict on a broken
+    Exit code 1 if a claim does not come out as expected. With --redraw, which draws claims of level full too, also if
+    more than one draw in 200 changes a verdict. With --mutations also if a claim keeps its verdict on a broken
     system that it reads and the book gives no reason why that is right, if it notices no mutation and the book does
     not say why, or if a reason is given for a claim that does notice.
 
     \b
     Examples: odesys verify two_mixture --json verify.json --errata errata.md
+              odesys verify two_mixture --redraw 20 --seed 1
               odesys verify two_mixture --claim E.2 --level full
     """
-    from ..papers.verification import run_command
+    from ..papers.verification import Request, run_command
     from ..papers.workers import available_cores
 
     files.prepare(errata, json)
     chosen = _papers(names)
-    workers = workers or available_cores()
-    if not run_command(chosen, claim or [], level.value, mutations, errata, json, workers, certificates):
+    cores = workers or available_cores()
+    request = Request(claim or [], level.value, mutations, redraw, seed, show_all, errata, json, cores, certificates)
+    if not run_command(chosen, request):
         raise typer.Exit(1)
 
 

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..expr import graph
 from ..expr.graph import Node
-from ..verdicts import HOLDS, Evidence, Verdict, certified, measured, refuted, undecided
+from ..sentences import say_number, say_point
+from ..verdicts import HOLDS, Evidence, Proof, Verdict, Witness, certified, measured, refuted, undecided
+
+if TYPE_CHECKING:
+    from .zero import ZeroResult
 
 
 def identity(residuals: Mapping[str, Node], positive: Collection[str] = ()) -> Verdict:
@@ -37,15 +41,23 @@ def identity(residuals: Mapping[str, Node], positive: Collection[str] = ()) -> V
             continue
         result = zero_test(node, positive)
         if result.answer == "nonzero":
-            point = {key: str(value) for key, value in (result.witness or {}).items()}
-            witness = {"where": name, "at": point, "residual": six_digits(result.value)}
-            return refuted(witness, Evidence.CERTIFICATE, checked=len(residuals))  # balls exclude zero at the point
+            # balls exclude zero at the point
+            return refuted(_differ(name, result), Evidence.CERTIFICATE, checked=len(residuals))
         if result.answer == "undecided":
             open_ones.append(f"{name}: {result.residual!r}")
         methods[result.method] = methods.get(result.method, 0) + 1
     if open_ones:
         return undecided("; ".join(open_ones[:3]), Evidence.PROOF, open=len(open_ones))
-    return Verdict(HOLDS, Evidence.PROOF, details={"identities": len(residuals), "methods": methods})
+    found = {"identities": len(residuals), "methods": methods}
+    return Verdict(HOLDS, Evidence.PROOF, details=found, proof=Proof(tuple(methods), len(residuals)))
+
+
+def _differ(name: str, result: ZeroResult) -> Witness:
+    """Where an identity is wrong, and by how much."""
+    point = dict(result.witness or {})
+    where = f"at {say_point(point)} " if point else ""
+    gap = say_number(float(six_digits(result.value)))
+    return Witness(f"{where}the two sides of {name} differ by {gap}", {key: str(v) for key, v in point.items()})
 
 
 def six_digits(ball: str | None) -> str:

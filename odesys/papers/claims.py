@@ -1,20 +1,23 @@
 """Claim and ClaimBook: every lemma of a paper as data with a check attached, run into verdicts.
 
 A check receives a laboratory, the paper's systems behind one object, so that the same check can be run on systems
-broken on purpose; what the book expects only sets the exit code and is never copied into a verdict.
+broken on purpose; what the book expects only sets the exit code and is never copied into a verdict. A book with
+``rule=True`` is under the verdict rule: what `odesys.papers.rule` does not admit is refused.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import OdesysError
-from ..verdicts import FAILS, HOLDS, Verdict
+from ..verdicts import ANSWERS, HOLDS, Verdict
+from . import rule as verdict_rule
+from .hypotheses import Hypothesis, Symbol, natural_hypotheses
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -22,10 +25,14 @@ if TYPE_CHECKING:
     from .laboratory import Part
     from .mutation import Mutation
 
-KINDS = ("identity", "inequality", "order", "probability", "existence", "definition")
+KINDS = ("identity", "inequality", "order", "probability", "existence", "definition", "condition")
+NOT_JUDGED = ("definition", "condition")  # neither true nor false: out of every score
+ORIGINS = ("statement", "proof", "text", "ours")
+SOURCES = ("clear", "damaged")
 LEVELS = ("quick", "full")
 
-Check = Callable[[Any], Verdict]
+Check = Callable[[Any], "Verdict | Mapping[str, Verdict]"]
+C = TypeVar("C", bound=Check)
 Writer = Callable[["Path"], None]
 
 
@@ -52,8 +59,25 @@ class Claim:
     expect: str = HOLDS
     same_as: str = ""
     level: str = "quick"
-    beyond: bool = False  # ours, not the paper's
     insensitive: str = ""  # why no mutation can change this verdict: it is not about the system; empty if one can
+    origin: str = "statement"  # where it is printed: statement, proof, text; or ours
+    where: str = ""  # the place, such as "Lemma E.2, second bullet"
+    source: str = "clear"  # or damaged: the text at hand is broken there
+    parts: tuple[str, ...] = ()  # bullets, displays: each gets a verdict of its own
+    hypotheses: tuple[Hypothesis, ...] | None = None  # None: not said, which the verdict rule refuses
+    for_all: tuple[str, ...] = ()  # sizes, such as K, that the statement is about all values of
+    repairs: tuple[str, ...] = ()  # failing claims whose use above this claim makes good
+    main: bool = False  # a theorem of which a reader wants to know whether it stands
+
+    @property
+    def judged(self) -> bool:
+        """False for definitions and conditions, which are neither true nor false."""
+        return self.kind not in NOT_JUDGED
+
+    @property
+    def scored(self) -> bool:
+        """True if the verdict counts for the paper: printed there, and true or false."""
+        return self.judged and self.origin != "ours"
 
 
 @dataclass(frozen=True)
@@ -73,6 +97,8 @@ class Outcome:
     verdict: Verdict
     seconds: float
     reads: frozenset[Part] | None = None
+    rests_on_failed: tuple[str, ...] = ()
+    stands: str | None = None  # of a main theorem, see `odesys.papers.survival`
 
     @property
     def as_expected(self) -> bool:
@@ -82,23 +108,27 @@ class Outcome:
     def as_json(self) -> dict[str, Any]:
         """The documented fields of ``odesys verify``."""
         claim, verdict = self.claim, self.verdict
+        found = verdict.as_json()
         return {
             "paper": claim.paper,
             "id": claim.id,
             "title": claim.title,
             "kind": claim.kind,
+            "origin": claim.origin,
+            "where": claim.where,
+            "source": claim.source,
             "statement": claim.statement,
+            "parts": [{"name": name, **part.as_json()} for name, part in verdict.parts.items()],
+            "hypotheses": [hypothesis.as_json() for hypothesis in claim.hypotheses or ()],
             "reading": claim.reading,
             "uses": list(claim.uses),
             "same_as": claim.same_as or None,
-            "as_stated": verdict.as_stated,
-            "evidence": str(verdict.evidence),
-            "corrected": None if verdict.corrected is None else verdict.corrected.as_json(),
-            "sharpened": verdict.sharpened or None,
-            "witness": verdict.witness,
-            "residual": verdict.residual or None,
-            "constants": dict(verdict.constants),
-            "details": dict(verdict.details),
+            "repairs": list(claim.repairs),
+            "main": claim.main,
+            **found,
+            "as_stated": found["as_stated"] if claim.judged else None,
+            "rests_on_failed": list(self.rests_on_failed),
+            "stands": self.stands,
             "expected": claim.expect,
             "seconds": self.seconds,
         }
@@ -106,6 +136,10 @@ class Outcome:
 
 class ClaimBook:
     """The claims of one paper in the paper's order.
+
+    Under the verdict rule (`rule`) claims and verdicts that do not keep it are refused. `symbols` is the table of
+    symbols with their natural domains; `natural` gives further hypotheses for points with these names, such as that
+    self-scores are inner products.
 
     `laboratory(mutation=...)` gives the paper's systems, broken as the mutation of that name says; `mutations` are by
     default those the laboratory lists. A laboratory may record the parts a check uses in a set `reads` and say with
@@ -128,8 +162,12 @@ class ClaimBook:
         laboratory: Callable[..., Any],
         reference: str = "",
         mutations: Sequence[Mutation] | None = None,
+        rule: bool = False,
+        symbols: Sequence[Symbol] = (),
+        natural: Callable[[Collection[str]], Sequence[Hypothesis]] | None = None,
     ) -> None:
         self.paper, self.laboratory, self.reference = paper, laboratory, reference
+        self.rule, self.symbols, self._natural = rule, {symbol.name: symbol for symbol in symbols}, natural
         listed = getattr(laboratory, "mutations", ()) if mutations is None else mutations
         self.mutations = {mutation.name: mutation.about for mutation in listed}
         self._claims: dict[str, Claim] = {}
@@ -148,16 +186,29 @@ class ClaimBook:
         expect: str = HOLDS,
         same_as: str = "",
         level: str = "quick",
-        beyond: bool = False,
         insensitive: str = "",
-    ) -> Callable[[Check], Check]:
+        origin: str = "statement",
+        where: str = "",
+        source: str = "clear",
+        parts: Sequence[str] = (),
+        hypotheses: Sequence[Hypothesis] | None = None,
+        for_all: Sequence[str] = (),
+        repairs: Sequence[str] = (),
+        main: bool = False,
+    ) -> Callable[[C], C]:
         """Register the decorated function as the check of a claim.
 
-        `insensitive` is for a claim that no mutation can change, and says why: it is about numbers, or compares printed
-        formulas with each other. Where a claim notices some mutations and keeps its verdict under others, use
-        `unaffected`.
+        The check gives a verdict, or with `parts` one for each of them. `insensitive` is for a claim that no mutation
+        can change, and says why: it is about numbers, or compares printed formulas with each other. Where a claim
+        notices some mutations and keeps its verdict under others, use `unaffected`.
         """
-        checks = (("kind", kind, KINDS), ("level", level, LEVELS), ("expect", expect, (HOLDS, FAILS)))
+        checks = (
+            ("kind", kind, KINDS),
+            ("level", level, LEVELS),
+            ("expect", expect, ANSWERS),
+            ("origin", origin, ORIGINS),
+            ("source", source, SOURCES),
+        )
         for word, value, allowed in checks:
             if value not in allowed:
                 raise ClaimError(f"the claim {id} has the {word} {value!r}; it is one of {', '.join(allowed)}")
@@ -166,8 +217,8 @@ class ClaimBook:
         if not reading.strip() or not statement.strip():
             raise ClaimError(f"the claim {id} needs a statement and a reading")
 
-        def register(check: Check) -> Check:
-            self._claims[id] = Claim(
+        def register(check: C) -> C:
+            claim = Claim(
                 self.paper,
                 id,
                 title,
@@ -179,12 +230,27 @@ class ClaimBook:
                 expect,
                 same_as,
                 level,
-                beyond,
                 insensitive,
+                origin,
+                where,
+                source,
+                tuple(parts),
+                None if hypotheses is None else tuple(hypotheses),
+                tuple(for_all),
+                tuple(repairs),
+                main,
             )
+            if self.rule:
+                verdict_rule.admit_claim(claim)
+            self._claims[id] = claim
             return check
 
         return register
+
+    def natural(self, names: Collection[str]) -> list[Hypothesis]:
+        """Natural domains of the symbols with these names: what holds at every point that has a meaning."""
+        more = self._natural(names) if self._natural is not None else ()
+        return [*natural_hypotheses(self.symbols.values(), names), *more]
 
     def certificate(self, file: str, *ids: str) -> Callable[[Writer], Writer]:
         """Register the decorated function as the writer of a certificate file for these claims."""
@@ -218,6 +284,10 @@ class ClaimBook:
     def __iter__(self) -> Iterator[Claim]:
         return iter(self._claims.values())
 
+    def ids(self) -> list[str]:
+        """Ids of the claims, in the paper's order."""
+        return list(self._claims)
+
     def __len__(self) -> int:
         return len(self._claims)
 
@@ -235,22 +305,28 @@ class ClaimBook:
         chosen = [self[id] for id in ids] if ids else list(self._claims.values())
         return [claim for claim in chosen if ids or level == "full" or claim.level == "quick"]
 
-    def run(self, claim: Claim, **mutation: Any) -> Outcome:
-        """Check one claim in a fresh laboratory, so that no verdict depends on the others."""
+    def run(self, claim: Claim, **laboratory: Any) -> Outcome:
+        """Check one claim in a fresh laboratory, so that no verdict depends on the others.
+
+        `laboratory` is what it is made with: a mutation, another draw of seeds and points.
+        """
         began = time.perf_counter()
-        lab = self.laboratory(**mutation)
+        lab = self.laboratory(**laboratory)
         try:
-            verdict = claim.check(lab)
+            verdict = in_parts(claim.check(lab))
         except OdesysError:  # a sentence about the system: who asked for it knows whether that is news
             raise
         except Exception as error:
-            where = "".join(f" on {value}" for value in mutation.values())
+            where = "".join(f" on {value}" for value in laboratory.values())
             raise CheckError(
                 f"the check of {self.paper} {claim.id}{where} broke off: {type(error).__name__}: {error}",
                 claim=claim.id,
             ) from error
         reads = getattr(lab, "reads", None)
-        return Outcome(claim, verdict, time.perf_counter() - began, None if reads is None else frozenset(reads))
+        outcome = Outcome(claim, verdict, time.perf_counter() - began, None if reads is None else frozenset(reads))
+        if self.rule and not laboratory.get("mutation"):
+            verdict_rule.admit_outcome(outcome, self.natural)
+        return outcome
 
     def proof_graph(self) -> nx.DiGraph:
         """Directed graph of the claims: an edge from what is used to what uses it; a cycle is refused."""
@@ -267,6 +343,20 @@ class ClaimBook:
             loop = " -> ".join(a for a, _ in nx.find_cycle(graph))
             raise ClaimError(f"the claims use each other in a circle: {loop}")
         return graph
+
+
+def in_parts(found: Verdict | Mapping[str, Verdict]) -> Verdict:
+    """The verdict of a check: the one it gave, or that of all its parts with each part kept.
+
+    >>> from odesys import measured, proved
+    >>> in_parts({"first bullet": proved(), "second bullet": measured(True)}).parts["first bullet"].as_stated
+    'holds'
+    """
+    if isinstance(found, Verdict):
+        return found
+    total = combine_verdicts(found)
+    details = {name: value for name, value in total.details.items() if name != "parts"}
+    return replace(total, parts=dict(found), details=details)
 
 
 def combine_verdicts(parts: Mapping[str, Verdict]) -> Verdict:

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..errors import OdesysError
 from ..expr.system import System
+from .draw import OWN_DRAW, Draw
 from .mutation import UNBROKEN, Mutation, PathSpeeds
 
 P = ParamSpec("P")
@@ -46,7 +47,7 @@ class Part:
 
 
 class BaseLaboratory:
-    """What all laboratories have: a mutation, the parts read so far, and which parts the mutation changes.
+    """What all laboratories have: a mutation, a draw of seeds and points, and the parts read so far.
 
     >>> from odesys import Mutation
     >>> class Laboratory(BaseLaboratory):
@@ -61,12 +62,12 @@ class BaseLaboratory:
 
     mutations: ClassVar[Sequence[Mutation]] = ()
 
-    def __init__(self, mutation: str = "") -> None:
+    def __init__(self, mutation: str = "", draw: Draw = OWN_DRAW) -> None:
         known = {m.name: m for m in (UNBROKEN, *self.mutations)}
         if mutation not in known:
             names = ", ".join(m.name for m in self.mutations) or "none"
             raise OdesysError(f"the mutation {mutation!r} is not known; there are {names}")
-        self.mutation = known[mutation]
+        self.mutation, self.draw = known[mutation], draw
         self.reads: set[Part] = set()
 
     @property
@@ -81,12 +82,12 @@ class BaseLaboratory:
 
     def aside(self) -> Self:
         """The same laboratory with a record of its own: what is asked of it counts as read by nobody."""
-        return type(self)(self.mutation.name)
+        return type(self)(self.mutation.name, self.draw)
 
     def changes(self, part: Part) -> bool:
         """True if the mutation makes this part any different, or if the part can not be computed in one of the two."""
         try:
-            return bool(part.of(self.aside()) != part.of(type(self)()))
+            return bool(part.of(self.aside()) != part.of(type(self)(draw=self.draw)))
         except OdesysError:
             return True
 
@@ -128,7 +129,7 @@ def _once(function: Callable[Concatenate[Lab, P], T], is_part: bool) -> Callable
     def call(lab: Lab, /, *args: P.args, **options: P.kwargs) -> T:
         bound = accepts.bind(lab, *args, **options)
         bound.apply_defaults()
-        key = type(lab), lab.mutation.name, bound.args[1:], tuple(bound.kwargs.items())
+        key = type(lab), lab.mutation.name, lab.draw, bound.args[1:], tuple(bound.kwargs.items())
         if key not in known:
             inner = lab.aside()
             try:

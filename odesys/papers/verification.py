@@ -1,20 +1,24 @@
-"""Running a claim book: outcomes, the command that shows them, and the errata list in Markdown and LaTeX."""
+"""Running a claim book: outcomes, what the command prints of them, and the errata in Markdown and LaTeX."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from .. import files
+from ..sentences import say_answer, say_witness
 from ..terminal import Progress, print_files, print_table, progress_bar
 from ..tex.documents import tex_templates
-from ..verdicts import FAILS, HOLDS, Evidence
+from ..verdicts import ANSWERS, FAILS, HOLDS, UNDECIDED, UNTESTED, Evidence
 from .claims import Claim, ClaimBook, Outcome
 from .mutation_runs import mutation_lines, mutation_runs, mutation_summary
 from .paper import Paper
+from .redraw import FLIP_LIMIT, redraw, redraw_lines
+from .survival import causes, score, theorem_lines, with_survival
 from .workers import Answer, run_tasks, tasks_of
 
 
@@ -47,55 +51,80 @@ def _outcome(claim: Claim, found: Answer) -> Outcome:
     return Outcome(claim, found.verdict, found.seconds, found.reads)
 
 
-def run_command(
-    papers: Mapping[str, Paper],
-    ids: Sequence[str],
-    level: str,
-    with_mutations: bool,
-    errata: Path | None,
-    json: Path | None,
-    workers: int,
-    certificates: Path | None = None,
-) -> bool:
-    """The command ``odesys verify``: print tables, write what was asked for; True if all is as it should be."""
+@dataclass(frozen=True)
+class Request:
+    """What ``odesys verify`` is asked for: which claims, which extra runs, what to show and what to write."""
+
+    ids: Sequence[str] = ()
+    level: str = "quick"
+    mutations: bool = False
+    redraw: int = 0
+    seed: int = 0
+    show_all: bool = False
+    errata: Path | None = None
+    json: Path | None = None
+    workers: int = 1
+    certificates: Path | None = None
+
+
+def run_command(papers: Mapping[str, Paper], request: Request) -> bool:
+    """The command ``odesys verify``: print what stands, write what was asked for; True if all is as it should be."""
     done: list[Outcome] = []
-    mutated: dict[str, Any] = {}
+    more: dict[str, Any] = {"mutations": {}}
 
     def rescue(outcomes: list[Outcome]) -> None:
         if outcomes:
-            _show(paper, outcomes)
-        _write([*done, *outcomes], mutated, errata, json, complete=False)
+            show(paper.name, book, outcomes, request.show_all)
+        _write([*done, *outcomes], more, request, complete=False)
 
     for name, paper in papers.items():
         if paper.book is None:
             typer.echo(f"{paper.name} has no registered claims yet")
             continue
         book = paper.book()
+        chosen = book.select(request.ids, "full" if request.redraw else request.level)
         with progress_bar(f"verifying {paper.name}") as progress:
-            outcomes = verify(book, book.select(ids, level), progress, workers, name, rescue)
-            mutants = mutation_runs(name, book, outcomes, book.mutations, progress, workers) if with_mutations else []
-        _show(paper, outcomes)
+            outcomes = with_survival(book, verify(book, chosen, progress, request.workers, name, rescue))
+            found = _extra_runs(name, book, outcomes, request, progress)
+        show(paper.name, book, outcomes, request.show_all)
         done += outcomes
+        if "mutations" in found:
+            more["mutations"][paper.name] = found["mutations"]
+            typer.echo("\n".join(mutation_lines(found["mutations"])))
+        if "redraw" in found:
+            more["draws"] = more.get("draws", 0) + found["redraw"]["draws"]
+            more["flips"] = [*more.get("flips", []), *found["redraw"]["flips"]]
+            typer.echo("\n".join(redraw_lines(found["redraw"])))
+        if request.certificates:
+            with progress_bar("writing certificates") as progress:
+                print_files(write_certificates(book, outcomes, request.certificates, progress))
+    _write(done, more, request, complete=True)
+    few_flips = len(more.get("flips", [])) <= FLIP_LIMIT * more.get("draws", 0)
+    explained = all(summary["explained"] for summary in more["mutations"].values())
+    return all(o.as_expected for o in done) and explained and few_flips
+
+
+def _extra_runs(
+    name: str, book: ClaimBook, outcomes: Sequence[Outcome], request: Request, progress: Progress
+) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if request.mutations:
+        mutants = mutation_runs(name, book, outcomes, book.mutations, progress, request.workers)
         if mutants:
-            mutated[paper.name] = mutation_summary(book, mutants)
-            typer.echo("\n".join(mutation_lines(mutated[paper.name])))
-        if certificates:
-            with progress_bar(f"certificates of {paper.name}") as progress:
-                files = write_certificates(book, outcomes, certificates / paper.name, progress)
-            print_files(files)
-    _write(done, mutated, errata, json, complete=True)
-    return all(o.as_expected for o in done) and all(summary["explained"] for summary in mutated.values())
+            found["mutations"] = mutation_summary(book, mutants)
+    if request.redraw:
+        found["redraw"] = redraw(name, book, outcomes, request.redraw, request.seed, progress, request.workers)
+    return found
 
 
-def _write(
-    outcomes: Sequence[Outcome], mutated: Mapping[str, Any], errata: Path | None, json: Path | None, complete: bool
-) -> None:
+def _write(outcomes: Sequence[Outcome], more: Mapping[str, Any], request: Request, complete: bool) -> None:
+    errata, json = request.errata, request.json
     if errata:
         text = errata_latex(outcomes) if errata.suffix == ".tex" else errata_markdown(outcomes)
         print_files([files.write_text(errata, text)])
     if json:
         found = [outcome.as_json() for outcome in outcomes]
-        files.write_json(json, {"claims": found, "mutations": mutated, "complete": complete})
+        files.write_json(json, {"claims": found, **more, "complete": complete})
 
 
 def write_certificates(book: ClaimBook, outcomes: Sequence[Outcome], folder: Path, progress: Progress) -> list[Path]:
@@ -109,42 +138,108 @@ def write_certificates(book: ClaimBook, outcomes: Sequence[Outcome], folder: Pat
     return [folder / file for file in wanted]
 
 
-def _show(paper: Paper, outcomes: Sequence[Outcome]) -> None:
+# ---- what a person sees ----------------------------------------------------------------------------------------------
+
+
+def show(paper: str, book: ClaimBook, outcomes: Sequence[Outcome], show_all: bool = False) -> None:
+    """Print which theorems stand, then causes by fault, then what does not hold; with `show_all` the whole table."""
+    typer.echo(f"{paper}: {book.reference}")
+    if not book.rule:
+        typer.echo("not yet under the verdict rule: answers may be about a part of a statement, or outside hypotheses")
+    theorems = theorem_lines(book, outcomes)
+    if theorems:
+        typer.echo("\nDo the main theorems stand?\n" + "\n".join(f"    {line}" for line in theorems))
+    for fault, by_cause in causes(outcomes).items():
+        typer.echo(f"\n{FAULT_WORDS[fault]}, {_count(len(by_cause), 'cause')}:")
+        for cause, failing in by_cause.items():
+            typer.echo(f"    {cause}: {', '.join(o.claim.id for o in failing)}")
+    for title, wanted in SECTIONS:
+        listed = [outcome for outcome in outcomes if wanted(outcome)]
+        if listed:
+            typer.echo(f"\n{title}:\n" + "\n".join(line for outcome in listed for line in _lines(outcome)))
+    if show_all or not book.rule:
+        _table(outcomes)
+    typer.echo("\n" + summary_line(outcomes))
+
+
+def summary_line(outcomes: Sequence[Outcome]) -> str:
+    """The paper's own claims by answer, how many rest on proof or certificate, and what is ours."""
+    counted = score(outcomes)
+    answers = ", ".join(f"{counted[answer]} {answer}" for answer in ANSWERS if counted.get(answer))
+    strong = sum(o.verdict.evidence > Evidence.MEASUREMENT for o in outcomes if o.claim.scored)
+    causes_found = f" ({_count(counted['causes'], 'cause')})" if counted["causes"] else ""
+    ours = sum(o.claim.origin == "ours" for o in outcomes)
+    rest = len(outcomes) - counted["claims"] - ours
+    return (
+        f"{_count(counted['claims'], 'claim')} of the paper: {answers}{causes_found}; "
+        f"{strong} by proof or certificate. "
+        f"Not counted: {_count(rest, 'definition or condition', 'definitions and conditions')}, {ours} of ours."
+    )
+
+
+FAULT_WORDS = {
+    "false": "False inside its hypotheses",
+    "proof": "A printed step fails, the statement stands or is open",
+    "constant": "The order is right, a constant is not",
+    "misprint": "Misprints",
+}
+SECTIONS: tuple[tuple[str, Callable[[Outcome], bool]], ...] = (
+    ("Fails as printed", lambda o: o.verdict.as_stated == FAILS and o.claim.scored),
+    ("Undecided", lambda o: o.verdict.as_stated == UNDECIDED and o.claim.scored),
+    ("Untested", lambda o: o.verdict.as_stated == UNTESTED and o.claim.scored),
+    ("Ours, and not so", lambda o: o.verdict.as_stated != HOLDS and not o.claim.scored),
+)
+
+
+def _lines(outcome: Outcome) -> list[str]:
+    claim, verdict = outcome.claim, outcome.verdict
+    note = "" if outcome.as_expected else f" (unexpected: the book expects {claim.expect})"
+    place = f" [{claim.where}]" if claim.where else ""
+    lines = [f"    {claim.id} {claim.title}{place}, {verdict.evidence}{note}", f"        {say_answer(verdict)}"]
+    if verdict.corrected is not None:
+        fixed = verdict.corrected
+        lines.append(f"        instead ({fixed.as_stated}, {fixed.evidence}): {fixed.statement}")
+        lines.append(f"        because {fixed.why}")
+    return lines
+
+
+def _table(outcomes: Sequence[Outcome]) -> None:
     rows = [
         (
             o.claim.id,
             o.claim.title,
-            o.verdict.as_stated,
+            o.verdict.as_stated if o.claim.judged else "-",
             str(o.verdict.evidence),
             "" if o.as_expected else "unexpected",
             f"{o.seconds:.1f} s",
         )
         for o in outcomes
     ]
-    print_table(f"{paper.name}: {paper.reference}", ("claim", "title", "as printed", "evidence", "", "time"), rows)
-    for outcome in outcomes:
-        verdict = outcome.verdict
-        if verdict.as_stated == HOLDS:
-            continue
-        why = f"witness {verdict.witness}" if verdict.as_stated == FAILS else f"undecided: {verdict.residual}"
-        typer.echo(f"{outcome.claim.id} {verdict.as_stated}: {why}")
-        if verdict.corrected is not None:
-            fixed = verdict.corrected
-            typer.echo(f"    instead ({fixed.as_stated}, {fixed.evidence}): {fixed.statement}\n    because {fixed.why}")
-    strong = sum(o.verdict.evidence > Evidence.MEASUREMENT for o in outcomes if o.claim.kind != "definition")
-    typer.echo(f"{len(outcomes)} claims; {strong} by proof or certificate, definitions not counted")
+    typer.echo("")
+    print_table("", ("claim", "title", "as printed", "evidence", "", "time"), rows)
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+# ---- errata ----------------------------------------------------------------------------------------------------------
 
 
 def errata_markdown(outcomes: Sequence[Outcome]) -> str:
-    """The statements that fail as printed, with witness and corrected form."""
+    """The statements that fail as printed by fault, severest first, and by cause, with what remains true."""
     return _errata("errata.md", outcomes)
 
 
 def errata_latex(outcomes: Sequence[Outcome]) -> str:
-    """The same list as a LaTeX description environment in a complete document."""
+    """The same list as a complete LaTeX document."""
     return _errata("errata.tex", outcomes)
 
 
 def _errata(template: str, outcomes: Sequence[Outcome]) -> str:
-    failing = [outcome for outcome in outcomes if outcome.verdict.as_stated == FAILS]
-    return tex_templates("odesys.papers").get_template(template).render(failing=failing)
+    groups = causes(outcomes)
+    other = [o for o in outcomes if o.verdict.as_stated == FAILS and o.claim.scored and not o.verdict.fault]
+    if other:  # a book that is not yet under the verdict rule
+        groups[""] = {outcome.claim.id: [outcome] for outcome in other}
+    words = {**FAULT_WORDS, "": "Fails as printed, fault not yet named"}
+    return tex_templates("odesys.papers").get_template(template).render(groups=groups, words=words, say=say_witness)

@@ -1,7 +1,8 @@
 """Checks of claims spread over processes: each process imports the paper by name, and sends back plain data.
 
-A task is some claims of one paper under one mutation (none: ``""``); claims of one file share what is computed once, so
-they stay together. Answers come back in the order of the tasks, whatever was finished first.
+A task is some claims of one paper under one mutation (none: ``""``) and one draw of seeds and points; claims of one
+file share what is computed once, so they stay together. Answers come back in the order of the tasks, whatever was
+finished first.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ import numpy as np
 from ..errors import IntegrationError, OdesysError
 from ..expr import gc_pause
 from ..terminal import Progress
-from ..verdicts import Verdict
+from ..verdicts import Verdict, Witness
 from .claims import CheckError, Claim, ClaimBook
+from .draw import OWN_DRAW, Draw
 from .laboratory import Part
 
 NO_RUN, REFUSED = "no such run", "refused"
@@ -37,6 +39,7 @@ class Task:
 
     mutation: str
     claims: tuple[str, ...]
+    draw: Draw = OWN_DRAW
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,7 @@ class Answer:
     reads: frozenset[Part] | None = None
     problem: str = ""  # NO_RUN or REFUSED
     sentence: str = ""
+    draw: Draw = OWN_DRAW
 
 
 def available_cores() -> int:
@@ -61,26 +65,29 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def tasks_of(claims: Iterable[Claim], mutation: str = "") -> list[Task]:
+def tasks_of(claims: Iterable[Claim], mutation: str = "", draw: Draw = OWN_DRAW) -> list[Task]:
     """One task for each run of claims that are checked by functions of one module."""
     runs = groupby(claims, key=lambda claim: claim.check.__module__)
-    return [Task(mutation, tuple(claim.id for claim in run)) for _, run in runs]
+    return [Task(mutation, tuple(claim.id for claim in run), draw) for _, run in runs]
 
 
-def answer(book: ClaimBook, id: str, mutation: str) -> Answer:
-    """Check one claim; on a mutated system a refusal is an answer too, on the paper's own it is a mistake."""
+def answer(book: ClaimBook, id: str, mutation: str, draw: Draw = OWN_DRAW) -> Answer:
+    """Check one claim; on a mutated system or a new draw a refusal is an answer too, otherwise it is a mistake."""
     claim = book[id]
+    asked: dict[str, Any] = {"mutation": mutation} if mutation else {}
+    if not draw.own:
+        asked["draw"] = draw
     try:
-        outcome = book.run(claim, **({"mutation": mutation} if mutation else {}))
+        outcome = book.run(claim, **asked)
     except CheckError:
         raise
     except OdesysError as error:
-        if not mutation:
+        if not asked:
             raise CheckError(f"the check of {book.paper} {id} broke off: {error}", claim=id) from error
         # a run the claim speaks of does not exist; or, e.g., the data lost the symmetry the check is written in
         problem = NO_RUN if isinstance(error, IntegrationError) else REFUSED
-        return Answer(id, mutation, None, problem=problem, sentence=str(error))
-    return Answer(id, mutation, outcome.verdict, outcome.seconds, outcome.reads)
+        return Answer(id, mutation, None, problem=problem, sentence=str(error), draw=draw)
+    return Answer(id, mutation, outcome.verdict, outcome.seconds, outcome.reads, draw=draw)
 
 
 def run_tasks(
@@ -123,7 +130,7 @@ def _one_after_the_other(book: ClaimBook, tasks: Sequence[Task], progress: Progr
     for task in tasks:
         for id in task.claims:
             progress(f"{id} {task.mutation}".strip(), done / total)
-            yield answer(book, id, task.mutation)
+            yield answer(book, id, task.mutation, task.draw)
             done += 1
 
 
@@ -135,7 +142,7 @@ def _work(paper: str, task: Task) -> list[Answer]:
     if found.book is None:
         raise CheckError(f"{paper} has no registered claims in a worker process")
     book = found.book()
-    return [_sendable(answer(book, id, task.mutation), book.paper) for id in task.claims]
+    return [_sendable(answer(book, id, task.mutation, task.draw), book.paper) for id in task.claims]
 
 
 def _sendable(found: Answer, paper: str) -> Answer:
@@ -143,7 +150,7 @@ def _sendable(found: Answer, paper: str) -> Answer:
     verdict = found.verdict
     if verdict is not None:
         fixed = verdict.corrected.witness if verdict.corrected else None
-        for strange in _strange([verdict.witness, verdict.constants, verdict.details, fixed]):
+        for strange in _strange([verdict.witness, verdict.constants, verdict.details, verdict.points, fixed]):
             raise CheckError(
                 f"the verdict of {paper} {found.claim} can not be sent to another process: it contains "
                 f"{strange!r}, and is made of numbers, texts, lists and mappings",
@@ -154,6 +161,8 @@ def _sendable(found: Answer, paper: str) -> Answer:
 
 def _strange(value: Any) -> Iterator[Any]:
     """What is not plain data in a value."""
+    if isinstance(value, Witness):
+        value = value.point
     if isinstance(value, Mapping):
         value = [*value, *value.values()]
     if isinstance(value, (list, tuple)):

@@ -365,7 +365,7 @@ def who_gains(lab: Laboratory) -> Verdict:
     "Exact sums of the coefficients",
     kind="identity",
     uses=["Def.B.3"],
-    beyond=True,
+    origin="ours",
     insensitive="rows of a softmax Jacobian sum to zero and alpha, beta share one H, whatever the model and the data are",
     statement=r"A\mathbf 1=0,\quad \mathbf 1^\top G^{-1}B=0,\quad \alpha_{\pm,\pm}=\beta_{\pm,\pm}",
     reading="alpha and beta read off the derived flow, M = 2; the second for orthogonal tokens of any length",
@@ -387,7 +387,7 @@ def exact_sums(lab: Laboratory) -> Verdict:
     "Conserved quantities of the flow",
     kind="identity",
     uses=["B.3"],
-    beyond=True,
+    origin="ours",
     statement=r"I_1=\mathrm{tr}\,G^{-1}(\mathcal Q-\mathcal K),\quad I_2=\mathrm{tr}(G^{-1}\mathcal Q)^2+\mathrm{tr}(G^{-1}\mathcal K)^2-2\,\mathrm{tr}\,G^{-1}SG^{-1}S^\top",
     reading="both have zero derivative along the derived flow, M = 2, orthogonal tokens of any length",
 )

@@ -152,7 +152,7 @@ def noise_tokens(lab: Laboratory) -> Verdict:
     "Beyond.start",
     "Law of the start",
     kind="definition",
-    beyond=True,
+    origin="ours",
     insensitive=NUMBERS,
     statement=r"E\mathcal Q^{(0)}=E\mathcal K^{(0)}=\sigma_h^2d_hG,\ ES^{(0)}=0",
     reading="means over 200 starts for one training set, within 5 standard errors (N = 2, M = 2)",

@@ -16,7 +16,7 @@ from .common_mean_runs import SCORES, growth, late_law, saturated, start_rates
     "Stage 1 in closed form",
     kind="identity",
     uses=["B.2"],
-    beyond=True,
+    origin="ours",
     statement=r"v_s=\tfrac{\mu^2\|w_O\|^2}{4M}\tau,\ v_2=\tfrac{\tilde\sigma_p^2d\|w_O\|^2}{2NM}\tau,\ v_w=v_2/C_p^2,\ v_s/v_2=r",
     reading="derived rates at S = 0, v = 0, N a symbol, M = 2, 3, 4",
 )
@@ -37,7 +37,7 @@ def stage_one(lab: Laboratory) -> Verdict:
     "Uniform attention is one logistic drive",
     kind="identity",
     uses=["B.2"],
-    beyond=True,
+    origin="ours",
     statement=r"\dot f=a\,\sigma(-f),\ f+e^f=1+a\tau,\ a=\tfrac{\|w_O\|^2}{NM^2}(\tfrac N2m_s+m_2+(M-2)m_w),\ v_s:v_2:v_w=r:1:C_p^{-2}",
     reading="derived equations at S = 0, M = 3, N a symbol: all values move by multiples of sigma(-f), f the derived output",
 )
@@ -73,7 +73,7 @@ def _time_limit(lab: Laboratory, winner: str) -> sp.Expr:
     "Stage 3 in closed form",
     kind="identity",
     uses=["B.2"],
-    beyond=True,
+    origin="ours",
     statement=r"\dot v_s=\tfrac{\mu^2\|w_O\|^2}2\sigma(-v_s),\ \dot v_2=\tfrac{\tilde\sigma_p^2d\|w_O\|^2}N\sigma(-v_2),\quad \epsilon\,\eta T_3\to\tfrac2{\mu^2\|w_O\|^2},\ \tfrac{N}{\tilde\sigma_p^2d\|w_O\|^2}",
     reading="derived equations with all attention on the signal (benign) or on the first noise token (harmful), M = 3, N a symbol; the limit of eps tau from "
     "v + e^v linear in tau and loss = log(1 + e^-v)",
@@ -95,7 +95,7 @@ def stage_three(lab: Laboratory) -> Verdict:
     "Stage 2 in closed form",
     kind="identity",
     uses=["B.3"],
-    beyond=True,
+    origin="ours",
     statement=r"e^{\Lambda_s}\simeq\tfrac{M-1}{16M}\kappa\mu^6\|w_O\|^2\tau^2,\ e^{\Lambda_2}\simeq\tfrac{M-1}{8NM}\kappa m_2\mu^4\|w_O\|^2\tau^2,\ e^{\Psi_2}\simeq\tfrac{M-1}{4N^2M}\kappa m_2^3\|w_O\|^2\tau^2",
     reading="d e^Lambda / dtau as e^Lambda grows, losing scores and values 0, -l' = 1/2, with v_s = mu^2 w2 tau/4 (benign) and v_2 = m_2 w2 tau/(2N) (harmful), both rates "
     "derived with all attention on the winner; M = 3, N a symbol",

@@ -386,7 +386,7 @@ def unprojected_noise(lab: Laboratory) -> Verdict:
     "Mean field against networks",
     kind="order",
     uses=["Thm.4.1", "Thm.4.2"],
-    beyond=True,
+    origin="ours",
     level="full",
     statement=r"L_{\mathcal D}^{\mathrm{MF}}=L_{\mathcal D}\ (d=6000,d_h=3000)\ \text{within }1\%",
     reading="N = 8, M = 3, C_p = 4, sigma_p^2 d = 20, kappa max(m) = 20, training loss 0.05, mu = 30 and 3, 4000 fresh samples, seed 0",

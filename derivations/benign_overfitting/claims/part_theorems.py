@@ -291,7 +291,7 @@ def population_loss(lab: Laboratory) -> Verdict:
     "Phase boundary",
     kind="order",
     uses=["Thm.4.1", "Thm.4.2"],
-    beyond=True,
+    origin="ours",
     level="full",
     statement=r"N\mathrm{SNR}^2=2C_p^2r^*,\quad r^*_{\mathrm{lazy}}=\tfrac\theta{1-\theta}\big(1+\tfrac{M-2}{C_p^2}\big),\ \theta=\tfrac{\log(e^{0.2}-1)}{\log(e^\epsilon-1)}",
     reading="level 0.2 of the test loss at eps = 0.01, M = 3, C_p = 4, N = 8: at kappa m_2 = 1e-5 the balance r* is the closed form within 0.1 percent; at kappa m_2 = 10 it grows with N (8, 80), between 1 and 1.5",

@@ -157,7 +157,7 @@ def loss(lab: Laboratory) -> Verdict:
     "Beyond.start",
     "Start at infinite width",
     kind="definition",
-    beyond=True,
+    origin="ours",
     insensitive=START,
     statement=r"\beta=\sigma_1^2mm_1,\ G=0,\ \Gamma=\kappa=\rho=\sigma_0^2m\,I,\ A=0,\ g_i=\tfrac12,\ \hat{\mathcal L}=\ln2",
     reading="m = 4, m1 = 2, sigma_0 = sigma_1 = 1/2 (exact in binary), (n, L) = (6, 4): the start of the derived system entry by entry",

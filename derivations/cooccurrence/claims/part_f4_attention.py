@@ -223,7 +223,7 @@ def keys_late(lab: Laboratory) -> Verdict:
     "Beyond.share",
     "Attention's share of the loss decrease",
     kind="order",
-    beyond=True,
+    origin="ours",
     uses=["Beyond.dissipation"],
     statement=r"\frac{\mathrm{tr}\,\mathcal D\rho\mathcal D^\top+\mathrm{tr}\,\mathcal D^\top\kappa\mathcal D}{-\partial_t\hat{\mathcal L}}\le10^{-6}",
     reading=f"the abstract says attention and MLP jointly enlarge the margin; the share of W_K and W_Q is below 1e-6 at every time, that of W_V above 0.9; {NETWORKS}",
@@ -259,7 +259,7 @@ def _shares(run: Course) -> np.ndarray:
     "Beyond.level3",
     "The kernel limit is reached",
     kind="order",
-    beyond=True,
+    origin="ours",
     uses=["Beyond.planar"],
     statement=r"\text{level 2}\to\text{level 3 as}\ m\to\infty",
     reading=f"(n, L) = (12, 5), c0 = 0.3, tau = 60, m1 = 16, m = 256, 1024, 4096: the distance of (G_s, G_c) of the mean-field flow from level 3 in the time tau (1 + eps2) falls with an exponent in "

@@ -64,7 +64,7 @@ def crossing_inside(found: tuple[Fraction, Fraction] | None, ends_printed: tuple
     "Beyond.planar",
     "The universal planar flow",
     kind="identity",
-    beyond=True,
+    origin="ours",
     uses=["Beyond.level1"],
     statement=r"x'=\tfrac12g(2x-z)-\tfrac16g(z-x),\quad z'=\tfrac13g(z-x)+\tfrac16g(z)-\tfrac12g(2x-z)",
     reading="the limit eps2, eps3, eps4 -> 0, then n -> infinity, taken by program at L = 4 and L = 5, has exactly these equations and no parameter; and level 3 at "
@@ -102,7 +102,7 @@ def planar_system(lab: Laboratory) -> Verdict:
     "Beyond.turn",
     "One-target losses turn",
     kind="existence",
-    beyond=True,
+    origin="ours",
     uses=["Beyond.planar"],
     statement=r"R=1\ \text{first at}\ \tau\in[3.56472,\,3.56473]",
     reading=f"{LIMIT}: validated enclosure; before it the one-target margin falls, after it R > 1 up to tau = 100",
@@ -120,7 +120,7 @@ def turn(lab: Laboratory) -> Verdict:
     "Beyond.trapped",
     "R stays between 1.2 and 1.54 for ever",
     kind="inequality",
-    beyond=True,
+    origin="ours",
     uses=["Beyond.turn"],
     statement=r"R(\tau)\in[1.2,\,1.54]\ \text{for all}\ \tau\ge4.8855",
     reading=f"{LIMIT}: T_0.5 (R = 1.2) is enclosed, R <= 1.5307 and R >= 1.2 on [T_0.5, 100] along the enclosure, 1.5306 is passed; at tau = 100 the state lies in the "
@@ -168,7 +168,7 @@ def _stays_above(lab: Laboratory, level: Fraction, since: Fraction) -> Verdict:
     "Beyond.classified",
     "All samples right",
     kind="existence",
-    beyond=True,
+    origin="ours",
     uses=["Beyond.planar", "Beyond.trapped"],
     statement=r"\min_iy_iF_i>0\ \text{from}\ \tau\in[12.97941,\,12.97942]\ \text{on}",
     reading=f"{LIMIT}: the margin z - x of the one-target classes is negative before and positive after this time, the other two margins are positive throughout (0, 100]; "
@@ -218,7 +218,7 @@ def keeps_growing(lab: Laboratory) -> Verdict:
     "Beyond.svm",
     "Balancing is the hard margin",
     kind="identity",
-    beyond=True,
+    origin="ours",
     uses=["Beyond.planar"],
     statement=r"G\sim(2,2,-3)\ln\tau,\ S_1:S_2:S_3:S_4\to7:5:5:0,\ R\to\tfrac32,\ \hat{\mathcal L}\tau\to17,\ R=\tfrac32+\tfrac{70}{17\tau}+\dots",
     reading="the late-time conditions of a separable logistic flow solved exactly on the derived planar equations; that the flow tends to them is measured in Beyond.svm-run",
@@ -252,7 +252,7 @@ def hard_margin_constants(lab: Laboratory) -> Verdict:
     "Beyond.svm-run",
     "The planar flow reaches the hard-margin constants",
     kind="order",
-    beyond=True,
+    origin="ours",
     uses=["Beyond.svm"],
     statement=r"\hat{\mathcal L}\tau,\ R,\ S_1/S_2,\ (R-\tfrac32)\tau\to17,\ \tfrac32,\ \tfrac75,\ \tfrac{70}{17}",
     reading="run to tau = 1e7 against the printed numbers, which Beyond.svm proves: loss tau within 1e-3 at 1e7, R and S_1/S_2 within 1e-4 at 1e5, (R - 3/2) tau within 0.01 at 1e6, and the slope of "
@@ -292,7 +292,7 @@ def reaches_hard_margin(lab: Laboratory) -> Verdict:
     "Beyond.finite_n",
     "Finite n in closed form",
     kind="identity",
-    beyond=True,
+    origin="ours",
     uses=["Beyond.planar"],
     statement=r"R_\infty=\tfrac{3+2a-b}{2+b-a},\ \lim\hat{\mathcal L}\tau=\tfrac{17+2a+b}{\Delta},\ \tfrac{S_1}{S_2}\to\tfrac{7+b}{5+a},\ a=\tfrac{2(L-3)}n,\ b=\tfrac{6(L-2)}n,\ \Delta=1+3a+3b+ab",
     reading="for L = 4, 5, 6 and n a symbol, I4 not at the margin: the constants solved from the derived family equal these rational functions; test exponents "
@@ -324,7 +324,7 @@ def finite_n(lab: Laboratory) -> Verdict:
     "Beyond.finite_n-run",
     "Finite n along a run",
     kind="order",
-    beyond=True,
+    origin="ours",
     uses=["Beyond.finite_n"],
     statement=r"(n,L)=(60,5):\ R_\infty=1.2687,\ \hat{\mathcal L}\tau\to8.2233;\ \text{test loss}\sim\tau^{-0.2830}",
     reading="level 3 at (60, 5) to tau = 1e9 (family in n): R and loss tau within 1e-3 of the closed forms of Beyond.finite_n, slopes of the test margins of I1, I2, I4 between 1e7 and 1e9 "

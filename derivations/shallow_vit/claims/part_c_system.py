@@ -241,7 +241,7 @@ def after_the_margin(lab: Laboratory) -> Verdict:
     "Forces on the logits of a query sum to zero",
     kind="identity",
     uses=["Eq.125"],
-    beyond=True,
+    origin="ours",
     statement=r"\textstyle\sum_jG_{jk}=0,\qquad G_{jk}=-\partial\mathrm{Loss}/\partial S_{jk}",
     reading="W_Q mu_k moves by sum_j G_jk W_K mu_j: with all keys equal every query stands still; and with keys along the axes the entries of the query of pattern 1 move by the G_j1 of (125), which sum to zero; "
     + TOY,
@@ -293,7 +293,7 @@ def keys_and_queries(lab: Laboratory) -> Verdict:
     "K and Q are one number",
     kind="identity",
     uses=["Eq.162-170"],
-    beyond=True,
+    origin="ours",
     statement=r"K(t)=Q(t)=\eta G_{11}\ \text{for }q_1=r_1",
     reading="coefficient of the key in the query's step and of the query in the key's step, with balanced features k_j = r_j along orthonormal q_j: both equal G_11 of (125); "
     + TOY,
@@ -393,7 +393,7 @@ def other_components(lab: Laboratory) -> Verdict:
     "Inner products close",
     kind="identity",
     uses=["Eq.83", "Eq.125", "Eq.161", "Eq.189-191"],
-    beyond=True,
+    origin="ours",
     statement=r"\dot u=CG_V+G_WC,\ \dot G_V=C^\top u+u^\top C,\ \dot G_W=Cu^\top+uC^\top,\ \dot S=G_\kappa G+GG_\rho,\ \dot G_\kappa=SG^\top+GS^\top,\ \dot G_\rho=S^\top G+G^\top S",
     reading="C = -dLoss/du and G = -dLoss/dS by scalar derivatives of the derived loss; all equations of the derived system on inner products; "
     + TOY,
@@ -436,7 +436,7 @@ def inner_products_close(lab: Laboratory) -> Verdict:
     "Conserved matrices",
     kind="identity",
     uses=["Eq.83", "Eq.189-191", "Eq.125", "Eq.161"],
-    beyond=True,
+    origin="ours",
     statement=r"\tfrac d{ds}(W_O^\top W_O-W_VW_V^\top)=0,\qquad\tfrac d{ds}(W_KW_K^\top-W_QW_Q^\top)=0",
     reading="Lie derivative along the derived flow, entry by entry; for the step of size eta the change is eta^2 times a quadratic form, so that the drift at fixed eta T is of order eta (Beyond.drift); "
     + TOY,
@@ -460,7 +460,7 @@ def conserved_matrices(lab: Laboratory) -> Verdict:
     "Neurons with the same gates move alike",
     kind="identity",
     uses=["Eq.83"],
-    beyond=True,
+    origin="ours",
     statement=r"\Delta w_i\ \text{depends on }i\text{ only through }(a_i,\{\mathbb 1[h^n_{ik}>0]\})",
     reading="with gates held, the rate of a neuron contains no entry of any neuron; with all gates on and no margin reached, the rates of the two neurons are a and -a times the same vector; "
     + TOY,
@@ -486,7 +486,7 @@ def move_alike(lab: Laboratory) -> Verdict:
     "Exchange of the classes",
     kind="identity",
     uses=["Eq.16-20"],
-    beyond=True,
+    origin="ours",
     statement=r"(c,y)\mapsto(\mathrm{swap}_{12}c,-y)\ \text{with equal weights}\Rightarrow\text{the law is invariant under swapping patterns 1, 2 and negating }a",
     reading="counts (e1, e2, e3) = (c2, c1, c3): exchanging patterns 1 and 2 and the two neurons maps every right-hand side to that of the image; "
     + TOY,

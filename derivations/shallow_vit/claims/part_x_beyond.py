@@ -23,7 +23,7 @@ from .part_e_1_lemma_2 import groups
     "21 variables",
     kind="identity",
     uses=["X6"],
-    beyond=True,
+    origin="ours",
     statement=r"\text{two mirrored neurons, one sample a class: 21 variables for every }M\ge4,\ \text{exact; a network of }m\text{ neurons follows them as }m\to\infty,\ \xi\sqrt m\to0",
     reading="the derived quotient has 21 states for M = 4, 5, 6; its step, iterated 200 times from D_+ = (0.3, -0.05, 0.04..), gives the outputs of the hand-written network with two neurons to 1e-11 (M = 4, 5, eta = 0.02); logits of the run with m = 1000, xi = 1e-4 at T are within 0.02 of the symmetric system's; "
     + READING,
@@ -74,7 +74,7 @@ def symmetric_system(lab: Laboratory) -> Verdict:
     "Drift of the conserved matrices",
     kind="order",
     uses=["X4"],
-    beyond=True,
+    origin="ours",
     statement=r"\|\Delta(W_O^\top W_O-W_VW_V^\top)\|,\ \|\Delta(W_KW_K^\top-W_QW_Q^\top)\|=O(\eta)\ \text{at fixed }\eta T",
     reading="eta = 0.2, 0.1, 0.05, 0.025 to s = 6, m = 200, seed 3, and SGD on noisy tokens (c_0 = 0.05) with weights drawn for each position, eta = 0.4, 0.2, 0.1 to s = 4: fitted powers of eta between 0.9 and 1.1 (0.8 to 1.2 on tokens)",
 )
@@ -115,7 +115,7 @@ def _token_matrices(net: network.Network) -> dict[str, np.ndarray]:
     "Lucky neurons on confusion queries",
     kind="order",
     uses=["Lem.4", "Eq.55-59"],
-    beyond=True,
+    origin="ours",
     statement=r"a_i>0\text{ neurons stay active on pattern-1 queries of }-\text{ samples}",
     reading="share of W with a_i > 0 that is active at T in the - sample, by the pattern of the query, run with xi = 1e-4: above 0.95 for pattern 1, 0 for pattern 2, below 0.3 for nuisance: such samples push these neurons back for ever, and (55) has no term for it; the negative d_2 on the way is within 6 percent of the symmetric system's; "
     + READING,
@@ -143,7 +143,7 @@ def on_confusion(lab: Laboratory) -> Verdict:
     "Everything stops at T",
     kind="identity",
     uses=["Eq.83-hinge"],
-    beyond=True,
+    origin="ours",
     statement=r"y^nF(X^n)\ge1\ \forall n\ \Rightarrow\ \text{all weights, and the attention, stand still}",
     reading="m = 200, eta = 0.1, seed 3, 300 steps without a stop: from the first step at which all margins are reached no entry of any weight changes (exactly), and that step is within 15 percent of the symmetric system's T",
 )
@@ -170,7 +170,7 @@ def everything_stops(lab: Laboratory) -> Verdict:
     "Gates that slide",
     kind="order",
     uses=["Beyond.confusion"],
-    beyond=True,
+    origin="ours",
     statement=r"\text{living }a_i>0\text{ neurons on nuisance queries of }-\text{ samples: }w_i'V\approx0,\ \text{gate fraction strictly between 0 and 1}",
     reading="run with xi = 1e-4: the share of open gates of W with a_i > 0 on these queries lies in [0.05, 0.95] for at least half of the steps and is below 0.05 at T, while on own-class queries it is 1 from s = 1 on; the flow slides on the ReLU surface there (Filippov), which the symmetric system's gates repeat: d_n and d_2 agree within 6 percent on the way; "
     + READING,
@@ -198,7 +198,7 @@ def gates_slide(lab: Laboratory) -> Verdict:
     "Attention over margins",
     kind="order",
     uses=["Prop.2", "Beyond.symmetric"],
-    beyond=True,
+    origin="ours",
     statement=r"\text{final attention rises with the margin }\Gamma\text{ (or with the output scale)}",
     reading="network with m = 1000, xi = 1e-4, eta = 0.05, seed 3, Gamma = 1, 3, 10: label-relevant and nuisance queries and the mean rise, and are within 0.02 of the symmetric system (pi of frozen values)",
 )
@@ -224,7 +224,7 @@ def over_margins(lab: Laboratory) -> Verdict:
     "The constant of the stopping time",
     kind="order",
     uses=["Thm.1"],
-    beyond=True,
+    origin="ours",
     statement=r"\eta T(\alpha_*-\alpha_\#)=c(M,\xi\sqrt m)",
     reading="alpha_* = 0.4, alpha_# = 0.1, m = 1000, eta = 0.1, seeds 0, 1: for xi sqrt(m) = 0.003, 1, 10 and M = 4, 10, 20 c falls in xi sqrt(m); at 0.003 it lies between 3.1 and 3.8 for every M, at 1 between 2.8 and 3.2",
 )
@@ -248,7 +248,7 @@ def constant(lab: Laboratory) -> Verdict:
     "Condition (8) is not needed",
     kind="existence",
     uses=["Eq.8"],
-    beyond=True,
+    origin="ours",
     statement=r"\text{training reaches zero loss below }\alpha_*=\alpha_\#/(e^{-(\delta+\tau)}(1-(\sigma+\tau)))",
     reading="sigma = 0.1, delta = 0.4, tau = 0: (8) asks for alpha_*/alpha_# >= 1.66; runs with (0.30, 0.20) and (0.27, 0.23), m = 500, m_a = 10, eta = 0.2, seed 0 reach all margins, with eta T (alpha_* - alpha_#) between 4 and 6.5 (larger than without errors)",
 )
@@ -273,7 +273,7 @@ def not_needed(lab: Laboratory) -> Verdict:
     "Output weights of positions slow training",
     kind="order",
     uses=["Eq.1-positions"],
-    beyond=True,
+    origin="ours",
     level="full",
     statement=r"T(\text{per position})/T(\text{shared})\approx\sqrt L\text{ or more}",
     reading="noisy tokens c_0 = 0.01, sigma = 0.1, delta = 0.2, d = 10, m = 200, N = 40, L = 50, eta = 0.2, seed 0: the number of steps to zero training loss is 5 to 20 times larger with weights drawn for each position",

@@ -88,7 +88,7 @@ def matched(surfaces: list[Node], wanted: dict[Node, Node]) -> dict[Node, tuple[
     "21 equations for every M",
     kind="identity",
     uses=["Beyond.symmetric", "X3"],
-    beyond=True,
+    origin="ours",
     statement=r"\dot k_a=G_{11}r_a+G_{21}r_b+(M-2)G_{1n}r_c,\ \dots,\ \dot r_x=2G_{1n}k_n+G_{kk}k_x+G_{kx}k_o+(M-4)G_{kx}k_x\quad\text{for every }M\ge4",
     reading="the derived quotients for M = 6, 7, 8, 9 are values of one system in M, which at M = 4, 5 and 12 is the derived one again; all 21 equations, the output and the six surfaces of the gates equal those written down by hand for M - 2 nuisance "
     "patterns (gates as symbols, while no margin is reached; fractions alpha_*, alpha_#, beta of each nuisance pattern in any unit)",

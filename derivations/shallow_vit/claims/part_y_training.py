@@ -89,7 +89,7 @@ def column_sums(system: System) -> dict[str, Node]:
     "Trained logits in place of keys and queries",
     kind="identity",
     uses=["X3", "Beyond.every-M"],
-    beyond=True,
+    origin="ours",
     statement=r"W_S\text{ for }W_K^\top W_Q:\quad\dot S_{jk}=G_{jk},\quad\textstyle\sum_jS_{jk}\text{ conserved},\quad\text{15 variables for every }M\ge4;\qquad\kappa=\rho=I:\ \tfrac d{ds}\kappa^\top\rho=2G",
     reading="the flow derived for one score matrix W_S: its rates are the coefficients of (125) and those of neurons and values the gradients (83), (189) (while no margin is reached); for every query the rates of all keys sum to zero; where keys and queries "
     "are the identity their logits move exactly twice as fast as trained logits at the same place; "
@@ -136,7 +136,7 @@ def twice_at_identity(lab: Laboratory, t: MergedTables, merged: np.ndarray) -> V
     "Trained logits sharpen attention less",
     kind="order",
     uses=["Beyond.merged", "Beyond.margin"],
-    beyond=True,
+    origin="ours",
     statement=r"\text{at the same margin }\Gamma:\ \text{attention}(W_S)<\text{attention}(W_K^\top W_Q),\quad T(W_S)>T(W_K^\top W_Q)",
     reading=AT
     + ", trained logits and trained keys and queries, Gamma = 1, 3, 10: attention on label-relevant tokens (label-relevant and nuisance queries, mean) is lower and T larger at every margin, and so in the derived flows with 15 and 21 variables; attention is within 0.02 of "
@@ -197,7 +197,7 @@ class LogisticTables(Tables):
     "The logistic loss takes the path of the hinge without a margin",
     kind="identity",
     uses=["Eq.83-hinge", "Beyond.every-M"],
-    beyond=True,
+    origin="ours",
     statement=r"\ell=\log(1+e^{-yF}):\ \mathbb 1[y^nF^n<\Gamma]\mapsto\sigma(-y^nF^n);\qquad\text{two symmetric samples: }\dot x_{\log}=\sigma(-F)\,\dot x_{\text{hinge},\Gamma=\infty}\quad\text{for every }M",
     reading="all rates of the flow derived with the logistic loss are the gradients (83), (125), (161) with 1/|S^n|, (189) with sigma(-y F) in place of the indicator of each sample (keys and queries on the first axis, the others being alike); "
     + TOY
@@ -232,7 +232,7 @@ def logistic_loss(lab: Laboratory) -> Verdict:
     "Attention under the logistic loss",
     kind="order",
     uses=["Beyond.logistic", "Beyond.margin"],
-    beyond=True,
+    origin="ours",
     statement=r"\text{at output }F:\ \text{attention under the logistic loss}=\text{attention at the end of the hinge with }\Gamma=F,\qquad s_{\log}(F)=\int_0^{s(F)}(1+e^{F})\,ds",
     reading=AT
     + ", logistic loss, followed until all margins are 1 and 3: attention on label-relevant tokens (label-relevant and nuisance queries, mean) is within 0.02 of the derived 21 variables with the hinge and Gamma = 1, 3, and eta T within 9 percent (the width of the claim beside it, which was chosen after looking) of the "
@@ -275,7 +275,7 @@ def logistic_runs(lab: Laboratory) -> Verdict:
     "Conserved matrices of noisy tokens and positions",
     kind="identity",
     uses=["X4"],
-    beyond=True,
+    origin="ours",
     statement=r"X\text{ any tokens, }a_{(l)}\text{ any: }\tfrac d{ds}(W_O^\top W_O-W_VW_V^\top)=0,\quad\tfrac d{ds}(W_KW_K^\top-W_QW_Q^\top)=0",
     reading="three tokens with any Gram matrix G (noise of any size; no two need to share a pattern), two samples of two of them, output weights a_1 .. a_4 of two neurons at two positions, m_a = m_b = 2: Lie derivatives along the derived flow of the images V = W_V X, "
     "with W_V W_V' = V G^-1 V' up to what no token sees, entry by entry",
@@ -318,7 +318,7 @@ def _balance(x: np.ndarray, dx: np.ndarray, y: np.ndarray, dy: np.ndarray) -> np
     "Conserved matrices of several heads",
     kind="identity",
     uses=["X4", "G.3"],
-    beyond=True,
+    origin="ours",
     statement=r"\tfrac d{ds}(W_{O_h}^\top W_{O_h}-W_{V_h}W_{V_h}^\top)=0,\quad\tfrac d{ds}(W_{K_h}W_{K_h}^\top-W_{Q_h}W_{Q_h}^\top)=0\quad\text{for each head}",
     reading="two heads in one layer of two neurons with weights a and -a as in (240), m_a = m_b = 2, M = 3 patterns, one sample of each class with any counts: Lie derivatives along minus the gradient of the loss written out, entry by entry; the block between the heads, W_{O_1}'W_{O_2} - W_{V_1}W_{V_2}', has zero derivative where both heads have the same "
     "keys and queries, and not elsewhere (a point is in the details)",
@@ -367,7 +367,7 @@ HEADS_STEPS = (0.1, 0.05, 0.025, 0.0125)
     "Drift with several heads",
     kind="order",
     uses=["Beyond.heads", "Beyond.drift"],
-    beyond=True,
+    origin="ours",
     statement=r"\text{step size }\eta:\ \|\Delta(W_{O_h}^\top W_{O_h}-W_{V_h}W_{V_h}^\top)\|,\ \|\Delta(W_{K_h}W_{K_h}^\top-W_{Q_h}W_{Q_h}^\top)\|=O(\eta)\ \text{at fixed }\eta T",
     reading="network of (240) with two heads, 20 neurons, 4 patterns, three samples, hand-written gradients, eta = 0.1, 0.05, 0.025, 0.0125 to s = 4, seed 2: fitted powers of eta between 0.9 and 1.1 for both matrices of both heads; the block of W_O and W_V between the heads moves by the same at "
     "all step sizes (power within 0.1 of 0), more than three times the largest drift",

@@ -286,7 +286,7 @@ def attention(lab: Laboratory) -> Verdict:
     "T is reached long before T_attn",
     kind="order",
     uses=["Thm.3.2(1)", "Thm.3.2(4)"],
-    beyond=True,
+    origin="ours",
     statement=r"T_{\rm attn}/T\sim\sqrt{\sigma_ps/m_k}/\log(1/\epsilon):\ \text{at}\ T\ \text{the signal-signal softmax is still}\ \tfrac12",
     reading="R1, eps = 10^-3: s_11 in [0.49, 0.5] at T, while s_21 < 10^-6; the theorem lists both times without saying so; "
     + FLOW,
@@ -303,7 +303,7 @@ def order_of_times(lab: Laboratory) -> Verdict:
     "Loss exponents 2, 3, 4",
     kind="order",
     uses=["E.8", "E.14", "E.42"],
-    beyond=True,
+    origin="ours",
     statement=r"\text{margin}=\beta\,\eta t\Lambda:\ \beta=2\ (t\ll T_f),\ 3\ (T_f\ll t\ll T_{\rm attn}),\ 4\ (t\gg T_{\rm attn});\quad-\tfrac{d\log L_S}{d(\eta t)}\to\beta\Lambda\ \text{where}\ L_S\ll1",
     reading="mean margin over theta Lambda: 2 within 3 percent at 2 T_3 (R1), 3 within 2 percent at 6 T_f (R1), 4 within 2 percent at 4 times the attention time (sigma_p s = 10^5); the slope of log L_S over the last third of the R1 run is -3 Lambda within 5 percent; "
     + FLOW,
@@ -333,7 +333,7 @@ def exponents(lab: Laboratory) -> Verdict:
     "Exact end of Stage I",
     kind="identity",
     uses=["Eq.14-15"],
-    beyond=True,
+    origin="ours",
     statement=r"\mathrm{sgn}(v_i-v_\mu)\ \text{changes once, at}\ t_i^\times=\max\Big\{0,\frac{v_\mu^{(0)}-v_i^{(0)}}{2\eta(\|\xi_i\|_1-\|\mu\|)}\Big\}",
     reading=RUNS
     + "the sign of v_i - v_mu at all snapshots against t_i^x, and max_i t_i^x/T_1 between 0.02 and 1/2 in R1: T_1 is about ten times too long; "
@@ -359,7 +359,7 @@ def crossing(lab: Laboratory) -> Verdict:
     "Published sizes with disjoint supports",
     kind="order",
     uses=["Beyond.1-2-4", "Beyond.trap"],
-    beyond=True,
+    origin="ours",
     statement=r"\eta=10^{-4},\ n=20,\ s=80,\ m_k=100:\ \text{flips of unaligned pairs at the mean-field times},\ \text{loss of the mean field}",
     reading="sign descent with a finite step at the sizes of setting (a), seed 0: medians of the key turn and key zero within 3 percent, query turn and query zero within 5 percent of the mean field with the mean fraction; loss within 10 percent to t = 900; at t = 10 some "
     "pairs (below 8 percent) are still trapped, at t = 60 below 1 percent",

@@ -147,7 +147,7 @@ def expansion(lab: Laboratory) -> Verdict:
     "The inner products obey a closed recursion",
     kind="identity",
     uses=["Eq.8-9", "Eq.10-13", "Eq.14-15"],
-    beyond=True,
+    origin="ours",
     statement=r"q_{si}^+=q_{si}+\eta\|\xi_i\|_1\mathrm{sgn}(w_iB_{si}),\ k_{si}^+=k_{si}+\eta\|\xi_i\|_1\mathrm{sgn}(w_iA_{si}),\ q_{s\mu}^+=q_{s\mu}+\eta\|\mu\|\mathrm{sgn}\sum_ig_ia_iw_iB_{si},\ k_{s\mu}^+=k_{s\mu}-\eta\|\mu\|\mathrm{sgn}\sum_ig_iw_iA_{si}",
     reading="for disjoint supports: arguments depend on the weights only through the inner products (any two weight vectors with the same inner products give the same arguments up to the "
     "noise entry they sit on), and are these; no label appears; " + TOY,
@@ -188,7 +188,7 @@ def _inner_products(made: Toy) -> dict[Node, Node]:
     "The loss falls at the rate of the L1 norm of its gradient",
     kind="identity",
     uses=["D.6", "D.7"],
-    beyond=True,
+    origin="ours",
     statement=r"\|\nabla L_S\|_1=\tfrac2n\sum_ig_i[(s_{i,11}+s_{i,21})\|\mu\|+(s_{i,12}+s_{i,22})\|\xi_i\|_1]+\tfrac1n\sum_s\big[\|\mu\|(|G^q_s|+|G^k_s|)+\sum_ig_i|w_i|\|\xi_i\|_1(b_i|B_{si}|+|A_{si}|)\big]",
     reading="in a cell where all drivers are positive (absorbing cone, positive noise entries, v_i > v_mu): minus the sum of argument times sign over all weights, on the section, against the "
     "formula; other cells differ by signs that cancel in the absolute values; " + TOY,
@@ -233,7 +233,7 @@ def _swap_neurons(formula: dict[str, Node]) -> dict[str, Node]:
     "Absorbing cone",
     kind="identity",
     uses=["Beyond.recursion"],
-    beyond=True,
+    origin="ours",
     statement=r"\{w_i>0,\ \varsigma q_{s\mu}>0,\ \varsigma k_{s\mu}<0,\ \varsigma q_{si}>0,\ \varsigma k_{si}>0\ \forall i\}\ \text{is forward invariant}",
     reading="both signs, all positive softmax weights and slopes, any step sizes: every derived argument points further into the cone; "
     + TOY,
@@ -262,7 +262,7 @@ def absorbing_cone(lab: Laboratory) -> Verdict:
     "Labels are absorbed",
     kind="identity",
     uses=["Beyond.recursion"],
-    beyond=True,
+    origin="ours",
     insensitive="a symmetry of every system whose arguments are odd in a neuron, broken or not",
     statement=r"y_i\to-y_i,\ \xi_i\to-\xi_i\ \text{and}\ (w_{Q,s},w_{K,s})\to-(w_{Q,s},w_{K,s})\ \text{leave the recursion unchanged}",
     reading="the second on the derived arguments of a neuron: all of them change sign with the neuron, and stay where another neuron changes sign; the first because no label is left; "

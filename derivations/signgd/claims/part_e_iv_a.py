@@ -230,7 +230,7 @@ def end_of_proof(lab: Laboratory) -> Verdict:
     "A bound of T_4^- for every vote",
     kind="inequality",
     uses=["E.25"],
-    beyond=True,
+    origin="ours",
     statement=r"T_4^-\le\sqrt{\tfrac\pi2\log\tfrac{1.6\,\sigma_ps}{\|\mu\|}}\;\eta^{-1}m_k^{-1/2}\sigma_p^{-1}s^{-1},\ \text{attained by a unanimous vote, for which (38) fails}",
     reading="one sample (n = 1, m_k = 64, s = 4 10^6), where every vote is unanimous: above (38) by 0.5 percent at least and within 1 percent of this bound; R1 and R2 below it; "
     + FLOW,

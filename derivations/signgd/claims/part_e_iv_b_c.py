@@ -379,7 +379,7 @@ def loss_at_t4(lab: Laboratory) -> Verdict:
     "The 1 : 2 : 4 law of flips",
     kind="order",
     uses=["4.6", "4.7", "E.40"],
-    beyond=True,
+    origin="ours",
     statement=r"T_f=\sqrt{\log4\Lambda}\,(\eta\Lambda\sqrt{m_k})^{-1}:\ \text{unaligned keys turn at}\ T_f,\ \text{cross 0 at}\ 2T_f,\ \text{unaligned queries turn at}\ 2T_f,\ \text{cross 0 at}\ 4T_f",
     reading=RUNS
     + "every unaligned pair, within 2 percent of 1, 2, 2, 4; the noise logit against the mean field with every sample's own fraction, within 2 percent up to 5 T_f; "
@@ -413,7 +413,7 @@ def flip_law(lab: Laboratory) -> Verdict:
     "Keys turn after T_4^-, at T_f",
     kind="order",
     uses=["4.6", "E.25"],
-    beyond=True,
+    origin="ours",
     statement=r"T_4^-<\hat T_4^-\ (38)<T_f=\sqrt{\log4\Lambda}\,(\eta\Lambda\sqrt{m_k})^{-1}<T_4^+",
     reading=RUNS
     + "all turns of unaligned keys within 1 percent of T_f, which is 5 to 20 percent after T_4^-, above (38) and below T_4^+; "

@@ -302,7 +302,7 @@ def _sharp_threshold(lab: Laboratory) -> Verdict:
     "Below a fraction of aligned neurons unaligned keys slide",
     kind="identity",
     uses=["Eq.46-49-growth"],
-    beyond=True,
+    origin="ours",
     statement=r"\min_{\tau\ge2\tau_f}Z(\tau)=(1-p)(9p-1)\tau_f^2\ge\tau_f^2\iff p\ge p^*=\tfrac{5-\sqrt7}9",
     reading="large Lambda; minimum of the derived logit after the query flip, at tau = 3(1-p) tau_f, in the range 2 tau_f <= tau, that is p <= 1/3; p* is the smaller root of 9p^2 - 10p + 2 = 0 and lies in that range; it is the "
     "threshold the mean field derives on its own",
@@ -339,7 +339,7 @@ def sliding(lab: Laboratory) -> Verdict:
     "The pair is a saddle with a conserved quantity",
     kind="identity",
     uses=["Beyond.recursion"],
-    beyond=True,
+    origin="ours",
     statement=r"a_i=b_i:\ \dot q=\|\xi\|_1\mathrm{sgn}(k-k_\mu),\ \dot k=\|\xi\|_1\mathrm{sgn}(q+q_\mu);\quad|q_{si}+q_{s\mu}|-|k_{si}-k_{s\mu}|=\text{const}",
     reading="frozen signals, a_i = b_i, w_i > 0: the derived arguments are positive multiples of k - k_mu and q + q_mu, so both sizes change at the rate sgn(A) sgn(B); in the four cells, exactly; "
     + TOY,
@@ -362,7 +362,7 @@ def saddle(lab: Laboratory) -> Verdict:
     "Query and key signals become opposite",
     kind="identity",
     uses=["Beyond.recursion"],
-    beyond=True,
+    origin="ours",
     statement=r"\text{without noise}:\ \dot q_\mu=-\|\mu\|\mathrm{sgn}\,k_\mu,\ \dot k_\mu=-\|\mu\|\mathrm{sgn}\,q_\mu;\ \text{unstable line}\ q_\mu=-k_\mu",
     reading="q_i = k_i = 0 and w_i > 0: derived arguments of the signals in all four cells; " + TOY,
 )
@@ -380,7 +380,7 @@ def signal_saddle(lab: Laboratory) -> Verdict:
     "A finite step has a two-cycle at the saddle",
     kind="identity",
     uses=["Beyond.saddle"],
-    beyond=True,
+    origin="ours",
     statement=r"0<A<h,\ -h<B<0:\ (A,B)\to(A-h,B+h)\to(A,B),\quad P(\lfloor|A_0|/h\rfloor=\lfloor|B_0|/h\rfloor)=\tfrac h{\sqrt\pi}+O(h^3)",
     reading="h = eta |xi_i|_1, frozen signals, a_i = b_i: derived directions at both points; the probability, with A_0, B_0 standard Gaussians, in balls at h = 1/20 and 2/5 within 1 and 2 percent of h/sqrt(pi)",
 )
@@ -405,7 +405,7 @@ def trap(lab: Laboratory) -> Verdict:
     "Share of trapped pairs",
     kind="probability",
     uses=["Beyond.trap"],
-    beyond=True,
+    origin="ours",
     statement=r"P(\text{trapped}\mid\text{opposite signs})=\tfrac h{\sqrt\pi}+O(h^3)",
     reading="3000 neurons, one sample, v_i > v_mu, signals held at 0, h = 2/5: share of opposite pairs that still have opposite signs after 40 steps, within 4 standard errors of h/sqrt(pi) = 0.226; seed 8",
 )

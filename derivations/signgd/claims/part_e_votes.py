@@ -88,7 +88,7 @@ def _fair(record: Record) -> Verdict:
     "Exact vote statistics",
     kind="identity",
     uses=["E.6"],
-    beyond=True,
+    origin="ours",
     insensitive=NUMBERS,
     statement=r"P(X_i>0,\textstyle\sum X>0)=\tfrac14\ (n\ \text{even}),\ \tfrac14+\binom{n-1}{(n-1)/2}2^{-n-1}\ (n\ \text{odd});\quad E|E_i|/m_k=\tfrac12\ (\text{even}),\ \tfrac12+\binom{n-1}{(n-1)/2}2^{-n}\ (\text{odd})",
     reading="unbiased votes, all n up to 200, exact integers; enumeration of all 2^n votes for n <= 12 as a second route",
@@ -156,7 +156,7 @@ def proof_details(lab: Laboratory) -> Verdict:
     "Bias of votes by the signal",
     kind="probability",
     uses=["E.6"],
-    beyond=True,
+    origin="ours",
     statement=r"p_\mu=P(X_{s,i}=1\mid\mu_s)=\tfrac14+\Phi\Big(-\frac{\mu_s}{\sqrt2\sigma_0\|\xi_i\|}\Big)^2=\tfrac12-\frac{\mu_s}{2\sqrt\pi\sigma_0\|\xi_i\|}+O(\mu_s^2)\quad(\mu_s\ge0)",
     reading="X = 1 for both positive, or opposite signs and q + k > mu_s; in the rotated plane the probability is 1/4 plus an integral of 2 phi(u) Phi(-u) beyond mu_s/sqrt2, which balls integrate at mu_s = 1/10, 3/10, 1, 2 (sigma_0|xi_i| = 1); drawn pairs "
     "with the derived variances, 400000 at each of 1/10 and 3/10, within 4 standard errors",

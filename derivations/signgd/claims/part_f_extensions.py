@@ -357,7 +357,7 @@ def heads(lab: Laboratory) -> Verdict:
     "What gradient flow conserves and sign flow does not",
     kind="identity",
     uses=["D.7"],
-    beyond=True,
+    origin="ours",
     statement=r"\tfrac d{dt}(\|w_{Q,s}\|^2-\|w_{K,s}\|^2)=0\ \text{under gradient flow, for every neuron}",
     reading="sum over coordinates of w_Q times its argument minus w_K times its argument vanishes identically for each neuron; with signs of the arguments it does not: in the absorbing cone the sum is (|xi| weights) positive multiples that differ; "
     + TOY,

@@ -257,7 +257,7 @@ def not_separable(lab: Laboratory) -> Verdict:
     "Both phases are one logistic drive",
     kind="identity",
     uses=["D.1", "D.5"],
-    beyond=True,
+    origin="ours",
     statement=r"\dot n=r\,g(F),\ F\ \text{linear},\ r=(0,\tfrac12)\ \text{then}\ (\tfrac18,\tfrac14)",
     reading="in each phase the neuron equations are constant multiples of one logistic factor of a linear form, with these rates of "
     "(n_c, n_v)",

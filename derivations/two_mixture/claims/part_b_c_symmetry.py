@@ -317,7 +317,7 @@ def samples_of_labels_agree(lab: Laboratory) -> Verdict:
     "Sizes of the reductions",
     kind="identity",
     uses=["C.2", "C.4"],
-    beyond=True,
+    origin="ours",
     statement=r"80\to40\to22\to10\ \text{variables}",
     reading="dimensions of the full flow, its quotient by the head swap, by both swaps, and after slaving, which rests on the matrix form of "
     "the equations (B.2)",

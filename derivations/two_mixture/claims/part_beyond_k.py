@@ -39,7 +39,7 @@ POSITIVE = ("K", "omega", "n_c", "b", "t")
     "Beyond.K.sizes",
     "The same variables for every K and L",
     kind="definition",
-    beyond=True,
+    origin="ours",
     uses=["C.2", "C.4"],
     insensitive="counts variables, whatever the equations on them are",
     statement=r"22=2+8+6+6\ \text{orbit variables for every}\ K\ge2,\ L\ge3;\quad 10\ \text{after slaving}",
@@ -62,7 +62,7 @@ def same_variables(lab: Laboratory) -> Verdict:
     "Beyond.K.two",
     "For K = 2 it is the enumerated system",
     kind="identity",
-    beyond=True,
+    origin="ours",
     uses=["Beyond.K.sizes", "B.2"],
     statement=r"F_K(x)|_{K=2}=F_{\text{enumerated}}(x)",
     reading="all 22 equations of simultaneous training, L = 3: the expressions derived with K as a symbol, K = 2 inserted, against "
@@ -91,7 +91,7 @@ def _phases(lab: Laboratory) -> StageOne | EquationError:
     "Beyond.K.stage1",
     "Stage 1 is K/2 times slower and otherwise the same",
     kind="identity",
-    beyond=True,
+    origin="ours",
     uses=["Beyond.K.two", "D.1", "D.5"],
     statement=r"K\,\dot n\ \text{does not contain}\ K:\quad n^{(K)}(t)=n^{(2)}(2t/K)",
     reading="L = 3, uniform attention, every gate pattern: K times the derived equation of n_c and n_v with K a symbol equals "
@@ -109,7 +109,7 @@ def stage_one_scales(lab: Laboratory) -> Verdict:
     "Beyond.K.T_half",
     "The switching time for any K",
     kind="identity",
-    beyond=True,
+    origin="ours",
     uses=["Beyond.K.stage1", "D.3"],
     statement=r"T_{0.5}=\tfrac K4\,(2b+e^{2b}-1)",
     reading="L = 3, every K >= 2 and b > 0: closed form of the time at which the unit of X_{k,-,-} of the + head switches off, from "
@@ -155,7 +155,7 @@ def sectors(entries: dict[str, Node], letter: str) -> tuple[dict[str, Node], dic
     "Beyond.K.kappa",
     "The rate of stage 2 for any K",
     kind="identity",
-    beyond=True,
+    origin="ours",
     uses=["Beyond.K.two", "App.E.5"],
     statement=r"G^a=\kappa_K\begin{pmatrix}0&2\\-1&0\end{pmatrix},\quad G^s=0,\quad \kappa_K=\frac{g\,n_c}{9(K-1)}",
     reading="L = 3, every K >= 2, conflicting samples, uniform attention, all units on (H + b = n_c + b > 0), where g = 1/2 exactly",
@@ -173,7 +173,7 @@ def stage_two_rate(lab: Laboratory) -> Verdict:
     "Beyond.K.frozen",
     "Stage 2 with frozen forces, for any K",
     kind="identity",
-    beyond=True,
+    origin="ours",
     uses=["Beyond.K.kappa"],
     statement=r"M^a_{cv}=\omega^2\sinh4\kappa_Kt,\ M_{c_kv_k}=\tfrac{K-1}KM^a_{cv},\ M_{c_kv_j}=-\tfrac1KM^a_{cv},\quad"
     r"\frac{dT_2}{d\log(1/\omega)}=\frac1{2\kappa_K}=\frac{9(K-1)}{n_c}",
@@ -232,7 +232,7 @@ def frozen_forces(lab: Laboratory) -> Verdict:
     "Beyond.K.limit",
     "Many groups have a limit",
     kind="identity",
-    beyond=True,
+    origin="ours",
     uses=["Beyond.K.two"],
     statement=r"\lim_{K\to\infty}\ \frac{d}{d(t/K)}\big(n,\ Z^{=},\ (K-1)Z^{\ne}\big)\ \text{exists; it closes on}\ (n,Z^{=})",
     reading="L = 3, simultaneous training: in time t/K and with (K - 1) Z_other in place of Z_other every equation has a finite limit, "

@@ -42,7 +42,7 @@ def time_to_learn(lab: Laboratory, K: int | str, omega: float = 0.1) -> float:
     "Beyond.K.linear",
     "Training time is linear in K",
     kind="order",
-    beyond=True,
+    origin="ours",
     uses=["Beyond.K.limit", "Beyond.K.stage1"],
     statement=r"T(K)=\alpha K+\beta\,(1+o(1)),\quad \alpha=T_\infty\ \text{of the limit equations}",
     reading="L = 3, b = 1/2, omega in 0.1, 0.01, simultaneous training: T is the time at which M_cv_same = 1; alpha is that time in "
@@ -81,7 +81,7 @@ def stage_two_time(
     "Beyond.K.T2",
     "The duration of stage 2 for any K",
     kind="order",
-    beyond=True,
+    origin="ours",
     uses=["Beyond.K.frozen", "Beyond.K.stage1"],
     statement=r"\frac{d(T_2-T_1)}{d\log(1/\omega)}=\frac{9(K-1)}{n_c},\quad T_2-T_1\propto K-1",
     reading="L = 3, b = 1/2, stage 1 of length 10 K (so n_c is the same for all K), M^a_cv up to 1, K = 2, 3, 8, 10^3, 10^6: the slope "
@@ -112,7 +112,7 @@ def asymmetry(run: Trajectory, above: float) -> float:
     "Beyond.K.near_symmetry",
     "Near symmetry survives for every K in another form",
     kind="inequality",
-    beyond=True,
+    origin="ours",
     uses=["Obs.1", "Beyond.K.kappa"],
     statement=r"|M_{c_kv_k}+(K-1)M_{c_kv_j}|\ \le\ \tfrac1{20}M_{c_kv_k}",
     reading="L = 3, b = 1/2, simultaneous training, K = 2, 3, 8, 10^3, 10^6, omega in 0.1, 0.05, 0.01, from the time M_cv_same = 0.1 "

@@ -280,7 +280,7 @@ def _growth(here: Point) -> Verdict:
     uses=["E.3/order"],
     level="full",
     insensitive=APART,
-    beyond=True,
+    origin="ours",
     statement=r"T_2-T_1\in[90.17591,\,90.17592]",
     reading="omega = 1/10, b = 1/2, T1 = 20: the only crossing of M_cv_same = 1 lies in this interval",
 )

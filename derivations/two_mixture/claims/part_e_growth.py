@@ -131,7 +131,7 @@ def growth_on_wider_regions(lab: Laboratory) -> Verdict:
     "No growth rate on a wide region",
     kind="existence",
     uses=["E.2/region"],
-    beyond=True,
+    origin="ours",
     statement=r"C=1,\ T_1=3:\ \text{no}\ b>0\ \text{satisfies}\ \dot x\ge b\,A_3x\ \text{on the whole region}",
     reading=f"{READING}: a rational point of the region where a row of dx/dt is negative although that of A x is positive, in ball arithmetic",
 )

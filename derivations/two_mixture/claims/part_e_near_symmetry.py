@@ -307,7 +307,7 @@ def asymmetry_inequality(lab: Laboratory) -> Verdict:
     "Sums that are exactly constant",
     kind="identity",
     uses=["Def.5.1", "Beyond.manifold"],
-    beyond=True,
+    origin="ours",
     statement=r"\Delta^{(T_1)}=\omega^2,\ \tfrac{d\Delta}{dt}\big|_{T_1}=0;\ M^s_{cv}=M^s_{vv}=B^s_{cv}=0,\ B^s_{vv}=\omega^2\ \text{on}\ [T_1,T_2]",
     reading="at M = 0, A = B = omega^2 I (the start of Def.5.1, untouched by stage 1) the ten sums are 0 or omega^2 and all their "
     "derivatives vanish; with all conflicting units on the derived equations keep four of them for ever, so that Lemma E.4 is "

@@ -212,7 +212,7 @@ def softmax_slope(lab: Laboratory) -> Verdict:
     "Exact antisymmetry of classification queries",
     kind="identity",
     uses=["B.2", "C.2", "C.4"],
-    beyond=True,
+    origin="ours",
     statement=r"M_{\mu v_1}=-M_{\mu v_2},\ B_{cv}^==-B_{cv}^{\ne},\ B_{vv}^=+B_{vv}^{\ne}=\mathrm{const}\ \text{is invariant in stage 2}",
     reading="on this linear subspace the derived stage-2 equations keep it, as expressions, with all conflicting units on "
     "(it is not a symmetry quotient: n_v breaks the symmetry)",

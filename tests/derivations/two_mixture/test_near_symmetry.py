@@ -90,7 +90,7 @@ def test_forces_vanish_at_uniform_attention_and_not_elsewhere() -> None:
 )
 def test_broken_systems_fail_where_they_are_broken(mutation: str, part: str) -> None:
     verdict = exact_inequality(Laboratory(mutation))[part]
-    assert verdict.as_stated == "fails" and verdict.witness["at"]
+    assert verdict.as_stated == "fails" and verdict.witness.point
 
 
 def test_the_subspace_is_needed_for_two_forces_to_vanish() -> None:

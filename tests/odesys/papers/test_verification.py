@@ -15,7 +15,9 @@ from tests.report_pages import toy
 FIRST, SECOND, THIRD = toy().book()  # type: ignore[misc]
 OUTCOMES = [
     Outcome(FIRST, undecided("x"), 0.1, ()),
-    Outcome(SECOND, refuted({"a_b": 1}).correcting("1 = 1", proved(), "a typo & more"), 0.1, ()),
+    Outcome(
+        SECOND, refuted({"a_b": 1}).correcting("1 = 1", proved(), "a typo & more").blaming("misprint", "typo"), 0.1
+    ),
     Outcome(THIRD, refuted({"x": 2}), 0.1, ()),
 ]
 
@@ -25,19 +27,27 @@ def test_errata_in_markdown() -> None:
         errata_markdown(OUTCOMES)
         == """# Errata found by computation
 
-## A.2: Second
+## Misprints
+
+### typo
+
+**A.2**: Second.
 
 Printed: $1 = 2$
 
-Fails (proof). Witness: `{'a_b': 1}`
+Fails (proof): a_b = 1.
 
-Instead: $1 = 1$ (holds, proof); a typo & more.
+What remains true (holds, proof): $1 = 1$; a typo & more.
 
-## A.3: Third
+## Fails as printed, fault not yet named
+
+### A.3
+
+**A.3**: Third.
 
 Printed: $x$
 
-Fails (proof). Witness: `{'x': 2}`
+Fails (proof): x = 2.
 """
     )
 
@@ -46,9 +56,9 @@ def test_errata_in_latex() -> None:
     text = errata_latex(OUTCOMES)
     items = [line for line in text.splitlines() if line.startswith(r"\item")]
     assert items == [
-        r"\item[A.2] Second. Printed: \( 1 = 2 \). It fails (proof); witness: \texttt{\{'a\_b': 1\}}."
-        r" Instead: \( 1 = 1 \) (proof; a typo \& more).",
-        r"\item[A.3] Third. Printed: \( x \). It fails (proof); witness: \texttt{\{'x': 2\}}.",
+        r"\item[A.2] Second; cause: typo. Printed: \( 1 = 2 \). It fails (proof): a\_b = 1."
+        r" What remains true: \( 1 = 1 \) (proof; a typo \& more).",
+        r"\item[A.3] Third; cause: A.3. Printed: \( x \). It fails (proof): x = 2.",
     ]
     assert text.startswith(r"\documentclass") and text.endswith("\\end{document}\n")
 

@@ -1,0 +1,191 @@
+r"""Hypotheses as predicates with a margin, the natural domains of symbols, and paths into a regime.
+
+A witness or a run counts only where every hypothesis holds, :math:`\text{margin}(p) \ge 0`. A box is admitted if the
+margin is nonnegative over all of it, in balls. Where a hypothesis is asymptotic no single point satisfies it: then a
+check follows a path along which every margin grows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from numbers import Rational
+from typing import Any
+
+from ..errors import OdesysError
+from ..exact.balls import ball_around
+from ..sentences import say_number, say_point
+from ..verdicts import Point
+
+Margin = Callable[[Mapping[str, Any]], Any]
+DOMAINS = ("real", "positive", "nonnegative", "unit", "whole")
+
+
+class OutsideHypotheses(OdesysError):
+    """A point or box at which a hypothesis does not hold was offered as a witness or as a run; `.name`, `.margin`.
+
+    >>> try:
+    ...     admit({"m": Fraction(7, 4)}, [Symbol("m", "m", "width", "whole").hypothesis])
+    ... except OutsideHypotheses as error:
+    ...     print(error.name)
+    m is whole
+    """
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A condition under which a statement is claimed: a name, how it is printed, and a margin >= 0 where it holds.
+
+    The margin is arithmetic in the entries of a point, so that it can be evaluated at numbers and over balls. With
+    `asymptotic` the printed condition says "sufficiently": the margin is relative to the constant 1.
+
+    >>> small = Hypothesis("small start", r"\\omega < 1", lambda p: 1 - p["omega"], strict=True)
+    >>> small.holds({"omega": 0.1}), small.holds({"omega": (Fraction(1, 2), 2)})
+    (True, False)
+    """
+
+    name: str
+    tex: str
+    margin: Margin
+    strict: bool = False
+    asymptotic: bool = False
+
+    def at(self, point: Point) -> Any:
+        """The margin at a point, or over a box as a ball."""
+        entries = {name: _entry(value) for name, value in point.items()}
+        try:
+            return self.margin(entries)
+        except KeyError as missing:
+            raise OutsideHypotheses(
+                f"the point {say_point(point)} does not say {missing.args[0]}, which the hypothesis "
+                f"'{self.name}' is about; add it to the point",
+                name=self.name,
+                margin=None,
+            ) from None
+
+    def holds(self, point: Point) -> bool:
+        """True if the margin is certainly nonnegative (positive if the hypothesis is strict)."""
+        margin = self.at(point)
+        return bool(margin > 0 if self.strict else margin >= 0)
+
+    def as_json(self) -> dict[str, str]:
+        """The documented fields."""
+        return {"name": self.name, "tex": self.tex}
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A symbol of a paper: its name in data and code, how it is printed, what it is, and its natural domain.
+
+    Domains are ``real``, ``positive``, ``nonnegative``, ``unit`` (between 0 and 1, ends excluded) and ``whole``
+    (1, 2, 3, ...); `low` raises the lower end.
+
+    >>> Symbol("K", "K", "number of groups", "whole", low=2).hypothesis.holds({"K": Fraction(7, 2)})
+    False
+    """
+
+    name: str
+    tex: str
+    about: str
+    domain: str = "real"
+    low: Any = None
+
+    def __post_init__(self) -> None:
+        if self.domain not in DOMAINS:
+            raise ValueError(f"the domain of {self.name} is one of {', '.join(DOMAINS)}, not {self.domain!r}")
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        """The natural domain as a hypothesis."""
+        what = {"unit": f"0 < {self.tex} < 1", "whole": rf"{self.tex} \in \mathbb{{N}}"}
+        sign = {"positive": ">", "nonnegative": r"\ge"}.get(self.domain, r"\ge")
+        end = self.low if self.low is not None else {"whole": 1}.get(self.domain, 0)
+        tex = what.get(self.domain, rf"{self.tex} {sign} {end}")
+        strict = self.domain in ("positive", "unit") and self.low is None
+        return Hypothesis(f"{self.name} is {self.domain}", tex, self._margin, strict)
+
+    def _margin(self, point: Mapping[str, Any]) -> Any:
+        value = point[self.name]
+        if self.domain == "real":
+            return 1 if self.low is None else value - self.low
+        if self.domain == "unit":
+            return value * (1 - value)
+        if self.domain == "whole":
+            low = 1 if self.low is None else self.low
+            whole = isinstance(value, int) or (isinstance(value, (float, Rational)) and value == int(value))
+            return value - low if whole else -1
+        return value - (self.low or 0)
+
+
+def natural_hypotheses(symbols: Iterable[Symbol], names: Collection[str]) -> list[Hypothesis]:
+    """The natural domains of those symbols that a point has.
+
+    >>> [h.name for h in natural_hypotheses([Symbol("g", "g", "loss derivative", "unit")], ["g", "x"])]
+    ['g is unit']
+    """
+    return [symbol.hypothesis for symbol in symbols if symbol.name in names and symbol.domain != "real"]
+
+
+def admit(point: Point, hypotheses: Iterable[Hypothesis]) -> Point:
+    """The point itself, if every hypothesis holds there; otherwise a sentence that says which does not.
+
+    >>> positive = Hypothesis("omega is positive", r"\\omega > 0", lambda p: p["omega"], strict=True)
+    >>> admit({"omega": -1}, [positive])
+    Traceback (most recent call last):
+        ...
+    odesys.papers.hypotheses.OutsideHypotheses: omega = -1 is outside the hypothesis 'omega is positive' ...
+    """
+    for hypothesis in hypotheses:
+        if not hypothesis.holds(point):
+            margin = hypothesis.at(point)
+            raise OutsideHypotheses(
+                f"{say_point(point)} is outside the hypothesis '{hypothesis.name}' ({hypothesis.tex}): its margin is "
+                f"{say_number(margin)}; choose a point where all hypotheses hold, or call the statement untested",
+                name=hypothesis.name,
+                margin=margin,
+            )
+    return point
+
+
+def approach(path: Sequence[Point], hypotheses: Sequence[Hypothesis]) -> dict[str, float]:
+    """What is still violated at the end of a path into a regime, and by how much (-margin).
+
+    Along the path every margin of an asymptotic hypothesis must grow; all other hypotheses must hold at every point.
+
+    >>> wide = Hypothesis("m is large", r"m \\gtrsim n^2", lambda p: p["m"] / p["n"] ** 2 - 1, asymptotic=True)
+    >>> approach([{"m": 10, "n": 10}, {"m": 50, "n": 10}], [wide])
+    {'m is large': 0.5}
+    """
+    if len(path) < 2:
+        raise OutsideHypotheses("a path into a regime has at least two points", name="", margin=None)
+    for point in path:
+        admit(point, [hypothesis for hypothesis in hypotheses if not hypothesis.asymptotic])
+    left: dict[str, float] = {}
+    for hypothesis in hypotheses:
+        if not hypothesis.asymptotic:
+            continue
+        margins = [float(hypothesis.at(point)) for point in path]
+        if any(after <= before for before, after in pairwise(margins)):
+            raise OutsideHypotheses(
+                f"the path does not lead into the regime: the margin of '{hypothesis.name}' goes "
+                f"{', '.join(map(say_number, margins))}; it must grow at every point",
+                name=hypothesis.name,
+                margin=margins,
+            )
+        if margins[-1] < 0:
+            left[hypothesis.name] = -margins[-1]
+    return left
+
+
+def _entry(value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        low, high = (Fraction(end) for end in value)
+        return ball_around(low, high)
+    if isinstance(value, str):
+        try:
+            return Fraction(value)
+        except ValueError:
+            return value
+    return value

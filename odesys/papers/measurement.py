@@ -1,0 +1,240 @@
+r"""Measurements: an observable at parameter points and seeds, and what it says about a claim.
+
+Limits are given with their reason before the run. An order is judged by the slope of logarithms with its 99.9 percent
+interval; a probability by the exact 99.9 percent interval of the share of seeds that pass, with seeds doubled until it
+lies on one side of the threshold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from ..errors import OdesysError
+from ..sentences import say_number, say_point
+from ..verdicts import HOLDS, Evidence, Point, Seeds, Verdict, Witness, measured, refuted, undecided
+from .draw import Draw
+
+LEVEL = 0.999  # of all intervals that decide
+WIDEST = 0.2  # an interval of an exponent that is wider decides nothing
+DECADE = np.log(10.0)
+FIRST_SEEDS, MOST_SEEDS = 20, 640
+LIKELY = 0.8  # what "with high probability" must exceed
+ORDERS = ("Theta", "O", "Omega")
+
+
+@dataclass(frozen=True)
+class Exponent:
+    """Slope of log(observable) against log(parameter), with its 99.9 percent interval and the decades covered.
+
+    >>> Exponent(-0.5, -0.52, -0.48, 2.0).width
+    0.04
+    """
+
+    value: float
+    low: float
+    high: float
+    decades: float
+
+    @property
+    def width(self) -> float:
+        """Length of the interval."""
+        return round(self.high - self.low, 12)
+
+    def __str__(self) -> str:
+        return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}]"
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """Values of one observable: a row per point, a column per seed (one column where nothing is random).
+
+    >>> seen = Measurement("T2 - T1", ({"omega": 0.1}, {"omega": 0.01}), [[90.2], [156.9]])
+    >>> seen.between(0, 200, "twice the closed form").as_stated
+    'holds'
+    """
+
+    what: str
+    points: Sequence[Point]
+    values: Any
+    seeds: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        table = np.asarray(self.values, dtype=float)
+        table = table[:, None] if table.ndim == 1 else table
+        if table.shape[0] != len(self.points) or not table.size or (self.seeds and table.shape[1] != len(self.seeds)):
+            raise OdesysError(
+                f"{self.what} has {table.shape} values for {len(self.points)} points and {len(self.seeds) or 1} seeds"
+            )
+        object.__setattr__(self, "values", table)
+
+    @property
+    def means(self) -> np.ndarray:
+        """The mean over seeds at each point."""
+        return np.asarray(self.values.mean(axis=1))
+
+    def between(
+        self, low: float, high: float, because: str, evidence: str = "", calibrated_on: Sequence[Any] = ()
+    ) -> Verdict:
+        """All values lie from low to high, ends included; the reason for the ends is part of the verdict."""
+        inside = (self.values >= low) & (self.values <= high)  # a value that is no number is outside
+        ends = [float(self.values.min()), float(self.values.max())]
+        limits = {"low": low, "high": high}
+        seen = {self.what: [float(f"{end:.5g}") for end in ends]}
+        if inside.all():
+            return self._seen(measured(True, **seen)).within(limits, because, calibrated_on)
+        row, column = np.argwhere(~inside)[0]
+        sentence = (
+            f"at {say_point(self.points[row])} (all hypotheses hold) {self.what} is "
+            f"{say_number(self.values[row, column])}, which is not in {say_number(low)} .. {say_number(high)}"
+        )
+        witness = Witness(sentence, dict(self.points[row]))
+        return self._seen(refuted(witness, Evidence.MEASUREMENT, **seen)).within(limits, because, calibrated_on)
+
+    def exponent(self, parameter: str) -> Exponent:
+        """The power of a parameter in the means over seeds, a straight line in logarithms."""
+        x = np.log([float(point[parameter]) for point in self.points])
+        with np.errstate(all="ignore"):
+            y = np.log(self.means)
+        if len(x) < 4 or not np.isfinite(y).all():
+            raise OdesysError(
+                f"an exponent of {self.what} in {parameter} needs four points or more with positive values, "
+                f"not {[say_number(v) for v in self.means]}"
+            )
+        fit = stats.linregress(x, y)
+        margin = float(stats.t.ppf((1 + LEVEL) / 2, len(x) - 2)) * float(fit.stderr)
+        slope = float(fit.slope)
+        return Exponent(slope, slope - margin, slope + margin, float((x.max() - x.min()) / DECADE))
+
+    def order(self, parameter: str, claimed: float, kind: str = "Theta", towards: str = "infinity") -> Verdict:
+        r"""The observable is of the order parameter^claimed: :math:`\Theta`, :math:`O` or :math:`\Omega`.
+
+        `towards` says where the parameter goes, to ``infinity`` or to ``zero``. Confirmed over a decade or more,
+        refuted over two or more, by the 99.9 percent interval of the exponent; one wider than 0.2 decides nothing.
+
+        >>> points = tuple({"m": 10.0**k} for k in range(5))
+        >>> Measurement("gap", points, [2 * p["m"] ** -0.5 for p in points]).order("m", -0.5).as_stated
+        'holds'
+        """
+        if kind not in ORDERS or towards not in ("infinity", "zero"):
+            raise OdesysError(f"an order is {', '.join(ORDERS)} as a parameter goes to infinity or zero, not {kind!r}")
+        found = self.exponent(parameter)
+        sign = 1 if towards == "infinity" else -1
+        drift = sorted((sign * (found.low - claimed), sign * (found.high - claimed)))  # of the ratio, in the limit
+        bad = {"Theta": drift[0] > 0 or drift[1] < 0, "O": drift[0] > 0, "Omega": drift[1] < 0}[kind]
+        good = {"Theta": not bad, "O": drift[1] <= WIDEST / 2, "Omega": drift[0] >= -WIDEST / 2}[kind]
+        seen = {f"exponent of {parameter}": [float(f"{v:.4g}") for v in (found.low, found.value, found.high)]}
+        because = f"the 99.9 percent interval of the exponent over {found.decades:.2g} decades"
+        limits = {"claimed": claimed, "widest interval": WIDEST}
+        if bad and found.decades >= 2 - 1e-9:
+            sentence = (
+                f"as {parameter} goes from {say_number(self.points[0][parameter])} to "
+                f"{say_number(self.points[-1][parameter])} (all hypotheses hold) {self.what} has the exponent {found}, "
+                f"not {say_number(claimed)}"
+            )
+            witness = Witness(sentence, dict(self.points[-1]))
+            return self._seen(refuted(witness, Evidence.MEASUREMENT, **seen)).within(limits, because)
+        if good and found.width <= WIDEST and found.decades >= 1 - 1e-9:
+            return self._seen(measured(True, **seen)).within(limits, because)
+        left = f"{self.what} has the exponent {found} in {parameter}, over {found.decades:.2g} decades, not {claimed:g}"
+        return self._seen(undecided(left, **seen)).within(limits, because)
+
+    def _seen(self, verdict: Verdict) -> Verdict:
+        return verdict.at(*(dict(point) for point in self.points))
+
+
+def measure(what: str, points: Sequence[Point], observable: Callable[[Point], float]) -> Measurement:
+    """An observable without randomness at each point.
+
+    >>> measure("square", [{"x": 2.0}], lambda p: p["x"] ** 2).values.tolist()
+    [[4.0]]
+    """
+    return Measurement(what, tuple(points), [float(observable(point)) for point in points])
+
+
+def over_seeds(
+    what: str, points: Sequence[Point], observable: Callable[[Point, tuple[int, ...]], Any], seeds: Sequence[int]
+) -> Measurement:
+    """An observable at each point for all seeds at once: `observable(point, seeds)` gives one value per seed.
+
+    >>> over_seeds("sum", [{"x": 2.0}], lambda p, seeds: [p["x"] + s for s in seeds], (0, 1)).means.tolist()
+    [2.5]
+    """
+    used = tuple(seeds)
+    return Measurement(what, tuple(points), [np.asarray(observable(point, used)) for point in points], used)
+
+
+def success_interval(passed: int, count: int) -> tuple[float, float]:
+    """The exact (Clopper-Pearson) 99.9 percent interval of a probability.
+
+    >>> [round(end, 3) for end in success_interval(40, 40)]
+    [0.827, 1.0]
+    """
+    interval = stats.binomtest(passed, count).proportion_ci(confidence_level=LEVEL, method="exact")
+    return float(interval.low), float(interval.high)
+
+
+def with_high_probability(
+    what: str,
+    point: Point,
+    trial: Callable[[tuple[int, ...]], Sequence[bool]],
+    draw: Draw,
+    threshold: float = LIKELY,
+    printed: float | None = None,
+) -> Verdict:
+    """An event has a probability above `threshold`, and not below the printed one, judged over seeds.
+
+    `trial(seeds)` says for each seed whether the event was seen. It starts with 20 seeds and doubles them, to 640 at
+    most, until the exact 99.9 percent interval lies on one side of the threshold.
+
+    >>> verdict = with_high_probability("it is even", {}, lambda seeds: [True for s in seeds], Draw())
+    >>> verdict.as_stated, verdict.seeds.count
+    ('holds', 40)
+    """
+    results: list[bool] = []
+    low, high = 0.0, 1.0
+    count = FIRST_SEEDS
+    while count <= MOST_SEEDS:
+        results += [bool(seen) for seen in trial(draw.seeds(count - len(results), start=len(results)))]
+        low, high = success_interval(sum(results), len(results))
+        if low > threshold or high < threshold:
+            break
+        count *= 2
+    used = Seeds(draw.seeds(len(results)), sum(results), low, high)
+    seen = {"passed": f"{used.passed} of {used.count} seeds", "interval_99.9": [round(low, 4), round(high, 4)]}
+    return _judged(what, point, used, threshold, printed, seen)
+
+
+def _judged(
+    what: str, point: Point, used: Seeds, threshold: float, printed: float | None, seen: Mapping[str, Any]
+) -> Verdict:
+    floor = threshold if printed is None else max(threshold, printed)
+    if used.low > threshold and (printed is None or used.high >= printed):
+        verdict = measured(True, **seen)
+    elif used.high < floor:
+        sentence = (
+            f"at {say_point(point)} (all hypotheses hold) {what} for {used.passed} of {used.count} seeds; the "
+            f"probability is at most {say_number(used.high)}, and {say_number(floor)} is needed"
+        )
+        verdict = refuted(Witness(sentence, dict(point)), Evidence.MEASUREMENT, **seen)
+    else:
+        verdict = undecided(f"{what} for {used.passed} of {used.count} seeds, which decides nothing", **seen)
+    return replace(verdict.at(dict(point)), seeds=used)
+
+
+def calibrated(values: Measurement, factor: float, judge: Callable[[float], Verdict], because: str) -> Verdict:
+    """Judge with a limit taken from one measurement times a factor; its points and seeds may not be judged on again.
+
+    >>> first = measure("gap", [{"x": 1.0}], lambda p: 2.0)
+    >>> second = measure("gap", [{"x": 2.0}], lambda p: 2.1)
+    >>> calibrated(first, 1.2, lambda top: second.between(0, top, ""), "20 percent above x = 1").as_stated
+    'holds'
+    """
+    limit = factor * float(values.values.max())
+    verdict = judge(limit)
+    on = [*(dict(point) for point in values.points), *values.seeds]
+    return verdict.within(limit, because, on) if verdict.as_stated == HOLDS or verdict.tolerance else verdict

@@ -1,0 +1,161 @@
+"""The verdict rule: what a book under it refuses to register, and which verdicts it refuses to show.
+
+A page tells authors that their lemma fails, or readers that it holds. So a claim names its place, its parts and its
+hypotheses before it is checked; and a verdict says where it was seen, inside those hypotheses, how strong it is, and
+what kind of fault a failure is. Each refusal below is a sentence that says what is missing. `docs/verdicts.md` explains
+the rule to the reader of a page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ..errors import OdesysError
+from ..verdicts import APPROACHED, EVERY, FAILS, HOLDS, OUTSIDE, UNTESTED, Evidence, Verdict, Witness
+from .hypotheses import Hypothesis, OutsideHypotheses, admit
+
+if TYPE_CHECKING:
+    from .claims import Claim, Outcome
+
+LONGEST_READING = 30  # words
+FEWEST_SEEDS = 20
+Natural = Callable[[Collection[str]], Sequence[Hypothesis]]
+_LONG_NUMBER = re.compile(r"\d\.\d{6,}|\bNode\(|[{}]'|': ")
+
+
+class RuleError(OdesysError):
+    """A claim or a verdict does not keep the verdict rule; `.claim` says which.
+
+    >>> from odesys import ClaimBook
+    >>> book = ClaimBook("toy", laboratory=dict, rule=True)
+    >>> book.claim("1", "Twice", kind="identity", statement="a + a = 2a", reading="all a")(lambda lab: None)
+    Traceback (most recent call last):
+        ...
+    odesys.papers.rule.RuleError: the claim toy 1 does not say its hypotheses; write hypotheses=() if it has none
+    """
+
+
+def admit_claim(claim: Claim) -> None:
+    """Refuse a claim without its place, its parts or its hypotheses, or with a reading that is too long."""
+    for problem in _claim_problems(claim):
+        raise RuleError(f"the claim {claim.paper} {claim.id} {problem}", claim=claim.id)
+
+
+def admit_outcome(outcome: Outcome, natural: Natural) -> None:
+    """Refuse a verdict that skips a part, was seen outside the hypotheses, or claims more than it has shown."""
+    claim = outcome.claim
+    for problem in _outcome_problems(outcome, natural):
+        raise RuleError(f"the verdict of {claim.paper} {claim.id} is refused: {problem}", claim=claim.id)
+
+
+def _claim_problems(claim: Claim) -> Iterator[str]:
+    words = len(claim.reading.split())
+    if words > LONGEST_READING:
+        yield f"has a reading of {words} words; {LONGEST_READING} are allowed, the rest belongs into fields"
+    if claim.hypotheses is None:
+        yield "does not say its hypotheses; write hypotheses=() if it has none"
+    if claim.origin == "ours":
+        return
+    if not claim.where:
+        yield 'names no place; write where="Lemma E.2, second bullet" or the like'
+    if not claim.parts and claim.judged:
+        yield "lists no parts; name its bullets or displays, one at least"
+
+
+def _outcome_problems(outcome: Outcome, natural: Natural) -> Iterator[str]:
+    claim, verdict = outcome.claim, outcome.verdict
+    if outcome.reads is not None and not outcome.reads and not claim.insensitive and claim.judged:
+        yield "the check reads nothing of the laboratory, so no mutation can change it; say why with insensitive="
+    yield from _part_problems(claim, verdict)
+    leaves = list(verdict.parts.items()) or [("", verdict)]
+    for name, part in leaves:
+        for problem in _leaf_problems(claim, part, natural):
+            yield f"part '{name}': {problem}" if name else problem
+
+
+def _part_problems(claim: Claim, verdict: Verdict) -> Iterator[str]:
+    if not claim.parts:
+        return
+    if not verdict.parts:
+        if len(claim.parts) > 1:
+            yield f"it has one answer for {len(claim.parts)} parts ({', '.join(claim.parts)}); return one for each"
+        return
+    missing = [name for name in claim.parts if name not in verdict.parts]
+    unknown = [name for name in verdict.parts if name not in claim.parts]
+    if missing:
+        yield f"the part '{missing[0]}' has no verdict"
+    if unknown:
+        yield f"there is a verdict for '{unknown[0]}', which is no part of the statement"
+
+
+def _leaf_problems(claim: Claim, verdict: Verdict, natural: Natural) -> Iterator[str]:
+    if not claim.judged:
+        return
+    yield from _where_problems(claim, verdict, natural)
+    if verdict.as_stated == FAILS:
+        yield from _failure_problems(claim, verdict)
+    if verdict.as_stated in (FAILS, HOLDS):
+        yield from _evidence_problems(claim, verdict)
+
+
+def _where_problems(claim: Claim, verdict: Verdict, natural: Natural) -> Iterator[str]:
+    """Every point lies inside the hypotheses, or on a path into their regime."""
+    regime = verdict.regime
+    where = regime.where if regime else None
+    if where == OUTSIDE and verdict.as_stated != UNTESTED:
+        yield f"it was seen outside the hypotheses and {verdict.as_stated}; outside, a statement is untested"
+    asked = [h for h in claim.hypotheses or () if not (where == APPROACHED and h.asymptotic)]
+    for point in verdict.points if where != OUTSIDE else ():
+        try:
+            admit(point, [*asked, *natural(point.keys())])
+        except OutsideHypotheses as error:
+            yield str(error)
+
+
+def _failure_problems(claim: Claim, verdict: Verdict) -> Iterator[str]:
+    if not isinstance(verdict.witness, Witness):
+        yield "its witness is no sentence with a point; use Witness(sentence, point)"
+    else:
+        if claim.hypotheses and not verdict.witness.point:
+            yield "its witness names no point, so nobody can see that the hypotheses hold there"
+        if _LONG_NUMBER.search(verdict.witness.sentence):
+            yield "its witness is not written for a reader: numbers of at most four digits, no data structures"
+    if claim.origin == "ours":
+        return
+    if not verdict.fault or not verdict.cause:
+        yield "a failure has a fault (misprint, constant, proof, false) and a cause; use .blaming(fault, cause)"
+    mended = verdict.corrected is not None and verdict.corrected.as_stated == HOLDS
+    if verdict.fault in ("misprint", "constant") and not mended:
+        yield f"a {verdict.fault} has a corrected form that holds; without one the fault is another"
+    if verdict.fault == "proof" and claim.origin != "proof" and not mended:
+        yield "a statement is not at fault for its proof unless a corrected form holds"
+    if verdict.fault == "false" and claim.source == "damaged":
+        yield "on a damaged source nothing is called false"
+
+
+def _evidence_problems(claim: Claim, verdict: Verdict) -> Iterator[str]:
+    if verdict.evidence == Evidence.MEASUREMENT:
+        yield from _measurement_problems(claim, verdict)
+    if verdict.as_stated != HOLDS or verdict.evidence != Evidence.PROOF:
+        return
+    sizes = verdict.proof.sizes if verdict.proof else {}
+    for size in claim.for_all:
+        if sizes.get(size) != EVERY:
+            what = f"is for {size} = {sizes[size]}" if size in sizes else f"says nothing about {size}"
+            yield f"the statement is for every {size}, its proof {what}: an instance is a certificate, not a proof"
+
+
+def _measurement_problems(claim: Claim, verdict: Verdict) -> Iterator[str]:
+    if not verdict.points and verdict.seeds is None:
+        yield "a measurement says where it was made; use .at(point, ...)"
+    if verdict.tolerance is None and verdict.seeds is None:
+        yield "a measurement has a tolerance with a reason; use .within(value, because)"
+    if claim.kind == "probability" and (verdict.seeds is None or verdict.seeds.count < FEWEST_SEEDS):
+        yield f"a probability is measured over at least {FEWEST_SEEDS} seeds"
+    if verdict.tolerance is not None:
+        used = [*verdict.points, *(verdict.seeds.used if verdict.seeds else ())]
+        shared = [item for item in verdict.tolerance.calibrated_on if item in used]
+        if shared:
+            yield f"its tolerance was calibrated on {shared[0]}, on which it is judged too; judge it elsewhere"

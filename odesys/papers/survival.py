@@ -1,0 +1,106 @@
+"""Do the theorems stand? What follows from the failures below them, and which slips there are.
+
+A failing claim that a theorem rests on does not bring it down by itself: a misprint does no harm where what follows
+uses the right form, and a claim that `repairs` it, and is checked like any other, makes good a constant or a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ..verdicts import FAILS, FAULTS, HOLDS
+from .claims import ClaimBook, Outcome
+
+STANDS = ("as printed", "with corrected constants", "given a repaired step", "open", "falls")  # from best to worst
+AS_PRINTED, CONSTANTS, REPAIRED, OPEN, FALLS = STANDS
+
+
+def with_survival(book: ClaimBook, outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """The same outcomes with what each rests on that fails, and for each main theorem whether it stands.
+
+    A theorem of which something below was not run has no answer: `stands` is None.
+    """
+    import networkx as nx
+
+    graph, found = book.proof_graph(), {outcome.claim.id: outcome for outcome in outcomes}
+    repaired = _repairs(outcomes)
+    done = []
+    for outcome in outcomes:
+        below = [id for id in book.ids() if id in nx.ancestors(graph, outcome.claim.id)]
+        failed = tuple(id for id in below if id in found and found[id].verdict.as_stated == FAILS)
+        stands = None
+        if outcome.claim.main and all(id in found for id in below):
+            stands = max((_stands(found[id], repaired) for id in [*below, outcome.claim.id]), key=STANDS.index)
+        done.append(replace(outcome, rests_on_failed=failed, stands=stands))
+    return done
+
+
+def _repairs(outcomes: Sequence[Outcome]) -> dict[str, str]:
+    """The claims that are repaired by another that holds, and by which."""
+    return {
+        id: outcome.claim.id
+        for outcome in outcomes
+        if outcome.verdict.as_stated == HOLDS
+        for id in outcome.claim.repairs
+    }
+
+
+def _stands(outcome: Outcome, repaired: Mapping[str, str]) -> str:
+    """How a theorem stands that rests on this claim, as far as this claim is concerned."""
+    claim, verdict = outcome.claim, outcome.verdict
+    if verdict.as_stated == HOLDS or not claim.judged:
+        return AS_PRINTED
+    if verdict.as_stated != FAILS:
+        return OPEN if claim.id not in repaired else REPAIRED
+    mended = verdict.corrected is not None and verdict.corrected.as_stated == HOLDS
+    if verdict.fault == "misprint" and mended:
+        return AS_PRINTED
+    if claim.id in repaired:
+        return CONSTANTS if verdict.fault == "constant" else REPAIRED
+    if claim.main:
+        return CONSTANTS if verdict.fault == "constant" and mended else FALLS if verdict.fault == "false" else OPEN
+    return OPEN
+
+
+def theorem_lines(book: ClaimBook, outcomes: Sequence[Outcome]) -> list[str]:
+    """A line for each main theorem: does it stand, and what has to be changed below it."""
+    import networkx as nx
+
+    repaired, graph = _repairs(outcomes), book.proof_graph()
+    found = {outcome.claim.id: outcome for outcome in outcomes}
+    lines = []
+    for outcome in (o for o in outcomes if o.claim.main):
+        claim = outcome.claim
+        if outcome.stands is None:
+            missing = sorted(id for id in nx.ancestors(graph, claim.id) if id not in found)
+            lines.append(f"{claim.id} {claim.title}: not known, {', '.join(missing)} did not run")
+            continue
+        named = [f"{id} (repaired by {repaired[id]})" for id in outcome.rests_on_failed if id in repaired]
+        named += [f"{id} ({found[id].verdict.fault})" for id in outcome.rests_on_failed if id not in repaired]
+        below = f"; below it fail {', '.join(named)}" if named else ""
+        lines.append(
+            f"{claim.id} {claim.title}: {'stands ' if outcome.stands in STANDS[:3] else ''}{outcome.stands}{below}"
+        )
+    return lines
+
+
+def causes(outcomes: Sequence[Outcome]) -> dict[str, dict[str, list[Outcome]]]:
+    """Failures of the paper by fault, severest first, and by cause: one slip that shows in eight displays is one."""
+    found: dict[str, dict[str, list[Outcome]]] = {}
+    for fault in reversed((*FAULTS,)):
+        for outcome in outcomes:
+            verdict = outcome.verdict
+            if outcome.claim.scored and verdict.as_stated == FAILS and verdict.fault == fault:
+                found.setdefault(fault, {}).setdefault(verdict.cause or outcome.claim.id, []).append(outcome)
+    return found
+
+
+def score(outcomes: Sequence[Outcome]) -> dict[str, int]:
+    """The paper's own claims by answer, and the number of causes of the failures."""
+    counted = [outcome for outcome in outcomes if outcome.claim.scored]
+    answers = {"claims": len(counted)}
+    for outcome in counted:
+        answers[outcome.verdict.as_stated] = answers.get(outcome.verdict.as_stated, 0) + 1
+    answers["causes"] = sum(len(by_cause) for by_cause in causes(outcomes).values())
+    return answers

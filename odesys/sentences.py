@@ -1,0 +1,115 @@
+"""What verdicts say, as sentences for a reader: numbers of at most four digits, no data structures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from math import isfinite
+from typing import Any
+
+from .verdicts import FAILS, HOLDS, UNTESTED, Point, Verdict, Witness
+
+
+def say_number(value: Any) -> str:
+    """At most four digits; fractions that are short stay fractions.
+
+    >>> say_number(0.0123456), say_number(Fraction(1, 8)), say_number(2000)
+    ('0.01235', '1/8', '2000')
+    """
+    if isinstance(value, str) or value is None:
+        return str(value)
+    if isinstance(value, (tuple, list)):
+        return " .. ".join(map(say_number, value))
+    if isinstance(value, (bool, int)):
+        return str(value)
+    if isinstance(value, Fraction) and len(str(value)) <= 7:
+        return str(value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return str(value)
+    return f"{number:.4g}" if isfinite(number) else str(value)
+
+
+SHOWN = 6  # entries of a point in a sentence
+
+
+def say_point(point: Point, most: int = SHOWN) -> str:
+    """A point in words: ``omega = 0.1, T1 = 3``; long ones are cut, and say so.
+
+    >>> say_point({"omega": 0.1, "T1": (3, 20)})
+    'omega = 0.1, T1 = 3 .. 20'
+    """
+    shown = [f"{name} = {say_number(value)}" for name, value in list(point.items())[:most]]
+    more = len(point) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
+
+
+def say_witness(witness: Any) -> str:
+    """The sentence of a witness; older ones, which are plain data, entry by entry.
+
+    >>> say_witness({"t": Fraction(1, 2), "left": 0.89841})
+    't = 1/2, left = 0.8984'
+    """
+    if isinstance(witness, Witness):
+        return witness.sentence
+    if isinstance(witness, Mapping):
+        return ", ".join(f"{name} = {say_value(value)}" for name, value in witness.items())
+    return say_value(witness)
+
+
+def say_value(value: Any) -> str:
+    """A constant or detail in one line.
+
+    >>> say_value([0.123456, 2]), say_value({"b": 1})
+    ('0.1235, 2', '(b = 1)')
+    """
+    if isinstance(value, Mapping):
+        return f"({', '.join(f'{name} = {say_value(item)}' for name, item in value.items())})"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(say_value, value))
+    return say_number(value)
+
+
+def say_constants(constants: Mapping[str, Any]) -> str:
+    """Constants as equations.
+
+    >>> say_constants({"b": "0.999 kappa", "C": 1})
+    'b = 0.999 kappa, C = 1'
+    """
+    return ", ".join(f"{name} = {say_value(value)}" for name, value in constants.items())
+
+
+def say_proof(verdict: Verdict) -> str:
+    """The steps of a proof, and the sizes it is for; empty where there is none."""
+    proof = verdict.proof
+    if proof is None:
+        return ""
+    sizes = [f"every {name}" if size == "every" else f"{name} = {size}" for name, size in proof.sizes.items()]
+    counted = [f"{proof.residuals} residuals are zero"] if proof.residuals else []
+    return "; ".join([*proof.steps, *counted, *([f"for {', '.join(sizes)}"] if sizes else [])])
+
+
+def say_where(verdict: Verdict) -> str:
+    """Where a verdict was seen: points, seeds, tolerance with its reason, and the regime where that was not reached."""
+    said = [f"{name}: {say_value(values)}" for name, values in verdict.scope.items()]
+    if verdict.seeds is not None:
+        seeds = verdict.seeds
+        said.append(
+            f"{seeds.passed} of {seeds.count} seeds pass, 99.9 percent interval {seeds.low:.3f} .. {seeds.high:.3f}"
+        )
+    if verdict.tolerance is not None:
+        said.append(f"allowed {say_value(verdict.tolerance.value)}, because {verdict.tolerance.because}")
+    if verdict.regime is not None and verdict.regime.where != "inside":
+        left = [f"{name} violated by {say_number(by)}" for name, by in verdict.regime.violated.items()]
+        said.append(f"hypotheses {verdict.regime.where}: {', '.join(left) or 'nothing is violated at the end'}")
+    return "; ".join(said)
+
+
+def say_answer(verdict: Verdict) -> str:
+    """Why a verdict is what it is, in a sentence."""
+    if verdict.as_stated == FAILS:
+        return say_witness(verdict.witness)
+    if verdict.as_stated == HOLDS:
+        return say_proof(verdict) or say_where(verdict)
+    return f"{'not tested' if verdict.as_stated == UNTESTED else 'left open'}: {verdict.residual}"

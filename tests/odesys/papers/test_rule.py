@@ -1,0 +1,217 @@
+"""The verdict rule: every refusal, each beside a twin that is admitted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from odesys.exact.evidence import identity
+from odesys.expr.graph import sym
+from odesys.papers.claims import ClaimBook
+from odesys.papers.hypotheses import Hypothesis, Symbol
+from odesys.papers.laboratory import BaseLaboratory, laboratory_part
+from odesys.papers.rule import RuleError
+from odesys.verdicts import Evidence, Regime, Seeds, Verdict, Witness, certified, measured, proved, refuted, untested
+
+SMALL = Hypothesis("small start", r"\omega < 1", lambda p: 1 - p["omega"], strict=True)
+WIDE = Hypothesis("m is large", r"m \gtrsim 100", lambda p: p["m"] / 100 - 1, asymptotic=True)
+SYMBOLS = (Symbol("omega", r"\omega", "start", "positive"), Symbol("A", "A", "a squared norm", "nonnegative"))
+CLAIM: dict[str, Any] = dict(
+    kind="inequality",
+    statement="x < y",
+    reading="for every start",
+    where="Lemma 1",
+    parts=("first", "second"),
+    hypotheses=(SMALL,),
+)
+INSIDE, OUTSIDE = {"omega": 0.1}, {"omega": 2.0}
+
+
+class Laboratory(BaseLaboratory):
+    """Something to read."""
+
+    @laboratory_part
+    def system(self) -> int:
+        """One part."""
+        return 1
+
+
+def run(check: Any, **fields: Any) -> Verdict:
+    """The verdict of one claim in a book under the rule."""
+    book = ClaimBook("toy", Laboratory, rule=True, symbols=SYMBOLS)
+
+    def reading(lab: Laboratory) -> Any:
+        lab.system()
+        return check
+
+    book.claim("1", "A lemma", **{**CLAIM, **fields})(reading)
+    return book.run(book["1"]).verdict
+
+
+def seen(point: Mapping[str, Any] = INSIDE, **extra: Any) -> Verdict:
+    """A measurement that keeps the rule."""
+    return measured(True, **extra).at(point).within(1e-6, "tolerance of the solver")
+
+
+def failing(point: Mapping[str, Any] = INSIDE) -> Verdict:
+    """A failure that keeps the rule."""
+    witness = Witness("at omega = 0.1 the left side is 2 and the right side 1", point)
+    return refuted(witness).correcting("x < 2 y", proved(), "a factor is missing").blaming("constant", "two")
+
+
+# ---- claims ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"reading": "word " * 31}, "reading of 31 words; 30 are allowed"),
+        ({"hypotheses": None}, "does not say its hypotheses"),
+        ({"where": ""}, "names no place"),
+        ({"parts": ()}, "lists no parts"),
+    ],
+)
+def test_a_claim_is_refused(fields: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(RuleError, match=sentence):
+        run({"first": seen(), "second": seen()}, **fields)
+
+
+@pytest.mark.parametrize("fields", [{"reading": "word " * 30}, {"hypotheses": ()}, {"where": "", "origin": "ours"}])
+def test_a_claim_is_admitted(fields: dict[str, Any]) -> None:
+    assert run({"first": seen(), "second": seen()}, **fields).as_stated == "holds"
+
+
+def test_a_book_without_the_rule_refuses_nothing() -> None:
+    book = ClaimBook("toy", Laboratory)
+    book.claim("1", "A lemma", kind="identity", statement="x", reading="word " * 40)(lambda lab: measured(True))
+    assert book.run(book["1"]).verdict.as_stated == "holds"
+
+
+# ---- verdicts --------------------------------------------------------------------------------------------------------
+
+JUDGED_ON_ITS_OWN_SEEDS = replace(
+    measured(True).at(INSIDE).within(3.0, "20 percent above seed 4", [4]), seeds=Seeds(tuple(range(20)), 20, 0.7, 1.0)
+)
+REFUSED = {
+    "a part is missing": ({"first": seen()}, {}, "part 'second' has no verdict"),
+    "a part too many": ({"first": seen(), "second": seen(), "third": seen()}, {}, "'third', which is no part"),
+    "one answer for two parts": (seen(), {}, "one answer for 2 parts"),
+    "a run outside": ({"first": seen(), "second": seen(OUTSIDE)}, {}, "outside the hypothesis 'small start'"),
+    "a witness outside": ({"first": seen(), "second": failing(OUTSIDE)}, {}, "outside the hypothesis 'small start'"),
+    "a negative norm": ({"first": seen(), "second": failing({"omega": 0.1, "A": -1})}, {}, "'A is nonnegative'"),
+    "a box half outside": (
+        {"first": seen(), "second": certified().at({"omega": (Fraction(1, 2), 2)})},
+        {},
+        "outside the hypothesis 'small start'",
+    ),
+    "a point that does not say": ({"first": seen(), "second": seen({"m": 3})}, {}, "does not say omega"),
+    "no place": ({"first": seen(), "second": measured(True)}, {}, "says where it was made"),
+    "no tolerance": ({"first": seen(), "second": measured(True).at(INSIDE)}, {}, "tolerance with a reason"),
+    "no fault": ({"first": seen(), "second": replace(failing(), fault="", cause="")}, {}, "has a fault"),
+    "no cause": ({"first": seen(), "second": replace(failing(), cause="")}, {}, "and a cause"),
+    "a constant with no other": ({"first": seen(), "second": replace(failing(), corrected=None)}, {}, "corrected form"),
+    "false on a damaged source": (
+        {"first": seen(), "second": failing().blaming("false", "x")},
+        {"source": "damaged"},
+        "nothing is called false",
+    ),
+    "a witness that is data": (
+        {"first": seen(), "second": refuted({"omega": 0.1}).blaming("false", "x")},
+        {},
+        "no sentence with a point",
+    ),
+    "a witness with fifteen digits": (
+        {"first": seen(), "second": failing().witnessed("the left side is 0.123456789", INSIDE)},
+        {},
+        "at most four digits",
+    ),
+    "its own seeds": ({"first": seen(), "second": JUDGED_ON_ITS_OWN_SEEDS}, {}, "calibrated on 4"),
+    "an instance": ({"first": seen(), "second": proved()}, {"for_all": ("K",)}, "says nothing about K"),
+    "an instance with its size": (
+        {"first": seen(), "second": replace(proved().proving(K=2), evidence=Evidence.PROOF)},
+        {"for_all": ("K",)},
+        "its proof is for K = 2: an instance is a certificate",
+    ),
+    "few seeds": (
+        {"first": proved(), "second": replace(measured(True), seeds=Seeds((1, 2), 2, 0.1, 1.0))},
+        {"kind": "probability"},
+        "at least 20 seeds",
+    ),
+    "holds outside": (
+        {"first": seen(), "second": replace(seen(OUTSIDE), regime=Regime("outside"))},
+        {},
+        "outside, a statement is untested",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_verdict_is_refused(name: str) -> None:
+    check, fields, sentence = REFUSED[name]
+    with pytest.raises(RuleError, match=sentence):
+        run(check, **fields)
+
+
+ADMITTED: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "both parts": ({"first": seen(), "second": seen()}, {}, "holds"),
+    "one part": (seen(), {"parts": ("all",)}, "holds"),
+    "a failure": ({"first": seen(), "second": failing()}, {}, "fails"),
+    "a box": ({"first": seen(), "second": certified().at({"omega": (Fraction(1, 4), Fraction(1, 2))})}, {}, "holds"),
+    "other seeds": (
+        {
+            "first": seen(),
+            "second": replace(JUDGED_ON_ITS_OWN_SEEDS, seeds=Seeds(tuple(range(20, 40)), 20, 0.7, 1.0)),
+        },
+        {},
+        "holds",
+    ),
+    "a proof for every K": ({"first": seen(), "second": proved().proving(K="every")}, {"for_all": ("K",)}, "holds"),
+    "an instance as certificate": ({"first": seen(), "second": proved().proving(K=2)}, {"for_all": ("K",)}, "holds"),
+    "untested outside": ({"first": seen(), "second": untested("out of reach")}, {}, "untested"),
+    "on a path": (
+        {
+            "first": seen({"omega": 0.1, "m": 200}),
+            "second": seen({"omega": 0.1, "m": 10}).approaching({"m is large": 0.9}),
+        },
+        {"hypotheses": (SMALL, WIDE)},
+        "holds",
+    ),
+    "false on a clear source": ({"first": seen(), "second": failing().blaming("false", "x")}, {}, "fails"),
+}
+
+
+@pytest.mark.parametrize("name", ADMITTED)
+def test_a_verdict_is_admitted(name: str) -> None:
+    check, fields, answer = ADMITTED[name]
+    assert run(check, **fields).as_stated == answer
+
+
+def test_a_check_that_reads_nothing_is_refused_unless_it_says_why() -> None:
+    book = ClaimBook("toy", Laboratory, rule=True)
+    fields = {**CLAIM, "hypotheses": (), "parts": ("all",)}
+    check = lambda lab: identity({"x": sym("x") - sym("x")})  # noqa: E731
+    book.claim("1", "Blind", **fields)(check)
+    book.claim("2", "Blind, and says so", insensitive="about numbers", **fields)(check)
+    with pytest.raises(RuleError, match="reads nothing of the laboratory"):
+        book.run(book["1"])
+    assert book.run(book["2"]).verdict.as_stated == "holds"
+
+
+def test_an_instance_is_a_certificate() -> None:
+    assert proved().proving(K=2).evidence == Evidence.CERTIFICATE
+    assert proved().proving(K="every").evidence == Evidence.PROOF
+    both = proved().proving(K="every", L=3) & proved().proving(K=4)
+    assert both.proof is not None and both.proof.sizes == {"K": "4", "L": "3"}
+
+
+def test_definitions_and_conditions_have_no_answer() -> None:
+    book = ClaimBook("toy", Laboratory, rule=True)
+    book.claim("Def", "A definition", **{**CLAIM, "kind": "definition", "hypotheses": (), "parts": ()})(
+        lambda lab: certified()
+    )
+    outcome = book.run(book["Def"])
+    assert outcome.as_json()["as_stated"] is None and outcome.as_expected and not outcome.claim.scored

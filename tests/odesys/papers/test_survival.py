@@ -1,0 +1,84 @@
+"""Do the theorems stand: every answer, and what brings it about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from odesys.papers.claims import ClaimBook, Outcome
+from odesys.papers.survival import causes, score, theorem_lines, with_survival
+from odesys.verdicts import Verdict, measured, proved, refuted, undecided
+
+HOLDS = proved()
+
+
+def fails(fault: str, mended: bool = True, cause: str = "slip") -> Verdict:
+    verdict = refuted({"x": 1}).blaming(fault, cause)
+    return verdict.correcting("y", proved(), "because") if mended else verdict
+
+
+def outcomes(
+    answers: Mapping[str, Verdict], repairs: Mapping[str, str] | None = None
+) -> tuple[ClaimBook, list[Outcome]]:
+    """A theorem T that uses the lemma B that uses the display A; R may repair one of them."""
+    book = ClaimBook("toy", laboratory=dict)
+    uses = {"B": ["A"], "T": ["B"]}
+    for id in ("A", "B", "R", "T"):
+        fields = {"uses": uses.get(id, []), "main": id == "T", "origin": "ours" if id == "R" else "statement"}
+        repaired = [other for other, by in (repairs or {}).items() if by == id]
+        book.claim(id, f"claim {id}", kind="identity", statement="x", reading="x", repairs=repaired, **fields)(
+            lambda lab: HOLDS
+        )
+    found = [Outcome(claim, answers.get(claim.id, HOLDS), 0.0) for claim in book]
+    return book, with_survival(book, found)
+
+
+@pytest.mark.parametrize(
+    ("answers", "repairs", "stands"),
+    [
+        ({}, {}, "as printed"),
+        ({"A": fails("misprint")}, {}, "as printed"),
+        ({"A": fails("misprint", mended=False)}, {}, "open"),
+        ({"A": fails("constant")}, {"A": "R"}, "with corrected constants"),
+        ({"A": fails("constant")}, {}, "open"),
+        ({"B": fails("proof")}, {"B": "R"}, "given a repaired step"),
+        ({"B": fails("proof")}, {}, "open"),
+        ({"B": fails("false", mended=False)}, {"B": "R"}, "given a repaired step"),
+        ({"A": fails("constant"), "B": fails("proof")}, {"A": "R", "B": "R"}, "given a repaired step"),
+        ({"A": fails("constant"), "R": measured(False)}, {"A": "R"}, "open"),  # the repair itself fails
+        ({"B": undecided("x")}, {}, "open"),
+        ({"T": fails("false", mended=False)}, {}, "falls"),
+        ({"T": fails("constant")}, {}, "with corrected constants"),
+        ({"T": fails("misprint")}, {}, "as printed"),
+    ],
+)
+def test_stands(answers: dict[str, Verdict], repairs: dict[str, str], stands: str) -> None:
+    _, found = outcomes(answers, repairs)
+    by_id = {outcome.claim.id: outcome for outcome in found}
+    assert by_id["T"].stands == stands
+    assert by_id["A"].stands is None  # not a theorem
+    failing = [id for id in ("A", "B") if id in answers and answers[id].as_stated == "fails"]
+    assert list(by_id["T"].rests_on_failed) == failing
+
+
+def test_a_theorem_whose_lemma_did_not_run_has_no_answer() -> None:
+    book, found = outcomes({})
+    some = with_survival(book, [outcome for outcome in found if outcome.claim.id != "A"])
+    assert some[-1].stands is None
+    assert theorem_lines(book, some) == ["T claim T: not known, A did not run"]
+
+
+def test_lines_name_what_is_repaired() -> None:
+    book, found = outcomes({"A": fails("constant"), "B": fails("misprint")}, {"A": "R"})
+    assert theorem_lines(book, found) == [
+        "T claim T: stands with corrected constants; below it fail A (repaired by R), B (misprint)"
+    ]
+
+
+def test_the_score_counts_causes_and_leaves_out_what_is_ours() -> None:
+    _, found = outcomes({"A": fails("misprint"), "B": fails("misprint"), "T": fails("false", cause="gap")})
+    assert {fault: list(by) for fault, by in causes(found).items()} == {"false": ["gap"], "misprint": ["slip"]}
+    assert score(found) == {"claims": 3, "fails": 3, "causes": 2}
+    _, found = outcomes({"R": measured(False)})
+    assert causes(found) == {} and score(found) == {"claims": 3, "holds": 3, "causes": 0}
