@@ -114,8 +114,7 @@ class Symbol:
             return value * (1 - value)
         if self.domain == "whole":
             low = 1 if self.low is None else self.low
-            whole = isinstance(value, int) or (isinstance(value, (float, Rational)) and value == int(value))
-            return value - low if whole else -1
+            return value - low if isinstance(value, (float, Rational)) and value % 1 == 0 else -1
         return value - (self.low or 0)
 
 

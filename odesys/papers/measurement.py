@@ -141,7 +141,7 @@ class Measurement:
         if good and found.width <= WIDEST and found.decades >= 1 - 1e-9:
             return self._seen(measured(True, **seen)).within(limits, because)
         left = f"{self.what} has the exponent {found} in {parameter}, over {found.decades:.2g} decades, not {claimed:g}"
-        return self._seen(undecided(left, **seen)).within(limits, because)
+        return self._seen(undecided(left).adding(**seen)).within(limits, because)
 
     def _seen(self, verdict: Verdict) -> Verdict:
         return verdict.at(*(dict(point) for point in self.points))

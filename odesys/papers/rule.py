@@ -94,7 +94,7 @@ def _leaf_problems(claim: Claim, verdict: Verdict, natural: Natural) -> Iterator
     if not claim.judged:
         return
     yield from _where_problems(claim, verdict, natural)
-    if verdict.as_stated == FAILS:
+    if verdict.as_stated == FAILS == claim.expect:  # an unexpected failure is shown as such; nobody has judged it yet
         yield from _failure_problems(claim, verdict)
     if verdict.as_stated in (FAILS, HOLDS):
         yield from _evidence_problems(claim, verdict)

@@ -165,7 +165,12 @@ def show(paper: str, book: ClaimBook, outcomes: Sequence[Outcome], show_all: boo
 def summary_line(outcomes: Sequence[Outcome]) -> str:
     """The paper's own claims by answer, how many rest on proof or certificate, and what is ours."""
     counted = score(outcomes)
-    answers = ", ".join(f"{counted[answer]} {answer}" for answer in ANSWERS if counted.get(answer))
+    plural = {HOLDS: "hold", FAILS: "fail"}
+    answers = ", ".join(
+        f"{counted[answer]} {plural.get(answer, answer) if counted[answer] > 1 else answer}"
+        for answer in ANSWERS
+        if counted.get(answer)
+    )
     strong = sum(o.verdict.evidence > Evidence.MEASUREMENT for o in outcomes if o.claim.scored)
     causes_found = f" ({_count(counted['causes'], 'cause')})" if counted["causes"] else ""
     ours = sum(o.claim.origin == "ours" for o in outcomes)

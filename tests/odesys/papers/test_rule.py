@@ -48,7 +48,8 @@ def run(check: Any, **fields: Any) -> Verdict:
         lab.system()
         return check
 
-    book.claim("1", "A lemma", **{**CLAIM, **fields})(reading)
+    expect = "fails" if "fails" in {v.as_stated for v in getattr(check, "values", lambda: [check])()} else "holds"
+    book.claim("1", "A lemma", **{**CLAIM, "expect": expect, **fields})(reading)
     return book.run(book["1"]).verdict
 
 
@@ -188,6 +189,13 @@ ADMITTED: dict[str, tuple[Any, dict[str, Any], str]] = {
 def test_a_verdict_is_admitted(name: str) -> None:
     check, fields, answer = ADMITTED[name]
     assert run(check, **fields).as_stated == answer
+
+
+def test_an_unexpected_failure_is_shown_not_refused() -> None:
+    bare = refuted({"omega": 0.1})
+    assert run({"first": seen(), "second": bare}, expect="holds").as_stated == "fails"
+    with pytest.raises(RuleError, match="no sentence with a point"):
+        run({"first": seen(), "second": bare})
 
 
 def test_a_check_that_reads_nothing_is_refused_unless_it_says_why() -> None:
