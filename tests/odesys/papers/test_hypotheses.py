@@ -1,0 +1,76 @@
+"""Hypotheses: margins at points and over boxes, natural domains, paths into a regime."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from odesys.papers.hypotheses import Hypothesis, OutsideHypotheses, Symbol, admit, approach, natural_hypotheses
+
+RATIO = Hypothesis("b is below n", "b < n", lambda p: p["n"] - p["b"], strict=True)
+LARGE = Hypothesis("n is large", r"n \gg 1", lambda p: p["n"] / 1000 - 1, asymptotic=True)
+
+
+@pytest.mark.parametrize(
+    ("point", "inside"),
+    [
+        ({"b": 1, "n": 2}, True),
+        ({"b": 2, "n": 2}, False),  # strict
+        ({"b": "1/3", "n": "1/2"}, True),
+        ({"b": (0, 1), "n": (Fraction(3, 2), 2)}, True),
+        ({"b": (0, 1), "n": (Fraction(1, 2), 2)}, False),  # some of the box is outside
+    ],
+)
+def test_points_and_boxes(point: dict[str, Any], inside: bool) -> None:
+    assert RATIO.holds(point) is inside
+    if inside:
+        assert admit(point, [RATIO]) is point
+    else:
+        with pytest.raises(OutsideHypotheses, match="outside the hypothesis 'b is below n'"):
+            admit(point, [RATIO])
+
+
+def test_a_point_must_say_what_the_hypothesis_is_about() -> None:
+    with pytest.raises(OutsideHypotheses, match="does not say n"):
+        admit({"b": 1}, [RATIO])
+
+
+@pytest.mark.parametrize(
+    ("domain", "low", "inside", "outside"),
+    [
+        ("positive", None, [0.1, Fraction(1, 3)], [0, -1]),
+        ("nonnegative", None, [0, 2], [-1e-9]),
+        ("unit", None, [0.5], [0, 1, 1.5, -0.2]),
+        ("whole", None, [1, 7, 3.0], [0, Fraction(7, 4), 2.5]),
+        ("whole", 3, [3, 4], [2, Fraction(7, 2)]),
+        ("positive", 2, [2, 3], [1.5]),
+    ],
+)
+def test_natural_domains(domain: str, low: Any, inside: list[Any], outside: list[Any]) -> None:
+    hypothesis = Symbol("x", "x", "a number", domain, low=low).hypothesis
+    assert all(hypothesis.holds({"x": value}) for value in inside)
+    assert not any(hypothesis.holds({"x": value}) for value in outside)
+
+
+def test_only_the_symbols_of_a_point_are_asked() -> None:
+    symbols = [Symbol("g", "g", "", "unit"), Symbol("m", "m", "", "whole"), Symbol("y", "y", "")]
+    assert [h.name for h in natural_hypotheses(symbols, {"m", "y"})] == ["m is whole"]
+
+
+def test_an_unknown_domain_is_refused() -> None:
+    with pytest.raises(ValueError, match="one of real, positive"):
+        Symbol("x", "x", "", "complex")
+
+
+def test_a_path_leads_into_the_regime() -> None:
+    path = [{"b": 1, "n": n} for n in (10, 100, 500)]
+    assert approach(path, [RATIO, LARGE]) == {"n is large": 0.5}
+    assert approach([*path, {"b": 1, "n": 2000}], [RATIO, LARGE]) == {}
+    with pytest.raises(OutsideHypotheses, match="must grow at every point"):
+        approach(path[::-1], [RATIO, LARGE])
+    with pytest.raises(OutsideHypotheses, match="b is below n"):  # what is not asymptotic holds all along
+        approach([{"b": 20, "n": n} for n in (10, 100)], [RATIO, LARGE])
+    with pytest.raises(OutsideHypotheses, match="at least two points"):
+        approach(path[:1], [LARGE])

@@ -1,0 +1,107 @@
+"""Measurements: bands, orders and probabilities, each with a twin that fails or decides nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from odesys.errors import OdesysError
+from odesys.papers.draw import Draw
+from odesys.papers.measurement import (
+    Measurement,
+    calibrated,
+    measure,
+    over_seeds,
+    success_interval,
+    with_high_probability,
+)
+
+
+def powers(exponent: float, decades: float, noise: float = 0.0, count: int = 9) -> Measurement:
+    rng = np.random.default_rng(0)
+    points = tuple({"m": float(m)} for m in np.geomspace(1.0, 10.0**decades, count))
+    return Measurement("gap", points, [p["m"] ** exponent * np.exp(noise * rng.normal()) for p in points])
+
+
+def test_between() -> None:
+    seen = measure("ratio", [{"x": 1.0}, {"x": 2.0}], lambda p: p["x"] / 4)
+    inside = seen.between(0.0, 0.5, "twice the first")
+    assert inside.as_stated == "holds" and inside.scope == {"x": [1.0, 2.0]}
+    assert inside.tolerance is not None and inside.tolerance.because == "twice the first"
+    outside = seen.between(0.0, 0.4, "less")
+    assert outside.as_stated == "fails" and outside.witness.point == {"x": 2.0}
+    assert outside.witness.sentence == "at x = 2 (all hypotheses hold) ratio is 0.5, which is not in 0 .. 0.4"
+    assert measure("ratio", [{"x": 1.0}], lambda p: float("nan")).between(0, 1, "").as_stated == "fails"
+
+
+@pytest.mark.parametrize(
+    ("exponent", "claimed", "kind", "towards", "answer"),
+    [
+        (-0.5, -0.5, "Theta", "infinity", "holds"),
+        (-0.5, -0.4, "Theta", "infinity", "fails"),
+        (-0.5, -0.4, "O", "infinity", "holds"),  # smaller than claimed
+        (-0.5, -0.7, "O", "infinity", "fails"),
+        (-0.5, -0.7, "Omega", "infinity", "holds"),
+        (-0.5, -0.3, "Omega", "infinity", "fails"),
+        (2.0, 1.0, "O", "zero", "holds"),  # m^2 = O(m) as m -> 0
+        (1.0, 2.0, "O", "zero", "fails"),
+    ],
+)
+def test_orders(exponent: float, claimed: float, kind: str, towards: str, answer: str) -> None:
+    verdict = powers(exponent, 2.0).order("m", claimed, kind, towards)
+    assert verdict.as_stated == answer
+    if answer == "fails":  # over one decade nothing is refuted
+        assert powers(exponent, 1.0).order("m", claimed, kind, towards).as_stated == "undecided"
+
+
+def test_a_wide_interval_decides_nothing() -> None:
+    seen = powers(-0.5, 2.0, noise=0.8)
+    assert seen.exponent("m").width > 0.2
+    assert seen.order("m", -0.5).as_stated == "undecided"
+    assert powers(-0.5, 0.5).order("m", -0.5).as_stated == "undecided"  # less than a decade
+
+
+def test_an_exponent_needs_points_and_positive_values() -> None:
+    with pytest.raises(OdesysError, match="four points or more"):
+        powers(1.0, 2.0, count=3).exponent("m")
+    with pytest.raises(OdesysError, match="positive values"):
+        Measurement("gap", tuple({"m": m} for m in range(1, 6)), [1.0, 1.0, -1.0, 1.0, 1.0]).exponent("m")
+
+
+def test_shapes_are_checked() -> None:
+    with pytest.raises(OdesysError, match="values for 2 points"):
+        Measurement("gap", ({"m": 1}, {"m": 2}), [1.0])
+    seen = over_seeds("gap", [{"m": 1}, {"m": 2}], lambda p, seeds: [p["m"] + s for s in seeds], (0, 2))
+    assert seen.values.tolist() == [[1.0, 3.0], [2.0, 4.0]] and seen.means.tolist() == [2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("share", "answer", "count"),
+    [(1.0, "holds", 40), (0.0, "fails", 20), (0.8, "undecided", 640), (0.5, "fails", 40)],
+)
+def test_seeds_are_doubled_until_it_is_decided(share: float, answer: str, count: int) -> None:
+    asked: list[int] = []
+
+    def trial(seeds: tuple[int, ...]) -> list[bool]:
+        asked.extend(seeds)
+        return [(k * 7) % 10 < 10 * share for k in range(len(seeds))]
+
+    verdict = with_high_probability("it is right", {"m": 3}, trial, Draw())
+    assert verdict.as_stated == answer and verdict.seeds is not None and verdict.seeds.count == count
+    assert asked == list(range(count))
+    low, high = success_interval(verdict.seeds.passed, count)
+    assert (low, high) == (verdict.seeds.low, verdict.seeds.high)
+
+
+def test_the_printed_probability_counts() -> None:
+    rare = lambda seeds: [s % 20 != 0 for s in seeds]  # noqa: E731
+    assert with_high_probability("it is right", {}, rare, Draw()).as_stated == "holds"
+    assert with_high_probability("it is right", {}, rare, Draw(), printed=0.9999).as_stated == "fails"
+
+
+def test_a_calibrated_limit_names_where_it_is_from() -> None:
+    first, second = (measure("gap", [{"x": x}], lambda p: p["x"]) for x in (1.0, 1.1))
+    verdict = calibrated(first, 1.2, lambda top: second.between(0, top, ""), "20 percent above x = 1")
+    assert verdict.as_stated == "holds" and verdict.tolerance is not None
+    assert verdict.tolerance.calibrated_on == ({"x": 1.0},)
+    assert calibrated(first, 1.05, lambda top: second.between(0, top, ""), "5 percent").as_stated == "fails"
