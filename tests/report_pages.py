@@ -68,7 +68,7 @@ def toy(**more: Any) -> Paper:
 
     @book.claim("A.2", "Second", kind="identity", statement="1 = 2", reading="as is", uses=["A.1"], expect="fails")
     def second(lab: str) -> Verdict:
-        return refuted({"<i>": [1, 2.5, None]}).correcting("1 = 1", proved(), "a typo & more")
+        return refuted({"<i>": [1, 2.5, None]}, seen=[1, 2.5, None]).correcting("1 = 1", proved(), "a typo & more")
 
     @book.claim("A.3", "Third", kind="order", statement="x", reading="y", level="full")
     def third(lab: str) -> Verdict:

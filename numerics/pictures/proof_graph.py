@@ -16,6 +16,7 @@ VERDICT_COLOURS = {
     "holds, measurement": "#f3e3a2",
     "fails as printed": "#eeaaa3",
     "undecided": "#bbbbbb",
+    "untested": "#dddddd",
     "not run": "#eeeeee",
 }
 
@@ -36,8 +37,8 @@ def draw_proof_graph(book: ClaimBook, folder: Path, progress: Progress) -> list[
     kinds = {}
     for outcome in verify(book, book.select(level="quick"), progress):
         holds = f"{outcome.verdict.as_stated}, {outcome.verdict.evidence}"
-        kinds[outcome.claim.id] = "fails as printed" if outcome.verdict.as_stated == "fails" else holds
-    other = VERDICT_COLOURS["undecided"]
-    colours = {claim.id: VERDICT_COLOURS.get(kinds.get(claim.id, "not run"), other) for claim in book}
+        answer = outcome.verdict.as_stated
+        kinds[outcome.claim.id] = {"holds": holds, "fails": "fails as printed"}.get(answer, answer)
+    colours = {claim.id: VERDICT_COLOURS[kinds.get(claim.id, "not run")] for claim in book}
     fig = draw_layers(book.proof_graph(), colours, VERDICT_COLOURS, f"{book.paper}: what rests on what")
     return save_figure(fig, folder, "proof")

@@ -41,9 +41,9 @@ def verify(
     except KeyboardInterrupt:
         if rescue is not None:
             known = {found.claim: found for found in arrived}
-            rescue([_outcome(claim, known[claim.id]) for claim in claims if claim.id in known])
+            rescue(with_survival(book, [_outcome(claim, known[claim.id]) for claim in claims if claim.id in known]))
         raise
-    return [_outcome(claim, found) for claim, found in zip(claims, answers, strict=True)]
+    return with_survival(book, [_outcome(claim, found) for claim, found in zip(claims, answers, strict=True)])
 
 
 def _outcome(claim: Claim, found: Answer) -> Outcome:
@@ -84,7 +84,7 @@ def run_command(papers: Mapping[str, Paper], request: Request) -> bool:
         book = paper.book()
         chosen = book.select(request.ids, "full" if request.redraw else request.level)
         with progress_bar(f"verifying {paper.name}") as progress:
-            outcomes = with_survival(book, verify(book, chosen, progress, request.workers, name, rescue))
+            outcomes = verify(book, chosen, progress, request.workers, name, rescue)
             found = _extra_runs(name, book, outcomes, request, progress)
         show(paper.name, book, outcomes, request.show_all)
         done += outcomes

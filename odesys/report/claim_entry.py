@@ -10,13 +10,14 @@ from ..verdicts import Verdict
 from .content import Content
 
 NOT_RUN = "not run"
-MARKS = {"holds": "✓", "fails": "✗", "undecided": "?", NOT_RUN: "·"}
+MARKS = {"holds": "✓", "fails": "✗", "undecided": "?", "untested": "–", NOT_RUN: "·"}
 LEGEND = (
     ("v-holds e-proof", "✓ holds, proof"),
     ("v-holds e-certificate", "✓ holds, certificate"),
     ("v-holds e-measurement", "✓ holds, measurement"),
     ("v-fails", "✗ fails as printed"),
     ("v-undecided", "? undecided"),
+    ("v-untested", "– untested: no point inside the hypotheses is within reach"),
     ("v-unrun", "· not run at this level"),
 )
 EVIDENCE = {

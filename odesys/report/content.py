@@ -20,9 +20,11 @@ from ..errors import OdesysError
 from ..papers import registry
 from ..papers.claims import Claim, ClaimBook, Outcome
 from ..papers.paper import Formula, Paper, Simulation
+from ..papers.survival import theorem_lines
 from ..papers.verification import errata_markdown, verify
 from ..terminal import Progress
 from ..tex.latex import system_latex, system_mathml
+from ..verdicts import ANSWERS
 from .mathml import compact
 from .setting import DataRow, data_rows, setting_formulas
 
@@ -83,11 +85,16 @@ class Content:
         return [claim for claim in self.book or () if claim.id not in done]
 
     def counts(self) -> dict[str, int]:
-        """Number of claims by verdict."""
-        table = dict.fromkeys(("holds", "fails", "undecided"), 0)
+        """Number of claims by verdict; definitions and conditions have none."""
+        table = dict.fromkeys(ANSWERS, 0)
         for outcome in self.outcomes:
-            table[outcome.verdict.as_stated] += 1
+            if outcome.claim.judged:
+                table[outcome.verdict.as_stated] += 1
         return table | {"not run": len(self.not_run)}
+
+    def theorems(self) -> list[str]:
+        """A line for each main theorem: does it stand?"""
+        return theorem_lines(self.book, self.outcomes) if self.book else []
 
     def sections(self) -> list[str]:
         """What there is something to say about, in the order of the page."""

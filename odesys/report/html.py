@@ -7,6 +7,9 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
+from ..papers.survival import causes
+from ..papers.verification import FAULT_WORDS
+from ..sentences import say_constants, say_proof, say_where, say_witness
 from ..tex.documents import html_templates
 from . import values
 from .claim_entry import EVIDENCE, LEGEND, ClaimEntry, anchor, claim_entries
@@ -64,6 +67,8 @@ def _page(content: Content, largest_svg: int = LARGEST_SVG) -> str:
         paper=content.paper,
         sections={key: TITLES[key] for key in content.sections()},
         badges=_badges(entries),
+        causes=causes(content.outcomes),
+        faults=FAULT_WORDS,
         entries={entry.claim.id: entry for entry in entries},
         layout=layered_layout(content.book.proof_graph()) if content.book else None,
         left_out=content.figures_left_out(),
@@ -80,6 +85,10 @@ def _templates() -> Environment:
         "templates/html",
         anchor=anchor,
         line=values.text,
+        say_witness=say_witness,
+        say_constants=say_constants,
+        say_proof=say_proof,
+        say_where=say_where,
         mathml=mathml,
         text_with_formulas=text_with_formulas,
         whole="{:.0f}".format,

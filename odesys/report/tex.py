@@ -7,6 +7,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..sentences import say_constants, say_proof, say_where, say_witness
 from ..tex.documents import plain, tex_templates
 from . import values
 from .claim_entry import NOT_RUN, ClaimEntry, claim_entries
@@ -25,6 +26,7 @@ COLOURS = {  # of the xcolor package
     "measurement": "yellow!35",
     "fails": "red!25",
     "undecided": "gray!40",
+    "untested": "gray!20",
     NOT_RUN: "white",
 }
 
@@ -69,6 +71,10 @@ def _templates() -> Environment:
         "templates/tex",
         colour=_colour,
         line=values.text,
+        say_witness=say_witness,
+        say_constants=say_constants,
+        say_proof=say_proof,
+        say_where=say_where,
         plain_around_formulas=_plain_around_formulas,
         whole="{:.0f}".format,
     )

@@ -22,11 +22,14 @@ def test_data_files_lie_beside_the_page(report: Path) -> None:
     data = report / "reported"
     verdicts = json.loads((data / "verify.json").read_text())
     assert [c["id"] for c in verdicts["claims"]] == ["1.1", "1.2", "1.3", "2.1"] and verdicts["complete"]
-    assert "## 1.3" in (data / "errata.md").read_text()
+    assert "**1.3**" in (data / "errata.md").read_text()
     for name in ("system_quotient.tex", "simulate/trajectory.csv", "compare/result.json", "figures/fig1.svg"):
         assert (data / name).stat().st_size > 100
     summary = json.loads((report / "r.json").read_text())["papers"][0]
-    assert summary["claims"] == {"holds": 3, "fails": 1, "undecided": 0, "not run": 0} and summary["problems"] == {}
+    assert (
+        summary["claims"] == {"holds": 3, "fails": 1, "undecided": 0, "untested": 0, "not run": 0}
+        and summary["problems"] == {}
+    )
     assert 'href="reported.html"' in (report / "index.html").read_text()
 
 
