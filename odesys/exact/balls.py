@@ -12,7 +12,7 @@ import flint
 
 from ..errors import ParameterError
 from ..expr import graph
-from ..expr.functions import FUNCTIONS, Function
+from ..expr.functions import FUNCTIONS, Function, series_inverse
 from ..expr.graph import Node, Number
 from ..expr.system import TIME
 from ..expr.tape import Arithmetic, Tape
@@ -143,9 +143,7 @@ def ball_evaluate(nodes: Sequence[Node], env: Mapping[str, Any], prec: int) -> l
 
 def _series_power(value: Any, exponent: int | Fraction) -> Any:
     if isinstance(exponent, int):
-        if exponent < 0 and coefficient(value, 0).contains(0):
-            return value * flint.arb.nan()  # flint would shorten the series instead
-        return _whole_power(value if exponent > 0 else 1 / value, abs(exponent))
+        return _whole_power(value if exponent > 0 else series_inverse(value), abs(exponent))
     if isinstance(value, flint.arb):
         return _ball_power(value, exponent)
     if not value[0] > 0:

@@ -438,13 +438,14 @@ def sqrt(node: Node) -> Node:
 
 
 def symbolic_power(base: Node, exponent: Node) -> Node:
-    r""":math:`e^{b \log a}`, for a base that is positive; a rational exponent gives a plain power.
+    r""":math:`e^{b \log a}`, for a base that is positive; a rational exponent gives a plain power, as does 2.0.
 
     >>> symbolic_power(sym("x"), sym("a"))
     Node(x**a)
     """
-    if exponent.op == "num" and isinstance(exponent.args[0], Fraction):
-        return power(base, exponent.args[0])
+    number = exponent.args[0] if exponent.op == "num" else None
+    if isinstance(number, Fraction) or (number is not None and number.is_integer()):
+        return power(base, Fraction(number))
     return exp(multiply(exponent, call("log", base)))
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from .functions import FUNCTIONS
 from .nodes import Node, Number
 
@@ -148,7 +150,8 @@ def _product(factors: Sequence[tuple[int, Any]], power: Callable[[Any, Any], Any
 
 
 def float_power(value: Any, exponent: int | Fraction) -> Any:
-    """A power of a float or an array."""
+    """A power of a float or an array; Python would refuse 0.0 ** -1 and answer a root with a complex number."""
+    value = np.float64(value) if isinstance(value, float) else value
     return value ** (exponent if isinstance(exponent, int) else float(exponent))
 
 
