@@ -161,7 +161,7 @@ class CompiledFlow:
     def _code(self, what: str, nodes: Sequence[Node]) -> Any:
         machine = llvm.available()
         code = shared_code(self.system, what, nodes, gated=True, machine=machine)
-        return code.function if machine else _python_code(self.system, code, len(nodes))
+        return code.function if machine else _python_code(self.system, code)
 
     @cached_property
     def _movable(self) -> np.ndarray:
@@ -239,15 +239,12 @@ def _functions() -> tuple[Callable[..., Any], ...]:
     return loops.ready(kernel.run, kernel.many)
 
 
-def _python_code(system: System, code: GeneratedCode, size: int) -> Callable[..., None]:
+def _python_code(system: System, code: GeneratedCode) -> Callable[..., None]:
     """Straight-line Python code for the arrays of the kernel, which may be longer than what is read of them."""
     n, parameters, surfaces = system.dimension, len(system.parameters), len(system.surfaces)
 
     def run(t: float, x: np.ndarray, p: np.ndarray, g: np.ndarray, out: np.ndarray) -> None:
-        try:
-            code.function(float(t), x[:n].tolist(), p[:parameters].tolist(), g[:surfaces].tolist(), out)
-        except (ArithmeticError, ValueError):  # where machine code gives what is not a number
-            out[:size] = math.nan
+        code.function(float(t), x[:n].tolist(), p[:parameters].tolist(), g[:surfaces].tolist(), out)
 
     return run
 
