@@ -43,9 +43,8 @@ def test_completion_offers_the_public_names_and_nothing_else() -> None:
 
 
 def test_an_unknown_name_is_refused() -> None:
-    with pytest.raises(AttributeError, match="no public name 'gradient_flaw', .*; did you mean gradient_flow?"):
+    with pytest.raises(AttributeError, match=r"no public name 'gradient_flaw', .*; did you mean gradient_flow\?"):
         _ = odesys.gradient_flaw
-    assert not hasattr(odesys, "__wrapped__")
     with pytest.raises(ImportError, match="cannot import name 'gradient_flaw'"):
         exec("from odesys import gradient_flaw")
 
@@ -202,6 +201,5 @@ def test_papers_and_examples_import_public_names_only() -> None:
 )
 def test_the_check_of_imports_can_fail(source: str) -> None:
     assert len(private_imports(source)) == 1
-    assert not private_imports(
-        "from odesys import System, graph\nfrom . import setting\nimport numpy\ngraph.exp\nload_later('odesys', 'softmax')"
-    )
+    assert not private_imports("from odesys import System, graph\nfrom . import setting\nimport numpy\ngraph.exp")
+    assert not private_imports("from odesys import load_later\nload_later('odesys', 'softmax')")
