@@ -1,4 +1,4 @@
-"""The command ``odesys``, also as ``python -m odesys``: an interrupt while the commands are loading ends it quietly too."""
+"""The command ``odesys``, also as ``python -m odesys``; an interrupt while it loads is one line as well."""
 
 import sys
 
