@@ -44,6 +44,7 @@ LOSSES: dict[str, tuple[Function, Function]] = {
 class Network:
     """A model with weights: every map (heads, out, in), a row vector having out = 1, and a `FixedVector` (out,).
 
+    >>> import numpy as np
     >>> model = AttentionModel(Dictionary(["a", "b"]))
     >>> weights = {"w": np.array([[[1.0, -1.0]]]), "W_K": np.zeros((1, 3, 2)), "W_Q": np.zeros((1, 3, 2))}
     >>> net = Network(model, np.eye(2), weights)
@@ -137,6 +138,7 @@ def random_network(
 def network_outputs(network: Network, data: Distribution) -> np.ndarray:
     """The outputs f(X), one per sample, in the order of the data.
 
+    >>> import numpy as np
     >>> model = AttentionModel(Dictionary(["a", "b"]))
     >>> weights = {"w": np.array([[[1.0, -1.0]]]), "W_K": np.zeros((1, 3, 2)), "W_Q": np.zeros((1, 3, 2))}
     >>> net = Network(model, np.eye(2), weights)  # attention is uniform: each of three queries reads the mean, 1/3
@@ -164,6 +166,7 @@ def attention_weights(network: Network, tokens: Sequence[str]) -> np.ndarray:
 def network_loss(network: Network, data: Distribution, loss: Loss = "logistic") -> float:
     """The expected loss of the margins y f(X); `loss` is logistic, hinge, or a pair of functions (value, slope).
 
+    >>> import math
     >>> net = random_network(AttentionModel(Dictionary(["a"])), width=3, dimension=1, scales={}, seed=0)
     >>> network_loss(net, Distribution([Sample(["a"], +1)])) == math.log(2)
     True
@@ -201,6 +204,7 @@ def flow_run(
 
     Kinks are left to the error control: sliding along one takes tiny steps, at most `max_evaluations` gradients.
 
+    >>> import math
     >>> net = random_network(AttentionModel(Dictionary(["a"])), width=3, dimension=1, scales={}, seed=0)
     >>> data = Distribution([Sample(["a"], +1)])
     >>> times, nets = flow_run(net, data, ["w"], (0.0, math.e))  # w + exp(w) = 1 + t

@@ -28,6 +28,7 @@ from ..expr.sympy_bridge import to_sympy
 class LogisticDrive:
     """Rates of the moving states and the linear form F inside the logistic factor.
 
+    >>> from fractions import Fraction
     >>> x = graph.sym("x")
     >>> drive = LogisticDrive({"x": Fraction(1)}, x)
     >>> drive.time_at_form({"x": 0}, 1), round(drive.states_at({"x": 0.0}, 2.718281828459045)["x"], 9)

@@ -120,6 +120,8 @@ class BoundResult:
     evidence : ``proof`` (exact algebra), ``certificate`` (ball arithmetic), ``measurement`` (points only).
     certificate : what `write_region_certificate` stores, if it was asked for and balls were needed.
 
+    >>> from fractions import Fraction
+    >>> import sympy as sp
     >>> from odesys import System, sym
     >>> x = sym("x")
     >>> logistic, box = System.from_equations({"x": x * (1 - x)}), {"x": (0, Fraction(1, 4))}
@@ -176,6 +178,7 @@ def lower_linear_bound(
     ----------
     Two-mixture paper, Lemma E.2 (score growth); the rate there is the unnamed constant b.
 
+    >>> import sympy as sp
     >>> x = sp.Symbol("x")
     >>> logistic = System.from_equations({x: x * (1 - x)})
     >>> lower_linear_bound(logistic, ["x"], sp.eye(1), {"x": (0, sp.Rational(1, 4))}).rate

@@ -43,6 +43,9 @@ SMALLEST_MARGIN = Fraction(1, 2**40)  # from which on a switching surface counts
 def write_region_certificate(result: BoundResult, path: Path | str) -> None:
     """Write the certificate of a bound that was found with ``keep_boxes=True``; the file appears whole or not at all.
 
+    >>> from fractions import Fraction
+    >>> from pathlib import Path
+    >>> import json
     >>> import tempfile
     >>> import sympy as sp
     >>> from odesys import System, lower_linear_bound, sym

@@ -70,6 +70,7 @@ class EnclosedStep:
 class Enclosure:
     """Boxes that provably hold the solution of `system` from `start_time` to `end_time`; see the module's head.
 
+    >>> from fractions import Fraction
     >>> from odesys import sym
     >>> run = enclose(System.from_equations({"x": -sym("x")}), {"x": 1}, 1)
     >>> (low, high), = run.final
@@ -329,6 +330,7 @@ def enclose(
     order, precision : N of the Taylor method, and bits.
     tolerance : the remainder a step may add to a state, by default 2**(-precision / 2); sets the step size.
 
+    >>> from fractions import Fraction
     >>> x = graph.sym("x")
     >>> run = enclose(System.from_equations({"x": -x}), {"x": 1}, 1)
     >>> (low, high), = run.final

@@ -59,6 +59,7 @@ class Encoded(Protocol):
 class Flow:
     """A derived gradient flow (or exact gradient step): model, data, closed set of paths and the system on them.
 
+    >>> from fractions import Fraction
     >>> from odesys import Dictionary, Head, Sample
     >>> pair = [Sample(["good", "the"], +1, Fraction(1, 2)), Sample(["bad", "the"], -1, Fraction(1, 2))]
     >>> flow = gradient_flow(AttentionModel(Dictionary(["good", "bad", "the"]), [Head()]), Distribution(pair))

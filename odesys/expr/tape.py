@@ -27,7 +27,12 @@ def children(node: Node) -> tuple[Node, ...]:
 
 
 def topological(roots: Iterable[Node]) -> list[Node]:
-    """All nodes below `roots`, each after its children."""
+    """All nodes below `roots`, each after its children.
+
+    >>> from odesys import graph, sym
+    >>> graph.topological([graph.exp(sym("x")) + sym("x")])
+    [Node(x), Node(exp(x)), Node(x + exp(x))]
+    """
     order: list[Node] = []
     seen: set[Node] = set()
     stack: list[tuple[Node, bool]] = [(root, False) for root in reversed(list(roots))]
@@ -165,7 +170,13 @@ def evaluate(
     constant: Callable[[Number], Any] = lambda v: v,
     root: Callable[[Any, Fraction], Any] = pow,
 ) -> list[Any]:
-    """Evaluate once over any number type: `functions` gives its elementary functions, `root` its fractional powers."""
+    """Evaluate once over any number type: `functions` gives its elementary functions, `root` its fractional powers.
+
+    >>> from fractions import Fraction
+    >>> from odesys import graph, sym
+    >>> graph.evaluate([sym("x") ** 2 + 1, 1 / sym("x")], {"x": Fraction(1, 2)}, {})
+    [Fraction(5, 4), Fraction(2, 1)]
+    """
 
     def power(value: Any, exponent: Any) -> Any:
         return value**exponent if isinstance(exponent, int) else root(value, exponent)

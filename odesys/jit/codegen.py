@@ -218,6 +218,7 @@ class PythonFunction:
 def node_function(system: System, roots: Sequence[Node], parameters: Mapping[str, float]) -> Callable[..., np.ndarray]:
     """Straight-line code of (t, x, gates) for `roots`, parameters bound; without gates these follow the state.
 
+    >>> import numpy as np
     >>> from odesys import System, sym
     >>> x, k = sym("x"), sym("k")
     >>> decay = System.from_equations({"x": -k * x}, ["k"])

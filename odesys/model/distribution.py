@@ -21,6 +21,7 @@ class Sample:
     With `counts`, one per token, a token stands for that many equal ones: a number, or the name of a parameter. Only
     ratios matter to softmax and mean, so counts may also be fractions of the whole.
 
+    >>> from fractions import Fraction
     >>> Sample(["c1", "v1", "-v2"], label=+1, weight=Fraction(1, 8)).tokens
     ('c1', 'v1', '-v2')
     >>> [str(count.args[0]) for count in Sample(["c1", "v1"], label=+1, counts=["alpha", 3]).counts]
@@ -104,6 +105,7 @@ class Group:
 class Distribution:
     """A finite population: samples whose exact weights sum to 1.
 
+    >>> from fractions import Fraction
     >>> half = Fraction(1, 2)
     >>> data = Distribution([Sample(["good", "the"], +1, half), Sample(["bad", "the"], -1, half)])
     >>> len(data.samples), data.condition(lambda sample: sample.label > 0).samples[0].weight

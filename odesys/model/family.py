@@ -64,6 +64,7 @@ class SampleTemplate:
 
     The weight is that of all K groups together.
 
+    >>> from fractions import Fraction
     >>> SampleTemplate(["c", "-v", OtherGroups(["v"])], label=-1, weight=Fraction(1, 2)).weight
     Fraction(1, 2)
     """
@@ -121,6 +122,7 @@ class SampleOrbit:
 class Family:
     """Word types with one word per group, shared words, and templates; the same description for every K.
 
+    >>> from fractions import Fraction
     >>> noise = OtherGroups(["v", "-v"])
     >>> good, bad = (SampleTemplate(["c", s, noise], y, Fraction(1, 2)) for s, y in (("v", 1), ("-v", -1)))
     >>> family = Family(["c", "v"], [good, bad])

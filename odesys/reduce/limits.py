@@ -147,6 +147,7 @@ def interpolate_reciprocal(parameter: str, members: Mapping[int, System]) -> Sys
     The right-hand sides must be sums of the same terms with exact coefficients; two members give a and b, and every
     other one is a check. At least three members are needed.
 
+    >>> from fractions import Fraction
     >>> x = sym("x")
     >>> members = {n: System.from_equations({"x": (1 - Fraction(1, n)) * x}) for n in (2, 3, 4)}
     >>> interpolate_reciprocal("n", members).rhs

@@ -46,6 +46,7 @@ class Trained(Protocol):
 class SignedPermutation:
     """One symmetry: where each word, each head and each value row of a head goes (index, sign), and the label sign.
 
+    >>> from fractions import Fraction
     >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
     >>> half = Fraction(1, 2)
     >>> pair = Distribution([Sample(["good", "the"], +1, half), Sample(["bad", "the"], -1, half)])
