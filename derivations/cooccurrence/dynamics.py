@@ -190,7 +190,7 @@ def mean_field_of(quotient: Quotient, n: int, L: int) -> System:
 
 
 def class_observables(system: System, n: int, L: int) -> System:
-    """The same system with the loss and one margin y F a class, margin_I1 .. margin_I4, as its only observables."""
+    """The same system with the loss and one margin y F per class, margin_I1 .. margin_I4, as its only observables."""
     first = {c: int(places[0]) for c, places in setting.class_positions(setting.data(n, L)).items()}
     seen = {f"margin_I{c}": system.observables[f"margin_{k + 1}"] for c, k in first.items()}
     return replace(system, field=ScalarField(system.nodes, {"loss": system.observables["loss"], **seen}))

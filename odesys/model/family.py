@@ -108,7 +108,7 @@ class SampleOrbit:
 
     @property
     def length(self) -> int:
-        """Tokens a sample."""
+        """Tokens per sample."""
         return len(self.own) + len(self.shared) + sum(map(len, self.others))
 
     @property
