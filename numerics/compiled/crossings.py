@@ -9,11 +9,11 @@ from numerics.flows.semantics import DIP, LATE, LEFT, PARTS, ROUNDING, SAME
 from odesys.jit.loops import Array, call
 
 from .dop853 import dense_value
-from .records import KNOT, READINGS, Log, Problem, State, Step
+from .records import KNOT_SIZE, READINGS, Log, Problem, State, Step
 
 NONE, DENIED = -1, -2  # no watched value ends the step; one does whose gate does not allow it
 NEVER = 2.0  # where a value does not reach zero in a step
-STEEP = 1e-6  # of the rate before, which the rate after a switch exceeds
+LEAST_RATE = 1e-6  # of the rate before, which the rate after a switch exceeds
 
 
 def sign(value: float) -> float:
@@ -156,7 +156,7 @@ def first_end(problem: Problem, state: State, step: Step, k: int) -> int:
 
 def note(log: Log, t: float, i: int, direction: float) -> None:
     """Write down that a watched value passed zero."""
-    row = log.happenings[KNOT * log.happened :]
+    row = log.happenings[KNOT_SIZE * log.happened :]
     row[0], row[1], row[2] = t, i, direction
     log.happened += 1
 
@@ -251,7 +251,7 @@ def turns(problem: Problem, state: State, step: Step, found: int) -> bool:
         if i != found and side[i] * step.values[i] < 0.0:
             near += 1
     new = rate_of(problem, state, step, found)
-    if near > 0 or not -side[found] * new > STEEP * abs(old):
+    if near > 0 or not -side[found] * new > LEAST_RATE * abs(old):
         state.gates[found] = 1.0 - state.gates[found]
         return False
     state.width[found] = zero

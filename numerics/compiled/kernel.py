@@ -11,7 +11,7 @@ from odesys.jit.loops import Array, call
 
 from .crossings import DENIED, NONE, met, note, sign, turns, widths
 from .dop853 import accepted_step, dense_table, dense_value, initial_step
-from .records import BUFFER_FULL, END, EVENT, HANDOVER, KNOT, POWERS, Log, Problem, State, Step
+from .records import BUFFER_FULL, END, EVENT, HANDOVER, KNOT_SIZE, POWERS, Log, Problem, State, Step
 
 
 def begin(problem: Problem, state: State, step: Step) -> None:
@@ -44,7 +44,11 @@ def begin(problem: Problem, state: State, step: Step) -> None:
 
 def keep(n: int, t: float, step: Step, log: Log) -> None:
     """Keep a step from t: its end, start and length, its last state and its polynomial."""
-    knot, state, table = log.knots[KNOT * log.kept :], log.states[log.kept * n :], log.tables[log.kept * POWERS * n :]
+    knot, state, table = (
+        log.knots[KNOT_SIZE * log.kept :],
+        log.states[log.kept * n :],
+        log.tables[log.kept * POWERS * n :],
+    )
     knot[0], knot[1], knot[2] = step.t_new, t, step.h
     for i in range(n):
         state[i] = step.new[i]

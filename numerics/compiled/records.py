@@ -15,7 +15,7 @@ from odesys.jit.loops import Array, Code, Record
 
 STAGES, POWERS = 16, 7
 READINGS = PARTS + 3  # of a step: the ends of its parts, and one beyond each end
-KNOT = 3  # numbers of a knot, and of what happens
+KNOT_SIZE = 3  # numbers of a knot, and of what happens
 END, EVENT, HANDOVER, BUFFER_FULL = range(4)  # why a run is left
 
 

@@ -17,7 +17,7 @@ from .modes import EDGE, Mode, Solution, modes, settle, undetermined, with_copie
 from .semantics import LATE, ROUNDING
 
 OPEN_FIELD = 1e-6  # relative change of the field with gates the sliding condition leaves open
-RECENT = 256  # states remembered, so that each is counted once; a state met again later counts again
+STATES_REMEMBERED = 256  # so that each is counted once; a state met again later counts again
 
 
 @dataclass
@@ -36,7 +36,7 @@ class WorkMeter:
         if key not in self._recent:
             self._recent[key] = None
             self.states += 1
-            if len(self._recent) > RECENT:
+            if len(self._recent) > STATES_REMEMBERED:
                 del self._recent[next(iter(self._recent))]
 
 

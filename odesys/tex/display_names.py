@@ -20,7 +20,7 @@ from ..expr import graph
 from ..expr.graph import ONE, Node, Number
 from .reading_order import ReadingOrder, linear, monomial
 
-SMALL = 6  # nodes; an expression up to this size is repeated rather than named
+LARGEST_REPEATED = 6  # nodes; an expression up to this size is repeated rather than named
 
 
 # ---- 1, 2: common factors and softmax rows -------------------------------------------------------------------------
@@ -310,7 +310,9 @@ class _Namer:
             if node in self.rows:
                 if uses[node] or not self.rows[node].plain:
                     named.add(node)
-            elif uses[node] > 1 and size[node] > (3 if node.op == "sigmoid" or node in self.always else SMALL):
+            elif uses[node] > 1 and size[node] > (
+                3 if node.op == "sigmoid" or node in self.always else LARGEST_REPEATED
+            ):
                 named.add(node)
         return named
 
