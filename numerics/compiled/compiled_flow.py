@@ -26,7 +26,7 @@ from ..flows.run import Run
 from ..flows.surfaces import rounding_signs
 from ..flows.trajectory import StopWhen, Trajectory
 from . import kernel
-from .records import BUFFER_FULL, END, EVENT, HANDOVER, KNOT_SIZE, POWERS, Log, Problem, State, new_step
+from .records import BUFFER_FULL, END, EVENT, HANDOVER, KNOT_SIZE, POWERS, Log, Problem, RunState, new_step
 
 BUFFER_STEPS = 512  # steps kept before they are fetched
 RUNS_PER_CALL = 256  # of a batch, between two looks at the keyboard
@@ -99,7 +99,7 @@ class CompiledFlow:
         n, results = self.system.dimension, np.empty((len(given), self.system.dimension + 1))
         problem = self.problem(given[0, 2 * n :], span[1], limits["rtol"], given[0, n : 2 * n])
         problem.max_steps = limits["max_steps"]
-        state = State(span[0], 0.0, np.empty(n), np.zeros(self.surfaces), np.zeros(self.count), np.zeros(self.count))
+        state = RunState(span[0], 0.0, np.empty(n), np.zeros(self.surfaces), np.zeros(self.count), np.zeros(self.count))
         step, log = new_step(n, self.count), self.new_log(0)
         _functions()[1](problem, state, step, log, len(given), given.shape[1], given.ravel(), results.ravel())
         for k in np.flatnonzero(~np.isin(results[:, n], (END, EVENT))):
@@ -127,7 +127,7 @@ class CompiledFlow:
         )
         p = np.array(list(run.surfaces.parameters.values()), dtype=float)
         width = np.append(run.watch.width, np.zeros(len(self.specs)))
-        state = State(run.t, 0.0, run.x.copy(), run.mode.gates.copy(), run.watch.side.copy(), width)
+        state = RunState(run.t, 0.0, run.x.copy(), run.mode.gates.copy(), run.watch.side.copy(), width)
         return Stretch(self, self.problem(p, run.end, rtol, atol.copy()), state)
 
     # ---- what a run is made of ---------------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ class CompiledFlow:
 class Stretch:
     """A part of a run in compiled code, from a point of it: where it is, and what it has met since the last call."""
 
-    def __init__(self, flow: CompiledFlow, problem: Problem, state: State) -> None:
+    def __init__(self, flow: CompiledFlow, problem: Problem, state: RunState) -> None:
         self.problem, self.state = problem, state
         self._flow, self._step = flow, new_step(problem.n, problem.count)
 

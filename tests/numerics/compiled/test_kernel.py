@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from numerics.compiled import kernel
-from numerics.compiled.records import BUFFER_FULL, END, EVENT, KNOT_SIZE, POWERS, Log, Problem, State, new_step
+from numerics.compiled.records import BUFFER_FULL, END, EVENT, KNOT_SIZE, POWERS, Log, Problem, RunState, new_step
 from odesys.jit.loops import Array
 
 NONE = np.empty(0)
@@ -54,8 +54,8 @@ def log(rows: int, places: int = 100) -> Log:
     )
 
 
-def start(events: int = 0) -> State:
-    return State(0.0, 0.0, np.array([1.0]), NONE, np.ones(events), np.zeros(events))
+def start(events: int = 0) -> RunState:
+    return RunState(0.0, 0.0, np.array([1.0]), NONE, np.ones(events), np.zeros(events))
 
 
 def test_a_run_ends_at_its_end_with_the_exact_solution() -> None:
