@@ -26,7 +26,7 @@ from ..errors import EquationError
 from ..exact.balls import exact_tape
 from ..expr import graph
 from ..expr.graph import Node
-from ..expr.tape import Row
+from ..expr.tape import TapeRow
 from ..files import write_text
 from .affine_rows import Corners, extents, generators_of, role, with_roles
 from .box_search import NARROW, Objective, prove_at_least
@@ -120,7 +120,7 @@ class _Writer:
         self.region, self.start, self.boxes = region, start, boxes
         self.known = {graph.sym(name): graph.num(value) for name, value in numbers.items()}
         self.parts: dict[str, Node] = {}  # hidden sums by name, each after those it uses
-        self.table: list[Row] = []
+        self.table: list[TapeRow] = []
         self.index: Mapping[Node, int] = {}
 
     def hide(self, nodes: Sequence[Node]) -> list[Node]:

@@ -201,7 +201,7 @@ def as_node(value: Any) -> Node:
     return node
 
 
-def linear_terms(node: Node) -> Iterable[tuple[Number, Node]]:
+def linear_terms(node: Node) -> tuple[tuple[Number, Node], ...]:
     """Coefficients and terms of a node as a linear form; a constant is the coefficient of ONE."""
     if node.op == "add":
         return node.args

@@ -12,7 +12,7 @@ import numpy as np
 from .functions import FUNCTIONS
 from .nodes import Node, Number
 
-Row = tuple[str, Any]
+TapeRow = tuple[str, Any]
 _MINUS = object()
 Work = Callable[[list[Any], Mapping[str, Any]], Any]  # the value of a row, from those before it and the symbols
 
@@ -69,7 +69,7 @@ class Tape:
     f, row                       a function of `functions.FUNCTIONS`
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[TapeRow, ...]
     roots: tuple[int, ...]
     index: Mapping[Node, int]  # the row of every node
 
@@ -83,7 +83,7 @@ class Tape:
         [6]
         """
         index: dict[Node, int] = {}
-        rows: list[Row] = []
+        rows: list[TapeRow] = []
         for node in topological(roots):
             if node.op in ("num", "sym"):
                 what: Any = node.args[0]

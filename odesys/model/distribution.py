@@ -82,7 +82,7 @@ def _weight(weight: Any, shown: str) -> Fraction:
 
 
 @dataclass(frozen=True)
-class Group:
+class SampleArrays:
     """Samples of one length as arrays: token words and signs (s, L), labels and weights (s,), positions in the data.
 
     `counts` (s, L) are the nodes of the multiplicities of the tokens, None where every token stands for itself.
@@ -163,14 +163,14 @@ class Distribution:
             self.samples[0].weight * function(self.samples[0]),
         )
 
-    def encode(self, dictionary: Dictionary) -> tuple[Group, ...]:
-        """Samples as index arrays, one group per length; unknown words are named."""
+    def encode(self, dictionary: Dictionary) -> tuple[SampleArrays, ...]:
+        """Samples as index arrays, one record per length; unknown words are named."""
         by_length: dict[tuple[int, bool], list[int]] = {}
         parsed = [[dictionary.parse(token) for token in item.tokens] for item in self.samples]
         for position, tokens in enumerate(parsed):
             by_length.setdefault((len(tokens), self.samples[position].counts is not None), []).append(position)
         return tuple(
-            Group(
+            SampleArrays(
                 np.array([[i for i, _ in parsed[p]] for p in places]),
                 np.array([[s for _, s in parsed[p]] for p in places]),
                 np.array([self.samples[p].label for p in places]),

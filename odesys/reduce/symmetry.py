@@ -101,7 +101,7 @@ class SymmetryGroup:
     order: int
 
     def describe(self, flow: Flow) -> list[str]:
-        """One line a generator."""
+        """One line per generator."""
         return [g.describe(flow) for g in self.generators]
 
 
