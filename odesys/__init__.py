@@ -34,7 +34,10 @@ __all__ = list(_MODULES)
 
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from difflib import get_close_matches
+
+        hint = "".join(f"; did you mean {near}?" for near in get_close_matches(name, __all__, 1))
+        raise AttributeError(f"odesys has no public name {name!r}, odesys.__all__ lists them{hint}", name=name)
     module = import_module(_MODULES[name])
     value = getattr(module, name) if hasattr(module, name) else import_module(f"{module.__name__}.{name}")
     globals()[name] = value
@@ -42,4 +45,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

@@ -1,6 +1,18 @@
-"""``python -m odesys`` is the command ``odesys``."""
+"""The command ``odesys``, also as ``python -m odesys``; an interrupt while it loads is one line as well."""
 
-from .cli.commands import main
+import sys
+
+
+def main() -> None:
+    """Load the commands and run the one on the command line."""
+    try:
+        from .cli.commands import main as run
+
+        run()
+    except KeyboardInterrupt:
+        print("odesys: interrupted", file=sys.stderr)
+        sys.exit(130)
+
 
 if __name__ == "__main__":
     main()

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,38 @@ def test_a_forbidden_import_breaks_the_contract(tmp_path: Path, file: str, state
         source.write(f"\n\ndef late():\n    {statement}\n")
     done = contract(tmp_path)
     assert done.returncode == 1 and edge in done.stdout, done.stdout
+
+
+def may_import(docstring: str, package: str, lines: list[list[str]]) -> set[str]:
+    """Rooms that the docstring of a room names, by the lines of the contract from the latest to the earliest."""
+    text = docstring.partition("May import:")[2].partition(". ")[0]
+    named = {room for room in re.findall(rf"`{package}\.(\w+)`", text) if (ROOT / package / room).is_dir()}
+    if "everything up to" in text:
+        return {room for k, line in enumerate(lines) for room in line if any(named & set(up) for up in lines[: k + 1])}
+    return {room for line in lines[1:] for room in line} if "every" in text else named
+
+
+@pytest.mark.parametrize("package", ["odesys", "numerics"])
+def test_rooms_say_what_the_contract_lets_them_import(package: str) -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+    layers = next(c["layers"] for c in contracts if c.get("containers") == [package])
+    lines = [[room for room in line.split(" | ") if (ROOT / package / room).is_dir()] for line in layers]
+    for k, line in enumerate(lines := [line for line in lines if line]):
+        below = {room for later in lines[k + 1 :] for room in later}
+        for room in line:
+            docstring = ast.get_docstring(ast.parse((ROOT / package / room / "__init__.py").read_text("utf-8"))) or ""
+            assert "Nouns:" in docstring and "May import:" in docstring, room
+            assert may_import(docstring, package, lines) == below, room
+
+
+def test_the_check_of_rooms_can_fail() -> None:
+    lines = [["c"], ["b"], ["a"]]
+    assert may_import("May import: every room; more.", "odesys", lines) == {"b", "a"}
+    assert may_import("May import: nothing. `odesys.expr` is a door.", "odesys", lines) == set()
+    assert may_import("May import: everything up to `odesys.jit`.", "odesys", [["cli"], ["jit"], ["expr"]]) == {
+        "jit",
+        "expr",
+    }
 
 
 def imports_by_name(source: str) -> list[int]:

@@ -33,13 +33,17 @@ def test_every_name_loads_and_is_where_the_list_says(name: str) -> None:
     scope: dict[str, object] = {}
     exec(f"from odesys import {name}", scope)
     value = scope[name]
-    assert value is getattr(odesys, name) and name in dir(odesys)
+    assert value is getattr(odesys, name)
     if isinstance(value, type | FunctionType):
         assert value.__name__ == name
 
 
+def test_completion_offers_the_public_names_and_nothing_else() -> None:
+    assert [name for name in dir(odesys) if not name.startswith("__")] == sorted(LISTED)
+
+
 def test_an_unknown_name_is_refused() -> None:
-    with pytest.raises(AttributeError, match="has no attribute 'gradient_flaw'"):
+    with pytest.raises(AttributeError, match=r"no public name 'gradient_flaw', .*; did you mean gradient_flow\?"):
         _ = odesys.gradient_flaw
     with pytest.raises(ImportError, match="cannot import name 'gradient_flaw'"):
         exec("from odesys import gradient_flaw")
@@ -56,21 +60,46 @@ def example_of(name: str, value: object) -> str:
     return text if re.search(rf"^ *>>> .*\b{name}\b", text, flags=re.MULTILINE) else ""
 
 
+def run_examples(*tests: doctest.DocTest) -> int:
+    """How many examples come out differently."""
+    runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
+    for test in tests:
+        runner.run(test)
+    return runner.summarize(verbose=False).failed
+
+
+def as_pasted(text: str, name: str) -> doctest.DocTest:
+    """The examples of a docstring for a reader who has typed ``from odesys import *`` and nothing else."""
+    return doctest.DocTestParser().get_doctest(text, {n: getattr(odesys, n) for n in LISTED}, name, None, 0)
+
+
 @pytest.mark.parametrize("name", sorted(set(LISTED) - set(NO_EXAMPLE)))
-def test_every_name_has_an_example(name: str) -> None:
-    assert ">>>" in example_of(name, getattr(odesys, name))
+def test_every_name_has_an_example_that_can_be_pasted(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    test = as_pasted(example_of(name, getattr(odesys, name)), name)
+    assert any(example.want for example in test.examples) and not run_examples(test)
+    assert not private_imports("".join(example.source for example in test.examples))
 
 
 def test_exceptions_are_needed() -> None:
     assert set(NO_EXAMPLE) <= set(LISTED) and not [n for n in NO_EXAMPLE if example_of(n, getattr(odesys, n))]
 
 
+def test_what_is_reached_through_a_public_module_has_an_example() -> None:
+    """Papers write ``graph.exp``: what they use of a public module is shown as well."""
+    used = {use for text in dict(texts()).values() for use in module_attributes(text) if use[1] not in LISTED}
+    values = {f"{module}.{name}": getattr(getattr(odesys, module), name) for module, name in used}
+    functions = {name: value.__doc__ or "" for name, value in values.items() if isinstance(value, FunctionType)}
+    assert len(functions) > 20
+    assert not {name for name, text in functions.items() if not re.search(rf">>> .*\b{re.escape(name)}\b", text)}
+    assert not run_examples(*(as_pasted(text, name) for name, text in functions.items()))
+
+
 def examples_fail(module: ModuleType) -> int:
     """Run the examples in a module's docstrings; how many come out differently."""
-    runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
-    for test in doctest.DocTestFinder(exclude_empty=True).find(module, module.__name__):
-        runner.run(test)
-    return runner.summarize(verbose=False).failed
+    return run_examples(*doctest.DocTestFinder(exclude_empty=True).find(module, module.__name__))
 
 
 def with_examples() -> Iterator[str]:
@@ -89,26 +118,48 @@ def test_examples_are_true(module: str, tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_wrong_example_is_noticed(capsys: pytest.CaptureFixture[str]) -> None:
     module = ModuleType("wrong", ">>> 1 + 1\n3\n")
     assert examples_fail(module) == 1 and "Expected:\n    3" in capsys.readouterr().out
+    assert run_examples(as_pasted(">>> float(np.ones(1)[0])\n1.0\n", "no import")) == 1
 
 
 # ---- papers, examples, the skeleton and the documentation import public names only -----------------------------------
 
 
+def module_attributes(source: str) -> list[tuple[str, str]]:
+    """Pairs such as (graph, exp): what a text reaches through public names that are modules."""
+    tree = list(ast.walk(ast.parse(source)))
+    modules = {
+        alias.asname or alias.name: alias.name
+        for node in tree
+        if isinstance(node, ast.ImportFrom) and node.module == "odesys"
+        for alias in node.names
+        if alias.name in LISTED and isinstance(getattr(odesys, alias.name), ModuleType)
+    }
+    owned = {node.id for node in tree if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return [
+        (modules[node.value.id], node.attr)
+        for node in tree
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        if node.value.id in modules and node.value.id not in owned
+    ]
+
+
 def private_imports(source: str) -> list[str]:
-    """What a text imports from the engine or from numerics that is not a public name of `odesys`."""
+    """What a text takes from the engine or from numerics that is not a public name of `odesys`."""
     found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names if alias.name.split(".")[0] in ("odesys", "numerics")]
-        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
-            if node.module == "odesys":
-                found += [f"odesys.{alias.name}" for alias in node.names if alias.name not in LISTED]
-            elif node.module.split(".")[0] in ("odesys", "numerics"):
-                found += [f"{node.module}.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "load_later":
-            module, name = (getattr(arg, "value", "") for arg in node.args)
-            if str(module).split(".")[0] in ("odesys", "numerics") and (module != "odesys" or name not in LISTED):
-                found.append(f"{module}.{name}")
+        elif isinstance(node, ast.ImportFrom) and node.module == "odesys":
+            found += [f"odesys.{alias.name}" for alias in node.names if alias.name not in LISTED]
+        elif isinstance(node, ast.ImportFrom) and {"odesys", "numerics"} & set((node.module or "").split(".")):
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Constant) and re.fullmatch(r"(odesys|numerics)(\.\w+)+", str(node.value)):
+            found.append(node.value)  # for load_later, import_module, sys.modules and the like
+        elif isinstance(node, ast.Call) and [getattr(arg, "value", "") for arg in node.args[:1]] == ["odesys"]:
+            found += [f"odesys.{arg.value}" for arg in node.args[1:] if arg.value not in LISTED]
+    for module, name in module_attributes(source):
+        if name.startswith("_") or isinstance(getattr(getattr(odesys, module), name, odesys), ModuleType):
+            found.append(f"{module}.{name}")
     return found
 
 
@@ -138,8 +189,17 @@ def test_papers_and_examples_import_public_names_only() -> None:
         "if True:\n    import numerics.maps as m",
         "draw = load_later('odesys', 'draw_proof_grapf')",
         "draw = load_later('numerics.pictures.proof_graph', 'draw_proof_graph')",
+        "from odesys import *",
+        "import odesys as engine\nengine.reduce.quotient.Quotient",
+        "from importlib import import_module\nimport_module('odesys.reduce.quotient')",
+        "import sys\nsys.modules['numerics.flows.run']",
+        "from ...numerics.flows import integrate",
+        "from odesys import graph as g\ng._scale",
+        "from odesys import graph\ngraph.gc_pause.collect_less_often()",
+        "from odesys import graph\ngraph.no_such_name",
     ],
 )
 def test_the_check_of_imports_can_fail(source: str) -> None:
     assert len(private_imports(source)) == 1
-    assert not private_imports("from odesys import System, integrate\nfrom . import setting\nimport numpy")
+    assert not private_imports("from odesys import System, graph\nfrom . import setting\nimport numpy\ngraph.exp")
+    assert not private_imports("from odesys import load_later\nload_later('odesys', 'softmax')")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from odesys.cli import commands
+from odesys.papers.registry import find_paper
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -26,6 +27,13 @@ def test_sizes_in_the_readme_are_right() -> None:
     exec(compile(BLOCKS[0], "README.md", "exec"), scope)
     assert "# 60 states" in BLOCKS[0] and scope["flow"].system.dimension == 60
     assert "# 40: good <-> bad" in BLOCKS[0] and scope["quotient"].system.dimension == 40
+
+
+def test_counts_of_claims_in_the_readme_are_right() -> None:
+    """At the level that `odesys verify` takes when none is named."""
+    ((name, fail, claims),) = re.findall(r"odesys verify (\w+) +# .*: (\d+) of (\d+) claims fail as printed", README)
+    quick = [claim for claim in find_paper(name).book() if claim.level == "quick"]
+    assert (sum(claim.expect == "fails" for claim in quick), len(quick)) == (int(fail), int(claims))
 
 
 def test_commands_exist() -> None:

@@ -116,7 +116,7 @@ def generators(N: int, M: int) -> list[SignedPermutation]:
 
 
 def reduced(made: Flow, N: int, M: int) -> Quotient:
-    """One variable an orbit of the symmetries (each checked exactly against model and data)."""
+    """One variable per orbit of the symmetries (each checked exactly against model and data)."""
     return made.quotient(generators=generators(N, M))
 
 

@@ -92,7 +92,7 @@ class Laboratory(BaseLaboratory):
 
     def _derive(self, N: int, M: int, gram: Any, step: bool) -> Flow:
         derive = gradient_descent if step else gradient_flow
-        return self.mutation.equations(derive(self._model(N, M, gram), self.aside().data(N, M), setting.TRAINED))
+        return self.mutation.equations(derive(self._model(N, M, gram), self.unrecorded().data(N, M), setting.TRAINED))
 
     # ---- toy systems
 
@@ -145,7 +145,7 @@ class Laboratory(BaseLaboratory):
 
     def mean_field(self, M: int = 3, frozen: bool = True) -> Mean:
         """The equations of the mean-field system for every N."""
-        return Mean(self, M, frozen, self.aside().mean_system(M, frozen))
+        return Mean(self, M, frozen, self.unrecorded().mean_system(M, frozen))
 
     # ---- runs
 
@@ -194,7 +194,7 @@ class Toy:
 
     @property
     def _flow(self) -> Flow:
-        return self.lab.aside().toy(self.M, self.kind, self.step)
+        return self.lab.unrecorded().toy(self.M, self.kind, self.step)
 
     @property
     def matrices(self) -> Mapping[str, np.ndarray]:

@@ -190,7 +190,7 @@ def mean_field_of(quotient: Quotient, n: int, L: int) -> System:
 
 
 def class_observables(system: System, n: int, L: int) -> System:
-    """The same system with the loss and one margin y F a class, margin_I1 .. margin_I4, as its only observables."""
+    """The same system with the loss and one margin y F per class, margin_I1 .. margin_I4, as its only observables."""
     first = {c: int(places[0]) for c, places in setting.class_positions(setting.data(n, L)).items()}
     seen = {f"margin_I{c}": system.observables[f"margin_{k + 1}"] for c, k in first.items()}
     return replace(system, field=ScalarField(system.nodes, {"loss": system.observables["loss"], **seen}))
@@ -209,7 +209,7 @@ def score_rates(n: int, L: int) -> dict[str, Node]:
 
 
 @cache
-def family(L: int, swap: bool = True) -> System:
+def every_n(L: int, swap: bool = True) -> System:
     """Level 3 for every n at once, the coefficients a + b / n found at n = 6, 12 and checked at 18."""
     return interpolate_reciprocal("n", {n: kernel_ode(n, L, swap) for n in (6, 12, 18)})
 
@@ -217,22 +217,22 @@ def family(L: int, swap: bool = True) -> System:
 @cache
 def planar_ode(L: int = 5) -> System:
     """Level 4: n -> infinity; states x = G(mu1) = G(mu2) and z = -G(mu3), started at 0."""
-    return planar_of(family(L))
+    return planar_of(every_n(L))
 
 
 def planar_of(every: System) -> System:
-    """The limit n -> infinity of a family of level-3 systems, in x = G_s and z = -G_c."""
+    """The limit n -> infinity of level 3 for every n, in x = G_s and z = -G_c."""
     return rescale_system(large_n_of(every), {"G_c": -1}, names={"G_s": "x", "G_c": "z"})
 
 
 @cache
 def large_n(L: int = 5, swap: bool = True) -> System:
     """Level 4 in G(mu1), G(mu2), G(mu3); without `swap` the three-variable form that lets mu1 and mu2 differ."""
-    return large_n_of(family(L, swap))
+    return large_n_of(every_n(L, swap))
 
 
 def large_n_of(every: System) -> System:
-    """The limit n -> infinity of a family of level-3 systems: irrelevant words stand still at zero."""
+    """The limit n -> infinity of level 3 for every n: irrelevant words stand still at zero."""
     return vanishing_limit(every.substitute({"n": 1 / sym("delta")}), ["delta"], dict.fromkeys(every.names, 0))
 
 

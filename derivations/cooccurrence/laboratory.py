@@ -121,12 +121,12 @@ class Laboratory(BaseLaboratory):
     def flow_of(self, dataset: Distribution, d: int, signs: tuple[int, ...] | None = None) -> Flow:
         """Level 1 on any data set, or level 0 if the signs a_j are given."""
         self._read_all(dataset, LEVEL_1 if signs is None else LEVEL_0)
-        return self.aside()._flow(dataset, d, signs)
+        return self.unrecorded()._flow(dataset, d, signs)
 
     def outputs_of(self, dataset: Distribution, d: int, signs: tuple[int, ...] | None = None) -> Flow:
         """The same flow to ask for margins and loss; equations are read with `equations`."""
         self._read_all(dataset, ())
-        return self.aside()._flow(dataset, d, signs)
+        return self.unrecorded()._flow(dataset, d, signs)
 
     @computed_once
     def _flow(self, dataset: Distribution, d: int, signs: tuple[int, ...] | None) -> Flow:
@@ -138,7 +138,7 @@ class Laboratory(BaseLaboratory):
 
     def names(self, n: int, L: int) -> Flow:
         """Level 1 to ask for names and start values; that reads no equation."""
-        return self.aside().flow(n, L)
+        return self.unrecorded().flow(n, L)
 
     @computed_once
     def symmetric(self, n: int, L: int, swap: bool = True) -> Quotient:
@@ -153,7 +153,7 @@ class Laboratory(BaseLaboratory):
     def unit_rates(self, n: int, L: int) -> dict[str, Node]:
         """Rates of G at the infinite-width start in units of B, exactly; of the equations only those of G are read."""
         self._read_all(setting.data(n, L), ("aWV",))
-        return self.aside()._unit_rates(n, L)
+        return self.unrecorded()._unit_rates(n, L)
 
     @computed_once
     def _unit_rates(self, n: int, L: int) -> dict[str, Node]:
@@ -183,13 +183,13 @@ class Laboratory(BaseLaboratory):
     def closed_sets(self, n: int, L: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Names of the states of level 1 and of level 2: which scalars occur, not how they move."""
         self.read(Laboratory.all_names)
-        hidden = self.aside()
+        hidden = self.unrecorded()
         return hidden.flow(n, L).system.names, hidden.symmetric(n, L).system.names
 
     def kernel(self, n: int, L: int, swap: bool = True) -> System:
         """Level 3."""
         self.read(Laboratory.level_three)
-        return self.aside()._kernel(n, L, swap)
+        return self.unrecorded()._kernel(n, L, swap)
 
     @computed_once
     def _kernel(self, n: int, L: int, swap: bool) -> System:
@@ -199,7 +199,7 @@ class Laboratory(BaseLaboratory):
     def score_rates(self, n: int, L: int) -> dict[str, Node]:
         """Leading order of the attention over level 3."""
         self.read(Laboratory.leading_scores)
-        return self.aside()._score_rates(n, L)
+        return self.unrecorded()._score_rates(n, L)
 
     @computed_once
     def _score_rates(self, n: int, L: int) -> dict[str, Node]:
@@ -207,17 +207,17 @@ class Laboratory(BaseLaboratory):
         return leading_order(self.mean_field(n, L), "eps4", dynamics.SMALL, start)
 
     @computed_once
-    def family(self, L: int, swap: bool = True) -> System:
+    def every_n(self, L: int, swap: bool = True) -> System:
         """Level 3 for every n."""
         return interpolate_reciprocal("n", {n: self.kernel(n, L, swap) for n in (6, 12, 18)})
 
     def planar(self, L: int = 5) -> System:
         """Level 4 in x and z."""
-        return dynamics.planar_of(self.family(L))
+        return dynamics.planar_of(self.every_n(L))
 
     def large_n(self, L: int = 5) -> System:
         """Level 4 in G(mu1), G(mu2), G(mu3)."""
-        return dynamics.large_n_of(self.family(L, swap=False))
+        return dynamics.large_n_of(self.every_n(L, swap=False))
 
 
 class Equations(Mapping[str, Node]):

@@ -119,7 +119,7 @@ def samples(counts: Sequence[Sequence[Any]], labels: Sequence[int]) -> Distribut
 
 
 def parametric(M: int) -> Distribution:
-    """One sample a class with the fractions alpha_s, alpha_c and beta of each nuisance pattern as parameters."""
+    """One sample per class with the fractions alpha_s, alpha_c and beta of each nuisance pattern as parameters."""
     rest = ["beta"] * (M - 2)
     return samples([["alpha_s", "alpha_c", *rest], ["alpha_c", "alpha_s", *rest]], [1, -1])
 

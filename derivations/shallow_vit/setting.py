@@ -147,6 +147,18 @@ class Case:
         return self.alpha_nd / self.nuisance
 
 
+class CountedSteps:
+    """A run of a case that took a number of steps."""
+
+    case: Case
+    steps: int
+
+    @property
+    def eta_T(self) -> float:
+        """eta times the number of steps."""
+        return self.case.eta * self.steps
+
+
 def labels(N: int) -> np.ndarray:
     """Balanced labels: the first half +1, the second half -1."""
     return np.repeat([1, -1], [N - N // 2, N // 2])

@@ -204,11 +204,11 @@ class Laboratory(BaseLaboratory):
     @property
     def names(self) -> Flow:
         """A flow to ask for the names of states; that reads no equation."""
-        return self.aside().equations("simultaneous", 2)
+        return self.unrecorded().equations("simultaneous", 2)
 
     def head_name(self, sign: int) -> str:
         """Label of a head by the sign it has in the paper."""
-        return self.aside().model().head_labels[0 if sign > 0 else 1]
+        return self.unrecorded().model().head_labels[0 if sign > 0 else 1]
 
     def neuron(self, sign: int, word: str) -> Node:
         """w_sign . word, as a node."""
@@ -232,7 +232,7 @@ class Laboratory(BaseLaboratory):
     def observable(self, kind: str, k: int, s: int, r: int, sign: int = 0, quotient: bool = False) -> Node:
         """``margin`` (y f) or ``H`` (pooled output of a head) on X_{k,s,s'}, in the full or the reduced states."""
         self.read(Laboratory.outputs)
-        system = self.aside().reduced().system if quotient else self.names.system
+        system = self.unrecorded().reduced().system if quotient else self.names.system
         position = self.sample(k, s, r) + 1
         name = f"margin_{position}" if kind == "margin" else f"H_{self.head_name(sign)}_{position}"
         return system.observables[name]

@@ -74,7 +74,7 @@ def data(K: int = 2, L: int = 3) -> Distribution:
                 for count in Counter(bag).values():
                     orders //= factorial(count)
                 weight = Fraction(orders, 2 * K * len(others) ** (L - 2))
-                tokens = [f"c{k}", _token(y, k), *(_token(sign, j) for sign, j in bag)]
+                tokens = [f"c{k}", signal_token(y, k), *(signal_token(sign, j) for sign, j in bag)]
                 samples.append(Sample(tokens, label=y, weight=weight))
     return Distribution(samples)
 
@@ -85,7 +85,8 @@ def whole(parameters: Mapping[str, Any]) -> Setting:
     return Setting(model(K), data(K, L), ("w", "W_K", "W_Q"))
 
 
-def _token(sign: int, k: int) -> str:
+def signal_token(sign: int, k: int) -> str:
+    """The classification signal of group k with a sign, as a token."""
     return f"v{k}" if sign > 0 else f"-v{k}"
 
 

@@ -26,10 +26,10 @@ from ..flows.run import Run
 from ..flows.surfaces import rounding_signs
 from ..flows.trajectory import StopWhen, Trajectory
 from . import kernel
-from .records import BUFFER_FULL, END, EVENT, HANDOVER, KNOT, POWERS, Log, Problem, State, new_step
+from .records import BUFFER_FULL, END, EVENT, HANDOVER, KNOT_SIZE, POWERS, Log, Problem, RunState, new_step
 
 BUFFER_STEPS = 512  # steps kept before they are fetched
-CHUNK = 256  # runs of a batch between two looks at the keyboard
+RUNS_PER_CALL = 256  # of a batch, between two looks at the keyboard
 
 
 class CompiledFlow:
@@ -81,7 +81,10 @@ class CompiledFlow:
         check_rtol(rtol)
         given = [self._row(rows[k % len(rows)], one, rtol, atol) for k, one in enumerate(parameters)]
         limits = {"rtol": float(rtol), "max_steps": int(max_steps)}
-        chunks = [self._many(np.array(given[k : k + CHUNK]), k, (t0, t1), limits) for k in range(0, len(given), CHUNK)]
+        chunks = [
+            self._many(np.array(given[k : k + RUNS_PER_CALL]), k, (t0, t1), limits)
+            for k in range(0, len(given), RUNS_PER_CALL)
+        ]
         return np.concatenate([np.empty((0, self.system.dimension)), *chunks])
 
     def _row(self, x0: Any, parameters: Mapping[str, Any], rtol: float, atol: Any) -> np.ndarray:
@@ -96,7 +99,7 @@ class CompiledFlow:
         n, results = self.system.dimension, np.empty((len(given), self.system.dimension + 1))
         problem = self.problem(given[0, 2 * n :], span[1], limits["rtol"], given[0, n : 2 * n])
         problem.max_steps = limits["max_steps"]
-        state = State(span[0], 0.0, np.empty(n), np.zeros(self.surfaces), np.zeros(self.count), np.zeros(self.count))
+        state = RunState(span[0], 0.0, np.empty(n), np.zeros(self.surfaces), np.zeros(self.count), np.zeros(self.count))
         step, log = new_step(n, self.count), self.new_log(0)
         _functions()[1](problem, state, step, log, len(given), given.shape[1], given.ravel(), results.ravel())
         for k in np.flatnonzero(~np.isin(results[:, n], (END, EVENT))):
@@ -124,7 +127,7 @@ class CompiledFlow:
         )
         p = np.array(list(run.surfaces.parameters.values()), dtype=float)
         width = np.append(run.watch.width, np.zeros(len(self.specs)))
-        state = State(run.t, 0.0, run.x.copy(), run.mode.gates.copy(), run.watch.side.copy(), width)
+        state = RunState(run.t, 0.0, run.x.copy(), run.mode.gates.copy(), run.watch.side.copy(), width)
         return Stretch(self, self.problem(p, run.end, rtol, atol.copy()), state)
 
     # ---- what a run is made of ---------------------------------------------------------------------------------------
@@ -151,8 +154,8 @@ class CompiledFlow:
     def new_log(self, rows: int) -> Log:
         """Buffers for so many steps."""
         n, places = self.system.dimension, BUFFER_STEPS + kernel.most_happenings(self.count)
-        steps = (np.empty(rows * KNOT), np.empty(rows * n), np.empty(rows * POWERS * n))
-        return Log(rows, *steps, places, np.empty(places * KNOT))
+        steps = (np.empty(rows * KNOT_SIZE), np.empty(rows * n), np.empty(rows * POWERS * n))
+        return Log(rows, *steps, places, np.empty(places * KNOT_SIZE))
 
     @cached_property
     def _watch(self) -> Any:
@@ -161,7 +164,7 @@ class CompiledFlow:
     def _code(self, what: str, nodes: Sequence[Node]) -> Any:
         machine = llvm.available()
         code = shared_code(self.system, what, nodes, gated=True, machine=machine)
-        return code.function if machine else _python_code(self.system, code, len(nodes))
+        return code.function if machine else _python_code(self.system, code)
 
     @cached_property
     def _movable(self) -> np.ndarray:
@@ -179,7 +182,7 @@ class CompiledFlow:
 class Stretch:
     """A part of a run in compiled code, from a point of it: where it is, and what it has met since the last call."""
 
-    def __init__(self, flow: CompiledFlow, problem: Problem, state: State) -> None:
+    def __init__(self, flow: CompiledFlow, problem: Problem, state: RunState) -> None:
         self.problem, self.state = problem, state
         self._flow, self._step = flow, new_step(problem.n, problem.count)
 
@@ -205,14 +208,14 @@ class Stretch:
     def steps(self) -> tuple[np.ndarray, np.ndarray, list[Piece]]:
         """Ends of the steps made (k,), states there (k, n), and dense output of each."""
         log, n = self._log, self.problem.n
-        knots, states = log.knots.reshape(-1, KNOT)[: log.kept], log.states.reshape(-1, n)[: log.kept]
+        knots, states = log.knots.reshape(-1, KNOT_SIZE)[: log.kept], log.states.reshape(-1, n)[: log.kept]
         tables, starts = log.tables.reshape(-1, POWERS, n)[: log.kept], np.vstack([self._start, states])
         ways = zip(knots[:, 1].tolist(), knots[:, 2].tolist(), starts[:-1], tables, strict=True)
         return knots[:, 0], states, [Piece(*way) for way in ways]
 
     def happenings(self) -> list[tuple[float, int, int]]:
         """Time, number of the watched value and direction of all that happened, in order."""
-        rows = self._log.happenings.reshape(-1, KNOT)[: self._log.happened].tolist()
+        rows = self._log.happenings.reshape(-1, KNOT_SIZE)[: self._log.happened].tolist()
         return [(t, int(i), int(direction)) for t, i, direction in rows]
 
 
@@ -239,15 +242,12 @@ def _functions() -> tuple[Callable[..., Any], ...]:
     return loops.ready(kernel.run, kernel.many)
 
 
-def _python_code(system: System, code: GeneratedCode, size: int) -> Callable[..., None]:
+def _python_code(system: System, code: GeneratedCode) -> Callable[..., None]:
     """Straight-line Python code for the arrays of the kernel, which may be longer than what is read of them."""
     n, parameters, surfaces = system.dimension, len(system.parameters), len(system.surfaces)
 
     def run(t: float, x: np.ndarray, p: np.ndarray, g: np.ndarray, out: np.ndarray) -> None:
-        try:
-            code.function(float(t), x[:n].tolist(), p[:parameters].tolist(), g[:surfaces].tolist(), out)
-        except (ArithmeticError, ValueError):  # where machine code gives what is not a number
-            out[:size] = math.nan
+        code.function(float(t), x[:n].tolist(), p[:parameters].tolist(), g[:surfaces].tolist(), out)
 
     return run
 

@@ -5,15 +5,15 @@ The rules are those of `numerics.flows.semantics`.
 
 from __future__ import annotations
 
-from numerics.flows.semantics import DIP, LATE, LEFT, PARTS, ROUNDING, SAME
+from numerics.flows.semantics import DIP_RATIO, LEAVING_WIDTHS, ONE_MOMENT, STATE_ROUNDING, STEP_PARTS, TIME_ROUNDING
 from odesys.jit.loops import Array, call
 
 from .dop853 import dense_value
-from .records import KNOT, READINGS, Log, Problem, State, Step
+from .records import KNOT_SIZE, READINGS, Log, Problem, RunState, Step
 
 NONE, DENIED = -1, -2  # no watched value ends the step; one does whose gate does not allow it
 NEVER = 2.0  # where a value does not reach zero in a step
-STEEP = 1e-6  # of the rate before, which the rate after a switch exceeds
+LEAST_RATE = 1e-6  # of the rate before, which the rate after a switch exceeds
 
 
 def sign(value: float) -> float:
@@ -21,7 +21,7 @@ def sign(value: float) -> float:
     return 1.0 if value > 0.0 else (-1.0 if value < 0.0 else 0.0)
 
 
-def read(problem: Problem, state: State, step: Step, part: float, values: Array) -> None:
+def read(problem: Problem, state: RunState, step: Step, part: float, values: Array) -> None:
     """The watched values at a fraction of a step: its ends as they are, dense output between and beyond."""
     if part == 0.0:
         call(problem.watch, state.t, state.x, problem.p, state.gates, values)
@@ -48,27 +48,27 @@ def cut(step: Step, part: float) -> None:
     step.cut_count += 1
 
 
-def choose_cuts(problem: Problem, state: State, step: Step) -> None:
+def choose_cuts(problem: Problem, state: RunState, step: Step) -> None:
     """Where a step is read: at the ends of its parts, and at the lowest points of dips towards zero."""
     count, V, side = problem.count, step.V, state.side
     for k in range(READINGS):
-        read(problem, state, step, (k - 1) / PARTS, V[k * count :])
-    for k in range(PARTS + 1):
-        step.cuts[k] = k / PARTS
-    step.cut_count = PARTS + 1
-    for k in range(PARTS + 1):
+        read(problem, state, step, (k - 1) / STEP_PARTS, V[k * count :])
+    for k in range(STEP_PARTS + 1):
+        step.cuts[k] = k / STEP_PARTS
+    step.cut_count = STEP_PARTS + 1
+    for k in range(STEP_PARTS + 1):
         for i in range(count):
             low, here, high = V[k * count + i], side[i] * V[(k + 1) * count + i], V[(k + 2) * count + i]
             bend = side[i] * (low + high) - 2.0 * here
             if here > 0.0 and bend > 0.0:
                 shift = side[i] * (low - high) / (2.0 * bend)
-                if abs(shift) < 1.0 and here - bend * shift * shift / 2.0 < here / DIP:
-                    cut(step, (k + shift) / PARTS)
+                if abs(shift) < 1.0 and here - bend * shift * shift / 2.0 < here / DIP_RATIO:
+                    cut(step, (k + shift) / STEP_PARTS)
 
 
-def read_cut(problem: Problem, state: State, step: Step, k: int) -> None:
+def read_cut(problem: Problem, state: RunState, step: Step, k: int) -> None:
     """The watched values at a cut, those at the ends of parts as they were read before."""
-    place = step.cuts[k] * PARTS
+    place = step.cuts[k] * STEP_PARTS
     if place == float(int(place)):
         row = step.V[(int(place) + 1) * problem.count :]
         for i in range(problem.count):
@@ -77,7 +77,7 @@ def read_cut(problem: Problem, state: State, step: Step, k: int) -> None:
         read(problem, state, step, step.cuts[k], step.values)
 
 
-def wake(problem: Problem, state: State, step: Step) -> bool:
+def wake(problem: Problem, state: RunState, step: Step) -> bool:
     """Give a side to what has left zero; False if a surface leaves to the side that its gate denies."""
     for i in range(problem.count):
         value = step.values[i]
@@ -85,14 +85,14 @@ def wake(problem: Problem, state: State, step: Step) -> bool:
             continue
         if i >= problem.surfaces:
             step.now[i] = sign(value)
-        elif abs(value) > LEFT * state.width[i]:
+        elif abs(value) > LEAVING_WIDTHS * state.width[i]:
             step.now[i] = 2.0 * state.gates[i] - 1.0
             if step.now[i] * value < 0.0:
                 return False
     return True
 
 
-def root(problem: Problem, state: State, step: Step, k: int, i: int) -> float:
+def root(problem: Problem, state: RunState, step: Step, k: int, i: int) -> float:
     """Fraction of a step, up to cut k, at which a watched value reaches zero from its side.
 
     By secants, with the value at an end that stays halved (the Illinois rule), and a bisection now and then.
@@ -128,12 +128,12 @@ def ends_run(problem: Problem, step: Step, i: int) -> bool:
     return problem.terminal[i - problem.surfaces] != 0.0 and counts(problem, step, i)
 
 
-def first_end(problem: Problem, state: State, step: Step, k: int) -> int:
+def first_end(problem: Problem, state: RunState, step: Step, k: int) -> int:
     """Where watched values reach zero up to cut k, and the first of them that ends the step, or NONE.
 
     A terminal event of the same moment goes before a surface, and of several the one listed first.
     """
-    surface, event, same = NONE, NONE, SAME * max(abs(state.t), step.h) / step.h
+    surface, event, same = NONE, NONE, ONE_MOMENT * max(abs(state.t), step.h) / step.h
     for i in range(problem.count):
         step.spots[i] = NEVER
         if step.now[i] == 0.0 or step.now[i] * step.values[i] > 0.0 or problem.movable[i] == 0.0:
@@ -156,14 +156,14 @@ def first_end(problem: Problem, state: State, step: Step, k: int) -> int:
 
 def note(log: Log, t: float, i: int, direction: float) -> None:
     """Write down that a watched value passed zero."""
-    row = log.happenings[KNOT * log.happened :]
+    row = log.happenings[KNOT_SIZE * log.happened :]
     row[0], row[1], row[2] = t, i, direction
     log.happened += 1
 
 
-def note_events(problem: Problem, state: State, step: Step, log: Log, found: int) -> None:
+def note_events(problem: Problem, state: RunState, step: Step, log: Log, found: int) -> None:
     """Write down the events up to the end of a step, moment by moment, and move their sides along."""
-    same = SAME * max(abs(state.t), step.h) / step.h
+    same = ONE_MOMENT * max(abs(state.t), step.h) / step.h
     last = step.end + same if found != NONE else 1.0
     while True:
         moment = NEVER
@@ -181,7 +181,7 @@ def note_events(problem: Problem, state: State, step: Step, log: Log, found: int
                 step.spots[i] = NEVER
 
 
-def met(problem: Problem, state: State, step: Step, log: Log) -> int:
+def met(problem: Problem, state: RunState, step: Step, log: Log) -> int:
     """The first watched value that ends a step, with its place in it; or NONE, or DENIED by the gate of a surface.
 
     Events on the way are written down; sides are moved along in `now`.
@@ -200,9 +200,9 @@ def met(problem: Problem, state: State, step: Step, log: Log) -> int:
     return found
 
 
-def widths(problem: Problem, state: State, step: Step, t: float, x: Array) -> None:
+def widths(problem: Problem, state: RunState, step: Step, t: float, x: Array) -> None:
     """How far from zero rounding can leave each watched value: into `more`, the values themselves into `values`."""
-    late, n, f, work = LATE * max(abs(t), step.end * step.h), problem.n, step.other, step.work
+    late, n, f, work = TIME_ROUNDING * max(abs(t), step.end * step.h), problem.n, step.other, step.work
     call(problem.watch, t, x, problem.p, state.gates, step.values)
     call(problem.field, t, x, problem.p, state.gates, f)
     state.fields += 1
@@ -211,13 +211,13 @@ def widths(problem: Problem, state: State, step: Step, t: float, x: Array) -> No
         step.more[k] = 0.0
     for row in range(3):
         for i in range(n):
-            work[i] = x[i] + late * f[i] + ROUNDING * x[i] * problem.signs[row * n + i]
+            work[i] = x[i] + late * f[i] + STATE_ROUNDING * x[i] * problem.signs[row * n + i]
         call(problem.watch, t + late, work, problem.p, state.gates, step.spare)
         for k in range(problem.count):
             step.more[k] = max(step.more[k], 4.0 * abs(step.spare[k] - step.values[k]))
 
 
-def rate_of(problem: Problem, state: State, step: Step, index: int) -> float:
+def rate_of(problem: Problem, state: RunState, step: Step, index: int) -> float:
     """Rate of a watched value at the end of a step along the field, by a central difference."""
     reach, n, new, f, work = 1e-5 * step.h, problem.n, step.new, step.other, step.work
     call(problem.field, step.t_new, new, problem.p, state.gates, f)
@@ -233,7 +233,7 @@ def rate_of(problem: Problem, state: State, step: Step, index: int) -> float:
     return (high - step.spare[index]) / (2.0 * reach)
 
 
-def turns(problem: Problem, state: State, step: Step, found: int) -> bool:
+def turns(problem: Problem, state: RunState, step: Step, found: int) -> bool:
     """Turn the gate of a surface that was reached, and say if the flow leaves to that side; if not, turn it back.
 
     Nor is it left to this function where another surface is as near, or would have another gate now.
@@ -251,7 +251,7 @@ def turns(problem: Problem, state: State, step: Step, found: int) -> bool:
         if i != found and side[i] * step.values[i] < 0.0:
             near += 1
     new = rate_of(problem, state, step, found)
-    if near > 0 or not -side[found] * new > STEEP * abs(old):
+    if near > 0 or not -side[found] * new > LEAST_RATE * abs(old):
         state.gates[found] = 1.0 - state.gates[found]
         return False
     state.width[found] = zero

@@ -13,7 +13,7 @@ from scipy.integrate import DOP853
 
 from odesys.jit.loops import Array, call
 
-from .records import STAGES, Problem, State, Step
+from .records import STAGES, Problem, RunState, Step
 
 WIDTH = DOP853.A.shape[1]  # of a row of A
 EXTRA = DOP853.A_EXTRA.shape[1]
@@ -44,7 +44,7 @@ def size_of(problem: Problem, values: Array, x: Array) -> float:
     return math.sqrt(total / n)
 
 
-def initial_step(problem: Problem, state: State, step: Step) -> float:
+def initial_step(problem: Problem, state: RunState, step: Step) -> float:
     """First step by the sizes of the field, which is K[0], and of its change."""
     x, f, work, other, left = state.x, step.K, step.work, step.other, problem.t_end - state.t
     size, slope = size_of(problem, x, x), size_of(problem, f, x)
@@ -64,7 +64,7 @@ def initial_step(problem: Problem, state: State, step: Step) -> float:
     return min(100.0 * h, second, left)
 
 
-def stages(problem: Problem, state: State, step: Step) -> None:
+def stages(problem: Problem, state: RunState, step: Step) -> None:
     """Fill K[1] to K[12] and `new`, the state at t + h; K[0] is the field at x."""
     n, x, K, work, new, t, h = problem.n, state.x, step.K, step.work, step.new, state.t, step.h
     for s in range(1, 12):
@@ -76,7 +76,7 @@ def stages(problem: Problem, state: State, step: Step) -> None:
     state.visited += 12
 
 
-def error_size(problem: Problem, state: State, step: Step) -> float:
+def error_size(problem: Problem, state: RunState, step: Step) -> float:
     """Norm of the estimated error of a step, in units of the tolerance."""
     n, x, K, new, rtol, atol = problem.n, state.x, step.K, step.new, problem.rtol, problem.atol
     five, three = 0.0, 0.0
@@ -94,7 +94,7 @@ def error_size(problem: Problem, state: State, step: Step) -> float:
     return abs(step.h) * five / math.sqrt((five + 0.01 * three) * n)
 
 
-def accepted_step(problem: Problem, state: State, step: Step) -> bool:
+def accepted_step(problem: Problem, state: RunState, step: Step) -> bool:
     """Make a step within the tolerance, from `state.h` downwards; False if it would be below rounding."""
     left, least, rejected = problem.t_end - state.t, 10.0 * (math.nextafter(state.t, math.inf) - state.t), False
     h_abs = max(state.h, least)
@@ -113,7 +113,7 @@ def accepted_step(problem: Problem, state: State, step: Step) -> bool:
     return False
 
 
-def dense_table(problem: Problem, state: State, step: Step) -> None:
+def dense_table(problem: Problem, state: RunState, step: Step) -> None:
     """Fill F: the polynomial between x at t and `new` at t + h; three more stages."""
     n, K = problem.n, step.K
     for s in range(3):

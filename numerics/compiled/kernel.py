@@ -6,15 +6,15 @@ and serves every system. What this code does not do is left to the reference int
 
 from __future__ import annotations
 
-from numerics.flows.semantics import PARTS
+from numerics.flows.semantics import STEP_PARTS
 from odesys.jit.loops import Array, call
 
 from .crossings import DENIED, NONE, met, note, sign, turns, widths
 from .dop853 import accepted_step, dense_table, dense_value, initial_step
-from .records import BUFFER_FULL, END, EVENT, HANDOVER, KNOT, POWERS, Log, Problem, State, Step
+from .records import BUFFER_FULL, END, EVENT, HANDOVER, KNOT_SIZE, POWERS, Log, Problem, RunState, Step
 
 
-def begin(problem: Problem, state: State, step: Step) -> None:
+def begin(problem: Problem, state: RunState, step: Step) -> None:
     """Gates and sides of all watched values at the start; surfaces may contain other gates.
 
     Where a surface is at zero there, the reference integrator has to choose its gate.
@@ -44,7 +44,11 @@ def begin(problem: Problem, state: State, step: Step) -> None:
 
 def keep(n: int, t: float, step: Step, log: Log) -> None:
     """Keep a step from t: its end, start and length, its last state and its polynomial."""
-    knot, state, table = log.knots[KNOT * log.kept :], log.states[log.kept * n :], log.tables[log.kept * POWERS * n :]
+    knot, state, table = (
+        log.knots[KNOT_SIZE * log.kept :],
+        log.states[log.kept * n :],
+        log.tables[log.kept * POWERS * n :],
+    )
     knot[0], knot[1], knot[2] = step.t_new, t, step.h
     for i in range(n):
         state[i] = step.new[i]
@@ -62,7 +66,7 @@ def move(n: int, x: Array, step: Step) -> None:
 
 def most_happenings(count: int) -> int:
     """How much can happen to `count` watched values in one step: each passes zero once between two cuts."""
-    return (PARTS + 1) * (count + 1) * count + 1
+    return (STEP_PARTS + 1) * (count + 1) * count + 1
 
 
 def full(problem: Problem, log: Log) -> bool:
@@ -70,14 +74,14 @@ def full(problem: Problem, log: Log) -> bool:
     return (log.rows > 0 and log.kept == log.rows) or log.happened + most_happenings(problem.count) >= log.places
 
 
-def end_here(problem: Problem, state: State, step: Step) -> None:
+def end_here(problem: Problem, state: RunState, step: Step) -> None:
     """Let a step end where it meets something."""
     if step.end < 1.0:
         step.t_new = state.t + step.end * step.h
         dense_value(problem.n, step.F, state.x, step.end, step.new)
 
 
-def take_step(problem: Problem, state: State, step: Step, log: Log) -> int:
+def take_step(problem: Problem, state: RunState, step: Step, log: Log) -> int:
     """Make one step, up to what it meets: the number of what ends it, NONE, or DENIED if it could not be made."""
     if state.steps >= problem.max_steps or not accepted_step(problem, state, step):
         return DENIED
@@ -105,7 +109,7 @@ def take_step(problem: Problem, state: State, step: Step, log: Log) -> int:
     return found
 
 
-def run(problem: Problem, state: State, step: Step, log: Log) -> None:
+def run(problem: Problem, state: RunState, step: Step, log: Log) -> None:
     """Integrate to the end, a terminal event, where the reference integrator goes on, or until a buffer is full."""
     state.status = END
     call(problem.field, state.t, state.x, problem.p, state.gates, step.K)
@@ -132,7 +136,7 @@ def run(problem: Problem, state: State, step: Step, log: Log) -> None:
 
 
 def many(
-    problem: Problem, state: State, step: Step, log: Log, points: int, width: int, given: Array, results: Array
+    problem: Problem, state: RunState, step: Step, log: Log, points: int, width: int, given: Array, results: Array
 ) -> None:
     """Runs of many starts, one after the other, of which the ends are kept.
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from numerics.flows.semantics import PARTS
+from numerics.flows.semantics import STEP_PARTS
 from odesys.jit.loops import Array, Code, Record
 
 STAGES, POWERS = 16, 7
-READINGS = PARTS + 3  # of a step: the ends of its parts, and one beyond each end
-KNOT = 3  # numbers of a knot, and of what happens
+READINGS = STEP_PARTS + 3  # of a step: the ends of its parts, and one beyond each end
+KNOT_SIZE = 3  # numbers of a knot, and of what happens
 END, EVENT, HANDOVER, BUFFER_FULL = range(4)  # why a run is left
 
 
@@ -45,7 +45,7 @@ class Problem(Record):
 
 
 @dataclass(eq=False)
-class State(Record):
+class RunState(Record):
     """What moves along: time, state, gates, the side of each watched value and the width of its zero; counters.
 
     h is the next step to try, 0 to choose one. `status` says why the run was left, `index` by which event. `fields` are
@@ -114,7 +114,7 @@ class Step(Record):
 def new_step(n: int, count: int) -> Step:
     """Room for the steps of a run with n states and `count` watched values."""
     states, watched = ("new", "work", "other"), ("now", "spots", "values", "spare", "more")
-    sizes = {"K": STAGES * n, "F": POWERS * n, "V": READINGS * count, "cuts": (PARTS + 1) * (count + 1)}
+    sizes = {"K": STAGES * n, "F": POWERS * n, "V": READINGS * count, "cuts": (STEP_PARTS + 1) * (count + 1)}
     arrays: dict[str, Any] = {
         k: np.zeros(size) for k, size in (sizes | dict.fromkeys(states, n) | dict.fromkeys(watched, count)).items()
     }

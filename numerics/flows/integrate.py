@@ -29,6 +29,7 @@ from odesys.errors import EquationError, IntegrationError, ParameterError
 from odesys.expr.system import System, state_vector
 from odesys.jit import llvm
 from odesys.jit.codegen import Compiled, bind_parameters
+from odesys.terminal import Progress
 
 from .run import METHODS, Run
 from .semantics import EPS
@@ -36,7 +37,6 @@ from .trajectory import Cost, StagedTrajectory, StopWhen, Trajectory, join_traje
 
 SWITCHES = 10_000  # allowed in a run
 FOREVER = 1e100  # what an infinite end is to a solver: past every event of a state that still moves
-Progress = Callable[[str, float], None]
 BACKENDS = ("auto", "compiled", "reference", "native", "scalar", "block")
 
 

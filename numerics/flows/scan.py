@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.optimize import brentq
 
-from .semantics import DIP, EPS, LEFT, PARTS, SAME
+from .semantics import DIP_RATIO, EPS, LEAVING_WIDTHS, ONE_MOMENT, STEP_PARTS
 from .trajectory import Event, StopWhen
 
-State = Callable[[float], np.ndarray]
+StateAt = Callable[[float], np.ndarray]
 
 
 @dataclass
@@ -32,7 +32,7 @@ class WatchedValues:
     """The watched values of a run and on which side of zero each of them is: surfaces first, then events.
 
     The entry of a surface is its value, or :math:`g (1 - g)` of its gate while the flow slides along it. `side` is 0
-    until a value has left zero (a surface by more than LEFT `width`); `own` is the side that its gate stands for.
+    until a value has left zero (a surface by LEAVING_WIDTHS `width`); `own` is the side that its gate stands for.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class WatchedValues:
         self.side = np.zeros(self.count + len(specs))
         self.width, self.own = np.zeros(self.count), np.ones(self.count)
 
-    def scan(self, state: State, start: float, end: float) -> StepOutcome:
+    def scan(self, state: StateAt, start: float, end: float) -> StepOutcome:
         """Follow all watched values through a step, part by part; `state` gives the state at a time in it."""
         if not self.side.size:
             return StepOutcome()
@@ -59,7 +59,7 @@ class WatchedValues:
             hits = np.flatnonzero((side != 0) & (side * value <= 0))
             found = self._first_surface(at, side, hits[hits < self.count], lefts, right)
             passed = [(self._root(at, side, np.array([i]), lefts[i], right), int(i)) for i in hits[hits >= self.count]]
-            same = SAME * max(abs(start), end - start)
+            same = ONE_MOMENT * max(abs(start), end - start)
             found = self._first_event(side, passed, same, found)
             events += self._recorded(side, value, passed, same, found)
             if found.kind:
@@ -68,16 +68,16 @@ class WatchedValues:
         found.events = events
         return found
 
-    def _samples(self, at: State, start: float, end: float) -> tuple[np.ndarray, np.ndarray]:
+    def _samples(self, at: StateAt, start: float, end: float) -> tuple[np.ndarray, np.ndarray]:
         """Times and watched values along a step, with the lowest points of dips towards zero added."""
-        part = (end - start) / PARTS
-        times = start + part * np.arange(-1, PARTS + 2)  # one beyond each end: to see a dip there
+        part = (end - start) / STEP_PARTS
+        times = start + part * np.arange(-1, STEP_PARTS + 2)  # one beyond each end: to see a dip there
         times[1], times[-2] = start, end
         values = np.array([at(t) for t in times])
         low, here, high = (values[k : len(values) - 2 + k] * self.side for k in range(3))
         bend = low - 2 * here + high
         shift = np.where(bend > 0, (low - high) / (2 * np.where(bend > 0, bend, 1.0)), 2.0)  # to the parabola's vertex
-        deep = (np.abs(shift) < 1) & (self.side != 0) & (here > 0) & (here - bend * shift**2 / 2 < here / DIP)
+        deep = (np.abs(shift) < 1) & (self.side != 0) & (here > 0) & (here - bend * shift**2 / 2 < here / DIP_RATIO)
         extra = (times[1:-1, None] + part * shift)[deep]
         extra = np.setdiff1d(extra[(extra > start) & (extra < end)], times) if extra.size else extra
         added = [at(t) for t in extra]
@@ -85,7 +85,7 @@ class WatchedValues:
         return np.append(times[1:-1], extra)[order], np.array([*values[1:-1], *added])[order]
 
     def _wake(
-        self, at: State, side: np.ndarray, value: np.ndarray, start: float, left: float, right: float
+        self, at: StateAt, side: np.ndarray, value: np.ndarray, start: float, left: float, right: float
     ) -> np.ndarray | int:
         """Give a side to what has left zero; from where on each value is known to be on its side.
 
@@ -93,7 +93,7 @@ class WatchedValues:
         """
         lefts = np.full(side.size, left)
         side[self.count :] = np.where(side[self.count :] == 0, np.sign(value[self.count :]), side[self.count :])
-        gone = self.movable & (side[: self.count] == 0) & (np.abs(value[: self.count]) > LEFT * self.width)
+        gone = self.movable & (side[: self.count] == 0) & (np.abs(value[: self.count]) > LEAVING_WIDTHS * self.width)
         for i in np.flatnonzero(gone):
             side[i] = self.own[i]
             if side[i] * value[i] < 0:  # it may have gone to its own side first, and come back
@@ -104,7 +104,7 @@ class WatchedValues:
         return lefts
 
     def _first_surface(
-        self, at: State, side: np.ndarray, surfaces: np.ndarray, lefts: np.ndarray, right: float
+        self, at: StateAt, side: np.ndarray, surfaces: np.ndarray, lefts: np.ndarray, right: float
     ) -> StepOutcome:
         """The first of some surfaces that reach zero in one part of a step."""
         found = StepOutcome(time=math.inf)
@@ -144,7 +144,7 @@ class WatchedValues:
         """True if an event is looked for in the direction in which it happens."""
         return self.specs[i - self.count].direction in (0, -int(side[i]))
 
-    def _root(self, at: State, side: np.ndarray, group: np.ndarray, left: float, right: float) -> float:
+    def _root(self, at: StateAt, side: np.ndarray, group: np.ndarray, left: float, right: float) -> float:
         """When the first of a group of watched values reaches zero."""
 
         def least(t: float) -> float:

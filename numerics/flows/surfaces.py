@@ -14,10 +14,10 @@ from odesys.errors import IntegrationError
 from odesys.jit.codegen import Compiled
 
 from .modes import EDGE, Mode, Solution, modes, settle, undetermined, with_copies
-from .semantics import LATE, ROUNDING
+from .semantics import STATE_ROUNDING, TIME_ROUNDING
 
 OPEN_FIELD = 1e-6  # relative change of the field with gates the sliding condition leaves open
-RECENT = 256  # states remembered, so that each is counted once; a state met again later counts again
+STATES_REMEMBERED = 256  # so that each is counted once; a state met again later counts again
 
 
 @dataclass
@@ -36,7 +36,7 @@ class WorkMeter:
         if key not in self._recent:
             self._recent[key] = None
             self.states += 1
-            if len(self._recent) > RECENT:
+            if len(self._recent) > STATES_REMEMBERED:
                 del self._recent[next(iter(self._recent))]
 
 
@@ -174,8 +174,8 @@ class Surfaces(Switching):
         self, read: Callable[[float, np.ndarray], np.ndarray], t: float, x: np.ndarray, gates: np.ndarray, step: float
     ) -> np.ndarray:
         """How far from zero rounding can leave values that are read at (t, x)."""
-        late = LATE * max(abs(t), step)
+        late = TIME_ROUNDING * max(abs(t), step)
         here, drift = read(t, x), late * self.field(t, x, gates)
-        ends = [read(t + late, x + drift + ROUNDING * x * s) for s in self._signs]
+        ends = [read(t + late, x + drift + STATE_ROUNDING * x * s) for s in self._signs]
         result: np.ndarray = 4 * np.abs(np.array(ends) - here).max(axis=0)
         return result

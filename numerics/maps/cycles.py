@@ -20,6 +20,7 @@ from odesys.errors import ParameterError
 class Alternation:
     """A variable (index) that alternates from record `start` for `length` steps.
 
+    >>> import numpy as np
     >>> find_alternations(alternation_table(np.array([[0.0], [1.0], [0.0], [1.0], [0.0], [1.0]])))
     [Alternation(index=0, start=0, length=4)]
     """
@@ -32,6 +33,7 @@ class Alternation:
 def alternation_table(states: np.ndarray, tolerance: float = 1e-6) -> np.ndarray:
     """True at (t, j) where x_j(t + 2) = x_j(t) up to `tolerance` times the step from t to t + 1: (T - 2, n).
 
+    >>> import numpy as np
     >>> alternation_table(np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 2.0], [1.0, 3.0]])).tolist()
     [[True, False], [True, False]]
     """
@@ -48,6 +50,7 @@ def alternation_table(states: np.ndarray, tolerance: float = 1e-6) -> np.ndarray
 def find_alternations(cycling: np.ndarray, least: int = 4) -> list[Alternation]:
     """The stretches of at least `least` steps in a table such as that of `alternation_table`, by variable and start.
 
+    >>> import numpy as np
     >>> find_alternations(np.array([[True, False], [True, True], [True, False]]), least=3)
     [Alternation(index=0, start=0, length=3)]
     """

@@ -15,8 +15,9 @@ import numpy as np
 from odesys.errors import EquationError, IntegrationError, ParameterError
 from odesys.expr.system import System
 from odesys.jit.codegen import Compiled
+from odesys.terminal import Progress
 
-from ..flows.integrate import Progress, bound_parameters, start_state
+from ..flows.integrate import bound_parameters, start_state
 from ..flows.trajectory import Cost, Event, StopWhen, Trajectory
 
 Stop = StopWhen | Callable[[int, np.ndarray], bool]

@@ -1,5 +1,5 @@
 """Networks trained for real, in weight space, and their distance from the theory.
 
 Nouns: `Network`, `compare`, `Ensemble`.
-May import: `odesys`, `numerics.flows`, `numerics.compiled`, `numerics.maps`.
+May import: `odesys` and every other room of numerics.
 """

@@ -26,6 +26,7 @@ from ..sweeps.power_law import PowerLaw, fit_power_law
 class Comparison:
     """Deviations of networks from the infinite-width flow: `deviations[width]` has one number per seed.
 
+    >>> import numpy as np
     >>> found = Comparison("distance", {}, (0, 1), {4: np.array([0.5, 0.5]), 16: np.array([0.25, 0.25])})
     >>> round(found.exponent.value, 9), found.rows()[1]["mean"]
     (-0.5, 0.25)

@@ -26,7 +26,7 @@ from odesys.expr import graph
 from odesys.expr.tape import ARRAYS, Tape
 from odesys.model.attention import AttentionModel, FixedVector
 from odesys.model.dictionary import Dictionary
-from odesys.model.distribution import Distribution, Group, Sample
+from odesys.model.distribution import Distribution, Sample, SampleArrays
 
 from .softmax import softmax
 
@@ -44,6 +44,7 @@ LOSSES: dict[str, tuple[Function, Function]] = {
 class Network:
     """A model with weights: every map (heads, out, in), a row vector having out = 1, and a `FixedVector` (out,).
 
+    >>> import numpy as np
     >>> model = AttentionModel(Dictionary(["a", "b"]))
     >>> weights = {"w": np.array([[[1.0, -1.0]]]), "W_K": np.zeros((1, 3, 2)), "W_Q": np.zeros((1, 3, 2))}
     >>> net = Network(model, np.eye(2), weights)
@@ -137,6 +138,7 @@ def random_network(
 def network_outputs(network: Network, data: Distribution) -> np.ndarray:
     """The outputs f(X), one per sample, in the order of the data.
 
+    >>> import numpy as np
     >>> model = AttentionModel(Dictionary(["a", "b"]))
     >>> weights = {"w": np.array([[[1.0, -1.0]]]), "W_K": np.zeros((1, 3, 2)), "W_Q": np.zeros((1, 3, 2))}
     >>> net = Network(model, np.eye(2), weights)  # attention is uniform: each of three queries reads the mean, 1/3
@@ -145,7 +147,7 @@ def network_outputs(network: Network, data: Distribution) -> np.ndarray:
     """
     out, tables = np.empty(len(data)), [reduce(np.matmul, chain) for chain in _chains(network, network.weights)]
     for batch in batches_of(network, data):
-        out[list(batch.group.positions)] = _forward(network.model, batch, *tables)[-1]
+        out[list(batch.arrays.positions)] = _forward(network.model, batch, *tables)[-1]
     return out
 
 
@@ -164,6 +166,7 @@ def attention_weights(network: Network, tokens: Sequence[str]) -> np.ndarray:
 def network_loss(network: Network, data: Distribution, loss: Loss = "logistic") -> float:
     """The expected loss of the margins y f(X); `loss` is logistic, hinge, or a pair of functions (value, slope).
 
+    >>> import math
     >>> net = random_network(AttentionModel(Dictionary(["a"])), width=3, dimension=1, scales={}, seed=0)
     >>> network_loss(net, Distribution([Sample(["a"], +1)])) == math.log(2)
     True
@@ -201,6 +204,7 @@ def flow_run(
 
     Kinks are left to the error control: sliding along one takes tiny steps, at most `max_evaluations` gradients.
 
+    >>> import math
     >>> net = random_network(AttentionModel(Dictionary(["a"])), width=3, dimension=1, scales={}, seed=0)
     >>> data = Distribution([Sample(["a"], +1)])
     >>> times, nets = flow_run(net, data, ["w"], (0.0, math.e))  # w + exp(w) = 1 + t
@@ -267,7 +271,7 @@ def descent_run(
 class _Batch(NamedTuple):
     """Samples of one length, with the constants of the model; s samples, L tokens, H heads."""
 
-    group: Group
+    arrays: SampleArrays
     pairs: np.ndarray  # (s, query, key): place of (key, query) in the flattened score table
     pair_signs: np.ndarray  # (s, query, key), times the score scale
     weights: np.ndarray  # (s,)
@@ -285,20 +289,22 @@ def batches_of(network: Network, data: Distribution) -> list[_Batch]:
     bias = _numbers([[head.bias] for head in model.heads], given, "the bias of a head")
     heads = bias, np.array([[h.sign] for h in model.heads]), np.array([[h.activation == "relu"] for h in model.heads])
     batches = []
-    for group in data.encode(model.words):
-        if rows.ndim == 2 and group.counts is not None:
+    for arrays in data.encode(model.words):
+        if rows.ndim == 2 and arrays.counts is not None:
             raise ModelError("a sample with counts has no positions, but the read-out has one row per position")
-        if rows.ndim == 2 and group.length > len(rows):
-            raise ModelError(f"a sample has {group.length} tokens, but the read-out has only {len(rows)} positions")
-        pairs = group.words[:, None, :] * len(model.words) + group.words[:, :, None]
-        pair_signs = scale * group.signs[:, None, :] * group.signs[:, :, None]
-        counts = np.ones((1, group.length))
-        if group.counts is not None:
-            counts = _numbers(group.counts, given, "a count of tokens")
+        if rows.ndim == 2 and arrays.length > len(rows):
+            raise ModelError(f"a sample has {arrays.length} tokens, but the read-out has only {len(rows)} positions")
+        pairs = arrays.words[:, None, :] * len(model.words) + arrays.words[:, :, None]
+        pair_signs = scale * arrays.signs[:, None, :] * arrays.signs[:, :, None]
+        counts = np.ones((1, arrays.length))
+        if arrays.counts is not None:
+            counts = _numbers(arrays.counts, given, "a count of tokens")
         shares = counts / (counts.sum(axis=1, keepdims=True) if model.pooling == "mean" else 1)
-        readout = np.atleast_2d(rows)[: group.length] * shares[:, :, None]
+        readout = np.atleast_2d(rows)[: arrays.length] * shares[:, :, None]
         batches.append(
-            _Batch(group, pairs, pair_signs, np.array(group.weights, dtype=float), readout, counts[:, None, :], *heads)
+            _Batch(
+                arrays, pairs, pair_signs, np.array(arrays.weights, dtype=float), readout, counts[:, None, :], *heads
+            )
         )
     return batches
 
@@ -326,7 +332,7 @@ def _forward(model: AttentionModel, batch: _Batch, value: np.ndarray, score: np.
     """
     table = score.reshape(*score.shape[:-2], -1)[..., batch.pairs] * batch.pair_signs
     weights = softmax(table, counts=batch.counts)
-    values = np.moveaxis(value[..., batch.group.words] * batch.group.signs, -3, -1)
+    values = np.moveaxis(value[..., batch.arrays.words] * batch.arrays.signs, -3, -1)
     mixed = weights @ values
     rows = np.maximum(mixed, 0.0) if model.row_activation == "relu" else mixed
     head = (rows * batch.readout).sum(axis=(-2, -1)) + batch.bias
@@ -342,12 +348,12 @@ def gradient_arrays(
     value, score = reduce(np.matmul, value_chain), reduce(np.matmul, score_chain)
     value_bar, score_bar = np.zeros(value.shape), np.zeros(score.shape)
     for batch in batches:
-        group, (p, values, mixed, head, output) = batch.group, _forward(model, batch, value, score)
-        output_bar = batch.weights * group.labels * slope(group.labels * output)
+        arrays, (p, values, mixed, head, output) = batch.arrays, _forward(model, batch, value, score)
+        output_bar = batch.weights * arrays.labels * slope(arrays.labels * output)
         head_bar = batch.head_signs * output_bar[..., None, :] * (~batch.head_relu | (head > 0.0))
         gate = mixed > 0.0 if model.row_activation == "relu" else 1.0
         mixed_bar = np.broadcast_to(head_bar[..., None, None] * batch.readout * gate, mixed.shape)
-        value_bar += _scatter(np.moveaxis(p.mT @ mixed_bar, -1, -3) * group.signs, group.words, value.shape)
+        value_bar += _scatter(np.moveaxis(p.mT @ mixed_bar, -1, -3) * arrays.signs, arrays.words, value.shape)
         p_bar = p * (mixed_bar @ values.mT)
         p_bar -= p * p_bar.sum(axis=-1, keepdims=True)
         score_bar += _scatter(p_bar * batch.pair_signs, batch.pairs, score.shape)

@@ -31,6 +31,7 @@ def simulate_network(
 
     The weights are moved by the simulator's own gradients; the derived equations are not used.
 
+    >>> import numpy as np
     >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
     >>> flow = gradient_flow(AttentionModel(Dictionary(["a"])), Distribution([Sample(["a"], +1)]))
     >>> net = random_network(flow.model, width=3, dimension=1, scales={}, seed=0)

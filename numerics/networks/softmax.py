@@ -11,6 +11,7 @@ def softmax(scores: np.ndarray, axis: int = -1, counts: np.ndarray | None = None
     With `counts` an entry stands for that many equal ones and has their weight together; counts may have more axes in
     front than the scores, so `axis` is then negative.
 
+    >>> import numpy as np
     >>> softmax(np.array([0.0, 1000.0, 1000.0])).tolist()
     [0.0, 0.5, 0.5]
     >>> softmax(np.zeros(2), counts=np.array([3.0, 1.0])).tolist()

@@ -73,6 +73,7 @@ def draw_layers(graph: Any, colours: Mapping[str, str], legend: Mapping[str, str
 def save_figure(fig: Any, folder: Path, name: str, formats: tuple[str, ...] = ()) -> list[Path]:
     """Write a figure in several formats, each whole or not at all; the same figure gives the same bytes.
 
+    >>> from pathlib import Path
     >>> import tempfile
     >>> fig, ax = new_figure()
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -52,6 +52,7 @@ def phase_portrait(
     box : {state: (low, high)} for both states, or two pairs in the order of the states.
     integrals : conserved quantities that may turn a linear centre into a centre; each is checked, not believed.
 
+    >>> from pathlib import Path
     >>> import tempfile
     >>> from odesys import sym
     >>> spring = System.from_equations({"x": sym("v"), "v": -sym("x")})

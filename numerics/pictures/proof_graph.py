@@ -24,6 +24,7 @@ VERDICT_COLOURS = {
 def draw_proof_graph(book: ClaimBook, folder: Path, progress: Progress) -> list[Path]:
     """Check the claims of level quick and draw what rests on what.
 
+    >>> from pathlib import Path
     >>> import tempfile
     >>> from odesys import proved, silent
     >>> book = ClaimBook("toy", laboratory=dict)

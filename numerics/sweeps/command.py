@@ -14,15 +14,15 @@ from odesys.papers import registry
 from odesys.papers.paper import Paper
 from odesys.terminal import print_files, print_table, progress_bar
 
-from .plot import PANELS, draw, exponents, observables
+from .plot import PANELS_SHOWN, draw, exponents, observables
 from .store import FILE, TABLE, SweepStore, flat, write_table
 from .sweep import Plan, make_plan, run_sweep
 
-SHOWN = 12
+ROWS_SHOWN = 12
 
 
 def run_command(
-    word: str,
+    paper_text: str,
     paper: Paper,
     protocol: str | None,
     over: Sequence[str],
@@ -36,7 +36,7 @@ def run_command(
     plot: Sequence[str],
 ) -> bool:
     """Sweep and show; False if no point could be computed."""
-    plan = make_plan(word, paper, protocol, over, settings)
+    plan = make_plan(paper_text, paper, protocol, over, settings)
     files.prepare(out, json, (FILE, TABLE))
     with SweepStore(out, plan, resume) as store:
         if retry:
@@ -61,7 +61,7 @@ def run_command(
 def _show(plan: Plan, rows: list[dict[str, Any]], out: Path, json: Path | None, plot: Sequence[str]) -> bool:
     written = [out / FILE, write_table(out, rows)]
     known = observables(rows)
-    names = list(plot) or known[:PANELS]
+    names = list(plot) or known[:PANELS_SHOWN]
     for name in names:
         if name not in known:
             raise ParameterError(
@@ -72,9 +72,9 @@ def _show(plan: Plan, rows: list[dict[str, Any]], out: Path, json: Path | None, 
     shown = [axis.name for axis in plan.axes]
     table = [
         [row["parameters"][n] for n in shown] + [flat(row).get(n) for n in names] + [row["error"]]
-        for row in rows[:SHOWN]
+        for row in rows[:ROWS_SHOWN]
     ]
-    left = f", the first {SHOWN} of {len(rows)} points" if len(rows) > SHOWN else ""
+    left = f", the first {ROWS_SHOWN} of {len(rows)} points" if len(rows) > ROWS_SHOWN else ""
     print_table(f"{plan.name}, {plan.protocol}{left}", (*shown, *names, "error"), table)
     if laws:
         lines = [
@@ -87,7 +87,7 @@ def _show(plan: Plan, rows: list[dict[str, Any]], out: Path, json: Path | None, 
                 law["high"],
                 law["misfit"],
             )
-            for law in laws[:SHOWN]
+            for law in laws[:ROWS_SHOWN]
         ]
         print_table("fitted exponents", ("observable", "over", "at", "exponent", "low", "high", "misfit"), lines)
     failed = [row for row in rows if row["error"]]

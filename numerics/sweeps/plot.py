@@ -15,10 +15,10 @@ from .power_law import fit_power_law
 from .store import flat
 from .sweep import Axis
 
-PANELS = 4  # observables shown where none are asked for
-WIDE = 30.0  # ratio of largest to smallest value above which an axis is logarithmic
-FEWEST = 3  # points of a fit
-STILL = 1e-9  # relative change of an observable that does not move
+PANELS_SHOWN = 4  # observables shown where none are asked for
+LOG_AXIS_RATIO = 30.0  # ratio of largest to smallest value above which an axis is logarithmic
+FEWEST_POINTS = 3  # points of a fit
+SMALLEST_CHANGE = 1e-9  # relative change of an observable that does not move
 
 Table = Mapping[tuple[Any, ...], Mapping[str, Any]]
 
@@ -49,8 +49,8 @@ def exponents(axes: Sequence[Axis], rows: Sequence[Mapping[str, Any]], names: Se
         others = [a for i, a in enumerate(axes) if i != k]
         for name, rest in product(names, product(*(a.values for a in others))):
             points = [(x, table[key][name]) for x in axis.values if (key := (*rest[:k], x, *rest[k:])) in table]
-            usable = len(points) >= FEWEST and all(math.isfinite(y) and x > 0 and y > 0 for x, y in points)
-            if not usable or max(y for _, y in points) < (1 + STILL) * min(y for _, y in points):
+            usable = len(points) >= FEWEST_POINTS and all(math.isfinite(y) and x > 0 and y > 0 for x, y in points)
+            if not usable or max(y for _, y in points) < (1 + SMALLEST_CHANGE) * min(y for _, y in points):
                 continue
             law = fit_power_law([x for x, _ in points], [y for _, y in points])
             misfit = max(abs(math.log(y / (law.prefactor * x**law.value))) for x, y in points)
@@ -151,4 +151,4 @@ def _heat_map(
 
 def _wide(values: np.ndarray) -> bool:
     values = values[np.isfinite(values)]
-    return bool(values.size > 1 and values.min() > 0 and values.max() > WIDE * values.min())
+    return bool(values.size > 1 and values.min() > 0 and values.max() > LOG_AXIS_RATIO * values.min())

@@ -66,6 +66,7 @@ def fit_power_law_of_means(x: Sequence[float], values: np.ndarray, draws: int = 
     The interval is the 95 percent one of the bootstrap over repeats: whole columns are drawn again, so what the
     repeats share from point to point stays together.
 
+    >>> import numpy as np
     >>> law = fit_power_law_of_means([1, 2, 4], np.array([[1.0, 3.0], [4.0, 4.0], [6.0, 10.0]]))
     >>> round(law.low, 3), round(law.value, 3), round(law.high, 3)
     (0.868, 1.0, 1.292)

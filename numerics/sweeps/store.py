@@ -16,7 +16,7 @@ from typing import Any
 from odesys.errors import OutputError
 from odesys.files import json_text, write_text
 
-from .sweep import Plan, PointResult, program
+from .sweep import Plan, PointResult, program_digest
 
 FILE, TABLE = "sweep.sqlite", "sweep.csv"
 FORMAT = "odesys sweep 1"
@@ -49,7 +49,7 @@ class SweepStore:
             raise OutputError(
                 f"{self.file} can not be used for a sweep: {error}; give another --out", path=self.file
             ) from error
-        about = {"format": FORMAT, "program": program(self.plan.paper), "plan": json_text(self.plan.identity())}
+        about = {"format": FORMAT, "program": program_digest(self.plan.paper), "plan": json_text(self.plan.identity())}
         if found:
             _refuse_other(self.file, found, about)
             if not resume:

@@ -29,8 +29,8 @@ from odesys.papers.paper import Paper, Parameter
 from odesys.papers.workers import process_pool
 from odesys.terminal import Progress, silent
 
-LARGEST = 200_000  # points
-LOST = "the process that computed it ended without an answer"
+LARGEST_GRID = 200_000  # points
+LOST_PROCESS = "the process that computed it ended without an answer"
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,9 @@ def _spaced(spacing: str, rest: str, parameter: Parameter, shown: str) -> list[A
     if spacing not in ("log", "lin") or len(parts) != 3:
         raise ParameterError(f"{shown} can not be read: a grid is log:LOW:HIGH:COUNT or lin:LOW:HIGH:COUNT")
     low, high = (float(parameter.read(part.strip())) for part in parts[:2])
-    if not (parts[2].strip().isascii() and parts[2].strip().isdecimal() and 1 <= int(parts[2][:9]) <= LARGEST):
+    if not (parts[2].strip().isascii() and parts[2].strip().isdecimal() and 1 <= int(parts[2][:9]) <= LARGEST_GRID):
         raise ParameterError(
-            f"{shown} can not be read: the count {parts[2]!r} is not a whole number from 1 to {LARGEST}"
+            f"{shown} can not be read: the count {parts[2]!r} is not a whole number from 1 to {LARGEST_GRID}"
         )
     count = int(parts[2])
     if spacing == "log" and min(low, high) <= 0:
@@ -90,7 +90,7 @@ def _spaced(spacing: str, rest: str, parameter: Parameter, shown: str) -> list[A
 
 @dataclass(frozen=True)
 class Plan:
-    """What is swept: `paper` is the word it was asked for with, `base` the parameters that stay."""
+    """What is swept: `paper` is the text it was asked for with, `base` the parameters that stay."""
 
     paper: str
     name: str
@@ -115,7 +115,9 @@ class Plan:
         }
 
 
-def make_plan(word: str, paper: Paper, protocol: str | None, over: Sequence[str], settings: Mapping[str, str]) -> Plan:
+def make_plan(
+    paper_text: str, paper: Paper, protocol: str | None, over: Sequence[str], settings: Mapping[str, str]
+) -> Plan:
     """Check everything before the first point is computed."""
     if not over:
         raise ParameterError("a sweep needs at least one --over, as in --over omega=log:1e-3:0.2:20")
@@ -124,22 +126,26 @@ def make_plan(word: str, paper: Paper, protocol: str | None, over: Sequence[str]
         if axis.name in settings or axis.name in (other.name for other in axes[:k]):
             raise ParameterError(f"{axis.name} is given twice; sweep it with one --over, or set it with --set")
     count = math.prod(len(axis.values) for axis in axes)
-    if count > LARGEST:
-        raise ParameterError(f"the grid has {count} points, more than {LARGEST}; make it coarser")
+    if count > LARGEST_GRID:
+        raise ParameterError(f"the grid has {count} points, more than {LARGEST_GRID}; make it coarser")
     name = protocol or next(iter(paper.protocols), "")
     registry.pick(paper, "protocol", name, paper.protocols)
-    word = os.path.abspath(word) if word not in registry.known_names() and os.path.isdir(word) else word
-    return Plan(word, paper.name, name, paper.read_parameters(settings), axes)
+    paper_text = (
+        os.path.abspath(paper_text)
+        if paper_text not in registry.known_names() and os.path.isdir(paper_text)
+        else paper_text
+    )
+    return Plan(paper_text, paper.name, name, paper.read_parameters(settings), axes)
 
 
 @cache
-def program(word: str) -> str:
+def program_digest(paper_text: str) -> str:
     """Version and a digest of the source: results of one program are not mixed with those of another.
 
     Machine code and Python differ in last digits, so it is said as well which of them runs.
     """
     here = Path(__file__).resolve().parent
-    folders = [here, Path(registry.__file__).resolve().parent, registry.source_folder(word)]
+    folders = [here, Path(registry.__file__).resolve().parent, registry.source_folder(paper_text)]
     digest = hashlib.sha256()
     for folder in filter(None, folders):
         for file in sorted(folder.rglob("*.py")):
@@ -157,13 +163,13 @@ class PointResult:
     program: str
 
 
-def run_point(word: str, protocol: str, parameters: Mapping[str, Any]) -> PointResult:
+def run_point(paper_text: str, protocol: str, parameters: Mapping[str, Any]) -> PointResult:
     """Compute one point; what goes wrong is part of the answer, an interrupt is not."""
     began = time.perf_counter()
     result: dict[str, Any] = {}
     error = ""
     try:
-        done = _paper(word).protocols[protocol](parameters, silent)
+        done = _paper(paper_text).protocols[protocol](parameters, silent)
         times: dict[str, float] = {}
         for event in done.events:
             if event["kind"] == "stage":
@@ -181,12 +187,12 @@ def run_point(word: str, protocol: str, parameters: Mapping[str, Any]) -> PointR
         error = str(refusal)
     except Exception as mistake:  # a mistake in a paper's code at one point must not cost the others
         error = f"{type(mistake).__name__}: {mistake}"
-    return PointResult(result, error, time.perf_counter() - began, program(word))
+    return PointResult(result, error, time.perf_counter() - began, program_digest(paper_text))
 
 
 @cache
-def _paper(word: str) -> Paper:
-    return registry.find_paper(word)
+def _paper(paper_text: str) -> Paper:
+    return registry.find_paper(paper_text)
 
 
 def _numbers(value: Any) -> Any:
@@ -245,7 +251,7 @@ def _alone(plan: Plan, parameters: Mapping[str, Any]) -> PointResult:
         with process_pool(1) as pool:
             return pool.submit(run_point, plan.paper, plan.protocol, parameters).result()
     except BrokenProcessPool:
-        return PointResult({}, LOST, 0.0, program(plan.paper))
+        return PointResult({}, LOST_PROCESS, 0.0, program_digest(plan.paper))
 
 
 def _on_dask(plan: Plan, todo: Todo, address: str) -> Iterator[tuple[int, PointResult]]:
@@ -274,7 +280,7 @@ def _on_dask(plan: Plan, todo: Todo, address: str) -> Iterator[tuple[int, PointR
                     try:
                         row = future.result()
                     except KilledWorker:
-                        row = PointResult({}, LOST, 0.0, program(plan.paper))
+                        row = PointResult({}, LOST_PROCESS, 0.0, program_digest(plan.paper))
                     yield number, row
         except (OSError, TimeoutError, CancelledError) as error:
             raise OdesysError(f"the Dask cluster at {address} was lost: {error or type(error).__name__}") from None
@@ -296,7 +302,7 @@ def run_sweep(
 ) -> int:
     """Compute what is missing and hand each row to `keep` at once; the number of rows computed."""
     todo = [(number, point) for number, point in enumerate(plan.points) if number not in have]
-    here = program(plan.paper)
+    here = program_digest(plan.paper)
     for done, (number, row) in enumerate(computed(plan, todo, workers, dask), start=1):
         if row.program != here:
             raise OdesysError(

@@ -29,7 +29,7 @@ from ..expr.graph import Node
 from ..expr.system import TIME, System
 
 PRIME = 2**61 - 1
-MARGIN = 12  # points beyond the number of unknowns
+SPARE_POINTS = 12  # points beyond the number of unknowns
 LARGEST_SEARCH = 6000  # monomials
 
 Monomial = tuple[int, ...]  # indices of variables, sorted, with repetition
@@ -133,11 +133,11 @@ def _derivatives(system: System, names: Sequence[str], columns: Sequence[Monomia
     rewriter = Rewriter()
     nodes = rewriter(system.nodes)
     symbols = [graph.sym(name) for name in names]
-    values = _residues([*nodes, *symbols], rewriter, len(columns) + MARGIN, seed)
+    values = _residues([*nodes, *symbols], rewriter, len(columns) + SPARE_POINTS, seed)
     rhs, x = values[: len(nodes)], values[len(nodes) :]
-    still = [np.full(len(columns) + MARGIN, 0, dtype=object)] * (len(names) - len(nodes))
+    still = [np.full(len(columns) + SPARE_POINTS, 0, dtype=object)] * (len(names) - len(nodes))
     rhs = rhs + (x[len(nodes) :] if system.kind == "map" else still)
-    one = np.full(len(columns) + MARGIN, 1, dtype=object)
+    one = np.full(len(columns) + SPARE_POINTS, 1, dtype=object)
     value: dict[Monomial, np.ndarray] = {(): one}
     change: dict[Monomial, np.ndarray] = {(): one if system.kind == "map" else 0 * one}
     for d in range(1, len(columns[0]) + 1):

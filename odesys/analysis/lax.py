@@ -1,4 +1,4 @@
-r"""Lax families: the spectrum that two adjacent trained maps conserve, whatever drives them.
+r"""Lax pairs: the spectrum that two adjacent trained maps conserve, whatever drives them.
 
 Let a read path be :math:`\phi = P\,U V R` with pinned sets :math:`P, R` and both maps trained. With
 
@@ -106,12 +106,12 @@ class ConservedSpectrum:
 
 
 def lax_integrals(flow: Flow) -> list[ConservedSpectrum]:
-    """All Lax families of a derived flow, each proved from the terms of its closure.
+    """All conserved spectra of a derived flow, each proved from the terms of its closure.
 
     Nothing is returned for a stepwise map (the numbers drift), where only one of the two maps is trained (they are not
     conserved) or none (they are constant for a trivial reason), or where a Gram matrix is singular.
     """
-    families = []
+    spectra = []
     for path in flow.closure.read:
         maps = {letter.name for letter in path.letters}
         if flow.system.kind != "flow" or len(path.letters) != 2 or not maps <= set(flow.train):
@@ -124,8 +124,8 @@ def lax_integrals(flow: Flow) -> list[ConservedSpectrum]:
         except (ZeroDivisionError, np.linalg.LinAlgError):
             continue
         size = pin_size(flow.model, path.left) + pin_size(flow.model, path.right)
-        families += [ConservedSpectrum(flow, head, path, size) for head in range(len(flow.model.heads))]
-    return families
+        spectra += [ConservedSpectrum(flow, head, path, size) for head in range(len(flow.model.heads))]
+    return spectra
 
 
 def invariant_drift(
@@ -133,9 +133,9 @@ def invariant_drift(
 ) -> float:
     r"""How far the conserved numbers moved along a trajectory: an error gauge of the integration.
 
-    .. math::  \max_{t,\ \text{families},\ q}\ |I_q(t) - I_q(0)| \,/\, \|S(t)\|_F^q
+    .. math::  \max_{t,\ \text{spectra},\ q}\ |I_q(t) - I_q(0)| \,/\, \|S(t)\|_F^q
 
-    `states` has one state vector per row; q goes up to `q_max`, or to the size of L. Not a number without a Lax family.
+    `states` has one state vector per row; q goes up to `q_max`, or to the size of L. Not a number without a spectrum.
 
     >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow, integrate
     >>> flow = gradient_flow(AttentionModel(Dictionary(["a", "b"])), Distribution([Sample(["a", "b"], +1)]))
@@ -147,12 +147,12 @@ def invariant_drift(
     if rows.shape[1] != flow.system.dimension:
         raise EquationError(f"the states have {rows.shape[1]} entries but the flow has {flow.system.dimension}")
     worst = [float("nan")]
-    for family in lax_integrals(flow):
-        norm = np.linalg.norm(family.gram(rows), axis=(1, 2))[:, None, None]
+    for spectrum in lax_integrals(flow):
+        norm = np.linalg.norm(spectrum.gram(rows), axis=(1, 2))[:, None, None]
         norm[norm == 0] = 1.0
         # scaled before the powers are taken: ||S||^q underflows long before the ratio loses its meaning
-        now = power_traces(family.matrix(rows, parameters) / norm, q_max or family.size)
-        then = power_traces(family.matrix(rows[0], parameters) / norm, q_max or family.size)
+        now = power_traces(spectrum.matrix(rows, parameters) / norm, q_max or spectrum.size)
+        then = power_traces(spectrum.matrix(rows[0], parameters) / norm, q_max or spectrum.size)
         worst.append(float(np.abs(now - then).max()))
     return float(np.fmax.reduce(worst))
 

@@ -42,6 +42,7 @@ class MetzlerResult:
 def check_metzler(matrix: sp.Matrix, diagonal: bool = False) -> MetzlerResult:
     """Whether all off-diagonal entries are nonnegative (with `diagonal`, all entries: the test for maps).
 
+    >>> import sympy as sp
     >>> check_metzler(sp.Matrix([[-1, 2], [0, -3]])).answer
     'yes'
     """
@@ -79,6 +80,7 @@ def charpoly(matrix: sp.Matrix, variable: sp.Symbol) -> sp.Expr:
 def exact_spectrum(matrix: sp.Matrix) -> tuple[Eigenspace, ...]:
     """Exact eigenvalues and eigenvectors of a small matrix; a sentence where radicals can not give them.
 
+    >>> import sympy as sp
     >>> [str(space.value) for space in exact_spectrum(sp.Matrix([[0, 1], [2, 0]]))]
     ['-sqrt(2)', 'sqrt(2)']
     """
@@ -175,6 +177,7 @@ class HittingTime:
 class LinearSystem:
     r"""The system :math:`\dot x = A x` from :math:`x(0)`, with exact entries; symbols are allowed in both.
 
+    >>> import sympy as sp
     >>> saddle = LinearSystem(sp.Matrix([[0, 1], [1, 0]]), sp.Matrix([1, 0]))
     >>> [str(space.value) for space in saddle.spectrum]
     ['-1', '1']

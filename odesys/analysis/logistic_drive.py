@@ -28,6 +28,7 @@ from ..expr.sympy_bridge import to_sympy
 class LogisticDrive:
     """Rates of the moving states and the linear form F inside the logistic factor.
 
+    >>> from fractions import Fraction
     >>> x = graph.sym("x")
     >>> drive = LogisticDrive({"x": Fraction(1)}, x)
     >>> drive.time_at_form({"x": 0}, 1), round(drive.states_at({"x": 0.0}, 2.718281828459045)["x"], 9)
@@ -53,13 +54,13 @@ class LogisticDrive:
 
     def states_at_form(self, start: Mapping[str, Any], form: Any) -> dict[str, sp.Expr]:
         """All moving states once F has reached the value `form`."""
-        shift = (form - self.form_at(start)) / _rational(self.speed)
-        return {name: sp.sympify(start[name]) + _rational(rate) * shift for name, rate in self.rates.items()}
+        shift = (form - self.form_at(start)) / sp.Rational(self.speed)
+        return {name: sp.sympify(start[name]) + sp.Rational(rate) * shift for name, rate in self.rates.items()}
 
     def time_at_form(self, start: Mapping[str, Any], form: Any) -> sp.Expr:
         """Time since the start when F reaches the value `form`."""
         first = self.form_at(start)
-        return (form + sp.exp(form) - first - sp.exp(first)) / _rational(self.speed)
+        return (form + sp.exp(form) - first - sp.exp(first)) / sp.Rational(self.speed)
 
     def form_when_zero(self, surface: Node, start: Mapping[str, Any]) -> sp.Expr:
         """Value of F at which a linear surface vanishes, starting from `start`."""
@@ -67,7 +68,7 @@ class LogisticDrive:
         if slope == 0:
             raise EquationError(f"the surface {to_sympy(surface)} does not change along this motion")
         first = to_sympy(surface).subs({sp.Symbol(k, real=True): v for k, v in start.items()})
-        return sp.expand(self.form_at(start) - first * _rational(self.speed / slope))
+        return sp.expand(self.form_at(start) - first * sp.Rational(self.speed / slope))
 
     def states_at(self, start: Mapping[str, float], time: float) -> dict[str, float]:
         """Numerical states after `time`, safe against overflow."""
@@ -100,7 +101,3 @@ def find_logistic_drive(nodes: Mapping[str, Node]) -> LogisticDrive:
     if factor is None:
         raise EquationError("nothing moves, so there is no logistic factor")
     return LogisticDrive(rates, -factor.args[0])
-
-
-def _rational(value: Fraction) -> sp.Rational:
-    return sp.Rational(value.numerator, value.denominator)

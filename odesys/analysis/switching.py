@@ -35,7 +35,7 @@ from ..expr.system import TIME, System
 from ..jit.codegen import Compiled, CompiledBlocks, node_function
 
 EXACT_LIMIT = 3  # surfaces of an exact sliding field: Cramer's rule
-SHORT = 12  # nodes of a surface that is named by its own text
+LONGEST_NAME = 12  # nodes of a surface that is named by its own text
 
 
 # ---- exact -----------------------------------------------------------------------------------------------------------
@@ -244,7 +244,7 @@ class Switching:
         system = self.compiled.system
         names = [f"surface_{i + 1}" for i in range(self.count)]
         for i, node in enumerate(() if self.blocks else system.surfaces):
-            if len(graph.topological([node])) < SHORT:
+            if len(graph.topological([node])) < LONGEST_NAME:
                 names[i] = str(to_sympy(node))
         points = np.random.default_rng(0).standard_normal((12, system.dimension))
         read = np.array([self.compiled.surfaces(0.0, x) for x in points])

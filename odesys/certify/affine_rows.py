@@ -70,7 +70,7 @@ def row_of(
     rest: list[Node] = []
     _split(node, _ranks(corners, weights), parts, rest)
     slopes, constant = {s: graph.add(terms) for s, terms in parts.items()}, graph.add(rest)
-    # if the row is homogeneous and zero is allowed, groups decouple, and one point of each ray is enough
+    # if the row is homogeneous and zero is allowed, tied states decouple, and one point of each ray is enough
     used, rays = set(slopes) | set(weights), constant is graph.ZERO
     generators, _ = generators_of(name, used, rays, region, corners)
     names = sorted(graph.symbols([constant, *slopes.values()]) & set(region.box))
@@ -83,15 +83,15 @@ def generators_of(
     name: str, used: Collection[str], rays: bool, region: Region, corners: Corners
 ) -> tuple[list[Vertex], bool]:
     """The vertices a row has to be looked at, as far as it sees them; one per ray, and True, if that is enough."""
-    groups = [group for group in corners if set(used) & set(group)]
-    zero = {s: Fraction(0) for group in groups for s in group}
-    cone = rays and all(region.contains_zero(group) for group in groups)
-    if not cone and math.prod(len(corners[group]) for group in groups) > COMBINATION_LIMIT:
+    used_ties = [tied for tied in corners if set(used) & set(tied)]
+    zero = {s: Fraction(0) for tied in used_ties for s in tied}
+    cone = rays and all(region.contains_zero(tied) for tied in used_ties)
+    if not cone and math.prod(len(corners[tied]) for tied in used_ties) > COMBINATION_LIMIT:
         raise EquationError(
             f"the bound of {name} needs more than {COMBINATION_LIMIT} combinations of vertices; "
             f"tie fewer states to the block"
         )
-    every = [corners[group] for group in groups]
+    every = [corners[tied] for tied in used_ties]
     generators: dict[Any, Vertex] = {}
     for choice in ((v,) for vertices in every for v in vertices) if cone else itertools.product(*every):
         vertex = {s: x for part in choice for s, x in part.items()}
@@ -104,13 +104,13 @@ def generators_of(
 
 def extents(corners: Corners) -> dict[str, tuple[Fraction, Fraction]]:
     """The smallest box around the vertices."""
-    return {s: (min(v[s] for v in vs), max(v[s] for v in vs)) for group, vs in corners.items() for s in group}
+    return {s: (min(v[s] for v in vs), max(v[s] for v in vs)) for tied, vs in corners.items() for s in tied}
 
 
 def _ranks(corners: Corners, weights: Collection[str]) -> dict[str, int]:
     """Which state is taken out of a product first: those of the row of the matrix, then the others."""
-    tied = [s for group in corners for s in group]
-    return {s: k + (0 if s in weights else len(tied)) for k, s in enumerate(tied)}
+    states = [s for tied in corners for s in tied]
+    return {s: k + (0 if s in weights else len(states)) for k, s in enumerate(states)}
 
 
 def _split(node: Node, linear: Mapping[str, int], slopes: dict[str, list[Node]], rest: list[Node]) -> None:

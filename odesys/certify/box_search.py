@@ -31,7 +31,7 @@ from .region import Ranges, Region
 PRECISION = 64  # bits
 SECOND_ORDER_LIMIT = 12  # variables up to which second derivatives are worth their price
 NARROW = Fraction(1, 10**8)  # a range that is never worth splitting
-PATIENCE = 8  # boxes to look for a corner that is the exact minimum, even if the enclosure is narrow before
+CORNER_BOXES = 8  # boxes to look for a corner that is the exact minimum, even if the enclosure is narrow before
 PART_BOXES, PART_TOLERANCE = 40, Fraction(1, 20)
 Point = Mapping[str, Fraction]
 
@@ -318,7 +318,7 @@ def minimise(
         narrow = low is not None and value is not None and value - low <= tolerance * abs(value)
         corner = inside and low is not None and _exactly(objective, point, low)
         settled = narrow or (enough is not None and enough(low))
-        if split is None or corner or used >= boxes or (settled and used >= PATIENCE):
+        if split is None or corner or used >= boxes or (settled and used >= CORNER_BOXES):
             return Minimum(low, value, objective, point, corner, used)
         heapq.heappop(heap)
         for half in _halves(box, split):

@@ -27,14 +27,13 @@ from ..expr.graph import Node
 from ..expr.sympy_bridge import to_sympy
 from ..expr.system import System
 from .affine_rows import AffineRow, Corners, Vertex, row_of
-from .box_search import Objective, minimise, prove_at_least, rational_below, value_at
+from .box_search import Objective, Point, minimise, prove_at_least, rational_below, value_at
 from .region import Region, exact, mixture
 from .region_certificate import SMALLEST_MARGIN, certificate_of
 
-SAMPLES = 60
+SAMPLED_POINTS = 60
 GATE_BOXES = 50
-READABLE = 40  # operations of an exact rate worth showing
-Point = Mapping[str, Fraction]
+LARGEST_RATE_SHOWN = 40  # operations of an exact rate worth showing
 
 
 # ---- the linear system of a block ----------------------------------------------------------------------------------
@@ -120,6 +119,8 @@ class BoundResult:
     evidence : ``proof`` (exact algebra), ``certificate`` (ball arithmetic), ``measurement`` (points only).
     certificate : what `write_region_certificate` stores, if it was asked for and balls were needed.
 
+    >>> from fractions import Fraction
+    >>> import sympy as sp
     >>> from odesys import System, sym
     >>> x = sym("x")
     >>> logistic, box = System.from_equations({"x": x * (1 - x)}), {"x": (0, Fraction(1, 4))}
@@ -176,6 +177,7 @@ def lower_linear_bound(
     ----------
     Two-mixture paper, Lemma E.2 (score growth); the rate there is the unnamed constant b.
 
+    >>> import sympy as sp
     >>> x = sp.Symbol("x")
     >>> logistic = System.from_equations({x: x * (1 - x)})
     >>> lower_linear_bound(logistic, ["x"], sp.eye(1), {"x": (0, sp.Rational(1, 4))}).rate
@@ -193,7 +195,7 @@ def lower_linear_bound(
     if missing:
         raise EquationError(f"{missing[0]} has no range in the region, and the bound depends on it", state=missing[0])
     nodes = settle_gates(nodes, area)
-    corners = {group: area.vertices(group) for group in area.groups if set(group) & set(states)}
+    corners = {tied: area.vertices(tied) for tied in area.tied_states if set(tied) & set(states)}
     rows = []
     for i, (name, node) in enumerate(zip(states, nodes, strict=True)):
         weights = {s: exact(matrix[i, j], "an entry of the matrix") for j, s in enumerate(states) if matrix[i, j] != 0}
@@ -234,8 +236,10 @@ class _Search:
     ) -> None:
         self.rows, self.region, self.wanted, self.used = rows, region, wanted, 0
         rng = random.Random(seed)
-        self.vertices = [corners.get(group) or region.vertices(group) for group in region.groups]
-        self.samples = [{s: x for vs in self.vertices for s, x in mixture(vs, rng).items()} for _ in range(SAMPLES)]
+        self.vertices = [corners.get(tied) or region.vertices(tied) for tied in region.tied_states]
+        self.samples = [
+            {s: x for vs in self.vertices for s, x in mixture(vs, rng).items()} for _ in range(SAMPLED_POINTS)
+        ]
         self.upper: Fraction | None = None
         self.tight: Point = {}
         self.proved: Fraction | None = None  # by balls, for the rows with coefficients that are not constant
@@ -245,13 +249,15 @@ class _Search:
         rate, name, optimal = self.least_exact_ratio()
         plain = [row for row in self.rows if row.ranges]
         for row, sample in itertools.product(plain, self.samples):
-            self.look(row, sample)
+            self.try_point(row, sample)
         self.descend(plain)
         asks = {(row.at(v), row.beta(v)): (row, v) for row in plain for v in row.generators if row.beta(v) > 0}
         owner = {row.objective(v): (row, v) for row, v in asks.values()}
-        if owner and not self.hopeless():
-            lean = lambda objective, z: self.lean(*owner[objective], z)  # noqa: E731
-            found = minimise(list(owner), self.region, tolerance, boxes, lean, lambda low: self.enough(low, tolerance))
+        if owner and not self.wanted_fails():
+            suggest = lambda objective, z: self.try_suggested(*owner[objective], z)  # noqa: E731
+            found = minimise(
+                list(owner), self.region, tolerance, boxes, suggest, lambda low: self.enough(low, tolerance)
+            )
             self.used, (row, vertex) = found.boxes, owner[found.objective]
             self.proved = None if found.low is None else rational_below(found.low)
             low = None if self.proved is None else sp.Rational(self.proved)
@@ -260,7 +266,7 @@ class _Search:
                 if found.attained and low is not None:
                     rate, optimal = self.attained(row, vertex, found.point, low)
         answer, witness = "undecided", self.tight
-        if self.hopeless():
+        if self.wanted_fails():
             answer = "fails"
         elif rate is not None:
             answer, witness = self.check_rest(rate, boxes)
@@ -277,7 +283,7 @@ class _Search:
             name,
             transfers,
             evidence,
-            {"boxes": self.used, "sampled points": SAMPLES},
+            {"boxes": self.used, "sampled points": SAMPLED_POINTS},
         )
 
     def least_exact_ratio(self) -> tuple[Any, str, bool]:
@@ -296,18 +302,18 @@ class _Search:
     def enough(self, low: Fraction | None, tolerance: Fraction) -> bool:
         """Whether the rate is known well enough between a lower end and the points seen."""
         near = low is not None and self.upper is not None and self.upper - low <= tolerance * abs(self.upper)
-        return near or self.hopeless()
+        return near or self.wanted_fails()
 
-    def hopeless(self) -> bool:
+    def wanted_fails(self) -> bool:
         """Whether a point was found where only rates up to the wanted one work."""
         return self.wanted is not None and self.upper is not None and self.upper <= self.wanted
 
-    def lean(self, row: AffineRow, vertex: Vertex, z: Point) -> None:
+    def try_suggested(self, row: AffineRow, vertex: Vertex, z: Point) -> None:
         """Try the point of the region that a vertex and a point z suggest."""
-        self.look(row, {**self.samples[0], **z, **{s: x for s, x in vertex.items() if s not in z}})
-        self.look(row, {**self.samples[0], **z, **vertex})
+        self.try_point(row, {**self.samples[0], **z, **{s: x for s, x in vertex.items() if s not in z}})
+        self.try_point(row, {**self.samples[0], **z, **vertex})
 
-    def look(self, row: AffineRow, point: Point) -> None:
+    def try_point(self, row: AffineRow, point: Point) -> None:
         """Lower the upper end of the rate by the ratio at a point, if the point is in the region."""
         beta = row.beta(point)
         if beta > 0 and self.region.contains(point):
@@ -316,19 +322,19 @@ class _Search:
                 self.upper, self.tight = value[1] / beta, point
 
     def descend(self, rows: list[AffineRow]) -> None:
-        """From the best point so far, move one group of states at a time to the vertex with the least ratio."""
+        """From the best point so far, move states tied together to the vertex with the least ratio."""
         before = None
         while self.upper is not None and self.upper != before:
             before = self.upper
             for row, vertices in itertools.product(rows, self.vertices):
                 for vertex in vertices:
-                    self.look(row, {**self.tight, **vertex})
+                    self.try_point(row, {**self.tight, **vertex})
 
     def attained(self, row: AffineRow, vertex: Vertex, z: Point, low: sp.Expr) -> tuple[Any, bool]:
         """The exact ratio at a corner where all derivatives have a sign, and whether the corner is in the region."""
         total = graph.substitute([row.at(vertex)], {graph.sym(s): graph.num(x) for s, x in z.items()})[0]
         ratio = to_sympy(total) / sp.Rational(row.beta(vertex))
-        if ratio.count_ops() > READABLE:
+        if ratio.count_ops() > LARGEST_RATE_SHOWN:
             return low, False
         point = {**self.samples[0], **z, **vertex}
         same = all(z.get(s, x) == x for s, x in vertex.items())

@@ -41,6 +41,7 @@ class LinearCondition:
 class Region:
     """A box {state: (low, high)} and linear conditions, each an expression that must be >= 0; all numbers exact.
 
+    >>> from fractions import Fraction
     >>> region = Region({"x": (0, 1), "y": (0, 1)}, [graph.sym("x") - graph.sym("y")])
     >>> region.contains({"x": 1, "y": Fraction(1, 2)}), region.contains({"x": 0, "y": 1})
     (True, False)
@@ -117,24 +118,24 @@ class Region:
         return dict(outer) if share == 1 else {s: x + share * (outer[s] - x) for s, x in inner.items()}
 
     @cached_property
-    def groups(self) -> tuple[tuple[str, ...], ...]:
+    def tied_states(self) -> tuple[tuple[str, ...], ...]:
         """States tied together by conditions; a state in no condition stands alone."""
-        group = {name: {name} for name in self.box}
+        tied = {name: {name} for name in self.box}
         for form in self.forms:
-            merged = set().union(*(group[s] for s in form.slopes)) if form.slopes else set()
+            merged = set().union(*(tied[s] for s in form.slopes)) if form.slopes else set()
             for name in merged:
-                group[name] = merged
-        unique = {id(members): members for members in group.values()}
+                tied[name] = merged
+        unique = {id(members): members for members in tied.values()}
         return tuple(tuple(name for name in self.box if name in members) for members in unique.values())
 
-    def contains_zero(self, group: Sequence[str]) -> bool:
-        """Whether zero lies in the part of the region on one group."""
-        inside = all(self.box[s][0] <= 0 <= self.box[s][1] for s in group)
-        return inside and all(form.constant >= 0 for form in self.forms if set(form.slopes) <= set(group))
+    def contains_zero(self, states: Sequence[str]) -> bool:
+        """Whether zero lies in the part of the region on tied states."""
+        inside = all(self.box[s][0] <= 0 <= self.box[s][1] for s in states)
+        return inside and all(form.constant >= 0 for form in self.forms if set(form.slopes) <= set(states))
 
-    def vertices(self, group: Sequence[str]) -> list[dict[str, Fraction]]:
-        """Vertices of the part of the region on one group, by cutting a simplex around its box (double description)."""
-        names = list(group)
+    def vertices(self, states: Sequence[str]) -> list[dict[str, Fraction]]:
+        """Vertices of the region on tied states, by cutting a simplex around its box (double description)."""
+        names = list(states)
         lows = [self.box[s][0] for s in names]
         span = sum((self.box[s][1] - self.box[s][0] for s in names), Fraction(0))
         far = [tuple(l + (span if j == k else 0) for j, l in enumerate(lows)) for k in range(len(names))]

@@ -26,7 +26,7 @@ from ..errors import EquationError
 from ..exact.balls import exact_tape
 from ..expr import graph
 from ..expr.graph import Node
-from ..expr.tape import Row
+from ..expr.tape import TapeRow
 from ..files import write_text
 from .affine_rows import Corners, extents, generators_of, role, with_roles
 from .box_search import NARROW, Objective, prove_at_least
@@ -43,6 +43,9 @@ SMALLEST_MARGIN = Fraction(1, 2**40)  # from which on a switching surface counts
 def write_region_certificate(result: BoundResult, path: Path | str) -> None:
     """Write the certificate of a bound that was found with ``keep_boxes=True``; the file appears whole or not at all.
 
+    >>> from fractions import Fraction
+    >>> from pathlib import Path
+    >>> import json
     >>> import tempfile
     >>> import sympy as sp
     >>> from odesys import System, lower_linear_bound, sym
@@ -117,7 +120,7 @@ class _Writer:
         self.region, self.start, self.boxes = region, start, boxes
         self.known = {graph.sym(name): graph.num(value) for name, value in numbers.items()}
         self.parts: dict[str, Node] = {}  # hidden sums by name, each after those it uses
-        self.table: list[Row] = []
+        self.table: list[TapeRow] = []
         self.index: Mapping[Node, int] = {}
 
     def hide(self, nodes: Sequence[Node]) -> list[Node]:

@@ -52,7 +52,9 @@ VANISHING_LIMIT = 6  # Taylor coefficients at the start that are tried for an ex
 SMALLEST_STEP = Fraction(1, 2**30)
 
 Window = tuple[Fraction | None, Fraction | None]  # since, until; None: the whole run on that side
-Claim = tuple[str, Any, str] | tuple[str, Any, str, Window]  # text, expression, relation to zero, times it is about
+CertificateClaim = (
+    tuple[str, Any, str] | tuple[str, Any, str, Window]
+)  # text, expression, relation to zero, times it is about
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +72,7 @@ class EnclosedStep:
 class Enclosure:
     """Boxes that provably hold the solution of `system` from `start_time` to `end_time`; see the module's head.
 
+    >>> from fractions import Fraction
     >>> from odesys import sym
     >>> run = enclose(System.from_equations({"x": -sym("x")}), {"x": 1}, 1)
     >>> (low, high), = run.final
@@ -211,7 +214,7 @@ class Enclosure:
             model, after = self._models([graph.as_node(node)], step)[0], time - step.t
             return ball_endpoints(polynomial_range(model, after, after))
 
-    def to_file(self, path: Path | str, claims: Iterable[Claim] = ()) -> None:
+    def to_file(self, path: Path | str, claims: Iterable[CertificateClaim] = ()) -> None:
         """Write the run and the claims `certify` holds as a certificate for `tools/check_enclosure.py`."""
         full = [
             (text, graph.as_node(node), relation, window[0] if window else (None, None))
@@ -329,6 +332,7 @@ def enclose(
     order, precision : N of the Taylor method, and bits.
     tolerance : the remainder a step may add to a state, by default 2**(-precision / 2); sets the step size.
 
+    >>> from fractions import Fraction
     >>> x = graph.sym("x")
     >>> run = enclose(System.from_equations({"x": -x}), {"x": 1}, 1)
     >>> (low, high), = run.final

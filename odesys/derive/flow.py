@@ -22,7 +22,7 @@ from ..expr.graph import ZERO, Node, add, num, sym, symbols
 from ..expr.system import TIME, State, System
 from ..model.attention import AttentionModel, FixedVector
 from ..model.dictionary import Dictionary
-from ..model.distribution import Distribution, Group
+from ..model.distribution import Distribution, SampleArrays
 from ..model.loss import Loss, as_loss
 from ..model.paths import (
     OUTPUT,
@@ -52,13 +52,14 @@ STEP_SIZE = "eta"
 class Encoded(Protocol):
     """Weighted samples as index arrays: a distribution, or one sample for each orbit of a family."""
 
-    def encode(self, dictionary: Dictionary) -> tuple[Group, ...]: ...
+    def encode(self, dictionary: Dictionary) -> tuple[SampleArrays, ...]: ...
 
 
 @dataclass(frozen=True, eq=False)
 class Flow:
     """A derived gradient flow (or exact gradient step): model, data, closed set of paths and the system on them.
 
+    >>> from fractions import Fraction
     >>> from odesys import Dictionary, Head, Sample
     >>> pair = [Sample(["good", "the"], +1, Fraction(1, 2)), Sample(["bad", "the"], -1, Fraction(1, 2))]
     >>> flow = gradient_flow(AttentionModel(Dictionary(["good", "bad", "the"]), [Head()]), Distribution(pair))
@@ -379,19 +380,19 @@ def loss_blocks(
     totals: list[Block] = []
     margins: dict[int, Block] = {}
     outputs: dict[tuple[int, int], Block] = {}
-    for group in data.encode(model.words):
-        value = blocks.zeros((len(group.labels), 1))
+    for arrays in data.encode(model.words):
+        value = blocks.zeros((len(arrays.labels), 1))
         for k, head in enumerate(model.heads):
-            pooled = _pooled_output(model, group, *(leaves[leaf_name(model, path, k)] for path in read))
-            for row, position in enumerate(group.positions):
+            pooled = _pooled_output(model, arrays, *(leaves[leaf_name(model, path, k)] for path in read))
+            for row, position in enumerate(arrays.positions):
                 outputs[k, position] = _row(pooled, row)
             inner = blocks.add(pooled, blocks.constant([[head.bias]]))
             active = blocks.relu(inner) if head.activation == "relu" else inner
             value = blocks.add(value, blocks.multiply(blocks.constant([[head.sign]]), active))
-        margin = blocks.multiply(blocks.constant(group.labels[:, None].astype(int)), value)
-        for row, position in enumerate(group.positions):
+        margin = blocks.multiply(blocks.constant(arrays.labels[:, None].astype(int)), value)
+        for row, position in enumerate(arrays.positions):
             margins[position] = _row(margin, row)
-        weights = blocks.constant(np.array(group.weights, dtype=object)[:, None])
+        weights = blocks.constant(np.array(arrays.weights, dtype=object)[:, None])
         totals.append(blocks.sum_axis(blocks.multiply(weights, blocks.apply(loss.value, margin)), 0))
     objective = blocks.add(*totals)
     observables = {"loss": objective}
@@ -406,19 +407,19 @@ def _row(block: Block, row: int) -> Block:
     return blocks.take(block, (np.array([[row]]), np.array([[0]])))
 
 
-def _pooled_output(model: AttentionModel, group: Group, values: Block, scores: Block) -> Block:
-    """Pooled output of one head on all samples of a group, shape (samples, 1)."""
-    count, length = group.words.shape
-    keys, queries = group.words[:, None, :], group.words[:, :, None]
-    signs = (group.signs[:, None, :] * group.signs[:, :, None]).astype(int)
+def _pooled_output(model: AttentionModel, arrays: SampleArrays, values: Block, scores: Block) -> Block:
+    """Pooled output of one head on all samples of one length, shape (samples, 1)."""
+    count, length = arrays.words.shape
+    keys, queries = arrays.words[:, None, :], arrays.words[:, :, None]
+    signs = (arrays.signs[:, None, :] * arrays.signs[:, :, None]).astype(int)
     table = blocks.take(scores, (keys, queries))  # (s, query, key)
     factor = np.array([[[model.scale * int(v) for v in row] for row in sample] for sample in signs], dtype=object)
-    number = None if group.counts is None else blocks.constant(group.counts[:, None, :])
+    number = None if arrays.counts is None else blocks.constant(arrays.counts[:, None, :])
     attention = blocks.softmax(blocks.multiply(blocks.constant(factor), table), number)
     rows = model.value.rows
     which = np.arange(rows)[None, :, None]
     tokens = blocks.multiply(
-        blocks.constant(group.signs[:, None, :].astype(int)), blocks.take(values, (which, group.words[:, None, :]))
+        blocks.constant(arrays.signs[:, None, :].astype(int)), blocks.take(values, (which, arrays.words[:, None, :]))
     )  # (s, row, key)
     mixed = blocks.sum_axis(
         blocks.multiply(
@@ -430,7 +431,7 @@ def _pooled_output(model: AttentionModel, group: Group, values: Block, scores: B
     if model.row_activation == "relu":
         mixed = blocks.relu(mixed)
     readout = model.readout()
-    if readout.ndim == 2 and group.counts is not None:
+    if readout.ndim == 2 and arrays.counts is not None:
         raise ModelError(
             "a sample with counts has no positions, but the read-out has one row per position; "
             "list every token by itself"
@@ -438,8 +439,8 @@ def _pooled_output(model: AttentionModel, group: Group, values: Block, scores: B
     if readout.ndim == 2 and readout.shape[0] != length:
         raise ModelError(f"the read-out has {readout.shape[0]} positions but a sample has {length} tokens")
     weight = readout.T[None, :, :] if readout.ndim == 2 else readout[None, :, None]
-    if group.counts is not None:
-        shares = [[c / add(row) for c in row] if model.pooling == "mean" else list(row) for row in group.counts]
+    if arrays.counts is not None:
+        shares = [[c / add(row) for c in row] if model.pooling == "mean" else list(row) for row in arrays.counts]
         weight = weight * np.array(shares, dtype=object)[:, None, :]
     elif model.pooling == "mean":
         weight = np.array(weight, dtype=object) * Fraction(1, length)

@@ -20,8 +20,7 @@ _ZERO_ORDER = Fraction(0)
 def leading_orders(roots: Sequence[Node], name: str) -> list[Order]:
     """Exponent and coefficient of the leading term of each expression as `name` tends to infinity.
 
-    >>> from odesys.expr.graph import sym
-    >>> from odesys.expr.sympy_bridge import to_sympy
+    >>> from odesys import sym, to_sympy
     >>> K, x = sym("K"), sym("x")
     >>> [(str(p), str(to_sympy(c))) for p, c in leading_orders([(K - 2) * x / (3 * K), 1 / (K - 1)], "K")]
     [('0', 'x/3'), ('-1', '1')]

@@ -12,7 +12,7 @@ import flint
 
 from ..errors import ParameterError
 from ..expr import graph
-from ..expr.functions import FUNCTIONS, Function
+from ..expr.functions import FUNCTIONS, Function, series_inverse
 from ..expr.graph import Node, Number
 from ..expr.system import TIME
 from ..expr.tape import Arithmetic, Tape
@@ -47,6 +47,7 @@ def exact(value: Any) -> Fraction:
 def as_ball(value: Any) -> Any:
     """The smallest ball at hand around an exact number; balls pass.
 
+    >>> from fractions import Fraction
     >>> 1 in 3 * as_ball(Fraction(1, 3))
     True
     """
@@ -59,6 +60,7 @@ def as_ball(value: Any) -> Any:
 def ball_around(low: Any, high: Any) -> Any:
     """A ball around an interval.
 
+    >>> from fractions import Fraction
     >>> ball = ball_around(Fraction(1, 4), Fraction(3, 4))
     >>> 0.5 in ball, 1 in ball
     (True, False)
@@ -69,6 +71,7 @@ def ball_around(low: Any, high: Any) -> Any:
 def ball_endpoints(value: Any) -> Interval:
     """The exact endpoints of a ball.
 
+    >>> from fractions import Fraction
     >>> low, high = ball_endpoints(ball_around(Fraction(1, 4), Fraction(3, 4)))  # rounded outward
     >>> low < Fraction(1, 4), high - low < Fraction(1, 2) + Fraction(1, 10**8)
     (True, True)
@@ -130,6 +133,7 @@ def ball_program(nodes: Sequence[Node], precision: int) -> Program:
 def ball_evaluate(nodes: Sequence[Node], env: Mapping[str, Any], prec: int) -> list[Any]:
     """Enclosing balls of `nodes` where the symbols lie in the balls of `env`, with `prec` bits.
 
+    >>> import flint
     >>> x = graph.sym("x")
     >>> (ball,) = ball_evaluate([graph.exp(x) - x], {"x": flint.arb(1)}, 64)
     >>> ball.str(12, radius=False)
@@ -143,9 +147,7 @@ def ball_evaluate(nodes: Sequence[Node], env: Mapping[str, Any], prec: int) -> l
 
 def _series_power(value: Any, exponent: int | Fraction) -> Any:
     if isinstance(exponent, int):
-        if exponent < 0 and coefficient(value, 0).contains(0):
-            return value * flint.arb.nan()  # flint would shorten the series instead
-        return _whole_power(value if exponent > 0 else 1 / value, abs(exponent))
+        return _whole_power(value if exponent > 0 else series_inverse(value), abs(exponent))
     if isinstance(value, flint.arb):
         return _ball_power(value, exponent)
     if not value[0] > 0:

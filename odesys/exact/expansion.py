@@ -15,6 +15,7 @@ from typing import Any
 
 import flint
 
+from ..expr import graph
 from ..expr.graph import ONE, Node, add, combine, multiply, power, scale
 
 Divisors = dict[tuple[Node, bool], int]  # powers of named divisors: a base, or (True) the generator of a base
@@ -35,10 +36,8 @@ class Relations:
 
 
 def linear_terms(node: Node) -> Sequence[tuple[Fraction, Node]]:
-    """Coefficients and terms of a sum; a single term is a sum too."""
-    if node.op == "add":
-        return node.args
-    return ((node.args[0], ONE),) if node.op == "num" else ((Fraction(1), node),)
+    """Coefficients, here exact, and terms of a sum; a single term is a sum too."""
+    return graph.linear_terms(node)  # type: ignore[return-value]
 
 
 def factors(term: Node) -> Sequence[tuple[Node, Fraction]]:

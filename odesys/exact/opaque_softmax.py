@@ -21,7 +21,7 @@ from .sign_normal import SignForm
 
 
 class OpaqueSoftmax:
-    """Atoms of all softmaxes and sigmoids below `roots`: ``p1_1``, ``p1_2``, ... a softmax, ``g1``, ``g2``, ...
+    """Atoms of all softmaxes and sigmoids below `roots`: ``p1_1``, ``p1_2``, ... for a softmax, ``g1``, ... for slopes.
 
     A softmax over two tokens has the atoms ``p1`` and ``pbar1`` = 1 - p1.
 

@@ -25,7 +25,7 @@ from .expansion import Expansion, Relations, TooLarge, factors, linear_terms
 LARGEST_ANGLE = 12  # an angle is added up from at most this many parts
 MOST_TERMS = 32  # of the cosine of a sum
 PASSES = 3  # nested angles may each need one
-SMALL = 400  # terms of an argument that is brought to normal form
+LARGEST_ARGUMENT = 400  # terms of an argument that is brought to normal form
 _FACTOR_LIMIT = 10**18  # larger integers under a root or logarithm are not factored
 
 
@@ -105,7 +105,7 @@ class Rewriter:
 
     def _expand(self, node: Node, divided: bool = False) -> Node:
         try:
-            return Expansion(node, self.relations, None, SMALL).node(divided)
+            return Expansion(node, self.relations, None, LARGEST_ARGUMENT).node(divided)
         except TooLarge:
             return node
 

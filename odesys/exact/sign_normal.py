@@ -39,6 +39,7 @@ class SignForm:
     levels : symbols of a first level, of a second, and so on; see the module.
     names : how factors are written in the result: {1 - p: q} makes q of every factor 1 - p.
 
+    >>> import sympy as sp
     >>> p, g, x, y = sp.symbols("p g x y", real=True)
     >>> form = SignForm([g], [p], [[g], [x, y]])
     >>> form.factors(from_sympy(g * (p - p**2) * (2 * x - 2 * y)))

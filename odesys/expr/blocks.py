@@ -4,11 +4,12 @@ A `Block` is an array-valued expression of a dozen operations. `evaluate` runs i
 floats it is the block back end for large systems; with arrays of `graph.Node` it *is* the scalarisation, so both
 back ends come from one object. Reverse derivatives are blocks again.
 
->>> W = leaf("W", (2, 2))
->>> size = sum_axis(reshape(multiply(W, W), (4,)), 0)
->>> (slope,) = gradient(size, [W])
->>> at = replace_leaves([size, slope], {"W": constant([[1, 2], [0, 1]])})
->>> [array.tolist() for array in evaluate(at, {})]
+>>> from odesys import blocks
+>>> W = blocks.leaf("W", (2, 2))
+>>> size = blocks.sum_axis(blocks.reshape(blocks.multiply(W, W), (4,)), 0)
+>>> (slope,) = blocks.gradient(size, [W])
+>>> at = blocks.replace_leaves([size, slope], {"W": blocks.constant([[1, 2], [0, 1]])})
+>>> [array.tolist() for array in blocks.evaluate(at, {})]
 [[Node(6)], [[Node(2), Node(4)], [Node(0), Node(2)]]]
 """
 
@@ -32,7 +33,8 @@ from .tape import ARRAYS, Tape
 class Block:
     """An array expression: `op`, its array arguments, and static data (index arrays, axes, a scalar function).
 
-    >>> W, x = leaf("W", (2, 3)), constant([[1], [0], [2]])
+    >>> from odesys import blocks
+    >>> W, x = blocks.leaf("W", (2, 3)), blocks.constant([[1], [0], [2]])
     >>> (W @ x).shape, W.T.shape
     ((2, 1), (3, 2))
     """
@@ -58,12 +60,22 @@ class Block:
 
 
 def leaf(name: str, shape: tuple[int, ...]) -> Block:
-    """A named input array."""
+    """A named input array.
+
+    >>> from odesys import blocks
+    >>> blocks.leaf("W", (2, 3)).T.shape
+    (3, 2)
+    """
     return Block("leaf", (), shape, name)
 
 
 def constant(values: Any) -> Block:
-    """A constant array of exact numbers, floats or nodes (parameters such as a bias)."""
+    """A constant array of exact numbers, floats or nodes (parameters such as a bias).
+
+    >>> from odesys import blocks
+    >>> blocks.evaluate([blocks.constant([[1, "b"]])], {})[0].tolist()
+    [[Node(1), Node(b)]]
+    """
     array = np.array(values, dtype=object)
     nodes = np.frompyfunc(graph.as_node, 1, 1)(array)
     return Block("constant", (), array.shape, np.asarray(nodes, dtype=object))
@@ -89,7 +101,13 @@ def add(*blocks: Block) -> Block:
 
 
 def multiply(left: Block, right: Block) -> Block:
-    """Elementwise product with broadcasting."""
+    """Elementwise product with broadcasting.
+
+    >>> from odesys import blocks
+    >>> row, column = blocks.constant([[1, 2]]), blocks.constant([[3], [4]])
+    >>> blocks.evaluate([blocks.multiply(row, column)], {})[0].tolist()
+    [[Node(3), Node(6)], [Node(4), Node(8)]]
+    """
     shape = np.broadcast_shapes(left.shape, right.shape)
     if is_zero(left) or is_zero(right):
         return zeros(shape)
@@ -121,7 +139,14 @@ def transpose(block: Block) -> Block:
 
 
 def take(block: Block, index: tuple[np.ndarray, ...]) -> Block:
-    """Entries `block[index]` for integer index arrays, one per dimension."""
+    """Entries `block[index]` for integer index arrays, one per dimension.
+
+    >>> import numpy as np
+    >>> from odesys import blocks
+    >>> square = blocks.constant([[1, 2], [3, 4]])
+    >>> blocks.evaluate([blocks.take(square, (np.array([0, 1]), np.array([1, 1])))], {})[0].tolist()
+    [Node(2), Node(4)]
+    """
     shape = np.broadcast_shapes(*(i.shape for i in index))
     return Block("take", (block,), shape, index)
 
@@ -184,7 +209,13 @@ def replace_leaves(roots: Sequence[Block], mapping: Mapping[str, Block]) -> list
 
 
 def topological(roots: Sequence[Block]) -> list[Block]:
-    """All blocks below `roots`, each after its arguments."""
+    """All blocks below `roots`, each after its arguments.
+
+    >>> from odesys import blocks
+    >>> W = blocks.leaf("W", (1, 2))
+    >>> [block.op for block in blocks.topological([W @ W.T])]
+    ['leaf', 'transpose', 'matmul']
+    """
     order: list[Block] = []
     seen: set[int] = set()
     stack = [(root, False) for root in reversed(roots)]
@@ -200,7 +231,15 @@ def topological(roots: Sequence[Block]) -> list[Block]:
 
 
 def gradient(output: Block, wrt: Sequence[Block]) -> list[Block]:
-    """Reverse derivative of the sum of all entries of `output` by each block of `wrt`; gates count as constants."""
+    """Reverse derivative of the sum of all entries of `output` by each block of `wrt`; gates count as constants.
+
+    >>> import numpy as np
+    >>> from odesys import blocks
+    >>> W = blocks.leaf("W", (1, 2))
+    >>> (slope,) = blocks.gradient(W @ W.T, [W])
+    >>> blocks.evaluate([slope], {"W": np.array([[3.0, 4.0]])}, {})[0].tolist()
+    [[6.0, 8.0]]
+    """
     adjoint: dict[int, list[Block]] = {id(output): [constant(np.full(output.shape, ONE, dtype=object))]}
     for block in reversed(topological([output])):
         if id(block) not in adjoint:
@@ -259,6 +298,12 @@ def evaluate(
 
     `gates` fixes the gates found by `gated_arguments`, for integration between two switches. With nodes, `only` limits
     matrix products to the entries of `needed_entries.entries_needed`; the others are left zero.
+
+    >>> import numpy as np
+    >>> from odesys import blocks
+    >>> W = blocks.leaf("W", (1, 2))
+    >>> blocks.evaluate([W @ W.T], {"W": np.array([[3.0, 4.0]])}, {})[0].tolist()
+    [[25.0]]
     """
     memo: dict[int, np.ndarray] = {}
     symbolic = parameters is None

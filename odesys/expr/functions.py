@@ -110,7 +110,7 @@ FLOAT_ROOTS = {"sqrt": _total(math.sqrt, (0, math.inf)), "pow": _power}  # fract
 # ---- what is not in the libraries ----------------------------------------------------------------------------------
 
 _EXP = """def exp(z):
-    return _exp(z) if z < 709.0 else inf"""
+    return inf if z > 709.782712893384 else _exp(z)"""
 _SIGMOID = """def sigmoid(z):
     if z >= 0:
         return 1.0 / (1.0 + _exp(-z))
@@ -165,6 +165,12 @@ def _ball_step(surface: Any) -> Any:
     return flint.arb(0).union(flint.arb(1)) if surface.is_finite() else surface
 
 
+def series_inverse(value: Any) -> Any:
+    """One over a series, or a ball; not a number where it may vanish, which flint refuses or answers with less."""
+    first = value if isinstance(value, flint.arb) else value[0]
+    return value * flint.arb.nan() if first.contains(0) else 1 / value
+
+
 def _series_step(surface: Any) -> Any:
     value = surface if isinstance(surface, flint.arb) else surface[0]
     if value > 0 or value < 0:
@@ -207,7 +213,7 @@ _TABLE = (
         floats=_defined(_SIGMOID),
         arrays=_array_sigmoid,
         balls=lambda z: 1 / (1 + (-z).exp()),
-        series=lambda z: 1 / (1 + (-z).exp()),
+        series=lambda z: series_inverse(1 + (-z).exp()),
         sympy=lambda sp, a: 1 / (1 + sp.exp(-a)),
         assembly=_SIGMOID_ASSEMBLY,
         imports=("exp as _exp",),
@@ -240,7 +246,13 @@ _TABLE = (
     _usual("sin", lambda a, y, f: f("cos", a), odd=True),
     _usual("cos", lambda a, y, f: -f("sin", a)),
     _usual("tan", lambda a, y, f: 1 + y * y, odd=True, through=lambda a, f: f("sin", a) * f("cos", a) ** -1),
-    _usual("tanh", lambda a, y, f: 1 - y * y, odd=True, series=lambda z: 1 - 2 / (1 + (2 * z).exp()), through=_tanh),
+    _usual(
+        "tanh",
+        lambda a, y, f: 1 - y * y,
+        odd=True,
+        series=lambda z: 1 - 2 * series_inverse(1 + (2 * z).exp()),
+        through=_tanh,
+    ),
     _usual(
         "sinh",
         lambda a, y, f: f("cosh", a),

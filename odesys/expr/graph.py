@@ -3,10 +3,11 @@ r"""Scalar expression graph: walking, substituting, differentiating and evaluati
 The nodes themselves and their normal forms are made in `odesys.expr.nodes`, whose constructors are re-exported here.
 SymPy is only an edge (`odesys.expr.sympy_bridge`); floats enter in `odesys.jit.codegen`.
 
+>>> from odesys import ONE, ZERO, graph, sym
 >>> x = sym("x")
 >>> (x - 1) * (1 - x) + (x - 1) ** 2 is ZERO, x / x is ONE
 (True, True)
->>> gradient(exp(-(x**2)), [x])
+>>> graph.gradient(graph.exp(-(x**2)), [x])
 [Node(-2*x*exp(-x**2))]
 """
 
@@ -45,12 +46,23 @@ from .tape import topological as topological
 
 
 def symbols(roots: Iterable[Node]) -> set[str]:
-    """Names of all variables and parameters that occur."""
+    """Names of all variables and parameters that occur.
+
+    >>> from odesys import graph, sym
+    >>> sorted(graph.symbols([sym("k") * sym("x"), sym("x") + 1]))
+    ['k', 'x']
+    """
     return {n.args[0] for n in topological(roots) if n.op == "sym"}
 
 
 def surfaces(roots: Iterable[Node]) -> list[Node]:
-    """Arguments of all gates below `roots`, deepest first; `h` and `-h` are one surface."""
+    """Arguments of all gates below `roots`, deepest first; `h` and `-h` are one surface.
+
+    >>> from odesys import graph, sym
+    >>> x = sym("x")
+    >>> graph.surfaces([graph.step(x - 1) + graph.step(1 - x), graph.relu(x)])
+    [Node(x - 1), Node(x)]
+    """
     found: dict[Node, None] = {}
     for node in topological(roots):
         if node.op == "step" and -node.args[0] not in found:
@@ -71,7 +83,13 @@ def rebuild(node: Node, new: Callable[[Node], Node]) -> Node:
 
 @gc_pause.paused()
 def substitute(roots: Sequence[Node], mapping: Mapping[Node, Node]) -> list[Node]:
-    """Replace nodes (usually symbols) simultaneously in all `roots`."""
+    """Replace nodes (usually symbols) simultaneously in all `roots`.
+
+    >>> from odesys import graph, sym
+    >>> x, y = sym("x"), sym("y")
+    >>> graph.substitute([x - y, x * y], {x: y, y: x})
+    [Node(-x + y), Node(x*y)]
+    """
     memo: dict[Node, Node] = {}
     for node in topological(roots):
         memo[node] = mapping[node] if node in mapping else rebuild(node, memo.__getitem__)
@@ -95,7 +113,13 @@ def partials(node: Node) -> list[tuple[Node, Node]]:
 
 
 def gradient(output: Node, wrt: Sequence[Node]) -> list[Node]:
-    """Reverse-mode derivative of one `output` by each node of `wrt`; gates count as constants."""
+    """Reverse-mode derivative of one `output` by each node of `wrt`; gates count as constants.
+
+    >>> from odesys import graph, sym
+    >>> x, y = sym("x"), sym("y")
+    >>> graph.gradient(x**2 * y, [x, y])
+    [Node(2*x*y), Node(x**2)]
+    """
     adjoint: dict[Node, list[Node]] = {output: [ONE]}
     for node in reversed(topological([output])):
         if node not in adjoint:

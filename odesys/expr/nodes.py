@@ -156,6 +156,7 @@ def _restore(op: str, args: tuple[Any, ...]) -> Node:
 def num(value: int | Fraction | float) -> Node:
     """The constant `value`; integers and fractions stay exact, and a float must be finite.
 
+    >>> from fractions import Fraction
     >>> num(Fraction(1, 3)) + num(Fraction(1, 6))
     Node(1/2)
     """
@@ -186,7 +187,12 @@ def _coerce(value: Any) -> Node | None:
 
 
 def as_node(value: Any) -> Node:
-    """Turn a number, a name, a SymPy expression or a node into a node."""
+    """Turn a number, a name, a SymPy expression or a node into a node.
+
+    >>> from odesys import graph
+    >>> graph.as_node("x") / graph.as_node(2)
+    Node(x/2)
+    """
     node = sym(value) if isinstance(value, str) else _coerce(value)
     if node is None:
         from .sympy_bridge import from_sympy
@@ -195,7 +201,7 @@ def as_node(value: Any) -> Node:
     return node
 
 
-def linear_terms(node: Node) -> Iterable[tuple[Number, Node]]:
+def linear_terms(node: Node) -> tuple[tuple[Number, Node], ...]:
     """Coefficients and terms of a node as a linear form; a constant is the coefficient of ONE."""
     if node.op == "add":
         return node.args
@@ -205,7 +211,12 @@ def linear_terms(node: Node) -> Iterable[tuple[Number, Node]]:
 
 
 def add(terms: Iterable[Node]) -> Node:
-    """Sum of `terms`, merged into one linear form."""
+    """Sum of `terms`, merged into one linear form.
+
+    >>> from odesys import graph, sym
+    >>> graph.add([sym("x"), sym("y"), 2 * sym("x")])
+    Node(3*x + y)
+    """
     total: dict[Node, Number] = {}
     for term in terms:
         for coefficient, base in linear_terms(term):
@@ -266,7 +277,14 @@ def multiply(*factors: Node) -> Node:
 
 
 def power(node: Node, exponent: Fraction) -> Node:
-    """`node ** exponent` for a rational exponent; bases are taken positive where the exponent is not an integer."""
+    """`node ** exponent` for a rational exponent; bases are taken positive where the exponent is not an integer.
+
+    >>> from fractions import Fraction
+    >>> from odesys import graph, sym
+    >>> root = graph.power(sym("x"), Fraction(1, 3))
+    >>> root, root**3
+    (Node(x**(1/3)), Node(x))
+    """
     if exponent == 0:
         return ONE
     if exponent == 1:
@@ -395,7 +413,13 @@ def _leading(node: Node) -> Number:
 
 
 def exp(node: Node) -> Node:
-    r"""Exponential; :math:`e^{-x}` is stored as :math:`1/e^x`, so that both share one atom."""
+    r"""Exponential; :math:`e^{-x}` is stored as :math:`1/e^x`, so that both share one atom.
+
+    >>> from odesys import graph, sym
+    >>> x, y = sym("x"), sym("y")
+    >>> graph.exp(x) * graph.exp(-x), graph.exp(x) * graph.exp(y)
+    (Node(1), Node(exp(x)*exp(y)))
+    """
     if node is ZERO:
         return ONE
     if _leading(node) < 0:
@@ -404,7 +428,12 @@ def exp(node: Node) -> Node:
 
 
 def step(node: Node) -> Node:
-    """Gate: 1 where `node` > 0, else 0. Its argument is a switching surface, normalised to leading coefficient +-1."""
+    """Gate: 1 where `node` > 0, else 0. Its argument is a switching surface, normalised to leading coefficient +-1.
+
+    >>> from odesys import graph, num, sym
+    >>> graph.step(num(3)), graph.step(2 * sym("x")) is graph.step(sym("x"))
+    (Node(1), True)
+    """
     if node.op == "num":
         return ONE if node.args[0] > 0 else ZERO
     leading = _leading(node)
@@ -414,7 +443,12 @@ def step(node: Node) -> Node:
 
 
 def relu(node: Node) -> Node:
-    """max(node, 0), as the node times its gate."""
+    """max(node, 0), as the node times its gate.
+
+    >>> from odesys import graph, sym
+    >>> graph.relu(sym("x"))
+    Node(x*Heaviside(x, 0))
+    """
     return multiply(step(node), node)
 
 
@@ -424,7 +458,12 @@ def absolute(node: Node) -> Node:
 
 
 def call(name: str, node: Node) -> Node:
-    """The function `name` applied to `node`."""
+    """The function `name` applied to `node`.
+
+    >>> from odesys import graph, sym
+    >>> graph.gradient(graph.call("sin", 2 * sym("x")), [sym("x")])
+    [Node(2*cos(2*x))]
+    """
     if name in _SPECIAL:
         return _SPECIAL[name](node)
     if name not in FUNCTIONS:
@@ -433,18 +472,24 @@ def call(name: str, node: Node) -> Node:
 
 
 def sqrt(node: Node) -> Node:
-    """Square root."""
+    """Square root.
+
+    >>> from odesys import graph, num
+    >>> graph.sqrt(num(8)) / graph.sqrt(num(2))
+    Node(2)
+    """
     return power(node, Fraction(1, 2))
 
 
 def symbolic_power(base: Node, exponent: Node) -> Node:
-    r""":math:`e^{b \log a}`, for a base that is positive; a rational exponent gives a plain power.
+    r""":math:`e^{b \log a}`, for a base that is positive; a rational exponent gives a plain power, as does 2.0.
 
     >>> symbolic_power(sym("x"), sym("a"))
     Node(x**a)
     """
-    if exponent.op == "num" and isinstance(exponent.args[0], Fraction):
-        return power(base, exponent.args[0])
+    number = exponent.args[0] if exponent.op == "num" else None
+    if isinstance(number, Fraction) or (number is not None and number.is_integer()):
+        return power(base, Fraction(number))
     return exp(multiply(exponent, call("log", base)))
 
 

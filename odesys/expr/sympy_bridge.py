@@ -58,6 +58,7 @@ def to_sympy_many(roots: Iterable[Node], symbols: Mapping[str, sp.Symbol] | None
 def from_sympy(expression: Any) -> Node:
     """The node of a SymPy expression; floats stay floats, everything else stays exact.
 
+    >>> import sympy as sp
     >>> x = sp.Symbol("x")
     >>> from_sympy(sp.Max(x, 0) + sp.Rational(1, 3))
     Node(x*Heaviside(x, 0) + 1/3)

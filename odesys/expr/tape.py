@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from .functions import FUNCTIONS
 from .nodes import Node, Number
 
-Row = tuple[str, Any]
+TapeRow = tuple[str, Any]
 _MINUS = object()
 Work = Callable[[list[Any], Mapping[str, Any]], Any]  # the value of a row, from those before it and the symbols
 
@@ -25,7 +27,12 @@ def children(node: Node) -> tuple[Node, ...]:
 
 
 def topological(roots: Iterable[Node]) -> list[Node]:
-    """All nodes below `roots`, each after its children."""
+    """All nodes below `roots`, each after its children.
+
+    >>> from odesys import graph, sym
+    >>> graph.topological([graph.exp(sym("x")) + sym("x")])
+    [Node(x), Node(exp(x)), Node(x + exp(x))]
+    """
     order: list[Node] = []
     seen: set[Node] = set()
     stack: list[tuple[Node, bool]] = [(root, False) for root in reversed(list(roots))]
@@ -62,7 +69,7 @@ class Tape:
     f, row                       a function of `functions.FUNCTIONS`
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[TapeRow, ...]
     roots: tuple[int, ...]
     index: Mapping[Node, int]  # the row of every node
 
@@ -76,7 +83,7 @@ class Tape:
         [6]
         """
         index: dict[Node, int] = {}
-        rows: list[Row] = []
+        rows: list[TapeRow] = []
         for node in topological(roots):
             if node.op in ("num", "sym"):
                 what: Any = node.args[0]
@@ -148,7 +155,8 @@ def _product(factors: Sequence[tuple[int, Any]], power: Callable[[Any, Any], Any
 
 
 def float_power(value: Any, exponent: int | Fraction) -> Any:
-    """A power of a float or an array."""
+    """A power of a float or an array; Python would refuse 0.0 ** -1 and answer a root with a complex number."""
+    value = np.float64(value) if isinstance(value, float) else value
     return value ** (exponent if isinstance(exponent, int) else float(exponent))
 
 
@@ -162,7 +170,13 @@ def evaluate(
     constant: Callable[[Number], Any] = lambda v: v,
     root: Callable[[Any, Fraction], Any] = pow,
 ) -> list[Any]:
-    """Evaluate once over any number type: `functions` gives its elementary functions, `root` its fractional powers."""
+    """Evaluate once over any number type: `functions` gives its elementary functions, `root` its fractional powers.
+
+    >>> from fractions import Fraction
+    >>> from odesys import graph, sym
+    >>> graph.evaluate([sym("x") ** 2 + 1, 1 / sym("x")], {"x": Fraction(1, 2)}, {})
+    [Fraction(5, 4), Fraction(2, 1)]
+    """
 
     def power(value: Any, exponent: Any) -> Any:
         return value**exponent if isinstance(exponent, int) else root(value, exponent)

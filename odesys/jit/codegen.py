@@ -152,9 +152,25 @@ def generate(system: System, roots: Sequence[Node], targets: Sequence[str], gate
             gates[graph.step(-surface)] = f"(1.0 - g[{i}])"
     lines = straight_line(roots, argument, targets, float_literal, gates)
     source = "def function(t, x, p, g, out):\n" + "".join(f"    {line}\n" for line in lines or ["pass"])
-    namespace: dict[str, Any] = FLOAT_ROOTS | {name: record.floats for name, record in FUNCTIONS.items()}
-    exec(compile(source, "<odesys straight-line code>", "exec"), namespace)
-    return GeneratedCode(source, namespace["function"])
+    return GeneratedCode(source, _total_function(source))
+
+
+def _total_function(source: str) -> Callable[..., None]:
+    """The function of a source; where Python's floats raise, NumPy's go on with infinity as machine code does."""
+    code = compile(source, "<odesys straight-line code>", "exec")
+    quick: dict[str, Any] = FLOAT_ROOTS | {name: record.floats for name, record in FUNCTIONS.items()}
+    careful = {name: lambda *z, f=function: np.float64(f(*z)) for name, function in quick.items()}
+    exec(code, quick)
+    exec(code, careful)
+
+    def function(t: float, x: Any, p: Any, g: Any, out: Any) -> None:
+        try:
+            quick["function"](t, x, p, g, out)
+        except ArithmeticError:
+            with np.errstate(all="ignore"):
+                careful["function"](np.float64(t), *(np.array(given, dtype=float) for given in (x, p, g)), out)
+
+    return function
 
 
 def generate_native(system: System, roots: Sequence[Node], places: Sequence[int], gated: bool) -> GeneratedCode:
@@ -187,10 +203,7 @@ def _once(system: System, key: Any, write: Callable[[], GeneratedCode]) -> Gener
 
 
 class PythonFunction:
-    """Straight-line Python code with parameters bound, as a function of t, x and gates.
-
-    Outside of the domain all values are not a number; machine code says so value by value.
-    """
+    """Straight-line Python code with parameters bound, as a function of t, x and gates."""
 
     def __init__(self, function: Callable[..., None], size: int, p: list[float]) -> None:
         self._function, self._size, self._p = function, size, p
@@ -198,16 +211,14 @@ class PythonFunction:
     def __call__(self, t: float, x: Any, gates: Any = None) -> np.ndarray:
         out = [0.0] * self._size
         g = [] if gates is None else np.asarray(gates, dtype=float).tolist()
-        try:
-            self._function(float(t), np.asarray(x, dtype=float).tolist(), self._p, g, out)
-        except (ArithmeticError, ValueError):
-            return np.full(self._size, math.nan)
+        self._function(float(t), np.asarray(x, dtype=float).tolist(), self._p, g, out)
         return np.array(out, dtype=float)
 
 
 def node_function(system: System, roots: Sequence[Node], parameters: Mapping[str, float]) -> Callable[..., np.ndarray]:
     """Straight-line code of (t, x, gates) for `roots`, parameters bound; without gates these follow the state.
 
+    >>> import numpy as np
     >>> from odesys import System, sym
     >>> x, k = sym("x"), sym("k")
     >>> decay = System.from_equations({"x": -k * x}, ["k"])

@@ -44,7 +44,7 @@ def available() -> bool:
     """True if llvmlite loads and can compile for this machine."""
     try:
         _linker()
-    except (ImportError, OSError, RuntimeError):
+    except (ImportError, OSError, RuntimeError, AttributeError, TypeError):  # or no C library
         return False
     return True
 
@@ -142,10 +142,11 @@ def _machine(effort: str) -> tuple[Any, str]:
     from llvmlite import binding
 
     _linker()
+    version = binding.llvm_version_info
     cpu, features = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
     options = {"cpu": cpu, "features": features, "opt": 0 if effort == LONG else 2, "reloc": "pic"}
     machine = binding.Target.from_default_triple().create_target_machine(**options)
-    return machine, f"llvmlite {llvmlite.__version__} {machine.triple} {cpu} {features} {effort}"
+    return machine, f"llvmlite {llvmlite.__version__} {version} {machine.triple} {cpu} {features} {effort}"
 
 
 @cache

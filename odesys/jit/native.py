@@ -16,7 +16,7 @@ from .llvm import DECLARED, LONG, STRAIGHT, compiled, constant
 from .shared_factors import Pair, Products, is_exponential_power, read_nodes, reads, shared_products
 
 SMALL_POWER = 8  # up to here a power is a product
-PIECE = 1500  # nodes; the time to compile one function grows with the square of its length
+NODES_PER_PIECE = 1500  # the time to compile one function grows with the square of its length
 LONG_PIECES = 4  # from here on code is compiled quickly, to run half as fast
 
 HELPERS = {record.name: record.assembly for record in graph.FUNCTIONS.values() if record.assembly}
@@ -41,7 +41,7 @@ def assembly(system: System, roots: Sequence[Node], targets: Sequence[int], gate
     order, places = read_nodes(roots, gates), dict[Node, list[int]]()
     for root, place in zip(roots, targets, strict=True):
         places.setdefault(root, []).append(place)
-    piece_of = {node: k // PIECE for k, node in enumerate(order)}
+    piece_of = {node: k // NODES_PER_PIECE for k, node in enumerate(order)}
     writer = _Writer(system, gates, shared_products(order))
     read = ((node, n) for node in order if node not in gates for n in reads(node) if not writer.is_leaf(n))
     shared = {n for node, n in read if piece_of[n] != piece_of[node]}
@@ -49,7 +49,7 @@ def assembly(system: System, roots: Sequence[Node], targets: Sequence[int], gate
     texts, count = [], piece_of[order[-1]] + 1 if order else 1
     for k in range(count):
         writer.begin()
-        for node in order[k * PIECE : (k + 1) * PIECE]:
+        for node in order[k * NODES_PER_PIECE : (k + 1) * NODES_PER_PIECE]:
             register = writer.value(node)
             for place in places.get(node, ()):
                 writer.store(register, "%out", place)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ..expr import graph
 from ..expr.graph import Node
 
-LARGEST = 200_000  # pairs of factors of all monomials; above it only powers are shared
+MOST_PAIRS = 200_000  # pairs of factors of all monomials; above it only powers are shared
 
 Power = tuple[Node, Fraction]
 
@@ -65,7 +65,7 @@ def shared_products(order: Sequence[Node]) -> Products:
     monomials = [node for node in order if node.op == "mul"]
     factors = [[numbers.setdefault(power, len(numbers)) for power in node.args] for node in monomials]
     definitions: list[Power | Pair] = list(numbers)
-    if sum(len(row) * (len(row) - 1) // 2 for row in factors) <= LARGEST:
+    if sum(len(row) * (len(row) - 1) // 2 for row in factors) <= MOST_PAIRS:
         _share_pairs(definitions, factors)
     uses = Counter(number for row in factors for number in row)
     for definition in definitions:

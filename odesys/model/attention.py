@@ -119,7 +119,7 @@ class Neurons:
         if any(_is_row(row) and not row for row in rows):
             rows = []
         if not rows or any(_is_row(row) != _is_row(rows[0]) for row in rows):
-            raise ModelError("the read-out of a neuron layer is a list of weights, or one such list a token position")
+            raise ModelError("the read-out of a neuron layer is a list of weights, or one such list per token position")
         exact = tuple(
             tuple(_scalar(x, "a read-out weight") for x in row) if _is_row(row) else _scalar(row, "a read-out weight")
             for row in rows

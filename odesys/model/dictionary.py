@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import DictionaryError
 from ..expr.graph import Node, Number, as_node, symbols
 
-LARGEST = 10**300
+LARGEST_NUMBER = 10**300
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
 
@@ -147,7 +147,7 @@ def exact_number(value: Any, where: str, error: type[DictionaryError] | Any = Di
         raise error(f"{where} has the entry {value}; a number is needed")
     exact = _fraction(value)
     if exact is not None:
-        if abs(exact) > LARGEST:
+        if abs(exact) > LARGEST_NUMBER:
             raise error(f"{where} has an entry above 1e300, which no computation in floats could use")
         return exact
     try:

@@ -21,6 +21,7 @@ class Sample:
     With `counts`, one per token, a token stands for that many equal ones: a number, or the name of a parameter. Only
     ratios matter to softmax and mean, so counts may also be fractions of the whole.
 
+    >>> from fractions import Fraction
     >>> Sample(["c1", "v1", "-v2"], label=+1, weight=Fraction(1, 8)).tokens
     ('c1', 'v1', '-v2')
     >>> [str(count.args[0]) for count in Sample(["c1", "v1"], label=+1, counts=["alpha", 3]).counts]
@@ -81,7 +82,7 @@ def _weight(weight: Any, shown: str) -> Fraction:
 
 
 @dataclass(frozen=True)
-class Group:
+class SampleArrays:
     """Samples of one length as arrays: token words and signs (s, L), labels and weights (s,), positions in the data.
 
     `counts` (s, L) are the nodes of the multiplicities of the tokens, None where every token stands for itself.
@@ -104,6 +105,7 @@ class Group:
 class Distribution:
     """A finite population: samples whose exact weights sum to 1.
 
+    >>> from fractions import Fraction
     >>> half = Fraction(1, 2)
     >>> data = Distribution([Sample(["good", "the"], +1, half), Sample(["bad", "the"], -1, half)])
     >>> len(data.samples), data.condition(lambda sample: sample.label > 0).samples[0].weight
@@ -161,14 +163,14 @@ class Distribution:
             self.samples[0].weight * function(self.samples[0]),
         )
 
-    def encode(self, dictionary: Dictionary) -> tuple[Group, ...]:
-        """Samples as index arrays, one group per length; unknown words are named."""
+    def encode(self, dictionary: Dictionary) -> tuple[SampleArrays, ...]:
+        """Samples as index arrays, one record per length; unknown words are named."""
         by_length: dict[tuple[int, bool], list[int]] = {}
         parsed = [[dictionary.parse(token) for token in item.tokens] for item in self.samples]
         for position, tokens in enumerate(parsed):
             by_length.setdefault((len(tokens), self.samples[position].counts is not None), []).append(position)
         return tuple(
-            Group(
+            SampleArrays(
                 np.array([[i for i, _ in parsed[p]] for p in places]),
                 np.array([[s for _, s in parsed[p]] for p in places]),
                 np.array([self.samples[p].label for p in places]),

@@ -24,7 +24,7 @@ import numpy as np
 from ..errors import DictionaryError, DistributionError
 from ..expr.graph import ZERO
 from .dictionary import Dictionary
-from .distribution import Distribution, Group, Sample
+from .distribution import Distribution, Sample, SampleArrays
 from .group_count import GroupCount, Groups, as_count, below, check_groups, falling, whole_groups
 
 Signed = tuple[int, int]  # word type and sign
@@ -64,6 +64,7 @@ class SampleTemplate:
 
     The weight is that of all K groups together.
 
+    >>> from fractions import Fraction
     >>> SampleTemplate(["c", "-v", OtherGroups(["v"])], label=-1, weight=Fraction(1, 2)).weight
     Fraction(1, 2)
     """
@@ -108,7 +109,7 @@ class SampleOrbit:
 
     @property
     def length(self) -> int:
-        """Tokens a sample."""
+        """Tokens per sample."""
         return len(self.own) + len(self.shared) + sum(map(len, self.others))
 
     @property
@@ -121,6 +122,7 @@ class SampleOrbit:
 class Family:
     """Word types with one word per group, shared words, and templates; the same description for every K.
 
+    >>> from fractions import Fraction
     >>> noise = OtherGroups(["v", "-v"])
     >>> good, bad = (SampleTemplate(["c", s, noise], y, Fraction(1, 2)) for s, y in (("v", 1), ("-v", -1)))
     >>> family = Family(["c", "v"], [good, bad])
@@ -269,14 +271,14 @@ class Representatives:
     def _tokens(self, orbit: SampleOrbit) -> tuple[Signed, ...]:
         return self.family._tokens(orbit, range(orbit.spread), self.window)
 
-    def encode(self, dictionary: Dictionary) -> tuple[Group, ...]:
-        """Samples as index arrays, one group per length, as `Distribution.encode` does."""
+    def encode(self, dictionary: Dictionary) -> tuple[SampleArrays, ...]:
+        """Samples as index arrays, one record per length, as `Distribution.encode` does."""
         by_length: dict[int, list[int]] = {}
         for position, orbit in enumerate(self.orbits):
             by_length.setdefault(orbit.length, []).append(position)
         tokens = [self._tokens(orbit) for orbit in self.orbits]
         return tuple(
-            Group(
+            SampleArrays(
                 np.array([[i for i, _ in tokens[p]] for p in places]),
                 np.array([[s for _, s in tokens[p]] for p in places]),
                 np.array([self.orbits[p].label for p in places]),

@@ -80,14 +80,14 @@ class BaseLaboratory:
         """Note a part as read without computing it."""
         self.reads.add(Part(method, arguments))
 
-    def aside(self) -> Self:
+    def unrecorded(self) -> Self:
         """The same laboratory with a record of its own: what is asked of it counts as read by nobody."""
         return type(self)(self.mutation.name, self.draw)
 
     def changes(self, part: Part) -> bool:
         """True if the mutation makes this part any different, or if the part can not be computed in one of the two."""
         try:
-            return bool(part.of(self.aside()) != part.of(type(self)(draw=self.draw)))
+            return bool(part.of(self.unrecorded()) != part.of(type(self)(draw=self.draw)))
         except OdesysError:
             return True
 
@@ -131,7 +131,7 @@ def _once(function: Callable[Concatenate[Lab, P], T], is_part: bool) -> Callable
         bound.apply_defaults()
         key = type(lab), lab.mutation.name, lab.draw, bound.args[1:], tuple(bound.kwargs.items())
         if key not in known:
-            inner = lab.aside()
+            inner = lab.unrecorded()
             try:
                 value: T | OdesysError = function(inner, *args, **options)
             except OdesysError as error:

@@ -50,6 +50,7 @@ UNBROKEN = Mutation("", "the paper as it is")
 def each_sample(change: Callable[[Sample], Sample]) -> Callable[[Iterable[Sample]], list[Sample]]:
     """Apply a change to each sample: for `Mutation.data` where a laboratory breaks lists of samples.
 
+    >>> from dataclasses import replace
     >>> relabel = each_sample(lambda s: replace(s, label=-s.label))
     >>> [s.label for s in relabel([Sample(["good"], +1), Sample(["bad"], -1)])]
     [-1, 1]

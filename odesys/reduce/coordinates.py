@@ -146,7 +146,7 @@ class CoordinateFlow:
         return target, sign
 
     def quotient(self, generators: Sequence[CoordinateSymmetry]) -> CoordinateQuotient:
-        """One variable an orbit of `generators`; each is checked exactly against model and data."""
+        """One variable per orbit of `generators`; each is checked exactly against model and data."""
         for element in generators:
             self._check(element)
         orbits = signed_orbits(len(self.layout.names), [self.on_states(element) for element in generators])

@@ -40,12 +40,14 @@ def interpolate_count(parameter: str, members: Mapping[int, System]) -> System:
     """
     numbers = tuple(sorted(members))
     if len(numbers) < LARGEST_DEGREE + 2:
-        raise EquationError(f"{len(numbers)} members do not check a family; give at least {LARGEST_DEGREE + 2}")
+        raise EquationError(
+            f"{len(numbers)} members can not check one system for every {parameter}; give at least {LARGEST_DEGREE + 2}"
+        )
     systems = [members[n] for n in numbers]
     one = systems[0]
     for system in systems:
         if system.names != one.names or system.kind != one.kind or set(system.observables) != set(one.observables):
-            raise EquationError(f"the members of a family in {parameter} have the same states and observables")
+            raise EquationError(f"the members for every {parameter} need the same states and observables")
     if parameter in {*one.names, *one.parameters}:
         raise EquationError(f"{parameter} is already a name in the members; call the whole number otherwise")
     found = _Comparison(parameter, numbers)
@@ -75,7 +77,7 @@ class _Comparison:
             return self._factor(factors) * common
         except _DifferentError as error:
             raise EquationError(
-                f"the members of a family in {self.parameter} differ in more than multiplicities: {name}, {error}",
+                f"the members for every {self.parameter} differ in more than multiplicities: {name}, {error}",
                 parameter=self.parameter,
             ) from error
 
@@ -88,7 +90,7 @@ class _Comparison:
         return self.known[nodes]
 
     def _shape(self, node: Node) -> int:
-        """The number of an expression without its numbers: equal for two members of a family."""
+        """The number of an expression without its numbers: equal for two members."""
         known: dict[Node, int] = self.shapes
         key: Any = node.op
         if node.op == "add" and len(node.args) == 1:

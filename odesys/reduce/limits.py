@@ -147,18 +147,21 @@ def interpolate_reciprocal(parameter: str, members: Mapping[int, System]) -> Sys
     The right-hand sides must be sums of the same terms with exact coefficients; two members give a and b, and every
     other one is a check. At least three members are needed.
 
+    >>> from fractions import Fraction
     >>> x = sym("x")
     >>> members = {n: System.from_equations({"x": (1 - Fraction(1, n)) * x}) for n in (2, 3, 4)}
     >>> interpolate_reciprocal("n", members).rhs
     (x*(1 - 1/n),)
     """
     if len(members) < 3:
-        raise EquationError(f"{len(members)} members do not check a family; give at least three")
+        raise EquationError(
+            f"{len(members)} members can not check one system for every {parameter}; give at least three"
+        )
     one = members[min(members)]
     for system in members.values():
         _flow(system)
         if system.names != one.names:
-            raise EquationError(f"the members of a family in {parameter} have the same states")
+            raise EquationError(f"the members for every {parameter} need the same states")
     shared = [name for name in one.observables if all(name in s.observables for s in members.values())]
     rows = {name: {n: s.nodes[k] for n, s in members.items()} for k, name in enumerate(one.names)}
     seen = {name: {n: s.observables[name] for n, s in members.items()} for name in shared}

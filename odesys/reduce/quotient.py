@@ -107,6 +107,7 @@ class Quotient(OrbitReduction):
 
     A start off this subspace is not described; `initial_state` refuses it.
 
+    >>> import numpy as np
     >>> from fractions import Fraction
     >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
     >>> half = Fraction(1, 2)

@@ -31,7 +31,7 @@ from ..expr.tape import ARRAYS, Tape
 from ..verdicts import UNDECIDED, Evidence, Verdict, measured, refuted, undecided
 
 EXACT_LIMIT = 2000  # nodes in all residuals together up to which a proof is tried
-BITS, SHARP = 128, 1e-15  # precision of the balls, and how large one around zero may be to count
+BITS, LARGEST_ZERO_BALL = 128, 1e-15  # precision of the balls, and how large one around zero may be to count
 STEP, TOLERANCE = 1e-5, 1e-7  # of the difference quotient where a lift has no expressions
 
 
@@ -166,7 +166,7 @@ class Reduction:
                     witness = {"where": where, "at": at, "residual": six_digits(str(ball))}
                     return refuted(witness, Evidence.CERTIFICATE, checked=len(gaps))
             size = max(float(ball.abs_upper()) if ball.is_finite() else math.inf for ball in balls)
-            if size < SHARP:
+            if size < LARGEST_ZERO_BALL:
                 points, radius = points + 1, max(radius, size)
         if not points:
             return undecided("at no random rational point both sides are defined and known sharply", seed=seed)

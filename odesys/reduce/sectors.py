@@ -113,6 +113,8 @@ def _centre(algebra: Sequence[np.ndarray]) -> list[np.ndarray]:
 def eigenprojectors(matrix: np.ndarray) -> list[tuple[Fraction, np.ndarray]] | None:
     """Eigenvalues and eigenprojectors of a diagonalisable rational matrix with rational eigenvalues, else None.
 
+    >>> from fractions import Fraction
+    >>> import numpy as np
     >>> swap = np.array([[Fraction(0), Fraction(1)], [Fraction(1), Fraction(0)]])
     >>> [(str(value), projector[0].tolist()) for value, projector in eigenprojectors(swap)]
     [('1', [Fraction(1, 2), Fraction(1, 2)]), ('-1', [Fraction(1, 2), Fraction(-1, 2)])]

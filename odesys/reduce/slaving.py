@@ -44,6 +44,7 @@ class Slaved(Reduction):
     It describes only starts with (J S)^2 = omega^4 I, as infinite width has them; the lift needs that omega (and K
     where it is a symbol): ``slaved.bind(omega=0.1).lift(z)``.
 
+    >>> import numpy as np
     >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
     >>> flow = gradient_flow(AttentionModel(Dictionary(["a", "b"])), Distribution([Sample(["a", "b"], +1)]))
     >>> slaved = flow.slaved()

@@ -46,6 +46,7 @@ class Trained(Protocol):
 class SignedPermutation:
     """One symmetry: where each word, each head and each value row of a head goes (index, sign), and the label sign.
 
+    >>> from fractions import Fraction
     >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
     >>> half = Fraction(1, 2)
     >>> pair = Distribution([Sample(["good", "the"], +1, half), Sample(["bad", "the"], -1, half)])
@@ -100,7 +101,7 @@ class SymmetryGroup:
     order: int
 
     def describe(self, flow: Flow) -> list[str]:
-        """One line a generator."""
+        """One line per generator."""
         return [g.describe(flow) for g in self.generators]
 
 

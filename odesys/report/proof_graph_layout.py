@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 CHARACTER_WIDTH, NODE_PADDING, NODE_HEIGHT, NODE_GAP = 7.4, 22.0, 22.0, 14.0
-ROW_GAP, MARGIN, PAGE_WIDTH = 30.0, 12.0, 1080.0
+ROW_GAP, PAGE_MARGIN, PAGE_WIDTH = 30.0, 12.0, 1080.0
 ORDERING_SWEEPS = 8
 
 
@@ -54,14 +54,14 @@ def layered_layout(graph: nx.DiGraph) -> GraphLayout:
     linked = graph.subgraph([node for node in graph if graph.degree(node)])
     isolated = sorted(set(graph) - set(linked))
     boxes: dict[str, Box] = {}
-    y = MARGIN
+    y = PAGE_MARGIN
     for row in filter(None, [*_ordered_rows(linked), isolated]):
         for line in _split_to_page_width(row):
             boxes |= _place_line(line, y + NODE_HEIGHT / 2)
             y += NODE_HEIGHT + NODE_GAP
         y += ROW_GAP - NODE_GAP
     right = max((box.left + box.width for box in boxes.values()), default=0.0)
-    return GraphLayout(boxes, tuple(sorted(linked.edges)), max(PAGE_WIDTH, right + MARGIN), y)
+    return GraphLayout(boxes, tuple(sorted(linked.edges)), max(PAGE_WIDTH, right + PAGE_MARGIN), y)
 
 
 def _ordered_rows(linked: nx.DiGraph) -> list[list[str]]:
@@ -96,7 +96,7 @@ def _split_to_page_width(row: list[str]) -> list[list[str]]:
     lines: list[list[str]] = [[]]
     used = 0.0
     for node in row:
-        if lines[-1] and used + _node_width(node) > PAGE_WIDTH - 2 * MARGIN:
+        if lines[-1] and used + _node_width(node) > PAGE_WIDTH - 2 * PAGE_MARGIN:
             lines.append([])
             used = 0.0
         lines[-1].append(node)
@@ -107,7 +107,7 @@ def _split_to_page_width(row: list[str]) -> list[list[str]]:
 def _place_line(line: list[str], y: float) -> dict[str, Box]:
     """A line of nodes, spread over the page but not too far from each other."""
     total = sum(map(_node_width, line))
-    spacing = min((PAGE_WIDTH - 2 * MARGIN - total) / (len(line) + 1), 6 * NODE_GAP) if len(line) > 1 else 0.0
+    spacing = min((PAGE_WIDTH - 2 * PAGE_MARGIN - total) / (len(line) + 1), 6 * NODE_GAP) if len(line) > 1 else 0.0
     x = (PAGE_WIDTH - total - spacing * (len(line) - 1)) / 2
     boxes = {}
     for node in line:

@@ -18,9 +18,9 @@ from fractions import Fraction
 
 from ..expr import graph
 from ..expr.graph import ONE, Node, Number
-from .reading_order import ReadingOrder, linear, monomial
+from .reading_order import ReadingOrder, monomial
 
-SMALL = 6  # nodes; an expression up to this size is repeated rather than named
+LARGEST_REPEATED = 6  # nodes; an expression up to this size is repeated rather than named
 
 
 # ---- 1, 2: common factors and softmax rows -------------------------------------------------------------------------
@@ -63,9 +63,10 @@ class _Tidy:
     def _round(self, roots: Sequence[Node], seen: dict[Node, set[Node]], known: Mapping[Node, Node]) -> list[Node]:
         memo: dict[Node, Node] = {}
         for node in graph.topological(roots):
-            new = graph.combine((c, self._entries(t)) for c, t in linear(graph.rebuild(node, memo.__getitem__)))
+            again = graph.linear_terms(graph.rebuild(node, memo.__getitem__))
+            new = graph.combine((c, self._entries(t)) for c, t in again)
             terms = []
-            for c, t in linear(new):
+            for c, t in graph.linear_terms(new):
                 states, product = _split(t)
                 if states is not ONE:
                     seen.setdefault(product, set()).add(states)
@@ -91,7 +92,7 @@ class _Tidy:
                     entries.append(graph.scale(symbol, 1 / self.order.primitive(base)[0]))
             for inner in [b for b, e in left.items() if b.op == "add" and e == 1 and left[base] < 0]:
                 quotients = [(c, self._entries(t / base)) for c, t in inner.args]  # a weighted mean over the row
-                if all(base not in monomial(t) for _, q in quotients for _, t in linear(q)):
+                if all(base not in monomial(t) for _, q in quotients for _, t in graph.linear_terms(q)):
                     left[base], left[inner] = left[base] + 1, Fraction(0)
                     self.means.append(graph.combine(quotients))
                     entries.append(self.means[-1])
@@ -310,7 +311,9 @@ class _Namer:
             if node in self.rows:
                 if uses[node] or not self.rows[node].plain:
                     named.add(node)
-            elif uses[node] > 1 and size[node] > (3 if node.op == "sigmoid" or node in self.always else SMALL):
+            elif uses[node] > 1 and size[node] > (
+                3 if node.op == "sigmoid" or node in self.always else LARGEST_REPEATED
+            ):
                 named.add(node)
         return named
 

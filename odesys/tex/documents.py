@@ -90,5 +90,6 @@ def plain(text: Any) -> str:
         elif c in _QUOTES:
             out.append(_QUOTES[c])
         else:
-            out.append(c if c.isascii() or (c.isalpha() and ord(c) < 0x180) else "?")
+            known = c in "\n\t" or (c.isprintable() and (c.isascii() or (c.isalpha() and ord(c) < 0x180)))
+            out.append(c if known else "?")
     return "".join(out)

@@ -27,7 +27,7 @@ from .writing import BREAK, INDENT, SYMBOL, TexWriter, Writer, flat, fold, width
 
 LINE = 62.0  # width of a line in a plain article; see `writing.width`
 WIDE_LINE = 94.0  # in the document written here
-LARGEST = 20_000  # nodes written out, repeated ones counted again
+LARGEST_TEXT = 20_000  # nodes written out, repeated ones counted again
 
 _LETTERS = {"p": "pqr", "Z": "ZNY", "H": "HhB", "g": "gfk", "G": "GFE", "S": "SUV", "P": "PQR", "F": "FKL"}
 
@@ -75,7 +75,7 @@ def node_latex(node: Node, tex_map: Mapping[str, str]) -> str:
     size: dict[Node, int] = {}
     for part in graph.topological([node]):
         size[part] = 1 + sum(size[child] for child in graph.children(part))
-    if size[node] > LARGEST:
+    if size[node] > LARGEST_TEXT:
         raise OdesysError(f"an expression of {size[node]} nodes is too large for one formula; use system_latex instead")
     names = [*tex_map, *sorted(graph.symbols([node]) - set(tex_map))]
     return flat(

@@ -24,13 +24,6 @@ def monomial(term: Node) -> dict[Node, Fraction]:
     return {} if term is ONE else {term: Fraction(1)}
 
 
-def linear(node: Node) -> tuple[tuple[Number, Node], ...]:
-    """The terms of a node read as a linear form."""
-    if node.op == "add":
-        return node.args
-    return ((node.args[0], ONE),) if node.op == "num" else ((Fraction(1), node),)
-
-
 class ReadingOrder:
     """Reading order of terms: by the states they show, then by their value at a fixed generic point, largest first."""
 
@@ -60,7 +53,7 @@ class ReadingOrder:
 
     def terms(self, node: Node) -> list[tuple[Number, Node]]:
         """The terms of a linear form in reading order."""
-        return sorted(linear(node), key=lambda item: self.term(*item))
+        return sorted(graph.linear_terms(node), key=lambda item: self.term(*item))
 
     def primitive(self, node: Node) -> tuple[Number, Node]:
         """A linear form as factor times a form that is written with coprime integers, the leading one positive."""

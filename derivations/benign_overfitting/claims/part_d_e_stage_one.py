@@ -81,7 +81,7 @@ def attention_near_uniform(lab: Laboratory) -> Verdict:
 
 
 def _changes(run: Record) -> tuple[np.ndarray, np.ndarray]:
-    """Largest |change of gamma| and of |rho| a step between records, over the paper's bounds of (17)."""
+    """Largest |change of gamma| and of |rho| per step between records, over the paper's bounds of (17)."""
     steps = np.diff(run.steps)[:, None]
     change = np.abs(np.diff(run["V"], axis=0)) / steps / run.case.w2 / run.eta
     return change[:, :2] / (0.75 * run.case.m_s), change[:, 2:] / (2 * run.case.m_2 / run.case.N)

@@ -273,7 +273,7 @@ NARROW, WIDE = 400, 100_000
 
 
 def wrong_signs(d_h: int) -> dict[str, float]:
-    """Fraction of increments of scores with the wrong sign between T_1 and training loss 0.05, by family, of a network."""
+    """Fraction of increments of scores with the wrong sign from T_1 to training loss 0.05, by kind of score, of a network."""
     case = Case(N=10, M=3, d=2 * max(d_h, 2000), d_h=d_h, mu=25.0, noise=20.0, C_p=4.0, sigma_V=1e-6)
     made = span_network.draw(case, SEED)
     values, eta = span_network.gram_values(made), 0.3 / case.largest

@@ -117,7 +117,7 @@ def magnitude_harmful(lab: Laboratory) -> Verdict:
 
 
 def _wrong_signs(run: Record, first: int, winner: int) -> dict[str, float]:
-    """Fraction of increments after `first` with the wrong sign, by family of scores."""
+    """Fraction of increments after `first` with the wrong sign, by kind of score."""
     change = np.diff(run.scores[first:], axis=0)
     parts = {"signal row, winner": change[:, :, 0, winner], "noise rows, winner": change[:, :, 1:, winner]}
     others = [k for k in range(run.case.M) if k != winner]

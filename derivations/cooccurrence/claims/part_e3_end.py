@@ -182,7 +182,7 @@ def slower_common_word(lab: Laboratory) -> Verdict:
 )
 def sums_without_n(lab: Laboratory) -> Verdict:
     """The rate of the combination at the first time with R = 1, over n."""
-    every, sizes, rates, same = lab.family(5), (120, 480, 1920, 7680), [], {}
+    every, sizes, rates, same = lab.every_n(5), (120, 480, 1920, 7680), [], {}
     for n in sizes:
         system = every.substitute({"n": n})
         rhs, s = system.equations, class_sums(system)

@@ -28,7 +28,7 @@ def _two(kind: int) -> tuple[list[Node], list[Node], Node]:
     kind="identity",
     insensitive=NUMBERS,
     statement=r"\partial_t\tfrac{S_2}{S_3}\le0\iff\tfrac1{S_3}\sum_{I_3}g_i(1-g_i)\partial_t(y_iF_i)\le\tfrac1{S_2}\sum_{I_2}g_i(1-g_i)\partial_t(y_iF_i)",
-    reading="two samples a class: the left side is S2/S3 > 0 times the difference of the right sides; g' = -g(1-g) is proved of the logistic function",
+    reading="two samples per class: the left side is S2/S3 > 0 times the difference of the right sides; g' = -g(1-g) is proved of the logistic function",
 )
 def ratio_falls(lab: Laboratory) -> Verdict:
     """The derivative of the quotient as a multiple of the difference."""

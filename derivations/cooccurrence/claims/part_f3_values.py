@@ -169,7 +169,7 @@ def irrelevant_late(lab: Laboratory) -> Verdict:
 
 def _irrelevant_over_n(lab: Laboratory) -> Verdict:
     """n |G| of irrelevant words at tau = 1000 on level 3, over n."""
-    every, sizes, known = lab.family(5), {}, {}
+    every, sizes, known = lab.every_n(5), {}, {}
     for n in (24, 60, 120, 240, 480, 960, 1920, 3840, 7680):
         run = integrate(every.substitute({"n": n}), np.zeros(5), (0.0, 1000.0), rtol=1e-10, atol=1e-12, method="LSODA")
         sizes[n] = [float(abs(run.final[f"G_r{k}"]) * n) for k in (1, 2, 4)]

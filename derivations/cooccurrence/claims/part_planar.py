@@ -82,7 +82,7 @@ def planar_system(lab: Laboratory) -> Verdict:
         system = lab.planar(L)
         printed = {"x": g(2 * x - z) / 2 - g(z - x) / 6, "z": g(z - x) / 3 + g(z) / 6 - g(2 * x - z) / 2}
         residuals |= {f"{name}, L={L}": node - printed[name] for name, node in system.equations.items()}
-    every = lab.family(5)
+    every = lab.every_n(5)
     words = {name: sym(name) for name in every.names}
     first = g(2 * words["G_s"] + words["G_c"] + 2 * words["G_r1"])
     second = g(-words["G_s"] - words["G_c"] - 3 * words["G_r2"])
@@ -295,7 +295,7 @@ def reaches_hard_margin(lab: Laboratory) -> Verdict:
     origin="ours",
     uses=["Beyond.planar"],
     statement=r"R_\infty=\tfrac{3+2a-b}{2+b-a},\ \lim\hat{\mathcal L}\tau=\tfrac{17+2a+b}{\Delta},\ \tfrac{S_1}{S_2}\to\tfrac{7+b}{5+a},\ a=\tfrac{2(L-3)}n,\ b=\tfrac{6(L-2)}n,\ \Delta=1+3a+3b+ab",
-    reading="for L = 4, 5, 6 and n a symbol, I4 not at the margin: the constants solved from the derived family equal these rational functions; test exponents "
+    reading="for L = 4, 5, 6 and n a symbol, I4 not at the margin: the constants solved from the derived system equal these rational functions; test exponents "
     "(1-4a+3b)/Delta on I1 and (1+3a-2b)/Delta on I2, positive exactly where R_inf > 1",
 )
 def finite_n(lab: Laboratory) -> Verdict:
@@ -303,7 +303,7 @@ def finite_n(lab: Laboratory) -> Verdict:
     n = sp.Symbol("n", real=True)
     residuals: dict[str, graph.Node] = {}
     for L in (4, 5, 6):
-        found = hard_margin(lab.family(L), (1, 2))
+        found = hard_margin(lab.every_n(L), (1, 2))
         a, b = sp.Rational(2 * (L - 3)) / n, sp.Rational(6 * (L - 2)) / n
         delta = 1 + 3 * a + 3 * b + a * b
         test = found.test_exponents()
@@ -327,13 +327,13 @@ def finite_n(lab: Laboratory) -> Verdict:
     origin="ours",
     uses=["Beyond.finite_n"],
     statement=r"(n,L)=(60,5):\ R_\infty=1.2687,\ \hat{\mathcal L}\tau\to8.2233;\ \text{test loss}\sim\tau^{-0.2830}",
-    reading="level 3 at (60, 5) to tau = 1e9 (family in n): R and loss tau within 1e-3 of the closed forms of Beyond.finite_n, slopes of the test margins of I1, I2, I4 between 1e7 and 1e9 "
+    reading="level 3 at (60, 5) to tau = 1e9 (for every n): R and loss tau within 1e-3 of the closed forms of Beyond.finite_n, slopes of the test margins of I1, I2, I4 between 1e7 and 1e9 "
     "within 1e-3 of theirs",
 )
 def finite_n_run(lab: Laboratory) -> Verdict:
-    """A long run of the family at n = 60 against the closed forms of Beyond.finite_n."""
+    """A long run of level 3 at n = 60 against the closed forms of Beyond.finite_n."""
     n, L = 60, 5
-    system = lab.family(L).substitute({"n": n})
+    system = lab.every_n(L).substitute({"n": n})
     a, b = Fraction(2 * (L - 3), n), Fraction(6 * (L - 2), n)
     delta = 1 + 3 * a + 3 * b + a * b
     R_limit, loss_limit = (3 + 2 * a - b) / (2 + b - a), (17 + 2 * a + b) / delta

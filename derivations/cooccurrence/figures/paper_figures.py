@@ -226,7 +226,7 @@ def figure_finite_n(folder: Path, progress: Progress) -> list[Path]:
     fig, axes = new_figure(1, 2, (12.0, 4.4))
     for k, L in enumerate((4, 5, 6)):
         progress(f"L = {L}", k / 3)
-        every = dynamics.family(L)
+        every = dynamics.every_n(L)
         ns = [n for n in range(6, 1200, 6) if n < 60 or n % 30 == 0]
         rows = [balancing.hard_margin(every.substitute({"n": n})) for n in ns]
         R = [float(row.R) for row in rows]

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import sympy as sp
 
@@ -47,7 +46,7 @@ class HardMargin:
     @property
     def class_sums(self) -> dict[int, sp.Expr]:
         """lim S_c tau / n of the classes I1, I2 (= I3), I4."""
-        return {c: sp.cancel(_rational(PROBABILITY[c]) * a) for c, a in self.weights.items()}
+        return {c: sp.cancel(sp.Rational(PROBABILITY[c]) * a) for c, a in self.weights.items()}
 
     def test_exponents(self) -> dict[int, sp.Expr]:
         """Growth of the margins on fresh samples per ln(tau): irrelevant words of the test set have not moved."""
@@ -57,11 +56,7 @@ class HardMargin:
 
 
 def _share(c: int) -> sp.Rational:
-    return _rational(PROBABILITY[c]) * (2 if c == 2 else 1)
-
-
-def _rational(value: Any) -> sp.Rational:
-    return sp.Rational(value.numerator, value.denominator)
+    return sp.Rational(PROBABILITY[c]) * (2 if c == 2 else 1)
 
 
 def read_off(system: System) -> tuple[sp.Matrix, sp.Matrix]:

@@ -131,7 +131,7 @@ TIGHT = {"S11": 0.02, "A": 0.01, "step1": 0.03}  # relative; the others 6 percen
 def scalars_of(state: State, made: Forces, data: Counts, m: float) -> dict[str, float]:
     """Means over living neurons, by features and values: own (1), other discriminative (2), nuisance (n), in units 1/sqrt(m).
 
-    d: w'p; u: w'v; step: change of w'p a unit of s; K = G_11; S11; A = A_11; v: length of the change of nuisance values.
+    d: w'p; u: w'v; step: change of w'p per unit of s; K = G_11; S11; A = A_11; v: length of the change of nuisance values.
     """
     first, second = (int(np.flatnonzero(data.y * sign > 0)[0]) for sign in (1, -1))
     h, M = made.found.h, state.v.shape[0]

@@ -24,6 +24,7 @@ from odesys import (
 
 from ..laboratory import Laboratory
 from .book import NUMBERS, PRINTED, K, Q, at, b, book, c, definition_1, eps
+from .common_equations import dot
 
 w, delta, n = sym("w"), sym("delta"), sym("n")  # w = e^u with u = Q^2 - eps Q
 
@@ -58,9 +59,6 @@ def attention_on_others(lab: Laboratory) -> Verdict:
         & exponents
     )
     q1, q2, r, n1, n2, o = ([sym(f"{name}_{i}") for i in range(2)] for name in ("q1", "q2", "r", "n1", "n2", "o"))
-
-    def dot(x: list[graph.Node], y: list[graph.Node]) -> graph.Node:
-        return graph.add(p * q for p, q in zip(x, y, strict=True))
 
     logit = [
         dot([x + y for x, y in zip(q, e, strict=True)], [x + y for x, y in zip(r, o, strict=True)])

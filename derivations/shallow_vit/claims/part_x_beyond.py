@@ -24,7 +24,7 @@ from .part_e_1_lemma_2 import groups
     kind="identity",
     uses=["X6"],
     origin="ours",
-    statement=r"\text{two mirrored neurons, one sample a class: 21 variables for every }M\ge4,\ \text{exact; a network of }m\text{ neurons follows them as }m\to\infty,\ \xi\sqrt m\to0",
+    statement=r"\text{two mirrored neurons, one sample per class: 21 variables for every }M\ge4,\ \text{exact; a network of }m\text{ neurons follows them as }m\to\infty,\ \xi\sqrt m\to0",
     reading="the derived quotient has 21 states for M = 4, 5, 6; its step, iterated 200 times from D_+ = (0.3, -0.05, 0.04..), gives the outputs of the hand-written network with two neurons to 1e-11 (M = 4, 5, eta = 0.02); logits of the run with m = 1000, xi = 1e-4 at T are within 0.02 of the symmetric system's; "
     + READING,
 )

@@ -94,7 +94,7 @@ def matched(surfaces: list[Node], wanted: dict[Node, Node]) -> dict[Node, tuple[
     "patterns (gates as symbols, while no margin is reached; fractions alpha_*, alpha_#, beta of each nuisance pattern in any unit)",
 )
 def every_number_of_patterns(lab: Laboratory) -> Verdict:
-    """The family against its other members, and against the equations as written down."""
+    """One system for every M against other members, and against the equations as written down."""
     try:
         system = for_every_number(lab)
     except (SymmetryError, EquationError) as error:

@@ -15,7 +15,7 @@ from scipy.special import expit
 
 from odesys import Distribution, IntegrationError, PathSpeeds, Sample
 
-from ..setting import Case, Features
+from ..setting import Case, CountedSteps, Features
 from . import class_network
 from .class_network import Counts, Forces, State
 
@@ -70,7 +70,7 @@ class Counting:
 
 
 @dataclass(frozen=True, eq=False)
-class Record:
+class Record(CountedSteps):
     """A run: data, first and last state, steps, kept states with their step numbers and forces (full batch)."""
 
     case: Case
@@ -83,11 +83,6 @@ class Record:
     times: np.ndarray
     states: list[State]
     made: list[Forces]
-
-    @property
-    def eta_T(self) -> float:
-        """eta times the number of steps."""
-        return self.case.eta * self.steps
 
 
 def factors(speeds: PathSpeeds, leaf: str, patterns: int) -> np.ndarray:

@@ -24,7 +24,7 @@ import numpy as np
 from odesys import Progress, silent, softmax
 
 from .. import setting
-from ..setting import Case, Features
+from ..setting import Case, CountedSteps, Features
 
 
 @dataclass(eq=False)
@@ -138,7 +138,7 @@ def step(
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(CountedSteps):
     """A run: first and last state, training data, steps taken, whether all margins were reached, what was recorded.
 
     `table` holds one array per recorded number, at the step numbers `times`; `states` are kept if asked for.
@@ -154,11 +154,6 @@ class Run:
     table: dict[str, np.ndarray]
     states: list[State] = field(default_factory=list)
     ideal: Features | None = None
-
-    @property
-    def eta_T(self) -> float:
-        """eta times the number of steps."""
-        return self.case.eta * self.steps
 
 
 def start(case: Case, rng: np.random.Generator) -> tuple[State, Features]:

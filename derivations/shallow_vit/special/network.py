@@ -23,7 +23,7 @@ import numpy as np
 from odesys import ParameterError, Progress, silent, softmax
 
 from .. import setting
-from ..setting import Case
+from ..setting import Case, CountedSteps
 
 WEIGHTS = ("W_O", "W_V", "W_K", "W_Q")
 
@@ -158,7 +158,7 @@ def step(
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(CountedSteps):
     """A run: networks at start and end, data, steps taken, whether all margins were reached, recorded numbers."""
 
     case: Case
@@ -169,11 +169,6 @@ class Run:
     fitted: bool
     times: np.ndarray
     table: dict[str, np.ndarray]
-
-    @property
-    def eta_T(self) -> float:
-        """eta times the number of steps."""
-        return self.case.eta * self.steps
 
 
 def train(

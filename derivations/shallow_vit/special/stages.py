@@ -25,7 +25,7 @@ from ..setting import Case
 from . import class_network, observables
 from .class_network import Counts, Forces, State
 
-SORTING, WINDOW = 0.01, 0.5  # gates changed a unit of s, and over how much of it that is measured
+SORTING, WINDOW = 0.01, 0.5  # gates changed per unit of s, and over how much of it that is measured
 LINEAR = 0.1  # |v_1 - p_1|
 TESTED = 1e-3  # test loss of the paper's success
 

@@ -35,7 +35,7 @@ from odesys import (
 )
 
 from .. import dynamics
-from ..setting import Case
+from ..setting import Case, CountedSteps
 from . import class_network, observables
 from .class_network import Counts, State
 
@@ -180,7 +180,7 @@ def flow(
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class Steps(CountedSteps):
     """Gradient steps of the symmetric system: step numbers, states, outputs F before each step, whether F >= Gamma."""
 
     case: Case
@@ -191,11 +191,6 @@ class Steps:
     F: np.ndarray
     steps: int
     fitted: bool
-
-    @property
-    def eta_T(self) -> float:
-        """eta times the number of steps."""
-        return self.case.eta * self.steps
 
     @property
     def final(self) -> dict[str, float]:

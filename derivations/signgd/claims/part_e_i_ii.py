@@ -451,5 +451,5 @@ def requirement(lab: Laboratory) -> Verdict:
     return printed.correcting(
         r"t\ge(12+24\sqrt2n)T_2'+2\sqrt2n\beta_\mu\eta^{-1}\sigma_p^{-1}s^{-1}",
         right & rest,
-        "the sum grows by eta sigma_p s / sqrt2 a step",
+        "the sum grows by eta sigma_p s / sqrt2 per step",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 
@@ -171,10 +172,11 @@ def signal_decides(lab: Laboratory) -> Verdict:
 # ---- products --------------------------------------------------------------------------------------------------------
 
 
-def noise_logit(lab: Laboratory) -> graph.Node:
-    """z_22 of sample 1 on the reduced state: sum over neurons of q k."""
-    made = lab.network()
-    return on_section({"z22": made.logit(0, 1, 1)})["z22"]
+def noise_logit(lab: Laboratory) -> Callable[[graph.Node, graph.Node], graph.Node]:
+    """z_22 of sample 1 on the reduced state, the sum of q k over neurons, as a function of one pair; the other is 0."""
+    logit = on_section({"z22": lab.network().logit(0, 1, 1)})["z22"]
+    zero = {sym("q2_1"): num(0), sym("k2_1"): num(0)}
+    return lambda q, k: graph.substitute([logit], zero | {sym("q1_1"): q, sym("k1_1"): k})[0]
 
 
 @book.claim(
@@ -188,13 +190,8 @@ def noise_logit(lab: Laboratory) -> graph.Node:
 )
 def logit_after_flip(lab: Laboratory) -> Verdict:
     """The products at the two kinds of neurons."""
-    z, T, th, m, e, p = noise_logit(lab), sym("T"), sym("theta"), sym("M"), sym("e"), sym("p")
-    one = graph.substitute(
-        [z], {sym("q1_1"): (1 + th) * T, sym("k1_1"): (1 + th) * T, sym("q2_1"): num(0), sym("k2_1"): num(0)}
-    )[0]
-    other = graph.substitute(
-        [z], {sym("q1_1"): -(1 + th) * T, sym("k1_1"): -(1 - th) * T, sym("q2_1"): num(0), sym("k2_1"): num(0)}
-    )[0]
+    at, T, th, m, e, p = noise_logit(lab), sym("T"), sym("theta"), sym("M"), sym("e"), sym("p")
+    one, other = at((1 + th) * T, (1 + th) * T), at(-(1 + th) * T, -(1 - th) * T)
     return equal(
         {
             "m_k/2 - e": ((m / 2 - e) * one + (m / 2 + e) * other, ((1 + th) * m - 2 * e * (th + th**2)) * T**2),
@@ -214,12 +211,7 @@ def logit_after_flip(lab: Laboratory) -> Verdict:
 )
 def logit_increments(lab: Laboratory) -> Verdict:
     """Products before and after a step, for the three kinds of pairs."""
-    z, q, k, h = noise_logit(lab), sym("q"), sym("k"), sym("h")
-    zero = {sym("q2_1"): num(0), sym("k2_1"): num(0)}
-
-    def at(x: graph.Node, y: graph.Node) -> graph.Node:
-        return graph.substitute([z], zero | {sym("q1_1"): x, sym("k1_1"): y})[0]
-
+    at, q, k, h = noise_logit(lab), sym("q"), sym("k"), sym("h")
     grown = at(q + h, k + h) - at(q, k)
     turning = at(-(q + h), -(k - h)) - at(-q, -k)
     after = at(-(q - h), k + h) - at(-q, k)  # query falls back, key on the other side already: product -q k
@@ -282,12 +274,7 @@ def logit_grows(lab: Laboratory) -> Verdict:
 
 def _sharp_threshold(lab: Laboratory) -> Verdict:
     """Slope of p tau^2 + (1-p) x u at 2 tau_f on both sides is 2 tau_f (3p - 1), from the derived logit."""
-    z, p, t, f = noise_logit(lab), sym("p"), sym("t"), sym("f")
-    zero = {sym("q2_1"): num(0), sym("k2_1"): num(0)}
-
-    def at(x: graph.Node, y: graph.Node) -> graph.Node:
-        return graph.substitute([z], zero | {sym("q1_1"): x, sym("k1_1"): y})[0]
-
+    at, p, t, f = noise_logit(lab), sym("p"), sym("t"), sym("f")
     before = p * at(t, t) + (1 - p) * at(-t, -(2 * f - t))
     after = p * at(t, t) + (1 - p) * at(-(4 * f - t), -(2 * f - t))
     slopes = {
@@ -309,10 +296,8 @@ def _sharp_threshold(lab: Laboratory) -> Verdict:
 )
 def sliding(lab: Laboratory) -> Verdict:
     """The minimum, its value, and the root."""
-    z, p, t, f = noise_logit(lab), sym("p"), sym("t"), sym("f")
-    zero = {sym("q2_1"): num(0), sym("k2_1"): num(0)}
-    one = graph.substitute([z], zero | {sym("q1_1"): t, sym("k1_1"): t})[0]
-    other = graph.substitute([z], zero | {sym("q1_1"): -(4 * f - t), sym("k1_1"): -(2 * f - t)})[0]
+    at, p, t, f = noise_logit(lab), sym("p"), sym("t"), sym("f")
+    one, other = at(t, t), at(-(4 * f - t), -(2 * f - t))
     late = p * one + (1 - p) * other
     place = 3 * (1 - p) * f
     slope, value = graph.substitute([graph.gradient(late, [t])[0], late], {t: place})

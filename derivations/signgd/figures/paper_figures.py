@@ -1,4 +1,4 @@
-"""Figures 1, 18 and 19 and table 2 redrawn, the overlap report; others are in `figures_optimisers`, `figures_laws`."""
+"""Figures 1, 18 and 19 and table 2 redrawn, the overlap report; others are in `optimisers` and `power_laws`."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def _rank(part: sp.Expr) -> int:
 
 
 class Writer(LatexPrinter):
-    """SymPy's TeX with the names of the paper, one sum sign an index, and products of vectors."""
+    """SymPy's TeX with the names of the paper, one sum sign per index, and products of vectors."""
 
     def __init__(self) -> None:
         super().__init__({"order": "none"})

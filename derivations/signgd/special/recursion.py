@@ -200,7 +200,7 @@ def draw(case: Case, seed: int | tuple[int, ...]) -> Start:
 
 
 def _value_rows(case: Case, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """mean of rows of class 1 minus mean of class -1, and the largest |entry|, of 2 m_v standard Gaussians a vector."""
+    """Mean row of class 1 minus that of class -1, and the largest |entry|, of 2 m_v standard Gaussians per vector."""
     size, count = 1 + case.n, 2 * case.m_v
     if count * size <= LARGEST_SAMPLE:
         rows = rng.standard_normal((2, case.m_v, size))

@@ -26,7 +26,7 @@ class OverlapReport:
     """Network against reduced recursion from the same weights.
 
     shared       part of a support that others have too, mean over samples
-    speed        mean of |change of q| a step over eta |xi|_1 while queries rise (1 if disjoint)
+    speed        mean of |change of q| per step over eta |xi|_1 while queries rise (1 if disjoint)
     value_speed  the same of v_i over 2 eta |xi|_1
     turned       part of all pairs whose query noise has another sign than in the recursion, at T_f
     noise        root mean square of the deviations of q and k over that of the recursion's, at T_f, and largest later

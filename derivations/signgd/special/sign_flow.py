@@ -128,7 +128,7 @@ def sliding_keys(run: Run, least: int = 8) -> list[Alternation]:
 def trap_probability(start: Start, eta: float) -> float:
     r"""Probability that finite steps hold a pair, given that A = q + q_mu and B = k - k_mu start with opposite signs.
 
-    Both shrink by :math:`h' = \eta\|\xi\|_1` a step; the cycle closes if they pass zero in the same step,
+    Both shrink by :math:`h' = \eta\|\xi\|_1` per step; the cycle closes if they pass zero in the same step,
     :math:`\lfloor|A|/h'\rfloor = \lfloor|B|/h'\rfloor`: the sum over j of squared probabilities, mean over samples.
     """
     out = []

@@ -230,7 +230,7 @@ class Record:
         return float(late[good[0], 0])
 
     def directions(self, name: str, theta: float) -> np.ndarray:
-        """Directions (signs of the moves) of a family of variables at a time."""
+        """Directions (signs of the moves) of the variables of one kind at a time."""
         out = self.first[name].copy()
         found = self.events[name].within(0, theta)
         for r, i in zip(found.neuron, found.sample, strict=True):

@@ -17,6 +17,7 @@ book = ClaimBook(
     reference="Transformers Provably Learn Two-Mixture of Linear Classification via Gradient Flow",
 )
 
+UNMUTATED = "the enclosure is of the unmutated stage 2"  # why mutations do not reach a claim
 SIGNS = (1, -1)
 SAMPLES = tuple((k, s, r) for k in (1, 2) for s in SIGNS for r in SIGNS)
 CONSISTENT = tuple((k, s, s) for k in (1, 2) for s in SIGNS)

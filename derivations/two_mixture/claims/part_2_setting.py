@@ -32,7 +32,7 @@ def distribution(lab: Laboratory) -> Verdict:
         for y, k in product(SIGNS, range(1, K + 1)):
             others = [(e, j) for e in SIGNS for j in range(1, K + 1) if j != k]
             for bag in product(others, repeat=L - 2):
-                words = (f"c{k}", _word(y, k), *sorted(_word(e, j) for e, j in bag))
+                words = (f"c{k}", setting.signal_token(y, k), *sorted(setting.signal_token(e, j) for e, j in bag))
                 weights[words, y] += Fraction(1, 2 * K * len(others) ** (L - 2))
         return weights
 
@@ -44,10 +44,6 @@ def distribution(lab: Laboratory) -> Verdict:
         return found == walked(*case)
 
     return enumerate_all([(2, 3), (3, 3), (3, 4)], agrees, "cases (K, L)")
-
-
-def _word(sign: int, k: int) -> str:
-    return f"v{k}" if sign > 0 else f"-v{k}"
 
 
 @book.claim(

@@ -167,7 +167,7 @@ def _dimension(found: int) -> Verdict:
 
 @book.claim(
     "Sec.5.2-system",
-    "Linear system of 36 variables a head",
+    "Linear system of 36 variables per head",
     kind="identity",
     uses=["B.2"],
     statement=r"\dot{\mathbf z}=\mathcal A(t)\,\mathbf z,\quad \mathbf z=(M,A,B)\in\mathbb R^{36}",

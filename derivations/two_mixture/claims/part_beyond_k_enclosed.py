@@ -23,11 +23,10 @@ from odesys import (
 from .. import dynamics
 from ..laboratory import Laboratory
 from ..special.enclosed import ORDER, PAIRS, PRECISION, TOLERANCE, neurons_at
-from .book import book
+from .book import UNMUTATED, book
 
 GROUPS, LENGTH = 1_000_000, Fraction(79)
 POINT = "K = 10^6, L = 3, omega = 1/10, b = 1/2, stage 1 of length 10 K, stage 2 for 79 K, which is past M^a_cv = 1"
-APART = "the enclosure is of the unmutated stage 2"
 
 
 def sector_equations(K: int) -> tuple[System, dict[str, Node]]:
@@ -70,7 +69,7 @@ def _enclosure() -> tuple[Enclosure, dict[str, Node]]:
     level="full",
     origin="ours",
     uses=["Beyond.K.stage1", "Beyond.K.sizes", "Beyond.K.near_symmetry"],
-    insensitive=APART,
+    insensitive=UNMUTATED,
     statement=r"|M^{=}_{\mu\nu}+(K-1)M^{\ne}_{\mu\nu}|\ \le\ \tfrac1{50}\,M_{c_kv_k},\quad \mu,\nu\in\{c,v\}",
     reading=f"{POINT}: for all four pairs of word types at all times of stage 2, along the validated enclosure",
 )
@@ -92,7 +91,7 @@ def near_symmetry_enclosed(lab: Laboratory) -> Verdict:
     level="full",
     origin="ours",
     uses=["Beyond.K.stage1", "Beyond.K.sizes", "Beyond.K.T2"],
-    insensitive=APART,
+    insensitive=UNMUTATED,
     statement=r"(T_2-T_1)/K\in[78.85818,\,78.85819]",
     reading=f"{POINT}: the only crossing of M_cv_same = (K-1)/K lies in this interval",
 )

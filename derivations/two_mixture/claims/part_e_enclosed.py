@@ -24,7 +24,7 @@ from odesys import (
 
 from ..laboratory import Laboratory
 from ..special.enclosed import SectorSystem, enclose_stage_two, growth_rows, pre_activations, stage_two_sectors
-from .book import book
+from .book import UNMUTATED, book
 from .part_e_growth import DOMINANCE
 from .part_e_trajectories import LAST_ROW_PRINTED, LAST_ROW_RIGHT, SIGNS_PRINTED
 
@@ -35,7 +35,6 @@ POINTS = (
     + ", ".join(map(str, LENGTHS.values()))
     + ", which is past T2 (x* = 1)"
 )
-APART = "the enclosure is of the unmutated stage 2"
 RATE = Fraction(999, 1000)
 KAPPA = sym("n_c") / 18
 SOON = Fraction(1, 4)
@@ -127,7 +126,7 @@ def _certified(group: str) -> Verdict:
     kind="inequality",
     uses=["E.5", "Beyond.manifold"],
     level="full",
-    insensitive=APART,
+    insensitive=UNMUTATED,
     expect=FAILS,
     statement=r"\text{the sign table of Lemma E.5 with its last row as printed, on}\ (T_1,T_2]",
     reading=f"{POINTS}: every sign along the validated enclosure; at the start by the leading Taylor coefficient",
@@ -168,7 +167,7 @@ def _dominance(lead: str, limit: Fraction) -> Verdict:
     kind="inequality",
     uses=["E.1(11)", "Beyond.manifold"],
     level="full",
-    insensitive=APART,
+    insensitive=UNMUTATED,
     statement=r"\max_{\text{other}}|M_{\mu\nu}|\le c\,\min(M_{c_kv_k},-M_{c_kv_{k'}})",
     reading=f"{POINTS}: c = 0.51 certified along the validated enclosure; c = 1/2, the limit at T1, is refuted by it",
 )
@@ -186,7 +185,7 @@ def dominance_enclosed(lab: Laboratory) -> Verdict:
     kind="inequality",
     uses=["E.1(12)", "Beyond.manifold"],
     level="full",
-    insensitive=APART,
+    insensitive=UNMUTATED,
     statement=r"\max(|B_{vc}^=|,|B_{vc}^{\ne}|,|B_{cc}^{\ne}|)\le c\,\min(B_{vv}^=,-B_{vv}^{\ne})",
     reading=f"{POINTS}: c = 0.26 certified; whether c = 1/4, the limit at T1, is ever exceeded is decided",
 )
@@ -201,7 +200,7 @@ def query_dominance_enclosed(lab: Laboratory) -> Verdict:
     kind="inequality",
     uses=["E.1(13)", "Beyond.manifold"],
     level="full",
-    insensitive=APART,
+    insensitive=UNMUTATED,
     statement=r"\max(|A_{cv}^=|,|A_{cv}^{\ne}|,|A_{vv}^{\ne}|)\le c\,\min(A_{cc}^=,-A_{cc}^{\ne})",
     reading=f"{POINTS}: c = 0.26 certified; whether c = 1/4, the limit at T1, is ever exceeded is decided",
 )
@@ -216,7 +215,7 @@ def key_dominance_enclosed(lab: Laboratory) -> Verdict:
     kind="inequality",
     uses=["E.1(14)", "Beyond.manifold"],
     level="full",
-    insensitive=APART,
+    insensitive=UNMUTATED,
     statement=r"B_{vv}^=\ge B_{cc}^=,\quad A_{cc}^=\ge A_{vv}^=",
     reading=f"{POINTS}: strict after T1, certified",
 )
@@ -231,7 +230,7 @@ def diagonal_order_enclosed(lab: Laboratory) -> Verdict:
     kind="inequality",
     uses=["E.6", "Beyond.manifold"],
     level="full",
-    insensitive=APART,
+    insensitive=UNMUTATED,
     statement=r"H_+(X_{k,s,-s})+b>0\ \text{on}\ [T_1,T_2]",
     reading=f"{POINTS}: certified for all four conflicting samples",
 )
@@ -246,7 +245,7 @@ def units_enclosed(lab: Laboratory) -> Verdict:
     kind="inequality",
     uses=["E.2", "Beyond.manifold"],
     level="full",
-    insensitive=APART,
+    insensitive=UNMUTATED,
     statement=r"\dot x\ge b\,A_3x\ \text{while}\ M_{c_1v_1}\le C",
     reading="omega = 1/10, b = 1/2 and T1 = 3, 20, 100: b = 0.999 kappa with kappa = n_c/18 is certified up to the first zero of the first "
     "row, and C is the score there; b = kappa is refuted just after T1",
@@ -279,7 +278,7 @@ def _growth(here: Point) -> Verdict:
     kind="existence",
     uses=["E.3/order"],
     level="full",
-    insensitive=APART,
+    insensitive=UNMUTATED,
     origin="ours",
     statement=r"T_2-T_1\in[90.17591,\,90.17592]",
     reading="omega = 1/10, b = 1/2, T1 = 20: the only crossing of M_cv_same = 1 lies in this interval",

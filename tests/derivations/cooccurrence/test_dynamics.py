@@ -184,15 +184,15 @@ def test_gradient_descent_is_closed() -> None:
 
 def test_conservation_laws_are_found() -> None:
     flow = dynamics.gram_flow(6, 4)
-    families = flow.invariants()
-    assert [(str(f.path), f.size) for f in families] == [("a.W.W_V.E", 14), ("E'.W_K'.W_Q.E", 26)]
+    spectra = flow.invariants()
+    assert [(str(f.path), f.size) for f in spectra] == [("a.W.W_V.E", 14), ("E'.W_K'.W_Q.E", 26)]
     names = {"beta": "aWWa", "V": "VV", "K": "KK", "Q": "QQ"}
     trace = {
         k: graph.add([sym(flow.matrices[leaf][i, i]) for i in range(len(flow.matrices[leaf]))])
         for k, leaf in names.items()
     }
-    assert zero_test(families[0].trace(1) - (trace["beta"] / sym("m1") - trace["V"]), ["m1"]).answer == "zero"
-    assert zero_test(families[1].trace(1) - (trace["K"] - trace["Q"])).answer == "zero"
+    assert zero_test(spectra[0].trace(1) - (trace["beta"] / sym("m1") - trace["V"]), ["m1"]).answer == "zero"
+    assert zero_test(spectra[1].trace(1) - (trace["K"] - trace["Q"])).answer == "zero"
 
 
 # ---- limits ------------------------------------------------------------------------------------------------------
@@ -209,7 +209,7 @@ def test_kernel_and_planar_systems() -> None:
         assert system.names == ("x", "z") and not system.parameters
         printed = (half * g(2 * x - z) - sixth * g(z - x), third * g(z - x) + sixth * g(z) - half * g(2 * x - z))
         assert all(zero_test(a - b).answer == "zero" for a, b in zip(system.nodes, printed, strict=True))
-    every, n = dynamics.family(5), sym("n")
+    every, n = dynamics.every_n(5), sym("n")
     assert every.names == ("G_s", "G_c", "G_r1", "G_r2", "G_r4") and every.parameters == ("n",)
     margin = 2 * sym("G_s") + sym("G_c") + 2 * sym("G_r1")
     assert zero_test(every.nodes[2] - g(margin) / n, ["n"]).answer == "zero"
@@ -248,7 +248,7 @@ def test_planar_times_and_constants() -> None:
 
 @pytest.mark.parametrize(("n", "L", "R", "product"), [(60, 5, 1.2687, 8.2233), (600, 5, 1.4745, 15.3516)])
 def test_finite_n_limits(n: int, L: int, R: float, product: float) -> None:
-    system = dynamics.family(L).substitute({"n": n})
+    system = dynamics.every_n(L).substitute({"n": n})
     run = integrate(system, np.zeros(5), (0.0, 1e9), rtol=1e-10, atol=1e-13, method="LSODA")
     rate = dict(zip(system.names, system.compile()(0.0, run.end_state), strict=True))
     assert -rate["G_c"] / rate["G_s"] == pytest.approx(R, abs=2e-4)

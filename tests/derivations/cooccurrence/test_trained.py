@@ -121,7 +121,7 @@ def test_infinite_width_as_a_network() -> None:
 
 
 def test_limits_are_a_regression_on_bags_of_words() -> None:
-    system = Laboratory().family(5).substitute({"n": 60})
+    system = Laboratory().every_n(5).substitute({"n": 60})
     run = integrate(system, np.zeros(5), (0.0, 1e4), rtol=1e-10, atol=1e-13, method="LSODA")
     found = word_weights((0.0, 0.0, 0.0), (20.0, 1e4), 60.0, 5)
     assert found[0, :3] == pytest.approx([1.2498, 1.2498, -1.2957], abs=1e-4)

@@ -24,10 +24,10 @@ from odesys.verdicts import Evidence
 def test_at_every_other_number_the_equations_are_the_derived_ones(M: int, gates: str) -> None:
     """M was not among the members; M = 3 has 18 variables, and their equations do not read the other three."""
     assert M not in dynamics.MEMBERS
-    family, derived = symmetric_runs.every_number_of_patterns(gates), symmetric_runs.system(M, gates)
-    at = dict(zip(family.names, graph.substitute(list(family.nodes), {sym("M"): num(M)}), strict=True))
-    seen = graph.substitute([family.observables["F"]], {sym("M"): num(M)})
-    assert len(family.names) == 21 and "M" in family.parameters
+    every, derived = symmetric_runs.every_number_of_patterns(gates), symmetric_runs.system(M, gates)
+    at = dict(zip(every.names, graph.substitute(list(every.nodes), {sym("M"): num(M)}), strict=True))
+    seen = graph.substitute([every.observables["F"]], {sym("M"): num(M)})
+    assert len(every.names) == 21 and "M" in every.parameters
     assert [at[name] for name in derived.names] == list(derived.nodes)
     assert seen == [derived.observables["F"]]
 
@@ -35,19 +35,19 @@ def test_at_every_other_number_the_equations_are_the_derived_ones(M: int, gates:
 @pytest.mark.parametrize("M", [4, 17, 30])
 def test_one_system_moves_as_a_hand_written_network_with_two_neurons(M: int) -> None:
     case = Case(M=M, alpha_s=0.43, alpha_c=0.17, d=M, m_a=M, m_b=M, m=2, margin=1e9, eta=0.01)
-    family, rng = symmetric_runs.every_number_of_patterns(), np.random.default_rng(M)
+    every, rng = symmetric_runs.every_number_of_patterns(), np.random.default_rng(M)
     print("seed", M)
-    x = {name: 0.3 * float(rng.standard_normal()) for name in family.names}
-    step = family.compile({**symmetric_runs.parameters(case, 0.3), "M": float(M)})
+    x = {name: 0.3 * float(rng.standard_normal()) for name in every.names}
+    step = every.compile({**symmetric_runs.parameters(case, 0.3), "M": float(M)})
     state, data = symmetric_runs.lift(x, M, 0.3), symmetric_runs.samples(case)
-    values = np.array([x[name] for name in family.names])
+    values = np.array([x[name] for name in every.names])
     for _ in range(20):
         assert step.observables(0.0, values)["F"] == pytest.approx(
             float(class_network.forward(state, data).F[0]), abs=1e-12
         )
         values = values + case.eta * step(0.0, values)
         class_network.step(state, data, case.eta, case.margin)
-    again = symmetric_runs.lift(dict(zip(family.names, values, strict=True)), M, 0.3)
+    again = symmetric_runs.lift(dict(zip(every.names, values, strict=True)), M, 0.3)
     for name in ("w", "v", "kappa", "rho"):
         assert np.allclose(getattr(again, name), getattr(state, name), atol=1e-12), name
 

@@ -124,17 +124,17 @@ def test_the_flow_is_the_step_of_vanishing_size_and_moves_as_the_forces_say() ->
 
 def test_both_spectra_are_conserved_by_the_flow_and_not_by_a_broken_one() -> None:
     flow = small_flow()
-    families = flow.invariants()
-    assert {str(f.path).count("W_O") for f in families} == {0, 1} and len(families) == 2
+    spectra = flow.invariants()
+    assert {str(f.path).count("W_O") for f in spectra} == {0, 1} and len(spectra) == 2
     x = np.random.default_rng(5).standard_normal(flow.system.dimension)
     rate = flow.system.compile(KNOWN)(0.0, x)
     h = 1e-6
-    for family in families:
-        slope = (family.values(x + h * rate) - family.values(x - h * rate)) / (2 * h)
-        assert np.abs(slope / (1 + np.abs(family.values(x)))).max() < 1e-6
+    for spectrum in spectra:
+        slope = (spectrum.values(x + h * rate) - spectrum.values(x - h * rate)) / (2 * h)
+        assert np.abs(slope / (1 + np.abs(spectrum.values(x)))).max() < 1e-6
         broken = rate * np.where(np.arange(rate.size) % 2, 1.0, 1.5)
-        slope = (family.values(x + h * broken) - family.values(x - h * broken)) / (2 * h)
-        assert np.abs(slope / (1 + np.abs(family.values(x)))).max() > 1e-3
+        slope = (spectrum.values(x + h * broken) - spectrum.values(x - h * broken)) / (2 * h)
+        assert np.abs(slope / (1 + np.abs(spectrum.values(x)))).max() > 1e-3
 
 
 @pytest.mark.parametrize("readout", setting.READOUTS)

@@ -91,16 +91,16 @@ def test_runs_of_variants_are_broken_as_their_equations_are(variant: str, mutati
 @pytest.mark.parametrize("variant", dynamics.VARIANTS)
 def test_one_system_for_every_m_moves_as_a_network_with_two_neurons(M: int, variant: str) -> None:
     case = Case(M=M, alpha_s=0.43, alpha_c=0.17, d=M, m_a=M, m_b=M, m=2, margin=1e9, eta=0.01)
-    family, rng = symmetric_runs.every_number_of_patterns(variant=variant), np.random.default_rng(M)
-    assert len(family.names) == {"merged": 15, "logistic": 21}[variant]
-    x = {name: 0.3 * float(rng.standard_normal()) for name in family.names}
+    every, rng = symmetric_runs.every_number_of_patterns(variant=variant), np.random.default_rng(M)
+    assert len(every.names) == {"merged": 15, "logistic": 21}[variant]
+    x = {name: 0.3 * float(rng.standard_normal()) for name in every.names}
     values = {**symmetric_runs.parameters(case, 0.3), "M": float(M)}
-    step = family.compile({name: values[name] for name in family.parameters})
-    first, place = symmetric_runs.lift(x, M, 0.3), np.array([x[name] for name in family.names])
+    step = every.compile({name: values[name] for name in every.parameters})
+    first, place = symmetric_runs.lift(x, M, 0.3), np.array([x[name] for name in every.names])
     run = Laboratory().train(case, 0, symmetric_runs.samples(case), replace(first), steps=20, variant=variant)
     for _ in range(20):
         place = place + case.eta * step(0.0, place)
-    again = symmetric_runs.lift(dict(zip(family.names, place, strict=True)), M, 0.3)
+    again = symmetric_runs.lift(dict(zip(every.names, place, strict=True)), M, 0.3)
     for name in ("w", "v", "kappa", "rho"):
         assert np.allclose(getattr(again, name), getattr(run.state, name), atol=1e-12), name
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import DOP853, solve_ivp
 
 from numerics.compiled import dop853
-from numerics.compiled.records import Problem, State, Step, new_step
+from numerics.compiled.records import Problem, RunState, Step, new_step
 from odesys.jit.loops import Array
 
 NONE = np.empty(0)
@@ -27,10 +27,10 @@ def slope(t: float, x: np.ndarray) -> np.ndarray:
     return out
 
 
-def ready(h: float = 0.0, end: float = 5.0) -> tuple[Problem, State, Step]:
+def ready(h: float = 0.0, end: float = 5.0) -> tuple[Problem, RunState, Step]:
     """The pendulum at its start, with a step of length h to be made."""
     problem = Problem(pendulum, pendulum, 2, 0, 0, NONE, NONE, NONE, NONE, NONE, end, RTOL, np.full(2, ATOL), 1000, 10)
-    state, step = State(0.0, 0.0, START.copy(), NONE, NONE, NONE), new_step(2, 0)
+    state, step = RunState(0.0, 0.0, START.copy(), NONE, NONE, NONE), new_step(2, 0)
     step.h = h
     pendulum(0.0, START, NONE, NONE, step.K)
     return problem, state, step

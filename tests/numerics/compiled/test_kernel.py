@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from numerics.compiled import kernel
-from numerics.compiled.records import BUFFER_FULL, END, EVENT, KNOT, POWERS, Log, Problem, State, new_step
+from numerics.compiled.records import BUFFER_FULL, END, EVENT, KNOT_SIZE, POWERS, Log, Problem, RunState, new_step
 from odesys.jit.loops import Array
 
 NONE = np.empty(0)
@@ -49,11 +49,13 @@ def problem(end: float, events: int = 0, rate: float = 1.0) -> Problem:
 
 
 def log(rows: int, places: int = 100) -> Log:
-    return Log(rows, np.zeros(rows * KNOT), np.zeros(rows), np.zeros(rows * POWERS), places, np.zeros(places * KNOT))
+    return Log(
+        rows, np.zeros(rows * KNOT_SIZE), np.zeros(rows), np.zeros(rows * POWERS), places, np.zeros(places * KNOT_SIZE)
+    )
 
 
-def start(events: int = 0) -> State:
-    return State(0.0, 0.0, np.array([1.0]), NONE, np.ones(events), np.zeros(events))
+def start(events: int = 0) -> RunState:
+    return RunState(0.0, 0.0, np.array([1.0]), NONE, np.ones(events), np.zeros(events))
 
 
 def test_a_run_ends_at_its_end_with_the_exact_solution() -> None:
@@ -66,7 +68,7 @@ def test_steps_are_kept_and_a_full_buffer_is_no_end() -> None:
     state, step, kept = start(), new_step(1, 0), log(3)
     kernel.run(problem(20.0), state, step, kept)
     assert state.status == BUFFER_FULL and kept.kept == 3 and 0.0 < state.t < 20.0
-    ends, starts = kept.knots[::KNOT], kept.knots[1::KNOT]
+    ends, starts = kept.knots[::KNOT_SIZE], kept.knots[1::KNOT_SIZE]
     assert ends[:-1].tolist() == starts[1:].tolist() and ends[-1] == state.t  # each step starts where the last ended
     np.testing.assert_allclose(kept.states, np.exp(-ends), rtol=1e-9)
 

@@ -16,5 +16,5 @@ def swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "__init__.py").write_text(SOURCE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delitem(sys.modules, "swept", raising=False)
-    sweep.program.cache_clear()
+    sweep.program_digest.cache_clear()
     return folder

@@ -21,7 +21,7 @@ def test_files_of_other_sweeps_are_refused(swept: Path, monkeypatch: pytest.Monk
     assert 'holds another sweep: set {"wait": 0.0, "y": 1} instead of' in refused(*line, "--set", "y=5", "--resume")
     assert "holds another sweep: over" in refused("sweep", "./swept", "--over", "x=1,3", "--out", "o", "--resume")
     (swept / "__init__.py").write_text(SOURCE + "# another version\n")
-    sweep.program.cache_clear()
+    sweep.program_digest.cache_clear()
     assert "their results are not mixed" in refused(*line, "--resume")
     assert Path("o/sweep.sqlite").read_bytes() == before
     Path("text").mkdir()

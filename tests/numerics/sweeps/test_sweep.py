@@ -26,7 +26,7 @@ def test_a_process_that_dies_is_a_row_too(swept: Path) -> None:
     result = odesys("sweep", "./swept", "--over", "y=1,2,3,15,4,5", "--out", "o", "--workers", 2)
     assert result.exit_code == 0, result.output
     errors = {row["y"]: row["error"] for row in csv.DictReader(Path("o/sweep.csv").read_text().splitlines())}
-    assert errors.pop("15") == sweep.LOST and set(errors.values()) == {""}
+    assert errors.pop("15") == sweep.LOST_PROCESS and set(errors.values()) == {""}
 
 
 @pytest.mark.nightly

@@ -1,4 +1,4 @@
-"""Conserved quantities of known systems, their broken twins, and the Lax families of attention flows."""
+"""Conserved quantities of known systems, their broken twins, and the conserved spectra of attention flows."""
 
 from __future__ import annotations
 
@@ -201,4 +201,4 @@ def test_bad_input_is_refused() -> None:
         polynomial_integrals(System.from_equations({f"x{i}": 0 for i in range(60)}), 3)
 
 
-# ---- Lax families --------------------------------------------------------------------------------------------------
+# ---- conserved spectra -----------------------------------------------------------------------------------------------

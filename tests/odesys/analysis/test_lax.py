@@ -1,4 +1,4 @@
-"""Lax families: found from a model, proved, and constant along runs."""
+"""Conserved spectra: found from a model, proved, and constant along runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Regions: vertices, intersections, groups, and what is refused."""
+"""Regions: vertices, intersections, tied states, and what is refused."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def test_vertices_agree_with_brute_force() -> None:
             slopes = [(Fraction(rng.randint(-2, 2)), graph.sym(s)) for s in names]
             conditions.append(graph.num(rng.randint(0, 2)) + graph.combine(slopes))
         region = Region({s: (-1, rng.randint(1, 2)) for s in names}, conditions)
-        cut = Region(region.box, [*region.forms, graph.num(9) - graph.add(map(graph.sym, names))])  # one group
+        cut = Region(region.box, [*region.forms, graph.num(9) - graph.add(map(graph.sym, names))])  # all states tied
         wanted = brute_force_vertices(cut, names)
         assert {tuple(v.values()) for v in cut.vertices(names)} == wanted
 
 
-def test_regions_intersect_group_and_refuse() -> None:
+def test_regions_intersect_tie_states_and_refuse() -> None:
     both = Region({"x": (0, 2), "y": (0, 1)}) & Region({"x": (1, 3), "z": (0, 1)}, [sp.Symbol("x") - sp.Symbol("z")])
-    assert both.box["x"] == (1, 2) and set(map(frozenset, both.groups)) == {frozenset("xz"), frozenset("y")}
+    assert both.box["x"] == (1, 2) and set(map(frozenset, both.tied_states)) == {frozenset("xz"), frozenset("y")}
     with pytest.raises(EquationError, match="not linear"):
         Region({"x": (0, 1)}, [sp.Symbol("x") ** 2])
     with pytest.raises(EquationError, match="no range"):

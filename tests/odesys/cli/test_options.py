@@ -177,3 +177,17 @@ def test_completion_offers_names(folder: Path) -> None:
     assert complete("odesys report two_m") == ["two_mixture"]
     assert complete("odesys derive ./fuzzpaper --system q") == ["quotient"]
     assert complete("odesys derive ./nowhere --system q") == []
+
+
+def test_an_interrupt_while_the_commands_load_is_one_line_too(tmp_path: Path) -> None:
+    """The commands take a tenth of a second to load; here the first library they need interrupts."""
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt", encoding="utf-8")
+    done = subprocess.run(
+        [*COMMAND, "list"],
+        cwd=tmp_path,  # `python -m` looks here first
+        env=ENV,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "odesys: interrupted\n")

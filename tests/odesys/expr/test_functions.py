@@ -15,8 +15,8 @@ import pytest
 import sympy as sp
 
 from odesys.certify.validated import enclose
-from odesys.errors import EquationError
-from odesys.exact.balls import as_ball, ball_context, ball_evaluate, series_program
+from odesys.errors import EquationError, IntegrationError
+from odesys.exact.balls import as_ball, ball_around, ball_context, ball_evaluate, series_program
 from odesys.exact.zero import zero_test
 from odesys.expr import blocks, graph
 from odesys.expr.functions import FUNCTIONS, Function, unknown
@@ -194,6 +194,24 @@ def test_the_ends_of_floats_and_domains_are_those_of_machine_code() -> None:
             assert plain == machine, (name, x)
 
 
+def test_an_exported_exponential_ends_where_floats_do() -> None:
+    run = exported(system_of(FUNCTIONS["exp"]))
+    assert run(709.78) == math.exp(709.78) and run(709.79) == math.inf and math.isnan(run(math.nan))
+
+
+@pytest.mark.parametrize("name", ["sigmoid", "tanh", "arctan", "softplus"])
+def test_a_box_too_wide_for_a_function_is_refused_by_a_validated_run(name: str) -> None:
+    """Where a denominator may vanish for all a ball knows, its series is not a number, of full length."""
+    node = graph.call(name, X)
+    with pytest.raises(IntegrationError, match="can be validated"):
+        enclose(System.from_equations({"x": node}), {"x": ball_around(-60, 60)}, Fraction(1, 4), order=6, precision=64)
+    for wide in (ball_around(-60, 60), flint.arb.nan()):
+        with ball_context(64, 4):
+            (series,) = series_program((node,), 64)({"x": flint.arb_series([wide, 1], prec=4)})
+            assert not any(series[k].is_finite() for k in range(1, 4))
+            assert series.prec == 4
+
+
 # ---- powers --------------------------------------------------------------------------------------------------------
 
 
@@ -216,6 +234,14 @@ def test_a_power_with_a_symbolic_exponent_works_everywhere() -> None:
     assert graph.call("cbrt", X) is X ** Fraction(1, 3) and X ** graph.num(2) is X * X
 
 
+def test_a_whole_exponent_may_be_written_as_a_float() -> None:
+    x = sp.Symbol("x", real=True)
+    system = System.from_equations({x: x**2.0 - x**-1.0})
+    assert system.nodes == (X**2 - X**-1,) and from_sympy(x**1.5) is not X ** Fraction(3, 2)
+    for back_end in ("scalar", "native"):
+        assert system.compile(backend=back_end)(0.0, [-4.0])[0] == 16.25
+
+
 def test_fractional_powers_outside_their_domain_are_not_a_number() -> None:
     for exponent, at_zero in ((HALF, 0.0), (-HALF, math.inf), (THIRD, 0.0), (-THIRD, math.inf), (1 + THIRD, 0.0)):
         system = System.from_equations({"x": X**exponent})
@@ -223,8 +249,7 @@ def test_fractional_powers_outside_their_domain_are_not_a_number() -> None:
             compiled = system.compile(backend=back_end)
             assert math.isnan(compiled(0.0, [-8.0])[0]), (exponent, back_end)
             assert compiled(0.0, [8.0])[0] == pytest.approx(8.0 ** float(exponent), rel=1e-14)
-            if exponent != -HALF or back_end == "native":  # 1/sqrt(0) is a division in Python
-                assert compiled(0.0, [0.0])[0] == at_zero
+            assert compiled(0.0, [0.0])[0] == at_zero
         assert exported(system)(8.0) == pytest.approx(8.0 ** float(exponent), rel=1e-14)
         with pytest.raises(ValueError, match="math domain error"):
             exported(system)(-8.0)

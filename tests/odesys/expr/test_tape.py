@@ -46,3 +46,11 @@ def test_a_power_goes_through_the_kind_of_number() -> None:
 
     kind = Arithmetic({}, str, shown)
     assert Tape.of([X**2, X ** Fraction(1, 2)]).over(kind)({"x": "x"}) == ["x^2", "x^1/2"]
+
+
+def test_arrays_have_infinities_where_pythons_floats_raise() -> None:
+    """A parameter is one number among arrays: its powers are those of an array."""
+    run = Tape.of([X / Y, Y ** Fraction(1, 3), Y**400]).over(ARRAYS)
+    with np.errstate(all="ignore"):
+        assert [run({"x": np.array([2.0]), "y": 0.0})[0][0], run({"x": 1.0, "y": 1e9})[2]] == [np.inf, np.inf]
+        assert np.isnan(run({"x": 1.0, "y": -8.0})[1])

@@ -69,5 +69,16 @@ def test_exponentials_do_not_overflow_into_an_error() -> None:
     assert FUNCTIONS["softplus"].floats(1e4) == 1e4 and FUNCTIONS["step"].floats(0.0) == 0.0
 
 
+@pytest.mark.parametrize("point", [0.0, -0.0, 1e200, -1e200, 800.0, math.inf, math.nan])
+def test_python_code_has_the_infinities_of_machine_code_value_by_value(point: float) -> None:
+    nodes = [1 / X, X**3, X**-9, X**11, 1 / (graph.exp(X) - 1), graph.sqrt(X) ** -1, graph.call("log", X) / X, Y / X]
+    names = [f"s{k}" for k in range(len(nodes) - 2)]
+    system = System.from_equations({"x": nodes[0], "y": nodes[1]} | dict(zip(names, nodes[2:], strict=True)))
+    start = [point, 2.0] + [0.0] * len(names)
+    plain, machine = (system.compile(backend=name) for name in ("scalar", "native"))
+    np.testing.assert_allclose(plain(0.0, start), machine(0.0, start), rtol=1e-14)
+    np.testing.assert_allclose(plain.jacobian(0.0, start), machine.jacobian(0.0, start), rtol=1e-14)
+
+
 def test_parameters_are_bound_by_name() -> None:
     assert logistic().compile({"r": 2.0})(0.0, np.array([0.25]))[0] == pytest.approx(2.0 * 0.25 * 0.75)

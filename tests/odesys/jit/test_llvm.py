@@ -77,3 +77,21 @@ def test_addresses_of_arrays_that_can_not_be_written() -> None:
     frozen = np.array([1.0, 2.0])
     frozen.flags.writeable = False
     assert llvm.address_of(frozen) == frozen.ctypes.data and llvm.address_of(np.ones(2)) > 0
+
+
+def test_a_library_without_a_function_means_python_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without() -> None:
+        raise AttributeError("undefined symbol: asinh")
+
+    monkeypatch.setattr(llvm, "_linker", without)
+    assert llvm.available.__wrapped__() is False
+
+
+@needs_llvm
+def test_a_key_names_the_machine_and_what_compiles_for_it() -> None:
+    import llvmlite
+    from llvmlite import binding
+
+    marks = {llvm._machine(effort)[1] for effort in (llvm.STRAIGHT, llvm.LONG, llvm.LOOPS)}
+    parts = (llvmlite.__version__, binding.llvm_version_info, binding.get_host_cpu_name())
+    assert len(marks) == 3 and all(str(part) in mark for part in parts for mark in marks)

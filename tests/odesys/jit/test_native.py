@@ -84,7 +84,7 @@ def test_long_functions_are_written_in_pieces(size: int, monkeypatch: pytest.Mon
     plain, whole = (system.compile(toy.parameters, backend=backend) for backend in ("scalar", "native"))
     expected = whole(0.0, z), whole.jacobian(0.0, z)
     assert "@piece0" not in whole.source
-    monkeypatch.setattr(native, "PIECE", size)
+    monkeypatch.setattr(native, "NODES_PER_PIECE", size)
     pieces = replace(system).compile(toy.parameters, backend="native")
     assert np.array_equal(pieces(0.0, z), expected[0]) and "@piece3" in pieces.source
     assert np.array_equal(pieces.jacobian(0.0, z), expected[1])

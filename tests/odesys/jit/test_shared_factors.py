@@ -55,7 +55,7 @@ def test_what_is_not_read_is_left_out() -> None:
 
 
 def test_large_systems_share_powers_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_factors, "LARGEST", 3)
+    monkeypatch.setattr(shared_factors, "MOST_PAIRS", 3)
     found = shared_products(graph.topological([a * b * c, a * b * d]))
     assert not any(isinstance(defined, Pair) for defined in found.definitions) and found.uses == (2, 2, 1, 1)
 

@@ -78,7 +78,7 @@ def test_which_parts_a_mutation_changes() -> None:
 
 def test_what_is_asked_aside_and_what_is_only_noted() -> None:
     lab = Oscillator("stiff")
-    assert lab.aside().stiffness() == 4 and lab.reads == set()
+    assert lab.unrecorded().stiffness() == 4 and lab.reads == set()
     lab.read(Oscillator.start)
     assert lab.reads == {START}
 

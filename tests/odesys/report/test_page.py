@@ -45,6 +45,17 @@ def test_the_page_stands_alone_and_fits(chromium: Browser, page: Path, width: in
     assert (sum(map(int, ground.removeprefix("rgb(").removesuffix(")").split(","))) < 200) == dark
 
 
+def test_words_in_tables_are_whole_on_a_phone(chromium: Browser, page: Path) -> None:
+    chromium.open(page, 375)
+    words, broken = chromium.execute_script("""
+        const words = [...document.querySelectorAll("main td, main th code")].filter(
+            (e) => e.childElementCount === 0 && /^\\w+$/.test(e.textContent.trim()) && e.getClientRects().length);
+        const range = document.createRange();
+        const lines = (e) => { range.selectNodeContents(e); return range.getClientRects().length; };
+        return [words.length, words.filter((e) => lines(e) > 1).map((e) => e.textContent)];""")
+    assert words > 5 and broken == []
+
+
 def test_formulas_have_a_size(chromium: Browser, page: Path) -> None:
     chromium.open(page)
     chromium.execute_script('document.querySelectorAll("details").forEach((d) => { d.open = true; })')

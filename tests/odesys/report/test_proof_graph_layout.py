@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import networkx as nx
 
-from odesys.report.proof_graph_layout import MARGIN, NODE_HEIGHT, PAGE_WIDTH, layered_layout
+from odesys.report.proof_graph_layout import NODE_HEIGHT, PAGE_MARGIN, PAGE_WIDTH, layered_layout
 
 
 def test_graph_layout_has_no_overlaps_and_points_down() -> None:
@@ -26,7 +26,7 @@ def test_curves_lead_from_below_a_claim_to_above_the_one_that_uses_it() -> None:
     layout = layered_layout(nx.DiGraph([("a", "b")]))
     ((x, y, to_x, to_y),) = layout.curves()
     assert (x, to_x) == (PAGE_WIDTH / 2, PAGE_WIDTH / 2)
-    assert y == MARGIN + NODE_HEIGHT and to_y == layout.boxes["b"].y - NODE_HEIGHT / 2 and y < to_y
+    assert y == PAGE_MARGIN + NODE_HEIGHT and to_y == layout.boxes["b"].y - NODE_HEIGHT / 2 and y < to_y
 
 
 def test_neighbours_stand_near_each_other() -> None:
@@ -36,4 +36,4 @@ def test_neighbours_stand_near_each_other() -> None:
 
 def test_a_graph_without_claims_has_a_size() -> None:
     layout = layered_layout(nx.DiGraph())
-    assert layout.boxes == {} and (layout.width, layout.height) == (PAGE_WIDTH, MARGIN)
+    assert layout.boxes == {} and (layout.width, layout.height) == (PAGE_WIDTH, PAGE_MARGIN)

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from odesys.expr.graph import ONE, Node, exp, num, sym
-from odesys.tex.reading_order import ReadingOrder, linear, monomial, round_off
+from odesys.expr.graph import ONE, Node, exp, linear_terms, num, sym
+from odesys.tex.reading_order import ReadingOrder, monomial, round_off
 
 A, B, C, K = (sym(name) for name in ("a", "b", "c", "k"))
 ORDER = ReadingOrder(["a", "b", "c"])
@@ -25,7 +25,7 @@ def test_terms_come_in_the_order_of_the_states_whatever_they_are_called() -> Non
 def test_a_primitive_form_has_coprime_integers_and_is_shared_with_the_negative(node: Node) -> None:
     factor, form = ORDER.primitive(node)
     assert factor * form is node
-    coefficients = [c for c, _ in linear(form)]
+    coefficients = [c for c, _ in linear_terms(form)]
     assert all(Fraction(c).denominator == 1 for c in coefficients)
     other, same = ORDER.primitive(-node)
     assert same is form and other == -factor
@@ -33,7 +33,7 @@ def test_a_primitive_form_has_coprime_integers_and_is_shared_with_the_negative(n
 
 def test_parts_of_a_term() -> None:
     assert monomial(A * B**2) == {A: 1, B: 2} and monomial(ONE) == {} and monomial(A) == {A: 1}
-    assert linear(num(3)) == ((3, ONE),) and linear(A) == ((1, A),)
+    assert linear_terms(num(3)) == ((3, ONE),) and linear_terms(A) == ((1, A),)
 
 
 def test_a_new_symbol_is_read_where_its_meaning_is() -> None:
