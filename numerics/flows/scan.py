@@ -155,9 +155,9 @@ class WatchedValues:
             return float((side * at(t))[group].min())
 
         if least(right) == 0:
-            return right
+            return float(right)
         if least(left) <= 0:  # on the wrong side of zero by rounding before the step began
-            return left
+            return float(left)
         return float(brentq(least, left, right, xtol=4 * EPS * (right - left), rtol=4 * EPS, maxiter=ROOT_TURNS))
 
 
