@@ -163,4 +163,5 @@ class WatchedValues:
 
 def sides(values: np.ndarray) -> np.ndarray:
     """The sign of each value; what is not a number has no side."""
-    return np.nan_to_num(np.sign(values))
+    result: np.ndarray = np.nan_to_num(np.sign(values))
+    return result
