@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
@@ -98,16 +98,16 @@ class Reduction:
     def _vectors(self, does: str, system: System, size: int, values: Any) -> np.ndarray:
         array = np.asarray(state_vector(system, values) if isinstance(values, Mapping) else values, dtype=float)
         if array.shape[-1:] != (size,):
-            raise EquationError(f"{self!r} {does} {size} numbers along the last axis, not an array of shape {array.shape}")
+            raise EquationError(
+                f"{self!r} {does} {size} numbers along the last axis, not an array of shape {array.shape}"
+            )
         return array
 
     def _lift(self, values: np.ndarray) -> np.ndarray:
         lifted = self.lifted
         assert lifted is not None
-        columns = dict(zip(self.system.names, np.moveaxis(values, -1, 0), strict=True))
-        columns |= {name: self.given(name) for name in self.needs}
-        found = Tape.of(list(lifted.values())).over(ARRAYS)(columns)
-        return np.stack([np.broadcast_to(v, values.shape[:-1]) for v in found], axis=-1).astype(float)
+        given = {name: self.given(name) for name in self.needs}
+        return columns_at(list(lifted.values()), self.system.names, values, given)
 
     def _project(self, values: np.ndarray) -> np.ndarray:
         raise NotImplementedError
@@ -145,9 +145,7 @@ class Reduction:
         if lifted is None:
             return None
         names, nodes = list(lifted), list(lifted.values())
-        field = self.source.field
-        put = {sym(n): x for n, x in lifted.items()}
-        right = field.at(nodes) if isinstance(field, BlockField) else graph.substitute(self.source.nodes, put)
+        right = rates_at(self.source, lifted)
         if self.system.kind == "map":
             moved = graph.substitute(nodes, {sym(n): node for n, node in self.system.equations.items()})
         else:
@@ -284,6 +282,20 @@ class Composed(Reduction):
     @property
     def _source_size(self) -> int:
         return self.first._source_size
+
+
+def rates_at(system: System, states: Mapping[str, Node]) -> Sequence[Node]:
+    """The right-hand sides with an expression put in for every state; `states` is in the order of the system."""
+    if isinstance(system.field, BlockField):
+        return system.field.at(list(states.values()))
+    return graph.substitute(system.nodes, {sym(name): node for name, node in states.items()})
+
+
+def columns_at(nodes: list[Node], names: Sequence[str], values: np.ndarray, given: Mapping[str, Any]) -> np.ndarray:
+    """Expressions in floats, along the last axis like the values of `names`."""
+    columns = dict(zip(names, np.moveaxis(values, -1, 0), strict=True))
+    found = Tape.of(nodes).over(ARRAYS)({**columns, **given})
+    return np.stack([np.broadcast_to(v, values.shape[:-1]) for v in found], axis=-1).astype(float)
 
 
 def _small(nodes: list[Node]) -> bool:

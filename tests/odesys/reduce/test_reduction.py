@@ -33,6 +33,7 @@ from odesys import (
     family_flow,
     gradient_flow,
     graph,
+    in_new_variables,
     restrict_to_subspace,
     sym,
 )
@@ -43,7 +44,7 @@ from odesys.reduce.reduction import stands_still
 from odesys.verdicts import Evidence
 
 HALF = Fraction(1, 2)
-X, Y, Z = sym("x"), sym("y"), sym("z")
+X, Y, Z, U, V = (sym(name) for name in "xyzuv")
 
 
 def linear(words: Dictionary) -> AttentionModel:
@@ -79,6 +80,11 @@ def by_hand() -> Reduction:
     return system.quotient([{"x": "y", "y": "x", "z": "-z"}])
 
 
+def new_variables() -> Reduction:
+    system = System.from_equations({"x": X * Y, "y": X - Y * Y})
+    return in_new_variables(system, {"u": X + Y, "v": X - Y}, {"x": (U + V) / 2, "y": (U - V) / 2}, time=2)
+
+
 def subspace() -> Reduction:
     return restrict_to_subspace(toy().quotient(), tie={"QQ_a_a": "KK_a_a", "QQ_b_b": "KK_b_b"})
 
@@ -89,6 +95,7 @@ MADE = {
     "subspace of a quotient": lambda: toy().quotient().then(subspace()),
     "quotient in coordinates": coordinates,
     "quotient of a system written by hand": by_hand,
+    "new variables": new_variables,
     "slaved quotient": lambda: toy().quotient().slaved().bind(omega=0.5),
     "slaved flow": lambda: toy().slaved().bind(omega=0.5),
     "family": lambda: every_k().bind(K=3),
