@@ -231,7 +231,8 @@ def freeze(system: System) -> System:
     roots = graph.substitute([*(rhs[n] for n in kept), *system.observables.values()], values)
     field = ScalarField(tuple(roots[: len(kept)]), dict(zip(system.observables, roots[len(kept) :], strict=True)))
     parameters = tuple(dict.fromkeys((*system.parameters, "kappa")))
-    tex, structure = ({k: v for k, v in had.items() if k in kept} for had in (system.tex, system.structure))
+    tex = {name: text for name, text in system.tex.items() if name in kept}
+    structure = {name: state for name, state in system.structure.items() if name in kept}
     return System(kept, field, parameters, system.kind, tex, structure)
 
 
