@@ -63,7 +63,8 @@ def stage_two_sectors() -> SectorSystem:
     """Stage 2, slaved, for K = 2, in the coordinates d_cv, s_cc, ...; the invariant subspace is proved on the way."""
     slaved = dynamics.slaved("stage2")
     made = in_sectors(slaved.system.freeze_still(), 2, STILL)
-    left = made.defects() or {}
+    left = made.defects()
+    assert left is not None
     for pair in ("cv", "vv"):  # the rate of s, which is M_same + M_other
         if zero_test(left[f"M_{pair}_same"] + left[f"M_{pair}_other"], ["omega"]).answer != "zero":
             raise EquationError(f"s_{pair} = 0 is not an invariant subspace of stage 2")
