@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+from scipy.special import ellipj
 
 from derivations.two_mixture import dynamics, setting
 from numerics.flows.integrate import integrate
@@ -66,10 +67,18 @@ def seconds(task: Callable[[], Any], repeat: int = 7, least: float = 0.05) -> fl
     return float(np.median(times))
 
 
-def lorenz() -> System:
-    """Three states that go round for ever."""
+MODULUS, SPIN = sp.Rational(51, 100), (0.0, 1.0, 1.0)  # of the free rigid body, and its start
+
+
+def rigid_body() -> System:
+    """Three states that go round for ever: x, y, z are the elliptic functions sn, cn, dn of t."""
     x, y, z = sp.symbols("x y z")
-    return System.from_equations({x: 10 * (y - x), y: x * (28 - z) - y, z: x * y - sp.Rational(8, 3) * z})
+    return System.from_equations({x: y * z, y: -x * z, z: -MODULUS * x * y})
+
+
+def spin_error(t: float, state: np.ndarray) -> float:
+    """Largest deviation of the three states from the elliptic functions."""
+    return float(np.abs(state - np.array(ellipj(t, float(MODULUS))[:3])).max())
 
 
 @cache
@@ -96,6 +105,12 @@ def start() -> np.ndarray:
 def end_error(state: np.ndarray) -> float:
     """Largest deviation of 80 states from the reference end."""
     return float(np.abs(state - _states()[1]).max())
+
+
+def field_error(rates: np.ndarray) -> float:
+    """Largest deviation of the field at the start, all 80 rates, from straight-line Python code."""
+    system = dynamics.full_flow("simultaneous").system
+    return float(np.abs(rates - system.compile({"b": BIAS}, "scalar")(0.0, start())).max())
 
 
 def convert(nodes: list[Node], symbols: dict[str, Any], functions: dict[str, Any]) -> list[Any]:

@@ -41,6 +41,8 @@ from odesys import (
 from . import setting
 
 TYPES = ("s", "2", "w")
+#: norms of queries and keys by token type, and the squared length of the token that each starts proportional to
+NORMS = {letter: {f"{letter}_{a}": f"m_{a}" for a in TYPES} for letter in "QK"}
 
 
 def recursion(N: int, M: int, gram: Any, signs: Sequence[int] | None = None) -> Flow:
@@ -187,7 +189,8 @@ def _renamed(system: System, names: Mapping[str, str], M: int) -> System:
     nodes = dict(zip([names[n] for n in system.names], graph.substitute(list(system.nodes), mapping), strict=True))
     loss = graph.substitute([system.observables["loss"], system.observables["margin_1"]], mapping)
     field = ScalarField(tuple(nodes[name] for name in order), {"loss": loss[0], "f": loss[1]})
-    return System(tuple(order), field, system.parameters, system.kind, order)
+    structure = {names[name]: state for name, state in system.structure.items()}
+    return System(tuple(order), field, system.parameters, system.kind, order, structure)
 
 
 def state_tex(M: int, frozen: bool = False) -> dict[str, str]:
@@ -210,7 +213,7 @@ def in_every_N(derive: Callable[[int], System], check: int = 0) -> System:
         if two.observables[name] is not four.observables[name]:
             raise EquationError(f"{name} depends on N, so it is not the same function for every N")
         observables[name] = two.observables[name]
-    system = System(two.names, ScalarField(nodes, observables), (*two.parameters, "N"), two.kind, two.tex)
+    system = replace(two, field=ScalarField(nodes, observables), parameters=(*two.parameters, "N"))
     if check:
         third = derive(check)
         for name, node, other in zip(two.names, nodes, third.nodes, strict=True):
@@ -221,13 +224,16 @@ def in_every_N(derive: Callable[[int], System], check: int = 0) -> System:
 
 def freeze(system: System) -> System:
     """The system with the norms held at their start, Q_a = K_a = kappa m_a."""
-    values = {sym(name): sym("kappa") * sym(f"m_{name[2:]}") for name in system.names if name[:2] in ("Q_", "K_")}
-    kept = [name for name in system.names if sym(name) not in values]
+    lengths = NORMS["Q"] | NORMS["K"]
+    values = {sym(name): sym("kappa") * sym(length) for name, length in lengths.items()}
+    kept = tuple(name for name in system.names if name not in lengths)
     rhs = system.equations
     roots = graph.substitute([*(rhs[n] for n in kept), *system.observables.values()], values)
     field = ScalarField(tuple(roots[: len(kept)]), dict(zip(system.observables, roots[len(kept) :], strict=True)))
     parameters = tuple(dict.fromkeys((*system.parameters, "kappa")))
-    return System(tuple(kept), field, parameters, system.kind, {k: v for k, v in system.tex.items() if k in kept})
+    tex = {name: text for name, text in system.tex.items() if name in kept}
+    structure = {name: state for name, state in system.structure.items() if name in kept}
+    return System(kept, field, parameters, system.kind, tex, structure)
 
 
 @cache
@@ -253,7 +259,8 @@ def test_margin(M: int) -> Node:
 def start(M: int, values: Mapping[str, float], frozen: bool = False) -> dict[str, float]:
     """The infinite-width start: v = 0, S = 0, Q_a = K_a = kappa m_a."""
     out = dict.fromkeys(state_tex(M, frozen), 0.0)
-    return out | {name: values["kappa"] * values[f"m_{name[2:]}"] for name in out if name[:2] in ("Q_", "K_")}
+    lengths = NORMS["Q"] | NORMS["K"]
+    return out | {name: values["kappa"] * values[lengths[name]] for name in out if name in lengths}
 
 
 # ---- by name ---------------------------------------------------------------------------------------------------------

@@ -81,11 +81,11 @@ def _label_twice(sign: int) -> Callable[[Sequence[Sample]], list[Sample]]:
 def _own_label_twice(flow: Flow) -> Flow:
     """The same flow with the equations of each head taken from data in which the samples of its sign count twice."""
     rhs: dict[str, Any] = {}
-    for head, label in zip(_listed(flow).model.heads, flow.model.head_labels, strict=True):
+    for k, head in enumerate(_listed(flow).model.heads):
         data = Distribution.proportional(_label_twice(head.sign)(flow.data.samples))
         other = gradient_flow(flow.model, data, train=flow.train, carry=dynamics.ALL).system.field
         assert isinstance(other, BlockField)
-        rhs |= {leaf: block for leaf, block in other.rhs.items() if leaf.endswith(f"_{label}")}
+        rhs |= {leaf: other.rhs[leaf] for leaf in (flow.leaf(path, k) for path in flow.closure.paths)}
     field = flow.system.field
     assert isinstance(field, BlockField)
     return replace(flow, system=replace(flow.system, field=replace(field, rhs={leaf: rhs[leaf] for leaf in field.rhs})))

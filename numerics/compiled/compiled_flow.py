@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys.errors import IntegrationError, ParameterError
+from odesys.errors import EquationError, IntegrationError, ParameterError
 from odesys.expr import graph
 from odesys.expr.graph import Node
 from odesys.expr.system import TIME, System
@@ -126,8 +126,8 @@ class CompiledFlow:
             np.broadcast_to(np.asarray(run.tolerances["atol"], dtype=float), run.x.shape),
         )
         p = np.array(list(run.surfaces.parameters.values()), dtype=float)
-        width = np.append(run.watch.width, np.zeros(len(self.specs)))
-        state = RunState(run.t, 0.0, run.x.copy(), run.mode.gates.copy(), run.watch.side.copy(), width)
+        watch = run.watch
+        state = RunState(run.t, 0.0, run.x.copy(), run.mode.gates.copy(), watch.side.copy(), watch.width.copy())
         return Stretch(self, self.problem(p, run.end, rtol, atol.copy()), state)
 
     # ---- what a run is made of ---------------------------------------------------------------------------------------
@@ -265,5 +265,5 @@ def _event_node(system: System, spec: StopWhen) -> Node:
     node = graph.substitute([graph.as_node(wanted)], {graph.sym(n): v for n, v in system.observables.items()})[0]
     unknown = sorted(graph.symbols([node]) - {*system.names, *system.parameters, TIME})
     if unknown:
-        raise ParameterError(f"the event {spec.name} uses {unknown[0]}, which is no state, observable or parameter")
+        raise EquationError(f"the event {spec.name} uses {unknown[0]}, which is no state, observable or parameter")
     return node - graph.num(spec.level)

@@ -5,6 +5,8 @@ The rules are those of `numerics.flows.semantics`.
 
 from __future__ import annotations
 
+import math
+
 from numerics.flows.semantics import DIP_RATIO, LEAVING_WIDTHS, ONE_MOMENT, STATE_ROUNDING, STEP_PARTS, TIME_ROUNDING
 from odesys.jit.loops import Array, call
 
@@ -12,7 +14,7 @@ from .dop853 import dense_value
 from .records import KNOT_SIZE, READINGS, Log, Problem, RunState, Step
 
 NONE, DENIED = -1, -2  # no watched value ends the step; one does whose gate does not allow it
-NEVER = 2.0  # where a value does not reach zero in a step
+NEVER = math.inf  # where a value does not reach zero in a step
 LEAST_RATE = 1e-6  # of the rate before, which the rate after a switch exceeds
 
 
@@ -81,14 +83,11 @@ def wake(problem: Problem, state: RunState, step: Step) -> bool:
     """Give a side to what has left zero; False if a surface leaves to the side that its gate denies."""
     for i in range(problem.count):
         value = step.values[i]
-        if step.now[i] != 0.0 or problem.movable[i] == 0.0:
+        if step.now[i] != 0.0 or problem.movable[i] == 0.0 or not abs(value) > LEAVING_WIDTHS * state.width[i]:
             continue
-        if i >= problem.surfaces:
-            step.now[i] = sign(value)
-        elif abs(value) > LEAVING_WIDTHS * state.width[i]:
-            step.now[i] = 2.0 * state.gates[i] - 1.0
-            if step.now[i] * value < 0.0:
-                return False
+        step.now[i] = sign(value) if i >= problem.surfaces else 2.0 * state.gates[i] - 1.0
+        if step.now[i] * value < 0.0:
+            return False
     return True
 
 
@@ -97,7 +96,7 @@ def root(problem: Problem, state: RunState, step: Step, k: int, i: int) -> float
 
     By secants, with the value at an end that stays halved (the Illinois rule), and a bisection now and then.
     """
-    left, right, side, turn, last = step.cuts[k - 1], step.cuts[k], step.now[i], 0, 0
+    left, right, side, turn, last = step.cuts[k - 1] if k > 0 else 0.0, step.cuts[k], step.now[i], 0, 0
     read(problem, state, step, left, step.spare)
     low, high = side * step.spare[i], side * step.values[i]
     if high == 0.0 or low <= 0.0:
@@ -136,7 +135,7 @@ def first_end(problem: Problem, state: RunState, step: Step, k: int) -> int:
     surface, event, same = NONE, NONE, ONE_MOMENT * max(abs(state.t), step.h) / step.h
     for i in range(problem.count):
         step.spots[i] = NEVER
-        if step.now[i] == 0.0 or step.now[i] * step.values[i] > 0.0 or problem.movable[i] == 0.0:
+        if step.now[i] == 0.0 or not step.now[i] * step.values[i] <= 0.0 or problem.movable[i] == 0.0:
             continue
         step.spots[i] = root(problem, state, step, k, i)
         if i < problem.surfaces:
@@ -177,8 +176,10 @@ def note_events(problem: Problem, state: RunState, step: Step, log: Log, found: 
             if step.spots[i] <= moment + same:
                 if counts(problem, step, i):
                     note(log, state.t + moment * step.h if moment < 1.0 else step.t_new, i, -step.now[i])
-                step.now[i] = sign(step.values[i])
-                step.spots[i] = NEVER
+                turned = found != NONE and found < problem.surfaces and moment == step.end
+                # where a gate turns, what comes next is not known
+                step.now[i] = 0.0 if turned else sign(step.values[i])
+                step.spots[i], state.width[i] = NEVER, 0.0
 
 
 def met(problem: Problem, state: RunState, step: Step, log: Log) -> int:
@@ -189,10 +190,10 @@ def met(problem: Problem, state: RunState, step: Step, log: Log) -> int:
     for i in range(problem.count):
         step.now[i] = state.side[i]
     choose_cuts(problem, state, step)
-    found, k = NONE, 1
+    found, k = NONE, 0  # at cut 0 there is what has jumped with a gate
     while found == NONE and k < step.cut_count:
         read_cut(problem, state, step, k)
-        if not wake(problem, state, step):
+        if k > 0 and not wake(problem, state, step):
             return DENIED
         found = first_end(problem, state, step, k)
         note_events(problem, state, step, log, found)
@@ -255,4 +256,6 @@ def turns(problem: Problem, state: RunState, step: Step, found: int) -> bool:
         state.gates[found] = 1.0 - state.gates[found]
         return False
     state.width[found] = zero
+    for i in range(problem.surfaces, problem.count):
+        state.width[i] = step.more[i]
     return True

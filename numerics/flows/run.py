@@ -26,7 +26,7 @@ from odesys.jit.codegen import Compiled
 
 from .events import EventLog
 from .modes import EDGE, Mode
-from .scan import StepOutcome, WatchedValues
+from .scan import StepOutcome, WatchedValues, sides
 from .sliding import DRIFT, DRIFT_MULTISTEP, Slide
 from .surfaces import Surfaces
 from .trajectory import Event, StopWhen
@@ -63,23 +63,29 @@ class Run:
         self.mode = self.surfaces.start_mode(t, x)
         self.slide: Slide | None = None
         self.watch = WatchedValues(self.watched, self.surfaces.movable, events)
-        self.watch.side[self.watch.count :] = self._event_sides()
         self.log = EventLog(self.surfaces, t)
         self.knots, self.states, self.pieces = [t], [x], list[Any]()
         self.last_step, self.entered = 0.0, math.nan
         self.refused: set[tuple[int, ...]] = set()
 
-    def _event_sides(self) -> np.ndarray:
-        """On which side of zero each event starts; 0 at zero."""
-
-        def read(t: float, x: np.ndarray) -> np.ndarray:
-            return np.array([watch(t, x) for watch in self.watches])
-
+    def _events_at_zero(self) -> None:
+        """Measure the zero of all events where a mode is entered; at the start those that are not there get a side."""
         if not self.watches:
-            return np.zeros(0)
-        values = read(self.t, self.x)
-        width = self.surfaces.moved_by_rounding(read, self.t, self.x, self.mode.gates, 0.0)
-        return np.where(np.abs(values) <= width, 0.0, np.sign(values))
+            return
+        first, values = self.watch.count, self._events(self.t, self.x)
+        room = 0.0 if self.slide is None else self.surfaces.tolerance(self.x)  # a slide keeps to its surfaces so well
+        width = self.surfaces.moved_by_rounding(self._events, self.t, self.x, self.mode.gates, self.last_step, room)
+        if self.t == self.start:
+            self.watch.side[first:] = np.where(np.abs(values) <= width, 0.0, sides(values))
+        self.watch.width[first:] = width
+
+    def _events(self, t: float, x: np.ndarray) -> np.ndarray:
+        """Values of all events, with the gates of the present mode."""
+        gates = self.mode.gates
+        if self.slide is not None and self.watches:
+            gates = gates.copy()
+            gates[self.slide.which] = self.slide.gates(t, x)
+        return np.array([watch(t, x, gates) for watch in self.watches])
 
     def field(self, t: float, x: np.ndarray) -> np.ndarray:
         """The field of the present mode."""
@@ -90,7 +96,7 @@ class Run:
         values = self.surfaces.values(t, x, self.mode.gates)
         if self.slide is not None:
             values[self.slide.which] = self.slide.margins(t, x)
-        return np.append(values, [watch(t, x) for watch in self.watches])
+        return np.append(values, self._events(t, x))
 
     def run(self, report: Callable[[float], None]) -> str:
         """Go on until the end; gives the reason."""
@@ -205,7 +211,7 @@ class Run:
                 detail = {"direction": direction, "terminal": spec.terminal}
                 self.log.events.append(Event(spec.name, "user", t, detail))
         state = stretch.state
-        self.watch.side, self.watch.width = state.side.copy(), state.width[: self.watch.count].copy()
+        self.watch.side, self.watch.width = state.side.copy(), state.width.copy()
         self.steps, self.steps_left = self.steps + state.steps, self.steps_left - state.steps
         self.meter.fields, self.meter.states = self.meter.fields + state.fields, self.meter.states + state.visited
 
@@ -270,7 +276,7 @@ class Run:
                 gates[i] = np.round(gates[i])
             present = Mode(gates, present.sliding, present.affine)
         choice = self.surfaces.choose(self.t, self.x, present, self.last_step, crossed, self.refused)
-        self.watch.width = choice.width
+        self.watch.width[: self.watch.count] = choice.width
         still = choice.zero | ~self.surfaces.movable
         self.watch.side[: self.watch.count] = np.where(still, 0.0, 2 * choice.mode.gates - 1)
         return self._enter(choice.mode)
@@ -296,6 +302,7 @@ class Run:
                 self._move(self.slide.corrected(self.t, self.x))
             watch.own[which], watch.width[which] = 1.0, EDGE / 10
             watch.side[which] = np.where(self.slide.margins(self.t, self.x) > EDGE, 1.0, 0.0)
+        self._events_at_zero()
         return ""
 
     def _deny(self, i: int) -> str:

@@ -16,6 +16,7 @@ from .semantics import DIP_RATIO, EPS, LEAVING_WIDTHS, ONE_MOMENT, STEP_PARTS
 from .trajectory import Event, StopWhen
 
 StateAt = Callable[[float], np.ndarray]
+ROOT_TURNS = 10_000  # a root of higher order takes hundreds
 
 
 @dataclass
@@ -32,7 +33,8 @@ class WatchedValues:
     """The watched values of a run and on which side of zero each of them is: surfaces first, then events.
 
     The entry of a surface is its value, or :math:`g (1 - g)` of its gate while the flow slides along it. `side` is 0
-    until a value has left zero (a surface by LEAVING_WIDTHS `width`); `own` is the side that its gate stands for.
+    until a value has left zero by more than LEAVING_WIDTHS `width`; `own` is the side that the gate of a surface stands
+    for.
     """
 
     def __init__(
@@ -40,7 +42,7 @@ class WatchedValues:
     ) -> None:
         self.read, self.movable, self.specs, self.count = read, movable, specs, movable.size
         self.side = np.zeros(self.count + len(specs))
-        self.width, self.own = np.zeros(self.count), np.ones(self.count)
+        self.width, self.own = np.zeros(self.side.size), np.ones(self.count)
 
     def scan(self, state: StateAt, start: float, end: float) -> StepOutcome:
         """Follow all watched values through a step, part by part; `state` gives the state at a time in it."""
@@ -52,8 +54,10 @@ class WatchedValues:
 
         side, found, events = self.side.copy(), StepOutcome(), list[Event]()
         times, values = self._samples(at, start, end)
-        for left, right, value in zip(times[:-1], times[1:], values[1:], strict=True):
-            lefts = self._wake(at, side, value, start, left, right)
+        for left, right, value in zip(
+            [start, *times[:-1]], times, values, strict=True
+        ):  # first what jumped with a gate
+            lefts = self._wake(at, side, value, start, left, right) if right > start else np.full(side.size, start)
             if isinstance(lefts, int):
                 return StepOutcome("denied", start, lefts)
             hits = np.flatnonzero((side != 0) & (side * value <= 0))
@@ -92,9 +96,9 @@ class WatchedValues:
         The number of a surface if that left zero to the side its gate denies.
         """
         lefts = np.full(side.size, left)
-        side[self.count :] = np.where(side[self.count :] == 0, np.sign(value[self.count :]), side[self.count :])
-        gone = self.movable & (side[: self.count] == 0) & (np.abs(value[: self.count]) > LEAVING_WIDTHS * self.width)
-        for i in np.flatnonzero(gone):
+        gone = (side == 0) & (np.abs(value) > LEAVING_WIDTHS * self.width)
+        side[self.count :] = np.where(gone, sides(value), side)[self.count :]
+        for i in np.flatnonzero(gone[: self.count] & self.movable):
             side[i] = self.own[i]
             if side[i] * value[i] < 0:  # it may have gone to its own side first, and come back
                 halves = start + (right - start) * 0.5 ** np.arange(1, 41)
@@ -137,7 +141,8 @@ class WatchedValues:
                 spec, direction = self.specs[i - self.count], -int(side[i])
                 if self._counts(side, i):
                     events.append(Event(spec.name, "user", moment, {"direction": direction, "terminal": spec.terminal}))
-                side[i] = np.sign(value[i])
+                turned = found.kind == "switch" and moment == found.time  # then the value is not what comes next
+                side[i], self.width[i] = 0.0 if turned else np.sign(value[i]), 0.0
         return events
 
     def _counts(self, side: np.ndarray, i: int) -> bool:
@@ -151,7 +156,13 @@ class WatchedValues:
             return float((side * at(t))[group].min())
 
         if least(right) == 0:
-            return right
+            return float(right)
         if least(left) <= 0:  # on the wrong side of zero by rounding before the step began
-            return left
-        return float(brentq(least, left, right, xtol=4 * EPS * (right - left), rtol=4 * EPS))
+            return float(left)
+        return float(brentq(least, left, right, xtol=4 * EPS * (right - left), rtol=4 * EPS, maxiter=ROOT_TURNS))
+
+
+def sides(values: np.ndarray) -> np.ndarray:
+    """The sign of each value; what is not a number has no side."""
+    result: np.ndarray = np.nan_to_num(np.sign(values))
+    return result

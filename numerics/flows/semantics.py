@@ -1,18 +1,22 @@
 r"""What an event and a switch are: one definition for the reference integrator and for compiled runs.
 
 **Watched values** are the surfaces :math:`h_i` and the events (expression minus level). Each has a *side*: its sign,
-or none while it is at zero. At zero means within its *width*, by which rounding of state and time can move it: the
-largest change when the state is moved by STATE_ROUNDING of itself, with signs drawn once, and time by TIME_ROUNDING of
-the larger of time and step, times four.
+or none while it is at zero, or is not a number. At zero means within its *width*, by which rounding of state and time
+can move it: the largest change when the state is moved by STATE_ROUNDING of itself, with signs drawn once, and time by
+TIME_ROUNDING of the larger of time and step, times four; for an event in a slide, by the tolerance of a step as well.
+It has left zero once it is LEAVING_WIDTHS times its width away. Gates in watched values are those of the run: held, or
+between 0 and 1 in a slide.
 
 **A step is read** at the ends of its STEP_PARTS, and at the lowest point of a dip: where the parabola through three
 neighbouring readings on one side comes down to less than the middle one over DIP_RATIO. Between two readings a value
 passes zero once or not at all.
 
 **An event happens** when its value reaches zero from its side, whatever the order of the root: a triple root is a
-passage like any other, and a zero that is only touched counts where a reading meets it. The direction is away from
-the old side. The new side is the sign at the next reading. A value that is at zero at the start, or becomes zero, has
-no side and can not happen until it has left; leaving is not an event. What starts past its level does not happen.
+passage like any other. A zero that is only touched counts where a reading meets it, which rounding decides. The
+direction is away from the old side. The new side is the sign at the next reading, or none where a gate turns in the
+same moment. A value that is at zero at the start, or becomes zero, has no side and can not happen until it has left;
+leaving is not an event. What starts past its level does not happen. An event that jumps past zero with a gate happens
+right after that switch.
 
 **A moment** are all times within ONE_MOMENT of the larger of time and step. Of one moment, all events are recorded, in
 the order in which they are listed and with the time of the first one. If one of them is terminal the run ends there;
@@ -20,10 +24,10 @@ the first terminal one in the list is its reason. Then no gate is turned: an eve
 recorded events come before the switch of their moment.
 
 **A switch happens** when a surface with a side reaches zero. The gates to go on with are those that agree with the
-rates they produce (`numerics.flows.modes`). A surface that is at zero has no side; it takes that of its gate once it is
-LEAVING_WIDTHS times its width from zero, and a gate that denies the side it leaves to is refused. The gates of surfaces
-that can not change are those of the start. At the start gates are chosen, not switched; a gate that turns and turns
-back in one moment did not switch.
+rates they produce (`numerics.flows.modes`). A surface that is at zero has no side; it takes that of its gate once it
+has left, and a gate that denies the side it leaves to is refused. The gates of surfaces that
+can not change are those of the start. At the start gates are chosen, not switched; a gate that turns and turns back
+in one moment did not switch.
 
 **A spiral** around a point where surfaces meet has ever shorter turns. Each is a switch, until the other surface is
 at zero too when one is reached; there the gates of both are chosen together, and the flow slides along both.

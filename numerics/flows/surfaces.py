@@ -99,8 +99,10 @@ class Surfaces(Switching):
         """
         there = np.zeros(self.count, dtype=bool)
         there[[*crossed, *mode.sliding]] = True
+        width = np.zeros(self.count)
         for _ in range(8):  # a surface that contains other gates may jump with them
-            h, width = self.values(t, x, mode.gates), self.width(t, x, mode.gates, step)
+            h = self.values(t, x, mode.gates)
+            width = np.maximum(width, self.width(t, x, mode.gates, step))  # a slide in a corner does not move at all
             width = np.where(there, np.maximum(width, np.abs(h)), width)  # what is left of those is rounding
             zero = there | (self.movable & (np.abs(h) <= width))
             gates = np.where(zero, mode.gates, np.where(h > 0, 1.0, 0.0))
@@ -144,8 +146,7 @@ class Surfaces(Switching):
 
     def _join_copies(self, t: float, x: np.ndarray, mode: Mode, h: np.ndarray, zero: np.ndarray) -> Mode:
         """Let surfaces slide along that are copies of those that do, and zero within the tolerance of the run."""
-        room = self.tolerances["atol"] + self.tolerances["rtol"] * np.abs(x)
-        ends = [self.values(t, x + room * s, mode.gates) for s in self._signs]
+        ends = [self.values(t, x + self.tolerance(x) * s, mode.gates) for s in self._signs]
         near = self.movable & ~zero & (np.abs(h) <= np.abs(np.array(ends) - h).max(axis=0))
         if not near.any():
             return mode
@@ -164,6 +165,11 @@ class Surfaces(Switching):
         loose = self.compiled.system.names[int(changes.argmax())] if changes.max() > OPEN_FIELD else ""
         return Mode(gates, which[found.slides], table.affine, loose)
 
+    def tolerance(self, x: np.ndarray) -> np.ndarray:
+        """The error that a step may make in each state: shape (n,)."""
+        result: np.ndarray = self.tolerances["atol"] + self.tolerances["rtol"] * np.abs(x)
+        return result
+
     def width(self, t: float, x: np.ndarray, gates: np.ndarray, step: float) -> np.ndarray:
         """How far from zero rounding can leave each surface: it moves with the last digits of state and time."""
         if not self.count:
@@ -171,11 +177,17 @@ class Surfaces(Switching):
         return self.moved_by_rounding(lambda t, x: self.values(t, x, gates), t, x, gates, step)
 
     def moved_by_rounding(
-        self, read: Callable[[float, np.ndarray], np.ndarray], t: float, x: np.ndarray, gates: np.ndarray, step: float
+        self,
+        read: Callable[[float, np.ndarray], np.ndarray],
+        t: float,
+        x: np.ndarray,
+        gates: np.ndarray,
+        step: float,
+        room: Any = 0.0,
     ) -> np.ndarray:
-        """How far from zero rounding can leave values that are read at (t, x)."""
-        late = TIME_ROUNDING * max(abs(t), step)
+        """How far from zero rounding, and states moved by `room`, can leave values that are read at (t, x)."""
+        late, moved = TIME_ROUNDING * max(abs(t), step), STATE_ROUNDING * x + room
         here, drift = read(t, x), late * self.field(t, x, gates)
-        ends = [read(t + late, x + drift + STATE_ROUNDING * x * s) for s in self._signs]
+        ends = [read(t + late, x + drift + moved * s) for s in self._signs]
         result: np.ndarray = 4 * np.abs(np.array(ends) - here).max(axis=0)
         return result

@@ -73,17 +73,17 @@ class StopWhen:
         if not math.isfinite(self.level):
             raise ParameterError(f"the event {self.name} has the level {self.level}; it must be finite")
 
-    def function(self, compiled: Compiled, parameters: Mapping[str, float]) -> Callable[[float, np.ndarray], float]:
-        """The expression minus the level, as a function of (t, x)."""
+    def function(self, compiled: Compiled, parameters: Mapping[str, float]) -> Callable[..., float]:
+        """The expression minus the level, as a function of (t, x) and gates, which follow the state if not given."""
         system, wanted, level = compiled.system, self.expression, float(self.level)
         known = {*system.names, *system.parameters, TIME}
         if isinstance(wanted, str) and wanted in system.names:
             index = system.names.index(wanted)
-            return lambda t, x: float(x[index]) - level
+            return lambda t, x, gates=None: float(x[index]) - level
         if isinstance(wanted, str) and compiled.backend == "block" and wanted in observable_names(system):
-            return lambda t, x: compiled.observables(t, x)[wanted] - level
+            return lambda t, x, gates=None: compiled.observables(t, x)[wanted] - level
         if not isinstance(wanted, (str, Node)) and not hasattr(wanted, "free_symbols") and callable(wanted):
-            return lambda t, x: float(wanted(t, x)) - level
+            return lambda t, x, gates=None: float(wanted(t, x)) - level
         node = graph.as_node(wanted)
         unknown = sorted(graph.symbols([node]) - known - set(observable_names(system)))
         if unknown:
@@ -91,7 +91,8 @@ class StopWhen:
         if not graph.symbols([node]) <= known:
             node = graph.substitute([node], {graph.sym(n): v for n, v in system.observables.items()})[0]
         code = node_function(system, [node], parameters)
-        return lambda t, x: float(code(t, x)[0]) - level
+        held = compiled.backend != "block"  # whose gates are in another order
+        return lambda t, x, gates=None: float(code(t, x, gates if held else None)[0]) - level
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -104,11 +104,20 @@ class BlockField:
     @gc_pause.paused()
     def _scalar(self) -> ScalarField:
         roots = [*self.rhs.values(), *self.observable_blocks.values()]
-        values = blocks.evaluate(roots, self.layout.symbols, only=entries_needed(roots, self._wanted()))
+        values = self._entries(roots, self.layout.symbols)
         rhs = dict(zip(self.rhs, values, strict=False))
         rest = values[len(self.rhs) :]
         observables = {name: v.reshape(-1)[0] for name, v in zip(self.observable_blocks, rest, strict=True)}
         return ScalarField(tuple(self.layout.pack(rhs)), observables)
+
+    @gc_pause.paused()
+    def at(self, values: Sequence[Node]) -> tuple[Node, ...]:
+        """Scalarised right-hand sides at expressions put in for the states, before anything is multiplied out."""
+        leaves = {leaf: _as_nodes(m) for leaf, m in self.layout.unpack(np.array(values, dtype=object)).items()}
+        return tuple(self.layout.pack(dict(zip(self.rhs, self._entries(list(self.rhs.values()), leaves), strict=True))))
+
+    def _entries(self, roots: Sequence[Block], leaves: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+        return blocks.evaluate(roots, leaves, only=entries_needed(roots, self._wanted()))
 
     def _wanted(self) -> dict[int, np.ndarray]:
         """The entries of each right-hand side that are states, by the id of its block."""

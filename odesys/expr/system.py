@@ -97,6 +97,9 @@ class System:
         twice = [name for name, count in Counter((*self.names, *self.parameters)).items() if count > 1]
         if twice:
             raise EquationError(f"the name {twice[0]} is used twice; states and parameters have names of their own")
+        other = sorted(set(self.structure) - set(self.names))
+        if other:
+            raise EquationError(f"the structure is that of states, and {other[0]} is not a state")
 
     @classmethod
     def from_equations(
@@ -218,7 +221,9 @@ class System:
         keep = self.moving
         nodes = tuple(node for name, node in self.equations.items() if name in set(keep))
         still = tuple(name for name in self.names if name not in set(keep))
-        return replace(self, names=keep, field=ScalarField(nodes, self.observables), parameters=self.parameters + still)
+        structure = {name: state for name, state in self.structure.items() if name in set(keep)}
+        field = ScalarField(nodes, self.observables)
+        return replace(self, names=keep, field=field, parameters=self.parameters + still, structure=structure)
 
     # ---- analysis, each in a module of its own -------------------------------------------------------------------
 

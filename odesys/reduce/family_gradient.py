@@ -62,7 +62,8 @@ class FamilyFlow(OrbitReduction):
     """The flow (or exact gradient step) of a family on its orbit variables, with the number of groups in `groups`.
 
     As a reduction its source is the enumerated flow of K groups, and it describes only the states that permutations of
-    groups (and `symmetries`) leave alone. Where K is a symbol the lift needs it: ``flow.bind(K=3).lift(z)``.
+    groups (and `symmetries`) leave alone. Where K is a symbol the lift needs it: ``flow.bind(K=3).lift(z)``. For K =
+    infinity it is a limit, which the flow of K groups only comes close to: `law` can fail for every K that is bound.
 
     Attributes
     ----------
@@ -97,16 +98,22 @@ class FamilyFlow(OrbitReduction):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The number of groups, unless the flow has its own."""
+        """The number of groups; a flow that has its own takes no other."""
         return (SYMBOL,)
 
     def checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """K is a whole number, that of the flow if it has its own."""
         return {name: self.whole(K) for name, K in super().checked(values).items()}
 
-    def _sizes(self) -> str:
+    def _source_said(self) -> str:
+        if self.groups == INFINITY:
+            return "those of infinitely many groups"
         count = self.bound.get(SYMBOL, self.groups)
-        return f"those of {count if isinstance(count, int) else 'K'} groups -> {self.system.dimension}"
+        return f"those of {count if isinstance(count, int) else 'K'} groups"
+
+    @property
+    def _source_size(self) -> int:
+        return len(self.orbits.sign)
 
     @property
     def speed(self) -> int:
@@ -185,7 +192,7 @@ class FamilyFlow(OrbitReduction):
             raise ParameterError(f"this flow has K = {self.groups} groups, not {size}")
         return size
 
-    @property
+    @cached_property
     def orbits(self) -> Orbits:  # type: ignore[override]
         """Which orbit variable each state of the enumerated flow belongs to."""
         return self._orbits(self.whole())
@@ -198,26 +205,21 @@ class FamilyFlow(OrbitReduction):
         found = super().lifted or {}
         return dict(zip(found, graph.substitute(list(found.values()), plain), strict=True))
 
-    def lift(self, z: Any) -> np.ndarray:
-        """The state of the enumerated flow with K groups, in its order of states."""
-        return self.orbits.lift(np.asarray(z, dtype=float) / self._units(self.whole()))
+    def _lift(self, values: np.ndarray) -> np.ndarray:
+        return self.orbits.lift(values / self._units(self.whole()))
 
-    def project(self, x: Any) -> np.ndarray:
-        """Orbit variables of a state of the enumerated flow with K groups; refuses a state that is not symmetric."""
+    def _project(self, values: np.ndarray) -> np.ndarray:
+        """Means over the orbits, times what each stands for; refuses a state that is not symmetric."""
         size = self.whole()
-        values: np.ndarray = self._means(np.asarray(x, dtype=float), size) * self._units(size)
-        return values
+        means: np.ndarray = self._means(values, size) * self._units(size)
+        return means
 
     def _means(self, values: np.ndarray, size: int) -> np.ndarray:
         """Signed means over the orbits of a symmetric state of `size` groups."""
         orbits = self._orbits(size)
-        if values.shape[-1:] != orbits.sign.shape:
-            raise SymmetryError(
-                f"the state has {values.size} entries; with K = {size} the full flow has {orbits.sign.size}"
-            )
         means = orbits.project(values)
-        rest = np.abs(values - orbits.lift(means)).reshape(-1, orbits.sign.size).max(axis=0)
-        if rest.max() > 1e-12 * max(1e-300, float(np.abs(values).max())):
+        rest = np.abs(values - orbits.lift(means)).reshape(-1, orbits.sign.size).max(axis=0, initial=0)
+        if rest.max() > 1e-12 * max(1e-300, float(np.abs(values).max(initial=0))):
             names = path_layout(self.shape(self.family.dictionary(size)), self.closure)[0].names
             worst = int(rest.argmax())
             raise SymmetryError(

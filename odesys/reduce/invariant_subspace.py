@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import EquationError
-from ..expr import blocks, graph
+from ..expr import graph
 from ..expr.field import BlockField, Layout, ScalarField, Segment
 from ..expr.graph import Node
 from ..expr.system import System
@@ -45,10 +45,6 @@ class InvariantSubspace(OrbitReduction):
     def exact(self) -> bool:
         """True if every residual is the expression zero."""
         return all(node is graph.ZERO for node in self.residuals.values())
-
-    def defects(self) -> dict[str, Node]:
-        """The residuals; the other equations were kept as they are."""
-        return {name: self.residuals.get(name, graph.ZERO) for name in self.source.names}
 
 
 def restrict_to_subspace(
@@ -90,25 +86,13 @@ def restrict_to_subspace(
         tex={name: text for name, text in reduced.system.tex.items() if name in place},
         structure=merged_states(names, reduced.system.structure, orbits),
     )
-    nodes = _all_rates(restricted, field.layout)
+    variables = [graph.sym(name) for name in kept]
+    nodes = dict(zip(names, field.at([variables[t] * int(a) for t, a in zip(target, alive, strict=True)]), strict=True))
     observables = restricted.observables
     system = replace(restricted, field=ScalarField(tuple(nodes[name] for name in kept), observables))
     gaps = {name: nodes[name] for name in names if name in set(zero)}
     gaps |= {name: nodes[name] - nodes[partner] for name, partner in ties.items()}
     return InvariantSubspace(system, gaps, reduced.system, orbits)
-
-
-def _all_rates(restricted: System, full: Layout) -> dict[str, Node]:
-    """The right-hand side of every variable of the quotient, on the subspace."""
-    field = restricted.field
-    assert isinstance(field, BlockField)
-    values = np.array([graph.sym(name) for name in restricted.names], dtype=object)
-    leaves = {
-        name: np.asarray(np.frompyfunc(graph.as_node, 1, 1)(array), dtype=object)
-        for name, array in field.layout.unpack(values).items()
-    }
-    rhs = dict(zip(field.rhs, blocks.evaluate(list(field.rhs.values()), leaves), strict=True))
-    return dict(zip(full.names, full.pack(rhs), strict=True))
 
 
 __all__ = ["InvariantSubspace", "restrict_to_subspace"]

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
-from ..errors import SymmetryError
+from ..errors import EquationError, SymmetryError
 from ..expr.field import BlockField, Layout, Segment
 from ..expr.graph import Node, sym
 from ..expr.system import State, System
@@ -88,13 +88,11 @@ class OrbitReduction(Reduction):
         places = zip(self.source.names, self.orbits.orbit, self.orbits.sign, strict=True)
         return {name: variables[orbit] * int(sign) for name, orbit, sign in places}
 
-    def lift(self, z: Any) -> np.ndarray:
-        """Full state vector (or a stack of them) from orbit variables."""
-        return self.orbits.lift(z)
+    def _lift(self, values: np.ndarray) -> np.ndarray:
+        return self.orbits.lift(values)
 
-    def project(self, x: Any) -> np.ndarray:
-        """Orbit variables of a full state: signed means over the orbits, exact for symmetric states."""
-        return self.orbits.project(x)
+    def _project(self, values: np.ndarray) -> np.ndarray:  # signed means over the orbits, exact for symmetric states
+        return self.orbits.project(values)
 
     def asymmetry(self, x: Any) -> float:
         """Largest distance of a full state from the symmetric states."""
@@ -203,7 +201,9 @@ def merged_states(names: Sequence[str], structure: Mapping[str, State], orbits: 
 
 def renamed(system: System, names: Mapping[str, str], tex: Mapping[str, str] | None = None) -> System:
     """The same system of matrices with states renamed."""
-    field = system.field
+    field, unknown = system.field, sorted(set(names) - set(system.names))
+    if unknown:
+        raise EquationError(f"{unknown[0]} can not be renamed: there are {', '.join(system.names[:12])}")
     assert isinstance(field, BlockField)
     new = tuple(names.get(name, name) for name in system.names)
     layout = replace(field.layout, names=new)

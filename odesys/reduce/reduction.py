@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
@@ -26,7 +26,7 @@ from ..exact.zero import rational_points
 from ..expr import graph
 from ..expr.field import BlockField
 from ..expr.graph import ZERO, Node, sym
-from ..expr.system import System
+from ..expr.system import System, state_vector
 from ..expr.tape import ARRAYS, Tape
 from ..verdicts import UNDECIDED, Evidence, Verdict, measured, refuted, undecided
 
@@ -58,7 +58,7 @@ class Reduction:
     bound: Mapping[str, Any] = MappingProxyType({})
 
     def __post_init__(self) -> None:
-        if stands_still(self.system):
+        if not self.bound and stands_still(self.system):  # with values bound it was said before
             text = f"nothing moves in this reduction, so it only says that its states are at rest: {self!r}"
             warnings.warn(text, NothingMovesWarning, stacklevel=4)
 
@@ -66,7 +66,14 @@ class Reduction:
         return f"<{type(self).__name__}: {self._sizes()} states, only for starts {self.starts}>"
 
     def _sizes(self) -> str:
-        return f"{self.source.dimension} -> {self.system.dimension}"
+        return f"{self._source_said()} -> {self.system.dimension}"
+
+    def _source_said(self) -> str:
+        return str(self._source_size)
+
+    @property
+    def _source_size(self) -> int:
+        return self.source.dimension
 
     # ---- the way to the source and back ------------------------------------------------------------------------------
 
@@ -81,17 +88,28 @@ class Reduction:
         return 1
 
     def lift(self, z: Any) -> np.ndarray:
-        """States of the source from states of `system`, along the last axis."""
-        lifted = self.lifted
-        assert lifted is not None
-        values = np.asarray(z, dtype=float)
-        columns = dict(zip(self.system.names, np.moveaxis(values, -1, 0), strict=True))
-        columns |= {name: self.given(name) for name in self.needs}
-        found = Tape.of(list(lifted.values())).over(ARRAYS)(columns)
-        return np.stack([np.broadcast_to(v, values.shape[:-1]) for v in found], axis=-1).astype(float)
+        """States of the source from states of `system`: floats along the last axis, or one state by name."""
+        return self._lift(self._vectors("lifts", self.system, self.system.dimension, z))
 
     def project(self, x: Any) -> np.ndarray:
-        """States of `system` from states of the source, along the last axis."""
+        """States of `system` from states of the source: floats along the last axis, or one state by name."""
+        return self._project(self._vectors("projects", self.source, self._source_size, x))
+
+    def _vectors(self, does: str, system: System, size: int, values: Any) -> np.ndarray:
+        array = np.asarray(state_vector(system, values) if isinstance(values, Mapping) else values, dtype=float)
+        if array.shape[-1:] != (size,):
+            raise EquationError(
+                f"{self!r} {does} {size} numbers along the last axis, not an array of shape {array.shape}"
+            )
+        return array
+
+    def _lift(self, values: np.ndarray) -> np.ndarray:
+        lifted = self.lifted
+        assert lifted is not None
+        given = {name: self.given(name) for name in self.needs}
+        return columns_at(list(lifted.values()), self.system.names, values, given)
+
+    def _project(self, values: np.ndarray) -> np.ndarray:
         raise NotImplementedError
 
     # ---- what the lift needs -----------------------------------------------------------------------------------------
@@ -127,7 +145,7 @@ class Reduction:
         if lifted is None:
             return None
         names, nodes = list(lifted), list(lifted.values())
-        right = graph.substitute([self.source.equations[n] for n in names], {sym(n): x for n, x in lifted.items()})
+        right = rates_at(self.source, lifted)
         if self.system.kind == "map":
             moved = graph.substitute(nodes, {sym(n): node for n, node in self.system.equations.items()})
         else:
@@ -186,9 +204,15 @@ class Reduction:
 
     def then(self, second: Reduction) -> Composed:
         """This reduction followed by one of its system: lifts and projections one after the other."""
-        if second.source.names != self.system.names:
+        if (second.source.names, second.source.kind) != (self.system.names, self.system.kind):
             raise EquationError(f"{second!r} does not start from the states that {self!r} ends with")
-        return Composed(self, second)
+        for name in {*self.bound} & {*second.bound}:
+            if self.bound[name] != second.bound[name]:
+                values = f"{self.bound[name]} and {second.bound[name]}"
+                raise ParameterError(f"two values of {name} are bound, {values}; both lifts need the same", name=name)
+        both = {**self.bound, **second.bound}
+        parts = [p.bind(**{n: v for n, v in both.items() if n in p.needs and n not in p.bound}) for p in (self, second)]
+        return Composed(*parts)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -246,13 +270,32 @@ class Composed(Reduction):
         nodes = graph.substitute(list(outer.values()), {sym(name): node for name, node in inner.items()})
         return dict(zip(outer, nodes, strict=True))
 
-    def lift(self, z: Any) -> np.ndarray:
-        """To the middle, then to the source."""
-        return self.first.lift(self.second.lift(z))
+    def _lift(self, values: np.ndarray) -> np.ndarray:
+        return self.first.lift(self.second.lift(values))
 
-    def project(self, x: Any) -> np.ndarray:
-        """To the middle, then to the smallest."""
-        return self.second.project(self.first.project(x))
+    def _project(self, values: np.ndarray) -> np.ndarray:
+        return self.second.project(self.first.project(values))
+
+    def _source_said(self) -> str:
+        return self.first._source_said()
+
+    @property
+    def _source_size(self) -> int:
+        return self.first._source_size
+
+
+def rates_at(system: System, states: Mapping[str, Node]) -> Sequence[Node]:
+    """The right-hand sides with an expression put in for every state; `states` is in the order of the system."""
+    if isinstance(system.field, BlockField):
+        return system.field.at(list(states.values()))
+    return graph.substitute(system.nodes, {sym(name): node for name, node in states.items()})
+
+
+def columns_at(nodes: list[Node], names: Sequence[str], values: np.ndarray, given: Mapping[str, Any]) -> np.ndarray:
+    """Expressions in floats, along the last axis like the values of `names`."""
+    columns = dict(zip(names, np.moveaxis(values, -1, 0), strict=True))
+    found = Tape.of(nodes).over(ARRAYS)({**columns, **given})
+    return np.stack([np.broadcast_to(v, values.shape[:-1]) for v in found], axis=-1).astype(float)
 
 
 def _small(nodes: list[Node]) -> bool:

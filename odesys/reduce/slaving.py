@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -99,20 +100,21 @@ class Slaved(Reduction):
         """Self-scores by their closed forms; None where roots are taken numerically."""
         return {n: self.eliminated.get(n, sym(n)) for n in self.source.names} if self.eliminated else None
 
-    def project(self, x: Any) -> np.ndarray:
-        """The remaining states of a state of the source."""
-        return np.asarray(x)[..., [self.source.names.index(name) for name in self.system.names]]
+    def _project(self, values: np.ndarray) -> np.ndarray:
+        return values[..., self._kept]
 
-    def lift(self, z: Any) -> np.ndarray:
-        """The source's state with the self-scores filled in (closed forms, or numerical roots)."""
-        return super().lift(z) if self.eliminated else self._numerical_lift(np.asarray(z, dtype=float))
+    def _lift(self, values: np.ndarray) -> np.ndarray:
+        if self.eliminated:
+            return super()._lift(values)
+        full = np.zeros((*values.shape[:-1], self.source.dimension))
+        full[..., self._kept] = values
+        for row in full.reshape(-1, self.source.dimension):
+            _fill_numerically(self.origin, row, float(self.given(OMEGA)))  # type: ignore[arg-type]
+        return full
 
-    def _numerical_lift(self, z: np.ndarray) -> np.ndarray:
-        if z.ndim > 1:
-            return np.array([self._numerical_lift(row) for row in z])
-        full = np.zeros(self.source.dimension)
-        full[[self.source.names.index(name) for name in self.system.names]] = z
-        return _fill_numerically(self.origin, full, float(self.given(OMEGA)))  # type: ignore[arg-type]
+    @cached_property
+    def _kept(self) -> list[int]:
+        return [self.source.names.index(name) for name in self.system.names]
 
 
 def self_score_paths(flow: Flow | FamilyFlow) -> tuple[Path, Path]:
@@ -181,7 +183,8 @@ def slave_flow(flow: Flow, state: Any = None) -> Slaved:
     layout = _without(old.layout, set(mapping))
     new = BlockField(layout, rhs, old.observable_blocks)
     parameters = tuple(sorted({*flow.system.parameters, OMEGA}))
-    system = replace(flow.system, names=layout.names, field=new, parameters=parameters)
+    structure = {name: state for name, state in flow.system.structure.items() if name in set(layout.names)}
+    system = replace(flow.system, names=layout.names, field=new, parameters=parameters, structure=structure)
     return Slaved(system, flow, (len(flow.model.words),), {})
 
 
@@ -196,14 +199,14 @@ def _without(layout: Layout, leaves: set[str]) -> Layout:
     return Layout(tuple(layout.names[k] for k in keep), tuple(layout.places[k] for k in keep), segments)
 
 
-def _fill_numerically(flow: Flow, full: np.ndarray, omega: float) -> np.ndarray:
+def _fill_numerically(flow: Flow, full: np.ndarray, omega: float) -> None:
+    """Write the self-scores into a state vector."""
     left, right = self_score_paths(flow)
     for head in range(len(flow.model.heads)):
         matrix = full[flow.segment(score_path(flow.model), head).index]
         for path, side in ((left, "left"), (right, "right")):
             root = blocks.gram_root(blocks.leaf("M", matrix.shape), blocks.constant([[omega**2]]), side)
             full[flow.segment(path, head).index] = blocks.evaluate([root], {"M": matrix}, {})[0]
-    return full
 
 
 def slave_quotient(quotient: Quotient, state: Any = None) -> Slaved:
@@ -241,6 +244,7 @@ def without(system: System, replaced: Mapping[str, Node]) -> System:
         field=ScalarField(tuple(nodes), dict(system.observables)),
         parameters=tuple(sorted({*system.parameters, OMEGA})),
         tex={**system.tex, OMEGA: r"\omega"},
+        structure={name: state for name, state in system.structure.items() if name not in replaced},
     )
 
 

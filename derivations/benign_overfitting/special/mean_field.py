@@ -38,7 +38,7 @@ def run(
     """
     made = dynamics.mean_field(M, frozen) if system is None else system
     start = dynamics.start(M, values, frozen)
-    start |= {name: start_factor * value for name, value in start.items() if name.startswith("K_")}
+    start |= {name: start_factor * value for name, value in start.items() if name in dynamics.NORMS["K"]}
     known = {name: value for name, value in values.items() if name in made.parameters}
     fitted = StopWhen("T3", "loss", direction=-1, level=eps)
     return integrate(

@@ -18,6 +18,7 @@ from odesys import (
 )
 
 from .. import setting
+from ..dynamics import letter
 from ..laboratory import Laboratory
 from ..special.phases import PhaseTwo, phase_two
 from ..special.standard_runs import SCALE, L, other_standard, standard_pairs
@@ -107,7 +108,7 @@ def widths(lab: Laboratory, tau: float) -> tuple[dict[int, tuple[float, float, f
         end, start = (dict(zip(run.names, x, strict=True)) for x in (run.end_state, run.states[0]))
         rate = dict(zip(run.names, run.system.compile(run.parameters)(0.0, run.end_state), strict=True))
         states, rates = trained_orbits(12, 5, scale, (0.0, tau))
-        grams = [n for n in run.names if n.startswith(("K_", "Q_"))]
+        grams = [n for n in run.names if letter(run.system, n) in ("K", "Q")]
         change, known = (max(abs(x[n] - y[n]) for n in grams) for x, y in ((end, start), (states[1], states[0])))
         loss = float(values_along(run, run.system.observables["loss"], [tau])[0])
         same[f"{m}, rate and loss"] = agrees(

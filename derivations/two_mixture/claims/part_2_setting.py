@@ -126,11 +126,12 @@ def condition(lab: Laboratory) -> Verdict:
 )
 def infinite_width(lab: Laboratory) -> Verdict:
     """Compare the start state entry by entry (one half squared is exact in binary)."""
-    state, matrices = lab.start(0.5), lab.names.matrices
+    state, matrices, structure = lab.start(0.5), lab.names.matrices, lab.names.system.structure
 
     def right(leaf: str) -> bool:
         table = np.vectorize(state.__getitem__)(matrices[leaf])
-        expected = 0.25 * np.eye(4) if leaf.startswith(("KK", "QQ")) else np.zeros_like(table)
+        gram = structure[matrices[leaf][0, 0]].path in ("KK", "QQ")
+        expected = 0.25 * np.eye(4) if gram else np.zeros_like(table)
         return bool((table == expected).all())
 
     return enumerate_all(matrices, right, "matrices of path scalars")

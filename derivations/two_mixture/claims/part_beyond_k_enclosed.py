@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
 
 from odesys import (
     Enclosure,
+    InNewVariables,
     Node,
-    System,
     Verdict,
     certified,
     combine_verdicts,
     enclose,
-    graph,
     num,
     refuted,
     sym,
@@ -22,44 +22,34 @@ from odesys import (
 
 from .. import dynamics
 from ..laboratory import Laboratory
-from ..special.enclosed import ORDER, PAIRS, PRECISION, TOLERANCE, neurons_at
+from ..special.enclosed import ORDER, PAIRS, PRECISION, TOLERANCE, in_sectors, neurons_at
 from .book import UNMUTATED, book
 
 GROUPS, LENGTH = 1_000_000, Fraction(79)
 POINT = "K = 10^6, L = 3, omega = 1/10, b = 1/2, stage 1 of length 10 K, stage 2 for 79 K, which is past M^a_cv = 1"
 
 
-def sector_equations(K: int) -> tuple[System, dict[str, Node]]:
-    """Stage 2, slaved, in sector coordinates s = Z_same + (K-1) Z_other, d = Z_same - Z_other and time t / K; the scores."""
-    system = dynamics.family_slaved("stage2", 3, K).system.freeze_still()
-    field = system.equations
-    scores: dict[str, Node] = {}
-    moving: dict[str, Node] = {}
-    for pair in PAIRS:
-        same, other, s, d = f"M_{pair}_same", f"M_{pair}_other", sym(f"s_{pair}"), sym(f"d_{pair}")
-        scores |= {same: (s + (K - 1) * d) / K, other: (s - d) / K}
-        moving[f"s_{pair}"] = K * (field[same] + (K - 1) * field[other])
-        moving[f"d_{pair}"] = K * (field[same] - field[other])
-    nodes = graph.substitute(list(moving.values()), {sym(name): node for name, node in scores.items()})
-    return System.from_equations(dict(zip(moving, nodes, strict=True)), parameters=system.parameters), scores
+def stage_two(K: int) -> InNewVariables:
+    """Stage 2, slaved, in sector coordinates and time t / K."""
+    return in_sectors(dynamics.family_slaved("stage2", 3, K).system.freeze_still(), K, time=K)
 
 
 @cache
-def _enclosure() -> tuple[Enclosure, dict[str, Node]]:
-    system, scores = sector_equations(GROUPS)
+def _enclosure() -> tuple[Enclosure, Mapping[str, Node]]:
+    made = stage_two(GROUPS)
     b = Fraction(1, 2)
     # stage 1 of length 10 K ends at the neurons of two groups at T1 = 20 (Beyond.K.stage1)
     parameters = {"b": b, "omega": Fraction(1, 10), **neurons_at(Fraction(20), b)}
     run = enclose(
-        system,
-        dict.fromkeys(system.names, 0),
+        made.system,
+        dict.fromkeys(made.system.names, 0),
         LENGTH,
         parameters,
         order=ORDER,
         precision=PRECISION,
         tolerance=TOLERANCE,
     )
-    return run, scores
+    return run, made.old
 
 
 @book.claim(

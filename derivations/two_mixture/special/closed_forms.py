@@ -83,13 +83,12 @@ def uniform_force(K: int = 2) -> sp.Matrix:
     reduced = dynamics.reduced("stage2", K)
     names = flow.matrices["KQ_p"]
     state = {name: ZERO for name in flow.layout.names}
-    for leaf, table in flow.matrices.items():
-        if leaf.startswith("KK"):
-            state |= {table[i, i]: ONE for i in range(len(table))}
-        if leaf.startswith("w"):
-            for name in table.ravel():
-                variable, sign = reduced.variable(name)
-                state[name] = sym(variable) * sign
+    for name, what in flow.system.structure.items():
+        if what.path == "KK" and what.left == what.right:
+            state[name] = ONE
+        if what.path == "w":
+            variable, sign = reduced.variable(name)
+            state[name] = sym(variable) * sign
     index = {name: i for i, name in enumerate(flow.layout.names)}
     gates: dict[Node, Node] = {}
     mapping = {sym(name): value for name, value in state.items()}

@@ -7,7 +7,7 @@ The 8 scores split into sums and differences over the groups, :math:`M^s = M^= +
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -18,6 +18,7 @@ from odesys import (
     ZERO,
     Enclosure,
     EquationError,
+    InNewVariables,
     Node,
     System,
     as_ball,
@@ -25,6 +26,7 @@ from odesys import (
     enclose,
     from_sympy,
     graph,
+    in_new_variables,
     sym,
     zero_test,
 )
@@ -45,29 +47,30 @@ class SectorSystem:
     scores: Mapping[str, Node]
 
 
+def in_sectors(system: System, K: int, still: Collection[str] = (), time: int = 1) -> InNewVariables:
+    """Scores as s = Z_same + (K-1) Z_other and d = Z_same - Z_other, those named in `still` put to zero."""
+    new: dict[str, Node] = {}
+    old: dict[str, Node] = {}
+    for pair in PAIRS:
+        same, other = f"M_{pair}_same", f"M_{pair}_other"
+        new |= {f"s_{pair}": sym(same) + (K - 1) * sym(other), f"d_{pair}": sym(same) - sym(other)}
+        s, d = (ZERO if name in still else sym(name) for name in (f"s_{pair}", f"d_{pair}"))
+        old |= {same: (s + (K - 1) * d) / K, other: (s - d) / K}
+    return in_new_variables(system, {name: node for name, node in new.items() if name not in still}, old, time)
+
+
 def stage_two_sectors() -> SectorSystem:
     """Stage 2, slaved, for K = 2, in the coordinates d_cv, s_cc, ...; the invariant subspace is proved on the way."""
     slaved = dynamics.slaved("stage2")
-    system = slaved.system.freeze_still()
-    field = system.equations
-    scores: dict[str, Node] = {}
-    moving: dict[str, Node] = {}
-    for pair in PAIRS:
-        same, other, s, d = f"M_{pair}_same", f"M_{pair}_other", sym(f"s_{pair}"), sym(f"d_{pair}")
-        s = ZERO if f"s_{pair}" in STILL else s
-        scores |= {same: (s + d) / 2, other: (s - d) / 2}
-        moving |= {f"s_{pair}": field[same] + field[other], f"d_{pair}": field[same] - field[other]}
-    mapping = {sym(name): node for name, node in scores.items()}
-    nodes = dict(zip(moving, graph.substitute(list(moving.values()), mapping), strict=True))
-    for name in STILL:
-        if zero_test(nodes[name], ["omega"]).answer != "zero":
-            raise EquationError(f"{name} = 0 is not an invariant subspace of stage 2")
-    kept = {name: node for name, node in nodes.items() if name not in STILL}
+    made = in_sectors(slaved.system.freeze_still(), 2, STILL)
+    left = made.defects()
+    assert left is not None
+    for pair in ("cv", "vv"):  # the rate of s, which is M_same + M_other
+        if zero_test(left[f"M_{pair}_same"] + left[f"M_{pair}_other"], ["omega"]).answer != "zero":
+            raise EquationError(f"s_{pair} = 0 is not an invariant subspace of stage 2")
+    mapping = {sym(name): node for name, node in made.old.items()}
     lifted = graph.substitute(list(slaved.eliminated.values()), mapping)
-    return SectorSystem(
-        System.from_equations(kept, parameters=system.parameters),
-        scores | dict(zip(slaved.eliminated, lifted, strict=True)),
-    )
+    return SectorSystem(made.system, {**made.old, **dict(zip(slaved.eliminated, lifted, strict=True))})
 
 
 def neurons_at(T1: Fraction, b: Fraction, precision: int = PRECISION) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from derivations.two_mixture import PAPER, dynamics, protocol
 from derivations.two_mixture.claims import book
-from derivations.two_mixture.claims.part_beyond_k_enclosed import sector_equations
+from derivations.two_mixture.claims.part_beyond_k_enclosed import stage_two
 from derivations.two_mixture.figures import groups
 from derivations.two_mixture.laboratory import Laboratory
 from derivations.two_mixture.special.enclosed import neurons_at
@@ -23,7 +23,7 @@ from numerics.maps.iterate import iterate
 from odesys.certify.validated import enclose
 from odesys.cli.commands import app
 from odesys.errors import OdesysError, ParameterError
-from odesys.expr.graph import evaluate, sym
+from odesys.expr.graph import sym
 from odesys.expr.system import System
 from odesys.terminal import silent
 
@@ -120,21 +120,25 @@ def test_mutations_of_the_family() -> None:
 
 def test_sector_equations_are_the_same_flow() -> None:
     K, rng = 7, np.random.default_rng(3)
-    system, scores = sector_equations(K)
-    slaved = dynamics.family_slaved("stage2", 3, K).system.freeze_still()
+    made = stage_two(K)
+    assert made.law().as_stated == "holds" and made.speed == K
+    system, slaved = made.system, made.source
     values = {"b": 0.5, "omega": 0.3, "n_c": 0.3, "n_v": 0.9}
     z = dict(zip(system.names, rng.normal(size=8), strict=True))
-    x = [float(v) for v in evaluate([scores[name] for name in slaved.names], z, {}, float)]
+    x = made.lift(z)
+    assert made.project(x) == pytest.approx(list(z.values()), abs=1e-14)
     moved = dict(zip(slaved.names, slaved.compile(values)(0.0, x), strict=True))
-    for name, rate in zip(system.names, system.compile(values)(0.0, list(z.values())), strict=True):
-        sector, pair = name.split("_")
-        factor = K - 1 if sector == "s" else -1
-        assert rate == pytest.approx(K * (moved[f"M_{pair}_same"] + factor * moved[f"M_{pair}_other"]), abs=1e-12)
+    rates = dict(zip(system.names, system.compile(values)(0.0, list(z.values())), strict=True))
+    for pair in ("cc", "cv", "vc", "vv"):
+        for sector, factor in (("s", K - 1), ("d", -1)):
+            expected = K * (moved[f"M_{pair}_same"] + factor * moved[f"M_{pair}_other"])
+            assert rates[f"{sector}_{pair}"] == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.slow
 def test_near_symmetry_is_certified_with_a_million_groups() -> None:
-    system, scores = sector_equations(10**6)
+    made = stage_two(10**6)
+    system, scores = made.system, made.old
     half = Fraction(1, 2)
     parameters = {"b": half, "omega": Fraction(1, 10), **neurons_at(Fraction(20), half)}
     run = enclose(system, dict.fromkeys(system.names, 0), Fraction(6), parameters, order=12, precision=96)

@@ -147,6 +147,48 @@ CASES = [
         [("x", 2 * (np.sqrt(1.5) - 1)), ("mark", 1.5)],
     ),
     Case(
+        "triple roots of expressions, also where a surface has one",
+        {x: sp.Integer(1), y: sp.Heaviside((x - 2) ** 3)},
+        [-5.0, 0.0],
+        9.0,
+        (recorded("cube", x**3), StopWhen("up", (x - 3) ** 3, +1), StopWhen("down", (x - 1) ** 3, -1)),
+        [("cube", 5.0), ("-(1 - x/2)**3", 7.0), ("up", 8.0)],
+        "event:up",
+        final=[3.0, 1.0],
+    ),
+    Case(
+        "an event that turns back with a gate happens once, in the direction in which it came",
+        {x: sp.Integer(1), y: 1 - 2 * sp.Heaviside(x - 1)},
+        [0.0, 0.0],
+        3.0,
+        (recorded("top", y - 1), StopWhen("down", y - 1, -1), recorded("bend", sp.Abs(x - 1))),
+        [("top", 1.0), ("bend", 1.0), ("x - 1", 1.0)],
+    ),
+    Case(
+        "an event that stays at zero along a slide happens at its begin only, and not when it leaves",
+        {x: 1 - 2 * sp.Heaviside(x) + t / 2, y: sp.Heaviside(x)},
+        [-0.5, 0.0],
+        4.0,
+        (recorded("there", x), StopWhen("back", x, -1), recorded("gate", sp.Heaviside(x) - sp.Rational(3, 4))),
+        [("there", 2 * (np.sqrt(1.5) - 1)), ("x", 2 * (np.sqrt(1.5) - 1)), ("gate", 1.0)],
+    ),
+    Case(
+        "an event that jumps past zero with a gate, and is soon back, happens after the switch",
+        {x: 1 + 0 * x, y: sp.Heaviside(x - 1)},
+        [0.0, 0.0],
+        3.0,
+        (recorded("jump", y + sp.Rational(1, 1000) - sp.Heaviside(x - 1) / 500, -1),),
+        [("x - 1", 1.0), ("jump", 1.0)],
+    ),
+    Case(
+        "what is not a number has no side",
+        {x: sp.Integer(-1)},
+        [1.0],
+        2.0,
+        (StopWhen("end of log", sp.log(x)), recorded("passed", sp.log(x) + 1), recorded("begins", sp.log(-x))),
+        [("passed", 1 - np.exp(-1))],
+    ),
+    Case(
         "two surfaces at one time",
         {x: 1 - sp.Heaviside(x - 1) / 2, y: 1 + sp.Heaviside(y - 1)},
         [0.0, 0.0],
@@ -182,14 +224,15 @@ def test_both_integrators_tell_the_same_story(case: Case) -> None:
     assert quick.end_state == pytest.approx(reference.end_state, abs=case.accuracy)
 
 
-@pytest.mark.parametrize("speed", [2, 3])
-def test_a_spiral_ends_in_the_corner_and_stays_there(speed: int) -> None:
+@pytest.mark.parametrize(("speeds", "y0", "start"), [((2, 2), 0.3, 0), ((3, 3), 0.3, 0), ((1.1, 1.2), 0.4, 10)])
+def test_a_spiral_ends_in_the_corner_and_stays_there(speeds: tuple[float, float], y0: float, start: float) -> None:
     """Relays that turn around a corner with ever shorter turns: infinitely many switches before a finite time."""
+    up, down = (sp.Rational(str(speed)) for speed in speeds)
     system = System.from_equations(
-        {x: -sign(x) + speed * sign(y), y: -speed * sign(x) - sign(y), z: 1 + sp.Heaviside(x) * sp.Heaviside(y)}
+        {x: -sign(x) + up * sign(y), y: -down * sign(x) - sign(y), z: 1 + sp.Heaviside(x) * sp.Heaviside(y)}
     )
     quick, reference = (
-        integrate(system, [1.0, 0.3, 0.0], (0.0, 4.0), rtol=1e-10, backend=backend)
+        integrate(system, [1.0, y0, 0.0], (start, start + 4.0), rtol=1e-10, backend=backend)
         for backend in ("compiled", "reference")
     )
     assert quick.end_state == pytest.approx(reference.end_state, abs=1e-8)
@@ -200,7 +243,16 @@ def test_a_spiral_ends_in_the_corner_and_stays_there(speed: int) -> None:
     times = [[e.time for e in run.events if e.time < ends[0] - 1e-6] for run in (quick, reference)]
     assert early[0] == early[1] and len(early[0]) >= 5 and times[0] == pytest.approx(times[1], abs=1e-8)
     for run in (quick, reference):
-        assert sorted(s.name for s in run.slides) == ["x", "y"] and all(s.end == 4.0 for s in run.slides)
+        assert sorted(s.name for s in run.slides) == ["x", "y"] and all(s.end == start + 4.0 for s in run.slides)
+
+
+def test_a_run_may_be_shorter_than_a_moment() -> None:
+    """Late and short: the times of one moment reach beyond the end, but what is not reached does not happen."""
+    system = System.from_equations({x: sp.Integer(1), y: sp.Heaviside(x - 9)})
+    events = (StopWhen("far", x - 5), recorded("behind", x + 1))
+    for backend in ("compiled", "reference"):
+        run = integrate(system, [0.0, 0.0], (1000.0, 1000.0 + 1e-12), events=events, backend=backend)
+        assert run.stop == "end" and not run.events and run.end_state == pytest.approx([1e-12, 0.0], abs=1e-13)
 
 
 def test_the_compiled_runs_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ from odesys import (
 )
 from odesys.analysis.family_invariants import family_drift
 from odesys.analysis.lax import invariant_drift
-from odesys.errors import ModelError, ParameterError, SlavingError, SymmetryError
+from odesys.errors import EquationError, ModelError, ParameterError, SlavingError, SymmetryError
 from odesys.model.family import Family, OtherGroups, SampleTemplate
 from odesys.model.family_symmetry import TypeSymmetry
 from odesys.reduce.family_gradient import family_descent, family_flow
@@ -293,8 +293,16 @@ def test_a_start_that_breaks_the_symmetry_is_refused() -> None:
     full[0] += 1e-6
     with pytest.raises(SymmetryError, match="w_p_c1 is off the mean of its orbit"):
         three.project(full)
-    with pytest.raises(SymmetryError, match="with K = 3 the full flow has 168"):
+    with pytest.raises(EquationError, match=r"of 3 groups .* projects 168 numbers along the last axis"):
         three.project(np.zeros(80))
+
+
+def test_the_limit_of_many_groups_is_no_flow_of_k_groups() -> None:
+    limit = dynamics.family(K="infinity")
+    assert "those of infinitely many groups" in repr(limit)
+    law = limit.bind(K=3).law()
+    assert law.as_stated == "fails" and law.witness
+    assert dynamics.family(scaled=True).bind(K=3).law().as_stated == "holds"
 
 
 def test_mistakes() -> None:

@@ -33,6 +33,7 @@ from odesys import (
     family_flow,
     gradient_flow,
     graph,
+    in_new_variables,
     restrict_to_subspace,
     sym,
 )
@@ -43,7 +44,7 @@ from odesys.reduce.reduction import stands_still
 from odesys.verdicts import Evidence
 
 HALF = Fraction(1, 2)
-X, Y, Z = sym("x"), sym("y"), sym("z")
+X, Y, Z, U, V = (sym(name) for name in "xyzuv")
 
 
 def linear(words: Dictionary) -> AttentionModel:
@@ -79,10 +80,22 @@ def by_hand() -> Reduction:
     return system.quotient([{"x": "y", "y": "x", "z": "-z"}])
 
 
+def new_variables() -> Reduction:
+    system = System.from_equations({"x": X * Y, "y": X - Y * Y})
+    return in_new_variables(system, {"u": X + Y, "v": X - Y}, {"x": (U + V) / 2, "y": (U - V) / 2}, time=2)
+
+
+def subspace() -> Reduction:
+    return restrict_to_subspace(toy().quotient(), tie={"QQ_a_a": "KK_a_a", "QQ_b_b": "KK_b_b"})
+
+
 MADE = {
     "quotient": lambda: toy().quotient(),
+    "invariant subspace": subspace,
+    "subspace of a quotient": lambda: toy().quotient().then(subspace()),
     "quotient in coordinates": coordinates,
     "quotient of a system written by hand": by_hand,
+    "new variables": new_variables,
     "slaved quotient": lambda: toy().quotient().slaved().bind(omega=0.5),
     "slaved flow": lambda: toy().slaved().bind(omega=0.5),
     "family": lambda: every_k().bind(K=3),
@@ -90,6 +103,7 @@ MADE = {
     "slaved family": lambda: every_k().slaved().bind(omega=0.5, K=3),
     "two after each other": lambda: every_k().bind(K=3).then(every_k().slaved().bind(omega=0.5, K=3)),
 }
+COMPOSED = ("subspace of a quotient", "two after each other")
 MEASURED = ("slaved flow", "slaved family", "two after each other")  # numerical roots, or nested ones
 
 
@@ -111,7 +125,7 @@ def test_every_reduction_obeys_its_law_and_comes_back(name: str) -> None:
     assert law.evidence == (Evidence.MEASUREMENT if name in MEASURED else Evidence.PROOF)
 
 
-@pytest.mark.parametrize("name", [name for name in MADE if name != "two after each other"])
+@pytest.mark.parametrize("name", [name for name in MADE if name not in COMPOSED])
 def test_a_wrong_system_breaks_the_law(name: str) -> None:
     reduction = made(name)
     field = reduction.system.field
@@ -122,6 +136,41 @@ def test_a_wrong_system_breaks_the_law(name: str) -> None:
         wrong = ScalarField(tuple(2 * node for node in reduction.system.nodes), {})
     law = replace(reduction, system=replace(reduction.system, field=wrong)).law()
     assert law.as_stated == "fails" and law.witness
+
+
+@pytest.mark.parametrize("name", COMPOSED)
+def test_a_wrong_part_breaks_the_law_of_both(name: str) -> None:
+    both = made(name)
+    wrong = ScalarField(tuple(2 * node for node in both.system.nodes), {})
+    second = replace(both.second, system=replace(both.system, field=wrong))
+    law = both.first.then(second).law()
+    assert law.as_stated == "fails" and law.witness
+
+
+def test_a_wrong_lift_breaks_the_law_of_a_subspace() -> None:
+    found = subspace()
+    law = replace(found, orbits=replace(found.orbits, sign=-found.orbits.sign)).law()
+    assert law.as_stated == "fails" and law.witness
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_states_come_as_arrays_or_by_name_and_of_the_right_length(name: str) -> None:
+    reduction = made(name)
+    z = np.random.default_rng(2).uniform(0.1, 0.5, reduction.system.dimension)
+    x = reduction.lift(z)
+    assert (reduction.lift(dict(zip(reduction.system.names, z, strict=True))) == x).all()
+    assert (reduction.project(dict(zip(reduction.source.names, x, strict=True))) == reduction.project(x)).all()
+    assert x.dtype == reduction.lift(np.ones(z.shape, dtype=int)).dtype == float
+    assert reduction.lift(np.empty((0, len(z)))).shape == (0, len(x))
+    assert reduction.project(np.empty((2, 0, len(x)))).shape == (2, 0, len(z))
+    for wrong in (np.ones(len(z) + 1), z[1:], 1.0):
+        with pytest.raises(EquationError, match=rf"lifts {len(z)} numbers along the last axis, not an array of shape"):
+            reduction.lift(wrong)
+    for wrong in (np.append(x, 1.0), x[1:], x[:1], 1.0):
+        with pytest.raises(EquationError, match=rf"projects {len(x)} numbers along the last axis"):
+            reduction.project(wrong)
+    with pytest.raises(EquationError, match="the state is not complete"):
+        reduction.lift({})
 
 
 def test_a_law_that_is_defined_nowhere_is_undecided() -> None:
@@ -170,6 +219,21 @@ def test_reductions_compose_only_where_they_meet() -> None:
     assert both.bind(omega=0.7).second.bound["omega"] == 0.7
     with pytest.raises(EquationError, match="does not start from the states"):
         second.then(first)
+    step = System.from_equations({"x": X * X}, kind="map")
+    with pytest.raises(EquationError, match="does not start from the states"):
+        by_hand().then(step.quotient([]))
+
+
+def test_parts_share_what_is_bound() -> None:
+    family, slaved = every_k(), every_k().slaved()
+    both = family.bind(K=3).then(slaved.bind(omega=0.5))
+    assert both.second.bound["K"] == 3
+    z = np.full(both.system.dimension, 0.2)
+    assert (both.lift(z) == made("two after each other").lift(z)).all()
+    assert family.then(slaved.bind(K=3)).first.bound["K"] == 3
+    assert "those of K groups" in repr(family.then(slaved))
+    with pytest.raises(ParameterError, match="two values of K are bound, 3 and 4"):
+        family.bind(K=3).then(slaved.bind(K=4))
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -197,6 +261,8 @@ def test_a_reduction_in_which_nothing_moves_warns() -> None:
         warnings.simplefilter("error")
         system.quotient([{"x": "-y", "y": "-x"}])
         toy().quotient()
+        for name in MADE:
+            MADE[name]()
     still = System.from_equations({"x": X, "y": Y}, kind="map")
     assert stands_still(still) and not stands_still(System.from_equations({"x": X}))
 
@@ -206,6 +272,11 @@ def test_blocks_that_stand_still_are_seen() -> None:
     flow = gradient_flow(linear(Dictionary(["a"])), even, train=("W_K", "W_Q"))
     with pytest.warns(NothingMovesWarning):
         flow.quotient(generators=[])
+    with pytest.warns(NothingMovesWarning):
+        slaved = flow.slaved()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        slaved.bind(omega=0.5)  # it was said once
 
 
 # ---- what states stand for -------------------------------------------------------------------------------------------
@@ -228,6 +299,9 @@ def test_orbits_keep_their_members() -> None:
         assert all(quotient.variable(m.removeprefix("-"))[1] == (-1 if m[0] == "-" else 1) for m in state.orbit)
     renamed = quotient.rename({quotient.system.names[0]: "first"})
     assert renamed.system.structure["first"] == quotient.system.structure[quotient.system.names[0]]
+    for made_of_blocks in (quotient, every_k()):
+        with pytest.raises(EquationError, match="frist can not be renamed: there are w_"):
+            made_of_blocks.rename({"frist": "first"})
 
 
 def test_an_orbit_of_orbits_has_all_members() -> None:
@@ -245,8 +319,11 @@ def test_structure_survives_every_transformation() -> None:
 
     family = every_k()
     assert {s.relation for s in family.system.structure.values()} >= {"", "same", "other"}
-    slaved = family.slaved().system
-    assert set(slaved.names) <= set(slaved.structure)
+    frozen = gradient_flow(toy().model, toy().data, train=("w",), carry=("w", "W_K", "W_Q")).system.freeze_still()
+    for system in (family.slaved().system, toy().slaved().system, toy().quotient().slaved().system, frozen):
+        assert tuple(system.structure) == system.names
+    with pytest.raises(EquationError, match="y is not a state"):
+        replace(by_hand().system, structure={"y": State("KQ")})
     scaled = rescale_system(toy().system, {}, names={"w_a": "first"})
     assert scaled.structure["first"].right == "a" and scaled.structure["KQ_a_b"].path == "KQ"
     e = sym("e")
