@@ -152,8 +152,8 @@ class _Surroundings:
         """The largest rate of surface i under the fields on the sides of the surfaces that slide at this time."""
         which = np.unique([s.surface for s in self.run.slides if s.start <= t <= s.end])
         table = PatternTable(self.switching, t, x, gates, which)
-        corners = np.eye(which.size, dtype=int) if table.affine else list(product((0, 1), repeat=which.size))
-        fields = np.array([table.corner([0] * which.size), *(table.corner(corner) for corner in corners)])
+        corners = np.eye(which.size).tolist() if table.affine else list(product((0.0, 1.0), repeat=which.size))
+        fields = np.array([table.corner(corner) for corner in ([0.0] * which.size, *corners)])
         rates = self.switching.rates(t, x, gates, np.array([i]), fields)[0][:, 0]
         if not table.affine:
             return float(np.abs(rates).max())
