@@ -114,7 +114,7 @@ class _Surroundings:
         return np.unique(np.append(parts, knots))
 
     def _lowest(self, i: int, times: np.ndarray, values: np.ndarray) -> list[float]:
-        """Times of the local minima of |h_i| at which h_i has one sign, by dense output."""
+        """Times of the local minima of |h_i|, by dense output."""
 
         def size(t: float) -> float:
             return float(abs(self.compiled.surfaces(t, self.run.at(t))[i]))
@@ -122,16 +122,15 @@ class _Surroundings:
         padded = np.concatenate([[np.inf], np.abs(values), [np.inf]])
         found = []
         for k in np.flatnonzero((padded[1:-1] <= padded[:-2]) & (padded[1:-1] < padded[2:])):
-            around = slice(max(k - 1, 0), k + 2)
-            if len(set(np.sign(values[around]))) > 1 or values[k] == 0:
-                continue
-            low, high = times[around][[0, -1]]
+            low, high = times[max(k - 1, 0)], times[min(k + 1, times.size - 1)]
             inner = minimize_scalar(size, bounds=(low, high), method="bounded", options={"xatol": SAME * abs(high)})
             found.append(float(inner.x) if inner.fun < abs(values[k]) else float(times[k]))
         return found
 
     def _happens(self, i: int, t: float) -> bool:
-        """True if surface i is crossed at this moment, or slid along."""
+        """True if surface i is crossed at this moment, slid along, or where the run starts."""
+        if self.compiled.surfaces(t, self.run.at(t))[i] == 0:
+            return True
         same = SAME * max(abs(t), self.run.end_time - self.run.start_time)
         own = [e for e in self.run.events if e.detail.get("surface") == i]
         return any(e.time - same <= t <= e.detail.get("end", e.time) + same for e in own)

@@ -181,8 +181,9 @@ def test_invariant_drift_at_both_sizes(omega: float) -> None:
 
 def test_simulate_results() -> None:
     result = PAPER.protocols["three-stage"](parameters(), silent).as_json("two_mixture")
-    assert set(result) == {"paper", "protocol", "parameters", "final", "cost", "events", "invariant_drift", "note"}
-    assert result["note"] == ""
+    keys = {"paper", "protocol", "parameters", "final", "cost", "events", "invariant_drift", "note", "descent"}
+    assert set(result) == keys
+    assert result["note"] == "" and result["descent"] is None
     wanted = {"loss", "n_c", "n_v", *(f"M_{a}{b}_{s}" for a in "cv" for b in "cv" for s in ("same", "other"))}
     assert wanted <= set(result["final"])
     assert {event["kind"] for event in result["events"]} == {"switch", "stage"}

@@ -11,7 +11,7 @@ from numerics.flows.clearance import clearances
 from numerics.flows.integrate import integrate
 from numerics.flows.trajectory import join_trajectories
 from odesys.expr.system import System
-from tests.known_systems import sliding
+from tests.known_systems import corner, sliding
 
 X, Y, Z, W, T = sp.symbols("x y z w t", real=True)
 BACKENDS = pytest.mark.parametrize("backend", ["reference", "auto"])
@@ -58,19 +58,30 @@ def test_surfaces_slid_along_together_do_not_count() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "fastest"),
+    ("field", "rate"),
     [
-        (1 - 4 * gate(X) * gate(Y), 3.0),  # corners 1, 1, 1, -3
-        (3 - 4 * gate(X) - 2 * gate(Y), 3.0),  # corners 3, -1, 1, -3
-        (3 - 5 * gate(X) - gate(Y), 3.0),  # corners 3, -2, 2, -3
+        (3 - 4 * gate(X) - 2 * gate(Y), 6 / 3),  # corners 3, -1, 1, -3; z rests at 6
+        (3 + 5 * gate(X) - 7 * gate(Y), 6 / 8),  # corners 3, 8, -4, 1; z rises from 6
+        (-3 - 5 * gate(X) + 7 * gate(Y), 4 / 8),  # the same with the other sign; z falls to 4
+        (1 - 4 * gate(X) * gate(Y), 6 / 3),  # corners 1, 1, 1, -3
+        (2 - 3 * gate(X) - 3 * gate(Y) + 4 * gate(X) * gate(Y), 6 / 2),  # corners 2, -1, -1, 0
     ],
 )
-def test_the_fastest_side_of_two_surfaces(field: sp.Expr, fastest: float) -> None:
-    """x and y slide with gates 1/2, where z rests at 6; its gate moves w."""
+def test_the_fastest_side_of_two_surfaces(field: sp.Expr, rate: float) -> None:
+    """x and y slide with gates 1/2; the gate of z moves w."""
     run = integrate(System.from_equations({X: -sp.sign(X), Y: -sp.sign(Y), Z: field, W: gate(Z)}), [0, 0, 6, 0], (0, 1))
     found = clearances(run)
     assert [near.slide.name for near in found] == ["x", "y"]
-    assert [near.rate for near in found] == pytest.approx([6 / fastest] * 2)
+    assert [near.rate for near in found] == pytest.approx([rate] * 2)
+
+
+def test_a_surface_that_was_slid_along_before_or_started_from_does_not_count() -> None:
+    run = integrate(corner(), [0.0, 0.0, 0.0], (0.0, 3.0))
+    assert sorted(slide.name for slide in run.slides) == ["x", "y", "y"], "y is let go and comes back while x slides"
+    assert clearances(run) == ()
+    leaves = System.from_equations({X: -sp.sign(X), Y: 3 - sp.sign(X), Z: gate(Y)})
+    assert clearances(integrate(leaves, [0.0, 0.0, 0.0], (0.0, 1.0))) == ()
+    assert len(clearances(integrate(leaves, [0.0, 1e-12, 0.0], (0.0, 1.0)))) == 1
 
 
 def test_a_surface_that_no_side_moves_is_not_reached() -> None:
