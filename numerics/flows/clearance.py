@@ -101,7 +101,6 @@ class _Surroundings:
             self._clearance(slide, int(i), t)
             for i in np.flatnonzero(self.switching.movable)
             for t in self._lowest(int(i), times, values[:, i])
-            if not self._happens(int(i), t)
         ]
 
     def _times(self, slide: SlideInterval) -> np.ndarray:
@@ -114,26 +113,25 @@ class _Surroundings:
         return np.unique(np.append(parts, knots))
 
     def _lowest(self, i: int, times: np.ndarray, values: np.ndarray) -> list[float]:
-        """Times of the local minima of |h_i|, by dense output."""
+        """Times of the local minima of |h_i|, by dense output; those that are events, or starts on it, are left out."""
 
         def size(t: float) -> float:
             return float(abs(self.compiled.surfaces(t, self.run.at(t))[i]))
 
         padded = np.concatenate([[np.inf], np.abs(values), [np.inf]])
         found = []
-        for k in np.flatnonzero((padded[1:-1] <= padded[:-2]) & (padded[1:-1] < padded[2:])):
+        for k in np.flatnonzero((padded[1:-1] <= padded[:-2]) & (padded[1:-1] < padded[2:])).tolist():
             low, high = times[max(k - 1, 0)], times[min(k + 1, times.size - 1)]
+            if values[k] == 0 or self._happens(i, low, high):
+                continue
             inner = minimize_scalar(size, bounds=(low, high), method="bounded", options={"xatol": SAME * abs(high)})
             found.append(float(inner.x) if inner.fun < abs(values[k]) else float(times[k]))
         return found
 
-    def _happens(self, i: int, t: float) -> bool:
-        """True if surface i is crossed at this moment, slid along, or where the run starts."""
-        if self.compiled.surfaces(t, self.run.at(t))[i] == 0:
-            return True
-        same = SAME * max(abs(t), self.run.end_time - self.run.start_time)
+    def _happens(self, i: int, start: float, end: float) -> bool:
+        """True if surface i is crossed, or slid along, in these parts of a step."""
         own = [e for e in self.run.events if e.detail.get("surface") == i]
-        return any(e.time - same <= t <= e.detail.get("end", e.time) + same for e in own)
+        return any(e.time <= end and e.detail.get("end", e.time) >= start for e in own)
 
     def _clearance(self, slide: SlideInterval, i: int, t: float) -> Clearance:
         x = self.run.at(t)
