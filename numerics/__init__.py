@@ -1,6 +1,7 @@
 """numerics: floats live here. Integration by stages, maps, networks trained for real, and their comparison.
 
-flows       switch by switch, slide by slide, stage by stage: integrate, integrate_stages, Stage, StopWhen, Trajectory
+flows       switch by switch, slide by slide, stage by stage: integrate, integrate_stages, Stage, StopWhen, Trajectory,
+            clearances
 compiled    whole runs in machine code: CompiledFlow
 pictures    one look for all of them, phase portraits, proof graphs
 maps        gradient descent and the like: iterate

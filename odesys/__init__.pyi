@@ -4,6 +4,7 @@ A name is loaded when it is first used.
 """
 
 from numerics.compiled.compiled_flow import CompiledFlow as CompiledFlow
+from numerics.flows.clearance import clearances as clearances
 from numerics.flows.integrate import Stage as Stage
 from numerics.flows.integrate import integrate as integrate
 from numerics.flows.integrate import integrate_stages as integrate_stages

@@ -107,6 +107,13 @@ def variables(stage: str, K: int, L: int = 3) -> Quotient | FamilyFlow:
     return reduced(stage, K, L)
 
 
+def descent_variables(K: int, L: int = 3) -> Quotient | FamilyFlow:
+    """The same variables under exact gradient descent with a rate eta."""
+    if setting.support_size(K, L) > setting.LARGEST_LISTED:
+        return family_map(L, K)
+    return reduced_descent(K, L)
+
+
 def orbit_name(state: State) -> str:
     """Name of an orbit after its state of the + head: KQ between c1 and v2 becomes ``M_cv_other``, w at c2 ``n_c``.
 

@@ -39,6 +39,7 @@ PARAMETERS = (
     Parameter("t_end", 2000.0, "last time of any run", float, low=0, open_low=True),
 )
 
+RATE = 0.1  # of gradient descent, in the paper's experiments
 LARGEST_SUPPORT = 20_000
 LARGEST_LISTED = 500  # samples; above this the orbit variables come from the family, which lists none
 

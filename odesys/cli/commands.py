@@ -39,7 +39,7 @@ from .options import (
 
 if TYPE_CHECKING:
     from ..expr.system import System
-    from ..papers.paper import Paper
+    from ..papers.paper import Paper, Simulation
 
 _EVENTS_SHOWN = 12
 
@@ -219,7 +219,7 @@ def simulate(
     files.prepare(out, json, ("trajectory.csv", "trajectory.npz", "result.json"))
     with progress_bar(f"simulating {chosen.name}") as progress:
         done = run(parameters, progress)
-    print_table(f"{chosen.name}, {done.protocol}", ("observable", "final value"), done.final.items())
+    _print_final(chosen.name, done)
     slides = any("end" in e for e in done.events)  # a slide is an interval of time, the others happen at once
     events = [(e["time"], *([e.get("end")] if slides else ()), e["kind"], e["name"]) for e in done.events]
     if events:
@@ -230,6 +230,14 @@ def simulate(
     if done.note:
         typer.echo(f"note: {done.note}")
     _save(done.as_json(chosen.name), json, out, done.plot, done.columns)
+
+
+def _print_final(paper: str, done: Simulation) -> None:
+    """The final observables, with those of descent beside them where it was run."""
+    beside = done.descent
+    columns = ("observable", "final value", *([f"descent, rate {beside['rate']:g}"] if beside else ()))
+    rows = [(name, value, *([beside["final"].get(name)] if beside else ())) for name, value in done.final.items()]
+    print_table(f"{paper}, {done.protocol}", columns, rows)
 
 
 @app.command()

@@ -100,8 +100,9 @@ class Simulation:
     cost: Mapping[str, float]
     invariant_drift: float | None
     columns: Mapping[str, Any]
-    note: str = ""  # one sentence where the run ended otherwise than asked
+    note: str = ""  # where the run ended otherwise than asked, or training in steps may end elsewhere
     plot: Callable[[Path], list[Path]] | None = field(default=None, repr=False)
+    descent: Mapping[str, Any] | None = None  # the same training in steps beside it: rate, steps, final observables
 
     def as_json(self, paper: str) -> dict[str, Any]:
         """The documented result of ``odesys simulate``."""
@@ -114,6 +115,7 @@ class Simulation:
             "events": [dict(e) for e in self.events],
             "invariant_drift": self.invariant_drift,
             "note": self.note,
+            "descent": self.descent and dict(self.descent),
         }
 
 

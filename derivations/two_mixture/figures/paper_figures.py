@@ -32,7 +32,7 @@ from odesys import (
 from .. import dynamics, setting
 from ..compare import start_network
 
-STEP, STEPS, EVERY, WIDTH, SEED = 0.1, 4000, 20, 100, 1
+STEP, STEPS, EVERY, WIDTH, SEED = setting.RATE, 4000, 20, 100, 1
 SETTING = {"K": 2, "omega": 0.1, "b": 0.5}
 RECORD = range(0, STEPS + 1, EVERY)
 COLOURS = {
@@ -252,14 +252,25 @@ def _token_tex(token: str) -> str:
     return f"${token[:-1]}_{token[-1]}$"
 
 
-def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
-    """Loss, neurons and scores of a simulated run, with its events as vertical lines and its slides shaded."""
+def plot_run(
+    columns: Mapping[str, Any],
+    events: Sequence[Mapping[str, Any]],
+    folder: Path,
+    descent: Mapping[str, Any] | None = None,
+) -> list[Path]:
+    """Loss, neurons and scores of a simulated run, with its events as vertical lines and its slides shaded.
+
+    The columns of `descent`, if there are any, are dashed.
+    """
     fig, axes = new_figure(1, 3, (14.0, 4.0))
     time = columns["t"]
     panels = (("loss",), ("n_v", "n_c"), tuple(name for name in columns if name.startswith("M_")))
     for ax, names, title in zip(axes, panels, ("population loss", "neurons", "scores"), strict=True):
         for k, name in enumerate(names):
-            ax.plot(time, columns[name], color=COLOURS.get(name, f"C{k}"), label=TEX.get(name, name))
+            colour = COLOURS.get(name, f"C{k}")
+            ax.plot(time, columns[name], color=colour, label=TEX.get(name, name))
+            if descent is not None:
+                ax.plot(descent["t"], descent[name], "--", color=colour)
         for event in events:
             if "end" in event:
                 ax.axvspan(event["time"], event["end"], color="0.8", alpha=0.6, linewidth=0)
@@ -267,6 +278,8 @@ def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], fo
             ax.axvline(event["time"], color="0.7", linewidth=0.8, linestyle=":" if event["kind"] == "switch" else "--")
         ax.set(xlabel="t", title=title)
         if len(names) > 1:
-            ax.legend(fontsize=8, loc="center right")
+            ax.legend(fontsize=8, loc="center right" if descent is None else "upper left")
     axes[0].set_yscale("log")
+    if descent is not None:
+        fig.suptitle(f"solid: the exact flow; dashed: gradient descent at rate {setting.RATE:g}", fontsize=10)
     return save_figure(fig, folder, "run")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from scipy.integrate import solve_ivp
 from derivations.two_mixture import PAPER, dynamics, protocol, setting
 from derivations.two_mixture.compare import compare, start_network
 from derivations.two_mixture.special import closed_forms
+from numerics.flows.clearance import clearances
 from numerics.flows.integrate import integrate
 from numerics.maps.iterate import iterate
 from numerics.networks.finite_width import descent_run, flow_run
@@ -179,8 +181,9 @@ def test_invariant_drift_at_both_sizes(omega: float) -> None:
 
 def test_simulate_results() -> None:
     result = PAPER.protocols["three-stage"](parameters(), silent).as_json("two_mixture")
-    assert set(result) == {"paper", "protocol", "parameters", "final", "cost", "events", "invariant_drift", "note"}
-    assert result["note"] == ""
+    keys = {"paper", "protocol", "parameters", "final", "cost", "events", "invariant_drift", "note", "descent"}
+    assert set(result) == keys
+    assert result["note"] == "" and result["descent"] is None
     wanted = {"loss", "n_c", "n_v", *(f"M_{a}{b}_{s}" for a in "cv" for b in "cv" for s in ("same", "other"))}
     assert wanted <= set(result["final"])
     assert {event["kind"] for event in result["events"]} == {"switch", "stage"}
@@ -202,9 +205,43 @@ def test_simultaneous_flow_is_the_limit_of_gradient_descent() -> None:
 
 def test_a_run_that_slides_goes_on_and_says_when() -> None:
     slide = PAPER.protocols["simultaneous"](parameters(K=3, L=4, t_end=200), silent)
-    assert slide.note == "" and slide.final["t"] == 200 and slide.invariant_drift < 1e-9
+    assert slide.note == "" and slide.descent is None, "far from other kinks: steps of rate 1.4 would be needed"
+    assert slide.final["t"] == 200 and slide.invariant_drift < 1e-9
+    near = [e["nearest"] for e in slide.events if e["kind"] == "slide"]
+    assert [(e["name"], round(e["rate"], 2)) for e in near] == [("H_p_17", 1.44), ("H_p_15", 2.89)]
     ends = [(e["time"], e["end"]) for e in slide.as_json("two_mixture")["events"] if e["kind"] == "slide"]
     assert np.array(ends) == pytest.approx(np.array([[157.38446, 159.30438], [164.65275, 167.67108]]), abs=1e-5)
+
+
+@pytest.mark.slow
+def test_a_slide_beside_another_kink_says_so_and_shows_the_descent_that_leaves_it(tmp_path: Path) -> None:
+    run = PAPER.protocols["simultaneous"](parameters(K=3, L=4, b=0.3, t_end=300), silent)
+    (near, far) = (e["nearest"] for e in run.events if e["kind"] == "slide")
+    assert near["name"] == "H_p_7" and near["value"] == pytest.approx(8.98e-6, rel=1e-3)
+    assert near["rate"] == pytest.approx(6.53e-4, rel=1e-2) and far["rate"] > 1
+    assert run.note.startswith("the slide along H_p_14 comes within 9e-06 of the surface H_p_7, at t = 7.239;")
+    assert run.note.endswith("discrete steps or finite width may leave this branch")
+    beside = run.as_json("two_mixture")["descent"]
+    assert (beside["rate"], beside["steps"], beside["final"]["t"]) == (0.1, 3000, pytest.approx(300))
+    assert run.final["n_c"] == pytest.approx(2.41, abs=0.01) and beside["final"]["n_c"] == pytest.approx(
+        -1.02, abs=0.01
+    )
+    assert set(beside["final"]) == set(run.final) and beside["final"]["loss"] > 10 * run.final["loss"]
+    assert run.plot is not None
+    assert b"gradient descent at rate 0.1" in next(f for f in run.plot(tmp_path) if f.suffix == ".svg").read_bytes()
+
+
+@pytest.mark.slow
+def test_steps_finer_than_the_clearance_stay_with_the_flow() -> None:
+    """The criterion is about the rate: of two rates about that of the clearance, the smaller one keeps the branch."""
+    reduced, ends = dynamics.reduced_descent(3, 4), []
+    run = protocol.simultaneous_run(parameters(K=3, L=4, b=0.3, omega=0.3, t_end=20))
+    (near,) = clearances(run)
+    for eta in (0.1, near.rate / 2):
+        steps = round(20 / eta)
+        done = iterate(reduced.system, reduced.initial_state(0.3), steps, {"b": 0.3, "eta": eta}, [steps])
+        ends.append(done.final["n_c"] - run.final["n_c"])
+    assert abs(ends[0]) > 0.05 > 0.002 > abs(ends[1])
 
 
 def test_surfaces_in_the_notation_of_the_paper() -> None:

@@ -73,7 +73,10 @@ def sliding(parameters: Mapping[str, Any], progress: Progress) -> Simulation:
         {"name": "H_p_1", "kind": "switch", "time": 1.5},
         {"name": "H_p_2", "kind": "slide", "time": 2.25, "end": 4.0},
     )
-    return Simulation("sliding", parameters, {"x": 1.0}, events, {"steps": 0}, 1e-12, {"t": np.zeros(1)})
+    beside = {"rate": 0.1, "steps": 40, "final": {"x": -2.5, "unasked": 7.75}}
+    note = "discrete steps may leave this branch"
+    columns, final = {"t": np.zeros(1)}, {"x": 1.0, "only_here": 2.0}
+    return Simulation("sliding", parameters, final, events, {"steps": 0}, 1e-12, columns, note, descent=beside)
 
 
 def fails(parameters: Mapping[str, Any], progress: Progress) -> Simulation:
@@ -305,6 +308,17 @@ def test_simulate_shows_until_when_a_slide_lasts(odesys_command) -> None:
     assert header.split() == ["time", "until", "kind", "name"]
     rows = [line.split() for line in text.splitlines() if line.split()[-1:] in (["H_p_1"], ["H_p_2"])]
     assert rows == [["1.5", "-", "switch", "H_p_1"], ["2.25", "4", "slide", "H_p_2"]]
+
+
+def test_simulate_shows_descent_beside_the_flow_where_it_was_run(odesys_command) -> None:
+    text = works(odesys_command("simulate", "toy", "--protocol", "sliding", "--json", "sliding.json"))
+    assert "descent, rate 0.1" in text and "note: discrete steps may leave this branch" in text
+    rows = [line.split() for line in text.splitlines() if line.split()[:1] in (["x"], ["only_here"], ["unasked"])]
+    assert rows == [["x", "1", "-2.5"], ["only_here", "2", "-"]]
+    result = json.loads(Path("sliding.json").read_text())
+    assert result["descent"]["final"]["x"] == -2.5 and result["descent"]["steps"] == 40
+    text = works(odesys_command("simulate", "toy", "--protocol", "still", "--json", "still.json"))
+    assert "descent" not in text and json.loads(Path("still.json").read_text())["descent"] is None
 
 
 def test_simulate_another_protocol_without_plot_and_events(odesys_command) -> None:
