@@ -10,11 +10,13 @@ import numpy as np
 from odesys import ONE, ZERO, ClaimBook, Flow, Node, graph, sym
 
 from ..laboratory import Laboratory
+from .common_hypotheses import SYMBOLS
 
 book = ClaimBook(
     "two_mixture",
     Laboratory,
     reference="Transformers Provably Learn Two-Mixture of Linear Classification via Gradient Flow",
+    symbols=SYMBOLS,
 )
 
 UNMUTATED = "the enclosure is of the unmutated stage 2"  # why mutations do not reach a claim
