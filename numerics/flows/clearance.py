@@ -26,7 +26,7 @@ from scipy.optimize import minimize_scalar
 from odesys.analysis.switching import Switching
 
 from .patterns import PatternTable
-from .semantics import PARTS, SAME
+from .semantics import STEP_PARTS, ONE_MOMENT
 from .trajectory import SlideInterval, StagedTrajectory, Trajectory
 
 
@@ -109,7 +109,7 @@ class _Surroundings:
         knots = self.run.solution.ts
         inside = knots[(knots > slide.start) & (knots < slide.end)]
         knots = np.unique([slide.start, *inside, slide.end])
-        parts = knots[:-1, None] + np.diff(knots)[:, None] * np.arange(PARTS) / PARTS
+        parts = knots[:-1, None] + np.diff(knots)[:, None] * np.arange(STEP_PARTS) / STEP_PARTS
         return np.unique(np.append(parts, knots))
 
     def _lowest(self, i: int, times: np.ndarray, values: np.ndarray) -> list[float]:
@@ -124,7 +124,9 @@ class _Surroundings:
             low, high = times[max(k - 1, 0)], times[min(k + 1, times.size - 1)]
             if values[k] == 0 or self._happens(i, low, high):
                 continue
-            inner = minimize_scalar(size, bounds=(low, high), method="bounded", options={"xatol": SAME * abs(high)})
+            inner = minimize_scalar(
+                size, bounds=(low, high), method="bounded", options={"xatol": ONE_MOMENT * abs(high)}
+            )
             found.append(float(inner.x) if inner.fun < abs(values[k]) else float(times[k]))
         return found
 
