@@ -26,7 +26,7 @@ from scipy.optimize import minimize_scalar
 from odesys.analysis.switching import Switching
 
 from .patterns import PatternTable
-from .semantics import STEP_PARTS, ONE_MOMENT
+from .semantics import ONE_MOMENT, STEP_PARTS
 from .trajectory import SlideInterval, StagedTrajectory, Trajectory
 
 
