@@ -111,7 +111,10 @@ def always_positive(
         if point is not None:
             return refuted({"where": name, **point}, Evidence.CERTIFICATE)
     left = [f"{name}: {answer}" for name, answer in found.items() if answer != "positive"]
-    return undecided("; ".join(left), Evidence.PROOF) if left else proved(inequalities=len(nodes), method=METHOD)
+    if left:
+        return undecided("; ".join(left), Evidence.PROOF)
+    shown = f"{len(nodes)} inequalities: {METHOD}" if len(nodes) > 1 else METHOD
+    return proved(inequalities=len(nodes), method=METHOD).proving(shown)
 
 
 def _for_all(node: Node, positive: Collection[str], nonnegative: Collection[str]) -> str:

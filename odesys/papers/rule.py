@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import OdesysError
 from ..verdicts import APPROACHED, EVERY, FAILS, HOLDS, OUTSIDE, UNTESTED, Evidence, Verdict, Witness
-from .hypotheses import Hypothesis, OutsideHypotheses, admit
+from .hypotheses import Hypothesis, OutsideHypotheses, admit, approach
 
 if TYPE_CHECKING:
     from .claims import Claim, Outcome
@@ -107,11 +107,25 @@ def _where_problems(claim: Claim, verdict: Verdict, natural: Natural) -> Iterato
     if where == OUTSIDE and verdict.as_stated != UNTESTED:
         yield f"it was seen outside the hypotheses and {verdict.as_stated}; outside, a statement is untested"
     asked = [h for h in claim.hypotheses or () if not (where == APPROACHED and h.asymptotic)]
+    if where == APPROACHED:
+        yield from _path_problems(claim, verdict)
     for point in verdict.points if where != OUTSIDE else ():
         try:
             admit(point, [*asked, *natural(point.keys())])
         except OutsideHypotheses as error:
             yield str(error)
+
+
+def _path_problems(claim: Claim, verdict: Verdict) -> Iterator[str]:
+    """The points are a path along which every asymptotic margin grows, and what is left at its end is what is said."""
+    try:
+        left = approach(verdict.points, claim.hypotheses or ())
+    except OutsideHypotheses as error:
+        yield str(error)
+        return
+    said = verdict.regime.violated if verdict.regime else {}
+    if set(said) != set(left) or any(abs(said[name] - left[name]) > 1e-9 * left[name] for name in left):
+        yield f"it says {dict(said)} is left at the end of its path, which leaves {left}"
 
 
 def _failure_problems(claim: Claim, verdict: Verdict) -> Iterator[str]:
@@ -140,6 +154,8 @@ def _evidence_problems(claim: Claim, verdict: Verdict) -> Iterator[str]:
         yield from _measurement_problems(claim, verdict)
     if verdict.as_stated != HOLDS or verdict.evidence != Evidence.PROOF:
         return
+    if verdict.proof is None or not (verdict.proof.steps or verdict.proof.residuals):
+        yield "a proof records what it proved; use .proving(step, ...)"
     sizes = verdict.proof.sizes if verdict.proof else {}
     for size in claim.for_all:
         if sizes.get(size) != EVERY:

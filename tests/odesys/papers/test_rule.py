@@ -131,14 +131,25 @@ REFUSED = {
         "at most four digits",
     ),
     "its own seeds": ({"first": seen(), "second": JUDGED_ON_ITS_OWN_SEEDS}, {}, "calibrated on 4"),
-    "an instance": ({"first": seen(), "second": proved()}, {"for_all": ("K",)}, "says nothing about K"),
+    "an instance": ({"first": seen(), "second": proved().proving("x")}, {"for_all": ("K",)}, "says nothing about K"),
     "an instance with its size": (
-        {"first": seen(), "second": replace(proved().proving(K=2), evidence=Evidence.PROOF)},
+        {"first": seen(), "second": replace(proved().proving("x", K=2), evidence=Evidence.PROOF)},
         {"for_all": ("K",)},
         "its proof is for K = 2: an instance is a certificate",
     ),
+    "a proof of nothing": ({"first": seen(), "second": proved()}, {}, "records what it proved"),
+    "a path that leads away": (
+        {"first": seen(), "second": seen({"omega": 0.1, "m": 50}).at({"omega": 0.1, "m": 10}).approaching({})},
+        {"hypotheses": (WIDE,)},
+        "must grow at every point",
+    ),
+    "a path that hides what is left": (
+        {"first": seen(), "second": seen({"omega": 0.1, "m": 10}).at({"omega": 0.1, "m": 50}).approaching({})},
+        {"hypotheses": (WIDE,)},
+        "which leaves",
+    ),
     "few seeds": (
-        {"first": proved(), "second": replace(measured(True), seeds=Seeds((1, 2), 2, 0.1, 1.0))},
+        {"first": proved().proving("x"), "second": replace(measured(True), seeds=Seeds((1, 2), 2, 0.1, 1.0))},
         {"kind": "probability"},
         "at least 20 seeds",
     ),
@@ -170,13 +181,17 @@ ADMITTED: dict[str, tuple[Any, dict[str, Any], str]] = {
         {},
         "holds",
     ),
-    "a proof for every K": ({"first": seen(), "second": proved().proving(K="every")}, {"for_all": ("K",)}, "holds"),
+    "a proof for every K": (
+        {"first": seen(), "second": proved().proving("x", K="every")},
+        {"for_all": ("K",)},
+        "holds",
+    ),
     "an instance as certificate": ({"first": seen(), "second": proved().proving(K=2)}, {"for_all": ("K",)}, "holds"),
     "untested outside": ({"first": seen(), "second": untested("out of reach")}, {}, "untested"),
     "on a path": (
         {
             "first": seen({"omega": 0.1, "m": 200}),
-            "second": seen({"omega": 0.1, "m": 10}).approaching({"m is large": 0.9}),
+            "second": seen({"omega": 0.1, "m": 10}).at({"omega": 0.1, "m": 50}).approaching({"m is large": 0.5}),
         },
         {"hypotheses": (SMALL, WIDE)},
         "holds",
