@@ -17,6 +17,7 @@ SYMBOLS = (
     Symbol("m", "m", "attention width", "whole"),
     Symbol("K", "K", "number of groups", "whole", low=2),
     Symbol("L", "L", "tokens per sample", "whole", low=3),
+    Symbol("n_c", "n_c", "neuron alignment of the + head with c_k"),
     Symbol("g", "g", "minus the slope of the loss", "unit"),
     Symbol("delta", r"\delta", "failure probability", "unit"),
 )

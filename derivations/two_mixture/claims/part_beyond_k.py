@@ -1,7 +1,11 @@
-"""Beyond the paper: any number of groups K, exactly. The equations keep K as a symbol (`odesys.reduce.family_gradient`)."""
+"""Beyond the paper: any number of groups K, exactly. The equations keep K as a symbol (`odesys.reduce.family_gradient`).
+
+All of it is for samples of L = 3 tokens, but for the count of variables.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import sympy as sp
@@ -10,10 +14,13 @@ from odesys import (
     ONE,
     ZERO,
     EquationError,
+    Hypothesis,
     Node,
     ScalarField,
     System,
     Verdict,
+    Witness,
+    decided,
     enumerate_all,
     equal,
     from_sympy,
@@ -29,33 +36,53 @@ from .. import dynamics
 from ..laboratory import Laboratory
 from ..special.closed_forms import StageOne, stage_one_of
 from .book import all_units_on, book, zero_scores
+from .common_hypotheses import BIASED, SMALL_START, half_time
 
-K, OMEGA, N_C, TIME = sym("K"), sym("omega"), sym("n_c"), sym("t")
+K, OMEGA, N_C, TIME, X_STAR = sym("K"), sym("omega"), sym("n_c"), sym("t"), sym("x_star")
 KINDS = ("cc", "cv", "vc", "vv")
-POSITIVE = ("K", "omega", "n_c", "b", "t")
+POSITIVE = ("K", "omega", "n_c", "b", "t", "x_star")
+LENGTHS, SLAVED = range(3, 8), range(3, 5)  # tokens per sample: orbits counted, self-scores eliminated
+
+LEARNT = Hypothesis("stage 1 has moved n_c", "n_c>0", lambda p: p["n_c"], strict=True)
+AFTER_SWITCH_OF_K = Hypothesis(  # T_0.5 is K/2 times that of two groups: Beyond.K.T_half
+    "stage 1 ends after the switch",
+    r"T_1>T_{0.5}=\tfrac K4(2b+e^{2b}-1)",
+    lambda p: p["T1"] - p["K"] * half_time(p["b"]) / 2,
+    strict=True,
+)
+STAGE_TWO_OF_K = (SMALL_START, BIASED, AFTER_SWITCH_OF_K)
 
 
 @book.claim(
     "Beyond.K.sizes",
-    "The same variables for every K and L",
-    kind="definition",
+    "The same variables for every K and for five lengths L",
+    kind="identity",
     origin="ours",
     uses=["C.2", "C.4"],
     insensitive="counts variables, whatever the equations on them are",
-    statement=r"22=2+8+6+6\ \text{orbit variables for every}\ K\ge2,\ L\ge3;\quad 10\ \text{after slaving}",
-    reading="K a symbol, L = 3 to 7: orbits of pairs under S_K and the head swap, which maps the sample orbits with their weights "
-    "(polynomials in K over powers of K - 1) to themselves; the count of pairs does not involve L; slaving at L = 3, 4",
+    statement=r"22=2+8+6+6\ \text{orbit variables for every}\ K\ge2,\ 3\le L\le7;\quad"
+    r"10\ \text{after slaving, for}\ L=3,4",
+    reading="Orbits of neurons and of pairs of words under S_K and the head swap, with K a symbol: two neurons, eight scores, "
+    "six key and six query self-scores.",
+    parts=("orbits", "slaved"),
+    hypotheses=(),
+    for_all=("K",),
 )
-def same_variables(lab: Laboratory) -> Verdict:
+def same_variables(lab: Laboratory) -> dict[str, Verdict]:
     """Dimensions of the family systems."""
 
-    def sizes(L: int) -> bool:
+    def orbits(L: int) -> bool:
         system = dynamics.family("simultaneous", L).system
-        counts = [len(system.on_path(path)) for path in ("w", "KQ", "KK", "QQ")]
-        few = L > 4 or dynamics.family_slaved("simultaneous", L).system.dimension == 10
-        return counts == [2, 8, 6, 6] and few
+        return [len(system.on_path(path)) for path in ("w", "KQ", "KK", "QQ")] == [2, 8, 6, 6]
 
-    return enumerate_all(range(3, 8), sizes, "lengths")
+    def slaved(L: int) -> bool:
+        return bool(dynamics.family_slaved("simultaneous", L).system.dimension == 10)
+
+    def counted(lengths: range, check: Callable[[int], bool]) -> Verdict:
+        found = enumerate_all(lengths, check, "lengths")
+        return found.proving("counted with K a symbol", K="every", L=f"{lengths[0]} to {lengths[-1]}")
+
+    return {"orbits": counted(LENGTHS, orbits), "slaved": counted(SLAVED, slaved)}
 
 
 @book.claim(
@@ -64,14 +91,16 @@ def same_variables(lab: Laboratory) -> Verdict:
     kind="identity",
     origin="ours",
     uses=["Beyond.K.sizes", "B.2"],
-    statement=r"F_K(x)|_{K=2}=F_{\text{enumerated}}(x)",
-    reading="all 22 equations of simultaneous training, L = 3: the expressions derived with K as a symbol, K = 2 inserted, against "
-    "the quotient of the 80 enumerated equations",
+    statement=r"F_K(x)|_{K=2}=F_{\text{enumerated}}(x),\quad L=3",
+    reading="All 22 equations of simultaneous training, derived with K a symbol, at K = 2, against the quotient of the 80 "
+    "equations of the eight listed samples.",
+    hypotheses=(),
 )
 def two_groups(lab: Laboratory) -> Verdict:
     """The family equations at K = 2 against the quotient of the enumerated flow."""
     family, listed = lab.family().system.substitute({"K": 2}), lab.reduced().system
-    return equal({name: (node, listed.equations[name]) for name, node in family.equations.items()})
+    verdict = equal({name: (node, listed.equations[name]) for name, node in family.equations.items()})
+    return verdict.proving("K = 2 inserted into the equations for every K")
 
 
 def _stage_one(lab: Laboratory) -> System:
@@ -93,16 +122,30 @@ def _phases(lab: Laboratory) -> StageOne | EquationError:
     kind="identity",
     origin="ours",
     uses=["Beyond.K.two", "D.1", "D.5"],
-    statement=r"K\,\dot n\ \text{does not contain}\ K:\quad n^{(K)}(t)=n^{(2)}(2t/K)",
-    reading="L = 3, uniform attention, every gate pattern: K times the derived equation of n_c and n_v with K a symbol equals "
-    "twice the equation of the enumerated system with two groups",
+    statement=r"K\,\dot n\ \text{does not contain}\ K:\quad n^{(K)}(t)=n^{(2)}(2t/K),\quad L=3",
+    reading="Neurons n_c and n_v in stage 1, where all scores stay 0, for every state of the ReLUs: K times their equation is "
+    "twice that of two groups.",
+    parts=("equations", "scores stay 0", "start"),
+    hypotheses=(),
+    for_all=("K",),
 )
-def stage_one_scales(lab: Laboratory) -> Verdict:
-    """K dn/dt against 2 dn/dt at K = 2."""
+def stage_one_scales(lab: Laboratory) -> dict[str, Verdict]:
+    """K dn/dt against 2 dn/dt at K = 2; scores do not move and start, like the neurons, at 0."""
     general, listed = _stage_one(lab), lab.reduced("stage1").system
     mine = zero_scores({n: general.equations[n] for n in ("n_c", "n_v")})
     two = zero_scores({n: 2 * listed.equations[n] for n in ("n_c", "n_v")})
-    return equal({name: (mine[name], two[name]) for name in mine})
+    scores = {name: general.equations[name] for name in general.on_path("KQ")}
+    begun = dict(zip(general.names, lab.family("stage1").initial_state(1), strict=True))
+    moved = [name for name in general.on_path("w", "KQ") if begun[name] != 0]
+    witness = Witness(f"{', '.join(moved)} do not start at 0", {})
+    start = decided(not moved, witness).proving("start at infinite width, read off", K="every")
+    return {
+        "equations": equal({name: (mine[name], two[name]) for name in mine}).proving(
+            "K dn/dt with K a symbol, all scores 0, against 2 dn/dt of the listed samples", K="every"
+        ),
+        "scores stay 0": identity(scores).proving("scores are not trained in stage 1", K="every"),
+        "start": start,
+    }
 
 
 @book.claim(
@@ -111,15 +154,18 @@ def stage_one_scales(lab: Laboratory) -> Verdict:
     kind="identity",
     origin="ours",
     uses=["Beyond.K.stage1", "D.3"],
-    statement=r"T_{0.5}=\tfrac K4\,(2b+e^{2b}-1)",
-    reading="L = 3, every K >= 2 and b > 0: closed form of the time at which the unit of X_{k,-,-} of the + head switches off, from "
-    "the equations with K a symbol; n_c = 0 and n_v = b/2 there; the second phase has the rates g/(4K) and g/(2K)",
+    statement=r"T_{0.5}=\tfrac K4\,(2b+e^{2b}-1),\quad n_c=0,\ n_v=\tfrac b2\ \text{there};\quad"
+    r"\dot n_c=\tfrac g{4K},\ \dot n_v=\tfrac g{2K}\ \text{after it}\quad(L=3)",
+    reading="The time in stage 1 at which the unit of X_{k,-,-} in the + head switches off, and the rates of both neurons "
+    "after it.",
+    hypotheses=(BIASED,),
+    for_all=("K",),
 )
 def switching_time(lab: Laboratory) -> Verdict:
     """T_0.5 from the logistic drive, with time measured in units of K."""
     phases, b = _phases(lab), sp.Symbol("b", real=True)
     if isinstance(phases, EquationError):
-        return refuted({"equations": str(phases)})
+        return refuted(Witness(f"stage 1 has another form: {phases}", {}))
     flow = lab.family("stage1")
     unit = flow.system.observables[f"H_p_{flow.sample_names.index('(c1, -v1, -v2)') + 1}"] + sym("b")
     values = phases.at_switch()
@@ -132,7 +178,8 @@ def switching_time(lab: Laboratory) -> Verdict:
         "rate of n_c": (speeds["n_c"], ONE / 4),
         "rate of n_v": (speeds["n_v"], ONE / 2),
     }
-    return equal(pairs, POSITIVE).with_constants(T_half=f"K*({phases.switch_time()})")
+    verdict = equal(pairs, POSITIVE).with_constants(T_half=f"K*({phases.switch_time()})")
+    return verdict.proving("logistic equations solved up to the first switch, in time t/K", K="every")
 
 
 def uniform_force(lab: Laboratory) -> dict[str, Node]:
@@ -157,8 +204,11 @@ def sectors(entries: dict[str, Node], letter: str) -> tuple[dict[str, Node], dic
     kind="identity",
     origin="ours",
     uses=["Beyond.K.two", "App.E.5"],
-    statement=r"G^a=\kappa_K\begin{pmatrix}0&2\\-1&0\end{pmatrix},\quad G^s=0,\quad \kappa_K=\frac{g\,n_c}{9(K-1)}",
-    reading="L = 3, every K >= 2, conflicting samples, uniform attention, all units on (H + b = n_c + b > 0), where g = 1/2 exactly",
+    statement=r"G^a=\kappa_K\begin{pmatrix}0&2\\-1&0\end{pmatrix},\quad G^s=0,\quad \kappa_K=\frac{g\,n_c}{9(K-1)},\quad L=3",
+    reading="Forces on the scores at the start of stage 2: uniform attention, all units on, g = 1/2; a is same minus other, s is "
+    "the sum over all groups.",
+    hypotheses=(LEARNT, BIASED),
+    for_all=("K",),
 )
 def stage_two_rate(lab: Laboratory) -> Verdict:
     """The derived forces in both sectors against the closed form, K a symbol."""
@@ -166,7 +216,8 @@ def stage_two_rate(lab: Laboratory) -> Verdict:
     kappa = N_C / (18 * (K - 1))
     wanted = {"cc": ZERO, "cv": 2 * kappa, "vc": -kappa, "vv": ZERO}
     pairs = {f"G^a_{k}": (standard[k], wanted[k]) for k in KINDS} | {f"G^s_{k}": (trivial[k], ZERO) for k in KINDS}
-    return equal(pairs, POSITIVE).with_constants(kappa="n_c/(18 (K - 1))", growth_rate="4 kappa = 2 n_c/(9 (K - 1))")
+    verdict = equal(pairs, POSITIVE).proving("scores 0 and all gates 1 inserted into the derived forces", K="every")
+    return verdict.with_constants(kappa="n_c/(18 (K - 1))", growth_rate="4 kappa = 2 n_c/(9 (K - 1))")
 
 
 @book.claim(
@@ -175,23 +226,60 @@ def stage_two_rate(lab: Laboratory) -> Verdict:
     kind="identity",
     origin="ours",
     uses=["Beyond.K.kappa"],
-    statement=r"M^a_{cv}=\omega^2\sinh4\kappa_Kt,\ M_{c_kv_k}=\tfrac{K-1}KM^a_{cv},\ M_{c_kv_j}=-\tfrac1KM^a_{cv},\quad"
-    r"\frac{dT_2}{d\log(1/\omega)}=\frac1{2\kappa_K}=\frac{9(K-1)}{n_c}",
-    reading="L = 3, every K >= 2: with G held at its derived value at uniform attention, the closed form (all 8 + 6 + 6 entries: sinh "
-    "and cosh of 4 kappa t and 2 kappa t in the standard sector, constant in the trivial one) solves dM = A G + G B, dA = M G' + "
-    "G M', dB = M' G + G' M with the structure constants of the family, and starts at A = B = omega^2 I, M = 0",
+    statement=r"M^a_{cv}=\omega^2\sinh4\kappa_Kt,\ M_{c_kv_k}=\tfrac{K-1}KM^a_{cv},\ M_{c_kv_j}=-\tfrac1KM^a_{cv};\quad"
+    r"T_2-T_1=\frac{\operatorname{arsinh}(x^*/\omega^2)}{4\kappa_K},\quad"
+    r"\frac{d(T_2-T_1)}{d\log(1/\omega)}=\frac{9(K-1)}{n_c}\cdot\frac{x^*}{\sqrt{x^{*2}+\omega^4}}\to\frac{9(K-1)}{n_c}"
+    r"\ (\omega\to0)",
+    reading="The product equations of stage 2 with G held at its value at uniform attention; x* is the value of M^a_cv at T_2, and "
+    "L = 3.",
+    parts=("equations", "start", "duration"),
+    hypotheses=(LEARNT, BIASED),
+    for_all=("K",),
 )
-def frozen_forces(lab: Laboratory) -> Verdict:
-    """The closed form inserted into the product equations, K a symbol."""
-    flow = lab.family("stage2")
-    space = flow.space(flow.closure.read[1])
-    force = uniform_force(lab)
-    kappa = N_C / (18 * (K - 1))
+def frozen_forces(lab: Laboratory) -> dict[str, Verdict]:
+    """The closed form inserted into the product equations, K a symbol; when it reaches x*."""
+    flow, kappa = lab.family("stage2"), N_C / (18 * (K - 1))
+    space, force = flow.space(flow.closure.read[1]), uniform_force(lab)
+    pairs = space.pairs
+    M, A, B = _closed_form(pairs, kappa)
+    G = [force[f"G_{'cv'[i]}{'cv'[j]}_{relation}"] for i, j, relation in pairs]
+
+    def turned(x: list[Node]) -> list[Node]:
+        return [x[k] for k in space.transposed()]
+
+    def times(x: list[Node], y: list[Node]) -> list[Node]:
+        return flow.algebra.multiply_nodes(x, y, space, space)
+
+    right = {
+        "M": (M, times(A, G), times(G, B)),
+        "A": (A, times(M, turned(G)), times(G, turned(M))),
+        "B": (B, times(turned(M), G), times(turned(G), M)),
+    }
+    moving: dict[str, Node] = {}
+    starting: dict[str, Node] = {}
+    for letter, (values, first, second) in right.items():
+        start = [ZERO if letter == "M" or i != j or relation != "same" else OMEGA**2 for i, j, relation in pairs]
+        begun = graph.substitute(values, {TIME: ZERO})
+        for n, pair in enumerate(pairs):
+            moving[f"d{letter}{pair}"] = graph.gradient(values[n], [TIME])[0] - first[n] - second[n]
+            starting[f"{letter}{pair} at 0"] = begun[n] - start[n]
+    return {
+        "equations": identity(moving, POSITIVE).proving(
+            "sinh and cosh of 4 kappa t and 2 kappa t inserted into dM = A G + G B, dA = M G' + G M', dB = M' G + G' M",
+            K="every",
+        ),
+        "start": identity(starting, POSITIVE).proving("t = 0 inserted: A = B = omega^2 I, M = 0", K="every"),
+        "duration": _duration(kappa),
+    }
+
+
+def _closed_form(pairs: Sequence[tuple[int, int, str]], kappa: Node) -> tuple[list[Node], list[Node], list[Node]]:
+    """M, A and B with frozen forces: hyperbolic in the standard sector, at rest in the trivial one."""
     zero = dict.fromkeys(KINDS, ZERO)
 
     def column(standard: dict[str, Node], trivial: dict[str, Node]) -> list[Node]:
         out = []
-        for i, j, relation in space.pairs:
+        for i, j, relation in pairs:
             kind = "cv"[i] + "cv"[j]
             share = (K - 1) * standard[kind] if relation == "same" else -standard[kind]
             out.append((trivial[kind] + share) / K)
@@ -205,27 +293,22 @@ def frozen_forces(lab: Laboratory) -> Verdict:
     M = column(zero | {"cv": hyperbolic(-1, 4), "vc": -hyperbolic(-1, 2)}, zero)
     A = column(zero | {"cc": hyperbolic(1, 4), "vv": hyperbolic(1, 2)}, still)
     B = column(zero | {"cc": hyperbolic(1, 2), "vv": hyperbolic(1, 4)}, still)
-    G = [force[f"G_{'cv'[i]}{'cv'[j]}_{relation}"] for i, j, relation in space.pairs]
+    return M, A, B
 
-    def turned(x: list[Node]) -> list[Node]:
-        return [x[k] for k in space.transposed()]
 
-    def times(x: list[Node], y: list[Node]) -> list[Node]:
-        return flow.algebra.multiply_nodes(x, y, space, space)
-
-    right = {
-        "M": (M, times(A, G), times(G, B)),
-        "A": (A, times(M, turned(G)), times(G, turned(M))),
-        "B": (B, times(turned(M), G), times(turned(G), M)),
+def _duration(kappa: Node) -> Verdict:
+    """omega^2 sinh(4 kappa t) = x* at t = arsinh(x*/omega^2)/(4 kappa), and the slope of that in log(1/omega)."""
+    ratio = X_STAR / OMEGA**2
+    duration = graph.call("log", ratio + graph.sqrt(ratio**2 + 1)) / (4 * kappa)  # arsinh, written out
+    grown = graph.exp(4 * kappa * duration)
+    limit = 9 * (K - 1) / N_C
+    slope = limit * X_STAR / graph.sqrt(X_STAR**2 + OMEGA**4)
+    pairs = {
+        "M^a_cv at T_2": (OMEGA**2 * (grown - 1 / grown) / 2, X_STAR),
+        "slope": (-OMEGA * graph.gradient(duration, [OMEGA])[0], slope),
+        "limit of the slope": (graph.substitute([slope], {OMEGA: ZERO})[0], limit),
     }
-    residuals: dict[str, Node] = {}
-    for letter, (values, first, second) in right.items():
-        start = [ZERO if letter == "M" or i != j or relation != "same" else OMEGA**2 for i, j, relation in space.pairs]
-        begun = graph.substitute(values, {TIME: ZERO})
-        for n, pair in enumerate(space.pairs):
-            residuals[f"d{letter}{pair}"] = graph.gradient(values[n], [TIME])[0] - first[n] - second[n]
-            residuals[f"{letter}{pair} at 0"] = begun[n] - start[n]
-    return identity(residuals, POSITIVE)
+    return equal(pairs, POSITIVE).proving("arsinh written as a logarithm and differentiated in omega", K="every")
 
 
 @book.claim(
@@ -234,27 +317,43 @@ def frozen_forces(lab: Laboratory) -> Verdict:
     kind="identity",
     origin="ours",
     uses=["Beyond.K.two"],
-    statement=r"\lim_{K\to\infty}\ \frac{d}{d(t/K)}\big(n,\ Z^{=},\ (K-1)Z^{\ne}\big)\ \text{exists; it closes on}\ (n,Z^{=})",
-    reading="L = 3, simultaneous training: in time t/K and with (K - 1) Z_other in place of Z_other every equation has a finite limit, "
-    "found twice: term by term from the orders in K of the equations with K a symbol, and by building the family "
-    "from the limits of its structure constants; 12 variables (2 + 4 + 3 + 3) then close among themselves, and the forces "
-    "at uniform attention start M_cv_same at 4 omega^2 times the limit of K kappa_K in stage 2",
+    statement=r"\lim_{K\to\infty}\ \frac{d}{d(t/K)}\big(n,\ Z^{=},\ (K-1)Z^{\ne}\big)\ \text{exists; it closes on}\ (n,Z^{=});\quad"
+    r"\tfrac{d}{d(t/K)}M^{=}_{cv}\to4\omega^2\lim_{K\to\infty}K\kappa_K\ \text{at the start of stage 2}\quad(L=3)",
+    reading="Simultaneous training in time t/K, with (K - 1) Z_other in place of Z_other: each equation has a finite limit; "
+    "neurons and same-group entries close among themselves.",
+    parts=("limits", "closes", "start of stage 2"),
+    hypotheses=(),
 )
-def many_groups(lab: Laboratory) -> Verdict:
-    """Both routes to the limit, and what it depends on."""
-    scaled, limit = lab.family(scaled=True).system, lab.family(K="infinity").system
+def many_groups(lab: Laboratory) -> dict[str, Verdict]:
+    """Two routes to the limit, what it depends on, and how stage 2 starts in it."""
+    limit = lab.family(K="infinity").system
+    return {"limits": _limits(lab, limit), "closes": _closes(limit), "start of stage 2": _start_in_the_limit(lab)}
+
+
+def _limits(lab: Laboratory, limit: System) -> Verdict:
+    scaled = lab.family(scaled=True).system
     try:
         found = limits_at_infinity(scaled.nodes, "K")
     except EquationError as error:
-        return refuted({"no limit": str(error)})
+        return refuted(Witness(f"an equation has no limit: {error}", {}))
     verdict = equal({name: pair for name, *pair in zip(limit.names, found, limit.nodes, strict=True)})  # type: ignore[misc]
+    return verdict.proving(
+        "orders in K, term by term, against the family built from the limits of its structure constants"
+    )
+
+
+def _closes(limit: System) -> Verdict:
     closed = [name for name in limit.names if limit.structure[name].relation != "others"]
-    used = graph.symbols([limit.equations[name] for name in closed])
-    if used - {*closed, "b"}:
-        return refuted({"also needed": sorted(used - {*closed, "b"})})
+    more = sorted(graph.symbols([limit.equations[name] for name in closed]) - {*closed, "b"})
+    verdict = decided(not more, Witness(f"their equations also contain {', '.join(more)}", {}), closed=len(closed))
+    return verdict.proving(f"the equations of these {len(closed)} variables contain no other")
+
+
+def _start_in_the_limit(lab: Laboratory) -> Verdict:
     second = lab.family("stage2", K="infinity").system
     start = {sym(n): ZERO for n in second.on_path("KQ", "KK", "QQ")}
     start |= {sym(f"{a}_{b}_same"): OMEGA**2 for a in "AB" for b in ("cc", "vv")}
     rate = graph.substitute([second.equations["M_cv_same"]], start)[0]
     rate = all_units_on({"rate": rate})["rate"]
-    return (verdict & equal({"start of M_cv_same": (rate, 4 * OMEGA**2 * N_C / 18)})).adding(closed=len(closed))
+    (slowest,) = limits_at_infinity([K * N_C / (18 * (K - 1))], "K")  # of K kappa_K
+    return equal({"start of M_cv_same": (rate, 4 * OMEGA**2 * slowest)}).proving("scores 0 and all gates 1 inserted")

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 from odesys import (
     Enclosure,
+    Evidence,
     InNewVariables,
     Node,
     Verdict,
-    certified,
+    Witness,
     combine_verdicts,
+    decided,
     enclose,
     num,
-    refuted,
+    say_point,
     sym,
     undecided,
 )
@@ -24,9 +27,13 @@ from .. import dynamics
 from ..laboratory import Laboratory
 from ..special.enclosed import ORDER, PAIRS, PRECISION, TOLERANCE, in_sectors, neurons_at
 from .book import UNMUTATED, book
+from .part_beyond_k import STAGE_TWO_OF_K
 
-GROUPS, LENGTH = 1_000_000, Fraction(79)
-POINT = "K = 10^6, L = 3, omega = 1/10, b = 1/2, stage 1 of length 10 K, stage 2 for 79 K, which is past M^a_cv = 1"
+GROUPS, LENGTH = 1_000_000, Fraction(79)  # in 79 K the score passes (K - 1)/K
+OMEGA, BIAS, FIRST = Fraction(1, 10), Fraction(1, 2), 10  # stage 1 has the length 10 K
+POINT: dict[str, Any] = {"K": GROUPS, "L": 3, "omega": OMEGA, "b": BIAS, "T1": FIRST * GROUPS}
+AT = r"\text{at}\ K=10^6,\ L=3,\ \omega=\tfrac1{10},\ b=\tfrac12,\ T_1=10K"
+STEP = "Taylor models that round outward, along all of stage 2"
 
 
 def stage_two(K: int) -> InNewVariables:
@@ -37,9 +44,8 @@ def stage_two(K: int) -> InNewVariables:
 @cache
 def _enclosure() -> tuple[Enclosure, Mapping[str, Node]]:
     made = stage_two(GROUPS)
-    b = Fraction(1, 2)
     # stage 1 of length 10 K ends at the neurons of two groups at T1 = 20 (Beyond.K.stage1)
-    parameters = {"b": b, "omega": Fraction(1, 10), **neurons_at(Fraction(20), b)}
+    parameters = {"b": BIAS, "omega": OMEGA, **neurons_at(Fraction(2 * FIRST), BIAS)}
     run = enclose(
         made.system,
         dict.fromkeys(made.system.names, 0),
@@ -60,8 +66,10 @@ def _enclosure() -> tuple[Enclosure, Mapping[str, Node]]:
     origin="ours",
     uses=["Beyond.K.stage1", "Beyond.K.sizes", "Beyond.K.near_symmetry"],
     insensitive=UNMUTATED,
-    statement=r"|M^{=}_{\mu\nu}+(K-1)M^{\ne}_{\mu\nu}|\ \le\ \tfrac1{50}\,M_{c_kv_k},\quad \mu,\nu\in\{c,v\}",
-    reading=f"{POINT}: for all four pairs of word types at all times of stage 2, along the validated enclosure",
+    statement=r"|M^{=}_{\mu\nu}+(K-1)M^{\ne}_{\mu\nu}|\ \le\ \tfrac1{50}\,M_{c_kv_k},\quad \mu,\nu\in\{c,v\},\ "
+    rf"T_1<t\le T_1+79K,\quad {AT}",
+    reading="All four pairs of word types, at all times from the start of stage 2 until M_{c_k v_k} has passed (K - 1)/K.",
+    hypotheses=STAGE_TWO_OF_K,
 )
 def near_symmetry_enclosed(lab: Laboratory) -> Verdict:
     """Eight inequalities along the enclosure."""
@@ -71,7 +79,8 @@ def near_symmetry_enclosed(lab: Laboratory) -> Verdict:
         for pair in PAIRS
         for sign in (1, -1)
     }
-    return combine_verdicts(parts).with_constants(width=str(float(run.width)))
+    found = combine_verdicts(parts).with_constants(width=str(float(run.width)))
+    return found.at({**POINT, "t": (POINT["T1"], POINT["T1"] + LENGTH * GROUPS)}).proving(STEP)
 
 
 @book.claim(
@@ -82,8 +91,9 @@ def near_symmetry_enclosed(lab: Laboratory) -> Verdict:
     origin="ours",
     uses=["Beyond.K.stage1", "Beyond.K.sizes", "Beyond.K.T2"],
     insensitive=UNMUTATED,
-    statement=r"(T_2-T_1)/K\in[78.85818,\,78.85819]",
-    reading=f"{POINT}: the only crossing of M_cv_same = (K-1)/K lies in this interval",
+    statement=rf"(T_2-T_1)/K\in[78.85818,\,78.85819],\quad {AT},\ x^*=1",
+    reading="T_2 is the first time at which M_{c_k v_k} = x* (K - 1)/K.",
+    hypotheses=STAGE_TWO_OF_K,
 )
 def duration_enclosed(lab: Laboratory) -> Verdict:
     """Crossing time of the score along the enclosure."""
@@ -92,5 +102,9 @@ def duration_enclosed(lab: Laboratory) -> Verdict:
     if found is None:
         return undecided("no single crossing was enclosed")
     low, high = found
-    ends = {"low": str(float(low)), "high": str(float(high))}
-    return certified(**ends) if Fraction("78.85818") <= low and high <= Fraction("78.85819") else refuted(ends)
+    ends = f"{float(low):.8g} .. {float(high):.8g}"
+    inside = Fraction("78.85818") <= low and high <= Fraction("78.85819")
+    point = {**POINT, "x_star": 1}
+    witness = Witness(f"at {say_point(point)} (all hypotheses hold) (T_2 - T_1)/K lies in {ends}", point)
+    verdict = decided(inside, witness, Evidence.CERTIFICATE, duration=ends)
+    return verdict.at(point).proving(STEP)

@@ -83,7 +83,11 @@ def test_numbers_behind_the_laws() -> None:
     linear = book.run(book["Beyond.K.linear"]).verdict
     assert linear.constants["alpha at omega=0.1"] == pytest.approx(84.363, abs=1e-3)
     assert linear.constants["T/K at omega=0.1"]["1000000"] == pytest.approx(84.363, abs=1e-3)
-    assert linear.details["largest_deviation"] < 0.0096
+    assert linear.constants["beta at omega=0.1"] == pytest.approx(-53.2342, abs=1e-3)
+    assert linear.details["exponent of K"] == pytest.approx([-1, -1, -1], abs=0.1)  # T - alpha K is beta + gamma/K
+    duration = book.run(book["Beyond.K.T2"]).verdict
+    assert duration.details["exponent of omega"] == pytest.approx([1, 1, 1], abs=0.1)  # the error of the slope
+    assert max(duration.scope["K"]) == 10**6
     near = book.run(book["Beyond.K.near_symmetry"]).verdict
     assert near.constants["largest"] == pytest.approx(0.0347, abs=1e-4)
     assert near.constants["outside"]["omega = 0.2, K = 10^6"] > 0.1 and "3.5 percent" in near.sharpened
