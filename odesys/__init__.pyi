@@ -134,12 +134,6 @@ from .papers.hypotheses import approach as approach
 from .papers.laboratory import BaseLaboratory as BaseLaboratory
 from .papers.laboratory import computed_once as computed_once
 from .papers.laboratory import laboratory_part as laboratory_part
-from .papers.measure import agrees as agrees
-from .papers.measure import between as between
-from .papers.measure import everywhere as everywhere
-from .papers.measure import has_exponent as has_exponent
-from .papers.measure import in_turn as in_turn
-from .papers.measure import rounded as rounded
 from .papers.measurement import Measurement as Measurement
 from .papers.measurement import calibrated as calibrated
 from .papers.measurement import measure as measure
@@ -149,6 +143,12 @@ from .papers.mutation import Mutation as Mutation
 from .papers.mutation import PathSpeeds as PathSpeeds
 from .papers.mutation import each_sample as each_sample
 from .papers.mutation import unchanged as unchanged
+from .papers.number_checks import agrees as agrees
+from .papers.number_checks import between as between
+from .papers.number_checks import everywhere as everywhere
+from .papers.number_checks import has_exponent as has_exponent
+from .papers.number_checks import in_turn as in_turn
+from .papers.number_checks import rounded as rounded
 from .papers.paper import Formula as Formula
 from .papers.paper import Paper as Paper
 from .papers.paper import Parameter as Parameter

@@ -23,7 +23,7 @@ from numerics.flows.integrate import integrate
 from numerics.networks.finite_width import flow_run, random_network
 from numerics.sweeps.power_law import fit_power_law
 from odesys.errors import IntegrationError
-from odesys.papers.measure import relative_gap as gap
+from odesys.papers.number_checks import relative_gap as gap
 
 TOLERANCE = 1e-6  # of two routes that agree
 TAUS = (0.0, 5.0, 40.0)

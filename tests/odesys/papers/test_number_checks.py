@@ -7,7 +7,7 @@ import pytest
 
 from numerics.sweeps.power_law import PowerLaw
 from odesys.errors import IntegrationError
-from odesys.papers.measure import agrees, between, everywhere, has_exponent, in_turn, relative_gap, rounded
+from odesys.papers.number_checks import agrees, between, everywhere, has_exponent, in_turn, relative_gap, rounded
 from odesys.verdicts import Evidence, Verdict, measured
 
 

@@ -1,6 +1,9 @@
-"""From numbers seen in runs to verdicts: always measurements, with what was seen beside what is allowed.
+"""Numbers seen in runs against limits, with what was seen beside what is allowed: the checks of books without the rule.
 
-A paper says which numbers it reads and where the limits come from; how they become a verdict is the same for all.
+A verdict of these says neither where it was seen nor why its limit is what it is, so a book under the verdict rule does
+not take it as it is. There `odesys.papers.measurement` replaces `between` (by `Measurement.between`), `everywhere` and
+`agrees` (a share or a gap, measured, then `between`) and `has_exponent` (by `Measurement.order`); parts that a check
+returns by name replace `in_turn`. `rounded` and `relative_gap` serve both.
 """
 
 from __future__ import annotations
