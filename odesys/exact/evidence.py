@@ -25,7 +25,7 @@ def identity(residuals: Mapping[str, Node], positive: Collection[str] = ()) -> V
     >>> identity({"wrong": (a + b) ** 2 - a**2 - b**2}).as_stated
     'fails'
     """
-    from .zero import zero_test
+    from .zero import in_short, zero_test
 
     if not residuals:
         raise ValueError("an identity without residuals would hold for no reason")
@@ -41,7 +41,7 @@ def identity(residuals: Mapping[str, Node], positive: Collection[str] = ()) -> V
             witness = {"where": name, "at": point, "residual": six_digits(result.value)}
             return refuted(witness, Evidence.CERTIFICATE, checked=len(residuals))  # balls exclude zero at the point
         if result.answer == "undecided":
-            open_ones.append(f"{name}: {result.residual!r}")
+            open_ones.append(f"{name}: {in_short(graph.as_node(node))}")
         methods[result.method] = methods.get(result.method, 0) + 1
     if open_ones:
         return undecided("; ".join(open_ones[:3]), Evidence.PROOF, open=len(open_ones))

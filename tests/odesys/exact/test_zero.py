@@ -8,7 +8,7 @@ import flint
 import pytest
 
 from odesys.exact.balls import ball_evaluate
-from odesys.exact.zero import ZeroResult, zero_test
+from odesys.exact.zero import ZeroResult, in_short, zero_test
 from odesys.expr import graph
 from odesys.expr.graph import ZERO, Node, call, exp, num, power, relu, sqrt, step, sym
 
@@ -150,3 +150,21 @@ def test_a_sum_that_stays_opaque_is_enough() -> None:
 def test_truth_value_is_refused() -> None:
     with pytest.raises(TypeError, match="answer"):
         bool(zero_test(x))
+
+
+def test_an_undecided_residual_prints_its_size() -> None:
+    long = graph.add([sqrt(3 + 2 * sqrt(num(2)) + 0 * x) * sym(f"x{k}") for k in range(60)])
+    node = long - graph.add([(1 + sqrt(num(2))) * sym(f"x{k}") for k in range(60)])  # zero, but not by the rules
+    result = zero_test(node)
+    assert result.answer == "undecided" and result.residual is node
+    assert "a sum of 120 terms in 60 symbols" in repr(result) and len(repr(result)) < 300
+    assert in_short(exp(long)).startswith("an expression of ") and len(in_short(exp(long))) < 100
+    assert in_short((1 + sym("a")) / sym("b")) == "(a + 1)/b"
+
+
+def test_a_text_that_would_be_huge_is_never_written() -> None:
+    """A graph of 80 nodes whose text has 2^40 symbols."""
+    node = x
+    for _ in range(40):
+        node = exp(node) + node
+    assert in_short(node).startswith("a sum of ") and len(in_short(node)) < 300
