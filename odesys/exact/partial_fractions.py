@@ -87,7 +87,7 @@ class PartialFractions:
                 return key
             kind, what = key
             if kind in ("exp", "root"):
-                return graph.exp(build({what: _ONE})) if kind == "exp" else what  # type: ignore[no-any-return]
+                return graph.exp(build({what: _ONE})) if kind == "exp" else what
             return build(dict(what)) if kind == "divisor" else graph.call(kind, build(dict(what)))
 
         def build(terms: Polynomial) -> Node:
@@ -194,7 +194,7 @@ class PartialFractions:
             raised = [self._product([self._divisors[atom].terms] * k) for atom, k in sorted(within.items())]
             whole = self._sum((c, self._cleared(m, within)) for m, c in form.items())
             return self._product([self._inverse(whole), *raised])
-        shared = dict(min(form, key=len))
+        shared = dict(next(iter(form)))
         for m in form:
             powers = dict(m)
             for atom in {*shared, *powers}:

@@ -10,9 +10,10 @@ within :math:`2^{-50}\max(1, |v|)` of it.
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 import flint
@@ -32,6 +33,9 @@ OUTLINES = (1, 2, 3)  # depths of nested sums
 PRIME = 2**61 - 1
 SHORT = 160  # characters of an expression that is printed
 EXPANSION_LIMIT = 1_000_000  # products of terms in one multiplication
+
+
+Points = Callable[[Sequence[str], int], Iterable[Mapping[str, Fraction]]]  # from names and a seed
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,7 +72,7 @@ class ZeroResult:
         raise TypeError("a zero test has three answers; compare .answer with 'zero', 'nonzero' or 'undecided'")
 
 
-def zero_test(node: Any, positive: Collection[str] = (), seed: int = 0) -> ZeroResult:
+def zero_test(node: Any, positive: Collection[str] = (), seed: int = 0, points: Points | None = None) -> ZeroResult:
     """Decide whether an expression vanishes wherever it is defined.
 
     Parameters
@@ -76,6 +80,7 @@ def zero_test(node: Any, positive: Collection[str] = (), seed: int = 0) -> ZeroR
     node : the expression (a node, or anything `graph.as_node` takes).
     positive : names taken to be positive: roots and logarithms of their products split, witnesses respect them.
     seed : of the rational points tried as witnesses.
+    points : where witnesses come from instead, e.g. `natural_points(flow)`: from names and a seed to rational points.
 
     >>> x = graph.sym("x")
     >>> zero_test(graph.call("sigmoid", x) + graph.call("sigmoid", -x) - 1).answer
@@ -88,9 +93,9 @@ def zero_test(node: Any, positive: Collection[str] = (), seed: int = 0) -> ZeroR
         return ZeroResult("zero", None, None, None, "it cancels as written")
     if has_floats([node]):  # rounding of coefficients has no bound here, so neither answer would be safe
         return ZeroResult("undecided", None, None, node, "floats are never proofs")
-    points = list(rational_points(sorted(graph.symbols([node])), positive, seed))
+    tried = points_for([node], positive, seed, points)
     for step, precision in enumerate(PRECISIONS):
-        for point, ball in ball_values(node, points, precision):
+        for point, ball in ball_values(node, tried, precision):
             if ball is not None and ball.is_finite() and not ball.contains(0):
                 method = f"ball arithmetic with {precision} bits at a rational point"
                 return ZeroResult("nonzero", point, str(ball), None, method)
@@ -178,14 +183,29 @@ def _outlines(node: Node) -> Iterator[tuple[int, Node]]:
             break
 
 
+def _residue(value: Any) -> Any:
+    return flint.nmod(value.numerator, PRIME) / value.denominator
+
+
 def _may_vanish(outline: Node) -> bool:
     """Whether an outline is zero at a random point modulo a prime: no proof, it only saves expansions in vain."""
-    rng, residues = random.Random(0), Arithmetic({}, lambda c: flint.nmod(c.numerator, PRIME) / c.denominator)
+    rng, residues = random.Random(0), Arithmetic({}, _residue)
     point = {name: flint.nmod(rng.randrange(PRIME), PRIME) for name in sorted(graph.symbols([outline]))}
     try:
         return not Tape.of([outline]).over(residues)(point)[0]
     except (TypeError, ZeroDivisionError):  # a root, or a divisor that is zero there
         return True
+
+
+def points_for(
+    nodes: Iterable[Node], positive: Collection[str], seed: int = 0, points: Points | None = None
+) -> list[Mapping[str, Fraction]]:
+    """The rational points at which expressions are tried: those of `points` that respect `positive`, or small ones."""
+    names = sorted(graph.symbols(nodes))
+    if points is None:
+        return list(rational_points(names, positive, seed))
+    found = islice(points(names, seed), POINTS if names else 1)
+    return [point for point in found if all(value > 0 for name, value in point.items() if name in positive)]
 
 
 def rational_points(
