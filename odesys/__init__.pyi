@@ -159,6 +159,8 @@ from .reduce.limits import interpolate_reciprocal as interpolate_reciprocal
 from .reduce.limits import leading_order as leading_order
 from .reduce.limits import rescale_system as rescale_system
 from .reduce.limits import vanishing_limit as vanishing_limit
+from .reduce.natural_points import natural_margin as natural_margin
+from .reduce.natural_points import natural_points as natural_points
 from .reduce.quotient import Quotient as Quotient
 from .reduce.reduction import Reduction as Reduction
 from .reduce.sectors import eigenprojectors as eigenprojectors

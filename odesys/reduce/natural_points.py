@@ -34,79 +34,64 @@ from .family_gradient import FamilyFlow
 from .quotient import Quotient
 
 Source = Flow | Quotient | FamilyFlow
-Draw = Callable[[random.Random], Fraction]
+Domain = str | int  # of a symbol that is no state: a key of DOMAINS, or the least of the whole numbers it may be
+DOMAINS: Mapping[str, Callable[[random.Random], Fraction]] = {
+    "positive": lambda rng: Fraction(rng.randint(1, 24), 8),
+    "unit": lambda rng: Fraction(rng.randint(1, 15), 16),  # (0, 1)
+    "real": lambda rng: Fraction(rng.randint(-24, 24), 8),
+}
 TOLERANCE = 1e-12  # of an eigenvalue of a matrix of floats, against its largest entry
-
-
-# ---- what other symbols may be -------------------------------------------------------------------------------------
-
-
-def positive(rng: random.Random) -> Fraction:
-    """A number > 0."""
-    return Fraction(rng.randint(1, 24), 8)
-
-
-def unit(rng: random.Random) -> Fraction:
-    """A number in (0, 1)."""
-    return Fraction(rng.randint(1, 15), 16)
-
-
-def real(rng: random.Random) -> Fraction:
-    """Any number."""
-    return Fraction(rng.randint(-24, 24), 8)
-
-
-def whole_from(least: int) -> Draw:
-    """A whole number, at least this one.
-
-    >>> whole_from(2)(random.Random(1))
-    Fraction(2, 1)
-    """
-    return lambda rng: Fraction(least + rng.randrange(3))
 
 
 # ---- points --------------------------------------------------------------------------------------------------------
 
 
-def natural_points(source: Source, domains: Mapping[str, Draw] | None = None) -> Points:
+def natural_points(source: Source, domains: Mapping[str, Domain] | None = None) -> Points:
     """Exact points inside the natural domain, for ``zero_test(..., points=)``, `identity` and `equal`.
 
     Parameters
     ----------
     source : whose states are drawn, as the path values of networks of several widths with small rational weights.
-    domains : `positive`, `unit`, `real` or `whole_from(least)` for every other symbol; the number of groups K of a
-        family is a whole number from 2 on if nothing else is said.
+    domains : for every other symbol ``"positive"``, ``"unit"`` (between 0 and 1), ``"real"``, or the least of the whole
+        numbers it may be. The number of groups K of a family is a whole number from 2 on if nothing else is said.
 
     >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
     >>> flow = gradient_flow(AttentionModel(Dictionary(["a", "b"])), Distribution([Sample(["a", "b"], 1)]))
-    >>> point = next(iter(natural_points(flow, {"omega": positive})(["KK_a_a", "KK_a_b", "KK_b_b", "omega"], 0)))
+    >>> point = next(iter(natural_points(flow, {"omega": "positive"})(["KK_a_a", "KK_a_b", "KK_b_b", "omega"], 0)))
     >>> point["KK_a_a"] * point["KK_b_b"] >= point["KK_a_b"] ** 2, natural_margin(flow, point) >= 0
     (True, True)
     """
-    known: dict[str, Draw] = {}
+    known = dict(domains or {})
+    wrong = [name for name, domain in known.items() if domain not in DOMAINS and not isinstance(domain, int)]
+    if wrong:
+        raise ParameterError(f"the domain {known[wrong[0]]!r} of {wrong[0]} is not known; {_CHOICES}", name=wrong[0])
     if isinstance(source, FamilyFlow) and source.groups == "symbol":
-        size = source.bound.get(SYMBOL)
-        known[SYMBOL] = whole_from(2) if size is None else lambda rng: Fraction(size)
-    known |= dict(domains or {})
+        known.setdefault(SYMBOL, 2)
 
     def points(names: Sequence[str], seed: int) -> Iterator[dict[str, Fraction]]:
         states = set(source.system.names)
         others = [name for name in names if name not in states]
         unknown = [name for name in others if name not in known]
         if unknown:
-            raise ParameterError(
-                f"{unknown[0]} is no state, and nothing says which values it may have; give domains={{{unknown[0]!r}: "
-                f"positive}}, or unit, real, whole_from(least)",
-                name=unknown[0],
-            )
+            text = f"{unknown[0]} is no state, and nothing says which values it may have; add it to domains: {_CHOICES}"
+            raise ParameterError(text, name=unknown[0])
         rng = random.Random(seed)
         for k in range(POINTS):
-            drawn = {name: known[name](rng) for name in {**dict.fromkeys(others), **known}}
+            drawn = {name: _draw(domain, rng) for name, domain in known.items()}
+            if isinstance(source, FamilyFlow) and SYMBOL in source.bound:
+                drawn[SYMBOL] = Fraction(source.bound[SYMBOL])
             lifted = _lifted(source, drawn.get(SYMBOL))
             drawn |= lifted.project(_network(lifted, k, rng))
             yield {name: drawn[name] for name in names}
 
     return points
+
+
+_CHOICES = 'choose "positive", "unit", "real", or the least whole number, such as 2'
+
+
+def _draw(domain: Domain, rng: random.Random) -> Fraction:
+    return Fraction(domain + rng.randrange(3)) if isinstance(domain, int) else DOMAINS[domain](rng)
 
 
 def natural_margin(source: Source, point: Mapping[str, Any]) -> float:
@@ -115,6 +100,13 @@ def natural_margin(source: Source, point: Mapping[str, Any]) -> float:
     Exact numbers (also as text, as in a witness) are decided exactly; with floats an eigenvalue within rounding of zero
     counts as zero. States that are not given are free, so only the minors that are given count; infinite if there are
     none. A family needs the number of groups, as K in the point or bound.
+
+    >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
+    >>> flow = gradient_flow(AttentionModel(Dictionary(["a", "b"])), Distribution([Sample(["a", "b"], 1)]))
+    >>> natural_margin(flow, {"KK_a_a": 1, "KK_b_b": 1, "KK_a_b": -1})
+    0.0
+    >>> natural_margin(flow, {"KK_a_a": 1, "KK_b_b": 1, "KK_a_b": -2})  # A_aa A_bb < A_ab^2
+    -1.0
     """
     lifted = _lifted(source, point.get(SYMBOL))
     leaves = lifted.leaves(point)

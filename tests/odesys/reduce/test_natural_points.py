@@ -26,16 +26,7 @@ from odesys.exact.evidence import equal, identity
 from odesys.exact.positivity import always_positive
 from odesys.exact.zero import zero_test
 from odesys.expr.graph import step, sym
-from odesys.reduce.natural_points import (
-    Source,
-    least_eigenvalue,
-    natural_margin,
-    natural_points,
-    positive,
-    real,
-    unit,
-    whole_from,
-)
+from odesys.reduce.natural_points import Source, least_eigenvalue, natural_margin, natural_points
 from tests.toy_models import benign_overfitting, cooccurrence, shallow_vit, two_mixture
 
 HALF = Fraction(1, 2)
@@ -133,7 +124,7 @@ def test_eigenvalues_of_exact_matrices_have_the_exact_sign() -> None:
 
 def test_a_false_identity_is_refuted_inside() -> None:
     quotient = pair_flow().quotient()
-    points = natural_points(quotient, {"omega": positive})
+    points = natural_points(quotient, {"omega": "positive"})
     cc, vv, cv = (sym(f"KK_p_{ends}") for ends in ("good_good", "the_the", "good_the"))
     verdict = equal({"equality in Cauchy-Schwarz": (cc * vv, cv**2 + sym("omega"))}, points=points)
     assert verdict.as_stated == "fails" and natural_margin(quotient, verdict.witness["at"]) >= 0
@@ -159,13 +150,15 @@ def norms(key: str, query: str):
 
 
 def test_other_symbols_come_from_their_domains() -> None:
-    domains = {"omega": positive, "g": unit, "m": whole_from(4), "y": real}
+    domains = {"omega": "positive", "g": "unit", "m": 4, "y": "real"}
     drawn = list(natural_points(pair_flow(), domains)([*domains, "KK_p_good_good"], 1))
     assert all(p["omega"] > 0 and 0 < p["g"] < 1 and p["m"] >= 4 and p["m"].denominator == 1 for p in drawn)
     assert {p["y"] > 0 for p in drawn} == {True, False}
     assert list(natural_points(pair_flow(), domains)(["g"], 1)) != list(natural_points(pair_flow(), domains)(["g"], 2))
     with pytest.raises(ParameterError, match="beta is no state"):
         zero_test(sym("beta") - sym("KK_p_good_good"), points=natural_points(pair_flow()))
+    with pytest.raises(ParameterError, match="the domain 'any' of y is not known"):
+        natural_points(pair_flow(), {"y": "any"})
     # names said to be positive are so in every witness
     result = zero_test(sym("y") + 3, positive=["y"], points=natural_points(pair_flow(), domains))
     assert result.answer == "nonzero" and result.witness is not None and result.witness["y"] > 0
