@@ -3,9 +3,11 @@ r"""Sums brought to normal form term by term, each divisor for itself: never ove
 Every divisor D, cleared of monomials and of divisors within it, is an atom that occurs with negative exponents only.
 With its largest monomial M, by one order for all, or the largest one where those before it occur inverted,
 
-.. math::  D = M + R: \qquad M\,D^{-1} \to 1 - R\,D^{-1} .
+.. math::  D = M + R: \qquad M\,D^{-1} \to 1 - R\,D^{-1} ,
 
-Each step leaves fewer inverted atoms, or as many and smaller monomials, so this ends. For a softmax the rule is
+and where two divisors have the same one, :math:`(A - B) A^{-1} B^{-1} = B^{-1} - A^{-1}` is solved for the largest
+monomial of A - B. Each step leaves fewer inverted atoms, or as many and smaller monomials, or the same monomial and
+fewer divisors, so this ends. For a softmax the rule is
 :math:`\sum_a p_a = 1` with :math:`p_a = e^{z_a} D^{-1}`, for a sigmoid :math:`\sigma(x) + \sigma(-x) = 1`. A sum over
 samples grows with the number of samples, not with the product of their divisors. Further rules:
 :math:`e^{2x+y} = X^2 Y`, :math:`g^2 = g` for a gate, roots of numbers by their primes; equal arguments make equal
@@ -16,9 +18,10 @@ some identities between divisors need them together (`odesys.exact.expansion`).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import flint
@@ -42,14 +45,24 @@ class NotRational(Exception):
 
 
 @dataclass(frozen=True)
+class _Rule:
+    """A product `whole` of a monomial and inverted divisors is the sum of `parts`, used where the monomial occurs."""
+
+    lead: Monomial
+    whole: Monomial
+    parts: tuple[tuple[Monomial, Any], ...]
+
+
+@dataclass(frozen=True)
 class _Divisor:
     """A sum of two or more monomials without common factor.
 
-    `rules` pair each monomial, largest first, with one and with minus the others, all divided by its coefficient.
+    `rules` say what each monomial times 1/D is, largest first.
     """
 
     terms: Polynomial
-    rules: tuple[tuple[Monomial, Any, tuple[tuple[Monomial, Any], ...]], ...]
+    lead: Monomial
+    rules: tuple[_Rule, ...]
 
 
 class PartialFractions:
@@ -66,6 +79,7 @@ class PartialFractions:
         self._gates: set[int] = set()
         self._roots: dict[int, Fraction] = {}  # number of an atom -> the prime it is a root of
         self._divisors: dict[int, _Divisor] = {}  # numbers below zero: they come first in a monomial
+        self._pairs: dict[tuple[int, int], _Rule | None] = {}
         self._memo: dict[Node, Polynomial] = {}
 
     def __call__(self, node: Node) -> Polynomial:
@@ -191,9 +205,9 @@ class PartialFractions:
                 if atom < 0:
                     within[atom] = max(within.get(atom, 0), -int(e))
         if within:
-            raised = [self._product([self._divisors[atom].terms] * k) for atom, k in sorted(within.items())]
-            whole = self._sum((c, self._cleared(m, within)) for m, c in form.items())
-            return self._product([self._inverse(whole), *raised])
+            above: Polynomial = {tuple(sorted(within.items())): _ONE}
+            whole = self._sum((c, self._product([{m: _ONE}, above])) for m, c in form.items())
+            return self._times(self._inverse(whole), above)
         shared = dict(next(iter(form)))
         for m in form:
             powers = dict(m)
@@ -210,15 +224,10 @@ class PartialFractions:
         terms = {m: terms[m] / scale for m in order}
         atom = -1 - self._number(("divisor", frozenset(terms.items())))
         if atom not in self._divisors:
-            rules = [(m, 1 / c, tuple((n, -d / c) for n, d in terms.items() if n != m)) for m, c in terms.items()]
-            self._divisors[atom] = _Divisor(terms, tuple(rules))
+            inverse = ((atom, -1),)
+            rules = tuple(_rule(m, terms, inverse, [((), _ONE)]) for m in order)
+            self._divisors[atom] = _Divisor(terms, order[0], rules)
         return {((atom, -1), *common): 1 / scale}
-
-    def _cleared(self, m: Monomial, within: dict[int, int]) -> Polynomial:
-        powers = dict(m)
-        left = [(atom, k + int(powers.get(atom, 0))) for atom, k in within.items()]
-        outer = tuple((atom, e) for atom, e in m if atom >= 0)
-        return self._product([{outer: _ONE}, *(self._divisors[atom].terms for atom, k in left for _ in range(k))])
 
     def _reduced(self, pending: Polynomial) -> Polynomial:
         """Apply the rules until none applies."""
@@ -232,34 +241,49 @@ class PartialFractions:
             if self._roots:
                 m, factor = self._whole_roots(m)
                 c = c * factor
-            found = self._step(m)
+            found = self._rule_for(m)
             if found is None:
                 done[m] = done[m] + c if m in done else c
                 continue
-            bare, atom, scale, rest = found
-            self._work(1 + len(rest))
-            value = c * scale
-            pending[bare] = pending[bare] + value if bare in pending else value
-            inverse = ((atom, -1),)
-            for n, d in rest:
-                new = _multiply(_multiply(bare, n), inverse)
+            bare = _multiply(m, tuple((atom, -e) for atom, e in found.whole))
+            self._work(len(found.parts))
+            for n, d in found.parts:
+                new = _multiply(bare, n)
                 pending[new] = pending[new] + c * d if new in pending else c * d
         return {m: c for m, c in done.items() if c}
 
-    def _step(self, m: Monomial) -> tuple[Monomial, int, Any, tuple[tuple[Monomial, Any], ...]] | None:
-        """The first rule that applies: what the monomial leaves without what is replaced, and the replacement."""
-        powers: dict[int, Exponent] = {}
-        for atom, _ in m:
-            if atom >= 0:
-                break
-            powers = powers or dict(m)
-            for lead, scale, rest in self._divisors[atom].rules:
-                if all(powers.get(other, 0) >= e for other, e in lead):
-                    inverted = tuple((other, -e) for other, e in lead)
-                    return _multiply(_multiply(m, inverted), ((atom, 1),)), atom, scale, rest
-                if all(powers.get(other, 0) >= 0 for other, _ in lead):
+    def _rule_for(self, m: Monomial) -> _Rule | None:
+        """The first rule that applies: of a divisor that stands above, of one divisor, of two."""
+        below = [atom for atom, _ in m if atom < 0]
+        if not below:
+            return None
+        powers = dict(m)
+        for atom in below:
+            if powers[atom] > 0:
+                return _Rule((), ((atom, 1),), tuple(self._divisors[atom].terms.items()))
+        for atom in below:
+            for rule in self._divisors[atom].rules:
+                if all(powers.get(other, 0) >= e for other, e in rule.lead):
+                    return rule
+                if all(powers.get(other, 0) >= 0 for other, _ in rule.lead):
                     break
+        for pair in combinations(below, 2):
+            both = self._pair(*pair)
+            if both is not None and all(powers.get(other, 0) >= e for other, e in both.lead):
+                return both
         return None
+
+    def _pair(self, a: int, b: int) -> _Rule | None:
+        """(A - B) / (A B) = 1/B - 1/A, for two divisors with the same largest monomial."""
+        if (a, b) not in self._pairs:
+            first, second = self._divisors[a], self._divisors[b]
+            rule = None
+            if first.lead == second.lead:
+                gap = self._sum([(_ONE, first.terms), (-_ONE, second.terms)])
+                split: list[tuple[Monomial, Any]] = [(((b, -1),), _ONE), (((a, -1),), -_ONE)]
+                rule = _rule(max(gap, key=_lexicographic), gap, ((a, -1), (b, -1)), split)
+            self._pairs[a, b] = rule
+        return self._pairs[a, b]
 
     def _whole_roots(self, m: Monomial) -> tuple[Monomial, Any]:
         powers, factor = [], _ONE
@@ -275,6 +299,13 @@ class PartialFractions:
         self._left -= count
         if self._left < 0:
             raise TooLarge
+
+
+def _rule(lead: Monomial, terms: Polynomial, inverse: Monomial, value: Sequence[tuple[Monomial, Any]]) -> _Rule:
+    """What lead times `inverse` is, where all `terms` times `inverse` are `value`."""
+    scale = 1 / terms[lead]
+    rest = [(_multiply(m, inverse), -c) for m, c in terms.items() if m != lead]
+    return _Rule(lead, _multiply(lead, inverse), tuple((m, c * scale) for m, c in [*value, *rest]))
 
 
 def _multiply(m: Monomial, n: Monomial) -> Monomial:

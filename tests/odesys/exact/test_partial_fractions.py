@@ -124,12 +124,25 @@ def softmax_gradients(count: int, length: int) -> dict[str, Node]:
     return {"covariance": add(total)}
 
 
+def token_left_out(count: int, length: int) -> dict[str, Node]:
+    """Softmax weights without the last token, p / (1 - p_last), and what leaving it out adds."""
+    ratios, gains = [], []
+    for sample in samples(count, length, False).samples:
+        weight = {a: exp(sym(f"s{a}")) for a in sample.tokens}
+        first, last, total = weight[sample.tokens[0]], weight[sample.tokens[-1]], add(weight.values())
+        fewer = first / (total - last)
+        ratios.append(sample.weight * (fewer - first / total / (1 - last / total)))
+        gains.append(sample.weight * (fewer - first / total - fewer * last / total))
+    return {"ratio": add(ratios), "gain": add(gains)}
+
+
 KINDS: list[Callable[[int, int], dict[str, Node]]] = [
     printed_against_derived,
     quotient_law,
     shifted_scores,
     conserved,
     softmax_gradients,
+    token_left_out,
 ]
 
 
@@ -168,14 +181,15 @@ def test_a_normal_form_keeps_the_value() -> None:
     """Law: what is read back from a normal form has the value of the expression, at exact points."""
     print("seed", SEED)
     rng = random.Random(SEED)
-    compared = 0
+    compared = paired = 0
     for _ in range(300):
         form = PartialFractions(100_000)
+        below = [x + rng.choice([1, 2, y, -y]) * rng.choice([1, exp(y), x]) + rng.randint(0, 2) for _ in range(3)]
         try:
-            node = (
-                random_expression(rng, 4) / (random_expression(rng, 2) + rng.randint(1, 3)) * random_expression(rng, 2)
-            )
+            node = random_expression(rng, 4) / (random_expression(rng, 2) + rng.randint(1, 3))
+            node = node * (1 + random_expression(rng, 2)) / (below[0] * below[1]) + random_expression(rng, 2) / below[2]
             back = form.node(form(node))
+            paired += any(form._pairs.values())
         except (NotRational, TooLarge, ZeroDivisionError):
             continue
         for _ in range(3):
@@ -187,7 +201,7 @@ def test_a_normal_form_keeps_the_value() -> None:
             if all(ball.is_finite() for ball in both):
                 compared += node is not back
                 assert both[0].overlaps(both[1]), (node, back)
-    assert compared > 200
+    assert compared > 200 and paired > 20
 
 
 @pytest.mark.parametrize(
