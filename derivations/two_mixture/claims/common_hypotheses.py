@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from functools import partial
 from math import exp
 from typing import Any
 
@@ -40,18 +41,17 @@ AFTER_SWITCH = Hypothesis(
 
 def inner_products(names: Collection[str]) -> list[Hypothesis]:
     """Of points that say states: scores and self-scores are inner products of the columns of two matrices."""
-    found = []
-    for source in (dynamics.reduced, dynamics.full_flow):
-        states = [name for name in source().system.names if name in names]
-        if states:
-            found.append(
-                Hypothesis(
-                    "scores are inner products",
-                    r"\begin{pmatrix}A&M\\M^\top&B\end{pmatrix}\succeq0",
-                    lambda p, source=source, states=states: natural_margin(source(), {n: p[n] for n in states}),
-                )
-            )
-    return found
+    tex = r"\begin{pmatrix}A&M\\M^\top&B\end{pmatrix}\succeq0"
+    sources = [source() for source in (dynamics.reduced, dynamics.full_flow)]
+    return [
+        Hypothesis("scores are inner products", tex, partial(_gram_margin, source))
+        for source in sources
+        if not set(names).isdisjoint(source.system.names)
+    ]
+
+
+def _gram_margin(source: Any, point: Mapping[str, Any]) -> Any:
+    return natural_margin(source, {name: point[name] for name in source.system.names if name in point})
 
 
 STAGE_TWO = (SMALL_START, BIASED, AFTER_SWITCH)  # of stages 2 and 3, at infinite width
