@@ -41,6 +41,7 @@ class Hypothesis:
     The margin is arithmetic in the entries of a point, so that it can be evaluated at numbers and over balls. With
     `asymptotic` the printed condition says "sufficiently": the margin is relative to the constant 1.
 
+    >>> from fractions import Fraction
     >>> small = Hypothesis("small start", r"\\omega < 1", lambda p: 1 - p["omega"], strict=True)
     >>> small.holds({"omega": 0.1}), small.holds({"omega": ("1/2", 2)})
     (True, False)

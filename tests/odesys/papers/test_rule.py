@@ -97,6 +97,7 @@ def test_a_book_without_the_rule_refuses_nothing() -> None:
 JUDGED_ON_ITS_OWN_SEEDS = replace(
     measured(True).at(INSIDE).within(3.0, "20 percent above seed 4", [4]), seeds=Seeds(tuple(range(20)), 20, 0.7, 1.0)
 )
+FAR = seen({"omega": 0.1, "m": 200})
 REFUSED = {
     "a part is missing": ({"first": seen()}, {}, "part 'second' has no verdict"),
     "a part too many": ({"first": seen(), "second": seen(), "third": seen()}, {}, "'third', which is no part"),
@@ -139,12 +140,12 @@ REFUSED = {
     ),
     "a proof of nothing": ({"first": seen(), "second": proved()}, {}, "records what it proved"),
     "a path that leads away": (
-        {"first": seen(), "second": seen({"omega": 0.1, "m": 50}).at({"omega": 0.1, "m": 10}).approaching({})},
+        {"first": FAR, "second": seen({"omega": 0.1, "m": 50}).at({"omega": 0.1, "m": 10}).approaching({})},
         {"hypotheses": (WIDE,)},
         "must grow at every point",
     ),
     "a path that hides what is left": (
-        {"first": seen(), "second": seen({"omega": 0.1, "m": 10}).at({"omega": 0.1, "m": 50}).approaching({})},
+        {"first": FAR, "second": seen({"omega": 0.1, "m": 10}).at({"omega": 0.1, "m": 50}).approaching({})},
         {"hypotheses": (WIDE,)},
         "which leaves",
     ),
@@ -190,7 +191,7 @@ ADMITTED: dict[str, tuple[Any, dict[str, Any], str]] = {
     "untested outside": ({"first": seen(), "second": untested("out of reach")}, {}, "untested"),
     "on a path": (
         {
-            "first": seen({"omega": 0.1, "m": 200}),
+            "first": FAR,
             "second": seen({"omega": 0.1, "m": 10}).at({"omega": 0.1, "m": 50}).approaching({"m is large": 0.5}),
         },
         {"hypotheses": (SMALL, WIDE)},

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from odesys.papers.claims import ClaimBook, Outcome
-from odesys.papers.verification import errata_latex, errata_markdown, verify, write_certificates
+from odesys.papers.verification import errata_latex, errata_markdown, show, verify, write_certificates
 from odesys.terminal import silent
-from odesys.verdicts import Verdict, certified, measured, proved, refuted, undecided
+from odesys.verdicts import Verdict, Witness, certified, measured, proved, refuted, undecided
 from tests.report_pages import toy
 
 FIRST, SECOND, THIRD = toy().book()  # type: ignore[misc]
@@ -119,3 +119,83 @@ def test_certificates_are_written_for_certified_claims_only(tmp_path: Path) -> N
     assert (tmp_path / "all" / "third.json").exists()
     weak = [Outcome(made["A.3"], measured(True), 0.0)]
     assert write_certificates(made, weak, tmp_path / "weak", silent) == [] and not (tmp_path / "weak").exists()
+
+
+# ---- what a person sees ----------------------------------------------------------------------------------------------
+
+
+def judged_book(rule: bool = True) -> ClaimBook:
+    """A theorem on a lemma with a wrong constant, which is repaired; a claim of ours; a definition."""
+    book = ClaimBook("judged", laboratory=dict, reference="nobody, never", rule=rule)
+    common = {"statement": "x", "reading": "as printed", "hypotheses": (), "parts": ("all",)}
+
+    @book.claim("Def.1", "A definition", kind="definition", where="Definition 1", **{**common, "parts": ()})
+    def definition(lab: object) -> Verdict:
+        return certified()
+
+    @book.claim("L.1", "A lemma", kind="identity", where="Lemma 1", expect="fails", **common)
+    def lemma(lab: object) -> Verdict:
+        verdict = refuted(Witness("at x = 1 the left side is 2 and the right side 1", {"x": 1}))
+        return verdict.correcting("2 x", proved(), "a factor is missing").blaming("constant", "factor-two")
+
+    @book.claim("R.1", "The lemma with its factor", kind="identity", origin="ours", repairs=["L.1"], **common)
+    def repair(lab: object) -> Verdict:
+        return proved().proving("expansion")
+
+    @book.claim("T.1", "A theorem", kind="order", where="Theorem 1", uses=["L.1", "Def.1"], main=True, **common)
+    def theorem(lab: object) -> Verdict:
+        return proved().proving("by the lemma")
+
+    return book
+
+
+def test_theorems_come_first_then_causes_then_failures(capsys: pytest.CaptureFixture[str]) -> None:
+    book = judged_book()
+    show("judged", book, verify(book, list(book), silent))
+    said = capsys.readouterr().out
+    places = [
+        said.index(text)
+        for text in (
+            "judged: nobody, never",
+            "Do the main theorems stand?",
+            "T.1 A theorem: stands with corrected constants; below it fail L.1 (repaired by R.1)",
+            "The order is right, a constant is not, 1 cause:",
+            "factor-two: L.1",
+            "Fails as printed:",
+            "L.1 A lemma [Lemma 1], proof",
+            "at x = 1 the left side is 2 and the right side 1",
+            "instead (holds, proof): 2 x",
+            "2 claims of the paper: 1 holds, 1 fails (1 cause); 2 by proof or certificate. "
+            "Not counted: 1 definition or condition, 1 of ours.",
+        )
+    ]
+    assert places == sorted(places) and "as printed   evidence" not in said
+    show("judged", book, verify(book, list(book), silent), show_all=True)
+    assert "as printed" in capsys.readouterr().out
+
+
+def test_a_book_without_the_rule_is_marked(capsys: pytest.CaptureFixture[str]) -> None:
+    book = judged_book(rule=False)
+    show("judged", book, verify(book, list(book), silent))
+    assert "not yet under the verdict rule" in capsys.readouterr().out
+
+
+def test_fields_of_the_result() -> None:
+    book = judged_book()
+    found = {o.claim.id: o.as_json() for o in verify(book, list(book), silent)}
+    assert found["Def.1"]["as_stated"] is None and found["T.1"]["stands"] == "with corrected constants"
+    assert found["T.1"]["rests_on_failed"] == ["L.1"] and found["L.1"]["stands"] is None
+    lemma = found["L.1"]
+    assert (lemma["fault"], lemma["cause"], lemma["where"], lemma["origin"]) == (
+        "constant",
+        "factor-two",
+        "Lemma 1",
+        "statement",
+    )
+    assert lemma["witness"] == {"sentence": "at x = 1 the left side is 2 and the right side 1", "point": {"x": 1}}
+    documented = (
+        "paper id title kind origin where source statement parts hypotheses reading same_as uses repairs main expected "
+        "as_stated fault cause evidence corrected sharpened constants witness scope tolerance seeds regime "
+        "rests_on_failed stands residual details seconds"
+    )
+    assert set(documented.split()) <= set(lemma)
