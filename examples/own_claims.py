@@ -1,65 +1,67 @@
-"""From nothing to verdicts: two kinds of samples, the closed system, and three claims about it with their evidence."""
+"""From nothing to verdicts: two kinds of samples, the closed system, and three claims under the verdict rule."""
 
 from fractions import Fraction
 
 from odesys import (
     AttentionModel,
+    BaseLaboratory,
     ClaimBook,
     Dictionary,
     Distribution,
     Head,
+    Hypothesis,
     Outcome,
     Sample,
+    Symbol,
     Verdict,
     gradient_flow,
     graph,
     identity,
     integrate,
-    measured,
+    laboratory_part,
+    measure,
 )
 
 WORDS = ("good", "bad", "the")
 good, bad = Sample(["good", "the"], +1, Fraction(1, 2)), Sample(["bad", "the"], -1, Fraction(1, 2))
-flow = gradient_flow(
-    AttentionModel(Dictionary(WORDS), heads=[Head()]), Distribution([good, bad]), train=("w", "W_K", "W_Q")
-)
-
-# a laboratory hands the system to the checks; here it is the flow itself
-book = ClaimBook("own", laboratory=lambda: flow)
 
 
-@book.claim(
-    "1",
-    "Keys and queries stay balanced",
-    kind="identity",
-    statement=r"\mathrm{tr}\,W_K^\top W_K - \mathrm{tr}\,W_Q^\top W_Q = \text{const}",
-    reading="its derivative is zero, exactly, at every width",
-)
+class Laboratory(BaseLaboratory):  # hands the flow to the checks, and notes that they read it
+    @laboratory_part
+    def flow(self):
+        model = AttentionModel(Dictionary(WORDS), heads=[Head()])
+        return gradient_flow(model, Distribution([good, bad]), train=("w", "W_K", "W_Q"))
+
+
+book = ClaimBook("own", Laboratory, rule=True, symbols=[Symbol("omega", r"\omega", "initial scale", "positive")])
+large = Hypothesis("start is not small", r"\omega \ge 1/2", lambda p: p["omega"] - 0.5)
+
+
+@book.claim("1", "Keys and queries stay balanced", kind="identity", where="Lemma 1", parts=["the law"], hypotheses=[],
+            statement=r"\mathrm{tr}\,W_K^\top W_K - \mathrm{tr}\,W_Q^\top W_Q = \text{const}",
+            reading="traces over the pinned words, at every width")  # fmt: skip
 def balanced(lab) -> Verdict:
-    rhs = lab.system.equations
+    rhs = lab.flow().system.equations
     return identity({"derivative": graph.add([rhs[f"KK_{w}_{w}"] - rhs[f"QQ_{w}_{w}"] for w in WORDS])})
 
 
-@book.claim(
-    "2",
-    "The common word learns nothing",
-    kind="identity",
-    statement=r"\frac{d}{dt}\,w^\top \mathrm{the} = 0",
-    reading="for all weights",
-    expect="fails",
-)
+@book.claim("2", "The common word learns nothing", kind="identity", where="Lemma 2", parts=["the rate"], hypotheses=[],
+            statement=r"\frac{d}{dt}\,w^\top \mathrm{the} = 0", reading="for all weights", expect="fails")  # fmt: skip
 def common_word(lab) -> Verdict:
-    verdict = identity({"derivative": lab.system.equations["w_the"]})
-    name, sign = lab.quotient().variable("w_the")  # sign 0: it vanishes on symmetric states
+    name, sign = lab.flow().quotient().variable("w_the")  # sign 0: it vanishes on symmetric states
     corrected = r"w^\top \mathrm{the} = 0 \text{ from a symmetric start}"
     reason = "exchanging good and bad with the label flipped maps it to minus itself"
-    return verdict.correcting(corrected, identity({"variable": sign * graph.sym(name)}), reason)
+    verdict = identity({"the rate": lab.flow().system.equations["w_the"]})
+    return verdict.correcting(corrected, identity({"w the": sign * graph.sym(name)}), reason).blaming("false", "start")
 
 
-@book.claim("3", "Training succeeds", kind="order", statement=r"\mathcal{L}(40) < 0.02", reading="at omega = 1/2")
+@book.claim("3", "Training succeeds", kind="inequality", where="Theorem 3", parts=["the loss"], hypotheses=[large],
+            statement=r"\mathcal{L}(40) < \tfrac{1}{50}", reading="the loss at time 40 from the infinite-width start",
+            main=True)  # fmt: skip
 def trained(lab) -> Verdict:
-    run = integrate(lab.system, lab.initial_state(omega=0.5), (0.0, 40.0))
-    return measured(run.final["loss"] < 0.02, loss=run.final["loss"])
+    starts = lab.draw.points("starts", [{"omega": 0.5}, {"omega": 0.8}], {"omega": (0.5, 1.0)}, [large])
+    run = lambda p: integrate(lab.flow().system, lab.flow().initial_state(p["omega"]), (0.0, 40.0))  # noqa: E731
+    return measure("the loss", starts, lambda p: run(p).final["loss"]).between(0, 0.02, "the printed bound")
 
 
 def main() -> list[Outcome]:
