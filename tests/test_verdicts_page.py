@@ -41,6 +41,7 @@ def test_the_book_runs_and_prints_what_the_page_says(capsys: pytest.CaptureFixtu
     outcomes = with_survival(book, [book.run(claim) for claim in book])
     assert all(outcome.as_expected for outcome in outcomes)
     assert outcomes[0].verdict.corrected.as_stated == "holds"
+    assert outcomes[0].verdict.witness.sentence == "at x = 1/2 the left side is 1/4 and the right side 1/8"
     assert outcomes[1].stands == "open", "nothing repairs the constant yet"
     for number in range(1, 6):
         assert book.run(book["2"], draw=Draw(1, number)).verdict.as_stated == "holds"

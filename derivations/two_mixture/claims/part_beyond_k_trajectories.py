@@ -85,7 +85,9 @@ def linear_in_groups(lab: Laboratory) -> Verdict:
             points,
             lambda p: abs(offset(lab, 2 * p["K"], p["omega"], p["b"]) - offset(lab, p["K"], p["omega"], p["b"])),
         )
-        verdicts.append(changes.order("K", -0.5, "O"))
+        verdicts.append(
+            changes.order("K", -0.5, "O").within(-0.5, "changes that fall at least so fast add up to a limit")
+        )
     first, second = verdicts
     return (first & second).with_constants(**_times(lab))
 
@@ -154,6 +156,7 @@ def stage_two_duration(lab: Laboratory) -> Verdict:
     errors = np.array([[slope_error(lab, point) for point in row] for row in table])
     worst = [row[k] for row, k in zip(table, errors.argmax(axis=1), strict=True)]
     verdict = Measurement("the largest error of the slope", worst, errors.max(axis=1)).order("omega", 0.5, "O", "zero")
+    verdict = verdict.within(0.5, "whatever falls like a positive power of omega goes to 0")
     return verdict.at(*(point for row in table for point in row)).with_constants(
         **{
             f"largest error at omega={row[0]['omega']:.3g}": float(f"{e.max():.3g}")
