@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from itertools import product
+from math import exp
 
 import numpy as np
 
@@ -24,6 +25,12 @@ UNMUTATED = "the enclosure is of the unmutated stage 2"  # why mutations do not 
 SIGNS = (1, -1)
 WORDS = ("c1", "c2", "v1", "v2")
 SAMPLES = tuple((k, s, r) for k in (1, 2) for s in SIGNS for r in SIGNS)
+FLOATS = {  # how `graph.evaluate` computes in floats
+    "exp": exp,
+    "sigmoid": lambda z: 1 / (1 + exp(-z)),
+    "step": lambda z: float(z > 0),
+    "relu": lambda z: max(z, 0.0),
+}
 CONSISTENT = tuple((k, s, s) for k in (1, 2) for s in SIGNS)
 CONFLICTING = tuple((k, s, -s) for k in (1, 2) for s in SIGNS)
 

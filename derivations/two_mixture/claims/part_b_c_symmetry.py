@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from itertools import product
-from math import exp
 
 import numpy as np
 
@@ -33,6 +32,7 @@ from odesys import (
 
 from ..laboratory import Laboratory
 from .book import (
+    FLOATS,
     SAMPLES,
     SIGNS,
     WORDS,
@@ -47,12 +47,6 @@ from .book import (
 )
 
 GROUP_SWAP = SignedPermutation(((1, 1), (0, 1), (3, 1), (2, 1)), ((0, 1), (1, 1)), (((0, 1),), ((0, 1),)), 1)
-FLOATS = {
-    "exp": exp,
-    "sigmoid": lambda z: 1 / (1 + exp(-z)),
-    "step": lambda z: float(z > 0),
-    "relu": lambda z: max(z, 0.0),
-}
 HEAD_SWAP = SignedPermutation(((0, 1), (1, 1), (2, -1), (3, -1)), ((1, 1), (0, 1)), (((0, 1),), ((0, 1),)), -1)
 
 
