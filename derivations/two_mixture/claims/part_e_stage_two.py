@@ -203,7 +203,7 @@ def derivatives_in_the_proof(lab: Laboratory) -> dict[str, Verdict]:
     large, other, fixed = four_thirds * TWO_THIRDS * N_C, four_thirds * THIRD * N_C, quarter(lab)
     moving = equal({"same": (rates["M_cv_same"], large), "other": (-rates["M_cv_other"], large)})
     below = equal({"absolute value": (-rates["M_vc_same"], other)})
-    pairs = {f"M_{k}": rates[f"M_{k}_{g}"] for k in ("cc", "vv") for g in ("same", "other")}
+    pairs = {f"M_{k}_{g}": rates[f"M_{k}_{g}"] for k in ("cc", "vv") for g in ("same", "other")}
     crossed = [n for n in rates if n[0] in "AB"]
     return {
         "scores of c_k for v_k and v_k'": too_large(
