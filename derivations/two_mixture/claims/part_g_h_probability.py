@@ -31,7 +31,7 @@ from .book import book
 from .common_hypotheses import SMALL_START
 
 WIDTHS = (*range(1, 33), 64, 128, 256, 512, 1024, 4096, 10**4)
-PRECISIONS = (64, 256, 1024, 4096)  # bits: incomplete gamma functions of large order cancel
+PRECISIONS = (64, 256, 1024, 4096, 16384)  # bits: incomplete gamma functions of large order cancel
 LEVELS = (  # ends of intervals of delta
     *(Fraction(n, 100) for n in (99, 90, 70, 50)),
     *(Fraction(1, 2**k) for k in range(2, 21)),
