@@ -80,15 +80,15 @@ def product_outside(m: int, t: flint.arb) -> flint.arb:
 
 
 def product_outside_by_norm(m: int, t: flint.arb) -> flint.arb:
-    """Ball whose upper end is at least ``P(|x'y/m| > t)``: given y it is Gaussian, and ``|y|^2/m`` is seldom above 1 + 2t.
+    """Ball whose upper end is at least ``P(|x'y/m| > t)``: Gaussian given y, whose norm is seldom large.
 
-    Near the centre, where the exponent of `product_outside` is loose, this is the better of the two.
+    The part with ``|y|^2/m > 1 + 2t`` is bounded by its probability. Near the centre, where the exponent of `product_outside` is loose, this is the better of the two.
 
     >>> import flint
     >>> from odesys import tails
     >>> t = flint.arb(3) / 100
-    >>> tails.product_outside_by_norm(10**4, t).str(3, radius=False), tails.product_outside(10**4, t).str(3, radius=False)
-    ('0.00359', '0.0223')
+    >>> [f(10**4, t).str(3, radius=False) for f in (tails.product_outside_by_norm, tails.product_outside)]
+    ['0.00359', '0.0223']
     """
     spread = 1 + 2 * t
     return (t * (m / (2 * spread)).sqrt()).erfc() + (m * spread / 2).gamma_upper(flint.arb(m) / 2, regularized=1)

@@ -93,7 +93,9 @@ def near_symmetry_at_start(lab: Laboratory) -> Verdict:
     names = [f"{kind}_{group}" for kind in kinds for group in ("same", "other")]
     if set(reduced.system.moving) & set(names):
         return undecided("scores or self-scores move in stage 1, so their values at T1 are not the start values")
-    start = dict(zip(reduced.system.names, reduced.initial_state(0.5), strict=True))  # a half squared is exact in binary
+    start = dict(
+        zip(reduced.system.names, reduced.initial_state(0.5), strict=True)
+    )  # a half squared is exact in binary
     wanted = {"M_cv": 0.0, "A_cc": 0.25, "B_vv": 0.25}
     found = {kind: float(start[f"{kind}_same"] + start[f"{kind}_other"]) for kind in kinds}
     return (

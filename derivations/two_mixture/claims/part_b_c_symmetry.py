@@ -198,7 +198,9 @@ def linear_system(lab: Laboratory) -> dict[str, Verdict]:
     size = len({node for table in path_tables(flow, head).values() for node in table.ravel()})
     counted = decided(size == 36, {"size": size}, size=size)
     return {
-        "linear form": identity(gaps).proving("with G held they are A G + G B, M G' + G M', M' G + G' M: linear in (M, A, B)"),
+        "linear form": identity(gaps).proving(
+            "with G held they are A G + G B, M G' + G M', M' G + G' M: linear in (M, A, B)"
+        ),
         "dimension 36": counted.proving("the distinct path scalars of one head are counted"),
     }
 
@@ -343,7 +345,10 @@ def samples_of_groups_agree(lab: Laboratory) -> dict[str, Verdict]:
             weights[f"p {name(1, s, r)} {sign} {l}{h}"] = (first[l][h], second[l][h])
         heads[f"H {name(1, s, r)} {sign}"] = (lab.observable("H", 1, s, r, sign), lab.observable("H", 2, s, r, sign))
         outputs[f"f {name(1, s, r)}"] = (lab.observable("margin", 1, s, r), lab.observable("margin", 2, s, r))
-    return {part: equal(_on_symmetric_states(lab, pairs)) for part, pairs in zip("pHf", (weights, heads, outputs), strict=True)}
+    return {
+        part: equal(_on_symmetric_states(lab, pairs))
+        for part, pairs in zip("pHf", (weights, heads, outputs), strict=True)
+    }
 
 
 def _on_symmetric_states(lab: Laboratory, pairs: Mapping[str, tuple[Node, Node]]) -> dict[str, tuple[Node, Node]]:
@@ -375,7 +380,10 @@ def samples_of_labels_agree(lab: Laboratory) -> dict[str, Verdict]:
             weights[f"p {name(k, s, r)} {l}{h}"] = (plus[l][h], minus[l][h])
         heads[f"H {name(k, s, r)}"] = (lab.observable("H", k, s, r, +1), lab.observable("H", k, -s, -r, -1))
         outputs[f"s f {name(k, s, r)}"] = (lab.observable("margin", k, s, r), lab.observable("margin", k, -s, -r))
-    return {part: equal(_on_symmetric_states(lab, pairs)) for part, pairs in zip("pHf", (weights, heads, outputs), strict=True)}
+    return {
+        part: equal(_on_symmetric_states(lab, pairs))
+        for part, pairs in zip("pHf", (weights, heads, outputs), strict=True)
+    }
 
 
 @book.claim(

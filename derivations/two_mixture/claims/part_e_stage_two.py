@@ -216,9 +216,7 @@ def derivatives_in_the_proof(lab: Laboratory) -> dict[str, Verdict]:
             identity(pairs | {"opposite": rates["M_vc_same"] + rates["M_vc_other"]})
             & always_positive({"|M_vc| grows": -rates["M_vc_same"]}, positive=("n_c", "omega"))
         ).proving("the other eight scores have derivative zero"),
-        "its derivative": too_large(
-            below, "the derivative of |v_1' W_K' W_Q c_1|", -rates["M_vc_same"], other
-        )
+        "its derivative": too_large(below, "the derivative of |v_1' W_K' W_Q c_1|", -rates["M_vc_same"], other)
         .correcting(r"\tfrac13g\,\omega^2\tfrac13w_+^\top c_1", fixed, QUARTER)
         .blaming("constant", "missing-quarter"),
         "self-scores stand still": identity({n: rates[n] for n in crossed}),
@@ -344,7 +342,9 @@ def comparison_process(lab: Laboratory) -> dict[str, Verdict]:
     return {
         "eigenvalues": decided(values == roots, {"eigenvalues": str(values)}).proving("exact spectrum of A"),
         "eigenvectors": identity({key: from_sympy(gap) for key, gap in gaps.items()}),
-        "start": identity({f"x_{i + 1}": from_sympy(printed[i].subs(t, 0) - (0, omega**2, omega**2)[i]) for i in range(3)}),
+        "start": identity(
+            {f"x_{i + 1}": from_sympy(printed[i].subs(t, 0) - (0, omega**2, omega**2)[i]) for i in range(3)}
+        ),
         "solution": solves_process(b / sp.sqrt(m))
         .witnessed(
             "at omega = 0.1, m = 4, t = 0 (all hypotheses hold) the printed x_1 grows at 0.02 b, and b/sqrt(m) times the first "

@@ -44,7 +44,9 @@ def _failure(m: int, level: Fraction, columns: int) -> flint.arb:
         with flint.ctx.workprec(bits):
             log = (flint.arb(8) * level.denominator / level.numerator).log() / m
             t = 2 * log.sqrt() + 4 * log
-            products = min(tails.product_outside(m, t), tails.product_outside_by_norm(m, t), key=lambda b: float(b.upper()))
+            products = min(
+                tails.product_outside(m, t), tails.product_outside_by_norm(m, t), key=lambda b: float(b.upper())
+            )
             ball = columns * tails.norm_outside(m, t) + comb(columns, 2) * products
             if ball.rad() < ball.mid() / 100:
                 break
