@@ -82,7 +82,8 @@ def product_outside(m: int, t: flint.arb) -> flint.arb:
 def product_outside_by_norm(m: int, t: flint.arb) -> flint.arb:
     """Ball whose upper end is at least ``P(|x'y/m| > t)``: Gaussian given y, whose norm is seldom large.
 
-    The part with ``|y|^2/m > 1 + 2t`` is bounded by its probability. Near the centre, where the exponent of `product_outside` is loose, this is the better of the two.
+    The part with ``|y|^2/m > 1 + 2t`` is bounded by its probability. Near the centre, where the exponent of
+    `product_outside` is loose, this is the better of the two.
 
     >>> import flint
     >>> from odesys import tails

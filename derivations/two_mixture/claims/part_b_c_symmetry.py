@@ -129,7 +129,7 @@ def _lines_of_the_chain() -> Verdict:
     """The three forms of what a query adds to a key: with the derivative of softmax, multiplied out, and with diag."""
     p, v = ([sym(f"{letter}_{h}") for h in range(3)] for letter in "pv")
     mean = graph.add(x * y for x, y in zip(p, v, strict=True))
-    pairs = {}
+    pairs: dict[str, tuple[Node, Node]] = {}
     for h in range(3):
         slope = graph.add(v[i] * p[i] * ((1 if i == h else 0) - p[h]) for i in range(3))
         pairs |= {f"derivative {h}": (slope, v[h] * p[h] - mean * p[h]), f"diag {h}": (slope, p[h] * (v[h] - mean))}
