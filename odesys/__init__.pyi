@@ -172,6 +172,8 @@ from .reduce.limits import interpolate_reciprocal as interpolate_reciprocal
 from .reduce.limits import leading_order as leading_order
 from .reduce.limits import rescale_system as rescale_system
 from .reduce.limits import vanishing_limit as vanishing_limit
+from .reduce.natural_points import natural_margin as natural_margin
+from .reduce.natural_points import natural_points as natural_points
 from .reduce.new_variables import InNewVariables as InNewVariables
 from .reduce.new_variables import in_new_variables as in_new_variables
 from .reduce.quotient import Quotient as Quotient

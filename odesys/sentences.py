@@ -13,6 +13,7 @@ from .verdicts import FAILS, HOLDS, UNTESTED, Point, Verdict, Witness
 def say_number(value: Any) -> str:
     """At most four digits; fractions that are short stay fractions.
 
+    >>> from fractions import Fraction
     >>> say_number(0.0123456), say_number(Fraction(1, 8)), say_number(2000)
     ('0.01235', '1/8', '2000')
     """

@@ -64,7 +64,10 @@ def close(read: Sequence[Path], trained: frozenset[str], exact_step: bool = Fals
     limit : longest path accepted, by default four times the longest read path. A longer one counts as an escape: the
         error then shows the chain of paths that led there, so that its growth can be read off.
     """
+    if exact_step:  # a set that is closed under steps is closed under the flow, and first-order terms are few
+        close(read, trained, limit=limit)
     limit = limit if limit is not None else 4 * max(len(path.letters) for path in read)
+    variation = _all_orders if exact_step else _first_order
     terms: dict[Path, tuple[Term, ...]] = {}
     parent: dict[Path, Path | None] = {path: None for path in read}
     queue = list(read)
@@ -74,7 +77,7 @@ def close(read: Sequence[Path], trained: frozenset[str], exact_step: bool = Fals
             continue
         if len(path.letters) > limit:
             raise _escape(path, parent, read, trained)
-        terms[path] = tuple(t for t in _variation(path, read, trained) if exact_step or t.order == 1)
+        terms[path] = tuple(variation(path, read, trained))
         for term in terms[path]:
             for factor in term.factors:
                 if isinstance(factor, Path) and factor.letters and factor not in parent and factor.T not in parent:
@@ -85,8 +88,18 @@ def close(read: Sequence[Path], trained: frozenset[str], exact_step: bool = Fals
     return Closure(tuple(read), paths, terms, trained, exact_step)
 
 
-def _variation(path: Path, read: Sequence[Path], trained: frozenset[str]) -> Iterator[Term]:
-    """All terms of `path` after W -> W + dW, of order one and higher."""
+def _first_order(path: Path, read: Sequence[Path], trained: frozenset[str]) -> Iterator[Term]:
+    """The terms of `path` in which one letter moves."""
+    for place, letter in enumerate(path.letters):
+        if letter.name in trained:
+            for before, force, after in _moves(letter, read):
+                left = Path(path.left, path.letters[:place] + before.letters, before.right)
+                right = Path(after.left, after.letters + path.letters[place + 1 :], path.right)
+                yield Term((left, force, right), (letter.name,))
+
+
+def _all_orders(path: Path, read: Sequence[Path], trained: frozenset[str]) -> Iterator[Term]:
+    """All terms of `path` after W -> W + dW, of order one and higher: 2^length of them where every letter moves."""
     partial: list[tuple[tuple[Path | Force, ...], str, tuple[Letter, ...], tuple[str, ...]]] = [((), path.left, (), ())]
     for letter in path.letters:
         grown = [(done, start, (*open_, letter), moved) for done, start, open_, moved in partial]

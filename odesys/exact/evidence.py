@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,13 +15,13 @@ from ..expr import graph
 from ..expr.graph import Node
 from ..sentences import say_number, say_point
 from ..verdicts import HOLDS, Evidence, Proof, Verdict, Witness, certified, measured, refuted, undecided
-
-if TYPE_CHECKING:
-    from .zero import ZeroResult
+from .zero import Points, ZeroResult, in_short, zero_test
 
 
-def identity(residuals: Mapping[str, Node], positive: Collection[str] = ()) -> Verdict:
+def identity(residuals: Mapping[str, Node], positive: Collection[str] = (), *, points: Points | None = None) -> Verdict:
     """All residuals are identically zero: proved by exact rewriting, or refuted at a rational point.
+
+    With `points` (see `zero_test`) the point is one of these, so that a witness lies where the statement is made.
 
     >>> a, b = graph.sym("a"), graph.sym("b")
     >>> str(identity({"binomial": (a + b) ** 2 - a**2 - 2 * a * b - b**2}).evidence)
@@ -29,8 +29,6 @@ def identity(residuals: Mapping[str, Node], positive: Collection[str] = ()) -> V
     >>> identity({"wrong": (a + b) ** 2 - a**2 - b**2}).as_stated
     'fails'
     """
-    from .zero import zero_test
-
     if not residuals:
         raise ValueError("an identity without residuals would hold for no reason")
     methods: dict[str, int] = {}
@@ -39,12 +37,12 @@ def identity(residuals: Mapping[str, Node], positive: Collection[str] = ()) -> V
         if node is graph.ZERO:
             methods["the same expression"] = methods.get("the same expression", 0) + 1
             continue
-        result = zero_test(node, positive)
+        result = zero_test(node, positive, points=points)
         if result.answer == "nonzero":
             # balls exclude zero at the point
             return refuted(_differ(name, result), Evidence.CERTIFICATE, checked=len(residuals))
         if result.answer == "undecided":
-            open_ones.append(f"{name}: {result.residual!r}")
+            open_ones.append(f"{name}: {in_short(graph.as_node(node))}")
         methods[result.method] = methods.get(result.method, 0) + 1
     if open_ones:
         return undecided("; ".join(open_ones[:3]), Evidence.PROOF, open=len(open_ones))
@@ -70,14 +68,16 @@ def six_digits(ball: str | None) -> str:
     return f"{float(found.group(1)):.6g}" if found else str(ball)
 
 
-def equal(pairs: Mapping[str, tuple[Node, Node]], positive: Collection[str] = ()) -> Verdict:
+def equal(
+    pairs: Mapping[str, tuple[Node, Node]], positive: Collection[str] = (), *, points: Points | None = None
+) -> Verdict:
     """Both members of every pair are the same expression.
 
     >>> x = graph.sym("x")
     >>> equal({"twice": (graph.exp(2 * x) - 1, graph.exp(x) * (graph.exp(x) - graph.exp(-x)))}).as_stated
     'holds'
     """
-    return identity({name: left - right for name, (left, right) in pairs.items()}, positive)
+    return identity({name: left - right for name, (left, right) in pairs.items()}, positive, points=points)
 
 
 def entry_pairs(left: Any, right: Any, name: str) -> dict[str, tuple[Node, Node]]:

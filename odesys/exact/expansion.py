@@ -62,7 +62,7 @@ class Expansion:
     def __init__(self, root: Node, relations: Relations, depth: int | None, limit: int, divisors: bool = True) -> None:
         self._limit = limit
         self._relations = relations
-        reached, self.complete = _reach([root, *(h for _, h in relations.edges.values())], depth, divisors)
+        reached, self.complete = nested_sums([root, *(h for _, h in relations.edges.values())], depth, divisors)
         self._opened = {node for node in reached if node.op in _COMPOUND}
         exponents: dict[Node, set[Fraction]] = {}
         for node in reached:
@@ -233,7 +233,7 @@ class Expansion:
         return polynomial
 
 
-def _reach(roots: Sequence[Node], depth: int | None, divisors: bool) -> tuple[dict[Node, int], bool]:
+def nested_sums(roots: Sequence[Node], depth: int | None, divisors: bool) -> tuple[dict[Node, int], bool]:
     """The sums to be multiplied out, with their level of nesting, and whether these are all."""
     level = dict.fromkeys(roots, 0)
     queue, complete = list(level), True

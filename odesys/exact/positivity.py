@@ -19,7 +19,7 @@ from ..verdicts import Evidence, Verdict, proved, refuted, undecided
 from .evidence import six_digits
 from .expansion import Expansion, TooLarge
 from .rewriting import Rewriter, has_floats
-from .zero import PRECISIONS, ball_values, rational_points
+from .zero import PRECISIONS, Points, ball_values, points_for
 
 EXPANSION_LIMIT = 100_000
 METHOD = "coefficients of one sign, with e^x = 1 + u"
@@ -92,9 +92,15 @@ def _sign_of(terms: list[tuple[Fraction, tuple[Node, ...]]], strict: set[Node], 
 
 
 def always_positive(
-    nodes: Mapping[str, Node], positive: Collection[str] = (), nonnegative: Collection[str] = ()
+    nodes: Mapping[str, Node],
+    positive: Collection[str] = (),
+    nonnegative: Collection[str] = (),
+    *,
+    points: Points | None = None,
 ) -> Verdict:
     """All expressions are > 0 for all values of their symbols: proved, refuted (for all values, or at one) or open.
+
+    With `points` (see `zero_test`) a witness is one of these.
 
     >>> always_positive({"gap": graph.exp(-sym("C")) - 1}, positive=["C"]).witness
     {'where': 'gap', 'sign': 'negative', 'for': 'every C > 0'}
@@ -107,7 +113,7 @@ def always_positive(
             where = _for_all(nodes[name], positive, nonnegative)
             return refuted({"where": name, "sign": answer, "for": where}, Evidence.PROOF, method=METHOD)
     for name in (name for name, answer in found.items() if answer != "positive"):
-        point = _negative_at(nodes[name], positive, nonnegative)
+        point = _negative_at(nodes[name], {*positive, *nonnegative}, points)
         if point is not None:
             return refuted({"where": name, **point}, Evidence.CERTIFICATE)
     left = [f"{name}: {answer}" for name, answer in found.items() if answer != "positive"]
@@ -123,10 +129,9 @@ def _for_all(node: Node, positive: Collection[str], nonnegative: Collection[str]
     return "every " + ", ".join(words) if words else "all values"
 
 
-def _negative_at(node: Node, positive: Collection[str], nonnegative: Collection[str]) -> dict[str, Any] | None:
+def _negative_at(node: Node, positive: Collection[str], points: Points | None) -> dict[str, Any] | None:
     """A rational point at which an enclosing ball is negative."""
-    points = rational_points(sorted(graph.symbols([node])), {*positive, *nonnegative})
-    for point, ball in ball_values(node, points, PRECISIONS[1]):
+    for point, ball in ball_values(node, points_for([node], positive, points=points), PRECISIONS[1]):
         if ball is not None and ball < 0:
             return {"at": {name: str(value) for name, value in point.items()}, "value": six_digits(str(ball))}
     return None

@@ -151,7 +151,7 @@ class Rewriter:
             if self._is_positive(base):
                 known[base] = known.get(base, Fraction(0)) + exponent
                 rest = multiply(rest, power(base, -exponent))
-        return list(known.items()) + list(_primes(abs(leading))), rest
+        return list(known.items()) + list(primes(abs(leading))), rest
 
     def _power(self, base: Node, exponent: Fraction) -> Node:
         if base is ZERO and exponent < 0:
@@ -231,7 +231,7 @@ class Rewriter:
         return -self._atom(name, -a) if linear_terms(a)[0][0] < 0 else self._atom(name, a)
 
 
-def _primes(value: Fraction) -> Iterator[tuple[Node, Fraction]]:
+def primes(value: Fraction) -> Iterator[tuple[Node, Fraction]]:
     for part, sign in ((value.numerator, 1), (value.denominator, -1)):
         if part > _FACTOR_LIMIT:
             yield num(part), Fraction(sign)

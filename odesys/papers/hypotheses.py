@@ -27,7 +27,7 @@ class OutsideHypotheses(OdesysError):
     """A point or box at which a hypothesis does not hold was offered as a witness or as a run; `.name`, `.margin`.
 
     >>> try:
-    ...     admit({"m": Fraction(7, 4)}, [Symbol("m", "m", "width", "whole").hypothesis])
+    ...     admit({"m": 1.75}, [Symbol("m", "m", "width", "whole").hypothesis])
     ... except OutsideHypotheses as error:
     ...     print(error.name)
     m is whole
@@ -41,6 +41,7 @@ class Hypothesis:
     The margin is arithmetic in the entries of a point, so that it can be evaluated at numbers and over balls. With
     `asymptotic` the printed condition says "sufficiently": the margin is relative to the constant 1.
 
+    >>> from fractions import Fraction
     >>> small = Hypothesis("small start", r"\\omega < 1", lambda p: 1 - p["omega"], strict=True)
     >>> small.holds({"omega": 0.1}), small.holds({"omega": (Fraction(1, 2), 2)})
     (True, False)
@@ -82,7 +83,7 @@ class Symbol:
     Domains are ``real``, ``positive``, ``nonnegative``, ``unit`` (between 0 and 1, ends excluded) and ``whole``
     (1, 2, 3, ...); `low` raises the lower end.
 
-    >>> Symbol("K", "K", "number of groups", "whole", low=2).hypothesis.holds({"K": Fraction(7, 2)})
+    >>> Symbol("K", "K", "number of groups", "whole", low=2).hypothesis.holds({"K": 3.5})
     False
     """
 

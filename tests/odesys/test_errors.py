@@ -7,7 +7,8 @@ import pytest
 from odesys import errors
 from odesys.errors import ClosureError, OdesysError
 
-KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+RAISED = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+KINDS = [kind for kind in RAISED if not issubclass(kind, Warning)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -15,6 +16,10 @@ def test_every_error_is_caught_by_the_base_and_says_what_it_is_for(kind: type[Od
     with pytest.raises(OdesysError, match="what was asked") as caught:
         raise kind("what was asked", witness=3)
     assert caught.value.witness == 3 and caught.value.objects == {"witness": 3} and kind.__doc__
+
+
+def test_a_warning_says_what_it_is_for() -> None:
+    assert all(kind.__doc__ for kind in RAISED if issubclass(kind, Warning)) and len(RAISED) > len(KINDS)
 
 
 def test_the_message_is_all_that_is_printed() -> None:

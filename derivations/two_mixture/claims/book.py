@@ -12,13 +12,14 @@ import numpy as np
 from odesys import ONE, ZERO, ClaimBook, Flow, Node, graph, sym
 
 from ..laboratory import Laboratory
-from .common_hypotheses import SYMBOLS
+from .common_hypotheses import SYMBOLS, inner_products
 
 book = ClaimBook(
     "two_mixture",
     Laboratory,
     reference="Transformers Provably Learn Two-Mixture of Linear Classification via Gradient Flow",
     symbols=SYMBOLS,
+    natural=inner_products,
 )
 
 UNMUTATED = "the enclosure is of the unmutated stage 2"  # why mutations do not reach a claim

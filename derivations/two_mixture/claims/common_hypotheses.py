@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from functools import partial
+from math import exp
 from typing import Any
 
-from odesys import Hypothesis, Symbol
+from odesys import Hypothesis, Symbol, natural_margin
+
+from .. import dynamics
 
 SYMBOLS = (
     Symbol("omega", r"\omega", "initial scale of keys and queries", "positive"),
@@ -24,8 +29,6 @@ SYMBOLS = (
 
 def half_time(b: Any) -> float:
     """T_0.5 = (2b + e^{2b} - 1)/2, when a unit switches off in stage 1; D.3 derives it."""
-    from math import exp
-
     return b + (exp(2 * float(b)) - 1) / 2
 
 
@@ -34,4 +37,21 @@ BIASED = Hypothesis("positive bias", "b>0", lambda p: p["b"], strict=True)
 AFTER_SWITCH = Hypothesis(
     "stage 1 ends after the switch", r"T_1>T_{0.5}", lambda p: p["T1"] - half_time(p["b"]), strict=True
 )
+
+
+def inner_products(names: Collection[str]) -> list[Hypothesis]:
+    """Of points that say states: scores and self-scores are inner products of the columns of two matrices."""
+    tex = r"\begin{pmatrix}A&M\\M^\top&B\end{pmatrix}\succeq0"
+    sources = [source() for source in (dynamics.reduced, dynamics.full_flow)]
+    return [
+        Hypothesis("scores are inner products", tex, partial(_gram_margin, source))
+        for source in sources
+        if not set(names).isdisjoint(source.system.names)
+    ]
+
+
+def _gram_margin(source: Any, point: Mapping[str, Any]) -> Any:
+    return natural_margin(source, {name: point[name] for name in source.system.names if name in point})
+
+
 STAGE_TWO = (SMALL_START, BIASED, AFTER_SWITCH)  # of stages 2 and 3, at infinite width

@@ -23,7 +23,7 @@ def deviation(width, seed, omega):
     import pathlib
     import time
 
-    here = pathlib.Path(__file__).parents[2]
+    here = pathlib.Path(__file__).parents[1]
     with open(here / "log", "a") as log:
         log.write(f"{width} {seed}\\n")
     if (here / "slow").exists() and seed:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from odesys.derive.closure import Force, close
+from odesys.derive import closure as closure_module
+from odesys.derive.closure import Force, Term, close
 from odesys.errors import ClosureError
 from odesys.model.paths import Letter, Path
 
@@ -51,3 +52,29 @@ def test_growth_without_end_is_reported_with_its_chain(trained: set[str]) -> Non
 @pytest.mark.parametrize(("trained", "count"), [({"U", "W"}, 4), ({"W", "V"}, 4), ({"U"}, 2), ({"W"}, 3), ({"V"}, 2)])
 def test_shorter_chains_close(trained: set[str], count: int) -> None:
     assert len(close([Path("o", (U, W, V), "E")], frozenset(trained)).paths) == count
+
+
+@pytest.mark.parametrize("exact_step", [False, True])
+def test_five_trained_maps_in_a_chain_are_refused_after_first_order_terms(
+    monkeypatch: pytest.MonkeyPatch, exact_step: bool
+) -> None:
+    """Law: a path of n letters has n terms of first order; all orders together would be 2^n."""
+    built: list[Term] = []
+
+    def counted(*args: object) -> Term:
+        built.append(Term(*args))
+        return built[-1]
+
+    monkeypatch.setattr(closure_module, "Term", counted)
+    chain = Path("o", tuple(Letter(name) for name in ("W_1", "W_2", "W_3", "W_4", "W_5")), "E")
+    with pytest.raises(ClosureError, match=r"does not close with W_1, W_2, W_3, W_4, W_5 all trained"):
+        close([chain], frozenset(letter.name for letter in chain.letters), exact_step=exact_step)
+    assert 100 < len(built) < 2000 and {term.order for term in built} == {1}
+
+
+@pytest.mark.parametrize("trained", [{"W_K", "W_Q"}, {"W_Q"}, {"W", "V", "W_K"}, {"U", "W"}])
+def test_the_first_order_of_a_step_is_the_flow(trained: set[str]) -> None:
+    read = [Path("o", (U, W, V), "E"), SCORE]
+    flow, step = close(read, frozenset(trained)), close(read, frozenset(trained), exact_step=True)
+    for path in flow.paths:
+        assert flow.terms[path] == tuple(term for term in step.terms[path] if term.order == 1)

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from odesys.exact.evidence import entry_pairs, enumerate_all, equal, frequency_at_most, identity, six_digits
-from odesys.expr.graph import call, exp, sqrt, sym
+from odesys.expr.graph import add, call, exp, sqrt, sym
 from odesys.verdicts import Evidence
 
 X, Y = sym("x"), sym("y")
@@ -40,6 +40,9 @@ def test_not_knowing_is_said_with_the_residual() -> None:
     nested = sqrt(5 + 2 * sqrt(6 + 0 * X)) - sqrt(2 + 0 * X) - sqrt(3 + 0 * X)
     verdict = identity({"radicals": nested})
     assert verdict.as_stated == "undecided" and "radicals" in verdict.residual
+    many = {str(k): nested * add([sym(f"x{i}") * exp(sym(f"y{i}")) for i in range(200 + k)]) for k in range(4)}
+    verdict = identity(many)
+    assert verdict.as_stated == "undecided" and len(verdict.residual) < 800 and verdict.details["open"] == 4
 
 
 def test_nothing_to_check_is_an_error() -> None:

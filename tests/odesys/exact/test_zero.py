@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import count
 
 import flint
 import pytest
 
+from odesys.exact import zero
 from odesys.exact.balls import ball_evaluate
-from odesys.exact.zero import ZeroResult, zero_test
+from odesys.exact.zero import ZeroResult, in_short, prove_zero, zero_test
 from odesys.expr import graph
 from odesys.expr.graph import ZERO, Node, call, exp, num, power, relu, sqrt, step, sym
 
@@ -78,6 +81,30 @@ def test_an_identity_is_proved(name: str) -> None:
 def test_a_broken_twin_of_an_identity_has_a_witness(name: str) -> None:
     result = zero_test(IDENTITIES[name] + Fraction(1, 1000) * exp(-x * x))
     assert result.answer == "nonzero" and result.witness is not None
+
+
+@pytest.mark.parametrize("likely", [True, False])
+def test_what_is_not_zero_is_never_proved(monkeypatch: pytest.MonkeyPatch, likely: bool) -> None:
+    """The proof by itself, without the witness that comes first; residues modulo a prime only save work."""
+    monkeypatch.setattr(zero, "_may_vanish", lambda outline: likely)
+    twins = [node + Fraction(1, 1000) * exp(-x * x) for node in IDENTITIES.values()]
+    assert [prove_zero(node) for node in (*DIFFERENT.values(), *twins)] == [""] * (len(DIFFERENT) + len(twins))
+    assert all(map(prove_zero, IDENTITIES.values()))
+
+
+def test_witnesses_come_from_the_points_given() -> None:
+    asked: list[tuple[list[str], int]] = []
+
+    def points(names: Sequence[str], seed: int) -> Iterator[dict[str, Fraction]]:
+        asked.append((list(names), seed))
+        for k in count(-2):  # no end: the test takes a few
+            yield {name: Fraction(k) for name in names}
+
+    result = zero_test(x - y * x, seed=7, points=points)
+    assert result.witness == {"x": -2, "y": -2} and asked == [(["x", "y"], 7)]
+    assert zero_test(x - y * x, positive=["y"], points=points).witness == {"x": 2, "y": 2}  # not where y < 0
+    assert zero_test(step(-x - 3), points=points).answer == "undecided"
+    assert zero_test(f("sigmoid", x) + f("sigmoid", -x) - 1, points=points).answer == "zero"
 
 
 def substitute_by_hand(node: Node, result: ZeroResult) -> flint.arb:
@@ -150,3 +177,21 @@ def test_a_sum_that_stays_opaque_is_enough() -> None:
 def test_truth_value_is_refused() -> None:
     with pytest.raises(TypeError, match="answer"):
         bool(zero_test(x))
+
+
+def test_an_undecided_residual_prints_its_size() -> None:
+    long = graph.add([sqrt(3 + 2 * sqrt(num(2)) + 0 * x) * sym(f"x{k}") for k in range(60)])
+    node = long - graph.add([(1 + sqrt(num(2))) * sym(f"x{k}") for k in range(60)])  # zero, but not by the rules
+    result = zero_test(node)
+    assert result.answer == "undecided" and result.residual is node
+    assert "a sum of 120 terms in 60 symbols" in repr(result) and len(repr(result)) < 300
+    assert in_short(exp(long)).startswith("an expression of ") and len(in_short(exp(long))) < 100
+    assert in_short((1 + sym("a")) / sym("b")) == "(a + 1)/b"
+
+
+def test_a_text_that_would_be_huge_is_never_written() -> None:
+    """A graph of 80 nodes whose text has 2^40 symbols."""
+    node = x
+    for _ in range(40):
+        node = exp(node) + node
+    assert in_short(node).startswith("a sum of ") and len(in_short(node)) < 300
