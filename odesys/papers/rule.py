@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LONGEST_READING = 30  # words
 FEWEST_SEEDS = 20
 Natural = Callable[[Collection[str]], Sequence[Hypothesis]]
-_LONG_NUMBER = re.compile(r"\d\.\d{6,}|\bNode\(|[{}]'|': ")
+_LONG_NUMBER = re.compile(r"[1-9]\d*\.\d{6,}|\b0\.0*[1-9]\d{5,}|\bNode\(|[{}]'|': ")  # leading zeros are no digits
 
 
 class RuleError(OdesysError):

@@ -12,6 +12,7 @@ from . import (
     part_beyond_k_trajectories,
     part_e_comparison,
     part_e_enclosed,
+    part_e_expanded,
     part_e_growth,
     part_e_near_symmetry,
     part_e_stage_two,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from itertools import product
+from math import exp
 
 import numpy as np
 
@@ -21,7 +23,14 @@ book = ClaimBook(
 
 UNMUTATED = "the enclosure is of the unmutated stage 2"  # why mutations do not reach a claim
 SIGNS = (1, -1)
+WORDS = ("c1", "c2", "v1", "v2")
 SAMPLES = tuple((k, s, r) for k in (1, 2) for s in SIGNS for r in SIGNS)
+FLOATS = {  # how `graph.evaluate` computes in floats
+    "exp": exp,
+    "sigmoid": lambda z: 1 / (1 + exp(-z)),
+    "step": lambda z: float(z > 0),
+    "relu": lambda z: max(z, 0.0),
+}
 CONSISTENT = tuple((k, s, s) for k in (1, 2) for s in SIGNS)
 CONFLICTING = tuple((k, s, -s) for k in (1, 2) for s in SIGNS)
 
@@ -94,3 +103,29 @@ def matrix_form(flow: Flow, head: str) -> tuple[np.ndarray, dict[str, Node]]:
         table = flow.matrices[f"{path}_{head}"]
         gaps |= {table[i, j]: rhs[table[i, j]] - matrix[i, j] for i, j in product(range(4), repeat=2)}
     return force, gaps
+
+
+def written_slope(lab: Laboratory, sample: tuple[int, int, int], sign: int) -> Node:
+    """g y sigma-dot of a head on a sample, as the paper writes it: label s, g = 1/(1 + e^{y f}), Eq. (1) spelled out."""
+    plus, minus = (head_output(lab, sample, head) + sym("b") for head in SIGNS)
+    label = sample[1]
+    g = graph.call("sigmoid", -label * (graph.relu(plus) - graph.relu(minus)))
+    return label * g * graph.step(plus if sign > 0 else minus)
+
+
+def written_force(lab: Laboratory, samples: Iterable[tuple[int, int, int]], weight: Fraction, sign: int) -> np.ndarray:
+    """sum of weight g y sigma-dot p_lh (w' x_h - w' X p_l) x_h x_l' over samples, queries l and keys h, token by token.
+
+    Entries are those of key (row) and query (column) among c_1, c_2, v_1, v_2; the outer sign of the head is a factor.
+    """
+    force = np.full((4, 4), ZERO, dtype=object)
+    for sample in samples:
+        words, rows = tokens(*sample), attention(lab, sample, sign)
+        factor = sign * weight * written_slope(lab, sample, sign)
+        values = [s * lab.neuron(sign, word) for word, s in words]
+        for row, (query, sq) in zip(rows, words, strict=True):
+            mean = graph.add(p * v for p, v in zip(row, values, strict=True))
+            for weight_of, value, (key, sk) in zip(row, values, words, strict=True):
+                place = WORDS.index(key), WORDS.index(query)
+                force[place] = force[place] + factor * weight_of * (value - mean) * sk * sq
+    return force

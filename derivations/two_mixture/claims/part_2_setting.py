@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Verdict, enumerate_all, equal, graph, identity, measured, refuted, sym
+from odesys import Node, Verdict, enumerate_all, equal, graph, measured, refuted, sym
 
 from .. import setting
 from ..laboratory import Laboratory
@@ -20,9 +20,11 @@ from .book import SAMPLES, SIGNS, attention, book, head_output, name, tokens
     "Def.2.1",
     "K-mixture of linear classification",
     kind="definition",
-    statement=r"X=(c_k,\,y v_k,\,\epsilon v_{k'},\dots),\ y,k,k',\epsilon\ \text{uniform},\ k'\ne k",
-    reading="for (K, L) = (2,3), (3,3), (3,4) the support and weights equal those of the generative process, "
-    "walked through outcome by outcome",
+    where="Definition 2.1",
+    hypotheses=(),
+    statement=r"y\sim\mathrm{Uniform}\{\pm1\},\ k\sim\mathrm{Uniform}[K],\ X_{l_0}=c_k,\ X_{l_1}=yv_k,\ \text{every other}\ "
+    r"X_{l_2}=\epsilon v_{k'},\ k'\sim\mathrm{Uniform}([K]\setminus\{k\}),\ \epsilon\sim\mathrm{Uniform}\{\pm1\}",
+    reading="the data of (K, L) = (2,3), (3,3), (3,4) have the support and weights of this process, up to the order of tokens",
 )
 def distribution(lab: Laboratory) -> Verdict:
     """Walk through the generative process and compare weight by weight, in exact arithmetic."""
@@ -51,6 +53,8 @@ def distribution(lab: Laboratory) -> Verdict:
     "The model",
     kind="definition",
     uses=["Def.2.1"],
+    where="Section 2.2, Equation (1)",
+    hypotheses=(),
     statement=r"f(X)=\sigma(H_+(X)+b)-\sigma(H_-(X)+b),\ H=\sum_l w^\top X\,\mathrm{softmax}(X^\top W_K^\top W_Q x_l)",
     reading="the derived margins y f(X) equal Eq. (1) written out token by token, on all eight samples",
 )
@@ -71,39 +75,61 @@ def model(lab: Laboratory) -> Verdict:
     "Output as a linear function of features",
     kind="identity",
     uses=["Eq.1"],
-    statement=r"f=[w_+,w_-,1]\cdot\mathcal F(X)",
-    reading="for a fixed gate pattern df/dn is the gate times the summed softmax weights (so it contains no n), and "
-    "f - sum n df/dn - b (gate+ - gate-) = 0, on all samples",
+    origin="text",
+    where="Section 4, Equation (2)",
+    parts=("f = [w_+, w_-, 1] F(X)",),
+    hypotheses=(),
+    for_all=("K", "L"),
+    statement=r"f(X)=[w_+^\top,w_-^\top,1]\,\mathcal F(X),\ \mathcal F(X)=\Big[\dot\sigma(H_++b)\sum_lX\mathrm{softmax}(X^\top W_{K+}^\top W_{Q+}x_l);\ "
+    r"-\dot\sigma(H_-+b)\sum_lX\mathrm{softmax}(X^\top W_{K-}^\top W_{Q-}x_l);\ \dot\sigma(H_++b)b-\dot\sigma(H_-+b)b\Big]",
+    reading="an identity for every X, W_K, W_Q, w and b; sigma-dot is the step function, with any value at 0",
 )
 def features(lab: Laboratory) -> Verdict:
-    """Euler's identity for each margin, gates held."""
-    b, residuals = sym("b"), {}
-    for sample in SAMPLES:
-        label = lab.label(*sample)
-        output = label * lab.observable("margin", *sample)
-        neurons = [lab.neuron(sign, word) for sign in SIGNS for word in ("c1", "c2", "v1", "v2")]
-        gates = [graph.step(head_output(lab, sample, sign) + b) for sign in SIGNS]
-        slopes = dict(zip(neurons, graph.gradient(output, neurons), strict=True))
-        residuals[name(*sample)] = output - graph.add(n * d for n, d in slopes.items()) - b * (gates[0] - gates[1])
-        for sign, gate in zip(SIGNS, gates, strict=True):
-            rows = attention(lab, sample, sign)
-            for word in ("c1", "c2", "v1", "v2"):
-                z = graph.add(s * row[h] for row in rows for h, (w, s) in enumerate(tokens(*sample)) if w == word)
-                residuals[f"Z {name(*sample)} {sign} {word}"] = slopes[lab.neuron(sign, word)] - sign * gate * z
-    return identity(residuals)
+    """One ReLU for every K and L, since H is linear in w; and all eight samples of K = 2, L = 3 written out."""
+    general = equal({f"head {sign}": _relu_and_gate(sign) for sign in SIGNS})
+    written = equal({name(*sample): (_output(lab, sample), _features(lab, sample)) for sample in SAMPLES})
+    return (general & written).proving(
+        "sigma(z) = sigma-dot(z) z for z = H + b, and H = w' (sum of X softmax) by definition",
+        "the same on the eight samples of K = 2, L = 3, written out token by token",
+        K="every",
+        L="every",
+    )
+
+
+def _relu_and_gate(sign: int) -> tuple[Node, Node]:
+    """sigma(H + b) of a head, and its gate times w' Z + b, for any w and any summed softmax Z with H = w' Z."""
+    head = graph.add(sym(f"w{sign}_{i}") * sym(f"Z{sign}_{i}") for i in ("c", "v"))
+    return graph.relu(head + sym("b")), graph.step(head + sym("b")) * (head + sym("b"))
+
+
+def _output(lab: Laboratory, sample: tuple[int, int, int]) -> Node:
+    """f(X) of the derived system."""
+    return lab.label(*sample) * lab.observable("margin", *sample)
+
+
+def _features(lab: Laboratory, sample: tuple[int, int, int]) -> Node:
+    """[w_+, w_-, 1] F(X) with F written out from Equation (2)."""
+    total, b = [], sym("b")
+    for sign in SIGNS:
+        gate, rows = graph.step(head_output(lab, sample, sign) + b), attention(lab, sample, sign)
+        for h, (word, s) in enumerate(tokens(*sample)):
+            total += [sign * gate * s * row[h] * lab.neuron(sign, word) for row in rows]
+        total.append(sign * gate * b)
+    return graph.add(total)
 
 
 @book.claim(
     "Cond.1",
     "Parameter condition",
-    kind="definition",
+    kind="condition",
     insensitive="a guard of a parameter, not a statement about the system",
-    statement=r"\omega<C<1,\ m\ge\widetilde\Omega(1)",
-    reading="the guard refuses omega that is not positive and finite and accepts 0.1, 0.01; how small omega must be is a matter of each "
-    "claim, and omega >= 1 is not refused",
+    where="Condition 1",
+    hypotheses=(),
+    statement=r"\omega<C<1\ \text{for some sufficiently small constant}\ C,\qquad m>\widetilde\Omega(1)",
+    reading="the programs refuse omega that is not positive and finite; how small omega and how large m must be is up to each claim",
 )
 def condition(lab: Laboratory) -> Verdict:
-    """The parameter guard refuses what the condition excludes."""
+    """The parameter guard refuses what the condition excludes for every C."""
     from odesys import ParameterError
 
     guard = next(p for p in setting.PARAMETERS if p.name == "omega")
@@ -121,8 +147,10 @@ def condition(lab: Laboratory) -> Verdict:
     "Def.5.1",
     "Infinite-width transformer",
     kind="definition",
-    statement=r"m\to\infty:\ M=0,\ A=B=\omega^2 I,\ n=0",
-    reading="the infinite-width start of the derived system has these values in both heads, omega = 1/2 exactly",
+    where="Definition 5.1",
+    hypotheses=(),
+    statement=r"\text{the architecture in Equation (1) with}\ m\to\infty",
+    reading="the derived system starts at the limits of Lemma C.1 in both heads, with w = 0; compared at omega = 1/2, exactly",
 )
 def infinite_width(lab: Laboratory) -> Verdict:
     """Compare the start state entry by entry (one half squared is exact in binary)."""

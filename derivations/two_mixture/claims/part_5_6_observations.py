@@ -7,14 +7,11 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import nnls
 
-from odesys import Verdict, equal, fit_power_law, graph, integrate, measured, sym
+from odesys import Verdict, fit_power_law, integrate, measured
 
 from ..compare import start_network
 from ..laboratory import Laboratory
-from .book import CONFLICTING, SIGNS, attention, book, head_output, matrix_form
-from .book import tokens as tokens_of
-
-WORDS = ("c1", "c2", "v1", "v2")
+from .book import book
 
 
 @book.claim(
@@ -82,33 +79,3 @@ def more_groups(lab: Laboratory) -> Verdict:
     return replace(
         verdict, sharpened=f"|M_same + (K-1) M_other| / M_same = {seen['generalised']:.4f}: it survives in this form"
     )
-
-
-@book.claim(
-    "App.E.7",
-    "Expanded updates",
-    kind="identity",
-    uses=["B.2"],
-    statement=r"G_{\mu\nu}=\mathbb E\big[g\,y\,\dot\sigma_+\textstyle\sum_{l:x_l=\nu}\sum_{h:x_h=\mu}p_{lh}(w_+^\top x_h-w_+^\top Xp_l)\big|X_{k,s,-s}\big]",
-    reading="the force matrix of the + head in stage 2 equals this sum over the four conflicting samples with weight 1/4 each, written "
-    "out token by token; the expanded lines of the appendix are entries of A G + G B, ... with it (many are illegible in "
-    "the available text, and they sum the samples instead of averaging)",
-)
-def expanded_updates(lab: Laboratory) -> Verdict:
-    """The literal sum against the force in the derived score equations."""
-    force, _ = matrix_form(lab.flow("stage2"), lab.head_name(+1))
-    entries = {(i, j): graph.ZERO for i in range(4) for j in range(4)}
-    weight = graph.num(1) / 4
-    for sample in CONFLICTING:
-        words, rows = tokens_of(*sample), attention(lab, sample, +1)
-        label = sample[1]
-        plus, minus = (head_output(lab, sample, sign) + sym("b") for sign in SIGNS)
-        margin = label * (graph.relu(plus) - graph.relu(minus))
-        factor = weight * label * graph.call("sigmoid", -margin) * graph.step(plus)
-        values = [s * lab.neuron(+1, word) for word, s in words]
-        for l, (query, sq) in enumerate(words):
-            mean = graph.add(p * v for p, v in zip(rows[l], values, strict=True))
-            for h, (key, sk) in enumerate(words):
-                place = WORDS.index(key), WORDS.index(query)
-                entries[place] = entries[place] + factor * rows[l][h] * (values[h] - mean) * sk * sq
-    return equal({f"G {WORDS[i]} {WORDS[j]}": (force[i, j], node) for (i, j), node in entries.items()})

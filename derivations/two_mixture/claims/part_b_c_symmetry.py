@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
 
 from odesys import (
-    Distribution,
     Evidence,
-    Network,
     Node,
     SignedPermutation,
     StateSymmetry,
@@ -20,11 +18,11 @@ from odesys import (
     check_symmetry,
     combine_verdicts,
     decided,
+    entry_pairs,
     enumerate_all,
     equal,
     graph,
     identity,
-    measured,
     proved,
     refuted,
     six_digits,
@@ -32,10 +30,21 @@ from odesys import (
     undecided,
 )
 
-from .. import dynamics, setting
 from ..laboratory import Laboratory
-from .book import SAMPLES, SIGNS, attention, book, matrix_form, name, path_tables
-from .part_2_setting import infinite_width
+from .book import (
+    FLOATS,
+    SAMPLES,
+    SIGNS,
+    WORDS,
+    attention,
+    book,
+    matrix_form,
+    name,
+    path_tables,
+    tokens,
+    written_force,
+    written_slope,
+)
 
 GROUP_SWAP = SignedPermutation(((1, 1), (0, 1), (3, 1), (2, 1)), ((0, 1), (1, 1)), (((0, 1),), ((0, 1),)), 1)
 HEAD_SWAP = SignedPermutation(((0, 1), (1, 1), (2, -1), (3, -1)), ((1, 1), (0, 1)), (((0, 1),), ((0, 1),)), -1)
@@ -47,86 +56,90 @@ HEAD_SWAP = SignedPermutation(((0, 1), (1, 1), (2, -1), (3, -1)), ((1, 1), (0, 1
     kind="identity",
     uses=["Eq.1"],
     expect="fails",
-    statement=r"\dot w_-=-\mathbb E\big[g\,y\,\dot\sigma_-\textstyle\sum_lXp^{(+)}_l\big],\ \dot w_+,\ \dot W_{K\pm},\ \dot W_{Q\pm}\ \text{as printed}",
-    reading="one random network (m = 3, d = 5, seed 0): central differences of the loss in every entry of w, W_K, W_Q against the gradients, "
-    "relative 1e-6; the derived equations against the motion of the path scalars along them; the printed sum for w_+ and w_- "
-    "over the eight samples, where in the equation of w_- the attention weights are printed as those of the + head",
+    origin="proof",
+    where="Appendix B.1",
+    parts=("w_+", "w_-", "W_K+", "W_Q+"),
+    hypotheses=(),
+    statement=r"\dot w_+=\mathbb E\big[g\,y\,\dot\sigma_+\textstyle\sum_lXp^{(+)}_l\big],\quad \dot w_-=-\mathbb E\big[g\,y\,\dot\sigma_-\textstyle\sum_lXp^{(+)}_l\big],\quad "
+    r"\dot W_{K+}=\mathbb E\big[g\,y\,\dot\sigma_+\textstyle\sum_lq_{+l}\,p_l^{(+)\top}\mathrm{diag}(w_+^\top X-w_+^\top Xp^{(+)}_l)X^\top\big],\quad "
+    r"\dot W_{Q+}=\mathbb E\big[g\,y\,\dot\sigma_+\textstyle\sum_lK_+\mathrm{diag}(X^\top w_+-w_+^\top Xp^{(+)}_l)p^{(+)}_lx_l^\top\big]",
+    reading="the gradient flow of E[l(y f(X))] for K = 2, L = 3 at any w, W_K, W_Q; the last line of each chain, and the lines before it",
 )
-def weight_gradients(lab: Laboratory) -> Verdict:
-    """Every entry by central differences, the path scalars along the gradient; then the printed right-hand sides of w."""
-    from odesys import network_gradients, random_network
-
-    net = random_network(lab.model(), 3, 5, {"w": 0.7, "W_K": 0.8, "W_Q": 0.8}, 0, {"b": 0.5})
-    slopes = network_gradients(net, lab.data(), dynamics.ALL)
-    biggest = max(float(np.abs(s).max()) for s in slopes.values())
-    worst = _worst_difference(net, slopes, lab.data()) / biggest
-    flow, h = lab.flow(), 1e-5
-    ends = [
-        flow.initial_state(
-            weights=replace(net, weights={k: w - e * slopes[k] for k, w in net.weights.items()}).images()
-        )
-        for e in (h, -h)
-    ]
-    motion = (ends[0] - ends[1]) / (2 * h)
-    derived = flow.system.compile(b=0.5)(0.0, flow.initial_state(weights=net.images()))
-    off = float(np.abs(derived - motion).max() / np.abs(motion).max())
-    gap = {
-        which: float(np.abs(value - slopes["w"][head, 0]).max() / biggest)
-        for which, (head, value) in _printed_gradients(net).items()
+def weight_gradients(lab: Laboratory) -> dict[str, Verdict]:
+    """Neurons by components along the words; maps through M = W_K' W_Q, of which the loss is a function."""
+    chain = _lines_of_the_chain()
+    force = _force_as_printed(lab)
+    return {
+        "w_+": _neurons_as_printed(lab, +1, +1),
+        "w_-": _other_attention(lab),
+        "W_K+": (chain & force).proving("dW_K/dt = W_Q G' with G = -dL/dM, by the chain rule for M = W_K' W_Q"),
+        "W_Q+": (chain & force).proving("dW_Q/dt = W_K G with G = -dL/dM, by the chain rule for M = W_K' W_Q"),
     }
-    right = measured(
-        worst < 1e-6 and off < 1e-6 and max(gap["w+"], gap["w- with p(-)"]) < 1e-9,
-        {"differences": worst, "derived equations": off, **gap},
-        worst=worst,
-        derived=off,
-        entries=sum(s.size for s in slopes.values()),
+
+
+def printed_neuron(lab: Laboratory, sign: int, word: str, attending: int) -> Node:
+    """+-E[g y sigma-dot sum_l (X p_l)' word], with the attention weights of the head `attending`."""
+    terms = []
+    for sample in SAMPLES:
+        for h, (other, s) in enumerate(tokens(*sample)):
+            if other == word:
+                seen = graph.add(row[h] for row in attention(lab, sample, attending))
+                terms.append(sign * Fraction(s, len(SAMPLES)) * written_slope(lab, sample, sign) * seen)
+    return graph.add(terms)
+
+
+def _neurons_as_printed(lab: Laboratory, sign: int, attending: int) -> Verdict:
+    """The derived equations of w' word against the printed sum; X has no component off the words."""
+    rhs = lab.flow("simultaneous").system.equations
+    found = {word: lab.neuron(sign, word).args[0] for word in WORDS}
+    return equal(
+        {f"w_{sign:+d} . {word}": (rhs[n], printed_neuron(lab, sign, word, attending)) for word, n in found.items()}
     )
-    printed = measured(
-        gap["w- with p(+)"] < 1e-9, {"relative error of w_- with p(+)": gap["w- with p(+)"]}, error=gap["w- with p(+)"]
+
+
+def _other_attention(lab: Laboratory) -> Verdict:
+    """The equation of w_- as printed, with the attention weights of the + head; then with its own."""
+    printed, right = _neurons_as_printed(lab, -1, +1), _neurons_as_printed(lab, -1, -1)
+    state = _symmetric_state(lab, Fraction(1))
+    sides = [printed_neuron(lab, -1, "c1", attending) for attending in SIGNS]
+    shown, true = (f"{value:.3g}" for value in graph.evaluate(sides, state, FLOATS, float))
+    return (
+        printed.witnessed(
+            "at w_+ = w_- = 0, b = 1/2, with the scores c_k' W_K' W_Q v_k = 1 in the + head, -1 in the - head and 0 "
+            f"otherwise, the printed derivative of w_-' c_1 is {shown} and the derivative is {true}",
+            {"b": Fraction(1, 2)},
+        )
+        .correcting(
+            r"\dot w_-=-\mathbb E[g\,y\,\dot\sigma_-\textstyle\sum_lXp^{(-)}_l]",
+            right,
+            "each head has its own attention weights; the proof of Lemma C.4 uses this form",
+        )
+        .blaming("misprint", "attention-of-the-other-head")
     )
-    return (printed & right if printed.as_stated == "holds" else printed).correcting(
-        r"\dot w_-=-\mathbb E[g\,y\,\dot\sigma_-\textstyle\sum_lXp^{(-)}_l]",
-        right,
-        "each head has its own attention weights",
-    )
 
 
-def _worst_difference(net: Network, slopes: Mapping[str, np.ndarray], data: Distribution, h: float = 1e-5) -> float:
-    """Largest gap between a central difference of the loss and the gradient."""
-    from odesys import network_loss
-
-    worst = 0.0
-    for key in dynamics.ALL:
-        for place in np.ndindex(net.weights[key].shape):
-            ends = []
-            for step in (h, -h):
-                moved = net.weights[key].copy()
-                moved[place] += step
-                ends.append(network_loss(replace(net, weights={**net.weights, key: moved}), data))
-            worst = max(worst, float(abs((ends[0] - ends[1]) / (2 * h) - slopes[key][place])))
-    return worst
+def _symmetric_state(lab: Laboratory, score: Fraction) -> dict[str, Fraction]:
+    """A state with the symmetries of C.2 and C.4: all path scalars zero but the scores of c_k for v_k, +-score."""
+    flow = lab.names
+    state = dict.fromkeys(flow.system.names, Fraction(0)) | {"b": Fraction(1, 2)}
+    return state | {flow.score(head, f"c{k}", f"v{k}"): s * score for k in (1, 2) for head, s in enumerate(SIGNS)}
 
 
-def _printed_gradients(net: Network) -> dict[str, tuple[int, np.ndarray]]:
-    """The gradient of each row w as printed: head, and the sum over the eight samples, weight 1/8 and label s each."""
-    from odesys import attention_weights as weights_of
-    from odesys import network_outputs
+def _lines_of_the_chain() -> Verdict:
+    """The three forms of what a query adds to a key: with the derivative of softmax, multiplied out, and with diag."""
+    p, v = ([sym(f"{letter}_{h}") for h in range(3)] for letter in "pv")
+    mean = graph.add(x * y for x, y in zip(p, v, strict=True))
+    pairs = {}
+    for h in range(3):
+        slope = graph.add(v[i] * p[i] * ((1 if i == h else 0) - p[h]) for i in range(3))
+        pairs |= {f"derivative {h}": (slope, v[h] * p[h] - mean * p[h]), f"diag {h}": (slope, p[h] * (v[h] - mean))}
+    return equal(pairs)
 
-    sums = {
-        "w+": (0, -1, 0),
-        "w- with p(-)": (1, 1, 1),
-        "w- with p(+)": (1, 1, 0),
-    }  # head of w, sign, head of the weights
-    total = {which: np.zeros(net.words.shape[0]) for which in sums}
-    for sample, output in zip(setting.data().samples, network_outputs(net, setting.data()), strict=True):
-        parts = [net.model.words.parse(token) for token in sample.tokens]
-        columns = np.array([s * net.words[:, i] for i, s in parts]).T
-        rows = weights_of(net, list(sample.tokens))
-        for which, (head, sign, other) in sums.items():
-            active = float(net.weights["w"][head, 0] @ columns @ rows[head].sum(axis=0) + 0.5 > 0)
-            g = 1 / (1 + np.exp(sample.label * output))
-            total[which] += sign * sample.label * g * active / 8 * columns @ rows[other].sum(axis=0)
-    return {which: (sums[which][0], value) for which, value in total.items()}
+
+def _force_as_printed(lab: Laboratory) -> Verdict:
+    """-dL/dM by scalar reverse derivatives of the loss equals the printed expectation, entry by entry."""
+    printed = written_force(lab, SAMPLES, Fraction(1, len(SAMPLES)), +1)
+    return equal(entry_pairs(_force(lab, "simultaneous", +1), printed, "G"))
 
 
 def _force(lab: Laboratory, stage: str, sign: int) -> np.ndarray:
@@ -141,28 +154,27 @@ def _force(lab: Laboratory, stage: str, sign: int) -> np.ndarray:
     "The reduced flow",
     kind="identity",
     uses=["B.1"],
-    statement=r"\dot M=AG+GB,\ \dot A=MG^\top+GM^\top,\ \dot B=M^\top G+G^\top M,\ \dot n=-\partial\mathcal L/\partial n",
-    reading="all 72 + 8 derived equations of simultaneous training equal the matrix form, and its force matrix equals "
-    "G = -dL/dM from independent scalar derivatives of the loss (the stages keep some of these equations)",
+    origin="proof",
+    where="Appendix B.2",
+    parts=("w_+", "scores", "key self-scores", "query self-scores"),
+    hypotheses=(),
+    statement=r"\dot{(w_+^\top\mu)}=\mathbb E[g\,y\,\dot\sigma_+\textstyle\sum_l(Xp_l)^\top]\mu,\quad \tfrac{d}{dt}\nu^\top W_K^\top W_Q\mu=\mathbb E[g\,y\,\dot\sigma_+"
+    r"\textstyle\sum_l\mu^\top W_Q^\top q_l\,p_l^\top\mathrm{diag}(w_+^\top X-w_+^\top Xp_l)X^\top\nu]+\mathbb E[g\,y\,\dot\sigma_+\textstyle\sum_l\nu^\top W_K^\top K\,"
+    r"\mathrm{diag}(X^\top w_+-w_+^\top Xp_l)p_lx_l^\top\mu],\quad \tfrac d{dt}\nu^\top W_K^\top W_K\mu,\ \tfrac d{dt}\nu^\top W_Q^\top W_Q\mu\ \text{likewise}",
+    reading="all 4 + 36 derived equations of the + head in simultaneous training, K = 2 and L = 3, at any state of any network",
 )
-def reduced_flow(lab: Laboratory) -> Verdict:
-    """The engine's force matrix equals the scalar derivatives; the equations are the matrix form of that force."""
-    flow = lab.flow("simultaneous")
-    residuals: dict[str, Node] = {}
-    for sign in SIGNS:
-        own, form = matrix_form(flow, lab.head_name(sign))
-        residuals |= form
-        force = _force(lab, "simultaneous", sign)
-        residuals |= {f"force {sign} {i}{j}": own[i, j] - force[i, j] for i, j in product(range(4), repeat=2)}
-        neurons = [lab.neuron(sign, word) for word in ("c1", "c2", "v1", "v2")]
-        rhs = flow.system.equations
-        for n, slope in zip(neurons, graph.gradient(flow.system.observables["loss"], neurons), strict=True):
-            residuals[n.args[0]] = rhs[n.args[0]] + slope
-    return identity(residuals) & _dimension(flow.system.dimension)
-
-
-def _dimension(found: int) -> Verdict:
-    return decided(found == 2 * (16 + 10 + 10 + 4), {"dimension": found}, dimension=found)
+def reduced_flow(lab: Laboratory) -> dict[str, Verdict]:
+    """The printed expectation is one matrix G; the equations are A G + G B, M G' + G M', M' G + G' M with it."""
+    flow, head = lab.flow("simultaneous"), lab.head_name(+1)
+    derived, gaps = matrix_form(flow, head)
+    printed = written_force(lab, SAMPLES, Fraction(1, len(SAMPLES)), +1)
+    same = equal(entry_pairs(derived, printed, "G"))
+    shown = "the sums over l, written out token by token, are the entries of one matrix G"
+    found = {"w_+": _neurons_as_printed(lab, +1, +1)}
+    for part, path in (("scores", "KQ"), ("key self-scores", "KK"), ("query self-scores", "QQ")):
+        names = set(flow.matrices[f"{path}_{head}"].ravel())
+        found[part] = (identity({n: gap for n, gap in gaps.items() if n in names}) & same).proving(shown)
+    return found
 
 
 @book.claim(
@@ -170,40 +182,64 @@ def _dimension(found: int) -> Verdict:
     "Linear system of 36 variables per head",
     kind="identity",
     uses=["B.2"],
-    statement=r"\dot{\mathbf z}=\mathcal A(t)\,\mathbf z,\quad \mathbf z=(M,A,B)\in\mathbb R^{36}",
-    reading="with G held, the 36 equations of the + head in stage 2 are linear and homogeneous in (M, A, B): they are "
-    "A G + G B, M G' + G M', M' G + G' M with one matrix G in which A and B were set to constants",
+    origin="text",
+    where="Section 5.2, first display",
+    source="damaged",
+    parts=("linear form", "dimension 36"),
+    hypotheses=(),
+    statement=r"\frac{d}{dt}\mathbf z=A^{(t)}\mathbf z,\ \mathbf z=\big(\mathrm{vec}\{\mu^\top W_{K+}^\top W_{Q+}\nu\},\mathrm{vec}\{\mu^\top W_{K+}^\top W_{K+}\nu\},"
+    r"\mathrm{vec}\{\mu^\top W_{Q+}^\top W_{Q+}\nu\}\big),\quad \dim A^{(t)}=16+10+10=36",
+    reading="A^(t) may depend on the state through the forces; the stacked vector is read as scores, key and query self-scores",
 )
-def linear_system(lab: Laboratory) -> Verdict:
+def linear_system(lab: Laboratory) -> dict[str, Verdict]:
     """The 36 equations are products of one path matrix and the force, whose entries do not contain A or B."""
     flow, head = lab.flow("stage2"), lab.head_name(+1)
     _, gaps = matrix_form(flow, head)
     size = len({node for table in path_tables(flow, head).values() for node in table.ravel()})
-    return identity(gaps).adding(size=size) if size == 36 else refuted({"size": size})
+    counted = decided(size == 36, {"size": size}, size=size)
+    return {
+        "linear form": identity(gaps).proving(
+            "with G held they are A G + G B, M G' + G M', M' G + G' M: linear in (M, A, B)"
+        ),
+        "dimension 36": counted.proving("the distinct path scalars of one head are counted"),
+    }
 
 
 @book.claim(
     "C.1",
     "Start values",
     kind="identity",
-    statement=r"M(0)\to0,\quad A(0),B(0)\to\omega^2 I\quad(m\to\infty)",
-    reading="expectations are exact at every m (second moments of independent centred entries of variance omega^2/m); "
-    "each entry's variance is at most 2 omega^4 / m, so the limit holds in mean square; the almost sure limit "
-    "is the strong law and is not checked",
+    where="Lemma C.1",
+    parts=("scores", "key self-scores", "query self-scores"),
+    hypotheses=(),
+    insensitive="a statement about Gaussian matrices; that the derived system starts at these values is checked with Def.5.1",
+    statement=r"\nu^\top W_{K\pm}^{(0)\top}W_{Q\pm}^{(0)}\mu=\mathbb E[\nu^\top\widehat W_K^\top\widehat W_Q\mu]=0,\quad "
+    r"\nu^\top W_{K\pm}^{(0)\top}W_{K\pm}^{(0)}\mu=\mathbb E[\nu^\top\widehat W_K^\top\widehat W_K\mu]=\omega^2\mathbb I(\nu=\mu),\quad "
+    r"\nu^\top W_{Q\pm}^{(0)\top}W_{Q\pm}^{(0)}\mu=\mathbb E[\nu^\top\widehat W_Q^\top\widehat W_Q\mu]=\omega^2\mathbb I(\nu=\mu)",
+    reading="the left sides are limits as m goes to infinity, in mean square; the entries of W_K, W_Q are N(0, omega^2/m)",
 )
-def start_values(lab: Laboratory) -> Verdict:
-    """Moments of Gram entries by Wick's rule from the variance of one entry; and the start of the derived system."""
+def start_values(lab: Laboratory) -> dict[str, Verdict]:
+    """Mean and variance of Gram entries by Wick's rule from the variance of one entry."""
+    kinds = {"scores": ("K", "Q"), "key self-scores": ("K", "K"), "query self-scores": ("Q", "Q")}
+    return {part: _gram_moments(left, right) for part, (left, right) in kinds.items()}
+
+
+def _gram_moments(left: str, right: str) -> Verdict:
+    """The mean is omega^2 on the diagonal of a Gram matrix and 0 elsewhere; the variance is at most 2 omega^4 / m."""
     m, omega = sym("m"), sym("omega")
     residuals: dict[str, Node] = {}
-    for left, right in (("K", "K"), ("Q", "Q"), ("K", "Q")):
-        for i, j in ((0, 0), (0, 1)):
-            a, b = (left, i), (right, j)
-            mean = m * _wick((a, b))  # m independent rows
-            variance = m * (_wick((a, b, a, b)) - _wick((a, b)) ** 2)
-            same = a == b
-            residuals[f"E {left}{right} {i}{j}"] = mean - (omega**2 if same else graph.ZERO)
-            residuals[f"Var {left}{right} {i}{j}"] = variance - (2 if same else 1) * omega**4 / m
-    return identity(residuals, positive=("m", "omega")) & infinite_width(lab)
+    for i, j in ((0, 0), (0, 1)):
+        a, b = (left, i), (right, j)
+        mean = m * _wick((a, b))  # m independent rows
+        variance = m * (_wick((a, b, a, b)) - _wick((a, b)) ** 2)
+        same = a == b
+        residuals[f"E {left}{right} {i}{j}"] = mean - (omega**2 if same else graph.ZERO)
+        residuals[f"Var {left}{right} {i}{j}"] = variance - (2 if same else 1) * omega**4 / m
+    return identity(residuals, positive=("m", "omega")).proving(
+        "words are orthonormal, so that the images of different words are independent",
+        "means by Wick's rule, at every m",
+        "variances omega^4/m and 2 omega^4/m go to zero, so that each entry tends to its mean",
+    )
 
 
 def _wick(letters: tuple[tuple[str, int], ...]) -> Node:
@@ -219,7 +255,7 @@ def _wick(letters: tuple[tuple[str, int], ...]) -> Node:
 def _commutes(lab: Laboratory, element: SignedPermutation) -> Verdict:
     """F(g x) = g F(x) for every derived equation of every stage, and g fixes the infinite-width start."""
     total = proved()
-    for stage in ("stage1", "stage2", "simultaneous"):
+    for stage in ("stage1", "stage2", "stage3", "simultaneous"):
         flow = lab.flow(stage)
         target, sign = element.on_states(flow)
         symmetry = StateSymmetry(flow.system.names, tuple(target.tolist()), tuple(sign.tolist()))
@@ -235,7 +271,21 @@ def _commutes(lab: Laboratory, element: SignedPermutation) -> Verdict:
         if (symmetry.act(start) != start).any():
             return refuted({"stage": stage, "start": "not fixed"})
         total = total.adding(**{stage: f"{flow.system.dimension} equations"})
-    return total
+    return total.proving(
+        "the exchange commutes with every derived equation of all three stages and of simultaneous training",
+        "it fixes the infinite-width start: zeros, and multiples of the identity",
+        "so the states it fixes are never left, with any value of sigma-dot at 0",
+    )
+
+
+def groups_stay_symmetric(lab: Laboratory) -> Verdict:
+    """Equivariance under the group swap."""
+    return _commutes(lab, GROUP_SWAP)
+
+
+def heads_stay_symmetric(lab: Laboratory) -> Verdict:
+    """Equivariance under the head swap with v -> -v."""
+    return _commutes(lab, HEAD_SWAP)
 
 
 @book.claim(
@@ -243,12 +293,17 @@ def _commutes(lab: Laboratory, element: SignedPermutation) -> Verdict:
     "The two groups stay symmetric",
     kind="identity",
     uses=["C.1", "B.2"],
-    statement=r"n_{\mu},M_{\mu\nu},A_{\mu\nu},B_{\mu\nu}\ \text{invariant under}\ c_1\leftrightarrow c_2,\,v_1\leftrightarrow v_2",
-    reading="the swap fixes the infinite-width start and commutes with the flow of every stage, as expressions",
+    where="Lemma C.2",
+    parts=("(3)", "(4)", "(5)", "(6)", "negative head"),
+    hypotheses=(),
+    statement=r"\text{for all}\ t:\ w_+^\top\mu_1=w_+^\top\mu_2,\quad \nu_1^\top W_{K+}^\top W_{Q+}\mu_1=\nu_2^\top W_{K+}^\top W_{Q+}\mu_2,\ "
+    r"\nu_2^\top W_{K+}^\top W_{Q+}\mu_1=\nu_1^\top W_{K+}^\top W_{Q+}\mu_2,\quad\text{both also for}\ W_{K+}^\top W_{K+},\ W_{Q+}^\top W_{Q+},\ "
+    r"\text{and for the negative head}",
+    reading="at infinite width (Definition 5.1), K = 2, L = 3, along Algorithm 1: exchanging c_1 with c_2 and v_1 with v_2 changes nothing",
 )
-def groups_stay_symmetric(lab: Laboratory) -> Verdict:
-    """Equivariance under the group swap."""
-    return _commutes(lab, GROUP_SWAP)
+def groups_lemma(lab: Laboratory) -> dict[str, Verdict]:
+    """One exchange of words gives all equalities of both heads at once."""
+    return dict.fromkeys(("(3)", "(4)", "(5)", "(6)", "negative head"), groups_stay_symmetric(lab))
 
 
 @book.claim(
@@ -256,13 +311,16 @@ def groups_stay_symmetric(lab: Laboratory) -> Verdict:
     "The two heads stay symmetric",
     kind="identity",
     uses=["C.1", "B.2"],
-    statement=r"n^-_\mu=(-1)^{[\mu\in\mathcal V]}n^+_\mu,\ M^-_{\mu\nu}=(-1)^{[\mu\in\mathcal V]+[\nu\in\mathcal V]}M^+_{\mu\nu},\dots",
-    reading="v -> -v with the heads and the labels exchanged fixes the infinite-width start and commutes with the flow "
-    "of every stage, as expressions",
+    where="Lemma C.4",
+    parts=("(7)", "(8)", "(9)", "(10)"),
+    hypotheses=(),
+    statement=r"\text{for all}\ t:\ w_+^\top\mu_1=w_-^\top\mu_1(-1)^{\mathbb I(\mu_1\in\mathcal V)},\quad \mu_2^\top W_{K+}^\top W_{Q+}\mu_1=\mu_2^\top W_{K-}^\top W_{Q-}\mu_1"
+    r"(-1)^{\mathbb I(\mu_2\in\mathcal V)}(-1)^{\mathbb I(\mu_1\in\mathcal V)},\quad\text{likewise}\ W_K^\top W_K,\ W_Q^\top W_Q",
+    reading="at infinite width (Definition 5.1), K = 2, L = 3, along Algorithm 1: exchanging the heads and v with -v changes nothing",
 )
-def heads_stay_symmetric(lab: Laboratory) -> Verdict:
-    """Equivariance under the head swap with v -> -v."""
-    return _commutes(lab, HEAD_SWAP)
+def heads_lemma(lab: Laboratory) -> dict[str, Verdict]:
+    """One exchange of heads and signs gives all equalities at once."""
+    return dict.fromkeys(("(7)", "(8)", "(9)", "(10)"), heads_stay_symmetric(lab))
 
 
 @book.claim(
@@ -270,19 +328,27 @@ def heads_stay_symmetric(lab: Laboratory) -> Verdict:
     "Samples of both groups look alike",
     kind="identity",
     uses=["C.2"],
-    statement=r"p^{(\pm)},H_\pm,f\ \text{agree on}\ X_{1,s,s'}\ \text{and}\ X_{2,s,s'}",
-    reading="on symmetric states, as expressions in the 22 variables: all softmax weights, head outputs and margins",
+    where="Corollary C.3",
+    parts=("p", "H", "f"),
+    hypotheses=(),
+    statement=r"p^{(\pm,t)}(X_{1,s,s'})=p^{(\pm,t)}(X_{2,s,s'}),\quad H_\pm^{(t)}(X_{1,s,s'})=H_\pm^{(t)}(X_{2,s,s'}),\quad f^{(t)}(X_{1,s,s'})=f^{(t)}(X_{2,s,s'})",
+    reading="at every state with the equalities of Lemma C.2; attention weights are compared token by token, in the order c_k, v_k, v_k'",
 )
-def samples_of_groups_agree(lab: Laboratory) -> Verdict:
+def samples_of_groups_agree(lab: Laboratory) -> dict[str, Verdict]:
     """Pairs of samples with k = 1 and k = 2."""
-    pairs: dict[str, tuple[Node, Node]] = {}
+    weights: dict[str, tuple[Node, Node]] = {}
+    heads: dict[str, tuple[Node, Node]] = {}
+    outputs: dict[str, tuple[Node, Node]] = {}
     for s, r, sign in product(SIGNS, SIGNS, SIGNS):
         first, second = (attention(lab, (k, s, r), sign, lifted=True) for k in (1, 2))
         for l, h in product(range(3), repeat=2):
-            pairs[f"p {name(1, s, r)} {sign} {l}{h}"] = (first[l][h], second[l][h])
-        pairs[f"H {name(1, s, r)} {sign}"] = (lab.observable("H", 1, s, r, sign), lab.observable("H", 2, s, r, sign))
-        pairs[f"f {name(1, s, r)}"] = (lab.observable("margin", 1, s, r), lab.observable("margin", 2, s, r))
-    return equal(_on_symmetric_states(lab, pairs))
+            weights[f"p {name(1, s, r)} {sign} {l}{h}"] = (first[l][h], second[l][h])
+        heads[f"H {name(1, s, r)} {sign}"] = (lab.observable("H", 1, s, r, sign), lab.observable("H", 2, s, r, sign))
+        outputs[f"f {name(1, s, r)}"] = (lab.observable("margin", 1, s, r), lab.observable("margin", 2, s, r))
+    return {
+        part: equal(_on_symmetric_states(lab, pairs))
+        for part, pairs in zip("pHf", (weights, heads, outputs), strict=True)
+    }
 
 
 def _on_symmetric_states(lab: Laboratory, pairs: Mapping[str, tuple[Node, Node]]) -> dict[str, tuple[Node, Node]]:
@@ -297,19 +363,27 @@ def _on_symmetric_states(lab: Laboratory, pairs: Mapping[str, tuple[Node, Node]]
     "Samples of both labels look alike",
     kind="identity",
     uses=["C.4"],
-    statement=r"p^{(+)}(X_{k,s,s'})=p^{(-)}(X_{k,-s,-s'}),\ H_+=H_-,\ f(X_{k,s,s'})=-f(X_{k,-s,-s'})",
-    reading="on symmetric states, as expressions in the 22 variables; for f: the margins y f agree",
+    where="Corollary C.5",
+    parts=("p", "H", "f"),
+    hypotheses=(),
+    statement=r"p^{(+,t)}(X_{k,s,s'})=p^{(-,t)}(X_{k,-s,-s'}),\quad H_+^{(t)}(X_{k,s,s'})=H_-^{(t)}(X_{k,-s,-s'}),\quad sf^{(t)}(X_{k,s,s'})=-sf^{(t)}(X_{k,-s,-s'})",
+    reading="at every state with the equalities of Lemma C.4; attention weights are compared token by token",
 )
-def samples_of_labels_agree(lab: Laboratory) -> Verdict:
-    """Pairs of samples with all signs flipped, heads exchanged."""
-    pairs: dict[str, tuple[Node, Node]] = {}
+def samples_of_labels_agree(lab: Laboratory) -> dict[str, Verdict]:
+    """Pairs of samples with all signs flipped, heads exchanged; s f is the margin, and -s f that of the other label."""
+    weights: dict[str, tuple[Node, Node]] = {}
+    heads: dict[str, tuple[Node, Node]] = {}
+    outputs: dict[str, tuple[Node, Node]] = {}
     for k, s, r in SAMPLES:
         plus, minus = attention(lab, (k, s, r), +1, lifted=True), attention(lab, (k, -s, -r), -1, lifted=True)
         for l, h in product(range(3), repeat=2):
-            pairs[f"p {name(k, s, r)} {l}{h}"] = (plus[l][h], minus[l][h])
-        pairs[f"H {name(k, s, r)}"] = (lab.observable("H", k, s, r, +1), lab.observable("H", k, -s, -r, -1))
-        pairs[f"yf {name(k, s, r)}"] = (lab.observable("margin", k, s, r), lab.observable("margin", k, -s, -r))
-    return equal(_on_symmetric_states(lab, pairs))
+            weights[f"p {name(k, s, r)} {l}{h}"] = (plus[l][h], minus[l][h])
+        heads[f"H {name(k, s, r)}"] = (lab.observable("H", k, s, r, +1), lab.observable("H", k, -s, -r, -1))
+        outputs[f"s f {name(k, s, r)}"] = (lab.observable("margin", k, s, r), lab.observable("margin", k, -s, -r))
+    return {
+        part: equal(_on_symmetric_states(lab, pairs))
+        for part, pairs in zip("pHf", (weights, heads, outputs), strict=True)
+    }
 
 
 @book.claim(
@@ -318,9 +392,9 @@ def samples_of_labels_agree(lab: Laboratory) -> Verdict:
     kind="identity",
     uses=["C.2", "C.4"],
     origin="ours",
+    hypotheses=(),
     statement=r"80\to40\to22\to10\ \text{variables}",
-    reading="dimensions of the full flow, its quotient by the head swap, by both swaps, and after slaving, which rests on the matrix form of "
-    "the equations (B.2)",
+    reading="dimensions of the full flow, of its quotient by the head swap, by both swaps, and after slaving self-scores to scores",
 )
 def sizes(lab: Laboratory) -> Verdict:
     """Count the states of each reduction; a reduction that the system does not admit is a failure."""

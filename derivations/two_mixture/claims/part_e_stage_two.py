@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import sympy as sp
 
 from odesys import (
     ZERO,
     Node,
     Verdict,
-    combine_verdicts,
+    always_positive,
     decided,
+    entry_pairs,
     equal,
     exact_spectrum,
     from_sympy,
     graph,
     identity,
+    say_number,
     sym,
 )
 
 from ..laboratory import Laboratory
-from .book import all_units_on, book
-from .part_b_c_symmetry import matrix_form
+from ..special.closed_forms import stage_one
+from .book import CONFLICTING, FLOATS, all_units_on, book, matrix_form, written_force
+from .common_hypotheses import SMALL_START, STAGE_TWO
 
 HALF, THIRD, TWO_THIRDS = graph.num(1) / 2, graph.num(1) / 3, graph.num(2) / 3
 N_C, OMEGA = sym("n_c"), sym("omega")
+START = {"omega": 0.1, "b": 0.5, "T1": 20.0}  # where failing displays at T1 are evaluated
+PARTS_OF_E5 = {"scores": "M", "key self-scores": "A", "query self-scores": "B"}
 
 
-def _uniform_rates(lab: Laboratory) -> dict[str, Node]:
+def uniform_rates(lab: Laboratory) -> dict[str, Node]:
     """Stage-2 equations with the softmax replaced by uniform weights, self-scores and scores arbitrary (App. E.5).
 
     The forces are those at zero scores; the products A G + G B, ... keep the scores, so they are inserted by linearity:
@@ -86,69 +93,209 @@ def printed_rates() -> dict[str, Node]:
     }
 
 
+def at_start(nodes: dict[str, Node]) -> dict[str, Node]:
+    """The same expressions at T1: scores zero, self-scores omega^2 I (Lemma C.1; neither moves in stage 1)."""
+    names = [n for n in graph.symbols(nodes.values()) if n[:2] in ("M_", "A_", "B_")]
+    start = {sym(n): ZERO for n in names}
+    start |= {sym(f"{m}_{k}_same"): OMEGA**2 for m in "AB" for k in ("cc", "vv")}
+    return dict(zip(nodes, graph.substitute(list(nodes.values()), start), strict=True))
+
+
+def too_large(verdict: Verdict, what: str, left: Node, right: Node) -> Verdict:
+    """The verdict with the two sides of a display at T1, in numbers."""
+    env = {**START, **stage_one().neurons(START["T1"], START["b"])}
+    shown = [say_number(float(value)) for value in graph.evaluate([left, right], env, FLOATS, float)]
+    return verdict.witnessed(
+        f"at omega = 0.1, b = 0.5, T1 = 20 (all hypotheses hold) {what} is {shown[0]} and the printed value {shown[1]}",
+        START,
+    )
+
+
+QUARTER = (
+    "the expectation given X = X_{k,s,-s} in Algorithm 1 is an average over four samples, each with the probability 1/4; "
+    "the display sums over them"
+)
+
+
 @book.claim(
     "App.E.5",
     "Derivatives at the start of stage 2",
     kind="identity",
-    uses=["B.2", "D.8"],
+    uses=["B.2", "C.2", "C.4", "D.7"],
     expect="fails",
-    statement=r"\tfrac{d}{dt}c_1^\top W_K^\top W_Qv_1|_{T_1}=\tfrac13g\,2(\dots)\tfrac23n_c+\tfrac13g\,2(\dots)\tfrac23n_c,\ \dots",
-    reading="ten printed derivatives (scores, key and query self-scores; the entries of different groups have the opposite ones by "
-    "App.E.6) with g = 1/2 against those derived at uniform attention, as expressions in the 22 variables",
+    origin="proof",
+    where="Appendix E.5",
+    source="damaged",
+    parts=tuple(PARTS_OF_E5),
+    hypotheses=STAGE_TWO,
+    statement=r"\tfrac{d}{dt}c_1^\top W_K^\top W_Qv_1|_{T_1}=\tfrac13g\,2(v_1^\top W_Q^\top W_Qv_1-v_1^\top W_Q^\top W_Qv_2)(\tfrac23w_+^\top c_1)"
+    r"+\tfrac13g\,2(c_1^\top W_K^\top W_Kc_1-c_1^\top W_K^\top W_Kc_2)(\tfrac23w_+^\top c_1),\ \tfrac{d}{dt}v_1^\top W_K^\top W_Kv_1|_{T_1}="
+    r"\tfrac13g\,4(v_1^\top W_K^\top W_Qc_1-v_1^\top W_K^\top W_Qc_2)(-\tfrac13w_+^\top c_1),\ \dots",
+    reading="ten displays, where p = 1/3; then all scores are 0, so that those of self-scores read 0 = 0; g = 1/2 there",
 )
-def start_derivatives(lab: Laboratory) -> Verdict:
-    """Entry by entry as printed; then with the factor of the conditional expectation."""
-    rates, printed = _uniform_rates(lab), printed_rates()
-    _, gaps = matrix_form(lab.flow("stage2"), lab.head_name(+1))  # the derived equations are A G + G B, ...
-    as_printed = equal({key: (rates[key], value) for key, value in printed.items()})
-    quarter = equal({key: (4 * rates[key], value) for key, value in printed.items()}) & identity(gaps)
-    return as_printed.correcting(
-        r"\text{every printed derivative times } \tfrac14",
-        quarter,
-        "the conditional expectation over four conflicting samples is an average, not a sum",
+def start_derivatives(lab: Laboratory) -> dict[str, Verdict]:
+    """Each display at T1, where the state is known."""
+    rates, printed = uniform_rates(lab), printed_rates()
+    left, right = at_start({key: rates[key] for key in printed}), at_start(printed)
+    found = {}
+    for part, letter in PARTS_OF_E5.items():
+        keys = [key for key in printed if key.startswith(letter)]
+        found[part] = equal({key: (left[key], right[key]) for key in keys})
+    name = "M_cv_same"
+    found["scores"] = (
+        too_large(found["scores"], "the derivative of c_1' W_K' W_Q v_1", left[name], right[name])
+        .correcting(r"\text{every printed derivative times } \tfrac14", quarter(lab), QUARTER)
+        .blaming("constant", "missing-quarter")
     )
+    return found
+
+
+def quarter(lab: Laboratory) -> Verdict:
+    """With p replaced by 1/3 every derivative is a quarter of the printed form, for all scores and self-scores."""
+    rates = uniform_rates(lab)
+    _, gaps = matrix_form(lab.flow("stage2"), lab.head_name(+1))  # the derived equations are A G + G B, ...
+    return equal({key: (4 * rates[key], value) for key, value in printed_rates().items()}) & identity(gaps)
+
+
+@book.claim(
+    "App.E.5/quarter",
+    "The displays of stage 2 times one quarter",
+    kind="identity",
+    uses=["B.2", "C.2", "C.4"],
+    origin="ours",
+    repairs=["App.E.5", "E.1-display", "E.4-display", "App.E.7", "Sec.5.2-display"],
+    hypotheses=(),
+    statement=r"\text{every derivative is}\ \tfrac14\ \text{of its display in Appendices E.5 and E.7: no sign and no ratio of two of them changes}",
+    reading="one positive factor for all displays; Lemmas E.1 to E.5 use their signs, their ratios, and constants b, C that they do not name",
+)
+def common_factor(lab: Laboratory) -> Verdict:
+    """Appendix E.5 at uniform attention, and the forces of appendix E.7 at any attention."""
+    derived, _ = matrix_form(lab.flow("stage2"), lab.head_name(+1))
+    summed = written_force(lab, CONFLICTING, Fraction(1), +1)
+    return quarter(lab) & equal(entry_pairs(4 * derived, summed, "G"))
 
 
 @book.claim(
     "E.1-display",
-    "Largest other score derivative at T1",
+    "Largest score derivatives at T1",
     kind="identity",
     uses=["App.E.5"],
     expect="fails",
-    statement=r"\tfrac{d}{dt}v_1^\top W_K^\top W_Qc_1|_{T_1}=\tfrac43g\,\omega^2\,\tfrac13w_+^\top c_1",
-    reading="the printed value with g = 1/2 against the derived one at M = 0, A = B = omega^2 I",
+    origin="proof",
+    where="Proof of Lemma E.1, derivatives at T1",
+    parts=(
+        "scores of c_k for v_k and v_k'",
+        "the factor m",
+        "the largest other score",
+        "its derivative",
+        "self-scores stand still",
+    ),
+    hypotheses=STAGE_TWO,
+    statement=r"\tfrac{d}{dt}c_k^\top W_K^\top W_Qv_k|_{T_1},\,-\tfrac{d}{dt}c_k^\top W_K^\top W_Qv_{k'}|_{T_1}=\tfrac43g\,\omega^2m(w_+^\top c_1-w_+^\top Xp_l)="
+    r"\tfrac43g\,\omega^2\tfrac23w_+^\top c_1,\quad \arg\max\tfrac{d}{dt}|\mu^\top W_K^\top W_Q\nu|\ \text{of the others}=\tfrac{d}{dt}v_1^\top W_K^\top W_Qc_1|_{T_1}="
+    r"\tfrac43g\,\omega^2\tfrac13w_+^\top c_1,\quad \tfrac{d}{dt}\text{self-scores of different words}|_{T_1}=0",
+    reading="at T1 with g = 1/2; the derivative of v_1' W_K' W_Q c_1, which is negative, is read as that of its absolute value",
 )
-def other_score_derivative(lab: Laboratory) -> Verdict:
-    """Sign and factor of the derivative of M_vc."""
-    start = {sym(n): ZERO for n in lab.reduced("stage2").system.on_path("KQ", "KK", "QQ")}
-    start |= {sym(f"{m}_{k}_same"): OMEGA**2 for m in "AB" for k in ("cc", "vv")}
-    derived = graph.substitute([_uniform_rates(lab)["M_vc_same"]], start)[0]
-    printed = from_sympy(sp.Rational(4, 3)) * HALF * OMEGA**2 * THIRD * N_C
-    true = from_sympy(-sp.Rational(1, 9)) * HALF * OMEGA**2 * N_C
-    return equal({"M_vc": (derived, printed)}).correcting(
-        r"-\tfrac19 g\,\omega^2\,w_+^\top c_1",
-        equal({"M_vc": (derived, true)}) & identity(matrix_form(lab.flow("stage2"), lab.head_name(+1))[1]),
-        "the sign is negative (as in Lemma E.5), and the factor 1/4 of the conditional expectation is missing",
+def derivatives_in_the_proof(lab: Laboratory) -> dict[str, Verdict]:
+    """Growth of the two large scores, of the largest other one, and of the self-scores."""
+    rates = at_start(uniform_rates(lab))
+    four_thirds = Fraction(4, 3) * HALF * OMEGA**2
+    large, other, fixed = four_thirds * TWO_THIRDS * N_C, four_thirds * THIRD * N_C, quarter(lab)
+    moving = equal({"same": (rates["M_cv_same"], large), "other": (-rates["M_cv_other"], large)})
+    below = equal({"absolute value": (-rates["M_vc_same"], other)})
+    pairs = {f"M_{k}_{g}": rates[f"M_{k}_{g}"] for k in ("cc", "vv") for g in ("same", "other")}
+    crossed = [n for n in rates if n[0] in "AB"]
+    return {
+        "scores of c_k for v_k and v_k'": too_large(
+            moving, "the derivative of c_1' W_K' W_Q v_1", rates["M_cv_same"], large
+        )
+        .correcting(r"\tfrac13g\,\omega^2\tfrac23w_+^\top c_1", fixed, QUARTER)
+        .blaming("constant", "missing-quarter"),
+        "the factor m": _stray_width(large),
+        "the largest other score": (
+            identity(pairs | {"opposite": rates["M_vc_same"] + rates["M_vc_other"]})
+            & always_positive({"|M_vc| grows": -rates["M_vc_same"]}, positive=("n_c", "omega"))
+        ).proving("the other eight scores have derivative zero"),
+        "its derivative": too_large(below, "the derivative of |v_1' W_K' W_Q c_1|", -rates["M_vc_same"], other)
+        .correcting(r"\tfrac13g\,\omega^2\tfrac13w_+^\top c_1", fixed, QUARTER)
+        .blaming("constant", "missing-quarter"),
+        "self-scores stand still": identity({n: rates[n] for n in crossed}),
+    }
+
+
+def _stray_width(last: Node) -> Verdict:
+    """The middle form of the first display has a factor m that its last form does not have."""
+    without = Fraction(4, 3) * HALF * OMEGA**2 * (N_C - THIRD * N_C)
+    return (
+        equal({"middle and last form": (without * sym("m"), last)})
+        .witnessed(
+            "at omega = 0.1, b = 0.5, T1 = 20, m = 100 (all hypotheses hold) the middle form is 100 times the last one",
+            {**START, "m": 100},
+        )
+        .correcting(
+            r"\tfrac43g\,\omega^2(w_+^\top c_1-w_+^\top Xp_l)",
+            equal({"middle and last form": (without, last)}),
+            "the entries of W_K and W_Q have the variance omega^2/m, so that squared norms are omega^2; the next form has no m",
+        )
+        .blaming("misprint", "stray-m")
     )
+
+
+@book.claim(
+    "E.4-display",
+    "Derivative with attention held at T1",
+    kind="identity",
+    uses=["App.E.5"],
+    expect="fails",
+    origin="proof",
+    where="Proof of Lemma E.4, derivative at p = 1/3",
+    parts=("derivative of c_1' W_K' W_Q v_1",),
+    hypotheses=STAGE_TWO,
+    statement=r"\tfrac{d}{dt}c_1^\top W_K^\top W_Qv_1\big|_{p^{(+,t)}=p^{(+,T_1)}}=\tfrac13g^{(t)}2(v_1^\top W_Q^\top W_Qv_1-v_1^\top W_Q^\top W_Qv_2)(\tfrac23w_+^{(T_1)\top}c_1)"
+    r"+\tfrac13g^{(t)}2(c_1^\top W_K^\top W_Kc_1-c_1^\top W_K^\top W_Kc_2)(\tfrac23w_+^{(T_1)\top}c_1)",
+    reading="the expectation over X_{k,s,-s} in the line above is the average over the four samples",
+)
+def derivative_at_held_attention(lab: Laboratory) -> Verdict:
+    """The display as printed and with its quarter; the witness is at t = T1."""
+    name, rates, printed = "M_cv_same", uniform_rates(lab), printed_rates()
+    left, right = (at_start({name: side[name]})[name] for side in (rates, printed))
+    return (
+        too_large(equal({name: (rates[name], printed[name])}), "the derivative at t = T1", left, right)
+        .correcting(r"\text{the right side times}\ \tfrac14", quarter(lab), QUARTER)
+        .blaming("constant", "missing-quarter")
+    )
+
+
+SUMS_OF_E6 = {  # dW_Q = W_K G and dW_K = W_Q G', so that these are sums of columns and of rows of G
+    "W_Q(v_1 + v_2)": ("cv", "vv"),
+    "W_Q(c_1 + c_2)": ("cc", "vc"),
+    "W_K(c_1 + c_2)": ("cc", "cv"),
+    "W_K(v_1 + v_2)": ("vc", "vv"),
+}
 
 
 @book.claim(
     "App.E.6",
     "Sums of gradients vanish at uniform attention",
     kind="identity",
-    uses=["B.2"],
-    statement=r"\tfrac{d}{dt}W_Q(v_1+v_2)=\tfrac d{dt}W_K(c_1+c_2)=\tfrac{d}{dt}W_K(v_1+v_2)=\tfrac{d}{dt}W_Q(c_1+c_2)=0",
-    reading="row and column sums over each pair of words of the force matrix at uniform attention are zero, so these "
-    "derivatives vanish for every W_K, W_Q",
+    uses=["B.2", "C.2"],
+    origin="proof",
+    where="Appendix E.6 at p = 1/3, used in the proof of Lemma E.4",
+    source="damaged",
+    parts=tuple(SUMS_OF_E6),
+    hypotheses=(),
+    statement=r"\tfrac{d}{dt}W_Q(v_1+v_2)=\tfrac d{dt}W_K(c_1+c_2)=\tfrac{d}{dt}W_K(v_1+v_2)=\tfrac{d}{dt}W_Q(c_1+c_2)=0\ \text{at}\ p=\tfrac13",
+    reading="row and column sums over each pair of words of G vanish at uniform attention, so these derivatives do for every W_K, W_Q",
 )
-def gradient_sums(lab: Laboratory) -> Verdict:
+def gradient_sums(lab: Laboratory) -> dict[str, Verdict]:
     """G (e_1 + e_2) = 0 and (e_1 + e_2)' G = 0 on both pairs, read off dM with A = I, B = 0."""
-    rates, system = _uniform_rates(lab), lab.reduced("stage2").system
+    rates, system = uniform_rates(lab), lab.reduced("stage2").system
     unit = {sym(n): ZERO for n in system.on_path("KQ", "KK", "QQ")}
     unit |= {sym("A_cc_same"): graph.ONE, sym("A_vv_same"): graph.ONE}
     force = {n: graph.substitute([rates[n]], unit)[0] for n in system.on_path("KQ")}
     sums = {kind: force[f"M_{kind}_same"] + force[f"M_{kind}_other"] for kind in ("cc", "cv", "vc", "vv")}
-    return identity(sums) & identity(matrix_form(lab.flow("stage2"), lab.head_name(+1))[1])
+    form = identity(matrix_form(lab.flow("stage2"), lab.head_name(+1))[1])
+    return {part: identity({kind: sums[kind] for kind in kinds}) & form for part, kinds in SUMS_OF_E6.items()}
 
 
 def _growth() -> tuple[sp.Matrix, sp.Matrix, sp.Symbol, sp.Symbol, sp.Symbol]:
@@ -163,33 +310,78 @@ def _growth() -> tuple[sp.Matrix, sp.Matrix, sp.Symbol, sp.Symbol, sp.Symbol]:
     return matrix, printed, t, b, omega
 
 
+def solves_process(rate: sp.Expr) -> Verdict:
+    """The printed x(t) solves dx/dt = rate A x."""
+    matrix, printed, t, _, _ = _growth()
+    gap = printed.diff(t) - rate * matrix * printed
+    return identity({f"x_{i + 1}": from_sympy(gap[i]) for i in range(3)}, positive=("m", "b", "omega"))
+
+
 @book.claim(
     "E.3",
     "Comparison process",
     kind="identity",
     expect="fails",
     insensitive="a statement about numbers, not about the system",
-    statement=r"\dot x=\tfrac{b}{\sqrt m}Ax,\ x(0)=(0,\omega^2,\omega^2):\ "
-    r"x(t)=\tfrac{\omega^2}2\big(e^{\sqrt2bt}(\sqrt2,1,1)+e^{-\sqrt2bt}(-\sqrt2,1,1)\big)",
-    reading="(a) eigenvalues of A are 0, sqrt 2, -sqrt 2; (b) the printed x(t) starts at x(0); (c) it solves the printed "
-    "equation with b / sqrt(m). The order T2 - T1 = O(log 1/omega) on trajectories is not part of this row",
+    origin="proof",
+    where="Proof of Lemma E.3, process x(t)",
+    parts=("eigenvalues", "eigenvectors", "start", "solution"),
+    hypotheses=(SMALL_START,),
+    statement=r"x(0)=(0,\omega^2,\omega^2)^\top,\ \dot x=\tfrac{b}{\sqrt m}Ax:\quad \lambda=0,\pm\sqrt2\ \text{with}\ (0,-1,1)^\top,\ (\lambda,1,1)^\top,\quad "
+    r"x(t)=\tfrac{\omega^2}2\big(e^{\sqrt2bt}(\sqrt2,1,1)^\top+e^{-\sqrt2bt}(-\sqrt2,1,1)^\top\big)",
+    reading="b is the constant of Lemma E.2; the lemma itself, T2 - T1 = O(log 1/omega^2), is another row and stands",
 )
-def comparison_process(lab: Laboratory) -> Verdict:
+def comparison_process(lab: Laboratory) -> dict[str, Verdict]:
     """Spectrum, start and equation of the printed process."""
     matrix, printed, t, b, omega = _growth()
     values = sorted((space.value for space in exact_spectrum(matrix)), key=float)
-    eigen = decided(values == [-sp.sqrt(2), 0, sp.sqrt(2)], {"eigenvalues": str(values)}, eigenvalues=str(values))
-    start = identity({f"x{i}": from_sympy(printed[i].subs(t, 0) - (0, omega**2, omega**2)[i]) for i in range(3)})
+    roots = [-sp.sqrt(2), 0, sp.sqrt(2)]
+    vectors = {value: sp.Matrix([value, 1, 1]) if value else sp.Matrix([0, -1, 1]) for value in roots}
+    gaps = {f"{value}, {i}": (matrix * v - value * v)[i] for value, v in vectors.items() for i in range(3)}
     m = sp.Symbol("m", positive=True)
+    return {
+        "eigenvalues": decided(values == roots, {"eigenvalues": str(values)}).proving("exact spectrum of A"),
+        "eigenvectors": identity({key: from_sympy(gap) for key, gap in gaps.items()}),
+        "start": identity(
+            {f"x_{i + 1}": from_sympy(printed[i].subs(t, 0) - (0, omega**2, omega**2)[i]) for i in range(3)}
+        ),
+        "solution": solves_process(b / sp.sqrt(m))
+        .witnessed(
+            "at omega = 0.1, m = 4, t = 0 (all hypotheses hold) the printed x_1 grows at 0.02 b, and b/sqrt(m) times the first "
+            "entry of A x is 0.01 b",
+            {"omega": Fraction(1, 10), "m": 4, "t": 0},
+        )
+        .correcting(
+            r"\dot x=bAx", solves_process(b), "the factor 1/sqrt(m) is neither in Lemma E.2 nor in the printed solution"
+        )
+        .blaming("proof", "b-over-root-m"),
+    }
 
-    def solves(rate: sp.Expr) -> Verdict:
-        gap = printed.diff(t) - rate * matrix * printed
-        return identity({f"x{i}": from_sympy(gap[i]) for i in range(3)}, positive=("m", "b", "omega"))
 
-    whole = combine_verdicts({"a": eigen, "b": start, "c": solves(b / sp.sqrt(m))})
-    return whole.correcting(
-        r"\dot x=bAx", solves(b), "the factor 1/sqrt(m) is not in Lemma E.2 and not in the printed solution"
-    )
+@book.claim(
+    "E.3/repaired",
+    "The comparison process without the width",
+    kind="inequality",
+    uses=["E.2"],
+    insensitive="a statement about numbers, not about the system",
+    origin="ours",
+    repairs=["E.3"],
+    hypotheses=(),
+    statement=r"\dot x=bAx,\ x(0)=(0,\omega^2,\omega^2)^\top\ \Rightarrow\ x_1(t)\ge x^*\ \text{at}\ t=\tfrac1{\sqrt2b}\log\Big(1+\tfrac{\sqrt2x^*}{\omega^2}\Big)",
+    reading="for every omega, b, x* > 0; the time is O(log 1/omega^2), which is what Lemma E.3 needs of the process",
+)
+def repaired_process(lab: Laboratory) -> Verdict:
+    """The printed solution solves dx/dt = b A x; at that time e^{sqrt 2 b t} is 1 + sqrt 2 x*/omega^2."""
+    _, printed, t, b, omega = _growth()
+    x = sp.Symbol("x_star", positive=True)
+    grown = 1 + sp.sqrt(2) * x / omega**2
+    reached = sp.simplify(printed[0].subs(t, sp.log(grown) / (sp.sqrt(2) * b))) - x
+    excess = x * omega**2 / (omega**2 + sp.sqrt(2) * x)
+    return (
+        solves_process(b)
+        & identity({"x_1 - x*": from_sympy(sp.simplify(reached - excess))}, positive=("omega", "x_star"))
+        & always_positive({"x_1 - x*": from_sympy(excess)}, positive=("omega", "x_star"))
+    ).proving("x_1 - x* = x* omega^2/(omega^2 + sqrt 2 x*) at that time")
 
 
 @book.claim(
@@ -197,14 +389,23 @@ def comparison_process(lab: Laboratory) -> Verdict:
     "Monotone softmax slope",
     kind="inequality",
     insensitive="a statement about numbers, not about the system",
-    statement=r"y(x)=\tfrac{x(1-x)}2:\ x_1<\tfrac13<x_2<\tfrac23\Rightarrow y(x_2)>y(x_1)",
-    reading="y(x2) - y(x1) = (x2 - x1)(1 - x1 - x2)/2, and both factors are positive on the stated range",
+    origin="proof",
+    where="Proof of Lemma E.5, the function y(x)",
+    source="damaged",
+    parts=("y(x_2) > y(x_1)",),
+    hypotheses=(),
+    statement=r"y(x)=\tfrac{(1-x)x}2:\quad x_1<\tfrac13,\ \tfrac13<x_2<\tfrac23\ \Rightarrow\ y(x_2)>y(x_1)",
+    reading="the upper end of x_2, which the text at hand shows as 3/3, is read as 2/3",
 )
 def softmax_slope(lab: Laboratory) -> Verdict:
-    """The factorisation is an identity; the signs of the factors are linear inequalities."""
-    x1, x2 = sym("x1"), sym("x2")
+    """With u = 1/3 - x_1, v = x_2 - 1/3 and w = 2/3 - x_2 the difference is (u + v)(u + w)/2."""
+    x1, x2, u, v, w = (sym(name) for name in ("x1", "x2", "u", "v", "w"))
     gap = (x2 * (1 - x2) - x1 * (1 - x1)) / 2
-    return identity({"factorisation": gap - (x2 - x1) * (1 - x1 - x2) / 2})
+    product = (u + v) * (u + w) / 2
+    (written,) = graph.substitute([product], {u: THIRD - x1, v: x2 - THIRD, w: TWO_THIRDS - x2})
+    return (
+        identity({"factorisation": gap - written}) & always_positive({"product": product}, positive=("u", "v", "w"))
+    ).proving("y(x_2) - y(x_1) = (u + v)(u + w)/2 with u = 1/3 - x_1, v = x_2 - 1/3, w = 2/3 - x_2, all positive")
 
 
 @book.claim(
@@ -213,9 +414,9 @@ def softmax_slope(lab: Laboratory) -> Verdict:
     kind="identity",
     uses=["B.2", "C.2", "C.4"],
     origin="ours",
+    hypotheses=(),
     statement=r"M_{\mu v_1}=-M_{\mu v_2},\ B_{cv}^==-B_{cv}^{\ne},\ B_{vv}^=+B_{vv}^{\ne}=\mathrm{const}\ \text{is invariant in stage 2}",
-    reading="on this linear subspace the derived stage-2 equations keep it, as expressions, with all conflicting units on "
-    "(it is not a symmetry quotient: n_v breaks the symmetry)",
+    reading="on this linear subspace of symmetric states, with all units of conflicting samples on, the stage-2 equations keep it",
 )
 def manifold(lab: Laboratory) -> Verdict:
     """The sums that define the subspace have zero derivative on it."""

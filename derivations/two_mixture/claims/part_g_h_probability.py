@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise
 from math import comb
 
 import flint
 
 from odesys import (
     Evidence,
+    Node,
     Verdict,
+    Witness,
     always_positive,
     certified,
-    combine_verdicts,
+    decided,
+    equal,
     graph,
     identity,
     refuted,
@@ -25,101 +28,187 @@ from odesys import (
 from .. import setting
 from ..laboratory import Laboratory
 from .book import book
+from .common_hypotheses import SMALL_START
 
-WIDTHS = (1, 4, 16, 64, 128, 1024, 10**4)
-PRECISIONS = (64, 256, 1024)  # bits: incomplete gamma functions of large order cancel
-LEVELS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
+WIDTHS = (*range(1, 33), 64, 128, 256, 512, 1024, 4096, 10**4)
+PRECISIONS = (64, 256, 1024, 4096, 16384)  # bits: incomplete gamma functions of large order cancel
+LEVELS = (  # ends of intervals of delta
+    *(Fraction(n, 100) for n in (99, 90, 70, 50)),
+    *(Fraction(1, 2**k) for k in range(2, 21)),
+)
 
 
-def _failure(m: int, delta: Fraction, columns: int) -> flint.arb:
-    """Ball above P(an entry of S(0) - I is larger than printed) over delta: exact norms, bounded products."""
+def _failure(m: int, level: Fraction, columns: int) -> flint.arb:
+    """Ball above P(an entry of S(0)/omega^2 - I is larger than printed) at delta = level: exact norms, bounded products."""
     for bits in PRECISIONS:
         with flint.ctx.workprec(bits):
-            level = (flint.arb(8) * delta.denominator / delta.numerator).log() / m
-            t = 2 * level.sqrt() + 4 * level
-            total = columns * tails.norm_outside(m, t) + comb(columns, 2) * tails.product_outside(m, t)
-            ball = total * delta.denominator / delta.numerator
-            if ball < 1 or ball > 1:
+            log = (flint.arb(8) * level.denominator / level.numerator).log() / m
+            t = 2 * log.sqrt() + 4 * log
+            products = min(
+                tails.product_outside(m, t), tails.product_outside_by_norm(m, t), key=lambda b: float(b.upper())
+            )
+            ball = columns * tails.norm_outside(m, t) + comb(columns, 2) * products
+            if ball.rad() < ball.mid() / 100:
                 break
     return ball
+
+
+def _covers(m: int, low: Fraction, high: Fraction, columns: int) -> bool:
+    """The bound holds for every delta from low to high: what fails grows with delta, so the ends decide."""
+    return bool(_failure(m, high, columns) < flint.arb(low.numerator) / low.denominator)
 
 
 @book.claim(
     "G.1",
     "Start values concentrate",
     kind="probability",
-    uses=["C.1", "H.2"],
+    uses=["H.2"],
     insensitive="a statement about Gaussian matrices of the paper's size, not about the system",
-    statement=r"\Pr\Big[\exists ij:\ |S(0)/\omega^2-I|_{ij}>\sqrt{\tfrac4m\log\tfrac8\delta}+\tfrac4m\log\tfrac8\delta\Big]\le\delta",
-    reading=f"m in {', '.join(map(str, WIDTHS))} and delta in {', '.join(map(str, LEVELS))}: the sum over all 36 entries of their failure "
-    "probabilities (incomplete gamma functions for the 8 norms, the exponential moment for the 28 products) is "
-    "below delta, in balls; other m and delta are claimed but not covered",
+    where="Lemma G.1",
+    parts=("all five bounds at once",),
+    hypotheses=(),
+    statement=r"\Pr\Big[\forall\mu\ne\nu:\ |\langle W_K\mu,W_Q\nu\rangle|,|\langle W_K\mu,W_K\nu\rangle|,|\langle W_Q\mu,W_Q\nu\rangle|\le\omega^2r\ \text{and}\ "
+    r"\forall\mu:\ \|W_K\mu\|^2,\|W_Q\mu\|^2=\omega^2(1\pm r)\Big]\ge1-\delta,\quad r=\sqrt{\tfrac4m\log\tfrac8\delta}+\tfrac4m\log\tfrac8\delta",
+    reading="one head, K = 2, W entries N(0, omega^2/m); products of equal words among themselves are the norms, and belong to the last two bounds",
 )
 def start_concentrates(lab: Laboratory) -> Verdict:
-    """Sum of tails in ball arithmetic, for one column for each word in each of the two maps."""
+    """Sum of the 36 tails below delta in ball arithmetic, for listed widths and every delta of an interval."""
     columns = 2 * len(setting.words())
-    bounds = {(m, delta): _failure(m, delta, columns) for m, delta in product(WIDTHS, LEVELS)}
-    loose = [f"m={m}, delta={delta}" for (m, delta), ball in bounds.items() if not ball < 1]
-    # a sum of tails above delta refutes nothing: the entries do not fail one at a time
-    verdict = (
-        undecided(f"the sum of the tails is not below delta at {loose}")
-        if loose
-        else certified(enumerated=f"{len(bounds)} pairs (m, delta)")
+    spans = [(low, high) for high, low in pairwise(LEVELS)]
+    loose = [(m, low, high) for m in WIDTHS for low, high in spans if not _covers(m, low, high, columns)]
+    if loose:  # a sum of tails above delta refutes nothing: the entries do not fail one at a time
+        m, low, high = loose[0]
+        return undecided(f"the sum of the tails is not below delta at m = {m}, delta = {low} .. {high}")
+    return (
+        certified(enumerated=f"{len(WIDTHS)} widths, {len(spans)} intervals of delta each")
+        .proving(
+            "the failure probabilities of 8 norms (incomplete gamma functions) and 28 products (exponential moments, or Gaussian given one factor) are summed",
+            "their sum falls with delta and stays below it, in balls, on each interval of delta",
+            "Lemma H.2 and a union bound alone would give 9 delta",
+        )
+        .at(*({"m": m, "delta": span} for m in WIDTHS for span in spans))
     )
-    return verdict.with_constants(
-        **{
-            f"bound over delta at m={m}, delta={delta}": float(f"{float(bounds[m, delta].upper()):.3g}")
-            for m in (128, 10**4)
-            for delta in LEVELS
-        }
+
+
+@book.claim(
+    "G.1-proof",
+    "Law of the images of a word",
+    kind="identity",
+    expect="fails",
+    insensitive="a statement about Gaussian matrices, not about the system",
+    origin="proof",
+    where="Proof of Lemma G.1",
+    parts=("law of W_K mu",),
+    hypotheses=(SMALL_START,),
+    statement=r"W_K^{(0)}\mu,\,W_Q^{(0)}\nu\sim\mathcal N(0,\omega^2I)",
+    reading="for the start of Algorithm 1, whose entries are N(0, omega^2/m); mu has norm 1",
+)
+def law_of_images(lab: Laboratory) -> Verdict:
+    """The expected squared norm: m times the variance of an entry."""
+    m, omega = sym("m"), sym("omega")
+    started, printed = m * (omega**2 / m), m * omega**2
+    return (
+        equal({"squared norm": (started, printed)}, positive=("m", "omega"))
+        .witnessed(
+            "at omega = 0.1, m = 100 (all hypotheses hold) the expected squared norm of W_K mu is 0.01, and that of the printed law 1",
+            {"omega": Fraction(1, 10), "m": 100},
+        )
+        .correcting(
+            r"\mathcal N(0,\tfrac{\omega^2}mI)",
+            equal({"squared norm": (started, omega**2)}, positive=("m", "omega")),
+            "Algorithm 1 starts with entries N(0, omega^2/m), and the bounds of the lemma are about this law",
+        )
+        .blaming("misprint", "stray-m")
+    )
+
+
+def _exponent(t: Node) -> Node:
+    """(t^2/2)/(V + M t/3), the exponent of Bernstein's inequality."""
+    return (t * t / 2) / (sym("V") + sym("M") * t / 3)
+
+
+def _classical() -> Verdict:
+    """Chernoff's bound at lambda = t/(V + M t/3) has the printed exponent."""
+    V, M, t = sym("V"), sym("M"), sym("t")
+    tilt = t / (V + M * t / 3)
+    moment = tilt * tilt * V / (2 * (1 - tilt * M / 3))
+    return equal({"exponent": (tilt * t - moment, _exponent(t))}, positive=("V", "M", "t")).proving(
+        "E e^{lambda Z_i} <= 1 + E Z_i^2 (e^{lambda M} - 1 - lambda M)/M^2, since (e^x - 1 - x)/x^2 increases",
+        "e^x - 1 - x <= (x^2/2)/(1 - x/3) for 0 <= x < 3, since k! >= 2 * 3^(k-2)",
+        "Chernoff's bound at lambda = t/(V + M t/3), where V = sum of E Z_j^2",
+    )
+
+
+def _second_bound() -> Verdict:
+    """A coin is a counterexample; the corrected form follows from two factorised differences."""
+    V, M, t = Fraction(1), Fraction(1), Fraction(1, 2)
+    left, right = (t**2 / 2) / (V + M * t / 3), min(t**2 / (2 * V), t / (2 * M))
+    witness = Witness(
+        "for one fair coin Z_1 = +-1, so that M = 1 and the sum of E Z_j^2 is 1, and t = 1/2 (all hypotheses hold) the middle "
+        f"exponent is {left} and the last one {right}: e^(-{left}) = 0.8984 is not at most e^(-{right}) = 0.8825",
+        {"M": 1, "V": 1, "t": t},
+    )
+    v, m, s = sym("V"), sym("M"), sym("t")
+    # 3V >= Mt makes the first difference nonnegative, Mt >= 3V the second: one of them always holds
+    fixed = identity(
+        {
+            "t^2/(4V)": _exponent(s) - s * s / (4 * v) - s * s * (3 * v - m * s) / (4 * v * (3 * v + m * s)),
+            "3t/(4M)": _exponent(s) - 3 * s / (4 * m) - 3 * s * (m * s - 3 * v) / (4 * m * (3 * v + m * s)),
+        },
+        positive=("V", "M", "t"),
+    )
+    verdict = decided(left >= right, witness) if left >= right else refuted(witness, Evidence.PROOF)
+    return verdict.correcting(
+        r"\le\exp\Big(-\min\{\tfrac{t^2}{4V},\tfrac{3t}{4M}\}\Big),\ V=\textstyle\sum_j\mathbb E[Z_j^2]",
+        fixed,
+        "the denominator is at most twice its larger term",
+    ).blaming("constant", "constants-of-the-minimum")
+
+
+def _deviation() -> Verdict:
+    """At t = sqrt(2 V l) + 2 M l, with l = log(1/delta), the first exponent is at least l; a stands for sqrt(2 V l)."""
+    a, m, l = sym("a"), sym("M"), sym("l")
+    t = a + 2 * m * l
+    (exponent,) = graph.substitute([_exponent(t)], {sym("V"): a * a / (2 * l)})
+    return always_positive({"exponent - log(1/delta)": exponent - l}, positive=("a", "M", "l")).proving(
+        "from the first bound, at t = sqrt(2 V log(1/delta)) + 2 M log(1/delta)"
     )
 
 
 @book.claim(
     "H.1",
-    "Bernstein's inequality, second form",
+    "Bernstein's inequality",
     kind="inequality",
     expect="fails",
     insensitive="a statement about numbers, not about the system",
-    statement=r"\frac{t^2/2}{V+Mt/3}\ge\min\Big\{\frac{t^2}{2V},\frac{t}{2M}\Big\}",
-    reading="the algebraic inequality behind the second printed tail, for all positive V, M, t; the corrected one follows from two "
-    "factorised differences, since 3V >= Mt or Mt >= 3V",
+    where="Lemma H.1",
+    parts=("first bound", "second bound", "with probability 1 - delta"),
+    hypotheses=(),
+    statement=r"\mathbb P[Z>t]\le\exp\Big(-\frac{t^2/2}{\sum_j\mathbb E[Z_j^2]+Mt/3}\Big)\le\exp\Big(-\min\Big\{\frac{t^2}{2\sum_j\mathbb E[Z_j^2]},\frac{t}{2M}\Big\}\Big);\quad "
+    r"\text{with probability}\ge1-\delta:\ Z\le\sqrt{2\textstyle\sum_j\mathbb E[Z_j^2]\log\tfrac1\delta}+2M\log\tfrac1\delta",
+    reading="Z_1, ..., Z_n i.i.d. with mean 0 and |Z_i| <= M, Z their sum, t > 0; each inequality of the chain by itself",
 )
-def bernstein(lab: Laboratory) -> Verdict:
-    """An exact counterexample; the corrected form follows from two factorised differences."""
-    V, M, t = Fraction(1), Fraction(1), Fraction(1, 2)
-    left, right = (t**2 / 2) / (V + M * t / 3), min(t**2 / (2 * V), t / (2 * M))
-    printed = (
-        certified()
-        if left >= right
-        else refuted({"V": "1", "M": "1", "t": "1/2", "left": str(left), "right": str(right)}, Evidence.PROOF)
-    )
-    v, m, s = sym("V"), sym("M"), sym("t")
-    exponent = (s * s / 2) / (v + m * s / 3)
-    # 3V >= Mt makes the first difference nonnegative, Mt >= 3V the second: one of them always holds
-    fixed = identity(
-        {
-            "t^2/(4V)": exponent - s * s / (4 * v) - s * s * (3 * v - m * s) / (4 * v * (3 * v + m * s)),
-            "3t/(4M)": exponent - 3 * s / (4 * m) - 3 * s * (m * s - 3 * v) / (4 * m * (3 * v + m * s)),
-        },
-        positive=("V", "M", "t"),
-    )
-    return printed.correcting(
-        r"\ge\min\{\tfrac{t^2}{4V},\tfrac{3t}{4M}\}", fixed, "the denominator is at most twice its larger term"
-    )
+def bernstein(lab: Laboratory) -> dict[str, Verdict]:
+    """The classical bound, its printed simplification, and what is drawn from it."""
+    return {"first bound": _classical(), "second bound": _second_bound(), "with probability 1 - delta": _deviation()}
 
 
 @book.claim(
     "H.2",
     "Concentration of norms and products",
     kind="probability",
+    uses=["H.1"],
+    repairs=["H.1"],
     insensitive="a statement about numbers, not about the system",
-    statement=r"\Pr\Big[\big|\tfrac1m\|x\|^2-1\big|>\sqrt{\tfrac4m\log\tfrac2\delta}+\tfrac4m\log\tfrac2\delta\Big]\le\delta,\ \text{same for}\ \tfrac1mx^\top y",
-    reading="for every m and every delta: with s^2 = log(2/delta)/m and t = 2s + 4s^2 each of the two tails has an exponent E(t) >= s^2 (by its "
-    "exponential moment at an explicit tilt), hence a probability of at most delta/2; E - s^2 vanishes at s = 0 and its "
-    "derivative is positive for s > 0; a norm can not fall by t >= 1",
+    where="Lemma H.2",
+    parts=("norm", "product"),
+    hypotheses=(),
+    for_all=("m",),
+    statement=r"w_1,w_2\sim\mathcal N(0,I_m/m):\ \mathbb P\Big[\big|\|w_1\|^2-1\big|\ge\sqrt{\tfrac4m\log\tfrac2\delta}+\tfrac4m\log\tfrac2\delta\Big]\le\delta,\quad "
+    r"\mathbb P\Big[|\langle w_1,w_2\rangle|\ge\sqrt{\tfrac4m\log\tfrac2\delta}+\tfrac4m\log\tfrac2\delta\Big]\le\delta",
+    reading="every m >= 1 and every delta in (0, 1), by exponential moments and without Lemma H.1, which is for bounded variables",
 )
-def norms_concentrate(lab: Laboratory) -> Verdict:
+def norms_concentrate(lab: Laboratory) -> dict[str, Verdict]:
     """Three exponents against s^2: zero at the start, positive derivative; the tilts are those that are best for t."""
     s = sym("s")
     t = 2 * s + 4 * s * s
@@ -128,8 +217,17 @@ def norms_concentrate(lab: Laboratory) -> Verdict:
         "norm below": (tails.norm_below(t, t / (2 * (1 - t))) - s * s, 1 - t),  # only asked for where 1 - t > 0
         "product": (tails.product_above(t, s / (1 + s)) - s * s, graph.ONE),
     }
+    return {part: _grows({k: g for k, g in gains.items() if part in k}, s) for part in ("norm", "product")}
+
+
+def _grows(gains: dict[str, tuple[Node, Node]], s: Node) -> Verdict:
+    """Every exponent less s^2 is zero at s = 0 and has a positive derivative for s > 0."""
     starts = identity({what: graph.substitute([gain], {s: graph.ZERO})[0] for what, (gain, _) in gains.items()})
     slopes = always_positive(
         {what: graph.gradient(gain, [s])[0] * factor for what, (gain, factor) in gains.items()}, positive=["s"]
     )
-    return combine_verdicts({"at s = 0": starts, "derivatives": slopes})
+    return (starts & slopes).proving(
+        "with s^2 = log(2/delta)/m and t = 2s + 4s^2 each tail is at most e^(-m E), by its exponential moment at an explicit tilt",
+        "E - s^2 is zero at s = 0 and increases, so that each of the two tails is at most delta/2; a norm can not fall below 0",
+        m="every",
+    )

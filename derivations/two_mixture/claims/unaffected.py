@@ -11,7 +11,7 @@ STAGE_2 = "E.1(11) E.1(12) E.1(13) E.1(14) E.2 5.5 E.4 E.5 Sec.5.2-end E.6 E.7"
 #: mutations, claims, and why these keep their verdict under those
 REASONS = (
     # statements for all models or data of the kind
-    ("sign bias weight swap labels consistent repeat", "B.2", "the matrix form holds for every model and all data"),
+    ("flip double groups", "B.1", "it is about gradients of the loss, not about how scores and self-scores then move"),
     (
         "sign bias weight swap labels repeat own",
         "Sec.5.2-system",
@@ -39,7 +39,7 @@ REASONS = (
     ),
     (
         "bias",
-        "D.1 D.2 5.2 D.4 D.5 5.3 Beyond.T_half App.E.5 E.1-display App.E.6 Beyond.manifold E.4/exact Sec.5.2-display",
+        "D.1 D.2 5.2 D.4 D.5 5.3 Beyond.T_half App.E.5 E.1-display E.4-display App.E.6 Beyond.manifold E.4/exact Sec.5.2-display",
         "for given gates the bias enters the equations only inside the margins, and the statement is about those",
     ),
     ("consistent repeat neurons", "D.2", "zero stays zero: the two labels cancel, whatever they weigh"),
@@ -57,7 +57,6 @@ REASONS = (
     ("labels", "Beyond.manifold E.4/exact", "each conflicting sample keeps the subspace by itself"),
     ("own", "Beyond.manifold", "each conflicting sample keeps the subspace by itself"),
     ("flip double", "Beyond.manifold E.4/exact", "a multiple of a whole block of equations keeps a linear subspace"),
-    ("double", "App.E.7", "it is about the force, which is read off the score equations"),
     ("own double groups", "E.2/region", "a positive rate is certified there too"),
     ("start", "E.4(15)", "it is proved at every state of the subspace, wherever the run starts"),
     ("start", "Sec.5.2-display", "display and derivative are multiples of the same self-scores, whatever their size"),
@@ -94,7 +93,7 @@ REASONS = (
         "the score of c_k for v_k and the self-scores it drives grow as before, and the inequality is about them",
     ),
     # existence
-    ("weight consistent", "6.1", "a margin does not depend on the weight of its sample"),
+    ("weight consistent", "6.1 6.1/exists", "a margin does not depend on the weight of its sample"),
     (
         "consistent repeat start own double neurons groups",
         "Obs.1",

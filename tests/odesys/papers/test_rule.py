@@ -172,6 +172,11 @@ def test_a_verdict_is_refused(name: str) -> None:
 ADMITTED: dict[str, tuple[Any, dict[str, Any], str]] = {
     "both parts": ({"first": seen(), "second": seen()}, {}, "holds"),
     "one part": (seen(), {"parts": ("all",)}, "holds"),
+    "a small number of four digits": (
+        {"first": seen(), "second": failing().witnessed("the left side is 0.0003446", INSIDE)},
+        {},
+        "fails",
+    ),
     "a failure": ({"first": seen(), "second": failing()}, {}, "fails"),
     "a box": ({"first": seen(), "second": certified().at({"omega": (Fraction(1, 4), Fraction(1, 2))})}, {}, "holds"),
     "other seeds": (

@@ -1,0 +1,102 @@
+"""Displays of the paper's algebra as printed: which parts fail, by what fault, and that checks can fail."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from derivations.two_mixture.claims import book
+from derivations.two_mixture.claims.book import CONFLICTING, FLOATS, SIGNS, matrix_form, written_force
+from derivations.two_mixture.claims.part_b_c_symmetry import _symmetric_state, printed_neuron
+from derivations.two_mixture.claims.part_e_stage_two import quarter, solves_process
+from derivations.two_mixture.claims.part_g_h_probability import LEVELS, _covers
+from derivations.two_mixture.laboratory import Laboratory
+from odesys import entry_pairs, equal, graph
+from odesys.papers import rule
+from odesys.papers.rule import admit_outcome
+
+MODULES = (
+    "part_2_setting",
+    "part_b_c_symmetry",
+    "part_5_2_display",
+    "part_6_construction",
+    "part_g_h_probability",
+    "part_e_stage_two",
+    "part_e_expanded",
+)
+IDS = [claim.id for claim in book if claim.check.__module__.endswith(MODULES)]
+QUARTER = ("constant", "missing-quarter")
+FAILING = {  # part: fault and cause; all other parts hold
+    "B.1": {"w_-": ("misprint", "attention-of-the-other-head")},
+    "6.1": {"": ("proof", "construction-of-6.1")},
+    "App.E.5": {"scores": QUARTER},
+    "E.1-display": {
+        "scores of c_k for v_k and v_k'": QUARTER,
+        "the factor m": ("misprint", "stray-m"),
+        "its derivative": QUARTER,
+    },
+    "E.4-display": {"": QUARTER},
+    "App.E.7": dict.fromkeys(("key self-scores", "query self-scores", "scores"), QUARTER),
+    "Sec.5.2-display": {"display": QUARTER},
+    "E.3": {"solution": ("proof", "b-over-root-m")},
+    "G.1-proof": {"": ("misprint", "stray-m")},
+    "H.1": {"second bound": ("constant", "constants-of-the-minimum")},
+}
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_parts_faults_and_the_verdict_rule(id: str) -> None:
+    outcome = book.run(book[id])
+    assert list(rule._claim_problems(book[id])) == []
+    admit_outcome(outcome, book.natural)
+    parts = outcome.verdict.parts or {"": outcome.verdict}
+    failing = {name: (v.fault, v.cause) for name, v in parts.items() if v.as_stated == "fails"}
+    assert failing == FAILING.get(id, {})
+    assert all(v.as_stated == "holds" for name, v in parts.items() if name not in failing)
+    for name in failing:
+        assert parts[name].corrected is not None and parts[name].corrected.as_stated == "holds"
+
+
+def test_failing_steps_are_repaired() -> None:
+    repaired = {id for claim in book for id in claim.repairs}
+    faulty = {id for id, parts in FAILING.items() if any(fault != "misprint" for fault, _ in parts.values())}
+    assert faulty <= repaired
+
+
+def test_the_attention_of_the_other_head_gives_the_other_sign() -> None:
+    lab = Laboratory()
+    sides = [printed_neuron(lab, -1, "c1", attending) for attending in SIGNS]
+    state = _symmetric_state(lab, Fraction(1))
+    wrong, right = graph.evaluate(sides, state, FLOATS, float)
+    rhs = lab.flow("simultaneous").system.equations[lab.neuron(-1, "c1").args[0]]
+    (derived,) = graph.evaluate([rhs], state, FLOATS, float)
+    assert right == pytest.approx(derived, rel=1e-12) and wrong == pytest.approx(-derived, rel=1e-12) and derived > 0.05
+
+
+@pytest.mark.parametrize(
+    ("weight", "answer"), [(Fraction(1, 4), "holds"), (Fraction(1, 2), "fails"), (Fraction(1), "fails")]
+)
+def test_only_the_average_over_four_samples_is_the_force(weight: Fraction, answer: str) -> None:
+    lab = Laboratory()
+    force, _ = matrix_form(lab.flow("stage2"), lab.head_name(+1))
+    assert equal(entry_pairs(force, written_force(lab, CONFLICTING, weight, +1), "G")).as_stated == answer
+
+
+def test_the_quarter_is_not_there_in_a_broken_system() -> None:
+    assert quarter(Laboratory()).as_stated == "holds"
+    assert quarter(Laboratory("flip")).as_stated == quarter(Laboratory("own")).as_stated == "fails"
+
+
+def test_the_process_has_one_rate() -> None:
+    import sympy as sp
+
+    b = sp.Symbol("b", positive=True)
+    assert solves_process(b).as_stated == "holds" and solves_process(2 * b).as_stated == "fails"
+
+
+def test_intervals_of_delta_are_covered_only_by_enough_room() -> None:
+    assert _covers(16, Fraction(1, 8), Fraction(1, 4), columns=8)
+    assert not _covers(10**3, Fraction(1, 80), Fraction(1, 4), columns=8), "the ends are too far apart"
+    assert not _covers(10**3, Fraction(1, 8), Fraction(1, 4), columns=80), "too many entries"
+    assert max(LEVELS) > 0.98 and min(LEVELS) < 1e-6
