@@ -107,7 +107,8 @@ class Measurement:
                 f"not {[say_number(v) for v in self.means]}"
             )
         fit = stats.linregress(x, y)
-        margin = float(stats.t.ppf((1 + LEVEL) / 2, len(x) - 2)) * float(fit.stderr)
+        spread = float(fit.stderr) if np.ptp(y) > 0 else 0.0  # equal values: the slope is 0, without an error
+        margin = float(stats.t.ppf((1 + LEVEL) / 2, len(x) - 2)) * spread
         slope = float(fit.slope)
         return Exponent(slope, slope - margin, slope + margin, float((x.max() - x.min()) / DECADE))
 

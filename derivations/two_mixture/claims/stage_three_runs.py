@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from odesys import IntegrationError, Measurement, Point, StopWhen, Trajectory, Verdict, computed_once, integrate, measure
+from odesys import IntegrationError, Measurement, StopWhen, Trajectory, Verdict, computed_once, integrate, measure
 
 from ..laboratory import Laboratory
 from ..special.trajectories import stage_two
@@ -19,6 +19,7 @@ BASE = {"omega": 0.05, "b": 0.5, "T1": 20.0, "x_star": 1.0, "eps": 1e-3}
 RANGES = {"b": (0.25, 0.75), "T1": (10.0, 60.0), "x_star": (0.8, 2.0)}  # where a new draw looks
 OMEGAS, EPSILONS = (1e-3, 1e-1), (1e-5, 1e-2)  # two and three decades
 POINTS = 9
+Point = Mapping[str, Any]
 SOLVER = 1e-9  # relative tolerance of stage 3
 
 
@@ -52,7 +53,9 @@ def third_stage(lab: Laboratory, omega: float, b: float, T1: float, x_star: floa
     span = (second.end_time, second.end_time + 1e3 / eps)
     run = integrate(lab.reduced("stage3").system, second.end_state, span, {"b": b}, rtol=SOLVER, events=[fitted])
     if run.stop != "event:T3":
-        raise IntegrationError(f"the loss does not reach eps = {eps:g} in a time 1000/eps ({run.stop})", time=run.end_time)
+        raise IntegrationError(
+            f"the loss does not reach eps = {eps:g} in a time 1000/eps ({run.stop})", time=run.end_time
+        )
     return run
 
 
@@ -95,7 +98,10 @@ def within_omega(lab: Laboratory, what: str, value: Observable) -> Verdict:
     """An observable at T3 is at most omega in size, along omega and along eps: O~(omega) with the constant 1."""
     because = "O~(omega) with the constant 1, chosen before the run"
     ratio: Observable = lambda state, p: abs(value(state, p)) / p["omega"]  # noqa: E731
-    found = [along(lab, f"{what} over omega", q, at_T3, ratio).between(0, 1, because) for q in (over_omega(lab), over_eps(lab))]
+    found = [
+        along(lab, f"{what} over omega", q, at_T3, ratio).between(0, 1, because)
+        for q in (over_omega(lab), over_eps(lab))
+    ]
     return found[0] & found[1]
 
 

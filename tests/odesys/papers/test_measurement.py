@@ -111,6 +111,7 @@ def test_a_run_that_converges_is_no_power() -> None:
     points = tuple({"omega": 10.0**-k} for k in range(1, 6))
     settling = Measurement("Q", points, [0.86 + 0.3 * p["omega"] for p in points])
     assert settling.order("omega", 0, towards="zero").as_stated == "holds"
+    assert Measurement("Q", points, [0.4] * 5).order("omega", 0, towards="zero").as_stated == "holds"
     slow = Measurement("log", points, [-np.log(p["omega"]) for p in points])  # unbounded: no Theta(1)
     assert slow.order("omega", 0, towards="zero").as_stated != "holds"
 
