@@ -116,7 +116,7 @@ def _displays(lab: Laboratory, p: Point) -> dict[str, float]:
     keys = [f"margin_{lab.sample(1, 1, r) + 1}" for r in (1, -1)]
     worst = {part: np.inf if kind == "Omega" else 0.0 for part, kind in PROOF_PARTS.items()}
     for t in np.geomspace(1e-2, run.end_time - begin, TIMES):
-        x = run.at(begin + t)
+        x = run.at(min(begin + t, run.end_time))
         rate, step = compiled(0.0, x), 1e-6
         f = np.array([compiled.observables(0.0, x)[key] for key in keys])
         # margins are linear in the neurons for given units: the difference quotient is the derivative
