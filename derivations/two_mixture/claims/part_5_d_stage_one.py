@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 import sympy as sp
 
 from odesys import (
     EquationError,
+    LogisticDrive,
     Node,
     Verdict,
-    enumerate_all,
+    Witness,
     equal,
     find_logistic_drive,
     from_sympy,
@@ -20,22 +22,52 @@ from odesys import (
     refuted,
     sym,
     to_sympy,
+    undecided,
 )
 
 from ..laboratory import Laboratory
 from ..special.closed_forms import StageOne, stage_one_of
-from .book import CONFLICTING, CONSISTENT, SIGNS, all_units_on, book, name, zero_scores
+from .book import CONFLICTING, CONSISTENT, SAMPLES, SIGNS, all_units_on, book, name, zero_scores
+from .common_hypotheses import BIASED
 
 EIGHTH = sp.Rational(1, 8)
+BIAS = sp.Symbol("b", real=True)
+HEADS = {"+ head": +1, "- head": -1}
+SYMMETRIC = "on the symmetric states of Lemmas C.2 and C.4, at uniform attention (all scores zero)"
+ALL_ON = f"{SYMMETRIC}, with every unit on"
+ONE_OFF = f"{SYMMETRIC}, with the units of X_{{k,-s,-s}} in head s off and all others on"
 
 
-def _uniform(lab: Laboratory, off: tuple[Node, ...] = ()) -> dict[str, Node]:
-    """Neuron equations and margins of stage 1 at uniform attention with the units in `off` inactive."""
-    system = lab.reduced("stage1").system
-    nodes = {n: system.equations[n] for n in system.on_path("w")}
-    for sample in (*CONSISTENT, *CONFLICTING):
-        nodes[name(*sample)] = lab.observable("margin", *sample, quotient=True)
-    return all_units_on(zero_scores(nodes), off)
+# ---- stage 1 on symmetric states -------------------------------------------------------------------------------------
+
+
+def _lifted(lab: Laboratory, nodes: Mapping[str, Node]) -> dict[str, Node]:
+    """Expressions in all states as expressions in the 22 variables, at uniform attention."""
+    onto = {sym(n): lab.symmetric(n) for n in lab.names.layout.names}
+    return zero_scores(dict(zip(nodes, graph.substitute(list(nodes.values()), onto), strict=True)))
+
+
+def _neurons(lab: Laboratory, kind: str, off: tuple[Node, ...] = ()) -> dict[tuple[int, int], Node]:
+    """The derived equation of w_s . kind_k for both heads s and both groups k, with the units in `off` inactive."""
+    equations = lab.flow("stage1").system.equations
+    places = {(s, k): lab.names.neuron(0 if s > 0 else 1, f"{kind}{k}") for s in SIGNS for k in (1, 2)}
+    rates = _lifted(lab, {state: equations[state] for state in places.values()})
+    gated = all_units_on(rates, off)
+    return {place: gated[state] for place, state in places.items()}
+
+
+def _margins(lab: Laboratory, off: tuple[Node, ...] = ()) -> dict[tuple[int, int, int], Node]:
+    """y f on every sample at uniform attention, with the units in `off` inactive."""
+    nodes = {name(*sample): lab.observable("margin", *sample) for sample in SAMPLES}
+    gated = all_units_on(_lifted(lab, nodes), off)
+    return {sample: gated[name(*sample)] for sample in SAMPLES}
+
+
+def _units(lab: Laboratory) -> dict[tuple[int, tuple[int, int, int]], Node]:
+    """H_s(X) + b of both heads on every sample at uniform attention."""
+    places = {f"{s} {name(*x)}": (s, x) for s in SIGNS for x in SAMPLES}
+    nodes = _lifted(lab, {key: lab.observable("H", *x, s) + sym("b") for key, (s, x) in places.items()})
+    return {places[key]: node for key, node in nodes.items()}
 
 
 def _g(margin: Node) -> Node:
@@ -47,32 +79,67 @@ def _stages(lab: Laboratory) -> StageOne:
     return stage_one_of(lab.reduced("stage1").system)
 
 
+def _switched(s: int, sample: tuple[int, int, int]) -> bool:
+    """True for the units that D.3 is about: head s on X_{k,-s,-s}."""
+    return sample[1:] == (-s, -s)
+
+
+def _by_head(
+    lab: Laboratory, kind: str, printed: Mapping[tuple[int, int], Node], off: tuple[Node, ...]
+) -> dict[str, Verdict]:
+    """Derived and printed equations of both groups, a verdict for each head."""
+    derived, step = _neurons(lab, kind, off), ONE_OFF if off else ALL_ON
+    return {
+        head: equal({f"w_{head[0]} {kind}_{k}": (derived[s, k], printed[s, k]) for k in (1, 2)}).proving(step)
+        for head, s in HEADS.items()
+    }
+
+
+# ---- stage 1.1 -------------------------------------------------------------------------------------------------------
+
+
+def classification_before(lab: Laboratory) -> dict[str, Verdict]:
+    """The derived equations of w_s . v_k against the printed sum over the four consistent samples."""
+    margins = _margins(lab)
+    total = from_sympy(EIGHTH) * graph.add(_g(margins[sample]) for sample in CONSISTENT)
+    return _by_head(lab, "v", {(s, k): s * total for s in SIGNS for k in (1, 2)}, ())
+
+
+def group_before(lab: Laboratory) -> dict[str, Verdict]:
+    """The derived equations of w_s . c_k vanish."""
+    return _by_head(lab, "c", {(s, k): graph.ZERO for s in SIGNS for k in (1, 2)}, ())
+
+
 @book.claim(
     "D.1",
     "Classification neurons grow first",
     kind="identity",
-    uses=["C.3", "C.4", "C.5", "B.2"],
-    statement=r"\dot n^\pm_{v_k}=\pm\tfrac18\sum_{k',s}g(X_{k',s,s})\quad(t\le T_{0.5})",
-    reading="at uniform attention with all units active, as expressions in (n_c, n_v, b); the - head by C.4",
+    uses=["B.2", "C.3", "C.4"],
+    where="Lemma D.1",
+    parts=tuple(HEADS),
+    hypotheses=(),
+    statement=r"H_\pm^{(t)}(X)>-b\ \forall X\ \Rightarrow\ \frac{d w_\pm^{(t)\top}v_k}{dt}=\pm\tfrac18\sum_{k'\in[2],\,s=s'}g^{(t)}(X_{k',s,s'}),\ k\in\{1,2\}",
+    reading="Definition 5.1 makes attention uniform in stage 1; all units are on, as the lemma supposes.",
 )
-def neurons_grow(lab: Laboratory) -> Verdict:
-    """The derived equation of n_v against the printed sum over the four consistent samples."""
-    nodes = _uniform(lab)
-    printed = from_sympy(EIGHTH) * graph.add(_g(nodes[name(*sample)]) for sample in CONSISTENT)
-    return equal({"n_v": (nodes["n_v"], printed)})
+def neurons_grow(lab: Laboratory) -> dict[str, Verdict]:
+    """Both heads, both groups."""
+    return classification_before(lab)
 
 
 @book.claim(
     "D.2",
     "Group neurons wait",
     kind="identity",
-    uses=["C.3", "C.5", "B.2"],
-    statement=r"\dot n^\pm_{c_k}=0\quad(t\le T_{0.5})",
-    reading="at uniform attention with all units active the derived equation of n_c is zero",
+    uses=["B.2", "C.5"],
+    where="Lemma D.2",
+    parts=tuple(HEADS),
+    hypotheses=(),
+    statement=r"H_\pm^{(t)}(X)>-b\ \forall X\ \Rightarrow\ \frac{d w_+^{(t)\top}c_k}{dt}=0,\ \frac{d w_-^{(t)\top}c_k}{dt}=0,\ k\in\{1,2\}",
+    reading="Definition 5.1 makes attention uniform in stage 1; all units are on, as the lemma supposes.",
 )
-def group_neurons_wait(lab: Laboratory) -> Verdict:
-    """The derived equation of n_c vanishes."""
-    return identity({"n_c": _uniform(lab)["n_c"]})
+def group_neurons_wait(lab: Laboratory) -> dict[str, Verdict]:
+    """Both heads, both groups."""
+    return group_before(lab)
 
 
 @book.claim(
@@ -81,12 +148,16 @@ def group_neurons_wait(lab: Laboratory) -> Verdict:
     kind="identity",
     uses=["D.1", "D.2"],
     same_as="D.1",
-    statement=r"\dot n^\pm_{v_k}=\pm\tfrac18\sum g(X_{k',s,s}),\quad \dot n^\pm_{c_k}=0",
-    reading="D.1 and D.2 together",
+    where="Lemma 5.2",
+    parts=("v, + head", "v, - head", "c, + head", "c, - head"),
+    hypotheses=(),
+    statement=r"H_\pm^{(t)}(X)>-b\ \forall X\in\mathcal D\ \Rightarrow\ \frac{d w_\pm^{(t)\top}v_k}{dt}=\pm\tfrac18\sum_{k'\in[2],\,s=s'}g^{(t)}(X_{k',s,s'}),\ \frac{d w_\pm^{(t)\top}c_k}{dt}=0",
+    reading="As Lemmas D.1 and D.2: uniform attention, all units on.",
 )
-def first_phase(lab: Laboratory) -> Verdict:
+def first_phase(lab: Laboratory) -> dict[str, Verdict]:
     """Both lemmas."""
-    return neurons_grow(lab) & group_neurons_wait(lab)
+    both = {"v": classification_before(lab), "c": group_before(lab)}
+    return {f"{kind}, {head}": verdict for kind, found in both.items() for head, verdict in found.items()}
 
 
 @book.claim(
@@ -94,55 +165,83 @@ def first_phase(lab: Laboratory) -> Verdict:
     "A unit switches off",
     kind="existence",
     uses=["D.1", "D.2"],
-    statement=r"\exists\,T_{0.5}=\Theta(1):\ H_s(X_{k,-s,-s})=-b",
-    reading="the switching time is computed from the derived equations and equals (2b + e^{2b} - 1)/2 for every b > 0; "
-    "n_c = 0 and n_v = b/2 there",
+    where="Corollary D.3",
+    parts=("H < -b", "T_0.5 = Theta(1)"),
+    hypotheses=(BIASED,),
+    statement=r"\exists\,T_{0.5}=\Theta(1):\ H_s^{(T_{0.5})}(X_{k,-s,-s})<-b\ \text{for}\ s\in\{\pm1\}",
+    reading="T_0.5 is any time after the crossing H = -b; Theta(1) means that it depends on the constant b alone.",
 )
-def unit_switches_off(lab: Laboratory) -> Verdict:
-    """Closed form of the switching time."""
-    stages, b = _stages(lab), sp.Symbol("b", real=True)
-    time = stages.switch_time()
-    values = stages.at_switch()
-    expected = (2 * b + sp.exp(2 * b) - 1) / 2
-    unit = zero_scores({"H": lab.observable("H", 1, -1, -1, +1, quotient=True) + sym("b")})["H"]
-    verdict = equal(
-        {
-            "T_0.5": (from_sympy(time), from_sympy(expected)),
-            "n_v": (from_sympy(values["n_v"]), from_sympy(b / 2)),
-            "n_c": (from_sympy(values["n_c"]), from_sympy(sp.Integer(0))),
-            "the unit": (stages.surface, unit),
-        }
+def unit_switches_off(lab: Laboratory) -> dict[str, Verdict]:
+    """The crossing in closed form, and the unit keeps falling after it."""
+    stages = _stages(lab)
+    before, after = stages.first.slope(stages.surface), stages.second.slope(stages.surface)
+    units = {f"head {s:+d} on {name(*x)}": node for (s, x), node in _units(lab).items() if _switched(s, x)}
+    same = equal({key: (stages.surface, node) for key, node in units.items()})
+    if not (before < 0 and after < 0):
+        unit = Witness("the unit does not fall through its kink: a rate is not negative", {})
+        return {"H < -b": refuted(unit), "T_0.5 = Theta(1)": undecided("no unit switches off")}
+    falls = proved().proving(
+        f"H_s(X_{{k,-s,-s}}) + b is one expression for both heads and groups; its rate is {before} g before its zero "
+        f"and {after} g after it, with g > 0: it crosses and stays below"
     )
-    return verdict.with_constants(T_half=str(time), T_half_at_b_one_half=str(sp.N(time.subs(b, sp.Rational(1, 2)), 12)))
+    time = stages.switch_time()
+    closed = (2 * BIAS + sp.exp(2 * BIAS) - 1) / 2
+    known = equal({"T_0.5": (from_sympy(time), from_sympy(closed))}).proving(
+        "the crossing is at (2b + e^{2b} - 1)/2, which is positive and finite for every b > 0 and contains no other parameter"
+    )
+    numbers = {"crossing": str(time), "crossing at b = 1/2": f"{float(time.subs(BIAS, sp.Rational(1, 2))):.4g}"}
+    return {"H < -b": same & falls, "T_0.5 = Theta(1)": known.with_constants(**numbers)}
+
+
+# ---- stage 1.2 -------------------------------------------------------------------------------------------------------
+
+
+def classification_after(lab: Laboratory) -> dict[str, Verdict]:
+    """The derived equations of w_s . v_k with one unit off against the printed sums."""
+    off = (_stages(lab).surface,)
+    margins = _margins(lab, off)
+    sums = {s: s * from_sympy(EIGHTH) * graph.add(_g(margins[k, s, s]) for k in (1, 2)) for s in SIGNS}
+    return _by_head(lab, "v", {(s, k): sums[s] for s in SIGNS for k in (1, 2)}, off)
+
+
+def group_after(lab: Laboratory) -> dict[str, Verdict]:
+    """The derived equations of w_s . c_k with one unit off against the printed terms."""
+    off = (_stages(lab).surface,)
+    margins = _margins(lab, off)
+    terms = {(s, k): from_sympy(EIGHTH) * _g(margins[k, s, s]) for s in SIGNS for k in (1, 2)}
+    return _by_head(lab, "c", terms, off)
 
 
 @book.claim(
     "D.4",
     "Classification neurons after the switch",
     kind="identity",
-    uses=["B.2", "C.4", "D.3"],
-    statement=r"\dot n^+_{v_k}=\tfrac18\sum_{k'}g(X_{k',+,+}),\quad \dot n^-_{v_k}=-\tfrac18\sum_{k'}g(X_{k',-,-})",
-    reading="with the unit of X_{k,-,-} in the + head off (and its mirror image); the - head by C.4",
+    uses=["B.2", "C.3", "C.4", "D.3"],
+    where="Lemma D.4",
+    parts=tuple(HEADS),
+    hypotheses=(),
+    statement=r"H_+^{(t)}(X_{k,-,-})<-b\ \forall k\Rightarrow\frac{d w_+^{(t)\top}v_k}{dt}=\tfrac18\sum_{k'\in[2]}g^{(t)}(X_{k',+,+});\quad H_-^{(t)}(X_{k,+,+})<-b\ \forall k\Rightarrow\frac{d w_-^{(t)\top}v_k}{dt}=-\tfrac18\sum_{k'\in[2]}g^{(t)}(X_{k',-,-})",
+    reading="In stage 1 all other units are on whenever these are off (Corollary D.6).",
 )
-def after_the_switch(lab: Laboratory) -> Verdict:
-    """The derived equation of n_v with one unit off against the printed sum."""
-    nodes = _uniform(lab, (_stages(lab).surface,))
-    printed = from_sympy(EIGHTH) * graph.add(_g(nodes[name(k, 1, 1)]) for k in (1, 2))
-    return equal({"n_v": (nodes["n_v"], printed)})
+def after_the_switch(lab: Laboratory) -> dict[str, Verdict]:
+    """Both heads, both groups."""
+    return classification_after(lab)
 
 
 @book.claim(
     "D.5",
     "Group neurons after the switch",
     kind="identity",
-    uses=["B.2", "C.4", "D.3"],
-    statement=r"\dot n^+_{c_k}=\tfrac18 g(X_{k,+,+}),\quad \dot n^-_{c_k}=\tfrac18 g(X_{k,-,-})",
-    reading="with the unit of X_{k,-,-} in the + head off (and its mirror image); the - head by C.4",
+    uses=["B.2", "C.5", "D.3"],
+    where="Lemma D.5",
+    parts=tuple(HEADS),
+    hypotheses=(),
+    statement=r"H_+^{(t)}(X_{k,-,-})<-b\Rightarrow\frac{d w_+^{(t)\top}c_k}{dt}=\tfrac18g^{(t)}(X_{k,+,+});\quad H_-^{(t)}(X_{k,+,+})<-b\Rightarrow\frac{d w_-^{(t)\top}c_k}{dt}=\tfrac18g^{(t)}(X_{k,-,-})",
+    reading="In stage 1 all other units are on whenever these are off (Corollary D.6).",
 )
-def group_neurons_move(lab: Laboratory) -> Verdict:
-    """The derived equation of n_c with one unit off against the printed term."""
-    nodes = _uniform(lab, (_stages(lab).surface,))
-    return equal({"n_c": (nodes["n_c"], from_sympy(EIGHTH) * _g(nodes[name(1, 1, 1)]))})
+def group_neurons_move(lab: Laboratory) -> dict[str, Verdict]:
+    """Both heads, both groups."""
+    return group_after(lab)
 
 
 @book.claim(
@@ -151,42 +250,61 @@ def group_neurons_move(lab: Laboratory) -> Verdict:
     kind="identity",
     uses=["D.5"],
     same_as="D.5",
-    statement=r"H_+(X_{k,-,-})<-b\Rightarrow\dot n^+_{c_k}=\tfrac18g(X_{k,+,+})",
-    reading="as D.5",
+    where="Lemma 5.3",
+    parts=("w_+ c_k",),
+    hypotheses=(),
+    statement=r"H_+^{(t)}(X_{k,-,-})<-b\ \text{for}\ k\in\{1,2\}\Rightarrow\frac{d w_+^{(t)\top}c_k}{dt}=\tfrac18g^{(t)}(X_{k,+,+})",
+    reading="As Lemma D.5 for the + head.",
 )
 def second_phase(lab: Laboratory) -> Verdict:
     """The same equation."""
-    return group_neurons_move(lab)
+    return group_after(lab)["+ head"]
+
+
+def _at_switch(stages: StageOne, unit: Node) -> sp.Expr:
+    """The value of H + b at the switch, as an expression in b."""
+    values = {sp.Symbol(n, real=True): value for n, value in stages.at_switch().items()}
+    return sp.expand(to_sympy(unit).subs(values))
+
+
+def _stays(stages: StageOne, unit: Node, off: bool) -> bool:
+    """For every b > 0 the unit leaves the switch on the right side and never comes back."""
+    share, rate = sp.cancel(_at_switch(stages, unit) / BIAS), stages.second.slope(unit)
+    if not share.is_number:
+        return False
+    return bool(share == 0 and rate < 0) if off else bool(share > 0 and rate >= 0)
 
 
 @book.claim(
     "D.6",
     "The pattern persists",
     kind="inequality",
-    uses=["D.4", "D.5"],
-    statement=r"\dot\sigma_s(X_{k,-s,-s})=0\ \text{and all other units active on}\ [T_{0.5},T_1]",
-    reading="after the switch the surface of the unit that is off keeps falling; all others are positive at T_0.5 (b = 1/2) and "
-    "rise or stay: their rates in units of g are exact numbers with these signs, for all times",
+    uses=["D.3", "D.4", "D.5"],
+    where="Corollary D.6",
+    parts=("X_{k,-s,-s} is off", "all other units are on"),
+    hypotheses=(BIASED,),
+    statement=r"t\in[T_{0.5},T_1],\ s\in\{\pm1\},\ k\in[K]:\ \text{only}\ \dot\sigma_s^{(t)}(X_{k,-s,-s})=0\ \text{and all the rest of cases equal}\ 1",
+    reading="K = 2, every b > 0 and every T_1: values at the crossing are multiples of b, rates exact multiples of g > 0.",
 )
-def pattern_persists(lab: Laboratory) -> Verdict:
-    """Signs of the rates of all switching surfaces after T_0.5."""
-    stages = _stages(lab)
-    system = lab.reduced("stage1").system
-    moving = {n: system.equations[n] for n in system.on_path("w")}
-    surfaces = graph.surfaces(zero_scores(moving).values())
-    rates = {repr(s): stages.second.slope(s) for s in surfaces}
-    at_switch = {sp.Symbol(k, real=True): v for k, v in stages.at_switch().items()} | {
-        sp.Symbol("b", real=True): EIGHTH * 4
-    }
-
-    def persists(surface: Node) -> bool:
-        rate = stages.second.slope(surface)
-        if surface is stages.surface:
-            return rate < 0
-        return rate >= 0 and bool(to_sympy(surface).subs(at_switch).subs(sp.Symbol("b", real=True), EIGHTH * 4) > 0)
-
-    verdict = enumerate_all(surfaces, persists, "surfaces")
-    return verdict.with_constants(rates={k: str(v) for k, v in rates.items()})
+def pattern_persists(lab: Laboratory) -> dict[str, Verdict]:
+    """The sixteen units of both heads: where each is at the switch and at which rate it moves after it."""
+    stages, answers = _stages(lab), dict[str, Verdict]()
+    for part, off in (("X_{k,-s,-s} is off", True), ("all other units are on", False)):
+        units = {(s, x): node for (s, x), node in _units(lab).items() if _switched(s, x) == off}
+        rows = {
+            f"head {s:+d} on {name(*x)}": f"{_at_switch(stages, node)} at T_0.5, then at {stages.second.slope(node)} g"
+            for (s, x), node in units.items()
+        }
+        wrong = [(s, x) for (s, x), node in units.items() if not _stays(stages, node, off)]
+        if wrong:
+            s, x = wrong[0]
+            key = f"head {s:+d} on {name(*x)}"
+            answers[part] = refuted(Witness(f"at b = 1/2 the unit H + b of {key} is {rows[key]}", {"b": 0.5}))
+        else:
+            values = ", ".join(dict.fromkeys(rows.values()))
+            step = f"all {len(units)} units by enumeration, H + b: {values}"
+            answers[part] = proved(units=len(units)).proving(step)
+    return answers
 
 
 @book.claim(
@@ -194,41 +312,70 @@ def pattern_persists(lab: Laboratory) -> Verdict:
     "Neurons at the end of stage 1",
     kind="order",
     uses=["D.3", "D.4", "D.5"],
-    statement=r"n_{v_k}(T_1),\,n_{c_k}(T_1)=\Theta(1)",
-    reading="both grow strictly after T_0.5 (positive exact rates), so for every T1 > T_0.5 they are positive numbers "
-    "given by F + e^F = 2b + e^{2b} + 5/8 (T1 - T_0.5); the - head has -n_v",
+    where="Corollary D.7",
+    parts=("group signals", "classification signals"),
+    hypotheses=(BIASED,),
+    statement=r"\exists\,T_1=\Theta(1):\ w_+^{(T_1)\top}\mu=\Theta(1)\ \text{for all}\ \mu\in\mathcal V\cup\mathcal C",
+    reading="Every constant T_1 > T_0.5 will do; Theta(1) means positive and free of omega.",
 )
-def neurons_at_the_end(lab: Laboratory) -> Verdict:
-    """Positive rates, and the closed form solves the derived equations."""
-    stages = _stages(lab)
-    if not all(rate > 0 for rate in stages.second.rates.values()) or set(stages.second.rates) != {"n_c", "n_v"}:
-        return refuted({"rates": {k: str(v) for k, v in stages.second.rates.items()}})
-    form = stages.second.form_at(stages.at_switch())
-    b = sp.Symbol("b", real=True)
-    # F' = speed g(F) integrates to F + e^F = F_0 + e^F_0 + speed (t - T_0.5): the start and the speed are what can be wrong
-    speed = sp.Rational(*stages.second.speed.as_integer_ratio())
-    verdict = equal(
-        {"start": (from_sympy(form), from_sympy(2 * b)), "speed": (from_sympy(speed), from_sympy(sp.Rational(5, 8)))}
-    )
+def neurons_at_the_end(lab: Laboratory) -> dict[str, Verdict]:
+    """Positive rates after the switch, and a closed form in b and T1 alone."""
+    stages, answers = _stages(lab), dict[str, Verdict]()
+    speed, form = stages.second.speed, stages.second.form_at(stages.at_switch())
+    for part, neuron in (("group signals", "n_c"), ("classification signals", "n_v")):
+        start, rate = stages.at_switch()[neuron], stages.second.rates.get(neuron, Fraction(0))
+        share = sp.cancel(start / BIAS)
+        if not (share.is_number and share >= 0 and rate > 0 and speed > 0):
+            sentence = f"at b = 1/2 the neuron starts stage 1.2 at {start} and then moves at {rate} g"
+            answers[part] = refuted(Witness(sentence, {"b": 0.5}))
+            continue
+        answers[part] = proved().proving(
+            f"it is {start} at T_0.5 and then grows at {rate} g with g > 0, so it is positive at every T_1 > T_0.5",
+            f"g = 1/(1 + e^F) with F + e^F = {form} + e^({form}) + {speed} (T_1 - T_0.5): finite, and a function of b and "
+            f"T_1 alone",
+        )
     values = stages.neurons(20.0, 0.5)
-    return verdict.with_constants(n_v_at_20=values["n_v"], n_c_at_20=values["n_c"], speed=str(stages.second.speed))
+    known = {f"{n} at T_1 = 20, b = 1/2": f"{value:.4g}" for n, value in values.items()}
+    return {part: verdict.with_constants(**known) for part, verdict in answers.items()}
 
 
 @book.claim(
     "D.8",
     "Margins at the end of stage 1",
-    kind="identity",
-    uses=["D.6", "D.7"],
-    statement=r"f(X_{k,s,s})=s\,\Omega(1),\quad f(X_{k,s,-s})=0\ \text{at}\ T_1",
-    reading="at uniform attention with the pattern of D.6: y f = n_c + 2 n_v + b on consistent samples, which is positive, "
-    "and exactly 0 on conflicting ones",
+    kind="order",
+    main=True,
+    uses=["C.4", "D.1", "D.4", "D.5", "D.6", "D.7"],
+    where="Theorem D.8",
+    parts=("consistent samples", "conflicting samples"),
+    hypotheses=(BIASED,),
+    statement=r"f^{(T_1)}(X_{k,s,s})=s\cdot\Omega(1),\quad f^{(T_1)}(X_{k,s,-s})=0",
+    reading="Every b > 0 and every T_1 > T_0.5; the constant of Omega(1) is 2b.",
 )
-def margins_at_the_end(lab: Laboratory) -> Verdict:
-    """Margins as expressions."""
-    nodes = _uniform(lab, (_stages(lab).surface,))
-    form = sym("n_c") + 2 * sym("n_v") + sym("b")
-    pairs = {name(*s): (nodes[name(*s)], form) for s in CONSISTENT}
-    return equal(pairs | {name(*s): (nodes[name(*s)], graph.ZERO) for s in CONFLICTING})
+def margins_at_the_end(lab: Laboratory) -> dict[str, Verdict]:
+    """Margins as expressions, with the pattern of D.6, and their growth after the switch."""
+    stages = _stages(lab)
+    margins = _margins(lab, (stages.surface,))
+    conflicting = identity({name(*s): margins[s] for s in CONFLICTING}).proving(ONE_OFF)
+    shares = {s: sp.cancel(_at_switch(stages, margins[s]) / BIAS) for s in CONSISTENT}
+    rates = {s: stages.second.slope(margins[s]) for s in CONSISTENT}
+    low = next((s for s in CONSISTENT if not (shares[s].is_number and shares[s] > 0 and rates[s] >= 0)), None)
+    if low is not None:
+        sentence = f"at b = 1/2 the margin of {name(*low)} is {shares[low]} b at T_0.5, then it moves at {rates[low]} g"
+        return {
+            "consistent samples": refuted(Witness(sentence, {"b": 0.5})),
+            "conflicting samples": conflicting,
+        }
+    least = min(shares.values())
+    consistent = proved().proving(
+        f"{ONE_OFF}: y f is at least {least} b at T_0.5 on each of the four and grows at {min(rates.values())} g or more"
+    )
+    return {
+        "consistent samples": consistent.with_constants(least_margin=f"{least} b"),
+        "conflicting samples": conflicting,
+    }
+
+
+# ---- uniform attention cannot separate -------------------------------------------------------------------------------
 
 
 @book.claim(
@@ -236,20 +383,34 @@ def margins_at_the_end(lab: Laboratory) -> Verdict:
     "Uniform attention can not separate",
     kind="existence",
     uses=["Eq.1"],
-    statement=r"\text{no } w_\pm \text{ gives } y f>0 \text{ on the four conflicting samples}",
-    reading="at uniform attention sum_i y_i (H_+ - H_-)(X_i) = 0 over the conflicting samples for all w; since a monotone "
-    "activation makes y f > 0 imply y (H_+ - H_-) > 0, the four can not all be positive, for every monotone "
-    "activation and every b",
+    where="Lemma 5.4",
+    parts=("no neuron weights",),
+    hypotheses=(),
+    statement=r"\nexists\,w_\pm:\ y f(X)>0\ \text{for all}\ X\in\{X_{k,s,-s}\}_{k\in[2],s\in\{\pm1\}}\ \text{when the softmax attention is uniform}",
+    reading="All w_+ and w_-, every b; sigma is monotone, as ReLU is.",
 )
 def not_separable(lab: Laboratory) -> Verdict:
     """The signed sum of head differences over conflicting samples vanishes identically."""
-    terms = []
+    terms, outputs = [], {}
     for sample in CONFLICTING:
         label = lab.label(*sample)
         plus, minus = (lab.observable("H", *sample, sign) for sign in SIGNS)
         terms.append(label * (plus - minus))
-    total = zero_scores({"sum": graph.add(terms)})
-    return identity(total)
+        f = graph.relu(plus + sym("b")) - graph.relu(minus + sym("b"))
+        outputs[f"y f on {name(*sample)}"] = lab.observable("margin", *sample) - label * f
+    output = identity(zero_scores(outputs))
+    if output.as_stated != "holds":
+        return undecided("the output is not sigma(H_+ + b) - sigma(H_- + b): the argument says nothing about it")
+    return identity(zero_scores({"sum": graph.add(terms)})).proving(
+        "sigma is monotone: y f(X) > 0 gives y (H_+(X) - H_-(X)) > 0",
+        "at uniform attention the sum of y (H_+ - H_-) over the four conflicting samples is 0 for all w: they cannot all be positive",
+    )
+
+
+def _first_phase(lab: Laboratory) -> LogisticDrive:
+    """The neuron equations at uniform attention with every unit on, as one drive."""
+    system = lab.reduced("stage1").system
+    return find_logistic_drive(all_units_on(zero_scores({n: system.equations[n] for n in system.on_path("w")})))
 
 
 @book.claim(
@@ -258,19 +419,21 @@ def not_separable(lab: Laboratory) -> Verdict:
     kind="identity",
     uses=["D.1", "D.5"],
     origin="ours",
+    hypotheses=(),
     statement=r"\dot n=r\,g(F),\ F\ \text{linear},\ r=(0,\tfrac12)\ \text{then}\ (\tfrac18,\tfrac14)",
-    reading="in each phase the neuron equations are constant multiples of one logistic factor of a linear form, with these rates of "
-    "(n_c, n_v)",
+    reading="In each phase the equations of (n_c, n_v) are these multiples of one logistic factor of a linear form.",
 )
 def logistic_drives(lab: Laboratory) -> Verdict:
     """Both phases are recognised, with their exact rates."""
     try:
-        first = find_logistic_drive({n: _uniform(lab)[n] for n in lab.reduced("stage1").system.on_path("w")})
-        second = _stages(lab).second
+        first, second = _first_phase(lab), _stages(lab).second
     except EquationError as error:
         return refuted({"equations": str(error)})
     if first.rates != {"n_v": Fraction(1, 2)} or second.rates != {"n_c": Fraction(1, 8), "n_v": Fraction(1, 4)}:
         return refuted({"first": str(first.rates), "second": str(second.rates)})
-    return proved(
+    found = proved(
         first={k: str(v) for k, v in first.rates.items()}, second={k: str(v) for k, v in second.rates.items()}
+    )
+    return found.proving(
+        "the equations of both phases are divided by their common factor g(F); the quotients are numbers"
     )

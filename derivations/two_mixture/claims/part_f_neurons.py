@@ -6,18 +6,35 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from odesys import ONE, ZERO, Node, Verdict, always_positive, combine_verdicts, equal, graph, identity, measured, sym
+from odesys import (
+    ONE,
+    ZERO,
+    Node,
+    Verdict,
+    Witness,
+    always_positive,
+    combine_verdicts,
+    equal,
+    graph,
+    identity,
+    measured,
+    refuted,
+    sym,
+)
 
 from ..laboratory import Laboratory
 from ..special.trajectories import BIAS, GRID, stage_three
 from .book import SIGNS, attention, book, name, tokens
-from .part_e_trajectories import SWEEP, attention_at
+from .common_hypotheses import STAGE_TWO
+from .part_e_trajectories import attention_at
+from .stage_three_runs import Point, along, at_T2, over_omega
 
 CLASSES = tuple((s, r) for s in SIGNS for r in SIGNS)  # X_{k,s,s'} up to the group
 PATTERNS: dict[str, frozenset[tuple[int, int]]] = {"all units on": frozenset(), "X_{k,-,-} off": frozenset({(-1, -1)})}
 SLIDES = "slides along X_{k,-,-}"
-DURATION, POINTS = 1000.0, 120
-OMEGAS = (0.1, 0.05, 0.01, 0.001)
+DURATION, POINTS = 1e4, 120  # the loss is below 1e-3 then
+RUNS = [{"omega": omega, "T1": T1, "b": BIAS, "x_star": 1.0} for omega, T1 in GRID]
+ELSEWHERE = {"omega": (1e-3, 1e-1), "T1": (3.0, 60.0), "b": (0.25, 0.75), "x_star": (0.8, 2.0)}
 
 
 # ---- the equations, exactly ----------------------------------------------------------------------------------------
@@ -113,35 +130,46 @@ def positive_while_off(lab: Laboratory) -> Verdict:
 # ---- along trajectories --------------------------------------------------------------------------------------------
 
 
-def _pattern(places: Mapping[tuple[int, int], str], values: Mapping[str, float]) -> str:
+def _pattern(places: Mapping[tuple[int, int], str], values: Mapping[str, float], b: float) -> str:
     """The name of a pattern, or the samples whose units are off."""
-    off = frozenset(place for place, unit in places.items() if values[unit] + BIAS <= 0)
+    off = frozenset(place for place, unit in places.items() if values[unit] + b <= 0)
     return next(
         (text for text, known in PATTERNS.items() if known == off), ", ".join(name(1, s, r) for s, r in sorted(off))
     )
 
 
-def patterns_along(lab: Laboratory) -> Verdict:
-    """Which units of the + head are off along stage 3, on a grid of times after T2: only the patterns above occur."""
-    system = lab.reduced("stage3").system
-    compiled, seen = system.compile(b=BIAS), dict[str, list[str]]()
+def _patterns_of(lab: Laboratory, p: Point) -> list[str]:
+    """Which units of the + head are off along stage 3, on a grid of times after T2."""
+    compiled = lab.reduced("stage3").system.compile(b=p["b"])
     places = {(s, r): f"H_{lab.head_name(+1)}_{lab.sample(1, s, r) + 1}" for s, r in CLASSES}
-    for omega, T1 in GRID:
-        run = stage_three(lab, omega, T1, 1.0, DURATION)
-        begin, order = run.times[0], list[str]()
-        slides = [(e.name, e.time, e.detail.get("end") or run.end_time) for e in run.events if e.kind == "slide"]
-        for t in begin + np.concatenate([[0.0], np.geomspace(1e-3, run.end_time - begin, POINTS)]):
-            along = next((unit for unit, start, stop in slides if start <= t <= stop), "")
-            text = (
-                _pattern(places, compiled.observables(0.0, run.at(min(t, run.end_time))))
-                if not along
-                else f"slides along {along}"
-            )
-            text = SLIDES if along == places[-1, -1] else text
-            order += [] if order and order[-1] == text else [text]
-        seen[f"omega={omega:g}, T1={T1:g}"] = order
-    strange = {key: order for key, order in seen.items() if not set(order) <= {*PATTERNS, SLIDES}}
-    return measured(not strange, strange or None, patterns=seen, sweep=SWEEP, duration=DURATION)
+    run = stage_three(lab, p["omega"], p["T1"], p["x_star"], DURATION, p["b"])
+    begin, order = run.times[0], list[str]()
+    slides = [(e.name, e.time, e.detail.get("end") or run.end_time) for e in run.events if e.kind == "slide"]
+    for t in begin + np.concatenate([[0.0], np.geomspace(1e-3, run.end_time - begin, POINTS)]):
+        when = min(t, run.end_time)
+        unit = next((unit for unit, start, stop in slides if start <= t <= stop), "")
+        if unit:
+            text = SLIDES if unit == places[-1, -1] else f"slides along {unit}"
+        else:
+            text = _pattern(places, compiled.observables(0.0, run.at(when)), p["b"])
+        order += [] if order and order[-1] == text else [text]
+    return order
+
+
+def patterns_along(lab: Laboratory) -> Verdict:
+    """Along stage 3 only the patterns above occur, or a slide between them."""
+    points = lab.draw.points("patterns of stage 3", RUNS, ELSEWHERE, STAGE_TWO)
+    seen = [(p, _patterns_of(lab, p)) for p in points]
+    strange = [(p, order) for p, order in seen if not set(order) <= {*PATTERNS, SLIDES}]
+    details = {f"omega={p['omega']:g}, T1={p['T1']:g}": order for p, order in seen}
+    if strange:
+        p, order = strange[0]
+        sentence = (
+            f"at omega = {p['omega']:.4g}, T1 = {p['T1']:.4g} the units that are off in stage 3 are: {', '.join(order)}"
+        )
+        return refuted(Witness(sentence, p), patterns=details)
+    found = measured(True, patterns=details, duration=DURATION)
+    return found.at(*points).within(0, "signs of H + b at 120 times, evenly in the logarithm of t - T2")
 
 
 def brackets_at(state: Mapping[str, float]) -> dict[str, dict[str, float]]:
@@ -159,29 +187,37 @@ def brackets_at(state: Mapping[str, float]) -> dict[str, dict[str, float]]:
     return found
 
 
-def _rows(lab: Laboratory) -> dict[float, dict[str, dict[str, float]]]:
-    return {omega: brackets_at(stage_three(lab, omega, 20.0, 1.0, DURATION).final) for omega in OMEGAS}
+def bracket_order(lab: Laboratory, key: str, claimed: int, kind: str) -> Verdict:
+    """The order of a bracket in omega in both patterns, at T2: attention does not move in stage 3."""
+    orders = {}
+    for text in PATTERNS:
+        size = lambda state, p, text=text: abs(brackets_at(state)[text][key])  # noqa: E731
+        orders[text] = along(lab, f"the bracket ({key}), {text},", over_omega(lab), at_T2, size).order(
+            "omega", claimed, kind, "zero"
+        )
+    first, second = orders.values()
+    return first & second
+
+
+def small_while_on(lab: Laboratory) -> Verdict:
+    """With all units on the bracket of g_+ in the equation of n_c is O~(omega)."""
+    size = lambda state, p: abs(brackets_at(state)["all units on"]["c, consistent"])  # noqa: E731
+    return along(lab, "the bracket of g_+, all units on,", over_omega(lab), at_T2, size).order("omega", 1, "O", "zero")
 
 
 @book.claim(
     "F.1",
     "Classification neurons in stage 3",
     kind="order",
-    uses=["B.2", "C.2", "C.4", "E.7", "Beyond.manifold"],
-    statement=r"\dot n_v=\Theta(g_+)+\widetilde O(\omega\,g_-)",
-    reading="with the unit of X_{k,-,-} (+ head) off or on and all others on, the derived equation is (r_+ g_+ + r_- g_-)/8 with the printed "
-    "brackets, 0 < r_+ < 6, and r_- has only its c-query left; sliding along the kink of that unit is the same with a gate in [0, 1], in "
-    "which the brackets are affine (all exact); on the grid (omega, T1) of the details, x* = 1, within 1000 of T2 no other pattern occurs and no "
-    "slide but along that kink; T1 = 20, omega in 0.1, 0.05, 0.01, 0.001: r_+ > 1 and |r_-| < omega in both patterns (measured)",
+    uses=["B.2", "C.2", "C.4", "E.7"],
+    where="Lemma F.1",
+    parts=("the rate of w_+ v_k",),
+    hypotheses=STAGE_TWO,
+    statement=r"t\in[T_2,T_3],\ k\in[2]:\ \frac{d w_+^{(t)\top}v_k}{dt}=\Theta(g_+^{(t)})+\widetilde O(\omega g_-^{(t)})",
+    reading="The rate is (r_+ g_+ + r_- g_-)/8 exactly, for each pattern of units that occurs; r_+ is Theta(1) and r_- is O~(omega).",
 )
 def classification_neurons(lab: Laboratory) -> Verdict:
     """Equation, exact bounds, patterns and orders."""
-    rows = _rows(lab)
-    fine = all(
-        r["v, consistent"] > 1 and abs(r["v, conflicting"]) < omega
-        for omega, both in rows.items()
-        for r in both.values()
-    )
     return combine_verdicts(
         {
             "equation": equation(lab, "v"),
@@ -189,7 +225,8 @@ def classification_neurons(lab: Laboratory) -> Verdict:
             "0 < r_+ < 6": bounded_bracket(lab),
             "v-queries cancel": classification_queries_cancel(lab),
             "patterns": patterns_along(lab),
-            "orders": measured(fine, rows, rows=rows),
+            "r_+": bracket_order(lab, "v, consistent", 0, "Theta"),
+            "orders": bracket_order(lab, "v, conflicting", 1, "O"),
         }
     )
 
@@ -199,26 +236,24 @@ def classification_neurons(lab: Laboratory) -> Verdict:
     "Group neurons in stage 3",
     kind="order",
     uses=["B.2", "C.2", "C.4", "E.7"],
-    statement=r"\dot n_c\ge\Omega(g_-)+\widetilde O(\omega\,g_+)",
-    reading="with the unit of X_{k,-,-} (+ head) off or on and all others on, the derived equation is (Q g_- + q g_+)/8, Q = C_{+-} - C_{-+}, "
-    "q = C_{++} minus C_{--} where that unit is on, C the weights on c_1 summed over queries (the display is garbled in the "
-    "available text); q > 0 while it is off; sliding as in F.1 (all exact); patterns as in F.1; T1 = 20, omega in 0.1, 0.05, 0.01, 0.001: Q > 0.8 and "
-    "q > -omega in both patterns, |q| < omega once all units are on (measured)",
+    where="Lemma F.2",
+    parts=("the rate of w_+ c_k",),
+    hypotheses=STAGE_TWO,
+    statement=r"t\in[T_2,T_3],\ k\in[2]:\ \frac{d w_+^{(t)\top}c_k}{dt}\ge\Omega(g_-^{(t)})+\widetilde O(\omega g_+^{(t)})",
+    reading="The rate is (Q g_- + q g_+)/8 exactly, for each pattern that occurs; Q is Omega(1), and q positive or O~(omega).",
 )
 def group_neurons(lab: Laboratory) -> Verdict:
-    """Equation, exact sign, patterns and orders."""
-    rows = _rows(lab)
-    fine = all(
-        r["c, conflicting"] > 0.8 and r["c, consistent"] > -omega and (off or abs(r["c, consistent"]) < omega)
-        for omega, both in rows.items()
-        for r, off in zip(both.values(), PATTERNS.values(), strict=True)
-    )
+    """Equation, exact sign, patterns and orders; Q is positive, so that its size is Q."""
+    sign = lambda state, p: brackets_at(state)["all units on"]["c, conflicting"]  # noqa: E731
+    positive = along(lab, "Q", over_omega(lab), at_T2, sign).between(1e-6, 3, "positive beyond the error of the solver")
     return combine_verdicts(
         {
             "equation": equation(lab, "c"),
             "sliding": meets_on_the_surface(lab),
             "q > 0 while off": positive_while_off(lab),
             "patterns": patterns_along(lab),
-            "orders": measured(fine, rows, rows=rows),
+            "Q > 0": positive,
+            "q": small_while_on(lab),
+            "orders": bracket_order(lab, "c, conflicting", 0, "Omega"),
         }
     )

@@ -105,3 +105,20 @@ def test_a_calibrated_limit_names_where_it_is_from() -> None:
     assert verdict.as_stated == "holds" and verdict.tolerance is not None
     assert verdict.tolerance.calibrated_on == ({"x": 1.0},)
     assert calibrated(first, 1.05, lambda top: second.between(0, top, ""), "5 percent").as_stated == "fails"
+
+
+def test_a_run_that_converges_is_no_power() -> None:
+    points = tuple({"omega": 10.0**-k} for k in range(1, 6))
+    settling = Measurement("Q", points, [0.86 + 0.3 * p["omega"] for p in points])
+    assert settling.order("omega", 0, towards="zero").as_stated == "holds"
+    assert Measurement("Q", points, [0.4] * 5).order("omega", 0, towards="zero").as_stated == "holds"
+    slow = Measurement("log", points, [-np.log(p["omega"]) for p in points])  # unbounded: no Theta(1)
+    assert slow.order("omega", 0, towards="zero").as_stated != "holds"
+
+
+def test_a_wide_interval_on_the_allowed_side_decides() -> None:
+    points = tuple({"omega": 10.0**-k} for k in range(1, 6))
+    bent = Measurement("r", points, [p["omega"] ** (2 + 0.3 * k) for k, p in enumerate(points)])
+    assert bent.exponent("omega").width > 0.2
+    assert bent.order("omega", 1, "O", "zero").as_stated == "holds"
+    assert bent.order("omega", 2.5, "Omega", "zero").as_stated != "holds"

@@ -1,0 +1,119 @@
+"""Runs to T2 and T3 at the points of a draw, and what Theorem 4.1 says of them; shared by the claims about stage 3."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from odesys import IntegrationError, Measurement, StopWhen, Trajectory, Verdict, computed_once, integrate, measure
+
+from ..laboratory import Laboratory
+from ..special.trajectories import stage_two
+from .book import SAMPLES, name
+from .common_hypotheses import STAGE_TWO
+from .part_e_trajectories import attention_at
+
+BASE = {"omega": 0.05, "b": 0.5, "T1": 20.0, "x_star": 1.0, "eps": 1e-3}
+RANGES = {"b": (0.25, 0.75), "T1": (10.0, 60.0), "x_star": (0.8, 2.0)}  # where a new draw looks
+OMEGAS, EPSILONS = (1e-3, 1e-1), (1e-5, 1e-2)  # two and three decades
+POINTS = 9
+Point = Mapping[str, Any]
+SOLVER = 1e-9  # relative tolerance of stage 3
+
+
+def base(lab: Laboratory) -> dict[str, Any]:
+    """The constants b, T1 and x* of a draw, with the omega and eps that are held while the other moves."""
+    (point,) = lab.draw.points("stage 3", [BASE], RANGES, STAGE_TWO)
+    return point
+
+
+def over_omega(lab: Laboratory) -> list[dict[str, Any]]:
+    """Points along omega."""
+    return lab.draw.along("omega", *OMEGAS, POINTS, **{k: v for k, v in base(lab).items() if k != "omega"})
+
+
+def over_eps(lab: Laboratory) -> list[dict[str, Any]]:
+    """Points along eps."""
+    return lab.draw.along("eps", *EPSILONS, POINTS, **{k: v for k, v in base(lab).items() if k != "eps"})
+
+
+def at_T2(lab: Laboratory, p: Point) -> dict[str, float]:
+    """The state at T2, and T2 - T1."""
+    run = stage_two(lab, p["omega"], p["T1"], p["x_star"], p["b"])
+    return {**run.run.final, "T2 - T1": run.duration}
+
+
+@computed_once
+def third_stage(lab: Laboratory, omega: float, b: float, T1: float, x_star: float, eps: float) -> Trajectory:
+    """Stage 3 from T2 until the loss is eps."""
+    second = stage_two(lab, omega, T1, x_star, b).run
+    fitted = StopWhen("T3", "loss", direction=-1, level=eps)
+    span = (second.end_time, second.end_time + 1e3 / eps)
+    run = integrate(lab.reduced("stage3").system, second.end_state, span, {"b": b}, rtol=SOLVER, events=[fitted])
+    if run.stop != "event:T3":
+        raise IntegrationError(
+            f"the loss does not reach eps = {eps:g} in a time 1000/eps ({run.stop})", time=run.end_time
+        )
+    return run
+
+
+def at_T3(lab: Laboratory, p: Point) -> dict[str, float]:
+    """The state at T3, the loss there, and T3 - T2."""
+    run = third_stage(lab, p["omega"], p["b"], p["T1"], p["x_star"], p["eps"])
+    return {**run.final, "T3 - T2": run.end_time - run.times[0]}
+
+
+def margins_at(lab: Laboratory, state: dict[str, float], b: float) -> dict[str, float]:
+    """y f on every sample."""
+    system = lab.reduced("stage3").system
+    values = system.compile(b=b).observables(0.0, np.array([state[n] for n in system.names]))
+    return {name(*s): values[f"margin_{lab.sample(*s) + 1}"] for s in SAMPLES}
+
+
+def conflicting_attention(state: dict[str, float]) -> tuple[np.ndarray, np.ndarray]:
+    """Softmax weights on X_{1,+,-} of both heads; the - head has those of the + head on X_{1,-,+} (Corollary C.5)."""
+    return attention_at(state, 1, -1), attention_at(state, -1, 1)
+
+
+# ---- orders ----------------------------------------------------------------------------------------------------------
+
+Observable = Callable[[dict[str, float], Point], float]
+
+
+def along(lab: Laboratory, what: str, points: Sequence[Point], state: Any, value: Observable) -> Measurement:
+    """An observable of the state at T2 or T3 at each point."""
+    return measure(what, points, lambda p: value(state(lab, p), p))
+
+
+def constant_in(lab: Laboratory, what: str, value: Observable, kind: str = "Theta") -> Verdict:
+    """An observable at T3 is Theta(1) (or O, Omega) as omega and as eps go to zero."""
+    moving = {"omega": over_omega(lab), "eps": over_eps(lab)}
+    found = [along(lab, what, points, at_T3, value).order(n, 0, kind, "zero") for n, points in moving.items()]
+    return found[0] & found[1]
+
+
+def within_omega(lab: Laboratory, what: str, value: Observable) -> Verdict:
+    """An observable at T3 is at most omega in size, along omega and along eps: O~(omega) with the constant 1."""
+    because = "O~(omega) with the constant 1, chosen before the run"
+    ratio: Observable = lambda state, p: abs(value(state, p)) / p["omega"]  # noqa: E731
+    found = [
+        along(lab, f"{what} over omega", q, at_T3, ratio).between(0, 1, because)
+        for q in (over_omega(lab), over_eps(lab))
+    ]
+    return found[0] & found[1]
+
+
+def shrinks_with_omega(lab: Laboratory, what: str, value: Observable) -> Verdict:
+    """An observable at T3 is O(omega) as omega goes to zero, by its exponent."""
+    size: Observable = lambda state, p: abs(value(state, p))  # noqa: E731
+    return along(lab, what, over_omega(lab), at_T3, size).order("omega", 1, "O", "zero")
+
+
+def logarithmic_in_eps(lab: Laboratory, what: str, value: Observable) -> Verdict:
+    """An observable at T3 is Theta~(1): bounded below as omega and eps go to zero, and above by log^2(1/eps)."""
+    scaled: Observable = lambda state, p: value(state, p) / np.log(1 / p["eps"]) ** 2  # noqa: E731
+    low = along(lab, what, over_eps(lab), at_T3, value).order("eps", 0, "Omega", "zero")
+    high = along(lab, f"{what} / log^2(1/eps)", over_eps(lab), at_T3, scaled).order("eps", 0, "O", "zero")
+    return along(lab, what, over_omega(lab), at_T3, value).order("omega", 0, "Theta", "zero") & low & high
