@@ -11,7 +11,8 @@ from odesys import IntegrationError, StopWhen, Trajectory, computed_once, integr
 from ..laboratory import Laboratory
 
 RTOL = 1e-11
-BIAS = 0.5
+BIAS = 0.5  # where a bias is not swept
+LONGEST = 1e6  # time after which stage 2 is given up
 GRID = ((0.1, 20.0), (0.05, 20.0), (0.01, 20.0), (0.1, 3.0), (0.01, 3.0))  # (omega, T1)
 
 
@@ -20,6 +21,7 @@ class StageTwo:
     """Stage 2 from T1 to the time when M_cv_same = x_star: times since T1 and states by name, without the start."""
 
     omega: float
+    b: float
     start: np.ndarray
     run: Trajectory
 
@@ -43,20 +45,24 @@ class StageTwo:
 
 
 @computed_once
-def stage_two(lab: Laboratory, omega: float = 0.1, T1: float = 20.0, x_star: float = 1.0) -> StageTwo:
+def stage_two(
+    lab: Laboratory, omega: float = 0.1, T1: float = 20.0, x_star: float = 1.0, b: float = BIAS
+) -> StageTwo:
     """Integrate stage 1 to T1 and stage 2 until the score of c1 for v1 is x_star."""
     first = lab.reduced("stage1")
-    begin = integrate(first.system, first.initial_state(omega), (0.0, T1), {"b": BIAS}, rtol=RTOL).end_state
+    begin = integrate(first.system, first.initial_state(omega), (0.0, T1), {"b": b}, rtol=RTOL).end_state
     learned = StopWhen("T2", "M_cv_same", direction=1, level=x_star)
-    run = integrate(lab.reduced("stage2").system, begin, (T1, T1 + 5000.0), {"b": BIAS}, rtol=RTOL, events=[learned])
+    run = integrate(lab.reduced("stage2").system, begin, (T1, T1 + LONGEST), {"b": b}, rtol=RTOL, events=[learned])
     if run.stop != "event:T2":
         raise IntegrationError(f"stage 2 does not reach x* = {x_star:g} ({run.stop})", time=run.end_time)
-    return StageTwo(omega, begin, run)
+    return StageTwo(omega, b, begin, run)
 
 
 @computed_once
-def stage_three(lab: Laboratory, omega: float, T1: float, x_star: float, duration: float) -> Trajectory:
+def stage_three(
+    lab: Laboratory, omega: float, T1: float, x_star: float, duration: float, b: float = BIAS
+) -> Trajectory:
     """Integrate stage 3 for a given time after T2."""
-    second = stage_two(lab, omega, T1, x_star).run
+    second = stage_two(lab, omega, T1, x_star, b).run
     span = (second.end_time, second.end_time + duration)
-    return integrate(lab.reduced("stage3").system, second.end_state, span, {"b": BIAS}, rtol=1e-9)
+    return integrate(lab.reduced("stage3").system, second.end_state, span, {"b": b}, rtol=1e-9)
