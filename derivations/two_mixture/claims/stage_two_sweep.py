@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Hypothesis, Verdict, Witness, measured, measure
+from odesys import Hypothesis, Verdict, Witness, measure, measured
 from odesys.sentences import say_number, say_point
 
 from ..laboratory import Laboratory
@@ -22,7 +22,11 @@ from ..special.trajectories import StageTwo, stage_two
 from .common_hypotheses import AFTER_SWITCH, BIASED
 
 REACH = 0.5  # C of the lemmas, and the score x* that ends stage 2
-ENDS = ((0.05, 0.2), (0.05, 2000.0), (0.5, 1.5), (0.5, 3.0), (0.5, 20.0), (0.5, 2000.0), (2.0, 60.0), (2.0, 2000.0))
+ENDS = (  # (b, T1), from just above T_0.5 on
+    *((0.05, T1) for T1 in (0.104, 0.2, 2000.0)),
+    *((0.5, T1) for T1 in (1.37, 1.5, 3.0, 20.0, 2000.0)),
+    *((2.0, T1) for T1 in (29.0, 60.0, 2000.0)),
+)
 SHARES = (0.9, 0.1, 0.01)  # omega over its bound
 RANGES = {"omega": (1e-4, 0.45), "T1": (0.11, 2000.0), "b": (0.05, 2.0)}
 SOLVER = 1e-9  # a hundred times the relative tolerance of the solver
