@@ -80,9 +80,7 @@ def bound_of(first: sp.Expr, rate: float, start: float, times: np.ndarray) -> np
     return np.asarray(sp.lambdify((b, omega, t), first, "numpy")(rate, start, times), dtype=float)
 
 
-def above_the_bound(
-    lab: Laboratory, share: float = RATE, points: Sequence[Mapping[str, Any]] | None = None
-) -> Verdict:
+def above_the_bound(lab: Laboratory, share: float = RATE, points: Sequence[Mapping[str, Any]] | None = None) -> Verdict:
     """All three states stay above the comparison process at b = share * kappa, up to the score C."""
     solution = comparison_system().solution(t)
 
@@ -143,7 +141,9 @@ def bounds_trajectories(lab: Laboratory) -> dict[str, Verdict]:
     exact = closed_form(comparison_system())
     step = "the matrix has no negative entry off its diagonal, so dx/dt >= b A x carries over to x(t)"
     above = (transfers() & exact["solves"] & exact["first entry"]).proving(step)
-    within = guaranteed_times(lab, RATE, sweep(lab)).between(0, 1, "the first entry of x(t) grows and is below the score")
+    within = guaranteed_times(lab, RATE, sweep(lab)).between(
+        0, 1, "the first entry of x(t) grows and is below the score"
+    )
     time = (exact["grows"] & exact["time"]).proving("the first entry is a hyperbolic sine, solved for t")
     formula = {"T2 - T1 at most": "arcsinh(x^*/(sqrt 2 omega^2)) / (sqrt 2 b)"}
     extra = durations(lab)

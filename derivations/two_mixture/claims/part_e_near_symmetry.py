@@ -372,7 +372,8 @@ def asymmetry_at_the_start(lab: Laboratory) -> dict[str, Verdict]:
 def exact_sums(lab: Laboratory) -> Verdict:
     """Values and derivatives at T1, and the invariant subspace."""
     return combine_verdicts({**sums_at_start(lab), "kept for ever": manifold(lab)}).proving(
-        "M = 0 and A = B = omega^2 I at T1 are put in", "the rates of four sums vanish on the subspace M_cv = M_vv = B_cv = 0"
+        "M = 0 and A = B = omega^2 I at T1 are put in",
+        "the rates of four sums vanish on the subspace M_cv = M_vv = B_cv = 0",
     )
 
 

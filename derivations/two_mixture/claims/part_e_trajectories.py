@@ -59,7 +59,9 @@ def _dominance(lab: Laboratory, what: str, small: Sequence[str], large: tuple[st
     return verdict.with_constants(**CONSTANTS, c="3/5", largest=float(found.values.max()))
 
 
-DOMINANCE_READING = r"C = 1/2, c = 3/5, for every T_1 > T_{0.5} and b and every \omega below the constant n_c/n_v at T_1."
+DOMINANCE_READING = (
+    r"C = 1/2, c = 3/5, for every T_1 > T_{0.5} and b and every \omega below the constant n_c/n_v at T_1."
+)
 
 
 @book.claim(
@@ -166,7 +168,9 @@ def growth_verdict(lab: Laboratory) -> Verdict:
         points,
         lambda point: growth_share(lab, run_at(lab, point), RATE * kappa(point)),
     )
-    verdict = found.between(0, 1, "b = kappa/2 is half the rate at uniform attention, which is that of the first row at T1")
+    verdict = found.between(
+        0, 1, "b = kappa/2 is half the rate at uniform attention, which is that of the first row at T1"
+    )
     return verdict.with_constants(**CONSTANTS, rate="kappa/2 with kappa = n_c/18 at T1")
 
 
@@ -224,8 +228,12 @@ def duration_parts(lab: Laboratory) -> dict[str, Verdict]:
     text = f"the slope of T2 - T1 against log(1/omega) is {slope:.5g} at the smallest omega, T1 = 20; 9/n_c is {0.5 / kappa(down[0]):.5g}"
     both = seen(lab, "min(c_1 W_K W_Q v_1, -c_1 W_K W_Q v_2) at T_2", points, _both_scores)
     return {
-        "duration": replace(order, sharpened=text).with_constants(**CONSTANTS, T2="first time with c_1 W_K W_Q v_1 = 1/2"),
-        "scores at T2": both.between(REACH * (1 - SOLVER), REACH * (1 + SOLVER), f"T2 is where the first one is 1/2; {EXACT}"),
+        "duration": replace(order, sharpened=text).with_constants(
+            **CONSTANTS, T2="first time with c_1 W_K W_Q v_1 = 1/2"
+        ),
+        "scores at T2": both.between(
+            REACH * (1 - SOLVER), REACH * (1 + SOLVER), f"T2 is where the first one is 1/2; {EXACT}"
+        ),
     }
 
 
