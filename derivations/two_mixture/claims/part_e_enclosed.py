@@ -15,26 +15,26 @@ from odesys import (
     Evidence,
     Node,
     Verdict,
+    Witness,
     certified,
     combine_verdicts,
     refuted,
     sym,
     undecided,
 )
+from odesys.sentences import say_witness
 
 from ..laboratory import Laboratory
 from ..special.enclosed import SectorSystem, enclose_stage_two, growth_rows, pre_activations, stage_two_sectors
 from .book import UNMUTATED, book
 from .part_e_growth import DOMINANCE
 from .part_e_trajectories import LAST_ROW_PRINTED, LAST_ROW_RIGHT, SIGNS_PRINTED
+from .stage_two_sweep import STAGE_2
 
 OMEGA, BIAS = Fraction(1, 10), Fraction(1, 2)
 LENGTHS = {3: 635, 20: 103, 100: 51}  # T1 and how long to enclose: past x* = 1 and past the end of E.2's inequality
-POINTS = (
-    "omega = 1/10, b = 1/2 and T1 = 3, 20, 100, from T1 for "
-    + ", ".join(map(str, LENGTHS.values()))
-    + ", which is past T2 (x* = 1)"
-)
+INSTANCE = r"\omega=\tfrac1{10},\ b=\tfrac12,\ T_1=3,20,100:\ "
+READING = r"Certified at these three points from T_1 to past the time with c_1^\top W_K^\top W_Q v_1 = 1; nothing is said of others."
 RATE = Fraction(999, 1000)
 KAPPA = sym("n_c") / 18
 SOON = Fraction(1, 4)
@@ -108,8 +108,17 @@ def point(T1: int) -> Point:
     return Point(T1)
 
 
+def _where(T1: int) -> dict[str, str | int]:
+    return {"omega": str(OMEGA), "b": str(BIAS), "T1": T1}
+
+
 def _at_all(check: Callable[[Point], Verdict]) -> Verdict:
-    return combine_verdicts({f"T1 = {T1}": check(point(T1)) for T1 in LENGTHS})
+    found = combine_verdicts({f"T1 = {T1}": check(point(T1)) for T1 in LENGTHS})
+    if isinstance(found.witness, Mapping):
+        found = found.witnessed(
+            f"at omega = {OMEGA}, b = {BIAS} the enclosure gives {say_witness(found.witness)}", _where(3)
+        )
+    return found.at(*map(_where, LENGTHS))
 
 
 def _certified(group: str) -> Verdict:
@@ -127,18 +136,18 @@ def _certified(group: str) -> Verdict:
     uses=["E.5", "Beyond.manifold"],
     level="full",
     insensitive=UNMUTATED,
-    expect=FAILS,
-    statement=r"\text{the sign table of Lemma E.5 with its last row as printed, on}\ (T_1,T_2]",
-    reading=f"{POINTS}: every sign along the validated enclosure; at the start by the leading Taylor coefficient",
+    origin="ours",
+    hypotheses=STAGE_2,
+    statement=INSTANCE + r"\text{the signs of Lemma E.5 hold strictly on}\ (T_1,T_2],\ "
+    r"\text{with}\ v_1^\top W_K^\top W_Kv_1>0>v_1^\top W_K^\top W_Kv_2\ \text{for the last row}",
+    reading=READING,
 )
 def signs_enclosed(lab: Laboratory) -> Verdict:
-    """The table as printed is refuted, the corrected one certified."""
-    printed = combine_verdicts({"table": _certified("signs"), "last row": _certified("last row as printed")})
-    return printed.correcting(
-        r"v_1^\top W_K^\top W_Kv_1>0>v_1^\top W_K^\top W_Kv_2\ \text{in the last row}",
-        _certified("signs"),
-        "the printed row contradicts an earlier row: they are the same number",
-    )
+    """The corrected table is certified, and with it that the last row as printed is violated."""
+    printed = _certified("last row as printed")
+    if printed.as_stated != FAILS or printed.evidence != Evidence.CERTIFICATE:
+        return undecided(f"the last row as printed is not refuted: {printed.as_stated}")
+    return _certified("signs").adding(last_row_as_printed=f"fails ({printed.evidence})")
 
 
 def _beyond_limit(lead: str, limit: Fraction, until: Fraction | None) -> Callable[[Point], Verdict]:
@@ -168,8 +177,11 @@ def _dominance(lead: str, limit: Fraction) -> Verdict:
     uses=["E.1(11)", "Beyond.manifold"],
     level="full",
     insensitive=UNMUTATED,
-    statement=r"\max_{\text{other}}|M_{\mu\nu}|\le c\,\min(M_{c_kv_k},-M_{c_kv_{k'}})",
-    reading=f"{POINTS}: c = 0.51 certified along the validated enclosure; c = 1/2, the limit at T1, is refuted by it",
+    origin="ours",
+    hypotheses=STAGE_2,
+    statement=INSTANCE
+    + r"\max_{\text{other}}|M_{\mu\nu}|\le c\,\min(M_{c_kv_k},-M_{c_kv_{k'}}),\ c=0.51,\text{ not }\tfrac12",
+    reading=READING,
 )
 def dominance_enclosed(lab: Laboratory) -> Verdict:
     """With 0.51, and a certificate against 1/2."""
@@ -186,8 +198,10 @@ def dominance_enclosed(lab: Laboratory) -> Verdict:
     uses=["E.1(12)", "Beyond.manifold"],
     level="full",
     insensitive=UNMUTATED,
-    statement=r"\max(|B_{vc}^=|,|B_{vc}^{\ne}|,|B_{cc}^{\ne}|)\le c\,\min(B_{vv}^=,-B_{vv}^{\ne})",
-    reading=f"{POINTS}: c = 0.26 certified; whether c = 1/4, the limit at T1, is ever exceeded is decided",
+    origin="ours",
+    hypotheses=STAGE_2,
+    statement=INSTANCE + r"\max(|B_{vc}^=|,|B_{vc}^{\ne}|,|B_{cc}^{\ne}|)\le c\,\min(B_{vv}^=,-B_{vv}^{\ne}),\ c=0.26",
+    reading=READING,
 )
 def query_dominance_enclosed(lab: Laboratory) -> Verdict:
     """With 0.26."""
@@ -201,8 +215,10 @@ def query_dominance_enclosed(lab: Laboratory) -> Verdict:
     uses=["E.1(13)", "Beyond.manifold"],
     level="full",
     insensitive=UNMUTATED,
-    statement=r"\max(|A_{cv}^=|,|A_{cv}^{\ne}|,|A_{vv}^{\ne}|)\le c\,\min(A_{cc}^=,-A_{cc}^{\ne})",
-    reading=f"{POINTS}: c = 0.26 certified; whether c = 1/4, the limit at T1, is ever exceeded is decided",
+    origin="ours",
+    hypotheses=STAGE_2,
+    statement=INSTANCE + r"\max(|A_{cv}^=|,|A_{cv}^{\ne}|,|A_{vv}^{\ne}|)\le c\,\min(A_{cc}^=,-A_{cc}^{\ne}),\ c=0.26",
+    reading=READING,
 )
 def key_dominance_enclosed(lab: Laboratory) -> Verdict:
     """With 0.26."""
@@ -216,8 +232,10 @@ def key_dominance_enclosed(lab: Laboratory) -> Verdict:
     uses=["E.1(14)", "Beyond.manifold"],
     level="full",
     insensitive=UNMUTATED,
-    statement=r"B_{vv}^=\ge B_{cc}^=,\quad A_{cc}^=\ge A_{vv}^=",
-    reading=f"{POINTS}: strict after T1, certified",
+    origin="ours",
+    hypotheses=STAGE_2,
+    statement=INSTANCE + r"B_{vv}^=\ge B_{cc}^=,\quad A_{cc}^=\ge A_{vv}^=",
+    reading=READING,
 )
 def diagonal_order_enclosed(lab: Laboratory) -> Verdict:
     """Two differences."""
@@ -231,8 +249,10 @@ def diagonal_order_enclosed(lab: Laboratory) -> Verdict:
     uses=["E.6", "Beyond.manifold"],
     level="full",
     insensitive=UNMUTATED,
-    statement=r"H_+(X_{k,s,-s})+b>0\ \text{on}\ [T_1,T_2]",
-    reading=f"{POINTS}: certified for all four conflicting samples",
+    origin="ours",
+    hypotheses=STAGE_2,
+    statement=INSTANCE + r"H_+(X_{k,s,-s})+b>0\ \text{on}\ [T_1,T_2]",
+    reading=READING,
 )
 def units_enclosed(lab: Laboratory) -> Verdict:
     """Pre-activations along the enclosure."""
@@ -246,9 +266,11 @@ def units_enclosed(lab: Laboratory) -> Verdict:
     uses=["E.2", "Beyond.manifold"],
     level="full",
     insensitive=UNMUTATED,
-    statement=r"\dot x\ge b\,A_3x\ \text{while}\ M_{c_1v_1}\le C",
-    reading="omega = 1/10, b = 1/2 and T1 = 3, 20, 100: b = 0.999 kappa with kappa = n_c/18 is certified up to the first zero of the first "
-    "row, and C is the score there; b = kappa is refuted just after T1",
+    origin="ours",
+    hypotheses=STAGE_2,
+    statement=INSTANCE + r"\dot x\ge0.999\,\kappa\,A_3x\ \text{while}\ M_{c_1v_1}\le C(T_1),\ \kappa=\tfrac{n_c}{18};\ "
+    r"\text{not with}\ \kappa\ \text{itself}",
+    reading=READING,
 )
 def growth_enclosed(lab: Laboratory) -> Verdict:
     """All three rows up to the time when the first one fails."""
@@ -280,8 +302,9 @@ def _growth(here: Point) -> Verdict:
     level="full",
     insensitive=UNMUTATED,
     origin="ours",
+    hypotheses=STAGE_2,
     statement=r"T_2-T_1\in[90.17591,\,90.17592]",
-    reading="omega = 1/10, b = 1/2, T1 = 20: the only crossing of M_cv_same = 1 lies in this interval",
+    reading=r"\omega = 1/10, b = 1/2, T_1 = 20, and T_2 is the only time with c_1^\top W_K^\top W_Q v_1 = 1.",
 )
 def duration_enclosed(lab: Laboratory) -> Verdict:
     """Crossing time of the score along the enclosure, and growth of the score all along."""
@@ -292,8 +315,10 @@ def duration_enclosed(lab: Laboratory) -> Verdict:
         return undecided("no single crossing was enclosed")
     low, high = found
     inside = Fraction("90.17591") <= low and high <= Fraction("90.17592")
-    ends = {"low": str(float(low)), "high": str(float(high))}
-    return certified(**ends) if inside else refuted(ends)
+    sentence = f"at omega = 1/10, b = 1/2, T_1 = 20 the crossing is between {float(low):.4g} and {float(high):.4g}"
+    if not inside:
+        return refuted(Witness(sentence, _where(20)), Evidence.CERTIFICATE)
+    return certified(low=str(float(low)), high=str(float(high))).at(_where(20))
 
 
 CERTIFIED = (

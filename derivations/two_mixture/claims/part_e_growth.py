@@ -16,6 +16,7 @@ from odesys import (
     Region,
     System,
     Verdict,
+    Witness,
     ball_endpoints,
     certified,
     combine_verdicts,
@@ -29,6 +30,7 @@ from odesys import (
 from ..laboratory import Laboratory
 from ..special.enclosed import neurons_at
 from .book import book
+from .common_hypotheses import AFTER_SWITCH, BIASED
 
 BLOCK = ("M_cv_same", "A_cc_same", "B_vv_same")
 GROWTH = sp.Matrix([[0, 1, 1], [1, 0, 0], [1, 0, 0]])
@@ -43,9 +45,10 @@ DOMINANCE = (  # E.1 (11) to (13): |small| <= c min(large same, -large other)
     (("A_cv_same", "A_cv_other", "A_vv_other"), Fraction(26, 100), "A_cc"),
 )
 READING = (
-    "dominance constants 0.51, 0.26, 0.26 (E.1), the order of the diagonal self-scores (E.1(14)) and their signs (E.5), n_c and "
-    "n_v enclosed at T1, bias 1/2; self-scores up to 1, without loss since the rows are homogeneous in them"
+    r"All states with |scores| at most C, dominance constants 0.51, 0.26, 0.26, the order (14), signs of the diagonal, "
+    r"n_c, n_v at T_1, b = 1/2."
 )
+AFTER_STAGE_1 = (BIASED, AFTER_SWITCH)
 
 
 def region(system: System, C: Fraction, T1: int) -> Region:
@@ -90,11 +93,14 @@ def _positive_rate(lab: Laboratory, C: Fraction, T1: int) -> Verdict:
         for rate in (found.rate, found.upper)
     )
     seen = {"b/kappa at least": low, "at most": high, "boxes": found.details["boxes"]}
+    where = {"C": str(C), "T1": T1, "b": str(BIAS)}
     if found.answer == "holds" and found.rate is not None and found.rate > 0:
-        return Verdict("holds", Evidence.CERTIFICATE, constants={f"b(C={C}, T1={T1})/kappa": low}, details=seen)
+        constants = {f"b(C={C}, T1={T1})/kappa": low}
+        return Verdict("holds", Evidence.CERTIFICATE, constants=constants, details=seen).at(where)
     if found.answer == "fails":
         point = {name: str(value) for name, value in found.tight_at.items()}
-        return refuted({**seen, "row": found.row, "at": point}, Evidence.CERTIFICATE)
+        sentence = f"at C = {C}, T_1 = {T1}, b = 1/2 row {found.row} of dx/dt is negative at a state of the region"
+        return refuted(Witness(sentence, where), Evidence.CERTIFICATE, state=point, **seen)
     return undecided(f"no positive rate was certified for C = {C}, T1 = {T1}: {seen}")
 
 
@@ -102,13 +108,14 @@ def _positive_rate(lab: Laboratory, C: Fraction, T1: int) -> Verdict:
     "E.2/region",
     "Score growth on a region",
     kind="inequality",
+    origin="ours",
+    hypotheses=AFTER_STAGE_1,
     uses=["E.1(11)", "E.1(12)", "E.1(13)", "E.1(14)", "E.5", "B.2"],
-    statement=r"\max|M|\le C\ \Rightarrow\ \dot x\ge b\,A_3x,\quad x=(M_{c_1v_1},A_{c_1c_1},B_{v_1v_1})",
-    reading=f"C = 1/100, T1 = 20; {READING}; the largest b in units of kappa = n_c/18 is certified to one percent by ball "
-    "arithmetic over the whole region; the paper names neither b nor C",
+    statement=r"C=\tfrac1{100},\ T_1=20:\ \max|M|\le C\ \Rightarrow\ \dot x\ge b\,A_3x,\quad x=(M_{c_1v_1},A_{c_1c_1},B_{v_1v_1})",
+    reading=READING,
 )
 def growth_on_a_region(lab: Laboratory) -> Verdict:
-    """Certified lower bound of the rate over a box with dominance conditions."""
+    """The largest rate, certified to one percent; self-scores up to 1, since the rows are homogeneous in them."""
     return _positive_rate(lab, SIZES[0], 20)
 
 
@@ -116,10 +123,12 @@ def growth_on_a_region(lab: Laboratory) -> Verdict:
     "E.2/region-wide",
     "Score growth on wider regions",
     kind="inequality",
+    origin="ours",
+    hypotheses=AFTER_STAGE_1,
     uses=["E.2/region"],
     level="full",
-    statement=r"\max|M|\le C\ \Rightarrow\ \dot x\ge b(C)\,A_3x",
-    reading=f"C = 1/100, 1/10, 1/2 and T1 = 3, 20, 100; {READING}; b(C) certified to one percent",
+    statement=r"C=\tfrac1{100},\tfrac1{10},\tfrac12,\ T_1=3,20,100:\ \max|M|\le C\ \Rightarrow\ \dot x\ge b(C)\,A_3x",
+    reading=READING,
 )
 def growth_on_wider_regions(lab: Laboratory) -> Verdict:
     """The whole table of rates."""
@@ -132,15 +141,19 @@ def growth_on_wider_regions(lab: Laboratory) -> Verdict:
     kind="existence",
     uses=["E.2/region"],
     origin="ours",
+    hypotheses=AFTER_STAGE_1,
     statement=r"C=1,\ T_1=3:\ \text{no}\ b>0\ \text{satisfies}\ \dot x\ge b\,A_3x\ \text{on the whole region}",
-    reading=f"{READING}: a rational point of the region where a row of dx/dt is negative although that of A x is positive, in ball arithmetic",
+    reading=READING,
 )
 def no_growth_rate(lab: Laboratory) -> Verdict:
-    """The same search must end with a point that refutes every positive rate."""
+    """The same search must end with a rational point where a row of dx/dt is negative and that of A x positive."""
     found = _positive_rate(lab, Fraction(1), 3)
     if found.as_stated == "fails" and found.evidence == Evidence.CERTIFICATE:
-        return certified(point=found.witness)
-    return refuted({"rate": str(dict(found.constants))}, found.evidence) if found.as_stated == "holds" else found
+        return certified(**found.details).at(*found.points)
+    if found.as_stated == "holds":
+        sentence = "at C = 1, T_1 = 3, b = 1/2 a positive rate is certified on the whole region"
+        return refuted(Witness(sentence, found.points[0]), found.evidence, rates=dict(found.constants))
+    return found
 
 
 @book.certificate("growth_C_1_100_T1_20.json", "E.2/region")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -12,14 +13,16 @@ from odesys import (
     HOLDS,
     ONE,
     ZERO,
+    Measurement,
     Node,
     Verdict,
     always_positive,
     combine_verdicts,
+    computed_once,
     equal,
     graph,
     identity,
-    measured,
+    measure,
     refuted,
     sym,
     to_sympy,
@@ -29,17 +32,19 @@ from odesys import (
 
 from ..laboratory import Laboratory
 from ..special.closed_forms import stage_one
-from ..special.trajectories import BIAS, GRID, stage_two
+from ..special.trajectories import BIAS, stage_two
 from .book import CONFLICTING, SIGNS, all_units_on, attention, book, tokens
 from .part_5_2_display import quotient
 from .part_e_stage_two import manifold
-from .part_e_trajectories import SWEEP, attention_at
+from .part_e_trajectories import HIDDEN, attention_at
+from .stage_two_sweep import CONSTANTS, REACH, STAGE_2, path, sweep
 
 PAIRS = ("cc", "cv", "vc", "vv")
 KINDS = (*(f"M_{p}" for p in PAIRS), *(f"{m}_{p}" for m in "AB" for p in ("cc", "cv", "vv")))
 STILL = ("M_cv", "M_vv", "B_cv")  # the sums that vanish on the invariant subspace
 FARTHEST = Fraction(2, 3)  # |p - 1/3| for p in [0, 1]
 G, OMEGA = sym("g"), sym("omega")
+DELTA, SLOPE, RATIO = "Delta", "derivative of Delta", "ratio of derivatives"
 
 
 # ---- the sums and their forces, from the derived equations ---------------------------------------------------------
@@ -239,11 +244,14 @@ def needed_after_start(lab: Laboratory) -> dict[str, Fraction] | None:
 # ---- along trajectories --------------------------------------------------------------------------------------------
 
 
-def sums_along(lab: Laboratory, omega: float, T1: float, x_star: float) -> dict[str, np.ndarray]:
-    """Delta, the largest derivative of a sum, Delta p, the derivative of M_cv_same and n_v on a grid of stage 2."""
-    run = stage_two(lab, omega, T1, x_star)
+@computed_once
+def sums_along(
+    lab: Laboratory, omega: float, T1: float, x_star: float = REACH, b: float = BIAS
+) -> dict[str, np.ndarray]:
+    """Delta, the largest derivative of a sum, Delta p, the score M_cv_same with its derivative, and the neurons."""
+    run = stage_two(lab, omega, T1, x_star, b)
     names, table = run.run.names, run.table()
-    field = lab.reduced("stage2").system.compile(b=BIAS)
+    field = lab.reduced("stage2").system.compile(b=b)
     rates = np.array([field(0.0, state) for state in table])
     same, other = ([names.index(f"{kind}_{group}") for kind in KINDS] for group in ("same", "other"))
     away = [
@@ -256,7 +264,8 @@ def sums_along(lab: Laboratory, omega: float, T1: float, x_star: float) -> dict[
         "delta": np.abs(table[:, same] + table[:, other]).max(axis=1),
         "away": np.array(away),
         "rate": np.abs(rates[:, same] + rates[:, other]).max(axis=1),
-        "score": rates[:, names.index("M_cv_same")],
+        "score": table[:, names.index("M_cv_same")],
+        "speed": rates[:, names.index("M_cv_same")],
         "n_v": table[:, names.index("n_v")],
         "n_c": table[:, names.index("n_c")],
     }
@@ -266,12 +275,14 @@ def sums_along(lab: Laboratory, omega: float, T1: float, x_star: float) -> dict[
     "E.4(15)",
     "The asymmetry grows in proportion to itself",
     kind="inequality",
-    uses=["B.2", "C.3", "D.7", "Beyond.manifold"],
-    statement=r"\Big|\frac{d\Delta}{dt}\Big|\le O(\Delta\,\Delta p),\quad \Delta p=\max|p-\tfrac13|",
-    reading="stage 2 at infinite width while all conflicting units are on (that they stay on is E.6): each of the ten sums same + other has |derivative| <= c Delta "
-    "Delta p with an explicit c linear in n_c, n_v, for every omega, T1 and t, hence so has their largest absolute value "
-    "Delta wherever it is differentiable; Delta p over the conflicting samples and the + head (the printed one is at least that). "
-    "Measured besides on the grid (omega, T1) of the details up to x* = 1: the bound holds there, and how large c need be",
+    origin="proof",
+    where="Proof of Lemma E.4, inequality (15)",
+    parts=("(15)",),
+    hypotheses=STAGE_2,
+    uses=["B.2", "C.3", "D.7", "App.E.5", "App.E.6", "Beyond.manifold"],
+    statement=r"\Big|\frac{d\Delta^{(t)}}{dt}\Big|\le O(|\Delta^{(t)}\Delta p^{(t)}|),\quad \Delta p=\max|p-\tfrac13|",
+    reading=r"While conflicting units are on (E.6): each sum in \Delta has a derivative of at most c \Delta \Delta p, "
+    r"with an explicit c linear in n_c, n_v.",
 )
 def asymmetry_inequality(lab: Laboratory) -> Verdict:
     """Exact steps, the constant they give, and the constant that is seen."""
@@ -279,96 +290,147 @@ def asymmetry_inequality(lab: Laboratory) -> Verdict:
     c = explicit_constant(sym("n_c"), sym("n_v"))
     if exact.as_stated != HOLDS:
         return exact
-    seen, room = {}, {}
-    for omega, T1 in GRID:
-        run = sums_along(lab, omega, T1, 1.0)
+    points = sweep(lab)
+    shares, room = [], []
+    for point in points:
+        run = sums_along(lab, point["omega"], point["T1"], REACH, point["b"])
         needed = run["rate"] / (run["delta"] * run["away"])
         k = int(needed.argmax())
         bound = graph.evaluate([c], {"n_c": run["n_c"][k], "n_v": run["n_v"][k]}, {}, float)[0]
-        seen[f"omega={omega:g}, T1={T1:g}"] = {"c": float(needed[k]), "c over n_v": float(needed[k] / run["n_v"][k])}
-        room[omega, T1] = float(needed[k] / bound)
-    if max(room.values()) > 1:
-        return measured(False, {"needed over proved": {str(k): v for k, v in room.items()}}, seen=seen)
-    shares = [row["c over n_v"] for row in seen.values()]
+        shares.append(float(needed[k] / run["n_v"][k]))
+        room.append(float(needed[k] / bound))
+    needed_over_proved = Measurement("the constant that (15) needs over c", points, room)
+    if max(room) > 1:
+        return needed_over_proved.between(0, 1, "c is proved")
     values = stage_one().neurons(20.0, BIAS)
-    text = f"c needed on the grid: {min(shares):.4f} n_v to {max(shares):.4f} n_v"
+    text = f"c needed along trajectories: {min(shares):.4f} n_v to {max(shares):.4f} n_v"
     limit = needed_after_start(lab)
     if limit is not None:
         text += f"; exactly max({limit['n_v']} n_v, {limit['n_c']} n_c) in the limit at T1, so no smaller c works"
-    return replace(exact.adding(seen=seen), sharpened=text).with_constants(
+    at_20 = sums_along(lab, 0.1, 20.0, 1.0)
+    proof = exact.proving(
+        "the rates of the ten sums are bilinear in sums and summed forces",
+        "the summed forces are polynomials in the weights that vanish at 1/3",
+        "triangle inequality with 0 < g < 1",
+    )
+    return replace(proof, sharpened=text).with_constants(
         c=str(to_sympy(c)),
         c_at_T1_20=float(graph.evaluate([c], values, {}, float)[0]),
-        seen_at_T1_20=max(row["c"] for key, row in seen.items() if key.endswith("T1=20")),
+        seen_at_T1_20=float((at_20["rate"] / (at_20["delta"] * at_20["away"])).max()),
     )
+
+
+def sums_at_start(lab: Laboratory) -> dict[str, Verdict]:
+    """The ten sums and their derivatives at T_1: M = 0, A = B = omega^2 I, which stage 1 does not touch."""
+    names = lab.reduced("stage2").system.on_path("KQ", "KK", "QQ")
+    first = lab.reduced("stage1")
+    moving = sorted(set(first.system.moving) & set(names))
+    if moving:
+        return {DELTA: undecided(f"{moving[0]} moves in stage 1, so its value at T1 is not the start value")}
+    start = start_of_stage_two(names)
+    begin = dict(zip(first.system.names, first.initial_state(0.5), strict=True))  # one half squared is exact in binary
+    other = [n for n in names if begin[n] != float(graph.evaluate([start[sym(n)]], {"omega": Fraction(1, 2)}, {})[0])]
+    if other:
+        return {DELTA: refuted({"omega": "1/2", "state": other[0], "start": float(begin[other[0]])})}
+    values = {kind: graph.substitute([sym(f"{kind}_same") + sym(f"{kind}_other")], start)[0] for kind in KINDS}
+    expected = {kind: OMEGA**2 if kind[0] in "AB" and kind[2] == kind[3] else ZERO for kind in KINDS}
+    rates = sum_rates(lab)
+    at_start = dict(zip(KINDS, graph.substitute([rates[kind] for kind in KINDS], start), strict=True))
+    return {DELTA: equal({kind: (values[kind], expected[kind]) for kind in KINDS}), SLOPE: identity(at_start)}
+
+
+@book.claim(
+    "E.4/T1",
+    "The asymmetry at the start of stage 2",
+    kind="identity",
+    origin="proof",
+    where="Proof of Lemma E.4, displays at t = T_1",
+    parts=(DELTA, SLOPE),
+    hypotheses=STAGE_2,
+    uses=["Def.5.1", "App.E.5"],
+    statement=r"\Delta^{(T_1)}=\omega^2,\quad\frac{d\Delta^{(t)}}{dt}\Big|_{t=T_1}=0",
+    reading=r"At M = 0, A = B = \omega^2 I each sum in \Delta is 0 or \omega^2 and has the derivative 0.",
+)
+def asymmetry_at_the_start(lab: Laboratory) -> dict[str, Verdict]:
+    """Values and derivatives of the ten sums."""
+    found = sums_at_start(lab)
+    step = "the values at T1 are put into the ten sums, or into their rates"
+    missing = {name: undecided("the start is not the one of Definition 5.1") for name in (DELTA, SLOPE)}
+    return {**missing, **{name: v.proving(step) if v.as_stated == HOLDS else v for name, v in found.items()}}
 
 
 @book.claim(
     "E.4/exact",
     "Sums that are exactly constant",
     kind="identity",
-    uses=["Def.5.1", "Beyond.manifold"],
+    uses=["E.4/T1", "Beyond.manifold"],
     origin="ours",
+    hypotheses=STAGE_2,
     statement=r"\Delta^{(T_1)}=\omega^2,\ \tfrac{d\Delta}{dt}\big|_{T_1}=0;\ M^s_{cv}=M^s_{vv}=B^s_{cv}=0,\ B^s_{vv}=\omega^2\ \text{on}\ [T_1,T_2]",
-    reading="at M = 0, A = B = omega^2 I (the start of Def.5.1, untouched by stage 1) the ten sums are 0 or omega^2 and all their "
-    "derivatives vanish; with all conflicting units on the derived equations keep four of them for ever, so that Lemma E.4 is "
-    "about the other six",
+    reading=r"Of the ten sums four are constant while conflicting units are on, so that Lemma E.4 is about the other six.",
 )
 def exact_sums(lab: Laboratory) -> Verdict:
     """Values and derivatives at T1, and the invariant subspace."""
-    names = lab.reduced("stage2").system.on_path("KQ", "KK", "QQ")
-    first = lab.reduced("stage1")
-    moving = sorted(set(first.system.moving) & set(names))
-    if moving:
-        return undecided(f"{moving[0]} moves in stage 1, so its value at T1 is not the start value")
-    start = start_of_stage_two(names)
-    begin = dict(zip(first.system.names, first.initial_state(0.5), strict=True))  # one half squared is exact in binary
-    other = [n for n in names if begin[n] != float(graph.evaluate([start[sym(n)]], {"omega": Fraction(1, 2)}, {})[0])]
-    if other:
-        return refuted({"omega": "1/2", "state": other[0], "start": float(begin[other[0]])})
-    values = {kind: graph.substitute([sym(f"{kind}_same") + sym(f"{kind}_other")], start)[0] for kind in KINDS}
-    expected = {kind: OMEGA**2 if kind[0] in "AB" and kind[2] == kind[3] else ZERO for kind in KINDS}
-    rates = sum_rates(lab)
-    at_start = dict(zip(KINDS, graph.substitute([rates[kind] for kind in KINDS], start), strict=True))
-    return combine_verdicts(
-        {
-            "values at T1": equal({kind: (values[kind], expected[kind]) for kind in KINDS}),
-            "derivatives at T1": identity(at_start),
-            "kept for ever": manifold(lab),
-        }
+    return combine_verdicts({**sums_at_start(lab), "kept for ever": manifold(lab)}).proving(
+        "M = 0 and A = B = omega^2 I at T1 are put in",
+        "the rates of four sums vanish on the subspace M_cv = M_vv = B_cv = 0",
     )
+
+
+def _asymmetry(lab: Laboratory, point: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    return sums_along(lab, point["omega"], point["T1"], REACH, point["b"])
+
+
+def _ratio_to(lab: Laboratory, at_t: bool) -> Callable[[Mapping[str, Any]], float]:
+    """Largest d Delta/dt over the speed of the score, at the same t or at T', where the score is omega first."""
+
+    def largest(point: Mapping[str, Any]) -> float:
+        run = _asymmetry(lab, point)
+        first = int(np.argmax(run["score"] >= point["omega"]))  # the table ends at REACH, above omega
+        speed = run["speed"] if at_t else run["speed"][first]
+        return float((run["rate"] / speed).max())
+
+    return largest
+
+
+def _of_order_omega(lab: Laboratory, what: str, observable: Callable[[Mapping[str, Any]], float]) -> Verdict:
+    """At most omega at every point of the sweep."""
+    return measure(f"{what}, over omega,", sweep(lab), lambda p: observable(p) / p["omega"]).between(0, 1, HIDDEN)
 
 
 @book.claim(
     "E.4",
     "Near symmetry",
     kind="order",
-    uses=["E.4(15)", "E.4/exact", "E.1(11)", "E.2"],
-    statement=r"\frac{d\Delta}{dt}\Big/\frac{d\,c_1^\top W_K^\top W_Qv_1}{dt}\le\widetilde O(\omega),\quad\Delta^{(T_2)}\le\widetilde O(\omega)",
-    reading="(a) the largest derivative of a sum over that of M_cv_same, both at t (the denominator is printed at T'), is at most omega along "
-    "stage 2 to x* = 1 on the grid (omega, T1) of the details; (b) Delta <= omega at T2 (x* = 1, T1 = 20) for omega in 0.1, 0.03, 0.01, where "
-    "Delta = max of |same + other| over all score and self-score orbits",
+    where="Lemma E.4",
+    parts=(RATIO, DELTA),
+    hypotheses=STAGE_2,
+    uses=["C.2", "E.4/T1", "E.4(15)", "E.1(11)", "E.2", "E.3"],
+    statement=r"\exists C>0:\ \max|\mu^\top W_K^\top W_Q\nu|\le C\ \Rightarrow\ "
+    r"\frac{d\Delta^{(t)}}{dt}\Big/\frac{d\,c_1^\top W_K^{(T')\top}W_Q^{(T')}v_1}{dt}\le\widetilde O(\omega),\quad"
+    r"\Delta^{(t)}\le\widetilde O(\omega)",
+    reading=r"C = 1/2; T' is where c_1^\top W_K^\top W_Q v_1 = \omega first, as in the proof, or t itself: both are checked.",
 )
-def near_symmetry(lab: Laboratory) -> Verdict:
-    """Ratio of derivatives along trajectories; asymmetry at T2 over omega and over omega squared."""
-    ratios = {}
-    for omega, T1 in GRID:
-        run = sums_along(lab, omega, T1, 1.0)
-        ratios[f"omega={omega:g}, T1={T1:g}"] = float((run["rate"] / run["score"]).max() / omega)
-    share: dict[float, float] = {}
-    for omega in (0.1, 0.03, 0.01):
-        final = stage_two(lab, omega, 20.0, 1.0).run.final
-        share[omega] = max(abs(final[f"{k}_same"] + final[f"{k}_other"]) for k in KINDS) / omega
-    verdict = combine_verdicts(
-        {
-            "a": measured(
-                max(ratios.values()) <= 1, {"ratio over omega": ratios}, ratio_over_omega=ratios, sweep=SWEEP
-            ),
-            "b": measured(max(share.values()) <= 1, {"Delta/omega": share}, delta_over_omega=share),
-        }
-    )
-    square = {omega: value / omega for omega, value in share.items()}
-    text = ", ".join(f"{v:.4f} at omega = {o:g}" for o, v in square.items())
+def near_symmetry(lab: Laboratory) -> dict[str, Verdict]:
+    """Ratios of derivatives and the asymmetry itself, with their powers of omega."""
+    printed = _of_order_omega(lab, "d Delta/dt over the speed of the score at T'", _ratio_to(lab, at_t=False))
+    same = _of_order_omega(lab, "d Delta/dt over the speed of the score at t", _ratio_to(lab, at_t=True))
+    down = path(lab)
+    trend = measure("d Delta/dt over the speed of the score at t", down, _ratio_to(lab, at_t=True))
+    largest = _of_order_omega(lab, "the largest Delta", lambda p: float(_asymmetry(lab, p)["delta"].max()))
+    final = measure("Delta at T_2", down, lambda p: float(_asymmetry(lab, p)["delta"][-1]))
+    found = {
+        RATIO: printed & same & trend.order("omega", 1, "O", towards="zero"),
+        DELTA: largest & final.order("omega", 1, "O", towards="zero"),
+    }
+    square = {omega: _final_asymmetry(lab, omega) / omega**2 for omega in (0.1, 0.03, 0.01)}
     gaps = [abs(value - 1) for value in square.values()]
+    text = ", ".join(f"{v:.4f} at omega = {o:g}" for o, v in square.items())
     if gaps[0] > gaps[1] > gaps[2] and gaps[2] < 1e-3:
-        return replace(verdict, sharpened=f"Delta/omega^2 tends to 1: {text}")
-    return verdict.adding(delta_over_omega_squared=square)
+        found[DELTA] = replace(found[DELTA], sharpened=f"Delta/omega^2 at x* = 1 tends to 1: {text}")
+    return {name: verdict.with_constants(**CONSTANTS) for name, verdict in found.items()}
+
+
+def _final_asymmetry(lab: Laboratory, omega: float) -> float:
+    """Delta at T_2 for T_1 = 20, x* = 1."""
+    return float(sums_along(lab, omega, 20.0, 1.0)["delta"][-1])

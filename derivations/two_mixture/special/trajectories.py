@@ -12,7 +12,7 @@ from ..laboratory import Laboratory
 
 RTOL = 1e-11
 BIAS = 0.5  # where a bias is not swept
-LONGEST = 1e6  # time after which stage 2 is given up
+LONGEST = 1e7  # time after which stage 2 is given up
 GRID = ((0.1, 20.0), (0.05, 20.0), (0.01, 20.0), (0.1, 3.0), (0.01, 3.0))  # (omega, T1)
 
 
@@ -41,13 +41,11 @@ class StageTwo:
     def times(self, points: int = 400) -> np.ndarray:
         """Grid of times after T1."""
         fraction = np.concatenate([np.geomspace(1e-3, 0.05, points // 4), np.linspace(0.05, 1.0, points)])
-        return self.run.times[0] + self.duration * fraction
+        return np.minimum(self.run.times[0] + self.duration * fraction, self.run.end_time)
 
 
 @computed_once
-def stage_two(
-    lab: Laboratory, omega: float = 0.1, T1: float = 20.0, x_star: float = 1.0, b: float = BIAS
-) -> StageTwo:
+def stage_two(lab: Laboratory, omega: float = 0.1, T1: float = 20.0, x_star: float = 1.0, b: float = BIAS) -> StageTwo:
     """Integrate stage 1 to T1 and stage 2 until the score of c1 for v1 is x_star."""
     first = lab.reduced("stage1")
     begin = integrate(first.system, first.initial_state(omega), (0.0, T1), {"b": b}, rtol=RTOL).end_state

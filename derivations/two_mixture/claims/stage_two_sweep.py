@@ -1,0 +1,104 @@
+r"""Where stage 2 is looked at: its hypotheses, points that sweep :math:`\omega, T_1, b`, and states up to :math:`C`.
+
+The lemmas of Appendix E have constants that may depend on T_1 and b, which are constants themselves, and not on omega.
+One choice serves them all: scores up to C = 1/2, and the "sufficiently small constant" of Condition 1 is n_c/n_v at
+T_1, below 1/2 for every T_1 and b.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from odesys import Hypothesis, Verdict, Witness, measure, measured
+from odesys.sentences import say_number, say_point
+
+from ..laboratory import Laboratory
+from ..special.closed_forms import stage_one
+from ..special.trajectories import StageTwo, stage_two
+from .common_hypotheses import AFTER_SWITCH, BIASED
+
+REACH = 0.5  # C of the lemmas, and the score x* that ends stage 2
+ENDS = (  # (b, T1), from just above T_0.5 on
+    *((0.05, T1) for T1 in (0.104, 0.2, 2000.0)),
+    *((0.5, T1) for T1 in (1.37, 1.5, 3.0, 20.0, 2000.0)),
+    *((2.0, T1) for T1 in (29.0, 60.0, 2000.0)),
+)
+SHARES = (0.9, 0.1, 0.01)  # omega over its bound
+RANGES = {"omega": (1e-4, 0.45), "T1": (0.11, 2000.0), "b": (0.05, 2.0)}
+SOLVER = 1e-9  # a hundred times the relative tolerance of the solver
+EXACT = "a hundred times the relative tolerance of the solver"
+Observable = Callable[[StageTwo], float]
+
+
+@cache
+def neurons(T1: float, b: float) -> dict[str, float]:
+    """n_c and n_v at T_1, from the closed form of stage 1."""
+    return stage_one().neurons(T1, b)
+
+
+def largest_omega(T1: Any, b: Any) -> float:
+    """The small constant of Condition 1: n_c/n_v at T_1; there the sums over the groups have no time to grow."""
+    found = neurons(float(T1), float(b))
+    return found["n_c"] / found["n_v"]
+
+
+def kappa(point: Mapping[str, Any]) -> float:
+    """kappa = n_c/18 at T_1, the rate of stage 2 at uniform attention."""
+    return neurons(float(point["T1"]), float(point["b"]))["n_c"] / 18
+
+
+SMALL_ENOUGH = Hypothesis(
+    "small start",
+    r"\omega<C<1\text{ for a small constant, here }n_c/n_v\text{ at }T_1",
+    lambda p: largest_omega(p["T1"], p["b"]) - p["omega"],
+    strict=True,
+)
+STAGE_2 = (BIASED, AFTER_SWITCH, SMALL_ENOUGH)
+CONSTANTS = {"C": "1/2", "omega below": "n_c/n_v at T1"}
+
+
+def sweep(lab: Laboratory, ends: Sequence[tuple[float, float]] = ENDS) -> list[dict[str, Any]]:
+    """Points (omega, T1, b): two decades of omega for each T1 and b, or new ones inside the hypotheses."""
+    own = [
+        {"omega": float(f"{share * largest_omega(T1, b):.4g}"), "T1": T1, "b": b} for b, T1 in ends for share in SHARES
+    ]
+    return lab.draw.points("stage 2", own, RANGES, STAGE_2)
+
+
+def path(lab: Laboratory, T1: float = 20.0, b: float = 0.5, decades: int = 3, count: int = 7) -> list[dict[str, Any]]:
+    """Points along omega, from its bound down."""
+    top = 0.9 * largest_omega(T1, b)
+    return lab.draw.along("omega", top / 10**decades, top, count, T1=T1, b=b)
+
+
+def run_at(lab: Laboratory, point: Mapping[str, Any]) -> StageTwo:
+    """Stage 2 at a point, to the score x* = C."""
+    return stage_two(lab, point["omega"], point["T1"], point.get("x_star", REACH), point["b"])
+
+
+def states_in_reach(run: StageTwo) -> np.ndarray:
+    """States from T_1 itself on, as long as no score exceeds C."""
+    table = np.vstack([run.start, run.table()])
+    scores = [i for i, name in enumerate(run.run.names) if name.startswith("M_")]
+    beyond = np.abs(table[:, scores]).max(axis=1) > REACH * (1 + SOLVER)
+    return table[: int(beyond.argmax())] if beyond.any() else table
+
+
+def seen(lab: Laboratory, what: str, points: Sequence[Mapping[str, Any]], observable: Observable) -> Any:
+    """The measurement of an observable of runs."""
+    return measure(what, points, lambda point: observable(run_at(lab, point)))
+
+
+def always_positive_along(
+    lab: Laboratory, what: str, points: Sequence[Mapping[str, Any]], observable: Observable
+) -> Verdict:
+    """Strictly positive at every point; zero would be a tie, and what is compared is far above the solver's error."""
+    values = [observable(run_at(lab, point)) for point in points]
+    low = int(np.argmin(values))
+    sentence = f"at {say_point(points[low])} (all hypotheses hold) {what} is {say_number(values[low])}, not positive"
+    verdict = measured(values[low] > 0, Witness(sentence, dict(points[low])), smallest=float(f"{values[low]:.4g}"))
+    return verdict.at(*(dict(point) for point in points)).within(0, "a strict inequality")
