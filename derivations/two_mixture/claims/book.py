@@ -20,6 +20,7 @@ book = ClaimBook(
     reference="Transformers Provably Learn Two-Mixture of Linear Classification via Gradient Flow",
     symbols=SYMBOLS,
     natural=inner_products,
+    rule=True,
 )
 
 UNMUTATED = "the enclosure is of the unmutated stage 2"  # why mutations do not reach a claim
