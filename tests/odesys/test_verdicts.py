@@ -22,7 +22,7 @@ def test_a_failure_needs_a_witness_and_an_undecided_one_its_residual() -> None:
         Verdict("fails", Evidence.PROOF)
     with pytest.raises(ValueError, match="residual"):
         Verdict("undecided", Evidence.PROOF)
-    with pytest.raises(ValueError, match="holds, fails or is undecided"):
+    with pytest.raises(ValueError, match="holds, fails, is undecided or untested"):
         Verdict("true", Evidence.PROOF)
 
 
