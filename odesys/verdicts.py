@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from fractions import Fraction
 from typing import Any
 
 HOLDS, FAILS, UNDECIDED, UNTESTED = ANSWERS = ("holds", "fails", "undecided", "untested")
@@ -280,7 +281,7 @@ class Verdict:
             "witness": _plain(self.witness),
             "residual": self.residual or None,
             "constants": dict(self.constants),
-            "scope": self.scope,
+            "scope": {name: [_number(value) for value in values] for name, values in self.scope.items()},
             "tolerance": self.tolerance
             and {
                 "value": self.tolerance.value,
@@ -329,8 +330,17 @@ def _weaker_regime(first: Regime | None, second: Regime | None) -> Regime | None
 
 def _plain(witness: Any) -> Any:
     if isinstance(witness, Witness):
-        return {"sentence": witness.sentence, "point": dict(witness.point)}
+        return {"sentence": witness.sentence, "point": {name: _number(value) for name, value in witness.point.items()}}
     return witness
+
+
+def _number(value: Any) -> Any:
+    """An entry of a point as plain data: exact fractions as whole numbers or floats, boxes as lists."""
+    if isinstance(value, (tuple, list)):
+        return [_number(end) for end in value]
+    if isinstance(value, Fraction):
+        return int(value) if value.denominator == 1 else float(value)
+    return value
 
 
 def _span(values: list[Any]) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from fractions import Fraction
 from itertools import product
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from odesys.exact.evidence import enumerate_all, frequency_at_most, identity
 from odesys.expr.graph import ZERO, num, sym
 from odesys.papers.claims import combine_verdicts
-from odesys.verdicts import Evidence, Verdict, certified, decided, measured, proved, refuted, undecided
+from odesys.verdicts import Evidence, Verdict, Witness, certified, decided, measured, proved, refuted, undecided
 
 
 def test_a_failure_needs_a_witness_and_an_undecided_one_its_residual() -> None:
@@ -21,7 +22,7 @@ def test_a_failure_needs_a_witness_and_an_undecided_one_its_residual() -> None:
         Verdict("fails", Evidence.PROOF)
     with pytest.raises(ValueError, match="residual"):
         Verdict("undecided", Evidence.PROOF)
-    with pytest.raises(ValueError, match="holds, fails or is undecided"):
+    with pytest.raises(ValueError, match="holds, fails, is undecided or untested"):
         Verdict("true", Evidence.PROOF)
 
 
@@ -141,3 +142,11 @@ def test_an_exact_check_holds_or_fails_on_the_same_evidence() -> None:
     assert good.witness is None and good.details == {"count": 3}
     bad = decided(False, {"x": 1}, count=3)
     assert (bad.as_stated, bad.evidence, bad.witness, bad.details) == ("fails", Evidence.PROOF, {"x": 1}, {})
+
+
+def test_points_are_plain_data_in_json() -> None:
+    exact = {"omega": Fraction(1, 10), "m": Fraction(4), "delta": (Fraction(1, 4), Fraction(1, 2))}
+    seen = certified().at(exact).as_json()
+    assert json.loads(json.dumps(seen["scope"])) == {"omega": [0.1], "m": [4], "delta": [0.25, 0.5]}
+    failing = refuted(Witness("at omega = 0.1 it fails", exact)).as_json()["witness"]
+    assert failing["point"] == {"omega": 0.1, "m": 4, "delta": [0.25, 0.5]}
