@@ -152,7 +152,10 @@ def trained(lab: Laboratory, K: int, seeds: tuple[int, ...]) -> list[Run]:
 
 @computed_once
 def wide_run(lab: Laboratory, K: int, omega: float) -> tuple[float, float]:
-    """Infinite width, the same descent: rate times steps until the loss is small (0 if never), and the asymmetry then."""
+    """Infinite width, the same descent: rate times steps until the loss is small, and the asymmetry of -v_2 as query.
+
+    Both are 0 if that is never.
+    """
     flow = gradient_descent(lab.model(K), lab.data(K), train=dynamics.ALL)
     quotient = dynamics.named(flow.quotient(generators=dynamics.symmetry_generators(K)))
     start, given = quotient.initial_state(omega), {"b": TRAINED["b"], "eta": RATE}
@@ -162,7 +165,7 @@ def wide_run(lab: Laboratory, K: int, omega: float) -> tuple[float, float]:
         return 0.0, 0.0
     k = int(np.argmax(losses < LEARNED))
     state = dict(zip(quotient.system.names, run.states[k].tolist(), strict=True))
-    return RATE * float(run.times[k]), _asymmetry(attention_at(state, 1, -1))
+    return RATE * float(run.times[k]), _asymmetry(attention_at(state, 1, -1)[2:])
 
 
 def _point(K: int) -> dict[str, Any]:
@@ -211,7 +214,7 @@ def _symmetry_lost(lab: Laboratory) -> Verdict:
 
     event = with_high_probability("the asymmetry is larger than for K = 2", _point(3), larger, lab.draw)
     points = lab.draw.along("omega", 3e-3, 0.3, 6, K=3)
-    wide = measure("the asymmetry at K = 3", points, lambda p: wide_run(lab, 3, p["omega"])[1])
+    wide = measure("the asymmetry of the query -v_2 at K = 3", points, lambda p: wide_run(lab, 3, p["omega"])[1])
     stays = wide.between(1e-6, 1, "a difference of probabilities, positive beyond rounding")
     return event & (stays if stays.as_stated == "fails" else wide.order("omega", 0, "Omega", "zero"))
 
