@@ -71,7 +71,7 @@ DOMINANCE_READING = (
     where="Lemma E.1, display (11)",
     parts=("(11)",),
     hypotheses=STAGE_2,
-    uses=["E.1-display"],
+    uses=["E.1-display", "App.E.5"],
     statement=r"\exists C>0,\,0<c<1:\ \max|\mu^\top W_K^\top W_Q\nu|\le C\ \Rightarrow\ "
     r"c\min_{k\ne k'}(c_k^\top W_K^\top W_Qv_k,-c_k^\top W_K^\top W_Qv_{k'})\ge\max_{\text{other }\mu,\nu}|\mu^\top W_K^\top W_Q\nu|",
     reading=DOMINANCE_READING,
@@ -181,7 +181,7 @@ def growth_verdict(lab: Laboratory) -> Verdict:
     where="Lemma E.2",
     parts=("the three rows",),
     hypotheses=STAGE_2,
-    uses=["B.2", "E.1(11)", "E.1(12)", "E.1(13)", "E.1(14)"],
+    uses=["B.2", "App.E.5", "E.1(11)", "E.1(12)", "E.1(13)", "E.1(14)"],
     statement=r"\exists C,b>0:\ \max|\mu^\top W_K^\top W_Q\nu|\le C\ \Rightarrow\ \dot x\ge b\,A_3x,\quad "
     r"x=(c_1^\top W_K^\top W_Qv_1,\,c_1^\top W_K^\top W_Kc_1,\,v_1^\top W_Q^\top W_Qv_1)",
     reading=r"C = 1/2 and the rate \kappa/2 with \kappa = n_c/18 at T_1, which depends on T_1 and the bias, not on \omega.",

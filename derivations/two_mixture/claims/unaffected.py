@@ -39,7 +39,8 @@ REASONS = (
     ),
     (
         "bias",
-        "D.1 D.2 5.2 D.4 D.5 5.3 Beyond.T_half App.E.5 E.1-display E.4-display App.E.6 Beyond.manifold E.4/exact Sec.5.2-display",
+        "D.1 D.2 5.2 D.4 D.5 5.3 Beyond.T_half App.E.5 E.1-display E.4-display App.E.6 Beyond.manifold E.4/T1 E.4/exact "
+        "Sec.5.2-display",
         "for given gates the bias enters the equations only inside the margins, and the statement is about those",
     ),
     ("consistent repeat neurons", "D.2", "zero stays zero: the two labels cancel, whatever they weigh"),
@@ -54,9 +55,14 @@ REASONS = (
     ("sign swap labels", "5.4-text", "the hull of these features contains a point close to 0 as well"),
     ("bias", "5.4-text", "the features are taken with all units on, where the bias is no feature of a word"),
     # the exact subspace of stage 2
-    ("labels", "Beyond.manifold E.4/exact", "each conflicting sample keeps the subspace by itself"),
+    ("labels", "Beyond.manifold E.4/T1 E.4/exact", "each conflicting sample keeps the subspace by itself"),
     ("own", "Beyond.manifold", "each conflicting sample keeps the subspace by itself"),
-    ("flip double", "Beyond.manifold E.4/exact", "a multiple of a whole block of equations keeps a linear subspace"),
+    (
+        "flip double",
+        "Beyond.manifold E.4/T1 E.4/exact",
+        "a multiple of a whole block of equations keeps a linear subspace",
+    ),
+    ("double", "App.E.7", "it is about the force, which is read off the score equations"),
     ("own double groups", "E.2/region", "a positive rate is certified there too"),
     ("start", "E.4(15)", "it is proved at every state of the subspace, wherever the run starts"),
     ("start", "Sec.5.2-display", "display and derivative are multiples of the same self-scores, whatever their size"),
@@ -73,23 +79,23 @@ REASONS = (
     ),
     (
         "consistent neurons",
-        f"{STAGE_2} E.3/order E.3/trajectory E.4(15) E.4/exact F-text Thm.4.1-text Sec.5.2-display",
+        f"{STAGE_2} E.3/order E.3/trajectory E.4(15) E.4/T1 E.4/exact F-text Thm.4.1-text Sec.5.2-display",
         "it changes n_c and n_v at T1, and the statement is for every T1",
     ),
     ("consistent", "F.3", "the limit of t L does not depend on the weights of the samples"),
     (
         "double",
-        f"{STAGE_2} F-text F.1 F.2 F.3 Thm.4.1-text",
+        f"{STAGE_2} E.3/order E.3/trajectory F-text F.1 F.2 F.3 Thm.4.1-text",
         "faster key self-scores speed stage 2 up and keep its signs and its dominant pair of scores",
     ),
     (
         "own",
-        "E.6 E.7 F-text Thm.4.1-text",
+        "F-text Thm.4.1-text",
         "labels that count unequally in a head move scores by less than the inequality has room",
     ),
     (
         "groups",
-        "E.1(12) E.1(14) E.2 5.5 E.6",
+        "E.1(12) E.1(14) E.2 5.5 E.3/trajectory E.6",
         "the score of c_k for v_k and the self-scores it drives grow as before, and the inequality is about them",
     ),
     # existence
