@@ -64,13 +64,14 @@ def _stands(outcome: Outcome, repaired: Mapping[str, str]) -> str:
 
 
 def theorem_lines(book: ClaimBook, outcomes: Sequence[Outcome]) -> list[str]:
-    """A line for each main theorem: does it stand, and what has to be changed below it."""
+    """A line for each main theorem, the last ones of the proof first: does it stand, and what is changed below it."""
     import networkx as nx
 
     repaired, graph = _repairs(outcomes), book.proof_graph()
     found = {outcome.claim.id: outcome for outcome in outcomes}
     lines = []
-    for outcome in (o for o in outcomes if o.claim.main):
+    mains = [outcome for outcome in outcomes if outcome.claim.main]
+    for outcome in sorted(mains, key=lambda o: len(nx.descendants(graph, o.claim.id))):
         claim = outcome.claim
         if outcome.stands is None:
             missing = sorted(id for id in nx.ancestors(graph, claim.id) if id not in found)
