@@ -45,9 +45,7 @@ class StageTwo:
 
 
 @computed_once
-def stage_two(
-    lab: Laboratory, omega: float = 0.1, T1: float = 20.0, x_star: float = 1.0, b: float = BIAS
-) -> StageTwo:
+def stage_two(lab: Laboratory, omega: float = 0.1, T1: float = 20.0, x_star: float = 1.0, b: float = BIAS) -> StageTwo:
     """Integrate stage 1 to T1 and stage 2 until the score of c1 for v1 is x_star."""
     first = lab.reduced("stage1")
     begin = integrate(first.system, first.initial_state(omega), (0.0, T1), {"b": b}, rtol=RTOL).end_state
