@@ -44,14 +44,9 @@ REASONS = (
         "for given gates the bias enters the equations only inside the margins, and the statement is about those",
     ),
     ("consistent repeat neurons", "D.2", "zero stays zero: the two labels cancel, whatever they weigh"),
-    ("consistent neurons", "D.6 D.8", "the gates and margins depend on n, not on how fast n grows"),
+    ("consistent neurons", "D.6 D.7 D.8", "the gates and margins depend on n, not on how fast n grows"),
     ("own", "D.1", "both labels contribute alike to the classification neurons, so that only their sum counts"),
-    (
-        "sign bias labels",
-        "5.4",
-        "the signed sum over the four samples vanishes for either sign of a head and for "
-        "either sign of all labels, and the statement is for every bias",
-    ),
+    ("labels", "5.4", "the signed sum over the four samples vanishes for either sign of all labels"),
     ("sign swap labels", "5.4-text", "the hull of these features contains a point close to 0 as well"),
     ("bias", "5.4-text", "the features are taken with all units on, where the bias is no feature of a word"),
     # the exact subspace of stage 2
@@ -74,29 +69,36 @@ REASONS = (
     # inequalities with room along trajectories
     (
         "start",
-        f"{STAGE_2} E.3/order E.3/trajectory F-text F.1 F.2 F.3 Thm.4.1-text Thm.4.1",
+        f"{STAGE_2} E.3/order E.3/trajectory F-text F.1 F.2 F.3 F.3-proof Beyond.F.3 Thm.4.1-text Thm.4.1",
         "keys that start larger shorten stage 2 by a constant and leave its directions: orders, signs and bounds stay",
     ),
     (
         "consistent neurons",
-        f"{STAGE_2} E.3/order E.3/trajectory E.4(15) E.4/T1 E.4/exact F-text Thm.4.1-text Sec.5.2-display",
+        f"{STAGE_2} E.3/order E.3/trajectory E.4(15) E.4/T1 E.4/exact F-text Thm.4.1-text Sec.5.2-display "
+        "F.3-proof G-text",
         "it changes n_c and n_v at T1, and the statement is for every T1",
     ),
-    ("consistent", "F.3", "the limit of t L does not depend on the weights of the samples"),
+    ("consistent", "F.3 Beyond.F.3", "the limit of t L does not depend on the weights of the samples"),
     (
         "double",
-        f"{STAGE_2} E.3/order E.3/trajectory F-text F.1 F.2 F.3 Thm.4.1-text",
+        f"{STAGE_2} E.3/order E.3/trajectory F-text F.1 F.2 F.3 Thm.4.1-text F.3-proof Beyond.F.3 Thm.4.1 G-text",
         "faster key self-scores speed stage 2 up and keep its signs and its dominant pair of scores",
     ),
     (
         "own",
-        "F-text Thm.4.1-text",
+        "F-text Thm.4.1-text E.6 E.7 F.3 F.3-proof G-text",
         "labels that count unequally in a head move scores by less than the inequality has room",
     ),
     (
         "groups",
         "E.1(12) E.1(14) E.2 5.5 E.3/trajectory E.6",
         "the score of c_k for v_k and the self-scores it drives grow as before, and the inequality is about them",
+    ),
+    ("neurons", "F.3", "neurons that move faster end stage 3 earlier by a constant factor, and the order in eps stays"),
+    (
+        "groups",
+        "F-text F.3 F.3-proof G-text",
+        "scores within a group suffice for positive margins, and the statement is about orders, not constants",
     ),
     # existence
     ("weight consistent", "6.1 6.1/exists", "a margin does not depend on the weight of its sample"),

@@ -157,7 +157,7 @@ NOTICED = {  # one mutation that each of these must notice; the long table is a 
     "5.4-text": "repeat",
     "E.4": "groups",
     "E.7": "groups",
-    "F-text": "groups",
+    "F-text": "flip",
 }
 
 
