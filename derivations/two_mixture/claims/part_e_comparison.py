@@ -30,7 +30,7 @@ from ..laboratory import Laboratory
 from .book import book
 from .part_e_growth import BLOCK, GROWTH
 from .part_e_trajectories import RATE
-from .stage_two_sweep import CONSTANTS, EXACT, REACH, SOLVER, STAGE_2, kappa, run_at, sweep
+from .stage_two_sweep import CONSTANTS, EXACT, REACH, SOLVER, STAGE_2, judged, kappa, run_at, sweep
 
 SHARE = 0.999  # the sharpest b in units of kappa; Lemma E.2 is checked at RATE
 OMEGAS = (0.1, 0.03, 0.01, 0.003, 0.001, 1e-4)
@@ -92,7 +92,7 @@ def above_the_bound(lab: Laboratory, share: float = RATE, points: Sequence[Mappi
 
     found = measure("x(t) over the actual scores, at its largest,", sweep(lab) if points is None else points, largest)
     because = f"the comparison theorem, from Lemma E.2 at the same b; {EXACT}"
-    return found.between(0, 1 + SOLVER, because).with_constants(**CONSTANTS)
+    return judged(found, 0, 1 + SOLVER, because).with_constants(**CONSTANTS)
 
 
 def guaranteed_times(lab: Laboratory, share: float, points: Sequence[Mapping[str, Any]]) -> Measurement:
@@ -142,8 +142,8 @@ def bounds_trajectories(lab: Laboratory) -> dict[str, Verdict]:
     exact = closed_form(comparison_system())
     step = "the matrix has no negative entry off its diagonal, so dx/dt >= b A x carries over to x(t)"
     above = (transfers() & exact["solves"] & exact["first entry"]).proving(step)
-    within = guaranteed_times(lab, RATE, sweep(lab)).between(
-        0, 1, "the first entry of x(t) grows and is below the score"
+    within = judged(
+        guaranteed_times(lab, RATE, sweep(lab)), 0, 1, "the first entry of x(t) grows and is below the score"
     )
     time = (exact["grows"] & exact["time"]).proving("the first entry is a hyperbolic sine, solved for t")
     formula = {"T2 - T1 at most": "arcsinh(x^*/(sqrt 2 omega^2)) / (sqrt 2 b)"}

@@ -37,7 +37,7 @@ from .book import CONFLICTING, SIGNS, all_units_on, attention, book, tokens
 from .part_5_2_display import quotient
 from .part_e_stage_two import manifold
 from .part_e_trajectories import HIDDEN, attention_at
-from .stage_two_sweep import CONSTANTS, REACH, STAGE_2, path, sweep
+from .stage_two_sweep import CONSTANTS, REACH, STAGE_2, judged, path, sweep
 
 PAIRS = ("cc", "cv", "vc", "vv")
 KINDS = (*(f"M_{p}" for p in PAIRS), *(f"{m}_{p}" for m in "AB" for p in ("cc", "cv", "vv")))
@@ -395,7 +395,8 @@ def _ratio_to(lab: Laboratory, at_t: bool) -> Callable[[Mapping[str, Any]], floa
 
 def _of_order_omega(lab: Laboratory, what: str, observable: Callable[[Mapping[str, Any]], float]) -> Verdict:
     """At most omega at every point of the sweep."""
-    return measure(f"{what}, over omega,", sweep(lab), lambda p: observable(p) / p["omega"]).between(0, 1, HIDDEN)
+    found = measure(f"{what}, over omega,", sweep(lab), lambda p: observable(p) / p["omega"])
+    return judged(found, 0, 1, HIDDEN)
 
 
 @book.claim(

@@ -23,6 +23,7 @@ from .stage_two_sweep import (
     SOLVER,
     STAGE_2,
     always_positive_along,
+    judged,
     kappa,
     path,
     run_at,
@@ -55,7 +56,7 @@ def _ratio(run: StageTwo, small: Sequence[str], large: tuple[str, str]) -> float
 
 def _dominance(lab: Laboratory, what: str, small: Sequence[str], large: tuple[str, str]) -> Verdict:
     found = seen(lab, what, sweep(lab), lambda run: _ratio(run, small, large))
-    verdict = found.between(0, DOMINATED, "any c < 1 will do: the limit at T1 is 1/2 for (11), and a fifth more")
+    verdict = judged(found, 0, DOMINATED, "any c < 1 will do: the limit at T1 is 1/2 for (11), and a fifth more")
     return verdict.with_constants(**CONSTANTS, c="3/5", largest=float(found.values.max()))
 
 
@@ -142,7 +143,7 @@ def _at_most(lab: Laboratory, what: str, small: str, large: str) -> Verdict:
         table, names = states_in_reach(run), run.run.names
         return float(np.max(table[:, names.index(small)] / table[:, names.index(large)]))
 
-    return seen(lab, what, sweep(lab), largest).between(-1, 1 + SOLVER, EXACT).with_constants(**CONSTANTS)
+    return judged(seen(lab, what, sweep(lab), largest), -1, 1 + SOLVER, EXACT).with_constants(**CONSTANTS)
 
 
 # ---- Lemmas E.2 and E.3 ----------------------------------------------------------------------------------------------
@@ -168,8 +169,8 @@ def growth_verdict(lab: Laboratory) -> Verdict:
         points,
         lambda point: growth_share(lab, run_at(lab, point), RATE * kappa(point)),
     )
-    verdict = found.between(
-        0, 1, "b = kappa/2 is half the rate at uniform attention, which is that of the first row at T1"
+    verdict = judged(
+        found, 0, 1, "b = kappa/2 is half the rate at uniform attention, which is that of the first row at T1"
     )
     return verdict.with_constants(**CONSTANTS, rate="kappa/2 with kappa = n_c/18 at T1")
 
@@ -222,17 +223,17 @@ def duration_parts(lab: Laboratory) -> dict[str, Verdict]:
     points, down = sweep(lab), path(lab, decades=4, count=9)
     guaranteed = "Lemma E.2 at rate kappa/2 and the closed form of Lemma E.3 give sqrt 2 log(1/omega^2) / kappa"
     found, along = durations_of(lab, [*points, *down]), durations_of(lab, down)
-    order = found.between(0, sqrt(2), guaranteed) & along.order("omega", 0, "O", towards="zero")
+    order = judged(found, 0, sqrt(2), guaranteed) & along.order("omega", 0, "O", towards="zero")
     last = [run_at(lab, point).duration for point in down[:2]]
     slope = (last[0] - last[1]) / log(down[1]["omega"] / down[0]["omega"])
-    text = f"the slope of T2 - T1 against log(1/omega) is {slope:.5g} at the smallest omega, T1 = 20; 9/n_c is {0.5 / kappa(down[0]):.5g}"
+    text = f"the slope of T2 - T1 against log(1/omega) is {slope:.5g} at the smallest omega; 9/n_c is {0.5 / kappa(down[0]):.5g}"
     both = seen(lab, "min(c_1 W_K W_Q v_1, -c_1 W_K W_Q v_2) at T_2", points, _both_scores)
     return {
         "duration": replace(order, sharpened=text).with_constants(
             **CONSTANTS, T2="first time with c_1 W_K W_Q v_1 = 1/2"
         ),
-        "scores at T2": both.between(
-            REACH * (1 - SOLVER), REACH * (1 + SOLVER), f"T2 is where the first one is 1/2; {EXACT}"
+        "scores at T2": judged(
+            both, REACH * (1 - SOLVER), REACH * (1 + SOLVER), f"T2 is where the first one is 1/2; {EXACT}"
         ),
     }
 
@@ -309,7 +310,7 @@ def _wrong_side(run: StageTwo, signs: Mapping[str, int]) -> float:
 
 def _row(lab: Laboratory, name: str, signs: Mapping[str, int]) -> Verdict:
     found = seen(lab, f"the part of {name} on the wrong side of 0", sweep(lab), lambda run: _wrong_side(run, signs))
-    return found.between(0, SOLVER, EXACT)
+    return judged(found, 0, SOLVER, EXACT)
 
 
 def _last_row(lab: Laboratory) -> Verdict:
@@ -416,7 +417,7 @@ def group_queries(lab: Laboratory) -> dict[str, Verdict]:
         "attention": always_positive_along(
             lab, "the least of p^+(c_1, c_1) - p^-(c_1, c_1) on X_{1,+,-}, over its largest,", points, _group_gap
         ),
-        "near symmetry": sums.between(0, 1, HIDDEN),
+        "near symmetry": judged(sums, 0, 1, HIDDEN),
     }
 
 
@@ -498,7 +499,7 @@ def least_gap(x_star: float, c: float = DOMINATED) -> float:
 
 def _stage_two_ends(lab: Laboratory) -> list[dict[str, Any]]:
     """The sweep, and T_2 at other scores than C, a decade of them."""
-    own = [{"omega": omega, "T1": 20.0, "b": 0.5, "x_star": x} for omega in (0.1, 0.001) for x in (0.05, 0.15, 0.5)]
+    own = [{"omega": omega, "T1": 30.0, "b": 0.4, "x_star": x} for omega in (0.1, 0.001) for x in (0.05, 0.15, 0.5)]
     more = lab.draw.points("T2", own, {"omega": (1e-3, 0.3), "x_star": (0.05, 0.5)}, STAGE_2)
     return [*({**point, "x_star": REACH} for point in sweep(lab)), *more]
 
@@ -511,7 +512,7 @@ def _gap_verdict(lab: Laboratory, points: Sequence[Mapping[str, Any]], query: in
         lambda p: _gap(query)(run_at(lab, p)) / least_gap(p["x_star"]),
     )
     top = 1 / least_gap(min(p["x_star"] for p in points))
-    return found.between(1, top, "at T2 the score is x*, and (11) with c = 3/5 bounds the others; weights are below 1")
+    return judged(found, 1, top, "at T2 the score is x*, and (11) with c = 3/5 bounds the others; weights are below 1")
 
 
 def attention_parts(lab: Laboratory) -> dict[str, Verdict]:
@@ -522,13 +523,13 @@ def attention_parts(lab: Laboratory) -> dict[str, Verdict]:
     )
 
     def small(what: str, observable: Callable[[StageTwo], float]) -> Verdict:
-        return seen(lab, f"{what}, over omega,", points, observable).between(0, 1, lipschitz)
+        return judged(seen(lab, f"{what}, over omega,", points, observable), 0, 1, lipschitz)
 
     time = measure("T_2 / log(1/omega)", points, lambda p: run_at(lab, p).run.end_time / log(1 / p["omega"]))
     limit = measure("its bound", points, lambda p: p["T1"] / log(2) + 2 * sqrt(2) / kappa(p))
     share = Measurement("T_2 / log(1/omega) over T_1/log 2 + 2 sqrt 2/kappa", points, time.values / limit.values)
     guaranteed = "T_1 is constant and omega below 1/2; T2 - T1 is at most sqrt 2 log(1/omega^2)/kappa by Lemma E.3"
-    found = {"T2": share.between(0, 1, guaranteed).with_constants(**CONSTANTS)}
+    found = {"T2": judged(share, 0, 1, guaranteed).with_constants(**CONSTANTS)}
     found |= {name: small("the largest difference", _consistent(rows)) for name, rows in CONSISTENT_ROWS.items()}
     found["conflicting, query c_1: larger"] = always_positive_along(
         lab, "p(c_1, c_1) on X_{1,+,-} less that on X_{1,-,+}", points, _gap(0)

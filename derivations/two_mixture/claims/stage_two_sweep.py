@@ -2,7 +2,8 @@ r"""Where stage 2 is looked at: its hypotheses, points that sweep :math:`\omega,
 
 The lemmas of Appendix E have constants that may depend on T_1 and b, which are constants themselves, and not on omega.
 One choice serves them all: scores up to C = 1/2, and the "sufficiently small constant" of Condition 1 is n_c/n_v at
-T_1, below 1/2 for every T_1 and b.
+T_1, below 1/2 for every T_1 and b. This choice was made after runs at the points `explored` gives; so every limit that
+rests on it is calibrated on those, and judged at others.
 """
 
 from __future__ import annotations
@@ -13,19 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Hypothesis, Verdict, Witness, measure, measured
+from odesys import Hypothesis, Measurement, Verdict, Witness, measure, measured
 from odesys.sentences import say_number, say_point
 
 from ..laboratory import Laboratory
 from ..special.closed_forms import stage_one
 from ..special.trajectories import StageTwo, stage_two
-from .common_hypotheses import AFTER_SWITCH, BIASED
+from .common_hypotheses import AFTER_SWITCH, BIASED, half_time
 
 REACH = 0.5  # C of the lemmas, and the score x* that ends stage 2
 ENDS = (  # (b, T1), from just above T_0.5 on
-    *((0.05, T1) for T1 in (0.104, 0.2, 2000.0)),
-    *((0.5, T1) for T1 in (1.37, 1.5, 3.0, 20.0, 2000.0)),
-    *((2.0, T1) for T1 in (29.0, 60.0, 2000.0)),
+    *((0.1, T1) for T1 in (0.214, 0.5, 1000.0)),
+    *((0.4, T1) for T1 in (1.03, 1.2, 4.0, 30.0, 1500.0)),
+    *((1.5, T1) for T1 in (11.2, 25.0, 1800.0)),
 )
 SHARES = (0.9, 0.1, 0.01)  # omega over its bound
 RANGES = {"omega": (1e-4, 0.45), "T1": (0.11, 2000.0), "b": (0.05, 2.0)}
@@ -69,10 +70,29 @@ def sweep(lab: Laboratory, ends: Sequence[tuple[float, float]] = ENDS) -> list[d
     return lab.draw.points("stage 2", own, RANGES, STAGE_2)
 
 
-def path(lab: Laboratory, T1: float = 20.0, b: float = 0.5, decades: int = 3, count: int = 7) -> list[dict[str, Any]]:
+def path(lab: Laboratory, T1: float = 30.0, b: float = 0.4, decades: int = 3, count: int = 7) -> list[dict[str, Any]]:
     """Points along omega, from its bound down."""
     top = 0.9 * largest_omega(T1, b)
     return lab.draw.along("omega", top / 10**decades, top, count, T1=T1, b=b)
+
+
+@cache
+def explored() -> tuple[dict[str, Any], ...]:
+    """The runs after which C, c, the rate and the bound of omega were chosen."""
+    first = [
+        {"omega": omega, "T1": share * half_time(b), "b": b}
+        for b in (0.05, 0.5, 2.0)
+        for share in (1.001, 1.01, 1.1, 2, 20, 1000)
+        for omega in (0.3, 0.01, 0.001)
+    ]
+    ends = ((0.5, 20.0), (0.5, 3.0), (0.5, 1.5), (0.5, 2000.0), (0.05, 0.2), (2.0, 60.0), (2.0, 2000.0), (0.05, 2000.0))
+    second = [{"omega": min(0.3, largest_omega(T1, b)) / 10**k, "T1": T1, "b": b} for b, T1 in ends for k in range(4)]
+    return (*first, *second)
+
+
+def judged(found: Measurement, low: float, high: float, because: str) -> Verdict:
+    """All values lie in these limits, which were chosen after the explored runs, or in a reach that was."""
+    return found.between(low, high, because, calibrated_on=explored())
 
 
 def run_at(lab: Laboratory, point: Mapping[str, Any]) -> StageTwo:
@@ -88,7 +108,7 @@ def states_in_reach(run: StageTwo) -> np.ndarray:
     return table[: int(beyond.argmax())] if beyond.any() else table
 
 
-def seen(lab: Laboratory, what: str, points: Sequence[Mapping[str, Any]], observable: Observable) -> Any:
+def seen(lab: Laboratory, what: str, points: Sequence[Mapping[str, Any]], observable: Observable) -> Measurement:
     """The measurement of an observable of runs."""
     return measure(what, points, lambda point: observable(run_at(lab, point)))
 
@@ -101,4 +121,4 @@ def always_positive_along(
     low = int(np.argmin(values))
     sentence = f"at {say_point(points[low])} (all hypotheses hold) {what} is {say_number(values[low])}, not positive"
     verdict = measured(values[low] > 0, Witness(sentence, dict(points[low])), smallest=float(f"{values[low]:.4g}"))
-    return verdict.at(*(dict(point) for point in points)).within(0, "a strict inequality")
+    return verdict.at(*(dict(point) for point in points)).within(0, "a strict inequality", explored())

@@ -16,6 +16,7 @@ from derivations.two_mixture.claims.stage_two_sweep import (
     ENDS,
     REACH,
     STAGE_2,
+    explored,
     kappa,
     largest_omega,
     neurons,
@@ -35,6 +36,7 @@ DOMINANT = ("M_cv_same", "M_cv_other")
 def test_points_are_inside_the_hypotheses(draw: Draw) -> None:
     points = sweep(Laboratory(draw=draw))
     assert len(points) == 3 * len(ENDS) and all(admit(point, STAGE_2) for point in points)
+    assert not [point for point in points if point in explored()], "judged where nothing was chosen"
     omegas = [point["omega"] for point in path(Laboratory(draw=draw))]
     assert omegas[-1] / omegas[0] > 100
 
