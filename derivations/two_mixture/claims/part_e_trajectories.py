@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from odesys import Measurement, Verdict, combine_verdicts, measure, softmax
-from odesys.sentences import say_number, say_point
 
 from ..laboratory import Laboratory
 from ..special.trajectories import GRID, StageTwo
@@ -37,7 +36,7 @@ DOMINATED = 0.6  # c of (11) to (13)
 RATE = 0.5  # b of Lemma E.2, in units of kappa
 FAR = 1e9  # for a ratio whose denominator is not positive
 OTHERS = tuple(f"M_{k}_{s}" for k in ("cc", "vc", "vv") for s in ("same", "other"))
-HIDDEN = "the hidden constant is ours to choose, the same for every omega, T1 and b"
+HIDDEN = "the hidden constant is ours to choose; it may depend on T1 and b, not on omega"
 
 
 # ---- Lemma E.1 -------------------------------------------------------------------------------------------------------
@@ -287,10 +286,9 @@ SIGNS_PRINTED = {  # the table of Lemma E.5 without its last row
     "A_cc_same": 1,
     "A_cc_other": -1,
 }
-LAST_ROW_PRINTED = {"A_cv_same": 1, "A_cv_other": -1}  # v1 with c1, which is the pair of an earlier row
-LAST_ROW_RIGHT = {"A_vv_same": 1, "A_vv_other": -1}
+LAST_ROW = {"A_vv_same": 1, "A_vv_other": -1}  # the text at hand repeats a row there, with c in place of the last v
 PATHS = {"M": "W_K W_Q", "A": "W_K W_K", "B": "W_Q W_Q"}
-LAST = "v_1 W_K W_K c_1"
+LAST = "v_1 W_K W_K v_1"
 
 
 def _row_name(name: str) -> str:
@@ -313,25 +311,6 @@ def _row(lab: Laboratory, name: str, signs: Mapping[str, int]) -> Verdict:
     return judged(found, 0, SOLVER, EXACT)
 
 
-def _last_row(lab: Laboratory) -> Verdict:
-    """The printed last row, with its witness, and the row that is meant."""
-    point = max(sweep(lab), key=lambda p: p["omega"])
-    value = float(run_at(lab, point).run.final["A_cv_same"])
-    sentence = (
-        f"at {say_point(point)} (all hypotheses hold) v_1 W_K W_K c_1 is {say_number(value)} at T_2, and 0 or more is "
-        "printed; the row of c_1, v_1 above says 0 or less of the same number"
-    )
-    right = _row(lab, "v_1 W_K W_K v_1", LAST_ROW_RIGHT)
-    printed = _row(lab, LAST, LAST_ROW_PRINTED)
-    if value < 0:
-        printed = printed.witnessed(sentence, point)
-    return printed.correcting(
-        r"v_1^\top W_K^\top W_Kv_1\ge0,\quad v_1^\top W_K^\top W_Kv_2\le0",
-        right,
-        "the printed row is about the pair of an earlier row; only the row of v_1, v_1 is missing in the table",
-    ).blaming("misprint", "repeated-row")
-
-
 @book.claim(
     "E.5",
     "Signs of scores and self-scores",
@@ -341,17 +320,16 @@ def _last_row(lab: Laboratory) -> Verdict:
     parts=(*ROWS, LAST),
     hypotheses=STAGE_2,
     uses=["E.2", "E.4", "E.5-proof", "App.E.6", "App.E.7"],
-    expect="fails",
     statement=r"c_1W_K^\top W_Qv_1\ge0\ge c_1W_K^\top W_Qv_2,\ v_1W_K^\top W_Qv_1\le0\le v_1W_K^\top W_Qv_2,\ "
     r"c_1W_K^\top W_Qc_1\ge0\ge c_1W_K^\top W_Qc_2,\ v_1W_K^\top W_Qc_1\le0\le v_1W_K^\top W_Qc_2,\ "
     r"c_1W_Q^\top W_Qv_1\ge0\ge c_1W_Q^\top W_Qv_2,\ c_1W_Q^\top W_Qc_1\ge0\ge c_1W_Q^\top W_Qc_2,\ "
     r"v_1W_Q^\top W_Qv_1\ge0\ge v_1W_Q^\top W_Qv_2,\ c_1W_K^\top W_Kv_1\le0\le c_1W_K^\top W_Kv_2,\ "
-    r"c_1W_K^\top W_Kc_1\ge0\ge c_1W_K^\top W_Kc_2,\ v_1W_K^\top W_Kc_1\ge0\ge v_1W_K^\top W_Kc_2\quad(t\in[T_1,T_2])",
-    reading=r"T_2 is the first time with c_1^\top W_K^\top W_Q v_1 = 1/2; the last row is taken as the text at hand has it.",
+    r"c_1W_K^\top W_Kc_1\ge0\ge c_1W_K^\top W_Kc_2,\ v_1W_K^\top W_Kv_1\ge0\ge v_1W_K^\top W_Kv_2\quad(t\in[T_1,T_2])",
+    reading=r"T_2: c_1^\top W_K^\top W_Q v_1 = 1/2; the last row, which the text at hand has three times with c for v, is read as that of v_1, v_1.",
 )
 def signs(lab: Laboratory) -> dict[str, Verdict]:
     """Each row of the table."""
-    return {**{name: _row(lab, name, row) for name, row in ROWS.items()}, LAST: _last_row(lab)}
+    return {**{name: _row(lab, name, row) for name, row in ROWS.items()}, LAST: _row(lab, LAST, LAST_ROW)}
 
 
 # ---- softmax weights along stage 2 -----------------------------------------------------------------------------------
@@ -498,9 +476,13 @@ def least_gap(x_star: float, c: float = DOMINATED) -> float:
 
 
 def _stage_two_ends(lab: Laboratory) -> list[dict[str, Any]]:
-    """The sweep, and T_2 at other scores than C, a decade of them."""
-    own = [{"omega": omega, "T1": 30.0, "b": 0.4, "x_star": x} for omega in (0.1, 0.001) for x in (0.05, 0.15, 0.5)]
-    more = lab.draw.points("T2", own, {"omega": (1e-3, 0.3), "x_star": (0.05, 0.5)}, STAGE_2)
+    """The sweep, and T_2 at other scores than C, over more than a decade, up to those at which stage 3 starts."""
+    own = [
+        {"omega": omega, "T1": 30.0, "b": 0.4, "x_star": x}
+        for omega in (0.1, 0.001)
+        for x in (0.05, 0.15, 0.5, 1.0, 2.0)
+    ]
+    more = lab.draw.points("T2", own, {"omega": (1e-3, 0.3), "x_star": (0.05, 2.0)}, STAGE_2)
     return [*({**point, "x_star": REACH} for point in sweep(lab)), *more]
 
 

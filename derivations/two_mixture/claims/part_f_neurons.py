@@ -25,16 +25,16 @@ from odesys import (
 from ..laboratory import Laboratory
 from ..special.trajectories import BIAS, GRID, stage_three
 from .book import SIGNS, attention, book, name, tokens
-from .common_hypotheses import STAGE_TWO
 from .part_e_trajectories import attention_at
 from .stage_three_runs import Point, along, at_T2, over_omega
+from .stage_two_sweep import STAGE_3
 
 CLASSES = tuple((s, r) for s in SIGNS for r in SIGNS)  # X_{k,s,s'} up to the group
 PATTERNS: dict[str, frozenset[tuple[int, int]]] = {"all units on": frozenset(), "X_{k,-,-} off": frozenset({(-1, -1)})}
 SLIDES = "slides along X_{k,-,-}"
-DURATION, POINTS = 1e4, 120  # the loss is below 1e-3 then
+DURATION, POINTS = 1e6, 160  # the loss is below 1e-5 then
 RUNS = [{"omega": omega, "T1": T1, "b": BIAS, "x_star": 1.0} for omega, T1 in GRID]
-ELSEWHERE = {"omega": (1e-3, 1e-1), "T1": (3.0, 60.0), "b": (0.25, 0.75), "x_star": (0.8, 2.0)}
+ELSEWHERE = {"omega": (1e-3, 1e-1), "T1": (3.0, 500.0), "b": (0.1, 1.0), "x_star": (0.5, 2.0)}
 
 
 # ---- the equations, exactly ----------------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ def _patterns_of(lab: Laboratory, p: Point) -> list[str]:
 
 def patterns_along(lab: Laboratory) -> Verdict:
     """Along stage 3 only the patterns above occur, or a slide between them."""
-    points = lab.draw.points("patterns of stage 3", RUNS, ELSEWHERE, STAGE_TWO)
+    points = lab.draw.points("patterns of stage 3", RUNS, ELSEWHERE, STAGE_3)
     seen = [(p, _patterns_of(lab, p)) for p in points]
     strange = [(p, order) for p, order in seen if not set(order) <= {*PATTERNS, SLIDES}]
     details = {f"omega={p['omega']:g}, T1={p['T1']:g}": order for p, order in seen}
@@ -169,7 +169,7 @@ def patterns_along(lab: Laboratory) -> Verdict:
         )
         return refuted(Witness(sentence, p), patterns=details)
     found = measured(True, patterns=details, duration=DURATION)
-    return found.at(*points).within(0, "signs of H + b at 120 times, evenly in the logarithm of t - T2")
+    return found.at(*points).within(0, f"signs of H + b at {POINTS} times, evenly in the logarithm of t - T2")
 
 
 def brackets_at(state: Mapping[str, float]) -> dict[str, dict[str, float]]:
@@ -212,7 +212,7 @@ def small_while_on(lab: Laboratory) -> Verdict:
     uses=["B.2", "C.2", "C.4", "E.7"],
     where="Lemma F.1",
     parts=("the rate of w_+ v_k",),
-    hypotheses=STAGE_TWO,
+    hypotheses=STAGE_3,
     statement=r"t\in[T_2,T_3],\ k\in[2]:\ \frac{d w_+^{(t)\top}v_k}{dt}=\Theta(g_+^{(t)})+\widetilde O(\omega g_-^{(t)})",
     reading="The rate is (r_+ g_+ + r_- g_-)/8 exactly, for each pattern of units that occurs; r_+ is Theta(1) and r_- is O~(omega).",
 )
@@ -238,7 +238,7 @@ def classification_neurons(lab: Laboratory) -> Verdict:
     uses=["B.2", "C.2", "C.4", "E.7"],
     where="Lemma F.2",
     parts=("the rate of w_+ c_k",),
-    hypotheses=STAGE_TWO,
+    hypotheses=STAGE_3,
     statement=r"t\in[T_2,T_3],\ k\in[2]:\ \frac{d w_+^{(t)\top}c_k}{dt}\ge\Omega(g_-^{(t)})+\widetilde O(\omega g_+^{(t)})",
     reading="The rate is (Q g_- + q g_+)/8 exactly, for each pattern that occurs; Q is Omega(1), and q positive or O~(omega).",
 )

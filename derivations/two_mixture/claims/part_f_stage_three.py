@@ -11,7 +11,7 @@ from odesys import Measurement, Verdict, combine_verdicts, graph, identity, inte
 from ..laboratory import Laboratory
 from ..special.closed_forms import late_loss_constant
 from ..special.trajectories import BIAS, stage_three, stage_two
-from .book import book
+from .book import CONFLICTING, book, name
 from .common_hypotheses import BIASED, SMALL_START, STAGE_TWO
 from .part_5_d_stage_one import neurons_at_the_end, unit_switches_off
 from .part_b_c_symmetry import groups_stay_symmetric, heads_stay_symmetric
@@ -24,6 +24,7 @@ from .stage_three_runs import (
     conflicting_attention,
     constant_in,
     logarithmic_in_eps,
+    loss_later,
     margins_at,
     over_eps,
     over_omega,
@@ -31,6 +32,7 @@ from .stage_three_runs import (
     third_stage,
     within_omega,
 )
+from .stage_two_sweep import STAGE_3
 
 POSITIVE = "a sample is classified if y f > 0"
 EVENT = "T3 is found as an event of the solver, whose relative tolerance is 1e-9"
@@ -44,7 +46,7 @@ EVENT = "T3 is found as an event of the solver, whose relative tolerance is 1e-9
     origin="text",
     where="Appendix F, first paragraph",
     parts=("y f >= Omega(1)",),
-    hypotheses=STAGE_TWO,
+    hypotheses=STAGE_3,
     statement=r"w_+=c_1+c_2+v_1+v_2,\ w_-=c_1+c_2-v_1-v_2:\quad y f(X)\ge\Omega(1)\ \text{for all}\ (X,y)\in\mathcal D\ \text{after stage 2}",
     reading="The smallest of the eight margins with these neurons and the attention at T_2, as omega goes to zero.",
 )
@@ -74,11 +76,10 @@ def time_of_stage_three(lab: Laboratory) -> Verdict:
 
 
 def loss_at_the_end(lab: Laboratory) -> Verdict:
-    """The loss at T3 is at most eps."""
-    loss = lambda state, p: state["loss"] / p["eps"]  # noqa: E731
-    found = [along(lab, "loss / eps at T3", q, at_T3, loss) for q in (over_eps(lab), over_omega(lab))]
-    first, second = (seen.between(0, 1 + 1e3 * SOLVER, EVENT) for seen in found)
-    return first & second
+    """The loss is at most eps at T3 and from then on."""
+    points = (*over_eps(lab), *over_omega(lab))
+    found = measure("the largest loss over eps on [T3, T3 + 9 (T3 - T2)]", points, lambda p: loss_later(lab, p))
+    return found.between(0, 1 + 1e3 * SOLVER, EVENT)
 
 
 @book.claim(
@@ -89,9 +90,9 @@ def loss_at_the_end(lab: Laboratory) -> Verdict:
     uses=["F.1", "F.2", "F.3-proof"],
     where="Theorem F.3",
     parts=("T_3 - T_2 = O(1/eps)", "loss <= eps"),
-    hypotheses=STAGE_TWO,
+    hypotheses=STAGE_3,
     statement=r"\exists\,T_3:\ T_3-T_2=O(1/\epsilon)\ \text{and}\ \mathbb E[\ell(yf^{(t)}(X))]\le\epsilon",
-    reading="t is T_3, the first time with loss eps; the constant of O does not depend on omega.",
+    reading="T_3 is the first time with loss eps, and t runs from there to ten times T_3 - T_2; the constant of O does not depend on omega.",
 )
 def loss_falls(lab: Laboratory) -> dict[str, Verdict]:
     """Time and loss."""
@@ -144,7 +145,7 @@ def _displays(lab: Laboratory, p: Point) -> dict[str, float]:
     origin="proof",
     where="Appendix F, proof of Theorem F.3",
     parts=tuple(PROOF_PARTS),
-    hypotheses=STAGE_TWO,
+    hypotheses=STAGE_3,
     statement=r"\frac{df(X_{1,+,+})}{dt}=\Omega(g_+)+\widetilde O(\omega g_-),\ \frac{df(X_{1,+,-})}{dt}=\Omega(g_-)+\widetilde O(\omega g_+),\ \frac{d\mathcal L}{dt}=-\Omega(g_+^2+g_-^2)=-\Omega\big(\ell^2(f(X_{1,+,+}))+\ell^2(f(X_{1,+,-}))\big),\ \mathcal L\le O\big(\tfrac1{t-T_2+1}\big)",
     reading="The worst constant along stage 3, with 0 for both O~ terms, stays positive and bounded as omega and epsilon go to zero.",
 )
@@ -214,14 +215,16 @@ def _classification_sum(state: dict[str, float]) -> float:
     origin="text",
     where="Section 4, displays after Theorem 4.1",
     parts=("group signals", "classification signals", "classified"),
-    hypotheses=STAGE_TWO,
+    hypotheses=STAGE_3,
     statement=r"w_+^\top c_1\sum_qp^{(+)}_{q,c_1}-w_-^\top c_1\sum_qp^{(-)}_{q,c_1}\ge\Omega(1),\quad w_+^\top(-v_2)\sum_qp^{(+)}_{q,-v_2}+w_+^\top v_1\sum_qp^{(+)}_{q,v_1}\approx0,\quad f^{(T_3)}(X_{1,+,-})>0",
     reading="p on X_{1,+,-} at T_3, q over its three tokens; approximately zero means at most O~(omega), as in Theorem 4.1.",
 )
 def why_classified(lab: Laboratory) -> dict[str, Verdict]:
     """Both sums and the margin at T3."""
-    margin = lambda state, p: margins_at(lab, state, p["b"])["X_{1,+,-}"]  # noqa: E731
-    margins = along(lab, "y f(X_{1,+,-}) at T3", over_eps(lab), at_T3, margin)
+    conflicting = [name(*sample) for sample in CONFLICTING]
+    margin = lambda state, p: min(margins_at(lab, state, p["b"])[n] for n in conflicting)  # noqa: E731
+    points = [*over_eps(lab), *over_omega(lab)]
+    margins = along(lab, "the smallest y f of the conflicting samples at T3", points, at_T3, margin)
     return {
         "group signals": constant_in(lab, "the first sum", lambda state, p: _group_sum(state), "Omega"),
         "classification signals": shrinks_with_omega(lab, "the second sum", lambda state, p: _classification_sum(state))

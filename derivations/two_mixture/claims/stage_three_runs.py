@@ -10,13 +10,14 @@ import numpy as np
 from odesys import IntegrationError, Measurement, StopWhen, Trajectory, Verdict, computed_once, integrate, measure
 
 from ..laboratory import Laboratory
-from ..special.trajectories import stage_two
+from ..special.closed_forms import late_loss_constant
+from ..special.trajectories import stage_three, stage_two
 from .book import SAMPLES, name
-from .common_hypotheses import STAGE_TWO
 from .part_e_trajectories import attention_at
+from .stage_two_sweep import STAGE_3
 
 BASE = {"omega": 0.05, "b": 0.5, "T1": 20.0, "x_star": 1.0, "eps": 1e-3}
-RANGES = {"b": (0.25, 0.75), "T1": (10.0, 60.0), "x_star": (0.8, 2.0)}  # where a new draw looks
+RANGES = {"b": (0.1, 1.0), "T1": (10.0, 500.0), "x_star": (0.5, 2.0)}  # where a new draw looks
 OMEGAS, EPSILONS = (1e-3, 1e-1), (1e-5, 1e-2)  # two and three decades
 POINTS = 9
 Point = Mapping[str, Any]
@@ -25,8 +26,9 @@ SOLVER = 1e-9  # relative tolerance of stage 3
 
 def base(lab: Laboratory) -> dict[str, Any]:
     """The constants b, T1 and x* of a draw, with the omega and eps that are held while the other moves."""
-    (point,) = lab.draw.points("stage 3", [BASE], RANGES, STAGE_TWO)
-    return point
+    own = [{**BASE, "omega": OMEGAS[1]}]  # the largest one of a sweep must be admitted
+    (point,) = lab.draw.points("stage 3", own, RANGES, STAGE_3)
+    return {**point, "omega": BASE["omega"]}
 
 
 def over_omega(lab: Laboratory) -> list[dict[str, Any]]:
@@ -50,11 +52,12 @@ def third_stage(lab: Laboratory, omega: float, b: float, T1: float, x_star: floa
     """Stage 3 from T2 until the loss is eps."""
     second = stage_two(lab, omega, T1, x_star, b).run
     fitted = StopWhen("T3", "loss", direction=-1, level=eps)
-    span = (second.end_time, second.end_time + 1e3 / eps)
+    longest = 10 * late_loss_constant(second.final) / eps
+    span = (second.end_time, second.end_time + longest)
     run = integrate(lab.reduced("stage3").system, second.end_state, span, {"b": b}, rtol=SOLVER, events=[fitted])
     if run.stop != "event:T3":
         raise IntegrationError(
-            f"the loss does not reach eps = {eps:g} in a time 1000/eps ({run.stop})", time=run.end_time
+            f"the loss does not reach eps = {eps:g} in a time {longest:.4g} ({run.stop})", time=run.end_time
         )
     return run
 
@@ -63,6 +66,20 @@ def at_T3(lab: Laboratory, p: Point) -> dict[str, float]:
     """The state at T3, the loss there, and T3 - T2."""
     run = third_stage(lab, p["omega"], p["b"], p["T1"], p["x_star"], p["eps"])
     return {**run.final, "T3 - T2": run.end_time - run.times[0]}
+
+
+LATER = 10.0  # times T3 - T2: so long the loss stays below eps, which T3 does not say by itself
+
+
+def loss_later(lab: Laboratory, p: Point) -> float:
+    """Largest loss over eps from T3 on, to ten times T3 - T2."""
+    first = third_stage(lab, p["omega"], p["b"], p["T1"], p["x_star"], p["eps"])
+    begin, time = first.times[0], first.end_time - first.times[0]
+    run = stage_three(lab, p["omega"], p["T1"], p["x_star"], LATER * time, p["b"])
+    system = lab.reduced("stage3").system
+    compiled = system.compile(b=p["b"])
+    states = run.at(np.minimum(begin + time * np.geomspace(1.0, LATER, 30), run.end_time))
+    return max(float(compiled.observables(0.0, x)["loss"]) for x in states) / float(p["eps"])
 
 
 def margins_at(lab: Laboratory, state: dict[str, float], b: float) -> dict[str, float]:

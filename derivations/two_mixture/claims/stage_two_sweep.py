@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Hypothesis, Measurement, Verdict, Witness, measure, measured
+from odesys import Hypothesis, Measurement, Verdict, Witness, measure, measured, undecided
 from odesys.sentences import say_number, say_point
 
 from ..laboratory import Laboratory
@@ -31,6 +31,7 @@ ENDS = (  # (b, T1), from just above T_0.5 on
 SHARES = (0.9, 0.1, 0.01)  # omega over its bound
 RANGES = {"omega": (1e-4, 0.45), "T1": (0.11, 2000.0), "b": (0.05, 2.0)}
 SOLVER = 1e-9  # a hundred times the relative tolerance of the solver
+ROUNDING = 1e-14
 EXACT = "a hundred times the relative tolerance of the solver"
 Observable = Callable[[StageTwo], float]
 
@@ -58,7 +59,11 @@ SMALL_ENOUGH = Hypothesis(
     lambda p: largest_omega(p["T1"], p["b"]) - p["omega"],
     strict=True,
 )
-STAGE_2 = (BIASED, AFTER_SWITCH, SMALL_ENOUGH)
+LATEST = 1e6
+CONSTANT_T1 = Hypothesis("T1 is a constant", r"T_1=\Theta(1),\text{ here }T_1\le10^6", lambda p: LATEST - p["T1"])
+STAGE_2 = (BIASED, AFTER_SWITCH, CONSTANT_T1, SMALL_ENOUGH)
+SCORE_IN_REACH = Hypothesis("score within reach", r"x^*\le2", lambda p: 2 - p["x_star"])
+STAGE_3 = (*STAGE_2, SCORE_IN_REACH)
 CONSTANTS = {"C": "1/2", "omega below": "n_c/n_v at T1"}
 
 
@@ -116,9 +121,13 @@ def seen(lab: Laboratory, what: str, points: Sequence[Mapping[str, Any]], observ
 def always_positive_along(
     lab: Laboratory, what: str, points: Sequence[Mapping[str, Any]], observable: Observable
 ) -> Verdict:
-    """Strictly positive at every point; zero would be a tie, and what is compared is far above the solver's error."""
+    """Strictly positive at every point; undecided where a value is as small as rounding."""
     values = [observable(run_at(lab, point)) for point in points]
     low = int(np.argmin(values))
     sentence = f"at {say_point(points[low])} (all hypotheses hold) {what} is {say_number(values[low])}, not positive"
+    if abs(values[low]) < ROUNDING:
+        return undecided(f"at {say_point(points[low])} {what} is {say_number(values[low])}, which rounding may be").at(
+            *(dict(point) for point in points)
+        )
     verdict = measured(values[low] > 0, Witness(sentence, dict(points[low])), smallest=float(f"{values[low]:.4g}"))
     return verdict.at(*(dict(point) for point in points)).within(0, "a strict inequality", explored())

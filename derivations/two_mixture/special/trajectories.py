@@ -12,7 +12,7 @@ from ..laboratory import Laboratory
 
 RTOL = 1e-11
 BIAS = 0.5  # where a bias is not swept
-LONGEST = 1e7  # time after which stage 2 is given up
+LONGEST = 50.0  # stage 2 is given up after so many log(e/omega^2)/kappa, with the rate kappa = n_c/18
 GRID = ((0.1, 20.0), (0.05, 20.0), (0.01, 20.0), (0.1, 3.0), (0.01, 3.0))  # (omega, T1)
 
 
@@ -50,7 +50,9 @@ def stage_two(lab: Laboratory, omega: float = 0.1, T1: float = 20.0, x_star: flo
     first = lab.reduced("stage1")
     begin = integrate(first.system, first.initial_state(omega), (0.0, T1), {"b": b}, rtol=RTOL).end_state
     learned = StopWhen("T2", "M_cv_same", direction=1, level=x_star)
-    run = integrate(lab.reduced("stage2").system, begin, (T1, T1 + LONGEST), {"b": b}, rtol=RTOL, events=[learned])
+    kappa = abs(float(begin[first.system.names.index("n_c")])) / 18
+    end = T1 + LONGEST * (1 - 2 * np.log(omega)) / max(kappa, 1e-6)
+    run = integrate(lab.reduced("stage2").system, begin, (T1, end), {"b": b}, rtol=RTOL, events=[learned])
     if run.stop != "event:T2":
         raise IntegrationError(f"stage 2 does not reach x* = {x_star:g} ({run.stop})", time=run.end_time)
     return StageTwo(omega, b, begin, run)
