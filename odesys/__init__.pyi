@@ -185,6 +185,7 @@ from .reduce.state_symmetry import check_symmetry as check_symmetry
 from .reduce.symmetry import SignedPermutation as SignedPermutation
 from .sentences import say_number as say_number
 from .sentences import say_point as say_point
+from .sentences import say_witness as say_witness
 from .terminal import Progress as Progress
 from .terminal import silent as silent
 from .verdicts import FAILS as FAILS

@@ -49,8 +49,8 @@ def say_point(point: Point, most: int = SHOWN) -> str:
 def say_witness(witness: Any) -> str:
     """The sentence of a witness; older ones, which are plain data, entry by entry.
 
-    >>> say_witness({"t": Fraction(1, 2), "left": 0.89841})
-    't = 1/2, left = 0.8984'
+    >>> say_witness({"t": 0.5, "left": 0.89841})
+    't = 0.5, left = 0.8984'
     """
     if isinstance(witness, Witness):
         return witness.sentence

@@ -192,7 +192,7 @@ def _slower(lab: Laboratory) -> Verdict:
 
     # the point of the most groups stands for the three that are compared
     event = with_high_probability("training takes longer with more groups", _point(4), ordered, lab.draw)
-    more = [{"K": K, "omega": 0.3} for K in (2, 3, 4, 8)]
+    more: list[dict[str, Any]] = [{"K": K, "omega": 0.3} for K in (2, 3, 4, 8)]
     times = [wide_run(lab, p["K"], p["omega"])[0] for p in more]
     growth = measure(
         "the time over that of the next smaller K", more[1:], lambda p: _growth(times, [q["K"] for q in more], p["K"])

@@ -19,10 +19,10 @@ from odesys import (
     certified,
     combine_verdicts,
     refuted,
+    say_witness,
     sym,
     undecided,
 )
-from odesys.sentences import say_witness
 
 from ..laboratory import Laboratory
 from ..special.enclosed import SectorSystem, enclose_stage_two, growth_rows, pre_activations, stage_two_sectors

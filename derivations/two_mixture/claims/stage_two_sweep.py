@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Hypothesis, Measurement, Verdict, Witness, measure, measured, undecided
-from odesys.sentences import say_number, say_point
+from odesys import Hypothesis, Measurement, Verdict, Witness, measure, measured, say_number, say_point, undecided
 
 from ..laboratory import Laboratory
 from ..special.closed_forms import stage_one

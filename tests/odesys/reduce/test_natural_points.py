@@ -127,8 +127,8 @@ def test_a_false_identity_is_refuted_inside() -> None:
     points = natural_points(quotient, {"omega": "positive"})
     cc, vv, cv = (sym(f"KK_p_{ends}") for ends in ("good_good", "the_the", "good_the"))
     verdict = equal({"equality in Cauchy-Schwarz": (cc * vv, cv**2 + sym("omega"))}, points=points)
-    assert verdict.as_stated == "fails" and natural_margin(quotient, verdict.witness["at"]) >= 0
-    assert Fraction(verdict.witness["at"]["omega"]) > 0
+    assert verdict.as_stated == "fails" and natural_margin(quotient, verdict.witness.point) >= 0
+    assert Fraction(verdict.witness.point["omega"]) > 0
 
 
 def test_what_fails_only_outside_is_not_refuted() -> None:
