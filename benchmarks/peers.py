@@ -75,7 +75,6 @@ def odesys() -> Rows:
     from derivations.two_mixture.compare import start_network
     from numerics.compiled.compiled_flow import CompiledFlow
     from numerics.flows.integrate import integrate
-    from numerics.networks.ensemble import descent
     from numerics.networks.finite_width import descent_run
 
     quotient = dynamics.reduced("simultaneous")
@@ -131,7 +130,7 @@ def odesys() -> Rows:
     data, train = setting.data(), ("w", "W_K", "W_Q")
     nets = [start_network(1024, seed, {"K": 2, "omega": task.OMEGA, "b": task.BIAS}) for seed in range(100)]
     rows[STEP] = _row(lambda: descent_run(nets[0], data, train, 0.1, 50), WEIGHTS, share=50)
-    rows[f"{STEP}, one of 100 seeds"] = _row(lambda: descent(nets, data, train, 0.1, 10), WEIGHTS, share=1000)
+    rows[f"{STEP}, one of 100 seeds"] = _row(lambda: ensemble_descent(nets, data, train, 0.1, 10), WEIGHTS, share=1000)
     return rows
 
 

@@ -20,6 +20,7 @@ from numerics.networks.compare import Comparison as Comparison
 from numerics.networks.compare import WidthMeasure as WidthMeasure
 from numerics.networks.compare import compare_widths as compare_widths
 from numerics.networks.compare import over_widths as over_widths
+from numerics.networks.ensemble import ensemble_descent as ensemble_descent
 from numerics.networks.finite_width import Network as Network
 from numerics.networks.finite_width import attention_weights as attention_weights
 from numerics.networks.finite_width import descent_run as descent_run

@@ -44,7 +44,7 @@ def stack(networks: Sequence[Network]) -> Ensemble:
     return Ensemble(first.model, np.array([network.words for network in networks])[:, None], weights, first.parameters)
 
 
-def descent(
+def ensemble_descent(
     networks: Sequence[Network],
     data: Distribution,
     train: Sequence[str],
@@ -52,7 +52,16 @@ def descent(
     steps: int,
     loss: Loss = "logistic",
 ) -> list[Network]:
-    """Gradient descent of all networks, `steps` steps of size `step`; the networks afterwards, in the same order."""
+    """Gradient descent of all networks, `steps` steps of size `step`; the networks afterwards, in the same order.
+
+    >>> import numpy as np
+    >>> from odesys import AttentionModel, Dictionary, Distribution, Head, Sample, random_network
+    >>> model = AttentionModel(Dictionary(["a", "b"]), [Head()])
+    >>> nets = [random_network(model, 4, 2, {"W_K": 0.1, "W_Q": 0.1}, np.random.default_rng(seed)) for seed in (0, 1)]
+    >>> data = Distribution([Sample(["a", "b"], 1)])
+    >>> [net.weights["w"].shape for net in ensemble_descent(nets, data, ("w",), 0.1, 3)]
+    [(1, 1, 2), (1, 1, 2)]
+    """
     if not 0 < step < math.inf or not isinstance(steps, (int, np.integer)) or steps < 0:
         raise ParameterError(f"{steps!r} steps of size {step} can not be made; give a whole number and a positive size")
     group, names, slope = stack(networks), trained_names(networks[0].model, train), loss_functions(loss)[1]

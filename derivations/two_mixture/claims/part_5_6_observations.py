@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
-from numerics.networks.ensemble import descent
 from odesys import (
     Distribution,
     Network,
     Verdict,
     computed_once,
+    ensemble_descent,
     gradient_descent,
     iterate,
     measure,
@@ -139,7 +139,7 @@ def trained(lab: Laboratory, K: int, seeds: tuple[int, ...]) -> list[Run]:
     found: dict[int, Run] = {}
     for block in range(1, BLOCKS + 1):
         left = [i for i in range(len(nets)) if i not in found]
-        moved = descent([nets[i] for i in left], data, dynamics.ALL, RATE, BLOCK)
+        moved = ensemble_descent([nets[i] for i in left], data, dynamics.ALL, RATE, BLOCK)
         for i, net in zip(left, moved, strict=True):
             nets[i] = net
             if network_loss(net, data) < LEARNED:
