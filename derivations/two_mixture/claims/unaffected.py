@@ -65,7 +65,6 @@ REASONS = (
     ("double", "App.E.7", "it is about the force, which is read off the score equations"),
     ("own double groups", "E.2/region", "a positive rate is certified there too"),
     ("start", "E.4(15)", "it is proved at every state of the subspace, wherever the run starts"),
-    ("start", "Sec.5.2-display", "display and derivative are multiples of the same self-scores, whatever their size"),
     (
         "double groups",
         "Sec.5.2-display",
@@ -79,7 +78,7 @@ REASONS = (
     ),
     (
         "consistent neurons",
-        f"{STAGE_2} E.3/order E.3/trajectory E.4(15) E.4/T1 E.4/exact F-text Thm.4.1-text Sec.5.2-display",
+        f"{STAGE_2} E.3/order E.3/trajectory E.4(15) E.4/T1 E.4/exact F-text Thm.4.1-text",
         "it changes n_c and n_v at T1, and the statement is for every T1",
     ),
     ("consistent", "F.3", "the limit of t L does not depend on the weights of the samples"),
