@@ -109,7 +109,9 @@ NEARLY_SYMMETRIC = Hypothesis(
     r"v_1^\top W_Q^\top W_Qv_1\approx-v_1^\top W_Q^\top W_Qv_2",
     _asymmetry,
 )
-OPPOSITE: dict[str, Any] = {  # at omega = 1/10: scores as at T1, and self-scores as if W_K c_1 = -W_K c_2, W_Q v_1 = -W_Q v_2
+OPPOSITE: dict[
+    str, Any
+] = {  # at omega = 1/10: scores as at T1, and self-scores as if W_K c_1 = -W_K c_2, W_Q v_1 = -W_Q v_2
     "M_cv_same": 0,
     "M_cv_other": 0,
     **{f"{kind}_{group}": Fraction(sign, 100) for kind in SELF_SCORES for group, sign in GROUPS.items()},

@@ -109,7 +109,9 @@ def at_start(nodes: dict[str, Node]) -> dict[str, Node]:
 def too_large(verdict: Verdict, what: str, left: Node, right: Node, at: Mapping[str, Any] | None = None) -> Verdict:
     """The verdict with the two sides of a display at T1, in numbers; `at` gives states that the sides still contain."""
     point = {**START, **(at or {})}
-    others = dict.fromkeys(graph.symbols([left, right]), 0)  # states of a broken system that the paper's does not have here
+    others = dict.fromkeys(
+        graph.symbols([left, right]), 0
+    )  # states of a broken system that the paper's does not have here
     env = {**others, **point, **stage_one().neurons(START["T1"], START["b"])}
     shown = [say_number(float(value)) for value in graph.evaluate([left, right], env, FLOATS, float)]
     return verdict.witnessed(

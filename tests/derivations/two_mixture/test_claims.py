@@ -36,6 +36,7 @@ EXPECTED = {
     "5.4": ("holds", P),
     "Beyond.T_half": ("holds", P),
     "6.1": ("fails", P),
+    "6.1-displays": ("fails", C),
     "6.1/exists": ("holds", P),
     "B.1": ("fails", C),
     "B.2": ("holds", P),
@@ -102,6 +103,7 @@ EXPECTED = {
 }
 MISPRINTS = {
     "6.1",
+    "6.1-displays",
     "App.E.5",
     "App.E.7",
     "B.1",
