@@ -150,3 +150,9 @@ def test_points_are_plain_data_in_json() -> None:
     assert json.loads(json.dumps(seen["scope"])) == {"omega": [0.1], "m": [4], "delta": [0.25, 0.5]}
     failing = refuted(Witness("at omega = 0.1 it fails", exact)).as_json()["witness"]
     assert failing["point"] == {"omega": 0.1, "m": 4, "delta": [0.25, 0.5]}
+
+
+def test_of_two_failures_alike_the_first_speaks() -> None:
+    first, second = (refuted({"x": text}).blaming("constant", "factor") for text in ("1", "2"))
+    assert (first & second).witness == {"x": "1"} and (second & first).witness == {"x": "2"}
+    assert (first & refuted({"x": "3"}).blaming("false", "sign")).witness == {"x": "3"}

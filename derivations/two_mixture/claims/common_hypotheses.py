@@ -18,13 +18,16 @@ SYMBOLS = (
     Symbol("x_star", "x^*", "score that ends stage 2", "positive"),
     Symbol("eps", r"\epsilon", "loss that ends stage 3", "positive"),
     Symbol("t", "t", "time", "nonnegative"),
-    Symbol("C", "C", "bound of all scores", "positive"),
+    Symbol("C", "C", "bound of all scores; in Lemma 6.1 the scale of the constructed scores", "positive"),
     Symbol("m", "m", "attention width", "whole"),
     Symbol("K", "K", "number of groups", "whole", low=2),
     Symbol("L", "L", "tokens per sample", "whole", low=3),
     Symbol("n_c", "n_c", "neuron alignment of the + head with c_k"),
     Symbol("g", "g", "minus the slope of the loss", "unit"),
     Symbol("delta", r"\delta", "failure probability", "unit"),
+    Symbol("n", "n", "number of variables in Lemma H.1", "whole"),
+    Symbol("M", "M", "bound of these variables", "positive"),
+    Symbol("V", r"\sum_j\mathbb E[Z_j^2]", "sum of their variances", "nonnegative"),
 )
 
 

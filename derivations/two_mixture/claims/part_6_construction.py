@@ -31,6 +31,7 @@ from ..special.construction import (
     REPAIRED,
     C,
     Construction,
+    Token,
     generic_margin_at,
     group_row_difference,
     margin_at,
@@ -157,7 +158,7 @@ def _first_wrong(lab: Laboratory) -> tuple[str, str, str]:
     "6.1",
     "Construction of a transformer that solves every K",
     kind="existence",
-    uses=["Def.2.1"],
+    uses=["Def.2.1", "6.1-displays"],
     expect="fails",
     origin="proof",
     where="Proof of Lemma 6.1, construction",
@@ -184,6 +185,66 @@ def construction(lab: Laboratory) -> Verdict:
         repaired(lab),
         "the proof treats y = +1; the group key must be attended to for one label and avoided for the other",
     ).blaming("proof", "construction-of-6.1")
+
+
+def _two_terms(query: Token, second: int) -> Node:
+    """What a query adds by the + head, less what it adds by the head of the second term (0 is the + head), for y = +1."""
+    return row(PRINTED, 1, query, 0) - row(PRINTED, 1, query, second)
+
+
+def tends_to_one(difference: Node) -> Verdict:
+    """A row or a difference of two is 1 up to (2 + 3(L - 2)) e^-C, from both sides."""
+    room = (2 + 3 * DISTRACTORS) / graph.exp(C)
+    return always_positive({"from below": difference - 1 + room, "from above": 1 + room - difference}, POSITIVE, COUNTS)
+
+
+@book.claim(
+    "6.1-displays",
+    "The two queries of the construction",
+    kind="identity",
+    uses=["Def.2.1"],
+    expect="fails",
+    insensitive="a statement about printed weights, not about the system",
+    origin="proof",
+    where="Proof of Lemma 6.1, displays of the queries v_k and c_k",
+    parts=("query v_k", "query c_k"),
+    hypotheses=(),
+    for_all=("K", "L"),
+    statement=r"C\to\infty:\quad\sum_kv_k^\top X\mathrm{softmax}(X^\top W_{K+}^\top W_{Q+}v_k)+\sum_k-v_k^\top X\mathrm{softmax}(X^\top W_{K+}^\top W_{Q+}v_k)"
+    r"=v_k^\top v_k-v_k^\top v_k=0,\quad\sum_kv_k^\top X\mathrm{softmax}(X^\top W_{K+}^\top W_{Q+}c_k)+\sum_k-v_k^\top X\mathrm{softmax}(X^\top W_{K+}^\top W_{Q+}c_k)"
+    r"=v_k^\top v_k-v_k^\top c_k=1",
+    reading="with v_k in X, so that y = +1; both terms as printed, with the + head, and the limit of large C",
+)
+def displays_of_the_queries(lab: Laboratory) -> dict[str, Verdict]:
+    """Two equal terms cancel at every query; with the - head in the second term the query c_k gives 1."""
+    asked = queries(1)
+    signals = {name: query for name, query in asked.items() if query.kind == "v"}
+    heads = {"+": 0, "-": 1}
+    cancel = identity(
+        {f"{name}, {head} head": _two_terms(query, i) for name, query in signals.items() for head, i in heads.items()}
+    ) & tends_to_one(row(PRINTED, 1, asked["+1 v_k"], heads["+"]))
+    group = asked["c_k"]
+    return {
+        "query v_k": cancel.proving(
+            "the second term is the same with the + head as printed and with the - head, and each tends to v_k' v_k = 1",
+            K="every",
+            L="every",
+        ),
+        "query c_k": equal({"sum of both terms": (_two_terms(group, heads["+"]), ONE)})
+        .witnessed(
+            "for every C, K, L and X (all hypotheses hold) the two printed terms of the query c_k are equal and cancel, and the "
+            "printed value is 1",
+            {"K": 2, "L": 3},
+        )
+        .correcting(
+            r"\sum_kv_k^\top X\mathrm{softmax}(X^\top W_{K+}^\top W_{Q+}c_k)+\sum_k-v_k^\top X\mathrm{softmax}(X^\top W_{K-}^\top W_{Q-}c_k)\to1",
+            tends_to_one(_two_terms(group, heads["-"])).proving(
+                "the sum is 1 up to (3L - 4) e^-C, from both sides", K="every", L="every"
+            ),
+            "the second term belongs to the - head, as in f; the value 1 on the next line is that of the - head",
+        )
+        .blaming("misprint", "second-term-of-6.1"),
+    }
 
 
 @book.claim(

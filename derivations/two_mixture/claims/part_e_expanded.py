@@ -71,7 +71,7 @@ def _expanded(lab: Laboratory, part: str, averaged: Verdict) -> Verdict:
     hypotheses=STAGE_TWO,
     statement=r"\tfrac{d}{dt}c_1^\top W_K^\top W_Kv_1=\mathbb E[\cdots|X_{k,s,-s}]+\dots=\mathbb E[\cdots|X_{k,+,-}]+\mathbb E[\cdots|X_{k,-,+}]+\dots,\quad "
     r"\mathbb E[\cdots|X_{k,+,-}]=g\big(c_1^\top W_K^\top W_Qv_1\,p_{q\leftarrow v_1,k\leftarrow v_1}(w_+^\top v_1-w_+^\top X_{1,+,-}p_{q\leftarrow v_1})+\dots\big),\ \dots",
-    reading="the lines under each expectation, which are those of two or four samples with the coefficient 1; legible for key self-scores",
+    reading="judged is the coefficient in front of the lines, 1 for each of two or four samples, not each line; legible for key self-scores",
 )
 def expanded_updates(lab: Laboratory) -> dict[str, Verdict]:
     """Each kind of update as printed; the average of the same lines is the derived equation."""

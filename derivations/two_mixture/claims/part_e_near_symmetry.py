@@ -279,7 +279,7 @@ def sums_along(
     where="Proof of Lemma E.4, inequality (15)",
     parts=("(15)",),
     hypotheses=STAGE_2,
-    uses=["B.2", "C.3", "D.7", "App.E.5", "App.E.6", "Beyond.manifold"],
+    uses=["B.2", "C.3", "D.7", "App.E.5", "E.4-sum", "App.E.6", "Beyond.manifold"],
     statement=r"\Big|\frac{d\Delta^{(t)}}{dt}\Big|\le O(|\Delta^{(t)}\Delta p^{(t)}|),\quad \Delta p=\max|p-\tfrac13|",
     reading=r"While conflicting units are on (E.6): each sum in \Delta has a derivative of at most c \Delta \Delta p, "
     r"with an explicit c linear in n_c, n_v.",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
 import sympy as sp
 
@@ -28,14 +30,15 @@ from .book import CONFLICTING, FLOATS, all_units_on, book, matrix_form, written_
 from .common_hypotheses import SMALL_START, STAGE_TWO
 
 HALF, THIRD, TWO_THIRDS = graph.num(1) / 2, graph.num(1) / 3, graph.num(2) / 3
-N_C, OMEGA = sym("n_c"), sym("omega")
+N_C, OMEGA, SLOPE = sym("n_c"), sym("omega"), sym("g")
 START = {"omega": 0.1, "b": 0.5, "T1": 20.0}  # where failing displays at T1 are evaluated
 PARTS_OF_E5 = {"scores": "M", "key self-scores": "A", "query self-scores": "B"}
 
 
-def uniform_rates(lab: Laboratory) -> dict[str, Node]:
+def uniform_rates(lab: Laboratory, slope: Node | None = None) -> dict[str, Node]:
     """Stage-2 equations with the softmax replaced by uniform weights, self-scores and scores arbitrary (App. E.5).
 
+    `slope` stands for g, which the conflicting samples share (Lemmas C.2 and C.4); without it g is that of T1.
     The forces are those at zero scores; the products A G + G B, ... keep the scores, so they are inserted by linearity:
     a right-hand side is linear in (M, A, B) for fixed forces, and only M occurs inside the forces.
     """
@@ -44,6 +47,8 @@ def uniform_rates(lab: Laboratory) -> dict[str, Node]:
         key: flow.matrices[f"{path}_{lab.head_name(+1)}"] for key, path in (("M", "KQ"), ("A", "KK"), ("B", "QQ"))
     }
     derived = list(matrix_form(flow, lab.head_name(+1))[0].ravel())
+    slopes = [node for node in graph.topological(derived) if node.op == "sigmoid"] if slope is not None else []
+    derived = graph.substitute(derived, {node: slope for node in slopes if slope is not None})
     at_zero = {sym(n): ZERO for n in flow.system.on_path("KQ")}
     at_zero |= {sym(n): _lift(reduced, n) for n in flow.system.on_path("w")}
     forces = list(all_units_on({str(i): node for i, node in enumerate(graph.substitute(derived, at_zero))}).values())
@@ -75,9 +80,9 @@ def _difference(kind: str) -> Node:
     return sym(f"{kind}_same") - sym(f"{kind}_other")
 
 
-def printed_rates() -> dict[str, Node]:
+def printed_rates(slope: Node = HALF) -> dict[str, Node]:
     """The right-hand sides of appendix E.5 as printed (sum over samples): g/3 times 2 or 4 times a bracket."""
-    two, four = 2 * HALF * THIRD, 4 * HALF * THIRD  # g = 1/2 on conflicting samples at T1
+    two, four = 2 * slope * THIRD, 4 * slope * THIRD  # g = 1/2 on conflicting samples at T1
     up, down = TWO_THIRDS * N_C, -THIRD * N_C
     return {
         "M_cv_same": two * _difference("B_vv") * up + two * _difference("A_cc") * up,
@@ -101,19 +106,24 @@ def at_start(nodes: dict[str, Node]) -> dict[str, Node]:
     return dict(zip(nodes, graph.substitute(list(nodes.values()), start), strict=True))
 
 
-def too_large(verdict: Verdict, what: str, left: Node, right: Node) -> Verdict:
-    """The verdict with the two sides of a display at T1, in numbers."""
-    env = {**START, **stage_one().neurons(START["T1"], START["b"])}
+def too_large(verdict: Verdict, what: str, left: Node, right: Node, at: Mapping[str, Any] | None = None) -> Verdict:
+    """The verdict with the two sides of a display at T1, in numbers; `at` gives states that the sides still contain."""
+    point = {**START, **(at or {})}
+    others = dict.fromkeys(
+        graph.symbols([left, right]), 0
+    )  # states of a broken system that the paper's does not have here
+    env = {**others, **point, **stage_one().neurons(START["T1"], START["b"])}
     shown = [say_number(float(value)) for value in graph.evaluate([left, right], env, FLOATS, float)]
     return verdict.witnessed(
         f"at omega = 0.1, b = 0.5, T1 = 20 (all hypotheses hold) {what} is {shown[0]} and the printed value {shown[1]}",
-        START,
+        point,
     )
 
 
 QUARTER = (
     "the expectation given X = X_{k,s,-s} in Algorithm 1 is an average over four samples, each with the probability 1/4; "
-    "the display sums over them"
+    "the display sums over them. Read as a sum over the four samples, as Appendix E.7 adds them, every display is right and "
+    "only the unit of time of stage 2 changes; elsewhere (D.1, D.5, F.1) the paper averages"
 )
 
 
@@ -141,6 +151,10 @@ def start_derivatives(lab: Laboratory) -> dict[str, Verdict]:
     for part, letter in PARTS_OF_E5.items():
         keys = [key for key in printed if key.startswith(letter)]
         found[part] = equal({key: (left[key], right[key]) for key in keys})
+        if part != "scores":
+            found[part] = found[part].adding(
+                at_T1="0 = 0, since all scores are 0; with general scores at p = 1/3 the display is 4 times too large"
+            )
     name = "M_cv_same"
     found["scores"] = (
         too_large(found["scores"], "the derivative of c_1' W_K' W_Q v_1", left[name], right[name])
@@ -151,10 +165,10 @@ def start_derivatives(lab: Laboratory) -> dict[str, Verdict]:
 
 
 def quarter(lab: Laboratory) -> Verdict:
-    """With p replaced by 1/3 every derivative is a quarter of the printed form, for all scores and self-scores."""
-    rates = uniform_rates(lab)
+    """With p replaced by 1/3 every derivative is a quarter of the printed form, for all scores, self-scores and g."""
+    rates = uniform_rates(lab, SLOPE)
     _, gaps = matrix_form(lab.flow("stage2"), lab.head_name(+1))  # the derived equations are A G + G B, ...
-    return equal({key: (4 * rates[key], value) for key, value in printed_rates().items()}) & identity(gaps)
+    return equal({key: (4 * rates[key], value) for key, value in printed_rates(SLOPE).items()}) & identity(gaps)
 
 
 @book.claim(
@@ -165,7 +179,7 @@ def quarter(lab: Laboratory) -> Verdict:
     origin="ours",
     repairs=["App.E.5", "E.1-display", "E.4-display", "App.E.7", "Sec.5.2-display"],
     hypotheses=(),
-    statement=r"\text{every derivative is}\ \tfrac14\ \text{of its display in Appendices E.5 and E.7: no sign and no ratio of two of them changes}",
+    statement=r"\text{every derivative is}\ \tfrac14\ \text{of its display in Appendix E.5, and}\ \tfrac14\ \text{of the sum over samples that E.7 expands: no sign and no ratio changes}",
     reading="one positive factor for all displays; Lemmas E.1 to E.5 use their signs, their ratios, and constants b, C that they do not name",
 )
 def common_factor(lab: Laboratory) -> Verdict:
@@ -253,12 +267,12 @@ def _stray_width(last: Node) -> Verdict:
     hypotheses=STAGE_TWO,
     statement=r"\tfrac{d}{dt}c_1^\top W_K^\top W_Qv_1\big|_{p^{(+,t)}=p^{(+,T_1)}}=\tfrac13g^{(t)}2(v_1^\top W_Q^\top W_Qv_1-v_1^\top W_Q^\top W_Qv_2)(\tfrac23w_+^{(T_1)\top}c_1)"
     r"+\tfrac13g^{(t)}2(c_1^\top W_K^\top W_Kc_1-c_1^\top W_K^\top W_Kc_2)(\tfrac23w_+^{(T_1)\top}c_1)",
-    reading="the expectation over X_{k,s,-s} in the line above is the average over the four samples",
+    reading="every g, and w as in Lemma C.2 with the conflicting units on; the expectation in the line above averages over the four samples",
 )
 def derivative_at_held_attention(lab: Laboratory) -> Verdict:
     """The display as printed and with its quarter; the witness is at t = T1."""
-    name, rates, printed = "M_cv_same", uniform_rates(lab), printed_rates()
-    left, right = (at_start({name: side[name]})[name] for side in (rates, printed))
+    name, rates, printed = "M_cv_same", uniform_rates(lab, SLOPE), printed_rates(SLOPE)
+    left, right = (at_start({name: side[name]})[name] for side in (uniform_rates(lab), printed_rates()))
     return (
         too_large(equal({name: (rates[name], printed[name])}), "the derivative at t = T1", left, right)
         .correcting(r"\text{the right side times}\ \tfrac14", quarter(lab), QUARTER)
@@ -279,13 +293,11 @@ SUMS_OF_E6 = {  # dW_Q = W_K G and dW_K = W_Q G', so that these are sums of colu
     "Sums of gradients vanish at uniform attention",
     kind="identity",
     uses=["B.2", "C.2"],
-    origin="proof",
-    where="Appendix E.6 at p = 1/3, used in the proof of Lemma E.4",
-    source="damaged",
+    origin="ours",
     parts=tuple(SUMS_OF_E6),
     hypotheses=(),
     statement=r"\tfrac{d}{dt}W_Q(v_1+v_2)=\tfrac d{dt}W_K(c_1+c_2)=\tfrac{d}{dt}W_K(v_1+v_2)=\tfrac{d}{dt}W_Q(c_1+c_2)=0\ \text{at}\ p=\tfrac13",
-    reading="row and column sums over each pair of words of G vanish at uniform attention, so these derivatives do for every W_K, W_Q",
+    reading="what the expansions of Appendix E.6 become at p = 1/3, for every W_K, W_Q; w as in Lemma C.2, conflicting units on",
 )
 def gradient_sums(lab: Laboratory) -> dict[str, Verdict]:
     """G (e_1 + e_2) = 0 and (e_1 + e_2)' G = 0 on both pairs, read off dM with A = I, B = 0."""
@@ -296,6 +308,25 @@ def gradient_sums(lab: Laboratory) -> dict[str, Verdict]:
     sums = {kind: force[f"M_{kind}_same"] + force[f"M_{kind}_other"] for kind in ("cc", "cv", "vc", "vv")}
     form = identity(matrix_form(lab.flow("stage2"), lab.head_name(+1))[1])
     return {part: identity({kind: sums[kind] for kind in kinds}) & form for part, kinds in SUMS_OF_E6.items()}
+
+
+@book.claim(
+    "E.4-sum",
+    "Sum of two scores with attention held at T1",
+    kind="identity",
+    uses=["E.4-display"],
+    origin="proof",
+    where="Proof of Lemma E.4, sum over v_1 and v_2 at p = 1/3",
+    source="damaged",
+    parts=("derivative of c_1' W_K' W_Q (v_1 + v_2)",),
+    hypotheses=(),
+    statement=r"\tfrac{d}{dt}c_1^\top W_K^\top W_Q(v_1+v_2)\big|_{p^{(+,t)}=p^{(+,T_1)}=\frac12}=0",
+    reading="p = 1/2 is read as 1/3, as printed two displays below; w as in Lemma C.2, conflicting units on",
+)
+def sum_at_held_attention(lab: Laboratory) -> Verdict:
+    """For all self-scores and every g."""
+    rates = uniform_rates(lab, SLOPE)
+    return identity({"sum": rates["M_cv_same"] + rates["M_cv_other"]})
 
 
 def _growth() -> tuple[sp.Matrix, sp.Matrix, sp.Symbol, sp.Symbol, sp.Symbol]:
@@ -317,6 +348,12 @@ def solves_process(rate: sp.Expr) -> Verdict:
     return identity({f"x_{i + 1}": from_sympy(gap[i]) for i in range(3)}, positive=("m", "b", "omega"))
 
 
+def starts_right() -> Verdict:
+    """The printed x(t) is (0, omega^2, omega^2) at t = 0."""
+    _, printed, t, _, omega = _growth()
+    return identity({f"x_{i + 1}": from_sympy(printed[i].subs(t, 0) - (0, omega**2, omega**2)[i]) for i in range(3)})
+
+
 @book.claim(
     "E.3",
     "Comparison process",
@@ -333,7 +370,7 @@ def solves_process(rate: sp.Expr) -> Verdict:
 )
 def comparison_process(lab: Laboratory) -> dict[str, Verdict]:
     """Spectrum, start and equation of the printed process."""
-    matrix, printed, t, b, omega = _growth()
+    matrix, _, _, b, _ = _growth()
     values = sorted((space.value for space in exact_spectrum(matrix)), key=float)
     roots = [-sp.sqrt(2), 0, sp.sqrt(2)]
     vectors = {value: sp.Matrix([value, 1, 1]) if value else sp.Matrix([0, -1, 1]) for value in roots}
@@ -342,19 +379,20 @@ def comparison_process(lab: Laboratory) -> dict[str, Verdict]:
     return {
         "eigenvalues": decided(values == roots, {"eigenvalues": str(values)}).proving("exact spectrum of A"),
         "eigenvectors": identity({key: from_sympy(gap) for key, gap in gaps.items()}),
-        "start": identity(
-            {f"x_{i + 1}": from_sympy(printed[i].subs(t, 0) - (0, omega**2, omega**2)[i]) for i in range(3)}
-        ),
+        "start": starts_right(),
         "solution": solves_process(b / sp.sqrt(m))
         .witnessed(
-            "at omega = 0.1, m = 4, t = 0 (all hypotheses hold) the printed x_1 grows at 0.02 b, and b/sqrt(m) times the first "
-            "entry of A x is 0.01 b",
-            {"omega": Fraction(1, 10), "m": 4, "t": 0},
+            "at omega = 0.1, m = 10000, t = 0 (all hypotheses hold) the printed x_1 grows at 0.02 b, and b/sqrt(m) times the "
+            "first entry of A x is 0.0002 b; the two differ for every m > 1",
+            {"omega": Fraction(1, 10), "m": 10**4, "t": 0},
         )
         .correcting(
-            r"\dot x=bAx", solves_process(b), "the factor 1/sqrt(m) is neither in Lemma E.2 nor in the printed solution"
+            r"\dot x=bAx",
+            solves_process(b),
+            "the factor 1/sqrt(m) is neither in Lemma E.2 nor in the printed solution; like omega^2 m in the proof of Lemma E.1 "
+            "and N(0, omega^2 I) in that of Lemma G.1 it fits entries N(0, omega^2) and scores over sqrt(m)",
         )
-        .blaming("proof", "b-over-root-m"),
+        .blaming("proof", "stray-m"),
     }
 
 
@@ -371,7 +409,7 @@ def comparison_process(lab: Laboratory) -> dict[str, Verdict]:
     reading="for every omega, b, x* > 0; the time is O(log 1/omega^2), which is what Lemma E.3 needs of the process",
 )
 def repaired_process(lab: Laboratory) -> Verdict:
-    """The printed solution solves dx/dt = b A x; at that time e^{sqrt 2 b t} is 1 + sqrt 2 x*/omega^2."""
+    """The printed solution solves dx/dt = b A x from x(0); at that time e^{sqrt 2 b t} is 1 + sqrt 2 x*/omega^2."""
     _, printed, t, b, omega = _growth()
     x = sp.Symbol("x_star", positive=True)
     grown = 1 + sp.sqrt(2) * x / omega**2
@@ -379,6 +417,7 @@ def repaired_process(lab: Laboratory) -> Verdict:
     excess = x * omega**2 / (omega**2 + sp.sqrt(2) * x)
     return (
         solves_process(b)
+        & starts_right()
         & identity({"x_1 - x*": from_sympy(sp.simplify(reached - excess))}, positive=("omega", "x_star"))
         & always_positive({"x_1 - x*": from_sympy(excess)}, positive=("omega", "x_star"))
     ).proving("x_1 - x* = x* omega^2/(omega^2 + sqrt 2 x*) at that time")

@@ -10,6 +10,7 @@ import flint
 
 from odesys import (
     Evidence,
+    Hypothesis,
     Node,
     Verdict,
     Witness,
@@ -20,6 +21,7 @@ from odesys import (
     graph,
     identity,
     refuted,
+    say_number,
     sym,
     tails,
     undecided,
@@ -122,6 +124,15 @@ def law_of_images(lab: Laboratory) -> Verdict:
     )
 
 
+POSITIVE_LEVEL = Hypothesis("level", "t>0", lambda p: p["t"], strict=True)
+SPREAD = Hypothesis("some spread", r"\sum_j\mathbb E[Z_j^2]>0", lambda p: p["V"], strict=True)
+BOUNDED = Hypothesis(
+    "bounded variables", r"\sum_j\mathbb E[Z_j^2]\le nM^2", lambda p: p["n"] * p["M"] ** 2 - p["V"]
+)  # all that E[Z_j] = 0 and |Z_j| <= M leave possible
+COIN = {"n": 1, "M": Fraction(1), "V": Fraction(1), "t": Fraction(1, 2)}
+RARE = {"n": 10**5, "M": Fraction(1999, 2000), "V": Fraction(10**5 * 1999, 2000**2), "t": Fraction(99, 2)}
+
+
 def _exponent(t: Node) -> Node:
     """(t^2/2)/(V + M t/3), the exponent of Bernstein's inequality."""
     return (t * t / 2) / (sym("V") + sym("M") * t / 3)
@@ -139,17 +150,33 @@ def _classical() -> Verdict:
     )
 
 
+def _tail_above_the_last_bound() -> tuple[flint.arb, flint.arb]:
+    """P[Z > t] and the last bound for n centred coins that show 1 with the small probability p, in balls.
+
+    Z > t means at least 100 ones; the terms up to 200 ones are a lower bound of the sum.
+    """
+    n, p, t = RARE["n"], Fraction(1, 2000), RARE["t"]
+    V, M = RARE["V"], RARE["M"]
+    least = int(n * p + t) + 1
+    with flint.ctx.workprec(256):
+        low, high = (flint.arb(q.numerator) / q.denominator for q in (p, 1 - p))
+        tail = sum((comb(n, k) * low**k * high ** (n - k) for k in range(least, 2 * least + 1)), flint.arb(0))
+        exponent = min(t**2 / (2 * V), t / (2 * M))
+        return tail, (-flint.arb(exponent.numerator) / exponent.denominator).exp()
+
+
 def _second_bound() -> Verdict:
     """A coin is a counterexample; the corrected form follows from two factorised differences."""
-    V, M, t = Fraction(1), Fraction(1), Fraction(1, 2)
+    V, M, t = COIN["V"], COIN["M"], COIN["t"]
     left, right = (t**2 / 2) / (V + M * t / 3), min(t**2 / (2 * V), t / (2 * M))
+    tail, last = _tail_above_the_last_bound()
     witness = Witness(
         "for one fair coin Z_1 = +-1, so that M = 1 and the sum of E Z_j^2 is 1, and t = 1/2 (all hypotheses hold) the middle "
         f"exponent is {left} and the last one {right}: e^(-{left}) = 0.8984 is not at most e^(-{right}) = 0.8825",
-        {"M": 1, "V": 1, "t": t},
+        COIN,
     )
     v, m, s = sym("V"), sym("M"), sym("t")
-    # 3V >= Mt makes the first difference nonnegative, Mt >= 3V the second: one of them always holds
+    # 3V >= Mt makes the first difference nonnegative, Mt >= 3V the second: one of them always holds, and 3/4 > 1/2
     fixed = identity(
         {
             "t^2/(4V)": _exponent(s) - s * s / (4 * v) - s * s * (3 * v - m * s) / (4 * v * (3 * v + m * s)),
@@ -158,10 +185,16 @@ def _second_bound() -> Verdict:
         positive=("V", "M", "t"),
     )
     verdict = decided(left >= right, witness) if left >= right else refuted(witness, Evidence.PROOF)
+    if tail > last:
+        verdict = verdict.at(RARE).adding(
+            tail=f"for n = 10^5 centred coins that show 1 with probability 1/2000 and t = 49.5, P[Z > t] is at least "
+            f"{say_number(float(tail))}, above the last bound {say_number(float(last))}"
+        )
     return verdict.correcting(
-        r"\le\exp\Big(-\min\{\tfrac{t^2}{4V},\tfrac{3t}{4M}\}\Big),\ V=\textstyle\sum_j\mathbb E[Z_j^2]",
+        r"\le\exp\Big(-\min\{\tfrac{t^2}{4V},\tfrac{t}{2M}\}\Big),\ V=\textstyle\sum_j\mathbb E[Z_j^2]",
         fixed,
-        "the denominator is at most twice its larger term",
+        "the denominator is at most twice its larger term, so that the exponent is at least the smaller of t^2/(4V) and "
+        "3t/(4M); only the first constant changes",
     ).blaming("constant", "constants-of-the-minimum")
 
 
@@ -183,10 +216,10 @@ def _deviation() -> Verdict:
     insensitive="a statement about numbers, not about the system",
     where="Lemma H.1",
     parts=("first bound", "second bound", "with probability 1 - delta"),
-    hypotheses=(),
+    hypotheses=(POSITIVE_LEVEL, SPREAD, BOUNDED),
     statement=r"\mathbb P[Z>t]\le\exp\Big(-\frac{t^2/2}{\sum_j\mathbb E[Z_j^2]+Mt/3}\Big)\le\exp\Big(-\min\Big\{\frac{t^2}{2\sum_j\mathbb E[Z_j^2]},\frac{t}{2M}\Big\}\Big);\quad "
     r"\text{with probability}\ge1-\delta:\ Z\le\sqrt{2\textstyle\sum_j\mathbb E[Z_j^2]\log\tfrac1\delta}+2M\log\tfrac1\delta",
-    reading="Z_1, ..., Z_n i.i.d. with mean 0 and |Z_i| <= M, Z their sum, t > 0; each inequality of the chain by itself",
+    reading="Z_1, ..., Z_n i.i.d. with mean 0 and |Z_i| <= M, Z their sum; each inequality of the chain by itself",
 )
 def bernstein(lab: Laboratory) -> dict[str, Verdict]:
     """The classical bound, its printed simplification, and what is drawn from it."""

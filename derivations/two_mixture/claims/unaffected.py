@@ -34,12 +34,13 @@ REASONS = (
     # what uniform attention can not see
     (
         "labels",
-        "D.1 D.2 5.2 D.3 D.4 D.5 5.3 D.6 D.7 D.8 Beyond.T_half App.E.6",
+        "D.1 D.2 5.2 D.3 D.4 D.5 5.3 D.6 D.7 D.8 Beyond.T_half App.E.6 E.4-sum",
         "at uniform attention the terms of the conflicting samples cancel in pairs, whatever their common sign",
     ),
     (
         "bias",
-        "D.1 D.2 5.2 D.4 D.5 5.3 Beyond.T_half App.E.5 E.1-display E.4-display App.E.6 Beyond.manifold E.4/T1 E.4/exact "
+        "D.1 D.2 5.2 D.4 D.5 5.3 Beyond.T_half App.E.5 E.1-display E.4-display App.E.6 E.4-sum Beyond.manifold E.4/T1 "
+        "E.4/exact "
         "Sec.5.2-display",
         "for given gates the bias enters the equations only inside the margins, and the statement is about those",
     ),
@@ -57,10 +58,10 @@ REASONS = (
         "Beyond.manifold E.4/T1 E.4/exact",
         "a multiple of a whole block of equations keeps a linear subspace",
     ),
+    ("flip double", "E.4-sum", "a multiple of a derivative that is zero is zero"),
     ("double", "App.E.7", "it is about the force, which is read off the score equations"),
     ("own double groups", "E.2/region", "a positive rate is certified there too"),
     ("start", "E.4(15)", "it is proved at every state of the subspace, wherever the run starts"),
-    ("start", "Sec.5.2-display", "display and derivative are multiples of the same self-scores, whatever their size"),
     (
         "double groups",
         "Sec.5.2-display",
@@ -74,8 +75,7 @@ REASONS = (
     ),
     (
         "consistent neurons",
-        f"{STAGE_2} E.3/order E.3/trajectory E.4(15) E.4/T1 E.4/exact F-text Thm.4.1-text Sec.5.2-display "
-        "F.3-proof G-text",
+        f"{STAGE_2} E.3/order E.3/trajectory E.4(15) E.4/T1 E.4/exact F-text Thm.4.1-text F.3-proof G-text",
         "it changes n_c and n_v at T1, and the statement is for every T1",
     ),
     ("consistent", "F.3 Beyond.F.3", "the limit of t L does not depend on the weights of the samples"),

@@ -36,6 +36,7 @@ EXPECTED = {
     "5.4": ("holds", P),
     "Beyond.T_half": ("holds", P),
     "6.1": ("fails", P),
+    "6.1-displays": ("fails", C),
     "6.1/exists": ("holds", P),
     "B.1": ("fails", C),
     "B.2": ("holds", P),
@@ -51,6 +52,7 @@ EXPECTED = {
     "E.1-display": ("fails", C),
     "E.4-display": ("fails", C),
     "App.E.6": ("holds", P),
+    "E.4-sum": ("holds", P),
     "E.3": ("fails", C),
     "E.3/repaired": ("holds", P),
     "E.5-proof": ("holds", P),
@@ -101,6 +103,7 @@ EXPECTED = {
 }
 MISPRINTS = {
     "6.1",
+    "6.1-displays",
     "App.E.5",
     "App.E.7",
     "B.1",
@@ -132,6 +135,7 @@ NOTICED = {  # one mutation that each of these must notice; the long table is a 
     "App.E.7": "double",
     "B.2": "weight",
     "E.4-display": "labels",
+    "E.4-sum": "own",
     "B.1": "neurons",
     "C.2": "swap",
     "C.3": "swap",

@@ -8,10 +8,13 @@ import pytest
 
 from derivations.two_mixture.claims import book
 from derivations.two_mixture.claims.book import CONFLICTING, FLOATS, SIGNS, matrix_form, written_force
+from derivations.two_mixture.claims.part_5_2_display import NEARLY_SYMMETRIC, OPPOSITE
+from derivations.two_mixture.claims.part_6_construction import _two_terms, tends_to_one
 from derivations.two_mixture.claims.part_b_c_symmetry import _symmetric_state, printed_neuron
-from derivations.two_mixture.claims.part_e_stage_two import quarter, solves_process
-from derivations.two_mixture.claims.part_g_h_probability import LEVELS, _covers
+from derivations.two_mixture.claims.part_e_stage_two import quarter, solves_process, uniform_rates
+from derivations.two_mixture.claims.part_g_h_probability import COIN, LEVELS, RARE, _covers, _tail_above_the_last_bound
 from derivations.two_mixture.laboratory import Laboratory
+from derivations.two_mixture.special.construction import queries
 from odesys import entry_pairs, equal, graph
 from odesys.papers import rule
 from odesys.papers.rule import admit_outcome
@@ -30,6 +33,7 @@ QUARTER = ("constant", "missing-quarter")
 FAILING = {  # part: fault and cause; all other parts hold
     "B.1": {"w_-": ("misprint", "attention-of-the-other-head")},
     "6.1": {"": ("proof", "construction-of-6.1")},
+    "6.1-displays": {"query c_k": ("misprint", "second-term-of-6.1")},
     "App.E.5": {"scores": QUARTER},
     "E.1-display": {
         "scores of c_k for v_k and v_k'": QUARTER,
@@ -39,7 +43,7 @@ FAILING = {  # part: fault and cause; all other parts hold
     "E.4-display": {"": QUARTER},
     "App.E.7": dict.fromkeys(("key self-scores", "query self-scores", "scores"), QUARTER),
     "Sec.5.2-display": {"display": QUARTER},
-    "E.3": {"solution": ("proof", "b-over-root-m")},
+    "E.3": {"solution": ("proof", "stray-m")},
     "G.1-proof": {"": ("misprint", "stray-m")},
     "H.1": {"second bound": ("constant", "constants-of-the-minimum")},
 }
@@ -100,3 +104,32 @@ def test_intervals_of_delta_are_covered_only_by_enough_room() -> None:
     assert not _covers(10**3, Fraction(1, 80), Fraction(1, 4), columns=8), "the ends are too far apart"
     assert not _covers(10**3, Fraction(1, 8), Fraction(1, 4), columns=80), "too many entries"
     assert max(LEVELS) > 0.98 and min(LEVELS) < 1e-6
+
+
+def test_the_tail_itself_is_above_the_last_bound_of_bernstein() -> None:
+    from scipy.stats import binom
+
+    tail, last = _tail_above_the_last_bound()
+    assert float(tail) == pytest.approx(binom.sf(99, 10**5, 1 / 2000), rel=1e-9) and tail > 10 * last
+    assert all(h.holds(point) for h in book["H.1"].hypotheses for point in (COIN, RARE))
+
+
+def test_the_near_symmetry_of_section_5_2_is_not_there_at_the_start() -> None:
+    assert NEARLY_SYMMETRIC.holds(OPPOSITE)
+    start = {**OPPOSITE, "A_cc_other": 0, "B_vv_other": 0}
+    assert not NEARLY_SYMMETRIC.holds(start), "self-scores of different words are zero at T1"
+
+
+def test_only_the_other_head_gives_one() -> None:
+    group = queries(1)["c_k"]
+    assert tends_to_one(_two_terms(group, 1)).as_stated == "holds"
+    assert tends_to_one(_two_terms(group, 0)).as_stated != "holds"
+
+
+def test_the_displays_of_stage_two_are_for_every_slope() -> None:
+    from odesys import sym
+
+    g, lab = sym("g"), Laboratory()
+    free, fixed = uniform_rates(lab, g)["M_cv_same"], uniform_rates(lab)["M_cv_same"]
+    assert "g" in graph.symbols([free]) and "g" not in graph.symbols([fixed])
+    assert equal({"g = 1/2": (graph.substitute([free], {g: graph.num(1) / 2})[0], fixed)}).as_stated == "holds"
