@@ -46,12 +46,7 @@ REASONS = (
     ("consistent repeat neurons", "D.2", "zero stays zero: the two labels cancel, whatever they weigh"),
     ("consistent neurons", "D.6 D.8", "the gates and margins depend on n, not on how fast n grows"),
     ("own", "D.1", "both labels contribute alike to the classification neurons, so that only their sum counts"),
-    (
-        "sign bias labels",
-        "5.4",
-        "the signed sum over the four samples vanishes for either sign of a head and for "
-        "either sign of all labels, and the statement is for every bias",
-    ),
+    ("labels", "5.4", "the signed sum over the four samples vanishes for either sign of all labels"),
     ("sign swap labels", "5.4-text", "the hull of these features contains a point close to 0 as well"),
     ("bias", "5.4-text", "the features are taken with all units on, where the bias is no feature of a word"),
     # the exact subspace of stage 2
@@ -134,7 +129,7 @@ REASONS = (
     ),
     ("consistent templates neurons", "Beyond.K.T2", "it changes n_c and n_v at T1, and the statement is for every T1"),
     (
-        "labels repeat own flip double groups",
+        "labels own double groups",
         "E.2/region-none",
         "a wide region holds a point against growth in this system too, and the statement is about one point",
     ),
