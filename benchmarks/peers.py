@@ -75,6 +75,7 @@ def odesys() -> Rows:
     from derivations.two_mixture.compare import start_network
     from numerics.compiled.compiled_flow import CompiledFlow
     from numerics.flows.integrate import integrate
+    from numerics.networks.ensemble import ensemble_descent
     from numerics.networks.finite_width import descent_run
 
     quotient = dynamics.reduced("simultaneous")

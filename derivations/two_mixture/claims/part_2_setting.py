@@ -85,21 +85,31 @@ def model(lab: Laboratory) -> Verdict:
     reading="an identity for every X, W_K, W_Q, w and b; sigma-dot is the step function, with any value at 0",
 )
 def features(lab: Laboratory) -> Verdict:
-    """One ReLU for every K and L, since H is linear in w; and all eight samples of K = 2, L = 3 written out."""
-    general = equal({f"head {sign}": _relu_and_gate(sign) for sign in SIGNS})
+    """Both heads with any H = w' Z, so for every K and L; and all eight samples of K = 2, L = 3 written out."""
+    general = equal({"f": (_general_output(), _general_features())})
     written = equal({name(*sample): (_output(lab, sample), _features(lab, sample)) for sample in SAMPLES})
     return (general & written).proving(
-        "sigma(z) = sigma-dot(z) z for z = H + b, and H = w' (sum of X softmax) by definition",
+        "H = w' Z with Z = sum_l X softmax(...), by Equation (1), whatever the numbers of words and tokens",
+        "sigma-dot is a number, so w' (sigma-dot Z) = sigma-dot H; the three blocks of both heads, with their signs, add up to "
+        "f by the definition of sigma-dot: sigma(z) = sigma-dot(z) z",
         "the same on the eight samples of K = 2, L = 3, written out token by token",
         K="every",
         L="every",
     )
 
 
-def _relu_and_gate(sign: int) -> tuple[Node, Node]:
-    """sigma(H + b) of a head, and its gate times w' Z + b, for any w and any summed softmax Z with H = w' Z."""
-    head = graph.add(sym(f"w{sign}_{i}") * sym(f"Z{sign}_{i}") for i in ("c", "v"))
-    return graph.relu(head + sym("b")), graph.step(head + sym("b")) * (head + sym("b"))
+def _general_output() -> Node:
+    """sigma(H_+ + b) - sigma(H_- + b) of Equation (1), for any H_+ and H_-."""
+    plus, minus, b = sym("H_plus"), sym("H_minus"), sym("b")
+    return graph.relu(plus + b) - graph.relu(minus + b)
+
+
+def _general_features() -> Node:
+    """[w_+, w_-, 1] F(X), block by block, with H = w' Z of each head in place of w and Z."""
+    plus, minus, b = sym("H_plus"), sym("H_minus"), sym("b")
+    on_plus, on_minus = graph.step(plus + b), graph.step(minus + b)
+    blocks = [on_plus * plus, -on_minus * minus, on_plus * b - on_minus * b]
+    return graph.add(blocks)
 
 
 def _output(lab: Laboratory, sample: tuple[int, int, int]) -> Node:

@@ -216,7 +216,7 @@ def group_after(lab: Laboratory) -> dict[str, Verdict]:
     "D.4",
     "Classification neurons after the switch",
     kind="identity",
-    uses=["B.2", "C.3", "C.4", "D.3"],
+    uses=["B.2", "C.3", "C.4", "D.6"],
     where="Lemma D.4",
     parts=tuple(HEADS),
     hypotheses=(),
@@ -232,7 +232,7 @@ def after_the_switch(lab: Laboratory) -> dict[str, Verdict]:
     "D.5",
     "Group neurons after the switch",
     kind="identity",
-    uses=["B.2", "C.5", "D.3"],
+    uses=["B.2", "C.5", "D.6"],
     where="Lemma D.5",
     parts=tuple(HEADS),
     hypotheses=(),
@@ -248,17 +248,25 @@ def group_neurons_move(lab: Laboratory) -> dict[str, Verdict]:
     "5.3",
     "Second phase of stage 1",
     kind="identity",
-    uses=["D.5"],
+    uses=["D.4", "D.5", "D.6", "D.7"],
     same_as="D.5",
     where="Lemma 5.3",
-    parts=("w_+ c_k",),
-    hypotheses=(),
-    statement=r"H_+^{(t)}(X_{k,-,-})<-b\ \text{for}\ k\in\{1,2\}\Rightarrow\frac{d w_+^{(t)\top}c_k}{dt}=\tfrac18g^{(t)}(X_{k,+,+})",
-    reading="As Lemma D.5 for the + head.",
+    parts=("w_+ c_k", "v_k keep aligning", "Theta(1) after stage 1"),
+    hypotheses=(BIASED,),
+    statement=r"H_+^{(t)}(X_{k,-,-})<-b\ \text{for}\ k\in\{1,2\}\Rightarrow\frac{d w_+^{(t)\top}c_k}{dt}=\tfrac18g^{(t)}(X_{k,+,+});\ "
+    r"\text{the neurons keep aligning with the signed}\ v_k;\quad T_1=\Theta(1)\Rightarrow w_+^\top v_k=\Theta(1),\ w_+^\top c_k=\Theta(1)\ \text{after stage 1}",
+    reading="As Lemmas D.4, D.5 for the + head and Corollary D.7; T_1 is any constant above T_0.5, Theta(1) means positive and free of omega.",
 )
-def second_phase(lab: Laboratory) -> Verdict:
-    """The same equation."""
-    return group_after(lab)["+ head"]
+def second_phase(lab: Laboratory) -> dict[str, Verdict]:
+    """The same equations, and what they lead to at the end of stage 1."""
+    groups, classes = neurons_at_the_end(lab).values()
+    return {
+        "w_+ c_k": group_after(lab)["+ head"],
+        "v_k keep aligning": classification_after(lab)["+ head"].proving(
+            "its derivative is an eighth of a sum of g > 0, which is positive"
+        ),
+        "Theta(1) after stage 1": groups & classes,
+    }
 
 
 def _at_switch(stages: StageOne, unit: Node) -> sp.Expr:
@@ -279,7 +287,7 @@ def _stays(stages: StageOne, unit: Node, off: bool) -> bool:
     "D.6",
     "The pattern persists",
     kind="inequality",
-    uses=["D.3", "D.4", "D.5"],
+    uses=["B.2", "C.3", "C.4", "D.3"],
     where="Corollary D.6",
     parts=("X_{k,-s,-s} is off", "all other units are on"),
     hypotheses=(BIASED,),

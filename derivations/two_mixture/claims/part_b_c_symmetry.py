@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import product
 
@@ -55,12 +55,11 @@ HEAD_SWAP = SignedPermutation(((0, 1), (1, 1), (2, -1), (3, -1)), ((1, 1), (0, 1
     "Weight gradients",
     kind="identity",
     uses=["Eq.1"],
-    expect="fails",
     origin="proof",
-    where="Appendix B.1",
-    parts=("w_+", "w_-", "W_K+", "W_Q+"),
+    where="Appendix B.1, all displays but that of w_-",
+    parts=("w_+", "W_K+", "W_Q+"),
     hypotheses=(),
-    statement=r"\dot w_+=\mathbb E\big[g\,y\,\dot\sigma_+\textstyle\sum_lXp^{(+)}_l\big],\quad \dot w_-=-\mathbb E\big[g\,y\,\dot\sigma_-\textstyle\sum_lXp^{(+)}_l\big],\quad "
+    statement=r"\dot w_+=\mathbb E\big[g\,y\,\dot\sigma_+\textstyle\sum_lXp^{(+)}_l\big],\quad "
     r"\dot W_{K+}=\mathbb E\big[g\,y\,\dot\sigma_+\textstyle\sum_lq_{+l}\,p_l^{(+)\top}\mathrm{diag}(w_+^\top X-w_+^\top Xp^{(+)}_l)X^\top\big],\quad "
     r"\dot W_{Q+}=\mathbb E\big[g\,y\,\dot\sigma_+\textstyle\sum_lK_+\mathrm{diag}(X^\top w_+-w_+^\top Xp^{(+)}_l)p^{(+)}_lx_l^\top\big]",
     reading="the gradient flow of E[l(y f(X))] for K = 2, L = 3 at any w, W_K, W_Q; the last line of each chain, and the lines before it",
@@ -71,10 +70,27 @@ def weight_gradients(lab: Laboratory) -> dict[str, Verdict]:
     force = _force_as_printed(lab)
     return {
         "w_+": _neurons_as_printed(lab, +1, +1),
-        "w_-": _other_attention(lab),
         "W_K+": (chain & force).proving("dW_K/dt = W_Q G' with G = -dL/dM, by the chain rule for M = W_K' W_Q"),
         "W_Q+": (chain & force).proving("dW_Q/dt = W_K G with G = -dL/dM, by the chain rule for M = W_K' W_Q"),
     }
+
+
+@book.claim(
+    "B.1(w_-)",
+    "Gradient of the neurons of the - head",
+    kind="identity",
+    uses=["Eq.1"],
+    expect="fails",
+    origin="proof",
+    where="Appendix B.1, display of w_-",
+    parts=("w_-",),
+    hypotheses=(),
+    statement=r"\dot w_-=-\mathbb E\big[g\,y\,\dot\sigma_-\textstyle\sum_lXp^{(+)}_l\big]",
+    reading="the gradient flow of E[l(y f(X))] for K = 2, L = 3 at any w, W_K, W_Q; the attention weights are those of the + head, as printed",
+)
+def other_neurons(lab: Laboratory) -> Verdict:
+    """As printed, and with the attention weights of the - head."""
+    return _other_attention(lab)
 
 
 def printed_neuron(lab: Laboratory, sign: int, word: str, attending: int) -> Node:
@@ -278,6 +294,64 @@ def _commutes(lab: Laboratory, element: SignedPermutation) -> Verdict:
     )
 
 
+def _places(lab: Laboratory, element: SignedPermutation) -> Callable[[str, int, str, str], Node]:
+    """A path scalar on the states that an exchange of order two keeps: the first of its orbit, with a sign."""
+    flow = lab.names
+    target, sign = element.on_states(flow)
+    names = flow.system.names
+    tables = {k: flow.layout.symbols[k] for k in flow.matrices}
+
+    def place(path: str, head: int, left: str, right: str) -> Node:
+        node = (
+            lab.neuron(head, left)
+            if path == "w"
+            else tables[f"{path}_{lab.head_name(head)}"][WORDS.index(left), WORDS.index(right)]
+        )
+        own = names.index(node.args[0])
+        first = min(own, int(target[own]))
+        return sym(names[first]) * (1 if first == own else int(sign[own]))
+
+    return place
+
+
+PATHS = {"(4)": "KQ", "(5)": "KK", "(6)": "QQ", "(8)": "KQ", "(9)": "KK", "(10)": "QQ"}
+TYPES = ("c", "v")
+
+
+def group_equalities(lab: Laboratory, head: int) -> dict[str, dict[str, tuple[Node, Node]]]:
+    """Equations (3) to (6) with their printed indices, for all types of mu and nu."""
+    place = _places(lab, GROUP_SWAP)
+    pairs = {"(3)": {f"w' {u}": (place("w", head, f"{u}1", ""), place("w", head, f"{u}2", "")) for u in TYPES}}
+    for part in ("(4)", "(5)", "(6)"):
+        path, rows = PATHS[part], dict[str, tuple[Node, Node]]()
+        for nu, mu in product(TYPES, TYPES):
+            (one, two), (left, right) = (f"{nu}1", f"{nu}2"), (f"{mu}1", f"{mu}2")
+            rows[f"{nu}1 {mu}1"] = place(path, head, one, left), place(path, head, two, right)
+            rows[f"{nu}1 {mu}2"] = place(path, head, one, right), place(path, head, two, left)
+        pairs[part] = rows
+    return pairs
+
+
+def head_equalities(lab: Laboratory) -> dict[str, dict[str, tuple[Node, Node]]]:
+    """Equations (7) to (10) with their printed signs, for all words mu_1 and mu_2."""
+    place = _places(lab, HEAD_SWAP)
+    flips = {word: -1 if word.startswith("v") else 1 for word in WORDS}
+    pairs = {"(7)": {f"w' {u}": (place("w", +1, u, ""), place("w", -1, u, "") * flips[u]) for u in WORDS}}
+    for part in ("(8)", "(9)", "(10)"):
+        path = PATHS[part]
+        pairs[part] = {
+            f"{second} {first}": (
+                place(path, +1, second, first),
+                place(path, -1, second, first) * flips[second] * flips[first],
+            )
+            for second, first in product(WORDS, WORDS)
+        }
+    return pairs
+
+
+PRINTED = "the printed equalities, typed in with their indices and signs, are those of the states the exchange keeps"
+
+
 def groups_stay_symmetric(lab: Laboratory) -> Verdict:
     """Equivariance under the group swap."""
     return _commutes(lab, GROUP_SWAP)
@@ -294,23 +368,28 @@ def heads_stay_symmetric(lab: Laboratory) -> Verdict:
     kind="identity",
     uses=["C.1", "B.2"],
     where="Lemma C.2",
+    source="damaged",
     parts=("(3)", "(4)", "(5)", "(6)", "negative head"),
     hypotheses=(),
     statement=r"\text{for all}\ t:\ w_+^\top\mu_1=w_+^\top\mu_2,\quad \nu_1^\top W_{K+}^\top W_{Q+}\mu_1=\nu_2^\top W_{K+}^\top W_{Q+}\mu_2,\ "
     r"\nu_2^\top W_{K+}^\top W_{Q+}\mu_1=\nu_1^\top W_{K+}^\top W_{Q+}\mu_2,\quad\text{both also for}\ W_{K+}^\top W_{K+},\ W_{Q+}^\top W_{Q+},\ "
     r"\text{and for the negative head}",
-    reading="at infinite width (Definition 5.1), K = 2, L = 3, along Algorithm 1: exchanging c_1 with c_2 and v_1 with v_2 changes nothing",
+    reading="Definition 5.1, K = 2, L = 3, along Algorithm 1; the second equalities of (5), (6) have a surplus factor W in our text, and are read without it",
 )
 def groups_lemma(lab: Laboratory) -> dict[str, Verdict]:
-    """One exchange of words gives all equalities of both heads at once."""
-    return dict.fromkeys(("(3)", "(4)", "(5)", "(6)", "negative head"), groups_stay_symmetric(lab))
+    """Each printed equality on the states that the exchange of words keeps, and that they are never left."""
+    kept = groups_stay_symmetric(lab)
+    plus, minus = (group_equalities(lab, head) for head in SIGNS)
+    other = {f"{part} {key}": pair for part, rows in minus.items() for key, pair in rows.items()}
+    return {part: (equal(rows) & kept).proving(PRINTED) for part, rows in {**plus, "negative head": other}.items()}
 
 
 @book.claim(
     "C.4",
     "The two heads stay symmetric",
     kind="identity",
-    uses=["C.1", "B.2"],
+    uses=["C.1", "B.2", "B.1(w_-)"],
+    repairs=["B.1(w_-)"],
     where="Lemma C.4",
     parts=("(7)", "(8)", "(9)", "(10)"),
     hypotheses=(),
@@ -319,20 +398,21 @@ def groups_lemma(lab: Laboratory) -> dict[str, Verdict]:
     reading="at infinite width (Definition 5.1), K = 2, L = 3, along Algorithm 1: exchanging the heads and v with -v changes nothing",
 )
 def heads_lemma(lab: Laboratory) -> dict[str, Verdict]:
-    """One exchange of heads and signs gives all equalities at once."""
-    return dict.fromkeys(("(7)", "(8)", "(9)", "(10)"), heads_stay_symmetric(lab))
+    """Each printed equality on the states that the exchange of heads and signs keeps, and that they are never left."""
+    kept = heads_stay_symmetric(lab)
+    return {part: (equal(rows) & kept).proving(PRINTED) for part, rows in head_equalities(lab).items()}
 
 
 @book.claim(
     "C.3",
     "Samples of both groups look alike",
     kind="identity",
-    uses=["C.2"],
+    uses=["C.2", "C.4"],
     where="Corollary C.3",
     parts=("p", "H", "f"),
     hypotheses=(),
     statement=r"p^{(\pm,t)}(X_{1,s,s'})=p^{(\pm,t)}(X_{2,s,s'}),\quad H_\pm^{(t)}(X_{1,s,s'})=H_\pm^{(t)}(X_{2,s,s'}),\quad f^{(t)}(X_{1,s,s'})=f^{(t)}(X_{2,s,s'})",
-    reading="at every state with the equalities of Lemma C.2; attention weights are compared token by token, in the order c_k, v_k, v_k'",
+    reading="at every state with the equalities of Lemmas C.2 and C.4; attention weights are compared token by token, in the order c_k, v_k, v_k'",
 )
 def samples_of_groups_agree(lab: Laboratory) -> dict[str, Verdict]:
     """Pairs of samples with k = 1 and k = 2."""
@@ -362,12 +442,12 @@ def _on_symmetric_states(lab: Laboratory, pairs: Mapping[str, tuple[Node, Node]]
     "C.5",
     "Samples of both labels look alike",
     kind="identity",
-    uses=["C.4"],
+    uses=["C.2", "C.4"],
     where="Corollary C.5",
     parts=("p", "H", "f"),
     hypotheses=(),
     statement=r"p^{(+,t)}(X_{k,s,s'})=p^{(-,t)}(X_{k,-s,-s'}),\quad H_+^{(t)}(X_{k,s,s'})=H_-^{(t)}(X_{k,-s,-s'}),\quad sf^{(t)}(X_{k,s,s'})=-sf^{(t)}(X_{k,-s,-s'})",
-    reading="at every state with the equalities of Lemma C.4; attention weights are compared token by token",
+    reading="at every state with the equalities of Lemmas C.2 and C.4; attention weights are compared token by token",
 )
 def samples_of_labels_agree(lab: Laboratory) -> dict[str, Verdict]:
     """Pairs of samples with all signs flipped, heads exchanged; s f is the margin, and -s f that of the other label."""

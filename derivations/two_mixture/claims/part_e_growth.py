@@ -17,7 +17,9 @@ from odesys import (
     System,
     Verdict,
     Witness,
+    as_ball,
     ball_endpoints,
+    ball_evaluate,
     certified,
     combine_verdicts,
     lower_linear_bound,
@@ -37,6 +39,7 @@ GROWTH = sp.Matrix([[0, 1, 1], [1, 0, 0], [1, 0, 0]])
 BIAS = Fraction(1, 2)
 TOLERANCE, BOXES = Fraction(1, 100), 6000
 DIGITS = 10**12
+PRECISION = 128  # bits
 STAGE_ONE_ENDS = (3, 20, 100)
 SIZES = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
 DOMINANCE = (  # E.1 (11) to (13): |small| <= c min(large same, -large other)
@@ -45,16 +48,16 @@ DOMINANCE = (  # E.1 (11) to (13): |small| <= c min(large same, -large other)
     (("A_cv_same", "A_cv_other", "A_vv_other"), Fraction(26, 100), "A_cc"),
 )
 READING = (
-    r"All states with |scores| at most C, dominance constants 0.51, 0.26, 0.26, the order (14), signs of the diagonal, "
+    r"All states with |scores| at most C, |self-scores| at most 1, dominance constants 0.51, 0.26, 0.26, the order (14), signs of the diagonal, "
     r"n_c, n_v at T_1, b = 1/2."
 )
 AFTER_STAGE_1 = (BIASED, AFTER_SWITCH)
 
 
-def region(system: System, C: Fraction, T1: int) -> Region:
-    """|scores| <= C, self-scores in a box, dominance, order and signs as linear conditions, neurons at T1."""
+def region(system: System, C: Fraction, T1: int, selves: Fraction = Fraction(1)) -> Region:
+    """|scores| <= C, |self-scores| <= selves, dominance, order and signs as linear conditions, neurons at T1."""
     box = {name: (-C, C) for name in system.on_path("KQ")}
-    box |= {name: (Fraction(-1), Fraction(1)) for name in system.on_path("KK", "QQ")}
+    box |= {name: (-selves, selves) for name in system.on_path("KK", "QQ")}
     box |= neuron_ranges(T1)
     conditions: list[Node] = []
     for small, c, large in DOMINANCE:
@@ -135,6 +138,14 @@ def growth_on_wider_regions(lab: Laboratory) -> Verdict:
     return combine_verdicts({f"C={C}, T1={T1}": _positive_rate(lab, C, T1) for C in SIZES for T1 in STAGE_ONE_ENDS})
 
 
+SELF_SCORES = {
+    "A_cc_same": Fraction(1),
+    "A_vv_same": Fraction(1),
+    "B_cc_same": Fraction(10),
+    "B_vv_same": Fraction(1000),
+}
+
+
 @book.claim(
     "E.2/region-none",
     "No growth rate on a wide region",
@@ -143,17 +154,33 @@ def growth_on_wider_regions(lab: Laboratory) -> Verdict:
     origin="ours",
     hypotheses=AFTER_STAGE_1,
     statement=r"C=1,\ T_1=3:\ \text{no}\ b>0\ \text{satisfies}\ \dot x\ge b\,A_3x\ \text{on the whole region}",
-    reading=READING,
+    reading=r"The region of E.2/region with self-scores of any size that are inner products; one state with a falling "
+    r"M_{c_1v_1} is enough.",
 )
 def no_growth_rate(lab: Laboratory) -> Verdict:
-    """The same search must end with a rational point where a row of dx/dt is negative and that of A x positive."""
-    found = _positive_rate(lab, Fraction(1), 3)
-    if found.as_stated == "fails" and found.evidence == Evidence.CERTIFICATE:
-        return certified(**found.details).at(*found.points)
-    if found.as_stated == "holds":
+    """The scores at which the search ends, with self-scores that two matrices have: the first row is negative there."""
+    found = bound(lab, Fraction(1), 3, wanted=Fraction(0))
+    where = {"C": Fraction(1), "T1": 3, "b": BIAS}
+    if found.answer == "holds":
         sentence = "at C = 1, T_1 = 3, b = 1/2 a positive rate is certified on the whole region"
-        return refuted(Witness(sentence, found.points[0]), found.evidence, rates=dict(found.constants))
-    return found
+        return refuted(Witness(sentence, where), Evidence.CERTIFICATE, rate=str(found.rate))
+    if found.answer != "fails":
+        return undecided("the search ended neither with a rate nor with a point against all rates")
+    system = lab.reduced("stage2").system
+    free = dict.fromkeys(system.on_path("KK", "QQ"), Fraction(0)) | SELF_SCORES
+    state = {**found.tight_at, **free}
+    (rate,) = ball_evaluate(
+        [system.equations["M_cv_same"]], {n: as_ball(x) for n, x in {**state, "b": BIAS}.items()}, PRECISION
+    )
+    driven = state["A_cc_same"] + state["B_vv_same"]
+    if not (rate < 0 < driven and region(system, Fraction(1), 3, driven).contains(state)):
+        return undecided(f"at the state of the search with larger self-scores dM_cv_same/dt is {float(rate.mid()):.3g}")
+    return (
+        certified(state={name: str(value) for name, value in state.items()})
+        .with_constants(**{"dM_cv_same/dt": f"{float(rate.mid()):.3g}", "A_cc_same + B_vv_same": str(driven)})
+        .proving("row M_cv_same: its derivative is negative, in balls, where A_cc_same + B_vv_same is positive")
+        .at({**where, **state})
+    )
 
 
 @book.certificate("growth_C_1_100_T1_20.json", "E.2/region")

@@ -11,7 +11,11 @@ STAGE_2 = "E.1(11) E.1(12) E.1(13) E.1(14) E.2 5.5 E.4 E.5 Sec.5.2-end E.6 E.7"
 #: mutations, claims, and why these keep their verdict under those
 REASONS = (
     # statements for all models or data of the kind
-    ("flip double groups", "B.1", "it is about gradients of the loss, not about how scores and self-scores then move"),
+    (
+        "flip double groups",
+        "B.1 B.1(w_-)",
+        "it is about gradients of the loss, not about how scores and self-scores then move",
+    ),
     (
         "sign bias weight swap labels repeat own",
         "Sec.5.2-system",
@@ -39,7 +43,7 @@ REASONS = (
     ),
     (
         "bias",
-        "D.1 D.2 5.2 D.4 D.5 5.3 Beyond.T_half App.E.5 E.1-display E.4-display App.E.6 E.4-sum Beyond.manifold E.4/T1 "
+        "D.1 D.2 5.2 D.4 D.5 Beyond.T_half App.E.5 E.1-display E.4-display App.E.6 E.4-sum Beyond.manifold E.4/T1 "
         "E.4/exact "
         "Sec.5.2-display",
         "for given gates the bias enters the equations only inside the margins, and the statement is about those",
@@ -136,7 +140,7 @@ REASONS = (
     ),
     ("consistent templates neurons", "Beyond.K.T2", "it changes n_c and n_v at T1, and the statement is for every T1"),
     (
-        "labels repeat own flip double groups",
+        "labels own double groups",
         "E.2/region-none",
         "a wide region holds a point against growth in this system too, and the statement is about one point",
     ),

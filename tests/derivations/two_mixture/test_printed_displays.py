@@ -31,7 +31,7 @@ MODULES = (
 IDS = [claim.id for claim in book if claim.check.__module__.endswith(MODULES)]
 QUARTER = ("constant", "missing-quarter")
 FAILING = {  # part: fault and cause; all other parts hold
-    "B.1": {"w_-": ("misprint", "attention-of-the-other-head")},
+    "B.1(w_-)": {"": ("misprint", "attention-of-the-other-head")},
     "6.1": {"": ("proof", "construction-of-6.1")},
     "6.1-displays": {"query c_k": ("misprint", "second-term-of-6.1")},
     "App.E.5": {"scores": QUARTER},
