@@ -84,7 +84,7 @@ class Measurement:
         """All values lie from low to high, ends included; the reason for the ends is part of the verdict."""
         inside = (self.values >= low) & (self.values <= high)  # a value that is no number is outside
         ends = [float(self.values.min()), float(self.values.max())]
-        limits = {"low": low, "high": high}
+        limits = {name: end for name, end in (("low", low), ("high", high)) if np.isfinite(end)}
         seen = {self.what: [float(f"{end:.5g}") for end in ends]}
         if inside.all():
             return self._seen(measured(True, **seen)).within(limits, because, calibrated_on)

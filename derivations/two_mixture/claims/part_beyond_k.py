@@ -226,8 +226,8 @@ def stage_two_rate(lab: Laboratory) -> Verdict:
     kind="identity",
     origin="ours",
     uses=["Beyond.K.kappa"],
-    statement=r"M^a_{cv}=\omega^2\sinh4\kappa_Kt,\ M_{c_kv_k}=\tfrac{K-1}KM^a_{cv},\ M_{c_kv_j}=-\tfrac1KM^a_{cv};\quad"
-    r"T_2-T_1=\frac{\operatorname{arsinh}(x^*/\omega^2)}{4\kappa_K},\quad"
+    statement=r"M^a_{cv}=\omega^2\sinh4\kappa_Kt,\ M_{c_kv_k}=\tfrac{K-1}KM^a_{cv},\ M_{c_kv_j}=-\tfrac1KM^a_{cv};\quad "
+    r"T_2-T_1=\frac{\operatorname{arsinh}(x^*/\omega^2)}{4\kappa_K},\quad "
     r"\frac{d(T_2-T_1)}{d\log(1/\omega)}=\frac{9(K-1)}{n_c}\cdot\frac{x^*}{\sqrt{x^{*2}+\omega^4}}\to\frac{9(K-1)}{n_c}"
     r"\ (\omega\to0)",
     reading="The product equations of stage 2 with G held at its value at uniform attention; x* is the value of M^a_cv at T_2, and "

@@ -206,7 +206,7 @@ def common_factor(lab: Laboratory) -> Verdict:
     ),
     hypotheses=STAGE_TWO,
     statement=r"\tfrac{d}{dt}c_k^\top W_K^\top W_Qv_k|_{T_1},\,-\tfrac{d}{dt}c_k^\top W_K^\top W_Qv_{k'}|_{T_1}=\tfrac43g\,\omega^2m(w_+^\top c_1-w_+^\top Xp_l)="
-    r"\tfrac43g\,\omega^2\tfrac23w_+^\top c_1,\quad \arg\max\tfrac{d}{dt}|\mu^\top W_K^\top W_Q\nu|\ \text{of the others}=\tfrac{d}{dt}v_1^\top W_K^\top W_Qc_1|_{T_1}="
+    r"\tfrac43g\,\omega^2\tfrac23w_+^\top c_1,\quad \operatorname{argmax}\tfrac{d}{dt}|\mu^\top W_K^\top W_Q\nu|\ \text{of the others}=\tfrac{d}{dt}v_1^\top W_K^\top W_Qc_1|_{T_1}="
     r"\tfrac43g\,\omega^2\tfrac13w_+^\top c_1,\quad \tfrac{d}{dt}\text{self-scores of different words}|_{T_1}=0",
     reading="at T1 with g = 1/2; the derivative of v_1' W_K' W_Q c_1, which is negative, is read as that of its absolute value",
 )
