@@ -26,7 +26,7 @@ from odesys import (
 from ..laboratory import Laboratory
 from .book import all_units_on, book, zero_scores
 from .common_hypotheses import STAGE_TWO
-from .part_e_stage_two import QUARTER, START, printed_rates, too_large
+from .part_e_stage_two import QUARTER, printed_rates, too_large
 
 SELF_SCORES = ("A_cc", "B_vv")  # the pairs that the display is about
 GROUPS = {"same": 1, "other": -1}  # signs of the two numbers of a pair where they are opposite

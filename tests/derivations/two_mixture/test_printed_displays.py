@@ -8,9 +8,9 @@ import pytest
 
 from derivations.two_mixture.claims import book
 from derivations.two_mixture.claims.book import CONFLICTING, FLOATS, SIGNS, matrix_form, written_force
-from derivations.two_mixture.claims.part_b_c_symmetry import _symmetric_state, printed_neuron
 from derivations.two_mixture.claims.part_5_2_display import NEARLY_SYMMETRIC, OPPOSITE
 from derivations.two_mixture.claims.part_6_construction import _two_terms, tends_to_one
+from derivations.two_mixture.claims.part_b_c_symmetry import _symmetric_state, printed_neuron
 from derivations.two_mixture.claims.part_e_stage_two import quarter, solves_process, uniform_rates
 from derivations.two_mixture.claims.part_g_h_probability import COIN, LEVELS, RARE, _covers, _tail_above_the_last_bound
 from derivations.two_mixture.laboratory import Laboratory
