@@ -201,7 +201,7 @@ class Verdict:
         first, second = sorted((self, other), key=lambda v: (_RANK[v.as_stated], v.evidence))
         strength = first.evidence if first.as_stated != second.as_stated else min(first.evidence, second.evidence)
         if first.as_stated == FAILS == second.as_stated:
-            # one failure is enough: the severer one speaks, then the better proved one, then the first
+            # one failure is enough: the severer one speaks, then the better proved one, then the one named first
             first, second = sorted((self, other), key=lambda v: (_severity(v.fault), v.evidence), reverse=True)
             strength = first.evidence
         return replace(

@@ -131,8 +131,8 @@ SPREAD = Hypothesis("some spread", r"\sum_j\mathbb E[Z_j^2]>0", lambda p: p["V"]
 BOUNDED = Hypothesis(
     "bounded variables", r"\sum_j\mathbb E[Z_j^2]\le nM^2", lambda p: p["n"] * p["M"] ** 2 - p["V"]
 )  # all that E[Z_j] = 0 and |Z_j| <= M leave possible
-COIN = {"n": 1, "M": Fraction(1), "V": Fraction(1), "t": Fraction(1, 2)}
-RARE = {"n": 10**5, "M": Fraction(1999, 2000), "V": Fraction(10**5 * 1999, 2000**2), "t": Fraction(99, 2)}
+COIN = {"n": Fraction(1), "M": Fraction(1), "V": Fraction(1), "t": Fraction(1, 2)}
+RARE = {"n": Fraction(10**5), "M": Fraction(1999, 2000), "V": Fraction(10**5 * 1999, 2000**2), "t": Fraction(99, 2)}
 
 
 def _exponent(t: Node) -> Node:
@@ -157,7 +157,7 @@ def _tail_above_the_last_bound() -> tuple[flint.arb, flint.arb]:
 
     Z > t means at least 100 ones; the terms up to 200 ones are a lower bound of the sum.
     """
-    n, p, t = RARE["n"], Fraction(1, 2000), RARE["t"]
+    n, p, t = int(RARE["n"]), Fraction(1, 2000), RARE["t"]
     V, M = RARE["V"], RARE["M"]
     least = int(n * p + t) + 1
     with flint.ctx.workprec(256):

@@ -63,7 +63,6 @@ REASONS = (
         "a multiple of a whole block of equations keeps a linear subspace",
     ),
     ("flip double", "E.4-sum", "a multiple of a derivative that is zero is zero"),
-    ("double", "App.E.7", "it is about the force, which is read off the score equations"),
     ("own double groups", "E.2/region", "a positive rate is certified there too"),
     ("start", "E.4(15)", "it is proved at every state of the subspace, wherever the run starts"),
     (
