@@ -138,7 +138,12 @@ def growth_on_wider_regions(lab: Laboratory) -> Verdict:
     return combine_verdicts({f"C={C}, T1={T1}": _positive_rate(lab, C, T1) for C in SIZES for T1 in STAGE_ONE_ENDS})
 
 
-SELF_SCORES = {"A_cc_same": Fraction(1), "A_vv_same": Fraction(1), "B_cc_same": Fraction(10), "B_vv_same": Fraction(1000)}
+SELF_SCORES = {
+    "A_cc_same": Fraction(1),
+    "A_vv_same": Fraction(1),
+    "B_cc_same": Fraction(10),
+    "B_vv_same": Fraction(1000),
+}
 
 
 @book.claim(

@@ -11,7 +11,11 @@ STAGE_2 = "E.1(11) E.1(12) E.1(13) E.1(14) E.2 5.5 E.4 E.5 Sec.5.2-end E.6 E.7"
 #: mutations, claims, and why these keep their verdict under those
 REASONS = (
     # statements for all models or data of the kind
-    ("flip double groups", "B.1 B.1(w_-)", "it is about gradients of the loss, not about how scores and self-scores then move"),
+    (
+        "flip double groups",
+        "B.1 B.1(w_-)",
+        "it is about gradients of the loss, not about how scores and self-scores then move",
+    ),
     (
         "sign bias weight swap labels repeat own",
         "Sec.5.2-system",
