@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -10,7 +11,12 @@ from derivations.two_mixture.claims import book
 from derivations.two_mixture.claims.book import CONFLICTING, FLOATS, SIGNS, matrix_form, written_force
 from derivations.two_mixture.claims.part_5_2_display import NEARLY_SYMMETRIC, OPPOSITE
 from derivations.two_mixture.claims.part_6_construction import _two_terms, tends_to_one
-from derivations.two_mixture.claims.part_b_c_symmetry import _symmetric_state, printed_neuron
+from derivations.two_mixture.claims.part_b_c_symmetry import (
+    _symmetric_state,
+    group_equalities,
+    head_equalities,
+    printed_neuron,
+)
 from derivations.two_mixture.claims.part_e_stage_two import quarter, solves_process, uniform_rates
 from derivations.two_mixture.claims.part_g_h_probability import COIN, LEVELS, RARE, _covers, _tail_above_the_last_bound
 from derivations.two_mixture.laboratory import Laboratory
@@ -133,3 +139,23 @@ def test_the_displays_of_stage_two_are_for_every_slope() -> None:
     free, fixed = uniform_rates(lab, g)["M_cv_same"], uniform_rates(lab)["M_cv_same"]
     assert "g" in graph.symbols([free]) and "g" not in graph.symbols([fixed])
     assert equal({"g = 1/2": (graph.substitute([free], {g: graph.num(1) / 2})[0], fixed)}).as_stated == "holds"
+
+
+def test_the_printed_symmetries_have_these_indices_and_signs() -> None:
+    lab = Laboratory()
+    for rows in (group_equalities(lab, +1), group_equalities(lab, -1), head_equalities(lab)):
+        assert all(equal(pairs).as_stated == "holds" for pairs in rows.values())
+    groups, heads = group_equalities(lab, +1), head_equalities(lab)
+    crossed = {"nu_1 mu_1 = nu_1 mu_2": (groups["(4)"]["c1 v1"][0], groups["(4)"]["c1 v2"][0])}
+    flipped = {"without the sign of v": (heads["(8)"]["c1 v1"][0], -heads["(8)"]["c1 v1"][1])}
+    assert equal(crossed).as_stated == equal(flipped).as_stated == "fails"
+
+
+def test_no_growth_is_seen_at_a_state_of_two_matrices() -> None:
+    outcome = book.run(book["E.2/region-none"])
+    (point,) = outcome.verdict.points
+    margins = [h.at(point) for h in book.natural(point.keys()) if "inner products" in h.name]
+    assert margins and min(margins) > 0.8
+    impossible = replace(outcome.verdict, points=({**point, "A_cc_same": Fraction(0)},))
+    with pytest.raises(rule.RuleError, match="inner products"):
+        admit_outcome(replace(outcome, verdict=impossible), book.natural)
