@@ -105,11 +105,6 @@ REASONS = (
     ),
     # existence
     ("weight consistent", "6.1 6.1/exists", "a margin does not depend on the weight of its sample"),
-    (
-        "consistent repeat start own double neurons groups",
-        "Obs.1",
-        "this task is learnt as well, and the near symmetry is lost as well",
-    ),
     # every K
     (
         "bias consistent double flip labels neurons repeat",
