@@ -103,5 +103,5 @@ def score(outcomes: Sequence[Outcome]) -> dict[str, int]:
     answers = {"claims": len(counted)}
     for outcome in counted:
         answers[outcome.verdict.as_stated] = answers.get(outcome.verdict.as_stated, 0) + 1
-    answers["causes"] = sum(len(by_cause) for by_cause in causes(outcomes).values())
+    answers["causes"] = len({cause for by_cause in causes(outcomes).values() for cause in by_cause})
     return answers
