@@ -21,6 +21,7 @@ OMEGAS, EPSILONS = (1e-3, 1e-1), (1e-5, 1e-2)  # two and three decades
 POINTS = 9
 Point = Mapping[str, Any]
 SOLVER = 1e-9  # relative tolerance of stage 3
+UNBOUNDED = 1e9  # an upper end that no observable here comes near: only the lower one is asked
 
 
 def base(lab: Laboratory) -> dict[str, Any]:
