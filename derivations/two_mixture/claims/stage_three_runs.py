@@ -97,7 +97,7 @@ def constant_in(lab: Laboratory, what: str, value: Observable, kind: str = "Thet
 
 def within_omega(lab: Laboratory, what: str, value: Observable) -> Verdict:
     """An observable at T3 is at most omega in size, along omega and along eps: O~(omega) with the constant 1."""
-    because = "O~(omega) with the constant 1, chosen before the run"
+    because = "O~(omega) with the constant 1, as the book always had it; any constant free of omega would do"
     ratio: Observable = lambda state, p: abs(value(state, p)) / p["omega"]  # noqa: E731
     found = [
         along(lab, f"{what} over omega", q, at_T3, ratio).between(0, 1, because)
