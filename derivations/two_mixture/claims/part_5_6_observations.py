@@ -32,6 +32,7 @@ from ..setting import RATE
 from .book import book
 from .common_hypotheses import SMALL_START
 from .part_e_trajectories import attention_at
+from .stage_three_runs import UNBOUNDED
 
 Point = Mapping[str, Any]
 
@@ -197,7 +198,7 @@ def _slower(lab: Laboratory) -> Verdict:
     growth = measure(
         "the time over that of the next smaller K", more[1:], lambda p: _growth(times, [q["K"] for q in more], p["K"])
     )
-    return event & growth.between(1.02, np.inf, "longer by more than the 20 steps between two looks at the loss")
+    return event & growth.between(1.02, UNBOUNDED, "longer by more than the 20 steps between two looks at the loss")
 
 
 def _growth(times: Sequence[float], sizes: Sequence[int], K: int) -> float:

@@ -17,6 +17,7 @@ from .part_5_d_stage_one import neurons_at_the_end, unit_switches_off
 from .part_b_c_symmetry import groups_stay_symmetric, heads_stay_symmetric
 from .stage_three_runs import (
     SOLVER,
+    UNBOUNDED,
     Point,
     along,
     at_T2,
@@ -61,7 +62,7 @@ def separable(lab: Laboratory) -> Verdict:
     output = graph.substitute([lab.observable("H", 1, 1, 1, +1, quotient=True)], ones)[0]
     if identity({"H_+(X_{1,+,+}) - 3": output - 3}).as_stated != "holds":
         found = Measurement(found.what, found.points, np.full(len(found.points), np.nan))
-    positive = found.between(1e-6, np.inf, "a margin is positive beyond the error of the solver")
+    positive = found.between(1e-6, UNBOUNDED, "a margin is positive beyond the error of the solver")
     return positive if positive.as_stated == "fails" else positive & found.order("omega", 0, "Omega", "zero")
 
 
@@ -158,7 +159,7 @@ def proof_of_convergence(lab: Laboratory) -> dict[str, Verdict]:
         found = []
         for n, points in moving.items():
             seen = Measurement(f"the constant of {part}", points, [row[part] for row in rows[n]])
-            positive = seen.between(1e-6, np.inf, "a constant is positive beyond the error of the solver")
+            positive = seen.between(1e-6, UNBOUNDED, "a constant is positive beyond the error of the solver")
             found.append(positive if positive.as_stated == "fails" else seen.order(n, 0, kind, "zero"))
         answers[part] = found[0] & found[1]
     return answers
@@ -229,7 +230,7 @@ def why_classified(lab: Laboratory) -> dict[str, Verdict]:
         "group signals": constant_in(lab, "the first sum", lambda state, p: _group_sum(state), "Omega"),
         "classification signals": shrinks_with_omega(lab, "the second sum", lambda state, p: _classification_sum(state))
         & within_omega(lab, "the second sum", lambda state, p: _classification_sum(state)),
-        "classified": margins.between(1e-6, np.inf, POSITIVE),
+        "classified": margins.between(1e-6, UNBOUNDED, POSITIVE),
     }
 
 
