@@ -31,8 +31,8 @@ from ..laboratory import Laboratory
 from ..setting import RATE
 from .book import book
 from .common_hypotheses import SMALL_START
+from .common_stage_three import UNBOUNDED
 from .part_e_trajectories import attention_at
-from .stage_three_runs import UNBOUNDED
 
 Point = Mapping[str, Any]
 

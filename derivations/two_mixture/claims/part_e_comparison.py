@@ -28,9 +28,9 @@ from odesys import (
 
 from ..laboratory import Laboratory
 from .book import book
+from .common_stage_two import CONSTANTS, EXACT, REACH, SOLVER, STAGE_2, judged, kappa, run_at, sweep
 from .part_e_growth import BLOCK, GROWTH
 from .part_e_trajectories import RATE
-from .stage_two_sweep import CONSTANTS, EXACT, REACH, SOLVER, STAGE_2, judged, kappa, run_at, sweep
 
 SHARE = 0.999  # the sharpest b in units of kappa; Lemma E.2 is checked at RATE
 OMEGAS = (0.1, 0.03, 0.01, 0.003, 0.001, 1e-4)

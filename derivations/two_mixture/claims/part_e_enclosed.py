@@ -27,9 +27,9 @@ from odesys import (
 from ..laboratory import Laboratory
 from ..special.enclosed import SectorSystem, enclose_stage_two, growth_rows, pre_activations, stage_two_sectors
 from .book import UNMUTATED, book
+from .common_stage_two import STAGE_2
 from .part_e_growth import DOMINANCE
 from .part_e_trajectories import LAST_ROW, SIGNS_PRINTED
-from .stage_two_sweep import STAGE_2
 
 OMEGA, BIAS = Fraction(1, 10), Fraction(1, 2)
 LENGTHS = {3: 635, 20: 103, 100: 51}  # T1 and how long to enclose: past x* = 1 and past the end of E.2's inequality

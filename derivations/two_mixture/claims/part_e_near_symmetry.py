@@ -34,10 +34,10 @@ from ..laboratory import Laboratory
 from ..special.closed_forms import stage_one
 from ..special.trajectories import BIAS, stage_two
 from .book import CONFLICTING, SIGNS, all_units_on, attention, book, tokens
+from .common_stage_two import CONSTANTS, REACH, STAGE_2, explored, judged, largest_omega, path, sweep
 from .part_5_2_display import quotient
 from .part_e_stage_two import manifold
 from .part_e_trajectories import HIDDEN, attention_at
-from .stage_two_sweep import CONSTANTS, REACH, STAGE_2, explored, judged, largest_omega, path, sweep
 
 PAIRS = ("cc", "cv", "vc", "vv")
 KINDS = (*(f"M_{p}" for p in PAIRS), *(f"{m}_{p}" for m in "AB" for p in ("cc", "cv", "vv")))

@@ -14,8 +14,7 @@ from odesys import Measurement, Verdict, combine_verdicts, measure, softmax
 from ..laboratory import Laboratory
 from ..special.trajectories import GRID, StageTwo
 from .book import CONFLICTING, book
-from .part_e_growth import BLOCK, GROWTH
-from .stage_two_sweep import (
+from .common_stage_two import (
     CONSTANTS,
     EXACT,
     REACH,
@@ -30,6 +29,7 @@ from .stage_two_sweep import (
     states_in_reach,
     sweep,
 )
+from .part_e_growth import BLOCK, GROWTH
 
 SWEEP = "omega, T1 in " + ", ".join(f"({o:g}, {t:g})" for o, t in GRID)
 DOMINATED = 0.6  # c of (11) to (13)

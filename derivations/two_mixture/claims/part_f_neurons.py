@@ -25,9 +25,9 @@ from odesys import (
 from ..laboratory import Laboratory
 from ..special.trajectories import BIAS, GRID, stage_three
 from .book import SIGNS, attention, book, name, tokens
+from .common_stage_three import Point, along, at_T2, over_omega
+from .common_stage_two import STAGE_3
 from .part_e_trajectories import attention_at
-from .stage_three_runs import Point, along, at_T2, over_omega
-from .stage_two_sweep import STAGE_3
 
 CLASSES = tuple((s, r) for s in SIGNS for r in SIGNS)  # X_{k,s,s'} up to the group
 PATTERNS: dict[str, frozenset[tuple[int, int]]] = {"all units on": frozenset(), "X_{k,-,-} off": frozenset({(-1, -1)})}

@@ -13,9 +13,7 @@ from ..special.closed_forms import late_loss_constant
 from ..special.trajectories import BIAS, stage_three, stage_two
 from .book import CONFLICTING, book, name
 from .common_hypotheses import BIASED, SMALL_START, STAGE_TWO
-from .part_5_d_stage_one import neurons_at_the_end, unit_switches_off
-from .part_b_c_symmetry import groups_stay_symmetric, heads_stay_symmetric
-from .stage_three_runs import (
+from .common_stage_three import (
     SOLVER,
     UNBOUNDED,
     Point,
@@ -33,7 +31,9 @@ from .stage_three_runs import (
     third_stage,
     within_omega,
 )
-from .stage_two_sweep import STAGE_3
+from .common_stage_two import STAGE_3
+from .part_5_d_stage_one import neurons_at_the_end, unit_switches_off
+from .part_b_c_symmetry import groups_stay_symmetric, heads_stay_symmetric
 
 POSITIVE = "a sample is classified if y f > 0"
 EVENT = "T3 is found as an event of the solver, whose relative tolerance is 1e-9"

@@ -13,8 +13,8 @@ from ..laboratory import Laboratory
 from ..special.closed_forms import late_loss_constant
 from ..special.trajectories import stage_three, stage_two
 from .book import SAMPLES, name
+from .common_stage_two import STAGE_3
 from .part_e_trajectories import attention_at
-from .stage_two_sweep import STAGE_3
 
 BASE = {"omega": 0.05, "b": 0.5, "T1": 20.0, "x_star": 1.0, "eps": 1e-3}
 RANGES = {"b": (0.1, 1.0), "T1": (10.0, 500.0), "x_star": (0.5, 2.0)}  # where a new draw looks

@@ -5,14 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from derivations.two_mixture.claims.part_e_trajectories import (
-    OTHERS,
-    _ratio,
-    attention_at,
-    growth_share,
-    least_gap,
-)
-from derivations.two_mixture.claims.stage_two_sweep import (
+from derivations.two_mixture.claims.common_stage_two import (
     ENDS,
     REACH,
     STAGE_2,
@@ -24,6 +17,13 @@ from derivations.two_mixture.claims.stage_two_sweep import (
     run_at,
     states_in_reach,
     sweep,
+)
+from derivations.two_mixture.claims.part_e_trajectories import (
+    OTHERS,
+    _ratio,
+    attention_at,
+    growth_share,
+    least_gap,
 )
 from derivations.two_mixture.laboratory import Laboratory
 from derivations.two_mixture.special.trajectories import stage_two
