@@ -380,7 +380,7 @@ def concentration(lab: Laboratory) -> Verdict:
         without_confusion=rounded(clean),
     )
     return (
-        combine_verdicts({"level": flat, "every query": every})
+        combine_verdicts({"every query": every, "level": flat})
         .correcting(
             r"\text{margin 1: a level independent of }\eta;\quad\text{margin}\to\infty:\ \frac{\alpha_*}{\alpha_*+\alpha_\#}\ \text{for non-discriminative queries}",
             fixed,
