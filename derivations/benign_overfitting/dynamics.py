@@ -47,12 +47,12 @@ NORMS = {letter: {f"{letter}_{a}": f"m_{a}" for a in TYPES} for letter in "QK"}
 
 def recursion(N: int, M: int, gram: Any, signs: Sequence[int] | None = None) -> Flow:
     """The exact gradient step on all Gram scalars: 2 P^2 + 2 P states."""
-    return gradient_descent(setting.model(setting.words(N, M, gram)), setting.data(N, M, signs), setting.TRAINED)
+    return gradient_descent(setting.model(setting.words(N, M, gram)), setting.data(N, M, signs), train=setting.TRAINED)
 
 
 def flow(N: int, M: int, gram: Any, signs: Sequence[int] | None = None) -> Flow:
     """The gradient flow on the same states."""
-    return gradient_flow(setting.model(setting.words(N, M, gram)), setting.data(N, M, signs), setting.TRAINED)
+    return gradient_flow(setting.model(setting.words(N, M, gram)), setting.data(N, M, signs), train=setting.TRAINED)
 
 
 def coefficients(made: Flow) -> tuple[Block, Block]:

@@ -168,7 +168,7 @@ class Laboratory(BaseLaboratory):
         """The class-level system on inner products for the same toy; reads all equations."""
         self._read_speeds()
         data = self.counting().distribution(toy_data())
-        return self.mutation.equations(gradient_flow(self._model(3, SIGNS), data, TRAINED, loss=self._loss()))
+        return self.mutation.equations(gradient_flow(self._model(3, SIGNS), data, train=TRAINED, loss=self._loss()))
 
     @computed_once
     def symmetric(self, M: int = 4, variant: str = "") -> CoordinateQuotient:

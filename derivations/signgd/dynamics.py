@@ -30,7 +30,7 @@ from odesys import (
     from_sympy,
     graph,
     num,
-    sign_descent,
+    inner_product_sign_descent,
     sym,
 )
 
@@ -58,7 +58,7 @@ def derived(n: int, m_k: int, m_v: int = 1, signs: tuple[int, ...] | None = None
     y = signs if signs is not None else tuple(1 if i % 2 == 0 else -1 for i in range(n))
     speeds = PinnedVectors.disjoint(["m", *(f"l{i}" for i in range(1, n + 1))])
     readout = PinnedVectors.of([[Fraction(1, m_v)] * m_v + [Fraction(-1, m_v)] * m_v])
-    return sign_descent(model(n), data(y), speeds, m_k, readout)
+    return inner_product_sign_descent(model(n), data(y), speeds, m_k, readout)
 
 
 @cache

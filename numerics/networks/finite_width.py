@@ -28,7 +28,7 @@ from odesys.model.attention import AttentionModel, FixedVector
 from odesys.model.dictionary import Dictionary
 from odesys.model.distribution import Distribution, Sample, SampleArrays
 
-from .softmax import softmax
+from .softmax import row_softmax
 
 Arrays = dict[str, np.ndarray]
 Function = Callable[[np.ndarray], np.ndarray]
@@ -331,7 +331,7 @@ def _forward(model: AttentionModel, batch: _Batch, value: np.ndarray, score: np.
     Networks of an ensemble are one more axis in front, of tables and results.
     """
     table = score.reshape(*score.shape[:-2], -1)[..., batch.pairs] * batch.pair_signs
-    weights = softmax(table, counts=batch.counts)
+    weights = row_softmax(table, counts=batch.counts)
     values = np.moveaxis(value[..., batch.arrays.words] * batch.arrays.signs, -3, -1)
     mixed = weights @ values
     rows = np.maximum(mixed, 0.0) if model.row_activation == "relu" else mixed
@@ -343,7 +343,7 @@ def _forward(model: AttentionModel, batch: _Batch, value: np.ndarray, score: np.
 def gradient_arrays(
     network: Any, batches: list[_Batch], weights: Mapping[str, np.ndarray], train: Sequence[str], slope: Function
 ) -> Arrays:
-    """Back-propagation: loss, heads, rows, softmax, the two tables, their chains, the words; also for an ensemble."""
+    """Back-propagation: loss, heads, rows, row_softmax, the two tables, their chains, the words; also for an ensemble."""
     model, words, (value_chain, score_chain) = network.model, network.words, _chains(network, weights)
     value, score = reduce(np.matmul, value_chain), reduce(np.matmul, score_chain)
     value_bar, score_bar = np.zeros(value.shape), np.zeros(score.shape)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 
-def softmax(scores: np.ndarray, axis: int = -1, counts: np.ndarray | None = None) -> np.ndarray:
+def row_softmax(scores: np.ndarray, axis: int = -1, counts: np.ndarray | None = None) -> np.ndarray:
     """Weights proportional to exp(scores) with sum 1 along an axis; the largest score is subtracted first.
 
     With `counts` an entry stands for that many equal ones and has their weight together; counts may have more axes in
     front than the scores, so `axis` is then negative.
 
     >>> import numpy as np
-    >>> softmax(np.array([0.0, 1000.0, 1000.0])).tolist()
+    >>> row_softmax(np.array([0.0, 1000.0, 1000.0])).tolist()
     [0.0, 0.5, 0.5]
-    >>> softmax(np.zeros(2), counts=np.array([3.0, 1.0])).tolist()
+    >>> row_softmax(np.zeros(2), counts=np.array([3.0, 1.0])).tolist()
     [0.75, 0.25]
     """
     weights: np.ndarray = np.exp(scores - scores.max(axis=axis, keepdims=True))

@@ -37,16 +37,17 @@ from ..model.paths import (
     state_name,
     value_path,
 )
+from ..program.program import read_program
 from .closure import Closure, Force, Term, close
 from .initial import infinite_width, network_values
+from .motion import STEP_SIZE
+from .program_flow import ProgramFlow, derive_program
 
 if TYPE_CHECKING:
     from ..analysis.lax import ConservedSpectrum
     from ..reduce.quotient import Quotient
     from ..reduce.slaving import Slaved
     from ..reduce.symmetry import SymmetryGroup
-
-STEP_SIZE = "eta"
 
 
 class Encoded(Protocol):
@@ -167,47 +168,111 @@ class Flow:
 
 
 def gradient_flow(
-    model: AttentionModel,
-    data: Distribution,
-    train: Iterable[str] = ("w", "W_K", "W_Q"),
+    model: Any,
+    data: Any,
     loss: Any = "logistic",
-    carry: Iterable[str] | None = None,
-) -> Flow:
+    *,
+    train: Any = None,
+    rates: Mapping[str, Any] | None = None,
+    decay: Any = 0,
+    carry: Any = None,
+) -> Any:
     """Derive the gradient flow of the population loss on path scalars.
 
     Parameters
     ----------
-    model, data : what is trained, and on what; `data.condition(...)` restricts to a sub-distribution.
-    train : names of the maps that move.
-    loss : ``logistic``, ``hinge`` or a SymPy expression in the margin z.
+    model, data : a program (a function of the tokens X) with `Data`, or an `AttentionModel` with a `Distribution`.
+    loss : a function (f, y) such as `logistic`, `hinge`, `squared`, `cross_entropy` or your own; or a SymPy expression in
+        the margin z = y f.
+    train : names of the maps that move, as a string or a sequence; by default all (of an `AttentionModel` w, W_K, W_Q).
+    rates : rates of single maps, e.g. ``{"Z": Fraction(1, 10)}``; the others have the rate 1.
+    decay : weight decay: every trained map also shrinks at this rate.
     carry : maps whose closed set of paths is kept as states even where they do not move, so that the stages of a
         protocol share one state vector; by default `train`.
 
-    >>> from odesys import Dictionary, Head, Sample
-    >>> model = AttentionModel(Dictionary(["a"]), [Head()])  # one word: attention is 1, the margin is w'a
-    >>> flow = gradient_flow(model, Distribution([Sample(["a"], +1)]), train=("w",))
+    >>> from odesys import Data, Words, gradient_flow, logistic, maps
+    >>> words = Words("a")
+    >>> w = maps("w", 1, words)
+    >>> flow = gradient_flow(lambda X: w @ X[0], Data(words, [(("a",), +1)]), logistic)
     >>> flow.system.equations["w_a"]
     Node(1/(exp(w_a) + 1))
     """
-    return _derive(model, data, train, loss, carry, step=False)
+    return _derived(model, data, loss, train, carry, rates, decay, None, step=False)
 
 
 def gradient_descent(
-    model: AttentionModel,
-    data: Distribution,
-    train: Iterable[str] = ("w", "W_K", "W_Q"),
+    model: Any,
+    data: Any,
     loss: Any = "logistic",
-    carry: Iterable[str] | None = None,
-) -> Flow:
+    *,
+    train: Any = None,
+    rates: Mapping[str, Any] | None = None,
+    decay: Any = 0,
+    carry: Any = None,
+) -> Any:
     """Derive the exact gradient step W -> W - eta dL/dW on the same path scalars, with all powers of eta.
 
-    >>> from odesys import Dictionary, Head, Sample
-    >>> model = AttentionModel(Dictionary(["a"]), [Head()])
-    >>> step = gradient_descent(model, Distribution([Sample(["a"], +1)]), train=("w",)).system
+    >>> from odesys import Data, Words, gradient_descent, logistic, maps
+    >>> words = Words("a")
+    >>> w = maps("w", 1, words)
+    >>> step = gradient_descent(lambda X: w @ X[0], Data(words, [(("a",), +1)]), logistic).system
     >>> step.kind, step.equations["w_a"]
     ('map', Node(eta/(exp(w_a) + 1) + w_a))
     """
-    return _derive(model, data, train, loss, carry, step=True)
+    return _derived(model, data, loss, train, carry, rates, decay, None, step=True)
+
+
+def heavy_ball(
+    model: Any,
+    data: Any,
+    loss: Any = "logistic",
+    *,
+    friction: Any = "gamma",
+    train: Any = None,
+    rates: Mapping[str, Any] | None = None,
+    decay: Any = 0,
+    step: bool = False,
+) -> ProgramFlow:
+    r"""Training with momentum: every map W gets a velocity V, whose paths join the system.
+
+    .. math::  \dot W = V,\ \dot V = -\partial\mathcal L/\partial W - \gamma V; \qquad \text{with step: }
+               V^+ = \gamma V - \eta\,\partial\mathcal L/\partial W,\ W^+ = W + V^+ .
+
+    >>> from odesys import Data, Words, heavy_ball, logistic, maps
+    >>> words = Words("a")
+    >>> w = maps("w", 1, words)
+    >>> flow = heavy_ball(lambda X: w @ X[0], Data(words, [(("a",), +1)]), logistic)
+    >>> flow.system.equations["dw_a"]
+    Node(-dw_a*gamma + 1/(exp(w_a) + 1))
+    """
+    if isinstance(model, AttentionModel):
+        raise ModelError("heavy_ball takes a program, a function of the tokens X; write the model as one")
+    made: ProgramFlow = _derived(model, data, loss, train, None, rates, decay, friction, step)
+    return made
+
+
+def _derived(
+    model: Any,
+    data: Any,
+    loss: Any,
+    train: Any,
+    carry: Any,
+    rates: Mapping[str, Any] | None,
+    decay: Any,
+    friction: Any,
+    step: bool,
+) -> Any:
+    if isinstance(loss, (tuple, list, set, frozenset)):
+        raise ModelError(f"the third argument is the loss; maps that move are given by name: train={loss!r}")
+    if isinstance(train, Mapping):
+        raise ModelError(f"train={train!r} is a mapping; write the names of the maps, with their heads as in 'w.p'")
+    if isinstance(model, AttentionModel):
+        if rates or decay != 0:
+            raise ModelError("rates and decay are for programs; write the model as a function of the tokens X")
+        return _derive(model, data, ("w", "W_K", "W_Q") if train is None else train, loss, carry, step)
+    if not callable(model):
+        raise ModelError("a flow is derived from a function of the tokens X (or an AttentionModel), and its data")
+    return derive_program(read_program(model, data, loss), train, rates, decay, friction, step, carry)
 
 
 def close_model(
@@ -227,7 +292,7 @@ def close_model(
 def _derive(
     model: AttentionModel, data: Distribution, train: Iterable[str], loss: Any, carry: Iterable[str] | None, step: bool
 ) -> Flow:
-    if not isinstance(model, AttentionModel) or not isinstance(data, Distribution):
+    if not isinstance(data, Distribution):
         raise ModelError("a flow is derived from an AttentionModel and a Distribution, in this order")
     trained, closure = close_model(model, train, carry, step)
     read = closure.read

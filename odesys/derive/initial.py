@@ -42,14 +42,14 @@ def infinite_width(
             raise ModelError(f"there is no weight {name!r}; the model has {', '.join(model.weights)}")
         if name == output and isinstance(model.value.output, FixedVector) and model.value.output.square.op == "num":
             raise ModelError(f"the square of {name} is {model.value.output.square!r} in the model; drop {name}=...")
-    values = {name: _nonnegative(name, value) for name, value in spread.items()}
+    values = {name: nonnegative(name, value) for name, value in spread.items()}
     if omega is not None:
         scale = positive("omega", omega) ** 2
         for name in model.score:
             values.setdefault(name.removesuffix("'"), scale)
     out = {}
     for path in closure.paths:
-        pairs = _pairs(path.letters)
+        pairs = paired_names(path.letters)
         shape = pin_size(model, path.left), pin_size(model, path.right)
         matrix = np.zeros(shape)
         if pairs is not None and path.left == path.right:
@@ -65,7 +65,8 @@ def infinite_width(
     return out
 
 
-def _nonnegative(name: str, value: Any) -> float:
+def nonnegative(name: str, value: Any) -> float:
+    """A spread: a finite number that is not negative."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -75,13 +76,13 @@ def _nonnegative(name: str, value: Any) -> float:
     return number
 
 
-def _pairs(letters: tuple[Letter, ...]) -> list[str] | None:
+def paired_names(letters: tuple[Letter, ...]) -> list[str] | None:
     """Names paired when adjacent X'X or XX' cancel until nothing is left; None if something stays unpaired."""
     stack: list[Letter] = []
     pairs: list[str] = []
     for letter in letters:
         if stack and stack[-1] == letter.T:
-            pairs.append(stack.pop().name)
+            pairs.append(stack.pop().map)
         else:
             stack.append(letter)
     return None if stack else pairs

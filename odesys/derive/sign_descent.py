@@ -136,7 +136,7 @@ class SignDescent:
     >>> from odesys import Dictionary, FixedVector, Sample, Value
     >>> model = AttentionModel(Dictionary(["mu"]), value=Value(("W_V",), output=FixedVector("v")))
     >>> unit = PinnedVectors.disjoint([1])
-    >>> made = sign_descent(model, Distribution([Sample(["mu"], +1)]), unit, 1, unit)
+    >>> made = inner_product_sign_descent(model, Distribution([Sample(["mu"], +1)]), unit, 1, unit)
     >>> made.system().equations["v_mu"]
     Node(eta + v_mu)
     >>> made.gradient_norm()
@@ -175,7 +175,7 @@ class SignDescent:
         return System(tuple(names), field, tuple(sorted(used)), kind, structure=self.structure)
 
 
-def sign_descent(
+def inner_product_sign_descent(
     model: AttentionModel,
     data: Distribution,
     words: PinnedVectors,
@@ -196,7 +196,7 @@ def sign_descent(
     >>> model = AttentionModel(Dictionary(["mu"]), value=Value(("W_V",), output=FixedVector("v")))
     >>> signal = PinnedVectors.disjoint(["m"])  # one word with L1 norm m
     >>> data, readout = Distribution([Sample(["mu"], +1)]), PinnedVectors.of([[1]])
-    >>> made = sign_descent(model, data, signal, neurons=1, output=readout)
+    >>> made = inner_product_sign_descent(model, data, signal, neurons=1, output=readout)
     >>> made.system(kind="flow").equations["v_mu"]
     Node(m)
     """
@@ -234,4 +234,4 @@ def sign_descent(
     )
 
 
-__all__ = ["PinnedVectors", "SignDescent", "sign_descent", "sign_step"]
+__all__ = ["PinnedVectors", "SignDescent", "inner_product_sign_descent", "sign_step"]

@@ -65,6 +65,9 @@ def _slope(
             factor = apply_function(derivative, args[0], parameters, gates)
         slope: np.ndarray = factor * first
         return slope
+    if op == "log_sum_exp":
+        share = np.exp(args[0] - value)
+        return np.sum(share * first, axis=-1, keepdims=True)  # type: ignore[no-any-return]
     if op == "gram_root":
         return _root_slope(args[0], first, value, block.data)
     return evaluate_op(block, [first, *args[1:]], {}, parameters, None)  # the linear ones: transpose, take, sum, ...

@@ -184,6 +184,11 @@ def softmax(block: Block, counts: Block | None = None) -> Block:
     return multiply(weights, apply(RECIPROCAL, sum_axis(weights, -1)))
 
 
+def log_sum_exp(block: Block) -> Block:
+    """Logarithm of the sum of exponentials over the last axis, which stays with length 1; it does not overflow."""
+    return Block("log_sum_exp", (block,), (*block.shape[:-1], 1))
+
+
 def relu(block: Block) -> Block:
     """max(entry, 0), as entry times gate."""
     return multiply(block, apply(STEP, block))
@@ -284,6 +289,8 @@ def _pullback(block: Block, bar: Block) -> list[tuple[Block, Block]]:
         return [] if slope is ZERO else [(args[0], multiply(bar, apply(slope, args[0])))]
     if block.op == "shifted_exp":
         return [(args[0], multiply(bar, block))]
+    if block.op == "log_sum_exp":
+        return [(args[0], multiply(bar, softmax(args[0])))]
     return []
 
 
@@ -411,6 +418,11 @@ def _apply_op(
         value = np.frompyfunc(graph.exp, 1, 1)(value)
     elif op == "shifted_exp":
         value = np.exp(value - value.max(axis=-1, keepdims=True))
+    elif op == "log_sum_exp" and symbolic:
+        value = np.apply_along_axis(_node_log_sum_exp, -1, value)[..., None]
+    elif op == "log_sum_exp":
+        largest = value.max(axis=-1, keepdims=True)
+        value = largest + np.log(np.sum(np.exp(value - largest), axis=-1, keepdims=True))
     else:
         value = np.frompyfunc(lambda entry: graph.substitute([block.data], {Z: entry})[0], 1, 1)(value)
     return value
@@ -424,6 +436,13 @@ def _node_matmul(left: np.ndarray, right: np.ndarray, only: np.ndarray | None = 
         for j in columns:
             out[i, j] = graph.add(graph.multiply(entry, right[k, j]) for k, entry in row if right[k, j] is not ZERO)
     return out
+
+
+def _node_log_sum_exp(entries: np.ndarray) -> Node:
+    others = [entry for entry in entries if entry is not ZERO]
+    if len(others) == 1 and len(entries) == 2:
+        return graph.call("softplus", others[0])
+    return graph.call("log", graph.add(graph.exp(entry) for entry in entries))
 
 
 def _gram_root(matrix: np.ndarray, scale: float, side: str) -> np.ndarray:

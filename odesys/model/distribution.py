@@ -16,7 +16,10 @@ from .dictionary import Dictionary, exact_number
 
 @dataclass(frozen=True)
 class Sample:
-    """Tokens (signed words; repetitions allowed), a label +1 or -1 and an exact weight.
+    """Tokens (signed words; repetitions allowed), a label and an exact weight.
+
+    The label is +1 or -1 in a `Distribution`; the `Data` of a program also take classes, numbers, vectors, or one of
+    them per position.
 
     With `counts`, one per token, a token stands for that many equal ones: a number, or the name of a parameter. Only
     ratios matter to softmax and mean, so counts may also be fractions of the whole.
@@ -29,7 +32,7 @@ class Sample:
     """
 
     tokens: tuple[str, ...]
-    label: int
+    label: Any
     weight: Fraction
     name: str = ""
     counts: tuple[Node, ...] | None = None
@@ -37,7 +40,7 @@ class Sample:
     def __init__(
         self,
         tokens: Sequence[str],
-        label: int,
+        label: Any,
         weight: Any = Fraction(1),
         name: str = "",
         counts: Sequence[Any] | None = None,
@@ -45,10 +48,8 @@ class Sample:
         if isinstance(tokens, str) or not hasattr(tokens, "__iter__") or not list(tokens):
             raise DistributionError(f"a sample needs a list of at least one token, got {tokens!r}")
         shown = "(" + ", ".join(map(str, tokens)) + ")"
-        if isinstance(label, (bool, np.ndarray)) or label not in (1, -1):
-            raise DistributionError(f"the sample {shown} has the label {label!r}; a label is +1 or -1", label=label)
         object.__setattr__(self, "tokens", tuple(tokens))
-        object.__setattr__(self, "label", int(label))
+        object.__setattr__(self, "label", label)
         object.__setattr__(self, "weight", _weight(weight, shown))
         object.__setattr__(self, "name", name or shown)
         object.__setattr__(self, "counts", None if counts is None else _counts(counts, len(self.tokens), shown))
@@ -123,6 +124,10 @@ class Distribution:
         for item in items:
             if not isinstance(item, Sample):
                 raise DistributionError(f"{item!r} is not a Sample")
+            if isinstance(item.label, (bool, np.ndarray)) or item.label not in (1, -1):
+                raise DistributionError(
+                    f"the sample {item.name} has the label {item.label!r}; a label is +1 or -1", label=item.label
+                )
         total = sum((item.weight for item in items), Fraction(0))
         if total != 1:
             raise DistributionError(

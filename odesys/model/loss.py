@@ -2,6 +2,9 @@
 
 >>> LOGISTIC.slope, graph.substitute([LOGISTIC.value], {MARGIN: graph.num(0)})[0]
 (Node(-1/(exp(z) + 1)), Node(log(2)))
+>>> from odesys import hinge, logistic
+>>> logistic is LOGISTIC, hinge.value
+(True, Node((1 - z)*Heaviside(1 - z, 0)))
 """
 
 from __future__ import annotations
@@ -18,14 +21,19 @@ MARGIN = sym("z")
 
 @dataclass(frozen=True)
 class Loss:
-    """A loss as an expression in the margin `z`; `slope` is its derivative.
+    """A loss as an expression in the margin `z`; `slope` is its derivative. `logistic` and `hinge` are losses.
 
-    >>> Loss("exponential", graph.exp(-MARGIN)).slope
-    Node(-exp(-z))
+    >>> from odesys import hinge, logistic
+    >>> Loss("exponential", graph.exp(-MARGIN)).slope, logistic.slope, hinge.name
+    (Node(-exp(-z)), Node(-1/(exp(z) + 1)), 'hinge')
     """
 
     name: str
     value: Node
+
+    def __call__(self, output: Any, target: Any) -> Any:
+        """The loss of an output of a program: the value at the margin ``target * output``, entry by entry."""
+        return (target * output).apply(self.value, self.name)
 
     @property
     def slope(self) -> Node:
@@ -35,6 +43,7 @@ class Loss:
 
 LOGISTIC = Loss("logistic", graph.call("softplus", -MARGIN))
 HINGE = Loss("hinge", graph.relu(1 - MARGIN))
+logistic, hinge = LOGISTIC, HINGE  # as functions (f, y) of a program
 
 
 def as_loss(loss: Any) -> Loss:

@@ -21,14 +21,20 @@ class Letter:
 
     name: str
     transposed: bool = False
+    of: str = ""  # the head it belongs to, where every head has maps of its own
 
     @property
     def T(self) -> Letter:
         """The other one."""
-        return Letter(self.name, not self.transposed)
+        return Letter(self.name, not self.transposed, self.of)
+
+    @property
+    def map(self) -> str:
+        """The map without its transpose flag, e.g. ``W_K`` or ``W_K.p``."""
+        return f"{self.name}.{self.of}" if self.of else self.name
 
     def __str__(self) -> str:
-        return self.name + ("'" if self.transposed else "")
+        return self.map + ("'" if self.transposed else "")
 
 
 @dataclass(frozen=True)
@@ -50,9 +56,9 @@ class Path:
         return self == self.T
 
     def __str__(self) -> str:
-        left = {WORDS: "E'", OUTPUT: "a"}[self.left]
-        right = {WORDS: "E", OUTPUT: "a'"}[self.right]
-        return ".".join([left, *map(str, self.letters), right])
+        left = {OUTPUT: "a", "one": ""}.get(self.left, f"{self.left}'")
+        right = {OUTPUT: "a'", "one": ""}.get(self.right, self.right)
+        return ".".join(part for part in (left, *map(str, self.letters), right) if part)
 
 
 def value_path(model: AttentionModel) -> Path:

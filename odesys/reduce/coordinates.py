@@ -48,7 +48,7 @@ Axes = tuple[Signed, ...]  # where each axis of a free space goes, and its sign
 
 
 @dataclass(frozen=True)
-class Space:
+class CoordinateSpace:
     """One side of a map: a pinned set of a model (`pin`), or axes of a free space (`pin` is empty)."""
 
     name: str
@@ -61,8 +61,8 @@ class CoordinateMap:
     """One map in coordinates: the spaces of its rows and columns; `turned` if it is read as a transpose."""
 
     map: str
-    rows: Space
-    columns: Space
+    rows: CoordinateSpace
+    columns: CoordinateSpace
     turned: bool
 
 
@@ -261,8 +261,8 @@ def _chain(path: Path, what: str, sizes: int | Sequence[int], model: AttentionMo
             f"the {what} {path} has {len(path.letters) - 1} free spaces between its maps; give the "
             f"dimension of each as a positive whole number, not {inner}"
         )
-    free = [Space(what if len(inner) == 1 else f"{what} {j + 1}", size) for j, size in enumerate(inner)]
-    ends = [Space(pin, pin_size(model, pin), pin) for pin in (path.left, path.right)]
+    free = [CoordinateSpace(what if len(inner) == 1 else f"{what} {j + 1}", size) for j, size in enumerate(inner)]
+    ends = [CoordinateSpace(pin, pin_size(model, pin), pin) for pin in (path.left, path.right)]
     spaces = [ends[0], *free, ends[1]]
     out = []
     for j, letter in enumerate(path.letters):
@@ -301,7 +301,7 @@ def _rate(model: AttentionModel, piece: CoordinateMap, slope: Block) -> Block:
     return blocks.chain(factors)
 
 
-def _moves(element: CoordinateSymmetry, space: Space, head: int) -> tuple[np.ndarray, np.ndarray]:
+def _moves(element: CoordinateSymmetry, space: CoordinateSpace, head: int) -> tuple[np.ndarray, np.ndarray]:
     if space.pin == WORDS:
         pairs: Sequence[Signed] = element.base.words
     elif space.pin:
@@ -335,12 +335,12 @@ def _layout(model: AttentionModel, pieces: Sequence[CoordinateMap]) -> tuple[Lay
     return Layout(tuple(names), tuple(places), tuple(segments)), tex, structure
 
 
-def _mark(model: AttentionModel, space: Space, index: int) -> str:
+def _mark(model: AttentionModel, space: CoordinateSpace, index: int) -> str:
     """Words by name, neurons n1, n2, ..., axes by number; a frozen vector has no mark."""
     return pin_name(model, space.pin, index) if space.pin else str(index + 1)
 
 
-def _mark_tex(model: AttentionModel, space: Space, index: int) -> str:
+def _mark_tex(model: AttentionModel, space: CoordinateSpace, index: int) -> str:
     return word_tex(model.words.words[index]) if space.pin == WORDS else str(index + 1)
 
 

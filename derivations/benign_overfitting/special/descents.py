@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import BlockField, Flow, IntegrationError, blocks, softmax
+from odesys import BlockField, Flow, IntegrationError, blocks, row_softmax
 
 from .. import dynamics
 from ..setting import Case
@@ -62,7 +62,7 @@ class Record:
     @property
     def attention(self) -> np.ndarray:
         """Softmax of the scores within samples."""
-        return softmax(self.scores)
+        return row_softmax(self.scores)
 
     def exit(self, key: int) -> int:
         """Place of the first record where token `key` (0 signal, 1 first noise) dominates by 3 M; refuses if none."""

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from odesys import IntegrationError, ParameterError, Progress, silent, softmax
+from odesys import IntegrationError, ParameterError, Progress, silent, row_softmax
 
 from .. import setting
 from ..setting import Case
@@ -129,7 +129,7 @@ def forces_of(state: State, places: np.ndarray, y: np.ndarray) -> Forces:
 
 def _forces(scores: np.ndarray, V: np.ndarray, places: np.ndarray, y: np.ndarray) -> Forces:
     N, M = places.shape
-    weights = softmax(scores)
+    weights = row_softmax(scores)
     v = V[places]
     rows = np.einsum("nlj,nj->nl", weights, v)
     margins = y * rows.mean(axis=1)
@@ -302,7 +302,7 @@ def _fresh(run: Descent, count: int, rng: np.random.Generator) -> tuple[np.ndarr
     own = np.where(y > 0, 0, 1)
     q, k = (np.concatenate([x[own][:, None, :], new], axis=1) for x, new in ((state.q, q), (state.k, k)))
     v = np.concatenate([state.V[own][:, None], v], axis=1)
-    weights = softmax(q @ np.swapaxes(k, 1, 2))
+    weights = row_softmax(q @ np.swapaxes(k, 1, 2))
     margins = y * np.einsum("nlj,nj->nl", weights, v).mean(axis=1)
     return margins, weights[:, 0, 0], v[:, 1:]
 

@@ -21,7 +21,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from odesys import Progress, silent, softmax
+from odesys import Progress, silent, row_softmax
 
 from .. import setting
 from ..setting import Case, CountedSteps, Features
@@ -98,7 +98,7 @@ class Forces:
 
 def attention(S: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """A[n, j, k]: attention of a query of pattern k on all tokens of pattern j."""
-    return softmax(S, axis=-2, counts=counts[:, :, None])
+    return row_softmax(S, axis=-2, counts=counts[:, :, None])
 
 
 def forward(state: State, data: Counts) -> Pass:

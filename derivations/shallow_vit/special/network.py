@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import ParameterError, Progress, silent, softmax
+from odesys import ParameterError, Progress, silent, row_softmax
 
 from .. import setting
 from ..setting import Case, CountedSteps
@@ -116,7 +116,7 @@ def draw(case: Case, rng: np.random.Generator, N: int | None = None) -> Tokens:
 def forward(net: Network, data: Tokens) -> Pass:
     """Attention, values, pre-activations and outputs of all samples."""
     logits = np.einsum("nsb,nlb->nsl", data.X @ net.W_K.T, data.X @ net.W_Q.T)
-    A = softmax(np.where(data.kept[:, :, None], logits, -np.inf), axis=1)
+    A = row_softmax(np.where(data.kept[:, :, None], logits, -np.inf), axis=1)
     V = np.einsum("nsl,nsa->nla", A, data.X @ net.W_V.T)
     h = V @ net.W_O.T
     share = data.kept / data.kept.sum(axis=1, keepdims=True)

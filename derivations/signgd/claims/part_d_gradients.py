@@ -39,7 +39,7 @@ def value_vector(made: Toy) -> list[Node]:
 
 @book.claim(
     "Def.2.1",
-    "Data",
+    "TrainingSet",
     kind="definition",
     statement=r"X=(y\mu,\xi),\ \xi\sim N(0,\sigma_p^2)\ \text{on}\ s\ \text{coordinates of}\ [d]\setminus\{1\},\ \langle\xi,\mu\rangle=0",
     reading="500 drawn samples (n = 500, d = 400, s = 30): labels +-1, patch 1 is y mu, exactly s noise coordinates, never coordinate 1; every coordinate is hit equally often and the variance "

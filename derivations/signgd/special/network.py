@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from odesys import IntegrationError, ParameterError, Progress, silent, softmax
+from odesys import IntegrationError, ParameterError, Progress, silent, row_softmax
 
 from ..setting import Case
 from . import recursion
 from .recursion import Run, State, check_steps
-from .training_sets import Data, fresh
+from .training_sets import TrainingSet, fresh
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +200,7 @@ class Optimiser:
 class Training:
     """A trained network: recorded projections (L = 2), losses, the last weights, and what was measured on the way."""
 
-    data: Data
+    data: TrainingSet
     optimiser: Optimiser
     seed: int | tuple[int, ...]
     run: Run
@@ -211,12 +211,12 @@ class Training:
 
 
 def train(
-    data: Data,
+    data: TrainingSet,
     weights: Weights,
     optimiser: Optimiser,
     steps: int,
     record: int = 10,
-    tests: Data | None = None,
+    tests: TrainingSet | None = None,
     watch: Callable[[Weights, Weights, list[np.ndarray]], Mapping[str, Any]] | None = None,
     progress: Progress = silent,
     seed: int | tuple[int, ...] = 0,
@@ -275,17 +275,17 @@ def _projected(weights: Weights, pinned: np.ndarray) -> State:
     return State(float(v[0]), v[1:], q[:, 0], k[:, 0], q[:, 1:], k[:, 1:])
 
 
-def _rest(weights: Weights, tests: Data, active: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _rest(weights: Weights, tests: TrainingSet, active: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Contributions of the coordinates that never move, computed once."""
     still = np.setdiff1d(np.arange(weights.W_Q.shape[1]), active)
     part, x = weights.columns(still), tests.x[:, :, still]
     return x @ part.W_Q.T, x @ part.W_K.T, x @ part.v
 
 
-def _test_margins(moving: Weights, tests: Data, active: np.ndarray, outside: Any) -> np.ndarray:
+def _test_margins(moving: Weights, tests: TrainingSet, active: np.ndarray, outside: Any) -> np.ndarray:
     x = tests.x[:, :, active]
     queries, keys = outside[0] + x @ moving.W_Q.T, outside[1] + x @ moving.W_K.T
-    weights = softmax(queries @ np.swapaxes(keys, 1, 2))
+    weights = row_softmax(queries @ np.swapaxes(keys, 1, 2))
     return np.asarray(tests.y * np.einsum("nla,na->n", weights, outside[2] + x @ moving.v))
 
 

@@ -24,7 +24,7 @@ from scipy.special import expit
 from odesys import ParameterError, Progress, silent
 
 from ..setting import Case
-from .training_sets import Data
+from .training_sets import TrainingSet
 
 Advance = Callable[["State", "Start", float], "State"]
 LARGEST_SAMPLE = 10**6  # coordinates that are drawn one by one; above, norms come from their joint normal law
@@ -219,7 +219,7 @@ def _betas(state: State, values: np.ndarray) -> tuple[float, float]:
     return float(noise), float(signal)
 
 
-def project(data: Data, weights: Any) -> Start:
+def project(data: TrainingSet, weights: Any) -> Start:
     """The reduced start of a network: its weights projected on mu and y_i xi_i. Speeds are exact if `data.disjoint`."""
     q, k = weights.W_Q @ data.pinned.T, weights.W_K @ data.pinned.T
     values = weights.W_V @ data.pinned.T

@@ -17,7 +17,7 @@ from ..setting import DISJOINT, EVERYWHERE, LARGEST_ENTRIES, Case
 
 
 @dataclass(frozen=True, eq=False)
-class Data:
+class TrainingSet:
     """Patches x (n, L, d) and labels y (n,) in {1, -1}; the first `signals` patches of a sample are y mu."""
 
     case: Case
@@ -65,14 +65,14 @@ def labels(n: int) -> np.ndarray:
     return np.where(np.arange(n) < (n + 1) // 2, 1, -1)
 
 
-def make(case: Case, seed: int | tuple[int, ...], patches: int = 2) -> Data:
+def make(case: Case, seed: int | tuple[int, ...], patches: int = 2) -> TrainingSet:
     """A training set; `patches` = L is even, half of them signal."""
     _check(case, patches)
     rng = np.random.default_rng(seed)
     return _assemble(case, labels(case.n), patches, rng, case.supports)
 
 
-def fresh(case: Case, count: int, seed: int | tuple[int, ...], patches: int = 2) -> Data:
+def fresh(case: Case, count: int, seed: int | tuple[int, ...], patches: int = 2) -> TrainingSet:
     """Fresh samples of the same law (supports drawn independently, also where the training set has disjoint ones)."""
     _check(case, patches)
     if count < 1:
@@ -91,7 +91,7 @@ def _check(case: Case, patches: int) -> None:
         )
 
 
-def _assemble(case: Case, y: np.ndarray, patches: int, rng: np.random.Generator, supports: int) -> Data:
+def _assemble(case: Case, y: np.ndarray, patches: int, rng: np.random.Generator, supports: int) -> TrainingSet:
     n, signals = len(y), patches // 2
     noise = patches - signals
     x = np.zeros((n, patches, case.d))
@@ -109,4 +109,4 @@ def _assemble(case: Case, y: np.ndarray, patches: int, rng: np.random.Generator,
     flat = np.zeros((n * noise, case.d))
     np.put_along_axis(flat, places, values, axis=1)
     x[:, signals:] = flat.reshape(n, noise, case.d)
-    return Data(case, x, y, signals)
+    return TrainingSet(case, x, y, signals)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Measurement, Verdict, combine_verdicts, measure, softmax
+from odesys import Measurement, Verdict, combine_verdicts, measure, row_softmax
 
 from ..laboratory import Laboratory
 from ..special.trajectories import GRID, StageTwo
@@ -345,7 +345,7 @@ def attention_at(state: Mapping[str, float], s: int, r: int) -> np.ndarray:
             [r * m["cv_other"], s * r * m["vv_other"], m["vv_same"]],
         ]
     )
-    return softmax(scores)
+    return row_softmax(scores)
 
 
 def _group_gap(run: StageTwo) -> float:

@@ -488,7 +488,7 @@ def test_a_finite_width_start_slides_on_separate_surfaces() -> None:
 @cache
 def neurons(end: float, backend: str) -> Trajectory:
     toy = toy_models.shallow_vit()
-    derived = gradient_flow(toy.model, toy.data, toy.train, toy.loss)
+    derived = gradient_flow(toy.model, toy.data, train=toy.train, loss=toy.loss)
     start = derived.initial_state(weights=random_network(toy.model, 5, 3, toy.scales, 2, toy.parameters).images())
     return integrate(derived.system, start, (0, end), toy.parameters, backend=backend)
 
@@ -509,5 +509,5 @@ def test_a_network_trained_in_weight_space_chatters_along_the_same_slide() -> No
     assert [s.start < 1.06 for s in run.slides] == [True]
     net = random_network(toy.model, 5, 3, toy.scales, 2, toy.parameters)
     _, nets = flow_run(net, toy.data, toy.train, (0, 1.08), "hinge", 1e-6, 1e-9, max_evaluations=50_000)
-    derived = gradient_flow(toy.model, toy.data, toy.train, toy.loss)
+    derived = gradient_flow(toy.model, toy.data, train=toy.train, loss=toy.loss)
     assert np.abs(derived.initial_state(weights=nets[-1].images()) - run.end_state).max() < 1e-5

@@ -15,7 +15,7 @@ from tests import toy_models
 
 @pytest.mark.parametrize("toy", [toy_models.cooccurrence(), toy_models.all_toys()[-1]], ids=lambda toy: toy.name)
 def test_network_run_lies_on_the_closed_system(toy: toy_models.Toy) -> None:
-    flow = gradient_flow(toy.model, toy.data, toy.train, toy.loss)
+    flow = gradient_flow(toy.model, toy.data, train=toy.train, loss=toy.loss)
     net = random_network(toy.model, 9, 4, toy.scales, 0, toy.parameters)
     run = simulate_network(flow, net, (0.0, 3.0), t_eval=[0.0, 1.0, 3.0])
     exact = integrate(flow.system, run.states[0], (0.0, 3.0), toy.parameters, rtol=1e-10)

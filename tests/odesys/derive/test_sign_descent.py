@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from odesys import AttentionModel, Dictionary, Distribution, Head, Sample
-from odesys.derive.sign_descent import PinnedVectors, sign_descent, sign_step
+from odesys.derive.sign_descent import PinnedVectors, inner_product_sign_descent, sign_step
 from odesys.errors import ModelError
 from odesys.expr import graph
 from odesys.model.attention import FixedVector, Neurons, Value
@@ -59,7 +59,7 @@ def output(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> float:
 def test_map_moves_every_weight_by_its_sign() -> None:
     X = np.array([[2, 0, 1, 0], [0, 1, -1, 3], [1, 1, 0, 0]])  # words share coordinates
     c = [Fraction(1, 2), Fraction(-1, 4)]
-    made = sign_descent(model(), data(), PinnedVectors.of(X.tolist()), 2, PinnedVectors.of([c]))
+    made = inner_product_sign_descent(model(), data(), PinnedVectors.of(X.tolist()), 2, PinnedVectors.of([c]))
     system, eta = made.system(), 0.01
     W_Q, W_K, W_V = (RNG.standard_normal((2, 4)) for _ in range(3))
     read = np.array([float(x) for x in c])
@@ -97,9 +97,9 @@ def test_refusals_name_what_does_not_fit() -> None:
     one = PinnedVectors.of([[1, -1]])
     with pytest.raises(ModelError, match="one head"):
         two = AttentionModel(Dictionary(["a0", "a1", "a2"]), [Head(1), Head(-1)])
-        sign_descent(two, data(), rows, 1, one)
+        inner_product_sign_descent(two, data(), rows, 1, one)
     with pytest.raises(ModelError, match="one value row"):
         layer = AttentionModel(Dictionary(["a0", "a1", "a2"]), [Head()], Value(("W_V",), Neurons((1, -1))))
-        sign_descent(layer, data(), rows, 1, one)
+        inner_product_sign_descent(layer, data(), rows, 1, one)
     with pytest.raises(ModelError, match="3 words"):
-        sign_descent(model(), data(), PinnedVectors.axes(2), 1, one)
+        inner_product_sign_descent(model(), data(), PinnedVectors.axes(2), 1, one)

@@ -43,7 +43,7 @@ def test_every_operation_has_the_digits_of_python(expression: sp.Expr) -> None:
 
 @pytest.mark.parametrize("toy", all_toys(), ids=lambda toy: toy.name)
 def test_models_have_the_same_field(toy: Toy) -> None:
-    system = gradient_flow(toy.model, toy.data, toy.train, toy.loss).system
+    system = gradient_flow(toy.model, toy.data, train=toy.train, loss=toy.loss).system
     state = np.random.default_rng(1).normal(size=system.dimension) * 0.3
     plain, quick = (system.compile(toy.parameters, backend=backend) for backend in ("scalar", "native"))
     assert quick(0.0, state) == pytest.approx(plain(0.0, state), rel=1e-13, abs=1e-15)
@@ -79,7 +79,7 @@ def test_only_what_is_read_is_computed() -> None:
 def test_long_functions_are_written_in_pieces(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The field and the Jacobian of a toy in pieces of a few nodes: what one piece needs of others arrives."""
     toy = all_toys()[0]
-    system = gradient_flow(toy.model, toy.data, toy.train).system
+    system = gradient_flow(toy.model, toy.data, train=toy.train).system
     z = np.random.default_rng(3).normal(size=system.dimension)
     plain, whole = (system.compile(toy.parameters, backend=backend) for backend in ("scalar", "native"))
     expected = whole(0.0, z), whole.jacobian(0.0, z)

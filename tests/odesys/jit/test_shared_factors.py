@@ -38,7 +38,7 @@ def test_the_most_frequent_pair_is_shared() -> None:
 
 @pytest.mark.parametrize("toy", all_toys(), ids=lambda toy: toy.name if hasattr(toy, "name") else None)
 def test_monomials_stay_what_they_are(toy: Toy) -> None:
-    order = graph.topological(gradient_flow(toy.model, toy.data, toy.train).system.nodes)
+    order = graph.topological(gradient_flow(toy.model, toy.data, train=toy.train).system.nodes)
     found = shared_products(order)
     assert set(found.factors) == {node for node in order if node.op == "mul"}
     for node, row in found.factors.items():

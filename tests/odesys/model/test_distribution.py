@@ -37,7 +37,7 @@ TRAIN = ("W_O", "W_V", "W_K", "W_Q")
 @pytest.mark.parametrize("pooling", ["sum", "mean"])
 def test_counts_say_the_same_as_a_list_of_tokens(pooling: str) -> None:
     one, two, three = (
-        gradient_flow(model(pooling), data, TRAIN, loss="hinge") for data in (listed(), counted(), counted("n"))
+        gradient_flow(model(pooling), data, train=TRAIN, loss="hinge") for data in (listed(), counted(), counted("n"))
     )
     x = np.random.default_rng(0).standard_normal(one.system.dimension)
     want = one.system.compile()(0.0, x)
@@ -53,8 +53,8 @@ def test_the_mean_sees_only_ratios_of_counts() -> None:
     scaled = Distribution(
         [Sample(s.tokens, s.label, s.weight, counts=[c / 6 for c in s.counts]) for s in counted().samples]
     )
-    x = np.random.default_rng(1).standard_normal(gradient_flow(model(), scaled, TRAIN).system.dimension)
-    one, two = (gradient_flow(model(), data, TRAIN).system.compile()(0.0, x) for data in (counted(), scaled))
+    x = np.random.default_rng(1).standard_normal(gradient_flow(model(), scaled, train=TRAIN).system.dimension)
+    one, two = (gradient_flow(model(), data, train=TRAIN).system.compile()(0.0, x) for data in (counted(), scaled))
     assert one == pytest.approx(two, rel=1e-12)
 
 
@@ -71,13 +71,13 @@ def test_symmetries_respect_counts() -> None:
         data = Distribution(
             [Sample(["a", "b", "c"], 1, HALF, counts=first), Sample(["a", "b", "c"], -1, HALF, counts=second)]
         )
-        return gradient_flow(model(), data, TRAIN).symmetries().order
+        return gradient_flow(model(), data, train=TRAIN).symmetries().order
 
     same, other = group(["p", "q", 1], ["q", "p", 1]), group(["p", "q", 1], ["q", "q", 1])
     assert same > other == 1
     assert (
-        gradient_flow(model(), listed(), TRAIN).symmetries().order
-        == gradient_flow(model(), counted(), TRAIN).symmetries().order
+        gradient_flow(model(), listed(), train=TRAIN).symmetries().order
+        == gradient_flow(model(), counted(), train=TRAIN).symmetries().order
     )
 
 
@@ -88,13 +88,13 @@ def test_wrong_counts_get_a_sentence() -> None:
         Sample(["a", "b"], 1, counts=[1, 0])
     rows = tuple((1, -1) for _ in range(3))
     with pytest.raises(ModelError, match="has no positions"):
-        gradient_flow(model(readout=rows), counted(), TRAIN)
+        gradient_flow(model(readout=rows), counted(), train=TRAIN)
     with pytest.raises(ModelError, match="has no positions"):
         network_outputs(
             random_network(model(readout=rows), 4, 3, dict.fromkeys(TRAIN, 1.0), np.random.default_rng(0)), counted()
         )
     with pytest.raises(ModelError, match="is the name of a path scalar"):
-        gradient_flow(model(), counted("KQ_a_a"), TRAIN)
+        gradient_flow(model(), counted("KQ_a_a"), train=TRAIN)
 
 
 def test_conditioning_keeps_counts() -> None:

@@ -20,17 +20,17 @@ def test_two_headed_names_and_tex() -> None:
 
 def test_value_chains_and_neurons() -> None:
     toy = toy_models.cooccurrence()
-    flow = gradient_flow(toy.model, toy.data, toy.train)
+    flow = gradient_flow(toy.model, toy.data, train=toy.train)
     assert {"aWV_a", "VV_a_b", "aWWa", "KQ_c_b"} <= set(flow.system.names)
     assert flow.system.tex["aWV_b"] == r"a^\top W W_{V} b" and flow.system.tex["aWWa"] == r"a^\top W W^\top a"
     toy = toy_models.shallow_vit()
-    flow = gradient_flow(toy.model, toy.data, toy.train, toy.loss)
+    flow = gradient_flow(toy.model, toy.data, train=toy.train, loss=toy.loss)
     assert flow.system.tex["OV_n2_c"] == r"e_{2}^\top W_{O} W_{V} c"
 
 
 def test_symmetric_paths_store_each_entry_once() -> None:
     toy = toy_models.cooccurrence()
-    flow = gradient_flow(toy.model, toy.data, toy.train)
+    flow = gradient_flow(toy.model, toy.data, train=toy.train)
     d = 3
     assert flow.system.dimension == 1 + d + d * d + 3 * d * (d + 1) // 2
 

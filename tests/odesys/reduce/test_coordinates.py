@@ -35,7 +35,7 @@ def sizes(toy: toy_models.Toy) -> dict[str, tuple[int, ...]]:
 def test_path_scalars_move_as_their_own_flow_says(toy: toy_models.Toy) -> None:
     """The rate of every product of weights, along the flow of the weights, is the rate of the path scalar."""
     own = coordinate_flow(toy.model, toy.data, toy.train, **sizes(toy), loss=toy.loss)
-    paths = gradient_flow(toy.model, toy.data, toy.train, toy.loss)
+    paths = gradient_flow(toy.model, toy.data, train=toy.train, loss=toy.loss)
     rng = np.random.default_rng(3)
     x = rng.standard_normal(own.system.dimension)
     rate = own.system.compile(toy.parameters)(0.0, x)

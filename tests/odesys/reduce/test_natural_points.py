@@ -45,7 +45,7 @@ def family(scaled: bool = False) -> FamilyFlow:
 
 
 def toy_flow(toy) -> Flow:
-    return gradient_flow(toy.model, toy.data, toy.train, toy.loss)
+    return gradient_flow(toy.model, toy.data, train=toy.train, loss=toy.loss)
 
 
 SOURCES = {

@@ -99,7 +99,7 @@ def test_order_agrees_with_brute_force() -> None:
     flow = mixture(2)
     assert brute_force_actions(flow) == group_actions(flow) and len(group_actions(flow)) == 4
     for toy in (toy_models.two_mixture(), toy_models.signgd()):
-        flow = gradient_flow(toy.model, toy.data, toy.train)
+        flow = gradient_flow(toy.model, toy.data, train=toy.train)
         assert group_actions(flow) == brute_force_actions(flow)
 
 

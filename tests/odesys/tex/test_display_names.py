@@ -57,7 +57,7 @@ def test_equations_of_a_model_read_back() -> None:
     from odesys import gradient_flow
 
     toy = two_mixture()
-    system = gradient_flow(toy.model, toy.data, toy.train, toy.loss).system
+    system = gradient_flow(toy.model, toy.data, train=toy.train, loss=toy.loss).system
     named = name_parts(system.nodes, system.names)
     env = {name: 0.1 + 0.03 * k for k, name in enumerate(system.names)} | toy.parameters
     expected = [float(v) for v in Tape.of(system.nodes).over(ARRAYS)(env)]

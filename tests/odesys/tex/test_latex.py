@@ -107,9 +107,9 @@ def systems() -> Iterator[tuple[str, Callable[[], System]]]:
     yield from BY_HAND.items()
     yield "two_mixture_80", two_mixture
     for name, toy in TOYS.items():
-        yield f"flow-{name}", lambda toy=toy: gradient_flow(toy.model, toy.data, toy.train, toy.loss).system
+        yield f"flow-{name}", lambda toy=toy: gradient_flow(toy.model, toy.data, train=toy.train, loss=toy.loss).system
     toy = TOYS["0-two_mixture"]
-    yield "step-two_mixture", lambda: gradient_descent(toy.model, toy.data, toy.train, toy.loss).system
+    yield "step-two_mixture", lambda: gradient_descent(toy.model, toy.data, train=toy.train, loss=toy.loss).system
 
 
 EVERY = {name: functools.cache(build) for name, build in systems()}

@@ -1,0 +1,285 @@
+r"""The closed system of a program: paths, forces and rule of training put together.
+
+.. math::  G_\phi = -\partial\mathcal L/\partial\phi, \qquad
+           \tfrac{d}{dt}(Q W R) = c\,(Q P^\top) G_\phi (S^\top R) + \dots
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ModelError
+from ..expr import blocks
+from ..expr.blocks import Block
+from ..expr.field import BlockField, Layout, Segment
+from ..expr.graph import ONE, Node, as_node, num, sym
+from ..expr.system import TIME, State, System
+from ..model.dictionary import exact_number
+from ..model.paths import Path, state_name
+from ..program.naming import Naming
+from ..program.program import Program
+from .closure import Closure, Force, Term, close, restricted
+from .motion import STEP_SIZE, Rule, heavy_ball, plain, velocity_name
+from .program_start import infinite_width, weight_values
+
+if TYPE_CHECKING:
+    from ..reduce.quotient import Quotient
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramFlow:
+    """A derived flow (or step) of a program: what is trained, the closed set of paths, and the system on them.
+
+    >>> from odesys import Data, ProgramFlow, Words, gradient_flow, logistic, maps, softmax
+    >>> words = Words("good bad the")
+    >>> w, (W_K, W_Q) = maps("w", 1, words), maps("W_K W_Q", words, words)
+    >>> data = Data(words, [("good the", +1), ("bad the", -1)])
+    >>> flow = gradient_flow(lambda X: (w @ X @ softmax(X.T @ W_K.T @ W_Q @ X)).sum(), data, logistic)
+    >>> isinstance(flow, ProgramFlow), flow.system.dimension, flow.train
+    (True, 24, ('w', 'W_K', 'W_Q'))
+    >>> float(flow.initial_state(omega=0.5)[flow.system.names.index("KK_the_the")])
+    0.25
+    """
+
+    program: Program
+    rule: Rule
+    train: tuple[str, ...]
+    closure: Closure
+    system: System
+
+    @property
+    def layout(self) -> Layout:
+        """How states sit in the matrices of path scalars."""
+        assert isinstance(self.system.field, BlockField)
+        return self.system.field.layout
+
+    @property
+    def naming(self) -> Naming:
+        """Pinned sets, maps and names of the program."""
+        return self.program.naming
+
+    def segment(self, path: Path) -> Segment:
+        """Where the matrix of a stored path sits in the state vector."""
+        leaf = self.naming.leaf(path)
+        return next(s for s in self.layout.segments if s.leaf == leaf)
+
+    def initial_state(
+        self,
+        omega: Any = None,
+        *,
+        values: Mapping[str, Any] | None = None,
+        weights: Mapping[str, Any] | None = None,
+        **spread: Any,
+    ) -> np.ndarray:
+        r"""Start values of all states.
+
+        Parameters
+        ----------
+        omega : the infinite-width start: :math:`W^\top W \to \omega^2 I` for every map, everything unpaired at zero.
+        spread : the number s in :math:`W^\top W \to s I` for a map by name, e.g. ``W_V=0.01``.
+        values : matrices of path scalars by name, e.g. ``{"Y": table}``, put in place of the infinite-width ones.
+        weights : matrices of all maps instead, of a finite network with orthonormal words as its axes.
+        """
+        if weights is not None:
+            if omega is not None or spread or values:
+                raise ModelError(
+                    "give either omega (the infinite-width start) or weights= (a finite network), not both"
+                )
+            leaves = weight_values(self.naming, self.closure, weights)
+        else:
+            leaves = infinite_width(self.naming, self.closure, omega, spread, values or {})
+        return self.layout.pack(leaves).astype(float)
+
+    def symmetries(self, state: Any = None) -> Any:
+        """The group of signed permutations of words, units and maps that leaves the loss alone."""
+        from ..reduce.program_symmetry import program_symmetries
+
+        return program_symmetries(self, state)
+
+    def quotient(self, generators: Sequence[Any] | None = None, state: Any = None) -> Quotient:
+        """One variable per orbit under the group found (or under `generators`), with `lift` and `project`."""
+        from ..reduce.quotient import quotient
+
+        return quotient(self, generators, state)  # type: ignore[arg-type]
+
+    @cached_property
+    def matrices(self) -> dict[str, np.ndarray]:
+        """For each matrix of path scalars the array of its state names."""
+        names = np.array(self.layout.names, dtype=object)
+        return {segment.leaf: names[segment.index] for segment in self.layout.segments}
+
+
+def derive_program(
+    program: Program,
+    train: Any = None,
+    rates: Mapping[str, Any] | None = None,
+    decay: Any = 0,
+    friction: Any = None,
+    step: bool = False,
+    carry: Any = None,
+) -> ProgramFlow:
+    """The flow of a program, or its exact gradient step; `friction` adds a velocity to every map."""
+    trained = trained_maps(program, train, "train")
+    carried = trained if carry is None else trained_maps(program, carry, "carry")
+    missing = [name for name in trained if name not in carried]
+    if missing:
+        raise ModelError(f"{missing[0]} is trained but not carried; carry must contain everything that moves")
+    speeds, pull = _rates(program, rates or {}, trained), _number(decay, "the weight decay")
+
+    def rule_of(maps: Iterable[str]) -> Rule:
+        if friction is None:
+            return plain(frozenset(maps), step, speeds, pull)
+        return heavy_ball(frozenset(maps), step, _number(friction, "the friction"), speeds, pull)
+
+    rule = rule_of(trained)
+    closure = close(tuple(program.tables), frozenset(carried), step, rule=rule_of(carried))
+    if carried != trained:
+        closure = restricted(closure, rule)
+    return _assembled(program, rule, trained, closure, step)
+
+
+def _assembled(program: Program, rule: Rule, trained: tuple[str, ...], closure: Closure, step: bool) -> ProgramFlow:
+    naming = program.naming
+    if rule.moving - set(naming.letters):  # velocities have the ends of their maps
+        own = {velocity_name(name): naming.letters[name] for name in trained}
+        naming = Naming(naming.pins, {**naming.letters, **own})
+    check_leaf_names(naming, closure)
+    shapes = {path: (naming.pins[path.left].size, naming.pins[path.right].size) for path in closure.paths}
+    leaves = {path: blocks.leaf(naming.leaf(path), shapes[path]) for path in closure.paths}
+    renamed = {program.tables[path].data: leaves[path] for path in closure.read}
+    roots = blocks.replace_leaves([program.loss, *program.observables.values()], renamed)
+    objective, observables = roots[0], dict(zip(program.observables, roots[1:], strict=True))
+    minus = blocks.constant([[-1]])
+    slopes = blocks.gradient(objective, [leaves[path] for path in closure.read])
+    forces = [blocks.multiply(minus, slope) for slope in slopes]
+    rhs: dict[str, Block] = {}
+    for path in closure.paths:
+        change = [_term_block(term, naming, closure, leaves, forces, step) for term in closure.terms[path]]
+        if step:
+            change = [leaves[path], *change]
+        rhs[naming.leaf(path)] = blocks.add(*change) if change else blocks.zeros(shapes[path])
+    layout, tex, structure = path_layout(naming, closure)
+    field = BlockField(layout, rhs, observables)
+    _check_parameters(field, layout, step)
+    parameters = tuple(sorted(field.parameters))
+    system = System(layout.names, field, parameters, "map" if step else "flow", tex, structure)
+    return ProgramFlow(replace(program, naming=naming), rule, trained, closure, system)
+
+
+def _term_block(
+    term: Term,
+    naming: Naming,
+    closure: Closure,
+    leaves: Mapping[Path, Block],
+    forces: Sequence[Block],
+    step: bool,
+) -> Block:
+    factors: list[Block] = []
+    for factor in term.factors:
+        if isinstance(factor, Force):
+            factors.append(forces[factor.read].T if factor.transposed else forces[factor.read])
+        elif factor.letters:
+            stored, turned = closure.canonical(factor)
+            factors.append(leaves[stored].T if turned else leaves[stored])
+        else:
+            gram = naming.pins[factor.left].gram
+            if gram is not None:
+                factors.append(blocks.constant(gram))
+    coefficient = term.coefficient * sym(STEP_SIZE) ** term.order if step else term.coefficient
+    product = blocks.chain(factors)
+    return product if coefficient is ONE else blocks.multiply(blocks.constant([[coefficient]]), product)
+
+
+def trained_maps(program: Program, given: Any, what: str) -> tuple[str, ...]:
+    """The maps meant by names separated by blanks or a sequence; a name without a head means all heads."""
+    if given is None:
+        return program.maps
+    if isinstance(given, Mapping) or (not isinstance(given, str) and not hasattr(given, "__iter__")):
+        raise ModelError(f"{what}={given!r} is not a list of maps: write {what}='{' '.join(program.maps[:2])}'")
+    names = given.split() if isinstance(given, str) else list(given)
+    out: list[str] = []
+    for name in names:
+        found = [m for m in program.maps if isinstance(name, str) and name in (m, m.partition(".")[0])]
+        if not found:
+            raise ModelError(
+                f"{what}={name!r}: the program has no such map; it has {', '.join(program.maps)}", name=name
+            )
+        out += [m for m in found if m not in out]
+    if not out:
+        raise ModelError(f"nothing is trained; choose some of {', '.join(program.maps)}")
+    return tuple(m for m in program.maps if m in out)
+
+
+def _rates(program: Program, rates: Mapping[str, Any], trained: Sequence[str]) -> dict[str, Node]:
+    if not isinstance(rates, Mapping):
+        raise ModelError(f"rates={rates!r} is a mapping from maps to their rates, such as {{'Z': Fraction(1, 10)}}")
+    out: dict[str, Node] = {}
+    for name, value in rates.items():
+        for each in trained_maps(program, [name], "rates"):
+            if each not in trained:
+                raise ModelError(
+                    f"rates gives a rate to {each}, which is not trained; trained are {', '.join(trained)}"
+                )
+            out[each] = _number(value, f"the rate of {each}")
+    return out
+
+
+def _number(value: Any, what: str) -> Node:
+    if isinstance(value, (str, Node)) or getattr(value, "free_symbols", None):
+        return as_node(value)
+    return num(exact_number(value, what, ModelError))
+
+
+def check_leaf_names(naming: Naming, closure: Closure) -> None:
+    """Refuse maps whose paths would share a name."""
+    seen: dict[str, Path] = {}
+    for path in closure.paths:
+        name = naming.leaf(path)
+        if name in seen:
+            raise ModelError(f"the paths {seen[name]} and {path} would both be called {name}; rename a map")
+        seen[name] = path
+
+
+def _check_parameters(field: BlockField, layout: Layout, step: bool) -> None:
+    taken = sorted(field.parameters & {*layout.names, TIME})
+    if taken:
+        what = "time" if taken[0] == TIME else "a path scalar"
+        raise ModelError(f"the parameter {taken[0]} of the program is the name of {what}; rename it")
+
+
+def path_layout(naming: Naming, closure: Closure) -> tuple[Layout, dict[str, str], dict[str, State]]:
+    """Where each path scalar sits in the matrices of paths, its TeX, and its path, head and ends."""
+    names: list[str] = []
+    tex: dict[str, str] = {}
+    structure: dict[str, State] = {}
+    places: list[tuple[str, int, int]] = []
+    segments: list[Segment] = []
+    for path in _by_head(naming, closure.paths):
+        leaf, rows, columns = naming.leaf(path), naming.pins[path.left].size, naming.pins[path.right].size
+        index = np.empty((rows, columns), dtype=int)
+        for i, j in np.ndindex(rows, columns):
+            if path.symmetric and j < i:
+                index[i, j] = index[j, i]
+                continue
+            index[i, j] = len(names)
+            state = naming.state(path, i, j)
+            name = state_name(state)
+            names.append(name)
+            structure[name], tex[name] = state, naming.tex(path, i, j)
+            places.append((leaf, i, j))
+        segments.append(Segment(leaf, index))
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ModelError(f"two path scalars would both be called {twice}; rename a map or a word")
+    return Layout(tuple(names), tuple(places), tuple(segments)), tex, structure
+
+
+def _by_head(naming: Naming, paths: Sequence[Path]) -> list[Path]:
+    """One head after the other, in the order in which they are read."""
+    heads = list(dict.fromkeys(naming.head(path) for path in paths))
+    return sorted(paths, key=lambda path: heads.index(naming.head(path)))

@@ -1,0 +1,520 @@
+r"""Expressions of a program: matrices whose two sides are spaces, units or tokens, written with ``@``, ``+``, ``*``.
+
+Free indices can only be contracted; functions act on listed ones. An expression is checked while it is written, so
+that an error names the place in the user's own formula.
+
+>>> from odesys import Space, Words, maps, softmax
+>>> words, m = Words("a b"), Space("m")
+>>> W_K, W_Q = maps("W_K W_Q", m, words)
+>>> softmax(words.all.T @ W_K.T @ W_Q @ words.all)
+softmax(words.all.T @ W_K.T @ W_Q @ words.all)
+>>> from odesys import relu
+>>> relu((words.all.T @ W_K.T @ W_Q @ words.all).sum() + "b")
+relu((words.all.T @ W_K.T @ W_Q @ words.all).sum() + b)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError, OdesysError
+from ..expr import graph
+from ..expr.graph import Node, as_node
+from ..model.dictionary import exact_number
+from ..model.paths import Letter
+from .spaces import ONE_AXIS, Side, Space, Tokens, Units, Words, check_name, same_side, say_side
+
+Mask = Callable[[int, int], bool]
+_PRECEDENCE = {"add": 1, "times": 2, "matmul": 2}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Expr:
+    """A matrix of a program: an operation, its arguments, and what its rows and columns are.
+
+    Operators: ``@`` contracts, ``+ - * /`` with numbers, parameter names and listed entries, ``.T``, columns by
+    ``X[i]`` and ``X[:-1]``, ``.sum()``, ``.mean()``.
+
+    >>> from odesys import Units, Words, maps
+    >>> words = Words("a b")
+    >>> W, V = maps("W", Units("r", 3), words), maps("V", 1, Units("r", 3))
+    >>> isinstance(W, Expr), V @ W @ words.all
+    (True, V @ W @ words.all)
+    """
+
+    op: str
+    args: tuple[Expr, ...]
+    rows: Side
+    columns: Side
+    data: Any = None
+
+    __array_ufunc__ = None  # NumPy leaves mixed operations to us
+    __hash__ = object.__hash__
+
+    # ---- algebra ---------------------------------------------------------------------------------------------------
+
+    def __matmul__(self, other: Any) -> Expr:
+        return matmul(self, as_expr(other, column=True))
+
+    def __rmatmul__(self, other: Any) -> Expr:
+        return matmul(as_expr(other), self)
+
+    def __add__(self, other: Any) -> Expr:
+        return add(self, as_expr(other))
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Expr:
+        return times(as_expr(-1), self)
+
+    def __sub__(self, other: Any) -> Expr:
+        return self + (-as_expr(other))
+
+    def __rsub__(self, other: Any) -> Expr:
+        return as_expr(other) + (-self)
+
+    def __mul__(self, other: Any) -> Expr:
+        return times(as_expr(other), self)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Expr:
+        return times(as_expr(other) ** -1, self)
+
+    def __rtruediv__(self, other: Any) -> Expr:
+        return times(as_expr(other), self**-1)
+
+    def __pow__(self, exponent: Any) -> Expr:
+        power = exact_number(exponent, "an exponent", ModelError)
+        if isinstance(power, float):
+            raise ModelError(f"the exponent {exponent} is a float; write Fraction(1, 2) or sp.Rational(1, 2)")
+        if power == -1 and self.op == "constant":
+            return Expr("constant", (), self.rows, self.columns, np.array([[1 / self.data[0, 0]]], dtype=object))
+        return elementwise(graph.power(graph.sym("z"), power), self, f"(.)**{power}")
+
+    def apply(self, function: Node, name: str) -> Expr:
+        """A function of one number, given as a node in z, on every entry."""
+        return elementwise(function, self, name)
+
+    @property
+    def T(self) -> Expr:
+        """The transpose."""
+        return self.args[0] if self.op == "transpose" else Expr("transpose", (self,), self.columns, self.rows)
+
+    # ---- columns ---------------------------------------------------------------------------------------------------
+
+    def __getitem__(self, item: Any) -> Expr:
+        if isinstance(self.columns, Space):
+            raise ModelError(
+                f"{self} has columns in {say_side(self.columns)}, which are not listed; take X[i] of tokens"
+            )
+        size = self.columns.size
+        try:
+            chosen = tuple(range(size))[item]
+        except IndexError:
+            raise IndexError(f"{self} has {size} columns, so there is no column {item}") from None
+        except TypeError:
+            raise ModelError(f"{self}[{item!r}]: a column is chosen by a whole number or a slice") from None
+        places = (chosen,) if isinstance(chosen, int) else chosen
+        if not places:
+            raise ModelError(f"{self}[{item!r}] has no column left; the sample has {size} tokens")
+        if isinstance(self.columns, Tokens):
+            side: Side = Tokens(tuple(self.columns.positions[p] for p in places))
+        else:
+            side = ONE_AXIS if len(places) == 1 else Units(self.columns.name, len(places))
+        return Expr("columns", (self,), self.rows, side, (places, item))
+
+    def __len__(self) -> int:
+        if isinstance(self.columns, Space):
+            raise ModelError(f"{self} has columns in {say_side(self.columns)}, whose dimension is not a number")
+        return self.columns.size
+
+    def __iter__(self) -> Iterator[Expr]:
+        return (self[i] for i in range(len(self)))
+
+    def __bool__(self) -> bool:
+        raise ModelError(
+            f"{self} has no truth value: a program is written without branches on numbers; use relu or step"
+        )
+
+    @property
+    def count(self) -> Expr:
+        """How many tokens there are: their number, or the sum of the counts of the sample."""
+        return Expr("count", (), ONE_AXIS, ONE_AXIS, self._tokens("count"))
+
+    @property
+    def positions(self) -> Expr:
+        """The position vectors of these tokens, as columns."""
+        tokens = self._tokens("positions")
+        if not isinstance(self.rows, Words) or max(tokens.positions) >= self.rows.positions:
+            have = self.rows.positions if isinstance(self.rows, Words) else 0
+            raise ModelError(
+                f"the tokens reach position {max(tokens.positions) + 1}, but the words have {have} position vectors; "
+                f"write Words(..., positions={max(tokens.positions) + 1})"
+            )
+        return Expr("positions", (), self.rows, tokens)
+
+    def _tokens(self, what: str) -> Tokens:
+        if not isinstance(self.columns, Tokens):
+            raise ModelError(f"{self}.{what} is asked of tokens, but its columns are {say_side(self.columns)}")
+        return self.columns
+
+    # ---- sums ------------------------------------------------------------------------------------------------------
+
+    def sum(self, axis: int | None = None) -> Expr:
+        """The sum over all listed entries; with `axis` 0 or 1 over rows or columns only."""
+        out = self
+        if axis not in (None, 0, 1):
+            raise ModelError(f"sum(axis={axis!r}): the axis is 0 (rows), 1 (columns) or left out")
+        free = [side for side in (self.rows, self.columns) if isinstance(side, Space)]
+        if len(free) == 2 or (axis is not None and isinstance((self.rows, self.columns)[axis], Space)):
+            raise ModelError(f"{self} can not be summed over {say_side(free[0])}: its axes are not listed")
+        for k, side in enumerate((self.rows, self.columns)):
+            if axis in (None, k) and not isinstance(side, Space):
+                ends = (ONE_AXIS, out.columns) if k == 0 else (out.rows, ONE_AXIS)
+                out = Expr("sum", (out,), *ends, k)
+        return out
+
+    def mean(self, axis: int | None = None) -> Expr:
+        """The mean over all listed entries, or over rows (0) or columns (1)."""
+        sizes = Fraction(1)
+        over: list[Expr] = []
+        for k, side in enumerate((self.rows, self.columns)):
+            if axis in (None, k) and isinstance(side, Tokens):
+                over.append(Expr("count", (), ONE_AXIS, ONE_AXIS, side))
+            elif axis in (None, k) and isinstance(side, Units):
+                sizes *= side.size
+        out = self.sum(axis)
+        for number in over:
+            out = out / number
+        return out * (1 / sizes) if sizes != 1 else out
+
+    # ---- words -----------------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return write(self)
+
+
+def write(expr: Expr, inside: int = 0) -> str:
+    """An expression as it was typed, or nearly so."""
+    parts = [write(a, _PRECEDENCE.get(expr.op, 3)) for a in expr.args]
+    if expr.op in ("tokens", "map", "words", "positions", "constant", "target"):
+        return _leaf_text(expr)
+    if expr.op == "transpose":
+        return f"{parts[0]}.T"
+    if expr.op == "columns":
+        item = expr.data[1]
+        shown = (
+            ":".join("" if v is None else str(v) for v in (item.start, item.stop)) if isinstance(item, slice) else item
+        )
+        return f"{parts[0]}[{shown}]"
+    if expr.op == "sum":
+        return parts[0] if expr.args[0].op == "sum" else f"{parts[0]}.sum()"
+    if expr.op == "count":
+        return "X.count"
+    if expr.op == "apply":
+        return f"{expr.data[1]}({write(expr.args[0])})"
+    if expr.op in ("softmax", "norm", "cross_entropy", "relu"):
+        return f"{expr.op}({', '.join(write(a) for a in expr.args)})"
+    symbol = {"add": " + ", "matmul": " @ ", "times": " * "}[expr.op]
+    text = symbol.join(parts)
+    return f"({text})" if _PRECEDENCE[expr.op] < inside else text
+
+
+def _leaf_text(expr: Expr) -> str:
+    if expr.op == "map":
+        return str(expr.data)
+    if expr.op == "constant":
+        entries = expr.data
+        return repr(entries[0, 0])[5:-1] if entries.size == 1 else f"a {entries.shape[0]} x {entries.shape[1]} table"
+    return {"tokens": "X", "positions": "X.positions", "words": "words.all", "target": "y"}[expr.op]
+
+
+# ---- leaves --------------------------------------------------------------------------------------------------------
+
+
+def tokens(words: Words, length: int) -> Expr:
+    """The matrix X of a sample with `length` tokens, one column per token."""
+    return Expr("tokens", (), words, Tokens(tuple(range(length))))
+
+
+def all_words(words: Words) -> Expr:
+    """The matrix whose columns are the words (without positions)."""
+    return Expr("words", (), words, Units("word", len(words)))
+
+
+def maps(names: str, rows: Any, columns: Any, of: str = "") -> Any:
+    """Linear maps by name, from `columns` to `rows`: one, or a tuple where several names are given.
+
+    Parameters
+    ----------
+    names : names separated by blanks.
+    rows, columns : a `Space`, `Words`, `Units`, or 1 for a row or column vector.
+    of : the head (or layer) the maps belong to, part of the names of their scalars.
+
+    >>> from odesys import Space, Words, maps
+    >>> maps("W_K W_Q", Space("m"), Words("a b"), of="p")
+    (W_K.p, W_Q.p)
+    """
+    if not isinstance(names, str) or not names.split():
+        raise ModelError(f"maps are named by a string such as 'W_K W_Q', not {names!r}")
+    if of:
+        check_name(of, "a head")
+    sides = _side(rows, "rows"), _side(columns, "columns")
+    out = tuple(Expr("map", (), *sides, Letter(check_name(name, "a map"), of=of)) for name in names.split())
+    if len(set(names.split())) != len(out):
+        raise ModelError(f"a map stands twice in {names!r}; each map once")
+    return out if len(out) > 1 else out[0]
+
+
+def _side(side: Any, what: str) -> Side:
+    if isinstance(side, (Space, Units)):
+        return side
+    if isinstance(side, int) and not isinstance(side, bool):
+        if side == 1:
+            return ONE_AXIS
+        raise ModelError(f"{what}={side} are that many axes without a name: list them with Units('r', {side})")
+    raise ModelError(f"{what} of a map are a Space, Words, Units or 1, not {side!r}")
+
+
+def as_expr(value: Any, column: bool = False) -> Expr:
+    """A number, the name of a parameter, a SymPy expression, or a list (of lists) of them, as an expression.
+
+    A flat list is a row; behind ``@`` it is a column.
+    """
+    if isinstance(value, Expr):
+        return value
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return _table(value, column)
+    try:
+        node = value if isinstance(value, Node) else as_node(value)
+    except (OdesysError, TypeError, ValueError):
+        raise ModelError(
+            f"{value!r} can not stand in a program; use maps, tokens, numbers and parameter names"
+        ) from None
+    return Expr("constant", (), ONE_AXIS, ONE_AXIS, np.array([[node]], dtype=object))
+
+
+def _table(values: Any, column: bool) -> Expr:
+    rows = [list(r) if isinstance(r, (list, tuple, np.ndarray)) else r for r in values]
+    if not rows:
+        raise ModelError("an empty list can not stand in a program")
+    flat = not isinstance(rows[0], list)
+    if flat:
+        rows = [[v] for v in rows] if column else [rows]
+    if any(not isinstance(r, list) or len(r) != len(rows[0]) for r in rows) or not rows[0]:
+        raise ModelError("a table in a program has rows of one length")
+    nodes = np.array([[as_expr(v).data[0, 0] for v in r] for r in rows], dtype=object)
+    sides = [ONE_AXIS if n == 1 else Units("entry", n) for n in nodes.shape]
+    return Expr("constant", (), sides[0], sides[1], nodes)
+
+
+# ---- operations ----------------------------------------------------------------------------------------------------
+
+
+def matmul(left: Expr, right: Expr) -> Expr:
+    """The matrix product, contracting the columns of `left` with the rows of `right`."""
+    if not same_side(left.columns, right.rows):
+        one = {True: "; a number is multiplied by *"}.get(_is_scalar(left) or _is_scalar(right), "")
+        raise ModelError(
+            f"{left} @ {right} does not fit: the left has columns in {say_side(left.columns)}, the right rows in "
+            f"{say_side(right.rows)}{one}"
+        )
+    return Expr("matmul", (left, right), left.rows, right.columns)
+
+
+def add(left: Expr, right: Expr) -> Expr:
+    """The sum; a single listed row, column or number is repeated."""
+    sides = []
+    for a, b in ((left.rows, right.rows), (left.columns, right.columns)):
+        if same_side(a, b):
+            sides.append(b if isinstance(b, Tokens) else a)
+        elif isinstance(a, Space) or isinstance(b, Space) or 1 not in (a.size, b.size):
+            raise ModelError(
+                f"{left} + {right} does not fit: {say_side(left.rows)} by {say_side(left.columns)}, and "
+                f"{say_side(right.rows)} by {say_side(right.columns)}"
+            )
+        else:
+            sides.append(b if a.size == 1 else a)
+    return Expr("add", (left, right), sides[0], sides[1])
+
+
+def times(factor: Expr, matrix: Expr) -> Expr:
+    """The product entry by entry; vectors of a free space are multiplied by a number, or by one per column."""
+    if _listed(matrix) and not _listed(factor):
+        factor, matrix = matrix, factor
+    if not _listed(factor):
+        raise ModelError(
+            f"{factor} * {matrix} multiplies vectors of {say_side(_free_side(factor))} entry by entry, but its axes are "
+            f"not listed: use @ for inner products, or list the axes with Units"
+        )
+    if _listed(matrix):
+        sides = []
+        for a, b in ((factor.rows, matrix.rows), (factor.columns, matrix.columns)):
+            if not same_side(a, b) and 1 not in (a.size, b.size):  # type: ignore[union-attr]
+                raise ModelError(
+                    f"{factor} * {matrix} does not fit: {say_side(factor.rows)} by {say_side(factor.columns)}, and "
+                    f"{say_side(matrix.rows)} by {say_side(matrix.columns)}"
+                )
+            sides.append(b if a.size == 1 else a)  # type: ignore[union-attr]
+        return Expr("times", (factor, matrix), sides[0], sides[1])
+    row_ok = _is_scalar(factor)
+    column_ok = isinstance(matrix.rows, Space) and factor.rows.size == 1 and same_side(factor.columns, matrix.columns)  # type: ignore[union-attr]
+    side_ok = isinstance(matrix.columns, Space) and factor.columns.size == 1 and same_side(factor.rows, matrix.rows)  # type: ignore[union-attr]
+    if not (row_ok or column_ok or side_ok):
+        raise ModelError(
+            f"{factor} * {matrix} does not fit: vectors are multiplied by one number, or by one per vector"
+        )
+    return Expr("times", (factor, matrix), matrix.rows, matrix.columns)
+
+
+def elementwise(function: Node, argument: Any, name: str) -> Expr:
+    """A function of one number on every entry."""
+    expr = as_expr(argument)
+    if not _listed(expr):
+        side = _free_side(expr)
+        raise ModelError(
+            f"{name} acts on numbers, but {expr} are vectors of {side.name}, whose axes are not listed: take inner "
+            f"products, or list the axes with Units('{side.name}', n)"
+        )
+    return Expr("apply", (expr,), expr.rows, expr.columns, (function, name))
+
+
+def _listed(expr: Expr) -> bool:
+    return not isinstance(expr.rows, Space) and not isinstance(expr.columns, Space)
+
+
+def _is_scalar(expr: Expr) -> bool:
+    return _listed(expr) and expr.rows.size == expr.columns.size == 1  # type: ignore[union-attr]
+
+
+def _free_side(expr: Expr) -> Space:
+    return next(side for side in (expr.rows, expr.columns) if isinstance(side, Space))
+
+
+@dataclass(frozen=True, repr=False)
+class Function:
+    """An activation: a function of one number, applied to every entry; its kinks become switching surfaces.
+
+    >>> from odesys import relu
+    >>> relu
+    relu
+    """
+
+    node: Node
+    name: str
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __call__(self, argument: Any) -> Expr:
+        return elementwise(self.node, argument, self.name)
+
+
+def function(expression: Any, name: str = "") -> Function:
+    """An activation from an expression in the symbol z (SymPy or `odesys.sym`).
+
+    >>> from odesys import function, sym
+    >>> function(sym("z") ** 2, name="square").node
+    Node(z**2)
+    """
+    if callable(expression) and not hasattr(expression, "free_symbols") and not isinstance(expression, Node):
+        raise ModelError("function(...) takes an expression in z, such as z**2 or Max(0, z), not a Python function")
+    if isinstance(expression, str):
+        raise ModelError(
+            f"function({expression!r}): write the expression itself, with z = sympy.Symbol('z'), not a text"
+        )
+    node = as_node(expression)
+    if "z" not in graph.symbols([node]):
+        raise ModelError(f"function({expression}) does not contain z, so it is a constant; write the number itself")
+    return Function(node, name or f"function({expression})")
+
+
+relu = Function(graph.relu(graph.sym("z")), "relu")
+
+
+def softmax(scores: Any, mask: Mask | None = None) -> Expr:
+    """Softmax over the rows (keys) for each column (query).
+
+    With `mask`, a function of the positions of key and query counted from 0, keys for which it is false are left out.
+
+    >>> from odesys import Words, maps, softmax
+    >>> words = Words("a b")
+    >>> Z = maps("Z", words, words)
+    >>> softmax(words.all.T @ Z @ words.all, mask=lambda key, query: key <= query)
+    softmax(words.all.T @ Z @ words.all)
+    """
+    expr = as_expr(scores)
+    if not _listed(expr):
+        raise ModelError(
+            f"softmax acts on numbers, but {expr} has {say_side(_free_side(expr))} on one side: contract it first, as in "
+            f"X.T @ W_K.T @ W_Q @ X"
+        )
+    if mask is not None and not callable(mask):
+        raise ModelError("mask is a function of two positions, such as lambda key, query: key <= query")
+    visible = None if mask is None else _visible(mask, expr)
+    return Expr("softmax", (expr,), expr.rows, expr.columns, visible)
+
+
+def _visible(mask: Mask, expr: Expr) -> np.ndarray:
+    keys, queries = (
+        side.positions if isinstance(side, Tokens) else tuple(range(side.size))  # type: ignore[union-attr]
+        for side in (expr.rows, expr.columns)
+    )
+    table = np.array([[bool(mask(key, query)) for query in queries] for key in keys])
+    for column, query in enumerate(queries):
+        if not table[:, column].any():
+            raise ModelError(
+                f"the mask hides every key from the query at position {query} (counted from 0), so its softmax has "
+                f"nothing to choose from; let it see itself, as in lambda key, query: key <= query"
+            )
+    return table
+
+
+def norm(vectors: Any) -> Expr:
+    """Euclidean norm of every column, as a row.
+
+    >>> from odesys import Words, maps, norm
+    >>> words = Words("a b")
+    >>> W = maps("W", words, words)
+    >>> W @ words.all / norm(W @ words.all)
+    (.)**-1(norm(W @ words.all)) * W @ words.all
+    """
+    expr = as_expr(vectors)
+    if isinstance(expr.columns, Space):
+        raise ModelError(f"norm({expr}) is asked of columns, but the columns are in {say_side(expr.columns)}; use .T")
+    return Expr("norm", (expr,), ONE_AXIS, expr.columns)
+
+
+def cross_entropy(output: Any, target: Any) -> Expr:
+    r"""The loss :math:`\log\sum_k e^{f_k} - f_y` of every column, for a class or a one-hot target.
+
+    >>> from odesys import Data, Units, Words, cross_entropy, gradient_flow, maps
+    >>> words = Words("a b")
+    >>> Y = maps("Y", Units("y", 2), words)
+    >>> flow = gradient_flow(lambda X: Y @ X[0], Data(words, [("a", 0), ("b", 1)]), cross_entropy)
+    >>> flow.system.observables["loss"]
+    Node(log(exp(-Y_y1_a + Y_y2_a) + 1)/2 + log(exp(Y_y1_b - Y_y2_b) + 1)/2)
+    """
+    f, y = as_expr(output), as_expr(target)
+    if not _listed(f) or f.rows.size < 2:  # type: ignore[union-attr]
+        raise ModelError(f"cross_entropy needs a listed output with one entry per class, but {f} has one row")
+    return Expr("cross_entropy", (f, y), ONE_AXIS, f.columns)
+
+
+def squared(output: Any, target: Any) -> Expr:
+    """The loss |f - y|^2 / 2, summed over the outputs.
+
+    >>> from odesys import Data, Words, gradient_flow, maps, squared
+    >>> words = Words("a")
+    >>> w = maps("w", 1, words)
+    >>> gradient_flow(lambda X: w @ X[0], Data(words, [("a", 3)]), squared).system.equations["w_a"]
+    Node(3 - w_a)
+    """
+    difference = as_expr(output) - as_expr(target)
+    return (difference**2).sum(0) * Fraction(1, 2)

@@ -1,0 +1,79 @@
+r"""Names of path scalars of a program: ASCII for arrays and files, TeX for documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..expr.system import State
+from ..model.paths import Letter, Path, word_tex
+from .expressions import Expr
+from .reading import Pin
+from .spaces import ONE_AXIS, Units, Words
+
+
+@dataclass(frozen=True)
+class Naming:
+    """Pinned sets and maps of a program, by name."""
+
+    pins: Mapping[str, Pin]
+    letters: Mapping[str, Expr]
+
+    def head(self, path: Path) -> str:
+        """The head all maps of a path belong to; nothing where they differ."""
+        heads = {letter.of for letter in path.letters}
+        return heads.pop() if len(heads) == 1 else ""
+
+    def path(self, path: Path) -> str:
+        """Short name of a path without its head, e.g. ``KQ``."""
+        mixed = len({letter.of for letter in path.letters}) > 1
+        return "".join(
+            re.sub(r"^W_", "", letter.name).replace("_", "") + (letter.of if mixed else "") for letter in path.letters
+        )
+
+    def leaf(self, path: Path) -> str:
+        """Name of the matrix of a path, e.g. ``KQ_p``."""
+        head = self.head(path)
+        return self.path(path) + (f"_{head}" if head else "")
+
+    def state(self, path: Path, i: int, j: int) -> State:
+        """Path, head and ends of one scalar."""
+        ends = self.pins[path.left].labels[i], self.pins[path.right].labels[j]
+        return State(self.path(path), self.head(path), *ends)
+
+    def tex(self, path: Path, i: int, j: int) -> str:
+        r"""TeX of one scalar, e.g. ``c_{1}^\top W_{K+}^\top W_{Q+} v_{1}``, or ``V_{1,2}`` between listed axes."""
+        ends = self.pins[path.left], self.pins[path.right]
+        if len(path.letters) == 1 and all(isinstance(pin.side, Units) for pin in ends):
+            index = [str(k + 1) for k, pin in zip((i, j), ends, strict=True) if pin.size > 1]
+            if path.letters[0].transposed:
+                index.reverse()
+            return self._letter(Letter(path.letters[0].name, False, path.letters[0].of), index)
+        parts = [
+            self._pin(ends[0], i, True),
+            *(self._letter(letter) for letter in path.letters),
+            self._pin(ends[1], j, False),
+        ]
+        return " ".join(part for part in parts if part)
+
+    def _pin(self, pin: Pin, index: int, left: bool) -> str:
+        if pin.side == ONE_AXIS or pin.size == 1 and isinstance(pin.side, Units):
+            return ""
+        body = word_tex(pin.labels[index]) if isinstance(pin.side, Words) else f"e_{{{pin.labels[index]}}}"
+        return body + r"^\top" if left else body
+
+    def _letter(self, letter: Letter, index: list[str] | None = None) -> str:
+        base, _, lower = letter.name.partition("_")
+        if len(base) > 1:
+            base = word_tex(base)
+        mark = {"p": "+", "m": "-"}.get(letter.of, letter.of)
+        below = ",".join(part for part in (lower + mark, *(index or [])) if part)
+        if below:
+            base = f"{base}_{{{below}}}" if "_" not in base else f"{{{base}}}_{{{below}}}"
+        row = self._is_row(letter) and index is None
+        return base + r"^\top" if letter.transposed != row else base
+
+    def _is_row(self, letter: Letter) -> bool:
+        known = self.letters.get(letter.map)
+        return known is not None and known.rows == ONE_AXIS and known.columns != ONE_AXIS

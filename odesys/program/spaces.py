@@ -1,0 +1,171 @@
+r"""Spaces and axes: an index is free (only inner products exist) or listed (finitely many axes, each with a name).
+
+`Space` is free. `Words` is a free space with pinned vectors, the words, of which the Gram matrix is known. `Units` are
+listed axes: neurons, classes, outputs. `Tokens` are the columns of a sample.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import ModelError
+from ..model.dictionary import Dictionary
+
+_NAME = re.compile(r"[A-Za-z](_?[A-Za-z0-9]+)*")
+
+
+def check_name(name: Any, what: str) -> str:
+    """The name itself, if it is one."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ModelError(f"{name!r} is not the name of {what}: use letters, digits and underscores, as in W_K")
+    return name
+
+
+@dataclass(frozen=True)
+class Space:
+    """A free space, such as that of keys and queries: its dimension is the width, and only inner products exist.
+
+    >>> Space("m")
+    Space(m)
+    """
+
+    name: str
+
+    def __post_init__(self) -> None:
+        check_name(self.name, "a space")
+
+    def __repr__(self) -> str:
+        return f"Space({self.name})"
+
+
+@dataclass(frozen=True, repr=False)
+class Words(Space):
+    r"""The space of the tokens with its pinned vectors: words with a Gram matrix, and positions.
+
+    Parameters
+    ----------
+    words : names separated by blanks, or a list of them.
+    gram : inner products of the words, as in `Dictionary`; orthonormal if left out. Positions are orthonormal, and
+        orthogonal to the words.
+    positions : how many position vectors there are; ``X.positions`` are those of the tokens of a sample.
+    name : how the set of words is called; programs with two sets need two names.
+
+    >>> words = Words("a b c", positions=2)
+    >>> len(words), words.pinned.words
+    (3, ('a', 'b', 'c', 'pos1', 'pos2'))
+    """
+
+    name: str = "E"
+    words: tuple[str, ...] = ()
+    positions: int = 0
+    pinned: Dictionary = field(repr=False, compare=False, default=None)  # type: ignore[assignment]
+
+    def __init__(self, words: str | Sequence[str], gram: Any = None, positions: int = 0, name: str = "E") -> None:
+        names = tuple(words.split()) if isinstance(words, str) else tuple(words or ())
+        own = Dictionary(names, gram)
+        if isinstance(positions, bool) or not isinstance(positions, int) or positions < 0:
+            raise ModelError(f"positions={positions!r} is how many position vectors there are: a whole number")
+        places = tuple(f"pos{i + 1}" for i in range(positions))
+        object.__setattr__(self, "name", check_name(name, "a set of words"))
+        object.__setattr__(self, "words", names)
+        object.__setattr__(self, "positions", positions)
+        object.__setattr__(self, "pinned", _with_positions(own, places) if positions else own)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.words, self.positions))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Words):
+            return NotImplemented
+        return self.name == other.name and self.positions == other.positions and self.pinned == other.pinned
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __repr__(self) -> str:
+        return f"Words({' '.join(self.words)})"
+
+    @property
+    def all(self) -> Any:
+        """The matrix whose columns are all words; ``words.all.T @ v`` are the inner products with each of them."""
+        from .expressions import all_words
+
+        return all_words(self)
+
+
+def _with_positions(own: Dictionary, places: tuple[str, ...]) -> Dictionary:
+    if own.gram is None:
+        return Dictionary((*own.words, *places))
+    n, size = len(own.words), len(own.words) + len(places)
+    gram = [[own.gram[i][j] if i < n and j < n else int(i == j) for j in range(size)] for i in range(size)]
+    return Dictionary((*own.words, *places), gram)
+
+
+@dataclass(frozen=True)
+class Units:
+    """Listed axes, such as neurons or classes, called y1, y2, ...; functions act on them one by one.
+
+    >>> Units("y", 3).labels
+    ('y1', 'y2', 'y3')
+    """
+
+    name: str
+    size: int
+
+    def __post_init__(self) -> None:
+        check_name(self.name, "units")
+        if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size < 1:
+            raise ModelError(f"Units({self.name!r}, {self.size!r}) needs how many there are: a whole number above 0")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the axes; a single one has none."""
+        return tuple(f"{self.name}{i + 1}" for i in range(self.size)) if self.size > 1 else ("",)
+
+    def __repr__(self) -> str:
+        return f"Units({self.name}, {self.size})"
+
+
+ONE_AXIS = Units("one", 1)
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Columns of a sample, by their positions counted from 0."""
+
+    positions: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """How many columns."""
+        return len(self.positions)
+
+    def __repr__(self) -> str:
+        return f"{self.size} tokens"
+
+
+Listed = Units | Tokens
+Side = Space | Units | Tokens
+
+
+def same_side(left: Side, right: Side) -> bool:
+    """True if two sides can be contracted or added: one free space, or listed axes that correspond."""
+    if isinstance(left, Space) or isinstance(right, Space):
+        return left == right
+    if isinstance(left, Tokens) and isinstance(right, Tokens) and left.size > 1:
+        return left.positions == right.positions
+    return left.size == right.size
+
+
+def say_side(side: Side) -> str:
+    """A side in a sentence."""
+    if isinstance(side, Words):
+        return f"the space of the words {side.words[0]}, ..."
+    if isinstance(side, Space):
+        return f"the space {side.name}"
+    if isinstance(side, Tokens):
+        return f"{side.size} token{'s' * (side.size != 1)}"
+    return f"{side.size} {side.name}" if side != ONE_AXIS else "1"
