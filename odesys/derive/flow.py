@@ -6,11 +6,11 @@ r"""gradient_flow: model + data -> closed system of path scalars, exact at every
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 
@@ -167,6 +167,28 @@ class Flow:
         return {segment.leaf: names[segment.index] for segment in self.layout.segments}
 
 
+@overload
+def gradient_flow(
+    model: AttentionModel,
+    data: Any,
+    loss: Any = ...,
+    *,
+    train: Any = ...,
+    rates: Mapping[str, Any] | None = ...,
+    decay: Any = ...,
+    carry: Any = ...,
+) -> Flow: ...
+@overload
+def gradient_flow(
+    model: Callable[[Any], Any],
+    data: Any,
+    loss: Any = ...,
+    *,
+    train: Any = ...,
+    rates: Mapping[str, Any] | None = ...,
+    decay: Any = ...,
+    carry: Any = ...,
+) -> ProgramFlow: ...
 def gradient_flow(
     model: Any,
     data: Any,
@@ -182,8 +204,8 @@ def gradient_flow(
     Parameters
     ----------
     model, data : a program (a function of the tokens X) with `Data`, or an `AttentionModel` with a `Distribution`.
-    loss : a function (f, y) such as `logistic`, `hinge`, `squared`, `cross_entropy` or your own; or a SymPy expression in
-        the margin z = y f.
+    loss : a function (f, y) such as `logistic`, `hinge`, `squared`, `cross_entropy` or your own; or a SymPy expression
+        in the margin z = y f.
     train : names of the maps that move, as a string or a sequence; by default all (of an `AttentionModel` w, W_K, W_Q).
     rates : rates of single maps, e.g. ``{"Z": Fraction(1, 10)}``; the others have the rate 1.
     decay : weight decay: every trained map also shrinks at this rate.
@@ -200,6 +222,28 @@ def gradient_flow(
     return _derived(model, data, loss, train, carry, rates, decay, None, step=False)
 
 
+@overload
+def gradient_descent(
+    model: AttentionModel,
+    data: Any,
+    loss: Any = ...,
+    *,
+    train: Any = ...,
+    rates: Mapping[str, Any] | None = ...,
+    decay: Any = ...,
+    carry: Any = ...,
+) -> Flow: ...
+@overload
+def gradient_descent(
+    model: Callable[[Any], Any],
+    data: Any,
+    loss: Any = ...,
+    *,
+    train: Any = ...,
+    rates: Mapping[str, Any] | None = ...,
+    decay: Any = ...,
+    carry: Any = ...,
+) -> ProgramFlow: ...
 def gradient_descent(
     model: Any,
     data: Any,

@@ -1,4 +1,4 @@
-r"""Rules of training: how a map moves, as a combination of maps and of its force :math:`-\partial\mathcal L/\partial W`.
+r"""Rules of training: a map moves by a combination of maps and of its force :math:`-\partial\mathcal L/\partial W`.
 
 .. math::  \dot W = c\,(-\partial\mathcal L/\partial W) + \sum_V c_V V \quad\text{(a flow)}, \qquad
            W^+ = \eta c\,(-\partial\mathcal L/\partial W) + \sum_V c_V V \quad\text{(a step)} .

@@ -48,7 +48,8 @@ def read_program(function: Callable[[Expr], Expr], data: Data, criterion: Any) -
     if not isinstance(data, Data):
         raise ModelError(f"a program is trained on Data(words, samples), not on {type(data).__name__}")
     criterion = criterion if callable(criterion) and not hasattr(criterion, "free_symbols") else as_loss(criterion)
-    reads, parts, outputs = Reads(), [], {}
+    reads, parts = Reads(), []
+    outputs: dict[int, dict[str, Block]] = {}
     for group in data.groups():
         output = _output(function, data, group)
         reader = Reader(group, reads)
@@ -70,8 +71,8 @@ def _output(function: Callable[[Expr], Expr], data: Data, group: Group) -> Expr:
     free = [side for side in (output.rows, output.columns) if isinstance(side, Space)]
     if free:
         raise ModelError(
-            f"the output {output} is in {say_side(free[0])}, whose axes are not listed: read it out with a map from it, "
-            f"or take inner products with words.all"
+            f"the output {output} is in {say_side(free[0])}, whose axes are not listed: read it out with a map from "
+            f"it, or take inner products with words.all"
         )
     return output
 
