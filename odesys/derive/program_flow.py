@@ -28,6 +28,8 @@ from .motion import STEP_SIZE, Rule, heavy_ball, plain, velocity_name
 from .program_start import infinite_width, weight_values
 
 if TYPE_CHECKING:
+    from odesys import ProgramNetwork
+
     from ..reduce.quotient import Quotient
 
 
@@ -94,6 +96,18 @@ class ProgramFlow:
         else:
             leaves = infinite_width(self.naming, self.closure, omega, spread, values or {})
         return self.layout.pack(leaves).astype(float)
+
+    def network(self, width: int | None = None, seed: Any = 0, omega: Any = None, **options: Any) -> ProgramNetwork:
+        """The same program with weights that really move; options as in `odesys.program_network`."""
+        import odesys  # the public names are a door to numerics
+
+        return odesys.program_network(self, width, seed, omega, **options)
+
+    def networks(self, seeds: Iterable[int], width: int | None = None, **options: Any) -> ProgramNetwork:
+        """Networks of several seeds as one more axis in front of all arrays; options as in `network`."""
+        import odesys
+
+        return odesys.program_networks(self, seeds, width=width, **options)
 
     def symmetries(self, state: Any = None) -> Any:
         """The group of signed permutations of words, units and maps that leaves the loss alone."""
