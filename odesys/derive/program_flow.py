@@ -28,7 +28,9 @@ from .motion import STEP_SIZE, Rule, heavy_ball, plain, velocity_name
 from .program_start import infinite_width, weight_values
 
 if TYPE_CHECKING:
+    from ..reduce.program_symmetry import ProgramSymmetry
     from ..reduce.quotient import Quotient
+    from ..reduce.symmetry import SymmetryGroup
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +97,8 @@ class ProgramFlow:
             leaves = infinite_width(self.naming, self.closure, omega, spread, values or {})
         return self.layout.pack(leaves).astype(float)
 
-    def symmetries(self, state: Any = None) -> Any:
-        """The group of signed permutations of words, units and maps that leaves the loss alone."""
+    def symmetries(self, state: Any = None) -> SymmetryGroup[ProgramSymmetry]:
+        """The group of signed permutations of words, units and maps that leaves the loss alone (and `state`)."""
         from ..reduce.program_symmetry import program_symmetries
 
         return program_symmetries(self, state)
@@ -106,6 +108,14 @@ class ProgramFlow:
         from ..reduce.quotient import quotient
 
         return quotient(self, generators, state)  # type: ignore[arg-type]
+
+    @cached_property
+    def loss(self) -> Node:
+        """The loss as one expression of the path scalars."""
+        assert isinstance(self.system.field, BlockField)
+        (value,) = blocks.evaluate([self.system.field.observable_blocks["loss"]], self.layout.symbols)
+        node: Node = value.reshape(-1)[0]
+        return node
 
     @cached_property
     def matrices(self) -> dict[str, np.ndarray]:
