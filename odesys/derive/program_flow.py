@@ -30,7 +30,9 @@ from .program_start import infinite_width, weight_values
 if TYPE_CHECKING:
     from odesys import ProgramNetwork
 
+    from ..reduce.program_symmetry import ProgramSymmetry
     from ..reduce.quotient import Quotient
+    from ..reduce.symmetry import SymmetryGroup
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +111,8 @@ class ProgramFlow:
 
         return odesys.program_networks(self, seeds, width=width, **options)
 
-    def symmetries(self, state: Any = None) -> Any:
-        """The group of signed permutations of words, units and maps that leaves the loss alone."""
+    def symmetries(self, state: Any = None) -> SymmetryGroup[ProgramSymmetry]:
+        """The group of signed permutations of words, units and maps that leaves the loss alone (and `state`)."""
         from ..reduce.program_symmetry import program_symmetries
 
         return program_symmetries(self, state)
@@ -120,6 +122,14 @@ class ProgramFlow:
         from ..reduce.quotient import quotient
 
         return quotient(self, generators, state)  # type: ignore[arg-type]
+
+    @cached_property
+    def loss(self) -> Node:
+        """The loss as one expression of the path scalars."""
+        assert isinstance(self.system.field, BlockField)
+        (value,) = blocks.evaluate([self.system.field.observable_blocks["loss"]], self.layout.symbols)
+        node: Node = value.reshape(-1)[0]
+        return node
 
     @cached_property
     def matrices(self) -> dict[str, np.ndarray]:

@@ -19,11 +19,11 @@ from ..errors import EquationError, SymmetryError
 from ..expr.field import BlockField, Layout, Segment
 from ..expr.graph import Node, sym
 from ..expr.system import State, System
+from .program_element import ProgramSymmetry, is_program_symmetry
 from .reduction import Reduction
 from .symmetry import SignedPermutation, is_symmetry
 
 if TYPE_CHECKING:
-    from ..derive.flow import Flow
     from .slaving import Slaved
 
 
@@ -118,8 +118,8 @@ class Quotient(OrbitReduction):
     True
     """
 
-    flow: Flow
-    generators: tuple[SignedPermutation, ...]
+    flow: Any  # the flow of a model (`Flow`) or of a program (`ProgramFlow`)
+    generators: tuple[Any, ...]
     orbits: Orbits
     system: System
 
@@ -151,7 +151,7 @@ class Quotient(OrbitReduction):
         return slave_quotient(self, state)
 
 
-def quotient(flow: Flow, generators: Sequence[SignedPermutation] | None = None, state: Any = None) -> Quotient:
+def quotient(flow: Any, generators: Sequence[Any] | None = None, state: Any = None) -> Quotient:
     """Merge each orbit of states into one variable.
 
     `generators` chooses a subgroup (each is checked exactly against the data); by default the group found is used,
@@ -162,7 +162,7 @@ def quotient(flow: Flow, generators: Sequence[SignedPermutation] | None = None, 
     else:
         chosen = tuple(generators)
         for element in chosen:
-            if not is_symmetry(flow, element):
+            if not _holds(flow, element):
                 raise SymmetryError(
                     f"{element.describe(flow)} does not map the weighted samples and heads to themselves; "
                     f"flow.symmetries() lists what does",
@@ -170,6 +170,15 @@ def quotient(flow: Flow, generators: Sequence[SignedPermutation] | None = None, 
                 )
     orbits = signed_orbits(len(flow.layout.names), [g.on_states(flow) for g in chosen])
     return Quotient(flow, chosen, orbits, merged(flow.system, orbits))
+
+
+def _holds(flow: Any, element: Any) -> bool:
+    """Exact check of one element against the flow of a model or of a program."""
+    if not isinstance(element, SignedPermutation | ProgramSymmetry):
+        raise SymmetryError(f"{element!r} is not a symmetry; flow.symmetries().generators shows what they look like")
+    if isinstance(element, ProgramSymmetry):
+        return is_program_symmetry(flow, element)
+    return is_symmetry(flow, element)
 
 
 def merged(system: System, orbits: Orbits) -> System:

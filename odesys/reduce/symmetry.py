@@ -8,10 +8,10 @@ same shape, with :math:`\varsigma_{h(k)}\,\delta_k = \epsilon\,\varsigma_k`; a l
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -20,7 +20,8 @@ from ..expr import graph
 from ..expr.graph import Node
 from ..model.distribution import Sample
 from ..model.paths import WORDS
-from .automorphism import ColouredGraph, automorphisms
+from .automorphism import automorphisms
+from .signed_graph import SignedGraph
 
 if TYPE_CHECKING:
     from ..derive.flow import Flow
@@ -93,58 +94,41 @@ class SignedPermutation:
         return np.array([i for i, _ in pairs]), np.array([s for _, s in pairs])
 
 
+class Element(Protocol):
+    """A symmetry of a flow: its text, and how it acts on states."""
+
+    def describe(self, flow: Any) -> str: ...
+
+    def on_states(self, flow: Any) -> tuple[np.ndarray, np.ndarray]: ...
+
+
+E = TypeVar("E", bound=Element)
+
+
 @dataclass(frozen=True)
-class SymmetryGroup:
+class SymmetryGroup(Generic[E]):
     """Generators of the group, and its exact order."""
 
-    generators: tuple[SignedPermutation, ...]
+    generators: tuple[E, ...]
     order: int
 
-    def describe(self, flow: Flow) -> list[str]:
+    def describe(self, flow: Any) -> list[str]:
         """One line per generator."""
         return [g.describe(flow) for g in self.generators]
 
 
-class _Builder:
-    """Collects vertices and labelled edges of the coloured graph."""
-
-    def __init__(self) -> None:
-        self.colours: list[Hashable] = []
-        self.edges: list[tuple[int, int, Hashable]] = []
-        self.index: dict[Hashable, int] = {}
-
-    def vertex(self, key: Hashable, colour: Hashable) -> int:
-        self.index[key] = len(self.colours)
-        self.colours.append(colour)
-        return self.index[key]
-
-    def edge(self, a: Hashable, b: Hashable, label: Hashable) -> None:
-        self.edges.append((self.index[a], self.index[b], label))
-
-    def signed(self, key: tuple[Any, ...], colour: str, flips: bool) -> None:
-        """A vertex for each sign; where the sign may not flip, the two get different colours."""
-        for sign in (1, -1):
-            self.vertex((*key, sign), (colour, "" if flips else str(sign)))
-        self.edge((*key, 1), (*key, -1), "neg")
-        self.edge((*key, -1), (*key, 1), "neg")
-
-
-def find_symmetries(flow: Flow, state: Any = None) -> SymmetryGroup:
+def find_symmetries(flow: Flow, state: Any = None) -> SymmetryGroup[SignedPermutation]:
     """The symmetry group of model and data, or its subgroup that fixes `state`."""
     builder = _data_graph(flow)
     if state is not None:
-        try:
-            vector = np.asarray(state, dtype=float)
-        except (TypeError, ValueError, OverflowError):
-            raise SymmetryError("the state is not a vector of numbers") from None
-        _add_state(builder, flow, vector)
-    group = automorphisms(ColouredGraph(tuple(builder.colours), tuple(builder.edges)))
+        _add_state(builder, flow, state)
+    group = automorphisms(builder.coloured())
     generators = tuple(dict.fromkeys(_read_off(flow, builder, g) for g in group.generators))
     return SymmetryGroup(generators, group.order)
 
 
-def _data_graph(flow: Trained) -> _Builder:
-    model, build = flow.model, _Builder()
+def _data_graph(flow: Trained) -> SignedGraph:
+    model, build = flow.model, SignedGraph()
     for i in range(len(model.words)):
         build.signed(("word", i), "word", True)
     for y in (1, -1):
@@ -177,7 +161,7 @@ def _readout(readout: np.ndarray, row: int) -> tuple[int, str]:
     return sign, ",".join(_text(w * sign) for w in weights)
 
 
-def _add_gram(build: _Builder, flow: Trained) -> None:
+def _add_gram(build: SignedGraph, flow: Trained) -> None:
     if flow.model.words.orthonormal:
         return
     gram = flow.model.words.gram_array()
@@ -189,7 +173,7 @@ def _add_gram(build: _Builder, flow: Trained) -> None:
                     build.edge(("word", i, si), ("word", j, sj), f"gram {entry * si * sj}")
 
 
-def _add_samples(build: _Builder, flow: Trained) -> None:
+def _add_samples(build: SignedGraph, flow: Trained) -> None:
     readout = flow.model.readout()
     ordered = readout.ndim == 2
     merged: dict[tuple[tuple[Marked, ...], int], Fraction] = {}
@@ -217,13 +201,22 @@ def _totals(parsed: Sequence[Signed], sample: Sample) -> dict[Signed, Node]:
     }
 
 
-def _add_state(build: _Builder, flow: Flow, state: np.ndarray) -> None:
-    """Tie each non-zero path value to its head and signed ends; 1e-11 of the largest value is the resolution."""
-    if state.shape != (len(flow.layout.names),):
-        raise SymmetryError(f"the state has shape {state.shape}; this flow has {len(flow.layout.names)} states")
+def checked_state(given: Any, size: int) -> tuple[np.ndarray, float]:
+    """A state as a vector of floats, and the resolution at which its values are told apart."""
+    try:
+        state = np.asarray(given, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise SymmetryError("the state is not a vector of numbers") from None
+    if state.shape != (size,):
+        raise SymmetryError(f"the state has shape {state.shape}; this flow has {size} states")
     if not np.isfinite(state).all():
         raise SymmetryError("the state has an entry that is not finite")
-    unit = 1e-11 * max(1e-300, float(np.abs(state).max()))
+    return state, 1e-11 * max(1e-300, float(np.abs(state).max()))
+
+
+def _add_state(build: SignedGraph, flow: Flow, given: Any) -> None:
+    """Tie each non-zero path value to its head and signed ends."""
+    state, unit = checked_state(given, len(flow.layout.names))
     for k in range(len(flow.model.heads)):
         for path in flow.closure.paths:
             matrix = state[flow.segment(path, k).index]
@@ -242,7 +235,7 @@ def _end(pin: str, head: int, index: int, sign: int) -> tuple[Any, ...]:
     return ("word", index, sign) if pin == WORDS else ("row", head, index, sign)
 
 
-def _read_off(flow: Flow, build: _Builder, permutation: Sequence[int]) -> SignedPermutation:
+def _read_off(flow: Flow, build: SignedGraph, permutation: Sequence[int]) -> SignedPermutation:
     keys = {number: key for key, number in build.index.items()}
 
     def image(*key: Any) -> tuple[Any, ...]:

@@ -1,0 +1,190 @@
+r"""One symmetry of a program: a signed permutation of pinned vectors and of maps, its text, its action, its check.
+
+The flow commutes with it if the rule of training, the set of read paths, the Gram matrices and the loss stay as they
+are: the closure is made of nothing else.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..exact.zero import zero_test
+from ..expr import graph
+from ..expr.graph import sym
+from ..model.paths import Letter, Path
+from .loss_graph import LossGraph
+
+if TYPE_CHECKING:
+    from ..derive.program_flow import ProgramFlow
+
+Image = tuple[str, int, int]  # set of pinned vectors, number in it, sign
+_SIGN = {1: "", -1: "-"}
+
+
+@dataclass(frozen=True)
+class ProgramSymmetry:
+    """Where each pinned vector goes (set, number, sign), by set, and where each map goes (name, sign).
+
+    What is not listed stays.
+    """
+
+    pins: tuple[tuple[str, tuple[Image, ...]], ...] = ()
+    maps: tuple[tuple[str, tuple[str, int]], ...] = ()
+
+    def describe(self, flow: ProgramFlow) -> str:
+        """Readable text, e.g. ``c1 -> c2, v1 -> -v1, maps .p <-> .m``."""
+        known = flow.naming.pins
+        parts = []
+        for name, images in self.pins:
+            for i, (other, j, s) in enumerate(images):
+                if (other, j, s) != (name, i, 1):
+                    own, image = known[name].labels[i] or name, known[other].labels[j] or other
+                    parts.append(f"{own} -> {_SIGN[s]}{image}")
+        heads, single = _heads(dict(self.maps))
+        parts += [f"maps .{a} <-> .{b}" if (b, a) in heads else f"maps .{a} -> .{b}" for a, b in heads if a < b or (b, a) not in heads]
+        parts += [f"{name} -> {_SIGN[s]}{image}" for name, (image, s) in single]
+        return ", ".join(parts) or "identity"
+
+    def on_states(self, flow: ProgramFlow) -> tuple[np.ndarray, np.ndarray]:
+        """The action on state vectors: state s goes to `target[s]` with factor `sign[s]`."""
+        size = len(flow.layout.names)
+        target, sign = np.empty(size, dtype=int), np.empty(size, dtype=int)
+        pins = {name: self._pin(flow, name) for name in flow.naming.pins}
+        for path in flow.closure.paths:
+            image, factor = self.path(path)
+            stored, turned = flow.closure.canonical(image)
+            index = flow.segment(stored).index
+            (li, ls), (ri, rs) = pins[path.left], pins[path.right]
+            source = flow.segment(path).index
+            target[source] = (index.T if turned else index)[np.ix_(li, ri)]
+            sign[source] = factor * np.outer(ls, rs)
+        return target, sign
+
+    def path(self, path: Path) -> tuple[Path, int]:
+        """The image of a path, and the product of the signs of its maps."""
+        images, ends, sign, letters = dict(self.maps), dict(self.pins), 1, []
+        for letter in path.letters:
+            name, s = images.get(letter.map, (letter.map, 1))
+            stem, _, head = name.partition(".")
+            letters.append(Letter(stem, letter.transposed, head))
+            sign *= s
+        left, right = (ends[pin][0][0] if pin in ends else pin for pin in (path.left, path.right))
+        return Path(left, tuple(letters), right), sign
+
+    def after(self, other: ProgramSymmetry) -> ProgramSymmetry:
+        """First `other`, then this one; both list everything."""
+        own, images = dict(self.pins), dict(self.maps)
+        pins, maps = [], []
+        for name, vectors in other.pins:
+            goals = [(own[pin][j], s) for pin, j, s in vectors]
+            pins.append((name, tuple((pin, j, t * s) for (pin, j, t), s in goals)))
+        for name, (image, s) in other.maps:
+            maps.append((name, (images[image][0], images[image][1] * s)))
+        return ProgramSymmetry(tuple(pins), tuple(maps))
+
+    def _pin(self, flow: ProgramFlow, name: str) -> tuple[np.ndarray, np.ndarray]:
+        images = dict(self.pins).get(name)
+        if images is None:
+            size = flow.naming.pins[name].size
+            return np.arange(size), np.ones(size, dtype=int)
+        return np.array([j for _, j, _ in images]), np.array([s for _, _, s in images])
+
+
+def _heads(maps: Mapping[str, tuple[str, int]]) -> tuple[list[tuple[str, str]], list[tuple[str, tuple[str, int]]]]:
+    """Heads that go to heads as a whole, and the maps that do something else."""
+    of: dict[str, set[str]] = {}
+    for name, (image, _) in maps.items():
+        (stem, _, head), (other, _, goal) = name.partition("."), image.partition(".")
+        of.setdefault(head, set()).add(goal if stem == other and head and goal else "")
+    whole = {head: goals.copy().pop() for head, goals in of.items() if len(goals) == 1 and "" not in goals}
+    moved = [(head, goal) for head, goal in whole.items() if head != goal]
+    single = []
+    for name, (image, sign) in maps.items():
+        head = name.partition(".")[2]
+        if sign < 0 or (image != name and head not in whole):
+            single.append((name, (image, sign)))
+    return moved, single
+
+
+def is_program_symmetry(flow: ProgramFlow, element: ProgramSymmetry) -> bool:
+    """Exact check that an element keeps rule, read paths, Gram matrices and loss."""
+    structure = _is_permutation(flow, element) and _keeps_rule(flow, element) and _keeps_grams(flow, element)
+    return structure and _keeps_paths(flow, element) and _keeps_loss(flow, element)
+
+
+def _is_permutation(flow: ProgramFlow, element: ProgramSymmetry) -> bool:
+    """Sets go to sets of their size, vectors to vectors, maps to maps, each one reached once."""
+    pins = flow.naming.pins
+    vectors = [(name, i) for name, images in element.pins for i in range(len(images))]
+    goals = [(other, j) for _, images in element.pins for other, j, _ in images]
+    alone = all(len({other for other, _, _ in images}) == 1 for _, images in element.pins)
+    whole = all(name in pins and len(images) == pins[name].size for name, images in element.pins)
+    names, images = [name for name, _ in element.maps], [image for _, (image, _) in element.maps]
+    signs = [s for _, own in element.pins for *_, s in own] + [s for _, (_, s) in element.maps]
+    return (
+        alone
+        and whole
+        and len(set(vectors)) == len(vectors)
+        and Counter(vectors) == Counter(goals)
+        and len(set(names)) == len(names)
+        and set(names) <= set(flow.naming.letters)
+        and Counter(names) == Counter(images)
+        and set(signs) <= {1, -1}
+    )
+
+
+def _keeps_rule(flow: ProgramFlow, element: ProgramSymmetry) -> bool:
+    images = dict(element.maps)
+    for name in flow.naming.letters:
+        goal, sign = images.get(name, (name, 1))
+        own, other = flow.rule.motion(name), flow.rule.motion(goal)
+        if (name in flow.rule.moving) != (goal in flow.rule.moving) or own.force is not other.force:
+            return False
+        forced, pull = images.get(own.on or name, (own.on or name, 1))
+        if own.force is not graph.ZERO and (forced, pull) != (other.on or goal, sign):
+            return False
+        moved = {}
+        for source, factor in own.maps.items():
+            to, s = images.get(source, (source, 1))
+            moved[to] = factor * (s * sign)
+        if moved != dict(other.maps):
+            return False
+    return True
+
+
+def _keeps_grams(flow: ProgramFlow, element: ProgramSymmetry) -> bool:
+    for name, images in element.pins:
+        own, other = flow.naming.pins[name].gram, flow.naming.pins[images[0][0]].gram
+        if (own is None) != (other is None):
+            return False
+        for i, (_, gi, si) in enumerate(images):
+            for j, (_, gj, sj) in enumerate(images):
+                if own is not None and other is not None and other[gi, gj] is not own[i, j] * (si * sj):
+                    return False
+    return True
+
+
+def _keeps_paths(flow: ProgramFlow, element: ProgramSymmetry) -> bool:
+    for paths in (flow.closure.read, flow.closure.paths):
+        known = {*paths, *(path.T for path in paths)}
+        if any(element.path(path)[0] not in known for path in paths):
+            return False
+    return True
+
+
+def _keeps_loss(flow: ProgramFlow, element: ProgramSymmetry) -> bool:
+    names = flow.layout.names
+    target, sign = element.on_states(flow)
+    images = {sym(n): sym(names[t]) * int(s) for n, t, s in zip(names, target, sign, strict=True)}
+    (moved,) = graph.substitute([flow.loss], images)
+    if moved is flow.loss:
+        return True
+    shapes = LossGraph(names)
+    if shapes.scalar(moved) == shapes.scalar(flow.loss):
+        return True
+    return zero_test(moved - flow.loss).answer == "zero"

@@ -1,0 +1,134 @@
+r"""Symmetries of a program: signed permutations of words, units and maps that leave its loss alone.
+
+They are the automorphisms of one graph: the scalars of the loss on a signed double cover (`loss_graph`), tied to pinned
+vectors and maps (`path_graph`). Each is checked again: put into the loss, it gives the same expression.
+
+>>> from odesys import Data, Words, gradient_flow, logistic, maps
+>>> words = Words("good bad the")
+>>> w = maps("w", 1, words)
+>>> data = Data(words, [("good the", +1), ("bad the", -1)])
+>>> flow = gradient_flow(lambda X: (w @ X).sum(), data, logistic)
+>>> group = flow.symmetries()
+>>> group.order, group.describe(flow)
+(2, ['good -> -bad, bad -> -good, the -> -the'])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..expr import graph
+from .automorphism import Permutation, automorphisms
+from .loss_graph import LossGraph
+from .path_graph import PathGraph
+from .program_element import ProgramSymmetry, is_program_symmetry
+from .symmetry import SymmetryGroup, checked_state
+
+if TYPE_CHECKING:
+    from ..derive.program_flow import ProgramFlow
+
+
+def program_symmetries(flow: ProgramFlow, state: Any = None) -> SymmetryGroup[ProgramSymmetry]:
+    """The symmetry group of a program, or its subgroup that fixes `state`; its order is that of the action on states."""
+    tied = PathGraph(flow)
+    _add_states(tied, flow, state)
+    LossGraph(flow.layout.names).write(tied.build, flow.loss, tied.states)
+    group = automorphisms(tied.build.coloured())
+    gauge, size = _gauge(flow)
+    found = [_simple(_read_off(tied, permutation), gauge) for permutation in group.generators]
+    moving = _distinct(flow, found)
+    sound = tuple(g for g in moving if is_program_symmetry(flow, g))
+    order = group.order // size if len(sound) == len(moving) else generated_order(flow, sound)
+    return SymmetryGroup(sound, order)
+
+
+def _add_states(tied: PathGraph, flow: ProgramFlow, given: Any) -> None:
+    """The scalars in the loss and, where a state is given, all whose value is not zero."""
+    used = graph.symbols([flow.loss])
+    size = len(flow.layout.names)
+    state, unit = (np.zeros(size), 1.0) if given is None else checked_state(given, size)
+    for path in flow.closure.paths:
+        for (i, j), s in np.ndenumerate(flow.segment(path).index):
+            value = round(state[s] / unit)
+            if value or flow.layout.names[s] in used:
+                tied.state(path, i, j, (value, -value))
+
+
+def _read_off(tied: PathGraph, permutation: Permutation) -> ProgramSymmetry:
+    keys = {number: key for key, number in tied.build.index.items()}
+
+    def image(*key: Any) -> tuple[Any, ...]:
+        return keys[permutation[tied.build.index[key]]]  # type: ignore[return-value]
+
+    pins = []
+    for name in tied.pins:
+        size = tied.flow.naming.pins[name].size
+        pins.append((name, tuple(image("pin", name, i, 1)[1:] for i in range(size))))
+    maps = [(name, image("map", name, 1)[1:]) for name in tied.maps]
+    return ProgramSymmetry(tuple(pins), tuple(maps))  # type: ignore[arg-type]
+
+
+def _gauge(flow: ProgramFlow) -> tuple[list[ProgramSymmetry], int]:
+    """Elements that move no state, such as the sign of keys together with that of queries, and how many there are.
+
+    The first row and the first column of every matrix are enough: what fixes them fixes every entry.
+    """
+    tied = PathGraph(flow)
+    for path in flow.closure.paths:
+        index = flow.segment(path).index
+        places = [(0, j) for j in range(index.shape[1])] + [(i, 0) for i in range(1, index.shape[0])]
+        for i, j in places:
+            name = flow.layout.names[index[i, j]]
+            tied.state(path, i, j, ((name, 1), (name, -1)))
+    group = automorphisms(tied.build.coloured())
+    return [_read_off(tied, permutation) for permutation in group.generators], group.order
+
+
+def _simple(element: ProgramSymmetry, gauge: Sequence[ProgramSymmetry]) -> ProgramSymmetry:
+    """The same action with fewer signs, by the signs that move no state."""
+    signs = [g for g in gauge if all(a == b for a, (b, _) in g.maps)]
+    shorter = True
+    while shorter:
+        shorter = False
+        for g in signs:
+            other = element.after(g)
+            if _signs(other) < _signs(element):
+                element, shorter = other, True
+    return element
+
+
+def _signs(element: ProgramSymmetry) -> int:
+    images: Iterable[Any] = [i for _, own in element.pins for i in own] + [image for _, image in element.maps]
+    return sum(image[-1] < 0 for image in images)
+
+
+def _distinct(flow: ProgramFlow, elements: Sequence[ProgramSymmetry]) -> list[ProgramSymmetry]:
+    """One element for each action on states, that with the fewest signs; none for the identity."""
+    size = len(flow.layout.names)
+    still = (np.arange(size).tobytes(), np.ones(size, dtype=int).tobytes())
+    actions: dict[tuple[bytes, bytes], ProgramSymmetry] = {}
+    for element in elements:
+        target, sign = element.on_states(flow)
+        action = target.tobytes(), sign.tobytes()
+        if action != still and (action not in actions or _signs(element) < _signs(actions[action])):
+            actions[action] = element
+    return list(actions.values())
+
+
+def generated_order(flow: ProgramFlow, elements: Sequence[ProgramSymmetry]) -> int:
+    """The order of the group of states and their negatives that elements generate."""
+    from sympy.combinatorics import Permutation as Cycles
+    from sympy.combinatorics import PermutationGroup as Group
+
+    if not elements:
+        return 1
+    cover = []
+    for element in elements:
+        target, sign = element.on_states(flow)
+        size = len(target)
+        plus, minus = target + size * (sign < 0), target + size * (sign > 0)
+        cover.append(Cycles([*map(int, plus), *map(int, minus)]))
+    return int(Group(*cover).order())
