@@ -65,6 +65,8 @@ from .derive.flow import Flow as Flow
 from .derive.flow import gradient_descent as gradient_descent
 from .derive.flow import gradient_flow as gradient_flow
 from .derive.flow import heavy_ball as heavy_ball
+from .derive.flow import normalised_descent as normalised_descent
+from .derive.flow import sign_descent as sign_descent
 from .derive.program_flow import ProgramFlow as ProgramFlow
 from .derive.sign_descent import PinnedVectors as PinnedVectors
 from .derive.sign_descent import SignDescent as SignDescent

@@ -8,7 +8,8 @@ summed over the outputs (rows of f) and averaged over positions (columns) and sa
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,17 @@ def read_program(function: Callable[[Expr], Expr], data: Data, criterion: Any) -
     names = {place: outputs[place] for place in sorted(outputs)}
     observables = {"loss": objective} | {name: block for part in names.values() for name, block in part.items()}
     return Program(function, data, criterion, Naming(reads.pins, reads.letters), reads.tables, objective, observables)
+
+
+def sample_losses(program: Program) -> list[Block]:
+    """The loss of every single sample, over the same leaves as the population loss."""
+    reads = Reads(dict(program.naming.pins), dict(program.tables), dict(program.naming.letters))
+    out = []
+    for place, sample in enumerate(program.data.samples):
+        group = replace(Group.of(program.data, len(sample.tokens), [place]), weights=(Fraction(1),))
+        output, reader = _output(program.function, program.data, group), Reader(group, reads)
+        out.append(_weighted(reader, group, _checked(program.criterion, output, _target(output))))
+    return out
 
 
 def _output(function: Callable[[Expr], Expr], data: Data, group: Group) -> Expr:
