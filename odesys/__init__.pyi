@@ -47,6 +47,7 @@ from numerics.sweeps.power_law import fit_power_law_of_means as fit_power_law_of
 
 from .analysis import tails as tails
 from .analysis.family_invariants import family_drift as family_drift
+from .analysis.first_integrals import lie_derivative as lie_derivative
 from .analysis.lax import invariant_drift as invariant_drift
 from .analysis.linear import LinearSystem as LinearSystem
 from .analysis.linear import check_metzler as check_metzler
