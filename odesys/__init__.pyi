@@ -134,14 +134,13 @@ from .model.loss import logistic as logistic
 from .papers.claims import ClaimBook as ClaimBook
 from .papers.claims import Outcome as Outcome
 from .papers.claims import combine_verdicts as combine_verdicts
-from .papers.condition import Condition as Condition
-from .papers.condition import violated as violated
 from .papers.draw import Draw as Draw
 from .papers.hypotheses import Hypothesis as Hypothesis
 from .papers.hypotheses import OutsideHypotheses as OutsideHypotheses
 from .papers.hypotheses import Symbol as Symbol
 from .papers.hypotheses import admit as admit
 from .papers.hypotheses import approach as approach
+from .papers.hypotheses import violated as violated
 from .papers.laboratory import BaseLaboratory as BaseLaboratory
 from .papers.laboratory import computed_once as computed_once
 from .papers.laboratory import laboratory_part as laboratory_part

@@ -65,6 +65,8 @@ def say_value(value: Any) -> str:
     >>> say_value([0.123456, 2]), say_value({"b": 1})
     ('0.1235, 2', '(b = 1)')
     """
+    if isinstance(value, Witness):
+        return value.sentence
     if isinstance(value, Mapping):
         return f"({', '.join(f'{name} = {say_value(item)}' for name, item in value.items())})"
     if isinstance(value, (list, tuple)):

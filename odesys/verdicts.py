@@ -306,7 +306,7 @@ class Verdict:
                 "residuals": self.proof.residuals,
                 "sizes": dict(self.proof.sizes),
             },
-            "details": dict(self.details),
+            "details": {name: _plain(value) for name, value in self.details.items()},
         }
 
 

@@ -1,11 +1,14 @@
-"""What all tests share: interrupts, and the garbage collector as the command line has it.
+"""What all tests share: interrupts, the garbage collector as the command line has it, and nothing measured before.
 
-A process started in the background ignores interrupts, and so would those the tests start.
+A process started in the background ignores interrupts, and so would those the tests start. Tests break code on purpose,
+which values kept on disk would hide.
 """
 
+import os
 import signal
 
 from odesys.expr import gc_pause
 
+os.environ["ODESYS_MEASUREMENTS"] = "anew"
 signal.signal(signal.SIGINT, signal.default_int_handler)
 gc_pause.collect_less_often()

@@ -143,7 +143,7 @@ def balance(net: network.Network) -> tuple[np.ndarray, np.ndarray]:
 
 def _note(case: Case, steps: int, fitted: bool) -> str:
     end = [] if fitted else [f"stopped after {steps} steps before every margin was reached; raise steps"]
-    return "; ".join(end + violated(bounds.conditions(case)))
+    return "; ".join(end + violated(bounds.CONDITIONS, bounds.condition_point(case)))
 
 
 def _plot(

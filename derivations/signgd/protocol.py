@@ -19,7 +19,7 @@ from .setting import DISJOINT, Case
 from .special import mean_field, network, shared_supports, stages
 from .special import recursion as reduced
 from .special import sign_flow as sign_flow
-from .special.conditions import condition_3_1
+from .special.conditions import CONDITION_3_1, condition_point
 from .special.network import Optimiser, Training
 from .special.recursion import Run
 from .special.training_sets import make
@@ -65,7 +65,7 @@ def recursion(parameters: Mapping[str, Any], progress: Progress = silent) -> Sim
         "trapped_pairs": float(len(traps)),
         "trap_longest": float(max((t.length for t in traps), default=0)),
         "trap_probability": sign_flow.trap_probability(run.start, eta),
-        "conditions_violated": float(len(violated(condition_3_1(case, eta)))),
+        "conditions_violated": float(len(violated(CONDITION_3_1, condition_point(case, eta)))),
     }
     final = {name: value for name, value in final.items() if math.isfinite(value)}
     note = "; ".join(filter(None, [note, _trap_note(traps, case), _condition_note(case, eta)]))
@@ -92,8 +92,12 @@ def _trap_note(traps: list[sign_flow.Trap], case: Case) -> str:
 
 
 def _condition_note(case: Case, eta: float) -> str:
-    missing = violated(condition_3_1(case, eta))
-    return f"Condition 3.1 fails in {len(missing)} of its 8 inequalities, first {missing[0]}" if missing else ""
+    missing = violated(CONDITION_3_1, condition_point(case, eta))
+    return (
+        f"Condition 3.1 fails in {len(missing)} of its {len(CONDITION_3_1)} inequalities, first {missing[0]}"
+        if missing
+        else ""
+    )
 
 
 def _stage_numbers(found: stages.Stages) -> dict[str, float]:

@@ -40,9 +40,12 @@ from .nodes import sqrt as sqrt
 from .nodes import step as step
 from .nodes import sym as sym
 from .nodes import symbolic_power as symbolic_power
+from .tape import ARRAYS
 from .tape import children as children
 from .tape import evaluate as evaluate
 from .tape import topological as topological
+
+FLOAT_FUNCTIONS = ARRAYS.functions  #: the elementary functions of floats and arrays, for `evaluate`
 
 
 def symbols(roots: Iterable[Node]) -> set[str]:

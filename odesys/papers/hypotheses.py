@@ -2,7 +2,8 @@ r"""Hypotheses as predicates with a margin, the natural domains of symbols, and 
 
 A witness or a run counts only where every hypothesis holds, :math:`\text{margin}(p) \ge 0`. A box is admitted if the
 margin is nonnegative over all of it, in balls. Where a hypothesis is asymptotic no single point satisfies it: then a
-check follows a path along which every margin grows.
+check follows a path along which every margin grows. The numbered conditions of a paper are hypotheses too, made from
+the ratio of what is there to what is needed, so that a violated one says by what factor.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ..verdicts import Point
 
 Margin = Callable[[Mapping[str, Any]], Any]
 DOMAINS = ("real", "positive", "nonnegative", "unit", "whole")
+ROUNDING = 1e-9  # relative: a ratio so close to 1 is 1
 
 
 class OutsideHypotheses(OdesysError):
@@ -39,7 +41,8 @@ class Hypothesis:
     """A condition under which a statement is claimed: a name, how it is printed, and a margin >= 0 where it holds.
 
     The margin is arithmetic in the entries of a point, so that it can be evaluated at numbers and over balls. With
-    `asymptotic` the printed condition says "sufficiently": the margin is relative to the constant 1.
+    `asymptotic` the printed condition says "sufficiently": the margin is relative to the constant 1. A condition that
+    the paper numbers, and whose two sides have a ratio, is made by `Hypothesis.from_ratio`.
 
     >>> from fractions import Fraction
     >>> small = Hypothesis("small start", r"\\omega < 1", lambda p: 1 - p["omega"], strict=True)
@@ -52,12 +55,42 @@ class Hypothesis:
     margin: Margin
     strict: bool = False
     asymptotic: bool = False
+    number: str = ""
+    ratio: Margin | None = None
+
+    @classmethod
+    def from_ratio(
+        cls, number: str, name: str, tex: str, ratio: Margin, *, strict: bool = False, asymptotic: bool = False
+    ) -> Hypothesis:
+        """An inequality with its number in the paper; `ratio` is what is there over what is needed, at numbers.
+
+        The margin is ratio - 1, and 0 where both sides are equal up to rounding. Unnamed constants are read as 1.
+
+        >>> wide = Hypothesis.from_ratio("7", "m >= M^2", r"m \\ge M^2", lambda p: p["m"] / p["M"] ** 2)
+        >>> wide.say({"m": 8, "M": 4})
+        '(7) m >= M^2: violated by a factor 2'
+        """
+
+        def margin(point: Mapping[str, Any]) -> Any:
+            excess = ratio(point) - 1
+            return 0.0 if abs(excess) <= ROUNDING else excess
+
+        return cls(name, tex, margin, strict, asymptotic, number, ratio)
 
     def at(self, point: Point) -> Any:
         """The margin at a point, or over a box as a ball."""
+        return self._evaluated(self.margin, point)
+
+    def ratio_at(self, point: Point) -> float:
+        """What is there over what is needed, for a hypothesis that has a ratio; with 1 or more it holds."""
+        if self.ratio is None:
+            raise OdesysError(f"the hypothesis '{self.name}' has a margin but no ratio; ask for its margin")
+        return float(self._evaluated(self.ratio, point))
+
+    def _evaluated(self, function: Margin, point: Point) -> Any:
         entries = {name: _entry(value) for name, value in point.items()}
         try:
-            return self.margin(entries)
+            return function(entries)
         except KeyError as missing:
             raise OutsideHypotheses(
                 f"the point {say_point(point)} does not say {missing.args[0]}, which the hypothesis "
@@ -70,6 +103,20 @@ class Hypothesis:
         """True if the margin is certainly nonnegative (positive if the hypothesis is strict)."""
         margin = self.at(point)
         return bool(margin > 0 if self.strict else margin >= 0)
+
+    def say(self, point: Point) -> str:
+        """Whether it holds at a point, and by how much, in words."""
+        what = f"({self.number}) {self.name}" if self.number else self.name
+        holds = self.holds(point)
+        if self.ratio is None:
+            margin = self.at(point)
+            return f"{what}: " + (
+                f"holds with a margin of {say_number(margin)}" if holds else f"violated by {say_number(-margin)}"
+            )
+        ratio = self.ratio_at(point)
+        if holds:
+            return f"{what}: holds with a factor {ratio:.3g} to spare"
+        return f"{what}: violated " + (f"by a factor {1 / ratio:.3g}" if ratio > 0 else "whatever the constant")
 
     def as_json(self) -> dict[str, str]:
         """The documented fields."""
@@ -147,6 +194,15 @@ def admit(point: Point, hypotheses: Iterable[Hypothesis]) -> Point:
                 margin=margin,
             )
     return point
+
+
+def violated(hypotheses: Iterable[Hypothesis], point: Point) -> list[str]:
+    """A sentence for each hypothesis that does not hold at a point.
+
+    >>> violated([Hypothesis("small start", r"\\omega < 1", lambda p: 1 - p["omega"], strict=True)], {"omega": 3})
+    ['small start: violated by 2']
+    """
+    return [hypothesis.say(point) for hypothesis in hypotheses if not hypothesis.holds(point)]
 
 
 def approach(path: Sequence[Point], hypotheses: Sequence[Hypothesis]) -> dict[str, float]:

@@ -2,13 +2,14 @@ r"""Measurements: an observable at parameter points and seeds, and what it says 
 
 Limits are given with their reason before the run. An order is judged by the slope of logarithms with its 99.9 percent
 interval; a probability by the exact 99.9 percent interval of the share of seeds that pass, with seeds doubled until it
-lies on one side of the threshold.
+lies on one side of the threshold. Values that were measured before, by the same code, are read (`kept_runs.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..errors import OdesysError
 from ..sentences import say_number, say_point
 from ..verdicts import HOLDS, Evidence, Point, Seeds, Verdict, Witness, measured, refuted, undecided
 from .draw import Draw
+from .kept_runs import kept
 
 LEVEL = 0.999  # of all intervals that decide
 WIDEST = 0.2  # an interval of an exponent that is wider decides nothing
@@ -158,7 +160,7 @@ def measure(what: str, points: Sequence[Point], observable: Callable[[Point], fl
     >>> measure("square", [{"x": 2.0}], lambda p: p["x"] ** 2).values.tolist()
     [[4.0]]
     """
-    return Measurement(what, tuple(points), [float(observable(point)) for point in points])
+    return Measurement(what, tuple(points), kept(observable, points, lambda: [float(observable(p)) for p in points]))
 
 
 def over_seeds(
@@ -170,7 +172,8 @@ def over_seeds(
     [2.5]
     """
     used = tuple(seeds)
-    return Measurement(what, tuple(points), [np.asarray(observable(point, used)) for point in points], used)
+    values = kept(observable, (points, used), lambda: [np.asarray(observable(point, used)) for point in points])
+    return Measurement(what, tuple(points), values, used)
 
 
 def success_interval(passed: int, count: int) -> tuple[float, float]:
@@ -204,7 +207,8 @@ def with_high_probability(
     low, high = 0.0, 1.0
     count = FIRST_SEEDS
     while count <= MOST_SEEDS:
-        results += [bool(seen) for seen in trial(draw.seeds(count - len(results), start=len(results)))]
+        seeds = draw.seeds(count - len(results), start=len(results))
+        results += [bool(seen) for seen in kept(trial, (point, seeds), partial(trial, seeds))]
         low, high = success_interval(sum(results), len(results))
         if low > threshold or high < threshold:
             break

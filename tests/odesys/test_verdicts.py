@@ -13,7 +13,9 @@ from hypothesis import given, settings
 
 from odesys.exact.evidence import enumerate_all, frequency_at_most, identity
 from odesys.expr.graph import ZERO, num, sym
+from odesys.files import json_text
 from odesys.papers.claims import combine_verdicts
+from odesys.sentences import say_value
 from odesys.verdicts import Evidence, Verdict, Witness, certified, decided, measured, proved, refuted, undecided
 
 
@@ -29,6 +31,13 @@ def test_a_failure_needs_a_witness_and_an_undecided_one_its_residual() -> None:
 def test_no_truth_value() -> None:
     with pytest.raises(TypeError, match="as_stated"):
         bool(proved())
+
+
+def test_a_witness_among_the_details_is_plain_data_in_json() -> None:
+    seen = identity({"x": sym("x")})
+    found = proved().adding(moves=seen.witness).as_json()["details"]["moves"]
+    assert set(found) == {"sentence", "point"} and json_text(found)
+    assert say_value(seen.witness) == found["sentence"]
 
 
 CASES = [proved(), certified(), measured(True), refuted("w1"), refuted("w2", Evidence.MEASUREMENT), undecided("r")]
@@ -92,7 +101,7 @@ def test_floats_are_measurements(holds: bool, details: dict[str, float]) -> None
         assert (verdict & better).evidence is Evidence.MEASUREMENT
 
 
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 @given(st.floats(min_value=-8, max_value=8), st.fractions(min_value=-3, max_value=3, max_denominator=9))
 def test_a_float_in_an_identity_proves_and_refutes_nothing(value: float, exact: Fraction) -> None:
     x = sym("x")

@@ -457,27 +457,29 @@ def index_of_the_sum(lab: Laboratory) -> Verdict:
 )
 def parameter_conditions(lab: Laboratory) -> Verdict:
     """The predicate on the figures' parameters and on a point inside."""
-    from ..special.conditions import condition_4_1, satisfying
+    from ..special.conditions import CONDITION_4_1, condition_point, satisfying
 
-    figure = condition_4_1(
+    figure = condition_point(
         Case(20, 16, 1024, 512, 30.0, 0.04 * 1024, 20.0, w2=1 / 3, kappa=512 / (256 * 3 * 1024)),
         eta=0.1,
         eps=0.01,
         delta=1e-3,
     )
     inside = satisfying()
-    good = condition_4_1(**inside)
+    good = condition_point(**inside)
     doubled = dict(inside)
     case = doubled["case"]
     doubled["case"] = Case(
         case.N, case.M, case.d, case.d_h, case.mu, case.noise, 2 * case.C_p, case.w2, case.kappa, case.sigma_V
     )
-    bad = [item.number for item in condition_4_1(**doubled) if not item.holds]
-    wrong = {item.number: rounded(item.ratio) for item in figure if not item.holds}
-    ok = all(item.holds for item in good) and bad == [10] and {1, 2, 6} <= set(wrong)
+    far = condition_point(**doubled)
+    bad = [item.number for item in CONDITION_4_1 if not item.holds(far)]
+    wrong = {item.number: rounded(item.ratio_at(figure)) for item in CONDITION_4_1 if not item.holds(figure)}
+    missed = [item.number for item in CONDITION_4_1 if not item.holds(good)]
+    ok = not missed and bad == ["10"] and {"1", "2", "6"} <= set(wrong)
     return measured(
         ok,
-        {"figure 1": wrong, "inside": [i.number for i in good if not i.holds], "doubled C_p": bad},
+        {"figure 1": wrong, "inside": missed, "doubled C_p": bad},
         figure_1_violates=wrong,
         smallest_d=f"{case.d:.3g}",
     )

@@ -408,7 +408,7 @@ def gaps_after_stage_two_harmful(lab: Laboratory) -> Verdict:
 @book.claim(
     "App.A-parameters",
     "Parameters of figures 3 and 4",
-    kind="definition",
+    kind="identity",
     expect="fails",
     insensitive=NUMBERS,
     statement=r"\tilde\sigma_p=C_p\sigma_p,\ C_p=5\sqrt M\quad\text{with}\ \sigma_p=0.05,\ \tilde\sigma_p=1,\ M=4",

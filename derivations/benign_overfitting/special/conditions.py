@@ -7,46 +7,116 @@ what is there over what is needed, so that at least 1 holds.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
-from odesys import Condition
+from odesys import Hypothesis
 
 from ..setting import Case
 
+SMALL = r"\min\{\mu^{-2},(\sigma_p^2d)^{-1}\}"
 
-def condition_4_1(case: Case, eta: float, eps: float, delta: float | None = None) -> list[Condition]:
-    """The conditions of a case; delta is 1/d unless given."""
-    delta = 1 / case.d if delta is None else delta
-    snr, log = case.snr, math.log(6 * case.N**2 * case.M**2 / delta)
-    small = min(1 / case.m_s, 1 / case.noise)
-    sigma_v = math.sqrt(small) * case.d_h**-0.25 / math.sqrt(case.w2)
-    high, low = small * case.d_h**-0.5 * log**-1.5, small * case.d_h**-0.5 * log**-2
-    exact = 5 * math.sqrt(case.M)
-    norm = math.sqrt(case.w2)
-    return [
-        Condition(1, "d_h >= max(SNR^4, SNR^-4) N^2 / eps^2", case.d_h * eps**2 / (max(snr**4, snr**-4) * case.N**2)),
-        Condition(2, "d >= N^2 d_h / eps^2", case.d * eps**2 / (case.N**2 * case.d_h)),
-        Condition(3, "N >= log d", case.N / math.log(case.d)),
-        Condition(4, "M = Theta(1): M <= N", case.N / case.M),
-        Condition(5, "|w_O| = Theta(1): between 1/10 and 10", min(10 * norm, 10 / norm)),
-        Condition(6, "eta <= min(mu^-2, (sigma_p^2 d)^-1) d_h^-1/2", small * case.d_h**-0.5 / eta),
-        Condition(
-            7,
-            "sigma_V <= |w_O|^-1 min(mu^-1, (sigma_p sqrt d)^-1) d_h^-1/4",
-            sigma_v / case.sigma_V if case.sigma_V else math.inf,
-        ),
-        Condition(
-            8,
-            "sigma_h^2 between min(mu^-2, (sigma_p^2 d)^-1) d_h^-1/2 times L^-2 and L^-3/2",
-            min(high / case.sigma_h**2, case.sigma_h**2 / low),
-        ),
-        Condition(9, "eps <= 1 / log d", 1 / (eps * math.log(case.d))),
-        Condition(10, "C_p = 5 sqrt M", min(case.C_p / exact, exact / case.C_p)),
-    ]
+
+def _small(p: Mapping[str, Any]) -> float:
+    """min(mu^-2, (sigma_p^2 d)^-1)."""
+    return float(min(p["mu"] ** -2, 1 / (p["sigma_p"] ** 2 * p["d"])))
+
+
+def _log(p: Mapping[str, Any]) -> float:
+    return math.log(6 * p["N"] ** 2 * p["M"] ** 2 / p["delta"])
+
+
+def _signal(p: Mapping[str, Any]) -> float:
+    """max(SNR^4, SNR^-4)."""
+    snr = p["mu"] / (p["sigma_p"] * math.sqrt(p["d"]))
+    return float(max(snr**4, snr**-4))
+
+
+def _start_of_values(p: Mapping[str, Any]) -> float:
+    allowed = math.sqrt(_small(p)) * p["d_h"] ** -0.25 / p["w_O"]
+    return float(allowed / p["sigma_V"]) if p["sigma_V"] else math.inf
+
+
+def _start_of_scores(p: Mapping[str, Any]) -> float:
+    scale = _small(p) * p["d_h"] ** -0.5
+    return float(min(scale * _log(p) ** -1.5 / p["sigma_h"] ** 2, p["sigma_h"] ** 2 / (scale * _log(p) ** -2)))
+
+
+def _both_sides(ratio: float) -> float:
+    return min(ratio, 1 / ratio)
+
+
+CONDITION_4_1 = (
+    Hypothesis.from_ratio(
+        "1",
+        "d_h >= max(SNR^4, SNR^-4) N^2 / eps^2",
+        r"d_h=\tilde\Omega(\max\{\mathrm{SNR}^4,\mathrm{SNR}^{-4}\}N^2\epsilon^{-2})",
+        lambda p: p["d_h"] * p["eps"] ** 2 / (_signal(p) * p["N"] ** 2),
+        asymptotic=True,
+    ),
+    Hypothesis.from_ratio(
+        "2",
+        "d >= N^2 d_h / eps^2",
+        r"d=\tilde\Omega(\epsilon^{-2}N^2d_h)",
+        lambda p: p["d"] * p["eps"] ** 2 / (p["N"] ** 2 * p["d_h"]),
+        asymptotic=True,
+    ),
+    Hypothesis.from_ratio(
+        "3",
+        "N >= log d",
+        r"N=\Omega(\mathrm{polylog}\,d)",
+        lambda p: p["N"] / math.log(p["d"]),
+        asymptotic=True,
+    ),
+    Hypothesis.from_ratio("4", "M = Theta(1): M <= N", r"M=\Theta(1)", lambda p: p["N"] / p["M"]),
+    Hypothesis.from_ratio(
+        "5",
+        "|w_O| = Theta(1): between 1/10 and 10",
+        r"\|w_O\|_2=\Theta(1)",
+        lambda p: 10 * _both_sides(p["w_O"]),
+    ),
+    Hypothesis.from_ratio(
+        "6",
+        "eta <= min(mu^-2, (sigma_p^2 d)^-1) d_h^-1/2",
+        rf"\eta\le\tilde O({SMALL}d_h^{{-1/2}})",
+        lambda p: _small(p) * p["d_h"] ** -0.5 / p["eta"],
+        asymptotic=True,
+    ),
+    Hypothesis.from_ratio(
+        "7",
+        "sigma_V <= |w_O|^-1 min(mu^-1, (sigma_p sqrt d)^-1) d_h^-1/4",
+        r"\sigma_V\le\tilde O(\|w_O\|^{-1}\min\{\mu^{-1},(\sigma_p\sqrt d)^{-1}\}d_h^{-1/4})",
+        _start_of_values,
+        asymptotic=True,
+    ),
+    Hypothesis.from_ratio(
+        "8",
+        "sigma_h^2 between min(mu^-2, (sigma_p^2 d)^-1) d_h^-1/2 times L^-2 and L^-3/2",
+        rf"{SMALL}d_h^{{-1/2}}L^{{-2}}\le\sigma_h^2\le{SMALL}d_h^{{-1/2}}L^{{-3/2}}",
+        _start_of_scores,
+    ),
+    Hypothesis.from_ratio(
+        "9",
+        "eps <= 1 / log d",
+        r"\epsilon\le O(1/\mathrm{polylog}\,d)",
+        lambda p: 1 / (p["eps"] * math.log(p["d"])),
+        asymptotic=True,
+    ),
+    Hypothesis.from_ratio(
+        "10", "C_p = 5 sqrt M", r"C_p=5\sqrt M", lambda p: _both_sides(p["C_p"] / (5 * math.sqrt(p["M"])))
+    ),
+)
+
+
+def condition_point(case: Case, eta: float, eps: float, delta: float | None = None) -> dict[str, float]:
+    """The numbers that Condition 4.1 speaks of; delta is 1/d unless given."""
+    names = ("N", "M", "d", "d_h", "mu", "sigma_p", "C_p", "sigma_V", "sigma_h")
+    rest = {"w_O": math.sqrt(case.w2), "eta": eta, "eps": eps, "delta": 1 / case.d if delta is None else delta}
+    return {**{name: float(getattr(case, name)) for name in names}, **rest}
 
 
 def satisfying(N: int = 80, M: int = 3, snr: float = 1.0, eps: float = 0.01) -> dict[str, Any]:
-    """Arguments of `condition_4_1` that satisfy every condition with constant 1 (sigma_p^2 d = 1, delta = 1/d)."""
+    """Arguments of `condition_point` that satisfy every condition with constant 1 (sigma_p^2 d = 1, delta = 1/d)."""
     d_h = math.ceil(max(snr**4, snr**-4) * N**2 / eps**2)
     d = math.ceil(N**2 * d_h / eps**2)
     log = math.log(6 * N**2 * M**2 * d)

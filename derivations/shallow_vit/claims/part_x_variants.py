@@ -70,10 +70,9 @@ def matched(surfaces: list[Node], wanted: dict[Node, Node]) -> dict[Node, tuple[
     rng = np.random.default_rng(0)
     names = sorted(graph.symbols([*surfaces, *wanted.values()]))
     points = [{name: float(rng.uniform(0.2, 0.9)) for name in names} | {"M": 5.0 + k} for k in range(3)]
-    functions = {"exp": lambda z: float(np.exp(z))}
     out: dict[Node, tuple[Node, Node]] = {}
     for symbol, node in wanted.items():
-        values = np.array([graph.evaluate([*surfaces, node], point, functions) for point in points])
+        values = np.array([graph.evaluate([*surfaces, node], point, graph.FLOAT_FUNCTIONS) for point in points])
         ratios = values[:, :-1] / values[:, -1:]
         found = np.flatnonzero((np.ptp(ratios, axis=0) < 1e-9 * np.abs(ratios[0])) & (ratios[0] > 0))
         if found.size != 1:

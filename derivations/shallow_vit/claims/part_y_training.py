@@ -28,6 +28,7 @@ from odesys import (
     measured,
     refuted,
     rounded,
+    say_witness,
     sym,
 )
 
@@ -353,7 +354,7 @@ def conserved_by_heads(lab: Laboratory) -> Verdict:
     moves = identity({"between (0, 0)": between[0, 0]}, positive=POSITIVE)
     if moves.as_stated != "fails":
         return refuted({"the block between the heads": "is conserved, too"}, Evidence.PROOF)
-    return verdict.adding(between_heads=moves.witness)
+    return verdict.adding(between_heads=say_witness(moves.witness))
 
 
 HEADS_DATA = class_network.Counts(

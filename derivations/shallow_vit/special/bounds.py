@@ -14,8 +14,10 @@ paper and is 1 here unless given.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
-from odesys import Condition, ParameterError
+from odesys import Hypothesis, ParameterError
 
 from ..setting import Case
 
@@ -27,22 +29,46 @@ def required_ratio(sigma: float, delta: float, tau: float) -> float:
     return math.exp(delta + tau) / (1 - sigma - tau) if sigma + tau < 1 else math.inf
 
 
-def conditions(case: Case, tau: float = 0.0) -> list[Condition]:
-    """The conditions of Theorem 1 with constants 1."""
-    ratio = case.alpha_s / case.alpha_c if case.alpha_c > 0 else math.inf
-    error = case.sigma + tau
-    below = 1 - 2 * Condition.tolerance  # a strict inequality fails at equality
-    return [
-        Condition("6", "sigma <= 1/M", math.inf if case.sigma == 0 else 1 / (case.M * case.sigma)),
-        Condition("6", "delta < 1/2", math.inf if case.delta == 0 else 0.5 / case.delta * below),
-        Condition("6", "M < m_a and M < m_b", (min(case.m_a, case.m_b) - 1) / case.M),
-        Condition("7", "m >= M^2 log N", case.m / (case.M**2 * math.log(case.N))),
-        Condition(
-            "8",
-            "alpha_* >= alpha_# / (exp(-(delta + tau)) (1 - sigma - tau))",
-            ratio / required_ratio(case.sigma, case.delta, tau) if error < 1 else 0.0,
-        ),
-    ]
+def _ratio_8(p: Mapping[str, Any]) -> float:
+    ratio = p["alpha_s"] / p["alpha_c"] if p["alpha_c"] > 0 else math.inf
+    return ratio / required_ratio(p["sigma"], p["delta"], p["tau"]) if p["sigma"] + p["tau"] < 1 else 0.0
+
+
+CONDITIONS = (  # of Theorem 1, with constants 1
+    Hypothesis.from_ratio(
+        "6",
+        "sigma <= 1/M",
+        r"\sigma\le1/M",
+        lambda p: math.inf if p["sigma"] == 0 else 1 / (p["M"] * p["sigma"]),
+    ),
+    Hypothesis.from_ratio(
+        "6",
+        "delta < 1/2",
+        r"\delta<1/2",
+        lambda p: math.inf if p["delta"] == 0 else 0.5 / p["delta"],
+        strict=True,
+    ),
+    Hypothesis.from_ratio("6", "M < m_a and M < m_b", r"M<m_a,m_b", lambda p: (min(p["m_a"], p["m_b"]) - 1) / p["M"]),
+    Hypothesis.from_ratio(
+        "7",
+        "m >= M^2 log N",
+        r"m\gtrsim M^2\log N",
+        lambda p: p["m"] / (p["M"] ** 2 * math.log(p["N"])),
+        asymptotic=True,
+    ),
+    Hypothesis.from_ratio(
+        "8",
+        "alpha_* >= alpha_# / (exp(-(delta + tau)) (1 - sigma - tau))",
+        r"\alpha_*\ge\frac{\alpha_\#}{e^{-(\delta+\tau)}(1-\sigma-\tau)}",
+        _ratio_8,
+    ),
+)
+
+
+def condition_point(case: Case, tau: float = 0.0) -> dict[str, float]:
+    """The numbers that the conditions of Theorem 1 speak of."""
+    names = ("M", "alpha_s", "alpha_c", "N", "m_a", "m_b", "m", "sigma", "delta")
+    return {**{name: float(getattr(case, name)) for name in names}, "tau": tau}
 
 
 def iterations(case: Case, constant: float = 1.0) -> float:

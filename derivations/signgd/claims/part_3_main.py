@@ -10,7 +10,8 @@ from odesys import Verdict, between, combine_verdicts, fit_power_law, measured, 
 
 from ..laboratory import Laboratory
 from ..setting import published
-from ..special import conditions, stages
+from ..special import stages
+from ..special.conditions import CONDITION_3_1, condition_point, satisfying
 from ..special.watched_runs import Record
 from .book import FLOW, SIZES, book
 from .common_checks import RUNS, later, mean_field_of, on_both
@@ -33,11 +34,12 @@ def end_time(record: Record, epsilon: float, factor: float = 2.0) -> float:
 )
 def condition(lab: Laboratory) -> Verdict:
     """Every inequality at the point, and its sizes."""
-    case, eta = conditions.satisfying()
-    table = {f"{c.number} {c.text}": c.ratio for c in conditions.condition_3_1(case, eta)}
+    case, eta = satisfying()
+    point = condition_point(case, eta)
+    table = {f"{c.number} {c.name}": c.ratio_at(point) for c in CONDITION_3_1}
     worst = min(table, key=lambda name: table[name])
     return measured(
-        all(r >= 1 - 1e-9 for r in table.values()),
+        all(c.holds(point) for c in CONDITION_3_1),
         {"violated": worst, "ratio": table[worst]},
         n=case.n,
         m_k=case.m_k,
@@ -59,7 +61,7 @@ def condition(lab: Laboratory) -> Verdict:
 def experiments(lab: Laboratory) -> Verdict:
     """Violated inequalities, and the order of the formal times at a drawn start."""
     case = published("a")
-    broken = violated(conditions.condition_3_1(case, 1e-4))
+    broken = violated(CONDITION_3_1, condition_point(case, 1e-4))
     start = lab.starts(case, 0)
     times = stages.formal_times(start, 1e-4)
     seen = {

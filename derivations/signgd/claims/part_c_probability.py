@@ -358,7 +358,7 @@ def _lower_bounds(lab: Laboratory) -> Verdict:
 @book.claim(
     "Eq.2-3",
     "Largest inner products at the start",
-    kind="definition",
+    kind="probability",
     uses=["C.6", "C.8"],
     expect="fails",
     statement=r"\beta_\xi=\max\{|\langle w_{Q,s}^{(0)},\xi_i\rangle|,|\langle w_{K,s}^{(0)},\xi_i\rangle|,|\langle w_{V,j,r}^{(0)},\xi_i\rangle|\},\ \beta_\mu\text{ alike};\quad \beta_\mu\le\sqrt{2\log(12m_k/\delta)}\sigma_0\|\mu\|",

@@ -86,7 +86,7 @@ def large_scale(lab: Laboratory) -> Verdict:
 @book.claim(
     "F.1-definition",
     "0-1 test loss as printed",
-    kind="definition",
+    kind="identity",
     uses=["F.1a"],
     expect="fails",
     statement=r"L^{0\text{-}1}_{\mathcal D}(W)=P[yf(W,X)>0]",

@@ -1,41 +1,84 @@
 r"""Condition 3.1 with the ratio of every inequality; here because the paper states it in orders without constants.
 
-All unnamed constants are 1 and :math:`\mathrm{polylog}(d)` is :math:`\log d`; `ratio` is what is there over what is
-needed, so that at least 1 holds. Theta is read as both inequalities with a factor `theta` of room.
+All unnamed constants are 1, :math:`\mathrm{poly}(n)` is :math:`n^8`, :math:`\mathrm{poly}(1/d)` is :math:`1/d` and
+:math:`\mathrm{polylog}(d)` is :math:`\log d`. The power 8 makes :math:`n s^{-1/2}` small for s of the order of
+condition 1, which the votes need. Theta is read as both inequalities with a factor `THETA` of room.
 """
 
 from __future__ import annotations
 
 import math
 
-from odesys import Condition, ParameterError
+from odesys import Hypothesis, ParameterError
 
 from ..setting import Case
 
 THETA = 10.0
 SMALL = 0.1  # what o(1) is read as
+POWER = 8  # of n, in poly(n)
 
 
-def condition_3_1(case: Case, eta: float, power: float = 8.0) -> list[Condition]:
-    """The five conditions, split into their inequalities; poly(n) is n^power and poly(1/d) is 1/d.
+def _both_sides(ratio: float) -> float:
+    return min(ratio, 1 / ratio)
 
-    The power 8 makes n s^(-1/2) small for s of the order of condition 1, which the votes need.
-    """
+
+CONDITION_3_1 = (
+    Hypothesis.from_ratio(
+        "1a",
+        f"d >= n^{POWER}",
+        r"d=\Omega(\mathrm{poly}(n))",
+        lambda p: p["d"] / p["n"] ** POWER,
+        asymptotic=True,
+    ),
+    Hypothesis.from_ratio(
+        "1b",
+        f"s = Theta(d^1/2 n^-2) within a factor {THETA:g}",
+        r"s=\Theta(d^{1/2}n^{-2})",
+        lambda p: THETA * _both_sides(p["s"] * p["n"] ** 2 / math.sqrt(p["d"])),
+    ),
+    Hypothesis.from_ratio(
+        "2",
+        "sigma_p >= d^-1/4 n^3",
+        r"\sigma_p=\Omega(d^{-1/4}n^3)",
+        lambda p: p["sigma_p"] * p["d"] ** 0.25 / p["n"] ** 3,
+        asymptotic=True,
+    ),
+    Hypothesis.from_ratio(
+        "3a",
+        "m_k >= log d",
+        r"m_k=\Omega(\mathrm{polylog}\,d)",
+        lambda p: p["m_k"] / math.log(p["d"]),
+        asymptotic=True,
+    ),
+    Hypothesis.from_ratio(
+        "3b",
+        "m_v >= log d",
+        r"m_v=\Omega(\mathrm{polylog}\,d)",
+        lambda p: p["m_v"] / math.log(p["d"]),
+        asymptotic=True,
+    ),
+    Hypothesis.from_ratio(
+        "3c",
+        f"sigma_0 <= {SMALL:g} / (sigma_p s m_k^1/2)",
+        r"\sigma_0=o(\sigma_p^{-1}s^{-1}m_k^{-1/2})",
+        lambda p: SMALL / (p["sigma_p"] * p["s"] * math.sqrt(p["m_k"])) / p["sigma_0"],
+        asymptotic=True,
+    ),
+    Hypothesis.from_ratio(
+        "4", "n >= m_k^4", r"n=\Omega(m_k^4)", lambda p: p["n"] / float(p["m_k"]) ** 4, asymptotic=True
+    ),
+    Hypothesis.from_ratio(
+        "5", "eta <= 1/d", r"\eta=O(\mathrm{poly}(d^{-1}))", lambda p: 1 / (p["eta"] * p["d"]), asymptotic=True
+    ),
+)
+
+
+def condition_point(case: Case, eta: float) -> dict[str, float]:
+    """The numbers that Condition 3.1 speaks of."""
     if not 0 < eta < math.inf:
         raise ParameterError(f"eta = {eta:g} can not be used: a step size is positive")
-    n, d = float(case.n), float(case.d)
-    sparsity = case.s * n**2 / math.sqrt(d)
-    scale = SMALL / (case.strength * math.sqrt(case.m_k))
-    return [
-        Condition("1a", f"d >= n^{power:g}", d / n**power),
-        Condition("1b", f"s = Theta(d^1/2 n^-2) within a factor {THETA:g}", THETA * min(sparsity, 1 / sparsity)),
-        Condition("2", "sigma_p >= d^-1/4 n^3", case.sigma_p * d**0.25 / n**3),
-        Condition("3a", "m_k >= log d", case.m_k / math.log(d)),
-        Condition("3b", "m_v >= log d", case.m_v / math.log(d)),
-        Condition("3c", f"sigma_0 <= {SMALL:g} / (sigma_p s m_k^1/2)", scale / case.sigma_0),
-        Condition("4", "n >= m_k^4", n / float(case.m_k) ** 4),
-        Condition("5", "eta <= 1/d", 1 / (eta * d)),
-    ]
+    names = ("n", "s", "d", "m_k", "m_v", "sigma_p", "sigma_0")
+    return {**{name: float(getattr(case, name)) for name in names}, "eta": eta}
 
 
 def satisfying(m_k: int = 60) -> tuple[Case, float]:

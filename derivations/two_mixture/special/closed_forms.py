@@ -142,7 +142,7 @@ def late_loss_constant(state: Mapping[str, float], K: int = 2, b: float = 0.5) -
     env = {**dict(state), "b": b}
     for neuron, members in groups.items():
         margin = graph.substitute([system.observables[f"margin_{members[0] + 1}"]], gates)[0]
-        slope = float(graph.evaluate(graph.gradient(margin, [sym(neuron)]), env, {"exp": np.exp}, float)[0])
+        slope = float(graph.evaluate(graph.gradient(margin, [sym(neuron)]), env, graph.FLOAT_FUNCTIONS, float)[0])
         size = int(np.sum(np.abs(reduced.orbits.sign[reduced.orbits.orbit == system.names.index(neuron)])))
         total += size / slope**2
     return total

@@ -11,11 +11,11 @@ import derivations.benign_overfitting as package
 from derivations.benign_overfitting.claims import book
 from derivations.benign_overfitting.laboratory import Laboratory
 from derivations.benign_overfitting.setting import Case
-from derivations.benign_overfitting.special.conditions import condition_4_1, satisfying
+from derivations.benign_overfitting.special.conditions import CONDITION_4_1, condition_point, satisfying
 from odesys.exact.evidence import equal
 from odesys.expr import graph
 from odesys.expr.graph import sym
-from odesys.papers.condition import violated
+from odesys.papers.hypotheses import violated
 from odesys.papers.laboratory import Part
 from odesys.papers.mutation_runs import mutation_runs
 from odesys.papers.verification import verify
@@ -234,16 +234,15 @@ def test_summed_rows_are_a_longer_output_vector_and_a_shorter_loss_scale() -> No
 
 def test_condition_says_which_inequality_fails_and_by_how_much() -> None:
     figure = Case(20, 16, 1024, 512, 30.0, 0.04 * 1024, 20.0, w2=1 / 3, kappa=512 / (256 * 3 * 1024))
-    sentences = violated(condition_4_1(figure, eta=0.1, eps=0.01, delta=1e-3))
+    sentences = violated(CONDITION_4_1, condition_point(figure, eta=0.1, eps=0.01, delta=1e-3))
     assert any(s.startswith("(2) d >= N^2 d_h / eps^2: violated by a factor 2e+06") for s in sentences)
     assert not any(s.startswith("(10)") for s in sentences)
 
 
 def test_a_point_that_satisfies_all_conditions_is_out_of_reach() -> None:
     inside = satisfying()
-    assert violated(condition_4_1(**inside)) == [] and inside["case"].d > 1e12
-    numbers = [item.number for item in condition_4_1(**inside)]
-    assert numbers == list(range(1, 11))
+    assert violated(CONDITION_4_1, condition_point(**inside)) == [] and inside["case"].d > 1e12
+    assert [item.number for item in CONDITION_4_1] == [str(number) for number in range(1, 11)]
 
 
 # ---- errata ----------------------------------------------------------------------------------------------------------

@@ -16,9 +16,10 @@ from derivations.benign_overfitting.special.gram_start import gram_start
 from numerics.flows.integrate import integrate
 from numerics.maps.iterate import iterate
 from numerics.networks.finite_width import Network, descent_run, network_gradients, network_loss
-from odesys.errors import IntegrationError, OdesysError, ParameterError
+from odesys.errors import EquationError, IntegrationError, OdesysError, ParameterError
 from odesys.exact.evidence import equal
 from odesys.expr import graph
+from odesys.expr.field import ScalarField
 from odesys.expr.graph import num, sym
 
 SMALL = Case(N=6, M=3, d=40, d_h=24, mu=2.0, noise=0.15**2 * 40, C_p=5.0, w2=0.8, kappa=24 * 0.3**2, sigma_V=0.05)
@@ -189,10 +190,15 @@ def test_mean_field_equals_the_orbit_law(M: int) -> None:
 
 
 def test_mean_field_is_affine_in_one_over_N() -> None:
-    def derive(N: int):
-        return dynamics.mean_field_at(dynamics.flow(N, 3, setting.orthogonal_gram(N, 3)), N, 3)
+    def derive(N: int, faster: int = 0):
+        found = dynamics.mean_field_at(dynamics.flow(N, 3, setting.orthogonal_gram(N, 3)), N, 3)
+        return replace(found, field=ScalarField(tuple(2 * n for n in found.nodes), {})) if faster == N else found
 
-    dynamics.in_every_N(derive, check=6)
+    system, eight = dynamics.in_every_N(derive), derive(8)
+    at_eight = graph.substitute(list(system.nodes), {sym("N"): num(8)})
+    assert equal(dict(zip(system.names, zip(at_eight, eight.nodes, strict=True), strict=True))).as_stated == "holds"
+    with pytest.raises(EquationError, match="at N = 6"):
+        dynamics.in_every_N(lambda N: derive(N, faster=6))
 
 
 def test_the_subspace_says_what_it_drops() -> None:
@@ -361,6 +367,6 @@ def test_parameters_of_the_command_line_are_guarded() -> None:
             PAPER.read_parameters({name: value})
     small = PAPER.read_parameters({"N": "2", "M": "3"})
     assert PAPER.systems["full"](small).dimension == 2 * 36 + 12 and PAPER.systems["quotient"](small).dimension == 45
-    assert PAPER.systems["mean_field"](PAPER.read_parameters({"N": "symbol"}, symbols=True)).parameters[-1] == "N"
+    assert "N" in PAPER.systems["mean_field"](PAPER.read_parameters({"N": "symbol"}, symbols=True)).parameters
     with pytest.raises(ParameterError, match="too many to write out"):
         PAPER.systems["full"](PAPER.read_parameters({"N": "100"}))

@@ -21,7 +21,7 @@ from derivations.shallow_vit.special import (
 )
 from numerics.sweeps.power_law import fit_power_law
 from odesys.errors import IntegrationError, ParameterError
-from odesys.papers.condition import violated
+from odesys.papers.hypotheses import violated
 
 
 def test_sweeps_do_not_depend_on_the_number_of_processes(tmp_path) -> None:
@@ -113,8 +113,12 @@ def test_stages_follow_one_another() -> None:
 def test_bounds_depend_on_every_error() -> None:
     case = Case(sigma=0.1, delta=0.4, alpha_s=0.3, alpha_c=0.2, m=500)
     assert bounds.required_ratio(0.1, 0.4, 0.0) == pytest.approx(1.66, abs=0.005)
-    assert any("(8)" in line and "1.11" in line for line in violated(bounds.conditions(case)))
-    assert not violated(bounds.conditions(Case(sigma=0.1, delta=0.4, alpha_s=0.4, alpha_c=0.1, m=500)))
+    found = violated(bounds.CONDITIONS, bounds.condition_point(case))
+    assert any("(8)" in line and "1.11" in line for line in found)
+    inside = Case(sigma=0.1, delta=0.4, alpha_s=0.4, alpha_c=0.1, m=500)
+    assert not violated(bounds.CONDITIONS, bounds.condition_point(inside))
+    (half,) = violated(bounds.CONDITIONS, bounds.condition_point(replace(inside, delta=0.5)))
+    assert half.startswith("(6) delta < 1/2")  # a strict inequality fails at equality
     assert bounds.iterations(replace(case, eta=0.01)) / bounds.iterations(replace(case, eta=0.1)) == pytest.approx(
         10**0.6
     )

@@ -34,7 +34,7 @@ from odesys.errors import OdesysError
 from odesys.exact.zero import zero_test
 from odesys.expr import graph
 from odesys.expr.graph import num, sym
-from odesys.papers.condition import violated
+from odesys.papers.hypotheses import violated
 
 SMALL = Case(n=10, s=60, d=701, m_k=16, m_v=4, sigma_0=2e-3)
 TINY = Case(n=3, s=60, d=181, m_k=2, m_v=4, sigma_0=2e-3)
@@ -438,13 +438,15 @@ def test_norms_have_their_law() -> None:
 
 def test_condition_3_1_names_what_is_violated() -> None:
     case, eta = conditions.satisfying()
-    assert violated(conditions.condition_3_1(case, eta)) == []
-    found = violated(conditions.condition_3_1(published("a"), 1e-4))
+    assert violated(conditions.CONDITION_3_1, conditions.condition_point(case, eta)) == []
+    point = conditions.condition_point(published("a"), 1e-4)
+    found = violated(conditions.CONDITION_3_1, point)
     assert len(found) >= 4 and any(text.startswith("(2) sigma_p >= d^-1/4 n^3: violated by a factor") for text in found)
-    ratio = {c.number: c.ratio for c in conditions.condition_3_1(published("a"), 1e-4)}
+    ratio = {c.number: c.ratio_at(point) for c in conditions.CONDITION_3_1}
     assert 1 / ratio["2"] == pytest.approx(8000 * 2000**-0.25 / published("a").sigma_p, rel=1e-9)
     worse = replace(case, sigma_0=1e6 * case.sigma_0)
-    assert [text[:4] for text in violated(conditions.condition_3_1(worse, eta))] == ["(3c)"]
+    found = violated(conditions.CONDITION_3_1, conditions.condition_point(worse, eta))
+    assert [text[:4] for text in found] == ["(3c)"]
 
 
 @pytest.mark.parametrize(
@@ -477,7 +479,7 @@ def test_bad_arguments_get_a_sentence() -> None:
         (lambda: make(regime("R1"), 0), "too large to build vectors"),
         (lambda: recursion.geometric(start, -1.0), "positive end"),
         (lambda: replace(TINY, mu=-1.0), "mu = -1"),
-        (lambda: conditions.condition_3_1(TINY, 0.0), "eta = 0"),
+        (lambda: conditions.condition_point(TINY, 0.0), "eta = 0"),
     ]
     for call, sentence in bad:
         with pytest.raises(OdesysError, match=sentence):

@@ -7,9 +7,20 @@ from typing import Any
 
 import pytest
 
-from odesys.papers.hypotheses import Hypothesis, OutsideHypotheses, Symbol, admit, approach, natural_hypotheses
+from odesys.errors import OdesysError
+from odesys.papers.hypotheses import (
+    Hypothesis,
+    OutsideHypotheses,
+    Symbol,
+    admit,
+    approach,
+    natural_hypotheses,
+    violated,
+)
 
 RATIO = Hypothesis("b is below n", "b < n", lambda p: p["n"] - p["b"], strict=True)
+WIDE = Hypothesis.from_ratio("7", "m >= n", r"m \ge n", lambda p: p["m"] / p["n"])
+WIDER = Hypothesis.from_ratio("8", "m > n", "m > n", lambda p: p["m"] / p["n"], strict=True)
 LARGE = Hypothesis("n is large", r"n \gg 1", lambda p: p["n"] / 1000 - 1, asymptotic=True)
 
 
@@ -74,3 +85,39 @@ def test_a_path_leads_into_the_regime() -> None:
         approach([{"b": 20, "n": n} for n in (10, 100)], [RATIO, LARGE])
     with pytest.raises(OutsideHypotheses, match="at least two points"):
         approach(path[:1], [LARGE])
+
+
+def test_equality_holds_up_to_rounding_and_no_further() -> None:
+    near, far = {"m": 1 - 1e-12, "n": 1}, {"m": 1 - 1e-6, "n": 1}
+    assert WIDE.holds(near) and not WIDE.holds(far)
+    assert not WIDER.holds(near) and not WIDER.holds({"m": 1 + 1e-12, "n": 1}) and WIDER.holds({"m": 2, "n": 1})
+    assert not WIDE.holds({"m": float("nan"), "n": 1})
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "point", "sentence"),
+    [
+        (WIDE, {"m": 3, "n": 1}, "(7) m >= n: holds with a factor 3 to spare"),
+        (WIDE, {"m": 1, "n": 4}, "(7) m >= n: violated by a factor 4"),
+        (WIDE, {"m": 1e-30, "n": 1}, "(7) m >= n: violated by a factor 1e+30"),
+        (WIDE, {"m": 0, "n": 1}, "(7) m >= n: violated whatever the constant"),
+        (RATIO, {"b": 1, "n": 3}, "b is below n: holds with a margin of 2"),
+        (RATIO, {"b": 3, "n": 1}, "b is below n: violated by 2"),
+    ],
+)
+def test_sentences_say_by_how_much(hypothesis: Hypothesis, point: dict[str, Any], sentence: str) -> None:
+    assert hypothesis.say(point) == sentence
+
+
+def test_only_what_is_violated_is_told() -> None:
+    point = {"b": 0, "m": 1, "n": 2}
+    assert violated([RATIO, WIDE], point) == ["(7) m >= n: violated by a factor 2"] and violated([RATIO], point) == []
+
+
+def test_a_numbered_condition_is_enforced_like_any_hypothesis() -> None:
+    with pytest.raises(OutsideHypotheses, match="outside the hypothesis 'm >= n'"):
+        admit({"m": 1, "n": 2}, [WIDE])
+    with pytest.raises(OutsideHypotheses, match="does not say n"):
+        WIDE.ratio_at({"m": 1})
+    with pytest.raises(OdesysError, match="has a margin but no ratio"):
+        RATIO.ratio_at({"b": 1, "n": 2})

@@ -1,0 +1,153 @@
+"""Measured values on disk, under a hash of all they depend on: what was measured once is read the next time.
+
+The key is made of the sources of the engine, of `numerics` and of the paper, the installed libraries, the observable
+with all it has captured, the laboratory's mutation and draw, the points and the seeds. An observable that captures
+something other than plain data, changes it, or comes from elsewhere is measured each time. The parts of the laboratory
+that were read are kept with the values. Files are JSON, in ``measurements`` in the folder of compiled code; a broken or
+foreign one is measured again. ``ODESYS_MEASUREMENTS=anew`` measures everything again and keeps nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import os
+import platform
+import sys
+import sysconfig
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from fractions import Fraction
+from functools import cache
+from operator import attrgetter
+from pathlib import Path
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..errors import OutputError
+from ..files import write_json
+from ..jit.code_store import cache_folder
+from .laboratory import BaseLaboratory, Part
+
+MOST_FILES, STARTED = 4096, time.time()  # where there are more files, the oldest quarter goes
+TROUBLE = (OSError, OutputError, ValueError, SyntaxError, KeyError, TypeError, AttributeError)  # costs only time
+
+
+def kept(observable: Callable[..., Any], given: Any, compute: Callable[[], Any]) -> np.ndarray:
+    """The table `compute()` of values of an observable at what is given (points, seeds), read if it was kept."""
+    folder = None if os.environ.get("ODESYS_MEASUREMENTS") == "anew" else cache_folder()
+    labs: dict[int, BaseLaboratory] = {}
+    files: set[str] = set()
+    try:
+        name = _name((observable, given), labs, files)
+        (lab,) = labs.values()  # ValueError where there is none, or several
+        roots = _roots(lab)
+    except (ValueError, RecursionError):
+        folder = None
+    if folder is None or not all(any(Path(file).is_relative_to(root) for root in roots) for file in files):
+        return np.asarray(compute(), dtype=float)
+    key = _hash(_sources(roots), name)
+    path = folder / "measurements" / f"{key}.json"
+    found = _read(path, key, lab)
+    if found is not None:
+        return found
+    before, lab.reads = lab.reads, set()
+    try:
+        table, reads = np.asarray(compute(), dtype=float), set(lab.reads)
+    finally:
+        lab.reads |= before
+    with suppress(*TROUBLE):
+        same = _name((observable, given), {}, set()) == name and max(f.stat().st_mtime for f in _files(roots)) < STARTED
+        if same and np.isfinite(table).all():
+            _write(path, key, lab, table, reads)
+    return table
+
+
+def _read(path: Path, key: str, lab: BaseLaboratory) -> np.ndarray | None:
+    with suppress(*TROUBLE):
+        data = json.loads(path.read_text("utf-8"))
+        if data["hash"] == _hash(key, json.dumps([data["values"], data["reads"]])):
+            lab.reads |= _parts(lab, data["reads"])
+            return np.asarray(data["values"], dtype=float)
+    return None
+
+
+def _write(path: Path, key: str, lab: BaseLaboratory, table: np.ndarray, reads: set[Part]) -> None:
+    parts = sorted([part.method.__name__, repr(part.arguments)] for part in reads)
+    check = _hash(key, json.dumps([table.tolist(), parts]))
+    if _parts(lab, parts) == reads:
+        write_json(path, {"hash": check, "values": table.tolist(), "reads": parts})
+        files = sorted(path.parent.glob("*.json"), key=lambda file: file.stat().st_mtime)
+        for old in files[: MOST_FILES // 4] if len(files) > MOST_FILES else ():
+            old.unlink(missing_ok=True)
+
+
+def _hash(*texts: str) -> str:
+    return hashlib.sha256(" ".join(texts).encode()).hexdigest()
+
+
+def _parts(lab: BaseLaboratory, found: list[list[str]]) -> set[Part]:
+    return {Part(getattr(type(lab), name), ast.literal_eval(arguments)) for name, arguments in found}
+
+
+def _roots(lab: BaseLaboratory) -> tuple[Path, ...]:
+    """Folders of the engine, of `numerics` beside it, and of the paper of a laboratory."""
+    engine = Path(__file__).parents[1]
+    return engine, engine.with_name("numerics"), Path(str(sys.modules[type(lab).__module__].__file__)).parent
+
+
+def _files(roots: tuple[Path, ...]) -> Iterator[Path]:
+    for root in roots:
+        yield from sorted(f for f in root.rglob("*") if f.is_file() and "__pycache__" not in f.parts)
+
+
+@cache
+def _sources(roots: tuple[Path, ...]) -> str:
+    """A hash of all files of the roots, with the interpreter and the libraries by their versions."""
+    libraries = sorted(os.listdir(sysconfig.get_path("purelib")))
+    files = [f"{file} {hashlib.sha256(file.read_bytes()).hexdigest()}" for file in _files(roots)]
+    return _hash(sys.version, platform.machine(), *libraries, *files)
+
+
+def _name(value: Any, labs: dict[int, BaseLaboratory], files: set[str]) -> str:
+    """A text that tells this value from others; laboratories and files of code that are met are collected."""
+    match value:
+        case None | bool() | int() | float() | str() | Fraction() | np.generic():
+            return f"{type(value).__name__} {value!r}"
+        case np.ndarray() if not value.dtype.hasobject:
+            return f"array {value.dtype} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
+        case BuiltinFunctionType() if isinstance(value.__self__, ModuleType):
+            return f"built in {value.__module__} {value.__name__}"
+        case tuple() | list():
+            inner: Any = value
+        case Mapping():
+            inner = list(value.items())
+        case BaseLaboratory():
+            labs[id(value)] = value
+            more = {name: held for name, held in vars(value).items() if name not in ("mutation", "draw", "reads")}
+            inner = [type(value).__module__, type(value).__qualname__, value.mutation.name, repr(value.draw), more]
+        case FunctionType():
+            inner = _of_function(value, files)
+        case _:
+            raise ValueError(f"the content of a {type(value).__name__} does not name it")
+    return f"{type(value).__name__}({', '.join(_name(item, labs, files) for item in inner)})"
+
+
+def _of_function(function: FunctionType, files: set[str]) -> list[Any]:
+    """Where a function stands in the source, and what it has captured unless its name says all about it."""
+    named = [function.__module__, function.__qualname__]
+    with suppress(AttributeError, KeyError):
+        module = sys.modules[function.__module__]
+        if attrgetter(function.__qualname__)(module) is function:
+            files.add(str(module.__file__))
+            return named
+    files.add(function.__code__.co_filename)
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    places = list(function.__code__.co_positions())
+    if all(column is None for _, _, column, _ in places):
+        raise ValueError("two functions of one line can not be told apart")
+    return [*named, places, cells, function.__defaults__, function.__kwdefaults__]

@@ -1,0 +1,217 @@
+"""Measured values on disk: read the second time, measured again where anything they depend on is different."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from odesys import BaseLaboratory, Draw, Mutation, laboratory_part, measure, over_seeds, with_high_probability
+from odesys.papers import kept_runs
+
+calls: list[Any] = []
+
+
+class Laboratory(BaseLaboratory):
+    """A laboratory of this file: the folder of the file is the paper's."""
+
+    mutations = (Mutation("doubled", "twice the rate"),)
+
+    @laboratory_part
+    def rate(self, size: int = 1) -> float:
+        return 2.0 * size if self.mutation.name else 1.0 * size
+
+
+def run(lab: Laboratory, point: Any, factor: Any = 1) -> float:
+    calls.append(point)
+    return float(lab.rate(3) * point["x"] * factor)
+
+
+def seen(lab: Laboratory, points: Any = ({"x": 0.1}, {"x": 0.2}), factor: Any = 1) -> list[float]:
+    calls.clear()
+    return [row[0] for row in measure("x", points, lambda p: run(lab, p, factor)).values.tolist()]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ODESYS_CACHE", str(tmp_path))
+    monkeypatch.delenv("ODESYS_MEASUREMENTS", raising=False)
+    monkeypatch.setattr(kept_runs, "_sources", lambda roots: "this source")
+    monkeypatch.setattr(kept_runs, "STARTED", float("inf"))
+    return tmp_path / "measurements"
+
+
+def test_the_second_run_reads_values_and_what_was_read(folder: Path) -> None:
+    first, second = Laboratory(), Laboratory()
+    values = seen(first)
+    assert len(calls) == 2 and len(list(folder.iterdir())) == 1
+    assert seen(second) == values and not calls
+    assert second.reads == first.reads and [str(part) for part in second.reads] == ["rate(3)"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda: seen(Laboratory(), ({"x": 0.1}, {"x": 0.3})),
+        lambda: seen(Laboratory(), ({"x": 0.1}, {"y": 0, "x": 0.2})),
+        lambda: seen(Laboratory(), factor=2),
+        lambda: seen(Laboratory(), factor=1.0),
+        lambda: seen(Laboratory(), factor=np.ones(())),
+        lambda: seen(Laboratory("doubled")),
+        lambda: seen(Laboratory(draw=Draw(number=1))),
+    ],
+)
+def test_another_point_captured_value_mutation_or_draw_is_measured(other: Callable[[], Any]) -> None:
+    seen(Laboratory())
+    other()
+    assert len(calls) == 2
+    other()
+    assert not calls
+
+
+def test_two_observables_of_one_line_are_two() -> None:
+    lab = Laboratory()
+    pair = [lambda p: run(lab, p) + p["a"], lambda p: run(lab, p) + p["b"]]
+    found = [measure("x", [{"x": 1.0, "a": 1.0, "b": 2.0}], each).values.tolist() for each in pair]
+    assert found == [[[4.0]], [[5.0]]]
+
+
+def test_another_source_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen(Laboratory())
+    monkeypatch.setattr(kept_runs, "_sources", lambda roots: "that source")
+    seen(Laboratory())
+    assert len(calls) == 2
+
+
+def test_a_changed_file_is_another_source(tmp_path: Path) -> None:
+    hashes = []
+    for text in ("rate = 1", "rate = 2", "rate = 1"):
+        (tmp_path / "model.py").write_text(text)
+        hashes.append(SOURCES.__wrapped__((tmp_path,)))
+    assert hashes[0] == hashes[2] != hashes[1]
+
+
+SOURCES = kept_runs._sources
+
+
+def test_what_runs_while_the_source_changes_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_runs, "STARTED", 0.0)  # all files are newer than this process
+    seen(Laboratory())
+    assert not folder.exists()
+
+
+def test_other_seeds_are_measured() -> None:
+    lab, used = Laboratory(), []
+
+    def observable(point: Any, seeds: tuple[int, ...]) -> list[float]:
+        return [run(lab, point) + seed for seed in seeds]
+
+    for seeds in ((0, 1), (0, 1), (0, 2)):
+        calls.clear()
+        used.append((over_seeds("x", [{"x": 1.0}], observable, seeds).values.tolist(), len(calls)))
+    assert used == [([[3.0, 4.0]], 2), ([[3.0, 4.0]], 0), ([[3.0, 5.0]], 2)]
+
+
+def test_outcomes_per_seed_are_kept() -> None:
+    lab, verdicts = Laboratory(), []
+    for _ in range(2):
+        calls.clear()
+        trial = lambda seeds: [run(lab, {"x": seed}) >= 0 for seed in seeds]  # noqa: E731
+        verdicts.append((with_high_probability("it is", {}, trial, lab.draw), len(calls)))
+    (first, many), (second, none) = verdicts
+    assert first == second and first.as_stated == "holds" and (many, none) == (40, 0)
+
+
+def spoil(text: str) -> str:
+    """One digit of a value is another."""
+    return text.replace("0.6", "0.7")
+
+
+@pytest.mark.parametrize(
+    "damage", [spoil, lambda text: text[:20], lambda text: "", lambda text: "[1]", lambda text: json.dumps({"hash": 1})]
+)
+def test_a_broken_file_is_measured_again(folder: Path, damage: Callable[[str], str]) -> None:
+    values = seen(Laboratory())
+    (file,) = folder.iterdir()
+    whole = file.read_text()
+    assert damage(whole) != whole
+    file.write_text(damage(whole))
+    assert seen(Laboratory()) == values and len(calls) == 2
+    assert file.read_text() == whole
+
+
+def test_the_file_of_another_key_is_measured_again(folder: Path) -> None:
+    seen(Laboratory(), factor=5)
+    (foreign,) = folder.iterdir()
+    content = foreign.read_bytes()
+    values = seen(Laboratory())
+    (own,) = set(folder.iterdir()) - {foreign}
+    own.write_bytes(content)
+    assert seen(Laboratory()) == values and len(calls) == 2
+
+
+def test_a_method_of_captured_data_and_a_function_that_captures_itself_are_not_kept(folder: Path) -> None:
+    lab, look_up = Laboratory(), {"x": 2.0}.get
+    measure("x", [{"x": 1.0}], lambda p: run(lab, p) * (look_up("x") or 0))
+
+    def again(point: Any, depth: int = 1) -> float:
+        return again(point, depth - 1) if depth else run(lab, point)
+
+    measure("x", [{"x": 1.0}], again)
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("factor", [float("nan"), object, {1: object()}])
+def test_what_has_no_place_in_json_or_no_name_is_not_kept(folder: Path, factor: Any) -> None:
+    lab = Laboratory()
+    measure("x", [{"x": 1.0}], lambda p: run(lab, p, factor if isinstance(factor, float) else 1) if factor else 0.0)
+    assert not folder.exists()
+
+
+def test_an_observable_that_changes_what_it_captured_is_not_kept(folder: Path) -> None:
+    lab, found = Laboratory(), []
+
+    def observable(point: Any) -> float:
+        found.append(point)
+        return run(lab, point)
+
+    measure("x", [{"x": 1.0}], observable)
+    assert not folder.exists() and found
+
+
+def test_code_from_elsewhere_and_no_laboratory_are_not_kept(folder: Path, tmp_path: Path) -> None:
+    made: dict[str, Any] = {"run": run, "__name__": "elsewhere"}
+    exec(compile("def of(lab): return lambda p: run(lab, p)", str(tmp_path / "elsewhere.py"), "exec"), made)
+    measure("x", [{"x": 1.0}], made["of"](Laboratory()))
+    measure("x", [{"x": 1.0}], lambda p: p["x"])
+    one, two = Laboratory(), Laboratory()
+    measure("x", [{"x": 1.0}], lambda p: run(one, p) + run(two, p))
+    assert not folder.exists()
+
+
+def test_everything_is_measured_anew_on_request(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen(Laboratory())
+    monkeypatch.setenv("ODESYS_MEASUREMENTS", "anew")
+    seen(Laboratory())
+    assert len(calls) == 2
+
+
+def test_the_oldest_files_go(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_runs, "MOST_FILES", 8)
+    for factor in range(12):
+        seen(Laboratory(), factor=factor)
+        assert len(list(folder.iterdir())) <= 8
+    seen(Laboratory(), factor=11)
+    assert not calls
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders have no such modes")
+def test_a_folder_that_others_can_write_is_not_used(folder: Path) -> None:
+    folder.parent.chmod(0o777)
+    seen(Laboratory())
+    assert not folder.exists()
