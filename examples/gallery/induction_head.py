@@ -28,7 +28,7 @@ def main() -> dict[str, object]:
     early = integrate(flow.system, net.paths(), (0.0, 20.0)).end_state
     gap = float(np.abs(early - net.flow_run(20.0)[1][-1].paths()).max())
     run = integrate(flow.system, net.paths(), (0.0, 2000.0))
-    print(f"{flow.system.dimension} states; loss {run.final['loss']:.3f} (guessing: {np.log(3):.3f}), network within {gap:.1e}")
+    print(f"{flow.system.dimension} states; loss {run.final['loss']:.3f} (guessing {np.log(3):.3f}), network {gap:.1e}")
     return {"states": flow.system.dimension, "loss": run.final["loss"], "network": gap}
 
 

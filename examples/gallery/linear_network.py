@@ -15,7 +15,9 @@ W1, W2 = maps("W1", hidden, words), maps("W2", outputs, hidden)
 
 def flow():
     targets = [[s * (i == j) for j in range(3)] for i, s in enumerate(STRENGTHS)]
-    return gradient_flow(lambda X: W2 @ W1 @ X[0], Data(words, list(zip(["x1", "x2", "x3"], targets))), squared)
+    return gradient_flow(
+        lambda X: W2 @ W1 @ X[0], Data(words, list(zip(["x1", "x2", "x3"], targets, strict=True))), squared
+    )
 
 
 def main() -> dict[str, float]:
@@ -46,8 +48,10 @@ def main() -> dict[str, float]:
     theory = integrate(made.system, net.paths(), (0.0, 5.0)).end_state
     gap = float(np.abs(theory - net.flow_run(5.0)[1][-1].paths()).max())
     result = {"proof": law.evidence, "closed form": float(np.abs(np.array(found) - known).max()), "network": gap}
-    print(f"modes a' = 2/3 a (s - a): {law.as_stated} ({law.evidence}); closed form within {result['closed form']:.1e}, "
-          f"network within {gap:.1e}")
+    print(
+        f"modes a' = 2/3 a (s - a): {law.as_stated} ({law.evidence}); closed form within {result['closed form']:.1e}, "
+        f"network within {gap:.1e}"
+    )
     return result
 
 

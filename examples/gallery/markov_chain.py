@@ -38,8 +38,12 @@ def main() -> dict[str, float]:
     late = run.final
     scores = np.array([late[f"A_pos{i}_pos3"] for i in (1, 2, 3)])
     attention = np.exp(scores) / np.exp(scores).sum()
-    gap = float(np.abs(integrate(flow.system, net.paths(), (0.0, 50.0)).end_state - net.flow_run(50.0)[1][-1].paths()).max())
-    print(f"loss {late['loss']:.6f}, entropy rate {entropy:.6f}; attention {attention.round(3)}; network within {gap:.1e}")
+    gap = float(
+        np.abs(integrate(flow.system, net.paths(), (0.0, 50.0)).end_state - net.flow_run(50.0)[1][-1].paths()).max()
+    )
+    print(
+        f"loss {late['loss']:.6f}, entropy rate {entropy:.6f}; attention {attention.round(3)}; network within {gap:.1e}"
+    )
     return {"excess": late["loss"] - entropy, "attention": float(attention[2]), "network": gap}
 
 

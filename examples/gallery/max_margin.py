@@ -19,10 +19,10 @@ BEST, OTHER = ((1, 0), (0, 1)), ((0, Fraction(-1, 2)), (-1, 0))
 
 def main() -> dict[str, float]:
     samples = []
-    for best, other in zip(BEST, OTHER):
+    for best, other in zip(BEST, OTHER, strict=True):
         samples.append(([{"e1": best[0], "e2": best[1], "e3": 1}, {"e1": other[0], "e2": other[1], "e3": 0}], 1))
     flow = gradient_flow(lambda X: v @ X @ softmax(X.T @ p), Data(words, samples), logistic, train="p")
-    differences = np.array([[*(np.subtract(b, o).astype(float)), 1.0] for b, o in zip(BEST, OTHER)])
+    differences = np.array([[*(np.subtract(b, o).astype(float)), 1.0] for b, o in zip(BEST, OTHER, strict=True)])
     rules = [{"type": "ineq", "fun": lambda q, d=d: d @ q - 1} for d in differences]
     best = minimize(lambda q: q @ q, np.ones(3), constraints=rules, tol=1e-12).x
     x0 = flow.initial_state(values={"v": [[0, 0, 1]]})
@@ -36,7 +36,9 @@ def main() -> dict[str, float]:
 
     angles = [angle(t) for t in (1e3, 1e6, 1e9)]
     net = flow.network(seed=0, values={"v": [[0, 0, 1]], "p": [[0.1], [-0.2], [0.0]]})
-    gap = float(np.abs(integrate(flow.system, net.paths(), (0.0, 20.0)).end_state - net.flow_run(20.0)[1][-1].paths()).max())
+    gap = float(
+        np.abs(integrate(flow.system, net.paths(), (0.0, 20.0)).end_state - net.flow_run(20.0)[1][-1].paths()).max()
+    )
     print(f"1 - cosine to the max-margin direction: {[f'{a:.1e}' for a in angles]}; network within {gap:.1e}")
     return {"first": angles[0], "last": angles[-1], "network": gap}
 

@@ -6,7 +6,20 @@ f(a, b) = V (W a + W b)^2. Scaling the row W_r by c and the column V_r by 1 / c^
 
 import numpy as np
 
-from odesys import Data, Units, Words, function, gradient_flow, graph, identity, integrate, lie_derivative, maps, squared, sym
+from odesys import (
+    Data,
+    Units,
+    Words,
+    function,
+    gradient_flow,
+    graph,
+    identity,
+    integrate,
+    lie_derivative,
+    maps,
+    squared,
+    sym,
+)
 
 P, NEURONS = 3, 4
 words, hidden, classes = Words([f"n{i}" for i in range(P)]), Units("r", NEURONS), Units("k", P)
@@ -32,9 +45,17 @@ def main() -> dict[str, object]:
     theory = integrate(made.system, net.paths(), (0.0, 30.0))
     measured = net.flow_run(30.0)[1][-1]
     gap = float(np.abs(theory.end_state - measured.paths()).max())
-    print(f"|W_r|^2 - 2|V_r|^2 is conserved: {law.as_stated} ({law.evidence}); with factor 1: {wrong.as_stated}; "
-          f"loss {theory.final['loss']:.4f}, network within {gap:.1e}")
-    return {"law": law.as_stated, "evidence": law.evidence, "wrong": wrong.as_stated, "loss": theory.final["loss"], "network": gap}
+    print(
+        f"|W_r|^2 - 2|V_r|^2 is conserved: {law.as_stated} ({law.evidence}); with factor 1: {wrong.as_stated}; "
+        f"loss {theory.final['loss']:.4f}, network within {gap:.1e}"
+    )
+    return {
+        "law": law.as_stated,
+        "evidence": law.evidence,
+        "wrong": wrong.as_stated,
+        "loss": theory.final["loss"],
+        "network": gap,
+    }
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ W'' + gamma W' = F run for the time gamma T lies within C / gamma^2 of W' = F ru
 settled; doubling gamma divides the gap by four.
 """
 
+from itertools import pairwise
+
 import numpy as np
 
 from odesys import Data, Words, gradient_flow, heavy_ball, integrate, logistic, maps, softmax
@@ -29,7 +31,7 @@ def main() -> dict[str, object]:
     net = heavy.network(seed=0, parameters={"gamma": 2.0}, scales={"w": 1.0, "Z": 1.0})
     theory = integrate(heavy.system, net.paths(), (0.0, 10.0), {"gamma": 2.0}).end_state
     gap = float(np.abs(theory - net.flow_run(10.0)[1][-1].paths()).max())
-    exponents = [float(np.log2(a / b)) for a, b in zip(gaps, gaps[1:])]
+    exponents = [float(np.log2(a / b)) for a, b in pairwise(gaps)]
     print(f"gaps {[f'{g:.2e}' for g in gaps]}: exponents {np.round(exponents, 3)} (known 2); network within {gap:.1e}")
     return {"states": heavy.system.dimension, "exponent": exponents[-1], "network": gap}
 

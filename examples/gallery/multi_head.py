@@ -1,7 +1,7 @@
 r"""Two attention heads with their own W_V and W_O into one layer of ReLU neurons.
 
-f(X) = a relu(sum_h W_O^h W_V^h X softmax(X^T W_K^h' W_Q^h x_last)). Heads that start alike stay alike: exchanging them is
-a symmetry that the program finds, and the quotient by it has half the head variables.
+f(X) = a relu(sum_h W_O^h W_V^h X softmax(X^T W_K^h' W_Q^h x_last)). Heads that start alike stay alike: exchanging them
+is a symmetry that the program finds, and the quotient by it has half the head variables.
 """
 
 import numpy as np
@@ -28,8 +28,10 @@ def main() -> dict[str, object]:
     gap = float(np.abs(run.end_state - net.flow_run(20.0)[1][-1].paths()).max())
     swap = [g for g in flow.symmetries().generators if "h1" in g.describe(flow)]
     quotient = flow.quotient()
-    print(f"{flow.system.dimension} states, group of order {flow.symmetries().order} -> {quotient.system.dimension}; "
-          f"heads exchanged by {len(swap)} generator(s); loss {run.final['loss']:.4f}, network within {gap:.1e}")
+    print(
+        f"{flow.system.dimension} states, group of order {flow.symmetries().order} -> {quotient.system.dimension}; "
+        f"heads exchanged by {len(swap)} generator(s); loss {run.final['loss']:.4f}, network within {gap:.1e}"
+    )
     return {"states": flow.system.dimension, "quotient": quotient.system.dimension, "swap": len(swap), "network": gap}
 
 

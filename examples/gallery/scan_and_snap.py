@@ -30,8 +30,10 @@ def main() -> dict[str, object]:
     full = integrate(flow.system, net.paths(), (0.0, 100.0)).end_state
     error = float(np.abs(full - net.flow_run(100.0)[1][-1].paths()).max())
     attention = 1 / (1 + np.exp(-gap[-1]))
-    print(f"{flow.system.dimension} states -> {quotient.system.dimension}; attention to the distinct token {attention:.3f}, "
-          f"growing all the time: {bool((np.diff(gap) > 0).all())}; network within {error:.1e}")
+    print(
+        f"{flow.system.dimension} states -> {quotient.system.dimension}; attention to the distinct token {attention:.3f}, "
+        f"growing: {bool((np.diff(gap) > 0).all())}; network within {error:.1e}"
+    )
     return {
         "states": flow.system.dimension,
         "quotient": quotient.system.dimension,

@@ -6,7 +6,22 @@ f(x) = V relu(W x) on the four points (+-1, +-1) with label x1 x2. The flow cons
 
 import numpy as np
 
-from odesys import Data, Units, Words, gradient_descent, gradient_flow, graph, identity, integrate, iterate, lie_derivative, logistic, maps, relu, sym
+from odesys import (
+    Data,
+    Units,
+    Words,
+    gradient_descent,
+    gradient_flow,
+    graph,
+    identity,
+    integrate,
+    iterate,
+    lie_derivative,
+    logistic,
+    maps,
+    relu,
+    sym,
+)
 
 words, hidden = Words("x1 x2"), Units("r", 4)
 W, V = maps("W", hidden, words), maps("V", 1, hidden)
@@ -30,8 +45,10 @@ def main() -> dict[str, object]:
     walk = iterate(step.system, net.paths(), 300, {"eta": 0.1})
     gap = float(np.abs(walk.end_state - net.descend(0.1, 300).paths()).max())
     margins = [theory.final[f"margin_{i}"] for i in range(1, 5)]
-    print(f"|W_r|^2 - V_r^2 is conserved: {law.as_stated} ({law.evidence}); margins {np.round(margins, 2)}, "
-          f"network within {gap:.1e}")
+    print(
+        f"|W_r|^2 - V_r^2 is conserved: {law.as_stated} ({law.evidence}); margins {np.round(margins, 2)}, "
+        f"network within {gap:.1e}"
+    )
     return {"law": law.as_stated, "evidence": law.evidence, "margin": min(margins), "network": gap}
 
 

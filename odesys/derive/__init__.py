@@ -1,5 +1,6 @@
-"""From a model and its data to a closed system: paths, their closure, start values, the gradient flow.
+"""From a program or a model and its data to a closed system: paths, their closure, start values, rules of training.
 
-Nouns: `Flow` (a model with its closed system), `Closure` (the paths it needs), sign descent.
-May import: `odesys.expr`, `odesys.exact`, `odesys.jit`, `odesys.model`, `odesys.tex`. `Flow` is a door like `System`.
+Nouns: `ProgramFlow`, `Flow` (a network with its closed system), `Closure` (the paths it needs), `Rule` (how maps move).
+May import: `odesys.expr`, `odesys.exact`, `odesys.jit`, `odesys.model`, `odesys.program`, `odesys.tex`. `Flow` is a
+door like `System`.
 """

@@ -1,5 +1,5 @@
-"""A network as a function you write down: spaces, maps, expressions in them, data and losses.
+"""A network as a function you write down: spaces, maps, expressions in them, data, and what a program reads.
 
-A program is a plain Python function of one sample; calling it on the matrix of its tokens gives an `Expr`. `reading`
-turns expressions into blocks over path scalars.
+Nouns: `Words`, `Space`, `Units` (what indices are), `Expr` (what is written), `Data`, `Program` (loss and paths read).
+May import: `odesys.expr`, `odesys.exact`, `odesys.jit`, `odesys.model`.
 """

@@ -1,0 +1,92 @@
+"""Flows of programs: two_mixture as it is, stages, rates, and sentences for what does not close."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from derivations.two_mixture.dynamics import full_flow
+from odesys import (
+    ClosureError,
+    Data,
+    OdesysError,
+    Space,
+    Units,
+    Words,
+    gradient_flow,
+    graph,
+    logistic,
+    maps,
+    relu,
+    softmax,
+    squared,
+    sym,
+)
+
+WORDS, M = Words("a b c"), Space("m")
+DATA = Data(WORDS, [("a b", 1), ("c b", -1)])
+w, W_K, W_Q = maps("w", 1, WORDS), *maps("W_K W_Q", M, WORDS)
+
+
+def f(X):
+    return (w @ X @ softmax(X.T @ W_K.T @ W_Q @ X)).sum()
+
+
+def test_two_mixture_written_as_the_paper_writes_it() -> None:
+    words, old = Words("c1 c2 v1 v2"), full_flow()
+
+    def head(name: str):
+        w, (W_K, W_Q) = maps("w", 1, words, of=name), maps("W_K W_Q", M, words, of=name)
+        return lambda X: relu((w @ X @ softmax(X.T @ W_K.T @ W_Q @ X)).sum() + "b")
+
+    plus, minus = head("p"), head("m")
+    new = gradient_flow(lambda X: plus(X) - minus(X), Data(words, old.data.samples), logistic)
+    assert new.system.names == old.system.names and new.system.tex == old.system.tex
+    assert all(a is b for a, b in zip(new.system.nodes, old.system.nodes, strict=True))
+    assert new.system.structure == old.system.structure
+    assert new.initial_state(omega=0.1).tolist() == old.initial_state(omega=0.1).tolist()
+
+
+def test_stages_share_one_state_vector() -> None:
+    whole = gradient_flow(f, DATA, logistic)
+    stage = gradient_flow(f, DATA, logistic, train="w", carry="w W_K W_Q")
+    assert stage.system.names == whole.system.names
+    assert stage.system.equations["KQ_a_b"] is graph.ZERO
+    assert stage.system.equations["w_a"] is whole.system.equations["w_a"]
+
+
+def test_rates_and_decay() -> None:
+    plain = gradient_flow(f, DATA, logistic).system.equations
+    rated = gradient_flow(f, DATA, logistic, rates={"w": Fraction(1, 3)}, decay="lam").system.equations
+    assert rated["w_a"] is plain["w_a"] / 3 - sym("lam") * sym("w_a")
+    assert rated["KQ_a_b"] is plain["KQ_a_b"] - 2 * sym("lam") * sym("KQ_a_b")
+
+
+def three_maps(*trained: str):
+    U, V, W = maps("U", Units("y", 1), M), maps("V", M, Space("v")), maps("W", Space("v"), WORDS)
+    return gradient_flow(lambda X: U @ V @ W @ X[0], DATA, squared, train=trained)
+
+
+def test_three_trained_maps_escape_and_two_close() -> None:
+    with pytest.raises(ClosureError, match="does not close with U, V, W all trained"):
+        three_maps("U", "V", "W")
+    assert three_maps("U", "V").system.dimension > 0
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: gradient_flow(f, DATA, ("w",)), "the third argument is the loss; .* train="),
+        (lambda: gradient_flow(f, DATA, logistic, train={"w": [0]}), "is a mapping"),
+        (lambda: gradient_flow(f, DATA, logistic, train="W_X"), "has no such map; it has w, W_K, W_Q"),
+        (lambda: gradient_flow(f, DATA, logistic, train=""), "nothing is trained"),
+        (lambda: gradient_flow(f, DATA, logistic, train="w", rates={"W_K": 2}), "which is not trained"),
+        (lambda: gradient_flow(f, DATA, logistic, train="w W_K", carry="w"), "is trained but not carried"),
+        (lambda: gradient_flow(lambda X: w @ X[0] * "w_a", DATA, logistic), "is the name of a path scalar"),
+        (lambda: gradient_flow(7, DATA, logistic), "derived from a function of the tokens"),
+    ],
+)
+def test_refused(make, words: str) -> None:
+    with pytest.raises(OdesysError, match=words):
+        make()

@@ -1,0 +1,80 @@
+"""The gallery: published results as programs, each with its known law or number and a network beside it."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[1] / "examples" / "gallery"
+
+
+def run(name: str) -> dict[str, Any]:
+    spec = importlib.util.spec_from_file_location(f"gallery_{name}", FOLDER / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    result = module.main()
+    assert result["network"] < 1e-6, "the closed system and a moved network differ"
+    return result
+
+
+def test_linear_network() -> None:
+    result = run("linear_network")
+    assert str(result["proof"]) == "proof" and result["closed form"] < 1e-7
+
+
+def test_modular_addition() -> None:
+    result = run("modular_addition")
+    assert (result["law"], str(result["evidence"]), result["wrong"]) == ("holds", "proof", "fails")
+
+
+def test_xor() -> None:
+    result = run("xor")
+    assert (result["law"], str(result["evidence"])) == ("holds", "proof") and result["margin"] > 1
+
+
+def test_lora() -> None:
+    result = run("lora")
+    assert result["floor"] < 1e-5 and result["second singular value"] < 1e-4 and result["rank two"] < 1e-6
+
+
+def test_momentum() -> None:
+    assert run("momentum")["exponent"] == pytest.approx(2, abs=0.05)
+
+
+def test_markov_chain() -> None:
+    result = run("markov_chain")
+    assert 0 < result["excess"] < 1e-3 and result["attention"] > 0.9
+
+
+def test_position_attention() -> None:
+    assert run("position_attention")["pair"] > 0.9
+
+
+def test_max_margin() -> None:
+    result = run("max_margin")
+    assert result["last"] < result["first"] < 0.01
+
+
+def test_multi_head() -> None:
+    result = run("multi_head")
+    assert result["swap"] > 0 and result["quotient"] < result["states"]
+
+
+def test_induction_head() -> None:
+    assert run("induction_head")["loss"] < 0.1
+
+
+def test_scan_and_snap() -> None:
+    result = run("scan_and_snap")
+    assert (result["states"], result["quotient"], result["growing"]) == (40, 7, True) and result["attention"] > 0.95
+
+
+def test_every_example_is_tested_and_short() -> None:
+    names = {path.stem for path in FOLDER.glob("*.py")}
+    tested = {name.removeprefix("test_") for name in globals() if name.startswith("test_")}
+    assert names <= tested
+    assert max(len(path.read_text(encoding="utf-8").splitlines()) for path in FOLDER.glob("*.py")) <= 75
