@@ -20,7 +20,7 @@ def main() -> dict[str, float]:
     theory = integrate(flow.system, net.paths(), (0.0, 12.0))
     measured = net.flow_run(12.0)[1][-1]
     update = np.array([[theory.final[name] for name in row] for row in flow.matrices["BA"]])
-    wide = integrate(flow.system, flow.network(width=2, seed=0, scales={"A": 0.1, "B": 0.1}).paths(), (0.0, 12.0))
+    wide = integrate(flow.system, flow.network(width=2, seed=0, scales={"A": 0.1, "B": 0.1}).paths(), (0.0, 40.0))
     result = {
         "floor": abs(theory.final["loss"] - 0.25),  # 1/2 times 1^2, on half of the data
         "second singular value": float(np.linalg.svd(update)[1][1]),

@@ -8,8 +8,8 @@ to a factor), so a comparison gives a factor for each member and one common expr
 .. math::  e_n = f_n\,e(n), \qquad e(n) = \sum_i p_i(n)\,t_i(n),
 
 with polynomials :math:`p_i` of degree two at most through the exact coefficients, and a factor in front that is such a
-polynomial or one over it. More members are needed than a
-polynomial has coefficients: each further one is a check, and expressions of different shape are refused.
+polynomial or one over it, times a power of n. More members are needed than a polynomial has coefficients: each further
+one is a check, and expressions of different shape are refused.
 """
 
 from __future__ import annotations
@@ -163,11 +163,13 @@ class _Comparison:
         return [(tuple(table[key] for table in tables), key[1]) for key in tables[0]]
 
     def _factor(self, values: Values) -> Node:
-        """A factor as polynomial, or as one over a polynomial."""
-        for exponent in (1, -1):
-            row = _fit(self.numbers, [v**exponent for v in values])
-            if row is not None:
-                return graph.power(self._written(row), Fraction(exponent))
+        """A factor as polynomial or one over a polynomial, divided by a power of the number where that helps."""
+        for power in range(LARGEST_DEGREE + 1):
+            for exponent in (1, -1):
+                row = _fit(self.numbers, [v**exponent * n**power for v, n in zip(values, self.numbers, strict=True)])
+                if row is not None:
+                    written = self._written(row) * graph.power(sym(self.parameter), Fraction(-power))
+                    return graph.power(written, Fraction(exponent))
         raise _DifferentError(f"whose factor is no polynomial in {self.parameter}, nor one over a polynomial")
 
     def _written(self, row: Sequence[Fraction]) -> Node:

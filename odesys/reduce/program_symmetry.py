@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def program_symmetries(flow: ProgramFlow, state: Any = None) -> SymmetryGroup[ProgramSymmetry]:
-    """The symmetry group of a program, or its subgroup that fixes `state`; the order is that of the action on states."""
+    """The symmetry group of a program, or its subgroup that fixes `state`; its order is that of the action on it."""
     tied = PathGraph(flow)
     _add_states(tied, flow, state)
     LossGraph(flow.layout.names).write(tied.build, flow.loss, tied.states)

@@ -78,3 +78,14 @@ def test_polynomials_go_through_every_value() -> None:
     assert _fit((2, 3, 5, 7), square) == [Fraction(1, 2), -4, 1]
     assert _fit((2, 3, 5, 7), [Fraction(k**3) for k in (2, 3, 5, 7)]) is None
     assert _fit((2, 3, 5, 7), [Fraction(1, k) for k in (2, 3, 5, 7)]) is None
+
+
+def test_factors_over_a_power_of_the_number() -> None:
+    x = graph.sym("x")
+
+    def member(n: int) -> System:
+        return System.from_equations({"x": x * Fraction(n - 1, n) + x**2 / n**2})
+
+    found = interpolate_count("n", {n: member(n) for n in (3, 4, 5, 6)})
+    nine = found.substitute({"n": 9})
+    assert nine.nodes == member(9).nodes
