@@ -1,7 +1,7 @@
-r"""Scan and Snap (Tian, Wang, Chen and Du, 2023): which token wins the attention of a decoder, for any number of classes.
+r"""Scan and Snap (Tian, Wang, Chen and Du, 2023): which token wins the attention of a decoder with K classes.
 
-Class y_k has a token d_k of its own; the token c is common to all. f(X) = Y X softmax(X^T Z q). The query's score of the
-distinct token grows and that of the common token falls. By symmetry seven variables remain for every K; with K left
+Class y_k has a token d_k of its own; the token c is common to all. f(X) = Y X softmax(X^T Z q). The query's score of
+the distinct token grows and that of the common token falls. By symmetry seven variables remain for every K; with K left
 open they are one system, which runs at K = 1000.
 """
 
@@ -46,7 +46,7 @@ def main() -> dict[str, object]:
         "network": error,
     }
     print(
-        f"{result['states']} states -> {every.dimension} for every K; at K = 1000 attention to the distinct token ends at "
+        f"{result['states']} states -> {every.dimension} for every K; at K = 1000 attention to the distinct token is "
         f"{result['attention']:.3f}, loss {np.log(1000):.2f} -> {result['loss']:.3f}; network within {error:.1e}"
     )
     return result
