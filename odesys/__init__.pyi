@@ -173,6 +173,7 @@ from .program.expressions import norm as norm
 from .program.expressions import relu as relu
 from .program.expressions import softmax as softmax
 from .program.expressions import squared as squared
+from .program.gaussian import Gaussian as Gaussian
 from .program.spaces import Space as Space
 from .program.spaces import Units as Units
 from .program.spaces import Words as Words

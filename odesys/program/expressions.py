@@ -177,7 +177,7 @@ class Expr:
         for k, side in enumerate((self.rows, self.columns)):
             if axis in (None, k) and not isinstance(side, Space):
                 ends = (ONE_AXIS, out.columns) if k == 0 else (out.rows, ONE_AXIS)
-                out = Expr("sum", (out,), *ends, k)
+                out = Expr("sum", (out,), ends[0], ends[1], k)
         return out
 
     def mean(self, axis: int | None = None) -> Expr:

@@ -126,7 +126,10 @@ class FamilyFlow(OrbitReduction):
         size = self.whole()
         derive = gradient_descent if self.system.kind == "map" else gradient_flow
         model, data = self.shape(self.family.dictionary(size)), self.family.distribution(size)
-        return derive(model, data, self.train, self.loss, tuple(sorted(self.closure.trained))).system
+        made: System = derive(
+            model, data, self.loss, train=self.train, carry=tuple(sorted(self.closure.trained))
+        ).system
+        return made
 
     @property
     def algebra(self) -> OrbitAlgebra:
