@@ -181,6 +181,8 @@ from .reduce.coordinates import CoordinateFlow as CoordinateFlow
 from .reduce.coordinates import CoordinateQuotient as CoordinateQuotient
 from .reduce.coordinates import CoordinateSymmetry as CoordinateSymmetry
 from .reduce.coordinates import coordinate_flow as coordinate_flow
+from .reduce.every_size import EverySize as EverySize
+from .reduce.every_size import for_every_size as for_every_size
 from .reduce.family_gradient import FamilyFlow as FamilyFlow
 from .reduce.family_gradient import family_descent as family_descent
 from .reduce.family_gradient import family_flow as family_flow

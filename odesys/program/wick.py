@@ -136,6 +136,9 @@ def mean(root: Block, normals: Iterable[str]) -> Block:
     return _Reading(frozenset(normals)).mean(root)
 
 
+_LINEAR = ("add", "sum", "reshape", "transpose", "take", "scatter")
+
+
 class _Reading:
     """Blocks expanded in the normals, and their means."""
 
@@ -143,6 +146,7 @@ class _Reading:
         self.normals = normals
         self.known: dict[int, Value] = {}
         self.means: dict[int, Block] = {}
+        self.drawn: dict[int, bool] = {}
 
     def expand(self, root: Block) -> Value:
         """The block itself where no normal is in it."""
@@ -158,19 +162,27 @@ class _Reading:
         return self.means[id(block)]
 
     def _mean(self, block: Block) -> Block:
-        value = self.expand(block) if block.op not in ("add", "sum", "reshape", "multiply", "matmul", "apply") else None
-        if isinstance(value, Block):
-            return value
-        if block.op in ("add", "sum", "reshape"):
-            return Block(block.op, tuple(self.mean(a) for a in block.args), block.shape, block.data)
+        drawn = [self.random(a) for a in block.args]
+        if not self.random(block):
+            return block
+        if block.op in _LINEAR or (block.op in ("multiply", "matmul") and sum(drawn) == 1):
+            args = tuple(self.mean(a) if r else a for a, r in zip(block.args, drawn, strict=True))
+            return Block(block.op, args, block.shape, block.data)
         if block.op == "multiply":
             return _mean_product(*map(self.expand, block.args))
-        if block.op == "apply" and isinstance(self.expand(block.args[0]), Expanded):
+        if block.op == "apply":
             return self._mean_of_function(block)
         value = self.expand(block)
         if isinstance(value, Block):
             return value
         return _weighted(value.parts, [moment(m) for m in value.monomials])
+
+    def random(self, root: Block) -> bool:
+        """Whether a normal is below a block."""
+        for block in blocks.topological([root]) if id(root) not in self.drawn else ():
+            own = block.op == "constant" and bool(graph.symbols(list(block.data.flat)) & self.normals)
+            self.drawn[id(block)] = own or any(self.drawn[id(a)] for a in block.args)
+        return self.drawn[id(root)]
 
     def _mean_of_function(self, block: Block) -> Block:
         inner, parts = self.expand(block.args[0]), []
@@ -202,7 +214,7 @@ class _Reading:
         return _linear(block, value)
 
     def _constant(self, block: Block) -> Value:
-        if not graph.symbols(list(block.data.flat)) & self.normals:
+        if not self.random(block):
             return block
         entries = {at: polynomial(block.data[at], self.normals) for at in np.ndindex(block.shape)}
         monomials = tuple(sorted({m for parts in entries.values() for m in parts}))
@@ -276,10 +288,11 @@ def _collected(parts: Block, support: np.ndarray, monomials: Sequence[Monomial])
 
 def _sum(values: Sequence[Expanded], shape: tuple[int, ...]) -> Expanded:
     unique = tuple(sorted({m for value in values for m in value.monomials}))
+    place = {m: k for k, m in enumerate(unique)}
     parts, support = [], np.zeros((len(unique), *shape), dtype=bool)
     for value in values:
         padded = _padded(value, len(shape))
-        rows = np.array([unique.index(m) for m in value.monomials])
+        rows = np.array([place[m] for m in value.monomials])
         support[rows] |= padded.support
         index = np.ix_(rows, *(np.arange(n) for n in padded.parts.shape[1:]))
         full = tuple(np.broadcast_to(i, padded.parts.shape) for i in index)
