@@ -50,7 +50,9 @@ class Batches:
         """The batches of a program; `renamed` are the leaves in place of those the program was read with."""
         data = program.data
         if isinstance(data, Gaussian):
-            raise ModelError("batches are drawn from a finite number of samples, Data(words, samples), not from Gaussian")
+            raise ModelError(
+                "batches are drawn from a finite number of samples, Data(words, samples), not from Gaussian"
+            )
         if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= len(data):
             raise ModelError(f"batch={size!r} is how many of the {len(data)} samples one step sees: 1 to {len(data)}")
         if len(set(data.weights)) > 1:

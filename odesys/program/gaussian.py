@@ -17,7 +17,7 @@ from ..errors import DistributionError
 from ..expr import graph
 from ..expr.blocks import Block
 from ..expr.graph import Node, add, sym
-from . import wick
+from . import expanded
 from .data import Data, _coefficient, coordinates
 from .spaces import Words
 
@@ -42,7 +42,7 @@ class Gaussian(Data):
     >>> data.normals
     ('x', 'y')
     >>> gradient_flow(lambda X: w @ X[0], data, squared).system.equations["w_a"]
-    Node(3 - w_a - w_b)
+    Node(-w_a - w_b + 3)
     """
 
     normals: tuple[str, ...]
@@ -64,9 +64,7 @@ class Gaussian(Data):
         if not normals:
             raise DistributionError("no symbol is left to be a normal; samples without randomness are Data(words, ...)")
         marked = {sym(name): sym(_MARK + name) for name in normals}
-        named = [
-            {words.pinned.words[place]: _renamed(value, marked) for place, value in row.items()} for row in rows
-        ]
+        named = [{words.pinned.words[place]: _renamed(value, marked) for place, value in row.items()} for row in rows]
         super().__init__(words, [(named, _renamed(target, marked))])
         object.__setattr__(self, "normals", normals)
 
@@ -99,7 +97,7 @@ class Gaussian(Data):
 
     def mean(self, block: Block) -> Block:
         """The mean of a block over all normals."""
-        return wick.mean(block, [_MARK + name for name in self.normals])
+        return expanded.mean(block, [_MARK + name for name in self.normals])
 
 
 def _inner(left: Sequence[Node], right: Sequence[Node]) -> Node:

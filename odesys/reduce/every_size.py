@@ -39,7 +39,13 @@ Polynomial = Mapping[Monomial, Fraction]
 
 @dataclass(frozen=True, eq=False)
 class EverySize:
-    """A system with sizes as parameters, the sizes of the members it was found from, and a known bound on degrees."""
+    """A system with sizes as parameters, the sizes of the members it was found from, and a known bound on degrees.
+
+    >>> from odesys import EverySize, System, sym
+    >>> found = EverySize(System.from_equations({"v": -sym("d") * sym("v")}, ["d"]), {"d": (1, 2, 3)}, degree=2)
+    >>> str(found.law().evidence)
+    'certificate'
+    """
 
     system: System
     members: Mapping[str, tuple[int, ...]]
@@ -108,7 +114,9 @@ def _restricted(flow: Any, start: Mapping[str, str], named: Mapping[str, int]) -
     assert isinstance(field, BlockField)
     unknown = sorted(set(start) - set(system.names))
     if unknown:
-        raise EquationError(f"with {where} there is no state {unknown[0]}; the states are {', '.join(system.names[:9])}")
+        raise EquationError(
+            f"with {where} there is no state {unknown[0]}; the states are {', '.join(system.names[:9])}"
+        )
     clash = sorted(set(start.values()) & {*named, *system.parameters, "loss"})
     if clash:
         raise EquationError(f"the variable {clash[0]} has the name of a size or parameter; call it otherwise")
@@ -124,7 +132,9 @@ def _restricted(flow: Any, start: Mapping[str, str], named: Mapping[str, int]) -
                 state=name,
             )
     leaves = field.layout.unpack(np.array(values, dtype=object))
-    leaves = {leaf: np.asarray(np.frompyfunc(graph.as_node, 1, 1)(table), dtype=object) for leaf, table in leaves.items()}
+    leaves = {
+        leaf: np.asarray(np.frompyfunc(graph.as_node, 1, 1)(table), dtype=object) for leaf, table in leaves.items()
+    }
     (loss,) = blocks.evaluate([field.observable_blocks["loss"]], leaves)
     return out | {"loss": _exact(loss.reshape(-1)[0], "loss")}
 
@@ -149,8 +159,8 @@ def _written(name: str, members: Mapping[Size, Polynomial], sizes: Mapping[str, 
         fit = _fitted({size: parts.get(monomial, Fraction(0)) for size, parts in members.items()}, sizes)
         if fit is None:
             raise EquationError(
-                f"the coefficients of {name} are no polynomials in {', '.join(sizes)} over their powers that the members "
-                f"can check; give more sizes"
+                f"the coefficients of {name} are no polynomials in {', '.join(sizes)} over their powers that the "
+                f"members can check; give more sizes"
             )
         terms.append(graph.multiply(fit, *(graph.power(sym(s), Fraction(e)) for s, e in monomial)))
     return from_sympy(sp.factor(to_sympy(graph.add(terms))))
@@ -163,7 +173,9 @@ def _fitted(values: Mapping[Size, Fraction], sizes: Mapping[str, Sequence[int]])
         table = {s: v * int(np.prod([n**k for n, k in zip(s, divisor, strict=True)])) for s, v in values.items()}
         for axis, numbers in enumerate(sizes.values()):
             table = _along(table, axis, numbers)
-        spare = any(c and any(e == len(n) - 1 for e, n in zip(at, sizes.values(), strict=True)) for at, c in table.items())
+        spare = any(
+            c and any(e == len(n) - 1 for e, n in zip(at, sizes.values(), strict=True)) for at, c in table.items()
+        )
         if not spare:
             parts = []
             for at, c in table.items():
