@@ -176,6 +176,7 @@ from .program.expressions import norm as norm
 from .program.expressions import relu as relu
 from .program.expressions import softmax as softmax
 from .program.expressions import squared as squared
+from .program.gaussian import Gaussian as Gaussian
 from .program.spaces import Space as Space
 from .program.spaces import Units as Units
 from .program.spaces import Words as Words
@@ -183,6 +184,8 @@ from .reduce.coordinates import CoordinateFlow as CoordinateFlow
 from .reduce.coordinates import CoordinateQuotient as CoordinateQuotient
 from .reduce.coordinates import CoordinateSymmetry as CoordinateSymmetry
 from .reduce.coordinates import coordinate_flow as coordinate_flow
+from .reduce.every_size import EverySize as EverySize
+from .reduce.every_size import for_every_size as for_every_size
 from .reduce.family_gradient import FamilyFlow as FamilyFlow
 from .reduce.family_gradient import family_descent as family_descent
 from .reduce.family_gradient import family_flow as family_flow

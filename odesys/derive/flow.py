@@ -40,7 +40,8 @@ from ..model.paths import (
 from ..program.program import read_program
 from .closure import Closure, Force, Term, close
 from .initial import infinite_width, network_values
-from .motion import NORMALISED, SIGN, STEP_SIZE, Turn
+from .motion import NORMALISED, SIGN, Turn
+from .motion import STEP_SIZE as STEP_SIZE
 from .program_flow import ProgramFlow, derive_program
 
 if TYPE_CHECKING:

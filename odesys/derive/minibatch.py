@@ -22,7 +22,7 @@ from typing import Any
 from ..errors import ModelError
 from ..expr import blocks
 from ..expr.blocks import Block
-from ..program.data import Data
+from ..program.gaussian import Gaussian
 from ..program.program import Program, sample_losses
 from .motion import Forces
 
@@ -49,8 +49,10 @@ class Batches:
     ) -> Batches:
         """The batches of a program; `renamed` are the leaves in place of those the program was read with."""
         data = program.data
-        if not isinstance(data, Data):
-            raise ModelError("batches are drawn from a finite number of samples: Data(words, samples)")
+        if isinstance(data, Gaussian):
+            raise ModelError(
+                "batches are drawn from a finite number of samples, Data(words, samples), not from Gaussian"
+            )
         if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= len(data):
             raise ModelError(f"batch={size!r} is how many of the {len(data)} samples one step sees: 1 to {len(data)}")
         if len(set(data.weights)) > 1:

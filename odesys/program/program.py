@@ -21,6 +21,7 @@ from ..model.loss import Loss, as_loss
 from ..model.paths import Path
 from .data import Data, Group
 from .expressions import Expr, tokens
+from .gaussian import Gaussian
 from .naming import Naming
 from .reading import Reader, Reads
 from .spaces import Space, Units, say_side
@@ -47,7 +48,7 @@ class Program:
 def read_program(function: Callable[[Expr], Expr], data: Data, criterion: Any) -> Program:
     """Call `function` on the tokens of each length of sample, and read what it says."""
     if not isinstance(data, Data):
-        raise ModelError(f"a program is trained on Data(words, samples), not on {type(data).__name__}")
+        raise ModelError(f"a program is trained on Data(words, samples) or Gaussian, not on {type(data).__name__}")
     criterion = criterion if callable(criterion) and not hasattr(criterion, "free_symbols") else as_loss(criterion)
     reads, parts = Reads(), []
     outputs: dict[int, dict[str, Block]] = {}
@@ -58,6 +59,8 @@ def read_program(function: Callable[[Expr], Expr], data: Data, criterion: Any) -
         parts.append(_weighted(reader, group, _checked(criterion, output, target)))
         outputs |= _outputs(reader, group, output, target, isinstance(criterion, Loss))
     objective = blocks.add(*parts)
+    if isinstance(data, Gaussian):  # outputs are random, so the mean loss is all there is to see
+        objective, outputs = data.mean(objective), {}
     if not reads.tables:
         raise ModelError("the output reads no map, so there is nothing to train; write f with maps(...)")
     names = {place: outputs[place] for place in sorted(outputs)}

@@ -191,13 +191,13 @@ def _alone(node: Node) -> tuple[Fraction, Node]:
 def _fit(numbers: Sequence[int], values: Sequence[Fraction]) -> list[Fraction] | None:
     """Coefficients, from the constant on, of the polynomial of least degree through all values; None above degree 2."""
     for degree in range(LARGEST_DEGREE + 1):
-        row = _through(numbers[: degree + 1], values[: degree + 1])
+        row = through(numbers[: degree + 1], values[: degree + 1])
         if all(sum(c * n**k for k, c in enumerate(row)) == v for n, v in zip(numbers, values, strict=True)):
             return row
     return None
 
 
-def _through(numbers: Sequence[int], values: Sequence[Fraction]) -> list[Fraction]:
+def through(numbers: Sequence[int], values: Sequence[Fraction]) -> list[Fraction]:
     """The polynomial through as many values as it has coefficients (Newton's divided differences, multiplied out)."""
     slopes, row = list(values), [Fraction(0)] * len(numbers)
     for k in range(1, len(numbers)):
@@ -208,4 +208,4 @@ def _through(numbers: Sequence[int], values: Sequence[Fraction]) -> list[Fractio
     return row
 
 
-__all__ = ["interpolate_count"]
+__all__ = ["interpolate_count", "through"]
