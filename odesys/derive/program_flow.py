@@ -28,7 +28,7 @@ from .motion import STEP_SIZE, Rule, heavy_ball, plain, velocity_name
 from .program_start import infinite_width, weight_values
 
 if TYPE_CHECKING:
-    from ..reduce.program_symmetry import ProgramSymmetry
+    from ..reduce.program_element import ProgramSymmetry
     from ..reduce.quotient import Quotient
     from ..reduce.symmetry import SymmetryGroup
 
@@ -107,7 +107,7 @@ class ProgramFlow:
         """One variable per orbit under the group found (or under `generators`), with `lift` and `project`."""
         from ..reduce.quotient import quotient
 
-        return quotient(self, generators, state)  # type: ignore[arg-type]
+        return quotient(self, generators, state)
 
     @cached_property
     def loss(self) -> Node:

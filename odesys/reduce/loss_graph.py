@@ -74,7 +74,9 @@ class LossGraph:
             return Scalar(-1 if value < 0 else 1, abs(value), self._shape(_Shape("one")))
         if node.op == "sym":
             moved = node.args[0] in self.states
-            return Scalar(1, _one(), self._shape(_Shape(("state" if moved else "parameter", node.args[0]), rigid=not moved)))
+            return Scalar(
+                1, _one(), self._shape(_Shape(("state" if moved else "parameter", node.args[0]), rigid=not moved))
+            )
         if node.op == "add":
             return self._sum(node)
         return self._product(node) if node.op in ("mul", "exp") else self._function(node)

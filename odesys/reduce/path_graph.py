@@ -47,17 +47,17 @@ class PathGraph:
                 if entry is not ZERO:
                     for si in SIGNS:
                         for sj in SIGNS:
-                            label = ("gram", repr(entry * (si * sj)))
+                            label = ("gram", entry * (si * sj))
                             self.build.edge(("pin", name, i, si), ("pin", name, j, sj), label)
 
     def _maps(self) -> None:
         rule = self.flow.rule
         for name in self.maps:
             moves = name in rule.moving
-            self.build.signed(("map", name), ("map", moves, repr(rule.motion(name).force)), True)
+            self.build.signed(("map", name), ("map", moves, rule.motion(name).force), True)
         for name in rule.moving:
             motion = rule.motion(name)
-            pulls: list[tuple[str, Hashable]] = [(other, ("moves", repr(c))) for other, c in motion.maps.items()]
+            pulls: list[tuple[str, Hashable]] = [(other, ("moves", c)) for other, c in motion.maps.items()]
             for other, label in [*pulls, (motion.on or name, "force")]:
                 for sign in SIGNS:
                     self.build.edge(("map", name, sign), ("map", other, sign), label)

@@ -46,7 +46,11 @@ class ProgramSymmetry:
                     own, image = known[name].labels[i] or name, known[other].labels[j] or other
                     parts.append(f"{own} -> {_SIGN[s]}{image}")
         heads, single = _heads(dict(self.maps))
-        parts += [f"maps .{a} <-> .{b}" if (b, a) in heads else f"maps .{a} -> .{b}" for a, b in heads if a < b or (b, a) not in heads]
+        parts += [
+            f"maps .{a} <-> .{b}" if (b, a) in heads else f"maps .{a} -> .{b}"
+            for a, b in heads
+            if a < b or (b, a) not in heads
+        ]
         parts += [f"{name} -> {_SIGN[s]}{image}" for name, (image, s) in single]
         return ", ".join(parts) or "identity"
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def program_symmetries(flow: ProgramFlow, state: Any = None) -> SymmetryGroup[ProgramSymmetry]:
-    """The symmetry group of a program, or its subgroup that fixes `state`; its order is that of the action on states."""
+    """The symmetry group of a program, or its subgroup that fixes `state`; the order counts actions on states."""
     tied = PathGraph(flow)
     _add_states(tied, flow, state)
     LossGraph(flow.layout.names).write(tied.build, flow.loss, tied.states)
@@ -68,7 +68,7 @@ def _read_off(tied: PathGraph, permutation: Permutation) -> ProgramSymmetry:
         size = tied.flow.naming.pins[name].size
         pins.append((name, tuple(image("pin", name, i, 1)[1:] for i in range(size))))
     maps = [(name, image("map", name, 1)[1:]) for name in tied.maps]
-    return ProgramSymmetry(tuple(pins), tuple(maps))  # type: ignore[arg-type]
+    return ProgramSymmetry(tuple(pins), tuple(maps))
 
 
 def _gauge(flow: ProgramFlow) -> tuple[list[ProgramSymmetry], int]:
