@@ -31,6 +31,9 @@ from numerics.networks.finite_width import network_outputs as network_outputs
 from numerics.networks.finite_width import random_network as random_network
 from numerics.networks.network_runs import compare as compare
 from numerics.networks.network_runs import simulate_network as simulate_network
+from numerics.networks.program_network import ProgramNetwork as ProgramNetwork
+from numerics.networks.program_weights import program_network as program_network
+from numerics.networks.program_weights import program_networks as program_networks
 from numerics.networks.softmax import row_softmax as row_softmax
 from numerics.pictures.plotting import new_figure as new_figure
 from numerics.pictures.plotting import save_figure as save_figure
@@ -62,6 +65,8 @@ from .derive.flow import Flow as Flow
 from .derive.flow import gradient_descent as gradient_descent
 from .derive.flow import gradient_flow as gradient_flow
 from .derive.flow import heavy_ball as heavy_ball
+from .derive.flow import normalised_descent as normalised_descent
+from .derive.flow import sign_descent as sign_descent
 from .derive.program_flow import ProgramFlow as ProgramFlow
 from .derive.sign_descent import PinnedVectors as PinnedVectors
 from .derive.sign_descent import SignDescent as SignDescent

@@ -92,7 +92,9 @@ class Laboratory(BaseLaboratory):
 
     def _derive(self, N: int, M: int, gram: Any, step: bool) -> Flow:
         derive = gradient_descent if step else gradient_flow
-        return self.mutation.equations(derive(self._model(N, M, gram), self.unrecorded().data(N, M), setting.TRAINED))
+        return self.mutation.equations(
+            derive(self._model(N, M, gram), self.unrecorded().data(N, M), train=setting.TRAINED)
+        )
 
     # ---- toy systems
 

@@ -127,7 +127,7 @@ def parametric(M: int) -> Distribution:
 def class_system(M: int, readout: Sequence[Any], data: Distribution, step: bool = False) -> Flow:
     """The class-level system on inner products, as a flow or as the exact gradient step."""
     made = gradient_descent if step else gradient_flow
-    return made(model(M, readout), data, TRAINED, loss=HINGE)
+    return made(model(M, readout), data, HINGE, train=TRAINED)
 
 
 def weights_of(state: Any) -> dict[str, np.ndarray]:

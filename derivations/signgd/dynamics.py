@@ -29,8 +29,8 @@ from odesys import (
     Value,
     from_sympy,
     graph,
-    num,
     inner_product_sign_descent,
+    num,
     sym,
 )
 

@@ -343,7 +343,7 @@ def _forward(model: AttentionModel, batch: _Batch, value: np.ndarray, score: np.
 def gradient_arrays(
     network: Any, batches: list[_Batch], weights: Mapping[str, np.ndarray], train: Sequence[str], slope: Function
 ) -> Arrays:
-    """Back-propagation: loss, heads, rows, row_softmax, the two tables, their chains, the words; also for an ensemble."""
+    """Back-propagation: loss, heads, rows, softmax, the two tables, their chains, the words; also for an ensemble."""
     model, words, (value_chain, score_chain) = network.model, network.words, _chains(network, weights)
     value, score = reduce(np.matmul, value_chain), reduce(np.matmul, score_chain)
     value_bar, score_bar = np.zeros(value.shape), np.zeros(score.shape)

@@ -112,6 +112,12 @@ def restricted(closure: Closure, rule: Rule) -> Closure:
     return replace(closure, terms=terms, trained=rule.moving)
 
 
+def gradient_terms(closure: Closure, trained: frozenset[str]) -> dict[Path, tuple[Term, ...]]:
+    """The plain first-order terms of the read paths: what each changes by along -dL/dW of all maps in `trained`."""
+    places, rule = _places(closure.read), plain(trained, False)
+    return {path: tuple(_first_order(path, places, rule)) for path in closure.read}
+
+
 Places = Mapping[str, Sequence[tuple[int, Path, int]]]  # map -> (number of the read path, path, place in it)
 
 

@@ -6,11 +6,11 @@ r"""gradient_flow: model + data -> closed system of path scalars, exact at every
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 
@@ -40,7 +40,7 @@ from ..model.paths import (
 from ..program.program import read_program
 from .closure import Closure, Force, Term, close
 from .initial import infinite_width, network_values
-from .motion import STEP_SIZE
+from .motion import NORMALISED, SIGN, STEP_SIZE, Turn
 from .program_flow import ProgramFlow, derive_program
 
 if TYPE_CHECKING:
@@ -167,6 +167,28 @@ class Flow:
         return {segment.leaf: names[segment.index] for segment in self.layout.segments}
 
 
+@overload
+def gradient_flow(
+    model: AttentionModel,
+    data: Any,
+    loss: Any = ...,
+    *,
+    train: Any = ...,
+    rates: Mapping[str, Any] | None = ...,
+    decay: Any = ...,
+    carry: Any = ...,
+) -> Flow: ...
+@overload
+def gradient_flow(
+    model: Callable[[Any], Any],
+    data: Any,
+    loss: Any = ...,
+    *,
+    train: Any = ...,
+    rates: Mapping[str, Any] | None = ...,
+    decay: Any = ...,
+    carry: Any = ...,
+) -> ProgramFlow: ...
 def gradient_flow(
     model: Any,
     data: Any,
@@ -182,8 +204,8 @@ def gradient_flow(
     Parameters
     ----------
     model, data : a program (a function of the tokens X) with `Data`, or an `AttentionModel` with a `Distribution`.
-    loss : a function (f, y) such as `logistic`, `hinge`, `squared`, `cross_entropy` or your own; or a SymPy expression in
-        the margin z = y f.
+    loss : a function (f, y) such as `logistic`, `hinge`, `squared`, `cross_entropy` or your own; or a SymPy expression
+        in the margin z = y f.
     train : names of the maps that move, as a string or a sequence; by default all (of an `AttentionModel` w, W_K, W_Q).
     rates : rates of single maps, e.g. ``{"Z": Fraction(1, 10)}``; the others have the rate 1.
     decay : weight decay: every trained map also shrinks at this rate.
@@ -200,6 +222,28 @@ def gradient_flow(
     return _derived(model, data, loss, train, carry, rates, decay, None, step=False)
 
 
+@overload
+def gradient_descent(
+    model: AttentionModel,
+    data: Any,
+    loss: Any = ...,
+    *,
+    train: Any = ...,
+    rates: Mapping[str, Any] | None = ...,
+    decay: Any = ...,
+    carry: Any = ...,
+) -> Flow: ...
+@overload
+def gradient_descent(
+    model: Callable[[Any], Any],
+    data: Any,
+    loss: Any = ...,
+    *,
+    train: Any = ...,
+    rates: Mapping[str, Any] | None = ...,
+    decay: Any = ...,
+    carry: Any = ...,
+) -> ProgramFlow: ...
 def gradient_descent(
     model: Any,
     data: Any,
@@ -209,8 +253,12 @@ def gradient_descent(
     rates: Mapping[str, Any] | None = None,
     decay: Any = 0,
     carry: Any = None,
+    batch: Any = None,
 ) -> Any:
     """Derive the exact gradient step W -> W - eta dL/dW on the same path scalars, with all powers of eta.
+
+    With ``batch=k`` it is the averaged step of mini-batches: the exact mean, over all batches of k samples drawn
+    without replacement from equally weighted data, of the path scalars after one step.
 
     >>> from odesys import Data, Words, gradient_descent, logistic, maps
     >>> words = Words("a")
@@ -219,7 +267,7 @@ def gradient_descent(
     >>> step.kind, step.equations["w_a"]
     ('map', Node(eta/(exp(w_a) + 1) + w_a))
     """
-    return _derived(model, data, loss, train, carry, rates, decay, None, step=True)
+    return _derived(model, data, loss, train, carry, rates, decay, None, step=True, batch=batch)
 
 
 def heavy_ball(
@@ -251,6 +299,70 @@ def heavy_ball(
     return made
 
 
+def sign_descent(
+    model: Any,
+    data: Any,
+    loss: Any = "logistic",
+    *,
+    train: Any = None,
+    rates: Mapping[str, Any] | None = None,
+    decay: Any = 0,
+    kind: str = "step",
+) -> ProgramFlow:
+    r"""Every weight moves against the sign of its own gradient, all by the same amount; at a zero gradient it rests.
+
+    .. math::  W^+ = W - \eta\,\operatorname{sgn}(\partial\mathcal L/\partial W), \qquad \text{as a flow: }
+               \dot W = -\operatorname{sgn}(\partial\mathcal L/\partial W) .
+
+    A sign needs axes: the spaces of every trained map are `Units`, 1, or orthonormal `Words`, which then are the axes
+    of their space. As a flow the gradients are switching surfaces.
+
+    >>> from odesys import Data, Words, maps, sign_descent, squared
+    >>> words = Words("a b")
+    >>> w = maps("w", 1, words)
+    >>> step = sign_descent(lambda X: w @ X[0], Data(words, [("a", 1), ("b", 2)]), squared).system
+    >>> step.compile(eta=0.25)(0.0, [0.5, 2.0])
+    array([0.75, 2.  ])
+    """
+    made: ProgramFlow = _derived(model, data, loss, train, None, rates, decay, None, _is_step(kind), SIGN)
+    return made
+
+
+def normalised_descent(
+    model: Any,
+    data: Any,
+    loss: Any = "logistic",
+    *,
+    train: Any = None,
+    rates: Mapping[str, Any] | None = None,
+    decay: Any = 0,
+    kind: str = "step",
+) -> ProgramFlow:
+    r"""Steps of one length: the gradient by all trained maps is divided by its Frobenius norm.
+
+    .. math::  W^+ = W - \eta\,\frac{\partial\mathcal L/\partial W}{|\nabla\mathcal L|}, \qquad
+               |\nabla\mathcal L|^2 = \sum_V \Big|\frac{\partial\mathcal L}{\partial V}\Big|^2 .
+
+    The norm is made of the same path scalars, so no axes need to be listed. Where the gradient is zero the step is
+    not defined.
+
+    >>> from odesys import Data, Words, maps, normalised_descent, squared
+    >>> words = Words("a")
+    >>> w = maps("w", 1, words)
+    >>> step = normalised_descent(lambda X: w @ X[0], Data(words, [("a", 1)]), squared).system
+    >>> step.compile(eta=0.25)(0.0, [0.5])
+    array([0.75])
+    """
+    made: ProgramFlow = _derived(model, data, loss, train, None, rates, decay, None, _is_step(kind), NORMALISED)
+    return made
+
+
+def _is_step(kind: Any) -> bool:
+    if kind not in ("step", "flow"):
+        raise ModelError(f"kind={kind!r} is 'step' (W -> W+) or 'flow' (its limit for small steps)")
+    return bool(kind == "step")
+
+
 def _derived(
     model: Any,
     data: Any,
@@ -261,18 +373,22 @@ def _derived(
     decay: Any,
     friction: Any,
     step: bool,
+    turn: Turn | None = None,
+    batch: Any = None,
 ) -> Any:
     if isinstance(loss, (tuple, list, set, frozenset)):
         raise ModelError(f"the third argument is the loss; maps that move are given by name: train={loss!r}")
     if isinstance(train, Mapping):
         raise ModelError(f"train={train!r} is a mapping; write the names of the maps, with their heads as in 'w.p'")
     if isinstance(model, AttentionModel):
-        if rates or decay != 0:
-            raise ModelError("rates and decay are for programs; write the model as a function of the tokens X")
+        if rates or decay != 0 or turn is not None or batch is not None:
+            raise ModelError(
+                "rates, decay, batches and signs are for programs; write the model as a function of the tokens X"
+            )
         return _derive(model, data, ("w", "W_K", "W_Q") if train is None else train, loss, carry, step)
     if not callable(model):
         raise ModelError("a flow is derived from a function of the tokens X (or an AttentionModel), and its data")
-    return derive_program(read_program(model, data, loss), train, rates, decay, friction, step, carry)
+    return derive_program(read_program(model, data, loss), train, rates, decay, friction, step, carry, turn, batch)
 
 
 def close_model(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,11 +23,14 @@ from ..model.dictionary import exact_number
 from ..model.paths import Path, state_name
 from ..program.naming import Naming
 from ..program.program import Program
-from .closure import Closure, Force, Term, close, restricted
-from .motion import STEP_SIZE, Rule, heavy_ball, plain, velocity_name
+from .closure import Closure, Force, Term, close, gradient_terms, restricted
+from .minibatch import Batches, forces_of
+from .motion import STEP_SIZE, Forces, Rule, Turn, check_turn, heavy_ball, plain, velocity_name
 from .program_start import infinite_width, weight_values
 
 if TYPE_CHECKING:
+    from odesys import ProgramNetwork
+
     from ..reduce.program_element import ProgramSymmetry
     from ..reduce.quotient import Quotient
     from ..reduce.symmetry import SymmetryGroup
@@ -97,6 +100,18 @@ class ProgramFlow:
             leaves = infinite_width(self.naming, self.closure, omega, spread, values or {})
         return self.layout.pack(leaves).astype(float)
 
+    def network(self, width: int | None = None, seed: Any = 0, omega: Any = None, **options: Any) -> ProgramNetwork:
+        """The same program with weights that really move; options as in `odesys.program_network`."""
+        import odesys  # the public names are a door to numerics
+
+        return odesys.program_network(self, width, seed, omega, **options)
+
+    def networks(self, seeds: Iterable[int], width: int | None = None, **options: Any) -> ProgramNetwork:
+        """Networks of several seeds as one more axis in front of all arrays; options as in `network`."""
+        import odesys
+
+        return odesys.program_networks(self, seeds, width=width, **options)
+
     def symmetries(self, state: Any = None) -> SymmetryGroup[ProgramSymmetry]:
         """The group of signed permutations of words, units and maps that leaves the loss alone (and `state`)."""
         from ..reduce.program_symmetry import program_symmetries
@@ -132,8 +147,13 @@ def derive_program(
     friction: Any = None,
     step: bool = False,
     carry: Any = None,
+    turn: Turn | None = None,
+    batch: Any = None,
 ) -> ProgramFlow:
-    """The flow of a program, or its exact gradient step; `friction` adds a velocity to every map."""
+    """The flow of a program, or its exact gradient step; `friction` adds a velocity to every map.
+
+    `turn` is what is done with the forces first; with `batch` the step is the mean over batches of so many samples.
+    """
     trained = trained_maps(program, train, "train")
     carried = trained if carry is None else trained_maps(program, carry, "carry")
     missing = [name for name in trained if name not in carried]
@@ -143,17 +163,21 @@ def derive_program(
 
     def rule_of(maps: Iterable[str]) -> Rule:
         if friction is None:
-            return plain(frozenset(maps), step, speeds, pull)
+            return replace(plain(frozenset(maps), step, speeds, pull), turn=turn)
         return heavy_ball(frozenset(maps), step, _number(friction, "the friction"), speeds, pull)
 
     rule = rule_of(trained)
     closure = close(tuple(program.tables), frozenset(carried), step, rule=rule_of(carried))
     if carried != trained:
         closure = restricted(closure, rule)
-    return _assembled(program, rule, trained, closure, step)
+    if turn is not None:
+        check_turn(turn, program.naming, closure.read, rule)
+    return _assembled(program, rule, trained, closure, step, batch)
 
 
-def _assembled(program: Program, rule: Rule, trained: tuple[str, ...], closure: Closure, step: bool) -> ProgramFlow:
+def _assembled(
+    program: Program, rule: Rule, trained: tuple[str, ...], closure: Closure, step: bool, batch: Any
+) -> ProgramFlow:
     naming = program.naming
     if rule.moving - set(naming.letters):  # velocities have the ends of their maps
         own = {velocity_name(name): naming.letters[name] for name in trained}
@@ -164,12 +188,17 @@ def _assembled(program: Program, rule: Rule, trained: tuple[str, ...], closure: 
     renamed = {program.tables[path].data: leaves[path] for path in closure.read}
     roots = blocks.replace_leaves([program.loss, *program.observables.values()], renamed)
     objective, observables = roots[0], dict(zip(program.observables, roots[1:], strict=True))
-    minus = blocks.constant([[-1]])
-    slopes = blocks.gradient(objective, [leaves[path] for path in closure.read])
-    forces = [blocks.multiply(minus, slope) for slope in slopes]
+    read_leaves = [leaves[path] for path in closure.read]
+    forces: Forces = forces_of(objective, read_leaves)
+    batches = None if batch is None else Batches.of(program, batch, forces, renamed, read_leaves)
+    if rule.turn is not None:
+        forces = rule.turn.change(forces, partial(_gradient_size, rule.moving, naming, closure, leaves, forces))
     rhs: dict[str, Block] = {}
     for path in closure.paths:
-        change = [_term_block(term, naming, closure, leaves, forces, step) for term in closure.terms[path]]
+        change = []
+        for term in closure.terms[path]:
+            build = partial(_term_block, term, naming, closure, leaves, step=step)
+            change.append(build(forces) if batches is None else batches.mean(term.order, build))
         if step:
             change = [leaves[path], *change]
         rhs[naming.leaf(path)] = blocks.add(*change) if change else blocks.zeros(shapes[path])
@@ -186,7 +215,7 @@ def _term_block(
     naming: Naming,
     closure: Closure,
     leaves: Mapping[Path, Block],
-    forces: Sequence[Block],
+    forces: Forces,
     step: bool,
 ) -> Block:
     factors: list[Block] = []
@@ -203,6 +232,22 @@ def _term_block(
     coefficient = term.coefficient * sym(STEP_SIZE) ** term.order if step else term.coefficient
     product = blocks.chain(factors)
     return product if coefficient is ONE else blocks.multiply(blocks.constant([[coefficient]]), product)
+
+
+def _gradient_size(
+    moving: frozenset[str], naming: Naming, closure: Closure, leaves: Mapping[Path, Block], forces: Forces
+) -> Block:
+    r"""The squared size of the gradient by all maps that move, shape (1, 1).
+
+    Minus the rate of the loss along its own gradient flow, so it is made of path scalars at any width:
+    :math:`\sum_W |\partial\mathcal L/\partial W|^2 = \sum_\phi \langle G_\phi, \dot\phi\rangle`.
+    """
+    parts = []
+    for terms, force in zip(gradient_terms(closure, moving).values(), forces, strict=True):
+        for term in terms:
+            change = _term_block(term, naming, closure, leaves, forces, step=False)
+            parts.append(blocks.sum_axis(blocks.sum_axis(blocks.multiply(force, change), 0), 1))
+    return blocks.add(*parts)
 
 
 def trained_maps(program: Program, given: Any, what: str) -> tuple[str, ...]:
@@ -230,12 +275,10 @@ def _rates(program: Program, rates: Mapping[str, Any], trained: Sequence[str]) -
         raise ModelError(f"rates={rates!r} is a mapping from maps to their rates, such as {{'Z': Fraction(1, 10)}}")
     out: dict[str, Node] = {}
     for name, value in rates.items():
-        for each in trained_maps(program, [name], "rates"):
-            if each not in trained:
-                raise ModelError(
-                    f"rates gives a rate to {each}, which is not trained; trained are {', '.join(trained)}"
-                )
-            out[each] = _number(value, f"the rate of {each}")
+        meant = [each for each in trained_maps(program, [name], "rates") if each in trained]
+        if not meant:
+            raise ModelError(f"rates gives a rate to {name}, which is not trained; trained are {', '.join(trained)}")
+        out |= {each: _number(value, f"the rate of {each}") for each in meant}
     return out
 
 

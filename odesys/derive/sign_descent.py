@@ -34,7 +34,8 @@ from ..model.attention import AttentionModel
 from ..model.distribution import Distribution
 from ..model.loss import as_loss
 from ..model.paths import leaf_name, score_path, state_name, value_path
-from .flow import STEP_SIZE, loss_blocks
+from .flow import loss_blocks
+from .motion import STEP_SIZE
 
 
 @dataclass(frozen=True)

@@ -176,8 +176,8 @@ class Expr:
             raise ModelError(f"{self} can not be summed over {say_side(free[0])}: its axes are not listed")
         for k, side in enumerate((self.rows, self.columns)):
             if axis in (None, k) and not isinstance(side, Space):
-                ends = (ONE_AXIS, out.columns) if k == 0 else (out.rows, ONE_AXIS)
-                out = Expr("sum", (out,), *ends, k)
+                rows, columns = (ONE_AXIS, out.columns) if k == 0 else (out.rows, ONE_AXIS)
+                out = Expr("sum", (out,), rows, columns, k)
         return out
 
     def mean(self, axis: int | None = None) -> Expr:
@@ -350,8 +350,8 @@ def times(factor: Expr, matrix: Expr) -> Expr:
         factor, matrix = matrix, factor
     if not _listed(factor):
         raise ModelError(
-            f"{factor} * {matrix} multiplies vectors of {say_side(_free_side(factor))} entry by entry, but its axes are "
-            f"not listed: use @ for inner products, or list the axes with Units"
+            f"{factor} * {matrix} multiplies vectors of {say_side(_free_side(factor))} entry by entry, but its axes "
+            f"are not listed: use @ for inner products, or list the axes with Units"
         )
     if _listed(matrix):
         sides = []
@@ -452,8 +452,8 @@ def softmax(scores: Any, mask: Mask | None = None) -> Expr:
     expr = as_expr(scores)
     if not _listed(expr):
         raise ModelError(
-            f"softmax acts on numbers, but {expr} has {say_side(_free_side(expr))} on one side: contract it first, as in "
-            f"X.T @ W_K.T @ W_Q @ X"
+            f"softmax acts on numbers, but {expr} has {say_side(_free_side(expr))} on one side: contract it first, "
+            f"as in X.T @ W_K.T @ W_Q @ X"
         )
     if mask is not None and not callable(mask):
         raise ModelError("mask is a function of two positions, such as lambda key, query: key <= query")

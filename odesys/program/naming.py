@@ -58,7 +58,7 @@ class Naming:
         return " ".join(part for part in parts if part)
 
     def _pin(self, pin: Pin, index: int, left: bool) -> str:
-        if pin.side == ONE_AXIS or pin.size == 1 and isinstance(pin.side, Units):
+        if pin.side == ONE_AXIS or (pin.size == 1 and isinstance(pin.side, Units)):
             return ""
         body = word_tex(pin.labels[index]) if isinstance(pin.side, Words) else f"e_{{{pin.labels[index]}}}"
         return body + r"^\top" if left else body

@@ -8,7 +8,8 @@ summed over the outputs (rows of f) and averaged over positions (columns) and sa
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,8 @@ def read_program(function: Callable[[Expr], Expr], data: Data, criterion: Any) -
     if not isinstance(data, Data):
         raise ModelError(f"a program is trained on Data(words, samples), not on {type(data).__name__}")
     criterion = criterion if callable(criterion) and not hasattr(criterion, "free_symbols") else as_loss(criterion)
-    reads, parts, outputs = Reads(), [], {}
+    reads, parts = Reads(), []
+    outputs: dict[int, dict[str, Block]] = {}
     for group in data.groups():
         output = _output(function, data, group)
         reader = Reader(group, reads)
@@ -63,6 +65,17 @@ def read_program(function: Callable[[Expr], Expr], data: Data, criterion: Any) -
     return Program(function, data, criterion, Naming(reads.pins, reads.letters), reads.tables, objective, observables)
 
 
+def sample_losses(program: Program) -> list[Block]:
+    """The loss of every single sample, over the same leaves as the population loss."""
+    reads = Reads(dict(program.naming.pins), dict(program.tables), dict(program.naming.letters))
+    out = []
+    for place, sample in enumerate(program.data.samples):
+        group = replace(Group.of(program.data, len(sample.tokens), [place]), weights=(Fraction(1),))
+        output, reader = _output(program.function, program.data, group), Reader(group, reads)
+        out.append(_weighted(reader, group, _checked(program.criterion, output, _target(output))))
+    return out
+
+
 def _output(function: Callable[[Expr], Expr], data: Data, group: Group) -> Expr:
     output = function(tokens(data.words, group.length))
     if not isinstance(output, Expr):
@@ -70,8 +83,8 @@ def _output(function: Callable[[Expr], Expr], data: Data, group: Group) -> Expr:
     free = [side for side in (output.rows, output.columns) if isinstance(side, Space)]
     if free:
         raise ModelError(
-            f"the output {output} is in {say_side(free[0])}, whose axes are not listed: read it out with a map from it, "
-            f"or take inner products with words.all"
+            f"the output {output} is in {say_side(free[0])}, whose axes are not listed: read it out with a map from "
+            f"it, or take inner products with words.all"
         )
     return output
 

@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from ..derive.flow import STEP_SIZE, check_weights, loss_blocks, parameter_names, pin_gram
+from ..derive.flow import check_weights, loss_blocks, parameter_names, pin_gram
+from ..derive.motion import STEP_SIZE
 from ..errors import ModelError, SymmetryError
 from ..expr import blocks
 from ..expr.blocks import Block

@@ -22,7 +22,6 @@ import numpy as np
 
 from ..derive.closure import Closure, Force, Term
 from ..derive.flow import (
-    STEP_SIZE,
     close_model,
     gradient_descent,
     gradient_flow,
@@ -32,6 +31,7 @@ from ..derive.flow import (
     pin_gram,
 )
 from ..derive.initial import infinite_width, network_values
+from ..derive.motion import STEP_SIZE
 from ..errors import ModelError, ParameterError, SymmetryError
 from ..expr import blocks, graph
 from ..expr.blocks import Block
@@ -126,7 +126,7 @@ class FamilyFlow(OrbitReduction):
         size = self.whole()
         derive = gradient_descent if self.system.kind == "map" else gradient_flow
         model, data = self.shape(self.family.dictionary(size)), self.family.distribution(size)
-        return derive(model, data, self.train, self.loss, tuple(sorted(self.closure.trained))).system
+        return derive(model, data, self.loss, train=self.train, carry=tuple(sorted(self.closure.trained))).system
 
     @property
     def algebra(self) -> OrbitAlgebra:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from odesys import IntegrationError, ParameterError, Progress, silent, row_softmax
+from odesys import IntegrationError, ParameterError, Progress, row_softmax, silent
 
 from .. import setting
 from ..setting import Case

@@ -26,7 +26,7 @@ from odesys import (
     integrate,
     node_function,
     random_network,
-    softmax,
+    row_softmax,
 )
 
 from .. import setting
@@ -100,7 +100,7 @@ class Course:
     def attention(self) -> np.ndarray:
         """Softmax weights (k, n, query, key)."""
         scores = self.tables["KQ"][:, self.tokens[:, None, :], self.tokens[:, :, None]] / np.sqrt(self.scale.m)
-        return softmax(scores)
+        return row_softmax(scores)
 
     @cached_property
     def outputs(self) -> np.ndarray:
@@ -161,7 +161,7 @@ class Course:
 
     @cached_property
     def attention_rate(self) -> np.ndarray:
-        """Rates of the softmax weights per unit of tau, (k, n, query, key), from those of the scores."""
+        """rates of the softmax weights per unit of tau, (k, n, query, key), from those of the scores."""
         change = self.rate("KQ")[:, self.tokens[:, None, :], self.tokens[:, :, None]] / np.sqrt(self.scale.m)
         p = self.attention
         return p * (change - (p * change).sum(axis=-1, keepdims=True))

@@ -21,7 +21,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from odesys import Progress, silent, row_softmax
+from odesys import Progress, row_softmax, silent
 
 from .. import setting
 from ..setting import Case, CountedSteps, Features

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import ParameterError, Progress, silent, row_softmax
+from odesys import ParameterError, Progress, row_softmax, silent
 
 from .. import setting
 from ..setting import Case, CountedSteps

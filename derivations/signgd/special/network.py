@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import IntegrationError, ParameterError, Progress, silent, row_softmax
+from odesys import IntegrationError, ParameterError, Progress, row_softmax, silent
 
 from ..setting import Case
 from . import recursion

@@ -22,7 +22,7 @@ from odesys import (
     network_outputs,
     over_seeds,
     random_network,
-    softmax,
+    row_softmax,
     with_high_probability,
 )
 
@@ -116,7 +116,7 @@ class Run:
 def _sample_attention(score: np.ndarray, K: int) -> np.ndarray:
     """Softmax weights on (c_1, v_1, -v_2) from the table of scores (key, query), rows queries."""
     places, signs = [0, K, K + 1], np.array([1, 1, -1])
-    return softmax((score[np.ix_(places, places)] * np.outer(signs, signs)).T)
+    return row_softmax((score[np.ix_(places, places)] * np.outer(signs, signs)).T)
 
 
 def _asymmetry(weights: np.ndarray) -> float:

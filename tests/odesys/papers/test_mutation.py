@@ -19,7 +19,7 @@ from odesys.papers.mutation import UNBROKEN, Mutation, PathSpeeds, each_sample
 def flow(step: bool = False) -> Flow:
     data = Distribution.proportional([Sample(["a", "b"], 1), Sample(["a"], -1)])
     derive = gradient_descent if step else gradient_flow
-    return derive(AttentionModel(Dictionary(["a", "b"]), [Head(+1), Head(-1)]), data, ("w", "W_K", "W_Q"))
+    return derive(AttentionModel(Dictionary(["a", "b"]), [Head(+1), Head(-1)]), data, train=("w", "W_K", "W_Q"))
 
 
 def rates(made: Flow) -> dict[str, graph.Node]:

@@ -1,0 +1,277 @@
+r"""Blocks as a straight list of NumPy calls, with the networks of an ensemble as one more axis in front.
+
+Made once and run at every step of training: constants are folded, equal operations are done once, factors of one are
+dropped, and what no result needs is left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from odesys.expr import blocks, graph
+from odesys.expr.blocks import Block
+from odesys.expr.graph import Node
+from odesys.expr.tape import ARRAYS, Tape
+
+Work = Callable[..., np.ndarray]
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A value that depends on the leaves: its number, and its shape without the axis of networks."""
+
+    number: int
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A value repeated to a larger shape, not yet written out."""
+
+    inner: Slot
+    shape: tuple[int, ...]
+
+
+Value = np.ndarray | Slot | Spread
+
+
+class BlockKernel:
+    """The values of some blocks as one function of leaf arrays (networks, rows, columns).
+
+    >>> import numpy as np
+    >>> from odesys import blocks
+    >>> W = blocks.leaf("W", (1, 2))
+    >>> kernel = BlockKernel([W @ W.T], {})
+    >>> kernel({"W": np.array([[[3.0, 4.0]], [[1.0, 0.0]]])})[0].tolist()
+    [[[25.0]], [[1.0]]]
+    """
+
+    def __init__(self, roots: Sequence[Block], parameters: Mapping[str, float]) -> None:
+        self.parameters = dict(parameters)
+        self.leaves: dict[str, int] = {}
+        self.known: dict[Any, Value] = {}
+        self.rows: list[tuple[int, Work, tuple[int, ...]]] = []
+        self.scaled: dict[int, tuple[np.ndarray, Slot]] = {}
+        self.count = 0
+        memo: dict[int, Value] = {}
+        for block in blocks.topological(roots):
+            memo[id(block)] = self._value(block, [memo[id(a)] for a in block.args])
+        results = [memo[id(root)] for root in roots]
+        self.results = [r if isinstance(r, np.ndarray) else self._written(r) for r in results]
+        self._prune()
+
+    def __call__(self, leaves: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+        """The values, each with the axis of networks in front."""
+        values: list[Any] = [None] * self.count
+        for name, number in self.leaves.items():
+            values[number] = leaves[name]
+        for number, work, places in self.rows:
+            values[number] = work(*[values[p] for p in places])
+        networks = len(next(iter(leaves.values())))
+        return [
+            np.broadcast_to(r, (networks, *r.shape)) if isinstance(r, np.ndarray) else values[r.number]
+            for r in self.results
+        ]
+
+    # ---- making ----------------------------------------------------------------------------------------------------
+
+    def _row(self, key: Any, work: Work, args: Sequence[Slot], shape: tuple[int, ...]) -> Slot:
+        """The slot of an operation, which is done once however often it occurs."""
+        known = self.known.get(key)
+        if isinstance(known, Slot):
+            return known
+        slot = Slot(self.count, shape)
+        self.count += 1
+        self.known[key] = slot
+        self.rows.append((slot.number, work, tuple(a.number for a in args)))
+        return slot
+
+    def _prune(self) -> None:
+        needed = {r.number for r in self.results if isinstance(r, Slot)}
+        kept = []
+        for row in reversed(self.rows):
+            if row[0] in needed:
+                needed.update(row[2])
+                kept.append(row)
+        self.rows = kept[::-1]
+
+    def _written(self, value: Slot | Spread) -> Slot:
+        if isinstance(value, Slot):
+            return value
+        shape, inner = value.shape, self._aligned(value.inner, len(value.shape))
+        key = ("spread", inner.number, shape)
+        return self._row(key, lambda x: np.broadcast_to(x, (len(x), *shape)), [inner], shape)
+
+    def _aligned(self, slot: Slot, dimensions: int) -> Slot:
+        """The same with axes of length one in front, so that the axes of networks stand above each other."""
+        if len(slot.shape) >= dimensions:
+            return slot
+        return self._reshaped(slot, (1,) * (dimensions - len(slot.shape)) + slot.shape)
+
+    def _reshaped(self, slot: Slot, shape: tuple[int, ...]) -> Slot:
+        if shape == slot.shape:
+            return slot
+        return self._row(("reshape", slot.number, shape), lambda x: x.reshape(-1, *shape), [slot], shape)
+
+    def _value(self, block: Block, args: list[Value]) -> Value:
+        op, shape = block.op, block.shape
+        if op == "leaf":
+            if block.data not in self.leaves:
+                self.leaves[block.data] = self.count
+                self.count += 1
+            return Slot(self.leaves[block.data], shape)
+        if all(isinstance(a, np.ndarray) for a in args):
+            numbers: list[np.ndarray] = args  # type: ignore[assignment]
+            with np.errstate(all="ignore"):
+                return np.asarray(blocks.evaluate_op(block, numbers, {}, self.parameters, None), dtype=float)
+        if op == "add":
+            return self._sum(args, shape)
+        if op == "multiply":
+            return self._product(args[0], args[1], shape)
+        if op == "reshape" and isinstance(args[0], Spread) and math.prod(shape) == math.prod(args[0].inner.shape):
+            return self._reshaped(args[0].inner, shape)
+        slots = [a if isinstance(a, np.ndarray) else self._written(a) for a in args]
+        if op == "matmul":
+            return self._matmul(slots[0], slots[1], shape)
+        assert isinstance(slots[0], Slot)
+        return self._unary(block, slots[0])
+
+    def _sum(self, args: Sequence[Value], shape: tuple[int, ...]) -> Value:
+        constant: np.ndarray | None = None
+        total: Slot | None = None
+        for value in args:
+            if isinstance(value, np.ndarray):
+                constant = value if constant is None else constant + value
+                continue
+            slot = self._aligned(value.inner if isinstance(value, Spread) else value, len(shape))
+            total = slot if total is None else self._binary("add", np.add, total, slot)
+        assert total is not None
+        if constant is not None and constant.any():
+            key = ("add constant", total.number, constant.shape, constant.tobytes())
+            number, together = constant, np.broadcast_shapes(total.shape, constant.shape)
+            total = self._row(key, lambda x: x + number, [self._aligned(total, len(together))], together)
+        return total if total.shape == shape else Spread(total, shape)
+
+    def _binary(self, op: str, work: Work, left: Slot, right: Slot) -> Slot:
+        together = np.broadcast_shapes(left.shape, right.shape)
+        pair = [self._aligned(left, len(together)), self._aligned(right, len(together))]
+        return self._row((op, *sorted(s.number for s in pair)), work, pair, together)
+
+    def _product(self, left: Value, right: Value, shape: tuple[int, ...]) -> Value:
+        if isinstance(right, np.ndarray):
+            left, right = right, left
+        inner = right.inner if isinstance(right, Spread) else right
+        assert isinstance(inner, Slot)
+        if not isinstance(left, np.ndarray):
+            other = left.inner if isinstance(left, Spread) else left
+            made = self._binary("multiply", np.multiply, other, inner)
+        else:
+            made = self._multiple(left, inner)
+        return made if made.shape == shape else Spread(made, shape)
+
+    def _multiple(self, factor: np.ndarray, slot: Slot) -> Slot:
+        """A constant times a value; constants that follow each other become one."""
+        if factor.size and (factor == factor.flat[0]).all():
+            factor = np.asarray(factor.flat[0])
+        if slot.number in self.scaled:
+            before, base = self.scaled[slot.number]
+            if np.broadcast_shapes(factor.shape, slot.shape) == np.broadcast_shapes(
+                factor.shape, before.shape, base.shape
+            ):
+                factor, slot = factor * before, base
+        together = np.broadcast_shapes(factor.shape, slot.shape)
+        if (factor == 1.0).all() and together == slot.shape:
+            return slot
+        key = ("multiple", slot.number, factor.shape, factor.tobytes())
+        made = self._row(key, lambda x: x * factor, [self._aligned(slot, len(together))], together)
+        self.scaled[made.number] = (factor, slot)
+        return made
+
+    def _matmul(self, left: np.ndarray | Slot, right: np.ndarray | Slot, shape: tuple[int, ...]) -> Slot:
+        if isinstance(left, np.ndarray) and isinstance(right, Slot):
+            matrix = left
+            return self._row(
+                ("from left", left.shape, left.tobytes(), right.number), lambda x: matrix @ x, [right], shape
+            )
+        if isinstance(right, np.ndarray) and isinstance(left, Slot):
+            other = right
+            return self._row(
+                ("from right", left.number, right.shape, right.tobytes()), lambda x: x @ other, [left], shape
+            )
+        assert isinstance(left, Slot) and isinstance(right, Slot)
+        return self._row(("matmul", left.number, right.number), np.matmul, [left, right], shape)
+
+    def _unary(self, block: Block, slot: Slot) -> Slot:
+        op, shape = block.op, block.shape
+        if op == "reshape":
+            return self._reshaped(slot, shape)
+        if op in ("take", "scatter"):
+            table = slot.shape if op == "take" else shape
+            places = np.ravel_multi_index(np.broadcast_arrays(*block.data), table)
+            if op == "scatter":
+                places = np.broadcast_to(places, slot.shape)
+            flat = np.ascontiguousarray(places).reshape(-1)
+            key = (op, slot.number, shape, flat.tobytes())
+            work = _taking(flat, shape) if op == "take" else _scattering(flat, shape)
+            return self._row(key, work, [slot], shape)
+        if op == "sum":
+            axis = block.data - len(slot.shape)
+            return self._row(
+                ("sum", slot.number, axis), lambda x: np.add.reduce(x, axis=axis, keepdims=True), [slot], shape
+            )
+        if op == "apply":
+            return self._row((op, slot.number, block.data), _function(block.data, self.parameters), [slot], shape)
+        return self._row((op, slot.number), _UNARY[op], [slot], shape)
+
+
+def _taking(flat: np.ndarray, shape: tuple[int, ...]) -> Work:
+    return lambda x: x.reshape(len(x), -1).take(flat, axis=1).reshape(-1, *shape)
+
+
+def _scattering(flat: np.ndarray, shape: tuple[int, ...]) -> Work:
+    total, offsets = math.prod(shape), {1: flat}
+
+    def work(x: np.ndarray) -> np.ndarray:
+        networks = len(x)
+        if networks not in offsets:
+            offsets[networks] = (np.arange(networks)[:, None] * total + flat).reshape(-1)
+        return np.bincount(offsets[networks], x.reshape(-1), networks * total).reshape(networks, *shape)
+
+    return work
+
+
+def _shifted_exp(x: np.ndarray) -> np.ndarray:
+    out = x - np.maximum.reduce(x, axis=-1, keepdims=True)
+    return np.exp(out, out=out)
+
+
+def _log_sum_exp(x: np.ndarray) -> np.ndarray:
+    largest = np.maximum.reduce(x, axis=-1, keepdims=True)
+    value: np.ndarray = largest + np.log(np.add.reduce(np.exp(x - largest), axis=-1, keepdims=True))
+    return value
+
+
+_UNARY: dict[str, Work] = {
+    "transpose": lambda x: x.mT,
+    "shifted_exp": _shifted_exp,
+    "log_sum_exp": _log_sum_exp,
+}
+
+
+def _function(function: Node, parameters: Mapping[str, float]) -> Work:
+    if function is blocks.RECIPROCAL:
+        return np.reciprocal
+    if function is blocks.STEP:
+        return lambda x: np.heaviside(x, 0.0)
+    program, rest = Tape.of([function]).over(ARRAYS), {k: parameters[k] for k in graph.symbols([function]) - {"z"}}
+
+    def work(x: np.ndarray) -> np.ndarray:
+        value = program({**rest, "z": x})[0]
+        return value if np.shape(value) == x.shape else np.broadcast_to(np.asarray(value, dtype=float), x.shape)
+
+    return work

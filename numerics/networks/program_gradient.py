@@ -1,0 +1,166 @@
+r"""Reverse mode from the loss of a program to its weights, through the tables of path scalars that it reads.
+
+A table is :math:`\phi = (P^\top V)^\top W\,(S\,V')` with pinned vectors V as columns; images of pinned vectors under
+chains of maps are computed once, and :math:`\partial\mathcal L/\partial W = \sum P^\top V\, G_\phi\, (S V')^\top`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from odesys.expr import blocks
+from odesys.model.paths import Letter, Path
+from odesys.program.program import Program
+from odesys.program.spaces import Words
+
+from .block_kernel import BlockKernel
+
+Arrays = dict[str, np.ndarray]
+
+
+class _Image(NamedTuple):
+    """One more map (or its transpose) applied to an image, which is None for the axes of units."""
+
+    map: str
+    transposed: bool
+    inner: int | None
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A term rows G columns' of the derivative by a map: numbers of images, None for axes, and the table."""
+
+    rows: int | None
+    table: int
+    turned: bool
+    columns: int | None
+
+
+class ProgramGradient:
+    """Loss, outputs and gradients of weights (networks, rows, columns); made once for a program and its parameters.
+
+    >>> import numpy as np
+    >>> from odesys import Data, Units, Words, gradient_flow, maps, squared
+    >>> words = Words("a b")
+    >>> V, W = maps("V", 1, Units("r", 2)), maps("W", Units("r", 2), words)
+    >>> flow = gradient_flow(lambda X: V @ W @ X[0], Data(words, [("a", 1)]), squared)
+    >>> reverse = ProgramGradient(flow.program, ("V", "W"), {})
+    >>> weights = {"V": np.array([[[1.0, 0.0]]]), "W": np.array([[[3.0, 0.0], [0.0, 0.0]]])}
+    >>> {name: slope.tolist() for name, slope in reverse.gradients(weights, {"E": np.eye(2)[None]}).items()}
+    {'V': [[[6.0, 0.0]]], 'W': [[[2.0, 0.0], [0.0, 0.0]]]}
+    """
+
+    def __init__(self, program: Program, train: Sequence[str], parameters: Mapping[str, float]) -> None:
+        self.pins = program.naming.pins
+        self.paths = tuple(program.tables)
+        self.train = tuple(train)
+        self.images: list[_Image | str] = []  # a pinned set by name, or one map more
+        self.numbers: dict[tuple[tuple[Letter, ...], str], int | None] = {}
+        leaves = [program.tables[path] for path in self.paths]
+        self.names = [str(leaf.data) for leaf in leaves]
+        self.ends = [self._split(path) for path in self.paths]
+        self.parts = {name: self._parts(name) for name in self.train}
+        moved = {part.table for parts in self.parts.values() for part in parts}
+        self.moved = sorted(moved)
+        slopes = blocks.gradient(program.loss, [leaves[k] for k in self.moved])
+        self.slopes = BlockKernel(slopes, parameters)
+        self.observables = tuple(program.observables)
+        self.values = BlockKernel(list(program.observables.values()), parameters)
+
+    def observe(self, weights: Mapping[str, np.ndarray], vectors: Mapping[str, np.ndarray]) -> Arrays:
+        """Loss, margins and outputs by name, one number per network."""
+        tables = self._tables(self._images(weights, vectors), vectors)
+        with np.errstate(all="ignore"):
+            found = self.values(tables)
+        return {name: value.reshape(-1) for name, value in zip(self.observables, found, strict=True)}
+
+    def gradients(self, weights: Mapping[str, np.ndarray], vectors: Mapping[str, np.ndarray]) -> Arrays:
+        """The derivative of the loss by every trained map; `vectors` has the pinned vectors of each set of words."""
+        images = self._images(weights, vectors)
+        with np.errstate(all="ignore"):
+            slopes = dict(zip(self.moved, self.slopes(self._tables(images, vectors)), strict=True))
+        out: Arrays = {}
+        for name in self.train:
+            total: np.ndarray | None = None
+            for part in self.parts[name]:
+                slope = slopes[part.table].mT if part.turned else slopes[part.table]
+                term = _sandwich(
+                    None if part.rows is None else images[part.rows],
+                    slope,
+                    None if part.columns is None else images[part.columns],
+                )
+                total = term if total is None else total + term
+            out[name] = np.zeros(weights[name].shape) if total is None else total
+        return out
+
+    # ---- plan ------------------------------------------------------------------------------------------------------
+
+    def _image(self, letters: tuple[Letter, ...], pin: str) -> int | None:
+        """The number of the image of a pinned set under a chain; None for the axes of units themselves."""
+        key = letters, pin
+        if key not in self.numbers:
+            if letters:
+                inner = self._image(letters[1:], pin)
+                self.images.append(_Image(letters[0].map, letters[0].transposed, inner))
+            elif isinstance(self.pins[pin].side, Words):
+                self.images.append(pin)
+            else:
+                self.numbers[key] = None
+                return None
+            self.numbers[key] = len(self.images) - 1
+        return self.numbers[key]
+
+    def _before(self, path: Path, place: int) -> int | None:
+        return self._image(tuple(letter.T for letter in reversed(path.letters[:place])), path.left)
+
+    def _split(self, path: Path) -> tuple[int | None, int]:
+        """A table as product of two images, those that the derivatives need too."""
+        place = len(path.letters) - 1
+        right = self._image(path.letters[place:], path.right)
+        assert right is not None
+        return self._before(path, place), right
+
+    def _parts(self, name: str) -> list[_Part]:
+        parts = []
+        for table, path in enumerate(self.paths):
+            for place, letter in enumerate(path.letters):
+                if letter.map == name:
+                    ends = self._before(path, place), self._image(path.letters[place + 1 :], path.right)
+                    rows, columns = ends[::-1] if letter.transposed else ends
+                    parts.append(_Part(rows, table, letter.transposed, columns))
+        return parts
+
+    # ---- numbers ---------------------------------------------------------------------------------------------------
+
+    def _images(self, weights: Mapping[str, np.ndarray], vectors: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+        images: list[np.ndarray] = []
+        for image in self.images:
+            if isinstance(image, str):
+                images.append(vectors[image])
+                continue
+            matrix = weights[image.map].mT if image.transposed else weights[image.map]
+            images.append(matrix if image.inner is None else matrix @ images[image.inner])
+        return images
+
+    def _tables(self, images: list[np.ndarray], vectors: Mapping[str, np.ndarray]) -> Arrays:
+        out = {}
+        for name, (left, right) in zip(self.names, self.ends, strict=True):
+            out[name] = images[right] if left is None else images[left].mT @ images[right]
+        return out
+
+
+def _sandwich(rows: np.ndarray | None, slope: np.ndarray, columns: np.ndarray | None) -> np.ndarray:
+    """rows slope columns', in the cheaper order; None stands for the identity."""
+    if rows is None:
+        return slope if columns is None else slope @ columns.mT
+    if columns is None:
+        return rows @ slope
+    (p, r), (q, c) = rows.shape[-2:], columns.shape[-2:]
+    value: np.ndarray = (
+        (rows @ slope) @ columns.mT if p * c * (r + q) < r * q * (c + p) else rows @ (slope @ columns.mT)
+    )
+    return value
