@@ -24,15 +24,21 @@ from ..expr import graph
 from .automorphism import Permutation, automorphisms
 from .loss_graph import LossGraph
 from .path_graph import PathGraph
-from .program_element import ProgramSymmetry, is_program_symmetry
+from .program_element import LossCheck, ProgramSymmetry, is_program_symmetry
 from .symmetry import SymmetryGroup, checked_state
+from .token_graph import word_symmetries
 
 if TYPE_CHECKING:
     from ..derive.program_flow import ProgramFlow
 
+LARGE = 600  # scalars in the loss from which on words and samples are searched instead of the whole loss
+
 
 def program_symmetries(flow: ProgramFlow, state: Any = None) -> SymmetryGroup[ProgramSymmetry]:
     """The symmetry group of a program, or its subgroup that fixes `state`; the order counts actions on states."""
+    check = LossCheck(flow)
+    if len(check.used) > LARGE:
+        return _large(flow, state, check)
     tied = PathGraph(flow)
     _add_states(tied, flow, state)
     LossGraph(flow.layout.names).write(tied.build, flow.loss, tied.states)
@@ -40,9 +46,19 @@ def program_symmetries(flow: ProgramFlow, state: Any = None) -> SymmetryGroup[Pr
     gauge, size = _gauge(flow)
     found = [_simple(_read_off(tied, permutation), gauge) for permutation in group.generators]
     moving = _distinct(flow, found)
-    sound = tuple(g for g in moving if is_program_symmetry(flow, g))
+    sound = tuple(g for g in moving if is_program_symmetry(flow, g, check))
     order = group.order // size if len(sound) == len(moving) else generated_order(flow, sound)
     return SymmetryGroup(sound, order)
+
+
+def _large(flow: ProgramFlow, state: Any, check: LossCheck) -> SymmetryGroup[ProgramSymmetry]:
+    """The symmetries that only move words, proposed by the samples; the order of tokens is kept if it matters."""
+    for ordered in (False, True):
+        proposed, order = word_symmetries(flow, state, ordered)
+        sound = tuple(g for g in proposed if is_program_symmetry(flow, g, check))
+        if len(sound) == len(proposed):
+            return SymmetryGroup(sound, order)
+    return SymmetryGroup(sound, generated_order(flow, sound))
 
 
 def _add_states(tied: PathGraph, flow: ProgramFlow, given: Any) -> None:
