@@ -105,8 +105,8 @@ def pin_vertices(build: SignedGraph, name: str, pin: Pin) -> None:
     gram = pin.gram
     if gram is None:
         return
-    for i, j in np.ndindex(gram.shape):
-        if gram[i, j] is not ZERO:
+    for (i, j), entry in np.ndenumerate(gram):
+        if entry is not ZERO:
             for si in SIGNS:
                 for sj in SIGNS:
-                    build.edge(("pin", name, i, si), ("pin", name, j, sj), ("gram", gram[i, j] * (si * sj)))
+                    build.edge(("pin", name, i, si), ("pin", name, j, sj), ("gram", entry * (si * sj)))

@@ -7,7 +7,7 @@ are: the closure is made of nothing else.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
@@ -57,10 +57,14 @@ class ProgramSymmetry:
 
     def on_states(self, flow: ProgramFlow) -> tuple[np.ndarray, np.ndarray]:
         """The action on state vectors: state s goes to `target[s]` with factor `sign[s]`."""
+        return self.on_paths(flow, flow.closure.paths)
+
+    def on_paths(self, flow: ProgramFlow, paths: Sequence[Path]) -> tuple[np.ndarray, np.ndarray]:
+        """The action on the states of some paths; all others are said to stay."""
         size = len(flow.layout.names)
-        target, sign = np.empty(size, dtype=int), np.empty(size, dtype=int)
+        target, sign = np.arange(size), np.ones(size, dtype=int)
         pins = {name: self._pin(flow, name) for name in flow.naming.pins}
-        for path in flow.closure.paths:
+        for path in paths:
             image, factor = self.path(path)
             stored, turned = flow.closure.canonical(image)
             index = flow.segment(stored).index
@@ -208,7 +212,7 @@ class LossCheck:
         return shapes.scalar(moved) == shapes.scalar(loss) or zero_test(moved - loss).answer == "zero"
 
     def _moved(self, element: ProgramSymmetry) -> Node:
-        names, (target, sign) = self.flow.layout.names, element.on_states(self.flow)
+        names, (target, sign) = self.flow.layout.names, element.on_paths(self.flow, self.flow.closure.read)
         new: dict[Node, Node] = {}
         waiting: list[int] = []
         for s in self.used[(target[self.used] != self.used) | (sign[self.used] < 0)]:

@@ -30,27 +30,41 @@ Mark = tuple[Hashable, Hashable]  # a token and what is said of it: how often it
 
 def word_symmetries(flow: ProgramFlow, state: Any, ordered: bool) -> tuple[list[ProgramSymmetry], int]:
     """Proposed generators and the order of their action on states; `ordered` keeps the order of tokens."""
+    build, words = _graph(flow, state, ordered), flow.program.data.words
+    group = automorphisms(build.coloured())
+    keys = {number: key for key, number in build.index.items()}
+    elements = []
+    for permutation in group.generators:
+        moved: list[Any] = [keys[permutation[number]] for number in _places(build, flow)]
+        elements.append(ProgramSymmetry(pins=((words.name, tuple(key[1:] for key in moved)),)))
+    # only the sign of all words at once can move no state, and only where every path has words at both ends or at none
+    blind = all((path.left == words.name) == (path.right == words.name) for path in flow.closure.paths)
+    return elements, group.order // 2 if blind and _flips(build, flow) else group.order
+
+
+def _graph(flow: ProgramFlow, state: Any, ordered: bool) -> SignedGraph:
     build, words = SignedGraph(), flow.program.data.words
     pin_vertices(build, words.name, flow.naming.pins[words.name])
     _add_samples(build, flow, ordered)
     if state is not None:
         _add_values(build, flow, state)
-    group = automorphisms(build.coloured())
-    keys = {number: key for key, number in build.index.items()}
-    size = flow.naming.pins[words.name].size
-    elements = []
-    for permutation in group.generators:
-        images = tuple(keys[permutation[build.index["pin", words.name, i, 1]]][1:] for i in range(size))  # type: ignore[index]
-        elements.append(ProgramSymmetry(pins=((words.name, images),)))
-    # only the sign of all words at once can move no state, and only where every path has words at both ends or at none
-    flips = all((path.left == words.name) == (path.right == words.name) for path in flow.closure.paths)
-    return elements, group.order // 2 if flips and _flip_is_there(elements, words.name, size) else group.order
+    return build
 
 
-def _flip_is_there(elements: list[ProgramSymmetry], name: str, size: int) -> bool:
-    """The flip of all words commutes with everything, so it is in the group if and only if samples do not see signs."""
-    flip = ProgramSymmetry(pins=((name, tuple((name, i, -1) for i in range(size))),))
-    return flip in elements
+def _places(build: SignedGraph, flow: ProgramFlow, sign: int = 1) -> list[int]:
+    """The vertices of all words with one sign."""
+    name = flow.program.data.words.name
+    return [build.index["pin", name, i, sign] for i in range(flow.naming.pins[name].size)]
+
+
+def _flips(build: SignedGraph, flow: ProgramFlow) -> bool:
+    """Whether the sign of all words at once is in the group: with words told apart, the two signs can still move."""
+    for sign in SIGNS:
+        frame = build.vertex(("frame", sign), "frame")
+        for i, place in enumerate(_places(build, flow, sign)):
+            build.colours[place] = ("word", i)
+            build.edges.append((frame, place, "of"))
+    return automorphisms(build.coloured()).order == 2
 
 
 def _add_samples(build: SignedGraph, flow: ProgramFlow, ordered: bool) -> None:

@@ -9,6 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from derivations.cooccurrence import setting
+from derivations.cooccurrence.dynamics import gram_flow
 from derivations.two_mixture.dynamics import full_flow
 from odesys import (
     Data,
@@ -33,6 +35,7 @@ from odesys import (
     squared,
     sym,
 )
+from odesys.reduce import program_symmetry
 from odesys.reduce.program_element import ProgramSymmetry, is_program_symmetry
 from odesys.reduce.program_symmetry import generated_order
 from tests import toy_models
@@ -319,3 +322,38 @@ def test_words_with_a_gram_matrix_are_tied():
         flow = gradient_flow(lambda X, w=w: w @ X[0], Data(words, samples), logistic)
         orders.append(flow.symmetries().order)
     assert orders == [6, 2]
+
+
+def test_large_programs_are_searched_by_words_and_samples(monkeypatch):
+    model, data = setting.model(setting.words_needed(12, 5)), setting.data(12, 5)
+    monkeypatch.setattr(program_symmetry, "LARGE", 10)
+    flow, known = program_flow(model, data), gram_flow(12, 5)
+    group = flow.symmetries()
+    assert group.order == known.symmetries().order
+    assert flow.quotient().system.dimension == 113
+    start = np.zeros(flow.system.dimension)
+    assert flow.symmetries(start).order == group.order
+    start[flow.system.names.index("KQ_mu1_mu1")] = 1.0  # tells mu1 from mu2
+    assert flow.symmetries(start).order < group.order
+    assert flow.quotient(state=start).system.dimension > 113
+
+
+def test_words_and_samples_only_propose(monkeypatch):
+    """The order of tokens matters here, so exchanging two tokens of a sample is proposed and refused."""
+    monkeypatch.setattr(program_symmetry, "LARGE", 1)
+    words = Words("a b c d")
+    w = maps("w", 1, words)
+    data = Data(words, [("a b", 1), ("c d", 1)])
+    flow = gradient_flow(lambda X: w @ (X[0] + 2 * X[1]), data, logistic)
+    group = flow.symmetries()
+    assert group.describe(flow) == ["a -> c, b -> d, c -> a, d -> b"] and group.order == 2
+    real = Data(words, [(({"a": 2, "b": -1},), 1), (({"c": 2, "d": -1},), 1)])
+    flow = gradient_flow(lambda X: w @ X[0], real, logistic)
+    assert flow.symmetries().order == 2
+
+
+@pytest.mark.slow
+def test_cooccurrence_as_a_program():
+    flow = program_flow(setting.model(setting.words_needed(60, 5)), setting.data(60, 5))
+    quotient = flow.quotient()
+    assert (flow.system.dimension, quotient.system.dimension) == (66831, 113)
