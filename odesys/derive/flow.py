@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ..analysis.lax import ConservedSpectrum
     from ..reduce.quotient import Quotient
     from ..reduce.slaving import Slaved
-    from ..reduce.symmetry import SymmetryGroup
+    from ..reduce.symmetry import SignedPermutation, SymmetryGroup
 
 
 class Encoded(Protocol):
@@ -112,7 +112,7 @@ class Flow:
             leaves = infinite_width(self.model, self.closure, omega, spread)
         return self.layout.pack(leaves).astype(float)
 
-    def symmetries(self, state: Any = None) -> SymmetryGroup:
+    def symmetries(self, state: Any = None) -> SymmetryGroup[SignedPermutation]:
         """The group of signed permutations of words with head permutations and label flip, found from the data.
 
         With `state` (a vector of all states) only elements that fix this state are kept.

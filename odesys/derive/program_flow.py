@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ModelError
-from ..expr import blocks
+from ..expr import blocks, gc_pause
 from ..expr.blocks import Block
 from ..expr.field import BlockField, Layout, Segment
 from ..expr.graph import ONE, Node, as_node, num, sym
@@ -31,7 +31,7 @@ from .program_start import infinite_width, weight_values
 if TYPE_CHECKING:
     from odesys import ProgramNetwork
 
-    from ..reduce.program_symmetry import ProgramSymmetry
+    from ..reduce.program_element import ProgramSymmetry
     from ..reduce.quotient import Quotient
     from ..reduce.symmetry import SymmetryGroup
 
@@ -122,13 +122,17 @@ class ProgramFlow:
         """One variable per orbit under the group found (or under `generators`), with `lift` and `project`."""
         from ..reduce.quotient import quotient
 
-        return quotient(self, generators, state)  # type: ignore[arg-type]
+        return quotient(self, generators, state)
 
     @cached_property
+    @gc_pause.paused()
     def loss(self) -> Node:
         """The loss as one expression of the path scalars."""
         assert isinstance(self.system.field, BlockField)
-        (value,) = blocks.evaluate([self.system.field.observable_blocks["loss"]], self.layout.symbols)
+        names = np.array(self.layout.names, dtype=object)
+        read = {self.naming.leaf(path): self.segment(path).index for path in self.closure.read}
+        leaves = {leaf: np.asarray(np.frompyfunc(sym, 1, 1)(names[index])) for leaf, index in read.items()}
+        (value,) = blocks.evaluate([self.system.field.observable_blocks["loss"]], leaves)
         node: Node = value.reshape(-1)[0]
         return node
 
@@ -314,16 +318,17 @@ def path_layout(naming: Naming, closure: Closure) -> tuple[Layout, dict[str, str
     segments: list[Segment] = []
     for path in _by_head(naming, closure.paths):
         leaf, rows, columns = naming.leaf(path), naming.pins[path.left].size, naming.pins[path.right].size
-        index = np.empty((rows, columns), dtype=int)
+        index, symmetric = np.empty((rows, columns), dtype=int), path.symmetric
+        state_at, tex_at = naming.state(path), naming.tex(path)
         for i, j in np.ndindex(rows, columns):
-            if path.symmetric and j < i:
+            if symmetric and j < i:
                 index[i, j] = index[j, i]
                 continue
             index[i, j] = len(names)
-            state = naming.state(path, i, j)
+            state = state_at(i, j)
             name = state_name(state)
             names.append(name)
-            structure[name], tex[name] = state, naming.tex(path, i, j)
+            structure[name], tex[name] = state, tex_at(i, j)
             places.append((leaf, i, j))
         segments.append(Segment(leaf, index))
     if len(set(names)) != len(names):

@@ -3,7 +3,7 @@ r"""Names of path scalars of a program: ASCII for arrays and files, TeX for docu
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ..expr.system import State
@@ -37,25 +37,27 @@ class Naming:
         head = self.head(path)
         return self.path(path) + (f"_{head}" if head else "")
 
-    def state(self, path: Path, i: int, j: int) -> State:
-        """Path, head and ends of one scalar."""
-        ends = self.pins[path.left].labels[i], self.pins[path.right].labels[j]
-        return State(self.path(path), self.head(path), *ends)
+    def state(self, path: Path) -> Callable[[int, int], State]:
+        """Path, head and ends of the scalars of a path, by their place in its matrix."""
+        name, head = self.path(path), self.head(path)
+        left, right = self.pins[path.left].labels, self.pins[path.right].labels
+        return lambda i, j: State(name, head, left[i], right[j])
 
-    def tex(self, path: Path, i: int, j: int) -> str:
-        r"""TeX of one scalar, e.g. ``c_{1}^\top W_{K+}^\top W_{Q+} v_{1}``, or ``V_{1,2}`` between listed axes."""
+    def tex(self, path: Path) -> Callable[[int, int], str]:
+        r"""TeX of scalars, e.g. ``c_{1}^\top W_{K+}^\top W_{Q+} v_{1}``, or ``V_{1,2}`` between listed axes."""
         ends = self.pins[path.left], self.pins[path.right]
         if len(path.letters) == 1 and all(isinstance(pin.side, Units) for pin in ends):
-            index = [str(k + 1) for k, pin in zip((i, j), ends, strict=True) if pin.size > 1]
-            if path.letters[0].transposed:
-                index.reverse()
-            return self._letter(Letter(path.letters[0].name, False, path.letters[0].of), index)
-        parts = [
-            self._pin(ends[0], i, True),
-            *(self._letter(letter) for letter in path.letters),
-            self._pin(ends[1], j, False),
-        ]
-        return " ".join(part for part in parts if part)
+            return lambda i, j: self._entry(path.letters[0], ends, (i, j))
+        left = [self._pin(ends[0], k, True) for k in range(ends[0].size)]
+        right = [self._pin(ends[1], k, False) for k in range(ends[1].size)]
+        middle = " ".join(self._letter(letter) for letter in path.letters)
+        return lambda i, j: " ".join(part for part in (left[i], middle, right[j]) if part)
+
+    def _entry(self, letter: Letter, ends: tuple[Pin, Pin], place: tuple[int, int]) -> str:
+        index = [str(k + 1) for k, pin in zip(place, ends, strict=True) if pin.size > 1]
+        if letter.transposed:
+            index.reverse()
+        return self._letter(Letter(letter.name, False, letter.of), index)
 
     def _pin(self, pin: Pin, index: int, left: bool) -> str:
         if pin.side == ONE_AXIS or (pin.size == 1 and isinstance(pin.side, Units)):

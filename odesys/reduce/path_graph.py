@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..expr.graph import ZERO
 from ..model.paths import Path
 from .signed_graph import SIGNS, SignedGraph
 
 if TYPE_CHECKING:
     from ..derive.program_flow import ProgramFlow
+    from ..program.reading import Pin
 
 
 class PathGraph:
@@ -29,35 +32,17 @@ class PathGraph:
         self.pins = sorted({pin for path in paths for pin in (path.left, path.right)})
         self.maps = sorted({letter.map for path in paths for letter in path.letters} | flow.rule.moving)
         for pin in self.pins:
-            self._pin(pin)
+            pin_vertices(self.build, pin, flow.naming.pins[pin])
         self._maps()
-
-    def _pin(self, name: str) -> None:
-        pin = self.flow.naming.pins[name]
-        self.build.vertex(("set", name), "set")
-        for i in range(pin.size):
-            self.build.signed(("pin", name, i), "pin", True)
-            for sign in SIGNS:
-                self.build.edge(("pin", name, i, sign), ("set", name), "in")
-        if pin.gram is None:
-            return
-        for i in range(pin.size):
-            for j in range(pin.size):
-                entry = pin.gram[i, j]
-                if entry is not ZERO:
-                    for si in SIGNS:
-                        for sj in SIGNS:
-                            label = ("gram", repr(entry * (si * sj)))
-                            self.build.edge(("pin", name, i, si), ("pin", name, j, sj), label)
 
     def _maps(self) -> None:
         rule = self.flow.rule
         for name in self.maps:
             moves = name in rule.moving
-            self.build.signed(("map", name), ("map", moves, repr(rule.motion(name).force)), True)
+            self.build.signed(("map", name), ("map", moves, rule.motion(name).force), True)
         for name in rule.moving:
             motion = rule.motion(name)
-            pulls: list[tuple[str, Hashable]] = [(other, ("moves", repr(c))) for other, c in motion.maps.items()]
+            pulls: list[tuple[str, Hashable]] = [(other, ("moves", c)) for other, c in motion.maps.items()]
             for other, label in [*pulls, (motion.on or name, "force")]:
                 for sign in SIGNS:
                     self.build.edge(("map", name, sign), ("map", other, sign), label)
@@ -108,3 +93,20 @@ class PathGraph:
 
 def _pattern(path: Path) -> tuple[bool, ...]:
     return tuple(letter.transposed for letter in path.letters)
+
+
+def pin_vertices(build: SignedGraph, name: str, pin: Pin) -> None:
+    """A set of pinned vectors: signed vertices, tied to their set and by their inner products."""
+    build.vertex(("set", name), "set")
+    for i in range(pin.size):
+        build.signed(("pin", name, i), "pin", True)
+        for sign in SIGNS:
+            build.edge(("pin", name, i, sign), ("set", name), "in")
+    gram = pin.gram
+    if gram is None:
+        return
+    for (i, j), entry in np.ndenumerate(gram):
+        if entry is not ZERO:
+            for si in SIGNS:
+                for sj in SIGNS:
+                    build.edge(("pin", name, i, si), ("pin", name, j, sj), ("gram", entry * (si * sj)))

@@ -7,15 +7,16 @@ are: the closure is made of nothing else.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..exact.zero import zero_test
 from ..expr import graph
-from ..expr.graph import sym
+from ..expr.graph import Node, sym
 from ..model.paths import Letter, Path
 from .loss_graph import LossGraph
 
@@ -56,10 +57,14 @@ class ProgramSymmetry:
 
     def on_states(self, flow: ProgramFlow) -> tuple[np.ndarray, np.ndarray]:
         """The action on state vectors: state s goes to `target[s]` with factor `sign[s]`."""
+        return self.on_paths(flow, flow.closure.paths)
+
+    def on_paths(self, flow: ProgramFlow, paths: Sequence[Path]) -> tuple[np.ndarray, np.ndarray]:
+        """The action on the states of some paths; all others are said to stay."""
         size = len(flow.layout.names)
-        target, sign = np.empty(size, dtype=int), np.empty(size, dtype=int)
+        target, sign = np.arange(size), np.ones(size, dtype=int)
         pins = {name: self._pin(flow, name) for name in flow.naming.pins}
-        for path in flow.closure.paths:
+        for path in paths:
             image, factor = self.path(path)
             stored, turned = flow.closure.canonical(image)
             index = flow.segment(stored).index
@@ -115,10 +120,10 @@ def _heads(maps: Mapping[str, tuple[str, int]]) -> tuple[list[tuple[str, str]], 
     return moved, single
 
 
-def is_program_symmetry(flow: ProgramFlow, element: ProgramSymmetry) -> bool:
-    """Exact check that an element keeps rule, read paths, Gram matrices and loss."""
+def is_program_symmetry(flow: ProgramFlow, element: ProgramSymmetry, check: LossCheck | None = None) -> bool:
+    """Exact check that an element keeps rule, read paths, Gram matrices and loss; `check` is used again for many."""
     structure = _is_permutation(flow, element) and _keeps_rule(flow, element) and _keeps_grams(flow, element)
-    return structure and _keeps_paths(flow, element) and _keeps_loss(flow, element)
+    return structure and _keeps_paths(flow, element) and (check or LossCheck(flow)).holds(element)
 
 
 def _is_permutation(flow: ProgramFlow, element: ProgramSymmetry) -> bool:
@@ -164,11 +169,13 @@ def _keeps_rule(flow: ProgramFlow, element: ProgramSymmetry) -> bool:
 def _keeps_grams(flow: ProgramFlow, element: ProgramSymmetry) -> bool:
     for name, images in element.pins:
         own, other = flow.naming.pins[name].gram, flow.naming.pins[images[0][0]].gram
-        if (own is None) != (other is None):
+        if own is None and other is None:
+            continue
+        if own is None or other is None:
             return False
         for i, (_, gi, si) in enumerate(images):
             for j, (_, gj, sj) in enumerate(images):
-                if own is not None and other is not None and other[gi, gj] is not own[i, j] * (si * sj):
+                if other[gi, gj] is not own[i, j] * (si * sj):
                     return False
     return True
 
@@ -181,14 +188,49 @@ def _keeps_paths(flow: ProgramFlow, element: ProgramSymmetry) -> bool:
     return True
 
 
-def _keeps_loss(flow: ProgramFlow, element: ProgramSymmetry) -> bool:
-    names = flow.layout.names
-    target, sign = element.on_states(flow)
-    images = {sym(n): sym(names[t]) * int(s) for n, t, s in zip(names, target, sign, strict=True)}
-    (moved,) = graph.substitute([flow.loss], images)
-    if moved is flow.loss:
-        return True
-    shapes = LossGraph(names)
-    if shapes.scalar(moved) == shapes.scalar(flow.loss):
-        return True
-    return zero_test(moved - flow.loss).answer == "zero"
+class LossCheck:
+    """Whether elements leave the loss alone; only what lies above a scalar that is moved is written anew."""
+
+    def __init__(self, flow: ProgramFlow) -> None:
+        self.flow = flow
+        self.nodes = graph.topological([flow.loss])
+        place = {node: k for k, node in enumerate(self.nodes)}
+        self.above: list[list[int]] = [[] for _ in self.nodes]
+        for k, node in enumerate(self.nodes):
+            for child in graph.children(node):
+                self.above[place[child]].append(k)
+        states = {name: s for s, name in enumerate(flow.layout.names)}
+        self.leaves = {states[n.args[0]]: k for k, n in enumerate(self.nodes) if n.op == "sym" and n.args[0] in states}
+        self.used = np.array(sorted(self.leaves), dtype=int)
+
+    def holds(self, element: ProgramSymmetry) -> bool:
+        """True if the loss with its scalars moved is proved to be the same."""
+        moved, loss = self._moved(element), self.flow.loss
+        if moved is loss:
+            return True
+        shapes = LossGraph(self.flow.layout.names)
+        return shapes.scalar(moved) == shapes.scalar(loss) or zero_test(moved - loss).answer == "zero"
+
+    def _moved(self, element: ProgramSymmetry) -> Node:
+        names, (target, sign) = self.flow.layout.names, element.on_paths(self.flow, self.flow.closure.read)
+        new: dict[Node, Node] = {}
+        waiting: list[int] = []
+        for s in self.used[(target[self.used] != self.used) | (sign[self.used] < 0)]:
+            new[sym(names[s])] = sym(names[target[s]]) * int(sign[s])
+            waiting += self.above[self.leaves[int(s)]]
+        return self._rebuilt(new, waiting)
+
+    def _rebuilt(self, new: dict[Node, Node], waiting: list[int]) -> Node:
+        heapify(waiting)  # parts come before what they are part of
+        last = -1
+        while waiting:
+            k = heappop(waiting)
+            if k == last:
+                continue
+            last, node = k, self.nodes[k]
+            image = graph.rebuild(node, lambda child: new.get(child, child))
+            if image is not node:
+                new[node] = image
+                for above in self.above[k]:
+                    heappush(waiting, above)
+        return new.get(self.flow.loss, self.flow.loss)

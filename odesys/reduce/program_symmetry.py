@@ -10,39 +10,56 @@ vectors and maps (`path_graph`). Each is checked again: put into the loss, it gi
 >>> flow = gradient_flow(lambda X: (w @ X).sum(), data, logistic)
 >>> group = flow.symmetries()
 >>> group.order, group.describe(flow)
-(2, ['good -> -bad, bad -> -good, the -> -the'])
+(2, ['good -> bad, bad -> good, w -> -w'])
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..expr import graph
+from ..expr import gc_pause, graph
 from .automorphism import Permutation, automorphisms
 from .loss_graph import LossGraph
 from .path_graph import PathGraph
-from .program_element import ProgramSymmetry, is_program_symmetry
+from .program_element import LossCheck, ProgramSymmetry, is_program_symmetry
 from .symmetry import SymmetryGroup, checked_state
+from .token_graph import word_symmetries
 
 if TYPE_CHECKING:
     from ..derive.program_flow import ProgramFlow
 
+LARGE = 600  # scalars in the loss from which on words and samples are searched instead of the whole loss
 
+
+@gc_pause.paused()
 def program_symmetries(flow: ProgramFlow, state: Any = None) -> SymmetryGroup[ProgramSymmetry]:
-    """The symmetry group of a program, or its subgroup that fixes `state`; its order is that of the action on it."""
+    """The symmetry group of a program, or its subgroup that fixes `state`; the order counts actions on states."""
+    check = LossCheck(flow)
+    if len(check.used) > LARGE:
+        return _large(flow, state, check)
     tied = PathGraph(flow)
     _add_states(tied, flow, state)
     LossGraph(flow.layout.names).write(tied.build, flow.loss, tied.states)
     group = automorphisms(tied.build.coloured())
     gauge, size = _gauge(flow)
-    found = [_simple(_read_off(tied, permutation), gauge) for permutation in group.generators]
+    found = [_simple(flow, _read_off(tied, permutation), gauge) for permutation in group.generators]
     moving = _distinct(flow, found)
-    sound = tuple(g for g in moving if is_program_symmetry(flow, g))
+    sound = tuple(g for g in moving if is_program_symmetry(flow, g, check))
     order = group.order // size if len(sound) == len(moving) else generated_order(flow, sound)
     return SymmetryGroup(sound, order)
+
+
+def _large(flow: ProgramFlow, state: Any, check: LossCheck) -> SymmetryGroup[ProgramSymmetry]:
+    """The symmetries that only move words, proposed by the samples; the order of tokens is kept if it matters."""
+    for ordered in (False, True):
+        proposed, order = word_symmetries(flow, state, ordered)
+        sound = tuple(g for g in proposed if is_program_symmetry(flow, g, check))
+        if len(sound) == len(proposed):
+            return SymmetryGroup(sound, order)
+    return SymmetryGroup(sound, generated_order(flow, sound))
 
 
 def _add_states(tied: PathGraph, flow: ProgramFlow, given: Any) -> None:
@@ -68,7 +85,7 @@ def _read_off(tied: PathGraph, permutation: Permutation) -> ProgramSymmetry:
         size = tied.flow.naming.pins[name].size
         pins.append((name, tuple(image("pin", name, i, 1)[1:] for i in range(size))))
     maps = [(name, image("map", name, 1)[1:]) for name in tied.maps]
-    return ProgramSymmetry(tuple(pins), tuple(maps))  # type: ignore[arg-type]
+    return ProgramSymmetry(tuple(pins), tuple(maps))
 
 
 def _gauge(flow: ProgramFlow) -> tuple[list[ProgramSymmetry], int]:
@@ -87,7 +104,7 @@ def _gauge(flow: ProgramFlow) -> tuple[list[ProgramSymmetry], int]:
     return [_read_off(tied, permutation) for permutation in group.generators], group.order
 
 
-def _simple(element: ProgramSymmetry, gauge: Sequence[ProgramSymmetry]) -> ProgramSymmetry:
+def _simple(flow: ProgramFlow, element: ProgramSymmetry, gauge: Sequence[ProgramSymmetry]) -> ProgramSymmetry:
     """The same action with fewer signs, by the signs that move no state."""
     signs = [g for g in gauge if all(a == b for a, (b, _) in g.maps)]
     shorter = True
@@ -95,14 +112,15 @@ def _simple(element: ProgramSymmetry, gauge: Sequence[ProgramSymmetry]) -> Progr
         shorter = False
         for g in signs:
             other = element.after(g)
-            if _signs(other) < _signs(element):
+            if _signs(flow, other) < _signs(flow, element):
                 element, shorter = other, True
     return element
 
 
-def _signs(element: ProgramSymmetry) -> int:
-    images: Iterable[Any] = [i for _, own in element.pins for i in own] + [image for _, image in element.maps]
-    return sum(image[-1] < 0 for image in images)
+def _signs(flow: ProgramFlow, element: ProgramSymmetry) -> int:
+    """How many signs a reader sees; that of an axis without a name counts double, for a map can have it instead."""
+    axes = [1 + (flow.naming.pins[name].labels == ("",)) for name, own in element.pins for *_, s in own if s < 0]
+    return sum(axes) + sum(sign < 0 for _, (_, sign) in element.maps)
 
 
 def _distinct(flow: ProgramFlow, elements: Sequence[ProgramSymmetry]) -> list[ProgramSymmetry]:
@@ -113,7 +131,7 @@ def _distinct(flow: ProgramFlow, elements: Sequence[ProgramSymmetry]) -> list[Pr
     for element in elements:
         target, sign = element.on_states(flow)
         action = target.tobytes(), sign.tobytes()
-        if action != still and (action not in actions or _signs(element) < _signs(actions[action])):
+        if action != still and (action not in actions or _signs(flow, element) < _signs(flow, actions[action])):
             actions[action] = element
     return list(actions.values())
 

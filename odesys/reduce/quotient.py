@@ -126,7 +126,8 @@ class Quotient(OrbitReduction):
     @property
     def source(self) -> System:  # type: ignore[override]
         """The system of the flow."""
-        return self.flow.system
+        system: System = self.flow.system
+        return system
 
     def initial_state(self, omega: Any = None, **more: Any) -> np.ndarray:
         """Start values of the orbit variables; refuses a start that is not symmetric."""
@@ -184,7 +185,10 @@ def _holds(flow: Any, element: Any) -> bool:
 def merged(system: System, orbits: Orbits) -> System:
     """A system of matrices on orbit variables: every matrix is filled from them, each keeps one right-hand side."""
     if not len(orbits.representatives):
-        raise SymmetryError("every state is mapped to minus itself, so the symmetric flow stands still at zero")
+        raise SymmetryError(
+            "every state is mapped to minus itself, so the symmetric flow stands still at zero; "
+            "quotient(state=...) keeps only the symmetries that fix a start"
+        )
     field = system.field
     assert isinstance(field, BlockField)
     layout = field.layout
