@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from odesys.expr import blocks, graph
 from odesys.expr.blocks import Block
 from odesys.expr.graph import Node
 from odesys.expr.tape import ARRAYS, Tape
+from odesys.model.loss import LOGISTIC
 
 Work = Callable[..., np.ndarray]
 
@@ -57,6 +59,7 @@ class BlockKernel:
         self.known: dict[Any, Value] = {}
         self.rows: list[tuple[int, Work, tuple[int, ...]]] = []
         self.scaled: dict[int, tuple[np.ndarray, Slot]] = {}
+        self.taken: dict[int, tuple[np.ndarray, Slot]] = {}
         self.count = 0
         memo: dict[int, Value] = {}
         for block in blocks.topological(roots):
@@ -133,8 +136,10 @@ class BlockKernel:
             return self._sum(args, shape)
         if op == "multiply":
             return self._product(args[0], args[1], shape)
-        if op == "reshape" and isinstance(args[0], Spread) and math.prod(shape) == math.prod(args[0].inner.shape):
-            return self._reshaped(args[0].inner, shape)
+        if op == "reshape" and isinstance(args[0], Spread):
+            narrow = _narrow(args[0], shape)
+            if narrow is not None:
+                return Spread(self._reshaped(args[0].inner, narrow), shape)
         slots = [a if isinstance(a, np.ndarray) else self._written(a) for a in args]
         if op == "matmul":
             return self._matmul(slots[0], slots[1], shape)
@@ -206,6 +211,31 @@ class BlockKernel:
         assert isinstance(left, Slot) and isinstance(right, Slot)
         return self._row(("matmul", left.number, right.number), np.matmul, [left, right], shape)
 
+    def _gathered(self, slot: Slot, places: np.ndarray, shape: tuple[int, ...]) -> Slot:
+        """Entries of a value at flat places; signs are put in behind, and turned matrices are views."""
+        factor, base = self.scaled.get(slot.number, (None, slot))
+        if factor is not None and base.shape == slot.shape and factor.shape in ((), slot.shape):
+            taken = factor if factor.shape == () else factor.reshape(-1)[places]
+            return self._multiple(taken, self._gathered(base, places, shape))
+        if slot.number in self.taken:
+            before, base = self.taken[slot.number]
+            return self._gathered(base, before.reshape(-1)[places], shape)
+        if len(slot.shape) > 1 and shape == (*slot.shape[:-2], slot.shape[-1], slot.shape[-2]):
+            turned = np.arange(math.prod(slot.shape)).reshape(slot.shape).swapaxes(-1, -2)
+            if np.array_equal(turned, places):
+                return self._row(("transpose", slot.number), _UNARY["transpose"], [slot], shape)
+        flat = np.ascontiguousarray(places).reshape(-1)
+        made = self._row(("take", slot.number, shape, flat.tobytes()), _taking(flat, shape), [slot], shape)
+        self.taken[made.number] = (places, slot)
+        return made
+
+    def _scattered(self, slot: Slot, places: np.ndarray, shape: tuple[int, ...]) -> Slot:
+        """The adjoint: where every place is met once it is a choice of entries as well."""
+        flat = np.ascontiguousarray(places).reshape(-1)
+        if len(flat) == math.prod(shape) == len(np.unique(flat)):
+            return self._gathered(slot, np.argsort(flat).reshape(shape), shape)
+        return self._row(("scatter", slot.number, shape, flat.tobytes()), _scattering(flat, shape), [slot], shape)
+
     def _unary(self, block: Block, slot: Slot) -> Slot:
         op, shape = block.op, block.shape
         if op == "reshape":
@@ -215,10 +245,7 @@ class BlockKernel:
             places = np.ravel_multi_index(np.broadcast_arrays(*block.data), table)
             if op == "scatter":
                 places = np.broadcast_to(places, slot.shape)
-            flat = np.ascontiguousarray(places).reshape(-1)
-            key = (op, slot.number, shape, flat.tobytes())
-            work = _taking(flat, shape) if op == "take" else _scattering(flat, shape)
-            return self._row(key, work, [slot], shape)
+            return self._gathered(slot, places, shape) if op == "take" else self._scattered(slot, places, shape)
         if op == "sum":
             axis = block.data - len(slot.shape)
             return self._row(
@@ -227,6 +254,16 @@ class BlockKernel:
         if op == "apply":
             return self._row((op, slot.number, block.data), _function(block.data, self.parameters), [slot], shape)
         return self._row((op, slot.number), _UNARY[op], [slot], shape)
+
+
+def _narrow(value: Spread, shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The shape of the value before it is repeated, in a new shape that only adds or drops axes of length one."""
+    inner = (1,) * (len(value.shape) - len(value.inner.shape)) + value.inner.shape
+    kept = [own for own, full in zip(inner, value.shape, strict=True) if full != 1]
+    if [full for full in value.shape if full != 1] != [full for full in shape if full != 1]:
+        return None
+    sizes = iter(kept)
+    return tuple(1 if full == 1 else next(sizes) for full in shape)
 
 
 def _taking(flat: np.ndarray, shape: tuple[int, ...]) -> Work:
@@ -263,11 +300,18 @@ _UNARY: dict[str, Work] = {
 }
 
 
+_RECIPROCAL_SLOPE = graph.gradient(blocks.RECIPROCAL, [blocks.Z])[0]
+
+
 def _function(function: Node, parameters: Mapping[str, float]) -> Work:
     if function is blocks.RECIPROCAL:
         return np.reciprocal
     if function is blocks.STEP:
         return lambda x: np.heaviside(x, 0.0)
+    if function is _RECIPROCAL_SLOPE:
+        return lambda x: -1.0 / (x * x)
+    if function is LOGISTIC.slope:
+        return lambda x: -expit(-x)
     program, rest = Tape.of([function]).over(ARRAYS), {k: parameters[k] for k in graph.symbols([function]) - {"z"}}
 
     def work(x: np.ndarray) -> np.ndarray:

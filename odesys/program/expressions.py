@@ -30,6 +30,7 @@ from ..model.paths import Letter
 from .spaces import ONE_AXIS, Side, Space, Tokens, Units, Words, check_name, same_side, say_side
 
 Mask = Callable[[int, int], bool]
+LONGEST_TEXT, DEEPEST_TEXT = 200, 10
 _PRECEDENCE = {"add": 1, "times": 2, "matmul": 2}
 
 
@@ -117,7 +118,7 @@ class Expr:
         try:
             chosen = tuple(range(size))[item]
         except IndexError:
-            raise IndexError(f"{self} has {size} columns, so there is no column {item}") from None
+            raise ModelError(f"{self} has {size} columns, so there is no column {item}") from None
         except TypeError:
             raise ModelError(f"{self}[{item!r}]: a column is chosen by a whole number or a slice") from None
         places = (chosen,) if isinstance(chosen, int) else chosen
@@ -197,12 +198,15 @@ class Expr:
     # ---- words -----------------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        return write(self)
+        text = write(self)
+        return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 50]} ... {text[-40:]}"
 
 
-def write(expr: Expr, inside: int = 0) -> str:
-    """An expression as it was typed, or nearly so."""
-    parts = [write(a, _PRECEDENCE.get(expr.op, 3)) for a in expr.args]
+def write(expr: Expr, inside: int = 0, depth: int = 0) -> str:
+    """An expression as it was typed, or nearly so; what lies deep is left out, since parts may be used many times."""
+    if depth > DEEPEST_TEXT:
+        return "..."
+    parts = [write(a, _PRECEDENCE.get(expr.op, 3), depth + 1) for a in expr.args]
     if expr.op in ("tokens", "map", "words", "positions", "constant", "target"):
         return _leaf_text(expr)
     if expr.op == "transpose":
@@ -218,9 +222,9 @@ def write(expr: Expr, inside: int = 0) -> str:
     if expr.op == "count":
         return "X.count"
     if expr.op == "apply":
-        return f"{expr.data[1]}({write(expr.args[0])})"
+        return f"{expr.data[1]}({write(expr.args[0], 0, depth + 1)})"
     if expr.op in ("softmax", "norm", "cross_entropy", "relu"):
-        return f"{expr.op}({', '.join(write(a) for a in expr.args)})"
+        return f"{expr.op}({', '.join(write(a, 0, depth + 1) for a in expr.args)})"
     symbol = {"add": " + ", "matmul": " @ ", "times": " * "}[expr.op]
     text = symbol.join(parts)
     return f"({text})" if _PRECEDENCE[expr.op] < inside else text
