@@ -74,6 +74,11 @@ def test_scan_and_snap() -> None:
     assert result["seven"] < 1e-8 and result["loss"] < 0.01, "K as a symbol, checked at K = 7 and run at K = 1000"
 
 
+def test_in_context_regression() -> None:
+    result = run("in_context_regression")
+    assert (result["law"], str(result["evidence"])) == ("holds", "proof") and result["limit"] < 1e-7
+
+
 def test_every_example_is_tested_and_short() -> None:
     names = {path.stem for path in FOLDER.glob("*.py")}
     tested = {name.removeprefix("test_") for name in globals() if name.startswith("test_")}

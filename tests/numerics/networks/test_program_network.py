@@ -81,7 +81,9 @@ def check_field(flow: Any, net: Any, slopes: Any, tally: Tally) -> None:
     error = max(distance(a, b) for a, b in zip(found, expected, strict=True))
     tally.see("field", error)
     assert error < 1e-7, flow.closure.paths
-    leaves = {path: blocks.leaf(flow.naming.leaf(path), a.shape) for path, a in zip(flow.closure.paths, found, strict=True)}
+    leaves = {
+        path: blocks.leaf(flow.naming.leaf(path), a.shape) for path, a in zip(flow.closure.paths, found, strict=True)
+    }
     tables = flow.program.tables
     read = blocks.replace_leaves([flow.program.loss], {tables[p].data: leaves[p] for p in flow.closure.read})[0]
     minus = blocks.constant([[-1]])
@@ -95,7 +97,9 @@ def check_field(flow: Any, net: Any, slopes: Any, tally: Tally) -> None:
         dropped = dict(zip(flow.closure.paths, found, strict=True))[path] - value
         if np.abs(value).max() < 1e-10:
             tally.zero += 1
-        elif np.abs(dropped - right[path]).max() > 10 * np.abs(right[path] - found[flow.closure.paths.index(path)]).max():
+        elif (
+            np.abs(dropped - right[path]).max() > 10 * np.abs(right[path] - found[flow.closure.paths.index(path)]).max()
+        ):
             tally.noticed += 1
 
 
