@@ -13,11 +13,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import heapify, heappop, heappush
 
 from ..errors import ClosureError
 from ..expr.graph import ONE, ZERO, Node
 from ..model.paths import Letter, Path
 from .motion import Rule, plain
+
+
+Places = Mapping[str, Sequence[tuple[int, Path, int]]]  # map -> (number of the read path, path, place in it)
+MANY = 500
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,8 @@ def close(
     parent: dict[Path, Path | None] = {path: None for path in read}
     queue = deque(read)
     while queue:
+        if len(terms) == MANY:  # is this a large closed set, or one that grows for ever? the longest paths tell soon
+            _check_growth(read, trained, limit, places, rule)
         path = queue.popleft()
         if path in terms or path.T in terms:
             continue
@@ -104,15 +111,32 @@ def close(
     return Closure(tuple(read), paths, terms, trained, exact_step)
 
 
+def _check_growth(
+    read: Sequence[Path], trained: frozenset[str], limit: int, places: Places, rule: Rule, most: int = 20 * MANY
+) -> None:
+    """Follow the longest path first, by single moves, and raise if one escapes."""
+    parent: dict[Path, Path | None] = {path: None for path in read}
+    heap = [(-len(path.letters), number, path) for number, path in enumerate(read)]
+    heapify(heap)
+    for _ in range(most):
+        if not heap:
+            return
+        _, _, path = heappop(heap)
+        if len(path.letters) > limit:
+            raise _escape(path, parent, read, trained)
+        for term in _first_order(path, places, rule):
+            for factor in term.factors:
+                if isinstance(factor, Path) and factor.letters and factor not in parent and factor.T not in parent:
+                    parent[factor] = path
+                    heappush(heap, (-len(factor.letters), len(parent), factor))
+
+
 def restricted(closure: Closure, rule: Rule) -> Closure:
     """The same paths under a rule that moves fewer maps."""
     places = _places(closure.read)
     variation = _all_orders if closure.exact_step else _first_order
     terms = {path: tuple(variation(path, places, rule)) for path in closure.terms}
     return replace(closure, terms=terms, trained=rule.moving)
-
-
-Places = Mapping[str, Sequence[tuple[int, Path, int]]]  # map -> (number of the read path, path, place in it)
 
 
 def _places(read: Sequence[Path]) -> Places:
