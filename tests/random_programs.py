@@ -49,7 +49,7 @@ class Case:
 def random_words(rng: Random, positions: int = 0) -> Words:
     """Two to four words, orthonormal or with a Gram matrix of full or lower rank."""
     n = rng.randint(2, 4)
-    kind, names = rng.random(), "a b c d".split()[:n]
+    kind, names = rng.random(), ["a", "b", "c", "d"][:n]
     if kind < 0.6:
         return Words(names, positions=positions)
     if kind < 0.85:

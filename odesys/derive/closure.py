@@ -22,7 +22,7 @@ from .motion import Rule, plain
 
 
 Places = Mapping[str, Sequence[tuple[int, Path, int]]]  # map -> (number of the read path, path, place in it)
-MANY = 500
+MANY = 4000  # terms
 
 
 @dataclass(frozen=True)
@@ -91,9 +91,10 @@ def close(
     variation = _all_orders if exact_step else _first_order
     terms: dict[Path, tuple[Term, ...]] = {}
     parent: dict[Path, Path | None] = {path: None for path in read}
-    queue = deque(read)
+    queue, work, unchecked = deque(read), 0, not exact_step
     while queue:
-        if len(terms) == MANY:  # is this a large closed set, or one that grows for ever? the longest paths tell soon
+        if unchecked and work > MANY:  # a large closed set, or one that grows for ever? the longest paths tell soon
+            unchecked = False
             _check_growth(read, trained, limit, places, rule)
         path = queue.popleft()
         if path in terms or path.T in terms:
@@ -101,6 +102,7 @@ def close(
         if len(path.letters) > limit:
             raise _escape(path, parent, read, trained)
         terms[path] = tuple(variation(path, places, rule))
+        work += len(terms[path])
         for term in terms[path]:
             for factor in term.factors:
                 if isinstance(factor, Path) and factor.letters and factor not in parent and factor.T not in parent:
@@ -112,7 +114,7 @@ def close(
 
 
 def _check_growth(
-    read: Sequence[Path], trained: frozenset[str], limit: int, places: Places, rule: Rule, most: int = 20 * MANY
+    read: Sequence[Path], trained: frozenset[str], limit: int, places: Places, rule: Rule, most: int = MANY
 ) -> None:
     """Follow the longest path first, by single moves, and raise if one escapes."""
     parent: dict[Path, Path | None] = {path: None for path in read}

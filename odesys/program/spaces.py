@@ -67,7 +67,9 @@ class Words(Space):
 
     def __init__(self, words: str | Sequence[str], gram: Any = None, positions: int = 0, name: str = "E") -> None:
         if not isinstance(words, (str, Sequence, np.ndarray)):
-            raise ModelError(f"Words({words!r}) needs names separated by blanks, as in Words('a b c'), or a list of them")
+            raise ModelError(
+                f"Words({words!r}) needs names separated by blanks, as in Words('a b c'), or a list of them"
+            )
         names = tuple(words.split()) if isinstance(words, str) else tuple(words)
         own = Dictionary(names, gram)
         if isinstance(positions, bool) or not isinstance(positions, int) or positions < 0:
