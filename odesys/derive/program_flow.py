@@ -24,6 +24,7 @@ from ..model.paths import Path, state_name
 from ..program.naming import Naming
 from ..program.program import Program
 from .closure import Closure, Force, Term, close, gradient_terms, restricted
+from .initial import unit_gram
 from .minibatch import Batches, forces_of
 from .motion import STEP_SIZE, Forces, Rule, Turn, check_turn, heavy_ball, plain, velocity_name
 from .program_start import infinite_width, weight_values
@@ -31,6 +32,7 @@ from .program_start import infinite_width, weight_values
 if TYPE_CHECKING:
     from odesys import ProgramNetwork
 
+    from ..analysis.lax import ConservedSpectrum
     from ..reduce.program_element import ProgramSymmetry
     from ..reduce.quotient import Quotient
     from ..reduce.symmetry import SymmetryGroup
@@ -68,7 +70,18 @@ class ProgramFlow:
         """Pinned sets, maps and names of the program."""
         return self.program.naming
 
-    def segment(self, path: Path) -> Segment:
+    head_count = 1  # heads are in the names of the maps
+
+    def pin_gram(self, pin: str) -> np.ndarray:
+        """Inner products of a pinned set, as nodes."""
+        known = self.naming.pins[pin]
+        return unit_gram(known.size) if known.gram is None else known.gram
+
+    def leaf(self, path: Path, head: int = 0) -> str:
+        """Name of the matrix of a path."""
+        return self.naming.leaf(path)
+
+    def segment(self, path: Path, head: int = 0) -> Segment:
         """Where the matrix of a stored path sits in the state vector."""
         leaf = self.naming.leaf(path)
         return next(s for s in self.layout.segments if s.leaf == leaf)
@@ -123,6 +136,12 @@ class ProgramFlow:
         from ..reduce.quotient import quotient
 
         return quotient(self, generators, state)
+
+    def invariants(self) -> list[ConservedSpectrum]:
+        """Conserved families tr L^q of pairs of trained maps, proved from the closure; see `odesys.analysis.lax`."""
+        from ..analysis.lax import lax_integrals
+
+        return lax_integrals(self)
 
     @cached_property
     @gc_pause.paused()
