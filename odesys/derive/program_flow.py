@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ..analysis.lax import ConservedSpectrum
     from ..reduce.program_element import ProgramSymmetry
     from ..reduce.quotient import Quotient
+    from ..reduce.slaving import Slaved
     from ..reduce.symmetry import SymmetryGroup
 
 
@@ -58,6 +59,7 @@ class ProgramFlow:
     train: tuple[str, ...]
     closure: Closure
     system: System
+    batch: int | None = None  # samples of a mini-batch, where the step is the mean over batches
 
     @property
     def layout(self) -> Layout:
@@ -136,6 +138,12 @@ class ProgramFlow:
         from ..reduce.quotient import quotient
 
         return quotient(self, generators, state)
+
+    def slaved(self, state: Any = None) -> Slaved:
+        """The flow with self-scores eliminated; a `state` to start from must satisfy (J S)^2 = omega^4 I."""
+        from ..reduce.slaving import slave_flow
+
+        return slave_flow(self, state)
 
     def invariants(self) -> list[ConservedSpectrum]:
         """Conserved families tr L^q of pairs of trained maps, proved from the closure; see `odesys.analysis.lax`."""
@@ -230,7 +238,7 @@ def _assembled(
     _check_parameters(field, layout, step)
     parameters = tuple(sorted(field.parameters))
     system = System(layout.names, field, parameters, "map" if step else "flow", tex, structure)
-    return ProgramFlow(replace(program, naming=naming), rule, trained, closure, system)
+    return ProgramFlow(replace(program, naming=naming), rule, trained, closure, system, batch)
 
 
 def _term_block(
