@@ -49,8 +49,8 @@ def _check_maps(names: tuple[str, ...], what: str) -> None:
             raise ModelError(f"{name!r} is not the name of a map: use letters, digits and underscores, as in W_K")
         if name.lower() in _FUNCTIONS:
             raise ModelError(
-                f"{name} in the {what} {'.'.join(names)} is a function, and a chain has linear maps only; write the model "
-                f"as a program, e.g. lambda X: V @ relu(W @ X[0])"
+                f"{name} in the {what} {'.'.join(names)} is a function, and a chain has linear maps only; write the "
+                f"model as a program, e.g. lambda X: V @ relu(W @ X[0])"
             )
     if len(set(names)) != len(names):
         raise ModelError(f"a map stands twice in the {what} {'.'.join(names)}; each map once")
