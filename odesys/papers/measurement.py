@@ -21,7 +21,7 @@ from .draw import Draw
 
 LEVEL = 0.999  # of all intervals that decide
 WIDEST = 0.2  # an interval of an exponent that is wider decides nothing
-RESOLUTION = 0.02  # a smaller exponent is not told from 0: a run without noise drifts like this while it converges
+ROUNDING = 1e-6  # an exponent this small is solver error: relative errors of 1e-6 at both ends of a decade
 DECADE = np.log(10.0)
 FIRST_SEEDS, MOST_SEEDS = 20, 640
 LIKELY = 0.8  # what "with high probability" must exceed
@@ -96,8 +96,18 @@ class Measurement:
         witness = Witness(sentence, dict(self.points[row]))
         return self._seen(refuted(witness, Evidence.MEASUREMENT, **seen)).within(limits, because, calibrated_on)
 
-    def exponent(self, parameter: str) -> Exponent:
-        """The power of a parameter in the means over seeds, a straight line in logarithms."""
+    def exponent(self, parameter: str, towards: str = "") -> Exponent:
+        r"""The power of a parameter in the means over seeds, a straight line in logarithms.
+
+        The interval is that of the fit. It is about scatter, and a run without noise has none: what it has is a slope that
+        still changes on the way to the limit. So with `towards` (``infinity`` or ``zero``) and without seeds the interval
+        also contains the slope of the half nearer to the limit, and as much to both sides as the two halves differ.
+
+        >>> points = [{"omega": 10.0**-k} for k in range(6)]
+        >>> settling = Measurement("Q", points, [2 + p["omega"] for p in points])
+        >>> settling.exponent("omega", "zero").low < 0 < settling.exponent("omega", "zero").high
+        True
+        """
         x = np.log([float(point[parameter]) for point in self.points])
         with np.errstate(all="ignore"):
             y = np.log(self.means)
@@ -110,7 +120,11 @@ class Measurement:
         spread = float(fit.stderr) if np.ptp(y) > 0 else 0.0  # equal values: the slope is 0, without an error
         margin = float(stats.t.ppf((1 + LEVEL) / 2, len(x) - 2)) * spread
         slope = float(fit.slope)
-        return Exponent(slope, slope - margin, slope + margin, float((x.max() - x.min()) / DECADE))
+        ends = [slope - margin, slope + margin]
+        if towards and not self.seeds:
+            far, near = _slopes_of_halves(x, y, towards)
+            ends += [near - abs(near - far), near + abs(near - far)]
+        return Exponent(slope, min(ends), max(ends), float((x.max() - x.min()) / DECADE))
 
     def order(self, parameter: str, claimed: float, kind: str = "Theta", towards: str = "infinity") -> Verdict:
         r"""The observable is of the order parameter^claimed: :math:`\Theta`, :math:`O` or :math:`\Omega`.
@@ -125,13 +139,12 @@ class Measurement:
         """
         if kind not in ORDERS or towards not in ("infinity", "zero"):
             raise OdesysError(f"an order is {', '.join(ORDERS)} as a parameter goes to infinity or zero, not {kind!r}")
-        found = self.exponent(parameter)
+        found = self.exponent(parameter, towards)
         sign = 1 if towards == "infinity" else -1
         drift = sorted((sign * (found.low - claimed), sign * (found.high - claimed)))  # of the ratio, in the limit
-        above, below = drift[0] > RESOLUTION, drift[1] < -RESOLUTION
+        above, below = drift[0] > ROUNDING, drift[1] < -ROUNDING
         bad = {"Theta": above or below, "O": above, "Omega": below}[kind]
-        good = {"Theta": not bad, "O": drift[1] <= WIDEST / 2, "Omega": drift[0] >= -WIDEST / 2}[kind]
-        clear = {"Theta": False, "O": drift[1] <= 0, "Omega": drift[0] >= 0}[kind]
+        clear = {"Theta": False, "O": drift[1] <= ROUNDING, "Omega": drift[0] >= -ROUNDING}[kind]
         seen = {f"exponent of {parameter}": [float(f"{v:.4g}") for v in (found.low, found.value, found.high)]}
         because = f"the 99.9 percent interval of the exponent over {found.decades:.2g} decades"
         limits = {"claimed": claimed, "widest interval": WIDEST}
@@ -143,13 +156,21 @@ class Measurement:
             )
             witness = Witness(sentence, dict(self.points[-1]))
             return self._seen(refuted(witness, Evidence.MEASUREMENT, **seen)).within(limits, because)
-        if good and (clear or found.width <= WIDEST) and found.decades >= 1 - 1e-9:
+        if not bad and (clear or found.width <= WIDEST) and found.decades >= 1 - 1e-9:
             return self._seen(measured(True, **seen)).within(limits, because)
         left = f"{self.what} has the exponent {found} in {parameter}, over {found.decades:.2g} decades, not {claimed:g}"
         return self._seen(undecided(left).adding(**seen)).within(limits, because)
 
     def _seen(self, verdict: Verdict) -> Verdict:
         return verdict.at(*(dict(point) for point in self.points))
+
+
+def _slopes_of_halves(x: np.ndarray, y: np.ndarray, towards: str) -> tuple[float, float]:
+    """Slopes of the half of the points that is far from the limit, and of the one near it."""
+    order = np.argsort(x) if towards == "infinity" else np.argsort(-x)
+    half = len(x) // 2
+    slopes = [np.polyfit(x[part], y[part], 1)[0] for part in (order[: len(x) - half], order[half:])]
+    return float(slopes[0]), float(slopes[1])
 
 
 def measure(what: str, points: Sequence[Point], observable: Callable[[Point], float]) -> Measurement:
