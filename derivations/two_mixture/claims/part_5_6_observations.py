@@ -260,3 +260,99 @@ def more_groups(lab: Laboratory) -> dict[str, Verdict]:
         "near symmetry lost": _symmetry_lost(lab),
         "takes longer": _slower(lab),
     }
+
+
+# ---- stages with three groups ----------------------------------------------------------------------------------------
+
+THREE = {"K": 3, "L": 3, "omega": 0.1, "m": 64, "b": 0.5}
+HALF, MAJOR = 0.5, 2.0  # learned: half of the value at the end; major growth: twice any other
+STAGES, GROWTH = "stage-wise", "major growth"
+
+
+@computed_once
+def _looks(lab: Laboratory, seeds: tuple[int, ...]) -> list[list[tuple[float, np.ndarray]]]:
+    """Of each network, every 100 steps until its loss is small: mean of w_+ v_k, and the scores of the + head."""
+    K, data = THREE["K"], lab.data(THREE["K"])
+    nets = [_network(lab, THREE, seed) for seed in seeds]
+    seen: list[list[tuple[float, np.ndarray]]] = [[] for _ in nets]
+    left = list(range(len(nets)))
+    for _ in range(BLOCKS):
+        for i, net in zip(
+            left, ensemble_descent([nets[i] for i in left], data, dynamics.ALL, RATE, BLOCK), strict=True
+        ):
+            images, nets[i] = net.images(), net
+            seen[i].append((float(images["w"][0][K:].mean()), images["W_K"][0].T @ images["W_Q"][0]))
+        left = [i for i in left if network_loss(nets[i], data) >= LEARNED]
+        if not left:
+            break
+    return seen
+
+
+def _in_turn(neurons: Sequence[float], scores: Sequence[float]) -> bool:
+    """The neurons reach half of their value at the end at an earlier look than the largest score does."""
+    first = [int(np.argmax(np.array(values) >= HALF * values[-1])) for values in (neurons, scores)]
+    return first[0] < first[1]
+
+
+def _share_of_others(score: np.ndarray, K: int) -> float:
+    """The largest score that is not of a group key and a classification query, over the smallest c_k W_K W_Q v_k."""
+    others = np.abs(score)
+    others[:K, K:] = 0
+    return float(others.max() / max(score[:K, K:].diagonal().min(), 1e-12))
+
+
+@computed_once
+def _wide_stages(lab: Laboratory, omega: float, b: float) -> tuple[float, float]:
+    """Infinite width, K = 3: time at which the scores are halfway over that of the neurons, and the share of the others."""
+    quotient = dynamics.named(
+        gradient_descent(lab.model(3), lab.data(3), train=dynamics.ALL).quotient(
+            generators=dynamics.symmetry_generators(3)
+        )
+    )
+    given = {"b": b, "eta": RATE}
+    run = iterate(quotient.system, quotient.initial_state(omega), BLOCK * BLOCKS, given, record_every=1)
+    losses = quotient.system.compile(given).observed(run.times, run.states)["loss"]
+    if not (losses < LEARNED).any():
+        return 0.0, 1e9
+    states = run.states[: int(np.argmax(losses < LEARNED)) + 1]
+    column = {n: states[:, quotient.system.names.index(n)] for n in quotient.system.names}
+    kinds = [n for n in column if n.startswith("M_")]
+    largest = np.max([np.abs(column[n]) for n in kinds], axis=0)
+    halfway = [int(np.argmax(values >= HALF * values[-1])) for values in (column["n_v"], largest)]
+    others = max(abs(float(column[n][-1])) for n in kinds if not n.startswith("M_cv"))
+    return halfway[1] / max(halfway[0], 1), others / max(float(column["M_cv_same"][-1]), 1e-12)
+
+
+@book.claim(
+    "Sec.6-text",
+    "Three groups are learned in stages",
+    kind="probability",
+    level="full",
+    origin="text",
+    where="Section 6, after Observation 1",
+    parts=(STAGES, GROWTH),
+    hypotheses=(SMALL_START,),
+    statement=r"K=3:\ \text{the training dynamics is still stage-wise};\ \text{there are score variables exhibiting major growth compared with others}",
+    reading="Descent to loss 0.1: w_+ v_k is at half its final value before the largest score; every c_k' W_K' W_Q v_k is twice any score without c_k, v_k'.",
+)
+def three_groups_in_stages(lab: Laboratory) -> dict[str, Verdict]:
+    """Networks of width 64 over seeds, and infinite width along omega and at several b."""
+
+    def staged(seeds: tuple[int, ...]) -> Sequence[bool]:
+        return [
+            _in_turn([n for n, _ in looks], [float(np.abs(s).max()) for _, s in looks]) for looks in _looks(lab, seeds)
+        ]
+
+    def grown(seeds: tuple[int, ...]) -> Sequence[bool]:
+        return [_share_of_others(looks[-1][1], THREE["K"]) <= 1 / MAJOR for looks in _looks(lab, seeds)]
+
+    own = [{"K": 3, "omega": omega, "b": b} for omega in (0.1, 0.01, 0.001) for b in (0.3, 0.5, 0.7)]
+    points = lab.draw.points("three groups", own, {"omega": (1e-3, 0.1), "b": (0.3, 0.7)}, (SMALL_START,))
+    turn = measure("the time of the scores over that of the neurons", points, lambda p: _wide_stages(lab, p["omega"], p["b"])[0])
+    share = measure("the largest other score over c_k W_K W_Q v_k", points, lambda p: _wide_stages(lab, p["omega"], p["b"])[1])
+    return {
+        STAGES: with_high_probability("neurons learn before attention", THREE, staged, lab.draw)
+        & turn.between(1, UNBOUNDED, "the neurons are first"),
+        GROWTH: with_high_probability("every score of c_k, v_k is twice any other", THREE, grown, lab.draw)
+        & share.between(0, 1 / MAJOR, "major growth is read as twice any other"),
+    }
