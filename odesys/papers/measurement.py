@@ -122,16 +122,28 @@ class Measurement:
         slope = float(fit.slope)
         ends = [slope - margin, slope + margin]
         if towards and not self.seeds:
-            far, near = _slopes_of_halves(x, y, towards)
+            far, near = self.slopes(parameter, towards)
             ends += [near - abs(near - far), near + abs(near - far)]
         return Exponent(slope, min(ends), max(ends), float((x.max() - x.min()) / DECADE))
+
+    def slopes(self, parameter: str, towards: str) -> tuple[float, float]:
+        """Slopes of the logarithms over the half of the points that is far from the limit, and over the one near it.
+
+        >>> points = [{"m": 10.0**k} for k in range(4)]
+        >>> [round(s, 9) for s in Measurement("gap", points, [p["m"] ** 2 for p in points]).slopes("m", "infinity")]
+        [2.0, 2.0]
+        """
+        x, y = np.log([float(point[parameter]) for point in self.points]), np.log(self.means)
+        order, half = np.argsort(x if towards == "infinity" else -x), len(x) // 2
+        far, near = (np.polyfit(x[part], y[part], 1)[0] for part in (order[: len(x) - half], order[half:]))
+        return float(far), float(near)
 
     def order(self, parameter: str, claimed: float, kind: str = "Theta", towards: str = "infinity") -> Verdict:
         r"""The observable is of the order parameter^claimed: :math:`\Theta`, :math:`O` or :math:`\Omega`.
 
         `towards` says where the parameter goes, to ``infinity`` or to ``zero``. Confirmed over a decade or more,
         refuted over two or more, by the 99.9 percent interval of the exponent; one wider than 0.2 decides nothing,
-        unless all of it lies on the side that :math:`O` or :math:`\Omega` allows.
+        unless that of the fit, and the slope near the limit, lie on the side that :math:`O` or :math:`\Omega` allows.
 
         >>> points = tuple({"m": 10.0**k} for k in range(5))
         >>> Measurement("gap", points, [2 * p["m"] ** -0.5 for p in points]).order("m", -0.5).as_stated
@@ -139,12 +151,13 @@ class Measurement:
         """
         if kind not in ORDERS or towards not in ("infinity", "zero"):
             raise OdesysError(f"an order is {', '.join(ORDERS)} as a parameter goes to infinity or zero, not {kind!r}")
-        found = self.exponent(parameter, towards)
+        found, line = self.exponent(parameter, towards), self.exponent(parameter)
         sign = 1 if towards == "infinity" else -1
         drift = sorted((sign * (found.low - claimed), sign * (found.high - claimed)))  # of the ratio, in the limit
         above, below = drift[0] > ROUNDING, drift[1] < -ROUNDING
         bad = {"Theta": above or below, "O": above, "Omega": below}[kind]
-        clear = {"Theta": False, "O": drift[1] <= ROUNDING, "Omega": drift[0] >= -ROUNDING}[kind]
+        ends = [sign * (end - claimed) for end in (line.low, line.high, self.slopes(parameter, towards)[1])]
+        clear = {"Theta": False, "O": max(ends) <= ROUNDING, "Omega": min(ends) >= -ROUNDING}[kind]
         seen = {f"exponent of {parameter}": [float(f"{v:.4g}") for v in (found.low, found.value, found.high)]}
         because = f"the 99.9 percent interval of the exponent over {found.decades:.2g} decades"
         limits = {"claimed": claimed, "widest interval": WIDEST}
@@ -163,14 +176,6 @@ class Measurement:
 
     def _seen(self, verdict: Verdict) -> Verdict:
         return verdict.at(*(dict(point) for point in self.points))
-
-
-def _slopes_of_halves(x: np.ndarray, y: np.ndarray, towards: str) -> tuple[float, float]:
-    """Slopes of the half of the points that is far from the limit, and of the one near it."""
-    order = np.argsort(x) if towards == "infinity" else np.argsort(-x)
-    half = len(x) // 2
-    slopes = [np.polyfit(x[part], y[part], 1)[0] for part in (order[: len(x) - half], order[half:])]
-    return float(slopes[0]), float(slopes[1])
 
 
 def measure(what: str, points: Sequence[Point], observable: Callable[[Point], float]) -> Measurement:

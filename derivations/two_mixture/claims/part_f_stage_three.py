@@ -119,7 +119,8 @@ def _displays(lab: Laboratory, p: Point) -> dict[str, float]:
     worst = {part: np.inf if kind == "Omega" else 0.0 for part, kind in PROOF_PARTS.items()}
     for t in np.geomspace(1e-2, run.end_time - begin, TIMES):
         x = run.at(min(begin + t, run.end_time))
-        rate, step = compiled(0.0, x), 1e-6
+        rate = np.asarray(compiled(0.0, x))
+        step = 1e-5 / float(np.abs(rate).max())  # rates fall like eps, and rounding does not
         f = np.array([compiled.observables(0.0, x)[key] for key in keys])
         # margins are linear in the neurons for given units: the difference quotient is the derivative
         near = [compiled.observables(0.0, x + h * rate) for h in (-step, step)]
