@@ -99,9 +99,9 @@ class Measurement:
     def exponent(self, parameter: str, towards: str = "") -> Exponent:
         r"""The power of a parameter in the means over seeds, a straight line in logarithms.
 
-        The interval is that of the fit. It is about scatter, and a run without noise has none: what it has is a slope that
-        still changes on the way to the limit. So with `towards` (``infinity`` or ``zero``) and without seeds the interval
-        also contains the slope of the half nearer to the limit, and as much to both sides as the two halves differ.
+        The interval is that of the fit. It is about scatter, and a run without noise has none: what it has is a slope
+        that still changes on the way to the limit. So with `towards` (``infinity`` or ``zero``) and without seeds the
+        interval also contains the slope of the half near the limit, and as much to both sides as the halves differ.
 
         >>> points = [{"omega": 10.0**-k} for k in range(6)]
         >>> settling = Measurement("Q", points, [2 + p["omega"] for p in points])

@@ -348,8 +348,12 @@ def three_groups_in_stages(lab: Laboratory) -> dict[str, Verdict]:
 
     own = [{"K": 3, "omega": omega, "b": b} for omega in (0.1, 0.01, 0.001) for b in (0.3, 0.5, 0.7)]
     points = lab.draw.points("three groups", own, {"omega": (1e-3, 0.1), "b": (0.3, 0.7)}, (SMALL_START,))
-    turn = measure("the time of the scores over that of the neurons", points, lambda p: _wide_stages(lab, p["omega"], p["b"])[0])
-    share = measure("the largest other score over c_k W_K W_Q v_k", points, lambda p: _wide_stages(lab, p["omega"], p["b"])[1])
+    turn = measure(
+        "the time of the scores over that of the neurons", points, lambda p: _wide_stages(lab, p["omega"], p["b"])[0]
+    )
+    share = measure(
+        "the largest other score over c_k W_K W_Q v_k", points, lambda p: _wide_stages(lab, p["omega"], p["b"])[1]
+    )
     return {
         STAGES: with_high_probability("neurons learn before attention", THREE, staged, lab.draw)
         & turn.between(1, UNBOUNDED, "the neurons are first"),

@@ -114,9 +114,9 @@ def _by_head(
     derived, step = _neurons(lab, kind, off), ONE_OFF if off else ALL_ON
     points = inside(UNIT_OFF if off else UNITS_ON)
     return {
-        head: equal(
-            {f"w_{head[0]} {kind}_{k}": (derived[s, k], printed[s, k]) for k in (1, 2)}, points=points
-        ).proving(step)
+        head: equal({f"w_{head[0]} {kind}_{k}": (derived[s, k], printed[s, k]) for k in (1, 2)}, points=points).proving(
+            step
+        )
         for head, s in HEADS.items()
     }
 

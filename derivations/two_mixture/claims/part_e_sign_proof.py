@@ -52,7 +52,8 @@ def variables_at_the_start(lab: Laboratory) -> Verdict:
     zero = identity({n: graph.num(Fraction(begin[n])) for n in names})
     return (
         zero.witnessed(
-            "at omega = 0.1, b = 0.5, T1 = 20 (all hypotheses hold) v_1' W_Q' W_Q v_1 is 0.01 at t = T_1, not zero", POINT
+            "at omega = 0.1, b = 0.5, T1 = 20 (all hypotheses hold) v_1' W_Q' W_Q v_1 is 0.01 at t = T_1, not zero",
+            POINT,
         )
         .correcting(
             r"\text{zero, but for}\ \|W_Kc_1\|^2=\|W_Kv_1\|^2=\|W_Qc_1\|^2=\|W_Qv_1\|^2=\omega^2",
@@ -100,14 +101,18 @@ def derivatives_from_growth(lab: Laboratory) -> dict[str, Verdict]:
         verdict = _grows(lab, shown, state)
         if shown in MEANT and verdict.as_stated == "fails":
             least = _slowest(Laboratory(), run_at(Laboratory(), POINT), state)
-            verdict = verdict.witnessed(
-                f"at omega = 0.1, b = 0.5, T1 = 20 (all hypotheses hold) the derivative of c_1' W_K' W_K v_1 falls to "
-                f"{say_number(least)} before c_1' W_K' W_Q v_1 = 1/2, and the right side is 0",
-                POINT,
-            ).correcting(
-                r"\frac{d\,c_1^\top W_K^\top W_Kc_1}{dt}\ge0",
-                _grows(lab, *MEANT[shown]),
-                "Lemma E.2 is about c_1' W_K' W_K c_1; that of c_1, v_1 is at most 0 in the table of Lemma E.5 itself",
-            ).blaming("misprint", "v-for-c-in-E.5")
+            verdict = (
+                verdict.witnessed(
+                    f"at omega = 0.1, b = 0.5, T1 = 20 (all hypotheses hold) the derivative of c_1' W_K' W_K v_1 falls to "
+                    f"{say_number(least)} before c_1' W_K' W_Q v_1 = 1/2, and the right side is 0",
+                    POINT,
+                )
+                .correcting(
+                    r"\frac{d\,c_1^\top W_K^\top W_Kc_1}{dt}\ge0",
+                    _grows(lab, *MEANT[shown]),
+                    "Lemma E.2 is about c_1' W_K' W_K c_1; that of c_1, v_1 is at most 0 in the table of Lemma E.5 itself",
+                )
+                .blaming("misprint", "v-for-c-in-E.5")
+            )
         found[shown] = verdict
     return found

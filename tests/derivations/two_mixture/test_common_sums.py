@@ -24,8 +24,12 @@ def test_the_ratio_has_the_constant_of_the_leading_order_at_a_small_score() -> N
     run, n = small_sums(LAB, omega, T1, x, b), neurons(T1, b)
     linear, turned = omega * x**0.5 / 2, 8 * x**3 / 3675
     law = omega * n["n_v"] / n["n_c"] * (linear + turned) / 2
-    assert run.fastest_sum() / run.speed_at(omega) == pytest.approx(law, rel=0.05), "the next order in x is x/10 or less"
+    assert run.fastest_sum() / run.speed_at(omega) == pytest.approx(law, rel=0.05), (
+        "the next order in x is x/10 or less"
+    )
 
 
 def test_a_system_whose_sums_are_not_bilinear_is_noticed() -> None:
-    assert rates_are_bilinear(LAB).as_stated == "holds" and rates_are_bilinear(Laboratory("double")).as_stated == "fails"
+    assert (
+        rates_are_bilinear(LAB).as_stated == "holds" and rates_are_bilinear(Laboratory("double")).as_stated == "fails"
+    )
