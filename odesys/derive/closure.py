@@ -20,7 +20,6 @@ from ..expr.graph import ONE, ZERO, Node
 from ..model.paths import Letter, Path
 from .motion import Rule, plain
 
-
 Places = Mapping[str, Sequence[tuple[int, Path, int]]]  # map -> (number of the read path, path, place in it)
 MANY = 4000  # terms
 
