@@ -283,8 +283,9 @@ def _scattering(flat: np.ndarray, shape: tuple[int, ...]) -> Work:
 
 
 def _shifted_exp(x: np.ndarray) -> np.ndarray:
-    out = x - np.maximum.reduce(x, axis=-1, keepdims=True)
-    return np.exp(out, out=out)
+    out: np.ndarray = x - np.maximum.reduce(x, axis=-1, keepdims=True)
+    np.exp(out, out=out)
+    return out
 
 
 def _log_sum_exp(x: np.ndarray) -> np.ndarray:
