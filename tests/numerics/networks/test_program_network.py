@@ -107,8 +107,7 @@ def check_field(flow: Any, net: Any, slopes: Any, tally: Tally) -> None:
 def check_steps(case: Case, seed: int, tally: Tally) -> None:
     """One real step of the weights is the map of the path scalars; with inertia too."""
     rules: list[Any] = [("step", gradient_descent, {}), ("ball", heavy_ball, {"friction": 0.3})]
-    if case.kind != "positions":  # there the multiplied-out step with velocities has thousands of terms
-        rules.append(("ball", heavy_ball, {"friction": 0.3, "step": True}))
+    rules.append(("ball", heavy_ball, {"friction": 0.3, "step": True}))
     for what, derive, extra in rules:
         try:
             flow = derive(case.function, case.data, case.loss, **case.options, **extra)
