@@ -272,7 +272,8 @@ STAGES, GROWTH = "stage-wise", "major growth"
 @computed_once
 def _looks(lab: Laboratory, seeds: tuple[int, ...]) -> list[list[tuple[float, np.ndarray]]]:
     """Of each network, every 100 steps until its loss is small: mean of w_+ v_k, and the scores of the + head."""
-    K, data = THREE["K"], lab.data(THREE["K"])
+    K = int(THREE["K"])
+    data = lab.data(K)
     nets = [_network(lab, THREE, seed) for seed in seeds]
     seen: list[list[tuple[float, np.ndarray]]] = [[] for _ in nets]
     left = list(range(len(nets)))
@@ -344,7 +345,7 @@ def three_groups_in_stages(lab: Laboratory) -> dict[str, Verdict]:
         ]
 
     def grown(seeds: tuple[int, ...]) -> Sequence[bool]:
-        return [_share_of_others(looks[-1][1], THREE["K"]) <= 1 / MAJOR for looks in _looks(lab, seeds)]
+        return [_share_of_others(looks[-1][1], int(THREE["K"])) <= 1 / MAJOR for looks in _looks(lab, seeds)]
 
     own = [{"K": 3, "omega": omega, "b": b} for omega in (0.1, 0.01, 0.001) for b in (0.3, 0.5, 0.7)]
     points = lab.draw.points("three groups", own, {"omega": (1e-3, 0.1), "b": (0.3, 0.7)}, (SMALL_START,))
