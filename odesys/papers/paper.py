@@ -18,9 +18,12 @@ from ..errors import ParameterError
 from ..terminal import Progress
 
 if TYPE_CHECKING:
+    from ..derive.motion import Rule
+    from ..derive.program_flow import ProgramFlow
     from ..expr.system import System
     from ..model.attention import AttentionModel
     from ..model.distribution import Distribution
+    from ..program.data import Data
     from .claims import ClaimBook
 
 
@@ -141,17 +144,30 @@ class FigureSpec:
 class Setting:
     """Where a paper starts: the model, the data, the maps that are trained and the loss; a report writes it out.
 
-    >>> from odesys import AttentionModel, Dictionary, Distribution, Sample
-    >>> start = Setting(AttentionModel(Dictionary(["a"])), Distribution([Sample(["a"], +1)]), train=("w",))
-    >>> start.loss, start.step
-    ('logistic', False)
+    The model is a program, a function of the tokens, with `Data`; or an `AttentionModel` with a `Distribution`.
+
+    >>> from odesys import Data, Words, gradient_flow, maps, squared
+    >>> words = Words("a b")
+    >>> w = maps("w", 1, words)
+    >>> start = Setting(lambda X: w @ X[0], Data(words, [("a", 1), ("b", 2)]), loss=squared)
+    >>> start.train, start.step
+    ((), False)
+    >>> Setting.of(gradient_flow(start.model, start.data, start.loss)).train
+    ('w',)
     """
 
-    model: AttentionModel
-    data: Distribution
-    train: tuple[str, ...]
+    model: AttentionModel | Callable[[Any], Any]
+    data: Distribution | Data
+    train: str | tuple[str, ...] = ()  # of a program: nothing stands for every map
     loss: Any = "logistic"
     step: bool = False  # trained in steps, not along the gradient flow
+    rule: Rule | None = None  # how the maps of a program move, where that is not the plain gradient
+
+    @classmethod
+    def of(cls, flow: ProgramFlow) -> Setting:
+        """The setting of a derived program, with its rule of training."""
+        program = flow.program
+        return cls(program.function, program.data, flow.train, program.criterion, flow.rule.step, flow.rule)
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,18 @@ class Data:
             for token in item.tokens:
                 coordinates(words, token)
 
+    @classmethod
+    def proportional(cls, words: Words, samples: Iterable[Any]) -> Data:
+        """The data whose weights are proportional to those given.
+
+        >>> from odesys import Data, Words
+        >>> Data.proportional(Words("a b"), [("a", +1, 2), ("b", -1, 1)]).weights
+        (Fraction(2, 3), Fraction(1, 3))
+        """
+        items = [_sample(item) for item in samples]
+        total = sum((item.weight for item in items), Fraction(0))
+        return cls(words, [_weighted(item, item.weight / total) for item in items])
+
     def __len__(self) -> int:
         return len(self.samples)
 

@@ -50,14 +50,14 @@ class Naming:
             return lambda i, j: self._entry(path.letters[0], ends, (i, j))
         left = [self._pin(ends[0], k, True) for k in range(ends[0].size)]
         right = [self._pin(ends[1], k, False) for k in range(ends[1].size)]
-        middle = " ".join(self._letter(letter) for letter in path.letters)
+        middle = " ".join(self.letter(letter) for letter in path.letters)
         return lambda i, j: " ".join(part for part in (left[i], middle, right[j]) if part)
 
     def _entry(self, letter: Letter, ends: tuple[Pin, Pin], place: tuple[int, int]) -> str:
         index = [str(k + 1) for k, pin in zip(place, ends, strict=True) if pin.size > 1]
         if letter.transposed:
             index.reverse()
-        return self._letter(Letter(letter.name, False, letter.of), index)
+        return self.letter(Letter(letter.name, False, letter.of), index)
 
     def _pin(self, pin: Pin, index: int, left: bool) -> str:
         if pin.side == ONE_AXIS or (pin.size == 1 and isinstance(pin.side, Units)):
@@ -65,12 +65,15 @@ class Naming:
         body = word_tex(pin.labels[index]) if isinstance(pin.side, Words) else f"e_{{{word_tex(pin.labels[index])}}}"
         return body + r"^\top" if left else body
 
-    def _letter(self, letter: Letter, index: list[str] | None = None) -> str:
+    def letter(self, letter: Letter, index: list[str] | None = None) -> str:
+        r"""A map in TeX, with the indices of an entry; a row is the transpose of a vector, as in ``w^\top X``."""
         base, _, lower = letter.name.partition("_")
         if len(base) > 1:
             base = word_tex(base)
         mark = {"p": "+", "m": "-"}.get(letter.of, letter.of)
-        below = ",".join(part for part in (lower + mark, *(index or [])) if part)
+        below = ",".join(
+            part for part in (*((lower, mark) if len(mark) > 1 else (lower + mark,)), *(index or [])) if part
+        )
         if below:
             base = f"{base}_{{{below}}}" if "_" not in base else f"{{{base}}}_{{{below}}}"
         row = self._is_row(letter) and index is None

@@ -26,7 +26,8 @@ from ..terminal import Progress
 from ..tex.latex import system_latex, system_mathml
 from ..verdicts import ANSWERS
 from .mathml import compact
-from .setting import DataRow, data_rows, setting_formulas
+from .setting import data_rows, setting_formulas
+from .setting_words import DataRow
 
 LARGEST_MATHML = 330_000  # characters of one system on a page
 PACKAGES = ("sympy", "numpy", "scipy", "networkx", "matplotlib", "python-flint", "latex2mathml", "llvmlite")

@@ -1,39 +1,29 @@
 r"""A model and its data in formulas, written from the objects the systems are derived from.
 
+Programs are written in `odesys.report.program_setting`; an `AttentionModel` as
+
 .. math::  f(X) = \sum_s \varsigma_s\,\sigma(H_s(X) + b_s), \qquad
            H_s(X) = \mathrm{pool}_l \sum_h u_s(x_h)\,p^s_{lh}, \qquad p^s_{l\cdot} = \mathrm{softmax}(\dots) .
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
-
 from ..expr.graph import Node
 from ..model.attention import AttentionModel, FixedVector, Head, Neurons
-from ..model.distribution import Sample
 from ..model.loss import as_loss
 from ..model.paths import chain_tex, head_mark, score_path, value_path, word_tex
 from ..papers.paper import Formula, Setting
+from ..program.data import Data
 from ..tex.latex import node_latex
-
-LARGEST_GRAM = 8  # words of a Gram matrix that is written out
-LARGEST_DIAGONAL = 24
-SAMPLES_SHOWN = 16
-
-
-@dataclass(frozen=True)
-class DataRow:
-    """One sample: its tokens in TeX, its label, its weight in TeX."""
-
-    tokens: str
-    label: str
-    weight: str
+from .program_setting import program_formulas, program_rows
+from .setting_words import DataRow, counted, fraction_tex, spread, token_tex, words_formulas
 
 
 def setting_formulas(setting: Setting) -> list[Formula]:
     """The model, what is trained, and the loss."""
     model = setting.model
+    if not isinstance(model, AttentionModel):
+        return program_formulas(setting)
     out = [Formula("output", rf"f(X) = {_output(model)}")]
     out += [Formula("head", _head_value(model, k)) for k in _distinct_heads(model)]
     out += [Formula("attention", _attention(model, k)) for k in _distinct_heads(model)]
@@ -57,33 +47,18 @@ def setting_formulas(setting: Setting) -> list[Formula]:
     frozen = [name for name in model.weights if name not in setting.train]
     still = r", \quad \text{frozen: } " + ",\\ ".join(map(_map_tex, frozen)) if frozen else ""
     out.append(Formula("training", rf"{rule}, \quad \theta \in \{{{moves}\}}{still}"))
-    return out + _words(model)
+    return out + words_formulas(model.words)
 
 
 def data_rows(setting: Setting) -> list[DataRow]:
     """Samples of the distribution: all, or some spread evenly over it."""
-    samples = setting.data.samples
-    count = min(len(samples), SAMPLES_SHOWN)
-    chosen = [samples[k * len(samples) // count] for k in range(count)]
-    return [DataRow(",\\ ".join(_tokens(sample)), f"{sample.label:+d}", _fraction(sample.weight)) for sample in chosen]
-
-
-def _tokens(sample: Sample) -> list[str]:
-    """The tokens of a sample, each with its number where it stands for several."""
-    words = [token_tex(token) for token in sample.tokens]
-    if sample.counts is None:
-        return words
-    words = [f"({word})" if word.startswith("-") else word for word in words]
-    return [rf"{node_latex(count, {})}\times {word}" for count, word in zip(sample.counts, words, strict=True)]
-
-
-def token_tex(token: str) -> str:
-    """A signed word in TeX."""
-    return f"-{word_tex(token[1:])}" if token.startswith("-") else word_tex(token)
-
-
-def _fraction(value: Fraction) -> str:
-    return str(value.numerator) if value.denominator == 1 else rf"\frac{{{value.numerator}}}{{{value.denominator}}}"
+    if isinstance(setting.data, Data):
+        return program_rows(setting.data)
+    chosen = [(sample, [token_tex(token) for token in sample.tokens]) for sample in spread(setting.data.samples)]
+    return [
+        DataRow(",\\ ".join(counted(words, sample)), f"{sample.label:+d}", fraction_tex(sample.weight))
+        for sample, words in chosen
+    ]
 
 
 def _map_tex(name: str) -> str:
@@ -146,20 +121,3 @@ def _attention(model: AttentionModel, k: int) -> str:
     chain = chain_tex(model, k, score_path(model))
     power = [rf"\exp\big({factor}x_{{{i}}}^\top {chain}\, x_l\big)" for i in ("h", "i")]
     return rf"{weight} = \frac{{{power[0]}}}{{\sum_{{i=1}}^{{L}} {power[1]}}}"
-
-
-def _words(model: AttentionModel) -> list[Formula]:
-    names = [word_tex(word) for word in model.words.words]
-    shown = ",\\ ".join(names if len(names) <= LARGEST_DIAGONAL else [*names[:6], r"\dots", names[-1]])
-    if model.words.orthonormal:
-        return [Formula("words", rf"{shown} \quad \text{{orthonormal}}")]
-    gram = model.words.gram_array()
-    entries = [[node_latex(v, {}) if isinstance(v, Node) else str(v) for v in row] for row in gram]
-    off = any(v != "0" for i, row in enumerate(entries) for j, v in enumerate(row) if i != j)
-    if not off and len(names) <= LARGEST_DIAGONAL:
-        diagonal = ",\\ ".join(row[i] for i, row in enumerate(entries))
-        return [Formula("words", rf"{shown} \quad \text{{orthogonal}}"), Formula("their squared lengths", diagonal)]
-    if len(names) <= LARGEST_GRAM:
-        rows = r" \\ ".join(" & ".join(row) for row in entries)
-        return [Formula("words", rf"{shown} \quad \Gamma = \begin{{pmatrix}} {rows} \end{{pmatrix}}")]
-    return [Formula("words", rf"{shown} \quad \text{{with a Gram matrix of their own}}")]

@@ -69,7 +69,8 @@ def test_its_claims_notice_a_changed_setting(folder: Path, tmp_path: Path) -> No
     """The checks are real: with other data the same claims come out differently."""
     create(tmp_path / "changed")
     setting = tmp_path / "changed" / "setting.py"
-    text = setting.read_text().replace('Sample(["bad", "the"], label=-1', 'Sample(["bad", "the", "the"], label=-1')
+    text = setting.read_text().replace('("bad the", -1)', '("bad the the", -1)')
+    assert text != setting.read_text()
     setting.write_text(text)
     result = odesys("verify", tmp_path / "changed", "--workers", 1)
     assert result.exit_code == 1 and "unexpected" in result.stdout
