@@ -24,6 +24,7 @@ from .latex import node_latex
 LARGEST_TABLE = 6  # rows and columns of a table that is written out
 MOST_TERMS = 8  # of a sum; of more, the first and the last are shown
 MOST_QUERIES = 8  # of a mask that is said query by query
+LONGEST_FRACTION = 60  # of a text that is written above a line
 SUM, PRODUCT, FACTOR = range(3)  # how tightly a text is bound
 
 _PARTS, _ACTIVATIONS = "HGSBDMN", (r"\sigma", r"\phi", r"\psi", r"\rho", r"\tau")
@@ -255,8 +256,13 @@ class _Writer:
         factor, matrix = expr.args
         if not _scalar(factor) and _scalar(matrix):
             factor, matrix = matrix, factor
+        if _scalar(matrix) and factor.op != "constant" and _inverted(factor) is None:
+            factor, matrix = matrix, factor  # a * b is kept as (b, a)
         left, right = self.text(factor, turned), self.text(matrix, turned)
         if _scalar(factor):
+            below = _inverted(factor)
+            if below is not None and _scalar(matrix) and len(right.tex) < LONGEST_FRACTION:
+                return _Text(rf"\frac{{{right.tex}}}{{{self.text(below).tex}}}", PRODUCT)
             if left.tex == "1":
                 return right
             if left.tex == "-1":
@@ -269,9 +275,10 @@ class _Writer:
         if None not in _shape(matrix) and (1 in _shape(matrix)) and 1 not in _shape(factor):
             factor, matrix, left, right = matrix, factor, right, left
         per_column = _size(factor.rows) == 1
-        if per_column != turned:
-            return _Text(rf"{right.inside(PRODUCT)} \operatorname{{diag}}\big({self.text(factor).tex}\big)", PRODUCT)
-        return _Text(rf"\operatorname{{diag}}\big({self.text(factor).tex}\big) {right.inside(PRODUCT)}", PRODUCT)
+        below = _inverted(factor)
+        diagonal = rf"\operatorname{{diag}}\big({self.text(below or factor).tex}\big)" + ("^{-1}" if below else "")
+        pair = [right.inside(PRODUCT), diagonal] if per_column != turned else [diagonal, right.inside(PRODUCT)]
+        return _Text(" ".join(pair), PRODUCT)
 
     # ---- functions -------------------------------------------------------------------------------------------------
 
@@ -315,15 +322,18 @@ class _Writer:
 
     def _mask(self, expr: Expr) -> str:
         word, said = _said_mask(expr)
-        known = [text for what, text in self.beside if what == "mask"]
-        if said not in known:
-            self.beside.append(("mask", said))
+        self._note("mask", said)
         return word
+
+    def _note(self, what: str, tex: str) -> None:
+        if (what, tex) not in self.beside:
+            self.beside.append((what, tex))
 
     def _norm(self, expr: Expr, turned: bool) -> _Text:
         inner = self.text(expr.args[0]).tex
         if _scalar(expr):
             return _Text(rf"\Vert {inner} \Vert")
+        self._note("norms", r"\operatorname{norms}(V) = \big(\Vert v_{1} \Vert,\ \Vert v_{2} \Vert,\ \dots\big)")
         return _Text(rf"\operatorname{{norms}}\big({inner}\big)" + (r"^\top" if turned else ""))
 
     def _cross_entropy(self, expr: Expr, turned: bool) -> _Text:
@@ -331,6 +341,11 @@ class _Writer:
         return _Text(
             rf"\log \sum_{{k}} e^{{{output.inside(FACTOR)}_{{k}}}} - {output.inside(FACTOR)}_{{{target.tex}}}", SUM
         )
+
+
+def _inverted(expr: Expr) -> Expr | None:
+    """What is below the line, of an expression 1 / a."""
+    return expr.args[0] if expr.op == "apply" and _power_of_z(expr.data[0]) == -1 else None
 
 
 def _shape(expr: Expr) -> tuple[int | None, int | None]:
