@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..expr.graph import Node, sym
+from ..expr.graph import ZERO, Node, sym
 from ..model.paths import Letter, word_tex
 from ..program.expressions import Expr
 from ..program.naming import Naming
@@ -230,13 +230,14 @@ class _Writer:
         return _Text(" ".join(self._chain(expr, turned)), PRODUCT)
 
     def _add(self, expr: Expr, turned: bool) -> _Text:
-        terms = [self._repeated(term, expr, turned) for term in self._terms(expr)]
+        kept = [term for term in self._terms(expr) if not (_scalar(term) and _is_zero(term))]
+        terms = [self._repeated(term, expr, turned) for term in kept or [expr.args[0]]]
         if len(terms) > MOST_TERMS:
             terms = [*terms[:3], r"\dots", terms[-1]]
         out = terms[0]
         for term in terms[1:]:
             out += f" - {term[1:].lstrip()}" if term.startswith("-") else f" + {term}"
-        return _Text(out, SUM)
+        return _Text(out, SUM) if len(kept) > 1 else self.text((kept or expr.args)[0], turned)
 
     def _terms(self, expr: Expr) -> list[Expr]:
         if expr.op != "add" or expr in self.names:
@@ -276,7 +277,9 @@ class _Writer:
             factor, matrix, left, right = matrix, factor, right, left
         per_column = _size(factor.rows) == 1
         below = _inverted(factor)
-        diagonal = rf"\operatorname{{diag}}\big({self.text(below or factor).tex}\big)" + ("^{-1}" if below else "")
+        diagonal = rf"\operatorname{{diag}}\big({self.text(factor if below is None else below).tex}\big)" + (
+            "" if below is None else "^{-1}"
+        )
         pair = [right.inside(PRODUCT), diagonal] if per_column != turned else [diagonal, right.inside(PRODUCT)]
         return _Text(" ".join(pair), PRODUCT)
 
@@ -341,6 +344,10 @@ class _Writer:
         return _Text(
             rf"\log \sum_{{k}} e^{{{output.inside(FACTOR)}_{{k}}}} - {output.inside(FACTOR)}_{{{target.tex}}}", SUM
         )
+
+
+def _is_zero(expr: Expr) -> bool:
+    return expr.op == "constant" and expr.data[0, 0] is ZERO
 
 
 def _inverted(expr: Expr) -> Expr | None:
