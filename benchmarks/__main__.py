@@ -121,7 +121,10 @@ def page(results: dict[str, dict[str, Any]], skipped: dict[str, str], own: dict[
             "NumPy on a machine that never ran odesys (loading of llvmlite included; asked for: 10).",
         ]
     lines += ["", "| odesys itself | time |", "| --- | --- |"]
-    lines += [f"| {name} | {f'{value:.2f}' if 'exponent' in name else _time(value)} |" for name, value in own.items()]
+    lines += [
+        f"| {name} | {f'{value:.2f}' if name.startswith(('exponent', 'ratio')) else _time(value)} |"
+        for name, value in own.items()
+    ]
     lines += ["", *(f"Skipped: {name}: {why}." for name, why in skipped.items())]
     versions = {package: number for result in results.values() for package, number in result["versions"].items()}
     listed = "".join(f", {package} {number}" for package, number in sorted(versions.items()))

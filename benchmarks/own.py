@@ -124,6 +124,49 @@ def batches() -> dict[str, float]:
     }
 
 
+def networks() -> dict[str, float]:
+    """Gradients of all weights of two_mixture: of the network of the program, and by the hand-written simulator."""
+    import numpy as np
+
+    from derivations.two_mixture import setting
+    from numerics.networks import finite_width
+    from numerics.networks.program_gradient import ProgramGradient
+    from odesys import Data, Space, Words, gradient_flow, logistic, maps, relu, softmax
+
+    from .task import seconds
+
+    words, space, train = Words("c1 c2 v1 v2"), Space("m"), ("w", "W_K", "W_Q")
+
+    def head(name: str) -> Callable:  # type: ignore[type-arg]
+        w, (W_K, W_Q) = maps("w", 1, words, of=name), maps("W_K W_Q", space, words, of=name)
+        return lambda X: relu((w @ X @ softmax(X.T @ W_K.T @ W_Q @ X)).sum() + "b")
+
+    plus, minus = head("p"), head("m")
+    data = setting.data()
+    samples = Data(words, [(s.tokens, s.label, s.weight) for s in data.samples])
+    flow = gradient_flow(lambda X: plus(X) - minus(X), samples, logistic)
+    reverse, slope = ProgramGradient(flow.program, flow.train, {"b": 0.5}), finite_width.loss_functions("logistic")[1]
+    rows = {}
+    for m in (400, 1024):
+        net = finite_width.random_network(setting.model(), m, 4, {"W_K": 0.1, "W_Q": 0.1}, 0, {"b": 0.5})
+        weights = {f"{n}.{h}": np.array(net.weights[n][k][None]) for n in train for k, h in enumerate(("p", "m"))}
+        vectors, batches = {"E": net.words[None]}, finite_width.batches_of(net, data)
+        pairs = [
+            (
+                seconds(lambda w=weights, v=vectors: reverse.gradients(w, v), 3),
+                seconds(lambda n=net, b=batches: finite_width.gradient_arrays(n, b, n.weights, train, slope), 3),
+            )
+            for _ in range(7)
+        ]
+        own, other = (min(times) for times in zip(*pairs, strict=True))
+        rows |= {
+            f"gradient of a program's network, m = {m}": own,
+            f"the same, hand-written, m = {m}": other,
+            f"ratio of the two, m = {m}": own / other,
+        }
+    return rows
+
+
 PARTS: dict[str, Callable[[], dict[str, float]]] = {
     "derivation": derivation,
     "help": help_page,
@@ -131,6 +174,7 @@ PARTS: dict[str, Callable[[], dict[str, float]]] = {
     "verification": verification,
     "first_run": first_run,
     "batches": batches,
+    "networks": networks,
 }
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ class Dense:
         self.words, self.sample = data.words, sample
         self.weights, self.frames, self.parameters = weights, frames, parameters
         counts = sample.counts or (1,) * len(sample.tokens)
-        self.copies = [int(round(self.number(c))) for c in counts]
+        self.copies = [round(self.number(c)) for c in counts]
         self.memo: dict[int, np.ndarray] = {}
 
     def number(self, value: Any) -> float:

@@ -28,7 +28,7 @@ from odesys import (
     squared,
 )
 from odesys.errors import OdesysError
-from odesys.program.expressions import as_expr
+from odesys.program.expressions import Expr, as_expr
 
 z = sp.Symbol("z")
 ACTIVATIONS = [relu, function(z**2), function(sp.tanh(z)), function(z**3 - z / 2), function(sp.exp(z / 4))]
@@ -49,7 +49,7 @@ class Case:
 def random_words(rng: Random, positions: int = 0) -> Words:
     """Two to four words, orthonormal or with a Gram matrix of full or lower rank."""
     n = rng.randint(2, 4)
-    kind, names = rng.random(), "a b c d".split()[:n]
+    kind, names = rng.random(), ["a", "b", "c", "d"][:n]
     if kind < 0.6:
         return Words(names, positions=positions)
     if kind < 0.85:
@@ -418,3 +418,75 @@ def random_program(seed: int) -> Case:
     """A program by its number."""
     rng = Random(seed)
     return formula(rng) if rng.random() < 0.3 else rng.choice(SHAPES)(rng)
+
+
+# ---- careless users ------------------------------------------------------------------------------------------------
+
+_ODD: list[Any] = [None, "", "x", -1, 0, 7, 0.5, float("nan"), [], (), {}, [[1, 2], [3]], "W_K", sp.Symbol("z"), True]
+
+
+def _odd_expression(rng: Random, X: Any, words: Words) -> Any:
+    """Something a user might type by mistake."""
+    W = maps("W", Space("m"), words)
+    tries: list[Callable[[], Any]] = [
+        lambda: X[rng.choice([9, "a", None, 1.5, slice(5, 9)])],
+        lambda: relu(W @ X),
+        lambda: softmax(X.T @ X, mask=rng.choice([lambda key, query: False, 3, lambda key, query: key > query])),
+        lambda: softmax(W),
+        lambda: bool(X) and X,
+        lambda: X.positions,
+        lambda: W.positions,
+        lambda: norm(X.T),
+        lambda: norm(rng.choice(_ODD)),
+        lambda: X + rng.choice(_ODD),
+        lambda: rng.choice(_ODD),
+        lambda: X @ rng.choice(_ODD),
+        lambda: X * rng.choice(_ODD),
+        lambda: X / rng.choice(_ODD),
+        lambda: X.T @ X ** rng.choice(_ODD),
+        lambda: X.sum(rng.choice(_ODD)),
+        lambda: maps(rng.choice(_ODD), words, words),
+        lambda: maps("A", rng.choice(_ODD), words),
+        lambda: maps("A A", words, words),
+        lambda: function(rng.choice(_ODD))(X.T @ X),
+        lambda: Units(rng.choice(_ODD), rng.choice(_ODD)),
+        lambda: Space(rng.choice(_ODD)),
+        lambda: Words(rng.choice(_ODD)).all,
+        lambda: Words("a b", gram=rng.choice(_ODD)).all,
+        lambda: Words("a b", positions=rng.choice(_ODD)).all,
+        lambda: len(W),
+        lambda: list(W),
+        lambda: W.count,
+        lambda: cross_entropy(X.T @ X, rng.choice(_ODD)),
+        lambda: words.all.T @ maps("W", words, words) @ X,
+        lambda: maps("W", words, words) @ X,
+    ]
+    return rng.choice(tries)()
+
+
+def careless(rng: Random) -> Case:
+    """A program with mistakes in it, now and then without."""
+    case = formula(rng, careless=0.05) if rng.random() < 0.6 else rng.choice(SHAPES)(rng)
+    words, inner, seed, where = case.data.words, case.function, rng.random(), rng.random()
+    if where < 0.35:
+
+        def f(X: Any) -> Any:
+            own = Random(seed)
+            odd = _odd_expression(own, X, words)
+            how = own.randrange(4) if isinstance(odd, Expr) else 0
+            return odd if how == 0 else inner(X) + odd if how == 1 else inner(X) * odd if how == 2 else inner(odd)
+
+        case.function = f
+    elif where < 0.5:
+        samples: list[Any] = [(s.tokens, s.label) for s in case.data.samples]
+        odd = rng.choice(_ODD)
+        samples[0] = rng.choice(
+            [(odd, 1), (samples[0][0], odd), ((odd, "a"), 1), (("a",), 1, odd), odd, (("a", "zz"), 1), ({"a": odd}, 0)]
+        )
+        case.data = Data(rng.choice([words, words, words, odd]), rng.choice([samples, samples, samples, odd]))
+    elif where < 0.6:
+        case.loss = rng.choice([*_ODD, cross_entropy, squared, hinge, lambda f, y: f, lambda f, y: 1, lambda f, y: f.T])
+    elif where < 0.75:
+        key = rng.choice(["train", "rates", "decay"])
+        case.options[key] = rng.choice([*_ODD, {"W": rng.choice(_ODD)}, "A B", {"A": rng.choice(_ODD)}, ["A", 3]])
+    return case

@@ -1,8 +1,9 @@
-"""An `AttentionModel` written as a program, line by line."""
+"""Programs of the tests: an `AttentionModel` written line by line, the two-mixture paper, one head on three words."""
 
 from __future__ import annotations
 
-from odesys import AttentionModel, Distribution, FixedVector, Neurons, ProgramFlow, gradient_flow
+from derivations.two_mixture.dynamics import full_flow
+from odesys import AttentionModel, Distribution, FixedVector, Neurons, ProgramFlow, gradient_flow, logistic
 from odesys.model.loss import as_loss
 from odesys.program.data import Data
 from odesys.program.expressions import Expr, maps, relu, softmax
@@ -54,3 +55,23 @@ def _head(model: AttentionModel, words: Words, k: int):
         return head.sign * (relu(pooled) if head.activation == "relu" else pooled)
 
     return of
+
+
+def two_mixture(samples=None):
+    """The program of the two-mixture paper."""
+    words, m = Words("c1 c2 v1 v2"), Space("m")
+
+    def head(name):
+        w, (W_K, W_Q) = maps("w", 1, words, of=name), maps("W_K W_Q", m, words, of=name)
+        return lambda X: relu((w @ X @ softmax(X.T @ W_K.T @ W_Q @ X)).sum() + "b")
+
+    plus, minus = head("p"), head("m")
+    return gradient_flow(lambda X: plus(X) - minus(X), Data(words, samples or full_flow().data.samples), logistic)
+
+
+def pair(rule=gradient_flow, samples=None, **more):
+    """One head on three words, two of which are exchanged together with the label."""
+    words, m = Words("good bad the"), Space("m")
+    w, (W_K, W_Q) = maps("w", 1, words), maps("W_K W_Q", m, words)
+    data = Data(words, samples or [("good the", +1), ("bad the", -1)])
+    return rule(lambda X: (w @ X @ softmax(X.T @ W_K.T @ W_Q @ X)).sum(), data, logistic, **more)

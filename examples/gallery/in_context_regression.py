@@ -1,8 +1,8 @@
 r"""In-context linear regression by linear attention (Zhang, Frei and Bartlett, 2024; von Oswald et al., 2023).
 
 Tokens (x_i, <w, x_i>) with x_i, w standard normal in d dimensions, N examples, and a query x; the target is <w, x>.
-f(X) = p T T^T A x / N. From a symmetric start two variables remain, and u w tends to N / (N + d + 1) for every d and N: the
-expectation is exact (Wick's rule), and d and N stay symbols.
+f(X) = p T T^T A x / N. From a symmetric start two variables remain, and u w tends to N / (N + d + 1) for every d and N:
+the expectation is exact (Wick's rule), and d and N stay symbols.
 """
 
 import numpy as np
@@ -52,7 +52,7 @@ def main() -> dict[str, object]:
         "network": float(gap),
     }
     print(
-        f"(u w)' = (d u^2 + w^2)(N + d + 1)/N (N/(N + d + 1) - u w): {law.as_stated} ({law.evidence}, of equations found "
+        f"(u w)' = (d u^2 + w^2)(N + d + 1)/N (N/(N + d + 1) - u w): {law.as_stated} ({law.evidence}, equations found "
         f"from twelve sizes); at d = 5, N = 20 within {result['limit']:.1e} of 20/26; network within {gap:.1e}"
     )
     return result

@@ -283,8 +283,9 @@ def _scattering(flat: np.ndarray, shape: tuple[int, ...]) -> Work:
 
 
 def _shifted_exp(x: np.ndarray) -> np.ndarray:
-    out = x - np.maximum.reduce(x, axis=-1, keepdims=True)
-    return np.exp(out, out=out)
+    out: np.ndarray = x - np.maximum.reduce(x, axis=-1, keepdims=True)
+    np.exp(out, out=out)
+    return out
 
 
 def _log_sum_exp(x: np.ndarray) -> np.ndarray:
@@ -315,7 +316,9 @@ def _function(function: Node, parameters: Mapping[str, float]) -> Work:
     program, rest = Tape.of([function]).over(ARRAYS), {k: parameters[k] for k in graph.symbols([function]) - {"z"}}
 
     def work(x: np.ndarray) -> np.ndarray:
-        value = program({**rest, "z": x})[0]
-        return value if np.shape(value) == x.shape else np.broadcast_to(np.asarray(value, dtype=float), x.shape)
+        value: np.ndarray = program({**rest, "z": x})[0]
+        if np.shape(value) != x.shape:  # the function is constant
+            value = np.broadcast_to(np.asarray(value, dtype=float), x.shape)
+        return value
 
     return work

@@ -155,12 +155,10 @@ class ProgramGradient:
 
 def _sandwich(rows: np.ndarray | None, slope: np.ndarray, columns: np.ndarray | None) -> np.ndarray:
     """rows slope columns', in the cheaper order; None stands for the identity."""
-    if rows is None:
-        return slope if columns is None else slope @ columns.mT
-    if columns is None:
-        return rows @ slope
+    value: np.ndarray
+    if rows is None or columns is None:
+        value = slope if rows is None else rows @ slope
+        return value if columns is None else value @ columns.mT
     (p, r), (q, c) = rows.shape[-2:], columns.shape[-2:]
-    value: np.ndarray = (
-        (rows @ slope) @ columns.mT if p * c * (r + q) < r * q * (c + p) else rows @ (slope @ columns.mT)
-    )
+    value = (rows @ slope) @ columns.mT if p * c * (r + q) < r * q * (c + p) else rows @ (slope @ columns.mT)
     return value

@@ -52,6 +52,11 @@ def lie_derivative(system: System, node: Any) -> Node:
 
     Gates count as constants, so the answer is about motion between switching surfaces; a quantity that jumps there
     needs more.
+
+    >>> from odesys import System, lie_derivative, sym
+    >>> x, y = sym("x"), sym("y")
+    >>> lie_derivative(System.from_equations({"x": y, "y": -x}), x**2 + y**2)
+    Node(0)
     """
     node = graph.as_node(node)
     used = graph.symbols([node])

@@ -24,14 +24,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..derive.closure import Closure, Force
-from ..derive.flow import pin_gram
 from ..errors import EquationError, ParameterError
 from ..expr import graph
 from ..expr.graph import ONE, ZERO, Node
-from ..model.paths import Path, pin_size
+from ..model.paths import Path
 
 if TYPE_CHECKING:
     from ..derive.flow import Flow
+    from ..derive.program_flow import ProgramFlow
 
 Word = tuple[Path | Force, ...]  # a product of path matrices and forces, in the free algebra with transposes
 Formal = list[list[Counter[Word]]]  # a 2 by 2 block matrix of formal sums of words
@@ -43,12 +43,12 @@ class ConservedSpectrum:
 
     Attributes
     ----------
-    head : number of the head.
+    head : number of the head; 0 for a program, whose paths name their heads.
     path : the read path P U V R; its two maps and pinned sets define L.
     size : order of L, the number of pinned vectors on both sides.
     """
 
-    flow: Flow
+    flow: Flow | ProgramFlow
     head: int
     path: Path
     size: int
@@ -86,7 +86,7 @@ class ConservedSpectrum:
 
     @cached_property
     def _signs(self) -> np.ndarray:
-        left = pin_size(self.flow.model, self.path.left)
+        left = len(self.flow.pin_gram(self.path.left))
         return np.array([1] * left + [-1] * (self.size - left))
 
     @cached_property
@@ -105,7 +105,7 @@ class ConservedSpectrum:
         return np.block(rows)
 
 
-def lax_integrals(flow: Flow) -> list[ConservedSpectrum]:
+def lax_integrals(flow: Flow | ProgramFlow) -> list[ConservedSpectrum]:
     """All conserved spectra of a derived flow, each proved from the terms of its closure.
 
     Nothing is returned for a stepwise map (the numbers drift), where only one of the two maps is trained (they are not
@@ -113,7 +113,7 @@ def lax_integrals(flow: Flow) -> list[ConservedSpectrum]:
     """
     spectra = []
     for path in flow.closure.read:
-        maps = {letter.name for letter in path.letters}
+        maps = {letter.map for letter in path.letters}
         if flow.system.kind != "flow" or len(path.letters) != 2 or not maps <= set(flow.train):
             continue
         if not _obeys_lax_equation(flow.closure, path, set(flow.train)):
@@ -123,13 +123,13 @@ def lax_integrals(flow: Flow) -> list[ConservedSpectrum]:
                 _inverse(flow, pin)
         except (ZeroDivisionError, np.linalg.LinAlgError):
             continue
-        size = pin_size(flow.model, path.left) + pin_size(flow.model, path.right)
-        spectra += [ConservedSpectrum(flow, head, path, size) for head in range(len(flow.model.heads))]
+        size = len(flow.pin_gram(path.left)) + len(flow.pin_gram(path.right))
+        spectra += [ConservedSpectrum(flow, head, path, size) for head in range(flow.head_count)]
     return spectra
 
 
 def invariant_drift(
-    flow: Flow, states: Any, parameters: Mapping[str, float] | None = None, q_max: int | None = None
+    flow: Flow | ProgramFlow, states: Any, parameters: Mapping[str, float] | None = None, q_max: int | None = None
 ) -> float:
     r"""How far the conserved numbers moved along a trajectory: an error gauge of the integration.
 
@@ -192,6 +192,8 @@ def _obeys_lax_equation(closure: Closure, path: Path, train: set[str]) -> bool:
     gram: Formal = [[_single(pins[0]), Counter()], [Counter(), _single(pins[1])]]
     scores: Formal = [[_single(p) for p in row] for row in paths]
     change: Formal = [[_variation(closure, p, train) for p in row] for row in paths]
+    if len(_rates(closure, paths, train)) != 1:  # at one common rate time runs faster, and that is all
+        return False
     first = _flip(_product(_product(scores, force), gram))
     second = _product(_product(gram, force), _flip(scores))
     left = _flip(change)
@@ -208,6 +210,12 @@ def _variation(closure: Closure, path: Path, train: set[str]) -> Counter[Word]:
     stored, turned = closure.canonical(path)
     words = [term.factors for term in closure.terms[stored] if set(term.moved) <= train]
     return Counter(_transpose(word) for word in words) if turned else Counter(words)
+
+
+def _rates(closure: Closure, paths: list[list[Path]], train: set[str]) -> set[Node]:
+    """The factors of all terms that the trained maps contribute."""
+    stored = {closure.canonical(path)[0] for row in paths for path in row}
+    return {term.coefficient for path in stored for term in closure.terms[path] if set(term.moved) <= train}
 
 
 def _transpose(word: Word) -> Word:
@@ -237,12 +245,12 @@ def _flip(a: Formal) -> Formal:
 # ---- Gram matrices of pinned sets ----------------------------------------------------------------------------------
 
 
-def _inverse(flow: Flow, pin: str) -> np.ndarray:
+def _inverse(flow: Flow | ProgramFlow, pin: str) -> np.ndarray:
     """Inverse Gram matrix of a pinned set as nodes: exact unless the Gram matrix has floats."""
-    size = pin_size(flow.model, pin)
-    gram = pin_gram(flow.model, pin)
-    if gram is None:
-        return np.array([[ONE if i == j else ZERO for j in range(size)] for i in range(size)], dtype=object)
+    gram = flow.pin_gram(pin)
+    size = len(gram)
+    if all(entry is (ONE if i == j else ZERO) for (i, j), entry in np.ndenumerate(gram)):
+        return gram
     if size == 1:
         return np.array([[graph.power(gram[0, 0], Fraction(-1))]], dtype=object)
     if any(entry.op != "num" for entry in gram.flat):

@@ -13,11 +13,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import heapify, heappop, heappush
 
 from ..errors import ClosureError
 from ..expr.graph import ONE, ZERO, Node
 from ..model.paths import Letter, Path
 from .motion import Rule, plain
+
+Places = Mapping[str, Sequence[tuple[int, Path, int]]]  # map -> (number of the read path, path, place in it)
+MANY = 4000  # terms
 
 
 @dataclass(frozen=True)
@@ -86,14 +90,18 @@ def close(
     variation = _all_orders if exact_step else _first_order
     terms: dict[Path, tuple[Term, ...]] = {}
     parent: dict[Path, Path | None] = {path: None for path in read}
-    queue = deque(read)
+    queue, work, unchecked = deque(read), 0, not exact_step
     while queue:
+        if unchecked and work > MANY:  # a large closed set, or one that grows for ever? the longest paths tell soon
+            unchecked = False
+            _check_growth(read, trained, limit, places, rule)
         path = queue.popleft()
         if path in terms or path.T in terms:
             continue
         if len(path.letters) > limit:
             raise _escape(path, parent, read, trained)
         terms[path] = tuple(variation(path, places, rule))
+        work += len(terms[path])
         for term in terms[path]:
             for factor in term.factors:
                 if isinstance(factor, Path) and factor.letters and factor not in parent and factor.T not in parent:
@@ -102,6 +110,26 @@ def close(
     # read paths first, the rest by name: an order that does not depend on the search
     paths = tuple(read) + tuple(sorted((p for p in terms if p not in read), key=str))
     return Closure(tuple(read), paths, terms, trained, exact_step)
+
+
+def _check_growth(
+    read: Sequence[Path], trained: frozenset[str], limit: int, places: Places, rule: Rule, most: int = MANY
+) -> None:
+    """Follow the longest path first, by single moves, and raise if one escapes."""
+    parent: dict[Path, Path | None] = {path: None for path in read}
+    heap = [(-len(path.letters), number, path) for number, path in enumerate(read)]
+    heapify(heap)
+    for _ in range(most):
+        if not heap:
+            return
+        _, _, path = heappop(heap)
+        if len(path.letters) > limit:
+            raise _escape(path, parent, read, trained)
+        for term in _first_order(path, places, rule):
+            for factor in term.factors:
+                if isinstance(factor, Path) and factor.letters and factor not in parent and factor.T not in parent:
+                    parent[factor] = path
+                    heappush(heap, (-len(factor.letters), len(parent), factor))
 
 
 def restricted(closure: Closure, rule: Rule) -> Closure:
@@ -116,9 +144,6 @@ def gradient_terms(closure: Closure, trained: frozenset[str]) -> dict[Path, tupl
     """The plain first-order terms of the read paths: what each changes by along -dL/dW of all maps in `trained`."""
     places, rule = _places(closure.read), plain(trained, False)
     return {path: tuple(_first_order(path, places, rule)) for path in closure.read}
-
-
-Places = Mapping[str, Sequence[tuple[int, Path, int]]]  # map -> (number of the read path, path, place in it)
 
 
 def _places(read: Sequence[Path]) -> Places:
@@ -195,7 +220,7 @@ def _escape(path: Path, parent: dict[Path, Path | None], read: Sequence[Path], t
     moving = sorted({letter.map for letter in chain[0].letters} & trained)
     message = (
         f"the flow of {chain[0]} does not close with {', '.join(moving)} all trained: it needs {needs}, and so on "
-        f"(.path). Freeze the first or the last map, list a space between them (Units instead of Space: the weights are "
-        f"then the states), or use the finite-width simulator."
+        f"(.path). Freeze the first or the last map, list a space between them (Units instead of Space: the weights "
+        f"are then the states), or use the finite-width simulator."
     )
     return ClosureError(message, path=first, chain=tuple(chain))

@@ -39,9 +39,8 @@ from ..model.paths import (
 )
 from ..program.program import read_program
 from .closure import Closure, Force, Term, close
-from .initial import infinite_width, network_values
-from .motion import NORMALISED, SIGN, Turn
-from .motion import STEP_SIZE as STEP_SIZE
+from .initial import infinite_width, network_values, unit_gram
+from .motion import NORMALISED, SIGN, STEP_SIZE, Turn
 from .program_flow import ProgramFlow, derive_program
 
 if TYPE_CHECKING:
@@ -89,6 +88,16 @@ class Flow:
     def leaf(self, path: Path, head: int) -> str:
         """Name of the matrix of a path in one head."""
         return leaf_name(self.model, path, head)
+
+    @property
+    def head_count(self) -> int:
+        """How many heads have matrices of their own."""
+        return len(self.model.heads)
+
+    def pin_gram(self, pin: str) -> np.ndarray:
+        """Inner products of a pinned set, as nodes."""
+        gram, size = pin_gram(self.model, pin), pin_size(self.model, pin)
+        return unit_gram(size) if gram is None else gram
 
     def segment(self, path: Path, head: int) -> Segment:
         """Where the matrix of a stored path of one head sits in the state vector."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError, ParameterError
+from ..expr.graph import ONE, ZERO
 from ..model.attention import AttentionModel, FixedVector, Neurons
 from ..model.paths import OUTPUT, WORDS, Letter, leaf_name, pin_size
 from .closure import Closure
@@ -161,3 +162,8 @@ def _output_row(model: AttentionModel, arrays: Mapping[str, np.ndarray]) -> np.n
             raise ModelError(f"the frozen output vector {output.name} is missing from the weights")
         return np.atleast_2d(arrays[output.name])
     return np.eye(output.size) if isinstance(output, Neurons) else np.eye(1)
+
+
+def unit_gram(size: int) -> np.ndarray:
+    """Inner products of orthonormal vectors, as nodes."""
+    return np.array([[ONE if i == j else ZERO for j in range(size)] for i in range(size)], dtype=object)

@@ -24,6 +24,7 @@ from ..model.paths import Path, state_name
 from ..program.naming import Naming
 from ..program.program import Program
 from .closure import Closure, Force, Term, close, gradient_terms, restricted
+from .initial import unit_gram
 from .minibatch import Batches, forces_of
 from .motion import STEP_SIZE, Forces, Rule, Turn, check_turn, heavy_ball, plain, velocity_name
 from .program_start import infinite_width, weight_values
@@ -31,8 +32,10 @@ from .program_start import infinite_width, weight_values
 if TYPE_CHECKING:
     from odesys import ProgramNetwork
 
+    from ..analysis.lax import ConservedSpectrum
     from ..reduce.program_element import ProgramSymmetry
     from ..reduce.quotient import Quotient
+    from ..reduce.slaving import Slaved
     from ..reduce.symmetry import SymmetryGroup
 
 
@@ -56,6 +59,7 @@ class ProgramFlow:
     train: tuple[str, ...]
     closure: Closure
     system: System
+    batch: int | None = None  # samples of a mini-batch, where the step is the mean over batches
 
     @property
     def layout(self) -> Layout:
@@ -68,7 +72,18 @@ class ProgramFlow:
         """Pinned sets, maps and names of the program."""
         return self.program.naming
 
-    def segment(self, path: Path) -> Segment:
+    head_count = 1  # heads are in the names of the maps
+
+    def pin_gram(self, pin: str) -> np.ndarray:
+        """Inner products of a pinned set, as nodes."""
+        known = self.naming.pins[pin]
+        return unit_gram(known.size) if known.gram is None else known.gram
+
+    def leaf(self, path: Path, head: int = 0) -> str:
+        """Name of the matrix of a path."""
+        return self.naming.leaf(path)
+
+    def segment(self, path: Path, head: int = 0) -> Segment:
         """Where the matrix of a stored path sits in the state vector."""
         leaf = self.naming.leaf(path)
         return next(s for s in self.layout.segments if s.leaf == leaf)
@@ -123,6 +138,18 @@ class ProgramFlow:
         from ..reduce.quotient import quotient
 
         return quotient(self, generators, state)
+
+    def slaved(self, state: Any = None) -> Slaved:
+        """The flow with self-scores eliminated; a `state` to start from must satisfy (J S)^2 = omega^4 I."""
+        from ..reduce.slaving import slave_flow
+
+        return slave_flow(self, state)
+
+    def invariants(self) -> list[ConservedSpectrum]:
+        """Conserved families tr L^q of pairs of trained maps, proved from the closure; see `odesys.analysis.lax`."""
+        from ..analysis.lax import lax_integrals
+
+        return lax_integrals(self)
 
     @cached_property
     @gc_pause.paused()
@@ -211,7 +238,7 @@ def _assembled(
     _check_parameters(field, layout, step)
     parameters = tuple(sorted(field.parameters))
     system = System(layout.names, field, parameters, "map" if step else "flow", tex, structure)
-    return ProgramFlow(replace(program, naming=naming), rule, trained, closure, system)
+    return ProgramFlow(replace(program, naming=naming), rule, trained, closure, system, batch)
 
 
 def _term_block(

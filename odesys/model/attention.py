@@ -22,6 +22,7 @@ from ..errors import ModelError
 from ..expr.graph import ONE, Node, as_node, num
 from .dictionary import Dictionary, exact_number
 
+_FUNCTIONS = ("relu", "softmax", "gelu", "silu", "tanh", "sigmoid", "norm", "layernorm", "exp")
 _MAP = re.compile(r"[A-Za-z](_?[A-Za-z0-9]+)*")
 
 
@@ -46,6 +47,11 @@ def _check_maps(names: tuple[str, ...], what: str) -> None:
     for name in names:
         if not isinstance(name, str) or not _MAP.fullmatch(name):
             raise ModelError(f"{name!r} is not the name of a map: use letters, digits and underscores, as in W_K")
+        if name.lower() in _FUNCTIONS:
+            raise ModelError(
+                f"{name} in the {what} {'.'.join(names)} is a function, and a chain has linear maps only; write the "
+                f"model as a program, e.g. lambda X: V @ relu(W @ X[0])"
+            )
     if len(set(names)) != len(names):
         raise ModelError(f"a map stands twice in the {what} {'.'.join(names)}; each map once")
 

@@ -23,7 +23,7 @@ from .kept_runs import kept
 
 LEVEL = 0.999  # of all intervals that decide
 WIDEST = 0.2  # an interval of an exponent that is wider decides nothing
-RESOLUTION = 0.02  # a smaller exponent is not told from 0: a run without noise drifts like this while it converges
+ROUNDING = 1e-6  # an exponent this small is solver error: relative errors of 1e-6 at both ends of a decade
 DECADE = np.log(10.0)
 FIRST_SEEDS, MOST_SEEDS = 20, 640
 LIKELY = 0.8  # what "with high probability" must exceed
@@ -98,8 +98,18 @@ class Measurement:
         witness = Witness(sentence, dict(self.points[row]))
         return self._seen(refuted(witness, Evidence.MEASUREMENT, **seen)).within(limits, because, calibrated_on)
 
-    def exponent(self, parameter: str) -> Exponent:
-        """The power of a parameter in the means over seeds, a straight line in logarithms."""
+    def exponent(self, parameter: str, towards: str = "") -> Exponent:
+        r"""The power of a parameter in the means over seeds, a straight line in logarithms.
+
+        The interval is that of the fit. It is about scatter, and a run without noise has none: what it has is a slope
+        that still changes on the way to the limit. So with `towards` (``infinity`` or ``zero``) and without seeds the
+        interval also contains the slope of the half near the limit, and as much to both sides as the halves differ.
+
+        >>> points = [{"omega": 10.0**-k} for k in range(6)]
+        >>> settling = Measurement("Q", points, [2 + p["omega"] for p in points])
+        >>> settling.exponent("omega", "zero").low < 0 < settling.exponent("omega", "zero").high
+        True
+        """
         x = np.log([float(point[parameter]) for point in self.points])
         with np.errstate(all="ignore"):
             y = np.log(self.means)
@@ -112,14 +122,30 @@ class Measurement:
         spread = float(fit.stderr) if np.ptp(y) > 0 else 0.0  # equal values: the slope is 0, without an error
         margin = float(stats.t.ppf((1 + LEVEL) / 2, len(x) - 2)) * spread
         slope = float(fit.slope)
-        return Exponent(slope, slope - margin, slope + margin, float((x.max() - x.min()) / DECADE))
+        ends = [slope - margin, slope + margin]
+        if towards and not self.seeds:
+            far, near = self.slopes(parameter, towards)
+            ends += [near - abs(near - far), near + abs(near - far)]
+        return Exponent(slope, min(ends), max(ends), float((x.max() - x.min()) / DECADE))
+
+    def slopes(self, parameter: str, towards: str) -> tuple[float, float]:
+        """Slopes of the logarithms over the half of the points that is far from the limit, and over the one near it.
+
+        >>> points = [{"m": 10.0**k} for k in range(4)]
+        >>> [round(s, 9) for s in Measurement("gap", points, [p["m"] ** 2 for p in points]).slopes("m", "infinity")]
+        [2.0, 2.0]
+        """
+        x, y = np.log([float(point[parameter]) for point in self.points]), np.log(self.means)
+        order, half = np.argsort(x if towards == "infinity" else -x), len(x) // 2
+        far, near = (np.polyfit(x[part], y[part], 1)[0] for part in (order[: len(x) - half], order[half:]))
+        return float(far), float(near)
 
     def order(self, parameter: str, claimed: float, kind: str = "Theta", towards: str = "infinity") -> Verdict:
         r"""The observable is of the order parameter^claimed: :math:`\Theta`, :math:`O` or :math:`\Omega`.
 
         `towards` says where the parameter goes, to ``infinity`` or to ``zero``. Confirmed over a decade or more,
         refuted over two or more, by the 99.9 percent interval of the exponent; one wider than 0.2 decides nothing,
-        unless all of it lies on the side that :math:`O` or :math:`\Omega` allows.
+        unless that of the fit, and the slope near the limit, lie on the side that :math:`O` or :math:`\Omega` allows.
 
         >>> points = tuple({"m": 10.0**k} for k in range(5))
         >>> Measurement("gap", points, [2 * p["m"] ** -0.5 for p in points]).order("m", -0.5).as_stated
@@ -127,13 +153,13 @@ class Measurement:
         """
         if kind not in ORDERS or towards not in ("infinity", "zero"):
             raise OdesysError(f"an order is {', '.join(ORDERS)} as a parameter goes to infinity or zero, not {kind!r}")
-        found = self.exponent(parameter)
+        found, line = self.exponent(parameter, towards), self.exponent(parameter)
         sign = 1 if towards == "infinity" else -1
         drift = sorted((sign * (found.low - claimed), sign * (found.high - claimed)))  # of the ratio, in the limit
-        above, below = drift[0] > RESOLUTION, drift[1] < -RESOLUTION
+        above, below = drift[0] > ROUNDING, drift[1] < -ROUNDING
         bad = {"Theta": above or below, "O": above, "Omega": below}[kind]
-        good = {"Theta": not bad, "O": drift[1] <= WIDEST / 2, "Omega": drift[0] >= -WIDEST / 2}[kind]
-        clear = {"Theta": False, "O": drift[1] <= 0, "Omega": drift[0] >= 0}[kind]
+        ends = [sign * (end - claimed) for end in (line.low, line.high, self.slopes(parameter, towards)[1])]
+        clear = {"Theta": False, "O": max(ends) <= ROUNDING, "Omega": min(ends) >= -ROUNDING}[kind]
         seen = {f"exponent of {parameter}": [float(f"{v:.4g}") for v in (found.low, found.value, found.high)]}
         because = f"the 99.9 percent interval of the exponent over {found.decades:.2g} decades"
         limits = {"claimed": claimed, "widest interval": WIDEST}
@@ -145,7 +171,7 @@ class Measurement:
             )
             witness = Witness(sentence, dict(self.points[-1]))
             return self._seen(refuted(witness, Evidence.MEASUREMENT, **seen)).within(limits, because)
-        if good and (clear or found.width <= WIDEST) and found.decades >= 1 - 1e-9:
+        if not bad and (clear or found.width <= WIDEST) and found.decades >= 1 - 1e-9:
             return self._seen(measured(True, **seen)).within(limits, because)
         left = f"{self.what} has the exponent {found} in {parameter}, over {found.decades:.2g} decades, not {claimed:g}"
         return self._seen(undecided(left).adding(**seen)).within(limits, because)

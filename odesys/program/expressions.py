@@ -24,7 +24,7 @@ import numpy as np
 
 from ..errors import ModelError, OdesysError
 from ..expr import graph
-from ..expr.graph import Node, as_node
+from ..expr.graph import ZERO, Node, as_node
 from ..model.dictionary import exact_number
 from ..model.paths import Letter
 from .spaces import ONE_AXIS, Side, Space, Tokens, Units, Words, check_name, same_side, say_side
@@ -94,7 +94,9 @@ class Expr:
         power = exact_number(exponent, "an exponent", ModelError)
         if isinstance(power, float):
             raise ModelError(f"the exponent {exponent} is a float; write Fraction(1, 2) or sp.Rational(1, 2)")
-        if power == -1 and self.op == "constant":
+        if power < 0 and self.op == "constant" and any(entry is ZERO for entry in self.data.flat):
+            raise ModelError(f"{self} ** {power} divides by zero")
+        if power == -1 and self.op == "constant" and self.data.size == 1:
             return Expr("constant", (), self.rows, self.columns, np.array([[1 / self.data[0, 0]]], dtype=object))
         return elementwise(graph.power(graph.sym("z"), power), self, f"(.)**{power}")
 

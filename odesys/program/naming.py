@@ -62,7 +62,7 @@ class Naming:
     def _pin(self, pin: Pin, index: int, left: bool) -> str:
         if pin.side == ONE_AXIS or (pin.size == 1 and isinstance(pin.side, Units)):
             return ""
-        body = word_tex(pin.labels[index]) if isinstance(pin.side, Words) else f"e_{{{pin.labels[index]}}}"
+        body = word_tex(pin.labels[index]) if isinstance(pin.side, Words) else f"e_{{{word_tex(pin.labels[index])}}}"
         return body + r"^\top" if left else body
 
     def letter(self, letter: Letter, index: list[str] | None = None) -> str:

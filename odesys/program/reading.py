@@ -308,8 +308,9 @@ class Reader:
                 both = g if f is None else f if g is None else batch.times(f, g)
                 chains.append((both, word + other))
         products = [(left, self._image(b.T, right)) for left, right in a.products]
-        only = Operator(chains=a.chains)
-        products += [(self._image(only, left), right) for left, right in b.products]
+        if a.chains:
+            only = Operator(chains=a.chains)
+            products += [(self._image(only, left), right) for left, right in b.products]
         return Operator(tuple(chains), tuple(products))
 
     def _apply(self, expr: Expr) -> Value:

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from ..errors import ModelError
 from ..model.dictionary import Dictionary
 
@@ -64,7 +66,11 @@ class Words(Space):
     pinned: Dictionary = field(repr=False, compare=False, default=None)  # type: ignore[assignment]
 
     def __init__(self, words: str | Sequence[str], gram: Any = None, positions: int = 0, name: str = "E") -> None:
-        names = tuple(words.split()) if isinstance(words, str) else tuple(words or ())
+        if not isinstance(words, (str, Sequence, np.ndarray)):
+            raise ModelError(
+                f"Words({words!r}) needs names separated by blanks, as in Words('a b c'), or a list of them"
+            )
+        names = tuple(words.split()) if isinstance(words, str) else tuple(words)
         own = Dictionary(names, gram)
         if isinstance(positions, bool) or not isinstance(positions, int) or positions < 0:
             raise ModelError(f"positions={positions!r} is how many position vectors there are: a whole number")

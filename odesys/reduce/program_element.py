@@ -1,7 +1,8 @@
 r"""One symmetry of a program: a signed permutation of pinned vectors and of maps, its text, its action, its check.
 
 The flow commutes with it if the rule of training, the set of read paths, the Gram matrices and the loss stay as they
-are: the closure is made of nothing else.
+are: the closure is made of nothing else. Only mini-batches and turned forces are more than the loss; there every
+equation is decided.
 """
 
 from __future__ import annotations
@@ -123,7 +124,18 @@ def _heads(maps: Mapping[str, tuple[str, int]]) -> tuple[list[tuple[str, str]], 
 def is_program_symmetry(flow: ProgramFlow, element: ProgramSymmetry, check: LossCheck | None = None) -> bool:
     """Exact check that an element keeps rule, read paths, Gram matrices and loss; `check` is used again for many."""
     structure = _is_permutation(flow, element) and _keeps_rule(flow, element) and _keeps_grams(flow, element)
-    return structure and _keeps_paths(flow, element) and (check or LossCheck(flow)).holds(element)
+    if not (structure and _keeps_paths(flow, element) and (check or LossCheck(flow)).holds(element)):
+        return False
+    return (flow.batch is None and flow.rule.turn is None) or _commutes(flow, element)
+
+
+def _commutes(flow: ProgramFlow, element: ProgramSymmetry) -> bool:
+    """Equation by equation: mini-batches see single samples, and what turns the forces may see anything."""
+    from .state_symmetry import StateSymmetry, check_symmetry
+
+    target, sign = element.on_states(flow)
+    moved = StateSymmetry(flow.system.names, tuple(map(int, target)), tuple(map(int, sign)))
+    return check_symmetry(flow.system, moved)[0] == "zero"
 
 
 def _is_permutation(flow: ProgramFlow, element: ProgramSymmetry) -> bool:

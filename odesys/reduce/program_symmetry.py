@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ..derive.program_flow import ProgramFlow
 
 LARGE = 600  # scalars in the loss from which on words and samples are searched instead of the whole loss
+MOST_GAUGES = 64  # elements that move no state, up to which all are tried for a shorter text
 
 
 @gc_pause.paused()
@@ -89,7 +90,7 @@ def _read_off(tied: PathGraph, permutation: Permutation) -> ProgramSymmetry:
 
 
 def _gauge(flow: ProgramFlow) -> tuple[list[ProgramSymmetry], int]:
-    """Elements that move no state, such as the sign of keys together with that of queries, and how many there are.
+    """Elements that move no state, such as the sign of keys with that of queries (some, if many), and their number.
 
     The first row and the first column of every matrix are enough: what fixes them fixes every entry.
     """
@@ -101,20 +102,14 @@ def _gauge(flow: ProgramFlow) -> tuple[list[ProgramSymmetry], int]:
             name = flow.layout.names[index[i, j]]
             tied.state(path, i, j, ((name, 1), (name, -1)))
     group = automorphisms(tied.build.coloured())
-    return [_read_off(tied, permutation) for permutation in group.generators], group.order
+    if group.order > MOST_GAUGES:
+        return [_read_off(tied, permutation) for permutation in group.generators], group.order
+    return [_read_off(tied, permutation) for permutation in group.elements()], group.order
 
 
 def _simple(flow: ProgramFlow, element: ProgramSymmetry, gauge: Sequence[ProgramSymmetry]) -> ProgramSymmetry:
-    """The same action with fewer signs, by the signs that move no state."""
-    signs = [g for g in gauge if all(a == b for a, (b, _) in g.maps)]
-    shorter = True
-    while shorter:
-        shorter = False
-        for g in signs:
-            other = element.after(g)
-            if _signs(flow, other) < _signs(flow, element):
-                element, shorter = other, True
-    return element
+    """The same action with fewer signs, by the elements that move no state."""
+    return min([element, *(element.after(g) for g in gauge)], key=lambda g: _signs(flow, g))
 
 
 def _signs(flow: ProgramFlow, element: ProgramSymmetry) -> int:

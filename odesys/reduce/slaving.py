@@ -11,6 +11,7 @@ use a numerical root in the block back end.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..derive.initial import positive
+from ..derive.program_flow import ProgramFlow
 from ..errors import SlavingError
 from ..expr import blocks, graph
 from ..expr.field import BlockField, Layout, ScalarField
@@ -57,7 +59,7 @@ class Slaved(Reduction):
     """
 
     system: System
-    origin: Flow | Quotient | FamilyFlow
+    origin: Flow | ProgramFlow | Quotient | FamilyFlow
     sizes: tuple[int, ...]
     eliminated: Mapping[str, Node]
     bound: Mapping[str, Any] = field(default_factory=dict)
@@ -137,16 +139,63 @@ def self_score_paths(flow: Flow | FamilyFlow) -> tuple[Path, Path]:
     return left, right
 
 
-def check_start(flow: Flow, state: np.ndarray) -> float:
+@dataclass(frozen=True)
+class SelfScores:
+    """Names of the matrices of scores and of the self-scores of keys and queries, and the head they belong to."""
+
+    head: str
+    score: str
+    left: str
+    right: str
+
+
+def self_scores(flow: Flow | ProgramFlow) -> list[SelfScores]:
+    """All pairs of self-scores that can be eliminated; refuses a flow without any."""
+    if isinstance(flow, ProgramFlow):
+        return _program_scores(flow)
+    paths = score_path(flow.model), *self_score_paths(flow)
+    heads = enumerate(flow.model.head_labels)
+    return [SelfScores(label, *(flow.leaf(path, head) for path in paths)) for head, label in heads]
+
+
+def _program_scores(flow: ProgramFlow) -> list[SelfScores]:
+    if flow.system.kind == "map":
+        raise SlavingError("gradient steps do not conserve (J S)^2, so self-scores can not be eliminated; use the flow")
+    if OMEGA in flow.system.parameters:
+        raise SlavingError(f"the program has a parameter called {OMEGA}, the initial scale here; rename it")
+    used = Counter(letter.map for path in flow.closure.read for letter in path.letters)
+    found = []
+    for path in flow.closure.read:
+        motions = [flow.rule.motions.get(letter.map) for letter in path.letters]
+        alone = all(used[letter.map] == 1 for letter in path.letters)
+        unit = all(flow.naming.pins[pin].gram is None for pin in (path.left, path.right))
+        if len(motions) == 2 and alone and unit and motions[0] is not None and motions[0] == motions[1]:
+            if motions[0].maps or motions[0].on:
+                continue
+            first, second = path.letters
+            left, right = Path(path.left, (first, first.T), path.left), Path(path.right, (second.T, second), path.right)
+            found.append(SelfScores(flow.naming.head(path), *(flow.leaf(p) for p in (path, left, right))))
+    if not found:
+        raise SlavingError(
+            "slaving needs a path of two trained maps, such as W_K' W_Q, with orthonormal ends and one rate, whose "
+            "maps stand nowhere else; this program has none"
+        )
+    return found
+
+
+def _indices(flow: Flow | ProgramFlow) -> dict[str, np.ndarray]:
+    return {segment.leaf: segment.index for segment in flow.layout.segments}
+
+
+def check_start(flow: Flow | ProgramFlow, state: np.ndarray) -> float:
     """omega of a state with (J S)^2 = omega^4 I; refuses any other state."""
-    left, right = self_score_paths(flow)
-    score = score_path(flow.model)
+    index = _indices(flow)
     state = np.asarray(state, dtype=float)
     if state.shape != (flow.system.dimension,) or not np.isfinite(state).all():
         raise SlavingError(f"a start is a vector of {flow.system.dimension} finite numbers")
     omegas: list[float] = []
-    for head in range(len(flow.model.heads)):
-        m, a, b = (np.asarray(state)[flow.segment(p, head).index] for p in (score, left, right))
+    for pair in self_scores(flow):
+        m, a, b = (state[index[leaf]] for leaf in (pair.score, pair.left, pair.right))
         lax = np.block([[a, m], [-m.T, -b]])
         square = lax @ lax
         fourth = float(np.trace(square)) / len(square)
@@ -154,7 +203,7 @@ def check_start(flow: Flow, state: np.ndarray) -> float:
         rounding = 1e-13 * float(np.abs(lax).max()) ** 2  # L^2 cancels terms of this size along a trajectory
         if fourth <= 0 or gap > 1e-9 * fourth + rounding:
             raise SlavingError(
-                f"the start does not satisfy (J S)^2 = omega^4 I in head {flow.model.head_labels[head] or 0}: it is "
+                f"the start does not satisfy (J S)^2 = omega^4 I in head {pair.head or 0}: it is "
                 f"off by {gap:.3g}; only the infinite-width start does, a finite network does not"
             )
         omegas.append(fourth**0.25)
@@ -163,21 +212,20 @@ def check_start(flow: Flow, state: np.ndarray) -> float:
     return omegas[0]
 
 
-def slave_flow(flow: Flow, state: Any = None) -> Slaved:
+def slave_flow(flow: Flow | ProgramFlow, state: Any = None) -> Slaved:
     """Eliminate the self-scores of a full flow; matrix roots are taken numerically in the block back end."""
-    left, right = self_score_paths(flow)
+    pairs = self_scores(flow)
     if state is not None:
         check_start(flow, np.asarray(state, dtype=float))
     old = flow.system.field
     assert isinstance(old, BlockField)
     mapping: dict[str, blocks.Block] = {}
     scale = blocks.constant([[sym(OMEGA) ** 2]])
-    score = score_path(flow.model)
-    for head in range(len(flow.model.heads)):
-        index = flow.segment(score, head).index
-        matrix = blocks.leaf(flow.leaf(score, head), index.shape)
-        mapping[flow.leaf(left, head)] = blocks.gram_root(matrix, scale, "left")
-        mapping[flow.leaf(right, head)] = blocks.gram_root(matrix, scale, "right")
+    index = _indices(flow)
+    for pair in pairs:
+        matrix = blocks.leaf(pair.score, index[pair.score].shape)
+        mapping[pair.left] = blocks.gram_root(matrix, scale, "left")
+        mapping[pair.right] = blocks.gram_root(matrix, scale, "right")
     kept = {leaf: block for leaf, block in old.rhs.items() if leaf not in mapping}
     rhs = dict(zip(kept, blocks.replace_leaves(list(kept.values()), mapping), strict=True))
     layout = _without(old.layout, set(mapping))
@@ -185,7 +233,7 @@ def slave_flow(flow: Flow, state: Any = None) -> Slaved:
     parameters = tuple(sorted({*flow.system.parameters, OMEGA}))
     structure = {name: state for name, state in flow.system.structure.items() if name in set(layout.names)}
     system = replace(flow.system, names=layout.names, field=new, parameters=parameters, structure=structure)
-    return Slaved(system, flow, (len(flow.model.words),), {})
+    return Slaved(system, flow, (len(index[pairs[0].score]),), {})
 
 
 def _without(layout: Layout, leaves: set[str]) -> Layout:
@@ -199,14 +247,14 @@ def _without(layout: Layout, leaves: set[str]) -> Layout:
     return Layout(tuple(layout.names[k] for k in keep), tuple(layout.places[k] for k in keep), segments)
 
 
-def _fill_numerically(flow: Flow, full: np.ndarray, omega: float) -> None:
+def _fill_numerically(flow: Flow | ProgramFlow, full: np.ndarray, omega: float) -> None:
     """Write the self-scores into a state vector."""
-    left, right = self_score_paths(flow)
-    for head in range(len(flow.model.heads)):
-        matrix = full[flow.segment(score_path(flow.model), head).index]
-        for path, side in ((left, "left"), (right, "right")):
+    index = _indices(flow)
+    for pair in self_scores(flow):
+        matrix = full[index[pair.score]]
+        for leaf, side in ((pair.left, "left"), (pair.right, "right")):
             root = blocks.gram_root(blocks.leaf("M", matrix.shape), blocks.constant([[omega**2]]), side)
-            full[flow.segment(path, head).index] = blocks.evaluate([root], {"M": matrix}, {})[0]
+            full[index[leaf]] = blocks.evaluate([root], {"M": matrix}, {})[0]
 
 
 def slave_quotient(quotient: Quotient, state: Any = None) -> Slaved:
@@ -214,20 +262,21 @@ def slave_quotient(quotient: Quotient, state: Any = None) -> Slaved:
     flow = quotient.flow
     if state is not None:
         check_start(flow, quotient.lift(np.asarray(state, dtype=float)))
-    left, right = self_score_paths(flow)
     blocked = quotient.system.field
     assert isinstance(blocked, BlockField)
     segments = {segment.leaf: segment for segment in blocked.layout.segments}
     replaced: dict[str, Node] = {}
     sizes: tuple[int, ...] = ()
-    for head in range(len(flow.model.heads)):
-        score = segments[flow.leaf(score_path(flow.model), head)]
-        sectors = _sectors_of(score, segments[flow.leaf(left, head)], segments[flow.leaf(right, head)])
+    for pair in self_scores(flow):
+        score = segments[pair.score]
+        if score.index.shape[0] != score.index.shape[1]:
+            raise SlavingError(f"closed forms are for square matrices of scores, not {pair.score}; use flow.slaved()")
+        sectors = _sectors_of(score, segments[pair.left], segments[pair.right])
         matrix = score.fill(np.array([sym(name) for name in quotient.system.names], dtype=object))
         matrix = np.asarray(np.frompyfunc(graph.as_node, 1, 1)(matrix), dtype=object)
         sizes = tuple(sector.size for sector in sectors)
-        for path, transposed in ((left, False), (right, True)):
-            segment = segments[flow.leaf(path, head)]
+        for leaf, transposed in ((pair.left, False), (pair.right, True)):
+            segment = segments[leaf]
             roots = [closed_root(_in_sector(matrix.T if transposed else matrix, sector)) for sector in sectors]
             replaced |= _orbit_values(segment, sectors, roots, quotient.system.names)
     return Slaved(without(quotient.system, replaced), quotient, sizes, replaced)

@@ -15,6 +15,7 @@ from . import (
     part_e_expanded,
     part_e_growth,
     part_e_near_symmetry,
+    part_e_sign_proof,
     part_e_stage_two,
     part_e_trajectories,
     part_f_neurons,

@@ -13,12 +13,15 @@ from ..laboratory import Laboratory
 from ..special.closed_forms import late_loss_constant
 from ..special.trajectories import stage_three, stage_two
 from .book import SAMPLES, name
-from .common_stage_two import STAGE_3
+from .common_stage_two import STAGE_3, largest_omega
 from .part_e_trajectories import attention_at
 
-BASE = {"omega": 0.05, "b": 0.5, "T1": 20.0, "x_star": 1.0, "eps": 1e-3}
-RANGES = {"b": (0.1, 1.0), "T1": (10.0, 500.0), "x_star": (0.5, 2.0)}  # where a new draw looks
-OMEGAS, EPSILONS = (1e-3, 1e-1), (1e-5, 1e-2)  # two and three decades
+BASE = {"omega": 0.05, "b": 0.5, "T1": 20.0, "x_star": 1.0, "eps": 1e-5}
+RANGES = {"b": (0.05, 2.0), "T1": (0.11, 2000.0), "x_star": (0.5, 2.0), "eps": (1e-6, 1e-4)}  # where a new draw looks
+LARGEST = 0.1  # omega of a sweep, or nine tenths of its bound at T_1 if that is less
+LEAST_BOUND = 0.01  # of omega: closer to T_0.5 stage 2 takes a hundred times as long, and so do the runs
+DECADES = 2
+EPSILONS = (1e-7, 1e-4)  # once the last unit is on: its loss was 1.2e-3 or more in forty runs that nothing is judged on
 POINTS = 9
 Point = Mapping[str, Any]
 SOLVER = 1e-9  # relative tolerance of stage 3
@@ -27,14 +30,24 @@ UNBOUNDED = 1e9  # an upper end that no observable here comes near: only the low
 
 def base(lab: Laboratory) -> dict[str, Any]:
     """The constants b, T1 and x* of a draw, with the omega and eps that are held while the other moves."""
-    own = [{**BASE, "omega": OMEGAS[1]}]  # the largest one of a sweep must be admitted
-    (point,) = lab.draw.points("stage 3", own, RANGES, STAGE_3)
-    return {**point, "omega": BASE["omega"]}
+    (point,) = lab.draw.points("stage 3", [{**BASE, "omega": LEAST_BOUND}], RANGES, STAGE_3)
+    if lab.draw.own:
+        return dict(BASE)
+    top = _largest(point)
+    (held,) = lab.draw.points("stage 3, omega", [point], {"omega": (top / 10, top)}, STAGE_3)
+    return held
+
+
+def _largest(point: Point) -> float:
+    return min(LARGEST, 0.9 * largest_omega(point["T1"], point["b"]))
 
 
 def over_omega(lab: Laboratory) -> list[dict[str, Any]]:
-    """Points along omega."""
-    return lab.draw.along("omega", *OMEGAS, POINTS, **{k: v for k, v in base(lab).items() if k != "omega"})
+    """Points along omega, over two decades; a new draw takes off less than one spacing, which is added before."""
+    held = {k: v for k, v in base(lab).items() if k != "omega"}
+    top = _largest(held)
+    spare = 1 if lab.draw.own else POINTS / (POINTS - 2)
+    return lab.draw.along("omega", top / 10 ** (spare * DECADES), top, POINTS, **held)
 
 
 def over_eps(lab: Laboratory) -> list[dict[str, Any]]:

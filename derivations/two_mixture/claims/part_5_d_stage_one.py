@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 import sympy as sp
 
 from odesys import (
     EquationError,
+    Hypothesis,
     LogisticDrive,
     Node,
     Verdict,
@@ -36,6 +38,27 @@ HEADS = {"+ head": +1, "- head": -1}
 SYMMETRIC = "on the symmetric states of Lemmas C.2 and C.4, at uniform attention (all scores zero)"
 ALL_ON = f"{SYMMETRIC}, with every unit on"
 ONE_OFF = f"{SYMMETRIC}, with the units of X_{{k,-s,-s}} in head s off and all others on"
+
+# at uniform attention H_s(X_{k,r,r'}) is n_c + s (r + r') n_v on symmetric states, which a test compares with the model
+UNITS_ON = Hypothesis(
+    "all units are on", r"H_\pm^{(t)}(X)>-b\ \forall X", lambda p: p["b"] + p["n_c"] - 2 * abs(p["n_v"]), strict=True
+)
+UNIT_OFF = Hypothesis(
+    "a unit is off", r"H_s^{(t)}(X_{k,-s,-s})<-b\ \forall k", lambda p: 2 * p["n_v"] - p["n_c"] - p["b"], strict=True
+)
+
+
+def inside(hypothesis: Hypothesis) -> Callable[[Sequence[str], int], Iterator[dict[str, Fraction]]]:
+    """Where a witness is looked for: rational n_c, n_v, b at which the hypothesis holds, and whatever else is named."""
+
+    def points(names: Sequence[str], seed: int) -> Iterator[dict[str, Fraction]]:
+        rng = random.Random(seed)
+        while True:
+            found = {name: Fraction(rng.randint(1, 24), 8) for name in sorted({*names, "n_c", "n_v", "b"})}
+            if hypothesis.holds(found):
+                yield found
+
+    return points
 
 
 # ---- stage 1 on symmetric states -------------------------------------------------------------------------------------
@@ -89,8 +112,11 @@ def _by_head(
 ) -> dict[str, Verdict]:
     """Derived and printed equations of both groups, a verdict for each head."""
     derived, step = _neurons(lab, kind, off), ONE_OFF if off else ALL_ON
+    points = inside(UNIT_OFF if off else UNITS_ON)
     return {
-        head: equal({f"w_{head[0]} {kind}_{k}": (derived[s, k], printed[s, k]) for k in (1, 2)}).proving(step)
+        head: equal({f"w_{head[0]} {kind}_{k}": (derived[s, k], printed[s, k]) for k in (1, 2)}, points=points).proving(
+            step
+        )
         for head, s in HEADS.items()
     }
 
@@ -117,7 +143,7 @@ def group_before(lab: Laboratory) -> dict[str, Verdict]:
     uses=["B.2", "C.3", "C.4"],
     where="Lemma D.1",
     parts=tuple(HEADS),
-    hypotheses=(),
+    hypotheses=(UNITS_ON,),
     statement=r"H_\pm^{(t)}(X)>-b\ \forall X\ \Rightarrow\ \frac{d w_\pm^{(t)\top}v_k}{dt}=\pm\tfrac18\sum_{k'\in[2],\,s=s'}g^{(t)}(X_{k',s,s'}),\ k\in\{1,2\}",
     reading="Definition 5.1 makes attention uniform in stage 1; all units are on, as the lemma supposes.",
 )
@@ -133,7 +159,7 @@ def neurons_grow(lab: Laboratory) -> dict[str, Verdict]:
     uses=["B.2", "C.5"],
     where="Lemma D.2",
     parts=tuple(HEADS),
-    hypotheses=(),
+    hypotheses=(UNITS_ON,),
     statement=r"H_\pm^{(t)}(X)>-b\ \forall X\ \Rightarrow\ \frac{d w_+^{(t)\top}c_k}{dt}=0,\ \frac{d w_-^{(t)\top}c_k}{dt}=0,\ k\in\{1,2\}",
     reading="Definition 5.1 makes attention uniform in stage 1; all units are on, as the lemma supposes.",
 )
@@ -150,7 +176,7 @@ def group_neurons_wait(lab: Laboratory) -> dict[str, Verdict]:
     same_as="D.1",
     where="Lemma 5.2",
     parts=("v, + head", "v, - head", "c, + head", "c, - head"),
-    hypotheses=(),
+    hypotheses=(UNITS_ON,),
     statement=r"H_\pm^{(t)}(X)>-b\ \forall X\in\mathcal D\ \Rightarrow\ \frac{d w_\pm^{(t)\top}v_k}{dt}=\pm\tfrac18\sum_{k'\in[2],\,s=s'}g^{(t)}(X_{k',s,s'}),\ \frac{d w_\pm^{(t)\top}c_k}{dt}=0",
     reading="As Lemmas D.1 and D.2: uniform attention, all units on.",
 )
@@ -219,7 +245,7 @@ def group_after(lab: Laboratory) -> dict[str, Verdict]:
     uses=["B.2", "C.3", "C.4", "D.6"],
     where="Lemma D.4",
     parts=tuple(HEADS),
-    hypotheses=(),
+    hypotheses=(UNIT_OFF,),
     statement=r"H_+^{(t)}(X_{k,-,-})<-b\ \forall k\Rightarrow\frac{d w_+^{(t)\top}v_k}{dt}=\tfrac18\sum_{k'\in[2]}g^{(t)}(X_{k',+,+});\quad H_-^{(t)}(X_{k,+,+})<-b\ \forall k\Rightarrow\frac{d w_-^{(t)\top}v_k}{dt}=-\tfrac18\sum_{k'\in[2]}g^{(t)}(X_{k',-,-})",
     reading="In stage 1 all other units are on whenever these are off (Corollary D.6).",
 )
@@ -235,7 +261,7 @@ def after_the_switch(lab: Laboratory) -> dict[str, Verdict]:
     uses=["B.2", "C.5", "D.6"],
     where="Lemma D.5",
     parts=tuple(HEADS),
-    hypotheses=(),
+    hypotheses=(UNIT_OFF,),
     statement=r"H_+^{(t)}(X_{k,-,-})<-b\Rightarrow\frac{d w_+^{(t)\top}c_k}{dt}=\tfrac18g^{(t)}(X_{k,+,+});\quad H_-^{(t)}(X_{k,+,+})<-b\Rightarrow\frac{d w_-^{(t)\top}c_k}{dt}=\tfrac18g^{(t)}(X_{k,-,-})",
     reading="In stage 1 all other units are on whenever these are off (Corollary D.6).",
 )

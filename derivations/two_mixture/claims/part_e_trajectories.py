@@ -319,7 +319,7 @@ def _row(lab: Laboratory, name: str, signs: Mapping[str, int]) -> Verdict:
     source="damaged",
     parts=(*ROWS, LAST),
     hypotheses=STAGE_2,
-    uses=["E.2", "E.4", "E.5-proof", "App.E.6", "App.E.7"],
+    uses=["E.2", "E.4", "E.5-proof", "E.5-proof/T1", "E.5-proof/E.2", "App.E.6", "App.E.7"],
     statement=r"c_1W_K^\top W_Qv_1\ge0\ge c_1W_K^\top W_Qv_2,\ v_1W_K^\top W_Qv_1\le0\le v_1W_K^\top W_Qv_2,\ "
     r"c_1W_K^\top W_Qc_1\ge0\ge c_1W_K^\top W_Qc_2,\ v_1W_K^\top W_Qc_1\le0\le v_1W_K^\top W_Qc_2,\ "
     r"c_1W_Q^\top W_Qv_1\ge0\ge c_1W_Q^\top W_Qv_2,\ c_1W_Q^\top W_Qc_1\ge0\ge c_1W_Q^\top W_Qc_2,\ "

@@ -119,7 +119,8 @@ def _displays(lab: Laboratory, p: Point) -> dict[str, float]:
     worst = {part: np.inf if kind == "Omega" else 0.0 for part, kind in PROOF_PARTS.items()}
     for t in np.geomspace(1e-2, run.end_time - begin, TIMES):
         x = run.at(min(begin + t, run.end_time))
-        rate, step = compiled(0.0, x), 1e-6
+        rate = np.asarray(compiled(0.0, x))
+        step = 1e-5 / float(np.abs(rate).max())  # rates fall like eps, and rounding does not
         f = np.array([compiled.observables(0.0, x)[key] for key in keys])
         # margins are linear in the neurons for given units: the difference quotient is the derivative
         near = [compiled.observables(0.0, x + h * rate) for h in (-step, step)]
@@ -178,7 +179,7 @@ def proof_of_convergence(lab: Laboratory) -> dict[str, Verdict]:
 def late_loss(lab: Laboratory) -> Verdict:
     """Product of time and loss against the predicted limit."""
     own = [{"omega": 0.05, "T1": 20.0, "x_star": x, "b": BIAS} for x in (1.0, 2.0, 3.0)]
-    points = lab.draw.points("late loss", own, {"omega": (0.01, 0.1), "T1": (10.0, 40.0)}, STAGE_TWO)
+    points = lab.draw.points("late loss", own, {"omega": (0.01, 0.1), "T1": (10.0, 500.0), "b": (0.1, 1.0)}, STAGE_TWO)
     constants = {}
 
     def ratio(p: Point) -> float:
@@ -359,9 +360,11 @@ def _deviation(lab: Laboratory, p: Point, seed: int) -> float:
 def width_deviation(lab: Laboratory) -> Verdict:
     """Networks of width m against the infinite-width flow, along m and along omega."""
     seeds = lab.draw.seeds(SEEDS)
-    held = {**FROM_T1, "omega": 0.1}
+    ranges = {"b": (0.1, 1.0), "T1": (10.0, 500.0), "x_star": (0.5, 2.0)}
+    (held,) = lab.draw.points("finite width", [{**FROM_T1, "omega": 0.1}], ranges, STAGE_3)
+    end = {name: held[name] for name in FROM_T1}
     along_m = [{**p, "m": round(p["m"])} for p in lab.draw.along("m", 200, 200_000, 7, **held)]
-    along_omega = lab.draw.along("omega", 1e-3, 1e-1, 5, m=2000, **FROM_T1)
+    along_omega = lab.draw.along("omega", 1e-3, 1e-1, 5, m=2000, **end)
     distance = lambda p, used: [_deviation(lab, p, seed) for seed in used]  # noqa: E731
     in_m = over_seeds("the distance", along_m, distance, seeds).order("m", -0.5, "O")
     return in_m & over_seeds("the distance", along_omega, distance, seeds).order("omega", -1, "O", "zero")

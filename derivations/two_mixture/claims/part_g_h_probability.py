@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from math import comb
@@ -9,6 +10,7 @@ from math import comb
 import flint
 
 from odesys import (
+    HOLDS,
     Evidence,
     Hypothesis,
     Node,
@@ -266,3 +268,43 @@ def _grows(gains: dict[str, tuple[Node, Node]], s: Node) -> Verdict:
         "E - s^2 is zero at s = 0 and increases, so that each of the two tails is at most delta/2; a norm can not fall below 0",
         m="every",
     )
+
+
+@book.claim(
+    "H.2-proof",
+    "A squared Gaussian is sub-Gamma",
+    kind="inequality",
+    insensitive="a statement about numbers, not about the system",
+    origin="proof",
+    where="Proof of Lemma H.2",
+    parts=("means", "sub-Gamma", "tails"),
+    hypotheses=(),
+    for_all=("m",),
+    statement=r"\mathbb E\|w_1\|^2=1,\ \mathbb E\langle w_1,w_2\rangle=0;\quad w_{1,i}^2\ \text{is sub-Gamma with parameters}\ (\tfrac4{m^2},\tfrac4m);\quad "
+    r"\text{thus, by Bernstein's inequality, both tails of the lemma}",
+    reading="sub-Gamma (v, c): log E exp(l (Z - E Z)) <= v l^2 / 2(1 - cl) for 0 < l < 1/c; tails as displays.",
+)
+def squares_are_sub_gamma(lab: Laboratory) -> dict[str, Verdict]:
+    """With l = m x the logarithm is -x - log(1 - 2x)/2; the bound less it is zero at x = 0 and increases to x = 1/4."""
+    x, u, m = sym("x"), sym("u"), sym("m")
+    moment = -x - graph.call("log", 1 - 2 * x) / 2
+    gap = 2 * x * x / (1 - 4 * x) - moment
+    sharp = x * x / (1 - 2 * x) - moment  # parameters (2/m^2, 2/m)
+    answers = {}
+    for what, node, end in (("printed", gap, 4), ("sharp", sharp, 2)):
+        rate = graph.substitute(graph.gradient(node, [x]), {x: u / (end * (1 + u))})[0]
+        start = identity({what: graph.substitute([node], {x: graph.ZERO})[0]})
+        answers[what] = start & always_positive({what: rate}, positive=["u"])
+    found = answers["printed"].proving(
+        "E exp(l w^2) = (1 - 2 l/m)^(-1/2) for l < m/2, so with l = m x no m is left",
+        "v l^2 / 2(1 - c l) less the logarithm is 0 at x = 0 and has a positive derivative for 0 < x < 1/4",
+        m="every",
+    )
+    if answers["sharp"].as_stated == HOLDS:
+        text = "(2/m^2, 2/m) will do, and with these Bernstein gives sqrt(4 s/m) + 2 s/m, s = log(2/delta); (4/m^2, 4/m) gives sqrt(8 s/m) + 4 s/m"
+        found = replace(found, sharpened=text)
+    means = identity({"norm": m * (1 / m) - 1, "product": m * graph.ZERO}, positive=("m",)).proving(
+        "m terms of mean 1/m, and m products of independent factors of mean 0", m="every"
+    )
+    tails_hold = norms_concentrate(lab)
+    return {"means": means, "sub-Gamma": found, "tails": tails_hold["norm"] & tails_hold["product"]}

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 
 import numpy as np
 import pytest
 
 from derivations.two_mixture import dynamics
 from derivations.two_mixture.claims import book
+from derivations.two_mixture.claims.part_5_d_stage_one import UNIT_OFF, UNITS_ON, _units, inside
 from derivations.two_mixture.laboratory import Laboratory
+from odesys.expr import graph
 from odesys.papers.laboratory import Part
 from odesys.papers.mutation_runs import mutation_runs, mutation_summary
 from odesys.papers.verification import errata_latex, errata_markdown, verify
@@ -57,11 +60,14 @@ EXPECTED = {
     "E.3": ("fails", C),
     "E.3/repaired": ("holds", P),
     "E.5-proof": ("holds", P),
+    "E.5-proof/T1": ("fails", C),
+    "E.5-proof/E.2": ("fails", M),
     "Beyond.manifold": ("holds", P),
     "G.1": ("holds", C),
     "G.1-proof": ("fails", C),
     "H.1": ("fails", P),
     "H.2": ("holds", P),
+    "H.2-proof": ("holds", P),
     "E.1(11)": ("holds", M),
     "E.1(12)": ("holds", M),
     "E.1(13)": ("holds", M),
@@ -111,6 +117,8 @@ MISPRINTS = {
     "E.1-display",
     "E.3",
     "E.4-display",
+    "E.5-proof/E.2",
+    "E.5-proof/T1",
     "G.1-proof",
     "H.1",
     "Sec.5.2-display",
@@ -157,6 +165,7 @@ NOTICED = {  # one mutation that each of these must notice; the long table is a 
     "E.4/exact": "start",
     "E.3/trajectory": "flip",
     "E.4/T1": "start",
+    "E.5-proof/E.2": "flip",
     "F.2": "neurons",
     "5.4-text": "repeat",
     "E.4": "groups",
@@ -184,6 +193,18 @@ def test_exact_claims_notice_broken_systems(outcomes) -> None:
         noticed = "killed" in summary["table"][outcome.claim.id].values()
         assert noticed == bool(outcome.reads), f"{outcome.claim.id} reads {set(map(str, outcome.reads))}"
         assert noticed == (not outcome.claim.insensitive)
+
+
+def test_the_hypotheses_of_stage_one_are_the_units_of_the_model() -> None:
+    units = _units(Laboratory())
+    for n_c, n_v, b in ((0.3, 0.2, 0.5), (0.1, 0.4, 0.5), (0.4, 1.1, 0.2)):
+        point = {"n_c": n_c, "n_v": n_v, "b": b}
+        values = {place: float(graph.evaluate([unit], point, {})[0]) for place, unit in units.items()}
+        assert UNITS_ON.at(point) == pytest.approx(min(values.values()))
+        off = {-value for (s, x), value in values.items() if x[1:] == (-s, -s)}
+        assert list(off) == pytest.approx([UNIT_OFF.at(point)] * len(off))
+    for hypothesis in (UNITS_ON, UNIT_OFF):
+        assert all(hypothesis.holds(point) for point in islice(inside(hypothesis)(["n_v"], 3), 20))
 
 
 def test_what_is_not_read_changes_nothing(outcomes) -> None:
@@ -309,7 +330,7 @@ FULL = dict.fromkeys(
 
 @pytest.mark.nightly
 def test_claims_of_the_full_level() -> None:
-    assert book.run(book["G-text"]).as_expected and book.run(book["Obs.1"]).as_expected
+    assert all(book.run(book[id]).as_expected for id in ("G-text", "Obs.1", "Sec.6-text"))
     found = {id: book.run(book[id]).verdict for id in FULL}
     assert {id: (v.as_stated, str(v.evidence)) for id, v in found.items()} == {id: (a, C) for id, a in FULL.items()}
     assert all("1/4" in found[id].sharpened for id in ("E.1(12)/enclosed", "E.1(13)/enclosed"))

@@ -20,9 +20,9 @@ from odesys import (
     gradient_descent,
     gradient_flow,
     heavy_ball,
+    integrate,
     logistic,
     maps,
-    random_network,
     relu,
     softmax,
     squared,
@@ -30,7 +30,8 @@ from odesys import (
 from odesys.derive.program_flow import _term_block
 from odesys.errors import ClosureError, ModelError, OdesysError, ParameterError
 from tests.program_oracle import Oracle, path_rates, product
-from tests.random_programs import PARAMETERS, Case, formula, random_program
+from tests.random_inputs import time_limit
+from tests.random_programs import PARAMETERS, Case, careless, random_program
 
 STEP = 0.03
 
@@ -105,7 +106,9 @@ def check_field(flow: Any, net: Any, slopes: Any, tally: Tally) -> None:
 
 def check_steps(case: Case, seed: int, tally: Tally) -> None:
     """One real step of the weights is the map of the path scalars; with inertia too."""
-    for what, derive, extra in (("step", gradient_descent, {}), ("ball", heavy_ball, {"friction": 0.3})):
+    rules: list[Any] = [("step", gradient_descent, {}), ("ball", heavy_ball, {"friction": 0.3})]
+    rules.append(("ball", heavy_ball, {"friction": 0.3, "step": True}))
+    for what, derive, extra in rules:
         try:
             flow = derive(case.function, case.data, case.loss, **case.options, **extra)
         except ClosureError as error:
@@ -188,3 +191,167 @@ def test_some_random_programs_against_moved_weights() -> None:
 def test_random_programs_against_moved_weights(part: int) -> None:
     """280 of them, 200 and more of which close."""
     assert sum(check_many(range(100 + 28 * part, 128 + 28 * part)).kinds.values()) >= 20
+
+
+# ---- the two-mixture paper -----------------------------------------------------------------------------------------
+
+
+def two_mixture() -> tuple[Any, Any]:
+    """The paper's model as a program, with its data."""
+    words, m = Words("c1 c2 v1 v2"), Space("m")
+
+    def head(name: str) -> Any:
+        w, (W_K, W_Q) = maps("w", 1, words, of=name), maps("W_K W_Q", m, words, of=name)
+        return lambda X: relu((w @ X @ softmax(X.T @ W_K.T @ W_Q @ X)).sum() + "b")
+
+    plus, minus = head("p"), head("m")
+    data = Data(words, [(s.tokens, s.label, s.weight) for s in setting.data().samples])
+    return (lambda X: plus(X) - minus(X)), data
+
+
+def pair(width: int, dimension: int) -> tuple[Any, Any]:
+    """The network of the program, and the same weights in the hand-written simulator."""
+    flow = gradient_flow(*two_mixture(), logistic)
+    scales = {"W_K": 0.4, "W_Q": 0.4, "w": 0.3}
+    own = flow.network(width=width, seed=3, widths={"E": dimension}, scales=scales, parameters={"b": 0.5})
+    model = setting.model()
+    weights = {name: np.array([own.weights[f"{name}.{h}"] for h in ("p", "m")]) for name in ("w", "W_K", "W_Q")}
+    return own, finite_width.Network(model, own.words["E"], weights, {"b": 0.5})
+
+
+@pytest.mark.parametrize(("width", "dimension"), [(7, 4), (30, 9)])
+def test_two_mixture_is_what_the_hand_written_simulator_gives(width: int, dimension: int) -> None:
+    own, other = pair(width, dimension)
+    data, train = setting.data(), ("w", "W_K", "W_Q")
+    assert own.loss() == pytest.approx(finite_width.network_loss(other, data), abs=1e-15)
+    expected = finite_width.network_gradients(other, data, train)
+    for name, slope in own.gradients().items():
+        stem, _, head = name.partition(".")
+        assert np.abs(slope - expected[stem]["pm".index(head)]).max() < 1e-15
+    after, reference = own.descend(0.1, 40), finite_width.descent_run(other, data, train, 0.1, 40)[-1][1]
+    assert np.abs(after.weights["W_K.m"] - reference.weights["W_K"][1]).max() < 1e-13
+    times, nets = own.flow_run(1.5, times=[0.5, 1.5])
+    _, references = finite_width.flow_run(other, data, train, (0.0, 1.5), t_eval=[0.5, 1.5])
+    assert times.tolist() == [0.5, 1.5]
+    assert np.abs(nets[-1].weights["w.p"] - references[-1].weights["w"][0]).max() < 1e-9
+
+
+def test_the_flow_from_a_network_s_own_paths_ends_at_its_paths() -> None:
+    own, _ = pair(20, 4)
+    end = integrate(own.flow.system, own.paths(), (0.0, 1.0), {"b": 0.5}, rtol=1e-11).at(1.0)
+    assert np.abs(own.flow_run(1.0)[1][-1].paths() - end).max() < 1e-8
+
+
+def test_networks_of_an_ensemble_are_as_alone() -> None:
+    flow = gradient_flow(*two_mixture(), logistic)
+    options: dict[str, Any] = {"width": 12, "omega": 0.7, "parameters": {"b": 0.5}, "scales": {"w": 0.2}}
+    nets = flow.networks(seeds=range(5), **options)
+    after = nets.descend(0.2, 30)
+    for seed in range(5):
+        alone = flow.network(seed=seed, **options)
+        assert np.array_equal(alone.weights["W_K.p"], nets[seed].weights["W_K.p"])
+        assert np.abs(alone.descend(0.2, 30).weights["W_K.p"] - after[seed].weights["W_K.p"]).max() < 1e-14
+        assert alone.loss() == pytest.approx(nets.loss()[seed], abs=1e-15)
+        assert np.allclose(alone.paths(), nets.paths()[seed], atol=1e-15)
+    assert len(after) == 5 and after.outputs()["margin_1"].shape == (5,)
+
+
+def test_paths_tend_to_the_infinite_width_start() -> None:
+    flow = gradient_flow(*two_mixture(), logistic)
+    start = flow.initial_state(omega=0.5)
+    gaps = [
+        np.abs(flow.network(width=m, seed=1, omega=0.5, parameters={"b": 0.5}).paths() - start).max()
+        for m in (100, 10_000)
+    ]
+    assert gaps[1] < 0.02 and gaps[1] < gaps[0] / 3
+
+
+def test_momentum_steps_are_those_of_the_textbook() -> None:
+    words = Words("a b")
+    w = maps("w", 1, words)
+    data = Data(words, [(("a",), 1), (("b",), -2)])
+    flow = heavy_ball(lambda X: w @ X[0], data, squared, friction="beta", step=True)
+    net = flow.network(scales={"w": 1.0}, parameters={"beta": 0.9})
+    target, x, v = np.array([[1.0, -2.0]]), net.weights["w"] @ net.words["E"], np.zeros((1, 2))
+    for _ in range(3):
+        v = 0.9 * v - 0.1 * (x - target) / 2
+        x = x + v
+    assert np.abs(net.descend(0.1, 3).weights["w"] @ net.words["E"] - x).max() < 1e-14
+
+
+def test_values_are_given_at_the_words() -> None:
+    words = Words("a b c", gram=[[1, 0, 1], [0, 1, 1], [1, 1, 2]])
+    w = maps("w", 1, words)
+    flow = gradient_flow(lambda X: w @ X[0], Data(words, [(("c",), 1)]), logistic)
+    net = flow.network(values={"w": [2, 3, 5]})
+    assert np.allclose(net.paths(), [2, 3, 5]) and net.outputs()["margin_1"] == pytest.approx(5)
+    with pytest.raises(ModelError, match="makes dependent"):
+        flow.network(values={"w": [2, 3, 4]})
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({}, "the space m needs a dimension"),
+        ({"width": 0}, "whole number above 0"),
+        ({"width": 3, "widths": {"q": 2}}, "widths has 'q'"),
+        ({"width": 3, "widths": {"E": 2}}, "span 4 dimensions"),
+        ({"width": 3, "scales": {"W_X": 1}}, "no such map"),
+        ({"width": 3, "scales": {"w": -1}}, "scale of w.p"),
+        ({"width": 3, "values": {"w": [1, 2]}}, "shape"),
+        ({"width": 3, "seed": "x"}, "seed = 'x'"),
+        ({"width": 3, "parameters": {}}, "the parameter b has no value"),
+        ({"width": 3, "parameters": {"b": 1, "c": 2}}, "no parameter 'c'"),
+        ({"width": 3, "parameters": {"b": float("inf")}}, "not finite"),
+        ({"width": 3, "omega": 0}, "omega"),
+    ],
+)
+def test_what_does_not_fit_is_said(options: dict[str, Any], sentence: str) -> None:
+    flow = gradient_flow(*two_mixture(), logistic)
+    with pytest.raises(OdesysError, match=sentence):
+        flow.network(**{"parameters": {"b": 0.5}, **options})
+
+
+def test_runs_that_can_not_be_made_are_refused() -> None:
+    own, _ = pair(3, 4)
+    with pytest.raises(ParameterError, match="can not be made"):
+        own.descend(-1, 3)
+    with pytest.raises(ParameterError, match="finite time"):
+        own.flow_run(-1)
+    with pytest.raises(ParameterError, match="must grow"):
+        own.flow_run(1, times=[2])
+    step = gradient_descent(*two_mixture(), logistic).network(width=3, parameters={"b": 0.5})
+    with pytest.raises(ModelError, match="no flow"):
+        step.flow_run(1.0)
+
+
+# ---- careless users ------------------------------------------------------------------------------------------------
+
+
+def check_careless(seeds: range) -> Counter[str]:
+    """A network, or one sentence."""
+    found: Counter[str] = Counter()
+    for seed in seeds:
+        with time_limit(60):
+            try:
+                case = careless(Random(seed))
+                flow = gradient_flow(case.function, case.data, case.loss, **case.options)
+                given = {name: 0.3 for name in flow.system.parameters}
+                net = flow.network(width=2, parameters=given, scales={name: 0.5 for name in flow.program.maps})
+                net.outputs(), net.gradients(), net.paths()
+                found["network"] += 1
+            except OdesysError as error:
+                assert str(error).strip() and "\n" not in str(error), seed
+                found[type(error).__name__] += 1
+    print(dict(found))
+    return found
+
+
+def test_a_careless_program_gives_a_network_or_one_sentence() -> None:
+    assert check_careless(range(300))["network"] > 30
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(5))
+def test_thousands_of_careless_programs(part: int) -> None:
+    assert check_careless(range(1000 * (part + 1), 1000 * (part + 2)))["network"] > 100

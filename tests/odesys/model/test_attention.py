@@ -34,6 +34,7 @@ def sample(weight: object = Fraction(1), label: object = 1, tokens: object = ("a
         (lambda: Distribution([]), "at least one sample"),
         (lambda: Distribution([sample(Fraction(1, 3))] * 2), "sum to 2/3, not to 1"),
         (lambda: Distribution([sample()]).condition(lambda s: s.label < 0), "nothing to condition on"),
+        (lambda: Value(("a", "relu", "W")), "relu in the value a.relu.W is a function"),
         (lambda: Head(0), "it is +1 or -1"),
         (lambda: Head(1, "gelu"), "choose linear or relu"),
         (lambda: Head(1, "relu", float("inf")), "every entry must be finite"),

@@ -116,6 +116,15 @@ def test_a_run_that_converges_is_no_power() -> None:
     assert slow.order("omega", 0, towards="zero").as_stated != "holds"
 
 
+def test_a_small_power_is_a_power() -> None:
+    assert powers(0.015, 2.0).order("m", 0).as_stated == "fails", "it does not change on the way, so it is no settling"
+    assert powers(0.015, 2.0).order("m", 0, "Omega").as_stated == "holds"
+    assert powers(1e-9, 2.0).order("m", 0).as_stated == "holds", "that is solver error"
+    points = tuple({"omega": 10.0**-k} for k in range(3, 9))
+    unbounded = Measurement("log", points, [-np.log(p["omega"]) for p in points])
+    assert unbounded.order("omega", 0, towards="zero").as_stated == "fails"
+
+
 def test_a_wide_interval_on_the_allowed_side_decides() -> None:
     points = tuple({"omega": 10.0**-k} for k in range(1, 6))
     bent = Measurement("r", points, [p["omega"] ** (3 + 0.1 * k) for k, p in enumerate(points)])

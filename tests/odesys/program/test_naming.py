@@ -17,7 +17,7 @@ def test_names_and_tex() -> None:
     tex = gradient_flow(f, Data(WORDS, [("c1 mu", 1)]), squared).system.tex
     assert tex["KQ_p_c1_mu"] == r"c_{1}^\top W_{K+}^\top W_{Q+} \mu"
     assert tex["w_mu"] == r"w^\top \mu"
-    assert tex["V_r2"] == "V_{2}" and tex["W_r1_c1"] == r"e_{r1}^\top W c_{1}"
+    assert tex["V_r2"] == "V_{2}" and tex["W_r1_c1"] == r"e_{r_{1}}^\top W c_{1}"
 
 
 def test_a_path_through_two_heads_names_both() -> None:

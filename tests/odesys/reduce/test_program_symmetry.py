@@ -31,6 +31,7 @@ from odesys import (
     maps,
     norm,
     relu,
+    sign_descent,
     softmax,
     squared,
     sym,
@@ -39,21 +40,10 @@ from odesys.reduce import program_symmetry
 from odesys.reduce.program_element import ProgramSymmetry, is_program_symmetry
 from odesys.reduce.program_symmetry import generated_order
 from tests import toy_models
-from tests.toy_programs import program_flow
+from tests.toy_programs import pair, program_flow, two_mixture
 
 TOYS = toy_models.all_toys()
 IDS = [f"{toy.name}{'' if toy.model.words.orthonormal else '-gram'}" for toy in TOYS]
-
-
-def two_mixture(samples=None):
-    words, m = Words("c1 c2 v1 v2"), Space("m")
-
-    def head(name):
-        w, (W_K, W_Q) = maps("w", 1, words, of=name), maps("W_K W_Q", m, words, of=name)
-        return lambda X: relu((w @ X @ softmax(X.T @ W_K.T @ W_Q @ X)).sum() + "b")
-
-    plus, minus = head("p"), head("m")
-    return gradient_flow(lambda X: plus(X) - minus(X), Data(words, samples or full_flow().data.samples), logistic)
 
 
 def decoder(samples=None, **more):
@@ -82,14 +72,6 @@ def in_context(extra=()):
         context = [{"e1": 1, "y": task[0]}, {"e2": 1, "y": task[1]}]
         samples += [((*context, "e1"), task[0]), ((*context, "e2"), task[1])]
     return gradient_flow(f, Data(words, [*samples, *extra]), squared)
-
-
-def pair(rule=gradient_flow, samples=None, **more):
-    """One head on three words, two of which are exchanged together with the label."""
-    words, m = Words("good bad the"), Space("m")
-    w, (W_K, W_Q) = maps("w", 1, words), maps("W_K W_Q", m, words)
-    data = Data(words, samples or [("good the", +1), ("bad the", -1)])
-    return rule(lambda X: (w @ X @ softmax(X.T @ W_K.T @ W_Q @ X)).sum(), data, logistic, **more)
 
 
 def xor(phi=relu):
@@ -357,3 +339,30 @@ def test_cooccurrence_as_a_program():
     flow = program_flow(setting.model(setting.words_needed(60, 5)), setting.data(60, 5))
     quotient = flow.quotient()
     assert (flow.system.dimension, quotient.system.dimension) == (66831, 113)
+
+
+def test_mini_batches_and_turned_forces_are_checked_in_every_equation():
+    words = Words("a b")
+    w, v = maps("w", 1, words), maps("v", 1, words)
+    samples = [(({"a": 1, "b": 1},), 0), (({"a": 1, "b": -1},), 0)]
+
+    def f(X):  # the two losses add up to that of single words, but no sample is one
+        return (w @ X[0]) * (v @ X[0])
+
+    def linear(X):
+        return w @ X[0] + 2 * (v @ X[0])
+
+    for program in (f, linear):
+        for more in ({}, {"batch": 1}):
+            flow = gradient_descent(program, Data(words, samples), squared, **more)
+            for element in flow.symmetries().generators:
+                target, sign = element.on_states(flow)
+                moved = np.empty(len(target), dtype=object)
+                moved[target] = np.array([sym(n) for n in flow.system.names], dtype=object) * sign
+                at = flow.system.field.at(list(moved))
+                assert (
+                    largest([at[t] - n * int(s) for t, s, n in zip(target, sign, flow.system.nodes, strict=True)])
+                    < 1e-11
+                )
+    flow = sign_descent(linear, Data(words, samples), squared)
+    assert flow.symmetries().order > 1

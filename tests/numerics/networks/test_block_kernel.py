@@ -1,0 +1,48 @@
+"""The list of NumPy calls gives what the blocks say, for one network and for many."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from numerics.networks.block_kernel import BlockKernel
+from odesys import blocks, gradient_flow
+from odesys.errors import OdesysError
+from tests.random_programs import PARAMETERS, random_program
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("seed", range(0, 60, 3))
+def test_values_and_slopes_are_those_of_the_blocks(seed: int) -> None:
+    case = random_program(seed)
+    try:
+        program = gradient_flow(case.function, case.data, case.loss, **case.options).program
+    except OdesysError:
+        pytest.skip("this one is refused")
+    leaves = list(program.tables.values())
+    roots = [program.loss, *program.observables.values(), *blocks.gradient(program.loss, leaves)]
+    kernel = BlockKernel(roots, PARAMETERS)
+    rng = np.random.default_rng(seed)
+    arrays = {leaf.data: rng.normal(size=(3, *leaf.shape)) for leaf in leaves}
+    together = kernel(arrays)  # tables are drawn freely: a norm may be the root of a negative number
+    for k in range(3):
+        alone = kernel({name: array[k : k + 1] for name, array in arrays.items()})
+        expected = blocks.evaluate(roots, {name: array[k] for name, array in arrays.items()}, PARAMETERS)
+        for many, one, value in zip(together, alone, expected, strict=True):
+            assert one.shape[1:] == value.shape and np.array_equal(many[k], one[0], equal_nan=True)
+            assert np.allclose(one[0], value, rtol=1e-12, atol=1e-13, equal_nan=True)
+
+
+def test_equal_operations_are_done_once_and_unused_ones_not_at_all() -> None:
+    W = blocks.leaf("W", (2, 2))
+    twice = blocks.add(W @ W.T, W @ W.T)
+    kernel = BlockKernel([twice, blocks.multiply(blocks.constant([[1]]), W)], {})
+    assert len(kernel.rows) == 3  # W', W W', their sum
+    value, same = kernel({"W": np.array([[[1.0, 2.0], [0.0, 1.0]]])})
+    assert value.tolist() == [[[10.0, 4.0], [4.0, 2.0]]] and same.tolist() == [[[1.0, 2.0], [0.0, 1.0]]]
+
+
+def test_results_that_read_no_leaf_are_repeated() -> None:
+    W = blocks.leaf("W", (1, 1))
+    constant, _ = BlockKernel([blocks.constant([["b"]]), W], {"b": 2.0})({"W": np.zeros((3, 1, 1))})
+    assert constant.tolist() == [[[2.0]]] * 3

@@ -1,0 +1,49 @@
+"""Reverse mode through tables and chains: shared images, transposed and repeated maps, maps that are not read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from numerics.networks.program_gradient import ProgramGradient
+from odesys import Data, Space, Units, Words, gradient_flow, maps, squared
+
+WORDS = Words("a b")
+DATA = Data(WORDS, [(("a", "b"), 1), (("b", "-a"), 0)])
+
+
+def tied(X: Any) -> Any:
+    W = maps("W", Space("m"), WORDS)
+    return (X.T @ W.T @ W @ X).sum()
+
+
+def twice(X: Any) -> Any:
+    A, w = maps("A", WORDS, WORDS), maps("w", 1, WORDS)
+    return w @ A @ A.T @ A @ X[0]
+
+
+def units(X: Any) -> Any:
+    V, W = maps("V", 1, Units("r", 2)), maps("W", Units("r", 2), WORDS)
+    return V @ (W @ X[0]) ** 2
+
+
+@pytest.mark.parametrize(("function", "train"), [(tied, "W"), (twice, "w"), (units, "V W")])
+def test_slopes_are_differences_of_the_loss(function: Any, train: str) -> None:
+    program = gradient_flow(function, DATA, squared, train=train).program
+    rng, sizes = np.random.default_rng(0), {"W": (2, 2), "A": (2, 2), "w": (1, 2), "V": (1, 2)}
+    weights = {name: rng.normal(size=(1, *sizes[name])) for name in program.maps}
+    words = {"E": np.linalg.qr(rng.normal(size=(2, 2)))[0][None]}
+    reverse = ProgramGradient(program, program.maps, {})
+    for name, slope in reverse.gradients(weights, words).items():
+        direction, h = rng.normal(size=slope.shape), 1e-5
+        ends = [
+            reverse.observe({**weights, name: weights[name] + s * h * direction}, words)["loss"][0] for s in (1, -1)
+        ]
+        assert (slope * direction).sum() == pytest.approx((ends[0] - ends[1]) / (2 * h), rel=1e-7, abs=1e-9)
+
+
+def test_images_are_shared_between_tables_and_slopes() -> None:
+    program = gradient_flow(tied, DATA, squared).program
+    assert len(ProgramGradient(program, ("W",), {}).images) == 2  # the words, and W on them
