@@ -18,8 +18,9 @@ from ..model.loss import Loss, as_loss
 from ..model.paths import Letter
 from ..papers.paper import Formula, Setting
 from ..program.data import Data, coordinates
-from ..program.expressions import Expr, cross_entropy, squared, tokens
+from ..program.expressions import Expr, cross_entropy, squared
 from ..program.gaussian import Gaussian
+from ..program.program import program_output
 from ..program.spaces import ONE_AXIS, Side, Space, Tokens, Units, Words
 from ..tex.formula import ProgramTex, formula, letter_tex, parts
 from ..tex.latex import name_tex, node_latex
@@ -32,7 +33,7 @@ _SLOPE = r"\frac{\partial \mathcal{L}}{\partial THETA}"
 def program_formulas(setting: Setting) -> list[Formula]:
     """The output, the maps and their spaces, the loss, what is trained, and the words."""
     assert isinstance(setting.data, Data) and callable(setting.model)
-    outputs = {length: setting.model(tokens(setting.data.words, length)) for length in _lengths(setting.data)}
+    outputs = {length: program_output(setting.model, setting.data, length) for length in _lengths(setting.data)}
     out = _output(outputs)
     letters = {part.data.map: part for output in outputs.values() for part in parts(output) if part.op == "map"}
     out += _maps(letters)
@@ -51,7 +52,7 @@ def program_rows(setting: Setting) -> list[DataRow]:
     """Samples: all, or some spread evenly over them."""
     data = setting.data
     assert isinstance(data, Data) and callable(setting.model)
-    names, kind = _normals(data), _kind(data, setting.model(tokens(data.words, _lengths(data)[0])))
+    names, kind = _normals(data), _kind(data, program_output(setting.model, data, _lengths(data)[0]))
     rows = []
     for sample in spread(data.samples):
         written = counted([_token(data.words, token, names) for token in sample.tokens], sample)

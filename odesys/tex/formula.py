@@ -219,15 +219,20 @@ class _Writer:
             return [*out[1], *out[0]] if turned else [*out[0], *out[1]]
         if expr.op == "sum":
             inner = self._chain(expr.args[0], turned)
-            if _size((expr.args[0].rows, expr.args[0].columns)[expr.data]) == 1:
+            if self._is_single(expr):
                 return inner
             return [*inner, _ONES] if (expr.data == 1) != turned else [rf"{_ONES}^\top", *inner]
         return [self.text(expr, turned).inside(PRODUCT)]
 
     def _sum(self, expr: Expr, turned: bool) -> _Text:
-        if _size((expr.args[0].rows, expr.args[0].columns)[expr.data]) == 1:
+        if self._is_single(expr):
             return self.text(expr.args[0], turned)
         return _Text(" ".join(self._chain(expr, turned)), PRODUCT)
+
+    def _is_single(self, expr: Expr) -> bool:
+        """True of a sum over one axis; a sum over all tokens stays one, however short the sample is."""
+        side = (expr.args[0].rows, expr.args[0].columns)[expr.data]
+        return _size(side) == 1 and not (isinstance(side, Tokens) and self.length == 1)
 
     def _add(self, expr: Expr, turned: bool) -> _Text:
         kept = [term for term in self._terms(expr) if not (_scalar(term) and _is_zero(term))]
@@ -272,7 +277,7 @@ class _Writer:
             space = r"\, " if re.search(r"[\w}]$", lead) else " "
             return _Text(lead + space + right.inside(PRODUCT), SUM if lead.startswith("-") else PRODUCT)
         if _shape(factor) == _shape(matrix):
-            return _Text(rf"{left.inside(FACTOR)} \odot {right.inside(FACTOR)}", SUM)
+            return _Text(rf"{right.inside(FACTOR)} \odot {left.inside(FACTOR)}", SUM)
         if None not in _shape(matrix) and (1 in _shape(matrix)) and 1 not in _shape(factor):
             factor, matrix, left, right = matrix, factor, right, left
         per_column = _size(factor.rows) == 1
