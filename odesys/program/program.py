@@ -53,7 +53,7 @@ def read_program(function: Callable[[Expr], Expr], data: Data, criterion: Any) -
     reads, parts = Reads(), []
     outputs: dict[int, dict[str, Block]] = {}
     for group in data.groups():
-        output = _output(function, data, group)
+        output = program_output(function, data, group.length)
         reader = Reader(group, reads)
         target = _target(output)
         parts.append(_weighted(reader, group, _checked(criterion, output, target)))
@@ -74,13 +74,14 @@ def sample_losses(program: Program) -> list[Block]:
     out = []
     for place, sample in enumerate(program.data.samples):
         group = replace(Group.of(program.data, len(sample.tokens), [place]), weights=(Fraction(1),))
-        output, reader = _output(program.function, program.data, group), Reader(group, reads)
+        output, reader = program_output(program.function, program.data, group.length), Reader(group, reads)
         out.append(_weighted(reader, group, _checked(program.criterion, output, _target(output))))
     return out
 
 
-def _output(function: Callable[[Expr], Expr], data: Data, group: Group) -> Expr:
-    output = function(tokens(data.words, group.length))
+def program_output(function: Callable[[Expr], Expr], data: Data, length: int) -> Expr:
+    """What a program returns for a sample of so many tokens; a listed matrix, or a sentence says why not."""
+    output = function(tokens(data.words, length))
     if not isinstance(output, Expr):
         raise ModelError(f"the program returns {type(output).__name__}, not an expression in X and maps")
     free = [side for side in (output.rows, output.columns) if isinstance(side, Space)]

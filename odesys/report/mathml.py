@@ -12,6 +12,10 @@ _BIG_BRACE = re.compile(r"\\[bB]igg?[lr]?\s*\\([{}|]|[lr]angle)")
 _BRACES = {"{": r"\{", "}": r"\}", "|": r"\Vert ", "langle": r"\langle ", "rangle": r"\rangle "}
 
 
+_ONES = {  # browsers leave digits in these variants as they are
+    "double-struck": "\N{MATHEMATICAL DOUBLE-STRUCK DIGIT ONE}",
+    "bold": "\N{MATHEMATICAL BOLD DIGIT ONE}",
+}
 _SCRIPTS = ("msub", "msup", "msubsup")
 
 
@@ -40,8 +44,8 @@ def compact(text: str) -> str:
     """The same MathML with characters instead of entities; refused if TeX is left in it."""
     root = ElementTree.fromstring(text.replace(_SPACE, ""))
     for element in root.iter():
-        if element.get("mathvariant") == "double-struck" and element.text == "1":
-            element.text = "\N{MATHEMATICAL DOUBLE-STRUCK DIGIT ONE}"
+        if element.text == "1" and element.get("mathvariant") in _ONES:
+            element.text = _ONES[element.get("mathvariant", "")]
         if element.tag in _SCRIPTS:
             for script in list(element)[1:]:
                 _tighten(script)

@@ -18,8 +18,9 @@ from ..model.loss import Loss, as_loss
 from ..model.paths import Letter
 from ..papers.paper import Formula, Setting
 from ..program.data import Data, coordinates
-from ..program.expressions import Expr, cross_entropy, squared, tokens
+from ..program.expressions import Expr, cross_entropy, squared
 from ..program.gaussian import Gaussian
+from ..program.program import program_output
 from ..program.spaces import ONE_AXIS, Side, Space, Tokens, Units, Words
 from ..tex.formula import ProgramTex, formula, letter_tex, parts
 from ..tex.latex import name_tex, node_latex
@@ -32,7 +33,7 @@ _SLOPE = r"\frac{\partial \mathcal{L}}{\partial THETA}"
 def program_formulas(setting: Setting) -> list[Formula]:
     """The output, the maps and their spaces, the loss, what is trained, and the words."""
     assert isinstance(setting.data, Data) and callable(setting.model)
-    outputs = {length: setting.model(tokens(setting.data.words, length)) for length in _lengths(setting.data)}
+    outputs = {length: program_output(setting.model, setting.data, length) for length in _lengths(setting.data)}
     out = _output(outputs)
     letters = {part.data.map: part for output in outputs.values() for part in parts(output) if part.op == "map"}
     out += _maps(letters)
@@ -47,17 +48,25 @@ def program_formulas(setting: Setting) -> list[Formula]:
     return out
 
 
-def program_rows(data: Data) -> list[DataRow]:
+def program_rows(setting: Setting) -> list[DataRow]:
     """Samples: all, or some spread evenly over them."""
-    names = _normals(data)
-    signs = all(isinstance(s.label, int) and abs(s.label) == 1 for s in data.samples)
+    data = setting.data
+    assert isinstance(data, Data) and callable(setting.model)
+    names, kind = _normals(data), _kind(data, program_output(setting.model, data, _lengths(data)[0]))
     rows = []
     for sample in spread(data.samples):
         written = counted([_token(data.words, token, names) for token in sample.tokens], sample)
-        label = f"{sample.label:+d}" if signs else _target(sample.label, names)
-        kind = "label" if signs else "target"
+        label = f"{sample.label:+d}" if kind == "label" else _target(sample.label, names)
         rows.append(DataRow(",\\ ".join(written), label, fraction_tex(sample.weight), kind))
     return rows
+
+
+def _kind(data: Data, output: Expr) -> str:
+    """What a target is called: a sign is a label, a whole number for several outputs a class."""
+    whole = all(isinstance(sample.label, (int, np.integer)) for sample in data.samples)
+    if whole and output.rows.size > 1:  # type: ignore[union-attr]
+        return "class"
+    return "label" if whole and all(abs(sample.label) == 1 for sample in data.samples) else "target"
 
 
 def _lengths(data: Data) -> list[int]:
@@ -94,7 +103,7 @@ def _maps(letters: Mapping[str, Expr]) -> list[Formula]:
         if vectors:
             where = rf"\in {_space(rows if columns == ONE_AXIS else columns, dimension)}"
         else:
-            where = rf": {_space(columns, dimension)} \to {_space(rows, dimension)}"
+            where = rf"\ :\ {_space(columns, dimension)} \to {_space(rows, dimension)}"
         out.append(Formula("maps" if len(exprs) > 1 else "map", f"{names} {where}"))
     return out
 
@@ -126,7 +135,7 @@ def _loss(setting: Setting, output: Expr) -> list[Formula]:
         value = node_latex(as_loss(loss).value, {})
         return [Formula("loss", rf"{mean}\ell\big(y f(X)\big), \quad \ell(z) = {value}")]
     if loss is squared:
-        single = output.rows == output.columns == ONE_AXIS
+        single = output.rows.size == output.columns.size == 1  # type: ignore[union-attr]
         body = r"\big(f(X) - y\big)^{2}" if single else r"\Vert f(X) - y \Vert^{2}"
         return [Formula("loss", rf"{mean}\frac{{1}}{{2}} {body}")]
     if loss is cross_entropy:
@@ -193,7 +202,8 @@ def _multiple(factor: Node, tex: str) -> str:
     if factor is -ONE:
         return f"-{tex}"
     shown = node_latex(factor, {})
-    return (rf"\big({shown}\big)" if factor.op == "add" else shown) + rf"\, {tex}"
+    several = factor.op == "add" and len(factor.args) > 1
+    return (rf"\big({shown}\big)" if several else shown) + rf"\, {tex}"
 
 
 def _listed(names: Iterable[str], letters: Mapping[str, Expr]) -> str:
@@ -230,7 +240,8 @@ def _multiple_of_word(value: Node, word: str, names: Mapping[str, str]) -> str:
     if value is ONE or value is -ONE:
         return word if value is ONE else f"-{word}"
     shown = _number(value, names)
-    return (rf"({shown})" if value.op == "add" else shown) + rf"\, {word}"
+    several = value.op == "add" and len(value.args) > 1
+    return (rf"({shown})" if several else shown) + rf"\, {word}"
 
 
 def _target(target: Any, names: Mapping[str, str]) -> str:

@@ -53,7 +53,7 @@ def setting_formulas(setting: Setting) -> list[Formula]:
 def data_rows(setting: Setting) -> list[DataRow]:
     """Samples of the distribution: all, or some spread evenly over it."""
     if isinstance(setting.data, Data):
-        return program_rows(setting.data)
+        return program_rows(setting)
     chosen = [(sample, [token_tex(token) for token in sample.tokens]) for sample in spread(setting.data.samples)]
     return [
         DataRow(",\\ ".join(counted(words, sample)), f"{sample.label:+d}", fraction_tex(sample.weight))

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..expr.graph import Node, sym
+from ..expr.graph import ZERO, Node, sym
 from ..model.paths import Letter, word_tex
 from ..program.expressions import Expr
 from ..program.naming import Naming
@@ -24,6 +24,7 @@ from .latex import node_latex
 LARGEST_TABLE = 6  # rows and columns of a table that is written out
 MOST_TERMS = 8  # of a sum; of more, the first and the last are shown
 MOST_QUERIES = 8  # of a mask that is said query by query
+LONGEST_FRACTION = 60  # of a text that is written above a line
 SUM, PRODUCT, FACTOR = range(3)  # how tightly a text is bound
 
 _PARTS, _ACTIVATIONS = "HGSBDMN", (r"\sigma", r"\phi", r"\psi", r"\rho", r"\tau")
@@ -218,24 +219,30 @@ class _Writer:
             return [*out[1], *out[0]] if turned else [*out[0], *out[1]]
         if expr.op == "sum":
             inner = self._chain(expr.args[0], turned)
-            if _size((expr.args[0].rows, expr.args[0].columns)[expr.data]) == 1:
+            if self._is_single(expr):
                 return inner
             return [*inner, _ONES] if (expr.data == 1) != turned else [rf"{_ONES}^\top", *inner]
         return [self.text(expr, turned).inside(PRODUCT)]
 
     def _sum(self, expr: Expr, turned: bool) -> _Text:
-        if _size((expr.args[0].rows, expr.args[0].columns)[expr.data]) == 1:
+        if self._is_single(expr):
             return self.text(expr.args[0], turned)
         return _Text(" ".join(self._chain(expr, turned)), PRODUCT)
 
+    def _is_single(self, expr: Expr) -> bool:
+        """True of a sum over one axis; a sum over all tokens stays one, however short the sample is."""
+        side = (expr.args[0].rows, expr.args[0].columns)[expr.data]
+        return _size(side) == 1 and not (isinstance(side, Tokens) and self.length == 1)
+
     def _add(self, expr: Expr, turned: bool) -> _Text:
-        terms = [self._repeated(term, expr, turned) for term in self._terms(expr)]
+        kept = [term for term in self._terms(expr) if not (_scalar(term) and _is_zero(term))]
+        terms = [self._repeated(term, expr, turned) for term in kept or [expr.args[0]]]
         if len(terms) > MOST_TERMS:
             terms = [*terms[:3], r"\dots", terms[-1]]
         out = terms[0]
         for term in terms[1:]:
             out += f" - {term[1:].lstrip()}" if term.startswith("-") else f" + {term}"
-        return _Text(out, SUM)
+        return _Text(out, SUM) if len(kept) > 1 else self.text((kept or expr.args)[0], turned)
 
     def _terms(self, expr: Expr) -> list[Expr]:
         if expr.op != "add" or expr in self.names:
@@ -255,8 +262,13 @@ class _Writer:
         factor, matrix = expr.args
         if not _scalar(factor) and _scalar(matrix):
             factor, matrix = matrix, factor
+        if _scalar(matrix) and factor.op != "constant" and _inverted(factor) is None:
+            factor, matrix = matrix, factor  # a * b is kept as (b, a)
         left, right = self.text(factor, turned), self.text(matrix, turned)
         if _scalar(factor):
+            below = _inverted(factor)
+            if below is not None and _scalar(matrix) and len(right.tex) < LONGEST_FRACTION:
+                return _Text(rf"\frac{{{right.tex}}}{{{self.text(below).tex}}}", PRODUCT)
             if left.tex == "1":
                 return right
             if left.tex == "-1":
@@ -265,13 +277,16 @@ class _Writer:
             space = r"\, " if re.search(r"[\w}]$", lead) else " "
             return _Text(lead + space + right.inside(PRODUCT), SUM if lead.startswith("-") else PRODUCT)
         if _shape(factor) == _shape(matrix):
-            return _Text(rf"{left.inside(FACTOR)} \odot {right.inside(FACTOR)}", SUM)
+            return _Text(rf"{right.inside(FACTOR)} \odot {left.inside(FACTOR)}", SUM)
         if None not in _shape(matrix) and (1 in _shape(matrix)) and 1 not in _shape(factor):
             factor, matrix, left, right = matrix, factor, right, left
         per_column = _size(factor.rows) == 1
-        if per_column != turned:
-            return _Text(rf"{right.inside(PRODUCT)} \operatorname{{diag}}\big({self.text(factor).tex}\big)", PRODUCT)
-        return _Text(rf"\operatorname{{diag}}\big({self.text(factor).tex}\big) {right.inside(PRODUCT)}", PRODUCT)
+        below = _inverted(factor)
+        diagonal = rf"\operatorname{{diag}}\big({self.text(factor if below is None else below).tex}\big)" + (
+            "" if below is None else "^{-1}"
+        )
+        pair = [right.inside(PRODUCT), diagonal] if per_column != turned else [diagonal, right.inside(PRODUCT)]
+        return _Text(" ".join(pair), PRODUCT)
 
     # ---- functions -------------------------------------------------------------------------------------------------
 
@@ -315,15 +330,18 @@ class _Writer:
 
     def _mask(self, expr: Expr) -> str:
         word, said = _said_mask(expr)
-        known = [text for what, text in self.beside if what == "mask"]
-        if said not in known:
-            self.beside.append(("mask", said))
+        self._note("mask", said)
         return word
+
+    def _note(self, what: str, tex: str) -> None:
+        if (what, tex) not in self.beside:
+            self.beside.append((what, tex))
 
     def _norm(self, expr: Expr, turned: bool) -> _Text:
         inner = self.text(expr.args[0]).tex
         if _scalar(expr):
             return _Text(rf"\Vert {inner} \Vert")
+        self._note("norms", r"\operatorname{norms}(V) = \big(\Vert v_{1} \Vert,\ \Vert v_{2} \Vert,\ \dots\big)")
         return _Text(rf"\operatorname{{norms}}\big({inner}\big)" + (r"^\top" if turned else ""))
 
     def _cross_entropy(self, expr: Expr, turned: bool) -> _Text:
@@ -331,6 +349,15 @@ class _Writer:
         return _Text(
             rf"\log \sum_{{k}} e^{{{output.inside(FACTOR)}_{{k}}}} - {output.inside(FACTOR)}_{{{target.tex}}}", SUM
         )
+
+
+def _is_zero(expr: Expr) -> bool:
+    return expr.op == "constant" and expr.data[0, 0] is ZERO
+
+
+def _inverted(expr: Expr) -> Expr | None:
+    """What is below the line, of an expression 1 / a."""
+    return expr.args[0] if expr.op == "apply" and _power_of_z(expr.data[0]) == -1 else None
 
 
 def _shape(expr: Expr) -> tuple[int | None, int | None]:
