@@ -24,7 +24,7 @@ from odesys.expr.tape import ARRAYS, Tape
 from .program_gradient import Arrays, ProgramGradient
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ProgramNetwork:
     """A program with weights (rows, columns) and words (dimension, words); several networks are one axis in front.
 
@@ -59,6 +59,10 @@ class ProgramNetwork:
         object.__setattr__(self, "words", words)
         object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "parameters", _parameters(self.flow, self.parameters))
+
+    def __repr__(self) -> str:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in self.weights.items())
+        return f"ProgramNetwork({shapes})"
 
     @property
     def several(self) -> bool:
@@ -124,6 +128,8 @@ class ProgramNetwork:
         """The networks after the numbers of steps in `record`."""
         if not 0 < step < math.inf or not isinstance(steps, (int, np.integer)) or steps < 0:
             raise ParameterError(f"{steps!r} steps of size {step} can not be made; give a whole number and a size > 0")
+        if self.flow.batch is not None:
+            raise ModelError("a step over mini-batches is a mean over all of them, which no network makes; drop batch=")
         wanted = list(record)
         if any(number not in range(steps + 1) for number in wanted):
             raise ParameterError(f"the steps to record are whole numbers between 0 and {steps}", record=wanted)

@@ -64,7 +64,8 @@ def program_network(
         for name, pin in naming.pins.items()
         if isinstance(pin.side, Words)
     }
-    deviations = _deviations(flow, omega, scales or {}, dimensions)
+    given = {each for name in values or {} for each in _called(flow, name, "values")}
+    deviations = _deviations(flow, omega, scales or {}, dimensions, given)
     weights = {}
     for name, expr in naming.letters.items():
         shape = _dimension(expr.rows, dimensions), _dimension(expr.columns, dimensions)
@@ -144,7 +145,7 @@ def _dimension(side: Side, dimensions: Mapping[str, int]) -> int:
 
 
 def _deviations(
-    flow: ProgramFlow, omega: Any, scales: Mapping[str, Any], dimensions: Mapping[str, int]
+    flow: ProgramFlow, omega: Any, scales: Mapping[str, Any], dimensions: Mapping[str, int], given: set[str]
 ) -> dict[str, float]:
     """Standard deviations of the entries of maps; a map in pairs on both sides takes the larger space."""
     out: dict[str, float] = {}
@@ -158,6 +159,12 @@ def _deviations(
     for name, value in scales.items():
         for each in _called(flow, name, "scales"):
             out[each] = nonnegative(f"the scale of {each}", value)
+    loose = sorted({letter.map for letter in _met(flow)} - set(out) - given)
+    if loose:
+        raise ModelError(
+            f"the map {loose[0]} starts at random, and its size is not given; add omega=..., or "
+            f"scales={{'{loose[0]}': ...}}"
+        )
     return out
 
 

@@ -220,7 +220,7 @@ def _escape(path: Path, parent: dict[Path, Path | None], read: Sequence[Path], t
     moving = sorted({letter.map for letter in chain[0].letters} & trained)
     message = (
         f"the flow of {chain[0]} does not close with {', '.join(moving)} all trained: it needs {needs}, and so on "
-        f"(.path). Freeze the first or the last map, list a space between them (Units instead of Space: the weights "
-        f"are then the states), or use the finite-width simulator."
+        f"(.path). Freeze the first or the last map, or list the axes between them, so that the weights are states: "
+        f"Units instead of Space, and for a stream in the space of the words first maps('P', Units('d', n), words)."
     )
     return ClosureError(message, path=first, chain=tuple(chain))

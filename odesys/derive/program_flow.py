@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ..reduce.symmetry import SymmetryGroup
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ProgramFlow:
     """A derived flow (or step) of a program: what is trained, the closed set of paths, and the system on them.
 
@@ -60,6 +60,10 @@ class ProgramFlow:
     closure: Closure
     system: System
     batch: int | None = None  # samples of a mini-batch, where the step is the mean over batches
+
+    def __repr__(self) -> str:
+        maps, moving = ", ".join(self.program.maps), ", ".join(self.train)
+        return f"ProgramFlow({self.system.dimension} states of {maps}; trained {moving})"
 
     @property
     def layout(self) -> Layout:

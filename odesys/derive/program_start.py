@@ -81,6 +81,8 @@ def _matrix(value: Any, path: Path, left: Pin, right: Pin) -> np.ndarray:
         raise ModelError(f"the values of {path} have an entry that is not finite")
     if path.symmetric and not np.array_equal(matrix, matrix.T):
         raise ModelError(f"the values of {path} are inner products of the same vectors, so the matrix is symmetric")
+    if path.symmetric and np.linalg.eigvalsh(matrix)[0] < -1e-9 * max(1.0, float(np.abs(matrix).max())):
+        raise ModelError(f"the values of {path} are inner products of the same vectors, so no eigenvalue is negative")
     for pin, table in ((left, matrix.T), (right, matrix)):
         _check_dependent(pin, table, path)
     return matrix

@@ -462,7 +462,7 @@ def bind_parameters(system: System, parameters: Mapping[str, Any]) -> np.ndarray
     values = []
     for name in system.parameters:
         if name not in parameters:
-            raise ParameterError(f"the parameter {name} has no value; pass {name}=...")
+            raise ParameterError(f"the parameter {name} has no value; pass parameters={{'{name}': ...}}")
         try:
             number = float(parameters[name])
         except (TypeError, ValueError, OverflowError):

@@ -122,10 +122,10 @@ def coordinates(words: Words, token: Any) -> dict[int, Node]:
     return {place: value for place, value in out.items() if value is not ZERO}
 
 
-def _coefficient(value: Any) -> Node:
+def _coefficient(value: Any, what: str = "a coordinate of a token") -> Node:
     if isinstance(value, (str, Node)) or getattr(value, "free_symbols", None):
         return as_node(value)
-    return num(exact_number(value, "a coordinate of a token", DistributionError))
+    return num(exact_number(value, what, DistributionError))
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +183,7 @@ def _target(target: Any, rows: int, columns: int, shown: str) -> list[list[Node]
     listed = isinstance(target, (tuple, list, np.ndarray))
     if columns == 1 and rows == 1:
         (value,) = target if listed and len(target) == 1 else (target,)
-        return [[_coefficient(value)]]
+        return [[_coefficient(value, "a target")]]
     if columns == 1 or not listed:
         column = _column(target, rows, shown)
         return [[value] * columns for value in column]
@@ -197,9 +197,9 @@ def _column(target: Any, rows: int, shown: str) -> list[Node]:
     if isinstance(target, (tuple, list, np.ndarray)):
         if len(target) != rows:
             raise ModelError(f"the target {target!r} has {len(target)} entries, but {shown} has {rows} rows")
-        return [_coefficient(value) for value in target]
+        return [_coefficient(value, "a target") for value in target]
     if rows == 1:
-        return [_coefficient(target)]
+        return [_coefficient(target, "a target")]
     if isinstance(target, bool) or not isinstance(target, (int, np.integer)) or not 0 <= target < rows:
         raise ModelError(
             f"the target {target!r} of the output {shown} is a class from 0 to {rows - 1}, or {rows} numbers"

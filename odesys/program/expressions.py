@@ -15,6 +15,7 @@ relu((words.all.T @ W_K.T @ W_Q @ words.all).sum() + b)
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -54,7 +55,20 @@ class Expr:
     columns: Side
     data: Any = None
 
-    __array_ufunc__ = None  # NumPy leaves mixed operations to us
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Expr:
+        """NumPy leaves mixed operations to us: arrays are tables, and functions of numbers are said otherwise."""
+        plain = {np.matmul: matmul, np.add: add, np.multiply: times}
+        if method == "__call__" and not options and len(inputs) == 2:
+            left, right = as_expr(inputs[0]), as_expr(inputs[1], column=ufunc is np.matmul)
+            if ufunc in plain:
+                return plain[ufunc](left, right)
+            if ufunc in (np.subtract, np.true_divide):
+                return left - right if ufunc is np.subtract else left / right
+        raise ModelError(_no_numpy(ufunc.__name__))
+
+    def _sympy_(self) -> Any:
+        raise ModelError(_no_numpy("exp"))
+
     __hash__ = object.__hash__
 
     # ---- algebra ---------------------------------------------------------------------------------------------------
@@ -140,6 +154,17 @@ class Expr:
     def __iter__(self) -> Iterator[Expr]:
         return (self[i] for i in range(len(self)))
 
+    def __abs__(self) -> Expr:
+        return elementwise(graph.absolute(graph.sym("z")), self, "abs")
+
+    def __float__(self) -> float:
+        raise ModelError(f"{self} is an expression, not a number; its value is an observable of the derived system")
+
+    def _compare(self, other: Any) -> Any:
+        raise ModelError(f"{self} can not be compared: a program has no branches on numbers; use relu or function(...)")
+
+    __lt__ = __le__ = __gt__ = __ge__ = _compare
+
     def __bool__(self) -> bool:
         raise ModelError(
             f"{self} has no truth value: a program is written without branches on numbers; use relu or step"
@@ -202,6 +227,23 @@ class Expr:
     def __repr__(self) -> str:
         text = write(self)
         return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 50]} ... {text[-40:]}"
+
+
+def _no_numpy(name: str) -> str:
+    return (
+        f"{name} of an expression of a program: write it as an activation, e.g. z = sympy.Symbol('z') and "
+        f"function(sympy.{name}(z))(...), which acts on every entry"
+    )
+
+
+def check_call(function: Any, count: int, what: str, of: str) -> None:
+    """Refuse a function that can not be called with so many arguments."""
+    try:
+        inspect.signature(function).bind(*range(count))
+    except TypeError:
+        raise ModelError(f"{what} is a function {of}; {getattr(function, '__name__', 'this one')} is not") from None
+    except ValueError:  # it does not tell its signature
+        return
 
 
 def write(expr: Expr, inside: int = 0, depth: int = 0) -> str:
@@ -384,6 +426,11 @@ def elementwise(function: Node, argument: Any, name: str) -> Expr:
     expr = as_expr(argument)
     if not _listed(expr):
         side = _free_side(expr)
+        if isinstance(side, Words):
+            raise ModelError(
+                f"{name} acts on numbers, but {expr} are vectors of {say_side(side)}, whose axes are not listed: take "
+                f"inner products with words.all, or map to listed axes first with maps('W', Units('r', n), words)"
+            )
         raise ModelError(
             f"{name} acts on numbers, but {expr} are vectors of {side.name}, whose axes are not listed: take inner "
             f"products, or list the axes with Units('{side.name}', n)"
@@ -461,8 +508,14 @@ def softmax(scores: Any, mask: Mask | None = None) -> Expr:
             f"softmax acts on numbers, but {expr} has {say_side(_free_side(expr))} on one side: contract it first, "
             f"as in X.T @ W_K.T @ W_Q @ X"
         )
+    if isinstance(expr.rows, Units) and expr.rows.size == 1 and expr.columns.size > 1:  # type: ignore[union-attr]
+        raise ModelError(
+            f"softmax runs over rows, and {expr} has one row, so all would be 1; write softmax(({expr}).T)"
+        )
     if mask is not None and not callable(mask):
         raise ModelError("mask is a function of two positions, such as lambda key, query: key <= query")
+    if mask is not None:
+        check_call(mask, 2, "a mask", "of two positions, lambda key, query: key <= query")
     visible = None if mask is None else _visible(mask, expr)
     return Expr("softmax", (expr,), expr.rows, expr.columns, visible)
 

@@ -20,11 +20,11 @@ from ..expr.blocks import Block
 from ..model.loss import Loss, as_loss
 from ..model.paths import Path
 from .data import Data, Group
-from .expressions import Expr, tokens
+from .expressions import Expr, check_call, cross_entropy, squared, tokens
 from .gaussian import Gaussian
 from .naming import Naming
 from .reading import Reader, Reads
-from .spaces import Space, Units, say_side
+from .spaces import Space, Units, same_side, say_side
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,9 @@ def read_program(function: Callable[[Expr], Expr], data: Data, criterion: Any) -
     """Call `function` on the tokens of each length of sample, and read what it says."""
     if not isinstance(data, Data):
         raise ModelError(f"a program is trained on Data(words, samples) or Gaussian, not on {type(data).__name__}")
-    criterion = criterion if callable(criterion) and not hasattr(criterion, "free_symbols") else as_loss(criterion)
+    criterion = _criterion(criterion)
+    check_call(function, 1, "a program", "of the tokens X")
+    _check_signs(criterion, data)
     reads, parts = Reads(), []
     outputs: dict[int, dict[str, Block]] = {}
     for group in data.groups():
@@ -79,6 +81,18 @@ def sample_losses(program: Program) -> list[Block]:
     return out
 
 
+def _criterion(given: Any) -> Any:
+    """A function (f, y) from a loss that may be given by its name or as an expression in the margin."""
+    named = {"squared": squared, "cross_entropy": cross_entropy}
+    if isinstance(given, str) and given in named:
+        return named[given]
+    if callable(given) and not hasattr(given, "free_symbols"):
+        return given
+    if given is None:
+        raise ModelError("a loss is logistic, hinge, squared, cross_entropy, or a function (f, y) of your own")
+    return as_loss(given)
+
+
 def program_output(function: Callable[[Expr], Expr], data: Data, length: int) -> Expr:
     """What a program returns for a sample of so many tokens; a listed matrix, or a sentence says why not."""
     output = function(tokens(data.words, length))
@@ -99,10 +113,30 @@ def _target(output: Expr) -> Expr:
 
 
 def _checked(criterion: Any, output: Expr, target: Expr) -> Expr:
+    check_call(criterion, 2, "a loss", "(f, y) of output and target")
     value = criterion(output, target)
     if not isinstance(value, Expr) or isinstance(value.rows, Space) or isinstance(value.columns, Space):
         raise ModelError("a loss is a function (f, y) that returns numbers: an expression in the output and the target")
+    for mine, own in ((value.rows, output.rows), (value.columns, output.columns)):
+        if mine.size > 1 and not same_side(mine, own):
+            raise ModelError(
+                f"the loss {value} is a table of {say_side(value.rows)} by {say_side(value.columns)}; a loss is one "
+                f"number, or one for each entry or column of the output, e.g. ((f - y) ** 2).sum(0)"
+            )
     return value
+
+
+def _check_signs(criterion: Any, data: Data) -> None:
+    """Losses of the margin y f need signs: a target 0 would train nothing, without a word."""
+    if not isinstance(criterion, Loss):
+        return
+    for sample in data.samples:
+        labels = sample.label if isinstance(sample.label, (list, tuple, np.ndarray)) else [sample.label]
+        for label in np.ravel(np.array(labels, dtype=object)):
+            if isinstance(label, (int, float, Fraction, np.number)) and label not in (1, -1):
+                raise ModelError(
+                    f"the loss {criterion.name} takes signs +1 and -1, but the target of {sample.name} is {label}"
+                )
 
 
 def _weighted(reader: Reader, group: Group, loss: Expr) -> Block:

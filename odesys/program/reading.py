@@ -147,6 +147,8 @@ class Reader:
 
     def _positions(self, expr: Expr) -> Value:
         assert isinstance(expr.rows, Words) and isinstance(expr.columns, Tokens)
+        if self.group.counts is not None:
+            raise ModelError("a token that stands for several has no position of its own; list every token by itself")
         first = len(expr.rows)
         index = np.array([[first + p for p in expr.columns.positions]])
         return (Term((), self.reads.pin(expr.rows).name, index),)
@@ -355,7 +357,16 @@ def cross_entropy(output: Block, target: Block) -> Block:
     """
     wanted = blocks.sum_axis(batch.times(target, output), 1)
     difference = blocks.add(output, blocks.multiply(blocks.constant([[[-1]]]), wanted))
-    flat = list(target.data.flat)
+    flat, sums = (
+        list(target.data.flat),
+        [add(list(column)) for column in np.moveaxis(target.data, 1, 2).reshape(-1, target.shape[1])],
+    )
+    for wrong in (e for e in flat if e.op == "num" and e.args[0] < 0):
+        raise ModelError(f"the target of cross_entropy has the entry {wrong.args[0]}; it is a class, or probabilities")
+    for total in (e for e in sums if e.op == "num" and abs(e.args[0] - 1) > 1e-9):
+        raise ModelError(
+            f"the target of cross_entropy sums to {total.args[0]}; it is a class, or probabilities that sum to 1"
+        )
     if all(entry is graph.ONE or entry is ZERO for entry in flat):  # at the class itself it is zero, and stays so
         difference = blocks.multiply(blocks.constant(1 - target.data), difference)
     return batch.swap(blocks.log_sum_exp(batch.swap(difference)))

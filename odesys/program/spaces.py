@@ -22,7 +22,7 @@ _NAME = re.compile(r"[A-Za-z](_?[A-Za-z0-9]+)*")
 def check_name(name: Any, what: str) -> str:
     """The name itself, if it is one."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise ModelError(f"{name!r} is not the name of {what}: use letters, digits and underscores, as in W_K")
+        raise ModelError(f"{name!r} is not the name of {what}: a letter, then letters, digits, underscores, as in W_K")
     return name
 
 
@@ -169,7 +169,8 @@ def same_side(left: Side, right: Side) -> bool:
 def say_side(side: Side) -> str:
     """A side in a sentence."""
     if isinstance(side, Words):
-        return f"the space of the words {side.words[0]}, ..."
+        shown = ", ".join(side.words[:4]) + (", ..." if len(side.words) > 4 else "")
+        return f"the space of the words {shown}" + ("" if side.name == "E" else f" ({side.name})")
     if isinstance(side, Space):
         return f"the space {side.name}"
     if isinstance(side, Tokens):

@@ -19,10 +19,12 @@ from ..exact.zero import zero_test
 from ..expr import graph
 from ..expr.graph import Node, sym
 from ..model.paths import Letter, Path
+from ..program.spaces import ONE_AXIS
 from .loss_graph import LossGraph
 
 if TYPE_CHECKING:
     from ..derive.program_flow import ProgramFlow
+    from ..program.reading import Pin
 
 Image = tuple[str, int, int]  # set of pinned vectors, number in it, sign
 _SIGN = {1: "", -1: "-"}
@@ -45,7 +47,7 @@ class ProgramSymmetry:
         for name, images in self.pins:
             for i, (other, j, s) in enumerate(images):
                 if (other, j, s) != (name, i, 1):
-                    own, image = known[name].labels[i] or name, known[other].labels[j] or other
+                    own, image = _called(known[name], i), _called(known[other], j)
                     parts.append(f"{own} -> {_SIGN[s]}{image}")
         heads, single = _heads(dict(self.maps))
         parts += [
@@ -103,6 +105,10 @@ class ProgramSymmetry:
             size = flow.naming.pins[name].size
             return np.arange(size), np.ones(size, dtype=int)
         return np.array([j for _, j, _ in images]), np.array([s for _, _, s in images])
+
+
+def _called(pin: Pin, index: int) -> str:
+    return pin.labels[index] or ("value" if pin.side == ONE_AXIS else pin.name)
 
 
 def _heads(maps: Mapping[str, tuple[str, int]]) -> tuple[list[tuple[str, str]], list[tuple[str, tuple[str, int]]]]:

@@ -51,6 +51,7 @@ def test_weights_are_multiplied_out() -> None:
         (lambda: flow().initial_state(omega=1, values={"KQ": [[1, 2, 3]]}), "have shape"),
         (lambda: flow().initial_state(omega=1, values={"KK": [[1, 2], [3, 4]]}), "the matrix is symmetric"),
         (lambda: flow([[1, 1], [1, 1]]).initial_state(omega=1, values={"w": [1, 2]}), "makes equal or dependent"),
+        (lambda: flow().initial_state(omega=1, values={"KK": [[-1, 0], [0, 1]]}), "no eigenvalue is negative"),
         (lambda: flow().initial_state(omega=1, weights={}), "not both"),
         (lambda: flow().initial_state(weights={"w": [[1, 2]]}), "are missing"),
         (lambda: flow([[2, 1], [1, 2]]).initial_state(weights={}), "orthonormal words"),

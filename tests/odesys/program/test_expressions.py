@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import sympy as sp
 
@@ -23,6 +24,8 @@ X = tokens(WORDS, 3)
         (X[1:].T @ Z @ X[-1] / 2, None, 2, 1),
         (norm(Z @ X), "norm(Z @ X)", 1, 3),
         ([[1, -1]] @ relu(W @ X), None, 1, 3),
+        (np.array([[1, -1]]) @ relu(W @ X) + np.ones((1, 3)), None, 1, 3),
+        (abs(W @ X), "abs(W @ X)", 2, 3),
         (WORDS.all.T @ Z @ X[0], "words.all.T @ Z @ X[0]", 3, 1),
     ],
 )
@@ -55,6 +58,13 @@ def test_shapes_and_text(expr, text: str | None, rows: int, columns: int) -> Non
         (lambda: W_K.sum(), "can not be summed"),
         (lambda: bool(V @ W @ X[0]), "has no truth value"),
         (lambda: (V @ W @ X[0]) ** 0.5, "is a float"),
+        (lambda: sp.tanh(V @ W @ X[0]), "write it as an activation"),
+        (lambda: np.tanh(V @ W @ X[0]), r"function\(sympy.tanh\(z\)\)"),
+        (lambda: V @ W @ X[0] > 0, "can not be compared"),
+        (lambda: float(V @ W @ X[0]), "is an expression, not a number"),
+        (lambda: softmax(V @ W @ X), "softmax runs over rows"),
+        (lambda: softmax(X.T @ Z @ X, mask=lambda key: True), "a mask is a function of two positions"),
+        (lambda: relu(X[0]), "map to listed axes first"),
     ],
 )
 def test_refused(make, words: str) -> None:

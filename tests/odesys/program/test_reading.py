@@ -93,6 +93,14 @@ def test_cross_entropy_of_a_sure_network_keeps_its_digits() -> None:
     assert rate["Y_y1_a"] == pytest.approx(2 * np.exp(-60.0), rel=1e-12)
 
 
+def classes(X):
+    return maps("Y", Units("y", 3), WORDS) @ X[0]
+
+
+def counted() -> Data:
+    return Data(Words("a b c", positions=2), [Sample(["a", "b"], 1, counts=[1, 2])])
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -101,6 +109,13 @@ def test_cross_entropy_of_a_sure_network_keeps_its_digits() -> None:
         (lambda: read_program(lambda X: X[0].T @ X[1], DATA, squared), "reads no map"),
         (lambda: read_program(lambda X: w @ X[0], [("a", 1)], squared), "is trained on Data"),
         (lambda: read_program(lambda X: w @ X[0], DATA, lambda f, y: 3), "a function \\(f, y\\) that returns numbers"),
+        (lambda: read_program(lambda X: w @ X[0], DATA, lambda f: f), "a loss is a function"),
+        (lambda: read_program(lambda: w, DATA, squared), "a program is a function of the tokens"),
+        (lambda: read_program(lambda X: w @ X[0], Data(WORDS, [("a", 0)]), logistic), "takes signs \\+1 and -1"),
+        (lambda: read_program(classes, Data(WORDS, [("a", [1, 1, 0])]), cross_entropy), "sums to 2"),
+        (lambda: read_program(classes, Data(WORDS, [("a", [2, -1, 0])]), cross_entropy), "has the entry -1"),
+        (lambda: read_program(classes, Data(WORDS, [("a", 0)]), lambda f, y: (f - y) @ (f - y).T), "is a table of"),
+        (lambda: read_program(lambda X: w @ X.positions[0], counted(), squared), "no position of its own"),
         (
             lambda: read_program(
                 lambda X: w @ X[0] + maps("w", 1, Words("x y")).T.T @ Words("x y").all[0], DATA, squared
