@@ -16,7 +16,7 @@ from tests import toy_models
 @pytest.mark.parametrize("derive", [gradient_flow, gradient_descent])
 def test_quotients_have_the_same_equations(derive) -> None:
     toy = toy_models.cooccurrence()
-    quotient = derive(toy.model, toy.data, toy.train).quotient()
+    quotient = derive(toy.model, toy.data, train=toy.train).quotient()
     field = quotient.system.field
     assert isinstance(field, BlockField)
     leaves = field.layout.unpack(np.array([graph.sym(name) for name in field.layout.names], dtype=object))
