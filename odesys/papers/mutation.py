@@ -28,8 +28,8 @@ class Mutation:
     """One way to break a paper's systems: a name, a sentence on what is broken, and what is done to which object.
 
     `model`, `data`, `equations` and `start` take the paper's object and give the broken one; by default they leave it
-    alone. What the objects are is up to the paper's laboratory: often an `AttentionModel`, the samples of a
-    `Distribution`, a derived flow, and the values of the states at time 0.
+    alone. What the objects are is up to the paper's laboratory: often a program or an `AttentionModel`, the
+    samples of the data, a derived flow, and the values of the states at time 0.
 
     >>> late = Mutation("late", "the start is half as large", start=lambda size: size / 2)
     >>> late.start(1.0), late.data("samples")

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from odesys import Data, ProgramFlow, Space, Words, logistic, maps, softmax
 from odesys.derive.flow import Flow, gradient_descent, gradient_flow
 from odesys.expr import graph
 from odesys.model.attention import AttentionModel, Head
@@ -45,6 +46,27 @@ def test_speeds_multiply_the_change_of_a_path_matrix_in_all_heads(step: bool) ->
     scores = np.array([name.startswith("KQ_") for name in plain.system.names])
     assert scores.sum() == 8 and np.abs(before[scores]).max() > 1e-3
     assert after == pytest.approx(np.where(scores, -2, 1) * before, abs=1e-14)
+
+
+@pytest.mark.parametrize("step", [False, True])
+def test_speeds_of_a_program(step: bool) -> None:
+    words, m = Words("a b"), Space("m")
+    heads = [(maps("w", 1, words, of=h), *maps("W_K W_Q", m, words, of=h)) for h in "pm"]
+
+    def f(X):
+        p, q = ((w @ X @ softmax(X.T @ K.T @ Q @ X)).sum() for w, K, Q in heads)
+        return p - q
+
+    data = Data(words, [("a b", 1), ("a", -1)])
+    derive = gradient_descent if step else gradient_flow
+    plain = derive(f, data, logistic)
+    made = PathSpeeds({"KQ": -2, "missing": 5})(plain)
+    state = np.linspace(0.3, 0.9, plain.system.dimension)
+    before, after = (g.system.compile({"eta": 0.5} if step else {})(0.0, state) - step * state for g in (plain, made))
+    scores = np.isin(plain.system.names, [*plain.matrices["KQ_p"].ravel(), *plain.matrices["KQ_m"].ravel()])
+    assert scores.sum() == 8 and np.abs(before[scores]).max() > 1e-3
+    assert after == pytest.approx(np.where(scores, -2, 1) * before, abs=1e-14)
+    assert isinstance(made, ProgramFlow) and made.network(width=4, omega=0.1).loss() > 0
 
 
 def test_speeds_entry_by_entry() -> None:
