@@ -159,7 +159,7 @@ def _deviations(
     for name, value in scales.items():
         for each in _called(flow, name, "scales"):
             out[each] = nonnegative(f"the scale of {each}", value)
-    loose = sorted({letter.map for letter in _met(flow)} - set(out) - given)
+    loose = sorted({m.map for m in _met(flow) if not _is_velocity(flow, m.map)} - set(out) - given)
     if loose:
         raise ModelError(
             f"the map {loose[0]} starts at random, and its size is not given; add omega=..., or "

@@ -54,7 +54,7 @@ class Tally:
 def network_of(flow: Any, seed: int) -> Any:
     """A small network with every map away from zero, velocities included."""
     given = {name: PARAMETERS[name] for name in flow.system.parameters if name in PARAMETERS}
-    net = flow.network(width=3, seed=seed, parameters=given)
+    net = flow.network(width=3, seed=seed, omega=1, parameters=given)
     rng = np.random.default_rng(1000 + seed)
     return replace(net, weights={name: 0.6 * rng.normal(size=array.shape) for name, array in net.weights.items()})
 
@@ -304,12 +304,13 @@ def test_values_are_given_at_the_words() -> None:
         ({"width": 3, "parameters": {"b": 1, "c": 2}}, "no parameter 'c'"),
         ({"width": 3, "parameters": {"b": float("inf")}}, "not finite"),
         ({"width": 3, "omega": 0}, "omega"),
+        ({"width": 3, "omega": None}, "its size is not given"),
     ],
 )
 def test_what_does_not_fit_is_said(options: dict[str, Any], sentence: str) -> None:
     flow = gradient_flow(*two_mixture(), logistic)
     with pytest.raises(OdesysError, match=sentence):
-        flow.network(**{"parameters": {"b": 0.5}, **options})
+        flow.network(**{"parameters": {"b": 0.5}, "omega": 0.5, **options})
 
 
 def test_runs_that_can_not_be_made_are_refused() -> None:
@@ -320,7 +321,7 @@ def test_runs_that_can_not_be_made_are_refused() -> None:
         own.flow_run(-1)
     with pytest.raises(ParameterError, match="must grow"):
         own.flow_run(1, times=[2])
-    step = gradient_descent(*two_mixture(), logistic).network(width=3, parameters={"b": 0.5})
+    step = gradient_descent(*two_mixture(), logistic).network(width=3, omega=0.5, parameters={"b": 0.5})
     with pytest.raises(ModelError, match="no flow"):
         step.flow_run(1.0)
 

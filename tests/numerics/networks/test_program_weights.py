@@ -14,7 +14,7 @@ FLOW = gradient_flow(lambda X: V @ W @ X @ softmax(X.T @ A @ X[0]), Data(WORDS, 
 
 
 def test_words_have_their_inner_products_in_any_dimension() -> None:
-    net = FLOW.network(width=3, widths={"E": 5})
+    net = FLOW.network(width=3, omega=1, widths={"E": 5})
     assert net.words["E"].shape == (5, 2) and np.allclose(net.words["E"].T @ net.words["E"], [[2, 1], [1, 1]])
     assert {name: array.shape for name, array in net.weights.items()} == {"V": (1, 3), "W": (3, 5), "A": (5, 5)}
 
