@@ -101,9 +101,9 @@ class Measurement:
     def exponent(self, parameter: str, towards: str = "") -> Exponent:
         r"""The power of a parameter in the means over seeds, a straight line in logarithms.
 
-        The interval is that of the fit. It is about scatter, and a run without noise has none: what it has is a slope
-        that still changes on the way to the limit. So with `towards` (``infinity`` or ``zero``) and without seeds the
-        interval also contains the slope of the half near the limit, and as much to both sides as the halves differ.
+        The interval is that of the fit. It is about scatter, and a run may have none: what it has is a slope that still
+        changes on the way to the limit. So with `towards` (``infinity`` or ``zero``) the interval also contains the
+        slope of the half near the limit, and as much to both sides as the halves differ.
 
         >>> points = [{"omega": 10.0**-k} for k in range(6)]
         >>> settling = Measurement("Q", points, [2 + p["omega"] for p in points])
@@ -123,7 +123,7 @@ class Measurement:
         margin = float(stats.t.ppf((1 + LEVEL) / 2, len(x) - 2)) * spread
         slope = float(fit.slope)
         ends = [slope - margin, slope + margin]
-        if towards and not self.seeds:
+        if towards:
             far, near = self.slopes(parameter, towards)
             ends += [near - abs(near - far), near + abs(near - far)]
         return Exponent(slope, min(ends), max(ends), float((x.max() - x.min()) / DECADE))

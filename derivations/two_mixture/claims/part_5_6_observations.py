@@ -264,7 +264,7 @@ def more_groups(lab: Laboratory) -> dict[str, Verdict]:
 
 # ---- stages with three groups ----------------------------------------------------------------------------------------
 
-THREE = {"K": 3, "L": 3, "omega": 0.1, "m": 64, "b": 0.5}
+THREE: dict[str, Any] = {"K": 3, "L": 3, "omega": 0.1, "m": 64, "b": 0.5}
 HALF, MAJOR = 0.5, 2.0  # learned: half of the value at the end; major growth: twice any other
 STAGES, GROWTH = "stage-wise", "major growth"
 
