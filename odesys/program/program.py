@@ -7,7 +7,7 @@ summed over the outputs (rows of f) and averaged over positions (columns) and sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -24,7 +24,7 @@ from .expressions import Expr, tokens
 from .gaussian import Gaussian
 from .naming import Naming
 from .reading import Reader, Reads
-from .spaces import Space, Units, say_side
+from .spaces import Space, Units, Words, say_side
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,22 +50,41 @@ def read_program(function: Callable[[Expr], Expr], data: Data, criterion: Any) -
     if not isinstance(data, Data):
         raise ModelError(f"a program is trained on Data(words, samples) or Gaussian, not on {type(data).__name__}")
     criterion = criterion if callable(criterion) and not hasattr(criterion, "free_symbols") else as_loss(criterion)
-    reads, parts = Reads(), []
-    outputs: dict[int, dict[str, Block]] = {}
-    for group in data.groups():
-        output = _output(function, data, group)
-        reader = Reader(group, reads)
-        target = _target(output)
-        parts.append(_weighted(reader, group, _checked(criterion, output, target)))
-        outputs |= _outputs(reader, group, output, target, isinstance(criterion, Loss))
+    reads, parts, outputs = read_groups(function, data.words, data.groups(), criterion)
     objective = blocks.add(*parts)
     if isinstance(data, Gaussian):  # outputs are random, so the mean loss is all there is to see
         objective, outputs = data.mean(objective), {}
+    observables = {"loss": objective, **outputs}
+    return Program(function, data, criterion, Naming(reads.pins, reads.letters), reads.tables, objective, observables)
+
+
+def read_groups(
+    function: Callable[[Expr], Expr],
+    words: Words,
+    groups: Iterable[Group],
+    criterion: Any,
+    shown: Mapping[str, Callable[[Expr], Expr]] | None = None,
+) -> tuple[Reads, list[Block], dict[str, Block]]:
+    """What a function reads, its weighted loss on each group of samples, and its outputs on every sample.
+
+    The outputs are those of the function (margins y f(X) for losses of the margin), then those `shown` by name.
+    """
+    reads, parts = Reads(), []
+    outputs: dict[str, dict[int, dict[str, Block]]] = {}
+    for group in groups:
+        X, reader = tokens(words, group.length), Reader(group, reads)
+        output = _listed_output(function(X))
+        target = _target(output)
+        parts.append(_weighted(reader, group, _checked(criterion, output, target)))
+        margin = isinstance(criterion, Loss) and output.rows.size == output.columns.size == 1  # type: ignore[union-attr]
+        seen = {"margin": target * output} if margin else {"f": output}
+        seen |= {name: _listed_output(each(X)) for name, each in (shown or {}).items()}
+        for name, expr in seen.items():
+            outputs.setdefault(name, {}).update(_outputs(reader, group, expr, name))
     if not reads.tables:
         raise ModelError("the output reads no map, so there is nothing to train; write f with maps(...)")
-    names = {place: outputs[place] for place in sorted(outputs)}
-    observables = {"loss": objective} | {name: block for part in names.values() for name, block in part.items()}
-    return Program(function, data, criterion, Naming(reads.pins, reads.letters), reads.tables, objective, observables)
+    named = (found[place] for found in outputs.values() for place in sorted(found))
+    return reads, parts, {name: block for part in named for name, block in part.items()}
 
 
 def sample_losses(program: Program) -> list[Block]:
@@ -74,13 +93,13 @@ def sample_losses(program: Program) -> list[Block]:
     out = []
     for place, sample in enumerate(program.data.samples):
         group = replace(Group.of(program.data, len(sample.tokens), [place]), weights=(Fraction(1),))
-        output, reader = _output(program.function, program.data, group), Reader(group, reads)
+        output = _listed_output(program.function(tokens(program.data.words, group.length)))
+        reader = Reader(group, reads)
         out.append(_weighted(reader, group, _checked(program.criterion, output, _target(output))))
     return out
 
 
-def _output(function: Callable[[Expr], Expr], data: Data, group: Group) -> Expr:
-    output = function(tokens(data.words, group.length))
+def _listed_output(output: Any) -> Expr:
     if not isinstance(output, Expr):
         raise ModelError(f"the program returns {type(output).__name__}, not an expression in X and maps")
     free = [side for side in (output.rows, output.columns) if isinstance(side, Space)]
@@ -113,10 +132,9 @@ def _weighted(reader: Reader, group: Group, loss: Expr) -> Block:
     return blocks.reshape(blocks.sum_axis(block, 0), (1, 1))
 
 
-def _outputs(reader: Reader, group: Group, output: Expr, target: Expr, margin: bool) -> dict[int, dict[str, Block]]:
-    """Margins y f(X) for losses of the margin, else outputs f(X), by place of the sample."""
-    margin = margin and output.rows.size == output.columns.size == 1  # type: ignore[union-attr]
-    block = reader.block(target * output if margin else output)
+def _outputs(reader: Reader, group: Group, output: Expr, called: str) -> dict[int, dict[str, Block]]:
+    """The entries of an output with their names, by place of the sample."""
+    block = reader.block(output)
     samples, rows, columns = block.shape
     labels = output.rows.labels if isinstance(output.rows, Units) else [str(r + 1) for r in range(rows)]
     out: dict[int, dict[str, Block]] = {}
@@ -125,7 +143,7 @@ def _outputs(reader: Reader, group: Group, output: Expr, target: Expr, margin: b
         for r in range(rows):
             for c in range(columns):
                 ends = [labels[r] if rows > 1 else "", f"at{c + 1}" if columns > 1 else ""]
-                name = "_".join(["margin" if margin else "f", str(place + 1), *(e for e in ends if e)])
+                name = "_".join([called, str(place + 1), *(e for e in ends if e)])
                 at = tuple(np.array([[k]]) for k in (min(s, samples - 1), r, c))
                 names[name] = blocks.take(block, at)
     return out

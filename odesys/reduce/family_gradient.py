@@ -20,16 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..derive.assembly import path_layout
 from ..derive.closure import Closure, Force, Term
-from ..derive.flow import (
-    close_model,
-    gradient_descent,
-    gradient_flow,
-    loss_blocks,
-    parameter_names,
-    path_layout,
-    pin_gram,
-)
+from ..derive.flow import close_model, gradient_descent, gradient_flow, parameter_names
 from ..derive.initial import infinite_width, network_values
 from ..derive.motion import STEP_SIZE
 from ..errors import ModelError, ParameterError, SymmetryError
@@ -44,8 +37,10 @@ from ..model.family import Family, Representatives
 from ..model.family_symmetry import TypeSymmetry, find_type_symmetries, is_type_symmetry
 from ..model.group_count import GROUPS, INFINITY, ONE_GROUP, SYMBOL, Groups, check_groups, whole_groups
 from ..model.loss import Loss, as_loss
+from ..model.naming import ModelNaming
 from ..model.orbit_algebra import OrbitAlgebra, PairSpace
 from ..model.paths import Path, leaf_name, path_name
+from ..program.attention import attention_loss
 from .family_layout import on_states, orbit_layout, pair_table, pin_of
 from .quotient import OrbitReduction, Orbits, merged_states, renamed, signed_orbits
 
@@ -174,11 +169,11 @@ class FamilyFlow(OrbitReduction):
         if weights is not None:
             size = self.whole(K)
             full = self.shape(self.family.dictionary(size))
-            layout = path_layout(full, self.closure)[0]
+            layout = path_layout(ModelNaming(full), self.closure)[0]
             values = layout.pack(network_values(full, self.closure, weights)).astype(float)
             return self.bind(**{SYMBOL: size}).project(values)
         # pairs of other groups start at zero, so the few groups of the window stand for any number of them
-        layout = path_layout(self.model, self.closure)[0]
+        layout = path_layout(ModelNaming(self.model), self.closure)[0]
         few = layout.pack(infinite_width(self.model, self.closure, omega, spread)).astype(float)
         return self._means(few, self.samples.window)
 
@@ -220,7 +215,7 @@ class FamilyFlow(OrbitReduction):
         means = orbits.project(values)
         rest = np.abs(values - orbits.lift(means)).reshape(-1, orbits.sign.size).max(axis=0, initial=0)
         if rest.max() > 1e-12 * max(1e-300, float(np.abs(values).max(initial=0))):
-            names = path_layout(self.shape(self.family.dictionary(size)), self.closure)[0].names
+            names = path_layout(ModelNaming(self.shape(self.family.dictionary(size))), self.closure)[0].names
             worst = int(rest.argmax())
             raise SymmetryError(
                 f"this start breaks the symmetry of the family: {names[worst]} is off the mean of its orbit by "
@@ -244,7 +239,7 @@ class FamilyFlow(OrbitReduction):
     def _orbits(self, size: int) -> Orbits:
         """Orbit variable and sign of each state of the enumerated flow with `size` groups."""
         full = self.shape(self.family.dictionary(size))
-        layout = path_layout(full, self.closure)[0]
+        layout = path_layout(ModelNaming(full), self.closure)[0]
         variable, sign = np.zeros(len(layout.names), dtype=int), np.zeros(len(layout.names), dtype=int)
         segments = {segment.leaf: segment for segment in layout.segments}
         for path, head in self._columns():
@@ -358,7 +353,7 @@ def _derive(
     }
     columns, windows = _leaves(family, model, closure, spaces, algebra, samples.window)
     blanks = {name: blocks.leaf(f"window {name}", block.shape) for name, block in windows.items()}
-    objective, observables = loss_blocks(model, samples, lossed, blanks, read)
+    objective, observables = attention_loss(model, samples, lossed, blanks)
     rhs: dict[str, Block] = {}
     for k in range(len(model.heads)):
         slopes = blocks.gradient(objective, [blanks[leaf_name(model, path, k)] for path in read])
@@ -472,7 +467,7 @@ def _term(
             column = columns[leaf_name(model, stored, head)]
             factors.append(algebra.transpose(column) if turned else column)
         else:
-            gram = pin_gram(model, factor.left)
+            gram = ModelNaming(model).gram(factor.left)
             if gram is not None:
                 scalars.append(gram[0, 0])
     total = factors[0]

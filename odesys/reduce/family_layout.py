@@ -12,8 +12,9 @@ from ..expr.system import State
 from ..model.attention import AttentionModel
 from ..model.family import Family
 from ..model.family_symmetry import TypeSymmetry
+from ..model.naming import ModelNaming
 from ..model.orbit_algebra import OTHER, SAME, OrbitAlgebra, PairSpace, Pin
-from ..model.paths import WORDS, Path, entry_tex, leaf_name, path_name, pin_size, state_name
+from ..model.paths import WORDS, Path, leaf_name, path_name, pin_size, state_name
 
 
 def pin_of(family: Family, model: AttentionModel, pin: str) -> Pin:
@@ -73,7 +74,7 @@ def orbit_layout(
                 places.append((leaf, n, 0))
                 second = 1 if relation == OTHER else 0
                 ends = _place(family, path.left, i, 0, size), _place(family, path.right, j, second, size)
-                entry = entry_tex(model, k, path, *ends)
+                entry = ModelNaming(model).tex(path, k)(*ends)
                 tex[name] = rf"\sum_{{j\ne1}}{entry.replace('_{2}', '_{j}')}" if shown == "others" else entry
             segments.append(Segment(leaf, index))
     return Layout(tuple(names), tuple(places), tuple(segments)), tex, structure
