@@ -101,8 +101,9 @@ def _pooled(model: AttentionModel, label: str, words: Words) -> Callable[[Expr],
         if readout.ndim == 2 and len(X) != len(readout):
             raise ModelError(f"the read-out has {len(readout)} positions but a sample has {len(X)} tokens")
         mixed = value @ X @ softmax((X.T @ score @ X) * model.scale)
-        read = (relu(mixed) if model.row_activation == "relu" else mixed) * weights
-        return read.sum(0).mean(1) if model.pooling == "mean" else read.sum()
+        rows = relu(mixed) if model.row_activation == "relu" else mixed
+        # weights and shares go to every single entry, before the sums: so the papers write it
+        return (rows * (weights / X.count if model.pooling == "mean" else weights)).sum(1).sum(0)
 
     return run
 
