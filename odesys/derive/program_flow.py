@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -186,11 +186,7 @@ def derive_program(
 
     `turn` is what is done with the forces first; with `batch` the step is the mean over batches of so many samples.
     """
-    trained = trained_maps(program, train, "train")
-    carried = trained if carry is None else trained_maps(program, carry, "carry")
-    missing = [name for name in trained if name not in carried]
-    if missing:
-        raise ModelError(f"{missing[0]} is trained but not carried; carry must contain everything that moves")
+    trained, carried = carried_maps(program, train, carry)
     speeds, pull = _rates(program, rates or {}, trained), _number(decay, "the weight decay")
 
     def rule_of(maps: Iterable[str]) -> Rule:
@@ -256,7 +252,26 @@ def _gradient_size(
     return blocks.add(*parts)
 
 
-def trained_maps(program: Program, given: Any, what: str) -> tuple[str, ...]:
+class HasMaps(Protocol):
+    """What has maps by name: a program."""
+
+    @property
+    def maps(self) -> tuple[str, ...]:
+        """Names of all maps, e.g. ``W_K.p``."""
+        ...
+
+
+def carried_maps(program: HasMaps, train: Any, carry: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The maps that move, and those whose paths are kept as states."""
+    trained = trained_maps(program, train, "train")
+    carried = trained if carry is None else trained_maps(program, carry, "carry")
+    missing = [name for name in trained if name not in carried]
+    if missing:
+        raise ModelError(f"{missing[0]} is trained but not carried; carry must contain everything that moves")
+    return trained, carried
+
+
+def trained_maps(program: HasMaps, given: Any, what: str) -> tuple[str, ...]:
     """The maps meant by names separated by blanks or a sequence; a name without a head means all heads."""
     if given is None:
         return program.maps

@@ -49,13 +49,18 @@ def read_program(function: Callable[[Expr], Expr], data: Data, criterion: Any) -
     """Call `function` on the tokens of each length of sample, and read what it says."""
     if not isinstance(data, Data):
         raise ModelError(f"a program is trained on Data(words, samples) or Gaussian, not on {type(data).__name__}")
-    criterion = criterion if callable(criterion) and not hasattr(criterion, "free_symbols") else as_loss(criterion)
+    criterion = as_criterion(criterion)
     reads, parts, outputs = read_groups(function, data.words, data.groups(), criterion)
     objective = blocks.add(*parts)
     if isinstance(data, Gaussian):  # outputs are random, so the mean loss is all there is to see
         objective, outputs = data.mean(objective), {}
     observables = {"loss": objective, **outputs}
     return Program(function, data, criterion, Naming(reads.pins, reads.letters), reads.tables, objective, observables)
+
+
+def as_criterion(loss: Any) -> Any:
+    """A loss as a function (f, y): as given, or from its name or an expression in the margin."""
+    return loss if callable(loss) and not hasattr(loss, "free_symbols") else as_loss(loss)
 
 
 def read_groups(

@@ -200,8 +200,10 @@ def _lifted(source: Source, groups: Fraction | None = None) -> _Lifted:
         lifted = source.lifted
     else:
         size = source.whole(None if groups is None else _whole(groups))
-        model, closure = source.shape(source.family.dictionary(size)), source.closure
-        layout, lifted = path_layout(ModelNaming(model), closure)[0], source.bind(**{SYMBOL: size}).lifted
+        naming, closure = source.origin.naming_of(size), source.closure
+        assert isinstance(naming, ModelNaming)  # a family that is a program was refused above: it has no model
+        model = naming.model
+        layout, lifted = path_layout(naming, closure)[0], source.bind(**{SYMBOL: size}).lifted
     assert lifted is not None
     lift = []
     for name in layout.names:
