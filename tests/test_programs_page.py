@@ -17,7 +17,7 @@ def test_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
     for block in re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL):
         exec(compile(block, "programs.md", "exec"), scope)
     *printed, error = capsys.readouterr().out.splitlines()
-    assert len(printed) == 3 and all(f"This prints `{line}`" in TEXT for line in printed)
+    assert len(printed) == 4 and all(f"This prints `{line}`" in TEXT for line in printed)
     quoted = " ".join(re.search(r"begins with `(.*?)`", TEXT, flags=re.DOTALL).group(1).split())
     assert error.startswith(quoted)
 

@@ -95,7 +95,7 @@ def test_many_groups_run_from_the_symbol() -> None:
     full = gradient_flow(setting.model(3), pairs().distribution(3)).system
     again = integrate(few.system, few.initial_state(omega=0.5), (0.0, 5.0), {"b": 0.1})
     listed = integrate(full, few.lift(few.initial_state(omega=0.5)), (0.0, 5.0), {"b": 0.1})
-    assert run.final["loss"] < run["loss"][0]
+    assert run.final["loss"] < run.observable("loss")[0]
     assert again.final["loss"] == pytest.approx(listed.final["loss"], abs=1e-8)
 
 
