@@ -315,7 +315,8 @@ class Reader:
                 chains.append((both, word + other))
         products = [(left, self._image(b.T, right)) for left, right in a.products]
         only = Operator(chains=a.chains)
-        products += [(self._image(only, left), right) for left, right in b.products]
+        if a.chains:  # else there is nothing to put in front of them
+            products += [(self._image(only, left), right) for left, right in b.products]
         return Operator(tuple(chains), tuple(products))
 
     def _apply(self, expr: Expr) -> Value:
