@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -18,28 +17,24 @@ from ..errors import ModelError
 from ..expr import blocks
 from ..expr.blocks import Block
 from ..expr.field import BlockField, Layout, Segment
-from ..expr.graph import ZERO, Node, add, num, sym, symbols
-from ..expr.system import TIME, State, System
+from ..expr.graph import symbols
+from ..expr.system import TIME, System
 from ..model.attention import AttentionModel, FixedVector
-from ..model.dictionary import Dictionary
-from ..model.distribution import Distribution, SampleArrays
+from ..model.distribution import Distribution
 from ..model.loss import Loss, as_loss
+from ..model.naming import ModelNaming
 from ..model.paths import (
-    OUTPUT,
-    WORDS,
     Path,
-    entry_state,
-    entry_tex,
     leaf_name,
-    path_name,
-    pin_size,
     score_path,
-    state_name,
     value_path,
 )
+from ..program.attention import attention_loss
 from ..program.program import read_program
-from .closure import Closure, Force, Term, close
+from .assembly import path_layout, path_leaves, term_block
+from .closure import Closure, close
 from .initial import infinite_width, network_values, unit_gram
+from .minibatch import forces_of
 from .motion import NORMALISED, SIGN, STEP_SIZE, Turn
 from .program_flow import ProgramFlow, derive_program
 
@@ -48,12 +43,6 @@ if TYPE_CHECKING:
     from ..reduce.quotient import Quotient
     from ..reduce.slaving import Slaved
     from ..reduce.symmetry import SignedPermutation, SymmetryGroup
-
-
-class Encoded(Protocol):
-    """Weighted samples as index arrays: a distribution, or one sample for each orbit of a family."""
-
-    def encode(self, dictionary: Dictionary) -> tuple[SampleArrays, ...]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,14 +79,19 @@ class Flow:
         return leaf_name(self.model, path, head)
 
     @property
+    def naming(self) -> ModelNaming:
+        """Pinned sets of the model, and names of its path scalars."""
+        return ModelNaming(self.model)
+
+    @property
     def head_count(self) -> int:
         """How many heads have matrices of their own."""
         return len(self.model.heads)
 
     def pin_gram(self, pin: str) -> np.ndarray:
         """Inner products of a pinned set, as nodes."""
-        gram, size = pin_gram(self.model, pin), pin_size(self.model, pin)
-        return unit_gram(size) if gram is None else gram
+        gram = self.naming.gram(pin)
+        return unit_gram(self.naming.size(pin)) if gram is None else gram
 
     def segment(self, path: Path, head: int) -> Segment:
         """Where the matrix of a stored path of one head sits in the state vector."""
@@ -411,7 +405,6 @@ def close_model(
     carried = trained if carry is None else tuple(carry)
     check_weights(model, trained, carried)
     closure = close((value_path(model), score_path(model)), frozenset(carried), exact_step=step)
-    check_names(model, closure)
     return trained, closure
 
 
@@ -421,26 +414,21 @@ def _derive(
     if not isinstance(data, Distribution):
         raise ModelError("a flow is derived from an AttentionModel and a Distribution, in this order")
     trained, closure = close_model(model, train, carry, step)
-    read = closure.read
     loss = as_loss(loss)
-    leaves = {
-        leaf_name(model, path, k): blocks.leaf(leaf_name(model, path, k), _shape(model, path))
-        for k in range(len(model.heads))
-        for path in closure.paths
-    }
-    objective, observables = loss_blocks(model, data, loss, leaves, read)
+    naming = ModelNaming(model)
+    leaves = path_leaves(naming, closure)
+    objective, observables = attention_loss(model, data, loss, leaves)
     rhs: dict[str, Block] = {}
-    for k in range(len(model.heads)):
-        read_leaves = [leaves[leaf_name(model, path, k)] for path in read]
-        forces = [_negative(g) for g in blocks.gradient(objective, read_leaves)]
+    for k in range(naming.heads):
+        forces = forces_of(objective, [leaves[naming.leaf(path, k)] for path in closure.read])
         for path in closure.paths:
+            name = naming.leaf(path, k)
             terms = [t for t in closure.terms[path] if set(t.moved) <= set(trained)]
-            name = leaf_name(model, path, k)
-            change = [_term_block(t, model, k, closure, leaves, forces) for t in terms]
+            change = [term_block(t, naming, closure, leaves, forces, k) for t in terms]
             if step:
                 change = [leaves[name], *change]
-            rhs[name] = blocks.add(*change) if change else blocks.zeros(_shape(model, path))
-    layout, tex, structure = path_layout(model, closure)
+            rhs[name] = blocks.add(*change) if change else blocks.zeros(leaves[name].shape)
+    layout, tex, structure = path_layout(naming, closure)
     names = layout.names
     field = BlockField(layout, rhs, observables)
     own = parameter_names(model, loss) | data.parameters
@@ -475,165 +463,3 @@ def parameter_names(model: AttentionModel, loss: Loss) -> set[str]:
     if isinstance(model.value.output, FixedVector):
         nodes.append(model.value.output.square)
     return symbols(nodes) | (symbols([loss.value]) - {"z"}) | model.words.parameters
-
-
-def check_names(model: AttentionModel, closure: Closure) -> None:
-    """Refuse maps whose paths would share a name."""
-    names = [path_name(model, path) for path in closure.paths]
-    for name in names:
-        if names.count(name) > 1:
-            first, second = [path for path in closure.paths if path_name(model, path) == name][:2]
-            raise ModelError(f"the paths {first} and {second} would both be called {name}; rename a map")
-
-
-def _shape(model: AttentionModel, path: Path) -> tuple[int, int]:
-    return pin_size(model, path.left), pin_size(model, path.right)
-
-
-def _negative(block: Block) -> Block:
-    return blocks.multiply(blocks.constant([[-1]]), block)
-
-
-def _term_block(
-    term: Term, model: AttentionModel, head: int, closure: Closure, leaves: Mapping[str, Block], forces: Sequence[Block]
-) -> Block:
-    factors: list[Block] = []
-    for factor in term.factors:
-        if isinstance(factor, Force):
-            factors.append(forces[factor.read].T if factor.transposed else forces[factor.read])
-        elif factor.letters:
-            stored, turned = closure.canonical(factor)
-            block = leaves[leaf_name(model, stored, head)]
-            factors.append(block.T if turned else block)
-        else:
-            gram = pin_gram(model, factor.left)
-            if gram is not None:
-                factors.append(blocks.constant(gram))
-    product = blocks.chain(factors)
-    if not closure.exact_step:
-        return product
-    return blocks.multiply(blocks.constant([[sym(STEP_SIZE) ** term.order]]), product)
-
-
-def pin_gram(model: AttentionModel, pin: str) -> np.ndarray | None:
-    """Gram matrix of a pinned set as an array of nodes; None for the identity."""
-    if pin == WORDS:
-        return (
-            None
-            if model.words.orthonormal
-            else np.array(
-                [
-                    [v if isinstance(v, Node) else num(v) if v else ZERO for v in row]
-                    for row in model.words.gram_array()
-                ],
-                dtype=object,
-            )
-        )
-    if pin == OUTPUT and isinstance(model.value.output, FixedVector):
-        return np.array([[model.value.output.square]], dtype=object)
-    return None
-
-
-def path_layout(model: AttentionModel, closure: Closure) -> tuple[Layout, dict[str, str], dict[str, State]]:
-    """Where each path scalar sits in the matrices of paths, its TeX, and its path, head and ends."""
-    names: list[str] = []
-    tex: dict[str, str] = {}
-    structure: dict[str, State] = {}
-    places: list[tuple[str, int, int]] = []
-    segments: list[Segment] = []
-    for k in range(len(model.heads)):
-        for path in closure.paths:
-            leaf, (rows, columns) = leaf_name(model, path, k), _shape(model, path)
-            index = np.empty((rows, columns), dtype=int)
-            for i in range(rows):
-                for j in range(columns):
-                    if path.symmetric and j < i:
-                        index[i, j] = index[j, i]
-                        continue
-                    index[i, j] = len(names)
-                    state = entry_state(model, k, path, i, j)
-                    name = state_name(state)
-                    names.append(name)
-                    structure[name] = state
-                    tex[name] = entry_tex(model, k, path, i, j)
-                    places.append((leaf, i, j))
-            segments.append(Segment(leaf, index))
-    if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ModelError(f"two path scalars would both be called {twice}; rename a map or a word")
-    return Layout(tuple(names), tuple(places), tuple(segments)), tex, structure
-
-
-def loss_blocks(
-    model: AttentionModel, data: Encoded, loss: Loss, leaves: Mapping[str, Block], read: Sequence[Path]
-) -> tuple[Block, dict[str, Block]]:
-    """The population loss as a block, and the observables: loss, margins y f(X) and pooled head outputs H(X)."""
-    totals: list[Block] = []
-    margins: dict[int, Block] = {}
-    outputs: dict[tuple[int, int], Block] = {}
-    for arrays in data.encode(model.words):
-        value = blocks.zeros((len(arrays.labels), 1))
-        for k, head in enumerate(model.heads):
-            pooled = _pooled_output(model, arrays, *(leaves[leaf_name(model, path, k)] for path in read))
-            for row, position in enumerate(arrays.positions):
-                outputs[k, position] = _row(pooled, row)
-            inner = blocks.add(pooled, blocks.constant([[head.bias]]))
-            active = blocks.relu(inner) if head.activation == "relu" else inner
-            value = blocks.add(value, blocks.multiply(blocks.constant([[head.sign]]), active))
-        margin = blocks.multiply(blocks.constant(arrays.labels[:, None].astype(int)), value)
-        for row, position in enumerate(arrays.positions):
-            margins[position] = _row(margin, row)
-        weights = blocks.constant(np.array(arrays.weights, dtype=object)[:, None])
-        totals.append(blocks.sum_axis(blocks.multiply(weights, blocks.apply(loss.value, margin)), 0))
-    objective = blocks.add(*totals)
-    observables = {"loss": objective}
-    observables |= {f"margin_{p + 1}": margins[p] for p in sorted(margins)}
-    for (k, p), block in sorted(outputs.items()):
-        label = model.head_labels[k]
-        observables["_".join(["H", *([label] if label else []), str(p + 1)])] = block
-    return objective, observables
-
-
-def _row(block: Block, row: int) -> Block:
-    return blocks.take(block, (np.array([[row]]), np.array([[0]])))
-
-
-def _pooled_output(model: AttentionModel, arrays: SampleArrays, values: Block, scores: Block) -> Block:
-    """Pooled output of one head on all samples of one length, shape (samples, 1)."""
-    count, length = arrays.words.shape
-    keys, queries = arrays.words[:, None, :], arrays.words[:, :, None]
-    signs = (arrays.signs[:, None, :] * arrays.signs[:, :, None]).astype(int)
-    table = blocks.take(scores, (keys, queries))  # (s, query, key)
-    factor = np.array([[[model.scale * int(v) for v in row] for row in sample] for sample in signs], dtype=object)
-    number = None if arrays.counts is None else blocks.constant(arrays.counts[:, None, :])
-    attention = blocks.softmax(blocks.multiply(blocks.constant(factor), table), number)
-    rows = model.value.rows
-    which = np.arange(rows)[None, :, None]
-    tokens = blocks.multiply(
-        blocks.constant(arrays.signs[:, None, :].astype(int)), blocks.take(values, (which, arrays.words[:, None, :]))
-    )  # (s, row, key)
-    mixed = blocks.sum_axis(
-        blocks.multiply(
-            blocks.reshape(attention, (count, 1, length, length)), blocks.reshape(tokens, (count, rows, 1, length))
-        ),
-        -1,
-    )
-    mixed = blocks.reshape(mixed, (count, rows, length))
-    if model.row_activation == "relu":
-        mixed = blocks.relu(mixed)
-    readout = model.readout()
-    if readout.ndim == 2 and arrays.counts is not None:
-        raise ModelError(
-            "a sample with counts has no positions, but the read-out has one row per position; "
-            "list every token by itself"
-        )
-    if readout.ndim == 2 and readout.shape[0] != length:
-        raise ModelError(f"the read-out has {readout.shape[0]} positions but a sample has {length} tokens")
-    weight = readout.T[None, :, :] if readout.ndim == 2 else readout[None, :, None]
-    if arrays.counts is not None:
-        shares = [[c / add(row) for c in row] if model.pooling == "mean" else list(row) for row in arrays.counts]
-        weight = weight * np.array(shares, dtype=object)[:, None, :]
-    elif model.pooling == "mean":
-        weight = np.array(weight, dtype=object) * Fraction(1, length)
-    total = blocks.sum_axis(blocks.sum_axis(blocks.multiply(blocks.constant(weight), mixed), 2), 1)
-    return blocks.reshape(total, (count, 1))

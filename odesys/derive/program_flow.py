@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -17,16 +17,17 @@ from ..errors import ModelError
 from ..expr import blocks, gc_pause
 from ..expr.blocks import Block
 from ..expr.field import BlockField, Layout, Segment
-from ..expr.graph import ONE, Node, as_node, num, sym
-from ..expr.system import TIME, State, System
+from ..expr.graph import Node, as_node, num, sym
+from ..expr.system import TIME, System
 from ..model.dictionary import exact_number
-from ..model.paths import Path, state_name
+from ..model.paths import Path
 from ..program.naming import Naming
 from ..program.program import Program
-from .closure import Closure, Force, Term, close, gradient_terms, restricted
+from .assembly import path_layout, path_leaves, term_block
+from .closure import Closure, close, gradient_terms, restricted
 from .initial import unit_gram
 from .minibatch import Batches, forces_of
-from .motion import STEP_SIZE, Forces, Rule, Turn, check_turn, heavy_ball, plain, velocity_name
+from .motion import Forces, Rule, Turn, check_turn, heavy_ball, plain, velocity_name
 from .program_start import infinite_width, weight_values
 
 if TYPE_CHECKING:
@@ -189,11 +190,7 @@ def derive_program(
 
     `turn` is what is done with the forces first; with `batch` the step is the mean over batches of so many samples.
     """
-    trained = trained_maps(program, train, "train")
-    carried = trained if carry is None else trained_maps(program, carry, "carry")
-    missing = [name for name in trained if name not in carried]
-    if missing:
-        raise ModelError(f"{missing[0]} is trained but not carried; carry must contain everything that moves")
+    trained, carried = carried_maps(program, train, carry)
     speeds, pull = _rates(program, rates or {}, trained), _number(decay, "the weight decay")
 
     def rule_of(maps: Iterable[str]) -> Rule:
@@ -217,26 +214,24 @@ def _assembled(
     if rule.moving - set(naming.letters):  # velocities have the ends of their maps
         own = {velocity_name(name): naming.letters[name] for name in trained}
         naming = Naming(naming.pins, {**naming.letters, **own})
-    check_leaf_names(naming, closure)
-    shapes = {path: (naming.pins[path.left].size, naming.pins[path.right].size) for path in closure.paths}
-    leaves = {path: blocks.leaf(naming.leaf(path), shapes[path]) for path in closure.paths}
-    renamed = {program.tables[path].data: leaves[path] for path in closure.read}
+    leaves = path_leaves(naming, closure)
+    renamed = {program.tables[path].data: leaves[naming.leaf(path)] for path in closure.read}
     roots = blocks.replace_leaves([program.loss, *program.observables.values()], renamed)
     objective, observables = roots[0], dict(zip(program.observables, roots[1:], strict=True))
-    read_leaves = [leaves[path] for path in closure.read]
+    read_leaves = [leaves[naming.leaf(path)] for path in closure.read]
     forces: Forces = forces_of(objective, read_leaves)
     batches = None if batch is None else Batches.of(program, batch, forces, renamed, read_leaves)
     if rule.turn is not None:
         forces = rule.turn.change(forces, partial(_gradient_size, rule.moving, naming, closure, leaves, forces))
     rhs: dict[str, Block] = {}
     for path in closure.paths:
-        change = []
+        leaf, change = naming.leaf(path), []
         for term in closure.terms[path]:
-            build = partial(_term_block, term, naming, closure, leaves, step=step)
+            build = partial(term_block, term, naming, closure, leaves)
             change.append(build(forces) if batches is None else batches.mean(term.order, build))
         if step:
-            change = [leaves[path], *change]
-        rhs[naming.leaf(path)] = blocks.add(*change) if change else blocks.zeros(shapes[path])
+            change = [leaves[leaf], *change]
+        rhs[leaf] = blocks.add(*change) if change else blocks.zeros(leaves[leaf].shape)
     layout, tex, structure = path_layout(naming, closure)
     field = BlockField(layout, rhs, observables)
     _check_parameters(field, layout, step)
@@ -245,47 +240,42 @@ def _assembled(
     return ProgramFlow(replace(program, naming=naming), rule, trained, closure, system, batch)
 
 
-def _term_block(
-    term: Term,
-    naming: Naming,
-    closure: Closure,
-    leaves: Mapping[Path, Block],
-    forces: Forces,
-    step: bool,
-) -> Block:
-    factors: list[Block] = []
-    for factor in term.factors:
-        if isinstance(factor, Force):
-            factors.append(forces[factor.read].T if factor.transposed else forces[factor.read])
-        elif factor.letters:
-            stored, turned = closure.canonical(factor)
-            factors.append(leaves[stored].T if turned else leaves[stored])
-        else:
-            gram = naming.pins[factor.left].gram
-            if gram is not None:
-                factors.append(blocks.constant(gram))
-    coefficient = term.coefficient * sym(STEP_SIZE) ** term.order if step else term.coefficient
-    product = blocks.chain(factors)
-    return product if coefficient is ONE else blocks.multiply(blocks.constant([[coefficient]]), product)
-
-
 def _gradient_size(
-    moving: frozenset[str], naming: Naming, closure: Closure, leaves: Mapping[Path, Block], forces: Forces
+    moving: frozenset[str], naming: Naming, closure: Closure, leaves: Mapping[str, Block], forces: Forces
 ) -> Block:
     r"""The squared size of the gradient by all maps that move, shape (1, 1).
 
     Minus the rate of the loss along its own gradient flow, so it is made of path scalars at any width:
     :math:`\sum_W |\partial\mathcal L/\partial W|^2 = \sum_\phi \langle G_\phi, \dot\phi\rangle`.
     """
-    parts = []
+    parts, first_order = [], replace(closure, exact_step=False)
     for terms, force in zip(gradient_terms(closure, moving).values(), forces, strict=True):
         for term in terms:
-            change = _term_block(term, naming, closure, leaves, forces, step=False)
+            change = term_block(term, naming, first_order, leaves, forces)
             parts.append(blocks.sum_axis(blocks.sum_axis(blocks.multiply(force, change), 0), 1))
     return blocks.add(*parts)
 
 
-def trained_maps(program: Program, given: Any, what: str) -> tuple[str, ...]:
+class HasMaps(Protocol):
+    """What has maps by name: a program."""
+
+    @property
+    def maps(self) -> tuple[str, ...]:
+        """Names of all maps, e.g. ``W_K.p``."""
+        ...
+
+
+def carried_maps(program: HasMaps, train: Any, carry: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The maps that move, and those whose paths are kept as states."""
+    trained = trained_maps(program, train, "train")
+    carried = trained if carry is None else trained_maps(program, carry, "carry")
+    missing = [name for name in trained if name not in carried]
+    if missing:
+        raise ModelError(f"{missing[0]} is trained but not carried; carry must contain everything that moves")
+    return trained, carried
+
+
+def trained_maps(program: HasMaps, given: Any, what: str) -> tuple[str, ...]:
     """The maps meant by names separated by blanks or a sequence; a name without a head means all heads."""
     if given is None:
         return program.maps
@@ -323,52 +313,8 @@ def _number(value: Any, what: str) -> Node:
     return num(exact_number(value, what, ModelError))
 
 
-def check_leaf_names(naming: Naming, closure: Closure) -> None:
-    """Refuse maps whose paths would share a name."""
-    seen: dict[str, Path] = {}
-    for path in closure.paths:
-        name = naming.leaf(path)
-        if name in seen:
-            raise ModelError(f"the paths {seen[name]} and {path} would both be called {name}; rename a map")
-        seen[name] = path
-
-
 def _check_parameters(field: BlockField, layout: Layout, step: bool) -> None:
     taken = sorted(field.parameters & {*layout.names, TIME})
     if taken:
         what = "time" if taken[0] == TIME else "a path scalar"
         raise ModelError(f"the parameter {taken[0]} of the program is the name of {what}; rename it")
-
-
-def path_layout(naming: Naming, closure: Closure) -> tuple[Layout, dict[str, str], dict[str, State]]:
-    """Where each path scalar sits in the matrices of paths, its TeX, and its path, head and ends."""
-    names: list[str] = []
-    tex: dict[str, str] = {}
-    structure: dict[str, State] = {}
-    places: list[tuple[str, int, int]] = []
-    segments: list[Segment] = []
-    for path in _by_head(naming, closure.paths):
-        leaf, rows, columns = naming.leaf(path), naming.pins[path.left].size, naming.pins[path.right].size
-        index, symmetric = np.empty((rows, columns), dtype=int), path.symmetric
-        state_at, tex_at = naming.state(path), naming.tex(path)
-        for i, j in np.ndindex(rows, columns):
-            if symmetric and j < i:
-                index[i, j] = index[j, i]
-                continue
-            index[i, j] = len(names)
-            state = state_at(i, j)
-            name = state_name(state)
-            names.append(name)
-            structure[name], tex[name] = state, tex_at(i, j)
-            places.append((leaf, i, j))
-        segments.append(Segment(leaf, index))
-    if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ModelError(f"two path scalars would both be called {twice}; rename a map or a word")
-    return Layout(tuple(names), tuple(places), tuple(segments)), tex, structure
-
-
-def _by_head(naming: Naming, paths: Sequence[Path]) -> list[Path]:
-    """One head after the other, in the order in which they are read."""
-    heads = list(dict.fromkeys(naming.head(path) for path in paths))
-    return sorted(paths, key=lambda path: heads.index(naming.head(path)))

@@ -34,7 +34,7 @@ from ..model.attention import AttentionModel
 from ..model.distribution import Distribution
 from ..model.loss import as_loss
 from ..model.paths import leaf_name, score_path, state_name, value_path
-from .flow import loss_blocks
+from ..program.attention import attention_loss
 from .motion import STEP_SIZE
 
 
@@ -213,7 +213,7 @@ def inner_product_sign_descent(
     leaves: dict[str, Block] = {name: blocks.leaf(name, shape) for name, shape in shapes.items()}
     read = (value_path(model), score_path(model))
     made = {leaf_name(model, read[0], 0): leaves["v"], leaf_name(model, read[1], 0): leaves["k"].T @ leaves["q"]}
-    objective, observables = loss_blocks(model, data, as_loss(loss), made, read)
+    objective, observables = attention_loss(model, data, as_loss(loss), made)
     roots = [*blocks.gradient(objective, list(leaves.values())), *observables.values()]
     names = {leaf: np.empty(shape, dtype=object) for leaf, shape in shapes.items()}
     structure: dict[str, State] = {}

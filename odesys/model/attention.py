@@ -175,7 +175,7 @@ class AttentionModel:
 
     Parameters
     ----------
-    words : the dictionary.
+    words : the dictionary, or `Words`.
     heads : their signs, activations and biases.
     value : value maps, the same shape in every head.
     score : maps between key word and query word; a trailing ``'`` is a transpose.
@@ -203,6 +203,7 @@ class AttentionModel:
         pooling: str = "sum",
         scale: Any = 1,
     ) -> None:
+        words = getattr(words, "pinned", words)  # the Words of a program have a dictionary
         if not isinstance(words, Dictionary):
             raise ModelError(f"a model needs a Dictionary, got {type(words).__name__}")
         heads = (heads,) if isinstance(heads, Head) else _sequence(heads, "heads", "Head objects")

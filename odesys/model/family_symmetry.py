@@ -6,7 +6,7 @@ themselves, and the heads to heads of the same shape with :math:`\varsigma_{h(k)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
 
@@ -25,9 +25,9 @@ class TypeSymmetry:
     heads: tuple[Signed, ...]
     label: int
 
-    def describe(self, family: Family, model: AttentionModel) -> str:
-        """Readable text, e.g. ``v -> -v, head p -> m, head m -> p, label -> -label``."""
-        names, labels = family.types, model.head_labels
+    def describe(self, family: Family, labels: Sequence[str]) -> str:
+        """Readable text, e.g. ``v -> -v, head p -> m, head m -> p, label -> -label``; `labels` name the heads."""
+        names = family.types
         parts = [f"{names[i]} -> {_SIGN[s]}{names[j]}" for i, (j, s) in enumerate(self.types) if (j, s) != (i, 1)]
         parts += [f"head {labels[k]} -> {labels[h]}" for k, (h, _) in enumerate(self.heads) if h != k]
         parts += [f"value{labels[k] and ' ' + labels[k]} -> -value" for k, (_, s) in enumerate(self.heads) if s < 0]
@@ -47,15 +47,19 @@ def find_type_symmetries(family: Family, model: AttentionModel) -> tuple[TypeSym
     """
     identity = tuple((i, 1) for i in range(len(family.types)))
     found = []
+    for types, label in sample_symmetries(family):
+        for heads in _head_maps(model, label):
+            if (types, label) != (identity, 1) or any(head != (k, 1) for k, head in enumerate(heads)):
+                found.append(TypeSymmetry(types, heads, label))
+    return tuple(found)
+
+
+def sample_symmetries(family: Family) -> Iterator[tuple[tuple[Signed, ...], int]]:
+    """Signed permutations of word types, with the sign of the label, that map the weighted samples to themselves."""
     for types in _type_maps(family):
         for label in (1, -1):
-            if not _keeps_samples(family, types, label):
-                continue
-            for heads in _head_maps(model, label):
-                element = TypeSymmetry(types, heads, label)
-                if (types, label) != (identity, 1) or any(head != (k, 1) for k, head in enumerate(heads)):
-                    found.append(element)
-    return tuple(found)
+            if _keeps_samples(family, types, label):
+                yield types, label
 
 
 def is_type_symmetry(family: Family, model: AttentionModel, element: TypeSymmetry) -> bool:

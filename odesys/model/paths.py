@@ -90,12 +90,6 @@ def leaf_name(model: AttentionModel, path: Path, head: int) -> str:
     return path_name(model, path) + (f"_{label}" if label else "")
 
 
-def entry_state(model: AttentionModel, head: int, path: Path, i: int, j: int) -> State:
-    """Path, head and ends of one path scalar."""
-    ends = pin_name(model, path.left, i), pin_name(model, path.right, j)
-    return State(path_name(model, path), model.head_labels[head], *ends)
-
-
 def state_name(state: State) -> str:
     """ASCII name of a path scalar or of an orbit of them, for arrays and CSV headers.
 
@@ -113,12 +107,6 @@ def pin_name(model: AttentionModel, pin: str, index: int) -> str:
     return f"n{index + 1}" if isinstance(model.value.output, Neurons) else ""
 
 
-def entry_tex(model: AttentionModel, head: int, path: Path, i: int, j: int) -> str:
-    r"""TeX of one path scalar, e.g. ``c_1^\top W_{K+}^\top W_{Q+} v_1``."""
-    parts = [_pin_tex(model, path.left, i, True), chain_tex(model, head, path), _pin_tex(model, path.right, j, False)]
-    return " ".join(part for part in parts if part)
-
-
 def chain_tex(model: AttentionModel, head: int, path: Path) -> str:
     r"""TeX of the maps of a path without its ends, e.g. ``W_{K+}^\top W_{Q+}``."""
     row = model.value.maps[0] if model.value.output is None else None
@@ -131,7 +119,8 @@ def head_mark(model: AttentionModel, head: int) -> str:
     return {"p": "+", "m": "-", "": ""}.get(label, label.removeprefix("h"))
 
 
-def _pin_tex(model: AttentionModel, pin: str, index: int, left: bool) -> str:
+def pin_tex(model: AttentionModel, pin: str, index: int, left: bool) -> str:
+    """TeX of one pinned vector, transposed where it stands on the left; nothing where there is none to see."""
     if pin == WORDS:
         body = word_tex(model.words.words[index])
     elif isinstance(model.value.output, FixedVector):

@@ -58,8 +58,11 @@ def matmul(left: Block, right: Block) -> Block:
     return blocks.reshape(blocks.sum_axis(wide, 3), (max(p, q), rows, columns))
 
 
-def softmax(scores: Block, counts: Block | None, visible: np.ndarray | None) -> Block:
-    """Softmax over the rows for each column, per copy of a row where rows have counts (samples or 1, rows, 1)."""
+def softmax(scores: Block, counts: Block | None, visible: np.ndarray | None, whole: bool = False) -> Block:
+    """Softmax over the rows for each column, where rows may have counts (samples or 1, rows, 1).
+
+    An entry is the share of one copy of its row; with `whole` it is that of all copies together.
+    """
     table = swap(scores)  # (samples, query, key)
     samples, queries, keys = table.shape
     shown = None
@@ -74,7 +77,7 @@ def softmax(scores: Block, counts: Block | None, visible: np.ndarray | None) -> 
     if shown is not None:
         weights = blocks.multiply(shown, weights)
     counted = weights if counts is None else blocks.multiply(swap(counts), weights)
-    share = blocks.multiply(weights, blocks.apply(blocks.RECIPROCAL, blocks.sum_axis(counted, 2)))
+    share = blocks.multiply(counted if whole else weights, blocks.apply(blocks.RECIPROCAL, blocks.sum_axis(counted, 2)))
     return swap(share)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import DistributionError, ModelError
 from ..expr.graph import ZERO, Node, as_node, num, symbols
 from ..model.dictionary import exact_number
-from ..model.distribution import Sample
+from ..model.distribution import Sample, SampleArrays
 from .spaces import Words
 
 
@@ -167,6 +167,13 @@ class Group:
                     table[s, place, column] = value
         factor = np.full((1, size), num(1), dtype=object)
         return cls(length, np.arange(size)[None], factor, table, weights, targets, tuple(places), counts)
+
+    @classmethod
+    def encoded(cls, arrays: SampleArrays) -> Group:
+        """Samples that are index arrays already, of a distribution or one for each orbit of a family."""
+        factor = np.asarray(np.frompyfunc(num, 1, 1)(arrays.signs.astype(int)), dtype=object)
+        targets = tuple(map(int, arrays.labels))
+        return cls(arrays.length, arrays.words, factor, None, arrays.weights, targets, arrays.positions, arrays.counts)
 
     @property
     def size(self) -> int:

@@ -3,8 +3,10 @@ r"""Names of path scalars of a program: ASCII for arrays and files, TeX for docu
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from ..expr.system import State
 from ..model.paths import Letter, Path, word_tex
@@ -20,6 +22,21 @@ class Naming:
     pins: Mapping[str, Pin]
     letters: Mapping[str, Expr]
 
+    heads = 1  # they are in the names of the maps
+
+    def tables(self, paths: Sequence[Path]) -> list[tuple[Path, int]]:
+        """One head after the other, in the order in which they are read."""
+        heads = list(dict.fromkeys(self.head(path) for path in paths))
+        return [(path, 0) for path in sorted(paths, key=lambda path: heads.index(self.head(path)))]
+
+    def size(self, pin: str) -> int:
+        """Number of vectors of a pinned set."""
+        return self.pins[pin].size
+
+    def gram(self, pin: str) -> np.ndarray | None:
+        """Inner products of a pinned set as nodes; None for the identity."""
+        return self.pins[pin].gram
+
     def head(self, path: Path) -> str:
         """The head all maps of a path belong to; nothing where they differ."""
         heads = {letter.of for letter in path.letters}
@@ -32,18 +49,18 @@ class Naming:
             re.sub(r"^W_", "", letter.name).replace("_", "") + (letter.of if mixed else "") for letter in path.letters
         )
 
-    def leaf(self, path: Path) -> str:
+    def leaf(self, path: Path, head: int = 0) -> str:
         """Name of the matrix of a path, e.g. ``KQ_p``."""
-        head = self.head(path)
-        return self.path(path) + (f"_{head}" if head else "")
+        label = self.head(path)
+        return self.path(path) + (f"_{label}" if label else "")
 
-    def state(self, path: Path) -> Callable[[int, int], State]:
+    def state(self, path: Path, head: int = 0) -> Callable[[int, int], State]:
         """Path, head and ends of the scalars of a path, by their place in its matrix."""
-        name, head = self.path(path), self.head(path)
+        name, label = self.path(path), self.head(path)
         left, right = self.pins[path.left].labels, self.pins[path.right].labels
-        return lambda i, j: State(name, head, left[i], right[j])
+        return lambda i, j: State(name, label, left[i], right[j])
 
-    def tex(self, path: Path) -> Callable[[int, int], str]:
+    def tex(self, path: Path, head: int = 0) -> Callable[[int, int], str]:
         r"""TeX of scalars, e.g. ``c_{1}^\top W_{K+}^\top W_{Q+} v_{1}``, or ``V_{1,2}`` between listed axes."""
         ends = self.pins[path.left], self.pins[path.right]
         if len(path.letters) == 1 and all(isinstance(pin.side, Units) for pin in ends):

@@ -7,7 +7,7 @@ summed over the outputs (rows of f) and averaged over positions (columns) and sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -24,7 +24,7 @@ from .expressions import Expr, check_call, cross_entropy, squared, tokens
 from .gaussian import Gaussian
 from .naming import Naming
 from .reading import Reader, Reads
-from .spaces import Space, Units, same_side, say_side
+from .spaces import Space, Units, Words, same_side, say_side
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,25 +49,54 @@ def read_program(function: Callable[[Expr], Expr], data: Data, criterion: Any) -
     """Call `function` on the tokens of each length of sample, and read what it says."""
     if not isinstance(data, Data):
         raise ModelError(f"a program is trained on Data(words, samples) or Gaussian, not on {type(data).__name__}")
-    criterion = _criterion(criterion)
     check_call(function, 1, "a program", "of the tokens X")
+    criterion = as_criterion(criterion)
     _check_signs(criterion, data)
-    reads, parts = Reads(), []
-    outputs: dict[int, dict[str, Block]] = {}
-    for group in data.groups():
-        output = program_output(function, data, group.length)
-        reader = Reader(group, reads)
-        target = _target(output)
-        parts.append(_weighted(reader, group, _checked(criterion, output, target)))
-        outputs |= _outputs(reader, group, output, target, isinstance(criterion, Loss))
+    reads, parts, outputs = read_groups(function, data.words, data.groups(), criterion)
     objective = blocks.add(*parts)
     if isinstance(data, Gaussian):  # outputs are random, so the mean loss is all there is to see
         objective, outputs = data.mean(objective), {}
+    observables = {"loss": objective, **outputs}
+    return Program(function, data, criterion, Naming(reads.pins, reads.letters), reads.tables, objective, observables)
+
+
+def as_criterion(loss: Any) -> Any:
+    """A loss as a function (f, y): as given, or from its name or an expression in the margin."""
+    named = {"squared": squared, "cross_entropy": cross_entropy}
+    if loss is None:
+        raise ModelError("a loss is logistic, hinge, squared, cross_entropy, or a function (f, y) of your own")
+    if isinstance(loss, str) and loss in named:
+        return named[loss]
+    return loss if callable(loss) and not hasattr(loss, "free_symbols") else as_loss(loss)
+
+
+def read_groups(
+    function: Callable[[Expr], Expr],
+    words: Words,
+    groups: Iterable[Group],
+    criterion: Any,
+    shown: Mapping[str, Callable[[Expr], Expr]] | None = None,
+) -> tuple[Reads, list[Block], dict[str, Block]]:
+    """What a function reads, its weighted loss on each group of samples, and its outputs on every sample.
+
+    The outputs are those of the function (margins y f(X) for losses of the margin), then those `shown` by name.
+    """
+    reads, parts = Reads(), []
+    outputs: dict[str, dict[int, dict[str, Block]]] = {}
+    for group in groups:
+        X, reader = tokens(words, group.length), Reader(group, reads)
+        output = _listed_output(function(X))
+        target = _target(output)
+        parts.append(_weighted(reader, group, _checked(criterion, output, target)))
+        margin = isinstance(criterion, Loss) and output.rows.size == output.columns.size == 1  # type: ignore[union-attr]
+        seen = {"margin": target * output} if margin else {"f": output}
+        seen |= {name: _listed_output(each(X)) for name, each in (shown or {}).items()}
+        for name, expr in seen.items():
+            outputs.setdefault(name, {}).update(_outputs(reader, group, expr, name))
     if not reads.tables:
         raise ModelError("the output reads no map, so there is nothing to train; write f with maps(...)")
-    names = {place: outputs[place] for place in sorted(outputs)}
-    observables = {"loss": objective} | {name: block for part in names.values() for name, block in part.items()}
-    return Program(function, data, criterion, Naming(reads.pins, reads.letters), reads.tables, objective, observables)
+    named = (found[place] for found in outputs.values() for place in sorted(found))
+    return reads, parts, {name: block for part in named for name, block in part.items()}
 
 
 def sample_losses(program: Program) -> list[Block]:
@@ -81,21 +110,12 @@ def sample_losses(program: Program) -> list[Block]:
     return out
 
 
-def _criterion(given: Any) -> Any:
-    """A function (f, y) from a loss that may be given by its name or as an expression in the margin."""
-    named = {"squared": squared, "cross_entropy": cross_entropy}
-    if isinstance(given, str) and given in named:
-        return named[given]
-    if callable(given) and not hasattr(given, "free_symbols"):
-        return given
-    if given is None:
-        raise ModelError("a loss is logistic, hinge, squared, cross_entropy, or a function (f, y) of your own")
-    return as_loss(given)
-
-
 def program_output(function: Callable[[Expr], Expr], data: Data, length: int) -> Expr:
     """What a program returns for a sample of so many tokens; a listed matrix, or a sentence says why not."""
-    output = function(tokens(data.words, length))
+    return _listed_output(function(tokens(data.words, length)))
+
+
+def _listed_output(output: Any) -> Expr:
     if not isinstance(output, Expr):
         raise ModelError(f"the program returns {type(output).__name__}, not an expression in X and maps")
     free = [side for side in (output.rows, output.columns) if isinstance(side, Space)]
@@ -148,10 +168,9 @@ def _weighted(reader: Reader, group: Group, loss: Expr) -> Block:
     return blocks.reshape(blocks.sum_axis(block, 0), (1, 1))
 
 
-def _outputs(reader: Reader, group: Group, output: Expr, target: Expr, margin: bool) -> dict[int, dict[str, Block]]:
-    """Margins y f(X) for losses of the margin, else outputs f(X), by place of the sample."""
-    margin = margin and output.rows.size == output.columns.size == 1  # type: ignore[union-attr]
-    block = reader.block(target * output if margin else output)
+def _outputs(reader: Reader, group: Group, output: Expr, called: str) -> dict[int, dict[str, Block]]:
+    """The entries of an output with their names, by place of the sample."""
+    block = reader.block(output)
     samples, rows, columns = block.shape
     labels = output.rows.labels if isinstance(output.rows, Units) else [str(r + 1) for r in range(rows)]
     out: dict[int, dict[str, Block]] = {}
@@ -160,7 +179,7 @@ def _outputs(reader: Reader, group: Group, output: Expr, target: Expr, margin: b
         for r in range(rows):
             for c in range(columns):
                 ends = [labels[r] if rows > 1 else "", f"at{c + 1}" if columns > 1 else ""]
-                name = "_".join(["margin" if margin else "f", str(place + 1), *(e for e in ends if e)])
+                name = "_".join([called, str(place + 1), *(e for e in ends if e)])
                 at = tuple(np.array([[k]]) for k in (min(s, samples - 1), r, c))
                 names[name] = blocks.take(block, at)
     return out

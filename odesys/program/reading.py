@@ -259,7 +259,7 @@ class Reader:
     def _contract_listed(self, left: Expr, right: Expr) -> Value:
         a, b, counts = self.read(left), self.read(right), self.counts(left.columns)
         if isinstance(b, Block):
-            b = b if counts is None else batch.times(counts, b)
+            b = b if counts is None else self._counted(right, counts)
             return batch.matmul(a, b) if isinstance(a, Block) else _mixed(a, b)  # type: ignore[arg-type]
         assert isinstance(b, tuple)
         if isinstance(a, Block):  # a listed matrix times rows of a free space: the transpose is mixed by a.T
@@ -267,6 +267,12 @@ class Reader:
             return _mixed(b, turned if counts is None else batch.times(counts, turned))
         assert isinstance(a, tuple)
         return Operator(products=((a if counts is None else _scaled(a, batch.swap(counts)), b),))
+
+    def _counted(self, expr: Expr, counts: Block) -> Block:
+        """Rows times their counts; in a softmax the counts go to the weights, where the sum below has them too."""
+        if expr.op == "softmax":
+            return batch.softmax(self.block(expr.args[0]), counts, expr.data, whole=True)
+        return batch.times(counts, self.block(expr))
 
     def _inner(self, left: Vectors, right: Vectors) -> Block:
         """left.T @ right, with every path that is read recorded."""

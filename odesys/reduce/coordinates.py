@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..derive.flow import check_weights, loss_blocks, parameter_names, pin_gram
+from ..derive.flow import check_weights, parameter_names
 from ..derive.motion import STEP_SIZE
 from ..errors import ModelError, SymmetryError
 from ..expr import blocks
@@ -30,6 +30,7 @@ from ..expr.system import TIME, State, System
 from ..model.attention import AttentionModel, FixedVector
 from ..model.distribution import Distribution
 from ..model.loss import Loss, as_loss
+from ..model.naming import ModelNaming
 from ..model.paths import (
     OUTPUT,
     WORDS,
@@ -42,6 +43,7 @@ from ..model.paths import (
     value_path,
     word_tex,
 )
+from ..program.attention import attention_loss
 from .quotient import OrbitReduction, Orbits, merged, signed_orbits
 from .symmetry import Signed, SignedPermutation, is_symmetry
 
@@ -229,7 +231,7 @@ def coordinate_flow(
         for k in range(len(model.heads))
         for path, chain in zip(read, chains, strict=True)
     }
-    objective, observables = loss_blocks(model, data, loss, products, read)
+    objective, observables = attention_loss(model, data, loss, products)
     rhs: dict[str, Block] = {}
     for k in range(len(model.heads)):
         own = [leaves[_leaf(model, piece, k)] for piece in pieces]
@@ -296,7 +298,7 @@ def _factor(leaves: Mapping[str, Block], model: AttentionModel, piece: Coordinat
 def _rate(model: AttentionModel, piece: CoordinateMap, slope: Block) -> Block:
     factors = [blocks.multiply(blocks.constant([[-1]]), slope)]
     for space, left in ((piece.rows, True), (piece.columns, False)):
-        gram = pin_gram(model, space.pin) if space.pin else None
+        gram = ModelNaming(model).gram(space.pin) if space.pin else None
         if gram is not None:
             factors.insert(0 if left else len(factors), blocks.constant(gram))
     return blocks.chain(factors)

@@ -15,22 +15,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..derive.assembly import PathNaming, path_layout, path_leaves
 from ..derive.closure import Closure, Force, Term
-from ..derive.flow import (
-    close_model,
-    gradient_descent,
-    gradient_flow,
-    loss_blocks,
-    parameter_names,
-    path_layout,
-    pin_gram,
-)
-from ..derive.initial import infinite_width, network_values
 from ..derive.motion import STEP_SIZE
 from ..errors import ModelError, ParameterError, SymmetryError
 from ..expr import blocks, graph
@@ -39,21 +30,19 @@ from ..expr.field import BlockField, Layout, Segment
 from ..expr.graph import Node, sym
 from ..expr.system import TIME, System
 from ..model.attention import AttentionModel
-from ..model.dictionary import Dictionary
 from ..model.family import Family, Representatives
-from ..model.family_symmetry import TypeSymmetry, find_type_symmetries, is_type_symmetry
+from ..model.family_symmetry import TypeSymmetry
 from ..model.group_count import GROUPS, INFINITY, ONE_GROUP, SYMBOL, Groups, check_groups, whole_groups
-from ..model.loss import Loss, as_loss
-from ..model.orbit_algebra import OrbitAlgebra, PairSpace
-from ..model.paths import Path, leaf_name, path_name
+from ..model.orbit_algebra import OrbitAlgebra, PairSpace, Pin
+from ..model.paths import Path
 from .family_layout import on_states, orbit_layout, pair_table, pin_of
+from .family_origin import ModelOrigin, ProgramOrigin, Shape, family_origin
 from .quotient import OrbitReduction, Orbits, merged_states, renamed, signed_orbits
 
 if TYPE_CHECKING:
     from ..jit.codegen import Compiled
     from .slaving import Slaved
 
-ModelShape = Callable[[Dictionary], AttentionModel]
 Column = tuple[Block, PairSpace]
 
 
@@ -67,8 +56,8 @@ class FamilyFlow(OrbitReduction):
 
     Attributes
     ----------
-    family, shape : the data, and the model as a function of a dictionary.
-    model : the model over the words of the few groups that samples are written in.
+    family, shape : the data, and the program or model as a function of words.
+    origin : the program or model over the words of the few groups that samples are written in.
     groups : a whole number, ``"symbol"`` (then K is a parameter of `system`), or ``"infinity"``.
     scaled : whether an entry between other groups counts once for all its partners, and time is t / K.
     symmetries : symmetries beyond the permutations of groups, already divided out.
@@ -83,9 +72,8 @@ class FamilyFlow(OrbitReduction):
     """
 
     family: Family
-    shape: ModelShape
-    model: AttentionModel
-    loss: Loss
+    shape: Shape
+    origin: ModelOrigin | ProgramOrigin
     train: tuple[str, ...]
     closure: Closure
     groups: Groups
@@ -123,10 +111,13 @@ class FamilyFlow(OrbitReduction):
     @cached_property
     def source(self) -> System:  # type: ignore[override]
         """The flow of K groups with all its words and samples."""
-        size = self.whole()
-        derive = gradient_descent if self.system.kind == "map" else gradient_flow
-        model, data = self.shape(self.family.dictionary(size)), self.family.distribution(size)
-        return derive(model, data, self.loss, train=self.train, carry=tuple(sorted(self.closure.trained))).system
+        carried = tuple(sorted(self.closure.trained))
+        return self.origin.enumerated(self.train, carried, self.system.kind == "map", self.whole())
+
+    @property
+    def model(self) -> AttentionModel:
+        """The model over the words of the few groups that samples are written in; a program has none."""
+        return self.origin.model
 
     @property
     def algebra(self) -> OrbitAlgebra:
@@ -141,13 +132,13 @@ class FamilyFlow(OrbitReduction):
 
     def space(self, path: Path) -> PairSpace:
         """Pair orbits of a path."""
-        return PairSpace(pin_of(self.family, self.model, path.left), pin_of(self.family, self.model, path.right))
+        return _space(self.family, self.origin.naming, path)
 
-    def leaf(self, path: Path, head: int) -> str:
+    def leaf(self, path: Path, head: int = 0) -> str:
         """Name of the orbit column of a path in one head."""
-        return leaf_name(self.model, path, head)
+        return self.origin.naming.leaf(path, head)
 
-    def segment(self, path: Path, head: int) -> Segment:
+    def segment(self, path: Path, head: int = 0) -> Segment:
         """Where the orbit column of a stored path of one head sits in the state vector."""
         leaf = self.leaf(path, head)
         return next(s for s in self.layout.segments if s.leaf == leaf)
@@ -155,13 +146,24 @@ class FamilyFlow(OrbitReduction):
     def variable(
         self, path: str, head: int, left: str | None, right: str | None, relation: str = ""
     ) -> tuple[str, int]:
-        """Orbit variable of a pair of word types under a path such as ``KQ``, and its sign."""
-        stored = next(p for p in self.closure.paths if path_name(self.model, p) == path)
+        """Orbit variable of a pair of word types under a path such as ``KQ``, and its sign.
+
+        The heads of a program are in the name of the path: ``KQ_p`` and the head 0.
+        """
+        naming = self.origin.naming
+        entries = {p: naming.state(p, head)(0, 0) for p in self.closure.paths}
+        named = [p for p, state in entries.items() if path in (state.path, naming.leaf(p, head))]
+        if len(named) != 1:
+            raise ModelError(f"{path} names {len(named)} matrices of this flow; give one of {self._leaf_names()}")
+        (stored,) = named
         i, j = (0 if word is None else self.family.parse(word)[0] for word in (left, right))
         where = self.space(stored).index[i, j, relation]
         segment = self.segment(stored, head)
         sign = 1 if segment.sign is None else int(segment.sign[where, 0])
         return self.system.names[int(segment.index[where, 0])], sign
+
+    def _leaf_names(self) -> str:
+        return ", ".join(self.leaf(path, head) for path, head in self._columns())
 
     # ---- states ------------------------------------------------------------------------------------------------------
 
@@ -173,13 +175,12 @@ class FamilyFlow(OrbitReduction):
             raise ModelError("give either omega (the infinite-width start) or weights= (a finite network), not both")
         if weights is not None:
             size = self.whole(K)
-            full = self.shape(self.family.dictionary(size))
-            layout = path_layout(full, self.closure)[0]
-            values = layout.pack(network_values(full, self.closure, weights)).astype(float)
+            layout = path_layout(self.origin.naming_of(size), self.closure)[0]
+            values = layout.pack(self.origin.network(self.closure, weights, size)).astype(float)
             return self.bind(**{SYMBOL: size}).project(values)
         # pairs of other groups start at zero, so the few groups of the window stand for any number of them
-        layout = path_layout(self.model, self.closure)[0]
-        few = layout.pack(infinite_width(self.model, self.closure, omega, spread)).astype(float)
+        layout = path_layout(self.origin.naming, self.closure)[0]
+        few = layout.pack(self.origin.start(self.closure, omega, spread)).astype(float)
         return self._means(few, self.samples.window)
 
     def whole(self, K: Any = None) -> int:
@@ -220,7 +221,7 @@ class FamilyFlow(OrbitReduction):
         means = orbits.project(values)
         rest = np.abs(values - orbits.lift(means)).reshape(-1, orbits.sign.size).max(axis=0, initial=0)
         if rest.max() > 1e-12 * max(1e-300, float(np.abs(values).max(initial=0))):
-            names = path_layout(self.shape(self.family.dictionary(size)), self.closure)[0].names
+            names = path_layout(self.origin.naming_of(size), self.closure)[0].names
             worst = int(rest.argmax())
             raise SymmetryError(
                 f"this start breaks the symmetry of the family: {names[worst]} is off the mean of its orbit by "
@@ -239,11 +240,11 @@ class FamilyFlow(OrbitReduction):
         return out
 
     def _columns(self) -> list[tuple[Path, int]]:
-        return [(path, head) for head in range(len(self.model.heads)) for path in self.closure.paths]
+        return self.origin.naming.tables(self.closure.paths)
 
     def _orbits(self, size: int) -> Orbits:
         """Orbit variable and sign of each state of the enumerated flow with `size` groups."""
-        full = self.shape(self.family.dictionary(size))
+        full = self.origin.naming_of(size)
         layout = path_layout(full, self.closure)[0]
         variable, sign = np.zeros(len(layout.names), dtype=int), np.zeros(len(layout.names), dtype=int)
         segments = {segment.leaf: segment for segment in layout.segments}
@@ -281,8 +282,8 @@ class FamilyFlow(OrbitReduction):
 
 def family_flow(
     family: Family,
-    shape: ModelShape,
-    train: Iterable[str] = ("w", "W_K", "W_Q"),
+    shape: Shape,
+    train: Any = None,
     K: Any = "symbol",
     loss: Any = "logistic",
     carry: Iterable[str] | None = None,
@@ -293,7 +294,9 @@ def family_flow(
 
     Parameters
     ----------
-    family, shape : the data, and the model as a function of its dictionary.
+    family, shape : the data, and a function of its words that gives a program, a function of the tokens X, or an
+        `AttentionModel`.
+    train : names of the maps that move, by default all (of an `AttentionModel` w, W_K, W_Q).
     K : a whole number of at least 2, ``"symbol"``, or ``"infinity"`` (the limit of the scaled flow).
     scaled : use the sums over all other groups instead of single entries, and time t / K.
     symmetries : divide by these instead of all that are found (each is checked exactly).
@@ -305,14 +308,20 @@ def family_flow(
     >>> flow = family_flow(data, lambda words: AttentionModel(words, [Head(+1), Head(-1)]), train=["w"])
     >>> flow.system.parameters, flow.system.names
     (('K',), ('w_p_v', 'KQ_p_c_c_same', 'KQ_p_c_c_other', 'KQ_p_v_v_same', 'KQ_p_v_v_other'))
+    >>> from odesys import maps
+    >>> def linear(words):
+    ...     w = maps("w", 1, words)
+    ...     return lambda X: (w @ X).sum()
+    >>> family_flow(data, linear).system.equations
+    {'w_v': Node(1/(K*(exp(w_v) + 1)))}
     """
     return _derive(family, shape, train, K, loss, carry, scaled, symmetries, step=False)
 
 
 def family_descent(
     family: Family,
-    shape: ModelShape,
-    train: Iterable[str] = ("w", "W_K", "W_Q"),
+    shape: Shape,
+    train: Any = None,
     K: Any = "symbol",
     loss: Any = "logistic",
     carry: Iterable[str] | None = None,
@@ -333,8 +342,8 @@ def family_descent(
 
 def _derive(
     family: Family,
-    shape: ModelShape,
-    train: Iterable[str],
+    shape: Shape,
+    train: Any,
     K: Any,
     loss: Any,
     carry: Iterable[str] | None,
@@ -348,76 +357,81 @@ def _derive(
     algebra = OrbitAlgebra(groups, scaled or groups == INFINITY)
     orbits = family.orbits(groups)
     samples = Representatives(family, orbits, groups, family.window(orbits))
-    model = shape(family.dictionary(samples.window))
-    _check_model(family, model)
-    trained, closure = close_model(model, train, carry, step)
-    read = closure.read
-    lossed = as_loss(loss)
-    spaces = {
-        path: PairSpace(pin_of(family, model, path.left), pin_of(family, model, path.right)) for path in closure.paths
-    }
-    columns, windows = _leaves(family, model, closure, spaces, algebra, samples.window)
+    origin = family_origin(family, shape, samples, loss)
+    naming = origin.naming
+    trained, closure = origin.closed(train, carry, step)
+    spaces = {path: _space(family, naming, path) for path in closure.paths}
+    columns, windows = _leaves(family, naming, closure, spaces, algebra, samples.window)
     blanks = {name: blocks.leaf(f"window {name}", block.shape) for name, block in windows.items()}
-    objective, observables = loss_blocks(model, samples, lossed, blanks, read)
+    objective, observables = origin.blocks(blanks)
     rhs: dict[str, Block] = {}
-    for k in range(len(model.heads)):
-        slopes = blocks.gradient(objective, [blanks[leaf_name(model, path, k)] for path in read])
+    for k in range(naming.heads):
+        slopes = blocks.gradient(objective, [blanks[naming.leaf(path, k)] for path in closure.read])
         forces = [
-            _force(slope, family, model, path, spaces[path], algebra, samples.window)
-            for slope, path in zip(slopes, read, strict=True)
+            _force(slope, pair_table(family, naming, path, spaces[path], samples.window), spaces[path], algebra)
+            for slope, path in zip(slopes, closure.read, strict=True)
         ]
         for path in closure.paths:
-            name = leaf_name(model, path, k)
+            name = naming.leaf(path, k)
             terms = [t for t in closure.terms[path] if set(t.moved) <= set(trained)]
-            change = [_term(t, model, k, closure, columns, forces, algebra) for t in terms]
+            change = [_term(t, naming, k, closure, columns, forces, algebra) for t in terms]
             rhs[name] = blocks.add(*([columns[name][0]] if step else []), *change, blocks.zeros(spaces[path].shape))
     filled = {f"window {name}": block for name, block in windows.items()}
     done = blocks.replace_leaves([*rhs.values(), *observables.values()], filled)
     rhs = dict(zip(rhs, done, strict=False))
     observables = dict(zip(observables, done[len(rhs) :], strict=True))
+    layout, tex, structure = orbit_layout(family, naming, closure, spaces, algebra, samples.window)
+    action = partial(on_states, layout=layout, origin=origin, closure=closure, spaces=spaces)
+    unchanged = partial(_unchanged, observables["loss"], layout, action)
     if symmetries is None:
-        symmetries = find_type_symmetries(family, model)
+        symmetries = origin.symmetries(unchanged)
     for element in symmetries:
-        if not is_type_symmetry(family, model, element):
+        if not origin.is_symmetry(element, unchanged):
             raise SymmetryError(
-                f"{element.describe(family, model)} does not map the samples and heads of the family to themselves",
+                f"{origin.describe(element)} does not map the samples and heads of the family to themselves",
                 witness=element,
             )
-    layout, tex, structure = orbit_layout(family, model, closure, spaces, algebra, samples.window)
-    merged = signed_orbits(len(layout.names), [on_states(e, layout, model, closure, spaces) for e in symmetries])
+    merged = signed_orbits(len(layout.names), [action(element) for element in symmetries])
     if not len(merged.representatives):
         raise SymmetryError("every orbit variable is mapped to minus itself, so the symmetric flow stands still")
     names = tuple(layout.names[s] for s in merged.representatives)
     segments = tuple(Segment(s.leaf, merged.orbit[s.index], merged.sign[s.index]) for s in layout.segments)
     reduced = Layout(names, tuple(layout.places[s] for s in merged.representatives), segments)
     blocked = BlockField(reduced, rhs, observables)
-    _check_parameters(model, lossed, names, groups, step)
+    _check_parameters(origin.parameters, names, groups, step)
     kept_tex, kept = {name: tex[name] for name in names}, merged_states(layout.names, structure, merged)
     system = System(names, blocked, tuple(sorted(blocked.parameters)), "map" if step else "flow", kept_tex, kept)
     return FamilyFlow(
-        family, shape, model, lossed, trained, closure, groups, algebra.scaled, samples, tuple(symmetries), system
+        family, shape, origin, trained, closure, groups, algebra.scaled, samples, tuple(symmetries), system
     )
 
 
-def _check_model(family: Family, model: AttentionModel) -> None:
-    if not isinstance(model, AttentionModel):
-        raise ModelError("the shape of a family's model is a function that makes an AttentionModel from a Dictionary")
-    if not model.words.orthonormal or len(model.words) < len(family.types):
-        raise ModelError("a family needs a model over the orthonormal dictionary it is given")
-    if model.readout().ndim == 2:
-        raise ModelError("this read-out depends on token positions, which a family does not have; give one row")
+def _unchanged(
+    loss: Block, layout: Layout, action: Callable[[TypeSymmetry], tuple[np.ndarray, np.ndarray]], element: TypeSymmetry
+) -> bool:
+    """True if the loss, as an expression of the orbit variables, is the same after a symmetry."""
+    target, sign = action(element)
+    before = np.array([sym(name) for name in layout.names], dtype=object)
+    here, there = (
+        blocks.evaluate([loss], layout.unpack(values))[0].reshape(-1)[0] for values in (before, sign * before[target])
+    )
+    return here is there
 
 
-def _check_parameters(model: AttentionModel, loss: Loss, names: Sequence[str], groups: Groups, step: bool) -> None:
+def _space(family: Family, naming: PathNaming, path: Path) -> PairSpace:
+    return PairSpace(pin_of(family, naming, path.left), pin_of(family, naming, path.right))
+
+
+def _check_parameters(parameters: set[str], names: Sequence[str], groups: Groups, step: bool) -> None:
     reserved = {*names, TIME, *([STEP_SIZE] if step else []), *([SYMBOL] if groups == "symbol" else [])}
-    taken = sorted(parameter_names(model, loss) & reserved)
+    taken = sorted(parameters & reserved)
     if taken:
         raise ModelError(f"the parameter {taken[0]} of the model or the loss has another meaning here; rename it")
 
 
 def _leaves(
     family: Family,
-    model: AttentionModel,
+    naming: PathNaming,
     closure: Closure,
     spaces: Mapping[Path, PairSpace],
     algebra: OrbitAlgebra,
@@ -426,26 +440,22 @@ def _leaves(
     """Orbit columns of all paths and heads, and the matrices over a few groups that they fill."""
     columns: dict[str, Column] = {}
     windows: dict[str, Block] = {}
-    for k in range(len(model.heads)):
-        for path in closure.paths:
-            name, space = leaf_name(model, path, k), spaces[path]
-            columns[name] = blocks.leaf(name, space.shape), space
-            table = pair_table(family, model, path, space, size)
-            units = [ONE_GROUP / unit for unit in algebra.scales(space)]
-            entries = columns[name][0]
-            if algebra.scaled:
-                entries = blocks.multiply(algebra.constants(units), entries)
-            windows[name] = blocks.take(entries, (table, np.zeros_like(table)))
+    path_leaves(naming, closure)  # refuses names that are taken twice
+    for path, head in naming.tables(closure.paths):
+        name, space = naming.leaf(path, head), spaces[path]
+        columns[name] = blocks.leaf(name, space.shape), space
+        table = pair_table(family, naming, path, space, size)
+        entries = columns[name][0]
+        if algebra.scaled:
+            entries = blocks.multiply(algebra.constants([ONE_GROUP / unit for unit in algebra.scales(space)]), entries)
+        windows[name] = blocks.take(entries, (table, np.zeros_like(table)))
     return columns, windows
 
 
-def _force(
-    slope: Block, family: Family, model: AttentionModel, path: Path, space: PairSpace, algebra: OrbitAlgebra, size: int
-) -> Column:
+def _force(slope: Block, table: np.ndarray, space: PairSpace, algebra: OrbitAlgebra) -> Column:
     """Force on one entry of each orbit: minus the sum of the slopes over the orbit, divided by its size."""
     if blocks.is_zero(slope):
         return blocks.zeros(space.shape), space
-    table = pair_table(family, model, path, space, size)
     total = blocks.scatter(slope, (table, np.zeros_like(table)), space.shape)
     speed = GROUPS if algebra.scaled else ONE_GROUP
     factors = [-1 * speed * unit / entries for unit, entries in zip(algebra.scales(space), space.sizes(), strict=True)]
@@ -454,7 +464,7 @@ def _force(
 
 def _term(
     term: Term,
-    model: AttentionModel,
+    naming: PathNaming,
     head: int,
     closure: Closure,
     columns: Mapping[str, Column],
@@ -469,12 +479,15 @@ def _term(
             factors.append(algebra.transpose(column) if factor.transposed else column)
         elif factor.letters:
             stored, turned = closure.canonical(factor)
-            column = columns[leaf_name(model, stored, head)]
+            column = columns[naming.leaf(stored, head)]
             factors.append(algebra.transpose(column) if turned else column)
         else:
-            gram = pin_gram(model, factor.left)
-            if gram is not None:
+            gram = naming.gram(factor.left)
+            if gram is not None and gram.size == 1:
                 scalars.append(gram[0, 0])
+            elif gram is not None:  # of vectors that belong to no group: words of the family are orthonormal
+                plain = Pin((False,) * len(gram))
+                factors.append((blocks.constant(gram.reshape(-1, 1)), PairSpace(plain, plain)))
     total = factors[0]
     for column in factors[1:]:
         total = algebra.product(total, column)

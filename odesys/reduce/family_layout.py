@@ -3,37 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..derive.assembly import PathNaming
 from ..derive.closure import Closure
 from ..expr.field import Layout, Segment
 from ..expr.system import State
-from ..model.attention import AttentionModel
 from ..model.family import Family
 from ..model.family_symmetry import TypeSymmetry
 from ..model.orbit_algebra import OTHER, SAME, OrbitAlgebra, PairSpace, Pin
-from ..model.paths import WORDS, Path, entry_tex, leaf_name, path_name, pin_size, state_name
+from ..model.paths import WORDS, Path, state_name
+
+if TYPE_CHECKING:
+    from .family_origin import ModelOrigin, ProgramOrigin
 
 
-def pin_of(family: Family, model: AttentionModel, pin: str) -> Pin:
-    """A pinned set of the model up to permutations of groups."""
+def pin_of(family: Family, naming: PathNaming, pin: str) -> Pin:
+    """A pinned set of a model or program up to permutations of groups."""
     if pin == WORDS:
         return Pin((True,) * len(family.words) + (False,) * len(family.shared))
-    return Pin((False,) * pin_size(model, pin))
+    return Pin((False,) * naming.size(pin))
 
 
-def _members(family: Family, model: AttentionModel, pin: str, size: int) -> list[tuple[int, int]]:
+def _members(family: Family, naming: PathNaming, pin: str, size: int) -> list[tuple[int, int]]:
     """Kind and group of every pinned vector of `size` groups, in the order of the dictionary."""
     if pin == WORDS:
         grouped = [(t, g) for t in range(len(family.words)) for g in range(size)]
         return grouped + [(len(family.words) + t, 0) for t in range(len(family.shared))]
-    return [(row, 0) for row in range(pin_size(model, pin))]
+    return [(row, 0) for row in range(naming.size(pin))]
 
 
-def pair_table(family: Family, model: AttentionModel, path: Path, space: PairSpace, size: int) -> np.ndarray:
+def pair_table(family: Family, naming: PathNaming, path: Path, space: PairSpace, size: int) -> np.ndarray:
     """Orbit number of every entry of the matrix of a path with `size` groups."""
-    rows, columns = (_members(family, model, pin, size) for pin in (path.left, path.right))
+    rows, columns = (_members(family, naming, pin, size) for pin in (path.left, path.right))
     table = np.empty((len(rows), len(columns)), dtype=int)
     for i, (a, g) in enumerate(rows):
         for j, (b, h) in enumerate(columns):
@@ -44,7 +48,7 @@ def pair_table(family: Family, model: AttentionModel, path: Path, space: PairSpa
 
 def orbit_layout(
     family: Family,
-    model: AttentionModel,
+    naming: PathNaming,
     closure: Closure,
     spaces: Mapping[Path, PairSpace],
     algebra: OrbitAlgebra,
@@ -56,26 +60,26 @@ def orbit_layout(
     structure: dict[str, State] = {}
     places: list[tuple[str, int, int]] = []
     segments: list[Segment] = []
-    for k in range(len(model.heads)):
-        for path in closure.paths:
-            leaf, space = leaf_name(model, path, k), spaces[path]
-            index = np.empty(space.shape, dtype=int)
-            for n, (i, j, relation) in enumerate(space.pairs):
-                if path.symmetric and j < i:
-                    index[n, 0] = index[space.index[j, i, relation], 0]
-                    continue
-                index[n, 0] = len(names)
-                shown = "others" if algebra.scaled and relation == OTHER else relation
-                state = _orbit_state(family, model, path, k, i, j, shown)
-                name = state_name(state)
-                names.append(name)
-                structure[name] = state
-                places.append((leaf, n, 0))
-                second = 1 if relation == OTHER else 0
-                ends = _place(family, path.left, i, 0, size), _place(family, path.right, j, second, size)
-                entry = entry_tex(model, k, path, *ends)
-                tex[name] = rf"\sum_{{j\ne1}}{entry.replace('_{2}', '_{j}')}" if shown == "others" else entry
-            segments.append(Segment(leaf, index))
+    for path, head in naming.tables(closure.paths):
+        leaf, space = naming.leaf(path, head), spaces[path]
+        state_at, tex_at = naming.state(path, head), naming.tex(path, head)
+        index = np.empty(space.shape, dtype=int)
+        for n, (i, j, relation) in enumerate(space.pairs):
+            if path.symmetric and j < i:
+                index[n, 0] = index[space.index[j, i, relation], 0]
+                continue
+            index[n, 0] = len(names)
+            shown = "others" if algebra.scaled and relation == OTHER else relation
+            second = 1 if relation == OTHER else 0
+            ends = _place(family, path.left, i, 0, size), _place(family, path.right, j, second, size)
+            state = _orbit_state(family, path, state_at(*ends), i, j, shown)
+            name = state_name(state)
+            names.append(name)
+            structure[name] = state
+            places.append((leaf, n, 0))
+            entry = tex_at(*ends)
+            tex[name] = rf"\sum_{{j\ne1}}{entry.replace('_{2}', '_{j}')}" if shown == "others" else entry
+        segments.append(Segment(leaf, index))
     return Layout(tuple(names), tuple(places), tuple(segments)), tex, structure
 
 
@@ -83,31 +87,33 @@ def _place(family: Family, pin: str, kind: int, group: int, size: int) -> int:
     return family.place(kind, group, size) if pin == WORDS else kind
 
 
-def _orbit_state(family: Family, model: AttentionModel, path: Path, head: int, i: int, j: int, relation: str) -> State:
-    def end(pin: str, kind: int) -> str:
-        if pin == WORDS:
-            return family.types[kind]
-        return f"n{kind + 1}" if pin_size(model, pin) > 1 else ""
-
-    ends = end(path.left, i), end(path.right, j)
-    return State(path_name(model, path), model.head_labels[head], *ends, relation)
+def _orbit_state(family: Family, path: Path, entry: State, i: int, j: int, relation: str) -> State:
+    left = family.types[i] if path.left == WORDS else entry.left
+    right = family.types[j] if path.right == WORDS else entry.right
+    return State(entry.path, entry.head, left, right, relation)
 
 
 def on_states(
-    element: TypeSymmetry, layout: Layout, model: AttentionModel, closure: Closure, spaces: Mapping[Path, PairSpace]
+    element: TypeSymmetry,
+    layout: Layout,
+    origin: ModelOrigin | ProgramOrigin,
+    closure: Closure,
+    spaces: Mapping[Path, PairSpace],
 ) -> tuple[np.ndarray, np.ndarray]:
     """The action of a symmetry on the orbit variables of all heads."""
     target, sign = np.empty(len(layout.names), dtype=int), np.empty(len(layout.names), dtype=int)
     segments = {segment.leaf: segment for segment in layout.segments}
-
-    def moved(pin: str, kind: int, head: int) -> tuple[int, int]:
-        return element.types[kind] if pin == WORDS else (kind, element.heads[head][1])
-
-    for k in range(len(model.heads)):
-        for path in closure.paths:
-            source, image = (segments[leaf_name(model, path, h)].index for h in (k, element.heads[k][0]))
-            for n, (i, j, relation) in enumerate(spaces[path].pairs):
-                (a, s), (b, r) = moved(path.left, i, k), moved(path.right, j, k)
-                target[source[n, 0]] = image[spaces[path].index[a, b, relation], 0]
-                sign[source[n, 0]] = s * r
+    naming = origin.naming
+    for path, head in naming.tables(closure.paths):
+        image, other, *signs = origin.moved(element, path, head)
+        stored, turned = closure.canonical(image)
+        source, goal = segments[naming.leaf(path, head)].index, segments[naming.leaf(stored, other)].index
+        for n, (i, j, relation) in enumerate(spaces[path].pairs):
+            (a, s), (b, r) = (
+                element.types[kind] if pin == WORDS else (kind, own)
+                for pin, kind, own in zip((path.left, path.right), (i, j), signs, strict=True)
+            )
+            pair = (b, a, relation) if turned else (a, b, relation)
+            target[source[n, 0]] = goal[spaces[stored].index[pair], 0]
+            sign[source[n, 0]] = s * r
     return target, sign

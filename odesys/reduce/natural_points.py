@@ -21,14 +21,16 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from ..derive.assembly import path_layout
 from ..derive.closure import Closure
-from ..derive.flow import Flow, path_layout
+from ..derive.flow import Flow
 from ..errors import ModelError, ParameterError
 from ..exact.zero import POINTS, Points
 from ..expr.field import Layout
 from ..expr.graph import linear_terms
 from ..model.attention import AttentionModel
 from ..model.group_count import SYMBOL
+from ..model.naming import ModelNaming
 from ..model.paths import Path, leaf_name, pin_size, score_path, value_path
 from .family_gradient import FamilyFlow
 from .quotient import Quotient
@@ -198,8 +200,10 @@ def _lifted(source: Source, groups: Fraction | None = None) -> _Lifted:
         lifted = source.lifted
     else:
         size = source.whole(None if groups is None else _whole(groups))
-        model, closure = source.shape(source.family.dictionary(size)), source.closure
-        layout, lifted = path_layout(model, closure)[0], source.bind(**{SYMBOL: size}).lifted
+        naming, closure = source.origin.naming_of(size), source.closure
+        assert isinstance(naming, ModelNaming)  # a family that is a program was refused above: it has no model
+        model = naming.model
+        layout, lifted = path_layout(naming, closure)[0], source.bind(**{SYMBOL: size}).lifted
     assert lifted is not None
     lift = []
     for name in layout.names:

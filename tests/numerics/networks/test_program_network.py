@@ -27,7 +27,7 @@ from odesys import (
     softmax,
     squared,
 )
-from odesys.derive.program_flow import _term_block
+from odesys.derive.assembly import term_block
 from odesys.errors import ClosureError, ModelError, OdesysError, ParameterError
 from tests.program_oracle import Oracle, path_rates, product
 from tests.random_inputs import time_limit
@@ -83,14 +83,16 @@ def check_field(flow: Any, net: Any, slopes: Any, tally: Tally) -> None:
     tally.see("field", error)
     assert error < 1e-7, flow.closure.paths
     leaves = {
-        path: blocks.leaf(flow.naming.leaf(path), a.shape) for path, a in zip(flow.closure.paths, found, strict=True)
+        flow.naming.leaf(path): blocks.leaf(flow.naming.leaf(path), a.shape)
+        for path, a in zip(flow.closure.paths, found, strict=True)
     }
+    named = {path: leaves[flow.naming.leaf(path)] for path in flow.closure.read}
     tables = flow.program.tables
-    read = blocks.replace_leaves([flow.program.loss], {tables[p].data: leaves[p] for p in flow.closure.read})[0]
+    read = blocks.replace_leaves([flow.program.loss], {tables[p].data: named[p] for p in flow.closure.read})[0]
     minus = blocks.constant([[-1]])
-    forces = [blocks.multiply(minus, s) for s in blocks.gradient(read, [leaves[p] for p in flow.closure.read])]
+    forces = [blocks.multiply(minus, s) for s in blocks.gradient(read, [named[p] for p in flow.closure.read])]
     terms = [(path, term) for path in flow.closure.paths for term in flow.closure.terms[path]]
-    parts = [_term_block(term, flow.naming, flow.closure, leaves, forces, False) for _, term in terms]
+    parts = [term_block(term, flow.naming, flow.closure, leaves, forces) for _, term in terms]
     values = blocks.evaluate(parts, flow.layout.unpack(net.paths()), net.parameters)
     right = dict(zip(flow.closure.paths, expected, strict=True))
     for (path, _), value in zip(terms, values, strict=True):

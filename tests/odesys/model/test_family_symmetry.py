@@ -17,7 +17,7 @@ def test_the_two_mixture_family_has_its_flip_and_nothing_that_breaks_it() -> Non
     family = setting.family()
     model = setting.shape(family.dictionary(2))
     found = find_type_symmetries(family, model)
-    texts = [element.describe(family, model) for element in found]
+    texts = [element.describe(family, model.head_labels) for element in found]
     assert "v -> -v, head p -> m, head m -> p, label -> -label" in texts
     for element in found:
         assert is_type_symmetry(family, model, element)
@@ -33,7 +33,7 @@ def test_symmetries_are_closed_under_composition() -> None:
             types = tuple((second.types[i][0], s * second.types[i][1]) for i, s in first.types)
             heads = tuple((second.heads[h][0], s * second.heads[h][1]) for h, s in first.heads)
             both = replace(first, types=types, heads=heads, label=first.label * second.label)
-            assert both in found or both.describe(family, model) == "identity"
+            assert both in found or both.describe(family, model.head_labels) == "identity"
 
 
 def test_unequal_weights_and_relu_heads_leave_less() -> None:

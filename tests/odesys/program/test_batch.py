@@ -45,3 +45,11 @@ def test_columns_diagonal_identity() -> None:
     assert np.allclose(value(batch.diagonal(leaf), a=a)[:, 0], np.diagonal(a, axis1=1, axis2=2))
     assert np.allclose(value(batch.times(batch.identity(3), leaf), a=a), a * np.eye(3))
     assert batch.times(batch.constant(np.ones((1, 1, 1), dtype=int)), leaf) is leaf
+
+
+def test_whole_shares_are_those_of_all_copies() -> None:
+    scores, counts = batch.constant([[["a"], ["b"]]]), batch.constant([[["n"], [2]]])
+    one, whole = blocks.evaluate(
+        [batch.times(counts, batch.softmax(scores, counts, None)), batch.softmax(scores, counts, None, whole=True)], {}
+    )
+    assert one.shape == (1, 2, 1) and all(a is b for a, b in zip(one.flat, whole.flat, strict=True))

@@ -127,3 +127,12 @@ def counted() -> Data:
 def test_refused(make, words: str) -> None:
     with pytest.raises(OdesysError, match=words):
         make()
+
+
+def test_products_of_columns_and_rows_compose_in_any_order() -> None:
+    words = Words("a b")
+    w = maps("w", 1, words)
+    data = Data(words, [(({"a": 2, "b": 1}, "b"), 1)])
+    left = gradient_flow(lambda X: (w @ (X @ X.T @ (X @ X.T)) @ X).sum(), data, squared)
+    right = gradient_flow(lambda X: (X.T @ (X @ X.T @ (X @ X.T)).T @ w.T).sum(), data, squared)
+    assert all(a is b for a, b in zip(left.system.nodes, right.system.nodes, strict=True))

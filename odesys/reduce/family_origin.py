@@ -1,0 +1,308 @@
+r"""What the flow of a family needs of its model: an `AttentionModel`, or a program, over the words of a few groups.
+
+Both give paths, a loss on one sample of each orbit, start values, and the symmetries that act on all groups alike.
+Those of a program are found by trying: signed permutations of word types and heads, kept where the loss, as an
+expression of the orbit variables, stays the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import permutations, product
+from typing import Any
+
+import numpy as np
+
+from ..derive.closure import Closure, close
+from ..derive.flow import close_model, gradient_descent, gradient_flow, parameter_names
+from ..derive.initial import infinite_width, network_values
+from ..derive.program_flow import carried_maps
+from ..derive.program_start import infinite_width as program_start
+from ..derive.program_start import weight_values
+from ..errors import ModelError
+from ..expr import blocks, graph
+from ..expr.blocks import Block
+from ..expr.system import System
+from ..model.attention import AttentionModel
+from ..model.family import Family, Representatives
+from ..model.family_symmetry import TypeSymmetry, find_type_symmetries, is_type_symmetry, sample_symmetries
+from ..model.loss import as_loss
+from ..model.naming import ModelNaming
+from ..model.paths import WORDS, Path
+from ..program.attention import attention_loss
+from ..program.data import Data, Group
+from ..program.expressions import Expr, tokens
+from ..program.naming import Naming
+from ..program.program import as_criterion, read_groups
+from ..program.reading import Reads, pin_of
+from ..program.spaces import Tokens, Words
+
+Shape = Callable[[Words], AttentionModel | Callable[[Expr], Expr]]
+Moved = tuple[Path, int, int, int]  # path, head, and the signs of its ends
+Unchanged = Callable[[TypeSymmetry], bool]
+
+
+def family_words(family: Family, size: int) -> Words:
+    """The words of so many groups."""
+    return Words(family.dictionary(size).words)
+
+
+def family_origin(family: Family, shape: Shape, samples: Representatives, loss: Any) -> ModelOrigin | ProgramOrigin:
+    """The model or program that `shape` makes of the words in which the samples are written."""
+    words = family_words(family, samples.window)
+    made = shape(words)
+    if isinstance(made, AttentionModel):
+        return ModelOrigin(family, shape, samples, as_loss(loss), _checked_model(family, made))
+    if not callable(made):
+        raise ModelError(
+            "the shape of a family is a function of its words that gives a program, a function of the tokens X, or an "
+            "AttentionModel"
+        )
+    return ProgramOrigin(family, shape, samples, as_criterion(loss), made, words)
+
+
+def _checked_model(family: Family, model: AttentionModel) -> AttentionModel:
+    if not model.words.orthonormal or len(model.words) < len(family.types):
+        raise ModelError("a family needs a model over the orthonormal dictionary it is given")
+    if model.readout().ndim == 2:
+        raise ModelError("this read-out depends on token positions, which a family does not have; give one row")
+    return model
+
+
+@dataclass(frozen=True, eq=False)
+class ModelOrigin:
+    """An attention model over the words of a few groups."""
+
+    family: Family
+    shape: Shape
+    samples: Representatives
+    loss: Any
+    model: AttentionModel
+
+    @property
+    def naming(self) -> ModelNaming:
+        """Pinned sets and names over the words of the samples."""
+        return ModelNaming(self.model)
+
+    def naming_of(self, size: int) -> ModelNaming:
+        """The same over the words of `size` groups."""
+        return ModelNaming(self._model(size))
+
+    def _model(self, size: int) -> AttentionModel:
+        made = self.shape(family_words(self.family, size))
+        assert isinstance(made, AttentionModel)
+        return made
+
+    def closed(self, train: Any, carry: Any, step: bool) -> tuple[tuple[str, ...], Closure]:
+        """What is trained, and the closed set of paths."""
+        return close_model(self.model, ("w", "W_K", "W_Q") if train is None else train, carry, step)
+
+    def blocks(self, leaves: Mapping[str, Block]) -> tuple[Block, dict[str, Block]]:
+        """Loss and observables over the matrices of the paths."""
+        return attention_loss(self.model, self.samples, self.loss, leaves)
+
+    @property
+    def parameters(self) -> set[str]:
+        """Names of the parameters of the model and the loss."""
+        return parameter_names(self.model, self.loss)
+
+    def start(self, closure: Closure, omega: Any, spread: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """All matrices of paths at infinite width."""
+        return infinite_width(self.model, closure, omega, spread)
+
+    def network(self, closure: Closure, weights: Mapping[str, Any], size: int) -> dict[str, np.ndarray]:
+        """All matrices of paths of a network of `size` groups."""
+        return network_values(self._model(size), closure, weights)
+
+    def enumerated(self, train: Any, carry: Any, step: bool, size: int) -> System:
+        """The system of `size` groups with all its words and samples."""
+        derive = gradient_descent if step else gradient_flow
+        return derive(self._model(size), self.family.distribution(size), self.loss, train=train, carry=carry).system
+
+    def moved(self, element: TypeSymmetry, path: Path, head: int) -> Moved:
+        """Where a symmetry takes a path of a head, and the signs of ends that are no words."""
+        image, sign = element.heads[head]
+        return path, image, sign, sign
+
+    def symmetries(self, unchanged: Unchanged) -> tuple[TypeSymmetry, ...]:
+        """All symmetries that act on the groups alike."""
+        return find_type_symmetries(self.family, self.model)
+
+    def is_symmetry(self, element: TypeSymmetry, unchanged: Unchanged) -> bool:
+        """Exact check of one of them."""
+        return is_type_symmetry(self.family, self.model, element)
+
+    def describe(self, element: TypeSymmetry) -> str:
+        """A symmetry in words."""
+        return element.describe(self.family, self.model.head_labels)
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramOrigin:
+    """A program on the words of a few groups."""
+
+    family: Family
+    shape: Shape
+    samples: Representatives
+    loss: Any
+    function: Callable[[Expr], Expr]
+    words: Words
+
+    @cached_property
+    def _read(self) -> tuple[Reads, Block, dict[str, Block]]:
+        groups = [Group.encoded(arrays) for arrays in self.samples.encode(self.words.pinned)]
+        for length in {group.length for group in groups}:
+            _refuse_order(self.function(tokens(self.words, length)), self.words)
+        reads, parts, outputs = read_groups(self.function, self.words, groups, self.loss)
+        return reads, blocks.add(*parts), outputs
+
+    @property
+    def model(self) -> AttentionModel:
+        """There is none."""
+        raise ModelError("this family is written as a program; what was asked is known for an AttentionModel only")
+
+    @cached_property
+    def naming(self) -> Naming:
+        """Pinned sets and names over the words of the samples."""
+        return Naming(self._read[0].pins, self._read[0].letters)
+
+    def naming_of(self, size: int) -> Naming:
+        """The same over the words of `size` groups."""
+        return replace(self.naming, pins={**self.naming.pins, WORDS: pin_of(family_words(self.family, size))})
+
+    @property
+    def maps(self) -> tuple[str, ...]:
+        """Names of all maps that occur."""
+        return tuple(self.naming.letters)
+
+    def closed(self, train: Any, carry: Any, step: bool) -> tuple[tuple[str, ...], Closure]:
+        """What is trained, and the closed set of paths."""
+        trained, carried = carried_maps(self, train, carry)
+        return trained, close(tuple(self._read[0].tables), frozenset(carried), step)
+
+    def blocks(self, leaves: Mapping[str, Block]) -> tuple[Block, dict[str, Block]]:
+        """Loss and observables over the matrices of the paths."""
+        reads, objective, outputs = self._read
+        renamed = {table.data: leaves[self.naming.leaf(path)] for path, table in reads.tables.items()}
+        objective, *found = blocks.replace_leaves([objective, *outputs.values()], renamed)
+        return objective, {"loss": objective, **dict(zip(outputs, found, strict=True))}
+
+    @cached_property
+    def parameters(self) -> set[str]:
+        """Names of the parameters of the program and the loss."""
+        found = set()
+        for length in {orbit.length for orbit in self.samples.orbits}:
+            output = self.function(tokens(self.words, length))
+            for expr in _below(self.loss(output, output)):
+                if expr.op == "constant":
+                    found |= graph.symbols(list(expr.data.flat))
+                elif expr.op == "apply":
+                    found |= graph.symbols([expr.data[0]]) - {"z"}
+        return found
+
+    def start(self, closure: Closure, omega: Any, spread: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """All matrices of paths at infinite width."""
+        return program_start(self.naming, closure, omega, spread, {})
+
+    def network(self, closure: Closure, weights: Mapping[str, Any], size: int) -> dict[str, np.ndarray]:
+        """All matrices of paths of a network of `size` groups."""
+        return weight_values(self.naming_of(size), closure, weights)
+
+    def enumerated(self, train: Any, carry: Any, step: bool, size: int) -> System:
+        """The system of `size` groups with all its words and samples."""
+        words = family_words(self.family, size)
+        derive = gradient_descent if step else gradient_flow
+        data = Data(words, self.family.distribution(size).samples)
+        made: Any = self.shape(words)
+        system: System = derive(made, data, self.loss, train=train, carry=carry).system
+        return system
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The heads that maps belong to."""
+        return tuple(dict.fromkeys(letter.data.of for letter in self.naming.letters.values()))
+
+    def moved(self, element: TypeSymmetry, path: Path, head: int) -> Moved:
+        """Where a symmetry takes a path, and the signs of ends that are no words."""
+        heads = [element.heads[self.labels.index(letter.of)] for letter in path.letters]
+        letters = [replace(x, of=self.labels[h]) for x, (h, _) in zip(path.letters, heads, strict=True)]
+        return Path(path.left, tuple(letters), path.right), 0, heads[0][1], heads[-1][1]
+
+    def symmetries(self, unchanged: Unchanged) -> tuple[TypeSymmetry, ...]:
+        """All symmetries that act on the groups alike."""
+        identity = tuple((i, 1) for i in range(len(self.family.types)))
+        trivial = tuple((k, 1) for k in range(len(self.labels)))
+        candidates = (
+            TypeSymmetry(types, heads, label)
+            for types, label in sample_symmetries(self.family)
+            for heads in self._head_maps()
+            if (types, heads) != (identity, trivial)
+        )
+        return tuple(element for element in candidates if unchanged(element))
+
+    def is_symmetry(self, element: TypeSymmetry, unchanged: Unchanged) -> bool:
+        """Exact check of one of them."""
+        samples = (element.types, element.label) in set(sample_symmetries(self.family))
+        return samples and element.heads in set(self._head_maps()) and unchanged(element)
+
+    def _head_maps(self) -> Iterator[tuple[tuple[int, int], ...]]:
+        """Signed permutations of heads that have the same maps."""
+        for order in permutations(range(len(self.labels))):
+            if all(self._has(expr, self.labels[order[self.labels.index(expr.data.of)]]) for expr in self._maps()):
+                for signs in product((1, -1), repeat=len(order)):
+                    yield tuple(zip(order, signs, strict=True))
+
+    def _maps(self) -> Iterable[Expr]:
+        return self.naming.letters.values()
+
+    def _has(self, expr: Expr, head: str) -> bool:
+        other = self.naming.letters.get(replace(expr.data, of=head).map)
+        return other is not None and (other.rows, other.columns) == (expr.rows, expr.columns)
+
+    def describe(self, element: TypeSymmetry) -> str:
+        """A symmetry in words."""
+        return element.describe(self.family, self.labels)
+
+
+def _below(expr: Expr) -> Iterator[Expr]:
+    """All parts of an expression, each once."""
+    seen, stack = set(), [expr]
+    while stack:
+        part = stack.pop()
+        if id(part) not in seen:
+            seen.add(id(part))
+            stack.extend(part.args)
+            yield part
+
+
+def _refuse_order(output: Any, words: Words) -> None:
+    """Refuse programs that know the order of the tokens or the list of all words: a family has neither."""
+    if not isinstance(output, Expr):
+        return  # the reader says what is wrong
+    for expr in _below(output):
+        if expr.op == "words" and expr.rows == words:
+            raise ModelError(f"{output} reads words.all, but a family has K groups of words, not only those listed")
+        masked = expr.op == "softmax" and expr.data is not None
+        chosen = expr.op == "columns" and isinstance(expr.args[0].columns, Tokens)
+        if expr.op == "positions" or masked or chosen or _meets_listed(expr):
+            raise ModelError(
+                f"{expr} depends on the order of the tokens, which the samples of a family do not have; use sums, "
+                f"means and softmax over all tokens"
+            )
+
+
+def _meets_listed(expr: Expr) -> bool:
+    """True where entry by entry, or in a product, tokens correspond to axes listed elsewhere."""
+    if expr.op not in ("add", "times", "matmul"):
+        return False
+    a, b = expr.args
+    pairs = [(a.columns, b.rows)] if expr.op == "matmul" else [(a.rows, b.rows), (a.columns, b.columns)]
+    return any(
+        isinstance(x, Tokens) != isinstance(y, Tokens) and min(getattr(x, "size", 0), getattr(y, "size", 0)) > 1
+        for x, y in pairs
+    )
+
+
+__all__ = ["ModelOrigin", "ProgramOrigin", "Shape", "family_origin", "family_words"]

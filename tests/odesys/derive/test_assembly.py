@@ -1,0 +1,56 @@
+"""Models and programs have one way to lay out and to write the variation of a path."""
+
+from __future__ import annotations
+
+import pytest
+
+from odesys import AttentionModel, Data, Dictionary, Head, Words, blocks, gradient_flow, maps, softmax, squared
+from odesys.derive.assembly import path_layout, path_leaves, term_block
+from odesys.derive.closure import close
+from odesys.errors import ModelError
+from odesys.model.naming import ModelNaming
+from odesys.model.paths import score_path, value_path
+
+
+def two_heads():
+    model = AttentionModel(Dictionary(["a", "b"]), [Head(+1), Head(-1)])
+    closure = close((value_path(model), score_path(model)), frozenset(model.weights))
+    return ModelNaming(model), closure
+
+
+def test_states_come_head_by_head_and_symmetric_pairs_once() -> None:
+    naming, closure = two_heads()
+    layout, tex, structure = path_layout(naming, closure)
+    heads = [structure[name].head for name in layout.names]
+    assert heads == sorted(heads, reverse=True)  # p before m
+    assert len(layout.names) == 2 * (2 + 4 + 3 + 3)
+    assert tex["KQ_p_a_b"] == r"a^\top W_{K+}^\top W_{Q+} b"
+    keys = next(segment for segment in layout.segments if segment.leaf == "KK_p")
+    assert (keys.index == keys.index.T).all()
+
+
+def test_leaves_have_the_shapes_of_their_pinned_sets() -> None:
+    naming, closure = two_heads()
+    leaves = path_leaves(naming, closure)
+    assert leaves["w_m"].shape == (1, 2) and leaves["QQ_p"].shape == (2, 2)
+    assert len(leaves) == 2 * len(closure.paths)
+
+
+def test_a_term_is_the_product_of_its_factors() -> None:
+    naming, closure = two_heads()
+    leaves = path_leaves(naming, closure)
+    forces = [blocks.leaf(f"G{i}", (naming.size(p.left), naming.size(p.right))) for i, p in enumerate(closure.read)]
+    for path in closure.paths:
+        for term in closure.terms[path]:
+            block = term_block(term, naming, closure, leaves, forces, head=1)
+            names = {b.data for b in blocks.topological([block]) if b.op == "leaf"}
+            assert block.shape == (naming.size(path.left), naming.size(path.right))
+            assert all(name.startswith("G") or name.endswith("_m") for name in names)
+
+
+def test_paths_of_one_name_are_refused() -> None:
+    words = Words("a b")
+    W_A, A, w = maps("W_A", words, words), maps("A", words, words), maps("w", 1, words)
+    data = Data(words, [("a b", 1)])
+    with pytest.raises(ModelError, match="would both be called A; rename a map"):
+        gradient_flow(lambda X: (w @ X @ softmax(X.T @ (W_A + A) @ X)).sum(), data, squared)

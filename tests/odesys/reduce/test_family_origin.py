@@ -1,0 +1,161 @@
+"""Families written as programs: the same nodes as from an attention model, and what a family can not have."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from derivations.two_mixture import setting
+from odesys import (
+    Family,
+    OtherGroups,
+    SampleTemplate,
+    Space,
+    Units,
+    Words,
+    family_descent,
+    family_flow,
+    gradient_flow,
+    integrate,
+    maps,
+    relu,
+    softmax,
+    squared,
+)
+from odesys.errors import ModelError, SymmetryError
+from odesys.model.family_symmetry import TypeSymmetry
+
+HALF = Fraction(1, 2)
+
+
+def two_mixture(words):
+    m = Space("m")
+
+    def head(name):
+        w, (W_K, W_Q) = maps("w", 1, words, of=name), maps("W_K W_Q", m, words, of=name)
+        return lambda X: relu((w @ X @ softmax(X.T @ W_K.T @ W_Q @ X)).sum() + "b")
+
+    plus, minus = head("p"), head("m")
+    return lambda X: plus(X) - minus(X)
+
+
+def frozen_rows(words):
+    """Two pinned read-out vectors that are not orthonormal, in front of two trained maps."""
+    rows, v = Words("a1 a2", [[1, HALF], [HALF, 2]], name="A"), Space("v")
+    W, V, Z = maps("W", rows, v), maps("V", v, words), maps("Z", words, words)
+    return lambda X: relu(rows.all.T @ W @ V @ X @ softmax(X.T @ Z @ X)).sum()
+
+
+def pairs() -> Family:
+    noise = OtherGroups(["v", "-v"])
+    return Family(["c", "v"], [SampleTemplate(["c", s, noise], y, HALF) for s, y in (("v", 1), ("-v", -1))])
+
+
+@pytest.mark.parametrize("K", ["symbol", "infinity", 4])
+@pytest.mark.parametrize("scaled", [False, True])
+def test_the_same_nodes_as_from_the_model(K, scaled: bool) -> None:
+    old = family_flow(setting.family(3), setting.shape, K=K, scaled=scaled)
+    new = family_flow(setting.family(3), two_mixture, K=K, scaled=scaled)
+    assert old.system.names == new.system.names and old.system.tex == new.system.tex
+    assert all(a is b for a, b in zip(old.system.nodes, new.system.nodes, strict=True))
+    assert new.system.observables.keys() <= old.system.observables.keys()
+    assert all(node is old.system.observables[name] for name, node in new.system.observables.items())
+    assert old.symmetries == new.symmetries
+    assert np.array_equal(old.initial_state(omega=0.3), new.initial_state(omega=0.3))
+
+
+def test_the_same_step_and_the_same_stage() -> None:
+    old, new = (family_descent(setting.family(3), shape) for shape in (setting.shape, two_mixture))
+    assert all(a is b for a, b in zip(old.system.nodes, new.system.nodes, strict=True))
+    old = family_flow(setting.family(3), setting.shape, train=["w"], carry=["w", "W_K", "W_Q"])
+    new = family_flow(setting.family(3), two_mixture, train="w", carry="w W_K W_Q")
+    assert all(a is b for a, b in zip(old.system.nodes, new.system.nodes, strict=True))
+
+
+@pytest.mark.parametrize("shape", [two_mixture, frozen_rows])
+def test_the_law_of_the_lift_holds_for_every_number_of_groups(shape) -> None:
+    flow = family_flow(pairs(), shape, train=None if shape is two_mixture else "V Z", symmetries=())
+    rng = np.random.default_rng(3)
+    given = {"b": 0.2} if "b" in flow.system.parameters else {}
+    for K in (2, 3):
+        bound, z = flow.bind(K=K), rng.normal(size=flow.system.dimension)
+        rate = flow.system.compile({**given, "K": K})(0.0, z)
+        full = bound.source.compile(given)(0.0, bound.lift(z))
+        assert np.abs(bound.lift(rate) - full).max() < 1e-12
+        assert np.abs(bound.project(bound.lift(z)) - z).max() < 1e-12
+
+
+def test_many_groups_run_from_the_symbol() -> None:
+    flow = family_flow(pairs(), two_mixture)
+    start = flow.initial_state(omega=0.5)
+    run = integrate(flow.system, start, (0.0, 500.0), {"K": 1000, "b": 0.1})
+    few = family_flow(pairs(), two_mixture, K=3)
+    full = gradient_flow(setting.model(3), pairs().distribution(3)).system
+    again = integrate(few.system, few.initial_state(omega=0.5), (0.0, 5.0), {"b": 0.1})
+    listed = integrate(full, few.lift(few.initial_state(omega=0.5)), (0.0, 5.0), {"b": 0.1})
+    assert run.final["loss"] < run.observable("loss")[0]
+    assert again.final["loss"] == pytest.approx(listed.final["loss"], abs=1e-8)
+
+
+def test_weights_of_a_network_start_it() -> None:
+    flow = family_flow(pairs(), _linear, K=2)
+    state = flow.initial_state(weights={"w": [[0.5, 0.5, -1.0, -1.0]]})
+    assert dict(zip(flow.system.names, state, strict=True)) == {"w_c": 0.5, "w_v": -1.0}
+    with pytest.raises(SymmetryError, match="breaks the symmetry"):
+        flow.initial_state(weights={"w": [[0.5, 0.4, -1.0, -1.0]]})
+
+
+def _linear(words):
+    w = maps("w", 1, words)
+    return lambda X: (w @ X).mean() + Fraction(1, 3)
+
+
+def test_other_losses() -> None:
+    flow = family_flow(pairs(), _linear, loss=squared, K=3)
+    assert set(flow.system.observables) == {"loss", *(f"f_{i + 1}" for i in range(len(flow.samples.orbits)))}
+
+
+def test_a_wrong_symmetry_is_refused() -> None:
+    swap = TypeSymmetry(((0, 1), (1, -1)), ((1, 1), (0, 1)), -1)
+    assert family_flow(pairs(), two_mixture, symmetries=[swap]).symmetries == (swap,)
+    wrong = TypeSymmetry(((0, 1), (1, -1)), ((0, 1), (1, 1)), -1)
+    with pytest.raises(SymmetryError, match="v -> -v, label -> -label does not map"):
+        family_flow(pairs(), two_mixture, symmetries=[wrong])
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        (lambda w, words: lambda X: w @ X[0], "order of the tokens"),
+        (lambda w, words: lambda X: (w @ X * [1, 2, 3]).sum(), "order of the tokens"),
+        (lambda w, words: lambda X: (w @ X @ [1, 2, 3]).sum(), "order of the tokens"),
+        (lambda w, words: lambda X: (w @ X).sum() + (w @ words.all).sum(), "words.all"),
+        (lambda w, words: lambda X: (w @ X).sum() + "K", "the parameter K"),
+        (lambda w, words: 3, "a function of the tokens X"),
+        (lambda w, words: lambda X: 3, "returns int"),
+    ],
+)
+def test_what_a_family_does_not_have_is_said(program, said: str) -> None:
+    with pytest.raises(ModelError, match=said):
+        family_flow(pairs(), lambda words: program(maps("w", 1, words), words))
+
+
+def test_masks_are_refused_and_units_are_not() -> None:
+    def masked(words):
+        w, Z = maps("w", 1, words), maps("Z", words, words)
+        return lambda X: (w @ X @ softmax(X.T @ Z @ X, mask=lambda key, query: key <= query)).sum()
+
+    with pytest.raises(ModelError, match="order of the tokens"):
+        family_flow(pairs(), masked)
+
+    def layer(words):
+        r = Units("r", 2)
+        W, a = maps("W", r, words), maps("a", 1, r)
+        return lambda X: (a @ relu(W @ X)).sum()
+
+    flow = family_flow(pairs(), layer, symmetries=())
+    assert flow.system.names == ("a_r1", "a_r2", "W_r1_c", "W_r1_v", "W_r2_c", "W_r2_v")
+    with pytest.raises(ModelError, match="written as a program"):
+        flow.slaved()
