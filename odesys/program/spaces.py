@@ -170,7 +170,8 @@ def say_side(side: Side) -> str:
     """A side in a sentence."""
     if isinstance(side, Words):
         shown = ", ".join(side.words[:4]) + (", ..." if len(side.words) > 4 else "")
-        return f"the space of the words {shown}" + ("" if side.name == "E" else f" ({side.name})")
+        places = f" with {side.positions} positions" if side.positions else ""
+        return f"the space of the words {shown}{places}" + ("" if side.name == "E" else f" ({side.name})")
     if isinstance(side, Space):
         return f"the space {side.name}"
     if isinstance(side, Tokens):

@@ -97,6 +97,10 @@ def classes(X):
     return maps("Y", Units("y", 3), WORDS) @ X[0]
 
 
+def placed(X):
+    return maps("v", 1, X.rows) @ X.positions[0]
+
+
 def counted() -> Data:
     return Data(Words("a b c", positions=2), [Sample(["a", "b"], 1, counts=[1, 2])])
 
@@ -115,7 +119,7 @@ def counted() -> Data:
         (lambda: read_program(classes, Data(WORDS, [("a", [1, 1, 0])]), cross_entropy), "sums to 2"),
         (lambda: read_program(classes, Data(WORDS, [("a", [2, -1, 0])]), cross_entropy), "has the entry -1"),
         (lambda: read_program(classes, Data(WORDS, [("a", 0)]), lambda f, y: (f - y) @ (f - y).T), "is a table of"),
-        (lambda: read_program(lambda X: w @ X.positions[0], counted(), squared), "no position of its own"),
+        (lambda: read_program(placed, counted(), squared), "no position of its own"),
         (
             lambda: read_program(
                 lambda X: w @ X[0] + maps("w", 1, Words("x y")).T.T @ Words("x y").all[0], DATA, squared
