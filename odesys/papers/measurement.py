@@ -103,7 +103,10 @@ class Measurement:
 
         The interval is that of the fit. It is about scatter, and a run may have none: what it has is a slope that still
         changes on the way to the limit. So with `towards` (``infinity`` or ``zero``) the interval also contains the
-        slope of the half near the limit, and as much to both sides as the halves differ.
+        slope s of the half near the limit, and to both sides k times what the halves differ by. If a constant has a
+        correction of one over the logarithm L of the parameter, s is :math:`r^2` times the other slope, where r is the
+        quotient of the two mean L; so :math:`k=r^2/(1-r^2)` reaches a constant. The logarithm itself is at
+        :math:`r/(1-r)`, more than twice as far, and k is taken :math:`\sqrt2` times as large, between the two.
 
         >>> points = [{"omega": 10.0**-k} for k in range(6)]
         >>> settling = Measurement("Q", points, [2 + p["omega"] for p in points])
@@ -125,7 +128,8 @@ class Measurement:
         ends = [slope - margin, slope + margin]
         if towards:
             far, near = self.slopes(parameter, towards)
-            ends += [near - abs(near - far), near + abs(near - far)]
+            change = _reach(x, towards) * abs(near - far)
+            ends += [near - change, near + change]
         return Exponent(slope, min(ends), max(ends), float((x.max() - x.min()) / DECADE))
 
     def slopes(self, parameter: str, towards: str) -> tuple[float, float]:
@@ -136,8 +140,7 @@ class Measurement:
         [2.0, 2.0]
         """
         x, y = np.log([float(point[parameter]) for point in self.points]), np.log(self.means)
-        order, half = np.argsort(x if towards == "infinity" else -x), len(x) // 2
-        far, near = (np.polyfit(x[part], y[part], 1)[0] for part in (order[: len(x) - half], order[half:]))
+        far, near = (np.polyfit(x[part], y[part], 1)[0] for part in _halves(x, towards))
         return float(far), float(near)
 
     def order(self, parameter: str, claimed: float, kind: str = "Theta", towards: str = "infinity") -> Verdict:
@@ -178,6 +181,18 @@ class Measurement:
 
     def _seen(self, verdict: Verdict) -> Verdict:
         return verdict.at(*(dict(point) for point in self.points))
+
+
+def _halves(x: np.ndarray, towards: str) -> tuple[np.ndarray, np.ndarray]:
+    """Places of the points far from the limit, and of those near it."""
+    order, half = np.argsort(x if towards == "infinity" else -x), len(x) // 2
+    return order[: len(x) - half], order[half:]
+
+
+def _reach(x: np.ndarray, towards: str) -> float:
+    """How many times the change of slope between the halves may still come; 1 where the logarithm does not grow."""
+    far, near = (abs(float(x[part].mean())) for part in _halves(x, towards))
+    return float(np.sqrt(2) * far**2 / (near**2 - far**2)) if near > far else 1.0
 
 
 def measure(what: str, points: Sequence[Point], observable: Callable[[Point], float]) -> Measurement:

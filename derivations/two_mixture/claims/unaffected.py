@@ -84,12 +84,12 @@ REASONS = (
     ("consistent", "F.3 Beyond.F.3", "the limit of t L does not depend on the weights of the samples"),
     (
         "double",
-        f"{STAGE_2} E.3/order E.3/trajectory F-text F.1 F.2 F.3 Thm.4.1-text F.3-proof Beyond.F.3 Thm.4.1 G-text",
+        f"{STAGE_2.replace(' E.4 ', ' ')} E.3/order E.3/trajectory F-text F.1 F.2 F.3 Thm.4.1-text F.3-proof Beyond.F.3 Thm.4.1 G-text",
         "faster key self-scores speed stage 2 up and keep its signs and its dominant pair of scores",
     ),
     (
         "own",
-        "F-text Thm.4.1-text E.6 E.7 F.3 F.3-proof G-text",
+        "F-text Thm.4.1-text F.3 F.3-proof G-text",
         "labels that count unequally in a head move scores by less than the inequality has room",
     ),
     (
@@ -102,6 +102,18 @@ REASONS = (
         "groups",
         "F-text F.3 F.3-proof G-text",
         "scores within a group suffice for positive margins, and the statement is about orders, not constants",
+    ),
+    # two sentences of the proof of E.5
+    (
+        "bias labels consistent repeat own flip double neurons groups",
+        "E.5-proof/T1",
+        "it is about the start, which this does not change, and stage 1 moves no score",
+    ),
+    ("consistent neurons", "E.5-proof/E.2", "it changes n_c and n_v at T1, and the statement is for every T1"),
+    (
+        "start double groups",
+        "E.5-proof/E.2",
+        "the product of c_1 and v_1 still falls, and the three that Lemma E.2 is about still grow",
     ),
     # existence
     ("weight consistent", "6.1 6.1/exists", "a margin does not depend on the weight of its sample"),

@@ -120,9 +120,15 @@ def test_a_small_power_is_a_power() -> None:
     assert powers(0.015, 2.0).order("m", 0).as_stated == "fails", "it does not change on the way, so it is no settling"
     assert powers(0.015, 2.0).order("m", 0, "Omega").as_stated == "holds"
     assert powers(1e-9, 2.0).order("m", 0).as_stated == "holds", "that is solver error"
-    points = tuple({"omega": 10.0**-k} for k in range(3, 9))
-    unbounded = Measurement("log", points, [-np.log(p["omega"]) for p in points])
-    assert unbounded.order("omega", 0, towards="zero").as_stated == "fails"
+
+
+@pytest.mark.parametrize("first", [2, 3, 4, 6, 9])
+def test_a_logarithm_is_told_from_a_correction_of_one_over_it(first: int) -> None:
+    points = tuple({"omega": 10.0 ** -(first + k / 2)} for k in range(7))
+    unbounded, settling = ([1 + c * np.log(1 / p["omega"]) ** s for p in points] for c, s in ((1e3, 1), (0.3, -1)))
+    assert Measurement("log", points, unbounded).order("omega", 0, towards="zero").as_stated != "holds"
+    assert Measurement("Q", points, settling).order("omega", 0, towards="zero").as_stated == "holds"
+    assert Measurement("Q", points, [1 / v for v in settling]).order("omega", 0, towards="zero").as_stated == "holds"
 
 
 def test_a_wide_interval_on_the_allowed_side_decides() -> None:
