@@ -6,13 +6,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from odesys import Verdict, graph, identity, measure, say_number, sym, undecided
+from odesys import Verdict, graph, identity, measure, say_number, undecided
 
 from ..laboratory import Laboratory
 from ..special.trajectories import BIAS, StageTwo
 from .book import book
 from .common_stage_two import EXACT, SOLVER, STAGE_2, kappa, run_at, states_in_reach, sweep
-from .part_e_near_symmetry import start_of_stage_two
+from .part_e_near_symmetry import start_gaps
 
 POINT = {"omega": 0.1, "b": BIAS, "T1": 20.0}
 LARGEST = 1e9  # an upper end that nothing here comes near
@@ -44,11 +44,8 @@ def variables_at_the_start(lab: Laboratory) -> Verdict:
     moving = sorted(set(first.system.moving) & set(names))
     if moving:
         return undecided(f"{moving[0]} moves in stage 1, so its value at T1 is not the start value")
-    half = Fraction(1, 2)  # its square is exact in binary
-    begin = dict(zip(first.system.names, first.initial_state(float(half)), strict=True))
-    start = start_of_stage_two(names)
-    known = {n: Fraction(begin[n]) - graph.evaluate([start[sym(n)]], {"omega": half}, {})[0] for n in names}
-    right = identity({n: graph.num(gap) for n, gap in known.items()})
+    right = identity({f"{n} at omega = {omega}": graph.num(gap) for (n, omega), gap in start_gaps(lab, names).items()})
+    begin = dict(zip(first.system.names, first.initial_state(0.5), strict=True))
     zero = identity({n: graph.num(Fraction(begin[n])) for n in names})
     return (
         zero.witnessed(
@@ -100,7 +97,7 @@ def derivatives_from_growth(lab: Laboratory) -> dict[str, Verdict]:
     for shown, state in ROWS.items():
         verdict = _grows(lab, shown, state)
         if shown in MEANT and verdict.as_stated == "fails":
-            least = _slowest(Laboratory(), run_at(Laboratory(), POINT), state)
+            least = _slowest(lab, run_at(lab, POINT), state)
             verdict = (
                 verdict.witnessed(
                     f"at omega = 0.1, b = 0.5, T1 = 20 (all hypotheses hold) the derivative of c_1' W_K' W_K v_1 falls to "

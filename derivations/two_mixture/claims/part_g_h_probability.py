@@ -334,7 +334,7 @@ def _sub_gamma(v: int, c: int) -> Verdict:
     return starts & always_positive(slopes, positive=["u"])
 
 
-NORMAL = {"m": 10**4, "delta": Fraction(1, 1000)}  # m variables N(0, 4/m^2), which are sub-Gamma (4/m^2, 4/m) too
+NORMAL_M, NORMAL_DELTA = 10**4, Fraction(1, 1000)  # m variables N(0, 4/m^2), which are sub-Gamma (4/m^2, 4/m) too
 
 
 def _normal_outside(m: int, delta: Fraction) -> flint.arb:
@@ -370,14 +370,14 @@ def _from_the_parameters(sharp: Verdict) -> Verdict:
     too_large = always_positive({"given by (4/m^2, 4/m) above the printed level": given - printed}, positive=["h"])
     given, printed = squares(2, 2)
     enough = always_positive({"given by (2/m^2, 2/m) below the printed level": printed - given}, positive=["h"])
-    tail = _normal_outside(**NORMAL)
-    level = flint.arb(NORMAL["delta"].numerator) / NORMAL["delta"].denominator
+    tail = _normal_outside(NORMAL_M, NORMAL_DELTA)
+    level = flint.arb(NORMAL_DELTA.numerator) / NORMAL_DELTA.denominator
     if any(known.as_stated != HOLDS for known in (best, too_large)) or not tail > level:
         return undecided("what the printed parameters give is not larger than the printed level")
     witness = Witness(
         f"for m = 10^4 independent N(0, 4/m^2), which are sub-Gamma (4/m^2, 4/m), and delta = 0.001 their sum exceeds the "
         f"printed level in size with probability {say_number(float(tail))}, above delta",
-        NORMAL,
+        {"m": NORMAL_M, "delta": NORMAL_DELTA},
     )
     return (
         refuted(witness, Evidence.CERTIFICATE)
