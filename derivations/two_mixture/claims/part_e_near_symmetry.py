@@ -446,7 +446,7 @@ def _printed_ratio(lab: Laboratory) -> Verdict:
     where="Lemma E.4",
     parts=(RATIO, DELTA),
     hypotheses=STAGE_2,
-    uses=["C.2", "E.4/T1", "E.4(15)", "E.1(11)", "E.2", "E.3"],
+    uses=["C.2", "E.4/T1", "E.4(15)", "E.4-proof", "E.1(11)", "E.2", "E.3"],
     statement=r"\exists C>0:\ \max|\mu^\top W_K^\top W_Q\nu|\le C\ \Rightarrow\ "
     r"\frac{d\Delta^{(t)}}{dt}\Big/\frac{d\,c_1^\top W_K^{(T')\top}W_Q^{(T')}v_1}{dt}\le\widetilde O(\omega),\quad"
     r"\Delta^{(t)}\le\widetilde O(\omega)",

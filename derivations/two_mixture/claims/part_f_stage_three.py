@@ -34,7 +34,8 @@ from .common_stage_three import (
 from .common_stage_two import STAGE_3
 from .part_5_d_stage_one import neurons_at_the_end, unit_switches_off
 from .part_b_c_symmetry import groups_stay_symmetric, heads_stay_symmetric
-from .part_e_near_symmetry import exact_sums
+from .part_e_near_symmetry import STILL, start_gaps
+from .part_e_stage_two import manifold
 
 POSITIVE = "a sample is classified if y f > 0"
 EVENT = "T3 is found as an event of the solver, whose relative tolerance is 1e-9"
@@ -276,12 +277,15 @@ def classification_queries_alike(lab: Laboratory) -> Verdict:
     moving = sorted(set(third.moving) & set(scores))
     if moving:
         return undecided(f"{moving[0]} moves in stage 3")
+    zero = [f"{kind}_{group}" for kind in STILL for group in ("same", "other")]
+    starts = identity({f"{n} at omega = {o}": graph.num(gap) for (n, o), gap in start_gaps(lab, zero).items()})
     rows = attention(lab, (1, 1, -1), +1, lifted=True)
     gaps = [rows[query][1] - rows[query][2] for query in (1, 2)]
     onto = {graph.sym("M_vv_other"): -graph.sym("M_vv_same")}
     equal_weights = identity(dict(zip(("v_1", "-v_2"), graph.substitute(gaps, onto), strict=True)))
-    return (equal_weights & exact_sums(lab)).proving(
-        "with v_1' W_K' W_Q v_1 = -v_1' W_K' W_Q v_2 the two weights of the query v_1, and of -v_2, are the same expression"
+    return (equal_weights & starts & manifold(lab)).proving(
+        "M = 0 and v_1' W_Q' W_Q c_1 = 0 at T1, and the subspace of Beyond.manifold is kept in stage 2",
+        "with v_1' W_K' W_Q v_1 = -v_1' W_K' W_Q v_2 the two weights of the query v_1, and of -v_2, are the same expression",
     )
 
 
@@ -296,7 +300,7 @@ def exact_symmetries(lab: Laboratory) -> Verdict:
     "Three-stage training learns",
     kind="order",
     main=True,
-    uses=["C.2", "C.4", "D.3", "D.7", "D.8", "E.3/order", "E.7", "F.1", "F.2", "F.3"],
+    uses=["Beyond.manifold", "C.2", "C.4", "D.3", "D.7", "D.8", "E.3/order", "E.7", "F.1", "F.2", "F.3"],
     where="Theorem 4.1",
     parts=(
         "T_1 = Theta(1)",
