@@ -17,6 +17,7 @@ from . import (
     part_e_near_symmetry,
     part_e_sign_proof,
     part_e_stage_two,
+    part_e_sums_trajectories,
     part_e_trajectories,
     part_f_neurons,
     part_f_stage_three,

@@ -47,15 +47,19 @@ UNIT_OFF = Hypothesis(
     "a unit is off", r"H_s^{(t)}(X_{k,-s,-s})<-b\ \forall k", lambda p: 2 * p["n_v"] - p["n_c"] - p["b"], strict=True
 )
 
+OTHERS_ON = Hypothesis(
+    "conflicting units are on", r"H_s^{(t)}(X_{k,r,-r})>-b", lambda p: p["n_c"] + p["b"], strict=True
+)  # then so are those of X_{k,s,s}, since 2 n_v > n_c + b
 
-def inside(hypothesis: Hypothesis) -> Callable[[Sequence[str], int], Iterator[dict[str, Fraction]]]:
-    """Where a witness is looked for: rational n_c, n_v, b at which the hypothesis holds, and whatever else is named."""
+
+def inside(*hypotheses: Hypothesis) -> Callable[[Sequence[str], int], Iterator[dict[str, Fraction]]]:
+    """Where a witness is looked for: rational n_c, n_v, b at which the hypotheses hold, and whatever else is named."""
 
     def points(names: Sequence[str], seed: int) -> Iterator[dict[str, Fraction]]:
         rng = random.Random(seed)
         while True:
             found = {name: Fraction(rng.randint(1, 24), 8) for name in sorted({*names, "n_c", "n_v", "b"})}
-            if hypothesis.holds(found):
+            if all(hypothesis.holds(found) for hypothesis in hypotheses):
                 yield found
 
     return points
@@ -112,7 +116,7 @@ def _by_head(
 ) -> dict[str, Verdict]:
     """Derived and printed equations of both groups, a verdict for each head."""
     derived, step = _neurons(lab, kind, off), ONE_OFF if off else ALL_ON
-    points = inside(UNIT_OFF if off else UNITS_ON)
+    points = inside(UNIT_OFF, OTHERS_ON) if off else inside(UNITS_ON)
     return {
         head: equal({f"w_{head[0]} {kind}_{k}": (derived[s, k], printed[s, k]) for k in (1, 2)}, points=points).proving(
             step
@@ -245,9 +249,9 @@ def group_after(lab: Laboratory) -> dict[str, Verdict]:
     uses=["B.2", "C.3", "C.4", "D.6"],
     where="Lemma D.4",
     parts=tuple(HEADS),
-    hypotheses=(UNIT_OFF,),
+    hypotheses=(UNIT_OFF, OTHERS_ON),
     statement=r"H_+^{(t)}(X_{k,-,-})<-b\ \forall k\Rightarrow\frac{d w_+^{(t)\top}v_k}{dt}=\tfrac18\sum_{k'\in[2]}g^{(t)}(X_{k',+,+});\quad H_-^{(t)}(X_{k,+,+})<-b\ \forall k\Rightarrow\frac{d w_-^{(t)\top}v_k}{dt}=-\tfrac18\sum_{k'\in[2]}g^{(t)}(X_{k',-,-})",
-    reading="In stage 1 all other units are on whenever these are off (Corollary D.6).",
+    reading="Where the conflicting units are on, n_c > -b: in stage 1 all other units are on whenever these are off (Corollary D.6).",
 )
 def after_the_switch(lab: Laboratory) -> dict[str, Verdict]:
     """Both heads, both groups."""
@@ -261,9 +265,9 @@ def after_the_switch(lab: Laboratory) -> dict[str, Verdict]:
     uses=["B.2", "C.5", "D.6"],
     where="Lemma D.5",
     parts=tuple(HEADS),
-    hypotheses=(UNIT_OFF,),
+    hypotheses=(UNIT_OFF, OTHERS_ON),
     statement=r"H_+^{(t)}(X_{k,-,-})<-b\Rightarrow\frac{d w_+^{(t)\top}c_k}{dt}=\tfrac18g^{(t)}(X_{k,+,+});\quad H_-^{(t)}(X_{k,+,+})<-b\Rightarrow\frac{d w_-^{(t)\top}c_k}{dt}=\tfrac18g^{(t)}(X_{k,-,-})",
-    reading="In stage 1 all other units are on whenever these are off (Corollary D.6).",
+    reading="Where the conflicting units are on, n_c > -b: in stage 1 all other units are on whenever these are off (Corollary D.6).",
 )
 def group_neurons_move(lab: Laboratory) -> dict[str, Verdict]:
     """Both heads, both groups."""

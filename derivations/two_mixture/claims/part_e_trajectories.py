@@ -59,9 +59,7 @@ def _dominance(lab: Laboratory, what: str, small: Sequence[str], large: tuple[st
     return verdict.with_constants(**CONSTANTS, c="3/5", largest=float(found.values.max()))
 
 
-DOMINANCE_READING = (
-    r"C = 1/2, c = 3/5, for every T_1 > T_{0.5} and b and every \omega below the constant n_c/n_v at T_1."
-)
+DOMINANCE_READING = r"C = 1/2, c = 3/5, where n_c/n_v at T_1 is at least 10^{-3} and \omega is below n_c/n_v."
 
 
 @book.claim(

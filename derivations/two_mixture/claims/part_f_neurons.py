@@ -25,7 +25,7 @@ from odesys import (
 from ..laboratory import Laboratory
 from ..special.trajectories import BIAS, GRID, stage_three
 from .book import SIGNS, attention, book, name, tokens
-from .common_stage_three import Point, along, at_T2, over_omega
+from .common_stage_three import RANGES, Point, along, at_T2, over_omega
 from .common_stage_two import STAGE_3
 from .part_e_trajectories import attention_at
 
@@ -34,7 +34,7 @@ PATTERNS: dict[str, frozenset[tuple[int, int]]] = {"all units on": frozenset(), 
 SLIDES = "slides along X_{k,-,-}"
 DURATION, POINTS = 1e6, 160  # the loss is below 1e-5 then
 RUNS = [{"omega": omega, "T1": T1, "b": BIAS, "x_star": 1.0} for omega, T1 in GRID]
-ELSEWHERE = {"omega": (1e-3, 1e-1), "T1": (3.0, 500.0), "b": (0.1, 1.0), "x_star": (0.5, 2.0)}
+ELSEWHERE = {"omega": (1e-3, 1e-1), **{name: RANGES[name] for name in ("T1", "b", "x_star")}}
 
 
 # ---- the equations, exactly ----------------------------------------------------------------------------------------

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Measurement, Verdict, combine_verdicts, graph, identity, integrate, measure, over_seeds
+from odesys import Measurement, Verdict, combine_verdicts, graph, identity, integrate, measure, over_seeds, undecided
 
 from ..laboratory import Laboratory
 from ..special.closed_forms import late_loss_constant
 from ..special.trajectories import BIAS, stage_three, stage_two
-from .book import CONFLICTING, book, name
-from .common_hypotheses import BIASED, SMALL_START, STAGE_TWO
+from .book import CONFLICTING, attention, book, name
+from .common_hypotheses import STAGE_TWO
 from .common_stage_three import (
     SOLVER,
     UNBOUNDED,
@@ -34,6 +34,8 @@ from .common_stage_three import (
 from .common_stage_two import STAGE_3
 from .part_5_d_stage_one import neurons_at_the_end, unit_switches_off
 from .part_b_c_symmetry import groups_stay_symmetric, heads_stay_symmetric
+from .part_e_near_symmetry import STILL, start_gaps
+from .part_e_stage_two import manifold
 
 POSITIVE = "a sample is classified if y f > 0"
 EVENT = "T3 is found as an event of the solver, whose relative tolerance is 1e-9"
@@ -93,7 +95,7 @@ def loss_at_the_end(lab: Laboratory) -> Verdict:
     parts=("T_3 - T_2 = O(1/eps)", "loss <= eps"),
     hypotheses=STAGE_3,
     statement=r"\exists\,T_3:\ T_3-T_2=O(1/\epsilon)\ \text{and}\ \mathbb E[\ell(yf^{(t)}(X))]\le\epsilon",
-    reading="T_3 is the first time with loss eps, and t runs from there to ten times T_3 - T_2; the constant of O does not depend on omega.",
+    reading="T_3 is the first time with loss eps, t runs on to ten times T_3 - T_2, and T_1 <= 2000; the constant of O does not depend on omega.",
 )
 def loss_falls(lab: Laboratory) -> dict[str, Verdict]:
     """Time and loss."""
@@ -263,16 +265,33 @@ def concentration(lab: Laboratory) -> Verdict:
 
 
 def near_symmetry(lab: Laboratory) -> Verdict:
-    """Three differences between the keys v_1 and -v_2 in the + head."""
+    """Three differences between the keys v_1 and -v_2 in the + head: two are 0, that of c_1 is O~(omega)."""
 
     def difference(query: int) -> Any:
         return lambda state, p: float(
             conflicting_attention(state)[0][query, 1] - conflicting_attention(state)[0][query, 2]
         )
 
-    names = ("c_1", "v_1", "-v_2")
-    bounds = [within_omega(lab, f"the difference of {query}", difference(k)) for k, query in enumerate(names)]
-    return bounds[0] & bounds[1] & bounds[2] & shrinks_with_omega(lab, "the difference of c_1", difference(0))
+    bound = within_omega(lab, "the difference of c_1", difference(0))
+    return bound & shrinks_with_omega(lab, "the difference of c_1", difference(0)) & classification_queries_alike(lab)
+
+
+def classification_queries_alike(lab: Laboratory) -> Verdict:
+    """For the queries v_1 and -v_2 both weights are equal: M_{v_1v_1} + M_{v_1v_2} is 0 at T1 and stays so."""
+    scores, third = lab.reduced("stage2").system.on_path("KQ"), lab.reduced("stage3").system
+    moving = sorted(set(third.moving) & set(scores))
+    if moving:
+        return undecided(f"{moving[0]} moves in stage 3")
+    zero = [f"{kind}_{group}" for kind in STILL for group in ("same", "other")]
+    starts = identity({f"{n} at omega = {o}": graph.num(gap) for (n, o), gap in start_gaps(lab, zero).items()})
+    rows = attention(lab, (1, 1, -1), +1, lifted=True)
+    gaps = [rows[query][1] - rows[query][2] for query in (1, 2)]
+    onto = {graph.sym("M_vv_other"): -graph.sym("M_vv_same")}
+    equal_weights = identity(dict(zip(("v_1", "-v_2"), graph.substitute(gaps, onto), strict=True)))
+    return (equal_weights & starts & manifold(lab)).proving(
+        "M = 0 and v_1' W_Q' W_Q c_1 = 0 at T1, and the subspace of Beyond.manifold is kept in stage 2",
+        "with v_1' W_K' W_Q v_1 = -v_1' W_K' W_Q v_2 the two weights of the query v_1, and of -v_2, are the same expression",
+    )
 
 
 def exact_symmetries(lab: Laboratory) -> Verdict:
@@ -286,7 +305,7 @@ def exact_symmetries(lab: Laboratory) -> Verdict:
     "Three-stage training learns",
     kind="order",
     main=True,
-    uses=["C.2", "C.4", "D.3", "D.7", "D.8", "E.3/order", "E.7", "F.1", "F.2", "F.3"],
+    uses=["Beyond.manifold", "C.2", "C.4", "D.3", "D.7", "D.8", "E.3/order", "E.7", "F.1", "F.2", "F.3"],
     where="Theorem 4.1",
     parts=(
         "T_1 = Theta(1)",
@@ -299,9 +318,9 @@ def exact_symmetries(lab: Laboratory) -> Verdict:
         "concentration on the group signal key",
         "near symmetry within a head",
     ),
-    hypotheses=(SMALL_START, BIASED),
+    hypotheses=STAGE_3,
     statement=r"\exists\,T_1=\Theta(1),\ T_2-T_1=O(\log\tfrac1\omega),\ T_3-T_2=O(\tfrac1\epsilon):\ \mathbb E[\ell(yf^{(T_3)}(X))]\le\epsilon;\quad w_+^\top v_k,\,w_-^\top(-v_k)=\widetilde\Theta(1);\quad w_\pm^\top c_k=\widetilde\Theta(1);\quad w_+^\top v_k=w_-^\top(-v_k),\,w_+^\top v_1=w_+^\top v_2,\,w_+^\top c_k=w_-^\top c_k,\,w_+^\top c_1=w_+^\top c_2;\quad p^{(+)}_{v_1,c_1}-p^{(-)}_{v_1,c_1}=\Theta(1),\ p^{(+)}_{-v_2,c_1}-p^{(-)}_{-v_2,c_1}=\Theta(1),\ p^{(+)}_{c_1,c_1}-p^{(-)}_{c_1,c_1}\ge0;\quad |p^{(+)}_{q,v_1}-p^{(+)}_{q,-v_2}|\le\widetilde O(\omega),\ q\in\{v_1,-v_2,c_1\}\quad(\text{all at}\ T_3,\ X_{1,+,-})",
-    reading="Infinite width (Definition 5.1), so every epsilon; T_1 is a constant above T_0.5, T_2 the time when c_1' W_K' W_Q v_1 = x*.",
+    reading="Infinite width (Definition 5.1); T_0.5 < T_1 <= 2000, T_2 the time when c_1' W_K' W_Q v_1 = x* <= 2; epsilon below the loss where units switch.",
 )
 def theorem(lab: Laboratory) -> dict[str, Verdict]:
     """Every time and every bullet."""

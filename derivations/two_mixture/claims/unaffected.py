@@ -6,7 +6,7 @@ for a pair that is noticed after all.
 
 from __future__ import annotations
 
-STAGE_2 = "E.1(11) E.1(12) E.1(13) E.1(14) E.2 5.5 E.4 E.5 Sec.5.2-end E.6 E.7"
+STAGE_2 = "E.1(11) E.1(12) E.1(13) E.1(14) E.2 5.5 E.5 Sec.5.2-end E.6 E.7"
 
 #: mutations, claims, and why these keep their verdict under those
 REASONS = (
@@ -62,6 +62,11 @@ REASONS = (
         "Beyond.manifold E.4/T1 E.4/exact",
         "a multiple of a whole block of equations keeps a linear subspace",
     ),
+    (
+        "bias labels consistent repeat own flip double neurons groups",
+        "E.5-proof/T1",
+        "it is about the start of keys and queries, which stage 1 leaves alone in this system too",
+    ),
     ("flip double", "E.4-sum", "a multiple of a derivative that is zero is zero"),
     ("own double groups", "E.2/region", "a positive rate is certified there too"),
     ("start", "E.4(15)", "it is proved at every state of the subspace, wherever the run starts"),
@@ -78,13 +83,14 @@ REASONS = (
     ),
     (
         "consistent neurons",
-        f"{STAGE_2} E.3/order E.3/trajectory E.4(15) E.4/T1 E.4/exact F-text Thm.4.1-text F.3-proof G-text",
+        f"{STAGE_2} E.3/order E.3/trajectory E.4 E.4-proof E.4(15) E.4/T1 E.4/exact F-text Thm.4.1-text F.3-proof G-text",
         "it changes n_c and n_v at T1, and the statement is for every T1",
     ),
     ("consistent", "F.3 Beyond.F.3", "the limit of t L does not depend on the weights of the samples"),
     (
         "double",
-        f"{STAGE_2.replace(' E.4 ', ' ')} E.3/order E.3/trajectory F-text F.1 F.2 F.3 Thm.4.1-text F.3-proof Beyond.F.3 Thm.4.1 G-text",
+        f"{STAGE_2.replace(' E.4 ', ' ')} E.3/order E.3/trajectory E.4-proof F-text F.1 F.2 F.3 Thm.4.1-text F.3-proof "
+        "Beyond.F.3 Thm.4.1 G-text",
         "faster key self-scores speed stage 2 up and keep its signs and its dominant pair of scores",
     ),
     (
