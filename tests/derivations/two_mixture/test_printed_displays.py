@@ -52,6 +52,7 @@ FAILING = {  # part: fault and cause; all other parts hold
     "E.3": {"solution": ("proof", "stray-m")},
     "G.1-proof": {"": ("misprint", "stray-m")},
     "H.1": {"second bound": ("constant", "constants-of-the-minimum")},
+    "H.2-proof": {"thus, from (4/m^2, 4/m)": ("constant", "sub-Gamma-parameters")},
 }
 
 
