@@ -6,7 +6,8 @@ from derivations.two_mixture.dynamics import full_flow
 from odesys import AttentionModel, Distribution, FixedVector, Neurons, ProgramFlow, gradient_flow, logistic
 from odesys.model.loss import as_loss
 from odesys.program.data import Data
-from odesys.program.expressions import Expr, maps, relu, softmax
+from odesys.program.expressions import Expr, maps
+from odesys.program.functions import relu, softmax
 from odesys.program.spaces import Space, Units, Words
 
 

@@ -26,6 +26,7 @@ from odesys import (
     Sample,
     SampleTemplate,
     Setting,
+    Words,
 )
 
 PARAMETERS = (
@@ -49,7 +50,7 @@ def words(K: int = 2) -> Dictionary:
     return Dictionary([f"c{k}" for k in range(1, K + 1)] + [f"v{k}" for k in range(1, K + 1)])
 
 
-def shape(words: Dictionary) -> AttentionModel:
+def shape(words: Dictionary | Words) -> AttentionModel:
     """f = relu(H+ + b) - relu(H- + b) with a bias parameter b (Eq. (1)), over any dictionary."""
     return AttentionModel(words, heads=[Head(sign, activation="relu", bias="b") for sign in (+1, -1)])
 

@@ -20,7 +20,8 @@ from ..model.distribution import Distribution, SampleArrays
 from ..model.loss import Loss
 from ..model.paths import OUTPUT, Path, leaf_name, score_path, value_path
 from .data import Data, Group
-from .expressions import Expr, as_expr, maps, relu, softmax
+from .expressions import Expr, as_expr, maps
+from .functions import relu, softmax
 from .program import read_groups
 from .spaces import ONE_AXIS, Side, Space, Units, Words
 

@@ -8,15 +8,11 @@ that an error names the place in the user's own formula.
 >>> W_K, W_Q = maps("W_K W_Q", m, words)
 >>> softmax(words.all.T @ W_K.T @ W_Q @ words.all)
 softmax(words.all.T @ W_K.T @ W_Q @ words.all)
->>> from odesys import relu
->>> relu((words.all.T @ W_K.T @ W_Q @ words.all).sum() + "b")
-relu((words.all.T @ W_K.T @ W_Q @ words.all).sum() + b)
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -30,7 +26,6 @@ from ..model.dictionary import exact_number
 from ..model.paths import Letter
 from .spaces import ONE_AXIS, Side, Space, Tokens, Units, Words, check_name, same_side, say_side
 
-Mask = Callable[[int, int], bool]
 LONGEST_TEXT, DEEPEST_TEXT = 200, 10
 _PRECEDENCE = {"add": 1, "times": 2, "matmul": 2}
 
@@ -236,16 +231,6 @@ def _no_numpy(name: str) -> str:
     )
 
 
-def check_call(function: Any, count: int, what: str, of: str) -> None:
-    """Refuse a function that can not be called with so many arguments."""
-    try:
-        inspect.signature(function).bind(*range(count))
-    except TypeError:
-        raise ModelError(f"{what} is a function {of}; {getattr(function, '__name__', 'this one')} is not") from None
-    except ValueError:  # it does not tell its signature
-        return
-
-
 def write(expr: Expr, inside: int = 0, depth: int = 0) -> str:
     """An expression as it was typed, or nearly so; what lies deep is left out, since parts may be used many times."""
     if depth > DEEPEST_TEXT:
@@ -394,14 +379,14 @@ def add(left: Expr, right: Expr) -> Expr:
 
 def times(factor: Expr, matrix: Expr) -> Expr:
     """The product entry by entry; vectors of a free space are multiplied by a number, or by one per column."""
-    if _listed(matrix) and not _listed(factor):
+    if is_listed(matrix) and not is_listed(factor):
         factor, matrix = matrix, factor
-    if not _listed(factor):
+    if not is_listed(factor):
         raise ModelError(
-            f"{factor} * {matrix} multiplies vectors of {say_side(_free_side(factor))} entry by entry, but its axes "
+            f"{factor} * {matrix} multiplies vectors of {say_side(free_side(factor))} entry by entry, but its axes "
             f"are not listed: use @ for inner products, or list the axes with Units"
         )
-    if _listed(matrix):
+    if is_listed(matrix):
         sides = []
         for a, b in ((factor.rows, matrix.rows), (factor.columns, matrix.columns)):
             if not same_side(a, b) and 1 not in (a.size, b.size):  # type: ignore[union-attr]
@@ -424,8 +409,8 @@ def times(factor: Expr, matrix: Expr) -> Expr:
 def elementwise(function: Node, argument: Any, name: str) -> Expr:
     """A function of one number on every entry."""
     expr = as_expr(argument)
-    if not _listed(expr):
-        side = _free_side(expr)
+    if not is_listed(expr):
+        side = free_side(expr)
         if isinstance(side, Words):
             raise ModelError(
                 f"{name} acts on numbers, but {expr} are vectors of {say_side(side)}, whose axes are not listed: take "
@@ -438,142 +423,15 @@ def elementwise(function: Node, argument: Any, name: str) -> Expr:
     return Expr("apply", (expr,), expr.rows, expr.columns, (function, name))
 
 
-def _listed(expr: Expr) -> bool:
+def is_listed(expr: Expr) -> bool:
+    """True if both sides are listed."""
     return not isinstance(expr.rows, Space) and not isinstance(expr.columns, Space)
 
 
 def _is_scalar(expr: Expr) -> bool:
-    return _listed(expr) and expr.rows.size == expr.columns.size == 1  # type: ignore[union-attr]
+    return is_listed(expr) and expr.rows.size == expr.columns.size == 1  # type: ignore[union-attr]
 
 
-def _free_side(expr: Expr) -> Space:
+def free_side(expr: Expr) -> Space:
+    """The side that is free, where one is."""
     return next(side for side in (expr.rows, expr.columns) if isinstance(side, Space))
-
-
-@dataclass(frozen=True, repr=False)
-class Function:
-    """An activation: a function of one number, applied to every entry; its kinks become switching surfaces.
-
-    >>> from odesys import relu
-    >>> relu
-    relu
-    """
-
-    node: Node
-    name: str
-
-    def __repr__(self) -> str:
-        return self.name
-
-    def __call__(self, argument: Any) -> Expr:
-        return elementwise(self.node, argument, self.name)
-
-
-def function(expression: Any, name: str = "") -> Function:
-    """An activation from an expression in the symbol z (SymPy or `odesys.sym`).
-
-    >>> from odesys import function, sym
-    >>> function(sym("z") ** 2, name="square").node
-    Node(z**2)
-    """
-    if callable(expression) and not hasattr(expression, "free_symbols") and not isinstance(expression, Node):
-        raise ModelError("function(...) takes an expression in z, such as z**2 or Max(0, z), not a Python function")
-    if isinstance(expression, str):
-        raise ModelError(
-            f"function({expression!r}): write the expression itself, with z = sympy.Symbol('z'), not a text"
-        )
-    node = as_node(expression)
-    if "z" not in graph.symbols([node]):
-        raise ModelError(f"function({expression}) does not contain z, so it is a constant; write the number itself")
-    return Function(node, name or f"function({expression})")
-
-
-relu = Function(graph.relu(graph.sym("z")), "relu")
-
-
-def softmax(scores: Any, mask: Mask | None = None) -> Expr:
-    """Softmax over the rows (keys) for each column (query).
-
-    With `mask`, a function of the positions of key and query counted from 0, keys for which it is false are left out.
-
-    >>> from odesys import Words, maps, softmax
-    >>> words = Words("a b")
-    >>> Z = maps("Z", words, words)
-    >>> softmax(words.all.T @ Z @ words.all, mask=lambda key, query: key <= query)
-    softmax(words.all.T @ Z @ words.all)
-    """
-    expr = as_expr(scores)
-    if not _listed(expr):
-        raise ModelError(
-            f"softmax acts on numbers, but {expr} has {say_side(_free_side(expr))} on one side: contract it first, "
-            f"as in X.T @ W_K.T @ W_Q @ X"
-        )
-    if isinstance(expr.rows, Units) and expr.rows.size == 1 and expr.columns.size > 1:  # type: ignore[union-attr]
-        raise ModelError(
-            f"softmax runs over rows, and {expr} has one row, so all would be 1; write softmax(({expr}).T)"
-        )
-    if mask is not None and not callable(mask):
-        raise ModelError("mask is a function of two positions, such as lambda key, query: key <= query")
-    if mask is not None:
-        check_call(mask, 2, "a mask", "of two positions, lambda key, query: key <= query")
-    visible = None if mask is None else _visible(mask, expr)
-    return Expr("softmax", (expr,), expr.rows, expr.columns, visible)
-
-
-def _visible(mask: Mask, expr: Expr) -> np.ndarray:
-    keys, queries = (
-        side.positions if isinstance(side, Tokens) else tuple(range(side.size))  # type: ignore[union-attr]
-        for side in (expr.rows, expr.columns)
-    )
-    table = np.array([[bool(mask(key, query)) for query in queries] for key in keys])
-    for column, query in enumerate(queries):
-        if not table[:, column].any():
-            raise ModelError(
-                f"the mask hides every key from the query at position {query} (counted from 0), so its softmax has "
-                f"nothing to choose from; let it see itself, as in lambda key, query: key <= query"
-            )
-    return table
-
-
-def norm(vectors: Any) -> Expr:
-    """Euclidean norm of every column, as a row.
-
-    >>> from odesys import Words, maps, norm
-    >>> words = Words("a b")
-    >>> W = maps("W", words, words)
-    >>> W @ words.all / norm(W @ words.all)
-    (.)**-1(norm(W @ words.all)) * W @ words.all
-    """
-    expr = as_expr(vectors)
-    if isinstance(expr.columns, Space):
-        raise ModelError(f"norm({expr}) is asked of columns, but the columns are in {say_side(expr.columns)}; use .T")
-    return Expr("norm", (expr,), ONE_AXIS, expr.columns)
-
-
-def cross_entropy(output: Any, target: Any) -> Expr:
-    r"""The loss :math:`\log\sum_k e^{f_k} - f_y` of every column, for a class or a one-hot target.
-
-    >>> from odesys import Data, Units, Words, cross_entropy, gradient_flow, maps
-    >>> words = Words("a b")
-    >>> Y = maps("Y", Units("y", 2), words)
-    >>> flow = gradient_flow(lambda X: Y @ X[0], Data(words, [("a", 0), ("b", 1)]), cross_entropy)
-    >>> flow.system.observables["loss"]
-    Node(log(exp(-Y_y1_a + Y_y2_a) + 1)/2 + log(exp(Y_y1_b - Y_y2_b) + 1)/2)
-    """
-    f, y = as_expr(output), as_expr(target)
-    if not _listed(f) or f.rows.size < 2:  # type: ignore[union-attr]
-        raise ModelError(f"cross_entropy needs a listed output with one entry per class, but {f} has one row")
-    return Expr("cross_entropy", (f, y), ONE_AXIS, f.columns)
-
-
-def squared(output: Any, target: Any) -> Expr:
-    """The loss |f - y|^2 / 2, summed over the outputs.
-
-    >>> from odesys import Data, Words, gradient_flow, maps, squared
-    >>> words = Words("a")
-    >>> w = maps("w", 1, words)
-    >>> gradient_flow(lambda X: w @ X[0], Data(words, [("a", 3)]), squared).system.equations["w_a"]
-    Node(3 - w_a)
-    """
-    difference = as_expr(output) - as_expr(target)
-    return (difference**2).sum(0) * Fraction(1, 2)

@@ -20,7 +20,8 @@ from ..expr.blocks import Block
 from ..model.loss import Loss, as_loss
 from ..model.paths import Path
 from .data import Data, Group
-from .expressions import Expr, check_call, cross_entropy, squared, tokens
+from .expressions import Expr, tokens
+from .functions import check_call, cross_entropy, squared
 from .gaussian import Gaussian
 from .naming import Naming
 from .reading import Reader, Reads

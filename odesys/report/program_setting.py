@@ -18,7 +18,8 @@ from ..model.loss import Loss, as_loss
 from ..model.paths import Letter
 from ..papers.paper import Formula, Setting
 from ..program.data import Data, coordinates
-from ..program.expressions import Expr, cross_entropy, squared
+from ..program.expressions import Expr
+from ..program.functions import cross_entropy, squared
 from ..program.gaussian import Gaussian
 from ..program.program import program_output
 from ..program.spaces import ONE_AXIS, Side, Space, Tokens, Units, Words
