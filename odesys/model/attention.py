@@ -196,7 +196,7 @@ class AttentionModel:
 
     def __init__(
         self,
-        words: Dictionary,
+        words: Any,
         heads: Sequence[Head] = (Head(),),
         value: Value | Sequence[str] = ("w",),
         score: Sequence[str] = ("W_K'", "W_Q"),
