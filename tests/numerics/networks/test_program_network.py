@@ -188,7 +188,7 @@ def test_some_random_programs_against_moved_weights() -> None:
     assert sum(check_many(range(12)).kinds.values()) >= 8
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("part", range(10))
 def test_random_programs_against_moved_weights(part: int) -> None:
     """280 of them, 200 and more of which close."""
@@ -354,7 +354,7 @@ def test_a_careless_program_gives_a_network_or_one_sentence() -> None:
     assert check_careless(range(300))["network"] > 30
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("part", range(5))
 def test_thousands_of_careless_programs(part: int) -> None:
     assert check_careless(range(1000 * (part + 1), 1000 * (part + 2)))["network"] > 100

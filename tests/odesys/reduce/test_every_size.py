@@ -90,7 +90,7 @@ def test_a_larger_member_agrees(regression: EverySize) -> None:
     assert all(abs(value - wanted.get(own.get(name, ""), 0.0)) < 1e-12 for name, value in found.items())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_six_sizes_each_leave_nothing_open() -> None:
     """The loss has degree ten in the normals, so five pairings bound the degree in d and in N."""
     found = for_every_size(member, start, d=range(1, 7), N=range(1, 7), degree=5)
