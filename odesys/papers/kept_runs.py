@@ -40,15 +40,18 @@ TROUBLE = (OSError, OutputError, ValueError, SyntaxError, KeyError, TypeError, A
 def kept(observable: Callable[..., Any], given: Any, compute: Callable[[], Any]) -> np.ndarray:
     """The table `compute()` of values of an observable at what is given (points, seeds), read if it was kept."""
     folder = None if os.environ.get("ODESYS_MEASUREMENTS") == "anew" else cache_folder()
+    if folder is None:
+        return np.asarray(compute(), dtype=float)
     labs: dict[int, BaseLaboratory] = {}
     files: set[str] = set()
+    roots: tuple[Path, ...] = ()
     try:
         name = _name((observable, given), labs, files)
         (lab,) = labs.values()  # ValueError where there is none, or several
         roots = _roots(lab)
-    except (ValueError, RecursionError):
-        folder = None
-    if folder is None or not all(any(Path(file).is_relative_to(root) for root in roots) for file in files):
+    except (ValueError, KeyError, AttributeError, RecursionError):  # no name, or a paper that is in no module
+        roots = ()
+    if not roots or not all(any(Path(file).is_relative_to(root) for root in roots) for file in files):
         return np.asarray(compute(), dtype=float)
     key = _hash(_sources(roots), name)
     path = folder / "measurements" / f"{key}.json"

@@ -62,11 +62,6 @@ REASONS = (
         "Beyond.manifold E.4/T1 E.4/exact",
         "a multiple of a whole block of equations keeps a linear subspace",
     ),
-    (
-        "bias labels consistent repeat own flip double neurons groups",
-        "E.5-proof/T1",
-        "it is about the start of keys and queries, which stage 1 leaves alone in this system too",
-    ),
     ("flip double", "E.4-sum", "a multiple of a derivative that is zero is zero"),
     ("own double groups", "E.2/region", "a positive rate is certified there too"),
     ("start", "E.4(15)", "it is proved at every state of the subspace, wherever the run starts"),
@@ -89,7 +84,7 @@ REASONS = (
     ("consistent", "F.3 Beyond.F.3", "the limit of t L does not depend on the weights of the samples"),
     (
         "double",
-        f"{STAGE_2.replace(' E.4 ', ' ')} E.3/order E.3/trajectory E.4-proof F-text F.1 F.2 F.3 Thm.4.1-text F.3-proof "
+        f"{STAGE_2} E.3/order E.3/trajectory E.4-proof F-text F.1 F.2 F.3 Thm.4.1-text F.3-proof "
         "Beyond.F.3 Thm.4.1 G-text",
         "faster key self-scores speed stage 2 up and keep its signs and its dominant pair of scores",
     ),
