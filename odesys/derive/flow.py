@@ -236,6 +236,7 @@ def gradient_descent(
     rates: Mapping[str, Any] | None = ...,
     decay: Any = ...,
     carry: Any = ...,
+    batch: Any = ...,
 ) -> Flow: ...
 @overload
 def gradient_descent(
@@ -247,6 +248,7 @@ def gradient_descent(
     rates: Mapping[str, Any] | None = ...,
     decay: Any = ...,
     carry: Any = ...,
+    batch: Any = ...,
 ) -> ProgramFlow: ...
 def gradient_descent(
     model: Any,

@@ -185,7 +185,10 @@ def softmax(block: Block, counts: Block | None = None) -> Block:
 
 
 def log_sum_exp(block: Block) -> Block:
-    """Logarithm of the sum of exponentials over the last axis, which stays with length 1; it does not overflow."""
+    """Logarithm of the sum of exponentials over the last axis, which stays with length 1.
+
+    Over arrays it does not overflow; scalar code does from exponents of 709 on.
+    """
     return Block("log_sum_exp", (block,), (*block.shape[:-1], 1))
 
 

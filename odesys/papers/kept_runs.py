@@ -44,7 +44,6 @@ def kept(observable: Callable[..., Any], given: Any, compute: Callable[[], Any])
         return np.asarray(compute(), dtype=float)
     labs: dict[int, BaseLaboratory] = {}
     files: set[str] = set()
-    roots: tuple[Path, ...] = ()
     try:
         name = _name((observable, given), labs, files)
         (lab,) = labs.values()  # ValueError where there is none, or several
