@@ -10,7 +10,7 @@ N: the equations are affine in 1/N, read off at N = 2 and 4 and checked at 6.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -20,13 +20,14 @@ import numpy as np
 from odesys import (
     Block,
     BlockField,
+    Data,
     Flow,
     InvariantSubspace,
     Node,
     ParameterError,
+    ProgramSymmetry,
     Quotient,
     ScalarField,
-    SignedPermutation,
     System,
     blocks,
     gradient_descent,
@@ -36,6 +37,7 @@ from odesys import (
     num,
     restrict_to_subspace,
     sym,
+    symmetry,
 )
 
 from . import setting
@@ -47,12 +49,14 @@ NORMS = {letter: {f"{letter}_{a}": f"m_{a}" for a in TYPES} for letter in "QK"}
 
 def recursion(N: int, M: int, gram: Any, signs: Sequence[int] | None = None) -> Flow:
     """The exact gradient step on all Gram scalars: 2 P^2 + 2 P states."""
-    return gradient_descent(setting.model(setting.words(N, M, gram)), setting.data(N, M, signs), train=setting.TRAINED)
+    words = setting.words(N, M, gram)
+    return gradient_descent(setting.Network(words), Data(words, setting.samples(N, M, signs)), train=setting.TRAINED)
 
 
 def flow(N: int, M: int, gram: Any, signs: Sequence[int] | None = None) -> Flow:
     """The gradient flow on the same states."""
-    return gradient_flow(setting.model(setting.words(N, M, gram)), setting.data(N, M, signs), train=setting.TRAINED)
+    words = setting.words(N, M, gram)
+    return gradient_flow(setting.Network(words), Data(words, setting.samples(N, M, signs)), train=setting.TRAINED)
 
 
 def coefficients(made: Flow) -> tuple[Block, Block]:
@@ -68,7 +72,7 @@ def coefficients(made: Flow) -> tuple[Block, Block]:
     (slope,) = blocks.gradient(loss, [leaf])
     H = blocks.multiply(blocks.constant([[-1]]), slope).T
     step = blocks.constant([[sym("eta")]])
-    G = blocks.constant(made.model.words.gram_array())
+    G = blocks.constant(made.data.words.pinned.gram_array())
     return blocks.multiply(step, G @ H), blocks.multiply(step, G @ H.T)
 
 
@@ -83,7 +87,7 @@ def with_paper_variables(made: Flow, words: Sequence[str]) -> System:
     field = made.system.field
     assert isinstance(field, BlockField)
     found = dict(field.observable_blocks)
-    place = {word: np.array([[made.model.words.parse(word)[0]]]) for word in words}
+    place = {word: np.array([[made.data.words.pinned.parse(word)[0]]]) for word in words}
     for letter, table in zip(("alpha", "beta"), coefficients(made), strict=True):
         found |= {f"{letter}_{a}_{b}": blocks.take(table, (place[a], place[b])) for a in words for b in words}
     grown = replace(field, observable_blocks=found)
@@ -98,28 +102,23 @@ def gamma_rho(V: np.ndarray, start_V: np.ndarray, w2: float) -> np.ndarray:
 # ---- symmetries ------------------------------------------------------------------------------------------------------
 
 
-def generators(N: int, M: int) -> list[SignedPermutation]:
+def generators(made: Flow, N: int, M: int) -> list[ProgramSymmetry]:
     """Neighbouring samples of the class +, neighbouring weak tokens of sample 1, and the two classes with the label."""
-    half, P = N // 2, 2 + N * (M - 1)
+    half, tokens = N // 2, range(2, M + 1)
+    noise = setting.noise_word
 
-    def token(n: int, i: int) -> int:
-        return 2 + n * (M - 1) + i
+    def exchange(pairs: Iterable[tuple[str, str]], **more: Any) -> ProgramSymmetry:
+        return symmetry(made, {a: b for pair in pairs for a, b in (pair, pair[::-1])}, **more)
 
-    def element(moves: Mapping[int, int], sign: int = 1) -> SignedPermutation:
-        return SignedPermutation(tuple((moves.get(k, k), 1) for k in range(P)), ((0, sign),), (((0, sign),),), sign)
-
-    def exchange(pairs: Sequence[tuple[int, int]]) -> dict[int, int]:
-        return {a: b for pair in pairs for a, b in (pair, pair[::-1])}
-
-    out = [element(exchange([(token(n, i), token(n + 1, i)) for i in range(M - 1)])) for n in range(half - 1)]
-    out += [element(exchange([(token(0, i), token(0, i + 1))])) for i in range(1, M - 2)]
-    swap = [(0, 1), *((token(n, i), token(n + half, i)) for n in range(half) for i in range(M - 1))]
-    return [*out, element(exchange(swap), -1)]
+    out = [exchange((noise(n, i), noise(n + 1, i)) for i in tokens) for n in range(1, half)]
+    out += [exchange([(noise(1, i), noise(1, i + 1))]) for i in range(3, M)]
+    swap = [setting.SIGNAL, *((noise(n, i), noise(n + half, i)) for n in range(1, half + 1) for i in tokens)]
+    return [*out, exchange(swap, maps={"W_V": "-W_V"})]
 
 
 def reduced(made: Flow, N: int, M: int) -> Quotient:
     """One variable per orbit of the symmetries (each checked exactly against model and data)."""
-    return made.quotient(generators=generators(N, M))
+    return made.quotient(generators=generators(made, N, M))
 
 
 # ---- mean field ------------------------------------------------------------------------------------------------------

@@ -17,16 +17,16 @@ from typing import Any
 import numpy as np
 
 from odesys import (
-    AttentionModel,
     BaseLaboratory,
-    Distribution,
+    Data,
+    Expr,
     Flow,
-    Head,
     IntegrationError,
     Mutation,
     Node,
     OdesysError,
     PathSpeeds,
+    Sample,
     System,
     Trajectory,
     computed_once,
@@ -44,9 +44,9 @@ from .special.gram_start import gram_start
 
 MUTATIONS = (
     # model and data: everything is derived from them
-    Mutation("sign", "the output counts with a minus", model=lambda model: replace(model, heads=(Head(-1),))),
+    Mutation("sign", "the output counts with a minus", model=lambda model: replace(model, sign=-1)),
     Mutation("scale", "scores count half in the softmax", model=lambda model: replace(model, scale=Fraction(1, 2))),
-    Mutation("pool", "rows are summed instead of averaged", model=lambda model: replace(model, pooling="sum")),
+    Mutation("pool", "rows are summed instead of averaged", model=lambda model: replace(model, pooled=Expr.sum)),
     Mutation(
         "repeat",
         "every sample repeats its signal",
@@ -79,22 +79,19 @@ class Laboratory(BaseLaboratory):
     mutations = MUTATIONS
 
     @laboratory_part
-    def data(self, N: int, M: int) -> Distribution:
+    def data(self, N: int, M: int) -> list[Sample]:
         """The training set."""
-        return Distribution.proportional(self.mutation.data(setting.data(N, M).samples))
+        return self.mutation.data(setting.samples(N, M))
 
     def samples(self, N: int, M: int) -> list[tuple[tuple[str, ...], int]]:
         """Tokens and label of each training sample."""
-        return [(s.tokens, s.label) for s in self.data(N, M).samples]
-
-    def _model(self, N: int, M: int, gram: Any) -> AttentionModel:
-        return self.mutation.model(setting.model(setting.words(N, M, gram)))
+        return [(s.tokens, s.label) for s in self.data(N, M)]
 
     def _derive(self, N: int, M: int, gram: Any, step: bool) -> Flow:
-        derive = gradient_descent if step else gradient_flow
-        return self.mutation.equations(
-            derive(self._model(N, M, gram), self.unrecorded().data(N, M), train=setting.TRAINED)
-        )
+        derive, words = gradient_descent if step else gradient_flow, setting.words(N, M, gram)
+        data = Data.proportional(words, self.unrecorded().data(N, M))
+        model = self.mutation.model(setting.Network(words))
+        return self.mutation.equations(derive(model, data, train=setting.TRAINED))
 
     # ---- toy systems
 
@@ -131,7 +128,7 @@ class Laboratory(BaseLaboratory):
         def derive(N: int) -> System:
             return dynamics.mean_field_at(self._derive(N, M, setting.orthogonal_gram(N, M), False), N, M)
 
-        sign = self._model(2, M, setting.orthogonal_gram(2, M)).heads[0].sign
+        sign = self.mutation.model(setting.Network(setting.words(2, M, setting.orthogonal_gram(2, M)))).sign
         found = dynamics.with_test_loss(dynamics.in_every_N(derive), M, sign)
         return dynamics.freeze(found) if frozen else found
 
@@ -211,7 +208,7 @@ class Toy:
     @property
     def gram(self) -> np.ndarray:
         """The Gram matrix of the tokens."""
-        return self._flow.model.words.gram_array()
+        return self._flow.data.words.pinned.gram_array()
 
     def rhs(self, leaf: str) -> np.ndarray:
         """Right-hand sides of one kind of path (KQ, QQ, KK, wOV), as a matrix of nodes."""

@@ -8,7 +8,7 @@ distinct tokens of N samples are :math:`\mu_+, \mu_-` and N (M - 1) noise tokens
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,17 +16,17 @@ from typing import Any
 import numpy as np
 
 from odesys import (
-    AttentionModel,
-    Dictionary,
-    Distribution,
-    FixedVector,
-    Head,
+    Data,
+    Expr,
     Node,
     Parameter,
     ParameterError,
     Sample,
     Setting,
-    Value,
+    Space,
+    Words,
+    maps,
+    softmax,
     sym,
 )
 
@@ -185,12 +185,12 @@ def labels(N: int) -> tuple[int, ...]:
     return (1,) * (N // 2) + (-1,) * (N - N // 2)
 
 
-def data(N: int, M: int, signs: Sequence[int] | None = None) -> Distribution:
+def samples(N: int, M: int, signs: Sequence[int] | None = None) -> list[Sample]:
     """The training set: sample n has the signal of its label and its own noise tokens, all with weight 1/N."""
-    return Distribution(
+    return [
         Sample([SIGNAL[0 if y > 0 else 1], *(noise_word(n, i) for i in range(2, M + 1))], y, Fraction(1, N))
         for n, y in enumerate(labels(N) if signs is None else signs, 1)
-    )
+    ]
 
 
 def places(N: int, M: int, signs: Sequence[int] | None = None) -> np.ndarray:
@@ -199,9 +199,9 @@ def places(N: int, M: int, signs: Sequence[int] | None = None) -> np.ndarray:
     return np.array([[0 if y[n] > 0 else 1, *range(2 + n * (M - 1), 2 + (n + 1) * (M - 1))] for n in range(N)])
 
 
-def words(N: int, M: int, gram: Any) -> Dictionary:
+def words(N: int, M: int, gram: Any) -> Words:
     """The distinct tokens with their Gram matrix: numbers, or expressions in parameters."""
-    return Dictionary(token_names(N, M), gram)
+    return Words(token_names(N, M), gram)
 
 
 def orthogonal_gram(N: int, M: int) -> list[list[Any]]:
@@ -232,12 +232,25 @@ def unprojected_gram(N: int, M: int) -> list[list[Any]]:
 GRAMS = {"general": general_gram, "orthogonal": orthogonal_gram, "unprojected": unprojected_gram}
 
 
-def model(dictionary: Dictionary) -> AttentionModel:
-    """f = (1/M) sum_l softmax(x_l' W_Q W_K' X') X W_V w_O, with w_O frozen and |w_O|^2 = w2 (Eq. (1))."""
-    return AttentionModel(dictionary, [Head()], Value(("W_V",), FixedVector("wO", square="w2")), pooling="mean")
+@dataclass(frozen=True)
+class Network:
+    """f = (1/M) sum_l w_O' W_V' X softmax(X' W_K' W_Q x_l) with w_O frozen and |w_O|^2 = w2 (Eq. (1))."""
+
+    words: Words
+    sign: int = 1
+    scale: Any = 1
+    pooled: Callable[[Expr], Expr] = Expr.mean
+
+    def __call__(self, X: Expr) -> Expr:
+        """The output for a sample with the columns X."""
+        w_O = Words("wO", [["w2"]], name="wO")
+        W_V, (W_K, W_Q) = maps("W_V", w_O, self.words), maps("W_K W_Q", Space("d_h"), self.words)
+        P = softmax((X.T @ W_K.T @ W_Q @ X) * self.scale)
+        return self.pooled(w_O.all.T @ W_V @ X @ P) * self.sign
 
 
 def whole(parameters: Mapping[str, Any]) -> Setting:
     """Model and training set with orthogonal tokens, trained by gradient steps, for the report."""
     N, M = parameters["N"], parameters["M"]
-    return Setting(model(words(N, M, orthogonal_gram(N, M))), data(N, M), TRAINED, step=True)
+    known = words(N, M, orthogonal_gram(N, M))
+    return Setting(Network(known), Data(known, samples(N, M)), TRAINED, step=True)

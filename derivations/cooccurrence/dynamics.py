@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from odesys import (
-    Distribution,
+    Data,
     Flow,
     Node,
     Quotient,
@@ -53,14 +53,19 @@ def gram_flow(n: int, L: int, d: int | None = None) -> Flow:
     return flow_of(setting.data(n, L), d or setting.words_needed(n, L))
 
 
-def flow_of(dataset: Distribution, d: int) -> Flow:
+def over(d: int, dataset: Data) -> Data:
+    """The same samples over d words."""
+    return Data(setting.words(d), dataset.samples)
+
+
+def flow_of(dataset: Data, d: int) -> Flow:
     """Level 1 on any data set: words may repeat."""
-    return gradient_flow(setting.model(d), dataset, train=TRAINED)
+    return gradient_flow(setting.model(d), over(d, dataset), train=TRAINED)
 
 
-def neuron_flow(dataset: Distribution, d: int, signs: tuple[int, ...]) -> Flow:
+def neuron_flow(dataset: Data, d: int, signs: tuple[int, ...]) -> Flow:
     """Level 0: every neuron by itself, with the signs a_j."""
-    return gradient_flow(setting.model(d, signs), dataset, train=TRAINED)
+    return gradient_flow(setting.model(d, signs), over(d, dataset), train=TRAINED)
 
 
 @cache
@@ -69,9 +74,9 @@ def gram_descent(n: int, L: int) -> Flow:
     return descent_of(setting.data(n, L), setting.words_needed(n, L))
 
 
-def descent_of(dataset: Distribution, d: int) -> Flow:
+def descent_of(dataset: Data, d: int) -> Flow:
     """The exact gradient-descent step on any data set."""
-    return gradient_descent(setting.model(d), dataset, train=TRAINED)
+    return gradient_descent(setting.model(d), over(d, dataset), train=TRAINED)
 
 
 # ---- level 2: orbits ---------------------------------------------------------------------------------------------
@@ -94,7 +99,7 @@ def quotient_of(flow: Flow, n: int, L: int, swap: bool = True) -> Quotient:
     if swap:
         return named(flow.quotient(), n, L, swap)
     told = np.zeros(flow.system.dimension)  # a state that tells mu1 from mu2 keeps only the symmetries that fix both
-    told[flow.layout.names.index(flow.neuron(0, "mu1"))] = 1.0
+    told[flow.layout.names.index("aWV_mu1")] = 1.0
     return named(flow.quotient(state=told), n, L, swap)
 
 
@@ -160,7 +165,7 @@ def _relation(left: str, right: str, home: Mapping[str, tuple[int, int]], swap: 
 
 def unit_start(quotient: Quotient) -> dict[str, int]:
     """The infinite-width start in dimensionless form: beta = 1, V = K = Q = identity, G = S = 0, exactly."""
-    start = quotient.initial_state(W=1, W_V=1, W_K=1, W_Q=1, a=1)
+    start = quotient.initial_state(W=1, W_V=1, W_K=1, W_Q=1, m1=1)
     return {name: int(value) for name, value in zip(quotient.system.names, start, strict=True)}
 
 

@@ -15,9 +15,8 @@ from dataclasses import replace
 import sympy as sp
 
 from odesys import (
-    AttentionModel,
     BaseLaboratory,
-    Distribution,
+    Data,
     Flow,
     Mutation,
     Node,
@@ -82,7 +81,7 @@ class Laboratory(BaseLaboratory):
     # ---- what systems of finite width are made of
 
     @laboratory_part
-    def model(self, d: int, signs: tuple[int, ...] | None = None) -> AttentionModel:
+    def model(self, d: int, signs: tuple[int, ...] | None = None) -> setting.Network:
         """The model of Eq. (1)."""
         return self.mutation.model(setting.model(d, signs))
 
@@ -96,19 +95,19 @@ class Laboratory(BaseLaboratory):
         """The factor in the equations of a path matrix."""
         return graph.as_node(self.speeds.of(leaf))
 
-    def _read_all(self, dataset: Distribution, leaves: tuple[str, ...]) -> None:
+    def _read_all(self, dataset: Data, leaves: tuple[str, ...]) -> None:
         self.read(Laboratory.model, 3, None)
         self.mutate(dataset)
         for leaf in leaves:
             self.read(Laboratory.speed, leaf)
 
-    def mutate(self, dataset: Distribution) -> Distribution:
+    def mutate(self, dataset: Data) -> Data:
         """A data set with the mutation of the setting applied."""
         for kind in {setting.class_of(s) for s in dataset.samples}:
             self.read(Laboratory.samples_of, kind)
-        return Distribution.proportional(self.mutation.data(dataset.samples))
+        return Data.proportional(dataset.words, self.mutation.data(dataset.samples))
 
-    def data(self, n: int, L: int) -> Distribution:
+    def data(self, n: int, L: int) -> Data:
         """The training set of Assumption 2.3."""
         return self.mutate(setting.data(n, L))
 
@@ -118,19 +117,21 @@ class Laboratory(BaseLaboratory):
         """Level 1."""
         return self.flow_of(setting.data(n, L), setting.words_needed(n, L))
 
-    def flow_of(self, dataset: Distribution, d: int, signs: tuple[int, ...] | None = None) -> Flow:
+    def flow_of(self, dataset: Data, d: int, signs: tuple[int, ...] | None = None) -> Flow:
         """Level 1 on any data set, or level 0 if the signs a_j are given."""
         self._read_all(dataset, LEVEL_1 if signs is None else LEVEL_0)
         return self.unrecorded()._flow(dataset, d, signs)
 
-    def outputs_of(self, dataset: Distribution, d: int, signs: tuple[int, ...] | None = None) -> Flow:
+    def outputs_of(self, dataset: Data, d: int, signs: tuple[int, ...] | None = None) -> Flow:
         """The same flow to ask for margins and loss; equations are read with `equations`."""
         self._read_all(dataset, ())
         return self.unrecorded()._flow(dataset, d, signs)
 
     @computed_once
-    def _flow(self, dataset: Distribution, d: int, signs: tuple[int, ...] | None) -> Flow:
-        return self.mutation.equations(gradient_flow(self.model(d, signs), self.mutate(dataset), train=setting.TRAINED))
+    def _flow(self, dataset: Data, d: int, signs: tuple[int, ...] | None) -> Flow:
+        return self.mutation.equations(
+            gradient_flow(self.model(d, signs), self.mutate(dynamics.over(d, dataset)), train=setting.TRAINED)
+        )
 
     def equations(self, flow: Flow) -> Equations:
         """Right-hand sides by state name; what is looked up counts as read."""

@@ -17,17 +17,17 @@ import numpy as np
 import sympy as sp
 
 from odesys import (
-    AttentionModel,
-    Dictionary,
-    Distribution,
-    FixedVector,
-    Head,
-    Neurons,
+    Data,
+    Expr,
     Parameter,
     ParameterError,
     Sample,
     Setting,
-    Value,
+    Space,
+    Units,
+    Words,
+    maps,
+    softmax,
 )
 
 PARAMETERS = (
@@ -71,27 +71,41 @@ def words_needed(n: int, L: int) -> int:
     return 3 + sum(size * (L - len(SPECIAL[c])) for c, size in class_sizes(n).items())
 
 
-def words(d: int) -> Dictionary:
+def words(d: int) -> Words:
     """The vocabulary mu1 .. mud, orthonormal."""
-    return Dictionary([f"mu{i}" for i in range(1, d + 1)])
+    return Words([f"mu{i}" for i in range(1, d + 1)])
 
 
-def model(d: int, neurons: tuple[int, ...] | None = None) -> AttentionModel:
+@dataclass(frozen=True)
+class Network:
     """F(X) = sum_l a' W W_V X softmax(X' W_K' W_Q x_l / sqrt(m)) with a' a = m1, both as parameters (Eq. (1)).
 
     With `neurons`, the signs a_j, each neuron is followed by itself (the paper's variables), else only their sum.
     """
-    output = FixedVector("a", square="m1") if neurons is None else Neurons(neurons, activation="linear")
-    return AttentionModel(
-        words(d),
-        heads=[Head()],
-        value=Value(("W", "W_V"), output=output),
-        scale=1 / sp.sqrt(sp.Symbol("m", positive=True)),
-    )
+
+    words: Words
+    neurons: tuple[int, ...] | None = None
+    scale: Any = 1 / sp.sqrt(sp.Symbol("m", positive=True))
+
+    def __call__(self, X: Expr) -> Expr:
+        """The output for a sample with the columns X."""
+        values, scores = Space("v"), Space("m")
+        W_V, (W_K, W_Q) = maps("W_V", values, self.words), maps("W_K W_Q", scores, self.words)
+        P = softmax((X.T @ W_K.T @ W_Q @ X) * self.scale)
+        if self.neurons is None:
+            a = Words("a", [["m1"]], name="a")
+            return (a.all.T @ maps("W", a, values) @ W_V @ X @ P).sum()
+        W = maps("W", Units("n", len(self.neurons)), values)
+        return (list(self.neurons) @ (W @ W_V @ X @ P)).sum()
+
+
+def model(d: int, neurons: tuple[int, ...] | None = None) -> Network:
+    """The network over d words."""
+    return Network(words(d), neurons)
 
 
 @cache
-def data(n: int, L: int) -> Distribution:
+def data(n: int, L: int) -> Data:
     """The training set of Assumption 2.3, unique up to names and order of tokens: mu4, mu5, ... in order of use."""
     check_sizes(n, L)
     fresh = iter(range(4, words_needed(n, L) + 1))
@@ -100,7 +114,7 @@ def data(n: int, L: int) -> Distribution:
         for k in range(size):
             fill = [f"mu{next(fresh)}" for _ in range(L - len(SPECIAL[c]))]
             samples.append(Sample([*SPECIAL[c], *fill], LABEL[c], Fraction(1, n), f"I{c}.{k + 1}"))
-    return Distribution(samples)
+    return Data(words(words_needed(n, L)), samples)
 
 
 def whole(parameters: Mapping[str, Any]) -> Setting:
@@ -116,13 +130,13 @@ def class_of(sample: Sample) -> int:
     ]
 
 
-def class_positions(dataset: Distribution) -> dict[int, np.ndarray]:
+def class_positions(dataset: Data) -> dict[int, np.ndarray]:
     """Positions of the samples of each class."""
     found = np.array([class_of(sample) for sample in dataset.samples])
     return {c: np.flatnonzero(found == c) for c in CLASSES}
 
 
-def word_kind(word: str, dataset: Distribution) -> str:
+def word_kind(word: str, dataset: Data) -> str:
     """Orbit of a word of `data`: ``s`` (target), ``c`` (common), ``r1``, ``r2`` (of I_2 and I_3) or ``r4``."""
     if word in SIGNALS:
         return "s"
@@ -147,7 +161,7 @@ def draw(L: int, d: int, rng: np.random.Generator, kind: int | None = None) -> t
     return tokens, LABEL[kind]
 
 
-def training_set(n: int, L: int, d: int, rng: np.random.Generator, distinct: bool = True) -> Distribution:
+def training_set(n: int, L: int, d: int, rng: np.random.Generator, distinct: bool = True) -> Data:
     """n samples in the exact proportions of Assumption 2.3 at random places; `distinct` asks for its second part too.
 
     With ``distinct=False`` irrelevant words are drawn with repetition, as in the experiment of the paper (d = 64).
@@ -167,10 +181,10 @@ def training_set(n: int, L: int, d: int, rng: np.random.Generator, distinct: boo
             if distinct:
                 tokens = [token if token in SPECIAL[c] else f"mu{next(fresh)}" for token in tokens]
             samples.append(Sample(tokens, label, Fraction(1, n), f"I{c}.{k + 1}"))
-    return Distribution(samples)
+    return Data(words(d), samples)
 
 
-def satisfies_assumption(dataset: Distribution) -> list[str]:
+def satisfies_assumption(dataset: Data) -> list[str]:
     """What Assumption 2.3 and Definition 2.1 ask for and `dataset` does not have; empty if it has all."""
     n, missing = len(dataset), []
     sizes = {c: len(p) for c, p in class_positions(dataset).items()}
@@ -218,7 +232,7 @@ class Scales:
 
     def spread(self) -> dict[str, float]:
         """Arguments of `initial_state` for the infinite-width start."""
-        return {"W": self.sigma1**2 * self.m, "W_V": self.k0, "W_K": self.k0, "W_Q": self.k0, "a": float(self.m1)}
+        return {"W": self.sigma1**2 * self.m, "W_V": self.k0, "W_K": self.k0, "W_Q": self.k0, "m1": float(self.m1)}
 
     def deviations(self) -> dict[str, float]:
         """Standard deviation of the entries of each map."""

@@ -1,20 +1,21 @@
 r"""Finite networks against the infinite-width flow: the score matrix of the + head at the end of stage 2.
 
-Each network is trained for real through stages 1 and 2 (weights moved by hand-written gradients) up to the times of the
-infinite-width flow; the deviation is the Frobenius norm of the difference of the score matrices.
+Each network is trained for real through stages 1 and 2 (weights moved by gradients of the program) up to the times of
+the infinite-width flow; the deviation is the Frobenius norm of the difference of the score matrices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from odesys import Network, ParameterError, WidthMeasure, flow_run, over_widths, random_network
+from odesys import ParameterError, ProgramNetwork, WidthMeasure, over_widths
 
-from . import dynamics, setting
+from . import dynamics
 from .protocol import three_stage_run
 
 
@@ -24,38 +25,25 @@ def _target(frozen: tuple[tuple[str, Any], ...]) -> tuple[float, np.ndarray]:
     run = three_stage_run({**dict(frozen), "eps": 1.0})  # stage 3 ends at once: only T2 matters here
     quotient = dynamics.reduced("stage2", dict(frozen)["K"])
     (t2,) = (event.time for event in run.events if event.name == "T2")
-    state = quotient.lift(run.at(t2))
-    return t2, state[quotient.flow.segment(quotient.flow.closure.read[1], 0).index]
+    return t2, quotient.flow.layout.unpack(quotient.lift(run.at(t2)))["KQ_p"]
 
 
-def start_network(width: int, seed: int, parameters: Mapping[str, Any]) -> Network:
+def start_network(width: int, seed: int, parameters: Mapping[str, Any], stage: str = "simultaneous") -> ProgramNetwork:
     """The paper's initialisation: w = 0, keys and queries with variance omega^2 / m; seeded by (width, seed)."""
-    scale = parameters["omega"] / np.sqrt(width)
-    rng = np.random.default_rng([seed, width])
-    return random_network(
-        setting.model(parameters["K"]),
-        width,
-        2 * parameters["K"],
-        {"W_K": scale, "W_Q": scale},
-        rng,
-        {"b": parameters["b"]},
-    )
+    flow, rng = dynamics.full_flow(stage, parameters["K"]), np.random.default_rng([seed, width])
+    return flow.network(width, rng, parameters["omega"], parameters={"b": parameters["b"]})
 
 
 def score_deviation(width: int, seed: int, parameters: tuple[tuple[str, Any], ...]) -> float:
     """Frobenius distance of a network's + score matrix from the infinite-width one at T2."""
     values = dict(parameters)
     t2, expected = _target(parameters)
-    net = start_network(width, seed, values)
-    stages = (
-        (setting.data(values["K"]), ("w",), (0.0, values["T1"])),
-        (setting.conflicting(values["K"]), ("W_K", "W_Q"), (values["T1"], t2)),
-    )
-    for data, train, span in stages:
-        _, nets = flow_run(net, data, train, span, rtol=1e-7, atol=1e-10)
-        net = nets[-1]
+    net = start_network(width, seed, values, "stage1")
+    for stage, time in (("stage1", values["T1"]), ("stage2", t2 - values["T1"])):
+        net = replace(net, flow=dynamics.full_flow(stage, values["K"]))
+        net = net.flow_run(time, rtol=1e-7, atol=1e-10)[1][-1]
     images = net.images()
-    return float(np.linalg.norm(images["W_K"][0].T @ images["W_Q"][0] - expected))
+    return float(np.linalg.norm(images["W_K.p"].T @ images["W_Q.p"] - expected))
 
 
 @over_widths

@@ -15,8 +15,8 @@ from odesys import (
     FamilyFlow,
     Flow,
     ParameterError,
+    ProgramSymmetry,
     Quotient,
-    SignedPermutation,
     Slaved,
     State,
     System,
@@ -24,6 +24,7 @@ from odesys import (
     family_flow,
     gradient_descent,
     gradient_flow,
+    symmetry,
 )
 
 from . import setting
@@ -47,7 +48,7 @@ def full_descent(K: int = 2, L: int = 3) -> Flow:
 
 
 @cache
-def symmetry_generators(K: int = 2, L: int = 3) -> tuple[SignedPermutation, ...]:
+def symmetry_generators(K: int = 2, L: int = 3) -> tuple[ProgramSymmetry, ...]:
     """The group of the whole data set: order 2 K!, also valid in every stage from the infinite-width start."""
     return full_flow("simultaneous", K, L).symmetries().generators
 
@@ -66,8 +67,9 @@ def reduced_descent(K: int = 2, L: int = 3) -> Quotient:
 
 def one_head(K: int = 2, L: int = 3) -> Quotient:
     """Quotient by the head swap alone: 40 states for K = 2."""
-    flips = [g for g in symmetry_generators(K, L) if all(image == i for i, (image, _) in enumerate(g.words))]
-    return full_flow("simultaneous", K, L).quotient(generators=flips)
+    flow = full_flow("simultaneous", K, L)
+    signals = {f"v{k}": f"-v{k}" for k in range(1, K + 1)}
+    return flow.quotient(generators=[symmetry(flow, signals, heads={"p": "m", "m": "p"})])
 
 
 @cache
@@ -83,14 +85,14 @@ def slaved(stage: str = "simultaneous", K: int = 2, L: int = 3) -> Slaved:
 def family(stage: str = "simultaneous", L: int = 3, K: int | str = "symbol", scaled: bool = False) -> FamilyFlow:
     """The 22 orbit variables for every K at once (K a parameter), for one K of any size, or for K = ``"infinity"``."""
     data = setting.conflicting_family(L) if stage == "stage2" else setting.family(L)
-    flow = family_flow(data, setting.shape, train=STAGES[stage], carry=ALL, K=K, scaled=scaled)
+    flow = family_flow(data, setting.TwoHeads, train=STAGES[stage], carry=ALL, K=K, scaled=scaled)
     return flow.rename(orbit_names(flow.system))
 
 
 @cache
 def family_map(L: int = 3, K: int | str = "symbol") -> FamilyFlow:
     """The exact gradient-descent map on the same variables."""
-    flow = family_descent(setting.family(L), setting.shape, train=ALL, K=K)
+    flow = family_descent(setting.family(L), setting.TwoHeads, train=ALL, K=K)
     return flow.rename(orbit_names(flow.system))
 
 

@@ -8,19 +8,17 @@ the symmetries, so that checks on the quotient are run, not refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
 from odesys import (
-    AttentionModel,
     BaseLaboratory,
     BlockField,
-    Distribution,
+    Data,
     FamilyFlow,
     Flow,
-    Head,
     Mutation,
     Node,
     OdesysError,
@@ -45,10 +43,6 @@ class FamilyMutation(Mutation):
     """A mutation with a change of the templates of the family alone, to break it apart from the listed samples."""
 
     templates: Callable[[Sequence[Sample]], Sequence[Sample]] = unchanged
-
-
-def _heads(*signs: int, bias: Any) -> Callable[[AttentionModel], AttentionModel]:
-    return lambda model: AttentionModel(model.words, [Head(sign, activation="relu", bias=bias) for sign in signs])
 
 
 def _second_twice(samples: Sequence[Sample]) -> list[Sample]:
@@ -81,11 +75,11 @@ def _label_twice(sign: int) -> Callable[[Sequence[Sample]], list[Sample]]:
 def _own_label_twice(flow: Flow) -> Flow:
     """The same flow with the equations of each head taken from data in which the samples of its sign count twice."""
     rhs: dict[str, Any] = {}
-    for k, head in enumerate(_listed(flow).model.heads):
-        data = Distribution.proportional(_label_twice(head.sign)(flow.data.samples))
+    for head, sign in zip(HEADS, _listed(flow).model.signs, strict=True):
+        data = Data.proportional(flow.data.words, _label_twice(sign)(flow.data.samples))
         other = gradient_flow(flow.model, data, train=flow.train, carry=dynamics.ALL).system.field
         assert isinstance(other, BlockField)
-        rhs |= {leaf: other.rhs[leaf] for leaf in (flow.leaf(path, k) for path in flow.closure.paths)}
+        rhs |= {leaf: block for leaf, block in other.rhs.items() if leaf.endswith(f"_{head}")}
     field = flow.system.field
     assert isinstance(field, BlockField)
     return replace(flow, system=replace(flow.system, field=replace(field, rhs={leaf: rhs[leaf] for leaf in field.rhs})))
@@ -104,10 +98,11 @@ def _listed(flow: Any) -> Flow:
     return flow
 
 
+HEADS = ("p", "m")
 MUTATIONS = (
     # model, data and start: everything is derived from them
-    Mutation("sign", "the second head counts with a plus", model=_heads(+1, +1, bias="b")),
-    Mutation("bias", "the bias counts with a minus", model=_heads(+1, -1, bias=-sym("b"))),
+    Mutation("sign", "the second head counts with a plus", model=lambda model: replace(model, signs=(1, 1))),
+    Mutation("bias", "the bias counts with a minus", model=lambda model: replace(model, bias=-sym("b"))),
     Mutation("weight", "the second sample counts twice", data=_second_twice),
     Mutation("swap", "the second and the last sample exchange their labels", data=_second_and_last_exchanged),
     Mutation(
@@ -142,14 +137,14 @@ class Laboratory(BaseLaboratory):
     mutations = MUTATIONS
 
     @laboratory_part
-    def model(self, K: int = 2) -> AttentionModel:
+    def model(self, K: int = 2) -> setting.TwoHeads:
         """The two-headed model."""
         return self.mutation.model(setting.model(K))
 
     @laboratory_part
-    def data(self, K: int = 2) -> Distribution:
+    def data(self, K: int = 2) -> Data:
         """All samples; eight for K = 2."""
-        return Distribution.proportional(self.mutation.data(setting.data(K).samples))
+        return Data.proportional(setting.words(K), self.mutation.data(setting.data(K).samples))
 
     @laboratory_part
     def samples(self) -> list[tuple[tuple[str, ...], int]]:
@@ -208,11 +203,15 @@ class Laboratory(BaseLaboratory):
 
     def head_name(self, sign: int) -> str:
         """Label of a head by the sign it has in the paper."""
-        return self.unrecorded().model().head_labels[0 if sign > 0 else 1]
+        return HEADS[0 if sign > 0 else 1]
 
     def neuron(self, sign: int, word: str) -> Node:
         """w_sign . word, as a node."""
-        return sym(self.names.neuron(0 if sign > 0 else 1, word))
+        return sym(f"w_{self.head_name(sign)}_{word}")
+
+    def score(self, sign: int, key: str, query: str) -> str:
+        """The name of key' W_K' W_Q query of a head."""
+        return f"KQ_{self.head_name(sign)}_{key}_{query}"
 
     def symmetric(self, state: str) -> Node:
         """A state of the full flow in the 22 variables, on the states that have the symmetries C.2 and C.4."""
@@ -242,16 +241,16 @@ class Laboratory(BaseLaboratory):
 class _Watched(Flow):
     """A flow that notes when its start is read: checks ask flows and quotients for it, not the laboratory."""
 
-    lab: Laboratory
+    lab: Laboratory = field(kw_only=True)
 
     @classmethod
     def of(cls, flow: Flow, lab: Laboratory) -> _Watched:
         """The same flow, watched."""
-        return cls(flow.model, flow.data, flow.loss, flow.train, flow.closure, flow.system, lab)
+        return cls(**{each.name: getattr(flow, each.name) for each in fields(Flow)}, lab=lab)
 
-    def initial_state(self, omega: Any = None, *, weights: Any = None, **spread: Any) -> np.ndarray:
+    def initial_state(self, omega: Any = None, *, weights: Any = None, **more: Any) -> np.ndarray:
         """Start values of all states; those of a finite network are not mutated."""
-        state = super().initial_state(omega, weights=weights, **spread)
+        state = super().initial_state(omega, weights=weights, **more)
         if weights is not None:
             return state
         self.lab.read(Laboratory.start_values, 0.5)

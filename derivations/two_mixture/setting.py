@@ -7,26 +7,29 @@ its label is y.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from itertools import combinations_with_replacement
 from math import comb, factorial
 from typing import Any
 
 from odesys import (
-    AttentionModel,
-    Dictionary,
-    Distribution,
+    Data,
+    Expr,
     Family,
-    Head,
     OtherGroups,
     Parameter,
     ParameterError,
     Sample,
     SampleTemplate,
     Setting,
+    Space,
     Words,
+    maps,
+    relu,
+    softmax,
 )
 
 PARAMETERS = (
@@ -45,23 +48,43 @@ LARGEST_SUPPORT = 20_000
 LARGEST_LISTED = 500  # samples; above this the orbit variables come from the family, which lists none
 
 
-def words(K: int = 2) -> Dictionary:
+def words(K: int = 2) -> Words:
     """Group signals c1..cK, then classification signals v1..vK, orthonormal."""
-    return Dictionary([f"c{k}" for k in range(1, K + 1)] + [f"v{k}" for k in range(1, K + 1)])
+    return Words([f"c{k}" for k in range(1, K + 1)] + [f"v{k}" for k in range(1, K + 1)])
 
 
-def shape(words: Dictionary | Words) -> AttentionModel:
-    """f = relu(H+ + b) - relu(H- + b) with a bias parameter b (Eq. (1)), over any dictionary."""
-    return AttentionModel(words, heads=[Head(sign, activation="relu", bias="b") for sign in (+1, -1)])
+@dataclass(frozen=True)
+class TwoHeads:
+    """f(X) = relu(H+(X) + b) - relu(H-(X) + b), Eq. (1), over any words; H = sum_l w' X softmax(X' W_K' W_Q x_l)."""
+
+    words: Words
+    signs: tuple[int, int] = (1, -1)
+    bias: Any = "b"
+
+    def __call__(self, X: Expr) -> Expr:
+        """The output for a sample with the columns X."""
+        plus, minus = (relu(H(X) + self.bias) for H in self.shown.values())
+        return self.signs[0] * plus + self.signs[1] * minus
+
+    @cached_property
+    def shown(self) -> dict[str, Callable[[Expr], Expr]]:
+        """The heads H+ and H-, which are seen along runs."""
+        return {"H_p": head(self.words, "p"), "H_m": head(self.words, "m")}
 
 
-def model(K: int = 2) -> AttentionModel:
+def head(words: Words, name: str) -> Callable[[Expr], Expr]:
+    """The pooled output of one head."""
+    w, (W_K, W_Q) = maps("w", 1, words, of=name), maps("W_K W_Q", Space("m"), words, of=name)
+    return cache(lambda X: (w @ X @ softmax(X.T @ W_K.T @ W_Q @ X)).sum())
+
+
+def model(K: int = 2) -> TwoHeads:
     """The model over the words of K groups."""
-    return shape(words(K))
+    return TwoHeads(words(K))
 
 
 @cache
-def data(K: int = 2, L: int = 3) -> Distribution:
+def data(K: int = 2, L: int = 3) -> Data:
     """The support of Definition 2.1 up to order of tokens, with multinomial weights."""
     signed = [(sign, j) for j in range(1, K + 1) for sign in (1, -1)]
     size = support_size(K, L)
@@ -78,7 +101,7 @@ def data(K: int = 2, L: int = 3) -> Distribution:
                 weight = Fraction(orders, 2 * K * len(others) ** (L - 2))
                 tokens = [f"c{k}", signal_token(y, k), *(signal_token(sign, j) for sign, j in bag)]
                 samples.append(Sample(tokens, label=y, weight=weight))
-    return Distribution(samples)
+    return Data(words(K), samples)
 
 
 def whole(parameters: Mapping[str, Any]) -> Setting:
@@ -111,7 +134,7 @@ def is_conflicting(sample: Sample) -> bool:
     return sample.tokens[2].startswith("-") == (sample.label > 0)
 
 
-def conflicting(K: int = 2, L: int = 3) -> Distribution:
+def conflicting(K: int = 2, L: int = 3) -> Data:
     """The conditional distribution on the conflicting samples, the objective of stage 2."""
     _one_distractor(L)
     return data(K, L).condition(is_conflicting)

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from scipy.integrate import solve_ivp
 
+from odesys.derive.initial import path_products
 from odesys.derive.motion import STEP_SIZE
 from odesys.derive.program_flow import ProgramFlow
-from odesys.derive.program_start import path_products
 from odesys.errors import IntegrationError, ModelError, ParameterError
 from odesys.expr.graph import Node
 from odesys.expr.tape import ARRAYS, Tape
@@ -72,10 +72,11 @@ class ProgramNetwork:
     def __len__(self) -> int:
         return len(next(iter(self.weights.values()))) if self.several else 1
 
-    def __getitem__(self, number: int) -> ProgramNetwork:
-        """One network of an ensemble."""
-        if not self.several or number not in range(-len(self), len(self)):
-            raise IndexError(f"there is no network {number}; this is {len(self)} network{'s' * (len(self) != 1)}")
+    def __getitem__(self, number: int | list[int]) -> ProgramNetwork:
+        """One network of an ensemble, or some of them as an ensemble."""
+        for each in number if isinstance(number, list) else [number]:
+            if not self.several or each not in range(-len(self), len(self)):
+                raise IndexError(f"there is no network {each}; this is {len(self)} network{'s' * (len(self) != 1)}")
         words = {name: array[number] for name, array in self.words.items()}
         return replace(self, words=words, weights={name: array[number] for name, array in self.weights.items()})
 
@@ -87,6 +88,25 @@ class ProgramNetwork:
             return np.array([self[k].paths() for k in range(len(self))])
         leaves = path_products(self.flow.naming, self.flow.closure, self.weights, self.words)
         return self.flow.layout.pack(leaves).astype(float)
+
+    def images(self) -> dict[str, np.ndarray]:
+        """The maps with their axes along words at the words, such as W E: ``flow.initial_state(weights=...)`` takes it.
+
+        >>> import numpy as np
+        >>> from odesys import Data, Space, Words, gradient_flow, logistic, maps
+        >>> words, m = Words("a b"), Space("m")
+        >>> W, V = maps("W", m, words), maps("V", 1, m)
+        >>> flow = gradient_flow(lambda X: V @ W @ X[0], Data(words, [("a", 1)]), logistic)
+        >>> net = flow.network(width=5, omega=0.1, seed=1)
+        >>> bool(np.abs(flow.initial_state(weights=net.images()) - net.paths()).max() < 1e-15)
+        True
+        """
+        out = {}
+        for name, expr in self.flow.naming.letters.items():
+            rows, columns = (self.words.get(getattr(side, "name", "")) for side in (expr.rows, expr.columns))
+            array = self.weights[name] if rows is None else rows.mT @ self.weights[name]
+            out[name] = array if columns is None else array @ columns
+        return out
 
     def outputs(self) -> dict[str, Any]:
         """Margins or outputs of all samples, by the names they have in ``flow.system.observables``."""

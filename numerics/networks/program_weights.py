@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from odesys.derive.initial import nonnegative, paired_names, positive
+from odesys.derive.initial import gram_floats, gram_parameters, nonnegative, paired_names, positive
 from odesys.derive.program_flow import ProgramFlow, trained_maps
 from odesys.errors import ModelError, ParameterError
 from odesys.model.paths import Letter
+from odesys.program.reading import Pin
 from odesys.program.spaces import Side, Space, Words
 
-from .finite_width import word_vectors
 from .program_network import ProgramNetwork, together
 
 
@@ -60,7 +60,7 @@ def program_network(
     rng, naming = _generator(seed), flow.naming
     dimensions = _dimensions(flow, width, widths or {})
     words = {
-        name: word_vectors(pin.side.pinned, dimensions[name], rng)
+        name: word_vectors(_gram(pin, parameters or {}), dimensions[name], rng)
         for name, pin in naming.pins.items()
         if isinstance(pin.side, Words)
     }
@@ -95,6 +95,23 @@ def program_networks(flow: ProgramFlow, seeds: Iterable[int], **options: Any) ->
     if not networks:
         raise ModelError("an ensemble has at least one network; give seeds=range(20)")
     return together(networks)
+
+
+def _gram(pin: Pin, parameters: Mapping[str, Any]) -> np.ndarray:
+    return gram_floats(pin, {name: float(parameters[name]) for name in gram_parameters(pin) & set(parameters)})
+
+
+def word_vectors(gram: np.ndarray, dimension: int, rng: np.random.Generator) -> np.ndarray:
+    """Vectors with a Gram matrix, in a random orthonormal frame, as columns, shape (dimension, n)."""
+    values, vectors = np.linalg.eigh(gram)
+    kept = values > 1e-12 * max(float(values[-1]), 0.0)
+    rank = int(kept.sum())
+    if dimension < rank:
+        raise ModelError(f"the words span {rank} dimensions, so they do not fit into dimension {dimension}", rank=rank)
+    frame, upper = np.linalg.qr(rng.standard_normal((dimension, rank)))
+    frame = frame * np.where(np.diag(upper) < 0, -1.0, 1.0)  # makes the frame uniformly distributed
+    result: np.ndarray = frame @ (np.sqrt(values[kept])[:, None] * vectors[:, kept].T)
+    return result
 
 
 def _generator(seed: Any) -> np.random.Generator:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..model.orbit_algebra import OTHER, SAME
-from ..model.paths import score_path
 from ..reduce.family_slaving import STANDARD, TRIVIAL
-from ..reduce.slaving import self_score_paths
+from ..reduce.slaving import SelfScores, self_scores
 from .lax import power_traces
 
 if TYPE_CHECKING:
@@ -38,9 +37,9 @@ def family_drift(flow: FamilyFlow, states: Any, K: Any = None) -> float:
     rows = np.atleast_2d(np.asarray(states, dtype=float))
     size = flow.whole(K)
     worst = 0.0
-    for head in range(len(flow.model.heads)):
+    for pair in self_scores(flow):
         for sector in (TRIVIAL, STANDARD):
-            lax = _lax_matrices(flow, rows, head, sector, size)
+            lax = _lax_matrices(flow, rows, pair, sector, size)
             norm = np.linalg.norm(lax, axis=(1, 2))[:, None, None]
             norm[norm == 0] = 1.0
             now, then = power_traces(lax / norm, lax.shape[1]), power_traces(lax[:1] / norm, lax.shape[1])
@@ -48,15 +47,14 @@ def family_drift(flow: FamilyFlow, states: Any, K: Any = None) -> float:
     return worst
 
 
-def _lax_matrices(flow: FamilyFlow, rows: np.ndarray, head: int, sector: str, size: int) -> np.ndarray:
-    left, right = self_score_paths(flow)
-    m, a, b = (_sector_values(flow, rows, path, head, sector, size) for path in (score_path(flow.model), left, right))
+def _lax_matrices(flow: FamilyFlow, rows: np.ndarray, pair: SelfScores, sector: str, size: int) -> np.ndarray:
+    m, a, b = (_sector_values(flow, rows, path, sector, size) for path in pair.paths)
     top, bottom = np.concatenate([a, m], axis=2), np.concatenate([-np.swapaxes(m, 1, 2), -b], axis=2)
     return np.concatenate([top, bottom], axis=1)
 
 
-def _sector_values(flow: FamilyFlow, rows: np.ndarray, path: Any, head: int, sector: str, size: int) -> np.ndarray:
-    space, segment = flow.space(path), flow.segment(path, head)
+def _sector_values(flow: FamilyFlow, rows: np.ndarray, path: Any, sector: str, size: int) -> np.ndarray:
+    space, segment = flow.space(path), flow.segment(path)
     units = [float(unit.at(size)) for unit in flow.algebra.scales(space)]
     kinds = len(flow.family.types) if sector == TRIVIAL else len(flow.family.words)
     out = np.zeros((len(rows), kinds, kinds))

@@ -30,8 +30,7 @@ from ..expr.graph import ONE, ZERO, Node
 from ..model.paths import Path
 
 if TYPE_CHECKING:
-    from ..derive.flow import Flow
-    from ..derive.program_flow import ProgramFlow
+    from ..derive.program_flow import Flow
 
 Word = tuple[Path | Force, ...]  # a product of path matrices and forces, in the free algebra with transposes
 Formal = list[list[Counter[Word]]]  # a 2 by 2 block matrix of formal sums of words
@@ -39,17 +38,15 @@ Formal = list[list[Counter[Word]]]  # a 2 by 2 block matrix of formal sums of wo
 
 @dataclass(frozen=True, eq=False)
 class ConservedSpectrum:
-    """The conserved numbers tr L^q, q = 1 .. size, of one head and one read path.
+    """The conserved numbers tr L^q, q = 1 .. size, of one read path.
 
     Attributes
     ----------
-    head : number of the head; 0 for a program, whose paths name their heads.
     path : the read path P U V R; its two maps and pinned sets define L.
     size : order of L, the number of pinned vectors on both sides.
     """
 
-    flow: Flow | ProgramFlow
-    head: int
+    flow: Flow
     path: Path
     size: int
 
@@ -100,12 +97,12 @@ class ConservedSpectrum:
         rows = []
         for row in _gram_paths(self.path):
             oriented = [self.flow.closure.canonical(path) for path in row]
-            parts = [(leaves[self.flow.leaf(stored, self.head)], turned) for stored, turned in oriented]
+            parts = [(leaves[self.flow.naming.leaf(stored)], turned) for stored, turned in oriented]
             rows.append([leaf.T if turned else leaf for leaf, turned in parts])
         return np.block(rows)
 
 
-def lax_integrals(flow: Flow | ProgramFlow) -> list[ConservedSpectrum]:
+def lax_integrals(flow: Flow) -> list[ConservedSpectrum]:
     """All conserved spectra of a derived flow, each proved from the terms of its closure.
 
     Nothing is returned for a stepwise map (the numbers drift), where only one of the two maps is trained (they are not
@@ -124,12 +121,12 @@ def lax_integrals(flow: Flow | ProgramFlow) -> list[ConservedSpectrum]:
         except (ZeroDivisionError, np.linalg.LinAlgError):
             continue
         size = len(flow.pin_gram(path.left)) + len(flow.pin_gram(path.right))
-        spectra += [ConservedSpectrum(flow, head, path, size) for head in range(flow.head_count)]
+        spectra.append(ConservedSpectrum(flow, path, size))
     return spectra
 
 
 def invariant_drift(
-    flow: Flow | ProgramFlow, states: Any, parameters: Mapping[str, float] | None = None, q_max: int | None = None
+    flow: Flow, states: Any, parameters: Mapping[str, float] | None = None, q_max: int | None = None
 ) -> float:
     r"""How far the conserved numbers moved along a trajectory: an error gauge of the integration.
 
@@ -245,7 +242,7 @@ def _flip(a: Formal) -> Formal:
 # ---- Gram matrices of pinned sets ----------------------------------------------------------------------------------
 
 
-def _inverse(flow: Flow | ProgramFlow, pin: str) -> np.ndarray:
+def _inverse(flow: Flow, pin: str) -> np.ndarray:
     """Inverse Gram matrix of a pinned set as nodes: exact unless the Gram matrix has floats."""
     gram = flow.pin_gram(pin)
     size = len(gram)

@@ -1,12 +1,11 @@
-r"""What models and programs share: matrices of path scalars with their names, and the terms of a closure as blocks.
+r"""Matrices of path scalars with their names, and the terms of a closure as blocks.
 
 .. math::  \tfrac{d}{dt}(Q W R) = c\,(Q P^\top) G_\phi (S^\top R) + \dots
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -17,70 +16,38 @@ from ..expr.field import Layout, Segment
 from ..expr.graph import ONE, sym
 from ..expr.system import State
 from ..model.paths import Path, state_name
+from ..program.naming import Naming
 from .closure import Closure, Force, Term
 from .motion import STEP_SIZE, Forces
 
 
-class PathNaming(Protocol):
-    """Sizes and Gram matrices of pinned sets, and names of path scalars; a program has its heads in its paths."""
-
-    @property
-    def heads(self) -> int:
-        """How many heads share the paths."""
-        ...
-
-    def tables(self, paths: Sequence[Path]) -> list[tuple[Path, int]]:
-        """Paths and heads in the order in which their matrices are stored."""
-        ...
-
-    def size(self, pin: str) -> int:
-        """Number of vectors of a pinned set."""
-        ...
-
-    def gram(self, pin: str) -> np.ndarray | None:
-        """Inner products of a pinned set as nodes; None for the identity."""
-        ...
-
-    def leaf(self, path: Path, head: int = 0) -> str:
-        """Name of the matrix of a path."""
-        ...
-
-    def state(self, path: Path, head: int = 0) -> Callable[[int, int], State]:
-        """Path, head and ends of the scalars of a path, by their place in its matrix."""
-        ...
-
-    def tex(self, path: Path, head: int = 0) -> Callable[[int, int], str]:
-        """TeX of the scalars of a path, by their place in its matrix."""
-        ...
-
-
-def path_shape(naming: PathNaming, path: Path) -> tuple[int, int]:
+def path_shape(naming: Naming, path: Path) -> tuple[int, int]:
     """Shape of the matrix of a path."""
     return naming.size(path.left), naming.size(path.right)
 
 
-def path_leaves(naming: PathNaming, closure: Closure) -> dict[str, Block]:
+def path_leaves(naming: Naming, closure: Closure) -> dict[str, Block]:
     """The matrices of all paths as leaves, by name; refuses maps whose paths would share a name."""
     seen: dict[str, Path] = {}
-    for path, head in naming.tables(closure.paths):
-        name = naming.leaf(path, head)
+    for path in naming.tables(closure.paths):
+        name = naming.leaf(path)
         if name in seen:
             raise ModelError(f"the paths {seen[name]} and {path} would both be called {name}; rename a map")
         seen[name] = path
     return {name: blocks.leaf(name, path_shape(naming, path)) for name, path in seen.items()}
 
 
-def path_layout(naming: PathNaming, closure: Closure) -> tuple[Layout, dict[str, str], dict[str, State]]:
+def path_layout(naming: Naming, closure: Closure) -> tuple[Layout, dict[str, str], dict[str, State]]:
     """Where each path scalar sits in the matrices of paths, its TeX, and its path, head and ends."""
     names: list[str] = []
     tex: dict[str, str] = {}
     structure: dict[str, State] = {}
     places: list[tuple[str, int, int]] = []
     segments: list[Segment] = []
-    for path, head in naming.tables(closure.paths):
-        leaf, symmetric = naming.leaf(path, head), path.symmetric
+    for path in naming.tables(closure.paths):
+        leaf, symmetric = naming.leaf(path), path.symmetric
         index = np.empty(path_shape(naming, path), dtype=int)
-        state_at, tex_at = naming.state(path, head), naming.tex(path, head)
+        state_at, tex_at = naming.state(path), naming.tex(path)
         for i, j in np.ndindex(index.shape):
             if symmetric and j < i:
                 index[i, j] = index[j, i]
@@ -98,9 +65,7 @@ def path_layout(naming: PathNaming, closure: Closure) -> tuple[Layout, dict[str,
     return Layout(tuple(names), tuple(places), tuple(segments)), tex, structure
 
 
-def term_block(
-    term: Term, naming: PathNaming, closure: Closure, leaves: Mapping[str, Block], forces: Forces, head: int = 0
-) -> Block:
+def term_block(term: Term, naming: Naming, closure: Closure, leaves: Mapping[str, Block], forces: Forces) -> Block:
     """One term of the variation of a path: the product of its matrices and forces, with the factor in front."""
     factors: list[Block] = []
     for factor in term.factors:
@@ -108,7 +73,7 @@ def term_block(
             factors.append(forces[factor.read].T if factor.transposed else forces[factor.read])
         elif factor.letters:
             stored, turned = closure.canonical(factor)
-            block = leaves[naming.leaf(stored, head)]
+            block = leaves[naming.leaf(stored)]
             factors.append(block.T if turned else block)
         else:
             gram = naming.gram(factor.left)

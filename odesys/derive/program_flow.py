@@ -21,14 +21,14 @@ from ..expr.graph import Node, as_node, num, sym
 from ..expr.system import TIME, System
 from ..model.dictionary import exact_number
 from ..model.paths import Path
+from ..program.data import Data
 from ..program.naming import Naming
 from ..program.program import Program
 from .assembly import path_layout, path_leaves, term_block
 from .closure import Closure, close, gradient_terms, restricted
-from .initial import unit_gram
+from .initial import infinite_width, unit_gram, weight_values
 from .minibatch import Batches, forces_of
 from .motion import Forces, Rule, Turn, check_turn, heavy_ball, plain, velocity_name
-from .program_start import infinite_width, weight_values
 
 if TYPE_CHECKING:
     from odesys import ProgramNetwork
@@ -41,15 +41,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ProgramFlow:
+class Flow:
     """A derived flow (or step) of a program: what is trained, the closed set of paths, and the system on them.
 
-    >>> from odesys import Data, ProgramFlow, Words, gradient_flow, logistic, maps, softmax
+    >>> from odesys import Data, Flow, Words, gradient_flow, logistic, maps, softmax
     >>> words = Words("good bad the")
     >>> w, (W_K, W_Q) = maps("w", 1, words), maps("W_K W_Q", words, words)
     >>> data = Data(words, [("good the", +1), ("bad the", -1)])
     >>> flow = gradient_flow(lambda X: (w @ X @ softmax(X.T @ W_K.T @ W_Q @ X)).sum(), data, logistic)
-    >>> isinstance(flow, ProgramFlow), flow.system.dimension, flow.train
+    >>> isinstance(flow, Flow), flow.system.dimension, flow.train
     (True, 24, ('w', 'W_K', 'W_Q'))
     >>> float(flow.initial_state(omega=0.5)[flow.system.names.index("KK_the_the")])
     0.25
@@ -64,7 +64,7 @@ class ProgramFlow:
 
     def __repr__(self) -> str:
         maps, moving = ", ".join(self.program.maps), ", ".join(self.train)
-        return f"ProgramFlow({self.system.dimension} states of {maps}; trained {moving})"
+        return f"Flow({self.system.dimension} states of {maps}; trained {moving})"
 
     @property
     def layout(self) -> Layout:
@@ -77,18 +77,22 @@ class ProgramFlow:
         """Pinned sets, maps and names of the program."""
         return self.program.naming
 
-    head_count = 1  # heads are in the names of the maps
+    @property
+    def data(self) -> Data:
+        """What it is trained on."""
+        return self.program.data
+
+    @property
+    def model(self) -> Any:
+        """The function that was written down."""
+        return self.program.function
 
     def pin_gram(self, pin: str) -> np.ndarray:
         """Inner products of a pinned set, as nodes."""
         known = self.naming.pins[pin]
         return unit_gram(known.size) if known.gram is None else known.gram
 
-    def leaf(self, path: Path, head: int = 0) -> str:
-        """Name of the matrix of a path."""
-        return self.naming.leaf(path)
-
-    def segment(self, path: Path, head: int = 0) -> Segment:
+    def segment(self, path: Path) -> Segment:
         """Where the matrix of a stored path sits in the state vector."""
         leaf = self.naming.leaf(path)
         return next(s for s in self.layout.segments if s.leaf == leaf)
@@ -106,9 +110,11 @@ class ProgramFlow:
         Parameters
         ----------
         omega : the infinite-width start: :math:`W^\top W \to \omega^2 I` for every map, everything unpaired at zero.
-        spread : the number s in :math:`W^\top W \to s I` for a map by name, e.g. ``W_V=0.01``.
+        spread : the number s in :math:`W^\top W \to s I` for a map by name, e.g. ``W_V=0.01``, or the value of a
+            parameter of a Gram matrix, e.g. ``m1=32``.
         values : matrices of path scalars by name, e.g. ``{"Y": table}``, put in place of the infinite-width ones.
-        weights : matrices of all maps instead, of a finite network with orthonormal words as its axes.
+        weights : matrices of all maps instead, of a finite network; axes along words are the words, so that W E is
+            given. A name without a head stands for all heads, which are then the first axis.
         """
         if weights is not None:
             if omega is not None or spread or values:
@@ -185,7 +191,7 @@ def derive_program(
     carry: Any = None,
     turn: Turn | None = None,
     batch: Any = None,
-) -> ProgramFlow:
+) -> Flow:
     """The flow of a program, or its exact gradient step; `friction` adds a velocity to every map.
 
     `turn` is what is done with the forces first; with `batch` the step is the mean over batches of so many samples.
@@ -209,7 +215,7 @@ def derive_program(
 
 def _assembled(
     program: Program, rule: Rule, trained: tuple[str, ...], closure: Closure, step: bool, batch: Any
-) -> ProgramFlow:
+) -> Flow:
     naming = program.naming
     if rule.moving - set(naming.letters):  # velocities have the ends of their maps
         own = {velocity_name(name): naming.letters[name] for name in trained}
@@ -237,7 +243,7 @@ def _assembled(
     _check_parameters(field, layout, step)
     parameters = tuple(sorted(field.parameters))
     system = System(layout.names, field, parameters, "map" if step else "flow", tex, structure)
-    return ProgramFlow(replace(program, naming=naming), rule, trained, closure, system, batch)
+    return Flow(replace(program, naming=naming), rule, trained, closure, system, batch)
 
 
 def _gradient_size(
@@ -318,3 +324,6 @@ def _check_parameters(field: BlockField, layout: Layout, step: bool) -> None:
     if taken:
         what = "time" if taken[0] == TIME else "a path scalar"
         raise ModelError(f"the parameter {taken[0]} of the program is the name of {what}; rename it")
+
+
+ProgramFlow = Flow

@@ -1,7 +1,7 @@
 r"""Symmetries of a family beyond the permutations of its groups: signed permutations of word types, heads, the label.
 
-An element acts on all groups alike, so it is checked once for every K: it must map the weighted sample patterns to
-themselves, and the heads to heads of the same shape with :math:`\varsigma_{h(k)}\,\delta_k = \epsilon\,\varsigma_k`.
+An element acts on all groups alike, so it is checked once for every K: here, that it maps the weighted sample patterns
+to themselves.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
 
-from ..expr import graph
-from .attention import AttentionModel
 from .family import Bag, Family, Signed
 
 _SIGN = {1: "", -1: "-"}
@@ -34,38 +32,12 @@ class TypeSymmetry:
         return ", ".join(parts + ["label -> -label"] * (self.label < 0)) or "identity"
 
 
-def find_type_symmetries(family: Family, model: AttentionModel) -> tuple[TypeSymmetry, ...]:
-    """All symmetries that act on the groups alike, the identity left out.
-
-    >>> from fractions import Fraction
-    >>> from odesys import Dictionary, Head, SampleTemplate
-    >>> good, bad = (SampleTemplate(["c", s], y, Fraction(1, 2)) for s, y in (("v", 1), ("-v", -1)))
-    >>> family = Family(["c", "v"], [good, bad])
-    >>> model = AttentionModel(Dictionary(family.types), [Head(+1), Head(-1)])
-    >>> len(find_type_symmetries(family, model))
-    3
-    """
-    identity = tuple((i, 1) for i in range(len(family.types)))
-    found = []
-    for types, label in sample_symmetries(family):
-        for heads in _head_maps(model, label):
-            if (types, label) != (identity, 1) or any(head != (k, 1) for k, head in enumerate(heads)):
-                found.append(TypeSymmetry(types, heads, label))
-    return tuple(found)
-
-
 def sample_symmetries(family: Family) -> Iterator[tuple[tuple[Signed, ...], int]]:
     """Signed permutations of word types, with the sign of the label, that map the weighted samples to themselves."""
     for types in _type_maps(family):
         for label in (1, -1):
             if _keeps_samples(family, types, label):
                 yield types, label
-
-
-def is_type_symmetry(family: Family, model: AttentionModel, element: TypeSymmetry) -> bool:
-    """Exact check that an element maps samples and heads to themselves."""
-    heads = set(_head_maps(model, element.label))
-    return _keeps_samples(family, element.types, element.label) and element.heads in heads
 
 
 def _type_maps(family: Family) -> Iterator[tuple[Signed, ...]]:
@@ -86,18 +58,3 @@ def _keeps_samples(family: Family, types: tuple[Signed, ...], label: int) -> boo
         table.get((tuple(sorted(map(moved, bags))), moved(shared), label * y)) == weight
         for (bags, shared, y), weight in table.items()
     )
-
-
-def _head_maps(model: AttentionModel, label: int) -> Iterator[tuple[Signed, ...]]:
-    heads = model.heads
-    for order in permutations(range(len(heads))):
-        images = []
-        for k, h in enumerate(order):
-            sign = label * heads[k].sign * heads[h].sign
-            odd = heads[k].activation == "linear" and heads[k].bias is graph.ZERO and model.row_activation == "linear"
-            alike = heads[k].activation == heads[h].activation and heads[k].bias is heads[h].bias
-            if not alike or (sign < 0 and not odd):
-                break
-            images.append((h, sign))
-        else:
-            yield tuple(images)

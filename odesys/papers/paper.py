@@ -19,10 +19,8 @@ from ..terminal import Progress
 
 if TYPE_CHECKING:
     from ..derive.motion import Rule
-    from ..derive.program_flow import ProgramFlow
+    from ..derive.program_flow import Flow
     from ..expr.system import System
-    from ..model.attention import AttentionModel
-    from ..model.distribution import Distribution
     from ..program.data import Data
     from .claims import ClaimBook
 
@@ -144,7 +142,7 @@ class FigureSpec:
 class Setting:
     """Where a paper starts: the model, the data, the maps that are trained and the loss; a report writes it out.
 
-    The model is a program, a function of the tokens, with `Data`; or an `AttentionModel` with a `Distribution`.
+    The model is a program, a function of the tokens.
 
     >>> from odesys import Data, Words, gradient_flow, maps, squared
     >>> words = Words("a b")
@@ -156,15 +154,15 @@ class Setting:
     ('w',)
     """
 
-    model: AttentionModel | Callable[[Any], Any]
-    data: Distribution | Data
-    train: str | tuple[str, ...] = ()  # of a program: nothing stands for every map
+    model: Callable[[Any], Any]
+    data: Data
+    train: str | tuple[str, ...] = ()  # nothing stands for every map
     loss: Any = "logistic"
     step: bool = False  # trained in steps, not along the gradient flow
-    rule: Rule | None = None  # how the maps of a program move, where that is not the plain gradient
+    rule: Rule | None = None  # how the maps move, where that is not the plain gradient
 
     @classmethod
-    def of(cls, flow: ProgramFlow) -> Setting:
+    def of(cls, flow: Flow) -> Setting:
         """The setting of a derived program, with its rule of training."""
         program = flow.program
         return cls(program.function, program.data, flow.train, program.criterion, flow.rule.step, flow.rule)

@@ -6,7 +6,7 @@ of coordinates, one per word. A target is a sign, a class counted from 0, a real
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -65,6 +65,18 @@ class Data:
         items = [_sample(item) for item in samples]
         total = sum((item.weight for item in items), Fraction(0))
         return cls(words, [_weighted(item, item.weight / total) for item in items])
+
+    def condition(self, keep: Callable[[Sample], bool]) -> Data:
+        """The conditional distribution on the samples for which `keep` is true.
+
+        >>> from odesys import Data, Words
+        >>> Data(Words("a b"), [("a", +1), ("b", +1), ("a b", -1)]).condition(lambda s: s.label > 0).weights
+        (Fraction(1, 2), Fraction(1, 2))
+        """
+        kept = [sample for sample in self.samples if keep(sample)]
+        if not kept:
+            raise DistributionError("no sample satisfies the condition, so there is nothing to condition on")
+        return Data.proportional(self.words, kept)
 
     def __len__(self) -> int:
         return len(self.samples)

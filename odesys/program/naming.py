@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..expr.system import State
-from ..model.paths import Letter, Path, word_tex
+from ..model.paths import WORDS, Letter, Path, word_tex
 from .expressions import Expr
 from .reading import Pin
 from .spaces import ONE_AXIS, Units, Words
@@ -22,12 +22,10 @@ class Naming:
     pins: Mapping[str, Pin]
     letters: Mapping[str, Expr]
 
-    heads = 1  # they are in the names of the maps
-
-    def tables(self, paths: Sequence[Path]) -> list[tuple[Path, int]]:
+    def tables(self, paths: Sequence[Path]) -> list[Path]:
         """One head after the other, in the order in which they are read."""
         heads = list(dict.fromkeys(self.head(path) for path in paths))
-        return [(path, 0) for path in sorted(paths, key=lambda path: heads.index(self.head(path)))]
+        return sorted(paths, key=lambda path: heads.index(self.head(path)))
 
     def size(self, pin: str) -> int:
         """Number of vectors of a pinned set."""
@@ -43,24 +41,36 @@ class Naming:
         return heads.pop() if len(heads) == 1 else ""
 
     def path(self, path: Path) -> str:
-        """Short name of a path without its head, e.g. ``KQ``."""
+        """Short name of a path without its head, e.g. ``KQ``; a vector that stands alone is part of it: ``aWV``."""
         mixed = len({letter.of for letter in path.letters}) > 1
-        return "".join(
+        chain = "".join(
             re.sub(r"^W_", "", letter.name).replace("_", "") + (letter.of if mixed else "") for letter in path.letters
         )
+        return self._alone(path.left) + chain + self._alone(path.right)
 
-    def leaf(self, path: Path, head: int = 0) -> str:
+    def is_alone(self, pin: str) -> bool:
+        """True for the only vector of a set beside the words, such as a frozen output vector."""
+        known = self.pins[pin]
+        return isinstance(known.side, Words) and pin != WORDS and known.size == 1
+
+    def _alone(self, pin: str) -> str:
+        return self.pins[pin].labels[0] if self.is_alone(pin) else ""
+
+    def _labels(self, pin: str) -> tuple[str, ...]:
+        return ("",) if self.is_alone(pin) else self.pins[pin].labels
+
+    def leaf(self, path: Path) -> str:
         """Name of the matrix of a path, e.g. ``KQ_p``."""
         label = self.head(path)
         return self.path(path) + (f"_{label}" if label else "")
 
-    def state(self, path: Path, head: int = 0) -> Callable[[int, int], State]:
+    def state(self, path: Path) -> Callable[[int, int], State]:
         """Path, head and ends of the scalars of a path, by their place in its matrix."""
         name, label = self.path(path), self.head(path)
-        left, right = self.pins[path.left].labels, self.pins[path.right].labels
+        left, right = self._labels(path.left), self._labels(path.right)
         return lambda i, j: State(name, label, left[i], right[j])
 
-    def tex(self, path: Path, head: int = 0) -> Callable[[int, int], str]:
+    def tex(self, path: Path) -> Callable[[int, int], str]:
         r"""TeX of scalars, e.g. ``c_{1}^\top W_{K+}^\top W_{Q+} v_{1}``, or ``V_{1,2}`` between listed axes."""
         ends = self.pins[path.left], self.pins[path.right]
         if len(path.letters) == 1 and all(isinstance(pin.side, Units) for pin in ends):
@@ -79,7 +89,10 @@ class Naming:
     def _pin(self, pin: Pin, index: int, left: bool) -> str:
         if pin.side == ONE_AXIS or (pin.size == 1 and isinstance(pin.side, Units)):
             return ""
-        body = word_tex(pin.labels[index]) if isinstance(pin.side, Words) else f"e_{{{word_tex(pin.labels[index])}}}"
+        body = word_tex(pin.labels[index])
+        if isinstance(pin.side, Units):
+            listed = [known for known in self.pins.values() if isinstance(known.side, Units) and known.size > 1]
+            body = f"e_{{{body if len(listed) > 1 else index + 1}}}"
         return body + r"^\top" if left else body
 
     def letter(self, letter: Letter, index: list[str] | None = None) -> str:
@@ -87,7 +100,7 @@ class Naming:
         base, _, lower = letter.name.partition("_")
         if len(base) > 1:
             base = word_tex(base)
-        mark = {"p": "+", "m": "-"}.get(letter.of, letter.of)
+        mark = head_mark(letter.of)
         below = ",".join(
             part for part in (*((lower, mark) if len(mark) > 1 else (lower + mark,)), *(index or [])) if part
         )
@@ -99,3 +112,8 @@ class Naming:
     def _is_row(self, letter: Letter) -> bool:
         known = self.letters.get(letter.map)
         return known is not None and known.rows == ONE_AXIS and known.columns != ONE_AXIS
+
+
+def head_mark(head: str) -> str:
+    """How a head is marked in TeX: p and m by their signs, h1, h2, ... by their numbers."""
+    return {"p": "+", "m": "-"}.get(head, re.sub(r"^h(?=\d+$)", "", head))

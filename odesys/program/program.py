@@ -27,6 +27,8 @@ from .naming import Naming
 from .reading import Reader, Reads
 from .spaces import Space, Units, Words, same_side, say_side
 
+Shown = Mapping[str, Callable[[Expr], Expr]]  # more functions of the tokens to see along a run, by name
+
 
 @dataclass(frozen=True, eq=False)
 class Program:
@@ -46,14 +48,14 @@ class Program:
         return tuple(self.naming.letters)
 
 
-def read_program(function: Callable[[Expr], Expr], data: Data, criterion: Any) -> Program:
+def read_program(function: Callable[[Expr], Expr], data: Data, criterion: Any, shown: Shown | None = None) -> Program:
     """Call `function` on the tokens of each length of sample, and read what it says."""
     if not isinstance(data, Data):
         raise ModelError(f"a program is trained on Data(words, samples) or Gaussian, not on {type(data).__name__}")
     check_call(function, 1, "a program", "of the tokens X")
     criterion = as_criterion(criterion)
     _check_signs(criterion, data)
-    reads, parts, outputs = read_groups(function, data.words, data.groups(), criterion)
+    reads, parts, outputs = read_groups(function, data.words, data.groups(), criterion, shown)
     objective = blocks.add(*parts)
     if isinstance(data, Gaussian):  # outputs are random, so the mean loss is all there is to see
         objective, outputs = data.mean(objective), {}
@@ -76,13 +78,15 @@ def read_groups(
     words: Words,
     groups: Iterable[Group],
     criterion: Any,
-    shown: Mapping[str, Callable[[Expr], Expr]] | None = None,
+    shown: Shown | None = None,
 ) -> tuple[Reads, list[Block], dict[str, Block]]:
     """What a function reads, its weighted loss on each group of samples, and its outputs on every sample.
 
-    The outputs are those of the function (margins y f(X) for losses of the margin), then those `shown` by name.
+    The outputs are those of the function (margins y f(X) for losses of the margin), then those `shown` by name, by the
+    function itself (its attribute `shown`) or here.
     """
     reads, parts = Reads(), []
+    shown = {**getattr(function, "shown", {}), **(shown or {})}
     outputs: dict[str, dict[int, dict[str, Block]]] = {}
     for group in groups:
         X, reader = tokens(words, group.length), Reader(group, reads)
@@ -91,7 +95,7 @@ def read_groups(
         parts.append(_weighted(reader, group, _checked(criterion, output, target)))
         margin = isinstance(criterion, Loss) and output.rows.size == output.columns.size == 1  # type: ignore[union-attr]
         seen = {"margin": target * output} if margin else {"f": output}
-        seen |= {name: _listed_output(each(X)) for name, each in (shown or {}).items()}
+        seen |= {name: _listed_output(each(X)) for name, each in shown.items()}
         for name, expr in seen.items():
             outputs.setdefault(name, {}).update(_outputs(reader, group, expr, name))
     if not reads.tables:

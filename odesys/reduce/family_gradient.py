@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..derive.assembly import PathNaming, path_layout, path_leaves
+from ..derive.assembly import path_layout, path_leaves
 from ..derive.closure import Closure, Force, Term
 from ..derive.motion import STEP_SIZE
 from ..errors import ModelError, ParameterError, SymmetryError
@@ -29,14 +29,14 @@ from ..expr.blocks import Block
 from ..expr.field import BlockField, Layout, Segment
 from ..expr.graph import Node, sym
 from ..expr.system import TIME, System
-from ..model.attention import AttentionModel
 from ..model.family import Family, Representatives
 from ..model.family_symmetry import TypeSymmetry
 from ..model.group_count import GROUPS, INFINITY, ONE_GROUP, SYMBOL, Groups, check_groups, whole_groups
 from ..model.orbit_algebra import OrbitAlgebra, PairSpace, Pin
 from ..model.paths import Path
+from ..program.naming import Naming
 from .family_layout import on_states, orbit_layout, pair_table, pin_of
-from .family_origin import ModelOrigin, ProgramOrigin, Shape, family_origin
+from .family_origin import FamilyOrigin, Shape, family_origin
 from .quotient import OrbitReduction, Orbits, merged_states, renamed, signed_orbits
 
 if TYPE_CHECKING:
@@ -63,17 +63,17 @@ class FamilyFlow(OrbitReduction):
     symmetries : symmetries beyond the permutations of groups, already divided out.
 
     >>> from fractions import Fraction
-    >>> from odesys import Head, SampleTemplate
+    >>> from odesys import AttentionModel, Head, SampleTemplate
     >>> half = Fraction(1, 2)
     >>> data = Family(["c", "v"], [SampleTemplate(["c", "v"], +1, half), SampleTemplate(["c", "-v"], -1, half)])
     >>> flow = family_flow(data, lambda words: AttentionModel(words, [Head(+1), Head(-1)]))
-    >>> flow.groups, flow.system.dimension, flow.variable("KQ", 0, "c", "c", "other")
+    >>> flow.groups, flow.system.dimension, flow.variable("KQ_p", "c", "c", "other")
     ('symbol', 13, ('KQ_p_c_c_other', 1))
     """
 
     family: Family
     shape: Shape
-    origin: ModelOrigin | ProgramOrigin
+    origin: FamilyOrigin
     train: tuple[str, ...]
     closure: Closure
     groups: Groups
@@ -115,9 +115,9 @@ class FamilyFlow(OrbitReduction):
         return self.origin.enumerated(self.train, carried, self.system.kind == "map", self.whole())
 
     @property
-    def model(self) -> AttentionModel:
-        """The model over the words of the few groups that samples are written in; a program has none."""
-        return self.origin.model
+    def naming(self) -> Naming:
+        """Pinned sets, maps and names over the words of the few groups that samples are written in."""
+        return self.origin.naming
 
     @property
     def algebra(self) -> OrbitAlgebra:
@@ -134,36 +134,23 @@ class FamilyFlow(OrbitReduction):
         """Pair orbits of a path."""
         return _space(self.family, self.origin.naming, path)
 
-    def leaf(self, path: Path, head: int = 0) -> str:
-        """Name of the orbit column of a path in one head."""
-        return self.origin.naming.leaf(path, head)
-
-    def segment(self, path: Path, head: int = 0) -> Segment:
-        """Where the orbit column of a stored path of one head sits in the state vector."""
-        leaf = self.leaf(path, head)
+    def segment(self, path: Path) -> Segment:
+        """Where the orbit column of a stored path sits in the state vector."""
+        leaf = self.naming.leaf(path)
         return next(s for s in self.layout.segments if s.leaf == leaf)
 
-    def variable(
-        self, path: str, head: int, left: str | None, right: str | None, relation: str = ""
-    ) -> tuple[str, int]:
-        """Orbit variable of a pair of word types under a path such as ``KQ``, and its sign.
-
-        The heads of a program are in the name of the path: ``KQ_p`` and the head 0.
-        """
-        naming = self.origin.naming
-        entries = {p: naming.state(p, head)(0, 0) for p in self.closure.paths}
-        named = [p for p, state in entries.items() if path in (state.path, naming.leaf(p, head))]
-        if len(named) != 1:
-            raise ModelError(f"{path} names {len(named)} matrices of this flow; give one of {self._leaf_names()}")
+    def variable(self, path: str, left: str | None, right: str | None, relation: str = "") -> tuple[str, int]:
+        """Orbit variable of a pair of word types under a path such as ``KQ_p``, and its sign."""
+        named = [p for p in self.closure.paths if path == self.naming.leaf(p)]
+        if not named:
+            known = ", ".join(self.naming.leaf(p) for p in self._columns())
+            raise ModelError(f"{path} is no matrix of this flow; there are {known}")
         (stored,) = named
         i, j = (0 if word is None else self.family.parse(word)[0] for word in (left, right))
         where = self.space(stored).index[i, j, relation]
-        segment = self.segment(stored, head)
+        segment = self.segment(stored)
         sign = 1 if segment.sign is None else int(segment.sign[where, 0])
         return self.system.names[int(segment.index[where, 0])], sign
-
-    def _leaf_names(self) -> str:
-        return ", ".join(self.leaf(path, head) for path, head in self._columns())
 
     # ---- states ------------------------------------------------------------------------------------------------------
 
@@ -234,12 +221,12 @@ class FamilyFlow(OrbitReduction):
         """How many entries one orbit variable stands for in scaled variables; else one."""
         out = np.ones(self.system.dimension)
         if self.scaled:
-            for path, head in self._columns():
-                where = self.segment(path, head).index[:, 0]
+            for path in self._columns():
+                where = self.segment(path).index[:, 0]
                 out[where] = [float(count.at(size)) for count in self.space(path).partners()]
         return out
 
-    def _columns(self) -> list[tuple[Path, int]]:
+    def _columns(self) -> list[Path]:
         return self.origin.naming.tables(self.closure.paths)
 
     def _orbits(self, size: int) -> Orbits:
@@ -248,10 +235,10 @@ class FamilyFlow(OrbitReduction):
         layout = path_layout(full, self.closure)[0]
         variable, sign = np.zeros(len(layout.names), dtype=int), np.zeros(len(layout.names), dtype=int)
         segments = {segment.leaf: segment for segment in layout.segments}
-        for path, head in self._columns():
+        for path in self._columns():
             orbit = pair_table(self.family, full, path, self.space(path), size)
-            column = self.segment(path, head)
-            index = segments[self.leaf(path, head)].index
+            column = self.segment(path)
+            index = segments[self.naming.leaf(path)].index
             variable[index] = column.index[orbit, 0]
             sign[index] = 1 if column.sign is None else column.sign[orbit, 0]
         return Orbits(variable, sign, np.arange(self.system.dimension))
@@ -294,15 +281,14 @@ def family_flow(
 
     Parameters
     ----------
-    family, shape : the data, and a function of its words that gives a program, a function of the tokens X, or an
-        `AttentionModel`.
-    train : names of the maps that move, by default all (of an `AttentionModel` w, W_K, W_Q).
+    family, shape : the data, and a function of its words that gives a program, a function of the tokens X.
+    train : names of the maps that move, by default all.
     K : a whole number of at least 2, ``"symbol"``, or ``"infinity"`` (the limit of the scaled flow).
     scaled : use the sums over all other groups instead of single entries, and time t / K.
     symmetries : divide by these instead of all that are found (each is checked exactly).
 
     >>> from fractions import Fraction
-    >>> from odesys import Head, SampleTemplate
+    >>> from odesys import AttentionModel, Head, SampleTemplate
     >>> half = Fraction(1, 2)
     >>> data = Family(["c", "v"], [SampleTemplate(["c", "v"], +1, half), SampleTemplate(["c", "-v"], -1, half)])
     >>> flow = family_flow(data, lambda words: AttentionModel(words, [Head(+1), Head(-1)]), train=["w"])
@@ -330,7 +316,7 @@ def family_descent(
     """Derive the exact gradient step W -> W - eta dL/dW of a family on the same orbit variables.
 
     >>> from fractions import Fraction
-    >>> from odesys import Head, SampleTemplate
+    >>> from odesys import AttentionModel, Head, SampleTemplate
     >>> half = Fraction(1, 2)
     >>> data = Family(["c", "v"], [SampleTemplate(["c", "v"], +1, half), SampleTemplate(["c", "-v"], -1, half)])
     >>> step = family_descent(data, lambda words: AttentionModel(words, [Head(+1), Head(-1)]), train=["w"])
@@ -365,17 +351,16 @@ def _derive(
     blanks = {name: blocks.leaf(f"window {name}", block.shape) for name, block in windows.items()}
     objective, observables = origin.blocks(blanks)
     rhs: dict[str, Block] = {}
-    for k in range(naming.heads):
-        slopes = blocks.gradient(objective, [blanks[naming.leaf(path, k)] for path in closure.read])
-        forces = [
-            _force(slope, pair_table(family, naming, path, spaces[path], samples.window), spaces[path], algebra)
-            for slope, path in zip(slopes, closure.read, strict=True)
-        ]
-        for path in closure.paths:
-            name = naming.leaf(path, k)
-            terms = [t for t in closure.terms[path] if set(t.moved) <= set(trained)]
-            change = [_term(t, naming, k, closure, columns, forces, algebra) for t in terms]
-            rhs[name] = blocks.add(*([columns[name][0]] if step else []), *change, blocks.zeros(spaces[path].shape))
+    slopes = blocks.gradient(objective, [blanks[naming.leaf(path)] for path in closure.read])
+    forces = [
+        _force(slope, pair_table(family, naming, path, spaces[path], samples.window), spaces[path], algebra)
+        for slope, path in zip(slopes, closure.read, strict=True)
+    ]
+    for path in closure.paths:
+        name = naming.leaf(path)
+        terms = [t for t in closure.terms[path] if set(t.moved) <= set(trained)]
+        change = [_term(t, naming, closure, columns, forces, algebra) for t in terms]
+        rhs[name] = blocks.add(*([columns[name][0]] if step else []), *change, blocks.zeros(spaces[path].shape))
     filled = {f"window {name}": block for name, block in windows.items()}
     done = blocks.replace_leaves([*rhs.values(), *observables.values()], filled)
     rhs = dict(zip(rhs, done, strict=False))
@@ -418,7 +403,7 @@ def _unchanged(
     return here is there
 
 
-def _space(family: Family, naming: PathNaming, path: Path) -> PairSpace:
+def _space(family: Family, naming: Naming, path: Path) -> PairSpace:
     return PairSpace(pin_of(family, naming, path.left), pin_of(family, naming, path.right))
 
 
@@ -431,18 +416,18 @@ def _check_parameters(parameters: set[str], names: Sequence[str], groups: Groups
 
 def _leaves(
     family: Family,
-    naming: PathNaming,
+    naming: Naming,
     closure: Closure,
     spaces: Mapping[Path, PairSpace],
     algebra: OrbitAlgebra,
     size: int,
 ) -> tuple[dict[str, Column], dict[str, Block]]:
-    """Orbit columns of all paths and heads, and the matrices over a few groups that they fill."""
+    """Orbit columns of all paths, and the matrices over a few groups that they fill."""
     columns: dict[str, Column] = {}
     windows: dict[str, Block] = {}
     path_leaves(naming, closure)  # refuses names that are taken twice
-    for path, head in naming.tables(closure.paths):
-        name, space = naming.leaf(path, head), spaces[path]
+    for path in naming.tables(closure.paths):
+        name, space = naming.leaf(path), spaces[path]
         columns[name] = blocks.leaf(name, space.shape), space
         table = pair_table(family, naming, path, space, size)
         entries = columns[name][0]
@@ -464,8 +449,7 @@ def _force(slope: Block, table: np.ndarray, space: PairSpace, algebra: OrbitAlge
 
 def _term(
     term: Term,
-    naming: PathNaming,
-    head: int,
+    naming: Naming,
     closure: Closure,
     columns: Mapping[str, Column],
     forces: Sequence[Column],
@@ -479,7 +463,7 @@ def _term(
             factors.append(algebra.transpose(column) if factor.transposed else column)
         elif factor.letters:
             stored, turned = closure.canonical(factor)
-            column = columns[naming.leaf(stored, head)]
+            column = columns[naming.leaf(stored)]
             factors.append(algebra.transpose(column) if turned else column)
         else:
             gram = naming.gram(factor.left)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..derive.assembly import PathNaming
 from ..derive.closure import Closure
 from ..expr.field import Layout, Segment
 from ..expr.system import State
@@ -15,19 +14,20 @@ from ..model.family import Family
 from ..model.family_symmetry import TypeSymmetry
 from ..model.orbit_algebra import OTHER, SAME, OrbitAlgebra, PairSpace, Pin
 from ..model.paths import WORDS, Path, state_name
+from ..program.naming import Naming
 
 if TYPE_CHECKING:
-    from .family_origin import ModelOrigin, ProgramOrigin
+    from .family_origin import FamilyOrigin
 
 
-def pin_of(family: Family, naming: PathNaming, pin: str) -> Pin:
-    """A pinned set of a model or program up to permutations of groups."""
+def pin_of(family: Family, naming: Naming, pin: str) -> Pin:
+    """A pinned set of a program up to permutations of groups."""
     if pin == WORDS:
         return Pin((True,) * len(family.words) + (False,) * len(family.shared))
     return Pin((False,) * naming.size(pin))
 
 
-def _members(family: Family, naming: PathNaming, pin: str, size: int) -> list[tuple[int, int]]:
+def _members(family: Family, naming: Naming, pin: str, size: int) -> list[tuple[int, int]]:
     """Kind and group of every pinned vector of `size` groups, in the order of the dictionary."""
     if pin == WORDS:
         grouped = [(t, g) for t in range(len(family.words)) for g in range(size)]
@@ -35,7 +35,7 @@ def _members(family: Family, naming: PathNaming, pin: str, size: int) -> list[tu
     return [(row, 0) for row in range(naming.size(pin))]
 
 
-def pair_table(family: Family, naming: PathNaming, path: Path, space: PairSpace, size: int) -> np.ndarray:
+def pair_table(family: Family, naming: Naming, path: Path, space: PairSpace, size: int) -> np.ndarray:
     """Orbit number of every entry of the matrix of a path with `size` groups."""
     rows, columns = (_members(family, naming, pin, size) for pin in (path.left, path.right))
     table = np.empty((len(rows), len(columns)), dtype=int)
@@ -48,7 +48,7 @@ def pair_table(family: Family, naming: PathNaming, path: Path, space: PairSpace,
 
 def orbit_layout(
     family: Family,
-    naming: PathNaming,
+    naming: Naming,
     closure: Closure,
     spaces: Mapping[Path, PairSpace],
     algebra: OrbitAlgebra,
@@ -60,9 +60,9 @@ def orbit_layout(
     structure: dict[str, State] = {}
     places: list[tuple[str, int, int]] = []
     segments: list[Segment] = []
-    for path, head in naming.tables(closure.paths):
-        leaf, space = naming.leaf(path, head), spaces[path]
-        state_at, tex_at = naming.state(path, head), naming.tex(path, head)
+    for path in naming.tables(closure.paths):
+        leaf, space = naming.leaf(path), spaces[path]
+        state_at, tex_at = naming.state(path), naming.tex(path)
         index = np.empty(space.shape, dtype=int)
         for n, (i, j, relation) in enumerate(space.pairs):
             if path.symmetric and j < i:
@@ -96,7 +96,7 @@ def _orbit_state(family: Family, path: Path, entry: State, i: int, j: int, relat
 def on_states(
     element: TypeSymmetry,
     layout: Layout,
-    origin: ModelOrigin | ProgramOrigin,
+    origin: FamilyOrigin,
     closure: Closure,
     spaces: Mapping[Path, PairSpace],
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -104,10 +104,10 @@ def on_states(
     target, sign = np.empty(len(layout.names), dtype=int), np.empty(len(layout.names), dtype=int)
     segments = {segment.leaf: segment for segment in layout.segments}
     naming = origin.naming
-    for path, head in naming.tables(closure.paths):
-        image, other, *signs = origin.moved(element, path, head)
+    for path in naming.tables(closure.paths):
+        image, *signs = origin.moved(element, path)
         stored, turned = closure.canonical(image)
-        source, goal = segments[naming.leaf(path, head)].index, segments[naming.leaf(stored, other)].index
+        source, goal = segments[naming.leaf(path)].index, segments[naming.leaf(stored)].index
         for n, (i, j, relation) in enumerate(spaces[path].pairs):
             (a, s), (b, r) = (
                 element.types[kind] if pin == WORDS else (kind, own)

@@ -1,7 +1,7 @@
-r"""What the flow of a family needs of its model: an `AttentionModel`, or a program, over the words of a few groups.
+r"""What the flow of a family needs of its program, over the words of a few groups.
 
-Both give paths, a loss on one sample of each orbit, start values, and the symmetries that act on all groups alike.
-Those of a program are found by trying: signed permutations of word types and heads, kept where the loss, as an
+It gives paths, a loss on one sample of each orbit, start values, and the symmetries that act on all groups alike. Those
+are found by trying: signed permutations of word types and heads, kept where the loss, as an
 expression of the orbit variables, stays the same.
 """
 
@@ -16,22 +16,16 @@ from typing import Any
 import numpy as np
 
 from ..derive.closure import Closure, close
-from ..derive.flow import close_model, gradient_descent, gradient_flow, parameter_names
-from ..derive.initial import infinite_width, network_values
+from ..derive.flow import gradient_descent, gradient_flow
+from ..derive.initial import infinite_width, weight_values
 from ..derive.program_flow import carried_maps
-from ..derive.program_start import infinite_width as program_start
-from ..derive.program_start import weight_values
 from ..errors import ModelError
 from ..expr import blocks, graph
 from ..expr.blocks import Block
 from ..expr.system import System
-from ..model.attention import AttentionModel
 from ..model.family import Family, Representatives
-from ..model.family_symmetry import TypeSymmetry, find_type_symmetries, is_type_symmetry, sample_symmetries
-from ..model.loss import as_loss
-from ..model.naming import ModelNaming
+from ..model.family_symmetry import TypeSymmetry, sample_symmetries
 from ..model.paths import WORDS, Path
-from ..program.attention import attention_loss
 from ..program.data import Data, Group
 from ..program.expressions import Expr, tokens
 from ..program.naming import Naming
@@ -39,8 +33,7 @@ from ..program.program import as_criterion, read_groups
 from ..program.reading import Reads, pin_of
 from ..program.spaces import Tokens, Words
 
-Shape = Callable[[Words], AttentionModel | Callable[[Expr], Expr]]
-Moved = tuple[Path, int, int, int]  # path, head, and the signs of its ends
+Shape = Callable[[Words], Callable[[Expr], Expr]]
 Unchanged = Callable[[TypeSymmetry], bool]
 
 
@@ -49,98 +42,17 @@ def family_words(family: Family, size: int) -> Words:
     return Words(family.dictionary(size).words)
 
 
-def family_origin(family: Family, shape: Shape, samples: Representatives, loss: Any) -> ModelOrigin | ProgramOrigin:
-    """The model or program that `shape` makes of the words in which the samples are written."""
+def family_origin(family: Family, shape: Shape, samples: Representatives, loss: Any) -> FamilyOrigin:
+    """The program that `shape` makes of the words in which the samples are written."""
     words = family_words(family, samples.window)
     made = shape(words)
-    if isinstance(made, AttentionModel):
-        return ModelOrigin(family, shape, samples, as_loss(loss), _checked_model(family, made))
     if not callable(made):
-        raise ModelError(
-            "the shape of a family is a function of its words that gives a program, a function of the tokens X, or an "
-            "AttentionModel"
-        )
-    return ProgramOrigin(family, shape, samples, as_criterion(loss), made, words)
-
-
-def _checked_model(family: Family, model: AttentionModel) -> AttentionModel:
-    if not model.words.orthonormal or len(model.words) < len(family.types):
-        raise ModelError("a family needs a model over the orthonormal dictionary it is given")
-    if model.readout().ndim == 2:
-        raise ModelError("this read-out depends on token positions, which a family does not have; give one row")
-    return model
+        raise ModelError("the shape of a family is a function of its words that gives a program, a function of X")
+    return FamilyOrigin(family, shape, samples, as_criterion(loss), made, words)
 
 
 @dataclass(frozen=True, eq=False)
-class ModelOrigin:
-    """An attention model over the words of a few groups."""
-
-    family: Family
-    shape: Shape
-    samples: Representatives
-    loss: Any
-    model: AttentionModel
-
-    @property
-    def naming(self) -> ModelNaming:
-        """Pinned sets and names over the words of the samples."""
-        return ModelNaming(self.model)
-
-    def naming_of(self, size: int) -> ModelNaming:
-        """The same over the words of `size` groups."""
-        return ModelNaming(self._model(size))
-
-    def _model(self, size: int) -> AttentionModel:
-        made = self.shape(family_words(self.family, size))
-        assert isinstance(made, AttentionModel)
-        return made
-
-    def closed(self, train: Any, carry: Any, step: bool) -> tuple[tuple[str, ...], Closure]:
-        """What is trained, and the closed set of paths."""
-        return close_model(self.model, ("w", "W_K", "W_Q") if train is None else train, carry, step)
-
-    def blocks(self, leaves: Mapping[str, Block]) -> tuple[Block, dict[str, Block]]:
-        """Loss and observables over the matrices of the paths."""
-        return attention_loss(self.model, self.samples, self.loss, leaves)
-
-    @property
-    def parameters(self) -> set[str]:
-        """Names of the parameters of the model and the loss."""
-        return parameter_names(self.model, self.loss)
-
-    def start(self, closure: Closure, omega: Any, spread: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        """All matrices of paths at infinite width."""
-        return infinite_width(self.model, closure, omega, spread)
-
-    def network(self, closure: Closure, weights: Mapping[str, Any], size: int) -> dict[str, np.ndarray]:
-        """All matrices of paths of a network of `size` groups."""
-        return network_values(self._model(size), closure, weights)
-
-    def enumerated(self, train: Any, carry: Any, step: bool, size: int) -> System:
-        """The system of `size` groups with all its words and samples."""
-        derive = gradient_descent if step else gradient_flow
-        return derive(self._model(size), self.family.distribution(size), self.loss, train=train, carry=carry).system
-
-    def moved(self, element: TypeSymmetry, path: Path, head: int) -> Moved:
-        """Where a symmetry takes a path of a head, and the signs of ends that are no words."""
-        image, sign = element.heads[head]
-        return path, image, sign, sign
-
-    def symmetries(self, unchanged: Unchanged) -> tuple[TypeSymmetry, ...]:
-        """All symmetries that act on the groups alike."""
-        return find_type_symmetries(self.family, self.model)
-
-    def is_symmetry(self, element: TypeSymmetry, unchanged: Unchanged) -> bool:
-        """Exact check of one of them."""
-        return is_type_symmetry(self.family, self.model, element)
-
-    def describe(self, element: TypeSymmetry) -> str:
-        """A symmetry in words."""
-        return element.describe(self.family, self.model.head_labels)
-
-
-@dataclass(frozen=True, eq=False)
-class ProgramOrigin:
+class FamilyOrigin:
     """A program on the words of a few groups."""
 
     family: Family
@@ -157,11 +69,6 @@ class ProgramOrigin:
             _refuse_order(self.function(tokens(self.words, length)), self.words)
         reads, parts, outputs = read_groups(self.function, self.words, groups, self.loss)
         return reads, blocks.add(*parts), outputs
-
-    @property
-    def model(self) -> AttentionModel:
-        """There is none."""
-        raise ModelError("this family is written as a program; what was asked is known for an AttentionModel only")
 
     @cached_property
     def naming(self) -> Naming:
@@ -204,7 +111,7 @@ class ProgramOrigin:
 
     def start(self, closure: Closure, omega: Any, spread: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """All matrices of paths at infinite width."""
-        return program_start(self.naming, closure, omega, spread, {})
+        return infinite_width(self.naming, closure, omega, spread, {})
 
     def network(self, closure: Closure, weights: Mapping[str, Any], size: int) -> dict[str, np.ndarray]:
         """All matrices of paths of a network of `size` groups."""
@@ -215,20 +122,18 @@ class ProgramOrigin:
         words = family_words(self.family, size)
         derive = gradient_descent if step else gradient_flow
         data = Data(words, self.family.distribution(size).samples)
-        made: Any = self.shape(words)
-        system: System = derive(made, data, self.loss, train=train, carry=carry).system
-        return system
+        return derive(self.shape(words), data, self.loss, train=train, carry=carry).system
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """The heads that maps belong to."""
         return tuple(dict.fromkeys(letter.data.of for letter in self.naming.letters.values()))
 
-    def moved(self, element: TypeSymmetry, path: Path, head: int) -> Moved:
+    def moved(self, element: TypeSymmetry, path: Path) -> tuple[Path, int, int]:
         """Where a symmetry takes a path, and the signs of ends that are no words."""
         heads = [element.heads[self.labels.index(letter.of)] for letter in path.letters]
         letters = [replace(x, of=self.labels[h]) for x, (h, _) in zip(path.letters, heads, strict=True)]
-        return Path(path.left, tuple(letters), path.right), 0, heads[0][1], heads[-1][1]
+        return Path(path.left, tuple(letters), path.right), heads[0][1], heads[-1][1]
 
     def symmetries(self, unchanged: Unchanged) -> tuple[TypeSymmetry, ...]:
         """All symmetries that act on the groups alike."""
@@ -305,4 +210,4 @@ def _meets_listed(expr: Expr) -> bool:
     )
 
 
-__all__ = ["ModelOrigin", "ProgramOrigin", "Shape", "family_origin", "family_words"]
+__all__ = ["FamilyOrigin", "Shape", "family_origin", "family_words"]

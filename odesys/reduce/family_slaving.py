@@ -20,8 +20,8 @@ from ..expr import graph
 from ..expr.graph import Node, num, sym
 from ..model.group_count import GROUPS, ONE_GROUP, below
 from ..model.orbit_algebra import OTHER, SAME, PairSpace
-from ..model.paths import Path, score_path
-from .slaving import Slaved, closed_root, self_score_paths, without
+from ..model.paths import Path
+from .slaving import Slaved, closed_root, self_scores, without
 
 if TYPE_CHECKING:
     from .family_gradient import FamilyFlow
@@ -31,8 +31,7 @@ TRIVIAL, STANDARD = "trivial", "standard"
 
 def slave_family(flow: FamilyFlow) -> Slaved:
     """Eliminate the self-scores of a family flow: closed forms in sectors of size one and two."""
-    left, right = self_score_paths(flow)
-    path = score_path(flow.model)
+    pairs = self_scores(flow)
     types = flow.family.types
     sizes = (len(types), len(flow.family.words))
     if max(sizes) > 2:
@@ -40,20 +39,21 @@ def slave_family(flow: FamilyFlow) -> Slaved:
     if flow.scaled and flow.family.shared:
         raise SlavingError("shared words scale like the root of K, so scaled variables can not be slaved; use the flow")
     replaced: dict[str, Node] = {}
-    for head in range(len(flow.model.heads)):
-        score = _column(flow, path, head)
+    for pair in pairs:
+        path, left, right = pair.paths
+        score = _column(flow, path)
         for target, turned in ((left, False), (right, True)):
             roots = {}
             for sector, size in zip((TRIVIAL, STANDARD), sizes, strict=True):
                 matrix = sector_matrix(flow, score, flow.space(path), sector)[:size, :size]
                 roots[sector] = closed_root(matrix.T if turned else matrix)
-            replaced |= _entries(flow, target, head, roots)
+            replaced |= _entries(flow, target, roots)
     return Slaved(without(flow.system, replaced), flow, sizes, replaced)
 
 
-def _column(flow: FamilyFlow, path: Path, head: int) -> list[Node]:
+def _column(flow: FamilyFlow, path: Path) -> list[Node]:
     """The orbit column of a path in the states of the flow."""
-    values = flow.segment(path, head).fill(np.array([sym(name) for name in flow.system.names], dtype=object))
+    values = flow.segment(path).fill(np.array([sym(name) for name in flow.system.names], dtype=object))
     return [graph.as_node(value) for value in values[:, 0]]
 
 
@@ -80,9 +80,9 @@ def _root_of_groups(flow: FamilyFlow, space: PairSpace, i: int, j: int, sign: in
     return graph.power(GROUPS.node(flow.groups), Fraction(sign, 2))
 
 
-def _entries(flow: FamilyFlow, path: Path, head: int, roots: Mapping[str, np.ndarray]) -> dict[str, Node]:
+def _entries(flow: FamilyFlow, path: Path, roots: Mapping[str, np.ndarray]) -> dict[str, Node]:
     """Orbit variables of a self-score from its sector matrices."""
-    space, segment = flow.space(path), flow.segment(path, head)
+    space, segment = flow.space(path), flow.segment(path)
     out: dict[str, Node] = {}
     for n, (unit, (i, j, relation)) in enumerate(zip(flow.algebra.scales(space), space.pairs, strict=True)):
         sign = 1 if segment.sign is None else int(segment.sign[n, 0])

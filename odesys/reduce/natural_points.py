@@ -3,7 +3,7 @@ r"""The natural domain of a flow: states are path values of a network, so self-s
 .. math::  \begin{pmatrix} E^\top W_K^\top W_K E & E^\top W_K^\top W_Q E \\
                            E^\top W_Q^\top W_K E & E^\top W_Q^\top W_Q E \end{pmatrix} \succeq 0
 
-in every head, and likewise for any maps that meet in one hidden layer. A quotient averages over orbits with signs,
+and likewise for any maps that meet in one hidden layer. A quotient averages over orbits with signs,
 which keeps this. `natural_points` draws exact points inside, for zero tests; `natural_margin` says how far inside a
 point is.
 """
@@ -23,15 +23,15 @@ import numpy as np
 
 from ..derive.assembly import path_layout
 from ..derive.closure import Closure
-from ..derive.flow import Flow
+from ..derive.initial import gram_floats, gram_parameters, path_products
+from ..derive.program_flow import Flow
 from ..errors import ModelError, ParameterError
 from ..exact.zero import POINTS, Points
 from ..expr.field import Layout
-from ..expr.graph import linear_terms
-from ..model.attention import AttentionModel
+from ..expr.graph import linear_terms, sym
 from ..model.group_count import SYMBOL
-from ..model.naming import ModelNaming
-from ..model.paths import Path, leaf_name, pin_size, score_path, value_path
+from ..model.paths import Path
+from ..program.naming import Naming
 from .family_gradient import FamilyFlow
 from .quotient import Quotient
 
@@ -113,15 +113,14 @@ def natural_margin(source: Source, point: Mapping[str, Any]) -> float:
     lifted = _lifted(source, point.get(SYMBOL))
     leaves = lifted.leaves(point)
     worst = math.inf
-    for head in range(len(lifted.model.heads)):
-        entries = dict(_gram_entries(lifted, head, leaves))
-        known = nx.Graph()
-        known.add_nodes_from(u for u, v in entries if u == v)
-        known.add_edges_from((u, v) for u, v in entries if u != v and u in known and v in known)
-        for chosen in nx.find_cliques(known):
-            order = sorted(chosen)
-            matrix = [[entries.get((u, v), entries.get((v, u))) for v in order] for u in order]
-            worst = min(worst, least_eigenvalue(matrix))
+    entries = dict(_gram_entries(lifted, leaves))
+    known = nx.Graph()
+    known.add_nodes_from(u for u, v in entries if u == v)
+    known.add_edges_from((u, v) for u, v in entries if u != v and u in known and v in known)
+    for chosen in nx.find_cliques(known):
+        order = sorted(chosen)
+        matrix = [[entries.get((u, v), entries.get((v, u))) for v in order] for u in order]
+        worst = min(worst, least_eigenvalue(matrix))
     return worst
 
 
@@ -159,7 +158,7 @@ def _is_semidefinite(matrix: Sequence[Sequence[Any]]) -> bool:
 class _Lifted:
     """The path values behind the states: state s of the full flow is `factor` times a variable, or zero."""
 
-    model: AttentionModel
+    naming: Naming
     closure: Closure
     layout: Layout
     lift: tuple[tuple[Fraction, str], ...]
@@ -188,28 +187,26 @@ def _times(value: Any, factor: Fraction) -> Any:
 
 @lru_cache(maxsize=32)
 def _lifted(source: Source, groups: Fraction | None = None) -> _Lifted:
-    words = (source.flow if isinstance(source, Quotient) else source).model.words
-    if not (words.orthonormal or words.parameters) and np.linalg.matrix_rank(words.gram_floats()) < len(words):
-        raise ModelError("the words are linearly dependent, so their images are not free; no domain is known for them")
-    if isinstance(source, Flow):
-        return _Lifted(
-            source.model, source.closure, source.layout, tuple((Fraction(1), n) for n in source.layout.names)
-        )
-    if isinstance(source, Quotient):
-        model, closure, layout = source.flow.model, source.flow.closure, source.flow.layout
-        lifted = source.lifted
-    else:
+    lifted: Mapping[str, Any] | None
+    if isinstance(source, FamilyFlow):
         size = source.whole(None if groups is None else _whole(groups))
         naming, closure = source.origin.naming_of(size), source.closure
-        assert isinstance(naming, ModelNaming)  # a family that is a program was refused above: it has no model
-        model = naming.model
         layout, lifted = path_layout(naming, closure)[0], source.bind(**{SYMBOL: size}).lifted
+    else:
+        flow = source.flow if isinstance(source, Quotient) else source
+        naming, closure, layout = flow.naming, flow.closure, flow.layout
+        lifted = source.lifted if isinstance(source, Quotient) else {name: sym(name) for name in layout.names}
+    for pin in naming.pins.values():
+        if not gram_parameters(pin) and np.linalg.matrix_rank(gram_floats(pin)) < pin.size:
+            raise ModelError(
+                "the words are linearly dependent, so their images are not free; no domain is known for them"
+            )
     assert lifted is not None
     lift = []
     for name in layout.names:
         ((factor, term),) = linear_terms(lifted[name])
         lift.append((Fraction(factor), str(term.args[0])))
-    return _Lifted(model, closure, layout, tuple(lift))
+    return _Lifted(naming, closure, layout, tuple(lift))
 
 
 def _whole(groups: Any) -> int:
@@ -220,38 +217,27 @@ def _whole(groups: Any) -> int:
 
 def _network(lifted: _Lifted, number: int, rng: random.Random) -> dict[str, np.ndarray]:
     """Path values of a network with small rational weights; the width and the scale depend on its number."""
-    model, words = lifted.model, len(lifted.model.words)
-    vectors = max(words, model.value.rows)
+    naming, vectors = lifted.naming, max(pin.size for pin in lifted.naming.pins.values())
     width = (2 * vectors, vectors, 2, 1)[number % 4]
     largest, steps = (4, 3, 6)[number // 4 % 3], 2 * math.isqrt(width) + 1
-    sizes: dict[str, tuple[int, int]] = {}
-    for path in (value_path(model), score_path(model)):
-        spaces = [pin_size(model, path.left), *[width] * (len(path.letters) - 1), words]
-        for letter, rows, columns in zip(path.letters, spaces, spaces[1:], strict=False):
-            sizes[letter.name] = (columns, rows) if letter.transposed else (rows, columns)
-    out = {}
-    for head in range(len(model.heads)):
-        weights = {}
-        for name, shape in sizes.items():
-            entries = [Fraction(rng.randint(-largest, largest), steps) for _ in range(math.prod(shape))]
-            weights[name] = np.array(entries, dtype=object).reshape(shape)
-        for path in lifted.closure.paths:
-            factors = [weights[letter.name].T if letter.transposed else weights[letter.name] for letter in path.letters]
-            value = factors[0]
-            for factor in factors[1:]:
-                value = value.dot(factor)
-            out[leaf_name(model, path, head)] = value
-    return out
+    weights = {}
+    for name, expr in naming.letters.items():
+        shape = [naming.pins[side.name].size if side.name in naming.pins else width for side in _sides(expr)]
+        entries = [Fraction(rng.randint(-largest, largest), steps) for _ in range(math.prod(shape))]
+        weights[name] = np.array(entries, dtype=object).reshape(shape)
+    return path_products(naming, lifted.closure, weights, {})
+
+
+def _sides(expr: Any) -> tuple[Any, Any]:
+    return expr.rows, expr.columns
 
 
 Vector = tuple[int, int]  # which half of a path, which pinned vector
 
 
-def _gram_entries(
-    lifted: _Lifted, head: int, leaves: Mapping[str, np.ndarray]
-) -> Iterator[tuple[tuple[Vector, Vector], Any]]:
+def _gram_entries(lifted: _Lifted, leaves: Mapping[str, np.ndarray]) -> Iterator[tuple[tuple[Vector, Vector], Any]]:
     """Scalar products between images of pinned vectors in hidden layers, as far as they are path values and given."""
-    closure, model = lifted.closure, lifted.model
+    closure, naming = lifted.closure, lifted.naming
     symmetric = [path for path in closure.paths if path.symmetric]
     halves = [Path(path.left, path.letters[: len(path.letters) // 2], "") for path in symmetric]
     for a, left in enumerate(halves):
@@ -260,7 +246,7 @@ def _gram_entries(
             stored, turned = closure.canonical(product)
             if stored not in closure.terms:
                 continue
-            table = leaves[leaf_name(model, stored, head)]
+            table = leaves[naming.leaf(stored)]
             for (i, j), value in np.ndenumerate(table.T if turned else table):
                 if value is not None and (a < b or i <= j):
                     yield ((a, i), (b, j)), value

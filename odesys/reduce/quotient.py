@@ -21,9 +21,9 @@ from ..expr.graph import Node, sym
 from ..expr.system import State, System
 from .program_element import ProgramSymmetry, is_program_symmetry
 from .reduction import Reduction
-from .symmetry import SignedPermutation, is_symmetry
 
 if TYPE_CHECKING:
+    from ..derive.program_flow import Flow
     from .slaving import Slaved
 
 
@@ -118,7 +118,7 @@ class Quotient(OrbitReduction):
     True
     """
 
-    flow: Any  # the flow of a model (`Flow`) or of a program (`ProgramFlow`)
+    flow: Flow
     generators: tuple[Any, ...]
     orbits: Orbits
     system: System
@@ -126,8 +126,7 @@ class Quotient(OrbitReduction):
     @property
     def source(self) -> System:  # type: ignore[override]
         """The system of the flow."""
-        system: System = self.flow.system
-        return system
+        return self.flow.system
 
     def initial_state(self, omega: Any = None, **more: Any) -> np.ndarray:
         """Start values of the orbit variables; refuses a start that is not symmetric."""
@@ -152,7 +151,7 @@ class Quotient(OrbitReduction):
         return slave_quotient(self, state)
 
 
-def quotient(flow: Any, generators: Sequence[Any] | None = None, state: Any = None) -> Quotient:
+def quotient(flow: Flow, generators: Sequence[Any] | None = None, state: Any = None) -> Quotient:
     """Merge each orbit of states into one variable.
 
     `generators` chooses a subgroup (each is checked exactly against the data); by default the group found is used,
@@ -163,7 +162,11 @@ def quotient(flow: Any, generators: Sequence[Any] | None = None, state: Any = No
     else:
         chosen = tuple(generators)
         for element in chosen:
-            if not _holds(flow, element):
+            if not isinstance(element, ProgramSymmetry):
+                raise SymmetryError(
+                    f"{element!r} is not a symmetry; flow.symmetries().generators shows what they look like"
+                )
+            if not is_program_symmetry(flow, element):
                 raise SymmetryError(
                     f"{element.describe(flow)} does not map the weighted samples and heads to themselves; "
                     f"flow.symmetries() lists what does",
@@ -171,15 +174,6 @@ def quotient(flow: Any, generators: Sequence[Any] | None = None, state: Any = No
                 )
     orbits = signed_orbits(len(flow.layout.names), [g.on_states(flow) for g in chosen])
     return Quotient(flow, chosen, orbits, merged(flow.system, orbits))
-
-
-def _holds(flow: Any, element: Any) -> bool:
-    """Exact check of one element against the flow of a model or of a program."""
-    if not isinstance(element, SignedPermutation | ProgramSymmetry):
-        raise SymmetryError(f"{element!r} is not a symmetry; flow.symmetries().generators shows what they look like")
-    if isinstance(element, ProgramSymmetry):
-        return is_program_symmetry(flow, element)
-    return is_symmetry(flow, element)
 
 
 def merged(system: System, orbits: Orbits) -> System:

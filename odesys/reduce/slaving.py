@@ -21,19 +21,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..derive.initial import positive
-from ..derive.program_flow import ProgramFlow
+from ..derive.program_flow import Flow
 from ..errors import SlavingError
 from ..expr import blocks, graph
 from ..expr.field import BlockField, Layout, ScalarField
 from ..expr.graph import Node, num, sym
 from ..expr.system import System
 from ..model.group_count import SYMBOL, whole_groups
-from ..model.paths import Letter, Path, score_path
+from ..model.paths import Path
 from .reduction import Reduction
 from .sectors import Sector, find_sectors, orbit_matrices, to_flint, to_fraction
 
 if TYPE_CHECKING:
-    from ..derive.flow import Flow
     from .family_gradient import FamilyFlow
     from .quotient import Quotient
 
@@ -59,7 +58,7 @@ class Slaved(Reduction):
     """
 
     system: System
-    origin: Flow | ProgramFlow | Quotient | FamilyFlow
+    origin: Flow | Quotient | FamilyFlow
     sizes: tuple[int, ...]
     eliminated: Mapping[str, Node]
     bound: Mapping[str, Any] = field(default_factory=dict)
@@ -119,75 +118,59 @@ class Slaved(Reduction):
         return [self.source.names.index(name) for name in self.system.names]
 
 
-def self_score_paths(flow: Flow | FamilyFlow) -> tuple[Path, Path]:
-    """Key and query self-score paths of a model with two trained score maps; refuses other models."""
-    path = score_path(flow.model)
-    if flow.system.kind == "map":
-        raise SlavingError("gradient steps do not conserve (J S)^2, so self-scores can not be eliminated; use the flow")
-    if not flow.model.words.orthonormal:
-        raise SlavingError("self-scores are slaved for orthonormal words; this dictionary has another Gram matrix")
-    maps = {letter.name for letter in path.letters}
-    if len(path.letters) != 2 or not maps <= flow.closure.trained:
-        raise SlavingError(f"slaving needs a score of two carried maps such as W_K' W_Q; this one is {path}")
-    if len(maps & set(flow.train)) == 1:
-        raise SlavingError(f"only one of {' and '.join(sorted(maps))} is trained, so (J S)^2 is not conserved")
-    if OMEGA in flow.system.parameters:
-        raise SlavingError(f"the model has a parameter called {OMEGA}, the name of the initial scale here; rename it")
-    key, query = path.letters
-    left = Path(path.left, (key, Letter(key.name, not key.transposed)), path.left)
-    right = Path(path.right, (Letter(query.name, not query.transposed), query), path.right)
-    return left, right
-
-
 @dataclass(frozen=True)
 class SelfScores:
-    """Names of the matrices of scores and of the self-scores of keys and queries, and the head they belong to."""
+    """A path of scores with the self-scores of its keys and queries, the names of their matrices, and their head."""
 
     head: str
     score: str
     left: str
     right: str
+    paths: tuple[Path, Path, Path]
 
 
-def self_scores(flow: Flow | ProgramFlow) -> list[SelfScores]:
+def self_scores(flow: Flow | FamilyFlow) -> list[SelfScores]:
     """All pairs of self-scores that can be eliminated; refuses a flow without any."""
-    if isinstance(flow, ProgramFlow):
-        return _program_scores(flow)
-    paths = score_path(flow.model), *self_score_paths(flow)
-    heads = enumerate(flow.model.head_labels)
-    return [SelfScores(label, *(flow.leaf(path, head) for path in paths)) for head, label in heads]
-
-
-def _program_scores(flow: ProgramFlow) -> list[SelfScores]:
     if flow.system.kind == "map":
         raise SlavingError("gradient steps do not conserve (J S)^2, so self-scores can not be eliminated; use the flow")
     if OMEGA in flow.system.parameters:
-        raise SlavingError(f"the program has a parameter called {OMEGA}, the initial scale here; rename it")
-    used = Counter(letter.map for path in flow.closure.read for letter in path.letters)
-    found = []
+        raise SlavingError(f"there is a parameter called {OMEGA}, the name of the initial scale here; rename it")
+    naming, used = flow.naming, Counter(letter.map for path in flow.closure.read for letter in path.letters)
+    found, one_moves = [], ""
     for path in flow.closure.read:
-        motions = [flow.rule.motions.get(letter.map) for letter in path.letters]
-        alone = all(used[letter.map] == 1 for letter in path.letters)
-        unit = all(flow.naming.pins[pin].gram is None for pin in (path.left, path.right))
-        if len(motions) == 2 and alone and unit and motions[0] is not None and motions[0] == motions[1]:
-            if motions[0].maps or motions[0].on:
-                continue
-            first, second = path.letters
-            left, right = Path(path.left, (first, first.T), path.left), Path(path.right, (second.T, second), path.right)
-            found.append(SelfScores(flow.naming.head(path), *(flow.leaf(p) for p in (path, left, right))))
+        if len(path.letters) != 2 or any(used[letter.map] > 1 for letter in path.letters):
+            continue
+        first, second = path.letters
+        left, right = Path(path.left, (first, first.T), path.left), Path(path.right, (second.T, second), path.right)
+        unit = all(naming.gram(pin) is None for pin in (path.left, path.right))
+        if not unit or not {left, right} <= set(flow.closure.paths):
+            continue
+        if not _move_alike(flow, first.map, second.map):
+            one_moves = f"; {first.map} and {second.map} do not move at one rate, so (J S)^2 is not conserved"
+            continue
+        paths = (path, left, right)
+        found.append(SelfScores(naming.head(path), *(naming.leaf(p) for p in paths), paths))
     if not found:
         raise SlavingError(
             "slaving needs a path of two trained maps, such as W_K' W_Q, with orthonormal ends and one rate, whose "
-            "maps stand nowhere else; this program has none"
+            f"maps stand nowhere else; there is none here{one_moves}"
         )
     return found
 
 
-def _indices(flow: Flow | ProgramFlow) -> dict[str, np.ndarray]:
+def _move_alike(flow: Flow | FamilyFlow, first: str, second: str) -> bool:
+    """Both maps rest, or both follow the plain gradient at one rate."""
+    if not isinstance(flow, Flow):
+        return (first in flow.train) == (second in flow.train)
+    one, other = (flow.rule.motions.get(name) for name in (first, second))
+    return one == other and (one is None or not (one.maps or one.on))
+
+
+def _indices(flow: Flow) -> dict[str, np.ndarray]:
     return {segment.leaf: segment.index for segment in flow.layout.segments}
 
 
-def check_start(flow: Flow | ProgramFlow, state: np.ndarray) -> float:
+def check_start(flow: Flow, state: np.ndarray) -> float:
     """omega of a state with (J S)^2 = omega^4 I; refuses any other state."""
     index = _indices(flow)
     state = np.asarray(state, dtype=float)
@@ -212,7 +195,7 @@ def check_start(flow: Flow | ProgramFlow, state: np.ndarray) -> float:
     return omegas[0]
 
 
-def slave_flow(flow: Flow | ProgramFlow, state: Any = None) -> Slaved:
+def slave_flow(flow: Flow, state: Any = None) -> Slaved:
     """Eliminate the self-scores of a full flow; matrix roots are taken numerically in the block back end."""
     pairs = self_scores(flow)
     if state is not None:
@@ -247,7 +230,7 @@ def _without(layout: Layout, leaves: set[str]) -> Layout:
     return Layout(tuple(layout.names[k] for k in keep), tuple(layout.places[k] for k in keep), segments)
 
 
-def _fill_numerically(flow: Flow | ProgramFlow, full: np.ndarray, omega: float) -> None:
+def _fill_numerically(flow: Flow, full: np.ndarray, omega: float) -> None:
     """Write the self-scores into a state vector."""
     index = _indices(flow)
     for pair in self_scores(flow):

@@ -1,123 +1,263 @@
-r"""A model and its data in formulas, written from the objects the systems are derived from.
+r"""A program and its data in formulas: output, maps with their spaces, loss, rule of training, words, samples.
 
-Programs are written in `odesys.report.program_setting`; an `AttentionModel` as
-
-.. math::  f(X) = \sum_s \varsigma_s\,\sigma(H_s(X) + b_s), \qquad
-           H_s(X) = \mathrm{pool}_l \sum_h u_s(x_h)\,p^s_{lh}, \qquad p^s_{l\cdot} = \mathrm{softmax}(\dots) .
+.. math::  f(X) = w^\top X \operatorname{softmax}\big(X^\top W_K^\top W_Q X\big), \qquad
+           W_K, W_Q : \mathbb{R}^{d} \to \mathbb{R}^{m} .
 """
 
 from __future__ import annotations
 
-from ..expr.graph import Node
-from ..model.attention import AttentionModel, FixedVector, Head, Neurons
-from ..model.loss import as_loss
-from ..model.paths import chain_tex, head_mark, score_path, value_path, word_tex
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..derive.motion import STEP_SIZE, Motion, Rule
+from ..expr.graph import ONE, ZERO, Node, as_node
+from ..model.loss import Loss, as_loss
+from ..model.paths import Letter
 from ..papers.paper import Formula, Setting
-from ..program.data import Data
-from ..tex.latex import node_latex
-from .program_setting import program_formulas, program_rows
+from ..program.data import Data, coordinates
+from ..program.expressions import Expr
+from ..program.functions import cross_entropy, squared
+from ..program.gaussian import Gaussian
+from ..program.program import program_output
+from ..program.spaces import ONE_AXIS, Side, Space, Tokens, Units, Words
+from ..tex.formula import ProgramTex, formula, letter_tex, parts
+from ..tex.latex import name_tex, node_latex
 from .setting_words import DataRow, counted, fraction_tex, spread, token_tex, words_formulas
+
+NORMALS_SHOWN = 12
+_SLOPE = r"\frac{\partial \mathcal{L}}{\partial THETA}"
 
 
 def setting_formulas(setting: Setting) -> list[Formula]:
-    """The model, what is trained, and the loss."""
-    model = setting.model
-    if not isinstance(model, AttentionModel):
-        return program_formulas(setting)
-    out = [Formula("output", rf"f(X) = {_output(model)}")]
-    out += [Formula("head", _head_value(model, k)) for k in _distinct_heads(model)]
-    out += [Formula("attention", _attention(model, k)) for k in _distinct_heads(model)]
-    if isinstance(model.value.output, FixedVector):
-        square = node_latex(model.value.output.square, {})
-        out.append(Formula("frozen output vector", rf"{_a(model)}^\top {_a(model)} = {square}"))
-    loss = as_loss(setting.loss)
-    out.append(
-        Formula(
-            "loss",
-            rf"\mathcal{{L}} = \mathbb{{E}}\,\ell\big(y f(X)\big), \quad \ell(z) = "
-            rf"{node_latex(loss.value, {})}",
-        )
-    )
-    moves = ",\\ ".join(_map_tex(name) for name in setting.train)
-    rule = (
-        r"\theta^{+} = \theta - \eta\,\frac{\partial \mathcal{L}}{\partial \theta}"
-        if setting.step
-        else r"\frac{d \theta}{d t} = -\frac{\partial \mathcal{L}}{\partial \theta}"
-    )
-    frozen = [name for name in model.weights if name not in setting.train]
-    still = r", \quad \text{frozen: } " + ",\\ ".join(map(_map_tex, frozen)) if frozen else ""
-    out.append(Formula("training", rf"{rule}, \quad \theta \in \{{{moves}\}}{still}"))
-    return out + words_formulas(model.words)
+    """The output, the maps and their spaces, the loss, what is trained, and the words."""
+    assert isinstance(setting.data, Data) and callable(setting.model)
+    outputs = {length: program_output(setting.model, setting.data, length) for length in _lengths(setting.data)}
+    out = _output(outputs)
+    letters = {part.data.map: part for output in outputs.values() for part in parts(output) if part.op == "map"}
+    out += _maps(letters)
+    out += _loss(setting, next(iter(outputs.values())))
+    out += _training(setting, letters)
+    spaces = {side for output in outputs.values() for part in parts(output) for side in (part.rows, part.columns)}
+    others = sorted({s for s in spaces if isinstance(s, Words) and s != setting.data.words}, key=lambda s: s.name)
+    for words in (setting.data.words, *others):
+        out += words_formulas(words.pinned)
+    if isinstance(setting.data, Gaussian):
+        out.append(_population(setting.data))
+    return out
 
 
 def data_rows(setting: Setting) -> list[DataRow]:
-    """Samples of the distribution: all, or some spread evenly over it."""
-    if isinstance(setting.data, Data):
-        return program_rows(setting)
-    chosen = [(sample, [token_tex(token) for token in sample.tokens]) for sample in spread(setting.data.samples)]
+    """Samples: all, or some spread evenly over them."""
+    data = setting.data
+    assert isinstance(data, Data) and callable(setting.model)
+    names, kind = _normals(data), _kind(data, program_output(setting.model, data, _lengths(data)[0]))
+    rows = []
+    for sample in spread(data.samples):
+        written = counted([_token(data.words, token, names) for token in sample.tokens], sample)
+        label = f"{sample.label:+d}" if kind == "label" else _target(sample.label, names)
+        rows.append(DataRow(",\\ ".join(written), label, fraction_tex(sample.weight), kind))
+    return rows
+
+
+def _kind(data: Data, output: Expr) -> str:
+    """What a target is called: a sign is a label, a whole number for several outputs a class."""
+    whole = all(isinstance(sample.label, (int, np.integer)) for sample in data.samples)
+    if whole and output.rows.size > 1:  # type: ignore[union-attr]
+        return "class"
+    return "label" if whole and all(abs(sample.label) == 1 for sample in data.samples) else "target"
+
+
+def _lengths(data: Data) -> list[int]:
+    return sorted({len(sample.tokens) for sample in data.samples}, reverse=True)
+
+
+def _output(outputs: Mapping[int, Expr]) -> list[Formula]:
+    """The output; where the formula is another one for other lengths, each length has its own."""
+    written: dict[ProgramTex, list[int]] = {}
+    for length, output in outputs.items():
+        written.setdefault(formula(output), []).append(length)
+    out: list[Formula] = []
+    for found, lengths in written.items():
+        which = "" if len(written) == 1 else f", L = {', '.join(map(str, lengths))}"
+        out.append(Formula(f"output{which}", f"f(X) = {found.tex}"))
+        out += [Formula(what, tex) for what, tex in found.beside if Formula(what, tex) not in out]
+    return out
+
+
+# ---- maps ----------------------------------------------------------------------------------------------------------
+
+
+def _maps(letters: Mapping[str, Expr]) -> list[Formula]:
+    """One line for all maps between the same spaces."""
+    groups: dict[tuple[Side, Side], list[Expr]] = {}
+    for expr in letters.values():
+        groups.setdefault((expr.rows, expr.columns), []).append(expr)
+    taken = {side.name for sides in groups for side in sides if isinstance(side, Space)}
+    dimension = "d" if "d" not in taken else "D"
+    out = []
+    for (rows, columns), exprs in groups.items():
+        vectors = ONE_AXIS in (rows, columns)
+        names = ",\\ ".join(letter_tex(expr, vectors and columns != ONE_AXIS) for expr in exprs)
+        if vectors:
+            where = rf"\in {_space(rows if columns == ONE_AXIS else columns, dimension)}"
+        else:
+            where = rf"\ :\ {_space(columns, dimension)} \to {_space(rows, dimension)}"
+        out.append(Formula("maps" if len(exprs) > 1 else "map", f"{names} {where}"))
+    return out
+
+
+def _space(side: Side, dimension: str) -> str:
+    if isinstance(side, Words):
+        return (
+            rf"\mathbb{{R}}^{{{dimension}}}" if side.name == "E" else rf"\mathbb{{R}}^{{{dimension}_{{{side.name}}}}}"
+        )
+    if isinstance(side, Space):
+        return rf"\mathbb{{R}}^{{{name_tex(side.name)}}}"
+    assert isinstance(side, (Units, Tokens))
+    return r"\mathbb{R}" if side.size == 1 else rf"\mathbb{{R}}^{{{side.size}}}"
+
+
+def _letter(name: str, letters: Mapping[str, Expr]) -> str:
+    """A map, or a velocity beside the maps, by name; a row as the vector it is the transpose of."""
+    stem, _, head = name.partition(".")
+    expr = letters.get(name, Expr("map", (), ONE_AXIS, ONE_AXIS, Letter(stem, of=head)))
+    return letter_tex(expr, expr.rows == ONE_AXIS and expr.columns != ONE_AXIS)
+
+
+# ---- loss and training ---------------------------------------------------------------------------------------------
+
+
+def _loss(setting: Setting, output: Expr) -> list[Formula]:
+    loss, mean = setting.loss, r"\mathcal{L} = \mathbb{E}\,"
+    if not callable(loss) or isinstance(loss, Loss) or hasattr(loss, "free_symbols"):
+        value = node_latex(as_loss(loss).value, {})
+        return [Formula("loss", rf"{mean}\ell\big(y f(X)\big), \quad \ell(z) = {value}")]
+    if loss is squared:
+        single = output.rows.size == output.columns.size == 1  # type: ignore[union-attr]
+        body = r"\big(f(X) - y\big)^{2}" if single else r"\Vert f(X) - y \Vert^{2}"
+        return [Formula("loss", rf"{mean}\frac{{1}}{{2}} {body}")]
+    if loss is cross_entropy:
+        return [Formula("loss", rf"{mean}\Big(\log \sum_{{k}} e^{{f_{{k}}(X)}} - f_{{y}}(X)\Big)")]
+    shape = (output.rows.size, output.columns.size, str(output))  # type: ignore[union-attr]
+    f, y = (Expr("target", (), output.rows, output.columns, shape) for _ in range(2))
+    written = formula(loss(f, y), {f: "f", y: "y"})
     return [
-        DataRow(",\\ ".join(counted(words, sample)), f"{sample.label:+d}", fraction_tex(sample.weight))
-        for sample, words in chosen
+        Formula("loss", rf"{mean}\ell\big(f(X), y\big), \quad \ell(f, y) = {written.tex}"),
+        *(Formula(what, tex) for what, tex in written.beside),
     ]
 
 
-def _map_tex(name: str) -> str:
-    base, _, index = name.partition("_")
-    return f"{base}_{{{index}}}" if index else base
+def _training(setting: Setting, letters: Mapping[str, Expr]) -> list[Formula]:
+    given = setting.train.split() if isinstance(setting.train, str) else setting.train
+    trained = [name for name in letters if not given or name in given or name.partition(".")[0] in given]
+    frozen = [name for name in letters if name not in trained]
+    still = r", \quad \text{frozen: } " + _listed(frozen, letters) if frozen else ""
+    where = rf", \quad \theta \in \{{{_listed(trained, letters)}\}}{still}"
+    rule = setting.rule
+    if rule is None or _is_plain(rule):
+        turn = rule.turn.name if rule is not None and rule.turn is not None else ""
+        return [Formula("training", _moved(r"\theta", Motion(), setting.step, turn, {}) + where)]
+    lines = [
+        Formula(
+            "training", _moved(_letter(name, letters), motion, rule.step, rule.turn.name if rule.turn else "", letters)
+        )
+        for name, motion in rule.motions.items()
+    ]
+    return [*lines, *([Formula("frozen", _listed(frozen, letters))] if frozen else [])]
 
 
-def _index(mark: str) -> str:
-    return f"_{{{mark}}}" if mark else ""
+def _is_plain(rule: Rule) -> bool:
+    """True if every map moves by its own force alone."""
+    return all(
+        motion.force is ONE and not motion.on and (not motion.maps or (rule.step and dict(motion.maps) == {name: ONE}))
+        for name, motion in rule.motions.items()
+    )
 
 
-def _distinct_heads(model: AttentionModel) -> range:
-    """Heads differ in weights only, so one formula stands for all when they are many."""
-    return range(len(model.heads) if len(model.heads) <= 2 else 1)
+def _moved(theta: str, motion: Motion, step: bool, turn: str, letters: Mapping[str, Expr]) -> str:
+    """The motion of one map."""
+    on = _letter(motion.on, letters) if motion.on else theta
+    slope = _SLOPE.replace("THETA", on)
+    if turn == "sign descent":
+        slope = rf"\operatorname{{sign}} {slope}"
+    elif turn == "normalised descent":
+        slope = rf"\frac{{1}}{{\Vert \nabla \mathcal{{L}} \Vert}} {slope}"
+    terms = [(value, _letter(name, letters)) for name, value in motion.maps.items()]
+    if step and not terms:
+        terms = [(ONE, theta)]
+    text = " + ".join(_multiple(value, name) for value, name in terms)
+    if motion.force is not ZERO:
+        size = _multiple(motion.force, rf"{name_tex(STEP_SIZE)}\," if step else "")
+        text += f" - {size}{slope}" if text else f"-{size}{slope}"
+    text = text.replace("+ -", "- ")
+    left = rf"{theta}^{{+}}" if step else rf"\frac{{d {theta}}}{{d t}}"
+    return f"{left} = {text or '0'}"
 
 
-def _output(model: AttentionModel) -> str:
+def _multiple(factor: Node, tex: str) -> str:
+    if factor is ONE:
+        return tex
+    if factor is -ONE:
+        return f"-{tex}"
+    shown = node_latex(factor, {})
+    several = factor.op == "add" and len(factor.args) > 1
+    return (rf"\big({shown}\big)" if several else shown) + rf"\, {tex}"
+
+
+def _listed(names: Iterable[str], letters: Mapping[str, Expr]) -> str:
+    return ",\\ ".join(_letter(name, letters) for name in names)
+
+
+# ---- data ----------------------------------------------------------------------------------------------------------
+
+
+def _normals(data: Data) -> dict[str, str]:
+    """TeX of the normals of a population, whose symbols have a mark in front."""
+    return {f"~{name}": name_tex(name) for name in data.normals} if isinstance(data, Gaussian) else {}
+
+
+def _population(data: Gaussian) -> Formula:
+    shown = [name_tex(name) for name in data.normals[:NORMALS_SHOWN]]
+    more = [r"\dots"] if len(data.normals) > NORMALS_SHOWN else []
+    return Formula("population", ",\\ ".join([*shown, *more]) + r" \sim \mathcal{N}(0, 1) \quad \text{independent}")
+
+
+def _token(words: Words, token: Any, names: Mapping[str, str]) -> str:
+    """A token as a word, or as a combination of words."""
+    if isinstance(token, str):
+        return token_tex(token)
     text = ""
-    for k, head in enumerate(model.heads):
-        sign = "-" if head.sign < 0 else "+" if text else ""
-        text += f" {sign} {_activated(head, rf'H{_index(head_mark(model, k))}(X)')}"
-    return text.strip()
+    for place, value in coordinates(words, token).items():
+        word = token_tex(words.pinned.words[place])
+        shown = _multiple_of_word(value, word, names)
+        text += f" + {shown}" if text and not shown.startswith("-") else f" {shown}" if text else shown
+    return text or "0"
 
 
-def _activated(head: Head, inner: str) -> str:
-    bias = node_latex(head.bias, {})
-    shifted = inner if bias == "0" else f"{inner} {bias}" if bias.startswith("-") else f"{inner} + {bias}"
-    if head.activation == "linear":
-        return shifted if shifted == inner or head.sign > 0 else rf"\big({shifted}\big)"
-    return rf"\mathrm{{relu}}\big({shifted}\big)"
+def _multiple_of_word(value: Node, word: str, names: Mapping[str, str]) -> str:
+    if value is ONE or value is -ONE:
+        return word if value is ONE else f"-{word}"
+    shown = _number(value, names)
+    several = value.op == "add" and len(value.args) > 1
+    return (rf"({shown})" if several else shown) + rf"\, {word}"
 
 
-def _a(model: AttentionModel) -> str:
-    assert isinstance(model.value.output, FixedVector)
-    return word_tex(model.value.output.name)
+def _target(target: Any, names: Mapping[str, str]) -> str:
+    """A sign, a class, a number, a vector, or one of them per position."""
+    if isinstance(target, (tuple, list, np.ndarray)):
+        return r"\big(" + ",\\ ".join(_target(value, names) for value in target) + r"\big)"
+    return _number(target, names)
 
 
-def _head_value(model: AttentionModel, k: int) -> str:
-    mark = head_mark(model, k)
-    pool = r"\frac{1}{L}\sum_{l=1}^{L}" if model.pooling == "mean" else r"\sum_{l=1}^{L}"
-    chain = chain_tex(model, k, value_path(model))
-    weight = rf"p^{{{mark}}}_{{lh}}" if mark else "p_{lh}"
-    output = model.value.output
-    if isinstance(output, Neurons):
-        inner = rf"\sum_{{h=1}}^{{L}} \big({chain}\, x_h\big)_i\, {weight}"
-        inner = inner if output.activation == "linear" else rf"\mathrm{{relu}}\Big({inner}\Big)"
-        readout = "a_{l i}" if output.per_position else "a_i"
-        body = rf"\sum_{{i=1}}^{{{output.size}}} {readout}\, {inner}"
-    else:
-        left = rf"{_a(model)}^\top " if isinstance(output, FixedVector) else ""
-        body = rf"\sum_{{h=1}}^{{L}} {left}{chain}\, x_h\, {weight}"
-    return rf"H{_index(mark)}(X) = {pool} {body}"
-
-
-def _attention(model: AttentionModel, k: int) -> str:
-    mark = head_mark(model, k)
-    weight = rf"p^{{{mark}}}_{{l h}}" if mark else "p_{l h}"
-    scale = node_latex(model.scale, {}) if isinstance(model.scale, Node) else str(model.scale)
-    factor = "" if scale == "1" else scale + r"\, "
-    chain = chain_tex(model, k, score_path(model))
-    power = [rf"\exp\big({factor}x_{{{i}}}^\top {chain}\, x_l\big)" for i in ("h", "i")]
-    return rf"{weight} = \frac{{{power[0]}}}{{\sum_{{i=1}}^{{L}} {power[1]}}}"
+def _number(value: Any, names: Mapping[str, str]) -> str:
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.6g}"
+    if isinstance(value, (int, np.integer, Fraction)):
+        return fraction_tex(value if isinstance(value, Fraction) else Fraction(int(value)))
+    node = as_node(value)
+    if node.op == "num" and isinstance(node.args[0], float):
+        return f"{node.args[0]:.6g}"
+    return node_latex(node, names)

@@ -249,7 +249,7 @@ def kernel_run(lab: Laboratory, n: int, L: int, tau_end: float) -> Trajectory:
 def mean_field_run(lab: Laboratory, n: int, L: int, scale: Scales, tau_end: float) -> Trajectory:
     """Level 2 from the infinite-width start; units are sqrt(m) for A, k0 for V, K and Q, and B for beta."""
     system, quotient = lab.mean_field(n, L), lab.symmetric(n, L)
-    start = quotient.initial_state(W=1, W_V=1, W_K=1, W_Q=1, a=1)
+    start = quotient.initial_state(W=1, W_V=1, W_K=1, W_Q=1, m1=1)
     order = [quotient.system.names.index(name) for name in system.names]
     eps = {**scale.epsilon, "k0": scale.k0}  # k0 drops out of the paper's system, not of every broken one
     return integrate(

@@ -49,13 +49,12 @@ def name(k: int, s: int, r: int) -> str:
 
 def attention(lab: Laboratory, sample: tuple[int, int, int], sign: int, lifted: bool = False) -> list[list[Node]]:
     """Softmax weights of one head on a sample, rows queries, written out from Eq. (1) entry by entry."""
-    flow, words = lab.names, tokens(*sample)
-    head = 0 if sign > 0 else 1
+    words = tokens(*sample)
     rows = []
     for query, sq in words:
         weights = []
         for key, sk in words:
-            score = flow.score(head, key, query)
+            score = lab.score(sign, key, query)
             weights.append(graph.exp(sk * sq * (lab.symmetric(score) if lifted else sym(score))))
         total = graph.add(weights)
         rows.append([weight / total for weight in weights])

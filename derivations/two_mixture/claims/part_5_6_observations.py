@@ -12,22 +12,18 @@ from scipy.optimize import nnls
 from odesys import (
     FAILS,
     HOLDS,
-    Distribution,
     Evidence,
+    Flow,
     Measurement,
-    Network,
+    ProgramNetwork,
     Verdict,
     Witness,
     computed_once,
-    ensemble_descent,
     gradient_descent,
     iterate,
     measure,
     measured,
-    network_loss,
-    network_outputs,
     over_seeds,
-    random_network,
     refuted,
     row_softmax,
     say_point,
@@ -35,7 +31,7 @@ from odesys import (
 )
 
 from .. import dynamics, setting
-from ..laboratory import Laboratory
+from ..laboratory import HEADS, Laboratory
 from ..setting import RATE
 from .book import book
 from .common_hypotheses import SMALL_START
@@ -45,12 +41,17 @@ from .part_e_trajectories import attention_at
 Point = Mapping[str, Any]
 
 
-def _network(lab: Laboratory, p: Point, seed: int) -> Network:
+def _networks(lab: Laboratory, p: Point, seeds: Sequence[int]) -> ProgramNetwork:
     """The paper's initialisation: w = 0, keys and queries with variance omega^2 / m."""
-    K, m = p["K"], p["m"]
-    scale = p["omega"] / np.sqrt(m)
-    rng = np.random.default_rng([seed, m, K])
-    return random_network(lab.model(K), m, 2 * K, {"W_K": scale, "W_Q": scale}, rng, {"b": p["b"]})
+    drawn = [np.random.default_rng([seed, p["m"], p["K"]]) for seed in seeds]
+    flow = _descent(lab, p["K"])
+    return flow.networks(drawn, width=p["m"], omega=p["omega"], parameters={"b": p["b"]})
+
+
+@computed_once
+def _descent(lab: Laboratory, K: int) -> Flow:
+    """All weights at once, by gradient steps."""
+    return gradient_descent(lab.model(K), lab.data(K), train=dynamics.ALL)
 
 
 # ---- the margin of the initial features ------------------------------------------------------------------------------
@@ -85,19 +86,19 @@ def initial_margin(lab: Laboratory) -> dict[str, Verdict]:
 
 def _hull_distance(lab: Laboratory, p: Point, seed: int) -> float:
     """Minimum-norm point of the convex hull of the signed features, by non-negative least squares."""
-    images = _network(lab, p, seed).images()
+    images = _networks(lab, p, [seed])[0].images()
     rows = []
     for tokens, label in lab.samples():
-        parts = [lab.model().words.parse(token) for token in tokens]
+        parts = [lab.model().words.pinned.parse(token) for token in tokens]
         features = []
-        for head in (0, 1):
-            score = images["W_K"][head].T @ images["W_Q"][head]
+        for head, sign in zip(HEADS, lab.model().signs, strict=True):
+            score = images[f"W_K.{head}"].T @ images[f"W_Q.{head}"]
             z = np.zeros(4)
             for i, s in parts:
                 weights = np.exp([s * t * score[j, i] for j, t in parts])
                 for (j, t), weight in zip(parts, weights / weights.sum(), strict=True):
                     z[j] += t * weight
-            features.append(lab.model().heads[head].sign * z)
+            features.append(sign * z)
         rows.append(label * np.concatenate(features))
     table = np.array(rows)
     heavy = 1e3  # weight of the condition that the coefficients sum to one
@@ -132,31 +133,28 @@ def _asymmetry(weights: np.ndarray) -> float:
     return float(np.abs(weights[:, 1] - weights[:, 2]).max())
 
 
-def _look(network: Network, data: Distribution, labels: np.ndarray, K: int, steps: int) -> Run:
-    images = network.images()
-    weights = _sample_attention(images["W_K"][0].T @ images["W_Q"][0], K)
-    margins = labels * network_outputs(network, data)
-    return Run(steps, bool((margins > 0).all()), _asymmetry(weights))
+def _look(network: ProgramNetwork, K: int, steps: int) -> Run:
+    images, outputs = network.images(), network.outputs()
+    weights = _sample_attention(images["W_K.p"].T @ images["W_Q.p"], K)
+    margins = [value for name, value in outputs.items() if name.startswith("margin_")]
+    return Run(steps, min(margins) > 0, _asymmetry(weights))
 
 
 @computed_once
 def trained(lab: Laboratory, K: int, seeds: tuple[int, ...]) -> list[Run]:
     """Gradient descent on all weights at the paper's rate, all seeds at once, until every loss is small."""
-    data = lab.data(K)
-    labels = np.array([sample.label for sample in data.samples])
-    nets = [_network(lab, {**TRAINED, "K": K}, seed) for seed in seeds]
+    running, left = _networks(lab, {**TRAINED, "K": K}, seeds), list(range(len(seeds)))
     found: dict[int, Run] = {}
     for block in range(1, BLOCKS + 1):
-        left = [i for i in range(len(nets)) if i not in found]
-        moved = ensemble_descent([nets[i] for i in left], data, dynamics.ALL, RATE, BLOCK)
-        for i, net in zip(left, moved, strict=True):
-            nets[i] = net
-            if network_loss(net, data) < LEARNED:
-                found[i] = _look(net, data, labels, K, block * BLOCK)
-        if len(found) == len(nets):
-            break
-    never = BLOCK * BLOCKS + 1
-    return [found[i] if i in found else _look(nets[i], data, labels, K, never) for i in range(len(nets))]
+        running = running.descend(RATE, BLOCK)
+        small = running.loss() < LEARNED
+        found |= {i: _look(running[k], K, block * BLOCK) for k, i in enumerate(left) if small[k]}
+        if small.all():
+            return [found[i] for i in range(len(seeds))]
+        running = running[[k for k in range(len(left)) if not small[k]]]
+        left = [i for i in left if i not in found]
+    found |= {i: _look(running[k], K, BLOCK * BLOCKS + 1) for k, i in enumerate(left)}
+    return [found[i] for i in range(len(seeds))]
 
 
 @computed_once
@@ -165,8 +163,7 @@ def wide_run(lab: Laboratory, K: int, omega: float) -> tuple[float, float]:
 
     Both are 0 if that is never.
     """
-    flow = gradient_descent(lab.model(K), lab.data(K), train=dynamics.ALL)
-    quotient = dynamics.named(flow.quotient(generators=dynamics.symmetry_generators(K)))
+    quotient = dynamics.named(_descent(lab, K).quotient(generators=dynamics.symmetry_generators(K)))
     start, given = quotient.initial_state(omega), {"b": TRAINED["b"], "eta": RATE}
     run = iterate(quotient.system, start, BLOCK * BLOCKS, given, record_every=20)
     losses = quotient.system.compile(given).observed(run.times, run.states)["loss"]
@@ -286,19 +283,18 @@ STAGES, GROWTH = "stage-wise", "major growth"
 def _looks(lab: Laboratory, seeds: tuple[int, ...]) -> list[list[tuple[float, np.ndarray]]]:
     """Of each network, every 100 steps until its loss is small: mean of w_+ v_k, scores of the + head."""
     K = int(THREE["K"])
-    data = lab.data(K)
-    nets = [_network(lab, THREE, seed) for seed in seeds]
-    seen: list[list[tuple[float, np.ndarray]]] = [[] for _ in nets]
-    left = list(range(len(nets)))
+    running, left = _networks(lab, THREE, seeds), list(range(len(seeds)))
+    seen: list[list[tuple[float, np.ndarray]]] = [[] for _ in seeds]
     for _ in range(BLOCKS):
-        for i, net in zip(
-            left, ensemble_descent([nets[i] for i in left], data, dynamics.ALL, RATE, BLOCK), strict=True
-        ):
-            images, nets[i] = net.images(), net
-            seen[i].append((float(images["w"][0][K:].mean()), images["W_K"][0].T @ images["W_Q"][0]))
-        left = [i for i in left if network_loss(nets[i], data) >= LEARNED]
-        if not left:
+        running = running.descend(RATE, BLOCK)
+        images = running.images()
+        scores = images["W_K.p"].mT @ images["W_Q.p"]
+        for k, i in enumerate(left):
+            seen[i].append((float(images["w.p"][k, 0, K:].mean()), scores[k]))
+        still = [k for k, loss in enumerate(running.loss()) if loss >= LEARNED]
+        if not still:
             break
+        running, left = running[still], [left[k] for k in still]
     return seen
 
 
@@ -321,11 +317,7 @@ def _wide_stages(lab: Laboratory, omega: float, b: float) -> tuple[float, float,
 
     And the time at which the mean loss of conflicting samples is half of log 2, over that of consistent ones.
     """
-    quotient = dynamics.named(
-        gradient_descent(lab.model(3), lab.data(3), train=dynamics.ALL).quotient(
-            generators=dynamics.symmetry_generators(3)
-        )
-    )
+    quotient = dynamics.named(_descent(lab, 3).quotient(generators=dynamics.symmetry_generators(3)))
     given = {"b": b, "eta": RATE}
     run = iterate(quotient.system, quotient.initial_state(omega), BLOCK * BLOCKS, given, record_every=1)
     seen = quotient.system.compile(given).observed(run.times, run.states)

@@ -77,7 +77,7 @@ def _lifted(lab: Laboratory, nodes: Mapping[str, Node]) -> dict[str, Node]:
 def _neurons(lab: Laboratory, kind: str, off: tuple[Node, ...] = ()) -> dict[tuple[int, int], Node]:
     """The derived equation of w_s . kind_k for both heads s and both groups k, with the units in `off` inactive."""
     equations = lab.flow("stage1").system.equations
-    places = {(s, k): lab.names.neuron(0 if s > 0 else 1, f"{kind}{k}") for s in SIGNS for k in (1, 2)}
+    places = {(s, k): str(lab.neuron(s, f"{kind}{k}").args[0]) for s in SIGNS for k in (1, 2)}
     rates = _lifted(lab, {state: equations[state] for state in places.values()})
     gated = all_units_on(rates, off)
     return {place: gated[state] for place, state in places.items()}

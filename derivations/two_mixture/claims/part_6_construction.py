@@ -46,7 +46,7 @@ POSITIVE = ("C", "b")
 
 
 def _head_signs(lab: Laboratory) -> list[int]:
-    return [head.sign for head in lab.model().heads]
+    return list(lab.model().signs)
 
 
 def classification_queries_cancel(construction: Construction, signs: list[int]) -> Verdict:
@@ -110,7 +110,7 @@ def solves(construction: Construction, lab: Laboratory, relu: bool) -> Verdict:
         "y f > 0": always_positive(margins(construction, signs), POSITIVE, COUNTS),
     }
     if relu:
-        biases = [graph.as_node(head.bias) for head in lab.model().heads]
+        biases = [graph.as_node(lab.model().bias)] * 2
         parts["ReLU is the identity"] = relu_is_identity(construction, signs, biases)
     check = cross_check(construction, lab)
     whole = combine_verdicts(parts)

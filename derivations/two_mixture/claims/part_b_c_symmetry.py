@@ -10,8 +10,9 @@ import numpy as np
 
 from odesys import (
     Evidence,
+    Flow,
     Node,
-    SignedPermutation,
+    ProgramSymmetry,
     StateSymmetry,
     SymmetryError,
     Verdict,
@@ -27,6 +28,7 @@ from odesys import (
     refuted,
     six_digits,
     sym,
+    symmetry,
     undecided,
 )
 
@@ -46,8 +48,17 @@ from .book import (
     written_slope,
 )
 
-GROUP_SWAP = SignedPermutation(((1, 1), (0, 1), (3, 1), (2, 1)), ((0, 1), (1, 1)), (((0, 1),), ((0, 1),)), 1)
-HEAD_SWAP = SignedPermutation(((0, 1), (1, 1), (2, -1), (3, -1)), ((1, 1), (0, 1)), (((0, 1),), ((0, 1),)), -1)
+Exchange = Callable[[Flow], ProgramSymmetry]
+
+
+def group_swap(flow: Flow) -> ProgramSymmetry:
+    """c_1 <-> c_2, v_1 <-> v_2."""
+    return symmetry(flow, {"c1": "c2", "c2": "c1", "v1": "v2", "v2": "v1"})
+
+
+def head_swap(flow: Flow) -> ProgramSymmetry:
+    """v_k -> -v_k and the heads exchanged."""
+    return symmetry(flow, {"v1": "-v1", "v2": "-v2"}, heads={"p": "m", "m": "p"})
 
 
 @book.claim(
@@ -138,7 +149,7 @@ def _symmetric_state(lab: Laboratory, score: Fraction) -> dict[str, Fraction]:
     """A state with the symmetries of C.2 and C.4: all path scalars zero but the scores of c_k for v_k, +-score."""
     flow = lab.names
     state = dict.fromkeys(flow.system.names, Fraction(0)) | {"b": Fraction(1, 2)}
-    return state | {flow.score(head, f"c{k}", f"v{k}"): s * score for k in (1, 2) for head, s in enumerate(SIGNS)}
+    return state | {lab.score(s, f"c{k}", f"v{k}"): s * score for k in (1, 2) for s in SIGNS}
 
 
 def _lines_of_the_chain() -> Verdict:
@@ -268,14 +279,15 @@ def _wick(letters: tuple[tuple[str, int], ...]) -> Node:
     return graph.add(terms)
 
 
-def _commutes(lab: Laboratory, element: SignedPermutation) -> Verdict:
+def _commutes(lab: Laboratory, exchange: Exchange) -> Verdict:
     """F(g x) = g F(x) for every derived equation of every stage, and g fixes the infinite-width start."""
     total = proved()
     for stage in ("stage1", "stage2", "stage3", "simultaneous"):
         flow = lab.flow(stage)
+        element = exchange(flow)
         target, sign = element.on_states(flow)
-        symmetry = StateSymmetry(flow.system.names, tuple(target.tolist()), tuple(sign.tolist()))
-        answer, result = check_symmetry(flow.system, symmetry)
+        moved = StateSymmetry(flow.system.names, tuple(target.tolist()), tuple(sign.tolist()))
+        answer, result = check_symmetry(flow.system, moved)
         if answer == "nonzero":
             point = {k: str(v) for k, v in result.witness.items()}
             return refuted(
@@ -284,7 +296,7 @@ def _commutes(lab: Laboratory, element: SignedPermutation) -> Verdict:
         if answer == "undecided":
             return undecided(f"{stage}: {result.residual!r}", Evidence.PROOF)
         start = flow.initial_state(omega=0.5)
-        if (symmetry.act(start) != start).any():
+        if (moved.act(start) != start).any():
             return refuted({"stage": stage, "start": "not fixed"})
         total = total.adding(**{stage: f"{flow.system.dimension} equations"})
     return total.proving(
@@ -294,10 +306,10 @@ def _commutes(lab: Laboratory, element: SignedPermutation) -> Verdict:
     )
 
 
-def _places(lab: Laboratory, element: SignedPermutation) -> Callable[[str, int, str, str], Node]:
+def _places(lab: Laboratory, exchange: Exchange) -> Callable[[str, int, str, str], Node]:
     """A path scalar on the states that an exchange of order two keeps: the first of its orbit, with a sign."""
     flow = lab.names
-    target, sign = element.on_states(flow)
+    target, sign = exchange(flow).on_states(flow)
     names = flow.system.names
     tables = {k: flow.layout.symbols[k] for k in flow.matrices}
 
@@ -320,7 +332,7 @@ TYPES = ("c", "v")
 
 def group_equalities(lab: Laboratory, head: int) -> dict[str, dict[str, tuple[Node, Node]]]:
     """Equations (3) to (6) with their printed indices, for all types of mu and nu."""
-    place = _places(lab, GROUP_SWAP)
+    place = _places(lab, group_swap)
     pairs = {"(3)": {f"w' {u}": (place("w", head, f"{u}1", ""), place("w", head, f"{u}2", "")) for u in TYPES}}
     for part in ("(4)", "(5)", "(6)"):
         path, rows = PATHS[part], dict[str, tuple[Node, Node]]()
@@ -334,7 +346,7 @@ def group_equalities(lab: Laboratory, head: int) -> dict[str, dict[str, tuple[No
 
 def head_equalities(lab: Laboratory) -> dict[str, dict[str, tuple[Node, Node]]]:
     """Equations (7) to (10) with their printed signs, for all words mu_1 and mu_2."""
-    place = _places(lab, HEAD_SWAP)
+    place = _places(lab, head_swap)
     flips = {word: -1 if word.startswith("v") else 1 for word in WORDS}
     pairs = {"(7)": {f"w' {u}": (place("w", +1, u, ""), place("w", -1, u, "") * flips[u]) for u in WORDS}}
     for part in ("(8)", "(9)", "(10)"):
@@ -354,12 +366,12 @@ PRINTED = "the printed equalities, typed in with their indices and signs, are th
 
 def groups_stay_symmetric(lab: Laboratory) -> Verdict:
     """Equivariance under the group swap."""
-    return _commutes(lab, GROUP_SWAP)
+    return _commutes(lab, group_swap)
 
 
 def heads_stay_symmetric(lab: Laboratory) -> Verdict:
     """Equivariance under the head swap with v -> -v."""
-    return _commutes(lab, HEAD_SWAP)
+    return _commutes(lab, head_swap)
 
 
 @book.claim(
@@ -482,7 +494,7 @@ def sizes(lab: Laboratory) -> Verdict:
     try:
         counts = [
             flow.system.dimension,
-            flow.quotient(generators=[HEAD_SWAP]).system.dimension,
+            flow.quotient(generators=[head_swap(flow)]).system.dimension,
             lab.reduced().system.dimension,
             lab.reduced().slaved().system.dimension,
         ]

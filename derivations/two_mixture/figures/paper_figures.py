@@ -15,17 +15,15 @@ from typing import Any
 import numpy as np
 
 from odesys import (
-    Network,
+    ProgramNetwork,
     Progress,
     State,
     Trajectory,
-    attention_weights,
-    descent_run,
+    gradient_flow,
     integrate,
     iterate,
-    network_outputs,
     new_figure,
-    random_network,
+    row_softmax,
     save_figure,
 )
 
@@ -86,16 +84,19 @@ def _theory() -> dict[str, np.ndarray]:
 @cache
 def _network() -> dict[str, Any]:
     """A network of width 100 under the same gradient descent, measured as the same path scalars."""
-    nets = descent_run(start_network(WIDTH, SEED, SETTING), setting.data(), dynamics.ALL, STEP, STEPS, RECORD)
-    flow, reduced = dynamics.full_flow(), dynamics.reduced()
-    states = np.array([reduced.project(flow.initial_state(weights=net.images())) for _, net in nets])
-    labels = np.array([sample.label for sample in setting.data().samples])
-    margins = np.array([labels * network_outputs(net, setting.data()) for _, net in nets]).T
+    nets = start_network(WIDTH, SEED, SETTING).descend_recorded(STEP, STEPS, RECORD)
+    reduced = dynamics.reduced()
+    states = np.array([reduced.project(net.paths()) for net in nets])
     table = {name: states[:, i] for i, name in enumerate(reduced.system.names)}
-    images = [net.images() for _, net in nets]
-    scores = np.array([image["W_K"][0].T @ image["W_Q"][0] for image in images])
-    more = {"step": np.array([k for k, _ in nets]), "last": nets[-1][1], "scores": scores}
-    return table | _group_losses(margins) | more
+    images = [net.images() for net in nets]
+    scores = np.array([image["W_K.p"].T @ image["W_Q.p"] for image in images])
+    return table | _group_losses(_margins(nets)) | {"step": np.array(RECORD), "scores": scores}
+
+
+def _margins(nets: Sequence[ProgramNetwork]) -> np.ndarray:
+    """Margins of all samples, along a run."""
+    seen = [net.outputs() for net in nets]
+    return np.array([[each[f"margin_{i + 1}"] for each in seen] for i in range(len(setting.data()))])
 
 
 def _group_losses(margins: np.ndarray) -> dict[str, np.ndarray]:
@@ -131,11 +132,12 @@ def figure_1(folder: Path, progress: Progress) -> list[Path]:
 def figure_2(folder: Path, progress: Progress) -> list[Path]:
     """Softmax weights of the + head after training on four samples."""
     progress("network", 0.2)
-    net = _network()["last"]
+    scores = _network()["scores"][-1]
     fig, axes = new_figure(1, 4, (14.0, 3.8))
     image = None
     for ax, (title, tokens) in zip(axes, SAMPLES.items(), strict=True):
-        weights = attention_weights(net, tokens)[0]
+        places, signs = zip(*(setting.words().pinned.parse(token) for token in tokens), strict=True)
+        weights = row_softmax((scores[np.ix_(places, places)] * np.outer(signs, signs)).T)
         image = ax.imshow(weights, vmin=0, vmax=1, cmap="viridis")
         names = [_token_tex(token) for token in tokens]
         ax.set_xticks(range(3), names)
@@ -173,13 +175,10 @@ def attention_only(seeds: Sequence[int] = (0, 1, 2, 3), spread: float = 1.0) -> 
     """Loss curves of attention-only gradient descent, neurons w ~ N(0, spread^2) frozen."""
     curves = {}
     for seed in seeds:
-        scale = SETTING["omega"] / np.sqrt(WIDTH)
-        net: Network = random_network(
-            setting.model(), WIDTH, 4, {"w": spread, "W_K": scale, "W_Q": scale}, seed, {"b": SETTING["b"]}
-        )
-        nets = descent_run(net, setting.data(), ("W_K", "W_Q"), STEP, STEPS, RECORD)
-        labels = np.array([sample.label for sample in setting.data().samples])
-        curves[seed] = np.array([np.logaddexp(0, -labels * network_outputs(n, setting.data())).mean() for _, n in nets])
+        flow = gradient_flow(setting.model(), setting.data(), train=("W_K", "W_Q"))
+        given = {"b": SETTING["b"]}
+        net = flow.network(WIDTH, seed, SETTING["omega"], scales={"w": spread}, parameters=given)
+        curves[seed] = np.array([each.loss() for each in net.descend_recorded(STEP, STEPS, RECORD)])
     return curves
 
 

@@ -18,7 +18,6 @@ from odesys import (
     Sample,
     SampleTemplate,
     family_flow,
-    find_type_symmetries,
     unchanged,
 )
 
@@ -51,11 +50,10 @@ def mutated_family(mutation: Mutation, stage: str, K: int | str, scaled: bool) -
     """The orbit variables of a stage for L = 3, under the symmetries of the unmutated family (checked exactly)."""
     if mutation.start is not unchanged:
         raise OdesysError(f"the mutation {mutation.name!r} is not defined for families: it breaks the start")
-    model = setting.shape(setting.family().dictionary(2))
-    symmetries = find_type_symmetries(setting.family(), model)
+    symmetries = dynamics.family("simultaneous").symmetries
     flow = family_flow(
         Family(["c", "v"], templates(mutation, stage)),
-        lambda words: mutation.model(setting.shape(words)),
+        lambda words: mutation.model(setting.TwoHeads(words)),
         train=dynamics.STAGES[stage],
         carry=dynamics.ALL,
         K=K,

@@ -21,14 +21,14 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.special import expit
 
+from numerics.networks.program_weights import word_vectors
+from numerics.networks.softmax import row_softmax
 from odesys.errors import IntegrationError, ModelError, ParameterError
 from odesys.expr import graph
 from odesys.expr.tape import ARRAYS, Tape
-from odesys.model.attention import AttentionModel, FixedVector
-from odesys.model.dictionary import Dictionary
+from odesys.model.attention import FixedVector, Neurons
 from odesys.model.distribution import Distribution, Sample, SampleArrays
-
-from .softmax import row_softmax
+from odesys.program.attention import AttentionModel
 
 Arrays = dict[str, np.ndarray]
 Function = Callable[[np.ndarray], np.ndarray]
@@ -82,19 +82,6 @@ class Network:
         return {name: np.array(image) for name, image in images.items()}
 
 
-def word_vectors(dictionary: Dictionary, dimension: int, rng: np.random.Generator) -> np.ndarray:
-    """Vectors with the dictionary's Gram matrix in a random orthonormal frame, as columns, shape (dimension, n)."""
-    values, vectors = np.linalg.eigh(dictionary.gram_floats())
-    kept = values > 1e-12 * max(float(values[-1]), 0.0)
-    rank = int(kept.sum())
-    if dimension < rank:
-        raise ModelError(f"the words span {rank} dimensions, so they do not fit into dimension {dimension}", rank=rank)
-    frame, upper = np.linalg.qr(rng.standard_normal((dimension, rank)))
-    frame = frame * np.where(np.diag(upper) < 0, -1.0, 1.0)  # makes the frame uniformly distributed
-    result: np.ndarray = frame @ (np.sqrt(values[kept])[:, None] * vectors[:, kept].T)
-    return result
-
-
 def random_network(
     model: AttentionModel,
     width: int,
@@ -126,7 +113,7 @@ def random_network(
     shapes = {name: tuple(sizes.get(axis, width) for axis in axes) for name, axes in axes_of.items()}
     if not all(isinstance(size, (int, np.integer)) and size > 0 for shape in shapes.values() for size in shape):
         raise ParameterError(f"the sizes of a network are positive integers, but here the weights are {shapes}")
-    words = word_vectors(model.words, dimension, rng)
+    words = word_vectors(model.words.gram_floats(), dimension, rng)
     weights = {name: scales.get(name, 0.0) * rng.standard_normal(shape) for name, shape in shapes.items()}
     if isinstance(model.value.output, FixedVector):
         name, (m,) = model.value.output.name, shapes[model.value.output.name]
@@ -285,7 +272,7 @@ class _Batch(NamedTuple):
 def batches_of(network: Network, data: Distribution) -> list[_Batch]:
     """The samples by length, with the constants of the model."""
     model, given = network.model, network.parameters
-    scale, rows = _numbers(model.scale, given, "the score scale"), _numbers(model.readout(), given, "the read-out")
+    scale, rows = _numbers(model.scale, given, "the score scale"), _numbers(model.readout, given, "the read-out")
     bias = _numbers([[head.bias] for head in model.heads], given, "the bias of a head")
     heads = bias, np.array([[h.sign] for h in model.heads]), np.array([[h.activation == "relu"] for h in model.heads])
     batches = []
@@ -334,7 +321,7 @@ def _forward(model: AttentionModel, batch: _Batch, value: np.ndarray, score: np.
     weights = row_softmax(table, counts=batch.counts)
     values = np.moveaxis(value[..., batch.arrays.words] * batch.arrays.signs, -3, -1)
     mixed = weights @ values
-    rows = np.maximum(mixed, 0.0) if model.row_activation == "relu" else mixed
+    rows = np.maximum(mixed, 0.0) if _relu_rows(model) else mixed
     head = (rows * batch.readout).sum(axis=(-2, -1)) + batch.bias
     active = np.where(batch.head_relu, np.maximum(head, 0.0), head)
     return weights, values, mixed, head, (batch.head_signs * active).sum(axis=-2)
@@ -351,7 +338,7 @@ def gradient_arrays(
         arrays, (p, values, mixed, head, output) = batch.arrays, _forward(model, batch, value, score)
         output_bar = batch.weights * arrays.labels * slope(arrays.labels * output)
         head_bar = batch.head_signs * output_bar[..., None, :] * (~batch.head_relu | (head > 0.0))
-        gate = mixed > 0.0 if model.row_activation == "relu" else 1.0
+        gate = mixed > 0.0 if _relu_rows(model) else 1.0
         mixed_bar = np.broadcast_to(head_bar[..., None, None] * batch.readout * gate, mixed.shape)
         value_bar += _scatter(np.moveaxis(p.mT @ mixed_bar, -1, -3) * arrays.signs, arrays.words, value.shape)
         p_bar = p * (mixed_bar @ values.mT)
@@ -450,3 +437,7 @@ def loss_functions(loss: Loss) -> tuple[Function, Function]:
     if not isinstance(pair, tuple) or len(pair) != 2 or not all(map(callable, pair)):
         raise ModelError(f"the loss {loss!r} is not known; use logistic, hinge, or a pair of functions (value, slope)")
     return pair
+
+
+def _relu_rows(model: AttentionModel) -> bool:
+    return isinstance(model.value.output, Neurons) and model.value.output.activation == "relu"
