@@ -147,9 +147,7 @@ def test_sizes_for_every_length() -> None:
         assert L > 4 or dynamics.family_slaved("simultaneous", L).system.dimension == 10
         assert set(flow.system.parameters) == {"K", "b"}
         (swap,) = flow.symmetries
-        assert (
-            swap.describe(flow.family, flow.model.head_labels) == "v -> -v, head p -> m, head m -> p, label -> -label"
-        )
+        assert swap.describe(flow.family, flow.origin.labels) == "v -> -v, head p -> m, head m -> p, label -> -label"
 
 
 def test_lift_project_and_start_are_those_of_the_enumerated_flow() -> None:
@@ -160,9 +158,9 @@ def test_lift_project_and_start_are_those_of_the_enumerated_flow() -> None:
         by_name = dict(zip(flow.system.names, z, strict=True))
         full = listed.lift(np.array([by_name[name] for name in listed.system.names]))
         assert (flow.bind(K=K).lift(z) == full).all() and np.abs(flow.bind(K=K).project(full) - z).max() < 1e-15
-    assert flow.variable("KQ", 0, "c", "v", "other") == ("M_cv_other", 1)
-    assert flow.variable("KQ", 1, "c", "v", "other") == ("M_cv_other", -1)
-    assert flow.variable("w", 1, None, "c") == ("n_c", 1)
+    assert flow.variable("KQ_p", "c", "v", "other") == ("M_cv_other", 1)
+    assert flow.variable("KQ_m", "c", "v", "other") == ("M_cv_other", -1)
+    assert flow.variable("w_m", None, "c") == ("n_c", 1)
     start = dict(zip(flow.system.names, flow.initial_state(0.1), strict=True))
     assert {name: value for name, value in start.items() if value} == {
         f"{a}_{b}_same": 0.1**2 for a in "AB" for b in ("cc", "vv")
@@ -267,7 +265,7 @@ def test_other_families_agree_with_their_enumeration(make, listing, shape: str) 
 
 def test_symmetries_of_other_families() -> None:
     flow = family_flow(other_labels(), SHAPES["two heads"])
-    text = {e.describe(flow.family, flow.model.head_labels) for e in flow.symmetries}
+    text = {e.describe(flow.family, flow.origin.labels) for e in flow.symmetries}
     assert text == {"v -> -v, head p -> m, head m -> p, label -> -label"}, "a distractor u has no negative"
     even = Family(
         ["u", "v"],
@@ -277,7 +275,7 @@ def test_symmetries_of_other_families() -> None:
         ],
     )
     flow = family_flow(even, SHAPES["linear"])
-    text = {e.describe(flow.family, flow.model.head_labels) for e in flow.symmetries}
+    text = {e.describe(flow.family, flow.origin.labels) for e in flow.symmetries}
     assert "u -> v, v -> u" in text and "u -> -u, value -> -value, label -> -label" in text
 
 
@@ -319,13 +317,13 @@ def test_mistakes() -> None:
         dynamics.family(K=3).bind(K=4)
     with pytest.raises(ModelError, match="either omega"):
         dynamics.family().initial_state()
-    with pytest.raises(ModelError, match="depends on token positions"):
+    with pytest.raises(ModelError, match="order of the tokens"):
         by_place = Value(("W",), Neurons(((1,), (1,), (1,))))
         family_flow(family, lambda words: AttentionModel(words, value=by_place), ("W",))
     with pytest.raises(ModelError, match="the parameter K of the model"):
         family_flow(family, lambda words: AttentionModel(words, [Head(1, "relu", "K")]))
     with pytest.raises(SymmetryError, match="c -> -c does not map the samples"):
-        family_flow(family, setting.shape, symmetries=[TypeSymmetry(((0, -1), (1, 1)), ((0, 1), (1, 1)), 1)])
+        family_flow(family, setting.TwoHeads, symmetries=[TypeSymmetry(((0, -1), (1, 1)), ((0, 1), (1, 1)), 1)])
     with pytest.raises(SlavingError, match="sector of this family has size 3"):
         family_flow(other_labels(), SHAPES["linear"]).slaved()
     with pytest.raises(ParameterError, match="K tends to infinity"):

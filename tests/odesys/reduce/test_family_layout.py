@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from derivations.two_mixture import dynamics, setting
-from odesys.model.family_symmetry import find_type_symmetries
-from odesys.model.naming import ModelNaming
 from odesys.model.orbit_algebra import PairSpace
 from odesys.model.paths import WORDS
 from odesys.reduce.family_layout import on_states, orbit_layout, pair_table, pin_of
@@ -17,11 +15,11 @@ from odesys.reduce.family_layout import on_states, orbit_layout, pair_table, pin
 def test_entries_of_one_orbit_have_one_number(K: int) -> None:
     """The table of the scores is that of kinds and of same or other group, whatever the number of groups."""
     flow = dynamics.family()
-    family, model = flow.family, flow.model
-    pin = pin_of(family, ModelNaming(model), WORDS)
+    family = flow.family
+    pin = pin_of(family, flow.naming, WORDS)
     space = PairSpace(pin, pin)
     path = next(p for p in flow.closure.paths if (p.left, p.right) == (WORDS, WORDS))
-    table = pair_table(family, ModelNaming(model), path, space, K)
+    table = pair_table(family, flow.naming, path, space, K)
     words = setting.words(K).words
     assert pin.grouped == (True, True) and table.shape == (2 * K, 2 * K)
     seen: dict[tuple[str, str, bool], set[int]] = {}
@@ -36,7 +34,7 @@ def test_symmetries_act_on_the_variables_as_signed_permutations_that_undo_themse
     spaces = {path: flow.space(path) for path in flow.closure.paths}
     layout, tex, _ = orbit_layout(flow.family, flow.origin.naming, flow.closure, spaces, flow.algebra, 2)
     assert len(layout.names) == 2 * 22 and set(tex) == set(layout.names)  # both heads
-    for element in find_type_symmetries(flow.family, flow.model):
+    for element in flow.symmetries:
         target, sign = on_states(element, layout, flow.origin, flow.closure, spaces)
         assert sorted(target) == list(range(len(target))) and set(sign.tolist()) <= {1, -1}
         np.testing.assert_array_equal(target[target], np.arange(len(target)))  # the flip is its own inverse

@@ -49,7 +49,7 @@ def test_a_gram_matrix_may_have_parameters() -> None:
     assert flow.system.substitute({"p": 2, "g": 1}).nodes == numbers.system.nodes
     with pytest.raises(DictionaryError, match="not symmetric"):
         toy([["p", "g"], ["h", 3]])
-    with pytest.raises(DictionaryError, match="has the parameter g; numbers are needed"):
+    with pytest.raises(ModelError, match="have the parameter g; start values need a number, add g="):
         flow.initial_state(omega=0.1)
     with pytest.raises(EquationError, match="off the diagonal is not inverted"):
         flow.invariants()[0].trace(1)

@@ -34,5 +34,5 @@ def test_programs_without_a_pair_are_refused():
     with pytest.raises(SlavingError, match="gradient steps"):
         pair(gradient_descent).slaved()
     for more in ({"rates": {"W_K": 2}}, {"decay": Fraction(1, 10)}, {"train": "w W_K"}):
-        with pytest.raises(SlavingError, match="this program has none"):
+        with pytest.raises(SlavingError, match="there is none here"):
             pair(**more).slaved()

@@ -9,7 +9,7 @@ from derivations.two_mixture import setting
 from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
 from odesys.errors import SymmetryError
 from odesys.reduce.quotient import signed_orbits
-from odesys.reduce.symmetry import SignedPermutation, is_symmetry
+from odesys.reduce.symmetry import symmetry
 
 
 def mixture(K: int, L: int = 3):
@@ -38,9 +38,8 @@ def test_quotient_commutes_with_the_field(K: int) -> None:
 
 def test_wrong_generator_is_refused() -> None:
     flow = mixture(2)
-    head_swap = next(g for g in flow.symmetries().generators if g.label < 0)
-    forgot_signs = SignedPermutation(tuple((i, 1) for i in range(4)), head_swap.heads, head_swap.rows, -1)
-    assert not is_symmetry(flow, forgot_signs)
+    heads = {"p": "m", "m": "p"}
+    forgot_signs, head_swap = (symmetry(flow, words, heads) for words in ({}, {"v1": "-v1", "v2": "-v2"}))
     with pytest.raises(SymmetryError, match="does not map the weighted samples"):
         flow.quotient(generators=[forgot_signs])
     assert flow.quotient(generators=[head_swap]).system.dimension == 40

@@ -12,7 +12,6 @@ import pytest
 
 from odesys import (
     AttentionModel,
-    CoordinateSymmetry,
     Dictionary,
     Distribution,
     EquationError,
@@ -24,11 +23,9 @@ from odesys import (
     Reduction,
     Sample,
     SampleTemplate,
-    SignedPermutation,
     State,
     System,
     blocks,
-    coordinate_flow,
     family_descent,
     family_flow,
     gradient_flow,
@@ -69,12 +66,6 @@ def every_k_step():
     return family_descent(Family(["c"], templates), linear)
 
 
-def coordinates() -> Reduction:
-    flow = coordinate_flow(toy().model, toy().data, ("w", "W_K", "W_Q"), score=2)
-    same = SignedPermutation(((0, 1), (1, 1)), ((0, 1),), (((0, 1),),), 1)
-    return flow.quotient([CoordinateSymmetry(same, {"score": ((1, 1), (0, 1))})])
-
-
 def by_hand() -> Reduction:
     system = System.from_equations({"x": X * Y - Z, "y": Y * X + Z, "z": X - Y})
     return system.quotient([{"x": "y", "y": "x", "z": "-z"}])
@@ -93,7 +84,6 @@ MADE = {
     "quotient": lambda: toy().quotient(),
     "invariant subspace": subspace,
     "subspace of a quotient": lambda: toy().quotient().then(subspace()),
-    "quotient in coordinates": coordinates,
     "quotient of a system written by hand": by_hand,
     "new variables": new_variables,
     "slaved quotient": lambda: toy().quotient().slaved().bind(omega=0.5),

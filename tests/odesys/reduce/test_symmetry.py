@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from derivations.two_mixture import setting
-from odesys import AttentionModel, Dictionary, Distribution, Head, Neurons, Sample, Value, gradient_flow
+from odesys import AttentionModel, Data, Dictionary, Distribution, Head, Neurons, Sample, Value, gradient_flow
 from odesys.errors import SymmetryError
-from odesys.reduce.symmetry import SignedPermutation, is_symmetry
+from odesys.model.paths import WORDS
+from odesys.reduce.program_element import ProgramSymmetry, is_program_symmetry
 from tests import toy_models
 
 ALL = ("w", "W_K", "W_Q")
@@ -27,26 +28,31 @@ def brute_force_actions(flow, state: np.ndarray | None = None) -> set:
     Nothing is read from the samples or from the graph: an element counts if the multiset of margins is the same at two
     random states before and after. Elements that act alike (all words and all values negated) count once.
     """
-    n, heads, rows = len(flow.model.words), len(flow.model.heads), flow.model.value.rows
+    pins, letters = flow.naming.pins, list(flow.naming.letters)
+    (row,) = {path.left for path in flow.closure.read} - {WORDS}
+    n, rows, labels = pins[WORDS].size, pins[row].size, sorted({name.partition(".")[2] for name in letters})
     rng = np.random.default_rng(12)
     points = [rng.normal(size=flow.system.dimension) for _ in range(2)]
     compiled = flow.system.compile({p: 0.37 for p in flow.system.parameters})
     margins = [[v for k, v in compiled.observables(0, x).items() if k.startswith("margin")] for x in points]
     weights = [float(s.weight) for s in flow.data.samples]
-    gram = flow.model.words.gram_array().astype(float)
+    gram = flow.data.words.pinned.gram_array().astype(float)
+    row_moves = [
+        tuple((row, i, s) for i, s in zip(p, signs, strict=True))
+        for p in permutations(range(rows))
+        for signs in product((1, -1), repeat=rows)
+    ]
     found = set()
     for order, signs in product(permutations(range(n)), product((1, -1), repeat=n)):
         moved = gram[np.ix_(order, order)] * np.outer(signs, signs)
         if np.abs(moved - gram).max() > 1e-12:
             continue
-        words = tuple(zip(order, signs, strict=True))
-        for image in permutations(range(heads)):
-            row_moves = [
-                tuple(zip(p, s, strict=True)) for p in permutations(range(rows)) for s in product((1, -1), repeat=rows)
-            ]
-            for choice in product(row_moves, repeat=heads):
-                g = SignedPermutation(words, tuple((h, 1) for h in image), choice, 1)
-                target, sign = g.on_states(flow)
+        words = tuple((WORDS, i, s) for i, s in zip(order, signs, strict=True))
+        for image, values in product(permutations(labels), product((1, -1), repeat=len(labels))):
+            heads = dict(zip(labels, zip(image, values, strict=True), strict=True))
+            for choice in row_moves:
+                maps = tuple((name, _goal(name, heads)) for name in letters)
+                target, sign = ProgramSymmetry(((WORDS, words), (row, choice)), maps).on_states(flow)
 
                 def act(v: np.ndarray, target: np.ndarray = target, sign: np.ndarray = sign) -> np.ndarray:
                     out = np.empty_like(v)
@@ -58,6 +64,13 @@ def brute_force_actions(flow, state: np.ndarray | None = None) -> set:
                 if all(_same_margins(compiled, act(x), m, weights) for x, m in zip(points, margins, strict=True)):
                     found.add((tuple(target.tolist()), tuple(sign.tolist())))
     return found
+
+
+def _goal(name: str, heads: dict[str, tuple[str, int]]) -> tuple[str, int]:
+    """A map goes along with its head; the value map may change its sign."""
+    stem, dot, head = name.partition(".")
+    image, sign = heads[head]
+    return stem + dot + image, sign if stem in ("w", "W_V", "W_O") else 1
 
 
 def group_actions(flow, state: np.ndarray | None = None) -> set:
@@ -92,7 +105,7 @@ def test_mixture_groups(K: int, L: int, order: int) -> None:
     flow = mixture(K, L)
     assert flow.symmetries().order == order
     assert flow.quotient().system.dimension == 22
-    assert all(is_symmetry(flow, g) for g in flow.symmetries().generators)
+    assert all(is_program_symmetry(flow, g) for g in flow.symmetries().generators)
 
 
 def test_order_agrees_with_brute_force() -> None:
@@ -147,11 +160,11 @@ def test_one_changed_weight_shrinks_the_group() -> None:
     samples = list(setting.data(2).samples)
     first = samples[0]
     samples[0] = Sample(first.tokens, first.label, 2 * first.weight)
-    data = Distribution.proportional(samples)
+    data = Data.proportional(setting.words(2), samples)
     flow = gradient_flow(setting.model(2), data)
     assert flow.symmetries().order == 1 == len(brute_force_actions(flow))
     both = [Sample(s.tokens, s.label, s.weight * (2 if set(s.tokens) & {"c1"} else 1)) for s in setting.data(2).samples]
-    flow = gradient_flow(setting.model(2), Distribution.proportional(both))
+    flow = gradient_flow(setting.model(2), Data.proportional(setting.words(2), both))
     assert flow.symmetries().order == 2 == len(brute_force_actions(flow)), "only the head swap is left"
 
 
@@ -160,11 +173,11 @@ def test_group_depends_on_the_state() -> None:
     assert flow.symmetries().order == 8
     state = flow.initial_state(omega=0.1)
     assert flow.symmetries(state=state).order == 8
-    for head, sign in (("+", 1), ("-", -1)):
+    for head, sign in (("p", 1), ("m", -1)):
         for word in ("v1", "v2"):
-            state[flow.system.names.index(flow.neuron(head, word))] = 0.3 * sign
+            state[flow.system.names.index(f"w_{head}_{word}")] = 0.3 * sign
     assert flow.symmetries(state=state).order == 4
-    state[flow.system.names.index(flow.score("+", "c1", "v2"))] = 0.2
+    state[flow.system.names.index("KQ_p_c1_v2")] = 0.2
     assert flow.symmetries(state=state).order == 1
     with pytest.raises(SymmetryError, match="not finite"):
         flow.symmetries(state=state * np.nan)
