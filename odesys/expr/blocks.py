@@ -185,10 +185,7 @@ def softmax(block: Block, counts: Block | None = None) -> Block:
 
 
 def log_sum_exp(block: Block) -> Block:
-    """Logarithm of the sum of exponentials over the last axis, which stays with length 1.
-
-    Over arrays it does not overflow; scalar code does from exponents of 709 on.
-    """
+    """Logarithm of the sum of exponentials over the last axis, which stays with length 1."""
     return Block("log_sum_exp", (block,), (*block.shape[:-1], 1))
 
 
@@ -424,8 +421,7 @@ def _apply_op(
     elif op == "log_sum_exp" and symbolic:
         value = np.apply_along_axis(_node_log_sum_exp, -1, value)[..., None]
     elif op == "log_sum_exp":
-        largest = value.max(axis=-1, keepdims=True)
-        value = largest + np.log(np.sum(np.exp(value - largest), axis=-1, keepdims=True))
+        value = array_log_sum_exp(value)
     else:
         value = np.frompyfunc(lambda entry: graph.substitute([block.data], {Z: entry})[0], 1, 1)(value)
     return value
@@ -446,6 +442,15 @@ def _node_log_sum_exp(entries: np.ndarray) -> Node:
     if len(others) == 1 and len(entries) == 2:
         return graph.call("softplus", others[0])
     return graph.call("log", graph.add(graph.exp(entry) for entry in entries))
+
+
+def array_log_sum_exp(x: np.ndarray) -> np.ndarray:
+    """The logarithm of the sum of exponentials over the last axis, for floats; small values keep their digits."""
+    largest = x.max(axis=-1, keepdims=True)
+    others = np.exp(x - largest)
+    np.put_along_axis(others, x.argmax(axis=-1)[..., None], 0.0, axis=-1)
+    out: np.ndarray = largest + np.log1p(np.sum(others, axis=-1, keepdims=True))
+    return out
 
 
 def _gram_root(matrix: np.ndarray, scale: float, side: str) -> np.ndarray:

@@ -357,25 +357,44 @@ class Reader:
 
 
 def cross_entropy(output: Block, target: Block) -> Block:
-    r"""The loss :math:`\log \sum_k e^{f_k - \langle y, f\rangle}` per sample and column.
+    r"""The loss :math:`\log \sum_k e^{f_k - f_r} + f_r - \langle y, f\rangle` per sample and column, with r the class.
 
-    Differences to the output of the class come first, so that nothing is lost where a network is almost sure.
+    Differences to the output of the class come first, so that nothing is lost where a network is almost sure. Under
+    probabilities r is the likeliest class; where two are equally likely, the mean of f takes the place of f_r.
     """
-    wanted = blocks.sum_axis(batch.times(target, output), 1)
+    _check_probabilities(target)
+    middle = _likeliest(target)
+    wanted = blocks.sum_axis(batch.times(middle, output), 1)
     difference = blocks.add(output, blocks.multiply(blocks.constant([[[-1]]]), wanted))
-    flat, sums = (
-        list(target.data.flat),
-        [add(list(column)) for column in np.moveaxis(target.data, 1, 2).reshape(-1, target.shape[1])],
-    )
-    for wrong in (e for e in flat if e.op == "num" and e.args[0] < 0):
+    if _all_digits(middle):  # at the class itself it is zero, and stays so
+        difference = blocks.multiply(blocks.constant(1 - middle.data), difference)
+    loss = batch.swap(blocks.log_sum_exp(batch.swap(difference)))
+    if middle is target:
+        return loss
+    return blocks.add(loss, blocks.sum_axis(batch.times(blocks.constant(middle.data - target.data), output), 1))
+
+
+def _check_probabilities(target: Block) -> None:
+    for wrong in (e for e in target.data.flat if e.op == "num" and e.args[0] < 0):
         raise ModelError(f"the target of cross_entropy has the entry {wrong.args[0]}; it is a class, or probabilities")
+    sums = [add(list(column)) for column in np.moveaxis(target.data, 1, 2).reshape(-1, target.shape[1])]
     for total in (e for e in sums if e.op == "num" and abs(e.args[0] - 1) > 1e-9):
         raise ModelError(
             f"the target of cross_entropy sums to {total.args[0]}; it is a class, or probabilities that sum to 1"
         )
-    if all(entry is graph.ONE or entry is ZERO for entry in flat):  # at the class itself it is zero, and stays so
-        difference = blocks.multiply(blocks.constant(1 - target.data), difference)
-    return batch.swap(blocks.log_sum_exp(batch.swap(difference)))
+
+
+def _all_digits(table: Block) -> bool:
+    return all(entry is graph.ONE or entry is ZERO for entry in table.data.flat)
+
+
+def _likeliest(target: Block) -> Block:
+    """The class of every column as ones and zeros; the target itself where it is that, or some column has no class."""
+    if _all_digits(target) or any(entry.op != "num" for entry in target.data.flat):
+        return target
+    values = np.vectorize(lambda entry: entry.args[0], otypes=[object])(target.data)
+    first = values == values.max(axis=1, keepdims=True)
+    return blocks.constant(first.astype(int)) if (first.sum(axis=1) == 1).all() else target
 
 
 _RELU = graph.relu(graph.sym("z"))
