@@ -75,6 +75,7 @@ from .derive.sign_descent import inner_product_sign_descent as inner_product_sig
 from .errors import ClosureError as ClosureError
 from .errors import EquationError as EquationError
 from .errors import IntegrationError as IntegrationError
+from .errors import AsymmetryWarning as AsymmetryWarning
 from .errors import NothingMovesWarning as NothingMovesWarning
 from .errors import OdesysError as OdesysError
 from .errors import ParameterError as ParameterError

@@ -187,7 +187,7 @@ class Reader:
         return batch.constant([[[add(list(row.flat))]] for row in counts.data])
 
     def _target(self, expr: Expr) -> Value:
-        return batch.constant(target_table(self.group, *expr.data))
+        return batch.constant(target_table(self.group, expr.data))
 
     def counts(self, side: Side) -> Block | None:
         """Multiplicities of tokens, shape (samples, size, 1); None where every axis stands for itself."""

@@ -88,7 +88,7 @@ def _network() -> dict[str, Any]:
     """A network of width 100 under the same gradient descent, measured as the same path scalars."""
     nets = descent_run(start_network(WIDTH, SEED, SETTING), setting.data(), dynamics.ALL, STEP, STEPS, RECORD)
     flow, reduced = dynamics.full_flow(), dynamics.reduced()
-    states = np.array([reduced.project(flow.initial_state(weights=net.images())) for _, net in nets])
+    states = np.array([reduced.orbits.project(flow.initial_state(weights=net.images())) for _, net in nets])
     labels = np.array([sample.label for sample in setting.data().samples])
     margins = np.array([labels * network_outputs(net, setting.data()) for _, net in nets]).T
     table = {name: states[:, i] for i, name in enumerate(reduced.system.names)}

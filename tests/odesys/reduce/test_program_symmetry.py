@@ -13,6 +13,7 @@ from derivations.cooccurrence import setting
 from derivations.cooccurrence.dynamics import gram_flow
 from derivations.two_mixture.dynamics import full_flow
 from odesys import (
+    AsymmetryWarning,
     Data,
     Distribution,
     NothingMovesWarning,
@@ -291,6 +292,17 @@ def test_quotients_start_where_the_flow_starts():
     table = np.arange(15.0).reshape(3, 5)
     with pytest.raises(SymmetryError, match="not symmetric"):
         decoder().quotient().initial_state(values={"Y": table, "Z": np.zeros((5, 5))})
+
+
+def test_projecting_a_state_that_is_not_symmetric_warns():
+    quotient = decoder().quotient()
+    state = np.arange(float(quotient.flow.system.dimension))
+    with pytest.warns(AsymmetryWarning, match=r"not symmetric \(it is off by"):
+        means = quotient.project(state)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.array_equal(quotient.orbits.project(state), means)
+        assert np.allclose(quotient.project(quotient.lift(means)), means)
 
 
 def test_words_with_a_gram_matrix_are_tied():
