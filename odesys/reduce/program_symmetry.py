@@ -54,12 +54,13 @@ def program_symmetries(flow: ProgramFlow, state: Any = None) -> SymmetryGroup[Pr
 
 def _large(flow: ProgramFlow, state: Any, check: LossCheck) -> SymmetryGroup[ProgramSymmetry]:
     """The symmetries that only move words, proposed by the samples; the order of tokens is kept if it matters."""
+    rest = f"units and maps stay where they are: the loss has {len(check.used)} scalars, and above {LARGE} words move"
     for ordered in (False, True):
         proposed, order = word_symmetries(flow, state, ordered)
         sound = tuple(g for g in proposed if is_program_symmetry(flow, g, check))
         if len(sound) == len(proposed):
-            return SymmetryGroup(sound, order)
-    return SymmetryGroup(sound, generated_order(flow, sound))
+            return SymmetryGroup(sound, order, rest)
+    return SymmetryGroup(sound, generated_order(flow, sound), rest)
 
 
 def _add_states(tied: PathGraph, flow: ProgramFlow, given: Any) -> None:
