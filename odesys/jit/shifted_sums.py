@@ -60,14 +60,16 @@ def shifted(roots: Sequence[Node], leaves: Container[Node] = ()) -> list[Node]:
 
 def _terms(node: Node, positive: bool = True) -> list[_Term]:
     """The terms of a sum with exponentials (and positive numbers in front); empty for any other expression."""
-    if node.op != "add" or len(node.args) < 2 or (positive and any(c <= 0 for c, _ in node.args)):
+    if node.op != "add" or len(node.args) < 2:
         return []
     out = []
     for c, term in node.args:
         powers = term.args if term.op == "mul" else () if term is ONE else ((term, Fraction(1)),)
         exponent = tuple((e, b.args[0]) for b, e in powers if b.op == "exp")
         out.append(_Term(graph.num(c), tuple((b, e) for b, e in powers if b.op != "exp"), exponent))
-    return out if any(term.exponent for term in out) else []
+    # the sign of a factor with symbols, such as K - 1, is not known here; it is taken to be a count
+    refused = positive and any(c <= 0 and not term.powers for (c, _), term in zip(node.args, out, strict=True))
+    return out if any(term.exponent for term in out) and not refused else []
 
 
 def _divisors(order: Iterable[Node]) -> dict[Node, list[_Term]]:

@@ -172,7 +172,7 @@ class Group:
     def encoded(cls, arrays: SampleArrays) -> Group:
         """Samples that are index arrays already, of a distribution or one for each orbit of a family."""
         factor = np.asarray(np.frompyfunc(num, 1, 1)(arrays.signs.astype(int)), dtype=object)
-        targets = tuple(map(int, arrays.labels))
+        targets = tuple(label if isinstance(label, str) else int(label) for label in arrays.labels.tolist())
         return cls(arrays.length, arrays.words, factor, None, arrays.weights, targets, arrays.positions, arrays.counts)
 
     @property
@@ -183,11 +183,11 @@ class Group:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What targets are compared with: an output of so many rows and columns, the names of its rows, and its text."""
+    """What targets are compared with: an output of so many rows and columns, its rows by name, and its text."""
 
     rows: int
     columns: int
-    names: tuple[str, ...]
+    names: Mapping[str, int]
     shown: str
 
 
@@ -222,10 +222,10 @@ def _column(target: Any, wanted: Wanted) -> list[Node]:
     if rows == 1:
         return [_coefficient(target, "a target")]
     if isinstance(target, str) and target in wanted.names:
-        target = wanted.names.index(target)
+        target = wanted.names[target]
     if isinstance(target, bool) or not isinstance(target, (int, np.integer)) or not 0 <= target < rows:
         raise ModelError(
             f"the target {target!r} of the output {wanted.shown} is a class from 0 to {rows - 1}, one of "
-            f"{', '.join(wanted.names[:4])}{', ...' if rows > 4 else ''}, or {rows} numbers"
+            f"{', '.join(list(wanted.names)[:4])}{', ...' if rows > 4 else ''}, or {rows} numbers"
         )
     return [num(int(r == target)) for r in range(rows)]

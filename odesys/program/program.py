@@ -132,7 +132,11 @@ def _target(output: Expr, words: Words) -> Expr:
     rows, columns = output.rows, output.columns
     assert not isinstance(rows, Space) and not isinstance(columns, Space)
     labels = rows.labels if isinstance(rows, Units) else tuple(f"token {r + 1}" for r in range(rows.size))
-    names = words.words if rows == words.all.columns else labels
+    if isinstance(rows, Units) and rows.grouped and words.groups is not None:
+        group = {word: k % rows.size for k, word in enumerate(words.words[: words.groups.kinds * rows.size])}
+        names = dict(zip(labels, range(rows.size), strict=True)) | group
+    else:
+        names = {name: r for r, name in enumerate(words.words if rows == words.all.columns else labels)}
     return Expr("target", (), rows, columns, Wanted(rows.size, columns.size, names, str(output)))
 
 

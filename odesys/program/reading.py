@@ -190,7 +190,9 @@ class Reader:
         return batch.constant(target_table(self.group, expr.data))
 
     def counts(self, side: Side) -> Block | None:
-        """Multiplicities of tokens, shape (samples, size, 1); None where every axis stands for itself."""
+        """Multiplicities of tokens or units, shape (samples or 1, size, 1); None where every axis is itself."""
+        if isinstance(side, Units) and side.counts is not None:
+            return batch.constant([[[count] for count in side.counts]])
         if not isinstance(side, Tokens) or self.group.counts is None:
             return None
         return batch.constant(self.group.counts[:, list(side.positions), None])
@@ -353,22 +355,25 @@ class Reader:
 
     def _cross_entropy(self, expr: Expr) -> Value:
         output, target = map(self.block, expr.args)
-        return cross_entropy(output, target)
+        return cross_entropy(output, target, self.counts(expr.args[0].rows))
 
 
-def cross_entropy(output: Block, target: Block) -> Block:
+def cross_entropy(output: Block, target: Block, counts: Block | None = None) -> Block:
     r"""The loss :math:`\log \sum_k e^{f_k - f_r} + f_r - \langle y, f\rangle` per sample and column, with r the class.
 
     Differences to the output of the class come first, so that nothing is lost where a network is almost sure. Under
-    probabilities r is the likeliest class; where two are equally likely, the mean of f takes the place of f_r.
+    probabilities r is the likeliest class; where two are equally likely, the mean of f takes the place of f_r. With
+    `counts` a row stands for so many classes.
     """
     _check_probabilities(target)
+    if counts is not None and not _all_digits(target):
+        raise ModelError("classes that are counted, one for each group of a family, have classes as targets")
     middle = _likeliest(target)
     wanted = blocks.sum_axis(batch.times(middle, output), 1)
     difference = blocks.add(output, blocks.multiply(blocks.constant([[[-1]]]), wanted))
     if _all_digits(middle):  # at the class itself it is zero, and stays so
         difference = blocks.multiply(blocks.constant(1 - middle.data), difference)
-    loss = batch.swap(blocks.log_sum_exp(batch.swap(difference)))
+    loss = batch.swap(blocks.log_sum_exp(batch.swap(difference), None if counts is None else batch.swap(counts)))
     if middle is target:
         return loss
     return blocks.add(loss, blocks.sum_axis(batch.times(blocks.constant(middle.data - target.data), output), 1))

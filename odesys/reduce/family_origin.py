@@ -24,9 +24,11 @@ from ..derive.program_start import weight_values
 from ..errors import ModelError
 from ..expr import blocks, graph
 from ..expr.blocks import Block
+from ..expr.graph import Node
 from ..expr.system import System
 from ..model.attention import AttentionModel
 from ..model.family import Family, Representatives
+from ..model.group_count import INFINITY, below
 from ..model.family_symmetry import TypeSymmetry, find_type_symmetries, is_type_symmetry, sample_symmetries
 from ..model.loss import as_loss
 from ..model.naming import ModelNaming
@@ -37,21 +39,31 @@ from ..program.expressions import Expr, tokens
 from ..program.naming import Naming
 from ..program.program import as_criterion, read_groups
 from ..program.reading import Reads, pin_of
-from ..program.spaces import Tokens, Words
+from ..program.spaces import Groups, Tokens, Units, Words
 
 Shape = Callable[[Words], AttentionModel | Callable[[Expr], Expr]]
 Moved = tuple[Path, int, int, int]  # path, head, and the signs of its ends
 Unchanged = Callable[[TypeSymmetry], bool]
 
 
-def family_words(family: Family, size: int) -> Words:
-    """The words of so many groups."""
-    return Words(family.dictionary(size).words)
+def family_words(family: Family, size: int, last: Node = graph.ONE) -> Words:
+    """The words of so many groups, the last of which stands for `last` groups."""
+    return Words(family.dictionary(size).words, groups=Groups(len(family.words), size, last))
+
+
+def _window_words(family: Family, samples: Representatives) -> Words:
+    """The words in which samples are written; a group that is in none of them stands for all such groups."""
+    spread = max(orbit.spread for orbit in samples.orbits)
+    classes = any(isinstance(orbit.label, str) for orbit in samples.orbits)
+    if not classes or samples.groups == INFINITY:  # the limit refuses what counts groups
+        return Words(family.dictionary(samples.window).words)
+    assert samples.window > spread
+    return family_words(family, samples.window, below(samples.window - 1).node(samples.groups))
 
 
 def family_origin(family: Family, shape: Shape, samples: Representatives, loss: Any) -> ModelOrigin | ProgramOrigin:
     """The model or program that `shape` makes of the words in which the samples are written."""
-    words = family_words(family, samples.window)
+    words = _window_words(family, samples)
     made = shape(words)
     if isinstance(made, AttentionModel):
         return ModelOrigin(family, shape, samples, as_loss(loss), _checked_model(family, made))
@@ -154,7 +166,7 @@ class ProgramOrigin:
     def _read(self) -> tuple[Reads, Block, dict[str, Block]]:
         groups = [Group.encoded(arrays) for arrays in self.samples.encode(self.words.pinned)]
         for length in {group.length for group in groups}:
-            _refuse_order(self.function(tokens(self.words, length)), self.words)
+            _refuse_order(self.function(tokens(self.words, length)), self.words, len(self.family.shared))
         reads, parts, outputs = read_groups(self.function, self.words, groups, self.loss)
         return reads, blocks.add(*parts), outputs
 
@@ -170,7 +182,10 @@ class ProgramOrigin:
 
     def naming_of(self, size: int) -> Naming:
         """The same over the words of `size` groups."""
-        return replace(self.naming, pins={**self.naming.pins, WORDS: pin_of(family_words(self.family, size))})
+        words = family_words(self.family, size)
+        units = {n: Units(n, words) for n, pin in self.naming.pins.items() if getattr(pin.side, "grouped", False)}  # type: ignore[arg-type]
+        pins = {WORDS: pin_of(words), **{name: pin_of(side) for name, side in units.items()}}
+        return replace(self.naming, pins={**self.naming.pins, **pins})
 
     @property
     def maps(self) -> tuple[str, ...]:
@@ -214,7 +229,7 @@ class ProgramOrigin:
         """The system of `size` groups with all its words and samples."""
         words = family_words(self.family, size)
         derive = gradient_descent if step else gradient_flow
-        data = Data(words, self.family.distribution(size).samples)
+        data = Data(words, self.family.samples(size))
         made: Any = self.shape(words)
         system: System = derive(made, data, self.loss, train=train, carry=carry).system
         return system
@@ -277,13 +292,24 @@ def _below(expr: Expr) -> Iterator[Expr]:
             yield part
 
 
-def _refuse_order(output: Any, words: Words) -> None:
+def _refuse_order(output: Any, words: Words, shared: int) -> None:
     """Refuse programs that know the order of the tokens or the list of all words: a family has neither."""
     if not isinstance(output, Expr):
         return  # the reader says what is wrong
+    single = [expr for expr in _below(output) if expr.op == "columns" and expr.args[0].op == "words"]
+    for expr in single:
+        if any(place < len(words) - shared for place in expr.data[0]):
+            raise ModelError(f"{expr} takes words by their place, but those of a family come in K groups; take shared ones")
+    counted = words.groups is not None
     for expr in _below(output):
-        if expr.op == "words" and expr.rows == words:
-            raise ModelError(f"{output} reads words.all, but a family has K groups of words, not only those listed")
+        if expr.op == "words" and not counted and not any(expr in chosen.args for chosen in single):
+            raise ModelError(
+                f"{output} reads words.all, but a family has K groups of words, not only those listed; it may where "
+                f"the labels of its templates are word types"
+            )
+        listed = expr.op == "columns" and getattr(expr.args[0].columns, "grouped", False)
+        if listed:
+            raise ModelError(f"{expr} takes one group by its place, but the groups of a family are all alike")
         masked = expr.op == "softmax" and expr.data is not None
         chosen = expr.op == "columns" and isinstance(expr.args[0].columns, Tokens)
         if expr.op == "positions" or masked or chosen or _meets_listed(expr):

@@ -40,7 +40,7 @@ def test_real_valued_tokens() -> None:
 
 
 def targets(group: Group, rows: int, columns: int) -> np.ndarray:
-    return target_table(group, Wanted(rows, columns, ("y1", "y2", "y3")[:rows], "f"))
+    return target_table(group, Wanted(rows, columns, {f"y{r + 1}": r for r in range(rows)}, "f"))
 
 
 def test_targets_follow_the_output() -> None:
