@@ -210,11 +210,11 @@ class Expr:
         sizes = Fraction(1)
         over: list[Expr] = []
         for k, side in enumerate((self.rows, self.columns)):
-            if axis in (None, k) and isinstance(side, Tokens):
+            if axis not in (None, k) or isinstance(side, Space):
+                continue
+            if isinstance(side, Tokens) or side.counts is not None:
                 over.append(Expr("count", (), ONE_AXIS, ONE_AXIS, side))
-            elif axis in (None, k) and isinstance(side, Units) and side.counts is not None:
-                over.append(Expr("count", (), ONE_AXIS, ONE_AXIS, side))
-            elif axis in (None, k) and isinstance(side, Units):
+            else:
                 sizes *= side.size
         out = self.sum(axis)
         for number in over:

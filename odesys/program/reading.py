@@ -23,7 +23,7 @@ from ..model.paths import Letter, Path
 from . import batch
 from .data import Group, target_table
 from .expressions import Expr
-from .spaces import Listed, Side, Space, Tokens, Units, Words
+from .spaces import Listed, Side, Space, Tokens, Units, Words, say_side
 
 
 @dataclass(frozen=True)
@@ -197,6 +197,17 @@ class Reader:
             return None
         return batch.constant(self.group.counts[:, list(side.positions), None])
 
+    def _summed_alone(self, expr: Expr, side: Side, *others: Side) -> None:
+        """Refuse a sum over counted axes in front of others: whether two of them are one axis would be lost."""
+        if isinstance(side, Units) and side.counts is not None:
+            for other in others:
+                if isinstance(other, Space) or (isinstance(other, Units) and other.counts is not None):
+                    raise ModelError(
+                        f"{expr} sums over the {say_side(side)} of a family, one for each group, and leaves "
+                        f"{say_side(other)}, which may be of the same group or of another; sum to a number, or to axes "
+                        f"that belong to no group, with brackets if need be: U @ (V @ s)"
+                    )
+
     # ---- operations ------------------------------------------------------------------------------------------------
 
     def _transpose(self, expr: Expr) -> Value:
@@ -246,6 +257,7 @@ class Reader:
         left, right = expr.args
         if isinstance(left.columns, Space):
             return self._contract_free(left, right)
+        self._summed_alone(expr, left.columns, left.rows, right.columns)
         return self._contract_listed(left, right)
 
     def _contract_free(self, left: Expr, right: Expr) -> Value:
@@ -329,11 +341,13 @@ class Reader:
         return blocks.relu(inner) if function is _RELU else blocks.apply(function, inner)
 
     def _softmax(self, expr: Expr) -> Value:
+        self._summed_alone(expr, expr.rows, expr.columns)
         return batch.softmax(self.block(expr.args[0]), self.counts(expr.rows), expr.data)
 
     def _sum(self, expr: Expr) -> Value:
         inner = expr.args[0]
         side = (inner.rows, inner.columns)[expr.data]
+        self._summed_alone(expr, side, (inner.columns, inner.rows)[expr.data])
         value, counts = self.read(inner), self.counts(side)
         if isinstance(value, Block):
             axis = 1 + expr.data
@@ -345,15 +359,18 @@ class Reader:
         return _mixed(value, ones if counts is None else counts)
 
     def _norm(self, expr: Expr) -> Value:
-        value = self.read(expr.args[0])
+        value, rows = self.read(expr.args[0]), expr.args[0].rows
+        self._summed_alone(expr, rows, expr.columns)
         if isinstance(value, Block):
-            square = blocks.sum_axis(blocks.multiply(value, value), 1)
+            counts, square = self.counts(rows), blocks.multiply(value, value)
+            square = blocks.sum_axis(square if counts is None else batch.times(counts, square), 1)
         else:
             assert isinstance(value, tuple)
             square = batch.diagonal(self._inner(value, value))
         return blocks.apply(graph.sqrt(graph.sym("z")), square)
 
     def _cross_entropy(self, expr: Expr) -> Value:
+        self._summed_alone(expr, expr.args[0].rows, expr.columns)
         output, target = map(self.block, expr.args)
         return cross_entropy(output, target, self.counts(expr.args[0].rows))
 

@@ -98,9 +98,7 @@ def _place(family: Family, naming: PathNaming, pin: str, kind: int, group: int, 
     return group if is_grouped(naming, pin) else kind
 
 
-def _orbit_state(
-    family: Family, naming: PathNaming, path: Path, entry: State, i: int, j: int, relation: str
-) -> State:
+def _orbit_state(family: Family, naming: PathNaming, path: Path, entry: State, i: int, j: int, relation: str) -> State:
     def called(pin: str, kind: int, own: str) -> str:
         return family.types[kind] if pin == WORDS else pin if is_grouped(naming, pin) else own
 

@@ -21,16 +21,16 @@ from ..derive.initial import infinite_width, network_values
 from ..derive.program_flow import carried_maps
 from ..derive.program_start import infinite_width as program_start
 from ..derive.program_start import weight_values
-from ..errors import ModelError
+from ..errors import ModelError, ParameterError
 from ..expr import blocks, graph
 from ..expr.blocks import Block
 from ..expr.graph import Node
 from ..expr.system import System
 from ..model.attention import AttentionModel
 from ..model.family import Family, Representatives
-from ..model.group_count import INFINITY, below
 from ..model.family_symmetry import TypeSymmetry, find_type_symmetries, is_type_symmetry, sample_symmetries
-from ..model.loss import as_loss
+from ..model.group_count import INFINITY, below
+from ..model.loss import Loss, as_loss
 from ..model.naming import ModelNaming
 from ..model.paths import WORDS, Path
 from ..program.attention import attention_loss
@@ -54,9 +54,10 @@ def family_words(family: Family, size: int, last: Node = graph.ONE) -> Words:
 def _window_words(family: Family, samples: Representatives) -> Words:
     """The words in which samples are written; a group that is in none of them stands for all such groups."""
     spread = max(orbit.spread for orbit in samples.orbits)
-    classes = any(isinstance(orbit.label, str) for orbit in samples.orbits)
-    if not classes or samples.groups == INFINITY:  # the limit refuses what counts groups
+    if not any(isinstance(orbit.label, str) for orbit in samples.orbits):
         return Words(family.dictionary(samples.window).words)
+    if samples.groups == INFINITY:
+        raise ParameterError("the loss of K classes has no limit for K = infinity; take K a symbol, or a large number")
     assert samples.window > spread
     return family_words(family, samples.window, below(samples.window - 1).node(samples.groups))
 
@@ -65,6 +66,8 @@ def family_origin(family: Family, shape: Shape, samples: Representatives, loss: 
     """The model or program that `shape` makes of the words in which the samples are written."""
     words = _window_words(family, samples)
     made = shape(words)
+    if isinstance(made, AttentionModel) and words.groups is not None:
+        raise ModelError("an AttentionModel takes the labels +1 and -1, but those of the templates are word types")
     if isinstance(made, AttentionModel):
         return ModelOrigin(family, shape, samples, as_loss(loss), _checked_model(family, made))
     if not callable(made):
@@ -166,7 +169,9 @@ class ProgramOrigin:
     def _read(self) -> tuple[Reads, Block, dict[str, Block]]:
         groups = [Group.encoded(arrays) for arrays in self.samples.encode(self.words.pinned)]
         for length in {group.length for group in groups}:
-            _refuse_order(self.function(tokens(self.words, length)), self.words, len(self.family.shared))
+            output = self.function(tokens(self.words, length))
+            _refuse_order(output, self.words, len(self.family.shared))
+            _check_labels(output, self.words, self.loss)
         reads, parts, outputs = read_groups(self.function, self.words, groups, self.loss)
         return reads, blocks.add(*parts), outputs
 
@@ -183,9 +188,11 @@ class ProgramOrigin:
     def naming_of(self, size: int) -> Naming:
         """The same over the words of `size` groups."""
         words = family_words(self.family, size)
-        units = {n: Units(n, words) for n, pin in self.naming.pins.items() if getattr(pin.side, "grouped", False)}  # type: ignore[arg-type]
-        pins = {WORDS: pin_of(words), **{name: pin_of(side) for name, side in units.items()}}
-        return replace(self.naming, pins={**self.naming.pins, **pins})
+        pins = {**self.naming.pins, WORDS: pin_of(words)}
+        for name, pin in pins.items():
+            if isinstance(pin.side, Units) and pin.side.grouped:
+                pins[name] = pin_of(Units(name, size, grouped=True))
+        return replace(self.naming, pins=pins)
 
     @property
     def maps(self) -> tuple[str, ...]:
@@ -296,20 +303,24 @@ def _refuse_order(output: Any, words: Words, shared: int) -> None:
     """Refuse programs that know the order of the tokens or the list of all words: a family has neither."""
     if not isinstance(output, Expr):
         return  # the reader says what is wrong
-    single = [expr for expr in _below(output) if expr.op == "columns" and expr.args[0].op == "words"]
-    for expr in single:
-        if any(place < len(words) - shared for place in expr.data[0]):
-            raise ModelError(f"{expr} takes words by their place, but those of a family come in K groups; take shared ones")
-    counted = words.groups is not None
+    listed = words.all.columns
     for expr in _below(output):
-        if expr.op == "words" and not counted and not any(expr in chosen.args for chosen in single):
+        if (
+            expr.op == "words"
+            and expr.rows == words
+            and words.groups is None
+            and not _shared_only(output, words, shared)
+        ):
             raise ModelError(
                 f"{output} reads words.all, but a family has K groups of words, not only those listed; it may where "
                 f"the labels of its templates are word types"
             )
-        listed = expr.op == "columns" and getattr(expr.args[0].columns, "grouped", False)
-        if listed:
-            raise ModelError(f"{expr} takes one group by its place, but the groups of a family are all alike")
+        if expr.op == "columns" and not _shared_places(expr, words, shared):
+            side = expr.args[0].columns
+            if side == listed or (isinstance(side, Units) and side.grouped):
+                raise ModelError(
+                    f"{expr} takes one group by its place, but the groups of a family are all alike; take a shared word"
+                )
         masked = expr.op == "softmax" and expr.data is not None
         chosen = expr.op == "columns" and isinstance(expr.args[0].columns, Tokens)
         if expr.op == "positions" or masked or chosen or _meets_listed(expr):
@@ -317,6 +328,34 @@ def _refuse_order(output: Any, words: Words, shared: int) -> None:
                 f"{expr} depends on the order of the tokens, which the samples of a family do not have; use sums, "
                 f"means and softmax over all tokens"
             )
+
+
+def _shared_places(expr: Expr, words: Words, shared: int) -> bool:
+    """True for columns of words.all that are shared words."""
+    first = len(words) - shared
+    return expr.args[0].op == "words" and expr.args[0].rows == words and min(expr.data[0]) >= first
+
+
+def _shared_only(output: Expr, words: Words, shared: int) -> bool:
+    """True if all words that are read are shared ones, taken by their names."""
+    parts = list(_below(output))
+    chosen = {expr.args[0] for expr in parts if expr.op == "columns" and _shared_places(expr, words, shared)}
+    uses = [a for expr in parts if not (expr.op == "columns" and expr.args[0] in chosen) for a in expr.args]
+    return not any(a.op == "words" and a.rows == words for a in uses)
+
+
+def _check_labels(output: Any, words: Words, loss: Any) -> None:
+    """Labels that are words need an output with a row for each group or word, and a loss of classes."""
+    if words.groups is None or not isinstance(output, Expr):
+        return
+    rows = output.rows
+    if isinstance(loss, Loss):
+        raise ModelError(f"the loss {loss.name} takes the labels +1 and -1, but those of the templates are word types")
+    if rows != words.all.columns and not (isinstance(rows, Units) and rows.grouped):
+        raise ModelError(
+            f"the labels of the templates are word types, so the output has a row for each group, "
+            f"maps('Y', Units('y', words), words), or for each word, words.all.T @ ...; {output} has neither"
+        )
 
 
 def _meets_listed(expr: Expr) -> bool:
