@@ -86,6 +86,19 @@ class NothingMovesWarning(UserWarning):
     """
 
 
+class AsymmetryWarning(UserWarning):
+    """A state that is not symmetric was projected to a quotient, which does not describe it: means are not its path.
+
+    >>> import warnings
+    >>> from odesys import System, sym
+    >>> pair = System.from_equations({"x": -sym("x") * sym("y"), "y": -sym("x") * sym("y")})
+    >>> with warnings.catch_warnings(record=True) as seen:
+    ...     means = pair.quotient([{"x": "y", "y": "x"}]).project([1.0, 3.0])
+    >>> means.tolist(), seen[0].category.__name__
+    ([2.0], 'AsymmetryWarning')
+    """
+
+
 class ParameterError(OdesysError):
     """A parameter is missing, unknown, not finite or outside its range.
 

@@ -70,8 +70,8 @@ def test_induction_head() -> None:
 
 def test_scan_and_snap() -> None:
     result = run("scan_and_snap")
-    assert (result["states"], result["quotient"], result["growing"]) == (40, 7, True) and result["attention"] > 0.95
-    assert result["seven"] < 1e-8 and result["loss"] < 0.01, "K as a symbol, checked at K = 7 and run at K = 1000"
+    assert (result["states"], result["family"], result["growing"]) == (40, 14, True) and result["attention"] > 0.95
+    assert result["proved"] and result["loss"] < 0.01, "K as a symbol, proved at K = 3, 4, 5 and run at K = 1000"
 
 
 def test_in_context_regression() -> None:

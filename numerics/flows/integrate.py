@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.integrate import OdeSolution
@@ -61,8 +61,27 @@ class Stage:
     state_map: Callable[[np.ndarray], Any] | None = None  # applied to the state on entry
 
 
+class HasSystem(Protocol):
+    """What has a system of its own: a flow, or a reduction."""
+
+    @property
+    def system(self) -> System:
+        """The system."""
+        ...
+
+
+def own_system(given: Any, asks: str) -> System:
+    """A system, or that of a flow or a reduction."""
+    found = given if isinstance(given, System) else getattr(given, "system", None)
+    if not isinstance(found, System):
+        raise EquationError(
+            f"{asks} takes a System, or a flow or reduction that has one as .system, not {type(given).__name__}"
+        )
+    return found
+
+
 def integrate(
-    system: System,
+    system: System | HasSystem,
     x0: Any,
     t_span: tuple[float, float],
     parameters: Mapping[str, Any] | None = None,
@@ -83,6 +102,7 @@ def integrate(
 
     Parameters
     ----------
+    system : a flow, or what has one as its ``.system``.
     x0 : start values, as a vector or by name.
     t_span : start and end; the end may be infinite if a terminal event is given.
     atol : by default :math:`10^{-3}\,\mathrm{rtol}\cdot\min(1, \text{smallest nonzero } |x_0|)`, at least 1e-18: states
@@ -109,7 +129,7 @@ def integrate(
     >>> [(s.name, round(s.start, 12), s.end) for s in run.slides], round(run.final["x"], 12)
     ([('x - 1', 0.5, 1.0)], 1.0)
     """
-    began = time.perf_counter()
+    began, system = time.perf_counter(), own_system(system, "integrate")
     start, x, bound, compiled = _checked(system, x0, t_span, parameters, backend)
     wanted = _check_options(t_span, rtol, method, t_eval, events, on_slide)
     tolerances = {"rtol": rtol, "atol": default_atol(x, rtol) if atol is None else check_atol(atol, x.size)}

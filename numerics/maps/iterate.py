@@ -17,7 +17,7 @@ from odesys.expr.system import System
 from odesys.jit.codegen import Compiled
 from odesys.terminal import Progress
 
-from ..flows.integrate import bound_parameters, start_state
+from ..flows.integrate import HasSystem, bound_parameters, own_system, start_state
 from ..flows.trajectory import Cost, Event, StopWhen, Trajectory
 
 Stop = StopWhen | Callable[[int, np.ndarray], bool]
@@ -25,7 +25,7 @@ REPORT_EVERY = 1000  # steps between two calls of `progress`
 
 
 def iterate(
-    system: System,
+    system: System | HasSystem,
     x0: Any,
     steps: int,
     parameters: Mapping[str, Any] | None = None,
@@ -39,6 +39,7 @@ def iterate(
 
     Parameters
     ----------
+    system : a map, or what has one as its ``.system``.
     x0 : start values, as a vector or by name.
     steps : how many steps to take.
     record_every : record each so many steps, and the last one; or the list of step numbers to record.
@@ -50,7 +51,7 @@ def iterate(
     >>> iterate(System.from_equations({x: x / 2}, kind="map"), [1], 3).state("x")
     array([1.   , 0.5  , 0.25 , 0.125])
     """
-    began = time.perf_counter()
+    began, system = time.perf_counter(), own_system(system, "iterate")
     if system.kind != "map":
         raise EquationError("this system is a flow, not a map; use numerics.flows.integrate")
     count, recorded = _check_steps(steps, record_every)

@@ -288,16 +288,10 @@ def _shifted_exp(x: np.ndarray) -> np.ndarray:
     return out
 
 
-def _log_sum_exp(x: np.ndarray) -> np.ndarray:
-    largest = np.maximum.reduce(x, axis=-1, keepdims=True)
-    value: np.ndarray = largest + np.log(np.add.reduce(np.exp(x - largest), axis=-1, keepdims=True))
-    return value
-
-
 _UNARY: dict[str, Work] = {
     "transpose": lambda x: x.mT,
     "shifted_exp": _shifted_exp,
-    "log_sum_exp": _log_sum_exp,
+    "log_sum_exp": blocks.array_log_sum_exp,
 }
 
 

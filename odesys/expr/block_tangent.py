@@ -66,7 +66,7 @@ def _slope(
         slope: np.ndarray = factor * first
         return slope
     if op == "log_sum_exp":
-        share = np.exp(args[0] - value)
+        share = np.exp(args[0] - value) * (1.0 if len(args) == 1 else args[1])
         return np.sum(share * first, axis=-1, keepdims=True)  # type: ignore[no-any-return]
     if op == "gram_root":
         return _root_slope(args[0], first, value, block.data)

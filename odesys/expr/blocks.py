@@ -184,12 +184,12 @@ def softmax(block: Block, counts: Block | None = None) -> Block:
     return multiply(weights, apply(RECIPROCAL, sum_axis(weights, -1)))
 
 
-def log_sum_exp(block: Block) -> Block:
+def log_sum_exp(block: Block, counts: Block | None = None) -> Block:
     """Logarithm of the sum of exponentials over the last axis, which stays with length 1.
 
-    Over arrays it does not overflow; scalar code does from exponents of 709 on.
+    With `counts` every entry stands for so many equal ones.
     """
-    return Block("log_sum_exp", (block,), (*block.shape[:-1], 1))
+    return Block("log_sum_exp", (block,) if counts is None else (block, counts), (*block.shape[:-1], 1))
 
 
 def relu(block: Block) -> Block:
@@ -293,7 +293,7 @@ def _pullback(block: Block, bar: Block) -> list[tuple[Block, Block]]:
     if block.op == "shifted_exp":
         return [(args[0], multiply(bar, block))]
     if block.op == "log_sum_exp":
-        return [(args[0], multiply(bar, softmax(args[0])))]
+        return [(args[0], multiply(bar, softmax(*args)))]
     return []
 
 
@@ -422,10 +422,9 @@ def _apply_op(
     elif op == "shifted_exp":
         value = np.exp(value - value.max(axis=-1, keepdims=True))
     elif op == "log_sum_exp" and symbolic:
-        value = np.apply_along_axis(_node_log_sum_exp, -1, value)[..., None]
+        value = _node_log_sum_exp(value, args[1] if len(args) > 1 else np.full(1, ONE, dtype=object))
     elif op == "log_sum_exp":
-        largest = value.max(axis=-1, keepdims=True)
-        value = largest + np.log(np.sum(np.exp(value - largest), axis=-1, keepdims=True))
+        value = array_log_sum_exp(value if len(args) == 1 else value + np.log(args[1]))
     else:
         value = np.frompyfunc(lambda entry: graph.substitute([block.data], {Z: entry})[0], 1, 1)(value)
     return value
@@ -441,11 +440,27 @@ def _node_matmul(left: np.ndarray, right: np.ndarray, only: np.ndarray | None = 
     return out
 
 
-def _node_log_sum_exp(entries: np.ndarray) -> Node:
-    others = [entry for entry in entries if entry is not ZERO]
-    if len(others) == 1 and len(entries) == 2:
-        return graph.call("softplus", others[0])
-    return graph.call("log", graph.add(graph.exp(entry) for entry in entries))
+def _node_log_sum_exp(value: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    counts = np.broadcast_to(counts, value.shape)
+    out = np.empty((*value.shape[:-1], 1), dtype=object)
+    for at in np.ndindex(value.shape[:-1]):
+        entries, own = list(value[at]), list(counts[at])
+        others = [entry for entry in entries if entry is not ZERO]
+        if len(others) == 1 and len(entries) == 2 and all(count is ONE for count in own):
+            out[at] = graph.call("softplus", others[0])
+        else:
+            parts = (count * graph.exp(entry) for count, entry in zip(own, entries, strict=True))
+            out[at] = graph.call("log", graph.add(parts))
+    return out
+
+
+def array_log_sum_exp(x: np.ndarray) -> np.ndarray:
+    """The logarithm of the sum of exponentials over the last axis, for floats; small values keep their digits."""
+    largest = x.max(axis=-1, keepdims=True)
+    others = np.exp(x - largest)
+    np.put_along_axis(others, x.argmax(axis=-1)[..., None], 0.0, axis=-1)
+    out: np.ndarray = largest + np.log1p(np.sum(others, axis=-1, keepdims=True))
+    return out
 
 
 def _gram_root(matrix: np.ndarray, scale: float, side: str) -> np.ndarray:

@@ -3,7 +3,7 @@
 Straight-line code is one Python function after common-subexpression elimination; `odesys.jit.native` makes machine code
 of the same operations. Block code evaluates matrices and one vectorised kernel over samples and is the default for
 large systems. Straight-line softmax weights are quotients of exponentials, which leave the range of floats at scores of
-about 700; the block code shifts them and has no such limit.
+about 700; the block code shifts them and has no such limit. Class probabilities are shifted in both (`shifted_sums`).
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from ..expr.system import TIME, System
 from ..expr.tape import ARRAYS, Tape
 from . import llvm, native
 from .shared_factors import Pair, is_exponential_power, read_nodes, reads, shared_products
+from .shifted_sums import shifted
 
 SCALAR_LIMIT = 200  # states; above this the block back end is the default
 
@@ -42,6 +43,7 @@ def straight_line(
     gates: Mapping[Node, str] | None = None,
 ) -> list[str]:
     """Assignments that compute `roots` into `targets`; what is used more than once is computed once."""
+    roots = shifted(roots, gates or {})
     order = read_nodes(roots, gates or {})
     products, factor_text = shared_products(order), dict[int, str]()
     uses: dict[Node, int] = dict.fromkeys(order, 0)
@@ -272,7 +274,7 @@ class Compiled:
         columns: dict[str, Any] = {TIME: np.asarray(times, dtype=float)} | self.parameter_values
         columns |= dict(zip(self.system.names, np.asarray(states, dtype=float).T, strict=True))
         with np.errstate(all="ignore"):
-            values = Tape.of(list(self.system.observables.values())).over(ARRAYS)(columns)
+            values = Tape.of(shifted(list(self.system.observables.values()))).over(ARRAYS)(columns)
         shape = columns[TIME].shape
         return {
             name: np.array(np.broadcast_to(v, shape), dtype=float)

@@ -14,6 +14,7 @@ from ..expr.graph import Node
 from ..expr.system import TIME, System
 from .llvm import DECLARED, LONG, STRAIGHT, compiled, constant
 from .shared_factors import Pair, Products, is_exponential_power, read_nodes, reads, shared_products
+from .shifted_sums import shifted
 
 SMALL_POWER = 8  # up to here a power is a product
 NODES_PER_PIECE = 1500  # the time to compile one function grows with the square of its length
@@ -38,6 +39,7 @@ def compile_text(text: str) -> int:
 def assembly(system: System, roots: Sequence[Node], targets: Sequence[int], gated: bool) -> str:
     """The function as LLVM assembly; a long one in pieces, which keep in %s what later ones need of them."""
     gates = _gates(system) if gated else {}
+    roots = shifted(roots, gates)
     order, places = read_nodes(roots, gates), dict[Node, list[int]]()
     for root, place in zip(roots, targets, strict=True):
         places.setdefault(root, []).append(place)

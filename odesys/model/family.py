@@ -62,7 +62,8 @@ class OtherGroups:
 class SampleTemplate:
     """A sample of one group: signed word types of its own (or shared ones), draws from the others, label and weight.
 
-    The weight is that of all K groups together.
+    The weight is that of all K groups together. A label is a sign, or a word type: the class of the own group, or the
+    own word of this type among all words.
 
     >>> from fractions import Fraction
     >>> SampleTemplate(["c", "-v", OtherGroups(["v"])], label=-1, weight=Fraction(1, 2)).weight
@@ -70,16 +71,16 @@ class SampleTemplate:
     """
 
     tokens: tuple[str | OtherGroups, ...]
-    label: int
+    label: int | str
     weight: Fraction = Fraction(1)
 
-    def __init__(self, tokens: Sequence[str | OtherGroups], label: int, weight: Any = Fraction(1)) -> None:
+    def __init__(self, tokens: Sequence[str | OtherGroups], label: int | str, weight: Any = Fraction(1)) -> None:
         if isinstance(tokens, str) or not list(tokens):
             raise DistributionError(f"a template needs a list of at least one token, got {tokens!r}")
-        if isinstance(label, bool) or label not in (1, -1):
-            raise DistributionError(f"a template has the label {label!r}; a label is +1 or -1")
+        if isinstance(label, bool) or not (isinstance(label, str) or label in (1, -1)):
+            raise DistributionError(f"a template has the label {label!r}; a label is +1, -1, or a word type")
         object.__setattr__(self, "tokens", tuple(tokens))
-        object.__setattr__(self, "label", int(label))
+        object.__setattr__(self, "label", label if isinstance(label, str) else int(label))
         object.__setattr__(self, "weight", _exact(weight, "a template"))
 
 
@@ -99,7 +100,7 @@ class SampleOrbit:
     own: Bag
     others: tuple[Bag, ...]
     shared: Bag
-    label: int
+    label: int | str
     count: GroupCount
 
     @property
@@ -145,10 +146,16 @@ class Family:
                 raise DictionaryError(f"{name!r} can not name a word type: use letters, groups are numbered behind it")
         if len(set(self.types)) != len(self.types):
             raise DictionaryError("a word type of the family is given twice")
+        if len({isinstance(t.label, str) for t in self.templates}) > 1:
+            raise DistributionError("some labels of the templates are signs and some word types; give one kind")
         total = sum((t.weight for t in self.templates), Fraction(0))
         if total != 1:
             raise DistributionError(f"the weights of the templates sum to {total}, not to 1", total=total)
         for template in self.templates:
+            if isinstance(template.label, str) and template.label not in self.types:
+                raise DictionaryError(
+                    f"the label {template.label!r} is no word type; the family has {', '.join(self.types)}"
+                )
             for token in template.tokens:
                 if isinstance(token, OtherGroups):
                     for name, _ in token.tokens:
@@ -175,7 +182,7 @@ class Family:
     def orbits(self, groups: Groups = "symbol") -> tuple[SampleOrbit, ...]:
         """All sample orbits with their weights; for a given number of groups (or the limit) only those that occur."""
         groups = check_groups(groups)
-        weights: dict[tuple[Bag, tuple[Bag, ...], Bag, int], GroupCount] = {}
+        weights: dict[tuple[Bag, tuple[Bag, ...], Bag, int | str], GroupCount] = {}
         for template in self.templates:
             parsed = [self.parse(t) for t in template.tokens if not isinstance(t, OtherGroups)]
             own = tuple(sorted((t for t in parsed if t[0] < len(self.words)), key=_signed_order))
@@ -227,23 +234,37 @@ class Family:
         return kind * groups + group if kind < len(self.words) else len(self.words) * (groups - 1) + kind
 
     def window(self, orbits: Sequence[SampleOrbit]) -> int:
-        """Groups needed to write down one sample of each orbit, and one pair of different groups."""
-        return max(2, *(orbit.spread for orbit in orbits))
+        """Groups needed to write down one sample of each orbit, and one pair of different groups.
+
+        Classes, one for each group, need one that is in no sample: it stands for all such groups.
+        """
+        return max(2, *(orbit.spread + isinstance(orbit.label, str) for orbit in orbits))
+
+    def target(self, label: int | str, group: int, groups: int) -> int | str:
+        """The label of a sample of a group: a sign, or the name of a word."""
+        if not isinstance(label, str):
+            return label
+        return self.dictionary(groups).words[self.place(self.types.index(label), group, groups)]
 
     def distribution(self, groups: int) -> Distribution:
         """The whole population for a small number of groups, sample by sample: K = 2, 3, ... only."""
+        return Distribution(self.samples(groups))
+
+    def samples(self, groups: int) -> list[Sample]:
+        """All samples of a small number of groups with their weights."""
         size = whole_groups(groups)
         samples = []
         names = self.dictionary(size).words
         for orbit in self.orbits(size):
-            members: Counter[tuple[Signed, ...]] = Counter()
+            members: Counter[tuple[tuple[Signed, ...], int | str]] = Counter()
             for own in range(size):
+                target = self.target(orbit.label, own, size)
                 for chosen in permutations([g for g in range(size) if g != own], len(orbit.others)):
-                    members[self._tokens(orbit, (own, *chosen), size)] += 1
-            for tokens, times in members.items():
+                    members[self._tokens(orbit, (own, *chosen), size), target] += 1
+            for (tokens, target), times in members.items():
                 words = [f"{'-' if s < 0 else ''}{names[i]}" for i, s in tokens]
-                samples.append(Sample(words, orbit.label, orbit.count.at(size) * Fraction(times, members.total())))
-        return Distribution(samples)
+                samples.append(Sample(words, target, orbit.count.at(size) * Fraction(times, members.total())))
+        return samples
 
     def _tokens(self, orbit: SampleOrbit, groups: Sequence[int], size: int) -> tuple[Signed, ...]:
         """Words and signs of a sample of an orbit when its groups are `groups`, in a fixed order."""
@@ -281,7 +302,7 @@ class Representatives:
             SampleArrays(
                 np.array([[i for i, _ in tokens[p]] for p in places]),
                 np.array([[s for _, s in tokens[p]] for p in places]),
-                np.array([self.orbits[p].label for p in places]),
+                np.array([self.family.target(self.orbits[p].label, 0, self.window) for p in places]),
                 tuple(self.orbits[p].count.node(self.groups) for p in places),  # type: ignore[misc]
                 tuple(places),
             )

@@ -184,7 +184,7 @@ class Group:
     def encoded(cls, arrays: SampleArrays) -> Group:
         """Samples that are index arrays already, of a distribution or one for each orbit of a family."""
         factor = np.asarray(np.frompyfunc(num, 1, 1)(arrays.signs.astype(int)), dtype=object)
-        targets = tuple(map(int, arrays.labels))
+        targets = tuple(label if isinstance(label, str) else int(label) for label in arrays.labels.tolist())
         return cls(arrays.length, arrays.words, factor, None, arrays.weights, targets, arrays.positions, arrays.counts)
 
     @property
@@ -193,34 +193,51 @@ class Group:
         return len(self.weights)
 
 
-def target_table(group: Group, rows: int, columns: int, shown: str) -> np.ndarray:
-    """Targets of a group for an output with so many rows and columns, shape (samples, rows, columns)."""
-    return np.array([_target(target, rows, columns, shown) for target in group.targets], dtype=object)
+@dataclass(frozen=True)
+class Wanted:
+    """What targets are compared with: an output of so many rows and columns, its rows by name, and its text."""
+
+    rows: int
+    columns: int
+    names: Mapping[str, int]
+    shown: str
 
 
-def _target(target: Any, rows: int, columns: int, shown: str) -> list[list[Node]]:
+def target_table(group: Group, wanted: Wanted) -> np.ndarray:
+    """Targets of a group, shape (samples, rows, columns)."""
+    return np.array([_target(target, wanted) for target in group.targets], dtype=object)
+
+
+def _target(target: Any, wanted: Wanted) -> list[list[Node]]:
+    rows, columns = wanted.rows, wanted.columns
+    if columns > 1 and rows > 1 and isinstance(target, str) and len(target.split()) > 1:
+        target = target.split()
     listed = isinstance(target, (tuple, list, np.ndarray))
     if columns == 1 and rows == 1:
         (value,) = target if listed and len(target) == 1 else (target,)
         return [[_coefficient(value, "a target")]]
     if columns == 1 or not listed:
-        column = _column(target, rows, shown)
+        column = _column(target, wanted)
         return [[value] * columns for value in column]
     if len(target) != columns:
-        raise ModelError(f"the target {target!r} has {len(target)} entries, but {shown} has {columns} columns")
-    parts = [_column(value, rows, shown) for value in target]
+        raise ModelError(f"the target {target!r} has {len(target)} entries, but {wanted.shown} has {columns} columns")
+    parts = [_column(value, wanted) for value in target]
     return [[part[r] for part in parts] for r in range(rows)]
 
 
-def _column(target: Any, rows: int, shown: str) -> list[Node]:
+def _column(target: Any, wanted: Wanted) -> list[Node]:
+    rows = wanted.rows
     if isinstance(target, (tuple, list, np.ndarray)):
         if len(target) != rows:
-            raise ModelError(f"the target {target!r} has {len(target)} entries, but {shown} has {rows} rows")
+            raise ModelError(f"the target {target!r} has {len(target)} entries, but {wanted.shown} has {rows} rows")
         return [_coefficient(value, "a target") for value in target]
     if rows == 1:
         return [_coefficient(target, "a target")]
+    if isinstance(target, str) and target in wanted.names:
+        target = wanted.names[target]
     if isinstance(target, bool) or not isinstance(target, (int, np.integer)) or not 0 <= target < rows:
         raise ModelError(
-            f"the target {target!r} of the output {shown} is a class from 0 to {rows - 1}, or {rows} numbers"
+            f"the target {target!r} of the output {wanted.shown} is a class from 0 to {rows - 1}, one of "
+            f"{', '.join(list(wanted.names)[:4])}{', ...' if rows > 4 else ''}, or {rows} numbers"
         )
     return [num(int(r == target)) for r in range(rows)]

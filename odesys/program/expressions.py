@@ -21,7 +21,7 @@ import numpy as np
 
 from ..errors import ModelError, OdesysError
 from ..expr import graph
-from ..expr.graph import ZERO, Node, as_node
+from ..expr.graph import ONE, ZERO, Node, as_node
 from ..model.dictionary import exact_number
 from ..model.paths import Letter
 from .spaces import ONE_AXIS, Side, Space, Tokens, Units, Words, check_name, same_side, say_side
@@ -138,7 +138,9 @@ class Expr:
         if isinstance(self.columns, Tokens):
             side: Side = Tokens(tuple(self.columns.positions[p] for p in places))
         else:
-            side = ONE_AXIS if len(places) == 1 else Units(self.columns.name, len(places))
+            own = self.columns.counts
+            counts = None if own is None else tuple(own[p] for p in places)
+            side = ONE_AXIS if len(places) == 1 else Units(self.columns.name, len(places), counts)
         return Expr("columns", (self,), self.rows, side, (places, item))
 
     def __len__(self) -> int:
@@ -208,9 +210,11 @@ class Expr:
         sizes = Fraction(1)
         over: list[Expr] = []
         for k, side in enumerate((self.rows, self.columns)):
-            if axis in (None, k) and isinstance(side, Tokens):
+            if axis not in (None, k) or isinstance(side, Space):
+                continue
+            if isinstance(side, Tokens) or side.counts is not None:
                 over.append(Expr("count", (), ONE_AXIS, ONE_AXIS, side))
-            elif axis in (None, k) and isinstance(side, Units):
+            else:
                 sizes *= side.size
         out = self.sum(axis)
         for number in over:
@@ -278,7 +282,11 @@ def tokens(words: Words, length: int) -> Expr:
 
 def all_words(words: Words) -> Expr:
     """The matrix whose columns are the words (without positions)."""
-    return Expr("words", (), words, Units("word", len(words)))
+    groups, counts = words.groups, None
+    if groups is not None and groups.counts is not None:
+        rest = len(words) - groups.kinds * groups.size
+        counts = groups.counts * groups.kinds + (ONE,) * rest
+    return Expr("words", (), words, Units("word", len(words), counts))
 
 
 def maps(names: str, rows: Any, columns: Any, of: str = "") -> Any:

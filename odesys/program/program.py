@@ -19,7 +19,7 @@ from ..expr import blocks
 from ..expr.blocks import Block
 from ..model.loss import Loss, as_loss
 from ..model.paths import Path
-from .data import Data, Group
+from .data import Data, Group, Wanted
 from .expressions import Expr, tokens
 from .functions import check_call, cross_entropy, squared
 from .gaussian import Gaussian
@@ -91,7 +91,7 @@ def read_groups(
     for group in groups:
         X, reader = tokens(words, group.length), Reader(group, reads)
         output = _listed_output(function(X))
-        target = _target(output)
+        target = _target(output, words)
         parts.append(_weighted(reader, group, _checked(criterion, output, target)))
         margin = isinstance(criterion, Loss) and output.rows.size == output.columns.size == 1  # type: ignore[union-attr]
         seen = {"margin": target * output} if margin else {"f": output}
@@ -111,7 +111,7 @@ def sample_losses(program: Program) -> list[Block]:
     for place, sample in enumerate(program.data.samples):
         group = replace(Group.of(program.data, len(sample.tokens), [place]), weights=(Fraction(1),))
         output, reader = program_output(program.function, program.data, group.length), Reader(group, reads)
-        out.append(_weighted(reader, group, _checked(program.criterion, output, _target(output))))
+        out.append(_weighted(reader, group, _checked(program.criterion, output, _target(output, program.data.words))))
     return out
 
 
@@ -132,9 +132,16 @@ def _listed_output(output: Any) -> Expr:
     return output
 
 
-def _target(output: Expr) -> Expr:
-    shape = output.rows.size, output.columns.size  # type: ignore[union-attr]
-    return Expr("target", (), output.rows, output.columns, (*shape, str(output)))
+def _target(output: Expr, words: Words) -> Expr:
+    rows, columns = output.rows, output.columns
+    assert not isinstance(rows, Space) and not isinstance(columns, Space)
+    labels = rows.labels if isinstance(rows, Units) else tuple(f"token {r + 1}" for r in range(rows.size))
+    if isinstance(rows, Units) and rows.grouped and words.groups is not None:
+        group = {word: k % rows.size for k, word in enumerate(words.words[: words.groups.kinds * rows.size])}
+        names = dict(zip(labels, range(rows.size), strict=True)) | group
+    else:
+        names = {name: r for r, name in enumerate(words.words if rows == words.all.columns else labels)}
+    return Expr("target", (), rows, columns, Wanted(rows.size, columns.size, names, str(output)))
 
 
 def _checked(criterion: Any, output: Expr, target: Expr) -> Expr:

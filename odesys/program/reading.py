@@ -23,7 +23,7 @@ from ..model.paths import Letter, Path
 from . import batch
 from .data import Group, target_table
 from .expressions import Expr
-from .spaces import Listed, Side, Space, Tokens, Units, Words
+from .spaces import Listed, Side, Space, Tokens, Units, Words, say_side
 
 
 @dataclass(frozen=True)
@@ -187,13 +187,26 @@ class Reader:
         return batch.constant([[[add(list(row.flat))]] for row in counts.data])
 
     def _target(self, expr: Expr) -> Value:
-        return batch.constant(target_table(self.group, *expr.data))
+        return batch.constant(target_table(self.group, expr.data))
 
     def counts(self, side: Side) -> Block | None:
-        """Multiplicities of tokens, shape (samples, size, 1); None where every axis stands for itself."""
+        """Multiplicities of tokens or units, shape (samples or 1, size, 1); None where every axis is itself."""
+        if isinstance(side, Units) and side.counts is not None:
+            return batch.constant([[[count] for count in side.counts]])
         if not isinstance(side, Tokens) or self.group.counts is None:
             return None
         return batch.constant(self.group.counts[:, list(side.positions), None])
+
+    def _summed_alone(self, expr: Expr, side: Side, *others: Side) -> None:
+        """Refuse a sum over counted axes in front of others: whether two of them are one axis would be lost."""
+        if isinstance(side, Units) and side.counts is not None:
+            for other in others:
+                if isinstance(other, Space) or (isinstance(other, Units) and other.counts is not None):
+                    raise ModelError(
+                        f"{expr} sums over the {say_side(side)} of a family, one for each group, and leaves "
+                        f"{say_side(other)}, which may be of the same group or of another; sum to a number, or to axes "
+                        f"that belong to no group, with brackets if need be: U @ (V @ s)"
+                    )
 
     # ---- operations ------------------------------------------------------------------------------------------------
 
@@ -244,6 +257,7 @@ class Reader:
         left, right = expr.args
         if isinstance(left.columns, Space):
             return self._contract_free(left, right)
+        self._summed_alone(expr, left.columns, left.rows, right.columns)
         return self._contract_listed(left, right)
 
     def _contract_free(self, left: Expr, right: Expr) -> Value:
@@ -327,11 +341,13 @@ class Reader:
         return blocks.relu(inner) if function is _RELU else blocks.apply(function, inner)
 
     def _softmax(self, expr: Expr) -> Value:
+        self._summed_alone(expr, expr.rows, expr.columns)
         return batch.softmax(self.block(expr.args[0]), self.counts(expr.rows), expr.data)
 
     def _sum(self, expr: Expr) -> Value:
         inner = expr.args[0]
         side = (inner.rows, inner.columns)[expr.data]
+        self._summed_alone(expr, side, (inner.columns, inner.rows)[expr.data])
         value, counts = self.read(inner), self.counts(side)
         if isinstance(value, Block):
             axis = 1 + expr.data
@@ -343,39 +359,64 @@ class Reader:
         return _mixed(value, ones if counts is None else counts)
 
     def _norm(self, expr: Expr) -> Value:
-        value = self.read(expr.args[0])
+        value, rows = self.read(expr.args[0]), expr.args[0].rows
+        self._summed_alone(expr, rows, expr.columns)
         if isinstance(value, Block):
-            square = blocks.sum_axis(blocks.multiply(value, value), 1)
+            counts, square = self.counts(rows), blocks.multiply(value, value)
+            square = blocks.sum_axis(square if counts is None else batch.times(counts, square), 1)
         else:
             assert isinstance(value, tuple)
             square = batch.diagonal(self._inner(value, value))
         return blocks.apply(graph.sqrt(graph.sym("z")), square)
 
     def _cross_entropy(self, expr: Expr) -> Value:
+        self._summed_alone(expr, expr.args[0].rows, expr.columns)
         output, target = map(self.block, expr.args)
-        return cross_entropy(output, target)
+        return cross_entropy(output, target, self.counts(expr.args[0].rows))
 
 
-def cross_entropy(output: Block, target: Block) -> Block:
-    r"""The loss :math:`\log \sum_k e^{f_k - \langle y, f\rangle}` per sample and column.
+def cross_entropy(output: Block, target: Block, counts: Block | None = None) -> Block:
+    r"""The loss :math:`\log \sum_k e^{f_k - f_r} + f_r - \langle y, f\rangle` per sample and column, with r the class.
 
-    Differences to the output of the class come first, so that nothing is lost where a network is almost sure.
+    Differences to the output of the class come first, so that nothing is lost where a network is almost sure. Under
+    probabilities r is the likeliest class; where two are equally likely, the mean of f takes the place of f_r. With
+    `counts` a row stands for so many classes.
     """
-    wanted = blocks.sum_axis(batch.times(target, output), 1)
+    _check_probabilities(target)
+    if counts is not None and not _all_digits(target):
+        raise ModelError("classes that are counted, one for each group of a family, have classes as targets")
+    middle = _likeliest(target)
+    wanted = blocks.sum_axis(batch.times(middle, output), 1)
     difference = blocks.add(output, blocks.multiply(blocks.constant([[[-1]]]), wanted))
-    flat, sums = (
-        list(target.data.flat),
-        [add(list(column)) for column in np.moveaxis(target.data, 1, 2).reshape(-1, target.shape[1])],
-    )
-    for wrong in (e for e in flat if e.op == "num" and e.args[0] < 0):
+    if _all_digits(middle):  # at the class itself it is zero, and stays so
+        difference = blocks.multiply(blocks.constant(1 - middle.data), difference)
+    loss = batch.swap(blocks.log_sum_exp(batch.swap(difference), None if counts is None else batch.swap(counts)))
+    if middle is target:
+        return loss
+    return blocks.add(loss, blocks.sum_axis(batch.times(blocks.constant(middle.data - target.data), output), 1))
+
+
+def _check_probabilities(target: Block) -> None:
+    for wrong in (e for e in target.data.flat if e.op == "num" and e.args[0] < 0):
         raise ModelError(f"the target of cross_entropy has the entry {wrong.args[0]}; it is a class, or probabilities")
+    sums = [add(list(column)) for column in np.moveaxis(target.data, 1, 2).reshape(-1, target.shape[1])]
     for total in (e for e in sums if e.op == "num" and abs(e.args[0] - 1) > 1e-9):
         raise ModelError(
             f"the target of cross_entropy sums to {total.args[0]}; it is a class, or probabilities that sum to 1"
         )
-    if all(entry is graph.ONE or entry is ZERO for entry in flat):  # at the class itself it is zero, and stays so
-        difference = blocks.multiply(blocks.constant(1 - target.data), difference)
-    return batch.swap(blocks.log_sum_exp(batch.swap(difference)))
+
+
+def _all_digits(table: Block) -> bool:
+    return all(entry is graph.ONE or entry is ZERO for entry in table.data.flat)
+
+
+def _likeliest(target: Block) -> Block:
+    """The class of every column as ones and zeros; the target itself where it is that, or some column has no class."""
+    if _all_digits(target) or any(entry.op != "num" for entry in target.data.flat):
+        return target
+    values = np.vectorize(lambda entry: entry.args[0], otypes=[object])(target.data)
+    first = values == values.max(axis=1, keepdims=True)
+    return blocks.constant(first.astype(int)) if (first.sum(axis=1) == 1).all() else target
 
 
 _RELU = graph.relu(graph.sym("z"))

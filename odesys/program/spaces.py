@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from ..expr.graph import ONE, Node
 from ..model.dictionary import Dictionary
 
 _NAME = re.compile(r"[A-Za-z](_?[A-Za-z0-9]+)*")
@@ -43,6 +44,23 @@ class Space:
         return f"Space({self.name})"
 
 
+@dataclass(frozen=True)
+class Groups:
+    """That words come in groups: how many kinds have one word in each, how many groups, and what the last stands for.
+
+    In the window of a family the last group is in no sample, and stands for all that are not.
+    """
+
+    kinds: int
+    size: int
+    last: Node = ONE
+
+    @property
+    def counts(self) -> tuple[Node, ...] | None:
+        """How many groups each one stands for; None where each is itself."""
+        return None if self.last is ONE else (ONE,) * (self.size - 1) + (self.last,)
+
+
 @dataclass(frozen=True, repr=False)
 class Words(Space):
     r"""The space of the tokens with its pinned vectors: words with a Gram matrix, and positions.
@@ -54,6 +72,7 @@ class Words(Space):
         orthogonal to the words.
     positions : how many position vectors there are; ``X.positions`` are those of the tokens of a sample.
     name : how the set of words is called; programs with two sets need two names.
+    groups : said by a `Family`, whose words come in groups.
 
     >>> words = Words("a b c", positions=2)
     >>> len(words), words.pinned.words
@@ -64,8 +83,16 @@ class Words(Space):
     words: tuple[str, ...] = ()
     positions: int = 0
     pinned: Dictionary = field(repr=False, compare=False, default=None)  # type: ignore[assignment]
+    groups: Groups | None = field(repr=False, compare=False, default=None)
 
-    def __init__(self, words: str | Sequence[str], gram: Any = None, positions: int = 0, name: str = "E") -> None:
+    def __init__(
+        self,
+        words: str | Sequence[str],
+        gram: Any = None,
+        positions: int = 0,
+        name: str = "E",
+        groups: Groups | None = None,
+    ) -> None:
         if not isinstance(words, (str, Sequence, np.ndarray)):
             raise ModelError(
                 f"Words({words!r}) needs names separated by blanks, as in Words('a b c'), or a list of them"
@@ -78,6 +105,7 @@ class Words(Space):
         object.__setattr__(self, "name", check_name(name, "a set of words"))
         object.__setattr__(self, "words", names)
         object.__setattr__(self, "positions", positions)
+        object.__setattr__(self, "groups", groups)
         object.__setattr__(self, "pinned", _with_positions(own, places) if positions else own)
 
     def __hash__(self) -> int:
@@ -93,6 +121,19 @@ class Words(Space):
 
     def __repr__(self) -> str:
         return f"Words({' '.join(self.words)})"
+
+    def __getitem__(self, word: str) -> Any:
+        """A single word as a column, such as a query that is the same for every sample.
+
+        >>> Words("q a b")["q"]
+        words.all[0]
+        """
+        if word not in self.words:
+            raise ModelError(f"there is no word {word!r}; there are {', '.join(self.words[:9])}")
+        return self.all[self.words.index(word)]
+
+    def __iter__(self) -> Any:
+        return iter(self.words)
 
     @property
     def all(self) -> Any:
@@ -114,15 +155,29 @@ def _with_positions(own: Dictionary, places: tuple[str, ...]) -> Dictionary:
 class Units:
     """Listed axes, such as neurons or classes, called y1, y2, ...; functions act on them one by one.
 
+    ``Units("y", words)`` has one axis for each group of the words of a `Family`, such as a class of its own.
+
     >>> Units("y", 3).labels
     ('y1', 'y2', 'y3')
     """
 
     name: str
     size: int
+    counts: tuple[Node, ...] | None = None  # how many equal axes each one stands for
+    grouped: bool = False  # one for each group of a family
 
     def __post_init__(self) -> None:
         check_name(self.name, "units")
+        if isinstance(self.size, Words):
+            groups = self.size.groups
+            if groups is None:
+                raise ModelError(
+                    f"Units({self.name!r}, words) has one axis for each group of the words of a Family, and these "
+                    f"words have no groups; say how many axes there are"
+                )
+            object.__setattr__(self, "counts", groups.counts)
+            object.__setattr__(self, "grouped", True)
+            object.__setattr__(self, "size", groups.size)
         if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size < 1:
             raise ModelError(f"Units({self.name!r}, {self.size!r}) needs how many there are: a whole number above 0")
 

@@ -141,7 +141,8 @@ def automorphisms(graph: ColouredGraph) -> PermutationGroup:
             else:
                 generators.append(found)
                 _merge(parent, found)
-        level.orbit = sum(_root(parent, v) == _root(parent, level.vertex) for v in range(n))
+        root = _root(parent, level.vertex)
+        level.orbit = sum(_root(parent, v) == root for v in level.partition.cell(level.cell))
     moved = [level for level in levels if level.orbit > 1]
     order = prod(level.orbit for level in moved)
     return PermutationGroup(n, tuple(generators), order, tuple(level.vertex for level in moved))
@@ -351,6 +352,8 @@ def _root(parent: list[int], v: int) -> int:
 def _merge(parent: list[int], permutation: Permutation) -> None:
     """Join the orbits of each point and its image."""
     for v, w in enumerate(permutation):
+        if v == w:
+            continue
         a, b = _root(parent, v), _root(parent, w)
         parent[max(a, b)] = min(a, b)
 

@@ -7,10 +7,8 @@ them. On a symmetric start few different numbers are left, the same for all size
            f(z; d, N) = \sum_\alpha c_\alpha(d, N)\,z^\alpha .
 
 That the subspace is invariant is checked exactly for every member. The coefficients are fitted as polynomials over
-powers of the sizes; in each size one more member than the fit needs must agree. Where a bound on the degree is known
-and there are more members than that, nothing else fits. Such a bound: in the mean of a polynomial in normals every
-free sum over coordinates or tokens runs through a pairing, so its degree in each size is at most half the degree in the
-normals (once explicit divisors such as T.count are multiplied away).
+powers of the sizes; in each size one more member than the fit needs must agree. That is exact at the sizes seen and a
+measurement beyond them: nothing bounds the degree of what `member` does at other sizes.
 """
 
 from __future__ import annotations
@@ -39,34 +37,27 @@ Polynomial = Mapping[Monomial, Fraction]
 
 @dataclass(frozen=True, eq=False)
 class EverySize:
-    """A system with sizes as parameters, the sizes of the members it was found from, and a known bound on degrees.
+    """A system with sizes as parameters, and the sizes of the members it was found from.
 
     >>> from odesys import EverySize, System, sym
-    >>> found = EverySize(System.from_equations({"v": -sym("d") * sym("v")}, ["d"]), {"d": (1, 2, 3)}, degree=2)
+    >>> found = EverySize(System.from_equations({"v": -sym("d") * sym("v")}, ["d"]), {"d": (1, 2, 3)})
     >>> str(found.law().evidence)
-    'certificate'
+    'measurement'
     """
 
     system: System
     members: Mapping[str, tuple[int, ...]]
-    degree: int | None = None
 
     def law(self) -> Verdict:
-        """That the system is right for every size: a certificate where the members are more than the degree bound.
-
-        Both rest on the members being one program for all sizes.
-        """
+        """That the system is right for every size: exact at the members, a measurement for all others."""
         number = int(np.prod([len(values) for values in self.members.values()]))
-        enough = self.degree is not None and all(len(v) > self.degree for v in self.members.values())
-        details = {"members": number, "sizes": {k: list(v) for k, v in self.members.items()}, "degree": self.degree}
-        return Verdict(HOLDS, Evidence.CERTIFICATE if enough else Evidence.MEASUREMENT, details=details)
+        details = {"members": number, "sizes": {k: list(v) for k, v in self.members.items()}}
+        return Verdict(HOLDS, Evidence.MEASUREMENT, details=details)
 
 
 def for_every_size(
     member: Callable[..., Any],
     start: Callable[..., Mapping[str, str]],
-    *,
-    degree: int | None = None,
     **sizes: Iterable[int],
 ) -> EverySize:
     """The flow on a symmetric subspace with whole numbers left open, from members of explicit sizes.
@@ -75,7 +66,6 @@ def for_every_size(
     ----------
     member : function of the sizes that gives a derived flow, polynomial in its states.
     start : function of the sizes that says which states share which variable; all others are zero.
-    degree : a known bound on the degree of the equations in each size, see the module.
     sizes : for each whole number the values to derive members for, at least three.
 
     >>> from odesys import Gaussian, for_every_size, gradient_flow, maps, squared, sym
@@ -104,7 +94,7 @@ def for_every_size(
     observables = {"loss": fitted.pop("loss")}
     used = graph.symbols([*fitted.values(), *observables.values()])
     parameters = sorted((used - set(fitted)) | set(values))
-    return EverySize(System.from_equations(fitted, parameters, observables=observables), values, degree)
+    return EverySize(System.from_equations(fitted, parameters, observables=observables), values)
 
 
 def _restricted(flow: Any, start: Mapping[str, str], named: Mapping[str, int]) -> dict[str, Polynomial]:

@@ -15,6 +15,7 @@ from ..model.family_symmetry import TypeSymmetry
 from ..model.orbit_algebra import OTHER, SAME, OrbitAlgebra, PairSpace, Pin
 from ..model.paths import WORDS, Path, state_name
 from ..program.naming import Naming
+from ..program.spaces import Units
 
 if TYPE_CHECKING:
     from .family_origin import FamilyOrigin
@@ -24,7 +25,13 @@ def pin_of(family: Family, naming: Naming, pin: str) -> Pin:
     """A pinned set of a program up to permutations of groups."""
     if pin == WORDS:
         return Pin((True,) * len(family.words) + (False,) * len(family.shared))
-    return Pin((False,) * naming.size(pin))
+    return Pin((True,)) if is_grouped(naming, pin) else Pin((False,) * naming.size(pin))
+
+
+def is_grouped(naming: Naming, pin: str) -> bool:
+    """True for units of which every group has one."""
+    side = naming.pins[pin].side
+    return isinstance(side, Units) and side.grouped
 
 
 def _members(family: Family, naming: Naming, pin: str, size: int) -> list[tuple[int, int]]:
@@ -32,6 +39,8 @@ def _members(family: Family, naming: Naming, pin: str, size: int) -> list[tuple[
     if pin == WORDS:
         grouped = [(t, g) for t in range(len(family.words)) for g in range(size)]
         return grouped + [(len(family.words) + t, 0) for t in range(len(family.shared))]
+    if is_grouped(naming, pin):
+        return [(0, g) for g in range(naming.size(pin))]
     return [(row, 0) for row in range(naming.size(pin))]
 
 
@@ -71,8 +80,8 @@ def orbit_layout(
             index[n, 0] = len(names)
             shown = "others" if algebra.scaled and relation == OTHER else relation
             second = 1 if relation == OTHER else 0
-            ends = _place(family, path.left, i, 0, size), _place(family, path.right, j, second, size)
-            state = _orbit_state(family, path, state_at(*ends), i, j, shown)
+            ends = _place(family, naming, path.left, i, 0, size), _place(family, naming, path.right, j, second, size)
+            state = _orbit_state(family, naming, path, state_at(*ends), i, j, shown)
             name = state_name(state)
             names.append(name)
             structure[name] = state
@@ -83,14 +92,18 @@ def orbit_layout(
     return Layout(tuple(names), tuple(places), tuple(segments)), tex, structure
 
 
-def _place(family: Family, pin: str, kind: int, group: int, size: int) -> int:
-    return family.place(kind, group, size) if pin == WORDS else kind
+def _place(family: Family, naming: PathNaming, pin: str, kind: int, group: int, size: int) -> int:
+    if pin == WORDS:
+        return family.place(kind, group, size)
+    return group if is_grouped(naming, pin) else kind
 
 
-def _orbit_state(family: Family, path: Path, entry: State, i: int, j: int, relation: str) -> State:
-    left = family.types[i] if path.left == WORDS else entry.left
-    right = family.types[j] if path.right == WORDS else entry.right
-    return State(entry.path, entry.head, left, right, relation)
+def _orbit_state(family: Family, naming: PathNaming, path: Path, entry: State, i: int, j: int, relation: str) -> State:
+    def called(pin: str, kind: int, own: str) -> str:
+        return family.types[kind] if pin == WORDS else pin if is_grouped(naming, pin) else own
+
+    ends = called(path.left, i, entry.left), called(path.right, j, entry.right)
+    return State(entry.path, entry.head, *ends, relation)
 
 
 def on_states(

@@ -19,32 +19,46 @@ from ..derive.closure import Closure, close
 from ..derive.flow import gradient_descent, gradient_flow
 from ..derive.initial import infinite_width, weight_values
 from ..derive.program_flow import carried_maps
-from ..errors import ModelError
+from ..errors import ModelError, ParameterError
 from ..expr import blocks, graph
 from ..expr.blocks import Block
+from ..expr.graph import Node
 from ..expr.system import System
 from ..model.family import Family, Representatives
 from ..model.family_symmetry import TypeSymmetry, sample_symmetries
+from ..model.group_count import INFINITY, below
+from ..model.loss import Loss
 from ..model.paths import WORDS, Path
 from ..program.data import Data, Group
 from ..program.expressions import Expr, tokens
 from ..program.naming import Naming
 from ..program.program import as_criterion, read_groups
 from ..program.reading import Reads, pin_of
-from ..program.spaces import Tokens, Words
+from ..program.spaces import Groups, Tokens, Units, Words
 
 Shape = Callable[[Words], Callable[[Expr], Expr]]
 Unchanged = Callable[[TypeSymmetry], bool]
 
 
-def family_words(family: Family, size: int) -> Words:
-    """The words of so many groups."""
-    return Words(family.dictionary(size).words)
+def family_words(family: Family, size: int, last: Node = graph.ONE) -> Words:
+    """The words of so many groups, the last of which stands for `last` groups."""
+    return Words(family.dictionary(size).words, groups=Groups(len(family.words), size, last))
+
+
+def _window_words(family: Family, samples: Representatives) -> Words:
+    """The words in which samples are written; a group that is in none of them stands for all such groups."""
+    spread = max(orbit.spread for orbit in samples.orbits)
+    if not any(isinstance(orbit.label, str) for orbit in samples.orbits):
+        return Words(family.dictionary(samples.window).words)
+    if samples.groups == INFINITY:
+        raise ParameterError("the loss of K classes has no limit for K = infinity; take K a symbol, or a large number")
+    assert samples.window > spread
+    return family_words(family, samples.window, below(samples.window - 1).node(samples.groups))
 
 
 def family_origin(family: Family, shape: Shape, samples: Representatives, loss: Any) -> FamilyOrigin:
     """The program that `shape` makes of the words in which the samples are written."""
-    words = family_words(family, samples.window)
+    words = _window_words(family, samples)
     made = shape(words)
     if not callable(made):
         raise ModelError("the shape of a family is a function of its words that gives a program, a function of X")
@@ -66,7 +80,9 @@ class FamilyOrigin:
     def _read(self) -> tuple[Reads, Block, dict[str, Block]]:
         groups = [Group.encoded(arrays) for arrays in self.samples.encode(self.words.pinned)]
         for length in {group.length for group in groups}:
-            _refuse_order(self.function(tokens(self.words, length)), self.words)
+            output = self.function(tokens(self.words, length))
+            _refuse_order(output, self.words, len(self.family.shared))
+            _check_labels(output, self.words, self.loss)
         reads, parts, outputs = read_groups(self.function, self.words, groups, self.loss)
         return reads, blocks.add(*parts), outputs
 
@@ -77,7 +93,12 @@ class FamilyOrigin:
 
     def naming_of(self, size: int) -> Naming:
         """The same over the words of `size` groups."""
-        return replace(self.naming, pins={**self.naming.pins, WORDS: pin_of(family_words(self.family, size))})
+        words = family_words(self.family, size)
+        pins = {**self.naming.pins, WORDS: pin_of(words)}
+        for name, pin in pins.items():
+            if isinstance(pin.side, Units) and pin.side.grouped:
+                pins[name] = pin_of(Units(name, size, grouped=True))
+        return replace(self.naming, pins=pins)
 
     @property
     def maps(self) -> tuple[str, ...]:
@@ -121,7 +142,7 @@ class FamilyOrigin:
         """The system of `size` groups with all its words and samples."""
         words = family_words(self.family, size)
         derive = gradient_descent if step else gradient_flow
-        data = Data(words, self.family.distribution(size).samples)
+        data = Data(words, self.family.samples(size))
         return derive(self.shape(words), data, self.loss, train=train, carry=carry).system
 
     @cached_property
@@ -182,13 +203,28 @@ def _below(expr: Expr) -> Iterator[Expr]:
             yield part
 
 
-def _refuse_order(output: Any, words: Words) -> None:
+def _refuse_order(output: Any, words: Words, shared: int) -> None:
     """Refuse programs that know the order of the tokens or the list of all words: a family has neither."""
     if not isinstance(output, Expr):
         return  # the reader says what is wrong
+    listed = words.all.columns
     for expr in _below(output):
-        if expr.op == "words" and expr.rows == words:
-            raise ModelError(f"{output} reads words.all, but a family has K groups of words, not only those listed")
+        if (
+            expr.op == "words"
+            and expr.rows == words
+            and words.groups is None
+            and not _shared_only(output, words, shared)
+        ):
+            raise ModelError(
+                f"{output} reads words.all, but a family has K groups of words, not only those listed; it may where "
+                f"the labels of its templates are word types"
+            )
+        if expr.op == "columns" and not _shared_places(expr, words, shared):
+            side = expr.args[0].columns
+            if side == listed or (isinstance(side, Units) and side.grouped):
+                raise ModelError(
+                    f"{expr} takes one group by its place, but the groups of a family are all alike; take a shared word"
+                )
         masked = expr.op == "softmax" and expr.data is not None
         chosen = expr.op == "columns" and isinstance(expr.args[0].columns, Tokens)
         if expr.op == "positions" or masked or chosen or _meets_listed(expr):
@@ -196,6 +232,34 @@ def _refuse_order(output: Any, words: Words) -> None:
                 f"{expr} depends on the order of the tokens, which the samples of a family do not have; use sums, "
                 f"means and softmax over all tokens"
             )
+
+
+def _shared_places(expr: Expr, words: Words, shared: int) -> bool:
+    """True for columns of words.all that are shared words."""
+    first = len(words) - shared
+    return expr.args[0].op == "words" and expr.args[0].rows == words and min(expr.data[0]) >= first
+
+
+def _shared_only(output: Expr, words: Words, shared: int) -> bool:
+    """True if all words that are read are shared ones, taken by their names."""
+    parts = list(_below(output))
+    chosen = {expr.args[0] for expr in parts if expr.op == "columns" and _shared_places(expr, words, shared)}
+    uses = [a for expr in parts if not (expr.op == "columns" and expr.args[0] in chosen) for a in expr.args]
+    return not any(a.op == "words" and a.rows == words for a in uses)
+
+
+def _check_labels(output: Any, words: Words, loss: Any) -> None:
+    """Labels that are words need an output with a row for each group or word, and a loss of classes."""
+    if words.groups is None or not isinstance(output, Expr):
+        return
+    rows = output.rows
+    if isinstance(loss, Loss):
+        raise ModelError(f"the loss {loss.name} takes the labels +1 and -1, but those of the templates are word types")
+    if rows != words.all.columns and not (isinstance(rows, Units) and rows.grouped):
+        raise ModelError(
+            f"the labels of the templates are word types, so the output has a row for each group, "
+            f"maps('Y', Units('y', words), words), or for each word, words.all.T @ ...; {output} has neither"
+        )
 
 
 def _meets_listed(expr: Expr) -> bool:

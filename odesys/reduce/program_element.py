@@ -220,13 +220,14 @@ class LossCheck:
         states = {name: s for s, name in enumerate(flow.layout.names)}
         self.leaves = {states[n.args[0]]: k for k, n in enumerate(self.nodes) if n.op == "sym" and n.args[0] in states}
         self.used = np.array(sorted(self.leaves), dtype=int)
+        self.shapes = LossGraph(flow.layout.names)  # of all that was met so far
 
     def holds(self, element: ProgramSymmetry) -> bool:
         """True if the loss with its scalars moved is proved to be the same."""
         moved, loss = self._moved(element), self.flow.loss
         if moved is loss:
             return True
-        shapes = LossGraph(self.flow.layout.names)
+        shapes = self.shapes
         return shapes.scalar(moved) == shapes.scalar(loss) or zero_test(moved - loss).answer == "zero"
 
     def _moved(self, element: ProgramSymmetry) -> Node:

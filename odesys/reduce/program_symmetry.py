@@ -22,7 +22,6 @@ import numpy as np
 
 from ..expr import gc_pause, graph
 from .automorphism import Permutation, automorphisms
-from .loss_graph import LossGraph
 from .path_graph import PathGraph
 from .program_element import LossCheck, ProgramSymmetry, is_program_symmetry
 from .symmetry import SymmetryGroup, checked_state
@@ -43,7 +42,7 @@ def program_symmetries(flow: ProgramFlow, state: Any = None) -> SymmetryGroup[Pr
         return _large(flow, state, check)
     tied = PathGraph(flow)
     _add_states(tied, flow, state)
-    LossGraph(flow.layout.names).write(tied.build, flow.loss, tied.states)
+    check.shapes.write(tied.build, flow.loss, tied.states)
     group = automorphisms(tied.build.coloured())
     gauge, size = _gauge(flow)
     found = [_simple(flow, _read_off(tied, permutation), gauge) for permutation in group.generators]
@@ -55,12 +54,13 @@ def program_symmetries(flow: ProgramFlow, state: Any = None) -> SymmetryGroup[Pr
 
 def _large(flow: ProgramFlow, state: Any, check: LossCheck) -> SymmetryGroup[ProgramSymmetry]:
     """The symmetries that only move words, proposed by the samples; the order of tokens is kept if it matters."""
+    rest = f"units and maps stay where they are: the loss has {len(check.used)} scalars, and above {LARGE} words move"
     for ordered in (False, True):
         proposed, order = word_symmetries(flow, state, ordered)
         sound = tuple(g for g in proposed if is_program_symmetry(flow, g, check))
         if len(sound) == len(proposed):
-            return SymmetryGroup(sound, order)
-    return SymmetryGroup(sound, generated_order(flow, sound))
+            return SymmetryGroup(sound, order, rest)
+    return SymmetryGroup(sound, generated_order(flow, sound), rest)
 
 
 def _add_states(tied: PathGraph, flow: ProgramFlow, given: Any) -> None:

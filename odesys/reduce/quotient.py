@@ -7,6 +7,7 @@ Orbits are the connected components of the signed double cover; an orbit that co
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
-from ..errors import EquationError, SymmetryError
+from ..errors import AsymmetryWarning, EquationError, SymmetryError
 from ..expr.field import BlockField, Layout, Segment
 from ..expr.graph import Node, sym
 from ..expr.system import State, System
@@ -25,6 +26,8 @@ from .reduction import Reduction
 if TYPE_CHECKING:
     from ..derive.program_flow import Flow
     from .slaving import Slaved
+
+ROUNDING = 1e-6  # of the largest entry: what a run from a symmetric start may have left of the symmetric states
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,11 +95,19 @@ class OrbitReduction(Reduction):
         return self.orbits.lift(values)
 
     def _project(self, values: np.ndarray) -> np.ndarray:  # signed means over the orbits, exact for symmetric states
+        gap = self.asymmetry(values)
+        if gap > ROUNDING * float(np.abs(values).max(initial=0)):
+            text = (
+                f"this state is not symmetric (it is off by {gap:.3g}), so the quotient does not describe its path and "
+                f"these are means over orbits; use the full flow, or quotient(state=...). Means that are wanted are "
+                f"orbits.project(x)"
+            )
+            warnings.warn(text, AsymmetryWarning, stacklevel=3)
         return self.orbits.project(values)
 
     def asymmetry(self, x: Any) -> float:
         """Largest distance of a full state from the symmetric states."""
-        return float(np.abs(np.asarray(x) - self.lift(self.project(x))).max())
+        return float(np.abs(np.asarray(x) - self.orbits.lift(self.orbits.project(x))).max(initial=0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

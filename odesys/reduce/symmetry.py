@@ -29,10 +29,11 @@ E = TypeVar("E", bound=Element)
 
 @dataclass(frozen=True)
 class SymmetryGroup(Generic[E]):
-    """Generators of the group, and its exact order."""
+    """Generators of the group, and its exact order; `unsearched` says in words where more could be."""
 
     generators: tuple[E, ...]
     order: int
+    unsearched: str = ""
 
     def describe(self, flow: Any) -> list[str]:
         """One line per generator."""

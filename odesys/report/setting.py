@@ -247,6 +247,7 @@ def _multiple_of_word(value: Node, word: str, names: Mapping[str, str]) -> str:
 
 def _target(target: Any, names: Mapping[str, str]) -> str:
     """A sign, a class, a number, a vector, or one of them per position."""
+    target = target.split() if isinstance(target, str) and len(target.split()) > 1 else target
     if isinstance(target, (tuple, list, np.ndarray)):
         return r"\big(" + ",\\ ".join(_target(value, names) for value in target) + r"\big)"
     return _number(target, names)

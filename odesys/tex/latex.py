@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape
 from ..errors import OdesysError
 from ..expr import graph
 from ..expr.field import BlockField
-from ..expr.graph import Node
+from ..expr.graph import ONE, Node
 from ..expr.system import TIME, System
 from ..jit.codegen import SCALAR_LIMIT
 from ..model.paths import word_tex
@@ -29,6 +29,7 @@ LINE = 62.0  # width of a line in a plain article; see `writing.width`
 WIDE_LINE = 94.0  # in the document written here
 LARGEST_TEXT = 20_000  # nodes written out, repeated ones counted again
 
+PI = "pi"
 _LETTERS = {"p": "pqr", "Z": "ZNY", "H": "HhB", "g": "gfk", "G": "GFE", "S": "SUV", "P": "PQR", "F": "FKL"}
 
 
@@ -87,11 +88,11 @@ def system_text(system: System) -> str:
     """The equations as plain text, one per line, after the definitions of the parts they share."""
     named = _named(system)
     letters = _choose_letters(named, {**dict.fromkeys(system.names, ""), **dict.fromkeys(system.parameters, "")})
-    names = {name: name for name in (*system.names, *system.parameters, TIME)}
+    names = {name: name for name in (*system.names, *system.parameters, TIME, PI)}
     for part in named.parts:
         stem = f"{letters[part.kind]}{part.number}"
         names |= {part.symbol: stem} | {f"{part.symbol},{j}": f"{stem}[{j}]" for j in range(1, len(part.exponents) + 1)}
-    writer = Writer(named.order, names, system.parameters, letters["g"])
+    writer = Writer(named.order, names, (*system.parameters, PI), letters["g"])
     left = "d/dt {} = " if system.kind == "flow" else "{}+ = "
     lines = [f"# {name} = {meaning}" for name, meaning in _notes(named, writer)]
     lines += [f"{row.left} = {row.right}" for part in named.parts for row in _definition(part, writer)]
@@ -167,12 +168,12 @@ def _tex_page(system: System, names: Mapping[str, str] | None) -> EquationPage:
     given = {**system.tex, **(names or {})}
     tex = {name: given.get(name) or name_tex(name) for name in (*system.names, *system.parameters, TIME)}
     letters = _choose_letters(named, tex)
-    shown = dict(tex)
+    shown = {PI: r"\pi"} | tex
     for part in named.parts:
         shown[part.symbol] = f"{letters[part.kind]}_{{{part.number}}}"
         for j in range(1, len(part.exponents) + 1):
             shown[f"{part.symbol},{j}"] = f"{letters[part.kind]}_{{{part.number},{j}}}"
-    writer = TexWriter(named.order, shown, system.parameters, letters["g"])
+    writer = TexWriter(named.order, shown, (*system.parameters, PI), letters["g"])
     left = _derivative if system.kind == "flow" else _next_value
     pairs = zip(system.names, named.equations, strict=True)
     equations = [EquationLine(left(tex[name]), writer.write(node)) for name, node in pairs]
@@ -189,7 +190,24 @@ def _named(system: System) -> NamedEquations:
             f"ask for its quotient, --quotient on the command line, or a smaller instance",
             dimension=system.dimension,
         )
-    return name_parts(system.nodes, [*system.names, *system.parameters])
+    nodes, names = list(system.nodes), [*system.names, *system.parameters]
+    if PI not in names:
+        nodes, names = _with_pi(nodes), [*names, PI]
+    return name_parts(nodes, names)
+
+
+def _with_pi(roots: list[Node]) -> list[Node]:
+    """Expressions have pi as 4 arctan(1), of which erf' has the root; here it gets its letter."""
+    quarter, pi, four = graph.call("arctan", ONE), graph.sym(PI), graph.num(4)
+    new = {quarter: pi / 4}
+    order = graph.topological(roots)
+    for node in order if quarter in order else ():
+        if node.op == "mul":
+            parts = [(pi, four, e) if b is quarter else (new[b], ONE, e) for b, e in node.args]
+            new[node] = graph.multiply(*(graph.power(b, e) * graph.power(c, -e) for b, c, e in parts))
+        elif node is not quarter:
+            new[node] = graph.rebuild(node, new.__getitem__)
+    return [new.get(root, root) for root in roots]
 
 
 def _definition(part: Definition, writer: Writer) -> list[EquationLine]:

@@ -98,11 +98,11 @@ class Writer:
             rank = 0 if exponent.op == "num" else 5
             top.append(Factor(rank, self.order.factor(exponent), self.exponential(self.sum(exponent))))
         size = -coefficient if coefficient < 0 else coefficient
+        one = self.number(Fraction(1))
         if isinstance(size, float):
-            above, below = self.number(size), ""
+            above, below = one if size == 1 else self.number(size), ""
         else:
             above, below = self.number(Fraction(size.numerator)), self.number(Fraction(size.denominator))
-        one = self.number(Fraction(1))
         numerator = ([] if above == one else [_number(above)]) + top
         denominator = ([] if below in (one, "") else [_number(below)]) + bottom
         if not denominator:
@@ -245,7 +245,7 @@ class TexWriter(Writer):
 
     def number(self, value: Number) -> str:
         if isinstance(value, float):
-            mantissa, _, exponent = repr(value).partition("e")
+            mantissa, _, exponent = repr(value).removesuffix(".0").partition("e")
             if not exponent:
                 return mantissa.replace("inf", r"\infty")
             return ("" if mantissa == "1" else rf"{mantissa}\cdot ") + f"10^{{{int(exponent)}}}"

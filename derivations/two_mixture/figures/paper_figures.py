@@ -86,7 +86,7 @@ def _network() -> dict[str, Any]:
     """A network of width 100 under the same gradient descent, measured as the same path scalars."""
     nets = start_network(WIDTH, SEED, SETTING).descend_recorded(STEP, STEPS, RECORD)
     reduced = dynamics.reduced()
-    states = np.array([reduced.project(net.paths()) for net in nets])
+    states = np.array([reduced.orbits.project(net.paths()) for net in nets])
     table = {name: states[:, i] for i, name in enumerate(reduced.system.names)}
     images = [net.images() for net in nets]
     scores = np.array([image["W_K.p"].T @ image["W_Q.p"] for image in images])

@@ -13,6 +13,8 @@ from scipy.optimize import brentq
 
 from numerics.flows.integrate import METHODS, Stage, default_atol, integrate, integrate_stages
 from numerics.flows.trajectory import StopWhen, Trajectory
+from numerics.maps.iterate import iterate
+from odesys import Data, Words, gradient_descent, logistic, maps
 from odesys.derive.flow import Flow, gradient_flow
 from odesys.errors import EquationError, IntegrationError, OdesysError, ParameterError
 from odesys.expr.graph import sym
@@ -523,3 +525,15 @@ def test_three_stages_reach_the_measured_numbers() -> None:
     assert run.final["loss"] == pytest.approx(0.00543, abs=5e-6)
     assert run.final["margin_2"] == pytest.approx(4.568, abs=5e-4)
     assert [e.detail["gate"] for e in run.events if e.kind == "switch"] == [0] * 4 + [1] * 4
+
+
+def test_a_flow_stands_for_its_system() -> None:
+    words = Words("a b")
+    w = maps("w", 1, words)
+    flow = gradient_flow(lambda X: w @ X[0], Data(words, [("a", 1), ("b", -1)]), logistic)
+    assert integrate(flow, [0.0, 0.0], (0.0, 1.0)).final == integrate(flow.system, [0.0, 0.0], (0.0, 1.0)).final
+    assert integrate(flow.quotient(), [0.0], (0.0, 1.0)).final["w_a"] > 0
+    step = gradient_descent(lambda X: w @ X[0], Data(words, [("a", 1), ("b", -1)]), logistic)
+    assert iterate(step, [0.0, 0.0], 1, {"eta": 1.0}).final["w_a"] == 0.25
+    with pytest.raises(EquationError, match=r"integrate takes a System, or a flow or reduction .* not Data"):
+        integrate(Data(words, [("a", 1)]), [0.0], (0.0, 1.0))

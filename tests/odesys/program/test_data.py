@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from odesys import Data, OdesysError, Sample, Words, num
-from odesys.program.data import Group, coordinates, target_table
+from odesys import Data, OdesysError, Sample, Words, cross_entropy, gradient_flow, maps, num
+from odesys.program.data import Group, Wanted, coordinates, target_table
 
 WORDS = Words("a b c")
 
@@ -39,12 +39,29 @@ def test_real_valued_tokens() -> None:
     assert Data(WORDS, [(({"a": "alpha"},), 1)]).parameters == {"alpha"}
 
 
+def targets(group: Group, rows: int, columns: int) -> np.ndarray:
+    return target_table(group, Wanted(rows, columns, {f"y{r + 1}": r for r in range(rows)}, "f"))
+
+
 def test_targets_follow_the_output() -> None:
-    assert target_table(group(1, -1), 1, 1, "f")[:, 0, 0].tolist() == [num(1), num(-1)]
-    assert target_table(group(2), 3, 1, "f")[0].tolist() == [[num(0)], [num(0)], [num(1)]]
-    assert target_table(group([5, 6, 7]), 3, 1, "f")[0, 2, 0] is num(7)
-    assert target_table(group([1, 0]), 2, 2, "f")[0].tolist() == [[num(0), num(1)], [num(1), num(0)]]
-    assert np.array(target_table(group([[1, 2], [3, 4]]), 2, 2, "f")[0, 1, 0]).item() is num(2)
+    assert targets(group(1, -1), 1, 1)[:, 0, 0].tolist() == [num(1), num(-1)]
+    assert targets(group(2), 3, 1)[0].tolist() == [[num(0)], [num(0)], [num(1)]]
+    assert targets(group([5, 6, 7]), 3, 1)[0, 2, 0] is num(7)
+    assert targets(group([1, 0]), 2, 2)[0].tolist() == [[num(0), num(1)], [num(1), num(0)]]
+    assert np.array(targets(group([[1, 2], [3, 4]]), 2, 2)[0, 1, 0]).item() is num(2)
+
+
+def test_a_target_may_be_named() -> None:
+    assert targets(group("y2"), 3, 1)[0].tolist() == [[num(0)], [num(1)], [num(0)]]
+    assert targets(group("y2 y1"), 3, 2)[0].tolist() == targets(group([1, 0]), 3, 2)[0].tolist()
+    Z = maps("Z", WORDS, WORDS)
+    flows = [
+        gradient_flow(lambda X: WORDS.all.T @ Z @ X, Data(WORDS, [("a b", target)]), cross_entropy)
+        for target in ("b c", [1, 2])
+    ]
+    assert flows[0].system.nodes == flows[1].system.nodes
+    with pytest.raises(OdesysError, match=r"the target 'd' of .* is a class from 0 to 2, one of a, b, c, or 3 numbers"):
+        gradient_flow(lambda X: WORDS.all.T @ Z @ X, Data(WORDS, [("a b", "d")]), cross_entropy)
 
 
 @pytest.mark.parametrize(
@@ -56,9 +73,9 @@ def test_targets_follow_the_output() -> None:
         (lambda: Data(WORDS, [("d", 1)]), "not in the dictionary"),
         (lambda: Data(WORDS, [(([1, 2],), 1)]), "2 coordinates, but there are 3 words"),
         (lambda: Data(WORDS, ["a"]), "a pair"),
-        (lambda: target_table(group(3), 3, 1, "f"), "a class from 0 to 2"),
-        (lambda: target_table(group([1, 2]), 3, 1, "f"), "has 3 rows"),
-        (lambda: target_table(group([1, 2]), 1, 3, "f"), "has 3 columns"),
+        (lambda: targets(group(3), 3, 1), "a class from 0 to 2"),
+        (lambda: targets(group([1, 2]), 3, 1), "has 3 rows"),
+        (lambda: targets(group([1, 2]), 1, 3), "has 3 columns"),
     ],
 )
 def test_refused(make, words: str) -> None:

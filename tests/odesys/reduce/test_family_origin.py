@@ -18,17 +18,21 @@ from odesys import (
     Space,
     Units,
     Words,
+    cross_entropy,
     family_descent,
     family_flow,
     gradient_flow,
     integrate,
     maps,
+    norm,
     relu,
     softmax,
     squared,
 )
-from odesys.errors import ModelError, SlavingError, SymmetryError
+from odesys.errors import ModelError, OdesysError, SlavingError, SymmetryError
 from odesys.model.family_symmetry import TypeSymmetry
+from odesys.model.group_count import below
+from odesys.reduce import family_origin
 
 HALF = Fraction(1, 2)
 
@@ -166,3 +170,95 @@ def test_masks_are_refused_and_units_are_not() -> None:
     assert flow.system.names == ("a_r1", "a_r2", "W_r1_c", "W_r1_v", "W_r2_c", "W_r2_v")
     with pytest.raises(SlavingError, match="slaving needs a path of two trained maps"):
         flow.slaved()
+
+
+# ---- a class, or a word, for each group ------------------------------------------------------------------------------
+
+
+def decoder(words):
+    Y, Z = maps("Y", Units("y", words), words), maps("Z", words, words)
+    return lambda X: Y @ X @ softmax(X.T @ Z @ words["q"])
+
+
+def vocabulary(words):
+    """Next words: one logit for each word, after two maps through a free space."""
+    A, (U, V) = maps("A", words, words), maps("U V", Space("v"), words)
+    return lambda X: words.all.T @ U.T @ V @ X @ softmax(X.T @ A @ words["q"])
+
+
+def between_classes(words):
+    """Classes are contracted, averaged, measured and compared by softmax before the output."""
+    classes, hidden = Units("y", words), Units("r", 2)
+    Y, V, U = maps("Y", classes, words), maps("V", hidden, classes), maps("U", classes, hidden)
+    return lambda X: U @ (V @ softmax(Y @ X.mean(1))) - ((Y @ X.mean(1)).mean() + norm(Y @ X).sum()) * (Y @ X.mean(1))
+
+
+def pairs_of_classes(words):
+    classes = Units("y", words)
+    Y, V = maps("Y", classes, words), maps("V", classes, classes)
+    return lambda X: V @ softmax(Y @ X.mean(1))
+
+
+def memory(words):
+    Z, V = maps("Z", words, words), maps("V", words, words)
+    return lambda X: words.all.T @ V @ words.all @ softmax(words.all.T @ Z @ X.mean(1))
+
+
+def own_class(*others, shared=("q", "c")) -> Family:
+    return Family(
+        ["d", "e"], [SampleTemplate(["d", "c", *others], "d", HALF), SampleTemplate(["e"], "e", HALF)], shared
+    )
+
+
+@pytest.mark.parametrize("shape", [decoder, vocabulary, between_classes])
+@pytest.mark.parametrize("loss", [cross_entropy, squared])
+def test_classes_of_groups_are_those_of_every_member(shape, loss) -> None:
+    for family in (own_class(), own_class(OtherGroups(["d", "e"]))):
+        flow = family_flow(family, shape, loss=loss, symmetries=())
+        assert "K" in flow.system.parameters
+        for K in (2, 3):
+            assert str(flow.bind(K=K).law().as_stated) == "holds", (shape, loss, K)
+
+
+def test_k_classes_are_proved_and_run_at_a_thousand() -> None:
+    flow = family_flow(own_class(), decoder, loss=cross_entropy)
+    verdict = flow.bind(K=5).law()
+    assert (verdict.as_stated, str(verdict.evidence)) == ("holds", "proof")
+    start = np.zeros(flow.system.dimension)
+    assert flow.system.compile({"K": 1000}).observables(0.0, start)["loss"] == pytest.approx(np.log(1000))
+    whole = family_flow(own_class(), decoder, K=4, loss=cross_entropy)
+    assert whole.system.substitute({}).nodes == flow.system.substitute({"K": 4}).nodes
+    step = family_descent(own_class(), decoder, loss=cross_entropy)
+    assert step.bind(K=3).law().as_stated == "holds"
+
+
+def test_a_count_that_is_wrong_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one class too many the law of every member fails."""
+    monkeypatch.setattr(family_origin, "below", lambda r: below(r - 1))
+    flow = family_flow(own_class(), decoder, loss=cross_entropy)
+    assert flow.bind(K=3).law().as_stated == "fails"
+
+
+def test_class_labels_that_are_misread_are_refused() -> None:
+    plain = Family(["d"], [SampleTemplate(["d"], 1)], shared=["q"])
+    cases = [
+        (lambda: family_flow(own_class(), decoder, loss="logistic"), "the loss logistic takes the labels"),
+        (lambda: family_flow(own_class(), decoder, K="infinity", loss=cross_entropy), "no limit for K = infinity"),
+        (lambda: family_flow(plain, decoder), "these words have no groups"),
+        (
+            lambda: family_flow(own_class(), lambda words: lambda X: (maps("w", 1, words) @ X).sum(), loss=squared),
+            "row",
+        ),
+        (
+            lambda: family_flow(own_class(), lambda w: lambda X: decoder(w)(X).T[0], loss=squared),
+            "one group by its place",
+        ),
+        (lambda: family_flow(own_class(), lambda w: lambda X: maps("w", 1, w) @ w["d1"], loss=squared), "shared word"),
+        (lambda: family_flow(own_class(), pairs_of_classes, loss=squared), "sums over the 2 y of a family"),
+        (lambda: family_flow(own_class(), memory, loss=squared), "sums over the .* word of a family"),
+        (lambda: Family(["d"], [SampleTemplate(["d"], "x")]), "the label 'x' is no word type"),
+        (lambda: Family(["d"], [SampleTemplate(["d"], "d", HALF), SampleTemplate(["d"], 1, HALF)]), "give one kind"),
+    ]
+    for make, text in cases:
+        with pytest.raises(OdesysError, match=text):
+            make()

@@ -13,6 +13,7 @@ from derivations.cooccurrence import setting
 from derivations.cooccurrence.dynamics import gram_flow
 from derivations.two_mixture.dynamics import full_flow
 from odesys import (
+    AsymmetryWarning,
     Data,
     Distribution,
     NothingMovesWarning,
@@ -289,6 +290,17 @@ def test_quotients_start_where_the_flow_starts():
         decoder().quotient().initial_state(values={"Y": table, "Z": np.zeros((5, 5))})
 
 
+def test_projecting_a_state_that_is_not_symmetric_warns():
+    quotient = decoder().quotient()
+    state = np.arange(float(quotient.flow.system.dimension))
+    with pytest.warns(AsymmetryWarning, match=r"not symmetric \(it is off by"):
+        means = quotient.project(state)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.array_equal(quotient.orbits.project(state), means)
+        assert np.allclose(quotient.project(quotient.lift(means)), means)
+
+
 def test_words_with_a_gram_matrix_are_tied():
     half = Fraction(1, 2)
     gram = [[1, half, 0], [half, 1, 0], [0, 0, 1]]
@@ -310,6 +322,7 @@ def test_large_programs_are_searched_by_words_and_samples(monkeypatch):
     assert group.order == known.order
     flow = gram_flow(12, 5)
     group = flow.symmetries()
+    assert "units and maps stay where they are" in group.unsearched and not two_mixture().symmetries().unsearched
     assert flow.quotient().system.dimension == 113
     start = np.zeros(flow.system.dimension)
     assert flow.symmetries(start).order == group.order

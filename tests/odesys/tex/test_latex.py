@@ -459,3 +459,13 @@ if __name__ == "__main__":
     GOLDEN.mkdir(exist_ok=True)
     for name, build in SMALL.items():
         (GOLDEN / f"{name}.tex").write_text(system_latex(build()) + "\n", encoding="utf-8")
+
+
+def test_erf_and_floats_are_written_for_reading() -> None:
+    x = graph.sym("x")
+    tex = system_latex(System.from_equations({"x": graph.gradient(graph.call("erf", x), [x])[0]}))
+    assert r"\frac{2e^{-x^{2}}}{\sqrt{\pi}}" in tex and "arctan" not in tex
+    assert "arctan" in system_latex(
+        System.from_equations({"pi": graph.call("erf", graph.sym("pi")), "x": 1 / graph.call("arctan", x / x)})
+    )
+    assert "x - 6 + 0.25y" in system_latex(System.from_equations({"x": 1.0 * x + 0.25 * graph.sym("y") - 6.0, "y": x}))

@@ -1,0 +1,104 @@
+"""Sums of exponentials in code: no overflow where a wrong class leads, no zero where a network is sure."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from mpmath import exp, log, mp, mpf
+
+from odesys import Data, System, Units, Words, cross_entropy, gradient_flow, graph, maps, sym
+from odesys.jit import llvm
+from odesys.jit.serialise import system_to_python
+from odesys.jit.shifted_sums import shifted
+
+BACKENDS = ("scalar", "native", "block") if llvm.available() else ("scalar", "block")
+
+
+def classes(targets):
+    words = Words("a b")
+    Y = maps("Y", Units("y", 3), words)
+    data = Data(words, list(zip("ab", targets, strict=True)))
+    return gradient_flow(lambda X: Y @ X[0], data, cross_entropy).system
+
+
+def exact(state, targets):
+    """Field and loss with 4,000 digits, so that nothing cancels."""
+    with mp.workdps(4000):
+        table, field, loss = [[mpf(v) for v in row] for row in state.reshape(3, 2)], np.zeros((3, 2)), mpf(0)
+        for s, target in enumerate(targets):
+            column = [table[k][s] for k in range(3)]
+            total = sum(exp(v) for v in column)
+            for k in range(3):
+                field[k, s] = float((mpf(float(target[k])) - exp(column[k]) / total) / 2)
+            loss += (log(total) - sum(float(y) * v for y, v in zip(target, column, strict=True))) / 2
+        return field.reshape(-1), float(loss)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("soft", (False, True))
+def test_cross_entropy_neither_overflows_nor_underflows(backend, soft):
+    given = [[Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)], 1] if soft else [0, 1]
+    table = [[0.5, 0.25, 0.25] if soft else [1, 0, 0], [0, 1, 0]]
+    compiled, rng = classes(given).compile(backend=backend), np.random.default_rng(5)
+    for size in (1.0, 50.0, 3000.0):
+        state = size * rng.normal(size=6)
+        field, loss = exact(state, table)
+        assert compiled(0.0, state) == pytest.approx(field, rel=1e-11, abs=1e-300)
+        assert compiled.observables(0.0, state)["loss"] == pytest.approx(loss, rel=1e-12, abs=0)
+        assert compiled.observed([0.0], [state])["loss"][0] == pytest.approx(loss, rel=1e-12, abs=0)
+        assert np.isfinite(compiled.jacobian(0.0, state)).all()
+
+
+def test_a_small_loss_keeps_its_digits():
+    state = np.array([60.0, 0.0, 0.0, 60.0, -5.0, -5.0])
+    for backend in BACKENDS:
+        loss = classes([0, 1]).compile(backend=backend).observables(0.0, state)["loss"]
+        assert loss == pytest.approx(float(np.exp(-60.0) + np.exp(-65.0)), rel=1e-12)
+
+
+def test_exported_code_is_shifted_too():
+    namespace = {}
+    exec(system_to_python(classes([0, 1])), namespace)
+    assert namespace["field"](0.0, [0.0, 0.0, 2000.0, 0.0, 0.0, 3000.0]) == pytest.approx([0.5, 0, -0.5, 0.5, 0, -0.5])
+
+
+def test_the_value_is_the_same_where_nothing_overflows():
+    x, y, z = map(sym, "xyz")
+    total = 1 + 2 * graph.exp(x) + y * graph.exp(x - z)
+    forms = [
+        graph.exp(x) ** 2 / total**3,
+        (graph.exp(x) - y * graph.exp(x - z)) * graph.exp(x) / total**2,
+        (graph.exp(x) / total + y) * graph.exp(x - z) / total,
+        graph.call("log", total),
+        graph.call("log", graph.exp(x) + graph.exp(y)),
+        1 / total,
+        graph.power(total, Fraction(-1, 2)) * graph.exp(x),
+    ]
+    new = shifted(forms)
+    assert new[0] is not forms[0] and new[3] is not forms[3]
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        at = dict(zip("xyz", rng.uniform(0.1, 3.0, 3), strict=True))
+        values = [graph.evaluate(roots, at, graph.FLOAT_FUNCTIONS, float, pow) for roots in (forms, new)]
+        assert np.array(values[1], float) == pytest.approx(np.array(values[0], float), rel=1e-13)
+
+
+def test_other_sums_are_left_alone():
+    x, y = sym("x"), sym("y")
+    alone = [
+        graph.exp(x) / (graph.exp(x) + graph.exp(y)),  # no constant
+        1 / (1 + graph.exp(x)),  # infinity below, which is right
+        graph.exp(y) / (1 + graph.exp(x)),  # an exponential of another sum
+        graph.exp(x) / (graph.exp(x) - 1),  # may vanish
+    ]
+    assert shifted(alone) == alone
+
+
+def test_a_gate_that_is_held_stays_a_gate():
+    x = sym("x")
+    share = graph.exp(x) / (1 + graph.exp(x) + graph.exp(2 * x))
+    system = System.from_equations({"x": graph.relu(share - Fraction(1, 10))})
+    for backend in BACKENDS[:-1]:
+        compiled = system.compile(backend=backend)
+        assert compiled.field(0.0, [1000.0], [1.0]) == pytest.approx([-0.1])
+        assert compiled.field(0.0, [0.0], [0.0]) == pytest.approx([0.0])
