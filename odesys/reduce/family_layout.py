@@ -92,13 +92,13 @@ def orbit_layout(
     return Layout(tuple(names), tuple(places), tuple(segments)), tex, structure
 
 
-def _place(family: Family, naming: PathNaming, pin: str, kind: int, group: int, size: int) -> int:
+def _place(family: Family, naming: Naming, pin: str, kind: int, group: int, size: int) -> int:
     if pin == WORDS:
         return family.place(kind, group, size)
     return group if is_grouped(naming, pin) else kind
 
 
-def _orbit_state(family: Family, naming: PathNaming, path: Path, entry: State, i: int, j: int, relation: str) -> State:
+def _orbit_state(family: Family, naming: Naming, path: Path, entry: State, i: int, j: int, relation: str) -> State:
     def called(pin: str, kind: int, own: str) -> str:
         return family.types[kind] if pin == WORDS else pin if is_grouped(naming, pin) else own
 

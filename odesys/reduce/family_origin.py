@@ -32,9 +32,10 @@ from ..model.paths import WORDS, Path
 from ..program.data import Data, Group
 from ..program.expressions import Expr, tokens
 from ..program.naming import Naming
+from ..program.order import below_expression, knows_order
 from ..program.program import as_criterion, read_groups
 from ..program.reading import Reads, pin_of
-from ..program.spaces import Groups, Tokens, Units, Words
+from ..program.spaces import Groups, Units, Words
 
 Shape = Callable[[Words], Callable[[Expr], Expr]]
 Unchanged = Callable[[TypeSymmetry], bool]
@@ -123,7 +124,7 @@ class FamilyOrigin:
         found = set()
         for length in {orbit.length for orbit in self.samples.orbits}:
             output = self.function(tokens(self.words, length))
-            for expr in _below(self.loss(output, output)):
+            for expr in below_expression(self.loss(output, output)):
                 if expr.op == "constant":
                     found |= graph.symbols(list(expr.data.flat))
                 elif expr.op == "apply":
@@ -192,23 +193,12 @@ class FamilyOrigin:
         return element.describe(self.family, self.labels)
 
 
-def _below(expr: Expr) -> Iterator[Expr]:
-    """All parts of an expression, each once."""
-    seen, stack = set(), [expr]
-    while stack:
-        part = stack.pop()
-        if id(part) not in seen:
-            seen.add(id(part))
-            stack.extend(part.args)
-            yield part
-
-
 def _refuse_order(output: Any, words: Words, shared: int) -> None:
     """Refuse programs that know the order of the tokens or the list of all words: a family has neither."""
     if not isinstance(output, Expr):
         return  # the reader says what is wrong
     listed = words.all.columns
-    for expr in _below(output):
+    for expr in below_expression(output):
         if (
             expr.op == "words"
             and expr.rows == words
@@ -225,9 +215,7 @@ def _refuse_order(output: Any, words: Words, shared: int) -> None:
                 raise ModelError(
                     f"{expr} takes one group by its place, but the groups of a family are all alike; take a shared word"
                 )
-        masked = expr.op == "softmax" and expr.data is not None
-        chosen = expr.op == "columns" and isinstance(expr.args[0].columns, Tokens)
-        if expr.op == "positions" or masked or chosen or _meets_listed(expr):
+        if knows_order(expr):
             raise ModelError(
                 f"{expr} depends on the order of the tokens, which the samples of a family do not have; use sums, "
                 f"means and softmax over all tokens"
@@ -242,7 +230,7 @@ def _shared_places(expr: Expr, words: Words, shared: int) -> bool:
 
 def _shared_only(output: Expr, words: Words, shared: int) -> bool:
     """True if all words that are read are shared ones, taken by their names."""
-    parts = list(_below(output))
+    parts = list(below_expression(output))
     chosen = {expr.args[0] for expr in parts if expr.op == "columns" and _shared_places(expr, words, shared)}
     uses = [a for expr in parts if not (expr.op == "columns" and expr.args[0] in chosen) for a in expr.args]
     return not any(a.op == "words" and a.rows == words for a in uses)
@@ -260,18 +248,6 @@ def _check_labels(output: Any, words: Words, loss: Any) -> None:
             f"the labels of the templates are word types, so the output has a row for each group, "
             f"maps('Y', Units('y', words), words), or for each word, words.all.T @ ...; {output} has neither"
         )
-
-
-def _meets_listed(expr: Expr) -> bool:
-    """True where entry by entry, or in a product, tokens correspond to axes listed elsewhere."""
-    if expr.op not in ("add", "times", "matmul"):
-        return False
-    a, b = expr.args
-    pairs = [(a.columns, b.rows)] if expr.op == "matmul" else [(a.rows, b.rows), (a.columns, b.columns)]
-    return any(
-        isinstance(x, Tokens) != isinstance(y, Tokens) and min(getattr(x, "size", 0), getattr(y, "size", 0)) > 1
-        for x, y in pairs
-    )
 
 
 __all__ = ["FamilyOrigin", "Shape", "family_origin", "family_words"]

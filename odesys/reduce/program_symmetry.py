@@ -21,25 +21,32 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..expr import gc_pause, graph
+from ..model.paths import WORDS
+from ..program.order import only_through_tokens
+from ..program.program import program_output
+from ..program.spaces import Units
 from .automorphism import Permutation, automorphisms
+from .map_moves import MapMoves
 from .path_graph import PathGraph
 from .program_element import LossCheck, ProgramSymmetry, is_program_symmetry
 from .symmetry import SymmetryGroup, checked_state
-from .token_graph import word_symmetries
+from .token_graph import has_signs, sample_moves
 
 if TYPE_CHECKING:
-    from ..derive.program_flow import ProgramFlow
+    from ..derive.program_flow import Flow
 
-LARGE = 600  # scalars in the loss from which on words and samples are searched instead of the whole loss
+LARGE = 2000  # operations in the loss from which on words, samples and maps are searched instead of the whole loss
+MANY = 600  # scalars from which on that is done although there are units, which then stay where they are
 MOST_GAUGES = 64  # elements that move no state, up to which all are tried for a shorter text
 
 
 @gc_pause.paused()
-def program_symmetries(flow: ProgramFlow, state: Any = None) -> SymmetryGroup[ProgramSymmetry]:
+def program_symmetries(flow: Flow, state: Any = None) -> SymmetryGroup[ProgramSymmetry]:
     """The symmetry group of a program, or its subgroup that fixes `state`; the order counts actions on states."""
     check = LossCheck(flow)
-    if len(check.used) > LARGE:
-        return _large(flow, state, check)
+    units = any(isinstance(pin.side, Units) and pin.size > 1 for pin in flow.naming.pins.values())
+    if len(check.nodes) > LARGE and (not units or len(check.used) > MANY):
+        return _large(flow, state, check, units)
     tied = PathGraph(flow)
     _add_states(tied, flow, state)
     check.shapes.write(tied.build, flow.loss, tied.states)
@@ -52,18 +59,77 @@ def program_symmetries(flow: ProgramFlow, state: Any = None) -> SymmetryGroup[Pr
     return SymmetryGroup(sound, order)
 
 
-def _large(flow: ProgramFlow, state: Any, check: LossCheck) -> SymmetryGroup[ProgramSymmetry]:
-    """The symmetries that only move words, proposed by the samples; the order of tokens is kept if it matters."""
-    rest = f"units and maps stay where they are: the loss has {len(check.used)} scalars, and above {LARGE} words move"
+def _large(flow: Flow, state: Any, check: LossCheck, units: bool) -> SymmetryGroup[ProgramSymmetry]:
+    """The symmetries that map samples to samples; the order of tokens is kept if it matters."""
+    rest = f"the loss has {len(check.nodes)} operations, and above {LARGE} words move only as samples go to samples"
+    rest += ", and units stay where they are" if units else ""
+    moves = MapMoves.of(flow)
+    if moves.cut:
+        rest += "; heads stay where they are, since there are many"
+    own = [each for each in moves.alike(ProgramSymmetry()) if is_program_symmetry(flow, each, check)]
     for ordered in (False, True):
-        proposed, order = word_symmetries(flow, state, ordered)
-        sound = tuple(g for g in proposed if is_program_symmetry(flow, g, check))
+        words = sample_moves(flow, None, ordered, flips=has_signs(flow))
+        known = _through_tokens(flow, ordered)
+        found = [
+            element if known and sign > 0 else _extended(flow, moves, element, check)
+            for element, sign in words.generators
+        ]
+        if None not in found:
+            break
+    moving = _distinct(flow, [*(each for each in found if each is not None), *own])
+    order = words.order * (len(own) + 1)  # the identity is not in the list
+    whole = SymmetryGroup(tuple(moving), order // 2 if words.negation and moves.undo_negation else order, rest)
+    if None in found:
+        whole = SymmetryGroup(tuple(moving), generated_order(flow, moving), rest)
+    return whole if state is None else _fixing(flow, state, whole, check)
+
+
+def _through_tokens(flow: Flow, ordered: bool) -> bool:
+    """True if moves of words that map samples to samples are symmetries by the way the program is written."""
+    if flow.batch is not None or flow.rule.turn is not None:
+        return False
+    data, lengths = flow.data, {len(sample.tokens) for sample in flow.data.samples}
+    outputs = [program_output(flow.program.function, data, length) for length in lengths]
+    return all(only_through_tokens(output, data.words, ordered) for output in outputs)
+
+
+def _extended(flow: Flow, moves: MapMoves, element: ProgramSymmetry, check: LossCheck) -> ProgramSymmetry | None:
+    """A move of words together with the first move of maps that makes it a symmetry; None if there is none."""
+    return next((g for g in moves.alike(element) if is_program_symmetry(flow, g, check)), None)
+
+
+def _fixing(
+    flow: Flow, given: Any, whole: SymmetryGroup[ProgramSymmetry], check: LossCheck
+) -> SymmetryGroup[ProgramSymmetry]:
+    """What fixes a state: all if every generator does; else those generators, and the moves of words that do."""
+    state, unit = checked_state(given, len(flow.layout.names))
+
+    def fixes(element: ProgramSymmetry) -> bool:
+        target, sign = element.on_states(flow)
+        return bool((np.abs(state[target] - sign * state) <= unit).all())
+
+    kept = tuple(element for element in whole.generators if fixes(element))
+    if len(kept) == len(whole.generators):
+        return whole
+    for ordered in (False, True):
+        words = sample_moves(flow, given, ordered, flips=False)
+        proposed = [element for element, _ in words.generators]
+        sound = [g for g in proposed if is_program_symmetry(flow, g, check)]
         if len(sound) == len(proposed):
-            return SymmetryGroup(sound, order, rest)
-    return SymmetryGroup(sound, generated_order(flow, sound), rest)
+            break
+    extra = [element for element in kept if element.maps and any(name != to for name, to in _moved_maps(element))]
+    group = tuple(_distinct(flow, [*sound, *extra]))
+    if not extra and len(sound) == len(proposed):
+        blind = all((p.left == p.right) or WORDS not in (p.left, p.right) for p in flow.closure.paths)
+        return SymmetryGroup(group, words.order // 2 if words.negation and blind else words.order, whole.unsearched)
+    return SymmetryGroup(group, generated_order(flow, group), whole.unsearched)
 
 
-def _add_states(tied: PathGraph, flow: ProgramFlow, given: Any) -> None:
+def _moved_maps(element: ProgramSymmetry) -> list[tuple[str, str]]:
+    return [(name, to if sign > 0 else f"-{to}") for name, (to, sign) in element.maps]
+
+
+def _add_states(tied: PathGraph, flow: Flow, given: Any) -> None:
     """The scalars in the loss and, where a state is given, all whose value is not zero."""
     used = graph.symbols([flow.loss])
     size = len(flow.layout.names)
@@ -89,7 +155,7 @@ def _read_off(tied: PathGraph, permutation: Permutation) -> ProgramSymmetry:
     return ProgramSymmetry(tuple(pins), tuple(maps))
 
 
-def _gauge(flow: ProgramFlow) -> tuple[list[ProgramSymmetry], int]:
+def _gauge(flow: Flow) -> tuple[list[ProgramSymmetry], int]:
     """Elements that move no state, such as the sign of keys with that of queries (some, if many), and their number.
 
     The first row and the first column of every matrix are enough: what fixes them fixes every entry.
@@ -107,18 +173,18 @@ def _gauge(flow: ProgramFlow) -> tuple[list[ProgramSymmetry], int]:
     return [_read_off(tied, permutation) for permutation in group.elements()], group.order
 
 
-def _simple(flow: ProgramFlow, element: ProgramSymmetry, gauge: Sequence[ProgramSymmetry]) -> ProgramSymmetry:
+def _simple(flow: Flow, element: ProgramSymmetry, gauge: Sequence[ProgramSymmetry]) -> ProgramSymmetry:
     """The same action with fewer signs, by the elements that move no state."""
     return min([element, *(element.after(g) for g in gauge)], key=lambda g: _signs(flow, g))
 
 
-def _signs(flow: ProgramFlow, element: ProgramSymmetry) -> int:
+def _signs(flow: Flow, element: ProgramSymmetry) -> int:
     """How many signs a reader sees; that of an axis without a name counts double, for a map can have it instead."""
     axes = [1 + (flow.naming.pins[name].labels == ("",)) for name, own in element.pins for *_, s in own if s < 0]
     return sum(axes) + sum(sign < 0 for _, (_, sign) in element.maps)
 
 
-def _distinct(flow: ProgramFlow, elements: Sequence[ProgramSymmetry]) -> list[ProgramSymmetry]:
+def _distinct(flow: Flow, elements: Sequence[ProgramSymmetry]) -> list[ProgramSymmetry]:
     """One element for each action on states, that with the fewest signs; none for the identity."""
     size = len(flow.layout.names)
     still = (np.arange(size).tobytes(), np.ones(size, dtype=int).tobytes())
@@ -131,7 +197,7 @@ def _distinct(flow: ProgramFlow, elements: Sequence[ProgramSymmetry]) -> list[Pr
     return list(actions.values())
 
 
-def generated_order(flow: ProgramFlow, elements: Sequence[ProgramSymmetry]) -> int:
+def generated_order(flow: Flow, elements: Sequence[ProgramSymmetry]) -> int:
     """The order of the group of states and their negatives that elements generate."""
     from sympy.combinatorics import Permutation as Cycles
     from sympy.combinatorics import PermutationGroup as Group

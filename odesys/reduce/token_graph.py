@@ -1,13 +1,14 @@
 r"""Words and samples of a program as a coloured graph: a proposer of symmetries where the whole loss is too large.
 
-A signed permutation of the words that maps weighted samples to weighted samples of the same target leaves the loss of
-many programs alone; whether it does is decided elsewhere, so that nothing here has to know what the program is. Units
-and maps stay where they are.
+A signed permutation of the words that maps weighted samples to weighted samples of the same target, or with all signs
+of targets changed, leaves the loss of many programs alone, perhaps together with a move of the maps; whether it does is
+decided elsewhere, so that nothing here has to know what the program is. Units stay where they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -23,51 +24,72 @@ from .signed_graph import SIGNS, SignedGraph
 from .symmetry import checked_state
 
 if TYPE_CHECKING:
-    from ..derive.program_flow import ProgramFlow
+    from ..derive.program_flow import Flow
 
 Mark = tuple[Hashable, Hashable]  # a token and what is said of it: how often it occurs, or where
 
 
-def word_symmetries(flow: ProgramFlow, state: Any, ordered: bool) -> tuple[list[ProgramSymmetry], int]:
-    """Proposed generators and the order of their action on states; `ordered` keeps the order of tokens."""
-    build, words = _graph(flow, state, ordered), flow.program.data.words
+@dataclass(frozen=True)
+class SampleMoves:
+    """Signed permutations of the words, each with the sign of the target, that map samples to samples.
+
+    `order` counts their actions on words, and `negation` says whether the sign of all words at once is one of them.
+    """
+
+    generators: tuple[tuple[ProgramSymmetry, int], ...]
+    order: int
+    negation: bool
+
+
+def sample_moves(flow: Flow, state: Any, ordered: bool, flips: bool) -> SampleMoves:
+    """All moves of words; `ordered` keeps the order of tokens, `flips` allows the sign of all targets to change."""
+    build, words = _graph(flow, state, ordered, flips), flow.program.data.words
     group = automorphisms(build.coloured())
     keys = {number: key for key, number in build.index.items()}
-    elements = []
+    found = []
     for permutation in group.generators:
         moved: list[Any] = [keys[permutation[number]] for number in _places(build, flow)]
-        elements.append(ProgramSymmetry(pins=((words.name, tuple(key[1:] for key in moved)),)))
-    # only the sign of all words at once can move no state, and only where every path has words at both ends or at none
-    blind = all((path.left == words.name) == (path.right == words.name) for path in flow.closure.paths)
-    return elements, group.order // 2 if blind and _flips(build, flow) else group.order
+        label: Any = keys[permutation[build.index["label", 1]]] if flips else ("label", 1)
+        found.append((ProgramSymmetry(pins=((words.name, tuple(key[1:] for key in moved)),)), label[1]))
+    still = _framed(flow, state, ordered, flips, told=True)
+    both = _framed(flow, state, ordered, flips, told=False)
+    return SampleMoves(tuple(found), group.order // still, both > still)
 
 
-def _graph(flow: ProgramFlow, state: Any, ordered: bool) -> SignedGraph:
+def _framed(flow: Flow, state: Any, ordered: bool, flips: bool, told: bool) -> int:
+    """How many automorphisms leave every word alone (`told`), or all of them up to one common sign."""
+    build = _graph(flow, state, ordered, flips)
+    for sign in SIGNS:
+        frame = build.vertex(("frame", sign), ("frame", sign if told else 0))
+        for i, place in enumerate(_places(build, flow, sign)):
+            build.colours[place] = ("word", i)
+            build.edges.append((frame, place, "of"))
+    return automorphisms(build.coloured()).order
+
+
+def has_signs(flow: Flow) -> bool:
+    """True if every target is +1 or -1, so that all of them can change their sign."""
+    return all(isinstance(s.label, int) and s.label in (1, -1) for s in flow.program.data.samples)
+
+
+def _graph(flow: Flow, state: Any, ordered: bool, flips: bool) -> SignedGraph:
     build, words = SignedGraph(), flow.program.data.words
     pin_vertices(build, words.name, flow.naming.pins[words.name])
-    _add_samples(build, flow, ordered)
+    for sign in SIGNS if flips else ():
+        build.vertex(("label", sign), "label")
+    _add_samples(build, flow, ordered, flips)
     if state is not None:
         _add_values(build, flow, state)
     return build
 
 
-def _places(build: SignedGraph, flow: ProgramFlow, sign: int = 1) -> list[int]:
+def _places(build: SignedGraph, flow: Flow, sign: int = 1) -> list[int]:
     """The vertices of all words with one sign."""
     name = flow.program.data.words.name
     return [build.index["pin", name, i, sign] for i in range(flow.naming.pins[name].size)]
 
 
-def _flips(build: SignedGraph, flow: ProgramFlow) -> bool:
-    """Whether the sign of all words at once is in the group: with words told apart, the two signs can still move."""
-    for sign in SIGNS:
-        frame = build.vertex(("frame", sign), "frame")
-        for i, place in enumerate(_places(build, flow, sign)):
-            build.colours[place] = ("word", i)
-            build.edges.append((frame, place, "of"))
-    return automorphisms(build.coloured()).order == 2
-
-
-def _add_samples(build: SignedGraph, flow: ProgramFlow, ordered: bool) -> None:
+def _add_samples(build: SignedGraph, flow: Flow, ordered: bool, flips: bool) -> None:
     data = flow.program.data
     tokens: dict[Hashable, Hashable] = {}  # combinations of words have a vertex each
     merged: dict[tuple[tuple[Mark, ...], str], Fraction] = {}
@@ -81,7 +103,9 @@ def _add_samples(build: SignedGraph, flow: ProgramFlow, ordered: bool) -> None:
         merged[key] = merged.get(key, Fraction(0)) + sample.weight
     for (where, target), weight in merged.items():
         name = ("sample", where, target)
-        build.vertex(name, ("sample", weight, target))
+        build.vertex(name, ("sample", weight, "" if flips else target))
+        if flips:
+            build.edge(name, ("label", int(target)), "label")
         for vertex, mark in where:
             build.edge(name, vertex, mark)
 
@@ -104,7 +128,7 @@ def _negative(node: Node) -> bool:
     return bool(node.op == "num" and node.args[0] < 0) or bool(node.op == "add" and node.args[0][0] < 0)
 
 
-def _add_values(build: SignedGraph, flow: ProgramFlow, given: Any) -> None:
+def _add_values(build: SignedGraph, flow: Flow, given: Any) -> None:
     """Tie each value of a state that is not zero to its signed words."""
     state, unit = checked_state(given, len(flow.layout.names))
     name = flow.program.data.words.name

@@ -8,7 +8,7 @@ import pytest
 import sympy as sp
 
 from odesys import AttentionModel, Dictionary, Distribution, Head, Sample, gradient_flow
-from odesys.errors import DictionaryError, EquationError
+from odesys.errors import DictionaryError, EquationError, ModelError
 from odesys.expr import graph
 from odesys.expr.graph import sym
 from odesys.reduce.invariant_subspace import restrict_to_subspace

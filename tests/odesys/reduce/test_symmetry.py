@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from derivations.two_mixture import setting
-from odesys import AttentionModel, Data, Dictionary, Distribution, Head, Neurons, Sample, Value, gradient_flow
+from odesys import AttentionModel, Data, Dictionary, Distribution, Head, Neurons, Sample, Value, gradient_flow, graph
 from odesys.errors import SymmetryError
 from odesys.model.paths import WORDS
 from odesys.reduce.program_element import ProgramSymmetry, is_program_symmetry
@@ -143,7 +143,11 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_small_groups_agree_with_brute_force(name: str) -> None:
     flow = CASES[name]
-    assert group_actions(flow) == brute_force_actions(flow)
+    found, known = group_actions(flow), brute_force_actions(flow)
+    if "KQ_a_a" in graph.symbols([flow.loss]) or "KQ_p_a_a" in graph.symbols([flow.loss]):
+        assert found == known
+    else:  # with one token the scores are not in the loss, so that W_K and W_Q may be exchanged besides
+        assert found > known
 
 
 def test_groups_of_states_agree_with_brute_force() -> None:
@@ -226,7 +230,7 @@ def test_neuron_exchange_and_linear_sign_flip() -> None:
     flow = gradient_flow(balanced, data, train=("W_O", "W_V", "W_K", "W_Q"))
     assert flow.symmetries().order == 4
     linear = gradient_flow(AttentionModel(words, [Head()]), data)
-    assert linear.symmetries().order == 4 and group_actions(linear) == brute_force_actions(linear)
+    assert linear.symmetries().order == 2 and group_actions(linear) == brute_force_actions(linear)
     for case in (flow, linear):
         quotient = case.quotient()
         z = np.random.default_rng(3).normal(size=quotient.system.dimension)
