@@ -11,7 +11,13 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from numerics.networks.finite_width import (
+from odesys.errors import IntegrationError, ModelError, ParameterError
+from odesys.expr import graph
+from odesys.model.attention import FixedVector, Head, Neurons, Value
+from odesys.model.dictionary import Dictionary
+from odesys.model.distribution import Distribution, Sample
+from odesys.program.attention import AttentionModel
+from tests.attention_oracle import (
     Network,
     attention_weights,
     descent_run,
@@ -22,11 +28,6 @@ from numerics.networks.finite_width import (
     random_network,
     word_vectors,
 )
-from odesys.errors import IntegrationError, ModelError, ParameterError
-from odesys.expr import graph
-from odesys.model.attention import AttentionModel, FixedVector, Head, Neurons, Value
-from odesys.model.dictionary import Dictionary
-from odesys.model.distribution import Distribution, Sample
 
 WORDS = Dictionary(["c", "v", "u"])
 SKEWED = Dictionary(
@@ -327,11 +328,11 @@ def test_images_have_the_shapes_a_flow_takes() -> None:
 def test_word_vectors_have_the_gram_matrix(words: Dictionary, rank: int) -> None:
     rng = np.random.default_rng(14)
     for dimension in (rank, 7):
-        vectors = word_vectors(words, dimension, rng)
+        vectors = word_vectors(words.gram_floats(), dimension, rng)
         assert vectors.shape == (dimension, 3)
         np.testing.assert_allclose(vectors.T @ vectors, words.gram_array().astype(float), atol=1e-13)
     with pytest.raises(ModelError, match=rf"span {rank} dimensions.*dimension {rank - 1}"):
-        word_vectors(words, rank - 1, rng)
+        word_vectors(words.gram_floats(), rank - 1, rng)
 
 
 def test_random_network_follows_scales_and_seed() -> None:

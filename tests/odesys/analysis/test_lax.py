@@ -14,15 +14,17 @@ from scipy.integrate import solve_ivp
 
 from odesys.analysis.first_integrals import check_integral, lie_derivative, polynomial_integrals
 from odesys.analysis.lax import ConservedSpectrum, invariant_drift, lax_integrals
-from odesys.derive.flow import Flow, gradient_descent, gradient_flow
+from odesys.derive.flow import gradient_descent, gradient_flow
+from odesys.derive.program_flow import Flow
 from odesys.errors import ParameterError
 from odesys.exact.balls import ball_evaluate
 from odesys.exact.zero import zero_test
 from odesys.expr import graph
 from odesys.expr.graph import Node, sym
-from odesys.model.attention import AttentionModel, FixedVector, Head, Neurons, Value
+from odesys.model.attention import FixedVector, Head, Neurons, Value
 from odesys.model.dictionary import Dictionary
 from odesys.model.distribution import Distribution, Sample
+from odesys.program.attention import AttentionModel
 
 SEED = 20240612
 WORDS = ("c1", "c2", "v1", "v2")
@@ -123,7 +125,7 @@ def test_the_spectrum_does_not_move(gram: Any) -> None:
         assert family.values(states, 3).shape == (len(states), 3)
     assert 0 < invariant_drift(flow, states) < 1e-9
     broken = states.copy()
-    broken[-1, flow.system.names.index(flow.score("+", "c1", "v1"))] += 1e-3
+    broken[-1, flow.system.names.index("KQ_p_c1_v1")] += 1e-3
     assert invariant_drift(flow, broken) > 1e-5
 
 
