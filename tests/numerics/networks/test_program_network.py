@@ -12,7 +12,10 @@ import pytest
 
 from derivations.two_mixture import setting
 from odesys import (
+    AttentionModel,
     Data,
+    Distribution,
+    Head,
     Space,
     Words,
     blocks,
@@ -216,7 +219,7 @@ def pair(width: int, dimension: int) -> tuple[Any, Any]:
     flow = gradient_flow(*two_mixture(), logistic)
     scales = {"W_K": 0.4, "W_Q": 0.4, "w": 0.3}
     own = flow.network(width=width, seed=3, widths={"E": dimension}, scales=scales, parameters={"b": 0.5})
-    model = setting.model()
+    model = AttentionModel(setting.words(), [Head(sign, "relu", "b") for sign in (1, -1)])
     weights = {name: np.array([own.weights[f"{name}.{h}"] for h in ("p", "m")]) for name in ("w", "W_K", "W_Q")}
     return own, attention_oracle.Network(model, own.words["E"], weights, {"b": 0.5})
 
@@ -224,7 +227,7 @@ def pair(width: int, dimension: int) -> tuple[Any, Any]:
 @pytest.mark.parametrize(("width", "dimension"), [(7, 4), (30, 9)])
 def test_two_mixture_is_what_the_hand_written_simulator_gives(width: int, dimension: int) -> None:
     own, other = pair(width, dimension)
-    data, train = setting.data(), ("w", "W_K", "W_Q")
+    data, train = Distribution(setting.data().samples), ("w", "W_K", "W_Q")
     assert own.loss() == pytest.approx(attention_oracle.network_loss(other, data), abs=1e-15)
     expected = attention_oracle.network_gradients(other, data, train)
     for name, slope in own.gradients().items():
