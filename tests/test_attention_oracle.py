@@ -143,9 +143,11 @@ def output_by_loops(network: Network, tokens: tuple[str, ...]) -> float:
                     key = matrix @ key
                 u.append(weights[model.value.output.name] @ key if isinstance(model.value.output, FixedVector) else key)
             rows = np.atleast_1d(sum(p[h] * u[h] for h in range(len(x))))
-            readout = model.readout()[l] if model.readout().ndim == 2 else model.readout()
+            readout = model.readout[l] if model.readout.ndim == 2 else model.readout
             for i, row in enumerate(rows):
-                pooled += number(readout[i], values) * (max(row, 0.0) if model.row_activation == "relu" else row)
+                pooled += number(readout[i], values) * (
+                    max(row, 0.0) if getattr(model.value.output, "activation", "") == "relu" else row
+                )
         pooled = pooled / (len(x) if model.pooling == "mean" else 1) + number(head.bias, values)
         total += head.sign * (max(pooled, 0.0) if head.activation == "relu" else pooled)
     return total
