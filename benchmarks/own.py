@@ -28,7 +28,7 @@ def derivation() -> dict[str, float]:
     system = gradient_flow(setting.model(), setting.data(), train=("w", "W_K", "W_Q")).system
     graph.jacobian(system.nodes, [graph.sym(name) for name in system.names])
     middle = time.process_time()
-    assert len(family_flow(setting.family(), setting.shape).system.nodes) == 22
+    assert len(family_flow(setting.family(), setting.TwoHeads).system.nodes) == 22
     return {"80 equations and their Jacobian": middle - began, "quotient with K a symbol": time.process_time() - middle}
 
 
@@ -129,9 +129,21 @@ def networks() -> dict[str, float]:
     import numpy as np
 
     from derivations.two_mixture import setting
-    from numerics.networks import finite_width
     from numerics.networks.program_gradient import ProgramGradient
-    from odesys import Data, Space, Words, gradient_flow, logistic, maps, relu, softmax
+    from odesys import (
+        AttentionModel,
+        Data,
+        Distribution,
+        Head,
+        Space,
+        Words,
+        gradient_flow,
+        logistic,
+        maps,
+        relu,
+        softmax,
+    )
+    from tests import attention_oracle
 
     from .task import seconds
 
@@ -142,19 +154,21 @@ def networks() -> dict[str, float]:
         return lambda X: relu((w @ X @ softmax(X.T @ W_K.T @ W_Q @ X)).sum() + "b")
 
     plus, minus = head("p"), head("m")
-    data = setting.data()
-    samples = Data(words, [(s.tokens, s.label, s.weight) for s in data.samples])
-    flow = gradient_flow(lambda X: plus(X) - minus(X), samples, logistic)
-    reverse, slope = ProgramGradient(flow.program, flow.train, {"b": 0.5}), finite_width.loss_functions("logistic")[1]
+    data, model = Distribution(setting.data().samples), AttentionModel(words, [Head(s, "relu", "b") for s in (1, -1)])
+    flow = gradient_flow(lambda X: plus(X) - minus(X), Data(words, data.samples), logistic)
+    reverse, slope = (
+        ProgramGradient(flow.program, flow.train, {"b": 0.5}),
+        attention_oracle.loss_functions("logistic")[1],
+    )
     rows = {}
     for m in (400, 1024):
-        net = finite_width.random_network(setting.model(), m, 4, {"W_K": 0.1, "W_Q": 0.1}, 0, {"b": 0.5})
+        net = attention_oracle.random_network(model, m, 4, {"W_K": 0.1, "W_Q": 0.1}, 0, {"b": 0.5})
         weights = {f"{n}.{h}": np.array(net.weights[n][k][None]) for n in train for k, h in enumerate(("p", "m"))}
-        vectors, batches = {"E": net.words[None]}, finite_width.batches_of(net, data)
+        vectors, batches = {"E": net.words[None]}, attention_oracle.batches_of(net, data)
         pairs = [
             (
                 seconds(lambda w=weights, v=vectors: reverse.gradients(w, v), 3),
-                seconds(lambda n=net, b=batches: finite_width.gradient_arrays(n, b, n.weights, train, slope), 3),
+                seconds(lambda n=net, b=batches: attention_oracle.gradient_arrays(n, b, n.weights, train, slope), 3),
             )
             for _ in range(7)
         ]

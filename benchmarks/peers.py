@@ -71,12 +71,10 @@ def stage_two_point(block: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def odesys() -> Rows:
     """Compiled flows: through the quotient, the full system, and one evaluation of a field."""
-    from derivations.two_mixture import dynamics, setting
+    from derivations.two_mixture import dynamics
     from derivations.two_mixture.compare import start_network
     from numerics.compiled.compiled_flow import CompiledFlow
     from numerics.flows.integrate import integrate
-    from numerics.networks.ensemble import ensemble_descent
-    from numerics.networks.finite_width import descent_run
 
     quotient = dynamics.reduced("simultaneous")
     z0, span = quotient.project(task.start()), (task.START, task.END)
@@ -128,10 +126,10 @@ def odesys() -> Rows:
         ready + more,
         float(np.abs(found - expected).max()),
     )
-    data, train = setting.data(), ("w", "W_K", "W_Q")
-    nets = [start_network(1024, seed, {"K": 2, "omega": task.OMEGA, "b": task.BIAS}) for seed in range(100)]
-    rows[STEP] = _row(lambda: descent_run(nets[0], data, train, 0.1, 50), WEIGHTS, share=50)
-    rows[f"{STEP}, one of 100 seeds"] = _row(lambda: ensemble_descent(nets, data, train, 0.1, 10), WEIGHTS, share=1000)
+    net = start_network(1024, 0, {"K": 2, "omega": task.OMEGA, "b": task.BIAS})
+    nets = net.flow.networks(range(100), 1024, omega=task.OMEGA, parameters=given)
+    rows[STEP] = _row(lambda: net.descend(0.1, 50), WEIGHTS, share=50)
+    rows[f"{STEP}, one of 100 seeds"] = _row(lambda: nets.descend(0.1, 10), WEIGHTS, share=1000)
     return rows
 
 
@@ -310,8 +308,9 @@ def torch() -> Rows:
     th.set_num_threads(1)
     net = start_network(1024, 0, {"K": 2, "omega": task.OMEGA, "b": task.BIAS})
     matrices = task.Matrices()
-    tensors = {name: th.tensor(np.array(array), requires_grad=True) for name, array in net.weights.items()}
-    X = th.tensor(np.asarray(matrices.tokens) @ np.array(net.words).T).mT
+    stacked = {name: np.array([net.weights[f"{name}.{h}"] for h in "pm"]) for name in ("w", "W_K", "W_Q")}
+    tensors = {name: th.tensor(array, requires_grad=True) for name, array in stacked.items()}
+    X = th.tensor(np.asarray(matrices.tokens) @ net.words["E"].T).mT
     labels, weights = th.tensor(np.asarray(matrices.labels)), th.tensor(np.asarray(matrices.weights))
     signs, optimiser = th.tensor(np.asarray(matrices.signs)), th.optim.SGD(list(tensors.values()), lr=0.1)
 

@@ -10,10 +10,9 @@ from odesys import (
     Distribution,
     Head,
     Sample,
-    flow_run,
     gradient_flow,
     integrate,
-    random_network,
+    simulate_network,
 )
 
 
@@ -37,14 +36,15 @@ def main() -> dict[str, float]:
     print(f"quotient: {quotient.system.dimension} states")
 
     run = integrate(quotient.system, quotient.initial_state(omega=0.3), (0.0, 40.0))
-    score = flow.score(0, "good", "topic")
-    print(f"loss {run.final['loss']:.4f}, score of 'good' for 'topic' {run.final[quotient.variable(score)[0]]:.4f}")
+    score = quotient.variable("KQ_good_topic")[0]
+    print(
+        f"loss {run.final['loss']:.4f}, score of 'good' for 'topic' {run.final[score]:.4f}"
+    )
 
     # the same flow in the weights of a finite network, from the network's own start: no infinite width anywhere
-    net = random_network(model, width=30, dimension=5, scales={"W_K": 0.3 / 30**0.5, "W_Q": 0.3 / 30**0.5}, seed=0)
-    _, nets = flow_run(net, data, ("w", "W_K", "W_Q"), (0.0, 40.0))
-    exact = integrate(flow.system, flow.initial_state(weights=net.images()), (0.0, 40.0), rtol=1e-10)
-    gap = float(np.abs(exact.end_state - flow.initial_state(weights=nets[-1].images())).max())
+    net = flow.network(width=30, omega=0.3, seed=0)
+    exact = integrate(flow.system, net.paths(), (0.0, 40.0), rtol=1e-10)
+    gap = float(np.abs(exact.end_state - simulate_network(net, 40.0).end_state).max())
     print(f"closed system against the network of width 30 (seed 0): largest difference {gap:.1e}")
     return {
         "states": flow.system.dimension,

@@ -11,7 +11,13 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from numerics.networks.finite_width import (
+from odesys.errors import IntegrationError, ModelError, ParameterError
+from odesys.expr import graph
+from odesys.model.attention import FixedVector, Head, Neurons, Value
+from odesys.model.dictionary import Dictionary
+from odesys.model.distribution import Distribution, Sample
+from odesys.program.attention import AttentionModel
+from tests.attention_oracle import (
     Network,
     attention_weights,
     descent_run,
@@ -22,11 +28,6 @@ from numerics.networks.finite_width import (
     random_network,
     word_vectors,
 )
-from odesys.errors import IntegrationError, ModelError, ParameterError
-from odesys.expr import graph
-from odesys.model.attention import AttentionModel, FixedVector, Head, Neurons, Value
-from odesys.model.dictionary import Dictionary
-from odesys.model.distribution import Distribution, Sample
 
 WORDS = Dictionary(["c", "v", "u"])
 SKEWED = Dictionary(
@@ -142,9 +143,11 @@ def output_by_loops(network: Network, tokens: tuple[str, ...]) -> float:
                     key = matrix @ key
                 u.append(weights[model.value.output.name] @ key if isinstance(model.value.output, FixedVector) else key)
             rows = np.atleast_1d(sum(p[h] * u[h] for h in range(len(x))))
-            readout = model.readout()[l] if model.readout().ndim == 2 else model.readout()
+            readout = model.readout[l] if model.readout.ndim == 2 else model.readout
             for i, row in enumerate(rows):
-                pooled += number(readout[i], values) * (max(row, 0.0) if model.row_activation == "relu" else row)
+                pooled += number(readout[i], values) * (
+                    max(row, 0.0) if getattr(model.value.output, "activation", "") == "relu" else row
+                )
         pooled = pooled / (len(x) if model.pooling == "mean" else 1) + number(head.bias, values)
         total += head.sign * (max(pooled, 0.0) if head.activation == "relu" else pooled)
     return total
@@ -327,11 +330,11 @@ def test_images_have_the_shapes_a_flow_takes() -> None:
 def test_word_vectors_have_the_gram_matrix(words: Dictionary, rank: int) -> None:
     rng = np.random.default_rng(14)
     for dimension in (rank, 7):
-        vectors = word_vectors(words, dimension, rng)
+        vectors = word_vectors(words.gram_floats(), dimension, rng)
         assert vectors.shape == (dimension, 3)
         np.testing.assert_allclose(vectors.T @ vectors, words.gram_array().astype(float), atol=1e-13)
     with pytest.raises(ModelError, match=rf"span {rank} dimensions.*dimension {rank - 1}"):
-        word_vectors(words, rank - 1, rng)
+        word_vectors(words.gram_floats(), rank - 1, rng)
 
 
 def test_random_network_follows_scales_and_seed() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from derivations.two_mixture.dynamics import full_flow
-from odesys import AttentionModel, Distribution, FixedVector, Neurons, ProgramFlow, gradient_flow, logistic
+from odesys import AttentionModel, Distribution, FixedVector, Flow, Neurons, gradient_flow, logistic
 from odesys.model.loss import as_loss
 from odesys.program.data import Data
 from odesys.program.expressions import Expr, maps
@@ -11,7 +11,7 @@ from odesys.program.functions import relu, softmax
 from odesys.program.spaces import Space, Units, Words
 
 
-def program_flow(model: AttentionModel, data: Distribution, train=None, loss="logistic", **more) -> ProgramFlow:
+def program_flow(model: AttentionModel, data: Distribution, train=None, loss="logistic", rule=gradient_flow) -> Flow:
     """The flow of the program that says what `model` says."""
     words = Words(model.words.words, gram=model.words.gram)
     outputs = [_head(model, words, k) for k in range(len(model.heads))]
@@ -22,7 +22,7 @@ def program_flow(model: AttentionModel, data: Distribution, train=None, loss="lo
             total = total + output(X)
         return total
 
-    return gradient_flow(f, Data(words, data.samples), as_loss(loss), train=train, **more)
+    return rule(f, Data(words, data.samples), as_loss(loss), train=train)
 
 
 def _head(model: AttentionModel, words: Words, k: int):

@@ -26,9 +26,9 @@ from ..program.naming import Naming
 from ..program.program import Program
 from .assembly import path_layout, path_leaves, term_block
 from .closure import Closure, close, gradient_terms, restricted
-from .initial import infinite_width, unit_gram, weight_values
+from .initial import gram_parameters, infinite_width, unit_gram, weight_values
 from .minibatch import Batches, forces_of
-from .motion import Forces, Rule, Turn, check_turn, heavy_ball, plain, velocity_name
+from .motion import STEP_SIZE, Forces, Rule, Turn, check_turn, heavy_ball, plain, velocity_name
 
 if TYPE_CHECKING:
     from odesys import ProgramNetwork
@@ -240,7 +240,7 @@ def _assembled(
         rhs[leaf] = blocks.add(*change) if change else blocks.zeros(leaves[leaf].shape)
     layout, tex, structure = path_layout(naming, closure)
     field = BlockField(layout, rhs, observables)
-    _check_parameters(field, layout, step)
+    _check_parameters(field, naming, BlockField(layout, {}, observables).parameters, step)
     parameters = tuple(sorted(field.parameters))
     system = System(layout.names, field, parameters, "map" if step else "flow", tex, structure)
     return Flow(replace(program, naming=naming), rule, trained, closure, system, batch)
@@ -319,10 +319,11 @@ def _number(value: Any, what: str) -> Node:
     return num(exact_number(value, what, ModelError))
 
 
-def _check_parameters(field: BlockField, layout: Layout, step: bool) -> None:
-    taken = sorted(field.parameters & {*layout.names, TIME})
+def _check_parameters(field: BlockField, naming: Naming, read: frozenset[str], step: bool) -> None:
+    own = read.union(*(gram_parameters(pin) for pin in naming.pins.values()))  # without what the rule brings
+    taken = sorted(field.parameters & {*field.layout.names, TIME} | (own & {STEP_SIZE} if step else set()))
     if taken:
-        what = "time" if taken[0] == TIME else "a path scalar"
+        what = {TIME: "time", STEP_SIZE: "the step size"}.get(taken[0], "a path scalar")
         raise ModelError(f"the parameter {taken[0]} of the program is the name of {what}; rename it")
 
 

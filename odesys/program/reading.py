@@ -147,11 +147,21 @@ class Reader:
 
     def _positions(self, expr: Expr) -> Value:
         assert isinstance(expr.rows, Words) and isinstance(expr.columns, Tokens)
-        if self.group.counts is not None:
-            raise ModelError("a token that stands for several has no position of its own; list every token by itself")
+        self._refuse_counts()
         first = len(expr.rows)
         index = np.array([[first + p for p in expr.columns.positions]])
         return (Term((), self.reads.pin(expr.rows).name, index),)
+
+    def _refuse_counts(self) -> None:
+        if self.group.counts is not None:
+            raise ModelError("a token that stands for several has no position of its own; list every token by itself")
+
+    def _paired(self, left: Side, right: Side) -> None:
+        """A table with an entry for each token says what stands at which position."""
+        if any(
+            isinstance(a, Tokens) and isinstance(b, Units) and b.size > 1 for a, b in ((left, right), (right, left))
+        ):
+            self._refuse_counts()
 
     def _words(self, expr: Expr) -> Value:
         assert isinstance(expr.rows, Words)
@@ -224,6 +234,7 @@ class Reader:
         return tuple(_some_columns(term, places) for term in value)
 
     def _add(self, expr: Expr) -> Value:
+        self._entrywise(expr)
         left, right = map(self.read, expr.args)
         if isinstance(left, Block) and isinstance(right, Block):
             return blocks.add(left, right)
@@ -241,7 +252,13 @@ class Reader:
         mix = term.mix if term.mix is not None else batch.identity(1)
         return replace(term, mix=blocks.multiply(mix, batch.constant([[[1] * width]])))
 
+    def _entrywise(self, expr: Expr) -> None:
+        left, right = expr.args
+        self._paired(left.rows, right.rows)
+        self._paired(left.columns, right.columns)
+
     def _times(self, expr: Expr) -> Value:
+        self._entrywise(expr)
         factor, matrix = self.block(expr.args[0]), self.read(expr.args[1])
         if isinstance(matrix, Block):
             return batch.times(factor, matrix)
@@ -255,6 +272,7 @@ class Reader:
 
     def _matmul(self, expr: Expr) -> Value:
         left, right = expr.args
+        self._paired(left.columns, right.rows)
         if isinstance(left.columns, Space):
             return self._contract_free(left, right)
         self._summed_alone(expr, left.columns, left.rows, right.columns)

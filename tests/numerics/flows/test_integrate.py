@@ -20,9 +20,10 @@ from odesys.errors import EquationError, IntegrationError, OdesysError, Paramete
 from odesys.expr.graph import sym
 from odesys.expr.system import System
 from odesys.jit.codegen import Compiled
-from odesys.model.attention import AttentionModel, Head
+from odesys.model.attention import Head
 from odesys.model.dictionary import Dictionary
 from odesys.model.distribution import Distribution, Sample
+from odesys.program.attention import AttentionModel
 
 x, y, v, t, k = sp.symbols("x y v t k")
 gate = sp.Heaviside
@@ -516,7 +517,7 @@ def test_three_stages_reach_the_measured_numbers() -> None:
     run = integrate_stages(
         [
             Stage("1", first.system, {"b": BIAS}, duration=END),
-            Stage("2", learn.system, {"b": BIAS}, events=[StopWhen("T2", learn.score("+", "c1", "v1"), 1, level=1.0)]),
+            Stage("2", learn.system, {"b": BIAS}, events=[StopWhen("T2", "KQ_p_c1_v1", 1, level=1.0)]),
             Stage("3", first.system, {"b": BIAS}, duration=1000),
         ],
         first.initial_state(omega=0.1),

@@ -15,12 +15,12 @@ from derivations.two_mixture import dynamics
 from derivations.two_mixture.compare import start_network
 from numerics.flows.integrate import METHODS, Stage, integrate, integrate_stages
 from numerics.flows.trajectory import StopWhen, Trajectory
-from numerics.networks.finite_width import flow_run, random_network
 from odesys.analysis.lax import invariant_drift
 from odesys.derive.flow import gradient_flow
 from odesys.errors import IntegrationError
 from odesys.expr.system import System
 from tests import toy_models
+from tests.attention_oracle import flow_run, random_network
 from tests.known_systems import corner
 
 x, y, z, t = sp.symbols("x y z t", real=True)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from numerics.flows.integrate import integrate
-from numerics.networks.finite_width import random_network
 from numerics.networks.network_runs import compare, simulate_network
 from numerics.sweeps.power_law import fit_power_law
 from odesys import AttentionModel, OdesysError, gradient_flow
@@ -16,8 +15,8 @@ from tests import toy_models
 @pytest.mark.parametrize("toy", [toy_models.cooccurrence(), toy_models.all_toys()[-1]], ids=lambda toy: toy.name)
 def test_network_run_lies_on_the_closed_system(toy: toy_models.Toy) -> None:
     flow = gradient_flow(toy.model, toy.data, train=toy.train, loss=toy.loss)
-    net = random_network(toy.model, 9, 4, toy.scales, 0, toy.parameters)
-    run = simulate_network(flow, net, (0.0, 3.0), t_eval=[0.0, 1.0, 3.0])
+    net = flow.network(9, 0, widths={"E": 4}, scales=toy.scales, parameters=toy.parameters)
+    run = simulate_network(net, 3.0, times=[0.0, 1.0, 3.0])
     exact = integrate(flow.system, run.states[0], (0.0, 3.0), toy.parameters, rtol=1e-10)
     assert np.abs(run.states[-1] - run.states[0]).max() > 0.01
     for t, state in zip(run.times, run.states, strict=True):

@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 from derivations.two_mixture import setting
-from numerics.networks import finite_width
 from odesys import (
+    AttentionModel,
     Data,
+    Distribution,
+    Head,
     Space,
     Words,
     blocks,
@@ -29,6 +31,7 @@ from odesys import (
 )
 from odesys.derive.assembly import term_block
 from odesys.errors import ClosureError, ModelError, OdesysError, ParameterError
+from tests import attention_oracle
 from tests.program_oracle import Oracle, path_rates, product
 from tests.random_inputs import time_limit
 from tests.random_programs import PARAMETERS, Case, careless, random_program
@@ -216,24 +219,24 @@ def pair(width: int, dimension: int) -> tuple[Any, Any]:
     flow = gradient_flow(*two_mixture(), logistic)
     scales = {"W_K": 0.4, "W_Q": 0.4, "w": 0.3}
     own = flow.network(width=width, seed=3, widths={"E": dimension}, scales=scales, parameters={"b": 0.5})
-    model = setting.model()
+    model = AttentionModel(setting.words(), [Head(sign, "relu", "b") for sign in (1, -1)])
     weights = {name: np.array([own.weights[f"{name}.{h}"] for h in ("p", "m")]) for name in ("w", "W_K", "W_Q")}
-    return own, finite_width.Network(model, own.words["E"], weights, {"b": 0.5})
+    return own, attention_oracle.Network(model, own.words["E"], weights, {"b": 0.5})
 
 
 @pytest.mark.parametrize(("width", "dimension"), [(7, 4), (30, 9)])
 def test_two_mixture_is_what_the_hand_written_simulator_gives(width: int, dimension: int) -> None:
     own, other = pair(width, dimension)
-    data, train = setting.data(), ("w", "W_K", "W_Q")
-    assert own.loss() == pytest.approx(finite_width.network_loss(other, data), abs=1e-15)
-    expected = finite_width.network_gradients(other, data, train)
+    data, train = Distribution(setting.data().samples), ("w", "W_K", "W_Q")
+    assert own.loss() == pytest.approx(attention_oracle.network_loss(other, data), abs=1e-15)
+    expected = attention_oracle.network_gradients(other, data, train)
     for name, slope in own.gradients().items():
         stem, _, head = name.partition(".")
         assert np.abs(slope - expected[stem]["pm".index(head)]).max() < 1e-15
-    after, reference = own.descend(0.1, 40), finite_width.descent_run(other, data, train, 0.1, 40)[-1][1]
+    after, reference = own.descend(0.1, 40), attention_oracle.descent_run(other, data, train, 0.1, 40)[-1][1]
     assert np.abs(after.weights["W_K.m"] - reference.weights["W_K"][1]).max() < 1e-13
     times, nets = own.flow_run(1.5, times=[0.5, 1.5])
-    _, references = finite_width.flow_run(other, data, train, (0.0, 1.5), t_eval=[0.5, 1.5])
+    _, references = attention_oracle.flow_run(other, data, train, (0.0, 1.5), t_eval=[0.5, 1.5])
     assert times.tolist() == [0.5, 1.5]
     assert np.abs(nets[-1].weights["w.p"] - references[-1].weights["w"][0]).max() < 1e-9
 

@@ -1,21 +1,32 @@
-"""Models and programs have one way to lay out and to write the variation of a path."""
+"""Path scalars are laid out head by head, and the variation of a path is a sum of products."""
 
 from __future__ import annotations
 
 import pytest
 
-from odesys import AttentionModel, Data, Dictionary, Head, Words, blocks, gradient_flow, maps, softmax, squared
+from odesys import (
+    AttentionModel,
+    Data,
+    Dictionary,
+    Distribution,
+    Head,
+    Sample,
+    Words,
+    blocks,
+    gradient_flow,
+    maps,
+    softmax,
+    squared,
+)
 from odesys.derive.assembly import path_layout, path_leaves, term_block
 from odesys.derive.closure import close
 from odesys.errors import ModelError
-from odesys.model.naming import ModelNaming
-from odesys.model.paths import score_path, value_path
 
 
 def two_heads():
     model = AttentionModel(Dictionary(["a", "b"]), [Head(+1), Head(-1)])
-    closure = close((value_path(model), score_path(model)), frozenset(model.weights))
-    return ModelNaming(model), closure
+    flow = gradient_flow(model, Distribution([Sample(["a", "b"], 1)]))
+    return flow.naming, close(tuple(flow.program.tables), frozenset(flow.train))
 
 
 def test_states_come_head_by_head_and_symmetric_pairs_once() -> None:
@@ -33,7 +44,7 @@ def test_leaves_have_the_shapes_of_their_pinned_sets() -> None:
     naming, closure = two_heads()
     leaves = path_leaves(naming, closure)
     assert leaves["w_m"].shape == (1, 2) and leaves["QQ_p"].shape == (2, 2)
-    assert len(leaves) == 2 * len(closure.paths)
+    assert len(leaves) == len(closure.paths)
 
 
 def test_a_term_is_the_product_of_its_factors() -> None:
@@ -42,10 +53,10 @@ def test_a_term_is_the_product_of_its_factors() -> None:
     forces = [blocks.leaf(f"G{i}", (naming.size(p.left), naming.size(p.right))) for i, p in enumerate(closure.read)]
     for path in closure.paths:
         for term in closure.terms[path]:
-            block = term_block(term, naming, closure, leaves, forces, head=1)
+            block = term_block(term, naming, closure, leaves, forces)
             names = {b.data for b in blocks.topological([block]) if b.op == "leaf"}
             assert block.shape == (naming.size(path.left), naming.size(path.right))
-            assert all(name.startswith("G") or name.endswith("_m") for name in names)
+            assert all(name.startswith("G") or name.endswith(f"_{naming.head(path)}") for name in names)
 
 
 def test_paths_of_one_name_are_refused() -> None:

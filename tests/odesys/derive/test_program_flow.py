@@ -6,10 +6,13 @@ from fractions import Fraction
 
 import pytest
 
+from derivations.two_mixture import setting
 from derivations.two_mixture.dynamics import full_flow
 from odesys import (
+    AttentionModel,
     ClosureError,
     Data,
+    Head,
     OdesysError,
     Space,
     Units,
@@ -18,7 +21,6 @@ from odesys import (
     graph,
     logistic,
     maps,
-    relu,
     softmax,
     squared,
     sym,
@@ -34,18 +36,12 @@ def f(X):
 
 
 def test_two_mixture_written_as_the_paper_writes_it() -> None:
-    words, old = Words("c1 c2 v1 v2"), full_flow()
-
-    def head(name: str):
-        w, (W_K, W_Q) = maps("w", 1, words, of=name), maps("W_K W_Q", M, words, of=name)
-        return lambda X: relu((w @ X @ softmax(X.T @ W_K.T @ W_Q @ X)).sum() + "b")
-
-    plus, minus = head("p"), head("m")
-    new = gradient_flow(lambda X: plus(X) - minus(X), Data(words, old.data.samples), logistic)
-    assert new.system.names == old.system.names and new.system.tex == old.system.tex
-    assert all(a is b for a, b in zip(new.system.nodes, old.system.nodes, strict=True))
-    assert new.system.structure == old.system.structure
-    assert new.initial_state(omega=0.1).tolist() == old.initial_state(omega=0.1).tolist()
+    short = gradient_flow(AttentionModel(setting.words(), [Head(s, "relu", "b") for s in (1, -1)]), setting.data())
+    long = full_flow()
+    assert long.system.names == short.system.names and long.system.tex == short.system.tex
+    assert all(a is b for a, b in zip(long.system.nodes, short.system.nodes, strict=True))
+    assert long.system.structure == short.system.structure
+    assert long.initial_state(omega=0.1).tolist() == short.initial_state(omega=0.1).tolist()
 
 
 def test_stages_share_one_state_vector() -> None:

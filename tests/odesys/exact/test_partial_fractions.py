@@ -55,9 +55,9 @@ def printed(flow: Flow) -> dict[str, Node]:
     keys, queries = self_scores(flow, "KK"), self_scores(flow, "QQ")
     value_force: dict[str, list[Node]] = {a: [] for a in WORDS}
     score_force: dict[tuple[str, str], list[Node]] = {(a, b): [] for a in WORDS for b in WORDS}
-    neuron = {a: sym(flow.neuron(0, a)) for a in WORDS}
+    neuron = {a: sym(f"w_{a}") for a in WORDS}
     for sample in flow.data.samples:
-        logits = {(a, q): sym(flow.score(0, a, q)) for a in sample.tokens for q in sample.tokens}
+        logits = {(a, q): sym(f"KQ_{a}_{q}") for a in sample.tokens for q in sample.tokens}
         weight = {
             (a, q): 1 / add([exp(logits[b, q] - logits[a, q]) for b in sample.tokens])
             for a in sample.tokens
@@ -72,7 +72,7 @@ def printed(flow: Flow) -> dict[str, Node]:
     score = [keys[a, c] * add(score_force[c, b]) for c in WORDS] + [
         add(score_force[a, c]) * queries[c, b] for c in WORDS
     ]
-    return {flow.neuron(0, a): add(value_force[a]), flow.score(0, a, b): add(score)}
+    return {f"w_{a}": add(value_force[a]), f"KQ_{a}_{b}": add(score)}
 
 
 def printed_against_derived(count: int, length: int) -> dict[str, Node]:
@@ -96,8 +96,8 @@ def quotient_law(count: int, length: int) -> dict[str, Node]:
 def shifted_scores(count: int, length: int) -> dict[str, Node]:
     """Adding to the scores of a query what does not depend on the key changes no weight."""
     this = flow(count, length)
-    name = this.neuron(0, WORDS[0])
-    shift = {sym(this.score(0, a, q)): sym(this.score(0, a, q)) + sym(f"t_{q}") for a in WORDS for q in WORDS}
+    name = f"w_{WORDS[0]}"
+    shift = {sym(f"KQ_{a}_{q}"): sym(f"KQ_{a}_{q}") + sym(f"t_{q}") for a in WORDS for q in WORDS}
     return {name: graph.substitute([this.system.equations[name]], shift)[0] - this.system.equations[name]}
 
 

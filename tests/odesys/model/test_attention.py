@@ -59,12 +59,10 @@ def test_mistakes_get_one_sentence(make, words: str) -> None:
     assert words in str(caught.value) and "\n" not in str(caught.value)
 
 
-def test_head_labels_and_lookup() -> None:
+def test_head_labels() -> None:
     words = Dictionary(["a"])
     pair = AttentionModel(words, [Head(+1), Head(-1)])
-    assert pair.head_labels == ("p", "m") and pair.head_index("-") == 1
+    assert pair.head_labels == ("p", "m")
     assert AttentionModel(words).head_labels == ("",)
     assert AttentionModel(words, [Head(), Head(), Head(-1)]).head_labels == ("h1", "h2", "h3")
-    with pytest.raises(OdesysError, match="there is no head 'x'"):
-        pair.head_index("x")
     assert AttentionModel(words, value=Value(("W", "V"), FixedVector("a", "m1"))).weights == ("W", "V", "W_K", "W_Q")

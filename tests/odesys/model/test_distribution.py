@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from numerics.networks.finite_width import network_outputs, random_network
 from odesys import AttentionModel, Dictionary, Distribution, Head, Neurons, Sample, Value, gradient_flow
 from odesys.errors import DistributionError, ModelError
 from tests import toy_models
+from tests.attention_oracle import network_outputs, random_network
 
 HALF = Fraction(1, 2)
 
@@ -87,8 +87,9 @@ def test_wrong_counts_get_a_sentence() -> None:
     with pytest.raises(DistributionError, match="counts are positive"):
         Sample(["a", "b"], 1, counts=[1, 0])
     rows = tuple((1, -1) for _ in range(3))
-    with pytest.raises(ModelError, match="has no positions"):
-        gradient_flow(model(readout=rows), counted(), train=TRAIN)
+    three = counted().condition(lambda sample: sample.label > 0)
+    with pytest.raises(ModelError, match="has no position of its own"):
+        gradient_flow(model(readout=rows), three, train=TRAIN)
     with pytest.raises(ModelError, match="has no positions"):
         network_outputs(
             random_network(model(readout=rows), 4, 3, dict.fromkeys(TRAIN, 1.0), np.random.default_rng(0)), counted()

@@ -12,10 +12,9 @@ from tests import toy_models
 
 def test_two_headed_names_and_tex() -> None:
     flow = gradient_flow(setting.model(2), setting.data(2))
-    assert flow.score("+", "c1", "v1") == "KQ_p_c1_v1"
     assert flow.system.tex["KQ_p_c1_v1"] == r"c_{1}^\top W_{K+}^\top W_{Q+} v_{1}"
     assert flow.system.tex["KK_m_c1_v2"] == r"c_{1}^\top W_{K-}^\top W_{K-} v_{2}"
-    assert flow.neuron("-", "v2") == "w_m_v2" and flow.system.tex["w_m_v2"] == r"w_{-}^\top v_{2}"
+    assert flow.system.tex["w_m_v2"] == r"w_{-}^\top v_{2}"
 
 
 def test_value_chains_and_neurons() -> None:

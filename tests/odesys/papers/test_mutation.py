@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 from odesys import Data, ProgramFlow, Space, Words, logistic, maps, softmax
-from odesys.derive.flow import Flow, gradient_descent, gradient_flow
+from odesys.derive.flow import gradient_descent, gradient_flow
+from odesys.derive.program_flow import Flow
 from odesys.expr import graph
-from odesys.model.attention import AttentionModel, Head
+from odesys.model.attention import Head
 from odesys.model.dictionary import Dictionary
 from odesys.model.distribution import Distribution, Sample
 from odesys.papers.mutation import UNBROKEN, Mutation, PathSpeeds, each_sample
+from odesys.program.attention import AttentionModel
 
 
 def flow(step: bool = False) -> Flow:

@@ -17,7 +17,14 @@ def test_names_and_tex() -> None:
     tex = gradient_flow(f, Data(WORDS, [("c1 mu", 1)]), squared).system.tex
     assert tex["KQ_p_c1_mu"] == r"c_{1}^\top W_{K+}^\top W_{Q+} \mu"
     assert tex["w_mu"] == r"w^\top \mu"
-    assert tex["V_r2"] == "V_{2}" and tex["W_r1_c1"] == r"e_{r_{1}}^\top W c_{1}"
+    assert tex["V_r2"] == "V_{2}" and tex["W_r1_c1"] == r"e_{1}^\top W c_{1}"
+
+
+def test_axes_of_two_listed_sets_are_told_apart() -> None:
+    U, W, w = maps("U", R, WORDS), maps("W", Units("s", 3), WORDS), maps("w", 1, WORDS)
+    data = Data(WORDS, [("c1 mu", 1)])
+    tex = gradient_flow(lambda X: (U @ X[0]).sum() + (W @ X[1]).sum() + w @ X[0], data, squared).system.tex
+    assert tex["U_r2_mu"] == r"e_{r_{2}}^\top U \mu" and tex["W_s3_c1"] == r"e_{s_{3}}^\top W c_{1}"
 
 
 def test_a_path_through_two_heads_names_both() -> None:

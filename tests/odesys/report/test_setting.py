@@ -121,7 +121,7 @@ def test_the_gallery_can_be_shown(file: Path, monkeypatch: pytest.MonkeyPatch) -
     spec.loader.exec_module(module)
     with pytest.raises(Seen) as seen:
         module.main()
-    function, data, loss = seen.value.args
+    function, data, loss, _ = seen.value.args
     assert found(Setting(function, data, loss=loss))["output"]
 
 
