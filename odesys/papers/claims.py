@@ -325,7 +325,7 @@ class ClaimBook:
         reads = getattr(lab, "reads", None)
         outcome = Outcome(claim, verdict, time.perf_counter() - began, None if reads is None else frozenset(reads))
         if self.rule and not laboratory.get("mutation"):
-            verdict_rule.admit_outcome(outcome, self.natural)
+            verdict_rule.admit_outcome(outcome, self.natural, self.symbols)
         return outcome
 
     def proof_graph(self) -> nx.DiGraph:
@@ -342,7 +342,19 @@ class ClaimBook:
         if not nx.is_directed_acyclic_graph(graph):
             loop = " -> ".join(a for a, _ in nx.find_cycle(graph))
             raise ClaimError(f"the claims use each other in a circle: {loop}")
+        for claim in self._claims.values():
+            self._check_repairs(claim, graph)
         return graph
+
+    def _check_repairs(self, claim: Claim, graph: nx.DiGraph) -> None:
+        """What is repaired exists; a repair of ours does not rest on it (of a printed claim `uses` is the paper's)."""
+        import networkx as nx
+
+        for id in claim.repairs:
+            if id not in self._claims:
+                raise ClaimError(f"the claim {claim.id} repairs {id!r}, which is not registered")
+            if claim.origin == "ours" and id in nx.ancestors(graph, claim.id):
+                raise ClaimError(f"the claim {claim.id} repairs {id} and rests on it; a repair stands on its own")
 
 
 def in_parts(found: Verdict | Mapping[str, Verdict]) -> Verdict:

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ..verdicts import FAILS, FAULTS, HOLDS
 from .claims import ClaimBook, Outcome
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 STANDS = ("as printed", "with corrected constants", "given a repaired step", "open", "falls")  # from best to worst
 AS_PRINTED, CONSTANTS, REPAIRED, OPEN, FALLS = STANDS
@@ -19,7 +23,8 @@ AS_PRINTED, CONSTANTS, REPAIRED, OPEN, FALLS = STANDS
 def with_survival(book: ClaimBook, outcomes: Sequence[Outcome]) -> list[Outcome]:
     """The same outcomes with what each rests on that fails, and for each main theorem whether it stands.
 
-    A theorem of which something below was not run has no answer: `stands` is None.
+    A theorem of which something below was not run has no answer: `stands` is None. A repair of ours counts with all it
+    rests on itself.
     """
     import networkx as nx
 
@@ -30,10 +35,25 @@ def with_survival(book: ClaimBook, outcomes: Sequence[Outcome]) -> list[Outcome]
         below = [id for id in book.ids() if id in nx.ancestors(graph, outcome.claim.id)]
         failed = tuple(id for id in below if id in found and found[id].verdict.as_stated == FAILS)
         stands = None
-        if outcome.claim.main and all(id in found for id in below):
-            stands = max((_stands(found[id], repaired) for id in [*below, outcome.claim.id]), key=STANDS.index)
+        if outcome.claim.main:
+            needed = _needed(book, graph, [*below, outcome.claim.id], failed, repaired)
+            if all(id in found for id in needed):
+                stands = max((_stands(found[id], repaired) for id in needed), key=STANDS.index)
         done.append(replace(outcome, rests_on_failed=failed, stands=stands))
     return done
+
+
+def _needed(
+    book: ClaimBook, graph: nx.DiGraph, below: Sequence[str], failed: Sequence[str], repaired: Mapping[str, str]
+) -> list[str]:
+    """What a theorem rests on: the claims below it, and those below the repairs of ours that it needs."""
+    import networkx as nx
+
+    needed = list(below)
+    by = {repaired[id] for id in failed if id in repaired}
+    for repair in (id for id in by if book[id].origin == "ours"):
+        needed += [repair, *(id for id in nx.ancestors(graph, repair) if id not in needed)]
+    return needed
 
 
 def _repairs(outcomes: Sequence[Outcome]) -> dict[str, str]:

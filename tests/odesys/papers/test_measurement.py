@@ -99,6 +99,28 @@ def test_the_printed_probability_counts() -> None:
     assert with_high_probability("it is right", {}, rare, Draw(), printed=0.9999).as_stated == "fails"
 
 
+def test_what_can_not_fail_or_be_told_is_refused() -> None:
+    seen = measure("ratio", [{"x": 1.0}], lambda p: 1.0)
+    for low, high in ((-np.inf, np.inf), (2.0, 1.0)):
+        with pytest.raises(OdesysError, match="which no value, or every value, is"):
+            seen.between(low, high, "no limit")
+    assert seen.between(-np.inf, 2.0, "one end").as_stated == "holds"
+    both = tuple({"m": 10.0**k, "omega": 0.1**k} for k in range(5))
+    with pytest.raises(OdesysError, match="while omega changes too"):
+        Measurement("gap", both, [p["m"] for p in both]).order("m", 1)
+    with pytest.raises(OdesysError, match="a trial of 20 seeds answers for 3"):
+        with_high_probability("it is right", {}, lambda seeds: [True] * 3, Draw())
+
+
+def test_a_mean_keeps_its_seeds() -> None:
+    points = [{"m": 10.0**k} for k in range(5)]
+    mean = lambda count: over_seeds("gap", points, lambda p, seeds: [p["m"]] * len(seeds), range(count))  # noqa: E731
+    verdict = mean(20).order("m", 1)
+    assert verdict.as_stated == "holds" and verdict.seeds is not None and verdict.seeds.used == tuple(range(20))
+    with pytest.raises(OdesysError, match="over 19 seeds"):
+        mean(19).order("m", 1)
+
+
 def test_a_calibrated_limit_names_where_it_is_from() -> None:
     first, second = (measure("gap", [{"x": x}], lambda p: p["x"]) for x in (1.0, 1.1))
     verdict = calibrated(first, 1.2, lambda top: second.between(0, top, ""), "20 percent above x = 1")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from odesys.papers.claims import ClaimBook, Outcome
+from odesys.papers.claims import ClaimBook, ClaimError, Outcome
 from odesys.papers.survival import causes, score, theorem_lines, with_survival
 from odesys.verdicts import Verdict, measured, proved, refuted, undecided
 
@@ -60,6 +60,35 @@ def test_stands(answers: dict[str, Verdict], repairs: dict[str, str], stands: st
     assert by_id["A"].stands is None  # not a theorem
     failing = [id for id in ("A", "B") if id in answers and answers[id].as_stated == "fails"]
     assert list(by_id["T"].rests_on_failed) == failing
+
+
+def test_a_repair_of_ours_counts_with_what_it_rests_on() -> None:
+    def stands(below: Verdict, origin: str) -> str | None:
+        book = ClaimBook("toy", laboratory=dict)
+        fields = {"kind": "identity", "statement": "x", "reading": "x"}
+        book.claim("A", "display", **fields)(lambda lab: HOLDS)
+        book.claim("S", "what the repair rests on", **fields)(lambda lab: HOLDS)
+        book.claim("R", "repair", uses=["S"], repairs=["A"], origin=origin, **fields)(lambda lab: HOLDS)
+        book.claim("T", "theorem", uses=["A"], main=True, **fields)(lambda lab: HOLDS)
+        answers = {"A": fails("constant"), "S": below}
+        return with_survival(book, [Outcome(claim, answers.get(claim.id, HOLDS), 0.0) for claim in book])[-1].stands
+
+    assert stands(HOLDS, "ours") == "with corrected constants"
+    assert stands(undecided("x"), "ours") == "open"
+    assert stands(undecided("x"), "statement") == "with corrected constants"  # checked by itself; `uses` is the paper's
+
+
+@pytest.mark.parametrize(
+    ("repairs", "uses", "sentence"),
+    [(["B"], [], "repairs 'B', which is not registered"), (["A"], ["A"], "repairs A and rests on it")],
+)
+def test_a_repair_stands_on_its_own(repairs: list[str], uses: list[str], sentence: str) -> None:
+    book = ClaimBook("toy", laboratory=dict)
+    fields = {"kind": "identity", "statement": "x", "reading": "x"}
+    book.claim("A", "display", **fields)(lambda lab: HOLDS)
+    book.claim("R", "repair", repairs=repairs, uses=uses, origin="ours", **fields)(lambda lab: HOLDS)
+    with pytest.raises(ClaimError, match=sentence):
+        book.proof_graph()
 
 
 def test_a_theorem_whose_lemma_did_not_run_has_no_answer() -> None:

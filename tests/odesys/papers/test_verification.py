@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from odesys.papers.claims import ClaimBook, Outcome
+from odesys.papers.hypotheses import Symbol
 from odesys.papers.verification import errata_latex, errata_markdown, show, verify, write_certificates
 from odesys.terminal import silent
 from odesys.verdicts import Verdict, Witness, certified, measured, proved, refuted, undecided
@@ -126,7 +127,8 @@ def test_certificates_are_written_for_certified_claims_only(tmp_path: Path) -> N
 
 def judged_book(rule: bool = True) -> ClaimBook:
     """A theorem on a lemma with a wrong constant, which is repaired; a claim of ours; a definition."""
-    book = ClaimBook("judged", laboratory=dict, reference="nobody, never", rule=rule)
+    symbols = [Symbol("x", "x", "a number")]
+    book = ClaimBook("judged", laboratory=dict, reference="nobody, never", rule=rule, symbols=symbols)
     common = {"statement": "x", "reading": "as printed", "hypotheses": (), "parts": ("all",)}
 
     @book.claim("Def.1", "A definition", kind="definition", where="Definition 1", **{**common, "parts": ()})
@@ -136,7 +138,8 @@ def judged_book(rule: bool = True) -> ClaimBook:
     @book.claim("L.1", "A lemma", kind="identity", where="Lemma 1", expect="fails", **common)
     def lemma(lab: object) -> Verdict:
         verdict = refuted(Witness("at x = 1 the left side is 2 and the right side 1", {"x": 1}))
-        return verdict.correcting("2 x", proved(), "a factor is missing").blaming("constant", "factor-two")
+        fixed = proved().proving("expansion")
+        return verdict.correcting("2 x", fixed, "a factor is missing").blaming("constant", "factor-two")
 
     @book.claim("R.1", "The lemma with its factor", kind="identity", origin="ours", repairs=["L.1"], **common)
     def repair(lab: object) -> Verdict:
