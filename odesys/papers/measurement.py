@@ -20,6 +20,7 @@ from ..sentences import say_number, say_point
 from ..verdicts import HOLDS, Evidence, Point, Seeds, Verdict, Witness, measured, refuted, undecided
 from .draw import Draw
 from .kept_runs import kept
+from .rule import in_both
 
 LEVEL = 0.999  # of all intervals that decide
 WIDEST = 0.2  # an interval of an exponent that is wider decides nothing
@@ -89,6 +90,8 @@ class Measurement:
                 f"{self.what} is asked to be from {low:g} to {high:g}, which no value, or every value, is; give an end "
                 f"that a value can miss"
             )
+        for item in in_both(calibrated_on, [*self.points, *self.seeds]):
+            raise OdesysError(f"the limits of {self.what} were calibrated on {item}, on which it is judged too")
         inside = (self.values >= low) & (self.values <= high)  # a value that is no number is outside
         ends = [float(self.values.min()), float(self.values.max())]
         limits = {name: end for name, end in (("low", low), ("high", high)) if np.isfinite(end)}

@@ -9,7 +9,7 @@ the rule to the reader of a page.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -183,10 +183,10 @@ def _evidence_problems(claim: Claim, verdict: Verdict) -> Iterator[str]:
     elif verdict.as_stated == FAILS:
         point = verdict.witness.point if isinstance(verdict.witness, Witness) else {}
         floats = [name for name, value in point.items() if isinstance(value, float)]
-        if floats and not (verdict.proof or verdict.details):
+        if floats and verdict.evidence == Evidence.PROOF:
             yield (
-                f"its witness has {floats[0]} as a float and nothing is recorded beside it, and yet it is called a "
-                f"{verdict.evidence}; floats are a measurement, an exact point has whole numbers, fractions or texts"
+                f"its witness has {floats[0]} as a float, and yet it is called a proof; floats are a measurement, an "
+                f"exact point has whole numbers, fractions or texts"
             )
         return
     recorded = verdict.proof is not None and bool(verdict.proof.steps or verdict.proof.residuals)
@@ -220,9 +220,17 @@ def _measurement_problems(claim: Claim, verdict: Verdict) -> Iterator[str]:
             yield "its tolerance has no reason; say why in .within(value, because)"
         seeds = (*verdict.seeds.used, *verdict.seeds.beside) if verdict.seeds else ()
         used = [*verdict.points, *seeds]
-        shared = [item for item in verdict.tolerance.calibrated_on if any(_same(item, other) for other in used)]
-        if shared:
-            yield f"its tolerance was calibrated on {shared[0]}, on which it is judged too; judge it elsewhere"
+        for item in in_both(verdict.tolerance.calibrated_on, used):
+            yield f"its tolerance was calibrated on {item}, on which it is judged too; judge it elsewhere"
+
+
+def in_both(calibrated_on: Iterable[Any], used: Sequence[Any]) -> list[Any]:
+    """The points and seeds that a limit was calibrated on, and on which it is judged too.
+
+    >>> in_both([{"omega": "1/10"}, 3], [{"omega": 0.1, "m": 64}, {"omega": 0.2, "m": 64}])
+    [{'omega': '1/10'}]
+    """
+    return [item for item in calibrated_on if any(_same(item, other) for other in used)]
 
 
 def _same(calibrated: Any, judged: Any) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..verdicts import FAILS, FAULTS, HOLDS
+from ..verdicts import FAILS, FAULTS, HOLDS, Verdict
 from .claims import ClaimBook, Outcome
 
 if TYPE_CHECKING:
@@ -107,14 +107,29 @@ def theorem_lines(book: ClaimBook, outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def causes(outcomes: Sequence[Outcome]) -> dict[str, dict[str, list[Outcome]]]:
-    """Failures of the paper by fault, severest first, and by cause: one slip that shows in eight displays is one."""
+    """Failures of the paper by fault, severest first, and by cause: one slip that shows in eight displays is one.
+
+    A claim whose parts fail for two reasons is listed under both, each time with the verdict of that part.
+    """
     found: dict[str, dict[str, list[Outcome]]] = {}
     for fault in reversed((*FAULTS,)):
         for outcome in outcomes:
-            verdict = outcome.verdict
-            if outcome.claim.scored and verdict.as_stated == FAILS and verdict.fault == fault:
-                found.setdefault(fault, {}).setdefault(verdict.cause or outcome.claim.id, []).append(outcome)
+            for verdict in _failures(outcome):
+                if verdict.fault == fault:
+                    by_cause = found.setdefault(fault, {})
+                    by_cause.setdefault(verdict.cause or outcome.claim.id, []).append(replace(outcome, verdict=verdict))
     return found
+
+
+def _failures(outcome: Outcome) -> list[Verdict]:
+    """The verdict of a failing claim of the paper, and those of its parts that fail for another reason."""
+    if not outcome.claim.scored or outcome.verdict.as_stated != FAILS:
+        return []
+    found = {(outcome.verdict.fault, outcome.verdict.cause): outcome.verdict}
+    for part in outcome.verdict.parts.values():
+        if part.as_stated == FAILS and part.fault:
+            found.setdefault((part.fault, part.cause), part)
+    return list(found.values())
 
 
 def score(outcomes: Sequence[Outcome]) -> dict[str, int]:

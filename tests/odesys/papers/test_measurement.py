@@ -126,6 +126,8 @@ def test_a_calibrated_limit_names_where_it_is_from() -> None:
     verdict = calibrated(first, 1.2, lambda top: second.between(0, top, ""), "20 percent above x = 1")
     assert verdict.as_stated == "holds" and verdict.tolerance is not None
     assert verdict.tolerance.calibrated_on == ({"x": 1.0},)
+    with pytest.raises(OdesysError, match=r"calibrated on .*, on which it is judged too"):
+        second.between(0, 2, "a part of more, whose limit would not be seen", calibrated_on=[{"x": 1.1}])
     assert calibrated(first, 1.05, lambda top: second.between(0, top, ""), "5 percent").as_stated == "fails"
 
 

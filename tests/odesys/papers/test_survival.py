@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from odesys.papers.claims import ClaimBook, ClaimError, Outcome
+from odesys.papers.claims import ClaimBook, ClaimError, Outcome, in_parts
 from odesys.papers.survival import causes, score, theorem_lines, with_survival
 from odesys.verdicts import Verdict, measured, proved, refuted, undecided
 
@@ -109,5 +109,9 @@ def test_the_score_counts_causes_and_leaves_out_what_is_ours() -> None:
     _, found = outcomes({"A": fails("misprint"), "B": fails("misprint"), "T": fails("false", cause="gap")})
     assert {fault: list(by) for fault, by in causes(found).items()} == {"false": ["gap"], "misprint": ["slip"]}
     assert score(found) == {"claims": 3, "fails": 3, "causes": 2}
+    both = in_parts({"display": fails("constant", cause="two"), "stray factor": fails("misprint", cause="m")})
+    _, found = outcomes({"A": both})
+    assert {fault: list(by) for fault, by in causes(found).items()} == {"constant": ["two"], "misprint": ["m"]}
+    assert causes(found)["misprint"]["m"][0].verdict == both.parts["stray factor"]
     _, found = outcomes({"R": measured(False)})
     assert causes(found) == {} and score(found) == {"claims": 3, "holds": 3, "causes": 0}
