@@ -178,6 +178,8 @@ class Measurement:
         ends = [sign * (end - claimed) for end in (line.low, line.high, self.slopes(parameter, towards)[1])]
         clear = {"Theta": False, "O": max(ends) <= ROUNDING, "Omega": min(ends) >= -ROUNDING}[kind]
         seen = {f"exponent of {parameter}": [float(f"{v:.4g}") for v in (found.low, found.value, found.high)]}
+        if not (bad or clear or line.low <= claimed <= line.high):  # only the widened interval covers: both are shown
+            seen[f"exponent of {parameter}, fit alone"] = [float(f"{v:.4g}") for v in (line.low, line.high)]
         because = f"the 99.9 percent interval of the exponent over {found.decades:.2g} decades"
         limits = {"claimed": claimed, "widest interval": WIDEST}
         if bad and found.decades >= 2 - 1e-9:

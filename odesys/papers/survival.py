@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..verdicts import FAILS, FAULTS, HOLDS, Verdict
+from ..verdicts import FAILS, FAULTS, HOLDS, UNDECIDED, UNTESTED, Verdict
 from .claims import ClaimBook, Outcome
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 STANDS = ("as printed", "with corrected constants", "given a repaired step", "open", "falls")  # from best to worst
 AS_PRINTED, CONSTANTS, REPAIRED, OPEN, FALLS = STANDS
+OPEN_LIMIT = 0.1  # share of claims that a book may leave open
 
 
 def with_survival(book: ClaimBook, outcomes: Sequence[Outcome]) -> list[Outcome]:
@@ -130,6 +131,12 @@ def _failures(outcome: Outcome) -> list[Verdict]:
         if part.as_stated == FAILS and part.fault:
             found.setdefault((part.fault, part.cause), part)
     return list(found.values())
+
+
+def few_open(outcomes: Sequence[Outcome]) -> bool:
+    """True if less than a tenth of the paper's own claims are untested or undecided: more, and a book is not done."""
+    answers = score(outcomes)
+    return answers.get(UNTESTED, 0) + answers.get(UNDECIDED, 0) < OPEN_LIMIT * max(1, answers["claims"])
 
 
 def score(outcomes: Sequence[Outcome]) -> dict[str, int]:

@@ -135,6 +135,11 @@ def test_a_run_that_converges_is_no_power() -> None:
     points = tuple({"omega": 10.0**-k} for k in range(1, 6))
     settling = Measurement("Q", points, [0.86 + 0.3 * p["omega"] for p in points])
     assert settling.order("omega", 0, towards="zero").as_stated == "holds"
+    many = tuple({"omega": float(omega)} for omega in np.geomspace(1e-8, 1e-4, 17))
+    slowly = Measurement("Q", many, [1 + 0.3 / np.log(1 / p["omega"]) for p in many])
+    verdict = slowly.order("omega", 0, towards="zero")  # the fit has no scatter and misses 0; the reader is told
+    assert verdict.as_stated == "holds" and "exponent of omega, fit alone" in verdict.details
+    assert "exponent of omega, fit alone" not in powers(-0.5, 2.0).order("m", -0.5).details
     assert Measurement("Q", points, [0.4] * 5).order("omega", 0, towards="zero").as_stated == "holds"
     slow = Measurement("log", points, [-np.log(p["omega"]) for p in points])  # unbounded: no Theta(1)
     assert slow.order("omega", 0, towards="zero").as_stated != "holds"

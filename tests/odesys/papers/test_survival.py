@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from odesys.papers.claims import ClaimBook, ClaimError, Outcome, in_parts
-from odesys.papers.survival import causes, score, theorem_lines, with_survival
+from odesys.papers.survival import causes, few_open, score, theorem_lines, with_survival
 from odesys.verdicts import Verdict, measured, proved, refuted, undecided
 
 HOLDS = proved()
@@ -103,6 +103,14 @@ def test_lines_name_what_is_repaired() -> None:
     assert theorem_lines(book, found) == [
         "T claim T: stands with corrected constants; below it fail A (repaired by R), B (misprint)"
     ]
+
+
+def test_a_book_with_a_tenth_left_open_is_not_done() -> None:
+    book = ClaimBook("toy", laboratory=dict)
+    for k in range(11):
+        book.claim(str(k), "claim", kind="identity", statement="x", reading="x")(lambda lab: HOLDS)
+    found = [Outcome(claim, undecided("x") if claim.id == "0" else HOLDS, 0.0) for claim in book]
+    assert few_open(found) and not few_open(found[:10])
 
 
 def test_the_score_counts_causes_and_leaves_out_what_is_ours() -> None:
