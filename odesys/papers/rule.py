@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ..errors import OdesysError
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 LONGEST_READING = 30  # words
 FEWEST_SEEDS = 20
+LATER = NAMES, CORRECTIONS = (  # refusals that are younger than some books, which may say so with `not_yet`
+    "names of the table of symbols only",
+    "corrected forms under the rule",
+)
 Natural = Callable[[Collection[str]], Sequence[Hypothesis]]
 _LONG_NUMBER = re.compile(r"[1-9]\d*\.\d{6,}|\b0\.0*[1-9]\d{5,}|\bNode\(|[{}]'|': ")  # leading zeros are no digits
 
@@ -44,15 +49,18 @@ def admit_claim(claim: Claim) -> None:
         raise RuleError(f"the claim {claim.paper} {claim.id} {problem}", claim=claim.id)
 
 
-def admit_outcome(outcome: Outcome, natural: Natural, symbols: Collection[str]) -> None:
+def admit_outcome(outcome: Outcome, natural: Natural, symbols: Collection[str], not_yet: Collection[str] = ()) -> None:
     """Refuse a verdict that skips a part, was seen outside the hypotheses, or claims more than it has shown.
 
-    `symbols` are the names in the book's table; `natural` gives the natural domains of names.
+    `symbols` are the names in the book's table; `natural` gives the natural domains of names; `not_yet` has those of
+    `LATER` that the book does not keep yet.
     """
     claim = outcome.claim
 
     def domains(names: Collection[str]) -> Sequence[Hypothesis]:
-        strange = [name for name in names if name not in symbols and not natural([name])]
+        strange = (
+            [name for name in names if name not in symbols and not natural([name])] if NAMES not in not_yet else []
+        )
         if strange:
             raise OutsideHypotheses(
                 f"its point says {strange[0]}, which is not in the table of symbols, so that nothing is known of its "
@@ -63,7 +71,13 @@ def admit_outcome(outcome: Outcome, natural: Natural, symbols: Collection[str]) 
             )
         return natural(names)
 
-    for problem in _outcome_problems(outcome, domains):
+    verdict = outcome.verdict
+    problems = _outcome_problems(outcome, domains)
+    if CORRECTIONS not in not_yet:
+        problems = chain(
+            problems, *(_correction_problems(claim, v, domains) for v in verdict.parts.values() or [verdict])
+        )
+    for problem in problems:
         raise RuleError(f"the verdict of {claim.paper} {claim.id} is refused: {problem}", claim=claim.id)
 
 
@@ -121,8 +135,12 @@ def _leaf_problems(claim: Claim, verdict: Verdict, natural: Natural) -> Iterator
         yield from _failure_problems(claim, verdict)
     if verdict.as_stated in (FAILS, HOLDS):
         yield from _evidence_problems(claim, verdict)
+
+
+def _correction_problems(claim: Claim, verdict: Verdict, natural: Natural) -> Iterator[str]:
+    """What is said to hold instead keeps the same rule."""
     fixed = verdict.corrected.verdict if verdict.corrected is not None else None
-    if fixed is not None and fixed.as_stated == HOLDS:  # what is said to hold instead keeps the same rule
+    if claim.judged and fixed is not None and fixed.as_stated == HOLDS:
         for problem in (*_where_problems(claim, fixed, natural), *_evidence_problems(claim, fixed)):
             yield f"the corrected form: {problem}"
 

@@ -150,6 +150,8 @@ def show(paper: str, book: ClaimBook, outcomes: Sequence[Outcome], show_all: boo
     typer.echo(f"{paper}: {book.reference}")
     if not book.rule:
         typer.echo("not yet under the verdict rule: answers may be about a part of a statement, or outside hypotheses")
+    if book.not_yet:
+        typer.echo(f"of the verdict rule not yet kept: {'; '.join(book.not_yet)}")
     theorems = theorem_lines(book, outcomes)
     if theorems:
         typer.echo("\nDo the main theorems stand?\n" + "\n".join(f"    {line}" for line in theorems))
