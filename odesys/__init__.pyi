@@ -130,6 +130,7 @@ from .papers.hypotheses import OutsideHypotheses as OutsideHypotheses
 from .papers.hypotheses import Symbol as Symbol
 from .papers.hypotheses import admit as admit
 from .papers.hypotheses import approach as approach
+from .papers.hypotheses import natural_domain as natural_domain
 from .papers.hypotheses import violated as violated
 from .papers.laboratory import BaseLaboratory as BaseLaboratory
 from .papers.laboratory import computed_once as computed_once

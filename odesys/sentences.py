@@ -90,7 +90,8 @@ def say_proof(verdict: Verdict) -> str:
         return ""
     sizes = [f"every {name}" if size == "every" else f"{name} = {size}" for name, size in proof.sizes.items()]
     counted = [f"{proof.residuals} residuals are zero"] if proof.residuals else []
-    return "; ".join([*proof.steps, *counted, *([f"for {', '.join(sizes)}"] if sizes else [])])
+    assumed = [f"with {', '.join(proof.assumed)}"] if proof.assumed else []
+    return "; ".join([*proof.steps, *counted, *assumed, *([f"for {', '.join(sizes)}"] if sizes else [])])
 
 
 def say_where(verdict: Verdict) -> str:
@@ -98,9 +99,8 @@ def say_where(verdict: Verdict) -> str:
     said = [f"{name}: {say_value(values)}" for name, values in verdict.scope.items()]
     if verdict.seeds is not None:
         seeds = verdict.seeds
-        said.append(
-            f"{seeds.passed} of {seeds.count} seeds pass, 99.9 percent interval {seeds.low:.3f} .. {seeds.high:.3f}"
-        )
+        share = f"{seeds.passed} of {seeds.count} seeds pass, 99.9 percent interval {seeds.low:.3f} .. {seeds.high:.3f}"
+        said.append(f"mean over {seeds.count} seeds" if seeds.low is None else share)
     if verdict.tolerance is not None:
         said.append(f"allowed {say_value(verdict.tolerance.value)}, because {verdict.tolerance.because}")
     if verdict.regime is not None and verdict.regime.where != "inside":

@@ -71,21 +71,27 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Seeds:
-    """Seeds used, how many passed, and the exact 99.9 percent interval of the probability to pass.
+    """Seeds used; where each passes or not, how many passed, and the exact 99.9 percent interval of the probability.
 
     >>> Seeds((0, 1, 2), passed=3, low=0.08, high=1.0).count
     3
     """
 
     used: tuple[int, ...]
-    passed: int
-    low: float
-    high: float
+    passed: int | None = None
+    low: float | None = None
+    high: float | None = None
+    beside: tuple[int, ...] = ()  # those of other parts, which a limit may not have been calibrated on either
 
     @property
     def count(self) -> int:
         """Number of seeds."""
         return len(self.used)
+
+    def __and__(self, other: Seeds) -> Seeds:
+        """The part of lower probability speaks; the seeds of the other one are kept beside it."""
+        first, second = sorted((self, other), key=lambda seeds: 2.0 if seeds.low is None else seeds.low)
+        return replace(first, beside=tuple(dict.fromkeys((*first.beside, *second.used, *second.beside))))
 
 
 @dataclass(frozen=True)
@@ -106,9 +112,10 @@ class Regime:
 
 @dataclass(frozen=True)
 class Proof:
-    """What was proved: the steps, how many residuals were reduced to zero, and for which sizes.
+    """What was proved: the steps, how many residuals were reduced to zero, for which sizes, and what was assumed.
 
     `sizes` has for a size such as K the word ``every``, or the number the proof is about: then it is one instance.
+    `assumed` has the hypotheses that were used, such as ``omega > 0``.
 
     >>> Proof(("named rewriting",), 80, {"K": "2"}).sizes
     {'K': '2'}
@@ -117,14 +124,16 @@ class Proof:
     steps: tuple[str, ...] = ()
     residuals: int = 0
     sizes: Mapping[str, str] = field(default_factory=dict)
+    assumed: tuple[str, ...] = ()
 
     def __and__(self, other: Proof) -> Proof:
         steps = tuple(dict.fromkeys((*self.steps, *other.steps)))
+        assumed = tuple(dict.fromkeys((*self.assumed, *other.assumed)))
         sizes = {}
         for name in dict.fromkeys((*self.sizes, *other.sizes)):
             known = [proof.sizes[name] for proof in (self, other) if name in proof.sizes]
             sizes[name] = ", ".join(dict.fromkeys(size for size in known if size != EVERY)) or EVERY
-        return Proof(steps, self.residuals + other.residuals, sizes)
+        return Proof(steps, self.residuals + other.residuals, sizes, assumed)
 
 
 @dataclass(frozen=True)
@@ -132,10 +141,18 @@ class Corrected:
     """The form that holds where the printed one fails: a verdict of its own, and why."""
 
     statement: str
-    as_stated: str
-    evidence: Evidence
+    verdict: Verdict
     why: str = ""
-    witness: Any = None
+
+    @property
+    def as_stated(self) -> str:
+        """The answer for this form."""
+        return self.verdict.as_stated
+
+    @property
+    def evidence(self) -> Evidence:
+        """How strongly this form was checked."""
+        return self.verdict.evidence
 
     def as_json(self) -> dict[str, Any]:
         """The documented fields."""
@@ -143,7 +160,7 @@ class Corrected:
             "statement": self.statement,
             "as_stated": self.as_stated,
             "evidence": str(self.evidence),
-            "witness": _plain(self.witness),
+            "witness": _plain(self.verdict.witness),
             "why": self.why,
         }
 
@@ -213,7 +230,7 @@ class Verdict:
             sharpened=self.sharpened or other.sharpened,
             points=_union(self.points, other.points),
             tolerance=first.tolerance or second.tolerance,
-            seeds=min(filter(None, (self.seeds, other.seeds)), key=lambda seeds: seeds.low, default=None),
+            seeds=self.seeds & other.seeds if self.seeds and other.seeds else self.seeds or other.seeds,
             regime=_weaker_regime(self.regime, other.regime),
             proof=self.proof & other.proof if self.proof and other.proof else self.proof or other.proof,
         )
@@ -228,8 +245,9 @@ class Verdict:
 
     def correcting(self, statement: str, holds: Verdict, why: str) -> Verdict:
         """The same verdict with the form that holds instead, whose own check is `holds`."""
-        fixed = Corrected(statement, holds.as_stated, holds.evidence, why, holds.witness)
-        return replace(self, corrected=fixed, constants={**self.constants, **holds.constants})
+        return replace(
+            self, corrected=Corrected(statement, holds, why), constants={**self.constants, **holds.constants}
+        )
 
     def blaming(self, fault: str, cause: str = "") -> Verdict:
         """A failure with its fault, and the short id of the slip that caused it; any other verdict is left alone."""
@@ -305,6 +323,7 @@ class Verdict:
                 "steps": list(self.proof.steps),
                 "residuals": self.proof.residuals,
                 "sizes": dict(self.proof.sizes),
+                "assumed": list(self.proof.assumed),
             },
             "details": {name: _plain(value) for name, value in self.details.items()},
         }

@@ -47,7 +47,20 @@ def identity(residuals: Mapping[str, Node], positive: Collection[str] = (), *, p
     if open_ones:
         return undecided("; ".join(open_ones[:3]), Evidence.PROOF, open=len(open_ones))
     found = {"identities": len(residuals), "methods": methods}
-    return Verdict(HOLDS, Evidence.PROOF, details=found, proof=Proof(tuple(methods), len(residuals)))
+    record = Proof(tuple(methods), len(residuals), assumed=assumptions(residuals.values(), positive))
+    return Verdict(HOLDS, Evidence.PROOF, details=found, proof=record)
+
+
+def assumptions(
+    nodes: Iterable[Node], positive: Collection[str] = (), nonnegative: Collection[str] = ()
+) -> tuple[str, ...]:
+    """What is taken of the symbols in some expressions, for the record of a proof.
+
+    >>> assumptions([graph.sym("omega") * graph.sym("t")], positive=["omega", "b"], nonnegative=["t"])
+    ('omega > 0', 't >= 0')
+    """
+    names = sorted(graph.symbols(map(graph.as_node, nodes)))
+    return (*(f"{n} > 0" for n in names if n in positive), *(f"{n} >= 0" for n in names if n in nonnegative))
 
 
 def _differ(name: str, result: ZeroResult) -> Witness:

@@ -10,13 +10,14 @@ The test is sufficient, not necessary: what it does not decide stays ``unknown``
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from ..expr import graph
 from ..expr.graph import ONE, Node, sym
-from ..verdicts import Evidence, Verdict, proved, refuted, undecided
-from .evidence import six_digits
+from ..verdicts import Evidence, Proof, Verdict, proved, refuted, undecided
+from .evidence import assumptions, six_digits
 from .expansion import Expansion, TooLarge
 from .rewriting import Rewriter, has_floats
 from .zero import PRECISIONS, Points, ball_values, points_for
@@ -120,7 +121,8 @@ def always_positive(
     if left:
         return undecided("; ".join(left), Evidence.PROOF)
     shown = f"{len(nodes)} inequalities: {METHOD}" if len(nodes) > 1 else METHOD
-    return proved(inequalities=len(nodes), method=METHOD).proving(shown)
+    record = Proof((shown,), assumed=assumptions(nodes.values(), positive, nonnegative))
+    return replace(proved(inequalities=len(nodes), method=METHOD), proof=record)
 
 
 def _for_all(node: Node, positive: Collection[str], nonnegative: Collection[str]) -> str:

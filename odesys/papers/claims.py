@@ -139,7 +139,8 @@ class ClaimBook:
 
     Under the verdict rule (`rule`) claims and verdicts that do not keep it are refused. `symbols` is the table of
     symbols with their natural domains; `natural` gives further hypotheses for points with these names, such as that
-    self-scores are inner products.
+    self-scores are inner products. `not_yet` has the younger parts of the rule (`odesys.papers.rule.LATER`) that a
+    book does not keep yet; ``odesys verify`` says so.
 
     `laboratory(mutation=...)` gives the paper's systems, broken as the mutation of that name says; `mutations` are by
     default those the laboratory lists. A laboratory may record the parts a check uses in a set `reads` and say with
@@ -165,7 +166,12 @@ class ClaimBook:
         rule: bool = False,
         symbols: Sequence[Symbol] = (),
         natural: Callable[[Collection[str]], Sequence[Hypothesis]] | None = None,
+        not_yet: Sequence[str] = (),
     ) -> None:
+        for name in not_yet:
+            if name not in verdict_rule.LATER:
+                raise ClaimError(f"not_yet={name!r} is none of {'; '.join(verdict_rule.LATER)}")
+        self.not_yet = tuple(not_yet)
         self.paper, self.laboratory, self.reference = paper, laboratory, reference
         self.rule, self.symbols, self._natural = rule, {symbol.name: symbol for symbol in symbols}, natural
         listed = getattr(laboratory, "mutations", ()) if mutations is None else mutations
@@ -325,7 +331,7 @@ class ClaimBook:
         reads = getattr(lab, "reads", None)
         outcome = Outcome(claim, verdict, time.perf_counter() - began, None if reads is None else frozenset(reads))
         if self.rule and not laboratory.get("mutation"):
-            verdict_rule.admit_outcome(outcome, self.natural)
+            verdict_rule.admit_outcome(outcome, self.natural, self.symbols, self.not_yet)
         return outcome
 
     def proof_graph(self) -> nx.DiGraph:
@@ -342,7 +348,19 @@ class ClaimBook:
         if not nx.is_directed_acyclic_graph(graph):
             loop = " -> ".join(a for a, _ in nx.find_cycle(graph))
             raise ClaimError(f"the claims use each other in a circle: {loop}")
+        for claim in self._claims.values():
+            self._check_repairs(claim, graph)
         return graph
+
+    def _check_repairs(self, claim: Claim, graph: nx.DiGraph) -> None:
+        """What is repaired exists; a repair of ours does not rest on it (of a printed claim `uses` is the paper's)."""
+        import networkx as nx
+
+        for id in claim.repairs:
+            if id not in self._claims:
+                raise ClaimError(f"the claim {claim.id} repairs {id!r}, which is not registered")
+            if claim.origin == "ours" and id in nx.ancestors(graph, claim.id):
+                raise ClaimError(f"the claim {claim.id} repairs {id} and rests on it; a repair stands on its own")
 
 
 def in_parts(found: Verdict | Mapping[str, Verdict]) -> Verdict:

@@ -11,12 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
+from math import isfinite
 from numbers import Rational
 from typing import Any
 
 from ..errors import OdesysError
 from ..exact.balls import ball_around
+from ..reduce.natural_points import natural_margin
 from ..sentences import say_number, say_point
 from ..verdicts import Point
 
@@ -175,6 +178,30 @@ def natural_hypotheses(symbols: Iterable[Symbol], names: Collection[str]) -> lis
     return [symbol.hypothesis for symbol in symbols if symbol.name in names and symbol.domain != "real"]
 
 
+def natural_domain(*sources: Callable[[], Any]) -> Callable[[Collection[str]], list[Hypothesis]]:
+    """For ``ClaimBook(natural=...)``: points that say states of these flows are path values of some network.
+
+    A source is a function, so that a flow or a reduction is derived only when a point has to be judged.
+
+    >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
+    >>> flow = gradient_flow(AttentionModel(Dictionary(["a", "b"])), Distribution([Sample(["a", "b"], 1)]))
+    >>> (inside,) = natural_domain(lambda: flow)(["KK_a_a", "t"])
+    >>> inside.holds({"KK_a_a": 1, "t": 0}), inside.holds({"KK_a_a": -1})
+    (True, False)
+    """
+
+    def margin(source: Any, point: Mapping[str, Any]) -> float:
+        names = set(source.system.names)
+        return natural_margin(source, {name: value for name, value in point.items() if name in names})
+
+    def domain(names: Collection[str]) -> list[Hypothesis]:
+        found = [source for source in (made() for made in sources) if not set(names).isdisjoint(source.system.names)]
+        tex = r"\begin{pmatrix}A&M\\M^\top&B\end{pmatrix}\succeq0"
+        return [Hypothesis("scores are inner products", tex, partial(margin, source)) for source in found]
+
+    return domain
+
+
 def admit(point: Point, hypotheses: Iterable[Hypothesis]) -> Point:
     """The point itself, if every hypothesis holds there; otherwise a sentence that says which does not.
 
@@ -184,6 +211,9 @@ def admit(point: Point, hypotheses: Iterable[Hypothesis]) -> Point:
         ...
     odesys.papers.hypotheses.OutsideHypotheses: omega = -1 is outside the hypothesis 'omega is positive' ...
     """
+    for name, value in point.items():
+        if isinstance(value, float) and not isfinite(value):
+            raise OutsideHypotheses(f"the point has {name} = {value}, which is no number", name=name, margin=None)
     for hypothesis in hypotheses:
         if not hypothesis.holds(point):
             margin = hypothesis.at(point)

@@ -7,7 +7,7 @@ lies on one side of the threshold. Values that were measured before, by the same
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -20,6 +20,7 @@ from ..sentences import say_number, say_point
 from ..verdicts import HOLDS, Evidence, Point, Seeds, Verdict, Witness, measured, refuted, undecided
 from .draw import Draw
 from .kept_runs import kept
+from .rule import in_both
 
 LEVEL = 0.999  # of all intervals that decide
 WIDEST = 0.2  # an interval of an exponent that is wider decides nothing
@@ -84,6 +85,13 @@ class Measurement:
         self, low: float, high: float, because: str, evidence: str = "", calibrated_on: Sequence[Any] = ()
     ) -> Verdict:
         """All values lie from low to high, ends included; the reason for the ends is part of the verdict."""
+        if not (np.isfinite(low) or np.isfinite(high)) or not low <= high:
+            raise OdesysError(
+                f"{self.what} is asked to be from {low:g} to {high:g}, which no value, or every value, is; give an end "
+                f"that a value can miss"
+            )
+        for item in in_both(calibrated_on, [*self.points, *self.seeds]):
+            raise OdesysError(f"the limits of {self.what} were calibrated on {item}, on which it is judged too")
         inside = (self.values >= low) & (self.values <= high)  # a value that is no number is outside
         ends = [float(self.values.min()), float(self.values.max())]
         limits = {name: end for name, end in (("low", low), ("high", high)) if np.isfinite(end)}
@@ -113,6 +121,12 @@ class Measurement:
         >>> settling.exponent("omega", "zero").low < 0 < settling.exponent("omega", "zero").high
         True
         """
+        moving = {n for p in self.points for n in p if n != parameter and p[n] != self.points[0].get(n)}
+        if moving:
+            raise OdesysError(
+                f"an exponent of {self.what} in {parameter} is asked for while {', '.join(sorted(moving))} changes "
+                f"too; hold everything else"
+            )
         x = np.log([float(point[parameter]) for point in self.points])
         with np.errstate(all="ignore"):
             y = np.log(self.means)
@@ -164,6 +178,8 @@ class Measurement:
         ends = [sign * (end - claimed) for end in (line.low, line.high, self.slopes(parameter, towards)[1])]
         clear = {"Theta": False, "O": max(ends) <= ROUNDING, "Omega": min(ends) >= -ROUNDING}[kind]
         seen = {f"exponent of {parameter}": [float(f"{v:.4g}") for v in (found.low, found.value, found.high)]}
+        if not (bad or clear or line.low <= claimed <= line.high):  # only the widened interval covers: both are shown
+            seen[f"exponent of {parameter}, fit alone"] = [float(f"{v:.4g}") for v in (line.low, line.high)]
         because = f"the 99.9 percent interval of the exponent over {found.decades:.2g} decades"
         limits = {"claimed": claimed, "widest interval": WIDEST}
         if bad and found.decades >= 2 - 1e-9:
@@ -180,7 +196,13 @@ class Measurement:
         return self._seen(undecided(left).adding(**seen)).within(limits, because)
 
     def _seen(self, verdict: Verdict) -> Verdict:
-        return verdict.at(*(dict(point) for point in self.points))
+        """The verdict with its points, and the seeds whose values it is about."""
+        if 0 < len(self.seeds) < FIRST_SEEDS:
+            raise OdesysError(
+                f"{self.what} was measured over {len(self.seeds)} seeds; {FIRST_SEEDS} are the least that decide"
+            )
+        verdict = verdict.at(*(dict(point) for point in self.points))
+        return replace(verdict, seeds=Seeds(self.seeds)) if self.seeds else verdict
 
 
 def _halves(x: np.ndarray, towards: str) -> tuple[np.ndarray, np.ndarray]:
@@ -249,30 +271,37 @@ def with_high_probability(
     count = FIRST_SEEDS
     while count <= MOST_SEEDS:
         seeds = draw.seeds(count - len(results), start=len(results))
-        results += [bool(seen) for seen in kept(trial, (point, seeds), partial(trial, seeds))]
+        seen = kept(trial, (point, seeds), partial(trial, seeds))
+        if len(seen) != len(seeds):
+            raise OdesysError(f"a trial of {len(seeds)} seeds answers for {len(seen)}: whether {what}, for each seed")
+        results += [bool(one) for one in seen]
         low, high = success_interval(sum(results), len(results))
         if low > threshold or high < threshold:
             break
         count *= 2
     used = Seeds(draw.seeds(len(results)), sum(results), low, high)
-    seen = {"passed": f"{used.passed} of {used.count} seeds", "interval_99.9": [round(low, 4), round(high, 4)]}
-    return _judged(what, point, used, threshold, printed, seen)
+    return _judged(what, point, used, (low, high), threshold, printed)
 
 
 def _judged(
-    what: str, point: Point, used: Seeds, threshold: float, printed: float | None, seen: Mapping[str, Any]
+    what: str, point: Point, used: Seeds, interval: tuple[float, float], threshold: float, printed: float | None
 ) -> Verdict:
+    low, high = interval
+    found: dict[str, Any] = {
+        "passed": f"{used.passed} of {used.count} seeds",
+        "interval_99.9": [round(low, 4), round(high, 4)],
+    }
     floor = threshold if printed is None else max(threshold, printed)
-    if used.low > threshold and (printed is None or used.high >= printed):
-        verdict = measured(True, **seen)
-    elif used.high < floor:
+    if low > threshold and (printed is None or high >= printed):
+        verdict = measured(True, **found)
+    elif high < floor:
         sentence = (
             f"at {say_point(point)} (all hypotheses hold) {what} for {used.passed} of {used.count} seeds; the "
-            f"probability is at most {say_number(used.high)}, and {say_number(floor)} is needed"
+            f"probability is at most {say_number(high)}, and {say_number(floor)} is needed"
         )
-        verdict = refuted(Witness(sentence, dict(point)), Evidence.MEASUREMENT, **seen)
+        verdict = refuted(Witness(sentence, dict(point)), Evidence.MEASUREMENT, **found)
     else:
-        verdict = undecided(f"{what} for {used.passed} of {used.count} seeds, which decides nothing", **seen)
+        verdict = undecided(f"{what} for {used.passed} of {used.count} seeds, which decides nothing", **found)
     return replace(verdict.at(dict(point)), seeds=used)
 
 

@@ -98,6 +98,7 @@ def mutation_summary(book: ClaimBook, mutants: Sequence[Mutant]) -> dict[str, An
     stale = [
         f"{id} on {mutation}" for id, mutation in book.reasons if table.get(id, {}).get(mutation, SURVIVED) != SURVIVED
     ]
+    stale += [f"{m.claim} on {m.mutation}" for m in mutants if m.state == KILLED and book[m.claim].insensitive]
     return {
         "mutations": {name: book.mutations[name] for name in dict.fromkeys(m.mutation for m in mutants)},
         "claims": len(table),

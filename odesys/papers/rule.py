@@ -9,8 +9,10 @@ the rule to the reader of a page.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from ..errors import OdesysError
 from ..verdicts import APPROACHED, EVERY, FAILS, HOLDS, OUTSIDE, UNTESTED, Evidence, Verdict, Witness
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 
 LONGEST_READING = 30  # words
 FEWEST_SEEDS = 20
+LATER = NAMES, CORRECTIONS = (  # refusals that are younger than some books, which may say so with `not_yet`
+    "names of the table of symbols only",
+    "corrected forms under the rule",
+)
 Natural = Callable[[Collection[str]], Sequence[Hypothesis]]
 _LONG_NUMBER = re.compile(r"[1-9]\d*\.\d{6,}|\b0\.0*[1-9]\d{5,}|\bNode\(|[{}]'|': ")  # leading zeros are no digits
 
@@ -43,10 +49,35 @@ def admit_claim(claim: Claim) -> None:
         raise RuleError(f"the claim {claim.paper} {claim.id} {problem}", claim=claim.id)
 
 
-def admit_outcome(outcome: Outcome, natural: Natural) -> None:
-    """Refuse a verdict that skips a part, was seen outside the hypotheses, or claims more than it has shown."""
+def admit_outcome(outcome: Outcome, natural: Natural, symbols: Collection[str], not_yet: Collection[str] = ()) -> None:
+    """Refuse a verdict that skips a part, was seen outside the hypotheses, or claims more than it has shown.
+
+    `symbols` are the names in the book's table; `natural` gives the natural domains of names; `not_yet` has those of
+    `LATER` that the book does not keep yet.
+    """
     claim = outcome.claim
-    for problem in _outcome_problems(outcome, natural):
+
+    def domains(names: Collection[str]) -> Sequence[Hypothesis]:
+        strange = (
+            [name for name in names if name not in symbols and not natural([name])] if NAMES not in not_yet else []
+        )
+        if strange:
+            raise OutsideHypotheses(
+                f"its point says {strange[0]}, which is not in the table of symbols, so that nothing is known of its "
+                f"natural domain; list it with Symbol(...), or name the flow whose state it is with "
+                f"ClaimBook(natural=natural_domain(...))",
+                name=strange[0],
+                margin=None,
+            )
+        return natural(names)
+
+    verdict = outcome.verdict
+    problems = _outcome_problems(outcome, domains)
+    if CORRECTIONS not in not_yet:
+        problems = chain(
+            problems, *(_correction_problems(claim, v, domains) for v in verdict.parts.values() or [verdict])
+        )
+    for problem in problems:
         raise RuleError(f"the verdict of {claim.paper} {claim.id} is refused: {problem}", claim=claim.id)
 
 
@@ -56,6 +87,12 @@ def _claim_problems(claim: Claim) -> Iterator[str]:
         yield f"has a reading of {words} words; {LONGEST_READING} are allowed, the rest belongs into fields"
     if claim.hypotheses is None:
         yield "does not say its hypotheses; write hypotheses=() if it has none"
+    if not claim.judged and claim.expect != HOLDS:
+        yield f"is a {claim.kind}, which is neither true nor false, and yet expects '{claim.expect}'"
+    if len(set(claim.parts)) < len(claim.parts) or not all(part.strip() for part in claim.parts):
+        yield "has two parts of one name, or one without a name; each part has a verdict of its own"
+    if claim.id in claim.repairs or claim.id in claim.uses:
+        yield "uses or repairs itself"
     if claim.origin == "ours":
         return
     if not claim.where:
@@ -100,6 +137,14 @@ def _leaf_problems(claim: Claim, verdict: Verdict, natural: Natural) -> Iterator
         yield from _evidence_problems(claim, verdict)
 
 
+def _correction_problems(claim: Claim, verdict: Verdict, natural: Natural) -> Iterator[str]:
+    """What is said to hold instead keeps the same rule."""
+    fixed = verdict.corrected.verdict if verdict.corrected is not None else None
+    if claim.judged and fixed is not None and fixed.as_stated == HOLDS:
+        for problem in (*_where_problems(claim, fixed, natural), *_evidence_problems(claim, fixed)):
+            yield f"the corrected form: {problem}"
+
+
 def _where_problems(claim: Claim, verdict: Verdict, natural: Natural) -> Iterator[str]:
     """Every point lies inside the hypotheses, or on a path into their regime."""
     regime = verdict.regime
@@ -109,7 +154,8 @@ def _where_problems(claim: Claim, verdict: Verdict, natural: Natural) -> Iterato
     asked = [h for h in claim.hypotheses or () if not (where == APPROACHED and h.asymptotic)]
     if where == APPROACHED:
         yield from _path_problems(claim, verdict)
-    for point in verdict.points if where != OUTSIDE else ():
+    witness = [verdict.witness.point] if isinstance(verdict.witness, Witness) else []
+    for point in [*verdict.points, *(p for p in witness if p)] if where != OUTSIDE else ():
         try:
             admit(point, [*asked, *natural(point.keys())])
         except OutsideHypotheses as error:
@@ -152,12 +198,27 @@ def _failure_problems(claim: Claim, verdict: Verdict) -> Iterator[str]:
 def _evidence_problems(claim: Claim, verdict: Verdict) -> Iterator[str]:
     if verdict.evidence == Evidence.MEASUREMENT:
         yield from _measurement_problems(claim, verdict)
-    if verdict.as_stated != HOLDS or verdict.evidence != Evidence.PROOF:
+    elif verdict.as_stated == FAILS:
+        point = verdict.witness.point if isinstance(verdict.witness, Witness) else {}
+        floats = [name for name, value in point.items() if isinstance(value, float)]
+        if floats and verdict.evidence == Evidence.PROOF:
+            yield (
+                f"its witness has {floats[0]} as a float, and yet it is called a proof; floats are a measurement, an "
+                f"exact point has whole numbers, fractions or texts"
+            )
         return
-    if verdict.proof is None or not (verdict.proof.steps or verdict.proof.residuals):
+    recorded = verdict.proof is not None and bool(verdict.proof.steps or verdict.proof.residuals)
+    if verdict.evidence == Evidence.CERTIFICATE and not (verdict.points or verdict.proof or verdict.details):
+        yield "a certificate says the box it is for, or what it went through; use .at(box) or certified(enumerated=...)"
+    if verdict.evidence == Evidence.PROOF:
+        yield from _proof_problems(claim, verdict, recorded)
+
+
+def _proof_problems(claim: Claim, verdict: Verdict, recorded: bool) -> Iterator[str]:
+    if not recorded:
         yield "a proof records what it proved; use .proving(step, ...)"
     sizes = verdict.proof.sizes if verdict.proof else {}
-    for size in claim.for_all:
+    for size in (*claim.for_all, *(size for size in sizes if size not in claim.for_all)):
         if sizes.get(size) != EVERY:
             what = f"is for {size} = {sizes[size]}" if size in sizes else f"says nothing about {size}"
             yield f"the statement is for every {size}, its proof {what}: an instance is a certificate, not a proof"
@@ -168,10 +229,40 @@ def _measurement_problems(claim: Claim, verdict: Verdict) -> Iterator[str]:
         yield "a measurement says where it was made; use .at(point, ...)"
     if verdict.tolerance is None and verdict.seeds is None:
         yield "a measurement has a tolerance with a reason; use .within(value, because)"
-    if claim.kind == "probability" and (verdict.seeds is None or verdict.seeds.count < FEWEST_SEEDS):
+    if claim.kind == "probability" and verdict.seeds is None:
         yield f"a probability is measured over at least {FEWEST_SEEDS} seeds"
+    if verdict.seeds is not None and verdict.seeds.count < FEWEST_SEEDS:
+        yield f"what is random is measured over at least {FEWEST_SEEDS} seeds, not {verdict.seeds.count}"
     if verdict.tolerance is not None:
-        used = [*verdict.points, *(verdict.seeds.used if verdict.seeds else ())]
-        shared = [item for item in verdict.tolerance.calibrated_on if item in used]
-        if shared:
-            yield f"its tolerance was calibrated on {shared[0]}, on which it is judged too; judge it elsewhere"
+        if not verdict.tolerance.because.strip():
+            yield "its tolerance has no reason; say why in .within(value, because)"
+        seeds = (*verdict.seeds.used, *verdict.seeds.beside) if verdict.seeds else ()
+        used = [*verdict.points, *seeds]
+        for item in in_both(verdict.tolerance.calibrated_on, used):
+            yield f"its tolerance was calibrated on {item}, on which it is judged too; judge it elsewhere"
+
+
+def in_both(calibrated_on: Iterable[Any], used: Sequence[Any]) -> list[Any]:
+    """The points and seeds that a limit was calibrated on, and on which it is judged too.
+
+    >>> in_both([{"omega": "1/10"}, 3], [{"omega": 0.1, "m": 64}, {"omega": 0.2, "m": 64}])
+    [{'omega': '1/10'}]
+    """
+    return [item for item in calibrated_on if any(_same(item, other) for other in used)]
+
+
+def _same(calibrated: Any, judged: Any) -> bool:
+    """The same seed; or points that agree in all that both say, where one says all the other does."""
+    if not (isinstance(calibrated, Mapping) and isinstance(judged, Mapping)):
+        return bool(calibrated == judged)
+    common = calibrated.keys() & judged.keys()
+    nested = common and common in (calibrated.keys(), judged.keys())
+    return bool(nested) and all(_number(calibrated[name]) == _number(judged[name]) for name in common)
+
+
+def _number(value: Any) -> Any:
+    """An entry of a point as a float where it is a number, so that 1/2, "1/2" and 0.5 are one."""
+    try:
+        return float(Fraction(value))
+    except (TypeError, ValueError):
+        return value

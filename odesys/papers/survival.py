@@ -8,18 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from ..verdicts import FAILS, FAULTS, HOLDS
+from ..verdicts import FAILS, FAULTS, HOLDS, UNDECIDED, UNTESTED, Verdict
 from .claims import ClaimBook, Outcome
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 STANDS = ("as printed", "with corrected constants", "given a repaired step", "open", "falls")  # from best to worst
 AS_PRINTED, CONSTANTS, REPAIRED, OPEN, FALLS = STANDS
+OPEN_LIMIT = 0.1  # share of claims that a book may leave open
 
 
 def with_survival(book: ClaimBook, outcomes: Sequence[Outcome]) -> list[Outcome]:
     """The same outcomes with what each rests on that fails, and for each main theorem whether it stands.
 
-    A theorem of which something below was not run has no answer: `stands` is None.
+    A theorem of which something below was not run has no answer: `stands` is None. A repair of ours counts with all it
+    rests on itself.
     """
     import networkx as nx
 
@@ -30,10 +36,25 @@ def with_survival(book: ClaimBook, outcomes: Sequence[Outcome]) -> list[Outcome]
         below = [id for id in book.ids() if id in nx.ancestors(graph, outcome.claim.id)]
         failed = tuple(id for id in below if id in found and found[id].verdict.as_stated == FAILS)
         stands = None
-        if outcome.claim.main and all(id in found for id in below):
-            stands = max((_stands(found[id], repaired) for id in [*below, outcome.claim.id]), key=STANDS.index)
+        if outcome.claim.main:
+            needed = _needed(book, graph, [*below, outcome.claim.id], failed, repaired)
+            if all(id in found for id in needed):
+                stands = max((_stands(found[id], repaired) for id in needed), key=STANDS.index)
         done.append(replace(outcome, rests_on_failed=failed, stands=stands))
     return done
+
+
+def _needed(
+    book: ClaimBook, graph: nx.DiGraph, below: Sequence[str], failed: Sequence[str], repaired: Mapping[str, str]
+) -> list[str]:
+    """What a theorem rests on: the claims below it, and those below the repairs of ours that it needs."""
+    import networkx as nx
+
+    needed = list(below)
+    by = {repaired[id] for id in failed if id in repaired}
+    for repair in (id for id in by if book[id].origin == "ours"):
+        needed += [repair, *(id for id in nx.ancestors(graph, repair) if id not in needed)]
+    return needed
 
 
 def _repairs(outcomes: Sequence[Outcome]) -> dict[str, str]:
@@ -87,14 +108,35 @@ def theorem_lines(book: ClaimBook, outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def causes(outcomes: Sequence[Outcome]) -> dict[str, dict[str, list[Outcome]]]:
-    """Failures of the paper by fault, severest first, and by cause: one slip that shows in eight displays is one."""
+    """Failures of the paper by fault, severest first, and by cause: one slip that shows in eight displays is one.
+
+    A claim whose parts fail for two reasons is listed under both, each time with the verdict of that part.
+    """
     found: dict[str, dict[str, list[Outcome]]] = {}
     for fault in reversed((*FAULTS,)):
         for outcome in outcomes:
-            verdict = outcome.verdict
-            if outcome.claim.scored and verdict.as_stated == FAILS and verdict.fault == fault:
-                found.setdefault(fault, {}).setdefault(verdict.cause or outcome.claim.id, []).append(outcome)
+            for verdict in _failures(outcome):
+                if verdict.fault == fault:
+                    by_cause = found.setdefault(fault, {})
+                    by_cause.setdefault(verdict.cause or outcome.claim.id, []).append(replace(outcome, verdict=verdict))
     return found
+
+
+def _failures(outcome: Outcome) -> list[Verdict]:
+    """The verdict of a failing claim of the paper, and those of its parts that fail for another reason."""
+    if not outcome.claim.scored or outcome.verdict.as_stated != FAILS:
+        return []
+    found = {(outcome.verdict.fault, outcome.verdict.cause): outcome.verdict}
+    for part in outcome.verdict.parts.values():
+        if part.as_stated == FAILS and part.fault:
+            found.setdefault((part.fault, part.cause), part)
+    return list(found.values())
+
+
+def few_open(outcomes: Sequence[Outcome]) -> bool:
+    """True if less than a tenth of the paper's own claims are untested or undecided: more, and a book is not done."""
+    answers = score(outcomes)
+    return answers.get(UNTESTED, 0) + answers.get(UNDECIDED, 0) < OPEN_LIMIT * max(1, answers["claims"])
 
 
 def score(outcomes: Sequence[Outcome]) -> dict[str, int]:

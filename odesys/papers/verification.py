@@ -18,7 +18,7 @@ from .claims import Claim, ClaimBook, Outcome
 from .mutation_runs import mutation_lines, mutation_runs, mutation_summary
 from .paper import Paper
 from .redraw import FLIP_LIMIT, redraw, redraw_lines
-from .survival import causes, score, theorem_lines, with_survival
+from .survival import causes, few_open, score, theorem_lines, with_survival
 from .workers import Answer, run_tasks, tasks_of
 
 
@@ -71,6 +71,7 @@ def run_command(papers: Mapping[str, Paper], request: Request) -> bool:
     """The command ``odesys verify``: print what stands, write what was asked for; True if all is as it should be."""
     done: list[Outcome] = []
     more: dict[str, Any] = {"mutations": {}}
+    decided = True
 
     def rescue(outcomes: list[Outcome]) -> None:
         if outcomes:
@@ -95,13 +96,16 @@ def run_command(papers: Mapping[str, Paper], request: Request) -> bool:
             more["draws"] = more.get("draws", 0) + found["redraw"]["draws"]
             more["flips"] = [*more.get("flips", []), *found["redraw"]["flips"]]
             typer.echo("\n".join(redraw_lines(found["redraw"])))
+            if book.rule and not request.ids and not few_open(outcomes):
+                decided = False
+                typer.echo("a tenth of the paper's claims or more is untested or undecided: the book is not done")
         if request.certificates:
             with progress_bar("writing certificates") as progress:
                 print_files(write_certificates(book, outcomes, request.certificates, progress))
     _write(done, more, request, complete=True)
-    few_flips = len(more.get("flips", [])) <= FLIP_LIMIT * more.get("draws", 0)
+    few_flips = not more.get("flips") or len(more["flips"]) < FLIP_LIMIT * more["draws"]
     explained = all(summary["explained"] for summary in more["mutations"].values())
-    return all(o.as_expected for o in done) and explained and few_flips
+    return all(o.as_expected for o in done) and explained and few_flips and decided
 
 
 def _extra_runs(
@@ -146,6 +150,8 @@ def show(paper: str, book: ClaimBook, outcomes: Sequence[Outcome], show_all: boo
     typer.echo(f"{paper}: {book.reference}")
     if not book.rule:
         typer.echo("not yet under the verdict rule: answers may be about a part of a statement, or outside hypotheses")
+    if book.not_yet:
+        typer.echo(f"of the verdict rule not yet kept: {'; '.join(book.not_yet)}")
     theorems = theorem_lines(book, outcomes)
     if theorems:
         typer.echo("\nDo the main theorems stand?\n" + "\n".join(f"    {line}" for line in theorems))

@@ -147,20 +147,20 @@ def _work(paper: str, task: Task) -> list[Answer]:
 
 def _sendable(found: Answer, paper: str) -> Answer:
     """The answer itself; a verdict that is not plain data gets a sentence instead of a riddle in the other process."""
-    verdict = found.verdict
-    if verdict is not None:
-        fixed = verdict.corrected.witness if verdict.corrected else None
-        for strange in _strange([verdict.witness, verdict.constants, verdict.details, verdict.points, fixed]):
-            raise CheckError(
-                f"the verdict of {paper} {found.claim} can not be sent to another process: it contains "
-                f"{strange!r}, and is made of numbers, texts, lists and mappings",
-                claim=found.claim,
-            )
+    for strange in _strange(found.verdict):
+        raise CheckError(
+            f"the verdict of {paper} {found.claim} can not be sent to another process: it contains "
+            f"{strange!r}, and is made of numbers, texts, lists and mappings",
+            claim=found.claim,
+        )
     return found
 
 
 def _strange(value: Any) -> Iterator[Any]:
     """What is not plain data in a value."""
+    if isinstance(value, Verdict):
+        fixed = value.corrected.verdict if value.corrected else None
+        value = [value.witness, value.constants, value.details, value.points, fixed, value.parts]
     if isinstance(value, Witness):
         value = value.point
     if isinstance(value, Mapping):

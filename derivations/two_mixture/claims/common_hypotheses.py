@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from functools import partial
 from math import exp
 from typing import Any
 
-from odesys import Hypothesis, Symbol, natural_margin
+from odesys import Hypothesis, Symbol, natural_domain
 
 from .. import dynamics
 
@@ -43,19 +41,5 @@ AFTER_SWITCH = Hypothesis(
 )
 
 
-def inner_products(names: Collection[str]) -> list[Hypothesis]:
-    """Of points that say states: scores and self-scores are inner products of the columns of two matrices."""
-    tex = r"\begin{pmatrix}A&M\\M^\top&B\end{pmatrix}\succeq0"
-    sources = [source() for source in (dynamics.reduced, dynamics.full_flow)]
-    return [
-        Hypothesis("scores are inner products", tex, partial(_gram_margin, source))
-        for source in sources
-        if not set(names).isdisjoint(source.system.names)
-    ]
-
-
-def _gram_margin(source: Any, point: Mapping[str, Any]) -> Any:
-    return natural_margin(source, {name: point[name] for name in source.system.names if name in point})
-
-
+inner_products = natural_domain(dynamics.reduced, dynamics.full_flow)
 STAGE_TWO = (SMALL_START, BIASED, AFTER_SWITCH)  # of stages 2 and 3, at infinite width

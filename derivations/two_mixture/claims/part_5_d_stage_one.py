@@ -337,7 +337,7 @@ def pattern_persists(lab: Laboratory) -> dict[str, Verdict]:
         if wrong:
             s, x = wrong[0]
             key = f"head {s:+d} on {name(*x)}"
-            answers[part] = refuted(Witness(f"at b = 1/2 the unit H + b of {key} is {rows[key]}", {"b": 0.5}))
+            answers[part] = refuted(Witness(f"at b = 1/2 the unit H + b of {key} is {rows[key]}", {"b": "1/2"}))
         else:
             values = ", ".join(dict.fromkeys(rows.values()))
             step = f"all {len(units)} units by enumeration, H + b: {values}"
@@ -365,7 +365,7 @@ def neurons_at_the_end(lab: Laboratory) -> dict[str, Verdict]:
         share = sp.cancel(start / BIAS)
         if not (share.is_number and share >= 0 and rate > 0 and speed > 0):
             sentence = f"at b = 1/2 the neuron starts stage 1.2 at {start} and then moves at {rate} g"
-            answers[part] = refuted(Witness(sentence, {"b": 0.5}))
+            answers[part] = refuted(Witness(sentence, {"b": "1/2"}))
             continue
         answers[part] = proved().proving(
             f"it is {start} at T_0.5 and then grows at {rate} g with g > 0, so it is positive at every T_1 > T_0.5",
@@ -400,7 +400,7 @@ def margins_at_the_end(lab: Laboratory) -> dict[str, Verdict]:
     if low is not None:
         sentence = f"at b = 1/2 the margin of {name(*low)} is {shares[low]} b at T_0.5, then it moves at {rates[low]} g"
         return {
-            "consistent samples": refuted(Witness(sentence, {"b": 0.5})),
+            "consistent samples": refuted(Witness(sentence, {"b": "1/2"})),
             "conflicting samples": conflicting,
         }
     least = min(shares.values())

@@ -295,7 +295,7 @@ def asymmetry_inequality(lab: Laboratory) -> Verdict:
     proof = exact.proving(
         "the rates of the ten sums are bilinear in sums and summed forces",
         "the summed forces are polynomials in the weights that vanish at 1/3",
-        "triangle inequality with 0 < g < 1",
+        "triangle inequality with 0 < g < 1, and with n_c, n_v > 0 after stage 1 (Corollary D.7)",
     )
     return replace(proof, sharpened=text).with_constants(
         c=str(to_sympy(c)),

@@ -31,7 +31,7 @@ from .common_hypotheses import SMALL_START, STAGE_TWO
 
 HALF, THIRD, TWO_THIRDS = graph.num(1) / 2, graph.num(1) / 3, graph.num(2) / 3
 N_C, OMEGA, SLOPE = sym("n_c"), sym("omega"), sym("g")
-START = {"omega": 0.1, "b": 0.5, "T1": 20.0}  # where failing displays at T1 are evaluated
+START = {"omega": Fraction(1, 10), "b": Fraction(1, 2), "T1": 20}  # where failing displays at T1 are evaluated
 PARTS_OF_E5 = {"scores": "M", "key self-scores": "A", "query self-scores": "B"}
 
 
@@ -112,7 +112,8 @@ def too_large(verdict: Verdict, what: str, left: Node, right: Node, at: Mapping[
     others = dict.fromkeys(
         graph.symbols([left, right]), 0
     )  # states of a broken system that the paper's does not have here
-    env = {**others, **point, **stage_one().neurons(START["T1"], START["b"])}
+    numbers = {name: float(value) for name, value in point.items()}
+    env = {**others, **numbers, **stage_one().neurons(numbers["T1"], numbers["b"])}
     shown = [say_number(float(value)) for value in graph.evaluate([left, right], env, FLOATS, float)]
     return verdict.witnessed(
         f"at omega = 0.1, b = 0.5, T1 = 20 (all hypotheses hold) {what} is {shown[0]} and the printed value {shown[1]}",

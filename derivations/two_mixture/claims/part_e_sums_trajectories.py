@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import log, sqrt
+from math import asinh, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from .common_sums import KINDS
 from .part_e_trajectories import attention_at
 
 ENDS = ((0.3, 3.0), (0.8, 40.0), (1.3, 700.0))  # (b, T1) of the paths along omega
-DECADES, COUNT = 3, 7
+DECADES, COUNT = 4, 9  # as for the whole of stage 2 in Lemma E.3
 AWAY, TIME, SIZE, SHARE = "Delta p up to T'", "T' - T_1", "Delta at T'", "Delta over the score at T'"
 
 
@@ -40,7 +40,7 @@ def at_small_score(lab: Laboratory, omega: float, T1: float, b: float) -> dict[s
 
 
 def _paths(lab: Laboratory) -> list[list[dict[str, Any]]]:
-    """Three decades of omega from nine tenths of its bound down, at each b and T1."""
+    """Four decades of omega from nine tenths of its bound down, at each b and T1."""
     ends = [{"b": b, "T1": T1, "omega": 1e-3} for b, T1 in ENDS]  # with this omega inside, so is all that is smaller
     found = lab.draw.points("to T'", ends, {name: RANGES[name] for name in ("b", "T1")}, STAGE_2)
     tops = [0.9 * largest_omega(p["T1"], p["b"]) for p in found]
@@ -93,9 +93,13 @@ def until_the_score_is_omega(lab: Laboratory) -> dict[str, Verdict]:
     found = {
         AWAY: _of_order(lab, AWAY, lambda seen, p: seen[AWAY], 1)
         & _at_most(lab, f"{AWAY}, over omega,", lambda seen, p: seen[AWAY] / p["omega"], 8 / 9, spread),
-        # log(1 + sqrt 2/omega) is at most twice log(1/omega) below 1/2, where omega is
+        # at uniform attention the score is omega^2 sinh(4 kappa t)/2 (Beyond.K.frozen), so that it is omega at the time
+        # asinh(2/omega)/(4 kappa); asinh(2/omega) is at most 4 log(1/omega) below 1/2, where omega is
         TIME: _of_order(
-            lab, "(T' - T_1) / log(1 + sqrt 2/omega)", lambda seen, p: seen[TIME] / log(1 + sqrt(2) / p["omega"]), 0
+            lab,
+            "4 kappa (T' - T_1) / asinh(2/omega)",
+            lambda seen, p: 4 * kappa(p) * seen[TIME] / asinh(2 / p["omega"]),
+            0,
         )
         & _at_most(
             lab,

@@ -9,6 +9,7 @@ import numpy as np
 from odesys import (
     ONE,
     ZERO,
+    Evidence,
     Node,
     Verdict,
     Witness,
@@ -167,8 +168,9 @@ def patterns_along(lab: Laboratory) -> Verdict:
         sentence = (
             f"at omega = {p['omega']:.4g}, T1 = {p['T1']:.4g} the units that are off in stage 3 are: {', '.join(order)}"
         )
-        return refuted(Witness(sentence, p), patterns=details)
-    found = measured(True, patterns=details, duration=DURATION)
+        found = refuted(Witness(sentence, p), Evidence.MEASUREMENT, patterns=details)
+    else:
+        found = measured(True, patterns=details, duration=DURATION)
     return found.at(*points).within(0, f"signs of H + b at {POINTS} times, evenly in the logarithm of t - T2")
 
 

@@ -90,13 +90,13 @@ def start_concentrates(lab: Laboratory) -> Verdict:
         m, low, high = loose[0]
         return undecided(f"the sum of the tails is not below delta at m = {m}, delta = {low} .. {high}")
     return (
-        certified(enumerated=f"{len(WIDTHS)} widths, {len(spans)} intervals of delta each")
+        certified(enumerated=f"{len(WIDTHS)} widths, {len(spans)} intervals of delta each", widths=WIDTHS_SAID)
         .proving(
             "the failure probabilities of 8 norms (incomplete gamma functions) and 28 products (exponential moments, or Gaussian given one factor) are summed",
             "their sum grows with delta, and at the upper end of each interval of delta it is below the lower end, in balls",
             "Lemma H.2 and a union bound alone would give 9 delta",
         )
-        .at(*({"m": m, "widths": WIDTHS_SAID, "delta": span} for m in WIDTHS for span in spans))
+        .at(*({"m": m, "delta": span} for m in WIDTHS for span in spans))
     )
 
 
@@ -387,7 +387,7 @@ def _from_the_parameters(sharp: Verdict) -> Verdict:
         )
         .correcting(
             r"w_{1,i}^2\ \text{is sub-Gamma with parameters}\ (\tfrac2{m^2},\tfrac2m)",
-            sharp & best & enough,
+            (sharp & best & enough).proving("with h = sqrt(s/m) no m is left in the two levels", m="every"),
             "these give sqrt(4 s/m) + 2 s/m, below the printed level; Lemma H.2 itself is proved without them",
         )
         .blaming("constant", "sub-Gamma-parameters")

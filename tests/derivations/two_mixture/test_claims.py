@@ -297,7 +297,8 @@ def test_errata_are_generated(outcomes) -> None:
     text = errata_markdown(outcomes)
     for claim in MISPRINTS:
         assert f"**{claim}** (" in text or f"**{claim}**:" in text
-    assert text.count("\n**") == len(MISPRINTS) == errata_latex(outcomes).count(r"\item[")
+    twice = 1  # E.1-display fails by its quarter and by a stray m
+    assert text.count("\n**") == len(MISPRINTS) + twice == errata_latex(outcomes).count(r"\item[")
 
 
 def test_results_are_json_and_the_proof_graph_has_no_loop(outcomes) -> None:

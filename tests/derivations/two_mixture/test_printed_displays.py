@@ -60,7 +60,7 @@ FAILING = {  # part: fault and cause; all other parts hold
 def test_parts_faults_and_the_verdict_rule(id: str) -> None:
     outcome = book.run(book[id])
     assert list(rule._claim_problems(book[id])) == []
-    admit_outcome(outcome, book.natural)
+    admit_outcome(outcome, book.natural, book.symbols)
     parts = outcome.verdict.parts or {"": outcome.verdict}
     failing = {name: (v.fault, v.cause) for name, v in parts.items() if v.as_stated == "fails"}
     assert failing == FAILING.get(id, {})
@@ -159,4 +159,4 @@ def test_no_growth_is_seen_at_a_state_of_two_matrices() -> None:
     assert margins and min(margins) > 0.8
     impossible = replace(outcome.verdict, points=({**point, "A_cc_same": Fraction(0)},))
     with pytest.raises(rule.RuleError, match="inner products"):
-        admit_outcome(replace(outcome, verdict=impossible), book.natural)
+        admit_outcome(replace(outcome, verdict=impossible), book.natural, book.symbols)

@@ -99,11 +99,35 @@ def test_the_printed_probability_counts() -> None:
     assert with_high_probability("it is right", {}, rare, Draw(), printed=0.9999).as_stated == "fails"
 
 
+def test_what_can_not_fail_or_be_told_is_refused() -> None:
+    seen = measure("ratio", [{"x": 1.0}], lambda p: 1.0)
+    for low, high in ((-np.inf, np.inf), (2.0, 1.0)):
+        with pytest.raises(OdesysError, match="which no value, or every value, is"):
+            seen.between(low, high, "no limit")
+    assert seen.between(-np.inf, 2.0, "one end").as_stated == "holds"
+    both = tuple({"m": 10.0**k, "omega": 0.1**k} for k in range(5))
+    with pytest.raises(OdesysError, match="while omega changes too"):
+        Measurement("gap", both, [p["m"] for p in both]).order("m", 1)
+    with pytest.raises(OdesysError, match="a trial of 20 seeds answers for 3"):
+        with_high_probability("it is right", {}, lambda seeds: [True] * 3, Draw())
+
+
+def test_a_mean_keeps_its_seeds() -> None:
+    points = [{"m": 10.0**k} for k in range(5)]
+    mean = lambda count: over_seeds("gap", points, lambda p, seeds: [p["m"]] * len(seeds), range(count))  # noqa: E731
+    verdict = mean(20).order("m", 1)
+    assert verdict.as_stated == "holds" and verdict.seeds is not None and verdict.seeds.used == tuple(range(20))
+    with pytest.raises(OdesysError, match="over 19 seeds"):
+        mean(19).order("m", 1)
+
+
 def test_a_calibrated_limit_names_where_it_is_from() -> None:
     first, second = (measure("gap", [{"x": x}], lambda p: p["x"]) for x in (1.0, 1.1))
     verdict = calibrated(first, 1.2, lambda top: second.between(0, top, ""), "20 percent above x = 1")
     assert verdict.as_stated == "holds" and verdict.tolerance is not None
     assert verdict.tolerance.calibrated_on == ({"x": 1.0},)
+    with pytest.raises(OdesysError, match=r"calibrated on .*, on which it is judged too"):
+        second.between(0, 2, "a part of more, whose limit would not be seen", calibrated_on=[{"x": 1.1}])
     assert calibrated(first, 1.05, lambda top: second.between(0, top, ""), "5 percent").as_stated == "fails"
 
 
@@ -111,6 +135,11 @@ def test_a_run_that_converges_is_no_power() -> None:
     points = tuple({"omega": 10.0**-k} for k in range(1, 6))
     settling = Measurement("Q", points, [0.86 + 0.3 * p["omega"] for p in points])
     assert settling.order("omega", 0, towards="zero").as_stated == "holds"
+    many = tuple({"omega": float(omega)} for omega in np.geomspace(1e-8, 1e-4, 17))
+    slowly = Measurement("Q", many, [1 + 0.3 / np.log(1 / p["omega"]) for p in many])
+    verdict = slowly.order("omega", 0, towards="zero")  # the fit has no scatter and misses 0; the reader is told
+    assert verdict.as_stated == "holds" and "exponent of omega, fit alone" in verdict.details
+    assert "exponent of omega, fit alone" not in powers(-0.5, 2.0).order("m", -0.5).details
     assert Measurement("Q", points, [0.4] * 5).order("omega", 0, towards="zero").as_stated == "holds"
     slow = Measurement("log", points, [-np.log(p["omega"]) for p in points])  # unbounded: no Theta(1)
     assert slow.order("omega", 0, towards="zero").as_stated != "holds"

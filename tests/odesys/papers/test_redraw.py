@@ -36,22 +36,34 @@ def book() -> ClaimBook:
             raise OdesysError("there is no such run")
         return measure("x", [point(lab)], lambda p: p["x"]).between(0, 3, "")
 
+    @made.claim("partly", "A part changes below one that fails", kind="order", statement="x", reading="x")
+    def partly(lab: BaseLaboratory) -> dict[str, Verdict]:
+        seen = measure("x", [point(lab)], lambda p: p["x"])
+        return {"wrong": seen.between(5, 6, "wrong"), "lucky": seen.between(0, 1.01, "seen at x = 1")}
+
+    @made.claim("fixed", "Names its own point", kind="order", statement="x", reading="x")
+    def fixed(lab: BaseLaboratory) -> Verdict:
+        return measure("x", [{"x": 1.0}], lambda p: p["x"]).between(0, 3, "")
+
     return made
 
 
 def test_flips() -> None:
     made = book()
     outcomes = [made.run(claim) for claim in made]
-    assert [o.verdict.as_stated for o in outcomes] == ["holds"] * 4
-    assert [claim.id for claim in measured_claims(outcomes)] == ["robust", "lucky", "fragile"]
+    assert [o.verdict.as_stated for o in outcomes] == [*["holds"] * 4, "fails", "holds"]
+    assert [claim.id for claim in measured_claims(outcomes)] == ["robust", "lucky", "fragile", "partly", "fixed"]
     found = redraw("toy", made, outcomes, 20, 7, silent)
-    assert found["draws"] == 60 and found == redraw("toy", made, outcomes, 20, 7, silent)
+    assert found["draws"] == 80 and found["same"] == ["fixed"] and found == redraw("toy", made, outcomes, 20, 7, silent)
     flipped = [flip["id"] for flip in found["flips"]]
     assert flipped.count("fragile") == 20 and 3 < flipped.count("lucky") < 17 and "robust" not in flipped
     first = next(flip for flip in found["flips"] if flip["id"] == "lucky")
     assert (first["from"], first["to"], first["seed"]) == ("holds", "fails", 7) and "x is" in first["why"]
+    part = next(flip for flip in found["flips"] if flip["id"] == "partly")
+    assert (part["from"], part["to"]) == ("lucky: holds", "lucky: fails")
     lines = redraw_lines(found)
-    assert lines[0].startswith("drawn again with seed 7: 60 draws, flips") and len(lines) == len(flipped) + 1
+    assert lines[0].startswith("drawn again with seed 7: 80 draws, flips") and len(lines) == len(flipped) + 2
+    assert lines[1] == "    the same points and seeds each time, so not counted: fixed"
 
 
 def test_nothing_to_draw() -> None:

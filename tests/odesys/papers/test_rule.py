@@ -19,7 +19,11 @@ from odesys.verdicts import Evidence, Regime, Seeds, Verdict, Witness, certified
 
 SMALL = Hypothesis("small start", r"\omega < 1", lambda p: 1 - p["omega"], strict=True)
 WIDE = Hypothesis("m is large", r"m \gtrsim 100", lambda p: p["m"] / 100 - 1, asymptotic=True)
-SYMBOLS = (Symbol("omega", r"\omega", "start", "positive"), Symbol("A", "A", "a squared norm", "nonnegative"))
+SYMBOLS = (
+    Symbol("omega", r"\omega", "start", "positive"),
+    Symbol("A", "A", "a squared norm", "nonnegative"),
+    Symbol("m", "m", "width", "whole"),
+)
 CLAIM: dict[str, Any] = dict(
     kind="inequality",
     statement="x < y",
@@ -61,7 +65,9 @@ def seen(point: Mapping[str, Any] = INSIDE, **extra: Any) -> Verdict:
 def failing(point: Mapping[str, Any] = INSIDE) -> Verdict:
     """A failure that keeps the rule."""
     witness = Witness("at omega = 0.1 the left side is 2 and the right side 1", point)
-    return refuted(witness).correcting("x < 2 y", proved(), "a factor is missing").blaming("constant", "two")
+    instead = proved().proving("both sides are linear")
+    failed = refuted(witness, Evidence.MEASUREMENT).within(0, "exact numbers")
+    return failed.correcting("x < 2 y", instead, "a factor is missing").blaming("constant", "two")
 
 
 # ---- claims ----------------------------------------------------------------------------------------------------------
@@ -74,6 +80,10 @@ def failing(point: Mapping[str, Any] = INSIDE) -> Verdict:
         ({"hypotheses": None}, "does not say its hypotheses"),
         ({"where": ""}, "names no place"),
         ({"parts": ()}, "lists no parts"),
+        ({"parts": ("first", "first")}, "two parts of one name"),
+        ({"parts": ("first", " ")}, "one without a name"),
+        ({"kind": "definition", "expect": "fails"}, "neither true nor false"),
+        ({"repairs": ("1",)}, "uses or repairs itself"),
     ],
 )
 def test_a_claim_is_refused(fields: dict[str, Any], sentence: str) -> None:
@@ -97,6 +107,7 @@ def test_a_book_without_the_rule_refuses_nothing() -> None:
 JUDGED_ON_ITS_OWN_SEEDS = replace(
     measured(True).at(INSIDE).within(3.0, "20 percent above seed 4", [4]), seeds=Seeds(tuple(range(20)), 20, 0.7, 1.0)
 )
+MEAN = replace(seen(), seeds=Seeds(tuple(range(20))))
 FAR = seen({"omega": 0.1, "m": 200})
 REFUSED = {
     "a part is missing": ({"first": seen()}, {}, "part 'second' has no verdict"),
@@ -132,6 +143,62 @@ REFUSED = {
         "at most four digits",
     ),
     "its own seeds": ({"first": seen(), "second": JUDGED_ON_ITS_OWN_SEEDS}, {}, "calibrated on 4"),
+    "its own seeds beside others": (
+        {
+            "first": seen(),
+            "second": replace(MEAN, tolerance=JUDGED_ON_ITS_OWN_SEEDS.tolerance)
+            & replace(MEAN, seeds=Seeds(tuple(range(50, 70)), 20, 0.7, 1.0)),
+        },
+        {},
+        "calibrated on 4",
+    ),
+    "its own point under more names": (
+        {"first": seen(), "second": seen({"omega": 0.1, "m": 3}).within(2.0, "twice that", [{"omega": "1/10"}])},
+        {},
+        "calibrated on {'omega': '1/10'}",
+    ),
+    "a tolerance without a reason": (
+        {"first": seen(), "second": measured(True).at(INSIDE).within(1e-6, " ")},
+        {},
+        "tolerance has no reason",
+    ),
+    "a witness outside, beside points inside": (
+        {"first": seen(), "second": replace(failing(), witness=Witness("there it is 2", OUTSIDE))},
+        {},
+        "outside the hypothesis 'small start'",
+    ),
+    "a symbol without a domain": (
+        {"first": seen(), "second": failing({"omega": 0.1, "q": -1})},
+        {},
+        "says q, which is not in the table of symbols",
+    ),
+    "a point at infinity": ({"first": seen(), "second": seen({"omega": float("inf")})}, {}, "omega = inf"),
+    "a correction that proves nothing": (
+        {"first": seen(), "second": failing().correcting("x < 2 y", proved(), "")},
+        {},
+        "the corrected form: a proof records what it proved",
+    ),
+    "a correction seen outside": (
+        {"first": seen(), "second": failing().correcting("x < 2 y", seen(OUTSIDE), "")},
+        {},
+        "the corrected form: .* outside the hypothesis 'small start'",
+    ),
+    "a certificate of nothing": ({"first": seen(), "second": certified()}, {}, "says the box it is for"),
+    "floats called a proof": (
+        {"first": seen(), "second": replace(failing(), evidence=Evidence.PROOF)},
+        {},
+        "floats are a measurement",
+    ),
+    "an instance nobody asked for": (
+        {"first": seen(), "second": replace(proved().proving("x", K=2), evidence=Evidence.PROOF)},
+        {},
+        "its proof is for K = 2: an instance is a certificate",
+    ),
+    "a mean over few seeds": (
+        {"first": seen(), "second": replace(seen(), seeds=Seeds((1, 2)))},
+        {"kind": "order"},
+        "at least 20 seeds, not 2",
+    ),
     "an instance": ({"first": seen(), "second": proved().proving("x")}, {"for_all": ("K",)}, "says nothing about K"),
     "an instance with its size": (
         {"first": seen(), "second": replace(proved().proving("x", K=2), evidence=Evidence.PROOF)},
@@ -187,6 +254,19 @@ ADMITTED: dict[str, tuple[Any, dict[str, Any], str]] = {
         {},
         "holds",
     ),
+    "a mean over seeds": ({"first": seen(), "second": MEAN}, {}, "holds"),
+    "calibrated on another point": (
+        {"first": seen(), "second": seen({"omega": 0.1, "m": 3}).within(2.0, "twice that", [{"omega": 0.2}])},
+        {},
+        "holds",
+    ),
+    "an exact witness": (
+        {"first": seen(), "second": replace(failing({"omega": "1/10"}), evidence=Evidence.PROOF)},
+        {},
+        "fails",
+    ),
+    "a correction seen inside": ({"first": seen(), "second": failing().correcting("x < 2 y", seen(), "")}, {}, "fails"),
+    "an enumeration": ({"first": seen(), "second": certified(enumerated="24 cases")}, {}, "holds"),
     "a proof for every K": (
         {"first": seen(), "second": proved().proving("x", K="every")},
         {"for_all": ("K",)},

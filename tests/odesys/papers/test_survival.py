@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from odesys.papers.claims import ClaimBook, Outcome
-from odesys.papers.survival import causes, score, theorem_lines, with_survival
+from odesys.papers.claims import ClaimBook, ClaimError, Outcome, in_parts
+from odesys.papers.survival import causes, few_open, score, theorem_lines, with_survival
 from odesys.verdicts import Verdict, measured, proved, refuted, undecided
 
 HOLDS = proved()
@@ -62,6 +62,35 @@ def test_stands(answers: dict[str, Verdict], repairs: dict[str, str], stands: st
     assert list(by_id["T"].rests_on_failed) == failing
 
 
+def test_a_repair_of_ours_counts_with_what_it_rests_on() -> None:
+    def stands(below: Verdict, origin: str) -> str | None:
+        book = ClaimBook("toy", laboratory=dict)
+        fields = {"kind": "identity", "statement": "x", "reading": "x"}
+        book.claim("A", "display", **fields)(lambda lab: HOLDS)
+        book.claim("S", "what the repair rests on", **fields)(lambda lab: HOLDS)
+        book.claim("R", "repair", uses=["S"], repairs=["A"], origin=origin, **fields)(lambda lab: HOLDS)
+        book.claim("T", "theorem", uses=["A"], main=True, **fields)(lambda lab: HOLDS)
+        answers = {"A": fails("constant"), "S": below}
+        return with_survival(book, [Outcome(claim, answers.get(claim.id, HOLDS), 0.0) for claim in book])[-1].stands
+
+    assert stands(HOLDS, "ours") == "with corrected constants"
+    assert stands(undecided("x"), "ours") == "open"
+    assert stands(undecided("x"), "statement") == "with corrected constants"  # checked by itself; `uses` is the paper's
+
+
+@pytest.mark.parametrize(
+    ("repairs", "uses", "sentence"),
+    [(["B"], [], "repairs 'B', which is not registered"), (["A"], ["A"], "repairs A and rests on it")],
+)
+def test_a_repair_stands_on_its_own(repairs: list[str], uses: list[str], sentence: str) -> None:
+    book = ClaimBook("toy", laboratory=dict)
+    fields = {"kind": "identity", "statement": "x", "reading": "x"}
+    book.claim("A", "display", **fields)(lambda lab: HOLDS)
+    book.claim("R", "repair", repairs=repairs, uses=uses, origin="ours", **fields)(lambda lab: HOLDS)
+    with pytest.raises(ClaimError, match=sentence):
+        book.proof_graph()
+
+
 def test_a_theorem_whose_lemma_did_not_run_has_no_answer() -> None:
     book, found = outcomes({})
     some = with_survival(book, [outcome for outcome in found if outcome.claim.id != "A"])
@@ -76,9 +105,21 @@ def test_lines_name_what_is_repaired() -> None:
     ]
 
 
+def test_a_book_with_a_tenth_left_open_is_not_done() -> None:
+    book = ClaimBook("toy", laboratory=dict)
+    for k in range(11):
+        book.claim(str(k), "claim", kind="identity", statement="x", reading="x")(lambda lab: HOLDS)
+    found = [Outcome(claim, undecided("x") if claim.id == "0" else HOLDS, 0.0) for claim in book]
+    assert few_open(found) and not few_open(found[:10])
+
+
 def test_the_score_counts_causes_and_leaves_out_what_is_ours() -> None:
     _, found = outcomes({"A": fails("misprint"), "B": fails("misprint"), "T": fails("false", cause="gap")})
     assert {fault: list(by) for fault, by in causes(found).items()} == {"false": ["gap"], "misprint": ["slip"]}
     assert score(found) == {"claims": 3, "fails": 3, "causes": 2}
+    both = in_parts({"display": fails("constant", cause="two"), "stray factor": fails("misprint", cause="m")})
+    _, found = outcomes({"A": both})
+    assert {fault: list(by) for fault, by in causes(found).items()} == {"constant": ["two"], "misprint": ["m"]}
+    assert causes(found)["misprint"]["m"][0].verdict == both.parts["stray factor"]
     _, found = outcomes({"R": measured(False)})
     assert causes(found) == {} and score(found) == {"claims": 3, "holds": 3, "causes": 0}

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from odesys.papers.claims import ClaimBook, Outcome
+from odesys.papers.claims import CheckError, ClaimBook, ClaimError, Outcome
+from odesys.papers.hypotheses import Symbol
+from odesys.papers.rule import LATER
 from odesys.papers.verification import errata_latex, errata_markdown, show, verify, write_certificates
 from odesys.terminal import silent
 from odesys.verdicts import Verdict, Witness, certified, measured, proved, refuted, undecided
@@ -126,7 +128,8 @@ def test_certificates_are_written_for_certified_claims_only(tmp_path: Path) -> N
 
 def judged_book(rule: bool = True) -> ClaimBook:
     """A theorem on a lemma with a wrong constant, which is repaired; a claim of ours; a definition."""
-    book = ClaimBook("judged", laboratory=dict, reference="nobody, never", rule=rule)
+    symbols = [Symbol("x", "x", "a number")]
+    book = ClaimBook("judged", laboratory=dict, reference="nobody, never", rule=rule, symbols=symbols)
     common = {"statement": "x", "reading": "as printed", "hypotheses": (), "parts": ("all",)}
 
     @book.claim("Def.1", "A definition", kind="definition", where="Definition 1", **{**common, "parts": ()})
@@ -136,7 +139,8 @@ def judged_book(rule: bool = True) -> ClaimBook:
     @book.claim("L.1", "A lemma", kind="identity", where="Lemma 1", expect="fails", **common)
     def lemma(lab: object) -> Verdict:
         verdict = refuted(Witness("at x = 1 the left side is 2 and the right side 1", {"x": 1}))
-        return verdict.correcting("2 x", proved(), "a factor is missing").blaming("constant", "factor-two")
+        fixed = proved().proving("expansion")
+        return verdict.correcting("2 x", fixed, "a factor is missing").blaming("constant", "factor-two")
 
     @book.claim("R.1", "The lemma with its factor", kind="identity", origin="ours", repairs=["L.1"], **common)
     def repair(lab: object) -> Verdict:
@@ -172,6 +176,28 @@ def test_theorems_come_first_then_causes_then_failures(capsys: pytest.CaptureFix
     assert places == sorted(places) and "as printed   evidence" not in said
     show("judged", book, verify(book, list(book), silent), show_all=True)
     assert "as printed" in capsys.readouterr().out
+
+
+def test_what_a_book_does_not_keep_yet_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    def told(**fields: object) -> str:
+        book = ClaimBook("young", laboratory=dict, rule=True, **fields)  # type: ignore[arg-type]
+        common = {"statement": "x", "reading": "x", "hypotheses": (), "parts": ("all",), "where": "Lemma 1"}
+
+        @book.claim("L.1", "A lemma", kind="identity", expect="fails", **common)
+        def lemma(lab: object) -> Verdict:
+            verdict = refuted(Witness("at q = 1 it is 2", {"q": 1}))
+            return verdict.correcting("2 x", measured(True), "a factor is missing").blaming("constant", "two")
+
+        show("young", book, verify(book, list(book), silent))
+        return capsys.readouterr().out
+
+    assert f"of the verdict rule not yet kept: {'; '.join(LATER)}" in told(not_yet=LATER)
+    with pytest.raises(CheckError, match="not in the table of symbols"):
+        told(not_yet=LATER[1:])
+    with pytest.raises(CheckError, match="the corrected form: a measurement says where it was made"):
+        told(not_yet=LATER[:1])
+    with pytest.raises(ClaimError, match="is none of"):
+        told(not_yet=["everything"])
 
 
 def test_a_book_without_the_rule_is_marked(capsys: pytest.CaptureFixture[str]) -> None:
