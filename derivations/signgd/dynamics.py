@@ -8,31 +8,33 @@ slopes, which are positive, and what remains is the recursion: (n + 1)(2 m_k + 1
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
 from odesys import (
-    AttentionModel,
-    Dictionary,
-    Distribution,
-    FixedVector,
-    Head,
+    Data,
+    Expr,
     Node,
     OpaqueSoftmax,
     PinnedVectors,
-    Sample,
     SignDescent,
     SignForm,
     System,
-    Value,
+    Units,
+    Words,
     from_sympy,
     graph,
     inner_product_sign_descent,
+    logistic,
+    maps,
     num,
+    softmax,
     sym,
 )
+
+READOUT = Words("c", gram=[["c2"]], name="c")  # the frozen vector that reads out the values
 
 
 def word(i: int) -> str:
@@ -40,25 +42,37 @@ def word(i: int) -> str:
     return f"z{i}"
 
 
-def data(signs: Sequence[int]) -> Distribution:
+def labels(n: int) -> tuple[int, ...]:
+    """Labels +1, -1, +1, ... of n samples."""
+    return tuple(1 if i % 2 == 0 else -1 for i in range(n))
+
+
+def data(signs: Sequence[int]) -> Data:
     """Samples with the given labels; tokens carry the label, so that words are mu and y_i xi_i."""
+    words = Words(["mu", *(word(i) for i in range(1, len(signs) + 1))])
     tokens = [[("" if y > 0 else "-") + name for name in ("mu", word(i))] for i, y in enumerate(signs, 1)]
-    return Distribution(Sample(t, y, Fraction(1, len(signs))) for t, y in zip(tokens, signs, strict=True))
+    return Data(words, list(zip(tokens, signs, strict=True)))
 
 
-def model(n: int) -> AttentionModel:
+def model(words: Words, m_k: int) -> Callable[[Expr], Expr]:
     """f = sum over query patches of softmax-weighted values, read out by c = (1/m_v, ..., -1/m_v)."""
-    words = Dictionary(["mu", *(word(i) for i in range(1, n + 1))])
-    return AttentionModel(words, [Head()], Value(("W_V",), FixedVector("c", square="c2")), pooling="sum")
+    v, (q, k) = maps("v", READOUT, words), maps("q k", Units("r", m_k), words)
+
+    def f(X: Expr) -> Expr:
+        return (READOUT.all.T @ v @ X @ softmax(X.T @ k.T @ q @ X)).sum()
+
+    return f
 
 
 @cache
 def derived(n: int, m_k: int, m_v: int = 1, signs: tuple[int, ...] | None = None) -> SignDescent:
     """The loss on inner products and its gradients, for disjoint supports with L1 norms m (signal) and l1, l2, ..."""
-    y = signs if signs is not None else tuple(1 if i % 2 == 0 else -1 for i in range(n))
-    speeds = PinnedVectors.disjoint(["m", *(f"l{i}" for i in range(1, n + 1))])
-    readout = PinnedVectors.of([[Fraction(1, m_v)] * m_v + [Fraction(-1, m_v)] * m_v])
-    return inner_product_sign_descent(model(n), data(y), speeds, m_k, readout)
+    samples = data(labels(n) if signs is None else signs)
+    known = {
+        samples.words: PinnedVectors.disjoint(["m", *(f"l{i}" for i in range(1, n + 1))]),
+        READOUT: PinnedVectors.of([[Fraction(1, m_v)] * m_v + [Fraction(-1, m_v)] * m_v]),
+    }
+    return inner_product_sign_descent(model(samples.words, m_k), samples, logistic, vectors=known, train="v q k")
 
 
 @cache
@@ -81,7 +95,8 @@ def in_atoms(n: int, m_k: int) -> dict[str, Node]:
 
 
 @cache
-def _form(n: int, m_k: int) -> SignForm:
+def sign_form(n: int, m_k: int) -> SignForm:
+    """The normal form of signs of gradients in atoms."""
     return atoms(n, m_k).form([name for table in derived(n, m_k).names.values() for name in table.ravel()])
 
 
@@ -89,8 +104,8 @@ def _form(n: int, m_k: int) -> SignForm:
 def reduced(n: int, m_k: int, kind: str = "map") -> System:
     """The recursion (map, step size eta) or the sign flow (in theta = eta t) with signs in normal form."""
     made, opaque = derived(n, m_k), atoms(n, m_k)
-    form = _form(n, m_k)
-    seen = {name: opaque.back(opaque(node)) for name, node in made.observables.items() if not name.startswith("H_")}
+    form = sign_form(n, m_k)
+    seen = {name: opaque.back(opaque(node)) for name, node in made.observables.items()}
     for i in range(1, n + 1):
         seen |= attention(m_k, i)
     seen |= drivers(n, m_k)
@@ -104,7 +119,7 @@ def drivers(n: int, m_k: int) -> dict[str, Node]:
     is left beside w, Gq and Gk are the sums over samples that drive the signals.
     """
     opaque, found, states = atoms(n, m_k), in_atoms(n, m_k), derived(n, m_k).structure
-    form = _form(n, m_k)
+    form = sign_form(n, m_k)
     out: dict[str, Node] = {}
     for name, node in found.items():
         state = states[name]
@@ -136,8 +151,10 @@ def attention(m_k: int, i: int) -> dict[str, Node]:
 
 
 def raw(n: int, m_k: int) -> System:
-    """The same map with a gate on every whole gradient entry, as it comes from the chain rule."""
-    return _typeset(derived(n, m_k).system(), n, m_k)
+    """The same map with a gate on every whole gradient entry, as the chain rule gives it; H are the outputs f."""
+    made = derived(n, m_k)
+    seen = {**made.observables, **{f"H_{i}": y * made.observables[f"margin_{i}"] for i, y in enumerate(labels(n), 1)}}
+    return _typeset(made.system(observables=seen), n, m_k)
 
 
 def _typeset(system: System, n: int, m_k: int) -> System:
@@ -160,7 +177,7 @@ def saddle() -> System:
     Read off the derived flow with one sample and one neuron: :math:`a_1 = b_1` (both weights 1/2), :math:`w_1 > 0`.
     """
     made, opaque = derived(1, 1), atoms(1, 1)
-    form = _form(1, 1)
+    form = sign_form(1, 1)
     half = {atom: num(Fraction(1, 2)) for atom in opaque.meaning if atom not in opaque.slopes}
     gates = {leaf: graph.substitute([form.sign(opaque(made.gradients[leaf][0, 1]))], half)[0] for leaf in "qk"}
     pair = {

@@ -30,11 +30,12 @@ from ..expr.blocks import Block
 from ..expr.field import ScalarField
 from ..expr.graph import ZERO, Node, as_node, num, sym
 from ..expr.system import State, System
-from ..model.attention import AttentionModel
-from ..model.distribution import Distribution
-from ..model.loss import as_loss
-from ..model.paths import leaf_name, score_path, state_name, value_path
-from ..program.attention import attention_loss
+from ..model.paths import Path, state_name
+from ..program.data import Data
+from ..program.expressions import Expr
+from ..program.program import Program, read_program
+from ..program.reading import Pin
+from ..program.spaces import ONE_AXIS, Units, Words
 from .motion import STEP_SIZE
 
 
@@ -129,15 +130,15 @@ def _masses(left: PinnedVectors, right: PinnedVectors) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class SignDescent:
-    """A model's loss on inner products: leaves by name with the names of their states, gradients, and both sides.
+    """A program's loss on inner products: maps by name with the names of their states, gradients, and both sides.
 
-    `names[leaf]`, `gradients[leaf]` are arrays (left vectors, words); `observables` are those of the model, `structure`
-    says of each state its leaf, row and word.
+    `names[map]`, `gradients[map]` are arrays (rows, columns); `left`, `right` are the vectors on the two sides of a
+    map, `observables` are those of the program, `structure` says of each state its map, row and column.
 
-    >>> from odesys import Dictionary, FixedVector, Sample, Value
-    >>> model = AttentionModel(Dictionary(["mu"]), value=Value(("W_V",), output=FixedVector("v")))
-    >>> unit = PinnedVectors.disjoint([1])
-    >>> made = inner_product_sign_descent(model, Distribution([Sample(["mu"], +1)]), unit, 1, unit)
+    >>> from odesys import Data, Words, maps, logistic
+    >>> words = Words("mu")
+    >>> v = maps("v", 1, words)
+    >>> made = inner_product_sign_descent(lambda X: v @ X[0], Data(words, [("mu", +1)]), logistic)
     >>> made.system().equations["v_mu"]
     Node(eta + v_mu)
     >>> made.gradient_norm()
@@ -147,7 +148,7 @@ class SignDescent:
     names: Mapping[str, np.ndarray]
     gradients: Mapping[str, np.ndarray]
     left: Mapping[str, PinnedVectors]
-    right: PinnedVectors
+    right: Mapping[str, PinnedVectors]
     observables: Mapping[str, Node]
     structure: Mapping[str, State]
 
@@ -155,9 +156,9 @@ class SignDescent:
         """The L1 norm of the gradient by all weights: minus the rate of the loss along the flow."""
         terms = list[Node]()
         for leaf, gradient in self.gradients.items():
-            U, V = (np.array(side.directions, dtype=object) for side in (self.left[leaf], self.right))
+            U, V = (np.array(side.directions, dtype=object) for side in (self.left[leaf], self.right[leaf]))
             sizes = np.frompyfunc(graph.absolute, 1, 1)(_by_direction(gradient, U, V))
-            terms += list((sizes * _masses(self.left[leaf], self.right)).ravel())
+            terms += list((sizes * _masses(self.left[leaf], self.right[leaf])).ravel())
         return graph.add(terms)
 
     def system(
@@ -166,7 +167,7 @@ class SignDescent:
         """The step as a map, or its limit for small eta as a flow in theta = eta t; `sign` writes sgn of a gradient."""
         names, nodes = list[str](), list[Node]()
         for leaf, table in self.names.items():
-            change = sign_step(self.gradients[leaf], self.left[leaf], self.right, sign)
+            change = sign_step(self.gradients[leaf], self.left[leaf], self.right[leaf], sign)
             for name, move in zip(table.ravel(), change.ravel(), strict=True):
                 names.append(name)
                 nodes.append(-move if kind == "flow" else sym(name) - sym(STEP_SIZE) * move)
@@ -177,62 +178,98 @@ class SignDescent:
 
 
 def inner_product_sign_descent(
-    model: AttentionModel,
-    data: Distribution,
-    words: PinnedVectors,
-    neurons: int,
-    output: PinnedVectors,
+    program: Callable[[Expr], Expr],
+    data: Data,
     loss: Any = "logistic",
+    *,
+    vectors: Mapping[Words, PinnedVectors] | None = None,
+    train: Any = None,
 ) -> SignDescent:
-    """The loss of an attention model with one head on the inner products of its rows with the words, differentiated.
+    """The loss of a program on the inner products of its maps with pinned vectors, differentiated.
 
     Parameters
     ----------
-    model : scores W_K' W_Q with both maps trained, one value row: the read-out vector times one trained map.
-    words : the dictionary's vectors, coordinate by coordinate.
-    neurons : rows of W_K and W_Q, whose coordinate axes are pinned.
-    output : the frozen read-out vector of the values, as `PinnedVectors.of([[...]])`.
+    program : a function of the tokens X in which every map acts between pinned vectors: listed axes, or words.
+    vectors : words that are not the axes of their space, coordinate by coordinate; a word may be a read-out too.
+    train : names of all maps, in the order of their states; as they are read if left out.
 
-    >>> from odesys import Dictionary, FixedVector, Sample, Value
-    >>> model = AttentionModel(Dictionary(["mu"]), value=Value(("W_V",), output=FixedVector("v")))
-    >>> signal = PinnedVectors.disjoint(["m"])  # one word with L1 norm m
-    >>> data, readout = Distribution([Sample(["mu"], +1)]), PinnedVectors.of([[1]])
-    >>> made = inner_product_sign_descent(model, data, signal, neurons=1, output=readout)
-    >>> made.system(kind="flow").equations["v_mu"]
-    Node(m)
+    >>> from odesys import Data, Words, maps, logistic
+    >>> words, c = Words("mu"), Words("c", [["c2"]], name="c")
+    >>> W_V = maps("W_V", c, words)  # three rows, read out by c = (1, 1, -1); mu has the L1 norm m
+    >>> known = {words: PinnedVectors.disjoint(["m"]), c: PinnedVectors.of([[1, 1, -1]])}
+    >>> data = Data(words, [("mu", +1)])
+    >>> made = inner_product_sign_descent(lambda X: c.all.T @ W_V @ X[0], data, logistic, vectors=known)
+    >>> made.system(kind="flow").equations["V_mu"]
+    Node(3*m)
     """
-    if len(model.heads) != 1 or model.score != ("W_K'", "W_Q") or len(model.value.maps) != 1 or model.value.rows != 1:
-        raise ModelError("sign descent reads one head with scores W_K' W_Q and one value row with one trained map")
-    if words.count != len(model.words) or output.count != 1:
-        raise ModelError(
-            f"the dictionary has {len(model.words)} words and the read-out is one vector; the columns are "
-            f"of {words.count} and {output.count}"
-        )
-    size = len(model.words)
-    shapes = {"v": (1, size), "q": (neurons, size), "k": (neurons, size)}
-    leaves: dict[str, Block] = {name: blocks.leaf(name, shape) for name, shape in shapes.items()}
-    read = (value_path(model), score_path(model))
-    made = {leaf_name(model, read[0], 0): leaves["v"], leaf_name(model, read[1], 0): leaves["k"].T @ leaves["q"]}
-    objective, observables = attention_loss(model, data, as_loss(loss), made)
-    roots = [*blocks.gradient(objective, list(leaves.values())), *observables.values()]
-    names = {leaf: np.empty(shape, dtype=object) for leaf, shape in shapes.items()}
-    structure: dict[str, State] = {}
-    for leaf, table in names.items():
-        for r, j in np.ndindex(table.shape):
-            state = State(leaf, left="" if leaf == "v" else str(r + 1), right=model.words.words[j])
-            name = table[r, j] = state_name(state)
-            structure[name] = state
-    symbols = {leaf: np.vectorize(sym, otypes=[object])(table) for leaf, table in names.items()}
-    found = blocks.evaluate(roots, symbols)
-    axes = PinnedVectors.axes(neurons)
+    read = read_program(program, data, loss)
+    paths = _single_maps(read, read.maps if train is None else _ordered(read, train))
+    known = {words.name: coordinates for words, coordinates in (vectors or {}).items()}
+    leaves, renamed = dict[str, Block](), dict[str, Block]()
+    for name, path in paths.items():
+        leaves[name] = blocks.leaf(name, (read.naming.size(path.left), read.naming.size(path.right)))
+        table = read.tables.get(path)
+        renamed[read.tables[path.T].data if table is None else table.data] = leaves[name] if table else leaves[name].T
+    objective, *seen = blocks.replace_leaves([read.loss, *read.observables.values()], renamed)
+    names, sides, structure = dict[str, np.ndarray](), dict[str, list[PinnedVectors]](), dict[str, State]()
+    for name, path in paths.items():
+        pins = [read.naming.pins[end] for end in (path.left, path.right)]
+        sides[name] = [_coordinates(pin, known) for pin in pins]
+        rows, columns = _row_labels(pins[0]), pins[1].labels
+        states = [[State(read.naming.path(path), left=r, right=c) for c in columns] for r in rows]
+        structure |= {state_name(state): state for row in states for state in row}
+        names[name] = np.array([[state_name(state) for state in row] for row in states], dtype=object)
+    symbols = {name: np.vectorize(sym, otypes=[object])(table) for name, table in names.items()}
+    found = blocks.evaluate([*blocks.gradient(objective, list(leaves.values())), *seen], symbols)
     return SignDescent(
         names,
-        dict(zip(leaves, found[:3], strict=True)),
-        {"v": output, "q": axes, "k": axes},
-        words,
-        {name: value.reshape(-1)[0] for name, value in zip(observables, found[3:], strict=True)},
+        dict(zip(leaves, found[: len(leaves)], strict=True)),
+        {name: side[0] for name, side in sides.items()},
+        {name: side[1] for name, side in sides.items()},
+        {name: value.reshape(-1)[0] for name, value in zip(read.observables, found[len(leaves) :], strict=True)},
         structure,
     )
+
+
+def _ordered(read: Program, train: Any) -> tuple[str, ...]:
+    names = tuple(train.split() if isinstance(train, str) else train)
+    if sorted(names) != sorted(read.maps):
+        raise ModelError(
+            f"train={train!r} is the order of all maps, which are {', '.join(read.maps)}; a frozen map is a word with "
+            f"its coordinates in vectors="
+        )
+    return names
+
+
+def _single_maps(read: Program, order: Sequence[str]) -> dict[str, Path]:
+    """The path of every map from its rows to its columns, between the pinned vectors on its two sides."""
+    found: dict[str, Path] = {}
+    for path in read.tables:
+        names = [letter.map for letter in path.letters]
+        if len(names) > 1 or names[0] in found:
+            raise ModelError(
+                f"sign descent on inner products reads every map alone and between one pair of pinned sets, but the "
+                f"program reads {path}; list the axes of its space with Units"
+            )
+        found[names[0]] = path.T if path.letters[0].transposed else path
+    return {name: found[name] for name in order}
+
+
+def _coordinates(pin: Pin, known: Mapping[str, PinnedVectors]) -> PinnedVectors:
+    made = known.get(pin.name)
+    if made is None and pin.gram is not None:
+        raise ModelError(f"the words {', '.join(pin.labels)} are not orthonormal; give their coordinates in vectors=")
+    made = made or PinnedVectors.axes(pin.size)
+    if made.count != pin.size:
+        raise ModelError(f"there are {pin.size} words {', '.join(pin.labels)}, but vectors= has {made.count}")
+    return made
+
+
+def _row_labels(pin: Pin) -> Sequence[str]:
+    """Numbers for listed axes, names for words; a single read-out has none."""
+    if isinstance(pin.side, Units) and pin.side != ONE_AXIS:
+        return [str(i + 1) for i in range(pin.size)]
+    return pin.labels if pin.size > 1 else [""]
 
 
 __all__ = ["PinnedVectors", "SignDescent", "inner_product_sign_descent", "sign_step"]

@@ -8,22 +8,45 @@ from typing import Any
 
 import flint
 
-from odesys import ClaimBook, Evidence, Node, Verdict, always_positive, certified, graph, num, refuted, sym
+from odesys import (
+    ClaimBook,
+    Evidence,
+    Node,
+    Verdict,
+    Witness,
+    always_positive,
+    certified,
+    graph,
+    num,
+    refuted,
+    say_number,
+    sym,
+)
 
 from ..laboratory import Laboratory
 from ..special.toy_network import opaque_symbols
+from .common_hypotheses import SYMBOLS
 
 book = ClaimBook(
     "signgd",
     Laboratory,
     reference="On the Optimization and Generalization of Two-Layer Transformers with Sign Gradient Descent",
+    symbols=SYMBOLS,
 )
 
 NUMBERS = "a statement about numbers or random vectors, not about the system"
 EVERY = "an identity in the softmax weights themselves: it holds for every scale of the logits and every data set"
 SIZES = "a statement about sizes of parameters, not about the system"
 TOY = "on two samples with labels +, -, two neurons and two rows of values (the formulas are sums over samples, neurons, rows)"
+SIZE = {"n": 2, "m_k": 2, "m_v": 2}  # of the toy
 FLOW = "in the limit of small steps (geometric steps of the sign flow, 0.3 percent of the time each, saddles solved inside a step); rooms of measured ranges were chosen after looking at these runs"
+
+
+def on_the_toy(verdict: Verdict) -> Verdict:
+    """An identity of the toy network: a certificate for its sizes, as the formulas are sums over samples and neurons."""
+    return verdict.proving(
+        "both sides are the same rational function of weights, noise entries and exponentials", **SIZE
+    )
 
 
 def reduced(name: str) -> Node:
@@ -93,13 +116,18 @@ def positive_over(function: Callable[[Any], Any], low: Any, high: Any, pieces: i
     return certified(pieces=pieces, interval=f"{float(low):g} to {float(high):g}", what=what)
 
 
-def at_most(value: Any, bound: Any, **seen: Any) -> Verdict:
-    """value <= bound for two balls: certified or refuted; a ball that contains the bound is a mistake of precision."""
+def at_most(value: Any, bound: Any, says: str = "", point: Mapping[str, Any] | None = None, **seen: Any) -> Verdict:
+    """value <= bound for two balls: certified or refuted; a ball that contains the bound is a mistake of precision.
+
+    `says` begins the sentence of a witness: what the value is, and at which point.
+    """
     shown = {"value": short(value), "bound": short(bound), **seen}
+    here = [] if point is None else [dict(point)]
     if value <= bound:
-        return certified(**shown)
+        return certified(**shown).at(*here)
     if value > bound:
-        return refuted(shown, Evidence.CERTIFICATE)
+        sentence = f"{says or 'the left side'} is {say_number(short(value))}, not at most {say_number(short(bound))}"
+        return refuted(Witness(sentence, dict(point or {})), Evidence.CERTIFICATE, **shown)
     raise ArithmeticError(f"precision does not decide {value} <= {bound}")
 
 

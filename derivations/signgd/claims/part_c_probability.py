@@ -5,16 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 from itertools import product
-from math import comb, isqrt
+from math import comb, isqrt, log
 from typing import Any
 
 import flint
-import numpy as np
 
-from odesys import Evidence, Verdict, always_positive, certified, enumerate_all, frequency_at_most, refuted, sym
+from odesys import (
+    Evidence,
+    Verdict,
+    Witness,
+    always_positive,
+    certified,
+    enumerate_all,
+    graph,
+    identity,
+    refuted,
+    say_number,
+    sym,
+)
 
 from ..laboratory import Laboratory
 from .book import NUMBERS, at_most, ball, book, inside, positive_over, short, tail
+from .common_hypotheses import at_least, many_coordinates, wide
 
 DELTAS = (Fraction(1, 2), Fraction(1, 10), Fraction(1, 1000))
 WIDTHS = (1, 2, 3, 5, 10, 30, 100, 1000, 10**6, 10**12)
@@ -39,11 +51,20 @@ def small_sets(largest: int) -> Iterable[tuple[int, int, int]]:
     "C.1",
     "Supports are disjoint",
     kind="probability",
+    hypotheses=[
+        at_least(
+            "s >= d^1/2 n^-2",
+            r"s=\Omega(d^{1/2}n^{-2})",
+            lambda p: p["s"] * p["n"] ** 2,
+            lambda p: float(p["d"]) ** 0.5,
+        )
+    ],
+    parts=["disjoint"],
+    where="Lemma C.1",
     expect="fails",
     insensitive=NUMBERS,
     statement=r"s=\Omega(d^{1/2}n^{-2})\ \Rightarrow\ P(\mathcal B_i\cap\mathcal B_j=\emptyset\ \forall i\ne j)\ge1-n^{-2}",
-    reading="Omega with constant 1, so that every s >= d^1/2 n^-2 is allowed: n = 10, d = 10^8, s = 100 t for t = 1, 2, ..., the exact probability; the "
-    "corrected form says s <= d^1/2 n^-2, exactly for all n <= 6, d < 60 (union bound s^2/(d-1) for a pair) and as algebra for all n",
+    reading="Omega as printed, a lower bound of s; supports of s coordinates out of d - 1, drawn independently",
 )
 def disjoint_supports(lab: Laboratory) -> Verdict:
     """Exact probabilities; the first multiple of d^1/2 n^-2 for which they fall below 1 - n^-2."""
@@ -53,10 +74,11 @@ def disjoint_supports(lab: Laboratory) -> Verdict:
     for s in (smallest * t for t in range(1, 11)):
         meeting = 1 - disjoint_probability(n, d, s)
         if meeting > Fraction(1, n**2):
-            printed = refuted(
-                {"n": n, "d": d, "s": s, "P(some supports meet)": f"{float(meeting):.5g}", "n^-2": 1 / n**2},
-                Evidence.CERTIFICATE,
+            sentence = (
+                f"at n = {n}, d = 10^8, s = {s} (s is {s // smallest} times d^1/2 n^-2) some supports meet with the "
+                f"probability {say_number(float(meeting))}, and n^-2 is {say_number(1 / n**2)}"
             )
+            printed = refuted(Witness(sentence, {"n": n, "d": d, "s": s}), Evidence.CERTIFICATE)
             break
 
     def union_bound(case: tuple[int, int, int]) -> bool:
@@ -74,19 +96,21 @@ def disjoint_supports(lab: Laboratory) -> Verdict:
         r"s\le d^{1/2}n^{-2}\Rightarrow P\ge1-\binom n2\tfrac{s^2}{d-1}\ge1-n^{-2}",
         fixed,
         "larger supports meet more often: the hypothesis is an upper bound",
-    )
+    ).blaming("misprint", "omega-for-o")
 
 
 @book.claim(
     "C.2",
     "Noise misses the signal coordinate",
-    kind="inequality",
+    kind="probability",
+    hypotheses=[],
+    parts=["value", "exponential", "linear", "order"],
+    where="Lemma C.2, and the displays of its proof",
     insensitive=NUMBERS,
     statement=r"P(\exists i:\xi_i[1]\ne0)=1-(1-s/d)^n\le1-e^{-2ns/d}\le2ns/d=O(1/(n\sqrt d))",
-    reading="s of d coordinates without replacement; the first step needs s/d <= 1/2 (certified there), the second is e^-x >= 1 - x; with s <= C d^1/2 n^-2 "
-    "the constant is 2C. Exact for all n <= 40, s <= d <= 24",
+    reading="s of d coordinates without replacement; the second step where s/d <= 1/2, which the hypothesis gives for large d",
 )
-def misses_signal(lab: Laboratory) -> Verdict:
+def misses_signal(lab: Laboratory) -> dict[str, Verdict]:
     """The exact probability for small sizes, and 1 - x >= e^-2x on (0, 1/2]."""
 
     def right(case: tuple[int, int, int]) -> bool:
@@ -98,18 +122,33 @@ def misses_signal(lab: Laboratory) -> Verdict:
         [(n, d, s) for n in range(1, 41) for d in range(2, 25) for s in range(1, d + 1)], right, "triples (n, d, s)"
     )
     # 1 - x - e^-2x is concave, 0 at 0 and positive at 1/2, so it is positive in between
-    end = at_most((-ball(1)).exp(), ball(Fraction(1, 2)), what="e^-1 against 1 - 1/2")
-    return (exact & end).with_constants(sharper="n s / d (Bernoulli's inequality), for every s")
+    end = at_most((-ball(1)).exp(), ball(Fraction(1, 2)), what="e^-1 against 1 - 1/2 at s/d = 1/2")
+    N, S, D = (sym(x) for x in ("n", "s", "d"))
+    order = identity(
+        {"order": 2 * N * S / D - 2 * (S * N**2 / D ** Fraction(1, 2)) / (N * D ** Fraction(1, 2))}, ("d",)
+    )
+    return {
+        "value": exact.with_constants(sharper="n s / d (Bernoulli's inequality), for every s"),
+        "exponential": end.adding(because="concave in s/d, 0 at 0, positive at 1/2"),
+        "linear": always_positive({"e^x - 1 - x, second derivative": graph.exp(sym("x"))}, ("x",)).proving(
+            "1 - e^-x <= x: both vanish at 0 and the difference is convex"
+        ),
+        "order": order.proving("with C = s n^2 / d^1/2, which the hypothesis bounds, 2 n s / d = 2 C / (n d^1/2)"),
+    }
 
 
 @book.claim(
     "C.3",
     "Balanced classes",
     kind="probability",
+    hypotheses=[
+        at_least("n >= 8 log(4/delta)", r"n\ge8\log(4/\delta)", lambda p: p["n"], lambda p: 8 * log(4 / p["delta"]))
+    ],
+    parts=["balanced"],
+    where="Lemma C.3",
     insensitive=NUMBERS,
     statement=r"n\ge8\log(4/\delta)\Rightarrow P(|S_1|,|S_{-1}|\in[n/4,3n/4])\ge1-\delta",
-    reading="for every n up to 400 the exact binomial tail is at most the smallest delta allowed, 4 e^(-n/8); both classes together, since |S_-1| = n - |S_1|; "
-    "for all n this is Hoeffding's inequality",
+    reading="every n up to 400 with its smallest delta, 4 e^(-n/8), by the exact binomial tail; for all n by Hoeffding's inequality",
 )
 def classes(lab: Laboratory) -> Verdict:
     """Exact integers against balls."""
@@ -118,7 +157,8 @@ def classes(lab: Laboratory) -> Verdict:
         outside = 2 * sum(comb(n, k) for k in range((n + 3) // 4))
         ratios.append(ball(Fraction(outside, 2**n)) / (4 * (-ball(Fraction(n, 8))).exp()))
     worst = max(range(len(ratios)), key=lambda k: float(ratios[k].mid()))
-    return at_most(ratios[worst], ball(1), n=worst + 1, checked=len(ratios)).with_constants(
+    found = at_most(ratios[worst], ball(1), worst_n=worst + 1, checked=len(ratios))
+    return found.with_constants(
         sharper="n >= 8 log(2/delta): the two classes fail together, so the union bound is not needed"
     )
 
@@ -158,13 +198,15 @@ def kurtosis_bound() -> tuple[Any, Any]:
     "C.4",
     "Norms of the noise",
     kind="probability",
+    hypotheses=[many_coordinates],
+    parts=["length", "L1 norm", "L1 norm, order"],
+    where="Lemma C.4, three displays",
     expect="fails",
     insensitive=NUMBERS,
     statement=r"\tfrac12\sigma_p^2s\le\|\xi_i\|_2^2\le\tfrac32\sigma_p^2s,\ \tfrac{\sigma_ps}{\sqrt2}\le\|\xi_i\|_1\le\sigma_ps,\ \|\xi_i\|_1=\sqrt{\tfrac2\pi}\sigma_ps\pm O(\sqrt{\log(4n/\delta)}s^{-1/2})",
-    reading="the first two lines with the explicit s >= C log(4n/delta), C from Chernoff rates in balls; the third as printed, with O-constant 1000, sigma_p = 1, "
-    "s = 10^8, n = 10, delta = 1/10: by Paley and Zygmund the norm is further away with probability above 0.3",
+    reading="Omega with a constant that may be large; the third line with any constant in O, at fixed n, delta as s grows",
 )
-def norms(lab: Laboratory) -> Verdict:
+def norms(lab: Laboratory) -> dict[str, Verdict]:
     """Chernoff rates for two lines, a second-moment lower bound against the third."""
     rates = norm_rates()
     slowest = min(rates, key=lambda name: float(rates[name].mid()))
@@ -175,28 +217,22 @@ def norms(lab: Laboratory) -> Verdict:
     # P(D^2 >= theta E D^2) >= (1 - theta)^2 (E D^2)^2 / E D^4 for D = |xi|_1 - E|xi|_1
     far = (1 - theta) ** 2 * (s * variance) ** 2 / (3 * s * (s - 1) * variance**2 + s * fourth)
     distance, allowed = (theta * s * variance).sqrt(), 1000 * (flint.arb(400).log() / s).sqrt()
+    third: Verdict = certified(distance=short(distance))
     if distance > allowed and far > flint.arb(1) / 10:
-        third = refuted(
-            {
-                "s": "10^8",
-                "P(further away than)": short(far),
-                "distance": short(distance),
-                "printed": short(allowed),
-                "delta": "1/10",
-            },
-            Evidence.CERTIFICATE,
+        sentence = (
+            f"at s = 10^8, n = 10, delta = 0.1, sigma_p = 1 a norm is further away than {say_number(short(distance))} with "
+            f"a probability above {say_number(short(far))}; even with 1000 for O the display allows "
+            f"{say_number(short(allowed))}"
         )
-    else:
-        third = certified(distance=short(distance))
-    return (
-        (first & third)
-        .correcting(
-            r"\|\xi_i\|_1=\sqrt{2/\pi}\,\sigma_ps\pm\sqrt2\,\sigma_p\sqrt{s\log(4n/\delta)}",
-            first & _sub_gaussian(),
-            "a sum of s terms fluctuates by sqrt(s): the proof has the right order",
-        )
-        .with_constants(C="s >= 85 log(4n/delta) suffices for the first two lines; the slowest event is " + slowest)
-    )
+        point = {"s": 10**8, "n": 10, "delta": 0.1, "sigma_p": 1.0}
+        third = refuted(Witness(sentence, point), Evidence.CERTIFICATE)
+    third = third.correcting(
+        r"\|\xi_i\|_1=\sqrt{2/\pi}\,\sigma_ps\pm\sqrt2\,\sigma_p\sqrt{s\log(4n/\delta)}",
+        first & _sub_gaussian(),
+        "a sum of s terms fluctuates by sqrt(s): the proof has the right order",
+    ).blaming("misprint", "norm-order")
+    both = first.with_constants(C="s >= 85 log(4n/delta) suffices; the slowest event is " + slowest)
+    return {"length": both, "L1 norm": both, "L1 norm, order": third}
 
 
 def _sub_gaussian() -> Verdict:
@@ -216,33 +252,28 @@ def _sub_gaussian() -> Verdict:
     "C.5",
     "Sums of norms over a split",
     kind="probability",
+    hypotheses=[
+        at_least(
+            "s >= n^2 log(4 n / delta)",
+            r"s=\Omega(n^2\log(4n/\delta))",
+            lambda p: p["s"],
+            lambda p: p["n"] ** 2 * log(4 * p["n"] / p["delta"]),
+        )
+    ],
+    parts=["both bounds"],
+    where="Lemma C.5",
     uses=["C.4"],
     insensitive=NUMBERS,
     statement=r"s=\Omega(n^2\log(4n/\delta)),\ |S_1|-|S_2|=c>0\ \Rightarrow\ \tfrac{c\sigma_ps}{\sqrt2}\le\sum_{S_1}\|\xi_i\|_1-\sum_{S_2}\|\xi_i\|_1\le c\sigma_ps",
-    reading="for all splits at once, with s >= C n^2 log(4n/delta), C = 243: from |xi_i|_1 = sqrt(2/pi) sigma_p s +- sqrt(2 s log(4n/delta)) sigma_p (balls). How much smaller C "
-    "may be is measured, not judged: the worst of all splits of drawn norms at n = 8, s = 2.43 n^2 log(4n/delta), delta = 1/10, 200 sets",
+    reading="all splits at once, with probability 1 - delta (the lemma does not print it), and an explicit constant in Omega",
 )
 def split_sums(lab: Laboratory) -> Verdict:
-    """The constant from the corrected third line of C.4, and drawn norms."""
+    """The constant from the corrected third line of C.4."""
     mean, root = (2 / flint.arb.pi()).sqrt(), 1 / flint.arb(2).sqrt()
     # c mean s - n sqrt(2 s L) >= c s / sqrt2 for s >= C n^2 L and c >= 1:  sqrt(2/C) <= mean - 1/sqrt2, and <= 1 - mean
     C = flint.arb(243)
     exact = at_most((2 / C).sqrt(), mean - root, side="lower") & at_most((2 / C).sqrt(), 1 - mean, side="upper")
-    n, trials, rng = 8, 200, np.random.default_rng(5)
-    s = int(2.43 * n**2 * np.log(4 * n / 0.1))
-    failures = 0
-    for _ in range(trials):
-        norms = np.sort(np.abs(rng.standard_normal((n, s))).sum(axis=1)) / s
-        for size in range(n // 2 + 1, n + 1):
-            c = 2 * size - n
-            low, high = norms[:size].sum() - norms[size:].sum(), norms[-size:].sum() - norms[:-size].sum()
-            if low < c / np.sqrt(2) or high > c:
-                failures += 1
-                break
-    sample = frequency_at_most(failures, trials, 0.1, seed=5, n=n, s=s)
-    return exact.with_constants(C="243 suffices").adding(
-        smaller_C={"C": 2.43, "answer": sample.as_stated, **sample.details}
-    )
+    return exact.with_constants(C="s >= 243 n^2 log(4n/delta) suffices")
 
 
 # ---- sizes at the start ----------------------------------------------------------------------------------------------
@@ -285,64 +316,94 @@ def _upper_bounds(
     "C.6",
     "Values at the start",
     kind="probability",
+    hypotheses=wide("m_v"),
+    parts=["length", "signal", "noise"],
+    where="Lemma C.6",
     uses=["C.4"],
     statement=r"|\langle w_{V,j,r}^{(0)},\mu\rangle|\le\sqrt{2\log(12m_v/\delta)}\sigma_0\|\mu\|,\ |\langle w_{V,j,r}^{(0)},\xi_i\rangle|\le2\sqrt{\log(12m_vn/\delta)}\sigma_0\sigma_p\sqrt s,\ \|w\|^2\in[\tfrac12,\tfrac32]\sigma_0^2d",
-    reading="2 m_v rows; union of Gaussian tails, each at most exp(-x^2/2), with |xi_i|^2 <= 3/2 sigma_p^2 s, for all m_v, n, delta: at most delta/3; the "
-    "lengths |w|^2 by the chi-square rates of C.4, which needs d >= 22 log(8 m_v/delta) (not among the hypotheses)",
+    reading="2 m_v rows, union of Gaussian tails with |xi_i|^2 <= 3/2 sigma_p^2 s, for all m_v, n, delta",
 )
-def values_start(lab: Laboratory) -> Verdict:
+def values_start(lab: Laboratory) -> dict[str, Verdict]:
     """Union bounds of Gaussian tails, and the rate of the lengths."""
-    length = at_most(
-        1 / norm_rates()["|xi|^2 > 3s/2"], flint.arb(22), what="d >= 22 log(8 m_v / delta) for the lengths"
-    )
-    return (
-        _upper_bounds(lab, "row", (Fraction(2), Fraction(4)), 2, ("2 log(12 m_v/delta)", "4 log(12 m_v n/delta)"))
-        & length
-    )
+    inner = _upper_bounds(lab, "row", (Fraction(2), Fraction(4)), 2, ("2 log(12 m_v/delta)", "4 log(12 m_v n/delta)"))
+    return {"length": _lengths(), "signal": inner, "noise": inner}
+
+
+def _lengths() -> Verdict:
+    """|w|^2 within half of its mean: d coordinates, of which there are at least s."""
+    rate = norm_rates()["|xi|^2 > 3s/2"]
+    return at_most(1 / rate, flint.arb(22), what="d >= s >= 22 log(8 m n / delta) suffices for the lengths")
 
 
 @book.claim(
     "C.7",
     "Mean value at the start",
     kind="probability",
+    hypotheses=wide("m_v"),
+    parts=["signal", "noise"],
+    where="Lemma C.7",
     uses=["C.4"],
     statement=r"|\langle v^{(0)},\mu\rangle|\le2\sqrt{\log(12m_v/\delta)}m_v^{-1/2}\sigma_0\|\mu\|,\ |\langle v^{(0)},\xi_i\rangle|\le2\sqrt{2\log(12m_vn/\delta)}m_v^{-1/2}\sigma_0\sigma_p\sqrt s",
-    reading="the variance of <v, mu> is 2 sigma_0^2 / m_v, derived from the toy (m_v = 2); exact tails as in C.6, with |xi_i|^2 <= 3/2 sigma_p^2 s",
+    reading="the variance of <v, mu> is 2 sigma_0^2/m_v |mu|^2, derived; tails as in Lemma C.6",
 )
-def mean_value_start(lab: Laboratory) -> Verdict:
+def mean_value_start(lab: Laboratory) -> dict[str, Verdict]:
     """Squares over the derived variance (m_v times it is 2)."""
-    return _upper_bounds(
+    both = _upper_bounds(
         lab, "v", (Fraction(4, 2), Fraction(8, 2)), 0, ("4 log(12 m_v/delta)", "8 log(12 m_v n/delta)")
     )
+    return {"signal": both, "noise": both}
 
 
 @book.claim(
     "C.8",
     "Queries and keys at the start",
     kind="probability",
+    hypotheses=wide("m_k"),
+    parts=["length", "signal, below", "signal, above", "noise, below", "query noise, above", "key noise, above"],
+    where="Lemma C.8, six displays",
     uses=["C.4"],
     expect="fails",
     statement=r"\tfrac12\sigma_0\|\mu\|\le\max_s|\langle w_{K,s}^{(0)},\mu\rangle|\le\sqrt{2\log\tfrac{12m_k}\delta}\sigma_0\|\mu\|,\ \tfrac14\sigma_0\sigma_p\sqrt s\le\max_s|\langle w_{K,s}^{(0)},\xi_i\rangle|\le2\sqrt{\log\tfrac{12m_k}\delta}\sigma_0\sigma_p\sqrt s",
-    reading="the bound of the key noise as printed has no n in the logarithm: m_k = 30, n = m_k^4, delta = 1/10, |xi_i|^2 = sigma_p^2 s, exact tails; corrected with 12 m_k n as in the "
-    "line for queries; the lower bounds need m_k >= 1.05 log(8n/delta), where the hypothesis says m_k = Omega(log(1/delta))",
+    reading="for all i at once; Omega hides a constant that may not depend on n",
 )
-def queries_start(lab: Laboratory) -> Verdict:
+def queries_start(lab: Laboratory) -> dict[str, Verdict]:
     """Exact probability that some key noise exceeds the printed bound; union bounds with n; lower bounds."""
     m, n, delta = 30, 30**4, Fraction(1, 10)
-    std = ball(lab.variances()["k_xi"]).sqrt()
-    level = 2 * (12 * ball(m) / ball(delta)).log().sqrt() / std
+    point = {"m_k": m, "n": n, "delta": 0.1, "s": 10**8}
+    variance = lab.variances()
+    level = 2 * (12 * ball(m) / ball(delta)).log().sqrt() / ball(variance["k_xi"]).sqrt()
     exceeded = 1 - (m * n * (1 - tail(level)).log()).exp()
-    printed = at_most(exceeded, ball(delta), m_k=m, n=n)
-    upper = [
-        _upper_bounds(lab, name, (Fraction(2), Fraction(4)), 1, ("2 log(12 m_k/delta)", "4 log(12 m_k n/delta)"))
+    says = "at m_k = 30, n = 30^4, delta = 0.1, s = 10^8 the probability that some key noise exceeds the printed bound"
+    printed = at_most(exceeded, ball(delta), says, point)
+    upper = {
+        name: _upper_bounds(lab, name, (Fraction(2), Fraction(4)), 1, ("2 log(12 m_k/delta)", "4 log(12 m_k n/delta)"))
         for name in "qk"
-    ]
-    fixed = upper[0] & upper[1] & _lower_bounds(lab)
-    return printed.correcting(
-        r"\max_{s}|\langle w_{K,s}^{(0)},\xi_i\rangle|\le2\sqrt{\log(12m_kn/\delta)}\sigma_0\sigma_p\sqrt s,\quad m_k\ge1.05\log(8n/\delta)",
-        fixed,
-        "m_k n inner products, not m_k",
+    }
+    # with m_k = 30 and every n allowed: some sample has all 30 inner products below a quarter
+    many = 10**30
+    with flint.ctx.workprec(300):
+        below = inside(ball(Fraction(1, 4)) / ball(variance["q_xi"]).sqrt())  # |xi|^2 = sigma_p^2 s, its mean
+        missed = 1 - (many * (1 - below**m).log()).exp()
+    says = "at m_k = 30, n = 10^30, delta = 0.1 the probability that all query noise of some sample is below the bound"
+    least = at_most(missed, ball(delta), says, {"m_k": m, "n": many, "delta": 0.1, "s": 10**8}).correcting(
+        r"\text{the same for}\ m_k\ge1.05\log(8n/\delta)",
+        _lower_bounds(lab),
+        "the smallest over n samples of a maximum over m_k neurons; Condition 3.1 has m_k = Omega(polylog d)",
     )
+    keys = printed.correcting(
+        r"\max_{s}|\langle w_{K,s}^{(0)},\xi_i\rangle|\le2\sqrt{\log(12m_kn/\delta)}\sigma_0\sigma_p\sqrt s",
+        upper["k"],
+        "m_k n inner products, not m_k, as in the line for queries",
+    )
+    signal = _lower_bounds(lab)
+    return {
+        "length": _lengths(),
+        "signal, below": signal,
+        "signal, above": upper["q"] & upper["k"],
+        "noise, below": least.blaming("constant", "width-of-samples"),
+        "query noise, above": upper["q"],
+        "key noise, above": keys.blaming("misprint", "key-noise-n"),
+    }
 
 
 def _lower_bounds(lab: Laboratory) -> Verdict:
@@ -359,11 +420,14 @@ def _lower_bounds(lab: Laboratory) -> Verdict:
     "Eq.2-3",
     "Largest inner products at the start",
     kind="probability",
+    hypotheses=wide("m_k"),
+    parts=["bound of beta_mu"],
+    where="Proofs of Lemmas C.10, C.11 and C.13, where beta is bounded by Lemma C.8",
+    origin="proof",
     uses=["C.6", "C.8"],
     expect="fails",
-    statement=r"\beta_\xi=\max\{|\langle w_{Q,s}^{(0)},\xi_i\rangle|,|\langle w_{K,s}^{(0)},\xi_i\rangle|,|\langle w_{V,j,r}^{(0)},\xi_i\rangle|\},\ \beta_\mu\text{ alike};\quad \beta_\mu\le\sqrt{2\log(12m_k/\delta)}\sigma_0\|\mu\|",
-    reading="the definitions contain the 2 m_v rows of values, but the proofs of C.10, C.11, C.13 bound them with m_k alone: m_k = 10, m_v = 10^6 (Condition 3.1 has no upper "
-    "bound), delta = 1/10; exact probability that beta_mu is larger",
+    statement=r"\beta_\mu\le\sqrt{2\log(12m_k/\delta)}\sigma_0\|\mu\|\quad\text{with}\ \beta_\mu\ \text{of Eq. (3)}",
+    reading="beta_mu of Eq. (3) is a maximum over the 2 m_v rows of values too; the bound has m_k alone",
 )
 def largest_start(lab: Laboratory) -> Verdict:
     """P(beta_mu above the printed bound), and the union bound with max(m_k, m_v)."""
@@ -372,7 +436,8 @@ def largest_start(lab: Laboratory) -> Verdict:
     log_printed = (12 * ball(m_k) / ball(delta)).log()
     level = (2 * log_printed / ball(variance["row_mu"])).sqrt()
     exceeded = 1 - (2 * m_v * (1 - tail(level)).log()).exp()
-    printed = at_most(exceeded, ball(delta), m_k=m_k, m_v=m_v)
+    says = "at m_k = 10, m_v = 10^6, delta = 0.1 the probability that beta_mu exceeds the bound"
+    printed = at_most(exceeded, ball(delta), says, {"m_k": m_k, "m_v": m_v, "delta": 0.1, "n": 1, "s": 10**8})
     worst = ball(0)
     for width, n, d in product(WIDTHS, WIDTHS, DELTAS):
         rows = 2 * ball(width)
@@ -395,4 +460,4 @@ def largest_start(lab: Laboratory) -> Verdict:
         r"\beta_\mu\le\sqrt{2\log(12\max(m_k,m_v)/\delta)}\sigma_0\|\mu\|,\ \beta_\xi\le2\sqrt{\log(12\max(m_k,m_v)n/\delta)}\sigma_0\sigma_p\sqrt s",
         fixed,
         "the maximum runs over the rows of values too",
-    )
+    ).blaming("constant", "value-rows")

@@ -10,7 +10,7 @@ from ..laboratory import Laboratory
 from ..setting import EVERYWHERE, RANDOM, Case
 from ..special import training_sets as training_data
 from ..special.toy_network import LABELS, POSITIVE, ROWS, SUPPORTS, Toy, dot, weight
-from .book import EVERY, NUMBERS, TOY, book
+from .book import EVERY, NUMBERS, book, on_the_toy
 
 SIDES = {"P": 1, "N": -1}
 
@@ -41,9 +41,10 @@ def value_vector(made: Toy) -> list[Node]:
     "Def.2.1",
     "TrainingSet",
     kind="definition",
+    hypotheses=[],
+    where="Definition 2.1",
     statement=r"X=(y\mu,\xi),\ \xi\sim N(0,\sigma_p^2)\ \text{on}\ s\ \text{coordinates of}\ [d]\setminus\{1\},\ \langle\xi,\mu\rangle=0",
-    reading="500 drawn samples (n = 500, d = 400, s = 30): labels +-1, patch 1 is y mu, exactly s noise coordinates, never coordinate 1; every coordinate is hit equally often and the variance "
-    "is sigma_p^2, within 5 standard errors; in the toy of the proofs signal and noise are orthogonal and supports disjoint, exactly",
+    reading="what the training sets of our runs are drawn from; checked on 500 drawn samples",
 )
 def data_law(lab: Laboratory) -> Verdict:
     """Structure of a drawn training set, its moments, and the toy's."""
@@ -81,9 +82,13 @@ def data_law(lab: Laboratory) -> Verdict:
     "Eq.1",
     "Output of the network",
     kind="identity",
+    for_all=["m_k", "m_v"],
+    hypotheses=[],
+    parts=["output"],
+    origin="text",
+    where="Section 2, Eq. (1)",
     statement=r"F_j(W,X)=\tfrac1{m_v}\sum_r\big[(s_{11}+s_{21})\langle w_{V,j,r},x^{(1)}\rangle+(s_{12}+s_{22})\langle w_{V,j,r},x^{(2)}\rangle\big],\ f=F_1-F_{-1}",
-    reading="against the definition (1/m_v) sum_l 1' W_V X softmax(X' W_K' W_Q x^(l)) with exponentials written out, "
-    + TOY,
+    reading="the toy network of two samples, two neurons and two rows, all entries; the formulas are sums over them",
 )
 def output(lab: Laboratory) -> Verdict:
     """Both sides as expressions of the weights."""
@@ -111,16 +116,20 @@ def output(lab: Laboratory) -> Verdict:
             pairs[f"F {kind} {i}"] = defined, printed
             heads[kind] = defined
         pairs[f"f {i}"] = made.output(i), heads["P"] - heads["N"]
-    return equal(pairs)
+    return on_the_toy(equal(pairs))
 
 
 @book.claim(
     "D.1",
     "Derivative of the softmax",
     kind="identity",
+    for_all=["L"],
+    hypotheses=[],
+    parts=["derivative"],
+    where="Lemma D.1",
     insensitive=NUMBERS,
     statement=r"\partial s_i/\partial z_j=s_i(\mathbf 1\{i=j\}-s_j)",
-    reading="for 4 logits, as rational functions of exponentials",
+    reading="four logits, as rational functions of exponentials",
 )
 def softmax_derivative(lab: Laboratory) -> Verdict:
     """All 16 entries."""
@@ -133,17 +142,21 @@ def softmax_derivative(lab: Laboratory) -> Verdict:
             for i in range(4)
             for j in range(4)
         }
-    )
+    ).proving("both sides are the same rational function of e^z_1, ..., e^z_4", L=4)
 
 
 @book.claim(
     "D.2",
     "Gradient by values",
     kind="identity",
+    for_all=["m_k", "m_v"],
+    hypotheses=[],
+    parts=["gradient"],
+    where="Lemma D.2",
     uses=["Eq.1"],
     insensitive=EVERY,
     statement=r"\nabla_{w_{V,j,r}}F_j=\tfrac1{m_v}[(s_{11}+s_{21})x^{(1)}+(s_{12}+s_{22})x^{(2)}]",
-    reading="derivative of the output of Eq. (1), entry by entry, " + TOY,
+    reading="the toy network of two samples, two neurons and two rows, all entries; the formulas are sums over them",
 )
 def value_gradient(lab: Laboratory) -> Verdict:
     """Derivatives of both heads."""
@@ -155,16 +168,20 @@ def value_gradient(lab: Laboratory) -> Verdict:
         for c, slope in enumerate(slopes):
             pairs[f"{kind}{c}"] = slope, graph.add((s[0][a] + s[1][a]) * x[a][c] for a in range(2)) / ROWS
     slopes = graph.gradient(made.output(0), made.weights["P"][0])
-    return equal(pairs | {f"f{c}": (slope, pairs[f"P{c}"][1]) for c, slope in enumerate(slopes)})
+    return on_the_toy(equal(pairs | {f"f{c}": (slope, pairs[f"P{c}"][1]) for c, slope in enumerate(slopes)}))
 
 
 @book.claim(
     "D.3",
     "Gradient by logits",
     kind="identity",
+    for_all=["m_v"],
+    hypotheses=[],
+    parts=["derivative"],
+    where="Lemma D.3",
     uses=["D.1"],
     statement=r"\partial F_j/\partial z_{l,a}=\tfrac1{m_v}\sum_rs_{l1}s_{l2}[\langle w_{V,j,r},x_a\rangle-\langle w_{V,j,r},x_{3-a}\rangle]",
-    reading="the softmax with two logits as symbols, values those of the toy; the logits themselves are sum_r <w_Q,r, x_l><w_K,r, x_a>, as derived",
+    reading="logits as symbols, values those of the toy network; the logits themselves are as in Section 2",
 )
 def logit_gradient(lab: Laboratory) -> Verdict:
     """Derivatives by z, and the derived logits."""
@@ -180,7 +197,7 @@ def logit_gradient(lab: Laboratory) -> Verdict:
             dot(q, x[l]) * dot(k, x[a]) for q, k in zip(made.weights["Q"], made.weights["K"], strict=True)
         )
         pairs[f"z{l}{a}"] = made.logit(0, l, a), scores
-    return equal(pairs)
+    return on_the_toy(equal(pairs))
 
 
 def _heads_gradient(lab: Laboratory, kind: str) -> Verdict:
@@ -196,16 +213,20 @@ def _heads_gradient(lab: Laboratory, kind: str) -> Verdict:
                 else:
                     right = dot(mean, gap) * dot(made.weights["Q"][r], mix) * gap[c]
                 pairs[f"{side} {i} {r} {c}"] = slope, right
-    return equal(pairs, POSITIVE)
+    return on_the_toy(equal(pairs, POSITIVE))
 
 
 @book.claim(
     "D.4",
     "Gradient by queries",
     kind="identity",
+    for_all=["m_k", "m_v"],
+    hypotheses=[],
+    parts=["gradient"],
+    where="Lemma D.4",
     uses=["D.3"],
     statement=r"\nabla_{w_{Q,s}}F_j=\langle\bar w_{V,j},x^{(1)}-x^{(2)}\rangle\langle w_{K,s},x^{(1)}-x^{(2)}\rangle(s_{11}s_{12}x^{(1)}+s_{21}s_{22}x^{(2)})",
-    reading="derivative of the output of Eq. (1), entry by entry, " + TOY,
+    reading="the toy network of two samples, two neurons and two rows, all entries; the formulas are sums over them",
 )
 def query_gradient(lab: Laboratory) -> Verdict:
     """All entries of the query rows."""
@@ -216,9 +237,13 @@ def query_gradient(lab: Laboratory) -> Verdict:
     "D.5",
     "Gradient by keys",
     kind="identity",
+    for_all=["m_k", "m_v"],
+    hypotheses=[],
+    parts=["gradient"],
+    where="Lemma D.5",
     uses=["D.3"],
     statement=r"\nabla_{w_{K,s}}F_j=\langle\bar w_{V,j},x^{(1)}-x^{(2)}\rangle\langle w_{Q,s},s_{11}s_{12}x^{(1)}+s_{21}s_{22}x^{(2)}\rangle(x^{(1)}-x^{(2)})",
-    reading="derivative of the output of Eq. (1), entry by entry, " + TOY,
+    reading="the toy network of two samples, two neurons and two rows, all entries; the formulas are sums over them",
 )
 def key_gradient(lab: Laboratory) -> Verdict:
     """All entries of the key rows."""
@@ -229,11 +254,15 @@ def key_gradient(lab: Laboratory) -> Verdict:
     "App.D-activation",
     "Derivatives with an activation",
     kind="identity",
+    hypotheses=[],
+    parts=["derivative"],
+    where="Appendix D, general form, and first line of the proof of Lemma D.2",
+    origin="proof",
     uses=["D.2"],
     expect="fails",
     insensitive=EVERY,
     statement=r"F_j=\tfrac1{m_v}\sum_l\mathbf 1^\top\sigma(W_{V,j}X\,\mathrm{softmax}(\cdot))\ \Rightarrow\ \nabla_{w_{V,j,r}}F_j=\tfrac1{m_v}\sum_{l,a}s_{l,a}\sigma'(\langle w_{V,j,r},x^{(a)}\rangle)x^{(a)}",
-    reading="sigma(x) = x^2, softmax weights of the toy; the printed derivative belongs to sum_a s_la sigma(<w, x_a>), and for sigma(x) = x both agree",
+    reading="for a general activation; the paper goes on with sigma(x) = x, for which both agree",
 )
 def activation(lab: Laboratory) -> Verdict:
     """Printed derivative for a square, for the other placement of sigma, and for the identity."""
@@ -251,11 +280,16 @@ def activation(lab: Laboratory) -> Verdict:
             for c, slope in enumerate(graph.gradient(made.head(0, "P"), row))
         }
     )
-    return fails.correcting(
+    printed_form = fails.correcting(
         r"F_j=\tfrac1{m_v}\sum_{l,a,r}s_{l,a}\sigma(\langle w_{V,j,r},x^{(a)}\rangle)\ \text{has this derivative; for}\ \sigma=\mathrm{id}\ \text{both are one model}",
         right & linear,
         "the activation has to sit inside the sum over keys",
     )
+    return printed_form.witnessed(
+        "with sigma(x) = x^2, all softmax weights 1/2, m_v = 1, w = x^(1) = 1 and x^(2) = 0 the derivative by w is 1 and "
+        "the display gives 2",
+        {},
+    ).blaming("misprint", "activation-place")
 
 
 def loss_slope(made: Toy, i: int) -> Node:
@@ -267,10 +301,13 @@ def loss_slope(made: Toy, i: int) -> Node:
     "D.6",
     "Sign update of values",
     kind="identity",
+    for_all=["n", "m_k", "m_v"],
+    hypotheses=[],
+    parts=["update"],
+    where="Lemma D.6",
     uses=["D.2"],
     statement=r"w_{V,j,r}^{(t+1)}=w_{V,j,r}^{(t)}-\eta\,\mathrm{sgn}\Big(\sum_i\ell'_iy_ij[(s_{i,11}+s_{i,21})y_i\mu+(s_{i,12}+s_{i,22})\xi_i]\Big)",
-    reading="the argument of the derived step is -1/(n m_v) times the printed sum, entry by entry, and every step has length eta; "
-    + TOY,
+    reading="the argument of the derived step is -1/(n m_v) times the printed sum, entry by entry, and its length is eta",
 )
 def value_update(lab: Laboratory) -> Verdict:
     """Arguments of all value entries."""
@@ -288,23 +325,27 @@ def value_update(lab: Laboratory) -> Verdict:
                 name = weight(kind, r, c).args[0]
                 pairs[name] = arguments[name], -total / (len(LABELS) * ROWS)
                 pairs[f"length {name}"] = lengths[name], num(1)
-    return equal(pairs, POSITIVE)
+    return on_the_toy(equal(pairs, POSITIVE))
 
 
 @book.claim(
     "D.7",
     "Sign updates of queries and keys",
     kind="identity",
+    for_all=["n", "m_k", "m_v"],
+    hypotheses=[],
+    parts=["queries", "keys"],
+    where="Lemma D.7",
     uses=["D.4", "D.5"],
     statement=r"w_{Q,s}^{(t+1)}=w_{Q,s}^{(t)}-\eta\,\mathrm{sgn}\Big[\sum_i\ell'_iy_i\langle v,y_i\mu-\xi_i\rangle\langle w_{K,s},y_i\mu-\xi_i\rangle(s_{11}s_{12}y_i\mu+s_{21}s_{22}\xi_i)\Big],\ w_{K,s}\text{ alike}",
-    reading="the argument of the derived step is -1/n times the printed sum, entry by entry, and every step has length eta; "
-    + TOY,
+    reading="the argument of the derived step is -1/n times the printed sum, entry by entry, and its length is eta",
 )
-def query_key_update(lab: Laboratory) -> Verdict:
+def query_key_update(lab: Laboratory) -> dict[str, Verdict]:
     """Arguments of the entries of the first neuron, both samples in the sum."""
     made, arguments, lengths = lab.steps()
-    v, pairs = value_vector(made), {}
-    for kind in "QK":
+    v, found = value_vector(made), {}
+    for kind, called in (("Q", "queries"), ("K", "keys")):
+        pairs = {}
         for c in range(5):
             total = ZERO
             for i, y in enumerate(LABELS):
@@ -316,7 +357,8 @@ def query_key_update(lab: Laboratory) -> Verdict:
             name = weight(kind, 1, c).args[0]
             pairs[name] = arguments[name], -total / len(LABELS)
             pairs[f"length {name}"] = lengths[name], num(1)
-    return equal(pairs, POSITIVE)
+        found[called] = on_the_toy(equal(pairs, POSITIVE))
+    return found
 
 
 def common_factor(lab: Laboratory, kinds: str) -> Verdict:
@@ -334,17 +376,21 @@ def common_factor(lab: Laboratory, kinds: str) -> Verdict:
                 residuals[f"{a} {b}"] = arguments[a] * made.xi[i][second] - arguments[b] * made.xi[i][first]
                 residuals |= {f"length {name}": lengths[name] - 1 for name in (a, b)}
             residuals[f"signal {kind}{r}"] = lengths[weight(kind, r, 0).args[0]] - 1
-    return identity(residuals, POSITIVE)
+    return on_the_toy(identity(residuals, POSITIVE))
 
 
 @book.claim(
     "Eq.8-9",
     "Moves of queries and keys have constant length",
     kind="identity",
+    for_all=["n", "m_k"],
+    hypotheses=[],
+    parts=["moves"],
+    where="Appendix E.3, Eq. (8) and (9)",
+    origin="proof",
     uses=["D.7"],
     statement=r"|\langle\Delta w_{K,s},\mu\rangle|=|\langle\Delta w_{Q,s},\mu\rangle|=\eta\|\mu\|,\quad|\langle\Delta w_{K,s},y_i\xi_i\rangle|=|\langle\Delta w_{Q,s},y_i\xi_i\rangle|=\eta\|\xi_i\|_1",
-    reading="disjoint supports; where a driver vanishes exactly the move is 0 (sgn 0 = 0), and some driver is not identically zero; "
-    + TOY,
+    reading="disjoint supports (Lemma C.1); where an argument vanishes exactly the move is 0, as sgn 0 = 0",
 )
 def constant_moves(lab: Laboratory) -> Verdict:
     """Proportional arguments on every support; and the queries and keys do move."""
@@ -360,9 +406,14 @@ def constant_moves(lab: Laboratory) -> Verdict:
     "Sec.4-display",
     "All moves have constant length",
     kind="identity",
+    for_all=["n", "m_k", "m_v"],
+    hypotheses=[],
+    parts=["moves"],
+    where="Section 4, display under technical novelties",
+    origin="text",
     uses=["Eq.8-9"],
     statement=r"|\langle\Delta w_{V,j,r},\mu\rangle|,|\langle\Delta w_{K,s},\mu\rangle|,|\langle\Delta w_{Q,s},\mu\rangle|=\eta\|\mu\|;\ |\langle\Delta w_{V,j,r},y_i\xi_i\rangle|,|\langle\Delta w_{K,s},y_i\xi_i\rangle|,|\langle\Delta w_{Q,s},y_i\xi_i\rangle|=\eta\|\xi_i\|_1",
-    reading="as Eq. (8), (9), with the rows of values, all of which move; " + TOY,
+    reading="as Eq. (8) and (9), with the rows of values, all of which move",
 )
 def all_constant_moves(lab: Laboratory) -> Verdict:
     """Proportional arguments on every support, for all four matrices."""

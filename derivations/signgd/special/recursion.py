@@ -1,14 +1,11 @@
-r"""The exact reduced recursion in NumPy; here because signs need logarithms where weights underflow.
+r"""States, starts and runs of the reduced recursion; here because a run is an array over neurons and samples.
 
 .. math::
     v_i = \langle v, y_i\xi_i\rangle,\quad q_{ri} = \langle w_{Q,r}, y_i\xi_i\rangle,\quad
-    k_{ri} = \langle w_{K,r}, y_i\xi_i\rangle,\qquad
-    w_i = v_i - v_\mu,\quad B_{ri} = k_{ri} - k_{r\mu},\quad A_{ri} = a_i q_{r\mu} + b_i q_{ri},
+    k_{ri} = \langle w_{K,r}, y_i\xi_i\rangle .
 
-and every variable moves by its speed times the sign of its driver. It is the vectorised form of what
-`derivations.signgd.dynamics` derives, and is tested to be the same map. Positive factors never change a sign, so
-softmax products and loss derivatives are kept as logarithms and rescaled by the largest before they are added: no
-driver vanishes because a weight underflows.
+Every variable moves by its speed times the sign of its driver. The step is the one that `derivations.signgd.dynamics`
+derives, over arrays (`array_step`).
 """
 
 from __future__ import annotations
@@ -19,11 +16,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, log_expit
 
 from odesys import ParameterError, Progress, silent
 
 from ..setting import Case
+from . import array_step
 from .training_sets import TrainingSet
 
 Advance = Callable[["State", "Start", float], "State"]
@@ -51,6 +49,11 @@ class State:
                 np.column_stack([self.k_mu, self.k]).ravel(),
             ]
         )
+
+    def arrays(self) -> dict[str, Any]:
+        """The parts by the names they have for one sample and one neuron, neurons first and samples last."""
+        q_mu, k_mu = (np.asarray(x)[:, None] for x in (self.q_mu, self.k_mu))
+        return {"v_mu": self.v_mu, "v_z1": self.v, "q_1_mu": q_mu, "k_1_mu": k_mu, "q_1_z1": self.q, "k_1_z1": self.k}
 
     @classmethod
     def unpack(cls, x: np.ndarray, n: int, m_k: int) -> State:
@@ -108,21 +111,9 @@ class Drivers(Attention):
     log_g: np.ndarray
     w: np.ndarray
     B: np.ndarray
-    A: np.ndarray  # A_ri over exp(max(log a_i, log b_i))
-    G_q: np.ndarray  # sum_i g_i a_i w_i B_ri over its largest positive weight
-    G_k: np.ndarray
-
-    @cached_property
-    def signs(self) -> State:
-        """Direction of every variable, in {-1, 0, 1}."""
-        return State(
-            1.0,
-            np.ones_like(self.w),
-            np.sign(self.G_q),
-            -np.sign(self.G_k),
-            np.sign(self.w * self.B),
-            np.sign(self.w * self.A),
-        )
+    A: np.ndarray  # A_ri over exp(log_A)
+    log_A: np.ndarray
+    signs: State  # direction of every variable, in {-1, 0, 1}
 
     @property
     def loss(self) -> float:
@@ -130,47 +121,31 @@ class Drivers(Attention):
         return float(np.logaddexp(0.0, -self.margin).mean())
 
 
-def log_product(z: np.ndarray) -> np.ndarray:
-    """log(sigmoid(z) sigmoid(-z)), without underflow."""
-    return -np.logaddexp(0.0, z) - np.logaddexp(0.0, -z)
-
-
-def drivers(state: State) -> Drivers:
-    """The sign arguments of all variables, from the state."""
-    w, B = state.v - state.v_mu, state.k - state.k_mu[:, None]
-    z11, z21 = -(state.q_mu @ B), -np.einsum("ri,ri->i", state.q, B)
-    margin = (expit(z11) + expit(z21)) * state.v_mu + (expit(-z11) + expit(-z21)) * state.v
-    log_a, log_b, log_g = log_product(z11), log_product(z21), -np.logaddexp(0.0, margin)
-    top = np.maximum(log_a, log_b)
-    A = np.exp(log_a - top) * state.q_mu[:, None] + np.exp(log_b - top) * state.q
-    query, key = log_g + log_a, log_g + top
-    G_q = B @ (np.exp(query - query.max()) * w)
-    G_k = A @ (np.exp(key - key.max()) * w)
-    return Drivers(z11, z21, margin, log_a, log_b, log_g, w, B, A, G_q, G_k)
+def drivers(state: State, frozen: bool = False) -> Drivers:
+    """The sign arguments of all variables, from the state; `frozen` takes slopes of the softmax at zero logits."""
+    parts, values = array_step.lifted(), state.arrays()
+    z, logs, margin = array_step.logarithms(values, frozen)
+    found, moves = array_step.arguments(values, logs)
+    log_a, log_b = (logs[parts.names[row]] + logs[parts.names[f"not {row}"]] for row in ("s11", "s21"))
+    sign = {name: np.sign(value) for name, value in moves.items()}
+    sign |= {name: np.full(np.shape(values[name]), float(to)) for name, to in parts.values.items()}
+    signs = State(*(sign[name] for name in values))
+    (w, _), (B, _), (A, log_A) = (found[letter] for letter in "wBA")
+    return Drivers(z["s11"], z["s21"], margin, log_a, log_b, logs[parts.names["g"]], w, B, A, log_A, signs)
 
 
 def step(state: State, start: Start, eta: float, found: Drivers | None = None) -> State:
     """One step of sign descent."""
-    sign, move = (found or drivers(state)).signs, eta * start.l1
-    return State(
-        state.v_mu + 2 * eta * start.mu,
-        state.v + 2 * move,
-        state.q_mu + eta * start.mu * sign.q_mu,
-        state.k_mu + eta * start.mu * sign.k_mu,
-        state.q + move * sign.q,
-        state.k + move * sign.k,
-    )
+    to = (found or drivers(state)).signs.arrays()
+    known = {**state.arrays(), **{f"to_{name}": value for name, value in to.items()}}
+    moved = array_step.lifted().moved({**known, "eta": eta, "m": start.mu, "l1": start.l1})
+    v_mu, v, q_mu, q, k_mu, k = moved
+    return State(float(v_mu), v, q_mu[:, 0], k_mu[:, 0], q, k)
 
 
-def gradient_norm(state: State, start: Start) -> float:
-    r"""The L1 norm of the gradient of the training loss, :math:`-dL/d\theta` along the flow, at moderate logits."""
-    f = drivers(state)
-    n, mu, a, b, g = len(f.w), start.mu, np.exp(f.log_a), np.exp(f.log_b), np.exp(f.log_g)
-    A = a * state.q_mu[:, None] + b * state.q
-    values = 2 * g @ ((f.s11 + f.s21) * mu + (2 - f.s11 - f.s21) * start.l1)
-    pairs = (g * np.abs(f.w) * start.l1) @ (b * np.abs(f.B) + np.abs(A)).sum(axis=0)
-    signals = mu * (np.abs(f.B @ (g * a * f.w)).sum() + np.abs(A @ (g * f.w)).sum())
-    return float((values + pairs + signals) / n)
+def log_product(z: np.ndarray) -> np.ndarray:
+    """log(sigmoid(z) sigmoid(-z)), without underflow."""
+    return np.asarray(log_expit(z) + log_expit(-z))
 
 
 # ---- starts ----------------------------------------------------------------------------------------------------------
@@ -259,26 +234,35 @@ class Run(Attention):
         """Number of the last record with a time of at most `time`."""
         return max(0, int(np.searchsorted(self.times, time * (1 + 1e-12), side="right")) - 1)
 
+    def arrays(self) -> dict[str, Any]:
+        """As `State.arrays`, with the records first."""
+        shown = {"v_mu": self.v_mu[:, None], "v_z1": self.v, "q_1_z1": self.q, "k_1_z1": self.k}
+        return shown | {"q_1_mu": self.q_mu[:, :, None], "k_1_mu": self.k_mu[:, :, None]}
+
     @cached_property
     def B(self) -> np.ndarray:
         """k - k_mu, (T, m_k, n)."""
-        return self.k - self.k_mu[:, :, None]
+        return np.asarray(array_step.lifted().drivers["B"](self.arrays(), {})[0])
 
     @cached_property
+    def _read(self) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        z, _, margin = array_step.logarithms(self.arrays())
+        return z, margin
+
+    @property
     def z11(self) -> np.ndarray:
         """Logit of s_11, (T, n)."""
-        return -np.einsum("tr,tri->ti", self.q_mu, self.B)
+        return self._read[0]["s11"]
 
-    @cached_property
+    @property
     def z21(self) -> np.ndarray:
         """Logit of s_21, (T, n); its negative is the paper's z_22 - z_21."""
-        return -np.einsum("tri,tri->ti", self.q, self.B)
+        return self._read[0]["s21"]
 
-    @cached_property
+    @property
     def margin(self) -> np.ndarray:
         """y_i f_i, (T, n)."""
-        on = self.s11 + self.s21
-        return on * self.v_mu[:, None] + (expit(-self.z11) + expit(-self.z21)) * self.v
+        return self._read[1]
 
     @cached_property
     def loss(self) -> np.ndarray:
@@ -363,9 +347,8 @@ def saddle_step(state: State, start: Start, width: float) -> State:
     """An Euler step of the flow with the pairs' saddles passed exactly, see `geometric`."""
     found = drivers(state)
     new, reach = step(state, start, width, found), start.l1 * width
-    with np.errstate(over="ignore", invalid="ignore"):
-        ratio = np.exp(np.clip(found.log_a - found.log_b, None, 700.0))
-        A = state.q + ratio * state.q_mu[:, None]
+    with np.errstate(over="ignore"):
+        A = found.A * np.exp(np.minimum(found.log_A - found.log_b, 700.0))  # how far q is from where A vanishes
     near = np.minimum(np.abs(A), np.abs(found.B))
     turning = (A * found.B < 0) & (near < reach) & (found.w > 0)
     short = np.where(turning, 2 * near - reach, 0.0)

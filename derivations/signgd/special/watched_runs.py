@@ -53,7 +53,7 @@ class Rules:
             old = self.seen(state)
             fast = replace(start, l1=c * self.noise * start.l1, case=replace(start.case, mu=c * start.mu))
             if self.frozen:
-                new = recursion.step(old, fast, self.descent * width, _flat(old))
+                new = recursion.step(old, fast, self.descent * width, recursion.drivers(old, frozen=True))
             else:
                 new = plain(old, fast, self.descent * width)
             # the seen state moves c times as fast; values too, which undoes it
@@ -69,14 +69,6 @@ class Rules:
             )
 
         return step
-
-
-def _flat(state: State) -> recursion.Drivers:
-    """Drivers with a_i = b_i = 1/4 whatever the logits."""
-    found = recursion.drivers(state)
-    A = state.q_mu[:, None] + state.q
-    weight = np.exp(found.log_g - found.log_g.max()) * found.w
-    return replace(found, A=A, G_q=found.B @ weight, G_k=A @ weight)
 
 
 @dataclass(frozen=True)

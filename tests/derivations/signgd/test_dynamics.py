@@ -9,6 +9,7 @@ import itertools
 import math
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ import sympy as sp
 from derivations.signgd import PAPER, compare, dynamics
 from derivations.signgd.setting import Case, published, regime
 from derivations.signgd.special import (
+    array_step,
     conditions,
     mean_field,
     network,
@@ -30,6 +32,7 @@ from derivations.signgd.special.network import Optimiser, Weights
 from derivations.signgd.special.recursion import Run, Start, State
 from derivations.signgd.special.training_sets import fresh, make
 from numerics.maps.iterate import iterate
+from odesys import Units, Words, maps, softmax
 from odesys.errors import OdesysError
 from odesys.exact.zero import zero_test
 from odesys.expr import graph
@@ -93,15 +96,51 @@ def test_values_move_at_constant_speed_and_labels_are_gone() -> None:
     assert rows.system().nodes[0] is dynamics.derived(1, 1, 1).system().nodes[0]
 
 
-def test_numpy_recursion_is_the_derived_map() -> None:
-    start = recursion.draw(TINY, 1)
+@pytest.mark.parametrize("n, m_k", [(3, 2), (1, 3), (4, 1)])
+def test_step_over_arrays_is_the_derived_map(n: int, m_k: int) -> None:
+    """One sample and one neuron are carried over to all; systems of other sizes, derived whole, are the same map."""
+    start = recursion.draw(replace(TINY, n=n, d=60 * n + 1, m_k=m_k), 1)
     values = {"m": 1.0, "eta": 5e-4, **{f"l{i + 1}": float(l) for i, l in enumerate(start.l1)}}
     run = recursion.descend(start, 5e-4, 400)
     packed = np.array([run.state(j).pack() for j in range(401)])
-    for system in (dynamics.reduced(3, 2), dynamics.raw(3, 2)):
+    for system in (dynamics.reduced(n, m_k), dynamics.raw(n, m_k)) if n == 3 else (dynamics.raw(n, m_k),):
         assert np.array_equal(iterate(system, start.state.pack(), 400, values).states, packed)
-    again = State.unpack(start.state.pack(), 3, 2)
+    seen = dynamics.raw(n, m_k).compile(values).observables(0.0, packed[-1])
+    assert np.allclose([seen[f"margin_{i + 1}"] for i in range(n)], run.margin[-1], rtol=1e-13)
+    again = State.unpack(start.state.pack(), n, m_k)
     assert all(np.array_equal(getattr(again, f), getattr(start.state, f)) for f in FIELDS)
+
+
+@cache
+def _all_caches() -> list[Any]:
+    made = (dynamics.derived, dynamics.atoms, dynamics.sign_form, dynamics.reduced, array_step.lifted)
+    assert all(hasattr(function, "cache_clear") for function in made)
+    return list(made)
+
+
+@pytest.mark.parametrize("scores, values", [(2, 1), (1, -3)])
+def test_no_step_is_typed(monkeypatch: pytest.MonkeyPatch, scores: int, values: int) -> None:
+    """Another program gives another step, that of its own derived system: nothing of the paper's is left in it."""
+    start = recursion.draw(TINY, 1)
+    paper = recursion.descend(start, 5e-4, 300)
+
+    def other(words: Words, m_k: int) -> Any:
+        v, (q, k) = maps("v", dynamics.READOUT, words), maps("q k", Units("r", m_k), words)
+        return lambda X: (dynamics.READOUT.all.T @ v @ X @ softmax(X.T @ k.T @ q @ X * scores)).sum() * values
+
+    monkeypatch.setattr(dynamics, "model", other)
+    try:
+        for function in _all_caches():
+            function.cache_clear()
+        run = recursion.descend(start, 5e-4, 300)
+        known = {"m": 1.0, "eta": 5e-4, **{f"l{i + 1}": float(l) for i, l in enumerate(start.l1)}}
+        system = dynamics.derived(3, 2).system()
+        assert np.array_equal(iterate(system, start.state.pack(), 300, known).end_state, run.state(-1).pack())
+    finally:
+        monkeypatch.undo()
+        for function in _all_caches():
+            function.cache_clear()
+    assert np.abs(run.state(-1).pack() - paper.state(-1).pack()).max() > 0.1
 
 
 # ---- the network -----------------------------------------------------------------------------------------------------
@@ -165,12 +204,15 @@ def test_loss_falls_by_the_l1_norm_of_the_gradient() -> None:
     slope, _ = network.gradient(weights, data.x, data.y)
     start = recursion.project(data, weights)
     whole = sum(float(np.abs(g).sum()) for g in slope.all())
-    assert recursion.gradient_norm(start.state, start) == pytest.approx(whole, rel=1e-12)
-    made = dynamics.derived(3, 2)
-    system = made.system().with_observables({"norm": made.gradient_norm()})
-    values = {"m": 1.0, "eta": 1.0, **{f"l{i + 1}": float(l) for i, l in enumerate(start.l1)}}
-    exact = system.compile(values).observables(0.0, start.state.pack())["norm"]
-    assert recursion.gradient_norm(start.state, start) == pytest.approx(exact, rel=1e-12)
+    assert gradient_norm(start, start.state) == pytest.approx(whole, rel=1e-12)
+
+
+def gradient_norm(start: Start, state: State) -> float:
+    """The derived L1 norm of the gradient."""
+    made = dynamics.derived(start.case.n, start.case.m_k)
+    system = made.system(kind="flow").with_observables({"norm": made.gradient_norm()})
+    values = {"m": start.mu, **{f"l{i + 1}": float(l) for i, l in enumerate(start.l1)}}
+    return system.compile(values).observables(0.0, state.pack())["norm"]
 
 
 def test_adam_is_adam() -> None:
@@ -313,7 +355,7 @@ def test_loss_falls_along_the_flow_and_values_are_straight() -> None:
     assert (np.diff(run.loss) < 0).all()
     assert np.allclose(run.v, start.state.v + 2 * run.times[:, None] * start.l1, rtol=1e-9)
     rate = -np.gradient(run.loss, run.times)[100]
-    assert rate == pytest.approx(recursion.gradient_norm(run.state(100), start), rel=0.02)
+    assert rate == pytest.approx(gradient_norm(start, run.state(100)), rel=0.02)
 
 
 @pytest.mark.parametrize("seed", [0, 2])

@@ -7,23 +7,22 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from odesys import AttentionModel, Dictionary, Distribution, Head, Sample
+from odesys import Data, Units, Words, logistic, maps, softmax
 from odesys.derive.sign_descent import PinnedVectors, inner_product_sign_descent, sign_step
 from odesys.errors import ModelError
 from odesys.expr import graph
-from odesys.model.attention import FixedVector, Neurons, Value
 
 RNG = np.random.default_rng(7)  # the seed of all random numbers of this file
+WORDS, READOUT = Words("a0 a1 a2"), Words("c", gram=[["c2"]], name="c")
+V, (Q, K) = maps("v", READOUT, WORDS), maps("q k", Units("r", 2), WORDS)
 
 
-def model(words: int = 3) -> AttentionModel:
-    return AttentionModel(
-        Dictionary([f"a{i}" for i in range(words)]), [Head()], Value(("W_V",), FixedVector("c", square="c2"))
-    )
+def attention(X):  # type: ignore[no-untyped-def]
+    return (READOUT.all.T @ V @ X @ softmax(X.T @ K.T @ Q @ X)).sum()
 
 
-def data() -> Distribution:
-    return Distribution([Sample(["a0", "a1"], 1, Fraction(1, 3)), Sample(["-a0", "a2", "a1"], -1, Fraction(2, 3))])
+def data() -> Data:
+    return Data(WORDS, [("a0 a1", 1, Fraction(1, 3)), ("-a0 a2 a1", -1, Fraction(2, 3))])
 
 
 def test_columns_put_multiples_together() -> None:
@@ -45,7 +44,7 @@ def test_a_step_is_the_sum_over_all_weights(trial: int) -> None:
 
 
 def output(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> float:
-    """The loss of `model` on `data` from inner products, written out."""
+    """The loss of `attention` on `data` from inner products, written out."""
     total = 0.0
     for words, signs, y, weight in (([0, 1], [1, 1], 1, 1 / 3), ([0, 2, 1], [-1, 1, 1], -1, 2 / 3)):
         e = np.array(signs, dtype=float)
@@ -59,7 +58,8 @@ def output(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> float:
 def test_map_moves_every_weight_by_its_sign() -> None:
     X = np.array([[2, 0, 1, 0], [0, 1, -1, 3], [1, 1, 0, 0]])  # words share coordinates
     c = [Fraction(1, 2), Fraction(-1, 4)]
-    made = inner_product_sign_descent(model(), data(), PinnedVectors.of(X.tolist()), 2, PinnedVectors.of([c]))
+    known = {WORDS: PinnedVectors.of(X.tolist()), READOUT: PinnedVectors.of([c])}
+    made = inner_product_sign_descent(attention, data(), logistic, vectors=known, train="v q k")
     system, eta = made.system(), 0.01
     W_Q, W_K, W_V = (RNG.standard_normal((2, 4)) for _ in range(3))
     read = np.array([float(x) for x in c])
@@ -92,14 +92,22 @@ def test_map_moves_every_weight_by_its_sign() -> None:
     assert rate.observables(0.0, before)["norm"] == pytest.approx(fall / small, rel=1e-4)
 
 
+def test_states_are_named_by_row_and_word() -> None:
+    made = inner_product_sign_descent(attention, data(), logistic, vectors={READOUT: PinnedVectors.of([[1, -1]])})
+    assert {name for table in made.names.values() for name in table.ravel()} >= {"v_a0", "q_1_a2", "k_2_a1"}
+    w = maps("w", 1, WORDS)
+    read = inner_product_sign_descent(lambda X: X[0].T @ w.T, data(), logistic)  # read from the other end
+    assert read.names["w"].tolist() == [["w_a0", "w_a1", "w_a2"]]
+
+
 def test_refusals_name_what_does_not_fit() -> None:
-    rows = PinnedVectors.axes(3)
-    one = PinnedVectors.of([[1, -1]])
-    with pytest.raises(ModelError, match="one head"):
-        two = AttentionModel(Dictionary(["a0", "a1", "a2"]), [Head(1), Head(-1)])
-        inner_product_sign_descent(two, data(), rows, 1, one)
-    with pytest.raises(ModelError, match="one value row"):
-        layer = AttentionModel(Dictionary(["a0", "a1", "a2"]), [Head()], Value(("W_V",), Neurons((1, -1))))
-        inner_product_sign_descent(layer, data(), rows, 1, one)
-    with pytest.raises(ModelError, match="3 words"):
-        inner_product_sign_descent(model(), data(), PinnedVectors.axes(2), 1, one)
+    with pytest.raises(ModelError, match="not orthonormal; give their coordinates"):
+        inner_product_sign_descent(attention, data(), logistic)
+    with pytest.raises(ModelError, match="3 words a0, a1, a2, but vectors= has 2"):
+        known = {READOUT: PinnedVectors.of([[1]]), WORDS: PinnedVectors.axes(2)}
+        inner_product_sign_descent(attention, data(), logistic, vectors=known)
+    with pytest.raises(ModelError, match="order of all maps, which are v, k, q"):
+        inner_product_sign_descent(attention, data(), logistic, train="v q")
+    m = maps("m", WORDS, WORDS)
+    with pytest.raises(ModelError, match="reads every map alone"):
+        inner_product_sign_descent(lambda X: (WORDS.all.T @ m @ m @ X[0]).sum(), data(), logistic)

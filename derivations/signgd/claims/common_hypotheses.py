@@ -1,0 +1,57 @@
+"""Symbols with their natural domains, and the hypotheses that several claims share; unnamed constants are read as 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import log
+from typing import Any
+
+from odesys import Hypothesis, Symbol
+
+from ..special.conditions import CONDITION_3_1
+
+SYMBOLS = [
+    Symbol("n", "n", "training samples", "whole"),
+    Symbol("m_k", "m_k", "neurons of queries and keys", "whole"),
+    Symbol("m_v", "m_v", "neurons of the values, for each class", "whole"),
+    Symbol("s", "s", "sparsity: coordinates of a noise patch", "whole"),
+    Symbol("d", "d", "dimension of the patches", "whole"),
+    Symbol("sigma_p", r"\sigma_p", "standard deviation of noise coordinates", "positive"),
+    Symbol("sigma_0", r"\sigma_0", "standard deviation of the weights at the start", "positive"),
+    Symbol("mu", r"\|\mu\|", "length of the signal", "positive"),
+    Symbol("eta", r"\eta", "step size", "positive"),
+    Symbol("delta", r"\delta", "allowed probability of failure", "unit"),
+    Symbol("epsilon", r"\epsilon", "wanted training loss", "positive"),
+    Symbol("Lambda", r"\Lambda", "sigma_p s over the length of the signal", "positive"),
+    Symbol("v_mu", r"v_\mu", "<v, mu>", "real"),
+    Symbol("c", "c", "a level of a Gaussian, in standard deviations", "nonnegative"),
+]
+CONDITION = list(CONDITION_3_1)
+
+
+def at_least(name: str, tex: str, left: Callable[[Any], Any], right: Callable[[Any], Any]) -> Hypothesis:
+    """left >= right at a point, with an unnamed constant read as 1."""
+    return Hypothesis.from_ratio("", name, tex, lambda p: left(p) / right(p))
+
+
+many_coordinates = at_least(
+    "s >= log(4 n / delta)", r"s=\Omega(\log(4n/\delta))", lambda p: p["s"], lambda p: log(4 * p["n"] / p["delta"])
+)
+
+
+def wide(letter: str) -> list[Hypothesis]:
+    """What Lemmas C.6 to C.8 suppose of s and of the number of neurons m_v or m_k."""
+    return [
+        at_least(
+            f"s >= log({letter} n / delta)",
+            rf"s=\Omega(\log({letter}n/\delta))",
+            lambda p: p["s"],
+            lambda p: log(p[letter] * p["n"] / p["delta"]),
+        ),
+        at_least(
+            f"{letter} >= log(1 / delta)",
+            rf"{letter}=\Omega(\log(1/\delta))",
+            lambda p: p[letter],
+            lambda p: log(1 / p["delta"]),
+        ),
+    ]
