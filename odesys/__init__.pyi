@@ -201,6 +201,7 @@ from .reduce.natural_points import natural_margin as natural_margin
 from .reduce.natural_points import natural_points as natural_points
 from .reduce.new_variables import InNewVariables as InNewVariables
 from .reduce.new_variables import in_new_variables as in_new_variables
+from .reduce.program_element import ProgramSymmetry as ProgramSymmetry
 from .reduce.quotient import Quotient as Quotient
 from .reduce.reduction import Reduction as Reduction
 from .reduce.sectors import eigenprojectors as eigenprojectors

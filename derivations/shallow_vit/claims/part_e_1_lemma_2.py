@@ -9,7 +9,7 @@ import numpy as np
 
 from odesys import Verdict, fit_power_law, graph, leading_orders, measured, rounded, sym
 
-from ..laboratory import Laboratory, Record
+from ..laboratory import Laboratory, Run
 from .book import book
 from .common_runs import (
     COPIES,
@@ -30,7 +30,7 @@ from .common_runs import (
 COPIED = f"a full batch of {COPIES} copies of each sample makes the same step, so that B = {2 * COPIES} is read off the same run"
 
 
-def groups(run: Record) -> dict[str, np.ndarray]:
+def groups(run: Run) -> dict[str, np.ndarray]:
     """W and U of (23), (24), the parts of them with the right sign of a_i, and what is in neither."""
     W, U = lucky_at_start(run)
     a = run.start.a
@@ -79,7 +79,7 @@ def lucky_neurons(lab: Laboratory) -> Verdict:
     )
 
 
-def _kept(run: Record) -> dict[str, float]:
+def _kept(run: Run) -> dict[str, float]:
     """Share of each group that is active on its own query at every kept step; for the wrong sign, at the end."""
     part, h = groups(run), series(run)["h"]
     own, other = h[:, np.flatnonzero(run.data.y > 0)[0], 0], h[:, np.flatnonzero(run.data.y < 0)[0], 1]
@@ -132,7 +132,7 @@ def gate_of_lucky(lab: Laboratory) -> Verdict:
     return _stays_active(lab)
 
 
-def _accumulated(run: Record) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _accumulated(run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """eta sum_b of sum_i C_ij w_i for each j, and of the lucky and the unlucky part of C_i1 w_i."""
     x, eta = series(run), run.case.eta
     W, _ = lucky_at_start(run)
@@ -355,7 +355,7 @@ def coefficient_of_unlucky(lab: Laboratory) -> Verdict:
     )
 
 
-def _bound_34(run: Record, corrected: bool) -> np.ndarray:
+def _bound_34(run: Run, corrected: bool) -> np.ndarray:
     """1 + eta t^2 alpha^2 p / 4 (printed), or with (eta t)^2, at each kept step, in units of xi."""
     x = series(run)
     time = x["s"] ** 2 if corrected else run.case.eta * run.times**2

@@ -9,7 +9,7 @@ import numpy as np
 from odesys import Verdict, fit_power_law, measured, rounded
 
 from .. import setting
-from ..laboratory import Laboratory, Record
+from ..laboratory import Laboratory, Run
 from ..special.class_network import Counts
 from ..special.observables import logits
 from .book import book
@@ -31,7 +31,7 @@ from .common_runs import (
 from .part_e_1_lemma_2 import COPIED, groups
 
 
-def output_parts(run: Record) -> dict[str, float]:
+def output_parts(run: Run) -> dict[str, float]:
     """The parts of F of the + sample at the end, (55): lucky, other a_i > 0, U and the rest of a_i < 0, as absolute values."""
     part, a = groups(run), run.start.a
     sample = int(np.flatnonzero(run.data.y > 0)[0])
@@ -130,7 +130,7 @@ def zero_loss(lab: Laboratory) -> Verdict:
     return measured(abs(off) < 0.12 and loss < 1e-3 and run.fitted and near_reference(on_way), **seen)
 
 
-def _increments(run: Record, group: str) -> tuple[float, float]:
+def _increments(run: Run, group: str) -> tuple[float, float]:
     """Largest |step| on p_1, and the mean |step| on nuisance features, of a group, in units eta/a, at the middle of the run."""
     x, root = series(run), np.sqrt(run.case.m)
     k = len(run.times) // 2
@@ -233,7 +233,7 @@ def neurons_on_values(lab: Laboratory) -> Verdict:
     )
 
 
-def force_parts(run: Record, place: int) -> dict[str, dict[str, float]]:
+def force_parts(run: Run, place: int) -> dict[str, dict[str, float]]:
     """G_11 at a kept step, by group of neurons (lucky, U, rest) and by class of the sample."""
     made, state, a = run.made[place], run.states[place], run.start.a
     part = groups(run)

@@ -50,7 +50,7 @@ def symmetric_system(lab: Laboratory) -> Verdict:
         step = reduced.system.compile({name: values[name] for name in reduced.system.parameters})
         x = reduced.project(
             reduced.flow.initial_state(
-                {"W_O": run.start.w, "W_V": run.start.v.T, "W_K": run.start.kappa.T, "W_Q": run.start.rho.T}
+                weights={"W_O": run.start.w, "W_V": run.start.v.T, "W_K": run.start.kappa.T, "W_Q": run.start.rho.T}
             )
         )
         gap = 0.0

@@ -264,7 +264,7 @@ def test_derived_equations_and_runs_are_broken_in_the_same_way(mutation: str) ->
     values = dict(zip(("c1", "c2", "c3", "e1", "e2", "e3"), counts.ravel(), strict=True))
     values |= {"a": 0.7, "Gamma": 50.0, "half": 0.5}
     compiled = flow.system.compile({name: values[name] for name in flow.system.parameters})
-    x = flow.initial_state({"W_O": w, "W_V": v.T, "W_K": kappa.T, "W_Q": rho.T})
+    x = flow.initial_state(weights={"W_O": w, "W_V": v.T, "W_K": kappa.T, "W_Q": rho.T})
     after = flow.layout.unpack(compiled(0.0, x))
     doubled = replace(state, v=2 * v, kappa=2 * kappa, rho=2 * rho)  # the broken start halves it again
     start = doubled if mutation == "start" else state
