@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -318,7 +319,7 @@ def iterations(lab: Laboratory, frozen: bool = False) -> Verdict:
     seen = slow_times(lab, frozen)
     right = seen.order("eta", -1, "Theta", towards="zero")
     return (
-        seen.order("eta", Fraction(-3, 5), "Theta", towards="zero")
+        seen.order("eta", -0.6, "Theta", towards="zero")
         .correcting(
             r"T=\Theta\big(\eta^{-1}(\alpha_*-\alpha_\#)^{-1}\big)",
             right,
@@ -486,13 +487,12 @@ def number_of_samples(lab: Laboratory) -> dict[str, Verdict]:
             filling="random",
             steps=3000,
         )
-        found[f"alpha_* = {alpha}"] = with_high_probability(
-            "the mean loss of fresh samples is below 1e-3",
-            point(case),
-            lambda seeds, case=case: [fresh_loss(lab, case, seed) < 1e-3 for seed in seeds],
-            lab.draw,
-            printed=0.99,
-        )
+
+        def small(seeds: Sequence[int], case: Case = case) -> list[bool]:
+            return [fresh_loss(lab, case, seed) < 1e-3 for seed in seeds]
+
+        what = "the mean loss of fresh samples is below 1e-3"
+        found[f"alpha_* = {alpha}"] = with_high_probability(what, point(case), small, lab.draw, printed=0.99)
     return found
 
 
@@ -567,7 +567,7 @@ def errors_of_initial_model(lab: Laboratory) -> dict[str, Verdict]:
     seeds = lab.draw.seeds(20)
     out = {}
     for name, levels in (("sigma", (0.0, 0.075, 0.15)), ("delta", (0.0, 0.2, 0.4))):
-        cases = [replace(case, **{name: x}) for x in levels]
+        cases = [replace(case, sigma=x) if name == "sigma" else replace(case, delta=x) for x in levels]
         means = [float(np.mean([lab.train(chosen, seed).eta_T for seed in seeds])) for chosen in cases]
         rising = max(a / b for a, b in pairwise(means))
         out[name] = (

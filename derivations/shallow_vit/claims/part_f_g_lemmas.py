@@ -225,12 +225,9 @@ def agree_with_sum(lab: Laboratory) -> Verdict:
         return bool((chosen @ w.sum(axis=0) > 0).all())
 
     here = {"m": m, "m_a": m_a}
-    every, clear = (
-        with_high_probability(
-            "all lucky neurons agree with their sum", here, lambda seeds, k=k: [agree(s, k) for s in seeds], lab.draw
-        )
-        for k in (False, True)
-    )
+    what = "all lucky neurons agree with their sum"
+    every = with_high_probability(what, here, lambda seeds: [agree(s, False) for s in seeds], lab.draw)
+    clear = with_high_probability(what, here, lambda seeds: [agree(s, True) for s in seeds], lab.draw)
     return every.correcting(
         r"w_i'\textstyle\sum_{k\in\mathcal W}w_k>0\ \text{if }\cos(w_i,V)\ge\frac4{\kappa\sqrt{|\mathcal W|}}",
         clear,
