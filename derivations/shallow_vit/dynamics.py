@@ -10,9 +10,9 @@ patterns leave 21, for every M from 4 on: `symmetric.every_number_of_patterns` h
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -21,29 +21,28 @@ import numpy as np
 from odesys import (
     LOGISTIC,
     MARGIN,
-    AttentionModel,
-    CoordinateFlow,
-    CoordinateQuotient,
-    CoordinateSymmetry,
-    Dictionary,
-    Distribution,
-    Flow,
-    Head,
+    Data,
     Loss,
-    Neurons,
+    Node,
     ParameterError,
+    ProgramFlow,
+    ProgramSymmetry,
+    Quotient,
     Sample,
     ScalarField,
     Setting,
-    SignedPermutation,
+    Space,
     System,
-    Value,
-    coordinate_flow,
+    Units,
+    Words,
     gradient_descent,
     gradient_flow,
     graph,
+    maps,
     num,
+    relu,
     rescale_system,
+    softmax,
     sym,
 )
 
@@ -79,18 +78,59 @@ STATES = (
 LOGITS = {"s11": (0, 0), "s21": (1, 0), "sk1": (2, 0), "s1k": (0, 2), "skk": (2, 2), "skx": (3, 2)}
 
 
-def words(M: int, variant: str = "") -> Dictionary:
+VALUES, KEYS = Space("v"), Space("m")
+
+
+def words(M: int, variant: str = "") -> Words:
     """The patterns mu1 .. muM, orthonormal; as noisy tokens with any Gram matrix, g12 and so on."""
     names = [f"mu{j + 1}" for j in range(M)]
     gram = [[f"g{min(i, j) + 1}{max(i, j) + 1}" for j in range(M)] for i in range(M)]
-    return Dictionary(names, gram=gram) if variant == "noisy" else Dictionary(names)
+    return Words(names, gram) if variant == "noisy" else Words(names)
 
 
-def model(M: int, readout: Sequence[Any], variant: str = "") -> AttentionModel:
-    """The network of Eq. (1) with frozen output weights: one per neuron, or one row of them per position."""
-    value = Value(("W_O", "W_V"), output=Neurons(tuple(readout), activation="relu"))
-    score = ("W_S",) if variant == "merged" else ("W_K'", "W_Q")
-    return AttentionModel(words(M, variant), [Head()], value=value, score=score, pooling="mean")
+def model(
+    M: int,
+    readout: Sequence[Any],
+    variant: str = "",
+    sides: tuple[Space | Units, Space | Units] = (VALUES, KEYS),
+    heads: Sequence[str] = ("",),
+    activation: Callable[[Any], Any] = relu,
+    scale: Any = 1,
+) -> Callable[[Any], Any]:
+    """The network of Eq. (1), or with several heads of Eq. (240), as a program.
+
+    Parameters
+    ----------
+    readout : frozen output weights, one per neuron, or one row of them per position.
+    sides : the spaces of values and of keys; `Units` list their axes, so that the entries of weights are the states.
+    scale : a factor of the logits.
+    """
+    known, (values, keys) = words(M, variant), sides
+    table = np.array(readout, dtype=object)
+    weights = table.T if table.ndim == 2 else table[:, None]
+    neurons = Units("n", len(weights))
+
+    def head(of: str) -> Callable[[Any], Any]:
+        W_O, W_V = maps("W_O", neurons, values, of=of), maps("W_V", values, known, of=of)
+        if variant == "merged":
+            logits = maps("W_S", known, known, of=of)
+        else:
+            W_K, W_Q = maps("W_K W_Q", keys, known, of=of)
+            logits = W_K.T @ W_Q
+        return lambda X: W_O @ W_V @ X @ softmax((X.T @ logits @ X) * scale)
+
+    first, *more = [head(of) for of in heads]
+
+    def f(X: Any) -> Any:
+        before = sum((each(X) for each in more), first(X))
+        return (activation(before) * (weights / X.count)).sum(1).sum(0)
+
+    return f
+
+
+def half_positive(m: int) -> list[Node]:
+    """Output weights 1/sqrt(m), the second half with a minus sign."""
+    return [1 / graph.sqrt(num(m))] * (m // 2) + [-1 / graph.sqrt(num(m))] * (m // 2)
 
 
 #: what else the same network can be trained with: one matrix W_S in place of W_K' W_Q, or the logistic loss
@@ -107,67 +147,61 @@ def loss_of(variant: str = "") -> Loss:
     return LOGISTIC if variant == "logistic" else HINGE
 
 
-def samples(counts: Sequence[Sequence[Any]], labels: Sequence[int]) -> Distribution:
+def samples(counts: Sequence[Sequence[Any]], labels: Sequence[int]) -> Data:
     """Equally weighted samples given by the counts of patterns: numbers, or names of parameters; 0 leaves one out."""
     out = []
     for row, y in zip(counts, labels, strict=True):
         present = [j for j, c in enumerate(row) if isinstance(c, str) or c != 0]
-        out.append(
-            Sample([f"mu{j + 1}" for j in present], int(y), Fraction(1, len(labels)), counts=[row[j] for j in present])
-        )
-    return Distribution(out)
+        out.append(Sample([f"mu{j + 1}" for j in present], int(y), counts=[row[j] for j in present]))
+    return Data(words(len(counts[0])), out)
 
 
-def parametric(M: int) -> Distribution:
+def parametric(M: int) -> Data:
     """One sample per class with the fractions alpha_s, alpha_c and beta of each nuisance pattern as parameters."""
     rest = ["beta"] * (M - 2)
     return samples([["alpha_s", "alpha_c", *rest], ["alpha_c", "alpha_s", *rest]], [1, -1])
 
 
-def class_system(M: int, readout: Sequence[Any], data: Distribution, step: bool = False) -> Flow:
+def class_system(M: int, readout: Sequence[Any], data: Data, step: bool = False) -> ProgramFlow:
     """The class-level system on inner products, as a flow or as the exact gradient step."""
     made = gradient_descent if step else gradient_flow
-    return made(model(M, readout), data, HINGE, train=TRAINED)
+    return made(model(M, readout), data, HINGE)
 
 
 def weights_of(state: Any) -> dict[str, np.ndarray]:
-    """The images of the words as the engine takes them, from a `classes.State`."""
-    return {"W_O": state.w[None], "W_V": state.v.T[None], "W_K": state.kappa.T[None], "W_Q": state.rho.T[None]}
+    """The images of the words as the engine takes them, from a `class_network.State`."""
+    return {"W_O": state.w, "W_V": state.v.T, "W_K": state.kappa.T, "W_Q": state.rho.T}
+
+
+def axes(m_a: int, m_b: int) -> tuple[Units, Units]:
+    """Listed axes of the values and of the keys and queries."""
+    return Units("v", m_a), Units("k", m_b)
 
 
 def coordinate_system(
-    M: int, readout: Sequence[Any], data: Distribution, m_a: int, m_b: int, step: bool = False, variant: str = ""
-) -> CoordinateFlow:
+    M: int, readout: Sequence[Any], data: Data, m_a: int, m_b: int, step: bool = False, variant: str = ""
+) -> ProgramFlow:
     """The same system on the entries of w_i, v_j, kappa_j and rho_k (or on the logits themselves, if ``merged``)."""
-    return coordinate_flow(
-        model(M, readout, variant),
-        data,
-        trained(variant),
-        value=m_a,
-        score=() if variant == "merged" else m_b,
-        loss=loss_of(variant),
-        step=step,
-    )
+    made = gradient_descent if step else gradient_flow
+    return made(model(M, readout, variant, axes(m_a, m_b)), data, loss_of(variant))
 
 
 # ---- the symmetric system --------------------------------------------------------------------------------------------
 
 
-def generators(M: int, variant: str = "") -> list[CoordinateSymmetry]:
+def generators(M: int, variant: str = "") -> list[ProgramSymmetry]:
     """The classes exchanged (mu1 <-> mu2, the two neurons, the label), and neighbouring nuisance patterns exchanged.
 
     Each moves the axes of both free spaces in the same way, since axis j starts as the feature of pattern j.
     """
 
-    def element(i: int, j: int, label: int) -> CoordinateSymmetry:
+    def element(i: int, j: int, neurons: tuple[int, ...]) -> ProgramSymmetry:
         moved = list(range(M))
         moved[i], moved[j] = j, i
-        axes = tuple((k, 1) for k in moved)
-        neurons = ((1, 1), (0, 1)) if label < 0 else ((0, 1), (1, 1))
-        base = SignedPermutation(axes, ((0, label),), (neurons,), label)
-        return CoordinateSymmetry(base, {"value": axes} if variant == "merged" else {"value": axes, "score": axes})
+        sets = {"E": moved, "n": neurons, "v": moved, **({} if variant == "merged" else {"k": moved})}
+        return ProgramSymmetry(tuple((name, tuple((name, k, 1) for k in to)) for name, to in sets.items()))
 
-    return [element(0, 1, -1), *(element(j, j + 1, 1) for j in range(2, M - 1))]
+    return [element(0, 1, (1, 0)), *(element(j, j + 1, (0, 1)) for j in range(2, M - 1))]
 
 
 def place(name: str, M: int) -> tuple[str, int, int]:
@@ -204,7 +238,7 @@ def mirrored(M: int, variant: str = "") -> System:
     return in_prototypes(made.quotient(generators(M, variant)), M)
 
 
-def in_prototypes(reduced: CoordinateQuotient, M: int) -> System:
+def in_prototypes(reduced: Quotient, M: int) -> System:
     """The quotient of two mirrored neurons under the names of `STATES` and `LOGITS`, with w in units of sqrt(pi) D."""
     root, index = graph.sqrt(sym("pi")), {segment.leaf: segment.index for segment in reduced.flow.layout.segments}
     names = {}
@@ -228,8 +262,7 @@ def tex(name: str) -> str:
 
 def whole(parameters: Mapping[str, Any]) -> Setting:
     """Model and data of the class-level system with two neurons, for the report."""
-    root = 1 / graph.sqrt(num(2))
-    return Setting(model(parameters["M"], [root, -root]), parametric(parameters["M"]), TRAINED, HINGE, step=True)
+    return Setting(model(parameters["M"], half_positive(2)), parametric(parameters["M"]), TRAINED, HINGE, step=True)
 
 
 # ---- by name ---------------------------------------------------------------------------------------------------------
@@ -250,18 +283,39 @@ def named_system(name: str, parameters: Mapping[str, Any]) -> System:
         )
     if m % 2:
         raise ParameterError(f"neurons = {m} can not be used: half of the output weights is positive, so it is even")
-    readout = [1 / graph.sqrt(num(m))] * (m // 2) + [-1 / graph.sqrt(num(m))] * (m // 2)
+    readout = half_positive(m)
     if name == "coordinates":
         if M * (m + 3 * M) > LARGEST_WRITTEN:
             raise ParameterError(
                 f"M = {M}, neurons = {m} has {M * (m + 3 * M)} entries of weights, too many to write "
                 f"out; lower M, or use quotient"
             )
-        return coordinate_system(M, readout, parametric(M), M, M).system
+        return written_out(coordinate_system(M, readout, parametric(M), M, M))
     size = m * M + M**2 + m * (m + 1) // 2 + 3 * M * (M + 1) // 2
     if size > LARGEST_WRITTEN:
         raise ParameterError(
             f"M = {M}, neurons = {m} has {size} inner products, too many to write out; lower M or "
             f"neurons, or use quotient"
         )
-    return class_system(M, readout, parametric(M), step=name == "descent").system
+    return written_out(class_system(M, readout, parametric(M), step=name == "descent"))
+
+
+def written_out(flow: ProgramFlow) -> System:
+    """The system as it is printed: axes and neurons by their numbers, and the outputs H of the samples."""
+    system, tex = flow.system, dict(flow.system.tex)
+    short = {name: re.sub(r"_[vk](\d+)", r"_\1", name) for name in system.names}
+    for old, name in short.items():
+        entry = re.fullmatch(r"([OVKQ])_n?(\d+)_(mu)?(\d+)", name)
+        if entry:
+            column = rf"\mu_{{{entry[4]}}}" if entry[3] else entry[4]
+            tex[name] = rf"(W_{{{entry[1]}}})_{{{entry[2]},{column}}}"
+        else:
+            tex[name] = re.sub(r"e_\{n_\{(\d+)\}\}", r"e_{\1}", tex[old])
+    if any(old != name for old, name in short.items()):
+        system = rescale_system(system, {}, names=short)
+    outputs = {
+        f"H_{k + 1}": num(s.label) * system.observables[f"margin_{k + 1}"]
+        for k, s in enumerate(flow.program.data.samples)
+    }
+    field = ScalarField(tuple(system.nodes), {**system.observables, **outputs})
+    return replace(system, field=field, tex={name: tex[name] for name in system.names}, structure={})

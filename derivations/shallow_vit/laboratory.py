@@ -8,7 +8,7 @@ gradient steps are made of these, and are broken in the same way.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,34 +16,32 @@ import numpy as np
 
 from odesys import (
     MARGIN,
-    AttentionModel,
     BaseLaboratory,
-    CoordinateFlow,
-    CoordinateQuotient,
-    Distribution,
-    Flow,
+    Data,
+    IntegrationError,
     Loss,
     Mutation,
-    Neurons,
     PathSpeeds,
-    Sample,
-    Value,
+    ProgramFlow,
+    Quotient,
     computed_once,
-    coordinate_flow,
+    gradient_descent,
     gradient_flow,
     graph,
+    iterate,
     laboratory_part,
+    relu,
     sym,
 )
 
 from . import dynamics
-from .setting import TRAINED, Case, Features
-from .special import broken_runs, broken_tokens, class_network, network, several_heads
-from .special.broken_runs import LEAVES, Counting, Record, Rules
-from .special.class_network import Counts, Forces, State
-from .special.several_heads import Heads, HeadTables
+from .dynamics import half_positive
+from .setting import Case, Features
+from .special import class_network, network
+from .special.class_network import Counts, Forces, Run, State
+from .special.rules import LEAVES, Counting, Rules
 
-__all__ = ["MUTATIONS", "Laboratory", "Record"]
+__all__ = ["MUTATIONS", "Laboratory", "Run"]
 
 
 def _nuisance_backwards(rows: int, columns: int) -> list[list[int]]:
@@ -82,6 +80,8 @@ MUTATIONS = (
     Mutation("start", "the initial model has half its size", start=lambda size: size / 2),
 )
 EXPONENTIAL = Loss("exponential", graph.exp(-MARGIN))
+HEADS = ("h1", "h2")
+LONGEST = 60_000  # steps of one run
 SIGNS = (sym("a"), -sym("a"))
 POSITIONS = ((sym("a1"), -sym("a2")), (sym("a3"), -sym("a4")))  # output weights of two positions
 
@@ -118,11 +118,10 @@ class Laboratory(BaseLaboratory):
             self.read(Laboratory.speed, leaf)
         return self.speeds
 
-    def _model(self, M: int, readout: Sequence[Any], variant: str = "") -> AttentionModel:
-        made, rules = dynamics.model(M, readout, variant), self.rules()
-        if rules.linear:
-            made = replace(made, value=Value(("W_O", "W_V"), Neurons(tuple(readout), "linear")))
-        return replace(made, scale=sym("half")) if rules.halved else made
+    def _model(self, M: int, readout: Sequence[Any], variant: str = "", **options: Any) -> Callable[[Any], Any]:
+        rules = self.rules()
+        activation, scale = (lambda h: h) if rules.linear else relu, sym("half") if rules.halved else 1
+        return dynamics.model(M, readout, variant, activation=activation, scale=scale, **options)
 
     def _loss(self, variant: str = "") -> Loss:
         return EXPONENTIAL if self.rules().exponential else dynamics.loss_of(variant)
@@ -130,23 +129,16 @@ class Laboratory(BaseLaboratory):
     # ---- derived systems
 
     @computed_once
-    def toy(self, step: bool = False, variant: str = "") -> CoordinateFlow:
+    def toy(self, step: bool = False, variant: str = "") -> ProgramFlow:
         """Two neurons with weights a, -a, M = 3, m_a = 2, m_b = 3, a sample per class, counts c1.., e1.. as parameters.
 
         To ask for names, outputs and loss; equations are read with `rates`. The variant is one of `dynamics.VARIANTS`,
         or ``noisy``: tokens with any Gram matrix, two per sample, and output weights of their own for each position.
         """
         readout, data, width = (POSITIONS, noisy_data(), 2) if variant == "noisy" else (SIGNS, toy_data(), 3)
-        made = coordinate_flow(
-            self._model(3, readout, variant),
-            self.counting().distribution(data),
-            dynamics.trained(variant),
-            value=2,
-            score=() if variant == "merged" else width,
-            loss=self._loss(variant),
-            step=step,
-        )
-        return self.mutation.equations(made)
+        f = self._model(3, readout, variant, sides=dynamics.axes(2, width))
+        derive = gradient_descent if step else gradient_flow
+        return self.mutation.equations(derive(f, self.counting().distribution(data), self._loss(variant)))
 
     @computed_once
     def rates(self, leaf: str, step: bool = False, variant: str = "") -> np.ndarray:
@@ -156,40 +148,42 @@ class Laboratory(BaseLaboratory):
         return np.vectorize(made.system.equations.__getitem__, otypes=[object])(made.matrices[leaf])
 
     @computed_once
-    def two_heads(self, leaf: str) -> tuple[HeadTables, np.ndarray]:
-        """The toy with two heads in one layer (`several_heads.py`): its tables, and the rates of one matrix of both."""
-        model, data = self._model(3, SIGNS), self.counting().distribution(toy_data())
-        made = several_heads.tables(2, SIGNS, data, self._loss(), model.row_activation, model.scale)
-        factors = np.array(self._read_speeds([leaf]).table(leaf, (1, 3)), dtype=object)
-        return made, np.array([factors * table for table in made.rates(leaf)], dtype=object)
+    def heads(self, readout: tuple[Any, ...], data: Data, width: int, step: bool = False) -> ProgramFlow:
+        """Two heads in one layer, Eq. (240), in coordinates: matrices O_h1, O_h2, V_h1 and so on."""
+        f = self._model(len(data.words), readout, sides=dynamics.axes(width, width), heads=HEADS)
+        derive = gradient_descent if step else gradient_flow
+        return self.mutation.equations(derive(f, self.counting().distribution(data), self._loss()))
+
+    def two_heads(self, leaf: str) -> tuple[np.ndarray, np.ndarray]:
+        """One matrix of both heads of the toy and its rates, (head, row, column)."""
+        self._read_speeds([leaf])
+        made = self.heads(SIGNS, toy_data(), 2)
+        names = np.array([made.matrices[f"{leaf}_{h}"] for h in HEADS])
+        return tuple(np.vectorize(of, otypes=[object])(names) for of in (sym, made.system.equations.__getitem__))
 
     @computed_once
-    def gram(self) -> Flow:
+    def gram(self) -> ProgramFlow:
         """The class-level system on inner products for the same toy; reads all equations."""
         self._read_speeds()
         data = self.counting().distribution(toy_data())
-        return self.mutation.equations(gradient_flow(self._model(3, SIGNS), data, train=TRAINED, loss=self._loss()))
+        return self.mutation.equations(gradient_flow(self._model(3, SIGNS), data, self._loss()))
 
     @computed_once
-    def symmetric(self, M: int = 4, variant: str = "") -> CoordinateQuotient:
+    def symmetric(self, M: int = 4, variant: str = "") -> Quotient:
         """Two mirrored neurons (weights +-sqrt(pi)) on the exact fractions as parameters, reduced by its symmetries."""
         self._read_speeds(_leaves(variant))
         root = graph.sqrt(sym("pi"))
-        made = coordinate_flow(
-            self._model(M, [root, -root], variant),
-            self.counting().distribution(dynamics.parametric(M)),
-            dynamics.trained(variant),
-            value=M,
-            score=() if variant == "merged" else M,
-            loss=self._loss(variant),
-        )
+        f = self._model(M, [root, -root], variant, sides=dynamics.axes(M, M))
+        made = gradient_flow(f, self.counting().distribution(dynamics.parametric(M)), self._loss(variant))
         return self.mutation.equations(made).quotient(dynamics.generators(M, variant))
 
     # ---- runs
 
     def data(self, counts: Counts) -> Counts:
         """Samples as they are trained on."""
-        return self.counting().counts(counts)
+        counting = self.counting()
+        first = counts.take(counting.places(counts.y))
+        return Counts(counting.tokens(first.counts), counting.label * first.y)
 
     def begin(self, case: Case, seed: Any) -> tuple[State, Features]:
         """The start of Assumption 1."""
@@ -202,7 +196,7 @@ class Laboratory(BaseLaboratory):
 
     def forces(self, state: State, data: Counts, margin: float = 1.0) -> Forces:
         """C, G and the pass they come from; `data` as given by `data`."""
-        return broken_runs.forces(self.rules(), state, data, margin)
+        return class_network.forces(state, data, margin, rules=self.rules())
 
     def train(
         self,
@@ -214,7 +208,7 @@ class Laboratory(BaseLaboratory):
         stop: bool = True,
         every: int = 0,
         variant: str = "",
-    ) -> Record:
+    ) -> Run:
         """Gradient steps until every margin is reached (or `steps` are done); refused if that never happens.
 
         `counts` are the samples (default the two exact ones), `state` where to start, `every` the steps between two
@@ -225,32 +219,60 @@ class Laboratory(BaseLaboratory):
         data = self.data(class_network.exact_data(case) if counts is None else counts)
         if variant == "merged":
             begun = replace(begun, kappa=begun.S, rho=np.eye(len(begun.rho)))
-        speeds = self._read_speeds(_leaves(variant))
-        return broken_runs.train(
-            self.rules(), speeds, case, data, begun.copy(), ideal, seed, steps, stop, every, variant
+        run = class_network.train(
+            case,
+            seed,
+            data,
+            begun,
+            record=every,
+            keep=True,
+            steps=min(case.steps if steps is None else steps, LONGEST),
+            stop=stop,
+            rules=replace(self.rules(), logistic=variant == "logistic"),
+            speeds=self._read_speeds(_leaves(variant)),
+            merged=variant == "merged",
         )
+        if stop and steps is None and not run.fitted:
+            raise IntegrationError(f"the training margins are not reached in {run.steps} steps", time=float(run.steps))
+        return replace(run, ideal=ideal)
 
-    def train_heads(self, net: Heads, counts: Counts, eta: float, steps: int, margin: float) -> Heads:
-        """Gradient steps of several heads in one layer (`several_heads.py`), with the speeds of the equations."""
-        speeds, patterns = self._read_speeds(), counts.counts.shape[1]
-        names = zip(("w", "v", "kappa", "rho"), LEAVES, strict=True)
-        speed = {name: broken_runs.factors(speeds, leaf, patterns).T for name, leaf in names}
-        return several_heads.train(net, self.data(counts), eta, steps, margin, speed)
+    def train_heads(
+        self, weights: Mapping[str, np.ndarray], data: Data, eta: float, steps: int
+    ) -> dict[str, np.ndarray]:
+        """Matrices of both heads after gradient steps below the margin, half of the output weights positive."""
+        self._read_speeds()
+        m, width = weights["W_O.h1"].shape
+        flow = self.heads(tuple(half_positive(m)), data, width, step=True)
+        known = {"eta": eta, "Gamma": 1e9, "half": 0.5}
+        known = {name: known[name] for name in flow.system.parameters}
+        run = iterate(
+            flow.system, flow.initial_state(weights=weights), steps, known, record_every=steps, backend="block"
+        )
+        return flow.layout.unpack(run.end_state)
 
     def tokens(self, case: Case, seed: Any = 0, steps: int | None = None) -> network.Run:
         """SGD on noisy tokens by the hand-written gradients of the full network, with the speeds of the equations."""
-        return broken_tokens.train(self.rules(), self.counting(), self._read_speeds(), self.start(), case, seed, steps)
+        rng, counting, size = np.random.default_rng(seed), self.counting(), self.start()
+        net, _ = network.start(case, rng)
+        net = replace(net, W_V=size * net.W_V, W_K=size * net.W_K, W_Q=size * net.W_Q)
+        data = network.draw(case, rng)
+        data = data.take(counting.places(data.y))
+        data = replace(data, y=counting.label * data.y)
+        if counting.nuisance > 1:  # some of the discriminative tokens become the first nuisance pattern
+            moved = (data.pattern < 2) & (rng.random(data.pattern.shape) < 0.4)
+            data = replace(data, X=np.where(moved[:, :, None], network.patterns(case)[2], data.X))
+        return network.train(case, seed, data, net, steps=steps, rules=self.rules(), speeds=self._read_speeds())
 
 
 def _leaves(variant: str) -> tuple[str, ...]:
     return tuple(name.removeprefix("W_") for name in dynamics.trained(variant))
 
 
-def toy_data() -> Distribution:
+def toy_data() -> Data:
     """One sample of each class with counts as parameters."""
     return dynamics.samples([["c1", "c2", "c3"], ["e1", "e2", "e3"]], [1, -1])
 
 
-def noisy_data() -> Distribution:
+def noisy_data() -> Data:
     """Two samples of two tokens, the second in common; the tokens have any Gram matrix."""
-    return Distribution.proportional([Sample(["mu1", "mu2"], 1), Sample(["mu3", "mu2"], -1)])
+    return Data(dynamics.words(3, "noisy"), [("mu1 mu2", 1), ("mu3 mu2", -1)])

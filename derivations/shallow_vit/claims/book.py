@@ -2,20 +2,92 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
-from odesys import ClaimBook, Node, graph, sym
+from odesys import ClaimBook, Evidence, Node, Symbol, Verdict, Witness, graph, say_point, say_witness, sym
 
 from ..laboratory import Laboratory
+from ..setting import Case
+from ..special import bounds
+
+SYMBOLS = (
+    Symbol("M", "M", "number of patterns", "whole", low=3),
+    Symbol("m", "m", "number of neurons", "whole"),
+    Symbol("m_a", "m_a", "dimension of the values", "whole"),
+    Symbol("m_b", "m_b", "dimension of keys and queries", "whole"),
+    Symbol("N", "N", "number of training samples", "whole"),
+    Symbol("B", "B", "batch size", "whole"),
+    Symbol("alpha_s", r"\alpha_*", "fraction of label-relevant tokens", "unit"),
+    Symbol("alpha_c", r"\alpha_\#", "fraction of confusion tokens", "nonnegative"),
+    Symbol("eta", r"\eta", "step size", "positive"),
+    Symbol("xi", r"\xi", "standard deviation of W_O at the start", "positive"),
+    Symbol("sigma", r"\sigma", "error of the value features", "nonnegative"),
+    Symbol("delta", r"\delta", "error of the key and query features", "nonnegative"),
+    Symbol("tau", r"\tau", "token noise", "nonnegative"),
+)
 
 book = ClaimBook(
     "shallow_vit",
     Laboratory,
     reference="A theoretical understanding of shallow vision transformers: learning, generalization, and sample complexity",
+    symbols=SYMBOLS,
+    rule=True,
 )
+THEOREM_1 = bounds.CONDITIONS
+ROUNDING = "rounding of floats"
+
+
+def point(case: Case, **more: Any) -> dict[str, Any]:
+    """The numbers of a run, as the conditions of Theorem 1 ask for them."""
+    return {**bounds.condition_point(case), "eta": case.eta, "xi": case.xi, **more}
+
+
+def claim(
+    id: str,
+    title: str,
+    *,
+    fault: str = "",
+    cause: str = "",
+    at: Mapping[str, Any] | None = None,
+    within: tuple[Any, str] | None = None,
+    **options: Any,
+) -> Callable[[Callable[[Laboratory], Any]], Callable[[Laboratory], Any]]:
+    """`book.claim` with what is the same for every answer of a check, wherever the check has not said it itself.
+
+    Parameters
+    ----------
+    fault, cause : of a failure.
+    at, within : the point of a measurement, and its tolerance with the reason.
+    """
+
+    def dressed(verdict: Verdict) -> Verdict:
+        if verdict.evidence == Evidence.MEASUREMENT:
+            verdict = verdict.at(at) if at is not None and not verdict.points else verdict
+            verdict = verdict.within(*within) if within is not None and verdict.tolerance is None else verdict
+        if verdict.as_stated != "fails":
+            return verdict
+        if not isinstance(verdict.witness, Witness):
+            seen = at if at is not None and verdict.evidence == Evidence.MEASUREMENT else {}
+            where = f"at {say_point(seen)} (all hypotheses hold) " if seen else ""
+            verdict = replace(verdict, witness=Witness(where + say_witness(verdict.witness), dict(seen)))
+        return verdict if verdict.fault or not fault else verdict.blaming(fault, cause)
+
+    def register(check: Callable[[Laboratory], Any]) -> Callable[[Laboratory], Any]:
+        @wraps(check)
+        def checked(lab: Laboratory) -> Any:
+            found = check(lab)
+            return dressed(found) if isinstance(found, Verdict) else {name: dressed(v) for name, v in found.items()}
+
+        book.claim(id, title, **options)(checked)
+        return check
+
+    return register
+
 
 NUMBERS = "a statement about numbers or random vectors, not about the system"
 PRINTED = "the printed formulas are compared with each other, not with the system"

@@ -9,50 +9,50 @@ import numpy as np
 
 from odesys import computed_once
 
-from .. import setting
-from ..laboratory import Laboratory, Record
+from ..laboratory import Laboratory, Run
 from ..setting import Case
 from ..special import class_network, observables, symmetric_runs
 from ..special.class_network import Counts, Forces, State
 
 #: the two exact samples, M = 5, without errors of the initial model; xi = 1/sqrt(m)
-MAIN = Case(M=5, alpha_s=0.5, alpha_c=0.05, m=1000, m_a=5, m_b=5, eta=0.1, steps=1500)
-READING = "M = 5, alpha_* = 0.5, alpha_# = 0.05, sigma = delta = tau = 0, m = 1000, xi = 1/sqrt(m), eta = 0.1, full batch of both classes, seed 3"
+MAIN = Case(M=5, alpha_s=0.5, alpha_c=0.05, N=2, m=1000, m_a=6, m_b=6, eta=0.1, steps=1500)
+READING = "M = 5, alpha_* = 0.5, alpha_# = 0.05, sigma = delta = tau = 0, m = 1000, m_a = m_b = 6, xi = 1/sqrt(m), eta = 0.1, full batch of both classes, seed 3"
 D_START = (0.3, -0.05, 0.04)  # of the runs with two mirrored neurons
-STEP_SIZES = (0.4, 0.2, 0.1, 0.05, 0.025)
+STEP_SIZES = (0.4, 0.126, 0.04, 0.0126, 0.004)  # two decades
 COPIES = 10**6  # a full batch of that many copies of each sample is the same step as one of each
+TILTED = replace(MAIN, sigma=0.1, delta=0.2, m_a=10, m_b=10)
+COPIED_RUN, COPIED_TILTED = (replace(case, N=2 * COPIES) for case in (MAIN, TILTED))
+BY_STEP = replace(MAIN, m=200, xi=200**-0.5)
+
+
+def first_seed(lab: Laboratory) -> int:
+    """The seed of runs that are made once: with 1000 neurons a start is 1000 draws."""
+    return lab.draw.seeds(1, start=3)[0]
 
 
 @computed_once
-def main(lab: Laboratory) -> Record:
+def main(lab: Laboratory) -> Run:
     """The run to margin 1, every step kept."""
-    return lab.train(MAIN, 3, every=1)
+    return lab.train(MAIN, first_seed(lab), every=1)
 
 
 @computed_once
-def small_start(lab: Laboratory) -> Record:
+def small_start(lab: Laboratory) -> Run:
     """The same with xi = 1e-4."""
-    return lab.train(replace(MAIN, xi=1e-4), 3, every=1)
+    return lab.train(replace(MAIN, xi=1e-4), first_seed(lab), every=1)
 
 
 @computed_once
-def tilted(lab: Laboratory) -> Record:
+def tilted(lab: Laboratory) -> Run:
     """The same with errors of the initial model, sigma = 0.1 and delta = 0.2, and m_a = m_b = 10."""
-    return lab.train(replace(MAIN, sigma=0.1, delta=0.2, m_a=10, m_b=10), 3, every=1)
+    return lab.train(TILTED, first_seed(lab), every=1)
 
 
 @computed_once
-def by_step_size(lab: Laboratory) -> dict[float, Record]:
+def by_step_size(lab: Laboratory) -> dict[float, Run]:
     """Runs to margin 1 at several step sizes, same start."""
-    return {eta: lab.train(replace(MAIN, m=200, xi=200**-0.5, eta=eta, steps=round(60 / eta)), 3) for eta in STEP_SIZES}
-
-
-@computed_once
-def by_batch(lab: Laboratory) -> dict[int, Record]:
-    """SGD on 64 samples with random nuisance counts, batches of 2, 8, 32 and 64."""
-    case = replace(MAIN, m=400, xi=1e-3, L=50, N=64, filling="random", steps=3000)
-    counts = Counts(*setting.draw_counts(case, np.random.default_rng(5)))
-    return {B: lab.train(replace(case, B=B if B < 64 else 0), 3, counts) for B in (2, 8, 32, 64)}
+    seed = first_seed(lab)
+    return {eta: lab.train(replace(BY_STEP, eta=eta, steps=round(60 / eta)), seed) for eta in STEP_SIZES}
 
 
 @computed_once
@@ -64,9 +64,7 @@ def by_alpha(lab: Laboratory, frozen: bool = False) -> dict[tuple[float, float],
         + [(0.45, 0.05), (0.4, 0.1), (0.35, 0.15), (0.3, 0.2)]
     )
     return {
-        (a, c): lab.train(
-            replace(MAIN, m=200, xi=200**-0.5, alpha_s=a, alpha_c=c, frozen=int(frozen), steps=6000), 3
-        ).eta_T
+        (a, c): lab.train(replace(BY_STEP, alpha_s=a, alpha_c=c, frozen=int(frozen), steps=6000), first_seed(lab)).eta_T
         for a, c in pairs
     }
 
@@ -80,7 +78,7 @@ def prototypes(
     eta: float = 0.02,
     every: int = 25,
     steps: int | None = None,
-) -> Record:
+) -> Run:
     """Two mirrored neurons, a = (1, -1)/sqrt(2), D_+ = (0.3, -0.05, 0.04, ..): the symmetric system with pi = 1/2."""
     D = np.full((2, M), D_START[2])
     D[0, :2], D[1, :2] = D_START[:2], D_START[1::-1]
@@ -89,14 +87,14 @@ def prototypes(
     return lab.train(case, 0, state=start, every=every, steps=steps)
 
 
-def lucky_at_start(run: Record) -> tuple[np.ndarray, np.ndarray]:
+def lucky_at_start(run: Run) -> tuple[np.ndarray, np.ndarray]:
     """W and U of (23), (24): neurons active on pattern 1 of the + samples, and on pattern 2 of the - samples."""
     h = class_network.forward(run.start, run.data).h
     label = run.data.y
     return np.all(h[label > 0, 0] > 0, axis=0), np.all(h[label < 0, 1] > 0, axis=0)
 
 
-def attention(run: Record, place: int = -1) -> dict[str, float]:
+def attention(run: Run, place: int = -1) -> dict[str, float]:
     """Attention on label-relevant tokens by type of query."""
     return observables.relevant_attention(run.made[place].found.A, run.data)
 
@@ -105,17 +103,17 @@ def attention(run: Record, place: int = -1) -> dict[str, float]:
 def theory(margin: float = 1.0, alpha_s: float = 0.5, alpha_c: float = 0.05) -> dict[str, float]:
     """End of the paper's own symmetric system (21 variables, pi from frozen values), by default at the fractions of `MAIN`."""
     case = Case(M=5, alpha_s=alpha_s, alpha_c=alpha_c, d=5, m_a=5, m_b=5, m=2, eta=0.02, margin=margin)
-    pi = symmetric_runs.living(case, s_end=30 / alpha_s)
+    pi = symmetric_runs.living(case)
     run = symmetric_runs.descend(case, "auto", pi, record=10**6)
     return {"eta_T": run.eta_T, "alive": 2 * pi, **symmetric_runs.scalars(run.final, case, pi)}
 
 
-def before_end(run: Record) -> np.ndarray:
+def before_end(run: Run) -> np.ndarray:
     """The kept steps at which no margin is reached yet."""
     return np.array([bool(np.all(made.found.margins < run.case.margin)) for made in run.made])
 
 
-def series(run: Record) -> dict[str, np.ndarray]:
+def series(run: Run) -> dict[str, np.ndarray]:
     """Arrays over the kept steps: w, v, C, G, A, h, S11, s."""
     out = {name: np.array([getattr(state, name) for state in run.states]) for name in ("w", "v")}
     out |= {name: np.array([getattr(made, name) for made in run.made]) for name in ("C", "G")}
@@ -195,7 +193,7 @@ def recursion(alpha_c: float, eta: float, margin: float, M: int = 5) -> dict[int
     return dict(zip(run.times.tolist(), run.F.tolist(), strict=True))
 
 
-def off_recursion(run: Record, up_to: float = 50.0) -> float:
+def off_recursion(run: Run, up_to: float = 50.0) -> float:
     """Largest relative difference of outputs of a run of `prototypes` and of the derived recursion while F < `up_to`."""
     case = run.case
     table = recursion(case.alpha_c, case.eta, min(case.margin, up_to), case.M)

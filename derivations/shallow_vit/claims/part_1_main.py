@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
 import flint
 import numpy as np
@@ -11,11 +13,11 @@ import numpy as np
 from odesys import (
     ONE,
     Evidence,
+    Measurement,
     Verdict,
     always_positive,
     as_ball,
     certified,
-    combine_verdicts,
     enumerate_all,
     equal,
     fit_power_law,
@@ -24,6 +26,7 @@ from odesys import (
     refuted,
     rounded,
     sym,
+    with_high_probability,
 )
 
 from .. import setting
@@ -31,18 +34,18 @@ from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import network
 from ..special.class_network import Counts
-from .book import NUMBERS, PRINTED, book
+from .book import NUMBERS, PRINTED, ROUNDING, THEOREM_1, claim, point
 from .common_runs import (
+    BY_STEP,
     MAIN,
+    STEP_SIZES,
     attention,
     by_alpha,
     by_step_size,
+    first_seed,
     main,
-    near_reference,
     off_recursion,
-    off_reference,
     prototypes,
-    theory,
 )
 
 NOISY = Case(
@@ -63,16 +66,26 @@ NOISY = Case(
 )
 
 
-@book.claim(
+NOISES = (0.3, 0.15, 0.0)
+
+
+@claim(
     "Eq.5",
     "Token noise",
     kind="definition",
     insensitive="the generator draws the data law of the paper, whatever is trained on",
+    where="Section 3.2, Eq. (5)",
+    hypotheses=(),
     statement=r"\min_j\|x_l^n-\mu_j\|\le\tau<\kappa/4,\quad y^n=+1\iff|S_1^n|>|S_2^n|",
-    reading="orthonormal patterns (kappa = sqrt 2), noise c_0 = 0.01 in d = 10 and unit length: all 1000 tokens of 20 samples are nearest to their own pattern and within tau = 0.06 < kappa/4; the label is the majority in every sample, also with random counts (seed 3)",
+    reading="tokens of the experiments: each within tau of its own pattern, and the label is the majority",
 )
 def token_noise(lab: Laboratory) -> Verdict:
-    """Every token of a draw."""
+    """Every token of a draw.
+
+    Orthonormal patterns (kappa = sqrt 2), noise c_0 = 0.01 in d = 10 and unit length: all 1000 tokens of 20 samples
+    are nearest to their own pattern and within tau = 0.06 < kappa/4; the label is the majority in every sample,
+    also with random counts (seed 3).
+    """
     rng = np.random.default_rng(3)
     data = network.draw(NOISY, rng)
     distance = np.linalg.norm(data.X[:, :, None, :] - network.patterns(NOISY)[None, None], axis=3)
@@ -84,15 +97,22 @@ def token_noise(lab: Laboratory) -> Verdict:
     return measured(right and top < 0.06 < np.sqrt(2) / 4, {"largest distance": top}, tau=rounded(top), seed=3)
 
 
-@book.claim(
+@claim(
     "Asm.1",
     "Initial model",
     kind="definition",
+    where="Assumption 1",
+    hypotheses=(),
     statement=r"\max(\|W_V\|,\|W_K\|,\|W_Q\|)\le1,\ \|W_V\mu_j-p_j\|\le\sigma,\ \|W_K\mu_j-q_j\|,\|W_Q\mu_j-r_j\|\le\delta,\ q_{1,2}=r_{1,2}",
-    reading="the start of the runs with sigma = 0.1, delta = 0.2, m_a = m_b = 10 (seeds 0..9): norms at most 1 (1e-12), orthonormal features; errors of that length are drawn orthogonal to the feature and then everything is divided by the norm, so that the errors are at most 1.3 sigma and 1.3 delta",
+    reading="the start of our runs, with sigma and delta measured after norms are scaled to 1",
 )
 def initial_model(lab: Laboratory) -> Verdict:
-    """Norms and errors of ten starts."""
+    """Norms and errors of ten starts.
+
+    The start of the runs with sigma = 0.1, delta = 0.2, m_a = m_b = 10 (seeds 0..9): norms at most 1 (1e-12),
+    orthonormal features; errors of that length are drawn orthogonal to the feature and then everything is divided
+    by the norm, so that the errors are at most 1.3 sigma and 1.3 delta.
+    """
     case = replace(MAIN, sigma=0.1, delta=0.2, m_a=10, m_b=10)
     worst = {"norm": 0.0, "sigma": 0.0, "delta": 0.0, "features": 0.0}
     for seed in range(10):
@@ -113,17 +133,27 @@ def initial_model(lab: Laboratory) -> Verdict:
     return measured(fine, rounded(worst), seeds="0..9", **rounded(worst))
 
 
-@book.claim(
+@claim(
     "Asm.2",
     "Errors of tokens",
     kind="inequality",
     uses=["Asm.1", "Eq.5"],
     insensitive="triangle inequality at the start, before anything moves",
+    origin="text",
+    where="Appendix C, Assumption 2",
+    parts=["error bounds"],
+    hypotheses=(),
+    at=point(NOISY),
+    within=(1e-12, ROUNDING),
     statement=r"W_Vx_l=p_j+z,\ W_Kx_l=q_j+n,\ W_Qx_l=r_j+o,\quad\|z\|\le\sigma+\tau,\ \|n\|,\|o\|\le\delta+\tau",
-    reading="all 1000 tokens of a noisy draw (seed 3): error at most the error of the pattern plus the distance of the token, for each of the three maps (norms at most 1)",
+    reading="that Assumption 1 and (5) give these error bounds by the triangle inequality, token by token",
 )
 def errors_of_tokens(lab: Laboratory) -> Verdict:
-    """Token by token."""
+    """Token by token.
+
+    All 1000 tokens of a noisy draw (seed 3): error at most the error of the pattern plus the distance of the token,
+    for each of the three maps (norms at most 1).
+    """
     rng = np.random.default_rng(3)
     net, ideal = network.start(NOISY, rng)
     data = network.draw(NOISY, rng)
@@ -137,17 +167,23 @@ def errors_of_tokens(lab: Laboratory) -> Verdict:
     return measured(min(room.values()) >= -1e-12, rounded(room), least_room=rounded(room), seed=3)
 
 
-@book.claim(
+@claim(
     "Eq.7",
     "Width",
-    kind="definition",
+    kind="condition",
     expect="fails",
     insensitive=PRINTED,
+    where="Theorem 1, Eq. (7)",
+    hypotheses=(),
     statement=r"m\gtrsim M^2\log N,\quad2<M<m_a,m_b",
-    reading="constant 1, the paper's own experiments: (M, m_a, m, N) = (5, 10, 1000, 200) of section 4 and (10, 20), (15, 20), (20, 20) of appendix B with the same m and N; corrected: it holds for M = 5 and 10",
+    reading="which of the paper's own experiments satisfy it with the constant 1",
 )
 def width(lab: Laboratory) -> Verdict:
-    """Both conditions for every setting."""
+    """Both conditions for every setting.
+
+    Constant 1, the paper's own experiments: (M, m_a, m, N) = (5, 10, 1000, 200) of section 4 and (10, 20), (15,
+    20), (20, 20) of appendix B with the same m and N; corrected: it holds for M = 5 and 10.
+    """
 
     def fits(case: tuple[int, int]) -> bool:
         M, m_a = case
@@ -164,18 +200,29 @@ def width(lab: Laboratory) -> Verdict:
     )
 
 
-@book.claim(
+@claim(
     "Sec.4-init",
     "Initial model of the experiments",
     kind="identity",
     uses=["Asm.1"],
     expect="fails",
     insensitive=PRINTED,
+    origin="text",
+    where="Section 4.1, first paragraph",
+    source="damaged",
+    parts=["norms"],
+    hypotheses=(),
+    fault="misprint",
+    cause="scale-of-start",
     statement=r"W_Q^{(0)}=W_K^{(0)}=\delta^2I/c_0^2,\quad W_V^{(0)}=\sigma^2U/c_0^2\ \text{satisfy Assumption 1}",
-    reading="c_0 = 0.01, delta = 0.2, sigma = 0.1 as in figures 1 and 4: the norms delta^2/c_0^2 and sigma^2/c_0^2 in exact arithmetic must be at most 1; corrected: they are for delta, sigma <= c_0",
+    reading="the printed scales at c_0 = 0.01, delta = 0.2, sigma = 0.1 must have norm at most 1, as in Assumption 1",
 )
 def initial_of_experiments(lab: Laboratory) -> Verdict:
-    """Exact norms."""
+    """Exact norms.
+
+    C_0 = 0.01, delta = 0.2, sigma = 0.1 as in figures 1 and 4: the norms delta^2/c_0^2 and sigma^2/c_0^2 in exact
+    arithmetic must be at most 1; corrected: they are for delta, sigma <= c_0.
+    """
     c0 = Fraction(1, 100)
     norms = {"W_Q": Fraction(1, 5) ** 2 / c0**2, "W_V": Fraction(1, 10) ** 2 / c0**2}
     printed = (
@@ -192,39 +239,44 @@ def initial_of_experiments(lab: Laboratory) -> Verdict:
     )
 
 
-@book.claim(
+@claim(
     "Sec.2-zeroed",
     "Removed tokens",
-    kind="identity",
-    expect="fails",
+    kind="inequality",
     insensitive=NUMBERS,
-    statement=r"\text{sparsified tokens are set to zero}\iff\text{sums and softmax over }S^n",
-    reading="one query, c kept tokens with logit S, b others with logit 0, r removed ones: a zero token has the logit 0 and the value 0 but still counts e^0 in the softmax",
+    origin="ours",
+    hypotheses=(),
+    statement=r"\frac{ce^S}{ce^S+b+r}<\frac{ce^S}{ce^S+b}:\ \text{tokens set to zero dilute attention, tokens outside }S^n\text{ do not}",
+    reading="one query, c kept tokens with logit S, b others with logit 0, r tokens set to zero: these still count 1 each",
 )
 def removed_tokens(lab: Laboratory) -> Verdict:
-    """Attention on the kept tokens both ways."""
+    """Attention on the kept tokens both ways; Section 2 says that tokens are set to zero, (15) sums over those that remain."""
     c, b, r, S = sym("c"), sym("b"), sym("r"), sym("S")
-    kept = c * graph.exp(S) / (c * graph.exp(S) + b)
-    zeroed = c * graph.exp(S) / (c * graph.exp(S) + b + r)
-    less = always_positive({"removal - zeroing": kept - zeroed}, positive=("c", "b", "r", "S"))
-    return equal({"attention": (zeroed, kept)}, positive=("c", "b", "r", "S")).correcting(
-        r"\text{tokens outside }S^n\text{ leave the softmax (15)}",
-        less,
-        "set to zero they dilute the attention of every query",
-    )
+    kept, zeroed = c * graph.exp(S) / (c * graph.exp(S) + b), c * graph.exp(S) / (c * graph.exp(S) + b + r)
+    return always_positive({"removal - zeroing": kept - zeroed}, positive=("c", "b", "r", "S"))
 
 
-@book.claim(
+@claim(
     "P3",
     "Effect of removing tokens",
     kind="inequality",
     expect="fails",
     insensitive=NUMBERS,
+    origin="text",
+    where="Section 3.1, (P3)",
+    parts=["direction"],
+    hypotheses=(),
+    fault="misprint",
+    cause="words-of-P3",
     statement=r"\text{removing label-irrelevant tokens reduces }\alpha_*",
-    reading="alpha_* = |S_*|/|S| before and after removing r label-irrelevant tokens, for all counts; (P3) also has sigma for the tau that removing noisy tokens reduces",
+    reading="the fraction before and after r label-irrelevant tokens are removed",
 )
 def effect_of_removal(lab: Laboratory) -> Verdict:
-    """Fractions before and after."""
+    """Fractions before and after.
+
+    Alpha_* = |S_*|/|S| before and after removing r label-irrelevant tokens, for all counts; (P3) also has sigma for
+    the tau that removing noisy tokens reduces.
+    """
     c, b, r = sym("c"), sym("b"), sym("r")  # b irrelevant tokens stay, r go
     before, after = c / (c + b + r), c / (c + b)
     return always_positive({"before - after": before - after}, positive=("c", "b", "r")).correcting(
@@ -234,340 +286,337 @@ def effect_of_removal(lab: Laboratory) -> Verdict:
     )
 
 
-@book.claim(
+@claim(
     "Eq.1-positions",
     "Output weights of positions",
     kind="identity",
-    expect="fails",
     insensitive=NUMBERS,
-    statement=r"a_{(l)i}\ \text{drawn for each position }l\ (1),\qquad\mathcal K_\pm=\{i:a_i\gtrless0\}\ \text{free of }l\ (55)",
-    reading="for a value vector common to all L positions a neuron enters F with the mean of its a_(l)i: with shared signs |mean| = 1/sqrt(m); drawn for each position its mean square over all 2^L sign patterns is 1/(m L), enumerated for L = 1..12; (55) needs the first",
+    origin="ours",
+    hypotheses=(),
+    statement=r"\mathbb E\big(\tfrac1L\textstyle\sum_la_{(l)i}\big)^2=\tfrac1{mL}\ \text{for }a_{(l)i}=\pm\tfrac1{\sqrt m}\text{ drawn for each position}",
+    reading="mean square over all sign patterns of L positions of the mean of a_(l)i, L = 1 to 12",
 )
 def weights_of_positions(lab: Laboratory) -> Verdict:
-    """Mean squares over all sign patterns."""
+    """Mean squares over all sign patterns: signs of positions cancel, so the effective output weight is smaller by sqrt(L)."""
 
     def mean_square(L: int) -> Fraction:
         return Fraction(sum((2 * bin(k).count("1") - L) ** 2 for k in range(2**L)), L * L * 2**L)
 
-    printed = enumerate_all(range(1, 13), lambda L: mean_square(L) == 1, "numbers of positions L")
-    fixed = enumerate_all(range(1, 13), lambda L: mean_square(L) == Fraction(1, L), "numbers of positions L")
-    return printed.correcting(
-        r"\mathbb E(\tfrac1L\textstyle\sum_la_{(l)i})^2=\tfrac1{mL};\ \text{the proofs need }a_{(l)i}=a_i",
-        fixed,
-        "signs of positions cancel, so that the effective output weight is smaller by sqrt(L)",
+    return enumerate_all(range(1, 13), lambda L: mean_square(L) == Fraction(1, L), "numbers of positions L")
+
+
+def slow_times(lab: Laboratory, frozen: bool) -> Measurement:
+    """Numbers of steps to zero loss along eta to 0, two decades."""
+    case = replace(BY_STEP, frozen=int(frozen))
+    points = [point(replace(case, eta=eta)) for eta in STEP_SIZES]
+    seed = first_seed(lab)
+    steps = [lab.train(replace(case, eta=eta, steps=round(60 / eta)), seed).steps for eta in STEP_SIZES]
+    return Measurement("the number of steps to zero loss", points, steps)
+
+
+def iterations(lab: Laboratory, frozen: bool = False) -> Verdict:
+    """T = Theta(eta^{-3/5}) along eta to 0; what holds is eta T = Theta(1)."""
+    seen = slow_times(lab, frozen)
+    right = seen.order("eta", -1, "Theta", towards="zero")
+    return (
+        seen.order("eta", -0.6, "Theta", towards="zero")
+        .correcting(
+            r"T=\Theta\big(\eta^{-1}(\alpha_*-\alpha_\#)^{-1}\big)",
+            right,
+            "for small eta the run is a function of eta t; a factor eta was lost between (98) and (102)",
+        )
+        .blaming("false", "lost-eta")
     )
 
 
-@book.claim(
+def zero_error(lab: Laboratory, frozen: bool = False) -> Verdict:
+    """Mean loss of fresh samples at the measured T, over seeds; nuisance counts are random."""
+    case = replace(BY_STEP, m=110, xi=110**-0.5, N=60, eta=0.2, filling="random", frozen=int(frozen), steps=3000)
+    seeds = lab.draw.seeds(20)
+    losses = [fresh_loss(lab, case, seed) for seed in seeds]
+    seen = Measurement("the mean loss of 400 fresh samples", [point(case)], [losses], seeds)
+    return seen.between(0.0, 1e-3, "the success level of the paper's experiments")
+
+
+def fresh_loss(lab: Laboratory, case: Case, seed: int) -> float:
+    """Train on N drawn samples to zero loss, and the mean loss of 400 others."""
+    run = lab.train(case, seed, Counts(*setting.draw_counts(case, np.random.default_rng([seed, 5]))))
+    fresh = lab.data(Counts(*setting.draw_counts(case, np.random.default_rng([seed, 6]), 400)))
+    return float(np.maximum(1 - lab.forces(run.state, fresh, 1.0).found.margins, 0).mean())
+
+
+@claim(
     "Thm.1",
     "Number of iterations",
     kind="order",
     uses=["Eq.34", "Eq.66", "Eq.70", "Eq.74-77"],
     expect="fails",
+    where="Theorem 1, Eqs. (10) and (12)",
+    parts=["iterations (10)", "zero error (12)"],
+    hypotheses=THEOREM_1,
+    main=True,
     statement=r"T=\Theta(\eta^{-3/5}\alpha_*^{-1})\ \text{iterations give zero generalization error}",
-    reading="exponent of T in eta over eta = 0.4 .. 0.025 (m = 200, seed 3): its 95 percent interval must contain -3/5; and y F at c eta^{-3/5} steps, c from eta = 0.4, must stay at least 1; corrected: eta T (alpha_* - alpha_#) between 2.5 and 4 for all 13 pairs of fractions (alpha_* from 0.05 to 0.8), "
-    "exponent of T in eta between -1.02 and -0.94, eta T of the main run within 5 percent of the symmetric system's, the step of w'p_1 and S_11 on the way (xi = 1e-4) within 3 and 2 percent; zero loss at T is Eq.74-77",
+    reading="T of (10) along eta to 0; zero error at the measured T, fresh samples of the same law",
 )
-def number_of_iterations(lab: Laboratory) -> Verdict:
-    """Exponents and the collapse over fractions."""
-    runs = by_step_size(lab)
-    low, value, high = fit_power_law(runs.keys(), [run.steps for run in runs.values()]).interval
-    first = max(runs)
-    factor = runs[first].steps * first**0.6
-    outputs = {}
-    for eta in (first, 0.1, 0.025):
-        cut = lab.train(replace(runs[eta].case, eta=eta), 3, steps=round(factor * eta**-0.6))
-        outputs[eta] = float(cut.made[-1].found.margins.min())
-    seen = {"power of eta": rounded([low, value, high]), "y F after c eta^-3/5 steps": rounded(outputs)}
-    printed = measured(low <= -0.6 <= high and min(outputs.values()) >= 0.99, seen)
-    products = {f"{a}, {c}": eta_T * (a - c) for (a, c), eta_T in by_alpha(lab).items()}
-    level, off = main(lab).eta_T / theory()["eta_T"], off_reference(lab, "step1", "S11")
-    fine = (
-        min(products.values()) > 2.5
-        and max(products.values()) < 4
-        and -1.02 < value < -0.94
-        and abs(level - 1) < 0.05
-        and near_reference(off)
-    )
-    fixed = measured(
-        fine,
-        {
-            "products": rounded(products),
-            "power of eta": rounded(value),
-            "eta T over symmetric": rounded(level),
-            **rounded(off),
-        },
-        products=rounded(products, 4),
-    ).with_constants(c=[rounded(min(products.values()), 4), rounded(max(products.values()), 4)])
-    return printed.correcting(
-        r"\eta T=\Theta\big((\alpha_*-\alpha_\#)^{-1}\big),\quad2.5\le\eta T(\alpha_*-\alpha_\#)\le4\ (M=5,\ \xi=1/\sqrt m)",
-        fixed,
-        "for small eta the run is a function of eta t; a factor eta was lost between (98) and (102)",
-    )
+def number_of_iterations(lab: Laboratory) -> dict[str, Verdict]:
+    """The power of eta over two decades, and test losses at the measured T."""
+    return {"iterations (10)": iterations(lab), "zero error (12)": zero_error(lab)}
 
 
-@book.claim(
+@claim(
     "Prop.1",
     "Frozen attention",
     kind="order",
     uses=["Thm.1", "Eq.78-80"],
     expect="fails",
+    where="Proposition 1, with T of (10)",
+    parts=["iterations (10)", "zero error (14)"],
+    hypotheses=THEOREM_1,
+    main=True,
     statement=r"W_K,W_Q\text{ frozen}:\ T\text{ of (10), i.e. }\propto\alpha_*^{-1},\ \text{gives zero error if}\ N\ge\Omega((\alpha_*(\alpha_*-\sigma-\tau))^{-2})",
-    reading="power of alpha_* in eta T for alpha_# = 0, alpha_* = 0.2, 0.1, 0.05: with trained attention between -1.15 and -0.95, frozen between -1.6 and -1.25, so that a T proportional to 1/alpha_* is not enough; the condition on N is Eq.78-80",
+    reading="keys and queries frozen: T of (10) along eta to 0, and zero error at the measured T",
 )
-def frozen_attention(lab: Laboratory) -> Verdict:
-    """Powers of alpha_* with and without attention."""
-    power = {}
-    for name, table in (("trained", by_alpha(lab)), ("frozen", by_alpha(lab, frozen=True))):
-        rows = [(a, eta_T) for (a, c), eta_T in table.items() if c == 0][-3:]
-        power[name] = fit_power_law([a for a, _ in rows], [t for _, t in rows]).value
-    slower = min(by_alpha(lab, frozen=True)[key] / by_alpha(lab)[key] for key in by_alpha(lab))
-    return measured(power["frozen"] > -1.15, rounded(power)).correcting(
-        r"\eta T\propto\alpha_*^{-1.4}\ \text{frozen},\ \alpha_*^{-1.04}\ \text{trained}",
-        measured(
-            -1.6 < power["frozen"] < -1.25 and -1.15 < power["trained"] < -0.95 and slower > 1,
-            rounded(power),
-            powers=rounded(power),
-            least_slowdown=rounded(slower),
-        ),
-        "without attention a query of pattern 1 sees a fraction of order alpha_* of pattern 1, for ever",
-    )
+def frozen_attention(lab: Laboratory) -> dict[str, Verdict]:
+    """As Thm.1, with keys and queries at their start."""
+    return {"iterations (10)": iterations(lab, frozen=True), "zero error (14)": zero_error(lab, frozen=True)}
 
 
-@book.claim(
+@claim(
     "Prop.2",
     "Concentration of attention",
     kind="order",
     uses=["Eq.45", "Eq.176-181", "Eq.61-63", "Eq.64-65"],
     expect="fails",
+    where="Proposition 2, Eq. (15)",
+    parts=["level in eta", "all queries"],
+    hypotheses=THEOREM_1,
+    main=True,
     statement=r"\sum_{i\in S_*}\mathrm{softmax}(X^\top W_K^\top W_Qx_l)_i\to1-\eta^C\ \text{for all }l\in S^n",
-    reading="(a) margin 1, eta = 0.4 .. 0.025: 1 - attention of label-relevant queries at T must fall with eta; it is constant within 3 percent; (b) two mirrored neurons, margins 1, 10, 100, alpha_* = 0.5, alpha_# = 0.05: attention of nuisance queries must come within 0.05 of 1; corrected: at margin 1 the level of the "
-    "symmetric system (within 0.01), for large margins nuisance queries come within 0.01 of alpha_*/(alpha_* + alpha_#) and stay below it, confusion queries stay below 0.85, and all queries exceed 0.995 at margin 1000 if alpha_# = 0; outputs of the two neurons equal those of the derived 21 variables (1e-9, up to y F = 50)",
+    reading="the level 1 - eta^C at the end of training along eta to 0, and for every type of query",
 )
-def concentration(lab: Laboratory) -> Verdict:
-    """Levels at the end over step sizes, and over margins by type of query."""
-    levels = {eta: 1 - attention(run)["rel_s"] for eta, run in by_step_size(lab).items()}
-    power = fit_power_law(levels.keys(), levels.values()).interval
-    flat = measured(power[1] > 0.1, {"1 - attention at T": rounded(levels), "power of eta": rounded(power)})
+def concentration(lab: Laboratory) -> dict[str, Verdict]:
+    """Levels at the end over step sizes; nuisance queries give both discriminative patterns the same logit.
+
+    The hinge stops the motion at eta T = Theta(1), whatever eta is. For the second part nuisance queries are compared
+    with alpha_*/(alpha_* + alpha_#), which no margin takes them beyond: both discriminative keys have the same logit.
+    """
+    points = [point(replace(BY_STEP, eta=eta)) for eta in STEP_SIZES]
+    left = [1 - attention(run)["rel_s"] for run in by_step_size(lab).values()]
+    seen = Measurement("one minus the attention at T", points, left)
+    level = seen.order("eta", 1, "O", towards="zero")
+    flat = seen.order("eta", 0, "Theta", towards="zero")
+    ceiling = MAIN.alpha_s / (MAIN.alpha_s + MAIN.alpha_c)
     wide = {margin: attention(prototypes(lab, margin)) for margin in (1.0, 10.0, 100.0)}
-    ceiling = 0.5 / 0.55
-    every = measured(
-        wide[100.0]["rel_n"] > 0.95,
-        {"margin": 100, "nuisance queries": rounded(wide[100.0]["rel_n"]), "ceiling": rounded(ceiling)},
+    found = attention(main(lab))["rel_n"]
+    every = Measurement("the attention of nuisance queries at T", [point(MAIN)], [found]).between(
+        0.95, 1.0, "1 - eta^C with eta = 0.1 and C at least 1.3"
     )
-    clean = attention(prototypes(lab, 1000.0, 0.0))
-    gap = attention(main(lab))["rel_s"] - theory()["rel_s"]
-    nuisance = [row["rel_n"] for row in wide.values()]
-    exact = max(off_recursion(prototypes(lab, margin)) for margin in (1.0, 100.0))
-    fine = (
-        exact < 1e-9
-        and abs(gap) < 0.01
-        and ceiling - 0.01 < nuisance[-1]
-        and max(nuisance) < ceiling
-        and wide[100.0]["rel_c"] < 0.85
-        and min(clean[k] for k in ("rel_s", "rel_c", "rel_n")) > 0.995
-    )
-    table = {str(margin): rounded(row, 4) for margin, row in wide.items()}
-    fixed = measured(
-        fine,
-        {
-            "by margin": table,
-            "alpha_# = 0": rounded(clean),
-            "off the symmetric level": rounded(gap),
-            "off the recursion": exact,
-        },
-        by_margin=table,
-        without_confusion=rounded(clean),
-    )
-    return (
-        combine_verdicts({"every query": every, "level": flat})
-        .correcting(
-            r"\text{margin 1: a level independent of }\eta;\quad\text{margin}\to\infty:\ \frac{\alpha_*}{\alpha_*+\alpha_\#}\ \text{for non-discriminative queries}",
-            fixed,
-            "the hinge stops the motion, and a non-discriminative query gives both discriminative patterns the same logit",
+    below = max(row["rel_n"] for row in wide.values()) < ceiling and wide[100.0]["rel_n"] > ceiling - 0.01
+    return {
+        "level in eta": level.correcting(
+            r"\text{a level that does not depend on }\eta", flat, "the hinge stops the motion at eta T = Theta(1)"
+        ).blaming("false", "log-T"),
+        "all queries": every.correcting(
+            r"\text{at most }\frac{\alpha_*}{\alpha_*+\alpha_\#}\text{ for nuisance queries, which large margins approach}",
+            measured(below, {"by margin": {str(k): rounded(v, 4) for k, v in wide.items()}}),
+            "a nuisance query gives both discriminative patterns the same logit",
         )
         .with_constants(ceiling="alpha_*/(alpha_* + alpha_#)")
-    )
+        .blaming("false", "confusion-tokens"),
+    }
 
 
-@book.claim(
+@claim(
     "Prop.2-rate",
     "Rate of concentration",
     kind="order",
     uses=["Prop.2"],
-    expect="fails",
+    where="Proposition 2, rate",
+    parts=["rate"],
+    hypotheses=(),
+    at={"alpha_s": 0.5, "alpha_c": 0.0, "eta": 0.005, "margin": 1000.0, "M": 5},
+    within=(1.0, "t times the distance from 1 must not grow: the printed bound"),
     statement=r"\sum_{S_*}\mathrm{softmax}\to1-\eta^C\ \text{at a sublinear rate of }O(1/t)",
-    reading="sublinear read as a power law in t (as an upper bound alone O(1/t) would say little: without a stop it is met, with the hinge at margin 1 there is no limit to approach, Prop.2): two mirrored neurons, alpha_# = 0, margin 1000, eta = 0.005, from y F = 5 on: the power of s = eta t in 1 - A_11 must lie between -2 and -1/2; corrected: log(1 - A_11) is a line in s with slope between -1.2 and -0.7 and correlation above 0.995 in absolute value, and y F grows exponentially, as the derived 21 variables do (1e-9, up to y F = 50)",
+    reading="O(1/t) as an upper bound for the distance of the attention from its limit, label-relevant queries",
 )
 def rate(lab: Laboratory) -> Verdict:
-    """Power law against exponential."""
+    """t (1 - A_11) from y F = 5 on falls: with two mirrored neurons, no confusion tokens and a far margin.
+
+    As a power law the distance would be slower; log(1 - A_11) is a line in s = eta t with slope near -0.93, so that the
+    bound is far from sharp. With margin 1 the motion stops before, and there is nothing left to approach.
+    """
     run = prototypes(lab, 1000.0, 0.0, eta=0.005)
     left = np.array([1 - made.found.A[0, 0, 0] for made in run.made])
     output = np.array([float(made.found.margins.min()) for made in run.made])
-    s = run.times * run.case.eta
     late = (output > 5) & (output < 900)
     if late.sum() < 5:
-        return measured(False, {"steps with 5 < y F < 900": int(late.sum())}).correcting(
-            r"1-A_{11}\propto e^{-cs}", measured(False, {"steps": int(late.sum())}), ""
-        )
-    power = float(np.polyfit(np.log(s[late]), np.log(left[late]), 1)[0])
-    slope, straight = (
-        float(np.polyfit(s[late], np.log(left[late]), 1)[0]),
-        float(np.corrcoef(s[late], np.log(left[late]))[0, 1]),
-    )
-    growth = float(np.polyfit(s[late], np.log(output[late]), 1)[0])
-    seen = {
-        "power of s": rounded(power),
-        "slope in s": rounded(slope),
-        "correlation": rounded(straight),
-        "slope of log y F": rounded(growth),
-    }
-    return measured(-2 < power < -0.5, seen).correcting(
-        r"1-A_{11}\propto e^{-0.93s},\ yF\propto e^{0.71s}\ \text{(no stop, }\pi=\tfrac12)",
-        measured(
-            -1.2 < slope < -0.7 and straight < -0.995 and 0.5 < growth < 0.9 and off_recursion(run) < 1e-9, **seen
-        ),
-        "values and neurons grow exponentially until the hinge stops them, and logits with them",
+        return measured(False, {"steps with 5 < y F < 900": int(late.sum())})
+    product, s = (run.times * left)[late], (run.times * run.case.eta)[late]
+    slope = float(np.polyfit(s, np.log(left[late]), 1)[0])
+    fine = bool((np.diff(product) < 0).all()) and off_recursion(run) < 1e-9
+    seen = {"t times distance": rounded([product[0], product[-1]]), "slope of log distance in s": rounded(slope)}
+    return replace(
+        measured(fine, seen, **seen), sharpened="1 - A_11 falls like exp(-0.93 eta t) until the hinge stops it"
     )
 
 
-@book.claim(
+@claim(
     "Eq.11",
     "Number of samples",
     kind="probability",
     uses=["Eq.69", "Thm.1"],
     same_as="Eq.72",
+    where="Theorem 1, Eqs. (11) and (12)",
+    parts=["alpha_* = 0.25", "alpha_* = 0.5"],
+    hypotheses=THEOREM_1,
     statement=r"N\ge\Omega\big((\alpha_*-c'(1-\zeta)-c''(\sigma+\tau))^{-2}\big)\Rightarrow\text{zero generalization error with probability }0.99",
-    reading="as a sufficient condition with N = 4/alpha_*^2 (even), sigma = tau = 0, random nuisance counts, alpha_# = 0.04, L = 50, m = 100, alpha_* = 0.2, 0.3, 0.4, seeds 0..2: mean loss of 400 fresh samples below 1e-2 after zero training loss in all runs (not exactly 0), reached with eta T (alpha_* - alpha_#) between 2.6 and 4; "
-    "sharpened: with equal fractions in all samples the fluctuation behind N is absent, and N = 4 already gives loss 0",
+    reading="constant 8, sigma = tau = 0, random nuisance counts: mean loss of 400 fresh samples below the paper's success level 1e-3",
 )
-def number_of_samples(lab: Laboratory) -> Verdict:
-    """Test losses, and four balanced samples."""
-    worst, four, products = {}, {}, list[float]()
-    for alpha in (0.2, 0.3, 0.4):
-        case = Case(
-            M=5,
+def number_of_samples(lab: Laboratory) -> dict[str, Verdict]:
+    """The share of seeds with a small test loss, at N = 8/alpha_*^2."""
+    found = {}
+    for alpha in (0.25, 0.5):
+        case = replace(
+            BY_STEP,
             alpha_s=alpha,
             alpha_c=0.04,
-            L=50,
-            N=2 * round(2 / alpha**2),
-            m=100,
-            m_a=5,
-            m_b=5,
-            eta=0.2,
+            N=2 * round(4 / alpha**2),
+            m=124,
+            xi=124**-0.5,
+            eta=0.4,
             filling="random",
             steps=3000,
         )
-        losses = []
-        for seed in range(3):
-            run = lab.train(case, seed, Counts(*setting.draw_counts(case, np.random.default_rng([seed, 5]))))
-            products.append(run.eta_T * (case.alpha_s - case.alpha_c))
-            fresh = lab.data(Counts(*setting.draw_counts(case, np.random.default_rng([seed, 6]), 400)))
-            losses.append(float(np.maximum(1 - lab.forces(run.state, fresh, 1.0).found.margins, 0).mean()))
-        worst[alpha] = max(losses)
-        exact = Counts(*(np.tile(x, (2, 1) if x.ndim == 2 else 2) for x in setting.exact_counts(case)))
-        few = lab.train(case, 0, exact)
-        four[alpha] = float(np.maximum(1 - lab.forces(few.state, lab.data(exact), 1.0).found.margins, 0).max())
-    fine = max(worst.values()) < 1e-2 and min(products) > 2.6 and max(products) < 4
-    verdict = measured(
-        fine,
-        rounded({"worst": worst, "products": products}),
-        worst=rounded(worst),
-        four_samples=rounded(four),
-        products=rounded([min(products), max(products)]),
-    )
-    return (
-        replace(verdict, sharpened="with equal fractions N = 4 is enough for every alpha_*")
-        if max(four.values()) == 0
-        else measured(False, rounded(four))
-    )
+
+        def small(seeds: Sequence[int], case: Case = case) -> list[bool]:
+            return [fresh_loss(lab, case, seed) < 1e-3 for seed in seeds]
+
+        what = "the mean loss of fresh samples is below 1e-3"
+        found[f"alpha_* = {alpha}"] = with_high_probability(what, point(case), small, lab.draw, printed=0.99)
+    return found
 
 
-@book.claim(
+@claim(
     "Rem.2",
     "Fractions and the number of iterations",
     kind="order",
     uses=["Thm.1"],
+    origin="text",
+    where="Remark 2, first two sentences",
+    parts=["iterations"],
+    hypotheses=THEOREM_1,
     statement=r"\text{larger }\alpha_*\text{ reduces }T",
-    reading="eta T falls in alpha_* along each of the three families of Thm.1 (alpha_# = 0, alpha_# = alpha_*/4, alpha_nd = 1/2), with eta T (alpha_* - alpha_#) between 2.7 and 3.8 everywhere; token noise is Rem.2-noise",
+    reading="the number of steps falls as alpha_* grows, along three families of fractions",
 )
 def fractions(lab: Laboratory) -> Verdict:
-    """Monotone families."""
+    """Monotone along alpha_# = 0, alpha_# = alpha_*/4 and alpha_nd = 1/2."""
     table = by_alpha(lab)
     families = [
         [(a, t) for (a, c), t in table.items() if chosen(a, c)]
         for chosen in (lambda a, c: c == 0, lambda a, c: c == a / 4, lambda a, c: abs(a + c - 0.5) < 1e-9)
     ]
-    falling = all(
-        t1 > t2 for family in families for (_, t1), (_, t2) in zip(sorted(family), sorted(family)[1:], strict=False)
-    )
-    products = [t * (a - c) for (a, c), t in table.items()]
-    fine = falling and min(products) > 2.7 and max(products) < 3.8
-    return measured(
-        fine,
-        {"families": rounded([[t for _, t in f] for f in families])},
-        products=rounded([min(products), max(products)]),
-    )
+    ratios = [t2 / t1 for family in families for (_, t1), (_, t2) in pairwise(sorted(family))]
+    points = [point(replace(BY_STEP, alpha_s=a, alpha_c=c)) for (a, c) in table]
+    seen = {
+        "eta T": rounded([[t for _, t in f] for f in families]),
+        "largest ratio of neighbours": rounded(max(ratios)),
+    }
+    return measured(max(ratios) < 1, seen, **seen).at(*points).within(1.0, "the printed direction")
 
 
-@book.claim(
+@claim(
     "Rem.2-noise",
     "Token noise and the number of iterations",
     kind="order",
     uses=["Thm.1"],
+    origin="text",
+    where="Remark 2, token noise",
+    parts=["noise"],
+    hypotheses=THEOREM_1,
     statement=r"\text{smaller }\tau\text{ reduces }T",
-    reading="SGD on unit tokens with noise c_0 = 0.3, 0.15 and 0 in d = 10 (M = 5, N = 20, L = 30, m = 100, eta = 0.2, seeds 0..2): the mean number of steps to zero training loss falls, and without noise eta T (alpha_* - alpha_#) is between 2.8 and 3.3 (as in Thm.1); sparsification of noisy tokens itself is the paper's figure 5",
+    reading="mean number of steps to zero training loss at three noise levels of unit tokens",
 )
 def noise_and_iterations(lab: Laboratory) -> Verdict:
-    """Mean steps over noise levels."""
-    case = Case(M=5, alpha_s=0.5, alpha_c=0.1, L=30, N=20, d=10, m=100, m_a=10, m_b=10, unit=1, eta=0.2, steps=600)
-    steps = {
-        c0: float(np.mean([lab.tokens(replace(case, noise=c0), seed).steps for seed in range(3)]))
-        for c0 in (0.3, 0.15, 0.0)
-    }
-    values = list(steps.values())
-    first = case.eta * values[2] * (case.alpha_s - case.alpha_c)
-    return measured(
-        values[0] > values[1] > values[2] and 2.8 < first < 3.3, rounded(steps), steps=rounded(steps), seeds="0..2"
-    ).with_constants(without_noise=rounded(first, 4))
+    """Mean steps over seeds, unit tokens with noise c_0 = 0.3, 0.15 and 0 in ten dimensions."""
+    case = Case(M=5, alpha_s=0.5, alpha_c=0.1, L=20, N=10, d=10, m=60, m_a=10, m_b=10, unit=1, eta=0.2, steps=900)
+    seeds = lab.draw.seeds(20)
+    steps = {c0: float(np.mean([lab.tokens(replace(case, noise=c0), seed).steps for seed in seeds])) for c0 in NOISES}
+    ratios = [steps[low] / steps[high] for high, low in pairwise(NOISES)]
+    return (
+        measured(max(ratios) < 1, rounded(steps), steps=rounded(steps), seeds=len(seeds))
+        .at(point(case))
+        .within(1.0, "the printed direction")
+    )
 
 
-@book.claim(
+@claim(
     "Rem.3",
     "Errors of the initial model",
     kind="order",
     uses=["Thm.1", "Asm.1"],
+    origin="text",
+    where="Remark 3",
+    parts=["sigma", "delta"],
+    hypotheses=THEOREM_1,
     statement=r"\text{smaller }\sigma,\delta\text{ speed up the convergence}",
-    reading="m_a = m_b = 10, m = 200, means over seeds 0..5: eta T at sigma = 0, 0.25, 0.5 rises, and at delta = 0, 0.25, 0.5 rises, by less than 60 percent (weakly), from within 8 percent of the symmetric system's eta T",
+    reading="mean of eta T over seeds at three sizes of sigma and of delta inside Assumption 1",
 )
-def errors_of_initial_model(lab: Laboratory) -> Verdict:
-    """Means over seeds."""
-    case = replace(MAIN, m=200, xi=200**-0.5, m_a=10, m_b=10, eta=0.05, steps=3000)
-    rows = {}
-    levels = (0.0, 0.25, 0.5)
-    for name, cases in (
-        ("sigma", [replace(case, sigma=x) for x in levels]),
-        ("delta", [replace(case, delta=x) for x in levels]),
-    ):
-        rows[name] = [float(np.mean([lab.train(chosen, seed).eta_T for seed in range(6)])) for chosen in cases]
-    start = rows["sigma"][0] / theory()["eta_T"]
-    fine = all(row[0] < row[1] < row[2] < 1.6 * row[0] for row in rows.values()) and abs(start - 1) < 0.08
-    return measured(fine, rounded(rows), eta_T=rounded(rows), seeds="0..5")
+def errors_of_initial_model(lab: Laboratory) -> dict[str, Verdict]:
+    """Means over 20 seeds, m = 200, at sizes whose errors after rescaling are still below 1/M and 1/2."""
+    case = replace(BY_STEP, m_a=10, m_b=10, steps=3000)
+    seeds = lab.draw.seeds(20)
+    out = {}
+    for name, levels in (("sigma", (0.0, 0.075, 0.15)), ("delta", (0.0, 0.2, 0.4))):
+        cases = [replace(case, sigma=x) if name == "sigma" else replace(case, delta=x) for x in levels]
+        means = [float(np.mean([lab.train(chosen, seed).eta_T for seed in seeds])) for chosen in cases]
+        rising = max(a / b for a, b in pairwise(means))
+        out[name] = (
+            measured(rising < 1, rounded(means), eta_T=rounded(means), seeds=len(seeds))
+            .at(*(point(chosen) for chosen in cases))
+            .within(1.0, "the printed direction")
+        )
+    return out
 
 
-@book.claim(
+@claim(
     "Rem.1",
     "Factor gained by attention",
     kind="order",
     uses=["Prop.1"],
-    expect="fails",
-    level="full",
+    insensitive=PRINTED,
+    origin="text",
+    where="Remark 1, with footnote 4",
+    parts=["factor"],
+    hypotheses=(),
     statement=r"\text{trained attention reduces the sample complexity by a factor }\alpha_*^{-2}",
-    reading="test loss at zero training loss, N = 32, random nuisance counts with jitter 0.03, alpha_# = 0.04, L = 50, m = 100, xi = 0.1, eta = 0.2, 6 seeds, alpha_* = 0.15, 0.2, 0.3, 0.4: power of alpha_* in (frozen over trained), which would have to be at most -3/2 for a loss inversely proportional to N; "
-    "corrected: between -1.1 and -0.1",
+    reading="the bounds (11) and (13) are compared, as the footnote says, at sigma = tau = 0 and zeta = 1",
+)
+def factor_of_bounds(lab: Laboratory) -> Verdict:
+    """(13) over (11)."""
+    alpha = sym("alpha_s")
+    return equal({"(13) over (11)": (1 / (alpha * alpha) ** 2 / (1 / alpha**2), 1 / alpha**2)}, positive=("alpha_s",))
+
+
+@claim(
+    "Beyond.gain",
+    "Factor gained by attention in runs",
+    kind="order",
+    uses=["Rem.1"],
+    level="full",
+    origin="ours",
+    hypotheses=(),
+    at={"M": 5, "m": 100, "N": 32, "alpha_c": 0.04},
+    within=([-1.1, -0.1], "between no gain and half of the bounds' power; set after runs with seeds 0 to 5"),
+    statement=r"\text{test losses: frozen over trained attention}\propto\alpha_*^{-p},\ 0.1<p<1.1",
+    reading="test loss at zero training loss, N = 32, jittered fractions, alpha_* from 0.15 to 0.4",
 )
 def factor_gained(lab: Laboratory) -> Verdict:
-    """Powers of alpha_* in the test losses."""
+    """Powers of alpha_* in the test losses.
+
+    Test loss at zero training loss, N = 32, random nuisance counts with jitter 0.03, alpha_# = 0.04, L = 50, m =
+    100, xi = 0.1, eta = 0.2, 6 seeds, alpha_* = 0.15, 0.2, 0.3, 0.4: power of alpha_* in (frozen over trained),
+    which would have to be at most -3/2 for a loss inversely proportional to N; corrected: between -1.1 and -0.1.
+    """
     fractions_, loss = (0.15, 0.2, 0.3, 0.4), {"trained": list[float](), "frozen": list[float]()}
     for alpha in fractions_:
         case = Case(
@@ -596,8 +645,4 @@ def factor_gained(lab: Laboratory) -> Verdict:
     power = {name: fit_power_law(fractions_, values).value for name, values in loss.items()}
     gain = power["frozen"] - power["trained"]
     seen = {"powers": rounded(power), "gain": rounded(gain), "losses": rounded(loss)}
-    return measured(gain <= -1.5, seen).correcting(
-        r"\text{a factor of about }\alpha_*^{-0.5}",
-        measured(-1.1 < gain < -0.1 and power["trained"] < -1, **seen),
-        "the ordering is right; the bounds are not sharp",
-    )
+    return measured(-1.1 < gain < -0.1 and power["trained"] < -1, seen, **seen)

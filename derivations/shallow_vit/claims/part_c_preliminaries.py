@@ -24,19 +24,25 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from .book import NUMBERS, PRINTED, b, book, c, definition_1, eps
+from .book import NUMBERS, PRINTED, b, c, claim, definition_1, eps
 
 
-@book.claim(
+@claim(
     "Def.1",
     "Bounds phi, nu, p of attention",
-    kind="identity",
+    kind="definition",
     insensitive=NUMBERS,
+    where="Definition 1",
+    hypotheses=(),
     statement=r"\phi_n=\tfrac1{|S_1|e^{Q^2+\epsilon Q}+|S|-|S_1|},\ \nu_n=\tfrac1{|S_1|e^{Q^2-\epsilon Q}+|S|-|S_1|},\ p_n=|S_1|e^{Q^2-\epsilon Q}\nu_n",
-    reading="Q = |q_1(t)|, eps = delta + tau: p_n + (|S|-|S_1|) nu_n = 1, phi_n <= nu_n <= e^{2 eps Q} phi_n for all positive Q, eps, |S_1|, |S|-|S_1|; whether they bound the attention is Eq.30",
+    reading="Q for the length of q_1(t): the three quantities are consistent, for all positive numbers",
 )
 def bounds_of_attention(lab: Laboratory) -> Verdict:
-    """Both facts for all values."""
+    """Both facts for all values.
+
+    Q = |q_1(t)|, eps = delta + tau: p_n + (|S|-|S_1|) nu_n = 1, phi_n <= nu_n <= e^{2 eps Q} phi_n for all positive
+    Q, eps, |S_1|, |S|-|S_1|; whether they bound the attention is Eq.30.
+    """
     d = definition_1()
     grown = sym("g")  # eps Q
     phi, nu = 1 / (c * sym("w") * graph.exp(grown) + b), 1 / (c * sym("w") * graph.exp(-grown) + b)
@@ -46,17 +52,24 @@ def bounds_of_attention(lab: Laboratory) -> Verdict:
     return identity({"p + b nu - 1": d["p"] + b * d["nu"] - 1}) & order
 
 
-@book.claim(
+@claim(
     "Asm.3",
     "Inner products of tokens",
     kind="inequality",
     insensitive=NUMBERS,
+    origin="text",
+    where="Appendix C, after Assumption 3",
+    parts=["same pattern and different patterns"],
+    hypotheses=(),
     statement=r"x_i^\top x_j\ge1\ (\text{same pattern}),\quad x_i^\top x_j\le\lambda<1\ (\text{different patterns}),\quad\text{after a common rescaling, equivalent to (5)}",
-    reading="unit tokens within tau of their pattern, patterns at least kappa apart: |x_i - x_j| <= 2 tau or >= kappa - 2 tau, divided by 1 - 2 tau^2 > 0; lambda < 1 exactly if tau < kappa/4 "
-    "(so the condition of (5) is what is needed)",
+    reading="that unit tokens with tau below kappa/4 satisfy it after a common rescaling",
 )
 def inner_products(lab: Laboratory) -> Verdict:
-    """lambda by the polarisation identity, and where it is below 1."""
+    """lambda by the polarisation identity, and where it is below 1.
+
+    Unit tokens within tau of their pattern, patterns at least kappa apart: |x_i - x_j| <= 2 tau or >= kappa - 2
+    tau, divided by 1 - 2 tau^2 > 0; lambda < 1 exactly if tau < kappa/4 (so the condition of (5) is what is needed).
+    """
     kappa, tau, gap = sym("kappa"), sym("tau"), sym("gap")
     same, other = 1 - (2 * tau) ** 2 / 2, 1 - (kappa - 2 * tau) ** 2 / 2
     factor = kappa * (kappa - 4 * tau) / 2
@@ -88,16 +101,22 @@ def gaussian_norm(p: object) -> object:
     return (2 / p).sqrt() * ((((p + 1) / 2).gamma() / flint.arb.pi().sqrt()).log() / p).exp()  # type: ignore[operator, attr-defined]
 
 
-@book.claim(
+@claim(
     "Def.3",
     "Sub-Gaussian norm",
     kind="definition",
     insensitive=NUMBERS,
+    where="Definition 3",
+    hypotheses=(),
     statement=r"(\mathbb E|X|^p)^{1/p}\le K\sqrt p\ \forall p\ge1,\qquad\|X\|_{\psi_2}=\sup_{p\ge1}p^{-1/2}(\mathbb E|X|^p)^{1/p}",
-    reading="a sign has the norm 1 (at p = 1); a standard normal variable has sqrt(2/pi), at p = 1: its p^{-1/2} (E|X|^p)^{1/p} falls on 1 <= p <= 16 (sign of the derivative in balls of width 1/128), larger p not enclosed",
+    reading="norms of a sign and of a normal variable",
 )
 def subgaussian_norm(lab: Laboratory) -> Verdict:
-    """Derivative of the logarithm, piece by piece."""
+    """Derivative of the logarithm, piece by piece.
+
+    A sign has the norm 1 (at p = 1); a standard normal variable has sqrt(2/pi), at p = 1: its p^{-1/2}
+    (E|X|^p)^{1/p} falls on 1 <= p <= 16 (sign of the derivative in balls of width 1/128), larger p not enclosed.
+    """
 
     def falls(k: int) -> bool:
         with flint.ctx.workprec(96):
@@ -119,18 +138,25 @@ def subgaussian_norm(lab: Laboratory) -> Verdict:
     )
 
 
-@book.claim(
+@claim(
     "Lem.1",
     "Hoeffding's inequality",
     kind="probability",
     uses=["Def.3"],
     insensitive=NUMBERS,
+    where="Lemma 1",
+    parts=["tail"],
+    hypotheses=(),
     statement=r"\mathbb P\{|\textstyle\sum_ia_iX_i|\ge t\}\le e\cdot\exp(-ct^2/(K^2\|a\|^2))\ \text{with an absolute }c>0",
-    reading="c = 1/4, N equal weights: signs (K = 1) by exact binomial tails for all t >= 0 and N = 1..120; normal variables (K^2 = 2/pi) by balls at t/|a| = 1/8, 2/8, .., 12; other laws and weights are claimed but not checked; "
-    "c = 1/2, which is enough for signs, is too much for normal variables",
+    reading="equal weights: signs for up to 120 variables and all t, normal variables at 96 values of t, with c = 1/4",
 )
 def hoeffding(lab: Laboratory) -> Verdict:
-    """Exact tails of signs and of the normal law."""
+    """Exact tails of signs and of the normal law.
+
+    C = 1/4, N equal weights: signs (K = 1) by exact binomial tails for all t >= 0 and N = 1..120; normal variables
+    (K^2 = 2/pi) by balls at t/|a| = 1/8, 2/8, .., 12; other laws and weights are claimed but not checked; c = 1/2,
+    which is enough for signs, is too much for normal variables.
+    """
 
     def signs(N: int) -> bool:
         with flint.ctx.workprec(96):
@@ -158,17 +184,25 @@ def hoeffding(lab: Laboratory) -> Verdict:
     return combine_verdicts(parts).with_constants(c="1/4", first_level_where_one_half_fails=too_much)
 
 
-@book.claim(
+@claim(
     "Eq.90",
     "Labels of a batch",
     kind="probability",
     uses=["Lem.1"],
     insensitive=NUMBERS,
+    origin="proof",
+    where="Proof of Claim 1, Eq. (90)",
+    parts=["tail"],
+    hypotheses=(),
     statement=r"\Pr\big(|\tfrac1B\textstyle\sum_ny^n|\ge\sqrt{\log B/B}\big)\le B^{-c}",
-    reading="c = 1/4 for every B >= 2: exact binomial tails for B = 2..16, and 2 exp(-B t^2/2) = 2 B^{-1/2} <= B^{-1/4} for B >= 16, since B^{1/4} >= 2; the tails for B <= 400 show how much larger c may be",
+    reading="c = 1/4, every B from 2 on",
 )
 def labels_of_a_batch(lab: Laboratory) -> Verdict:
-    """Binomial tails in exact arithmetic, the logarithm in balls."""
+    """Binomial tails in exact arithmetic, the logarithm in balls.
+
+    C = 1/4 for every B >= 2: exact binomial tails for B = 2..16, and 2 exp(-B t^2/2) = 2 B^{-1/2} <= B^{-1/4} for B
+    >= 16, since B^{1/4} >= 2; the tails for B <= 400 show how much larger c may be.
+    """
 
     def tail(B: int) -> Fraction:
         with flint.ctx.workprec(96):
@@ -187,16 +221,24 @@ def labels_of_a_batch(lab: Laboratory) -> Verdict:
     return (few & many).with_constants(c="1/4", largest_c_for_B_up_to_400=round(rate, 4))
 
 
-@book.claim(
+@claim(
     "Eq.91",
     "Projection of the noise",
     kind="probability",
     insensitive=NUMBERS,
+    origin="proof",
+    where="Proof of Claim 1, Eq. (91)",
+    parts=["tail"],
+    hypotheses=(),
     statement=r"\Pr\big(|z_l(t)^\top p_1|\ge\sqrt{(\sigma+\tau)^2\log m}\big)\le m^{-c}",
-    reading="for |z| <= sigma + tau, |p_1| = 1 and m >= 3 the event is empty, so any c will do: |z|^2 |p|^2 - (z'p)^2 is a sum of squares (three dimensions), and log m > 1",
+    reading="an error of length at most sigma + tau and m from 3 on: the event is empty",
 )
 def noise_projection(lab: Laboratory) -> Verdict:
-    """Lagrange's identity, and log 3 > 1."""
+    """Lagrange's identity, and log 3 > 1.
+
+    For |z| <= sigma + tau, |p_1| = 1 and m >= 3 the event is empty, so any c will do: |z|^2 |p|^2 - (z'p)^2 is a
+    sum of squares (three dimensions), and log m > 1.
+    """
     z, p = ([sym(f"{name}{i}") for i in range(3)] for name in "zp")
     left = (
         graph.add(x * x for x in z) * graph.add(x * x for x in p)
@@ -209,17 +251,23 @@ def noise_projection(lab: Laboratory) -> Verdict:
     return exact & (certified(log_3=str(log)) if log > 1 else undecided("log 3 > 1"))
 
 
-@book.claim(
+@claim(
     "Eq.8",
     "Condition on the fractions",
-    kind="definition",
+    kind="condition",
     same_as="Eq.71, Eq.153",
     insensitive=PRINTED,
+    where="Theorem 1, Eq. (8), with (71) and (153)",
+    hypotheses=(),
     statement=r"(8)\ \alpha_*\ge\frac{\alpha_\#}{e^{-(\delta+\tau)}(1-(\sigma+\tau))}\iff(71)=(153)\ \alpha_*\ge\frac{1-\alpha_{nd}}{1+e^{-(\delta+\tau)}(1-(\sigma+\tau))}",
-    reading="with alpha_* + alpha_# + alpha_nd = 1 the cleared forms are the same expression, and what was cleared is positive for sigma + tau < 1",
+    reading="with the three fractions adding up to 1, and sigma + tau below 1",
 )
 def condition_on_fractions(lab: Laboratory) -> Verdict:
-    """Difference of the cleared forms."""
+    """Difference of the cleared forms.
+
+    With alpha_* + alpha_# + alpha_nd = 1 the cleared forms are the same expression, and what was cleared is
+    positive for sigma + tau < 1.
+    """
     star, confusion, factor = sym("alpha_s"), sym("alpha_c"), graph.exp(-eps) * sym("r")  # r = 1 - (sigma + tau)
     first = star * factor - confusion
     second = star * (1 + factor) - (star + confusion)  # 1 - alpha_nd

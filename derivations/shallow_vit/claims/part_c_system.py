@@ -7,7 +7,7 @@ import numpy as np
 from odesys import ONE, ZERO, Node, Verdict, entry_pairs, equal, graph, identity, num, sym
 
 from ..laboratory import Laboratory
-from .book import LABELS, TOY, Tables, before_margin, book, gates, put, tables
+from .book import LABELS, Tables, before_margin, claim, gates, put, tables
 
 POSITIVE = ("c1", "c2", "c3", "e1", "e2", "e3", "a", "Gamma")
 
@@ -17,16 +17,22 @@ def everything(lab: Laboratory) -> tuple[Tables, dict[str, np.ndarray]]:
     return tables(lab.toy()), {leaf: lab.rates(leaf) for leaf in ("O", "V", "K", "Q")}
 
 
-@book.claim(
+@claim(
     "Eq.16-20",
     "Network and losses",
     kind="definition",
+    where="Appendix C, Eqs. (16)-(20)",
+    hypotheses=(),
     statement=r"F(X^n)=\tfrac1{|S^n|}\sum_{l\in S^n}a_{(l)}^\top\mathrm{Relu}(W_OW_VX^n\mathrm{softmax}(X^{n\top}W_K^\top W_Qx_l^n)),\quad\overline{\mathrm{Loss}}_b=\tfrac1B\sum_n\max\{1-y^nF,0\}",
-    reading="y F of both samples and the mean loss (margin Gamma, 1 in the paper) of the derived system equal the printed formulas over the same symbols; "
-    + TOY,
+    reading="network and losses over the symbols of a toy with three patterns and two neurons",
 )
 def network_and_losses(lab: Laboratory) -> Verdict:
-    """Outputs and loss."""
+    """Outputs and loss.
+
+    Y F of both samples and the mean loss (margin Gamma, 1 in the paper) of the derived system equal the printed
+    formulas over the same symbols; M = 3 patterns, two neurons with weights a and -a, m_a = 2, m_b = 3, one sample
+    of each class with any counts (the formulas are sums over samples, neurons and tokens).
+    """
     flow = lab.toy()
     t, seen = tables(flow), flow.system.observables
     rows = {f"sample {n + 1}": (seen[f"margin_{n + 1}"], LABELS[n] * t.output(n)) for n in range(2)}
@@ -34,17 +40,25 @@ def network_and_losses(lab: Laboratory) -> Verdict:
     return equal(rows, positive=POSITIVE)
 
 
-@book.claim(
+@claim(
     "Eq.21",
     "SGD step",
     kind="identity",
     uses=["Eq.16-20"],
+    where="Algorithm 1, Eq. (21)",
+    parts=["step"],
+    hypotheses=(),
     statement=r"W^{(t+1)}=W^{(t)}-\eta\tfrac1B\sum_{n\in\mathcal B_t}\nabla_W\ell,\quad W\in\{W_O,W_V,W_K,W_Q\}",
-    reading="all four weights at once (W_O where W_Q is printed first): every entry of the derived step (of keys and queries those on the first axis, the other axes being alike) moves by -eta times the scalar derivative of the derived loss; "
-    + TOY,
+    reading="all four weights at once: the derived step is minus eta times the derivative of the derived loss",
 )
 def sgd_step(lab: Laboratory) -> Verdict:
-    """Entry by entry, by scalar derivatives."""
+    """Entry by entry, by scalar derivatives.
+
+    All four weights at once (W_O where W_Q is printed first): every entry of the derived step (of keys and queries
+    those on the first axis, the other axes being alike) moves by -eta times the scalar derivative of the derived
+    loss; M = 3 patterns, two neurons with weights a and -a, m_a = 2, m_b = 3, one sample of each class with any
+    counts (the formulas are sums over samples, neurons and tokens).
+    """
     flow = lab.toy(step=True)
     loss = flow.system.observables["loss"]
     rows: dict[str, tuple[Node, Node]] = {}
@@ -121,62 +135,98 @@ def gradient_k(t: Tables, hinge: bool, scale: bool = True) -> np.ndarray:
 MARGIN = "while no margin is reached (for the indicator see Eq.83-hinge); "
 
 
-@book.claim(
+@claim(
     "Eq.83",
     "Gradient of W_O",
     kind="identity",
     uses=["Eq.16-20"],
+    origin="proof",
+    where="Proof of Claim 1, Eq. (83)",
+    parts=["gradient"],
+    hypotheses=(),
     statement=r"\partial\overline{\mathrm{Loss}}_b/\partial W_{O(i,\cdot)}=-\tfrac1B\sum_ny^n\tfrac1{|S^n|}\sum_la_{(l)i}\mathbb 1[W_{O(i,\cdot)}V_l\ge0]V_l^\top",
-    reading=MARGIN + TOY,
+    reading="while no margin is reached; every entry of the toy",
 )
 def gradient_of_w_o(lab: Laboratory) -> Verdict:
-    """Rates of the neurons."""
+    """Rates of the neurons.
+
+    While no margin is reached (for the indicator see Eq.83-hinge); M = 3 patterns, two neurons with weights a and
+    -a, m_a = 2, m_b = 3, one sample of each class with any counts (the formulas are sums over samples, neurons and
+    tokens).
+    """
     flow = lab.toy()
     return equal(entry_pairs(before_margin(lab.rates("O")), gradient_o(tables(flow), False), "W_O"), positive=POSITIVE)
 
 
-@book.claim(
+@claim(
     "Eq.189-191",
     "Gradient of W_V",
     kind="identity",
     uses=["Eq.16-20"],
+    origin="proof",
+    where="Proof of Claim 3, Eqs. (189)-(191)",
+    parts=["gradient"],
+    hypotheses=(),
     statement=r"\partial\overline{\mathrm{Loss}}_b/\partial W_V=-\tfrac1B\sum_ny^n\tfrac1{|S^n|}\sum_l\sum_ia_{(l)i}\mathbb 1[\cdot]W_{O(i,\cdot)}^\top\mathrm{softmax}^\top X^{n\top}",
-    reading="y^n inside the sum; " + MARGIN + TOY,
+    reading="with y inside the sum, while no margin is reached; every entry of the toy",
 )
 def gradient_of_w_v(lab: Laboratory) -> Verdict:
-    """Rates of the values."""
+    """Rates of the values.
+
+    Y^n inside the sum; while no margin is reached (for the indicator see Eq.83-hinge); M = 3 patterns, two neurons
+    with weights a and -a, m_a = 2, m_b = 3, one sample of each class with any counts (the formulas are sums over
+    samples, neurons and tokens).
+    """
     flow = lab.toy()
     return equal(entry_pairs(before_margin(lab.rates("V")), gradient_v(tables(flow), False), "W_V"), positive=POSITIVE)
 
 
-@book.claim(
+@claim(
     "Eq.125",
     "Gradient of W_Q",
     kind="identity",
     uses=["Eq.16-20"],
+    origin="proof",
+    where="Proof of Claim 2, Eq. (125)",
+    parts=["gradient"],
+    hypotheses=(),
     statement=r"\partial\mathrm{Loss}/\partial W_Q=-\tfrac1B\sum_ny^n\tfrac1{|S^n|}\sum_{l,i}a\mathbb 1[\cdot]\Big(W_{O(i,\cdot)}\sum_sW_Vx_s\mathrm{softmax}_s\big(W_Kx_s-\sum_r\mathrm{softmax}_rW_Kx_r\big)x_l^\top\Big)",
-    reading=MARGIN + TOY,
+    reading="while no margin is reached; every entry of the toy",
 )
 def gradient_of_w_q(lab: Laboratory) -> Verdict:
-    """Rates of the queries."""
+    """Rates of the queries.
+
+    While no margin is reached (for the indicator see Eq.83-hinge); M = 3 patterns, two neurons with weights a and
+    -a, m_a = 2, m_b = 3, one sample of each class with any counts (the formulas are sums over samples, neurons and
+    tokens).
+    """
     flow = lab.toy()
     t = tables(flow)
     return equal(entry_pairs(before_margin(lab.rates("Q")), gradient_q(t, False), "W_Q"), positive=POSITIVE)
 
 
-@book.claim(
+@claim(
     "Eq.161",
     "Gradient of W_K",
     kind="identity",
     uses=["Eq.16-20"],
     expect="fails",
+    origin="proof",
+    where="Proof of Claim 2, Eq. (161)",
+    parts=["gradient"],
+    hypotheses=(),
+    fault="misprint",
+    cause="gradient-of-keys",
     statement=r"\partial\mathrm{Loss}/\partial W_K=-\tfrac1B\sum_ny^n\sum_{l,i}a\mathbb 1[\cdot]\Big(W_{O(i,\cdot)}\sum_sW_Vx_s\mathrm{softmax}_sW_Qx_l\big(x_s-\sum_r\mathrm{softmax}_rx_r\big)^\top\Big)",
-    reading="with W_Q x_l for the printed W_Q' x_l, whose shapes do not fit; without 1/|S^n| as printed; "
-    + MARGIN
-    + TOY,
+    reading="with W_Q x_l for the printed transpose, whose shapes do not fit; the toy, before a margin is reached",
 )
 def gradient_of_w_k(lab: Laboratory) -> Verdict:
-    """Rates of the keys."""
+    """Rates of the keys.
+
+    With W_Q x_l for the printed W_Q' x_l, whose shapes do not fit; without 1/|S^n| as printed; while no margin is
+    reached (for the indicator see Eq.83-hinge); M = 3 patterns, two neurons with weights a and -a, m_a = 2, m_b =
+    3, one sample of each class with any counts (the formulas are sums over samples, neurons and tokens).
+    """
     flow = lab.toy()
     t = tables(flow)
     rates = before_margin(lab.rates("K"))
@@ -188,18 +238,29 @@ def gradient_of_w_k(lab: Laboratory) -> Verdict:
     )
 
 
-@book.claim(
+@claim(
     "Eq.83-hinge",
     "Gradients after the margin is reached",
     kind="identity",
     uses=["Eq.83", "Eq.125", "Eq.161", "Eq.189-191"],
     expect="fails",
+    origin="proof",
+    where="Eqs. (83), (125), (161), (189)",
+    parts=["after a margin"],
+    hypotheses=(),
+    fault="misprint",
+    cause="hinge-indicator",
     statement=r"(83),(125),(161),(189)\ \text{for all }t",
-    reading="as printed, without an indicator, i.e. the rates would not contain the loss gates; corrected: every rate is linear in the two indicators 1[y F < Gamma], one for the summand of each sample, and vanishes with both; "
-    + TOY,
+    reading="as printed, without the indicator of the hinge loss, at any time",
 )
 def after_the_margin(lab: Laboratory) -> Verdict:
-    """Loss gates as symbols h1, h2: they are the indicators, and all rates are linear in them."""
+    """Loss gates as symbols h1, h2: they are the indicators, and all rates are linear in them.
+
+    As printed, without an indicator, i.e. the rates would not contain the loss gates; corrected: every rate is
+    linear in the two indicators 1[y F < Gamma], one for the summand of each sample, and vanishes with both; M = 3
+    patterns, two neurons with weights a and -a, m_a = 2, m_b = 3, one sample of each class with any counts (the
+    formulas are sums over samples, neurons and tokens).
+    """
     t, rates = everything(lab)
     nodes = np.concatenate([table.ravel() for table in rates.values()])
     found = gates(nodes, True)
@@ -236,18 +297,24 @@ def after_the_margin(lab: Laboratory) -> Verdict:
     )
 
 
-@book.claim(
+@claim(
     "X1",
     "Forces on the logits of a query sum to zero",
     kind="identity",
     uses=["Eq.125"],
     origin="ours",
+    hypotheses=(),
     statement=r"\textstyle\sum_jG_{jk}=0,\qquad G_{jk}=-\partial\mathrm{Loss}/\partial S_{jk}",
-    reading="W_Q mu_k moves by sum_j G_jk W_K mu_j: with all keys equal every query stands still; and with keys along the axes the entries of the query of pattern 1 move by the G_j1 of (125), which sum to zero; "
-    + TOY,
+    reading="with all keys equal every query stands still, and the forces on one query add up to zero",
 )
 def zero_sum(lab: Laboratory) -> Verdict:
-    """Rates of the queries where all keys are the same vector, and where they are the axes."""
+    """Rates of the queries where all keys are the same vector, and where they are the axes.
+
+    W_Q mu_k moves by sum_j G_jk W_K mu_j: with all keys equal every query stands still; and with keys along the
+    axes the entries of the query of pattern 1 move by the G_j1 of (125), which sum to zero; M = 3 patterns, two
+    neurons with weights a and -a, m_a = 2, m_b = 3, one sample of each class with any counts (the formulas are sums
+    over samples, neurons and tokens).
+    """
     t = tables(lab.toy())
     same = {t.K[x, j]: t.K[x, 0] for x in range(3) for j in (1, 2)}
     found = graph.substitute(list(lab.rates("Q").ravel()), same)
@@ -268,17 +335,26 @@ def _diagonal(t: Tables) -> dict[Node, Node]:
     }
 
 
-@book.claim(
+@claim(
     "Eq.162-170",
     "Growth of keys and of queries",
     kind="inequality",
     uses=["Eq.125", "Eq.161"],
+    origin="proof",
+    where="Proof of Claim 2, Eq. (163)",
+    parts=["order"],
+    hypotheses=(),
     statement=r"Q(t)\ge K(t)(1-\lambda)>0",
-    reading="K (Q) is the relative growth of the query (key) of pattern 1 along its own feature; orthogonal patterns, so lambda = 0, and keys k_j q_j, queries r_j q_j: K = eta G_11 k_1/r_1 and Q = eta G_11 r_1/k_1; equality for k_1 = r_1 (that G_11 > 0 late in training is Eq.136-140); "
-    + TOY,
+    reading="orthogonal patterns, so lambda = 0, and balanced features: Q = K; positivity late in training is Eq.136-140",
 )
 def keys_and_queries(lab: Laboratory) -> Verdict:
-    """Rates of both along the features."""
+    """Rates of both along the features.
+
+    K (Q) is the relative growth of the query (key) of pattern 1 along its own feature; orthogonal patterns, so
+    lambda = 0, and keys k_j q_j, queries r_j q_j: K = eta G_11 k_1/r_1 and Q = eta G_11 r_1/k_1; equality for k_1 =
+    r_1 (that G_11 > 0 late in training is Eq.136-140); M = 3 patterns, two neurons with weights a and -a, m_a = 2,
+    m_b = 3, one sample of each class with any counts (the formulas are sums over samples, neurons and tokens).
+    """
     t = tables(lab.toy())
     query, key = graph.substitute([lab.rates("Q")[0, 0], lab.rates("K")[0, 0]], _diagonal(t))
     ratio = identity({"K r_1^2 = Q k_1^2": query * sym("r1") - key * sym("k1")}, positive=POSITIVE)
@@ -288,36 +364,51 @@ def keys_and_queries(lab: Laboratory) -> Verdict:
     return ratio & equal({"k_1 = r_1": (same[0], same[1])}, positive=POSITIVE)
 
 
-@book.claim(
+@claim(
     "X2",
     "K and Q are one number",
     kind="identity",
     uses=["Eq.162-170"],
     origin="ours",
+    hypotheses=(),
     statement=r"K(t)=Q(t)=\eta G_{11}\ \text{for }q_1=r_1",
-    reading="coefficient of the key in the query's step and of the query in the key's step, with balanced features k_j = r_j along orthonormal q_j: both equal G_11 of (125); "
-    + TOY,
+    reading="balanced features along orthonormal directions: both coefficients are eta times G_11",
 )
 def one_number(lab: Laboratory) -> Verdict:
-    """G_11 from the formula of (125)."""
+    """G_11 from the formula of (125).
+
+    Coefficient of the key in the query's step and of the query in the key's step, with balanced features k_j = r_j
+    along orthonormal q_j: both equal G_11 of (125); M = 3 patterns, two neurons with weights a and -a, m_a = 2, m_b
+    = 3, one sample of each class with any counts (the formulas are sums over samples, neurons and tokens).
+    """
     t = tables(lab.toy())
     query, key, G = graph.substitute([lab.rates("Q")[0, 0], lab.rates("K")[0, 0], force(t, 0, 0, True)], _diagonal(t))
     return equal({"query": (query, G * sym("k1")), "key": (key, G * sym("r1"))}, positive=POSITIVE)
 
 
-@book.claim(
+@claim(
     "Eq.141",
     "Update of the query of pattern 1",
     kind="identity",
     uses=["Eq.162-170"],
     expect="fails",
     same_as="Eq.159-160",
+    origin="proof",
+    where="Proof of Claim 2, Eqs. (141) and (185)-(188)",
+    parts=["length"],
+    hypotheses=(),
+    fault="misprint",
+    cause="root-of-1-plus-K",
     statement=r"W_Q^{(t+1)}x_j=r_1+Kq_1+\dots=(1+K)q_1+\dots,\qquad q_1(t+1)=\sqrt{1+K}\,q_1(t)\ (185)-(188)=(49),(50)",
-    reading="(141) and (185) for the same step: with balanced features k_1 = r_1 along q_1 the derived step multiplies the length of the query by 1 + eta G_11, (185) by its root; "
-    + TOY,
+    reading="both displays for one step with balanced features along q_1",
 )
 def update_of_query(lab: Laboratory) -> Verdict:
-    """Component of the stepped query along its feature."""
+    """Component of the stepped query along its feature.
+
+    (141) and (185) for the same step: with balanced features k_1 = r_1 along q_1 the derived step multiplies the
+    length of the query by 1 + eta G_11, (185) by its root; M = 3 patterns, two neurons with weights a and -a, m_a =
+    2, m_b = 3, one sample of each class with any counts (the formulas are sums over samples, neurons and tokens).
+    """
     t = tables(lab.toy())
     new, G = graph.substitute(
         [lab.rates("Q", step=True)[0, 0], sym("eta") * force(t, 0, 0, True)], _diagonal(t) | {t.Q[0, 0]: sym("k1")}
@@ -331,17 +422,27 @@ def update_of_query(lab: Laboratory) -> Verdict:
     )
 
 
-@book.claim(
+@claim(
     "Eq.128-132",
     "Deviation of a key from the mean key",
     kind="identity",
     uses=["Eq.125"],
+    origin="proof",
+    where="Proof of Claim 2, Eqs. (128)-(132)",
+    parts=["beta_1 and zeta"],
+    hypotheses=(),
     statement=r"W_Kx_s-\sum_r\mathrm{softmax}_rW_Kx_r=\beta_1q_1+\beta_2,\quad\beta_1\ge\phi_n(|S|-|S_1|),\quad|\zeta_l'|\le\beta_1\tfrac{|S_l|}{|S|-|S_1|}",
-    reading="s and the query in S_1, exact features k_1 = r_1 = Q, other logits 0 and other features of equal length: beta_1 = 1 - A_11 = phi (|S| - |S_1|) and zeta_l' = -A_l1 = -beta_1 |S_l|/(|S|-|S_1|): both are equalities; what multiplies q_1 in the derived "
-    "step of the query is A_11 (u_1 - mean) = A_11 beta_1 (u_1 - u_other) per neuron; " + TOY,
+    reading="exact features of equal length, other logits 0",
 )
 def deviation_of_key(lab: Laboratory) -> Verdict:
-    """Softmax at zero other logits, and the derived rate with equal other values."""
+    """Softmax at zero other logits, and the derived rate with equal other values.
+
+    S and the query in S_1, exact features k_1 = r_1 = Q, other logits 0 and other features of equal length: beta_1
+    = 1 - A_11 = phi (|S| - |S_1|) and zeta_l' = -A_l1 = -beta_1 |S_l|/(|S|-|S_1|): both are equalities; what
+    multiplies q_1 in the derived step of the query is A_11 (u_1 - mean) = A_11 beta_1 (u_1 - u_other) per neuron; M
+    = 3 patterns, two neurons with weights a and -a, m_a = 2, m_b = 3, one sample of each class with any counts (the
+    formulas are sums over samples, neurons and tokens).
+    """
     t = tables(lab.toy())
     balanced = _diagonal(t) | {t.Q[0, 0]: sym("k1")}
     A1, A2 = graph.substitute([t.softmax(0, 0, 0), t.softmax(0, 1, 0)], balanced)
@@ -362,17 +463,27 @@ def deviation_of_key(lab: Laboratory) -> Verdict:
     return exact & derived
 
 
-@book.claim(
+@claim(
     "Eq.144-147",
     "Growth of other components",
     kind="identity",
     uses=["X1"],
+    origin="proof",
+    where="Proof of Claim 2, Eqs. (146), (147)",
+    source="damaged",
+    parts=["gamma and K_e"],
+    hypotheses=(),
     statement=r"|\gamma_l'|\lesssim K\tfrac{|S_l|}{|S|-|S_1|},\qquad|K_e|\lesssim K\tfrac{|S_2|}{|S|-|S_1|}",
-    reading="with |S|-|S_1| in (147); balanced exact features, other logits 0, values of all patterns but 1 equal, no pattern 1 in the - sample: the query of pattern 1 moves by G_11 (q_1 - sum_l |S_l|/(|S|-|S_1|) q_l), G_11 that of (125): both are equalities; "
-    + TOY,
+    reading="balanced exact features, other logits 0, equal values of the other patterns; the printed difference of |S_1| read as |S| - |S_1|",
 )
 def other_components(lab: Laboratory) -> Verdict:
-    """All components of the query of pattern 1."""
+    """All components of the query of pattern 1.
+
+    With |S|-|S_1| in (147); balanced exact features, other logits 0, values of all patterns but 1 equal, no pattern
+    1 in the - sample: the query of pattern 1 moves by G_11 (q_1 - sum_l |S_l|/(|S|-|S_1|) q_l), G_11 that of (125):
+    both are equalities; M = 3 patterns, two neurons with weights a and -a, m_a = 2, m_b = 3, one sample of each
+    class with any counts (the formulas are sums over samples, neurons and tokens).
+    """
     t = tables(lab.toy())
     alike = _diagonal(t) | {t.Q[0, 0]: sym("k1")} | {t.V[x, 2]: t.V[x, 1] for x in range(2)} | {sym("e1"): ZERO}
     rates = graph.substitute(list(lab.rates("Q")[:, 0]), alike)
@@ -388,18 +499,23 @@ def other_components(lab: Laboratory) -> Verdict:
     )
 
 
-@book.claim(
+@claim(
     "X3",
     "Inner products close",
     kind="identity",
     uses=["Eq.83", "Eq.125", "Eq.161", "Eq.189-191"],
     origin="ours",
+    hypotheses=(),
     statement=r"\dot u=CG_V+G_WC,\ \dot G_V=C^\top u+u^\top C,\ \dot G_W=Cu^\top+uC^\top,\ \dot S=G_\kappa G+GG_\rho,\ \dot G_\kappa=SG^\top+GS^\top,\ \dot G_\rho=S^\top G+G^\top S",
-    reading="C = -dLoss/du and G = -dLoss/dS by scalar derivatives of the derived loss; all equations of the derived system on inner products; "
-    + TOY,
+    reading="forces by scalar derivatives of the derived loss, all equations on inner products",
 )
 def inner_products_close(lab: Laboratory) -> Verdict:
-    """Matrix equations against the derived ones."""
+    """Matrix equations against the derived ones.
+
+    C = -dLoss/du and G = -dLoss/dS by scalar derivatives of the derived loss; all equations of the derived system
+    on inner products; M = 3 patterns, two neurons with weights a and -a, m_a = 2, m_b = 3, one sample of each class
+    with any counts (the formulas are sums over samples, neurons and tokens).
+    """
     flow = lab.gram()
     x = flow.layout.symbols
     nodes = flow.system.equations
@@ -431,18 +547,24 @@ def inner_products_close(lab: Laboratory) -> Verdict:
     return equal(rows, positive=POSITIVE)
 
 
-@book.claim(
+@claim(
     "X4",
     "Conserved matrices",
     kind="identity",
     uses=["Eq.83", "Eq.189-191", "Eq.125", "Eq.161"],
     origin="ours",
+    hypotheses=(),
     statement=r"\tfrac d{ds}(W_O^\top W_O-W_VW_V^\top)=0,\qquad\tfrac d{ds}(W_KW_K^\top-W_QW_Q^\top)=0",
-    reading="Lie derivative along the derived flow, entry by entry; for the step of size eta the change is eta^2 times a quadratic form, so that the drift at fixed eta T is of order eta (Beyond.drift); "
-    + TOY,
+    reading="Lie derivatives along the derived flow, entry by entry; the step of size eta misses them by eta squared",
 )
 def conserved_matrices(lab: Laboratory) -> Verdict:
-    """Products of states and rates."""
+    """Products of states and rates.
+
+    Lie derivative along the derived flow, entry by entry; for the step of size eta the change is eta^2 times a
+    quadratic form, so that the drift at fixed eta T is of order eta (Beyond.drift); M = 3 patterns, two neurons
+    with weights a and -a, m_a = 2, m_b = 3, one sample of each class with any counts (the formulas are sums over
+    samples, neurons and tokens).
+    """
     t, d = everything(lab)
     first = d["O"].T @ t.O + t.O.T @ d["O"] - d["V"] @ t.V.T - t.V @ d["V"].T
     second = d["K"] @ t.K.T + t.K @ d["K"].T - d["Q"] @ t.Q.T - t.Q @ d["Q"].T
@@ -455,18 +577,24 @@ def conserved_matrices(lab: Laboratory) -> Verdict:
     return identity(upper, positive=POSITIVE)
 
 
-@book.claim(
+@claim(
     "X5",
     "Neurons with the same gates move alike",
     kind="identity",
     uses=["Eq.83"],
     origin="ours",
+    hypotheses=(),
     statement=r"\Delta w_i\ \text{depends on }i\text{ only through }(a_i,\{\mathbb 1[h^n_{ik}>0]\})",
-    reading="with gates held, the rate of a neuron contains no entry of any neuron; with all gates on and no margin reached, the rates of the two neurons are a and -a times the same vector; "
-    + TOY,
+    reading="with gates held the rate of a neuron contains no entry of another one",
 )
 def move_alike(lab: Laboratory) -> Verdict:
-    """Derivatives by the neurons, and the sum of both rates with all gates on."""
+    """Derivatives by the neurons, and the sum of both rates with all gates on.
+
+    With gates held, the rate of a neuron contains no entry of any neuron; with all gates on and no margin reached,
+    the rates of the two neurons are a and -a times the same vector; M = 3 patterns, two neurons with weights a and
+    -a, m_a = 2, m_b = 3, one sample of each class with any counts (the formulas are sums over samples, neurons and
+    tokens).
+    """
     t, rates = tables(lab.toy()), lab.rates("O")
     free = {
         f"{i}{x} by {y}": node
@@ -481,18 +609,23 @@ def move_alike(lab: Laboratory) -> Verdict:
     )
 
 
-@book.claim(
+@claim(
     "X6",
     "Exchange of the classes",
     kind="identity",
     uses=["Eq.16-20"],
     origin="ours",
+    hypotheses=(),
     statement=r"(c,y)\mapsto(\mathrm{swap}_{12}c,-y)\ \text{with equal weights}\Rightarrow\text{the law is invariant under swapping patterns 1, 2 and negating }a",
-    reading="counts (e1, e2, e3) = (c2, c1, c3): exchanging patterns 1 and 2 and the two neurons maps every right-hand side to that of the image; "
-    + TOY,
+    reading="counts of the two classes mirrored: the exchange maps every equation to that of the image",
 )
 def exchange_of_classes(lab: Laboratory) -> Verdict:
-    """Every rate against its image."""
+    """Every rate against its image.
+
+    Counts (e1, e2, e3) = (c2, c1, c3): exchanging patterns 1 and 2 and the two neurons maps every right-hand side
+    to that of the image; M = 3 patterns, two neurons with weights a and -a, m_a = 2, m_b = 3, one sample of each
+    class with any counts (the formulas are sums over samples, neurons and tokens).
+    """
     t, rates = everything(lab)
     mirrored = {sym("e1"): sym("c2"), sym("e2"): sym("c1"), sym("e3"): sym("c3")}
     order = [1, 0, 2]

@@ -27,7 +27,7 @@ from odesys import (
 
 from .. import dynamics
 from ..laboratory import Laboratory
-from .book import book, gates, put
+from .book import claim, gates, put
 from .common_equations import QUERIES, WrittenOut, gate
 
 POSITIVE = ("alpha_s", "alpha_c", "beta", "pi", "M", "Gamma")
@@ -82,18 +82,24 @@ def matched(surfaces: list[Node], wanted: dict[Node, Node]) -> dict[Node, tuple[
     return out
 
 
-@book.claim(
+@claim(
     "Beyond.every-M",
     "21 equations for every M",
     kind="identity",
     uses=["Beyond.symmetric", "X3"],
     origin="ours",
+    hypotheses=(),
     statement=r"\dot k_a=G_{11}r_a+G_{21}r_b+(M-2)G_{1n}r_c,\ \dots,\ \dot r_x=2G_{1n}k_n+G_{kk}k_x+G_{kx}k_o+(M-4)G_{kx}k_x\quad\text{for every }M\ge4",
-    reading="the derived quotients for M = 6, 7, 8, 9 are values of one system in M, which at M = 4, 5 and 12 is the derived one again; all 21 equations, the output and the six surfaces of the gates equal those written down by hand for M - 2 nuisance "
-    "patterns (gates as symbols, while no margin is reached; fractions alpha_*, alpha_#, beta of each nuisance pattern in any unit)",
+    reading="one system in M from four members, against three others and the equations written by hand",
 )
 def every_number_of_patterns(lab: Laboratory) -> Verdict:
-    """One system for every M against other members, and against the equations as written down."""
+    """One system for every M against other members, and against the equations as written down.
+
+    The derived quotients for M = 6, 7, 8, 9 are values of one system in M, which at M = 4, 5 and 12 is the derived
+    one again; all 21 equations, the output and the six surfaces of the gates equal those written down by hand for M
+    - 2 nuisance patterns (gates as symbols, while no margin is reached; fractions alpha_*, alpha_#, beta of each
+    nuisance pattern in any unit).
+    """
     try:
         system = for_every_number(lab)
     except (SymmetryError, EquationError) as error:

@@ -1,5 +1,7 @@
 r"""The full network on tokens, gradients by hand, mini-batch SGD; here because tokens are noisy and may be removed.
 
+A program is derived for one set of samples, and every batch and every set of kept tokens is another one.
+
 .. math::
     \nabla W_O = \sum_n g^n\sum_l \Phi^n_{\cdot l}V_l^{n\top},\quad
     \nabla W_V = \sum_n g^n\sum_l W_O^\top\Phi^n_{\cdot l}\sum_s A^n_{sl}x_s^{n\top},\quad
@@ -20,10 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from odesys import ParameterError, Progress, row_softmax, silent
+from odesys import ParameterError, PathSpeeds, Progress, row_softmax, silent
 
 from .. import setting
 from ..setting import Case, CountedSteps
+from .rules import PAPER, Rules, factors
 
 WEIGHTS = ("W_O", "W_V", "W_K", "W_Q")
 
@@ -113,26 +116,28 @@ def draw(case: Case, rng: np.random.Generator, N: int | None = None) -> Tokens:
     return lay_out(case, *setting.draw_counts(case, rng, N), rng)
 
 
-def forward(net: Network, data: Tokens) -> Pass:
-    """Attention, values, pre-activations and outputs of all samples."""
-    logits = np.einsum("nsb,nlb->nsl", data.X @ net.W_K.T, data.X @ net.W_Q.T)
+def forward(net: Network, data: Tokens, rules: Rules = PAPER) -> Pass:
+    """Attention, values, pre-activations and outputs of all samples; neurons without ReLU count as active."""
+    logits = rules.scale * np.einsum("nsb,nlb->nsl", data.X @ net.W_K.T, data.X @ net.W_Q.T)
     A = row_softmax(np.where(data.kept[:, :, None], logits, -np.inf), axis=1)
     V = np.einsum("nsl,nsa->nla", A, data.X @ net.W_V.T)
     h = V @ net.W_O.T
     share = data.kept / data.kept.sum(axis=1, keepdims=True)
-    F = np.einsum("nl,nli->n", share, np.maximum(h, 0.0) * net.a)
-    return Pass(A, V, h, F, data.y * F, share)
+    F = np.einsum("nl,nli->n", share, (h if rules.linear else np.maximum(h, 0.0)) * net.a)
+    return Pass(A, V, np.ones_like(h) if rules.linear else h, F, data.y * F, share)
 
 
-def gradients(net: Network, data: Tokens, margin: float = 1.0, found: Pass | None = None) -> dict[str, np.ndarray]:
-    """Gradients of the mean hinge loss by each weight."""
-    found = found or forward(net, data)
-    g = -data.y * (found.margins < margin) / len(data.y)
+def gradients(
+    net: Network, data: Tokens, margin: float = 1.0, found: Pass | None = None, rules: Rules = PAPER
+) -> dict[str, np.ndarray]:
+    """Gradients of the mean loss by each weight."""
+    found = found or forward(net, data, rules)
+    g = -data.y * rules.pull(found.margins, margin) / len(data.y)
     phi = (g[:, None] * found.share)[:, :, None] * ((found.h > 0) * net.a)  # g^n Phi^n_il as (n, l, i)
     back = phi @ net.W_O  # (n, l, m_a)
     values = data.X @ net.W_V.T
     e = np.einsum("nla,nsa->nsl", back, values)
-    sigma = found.A * (e - (found.A * e).sum(axis=1, keepdims=True))
+    sigma = rules.scale * found.A * (e - (found.A * e).sum(axis=1, keepdims=True))
     mixed = np.einsum("nsl,nsd->nld", found.A, data.X)
     keys, queries = data.X @ net.W_K.T, data.X @ net.W_Q.T
     return {
@@ -150,11 +155,14 @@ def step(
     margin: float = 1.0,
     train: tuple[str, ...] = WEIGHTS,
     found: Pass | None = None,
+    rules: Rules = PAPER,
+    speeds: PathSpeeds | None = None,
 ) -> None:
-    """One gradient step in place."""
-    for name, gradient in gradients(net, data, margin, found).items():
+    """One gradient step in place; `speeds` are factors of the moves."""
+    for name, gradient in gradients(net, data, margin, found, rules).items():
         if name in train:
-            setattr(net, name, getattr(net, name) - eta * gradient)
+            factor = 1.0 if speeds is None else factors(speeds, name[2], gradient.shape[1])
+            setattr(net, name, getattr(net, name) - eta * factor * gradient)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,8 +189,10 @@ def train(
     steps: int | None = None,
     stop: bool = True,
     progress: Progress = silent,
+    rules: Rules = PAPER,
+    speeds: PathSpeeds | None = None,
 ) -> Run:
-    """Mini-batch SGD until every training margin is reached (or `steps` are done); arguments as in `classes.train`."""
+    """Mini-batch SGD until every training margin is reached (or `steps` are done); as `class_network.train`."""
     rng = np.random.default_rng(case.seed if seed is None else seed)
     made, _ = start(case, rng)
     now = net.copy() if net is not None else made
@@ -199,7 +209,7 @@ def train(
     number = 0
     while True:
         with np.errstate(all="ignore"):
-            found = forward(now, samples)
+            found = forward(now, samples, rules)
         setting.check_outputs(found.F, number, case)
         fitted = bool(np.all(found.margins >= case.margin))
         last = number >= limit or (fitted and stop)
@@ -210,7 +220,7 @@ def train(
             break
         full = case.B in (0, len(samples.y))
         batch = samples if full else samples.take(rng.choice(len(samples.y), case.B, replace=False))
-        step(now, batch, case.eta, case.margin, moving, found if full else None)
+        step(now, batch, case.eta, case.margin, moving, found if full else None, rules, speeds)
         number += 1
         progress("training", number / limit)
     table = {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else {})}

@@ -2,7 +2,7 @@ r"""Stages of a class-level run, in units of s = eta t; here because the paper i
 
 1. *gate sorting*: ends with the last time at which gates on queries of the own class (that of the sign of a_i) change
    at a rate of more than 1 percent per unit of s, the rate taken over half a unit;
-2. *linear growth* of the neurons, values and logits still near their start: ends with :math:`\|v_1 - p_1\| = 0.1`;
+2. *linear growth* of the neurons, values and logits still near their start: ends with :math:`\|v_1 - v_1(0)\| = 0.1`;
 3. *joint growth* of W_O and W_V, and driven by them of the logits; ends with
 4. the *hinge stop*: every training margin is reached, all gradients vanish, attention stays where it is.
 
@@ -26,7 +26,7 @@ from . import class_network, observables
 from .class_network import Counts, Forces, State
 
 SORTING, WINDOW = 0.01, 0.5  # gates changed per unit of s, and over how much of it that is measured
-LINEAR = 0.1  # |v_1 - p_1|
+LINEAR = 0.1  # |v_1 - v_1(0)|
 TESTED = 1e-3  # test loss of the paper's success
 
 
@@ -37,6 +37,7 @@ class Watch:
     case: Case
     data: Counts
     p: np.ndarray
+    first: np.ndarray  # the value of pattern 1 at the start
     fresh: Counts | None = None
     last: np.ndarray | None = field(default=None, repr=False)
 
@@ -48,7 +49,7 @@ class Watch:
         self.last = gates
         out = {
             "changed": changed,
-            "moved": float(np.linalg.norm(state.v[0] - self.p[0])),
+            "moved": float(np.linalg.norm(state.v[0] - self.first)),
             **observables.of_classes(state, made, self.data, self.p),
         }
         if self.fresh is not None:
@@ -79,8 +80,8 @@ def stages(case: Case, seed: Any = None, tests: int = 0, data: Counts | None = N
     if tests:
         drawn = setting.draw_counts(case, np.random.default_rng([1, *_parts(chosen)]), tests + tests % 2)
         fresh = Counts(*drawn)
-    _, ideal = class_network.start(case, np.random.default_rng(chosen))
-    watch = Watch(case, samples, ideal.p, fresh)
+    begun, ideal = class_network.start(case, np.random.default_rng(chosen))
+    watch = Watch(case, samples, ideal.p, begun.v[0], fresh)
     run = class_network.train(case, chosen, samples, observe=watch)
     width = max(1, round(WINDOW / case.eta))
     total = np.concatenate([np.zeros(width), np.cumsum(run.table["changed"])])

@@ -168,3 +168,8 @@ def test_sparsification_helps_where_it_should() -> None:
 def test_a_spurious_pattern_misleads_until_it_is_removed() -> None:
     kept, gone = (np.mean([sparsify.spurious(f, k) for k in range(4)], axis=0) for f in (0.0, 1.0))
     assert gone[0] < 0.4 * kept[0] and gone[1] > kept[1] + 0.15
+
+
+def test_linear_growth_is_counted_from_the_values_at_the_start() -> None:
+    found = stages.stages(Case(m=40, sigma=0.15, m_a=8, m_b=8, eta=0.2), 0)
+    assert 0 < found.linear < found.T_train

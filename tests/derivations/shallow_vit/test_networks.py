@@ -88,9 +88,25 @@ def test_tokens_classes_and_the_derived_step_agree_after_60_steps() -> None:
     )
     assert np.abs(run.end_state - gram.initial_state(weights=dynamics.weights_of(real))).max() < 1e-12
     run = iterate(
-        entries.system, entries.initial_state(dynamics.weights_of(start)), 60, known, record_every=60, backend="block"
+        entries.system,
+        entries.initial_state(weights=dynamics.weights_of(start)),
+        60,
+        known,
+        record_every=60,
+        backend="block",
     )
-    assert np.abs(run.end_state - entries.initial_state(dynamics.weights_of(real))).max() < 1e-12
+    assert np.abs(run.end_state - entries.initial_state(weights=dynamics.weights_of(real))).max() < 1e-12
+
+
+def test_the_network_of_the_program_is_the_class_network() -> None:
+    case = Case(m=6, m_a=6, m_b=7, sigma=0.1, delta=0.2, eta=0.2)
+    run = class_network.train(
+        case, 2, Counts(np.array([[5, 1, 2, 2, 0], [1, 6, 1, 1, 1]]), np.array([1, -1])), steps=40
+    )
+    flow = dynamics.class_system(5, dynamics.half_positive(6), dynamics.samples(run.data.counts.tolist(), run.data.y))
+    known = {"widths": {"v": 6, "m": 7}, "parameters": {"Gamma": 1.0}}
+    net = flow.network(values=dynamics.weights_of(run.start), **known).descend(case.eta, 40)
+    assert net.paths() == pytest.approx(flow.network(values=dynamics.weights_of(run.state), **known).paths(), abs=1e-12)
 
 
 def small_flow(step: bool = False):

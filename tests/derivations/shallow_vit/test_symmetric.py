@@ -185,3 +185,9 @@ def test_deviation_falls_with_width() -> None:
     found = comparison.compare([64, 1024], 4, PAPER.read_parameters({}), workers=1)
     small, large = (found.deviations[m].mean() for m in (64, 1024))
     assert large < 0.6 * small < 0.02
+
+
+def test_living_neurons_are_followed_until_they_have_settled() -> None:
+    """At the fractions of figure 1b silent neurons still come alive after s = 60."""
+    early = symmetric_runs.alive_fraction(5, 0.3, 0.2, count=500) / 2
+    assert early == pytest.approx(0.33, abs=0.03)
