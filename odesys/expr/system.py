@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import networkx as nx
     import sympy as sp
 
+    from ..analysis.equilibria import Equilibria
     from ..jit.codegen import Compiled
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -272,11 +273,16 @@ class System:
         elements = [g if isinstance(g, StateSymmetry) else StateSymmetry.from_mapping(self, g) for g in chosen]
         return system_quotient(self, elements)
 
-    def equilibria(self, parameters: Mapping[str, Any] | None = None) -> list[Any]:
-        """Points where nothing moves; see `odesys.analysis.equilibria`."""
+    def equilibria(
+        self,
+        parameters: Mapping[str, Any] | None = None,
+        box: Mapping[str, tuple[Any, Any]] | None = None,
+        seed: int = 0,
+    ) -> Equilibria:
+        """All real points where nothing moves, families of them, and what is undecided; see `analysis.equilibria`."""
         from ..analysis.equilibria import equilibria
 
-        return equilibria(self, parameters)
+        return equilibria(self, parameters, box, seed)
 
     def latex(self, **options: Any) -> str:
         """The equations as TeX; options as in `odesys.tex.latex.system_latex`."""
