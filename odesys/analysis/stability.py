@@ -135,7 +135,8 @@ def enclosed_spectrum(matrix: Any) -> tuple[Any, ...]:
         bound = max(
             (sum((abs(matrix[i, j]) for j in range(size)), flint.arb(0)).upper() for i in range(size)), key=float
         )
-        return (flint.acb(flint.arb(0, bound), flint.arb(0, bound)),) * size
+        disc: Any = flint.acb(flint.arb(0, bound), flint.arb(0, bound))
+        return tuple(disc for _ in range(size))
 
 
 def _clusters(matrix: Any) -> tuple[Any, ...] | None:

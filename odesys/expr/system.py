@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import sympy as sp
 
     from ..analysis.equilibria import Equilibria
+    from ..analysis.first_integrals import Integrals
     from ..jit.codegen import Compiled
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -250,11 +251,11 @@ class System:
 
         return dependency_graph(self)
 
-    def first_integrals(self, degree: int = 2) -> list[Any]:
-        """Polynomial conserved quantities up to `degree`, found by exact linear algebra and then proved."""
-        from ..analysis.first_integrals import polynomial_integrals
+    def first_integrals(self, degree: int = 2, atoms: Sequence[Any] | None = None, seed: int = 0) -> Integrals:
+        """Conserved quantities, proved, and for which ansatz they are all; see `odesys.analysis.first_integrals`."""
+        from ..analysis.first_integrals import first_integrals
 
-        return polynomial_integrals(self, degree)
+        return first_integrals(self, degree, atoms, seed)
 
     def symmetries(self) -> tuple[Any, ...]:
         """Signed permutations of the states that provably commute with the system, found by search (small systems)."""
