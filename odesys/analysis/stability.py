@@ -195,6 +195,7 @@ def classify(
 ) -> Classification:
     """Type and stability of an equilibrium; `integral` is a conserved quantity that may settle a linear centre.
 
+    >>> import sympy as sp
     >>> x, y = sp.symbols("x y")
     >>> oscillator = System.from_equations({x: y, y: -x})
     >>> classify(oscillator, {"x": 0, "y": 0}).nonlinear_type
@@ -315,6 +316,7 @@ def stability_conditions(
 
     Routh and Hurwitz: the coefficients of the characteristic polynomial and the leading minors of Hurwitz' matrix.
 
+    >>> import sympy as sp
     >>> x, y, mu = sp.symbols("x y mu")
     >>> oscillator = System.from_equations({x: y, y: -x + mu * (1 - x**2) * y}, parameters=[mu])
     >>> stability_conditions(oscillator, {"x": 0, "y": 0})

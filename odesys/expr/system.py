@@ -19,6 +19,7 @@ from ..errors import EquationError
 from . import graph
 from .field import BlockField, Field, ScalarField
 from .graph import Node
+from .letters import letter_tex, plain_name
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -106,7 +107,7 @@ class System:
     @classmethod
     def from_equations(
         cls,
-        equations: Mapping[Any, Any],
+        equations: Mapping[Any, Any] | Iterable[Any],
         parameters: Iterable[Any] = (),
         kind: str = "flow",
         observables: Mapping[str, Any] | None = None,
@@ -114,17 +115,21 @@ class System:
     ) -> System:
         """A system written by hand: {state: right-hand side} in SymPy expressions, numbers or nodes.
 
-        Kinks (Max, Min, Abs, sign, Heaviside) become switching surfaces. The symbol t is time.
+        Equations of SymPy, ``Eq(x(t).diff(t), ...)``, in a list are as good. Kinks (Max, Min, Abs, sign, Heaviside,
+        Piecewise) become switching surfaces. The symbol t is time. Greek letters get their names in ASCII.
 
         >>> import sympy as sp
         >>> x, y = sp.symbols("x y")
         >>> System.from_equations({x: y, y: -x}).names
         ('x', 'y')
         """
-        names = tuple(str(key) for key in equations)
-        nodes = tuple(graph.as_node(value) for value in equations.values())
+        table = _table(equations)
+        names = tuple(plain_name(key) for key in table)
+        nodes = tuple(graph.as_node(value) for value in table.values())
         seen = {name: graph.as_node(value) for name, value in (observables or {}).items()}
-        given = tuple(str(p) for p in parameters)
+        words = [*table, *(str(p) for p in parameters)]
+        given = tuple(plain_name(str(p)) for p in words[len(table) :])
+        tex = {**{plain_name(w): told for w in words if (told := letter_tex(w))}, **(tex or {})}
         used = graph.symbols([*nodes, *seen.values()]) - set(names) - {TIME}
         unknown = sorted(used - set(given))
         if unknown:
@@ -134,6 +139,23 @@ class System:
                 unknown=tuple(unknown),
             )
         return cls(names, ScalarField(nodes, seen), given, kind, dict(tex or {}))
+
+    @classmethod
+    def from_strings(
+        cls,
+        equations: Mapping[Any, str] | Iterable[str],
+        parameters: Iterable[Any] | None = None,
+        kind: str = "flow",
+        observables: Mapping[str, str] | None = None,
+    ) -> System:
+        """A system from text, read by a grammar and never evaluated; other names are parameters unless listed.
+
+        >>> System.from_strings({"x": "y", "y": "-x + mu*(1-x**2)*y"}).parameters
+        ('mu',)
+        """
+        from ..reading.strings import system_from_strings
+
+        return system_from_strings(equations, parameters, kind, observables)
 
     # ---- the equations -------------------------------------------------------------------------------------------
 
@@ -201,8 +223,9 @@ class System:
             raise EquationError(f"an observable uses {unknown[0]}, which is neither a state nor a parameter")
         return replace(self, field=ScalarField(self.nodes, {**self.observables, **extra}))
 
-    def substitute(self, values: Mapping[str, Any]) -> System:
-        """Parameters replaced by numbers or expressions in the remaining names."""
+    def substitute(self, values: Mapping[Any, Any]) -> System:
+        """Parameters, by name or symbol, replaced by numbers or expressions in the remaining names."""
+        values = {plain_name(str(name)): value for name, value in values.items()}
         unknown = sorted(set(values) - set(self.parameters))
         if unknown:
             known = ", ".join(self.parameters) or "none"
@@ -303,6 +326,32 @@ class System:
         from ..jit.serialise import system_from_json
 
         return system_from_json(text)
+
+
+def _table(equations: Mapping[Any, Any] | Iterable[Any]) -> dict[str, Any]:
+    """State name -> right-hand side, from a mapping or from equations of SymPy."""
+    pairs = list(equations.items()) if isinstance(equations, Mapping) else []
+    for equation in () if isinstance(equations, Mapping) else equations:
+        left, right = getattr(equation, "lhs", None), getattr(equation, "rhs", None)
+        if left is None or right is None:
+            raise EquationError(f"{equation!r} is no equation; write Eq(x(t).diff(t), ...) or a mapping")
+        if not left.is_Derivative and right.is_Derivative:
+            left, right = right, left
+        pairs.append((left, right))
+    table: dict[str, Any] = {}
+    for key, value in pairs:
+        if getattr(key, "is_Derivative", False):
+            if key.derivative_count != 1:
+                raise EquationError(
+                    f"{key} is a derivative of order {key.derivative_count}; write a system of first order, with a "
+                    f"state for each derivative below it"
+                )
+            key = key.expr
+        name = key.func.__name__ if getattr(key, "args", ()) and not isinstance(key, str) else str(key)
+        if name in table:
+            raise EquationError(f"{name} has two equations")
+        table[name] = value
+    return table
 
 
 def state_vector(system: System, values: Mapping[str, Any] | Sequence[Any]) -> list[Any]:

@@ -8,7 +8,9 @@ import flint
 import numpy as np
 import pytest
 
+from odesys.analysis.polynomial_form import quotients
 from odesys.analysis.polynomial_zeros import RealZeros, parametric_zeros, real_zeros
+from odesys.reading.grammar import Grammar
 
 
 def ring(names: str) -> Any:
@@ -17,8 +19,9 @@ def ring(names: str) -> Any:
 
 def solve(names: str, *polynomials: str) -> RealZeros:
     context = ring(names)
-    scope = dict(zip(names.split(), context.gens(), strict=True))
-    return real_zeros([eval(p, {}, scope) for p in polynomials], context)
+    found = quotients([Grammar().read(p) for p in polynomials], context)
+    assert found is not None
+    return real_zeros([top for top, _ in found[0]], context)
 
 
 def test_circle_and_line() -> None:
