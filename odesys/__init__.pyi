@@ -38,6 +38,7 @@ from numerics.sweeps.power_law import fit_power_law_of_means as fit_power_law_of
 
 from .analysis import tails as tails
 from .analysis.family_invariants import family_drift as family_drift
+from .analysis.first_integrals import check_integral as check_integral
 from .analysis.first_integrals import lie_derivative as lie_derivative
 from .analysis.lax import invariant_drift as invariant_drift
 from .analysis.linear import LinearSystem as LinearSystem
@@ -45,6 +46,8 @@ from .analysis.linear import check_metzler as check_metzler
 from .analysis.linear import exact_spectrum as exact_spectrum
 from .analysis.logistic_drive import LogisticDrive as LogisticDrive
 from .analysis.logistic_drive import find_logistic_drive as find_logistic_drive
+from .analysis.stability import classify as classify
+from .analysis.stability import stability_conditions as stability_conditions
 from .analysis.switching import Switching as Switching
 from .analysis.switching import hold_gates as hold_gates
 from .certify.comparison import BoundResult as BoundResult
@@ -172,6 +175,7 @@ from .program.gaussian import Gaussian as Gaussian
 from .program.spaces import Space as Space
 from .program.spaces import Units as Units
 from .program.spaces import Words as Words
+from .reading.reading import read_system as read_system
 from .reduce.every_size import EverySize as EverySize
 from .reduce.every_size import for_every_size as for_every_size
 from .reduce.family_gradient import FamilyFlow as FamilyFlow

@@ -1,7 +1,7 @@
 """Phase portrait of a planar flow: streamlines, nullclines, and equilibria marked by their type.
 
 Drawn without a display (Agg) and written whole or not at all. The picture is a measurement; what an equilibrium is
-called comes from `odesys.analysis.equilibria.classify`.
+called comes from `odesys.analysis.stability.classify`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from odesys.analysis.equilibria import classify, equilibria
+from odesys.analysis.equilibria import equilibria
+from odesys.analysis.stability import classify
 from odesys.errors import EquationError, OdesysError, OutputError, ParameterError
 from odesys.expr import graph
 from odesys.expr.system import TIME, System
@@ -85,8 +86,6 @@ def marked_equilibria(
     exact = {name: sp.Rational(str(v)) if isinstance(v, float) else v for name, v in parameters.items()}
     found = []
     for equilibrium in equilibria(system, exact, box=dict(ranges)):
-        if equilibrium.free:
-            continue
         place = [float(equilibrium.point[name]) for name in system.names]
         if not all(low <= x <= high for x, (low, high) in zip(place, ranges.values(), strict=True)):
             continue

@@ -7,11 +7,13 @@ from fractions import Fraction
 from typing import Any
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from ..errors import EquationError
 from . import graph
 from .functions import FUNCTIONS, unknown
 from .graph import Node
+from .letters import plain_name
 
 _FROM_SYMPY = {getattr(sp, record.sympy): name for name, record in FUNCTIONS.items() if isinstance(record.sympy, str)}
 
@@ -78,7 +80,11 @@ def from_sympy(expression: Any) -> Node:
 
 def _convert(e: Any, visit: Any) -> Node:
     if e.is_Symbol:
-        return graph.sym(e.name)
+        return graph.sym(plain_name(e.name))
+    if isinstance(e, AppliedUndef) and len(e.args) == 1 and e.args[0].is_Symbol:  # x(t) is the state x
+        return graph.sym(plain_name(e.func.__name__))
+    if isinstance(e, sp.Piecewise):
+        return _pieces(e, visit)
     if e.is_Rational:
         return graph.num(Fraction(int(e.p), int(e.q)))
     if e.is_Float:
@@ -115,3 +121,32 @@ def _convert(e: Any, visit: Any) -> Node:
     if name is not None and len(e.args) == 1:
         return graph.call(name, visit(e.args[0]))
     raise unknown(e.func.__name__)
+
+
+def _pieces(e: Any, visit: Any) -> Node:
+    """A function by cases, as gates; the last case must be the rest."""
+    if e.args[-1].cond != sp.true:
+        raise EquationError(f"{e} does not say what it is elsewhere; end it with (value, True)")
+    total, left = graph.ZERO, graph.ONE
+    for value, condition in e.args:
+        gate = _gate(condition, visit)
+        total = total + left * gate * visit(value)
+        left = left * (1 - gate)
+    return total
+
+
+def _gate(condition: Any, visit: Any) -> Node:
+    if condition in (sp.true, sp.false):
+        return graph.ONE if condition == sp.true else graph.ZERO
+    if isinstance(condition, (sp.StrictGreaterThan, sp.StrictLessThan, sp.GreaterThan, sp.LessThan)):
+        gap = visit(condition.gts) - visit(condition.lts)
+        strict = isinstance(condition, (sp.StrictGreaterThan, sp.StrictLessThan))
+        return graph.step(gap) if strict else 1 - graph.step(-gap)
+    if isinstance(condition, sp.Not):
+        return 1 - _gate(condition.args[0], visit)
+    if isinstance(condition, (sp.And, sp.Or)):
+        both = isinstance(condition, sp.And)
+        gates = [_gate(c, visit) for c in condition.args]
+        product = graph.multiply(*(g if both else 1 - g for g in gates))
+        return product if both else 1 - product
+    raise EquationError(f"the condition {condition} is not made of <, >, <=, >=, And, Or, Not")

@@ -19,11 +19,14 @@ from ..errors import EquationError
 from . import graph
 from .field import BlockField, Field, ScalarField
 from .graph import Node
+from .letters import letter_tex, plain_name
 
 if TYPE_CHECKING:
     import networkx as nx
     import sympy as sp
 
+    from ..analysis.equilibria import Equilibria
+    from ..analysis.first_integrals import Integrals
     from ..jit.codegen import Compiled
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -104,7 +107,7 @@ class System:
     @classmethod
     def from_equations(
         cls,
-        equations: Mapping[Any, Any],
+        equations: Mapping[Any, Any] | Iterable[Any],
         parameters: Iterable[Any] = (),
         kind: str = "flow",
         observables: Mapping[str, Any] | None = None,
@@ -112,17 +115,21 @@ class System:
     ) -> System:
         """A system written by hand: {state: right-hand side} in SymPy expressions, numbers or nodes.
 
-        Kinks (Max, Min, Abs, sign, Heaviside) become switching surfaces. The symbol t is time.
+        Equations of SymPy, ``Eq(x(t).diff(t), ...)``, in a list are as good. Kinks (Max, Min, Abs, sign, Heaviside,
+        Piecewise) become switching surfaces. The symbol t is time. Greek letters get their names in ASCII.
 
         >>> import sympy as sp
         >>> x, y = sp.symbols("x y")
         >>> System.from_equations({x: y, y: -x}).names
         ('x', 'y')
         """
-        names = tuple(str(key) for key in equations)
-        nodes = tuple(graph.as_node(value) for value in equations.values())
+        table = _table(equations)
+        names = tuple(plain_name(key) for key in table)
+        nodes = tuple(graph.as_node(value) for value in table.values())
         seen = {name: graph.as_node(value) for name, value in (observables or {}).items()}
-        given = tuple(str(p) for p in parameters)
+        words = [*table, *(str(p) for p in parameters)]
+        given = tuple(plain_name(str(p)) for p in words[len(table) :])
+        tex = {**{plain_name(w): told for w in words if (told := letter_tex(w))}, **(tex or {})}
         used = graph.symbols([*nodes, *seen.values()]) - set(names) - {TIME}
         unknown = sorted(used - set(given))
         if unknown:
@@ -132,6 +139,23 @@ class System:
                 unknown=tuple(unknown),
             )
         return cls(names, ScalarField(nodes, seen), given, kind, dict(tex or {}))
+
+    @classmethod
+    def from_strings(
+        cls,
+        equations: Mapping[Any, str] | Iterable[str],
+        parameters: Iterable[Any] | None = None,
+        kind: str = "flow",
+        observables: Mapping[str, str] | None = None,
+    ) -> System:
+        """A system from text, read by a grammar and never evaluated; other names are parameters unless listed.
+
+        >>> System.from_strings({"x": "y", "y": "-x + mu*(1-x**2)*y"}).parameters
+        ('mu',)
+        """
+        from ..reading.strings import system_from_strings
+
+        return system_from_strings(equations, parameters, kind, observables)
 
     # ---- the equations -------------------------------------------------------------------------------------------
 
@@ -199,8 +223,9 @@ class System:
             raise EquationError(f"an observable uses {unknown[0]}, which is neither a state nor a parameter")
         return replace(self, field=ScalarField(self.nodes, {**self.observables, **extra}))
 
-    def substitute(self, values: Mapping[str, Any]) -> System:
-        """Parameters replaced by numbers or expressions in the remaining names."""
+    def substitute(self, values: Mapping[Any, Any]) -> System:
+        """Parameters, by name or symbol, replaced by numbers or expressions in the remaining names."""
+        values = {plain_name(str(name)): value for name, value in values.items()}
         unknown = sorted(set(values) - set(self.parameters))
         if unknown:
             known = ", ".join(self.parameters) or "none"
@@ -249,11 +274,11 @@ class System:
 
         return dependency_graph(self)
 
-    def first_integrals(self, degree: int = 2) -> list[Any]:
-        """Polynomial conserved quantities up to `degree`, found by exact linear algebra and then proved."""
-        from ..analysis.first_integrals import polynomial_integrals
+    def first_integrals(self, degree: int = 2, atoms: Sequence[Any] | None = None, seed: int = 0) -> Integrals:
+        """Conserved quantities, proved, and for which ansatz they are all; see `odesys.analysis.first_integrals`."""
+        from ..analysis.first_integrals import first_integrals
 
-        return polynomial_integrals(self, degree)
+        return first_integrals(self, degree, atoms, seed)
 
     def symmetries(self) -> tuple[Any, ...]:
         """Signed permutations of the states that provably commute with the system, found by search (small systems)."""
@@ -272,11 +297,16 @@ class System:
         elements = [g if isinstance(g, StateSymmetry) else StateSymmetry.from_mapping(self, g) for g in chosen]
         return system_quotient(self, elements)
 
-    def equilibria(self, parameters: Mapping[str, Any] | None = None) -> list[Any]:
-        """Points where nothing moves; see `odesys.analysis.equilibria`."""
+    def equilibria(
+        self,
+        parameters: Mapping[str, Any] | None = None,
+        box: Mapping[str, tuple[Any, Any]] | None = None,
+        seed: int = 0,
+    ) -> Equilibria:
+        """All real points where nothing moves, families of them, and what is undecided; see `analysis.equilibria`."""
         from ..analysis.equilibria import equilibria
 
-        return equilibria(self, parameters)
+        return equilibria(self, parameters, box, seed)
 
     def latex(self, **options: Any) -> str:
         """The equations as TeX; options as in `odesys.tex.latex.system_latex`."""
@@ -296,6 +326,32 @@ class System:
         from ..jit.serialise import system_from_json
 
         return system_from_json(text)
+
+
+def _table(equations: Mapping[Any, Any] | Iterable[Any]) -> dict[str, Any]:
+    """State name -> right-hand side, from a mapping or from equations of SymPy."""
+    pairs = list(equations.items()) if isinstance(equations, Mapping) else []
+    for equation in () if isinstance(equations, Mapping) else equations:
+        left, right = getattr(equation, "lhs", None), getattr(equation, "rhs", None)
+        if left is None or right is None:
+            raise EquationError(f"{equation!r} is no equation; write Eq(x(t).diff(t), ...) or a mapping")
+        if not left.is_Derivative and right.is_Derivative:
+            left, right = right, left
+        pairs.append((left, right))
+    table: dict[str, Any] = {}
+    for key, value in pairs:
+        if getattr(key, "is_Derivative", False):
+            if key.derivative_count != 1:
+                raise EquationError(
+                    f"{key} is a derivative of order {key.derivative_count}; write a system of first order, with a "
+                    f"state for each derivative below it"
+                )
+            key = key.expr
+        name = key.func.__name__ if getattr(key, "args", ()) and not isinstance(key, str) else str(key)
+        if name in table:
+            raise EquationError(f"{name} has two equations")
+        table[name] = value
+    return table
 
 
 def state_vector(system: System, values: Mapping[str, Any] | Sequence[Any]) -> list[Any]:

@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from odesys.analysis.first_integrals import FirstIntegral, check_integral, lie_derivative, polynomial_integrals
+from odesys.analysis.first_integrals import (
+    FirstIntegral,
+    check_integral,
+    first_integrals,
+    lie_derivative,
+    polynomial_integrals,
+)
 from odesys.errors import EquationError
 from odesys.expr import graph
 from odesys.expr.graph import sym
@@ -199,6 +205,93 @@ def test_bad_input_is_refused() -> None:
         polynomial_integrals(oscillator(), 0)
     with pytest.raises(EquationError, match="monomials"):
         polynomial_integrals(System.from_equations({f"x{i}": 0 for i in range(60)}), 3)
+
+
+# ---- every kind of term, and what the answer is complete for --------------------------------------------------------
+
+
+def only(system: System, degree: int = 2) -> graph.Node:
+    found = first_integrals(system, degree)
+    assert found.complete
+    (integral,) = found
+    return integral.node
+
+
+def same_up_to_factor(node: graph.Node, wanted: Any) -> bool:
+    ratio = to_sympy(node) / to_sympy(graph.as_node(wanted))
+    return bool(sp.cancel(ratio).is_Rational)
+
+
+@pytest.mark.parametrize("coefficient", [123456789012, 10**40 + 7, sp.Rational(987654321987, 123456789011)])
+def test_large_coefficients_are_not_lost(coefficient: Any) -> None:
+    duffing = System.from_equations({x: y, y: coefficient * x - x**3})
+    assert same_up_to_factor(only(duffing, 4), 2 * y**2 - 2 * coefficient * x**2 + x**4)
+    assert only(System.from_equations({x: 10**10 * y, y: -y})) is graph.as_node(x + 10**10 * y)
+
+
+def test_coefficients_in_the_parameters() -> None:
+    found = first_integrals(rigid_body(MOMENTS, MOMENTS))
+    assert {i.node for i in found} == {graph.as_node(wanted) for wanted in quadratics(MOMENTS)} and found.complete
+    alpha, beta, gamma, delta = RATES
+    wanted = delta * x - gamma * sp.log(x) + beta * y - alpha * sp.log(y)
+    assert only(predators()) is graph.as_node(wanted)
+    assert len(first_integrals(predators(), atoms=())) == 0  # no polynomial, and the answer says so
+    assert "in x, y" in first_integrals(predators(), atoms=()).ansatz
+
+
+def test_susceptible_infected_removed() -> None:
+    s, i, r, beta, gamma = sp.symbols("S I R beta gamma")
+    epidemic = System.from_equations({s: -beta * s * i, i: beta * s * i - gamma * i, r: gamma * i}, [beta, gamma])
+    found = first_integrals(epidemic, 1)
+    assert [i.node for i in found] == [graph.as_node(s + i + r), graph.as_node(beta * r + gamma * sp.log(s))]
+    assert found.complete
+
+
+def test_functions_of_states_are_atoms() -> None:
+    assert only(System.from_equations({x: y, y: -sp.sin(x)})) is graph.as_node(y**2 - 2 * sp.cos(x))
+    assert same_up_to_factor(only(System.from_equations({x: y, y: -sp.exp(x)})), y**2 + 2 * sp.exp(x))
+
+
+def test_kepler_has_energy_momentum_and_the_laplace_vector() -> None:
+    u, v = sp.symbols("u v")
+    radius = sp.sqrt(x**2 + y**2)
+    kepler = System.from_equations({x: u, y: v, u: -x / radius**3, v: -y / radius**3})
+    found = first_integrals(kepler, 3)
+    momentum = x * v - y * u
+    wanted = [momentum, (u**2 + v**2) / 2 - 1 / radius, v * momentum - x / radius, u * momentum + y / radius]
+    for quantity in wanted:
+        assert any(
+            sp.simplify(to_sympy(i.node, {"x": x, "y": y, "u": u, "v": v}) / quantity).is_Rational for i in found
+        )
+    assert len(found) == 4 and found.complete
+
+
+def test_a_rational_integral_is_a_product_of_powers() -> None:
+    node = only(System.from_equations({x: x, y: 2 * y}), 1)
+    assert node in (graph.as_node(x**2 / y), graph.as_node(y / x**2))
+    lines = System.from_equations({x: x * (x + y), y: -y * (x + y)})
+    assert any(i.node is graph.as_node(x * y) for i in first_integrals(lines))
+
+
+def test_linear_laws_of_a_large_network() -> None:
+    """A chain of reactions conserves its total; the monomials of degree two are too many, and the answer says so."""
+    size = 150
+    rates: dict[str, Any] = {f"x{k}": graph.ZERO for k in range(size)}
+    for k in range(size - 1):
+        rate = (k + 2) * sym(f"x{k}") * sym(f"x{(k + 7) % size}") - 3 * sym(f"x{k + 1}")
+        rates[f"x{k}"], rates[f"x{k + 1}"] = rates[f"x{k}"] - rate, rates[f"x{k + 1}"] + rate
+    found = first_integrals(System.from_equations(rates))
+    assert [i.node for i in found] == [graph.add(sym(name) for name in rates)]
+    assert found.complete and found.ansatz.startswith("polynomials of degree at most 1")
+
+
+def test_a_quantity_that_jumps_is_not_conserved() -> None:
+    assert check_integral(System.from_equations({x: 1}), sp.sign(x)).answer == "nonzero"
+    assert check_integral(System.from_equations({x: x}), sp.sign(x)).answer == "zero"  # it never crosses
+    bouncing = System.from_equations({x: y, y: -sp.sign(x)})
+    assert check_integral(bouncing, y**2 / 2 + sp.Abs(x)).answer == "zero"  # a kink, no jump
+    assert check_integral(bouncing, y**2 / 2 + sp.Abs(x) + sp.sign(x)).answer == "nonzero"
+    assert check_integral(bouncing, y**2 / 2 + sp.Abs(x) + sp.sign(x**2 + y**2 - 1)).answer == "undecided"
 
 
 # ---- conserved spectra -----------------------------------------------------------------------------------------------

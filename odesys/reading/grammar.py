@@ -1,0 +1,291 @@
+"""Expressions from text by a grammar of our own; nothing is evaluated.
+
+    sum      = product {(+|-) product}
+    product  = sign {(*|/) sign}
+    sign     = (+|-) sign | power
+    power    = atom [(^|**) sign]
+    atom     = number | name | name(sum, ...) | name(t) | (sum) | if(test)then(sum)else(sum)
+    test     = sum (<|>|<=|>=) sum, joined by & | not(...)
+
+Numbers with a point or an exponent are the decimals they print as, exactly.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from ..errors import EquationError
+from ..expr import graph
+from ..expr.functions import FUNCTIONS
+from ..expr.graph import Node
+from ..expr.letters import plain_name
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*)|(?P<sign>\*\*|<=|>=|==|!=|[-+*/^(),<>&|=]))"
+)
+_OTHER_NAMES = {
+    "ln": "log",
+    "heav": "step",
+    "heaviside": "step",
+    "asin": "arcsin",
+    "acos": "arccos",
+    "atan": "arctan",
+    "asinh": "arcsinh",
+    "acosh": "arccosh",
+    "atanh": "arctanh",
+}
+_MORE = ("abs", "relu", "sqrt", "cbrt")
+
+
+def _sign(a: Node) -> Node:
+    return graph.step(a) - graph.step(-a)
+
+
+_SPECIAL: dict[str, Callable[..., Node]] = {
+    "sign": _sign,
+    "sgn": _sign,
+    "max": lambda *a: _extreme(1, a),
+    "min": lambda *a: _extreme(-1, a),
+    "log10": lambda a: graph.call("log", a) / graph.call("log", graph.num(10)),
+    "sech": lambda a: 1 / graph.call("cosh", a),
+    "sec": lambda a: 1 / graph.call("cos", a),
+    "csc": lambda a: 1 / graph.call("sin", a),
+    "cot": lambda a: graph.call("cos", a) / graph.call("sin", a),
+    "pow": lambda a, b: graph.symbolic_power(a, b),
+    "hypot": lambda a, b: graph.sqrt(a**2 + b**2),
+}
+
+
+def _extreme(sense: int, values: Sequence[Node]) -> Node:
+    result = values[0]
+    for other in values[1:]:
+        result = result + graph.relu((other - result) * sense) * sense
+    return result
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A function defined in a file: its arguments and the text of its value."""
+
+    arguments: tuple[str, ...]
+    text: str
+
+
+@dataclass
+class Grammar:
+    """What names mean while text is read.
+
+    Attributes
+    ----------
+    states : names that may be followed by (t).
+    values : names that stand for expressions.
+    functions : functions that a file defines itself.
+    fold : whether capital letters are the same as small ones.
+    """
+
+    states: Collection[str] = ()
+    values: Mapping[str, Node] = field(default_factory=dict)
+    functions: Mapping[str, Definition] = field(default_factory=dict)
+    fold: bool = False
+
+    def read(self, text: str) -> Node:
+        """The expression that a text stands for.
+
+        >>> Grammar().read("-x + mu*(1-x**2)*y")
+        Node(mu*y*(1 - x**2) - x)
+        >>> Grammar().read("2x")
+        Traceback (most recent call last):
+            ...
+        odesys.errors.EquationError: in "2x" the name x follows a number; write 2*x
+        """
+        reader = _Reader(self, text)
+        node = reader.sum()
+        reader.end()
+        return node
+
+
+class _Reader:
+    def __init__(self, grammar: Grammar, text: str) -> None:
+        self.grammar, self.text, self.place = grammar, text, 0
+        self.tokens: list[tuple[str, str]] = []
+        position = 0
+        while text[position:].strip():
+            found = _TOKEN.match(text, position)
+            if found is None:
+                sign = text[position:].strip()[0]
+                raise EquationError(f'in "{text}" the sign {sign} has no meaning; use + - * / ^ ( ) and names')
+            kind = found.lastgroup or ""
+            token = found.group(kind)
+            self.tokens.append((kind, token.lower() if kind == "name" and grammar.fold else token))
+            position = found.end()
+
+    def peek(self, ahead: int = 0) -> str:
+        where = self.place + ahead
+        return self.tokens[where][1] if where < len(self.tokens) else ""
+
+    def take(self, wanted: str = "") -> tuple[str, str]:
+        if self.place >= len(self.tokens):
+            raise EquationError(f'"{self.text}" ends too early' + (f": {wanted} is missing" if wanted else ""))
+        kind, token = self.tokens[self.place]
+        if wanted and token != wanted:
+            raise EquationError(f'in "{self.text}" there should be {wanted} where {token} is')
+        self.place += 1
+        return kind, token
+
+    def end(self) -> None:
+        if self.place < len(self.tokens):
+            kind, token = self.tokens[self.place]
+            before = self.tokens[self.place - 1][1]
+            if kind in ("name", "number") or token == "(":
+                what = f"the {kind} {token}" if kind != "sign" else "an opening bracket"
+                after = "a number" if self.tokens[self.place - 1][0] == "number" else before
+                rest = token if token != "(" else "(...)"
+                raise EquationError(f'in "{self.text}" {what} follows {after}; write {before}*{rest}')
+            raise EquationError(f'in "{self.text}" there is {token} too much')
+
+    def sum(self) -> Node:
+        total = self.product()
+        while self.peek() in ("+", "-"):
+            _, sign = self.take()
+            term = self.product()
+            total = total + term if sign == "+" else total - term
+        return total
+
+    def product(self) -> Node:
+        total = self.signed()
+        while self.peek() in ("*", "/"):
+            _, sign = self.take()
+            factor = self.signed()
+            try:
+                total = total * factor if sign == "*" else total / factor
+            except ZeroDivisionError:
+                raise EquationError(f'"{self.text}" divides by zero') from None
+        return total
+
+    def signed(self) -> Node:
+        if self.peek() in ("+", "-"):
+            _, sign = self.take()
+            inner = self.signed()
+            return inner if sign == "+" else -inner
+        return self.power()
+
+    def power(self) -> Node:
+        base = self.atom()
+        if self.peek() in ("^", "**"):
+            self.take()
+            exponent = self.signed()
+            try:
+                return graph.symbolic_power(base, exponent)
+            except ZeroDivisionError:
+                raise EquationError(f'"{self.text}" divides by zero') from None
+        return base
+
+    def atom(self) -> Node:
+        kind, token = self.take()
+        if kind == "number":
+            return graph.num(Fraction(token))
+        if token == "(":
+            inner = self.sum()
+            self.take(")")
+            return inner
+        if kind != "name":
+            raise EquationError(f'in "{self.text}" an expression should stand where {token} is')
+        if token == "if" and self.peek() == "(":
+            return self.choice()
+        if self.peek() == "(":
+            return self.call(token)
+        return self.name(token)
+
+    def name(self, token: str) -> Node:
+        if token in self.grammar.values:
+            return self.grammar.values[token]
+        name = plain_name(token)
+        if name in self.grammar.values:
+            return self.grammar.values[name]
+        if name == "pi" and name not in self.grammar.states:
+            return 4 * graph.call("arctan", graph.ONE)
+        return graph.sym(name)
+
+    def call(self, name: str) -> Node:
+        plain = plain_name(name)
+        if plain in self.grammar.states:
+            self.take("(")
+            _, inside = self.take()
+            if inside != "t" or self.peek() != ")":
+                raise EquationError(f'in "{self.text}" {name} is a state, so only {name} or {name}(t) can be read')
+            self.take(")")
+            return graph.sym(plain)
+        self.take("(")
+        arguments = [self.sum()]
+        while self.peek() == ",":
+            self.take()
+            arguments.append(self.sum())
+        self.take(")")
+        if name in self.grammar.functions:
+            return self.defined(name, arguments)
+        known = _OTHER_NAMES.get(name.lower(), name if name in FUNCTIONS or name in _MORE else name.lower())
+        if known in _SPECIAL:
+            try:
+                return _SPECIAL[known](*arguments)
+            except TypeError:
+                raise EquationError(f'in "{self.text}" {name} has {len(arguments)} arguments') from None
+        if known not in FUNCTIONS and known not in _MORE:
+            names = ", ".join(sorted({*FUNCTIONS, *_MORE, *_SPECIAL}))
+            raise EquationError(f'in "{self.text}" the function {name} is not known; known are {names}', function=name)
+        if len(arguments) != 1:
+            raise EquationError(f'in "{self.text}" {name} has {len(arguments)} arguments instead of one')
+        return graph.call(known, arguments[0])
+
+    def defined(self, name: str, arguments: Sequence[Node]) -> Node:
+        definition = self.grammar.functions[name]
+        if len(definition.arguments) != len(arguments):
+            raise EquationError(f'in "{self.text}" {name} takes {len(definition.arguments)} arguments')
+        others = {key: value for key, value in self.grammar.functions.items() if key != name}  # no recursion
+        values = {**self.grammar.values, **dict(zip(definition.arguments, arguments, strict=True))}
+        return Grammar(self.grammar.states, values, others, self.grammar.fold).read(definition.text)
+
+    def choice(self) -> Node:
+        self.take("(")
+        gate = self.test()
+        self.take(")")
+        self.take("then")
+        self.take("(")
+        yes = self.sum()
+        self.take(")")
+        self.take("else")
+        self.take("(")
+        no = self.sum()
+        self.take(")")
+        return gate * yes + (1 - gate) * no
+
+    def test(self) -> Node:
+        gate = self.comparison()
+        while self.peek() in ("&", "|"):
+            _, sign = self.take()
+            other = self.comparison()
+            gate = gate * other if sign == "&" else gate + other - gate * other
+        return gate
+
+    def comparison(self) -> Node:
+        if self.peek() == "not" and self.peek(1) == "(":
+            self.take()
+            self.take("(")
+            inner = self.test()
+            self.take(")")
+            return 1 - inner
+        left = self.sum()
+        _, sign = self.take()
+        if sign not in _TESTS:
+            raise EquationError(f'in "{self.text}" a comparison by < > <= >= should stand where {sign} is')
+        return _TESTS[sign](left, self.sum())
+
+
+_TESTS: dict[str, Callable[[Node, Node], Node]] = {
+    "<": lambda a, b: graph.step(b - a),
+    ">": lambda a, b: graph.step(a - b),
+    "<=": lambda a, b: 1 - graph.step(a - b),
+    ">=": lambda a, b: 1 - graph.step(b - a),
+}

@@ -1,0 +1,90 @@
+"""Reading: a system from a file, the numbers that came with it, and what was left out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+from ..errors import EquationError
+from ..expr.system import System
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A system with values of its parameters, a start, and notes on what was left out."""
+
+    system: System
+    values: Mapping[str, Fraction] = field(default_factory=dict)
+    start: Mapping[str, Fraction] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def with_values(self) -> System:
+        """The system with its parameters replaced by their values."""
+        return self.system.substitute(self.values) if self.values else self.system
+
+
+def read_system(path: str | Path) -> Reading:
+    """A system from a file: .json (ours, or equations as strings) or .ode (XPPAUT).
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "decay.ode")
+    ...     _ = file.write_text("x' = -k*x\\npar k=2\\ndone\\n")
+    ...     read_system(file).with_values.nodes
+    (Node(-2*x),)
+    """
+    from .xpp import system_from_ode
+
+    file = Path(path)
+    readers = {".json": system_from_text, ".ode": system_from_ode}
+    if file.suffix.lower() not in readers:
+        raise EquationError(f"{file.name} has no ending that can be read; known are {', '.join(sorted(readers))}")
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise EquationError(f"{file} can not be read: {problem}") from None
+    return readers[file.suffix.lower()](text)
+
+
+def system_from_text(text: str) -> Reading:
+    """A system from JSON: that of `System.to_json`, or {"equations": {...}, "parameters": {...}, "start": {...}}.
+
+    >>> system_from_text('{"equations": {"x": "-k*x"}, "parameters": {"k": 0.1}}').values
+    {'k': Fraction(1, 10)}
+    """
+    from ..jit.serialise import system_from_json
+    from .grammar import Grammar
+    from .strings import system_from_strings
+
+    try:
+        data = json.loads(text, parse_float=str)
+    except (ValueError, RecursionError) as problem:
+        raise EquationError(f"this is not JSON: {problem}") from None
+    if not isinstance(data, dict) or "equations" not in data or "format" in data:
+        return Reading(system_from_json(text))
+    equations, given = data["equations"], data.get("parameters", {})
+    if not isinstance(equations, dict | list) or not all(isinstance(e, str) for e in _texts(equations)):
+        raise EquationError('"equations" must give a text for each state')
+    if not isinstance(given, dict | list) or not isinstance(data.get("start", {}), dict):
+        raise EquationError('"parameters" and "start" must give a number for each name')
+    system = system_from_strings(equations, list(given) or None, data.get("kind", "flow"), data.get("observables"))
+
+    def numbers(table: object) -> dict[str, Fraction]:
+        found = {}
+        for name, value in table.items() if isinstance(table, dict) else ():
+            node = Grammar().read(str(value))
+            if node.op != "num":
+                raise EquationError(f"{name} = {value} is not a number")
+            found[str(name)] = Fraction(node.args[0])
+        return found
+
+    return Reading(system, numbers(given), numbers(data.get("start", {})))
+
+
+def _texts(equations: object) -> list[object]:
+    return list(equations.values()) if isinstance(equations, dict) else list(equations)  # type: ignore[call-overload]

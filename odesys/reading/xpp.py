@@ -1,0 +1,116 @@
+"""Files of XPPAUT (.ode): equations, parameters, starts, functions and fixed quantities; the rest is refused by name.
+
+XPP does not tell capital from small letters, and neither does this.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from ..errors import EquationError
+from ..expr import graph
+from ..expr.field import ScalarField
+from ..expr.letters import plain_name
+from ..expr.system import TIME, System
+from .grammar import Definition, Grammar
+from .reading import Reading
+
+_EQUATION = re.compile(r"(?:d(?P<leibniz>\w+)/dt|(?P<prime>\w+)\s*'|(?P<map>\w+)\(t\+1\))\s*=\s*(?P<right>.+)")
+_START = re.compile(r"(?P<name>\w+)\(0\)\s*=\s*(?P<right>.+)")
+_FUNCTION = re.compile(r"(?P<name>[a-z]\w*)\((?P<arguments>[a-z]\w*(?:\s*,\s*[a-z]\w*)*)\)\s*=\s*(?P<right>.+)")
+_FIXED = re.compile(r"!?(?P<name>[a-z]\w*)\s*=\s*(?P<right>.+)")
+_PARTS = re.compile(r"([a-z_]\w*)\s*=\s*([^\s,]+)")
+REFUSED = {
+    "wiener": "noise",
+    "markov": "a random process",
+    "global": "a jump of the state at an event",
+    "table": "a table of numbers",
+    "bdry": "a boundary condition",
+    "volterra": "an integral equation",
+    "solv": "an algebraic equation",
+    "special": "a convolution",
+    "export": "an outside library",
+}
+
+
+def system_from_ode(text: str) -> Reading:
+    """The system of an .ode file, with its parameters and starts.
+
+    >>> reading = system_from_ode("x'=y\\ny'=-x+mu*(1-x^2)*y\\npar mu=0.5\\ninit x=1\\ndone\\n")
+    >>> reading.system.names, dict(reading.values), dict(reading.start)
+    (('x', 'y'), {'mu': Fraction(1, 2)}, {'x': Fraction(1, 1), 'y': Fraction(0, 1)})
+    """
+    equations: dict[str, str] = {}
+    values: dict[str, Fraction] = {}
+    start: dict[str, Fraction] = {}
+    functions: dict[str, Definition] = {}
+    fixed: dict[str, str] = {}
+    shown: dict[str, str] = {}
+    notes: list[str] = []
+    kinds: set[str] = set()
+    for raw in re.sub(r"\\\n", "", text).splitlines():
+        line = raw.strip().lower()
+        if not line or line[0] in '#"%':
+            continue
+        word, _, rest = line.partition(" ")
+        if word in ("done", "d"):
+            break
+        if line[0] == "@" or word in ("set", "only", "options"):
+            notes.append(f"left out, it is about the program and not the system: {line}")
+        elif "[" in line or "{" in line:
+            raise EquationError(f"arrays of equations are not read: {raw.strip()!r}; write each one out")
+        elif word in REFUSED:
+            raise EquationError(f"{word} stands for {REFUSED[word]}, which is no part of a System: {raw.strip()!r}")
+        elif "delay(" in line or "shift(" in line or "int{" in line:
+            raise EquationError(f"delays and integrals are not read: {raw.strip()!r}")
+        elif word in ("par", "param", "parameter", "params", "p", "number", "num", "init", "i"):
+            target = start if word in ("init", "i") else values
+            found = _PARTS.findall(rest)
+            if not found:
+                raise EquationError(f"{raw.strip()!r} gives no name a number")
+            target |= {plain_name(name): _number(number, raw) for name, number in found}
+        elif word in ("aux", "a"):
+            name, _, right = rest.partition("=")
+            shown[name.strip()] = right
+        elif match := _EQUATION.fullmatch(line):
+            name = match["leibniz"] or match["prime"] or match["map"]
+            kinds.add("map" if match["map"] else "flow")
+            equations[plain_name(name)] = match["right"]
+        elif match := _START.fullmatch(line):
+            start[plain_name(match["name"])] = _number(match["right"], raw)
+        elif match := _FUNCTION.fullmatch(line):
+            arguments = tuple(a.strip() for a in match["arguments"].split(","))
+            functions[match["name"]] = Definition(arguments, match["right"])
+        elif match := _FIXED.fullmatch(line):
+            fixed[match["name"]] = match["right"]
+        else:
+            raise EquationError(f"the line {raw.strip()!r} is not understood")
+    if not equations:
+        raise EquationError("the file has no equation x' = ... or dx/dt = ...")
+    if len(kinds) > 1:
+        raise EquationError("the file mixes a flow (x' = ...) and a map (x(t+1) = ...)")
+    grammar = Grammar(list(equations), {}, functions, fold=True)
+    meaning: dict[str, graph.Node] = {}
+    for name, right in fixed.items():  # each may use those before it
+        meaning[name] = Grammar(list(equations), meaning, functions, fold=True).read(right)
+    grammar = Grammar(list(equations), meaning, functions, fold=True)
+    nodes = tuple(grammar.read(right) for right in equations.values())
+    seen = {name: grammar.read(right) for name, right in shown.items()}
+    used = graph.symbols([*nodes, *seen.values()]) - set(equations) - {TIME}
+    unknown = sorted(used - set(values))
+    if unknown:
+        raise EquationError(f"{unknown[0]} has neither an equation nor a value; add par {unknown[0]}=...")
+    idle = sorted(set(values) - used)
+    notes += [f"the parameter {name} is not used" for name in idle]
+    parameters = tuple(name for name in values if name in used)
+    system = System(tuple(equations), ScalarField(nodes, seen), parameters, kinds.pop())
+    begin = {name: start.get(name, Fraction(0)) for name in equations}
+    return Reading(system, {name: values[name] for name in parameters}, begin, tuple(notes))
+
+
+def _number(text: str, line: str) -> Fraction:
+    node = Grammar().read(text)
+    if node.op != "num":
+        raise EquationError(f"in {line.strip()!r} a number should stand where {text} is")
+    return Fraction(node.args[0])

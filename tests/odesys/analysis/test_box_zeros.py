@@ -1,0 +1,67 @@
+"""Zeros in a box: all of them, each certified, or an undecided box."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from odesys.analysis.box_zeros import box_zeros
+from odesys.expr import graph
+from odesys.expr.graph import Node, sym
+
+x, y = sym("x"), sym("y")
+
+
+def square(size: int, count: int = 1) -> list[tuple[Fraction, Fraction]]:
+    return [(Fraction(-size), Fraction(size))] * count
+
+
+def test_all_zeros_of_a_sine() -> None:
+    found = box_zeros([graph.call("sin", 7 * x)], ["x"], square(10))
+    wanted = np.arange(-22, 23) * np.pi / 7
+    assert sorted(float(z.mid()) for (z,) in found.zeros) == pytest.approx(wanted.tolist()) and not found.undecided
+
+
+@pytest.mark.parametrize("gap", [Fraction(1, 10**k) for k in (2, 4, 6)])
+def test_near_zeros_are_told_apart(gap: Fraction) -> None:
+    node = (x - 1) * (x - 1 - graph.num(gap)) * graph.exp(x)
+    found = box_zeros([node], ["x"], square(10))
+    assert len(found.zeros) == 2 and not found.undecided
+
+
+def test_a_double_zero_is_left_undecided_and_not_lost() -> None:
+    for node in ((graph.exp(x) - 1) ** 2, (graph.exp(x) - 1) ** 2 + graph.num(Fraction(1, 10**30))):
+        found = box_zeros([node], ["x"], square(3))
+        assert not found.zeros and any(low <= 0 <= high for ((low, high),) in found.undecided)
+
+
+def test_two_equations() -> None:
+    found = box_zeros([x**2 + y**2 - 4, y - graph.exp(x)], ["x", "y"], square(100, 2))
+    places = sorted([float(z.mid()) for z in zero] for zero in found.zeros)
+    assert np.array(places) == pytest.approx(np.array([[-1.99537317, 0.13596291], [0.63926307, 1.89508383]]))
+    assert not found.undecided and all(float(z.rad()) < 1e-40 for zero in found.zeros for z in zero)
+
+
+def quotient(shift: int) -> Node:
+    u = x - shift
+    return u / (1 - graph.exp(-u))
+
+
+def test_a_removable_singularity_leaves_nothing_open() -> None:
+    found = box_zeros([quotient(1) ** 3 - 2 + quotient(-2)], ["x"], square(50))
+    assert len(found.zeros) == 1 and not found.undecided
+    found = box_zeros([quotient(1) + 1], ["x"], square(50))
+    assert not found.zeros and not found.undecided
+
+
+def test_outside_of_the_domain_there_is_no_field() -> None:
+    found = box_zeros([graph.call("log", x - 2) + 1], ["x"], square(50))
+    assert [float(z.mid()) for (z,) in found.zeros] == pytest.approx([2 + np.exp(-1)])
+    assert all(low > 1.9 and high < 2.1 for ((low, high),) in found.undecided)  # only the edge
+
+
+def test_a_limit_leaves_the_rest_undecided() -> None:
+    found = box_zeros([graph.call("sin", 50 * x)], ["x"], square(10), limit=20)
+    assert found.undecided and found.looked == 20

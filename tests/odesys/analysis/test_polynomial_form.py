@@ -1,0 +1,29 @@
+"""Expressions as quotients of polynomials."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from odesys.analysis.polynomial_form import as_expression, decimals, is_rational, polynomial_context, quotients
+from odesys.expr import graph
+from odesys.expr.graph import sym
+
+
+def test_quotients_are_in_lowest_terms_and_remember_divisors() -> None:
+    x, y = sym("x"), sym("y")
+    found = quotients([(x**2 - y**2) / (x - y), 1 / (1 + 1 / x)], polynomial_context(["x", "y"]))
+    assert found is not None
+    (pairs, divisors), symbols = found, dict(zip("xy", sp.symbols("x y"), strict=True))
+    assert [[str(as_expression(p, symbols)) for p in pair] for pair in pairs] == [["x + y", "1"], ["x", "x + 1"]]
+    assert {str(d) for d in divisors} == {"x - y", "x", "x + 1"}
+
+
+def test_what_is_rational() -> None:
+    x = sym("x")
+    assert is_rational([x / (1 + x)])
+    assert not any(is_rational([node]) for node in (graph.sqrt(x), graph.exp(x), 0.5 * x))
+
+
+def test_floats_become_the_decimals_they_print_as() -> None:
+    x = sym("x")
+    assert decimals([0.1 * x + 0.2, graph.exp(0.3 * x)]) == [x / 10 + graph.num(1) / 5, graph.exp(3 * x / 10)]

@@ -1,0 +1,104 @@
+"""Text to expressions: the meaning of every construct, and a sentence for everything else."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+import sympy as sp
+
+from odesys.errors import EquationError
+from odesys.expr import graph
+from odesys.expr.graph import Node, sym
+from odesys.reading.grammar import Definition, Grammar
+
+x, y = sym("x"), sym("y")
+
+
+def value(node: Node, **env: float) -> float:
+    return float(graph.evaluate([node], env, graph.FLOAT_FUNCTIONS, float)[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("-x^2", -(x**2)),
+        ("2^3^2", graph.num(512)),
+        ("x**-1", 1 / x),
+        ("1 - 2 - 3", graph.num(-4)),
+        ("8/4/2", graph.ONE),
+        ("0.1*x", x / 10),
+        ("1.5e-3", graph.num(3) / 2000),
+        (".5", graph.num(1) / 2),
+        ("ln(x)", graph.call("log", x)),
+        ("atan(x)", graph.call("arctan", x)),
+        ("heav(x)", graph.step(x)),
+        ("max(x, y)", graph.as_node(sp.Max(*sp.symbols("x y")))),
+        ("sqrt(x)*sqrt(x)", x),
+        ("µ + μ", 2 * sym("mu")),
+    ],
+)
+def test_expressions(text: str, wanted: Node) -> None:
+    assert Grammar().read(text) is wanted or value(Grammar().read(text), x=1.7, y=0.4) == value(wanted, x=1.7, y=0.4)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_expressions_agree_with_python(seed: int) -> None:
+    rng = random.Random(seed)
+
+    def draw(depth: int, level: int = 0) -> tuple[str, float]:
+        """A text with its value; brackets only where the level, 0 for sums and 1 for factors, asks for them."""
+        if not depth:
+            return rng.choice([("x", 0.7), ("y", -1.3), ("2", 2.0), ("0.25", 0.25), ("3.5e0", 3.5)])
+        kind = rng.randrange(4)
+        if kind == 0:
+            inner, number = draw(depth - 1)
+            return f"sin({inner})", math.sin(number)
+        if kind == 1:
+            (a, p), (b, q) = draw(depth - 1, 1), draw(depth - 1, 1)
+            return f"{a}*{b}", p * q
+        (a, p), (b, q) = draw(depth - 1), draw(depth - 1, 1)
+        text, number = (f"{a} + {b}", p + q) if kind == 2 else (f"{a} - {b}", p - q)
+        return (f"({text})" if level else text), number
+
+    text, expected = draw(5)
+    assert value(Grammar().read(text), x=0.7, y=-1.3) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_choices_are_gates() -> None:
+    node = Grammar().read("if(x > 1 & y <= 2)then(x)else(if(not(x < 0))then(5)else(y))")
+    for a, b, wanted in ((2, 1, 2), (2, 2, 2), (2, 3, 5), (0.5, 1, 5), (0, 1, 5), (-1, 7, 7)):
+        assert value(node, x=a, y=b) == pytest.approx(wanted)
+
+
+def test_functions_of_a_file() -> None:
+    grammar = Grammar(functions={"f": Definition(("a", "b"), "a^2 + g(b)"), "g": Definition(("a",), "3*a")})
+    assert grammar.read("f(x, y+1)") is x**2 + 3 * y + 3
+    with pytest.raises(EquationError, match="f"):
+        Grammar(functions={"f": Definition(("a",), "f(a)")}).read("f(x)")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("2x", r"write 2\*x"),
+        ("x y", r"write x\*y"),
+        ("(x)(y)", "opening bracket"),
+        ("x +", "ends too early"),
+        ("(x", "is missing"),
+        ("x)", "too much"),
+        ("foo(x)", "foo is not known"),
+        ("sin(x, y)", "2 arguments"),
+        ("x $ 1", "no meaning"),
+        ("1/0", "divides by zero"),
+        ("0^-1", "divides by zero"),
+        ("__import__('os')", "no meaning"),
+        ("", "ends too early"),
+        ("if(x)then(1)else(2)", "comparison"),
+        ("x.real", "no meaning"),
+    ],
+)
+def test_everything_else_is_refused_in_a_sentence(text: str, said: str) -> None:
+    with pytest.raises(EquationError, match=said):
+        Grammar().read(text)

@@ -1,0 +1,63 @@
+"""Systems from strings, and from equations as SymPy users have them."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+
+from odesys.errors import EquationError
+from odesys.expr import graph
+from odesys.expr.graph import sym
+from odesys.expr.system import System
+
+t = sp.Symbol("t")
+
+
+def test_van_der_pol() -> None:
+    system = System.from_strings({"x": "y", "y": "-x + mu*(1-x**2)*y"})
+    x, y, mu = sym("x"), sym("y"), sym("mu")
+    assert system.nodes == (y, -x + mu * (1 - x**2) * y) and system.parameters == ("mu",)
+    for lines in (["x' = y", "dy/dt = -x + mu*(1-x^2)*y"], "x'(t) = y; y' = -x(t) + μ*(1-x^2)*y"):
+        if "x'(t)" not in lines:
+            assert System.from_strings(lines).nodes == system.nodes
+    assert System.from_strings("x' = y; y' = -x(t) + μ*(1-x^2)*y").nodes == system.nodes
+
+
+def test_lambda_and_greek_letters() -> None:
+    system = System.from_strings({"θ": "-lambda*θ"})
+    assert system.names == ("theta",) and system.parameters == ("lambda_",)
+    assert system.tex == {"theta": "\\theta", "lambda_": "\\lambda"}
+    assert "lambda_" not in system.latex() and "\\lambda" in system.latex()
+    rate = sp.Symbol("lambda")
+    assert System.from_equations({sp.Symbol("θ"): -rate * sp.Symbol("θ")}, [rate]).nodes == system.nodes
+    assert system.substitute({rate: 3}).nodes == (-3 * sym("theta"),)
+
+
+def test_unknown_names_and_lines_are_refused() -> None:
+    with pytest.raises(EquationError, match="use k"):
+        System.from_strings({"x": "k*x"}, parameters=["m"])
+    with pytest.raises(EquationError, match="no equation"):
+        System.from_strings(["x = y"])
+
+
+def test_equations_of_sympy() -> None:
+    x, y = sp.Function("x")(t), sp.Function("y")(t)
+    system = System.from_equations([sp.Eq(x.diff(t), y), sp.Eq(-x, y.diff(t))])
+    assert system.nodes == (sym("y"), -sym("x"))
+    assert System.from_equations({x.diff(t): y, y: -x}).nodes == system.nodes
+    with pytest.raises(EquationError, match="order 2"):
+        System.from_equations([sp.Eq(x.diff(t, 2), -x)])
+    with pytest.raises(EquationError, match="two equations"):
+        System.from_equations([sp.Eq(x.diff(t), y), sp.Eq(x.diff(t), 1)])
+    with pytest.raises(EquationError, match="no equation"):
+        System.from_equations([x])
+
+
+def test_functions_by_cases() -> None:
+    x = sp.Symbol("x")
+    cases = sp.Piecewise((1, x > 2), (x, sp.And(x >= 0, x < 1)), (-1, True))
+    (node,) = System.from_equations({x: cases}).nodes
+    for place, wanted in ((3, 1), (2, -1), (0.5, 0.5), (0, 0), (-1, -1), (1, -1)):
+        assert graph.evaluate([node], {"x": place}, graph.FLOAT_FUNCTIONS, float)[0] == wanted
+    with pytest.raises(EquationError, match="elsewhere"):
+        System.from_equations({x: sp.Piecewise((1, x > 2))})

@@ -1,0 +1,71 @@
+"""Files of XPPAUT: what is read, and what is refused by name."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from odesys.errors import EquationError
+from odesys.expr.graph import sym
+from odesys.reading.xpp import REFUSED, system_from_ode
+
+#: Morris and Lecar, Biophys. J. 35 (1981), 193-213, typed from the paper's equations
+MORRIS_LECAR = """
+# Morris-Lecar
+dV/dt = (I - gca*minf(V)*(V-Vca) - gk*w*(V-VK) - gl*(V-Vl))/c
+dw/dt = phi*(winf(V)-w)/tauw(V)
+minf(v) = .5*(1+tanh((v-v1)/v2))
+winf(v) = .5*(1+tanh((v-v3)/v4))
+tauw(v) = 1/cosh((v-v3)/(2*v4))
+par I=0, gca=4.4, gk=8 gl=2
+param vca=120 vk=-84 vl=-60, c=20
+p v1=-1.2,v2=18,v3=2,v4=30,phi=.04
+init v=-60.9, w=.0149
+aux ica = gca*minf(V)*(V-Vca)
+@ total=150, dt=.25, xlo=-75
+done
+this is not read
+"""
+
+
+def test_morris_lecar_rests_where_it_should() -> None:
+    reading = system_from_ode(MORRIS_LECAR)
+    system = reading.with_values
+    assert system.names == ("v", "w") and list(system.observables) == ["ica"]
+    assert reading.start == {"v": Fraction("-60.9"), "w": Fraction("0.0149")} and reading.values["phi"] == Fraction(
+        1, 25
+    )
+    assert "@" in reading.notes[0]
+    (rest,) = system.equilibria()
+    assert rest.point["v"] == pytest.approx(-60.8554, abs=1e-4)
+
+
+def test_fixed_quantities_and_maps() -> None:
+    reading = system_from_ode("r2 = x^2 + y^2\nx' = x*(1-r2)\ny'=-y*r2\ny(0)=2\n")
+    x, y = sym("x"), sym("y")
+    assert reading.system.nodes == (x * (1 - x**2 - y**2), -y * (x**2 + y**2)) and reading.start["y"] == 2
+    assert system_from_ode("x(t+1) = a*x*(1-x)\npar a=3.5").system.kind == "map"
+
+
+@pytest.mark.parametrize("word", REFUSED)
+def test_what_is_no_system_is_refused_by_name(word: str) -> None:
+    with pytest.raises(EquationError, match=word):
+        system_from_ode(f"{word} z\nx'=-x\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x[1..3]' = -x[j]", "arrays"),
+        ("x' = delay(x, 2)", "delays"),
+        ("x' = k*x", "k has neither"),
+        ("par a=1", "no equation"),
+        ("x' = -x\ny(t+1) = y", "mixes"),
+        ("x' = -x\n???", "not understood"),
+        ("par a=b\nx'=a", "a number should stand"),
+    ],
+)
+def test_other_refusals(text: str, said: str) -> None:
+    with pytest.raises(EquationError, match=said):
+        system_from_ode(text)
