@@ -12,7 +12,7 @@ from odesys import AttentionModel, OdesysError, gradient_flow
 from tests import toy_models
 
 
-@pytest.mark.parametrize("toy", [toy_models.cooccurrence(), toy_models.all_toys()[-1]], ids=lambda toy: toy.name)
+@pytest.mark.parametrize("toy", [toy_models.cooccurrence(), toy_models.signgd()], ids=lambda toy: toy.name)
 def test_network_run_lies_on_the_closed_system(toy: toy_models.Toy) -> None:
     flow = gradient_flow(toy.model, toy.data, train=toy.train, loss=toy.loss)
     net = flow.network(9, 0, widths={"E": 4}, scales=toy.scales, parameters=toy.parameters)
