@@ -30,8 +30,8 @@ def pin_of(family: Family, naming: PathNaming, pin: str) -> Pin:
 
 def is_grouped(naming: PathNaming, pin: str) -> bool:
     """True for units of which every group has one."""
-    side = getattr(getattr(naming, "pins", {}).get(pin), "side", None)
-    return isinstance(side, Units) and side.grouped
+    known = getattr(naming, "pins", {}).get(pin)
+    return isinstance(getattr(known, "side", None), Units) and known.side.grouped
 
 
 def _members(family: Family, naming: PathNaming, pin: str, size: int) -> list[tuple[int, int]]:
