@@ -147,9 +147,7 @@ class Family:
         if len(set(self.types)) != len(self.types):
             raise DictionaryError("a word type of the family is given twice")
         if len({isinstance(t.label, str) for t in self.templates}) > 1:
-            raise DistributionError(
-                "some labels of the templates are signs and some word types; give one kind"
-            )
+            raise DistributionError("some labels of the templates are signs and some word types; give one kind")
         total = sum((t.weight for t in self.templates), Fraction(0))
         if total != 1:
             raise DistributionError(f"the weights of the templates sum to {total}, not to 1", total=total)
