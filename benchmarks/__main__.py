@@ -21,7 +21,7 @@ from typing import Any
 
 from odesys.files import write_text
 
-from .own import FIRST, PARTS
+from .own import FIRST, LIMITS, PARTS
 from .peers import FIELD, PEERS, SPIN, SPIN_RUN, STAGE_TWO, STEP, TRAJECTORY
 from .task import ACCURACY
 
@@ -60,7 +60,7 @@ def run(module: str, name: str) -> dict[str, Any] | str:
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)  # with the compilers it may have started
             return f"it was not done after {PATIENCE.get(name, USUAL)} seconds"
-    if process.returncode:
+    if process.returncode and not out.strip():
         return (err.strip().splitlines() or ["it ended without a word"])[-1]
     return dict(json.loads(out.strip().splitlines()[-1]))
 
@@ -120,11 +120,10 @@ def page(results: dict[str, dict[str, Any]], skipped: dict[str, str], own: dict[
             f"Compilation is paid back after {own.get(FIRST, math.nan) / saved:.1f} runs of hand-written "
             "NumPy on a machine that never ran odesys (loading of llvmlite included; asked for: 10).",
         ]
-    lines += ["", "| odesys itself | time |", "| --- | --- |"]
-    lines += [
-        f"| {name} | {f'{value:.2f}' if name.startswith(('exponent', 'ratio')) else _time(value)} |"
-        for name, value in own.items()
-    ]
+    lines += ["", "| odesys itself | time | asked for |", "| --- | --- | --- |"]
+    for name, value in own.items():
+        shown = f"{value:.2f}" if name.startswith(("exponent", "ratio")) else _time(value)
+        lines.append(f"| {name} | {shown} | {f'at most {LIMITS[name]:g}' if name in LIMITS else ''} |")
     lines += ["", *(f"Skipped: {name}: {why}." for name, why in skipped.items())]
     versions = {package: number for result in results.values() for package, number in result["versions"].items()}
     listed = "".join(f", {package} {number}" for package, number in sorted(versions.items()))

@@ -19,7 +19,7 @@ def test_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     (error,) = (line for line in lines if line.startswith("the flow of"))
     printed = [line for line in lines if line is not error]
-    assert len(printed) == 5 and all(f"This prints `{line}`" in TEXT for line in printed)
+    assert len(printed) == 6 and all(f"This prints `{line}`" in TEXT for line in printed)
     quoted = " ".join(re.search(r"begins with `(.*?)`", TEXT, flags=re.DOTALL).group(1).split())
     assert error.startswith(quoted)
 

@@ -232,7 +232,7 @@ def _checked(
     system: System, x0: Any, t_span: Any, parameters: Mapping[str, Any] | None, backend: str
 ) -> tuple[float, np.ndarray, dict[str, float], Compiled]:
     if system.kind != "flow":
-        raise EquationError("this system is a map, not a flow; use numerics.maps.iterate")
+        raise EquationError("this system is a map, not a flow; use iterate")
     try:
         start, end = (float(t) for t in t_span)
     except (TypeError, ValueError, OverflowError):

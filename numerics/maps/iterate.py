@@ -53,7 +53,7 @@ def iterate(
     """
     began, system = time.perf_counter(), own_system(system, "iterate")
     if system.kind != "map":
-        raise EquationError("this system is a flow, not a map; use numerics.flows.integrate")
+        raise EquationError("this system is a flow, not a map; use integrate")
     count, recorded = _check_steps(steps, record_every)
     x, bound = start_state(system, x0), bound_parameters(system, parameters)
     compiled = system.compile(bound, backend)

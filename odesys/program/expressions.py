@@ -286,7 +286,7 @@ def all_words(words: Words) -> Expr:
     if groups is not None and groups.counts is not None:
         rest = len(words) - groups.kinds * groups.size
         counts = groups.counts * groups.kinds + (ONE,) * rest
-    return Expr("words", (), words, Units("word", len(words), counts))
+    return Expr("words", (), words, Units("word", len(words), counts, words=words.words))
 
 
 def maps(names: str, rows: Any, columns: Any, of: str = "") -> Any:

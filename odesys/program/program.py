@@ -68,7 +68,11 @@ def as_criterion(loss: Any) -> Any:
     named = {"squared": squared, "cross_entropy": cross_entropy}
     if loss is None:
         raise ModelError("a loss is logistic, hinge, squared, cross_entropy, or a function (f, y) of your own")
-    if isinstance(loss, str) and loss in named:
+    if isinstance(loss, str) and loss not in ("logistic", "hinge"):
+        if loss not in named:
+            raise ModelError(
+                f"the loss {loss!r} is not known; use logistic, hinge, squared, cross_entropy, or a function (f, y)"
+            )
         return named[loss]
     return loss if callable(loss) and not hasattr(loss, "free_symbols") else as_loss(loss)
 
@@ -140,7 +144,8 @@ def _target(output: Expr, words: Words) -> Expr:
         group = {word: k % rows.size for k, word in enumerate(words.words[: words.groups.kinds * rows.size])}
         names = dict(zip(labels, range(rows.size), strict=True)) | group
     else:
-        names = {name: r for r, name in enumerate(words.words if rows == words.all.columns else labels)}
+        own = rows.words if isinstance(rows, Units) else ()
+        names = {name: r for r, name in enumerate(own or labels)}
     return Expr("target", (), rows, columns, Wanted(rows.size, columns.size, names, str(output)))
 
 

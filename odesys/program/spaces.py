@@ -165,6 +165,7 @@ class Units:
     size: int
     counts: tuple[Node, ...] | None = None  # how many equal axes each one stands for
     grouped: bool = False  # one for each group of a family
+    words: tuple[str, ...] = field(default=(), compare=False)  # the words that the axes are, those of ``words.all``
 
     def __post_init__(self) -> None:
         check_name(self.name, "units")

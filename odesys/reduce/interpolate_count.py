@@ -9,7 +9,8 @@ to a factor), so a comparison gives a factor for each member and one common expr
 
 with polynomials :math:`p_i` of degree two at most through the exact coefficients, and a factor in front that is such a
 polynomial or one over it, times a power of n. More members are needed than a polynomial has coefficients: each further
-one is a check, and expressions of different shape are refused.
+one is a check, and expressions of different shape are refused. The result is exact at the members and a measurement for
+every other n; `family_flow` derives what it can with the number as a symbol, which needs no members.
 """
 
 from __future__ import annotations

@@ -35,6 +35,7 @@ from tests import attention_oracle
 from tests.program_oracle import Oracle, path_rates, product
 from tests.random_inputs import time_limit
 from tests.random_programs import PARAMETERS, Case, careless, random_program
+from tests.typed_programs import CASES
 
 STEP = 0.03
 
@@ -196,6 +197,23 @@ def test_some_random_programs_against_moved_weights() -> None:
 def test_random_programs_against_moved_weights(part: int) -> None:
     """280 of them, 200 and more of which close."""
     assert sum(check_many(range(100 + 28 * part, 128 + 28 * part)).kinds.values()) >= 20
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", CASES)
+def test_typed_programs_against_moved_weights(name: str) -> None:
+    function, data, loss, options = CASES[name]()
+    flow = gradient_flow(function, data, loss, **options)
+    given, scales = {p: 0.7 for p in flow.system.parameters}, {n: 0.6 for n in flow.program.maps}
+    for seed in range(6):
+        net = flow.network(width=3, seed=seed, parameters=given, scales=scales)
+        oracle = Oracle(flow.program, net.words, net.parameters)
+        slopes = oracle.gradients(net.weights, flow.train)
+        if slopes is not None:  # not next to a kink
+            break
+    assert slopes is not None and net.loss() == pytest.approx(oracle.loss(net.weights), rel=1e-11, abs=1e-11)
+    assert all(distance(slope, slopes[each]) < 1e-7 for each, slope in net.gradients().items())
+    check_field(flow, net, slopes, Tally())
 
 
 # ---- the two-mixture paper -----------------------------------------------------------------------------------------

@@ -60,6 +60,15 @@ def test_a_target_may_be_named() -> None:
         for target in ("b c", [1, 2])
     ]
     assert flows[0].system.nodes == flows[1].system.nodes
+    outs = Words("u v w", name="U")  # another set of as many words
+    W = maps("W", outs, WORDS)
+    flows = [
+        gradient_flow(lambda X: outs.all.T @ W @ X[0], Data(WORDS, [("a", target)]), cross_entropy)
+        for target in ("w", 2)
+    ]
+    assert flows[0].system.nodes == flows[1].system.nodes
+    with pytest.raises(OdesysError, match="one of u, v, w"):
+        gradient_flow(lambda X: outs.all.T @ W @ X[0], Data(WORDS, [("a", "a")]), cross_entropy)
     with pytest.raises(OdesysError, match=r"the target 'd' of .* is a class from 0 to 2, one of a, b, c, or 3 numbers"):
         gradient_flow(lambda X: WORDS.all.T @ Z @ X, Data(WORDS, [("a b", "d")]), cross_entropy)
 

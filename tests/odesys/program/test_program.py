@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from odesys import Data, Units, Words, cross_entropy, gradient_flow, hinge, integrate, logistic, maps, squared
+from odesys.errors import ModelError
+from odesys.program.program import as_criterion
 
 WORDS = Words("a b")
 w, Y = maps("w", 1, WORDS), maps("Y", Units("y", 3), WORDS)
@@ -51,3 +53,10 @@ def test_observables_are_margins_or_outputs() -> None:
     assert list(one.observables) == ["loss", "margin_1", "margin_2"]
     many = gradient_flow(lambda X: Y @ X, Data(WORDS, [("a b", [0, 1])]), cross_entropy).system
     assert list(many.observables)[:3] == ["loss", "f_1_y1_at1", "f_1_y1_at2"]
+
+
+def test_a_loss_that_is_not_known_says_which_are() -> None:
+    with pytest.raises(
+        ModelError, match="the loss 'crossentropy' is not known; use logistic, hinge, squared, cross_en"
+    ):
+        as_criterion("crossentropy")
