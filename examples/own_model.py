@@ -37,9 +37,7 @@ def main() -> dict[str, float]:
 
     run = integrate(quotient.system, quotient.initial_state(omega=0.3), (0.0, 40.0))
     score = quotient.variable("KQ_good_topic")[0]
-    print(
-        f"loss {run.final['loss']:.4f}, score of 'good' for 'topic' {run.final[score]:.4f}"
-    )
+    print(f"loss {run.final['loss']:.4f}, score of 'good' for 'topic' {run.final[score]:.4f}")
 
     # the same flow in the weights of a finite network, from the network's own start: no infinite width anywhere
     net = flow.network(width=30, omega=0.3, seed=0)

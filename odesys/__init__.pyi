@@ -62,7 +62,6 @@ from .derive.flow import heavy_ball as heavy_ball
 from .derive.flow import normalised_descent as normalised_descent
 from .derive.flow import sign_descent as sign_descent
 from .derive.program_flow import Flow as Flow
-from .derive.program_flow import ProgramFlow as ProgramFlow
 from .derive.sign_descent import PinnedVectors as PinnedVectors
 from .derive.sign_descent import SignDescent as SignDescent
 from .derive.sign_descent import inner_product_sign_descent as inner_product_sign_descent

@@ -22,10 +22,10 @@ from odesys import (
     LOGISTIC,
     MARGIN,
     Data,
+    Flow,
     Loss,
     Node,
     ParameterError,
-    ProgramFlow,
     ProgramSymmetry,
     Quotient,
     Sample,
@@ -162,7 +162,7 @@ def parametric(M: int) -> Data:
     return samples([["alpha_s", "alpha_c", *rest], ["alpha_c", "alpha_s", *rest]], [1, -1])
 
 
-def class_system(M: int, readout: Sequence[Any], data: Data, step: bool = False) -> ProgramFlow:
+def class_system(M: int, readout: Sequence[Any], data: Data, step: bool = False) -> Flow:
     """The class-level system on inner products, as a flow or as the exact gradient step."""
     made = gradient_descent if step else gradient_flow
     return made(model(M, readout), data, HINGE)
@@ -180,7 +180,7 @@ def axes(m_a: int, m_b: int) -> tuple[Units, Units]:
 
 def coordinate_system(
     M: int, readout: Sequence[Any], data: Data, m_a: int, m_b: int, step: bool = False, variant: str = ""
-) -> ProgramFlow:
+) -> Flow:
     """The same system on the entries of w_i, v_j, kappa_j and rho_k (or on the logits themselves, if ``merged``)."""
     made = gradient_descent if step else gradient_flow
     return made(model(M, readout, variant, axes(m_a, m_b)), data, loss_of(variant))
@@ -300,7 +300,7 @@ def named_system(name: str, parameters: Mapping[str, Any]) -> System:
     return written_out(class_system(M, readout, parametric(M), step=name == "descent"))
 
 
-def written_out(flow: ProgramFlow) -> System:
+def written_out(flow: Flow) -> System:
     """The system as it is printed: axes and neurons by their numbers, and the outputs H of the samples."""
     system, tex = flow.system, dict(flow.system.tex)
     short = {name: re.sub(r"_[vk](\d+)", r"_\1", name) for name in system.names}

@@ -18,11 +18,11 @@ from odesys import (
     MARGIN,
     BaseLaboratory,
     Data,
+    Flow,
     IntegrationError,
     Loss,
     Mutation,
     PathSpeeds,
-    ProgramFlow,
     Quotient,
     computed_once,
     gradient_descent,
@@ -129,7 +129,7 @@ class Laboratory(BaseLaboratory):
     # ---- derived systems
 
     @computed_once
-    def toy(self, step: bool = False, variant: str = "") -> ProgramFlow:
+    def toy(self, step: bool = False, variant: str = "") -> Flow:
         """Two neurons with weights a, -a, M = 3, m_a = 2, m_b = 3, a sample per class, counts c1.., e1.. as parameters.
 
         To ask for names, outputs and loss; equations are read with `rates`. The variant is one of `dynamics.VARIANTS`,
@@ -148,7 +148,7 @@ class Laboratory(BaseLaboratory):
         return np.vectorize(made.system.equations.__getitem__, otypes=[object])(made.matrices[leaf])
 
     @computed_once
-    def heads(self, readout: tuple[Any, ...], data: Data, width: int, step: bool = False) -> ProgramFlow:
+    def heads(self, readout: tuple[Any, ...], data: Data, width: int, step: bool = False) -> Flow:
         """Two heads in one layer, Eq. (240), in coordinates: matrices O_h1, O_h2, V_h1 and so on."""
         f = self._model(len(data.words), readout, sides=dynamics.axes(width, width), heads=HEADS)
         derive = gradient_descent if step else gradient_flow
@@ -162,7 +162,7 @@ class Laboratory(BaseLaboratory):
         return tuple(np.vectorize(of, otypes=[object])(names) for of in (sym, made.system.equations.__getitem__))
 
     @computed_once
-    def gram(self) -> ProgramFlow:
+    def gram(self) -> Flow:
         """The class-level system on inner products for the same toy; reads all equations."""
         self._read_speeds()
         data = self.counting().distribution(toy_data())

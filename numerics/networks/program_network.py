@@ -16,7 +16,7 @@ from scipy.integrate import solve_ivp
 
 from odesys.derive.initial import path_products
 from odesys.derive.motion import STEP_SIZE
-from odesys.derive.program_flow import ProgramFlow
+from odesys.derive.program_flow import Flow
 from odesys.errors import IntegrationError, ModelError, ParameterError
 from odesys.expr.graph import Node
 from odesys.expr.tape import ARRAYS, Tape
@@ -43,7 +43,7 @@ class ProgramNetwork:
     True
     """
 
-    flow: ProgramFlow
+    flow: Flow
     words: Mapping[str, np.ndarray]  # by name of the set: a column per word, with the inner products of the Gram matrix
     weights: Mapping[str, np.ndarray]
     parameters: Mapping[str, float] = field(default_factory=dict)
@@ -265,7 +265,7 @@ def _reverse(network: ProgramNetwork) -> ProgramGradient:
 
 
 @lru_cache(maxsize=32)
-def _made(flow: ProgramFlow, parameters: tuple[tuple[str, float], ...]) -> ProgramGradient:
+def _made(flow: Flow, parameters: tuple[tuple[str, float], ...]) -> ProgramGradient:
     return ProgramGradient(flow.program, flow.train, dict(parameters))
 
 
@@ -281,7 +281,7 @@ def _number(node: Node, parameters: Mapping[str, float]) -> float:
     return float(node.args[0]) if node.op == "num" else float(Tape.of([node]).over(ARRAYS)(parameters)[0])
 
 
-def _parameters(flow: ProgramFlow, given: Mapping[str, Any]) -> dict[str, float]:
+def _parameters(flow: Flow, given: Mapping[str, Any]) -> dict[str, float]:
     needed = [name for name in flow.system.parameters if name != STEP_SIZE or not flow.rule.step]
     unknown = sorted(set(given) - set(needed))
     if unknown:

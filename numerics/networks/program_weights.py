@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from odesys.derive.initial import gram_floats, gram_parameters, nonnegative, paired_names, positive
-from odesys.derive.program_flow import ProgramFlow, trained_maps
+from odesys.derive.program_flow import Flow, trained_maps
 from odesys.errors import ModelError, ParameterError
 from odesys.model.paths import Letter
 from odesys.program.reading import Pin
@@ -23,7 +23,7 @@ from .program_network import ProgramNetwork, together
 
 
 def program_network(
-    flow: ProgramFlow,
+    flow: Flow,
     width: int | None = None,
     seed: int | np.random.Generator = 0,
     omega: Any = None,
@@ -80,7 +80,7 @@ def program_network(
     return ProgramNetwork(flow, words, weights, parameters or {})
 
 
-def program_networks(flow: ProgramFlow, seeds: Iterable[int], **options: Any) -> ProgramNetwork:
+def program_networks(flow: Flow, seeds: Iterable[int | np.random.Generator], **options: Any) -> ProgramNetwork:
     """Networks of several seeds side by side, as one more axis in front of all arrays; each is as it would be alone.
 
     >>> from odesys import Data, Words, gradient_flow, logistic, maps, program_networks
@@ -121,12 +121,12 @@ def _generator(seed: Any) -> np.random.Generator:
         raise ParameterError(f"seed = {seed!r} is not a whole number from 0 on, or a generator") from None
 
 
-def _is_velocity(flow: ProgramFlow, name: str) -> bool:
+def _is_velocity(flow: Flow, name: str) -> bool:
     motion = flow.rule.motions.get(name)
     return motion is not None and bool(motion.on)
 
 
-def _called(flow: ProgramFlow, name: Any, what: str) -> tuple[str, ...]:
+def _called(flow: Flow, name: Any, what: str) -> tuple[str, ...]:
     if name in flow.naming.letters:
         return (name,)
     return trained_maps(flow.program, [name], what)
@@ -135,7 +135,7 @@ def _called(flow: ProgramFlow, name: Any, what: str) -> tuple[str, ...]:
 # ---- sizes ---------------------------------------------------------------------------------------------------------
 
 
-def _dimensions(flow: ProgramFlow, width: Any, widths: Mapping[str, Any]) -> dict[str, int]:
+def _dimensions(flow: Flow, width: Any, widths: Mapping[str, Any]) -> dict[str, int]:
     """Dimension of every space of the program by name."""
     sides = [side for expr in flow.naming.letters.values() for side in (expr.rows, expr.columns)]
     sides += [pin.side for pin in flow.naming.pins.values()]
@@ -162,7 +162,7 @@ def _dimension(side: Side, dimensions: Mapping[str, int]) -> int:
 
 
 def _deviations(
-    flow: ProgramFlow, omega: Any, scales: Mapping[str, Any], dimensions: Mapping[str, int], given: set[str]
+    flow: Flow, omega: Any, scales: Mapping[str, Any], dimensions: Mapping[str, int], given: set[str]
 ) -> dict[str, float]:
     """Standard deviations of the entries of maps; a map in pairs on both sides takes the larger space."""
     out: dict[str, float] = {}
@@ -185,7 +185,7 @@ def _deviations(
     return out
 
 
-def _met(flow: ProgramFlow) -> set[Letter]:
+def _met(flow: Flow) -> set[Letter]:
     """Left letters of all pairs W'W (or WW') in paths that do not vanish at infinite width."""
     met: set[Letter] = set()
     for path in flow.closure.paths:

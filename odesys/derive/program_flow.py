@@ -132,7 +132,7 @@ class Flow:
 
         return odesys.program_network(self, width, seed, omega, **options)
 
-    def networks(self, seeds: Iterable[int], width: int | None = None, **options: Any) -> ProgramNetwork:
+    def networks(self, seeds: Iterable[Any], width: int | None = None, **options: Any) -> ProgramNetwork:
         """Networks of several seeds as one more axis in front of all arrays; options as in `network`."""
         import odesys
 
@@ -325,6 +325,3 @@ def _check_parameters(field: BlockField, naming: Naming, read: frozenset[str], s
     if taken:
         what = {TIME: "time", STEP_SIZE: "the step size"}.get(taken[0], "a path scalar")
         raise ModelError(f"the parameter {taken[0]} of the program is the name of {what}; rename it")
-
-
-ProgramFlow = Flow

@@ -16,14 +16,14 @@ from ..model.paths import Path
 from .signed_graph import SIGNS, SignedGraph
 
 if TYPE_CHECKING:
-    from ..derive.program_flow import ProgramFlow
+    from ..derive.program_flow import Flow
     from ..program.reading import Pin
 
 
 class PathGraph:
     """The part of the graph that every program has; paths and states are added as they are needed."""
 
-    def __init__(self, flow: ProgramFlow) -> None:
+    def __init__(self, flow: Flow) -> None:
         self.flow, self.build = flow, SignedGraph()
         self.states: dict[str, tuple[Any, ...]] = {}  # keys of the signed vertices
         self.written: set[Path] = set()

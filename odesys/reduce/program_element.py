@@ -23,7 +23,7 @@ from ..program.spaces import ONE_AXIS
 from .loss_graph import LossGraph
 
 if TYPE_CHECKING:
-    from ..derive.program_flow import ProgramFlow
+    from ..derive.program_flow import Flow
     from ..program.reading import Pin
 
 Image = tuple[str, int, int]  # set of pinned vectors, number in it, sign
@@ -40,7 +40,7 @@ class ProgramSymmetry:
     pins: tuple[tuple[str, tuple[Image, ...]], ...] = ()
     maps: tuple[tuple[str, tuple[str, int]], ...] = ()
 
-    def describe(self, flow: ProgramFlow) -> str:
+    def describe(self, flow: Flow) -> str:
         """Readable text, e.g. ``c1 -> c2, v1 -> -v1, maps .p <-> .m``."""
         known = flow.naming.pins
         parts = []
@@ -58,11 +58,11 @@ class ProgramSymmetry:
         parts += [f"{name} -> {_SIGN[s]}{image}" for name, (image, s) in single]
         return ", ".join(parts) or "identity"
 
-    def on_states(self, flow: ProgramFlow) -> tuple[np.ndarray, np.ndarray]:
+    def on_states(self, flow: Flow) -> tuple[np.ndarray, np.ndarray]:
         """The action on state vectors: state s goes to `target[s]` with factor `sign[s]`."""
         return self.on_paths(flow, flow.closure.paths)
 
-    def on_paths(self, flow: ProgramFlow, paths: Sequence[Path]) -> tuple[np.ndarray, np.ndarray]:
+    def on_paths(self, flow: Flow, paths: Sequence[Path]) -> tuple[np.ndarray, np.ndarray]:
         """The action on the states of some paths; all others are said to stay."""
         size = len(flow.layout.names)
         target, sign = np.arange(size), np.ones(size, dtype=int)
@@ -99,7 +99,7 @@ class ProgramSymmetry:
             maps.append((name, (images[image][0], images[image][1] * s)))
         return ProgramSymmetry(tuple(pins), tuple(maps))
 
-    def _pin(self, flow: ProgramFlow, name: str) -> tuple[np.ndarray, np.ndarray]:
+    def _pin(self, flow: Flow, name: str) -> tuple[np.ndarray, np.ndarray]:
         images = dict(self.pins).get(name)
         if images is None:
             size = flow.naming.pins[name].size
@@ -127,7 +127,7 @@ def _heads(maps: Mapping[str, tuple[str, int]]) -> tuple[list[tuple[str, str]], 
     return moved, single
 
 
-def is_program_symmetry(flow: ProgramFlow, element: ProgramSymmetry, check: LossCheck | None = None) -> bool:
+def is_program_symmetry(flow: Flow, element: ProgramSymmetry, check: LossCheck | None = None) -> bool:
     """Exact check that an element keeps rule, read paths, Gram matrices and loss; `check` is used again for many."""
     structure = _is_permutation(flow, element) and _keeps_rule(flow, element) and _keeps_grams(flow, element)
     if not (structure and _keeps_paths(flow, element) and (check or LossCheck(flow)).holds(element)):
@@ -135,7 +135,7 @@ def is_program_symmetry(flow: ProgramFlow, element: ProgramSymmetry, check: Loss
     return (flow.batch is None and flow.rule.turn is None) or _commutes(flow, element)
 
 
-def _commutes(flow: ProgramFlow, element: ProgramSymmetry) -> bool:
+def _commutes(flow: Flow, element: ProgramSymmetry) -> bool:
     """Equation by equation: mini-batches see single samples, and what turns the forces may see anything."""
     from .state_symmetry import StateSymmetry, check_symmetry
 
@@ -144,7 +144,7 @@ def _commutes(flow: ProgramFlow, element: ProgramSymmetry) -> bool:
     return check_symmetry(flow.system, moved)[0] == "zero"
 
 
-def _is_permutation(flow: ProgramFlow, element: ProgramSymmetry) -> bool:
+def _is_permutation(flow: Flow, element: ProgramSymmetry) -> bool:
     """Sets go to sets of their size, vectors to vectors, maps to maps, each one reached once."""
     pins = flow.naming.pins
     vectors = [(name, i) for name, images in element.pins for i in range(len(images))]
@@ -165,7 +165,7 @@ def _is_permutation(flow: ProgramFlow, element: ProgramSymmetry) -> bool:
     )
 
 
-def _keeps_rule(flow: ProgramFlow, element: ProgramSymmetry) -> bool:
+def _keeps_rule(flow: Flow, element: ProgramSymmetry) -> bool:
     images = dict(element.maps)
     for name in flow.naming.letters:
         goal, sign = images.get(name, (name, 1))
@@ -184,7 +184,7 @@ def _keeps_rule(flow: ProgramFlow, element: ProgramSymmetry) -> bool:
     return True
 
 
-def _keeps_grams(flow: ProgramFlow, element: ProgramSymmetry) -> bool:
+def _keeps_grams(flow: Flow, element: ProgramSymmetry) -> bool:
     for name, images in element.pins:
         own, other = flow.naming.pins[name].gram, flow.naming.pins[images[0][0]].gram
         if own is None and other is None:
@@ -198,7 +198,7 @@ def _keeps_grams(flow: ProgramFlow, element: ProgramSymmetry) -> bool:
     return True
 
 
-def _keeps_paths(flow: ProgramFlow, element: ProgramSymmetry) -> bool:
+def _keeps_paths(flow: Flow, element: ProgramSymmetry) -> bool:
     for paths in (flow.closure.read, flow.closure.paths):
         known = {*paths, *(path.T for path in paths)}
         if any(element.path(path)[0] not in known for path in paths):
@@ -209,7 +209,7 @@ def _keeps_paths(flow: ProgramFlow, element: ProgramSymmetry) -> bool:
 class LossCheck:
     """Whether elements leave the loss alone; only what lies above a scalar that is moved is written anew."""
 
-    def __init__(self, flow: ProgramFlow) -> None:
+    def __init__(self, flow: Flow) -> None:
         self.flow = flow
         self.nodes = graph.topological([flow.loss])
         place = {node: k for k, node in enumerate(self.nodes)}

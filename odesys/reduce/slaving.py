@@ -149,7 +149,8 @@ def self_scores(flow: Flow | FamilyFlow) -> list[SelfScores]:
             one_moves = f"; {first.map} and {second.map} do not move at one rate, so (J S)^2 is not conserved"
             continue
         paths = (path, left, right)
-        found.append(SelfScores(naming.head(path), *(naming.leaf(p) for p in paths), paths))
+        score, keys, queries = (naming.leaf(p) for p in paths)
+        found.append(SelfScores(naming.head(path), score, keys, queries, paths))
     if not found:
         raise SlavingError(
             "slaving needs a path of two trained maps, such as W_K' W_Q, with orthonormal ends and one rate, whose "

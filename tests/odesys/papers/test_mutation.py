@@ -8,9 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from odesys import Data, ProgramFlow, Space, Words, logistic, maps, softmax
+from odesys import Data, Flow, Space, Words, logistic, maps, softmax
 from odesys.derive.flow import gradient_descent, gradient_flow
-from odesys.derive.program_flow import Flow
 from odesys.expr import graph
 from odesys.model.attention import Head
 from odesys.model.dictionary import Dictionary
@@ -68,7 +67,7 @@ def test_speeds_of_a_program(step: bool) -> None:
     scores = np.isin(plain.system.names, [*plain.matrices["KQ_p"].ravel(), *plain.matrices["KQ_m"].ravel()])
     assert scores.sum() == 8 and np.abs(before[scores]).max() > 1e-3
     assert after == pytest.approx(np.where(scores, -2, 1) * before, abs=1e-14)
-    assert isinstance(made, ProgramFlow) and made.network(width=4, omega=0.1).loss() > 0
+    assert isinstance(made, Flow) and made.network(width=4, omega=0.1).loss() > 0
 
 
 def test_speeds_entry_by_entry() -> None:
