@@ -171,7 +171,9 @@ class Measurement:
         bad = {"Theta": above or below, "O": above, "Omega": below}[kind]
         ends = [sign * (end - claimed) for end in (line.low, line.high, self.slopes(parameter, towards)[1])]
         clear = {"Theta": False, "O": max(ends) <= ROUNDING, "Omega": min(ends) >= -ROUNDING}[kind]
-        seen = {f"exponent of {parameter}": [float(f"{v:.4g}") for v in (found.low, found.value, found.high)]}
+        seen: dict[str, Any] = {
+            f"exponent of {parameter}": [float(f"{v:.4g}") for v in (found.low, found.value, found.high)]
+        }
         moving = sorted({n for p in self.points for n in p if n != parameter and p[n] != self.points[0].get(n)})
         if moving:  # a path into a regime moves several at once, and the exponent is about all of them
             seen["moving along"] = moving
