@@ -245,9 +245,9 @@ class Verdict:
 
     def correcting(self, statement: str, holds: Verdict, why: str) -> Verdict:
         """The same verdict with the form that holds instead, whose own check is `holds`."""
-        return replace(
-            self, corrected=Corrected(statement, holds, why), constants={**self.constants, **holds.constants}
-        )
+        said = {name: value for name, value in holds.details.items() if isinstance(value, (str, int, float))}
+        fixed = Corrected(statement, replace(holds, details=said, parts={}), why)
+        return replace(self, corrected=fixed, constants={**self.constants, **holds.constants})
 
     def blaming(self, fault: str, cause: str = "") -> Verdict:
         """A failure with its fault, and the short id of the slip that caused it; any other verdict is left alone."""

@@ -43,15 +43,24 @@ class BoxZeros:
     looked: int
 
 
-def box_zeros(nodes: Sequence[Node], names: Sequence[str], box: Sequence[Interval], limit: int = BOXES) -> BoxZeros:
+def box_zeros(
+    nodes: Sequence[Node],
+    names: Sequence[str],
+    box: Sequence[Interval],
+    limit: int = BOXES,
+    apart: Sequence[tuple[Node, Node]] = (),
+) -> BoxZeros:
     """All zeros of as many smooth expressions as names in a box, each certified to be there and to be the only one.
+
+    Nothing is said of a box where both expressions of a pair in `apart` may vanish: what was divided by the first of
+    them before may have other zeros there.
 
     >>> x = graph.sym("x")
     >>> found = box_zeros([graph.exp(-x) - x], ["x"], [(Fraction(-5), Fraction(5))])
     >>> [round(float(z.mid()), 9) for z, in found.zeros], found.undecided
     ([0.56714329], ())
     """
-    field = _Field(nodes, names)
+    field = _Field(nodes, names, apart)
     stack: list[Box] = [tuple((_down(a), _up(b)) for a, b in box)]
     zeros: list[tuple[list[Any], list[Any]]] = []  # fine balls, and the box where each is the only zero
     undecided: list[Box] = []
@@ -87,9 +96,12 @@ class _Unique:
 class _Field:
     """A field with its Jacobian and the limits of its domain, over balls."""
 
-    def __init__(self, nodes: Sequence[Node], names: Sequence[str]) -> None:
+    def __init__(self, nodes: Sequence[Node], names: Sequence[str], apart: Sequence[tuple[Node, Node]] = ()) -> None:
         self.names = list(names)
-        nodes, self.removable = _without_removable(nodes)
+        count = len(nodes)
+        everything, self.removable = _without_removable([*nodes, *(node for pair in apart for node in pair)])
+        nodes, pairs = everything[:count], everything[count:]
+        self.apart = ball_program(pairs, PRECISION) if pairs else None
         atoms = [graph.sym(r.name) for r in self.removable]
         rows = graph.jacobian(nodes, [*(graph.sym(name) for name in names), *atoms])
         for k, r in enumerate(self.removable):  # the chain rule
@@ -144,7 +156,11 @@ class _Field:
                 balls = [flint.arb(a).union(flint.arb(b)) for a, b in box]
                 values, matrix, arguments = self.at(balls, PRECISION)
                 outside = any(a < low or a > high for a, (_, low, high) in zip(arguments, self.ranges, strict=True))
-                if outside or any(v.is_finite() and not v.contains(0) for v in values):
+                if outside:
+                    return None
+                if self.may_degenerate(balls):
+                    return box
+                if any(v.is_finite() and not v.contains(0) for v in values):
                     return None
                 image = self.krawczyk(balls, matrix, PRECISION)
             if image is None or not all(k.is_finite() for k in image):
@@ -163,6 +179,17 @@ class _Field:
             if gain < 1.3:
                 return box
         return box
+
+    def may_degenerate(self, balls: Sequence[Any]) -> bool:
+        """Whether both expressions of a pair may vanish somewhere in a box."""
+        if self.apart is None:
+            return False
+        try:
+            values = self.apart(self.env(balls, PRECISION))
+        except ZeroDivisionError:
+            return True
+        open_values = [not v.is_finite() or v.contains(0) for v in values]
+        return any(a and b for a, b in zip(open_values[::2], open_values[1::2], strict=True))
 
     def krawczyk(self, balls: Sequence[Any], matrix: Any, precision: int) -> list[Any] | None:
         """The image of Krawczyk's operator, None where it is not defined."""

@@ -485,7 +485,9 @@ def _searched(
 def _search(
     system: System, nodes: Sequence[Node], sides: Mapping[Node, int], asked: Mapping[str, Interval], eliminate: bool
 ) -> Equilibria:
-    solved, nodes, slopes = _linear_states(system, nodes) if eliminate else ([], list(nodes), [])
+    solved, nodes, divided = _linear_states(system, nodes) if eliminate else ([], list(nodes), [])
+    slopes = [slope for slope, _ in divided]
+    apart = [(slope, rest) for slope, rest in divided if graph.symbols([slope])]
     gone = {name for name, _ in solved}
     names = [name for name in system.names if name not in gone]
     nodes = [node for node in dict.fromkeys(nodes) if node is not graph.ZERO]
@@ -494,8 +496,8 @@ def _search(
     box: dict[str, Ends] = {name: asked.get(name, EVERYWHERE) for name in system.names}
     box |= dict(zip(names, ranges, strict=True))
     if len(nodes) != len(names):
-        return _not_square(system, solved, nodes, names, box, sides)
-    found = box_zeros(nodes, names, ranges) if names else None
+        return _not_square(system, solved, nodes, names, box, sides, apart)
+    found = box_zeros(nodes, names, ranges, apart=apart) if names else None
     zeros = found.zeros if found else ((),)
     left = [
         Undecided("this box is neither excluded nor known to hold one zero", dict(zip(names, u, strict=True)))
@@ -541,10 +543,15 @@ def _scale(nodes: Sequence[Node]) -> Fraction:
     return Fraction(10) ** min(max(1, 1 + math.ceil(math.log10(max(sizes)) - 1e-9)), 5)
 
 
-def _linear_states(system: System, nodes: Sequence[Node]) -> tuple[list[tuple[str, Node]], list[Node], list[Node]]:
-    """States that an equation contains only linearly, as functions of the others; what is left; what may not vanish."""
+def _linear_states(
+    system: System, nodes: Sequence[Node]
+) -> tuple[list[tuple[str, Node]], list[Node], list[tuple[Node, Node]]]:
+    """States that an equation contains only linearly, as functions of the others; what is left; slopes with the rests.
+
+    Where a slope vanishes together with its rest, the state is free, and nothing may be concluded.
+    """
     solved: list[tuple[str, Node]] = []
-    slopes: list[Node] = []
+    divided: list[tuple[Node, Node]] = []
     left = [node for node in nodes if node is not graph.ZERO]
     while True:
         best: tuple[tuple[int, int], str, Node, Node] | None = None
@@ -557,15 +564,17 @@ def _linear_states(system: System, nodes: Sequence[Node]) -> tuple[list[tuple[st
                 if best is None or key < best[0]:
                     best = (key, name, node, slope)
         if best is None:
-            return solved, left, slopes
+            return solved, left, divided
         _, name, used, slope = best
         try:
             rest = graph.substitute([used], {graph.sym(name): graph.ZERO})[0]
             value = graph.multiply(graph.num(-1), rest, graph.power(slope, Fraction(-1)))
             new = graph.substitute([n for n in left if n is not used], {graph.sym(name): value})
-            slopes = graph.substitute([*slopes, slope], {graph.sym(name): value})
+            parts = [part for pair in [*divided, (slope, rest)] for part in pair]
+            parts = graph.substitute(parts, {graph.sym(name): value})
         except ZeroDivisionError:
-            return solved, left, slopes
+            return solved, left, divided
+        divided = list(zip(parts[::2], parts[1::2], strict=True))
         solved.append((name, value))
         left = [n for n in new if n is not graph.ZERO]
 
@@ -640,15 +649,18 @@ def _not_square(
     names: Sequence[str],
     box: Mapping[str, Ends],
     sides: Mapping[Node, int],
+    apart: Sequence[tuple[Node, Node]],
 ) -> Equilibria:
     """More or fewer equations than states: a continuum where a slice has a certified zero, else undecided."""
     if len(nodes) > len(names):
         ranges = [box[name] for name in names]
         for chosen in combinations(range(len(nodes)), len(names)):
             part = [nodes[k] for k in chosen]
-            found = box_zeros(part, names, ranges, 2000) if names else None
+            found = box_zeros(part, names, ranges, 2000, apart) if names else None
             if found is not None and found.undecided:
                 continue
+            if found is None and apart:
+                break
             others = ball_program([n for k, n in enumerate(nodes) if k not in chosen], 192)
             zeros = found.zeros if found is not None else ((),)
             values = [others(dict(zip(names, z, strict=True))) for z in zeros]
@@ -669,6 +681,6 @@ def _not_square(
                 for name, expression in reversed(solved):
                     (point[name],) = to_sympy_many([expression], point)
                 family = Continuum(point, free, missing, tuple(to_sympy_many(nodes)), (), "certificate")
-                left = (Undecided("there may be more than this continuum"),) if nodes else ()
+                left = (Undecided("there may be more than this continuum"),) if nodes or apart else ()
                 return Equilibria((), (family,), left, box)
     return Equilibria((), (), (Undecided("fewer equations than states, and no point of a continuum was found"),), box)

@@ -7,16 +7,17 @@ Picard's test :math:`X + [0, h]\,F(B) \subseteq B`; the tight one, :math:`X`, ho
 .. math::  x(t_0 + \tau) \in \sum_{k<N} x_k(X)\,\tau^k + x_N(B)\,\tau^N, \qquad 0 \le \tau \le h .
 
 The next tight box is this at the middle of X, widened by :math:`e^{hM} r` where r are the radii of X and the Metzler
-matrix M bounds the Jacobian over B. There are no QR frames: boxes widen faster than the flow spreads, and a small
-remainder per step pays for it; `Enclosure.width` is the width that was reached. Gates count as constants, so a step
-has to stay on one side of every switching surface. Rounding is outward; what can not be decided stays undecided.
+matrix M bounds the Jacobian over B, so boxes widen faster than the flow spreads; with `frames` the set is carried in a
+frame that turns with the flow (`odesys.certify.frames`). `Enclosure.width` is the width that was reached. Gates count
+as constants, so a step has to stay on one side of every switching surface, and inside the domain of every function.
+Rounding is outward; what can not be decided stays undecided.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,8 @@ from ..expr.graph import ONE, Node
 from ..expr.system import TIME, System, state_vector
 from ..files import write_text
 from ..verdicts import Evidence, Verdict, certified, refuted, undecided
-from .validated_step import horner, picard, polynomial_range, spread, widen
+from .frames import Frame, Variation, turned
+from .validated_step import domain_guards, horner, outside_domain, picard, polynomial_range, spread, widen
 
 FORMAT, VERSION = "odesys-enclosure", 1
 VANISHING_LIMIT = 6  # Taylor coefficients at the start that are tried for an exact proof of being zero
@@ -89,6 +91,7 @@ class Enclosure:
     final: tuple[Interval, ...]
     order: int
     precision: int
+    frames: bool = False
     _series: dict[EnclosedStep, tuple[list[Any], ...]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -216,6 +219,10 @@ class Enclosure:
 
     def to_file(self, path: Path | str, claims: Iterable[CertificateClaim] = ()) -> None:
         """Write the run and the claims `certify` holds as a certificate for `tools/check_enclosure.py`."""
+        if self.frames:
+            raise EquationError(
+                "a run in frames has no certificate that the checker can follow; enclose without frames"
+            )
         full = [
             (text, graph.as_node(node), relation, window[0] if window else (None, None))
             for text, node, relation, *window in claims
@@ -322,14 +329,19 @@ def enclose(
     precision: int = 320,
     tolerance: Fraction | None = None,
     first_step: Any = Fraction(1, 4),
+    frames: bool = False,
 ) -> Enclosure:
     r"""Enclose the solution of :math:`\dot x = F(x; p)` from `t_start` to `t_end`.
+
+    A run to an earlier time is that of :math:`\dot x = -F` in the time :math:`-t`, and its steps count that time.
 
     Parameters
     ----------
     system : a flow on scalar nodes.
     start, parameters : exact rationals, or balls (`flint.arb`) for values known up to an error; no floats.
     order, precision : N of the Taylor method, and bits.
+    frames : carry the set in a frame that turns with the flow: much narrower for wide starts and long runs, but no
+        certificate can be written, and parameters must be exact.
     tolerance : the remainder a step may add to a state, by default 2**(-precision / 2); sets the step size.
 
     >>> from fractions import Fraction
@@ -348,6 +360,10 @@ def enclose(
         raise ParameterError(f"{name} {'has no value' if missing else 'is not a parameter of the system'}")
     begin = dict(zip(system.names, state_vector(system, start), strict=True))
     time, end, h = (exact(value) for value in (t_start, t_end, first_step))
+    if end < time:
+        backwards = _backwards(system)
+        options: dict[str, Any] = {"order": order, "precision": precision, "tolerance": tolerance, "frames": frames}
+        return enclose(backwards, begin, -end, given, t_start=-time, first_step=h, **options)
     if end <= time or h <= 0:
         raise ParameterError(f"the run from {time} to {end} with steps of {h} is empty")
     limit = tolerance if tolerance is not None else Fraction(1, 2 ** (precision // 2))
@@ -355,17 +371,22 @@ def enclose(
     program = series_program(system.nodes, precision)
     loose = [name for name in given if name not in known]
     slopes = graph.jacobian(system.nodes, [graph.sym(name) for name in (*system.names, *loose)])
+    if frames and loose:
+        raise ParameterError(f"{loose[0]} is a ball; frames need exact parameters: make it a state that does not move")
     steps: list[EnclosedStep] = []
+    guards = domain_guards(system.nodes)
     with ball_context(precision, order + 1):
         fixed = {name: as_ball(value) for name, value in given.items()}
         middle = {name: flint.arb(value.mid()) if name in loose else value for name, value in fixed.items()}
         tight = [as_ball(value) for value in begin.values()]
+        variation = Variation(system, precision) if frames else None
+        frame = Frame.of(tight)
 
         def series(box: Sequence[Any], h: Fraction, length: int) -> tuple[list[Any], ...]:
             return solution_series(program, system.names, fixed, box, ball_around(time, time + h), length)
 
         while time < end:
-            centre = [x.mid() for x in tight]
+            centre = list(frame.centre) if variation else [x.mid() for x in tight]
             at_centre = solution_series(program, system.names, middle, centre, as_ball(time), order)
             h, reason = min(h, end - time), "the solution may blow up, or its box is too wide"
             while True:
@@ -375,8 +396,9 @@ def enclose(
                     rough = picard(tight, h, lambda box, h=h: series(box, h, 2))
                 except IntegrationError as stop:
                     rough, reason = None, str(stop)
-                if rough is None:
-                    h = dyadic(h / 2)
+                outside = outside_domain(guards, fixed, system.names, rough, time, h) if rough is not None else ""
+                if rough is None or outside:
+                    h, reason = dyadic(h / 2), outside or reason
                     continue
                 at_rough = series(rough, h, order + 1)
                 rest = max((abs(c[order]) * as_ball(h) ** order).upper() for c in at_rough)
@@ -387,6 +409,14 @@ def enclose(
             steps.append(
                 EnclosedStep(time, h, tuple(map(ball_endpoints, tight)), tuple(map(ball_endpoints, rough)), at_rough)
             )
+            if variation is not None:
+                image = [horner([*c, r[order]], as_ball(h)) for c, r in zip(at_centre, at_rough, strict=True)]
+                frame, tight = turned(frame, image, variation.over(fixed, tight, rough, time, h))
+                time += h
+                if not all(x.is_finite() for x in tight):
+                    raise IntegrationError(f"the enclosure is lost at t = {float(time):.12g}", time=time)
+                h = dyadic(h * Fraction(min(max(0.95 * good, 0.5), 1.5)))
+                continue
             env = {**fixed, **state_series(system.names, at_rough, ball_around(time, time + h), 1)}
             wider = spread(slopes, env, h, [*(x.rad() for x in tight), *(fixed[name].rad() for name in loose)])
             most = max(wider)
@@ -398,7 +428,15 @@ def enclose(
             if not all(x.is_finite() for x in tight):
                 raise IntegrationError(f"the enclosure is lost at t = {float(time):.12g}", time=time)
             h = dyadic(h * Fraction(min(max(0.95 * good, 0.5), 1.5)))
-        return Enclosure(system, fixed, known, tuple(steps), tuple(map(ball_endpoints, tight)), order, precision)
+        final = tuple(map(ball_endpoints, tight))
+        return Enclosure(system, fixed, known, tuple(steps), final, order, precision, frames)
+
+
+def _backwards(system: System) -> System:
+    """The system in the time -t."""
+    turned_time = {graph.sym(TIME): -graph.sym(TIME)}
+    nodes = tuple(-node for node in graph.substitute(system.nodes, turned_time))
+    return replace(system, field=ScalarField(nodes, system.observables))
 
 
 def _sign(

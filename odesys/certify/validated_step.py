@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -9,7 +10,10 @@ from typing import Any
 import flint
 
 from ..exact.balls import as_ball, ball_around, coefficient, series_program
+from ..expr import graph
+from ..expr.functions import FUNCTIONS
 from ..expr.graph import Node
+from ..expr.system import TIME
 
 _ROUGH_BITS = 64
 _PICARD_ROUNDS = 12
@@ -28,6 +32,42 @@ def picard(start: Sequence[Any], h: Fraction, slopes: Callable[..., tuple[list[A
         with flint.ctx.workprec(_ROUGH_BITS):
             box = [i + flint.arb(0, 1) * (i.rad() / 8 + flint.arb(2) ** -_ROUGH_BITS) for i in image]
     return None
+
+
+Guard = tuple[Node, float, float, str]  # an argument, the ends it must lie between, and what it is the argument of
+
+
+def domain_guards(nodes: Sequence[Node]) -> list[Guard]:
+    """Arguments that must stay strictly inside a domain: of logarithms, roots and inverse functions; divisors."""
+    found: dict[Node, Guard] = {}
+    for node in graph.topological(nodes):
+        for base, exponent in node.args if node.op == "mul" else ():
+            if exponent.denominator > 1 and base.op != "num":
+                found[base] = (base, 0.0, math.inf, "a fractional power")
+            elif exponent < 0 and base.op not in ("num", "exp"):
+                found.setdefault(base, (base, math.nan, math.nan, "a divisor"))
+        if node.op in FUNCTIONS and FUNCTIONS[node.op].domain != (-math.inf, math.inf):
+            found[node.args[0]] = (node.args[0], *FUNCTIONS[node.op].domain, node.op)
+    return list(found.values())
+
+
+def outside_domain(
+    guards: Sequence[Guard],
+    parameters: Mapping[str, Any],
+    names: Sequence[str],
+    box: Sequence[Any],
+    time: Fraction,
+    h: Fraction,
+) -> str:
+    """What may leave its domain somewhere in a box; empty if nothing does."""
+    env = {**parameters, **dict(zip(names, box, strict=True)), TIME: ball_around(time, time + h)}
+    values = series_program(tuple(node for node, *_ in guards), flint.ctx.prec)(env) if guards else []
+    for (_, low, high, what), value in zip(guards, values, strict=True):
+        ball = coefficient(value, 0)
+        inside = not ball.contains(0) if math.isnan(low) else flint.arb(low) < ball < flint.arb(high)
+        if not (ball.is_finite() and inside):
+            return f"{what} is not defined on all of the box: its argument lies in {ball.str(6)}"
+    return ""
 
 
 def spread(slopes: Sequence[Mapping[int, Node]], env: Mapping[str, Any], h: Fraction, radii: Sequence[Any]) -> Any:

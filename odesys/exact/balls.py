@@ -12,7 +12,7 @@ import flint
 
 from ..errors import ParameterError
 from ..expr import graph
-from ..expr.functions import FUNCTIONS, Function, series_inverse
+from ..expr.functions import FUNCTIONS, Function, not_a_number, series_inverse
 from ..expr.graph import Node, Number
 from ..expr.system import TIME
 from ..expr.tape import Arithmetic, Tape
@@ -151,7 +151,7 @@ def _series_power(value: Any, exponent: int | Fraction) -> Any:
     if isinstance(value, flint.arb):
         return _ball_power(value, exponent)
     if not value[0] > 0:
-        return value * flint.arb.nan()
+        return not_a_number(value)
     if exponent.denominator == 2:
         return _whole_power(value.sqrt() if exponent > 0 else value.rsqrt(), abs(exponent.numerator))
     return (value.log() * as_ball(exponent)).exp()
@@ -173,7 +173,7 @@ def _series_function(record: Function) -> Callable[[Any], Any]:
     def function(z: Any) -> Any:
         if isinstance(z, flint.arb):
             return record.balls(z)
-        return run(z) if everywhere or low < z[0] < high else z * flint.arb.nan()
+        return run(z) if everywhere or low < z[0] < high else not_a_number(z)
 
     return function
 

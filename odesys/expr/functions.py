@@ -165,10 +165,17 @@ def _ball_step(surface: Any) -> Any:
     return flint.arb(0).union(flint.arb(1)) if surface.is_finite() else surface
 
 
+def not_a_number(value: Any) -> Any:
+    """A ball or a series of the same length that is nowhere a number; the product of zero with such a ball is zero."""
+    if isinstance(value, flint.arb):
+        return flint.arb.nan()
+    return flint.arb_series([flint.arb.nan()] * value.prec, prec=value.prec)
+
+
 def series_inverse(value: Any) -> Any:
     """One over a series, or a ball; not a number where it may vanish, which flint refuses or answers with less."""
     first = value if isinstance(value, flint.arb) else value[0]
-    return value * flint.arb.nan() if first.contains(0) else 1 / value
+    return not_a_number(value) if first.contains(0) else 1 / value
 
 
 def _series_step(surface: Any) -> Any:

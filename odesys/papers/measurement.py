@@ -121,12 +121,6 @@ class Measurement:
         >>> settling.exponent("omega", "zero").low < 0 < settling.exponent("omega", "zero").high
         True
         """
-        moving = {n for p in self.points for n in p if n != parameter and p[n] != self.points[0].get(n)}
-        if moving:
-            raise OdesysError(
-                f"an exponent of {self.what} in {parameter} is asked for while {', '.join(sorted(moving))} changes "
-                f"too; hold everything else"
-            )
         x = np.log([float(point[parameter]) for point in self.points])
         with np.errstate(all="ignore"):
             y = np.log(self.means)
@@ -177,7 +171,12 @@ class Measurement:
         bad = {"Theta": above or below, "O": above, "Omega": below}[kind]
         ends = [sign * (end - claimed) for end in (line.low, line.high, self.slopes(parameter, towards)[1])]
         clear = {"Theta": False, "O": max(ends) <= ROUNDING, "Omega": min(ends) >= -ROUNDING}[kind]
-        seen = {f"exponent of {parameter}": [float(f"{v:.4g}") for v in (found.low, found.value, found.high)]}
+        seen: dict[str, Any] = {
+            f"exponent of {parameter}": [float(f"{v:.4g}") for v in (found.low, found.value, found.high)]
+        }
+        moving = sorted({n for p in self.points for n in p if n != parameter and p[n] != self.points[0].get(n)})
+        if moving:  # a path into a regime moves several at once, and the exponent is about all of them
+            seen["moving along"] = moving
         if not (bad or clear or line.low <= claimed <= line.high):  # only the widened interval covers: both are shown
             seen[f"exponent of {parameter}, fit alone"] = [float(f"{v:.4g}") for v in (line.low, line.high)]
         because = f"the 99.9 percent interval of the exponent over {found.decades:.2g} decades"

@@ -23,11 +23,13 @@ if TYPE_CHECKING:
 
 LONGEST_READING = 30  # words
 FEWEST_SEEDS = 20
-LATER = NAMES, CORRECTIONS = (  # refusals that are younger than some books, which may say so with `not_yet`
+LATER = NAMES, CORRECTIONS, EXACT = (  # refusals that are younger than some books, which may say so with `not_yet`
     "names of the table of symbols only",
     "corrected forms under the rule",
+    "exact points for failures that are called a proof",
 )
 Natural = Callable[[Collection[str]], Sequence[Hypothesis]]
+_FLOATS = "floats are a measurement"
 _LONG_NUMBER = re.compile(r"[1-9]\d*\.\d{6,}|\b0\.0*[1-9]\d{5,}|\bNode\(|[{}]'|': ")  # leading zeros are no digits
 
 
@@ -72,11 +74,13 @@ def admit_outcome(outcome: Outcome, natural: Natural, symbols: Collection[str], 
         return natural(names)
 
     verdict = outcome.verdict
-    problems = _outcome_problems(outcome, domains)
+    problems: Iterator[str] = _outcome_problems(outcome, domains)
     if CORRECTIONS not in not_yet:
         problems = chain(
             problems, *(_correction_problems(claim, v, domains) for v in verdict.parts.values() or [verdict])
         )
+    if EXACT in not_yet:
+        problems = (problem for problem in problems if _FLOATS not in problem)
     for problem in problems:
         raise RuleError(f"the verdict of {claim.paper} {claim.id} is refused: {problem}", claim=claim.id)
 
@@ -203,7 +207,7 @@ def _evidence_problems(claim: Claim, verdict: Verdict) -> Iterator[str]:
         floats = [name for name, value in point.items() if isinstance(value, float)]
         if floats and verdict.evidence == Evidence.PROOF:
             yield (
-                f"its witness has {floats[0]} as a float, and yet it is called a proof; floats are a measurement, an "
+                f"its witness has {floats[0]} as a float, and yet it is called a proof; {_FLOATS}, an "
                 f"exact point has whole numbers, fractions or texts"
             )
         return

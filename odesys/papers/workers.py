@@ -160,7 +160,7 @@ def _strange(value: Any) -> Iterator[Any]:
     """What is not plain data in a value."""
     if isinstance(value, Verdict):
         fixed = value.corrected.verdict if value.corrected else None
-        value = [value.witness, value.constants, value.details, value.points, fixed, value.parts]
+        value = [value.witness, value.constants, value.details, value.points, fixed]  # parts are in these
     if isinstance(value, Witness):
         value = value.point
     if isinstance(value, Mapping):

@@ -206,6 +206,14 @@ def test_transcendental_systems_are_searched_and_checked() -> None:
         equilibria(System.from_equations({X: X - sp.Symbol("t")}))
 
 
+def test_what_an_elimination_divides_by_is_not_lost() -> None:
+    """x' = x sin y is linear in x, but where sin y = 0 every x is at rest for it: (2, pi) is an equilibrium."""
+    found = equilibria(System.from_equations({X: X * sp.sin(Y), Y: sp.cos(Y) - 1 + X}))
+    assert (2, sp.pi) in points(found) and (2, -sp.pi) in points(found) and not found.complete  # (0, 0) is not simple
+    lines = equilibria(System.from_equations({X: X * sp.sin(Y), Y: 0}))
+    assert not lines.complete
+
+
 def test_repeated_zeros_of_one_equation() -> None:
     found = equilibria(System.from_equations({X: 1 - sp.cos(X)}))
     assert [(e.point["x"], e.multiplicity) for e in found] == [(-2 * sp.pi, 2), (0, 2), (2 * sp.pi, 2)]

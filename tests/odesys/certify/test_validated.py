@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from fractions import Fraction
@@ -15,14 +16,14 @@ from derivations.two_mixture.special.closed_forms import stage_one
 from derivations.two_mixture.special.enclosed import enclose_stage_two, neurons_at, stage_two_sectors
 from odesys import System
 from odesys.certify.validated import Enclosure, enclose
-from odesys.errors import IntegrationError, ParameterError
+from odesys.errors import EquationError, IntegrationError, ParameterError
 from odesys.exact.balls import as_ball, ball_context
 from odesys.expr import graph
 from odesys.expr.graph import call, relu, sym
 from odesys.verdicts import Evidence
 
 CHECKER = Path(__file__).parents[3] / "tools" / "check_enclosure.py"
-x, y = sym("x"), sym("y")
+x, y, k = sym("x"), sym("y"), sym("k")
 TINY, HALF = Fraction(1, 10**12), Fraction(1, 2)
 
 
@@ -274,3 +275,47 @@ def test_two_mixture_stage_two(tmp_path: Path) -> None:
         for other in others:
             assert holds(run, Fraction(51, 100) * least - other) == "holds"
     assert run.certify(least / 2 - others[2], until=Fraction(1)).as_stated == "fails"  # c = 1/2 is too small
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        graph.sqrt(x),
+        graph.power(x, Fraction(2, 3)),
+        1 / x,
+        graph.call("log", x),
+        x * graph.call("log", x),
+        x * graph.sqrt(x),
+        graph.call("arcsin", 1 - x),
+    ],
+)
+def test_at_the_edge_of_a_domain_nothing_is_certified(node: graph.Node) -> None:
+    """x' = sqrt(x) from 0 has more than one solution; a product of zero and nothing was once zero."""
+    for field in ({"x": node}, {"x": sym("y") * node, "y": graph.ZERO}):
+        with pytest.raises(IntegrationError, match="no step from t = 0"):
+            enclose(System.from_equations(field), dict.fromkeys(field, 0), 1, order=6, precision=64)
+
+
+def test_inside_its_domain_a_root_is_enclosed() -> None:
+    ((low, high),) = enclose(System.from_equations({"x": graph.sqrt(x)}), {"x": 1}, 1).final
+    assert low <= Fraction(9, 4) <= high and high - low < Fraction(1, 10**30)
+
+
+def test_backwards_in_time() -> None:
+    run = enclose(System.from_equations({"x": -x}), {"x": 1}, -1)
+    assert float(run.final[0][0]) == pytest.approx(math.e) and run.start_time == 0 and run.end_time == 1
+    forced = System.from_equations({"x": 2 * sym("t")})  # x = t^2
+    ((low, high),) = enclose(forced, {"x": 4}, 1, t_start=2).final
+    assert low <= 1 <= high
+    there = enclose(System.from_equations({"x": y, "y": -graph.call("sin", x)}), {"x": 1, "y": 0}, 2)
+    middle = [(a + b) / 2 for a, b in there.final]
+    back = enclose(there.system, middle, 0, t_start=2)
+    assert [float(a) for a, _ in back.final] == pytest.approx([1.0, 0.0], abs=1e-12)
+
+
+def test_a_run_in_frames_writes_no_certificate(tmp_path: Path) -> None:
+    run = enclose(System.from_equations({"x": y, "y": -x}), {"x": 0, "y": 1}, 1, frames=True)
+    with pytest.raises(EquationError, match="frames"):
+        run.to_file(tmp_path / "run.json")
+    with pytest.raises(ParameterError, match="exact parameters"):
+        enclose(System.from_equations({"x": -k * x}, ["k"]), {"x": 1}, 1, {"k": flint.arb(1, 0.1)}, frames=True)

@@ -1,0 +1,75 @@
+"""Frames: what only rotates stays narrow, chaotic runs go far, and the true solution is always inside."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import flint
+import numpy as np
+import pytest
+
+from odesys.certify.frames import Frame, turned
+from odesys.certify.validated import enclose
+from odesys.expr import graph
+from odesys.expr.graph import sym
+from odesys.expr.system import System
+
+x, y, z = sym("x"), sym("y"), sym("z")
+
+
+def widest(box: tuple[tuple[Fraction, Fraction], ...]) -> Fraction:
+    return max(high - low for low, high in box)
+
+
+def test_a_rotating_box_stays_narrow() -> None:
+    turn = System.from_equations({"x": y, "y": -x})
+    start = {"x": flint.arb(1, 5e-7), "y": flint.arb(0, 5e-7)}
+    run = enclose(turn, start, 30, order=16, precision=96, frames=True)
+    assert widest(run.final) < Fraction(1, 10**5)
+    rng = np.random.default_rng(0)
+    for a, b in rng.uniform(-5e-7, 5e-7, (20, 2)):  # true solutions from inside of the start are inside at the end
+        exact = ((1 + a) * np.cos(30) + b * np.sin(30), -(1 + a) * np.sin(30) + b * np.cos(30))
+        assert all(
+            float(low) - 1e-14 <= v <= float(high) + 1e-14 for v, (low, high) in zip(exact, run.final, strict=True)
+        )
+    assert widest(run.final) > Fraction(99, 10**8)  # and it holds the whole box, which is that wide
+
+
+@pytest.mark.slow
+def test_lorenz_to_time_five() -> None:
+    lorenz = System.from_equations({"x": 10 * (y - x), "y": 28 * x - y - x * z, "z": x * y - Fraction(8, 3) * z})
+    run = enclose(lorenz, {"x": 10, "y": 10, "z": 10}, 5, order=20, precision=128, frames=True)
+    assert widest(run.final) < Fraction(1, 10**10)
+    from scipy.integrate import solve_ivp
+
+    def field(_: float, s: np.ndarray) -> list[float]:
+        return [10 * (s[1] - s[0]), 28 * s[0] - s[1] - s[0] * s[2], s[0] * s[1] - 8 / 3 * s[2]]
+
+    measured = solve_ivp(field, (0, 5), [10, 10, 10], method="DOP853", rtol=1e-13, atol=1e-13).y[:, -1]
+    assert [float(low) for low, _ in run.final] == pytest.approx(measured.tolist(), abs=1e-8)
+
+
+def test_frames_and_boxes_hold_the_same_solution() -> None:
+    pendulum = System.from_equations({"x": y, "y": -graph.call("sin", x) - y / 10})
+    start = {"x": flint.arb(1, 1e-9), "y": 0}
+    plain = enclose(pendulum, start, 3, order=12, precision=96)
+    framed = enclose(pendulum, start, 3, order=12, precision=96, frames=True)
+    assert all(a < d and c < b for (a, b), (c, d) in zip(plain.final, framed.final, strict=True))
+    assert widest(framed.final) < widest(plain.final)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_turned_frame_holds_every_image(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    frame = Frame.of([flint.arb(float(m), float(r)) for m, r in rng.uniform(0.1, 1, (3, 2))])
+    matrix, shift = rng.normal(size=(3, 3)), rng.normal(size=3)
+    centre = np.array([float(c) for c in frame.centre])
+    image = [flint.arb(float(v), 1e-12) for v in matrix @ centre + shift]
+    new, box = turned(frame, image, flint.arb_mat(matrix.tolist()))
+    q = np.array([[float(new.matrix[i, j]) for j in range(3)] for i in range(3)])
+    for _ in range(20):
+        inside = centre + np.array([float(r.rad()) for r in frame.radii]) * rng.uniform(-1, 1, 3)
+        point = matrix @ inside + shift
+        assert all(abs(point[i] - float(b.mid())) <= float(b.rad()) + 1e-9 for i, b in enumerate(box))
+        local = q.T @ (point - np.array([float(c) for c in new.centre]))
+        assert all(abs(local[i] - float(r.mid())) <= float(r.rad()) + 1e-9 for i, r in enumerate(new.radii))
