@@ -308,7 +308,7 @@ def test_the_limit_of_many_groups_is_no_flow_of_k_groups() -> None:
 def test_mistakes() -> None:
     family = setting.family()
     with pytest.raises(ParameterError, match="K = 1 is too small"):
-        family_flow(family, setting.shape, K=1)
+        family_flow(family, setting.TwoHeads, K=1)
     with pytest.raises(ParameterError, match=r"K = 2\.5 is not a whole number"):
         dynamics.family().compile(K=2.5, b=0.5)
     with pytest.raises(ParameterError, match="say how many groups the state has"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from odesys import Data, Words, gradient_flow, maps, softmax, squared
 from odesys.reduce.program_element import is_program_symmetry
-from odesys.reduce.token_graph import word_symmetries
+from odesys.reduce.token_graph import has_signs, sample_moves
 
 WORDS = Words("a b c d")
 w, Z = maps("w", 1, WORDS), maps("Z", WORDS, WORDS)
@@ -16,13 +16,23 @@ def flow(*samples: tuple[str, int]):
 
 def test_proposals_are_symmetries_of_the_samples() -> None:
     made = flow(("a d", 1), ("b d", 1), ("c d", 1))
-    elements, order = word_symmetries(made, None, ordered=True)
-    assert order == 6 and all(is_program_symmetry(made, element) for element in elements)
+    moves = sample_moves(made, None, ordered=True, flips=False)
+    assert moves.order == 6 and not moves.negation
+    assert all(sign == 1 and is_program_symmetry(made, element) for element, sign in moves.generators)
 
 
 def test_order_of_tokens_and_targets_matter() -> None:
-    assert word_symmetries(flow(("a b", 1), ("b a", 1)), None, ordered=True)[1] >= 2
     told = flow(("a b", 1), ("b a", 2))
-    assert all(is_program_symmetry(told, g) for g in word_symmetries(told, None, ordered=True)[0])
-    moved = {str(g.pins) for g in word_symmetries(told, None, ordered=True)[0]}
-    assert not any("('E', 1, 1), ('E', 0, 1)" in text for text in moved)
+    found = [element for element, _ in sample_moves(told, None, ordered=True, flips=False).generators]
+    assert all(is_program_symmetry(told, g) for g in found) and not has_signs(told)
+    assert not any("('E', 1, 1), ('E', 0, 1)" in str(g.pins) for g in found)
+
+
+def test_all_signs_of_targets_may_change_together() -> None:
+    made = flow(("a d", 1), ("-a d", -1), ("b d", 1), ("-b d", -1), ("c d", 1), ("c d", -1))
+    assert has_signs(made)
+    still, flipped = (sample_moves(made, None, ordered=True, flips=flips) for flips in (False, True))
+    assert flipped.order == 2 * still.order and {sign for _, sign in flipped.generators} == {1, -1}
+    assert not flipped.negation, "d has no negative among the tokens"
+    odd = sample_moves(flow(("a b", 1), ("-a -b", -1)), None, ordered=True, flips=True)
+    assert odd.negation
