@@ -15,7 +15,7 @@ from ..special.conditions import CONDITION_3_1, condition_point, satisfying
 from ..special.watched_runs import Record
 from .book import FLOW, SIZES, book
 from .common_checks import RUNS, later, on_both
-from .path import on_path
+from .common_path import on_path
 
 
 def end_time(record: Record, epsilon: float, factor: float = 2.0) -> float:

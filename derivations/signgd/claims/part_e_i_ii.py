@@ -13,7 +13,7 @@ from ..laboratory import Laboratory
 from ..special.watched_runs import Record
 from .book import NUMBERS, at_most, ball, book
 from .common_checks import later, never, opposite, window
-from .path import on_path
+from .common_path import on_path
 
 
 def _value_start(record: Record) -> Verdict:

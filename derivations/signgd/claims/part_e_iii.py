@@ -13,7 +13,7 @@ from ..laboratory import Laboratory
 from ..special.watched_runs import Record
 from .book import NUMBERS, book
 from .common_checks import later, never, quiet_pairs, window
-from .path import on_path
+from .common_path import on_path
 
 
 def tilde(record: Record) -> float:

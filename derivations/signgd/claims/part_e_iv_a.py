@@ -14,8 +14,8 @@ from ..laboratory import Laboratory
 from ..special.watched_runs import Record
 from .book import NUMBERS, at_most, ball, book
 from .common_checks import later, never, quiet_pairs, window
+from .common_path import on_path
 from .part_e_iii import tilde
-from .path import on_path
 
 
 def _linear(record: Record) -> Verdict:

@@ -16,8 +16,8 @@ from ..special.watched_runs import Record
 from .book import NUMBERS, at_most, ball, book, short
 from .common_checks import later, never, window
 from .common_hypotheses import CONDITION
+from .common_path import PATH, STEP, THETA_C, on_path
 from .part_e_iii import tilde
-from .path import PATH, STEP, THETA_C, on_path
 
 LATE = 1.9  # (1 + theta), theta a large constant in (0, 1)
 

@@ -31,7 +31,7 @@ from ..special.watched_runs import Record
 from .book import NUMBERS, at_most, ball, book, short
 from .common_checks import window
 from .common_hypotheses import at_least
-from .path import on_path
+from .common_path import on_path
 
 PROBABILITIES = [Fraction(k, 20) for k in range(1, 20)]
 

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from derivations.signgd import dynamics, setting
-from derivations.signgd.claims import book, path
+from derivations.signgd.claims import book
+from derivations.signgd.claims import common_path as path
 from derivations.signgd.claims.book import signed
 from derivations.signgd.claims.common_hypotheses import CONDITION
 from derivations.signgd.claims.part_c_probability import disjoint_probability
