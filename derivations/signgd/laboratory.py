@@ -47,9 +47,6 @@ MUTATIONS = (
     Mutation("start", "all weights start eight times as large", start=lambda size: 8 * size),
 )
 #: regimes of the runs: sizes, seed, end in units of the flip time T_f
-ALONE = Case(n=1, s=4 * 10**6, d=4 * 10**6 + 1, m_k=64, m_v=4096, sigma_p=1.0, sigma_0=0.02 / 3 / (4e6 * 8))
-WIDE = Case(n=3, s=4 * 10**6, d=12 * 10**6 + 1, m_k=1024, m_v=10**6, sigma_p=1.0, sigma_0=0.02 / 3 / (4e6 * 32))
-SPARSE = Case(n=11, s=10**16, d=11 * 10**16 + 1, m_k=32, m_v=10**8, sigma_p=1.0, sigma_0=1e-3 / (1e16 * 32**0.5))
 
 
 def end_case(strength: float, m_k: int = 16) -> Case:
@@ -66,17 +63,8 @@ def _attention_end(case: Case) -> float:
 REGIMES: dict[str, tuple[Case, int, float, float]] = {
     "R1": (regime("R1"), 0, 60.0, 3e-3),
     "R2": (regime("R2"), 0, 12.0, 3e-3),
-    "alone": (ALONE, 0, 2.0, 2e-3),
-    "wide": (WIDE, 0, 7.0, 8e-3),
-    "R3": (SPARSE, 0, 0.006, 6e-3),
 }
-for _name, _case in {
-    "attn 1e4": end_case(1e4),
-    "attn 1e5": end_case(1e5),
-    "attn 1e6": end_case(1e6),
-    "attn wide": end_case(1e5, 64),
-}.items():
-    REGIMES[_name] = _case, 0, _attention_end(_case), 5e-3
+REGIMES["attn 1e5"] = end_case(1e5), 0, _attention_end(end_case(1e5)), 5e-3
 for _factor in (0.5, 5.0, 100.0):
     _case = Case(n=5, s=10**8, d=5 * 10**8 + 1, m_k=16, m_v=16, sigma_p=1.0, sigma_0=_factor * 1e-12 * 4)
     REGIMES[f"scale {_factor:g}"] = _case, 0, 4.6 / 1e8 * 1.1 / _case.flip_time(), 8e-3

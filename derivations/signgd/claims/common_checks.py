@@ -9,12 +9,9 @@ import numpy as np
 from odesys import IntegrationError, Verdict, measured, rounded
 
 from ..laboratory import Laboratory
-from ..special.mean_field import MeanField
 from ..special.watched_runs import Events, Record
 
 RUNS = "R1: n = 41, m_k = 64, m_v = 4096, s = 4 10^6; R2: n = 11, m_k = 32, m_v = 10^8, s = 10^12; seed 0; "
-THETA_C = {"R1": 0.25, "R2": 0.1}
-STEP = 1.004  # times are resolved to one step of the integrator, 0.3 percent
 
 
 def never(what: str, events: Events, low: float, high: float, pairs: np.ndarray | None = None) -> Verdict:
@@ -77,26 +74,9 @@ def opposite(record: Record) -> np.ndarray:
     return np.asarray(start.q * start.k < 0)
 
 
-def predicted(record: Record) -> np.ndarray:
-    """sgn(q + k + q_mu - k_mu) at the start: the sign a pair ends up with."""
-    s = record.start.state
-    return np.asarray(np.sign(s.q + s.k + (s.q_mu - s.k_mu)[:, None]))
-
-
 def quiet_pairs(record: Record, low: float, high: float) -> Verdict:
     """No pair turns or crosses zero in an interval."""
     verdict = never("turn or zero", record.events["q"], low, high)
     for kind in ("k", "q zero", "k zero"):
         verdict = verdict & never("turn or zero", record.events[kind], low, high)
     return verdict
-
-
-def theta_c(record: Record) -> float:
-    """The small constant of a run: 1/4 in R1, 1/10 in R2 (read off T_4^+/T_4^- after looking)."""
-    return THETA_C["R1" if record.case.n > 20 else "R2"]
-
-
-def mean_field_of(record: Record) -> list[MeanField]:
-    """A mean field for every sample with its own norm and aligned fraction at T_3."""
-    share = record.aligned(record.T3).mean(axis=0)
-    return [MeanField(l / record.case.mu, p, record.case.m_k) for l, p in zip(record.start.l1, share, strict=True)]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from math import log, pi, sqrt
+from math import log, sqrt
 
 import numpy as np
 
-from odesys import Verdict, between, combine_verdicts, fit_power_law, measured, rounded, violated
+from odesys import Verdict, between, measured, rounded, violated
 
 from ..laboratory import Laboratory
 from ..setting import published
@@ -14,9 +14,8 @@ from ..special import stages
 from ..special.conditions import CONDITION_3_1, condition_point, satisfying
 from ..special.watched_runs import Record
 from .book import FLOW, SIZES, book
-from .common_checks import RUNS, later, mean_field_of, on_both
-
-EPSILONS = (1e-1, 1e-2, 1e-3, 1e-6)
+from .common_checks import RUNS, later, on_both
+from .common_path import on_path
 
 
 def end_time(record: Record, epsilon: float, factor: float = 2.0) -> float:
@@ -88,27 +87,6 @@ def experiments(lab: Laboratory) -> Verdict:
     )
 
 
-@book.claim(
-    "Thm.3.2(1)",
-    "Training loss",
-    kind="inequality",
-    uses=["E.41"],
-    statement=r"\exists T=O(\log(\epsilon^{-1})\eta^{-1}\sigma_p^{-1}s^{-1}):\ L_S(W^{(T)})\le\epsilon",
-    reading="R1, T = 2 log(1/eps)/(eta sigma_p s) of E.41 for eps = 10^-1, 10^-2, 10^-3, 10^-6; sharp constant: the loss reaches eps within 12 percent of sqrt(pi/2)/3 log(1/eps)/(sigma_p s) for eps = 10^-6 (between T_4 and T_attn); "
-    + FLOW,
-)
-def training_loss(lab: Laboratory) -> Verdict:
-    """Losses at T, and the time a loss of 10^-6 is reached."""
-    record = lab.record("R1")
-    parts = {
-        f"{e:g}": between("loss over eps", [record.seen.loss[record.run.index(end_time(record, e))] / e], 0, 1)
-        for e in EPSILONS
-    }
-    reached = float(np.interp(-log(1e-6), -np.log(record.seen.loss[1:]), record.run.times[1:]))
-    sharp = between("time over law", [reached / end_time(record, 1e-6, sqrt(pi / 2) / 3)], 0.88, 1.12)
-    return combine_verdicts({**parts, "sharp": sharp}).with_constants(constant=f"{sqrt(pi / 2) / 3:.3f} instead of 2")
-
-
 def fresh_margins(record: Record, place: int, count: int, seed: int) -> np.ndarray:
     """y f of fresh samples with supports disjoint from the training set: their inner products are those of the start."""
     rng, case, now = np.random.default_rng(seed), record.case, record.seen.state(place)
@@ -123,181 +101,160 @@ def fresh_margins(record: Record, place: int, count: int, seed: int) -> np.ndarr
     return (s11 + s21) * now.v_mu + (2 - s11 - s21) * v
 
 
-@book.claim(
+# ---- the end of training, along the path ------------------------------------------------------------------------------
+
+PATH_EPSILONS = (1e-1, 1e-2)
+
+
+def _losses(record: Record) -> Verdict:
+    found = [record.seen.loss[record.run.index(end_time(record, e))] / e for e in PATH_EPSILONS]
+    return between("loss over eps", found, 0, 1)
+
+
+def _fresh_losses(record: Record, low: float, high: float) -> Verdict:
+    place = record.run.index(end_time(record, PATH_EPSILONS[-1]))
+    margins = fresh_margins(record, place, 2000, 32)
+    return between("test loss", [float(np.logaddexp(0, -margins).mean())], low, high)
+
+
+def _memorised(record: Record) -> Verdict:
+    place = record.run.index(end_time(record, PATH_EPSILONS[-1]))
+    return between("v_i", record.run.v[place], 1, np.inf)
+
+
+def _signal_small(record: Record) -> Verdict:
+    place = record.run.index(end_time(record, PATH_EPSILONS[-1]))
+    return between("v_mu", [abs(record.run.v_mu[place]) * record.case.strength], 0, log(record.case.d))
+
+
+on_path(
+    "Thm.3.2(1)",
+    "Training loss",
+    {"training loss": _losses},
+    where="Theorem 3.2 (1)",
+    main=True,
+    uses=["E.41"],
+    statement=r"\exists T=O(\log(\epsilon^{-1})\eta^{-1}\sigma_p^{-1}s^{-1}):\ L_S(W^{(T)})\le\epsilon",
+    reading="T with the constant 2 of Lemma E.41, epsilon = 1/10 and 1/100",
+)
+on_path(
     "Thm.3.2(2)",
     "Test loss",
-    kind="inequality",
+    {"test loss": lambda record: _fresh_losses(record, 0.1, 1)},
+    where="Theorem 3.2 (2)",
+    kind="order",
+    main=True,
     uses=["E.41"],
     statement=r"L_{\mathcal D}(W^{(T)})=\Theta(1)",
-    reading="R1, T of E.41 for eps = 10^-3, 20000 fresh samples with supports disjoint from the training set (probability at least 1 - n^-2): test loss within 1 percent of log 2, above the printed 0.1, while the training loss is below eps; "
-    + FLOW,
+    reading="between the 0.1 of Lemma E.41 and 1, on 2000 fresh samples whose supports miss those of training, epsilon = 1/100",
 )
-def test_loss(lab: Laboratory) -> Verdict:
-    """Logistic loss of fresh samples at T."""
-    record = lab.record("R1")
-    place = record.run.index(end_time(record, 1e-3))
-    margins = fresh_margins(record, place, 20_000, 32)
-    loss = float(np.logaddexp(0, -margins).mean())
-    return (
-        between("test loss", [loss], 0.99 * log(2), 1.01 * log(2))
-        & between("training loss", [record.seen.loss[place]], 0, 1e-3)
-    ).with_constants(lower="log 2 in the limit, 0.1 printed")
-
-
-@book.claim(
+on_path(
     "Thm.3.2(3)",
     "Values memorise the noise",
+    {"noise": _memorised, "signal": _signal_small},
+    where="Theorem 3.2 (3)",
     kind="order",
-    uses=["Eq.14-15"],
+    main=True,
+    uses=["Eq.14-15", "E.8"],
     statement=r"|\langle v^{(T)},\xi_i\rangle|=\Omega(1),\quad|\langle v^{(T)},\mu\rangle|=\tilde O(\sigma_p^{-1}s^{-1})",
-    reading=RUNS
-    + "R1, T of E.41: v_i(T) within 1 percent of 4 sqrt(2/pi) log(1/eps) = 3.19 log(1/eps) and v_mu(T) sigma_p s within 1 percent of 4 log(1/eps), eps = 10^-3 and 10^-6; "
-    + FLOW,
+    reading="at T of Lemma E.41 with epsilon = 1/100: at least 1, and at most log d over sigma_p s",
 )
-def memorised(lab: Laboratory) -> Verdict:
-    """Values at T over their exact laws."""
-    record, parts = lab.record("R1"), {}
-    for e in (1e-3, 1e-6):
-        place = record.run.index(end_time(record, e))
-        scale = 4 * log(1 / e) * record.run.times[place] / end_time(record, e)
-        parts[f"{e:g}"] = between("v_i", record.run.v[place] / (scale * sqrt(2 / pi)), 0.99, 1.01) & between(
-            "v_mu", [record.run.v_mu[place] * record.case.strength / scale], 0.99, 1.01
-        )
-    return combine_verdicts(parts)
 
 
-@book.claim(
+def _noise_weights(record: Record) -> Verdict:
+    place = record.run.index(end_time(record, PATH_EPSILONS[-1]))
+    return between("noise weights", 2 - record.seen.s11[place] - record.seen.s21[place], 0.9, 2)
+
+
+on_path(
     "E.41",
     "Training and test loss at T",
-    kind="inequality",
+    {
+        "training loss": _losses,
+        "test loss": lambda record: _fresh_losses(record, 0.1, np.inf),
+        "noise weights": _noise_weights,
+    },
+    where="Lemma E.41, and s_12 + s_22 >= 0.9 of its proof",
     uses=["E.8", "E.40", "C.1"],
-    statement=r"T=2\log(\epsilon^{-1})\eta^{-1}\sigma_p^{-1}s^{-1}:\ L_S\le\epsilon,\ L_{\mathcal D}\ge0.1,\ s_{12}+s_{22}\ge0.9,\ yf\le1\ \text{off the training supports}",
-    reading="R1, eps = 10^-1, 10^-3, 10^-6: losses, the sum of noise weights of every training sample (the text has it as two inequalities), and the largest margin of 20000 fresh samples; "
-    + FLOW,
+    statement=r"T=2\log(\epsilon^{-1})\eta^{-1}\sigma_p^{-1}s^{-1}:\ L_S\le\epsilon,\ L_{\mathcal D}\ge0.1,\ s_{12}+s_{22}\ge0.9",
+    reading="epsilon = 1/10 and 1/100; 2000 fresh samples whose supports miss those of training",
 )
-def end_losses(lab: Laboratory) -> Verdict:
-    """All four statements."""
-    record, parts = lab.record("R1"), {}
-    for e in (1e-1, 1e-3, 1e-6):
-        place = record.run.index(end_time(record, e))
-        margins = fresh_margins(record, place, 20_000, 41)
-        parts[f"{e:g}"] = (
-            between("loss over eps", [record.seen.loss[place] / e], 0, 1)
-            & between("test loss", [float(np.logaddexp(0, -margins).mean())], 0.1, 1)
-            & between("noise weights", 2 - record.seen.s11[place] - record.seen.s21[place], 0.9, 2)
-            & between("fresh margin", margins, -1, 1)
-        )
-    return combine_verdicts(parts)
 
 
-@book.claim(
+def _value_speed(record: Record, factor: float) -> Verdict:
+    part = later(record, record.T3)
+    ratio = (record.run.v_mu[part] - record.start.state.v_mu) / (record.run.times[part] * record.case.mu)
+    return between("ratio", ratio, factor - 1e-6, factor + 1e-6)
+
+
+on_path(
     "E.41-value",
     "Mean value signal at T",
+    {"value": lambda record: _value_speed(record, 1)},
+    where="Proof of Lemma E.41, first display",
+    origin="proof",
     kind="identity",
     uses=["Eq.14-15"],
     expect="fails",
     statement=r"\langle v^{(T)},\mu\rangle=\langle v^{(0)},\mu\rangle+\eta T\|\mu\|",
-    reading=RUNS
-    + "ratio of v_mu(t) - v_mu(0) to t |mu| at all later snapshots, 1 as printed here and in E.4 (T_1), 2 by (14); "
-    + FLOW,
+    reading="Eq. (14) has the factor 2; only the order is used",
+    fault=("misprint", "both-classes"),
+    corrected=(
+        r"=\langle v^{(0)},\mu\rangle+2\eta T\|\mu\|",
+        {"value": lambda record: _value_speed(record, 2)},
+        "both classes of rows move",
+    ),
 )
-def value_signal(lab: Laboratory) -> Verdict:
-    """The ratio in both runs."""
-
-    def ratio(record: Record) -> np.ndarray:
-        part = later(record, record.T3)
-        return (record.run.v_mu[part] - record.start.state.v_mu) / (record.run.times[part] * record.case.mu)
-
-    printed = on_both(lab, lambda record: between("ratio", ratio(record), 0.999, 1.001))
-    fixed = on_both(lab, lambda record: between("ratio", ratio(record), 1.999, 2.001))
-    return printed.correcting(r"=\langle v^{(0)},\mu\rangle+2\eta T\|\mu\|", fixed, "both classes of rows move")
 
 
 # ---- attention time --------------------------------------------------------------------------------------------------
 
 
-@book.claim(
+def _attends(record: Record, name: str) -> Verdict:
+    return between(name, getattr(record.seen, name)[later(record, record.formal.T_attn)], 0, 0.01)
+
+
+ATTENTION = {"s_11": lambda record: _attends(record, "s11"), "s_21": lambda record: _attends(record, "s21")}
+on_path(
     "E.42",
     "Signal-signal softmax vanishes",
+    ATTENTION,
+    where="Lemma E.42",
     kind="order",
     uses=["E.40", "E.27"],
-    statement=r"t\ge T_{\rm attn}:\ s_{i,11}^{(t)}\le\exp(-\Omega(m_kt^2\eta^2\sigma_ps\|\mu\|))",
-    reading="n = 5, m_k = 16, sigma_p s = 10^5, run to 4 times the first theta with all s_11 < 1/10: -log s_11 over m_k t^2 sigma_p s in [0.3, 0.9] from there on, growing to its limit sqrt(2/pi) = 0.80, and the logit within 2 percent of the mean field; "
-    + FLOW,
+    statement=r"T_{\rm attn}=\Theta(\log(\sigma_ps/\|\mu\|)\eta^{-1}(m_k\sigma_ps\|\mu\|)^{-1/2}):\ s_{i,11}^{(T_{\rm attn})},s_{i,21}^{(T_{\rm attn})}=o(1)",
+    reading="T_attn with the constant 1, o(1) as 1/100, all samples from there to the end of the run",
 )
-def signal_softmax(lab: Laboratory) -> Verdict:
-    """-log s_11 over t^2, and the mean field."""
-    record = lab.record("attn 1e5")
-    first = attention_time(record)
-    part = later(record, first)
-    t, case = record.run.times[part], record.case
-    exponent = -np.log(np.maximum(record.seen.s11[part], 1e-300)) / (
-        case.m_k * t[:, None] ** 2 * case.strength * case.mu
-    )
-    law = np.array([field.logits(t)[1] for field in mean_field_of(record)]).T
-    return between("exponent", exponent, 0.3, 0.9) & between("logit over law", -record.seen.z11[part] / law, 0.98, 1.02)
-
-
-def attention_time(record: Record, level: float = 0.1) -> float:
-    """First theta at which all s_11 are below the level, between snapshots by linear interpolation of the largest logit."""
-    largest = record.seen.z11.max(axis=1)
-    wanted = log(level / (1 - level))
-    below = np.flatnonzero(largest < wanted)
-    if not below.size:
-        from odesys import IntegrationError
-
-        raise IntegrationError(
-            "the signal-signal softmax does not fall below the level", time=float(record.run.times[-1])
-        )
-    k = int(below[0])
-    x = (largest[k - 1] - wanted) / (largest[k - 1] - largest[k])
-    return float(record.run.times[k - 1] + x * (record.run.times[k] - record.run.times[k - 1]))
-
-
-@book.claim(
+on_path(
     "Thm.3.2(4)",
     "Attention memorises the noise",
+    ATTENTION,
+    where="Theorem 3.2 (4)",
     kind="order",
+    main=True,
     uses=["E.42"],
+    same_as="E.42",
     statement=r"s_{i,11}^{(T_{\rm attn})},s_{i,21}^{(T_{\rm attn})}=o(1),\quad T_{\rm attn}=\tilde O(\eta^{-1}m_k^{-1/2}\sigma_p^{-1/2}s^{-1/2}\|\mu\|^{-1/2})",
-    reading="n = 5, sign flows with sigma_p s = 10^4, 10^5, 10^6 (m_k = 16) and m_k = 64 (sigma_p s = 10^5): first theta with all s_11 < 1/10; fitted exponents within 0.03 of -1/2 in sigma_p s and in m_k, s_21 < 10^-6 there, time at most the printed one with "
-    "constant 1 and its logarithm; " + FLOW,
+    reading="T_attn of Lemma E.42 with the constant 1, o(1) as 1/100, all samples",
 )
-def attention(lab: Laboratory) -> Verdict:
-    """Times and exponents."""
-    strengths = {"attn 1e4": 1e4, "attn 1e5": 1e5, "attn 1e6": 1e6}
-    times = {name: attention_time(lab.record(name)) for name in strengths}
-    slope = fit_power_law(list(strengths.values()), list(times.values())).value
-    wide = lab.record("attn wide")
-    width = log(attention_time(wide) / times["attn 1e5"]) / log(wide.case.m_k / lab.record("attn 1e5").case.m_k)
-    verdict = between("exponent of sigma_p s", [slope], -0.53, -0.47) & between(
-        "exponent of m_k", [width], -0.53, -0.47
-    )
-    for name, theta in times.items():
-        record = lab.record(name)
-        verdict = (
-            verdict
-            & between("s21", record.seen.s21[record.run.index(theta)], 0, 1e-6)
-            & between("T_attn over printed", [theta / record.formal.T_attn], 0, 1)
-        )
-    return verdict
 
 
-@book.claim(
+def _still_half(record: Record) -> Verdict:
+    place = record.run.index(end_time(record, PATH_EPSILONS[-1]))
+    return between("s11", record.seen.s11[place], 0.49, 0.5) & between("s21", record.seen.s21[place], 0, 0.01)
+
+
+on_path(
     "Thm.3.2-order",
     "T is reached long before T_attn",
+    {"softmax at T": _still_half},
+    where="",
+    origin="ours",
     kind="order",
     uses=["Thm.3.2(1)", "Thm.3.2(4)"],
-    origin="ours",
     statement=r"T_{\rm attn}/T\sim\sqrt{\sigma_ps/m_k}/\log(1/\epsilon):\ \text{at}\ T\ \text{the signal-signal softmax is still}\ \tfrac12",
-    reading="R1, eps = 10^-3: s_11 in [0.49, 0.5] at T, while s_21 < 10^-6; the theorem lists both times without saying so; "
-    + FLOW,
+    reading="epsilon = 1/100: s_11 in [0.49, 0.5] at T, s_21 below 1/100; the theorem lists both times without saying so",
 )
-def order_of_times(lab: Laboratory) -> Verdict:
-    """Softmax weights at T."""
-    record = lab.record("R1")
-    place = record.run.index(end_time(record, 1e-3))
-    return between("s11", record.seen.s11[place], 0.49, 0.5) & between("s21", record.seen.s21[place], 0, 1e-6)
 
 
 @book.claim(

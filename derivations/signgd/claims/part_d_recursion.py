@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 from odesys import (
     ZERO,
@@ -97,7 +98,13 @@ def increments(lab: Laboratory) -> dict[str, Verdict]:
 def _near_tie(derived: Node, printed: Node, other: str, display: str) -> Verdict:
     """A state at which the derived and the printed argument of a signal differ in sign; all logits vanish there."""
     for tenths in range(300, 340):  # the slopes differ by the margins v_i + v_mu
-        point = {"v_1": 2, "v_2": 6, "v_mu": Fraction(1, 50), f"{other}1_1": 2, f"{other}1_2": Fraction(-tenths, 10)}
+        point: dict[str, Any] = {
+            "v_1": 2,
+            "v_2": 6,
+            "v_mu": Fraction(1, 50),
+            f"{other}1_1": 2,
+            f"{other}1_2": Fraction(-tenths, 10),
+        }
         values = {sym(f"{x}{r}_{y}"): ZERO for x in "qk" for r in (1, 2) for y in ("mu", "1", "2")}
         values |= {sym(name): num(value) for name, value in {**point, "m": 1}.items()}
         mine, theirs = ball_evaluate(graph.substitute([derived, printed], values), {}, 64)

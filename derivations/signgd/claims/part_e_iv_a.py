@@ -1,4 +1,4 @@
-"""Appendix E, stage IV.a, on watched runs: linear noise, decay of the noise-signal softmax, bounds of T_4^-."""
+"""Appendix E, stage IV.a, along the path: linear noise, decay of the noise-signal softmax, bounds of T_4^-."""
 
 from __future__ import annotations
 
@@ -8,213 +8,185 @@ from math import log, pi, sqrt
 import flint
 import numpy as np
 
-from odesys import Verdict, between, everywhere, measured, rounded
+from odesys import Verdict, between, everywhere
 
 from ..laboratory import Laboratory
 from ..special.watched_runs import Record
-from .book import FLOW, NUMBERS, at_most, ball, book
-from .common_checks import RUNS, STEP, later, never, on_both, quiet_pairs, window
+from .book import NUMBERS, at_most, ball, book
+from .common_checks import later, never, quiet_pairs, window
+from .common_path import on_path
+from .part_e_iii import tilde
 
 
-@book.claim(
+def _linear(record: Record) -> Verdict:
+    part = window(record, record.T3, record.T4_minus)
+    law = record.run.times[part, None, None] * record.case.Lambda * record.case.mu
+    sizes = np.abs(np.stack([record.run.q[part], record.run.k[part]]))
+    return between("deviation", (sizes / law - 1) / tilde(record), -1, 1)
+
+
+on_path(
     "IV.a-A",
     "Noise is linear in Stage IV.a",
+    {"A(t)": _linear},
+    where="Appendix E.7.1, A(t)",
+    origin="proof",
     kind="order",
     uses=["E.16-19", "C.4"],
     statement=r"\mathcal A(t):\ |q_{si}|,|k_{si}|=t\eta\sqrt{2/\pi}\,\sigma_ps(1\pm\tilde O(s^{-1/2}))\quad t\in[T_3,T_4^-]",
-    reading=RUNS + "relative deviation at most 10 s^(-1/2) in R1 and R2 (where s^(-1/2) differs by 500); " + FLOW,
+    reading="relative deviation at most s^(-1/2) log d, for all pairs and times",
 )
-def noise_linear(lab: Laboratory) -> Verdict:
-    """Deviation times sqrt s."""
-
-    def check(record: Record) -> Verdict:
-        part = window(record, record.T3, record.T4_minus)
-        law = record.run.times[part, None, None] * record.case.Lambda * record.case.mu
-        sizes = np.abs(np.stack([record.run.q[part], record.run.k[part]]))
-        return between("deviation times sqrt s", (sizes / law - 1) * sqrt(record.case.s), -10, 10)
-
-    return on_both(lab, check)
 
 
-@book.claim(
+def _monotone(record: Record) -> Verdict:
+    return quiet_pairs(record, record.T3, record.T4_minus)
+
+
+def _same_signs(record: Record) -> Verdict:
+    part = window(record, record.T3, record.T4_minus)
+    return everywhere("one sign", record.run.q[part] * record.run.k[part] > 0)
+
+
+on_path(
     "IV.a-DEF",
     "Noise goes on growing in Stage IV.a",
-    kind="inequality",
+    {"D(t), E(t)": _monotone, "F(t)": _same_signs},
+    where="Appendix E.7.1, D(t), E(t) and F(t)",
+    origin="proof",
     uses=["E.16-19"],
     statement=r"\mathcal D,\mathcal E,\mathcal F(t):\ \text{query and key noise grow by}\ \eta\|\xi_i\|_1\ \text{with one sign},\ t\in[T_3,T_4^-]",
-    reading=RUNS + "no pair turns or crosses zero at any step of [T_3, T_4^-], and q, k have one sign; " + FLOW,
+    reading="no pair turns or crosses zero at any step of [T_3, T_4^-]",
 )
-def noise_monotone(lab: Laboratory) -> Verdict:
-    """Events on [T_3, T_4^-]."""
-
-    def check(record: Record) -> Verdict:
-        part = window(record, record.T3, record.T4_minus)
-        return quiet_pairs(record, record.T3, record.T4_minus) & everywhere(
-            "one sign", record.run.q[part] * record.run.k[part] > 0
-        )
-
-    return on_both(lab, check)
 
 
-@book.claim(
+def _products(record: Record) -> Verdict:
+    part, case = window(record, record.T3, record.T4_minus), record.case
+    law = 2 / pi * case.m_k * (record.run.times[part, None] * case.strength) ** 2
+    found = np.einsum("tri,tri->ti", record.run.q[part], record.run.k[part])
+    return between("deviation", (found / law - 1) / tilde(record), -1, 1)
+
+
+on_path(
     "Eq.32",
     "Sum of products in Stage IV.a",
+    {"(32)": _products},
+    where="Proof of Lemma E.20, Eq. (32)",
+    origin="proof",
     kind="order",
     uses=["IV.a-A"],
     statement=r"\sum_sq_{si}k_{si}=\tfrac2\pi m_kt^2\eta^2\sigma_p^2s^2(1\pm\tilde O(s^{-1/2}))",
-    reading=RUNS + "relative deviation at most 12 s^(-1/2), all samples, [T_3, T_4^-]; " + FLOW,
+    reading="relative deviation at most s^(-1/2) log d, for all samples and times of [T_3, T_4^-]",
 )
-def products(lab: Laboratory) -> Verdict:
-    """Products over the law."""
-
-    def check(record: Record) -> Verdict:
-        part, case = window(record, record.T3, record.T4_minus), record.case
-        law = 2 / pi * case.m_k * (record.run.times[part, None] * case.strength) ** 2
-        found = np.einsum("tri,tri->ti", record.run.q[part], record.run.k[part])
-        return between("deviation times sqrt s", (found / law - 1) * sqrt(case.s), -12, 12)
-
-    return on_both(lab, check)
 
 
-@book.claim(
+def _equal(record: Record) -> Verdict:
+    s21 = record.seen.s21[window(record, record.T3, min(record.T4_minus, record.T4))]
+    return between("largest over smallest", s21.max(axis=1) / s21.min(axis=1), 1, 1.05)
+
+
+def _law_33(record: Record) -> Verdict:
+    part, case = window(record, record.T3, min(record.T4_minus, record.T4)), record.case
+    law = 1 / (1 + np.exp(2 / pi * case.m_k * (record.run.times[part, None] * case.strength) ** 2))
+    return between("over (33)", record.seen.s21[part] / law, 0.95, 1.05)
+
+
+on_path(
     "E.20",
     "All samples have the same noise-signal softmax",
+    {"ratio": _equal, "(33)": _law_33},
+    where="Lemma E.20, and Eq. (33) of its proof",
     kind="order",
     uses=["Eq.32", "E.20-order"],
     statement=r"T_3\le t\le t^*=\min\{T_4^-,T_4\}:\ s_{i,21}/s_{k,21}=1\pm o(1),\quad s_{i,21}=\frac{1\pm o(1)}{1+\exp(\frac2\pi m_kt^2\eta^2\sigma_p^2s^2)}\ (33)",
-    reading=RUNS + "o(1) as 1/10 in R1 and 1/10000 in R2; " + FLOW,
+    reading="o(1) as 1/20 for all samples and times, C_3 = 2",
+    repairs=["E.20-order"],
 )
-def equal_softmax(lab: Laboratory) -> Verdict:
-    """Largest over smallest s_21, and (33)."""
-
-    def check(record: Record) -> Verdict:
-        part, case = window(record, record.T3, min(record.T4_minus, record.T4)), record.case
-        room = 0.1 if case.n > 20 else 1e-4
-        s21 = record.seen.s21[part]
-        law = 1 / (1 + np.exp(2 / pi * case.m_k * (record.run.times[part, None] * case.strength) ** 2))
-        return between("largest over smallest", s21.max(axis=1) / s21.min(axis=1), 1, 1 + room) & between(
-            "over (33)", s21 / law, 1 - room, 1 + room
-        )
-
-    return on_both(lab, check)
 
 
-@book.claim(
+def _above_34(record: Record) -> Verdict:
+    return between("T4- over (34)", [record.T4_minus / record.formal.lower_T4_minus], 1, np.inf)
+
+
+on_path(
     "E.21",
     "Lower bound of T_4^-",
-    kind="inequality",
+    {"(34)": _above_34},
+    where="Lemma E.21, Eq. (34)",
     uses=["E.20", "Eq.37"],
     statement=r"T_4^-\ge\sqrt{\tfrac{0.99\pi}2\log\tfrac{\sigma_ps}{3\sqrt2n\|\mu\|}}\;\eta^{-1}m_k^{-1/2}\sigma_p^{-1}s^{-1}\ (34)",
-    reading=RUNS
-    + "T_4^- measured from its definition; vacuous for sigma_p s <= 3 sqrt2 n, as in the published settings; "
-    + FLOW,
+    reading="T_4^- from its definition, at every step; the bound says nothing where sigma_p s <= 3 sqrt2 n |mu|",
 )
-def lower_bound(lab: Laboratory) -> Verdict:
-    """Measured over printed."""
-    return on_both(
-        lab, lambda record: between("T4- over (34)", [record.T4_minus / record.formal.lower_T4_minus], 1, 1.3)
-    )
-
-
-@book.claim(
+on_path(
     "E.22",
     "Noise-signal softmax is small after T_4^-",
-    kind="inequality",
+    {"bound": lambda record: between("s21", record.seen.s21[later(record, record.T4_minus)], 0, 0.1)},
+    where="Remark E.22, last sentence",
     uses=["E.21"],
     statement=r"s_{i,21}^{(t)}\le0.1\ \text{for}\ t\ge T_4^-",
-    reading=RUNS
-    + "all samples, all snapshots from T_4^- on; and with a constant above 1 in place of 0.99 (34) is false: 1.25 exceeds the measured T_4^- in R1; "
-    + FLOW,
+    reading="all samples, all times from T_4^- to the end of the run",
 )
-def small_softmax(lab: Laboratory) -> Verdict:
-    """s_21 after T_4^-, and (34) with a larger constant."""
-
-    def check(record: Record) -> Verdict:
-        return between("s21", record.seen.s21[later(record, record.T4_minus)], 0, 0.1)
-
-    record = lab.record("R1")
-    raised = record.formal.lower_T4_minus * sqrt(1.25 / 0.99)
-    return on_both(lab, check) & measured(
-        raised > record.T4_minus,
-        {"with 1.25": raised, "T4-": record.T4_minus},
-        with_constant_1_25=rounded(raised / record.T4_minus, 5),
-    )
 
 
-@book.claim(
+def _vote_sums(record: Record) -> Verdict:
+    part = window(record, record.T3, record.T4_minus)
+    sums = record.run.q[part].sum(axis=2) * record.vote(record.T2)
+    return between("sum", sums / (record.run.times[part, None] * record.case.strength), 0.99 / sqrt(2), np.inf)
+
+
+on_path(
     "Eq.37",
     "Sum of query noise in Stage IV.a",
-    kind="inequality",
+    {"(37)": _vote_sums},
+    where="Proof of Lemma E.21, Eq. (37)",
+    origin="proof",
     uses=["E.5", "IV.a-DEF"],
     statement=r"\varsigma_s\sum_iq_{si}^{(t)}\ge\tfrac1{\sqrt2}t\eta\sigma_ps(1\pm o(1)),\ t\in(T_3,T_4^-+1]",
-    reading=RUNS + "all neurons, o(1) = 0 (the mean is sqrt(2/pi) times the margin of the vote, at least 1); " + FLOW,
+    reading="all neurons, o(1) as 1/100; n is odd along the path",
 )
-def vote_sums(lab: Laboratory) -> Verdict:
-    """Sums with the vote over the time."""
-
-    def check(record: Record) -> Verdict:
-        part = window(record, record.T3, record.T4_minus)
-        sums = (
-            record.run.q[part].sum(axis=2)
-            * record.vote(record.T2)
-            / (record.run.times[part, None] * record.case.strength)
-        )
-        return between("sum", sums, 1 / sqrt(2), record.case.n)
-
-    return on_both(lab, check)
 
 
-@book.claim(
+def _signals_monotone(record: Record, name: str) -> Verdict:
+    start = np.sign(getattr(record.run.at(record.T3), name))
+    verdict = everywhere("with its sign", record.directions(name, record.T3) == start)
+    for kind in (name, f"{name} zero"):
+        verdict = verdict & never("turn or zero", record.events[kind], record.T3, record.T4_minus)
+    return verdict
+
+
+on_path(
     "E.23-24",
     "Signals are monotone in Stage IV.a",
-    kind="inequality",
+    {
+        "E.23": lambda record: _signals_monotone(record, "q_mu"),
+        "E.24": lambda record: _signals_monotone(record, "k_mu"),
+    },
+    where="Lemmas E.23 and E.24",
     uses=["E.11-weights", "E.20", "Eq.37"],
     statement=r"t\in[T_3,t^*]:\ q_{s\mu}^{(t+1)}=q_{s\mu}^{(t)}+\mathrm{sgn}(q_{s\mu}^{(t)})\eta\|\mu\|,\ k_{s\mu}\ \text{alike}",
-    reading=RUNS
-    + "no signal turns or crosses zero on [T_3, T_4^-], and all move with their sign; E.24 cites (11) for (13); "
-    + FLOW,
+    reading="all neurons, every step of [T_3, T_4^-]",
 )
-def signals_monotone(lab: Laboratory) -> Verdict:
-    """Events of the signals, and their directions."""
-
-    def check(record: Record) -> Verdict:
-        verdict = everywhere(
-            "query with its sign", record.directions("q_mu", record.T3) == np.sign(record.run.at(record.T3).q_mu)
-        ) & everywhere(
-            "key with its sign", record.directions("k_mu", record.T3) == np.sign(record.run.at(record.T3).k_mu)
-        )
-        for kind in ("q_mu", "k_mu", "q_mu zero", "k_mu zero"):
-            verdict = verdict & never("turn or zero", record.events[kind], record.T3, record.T4_minus)
-        return verdict
-
-    return on_both(lab, check)
-
-
-@book.claim(
+on_path(
     "E.25",
     "Upper bound of T_4^-",
-    kind="inequality",
-    uses=["E.20", "E.23-24"],
+    {"(38)": lambda record: between("T4- over (38)", [record.T4_minus / record.formal.upper_T4_minus], 0, 1)},
+    where="Lemma E.25, Eq. (38)",
+    uses=["E.20", "E.23-24", "E.25-proof"],
     statement=r"T_4^-\le\sqrt{\tfrac{1.01\pi}2\log\tfrac{\sigma_ps}{\|\mu\|}}\;\eta^{-1}m_k^{-1/2}\sigma_p^{-1}s^{-1}\ (38)",
-    reading=RUNS
-    + "T_4^- measured from its definition, where the narrowest vote is won by one sample; it is not true of every vote, see Beyond.T4-minus; "
-    + FLOW,
+    reading="T_4^- from its definition, at every step",
 )
-def upper_bound(lab: Laboratory) -> Verdict:
-    """Measured over printed."""
-    return on_both(
-        lab, lambda record: between("T4- over (38)", [record.T4_minus / record.formal.upper_T4_minus], 0.7, 1)
-    )
 
 
 @book.claim(
     "E.25-proof",
     "Where the proof of (38) ends",
     kind="inequality",
-    uses=["E.25"],
+    origin="proof",
+    where="Proof of Lemma E.25, the contradiction",
+    parts=["contradiction"],
+    hypotheses=[],
     insensitive=NUMBERS,
     statement=r"\sqrt{1.01\log(\sigma_ps/\|\mu\|)}\le\sqrt{\log(\tfrac{4\sqrt2\sigma_ps}{\sqrt\pi\|\mu\|})}\ \text{is a contradiction}",
-    reading="for sigma_p s sufficiently large, which is sigma_p s > e^117 |mu|: then 0.01 log(sigma_p s/|mu|) > log(4 sqrt2/sqrt pi), in balls; it is none at e^116, so that the proof says nothing about any sizes a computer can hold",
+    reading="for sigma_p s sufficiently large, which is sigma_p s > e^117 |mu|; at e^116 it is none yet",
 )
 def end_of_proof(lab: Laboratory) -> Verdict:
     """The gap on both sides of the threshold."""
@@ -225,81 +197,77 @@ def end_of_proof(lab: Laboratory) -> Verdict:
     )
 
 
-@book.claim(
+def _bound_of_every_vote(record: Record) -> Verdict:
+    case = record.case
+    bound = sqrt(pi / 2 * log(1.6 * case.strength / case.mu)) / (sqrt(case.m_k) * case.strength)
+    return between("T4- over the bound", [record.T4_minus / bound], 0, 1)
+
+
+on_path(
     "Beyond.T4-minus",
     "A bound of T_4^- for every vote",
-    kind="inequality",
-    uses=["E.25"],
+    {"bound": _bound_of_every_vote},
+    where="",
     origin="ours",
-    statement=r"T_4^-\le\sqrt{\tfrac\pi2\log\tfrac{1.6\,\sigma_ps}{\|\mu\|}}\;\eta^{-1}m_k^{-1/2}\sigma_p^{-1}s^{-1},\ \text{attained by a unanimous vote, for which (38) fails}",
-    reading="one sample (n = 1, m_k = 64, s = 4 10^6), where every vote is unanimous: above (38) by 0.5 percent at least and within 1 percent of this bound; R1 and R2 below it; "
-    + FLOW,
+    uses=["E.25"],
+    statement=r"T_4^-\le\sqrt{\tfrac\pi2\log\tfrac{1.6\,\sigma_ps}{\|\mu\|}}\;\eta^{-1}m_k^{-1/2}\sigma_p^{-1}s^{-1}",
+    reading="a bound without the 1.01 of (38), which a unanimous vote attains",
 )
-def bound_for_every_vote(lab: Laboratory) -> Verdict:
-    """Measured times over both bounds."""
-
-    def ratio(record: Record) -> float:
-        bound = sqrt(pi / 2 * log(1.6 * record.case.strength / record.case.mu)) / (
-            sqrt(record.case.m_k) * record.case.strength
-        )
-        return record.T4_minus / bound
-
-    alone = lab.record("alone")
-    return (
-        between("alone over (38)", [alone.T4_minus / alone.formal.upper_T4_minus], 1.005, 1.02)
-        & between("alone", [ratio(alone)], 0.99, STEP)
-        & between("R1, R2", [ratio(lab.record(name)) for name in ("R1", "R2")], 0.7, 1)
-    )
 
 
-@book.claim(
+def _signals_at_t4(record: Record, name: str, sign: int) -> Verdict:
+    place, vote = record.run.index(record.T4_minus), record.vote(record.T2)
+    t = record.run.times[place] * record.case.mu
+    return between("signal", sign * getattr(record.run, name)[place] * vote / t, 0.95, 1.05)
+
+
+on_path(
     "E.26",
     "Signals at T_4^-",
+    {
+        "t* = T_4^-": lambda record: between("T4-/T4", [record.T4_minus / record.T4], 0, 1),
+        "(40)": lambda record: _signals_at_t4(record, "q_mu", 1),
+        "(41)": lambda record: _signals_at_t4(record, "k_mu", -1),
+    },
+    where="Remark E.26",
     kind="order",
     uses=["E.23-24", "E.25"],
     statement=r"t^*=T_4^-;\ q_{s\mu}^{(T_4^-)}=\varsigma_sT_4^-\eta\|\mu\|(1\pm o(1)),\ k_{s\mu}^{(T_4^-)}=-\varsigma_sT_4^-\eta\|\mu\|(1\pm o(1))",
-    reading=RUNS + "T_4^- < T_4; o(1) is (beta_mu + 2 T_2)/T_4^-, 4 percent in R1, 0.3 percent in R2; " + FLOW,
+    reading="o(1) as 1/20 for all neurons, C_3 = 2; it is (beta_mu + 2 T_2)/T_4^-",
 )
-def signals_at_t4(lab: Laboratory) -> Verdict:
-    """Signals over the time at T_4^-."""
-
-    def check(record: Record) -> Verdict:
-        place, vote = record.run.index(record.T4_minus), record.vote(record.T2)
-        room = (record.start.beta_mu + 2 * record.T2) / record.T4_minus
-        t = record.run.times[place] * record.case.mu
-        return (
-            between("query", record.run.q_mu[place] * vote / t, 1 - room, 1 + room)
-            & between("key", -record.run.k_mu[place] * vote / t, 1 - room, 1 + room)
-            & between("T4-/T4", [record.T4_minus / record.T4], 0, 1)
-        )
-
-    return on_both(lab, check)
 
 
-@book.claim(
+def _time_order(record: Record) -> Verdict:
+    """T_4^- over its order, with both bounds of the logarithm."""
+    case = record.case
+    unit = 1 / (sqrt(case.m_k) * case.strength)
+    return between("T4- over its order", [record.T4_minus / unit / sqrt(log(case.strength / case.mu))], 0.5, 2)
+
+
+def _decay(record: Record) -> Verdict:
+    part = window(record, record.T3, record.T4_minus)
+    exponent = record.case.m_k * (record.run.times[part, None] * record.case.strength) ** 2
+    return between("-log s_21 over the exponent", -np.log(record.seen.s21[part]) / (1 + exponent), 0, 1)
+
+
+def _value_at_t4(record: Record) -> Verdict:
+    last = record.seen.s21[record.run.index(record.T4_minus)]
+    return between("exponent", np.log(last) / log(record.case.n / record.case.strength), 0.5, 2)
+
+
+def _near_half(record: Record) -> Verdict:
+    part = window(record, record.T3, record.T4_minus)
+    return between("s11 - 1/2", record.seen.s11[part] - 0.5, -0.01, 0.01)
+
+
+on_path(
     "4.5",
     "Exponential decay of the noise-signal softmax",
+    {"T_4^-": _time_order, "(1) decay": _decay, "(1) at T_4^-": _value_at_t4, "(2)": _near_half},
+    main=True,
+    where="Lemma 4.5",
     kind="order",
     uses=["E.20", "E.21", "E.25", "E.14"],
     statement=r"T_4^-=\tilde\Theta(\eta^{-1}m_k^{-1/2}\sigma_p^{-1}s^{-1});\ s_{i,21}=\exp(-O(m_kt^2\eta^2\sigma_p^2s^2)),\ s_{i,21}^{(T_4^-)}=\exp(O(\log\tfrac{n\|\mu\|}{\sigma_ps}))=o(1);\ s_{i,11}=\tfrac12\pm o(1)",
-    reading=RUNS
-    + "log(1/s_21 - 1) over tau^2 within 2 percent of 1 on [T_3, T_4^-] (tau from T_3 on; slope 1 is sharp), log s_21(T_4^-)/log(n/(sigma_p s)) in [1/2, 2], |s_11 - 1/2| <= 1/1000; and the sharp law T_4^- = sqrt(log(2 Lambda min(1, |S_min|/n))) "
-    "in units of tau, |S_min| the narrowest vote, within 2 percent; " + FLOW,
+    reading="constants 1/2 and 2 in the orders, o(1) as 1/100; the exponent at T_4^- is between half and twice the logarithm",
 )
-def decay(lab: Laboratory) -> Verdict:
-    """Slope, value at T_4^-, and the sharp law of T_4^-."""
-
-    def check(record: Record) -> Verdict:
-        part, case = window(record, record.T3, record.T4_minus), record.case
-        tau = record.run.times[part, None] / record.unit
-        last = record.seen.s21[record.run.index(record.T4_minus)]
-        narrow = min(1.0, float(np.abs(np.sign(record.run.at(record.T3).q).sum(axis=1)).min()) / case.n)
-        law = sqrt(log(2 * case.Lambda * narrow)) * record.unit
-        return (
-            between("slope", -record.seen.z21[part] / tau**2, 0.98, 1.02)
-            & between("exponent at T4-", np.log(last) / log(case.n / case.strength), 0.5, 2)
-            & between("s11 - 1/2", record.seen.s11[part] - 0.5, -1e-3, 1e-3)
-            & between("T4- over law", [record.T4_minus / law], 0.98, 1.02)
-        )
-
-    return on_both(lab, check)

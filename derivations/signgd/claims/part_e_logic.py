@@ -11,6 +11,7 @@ import numpy as np
 
 from odesys import (
     Verdict,
+    Witness,
     always_positive,
     certified,
     equal,
@@ -28,10 +29,8 @@ from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import mean_field, recursion
 from ..special.toy_network import on_section
-from .book import NUMBERS, SIZES, TOY, at_most, ball, book, inside, short, signed, weights_of
+from .book import NUMBERS, SIZES, at_most, ball, book, inside, on_the_toy, short, signed, weights_of
 from .part_d_gradients import constant_moves
-
-OPAQUE = "for all positive softmax weights and slopes and w_i = v_i - v_mu > 0; "
 
 
 def _values() -> dict[str, graph.Node]:
@@ -43,20 +42,20 @@ def _all(parts: list[Verdict]) -> Verdict:
     total = parts[0]
     for part in parts[1:]:
         total = total & part
-    return total
+    return on_the_toy(total)
 
 
 @book.claim(
     "E.16-19",
     "Stage IV.a goes on by itself",
     kind="inequality",
+    hypotheses=[],
+    parts=["one step"],
+    where="Claims E.16 to E.19",
+    origin="statement",
     uses=["Eq.10-13", "Eq.8-9"],
     statement=r"\mathcal F(t)\Rightarrow\mathcal E(t);\ \mathcal D(T_3),\mathcal E,\mathcal F(\le t-1)\Rightarrow\mathcal D(t);\ \mathcal A,\mathcal D,\mathcal E(t)\Rightarrow\mathcal A(t+1);\ \mathcal F,\mathcal D,\mathcal E(t)\Rightarrow\mathcal F(t+1)",
-    reading="on the derived arguments, "
-    + OPAQUE
-    + "E.16: b|q_i| >= 2a|q_mu| gives the key the sign of q_i, both signs of both; E.17: with |xi|_1 = |mu| + e the gap k_i - k_mu of T_3 only "
-    "grows, whatever the signal does, and the query follows it; E.18 and E.19: moves have the constant length eta |xi_i|_1, so a size that grows with its sign keeps it and stays linear. The proof of E.19 has mu where y_i xi_i is meant; "
-    + TOY,
+    reading="on the derived arguments with w_i = v_i - v_mu > 0, all signs; E.17 with |xi|_1 > |mu|; E.19 has mu for y_i xi_i",
 )
 def stage_four_a(lab: Laboratory) -> Verdict:
     """Signs in all cases."""
@@ -84,12 +83,12 @@ def stage_four_a(lab: Laboratory) -> Verdict:
     "E.31-32",
     "Aligned noise goes on in Stage IV.b",
     kind="inequality",
+    hypotheses=[],
+    parts=["one step"],
+    where="Claims E.31 and E.32",
     uses=["Eq.10-13"],
     statement=r"\mathcal G(t),\mathcal F(t)\Rightarrow\mathcal A(t);\quad\mathcal G(t)\Rightarrow\mathcal B(t)",
-    reading="aligned pair of a neuron with positive query signal (and negative key signal): query and key noise move up, "
-    + OPAQUE
-    + "and with all signs reversed; "
-    + TOY,
+    reading="all positive softmax weights and slopes, w_i = v_i - v_mu > 0, both signs; two samples and two neurons",
 )
 def aligned_goes_on(lab: Laboratory) -> Verdict:
     """Signs of the arguments of an aligned pair."""
@@ -104,22 +103,31 @@ def aligned_goes_on(lab: Laboratory) -> Verdict:
     "E.33",
     "Unaligned query noise goes on in Stage IV.b",
     kind="inequality",
+    hypotheses=[],
+    parts=["one step"],
+    where="Claim E.33",
     uses=["Eq.10-13", "E.29"],
     expect="fails",
     statement=r"\mathcal D(t),\mathcal F(t)\Rightarrow\mathcal C(t):\ \langle\Delta w_{Q,s},y_i\xi_i\rangle=_{\rm sgn}-k_{s\mu}+k_{si}>k_{si}>0",
-    reading="unaligned pair of a neuron with positive query signal: D and F give the signs k_i < 0, k_mu < 0 only, and the query has to go on down: the derived argument at a rational point; the printed chain ends "
-    "with k_i > 0, which is the opposite of D. Corrected with |k_i| > |k_mu|, which E.29 provides: (1 - theta) T_4^- sigma_p s >> (1 + theta) T_4^- |mu|; "
-    + TOY,
+    reading="D(t) and F(t) give the signs of k_i and k_mu only; the printed chain ends with the opposite of D(t)",
 )
 def unaligned_query(lab: Laboratory) -> Verdict:
     """The implication from signs alone, and with sizes."""
     names = ("w1", "w2", "c", "d", "k")
     printed = signed(lab, _values() | {"k1_mu": -sym("d"), "k1_1": -sym("k")}, {"q1_1": -1}, names)
     fixed = signed(lab, _values() | {"k1_mu": -sym("d"), "k1_1": -sym("d") - sym("k")}, {"q1_1": -1}, names)
-    return printed.correcting(
-        r"\mathcal D(t),\mathcal F(t)\ \text{and}\ |k_{si}|>|k_{s\mu}|\ \Rightarrow\ -k_{s\mu}+k_{si}<0",
-        fixed,
-        "both terms of the difference are negative for an unaligned pair, so sizes decide",
+    return (
+        printed.witnessed(
+            "with k_mu = -2, k_i = -1 (so that D(t) and F(t) hold) and w_i > 0 the increment has the sign of k_i - k_mu = 1, and "
+            "C(t) asks for a negative one",
+            {},
+        )
+        .correcting(
+            r"\mathcal D(t),\mathcal F(t)\ \text{and}\ |k_{si}|>|k_{s\mu}|\ \Rightarrow\ -k_{s\mu}+k_{si}<0",
+            fixed,
+            "both terms of the difference are negative for an unaligned pair, so sizes decide",
+        )
+        .blaming("proof", "unaligned-keys")
     )
 
 
@@ -127,11 +135,12 @@ def unaligned_query(lab: Laboratory) -> Verdict:
     "E.34-35",
     "Query signal goes on in Stage IV.b",
     kind="inequality",
+    hypotheses=[],
+    parts=["one step"],
+    where="Claims E.34 and E.35",
     uses=["Eq.10-13", "E.11-weights"],
     statement=r"\mathcal B(t)\Rightarrow\mathcal E(t);\quad\mathcal G,\mathcal A,\mathcal B,\mathcal C,\mathcal E(t)\Rightarrow\mathcal G(t+1)",
-    reading="two samples with equal weights g_i a_i w_i (o(1/n) apart, see E.11-weights), one aligned and growing, one unaligned whose key falls back by the same amount, key signal negative: the derived argument of "
-    "the query signal is positive wherever the sum of keys is; linear estimates follow from the constant length of moves; "
-    + TOY,
+    reading="two samples of equal weights, one aligned, one whose key falls back; where the sum of keys is positive the query signal grows",
 )
 def query_signal_goes_on(lab: Laboratory) -> Verdict:
     """Equal weights, keys K + t l and -(K - t l), which is the slowest the sum can grow."""
@@ -143,19 +152,21 @@ def query_signal_goes_on(lab: Laboratory) -> Verdict:
         "k1_1": sym("K") + sym("e") + sym("t"),
         "k1_2": -sym("K") - sym("t"),
     } | same
-    return signed(lab, state, {"q1_mu": 1}, ("w1", "d", "K", "t", "e", "X11", "X12", "g1")) & constant_moves(lab)
+    return on_the_toy(
+        signed(lab, state, {"q1_mu": 1}, ("w1", "d", "K", "t", "e", "X11", "X12", "g1"))
+    ) & constant_moves(lab)
 
 
 @book.claim(
     "E.38",
     "Stage IV.c: small noise-signal weights let the signal decide",
     kind="inequality",
+    hypotheses=[],
+    parts=["one step"],
+    where="Claim E.38",
     uses=["Eq.10-13"],
     statement=r"\mathcal H(t)\Rightarrow\mathcal D(t),\mathcal F(t)",
-    reading="on the derived arguments, "
-    + OPAQUE
-    + "with b|q_i| = a|q_mu|/(2 + r) for both samples and any signs of q_i: keys of noise move with q_mu, the key of the signal against it; "
-    + TOY,
+    reading="H(t) for both samples and any signs of the query noise: keys move with q_mu, the key signal against it",
 )
 def signal_decides(lab: Laboratory) -> Verdict:
     """All signs of both query noises."""
@@ -183,10 +194,13 @@ def noise_logit(lab: Laboratory) -> Callable[[graph.Node, graph.Node], graph.Nod
     "Eq.44",
     "Noise logit after the key flip",
     kind="inequality",
+    hypotheses=[],
+    parts=["(44)"],
+    where="Proof of Lemma E.36, Eq. (44)",
+    origin="proof",
     uses=["E.27", "E.29"],
     statement=r"\sum_sq_{si}k_{si}\ge\big((1+\theta)m_k-(\theta^2+\theta)o(m_k)\big)(T_4^-)^2\tfrac2\pi\eta^2\sigma_p^2s^2\ \text{at}\ (1+\theta)T_4^-",
-    reading="the derived logit z_22 is the sum of products; with |E_i| = m_k/2 - e aligned neurons at (1+theta) and unaligned ones at (1+theta), (1-theta) of T_4^- it is (1+theta) m_k - 2e(theta + theta^2) exactly, "
-    "so o(m_k) is 2e; with a fraction p it is m_k (1+theta)(1 + theta(2p - 1)) ",
+    reading="the derived logit with |E_i| = m_k/2 - e aligned neurons: o(m_k) is 2 e, exactly",
 )
 def logit_after_flip(lab: Laboratory) -> Verdict:
     """The products at the two kinds of neurons."""
@@ -197,17 +211,20 @@ def logit_after_flip(lab: Laboratory) -> Verdict:
             "m_k/2 - e": ((m / 2 - e) * one + (m / 2 + e) * other, ((1 + th) * m - 2 * e * (th + th**2)) * T**2),
             "fraction p": (m * (p * one + (1 - p) * other), m * (1 + th) * (1 + th * (2 * p - 1)) * T**2),
         }
-    )
+    ).proving("products of the two kinds of neurons, multiplied out")
 
 
 @book.claim(
     "Eq.46-48",
     "Increments of the noise logit",
     kind="identity",
+    hypotheses=[],
+    parts=["increments"],
+    where="Appendix E.7.3, Eq. (46) and (48)",
+    origin="proof",
     uses=["Eq.8-9"],
     statement=r"\Delta\sum_{s\in E_i}q_{si}k_{si}=\sum_{s\in E_i}\eta^2\|\xi_i\|_1^2+\eta\|\xi_i\|_1(|q|+|k|)\ (46);\ \text{unaligned}\ge-(\ldots);\ |q|+|k|\ \text{conserved (48)}",
-    reading="the derived logit of one neuron after a step h = eta |xi_i|_1: both grow in size (46); an unaligned query still growing while its key turns back: -h^2 + h(|k| - |q|) >= -(h^2 + h(|q| + |k|)); after the "
-    "query's turn |q| falls and |k| grows by h (48); exact",
+    reading="the derived logit of one neuron after a step of length eta |xi_i|_1",
 )
 def logit_increments(lab: Laboratory) -> Verdict:
     """Products before and after a step, for the three kinds of pairs."""
@@ -226,29 +243,39 @@ def logit_increments(lab: Laboratory) -> Verdict:
     rest = always_positive(
         {"before": turning + h**2 + h * (q + k), "after": after + h**2 + h * (q + k)}, ("q", "k", "h")
     )
-    return first & rest
+    return (first & rest).proving("products before and after a step, multiplied out")
 
 
 @book.claim(
     "Eq.49",
     "Sizes at (2 + 3 theta_c) T_4^-",
     kind="inequality",
+    hypotheses=[],
+    parts=["(49)"],
+    where="Appendix E.7.3, Eq. (49)",
+    origin="proof",
     uses=["E.29", "E.39"],
     expect="fails",
     insensitive=NUMBERS,
     statement=r"|q_{si}|+|k_{si}|\le(2+6\theta_c)T_4^-\|\xi_i\|_1^2\eta^2(1\pm o(1))\ \text{at}\ (2+3\theta_c)T_4^-",
-    reading="both bounds it is said to follow from, added: (2 + 3 theta) T l eta for the query, 3 theta T l eta for the key; the printed right side has l eta once too often, which fails wherever l eta < 1 (the condition "
-    "eta = O(1/d) makes it so); for all positive theta, T and l eta = 1/(1 + e)",
+    reading="the two bounds it is said to follow from, added; the right side has eta |xi_i|_1 once too often",
 )
 def sizes_at_query_flip(lab: Laboratory) -> Verdict:
     """The sum of the two bounds against both right sides."""
     th, T, h = sym("theta"), sym("T"), 1 / (1 + sym("e"))
     both = ((2 + 3 * th) + 3 * th) * T * h
     printed = always_positive({"printed minus bounds": (2 + 6 * th) * T * h * h - both}, ("theta", "T", "e"))
-    return printed.correcting(
-        r"\le(2+6\theta_c)T_4^-\|\xi_i\|_1\eta(1\pm o(1))",
-        equal({"sum": (both, (2 + 6 * th) * T * h)}),
-        "one step moves an inner product by eta |xi_i|_1, not by its square",
+    return (
+        printed.witnessed(
+            "with theta_c = 0.1, T_4^- = 1 and eta |xi_i|_1 = 1/2 the bounds of E.29 and E.39 add up to 1.3 and (49) says 0.65",
+            {},
+        )
+        .correcting(
+            r"\le(2+6\theta_c)T_4^-\|\xi_i\|_1\eta(1\pm o(1))",
+            equal({"sum": (both, (2 + 6 * th) * T * h)}),
+            "one step moves an inner product by eta |xi_i|_1, not by its square",
+        )
+        .blaming("misprint", "square-of-step")
     )
 
 
@@ -256,10 +283,13 @@ def sizes_at_query_flip(lab: Laboratory) -> Verdict:
     "Eq.46-49-growth",
     "The noise logit keeps growing",
     kind="inequality",
+    hypotheses=[],
+    parts=["growth"],
+    where="Appendix E.7.3, what follows Eq. (47) and (49)",
+    origin="proof",
     uses=["Eq.46-48", "Eq.49", "E.27"],
     statement=r"\tfrac{m_k}2(t-3\theta_cT_4^-)-O(\sqrt{m_k})(t+\theta_cT_4^-)>0\ \text{on}\ [(2-\theta_c)T_4^-,(2+3\theta_c)T_4^-];\ m_k(t-(1+3\theta_c)T_4^-)-\ldots>0\ \text{after}",
-    reading="with a fraction p of aligned neurons the two lower bounds of the increment are 2tp - (1-p)(t + 3 theta T) and 2tp - (1-p)(2 + 6 theta)T; at t = (2 - theta)T and (2 + 3 theta)T, theta <= 1/4 and p >= 45/100 they are "
-    "positive; sharp: with the mean field's slopes the logit grows through 2 tau_f iff p > 1/3",
+    reading="a fraction of at least 45/100 of aligned neurons and theta_c up to 1/4",
 )
 def logit_grows(lab: Laboratory) -> Verdict:
     """Positivity for all theta <= 1/4 and p >= 45/100, and the sharp threshold."""
@@ -269,7 +299,11 @@ def logit_grows(lab: Laboratory) -> Verdict:
     second = 2 * (2 + 3 * th) * p - (1 - p) * (2 + 6 * th)
     bounds = always_positive({"first": first, "second": second}, ("u",), ("x",))
     law = _sharp_threshold(lab)
-    return (bounds & law).with_constants(p="45/100 and theta_c = 1/4 suffice; 1/3 is sharp")
+    return (
+        (bounds & law)
+        .proving("polynomials with positive coefficients in the slack of theta and p")
+        .with_constants(p="45/100 and theta_c = 1/4 suffice; 1/3 is sharp")
+    )
 
 
 def _sharp_threshold(lab: Laboratory) -> Verdict:
@@ -288,11 +322,11 @@ def _sharp_threshold(lab: Laboratory) -> Verdict:
     "Beyond.sliding",
     "Below a fraction of aligned neurons unaligned keys slide",
     kind="identity",
+    hypotheses=[],
     uses=["Eq.46-49-growth"],
     origin="ours",
     statement=r"\min_{\tau\ge2\tau_f}Z(\tau)=(1-p)(9p-1)\tau_f^2\ge\tau_f^2\iff p\ge p^*=\tfrac{5-\sqrt7}9",
-    reading="large Lambda; minimum of the derived logit after the query flip, at tau = 3(1-p) tau_f, in the range 2 tau_f <= tau, that is p <= 1/3; p* is the smaller root of 9p^2 - 10p + 2 = 0 and lies in that range; it is the "
-    "threshold the mean field derives on its own",
+    reading="large Lambda; the minimum of the derived logit after the query flip",
 )
 def sliding(lab: Laboratory) -> Verdict:
     """The minimum, its value, and the root."""
@@ -323,11 +357,11 @@ def sliding(lab: Laboratory) -> Verdict:
     "Beyond.saddle",
     "The pair is a saddle with a conserved quantity",
     kind="identity",
+    hypotheses=[],
     uses=["Beyond.recursion"],
     origin="ours",
     statement=r"a_i=b_i:\ \dot q=\|\xi\|_1\mathrm{sgn}(k-k_\mu),\ \dot k=\|\xi\|_1\mathrm{sgn}(q+q_\mu);\quad|q_{si}+q_{s\mu}|-|k_{si}-k_{s\mu}|=\text{const}",
-    reading="frozen signals, a_i = b_i, w_i > 0: the derived arguments are positive multiples of k - k_mu and q + q_mu, so both sizes change at the rate sgn(A) sgn(B); in the four cells, exactly; "
-    + TOY,
+    reading="frozen signals, a_i = b_i, w_i > 0; in the four cells of q + q_mu and k - k_mu",
 )
 def saddle(lab: Laboratory) -> Verdict:
     """Signs of the arguments in the four cells of A = q + q_mu, B = k - k_mu."""
@@ -346,10 +380,11 @@ def saddle(lab: Laboratory) -> Verdict:
     "Beyond.signal-saddle",
     "Query and key signals become opposite",
     kind="identity",
+    hypotheses=[],
     uses=["Beyond.recursion"],
     origin="ours",
     statement=r"\text{without noise}:\ \dot q_\mu=-\|\mu\|\mathrm{sgn}\,k_\mu,\ \dot k_\mu=-\|\mu\|\mathrm{sgn}\,q_\mu;\ \text{unstable line}\ q_\mu=-k_\mu",
-    reading="q_i = k_i = 0 and w_i > 0: derived arguments of the signals in all four cells; " + TOY,
+    reading="q_i = k_i = 0 and w_i > 0, in all four cells",
 )
 def signal_saddle(lab: Laboratory) -> Verdict:
     """Signs with vanishing noise inner products."""
@@ -364,10 +399,11 @@ def signal_saddle(lab: Laboratory) -> Verdict:
     "Beyond.trap",
     "A finite step has a two-cycle at the saddle",
     kind="identity",
+    hypotheses=[],
     uses=["Beyond.saddle"],
     origin="ours",
     statement=r"0<A<h,\ -h<B<0:\ (A,B)\to(A-h,B+h)\to(A,B),\quad P(\lfloor|A_0|/h\rfloor=\lfloor|B_0|/h\rfloor)=\tfrac h{\sqrt\pi}+O(h^3)",
-    reading="h = eta |xi_i|_1, frozen signals, a_i = b_i: derived directions at both points; the probability, with A_0, B_0 standard Gaussians, in balls at h = 1/20 and 2/5 within 1 and 2 percent of h/sqrt(pi)",
+    reading="h = eta |xi_i|_1, frozen signals, a_i = b_i; the probability in balls at h = 1/20 and 2/5",
 )
 def trap(lab: Laboratory) -> Verdict:
     """Directions at the two points, and the exact probability."""
@@ -430,9 +466,13 @@ def trapped_share(lab: Laboratory) -> Verdict:
     "Cond.3.1-consequences",
     "What Condition 3.1 implies",
     kind="order",
+    hypotheses=[],
+    parts=["orders"],
+    where="Remarks on Condition 3.1, and E.11: n |mu| = o(sigma_p s)",
+    origin="text",
     insensitive=SIZES,
     statement=r"s=\Theta(d^{1/2}n^{-2}),\ \sigma_p=\Omega(d^{-1/4}n^3)\Rightarrow\sigma_p\sqrt s=\Omega(n^2\|\mu\|),\ \sigma_ps=\Omega(d^{1/4}n),\ n\|\mu\|=o(\sigma_ps)",
-    reading="at equality with constants 1: sigma_p sqrt s = n^2 and sigma_p s = d^(1/4) n exactly, so n/(sigma_p s) = d^(-1/4) -> 0 as d grows; what the votes need, n s^(-1/2) = n^2 d^(-1/4) -> 0, is d >> n^8 and not implied by d = poly(n)",
+    reading="at equality with constants 1; n/(sigma_p s) is d^(-1/4)",
 )
 def consequences(lab: Laboratory) -> Verdict:
     """Products of powers, and orders in d."""
@@ -446,18 +486,22 @@ def consequences(lab: Laboratory) -> Verdict:
     exact = exact & identity({"votes": votes * votes - n**4 * graph.power(d, Fraction(-1, 2))}, ("n", "d"))
     orders = leading_orders([n / (sigma * s)], "d")
     small = certified() if orders[0][0] < 0 else refuted({"order of n/(sigma_p s) in d": str(orders[0][0])})
-    return (exact & small).with_constants(votes="n s^(-1/2) = n^2 d^(-1/4): d >> n^8")
+    return (exact & small).proving("powers of n and d").with_constants(votes="n s^(-1/2) = n^2 d^(-1/4): d >> n^8")
 
 
 @book.claim(
     "Cond.3.1-remark",
     "Initial scale in the remark on Condition 3.1",
     kind="order",
+    hypotheses=[],
+    parts=["order"],
+    where="Remarks on Condition 3.1, last sentence",
+    origin="text",
     uses=["Cond.3.1-consequences"],
     expect="fails",
     insensitive=SIZES,
     statement=r"m_k=\Theta(\mathrm{polylog}(d))\ \Rightarrow\ \text{the condition becomes}\ \sigma_0=\Theta(d^{-1/2})",
-    reading="condition 3 at equality: sigma_p^-1 s^-1 m_k^-1/2 over d^-1/2 is d^(1/4)/(n m_k^1/2), which grows with d at fixed n: the order in d",
+    reading="condition 3 at equality with m_k a power of log d: the order in d at fixed n",
 )
 def scale_remark(lab: Laboratory) -> Verdict:
     """Order of the ratio in d."""
@@ -465,13 +509,14 @@ def scale_remark(lab: Laboratory) -> Verdict:
     s, sigma = graph.power(d, Fraction(1, 2)) / n**2, graph.power(d, Fraction(-1, 4)) * n**3
     bound = 1 / (sigma * s * graph.sqrt(m))
     ((order, _),) = leading_orders([bound * graph.sqrt(d)], "d")
-    printed = refuted({"bound over d^-1/2": f"grows like d^({order}) at fixed n, m_k"}) if order != 0 else certified()
+    sentence = f"at fixed n and m_k the bound of condition 3 over d^-1/2 grows like d^({order}), so the two are not of one order"
+    printed = refuted(Witness(sentence, {})) if order != 0 else certified()
     right = identity({"bound": bound * graph.power(d, Fraction(1, 4)) * n * graph.sqrt(m) - 1}, ("n", "d", "M"))
     return printed.correcting(
         r"\sigma_0=o(d^{-1/4}n^{-1}m_k^{-1/2})",
         right,
         "d^-1/2 is admissible for n << d^1/4, but it is not what the condition says",
-    )
+    ).blaming("constant", "remark-on-scale")
 
 
 @book.claim(

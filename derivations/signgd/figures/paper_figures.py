@@ -184,7 +184,7 @@ def figure_19(folder: Path, progress: Progress = silent) -> list[Path]:
         ax.plot(formal[name], -0.2, "^", color="C3", markersize=7)
         ax.text(formal[name], -1.0, label, ha="center", fontsize=9, color="C3")
     ax.plot([], [], "o", color="k", label="measured events")
-    ax.plot([], [], "^", color="C3", label="formal times of the paper ($C_3 = 4$)")
+    ax.plot([], [], "^", color="C3", label="formal times of the paper ($C_3 = 2$)")
     ax.set(xscale="log", xlim=(1e-15, 3e-5), ylim=(-1.6, len(rows) + 0.8), xlabel=r"$\theta = \eta t$", yticks=[])
     ax.legend(loc="upper right", fontsize=8)
     return save_figure(fig, folder, "19")

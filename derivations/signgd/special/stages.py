@@ -16,7 +16,7 @@ from odesys import ParameterError
 from .mean_field import MeanField
 from .recursion import Run, Start, log_product
 
-C3 = 4.0  # the paper's unnamed large constant of T_4, as it is used here
+C3 = 2.0  # the paper's unnamed large constant of T_4, as it is used here
 ALIGNED = 0.99  # part of all pairs with one sign that ends stage II in a finite run
 REFERENCE = 0.8  # part of T_f at which votes are read: signals have settled, no key has turned yet
 

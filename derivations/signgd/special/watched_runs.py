@@ -23,7 +23,6 @@ from .stages import FormalTimes, formal_times, votes
 
 PAIRS, SIGNALS = ("q", "k"), ("q_mu", "k_mu")
 MOST_EVENTS = 60_000
-C3 = 2.0  # the unnamed constant of T_4
 
 
 @dataclass(frozen=True)
@@ -176,7 +175,7 @@ class Record:
     @cached_property
     def formal(self) -> FormalTimes:
         """T_1 to T_4 and T_attn by their definitions, with C_3 = 2; bounds (34) and (38)."""
-        return formal_times(self.start, 1.0, C3)
+        return formal_times(self.start, 1.0)
 
     @property
     def T1(self) -> float:
