@@ -165,7 +165,7 @@ def attention_change(run: Any) -> np.ndarray:
 
 @computed_once
 def ensemble(
-    lab: Laboratory, n: int, L: int, scale: Scales, seeds: tuple[int, ...], taus: tuple[float, ...]
+    lab: Laboratory, n: int, L: int, scale: Scales, seeds: tuple[int, ...], taus: tuple[float, ...], rtol: float = RTOL
 ) -> list[Sampled]:
     """Networks of one size for all seeds, recorded at `taus`, the first of which is 0."""
     d, a = setting.words_needed(n, L), signs_of(scale.m1)
@@ -187,8 +187,8 @@ def ensemble(
     k0 = scale.k0  # where G vanishes at the start nothing moves there yet: the orders of the motion itself
     orders = {"KQ": k0 / (np.sqrt(scale.m) * scale.B), "KK": k0 / (scale.m * scale.B), "QQ": k0 / (scale.m * scale.B)}
     orders |= {"WV": 1 / scale.m1, "WW": 1 / (scale.B * scale.m1), "VV": 1 / scale.B}
-    atol = np.concatenate([np.full(start[leaf].size, 1e-2 * RTOL * max(sizes[leaf], orders[leaf])) for leaf in LEAVES])
-    run = solve_ivp(velocity, (0.0, taus[-1]), np.zeros(atol.size), "DOP853", taus, rtol=RTOL, atol=atol)
+    atol = np.concatenate([np.full(start[leaf].size, 1e-2 * rtol * max(sizes[leaf], orders[leaf])) for leaf in LEAVES])
+    run = solve_ivp(velocity, (0.0, taus[-1]), np.zeros(atol.size), "DOP853", taus, rtol=rtol, atol=atol)
     if not run.success or not np.isfinite(run.y).all():
         raise IntegrationError(f"the networks do not reach tau = {taus[-1]}: {run.message}")
     changes = [split(column) for column in run.y.T]

@@ -220,7 +220,7 @@ def trained(n: int, L: int, scale: Scales, seed: int, taus: tuple[float, ...], b
 def trained_sample(n: int, L: int, scale: Scales, seed: int, taus: tuple[float, ...]) -> Trained:
     """A network of `ensemble`, trained in weight space."""
     start = start_weights(scale, setting.words_needed(n, L), seed)
-    return _course(n, L, scale, start, signs_of(scale.m1), taus, True, 1e-8)
+    return _course(n, L, scale, start, signs_of(scale.m1), taus, True, 1e-10)
 
 
 @cache
