@@ -14,13 +14,14 @@ x, z            G(mu1) = G(mu2) and -G(mu3) in the planar limit; R = -dG(mu3) / 
 sigma_0, sigma_1  start scales; B = sigma_1^2 m m1, k0 = sigma_0^2 m; tau = B t
 T_0.5, T_cls, T_1  R passes 1 + C; all samples are classified; end of phase 1, tau = C_T1
 
-Covered: setting, closed systems level by level (`dynamics`), appendix C (`as_printed`), the network trained in
-weight space as the second route of every number read off a run (`trained_network`), phases, limits with their constants
-(`balancing`), figure 1, comparison with networks, claims of the main text and appendices B-H. Constants of upper bounds
-are the printed ones, closed forms, or set on other networks than those they are checked on; the ranges of quotients and
-the times T_1 = 40, n = 48, L = 4 of the standard runs were chosen with knowledge of the system's behaviour.
+Covered: setting, closed systems level by level (`dynamics`), appendix C (`as_printed`), ensembles of networks of any
+width (`ensembles`) with the network trained in weight space as their second route (`trained_network`), exact tails of
+the start (`tails`), phases, limits with their constants (`balancing`), figure 1, comparison with networks, claims of
+the main text and appendices B-H. Points and paths are in `claims/common_runs.py` and `claims/common_limit.py`,
+Condition 1 as predicates in `claims/common_hypotheses.py`. T_1 = 40 and n = 30, L = 4 were chosen with knowledge of
+the system's behaviour.
 
-Not covered: orders as such. With unnamed polylogarithms they are read as exponents in m, n or c0. Claims about
+Not covered: L over a decade along networks (n >= L^2 makes the words too many); there L = 4. Claims about
 trajectories are measurements, those about the planar limit are partly certified by validated enclosure.
 """
 

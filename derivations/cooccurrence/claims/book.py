@@ -7,15 +7,18 @@ from functools import cache
 
 import numpy as np
 
-from odesys import ClaimBook, Distribution, Flow, Sample, computed_once, graph
+from odesys import HOLDS, ClaimBook, Distribution, Flow, Sample, Verdict, computed_once, graph
 
 from ..laboratory import Laboratory
 from ..special import as_printed
+from .common_hypotheses import SYMBOLS
 
 book = ClaimBook(
     "cooccurrence",
     Laboratory,
     reference="Training Dynamics of Transformers to Recognize Word Co-occurrence via Gradient Flow Analysis",
+    symbols=SYMBOLS,
+    rule=True,
 )
 
 NUMBERS = "a statement about numbers, not about the system"
@@ -27,7 +30,13 @@ TOY = Distribution(
     [Sample(["mu1", "mu2", "mu3"], +1, Fraction(1, 2)), Sample(["mu1", "mu3", "mu4"], -1, Fraction(1, 2))]
 )
 TOY_WORDS = 4
-TOY_READING = "two neurons with signs +, - and two samples that share two of their three words (the formulas are sums over samples and neurons)"
+TOY_READING = "on toy data of two samples and two neurons"
+TOY_STEP = "every sum over samples, positions and neurons of the derived equation equals the printed one"
+
+
+def on_toy(verdict: Verdict) -> Verdict:
+    """An identity on the toy data: exact, for this size, so a certificate."""
+    return verdict.proving(TOY_STEP, n=2, L=3, m1=2) if verdict.as_stated == HOLDS else verdict
 
 
 @computed_once

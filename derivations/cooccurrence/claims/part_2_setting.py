@@ -21,10 +21,11 @@ from .book import NUMBERS, START, TOY, TOY_READING, book, toy_gram, toy_neurons
     "Def.2.1",
     "Data law",
     kind="definition",
+    where="Definition 2.1",
+    hypotheses=(),
     insensitive="the generator draws the law of the paper, whatever is trained on",
     statement=r"\Pr[I_1]=\tfrac12,\ \Pr[I_2]=\Pr[I_3]=\Pr[I_4]=\tfrac16,\ \mu_3\ \text{always},\ \text{other places uniform on}\ \mathcal R",
-    reading="6000 samples of the generator (L = 5, d = 12, seed 11): chi-square tests of class frequencies, of the place of mu3 and of "
-    "irrelevant words at level 0.001; mu1, mu2, mu3 at most once, labels and special words exactly as defined",
+    reading="6000 samples of the generator: classes, places and irrelevant words by chi-square at level 0.001, labels and special words exactly.",
 )
 def data_law(lab: Laboratory) -> Verdict:
     """Frequencies by chi-square, everything else sample by sample."""
@@ -54,11 +55,12 @@ def data_law(lab: Laboratory) -> Verdict:
 @book.claim(
     "Asm.2.3",
     "Training set",
-    kind="definition",
+    kind="condition",
+    where="Assumption 2.3",
+    hypotheses=(),
     uses=["Def.2.1"],
     statement=r"|I_1|=\tfrac n2,\ |I_2|=|I_3|=|I_4|=\tfrac n6,\ \text{all irrelevant words different}",
-    reading="the training sets of (n, L) = (6,4), (12,5), (60,5) have exactly these proportions, labels and multiplicities, and use "
-    "3 + nL - 7n/3 words; the printed nL <= d is sufficient, not needed",
+    reading="Checked of the training sets used here; they use 3 + nL - 7n/3 words, so the printed nL <= d is more than is needed.",
 )
 def training_set(lab: Laboratory) -> Verdict:
     """Every sample, and the number of words."""
@@ -78,11 +80,12 @@ def training_set(lab: Laboratory) -> Verdict:
 @book.claim(
     "Cond.1",
     "Parameter condition",
-    kind="definition",
+    kind="condition",
+    where="Condition 1",
+    hypotheses=(),
     insensitive=NUMBERS,
-    statement=r"m\ge\widetilde\Omega(\max\{m_1,L^2\}),\ \sigma_0=\tfrac1{\widetilde\Theta(\sqrt{Lm})},\ \sigma_1=\tfrac1{\widetilde\Theta(\sqrt{m_1})},\ n\ge\widetilde\Omega(L^2)",
-    reading="the five ratios of the instances used here are reported: (n, L, m, m1, c0) = (60,5,2048,32,0.1) and (48,4,512,16,0.1) have "
-    "m/m1 >= 16, m/L^2 >= 16, n/L^2 > 1, sigma_1 sqrt(m1) = 1; the paper's experiment has sigma_0^2/sigma_1^2 = m/d = 2, outside of it",
+    statement=r"m\ge\widetilde\Omega(\max\{m_1,L^2\}),\ m_1\ge\widetilde\Omega(1),\ \sigma_0=\tfrac1{\widetilde\Theta(\sqrt{Lm})},\ \sigma_1=\tfrac1{\widetilde\Theta(\sqrt{m_1})},\ n\ge\widetilde\Omega(L^2),\ L\ge\widetilde\Omega(1),\ \tfrac1\delta\le\mathrm{poly}(m)",
+    reading="The points of this book satisfy it; the experiment of Appendix A has sigma_0^2/sigma_1^2 = m/d = 2, which does not.",
 )
 def parameter_condition(lab: Laboratory) -> Verdict:
     """Ratios of the instances, and of the experiment."""
@@ -108,9 +111,11 @@ def parameter_condition(lab: Laboratory) -> Verdict:
     "Eq.1",
     "The model",
     kind="definition",
+    where="Equation (1)",
+    hypotheses=(),
     uses=["Def.2.1"],
     statement=r"F(X)=\sum_l\sum_ja_jw_j^\top W_VX\,\mathrm{Softmax}\big(X^\top W_K^\top W_Qx_l/\sqrt m\big)",
-    reading=f"the derived margins y F equal Eq. (1) written out, on {TOY_READING}, per neuron and for the sum over neurons",
+    reading=f"The derived margins y F equal Eq. (1) written out, per neuron and summed over neurons, {TOY_READING}.",
 )
 def model(lab: Laboratory) -> Verdict:
     """Margins of both levels against the formula."""
@@ -132,9 +137,11 @@ def model(lab: Laboratory) -> Verdict:
     "Eq.2",
     "The loss",
     kind="definition",
+    where="Equation (2)",
+    hypotheses=(),
     uses=["Eq.1"],
     statement=r"\hat{\mathcal L}=\tfrac1n\sum_i\log(1+e^{-y_iF_i}),\quad g=-\ell'",
-    reading=f"the derived loss is the mean of log(1 + exp(-y F)) over the toy samples, with y and F written out as in Eq. (1), and with the derived margins over all of (n, L) = (6, 4); -dl/du = 1/(1+e^u): {TOY_READING}",
+    reading="The derived loss is the mean of log(1 + exp(-y F)) with F as in Eq. (1), and -dl/du = 1/(1 + e^u).",
 )
 def loss(lab: Laboratory) -> Verdict:
     """The loss of the engine from its margins, for both data sets."""
@@ -158,9 +165,10 @@ def loss(lab: Laboratory) -> Verdict:
     "Start at infinite width",
     kind="definition",
     origin="ours",
+    hypotheses=(),
     insensitive=START,
     statement=r"\beta=\sigma_1^2mm_1,\ G=0,\ \Gamma=\kappa=\rho=\sigma_0^2m\,I,\ A=0,\ g_i=\tfrac12,\ \hat{\mathcal L}=\ln2",
-    reading="m = 4, m1 = 2, sigma_0 = sigma_1 = 1/2 (exact in binary), (n, L) = (6, 4): the start of the derived system entry by entry",
+    reading="Entries of the derived start, exactly, at m = 4, m_1 = 2, sigma_0 = sigma_1 = 1/2.",
 )
 def start(lab: Laboratory) -> Verdict:
     """Entries of all path matrices at the start."""

@@ -37,6 +37,7 @@ from .book import (
     TOY_WORDS,
     book,
     gram_forces,
+    on_toy,
     printed_forces,
     toy_forces,
     toy_gram,
@@ -50,12 +51,14 @@ MINI = Distribution([Sample(["mu1", "mu2"], +1, Fraction(1, 2)), Sample(["mu2", 
     "B",
     "Weight gradients",
     kind="identity",
+    where="Appendix B, four displays",
+    parts=("W", "W_V", "W_K", "W_Q"),
+    hypotheses=(),
     uses=["Eq.1", "Eq.2"],
     statement=r"\dot W=a\,\xi^\top W_V^\top,\ \dot W_V=W^\top a\,\xi^\top,\ \dot W_K=W_Q\mathcal D^\top,\ \dot W_Q=W_K\mathcal D",
-    reading="the sums of appendix B in matrix form, with xi and D written out over samples and positions, equal minus the derivatives of the "
-    "loss by every entry of W, W_V, W_K, W_Q: m = m1 = 2, two samples (mu1, mu2), (mu2, mu3), all weights symbols",
+    reading="The printed sums in matrix form, against derivatives of the loss by every weight, all weights symbols, at m = m_1 = 2, two samples of two words.",
 )
-def weight_gradients(lab: Laboratory) -> Verdict:
+def weight_gradients(lab: Laboratory) -> dict[str, Verdict]:
     """Scalar derivatives of the engine's loss in symbolic weights against the printed sums."""
     flow, m, d = lab.outputs_of(MINI, 3, SIGNS), 2, 3
     weights = {
@@ -88,14 +91,17 @@ def weight_gradients(lab: Laboratory) -> Verdict:
     xi, D = printed_forces(tables, d)
     a = np.array([graph.num(s) for s in SIGNS], dtype=object)
     printed = {"W": np.outer(a, V @ xi), "V": np.outer(W.T @ a, xi), "K": Q @ D.T, "Q": K @ D}
-    residuals: dict[str, Node] = {}
-    for name, table in weights.items():
+    found = {}
+    for (name, table), part in zip(weights.items(), ("W", "W_V", "W_K", "W_Q"), strict=True):
         slopes = graph.gradient(loss, list(table.ravel()))
-        residuals |= {
+        gaps = {
             f"{name}{place}": s + p
             for place, s, p in zip(np.ndindex(table.shape), slopes, printed[name].ravel(), strict=True)
         }
-    return identity(residuals)
+        found[part] = identity(gaps)
+        if found[part].as_stated == HOLDS:
+            found[part] = found[part].proving("derivatives of the loss by all entries", n=2, L=2, m=2, m1=2)
+    return found
 
 
 def _appendix(
@@ -105,16 +111,21 @@ def _appendix(
     flow, tables = toy_neurons(lab)
     rhs, names, entry = lab.equations(flow), flow.matrices[leaf], printed(tables)
     places = [(i, j) for i, j in np.ndindex(names.shape) if not upper or i <= j]
-    return identity({str(names[place]): rhs[str(names[place])] - entry(*place) for place in places}, positive=("m",))
+    gaps = {str(names[place]): rhs[str(names[place])] - entry(*place) for place in places}
+    return on_toy(identity(gaps, positive=("m",)))
 
 
 @book.claim(
     "C.1",
     "Neurons against values, Eq. (6)",
     kind="identity",
+    where="Lemma C.1, first form; Equation (6)",
+    parts=("Eq. (6)",),
+    hypotheses=(),
+    for_all=("n", "L", "m1"),
     uses=["B"],
     statement=r"\partial_tw_j^\top W_V\mu=\tfrac1n\sum_ig_iy_i\sum_l\sum_ka_k\langle w_j,w_k\rangle(X^{(i)}p_l)^\top\mu+\tfrac1n\sum_ig_iy_i\sum_la_jp_l^\top V^{(i)\top}W_V\mu",
-    reading=f"all 8 equations, {TOY_READING}; printed for j in [m], meant is [m1]",
+    reading=f"All eight equations {TOY_READING}; j runs over the m_1 neurons.",
 )
 def neurons(lab: Laboratory) -> Verdict:
     """Eq. (6) entry by entry."""
@@ -125,9 +136,13 @@ def neurons(lab: Laboratory) -> Verdict:
     "C.1/split",
     "Second form of Lemma C.1",
     kind="identity",
+    where="Lemma C.1, second form",
+    parts=("second form",),
+    hypotheses=(),
+    for_all=("n", "L", "m1"),
     uses=["C.1"],
-    statement=r"\partial_tw_j^\top W_V\mu=\tfrac1n\sum_{i\ni\mu}g_iy_i\sum_la_j(\|w_j\|^2+\|v(\mu)\|^2)p_{q\leftarrow l,k\leftarrow\mu}+\varepsilon",
-    reading=f"with epsilon as printed, all 8 equations, {TOY_READING}; a word that stands twice in a sample breaks it",
+    statement=r"\partial_tw_j^\top W_V\mu=\tfrac1n\sum_{i\ni\mu}g_iy_i\sum_la_j(\|w_j\|^2+\|v(\mu)\|^2)p_{q\leftarrow l,k\leftarrow\mu}+\tfrac1n\sum_{i\ni\mu}g_iy_i\sum_l\sum_{k\ne j}a_k\langle w_j,w_k\rangle p_{q\leftarrow l,k\leftarrow\mu}+\tfrac1n\sum_ig_iy_i\sum_{l_1}a_j\sum_{l_2:v_{l_2}\ne v(\mu)}\langle p_{l_1,l_2}v_{l_2},v(\mu)\rangle",
+    reading=f"All eight equations {TOY_READING}; no word stands twice in a sample.",
 )
 def neurons_split(lab: Laboratory) -> Verdict:
     """The squared norms in front, epsilon behind."""
@@ -138,9 +153,13 @@ def neurons_split(lab: Laboratory) -> Verdict:
     "C.2",
     "Correlations of neurons",
     kind="identity",
+    where="Lemma C.2",
+    parts=("split by U",),
+    hypotheses=(),
+    for_all=("n", "L", "m1"),
     uses=["B"],
     statement=r"\partial_t\langle w_{j_1},w_{j_2}\rangle=\tfrac1n\sum_ig_iy_i\sum_l\sum_{l'}(a_{j_2}w_{j_1}^\top V_{l'}p_{l,l'}+a_{j_1}w_{j_2}^\top V_{l'}p_{l,l'}),\ l'\ \text{split by}\ U",
-    reading=f"with U = (mu1, mu2, mu3), which the paper does not define; all equations, {TOY_READING}",
+    reading=f"U, which is not defined in the text, is (mu1, mu2, mu3); all equations {TOY_READING}.",
 )
 def correlations(lab: Laboratory) -> Verdict:
     """The sum split into words of U and the others."""
@@ -152,9 +171,13 @@ def correlations(lab: Laboratory) -> Verdict:
     "C.3",
     "Value Gram matrix",
     kind="identity",
+    where="Lemma C.3",
+    parts=("the equation",),
+    hypotheses=(),
+    for_all=("n", "L", "m1"),
     uses=["B"],
     statement=r"\partial_t\nu^\top W_V^\top W_V\mu=\tfrac1n\sum_{i\ni\mu}g_iy_i\sum_l\sum_ja_j\nu^\top W_V^\top w_jp_{q\leftarrow l,k\leftarrow\mu}+(\mu\leftrightarrow\nu)",
-    reading=f"all 10 equations, {TOY_READING}; the printed left side lacks a transpose",
+    reading=f"All ten equations {TOY_READING}; the left side with its transpose.",
 )
 def values(lab: Laboratory) -> Verdict:
     """Lemma C.3 entry by entry."""
@@ -165,11 +188,14 @@ def values(lab: Laboratory) -> Verdict:
     "C.3-transpose",
     "Shapes in C.3, F.11 and F.16",
     kind="identity",
+    where="Lemma C.3, proofs of Lemmas F.11 and F.16, left sides",
+    parts=("shapes",),
+    hypotheses=(),
     uses=["C.3"],
     expect="fails",
     insensitive="shapes of matrices, not the system",
     statement=r"\nu W_V^\top W_V\mu,\quad\mu W_V^\top W_V\nu,\quad\mu W_K^\top W_Q\nu\ \text{are numbers}",
-    reading="words are columns, as in X = (x_1, ..., x_L) of Eq. (1), and W_V, W_K, W_Q have m rows and d columns: every product must be defined and have one entry; corrected with the first word transposed",
+    reading="Words are columns and W_V, W_K, W_Q have m rows: each product must be one number.",
 )
 def shapes(lab: Laboratory) -> Verdict:
     """Products of matrix symbols of these shapes."""
@@ -188,8 +214,12 @@ def shapes(lab: Laboratory) -> Verdict:
 
     pairs = [(V, V), (K, Q)]
     printed, right = (enumerate_all(pairs, one_number(first), "products") for first in (word, word.T))
-    return printed.correcting(
-        r"\nu^\top W_V^\top W_V\mu,\ \mu^\top W_K^\top W_Q\nu", right, "a word on the left is a row"
+    sentence = "a d x 1 word times the d x d matrix W_V^T W_V is not defined for d > 1, say d = 64"
+    fixed = r"\nu^\top W_V^\top W_V\mu,\ \mu^\top W_K^\top W_Q\nu"
+    return (
+        printed.witnessed(sentence, {"d": 64})
+        .correcting(fixed, right, "a word on the left is a row")
+        .blaming("misprint", "lost-transpose")
     )
 
 
@@ -197,28 +227,34 @@ def shapes(lab: Laboratory) -> Verdict:
     "C.4",
     "Keys, queries and scores",
     kind="identity",
+    where="Lemma C.4",
+    parts=("queries", "keys", "scores"),
+    hypotheses=(),
+    for_all=("n", "L", "m1"),
     uses=["B"],
-    statement=r"\partial_t\nu^\top W_Q^\top W_Q\mu,\ \partial_t\nu^\top W_K^\top W_K\mu,\ \partial_t\nu^\top W_K^\top W_Q\mu\ \text{in four terms}",
-    reading=f"the three formulas, the last with its four terms: all 10 + 10 + 16 equations, {TOY_READING}",
+    statement=r"\partial_t\nu^\top W_Q^\top W_Q\mu=\tfrac1{n\sqrt m}\sum_{i\ni\mu}g_iy_i\sum_ja_j\nu^\top W_Q^\top K\,\mathrm{diag}(V^\top w_j-w_j^\top Vp_{l(i,\mu)})p_{l(i,\mu)}+(\mu\leftrightarrow\nu),\quad\partial_t\nu^\top W_K^\top W_K\mu=\dots,\quad\partial_t\nu^\top W_K^\top W_Q\mu=(1)+(2)+(3)+(4)",
+    reading=f"The three formulas, the last one with its four terms: all 36 equations {TOY_READING}.",
 )
-def keys_queries_scores(lab: Laboratory) -> Verdict:
+def keys_queries_scores(lab: Laboratory) -> dict[str, Verdict]:
     """Lemma C.4 entry by entry."""
-    return combine_verdicts(
-        {
-            "queries": _appendix(lab, "QQ", lambda t: t.queries, upper=True),
-            "keys": _appendix(lab, "KK", lambda t: t.keys, upper=True),
-            "scores": _appendix(lab, "KQ", lambda t: t.scores_split),
-        }
-    )
+    return {
+        "queries": _appendix(lab, "QQ", lambda t: t.queries, upper=True),
+        "keys": _appendix(lab, "KK", lambda t: t.keys, upper=True),
+        "scores": _appendix(lab, "KQ", lambda t: t.scores_split),
+    }
 
 
 @book.claim(
     "Eq.7",
     "Scores",
     kind="identity",
+    where="Equation (7)",
+    parts=("Eq. (7)",),
+    hypotheses=(),
+    for_all=("n", "L", "m1"),
     uses=["B"],
     statement=r"\partial_t\nu^\top W_K^\top W_Q\mu=\tfrac1{n\sqrt m}\sum_ig_iy_i\sum_{l,j}a_j\nu^\top W_K^\top K\,\mathrm{diag}(V^\top w_j-w_j^\top Vp_l)p_lx_l^\top\mu+\dots",
-    reading=f"all 16 equations, {TOY_READING}",
+    reading=f"All 16 equations {TOY_READING}.",
 )
 def scores(lab: Laboratory) -> Verdict:
     """Eq. (7) entry by entry."""
@@ -282,18 +318,25 @@ def _eq4(lab: Laboratory, factor: int) -> Verdict:
     "Eq.4",
     "Gradient flow of the sub-network",
     kind="identity",
+    origin="text",
+    where="Equation (4)",
+    parts=("the equation",),
+    hypotheses=(),
     uses=["C.1"],
     expect="fails",
     statement=r"\partial_tG(\mu)=\tfrac1n\sum_{i\ni\mu}g_iy_i\sum_lp_{q\leftarrow l,k\leftarrow\mu}\sum_{j_1,j_2}a_{j_1}a_{j_2}\langle w_{j_1},w_{j_2}\rangle+\tfrac{m_1}n\sum_ig_iy_i\sum_la_{j_1}p_l^\top V^\top W_V\mu",
-    reading=f"the free index j1 of the second term stands for either neuron: both readings, a_(j1) = +1 and a_(j1) = -1, must hold; {TOY_READING}",
+    reading="The free index j_1 of the second term is read as either neuron; the toy data have signs +, -.",
 )
 def sub_network_printed(lab: Laboratory) -> Verdict:
     """Eq. (4) with the stray sign; without it, it is Definition E.18."""
     printed = combine_verdicts({f"a_j1 = {a:+d}": _eq4(lab, a) for a in SIGNS})
-    return printed.correcting(
-        r"\text{the same with}\ \tfrac{m_1}n\sum_ig_iy_i\sum_lp_l^\top V^\top W_V\mu",
-        _eq4(lab, 1),
-        "a_j enters twice, and its square is one",
+    sentence = "with a_{j_1} = -1 (two neurons, signs +, -) the printed second term has the wrong sign for every word"
+    fixed = r"\text{the same with}\ \tfrac{m_1}n\sum_ig_iy_i\sum_lp_l^\top V^\top W_V\mu"
+    right = on_toy(_eq4(lab, 1))
+    return (
+        printed.witnessed(sentence, {"m1": 2})
+        .correcting(fixed, right, "a_j enters twice, and its square is one")
+        .blaming("misprint", "stray-sign-in-4")
     )
 
 
@@ -301,11 +344,15 @@ def sub_network_printed(lab: Laboratory) -> Verdict:
     "E.18",
     "Sub-network and its gradient flow",
     kind="identity",
+    where="Definition E.18",
+    parts=("double sum", "matrix form"),
+    hypotheses=(),
+    for_all=("n", "L", "m1"),
     uses=["C.1"],
-    statement=r"G(\mu)=\sum_ja_jw_j^\top W_V\mu,\quad\partial_tG=\beta\,\xi+m_1\Gamma\xi",
-    reading=f"the printed double sum on level 0, and the matrix form on level 1 with xi of appendix B; {TOY_READING}",
+    statement=r"G(\mu)=\sum_ja_jw_j^\top W_V\mu,\quad\partial_tG(\mu)=\tfrac1n\sum_{i\ni\mu}g_iy_i\sum_l\sum_{j_1,j_2}a_{j_1}a_{j_2}\langle w_{j_1},w_{j_2}\rangle p_{q\leftarrow l,k\leftarrow\mu}+\tfrac{m_1}n\sum_ig_iy_i\sum_{l_1,l_2}\langle p_{l_1,l_2}v_{l_2},v(\mu)\rangle",
+    reading=f"The printed sums, and the same as beta xi + m_1 Gamma xi with m_1 a symbol, {TOY_READING}.",
 )
-def sub_network(lab: Laboratory) -> Verdict:
+def sub_network(lab: Laboratory) -> dict[str, Verdict]:
     """Level 0 against the double sum, level 1 against the matrix form."""
     flow = toy_gram(lab)
     xi, _ = toy_forces(flow)
@@ -316,16 +363,21 @@ def sub_network(lab: Laboratory) -> Verdict:
         flow.layout.symbols["aWWa"][0, 0],
     )
     form = {name: rhs[name] - beta * xi[k] - sym("m1") * graph.add(V[k] * xi) for k, name in enumerate(G)}
-    return combine_verdicts({"level 0": _eq4(lab, 1), "level 1": identity(form, positive=("m", "m1"))})
+    return {"double sum": on_toy(_eq4(lab, 1)), "matrix form": on_toy(identity(form, positive=("m", "m1")))}
 
 
 @book.claim(
     "Eq.5",
     "Gradient flow of the summed correlations",
     kind="identity",
+    origin="text",
+    where="Equation (5)",
+    parts=("the equation",),
+    hypotheses=(),
+    for_all=("n", "L", "m1"),
     uses=["C.2"],
     statement=r"\partial_t\sum_{j_1,j_2}\langle a_{j_1}w_{j_1},a_{j_2}w_{j_2}\rangle=\tfrac{2m_1}n\sum_ig_iy_iF_i",
-    reading=f"on level 0 (m1 = 2) and on level 1 (m1 a symbol); {TOY_READING}",
+    reading=f"By neurons with m_1 = 2, and summed with m_1 a symbol, {TOY_READING}.",
 )
 def beta_rate(lab: Laboratory) -> Verdict:
     """The sum of the equations of <w_j, w_k>, and the equation of beta."""
@@ -337,10 +389,8 @@ def beta_rate(lab: Laboratory) -> Verdict:
     one = as_printed.symbolic_tables(gram, TOY, (1,))
     own = graph.add([gy * F for gy, F in zip(one.gy, one.outputs, strict=True)]) / one.n
     beta = gram.matrices["aWWa"][0, 0]
-    return identity(
-        {"level 0": total - 2 * len(SIGNS) * mean, "level 1": lab.equations(gram)[beta] - 2 * sym("m1") * own},
-        positive=("m", "m1"),
-    )
+    gaps = {"level 0": total - 2 * len(SIGNS) * mean, "level 1": lab.equations(gram)[beta] - 2 * sym("m1") * own}
+    return on_toy(identity(gaps, positive=("m", "m1")))
 
 
 # ---- ours: sizes, conserved quantities, dissipation, rigid motion, steps -----------------------------------------
@@ -351,10 +401,11 @@ def beta_rate(lab: Laboratory) -> Verdict:
     "Sizes of the closed systems",
     kind="identity",
     origin="ours",
+    hypotheses=(),
     uses=["C.1", "C.2", "C.3", "C.4"],
     insensitive="which scalars occur does not depend on their coefficients: the program compares the closed sets",
     statement=r"\dim=1+d+d^2+\tfrac32d(d+1);\quad113\ \text{orbits for}\ n\ge12,\ L\ge5",
-    reading="(n, L) = (6,4), (12,5): the number of states; orbits for (12,5), (18,5), (24,5), (12,6), with the same names at L = 5",
+    reading="States at (n, L) = (6, 4), (12, 5); orbits at (12, 5), (18, 5), (24, 5), (12, 6), with the same names at L = 5.",
 )
 def sizes(lab: Laboratory) -> Verdict:
     """Count states and orbits."""
@@ -395,9 +446,11 @@ def _trace(*factors: np.ndarray) -> Node:
     "Conservation laws",
     kind="identity",
     origin="ours",
+    hypotheses=(),
     uses=["Eq.5", "C.3", "C.4"],
+    level="full",
     statement=r"\mathrm{tr}M^q,\ \mathrm{tr}N^q\ (q\le3),\ \mathbf 1^\top\kappa\mathbf 1\ \text{constant},\ M=bb^\top-m_1W_VW_V^\top,\ N=W_KW_K^\top-W_QW_Q^\top",
-    reading=f"the seven quantities written in beta, G, Gamma, A, kappa, rho have zero derivative along level 1; {TOY_READING}",
+    reading=f"The seven quantities in beta, G, Gamma, A, kappa, rho have zero derivative {TOY_READING}.",
 )
 def conserved(lab: Laboratory) -> Verdict:
     """The derived equations have the matrix form; along it, with forces as symbols, nothing changes (the sum of keys: with the forces put in)."""
@@ -450,9 +503,10 @@ def _gram_form(flow: Flow, xi: np.ndarray, D: np.ndarray) -> dict[str, Node]:
     "The aggregated Gram system",
     kind="identity",
     origin="ours",
+    hypotheses=(),
     uses=["C.1", "C.2", "C.3", "C.4"],
     statement=r"\dot\beta=2m_1\xi^\top G,\ \dot G=\beta\xi+m_1\Gamma\xi,\ \dot\Gamma=\xi G^\top+G\xi^\top,\ \dot A=\kappa\mathcal D+\mathcal D\rho,\ \dot\kappa=\mathcal DA^\top+A\mathcal D^\top,\ \dot\rho=\mathcal D^\top A+A^\top\mathcal D",
-    reading=f"every derived equation of level 1 equals the matrix form with xi and D of appendix B, which are -dL/dG and -dL/dA; {TOY_READING}",
+    reading=f"Every derived equation equals the matrix form with the forces of Appendix B, which are -dL/dG and -dL/dA, {TOY_READING}.",
 )
 def gram_system(lab: Laboratory) -> Verdict:
     """Entry by entry; the forces also by scalar derivatives of the loss."""
@@ -473,9 +527,10 @@ def gram_system(lab: Laboratory) -> Verdict:
     "The sum of all keys is conserved",
     kind="identity",
     origin="ours",
+    hypotheses=(),
     uses=["B"],
     statement=r"\mathbf 1^\top\mathcal D=0",
-    reading=f"D, read off the derived equation of the scores at unit keys and zero queries, is that of appendix B, and every column of it sums to zero, since softmax does not see a shift; {TOY_READING}",
+    reading=f"The force on the scores, read off their equation at unit keys and zero queries, has columns that sum to zero, {TOY_READING}.",
 )
 def shift(lab: Laboratory) -> Verdict:
     """Columns of D, read off the equation of the scores at unit keys and zero queries."""
@@ -497,9 +552,10 @@ def shift(lab: Laboratory) -> Verdict:
     "Where the loss goes",
     kind="identity",
     origin="ours",
+    hypotheses=(),
     uses=["B"],
     statement=r"-\partial_t\hat{\mathcal L}=\beta|\xi|^2+m_1\xi^\top\Gamma\xi+\mathrm{tr}\,\mathcal D\rho\mathcal D^\top+\mathrm{tr}\,\mathcal D^\top\kappa\mathcal D",
-    reading=f"the four terms are the shares of W_V, W, W_K, W_Q; the derived equations are put into dL/dt = -xi'dG - tr D'dA with the forces of appendix B; {TOY_READING}",
+    reading=f"The four terms are the shares of W_V, W, W_K and W_Q, {TOY_READING}.",
 )
 def dissipation(lab: Laboratory) -> Verdict:
     """The derivative of the loss along the derived flow, forces as symbols after the form is checked."""
@@ -520,10 +576,10 @@ def dissipation(lab: Laboratory) -> Verdict:
     "Neurons move rigidly",
     kind="identity",
     origin="ours",
+    hypotheses=(),
     uses=["C.1", "C.2"],
     statement=r"\dot w_j=a_j\,W_V\xi:\quad a_jw_j-a_kw_k\ \text{constant}",
-    reading=f"with xi = -dL/dG: the equations of <w_j, w_k> are a_k xi'W_V'w_j + a_j xi'W_V'w_k, so |a_1 w_1 - a_2 w_2|^2 is constant, and so is "
-    f"(a_1 w_1 - a_2 w_2)'W_V mu minus its change by W_V alone; {TOY_READING}",
+    reading=f"|a_1 w_1 - a_2 w_2|^2 is constant, and its values change by W_V alone, {TOY_READING}.",
 )
 def rigid(lab: Laboratory) -> Verdict:
     """The squared distance of a_1 w_1 and a_2 w_2, and what moves their values."""
@@ -547,9 +603,11 @@ def rigid(lab: Laboratory) -> Verdict:
     "Gradient descent is closed too",
     kind="identity",
     origin="ours",
+    hypotheses=(),
     uses=["Beyond.level1"],
+    level="full",
     statement=r"\beta^+=\beta+2\eta m_1\xi^\top G+\eta^2m_1^2\xi^\top\Gamma\xi,\ \dots,\ \rho^+=\rho+\eta(\mathcal D^\top A+A^\top\mathcal D)+\eta^2\mathcal D^\top\kappa\mathcal D",
-    reading=f"all six exact recursions of a simultaneous step eta on W, W_V, W_K, W_Q with the forces of appendix B; {TOY_READING}",
+    reading=f"All six recursions of a simultaneous step eta on W, W_V, W_K, W_Q, {TOY_READING}.",
 )
 def descent(lab: Laboratory) -> Verdict:
     """The derived map against the six recursions."""

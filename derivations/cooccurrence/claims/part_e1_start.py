@@ -1,212 +1,282 @@
-"""Appendix E, the first gradients: rates at the start, exactly at infinite width and measured on networks."""
+"""Appendix E, the first gradients: rates at the start, at infinite width exactly and for networks by certain bounds."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
 
-import numpy as np
+import flint
 
-from odesys import Verdict, agrees, combine_verdicts, frequency_at_most, graph, identity, measured, rounded, sym
+from odesys import Verdict, as_ball, graph, identity, sym
 
-from .. import setting
 from ..laboratory import Laboratory
-from ..setting import Scales
-from ..special.trained_network import trained
-from ..special.trajectories import first_rates, random_signs
+from ..special.tails import log_ball, product_tail, radius
 from .book import START, book
-from .part_d_start import DELTA, gaussians, radius, sub_network_start
+from .common_hypotheses import CONDITION_1, SMALL
+from .common_start import (
+    START_POINTS,
+    Case,
+    certainly,
+    key_query_failure,
+    largest_score,
+    many_gaussians,
+    uneven,
+    words,
+)
+from .part_d_start import sub_network_bound, sub_network_start
 
-FIRST = setting.condition_one(5, 1024, 32, 0.1)
-SAME = "the rates equal those of the network's own weights to 1e-9"
+F = Fraction(1, 100)  # what Lemma D.8 allows
+FIRST = (*CONDITION_1, SMALL)
+EVENTS = "on the events of D.2, D.3, D.8 and E.5"
 
 
-@cache
-def _trained_rates(scale: Scales, seed: int) -> np.ndarray:
-    """The same rates from the weights."""
-    return trained(12, 5, scale, seed, (0.0,), True).rate("WV")[0] * scale.B
+def neuron_term(c: Case) -> flint.arb:
+    """|eps_1| of E.5 over sigma_1^2 m: sqrt(m1) Delta(log(2 m1^2/delta)) sqrt(log(4 m1/delta))."""
+    m1, delta = c["m1"], c["delta"]
+    size = radius(c["m"], log_ball(2 * m1 * m1 / delta)) * log_ball(4 * m1 / delta).sqrt()
+    return flint.arb(m1).sqrt() * size
 
 
-def _first_rates(lab: Laboratory) -> tuple[dict[int, np.ndarray], Verdict]:
-    """a_j d(w_j'W_V mu)/dt at the start in units of (sigma_0^2 + sigma_1^2) m, by neuron and word, m = 1024, m1 = 32, c0 = 0.1."""
-    rows, same = {}, {}
-    for seed in (0, 1, 2):
-        rates = first_rates(lab, 12, 5, FIRST, seed)
-        same[str(seed)] = agrees(rates, _trained_rates(FIRST, seed), 1e-9)
-        rows[seed] = random_signs(FIRST, seed)[:, None] * rates / ((FIRST.sigma0**2 + FIRST.sigma1**2) * FIRST.m)
-    return rows, combine_verdicts(same)
+def value_term(c: Case) -> flint.arb:
+    """|eps_2| of E.5 over sigma_0^2 m: sqrt(L) Delta(log(2nLd/delta))."""
+    level = log_ball(Fraction(2 * c["n"] * c["L"] * words(c)) / c["delta"])
+    return flint.arb(c["L"]).sqrt() * radius(c["m"], level)
+
+
+def norm_radius(c: Case) -> flint.arb:
+    """The larger Delta of D.3 for norms of neurons and of values."""
+    return radius(c["m"], log_ball(Fraction(2 * max(c["m1"], words(c))) / c["delta"]))
+
+
+def first_gradient(c: Case) -> tuple[flint.arb, flint.arb]:
+    """Certain bounds of the rate of a_j w_j'W_V mu1 over (sigma_0^2 + sigma_1^2) m at t = 0."""
+    even, slack = 1 + uneven(c), as_ball(F / 4)  # |g - 1/2| <= |F| / 4
+    low = (as_ball(Fraction(1, 2)) - slack) / 2 / even - even * (as_ball(Fraction(1, 2)) + slack) / 6
+    high = even * (as_ball(Fraction(1, 2)) + slack) / 2 - (as_ball(Fraction(1, 2)) - slack) / 6 / even
+    rest, r = neuron_term(c) + value_term(c), norm_radius(c)
+    return low * (1 - r) - rest, high * (1 + r) + rest
+
+
+def at_infinite_width(lab: Laboratory, name: str, value: graph.Node) -> Verdict:
+    """The derived summed rate of G at the infinite-width start, in units of beta, at n = 12, L = 5."""
+    return identity({name: lab.unit_rates(12, 5)[name] - value}).proving("derived rates at g = 1/2, A = 0", n=12, L=5)
+
+
+def signal_parts(lab: Laboratory) -> Verdict:
+    """Exact at infinite width, and certain bounds for networks."""
+    exact = at_infinite_width(lab, "G_s", (1 + sym("eps2")) / 6)
+
+    def inside(c: Case) -> bool:
+        low, high = first_gradient(c)
+        return bool(low > 0.1 and high < 0.25)
+
+    step = f"C.1 with |g - 1/2| <= |F|/4 and softmax weights between e^(-2s)/L and e^(2s)/L, {EVENTS}"
+    sure = certainly(START_POINTS, inside, "points inside Condition 1").proving(step, m="listed")
+    return (sure & exact).with_constants(at_infinite_width="(1 + eps2)/6", low=0.1, high=0.25)
 
 
 @book.claim(
     "4.1",
     "Target words learn at once",
     kind="order",
-    uses=["C.1"],
-    statement=r"\partial_ta_jw_j^\top W_V\mu=\Theta((\sigma_0^2+\sigma_1^2)m)\ \text{at}\ t=0,\ \mu\in\{\mu_1,\mu_2\}",
-    reading="at the infinite-width start the summed rate is exactly (1 + eps2)/6 (proof, n = 12); networks of m = 1024, m1 = 32, c0 = 0.1, seeds 0-2, "
-    f"(n, L) = (12, 5): the mean over neurons is within 0.05 of 1/6, and every neuron lies between 0 and 1; {SAME}",
+    where="Lemma 4.1",
+    parts=("rate",),
+    hypotheses=FIRST,
+    uses=["C.1", "D.2", "D.3", "D.8", "E.5"],
+    statement=r"\forall\mu\in\{\mu_1,\mu_2\}:\ \partial_ta_jw_j^{(0)\top}W_V^{(0)}\mu=\Theta((\sigma_0^2+\sigma_1^2)m)",
+    reading="Between 0.1 and 0.25 of it for every neuron, on the events of D.2, D.3, D.8 and E.5; 1/6 at infinite width.",
 )
 def signal_updates(lab: Laboratory) -> Verdict:
-    """Exact at infinite width, measured neuron by neuron."""
-    exact = identity({"G_s": lab.unit_rates(12, 5)["G_s"] - (1 + sym("eps2")) / 6})
-    rows, same = _first_rates(lab)
-    means = [float(r[:, :2].mean()) for r in rows.values()]
-    ends = [min(float(r[:, :2].min()) for r in rows.values()), max(float(r[:, :2].max()) for r in rows.values())]
-    fine = all(abs(m - 1 / 6) < 0.05 for m in means) and ends[0] > 0 and ends[1] < 1
-    return combine_verdicts(
-        {
-            "infinite width": exact,
-            "as trained": same,
-            "networks": measured(fine, {"means": means, "ends": ends}, means=rounded(means), ends=rounded(ends)),
-        }
-    )
+    """The rate between two constants."""
+    return signal_parts(lab)
 
 
 @book.claim(
     "E.4",
     "Target words learn at once (formal)",
     kind="order",
+    where="Lemma E.4",
+    parts=("rate",),
+    hypotheses=FIRST,
     same_as="4.1",
-    uses=["4.1"],
-    statement=r"\partial_ta_jw_j^\top W_V\mu=\Theta((\sigma_0^2+\sigma_1^2)m)\ \text{at}\ t=0",
-    reading="as 4.1",
+    uses=["4.1", "E.4-proof"],
+    statement=r"\partial_ta_jw_j^{(0)\top}W_V^{(0)}\mu=\Theta((\sigma_0^2+\sigma_1^2)m)\ \text{at}\ t=0,\ \mu\in\{\mu_1,\mu_2\}",
+    reading="As Lemma 4.1.",
 )
 def signal_updates_again(lab: Laboratory) -> Verdict:
     """The same statement."""
-    return signal_updates(lab)
+    return signal_parts(lab)
 
 
 @book.claim(
     "E.4-proof",
     "The constant of the first gradient",
     kind="identity",
-    uses=["4.1"],
+    origin="proof",
+    where="Proof of Lemma E.4, the display with 1/3",
+    parts=("the constant",),
+    hypotheses=(),
+    uses=["C.1"],
     expect="fails",
-    statement=r"\tfrac1n\big(\sum_{I_1}g_i-\sum_{I_2}g_i\big)=\tfrac13\ \text{at}\ F=0",
-    reading="the rate of G(mu1) at the infinite-width start without the eps2 term, exactly, n = 12",
+    statement=r"\tfrac1n\sum_{I_1}g_i\sum_lp_{q\leftarrow l,k\leftarrow\mu_1}-\tfrac1n\sum_{I_2}g_i\sum_lp_{q\leftarrow l,k\leftarrow\mu_1}=\big(\tfrac13\pm0.01\big)(1+o(1))",
+    reading="At F = 0 and uniform attention, where g = 1/2; the printed L and 1/L cancel.",
 )
 def first_constant(lab: Laboratory) -> Verdict:
     """The derived value at g = 1/2."""
     value = graph.substitute([lab.unit_rates(12, 5)["G_s"]], {sym("eps2"): graph.ZERO})[0]
     third, sixth = (identity({"rate": value - Fraction(1, k)}) for k in (3, 6))
-    return third.correcting(r"=\tfrac16", sixth, "the factor g(0) = 1/2 was dropped")
+    sentence = "at F = 0 all g are 1/2, so the left side is (1/2)(1/2) - (1/6)(1/2) = 1/6, and the right side 1/3"
+    found = third.witnessed(sentence, {"n": 12, "L": 5})
+    return found.correcting(r"\tfrac16\pm0.01", sixth, "the factor g(0) = 1/2 was dropped").blaming(
+        "constant", "lost-half"
+    )
+
+
+@book.claim(
+    "E.4-use",
+    "What the first gradient is used for",
+    kind="order",
+    origin="ours",
+    hypotheses=FIRST,
+    uses=["4.1"],
+    repairs=["E.4-proof"],
+    statement=r"\partial_ta_jw_j^\top W_V\mu\ge\tfrac1{10}(\sigma_0^2+\sigma_1^2)m\ \text{at}\ t=0",
+    reading="With 1/6 in place of 1/3 the lemma and all that uses it keep their order.",
+)
+def first_gradient_used(lab: Laboratory) -> Verdict:
+    """The lower bound of 4.1."""
+    return signal_parts(lab)
 
 
 @book.claim(
     "E.5",
     "The small terms at the start",
     kind="probability",
+    where="Proposition E.5",
+    parts=("neurons", "neurons with attention", "values"),
+    hypotheses=FIRST,
     uses=["D.3", "C.1/split"],
     insensitive=START,
-    statement=r"\big|\sum_{k\ne j}a_k\langle w_j,w_k\rangle\big|\le\sigma_1^2\sqrt{m_1}m\,\Delta(\log\tfrac{2m_1^2}\delta)\sqrt{\log\tfrac{4m_1}\delta},\quad|\varepsilon_2|\le\sigma_0^2m\sqrt L\,\Delta(\log\tfrac{2nLd}\delta)",
-    reading="delta = 1/10, m = 128, m1 = 16, (n, L) = (12, 5), 400 starts, seed 6, g = 1/2 and uniform attention in the second term: both bounds together",
+    statement=r"\Big|\sum_{k\ne j}a_k\langle w_j,w_k\rangle\Big|\le\sigma_1^2\sqrt{m_1}m\,\Delta_1\sqrt{\log\tfrac{4m_1}\delta},\ \Big|\tfrac1n\sum_{i\ni\mu}g_iy_i\sum_l\sum_{k\ne j}a_k\langle w_j,w_k\rangle p_{q\leftarrow l,k\leftarrow\mu}\Big|\le\tfrac{|\{i\ni\mu\}|}n\sigma_1^2\sqrt{m_1}m\,\Delta_1\sqrt{\log\tfrac{m_1}\delta},\ |\varepsilon_2|\le\sigma_0^2m\sqrt L\,\Delta_2",
+    reading="Delta_1 = Delta(log(2 m_1^2/delta)), Delta_2 = Delta(log(2nLd/delta)), on the events of D.2 and D.3; delta is shared in halves.",
 )
-def small_terms(lab: Laboratory) -> Verdict:
-    """Monte Carlo of both terms over all neurons and words."""
-    rng, m, m1, n, L, trials = np.random.default_rng(6), 128, 16, 12, 5, 400
-    data = setting.data(n, L)
-    d = setting.words_needed(n, L)
-    (group,) = data.encode(setting.words(d))
-    weight = np.zeros(d)
-    for tokens, label in zip(group.words, group.labels, strict=True):
-        np.add.at(weight, tokens, label / (2 * n))
-    first = np.sqrt(m1) * m * radius(m, np.log(2 * m1**2 / DELTA)) * np.sqrt(np.log(4 * m1 / DELTA))
-    second = m * np.sqrt(L) * radius(m, np.log(2 * n * L * d / DELTA))
-    failures = 0
-    for _ in range(trials):
-        W, V, a = gaussians(rng, m1, m, 1.0), gaussians(rng, m, d, 1.0), rng.choice([-1.0, 1.0], size=m1)
-        gram, values = W @ W.T, V.T @ V
-        cross = (gram - np.diag(np.diag(gram))) @ a
-        rest = (values - np.diag(np.diag(values))) @ weight
-        failures += int(np.abs(cross).max() > first or np.abs(rest).max() > second)
-    return frequency_at_most(failures, trials, DELTA, seed=6)
+def small_terms(lab: Laboratory) -> dict[str, Verdict]:
+    """Given w_j the first sum is Gaussian; the last one is a product of independent Gaussian vectors."""
+
+    def neurons(c: Case) -> bool:
+        deviation = (c["m1"] * (1 + norm_radius(c)) / c["m"]).sqrt()  # over sigma_1^2 m
+        return bool(many_gaussians(c["m1"], neuron_term(c) / deviation) <= as_ball(c["delta"] / 2))
+
+    def attention(c: Case) -> bool:
+        logs = (log_ball(c["m1"] / c["delta"]) / log_ball(4 * c["m1"] / c["delta"])).sqrt()
+        return bool((1 + uneven(c)) * as_ball(Fraction(1, 2) + F / 4) <= logs)
+
+    def values(c: Case) -> bool:
+        r = radius(c["m"], log_ball(Fraction(2 * c["n"] * c["L"] * words(c)) / c["delta"]))
+        events = c["n"] * c["L"] * words(c)
+        return bool(events * product_tail(c["m"], r / (1 + uneven(c))) <= as_ball(c["delta"] / 2))
+
+    what = "points inside Condition 1"
+    return {
+        "neurons": certainly(START_POINTS, neurons, what).proving("given w_j the sum is Gaussian", m="listed"),
+        "neurons with attention": certainly(START_POINTS, attention, what).proving(
+            "the first bound times the largest g sum_l p", m="listed"
+        ),
+        "values": certainly(START_POINTS, values, what).proving("Chernoff's bound for each i, l and word", m="listed"),
+    }
 
 
 @book.claim(
     "E.6",
     "Irrelevant words at the start",
     kind="order",
-    uses=["C.1"],
-    statement=r"\partial_ta_jw_j^\top W_V\mu=O\big(\tfrac1n(\sigma_0^2+\sigma_1^2)m+\sigma_0^2\sqrt{mL}\big),\ \mu\in\mathcal R",
-    reading="at the infinite-width start the summed rate is exactly y_i (1 + eps2)/(2n) for n = 12, 18, 24 (proof); networks as in 4.1: below the printed "
-    f"order with constant 3 for every neuron and irrelevant word; {SAME}",
+    where="Lemma E.6",
+    parts=("rate",),
+    hypotheses=FIRST,
+    uses=["C.1", "E.5"],
+    statement=r"\partial_ta_jw_j^{(0)\top}W_V^{(0)}\mu=O\big(\tfrac1n(\sigma_0^2+\sigma_1^2)m+\sigma_0^2\sqrt{mL}\big),\ \mu\in\{\mu_i\}_{i=4}^d",
+    reading="With constant 1, on the events of D.2, D.3, D.8 and E.5; exactly y_i(1 + eps2)/(2n) beta at infinite width.",
 )
 def irrelevant_updates(lab: Laboratory) -> Verdict:
-    """Exact at infinite width for three n, bounded for networks."""
-    residuals: dict[str, graph.Node] = {}
-    for n in (12, 18, 24):
-        rates = lab.unit_rates(n, 5)
-        residuals |= {
-            f"{name}, n={n}": rates[name] - sign * (1 + sym("eps2")) / (2 * n)
-            for name, sign in (("G_r1", 1), ("G_r2", -1), ("G_r4", -1))
-        }
-    order = 1 / 12 + FIRST.sigma0**2 * np.sqrt(FIRST.m * 5) / ((FIRST.sigma0**2 + FIRST.sigma1**2) * FIRST.m)
-    rows, same = _first_rates(lab)
-    largest = float(max(float(np.abs(r[:, 3:]).max()) for r in rows.values()) / order)
-    return combine_verdicts(
-        {
-            "infinite width": identity(residuals),
-            "as trained": same,
-            "networks": measured(largest < 3, {"largest": largest}, largest=largest),
-        }
-    )
+    """Exact at infinite width, certain bounds for networks."""
+    exact = at_infinite_width(lab, "G_r1", (1 + sym("eps2")) / 24)
+    exact = exact & at_infinite_width(lab, "G_r2", -(1 + sym("eps2")) / 24)
+
+    def enough(c: Case) -> bool:
+        share = as_ball(Fraction(c["c0"])) ** 2 * c["m1"] / (c["L"] * c["m"])  # sigma_0^2 / sigma_1^2
+        lead = (1 + uneven(c)) * as_ball(Fraction(1, 2) + F / 4) * (1 + share) * (1 + norm_radius(c)) / c["n"]
+        rest = (1 + uneven(c)) * neuron_term(c) / c["n"] + share * value_term(c)
+        order = (1 + share) / c["n"] + share * (flint.arb(c["L"]) / c["m"]).sqrt()
+        return bool(lead + rest <= order)
+
+    step = f"C.1 with the bounds of E.5, {EVENTS}"
+    return certainly(START_POINTS, enough, "points inside Condition 1").proving(step, m="listed") & exact
+
+
+def common_word_parts(lab: Laboratory, both: bool) -> Verdict:
+    """Zero by cancellation of labels at infinite width; for networks the three printed terms with E.5's logarithms."""
+    exact = at_infinite_width(lab, "G_c", graph.ZERO)
+
+    def enough(c: Case) -> bool:
+        share = as_ball(Fraction(c["c0"])) ** 2 * c["m1"] / (c["L"] * c["m"])
+        for size in (F, F / 100, F / 10**4):  # whatever the largest output is
+            lead = (as_ball(size / 4) * (1 + uneven(c)) + uneven(c)) * (1 + share) * (1 + norm_radius(c))
+            rest = neuron_term(c) + share * value_term(c)
+            logs = log_ball(2 * c["n"] * c["L"] * words(c) * c["m1"] / c["delta"])
+            order = (flint.arb(c["m1"]) / c["m"]).sqrt() + share * (flint.arb(c["L"]) / c["m"]).sqrt()
+            order += as_ball(size) * (1 + share if both else 1)
+            if not lead + rest <= 4 * logs * order:
+                return False
+        return True
+
+    step = f"the labels cancel up to |F|/4 and the unevenness of p; C.1 with the bounds of E.5, {EVENTS}"
+    return certainly(START_POINTS, enough, "points inside Condition 1").proving(step, m="listed") & exact
 
 
 @book.claim(
     "4.2",
     "The common word at the start",
     kind="order",
+    where="Lemma 4.2",
+    parts=("rate",),
+    hypotheses=FIRST,
     uses=["C.1", "E.5"],
-    statement=r"|\partial_ta_jw_j^\top W_V\mu_3|=\widetilde O(\sigma_1^2\sqrt{mm_1}+\sigma_0^2\sqrt{mL}+\sigma_1^2m\mathsf F),\ \mathsf F=\max|F_i(0)|",
-    reading="exactly zero at the infinite-width start (proof); networks of (n, L) = (12, 5), m1 = 16, m in 256, 1024, c0 in 0.1, 0.3, 1, seeds 0-3: below the printed "
-    f"order with constant 1 for every neuron, {SAME}; E.16 prints (sigma_0^2 + sigma_1^2) m F, and F needs absolute values",
+    statement=r"|\partial_ta_jw_j^{(0)\top}W_V^{(0)}\mu_3|=\widetilde O\big(\sigma_1^2\sqrt{mm_1}+\sigma_0^2\sqrt{mL}+\sigma_1^2m\mathsf F\big),\ \mathsf F=\max_i|F^{(0)}_i|",
+    reading="With 4 log(2nLd m_1/delta) for what the tilde hides, on the events of D.2, D.3 and E.5; zero at infinite width.",
 )
 def common_word(lab: Laboratory) -> Verdict:
-    """Zero by cancellation of labels; the rest is the start's randomness."""
-    exact = identity({"G_c": lab.unit_rates(12, 5)["G_c"]})
-    largest, same = 0.0, {}
-    for m in (256, 1024):
-        for c0 in (0.1, 0.3, 1.0):
-            scale = setting.condition_one(5, m, 16, c0)
-            order = scale.sigma1**2 * np.sqrt(m * 16) + scale.sigma0**2 * np.sqrt(m * 5)
-            for seed in range(4):
-                rates = first_rates(lab, 12, 5, scale, seed)
-                same[f"{m}, {c0}, {seed}"] = agrees(rates, _trained_rates(scale, seed), 1e-9)
-                outputs = trained(12, 5, scale, seed, (0.0,), True).outputs[0]
-                size = order + scale.sigma1**2 * m * float(np.abs(outputs).max())
-                largest = max(largest, float(np.abs(rates[:, 2]).max() / size))
-    return combine_verdicts(
-        {
-            "infinite width": exact,
-            "as trained": combine_verdicts(same),
-            "networks": measured(largest < 1, {"largest": largest}, largest=largest),
-        }
-    )
+    """The bound of the main text."""
+    return common_word_parts(lab, False)
 
 
 @book.claim(
     "E.16",
     "The common word at the start (formal)",
     kind="order",
+    where="Lemma E.16",
+    parts=("rate",),
+    hypotheses=FIRST,
     same_as="4.2",
     uses=["4.2"],
-    statement=r"|\partial_ta_jw_j^\top W_V\mu_3|\le\widetilde O(\sigma_1^2\sqrt{mm_1}+\sigma_0^2\sqrt{mL}+(\sigma_0^2+\sigma_1^2)m\mathsf F)",
-    reading="as 4.2: the bound is larger by sigma_0^2 m F",
+    statement=r"|\partial_ta_jw_j^{(0)\top}W_V^{(0)}\mu_3|=\widetilde O\big(\sigma_1^2\sqrt{mm_1}+\sigma_0^2\sqrt{mL}+(\sigma_0^2+\sigma_1^2)m\mathsf F\big)",
+    reading="As Lemma 4.2, whose bound is smaller by sigma_0^2 m F.",
 )
 def common_word_again(lab: Laboratory) -> Verdict:
-    """Implied by the sharper 4.2."""
-    return common_word(lab)
+    """The bound of the appendix."""
+    return common_word_parts(lab, True)
 
 
 @book.claim(
     "E.8",
     "Sub-network at the start (repeated)",
     kind="probability",
+    where="Proposition E.8",
+    parts=("bound",),
+    hypotheses=CONDITION_1,
     same_as="D.7",
     uses=["D.7"],
     insensitive=START,
-    statement=r"|G(\mu)(0)|\le\widetilde O(\sigma_0\sigma_1\sqrt{mm_1})",
-    reading="as D.7",
+    statement=r"\Big|\sum_ja_j\mu^\top W_V^{(0)\top}w_j^{(0)}\Big|\le\widetilde O(\sigma_0\sigma_1\sqrt{mm_1})\ \forall\mu",
+    reading="As Lemma D.7.",
 )
 def sub_network_again(lab: Laboratory) -> Verdict:
     """The same statement as D.7."""
@@ -217,21 +287,30 @@ def sub_network_again(lab: Laboratory) -> Verdict:
     "E.22",
     "Keys times sub-network at the start",
     kind="probability",
-    uses=["D.1", "D.7"],
+    where="Proposition E.22",
+    parts=("keys", "queries", "cross terms of keys", "cross terms of queries"),
+    hypotheses=CONDITION_1,
+    uses=["D.1", "D.3", "D.7"],
     insensitive=START,
-    statement=r"\big|\sum_ja_j\|k(\mu)\|^2w_j^\top v(\nu)\big|\le O\Big(\sigma_0^2m\,\sigma_0\sigma_1\sqrt{mm_1\log\tfrac{m_1d}\delta}\sqrt{\log\tfrac{nd}\delta}\Big),\ \text{cross terms}\ \le\widetilde O(\sigma_0^2\sqrt m\,\sigma_0\sigma_1\sqrt{mm_1})",
-    reading="delta = 1/10, m = 128, m1 = 16, d = 35, n = 12, 300 starts, seed 8, constants 1 and 2 log(2 d^2 / delta): all pairs of words together",
+    statement=r"\Big|\sum_ja_j\|k(\mu)\|^2w_j^\top v(\nu)\Big|,\ \Big|\sum_ja_j\|q(\mu)\|^2w_j^\top v(\nu)\Big|\le O\Big(\sigma_0^2m\,\sigma_1\sigma_0\sqrt{mm_1\log\tfrac{m_1d}\delta}\sqrt{\log\tfrac{nd}\delta}\Big),\ \Big|\sum_ja_j\nu^\top W_K^\top K_lV_{l'}^\top w_j\Big|,\ \Big|\sum_ja_j\nu^\top W_Q^\top q_lV_{l'}^\top w_j\Big|\le\widetilde O(\sigma_0^2\sqrt m\,\sigma_0\sigma_1\sqrt{mm_1})",
+    reading="With constant 2, and (2 sqrt(u) + 4u) sqrt(4u), u = log(2d/delta), for the tilde, on the events of D.1 and D.7.",
 )
-def keys_times_values(lab: Laboratory) -> Verdict:
-    """Products of kappa and G."""
-    rng, m, m1, d, n, trials = np.random.default_rng(8), 128, 16, 35, 12, 300
-    lead = m * np.sqrt(m * m1 * np.log(m1 * d / DELTA) * np.log(n * d / DELTA))
-    cross = np.sqrt(m) * np.sqrt(m * m1) * 2 * np.log(2 * d**2 / DELTA)
-    failures = 0
-    for _ in range(trials):
-        K = gaussians(rng, m, d, 1.0)
-        G = rng.choice([-1.0, 1.0], size=m1) @ gaussians(rng, m1, m, 1.0) @ gaussians(rng, m, d, 1.0)
-        gram = K.T @ K
-        off = np.abs(gram - np.diag(np.diag(gram))).max()
-        failures += int(np.diag(gram).max() * np.abs(G).max() > lead or off * np.abs(G).max() > cross)
-    return frequency_at_most(failures, trials, DELTA, seed=8)
+def keys_times_values(lab: Laboratory) -> dict[str, Verdict]:
+    """Products of the bounds of D.1 and D.7; those events fail with probability delta each."""
+
+    def lead(c: Case) -> bool:
+        d = words(c)
+        r = radius(c["m"], log_ball(Fraction(2 * d) / c["delta"]))
+        printed = (log_ball(Fraction(c["m1"] * d) / c["delta"]) * log_ball(Fraction(c["n"] * d) / c["delta"])).sqrt()
+        sure = key_query_failure(c["m"], d, c["delta"]) <= as_ball(c["delta"])
+        return bool(sure and (1 + r) * sub_network_bound(c) <= 2 * printed)
+
+    def cross(c: Case) -> bool:
+        u = log_ball(Fraction(2 * words(c)) / c["delta"])
+        off = largest_score(c) * flint.arb(c["m"]).sqrt() / (as_ball(Fraction(c["c0"])) ** 2 / c["L"])  # Delta sqrt(m)
+        return bool(off * flint.arb(c["m"]).sqrt() * sub_network_bound(c) <= (2 * u.sqrt() + 4 * u) * (4 * u).sqrt())
+
+    step = "the product of the bounds of D.1 and D.7, since sum_j a_j w_j'v(nu) = G(nu)"
+    first = certainly(START_POINTS, lead, "points inside Condition 1").proving(step, m="listed")
+    second = certainly(START_POINTS, cross, "points inside Condition 1").proving(step, m="listed")
+    return {"keys": first, "queries": first, "cross terms of keys": second, "cross terms of queries": second}

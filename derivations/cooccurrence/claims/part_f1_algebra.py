@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import sympy as sp
 
-from odesys import Node, Verdict, combine_verdicts, decided, from_sympy, graph, identity, sym, to_sympy
+from odesys import Hypothesis, Node, Verdict, combine_verdicts, decided, from_sympy, graph, identity, sym, to_sympy
 
 from ..laboratory import Laboratory
 from ..special.trajectories import class_sums
@@ -16,46 +16,61 @@ S1, S2, S3, S4 = (sym(f"S{c}") for c in (1, 2, 3, 4))
 POSITIVE = ("S1", "S2", "S3", "S4")
 
 
-def _two(kind: int) -> tuple[list[Node], list[Node], Node]:
-    """Two samples of a class: their g, the rates u' of their margins, and the derivative of the class sum."""
-    g, rates = [sym(f"g{kind}{k}") for k in (1, 2)], [sym(f"u{kind}{k}") for k in (1, 2)]
-    return g, rates, graph.add([-x * (1 - x) * u for x, u in zip(g, rates, strict=True)])  # g' = -g (1 - g)
+ORDERED = Hypothesis(
+    "order of the class sums",
+    r"S_4\le\min(S_2,S_3)\le\max(S_2,S_3)\le S_1\le S_2+S_3+S_4",
+    lambda p: min(
+        p["S2"] - p["S4"],
+        p["S3"] - p["S4"],
+        p["S1"] - p["S2"],
+        p["S1"] - p["S3"],
+        p["S2"] + p["S3"] + p["S4"] - p["S1"],
+    ),
+)
+BALANCED = Hypothesis(
+    "balance of I_2 and I_3", r"\tfrac12\le S_2/S_3\le2", lambda p: min(2 * p["S3"] - p["S2"], 2 * p["S2"] - p["S3"])
+)
 
 
 @book.claim(
     "Eq.12",
     "When the ratio of one-target sums falls",
     kind="identity",
+    origin="proof",
+    where="Proof of Lemma F.5, Equation (12)",
+    parts=("Eq. (12)",),
+    hypotheses=(),
+    for_all=("n",),
     insensitive=NUMBERS,
     statement=r"\partial_t\tfrac{S_2}{S_3}\le0\iff\tfrac1{S_3}\sum_{I_3}g_i(1-g_i)\partial_t(y_iF_i)\le\tfrac1{S_2}\sum_{I_2}g_i(1-g_i)\partial_t(y_iF_i)",
-    reading="two samples per class: the left side is S2/S3 > 0 times the difference of the right sides; g' = -g(1-g) is proved of the logistic function",
+    reading="S_3 is positive; g' = -g(1 - g), and the class sums are any numbers.",
 )
 def ratio_falls(lab: Laboratory) -> Verdict:
-    """The derivative of the quotient as a multiple of the difference."""
-    g2, u2, d2 = _two(2)
-    g3, u3, d3 = _two(3)
-    s2, s3 = graph.add(g2), graph.add(g3)
-    rate = (d2 * s3 - s2 * d3) / s3**2
-    means = [
-        graph.add([x * (1 - x) * u for x, u in zip(g, r, strict=True)]) / s for g, r, s in ((g3, u3, s3), (g2, u2, s2))
-    ]
+    """The derivative of the quotient as a multiple of the difference; class sums of g(1 - g) dyF/dt are symbols."""
+    T2, T3 = sym("T2"), sym("T3")  # dS_c/dt = -T_c, since g' = -g(1 - g)
+    rate = (-T2 * S3 + S2 * T3) / S3**2
     u = sym("u")
     logistic = graph.call("sigmoid", -u)
     return identity(
         {
-            "ratio": rate - s2 / s3 * (means[0] - means[1]),
+            "ratio": rate - S2 / S3 * (T3 / S3 - T2 / S2),
             "slope": graph.gradient(logistic, [u])[0] + logistic * (1 - logistic),
-        }
-    )
+        },
+        positive=("S2", "S3"),
+    ).proving("the quotient rule, with g' = -g(1 - g) of the logistic function", n="every")
 
 
 @book.claim(
     "Eq.13",
     "R and the class sums",
     kind="identity",
+    origin="proof",
+    where="Proof of Lemma F.6, Equation (13)",
+    parts=("Eq. (13)",),
+    hypotheses=(),
     insensitive=NUMBERS,
     statement=r"(1+R)\big(S_1-S_2\big)=S_3+S_4",
-    reading="with R = (S2 + S3 + S4 - S1) / (S1 - S2)",
+    reading="With R as defined just before it.",
 )
 def ratio_relation(lab: Laboratory) -> Verdict:
     """Put the definition in."""
@@ -67,10 +82,14 @@ def ratio_relation(lab: Laboratory) -> Verdict:
     "Eq.15",
     "When R grows",
     kind="identity",
+    origin="proof",
+    where="Proof of Lemma F.6, Equation (15)",
+    parts=("Eq. (15)",),
+    hypotheses=(),
     uses=["Eq.13"],
     insensitive=NUMBERS,
     statement=r"\dot R\ge0\iff\sum_{I_2\cup I_3\cup I_4}\dot g_i+R\sum_{I_2}\dot g_i\ge(1+R)\sum_{I_1}\dot g_i\quad(S_1>S_2)",
-    reading="(S1 - S2) dR/dt equals the difference of both sides, as an identity in S_c and their rates",
+    reading="(S_1 - S_2) dR/dt is the difference of both sides, with S_1 > S_2.",
 )
 def ratio_rate(lab: Laboratory) -> Verdict:
     """The derivative of the quotient."""
@@ -117,12 +136,15 @@ def opaque(lab: Laboratory, nodes: list[Node]) -> list[Node]:
     "Eq.16",
     "The quadratic for R",
     kind="identity",
+    origin="proof",
+    where="Proof of Lemma F.6, Equation (16) and the quadratic after it",
+    parts=("R is -dG(mu3)/dG(mu1)", "quadratic"),
+    hypotheses=(),
     uses=["Eq.15"],
     statement=r"\dot R\ge0\iff aR^2+bR+c\ge0,\ a=A_1+A_2,\ b=A_3+A_4-rA_1,\ c=-A_2-rA_3-(1+r)A_1,\ A_c=\sum_{I_c}g'(y_iF_i),\ r=\tfrac{S_1-S_3}{S_1-S_2}",
-    reading="on the limit n -> infinity with three variables G(mu1), G(mu2), G(mu3): dR/dt = a R^2 + b R + c exactly, R = -dG(mu3)/dG(mu1); the printed b has "
-    "A_1 in place of r A_1, which is its leading order in r - 1, and the printed arguments F_i mean y_i F_i",
+    reading="Without o(1), so for n to infinity; g' is even, so g'(F) is g'(yF); the printed b has r = 1.",
 )
-def quadratic(lab: Laboratory) -> Verdict:
+def quadratic(lab: Laboratory) -> dict[str, Verdict]:
     """The derivative of R along the derived system, logistic factors as symbols."""
     rhs, sums, rates = _large_n(lab)
     A = _weights(lab)
@@ -132,9 +154,9 @@ def quadratic(lab: Laboratory) -> Verdict:
     rate = (rates[2] + rates[3] + rates[4] + R * rates[2] - (1 + R) * rates[1]) / X
     a, b, c = A[1] + A[2], A[3] + A[4] - r * A[1], -A[2] - r * A[3] - (1 + r) * A[1]
     quotient = {"R is -dG3/dG1": R * rhs["G_s1"] + rhs["G_c"], "quadratic": rate - a * R**2 - b * R - c}
-    return identity(
-        dict(zip(quotient, opaque(lab, list(quotient.values())), strict=True)), positive=("g1", "g2", "g3", "g4")
-    )
+    forms = opaque(lab, list(quotient.values()))
+    parts = (identity({"gap": form}, positive=("g1", "g2", "g3", "g4")) for form in forms)
+    return dict(zip(("R is -dG(mu3)/dG(mu1)", "quadratic"), parts, strict=True))
 
 
 def _coefficients(lab: Laboratory) -> dict[str, Node]:
@@ -163,13 +185,17 @@ def _coefficients(lab: Laboratory) -> dict[str, Node]:
     "F.6-proof",
     "The last coefficient of the quadratic",
     kind="identity",
+    origin="proof",
+    where="Proof of Lemma F.6, the displays of c/a and of the sum of g'",
+    source="damaged",
+    parts=("c/a", "weights"),
+    hypotheses=(),
     uses=["Eq.16"],
     expect="fails",
-    statement=r"\tfrac ca=(1\pm O(\varepsilon))\cdot2,\quad\sum g_i\min\tfrac1{1+e^{y_iF_i}}\le-\sum g'(y_iF_i)\le\sum g_i\max\tfrac1{1+e^{y_iF_i}}",
-    reading="r = 1, A_2 = A_3 (where the deviations vanish), c/a taken with its sign (the root sqrt(b^2/4a^2 - c/a) would be complex with +2): with the constant terms of dR/dt read off the derived "
-    "limit, c = +2 a must be an identity; and the weight of g in -g', which is 1 - g, not g",
+    statement=r"\big|\tfrac ca\big|=(1\pm O(\varepsilon)\pm O(\max e^{-y_iF_i}))\cdot2,\quad\sum_Ig_i\min_I\tfrac1{1+e^{y_iF_i}}\le-\sum_Ig'(F_i)\le\sum_Ig_i\max_I\tfrac1{1+e^{y_iF_i}}",
+    reading="The bars of c/a are lost in the text at hand and read as there; r = 1 and A_2 = A_3, where the deviations vanish.",
 )
-def last_coefficient(lab: Laboratory) -> Verdict:
+def last_coefficient(lab: Laboratory) -> dict[str, Verdict]:
     """c/a on the symmetric limit from the derived dR/dt, and -g'/g."""
     c, A1, A2 = _coefficients(lab), sym("A1"), sym("A2")
     constant = c["1"] * A1 + c["2"] * A2 + c["4"] * sym("A4")
@@ -177,28 +203,28 @@ def last_coefficient(lab: Laboratory) -> Verdict:
     logistic = graph.call("sigmoid", -u)
     weight = -graph.gradient(logistic, [u])[0] / logistic
     positive = ("g1", "g2", "g4", "h1", "h2", "h4")
-    printed = identity({"c - 2 a": constant - 2 * (A1 + A2), "weight": weight - logistic}, positive=positive)
-    right = identity(
-        {"c + 2 a": constant + 2 * (A1 + A2), "weight": weight - graph.call("sigmoid", u)}, positive=positive
-    )
-    return printed.correcting(
-        r"\tfrac ca=-2\ \text{at}\ r=1,\ A_2=A_3;\quad-g'=g\cdot\tfrac1{1+e^{-y_iF_i}}",
-        right,
-        "a bar of an absolute value and a sign in an exponent are missing",
-    )
+    size = identity({"c + 2 a": constant + 2 * (A1 + A2)}, positive=positive)
+    printed, right = (identity({"weight": weight - graph.call("sigmoid", s * u)}) for s in (-1, 1))
+    sentence = "for a class of one sample with yF = 2 the printed bounds are both 0.0142, and -g'(2) is 0.105"
+    fixed = r"-g'(y_iF_i)=g_i\cdot\tfrac1{1+e^{-y_iF_i}}"
+    weights = printed.witnessed(sentence, {"yF": 2}).correcting(fixed, right, "a sign in the exponent is missing")
+    return {"c/a": size, "weights": weights.blaming("misprint", "sign-in-exponent")}
 
 
 @book.claim(
     "F.6-root",
     "Where the root of the quadratic lies",
     kind="inequality",
+    origin="proof",
+    where="Proof of Lemma F.6, the root R*",
+    parts=("b/a", "the root"),
+    hypotheses=(ORDERED, BALANCED),
     uses=["Eq.16"],
     insensitive=NUMBERS,
     statement=r"R^\star=-\tfrac b{2a}+\sqrt{\tfrac{b^2}{4a^2}-\tfrac ca}\in(1,2)",
-    reading="explicit: with r = 1, A_c proportional to S_c, S_2 = S_3 and the order S_4 <= S_2 <= S_1 <= 2 S_2 + S_4 of Definition F.1, b/a lies in "
-    "[-1/2, 1/2], so R* lies in [(sqrt(33)-1)/4, (sqrt(33)+1)/4] = [1.186, 1.686]",
+    reading="With r = 1, A_c proportional to S_c and S_2 = S_3: where epsilon and exp(-yF) vanish.",
 )
-def root_interval(lab: Laboratory) -> Verdict:
+def root_interval(lab: Laboratory) -> dict[str, Verdict]:
     """b/a +- 1/2 with manifestly signed numerators; the root is monotone in b/a."""
     low, high = S2 + S4 - S1 + (S1 + S2) / 2, (S1 + S2) / 2 - (S2 + S4 - S1)
     s4, p, q, k = sp.symbols("S4 p q k")  # p, q, k >= 0: the differences in the order of Definition F.1
@@ -214,9 +240,11 @@ def root_interval(lab: Laboratory) -> Verdict:
     ]
     falls = sp.diff(root, h) + root / (2 * sp.sqrt(h**2 / 4 + 2))
     exact = identity({"low": from_sympy(ends[0]), "high": from_sympy(ends[1]), "slope": from_sympy(falls)})
-    return combine_verdicts({**parts, "ends": exact.adding(ends="(sqrt(33) -+ 1)/4")}).with_constants(
-        low=float((sp.sqrt(33) - 1) / 4), high=float((sp.sqrt(33) + 1) / 4)
-    )
+    step = "b/a + 1/2 and 1/2 - b/a are sums of nonnegative differences of the order of Definition F.1"
+    return {
+        "b/a": combine_verdicts(parts).proving(step),
+        "the root": exact.with_constants(low="(sqrt(33) - 1)/4 = 1.186", high="(sqrt(33) + 1)/4 = 1.686"),
+    }
 
 
 def _all_nonnegative(node: Node, mapping: dict[str, sp.Expr]) -> Verdict:
@@ -231,12 +259,15 @@ def _all_nonnegative(node: Node, mapping: dict[str, sp.Expr]) -> Verdict:
     "F.5-proof",
     "The fixed ratio of one-target sums",
     kind="identity",
+    origin="proof",
+    where="Proof of Lemma F.5, the display of S_2/S_3",
+    parts=("fixed ratio",),
+    hypotheses=(),
     uses=["Eq.12"],
     expect="fails",
     insensitive=NUMBERS,
     statement=r"\tfrac{S_2}{S_3}=1+q\cdot\tfrac{N+S_2}{S_3},\quad N=S_2+S_3+S_4-2S_1,\ q=\overline{(1-g)}_{I_3}/\overline{(1-g)}_{I_2}",
-    reading="at equality in (12) with the margin rates N + S_2 on I_2 and N + S_3 on I_3 (in units of beta/n): with N eliminated by the equality, the printed "
-    "formula must be an identity in S_3, q and N",
+    reading="At equality in (12), with margin rates N + S_2 on I_2 and N + S_3 on I_3 in units of beta/n.",
 )
 def fixed_ratio(lab: Laboratory) -> Verdict:
     """Solve the equality for S_2 and put it in."""
@@ -246,32 +277,43 @@ def fixed_ratio(lab: Laboratory) -> Verdict:
     right = identity(
         {"equality": q * (N + S3) - (N + s2), "right": s2 / S3 - 1 - (q - 1) * (N + S3) / S3}, positive=("S3",)
     )
-    return printed.correcting(
-        r"\tfrac{S_2}{S_3}=1+(q-1)\tfrac{N+S_3}{S_3}",
-        right,
-        "the brackets of I_2 and I_3 are interchanged and a minus one is missing",
+    sentence = "with q = 1, S_3 = 1, N = 0 the equality (12) gives S_2 = S_3, and the printed formula S_2/S_3 = 2"
+    why = (
+        "the brackets of I_2 and I_3 are interchanged and a minus one is missing; the last line of the proof has q - 1"
     )
+    fixed = r"\tfrac{S_2}{S_3}=1+(q-1)\tfrac{N+S_3}{S_3}"
+    found = printed.witnessed(sentence, {"S2": 1, "S3": 1}).correcting(fixed, right, why)
+    return found.blaming("misprint", "brackets-in-F.5")
 
 
 @book.claim(
     "F.5-bound",
     "The bracket of the fixed ratio",
     kind="inequality",
+    origin="proof",
+    where="Proof of Lemma F.5, the bound 6",
+    parts=("above", "below"),
+    hypotheses=(ORDERED, BALANCED),
     uses=["F.5-proof"],
     insensitive=NUMBERS,
-    statement=r"|N+S_3|/S_3\le6",
-    reading="under the order S_4 <= S_2, S_3 <= S_1 <= S_2 + S_3 + S_4 and S_2 <= 2 S_3 of Definition F.1; in fact with 3: both 3 S_3 - (N + S_3) and "
-    "3 S_3 + (N + S_3) are sums of nonnegative differences",
+    statement=r"\frac{-S_1+(S_2+S_3+S_4)-S_1+S_2\pm o(1)\sum g}{S_3}\le6",
+    reading="In absolute value, without o(1), for the printed bracket and for the one with S_3 in place of the last S_2; 3 is enough.",
 )
-def bracket_bound(lab: Laboratory) -> Verdict:
-    """3 S_3 +- (N + S_3) as sums of nonnegative differences."""
-    bracket = S2 + 2 * S3 + S4 - 2 * S1
+def bracket_bound(lab: Laboratory) -> dict[str, Verdict]:
+    """3 S_3 +- the bracket as sums of nonnegative differences, for both brackets."""
     s2, s4, p, q, k, l = sp.symbols("S2 S4 p q k l")  # p, q, k, l >= 0
     s3 = s4 + q
-    upper = _all_nonnegative(3 * S3 - bracket, {"S1": s2 + p, "S2": s2, "S3": s3, "S4": s4})
     half = 2 * s3 - l
-    lower = _all_nonnegative(3 * S3 + bracket, {"S1": half + s3 + s4 - k, "S2": half, "S3": s3, "S4": s4})
-    return combine_verdicts({"above": upper, "below": lower}).with_constants(C=3)
+    above, below = {}, {}
+    for name, last in (("printed", S2), ("with S_3", S3)):
+        bracket = S2 + S3 + S4 - 2 * S1 + last
+        above[name] = _all_nonnegative(3 * S3 - bracket, {"S1": s2 + p, "S2": s2, "S3": s3, "S4": s4})
+        below[name] = _all_nonnegative(3 * S3 + bracket, {"S1": half + s3 + s4 - k, "S2": half, "S3": s3, "S4": s4})
+    step = "3 S_3 less (plus) the bracket is a sum of nonnegative differences of the order of Definition F.1"
+    return {
+        "above": combine_verdicts(above).proving(step).with_constants(C=3),
+        "below": combine_verdicts(below).proving(step),
+    }
 
 
 # ---- signs -------------------------------------------------------------------------------------------------------
@@ -288,47 +330,52 @@ def _signed(node: Node, mapping: dict[Node, Node]) -> int:
     return 1 if all(c > 0 for c in coefficients) else -1 if all(c < 0 for c in coefficients) else 0
 
 
-def _value_signs(lab: Laboratory, wanted: dict[tuple[int, int], int]) -> Verdict:
+def _value_signs(lab: Laboratory, wanted: dict[tuple[int, int], int]) -> dict[str, Verdict]:
     """Signs of the derived equations of the value Gram matrix where G and xi have the signs of phase 2."""
     flow = toy_gram(lab)
     rhs, names = lab.equations(flow), flow.matrices["VV"]
     xi, _ = toy_forces(flow)
     G = flow.layout.symbols["aWV"][0]
-    residuals = {f"{i + 1}{j + 1}": rhs[names[i, j]] - G[i] * xi[j] - G[j] * xi[i] for i, j in wanted}
-    found = {}
-    for i, j in wanted:
+    step = "the derived rate is G_a xi_b + G_b xi_a, and both terms have this sign"
+    parts = {}
+    for (i, j), sign in wanted.items():
+        form = identity({"equation": rhs[names[i, j]] - G[i] * xi[j] - G[j] * xi[i]}, positive=("m", "m1"))
         model = graph.add([sym(f"G{i}") * sym(f"x{j}"), sym(f"G{j}") * sym(f"x{i}")])
         mapping = {sym(f"{letter}{k}"): SIGN_G[k] * sym(f"p{letter}{k}") for letter in "Gx" for k in SIGN_G}
-        found[i, j] = _signed(model, mapping)
-    form = identity(residuals, positive=("m", "m1"))
-    signs = decided(found == wanted, {str(k): v for k, v in found.items()})
-    return combine_verdicts({"equation": form, "signs": signs})
+        found = _signed(model, mapping)
+        parts[f"{i + 1}{j + 1}"] = form & decided(found == sign, {"sign": found}).proving(step)
+    return parts
 
 
 @book.claim(
     "F.13",
     "Signs of the value Gram matrix",
     kind="inequality",
+    where="Corollary F.13",
+    parts=("12", "11", "22", "13", "23"),
+    hypotheses=(),
     uses=["C.3", "F.7"],
     statement=r"\dot\Gamma_{12},\dot\Gamma_{11},\dot\Gamma_{22}>0,\ \dot\Gamma_{13},\dot\Gamma_{23}<0",
-    reading="the derived equation is dGamma_ab = G_a xi_b + G_b xi_a with xi of appendix B; with G_1, G_2 > 0 > G_3 and xi_1, xi_2 > 0 > xi_3, which F.6 and F.7 give, every term has the "
-    "printed sign; also dGamma_33 > 0",
+    reading="G_1, G_2 > 0 > G_3 and xi_1, xi_2 > 0 > xi_3, which F.6 and F.7 provide on [T_1, T_2].",
 )
-def value_signs(lab: Laboratory) -> Verdict:
-    """Six signs from the signs of the factors."""
-    return _value_signs(lab, {(0, 1): 1, (0, 0): 1, (1, 1): 1, (0, 2): -1, (1, 2): -1, (2, 2): 1})
+def value_signs(lab: Laboratory) -> dict[str, Verdict]:
+    """Five signs from the signs of the factors."""
+    return _value_signs(lab, {(0, 1): 1, (0, 0): 1, (1, 1): 1, (0, 2): -1, (1, 2): -1})
 
 
 @book.claim(
     "4.6",
     "Value correlations in phase 2",
     kind="inequality",
-    same_as="F.13",
+    where="Corollary 4.6",
+    parts=("12", "13"),
+    hypotheses=(),
     uses=["F.13"],
+    same_as="F.13",
     statement=r"\partial_t\mu_1^\top W_V^\top W_V\mu_2>0,\ \partial_t\mu_1^\top W_V^\top W_V\mu_3<0",
-    reading="the first and the fourth sign of F.13, from the same premises",
+    reading="Two of the signs of F.13, from the same premises.",
 )
-def value_signs_short(lab: Laboratory) -> Verdict:
+def value_signs_short(lab: Laboratory) -> dict[str, Verdict]:
     """Two of the signs of F.13."""
     return _value_signs(lab, {(0, 1): 1, (0, 2): -1})
 
@@ -337,12 +384,15 @@ def value_signs_short(lab: Laboratory) -> Verdict:
     "F.16-signs",
     "Signs of the scores at leading order",
     kind="inequality",
+    origin="proof",
+    where="Proof of Lemma F.16, the rates for mu1 as query",
+    parts=("A_31 falls", "A_21 grows"),
+    hypotheses=(),
     uses=["C.4", "F.6", "F.7"],
     statement=r"\dot A_{31},\dot A_{32}<0;\quad\dot A_{21},\dot A_{12}>0",
-    reading="leading order in 1/m, n -> infinity, L = 5: with margins F_1, |F_2|, |F_4| > 0, x, z > 0 and s_1 > s_2, the derived rate of A_31 is a sum of negative "
-    "terms; that of A_21 is positive exactly where x > F_1/L, and F_1 = 2x - z < x there, since |F_2| = z - x > 0",
+    reading="At leading order in 1/m and 1/n, L = 5, with positive margins and S_1 > S_2.",
 )
-def score_signs(lab: Laboratory) -> Verdict:
+def score_signs(lab: Laboratory) -> dict[str, Verdict]:
     """The derived leading-order rates in the variables x = F1 + |F2|, z = F1 + 2 |F2|, s_1 = s_2 + p."""
     L = 5
     rates = lab.score_rates(12, L)
@@ -359,23 +409,27 @@ def score_signs(lab: Laboratory) -> Verdict:
         graph.call("sigmoid", -system.observables["margin_I1"]): 2 * (s2 + p),
         graph.call("sigmoid", -system.observables["margin_I2"]): 6 * s2,
     }
-    found = {}
-    for name in ("A_cs", "A_ss_other"):
-        node = graph.substitute([rates[name]], atoms)[0]
-        found[name] = _signed(node, states)
-    fine = found == {"A_cs": -1, "A_ss_other": 1}
-    return decided(fine, {"signs": found}, signs=found)
+    found = {name: _signed(graph.substitute([rates[name]], atoms)[0], states) for name in ("A_cs", "A_ss_other")}
+    step = "in F_1, |F_2|, S_2 and S_1 - S_2, all positive, every term of the leading-order rate has this sign"
+    return {
+        "A_31 falls": decided(found["A_cs"] == -1, {"sign": found["A_cs"]}).proving(step),
+        "A_21 grows": decided(found["A_ss_other"] == 1, {"sign": found["A_ss_other"]}).proving(step),
+    }
 
 
 @book.claim(
     "F.8-ratio",
     "Loss against loss derivative",
     kind="inequality",
+    origin="proof",
+    where="Proof of Theorem F.8, last step",
+    parts=("slope", "ends"),
+    hypotheses=(),
     insensitive=NUMBERS,
-    statement=r"1\le\ell(u)/g(u)\le2\ln2\quad(u\ge0)",
-    reading="d/du (l/g) = e^u log(1 + e^-u) - 1 (identity), which is at most 0 since log(1+y) <= y; the value at 0 is 2 ln 2 and the limit is 1",
+    statement=r"\ell(x)=\Theta(-\ell'(x))\quad(x>0)",
+    reading="The quotient falls from 2 ln 2 at 0 to 1: its slope is e^u log(1 + e^-u) - 1, at most 0.",
 )
-def loss_ratio(lab: Laboratory) -> Verdict:
+def loss_ratio(lab: Laboratory) -> dict[str, Verdict]:
     """The derivative in closed form and the two ends."""
     u = sym("u")
     ratio = graph.call("softplus", -u) / graph.call("sigmoid", -u)
@@ -385,6 +439,7 @@ def loss_ratio(lab: Laboratory) -> Verdict:
     limit = sp.limit(sp.log(1 + sp.exp(-z)) * (1 + sp.exp(z)), z, sp.oo)
     at_zero = sp.expand(sp.log(2) * 2 - (sp.log(1 + sp.exp(-z)) * (1 + sp.exp(z))).subs(z, 0))
     ends = decided((limit, at_zero) == (1, 0), {"limit": str(limit), "at zero": str(at_zero)}, limit=str(limit))
-    return combine_verdicts({"slope": identity({"slope": slope - target}), "ends": ends}).with_constants(
-        low=1, high="2 ln 2"
-    )
+    return {
+        "slope": identity({"slope": slope - target}),
+        "ends": ends.proving("value at 0 and limit at infinity").with_constants(low=1, high="2 ln 2"),
+    }

@@ -2,80 +2,78 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
-from odesys import Verdict, agrees, combine_verdicts, graph, in_turn, integrate, measured, rounded, sym
+from odesys import Hypothesis, Measurement, Verdict, measure
 
-from .. import setting
 from ..laboratory import Laboratory
-from ..special.phases import PhaseTwo, phase_two
-from ..special.standard_runs import SCALE, T1, TAUS, L, N, other_standard, standard_pairs
-from ..special.trained_network import word_weights
-from ..special.trajectories import Course, class_sums, planar_run, values_along
+from ..special.phases import PhaseTwo
+from ..special.phases import phase_two as predicate
+from ..special.trajectories import Course
 from .book import book
-from .common_readings import NETWORKS, OTHERS, late, late_ranges, twice, twice_others
+from .common_hypotheses import PHASES
+from .common_limit import as_regression, hitting_time, margins, states, tied_points
+from .common_runs import C0, M1, T1, L, N, always, late, likely, ordered, phase_two
 from .part_b_c_system import beta_rate
+from .part_e3_end import SANDWICH
 
-REGRESSION = "limit runs agree to 1e-6 with logistic regression on the four bags of words of Definition 2.1, integrated by itself"
-
-
-def margin_constants(n: int = N, length: int = L) -> dict[str, Fraction]:
-    """Closed forms of Beyond.finite_n, I4 not at the margin: what multiplies ln(tau) in G(mu1) (``s``), in -G(mu3) (``c``)
-    and in |G| of an irrelevant word of I1 and I2 (``r1``, ``r2``), and the limit of loss times tau (``loss``).
-    """
-    a, b = Fraction(2 * (length - 3), n), Fraction(6 * (length - 2), n)
-    delta = 1 + 3 * a + 3 * b + a * b
-    first, second = (7 + b) / delta, (5 + a) / delta
-    return {
-        "s": first - second,
-        "c": 2 * second - first,
-        "r1": 2 * first / n,
-        "r2": 6 * second / n,
-        "loss": first + 2 * second,
-    }
+LONGEST = 1e19  # of runs up to poly(m)
+TIED = Hypothesis(
+    "n >= L^2 log m", r"n\ge L^2\log m", lambda p: p["n"] / (p["L"] ** 2 * float(np.log(float(p["m"])))) - 1
+)
+State = dict[str, float]
 
 
-def irrelevant_growth() -> dict[int, float]:
-    """(L - k) alpha_c at n = 48, L = 4: what multiplies ln(tau) in the irrelevant part of outputs on I1 and I2."""
-    exact = margin_constants()
-    return {c: float(exact[f"r{c}"]) * (L - len(setting.SPECIAL[c])) for c in (1, 2)}
+def sums(x: State, point: Any) -> dict[int, float]:
+    """S_c / n at a state of level 3; I3 is as I2."""
+    u = margins(point)(x)
+    share = {1: 1 / 2, 2: 1 / 6, 4: 1 / 6}
+    found = {c: share[c] * float(expit(-u[c])) for c in share}
+    return {**found, 3: found[2]}
 
 
-def phase_two_constants() -> PhaseTwo:
-    """Items (i) and (j) grow like log(tau): twice what the hard margin at this n gives at the last time."""
-    last = float(np.log(TAUS[-1]))
-    return PhaseTwo(
-        signals=2 * last * float(margin_constants()["c"]) / float(np.log(SCALE.m)),
-        irrelevant=2 * last * max(irrelevant_growth().values()),
-    )
+def in_time(lab: Laboratory, what: str, read: Callable[[State, Any], float], kind: str = "O") -> Verdict:
+    """A number at level 3 does not grow with the time: tau from T_1 to 10^6, n = 30, L = 4, m = 10^16."""
+    held = {"n": N, "L": L, "m": 10**16, "m1": M1, "c0": C0}
+    points = [{**held, "tau": p["tau"]} for p in lab.draw.along("tau", T1, 1e7, 7)]
+    rows = states(lab, points[0], [*(p["tau"] for p in points)])
+    seen = Measurement(what, points, [max(read(x, p), 1e-12) for x, p in zip(rows, points, strict=True)])
+    return seen.order("tau", 0, kind) & as_regression(lab, held, points[-1]["tau"])
 
 
-def phase_two_ratios(run: Course) -> dict[str, np.ndarray]:
-    """Used over allowed of each item of Definition F.1, along the times of phase 2."""
-    return {name: late(run, ratio) for name, ratio in phase_two(run, phase_two_constants()).ratios.items()}
+def ratio_of(x: State, point: Any) -> float:
+    """R of level 3, from the class sums."""
+    s = sums(x, point)
+    return (s[2] + s[3] + s[4] - s[1]) / (s[1] - s[2])
+
+
+# ---- Definition F.1 ----------------------------------------------------------------------------------------------
+
+
+def items(run: Any) -> np.ndarray:
+    """Largest used over allowed of the items of Definition F.1 at each time of phase 2."""
+    found = predicate(run, PhaseTwo(irrelevant=10.0))
+    return np.max([late(run, ratio) for ratio in found.ratios.values()], axis=0)
 
 
 @book.claim(
     "F.1",
     "Phase 2",
     kind="definition",
+    where="Definition F.1",
+    hypotheses=PHASES,
     uses=["E.27"],
-    statement=r"[T_1,T_2]:\ \text{ten items: keys, softmax, }\beta,\ \text{gradient of}\ W,\ \text{softmax part, order of class sums, balance, margins},\ |G|,\ \text{irrelevant part}",
-    reading=f"the predicate with constants 1, 1, 2, 1/10, 1/10, order, 2, 1/10 for (a) .. (h) holds at all times; (i) and (j) grow like log(tau), so their constants go with the "
-    f"horizon: twice what the closed form of Beyond.finite_n gives at tau = 1000; {NETWORKS}",
+    statement=r"t\in[T_1,T_2]:\ \Delta\kappa,\Delta\rho=\widetilde O(\sigma_0^2\sqrt m);\ |\Delta p|<O(\tfrac1{L^2});\ \beta\le O(\sigma_1^2mm_1);\ \tfrac{\max_\mu|\sum_ja_j\dot w_j^\top W_V\mu|}\beta\le o(\tfrac1L)\tfrac1n\sum g_i;\ \tfrac{\max_i|\sum G\dot p|}\beta\le o(1)\tfrac1n\sum g_i;\ S_4\le\min(S_2,S_3)\le\max(S_2,S_3)\le S_1\le S_2+S_3+S_4,\ \tfrac12\le\tfrac{S_2}{S_3}\le2;\ y_iF_i>C;\ |G(\mu_k)|\le O(\log m);\ \sum_{l_1}\sum_{\mathcal R}G\,p\le O(1);\ T_2\le O(\mathrm{poly}(m))",
+    reading="Constants 1, 1, 2, 1/10, 1/10, order and balance as printed, 1/10, 3, 10, up to tau = 10^3.",
 )
 def phase_two_holds(lab: Laboratory) -> Verdict:
-    """Largest ratio of each item over all runs."""
-    found, same = twice(standard_pairs(lab), phase_two_ratios)
-    worst = {name: max(float(row[name].max()) for row in found) for name in found[0]}
-    return combine_verdicts(
-        {
-            "items": measured(max(worst.values()) <= 1, rounded(worst), used_over_allowed=rounded(worst, 3)),
-            "as trained": same,
-        }
+    """The predicate at all times of phase 2."""
+    return likely(
+        lab, "all items of Definition F.1 hold up to tau = 10^3", lambda r: items(r).max() <= 1, items, phase_two
     )
 
 
@@ -83,283 +81,322 @@ def phase_two_holds(lab: Laboratory) -> Verdict:
     "F.3",
     "Phase 2 begins",
     kind="existence",
-    uses=["F.1", "E.28"],
-    statement=r"\text{all items of Definition F.1 hold strictly at}\ T_1",
-    reading=f"at the first recorded time after tau = {T1:g} every item is below 0.9 of what is allowed; {NETWORKS}",
+    where="Lemma F.3",
+    parts=("all items at T_1",),
+    hypotheses=PHASES,
+    uses=["F.1", "E.25", "E.12", "E.5", "E.10", "E.24", "E.21", "E.27"],
+    statement=r"\text{the conditions of Definition F.1 hold at}\ t=T_1\ \text{with strict inequality}",
+    reading="With the constants of F.1; every item is below 0.9 of what is allowed.",
 )
 def phase_two_begins(lab: Laboratory) -> Verdict:
     """The predicate at T_1."""
-    found, same = twice(
-        standard_pairs(lab), lambda run: {name: float(r[0]) for name, r in phase_two_ratios(run).items()}
-    )
-    worst = {name: max(row[name] for row in found) for name in found[0]}
-    return combine_verdicts(
-        {"items": measured(max(worst.values()) < 0.9, rounded(worst), at_T1=rounded(worst, 3)), "as trained": same}
+    return likely(
+        lab, "all items of Definition F.1 are below 0.9 at T_1", lambda r: items(r)[0] < 0.9, items, phase_two
     )
 
 
-def _spread(run: Course) -> np.ndarray:
-    """Largest g_i / g_j - 1 of two samples of a class."""
-    return np.max([run.g[:, p].max(axis=1) / run.g[:, p].min(axis=1) for p in run.classes.values()], axis=0) - 1
+def spread(run: Course) -> np.ndarray:
+    """Largest g_i / g_j of two samples of a class."""
+    return late(run, np.max([run.g[:, p].max(axis=1) / run.g[:, p].min(axis=1) for p in run.classes.values()], axis=0))
 
 
 @book.claim(
     "F.2",
     "Gradients inside a class",
     kind="order",
+    where="Corollary F.2",
+    parts=("ratio",),
+    hypotheses=PHASES,
     uses=["F.1"],
-    statement=r"\max_{i,j\in I_c}g_i/g_j\le O(1)",
-    reading=f"the excess over 1 stays below {OTHERS.replace('seeds 10-12', 'seeds 10, 11')} in phase 2; {NETWORKS}; the ratio scales like exp(O(c0)), with c0 = 1 it reaches 5",
+    statement=r"i,j\in I_c:\ \max g_i^{(t)}/g_j^{(t)}\le O(1)\quad(t\in[T_1,T_2])",
+    reading="Up to tau = 10^3; the samples of a class differ only by the start.",
 )
 def inside_class(lab: Laboratory) -> Verdict:
     """Largest ratio of two samples of a class."""
-    limit = twice_others(lambda run: late(run, _spread(run)), other_standard())
-    return late_ranges(lab, {"excess": (_spread, -1e-9, limit)}).with_constants(C=rounded(1 + limit, 4))
+    return ordered(lab, "g_i/g_j within a class", spread, along=("m",), part=phase_two)
 
 
 @book.claim(
     "F.4",
     "Summed correlations grow",
     kind="inequality",
-    uses=["Eq.5", "F.1"],
-    statement=r"\dot\beta=\tfrac{2m_1}n\sum g_iy_iF_i>0\ \text{if all margins are positive},\ \beta=\Omega(\sigma_1^2mm_1)",
-    reading=f"the identity is Eq. (5), a sum of positive terms; beta grows at every recorded time and stays within [1/2, 2] of sigma_1^2 m m1; {NETWORKS}",
+    where="Lemma F.4",
+    parts=("identity", "positive", "size"),
+    hypotheses=PHASES,
+    uses=["Eq.5", "F.1", "C.2", "E.27"],
+    statement=r"\partial_t\sum_{j_1,j_2}\langle a_{j_1}w_{j_1},a_{j_2}w_{j_2}\rangle=\tfrac{2m_1}n\sum_ig_iy_iF_i>0,\quad\sum_{j_1,j_2}\langle a_{j_1}w_{j_1},a_{j_2}w_{j_2}\rangle=\Omega(\sigma_1^2mm_1)",
+    reading="The identity is Eq. (5); it is positive as all margins are, up to tau = 10^3.",
 )
-def beta_grows(lab: Laboratory) -> Verdict:
+def beta_grows(lab: Laboratory) -> dict[str, Verdict]:
     """Eq. (5), and beta along networks."""
-    found, same = twice(standard_pairs(lab), lambda run: np.diff(late(run, run.beta)))
-    smallest = min(float(c.min()) for c in found)
-    grows = measured(smallest > 0, {"smallest step": smallest})
-    return combine_verdicts(
-        {
-            "identity": beta_rate(lab),
-            "grows": grows & same,
-            "size": late_ranges(lab, {"beta / B": (lambda run: run.beta / SCALE.B, 0.5, 2.0)}),
-        }
-    )
+
+    def steps(run: Any) -> np.ndarray:
+        beta = np.einsum("i,kij,j->k", run.signs, run.changes["WW"], run.signs) * run.scale.B / run.scale.m1
+        return np.diff(late(run, beta))
+
+    def size(run: Any) -> np.ndarray:
+        return run.scale.B / late(run, run.beta)
+
+    return {
+        "identity": beta_rate(lab),
+        "positive": likely(lab, "beta grows at every recorded time", lambda r: (steps(r) > 0).all(), steps, phase_two),
+        "size": ordered(lab, "sigma_1^2 m m_1 over beta", size, along=("m",), part=phase_two),
+    }
+
+
+def imbalance(run: Course) -> np.ndarray:
+    """|S_2 - S_3| / min(S_2, S_3) in phase 2."""
+    return late(run, np.abs(run.S[2] - run.S[3]) / np.minimum(run.S[2], run.S[3]))
+
+
+def balance(lab: Laboratory) -> Verdict:
+    """The quotient is a small constant, whatever m."""
+    because = "C << 1: |F(0)| <= 0.01 by D.8, E.21 gives |S_2 - S_3|/n of that order, and S_2/n is above 1/20 at T_1"
+    return always(lab, "|S_2 - S_3|/min(S_2, S_3)", imbalance, 0, 0.1, because)
 
 
 @book.claim(
     "F.5",
     "One-target classes balance",
     kind="order",
+    where="Lemma F.5",
+    parts=("balance",),
+    hypotheses=PHASES,
     uses=["Eq.12", "F.5-proof", "F.5-bound", "F.1"],
-    statement=r"|S_2-S_3|/\min(S_2,S_3)\le C\ll1\ \text{on}\ [T_1,T_2]",
-    reading=f"C = 0.1, and at tau = 1000 below 0.002; n -> infinity from G(0) = (0.3, -0.3, 0.1): |S_2/S_3 - 1| falls below 1e-3 by tau = 1000; {REGRESSION}; {NETWORKS}",
+    statement=r"\exists C\ll1:\ \frac{|\sum_{I_2}g_i-\sum_{I_3}g_i|}{\min(\sum_{I_2}g_i,\sum_{I_3}g_i)}\le C\quad(t\in[T_1,T_2])",
+    reading="C = 0.1, up to tau = 10^3.",
 )
 def one_target_balance(lab: Laboratory) -> Verdict:
-    """The ratio along networks and from an asymmetric start."""
-    found, same = twice(
-        standard_pairs(lab), lambda run: late(run, np.abs(run.S[2] - run.S[3]) / np.minimum(run.S[2], run.S[3]))
-    )
-    worst, last = max(float(r.max()) for r in found), max(float(r[-1]) for r in found)
-    networks = same & measured(worst < 0.1 and last < 2e-3, {"worst": worst, "last": last})
-    return in_turn({"networks": lambda: networks, "limit": lambda: _balance_of_the_limit(lab)}).with_constants(
-        C=rounded(worst, 4)
-    )
-
-
-def _balance_of_the_limit(lab: Laboratory) -> Verdict:
-    """S_2 / S_3 from an asymmetric start at n -> infinity."""
-    system, taus = lab.large_n(), (1.0, 10.0, 100.0, 1000.0)
-    start = {"G_s1": 0.3, "G_s2": -0.3, "G_c": 0.1}
-    free = integrate(system, [start[n] for n in system.names], (0.0, 1000.0), rtol=1e-10, method="LSODA")
-    s = class_sums(system)
-    ratio = values_along(free, s[2] / s[3], taus)
-    G = word_weights((0.3, -0.3, 0.1), taus)
-    known = expit(G[:, 0] + G[:, 2]) / expit(G[:, 1] + G[:, 2])
-    fine = measured(bool(abs(ratio[-1] - 1) < 1e-3), {"S2/S3": ratio.tolist()}, S2_over_S3=rounded(ratio, 5))
-    return fine & agrees(ratio, known, 1e-6, "regression")
+    """The quotient along networks."""
+    return balance(lab)
 
 
 @book.claim(
     "4.4",
     "One-target classes balance (short)",
     kind="order",
+    where="Lemma 4.4",
+    parts=("balance",),
+    hypotheses=PHASES,
     same_as="F.5",
     uses=["F.5"],
-    statement=r"|S_2-S_3|/\min(S_2,S_3)\le C\ll1",
-    reading="as F.5",
+    statement=r"\exists C\ll1:\ \frac{|\sum_{I_2}g_i-\sum_{I_3}g_i|}{\min(\sum_{I_2}g_i,\sum_{I_3}g_i)}\le C\quad(t\in[T_1,T_2])",
+    reading="As F.5.",
 )
 def one_target_balance_again(lab: Laboratory) -> Verdict:
     """The same statement."""
-    return one_target_balance(lab)
+    return balance(lab)
+
+
+def quotients(lab: Laboratory, names: tuple[str, ...]) -> dict[str, Verdict]:
+    """The bounded quotients of Lemma F.6 in m and in time, and the sandwich."""
+    network = {
+        "common word": lambda r: r.S[2] + r.S[3] + r.S[4] - r.S[1],
+        "mu1": lambda r: r.S[1] - r.S[2],
+        "mu2": lambda r: r.S[1] - r.S[3],
+    }
+    limit: dict[str, Callable[[dict[int, float]], float]] = {
+        "common word": lambda s: s[2] + s[3] + s[4] - s[1],
+        "mu1": lambda s: s[1] - s[2],
+        "mu2": lambda s: s[1] - s[3],
+    }
+    parts = {}
+    for name in names:
+        if name in network:
+            part, same = network[name], limit[name]
+            parts[name] = ordered(
+                lab,
+                "sum g over the difference",
+                lambda r, part=part: late(r, sum(r.S.values()) / part(r)),  # type: ignore[misc]
+                along=("m",),
+                part=phase_two,
+            ) & in_time(
+                lab,
+                "sum g over the difference",
+                lambda x, p, same=same: sum(sums(x, p).values()) / same(sums(x, p)),  # type: ignore[misc]
+            )
+    if "rates" in names:
+        parts["rates"] = ordered(
+            lab, "dG_1/dG_2", lambda r: late(r, r.G_rate[:, 0] / r.G_rate[:, 1]), "Theta", ("m",), phase_two
+        )
+    if "sandwich" in names:
+        parts["sandwich"] = late_sandwich(lab)
+    return parts
+
+
+def late_sandwich(lab: Laboratory) -> Verdict:
+    """1 + C <= R <= 2(1 - C) along networks with high probability, and at level 3 up to tau = 10^7."""
+
+    def R(run: Any) -> np.ndarray:
+        return late(run, run.R())
+
+    low, high = 1 + SANDWICH, 2 * (1 - SANDWICH)
+    what = "(1 + C) max(dG1, dG2) <= -dG3 <= (1 - C)(dG1 + dG2) up to tau = 10^3"
+
+    def inside(run: Any) -> bool:
+        G = run.G_rate[run.taus >= T1]
+        return bool(
+            (low * G[:, :2].max(axis=1) <= -G[:, 2]).all() and (-G[:, 2] <= high / 2 * G[:, :2].sum(axis=1)).all()
+        )
+
+    held = {"n": N, "L": L, "m": 10**16, "m1": M1, "c0": C0}
+    points = [{**held, "tau": p["tau"]} for p in lab.draw.along("tau", T1, 1e7, 7)]
+    rows = states(lab, held, [p["tau"] for p in points])
+    seen = Measurement("R at level 3", points, [ratio_of(x, p) for x, p in zip(rows, points, strict=True)])
+    return likely(lab, what, inside, R, phase_two) & seen.between(low, high, "C = 0.1, as in E.19")
 
 
 @book.claim(
     "F.6",
     "Automatic balancing",
     kind="order",
-    uses=["Eq.13", "Eq.15", "Eq.16", "F.6-root", "F.5", "E.19"],
-    statement=r"\tfrac{\sum g}{S_2+S_3+S_4-S_1},\ \tfrac{\sum g}{S_1-S_2},\ \tfrac{\sum g}{S_1-S_3}=O(1),\ \dot G_1/\dot G_2=\Theta(1),\ (1+C)\max(\dot G_1,\dot G_2)\le-\dot G_3\le(1-C)(\dot G_1+\dot G_2)",
-    reading=f"networks: the three quotients below 12, 15, 15, dG_1/dG_2 in (0.8, 1.25), R in (1.1, 1.8); n -> infinity: the sign of dR/dtau is that of R* - R at 60 times "
-    f"in [15, 1e5], where R agrees to 1e-6 with that of the regression on bags of words; E.19 supplies R(T_1) < 2, which the printed R(T_1) in [1, 3] does not; {NETWORKS}",
+    where="Lemma F.6",
+    parts=("common word", "mu1", "mu2", "rates", "sandwich"),
+    hypotheses=PHASES,
+    uses=["Eq.13", "Eq.14", "Eq.15", "Eq.16", "F.6-proof", "F.6-root", "F.5", "E.19", "F.1"],
+    statement=r"\tfrac{\sum_{[n]}g_i}{S_2+S_3+S_4-S_1},\ \tfrac{\sum_{[n]}g_i}{S_1-S_2},\ \tfrac{\sum_{[n]}g_i}{S_1-S_3}=O(1),\ \tfrac{\dot G(\mu_1)}{\dot G(\mu_2)}=\Theta(1),\ (1+C)\max(\dot G(\mu_1),\dot G(\mu_2))\le-\dot G(\mu_3)\le(1-C)(\dot G(\mu_1)+\dot G(\mu_2))",
+    reading="C = 0.1; networks up to tau = 10^3, level 3 up to 10^7; E.19 supplies R(T_1) < 2, which R(T_1) in [1, 3] does not.",
 )
-def balancing(lab: Laboratory) -> Verdict:
-    """Quotients along networks, and contraction to the root on the limit."""
-
-    def share(run: Course, part: np.ndarray) -> np.ndarray:
-        return sum(run.S.values()) / part
-
-    ranges = late_ranges(
-        lab,
-        {
-            "to common": (lambda r: share(r, r.S[2] + r.S[3] + r.S[4] - r.S[1]), 0, 12),
-            "to mu1": (lambda r: share(r, r.S[1] - r.S[2]), 0, 15),
-            "to mu2": (lambda r: share(r, r.S[1] - r.S[3]), 0, 15),
-            "dG1/dG2": (lambda r: r.G_rate[:, 0] / r.G_rate[:, 1], 0.8, 1.25),
-            "R": (lambda r: r.R(), 1.1, 1.8),
-        },
-    )
-    return in_turn({"networks": lambda: ranges, "root": lambda: _contraction(lab)})
+def balancing(lab: Laboratory) -> dict[str, Verdict]:
+    """All five parts."""
+    return quotients(lab, ("common word", "mu1", "mu2", "rates", "sandwich"))
 
 
-def _contraction(lab: Laboratory) -> Verdict:
-    """sign of dR/dtau against sign of R* - R along the planar limit."""
-    run = planar_run(lab)
-    system = run.system
-    rhs = system.equations
-    R = rhs["z"] / rhs["x"]
-    slopes = graph.gradient(R, [sym(n) for n in system.names])
-    rate = graph.add([s * r for s, r in zip(slopes, system.nodes, strict=True)])
-    A = {
-        c: -s * (1 - graph.call("sigmoid", -system.observables[f"margin_I{c}"])) for c, s in class_sums(system).items()
-    }
-    taus = np.geomspace(15, 1e5, 60)
-    a, b, c = (values_along(run, node, taus) for node in (A[1] + A[2], A[3] + A[4] - A[1], -A[2] - A[3] - 2 * A[1]))
-    root = -b / (2 * a) + np.sqrt(b**2 / (4 * a**2) - c / a)
-    ratio = values_along(run, R, taus)
-    sign = np.sign(values_along(run, rate, taus)) == np.sign(root - ratio)
-    same = agrees(ratio, _regression_rates(taus)[1], 1e-6, "regression")
-    return same & measured(
-        bool(sign.all()), {"agreeing": int(sign.sum())}, root_range=rounded([root.min(), root.max()], 5)
-    )
-
-
-def _regression_rates(taus: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """-dL/dtau / L^2 and R of the regression on bags of words: the loss falls by the square of the rates."""
-    G = word_weights((0.0, 0.0, 0.0), tuple(taus.tolist()))
-    margins = np.array([2 * G[:, 0] + G[:, 2], -G[:, 0] - G[:, 2], -G[:, 2]])
-    s = np.array([1 / 2, 1 / 6, 1 / 6])[:, None] * expit(-margins)
-    rates = np.array([s[0] - s[1], s[0] - 2 * s[1] - s[2]])
-    loss = np.logaddexp(0, -margins[0]) / 2 + np.logaddexp(0, -margins[1]) / 3 + np.logaddexp(0, -margins[2]) / 6
-    return (2 * rates[0] ** 2 + rates[1] ** 2) / loss**2, -rates[1] / rates[0]
+@book.claim(
+    "Eq.14",
+    "Balancing inside its proof",
+    kind="order",
+    origin="proof",
+    where="Proof of Lemma F.6, Equation (14)",
+    parts=("common word", "mu1"),
+    hypotheses=PHASES,
+    uses=["F.1", "F.5"],
+    statement=r"\tfrac{\sum_{[n]}g_i}{S_2+S_3+S_4-S_1}=O(1),\quad\tfrac{\sum_{[n]}g_i}{S_1-S_2}=O(1)",
+    reading="Networks up to tau = 10^3, level 3 up to 10^7, where R lies in [1, 3].",
+)
+def balancing_display(lab: Laboratory) -> dict[str, Verdict]:
+    """The first two quotients."""
+    return quotients(lab, ("common word", "mu1"))
 
 
 @book.claim(
     "4.5",
     "Automatic balancing (short)",
     kind="order",
+    where="Lemma 4.5",
+    parts=("common word", "mu1", "sandwich"),
+    hypotheses=PHASES,
     same_as="F.6",
     uses=["F.6"],
-    statement=r"\tfrac{\sum g}{S_2+S_3+S_4-S_1},\ \tfrac{\sum g}{S_1-S_2}=O(1)\ \text{and the sandwich of}\ R",
-    reading="part of F.6",
+    statement=r"\tfrac{\sum_{[n]}g_i}{S_2+S_3+S_4-S_1},\ \tfrac{\sum_{[n]}g_i}{S_1-S_2}=O(1),\ (1+C)\max(\dot G(\mu_1),\dot G(\mu_2))\le-\dot G(\mu_3)\le(1-C)(\dot G(\mu_1)+\dot G(\mu_2))",
+    reading="Three parts of F.6.",
 )
-def balancing_again(lab: Laboratory) -> Verdict:
-    """The same statement."""
-    return balancing(lab)
+def balancing_again(lab: Laboratory) -> dict[str, Verdict]:
+    """The parts printed in the main text."""
+    return quotients(lab, ("common word", "mu1", "sandwich"))
+
+
+RATIOS = {"G_1/G_2": (0, 1, 1), "G_1/-G_3": (0, 2, -1), "G_2/-G_3": (1, 2, -1)}
 
 
 @book.claim(
     "F.7",
     "Sub-networks are comparable",
     kind="order",
+    where="Corollary F.7",
+    parts=tuple(RATIOS),
+    hypotheses=PHASES,
     uses=["F.6", "E.27"],
-    statement=r"\tfrac{G_1}{G_2},\ \tfrac{G_1}{-G_3},\ \tfrac{G_2}{-G_3}=\Theta(1)",
-    reading=f"networks: in (0.9, 1.1), (0.6, 1), (0.6, 1); the limit is 2/3 at n -> infinity, by Beyond.svm, and the ratios at tau = 1000 are within 0.1 of the closed form of Beyond.finite_n at this n; {NETWORKS}",
+    statement=r"\tfrac{G(\mu_1)}{G(\mu_2)},\ \tfrac{G(\mu_1)}{-G(\mu_3)},\ \tfrac{G(\mu_2)}{-G(\mu_3)}=\Theta(1)\quad(t\in[T_1,T_2])",
+    reading="Networks up to tau = 10^3, level 3 up to 10^7; the limit is 2/3 for n to infinity by Beyond.svm.",
 )
-def comparable(lab: Laboratory) -> Verdict:
-    """Ratios along networks."""
-    here = margin_constants()
-    limit = here["s"] / here["c"]
-    ratios = {"G1/G2": (0, 1, 0.9, 1.1, 1), "G1/-G3": (0, 2, 0.6, 1.0, -1), "G2/-G3": (1, 2, 0.6, 1.0, -1)}
-    ranges = late_ranges(
-        lab,
-        {
-            name: (lambda r, i=i, j=j, s=s: s * r.G[:, i] / r.G[:, j], low, high)  # type: ignore[misc]
-            for name, (i, j, low, high, s) in ratios.items()
-        },
-    )  # type: ignore[misc]
-    ends = [float(-run.G[-1, k] / run.G[-1, 2]) for run, _ in standard_pairs(lab) for k in (0, 1)]
-    near = measured(
-        all(abs(e - limit) < 0.1 for e in ends),
-        {"at 1000": rounded(ends), "limit": str(limit)},
-        at_1000=rounded(ends, 4),
-    )
-    return combine_verdicts({"ranges": ranges, "limit": near}).with_constants(
-        limit_at_infinite_n="2/3", limit_at_this_n=str(limit)
-    )
+def comparable(lab: Laboratory) -> dict[str, Verdict]:
+    """Ratios along networks and at level 3, where G_1 = G_2."""
+    parts = {}
+    for name, (i, j, s) in RATIOS.items():
+        parts[name] = ordered(
+            lab,
+            name,
+            lambda r, i=i, j=j, s=s: late(r, s * r.G[:, i] / r.G[:, j]),
+            "Theta",
+            ("m",),
+            phase_two,  # type: ignore[misc]
+        )
+        if s < 0:
+            parts[name] = parts[name] & in_time(lab, name, lambda x, p: x["G_s"] / -x["G_c"], "Theta")
+    return parts
 
 
 @book.claim(
     "F.8",
     "The loss falls like 1/t",
     kind="order",
-    uses=["F.6", "F.8-ratio"],
-    statement=r"\hat{\mathcal L}(t)=\frac1{\Theta(\sigma_1^2mm_1)(t-T_1)+1/\hat{\mathcal L}(T_1)}",
-    reading=f"the number -dL/dtau / L^2 stays in (0.05, 0.2) along networks and in (0.05, 1/17 + 0.0001) on the limit n -> infinity for tau in [20, 1e6]; {REGRESSION}; the first display of the "
-    f"proof is F.8-display; {NETWORKS}",
+    where="Theorem F.8",
+    parts=("rate",),
+    hypotheses=PHASES,
+    uses=["F.6", "F.8-ratio", "F.8-display", "F.4", "F.1"],
+    statement=r"\hat{\mathcal L}(t)=\frac1{\Theta(\sigma_1^2mm_1)(t-T_1)+1/\hat{\mathcal L}(T_1)}\quad(t\in[T_1,T_2])",
+    reading="The mean growth of 1/loss since T_1 per unit of tau, along m up to tau = 10^3, and at level 3 along tau up to 10^7.",
 )
 def loss_falls(lab: Laboratory) -> Verdict:
-    """Speed of 1/loss."""
+    """(1/loss - 1/loss(T_1)) / (tau - T_1)."""
 
-    def speed(run: Course) -> np.ndarray:
-        xi, D = run.forces
-        spent = np.einsum("ka,ka->k", xi, run.G_rate) + np.einsum("kab,kab->k", D, run.rate("KQ"))
-        return spent / run.loss**2
+    def speed(run: Any) -> np.ndarray:
+        loss, taus = late(run, run.loss), late(run, run.taus)
+        return (1 / loss[1:] - 1 / loss[0]) / (taus[1:] - taus[0])
 
-    networks = late_ranges(lab, {"network": (speed, 0.05, 0.2)})
-    return in_turn({"networks": lambda: networks, "limit": lambda: _speed_of_the_limit(lab)})
+    def loss_at(x: State, p: Any) -> float:
+        u = margins(p)(x)
+        return float(sum(w * np.logaddexp(0, -u[c]) for c, w in ((1, 1 / 2), (2, 1 / 3), (4, 1 / 6))))
 
-
-def _speed_of_the_limit(lab: Laboratory) -> Verdict:
-    """-dL/dtau / L^2 at n -> infinity."""
-    limit, taus = planar_run(lab), np.geomspace(20, 1e6, 80)
-    rhs = limit.system.equations
-    loss = limit.system.observables["loss"]
-    slopes = graph.gradient(loss, [sym(n) for n in limit.system.names])
-    rate = -graph.add([s * r for s, r in zip(slopes, rhs.values(), strict=True)])
-    found = values_along(limit, rate / loss**2, taus)
-    inside = measured(
-        bool(found.min() > 0.05 and found.max() < 1 / 17 + 1e-4),
-        {"limit": rounded([found.min(), found.max()])},
-        limit=rounded([found.min(), found.max()], 5),
+    held = {"n": N, "L": L, "m": 10**16, "m1": M1, "c0": C0}
+    points = [{**held, "tau": p["tau"]} for p in lab.draw.along("tau", 2 * T1, 1e7, 7)]
+    first, *rows = states(lab, held, [T1, *(p["tau"] for p in points)])
+    grown = [(1 / loss_at(x, p) - 1 / loss_at(first, p)) / (p["tau"] - T1) for x, p in zip(rows, points, strict=True)]
+    seen = Measurement("the mean growth of 1/loss since T_1 at level 3", points, grown)
+    return (
+        ordered(lab, "the mean growth of 1/loss since T_1", speed, "Theta", ("m",), phase_two)
+        & seen.order("tau", 0)
+        & as_regression(lab, held, points[-1]["tau"])
     )
-    return inside & agrees(found, _regression_rates(taus)[0], 1e-6, "regression")
+
+
+def hitting(lab: Laboratory) -> Verdict:
+    """The time of loss = 1/m, over m, at level 3 with n >= L^2 log m: of order m in tau, a constant in t."""
+    points = tied_points(lab)
+    seen = measure("tau at loss = 1/m, over m,", points, lambda p: hitting_time(lab, p, 1 / p["m"], LONGEST) / p["m"])
+    return seen.order("m", 0) & as_regression(lab, points[0], 1e9)
+
+
+def items_at_hitting(lab: Laboratory) -> Verdict:
+    """Order of class sums, margins, |G| and the irrelevant part from T_1 to the time of loss = 1/m, used over allowed."""
+    points = tied_points(lab)
+
+    def worst(p: Any) -> float:
+        end = hitting_time(lab, p, 1 / p["m"], LONGEST)
+        found = []
+        for x in states(lab, p, [*np.geomspace(T1, end, 25).tolist()]):
+            s, u = sums(x, p), margins(p)(x)
+            part = max((p["L"] - k) * abs(x[f"G_r{c}"]) for c, k in ((1, 3), (2, 2), (4, 1)))
+            found += [s[4] / s[2], s[2] / s[1], s[1] / (s[2] + s[3] + s[4]), 0.1 / min(u.values())]
+            found += [max(abs(x["G_s"]), abs(x["G_c"])) / (5 * np.log(float(p["m"]))), part / 5]
+        return float(max(found))
+
+    seen = measure("the largest used over allowed of Definition F.1 up to T*", points, worst)
+    return seen.between(0, 1, "constants of F.1, with 5 in |G| <= O(log m), since -G_3 is about 3 log(tau)")
 
 
 @book.claim(
     "F.20",
     "Near-zero loss is reached in phase 2",
     kind="existence",
-    uses=["F.1", "F.8"],
-    statement=r"T^\star\in[T_1,T_2]",
-    reading=f"loss <= 0.02 is reached before tau = 1000 while the predicate of F.1 holds; n -> infinity: tau times loss at loss = 1e-3, 1e-5 within 1 percent of 17; {REGRESSION}; {NETWORKS}",
+    where="Theorem F.20",
+    parts=("T* is poly(m)", "T* is in phase 2"),
+    hypotheses=(*PHASES, TIED),
+    uses=["F.1", "F.8", "F.19", "F.9", "F.12", "F.15", "F.17", "F.18", "F.5", "F.6"],
+    statement=r"T^\star=\min\{t:\hat{\mathcal L}^{(t)}=\Theta(1/\mathrm{poly}(m))\}\in[T_1,T_2],\quad T_2-T_1\ge\Omega(\mathrm{poly}(m))",
+    reading="Level 3 with n >= L^2 log m, loss = 1/m: T* is Theta(m) in tau; items of F.1 that can fail there hold up to it.",
 )
-def small_loss(lab: Laboratory) -> Verdict:
-    """The event along networks and on the limit."""
-
-    def read(run: Course) -> dict[str, np.ndarray | float]:
-        reached = run.taus[run.loss <= 0.02]
-        ok = reached.size > 0 and all((r <= 1).all() for r in phase_two_ratios(run).values())
-        return {"time": float(reached[0]) if ok else np.inf, "loss": run.loss}
-
-    found, same = twice(standard_pairs(lab), read)
-    times = [row["time"] for row in found]
-    networks = same & measured(max(times) < 1000, {"tau": times}, tau=rounded(times))
-    return in_turn({"networks": lambda: networks, "limit": lambda: _loss_of_the_limit(lab)})
-
-
-def _loss_of_the_limit(lab: Laboratory) -> Verdict:
-    """tau times loss at two losses at n -> infinity."""
-    limit, grid = planar_run(lab), np.geomspace(1e3, 1e7, 400)
-    loss = values_along(limit, limit.system.observables["loss"], grid)
-    products = [float(e * np.exp(np.interp(-np.log(e), -np.log(loss), np.log(grid)))) for e in (1e-3, 1e-5)]
-    G = word_weights((0.0, 0.0, 0.0), tuple(grid.tolist()))
-    known = (
-        np.logaddexp(0, -2 * G[:, 0] - G[:, 2]) / 2
-        + np.logaddexp(0, G[:, 0] + G[:, 2]) / 3
-        + np.logaddexp(0, G[:, 2]) / 6
-    )
-    near = measured(all(abs(p / 17 - 1) < 0.01 for p in products), {"products": products}, products=rounded(products))
-    return near & agrees(loss, known, 1e-6, "regression")
+def small_loss(lab: Laboratory) -> dict[str, Verdict]:
+    """The hitting time over m, and the items of Definition F.1 up to it."""
+    return {"T* is poly(m)": hitting(lab), "T* is in phase 2": items_at_hitting(lab)}

@@ -2,222 +2,286 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from odesys import (
-    HOLDS,
-    IntegrationError,
-    Verdict,
-    agrees,
-    combine_verdicts,
-    computed_once,
-    fit_power_law,
-    in_turn,
-    measured,
-    rounded,
-)
+from odesys import Measurement, Verdict, identity, measure
 
-from .. import setting
-from ..dynamics import letter
 from ..laboratory import Laboratory
-from ..special.phases import PhaseTwo, phase_two
-from ..special.standard_runs import SCALE, L, other_standard, standard_pairs
-from ..special.trained_network import trained_mean_field, trained_orbits
-from ..special.trajectories import Course, kernel_run, mean_field_run, values_along
+from ..special.ensembles import attention_change
+from ..special.quadratures import log_squared, quadrature_run
+from ..special.trajectories import Course
 from .book import book
-from .common_readings import NETWORKS, late, late_ranges, twice
-from .part_f1_algebra import score_signs
+from .common_hypotheses import PHASES
+from .common_limit import states
+from .common_runs import M1, T1, always, late, likely, logarithm, networks, ordered, path, phase_two
 
-MEAN = setting.condition_one(5, 1024, 16, 0.3)
-MEAN_FIELD = "mean-field numbers agree to 1e-6 with a network whose start has exactly the path values of infinite width, trained in weight space"
+SCORES = {"A_21": (1, 0, 1), "A_12": (0, 1, 1), "-A_31": (2, 0, -1), "-A_32": (2, 1, -1)}
+THETA_TILDE = "Theta stands for Theta tilde: the change grows like the square of log(t), as the proof has it"
+
+
+def score_unit(run: Course) -> float:
+    """sqrt(m) L / (sigma_0^2 m), in units of tau."""
+    return float(np.sqrt(run.scale.m) * run.L * run.scale.B / run.scale.k0)
+
+
+def score_rate(run: Course, name: str) -> np.ndarray:
+    """A rate of a score over (1/sqrt(m)) loss sigma_0^2 m / L, with the printed sign, in phase 2."""
+    key, query, sign = SCORES[name]
+    return late(run, sign * run.rate("KQ")[:, key, query] * score_unit(run) / run.loss)
+
+
+def score_orders(lab: Laboratory, names: tuple[str, ...]) -> Verdict:
+    """The rates have the printed signs, and their order in m, m1 and c0."""
+
+    def smallest(run: Any) -> np.ndarray:
+        return np.min([score_rate(run, name) for name in names], axis=0)
+
+    def inverse(run: Any) -> np.ndarray:
+        return 1 / np.maximum(smallest(run), 1e-12)
+
+    def highest(run: Any) -> np.ndarray:
+        return np.max([score_rate(run, name) for name in names], axis=0)
+
+    what = "the rates have the printed signs up to tau = 10^3"
+    found = likely(lab, what, lambda r: (smallest(r) > 0).all(), smallest, phase_two)
+    for read in (inverse, highest):
+        found = found & ordered(lab, "the rate to its order", read, along=("m",), part=phase_two)
+        found = found & ordered(lab, "the rate to its order", read, along=("m1", "c0"))
+    return found
+
+
+def theta_without_tilde(lab: Laboratory, name: str = "A_ss_other") -> Verdict:
+    """C_21 over its printed order at tau = m, for n to infinity: it grows; with the tilde its constants are known."""
+    run = quadrature_run(lab, 5, True)
+    k = run.names.index(name)
+    held = {"n": 3000, "L": 5, "m1": M1, "c0": 5e-4}
+    exponents = (4, 5, 6, 7, 8, 9, 10, 11, 12)
+    points = [{**held, "m": 10 ** (2 * j), "tau": float(10**j)} for j in exponents]  # T* = sqrt(m) in tau: poly(m)
+    values = [abs(float(run.at(10.0**j)[k])) * 5 for j in exponents]
+    printed = Measurement("C_21 over its printed order at tau = sqrt(m)", points[4:], values[4:]).order("m", 0)
+    gaps = [
+        log_squared(quadrature_run(lab, length, True), orbit) * length - constant
+        for length in (4, 5)
+        for orbit, constant in score_constants(length).items()
+    ]
+    right = Measurement(
+        "the coefficient of ln^2(tau) less its closed form", [{**held, "L": 5, "m": 10**16}], [max(map(abs, gaps))]
+    ).between(0, 0.02, "second differences at 1e4, 1e8, 1e12: the next order is ln(tau)/tau")
+    fixed = r"C_{21}=(14-\tfrac7L)\tfrac{\sigma_0^2\sqrt m}{L\beta}\ln^2\tau\,(1+o(1)):\ \widetilde\Theta\ \text{in place of}\ \Theta"
+    return printed.correcting(fixed, right, THETA_TILDE).blaming("misprint", "theta-for-theta-tilde")
+
+
+def score_constants(length: int) -> dict[str, float]:
+    """Closed forms of the coefficients of ln^2(tau) / L at leading order."""
+    return {
+        "A_ss_other": 14 - 7 / length,
+        "A_cs": -(6 + 12 / length),
+        "A_ss_same": 4 - 12 / length,
+        "A_cc": 9 - 17 / length,
+    }
+
+
+def irrelevant_order(run: Any) -> float:
+    """sigma_0^2 m / (n sqrt(m) L beta) + sigma_0^2 sqrt(m) / (sqrt(m) beta)."""
+    s = run.scale
+    return float(s.k0 / (run.n * np.sqrt(s.m) * run.L * s.B) + s.sigma0**2 / s.B)
+
+
+def irrelevant_change(run: Any, key: bool) -> float:
+    """Largest change since T_1 of a score with an irrelevant word as key (or query) and mu1, mu2, mu3, over its order."""
+    table = run.changes["KQ"][run.taus >= T1]
+    moved = np.abs(table[-1] - table[0])
+    part = moved[3:, :3] if key else moved[:3, 3:]
+    return float(part.max() / irrelevant_order(run) / logarithm(run) ** 2)
+
+
+def one_sample(lab: Laboratory) -> Verdict:
+    """n times the leading-order rate of a score with an irrelevant partner is the same expression at n = 12 and 24."""
+    small, large = lab.score_rates(12, 5), lab.score_rates(24, 5)
+    gaps = {name: 12 * small[name] - 24 * large[name] for name in ("A_sr1", "A_sr4") if name in small}
+    gaps |= {name: 12 * small[name] - 24 * large[name] for name in ("A_r1s", "A_r1c") if name in small}
+    return identity(gaps).proving("an irrelevant word is in one sample, whose weight is 1/n", n="12 and 24", L=5)
+
+
+def scores_irrelevant(lab: Laboratory) -> dict[str, Verdict]:
+    """Rate and both changes of scores with an irrelevant word."""
+
+    def rate(run: Any) -> np.ndarray:
+        size = np.abs(run.rate("KQ")[:, :3, 3:]).max(axis=(1, 2)) * run.scale.B
+        order = run.loss * (run.scale.k0 / (run.n * np.sqrt(run.scale.m) * run.L) + run.scale.sigma0**2)
+        return late(run, size / order / logarithm(run))
+
+    return {
+        "irrelevant query, rate": one_sample(lab)
+        & ordered(lab, "the rate to its order", rate, along=("m",), part=phase_two),
+        "irrelevant query": ordered(
+            lab, "the change to its order", lambda r: irrelevant_change(r, False), along=("m",), part=phase_two
+        ),
+        "irrelevant key": ordered(
+            lab, "the change to its order", lambda r: irrelevant_change(r, True), along=("m",), part=phase_two
+        ),
+    }
 
 
 @book.claim(
     "F.16",
     "Scores in phase 2",
     kind="order",
-    uses=["C.4", "F.6", "F.16-signs"],
-    statement=r"\dot A_{21},\dot A_{12}=\tfrac1{\sqrt m}\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1L,\ \dot A_{31},\dot A_{32}=-(\text{same}),\ \text{irrelevant partner smaller by}\ \tfrac1n",
-    reading=f"networks: the rates times sqrt(m) L / (loss sigma_0^2 m) lie in (0.3, 12) and (-12, -0.3); signs at leading order proved; mean field at L = 5, tau = 60, n = 12, 24, 48: the largest change "
-    f"of a (signal key, irrelevant query) score over that of A_21 has an exponent in n within 0.1 of -1; {MEAN_FIELD}; {NETWORKS}",
+    where="Lemma F.16",
+    parts=(
+        "target words",
+        "common word",
+        "largest change",
+        "irrelevant query, rate",
+        "irrelevant query",
+        "irrelevant key",
+    ),
+    hypotheses=PHASES,
+    uses=["C.4", "F.6", "F.7", "F.8", "F.14", "F.16-signs", "E.27"],
+    expect="fails",
+    statement=r"\mu\ne\nu\in\{\mu_1,\mu_2\}:\ \partial_t\nu^\top W_K^\top W_Q\mu=\tfrac1{\sqrt m}\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1L,\ \partial_t\mu_3^\top W_K^\top W_Q\mu=-(\text{same});\ \max_{\mu,\nu\in\{\mu_1,\mu_2,\mu_3\}}|\Delta\nu^\top W_K^\top W_Q\mu|=\Theta\big(\tfrac{\sigma_0^2m}{\sqrt mL\sigma_1^2mm_1}+\tfrac{\sigma_0^2\sqrt m}{\sqrt m\sigma_1^2mm_1}\big);\ \gamma\in\{\mu_i\}_{i\ge4}:\ \partial_t\mu^\top W_K^\top W_Q\gamma=\tfrac1{n\sqrt m}\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1L+\widetilde O(\tfrac1{\sqrt m}\hat{\mathcal L}\sigma_0^2\sqrt m),\ |\Delta\mu^\top W_K^\top W_Q\gamma|,|\Delta\gamma^\top W_K^\top W_Q\mu|\le\widetilde O\big(\tfrac{\sigma_0^2m}{n\sqrt mL\sigma_1^2mm_1}+\tfrac{\sigma_0^2\sqrt m}{\sqrt m\sigma_1^2mm_1}\big)",
+    reading="Networks up to tau = 10^3; the second bullet at times poly(m), where its Theta lacks the tilde that its proof has.",
 )
-def scores_late(lab: Laboratory) -> Verdict:
-    """Rates along networks, signs by proof, and the exponent in n."""
-    unit, ranges = np.sqrt(SCALE.m) * L * SCALE.B / SCALE.k0, {}
-    for name, key, query, sign in (("A_21", 1, 0, 1), ("A_12", 0, 1, 1), ("-A_31", 2, 0, -1), ("-A_32", 2, 1, -1)):
-
-        def read(run: Course, key: int = key, query: int = query, sign: int = sign) -> np.ndarray:
-            return sign * run.rate("KQ")[:, key, query] * unit / run.loss
-
-        ranges[name] = (read, 0.3, 12)
-    return in_turn(
-        {
-            "networks": lambda: late_ranges(lab, ranges),
-            "signs": lambda: score_signs(lab),
-            "irrelevant": lambda: _irrelevant_scores(lab),
-        }
-    )
-
-
-PARTNERS = ("A_sr1", "A_sr2_own", "A_sr2_other", "A_sr4")
-
-
-def _irrelevant_scores(lab: Laboratory) -> Verdict:
-    rows, same = [], {}
-    for n in (12, 24, 48):
-        run = mean_field_run(lab, n, 5, MEAN, 60.0)
-        end, known = dict(zip(run.names, run.end_state, strict=True)), trained_orbits(n, 5, MEAN, (0.0, 60.0))[0][1]
-        read = (*PARTNERS, "A_ss_other", "A_cs", "G_s", "G_c")
-        same[str(n)] = agrees({name: end[name] for name in read}, {name: known[name] for name in read})
-        if same[str(n)].as_stated != HOLDS:
-            return same[str(n)]
-        rows.append((n, max(abs(end[name]) for name in PARTNERS) / ((end["A_ss_other"] - end["A_cs"]) / 2)))
-    if min(v for _, v in rows) <= 0:
-        raise IntegrationError("the score of the target words does not grow")
-    law = fit_power_law([n for n, _ in rows], [v for _, v in rows])
-    ratios = rounded([v for _, v in rows], 4)
-    return combine_verdicts(same) & measured(
-        abs(law.value + 1) < 0.1,
-        {"ratios": ratios, "exponent": law.value},
-        ratios=ratios,
-        exponent_in_n=rounded(law.value, 4),
-    )
+def scores_late(lab: Laboratory) -> dict[str, Verdict]:
+    """The three bullets."""
+    return {
+        "target words": score_orders(lab, ("A_21", "A_12")),
+        "common word": score_orders(lab, ("-A_31", "-A_32")),
+        "largest change": theta_without_tilde(lab),
+        **scores_irrelevant(lab),
+    }
 
 
 @book.claim(
     "4.7",
     "Scores in phase 2 (short)",
     kind="order",
-    same_as="F.16",
-    uses=["F.16"],
-    statement=r"\dot A_{21},\dot A_{12}=\tfrac1{\sqrt m}\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1L,\quad\dot A_{31},\dot A_{32}=-(\text{same order})",
-    reading="the first part of F.16",
+    where="Lemma 4.7",
+    parts=("target words", "common word"),
+    hypotheses=PHASES,
+    uses=["C.4", "F.6", "F.16-signs"],
+    statement=r"\partial_t\nu^\top W_K^\top W_Q\mu=\tfrac1{\sqrt m}\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1L,\quad\partial_t\mu_3^\top W_K^\top W_Q\mu=-\tfrac1{\sqrt m}\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1L,\ \mu\ne\nu\in\{\mu_1,\mu_2\}",
+    reading="The first bullet of F.16, which has the tilde.",
 )
-def scores_late_again(lab: Laboratory) -> Verdict:
-    """The same statement."""
-    return scores_late(lab)
+def scores_late_short(lab: Laboratory) -> dict[str, Verdict]:
+    """Two rates."""
+    return {
+        "target words": score_orders(lab, ("A_21", "A_12")),
+        "common word": score_orders(lab, ("-A_31", "-A_32")),
+    }
 
 
-@computed_once
-def widths(lab: Laboratory, tau: float) -> tuple[dict[int, tuple[float, float, float]], Verdict]:
-    """Mean field at (n, L) = (12, 5): m -> (d p(q mu1, k mu2)/dt, largest change of keys and queries, loss) at `tau`, also trained."""
-    rows, same = {}, {}
-    for m in (256, 1024, 4096):
-        scale = setting.condition_one(5, m, 16, 0.3)
-        run = mean_field_run(lab, 12, 5, scale, tau)
-        end, start = (dict(zip(run.names, x, strict=True)) for x in (run.end_state, run.states[0]))
-        rate = dict(zip(run.names, run.system.compile(run.parameters)(0.0, run.end_state), strict=True))
-        states, rates = trained_orbits(12, 5, scale, (0.0, tau))
-        grams = [n for n in run.names if letter(run.system, n) in ("K", "Q")]
-        change, known = (max(abs(x[n] - y[n]) for n in grams) for x, y in ((end, start), (states[1], states[0])))
-        loss = float(values_along(run, run.system.observables["loss"], [tau])[0])
-        same[f"{m}, rate and loss"] = agrees(
-            {"rate": rate["A_ss_other"], "loss": loss},
-            {"rate": rates[1]["A_ss_other"], "loss": float(trained_mean_field(12, 5, scale, (0.0, tau)).loss[1])},
-        )
-        same[f"{m}, keys"] = agrees(change, known, 1e-4)  # a change by 1e-10 of numbers of order one
-        rows[m] = (
-            float(rate["A_ss_other"]) * scale.B / 25,
-            float(change * scale.k0),
-            loss,
-        )  # dp = p (1 - p) ds, in 1/L^2 at leading order
-    return rows, combine_verdicts(same)
+def attention_speed(run: Any, key: int) -> np.ndarray:
+    """d p(q mu1, k mu2 or mu3)/dt on samples of I1 over loss sigma_0^2 m / L^2, with its sign, in phase 2."""
+    rates = run.attention_rate * run.scale.B
+    found = []
+    for i in run.classes[1]:
+        tokens = run.tokens[i].tolist()
+        found.append(rates[:, i, tokens.index(0), tokens.index(key)])
+    mean = np.mean(found, axis=0) * run.L**2 / (run.loss * run.scale.k0)
+    return late(run, mean if key == 1 else -mean)
+
+
+def softmax_order(lab: Laboratory, key: int) -> Verdict:
+    """The exponent in m of the rate of p, printed -1/2; it is -1, as the proof has it."""
+    points = path(lab, "m")
+
+    def seen(p: Any) -> float:
+        return max(float(attention_speed(phase_two(run), key).max()) for run in networks(lab, p))
+
+    found = measure("the rate of p over loss sigma_0^2 m / L^2", points, lambda p: max(seen(p), 1e-300))
+    right = found.order("m", -1) & likely(
+        lab,
+        "the rate has the printed sign",
+        lambda r: (attention_speed(r, key) > 0).all(),
+        lambda r: attention_speed(r, key),
+        phase_two,
+    )
+    fixed = r"\partial_tp=\pm\tfrac1m\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1{L^2}"
+    why = "a score is divided by sqrt(m) once more inside the softmax, as the proof has it"
+    return found.order("m", -0.5).correcting(fixed, right, why).blaming("misprint", "root-m-in-F.17")
 
 
 @book.claim(
     "F.17",
     "Softmax in phase 2",
     kind="order",
-    uses=["F.16", "G.1"],
+    where="Corollary F.17",
+    parts=("target words", "common word", "irrelevant words", "largest change"),
+    hypotheses=PHASES,
+    uses=["F.16", "G.1", "G.2"],
     expect="fails",
-    statement=r"\partial_tp_{q\leftarrow\mu_1,k\leftarrow\mu_2}=\tfrac1{\sqrt m}\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1{L^2},\quad\max|\Delta p|\le O(1/L^2)",
-    reading="sigma_0^2 m fixed: mean field at (n, L) = (12, 5), tau = 100, m = 256, 1024, 4096: the exponent in m of the rate must be -1/2 within 0.05; corrected exponent -1, as the proof has "
-    f"it, with a constant within 1 percent of the one that the leading order of the scores over level 3 gives; {MEAN_FIELD}; max |Delta p| is below 1/L^2 along networks: {NETWORKS}",
+    statement=r"\partial_tp_{q\leftarrow\mu,k\leftarrow\nu}=\tfrac1{\sqrt m}\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1{L^2},\ \partial_tp_{q\leftarrow\mu,k\leftarrow\mu_3}=-(\text{same}),\ |\partial_tp_{q\leftarrow\mu,k\leftarrow\gamma}|\le\tfrac1{n\sqrt m}\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1{L^2}+\widetilde O(\tfrac1{L\sqrt m}\hat{\mathcal L}\sigma_0^2\sqrt m),\ \max|p^{(t,i)}_{l_1,l_2}-p^{(0,i)}_{l_1,l_2}|\le O(\tfrac1{L^2})",
+    reading="mu, nu are mu1, mu2 and gamma is irrelevant; networks up to tau = 10^3 with c_0 fixed, so sigma_0^2 m is.",
 )
-def softmax_late(lab: Laboratory) -> Verdict:
-    """Exponent of the rate over widths, and its constant against the leading order."""
-    rows, same = widths(lab, 100.0)
-    law = fit_power_law(list(rows), [abs(v) for v, _, _ in rows.values()])
-    k0 = setting.condition_one(5, 256, 16, 0.3).k0
-    constants = [v * m * 25 / (loss * k0) for m, (v, _, loss) in rows.items()]
-    limit = kernel_run(lab, 12, 5, 122.0)
-    predicted = float(
-        values_along(limit, lab.score_rates(12, 5)["A_ss_other"] / limit.system.observables["loss"], [100.0])[0]
-    )
-    printed = measured(abs(law.value + 0.5) < 0.05, {"exponent": law.value})
-    sized = measured(
-        abs(law.value + 1) < 0.05 and all(abs(c / predicted - 1) < 0.01 for c in constants),
-        {"exponent": law.value, "constants": rounded(constants), "predicted": predicted},
-        exponent=law.value,
-    )
+def softmax_late(lab: Laboratory) -> dict[str, Verdict]:
+    """The four statements."""
 
-    def moved(run: Course) -> float:
-        return float(np.abs(run.attention - run.attention[0]).max()) * L**2
+    def irrelevant(run: Any) -> np.ndarray:
+        rates = np.abs(run.attention_rate) * run.scale.B
+        chosen = ((run.tokens >= 3)[:, None, :] & (run.tokens < 2)[:, :, None]) * rates
+        s = run.scale
+        order = run.loss * (s.k0 / (run.n * np.sqrt(s.m) * run.L**2) + s.sigma0**2 / run.L)
+        return late(run, chosen.max(axis=(1, 2, 3)) / order)
 
-    found, trained_too = twice(standard_pairs(lab), moved)
-    small = measured(max(found) < 1, {"moved": max(found)})
-    right = combine_verdicts({"constant": sized, "as trained": same, "change": small & trained_too})
-    return printed.correcting(
-        r"\partial_tp=\tfrac1m\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1{L^2}",
-        right,
-        "the score is A / sqrt(m), which brings the second root",
-    ).with_constants(
-        exponent=rounded(law.value, 4),
-        constants=str(rounded(constants, 4)),
-        predicted=rounded(predicted, 4),
-        largest_change_times_L2=rounded(max(found), 3),
-    )
+    def moved(run: Any) -> np.ndarray:
+        return late(run, np.abs(attention_change(run)).max(axis=(1, 2, 3)) * run.L**2)
+
+    return {
+        "target words": softmax_order(lab, 1),
+        "common word": softmax_order(lab, 2),
+        "irrelevant words": ordered(lab, "the rate to its order", irrelevant, along=("m",), part=phase_two),
+        "largest change": always(lab, "L^2 |p - p(0)|", moved, 0, 1, "constant 1 in O(1/L^2)"),
+    }
 
 
 @book.claim(
     "F.18",
     "Attention does not move the outputs",
     kind="order",
-    uses=["F.17"],
-    statement=r"\Big|\sum_{l,h}G(x_h)\partial_tp_{l,h}\Big|\le o(1)\,\beta\,\tfrac1n\sum g",
-    reading=f"the ratio times m^2 L / c0^2, its order in the parameters by F.17, is at most twice that of other networks (m = 384, seeds 10, 11), so that the ratio falls like 1/m^2; at this m it is below the 1/10 "
-    f"of Definition F.1 (e), and is reported; {NETWORKS}",
+    where="Corollary F.18",
+    parts=("o(1)",),
+    hypotheses=PHASES,
+    uses=["F.17", "F.10", "F.1"],
+    statement=r"\frac{\max_i\big|\sum_{l_1,l_2}G^{(t)}(X^{(i)}_{l_2})\partial_tp^{(t,i)}_{l_1,l_2}\big|}{\sum_{j_1,j_2}\langle a_{j_1}w_{j_1},a_{j_2}w_{j_2}\rangle}\le o(1)\tfrac1n\sum_ig_i",
+    reading="The quotient falls at least like 1/m^2 at fixed c_0 along networks, up to tau = 10^3.",
 )
 def attention_part(lab: Laboratory) -> Verdict:
-    """Item (e) of Definition F.1."""
-    plain = PhaseTwo(softmax=1.0)
+    """Item (e) of Definition F.1 times m^2."""
 
-    def ratio(run: Course) -> np.ndarray:
-        return phase_two(run, plain).ratios["e softmax"]
+    def ratio(run: Any) -> np.ndarray:
+        part = np.abs(np.einsum("knlh,knh->kn", run.attention_rate, run.G[:, run.tokens])).max(axis=1) * run.scale.B
+        return late(run, part / run.beta / run.g.mean(axis=1) * float(run.scale.m) ** 2)
 
-    def order(run: Course) -> float:
-        return run.scale.m**2 / run.scale.k0  # k0 = c0^2 / L
-
-    limit = 2 * max(float(late(run, ratio(run)).max()) * order(run) for run in other_standard())
-    return late_ranges(
-        lab,
-        {"ratio": (ratio, -1e-30, 0.1), "ratio over its order": (lambda run: ratio(run) * order(run), -1e-30, limit)},
-    ).with_constants(C=rounded(limit, 4))
+    return ordered(lab, "m^2 times the quotient", ratio, along=("m",), part=phase_two)
 
 
 @book.claim(
     "F.19",
     "Keys and queries in phase 2",
     kind="order",
-    uses=["C.4", "F.16"],
-    statement=r"|\Delta\kappa|,|\Delta\rho|\le\widetilde O\Big(\tfrac{\sigma_0^2\sqrt m}{\sqrt m\,\sigma_1^2mm_1}\Big)",
-    reading=f"mean field at (n, L) = (12, 5), tau = 100, m = 256, 1024, 4096: below the order, which falls like m^-2, with constant 1; from the mean start the change is of second order and falls faster by an "
-    f"exponent within 0.05 of -1; {MEAN_FIELD}, here to 1e-4",
+    where="Lemma F.19",
+    parts=("queries", "keys"),
+    hypotheses=PHASES,
+    uses=["C.4", "F.16", "F.8", "F.1"],
+    statement=r"|\nu^\top W_Q^{(t)\top}W_Q^{(t)}\mu-\nu^\top W_Q^{(T_1)\top}W_Q^{(T_1)}\mu|,\ |\nu^\top W_K^{(t)\top}W_K^{(t)}\mu-\nu^\top W_K^{(T_1)\top}W_K^{(T_1)}\mu|\le\widetilde O\big(\tfrac{\sigma_0^2\sqrt m}{\sqrt m\sigma_1^2mm_1}\big)",
+    reading="Networks up to tau = 10^3, with log^2 for the tilde.",
 )
-def keys_late(lab: Laboratory) -> Verdict:
-    """Changes of both Gram matrices against the order."""
-    ratios, (rows, same) = {}, widths(lab, 100.0)
-    for m, (_, change, _) in rows.items():
-        scale = setting.condition_one(5, m, 16, 0.3)
-        ratios[m] = change / (scale.sigma0**2 / scale.B)
-    law = fit_power_law(list(ratios), list(ratios.values()))
-    order = measured(
-        max(ratios.values()) < 1 and abs(law.value + 1) < 0.05,
-        rounded(ratios),
-        ratios=rounded(ratios, 3),
-        exponent_beyond=rounded(law.value, 3),
-    )
-    return combine_verdicts({"order": order, "as trained": same})
+def keys_late(lab: Laboratory) -> dict[str, Verdict]:
+    """Changes since T_1 of both Gram matrices against the order."""
+
+    def change(run: Any, leaf: str) -> float:
+        table = run.changes[leaf][run.taus >= T1]
+        return float(np.abs(table - table[0]).max() * run.scale.B / run.scale.sigma0**2 / logarithm(run) ** 2)
+
+    return {
+        name: ordered(
+            lab, "the change to its order", lambda r, leaf=leaf: change(r, leaf), along=("m",), part=phase_two
+        )  # type: ignore[misc]
+        for name, leaf in (("queries", "QQ"), ("keys", "KK"))
+    }
 
 
 @book.claim(
@@ -225,66 +289,40 @@ def keys_late(lab: Laboratory) -> Verdict:
     "Attention's share of the loss decrease",
     kind="order",
     origin="ours",
+    hypotheses=PHASES,
     uses=["Beyond.dissipation"],
-    statement=r"\frac{\mathrm{tr}\,\mathcal D\rho\mathcal D^\top+\mathrm{tr}\,\mathcal D^\top\kappa\mathcal D}{-\partial_t\hat{\mathcal L}}\le10^{-6}",
-    reading=f"the abstract says attention and MLP jointly enlarge the margin; the share of W_K and W_Q is below 1e-6 at every time, that of W_V above 0.9; {NETWORKS}",
+    statement=r"\frac{\mathrm{tr}\,\mathcal D\rho\mathcal D^\top+\mathrm{tr}\,\mathcal D^\top\kappa\mathcal D}{-\partial_t\hat{\mathcal L}}\le O(m^{-2})",
+    reading="The share of W_K and W_Q in the decrease of the loss, at fixed c_0; the abstract says attention and MLP enlarge the margin jointly.",
 )
 def attention_share(lab: Laboratory) -> Verdict:
-    """The four terms of the dissipation identity along networks, forces from the derived field."""
+    """The share of the four terms of the dissipation identity along networks, times m^2."""
 
-    def attention(run: Course) -> np.ndarray:
-        return np.asarray(_shares(run)[:, 2:].sum(axis=1))
+    def share(run: Any) -> np.ndarray:
+        xi, D = run.forces
+        keys = np.einsum("kab,kbc,kac->k", D, run.tables["QQ"], D) + np.einsum("kba,kbc,kca->k", D, run.tables["KK"], D)
+        total = np.einsum("ka,ka->k", xi, run.G_rate) * run.scale.B
+        return late(run, keys / total * float(run.scale.m) ** 2)
 
-    return late_ranges(lab, {"attention": (attention, 0.0, 1e-6), "W_V": (lambda run: _shares(run)[:, 0], 0.9, 1.0)})
-
-
-def _shares(run: Course) -> np.ndarray:
-    """Shares of W_V, W, W_K, W_Q in the decrease of the loss, (times, 4): the derived rates of G and A against the forces.
-
-    The four parts of xi' dG + tr D' dA are told apart by the Gram matrix that they contain.
-    """
-    xi, D = run.forces
-    parts = np.array(
-        [
-            run.beta * (xi**2).sum(axis=1),
-            SCALE.m1 * np.einsum("ka,kab,kb->k", xi, run.tables["VV"], xi),
-            np.einsum("kab,kbc,kac->k", D, run.tables["QQ"], D),
-            np.einsum("kba,kbc,kca->k", D, run.tables["KK"], D),
-        ]
-    )
-    total = np.einsum("ka,ka->k", xi, run.G_rate) + np.einsum("kab,kab->k", D, run.rate("KQ"))
-    return (parts / (total * SCALE.B)).T
+    return ordered(lab, "m^2 times the share of attention", share, along=("m",), part=phase_two)
 
 
 @book.claim(
     "Beyond.level3",
-    "The kernel limit is reached",
+    "Networks tend to level 3",
     kind="order",
     origin="ours",
+    hypotheses=PHASES,
     uses=["Beyond.planar"],
-    statement=r"\text{level 2}\to\text{level 3 as}\ m\to\infty",
-    reading=f"(n, L) = (12, 5), c0 = 0.3, tau = 60, m1 = 16, m = 256, 1024, 4096: the distance of (G_s, G_c) of the mean-field flow from level 3 in the time tau (1 + eps2) falls with an exponent in "
-    f"m within 0.02 of -2, so that G_s is ahead of the limit by c / m^2; c is reported; {MEAN_FIELD}",
+    statement=r"\max_{k\le3}|G^{(T_1)}(\mu_k)-G^{(T_1)}_{\text{level 3}}(\mu_k)|=O(c_0)",
+    reading="At tau = 40: what is left between wide networks and level 3 is their start, of size c_0, whatever m.",
 )
-def kernel_limit(lab: Laboratory) -> Verdict:
-    """Mean field against the limit with beta_eff = beta + m1 k0."""
-    rows, ahead, same = [], [], {}
-    names = lab.kernel(12, 5).names
-    for m in (256, 1024, 4096):
-        scale = setting.condition_one(5, m, 16, 0.3)
-        run = mean_field_run(lab, 12, 5, scale, 60.0)
-        limit = dict(zip(names, kernel_run(lab, 12, 5, 122.0).at(60.0 * (1 + scale.epsilon["eps2"])), strict=True))
-        gaps = {name: float(run.final[name] - limit[name]) for name in ("G_s", "G_c")}
-        known = trained_orbits(12, 5, scale, (0.0, 60.0))[0][1]
-        same[str(m)] = agrees({n: run.final[n] for n in gaps}, {n: known[n] for n in gaps})
-        rows.append(max(abs(g) for g in gaps.values()))
-        ahead.append(gaps["G_s"] * m**2)
-    law = fit_power_law((256, 1024, 4096), rows)
-    order = measured(
-        abs(law.value + 2) < 0.02,
-        {"gaps": rounded(rows), "c": rounded(ahead, 4), "exponent": law.value},
-        c=rounded(ahead, 4),
-        gaps=rounded(rows, 4),
-        exponent=rounded(law.value, 4),
-    )
-    return combine_verdicts({"order": order, "as trained": combine_verdicts(same)})
+def level_three_reached(lab: Laboratory) -> Verdict:
+    """Distance of G on the three words from level 3 at T_1, over c_0."""
+
+    def distance(run: Any) -> float:
+        x = states(lab, {"n": run.n, "L": run.L}, [T1])[0]
+        known = np.array([x["G_s"], x["G_s"], x["G_c"]])
+        c0 = run.scale.sigma0 * np.sqrt(run.L * run.scale.m)
+        return float(np.abs(run.G[-1, :3] - known).max() / c0)
+
+    return ordered(lab, "the distance from level 3 over c_0", distance, along=("m", "c0"))

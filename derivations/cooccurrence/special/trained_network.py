@@ -25,6 +25,7 @@ from odesys import IntegrationError
 from .. import dynamics, setting
 from ..laboratory import Laboratory
 from ..setting import Scales
+from .ensembles import signs_of, start_weights
 from .trajectories import Course, network, random_signs
 
 Weights = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # W (m1, m), W_V, W_K, W_Q (m, d)
@@ -38,6 +39,11 @@ class Trained(Course):
 
     speeds: np.ndarray = None  # type: ignore[assignment]
     pulls: tuple[np.ndarray, np.ndarray] = None  # type: ignore[assignment]
+    changes: dict[str, np.ndarray] = None  # type: ignore[assignment]
+
+    def moved(self, leaf: str) -> np.ndarray:
+        """Largest change of an entry since the start, (k,), from the changes of the weights."""
+        return np.abs(self.changes[leaf]).max(axis=(1, 2))
 
     @cached_property
     def rates(self) -> np.ndarray:
@@ -82,20 +88,28 @@ class Gradients:
 
 def train(gradients: Gradients, start: Weights, times: Sequence[float], rtol: float = RTOL) -> list[Weights]:
     """Weights at the given times, the first of which is 0, along gradient flow."""
+    return [_sum(start, change) for change in changes_along(gradients, start, times, rtol)]
+
+
+def _sum(start: Weights, change: Weights) -> Weights:
+    W, V, K, Q = (w + part for w, part in zip(start, change, strict=True))
+    return W, V, K, Q
+
+
+def changes_along(gradients: Gradients, start: Weights, times: Sequence[float], rtol: float = RTOL) -> list[Weights]:
+    """How much the weights have changed at the given times, the first of which is 0, along gradient flow."""
     shapes = [w.shape for w in start]
     cuts = np.cumsum([w.size for w in start])[:-1]
 
-    def weights(change: np.ndarray) -> Weights:
-        W, V, K, Q = (
-            w + part.reshape(shape) for w, part, shape in zip(start, np.split(change, cuts), shapes, strict=True)
-        )
+    def parts(change: np.ndarray) -> Weights:
+        W, V, K, Q = (part.reshape(shape) for part, shape in zip(np.split(change, cuts), shapes, strict=True))
         return W, V, K, Q
 
     def velocity(t: float, change: np.ndarray) -> np.ndarray:
-        return np.concatenate([s.ravel() for s in gradients.speeds(weights(change))])
+        return np.concatenate([s.ravel() for s in gradients.speeds(_sum(start, parts(change)))])
 
     if len(times) == 1:
-        return [start]
+        return [parts(np.zeros(sum(w.size for w in start)))]
     first = velocity(0.0, np.zeros(sum(w.size for w in start)))
     # every block is followed relative to its own motion: keys and queries move by orders of 1/m less than values
     sizes = [float(np.abs(part).max()) * times[-1] for part in np.split(first, cuts)]
@@ -105,7 +119,7 @@ def train(gradients: Gradients, start: Weights, times: Sequence[float], rtol: fl
     run = solve_ivp(velocity, (0.0, times[-1]), np.zeros(first.size), "DOP853", times, rtol=rtol, atol=atol)
     if not run.success:
         raise IntegrationError(f"the network's flow does not reach {times[-1]}: {run.message}")
-    return [weights(change) for change in run.y.T]
+    return [parts(change) for change in run.y.T]
 
 
 def compressed(weights: Weights) -> Weights:
@@ -117,7 +131,14 @@ def compressed(weights: Weights) -> Weights:
 
 
 def _course(
-    n: int, L: int, scale: Scales, start: Weights, signs: np.ndarray, taus: Sequence[float], by_neuron: bool
+    n: int,
+    L: int,
+    scale: Scales,
+    start: Weights,
+    signs: np.ndarray,
+    taus: Sequence[float],
+    by_neuron: bool,
+    rtol: float = RTOL,
 ) -> Trained:
     """Train from `start` and form the path values of level 1, or of level 0."""
     lab, d = Laboratory(), setting.words_needed(n, L)
@@ -127,9 +148,12 @@ def _course(
     states: list[np.ndarray] = []
     speeds: list[np.ndarray] = []
     xi, D = [], []
-    for weights in train(gradients, compressed(start), [tau / scale.B for tau in taus]):
+    small, changes = compressed(start), []
+    for change in changes_along(gradients, small, [tau / scale.B for tau in taus], rtol):
+        weights = _sum(small, change)
         (W, V, K, Q), (dW, dV, dK, dQ) = weights, gradients.speeds(weights)
         b, db = (w if by_neuron else (signs @ w)[None] for w in (W, dW))
+        changes.append(_moved(small, change, None if by_neuron else signs))
         values = {"VV": V.T @ V, "KQ": K.T @ Q, "KK": K.T @ K, "QQ": Q.T @ Q, "WW": b @ b.T, "WV": b @ V}
         moves = {
             "VV": _both(dV.T @ V),
@@ -155,7 +179,21 @@ def _course(
         signs if by_neuron else None,
         np.array(speeds) / scale.B,
         (np.array(xi), np.array(D)),
+        {leaf: np.array([row[leaf] for row in changes]) for leaf in changes[0]},
     )
+
+
+def _moved(start: Weights, change: Weights, signs: np.ndarray | None) -> dict[str, np.ndarray]:
+    """Changes of the path matrices from those of the weights: (x + dx)'(y + dy) - x'y without cancellation."""
+    (W, V, K, Q), (dW, dV, dK, dQ) = start, change
+    b, db = (W, dW) if signs is None else ((signs @ W)[None], (signs @ dW)[None])
+
+    def product(x: np.ndarray, dx: np.ndarray, y: np.ndarray, dy: np.ndarray) -> np.ndarray:
+        return x.T @ dy + dx.T @ (y + dy)
+
+    found = {"VV": product(V, dV, V, dV), "KQ": product(K, dK, Q, dQ), "KK": product(K, dK, K, dK)}
+    found |= {"QQ": product(Q, dQ, Q, dQ), "WW": product(b.T, db.T, b.T, db.T), "WV": product(b.T, db.T, V, dV)}
+    return found | {"aWWa": found["WW"], "aWV": found["WV"]}
 
 
 def _both(half: np.ndarray) -> np.ndarray:
@@ -176,6 +214,13 @@ def trained(n: int, L: int, scale: Scales, seed: int, taus: tuple[float, ...], b
         signs = images["a"]
     start = images["W"][0], images["W_V"][0], images["W_K"][0], images["W_Q"][0]
     return _course(n, L, scale, start, signs, taus, by_neuron)
+
+
+@cache
+def trained_sample(n: int, L: int, scale: Scales, seed: int, taus: tuple[float, ...]) -> Trained:
+    """A network of `ensemble`, trained in weight space."""
+    start = start_weights(scale, setting.words_needed(n, L), seed)
+    return _course(n, L, scale, start, signs_of(scale.m1), taus, True, 1e-10)
 
 
 @cache

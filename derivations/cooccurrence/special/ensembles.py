@@ -1,0 +1,243 @@
+r"""Many random networks of one size at once; here because an order needs widths that no list of weights has room for.
+
+The Gram matrices of a Gaussian start of any width m are drawn exactly from their triangular factors (Bartlett), so a
+network of width :math:`10^{10}` costs what one of width 100 costs. All seeds move together: the matrix form of the
+flow, neuron by neuron, with the data, the scale of the scores and the speeds of the laboratory,
+
+.. math::  \dot\Omega = (\Omega a)\xi^\top + a(\Gamma\xi)^\top,\ \ \dot\Gamma = \xi G^\top + G\xi^\top,\ \
+           \dot A = \kappa\mathcal D + \mathcal D\rho,\ \ \dot\kappa = \mathcal DA^\top + A\mathcal D^\top,\ \dots
+
+What is integrated is the change since the start, so that a change by :math:`1/m^2` keeps its digits. That this is the
+derived field is compared at the states of every run (`gap_to_derived`); the same networks are trained in weight space
+by the gradients of appendix B (`trained_network`) as a second route. Floats only: measurements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.integrate import solve_ivp
+from scipy.special import expit
+
+from odesys import Flow, IntegrationError, computed_once, graph, row_softmax, to_sympy
+
+from .. import setting
+from ..laboratory import Laboratory
+from ..setting import Scales
+from .trajectories import Course
+
+RTOL = 1e-7
+LEAVES = ("WV", "WW", "VV", "KQ", "KK", "QQ")
+Arrays = dict[str, np.ndarray]  # path matrices, one for each seed
+
+
+def signs_of(m1: int) -> np.ndarray:
+    """a_j = +1, -1, +1, ...: the law of (a_j w_j) is that of random signs, since w_j and -w_j have the same."""
+    return np.resize([1.0, -1.0], m1)
+
+
+def triangular(m: int, size: int, rng: np.random.Generator) -> np.ndarray:
+    """The triangular factor of an m x size matrix of independent standard Gaussians, exactly in law (m >= size)."""
+    factor = np.triu(rng.standard_normal((size, size)), 1)
+    return factor + np.diag(np.sqrt(rng.chisquare(float(m) - np.arange(size))))
+
+
+def start_weights(scale: Scales, d: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """W, W_V, W_K, W_Q of a random network in an orthonormal frame of the space they span."""
+    rng = np.random.default_rng([seed, d, scale.m1])
+    values, scores = triangular(scale.m, d + scale.m1, rng), triangular(scale.m, 2 * d, rng)
+    return (
+        scale.sigma1 * values[:, d:].T,
+        scale.sigma0 * values[:, :d],
+        scale.sigma0 * scores[:, :d],
+        scale.sigma0 * scores[:, d:],
+    )
+
+
+def gram_start(scale: Scales, d: int, seeds: Sequence[int]) -> Arrays:
+    """The path matrices at the start, seed first."""
+    rows: dict[str, list[np.ndarray]] = {leaf: [] for leaf in LEAVES}
+    for seed in seeds:
+        W, V, K, Q = start_weights(scale, d, seed)
+        for leaf, table in zip(LEAVES, (W @ V, W @ W.T, V.T @ V, K.T @ Q, K.T @ K, Q.T @ Q), strict=True):
+            rows[leaf].append(table)
+    return {leaf: np.array(tables) for leaf, tables in rows.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """The matrix form of level 0 with data, scale and speeds of a laboratory."""
+
+    tokens: np.ndarray
+    labels: np.ndarray
+    weights: np.ndarray
+    signs: np.ndarray
+    root: float  # what scores are multiplied by
+    speeds: Mapping[str, float]
+    d: int
+
+    def forces(self, x: Arrays) -> tuple[np.ndarray, np.ndarray]:
+        """xi = -dL/dG (seeds, d) and D = -dL/dA (seeds, d, d)."""
+        tokens, d, count = self.tokens, self.d, len(x["WV"])
+        G = np.einsum("j,sjd->sd", self.signs, x["WV"])
+        p = row_softmax(x["KQ"][:, tokens[:, None, :], tokens[:, :, None]] * self.root)  # seed, sample, query, key
+        values = G[:, tokens]
+        mixed = np.einsum("snlh,snh->snl", p, values)
+        pull = expit(-self.labels * mixed.sum(axis=2)) * self.labels * self.weights
+        offset = np.arange(count)[:, None, None]
+        places = offset * d + tokens
+        xi = np.bincount(places.ravel(), (pull[:, :, None] * p.sum(axis=2)).ravel(), count * d).reshape(count, d)
+        entry = pull[:, :, None, None] * p * (values[:, :, None, :] - mixed[:, :, :, None]) * self.root
+        pairs = offset[..., None] * d * d + tokens[:, None, :] * d + tokens[:, :, None]
+        D = np.bincount(pairs.ravel(), entry.ravel(), count * d * d).reshape(count, d, d)
+        return xi, D
+
+    def rates(self, x: Arrays) -> Arrays:
+        """All rates per unit of t."""
+        xi, D = self.forces(x)
+        a = self.signs
+        G = np.einsum("j,sjd->sd", a, x["WV"])
+        turned = D.transpose(0, 2, 1)
+        pulled = np.einsum("sjd,sd->sj", x["WV"], xi)
+        outer = xi[:, :, None] * G[:, None, :]
+        keys, queries = D @ x["KQ"].transpose(0, 2, 1), turned @ x["KQ"]
+        found = {
+            "WV": (x["WW"] @ a)[:, :, None] * xi[:, None, :]
+            + a[:, None] * np.einsum("sab,sb->sa", x["VV"], xi)[:, None, :],
+            "WW": pulled[:, :, None] * a + a[:, None] * pulled[:, None, :],
+            "VV": outer + outer.transpose(0, 2, 1),
+            "KQ": x["KK"] @ D + D @ x["QQ"],
+            "KK": keys + keys.transpose(0, 2, 1),
+            "QQ": queries + queries.transpose(0, 2, 1),
+        }
+        return {leaf: self.speeds[leaf] * table for leaf, table in found.items()}
+
+
+def motion(lab: Laboratory, flow: Flow, scale: Scales, d: int) -> Motion:
+    """Data, scale and speeds of a laboratory for networks of one size."""
+    (group,) = flow.data.encode(flow.model.words)
+    at = {"m": float(scale.m), "m1": float(scale.m1)}
+    speeds = {leaf: _number(lab.speed(leaf), at) for leaf in LEAVES}
+    root = _number(graph.as_node(flow.model.scale), at)
+    weights = np.array([float(s.weight) for s in flow.data.samples])
+    labels = np.array([float(s.label) for s in flow.data.samples])
+    return Motion(group.words, labels, weights, signs_of(scale.m1), root, speeds, d)
+
+
+def _number(node: Any, at: Mapping[str, float]) -> float:
+    expression = to_sympy(node)
+    return float(expression.subs({s: at[str(s)] for s in expression.free_symbols}))
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled(Course):
+    """One network of an ensemble: a level-0 course whose rates and forces come from the matrix form."""
+
+    speeds: np.ndarray = None  # type: ignore[assignment]
+    pulls: tuple[np.ndarray, np.ndarray] = None  # type: ignore[assignment]
+    changes: Mapping[str, np.ndarray] = None  # type: ignore[assignment]
+
+    @cached_property
+    def rates(self) -> np.ndarray:
+        """Rates per unit of tau, (k, states)."""
+        return self.speeds
+
+    @cached_property
+    def forces(self) -> tuple[np.ndarray, np.ndarray]:
+        """xi (k, d) and D (k, d, d)."""
+        return self.pulls
+
+    def moved(self, leaf: str) -> np.ndarray:
+        """Largest change of an entry since the start, (k,), from the change that was integrated."""
+        return np.abs(self.changes[leaf]).max(axis=(1, 2))
+
+
+def attention_change(run: Any) -> np.ndarray:
+    """p - p(0) to first order in the change of the scores, (k, n, query, key): the change itself is below rounding."""
+    change = run.changes["KQ"][:, run.tokens[:, None, :], run.tokens[:, :, None]] / np.sqrt(run.scale.m)
+    p = run.attention
+    return p * (change - (p * change).sum(axis=-1, keepdims=True))
+
+
+@computed_once
+def ensemble(
+    lab: Laboratory, n: int, L: int, scale: Scales, seeds: tuple[int, ...], taus: tuple[float, ...], rtol: float = RTOL
+) -> list[Sampled]:
+    """Networks of one size for all seeds, recorded at `taus`, the first of which is 0."""
+    d, a = setting.words_needed(n, L), signs_of(scale.m1)
+    flow = lab.flow_of(setting.data(n, L), d, tuple(int(s) for s in a))
+    moving, start = motion(lab, flow, scale, d), gram_start(scale, d, seeds)
+    shapes = {leaf: start[leaf].shape for leaf in LEAVES}
+    cuts = np.cumsum([start[leaf].size for leaf in LEAVES])[:-1]
+
+    def split(flat: np.ndarray) -> Arrays:
+        return {leaf: part.reshape(shapes[leaf]) for leaf, part in zip(LEAVES, np.split(flat, cuts), strict=True)}
+
+    def velocity(t: float, change: np.ndarray) -> np.ndarray:
+        moved = split(change)
+        rates = moving.rates({leaf: start[leaf] + moved[leaf] for leaf in LEAVES})
+        return np.concatenate([rates[leaf].ravel() for leaf in LEAVES]) / scale.B
+
+    first = split(velocity(0.0, np.zeros(sum(x.size for x in start.values()))))
+    sizes = {leaf: float(np.abs(first[leaf]).max()) for leaf in LEAVES}
+    k0 = scale.k0  # where G vanishes at the start nothing moves there yet: the orders of the motion itself
+    orders = {"KQ": k0 / (np.sqrt(scale.m) * scale.B), "KK": k0 / (scale.m * scale.B), "QQ": k0 / (scale.m * scale.B)}
+    orders |= {"WV": 1 / scale.m1, "WW": 1 / (scale.B * scale.m1), "VV": 1 / scale.B}
+    atol = np.concatenate([np.full(start[leaf].size, 1e-2 * rtol * max(sizes[leaf], orders[leaf])) for leaf in LEAVES])
+    run = solve_ivp(velocity, (0.0, taus[-1]), np.zeros(atol.size), "DOP853", taus, rtol=rtol, atol=atol)
+    if not run.success or not np.isfinite(run.y).all():
+        raise IntegrationError(f"the networks do not reach tau = {taus[-1]}: {run.message}")
+    changes = [split(column) for column in run.y.T]
+    return _courses(flow, scale, taus, a, moving, start, changes)
+
+
+def _courses(
+    flow: Flow,
+    scale: Scales,
+    taus: Sequence[float],
+    a: np.ndarray,
+    moving: Motion,
+    start: Arrays,
+    changes: list[Arrays],
+) -> list[Sampled]:
+    count, segments = len(start["WV"]), {s.leaf: s.index for s in flow.layout.segments}
+    dimension = flow.system.dimension
+    states, speeds = (np.zeros((count, len(taus), dimension)) for _ in range(2))
+    xi, D = [], []
+    for k, change in enumerate(changes):
+        x = {leaf: start[leaf] + change[leaf] for leaf in LEAVES}
+        rates = moving.rates(x)
+        for leaf, index in segments.items():
+            states[:, k, index], speeds[:, k, index] = x[leaf], rates[leaf] / scale.B
+        pulls = moving.forces(x)
+        xi.append(pulls[0])
+        D.append(pulls[1])
+    every_xi, every_D = np.array(xi), np.array(D)
+    return [
+        Sampled(
+            flow,
+            scale,
+            np.array(taus),
+            states[s],
+            a,
+            speeds[s],
+            (every_xi[:, s], every_D[:, s]),
+            {leaf: np.array([change[leaf][s] for change in changes]) for leaf in LEAVES},
+        )
+        for s in range(count)
+    ]
+
+
+def gap_to_derived(run: Sampled) -> float:
+    """Largest relative gap, path matrix by path matrix, of the rates to those of the derived field."""
+    field = run.flow.system.compile({p: run.scale.parameters[p] for p in run.flow.system.parameters})
+    derived = np.array([field(0.0, x) for x in run.states]) / run.scale.B
+    gaps = []
+    for segment in run.flow.layout.segments:
+        own, known = run.rates[:, segment.index], derived[:, segment.index]
+        gaps.append(float(np.abs(own - known).max() / np.abs(known).max()))
+    return max(gaps)
