@@ -342,8 +342,8 @@ def factored(lab: Laboratory) -> Verdict:
 )
 def increments(lab: Laboratory) -> dict[str, Verdict]:
     """The factored form, and what dominance makes of it."""
-    own = Fraction(1) - Fraction(1, 9)
-    rise = decided(own > 0, {}).proving(
+    below = [corner for corner in corners(range(3, 4)) if corner.slack("own", Fraction(8, 9)) < 0]
+    rise = decided(not below, {"vertices": str(below[:1])}).proving(
         "signal keys: phi_as >= 1/M - o(1), v_s - v_k >= (1 - 1/(3M)) v_s and phi_ak = phi_as e^(-Lambda); v_s >= C_3 mu^2 |w_O|^2 (s - T_1) eta"
     )
     listed = [corner for corner in corners(range(3, 4)) if corner.slack("other", Fraction(1, 3)) < 0]

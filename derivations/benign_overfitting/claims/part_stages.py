@@ -262,13 +262,13 @@ def output_stage_three(lab: Laboratory) -> dict[str, Verdict]:
     half = always_positive({"3M f - 3M V/2": low}, positive=["v", "M"]).proving(
         "f >= (2/3) V_+ - (1/3) V_+/(3M), with M + 1 for M", M="every"
     )
-    most = identity({"largest": (1 - sym("p")) * v + sym("p") * v - v}).proving(
-        "no value of a sample exceeds V_+", M="every"
+    most = always_positive({"3M (V - f)": 3 * v * (M + 1) - v}, positive=["v", "M"]).proving(
+        "V_+ - f is a mean of V_+ - V_n,i >= (1 - 1/(3M)) V_+, with M + 1 for M", M="every"
     )
     lower = always_positive({"2 e^z - 1 - e^z": graph.exp(z) - 1}, positive=["z"]).proving(
         "2 e^V >= 1 + e^V for V >= 0", M="every"
     )
-    upper = always_positive({"1 + e^f - e^f": graph.ONE + 0 * z}, positive=["z"]).proving(
+    upper = always_positive({"e^-f - 1/(1 + e^f)": graph.exp(-z) - 1 / (1 + graph.exp(z))}, positive=["z"]).proving(
         "1/(1 + e^f) <= e^(-f) <= e^(-V_+/2)", M="every"
     )
     return {"(73)": half, "(74)": most, "(75)": lower, "(76)": upper & half}
