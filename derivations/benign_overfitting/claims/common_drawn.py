@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -71,7 +72,7 @@ def stages(inside: Inside, seeds: tuple[int, ...]) -> Stages:
     return Stages(inside, benign, found[1 : EARLY + 1], found[EARLY:])
 
 
-Event = Callable[[Stages], np.ndarray]  # of each seed, whether it was seen
+Event = Callable[[Stages], Any]  # of each seed, whether it was seen
 
 
 def probable(lab: Laboratory, what: str, benign: bool, event: Event, inside: Inside | None = None) -> Verdict:

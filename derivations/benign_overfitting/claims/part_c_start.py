@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import comb, sqrt
 
 import flint
@@ -66,7 +67,7 @@ def balanced_classes(lab: Laboratory) -> Verdict:
     steps = identity(
         {
             "second derivative": 1 - 4 / (up + down) ** 2 - ((up - down) / (up + down)) ** 2,
-            "exponent": graph.substitute([s * s / 8 - s / 4 + num("1/8")], {s: num(1)})[0],
+            "exponent": graph.substitute([s * s / 8 - s / 4 + num(Fraction(1, 8))], {s: num(1)})[0],
         }
     )
     tails = [_exact_tail(N) <= 2 * (-flint.arb(N) / 8).exp() for N in EXACT_N]
@@ -265,7 +266,7 @@ def start_of_queries(lab: Laboratory) -> dict[str, Verdict]:
         f"at d_h = {say_number(point['d_h'])} and log(6N^2M^2/delta) = {say_number(L)} (all hypotheses hold) the first part makes "
         f"|q_n,2|^2 at least {say_number(ratio)} times the bound of the inner product of q_n,2 with itself"
     )
-    batch = lambda seeds: _products_over_bound(wide_flow.draw(case_of(point), seeds), L) <= 1  # noqa: E731
+    batch = lambda seeds: list(_products_over_bound(wide_flow.draw(case_of(point), seeds), L) <= 1)  # noqa: E731
     distinct = with_high_probability("all products are within the bounds", point, batch, lab.draw)
     literal = decided(ratio <= 1, Witness(sentence, point)).correcting(
         r"\text{the same for}\ (n,i)\ne(n',j),\ \text{and for all pairs of a query and a key}",

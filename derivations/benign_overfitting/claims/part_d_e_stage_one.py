@@ -550,7 +550,7 @@ def who_leads(lab: Laboratory) -> dict[str, Verdict]:
 )
 def where_stage_one_lives(lab: Laboratory) -> Verdict:
     """Numbers from the closed forms: V at T_1 is a constant times d_h^(-1/4), scores a constant times L^(-7/4)."""
-    found = {}
+    found: dict[str, float] = {}
     for benign, inside in ((True, Inside()), (False, Inside(n_snr2=0.5))):
         case, name = inside.case, "benign" if benign else "harmful"
         tau = time_one(case, benign)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from math import sqrt
 
@@ -190,9 +191,7 @@ def stage_two_bounds(lab: Laboratory) -> dict[str, Verdict]:
     for part, (kind, constant) in BOUNDS.items():
         bad = [corner for corner in listed if corner.slack(kind, constant) < 0]
         if not bad:
-            seen = enumerate_all(
-                listed, lambda k, w=kind, x=constant: k.slack(w, x) >= 0, "vertices of attention and values"
-            )  # type: ignore[misc]
+            seen = enumerate_all(listed, partial(_kept, kind, constant), "vertices of attention and values")
             out[part] = seen.proving(
                 "linear in the values, and for given values in the attention: the vertices decide", M="2 to 7"
             )
@@ -217,6 +216,10 @@ def stage_two_bounds(lab: Laboratory) -> dict[str, Verdict]:
         )
         out[part] = verdict.blaming("constant", "dropped-noise-values")
     return out
+
+
+def _kept(kind: str, constant: Fraction, corner: Corner) -> bool:
+    return corner.slack(kind, constant) >= 0
 
 
 def _derived_ratio(lab: Laboratory) -> Fraction:
@@ -459,6 +462,9 @@ def power_of_kappa(lab: Laboratory) -> Verdict:
 # ---- lower-order terms -----------------------------------------------------------------------------------------------
 
 
+ROUNDING_OF_FORCES = 1e-6  # relative, of differences of nearly equal values
+
+
 def _left_out(s: Snapshot) -> np.ndarray:
     """What alpha_++ |k_+|^2 + beta_++ |q_+|^2 leaves out of the rate of <q_+, k_+>, relative to it; both signals."""
     worst = np.zeros(len(s.S))
@@ -486,7 +492,8 @@ def lower_order(lab: Laboratory) -> Verdict:
 
     def event(run: Stages) -> np.ndarray:
         most = 2 * run.case.N * run.case.snr * sqrt(run.inside.widths[2] / run.case.d_h)
-        return each([*run.second, *run.third], lambda s: _left_out(s) <= max(most, 1e-6)).all(axis=0)
+        kept = each([*run.second, *run.third], lambda s: _left_out(s) <= max(most, ROUNDING_OF_FORCES))
+        return np.asarray(kept.all(axis=0))
 
     return probable(lab, "what is left out stays below the bound", True, event)
 

@@ -29,7 +29,7 @@ def in_widths_and_samples(lab: Laboratory, what: str, value: Callable[[Inside], 
     wide = sweep(lab, what, along(lab.draw, True, "wider", 1.0, 1e3, 4, logs=logs), value).order(
         "d_h", 0, "O", "infinity"
     )
-    many = sweep(lab, what, along(lab.draw, True, "N", 16, 160, 4, logs=logs), value).order("N", 0, "O", "infinity")
+    many = sweep(lab, what, along(lab.draw, True, "N", 16, 640, 4, logs=logs), value).order("N", 0, "O", "infinity")
     return wide & many
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from fractions import Fraction
 from math import log
 
 import numpy as np
@@ -26,6 +28,7 @@ from .book import NUMBERS, book
 from .common_drawn import (
     DRAWN,
     ROUNDING,
+    Event,
     Stages,
     all_of,
     dominates,
@@ -47,6 +50,11 @@ from .part_d_e_stage_one import POSITIVE, values_small_two
 #: and a quarter of the samples, less a fifth for o(1); C_8 and C_7 are below the closed forms (Beyond.MF.stage2) by the
 #: factor M^2 that uniform attention costs, and more
 C_8, C_7, C_17, C_18 = 1 / 200, 1.0, 1 / 10, 2.0
+
+
+def _throughout(test: Callable[[Stages, Snapshot], np.ndarray]) -> Event:
+    """A test holds at every record of stage 2."""
+    return lambda run: each(run.second, lambda s: test(run, s)).all(axis=0)
 
 
 def _signed(s: Snapshot) -> np.ndarray:
@@ -131,12 +139,7 @@ def stage_two_growth(lab: Laboratory) -> dict[str, Verdict]:
     """Three events from T_1 to T_2."""
     tests = {"values": _linear, "dominance": dominates, "attention gaps": lambda run, s: gap_growth(run, s, C_8)}
     return {
-        part: probable(
-            lab,
-            f"the bound of {part} holds at every record",
-            True,
-            lambda run, t=test: each(run.second, lambda s: t(run, s)).all(axis=0),
-        )  # type: ignore[misc]
+        part: probable(lab, f"the bound of {part} holds at every record", True, _throughout(test))
         for part, test in tests.items()
     }
 
@@ -236,7 +239,7 @@ def stage_three_growth(lab: Laboratory) -> Verdict:
             low = np.log(np.exp(_signed(first)) + C_17 * (s.time - first.time) / run.unit)
             return all_of(_signed(s) >= low - ROUNDING) | _below_eps(run, s)
 
-        return each(run.third, test).all(axis=0)
+        return np.asarray(each(run.third, test).all(axis=0))
 
     return probable(lab, "the bound holds at every record", True, event)
 
@@ -258,7 +261,11 @@ def stage_three_growth(lab: Laboratory) -> Verdict:
 def output_stage_three(lab: Laboratory) -> dict[str, Verdict]:
     """Convex combinations with dominance, and two elementary inequalities."""
     v, M, z = sym("v"), sym("M"), sym("z")
-    low = (1 - graph.num("1/3")) * 3 * v * (M + 1) - graph.num("1/3") * v - graph.num("1/2") * 3 * v * (M + 1)
+    low = (
+        (1 - graph.num(Fraction(1, 3))) * 3 * v * (M + 1)
+        - graph.num(Fraction(1, 3)) * v
+        - graph.num(Fraction(1, 2)) * 3 * v * (M + 1)
+    )
     half = always_positive({"3M f - 3M V/2": low}, positive=["v", "M"]).proving(
         "f >= (2/3) V_+ - (1/3) V_+/(3M), with M + 1 for M", M="every"
     )

@@ -59,10 +59,10 @@ def _over(lab: Laboratory, benign: bool, name: str, low: float, high: float, cou
 def _training(lab: Laboratory, benign: bool) -> Verdict:
     """T_3 is of the printed order in every parameter, and reached by drawn training sets within one constant."""
     found = (
-        _over(lab, benign, "eps", 1e-5, 1e-2) & _over(lab, benign, "N", 16, 160) & _over(lab, benign, "w_O", 0.2, 4.0)
+        _over(lab, benign, "eps", 1e-5, 1e-2) & _over(lab, benign, "N", 16, 640) & _over(lab, benign, "w_O", 0.12, 8.0)
     )
     found &= _over(lab, benign, "wider", 1.0, 1e3)
-    found &= _over(lab, benign, "n_snr2", 5e4, 2e7) if benign else _over(lab, benign, "noise", 0.1, 100.0)
+    found &= _over(lab, benign, "n_snr2", 5e4, 5e8) if benign else _over(lab, benign, "noise", 0.05, 500.0)
 
     def event(run: Stages) -> np.ndarray:
         unit = run.unit if run.benign else run.unit / run.case.C_p**2

@@ -225,7 +225,7 @@ def _field(batch: Batch):  # type: ignore[no-untyped-def]
 
     def field(_: float, x: np.ndarray) -> np.ndarray:
         S, Q, K, V = _unpack(batch, x)
-        _, _, _, pull, push = _forces(batch, S, V)
+        pull, push = _forces(batch, S, V)[3:]
         H = _spread(pull, batch)
         h = np.zeros((s, P))
         np.add.at(h, (seed, batch.places), push)
