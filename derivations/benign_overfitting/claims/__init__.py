@@ -1,8 +1,8 @@
 """Claims of the benign-overfitting paper, a file per part of the paper; importing this package fills the book."""
 
 # in the paper's order, which is that of the book
-from . import part_b_system, part_c_start, part_d_e_stage_one, part_closed_forms, part_stages  # noqa: I001
-from . import part_orders, part_theorems, part_runs, part_networks, part_errata
+from . import part_b_system, part_b_products, part_c_start, part_d_e_stage_one, part_f_coefficients  # noqa: I001
+from . import part_closed_forms, part_orders, part_stages, part_theorems
 from .book import book
 from .unaffected import REASONS
 

@@ -6,21 +6,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from odesys import ONE, ZERO, ClaimBook, Node, graph, num
+from odesys import ONE, ZERO, ClaimBook, Node, Verdict, graph, num
 
 from .. import setting
 from ..laboratory import Laboratory, Toy
+from .common_hypotheses import SYMBOLS
 
 book = ClaimBook(
     "benign_overfitting",
     Laboratory,
     reference="Unveil Benign Overfitting for Transformer in Vision: Training Dynamics, Convergence, and Generalization",
+    symbols=SYMBOLS,
+    rule=True,
 )
 
 NUMBERS = "a statement about numbers or random vectors, not about the system"
-TOY = (
-    "two samples, one of each class, of M tokens with any Gram matrix of the noise (the formulas are sums over samples)"
-)
+TOY = "two samples, one of each class, with any Gram matrix of the noise; the printed formulas are sums over samples"
+
+
+def on_toy(verdict: Verdict, M: int = 3) -> Verdict:
+    """A verdict about the derived equations of the toy: exact, for its sizes."""
+    return verdict.proving(TOY, N=2, M=M)
 
 
 @dataclass(frozen=True, eq=False)

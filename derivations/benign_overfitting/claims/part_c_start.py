@@ -2,23 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from math import comb, log, sqrt
+from fractions import Fraction
+from math import comb, sqrt
 
 import flint
 import numpy as np
+import sympy as sp
 
-from odesys import Verdict, enumerate_all, frequency_at_most, measured, rounded
+from odesys import (
+    Hypothesis,
+    Node,
+    Verdict,
+    Witness,
+    always_positive,
+    decided,
+    graph,
+    identity,
+    measured,
+    num,
+    refuted,
+    rounded,
+    say_number,
+    sym,
+    with_high_probability,
+)
 
 from ..laboratory import Laboratory
 from ..setting import Case
-from ..special import span_network
+from ..special import span_network, wide_flow
+from ..special.conditions import CONDITION_4_1, case_of
 from .book import NUMBERS, book
+from .common_hypotheses import base
 
-DELTA = 0.1
-START = Case(N=6, M=3, d=1500, d_h=600, mu=5.0, noise=1.0, C_p=5 * 3**0.5)
-SHORT, LONG = 300, 6000
+EXACT_N = range(1, 201)
+ENOUGH = Hypothesis(
+    "enough samples",
+    r"N\ge8\log(4/\delta)",
+    lambda p: float(p["N"]) - 8 * float(np.log(4 / float(p["delta"]))),
+)
+LONG_TOKENS = Hypothesis(
+    "large dimension",
+    r"d=\Omega(\log(4NM/\delta))",  # read with the constant 100 and N^2 M^2, which is at most twice that
+    lambda p: float(p["d"]) - 100 * float(np.log(4 * p["N"] ** 2 * p["M"] ** 2 / p["delta"])),
+    asymptotic=True,
+)
 
 
 @book.claim(
@@ -26,126 +53,227 @@ SHORT, LONG = 300, 6000
     "Balanced classes",
     kind="probability",
     insensitive=NUMBERS,
-    statement=r"n\ge8\log(4/\delta)\Rightarrow P(N/4\le N_\pm\le3N/4)\ge1-\delta",
-    reading="n is N; for every N up to 300 the exact binomial tail is at most 4 exp(-N/8), the smallest delta allowed (exact integers against "
-    "balls); for all N by Hoeffding's inequality, 2 exp(-2 N / 16)",
+    where="Lemma C.1",
+    parts=("class sizes",),
+    hypotheses=(ENOUGH,),
+    for_all=("N",),
+    statement=r"n\ge8\log(4/\delta):\quad \mathbb P\big[\tfrac N4\le|\{n:y_n=\pm1\}|\le\tfrac{3N}4\big]\ge1-\delta",
+    reading="The n of the condition is N; labels are Rademacher.",
 )
 def balanced_classes(lab: Laboratory) -> Verdict:
-    """Exact tails against the bound, N by N."""
+    """Hoeffding's bound by exponential moments, for every N; exact tails for small N beside it."""
+    x, s = sym("x"), sym("s")
+    up, down = graph.exp(x), graph.exp(-x)
+    steps = identity(
+        {
+            "second derivative": 1 - 4 / (up + down) ** 2 - ((up - down) / (up + down)) ** 2,
+            "exponent": graph.substitute([s * s / 8 - s / 4 + num(Fraction(1, 8))], {s: num(1)})[0],
+        }
+    )
+    tails = [_exact_tail(N) <= 2 * (-flint.arb(N) / 8).exp() for N in EXACT_N]
+    if not all(tails):
+        return refuted(Witness("an exact binomial tail exceeds 2 exp(-N/8)", {"N": EXACT_N[tails.index(False)]}))
+    return steps.proving(
+        "E exp(s(B - 1/2)) = cosh(s/2) <= exp(s^2/8): x^2/2 - log cosh x is 0 with its derivative at 0, and its second derivative is tanh^2",
+        "at s = 1 each of the two tails is at most exp(-N/8), so both at most 2 exp(-N/8) <= delta/2",
+        N="every",
+    ).adding(exact=f"the exact tail is below 2 exp(-N/8) for N = 1 .. {EXACT_N[-1]}")
 
-    def tail_is_small(N: int) -> bool:
-        outside = sum(comb(N, k) for k in range(N + 1) if 4 * k < N or 4 * k > 3 * N)
-        return bool(flint.arb(outside) / flint.arb(2) ** N <= 2 * (-flint.arb(N) / 8).exp())
 
-    verdict = enumerate_all(range(1, 301), tail_is_small, "values of N")
-    return verdict.with_constants(suffices="N >= 8 log(2 / delta), half the printed 4")
+def _exact_tail(N: int) -> flint.arb:
+    return flint.arb(sum(comb(N, k) for k in range(N + 1) if 4 * k < N or 4 * k > 3 * N)) / flint.arb(2) ** N
 
 
-def _frequency(case: Case, bad: Callable[[span_network.Draw], bool], trials: int, bound: float = DELTA) -> Verdict:
-    failures = sum(bad(span_network.draw(case, (5, k))) for k in range(trials))
-    return frequency_at_most(failures, trials, bound, seeds=f"(5, 0) to (5, {trials - 1})", delta=bound)
+SMALL_V = Hypothesis.from_ratio(
+    "7",
+    "sigma_V as small as (7), its constant 1 / (C_p sqrt(3 log(2NM/delta)))",
+    r"\sigma_V\le\tilde O(\|w_O\|_2^{-1}\min\{\|\mu\|_2^{-1},(\sigma_p\sqrt d)^{-1}\}d_h^{-1/4})",
+    lambda p: (
+        min(1 / p["mu"], 1 / (p["sigma_p"] * sqrt(p["d"])))
+        * p["d_h"] ** -0.25
+        / (p["w_O"] * p["sigma_V"] * p["C_p"] * sqrt(3 * np.log(2 * p["N"] * p["M"] / p["delta"])))
+    ),
+)
 
 
-def _values_too_large(
-    factor: Callable[[Case, float], float], deviation: Callable[[Case], float], trials: int
-) -> Verdict:
-    """How often some |V(0)| exceeds d_h^(-1/4), for sigma_V = deviation / factor(log)."""
-    rng, case = np.random.default_rng(3), replace(START, d_h=100)
-    sigma_v = deviation(case) * case.d_h**-0.25 / factor(case, log(2 * case.N * case.M / DELTA))
-    lengths = np.sqrt([case.m_s] * 2 + [case.m_2, case.m_w] * case.N)
-    # given the tokens V(0) is Gaussian; distinct tokens are nearly orthogonal, their lengths are those of the law
-    values = sigma_v * lengths * rng.standard_normal((trials, len(lengths)))
-    failures = int((np.abs(values).max(axis=1) > case.d_h**-0.25).sum())
-    return frequency_at_most(failures, trials, DELTA, seed=3)
+def _gaussian_tail() -> Verdict:
+    """P(|g| > x) <= exp(-x^2/2): the difference is 0 at 0 and at infinity, rises and then falls."""
+    x = sp.Symbol("x", positive=True)
+    gap = sp.exp(-(x**2) / 2) - sp.erfc(x / sp.sqrt(2))
+    slope = sp.simplify(sp.diff(gap, x) - (sp.sqrt(2 / sp.pi) - x) * sp.exp(-(x**2) / 2))
+    ends = [gap.subs(x, 0), sp.limit(gap, x, sp.oo)]
+    return decided(slope == 0 and ends == [0, 0], {"slope": str(slope), "ends": str(ends)}).proving(
+        "P(|g| > x) <= exp(-x^2/2): the difference is 0 at 0 and at infinity, and its derivative is (sqrt(2/pi) - x) exp(-x^2/2)"
+    )
 
 
 @book.claim(
     "C.2",
     "Start of V",
-    kind="probability",
-    expect="fails",
+    kind="inequality",
+    uses=["C.4", "C.2-proof"],
+    repairs=["C.2-proof"],
     insensitive=NUMBERS,
-    statement=r"P\big(|V_\pm^{(0)}|,|V_{n,i}^{(0)}|\le d_h^{-1/4}\big)\ge1-\delta",
-    reading="with the printed standard deviation sigma_V = |w_O|^-1 min(mu^-1, (sigma_p sqrt d)^-1) d_h^(-1/4) / sqrt(log(2 N M / delta)): the first noise "
-    "token is C_p times longer than sigma_p says, and a Gaussian tail needs sqrt(2 log); delta = 1/10",
+    where="Lemma C.2",
+    parts=("V_+-", "V_n,i"),
+    hypotheses=(SMALL_V,),
+    for_all=("N", "M"),
+    statement=r"\text{with probability at least}\ 1-\delta:\quad |V_\pm^{(0)}|\le d_h^{-1/4},\quad |V_{n,i}^{(0)}|\le d_h^{-1/4}",
+    reading="The constant that the order of condition (7) hides is one over C_p and a root of the logarithm; C_p is a constant.",
 )
-def start_of_values(lab: Laboratory) -> Verdict:
-    """Printed scale, and the scale with sigma~_p and sqrt(2 log)."""
-    printed = _values_too_large(lambda c, L: sqrt(L), lambda c: min(1 / c.mu, 1 / sqrt(c.noise)), LONG)
-    right = _values_too_large(lambda c, L: sqrt(2 * L), lambda c: min(1 / c.mu, 1 / sqrt(c.m_2)), LONG)
-    return printed.correcting(
-        r"\sigma_V=\|w_O\|^{-1}\min\{\mu^{-1},(\tilde\sigma_p\sqrt d)^{-1}\}d_h^{-1/4}/\sqrt{2\log(2NM/\delta)}",
-        right,
-        "the strongest noise token decides, and the Gaussian tail is exp(-x^2/2)",
+def start_of_values(lab: Laboratory) -> dict[str, Verdict]:
+    """Gaussian tails, added over the tokens."""
+    N, M = sym("N"), sym("M")
+    count = identity({"tokens": N * M - (2 + N * (M - 1)) - (N - 2)}).proving(
+        "2 + N(M - 1) tokens are at most NM for N >= 2, so failures of delta/(2NM) each add up to delta/2; Lemma C.4 takes the other half",
+        N="every",
+        M="every",
     )
+    signal = (_gaussian_tail() & count).proving(
+        "the deviation of V_+- is at most d_h^(-1/4) / sqrt(3 log(2NM/delta)), so |V| > d_h^(-1/4) has probability at most (delta/(2NM))^(3/2)"
+    )
+    noise = (_gaussian_tail() & count).proving(
+        "with |xi|^2 <= 3/2 sigma~_p^2 d that of V_n,i is at most d_h^(-1/4) sqrt(3/2) / sqrt(3 log(2NM/delta)): probability delta/(2NM)"
+    )
+    return {"V_+-": signal, "V_n,i": noise}
 
 
-def _outside(made: span_network.Draw, equal_pairs: bool) -> tuple[float, float]:
-    """Largest relative deviation of the norms, and largest ratio of inner products to the bound of C.3."""
-    case, values = made.case, span_network.gram_values(made)
-    length = np.array([case.m_s] * 2 + [case.m_2, case.m_w] * case.N)
-    noise_bound = np.array([case.mu] * 2 + [sqrt(case.m_2)] * (2 * case.N))
-    bound = (
-        2
-        * np.outer(noise_bound, noise_bound)
-        * case.sigma_h**2
-        * sqrt(case.d_h * log(6 * case.N**2 * case.M**2 / DELTA))
-    )
-    norms = max(np.abs(np.diag(values[x]) / (length * case.kappa) - 1).max() for x in "QK")
-    off = [np.abs(values["S"]) / bound]
-    for x in "QK":
-        ratio = np.abs(values[x]) / bound
-        off.append(ratio if equal_pairs else ratio - np.diag(np.diag(ratio)))
-    return float(norms), float(max(table.max() for table in off))
+def _tail(x: flint.arb) -> flint.arb:
+    return (x / flint.arb(2).sqrt()).erfc()
 
 
 @book.claim(
-    "C.3",
-    "Start of queries and keys",
-    kind="probability",
+    "C.2-proof",
+    "Tails of V at the start",
+    kind="inequality",
     expect="fails",
     insensitive=NUMBERS,
-    statement=r"\|q\|^2,\|k\|^2\in[\tfrac12,\tfrac32]\,(\text{length})^2\sigma_h^2d_h,\quad |\langle q_{n,i},q_{n',j}\rangle|,|\langle k,k\rangle|,|\langle q,k\rangle|\le2b_ab_b\sigma_h^2\sqrt{d_h\mathcal L}\ \text{for all}\ (n,i),(n',j)",
-    reading="N = 6, M = 3, d = 1500, d_h = 600, delta = 1/10; the printed range of indices contains (n,i) = (n',j), where the inner product is the "
-    "squared norm of the line above",
+    origin="proof",
+    where="Proof of Lemma C.2, both displays",
+    parts=("V_+-", "V_n,i"),
+    hypotheses=CONDITION_4_1,
+    statement=r"\text{with probability at least}\ 1-\delta/NM:\quad |\mu_\pm^\top W_V^{(0)}w_O|\le\sigma_V\|w_O\|_2\|\mu\|_2\sqrt{\log(2NM/\delta)},\quad |\xi_{n,i}^\top W_V^{(0)}w_O|\le2\sigma_V\sigma_p\|w_O\|_2\sqrt{d\log(2NM/\delta)}",
+    reading="Exact Gaussian probabilities; the second display for i = 2, whose token has the deviation sigma~_p = C_p sigma_p.",
 )
-def start_of_queries(lab: Laboratory) -> Verdict:
-    """Frequencies with and without equal tokens."""
+def tails_of_values(lab: Laboratory) -> dict[str, Verdict]:
+    """Both probabilities in balls at one point inside, and the constants that do."""
+    point = base(lab.draw, True).point
+    level = flint.arb(point["N"] * point["M"] / point["delta"])
+    root = (2 * level).log().sqrt()
+    C_p = flint.arb(point["C_p"])
+    cases = {
+        "V_+-": (_tail(root), _tail(root * flint.arb(2).sqrt()), r"\sqrt{2\log(2NM/\delta)}", "gaussian-tail"),
+        # given |xi|^2 <= 3/2 sigma~_p^2 d
+        "V_n,i": (
+            _tail(2 * root / C_p),
+            _tail(2 * root / flint.arb(1.5).sqrt()),
+            r"2\sigma_V\tilde\sigma_p\|w_O\|_2\sqrt{d\log(2NM/\delta)}",
+            "sigma-for-sigma-tilde",
+        ),
+    }
+    out = {}
+    for part, (printed, right, formula, cause) in cases.items():
+        sentence = (
+            f"at N = {point['N']:g}, M = {point['M']:g}, delta = {say_number(point['delta'])} (all hypotheses hold) the probability to "
+            f"exceed the bound is {say_number(float(printed))}, and delta/NM is {say_number(float(1 / level))}"
+        )
+        verdict = decided(bool(printed * level <= 1), Witness(sentence, point))
+        fixed = decided(bool(right * level <= 1), {"tail": str(right)})
+        why = "a Gaussian exceeds x deviations with probability near exp(-x^2/2); only a constant changes, and (7) leaves it open"
+        out[part] = verdict.correcting(formula, fixed, why).blaming("constant", cause)
+    return out
 
-    def bad(made: span_network.Draw, equal_pairs: bool) -> bool:
-        norms, off = _outside(made, equal_pairs)
-        return norms > 0.5 or off > 1
 
-    literal = _frequency(START, lambda made: bad(made, True), 60)
-    distinct = _frequency(START, lambda made: bad(made, False), SHORT)
-    return literal.correcting(
-        r"\text{the same for distinct tokens, and for all pairs }\langle q,k\rangle",
-        distinct,
-        "equal tokens give the norm itself",
+def _norm_exponents(low: str, high: str) -> Verdict:
+    """(r - 1 - log r)/2 is above 1/100 at both ends: P(chi^2_n outside n [low, high]) <= 2 exp(-n/100)."""
+    found = [(flint.arb(r) - 1 - flint.arb(r).log()) / 2 for r in (low, high)]
+    return decided(all(bool(e > flint.arb("0.01")) for e in found), {"exponents": [str(e) for e in found]}).proving(
+        f"P(chi^2_n outside n [{low}, {high}]) <= 2 exp(-n/100), by exponential moments (r - 1 - log r)/2 at both ends, in balls"
+    )
+
+
+def _product_exponent() -> Verdict:
+    """s t + log(1 - s^2)/2 at s = t/(1 + t) is at least t^2/4 for 0 < t < 1."""
+    x = sym("x")
+    t = x / (1 + x)
+    slope: Node = (t * t + 2 * t) / (1 + t) ** 2 + 1 / (1 + 2 * t) - 1 / (1 + t) - t / 2
+    return always_positive({"derivative of the exponent less t^2/4": slope}, positive=["x"]).proving(
+        "E exp(s g g') = (1 - s^2)^(-1/2); with s = t/(1 + t) the exponent t^2/(1 + t) + log((1 + 2t)/(1 + t)^2)/2 less t^2/4 is 0 at t = 0 and increases for t < 1",
+        "so |<g, g'>| > 2 sqrt(n l) has probability at most 2 exp(-l) for l < n/4",
     )
 
 
 @book.claim(
     "C.4",
     "Noise tokens",
-    kind="probability",
+    kind="inequality",
     insensitive=NUMBERS,
-    statement=r"\|\xi_{n,2}\|^2\in[\tfrac12,\tfrac32]\tilde\sigma_p^2d,\ \|\xi_{n,i}\|^2\in[\tfrac12,\tfrac32]\sigma_p^2d,\ |\langle\xi,\xi'\rangle|\le2\tilde\sigma_p^2\sqrt{d\log(4N^2M^2/\delta)}",
-    reading="frequency of a violation at N = 6, M = 3, d = 1500, delta = 1/10 is at most delta",
+    where="Lemma C.4",
+    parts=("first noise token", "weak noise tokens", "inner products"),
+    hypotheses=(LONG_TOKENS,),
+    for_all=("N", "M"),
+    statement=r"\text{with probability at least}\ 1-\delta:\quad \tfrac12\tilde\sigma_p^2d\le\|\xi_{n,2}\|_2^2\le\tfrac32\tilde\sigma_p^2d,\ \tfrac12\sigma_p^2d\le\|\xi_{n,i}\|_2^2\le\tfrac32\sigma_p^2d,\ |\langle\xi_{n,i},\xi_{n',i'}\rangle|\le2\tilde\sigma_p^2\sqrt{d\log(4N^2M^2/\delta)}",
+    reading="Tokens are Gaussian in d - 2 directions; the constant of the condition on d is 100, with N and M squared.",
 )
-def noise_tokens(lab: Laboratory) -> Verdict:
-    """Frequency of a violation."""
-    case = replace(START, d_h=2)
+def noise_tokens(lab: Laboratory) -> dict[str, Verdict]:
+    """Exponential moments for lengths and products."""
+    lengths = _norm_exponents("0.6", "1.4").proving(
+        "d - 2 >= 100 log(4N^2M^2/delta) - 2 makes the N(M - 1) tails at most delta/2 together; d - 2 for d costs less than the 1/10 left",
+        N="every",
+        M="every",
+    )
+    products = _product_exponent().proving(
+        "with l = log(4N^2M^2/delta) fewer than N^2M^2/2 pairs fail with at most 2 exp(-l) each: delta/4",
+        N="every",
+        M="every",
+    )
+    return {"first noise token": lengths, "weak noise tokens": lengths, "inner products": products}
 
-    def bad(made: span_network.Draw) -> bool:
-        lengths = np.diag(made.gram)[2:] / np.array([case.m_2, case.m_w] * case.N)
-        noise = made.gram[2:, 2:]
-        off = np.abs(noise - np.diag(np.diag(noise))).max() / (
-            2 * case.m_2 / case.d * sqrt(case.d * log(4 * case.N**2 * case.M**2 / DELTA))
-        )
-        return bool(np.abs(lengths - 1).max() > 0.5 or off > 1)
 
-    return _frequency(case, bad, SHORT)
+def _products_over_bound(batch: wide_flow.Batch, log: float) -> np.ndarray:
+    """Of each seed the largest ratio of an inner product of distinct tokens, or of a query and a key, to its bound."""
+    case = batch.case
+    (start,) = (wide_flow.snapshot(batch, 0.0, batch.start),)
+    size = np.array([case.mu] * 2 + [sqrt(case.m_2)] * (case.P - 2))
+    bound = 2 * np.outer(size, size) * case.sigma_h**2 * sqrt(case.d_h * log)
+    off = 1 - np.eye(case.P)
+    ratios = [np.abs(start.S) / bound, *(np.abs(x) / bound * off for x in (start.Q, start.K))]
+    return np.max([r.max(axis=(1, 2)) for r in ratios], axis=0)
+
+
+@book.claim(
+    "C.3",
+    "Start of queries and keys",
+    kind="inequality",
+    expect="fails",
+    uses=["C.4"],
+    insensitive=NUMBERS,
+    where="Lemma C.3",
+    parts=("squared norms", "inner products"),
+    hypotheses=CONDITION_4_1,
+    statement=r"\text{with probability at least}\ 1-\delta:\quad \tfrac12\|\mu\|_2^2\sigma_h^2d_h\le\|q_\pm^{(0)}\|_2^2\le\tfrac32\|\mu\|_2^2\sigma_h^2d_h,\ \ldots;\quad |\langle q_{n,i}^{(0)},q_{n',j}^{(0)}\rangle|\le2\tilde\sigma_p^2\sigma_h^2d\sqrt{d_h\log(6N^2M^2/\delta)},\ \ldots\quad i,j\in[M]\setminus\{1\},\ n,n'\in[N]",
+    reading="The printed range of n, i, n', j contains equal tokens, of which the inner product is the squared norm.",
+)
+def start_of_queries(lab: Laboratory) -> dict[str, Verdict]:
+    """Norms by exponents; products refuted by the norms themselves; distinct tokens over seeds."""
+    norms = _norm_exponents("0.7072", "1.2247").proving(
+        "|q|^2 is sigma_h^2 |xi|^2 times chi^2 with d_h degrees: both factors within [2^(-1/2), (3/2)^(1/2)] of their means"
+    )
+    inside = base(lab.draw, True)
+    point, L = inside.point, inside.point["L"]
+    ratio = sqrt(point["d_h"] / L) / 4
+    sentence = (
+        f"at d_h = {say_number(point['d_h'])} and log(6N^2M^2/delta) = {say_number(L)} (all hypotheses hold) the first part makes "
+        f"|q_n,2|^2 at least {say_number(ratio)} times the bound of the inner product of q_n,2 with itself"
+    )
+    batch = lambda seeds: list(_products_over_bound(wide_flow.draw(case_of(point), seeds), L) <= 1)  # noqa: E731
+    distinct = with_high_probability("all products are within the bounds", point, batch, lab.draw)
+    literal = decided(ratio <= 1, Witness(sentence, point)).correcting(
+        r"\text{the same for}\ (n,i)\ne(n',j),\ \text{and for all pairs of a query and a key}",
+        distinct,
+        "Lemma C.4 has this condition; nothing that follows uses equal tokens",
+    )
+    return {"squared norms": norms, "inner products": literal.blaming("misprint", "equal-tokens")}
 
 
 @book.claim(
@@ -154,6 +282,7 @@ def noise_tokens(lab: Laboratory) -> Verdict:
     kind="definition",
     origin="ours",
     insensitive=NUMBERS,
+    hypotheses=(),
     statement=r"E\mathcal Q^{(0)}=E\mathcal K^{(0)}=\sigma_h^2d_hG,\ ES^{(0)}=0",
     reading="means over 200 starts for one training set, within 5 standard errors (N = 2, M = 2)",
 )

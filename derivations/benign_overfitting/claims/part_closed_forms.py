@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from odesys import ONE, ZERO, Node, Verdict, decided, equal, from_sympy, graph, sym, to_sympy
+from odesys import ZERO, Node, Verdict, decided, equal, from_sympy, graph, sym, to_sympy
 
 from ..laboratory import Laboratory
 from .book import book
@@ -17,6 +17,7 @@ from .common_mean_runs import SCORES, growth, late_law, saturated, start_rates
     kind="identity",
     uses=["B.2"],
     origin="ours",
+    hypotheses=(),
     statement=r"v_s=\tfrac{\mu^2\|w_O\|^2}{4M}\tau,\ v_2=\tfrac{\tilde\sigma_p^2d\|w_O\|^2}{2NM}\tau,\ v_w=v_2/C_p^2,\ v_s/v_2=r",
     reading="derived rates at S = 0, v = 0, N a symbol, M = 2, 3, 4",
 )
@@ -38,6 +39,7 @@ def stage_one(lab: Laboratory) -> Verdict:
     kind="identity",
     uses=["B.2"],
     origin="ours",
+    hypotheses=(),
     statement=r"\dot f=a\,\sigma(-f),\ f+e^f=1+a\tau,\ a=\tfrac{\|w_O\|^2}{NM^2}(\tfrac N2m_s+m_2+(M-2)m_w),\ v_s:v_2:v_w=r:1:C_p^{-2}",
     reading="derived equations at S = 0, M = 3, N a symbol: all values move by multiples of sigma(-f), f the derived output",
 )
@@ -74,9 +76,9 @@ def _time_limit(lab: Laboratory, winner: str) -> sp.Expr:
     kind="identity",
     uses=["B.2"],
     origin="ours",
+    hypotheses=(),
     statement=r"\dot v_s=\tfrac{\mu^2\|w_O\|^2}2\sigma(-v_s),\ \dot v_2=\tfrac{\tilde\sigma_p^2d\|w_O\|^2}N\sigma(-v_2),\quad \epsilon\,\eta T_3\to\tfrac2{\mu^2\|w_O\|^2},\ \tfrac{N}{\tilde\sigma_p^2d\|w_O\|^2}",
-    reading="derived equations with all attention on the signal (benign) or on the first noise token (harmful), M = 3, N a symbol; the limit of eps tau from "
-    "v + e^v linear in tau and loss = log(1 + e^-v)",
+    reading="derived equations with all attention on the winner, M = 3, N a symbol; loss = log(1 + e^-v)",
 )
 def stage_three(lab: Laboratory) -> Verdict:
     """Rates at saturated attention, and the limits of eps T3."""
@@ -96,9 +98,9 @@ def stage_three(lab: Laboratory) -> Verdict:
     kind="identity",
     uses=["B.3"],
     origin="ours",
+    hypotheses=(),
     statement=r"e^{\Lambda_s}\simeq\tfrac{M-1}{16M}\kappa\mu^6\|w_O\|^2\tau^2,\ e^{\Lambda_2}\simeq\tfrac{M-1}{8NM}\kappa m_2\mu^4\|w_O\|^2\tau^2,\ e^{\Psi_2}\simeq\tfrac{M-1}{4N^2M}\kappa m_2^3\|w_O\|^2\tau^2",
-    reading="d e^Lambda / dtau as e^Lambda grows, losing scores and values 0, -l' = 1/2, with v_s = mu^2 w2 tau/4 (benign) and v_2 = m_2 w2 tau/(2N) (harmful), both rates "
-    "derived with all attention on the winner; M = 3, N a symbol",
+    reading="as e^Lambda grows, losing scores and values 0, -l' = 1/2, values linear in tau; M = 3, N a symbol",
 )
 def stage_two(lab: Laboratory) -> Verdict:
     """Prefactors from the derived equations of scores and values."""
@@ -115,31 +117,3 @@ def stage_two(lab: Laboratory) -> Verdict:
         law = sp.integrate(growth(lab, row, winner) * rate * t, (t, 0, t))
         found[name] = (from_sympy(sp.expand(law)), from_sympy(printed))
     return equal(found, positive=("N", "kappa", "m_s", "m_2", "w2", "tau"))
-
-
-@book.claim(
-    "Eq.31-37",
-    "Increments of the scores",
-    kind="inequality",
-    uses=["B.3", "Sec.5.2-signs"],
-    statement=r"\Delta\langle q_\pm,k_\pm\rangle\ge(\cdot)e^{-\Lambda},\ \Delta\langle q_\pm,k_{n,j}\rangle\le-(\cdot),\ \Delta\langle q_{n,i},k_\pm\rangle\ge(\cdot),\ \Delta\langle q_{n,i},k_{n,j}\rangle\le-(\cdot)",
-    reading="exact prefactors of the mean field: dS_ab = 2 kappa m_a m_b n_ab (-l')/(NM) phi_ab sum_k c_k phi_ak (v_b - v_k), n_ss = N/2, else 1, with N a symbol, M = 3; so "
-    "signal keys gain and noise keys lose in every row as soon as v_s is the largest value and the noise values are below f_a",
-)
-def increments(lab: Laboratory) -> Verdict:
-    """All nine derived score equations in factored form."""
-    mean = lab.mean_field()
-    N, slope = sym("N"), graph.call("sigmoid", -mean.outputs["f"])
-    rhs = dict(zip(SCORES, mean.rhs(*SCORES), strict=True))
-    found: dict[str, tuple[Node, Node]] = {}
-    for a in "s2w":
-        total = graph.add(graph.exp(sym(f"S_{a}{b}")) for b in "s2w")
-        phi = {b: graph.exp(sym(f"S_{a}{b}")) / total for b in "s2w"}
-        for b in "s2w":
-            shared_by = N / 2 if a == b == "s" else ONE
-            front = 2 * sym("kappa") * sym(f"m_{a}") * sym(f"m_{b}") * shared_by / (3 * N) * slope
-            found[f"S_{a}{b}"] = (
-                rhs[f"S_{a}{b}"],
-                front * phi[b] * graph.add(phi[k] * (sym(f"v_{b}") - sym(f"v_{k}")) for k in "s2w" if k != b),
-            )
-    return equal(found)

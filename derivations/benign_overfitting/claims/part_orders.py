@@ -1,165 +1,176 @@
-"""Orders in d_h along the mean field: noise attention after stage 2, sums of coefficients, upper bounds on increments.
+"""Orders in d_h and N along the mean field inside Condition 4.1: noise attention, sums of coefficients, change of the keys.
 
 With frozen norms dS_ab = 2 kappa m_a m_b H_ab, so the sum of |alpha_ab| = eta m_a |H_ab| over steps is the way of S_ab
-over 2 kappa m_b, and that of the beta of the same pair its way over 2 kappa m_a. Under Condition 4.1 kappa mu^2 is of
-order d_h^(1/2) up to logarithms.
+over 2 kappa m_b, and that of the beta of the same pair its way over 2 kappa m_a.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from math import exp, log
+from collections.abc import Callable
+from math import log, sqrt
 
 import numpy as np
 
-from odesys import Verdict, fit_power_law, measured, rounded
+from odesys import Verdict
 
 from ..laboratory import Laboratory
 from ..protocol import attention
-from ..setting import Case
+from ..special.conditions import Inside
 from .book import book
-from .common_mean_runs import SCORES, columns, wide, window
+from .common_drawn import unit_time
+from .common_hypotheses import IN_BENIGN, along
+from .common_mean_runs import columns, columns_at, fitted, sweep
 
-KAPPAS = (1e4, 1e5, 1e6, 1e7)
-LINEAR = 0.25  # the value of the signal at the end of the linear regime
-HUGE = (1e9, 1e10, 1e11, 1e12)  # rows of weak tokens saturate here as well
+EARLY, LATE = 10.0, 9.0  # logs of d_h for stages 2 and 3: scores end at 36.7, where 1 - attention is lost in rounding
 
 
-def squared_law(case: Case, v: float) -> float:
-    """e^Lambda of the signal row at v_s = v: (M - 1)/M kappa mu^2 v^2 / w2.
-
-    Both d e^Lambda / dtau and dv_s / dtau have the factor -l', so their quotient, and the law, is that of stage 2
-    (Beyond.MF.stage2) in stage 3 as well.
-    """
-    return (case.M - 1) / case.M * case.kappa * case.m_s * v**2 / case.w2
+def in_widths_and_samples(lab: Laboratory, what: str, value: Callable[[Inside], float], logs: float) -> Verdict:
+    """A ratio stays bounded over three decades of d_h and one of N."""
+    wide = sweep(lab, what, along(lab.draw, True, "wider", 1.0, 1e3, 4, logs=logs), value).order(
+        "d_h", 0, "O", "infinity"
+    )
+    many = sweep(lab, what, along(lab.draw, True, "N", 16, 640, 4, logs=logs), value).order("N", 0, "O", "infinity")
+    return wide & many
 
 
 @book.claim(
     "Eq.62-71",
     "Noise attention at the start of stage 3",
     kind="order",
-    uses=["5.3"],
-    statement=r"\varphi_{\pm,(n,j)}=O(N\mathcal L^3d_h^{-1/2}),\quad \varphi_{(n,i),(n,j)}=O(N\mathrm{SNR}^2\mathcal L^3d_h^{-1/2})",
-    reading="mean field, N SNR^2 = 4000, where v_s = 1/4 (the end of the linear regime): attention on the first noise token over kappa mu^2 = 1e4 .. 1e7 (proportional to d_h^{1/2} under Condition 4.1) falls with exponent -1 "
-    "within 0.1, in the signal row and in the noise row; in the signal row at 1e7 it is within 15 percent of the closed form M w2 / ((M - 1) kappa mu^2 v_s^2)",
+    uses=["Eq.62-T2"],
+    origin="proof",
+    where="D.3.1, (64), (65), (68)-(71), (108)-(111)",
+    parts=("signal rows", "noise rows"),
+    hypotheses=IN_BENIGN,
+    statement=r"\mathrm{softmax}(\langle q_\pm,k_{n,j}\rangle)=O\Big(\frac{N(\log(6N^2M^2/\delta))^3}{d_h^{1/2}}\Big),\quad \mathrm{softmax}(\langle q_{n,i},k_{n,j}\rangle)=O\Big(\frac{N\cdot\mathrm{SNR}^2(\log(6N^2M^2/\delta))^3}{d_h^{1/2}}\Big)",
+    reading="At T_2 = 1/(eta mu^2 |w_O|^2), in the mean field; all noise keys together; noise rows are those of the weak tokens.",
 )
-def noise_attention(lab: Laboratory) -> Verdict:
-    """Exponent of the mobility, and the prefactor."""
-    found: dict[str, list[float]] = {"s": [], "2": []}
-    for strength in KAPPAS:
-        run = columns(lab, wide(4000.0, strength), 0.4)
-        window(run, "v_s", 1e-3, LINEAR)
-        for row, values in found.items():
-            values.append(float(np.interp(LINEAR, run["v_s"], attention(run, 3, row, "2"))))
-    powers = {row: fit_power_law(KAPPAS, values).value for row, values in found.items()}
-    closed = found["s"][-1] * squared_law(wide(4000.0, KAPPAS[-1]), LINEAR)
-    seen = {**powers, "over the closed form": closed}
-    return measured(
-        all(abs(e + 1) < 0.1 for e in powers.values()) and abs(closed - 1) < 0.15,
-        rounded(seen),
-        exponents=rounded(powers),
-        over_closed_form=rounded(closed),
-    )
+def noise_attention(lab: Laboratory) -> dict[str, Verdict]:
+    """Attention over its order."""
+
+    def ratio(row: str, size: Callable[[Inside], float]) -> Callable[[Inside], float]:
+        def value(item: Inside) -> float:
+            case, (d_h, _, L) = item.case, item.widths
+            run = columns_at(lab, case, 0.3, (unit_time(case, True),))
+            noise = sum(float(attention(run, 3, row, key)[0]) for key in "2w")
+            return noise * sqrt(d_h) / (size(item) * L**3)
+
+        return value
+
+    return {
+        "signal rows": in_widths_and_samples(lab, "attention over its order", ratio("s", lambda item: item.N), EARLY),
+        "noise rows": in_widths_and_samples(
+            lab, "attention over its order", ratio("w", lambda item: item.n_snr2), EARLY
+        ),
+    }
 
 
-def _way(run: dict[str, np.ndarray], name: str, low: float, high: float) -> float:
-    """Length of the way of a score while v_s is between low and high."""
-    return float(np.abs(np.diff(run[name][window(run, "v_s", low - 1e-300, high)])).sum())
+#: printed sums: part, then pairs of a row and a key with whether the sum is of alpha, and the order over d_h^(-1/4)
+STAGE_TWO = {
+    "(55)": ((("ss", True), ("s2", False), ("sw", False)), lambda item: sqrt(item.N)),
+    "(56)": ((("s2", True), ("sw", True)), lambda item: 1 / sqrt(item.N)),
+    "(57)": ((("2s", False), ("ws", False)), lambda item: item.snr / sqrt(item.N)),
+    "(58)": ((("2s", True), ("ws", True), ("22", True), ("2w", True), ("w2", True), ("ww", True)), lambda item: 1.0),
+}
+STAGE_THREE = {
+    "(102)": ((("2s", False), ("ws", False)), lambda item: item.snr**2),
+    "(103)": ((("ss", True), ("s2", False), ("sw", False)), lambda item: item.N),
+    "(104)": ((("s2", True), ("sw", True), ("2s", True), ("ws", True), ("22", True), ("ww", True)), lambda item: 1.0),
+}
 
 
-def _sums(lab: Laboratory, strengths: tuple[float, ...], eps: float, low: float, high: float) -> dict[str, list[float]]:
-    """Sums of |alpha_ab| for every pair of types, over the mobilities."""
-    out: dict[str, list[float]] = {name: [] for name in SCORES}
-    for strength in strengths:
-        case = wide(4000.0, strength)
-        run, m = columns(lab, case, eps), {"s": case.m_s, "2": case.m_2, "w": case.m_w}
-        for name, values in out.items():
-            values.append(_way(run, name, low, high) / (2 * case.kappa * m[name[-1]]))
-    return out
+def _sum(run: dict[str, np.ndarray], item: Inside, pair: str, of_alpha: bool, begin: float, end: float) -> float:
+    """Sum of |alpha| of a row and a key, or of |beta| of the key and the row, between two times."""
+    case = item.case
+    m = {"s": case.m_s, "2": case.m_2, "w": case.m_w}
+    first, last = np.interp([begin, end], run["t"], run[f"S_{pair}"])
+    way = abs(float(last - first))  # scores are monotone (propositions D and H), and single steps have rounding
+    return way / (2 * case.kappa * m[pair[1] if of_alpha else pair[0]])
+
+
+def _largest(lab: Laboratory, item: Inside, pairs: tuple[tuple[str, bool], ...], late: bool) -> float:
+    run, two = columns(lab, item.case, item.eps), unit_time(item.case, True) / item.widths[2]
+    begin, end = (two, float(run["t"][-1])) if late else (0.0, two)
+    return max(_sum(run, item, pair, of_alpha, begin, end) for pair, of_alpha in pairs)
 
 
 @book.claim(
     "Eq.55-59",
     "Sums of coefficients over stage 2",
     kind="order",
-    uses=["Eq.31-37"],
-    statement=r"\sum_{s\le T_2}|\alpha_{\pm,\pm}^{(s)}|=O(N^{1/2}d_h^{-1/4}),\ \sum|\alpha_{n,\pm,i}|=O(N^{-1/2}d_h^{-1/4}),\ \sum|\beta_{n,\pm,i}|=O(\mathrm{SNR}N^{-1/2}d_h^{-1/4}),\ \text{own noise }O(d_h^{-1/4})",
-    reading="mean field with frozen norms, N SNR^2 = 4000, up to v_s = 1/4: all nine pairs of types (the sums of beta are those of alpha over the other squared length) over kappa mu^2 = 1e9 .. 1e12 (proportional to d_h^{1/2}; below that rows of weak tokens do not saturate) fall with "
-    "an exponent between -1 and the printed -1/2; the largest, alpha_{+,+}, is within 2 percent of log((M - 1) kappa mu^2 v_s^2 / (M w2)) / (2 kappa mu^2), so the order is d_h^{-1/2} log d_h",
+    uses=["Eq.31-37", "C.4"],
+    origin="proof",
+    where="D.2.3, (55)-(58), (265)-(269)",
+    parts=tuple(STAGE_TWO),
+    hypotheses=IN_BENIGN,
+    statement=r"\sum_{s=T_1}^t|\alpha_{\pm,\pm}|,|\beta_{\pm,\pm}|,|\beta_{n,i,\pm}|=O(N^{1/2}d_h^{-1/4}),\ \sum|\alpha_{n,\pm,i}|=O(N^{-1/2}d_h^{-1/4}),\ \sum|\beta_{n,\pm,i}|=O(\mathrm{SNR}\,N^{-1/2}d_h^{-1/4}),\ \sum|\alpha_{n,i,\pm}|,|\alpha_{n,i,n,j}|,|\beta_{n,j,n,i}|=O(d_h^{-1/4})",
+    reading="Up to the T_2 of stage 2, in the mean field; (59) follows from (58) and Lemma C.4, which gives different samples a factor of order d^(-1/2).",
 )
-def sums_stage_two(lab: Laboratory) -> Verdict:
-    """Exponents of the mobility for all pairs, and the closed form of the largest sum."""
-    sums = _sums(lab, HUGE, 0.4, 0.0, LINEAR)
-    powers = {name: fit_power_law(HUGE, values).value for name, values in sums.items()}
-    closed = [
-        value * 2 * k / log(squared_law(wide(4000.0, k), LINEAR)) for k, value in zip(HUGE, sums["S_ss"], strict=True)
-    ]
-    ok = all(-1.001 <= e <= -0.5 for e in powers.values()) and all(abs(c - 1) < 0.02 for c in closed)
-    verdict = measured(
-        ok,
-        {"exponents": rounded(powers), "over the closed form": rounded(closed)},
-        exponents=rounded(powers),
-        over_closed_form=rounded(closed),
-    )
-    return replace(verdict, sharpened=r"\sum|\alpha_{\pm,\pm}|=\tilde O(d_h^{-1/2})")
+def sums_stage_two(lab: Laboratory) -> dict[str, Verdict]:
+    """The largest sum of each display over its order."""
+    return {
+        part: in_widths_and_samples(
+            lab,
+            "the sum over its order",
+            lambda item, p=pairs, z=size: _largest(lab, item, p, False) * item.widths[0] ** 0.25 / z(item),  # type: ignore[misc]
+            EARLY,
+        )
+        for part, (pairs, size) in STAGE_TWO.items()
+    }
 
 
 @book.claim(
     "Eq.102-105",
     "Sums of coefficients over stage 3",
     kind="order",
-    uses=["Eq.31-37", "5.4"],
-    statement=r"\sum_{T_2}^{T_3}|\alpha_{\pm,\pm}|,|\beta_{n,i,\pm}|=O(N\mathcal L^3\log(1/\epsilon)/(\epsilon d_h^{1/2})),\ \sum|\beta_{n,\pm,i}|=O(\mathrm{SNR}^2\mathcal L^3\log(1/\epsilon)/(\epsilon d_h^{1/2})),\ \ldots",
-    reading="mean field with frozen norms, from v_s = 1/4 to training loss eps = 1e-2: all nine pairs of types over kappa mu^2 = 1e4 .. 1e7 fall with exponent at most -0.9 (-1 is printed); for alpha_{+,+} the sum times kappa mu^2 is "
-    "within 5 percent of log(4 v_s), v_s = log(1/eps) at the end, at kappa mu^2 = 1e7: the printed 1/eps is an iterated logarithm",
+    uses=["Eq.31-37", "Eq.62-71"],
+    origin="proof",
+    where="D.3.3, (102)-(104), (292)-(296)",
+    parts=tuple(STAGE_THREE),
+    hypotheses=IN_BENIGN,
+    statement=r"\sum_{s=T_2}^t|\beta_{n,\pm,i}|=O\Big(\frac{\mathrm{SNR}^2\mathcal L^3\log O(1/\epsilon)}{\epsilon d_h^{1/2}}\Big),\ \sum|\alpha_{\pm,\pm}|,|\beta_{\pm,\pm}|,|\beta_{n,i,\pm}|=O\Big(\frac{N\mathcal L^3\log O(1/\epsilon)}{\epsilon d_h^{1/2}}\Big),\ \text{others of own samples}=O\Big(\frac{\mathcal L^3\log O(1/\epsilon)}{\epsilon d_h^{1/2}}\Big),\quad\mathcal L=\log(6N^2M^2/\delta)",
+    reading="From the T_2 of stage 2 to the training loss epsilon, in the mean field; (105) follows from (104) and Lemma C.4.",
 )
-def sums_stage_three(lab: Laboratory) -> Verdict:
-    """Exponents of the mobility, and the closed form of the largest sum."""
-    sums = _sums(lab, KAPPAS, 1e-2, LINEAR, 1e9)
-    powers = {name: fit_power_law(KAPPAS, values).value for name, values in sums.items()}
-    closed = sums["S_ss"][-1] * KAPPAS[-1] / log(4 * log(100))
-    ok = all(e <= -0.9 for e in powers.values()) and abs(closed - 1) < 0.05
-    verdict = measured(
-        ok,
-        {"exponents": rounded(powers), "over the closed form": rounded(closed)},
-        exponents=rounded(powers),
-        over_closed_form=rounded(closed),
-    )
-    return replace(verdict, sharpened=r"\sum|\alpha_{\pm,\pm}|\approx\log(4\log(1/\epsilon))/(\kappa\mu^2)")
+def sums_stage_three(lab: Laboratory) -> dict[str, Verdict]:
+    """The largest sum of each display over its order."""
+
+    def over(item: Inside, pairs: tuple[tuple[str, bool], ...], size: Callable[[Inside], float]) -> float:
+        d_h, _, L = item.widths
+        return _largest(lab, item, pairs, True) * item.eps * sqrt(d_h) / (size(item) * L**3 * log(1 / item.eps))
+
+    return {
+        part: in_widths_and_samples(lab, "the sum over its order", lambda item, p=pairs, z=size: over(item, p, z), LATE)  # type: ignore[misc]
+        for part, (pairs, size) in STAGE_THREE.items()
+    }
+
+
+def key_change(scores: dict[str, float], item: Inside) -> float:
+    """|Delta W_K|_F^2 over sigma_h^2 d_h: sum over pairs of tokens of S_ab^2 / (4 kappa^2 m_a m_b), with frozen norms.
+
+    S_ab = 2 kappa m_a sum of beta_ba, and Delta k_b = sum_a (sum of beta_ba) q_a with |q_a|^2 = kappa m_a.
+    """
+    case = item.case
+    m = {"s": case.m_s, "2": case.m_2, "w": case.m_w}
+    count = {"s": 1, "2": 1, "w": case.M - 2}
+    pairs = {a + b: 2 if a == b == "s" else case.N * count[a] * count[b] for a in m for b in m}
+    return sum(n * scores[f"S_{ab}"] ** 2 / (4 * case.kappa**2 * m[ab[0]] * m[ab[1]]) for ab, n in pairs.items())
 
 
 @book.claim(
-    "Eq.46-54",
-    "Upper bounds on the increments",
+    "Eq.116-130",
+    "Change of the key matrix",
     kind="order",
-    uses=["Eq.31-37"],
-    statement=r"\Delta\langle q_\pm,k_\pm\rangle\le\eta C_{10}\mu^4\sigma_h^2d_he^{-\langle q_\pm,k_\pm\rangle},\ \Delta\langle q_{n,i},k_\pm\rangle\le\ldots,\ -\Delta\langle q_\pm,k_{n,j}\rangle\le\ldots,\ -\Delta\langle q_{n,i},k_{n,j}\rangle\le\ldots",
-    reading="mean field, N SNR^2 = 4000, up to v_s = 1/4, kappa mu^2 = 1e4 .. 1e7: sup of |dS_ab| e^{S_as} / (2 kappa m_a m_b n_ab / N), n_ss = N/2 and else 1, is at most 1/2 for all nine pairs; for the signal's own score it is "
-    "within 5 percent of (M - 1)/M v_s sigma(-v_s), its value with nearly all attention on the signal, at v_s = 1/4 and mobility 1e7",
+    uses=["Eq.55-59", "Eq.102-105"],
+    origin="proof",
+    source="damaged",
+    where="Proof of Lemma D.8, (130)",
+    parts=("(130)",),
+    hypotheses=IN_BENIGN,
+    statement=r"\|W_K^{(T_3)}-W_K^{(0)}\|_F=O(\sigma_hd_h^{1/2})",
+    reading="At the training loss epsilon, in the mean field.",
 )
-def upper_bounds(lab: Laboratory) -> Verdict:
-    """The largest constant along runs, for every pair of types."""
-    found: dict[str, float] = {}
-    for strength in KAPPAS:
-        case = wide(4000.0, strength)
-        run, m = columns(lab, case, 0.4), {"s": case.m_s, "2": case.m_2, "w": case.m_w}
-        keep = window(run, "v_s", -1e-300, LINEAR)
-        time = np.diff(run["t"][keep])
-        for name in SCORES:
-            a, b = name[2], name[3]
-            unit = 2 * case.kappa * m[a] * m[b] * (0.5 if a == b == "s" else 1 / case.N)
-            middle = (run[f"S_{a}s"][keep][:-1] + run[f"S_{a}s"][keep][1:]) / 2
-            rate = np.abs(np.diff(run[name][keep])) / time * np.exp(middle) / unit
-            found[name] = max(found.get(name, 0.0), float(rate.max()))
-            if name == "S_ss":
-                last = float(rate[-1])
-    v = float(run["v_s"][keep][-2:].mean())
-    closed = last / (2 / 3 * v / (1 + exp(v)))
-    rises = float(run["S_ss"][keep][-1])
-    seen = {**found, "own score over the closed form": closed}
-    return measured(
-        rises > 0 and max(found.values()) <= 0.5 and abs(closed - 1) < 0.05,
-        rounded(seen),
-        constants=rounded(found),
-        over_closed_form=rounded(closed),
-    ).with_constants(C_10=rounded(max(found.values())))
+def change_of_keys(lab: Laboratory) -> Verdict:
+    """The squared ratio over widths and samples."""
+    return in_widths_and_samples(
+        lab, "|Delta W_K|^2 over sigma_h^2 d_h", lambda item: key_change(fitted(lab, item.case, item.eps), item), LATE
+    )

@@ -1,13 +1,14 @@
 r"""Condition 4.1 with the ratio of every inequality; here because the paper states it in orders without constants.
 
-All unnamed constants and powers of logarithms inside the tilde-orders are 1; L = log(6 N^2 M^2 / delta). The ratio is
-what is there over what is needed, so that at least 1 holds.
+All unnamed constants and powers of logarithms inside the tilde-orders are 1, but for the constants 1/8 in (3) and 2 in
+(9); L = log(6 N^2 M^2 / delta). The ratio is what is there over what is needed, so that at least 1 holds.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from odesys import Hypothesis
@@ -63,9 +64,9 @@ CONDITION_4_1 = (
     ),
     Hypothesis.from_ratio(
         "3",
-        "N >= log d",
+        "N >= log(d) / 8",
         r"N=\Omega(\mathrm{polylog}\,d)",
-        lambda p: p["N"] / math.log(p["d"]),
+        lambda p: 8 * p["N"] / math.log(p["d"]),
         asymptotic=True,
     ),
     Hypothesis.from_ratio("4", "M = Theta(1): M <= N", r"M=\Theta(1)", lambda p: p["N"] / p["M"]),
@@ -97,9 +98,9 @@ CONDITION_4_1 = (
     ),
     Hypothesis.from_ratio(
         "9",
-        "eps <= 1 / log d",
+        "eps <= 2 / log d",
         r"\epsilon\le O(1/\mathrm{polylog}\,d)",
-        lambda p: 1 / (p["eps"] * math.log(p["d"])),
+        lambda p: 2 / (p["eps"] * math.log(p["d"])),
         asymptotic=True,
     ),
     Hypothesis.from_ratio(
@@ -115,12 +116,73 @@ def condition_point(case: Case, eta: float, eps: float, delta: float | None = No
     return {**{name: float(getattr(case, name)) for name in names}, **rest}
 
 
-def satisfying(N: int = 80, M: int = 3, snr: float = 1.0, eps: float = 0.01) -> dict[str, Any]:
-    """Arguments of `condition_point` that satisfy every condition with constant 1 (sigma_p^2 d = 1, delta = 1/d)."""
-    d_h = math.ceil(max(snr**4, snr**-4) * N**2 / eps**2)
-    d = math.ceil(N**2 * d_h / eps**2)
-    log = math.log(6 * N**2 * M**2 * d)
-    small = min(1 / snr**2, 1.0)
-    kappa = small * math.sqrt(d_h) * log**-1.75
-    case = Case(N, M, d, d_h, snr, 1.0, 5 * math.sqrt(M), 1.0, kappa, math.sqrt(small) * d_h**-0.25)
-    return {"case": case, "eta": small / math.sqrt(d_h), "eps": eps, "delta": 1 / d}
+@dataclass(frozen=True)
+class Inside:
+    """A choice of what Condition 4.1 leaves free; all else is put where every condition holds.
+
+    `logs` is the power of L = log(6 N^2 M^2 / delta) by which d_h exceeds max(SNR^4, SNR^-4) N^2 / eps^2: the tilde in
+    condition (1). sigma_h^2 is in the middle of its interval, and delta = 1/d as in the theorems.
+    """
+
+    N: int = 24
+    M: int = 3
+    n_snr2: float = 81_000.0
+    eps: float = 0.01
+    logs: float = 9.0
+    noise: float = 1.0
+    w_O: float = 1.0
+    wider: float = 1.0  # d_h over that
+
+    @property
+    def snr(self) -> float:
+        """SNR."""
+        return math.sqrt(self.n_snr2 / self.N)
+
+    @property
+    def widths(self) -> tuple[float, float, float]:
+        """d_h, d, and the logarithm L they lead to."""
+        L = 100.0
+        for _ in range(50):
+            d_h = self.wider * max(self.snr**4, self.snr**-4) * self.N**2 / self.eps**2 * L**self.logs
+            d = self.N**2 * d_h / self.eps**2
+            L = math.log(6 * self.N**2 * self.M**2 * d)
+        return float(math.ceil(d_h)), float(math.ceil(d)), L
+
+    @property
+    def small(self) -> float:
+        """min(mu^-2, (sigma_p^2 d)^-1)."""
+        return min(self.snr**-2, 1.0) / self.noise
+
+    @property
+    def case(self) -> Case:
+        """The case; V(0) is as small as Lemma C.2 needs it."""
+        d_h, d, L = self.widths
+        C_p = 5 * math.sqrt(self.M)
+        spread = math.sqrt(self.small) * d_h**-0.25 / (self.w_O * C_p * math.sqrt(3 * L))
+        kappa = self.small * math.sqrt(d_h) * L**-1.75
+        mu = self.snr * math.sqrt(self.noise)
+        return Case(self.N, self.M, int(d), int(d_h), mu, self.noise, C_p, self.w_O**2, kappa, spread)
+
+    @property
+    def point(self) -> dict[str, float]:
+        """The numbers that Condition 4.1 speaks of, with N SNR^2 and L."""
+        d_h, d, L = self.widths
+        point = condition_point(self.case, self.small / math.sqrt(d_h), self.eps, 1 / d)
+        return {**point, "n_snr2": self.n_snr2, "L": L}
+
+
+def case_of(point: Mapping[str, Any]) -> Case:
+    """The case of such a point."""
+    p = {name: float(value) for name, value in point.items()}
+    return Case(
+        int(p["N"]),
+        int(p["M"]),
+        int(p["d"]),
+        int(p["d_h"]),
+        p["mu"],
+        p["sigma_p"] ** 2 * p["d"],
+        p["C_p"],
+        p["w_O"] ** 2,
+        p["sigma_h"] ** 2 * p["d_h"],
+        p["sigma_V"],
+    )

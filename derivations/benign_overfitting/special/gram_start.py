@@ -35,7 +35,7 @@ def bartlett(size: int, width: int, rng: np.random.Generator) -> np.ndarray:
     if width < size:
         raise ParameterError(f"a width of {width} is below the {size} vectors, whose Gram matrix is then singular")
     root = np.tril(rng.standard_normal((size, size)), -1)
-    root[np.diag_indices(size)] = np.sqrt(rng.chisquare(width - np.arange(size)))
+    root[np.diag_indices(size)] = np.sqrt(rng.chisquare(float(width) - np.arange(size)))
     return root
 
 

@@ -1,4 +1,4 @@
-"""Lemma 5.1 along training, and the tails of Lemmas D.8 and D.9: the derived runs against hand-written ones."""
+"""The flow of drawn training sets: against the derived flow, against the mean field, and with random labels."""
 
 from __future__ import annotations
 
@@ -7,103 +7,53 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from derivations.benign_overfitting.claims import book, common_lemma_5_1, part_networks
-from derivations.benign_overfitting.laboratory import Laboratory
-from derivations.benign_overfitting.special import span_network
-from derivations.benign_overfitting.special.descents import CASES
-from odesys.verdicts import Evidence
+from derivations.benign_overfitting import dynamics
+from derivations.benign_overfitting.claims.common_drawn import stages
+from derivations.benign_overfitting.claims.common_hypotheses import BAD, GOOD
+from derivations.benign_overfitting.protocol import columns_of
+from derivations.benign_overfitting.setting import Case, places
+from derivations.benign_overfitting.special import span_network, wide_flow
+from derivations.benign_overfitting.special.gram_start import gram_start
+from derivations.benign_overfitting.special.mean_field import run_case
+
+SMALL = Case(N=4, M=3, d=60, d_h=40, mu=3.0, noise=2.0, C_p=2.0, sigma_V=0.3)
 
 
-@pytest.fixture(scope="module")
-def runs():
-    lab = Laboratory()
-    return {name: common_lemma_5_1.of_run(lab.descent(name)) for name in CASES}
+def test_the_field_is_that_of_the_derived_flow() -> None:
+    """Tokens that overlap, labels as they fall: every equation of the derived flow."""
+    batch = wide_flow.draw(SMALL, (3, 4))
+    state = wide_flow.snapshot(batch, 0.0, batch.start)
+    for seed in (0, 1):
+        signs = [int(y) for y in batch.y[seed]]
+        made = gram_start(SMALL, ((3, 4)[seed], 6))
+        flow = dynamics.flow(SMALL.N, SMALL.M, made.gram.tolist(), signs)
+        leaves = span_network.engine_leaves({name: getattr(state, name)[seed] for name in "SQKV"})
+        field = flow.system.compile({"w2": SMALL.w2}, "block")(0.0, flow.layout.pack(leaves))
+        right = flow.layout.unpack(field)
+        for name, leaf in (("S", right["KQ"].T), ("Q", right["QQ"]), ("K", right["KK"]), ("V", right["wOV"][0])):
+            np.testing.assert_allclose(state.rates[name][seed], leaf, rtol=1e-9, atol=1e-9 * np.abs(leaf).max())
 
 
-def test_the_printed_bound_can_fail_later_only(runs) -> None:
-    crowded = runs["crowded"]
-    assert crowded.inside, "the training set is one C.4 speaks of"
-    assert crowded.largest[0] < 0.9 and crowded.largest.max() > 1.3
-    assert crowded.steps[np.flatnonzero(crowded.largest > 1)[0]] == 160
-    assert all(found.largest.max() < 0.6 for name, found in runs.items() if name != "crowded")
+def test_labels_are_random_and_signals_belong_to_them() -> None:
+    batch = wide_flow.draw(replace(SMALL, N=12, d_h=80), tuple(range(30)))
+    assert 0.35 < (batch.y > 0).mean() < 0.65 and len({int(y.sum()) for y in batch.y}) > 3
+    for y, where in zip(batch.y, batch.places, strict=True):
+        np.testing.assert_array_equal(where, places(12, 3, list(y)))
 
 
-@pytest.mark.slow
-def test_networks_say_the_same_in_every_step(runs) -> None:
-    found = {name: common_lemma_5_1.of_network(name) for name in common_lemma_5_1.NETWORKS}
-    first = {name: np.flatnonzero(x.largest > 1) for name, x in found.items()}
-    at_once, later, never = first.values()
-    assert at_once[0] == 0 and later[0] > 100 and never.size == 0
-    for each in (*found.values(), *runs.values()):
-        assert each.inside and each.corrected.max() <= 1
-    # the wide network has the ratios of the wide recursion: own lengths over 2 m_2, whatever the seed
-    assert abs(found["N = 6, d = 4000"].largest[0] / runs["benign"].largest[0] - 1) < 0.05
-
-
-def test_the_crowded_run_is_that_of_hand_written_forces() -> None:
-    """The recursion of B.3 with forces written by hand, from the same Gram matrices."""
-    run = Laboratory().descent("crowded")
-    made, values = run.made, run.made.values
-    S, Q, K, V = (values[x] for x in "SQKV")
-    for number in range(run.steps[20] + 1):
-        if number in run.steps:
-            at = int(np.flatnonzero(run.steps == number)[0])
-            assert np.abs(V - run["V"][at]).max() < 1e-11 and np.abs(S - run["S"][at]).max() < 1e-11
-        force = span_network.forces(S, V, made.places, made.y)
-        A, B = run.eta * made.gram @ force.H, run.eta * made.gram @ force.H.T
-        S, Q, K = (
-            S + A @ K + Q @ B.T + A @ S.T @ B.T,
-            Q + A @ S.T + S @ A.T + A @ K @ A.T,
-            K + B @ S + S.T @ B.T + B @ Q @ B.T,
-        )
-        V = V + run.eta * run.case.w2 * made.gram @ force.h
-
-
-def test_the_corrected_bound_is_proved_and_its_broken_twins_are_refuted() -> None:
-    verdict = common_lemma_5_1.at_every_state(Laboratory())
-    assert verdict.as_stated == "holds" and verdict.evidence is Evidence.PROOF
-    for mutation in ("values", "pool", "sign"):
-        assert common_lemma_5_1.at_every_state(Laboratory(mutation)).as_stated == "fails", mutation
+def test_coefficients_are_the_rates_of_the_scores() -> None:
+    batch = wide_flow.draw(SMALL, (1,))
+    s = wide_flow.snapshot(batch, 0.0, batch.start)
+    rate = s.alpha @ s.K + s.Q @ np.swapaxes(s.beta, 1, 2)
+    np.testing.assert_allclose(s.rates["S"], rate, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.slow
-def test_verdict_along_the_run() -> None:
-    verdict = book.run(book["5.1"]).verdict
-    first = verdict.details["along"]["crowded"]["first step above 1"]
-    assert verdict.as_stated == "fails" and verdict.witness["step"] > first > 0
-    assert verdict.corrected.as_stated == "holds" and verdict.corrected.evidence is Evidence.PROOF
-
-
-# ---- fresh samples ---------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def narrow() -> span_network.Descent:
-    """A harmful network in few dimensions, where the events of D.8 and D.9 are not rare."""
-    case = replace(part_networks.BENIGN, mu=2.5, d=100, d_h=60, kappa=0.0)
-    return span_network.descend(span_network.draw(case, 11), 0.3 / case.largest, 0.05, 4000)
-
-
-def test_tails_given_the_weights_are_those_of_fresh_samples(narrow) -> None:
-    found = span_network.test_loss(narrow, 20_000, 3)
-    assert np.allclose(part_networks.value_deviations(narrow), found.values.std(axis=0), rtol=0.02)
-    often, tail = float((np.abs(found.values).max(axis=1) > 1).mean()), part_networks.value_tail(narrow)
-    error = np.sqrt(often / 20_000)
-    assert often - 4 * error <= tail <= often * 1.02 + 4 * error, "a union bound, and nearly equal"
-    assert float((found.signal_attention < 1 / 6).mean()) <= part_networks.attention_tail(narrow) < 0.2
-
-
-def test_the_level_is_that_of_the_statement_and_can_be_missed(narrow) -> None:
-    N, M = part_networks.BENIGN.N, part_networks.BENIGN.M
-    level = part_networks.LEVEL
-    assert level == pytest.approx(0.1 / (2 * N**2 * M))
-    assert part_networks.value_tail(narrow) > level and part_networks.attention_tail(narrow) > level
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("id", ["D.8", "D.9"])
-def test_fresh_samples_at_the_level_of_the_statement(id: str) -> None:
-    verdict = book.run(book[id]).verdict
-    assert verdict.as_stated == "holds" and verdict.details["bound"] == part_networks.LEVEL
-    assert verdict.details["interval_99.9"][1] < part_networks.LEVEL
-    assert verdict.constants["largest_tail"] < 1e-10
+@pytest.mark.parametrize("benign", [True, False])
+def test_trajectories_are_near_the_mean_field(benign: bool) -> None:
+    run = stages(GOOD if benign else BAD, (0, 1))
+    last, name = run.third[-1], "v_s" if benign else "v_2"
+    theory = run_case(run.case, 0.3 * run.inside.eps, method="RK45", rtol=1e-6)
+    value = float(columns_of(theory, np.array([0.0, last.time]))[name][-1])
+    seen = np.abs(last.V[:, :2]).mean() if benign else last.values[:, :, 1].mean()
+    assert (last.loss <= run.inside.eps).all() and abs(seen - value) < 0.25

@@ -1,0 +1,81 @@
+"""Symbols with their natural domains, Condition 4.1 and the two regimes as hypotheses, and points inside all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from odesys import Draw, Hypothesis, Symbol
+
+from ..special.conditions import CONDITION_4_1, Inside
+
+SYMBOLS = (
+    Symbol("N", "N", "training samples", "whole", low=2),
+    Symbol("M", "M", "tokens of a sample", "whole", low=2),
+    Symbol("d", "d", "dimension of the tokens", "whole"),
+    Symbol("d_h", "d_h", "width of queries and keys", "whole"),
+    Symbol("mu", r"\|\mu\|_2", "length of the signals", "positive"),
+    Symbol("sigma_p", r"\sigma_p", "deviation of the weak noise", "positive"),
+    Symbol("C_p", "C_p", "sigma~_p over sigma_p", "positive"),
+    Symbol("w_O", r"\|w_O\|_2", "length of the output vector", "positive"),
+    Symbol("sigma_h", r"\sigma_h", "deviation of W_Q and W_K at the start", "positive"),
+    Symbol("sigma_V", r"\sigma_V", "deviation of W_V at the start", "nonnegative"),
+    Symbol("eta", r"\eta", "step size", "positive"),
+    Symbol("eps", r"\epsilon", "training loss that is reached", "positive"),
+    Symbol("delta", r"\delta", "failure probability", "unit"),
+    Symbol("n_snr2", r"N\cdot\mathrm{SNR}^2", "what decides the regime", "positive"),
+    Symbol("L", r"\log(6N^2M^2/\delta)", "the logarithm of condition (8)", "positive"),
+    Symbol("phi_1", r"\varphi_1", "attention of a row on the signal", "unit"),
+    Symbol("V_p", "V_+", "value of the signal", "real"),
+    Symbol("V_n", r"\max_i|V_{n,i}|", "largest value of the noise of a sample", "nonnegative"),
+)
+
+BENIGN = Hypothesis(
+    "benign regime",
+    r"N\cdot\mathrm{SNR}^2>60M^2C_p^2",  # the constant of Omega(1) that (26) names; T_1 of D.5 is positive there
+    lambda p: p["n_snr2"] - 60 * p["M"] ** 2 * p["C_p"] ** 2,
+    strict=True,
+)
+HARMFUL = Hypothesis(
+    "harmful regime",
+    r"N\cdot\mathrm{SNR}^2\le4",  # the constant of Omega(1) that (144) needs
+    lambda p: 4 - p["n_snr2"],
+)
+DOMINANT = Hypothesis("dominance", r"V_+\ge3M|V_{n,i}|>0", lambda p: (p["V_p"] - 3 * p["M"] * p["V_n"]) * p["V_n"])
+ATTENTIVE = Hypothesis("attention", r"\varphi_1\ge\tfrac1M", lambda p: p["phi_1"] - 1 / p["M"] + 1e-15)
+LARGE_D = next(item for item in CONDITION_4_1 if item.number == "2")
+UNIT_W = next(item for item in CONDITION_4_1 if item.number == "5")
+IN_BENIGN = (*CONDITION_4_1, BENIGN)
+IN_HARMFUL = (*CONDITION_4_1, HARMFUL)
+
+GOOD, BAD = Inside(), Inside(n_snr2=0.5)
+RANGES = {True: {"n_snr2": (60_000.0, 200_000.0)}, False: {"n_snr2": (0.2, 2.0)}}
+
+
+def regime(benign: bool) -> tuple[Hypothesis, ...]:
+    """Condition 4.1 and the regime."""
+    return IN_BENIGN if benign else IN_HARMFUL
+
+
+def base(draw: Draw, benign: bool, **changes: Any) -> Inside:
+    """The book's point of a regime, or another one of the same kind in a new draw."""
+    own = replace(GOOD if benign else BAD, **changes)
+    (found,) = draw.points(f"regime {benign}", [{"n_snr2": own.n_snr2}], RANGES[benign])
+    return replace(own, n_snr2=found["n_snr2"])
+
+
+def along(draw: Draw, benign: bool, name: str, low: float, high: float, count: int = 5, **changes: Any) -> list[Any]:
+    """Points inside along one of the free parameters, with all others held."""
+    start = base(draw, benign, **changes)
+    whole = isinstance(getattr(start, name), int)
+    found = []
+    for point in draw.along(name, low, high, count):
+        value = 2 * round(point[name] / 2) if whole else point[name]
+        found.append(replace(start, **{name: value}))
+    return found
+
+
+def points(family: Sequence[Inside]) -> list[Mapping[str, Any]]:
+    """Their points, with the free parameter that the widths do not show."""
+    return [{**item.point, "wider": item.wider} for item in family]
