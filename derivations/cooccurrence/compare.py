@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Flow, Network, WidthMeasure, flow_run, gradient_flow, integrate, over_widths
+from odesys import Flow, ProgramNetwork, WidthMeasure, gradient_flow, integrate, over_widths
 
 from . import dynamics, setting
 from .special.trajectories import network
@@ -45,17 +45,17 @@ def deviation(width: int, seed: int, parameters: tuple[tuple[str, Any], ...]) ->
     flow = dynamics.gram_flow(n, L)
     net = network(flow, scale, [seed, width])
     t_end = values["C_T1"] / scale.B
-    _, nets = flow_run(net, flow.data, setting.TRAINED, (0.0, t_end), rtol=1e-6, atol=1e-8, method="RK45")
+    _, nets = net.flow_run(t_end, rtol=1e-6, atol=1e-8, method="RK45")
     G, beta = sub_network(net)
     expected = uniform_limit(n, L, G, beta + scale.m1 * scale.k0, t_end)
     return float(np.abs(sub_network(nets[-1])[0] - expected)[:3].max())
 
 
-def sub_network(net: Network) -> tuple[np.ndarray, float]:
+def sub_network(net: ProgramNetwork) -> tuple[np.ndarray, float]:
     """G(mu) of all words, and beta = |W' a|^2, from the weights."""
     images = net.images()
-    b = images["a"] @ images["W"][0]
-    return np.asarray(b @ images["W_V"][0]), float(b @ b)
+    (b,) = images["W"]  # a' W
+    return np.asarray(b @ images["W_V"]), float(b @ b)
 
 
 @over_widths

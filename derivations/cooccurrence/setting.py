@@ -123,6 +123,11 @@ def whole(parameters: Mapping[str, Any]) -> Setting:
     return Setting(model(words_needed(n, L)), data(n, L), TRAINED)
 
 
+def word_numbers(data: Data) -> np.ndarray:
+    """The numbers of the words of all tokens, (n, L)."""
+    return np.array([[data.words.parse(token)[0] for token in sample.tokens] for sample in data.samples])
+
+
 def class_of(sample: Sample) -> int:
     """The class 1 .. 4 of a sample, by the target words in it."""
     return {(True, True): 1, (True, False): 2, (False, True): 3, (False, False): 4}[

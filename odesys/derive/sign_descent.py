@@ -216,7 +216,7 @@ def inner_product_sign_descent(
         pins = [read.naming.pins[end] for end in (path.left, path.right)]
         sides[name] = [_coordinates(pin, known) for pin in pins]
         rows, columns = _row_labels(pins[0]), pins[1].labels
-        states = [[State(read.naming.path(path), left=r, right=c) for c in columns] for r in rows]
+        states = [[State(read.naming.chain(path), left=r, right=c) for c in columns] for r in rows]
         structure |= {state_name(state): state for row in states for state in row}
         names[name] = np.array([[state_name(state) for state in row] for row in states], dtype=object)
     symbols = {name: np.vectorize(sym, otypes=[object])(table) for name, table in names.items()}

@@ -42,11 +42,14 @@ class Naming:
 
     def path(self, path: Path) -> str:
         """Short name of a path without its head, e.g. ``KQ``; a vector that stands alone is part of it: ``aWV``."""
+        return self._alone(path.left) + self.chain(path) + self._alone(path.right)
+
+    def chain(self, path: Path) -> str:
+        """Short name of the maps of a path, without its ends."""
         mixed = len({letter.of for letter in path.letters}) > 1
-        chain = "".join(
+        return "".join(
             re.sub(r"^W_", "", letter.name).replace("_", "") + (letter.of if mixed else "") for letter in path.letters
         )
-        return self._alone(path.left) + chain + self._alone(path.right)
 
     def is_alone(self, pin: str) -> bool:
         """True for the only vector of a set beside the words, such as a frozen output vector."""

@@ -135,6 +135,14 @@ class Words(Space):
     def __iter__(self) -> Any:
         return iter(self.words)
 
+    def parse(self, token: str) -> tuple[int, int]:
+        """Number and sign of a token such as ``-v2``.
+
+        >>> Words("c1 v1").parse("-v1")
+        (1, -1)
+        """
+        return self.pinned.parse(token)
+
     @property
     def all(self) -> Any:
         """The matrix whose columns are all words; ``words.all.T @ v`` are the inner products with each of them."""

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from odesys import HOLDS, ClaimBook, Distribution, Flow, Sample, Verdict, computed_once, graph
+from odesys import HOLDS, ClaimBook, Data, Flow, Sample, Verdict, computed_once, graph
 
 from ..laboratory import Laboratory
 from ..special import as_printed
@@ -26,10 +26,11 @@ START = "start values do not depend on the equations"
 
 SIGNS = (1, -1)
 #: two samples that share two of their three words: every kind of sum of appendix C occurs, and expressions stay short
-TOY = Distribution(
-    [Sample(["mu1", "mu2", "mu3"], +1, Fraction(1, 2)), Sample(["mu1", "mu3", "mu4"], -1, Fraction(1, 2))]
-)
 TOY_WORDS = 4
+TOY = Data(
+    setting.words(TOY_WORDS),
+    [Sample(["mu1", "mu2", "mu3"], +1, Fraction(1, 2)), Sample(["mu1", "mu3", "mu4"], -1, Fraction(1, 2))],
+)
 TOY_READING = "on toy data of two samples and two neurons"
 TOY_STEP = "every sum over samples, positions and neurons of the derived equation equals the printed one"
 

@@ -15,7 +15,7 @@ from odesys import (
     HOLDS,
     ONE,
     ZERO,
-    Distribution,
+    Data,
     Flow,
     Node,
     Sample,
@@ -44,7 +44,7 @@ from .book import (
     toy_neurons,
 )
 
-MINI = Distribution([Sample(["mu1", "mu2"], +1, Fraction(1, 2)), Sample(["mu2", "mu3"], -1, Fraction(1, 2))])
+MINI = Data(setting.words(3), [Sample(["mu1", "mu2"], +1, Fraction(1, 2)), Sample(["mu2", "mu3"], -1, Fraction(1, 2))])
 
 
 @book.claim(

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Progress, descent_run, iterate, network_outputs, new_figure, save_figure
+from odesys import Progress, iterate, new_figure, save_figure
 
 from .. import dynamics, protocol, setting
 from ..laboratory import Laboratory
@@ -46,14 +46,14 @@ def experiment(steps: int = int(EXPERIMENT["steps"])) -> dict[str, Any]:
     scale = setting.framework_default(int(e["d"]), int(e["m"]), int(e["m1"]))
     flow, record = dynamics.descent_of(data, int(e["d"])), recorded_steps(steps)
     net = network(flow, scale, int(e["seed"]))
-    nets = descent_run(net, data, setting.TRAINED, e["eta"], steps, record)
-    labels = np.array([s.label for s in data.samples])
-    margins = np.array([labels * network_outputs(each, data) for _, each in nets])
-    images = [each.images() for _, each in nets]
-    scores = np.array([(i["W_K"][0].T @ i["W_Q"][0])[:3, :3] for i in images])
+    nets = net.descend_recorded(e["eta"], steps, record)
+    seen = [each.outputs() for each in nets]
+    margins = np.array([[each[f"margin_{i + 1}"] for i in range(len(data))] for each in seen])
+    images = [each.images() for each in nets]
+    scores = np.array([(i["W_K"].T @ i["W_Q"])[:3, :3] for i in images])
     run = iterate(
         flow.system,
-        flow.initial_state(weights=net.images()),
+        net.paths(),
         steps,
         {**scale.parameters, "eta": e["eta"]},
         record_every=record,

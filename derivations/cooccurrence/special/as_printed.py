@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Distribution, Flow, graph, sym
+from odesys import Data, Flow, graph, sym
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,12 +230,12 @@ def _sum(terms: Any) -> Any:
 LEAVES = {"WV": "wv", "aWV": "wv", "KQ": "score", "WW": "ww", "aWWa": "ww", "VV": "vv", "KK": "kk", "QQ": "qq"}
 
 
-def encoded(dataset: Distribution, flow: Flow) -> list[list[int]]:
+def encoded(dataset: Data, flow: Flow) -> list[list[int]]:
     """Word numbers of the samples."""
     return [[flow.model.words.parse(token)[0] for token in sample.tokens] for sample in dataset.samples]
 
 
-def symbolic_tables(flow: Flow, dataset: Distribution, signs: tuple[int, ...]) -> Tables:
+def symbolic_tables(flow: Flow, dataset: Data, signs: tuple[int, ...]) -> Tables:
     """The variables of a level-0 flow as symbols, with the samples and labels of `dataset`, for exact comparison.
 
     Of a level-1 flow only forces can be asked for: all neurons are one, with the sign +1.

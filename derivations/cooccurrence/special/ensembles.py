@@ -119,13 +119,12 @@ class Motion:
 
 def motion(lab: Laboratory, flow: Flow, scale: Scales, d: int) -> Motion:
     """Data, scale and speeds of a laboratory for networks of one size."""
-    (group,) = flow.data.encode(flow.model.words)
     at = {"m": float(scale.m), "m1": float(scale.m1)}
     speeds = {leaf: _number(lab.speed(leaf), at) for leaf in LEAVES}
     root = _number(graph.as_node(flow.model.scale), at)
     weights = np.array([float(s.weight) for s in flow.data.samples])
     labels = np.array([float(s.label) for s in flow.data.samples])
-    return Motion(group.words, labels, weights, signs_of(scale.m1), root, speeds, d)
+    return Motion(setting.word_numbers(flow.data), labels, weights, signs_of(scale.m1), root, speeds, d)
 
 
 def _number(node: Any, at: Mapping[str, float]) -> float:

@@ -143,8 +143,9 @@ def _course(
     """Train from `start` and form the path values of level 1, or of level 0."""
     lab, d = Laboratory(), setting.words_needed(n, L)
     flow = lab.flow_of(setting.data(n, L), d, tuple(int(a) for a in signs)) if by_neuron else lab.names(n, L)
-    (group,) = setting.data(n, L).encode(setting.words(d))
-    gradients = Gradients(group.words, np.array(group.labels, dtype=float), signs.astype(float), float(scale.m))
+    data = setting.data(n, L)
+    labels = np.array([float(sample.label) for sample in data.samples])
+    gradients = Gradients(setting.word_numbers(data), labels, signs.astype(float), float(scale.m))
     states: list[np.ndarray] = []
     speeds: list[np.ndarray] = []
     xi, D = [], []
@@ -209,10 +210,11 @@ def trained(n: int, L: int, scale: Scales, seed: int, taus: tuple[float, ...], b
         flow = lab.flow_of(setting.data(n, L), setting.words_needed(n, L), tuple(int(a) for a in signs))
     else:
         flow = lab.names(n, L)
-    images = network(flow, scale, [seed, scale.m]).images()
+    net = network(flow, scale, [seed, scale.m])
     if not by_neuron:
-        signs = images["a"]
-    start = images["W"][0], images["W_V"][0], images["W_K"][0], images["W_Q"][0]
+        signs = net.words["a"][:, 0]
+    images = net.images()
+    start = net.weights["W"], images["W_V"], images["W_K"], images["W_Q"]
     return _course(n, L, scale, start, signs, taus, by_neuron)
 
 

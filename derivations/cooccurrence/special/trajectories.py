@@ -15,9 +15,8 @@ import numpy as np
 from scipy.special import expit
 
 from odesys import (
-    FixedVector,
     Flow,
-    Network,
+    ProgramNetwork,
     Node,
     System,
     Trajectory,
@@ -25,7 +24,6 @@ from odesys import (
     graph,
     integrate,
     node_function,
-    random_network,
     row_softmax,
 )
 
@@ -36,11 +34,12 @@ from ..setting import CLASSES, Scales
 RTOL = 1e-11
 
 
-def network(flow: Flow, scale: Scales, seed: int | Sequence[int]) -> Network:
-    """A network with the paper's Gaussian start: widths m and m1, signs a_j = +-1."""
+def network(flow: Flow, scale: Scales, seed: int | Sequence[int]) -> ProgramNetwork:
+    """A network with the paper's Gaussian start: widths m and m1; a has the length of signs."""
+    given = {name: value for name, value in scale.parameters.items() if name in flow.system.parameters}
+    rows = {"a": scale.m1} if "a" in flow.naming.pins else {}
     rng = np.random.default_rng(seed)
-    hidden = {"W": scale.m1} if isinstance(flow.model.value.output, FixedVector) else {}
-    return random_network(flow.model, scale.m, len(flow.model.words), scale.deviations(), rng, scale.parameters, hidden)
+    return flow.network(scale.m, rng, widths=rows, scales=scale.deviations(), parameters=given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +65,7 @@ class Course:
     @cached_property
     def tokens(self) -> np.ndarray:
         """Word numbers (n, L)."""
-        (group,) = self.flow.data.encode(self.flow.model.words)
-        return group.words
+        return setting.word_numbers(self.flow.data)
 
     @cached_property
     def labels(self) -> np.ndarray:
@@ -179,7 +177,7 @@ class Course:
 def new_course(lab: Laboratory, n: int, L: int, scale: Scales, seed: int, taus: tuple[float, ...]) -> Course:
     """One network as a level-1 flow, recorded at `taus`; the data are those of Assumption 2.3."""
     flow = lab.flow(n, L)
-    start = flow.initial_state(weights=network(flow, scale, [seed, scale.m]).images())
+    start = network(flow, scale, [seed, scale.m]).paths()
     return Course(flow, scale, np.array(taus), _states(flow, start, scale, taus))
 
 
@@ -196,7 +194,7 @@ def neuron_course(lab: Laboratory, n: int, L: int, scale: Scales, seed: int, tau
     """The same neuron by neuron: a level-0 flow, with random signs a_j."""
     signs = random_signs(scale, seed)
     flow = _neuron_flow(lab, n, L, tuple(int(a) for a in signs))
-    start = flow.initial_state(weights=network(flow, scale, [seed, scale.m]).images())
+    start = network(flow, scale, [seed, scale.m]).paths()
     return Course(flow, scale, np.array(taus), _states(flow, start, scale, taus), signs)
 
 
@@ -205,7 +203,7 @@ def first_rates(lab: Laboratory, n: int, L: int, scale: Scales, seed: int) -> np
     signs = tuple(int(a) for a in random_signs(scale, seed))
     flow = lab.outputs_of(setting.data(n, L), setting.words_needed(n, L), signs)
     lab.read(Laboratory.speed, "WV")
-    start = flow.initial_state(weights=network(flow, scale, [seed, scale.m]).images())
+    start = network(flow, scale, [seed, scale.m]).paths()
     field = flow.system.compile({p: scale.parameters[p] for p in flow.system.parameters})
     (segment,) = (s for s in flow.layout.segments if s.leaf == "WV")
     return field(0.0, start)[segment.index]

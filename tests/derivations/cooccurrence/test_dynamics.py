@@ -17,7 +17,6 @@ from derivations.cooccurrence.special.phases import phase_one, phase_times, phas
 from derivations.cooccurrence.special.trajectories import course, mean_field_run, network, neuron_course
 from numerics.flows.integrate import integrate
 from numerics.maps.iterate import iterate
-from numerics.networks.finite_width import descent_run, flow_run, network_gradients, network_loss, random_network
 from odesys.analysis.lax import invariant_drift
 from odesys.errors import DictionaryError, ParameterError
 from odesys.exact.zero import zero_test
@@ -107,7 +106,7 @@ def test_quotient_is_the_full_flow_on_symmetric_states() -> None:
 def small_network(signs: tuple[int, ...] = (1, -1, -1, 1), n: int = 6, L: int = 4, m: int = 7):
     flow = dynamics.neuron_flow(setting.data(n, L), setting.words_needed(n, L), signs)
     scales = {"W": 0.6, "W_V": 0.5, "W_K": 0.9, "W_Q": 0.9}
-    net = random_network(flow.model, m, len(flow.model.words), scales, 1, {"m": float(m)})
+    net = flow.network(m, 1, scales=scales, parameters={"m": float(m)})
     return flow, net, signs
 
 
@@ -135,12 +134,12 @@ def test_literal_equations_notice_a_broken_system() -> None:
 
 def test_gradients_by_differences() -> None:
     flow, net, _ = small_network()
-    slopes, h = network_gradients(net, flow.data, setting.TRAINED), 1e-6
+    slopes, h = net.gradients(), 1e-6
     rng = np.random.default_rng(0)
     for name in setting.TRAINED:
         direction = rng.standard_normal(net.weights[name].shape)
         moved = [{**net.weights, name: net.weights[name] + s * h * direction} for s in (1, -1)]
-        ends = [network_loss(replace(net, weights=weights), flow.data) for weights in moved]
+        ends = [replace(net, weights=weights).loss() for weights in moved]
         assert (ends[0] - ends[1]) / (2 * h) == pytest.approx(float((slopes[name] * direction).sum()), abs=1e-8)
 
 
@@ -148,11 +147,11 @@ def test_network_flow_and_gram_flow_agree() -> None:
     flow = dynamics.gram_flow(12, 5)
     net = network(flow, P0, 4)
     t_end = 300 / P0.B
-    _, nets = flow_run(net, flow.data, setting.TRAINED, (0.0, t_end), rtol=1e-11, atol=1e-13)
+    _, nets = net.flow_run(t_end, rtol=1e-11, atol=1e-13)
     run = integrate(
         flow.system, flow.initial_state(weights=net.images()), (0.0, t_end), P0.parameters, rtol=1e-11, atol=1e-13
     )
-    end = flow.initial_state(weights=nets[-1].images())
+    end = nets[-1].paths()
     assert np.abs(end - run.end_state).max() < 1e-8
     assert invariant_drift(flow, np.array([run.states[0], run.end_state]), {"m1": 8.0}) < 1e-9
 
@@ -173,11 +172,10 @@ def test_level_0_aggregates_to_level_1() -> None:
 def test_gradient_descent_is_closed() -> None:
     flow = dynamics.gram_descent(6, 4)
     scale = setting.condition_one(4, 9, 5, 1.0)
-    net = network(dynamics.gram_flow(6, 4), scale, 2)
-    nets = descent_run(net, flow.data, setting.TRAINED, 0.05, 200)
+    net = network(flow, scale, 2)
     start = flow.initial_state(weights=net.images())
     run = iterate(flow.system, start, 200, {**scale.parameters, "eta": 0.05})
-    end = flow.initial_state(weights=nets[-1][1].images())
+    end = net.descend(0.05, 200).paths()
     assert np.abs(end - run.end_state).max() < 1e-12
     assert np.abs(end - start).max() > 0.1
 

@@ -20,7 +20,6 @@ from derivations.cooccurrence.special.trained_network import (
 )
 from derivations.cooccurrence.special.trajectories import course, first_rates, mean_field_run, neuron_course
 from numerics.flows.integrate import integrate
-from numerics.networks.finite_width import flow_run, random_network
 from numerics.sweeps.power_law import fit_power_law
 from odesys.errors import IntegrationError
 from odesys.papers.number_checks import relative_gap as gap
@@ -32,10 +31,14 @@ SCALE = setting.condition_one(5, 64, 8, 0.5)
 
 def small(seed: int = 0, m: int = 9, m1: int = 4):
     rng = np.random.default_rng(seed)
-    (group,) = setting.data(6, 4).encode(setting.words(13))
-    gradients = Gradients(group.words, np.array(group.labels, dtype=float), rng.choice([-1.0, 1.0], size=m1), float(m))
+    data = setting.data(6, 4)
+    gradients = Gradients(setting.word_numbers(data), labels(data), rng.choice([-1.0, 1.0], size=m1), float(m))
     weights = tuple(0.6 * rng.standard_normal(shape) for shape in ((m1, m), (m, 13), (m, 13), (m, 13)))
     return gradients, weights
+
+
+def labels(data) -> np.ndarray:
+    return np.array([float(sample.label) for sample in data.samples])
 
 
 def loss(gradients: Gradients, weights) -> float:
@@ -76,16 +79,15 @@ def test_an_isometry_changes_no_inner_product() -> None:
 
 
 def test_two_simulators_agree() -> None:
-    model, data = setting.model(13, (1, -1, -1, 1)), setting.data(6, 4)
+    data = setting.data(6, 4)
+    flow = dynamics.neuron_flow(data, 13, (1, -1, -1, 1))
     scales = {"W": 0.6, "W_V": 0.5, "W_K": 0.9, "W_Q": 0.9}
-    net = random_network(model, 7, 13, scales, 1, {"m": 7.0})
-    _, nets = flow_run(net, data, setting.TRAINED, (0.0, 5.0))
-    images, end = net.images(), nets[-1].images()
-    (group,) = data.encode(model.words)
-    gradients = Gradients(group.words, np.array(group.labels, dtype=float), np.array([1.0, -1, -1, 1]), 7.0)
+    net = flow.network(7, 1, scales=scales, parameters={"m": 7.0})
+    images, end = net.images(), net.flow_run(5.0)[1][-1].images()
+    gradients = Gradients(setting.word_numbers(data), labels(data), np.array([1.0, -1, -1, 1]), 7.0)
     names = ("W", "W_V", "W_K", "W_Q")
-    *_, last = train(gradients, tuple(images[name][0] for name in names), [0.0, 5.0])
-    assert max(np.abs(w - end[name][0]).max() for w, name in zip(last, names, strict=True)) < 1e-8
+    *_, last = train(gradients, tuple(images[name] for name in names), [0.0, 5.0])
+    assert max(np.abs(w - end[name]).max() for w, name in zip(last, names, strict=True)) < 1e-8
 
 
 def test_derived_flows_are_the_network() -> None:
