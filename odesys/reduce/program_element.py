@@ -35,6 +35,14 @@ class ProgramSymmetry:
     """Where each pinned vector goes (set, number, sign), by set, and where each map goes (name, sign).
 
     What is not listed stays.
+
+    >>> from odesys import Data, ProgramSymmetry, Words, gradient_flow, maps, squared
+    >>> words = Words("a b")
+    >>> w = maps("w", 1, words)
+    >>> flow = gradient_flow(lambda X: w @ X[0], Data(words, [("a", 1), ("b", 1)]), squared)
+    >>> swap = ProgramSymmetry((("E", (("E", 1, 1), ("E", 0, 1))),))  # exchange the two words
+    >>> swap.describe(flow), flow.quotient([swap]).system.names
+    ('a -> b, b -> a', ('w_a',))
     """
 
     pins: tuple[tuple[str, tuple[Image, ...]], ...] = ()
