@@ -51,13 +51,15 @@ def as_regression(lab: Laboratory, point: Point, tau: float) -> Verdict:
     return seen.between(0, SAME, TWO_RUNS).adding(gap_to_regression=float(f"{gap:.2g}"))
 
 
-def tied_points(lab: Laboratory, count: int = 5) -> list[dict[str, Any]]:
-    """m over two decades, with n at least L^2 log m: the logarithm under the tilde of n >= L^2 that times poly(m) need."""
+def tied_points(lab: Laboratory, count: int = 5, one_n: bool = False) -> list[dict[str, Any]]:
+    """m over two decades, with n at least L^2 log m: the logarithm under the tilde of n >= L^2 that times poly(m) need.
+
+    With `one_n` all points have the n of the last: the constant of the loss depends on n.
+    """
     points = []
     for p in lab.draw.along("m", 1e15, 1e17, count):
-        m = round(p["m"])
-        n = whole_six(16 * np.log(m) + 6)
-        points.append({"n": n, "L": 4, "m": m, "m1": 16, "c0": 1e-3})
+        n = whole_six(16 * np.log(1e17 if one_n else p["m"]) + 6)
+        points.append({"n": n, "L": 4, "m": round(p["m"]), "m1": 16, "c0": 1e-3})
     return points
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import product
 from math import comb
+from typing import Any
 
 import flint
 
@@ -137,7 +138,7 @@ WITNESS_5 = {"n": 30, "L": 4, "m": 10**6, "m1": 10**5, "c0": 0.001, "delta": 0.1
 )
 def neurons_mixed(lab: Laboratory) -> Verdict:
     """A lower bound of the failure probability from one position and all neurons; the bound with the two by a union."""
-    case = {**WITNESS_5, "c0": Fraction(1, 1000), "delta": Fraction(1, 10)}
+    case: dict[str, Any] = {**WITNESS_5, "c0": Fraction(1, 1000), "delta": Fraction(1, 10)}
     with flint.ctx.workprec(PRECISION):
         count = case["m1"] * case["n"] * case["L"]
         level = (log_ball(count / case["delta"]) / (1 - mixed_radius(case))).sqrt()

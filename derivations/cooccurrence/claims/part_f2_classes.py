@@ -317,10 +317,10 @@ def comparable(lab: Laboratory) -> dict[str, Verdict]:
         parts[name] = ordered(
             lab,
             name,
-            lambda r, i=i, j=j, s=s: late(r, s * r.G[:, i] / r.G[:, j]),
+            lambda r, i=i, j=j, s=s: late(r, s * r.G[:, i] / r.G[:, j]),  # type: ignore[misc]
             "Theta",
             ("m",),
-            phase_two,  # type: ignore[misc]
+            phase_two,
         )
         if s < 0:
             parts[name] = parts[name] & in_time(lab, name, lambda x, p: x["G_s"] / -x["G_c"], "Theta")
@@ -363,7 +363,7 @@ def loss_falls(lab: Laboratory) -> Verdict:
 
 def hitting(lab: Laboratory) -> Verdict:
     """The time of loss = 1/m, over m, at level 3 with n >= L^2 log m: of order m in tau, a constant in t."""
-    points = tied_points(lab)
+    points = tied_points(lab, one_n=True)
     seen = measure("tau at loss = 1/m, over m,", points, lambda p: hitting_time(lab, p, 1 / p["m"], LONGEST) / p["m"])
     return seen.order("m", 0) & as_regression(lab, points[0], 1e9)
 

@@ -100,8 +100,8 @@ def irrelevant_change(run: Any, key: bool) -> float:
 def one_sample(lab: Laboratory) -> Verdict:
     """n times the leading-order rate of a score with an irrelevant partner is the same expression at n = 12 and 24."""
     small, large = lab.score_rates(12, 5), lab.score_rates(24, 5)
-    wanted: tuple[str, ...] = ("A_sr1", "A_sr4", "A_r1s", "A_r1c")
-    gaps = {name: 12 * small[name] - 24 * large[name] for name in wanted if name in small}
+    names = ["A_sr1", "A_sr4", "A_r1s", "A_r1c"]
+    gaps = {name: 12 * small[name] - 24 * large[name] for name in names if name in small}
     return identity(gaps).proving("an irrelevant word is in one sample, whose weight is 1/n", n="12 and 24", L=5)
 
 
@@ -276,11 +276,10 @@ def keys_late(lab: Laboratory) -> dict[str, Verdict]:
         table = run.changes[leaf][run.taus >= T1]
         return float(np.abs(table - table[0]).max() * run.scale.B / run.scale.sigma0**2 / logarithm(run) ** 2)
 
+    what = "the change to its order"
     return {
-        name: ordered(
-            lab, "the change to its order", lambda r, leaf=leaf: change(r, leaf), along=("m",), part=phase_two
-        )  # type: ignore[misc]
-        for name, leaf in (("queries", "QQ"), ("keys", "KK"))
+        "queries": ordered(lab, what, lambda run: change(run, "QQ"), along=("m",), part=phase_two),
+        "keys": ordered(lab, what, lambda run: change(run, "KK"), along=("m",), part=phase_two),
     }
 
 
