@@ -26,6 +26,7 @@ from odesys import (
     say_number,
     sym,
     to_sympy,
+    undecided,
 )
 
 from ..laboratory import Laboratory
@@ -511,6 +512,8 @@ def exit_gain() -> sp.Expr:
 def who_leads(lab: Laboratory) -> dict[str, Verdict]:
     """Rates at uniform attention, exactly."""
     rates = exact_rates(lab)
+    if rates["v_2"] == 0:
+        return {part: undecided("the noise tokens learn nothing") for part in ("values", "attention")}
     share = sp.cancel((rates["v_s"] / rates["v_2"]).subs(MU2, X * NOISE / N_))  # N SNR^2 / (2 C_p^2)
     gain = sp.cancel((2 * rates["v_s"] - rates["v_2"] - rates["v_w"]).subs(MU2, X * NOISE / N_) * N_ / (NOISE * W2))
     point = base(lab.draw, False).point
