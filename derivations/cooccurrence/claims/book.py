@@ -9,6 +9,7 @@ import numpy as np
 
 from odesys import HOLDS, ClaimBook, Data, Flow, Sample, Verdict, computed_once, graph
 
+from .. import setting
 from ..laboratory import Laboratory
 from ..special import as_printed
 from .common_hypotheses import SYMBOLS

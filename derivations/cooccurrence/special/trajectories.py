@@ -16,8 +16,8 @@ from scipy.special import expit
 
 from odesys import (
     Flow,
-    ProgramNetwork,
     Node,
+    ProgramNetwork,
     System,
     Trajectory,
     computed_once,

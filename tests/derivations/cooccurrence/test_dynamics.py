@@ -133,7 +133,7 @@ def test_literal_equations_notice_a_broken_system() -> None:
 
 
 def test_gradients_by_differences() -> None:
-    flow, net, _ = small_network()
+    _, net, _ = small_network()
     slopes, h = net.gradients(), 1e-6
     rng = np.random.default_rng(0)
     for name in setting.TRAINED:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from derivations.cooccurrence import setting
+from derivations.cooccurrence import dynamics, setting
 from derivations.cooccurrence.laboratory import Laboratory
 from derivations.cooccurrence.special.trained_network import (
     Gradients,
