@@ -6,7 +6,7 @@ compiled    whole runs in machine code: CompiledFlow
 pictures    one look for all of them, phase portraits, proof graphs
 maps        gradient descent and the like: iterate
 sweeps      many runs, and the powers fitted to them: fit_power_law
-networks    finite width, weights really moved: Network, random_network, simulate_network, compare
+networks    finite width, weights really moved: ProgramNetwork, simulate_network, compare
 
 The public names are importable from `odesys`, which lists them.
 """

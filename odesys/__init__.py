@@ -1,10 +1,10 @@
 """odesys: closed dynamical systems of transformer training, derived exactly and analysed.
 
-Model language:   Dictionary, Sample, Distribution, Head, Value, FixedVector, Neurons, AttentionModel
+Programs:         Words, Space, Units, maps, Data, softmax, relu, function, norm; AttentionModel for heads by parts
 Derivation:       gradient_flow, gradient_descent -> Flow; Flow.quotient() -> Quotient; .slaved() -> Slaved
 Any K groups:     Family, SampleTemplate, OtherGroups; family_flow, family_descent -> FamilyFlow
 Systems by hand:  System.from_equations
-Floats:           integrate, CompiledFlow, iterate, simulate_network, compare, phase_portrait
+Floats:           integrate, CompiledFlow, iterate, Flow.network, simulate_network, compare, phase_portrait
 Claims:           ClaimBook, Verdict; identity, measured, enclose
 
 All public names are in ``__init__.pyi``, which type checkers read and from which this file takes its table. A name is

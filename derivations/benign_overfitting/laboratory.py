@@ -29,7 +29,6 @@ from odesys import (
     Sample,
     System,
     Trajectory,
-    computed_once,
     each_sample,
     gradient_descent,
     gradient_flow,
@@ -39,8 +38,6 @@ from odesys import (
 from . import dynamics, setting
 from .setting import Case
 from .special import mean_field
-from .special.descents import CASES, SEED, Record, descend
-from .special.gram_start import gram_start
 
 MUTATIONS = (
     # model and data: everything is derived from them
@@ -171,15 +168,6 @@ class Laboratory(BaseLaboratory):
             )
         except OdesysError as error:
             raise IntegrationError(f"the training loss does not reach {eps:g}: {error}", time=0.0) from error
-
-    @computed_once
-    def descent(self, name: str) -> Record:
-        """Gradient descent by the derived recursion on one training set of `CASES`."""
-        self.read(Laboratory.toy, 3, "orthogonal", True)  # what is broken in a run shows on the toy as well
-        case = CASES[name]
-        made = gram_start(case, SEED)
-        flow = self._derive(case.N, case.M, made.gram.tolist(), True)
-        return descend(flow, name, case, made, {**made.values, "K": self.start() * made.values["K"]})
 
 
 @dataclass(frozen=True, eq=False)
