@@ -44,8 +44,9 @@ class Pin:
         """Inner products as nodes; None where the vectors are orthonormal."""
         if not isinstance(self.side, Words) or self.side.pinned.orthonormal:
             return None
-        array = self.side.pinned.gram_array()
-        return np.asarray(np.frompyfunc(as_node, 1, 1)(array), dtype=object)
+        rows = self.side.pinned.gram_array()
+        exact = [[as_node(v) if isinstance(v, Node) or v else ZERO for v in row] for row in rows]  # 0.0 is no term
+        return np.array(exact, dtype=object)
 
 
 def pin_of(side: Side) -> Pin:

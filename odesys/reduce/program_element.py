@@ -138,7 +138,7 @@ def _heads(maps: Mapping[str, tuple[str, int]]) -> tuple[list[tuple[str, str]], 
 def is_program_symmetry(flow: Flow, element: ProgramSymmetry, check: LossCheck | None = None) -> bool:
     """Exact check that an element keeps rule, read paths, Gram matrices and loss; `check` is used again for many."""
     structure = _is_permutation(flow, element) and _keeps_rule(flow, element) and _keeps_grams(flow, element)
-    if not (structure and _keeps_paths(flow, element) and (check or LossCheck(flow)).holds(element)):
+    if not (structure and keeps_paths(flow, element) and (check or LossCheck(flow)).holds(element)):
         return False
     return (flow.batch is None and flow.rule.turn is None) or _commutes(flow, element)
 
@@ -206,7 +206,8 @@ def _keeps_grams(flow: Flow, element: ProgramSymmetry) -> bool:
     return True
 
 
-def _keeps_paths(flow: Flow, element: ProgramSymmetry) -> bool:
+def keeps_paths(flow: Flow, element: ProgramSymmetry) -> bool:
+    """True if every path goes to a path of the flow."""
     for paths in (flow.closure.read, flow.closure.paths):
         known = {*paths, *(path.T for path in paths)}
         if any(element.path(path)[0] not in known for path in paths):

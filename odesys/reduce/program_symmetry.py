@@ -28,7 +28,7 @@ from ..program.spaces import Units
 from .automorphism import Permutation, automorphisms
 from .map_moves import MapMoves
 from .path_graph import PathGraph
-from .program_element import LossCheck, ProgramSymmetry, is_program_symmetry
+from .program_element import LossCheck, ProgramSymmetry, is_program_symmetry, keeps_paths
 from .symmetry import SymmetryGroup, checked_state
 from .token_graph import has_signs, sample_moves
 
@@ -53,9 +53,11 @@ def program_symmetries(flow: Flow, state: Any = None) -> SymmetryGroup[ProgramSy
     group = automorphisms(tied.build.coloured())
     gauge, size = _gauge(flow)
     found = [_simple(flow, _read_off(tied, permutation), gauge) for permutation in group.generators]
-    moving = _distinct(flow, found)
+    kept = [element for element in found if keeps_paths(flow, element)]  # maps the loss does not read may go astray
+    moving = _distinct(flow, kept)
     sound = tuple(g for g in moving if is_program_symmetry(flow, g, check))
-    order = group.order // size if len(sound) == len(moving) else generated_order(flow, sound)
+    whole = len(kept) == len(found) and len(sound) == len(moving)
+    order = group.order // size if whole else generated_order(flow, sound)
     return SymmetryGroup(sound, order)
 
 

@@ -37,6 +37,11 @@ book = ClaimBook(
     reference="A theoretical understanding of shallow vision transformers: learning, generalization, and sample complexity",
     symbols=SYMBOLS,
     rule=True,
+    not_yet=(
+        "names of the table of symbols only",
+        "corrected forms under the rule",
+        "exact points for failures that are called a proof",
+    ),
 )
 THEOREM_1 = bounds.CONDITIONS
 ROUNDING = "rounding of floats"

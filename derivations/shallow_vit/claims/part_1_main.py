@@ -171,7 +171,6 @@ def errors_of_tokens(lab: Laboratory) -> Verdict:
     "Eq.7",
     "Width",
     kind="condition",
-    expect="fails",
     insensitive=PRINTED,
     where="Theorem 1, Eq. (7)",
     hypotheses=(),

@@ -52,7 +52,6 @@ def groups(run: Run) -> dict[str, np.ndarray]:
     "Def.2",
     "Lucky neurons",
     kind="definition",
-    expect="fails",
     where="Definition 2",
     hypotheses=(),
     statement=r"\mathcal W_{l,n}(0)=\{i:W_{O(i,\cdot)}^{(0)}V_l^n(0)>0,\ l\in S_1^n\},\quad\mathcal U_{l,n}(0)=\{i:W_{O(i,\cdot)}^{(0)}V_l^n(0)>0,\ l\in S_2^n\}",

@@ -1,4 +1,6 @@
-"""What a laboratory may break: the rules of the network, the counting of its samples, and the speeds of its maps.
+"""What a laboratory may break in a network; here because its runs are hand-written, beside the derived systems.
+
+The rules of the network, the counting of its samples, and the speeds of its maps.
 
 The hand-written runs and the derived systems are broken by the same records, so that both can be compared.
 """

@@ -15,12 +15,13 @@ from derivations.benign_overfitting.special import mean_field, span_network
 from derivations.benign_overfitting.special.gram_start import gram_start
 from numerics.flows.integrate import integrate
 from numerics.maps.iterate import iterate
-from numerics.networks.finite_width import Network, descent_run, network_gradients, network_loss
+from odesys import AttentionModel, Distribution, FixedVector, Head, Value
 from odesys.errors import EquationError, IntegrationError, OdesysError, ParameterError
 from odesys.exact.evidence import equal
 from odesys.expr import graph
 from odesys.expr.field import ScalarField
 from odesys.expr.graph import num, sym
+from tests.attention_oracle import Network, descent_run, network_gradients, network_loss
 
 SMALL = Case(N=6, M=3, d=40, d_h=24, mu=2.0, noise=0.15**2 * 40, C_p=5.0, w2=0.8, kappa=24 * 0.3**2, sigma_V=0.05)
 ETA = 0.05
@@ -34,7 +35,8 @@ def network(case: Case, seed: int, d_v: int = 8) -> tuple[Network, list[int]]:
     tokens[0, 0] = tokens[1, 1] = case.mu
     tokens[2:, 2:] = np.tile(span_network.scales(case), case.N)[:, None] * rng.standard_normal((case.P - 2, case.d - 2))
     gram = tokens @ tokens.T
-    model = setting.model(setting.words(case.N, case.M, ((gram + gram.T) / 2).tolist()))
+    words = setting.words(case.N, case.M, ((gram + gram.T) / 2).tolist())
+    model = AttentionModel(words, [Head()], Value(("W_V",), FixedVector("wO", square="w2")), pooling="mean")
     w_o = rng.standard_normal(d_v)
     weights = {
         "W_V": 0.05 * rng.standard_normal((1, d_v, case.d)),
@@ -52,7 +54,7 @@ def recorded(flow, state) -> dict[str, np.ndarray]:
 
 def test_recursion_follows_weight_space_descent_for_300_steps() -> None:
     net, _ = network(SMALL, 3)
-    data = setting.data(SMALL.N, SMALL.M)
+    data = Distribution(setting.samples(SMALL.N, SMALL.M))
     flow = dynamics.recursion(SMALL.N, SMALL.M, net.model.words.gram)
     assert flow.system.dimension == 2 * SMALL.P**2 + 2 * SMALL.P
     start = flow.initial_state(weights=net.images())
@@ -80,7 +82,7 @@ def test_span_form_follows_the_recursion() -> None:
 def test_gradients_agree_with_finite_differences() -> None:
     case = Case(N=4, M=3, d=12, d_h=5, mu=1.0, noise=1.0, C_p=2.0, kappa=0.5)
     net, _ = network(case, 1, d_v=4)
-    data = setting.data(4, 3)
+    data = Distribution(setting.samples(4, 3))
     found = network_gradients(net, data, setting.TRAINED)
     rng = np.random.default_rng(0)
     for name in setting.TRAINED:
@@ -145,7 +147,7 @@ def test_flow_conserves_the_spectrum() -> None:
 def test_a_general_gram_matrix_of_parameters() -> None:
     flow = dynamics.flow(2, 2, setting.general_gram(2, 2))
     assert {"g_1_1", "g_1_2", "g_2_2", "m_s", "w2"} == set(flow.system.parameters)
-    with pytest.raises(OdesysError, match="the Gram matrix has the parameter"):
+    with pytest.raises(OdesysError, match="have the parameter .* start values need a number"):
         flow.initial_state(omega=0.1)
     point = {"g_1_1": 2, "g_1_2": 1, "g_2_2": 3, "m_s": 4}
     table = [[4, 0, 0, 0], [0, 4, 0, 0], [0, 0, 2, 1], [0, 0, 1, 3]]
@@ -326,8 +328,8 @@ def test_fresh_points_have_the_law_of_a_network() -> None:
         loose += span_network.test_loss(run, 50, seed).margins.tolist()
         net, _ = network(replace(case, d_h=12), 1000 + seed)
         net = replace(net, weights={**net.weights, "W_V": net.weights["W_V"] * case.sigma_V / 0.05})
-        pairs = descent_run(net, setting.data(4, 3), setting.TRAINED, 0.05, 400, record=range(401))
-        last = next((n for _, n in pairs if network_loss(n, setting.data(4, 3)) <= 0.3), pairs[-1][1])
+        pairs = descent_run(net, Distribution(setting.samples(4, 3)), setting.TRAINED, 0.05, 400, record=range(401))
+        last = next((n for _, n in pairs if network_loss(n, Distribution(setting.samples(4, 3))) <= 0.3), pairs[-1][1])
         rng = np.random.default_rng(seed)
         for _ in range(50):
             y = rng.choice([1, -1])

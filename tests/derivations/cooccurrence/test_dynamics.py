@@ -183,7 +183,7 @@ def test_gradient_descent_is_closed() -> None:
 def test_conservation_laws_are_found() -> None:
     flow = dynamics.gram_flow(6, 4)
     spectra = flow.invariants()
-    assert [(str(f.path), f.size) for f in spectra] == [("a.W.W_V.E", 14), ("E'.W_K'.W_Q.E", 26)]
+    assert [(str(f.path), f.size) for f in spectra] == [("a'.W.W_V.E", 14), ("E'.W_K'.W_Q.E", 26)]
     names = {"beta": "aWWa", "V": "VV", "K": "KK", "Q": "QQ"}
     trace = {
         k: graph.add([sym(flow.matrices[leaf][i, i]) for i in range(len(flow.matrices[leaf]))])

@@ -17,7 +17,6 @@ from derivations.two_mixture.special import closed_forms
 from numerics.flows.clearance import clearances
 from numerics.flows.integrate import integrate
 from numerics.maps.iterate import iterate
-from numerics.networks.finite_width import descent_run, flow_run
 from odesys.analysis.lax import invariant_drift
 from odesys.errors import IntegrationError, ParameterError
 from odesys.terminal import silent
@@ -38,13 +37,13 @@ def event_time(run, name: str) -> float:
 @pytest.mark.parametrize(("K", "L", "size"), [(2, 3, 8), (3, 3, 24), (4, 3, 48), (8, 3, 224), (3, 4, 60)])
 def test_support(K: int, L: int, size: int) -> None:
     data = setting.data(K, L)
-    assert len(data) == size and data.expectation(lambda s: s.label) == 0
+    assert len(data) == size and sum(s.weight * s.label for s in data.samples) == 0
 
 
 def test_conflicting_half() -> None:
     assert len(setting.conflicting(2)) == 4
     assert {s.weight for s in setting.conflicting(2).samples} == {Fraction(1, 4)}
-    assert setting.data(2).expectation(lambda s: int(setting.is_conflicting(s))) == Fraction(1, 2)
+    assert sum(s.weight for s in setting.data(2).samples if setting.is_conflicting(s)) == Fraction(1, 2)
 
 
 def test_dimensions_come_out_of_the_program() -> None:
@@ -273,10 +272,10 @@ def test_gradient_descent_of_weights_and_of_path_scalars_agree() -> None:
     flow = dynamics.full_descent()
     net = start_network(50, 0, {"K": 2, "omega": 0.1, "b": 0.5})
     marks = [0, 1000, 2000]
-    nets = descent_run(net, setting.data(), dynamics.ALL, 0.1, 2000, marks)
+    nets = net.descend_recorded(0.1, 2000, marks)
     run = iterate(flow.system, flow.initial_state(weights=net.images()), 2000, {"b": 0.5, "eta": 0.1}, marks)
-    for step, moved in nets:
-        assert np.abs(flow.initial_state(weights=moved.images()) - run.at(step)).max() < 1e-12
+    for step, moved in zip(marks, nets, strict=True):
+        assert np.abs(moved.paths() - run.at(step)).max() < 1e-12
     assert run.final["KQ_p_c1_v1"] > 2, "past the transition"
 
 
@@ -301,10 +300,10 @@ def test_infinite_width_gradient_descent_curve() -> None:
 @pytest.mark.parametrize("width", [20, 200])
 def test_flow_from_a_networks_values_follows_the_network(width: int) -> None:
     net = start_network(width, 3, {"K": 2, "omega": 0.3, "b": 0.5})
-    _, nets = flow_run(net, setting.data(), dynamics.ALL, (0.0, 100.0))
+    _, nets = net.flow_run(100.0)
     flow = dynamics.full_flow()
     run = integrate(flow.system, flow.initial_state(weights=net.images()), (0.0, 100.0), {"b": 0.5}, rtol=1e-11)
-    expected = flow.initial_state(weights=nets[-1].images())
+    expected = nets[-1].paths()
     assert np.abs(run.end_state - expected).max() < 1e-7
     assert np.abs(run.end_state).max() > 1
 

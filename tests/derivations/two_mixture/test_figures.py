@@ -9,7 +9,6 @@ import pytest
 
 from derivations.two_mixture import PAPER
 from derivations.two_mixture.figures import paper_figures
-from numerics.networks.finite_width import attention_weights
 from odesys.terminal import silent
 
 pytestmark = pytest.mark.slow
@@ -22,9 +21,13 @@ def test_figures_1_2_4_and_what_they_show(tmp_path: Path) -> None:
     theory, net = paper_figures._theory(), paper_figures._network()
     assert net["conflicting"][25] > 0.65 > 0.04 > net["consistent"][25], "step 500: only consistent samples are learned"
     assert np.abs(net["n_v"] - theory["n_v"]).max() < 0.1 and np.abs(net["M_cv_same"] - theory["M_cv_same"]).max() < 0.5
-    weights = attention_weights(net["last"], ["c1", "v1", "-v2"])[0]
-    assert weights[1:, 0].min() > 0.9, "classification queries of X_{1,+,-} attend to the group key"
-    assert attention_weights(net["last"], ["c1", "-v1", "v2"])[0][1:, 0].max() < 0.1
+    scores = net["scores"][-1][np.ix_([0, 2, 3], [0, 2, 3])]
+    shares = {}
+    for signs in ((1, 1, -1), (1, -1, 1)):  # (c1, v1, -v2) and (c1, -v1, v2)
+        e = np.exp(scores * np.outer(signs, signs))
+        shares[signs] = e[0] / e.sum(axis=0)  # of the group key, by query
+    assert shares[1, 1, -1][1:].min() > 0.9, "classification queries of X_{1,+,-} attend to the group key"
+    assert shares[1, -1, 1][1:].max() < 0.1
 
 
 def test_attention_alone_does_not_learn(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from derivations.cooccurrence import setting
 from derivations.cooccurrence.dynamics import gram_flow
 from derivations.two_mixture.dynamics import full_flow
 from odesys import (
@@ -347,7 +346,7 @@ def test_words_and_samples_only_propose(monkeypatch):
 
 @pytest.mark.slow
 def test_cooccurrence_as_a_program():
-    flow = program_flow(setting.model(setting.words_needed(60, 5)), setting.data(60, 5))
+    flow = gram_flow(60, 5)
     quotient = flow.quotient()
     assert (flow.system.dimension, quotient.system.dimension) == (66831, 113)
 
