@@ -147,7 +147,7 @@ def test_flow_conserves_the_spectrum() -> None:
 def test_a_general_gram_matrix_of_parameters() -> None:
     flow = dynamics.flow(2, 2, setting.general_gram(2, 2))
     assert {"g_1_1", "g_1_2", "g_2_2", "m_s", "w2"} == set(flow.system.parameters)
-    with pytest.raises(OdesysError, match="have the parameter .* start values need a number"):
+    with pytest.raises(OdesysError, match=r"have the parameter .* start values need a number"):
         flow.initial_state(omega=0.1)
     point = {"g_1_1": 2, "g_1_2": 1, "g_2_2": 3, "m_s": 4}
     table = [[4, 0, 0, 0], [0, 4, 0, 0], [0, 0, 2, 1], [0, 0, 1, 3]]

@@ -30,7 +30,7 @@ from odesys.papers.claims import Claim
 from odesys.papers.hypotheses import approach
 from odesys.papers.laboratory import Part
 from odesys.papers.mutation_runs import mutation_runs
-from odesys.papers.rule import admit_claim, admit_outcome
+from odesys.papers.rule import LATER, admit_claim, admit_outcome
 from odesys.papers.verification import verify
 from odesys.terminal import silent
 from tests.claim_tables import check_book, check_outcomes
@@ -215,7 +215,7 @@ def test_claims_that_name_their_place_keep_the_verdict_rule(exact) -> None:
     assert len(found) > 35
     for outcome in found:
         admit_claim(outcome.claim)
-        admit_outcome(outcome, book.natural, book.symbols)
+        admit_outcome(outcome, book.natural, book.symbols, LATER)
 
 
 @pytest.mark.slow
@@ -231,7 +231,7 @@ def test_claims_of_the_full_level(id: str) -> None:
     outcome = book.run(book[id])
     check_outcomes([outcome], EXPECTED, [id])
     if under_the_rule(outcome.claim):
-        admit_outcome(outcome, book.natural, book.symbols)
+        admit_outcome(outcome, book.natural, book.symbols, LATER)
 
 
 def test_claims_along_the_path_are_stated_as_the_rule_asks() -> None:
