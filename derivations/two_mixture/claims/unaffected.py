@@ -117,7 +117,7 @@ REASONS = (
         "the product of c_1 and v_1 still falls, and the three that Lemma E.2 is about still grow",
     ),
     # existence
-    ("weight consistent", "6.1 6.1/exists", "a margin does not depend on the weight of its sample"),
+    ("weight consistent", "5.4-text 6.1 6.1/exists", "a margin does not depend on the weight of its sample"),
     # every K
     (
         "bias consistent double flip labels neurons repeat",
