@@ -132,7 +132,7 @@ def networks() -> dict[str, float]:
     import numpy as np
 
     from derivations.two_mixture import setting
-    from numerics.networks.program_gradient import ProgramGradient
+    from numerics.networks.weight_gradient import WeightGradient
     from odesys import (
         AttentionModel,
         Data,
@@ -160,7 +160,7 @@ def networks() -> dict[str, float]:
     data, model = Distribution(setting.data().samples), AttentionModel(words, [Head(s, "relu", "b") for s in (1, -1)])
     flow = gradient_flow(lambda X: plus(X) - minus(X), Data(words, data.samples), logistic)
     reverse, slope = (
-        ProgramGradient(flow.program, flow.train, {"b": 0.5}),
+        WeightGradient(flow.program, flow.train, {"b": 0.5}),
         attention_oracle.loss_functions("logistic")[1],
     )
     rows = {}

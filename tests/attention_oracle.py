@@ -21,7 +21,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.special import expit
 
-from numerics.networks.program_weights import word_vectors
+from numerics.networks.random_weights import word_vectors
 from numerics.networks.softmax import row_softmax
 from odesys.errors import IntegrationError, ModelError, ParameterError
 from odesys.expr import graph

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from odesys.derive.program_flow import Flow
+from odesys.derive.flow import Flow
 from odesys.errors import ModelError
 from odesys.terminal import Progress, silent
 
 from ..flows.integrate import integrate
 from ..flows.trajectory import Trajectory
 from .compare import Comparison, compare_widths
-from .program_network import ProgramNetwork
+from .network import ProgramNetwork
 
 
 def simulate_network(

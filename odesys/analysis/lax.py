@@ -30,7 +30,7 @@ from ..expr.graph import ONE, ZERO, Node
 from ..model.paths import Path
 
 if TYPE_CHECKING:
-    from ..derive.program_flow import Flow
+    from ..derive.flow import Flow
 
 Word = tuple[Path | Force, ...]  # a product of path matrices and forces, in the free algebra with transposes
 Formal = list[list[Counter[Word]]]  # a 2 by 2 block matrix of formal sums of words

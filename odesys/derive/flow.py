@@ -1,195 +1,327 @@
-r"""gradient_flow: model + data -> closed system of path scalars, exact at every width; also the stepwise map.
+r"""The closed system of a program: paths, forces and rule of training put together.
 
-.. math::  \mathcal L = \sum_X \pi(X)\,\ell(y f(X)), \qquad G_\phi = -\partial\mathcal L/\partial\phi, \qquad
-           \tfrac{d}{dt}(Q W R) = (Q P^\top) G_\phi (S^\top R) + \dots
+.. math::  G_\phi = -\partial\mathcal L/\partial\phi, \qquad
+           \tfrac{d}{dt}(Q W R) = c\,(Q P^\top) G_\phi (S^\top R) + \dots
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
 
 from ..errors import ModelError
-from ..model.distribution import Distribution
-from ..program.attention import AttentionModel
+from ..expr import blocks, gc_pause
+from ..expr.blocks import Block
+from ..expr.field import BlockField, Layout, Segment
+from ..expr.graph import Node, as_node, num, sym
+from ..expr.system import TIME, System
+from ..model.dictionary import exact_number
+from ..model.paths import Path
 from ..program.data import Data
-from ..program.program import Shown, read_program
-from .motion import NORMALISED, SIGN, Turn
-from .program_flow import Flow, derive_program
+from ..program.naming import Naming
+from ..program.program import Program
+from .assembly import path_layout, path_leaves, term_block
+from .closure import Closure, close, gradient_terms, restricted
+from .initial import gram_parameters, infinite_width, unit_gram, weight_values
+from .minibatch import Batches, forces_of
+from .motion import STEP_SIZE, Forces, Rule, Turn, check_turn, heavy_ball, plain, velocity_name
+
+if TYPE_CHECKING:
+    from odesys import ProgramNetwork
+
+    from ..analysis.lax import ConservedSpectrum
+    from ..reduce.program_symmetry import ProgramSymmetry
+    from ..reduce.quotient import Quotient
+    from ..reduce.slaving import Slaved
+    from ..reduce.symmetry import SymmetryGroup
 
 
-def gradient_flow(
-    model: Any,
-    data: Any,
-    loss: Any = "logistic",
-    *,
-    train: Any = None,
-    rates: Mapping[str, Any] | None = None,
-    decay: Any = 0,
-    carry: Any = None,
-    show: Shown | None = None,
-) -> Flow:
-    """Derive the gradient flow of the population loss on path scalars.
+@dataclass(frozen=True, eq=False, repr=False)
+class Flow:
+    """A derived flow (or step) of a program: what is trained, the closed set of paths, and the system on them.
 
-    Parameters
-    ----------
-    model, data : a program (a function of the tokens X) with `Data`, or an `AttentionModel` with a `Distribution`.
-    loss : a function (f, y) such as `logistic`, `hinge`, `squared`, `cross_entropy` or your own; or a SymPy expression
-        in the margin z = y f.
-    train : names of the maps that move, as a string or a sequence; by default all.
-    rates : rates of single maps, e.g. ``{"Z": Fraction(1, 10)}``; the others have the rate 1.
-    decay : weight decay: every trained map also shrinks at this rate.
-    carry : maps whose closed set of paths is kept as states even where they do not move, so that the stages of a
-        protocol share one state vector; by default `train`.
-    show : more functions of X to see along a run, by name: ``show={"H": head}`` gives the observables H_1, H_2, ...
-        of the samples. A model that is an object may have them as its attribute `shown`.
-
-    >>> from odesys import Data, Words, gradient_flow, logistic, maps
-    >>> words = Words("a")
-    >>> w = maps("w", 1, words)
-    >>> flow = gradient_flow(lambda X: w @ X[0], Data(words, [(("a",), +1)]), logistic)
-    >>> flow.system.equations["w_a"]
-    Node(1/(exp(w_a) + 1))
+    >>> from odesys import Data, Flow, Words, gradient_flow, logistic, maps, softmax
+    >>> words = Words("good bad the")
+    >>> w, (W_K, W_Q) = maps("w", 1, words), maps("W_K W_Q", words, words)
+    >>> data = Data(words, [("good the", +1), ("bad the", -1)])
+    >>> flow = gradient_flow(lambda X: (w @ X @ softmax(X.T @ W_K.T @ W_Q @ X)).sum(), data, logistic)
+    >>> isinstance(flow, Flow), flow.system.dimension, flow.train
+    (True, 24, ('w', 'W_K', 'W_Q'))
+    >>> float(flow.initial_state(omega=0.5)[flow.system.names.index("KK_the_the")])
+    0.25
     """
-    return _derived(model, data, loss, train, carry, rates, decay, None, step=False, show=show)
+
+    program: Program
+    rule: Rule
+    train: tuple[str, ...]
+    closure: Closure
+    system: System
+    batch: int | None = None  # samples of a mini-batch, where the step is the mean over batches
+
+    def __repr__(self) -> str:
+        maps, moving = ", ".join(self.program.maps), ", ".join(self.train)
+        return f"Flow({self.system.dimension} states of {maps}; trained {moving})"
+
+    @property
+    def layout(self) -> Layout:
+        """How states sit in the matrices of path scalars."""
+        assert isinstance(self.system.field, BlockField)
+        return self.system.field.layout
+
+    @property
+    def naming(self) -> Naming:
+        """Pinned sets, maps and names of the program."""
+        return self.program.naming
+
+    @property
+    def data(self) -> Data:
+        """What it is trained on."""
+        return self.program.data
+
+    @property
+    def model(self) -> Any:
+        """The function that was written down."""
+        return self.program.function
+
+    def pin_gram(self, pin: str) -> np.ndarray:
+        """Inner products of a pinned set, as nodes."""
+        known = self.naming.pins[pin]
+        return unit_gram(known.size) if known.gram is None else known.gram
+
+    def segment(self, path: Path) -> Segment:
+        """Where the matrix of a stored path sits in the state vector."""
+        leaf = self.naming.leaf(path)
+        return next(s for s in self.layout.segments if s.leaf == leaf)
+
+    def initial_state(
+        self,
+        omega: Any = None,
+        *,
+        values: Mapping[str, Any] | None = None,
+        weights: Mapping[str, Any] | None = None,
+        **spread: Any,
+    ) -> np.ndarray:
+        r"""Start values of all states.
+
+        Parameters
+        ----------
+        omega : the infinite-width start: :math:`W^\top W \to \omega^2 I` for every map, everything unpaired at zero.
+        spread : the number s in :math:`W^\top W \to s I` for a map by name, e.g. ``W_V=0.01``, or the value of a
+            parameter of a Gram matrix, e.g. ``m1=32``.
+        values : matrices of path scalars by name, e.g. ``{"Y": table}``, put in place of the infinite-width ones.
+        weights : matrices of all maps instead, of a finite network; axes along words are the words, so that W E is
+            given. A name without a head stands for all heads, which are then the first axis.
+        """
+        if weights is not None:
+            if omega is not None or spread or values:
+                raise ModelError(
+                    "give either omega (the infinite-width start) or weights= (a finite network), not both"
+                )
+            leaves = weight_values(self.naming, self.closure, weights)
+        else:
+            leaves = infinite_width(self.naming, self.closure, omega, spread, values or {})
+        return self.layout.pack(leaves).astype(float)
+
+    def network(self, width: int | None = None, seed: Any = 0, omega: Any = None, **options: Any) -> ProgramNetwork:
+        """The same program with weights that really move; options as in `odesys.program_network`."""
+        import odesys  # the public names are a door to numerics
+
+        return odesys.program_network(self, width, seed, omega, **options)
+
+    def networks(self, seeds: Iterable[Any], width: int | None = None, **options: Any) -> ProgramNetwork:
+        """Networks of several seeds as one more axis in front of all arrays; options as in `network`."""
+        import odesys
+
+        return odesys.program_networks(self, seeds, width=width, **options)
+
+    def symmetries(self, state: Any = None) -> SymmetryGroup[ProgramSymmetry]:
+        """The group of signed permutations of words, units and maps that leaves the loss alone (and `state`)."""
+        from ..reduce.symmetry_search import find_symmetries
+
+        return find_symmetries(self, state)
+
+    def quotient(self, generators: Sequence[Any] | None = None, state: Any = None) -> Quotient:
+        """One variable per orbit under the group found (or under `generators`), with `lift` and `project`."""
+        from ..reduce.quotient import quotient
+
+        return quotient(self, generators, state)
+
+    def slaved(self, state: Any = None) -> Slaved:
+        """The flow with self-scores eliminated; a `state` to start from must satisfy (J S)^2 = omega^4 I."""
+        from ..reduce.slaving import slave_flow
+
+        return slave_flow(self, state)
+
+    def invariants(self) -> list[ConservedSpectrum]:
+        """Conserved families tr L^q of pairs of trained maps, proved from the closure; see `odesys.analysis.lax`."""
+        from ..analysis.lax import lax_integrals
+
+        return lax_integrals(self)
+
+    @cached_property
+    @gc_pause.paused()
+    def loss(self) -> Node:
+        """The loss as one expression of the path scalars."""
+        assert isinstance(self.system.field, BlockField)
+        names = np.array(self.layout.names, dtype=object)
+        read = {self.naming.leaf(path): self.segment(path).index for path in self.closure.read}
+        leaves = {leaf: np.asarray(np.frompyfunc(sym, 1, 1)(names[index])) for leaf, index in read.items()}
+        (value,) = blocks.evaluate([self.system.field.observable_blocks["loss"]], leaves)
+        node: Node = value.reshape(-1)[0]
+        return node
+
+    @cached_property
+    def matrices(self) -> dict[str, np.ndarray]:
+        """For each matrix of path scalars the array of its state names."""
+        names = np.array(self.layout.names, dtype=object)
+        return {segment.leaf: names[segment.index] for segment in self.layout.segments}
 
 
-def gradient_descent(
-    model: Any,
-    data: Any,
-    loss: Any = "logistic",
-    *,
+def derive_flow(
+    program: Program,
     train: Any = None,
     rates: Mapping[str, Any] | None = None,
     decay: Any = 0,
-    carry: Any = None,
-    batch: Any = None,
-    show: Shown | None = None,
-) -> Flow:
-    """Derive the exact gradient step W -> W - eta dL/dW on the same path scalars, with all powers of eta.
-
-    With ``batch=k`` it is the averaged step of mini-batches: the exact mean, over all batches of k samples drawn
-    without replacement from equally weighted data, of the path scalars after one step.
-
-    >>> from odesys import Data, Words, gradient_descent, logistic, maps
-    >>> words = Words("a")
-    >>> w = maps("w", 1, words)
-    >>> step = gradient_descent(lambda X: w @ X[0], Data(words, [(("a",), +1)]), logistic).system
-    >>> step.kind, step.equations["w_a"]
-    ('map', Node(eta/(exp(w_a) + 1) + w_a))
-    """
-    return _derived(model, data, loss, train, carry, rates, decay, None, step=True, batch=batch, show=show)
-
-
-def heavy_ball(
-    model: Any,
-    data: Any,
-    loss: Any = "logistic",
-    *,
-    friction: Any = "gamma",
-    train: Any = None,
-    rates: Mapping[str, Any] | None = None,
-    decay: Any = 0,
+    friction: Any = None,
     step: bool = False,
-) -> Flow:
-    r"""Training with momentum: every map W gets a velocity V, whose paths join the system.
-
-    .. math::  \dot W = V,\ \dot V = -\partial\mathcal L/\partial W - \gamma V; \qquad \text{with step: }
-               V^+ = \gamma V - \eta\,\partial\mathcal L/\partial W,\ W^+ = W + V^+ .
-
-    >>> from odesys import Data, Words, heavy_ball, logistic, maps
-    >>> words = Words("a")
-    >>> w = maps("w", 1, words)
-    >>> flow = heavy_ball(lambda X: w @ X[0], Data(words, [(("a",), +1)]), logistic)
-    >>> flow.system.equations["dw_a"]
-    Node(-dw_a*gamma + 1/(exp(w_a) + 1))
-    """
-    return _derived(model, data, loss, train, None, rates, decay, friction, step)
-
-
-def sign_descent(
-    model: Any,
-    data: Any,
-    loss: Any = "logistic",
-    *,
-    train: Any = None,
-    rates: Mapping[str, Any] | None = None,
-    decay: Any = 0,
-    kind: str = "step",
-) -> Flow:
-    r"""Every weight moves against the sign of its own gradient, all by the same amount; at a zero gradient it rests.
-
-    .. math::  W^+ = W - \eta\,\operatorname{sgn}(\partial\mathcal L/\partial W), \qquad \text{as a flow: }
-               \dot W = -\operatorname{sgn}(\partial\mathcal L/\partial W) .
-
-    A sign needs axes: the spaces of every trained map are `Units`, 1, or orthonormal `Words`, which then are the axes
-    of their space. As a flow the gradients are switching surfaces.
-
-    >>> from odesys import Data, Words, maps, sign_descent, squared
-    >>> words = Words("a b")
-    >>> w = maps("w", 1, words)
-    >>> step = sign_descent(lambda X: w @ X[0], Data(words, [("a", 1), ("b", 2)]), squared).system
-    >>> step.compile(eta=0.25)(0.0, [0.5, 2.0])
-    array([0.75, 2.  ])
-    """
-    return _derived(model, data, loss, train, None, rates, decay, None, _is_step(kind), SIGN)
-
-
-def normalised_descent(
-    model: Any,
-    data: Any,
-    loss: Any = "logistic",
-    *,
-    train: Any = None,
-    rates: Mapping[str, Any] | None = None,
-    decay: Any = 0,
-    kind: str = "step",
-) -> Flow:
-    r"""Steps of one length: the gradient by all trained maps is divided by its Frobenius norm.
-
-    .. math::  W^+ = W - \eta\,\frac{\partial\mathcal L/\partial W}{|\nabla\mathcal L|}, \qquad
-               |\nabla\mathcal L|^2 = \sum_V \Big|\frac{\partial\mathcal L}{\partial V}\Big|^2 .
-
-    The norm is made of the same path scalars, so no axes need to be listed. Where the gradient is zero the step is
-    not defined.
-
-    >>> from odesys import Data, Words, maps, normalised_descent, squared
-    >>> words = Words("a")
-    >>> w = maps("w", 1, words)
-    >>> step = normalised_descent(lambda X: w @ X[0], Data(words, [("a", 1)]), squared).system
-    >>> step.compile(eta=0.25)(0.0, [0.5])
-    array([0.75])
-    """
-    return _derived(model, data, loss, train, None, rates, decay, None, _is_step(kind), NORMALISED)
-
-
-def _is_step(kind: Any) -> bool:
-    if kind not in ("step", "flow"):
-        raise ModelError(f"kind={kind!r} is 'step' (W -> W+) or 'flow' (its limit for small steps)")
-    return bool(kind == "step")
-
-
-def _derived(
-    model: Any,
-    data: Any,
-    loss: Any,
-    train: Any,
-    carry: Any,
-    rates: Mapping[str, Any] | None,
-    decay: Any,
-    friction: Any,
-    step: bool,
+    carry: Any = None,
     turn: Turn | None = None,
     batch: Any = None,
-    show: Shown | None = None,
 ) -> Flow:
-    if isinstance(loss, (tuple, list, set, frozenset)):
-        raise ModelError(f"the third argument is the loss; maps that move are given by name: train={loss!r}")
-    if isinstance(train, Mapping):
-        raise ModelError(f"train={train!r} is a mapping; write the names of the maps, with their heads as in 'w.p'")
-    if not callable(model):
-        raise ModelError("a flow is derived from a function of the tokens X (or an AttentionModel), and its data")
-    if isinstance(model, AttentionModel):
-        data = Data(model.space, data.samples) if isinstance(data, Distribution) else data
-    program = read_program(model, data, loss, show)
-    return derive_program(program, train, rates, decay, friction, step, carry, turn, batch)
+    """The flow of a program, or its exact gradient step; `friction` adds a velocity to every map.
+
+    `turn` is what is done with the forces first; with `batch` the step is the mean over batches of so many samples.
+    """
+    trained, carried = carried_maps(program, train, carry)
+    speeds, pull = _rates(program, rates or {}, trained), _number(decay, "the weight decay")
+
+    def rule_of(maps: Iterable[str]) -> Rule:
+        if friction is None:
+            return replace(plain(frozenset(maps), step, speeds, pull), turn=turn)
+        return heavy_ball(frozenset(maps), step, _number(friction, "the friction"), speeds, pull)
+
+    rule = rule_of(trained)
+    closure = close(tuple(program.tables), frozenset(carried), step, rule=rule_of(carried))
+    if carried != trained:
+        closure = restricted(closure, rule)
+    if turn is not None:
+        check_turn(turn, program.naming, closure.read, rule)
+    return _assembled(program, rule, trained, closure, step, batch)
+
+
+def _assembled(
+    program: Program, rule: Rule, trained: tuple[str, ...], closure: Closure, step: bool, batch: Any
+) -> Flow:
+    naming = program.naming
+    if rule.moving - set(naming.letters):  # velocities have the ends of their maps
+        own = {velocity_name(name): naming.letters[name] for name in trained}
+        naming = Naming(naming.pins, {**naming.letters, **own})
+    leaves = path_leaves(naming, closure)
+    renamed = {program.tables[path].data: leaves[naming.leaf(path)] for path in closure.read}
+    roots = blocks.replace_leaves([program.loss, *program.observables.values()], renamed)
+    objective, observables = roots[0], dict(zip(program.observables, roots[1:], strict=True))
+    read_leaves = [leaves[naming.leaf(path)] for path in closure.read]
+    forces: Forces = forces_of(objective, read_leaves)
+    batches = None if batch is None else Batches.of(program, batch, forces, renamed, read_leaves)
+    if rule.turn is not None:
+        forces = rule.turn.change(forces, partial(_gradient_size, rule.moving, naming, closure, leaves, forces))
+    rhs: dict[str, Block] = {}
+    for path in closure.paths:
+        leaf, change = naming.leaf(path), []
+        for term in closure.terms[path]:
+            build = partial(term_block, term, naming, closure, leaves)
+            change.append(build(forces) if batches is None else batches.mean(term.order, build))
+        if step:
+            change = [leaves[leaf], *change]
+        rhs[leaf] = blocks.add(*change) if change else blocks.zeros(leaves[leaf].shape)
+    layout, tex, structure = path_layout(naming, closure)
+    field = BlockField(layout, rhs, observables)
+    _check_parameters(field, naming, BlockField(layout, {}, observables).parameters, step)
+    parameters = tuple(sorted(field.parameters))
+    system = System(layout.names, field, parameters, "map" if step else "flow", tex, structure)
+    return Flow(replace(program, naming=naming), rule, trained, closure, system, batch)
+
+
+def _gradient_size(
+    moving: frozenset[str], naming: Naming, closure: Closure, leaves: Mapping[str, Block], forces: Forces
+) -> Block:
+    r"""The squared size of the gradient by all maps that move, shape (1, 1).
+
+    Minus the rate of the loss along its own gradient flow, so it is made of path scalars at any width:
+    :math:`\sum_W |\partial\mathcal L/\partial W|^2 = \sum_\phi \langle G_\phi, \dot\phi\rangle`.
+    """
+    parts, first_order = [], replace(closure, exact_step=False)
+    for terms, force in zip(gradient_terms(closure, moving).values(), forces, strict=True):
+        for term in terms:
+            change = term_block(term, naming, first_order, leaves, forces)
+            parts.append(blocks.sum_axis(blocks.sum_axis(blocks.multiply(force, change), 0), 1))
+    return blocks.add(*parts)
+
+
+class HasMaps(Protocol):
+    """What has maps by name: a program."""
+
+    @property
+    def maps(self) -> tuple[str, ...]:
+        """Names of all maps, e.g. ``W_K.p``."""
+        ...
+
+
+def carried_maps(program: HasMaps, train: Any, carry: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The maps that move, and those whose paths are kept as states."""
+    trained = trained_maps(program, train, "train")
+    carried = trained if carry is None else trained_maps(program, carry, "carry")
+    missing = [name for name in trained if name not in carried]
+    if missing:
+        raise ModelError(f"{missing[0]} is trained but not carried; carry must contain everything that moves")
+    return trained, carried
+
+
+def trained_maps(program: HasMaps, given: Any, what: str) -> tuple[str, ...]:
+    """The maps meant by names separated by blanks or a sequence; a name without a head means all heads."""
+    if given is None:
+        return program.maps
+    if isinstance(given, Mapping) or (not isinstance(given, str) and not hasattr(given, "__iter__")):
+        raise ModelError(f"{what}={given!r} is not a list of maps: write {what}='{' '.join(program.maps[:2])}'")
+    names = given.split() if isinstance(given, str) else list(given)
+    out: list[str] = []
+    for name in names:
+        found = [m for m in program.maps if isinstance(name, str) and name in (m, m.partition(".")[0])]
+        if not found:
+            raise ModelError(
+                f"{what}={name!r}: the program has no such map; it has {', '.join(program.maps)}", name=name
+            )
+        out += [m for m in found if m not in out]
+    if not out:
+        raise ModelError(f"nothing is trained; choose some of {', '.join(program.maps)}")
+    return tuple(m for m in program.maps if m in out)
+
+
+def _rates(program: Program, rates: Mapping[str, Any], trained: Sequence[str]) -> dict[str, Node]:
+    if not isinstance(rates, Mapping):
+        raise ModelError(f"rates={rates!r} is a mapping from maps to their rates, such as {{'Z': Fraction(1, 10)}}")
+    out: dict[str, Node] = {}
+    for name, value in rates.items():
+        meant = [each for each in trained_maps(program, [name], "rates") if each in trained]
+        if not meant:
+            raise ModelError(f"rates gives a rate to {name}, which is not trained; trained are {', '.join(trained)}")
+        out |= {each: _number(value, f"the rate of {each}") for each in meant}
+    return out
+
+
+def _number(value: Any, what: str) -> Node:
+    if isinstance(value, (str, Node)) or getattr(value, "free_symbols", None):
+        return as_node(value)
+    return num(exact_number(value, what, ModelError))
+
+
+def _check_parameters(field: BlockField, naming: Naming, read: frozenset[str], step: bool) -> None:
+    own = read.union(*(gram_parameters(pin) for pin in naming.pins.values()))  # without what the rule brings
+    taken = sorted(field.parameters & {*field.layout.names, TIME} | (own & {STEP_SIZE} if step else set()))
+    if taken:
+        what = {TIME: "time", STEP_SIZE: "the step size"}.get(taken[0], "a path scalar")
+        raise ModelError(f"the parameter {taken[0]} of the program is the name of {what}; rename it")

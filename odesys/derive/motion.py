@@ -12,7 +12,7 @@ needed:
    read paths as blocks, and the squared size of the gradient where it asks for it. A turn that looks at entries, as
    the sign does, says so; it is then only used where the axes of every trained map are listed.
 
-`derive_program(program, train, turn=Turn(...))` derives with it; clipping, for example, is
+`derive_flow(program, train, turn=Turn(...))` derives with it; clipping, for example, is
 
 >>> from odesys.expr.graph import relu
 >>> def clipped(forces, square):

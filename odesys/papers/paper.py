@@ -18,8 +18,8 @@ from ..errors import ParameterError
 from ..terminal import Progress
 
 if TYPE_CHECKING:
+    from ..derive.flow import Flow
     from ..derive.motion import Rule
-    from ..derive.program_flow import Flow
     from ..expr.system import System
     from ..program.data import Data
     from .claims import ClaimBook

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from ..derive.closure import Closure, close
-from ..derive.flow import gradient_descent, gradient_flow
+from ..derive.flow import carried_maps
 from ..derive.initial import infinite_width, weight_values
-from ..derive.program_flow import carried_maps
+from ..derive.training import gradient_descent, gradient_flow
 from ..errors import ModelError, ParameterError
 from ..expr import blocks, graph
 from ..expr.blocks import Block

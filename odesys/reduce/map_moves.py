@@ -17,10 +17,10 @@ import numpy as np
 from ..derive.motion import velocity_name
 from ..expr.tape import ARRAYS, Tape
 from ..model.paths import WORDS
-from .program_element import ProgramSymmetry
+from .program_symmetry import ProgramSymmetry
 
 if TYPE_CHECKING:
-    from ..derive.program_flow import Flow
+    from ..derive.flow import Flow
 
 Maps = tuple[tuple[str, tuple[str, int]], ...]
 MOST = 4096  # moves that are tried

@@ -23,8 +23,8 @@ import numpy as np
 
 from ..derive.assembly import path_layout
 from ..derive.closure import Closure
+from ..derive.flow import Flow
 from ..derive.initial import gram_floats, gram_parameters, path_products
-from ..derive.program_flow import Flow
 from ..errors import ModelError, ParameterError
 from ..exact.zero import POINTS, Points
 from ..expr.field import Layout

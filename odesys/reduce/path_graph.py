@@ -16,7 +16,7 @@ from ..model.paths import Path
 from .signed_graph import SIGNS, SignedGraph
 
 if TYPE_CHECKING:
-    from ..derive.program_flow import Flow
+    from ..derive.flow import Flow
     from ..program.reading import Pin
 
 

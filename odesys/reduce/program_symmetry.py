@@ -1,215 +1,264 @@
-r"""Symmetries of a program: signed permutations of words, units and maps that leave its loss alone.
+r"""One symmetry of a program: a signed permutation of pinned vectors and of maps, its text, its action, its check.
 
-They are the automorphisms of one graph: the scalars of the loss on a signed double cover (`loss_graph`), tied to pinned
-vectors and maps (`path_graph`). Each is checked again: put into the loss, it gives the same expression.
-
->>> from odesys import Data, Words, gradient_flow, logistic, maps
->>> words = Words("good bad the")
->>> w = maps("w", 1, words)
->>> data = Data(words, [("good the", +1), ("bad the", -1)])
->>> flow = gradient_flow(lambda X: (w @ X).sum(), data, logistic)
->>> group = flow.symmetries()
->>> group.order, group.describe(flow)
-(2, ['good -> bad, bad -> good, w -> -w'])
+The flow commutes with it if the rule of training, the set of read paths, the Gram matrices and the loss stay as they
+are: the closure is made of nothing else. Only mini-batches and turned forces are more than the loss; there every
+equation is decided.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..expr import gc_pause, graph
-from ..model.paths import WORDS
-from ..program.order import only_through_tokens
-from ..program.program import program_output
-from ..program.spaces import Units
-from .automorphism import Permutation, automorphisms
-from .map_moves import MapMoves
-from .path_graph import PathGraph
-from .program_element import LossCheck, ProgramSymmetry, is_program_symmetry, keeps_paths
-from .symmetry import SymmetryGroup, checked_state
-from .token_graph import has_signs, sample_moves
+from ..exact.zero import zero_test
+from ..expr import graph
+from ..expr.graph import Node, sym
+from ..model.paths import Letter, Path
+from ..program.spaces import ONE_AXIS
+from .loss_graph import LossGraph
 
 if TYPE_CHECKING:
-    from ..derive.program_flow import Flow
+    from ..derive.flow import Flow
+    from ..program.reading import Pin
 
-LARGE = 2000  # operations in the loss from which on words, samples and maps are searched instead of the whole loss
-MANY = 600  # scalars from which on that is done although there are units, which then stay where they are
-MOST_GAUGES = 64  # elements that move no state, up to which all are tried for a shorter text
-
-
-@gc_pause.paused()
-def program_symmetries(flow: Flow, state: Any = None) -> SymmetryGroup[ProgramSymmetry]:
-    """The symmetry group of a program, or its subgroup that fixes `state`; the order counts actions on states."""
-    check = LossCheck(flow)
-    units = any(isinstance(pin.side, Units) and pin.size > 1 for pin in flow.naming.pins.values())
-    if len(check.nodes) > LARGE and (not units or len(check.used) > MANY):
-        return _large(flow, state, check, units)
-    tied = PathGraph(flow)
-    _add_states(tied, flow, state)
-    check.shapes.write(tied.build, flow.loss, tied.states)
-    group = automorphisms(tied.build.coloured())
-    gauge, size = _gauge(flow)
-    found = [_simple(flow, _read_off(tied, permutation), gauge) for permutation in group.generators]
-    kept = [element for element in found if keeps_paths(flow, element)]  # maps the loss does not read may go astray
-    moving = _distinct(flow, kept)
-    sound = tuple(g for g in moving if is_program_symmetry(flow, g, check))
-    whole = len(kept) == len(found) and len(sound) == len(moving)
-    order = group.order // size if whole else generated_order(flow, sound)
-    return SymmetryGroup(sound, order)
+Image = tuple[str, int, int]  # set of pinned vectors, number in it, sign
+_SIGN = {1: "", -1: "-"}
 
 
-def _large(flow: Flow, state: Any, check: LossCheck, units: bool) -> SymmetryGroup[ProgramSymmetry]:
-    """The symmetries that map samples to samples; the order of tokens is kept if it matters."""
-    rest = f"the loss has {len(check.nodes)} operations, and above {LARGE} words move only as samples go to samples"
-    rest += ", and units stay where they are" if units else ""
-    moves = MapMoves.of(flow)
-    if moves.cut:
-        rest += "; heads stay where they are, since there are many"
-    own = [each for each in moves.alike(ProgramSymmetry()) if is_program_symmetry(flow, each, check)]
-    for ordered in (False, True):
-        words = sample_moves(flow, None, ordered, flips=has_signs(flow))
-        known = _through_tokens(flow, ordered)
-        found = [
-            element if known and sign > 0 else _extended(flow, moves, element, check)
-            for element, sign in words.generators
-        ]
-        if None not in found:
-            break
-    moving = _distinct(flow, [*(each for each in found if each is not None), *own])
-    order = words.order * (len(own) + 1)  # the identity is not in the list
-    whole = SymmetryGroup(tuple(moving), order // 2 if words.negation and moves.undo_negation else order, rest)
-    if None in found:
-        whole = SymmetryGroup(tuple(moving), generated_order(flow, moving), rest)
-    return whole if state is None else _fixing(flow, state, whole, check)
+@dataclass(frozen=True)
+class ProgramSymmetry:
+    """Where each pinned vector goes (set, number, sign), by set, and where each map goes (name, sign).
 
+    What is not listed stays.
 
-def _through_tokens(flow: Flow, ordered: bool) -> bool:
-    """True if moves of words that map samples to samples are symmetries by the way the program is written."""
-    if flow.batch is not None or flow.rule.turn is not None:
-        return False
-    data, lengths = flow.data, {len(sample.tokens) for sample in flow.data.samples}
-    outputs = [program_output(flow.program.function, data, length) for length in lengths]
-    return all(only_through_tokens(output, data.words, ordered) for output in outputs)
-
-
-def _extended(flow: Flow, moves: MapMoves, element: ProgramSymmetry, check: LossCheck) -> ProgramSymmetry | None:
-    """A move of words together with the first move of maps that makes it a symmetry; None if there is none."""
-    return next((g for g in moves.alike(element) if is_program_symmetry(flow, g, check)), None)
-
-
-def _fixing(
-    flow: Flow, given: Any, whole: SymmetryGroup[ProgramSymmetry], check: LossCheck
-) -> SymmetryGroup[ProgramSymmetry]:
-    """What fixes a state: all if every generator does; else those generators, and the moves of words that do."""
-    state, unit = checked_state(given, len(flow.layout.names))
-
-    def fixes(element: ProgramSymmetry) -> bool:
-        target, sign = element.on_states(flow)
-        return bool((np.abs(state[target] - sign * state) <= unit).all())
-
-    kept = tuple(element for element in whole.generators if fixes(element))
-    if len(kept) == len(whole.generators):
-        return whole
-    for ordered in (False, True):
-        words = sample_moves(flow, given, ordered, flips=False)
-        proposed = [element for element, _ in words.generators]
-        sound = [g for g in proposed if is_program_symmetry(flow, g, check)]
-        if len(sound) == len(proposed):
-            break
-    extra = [element for element in kept if element.maps and any(name != to for name, to in _moved_maps(element))]
-    group = tuple(_distinct(flow, [*sound, *extra]))
-    if not extra and len(sound) == len(proposed):
-        blind = all((p.left == p.right) or WORDS not in (p.left, p.right) for p in flow.closure.paths)
-        return SymmetryGroup(group, words.order // 2 if words.negation and blind else words.order, whole.unsearched)
-    return SymmetryGroup(group, generated_order(flow, group), whole.unsearched)
-
-
-def _moved_maps(element: ProgramSymmetry) -> list[tuple[str, str]]:
-    return [(name, to if sign > 0 else f"-{to}") for name, (to, sign) in element.maps]
-
-
-def _add_states(tied: PathGraph, flow: Flow, given: Any) -> None:
-    """The scalars in the loss and, where a state is given, all whose value is not zero."""
-    used = graph.symbols([flow.loss])
-    size = len(flow.layout.names)
-    state, unit = (np.zeros(size), 1.0) if given is None else checked_state(given, size)
-    for path in flow.closure.paths:
-        for (i, j), s in np.ndenumerate(flow.segment(path).index):
-            value = round(state[s] / unit)
-            if value or flow.layout.names[s] in used:
-                tied.state(path, i, j, (value, -value))
-
-
-def _read_off(tied: PathGraph, permutation: Permutation) -> ProgramSymmetry:
-    keys = {number: key for key, number in tied.build.index.items()}
-
-    def image(*key: Any) -> tuple[Any, ...]:
-        return keys[permutation[tied.build.index[key]]]  # type: ignore[return-value]
-
-    pins = []
-    for name in tied.pins:
-        size = tied.flow.naming.pins[name].size
-        pins.append((name, tuple(image("pin", name, i, 1)[1:] for i in range(size))))
-    maps = [(name, image("map", name, 1)[1:]) for name in tied.maps]
-    return ProgramSymmetry(tuple(pins), tuple(maps))
-
-
-def _gauge(flow: Flow) -> tuple[list[ProgramSymmetry], int]:
-    """Elements that move no state, such as the sign of keys with that of queries (some, if many), and their number.
-
-    The first row and the first column of every matrix are enough: what fixes them fixes every entry.
+    >>> from odesys import Data, ProgramSymmetry, Words, gradient_flow, maps, squared
+    >>> words = Words("a b")
+    >>> w = maps("w", 1, words)
+    >>> flow = gradient_flow(lambda X: w @ X[0], Data(words, [("a", 1), ("b", 1)]), squared)
+    >>> swap = ProgramSymmetry((("E", (("E", 1, 1), ("E", 0, 1))),))  # exchange the two words
+    >>> swap.describe(flow), flow.quotient([swap]).system.names
+    ('a -> b, b -> a', ('w_a',))
     """
-    tied = PathGraph(flow)
-    for path in flow.closure.paths:
-        index = flow.segment(path).index
-        places = [(0, j) for j in range(index.shape[1])] + [(i, 0) for i in range(1, index.shape[0])]
-        for i, j in places:
-            name = flow.layout.names[index[i, j]]
-            tied.state(path, i, j, ((name, 1), (name, -1)))
-    group = automorphisms(tied.build.coloured())
-    if group.order > MOST_GAUGES:
-        return [_read_off(tied, permutation) for permutation in group.generators], group.order
-    return [_read_off(tied, permutation) for permutation in group.elements()], group.order
+
+    pins: tuple[tuple[str, tuple[Image, ...]], ...] = ()
+    maps: tuple[tuple[str, tuple[str, int]], ...] = ()
+
+    def describe(self, flow: Flow) -> str:
+        """Readable text, e.g. ``c1 -> c2, v1 -> -v1, maps .p <-> .m``."""
+        known = flow.naming.pins
+        parts = []
+        for name, images in self.pins:
+            for i, (other, j, s) in enumerate(images):
+                if (other, j, s) != (name, i, 1):
+                    own, image = _called(known[name], i), _called(known[other], j)
+                    parts.append(f"{own} -> {_SIGN[s]}{image}")
+        heads, single = _heads(dict(self.maps))
+        parts += [
+            f"maps .{a} <-> .{b}" if (b, a) in heads else f"maps .{a} -> .{b}"
+            for a, b in heads
+            if a < b or (b, a) not in heads
+        ]
+        parts += [f"{name} -> {_SIGN[s]}{image}" for name, (image, s) in single]
+        return ", ".join(parts) or "identity"
+
+    def on_states(self, flow: Flow) -> tuple[np.ndarray, np.ndarray]:
+        """The action on state vectors: state s goes to `target[s]` with factor `sign[s]`."""
+        return self.on_paths(flow, flow.closure.paths)
+
+    def on_paths(self, flow: Flow, paths: Sequence[Path]) -> tuple[np.ndarray, np.ndarray]:
+        """The action on the states of some paths; all others are said to stay."""
+        size = len(flow.layout.names)
+        target, sign = np.arange(size), np.ones(size, dtype=int)
+        pins = {name: self._pin(flow, name) for name in flow.naming.pins}
+        for path in paths:
+            image, factor = self.path(path)
+            stored, turned = flow.closure.canonical(image)
+            index = flow.segment(stored).index
+            (li, ls), (ri, rs) = pins[path.left], pins[path.right]
+            source = flow.segment(path).index
+            target[source] = (index.T if turned else index)[np.ix_(li, ri)]
+            sign[source] = factor * np.outer(ls, rs)
+        return target, sign
+
+    def path(self, path: Path) -> tuple[Path, int]:
+        """The image of a path, and the product of the signs of its maps."""
+        images, ends, sign, letters = dict(self.maps), dict(self.pins), 1, []
+        for letter in path.letters:
+            name, s = images.get(letter.map, (letter.map, 1))
+            stem, _, head = name.partition(".")
+            letters.append(Letter(stem, letter.transposed, head))
+            sign *= s
+        left, right = (ends[pin][0][0] if pin in ends else pin for pin in (path.left, path.right))
+        return Path(left, tuple(letters), right), sign
+
+    def after(self, other: ProgramSymmetry) -> ProgramSymmetry:
+        """First `other`, then this one; both list everything."""
+        own, images = dict(self.pins), dict(self.maps)
+        pins, maps = [], []
+        for name, vectors in other.pins:
+            goals = [(own[pin][j], s) for pin, j, s in vectors]
+            pins.append((name, tuple((pin, j, t * s) for (pin, j, t), s in goals)))
+        for name, (image, s) in other.maps:
+            maps.append((name, (images[image][0], images[image][1] * s)))
+        return ProgramSymmetry(tuple(pins), tuple(maps))
+
+    def _pin(self, flow: Flow, name: str) -> tuple[np.ndarray, np.ndarray]:
+        images = dict(self.pins).get(name)
+        if images is None:
+            size = flow.naming.pins[name].size
+            return np.arange(size), np.ones(size, dtype=int)
+        return np.array([j for _, j, _ in images]), np.array([s for _, _, s in images])
 
 
-def _simple(flow: Flow, element: ProgramSymmetry, gauge: Sequence[ProgramSymmetry]) -> ProgramSymmetry:
-    """The same action with fewer signs, by the elements that move no state."""
-    return min([element, *(element.after(g) for g in gauge)], key=lambda g: _signs(flow, g))
+def _called(pin: Pin, index: int) -> str:
+    return pin.labels[index] or ("value" if pin.side == ONE_AXIS else pin.name)
 
 
-def _signs(flow: Flow, element: ProgramSymmetry) -> int:
-    """How many signs a reader sees; that of an axis without a name counts double, for a map can have it instead."""
-    axes = [1 + (flow.naming.pins[name].labels == ("",)) for name, own in element.pins for *_, s in own if s < 0]
-    return sum(axes) + sum(sign < 0 for _, (_, sign) in element.maps)
+def _heads(maps: Mapping[str, tuple[str, int]]) -> tuple[list[tuple[str, str]], list[tuple[str, tuple[str, int]]]]:
+    """Heads that go to heads as a whole, and the maps that do something else."""
+    of: dict[str, set[str]] = {}
+    for name, (image, _) in maps.items():
+        (stem, _, head), (other, _, goal) = name.partition("."), image.partition(".")
+        of.setdefault(head, set()).add(goal if stem == other and head and goal else "")
+    whole = {head: goals.copy().pop() for head, goals in of.items() if len(goals) == 1 and "" not in goals}
+    moved = [(head, goal) for head, goal in whole.items() if head != goal]
+    single = []
+    for name, (image, sign) in maps.items():
+        head = name.partition(".")[2]
+        if sign < 0 or (image != name and head not in whole):
+            single.append((name, (image, sign)))
+    return moved, single
 
 
-def _distinct(flow: Flow, elements: Sequence[ProgramSymmetry]) -> list[ProgramSymmetry]:
-    """One element for each action on states, that with the fewest signs; none for the identity."""
-    size = len(flow.layout.names)
-    still = (np.arange(size).tobytes(), np.ones(size, dtype=int).tobytes())
-    actions: dict[tuple[bytes, bytes], ProgramSymmetry] = {}
-    for element in elements:
-        target, sign = element.on_states(flow)
-        action = target.tobytes(), sign.tobytes()
-        if action != still and (action not in actions or _signs(flow, element) < _signs(flow, actions[action])):
-            actions[action] = element
-    return list(actions.values())
+def is_program_symmetry(flow: Flow, element: ProgramSymmetry, check: LossCheck | None = None) -> bool:
+    """Exact check that an element keeps rule, read paths, Gram matrices and loss; `check` is used again for many."""
+    structure = _is_permutation(flow, element) and _keeps_rule(flow, element) and _keeps_grams(flow, element)
+    if not (structure and keeps_paths(flow, element) and (check or LossCheck(flow)).holds(element)):
+        return False
+    return (flow.batch is None and flow.rule.turn is None) or _commutes(flow, element)
 
 
-def generated_order(flow: Flow, elements: Sequence[ProgramSymmetry]) -> int:
-    """The order of the group of states and their negatives that elements generate."""
-    from sympy.combinatorics import Permutation as Cycles
-    from sympy.combinatorics import PermutationGroup as Group
+def _commutes(flow: Flow, element: ProgramSymmetry) -> bool:
+    """Equation by equation: mini-batches see single samples, and what turns the forces may see anything."""
+    from .state_symmetry import StateSymmetry, check_symmetry
 
-    if not elements:
-        return 1
-    cover = []
-    for element in elements:
-        target, sign = element.on_states(flow)
-        size = len(target)
-        plus, minus = target + size * (sign < 0), target + size * (sign > 0)
-        cover.append(Cycles([*map(int, plus), *map(int, minus)]))
-    return int(Group(*cover).order())
+    target, sign = element.on_states(flow)
+    moved = StateSymmetry(flow.system.names, tuple(map(int, target)), tuple(map(int, sign)))
+    return check_symmetry(flow.system, moved)[0] == "zero"
+
+
+def _is_permutation(flow: Flow, element: ProgramSymmetry) -> bool:
+    """Sets go to sets of their size, vectors to vectors, maps to maps, each one reached once."""
+    pins = flow.naming.pins
+    vectors = [(name, i) for name, images in element.pins for i in range(len(images))]
+    goals = [(other, j) for _, images in element.pins for other, j, _ in images]
+    alone = all(len({other for other, _, _ in images}) == 1 for _, images in element.pins)
+    whole = all(name in pins and len(images) == pins[name].size for name, images in element.pins)
+    names, images = [name for name, _ in element.maps], [image for _, (image, _) in element.maps]
+    signs = [s for _, own in element.pins for *_, s in own] + [s for _, (_, s) in element.maps]
+    return (
+        alone
+        and whole
+        and len(set(vectors)) == len(vectors)
+        and Counter(vectors) == Counter(goals)
+        and len(set(names)) == len(names)
+        and set(names) <= set(flow.naming.letters)
+        and Counter(names) == Counter(images)
+        and set(signs) <= {1, -1}
+    )
+
+
+def _keeps_rule(flow: Flow, element: ProgramSymmetry) -> bool:
+    images = dict(element.maps)
+    for name in flow.naming.letters:
+        goal, sign = images.get(name, (name, 1))
+        own, other = flow.rule.motion(name), flow.rule.motion(goal)
+        if (name in flow.rule.moving) != (goal in flow.rule.moving) or own.force is not other.force:
+            return False
+        forced, pull = images.get(own.on or name, (own.on or name, 1))
+        if own.force is not graph.ZERO and (forced, pull) != (other.on or goal, sign):
+            return False
+        moved = {}
+        for source, factor in own.maps.items():
+            to, s = images.get(source, (source, 1))
+            moved[to] = factor * (s * sign)
+        if moved != dict(other.maps):
+            return False
+    return True
+
+
+def _keeps_grams(flow: Flow, element: ProgramSymmetry) -> bool:
+    for name, images in element.pins:
+        own, other = flow.naming.pins[name].gram, flow.naming.pins[images[0][0]].gram
+        if own is None and other is None:
+            continue
+        if own is None or other is None:
+            return False
+        for i, (_, gi, si) in enumerate(images):
+            for j, (_, gj, sj) in enumerate(images):
+                if other[gi, gj] is not own[i, j] * (si * sj):
+                    return False
+    return True
+
+
+def keeps_paths(flow: Flow, element: ProgramSymmetry) -> bool:
+    """True if every path goes to a path of the flow."""
+    for paths in (flow.closure.read, flow.closure.paths):
+        known = {*paths, *(path.T for path in paths)}
+        if any(element.path(path)[0] not in known for path in paths):
+            return False
+    return True
+
+
+class LossCheck:
+    """Whether elements leave the loss alone; only what lies above a scalar that is moved is written anew."""
+
+    def __init__(self, flow: Flow) -> None:
+        self.flow = flow
+        self.nodes = graph.topological([flow.loss])
+        place = {node: k for k, node in enumerate(self.nodes)}
+        self.above: list[list[int]] = [[] for _ in self.nodes]
+        for k, node in enumerate(self.nodes):
+            for child in graph.children(node):
+                self.above[place[child]].append(k)
+        states = {name: s for s, name in enumerate(flow.layout.names)}
+        self.leaves = {states[n.args[0]]: k for k, n in enumerate(self.nodes) if n.op == "sym" and n.args[0] in states}
+        self.used = np.array(sorted(self.leaves), dtype=int)
+        self.shapes = LossGraph(flow.layout.names)  # of all that was met so far
+
+    def holds(self, element: ProgramSymmetry) -> bool:
+        """True if the loss with its scalars moved is proved to be the same."""
+        moved, loss = self._moved(element), self.flow.loss
+        if moved is loss:
+            return True
+        shapes = self.shapes
+        return shapes.scalar(moved) == shapes.scalar(loss) or zero_test(moved - loss).answer == "zero"
+
+    def _moved(self, element: ProgramSymmetry) -> Node:
+        names, (target, sign) = self.flow.layout.names, element.on_paths(self.flow, self.flow.closure.read)
+        new: dict[Node, Node] = {}
+        waiting: list[int] = []
+        for s in self.used[(target[self.used] != self.used) | (sign[self.used] < 0)]:
+            new[sym(names[s])] = sym(names[target[s]]) * int(sign[s])
+            waiting += self.above[self.leaves[int(s)]]
+        return self._rebuilt(new, waiting)
+
+    def _rebuilt(self, new: dict[Node, Node], waiting: list[int]) -> Node:
+        heapify(waiting)  # parts come before what they are part of
+        last = -1
+        while waiting:
+            k = heappop(waiting)
+            if k == last:
+                continue
+            last, node = k, self.nodes[k]
+            image = graph.rebuild(node, lambda child: new.get(child, child))
+            if image is not node:
+                new[node] = image
+                for above in self.above[k]:
+                    heappush(waiting, above)
+        return new.get(self.flow.loss, self.flow.loss)

@@ -20,11 +20,11 @@ from ..errors import AsymmetryWarning, EquationError, SymmetryError
 from ..expr.field import BlockField, Layout, Segment
 from ..expr.graph import Node, sym
 from ..expr.system import State, System
-from .program_element import ProgramSymmetry, is_program_symmetry
+from .program_symmetry import ProgramSymmetry, is_program_symmetry
 from .reduction import Reduction
 
 if TYPE_CHECKING:
-    from ..derive.program_flow import Flow
+    from ..derive.flow import Flow
     from .slaving import Slaved
 
 ROUNDING = 1e-6  # of the largest entry: what a run from a symmetric start may have left of the symmetric states

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..derive.flow import Flow
 from ..derive.initial import positive
-from ..derive.program_flow import Flow
 from ..errors import SlavingError
 from ..expr import blocks, graph
 from ..expr.field import BlockField, Layout, ScalarField

@@ -10,10 +10,10 @@ import numpy as np
 
 from ..errors import SymmetryError
 from ..model.paths import WORDS
-from .program_element import ProgramSymmetry
+from .program_symmetry import ProgramSymmetry
 
 if TYPE_CHECKING:
-    from ..derive.program_flow import Flow
+    from ..derive.flow import Flow
 
 
 class Element(Protocol):

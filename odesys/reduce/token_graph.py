@@ -19,12 +19,12 @@ from ..model.paths import Path
 from ..program.data import coordinates
 from .automorphism import automorphisms
 from .path_graph import pin_vertices
-from .program_element import ProgramSymmetry
+from .program_symmetry import ProgramSymmetry
 from .signed_graph import SIGNS, SignedGraph
 from .symmetry import checked_state
 
 if TYPE_CHECKING:
-    from ..derive.program_flow import Flow
+    from ..derive.flow import Flow
 
 Mark = tuple[Hashable, Hashable]  # a token and what is said of it: how often it occurs, or where
 

@@ -15,7 +15,8 @@ from numerics.flows.integrate import METHODS, Stage, default_atol, integrate, in
 from numerics.flows.trajectory import StopWhen, Trajectory
 from numerics.maps.iterate import iterate
 from odesys import Data, Words, gradient_descent, logistic, maps
-from odesys.derive.flow import Flow, gradient_flow
+from odesys.derive.flow import Flow
+from odesys.derive.training import gradient_flow
 from odesys.errors import EquationError, IntegrationError, OdesysError, ParameterError
 from odesys.expr.graph import sym
 from odesys.expr.system import System

@@ -16,7 +16,7 @@ from derivations.two_mixture.compare import start_network
 from numerics.flows.integrate import METHODS, Stage, integrate, integrate_stages
 from numerics.flows.trajectory import StopWhen, Trajectory
 from odesys.analysis.lax import invariant_drift
-from odesys.derive.flow import gradient_flow
+from odesys.derive.training import gradient_flow
 from odesys.errors import IntegrationError
 from odesys.expr.system import System
 from tests import toy_models

@@ -13,7 +13,7 @@ import sympy as sp
 
 from odesys import AttentionModel, Dictionary, Distribution, Head, Sample, gradient_flow
 from odesys.analysis.dependency import critical_block, dependency_graph, linear_part, sign_of, strong_components
-from odesys.derive.program_flow import Flow
+from odesys.derive.flow import Flow
 from odesys.errors import EquationError, ParameterError
 from odesys.expr import graph
 from odesys.expr.system import System

@@ -14,8 +14,8 @@ from scipy.integrate import solve_ivp
 
 from odesys.analysis.first_integrals import check_integral, lie_derivative, polynomial_integrals
 from odesys.analysis.lax import ConservedSpectrum, invariant_drift, lax_integrals
-from odesys.derive.flow import gradient_descent, gradient_flow
-from odesys.derive.program_flow import Flow
+from odesys.derive.flow import Flow
+from odesys.derive.training import gradient_descent, gradient_flow
 from odesys.errors import ParameterError
 from odesys.exact.balls import ball_evaluate
 from odesys.exact.zero import zero_test

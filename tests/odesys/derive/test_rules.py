@@ -29,8 +29,8 @@ from odesys import (
     squared,
     sym,
 )
+from odesys.derive.flow import derive_flow
 from odesys.derive.motion import Turn
-from odesys.derive.program_flow import derive_program
 from odesys.errors import ModelError
 from odesys.program.program import read_program
 
@@ -264,7 +264,7 @@ def test_a_rule_of_ones_own() -> None:
     z = sym("z")
     cut = graph.relu(z + 1) - graph.relu(z - 1) - 1
     turn = Turn("clipped descent", lambda found, square: [blocks.apply(cut, force) for force in found], entries=True)
-    flow = derive_program(read_program(listed(), DATA, squared), turn=turn)
+    flow = derive_flow(read_program(listed(), DATA, squared), turn=turn)
     weights = listed_weights()
     force = forces(listed_loss, weights)
     move = {n: np.clip(f, -1, 1) for n, f in force.items()}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from odesys import Data, Flow, Space, Words, logistic, maps, softmax
-from odesys.derive.flow import gradient_descent, gradient_flow
+from odesys.derive.training import gradient_descent, gradient_flow
 from odesys.expr import graph
 from odesys.model.attention import Head
 from odesys.model.dictionary import Dictionary

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from odesys import Data, Words, gradient_flow, heavy_ball, logistic, maps, relu, softmax
 from odesys.reduce.map_moves import MapMoves
-from odesys.reduce.program_element import ProgramSymmetry, is_program_symmetry
+from odesys.reduce.program_symmetry import ProgramSymmetry, is_program_symmetry
 
 WORDS = Words("a b")
 SAMPLES = Data(WORDS, [("a b", 1), ("a -b", -1)])

@@ -12,7 +12,7 @@ from derivations.two_mixture import setting
 from odesys import AttentionModel, Data, Dictionary, Distribution, Head, Neurons, Sample, Value, gradient_flow, graph
 from odesys.errors import SymmetryError
 from odesys.model.paths import WORDS
-from odesys.reduce.program_element import ProgramSymmetry, is_program_symmetry
+from odesys.reduce.program_symmetry import ProgramSymmetry, is_program_symmetry
 from tests import toy_models
 
 ALL = ("w", "W_K", "W_Q")

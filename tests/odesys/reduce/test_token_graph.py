@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from odesys import Data, Words, gradient_flow, maps, softmax, squared
-from odesys.reduce.program_element import is_program_symmetry
+from odesys.reduce.program_symmetry import is_program_symmetry
 from odesys.reduce.token_graph import has_signs, sample_moves
 
 WORDS = Words("a b c d")

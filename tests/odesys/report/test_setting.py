@@ -115,7 +115,7 @@ def test_the_gallery_can_be_shown(file: Path, monkeypatch: pytest.MonkeyPatch) -
     def stop(*program: Any) -> None:
         raise Seen(*program)
 
-    monkeypatch.setattr("odesys.derive.flow.read_program", stop)
+    monkeypatch.setattr("odesys.derive.training.read_program", stop)
     spec = importlib.util.spec_from_file_location(f"shown_{file.stem}", file)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

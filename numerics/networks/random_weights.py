@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from odesys.derive.flow import Flow, trained_maps
 from odesys.derive.initial import gram_floats, gram_parameters, nonnegative, paired_names, positive
-from odesys.derive.program_flow import Flow, trained_maps
 from odesys.errors import ModelError, ParameterError
 from odesys.model.paths import Letter
 from odesys.program.reading import Pin
 from odesys.program.spaces import Side, Space, Words
 
-from .program_network import ProgramNetwork, together
+from .network import ProgramNetwork, together
 
 
 def program_network(

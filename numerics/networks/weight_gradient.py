@@ -40,7 +40,7 @@ class _Part:
     columns: int | None
 
 
-class ProgramGradient:
+class WeightGradient:
     """Loss, outputs and gradients of weights (networks, rows, columns); made once for a program and its parameters.
 
     >>> import numpy as np
@@ -48,7 +48,7 @@ class ProgramGradient:
     >>> words = Words("a b")
     >>> V, W = maps("V", 1, Units("r", 2)), maps("W", Units("r", 2), words)
     >>> flow = gradient_flow(lambda X: V @ W @ X[0], Data(words, [("a", 1)]), squared)
-    >>> reverse = ProgramGradient(flow.program, ("V", "W"), {})
+    >>> reverse = WeightGradient(flow.program, ("V", "W"), {})
     >>> weights = {"V": np.array([[[1.0, 0.0]]]), "W": np.array([[[3.0, 0.0], [0.0, 0.0]]])}
     >>> {name: slope.tolist() for name, slope in reverse.gradients(weights, {"E": np.eye(2)[None]}).items()}
     {'V': [[[6.0, 0.0]]], 'W': [[[2.0, 0.0], [0.0, 0.0]]]}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from numerics.networks.program_gradient import ProgramGradient
+from numerics.networks.weight_gradient import WeightGradient
 from odesys import Data, Space, Units, Words, gradient_flow, maps, squared
 
 WORDS = Words("a b")
@@ -35,7 +35,7 @@ def test_slopes_are_differences_of_the_loss(function: Any, train: str) -> None:
     rng, sizes = np.random.default_rng(0), {"W": (2, 2), "A": (2, 2), "w": (1, 2), "V": (1, 2)}
     weights = {name: rng.normal(size=(1, *sizes[name])) for name in program.maps}
     words = {"E": np.linalg.qr(rng.normal(size=(2, 2)))[0][None]}
-    reverse = ProgramGradient(program, program.maps, {})
+    reverse = WeightGradient(program, program.maps, {})
     for name, slope in reverse.gradients(weights, words).items():
         direction, h = rng.normal(size=slope.shape), 1e-5
         ends = [
@@ -46,4 +46,4 @@ def test_slopes_are_differences_of_the_loss(function: Any, train: str) -> None:
 
 def test_images_are_shared_between_tables_and_slopes() -> None:
     program = gradient_flow(tied, DATA, squared).program
-    assert len(ProgramGradient(program, ("W",), {}).images) == 2  # the words, and W on them
+    assert len(WeightGradient(program, ("W",), {}).images) == 2  # the words, and W on them

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from scipy.integrate import solve_ivp
 
+from odesys.derive.flow import Flow
 from odesys.derive.initial import path_products
 from odesys.derive.motion import STEP_SIZE
-from odesys.derive.program_flow import Flow
 from odesys.errors import IntegrationError, ModelError, ParameterError
 from odesys.expr.graph import Node
 from odesys.expr.tape import ARRAYS, Tape
 
-from .program_gradient import Arrays, ProgramGradient
+from .weight_gradient import Arrays, WeightGradient
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -260,13 +260,13 @@ def _moves(network: ProgramNetwork, step: float) -> list[_Move]:
     return out
 
 
-def _reverse(network: ProgramNetwork) -> ProgramGradient:
+def _reverse(network: ProgramNetwork) -> WeightGradient:
     return _made(network.flow, tuple(sorted(network.parameters.items())))
 
 
 @lru_cache(maxsize=32)
-def _made(flow: Flow, parameters: tuple[tuple[str, float], ...]) -> ProgramGradient:
-    return ProgramGradient(flow.program, flow.train, dict(parameters))
+def _made(flow: Flow, parameters: tuple[tuple[str, float], ...]) -> WeightGradient:
+    return WeightGradient(flow.program, flow.train, dict(parameters))
 
 
 def together(networks: Sequence[ProgramNetwork]) -> ProgramNetwork:
