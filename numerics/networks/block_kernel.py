@@ -1,7 +1,7 @@
 r"""Blocks as a straight list of NumPy calls, with the networks of an ensemble as one more axis in front.
 
 Made once and run at every step of training: constants are folded, equal operations are done once, factors of one are
-dropped, and what no result needs is left out.
+dropped, large sums of products are matrix products, and what no result needs is left out.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from odesys.expr.tape import ARRAYS, Tape
 from odesys.model.loss import LOGISTIC
 
 Work = Callable[..., np.ndarray]
+LARGE = 2000  # entries of a product from which on its sum is a matrix product: below, one more call costs more
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ class BlockKernel:
         self.rows: list[tuple[int, Work, tuple[int, ...]]] = []
         self.scaled: dict[int, tuple[np.ndarray, Slot]] = {}
         self.taken: dict[int, tuple[np.ndarray, Slot]] = {}
+        self.products: dict[int, tuple[Slot, Slot]] = {}
         self.count = 0
         memo: dict[int, Value] = {}
         for block in blocks.topological(roots):
@@ -73,8 +75,8 @@ class BlockKernel:
         values: list[Any] = [None] * self.count
         for name, number in self.leaves.items():
             values[number] = leaves[name]
-        for number, work, places in self.rows:
-            values[number] = work(*[values[p] for p in places])
+        for number, work, first, second in self.plan:
+            values[number] = work(values[first]) if second is None else work(values[first], values[second])
         networks = len(next(iter(leaves.values())))
         return [
             np.broadcast_to(r, (networks, *r.shape)) if isinstance(r, np.ndarray) else values[r.number]
@@ -102,6 +104,7 @@ class BlockKernel:
                 needed.update(row[2])
                 kept.append(row)
         self.rows = kept[::-1]
+        self.plan = [(n, work, args[0], args[1] if len(args) > 1 else None) for n, work, args in self.rows]
 
     def _written(self, value: Slot | Spread) -> Slot:
         if isinstance(value, Slot):
@@ -165,7 +168,10 @@ class BlockKernel:
     def _binary(self, op: str, work: Work, left: Slot, right: Slot) -> Slot:
         together = np.broadcast_shapes(left.shape, right.shape)
         pair = [self._aligned(left, len(together)), self._aligned(right, len(together))]
-        return self._row((op, *sorted(s.number for s in pair)), work, pair, together)
+        made = self._row((op, *sorted(s.number for s in pair)), work, pair, together)
+        if op == "multiply":
+            self.products[made.number] = pair[0], pair[1]
+        return made
 
     def _product(self, left: Value, right: Value, shape: tuple[int, ...]) -> Value:
         if isinstance(right, np.ndarray):
@@ -211,6 +217,26 @@ class BlockKernel:
         assert isinstance(left, Slot) and isinstance(right, Slot)
         return self._row(("matmul", left.number, right.number), np.matmul, [left, right], shape)
 
+    def _summed(self, slot: Slot, axis: int, shape: tuple[int, ...]) -> Slot:
+        """The sum along an axis, counted from behind; that of a large product is a matrix product."""
+        large = math.prod(slot.shape) >= LARGE
+        if large and slot.number in self.products:
+            left, right = self.products[slot.number]
+            if right.shape[axis] == 1:
+                left, right = right, left
+            if left.shape[axis] == 1:  # a factor that all terms have
+                inner = self._summed(right, axis, (*right.shape[:axis], 1, *right.shape[len(shape) + axis + 1 :]))
+                return self._binary("multiply", np.multiply, left, inner)
+            if math.prod(slot.shape) > max(math.prod(left.shape), math.prod(right.shape)):
+                key = ("contract", left.number, right.number, axis)
+                return self._row(key, _contraction(left.shape, right.shape, axis), [left, right], shape)
+        if large and axis == -1:  # NumPy adds up short rows one by one
+            ones = np.ones((slot.shape[-1], 1))
+            return self._row(("sum", slot.number, axis), lambda x: x @ ones, [slot], shape)
+        return self._row(
+            ("sum", slot.number, axis), lambda x: np.add.reduce(x, axis=axis, keepdims=True), [slot], shape
+        )
+
     def _gathered(self, slot: Slot, places: np.ndarray, shape: tuple[int, ...]) -> Slot:
         """Entries of a value at flat places; signs are put in behind, and turned matrices are views."""
         factor, base = self.scaled.get(slot.number, (None, slot))
@@ -247,10 +273,7 @@ class BlockKernel:
                 places = np.broadcast_to(places, slot.shape)
             return self._gathered(slot, places, shape) if op == "take" else self._scattered(slot, places, shape)
         if op == "sum":
-            axis = block.data - len(slot.shape)
-            return self._row(
-                ("sum", slot.number, axis), lambda x: np.add.reduce(x, axis=axis, keepdims=True), [slot], shape
-            )
+            return self._summed(slot, block.data - len(slot.shape), shape)
         if op == "apply":
             return self._row((op, slot.number, block.data), _function(block.data, self.parameters), [slot], shape)
         return self._row((op, slot.number), _UNARY[op], [slot], shape)
@@ -264,6 +287,34 @@ def _narrow(value: Spread, shape: tuple[int, ...]) -> tuple[int, ...] | None:
         return None
     sizes = iter(kept)
     return tuple(1 if full == 1 else next(sizes) for full in shape)
+
+
+def _contraction(left: tuple[int, ...], right: tuple[int, ...], axis: int) -> Work:
+    """The sum along an axis of the product of two values of these shapes, as products of matrices.
+
+    Axes that both have number the products, those of one alone are its rows or columns.
+    """
+    last = len(left)  # axes are counted from 1, behind that of networks
+    at = last + axis + 1
+    kinds: dict[tuple[bool, bool], list[int]] = {(True, True): [], (True, False): [], (False, True): []}
+    for k, (a, b) in enumerate(zip(left, right, strict=True), 1):
+        if k != at and (a > 1 or b > 1):
+            kinds[a > 1, b > 1].append(k)
+    both, rows, columns = kinds.values()
+    still = [k for k in range(1, last + 1) if k not in (*both, *rows, *columns, at)]
+    orders = (0, *both, *rows, at, *columns, *still), (0, *both, *rows, *still, at, *columns)
+    sizes = [left[k - 1] for k in both]
+    first = *sizes, math.prod(left[k - 1] for k in rows), left[at - 1]
+    second = *sizes, right[at - 1], math.prod(right[k - 1] for k in columns)
+    order = 0, *both, *rows, *columns, at, *still
+    whole = [max(left[k - 1], right[k - 1]) if k != at else 1 for k in order[1:]]
+    back = np.argsort(order).tolist()
+
+    def work(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        made = x.transpose(orders[0]).reshape(len(x), *first) @ y.transpose(orders[1]).reshape(len(y), *second)
+        return made.reshape(len(made), *whole).transpose(back)
+
+    return work
 
 
 def _taking(flat: np.ndarray, shape: tuple[int, ...]) -> Work:
@@ -302,7 +353,7 @@ def _function(function: Node, parameters: Mapping[str, float]) -> Work:
     if function is blocks.RECIPROCAL:
         return np.reciprocal
     if function is blocks.STEP:
-        return lambda x: np.heaviside(x, 0.0)
+        return lambda x: np.maximum(np.sign(x), 0.0)  # as np.heaviside(x, 0), which is slow; nan stays
     if function is _RECIPROCAL_SLOPE:
         return lambda x: -1.0 / (x * x)
     if function is LOGISTIC.slope:
