@@ -197,7 +197,7 @@ def derive_flow(
     `turn` is what is done with the forces first; with `batch` the step is the mean over batches of so many samples.
     """
     trained, carried = carried_maps(program, train, carry)
-    speeds, pull = _rates(program, rates or {}, trained), _number(decay, "the weight decay")
+    speeds, pull = speeds_of(program, rates, decay, trained)
 
     def rule_of(maps: Iterable[str]) -> Rule:
         if friction is None:
@@ -301,7 +301,14 @@ def trained_maps(program: HasMaps, given: Any, what: str) -> tuple[str, ...]:
     return tuple(m for m in program.maps if m in out)
 
 
-def _rates(program: Program, rates: Mapping[str, Any], trained: Sequence[str]) -> dict[str, Node]:
+def speeds_of(
+    program: HasMaps, rates: Mapping[str, Any] | None, decay: Any, trained: Sequence[str]
+) -> tuple[dict[str, Node], Node]:
+    """The rates of single maps and the weight decay as nodes."""
+    return _rates(program, rates or {}, trained), _number(decay, "the weight decay")
+
+
+def _rates(program: HasMaps, rates: Mapping[str, Any], trained: Sequence[str]) -> dict[str, Node]:
     if not isinstance(rates, Mapping):
         raise ModelError(f"rates={rates!r} is a mapping from maps to their rates, such as {{'Z': Fraction(1, 10)}}")
     out: dict[str, Node] = {}

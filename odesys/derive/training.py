@@ -91,11 +91,14 @@ def heavy_ball(
     rates: Mapping[str, Any] | None = None,
     decay: Any = 0,
     step: bool = False,
+    batch: Any = None,
 ) -> Flow:
     r"""Training with momentum: every map W gets a velocity V, whose paths join the system.
 
     .. math::  \dot W = V,\ \dot V = -\partial\mathcal L/\partial W - \gamma V; \qquad \text{with step: }
                V^+ = \gamma V - \eta\,\partial\mathcal L/\partial W,\ W^+ = W + V^+ .
+
+    With ``step=True, batch=k`` it is the averaged step of mini-batches, as in `gradient_descent`.
 
     >>> from odesys import Data, Words, heavy_ball, logistic, maps
     >>> words = Words("a")
@@ -104,7 +107,9 @@ def heavy_ball(
     >>> flow.system.equations["dw_a"]
     Node(-dw_a*gamma + 1/(exp(w_a) + 1))
     """
-    return _derived(model, data, loss, train, None, rates, decay, friction, step)
+    if batch is not None and not step:
+        raise ModelError(f"batch={batch!r}: a flow sees all samples at once; mini-batches are steps, add step=True")
+    return _derived(model, data, loss, train, None, rates, decay, friction, step, batch=batch)
 
 
 def sign_descent(

@@ -22,7 +22,7 @@ import numpy as np
 
 from ..derive.assembly import path_layout, path_leaves
 from ..derive.closure import Closure, Force, Term
-from ..derive.motion import STEP_SIZE
+from ..derive.motion import STEP_SIZE, Rule
 from ..errors import ModelError, ParameterError, SymmetryError
 from ..expr import blocks, graph
 from ..expr.blocks import Block
@@ -36,7 +36,7 @@ from ..model.orbit_algebra import OrbitAlgebra, PairSpace, Pin
 from ..model.paths import Path
 from ..program.naming import Naming
 from .family_layout import on_states, orbit_layout, pair_table, pin_of
-from .family_origin import FamilyOrigin, Shape, family_origin
+from .family_origin import FamilyOrigin, Shape, Training, family_origin
 from .quotient import OrbitReduction, Orbits, merged_states, renamed, signed_orbits
 
 if TYPE_CHECKING:
@@ -75,6 +75,8 @@ class FamilyFlow(OrbitReduction):
     shape: Shape
     origin: FamilyOrigin
     train: tuple[str, ...]
+    rule: Rule
+    training: Training
     closure: Closure
     groups: Groups
     scaled: bool
@@ -111,8 +113,7 @@ class FamilyFlow(OrbitReduction):
     @cached_property
     def source(self) -> System:  # type: ignore[override]
         """The flow of K groups with all its words and samples."""
-        carried = tuple(sorted(self.closure.trained))
-        return self.origin.enumerated(self.train, carried, self.system.kind == "map", self.whole())
+        return self.origin.enumerated(self.training, self.whole())
 
     @property
     def naming(self) -> Naming:
@@ -276,6 +277,8 @@ def family_flow(
     carry: Iterable[str] | None = None,
     scaled: bool = False,
     symmetries: Sequence[TypeSymmetry] | None = None,
+    rates: Mapping[str, Any] | None = None,
+    decay: Any = 0,
 ) -> FamilyFlow:
     """Derive the gradient flow of a family on its orbit variables, without listing its words or samples.
 
@@ -286,6 +289,7 @@ def family_flow(
     K : a whole number of at least 2, ``"symbol"``, or ``"infinity"`` (the limit of the scaled flow).
     scaled : use the sums over all other groups instead of single entries, and time t / K.
     symmetries : divide by these instead of all that are found (each is checked exactly).
+    rates, decay : rates of single maps and weight decay, as in `gradient_flow`; time t / K has no decay.
 
     >>> from fractions import Fraction
     >>> from odesys import AttentionModel, Head, SampleTemplate
@@ -301,7 +305,7 @@ def family_flow(
     >>> family_flow(data, linear).system.equations
     {'w_v': Node(1/(K*(exp(w_v) + 1)))}
     """
-    return _derive(family, shape, train, K, loss, carry, scaled, symmetries, step=False)
+    return _derive(family, shape, Training(train, carry, rates, decay), K, loss, scaled, symmetries)
 
 
 def family_descent(
@@ -312,6 +316,8 @@ def family_descent(
     loss: Any = "logistic",
     carry: Iterable[str] | None = None,
     symmetries: Sequence[TypeSymmetry] | None = None,
+    rates: Mapping[str, Any] | None = None,
+    decay: Any = 0,
 ) -> FamilyFlow:
     """Derive the exact gradient step W -> W - eta dL/dW of a family on the same orbit variables.
 
@@ -323,21 +329,19 @@ def family_descent(
     >>> step.system.kind, step.system.parameters
     ('map', ('K', 'eta'))
     """
-    return _derive(family, shape, train, K, loss, carry, False, symmetries, step=True)
+    return _derive(family, shape, Training(train, carry, rates, decay, step=True), K, loss, False, symmetries)
 
 
 def _derive(
     family: Family,
     shape: Shape,
-    train: Any,
+    training: Training,
     K: Any,
     loss: Any,
-    carry: Iterable[str] | None,
     scaled: bool,
     symmetries: Sequence[TypeSymmetry] | None,
-    step: bool,
 ) -> FamilyFlow:
-    groups = check_groups(K)
+    groups, step = check_groups(K), training.step
     if step and groups == INFINITY:
         raise ParameterError("a gradient step has no limit for many groups: the limit is in time t/K; use the flow")
     algebra = OrbitAlgebra(groups, scaled or groups == INFINITY)
@@ -345,7 +349,11 @@ def _derive(
     samples = Representatives(family, orbits, groups, family.window(orbits))
     origin = family_origin(family, shape, samples, loss)
     naming = origin.naming
-    trained, closure = origin.closed(train, carry, step)
+    trained, rule, closure = origin.closed(training)
+    if algebra.scaled and any(motion.maps for motion in rule.motions.values()):
+        raise ModelError(
+            "in the time t / K of many groups weight decay acts K times as fast; take K a symbol, unscaled"
+        )
     spaces = {path: _space(family, naming, path) for path in closure.paths}
     columns, windows = _leaves(family, naming, closure, spaces, algebra, samples.window)
     blanks = {name: blocks.leaf(f"window {name}", block.shape) for name, block in windows.items()}
@@ -358,8 +366,7 @@ def _derive(
     ]
     for path in closure.paths:
         name = naming.leaf(path)
-        terms = [t for t in closure.terms[path] if set(t.moved) <= set(trained)]
-        change = [_term(t, naming, closure, columns, forces, algebra) for t in terms]
+        change = [_term(t, naming, closure, columns, forces, algebra) for t in closure.terms[path]]
         rhs[name] = blocks.add(*([columns[name][0]] if step else []), *change, blocks.zeros(spaces[path].shape))
     filled = {f"window {name}": block for name, block in windows.items()}
     done = blocks.replace_leaves([*rhs.values(), *observables.values()], filled)
@@ -367,13 +374,17 @@ def _derive(
     observables = dict(zip(observables, done[len(rhs) :], strict=True))
     layout, tex, structure = orbit_layout(family, naming, closure, spaces, algebra, samples.window)
     action = partial(on_states, layout=layout, origin=origin, closure=closure, spaces=spaces)
-    unchanged = partial(_unchanged, observables["loss"], layout, action)
+    loss_is = partial(_unchanged, observables["loss"], layout, action)
+
+    def unchanged(element: TypeSymmetry) -> bool:
+        return origin.keeps_rule(element, rule) and loss_is(element)
+
     if symmetries is None:
         symmetries = origin.symmetries(unchanged)
     for element in symmetries:
         if not origin.is_symmetry(element, unchanged):
             raise SymmetryError(
-                f"{origin.describe(element)} does not map the samples and heads of the family to themselves",
+                f"{origin.describe(element)} does not map the samples, heads and rates of the family to themselves",
                 witness=element,
             )
     merged = signed_orbits(len(layout.names), [action(element) for element in symmetries])
@@ -383,12 +394,29 @@ def _derive(
     segments = tuple(Segment(s.leaf, merged.orbit[s.index], merged.sign[s.index]) for s in layout.segments)
     reduced = Layout(names, tuple(layout.places[s] for s in merged.representatives), segments)
     blocked = BlockField(reduced, rhs, observables)
-    _check_parameters(origin.parameters, names, groups, step)
+    _check_parameters(origin.parameters | _parameters(rule), names, groups, step)
     kept_tex, kept = {name: tex[name] for name in names}, merged_states(layout.names, structure, merged)
     system = System(names, blocked, tuple(sorted(blocked.parameters)), "map" if step else "flow", kept_tex, kept)
     return FamilyFlow(
-        family, shape, origin, trained, closure, groups, algebra.scaled, samples, tuple(symmetries), system
+        family,
+        shape,
+        origin,
+        trained,
+        rule,
+        training,
+        closure,
+        groups,
+        algebra.scaled,
+        samples,
+        tuple(symmetries),
+        system,
     )
+
+
+def _parameters(rule: Rule) -> set[str]:
+    """Names of the parameters that rates and decay bring."""
+    motions = rule.motions.values()
+    return graph.symbols([node for m in motions for node in (m.force, *m.maps.values())]) - {STEP_SIZE}
 
 
 def _unchanged(
@@ -456,7 +484,7 @@ def _term(
     algebra: OrbitAlgebra,
 ) -> Block:
     factors: list[Column] = []
-    scalars: list[Node] = []
+    scalars: list[Node] = [] if term.coefficient is graph.ONE else [term.coefficient]
     for factor in term.factors:
         if isinstance(factor, Force):
             column = forces[factor.read]

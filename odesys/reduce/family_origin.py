@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from ..derive.closure import Closure, close
-from ..derive.flow import carried_maps
+from ..derive.closure import Closure, close, restricted
+from ..derive.flow import carried_maps, speeds_of
 from ..derive.initial import infinite_width, weight_values
+from ..derive.motion import Rule, plain
 from ..derive.training import gradient_descent, gradient_flow
 from ..errors import ModelError, ParameterError
 from ..expr import blocks, graph
@@ -66,6 +67,17 @@ def family_origin(family: Family, shape: Shape, samples: Representatives, loss: 
     return FamilyOrigin(family, shape, samples, as_criterion(loss), made, words)
 
 
+@dataclass(frozen=True)
+class Training:
+    """How a family is trained, as it was asked for: maps that move, maps that are kept, rates, decay, steps or flow."""
+
+    train: Any = None
+    carry: Any = None
+    rates: Mapping[str, Any] | None = None
+    decay: Any = 0
+    step: bool = False
+
+
 @dataclass(frozen=True, eq=False)
 class FamilyOrigin:
     """A program on the words of a few groups."""
@@ -106,10 +118,13 @@ class FamilyOrigin:
         """Names of all maps that occur."""
         return tuple(self.naming.letters)
 
-    def closed(self, train: Any, carry: Any, step: bool) -> tuple[tuple[str, ...], Closure]:
-        """What is trained, and the closed set of paths."""
-        trained, carried = carried_maps(self, train, carry)
-        return trained, close(tuple(self._read[0].tables), frozenset(carried), step)
+    def closed(self, training: Training) -> tuple[tuple[str, ...], Rule, Closure]:
+        """What is trained and how, and the closed set of paths."""
+        trained, carried = carried_maps(self, training.train, training.carry)
+        speeds = speeds_of(self, training.rates, training.decay, trained)
+        rule, wider = (plain(frozenset(maps), training.step, *speeds) for maps in (trained, carried))
+        closure = close(tuple(self._read[0].tables), frozenset(carried), training.step, rule=wider)
+        return trained, rule, closure if carried == trained else restricted(closure, rule)
 
     def blocks(self, leaves: Mapping[str, Block]) -> tuple[Block, dict[str, Block]]:
         """Loss and observables over the matrices of the paths."""
@@ -139,12 +154,13 @@ class FamilyOrigin:
         """All matrices of paths of a network of `size` groups."""
         return weight_values(self.naming_of(size), closure, weights)
 
-    def enumerated(self, train: Any, carry: Any, step: bool, size: int) -> System:
+    def enumerated(self, training: Training, size: int) -> System:
         """The system of `size` groups with all its words and samples."""
-        words = family_words(self.family, size)
-        derive = gradient_descent if step else gradient_flow
-        data = Data(words, self.family.samples(size))
-        return derive(self.shape(words), data, self.loss, train=train, carry=carry).system
+        words, how = family_words(self.family, size), training
+        derive = gradient_descent if how.step else gradient_flow
+        data, shape = Data(words, self.family.samples(size)), self.shape(words)
+        made = derive(shape, data, self.loss, train=how.train, carry=how.carry, rates=how.rates, decay=how.decay)
+        return made.system
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -156,6 +172,16 @@ class FamilyOrigin:
         heads = [element.heads[self.labels.index(letter.of)] for letter in path.letters]
         letters = [replace(x, of=self.labels[h]) for x, (h, _) in zip(path.letters, heads, strict=True)]
         return Path(path.left, tuple(letters), path.right), heads[0][1], heads[-1][1]
+
+    def keeps_rule(self, element: TypeSymmetry, rule: Rule) -> bool:
+        """True if every head moves like the head that it goes to."""
+        for name, expr in self.naming.letters.items():
+            goal = replace(expr.data, of=self.labels[element.heads[self.labels.index(expr.data.of)][0]]).map
+            own, other = rule.motion(name), rule.motion(goal)
+            kept, moved = ({k.partition(".")[0]: v for k, v in m.maps.items()} for m in (own, other))
+            if (name in rule.moving) != (goal in rule.moving) or own.force is not other.force or kept != moved:
+                return False
+        return True
 
     def symmetries(self, unchanged: Unchanged) -> tuple[TypeSymmetry, ...]:
         """All symmetries that act on the groups alike."""
@@ -250,4 +276,4 @@ def _check_labels(output: Any, words: Words, loss: Any) -> None:
         )
 
 
-__all__ = ["FamilyOrigin", "Shape", "family_origin", "family_words"]
+__all__ = ["FamilyOrigin", "Shape", "Training", "family_origin", "family_words"]

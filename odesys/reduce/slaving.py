@@ -161,8 +161,6 @@ def self_scores(flow: Flow | FamilyFlow) -> list[SelfScores]:
 
 def _move_alike(flow: Flow | FamilyFlow, first: str, second: str) -> bool:
     """Both maps rest, or both follow the plain gradient at one rate."""
-    if not isinstance(flow, Flow):
-        return (first in flow.train) == (second in flow.train)
     one, other = (flow.rule.motions.get(name) for name in (first, second))
     return one == other and (one is None or not (one.maps or one.on))
 

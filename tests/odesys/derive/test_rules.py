@@ -291,6 +291,24 @@ def test_the_averaged_step_is_the_mean_over_all_batches(size_of: int) -> None:
     assert gap < 1e-12 if size_of == 4 else gap > 1e-4  # the full batch is another step
 
 
+def test_batches_with_momentum_are_the_mean_over_all_batches() -> None:
+    weights, friction = attention_weights(), 0.7
+    rng = np.random.default_rng(9)
+    velocity = {n: rng.normal(size=w.shape) for n, w in weights.items()}
+    name = {n: "d" + n.removeprefix("W_") for n in weights}
+    step = heavy_ball(attention(), DATA, logistic, rates=RATES, decay=Fraction(1, 5), step=True, batch=2)
+    ends = []
+    for batch in combinations(SAMPLES, 2):
+        force = forces(attention_loss, weights, batch)
+        fast = {n: friction * velocity[n] + ETA * (rate(n) * force[n] - weights[n] / 5) for n in weights}
+        moved = {n: weights[n] + fast[n] for n in weights} | {name[n]: fast[n] for n in weights}
+        ends.append(step.initial_state(weights=moved))
+    both = weights | {name[n]: velocity[n] for n in weights}
+    assert np.abs(field(step, both, gamma=friction, eta=ETA) - np.mean(ends, axis=0)).max() < 1e-12
+    with pytest.raises(ModelError, match="mini-batches are steps, add step=True"):
+        heavy_ball(attention(), DATA, logistic, batch=2)
+
+
 def test_batches_are_refused_in_a_sentence() -> None:
     for size_of in (0, 5, True, 1.5):
         with pytest.raises(ModelError, match="how many of the 4 samples one step sees"):

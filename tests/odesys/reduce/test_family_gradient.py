@@ -305,6 +305,42 @@ def test_the_limit_of_many_groups_is_no_flow_of_k_groups() -> None:
     assert dynamics.family(scaled=True).bind(K=3).law().as_stated == "holds"
 
 
+# ---- rates, decay, and heads that do not move alike ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("derive", [family_flow, family_descent])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"rates": {"w": "r", "W_K": Fraction(1, 3)}},
+        {"decay": "lam"},
+        {"rates": {"w": 2}, "decay": Fraction(1, 10), "train": "w W_K", "carry": "w W_K W_Q"},
+    ],
+)
+def test_rates_and_decay_are_those_of_the_enumerated_system(derive, options) -> None:
+    law = derive(setting.family(), SHAPES["linear"], **options).bind(K=3).law()
+    assert law.as_stated == "holds" and law.evidence.name == "PROOF"
+
+
+def test_heads_are_exchanged_only_if_they_move_alike() -> None:
+    """Training one of two equal heads was derived as if both moved."""
+    for options in ({"train": "w.p W_K W_Q"}, {"rates": {"w.p": 2}}):
+        flow = family_flow(setting.family(), setting.TwoHeads, **options)
+        assert flow.system.dimension > dynamics.family().system.dimension
+        assert flow.bind(K=2).law().as_stated == "holds"
+    with pytest.raises(SymmetryError, match="samples, heads and rates"):
+        swap = dynamics.family().symmetries
+        family_flow(setting.family(), setting.TwoHeads, rates={"w.p": 2}, symmetries=swap)
+
+
+def test_no_decay_in_the_time_of_many_groups() -> None:
+    for options in ({"K": "infinity"}, {"scaled": True}):
+        with pytest.raises(ModelError, match="weight decay acts K times as fast"):
+            family_flow(setting.family(), setting.TwoHeads, decay="lam", **options)
+    with pytest.raises(SlavingError, match="do not move at one rate"):
+        family_flow(setting.family(), SHAPES["linear"], decay="lam").slaved()
+
+
 def test_mistakes() -> None:
     family = setting.family()
     with pytest.raises(ParameterError, match="K = 1 is too small"):
