@@ -173,11 +173,13 @@ class ProgramNetwork:
         rtol: float = 1e-10,
         atol: float = 1e-12,
         method: str = "DOP853",
-        max_evaluations: int = 1_000_000,
+        max_evaluations: int = 200_000,
     ) -> tuple[np.ndarray, list[ProgramNetwork]]:
         """The flow in weight space from time 0: times (by default both ends), and the network at each.
 
-        Kinks are left to the error control. Networks of an ensemble run one by one, each with steps of its own.
+        Kinks are left to the error control; a run that chatters along one is given up as soon as it is clear that
+        `max_evaluations` gradients do not lead to the end. Networks of an ensemble run one by one, each with steps of
+        its own.
         """
         if self.flow.rule.step:
             raise ModelError("this is a rule of steps, which has no flow; use descend(step, steps)")
@@ -199,15 +201,14 @@ class ProgramNetwork:
         moves, reverse = _moves(self, 0.0), _reverse(self)
         weights, words = self._stacked()
         sizes = np.cumsum([weights[move.name].size for move in moves])[:-1]
-        calls = iter(range(1, most + 1))
+        budget = _Budget(end, most)
 
         def split(x: np.ndarray) -> Arrays:
             parts = zip(moves, np.split(x, sizes), strict=True)
             return {**weights, **{move.name: part.reshape(weights[move.name].shape) for move, part in parts}}
 
         def velocity(t: float, x: np.ndarray) -> np.ndarray:
-            if next(calls, None) is None:
-                raise IntegrationError(f"{most} gradients led only to t = {t}; does it slide on a kink?", time=t)
+            budget.spend(t)
             now = split(x)
             slopes = reverse.gradients(now, words)
             return np.concatenate([move.velocity(now, slopes).reshape(-1) for move in moves])
@@ -219,6 +220,30 @@ class ProgramNetwork:
         if not run.success:
             raise IntegrationError(f"the flow does not reach {end}: {run.message}", time=max([0.0, *run.t]))
         return [self._with(split(x)) for x in run.y.T]
+
+
+class _Budget:
+    """How many gradients a run may take; it ends early where, window after window, the rest would take too many."""
+
+    WINDOW, PATIENCE = 5000, 3
+
+    def __init__(self, end: float, most: int) -> None:
+        self.end, self.most = end, most
+        self.spent, self.slow, self.seen = 0, 0, 0.0
+
+    def spend(self, t: float) -> None:
+        """One more gradient, at time t."""
+        self.spent += 1
+        if self.spent % self.WINDOW == 0:
+            ahead = (self.end - t) * self.WINDOW / max(t - self.seen, 1e-300)
+            self.slow = self.slow + 1 if ahead > self.most else 0
+            self.seen = t
+        if self.spent > self.most or self.slow == self.PATIENCE:
+            raise IntegrationError(
+                f"{self.spent} gradients led only to t = {t:.6g} of {self.end:g}: the weights chatter along a kink, or "
+                f"the flow is stiff. `integrate` slides along kinks; descend(step, steps) makes steps as they are",
+                time=t,
+            )
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from ..expr.tape import ARRAYS, Tape
 from ..model.paths import Letter, Path
 from ..program.naming import Naming
 from ..program.reading import Pin
+from ..program.spaces import say_side
 from .closure import Closure
 
 
@@ -87,8 +88,15 @@ def infinite_width(
 def _maps_called(naming: Naming, name: str) -> list[str]:
     found = [m for m in naming.letters if name in (m, m.partition(".")[0])]
     if not found:
-        raise ModelError(f"there is no map {name!r}; the program has {', '.join(naming.letters)}")
+        known = {pin.labels[0]: pin.gram for set_, pin in naming.pins.items() if naming.is_alone(set_)}
+        squares = [f"{label}'{label} = {gram[0, 0].args[0]}" for label, gram in known.items() if _is_number(gram)]
+        also = f"; {', '.join(squares)} is a number already, given where the vector is written" if squares else ""
+        raise ModelError(f"there is no map {name!r}; the program has {', '.join(naming.letters)}{also}")
     return found
+
+
+def _is_number(gram: Any) -> bool:
+    return gram is not None and gram[0, 0].op == "num"
 
 
 def _given_paths(naming: Naming, closure: Closure, values: Mapping[str, Any]) -> list[tuple[str, Any]]:
@@ -182,7 +190,11 @@ def weight_values(naming: Naming, closure: Closure, weights: Mapping[str, Any]) 
             known = [*naming.letters, *alone]
             raise ModelError(f"there is no map {name!r}; the program has {', '.join(known)}")
         if array.ndim < 2 or len(array) != len(heads):
-            raise ModelError(f"the weights {name} have shape {array.shape}; the {len(heads)} heads come first")
+            expr = naming.letters[heads[0]]
+            meant = f"is a matrix, {say_side(expr.rows)} by {say_side(expr.columns)}"
+            if heads != [name]:
+                meant = f"stands for {', '.join(heads)}, which the first axis counts; or give each by its own name"
+            raise ModelError(f"the weights {name} have shape {array.shape}; {name} {meant}")
         arrays |= {head: np.atleast_2d(each) for head, each in zip(heads, array, strict=True)}
     return path_products(naming, closure, arrays, vectors)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 
-_WORDS = [
+GREEK = [
     "alpha",
     "beta",
     "gamma",
@@ -32,7 +32,7 @@ _WORDS = [
 ]
 _SMALL = "αβγδεζηθικλμνξοπρστυφχψω"
 _LARGE = "ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩ"
-_LETTERS = dict(zip(_SMALL, _WORDS, strict=True)) | dict(zip(_LARGE, map(str.capitalize, _WORDS), strict=True))
+_LETTERS = dict(zip(_SMALL, GREEK, strict=True)) | dict(zip(_LARGE, map(str.capitalize, GREEK), strict=True))
 _LETTERS |= {"ς": "sigma", "ϕ": "phi", "ϵ": "epsilon", "ϑ": "theta", "µ": "mu"}
 
 
@@ -55,4 +55,4 @@ def letter_tex(name: str) -> str | None:
     ('\\lambda', '\\lambda', None)
     """
     word = plain_name(name).removesuffix("_")
-    return f"\\{word}" if word.lower() in _WORDS and plain_name(name) != name else None
+    return f"\\{word}" if word.lower() in GREEK and plain_name(name) != name else None

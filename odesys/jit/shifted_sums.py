@@ -7,7 +7,8 @@ r"""Sums of exponentials in floats: what class probabilities divide by is shifte
 
 Without it both sides of the fraction are infinite where an exponent is above 709, and the logarithm is zero where all
 are below -37. Expressions keep the plain form, in which they are proved and printed; only the code is written so. Sums
-without a constant, as in a softmax over scores, share their exponentials with other sums and stay as they are.
+without a constant, as in a softmax over scores, share their exponentials with other sums and stay as they are, unless
+their exponents are differences to a mean, as under targets that are probabilities.
 
 >>> from odesys import System, graph, sym
 >>> x = sym("x")
@@ -81,9 +82,18 @@ def _divisors(order: Iterable[Node]) -> dict[Node, list[_Term]]:
             if e < 0 and e.denominator == 1 and base not in out:
                 terms = _terms(base)
                 constant = any(not term.exponent for term in terms)
-                if constant and any(_times(above, term.exponent) for term in terms):
+                if (constant or _centred(terms)) and any(_times(above, term.exponent) for term in terms):
                     out[base] = terms
     return out
+
+
+def _centred(terms: Sequence[_Term]) -> bool:
+    """True if every exponent is a difference to a mean: signs of both kinds, and fractions in front."""
+    arguments = [term.exponent[0][1] for term in terms if len(term.exponent) == 1]
+    if len(arguments) < len(terms) or any(a.op != "add" for a in arguments):
+        return False
+    tables = [[c for c, _ in a.args] for a in arguments]
+    return all(min(t) < 0 < max(t) and any(Fraction(c).denominator > 1 for c in t) for t in tables)
 
 
 def _above(node: Node) -> dict[Node, Fraction]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ..expr.letters import GREEK
 from ..expr.system import State
 
 WORDS = "E"
@@ -74,37 +75,8 @@ def word_tex(word: str) -> str:
     r"""``c1`` as ``c_{1}``; a trailing number is an index, and so is what follows a Greek name."""
     match = re.fullmatch(r"([A-Za-z]+)(\d+)", word)
     stem, index = (match.group(1), match.group(2)) if match else (word, "")
-    if stem in _GREEK:
+    if stem in GREEK:
         stem = "\\" + stem
     elif len(stem) > 1:
         stem = rf"\mathrm{{{stem}}}"
     return f"{stem}_{{{index}}}" if index else stem
-
-
-_GREEK = frozenset(
-    (
-        "alpha",
-        "beta",
-        "gamma",
-        "delta",
-        "epsilon",
-        "zeta",
-        "eta",
-        "theta",
-        "iota",
-        "kappa",
-        "lambda",
-        "mu",
-        "nu",
-        "xi",
-        "pi",
-        "rho",
-        "sigma",
-        "tau",
-        "upsilon",
-        "phi",
-        "chi",
-        "psi",
-        "omega",
-    )
-)

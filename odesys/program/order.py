@@ -8,15 +8,18 @@ from .expressions import Expr
 from .spaces import Tokens, Words
 
 
-def below_expression(expr: Expr) -> Iterator[Expr]:
-    """All parts of an expression, each once."""
-    seen, stack = set(), [expr]
+def parts(expr: Expr) -> Iterator[Expr]:
+    """All parts of an expression, each once, those it is made of first."""
+    seen: set[Expr] = set()
+    stack: list[tuple[Expr, bool]] = [(expr, False)]
     while stack:
-        part = stack.pop()
-        if id(part) not in seen:
-            seen.add(id(part))
-            stack.extend(part.args)
+        part, done = stack.pop()
+        if done:
             yield part
+        elif part not in seen:
+            seen.add(part)
+            stack.append((part, True))
+            stack += [(a, False) for a in reversed(part.args)]
 
 
 def _meets_listed(expr: Expr) -> bool:
@@ -46,6 +49,6 @@ def only_through_tokens(output: Expr, words: Words, ordered: bool) -> bool:
     """
     if not ordered and isinstance(output.columns, Tokens) and output.columns.size > 1:
         return False
-    parts = list(below_expression(output))
-    listed = any(part.op == "positions" or (part.op == "words" and part.rows == words) for part in parts)
-    return not listed and (ordered or not any(map(knows_order, parts)))
+    found = list(parts(output))
+    listed = any(part.op == "positions" or (part.op == "words" and part.rows == words) for part in found)
+    return not listed and (ordered or not any(map(knows_order, found)))

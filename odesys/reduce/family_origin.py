@@ -33,7 +33,7 @@ from ..model.paths import WORDS, Path
 from ..program.data import Data, Group
 from ..program.expressions import Expr, tokens
 from ..program.naming import Naming
-from ..program.order import below_expression, knows_order
+from ..program.order import knows_order, parts
 from ..program.program import as_criterion, read_groups
 from ..program.reading import Reads, pin_of
 from ..program.spaces import Groups, Units, Words
@@ -96,8 +96,8 @@ class FamilyOrigin:
             output = self.function(tokens(self.words, length))
             _refuse_order(output, self.words, len(self.family.shared))
             _check_labels(output, self.words, self.loss)
-        reads, parts, outputs = read_groups(self.function, self.words, groups, self.loss)
-        return reads, blocks.add(*parts), outputs
+        reads, losses, outputs = read_groups(self.function, self.words, groups, self.loss)
+        return reads, blocks.add(*losses), outputs
 
     @cached_property
     def naming(self) -> Naming:
@@ -139,7 +139,7 @@ class FamilyOrigin:
         found = set()
         for length in {orbit.length for orbit in self.samples.orbits}:
             output = self.function(tokens(self.words, length))
-            for expr in below_expression(self.loss(output, output)):
+            for expr in parts(self.loss(output, output)):
                 if expr.op == "constant":
                     found |= graph.symbols(list(expr.data.flat))
                 elif expr.op == "apply":
@@ -224,7 +224,7 @@ def _refuse_order(output: Any, words: Words, shared: int) -> None:
     if not isinstance(output, Expr):
         return  # the reader says what is wrong
     listed = words.all.columns
-    for expr in below_expression(output):
+    for expr in parts(output):
         if (
             expr.op == "words"
             and expr.rows == words
@@ -256,9 +256,9 @@ def _shared_places(expr: Expr, words: Words, shared: int) -> bool:
 
 def _shared_only(output: Expr, words: Words, shared: int) -> bool:
     """True if all words that are read are shared ones, taken by their names."""
-    parts = list(below_expression(output))
-    chosen = {expr.args[0] for expr in parts if expr.op == "columns" and _shared_places(expr, words, shared)}
-    uses = [a for expr in parts if not (expr.op == "columns" and expr.args[0] in chosen) for a in expr.args]
+    found = list(parts(output))
+    chosen = {expr.args[0] for expr in found if expr.op == "columns" and _shared_places(expr, words, shared)}
+    uses = [a for expr in found if not (expr.op == "columns" and expr.args[0] in chosen) for a in expr.args]
     return not any(a.op == "words" and a.rows == words for a in uses)
 
 

@@ -15,6 +15,7 @@ vectors and maps (`path_graph`). Each is checked again: put into the loss, it gi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ from ..expr import gc_pause, graph
 from ..model.paths import WORDS
 from ..program.order import only_through_tokens
 from ..program.program import program_output
-from ..program.spaces import Units
+from ..program.spaces import ONE_AXIS, Units
 from .automorphism import Permutation, automorphisms
 from .map_moves import MapMoves
 from .path_graph import PathGraph
@@ -58,12 +59,37 @@ def find_symmetries(flow: Flow, state: Any = None) -> SymmetryGroup[ProgramSymme
     sound = tuple(g for g in moving if is_program_symmetry(flow, g, check))
     whole = len(kept) == len(found) and len(sound) == len(moving)
     order = group.order // size if whole else generated_order(flow, sound)
-    return SymmetryGroup(sound, order)
+    return SymmetryGroup(sound, order, _beyond(flow))
+
+
+def _beyond(flow: Flow) -> str:
+    """What no search here tries, where the program has it: signs of one end of a map, and transposed maps."""
+    letters = flow.naming.letters
+    ends = Counter(side.name for expr in letters.values() for side in (expr.rows, expr.columns) if _listed(side))
+    shared = next((name for name, count in ends.items() if count > 1), "")
+    square = next((name for name in flow.train if letters[name].rows == letters[name].columns), "")
+    parts = []
+    if shared:
+        one = next(n for n, expr in letters.items() if shared in (_name(expr.rows), _name(expr.columns)))
+        parts.append(f"the signs of the axes {shared} at one map alone, such as {one}, were not tried")
+    if square:
+        parts.append(f"{square} -> {square}^T was not tried")
+    return "; ".join(parts)
+
+
+def _listed(side: Any) -> bool:
+    return isinstance(side, Units) and side != ONE_AXIS
+
+
+def _name(side: Any) -> str:
+    return side.name if _listed(side) else ""
 
 
 def _large(flow: Flow, state: Any, check: LossCheck, units: bool) -> SymmetryGroup[ProgramSymmetry]:
     """The symmetries that map samples to samples; the order of tokens is kept if it matters."""
-    rest = f"the loss has {len(check.nodes)} operations, and above {LARGE} words move only as samples go to samples"
+    beyond = _beyond(flow)
+    rest = f"{beyond}; " if beyond else ""
+    rest += f"the loss has {len(check.nodes)} operations, and above {LARGE} words move only as samples go to samples"
     rest += ", and units stay where they are" if units else ""
     moves = MapMoves.of(flow)
     if moves.cut:
@@ -121,10 +147,14 @@ def _fixing(
             break
     extra = [element for element in kept if element.maps and any(name != to for name, to in _moved_maps(element))]
     group = tuple(_distinct(flow, [*sound, *extra]))
+    rest = (
+        f"{whole.unsearched}; the state breaks symmetries of the loss: of what keeps it, moves of words alone and "
+        f"{len(kept)} of {len(whole.generators)} generators are here, other combinations were not tried"
+    )
     if not extra and len(sound) == len(proposed):
         blind = all((p.left == p.right) or WORDS not in (p.left, p.right) for p in flow.closure.paths)
-        return SymmetryGroup(group, words.order // 2 if words.negation and blind else words.order, whole.unsearched)
-    return SymmetryGroup(group, generated_order(flow, group), whole.unsearched)
+        return SymmetryGroup(group, words.order // 2 if words.negation and blind else words.order, rest)
+    return SymmetryGroup(group, generated_order(flow, group), rest)
 
 
 def _moved_maps(element: ProgramSymmetry) -> list[tuple[str, str]]:

@@ -21,9 +21,10 @@ from ..program.data import Data, coordinates
 from ..program.expressions import Expr
 from ..program.functions import cross_entropy, squared
 from ..program.gaussian import Gaussian
+from ..program.order import parts
 from ..program.program import program_output
 from ..program.spaces import ONE_AXIS, Side, Space, Tokens, Units, Words
-from ..tex.formula import ProgramTex, formula, letter_tex, parts
+from ..tex.formula import ProgramTex, formula, letter_tex
 from ..tex.latex import name_tex, node_latex
 from .setting_words import DataRow, counted, fraction_tex, spread, token_tex, words_formulas
 

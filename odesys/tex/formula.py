@@ -7,7 +7,7 @@ Tokens are X with the columns :math:`x_1, \dots, x_L`, their positions P, all wo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -18,6 +18,7 @@ from ..expr.graph import ZERO, Node, sym
 from ..model.paths import Letter, word_tex
 from ..program.expressions import Expr
 from ..program.naming import Naming
+from ..program.order import parts
 from ..program.spaces import Space, Tokens, Words
 from .latex import node_latex
 
@@ -60,20 +61,6 @@ def formula(expr: Expr, names: Mapping[Expr, str] | None = None) -> ProgramTex:
     writer = _Writer(expr, names or {})
     tex = writer.text(expr).tex
     return ProgramTex(tex, tuple(writer.beside))
-
-
-def parts(expr: Expr) -> Iterator[Expr]:
-    """All parts of an expression, each once, those it is made of first."""
-    seen: set[Expr] = set()
-    stack: list[tuple[Expr, bool]] = [(expr, False)]
-    while stack:
-        part, done = stack.pop()
-        if done:
-            yield part
-        elif part not in seen:
-            seen.add(part)
-            stack.append((part, True))
-            stack += [(a, False) for a in reversed(part.args)]
 
 
 def letter_tex(expr: Expr, turned: bool = False) -> str:

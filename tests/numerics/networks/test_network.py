@@ -30,7 +30,7 @@ from odesys import (
     squared,
 )
 from odesys.derive.assembly import term_block
-from odesys.errors import ClosureError, ModelError, OdesysError, ParameterError
+from odesys.errors import ClosureError, IntegrationError, ModelError, OdesysError, ParameterError
 from tests import attention_oracle
 from tests.program_oracle import Oracle, path_rates, product
 from tests.random_inputs import time_limit
@@ -379,3 +379,15 @@ def test_a_careless_program_gives_a_network_or_one_sentence() -> None:
 @pytest.mark.parametrize("part", range(5))
 def test_thousands_of_careless_programs(part: int) -> None:
     assert check_careless(range(1000 * (part + 1), 1000 * (part + 2)))["network"] > 100
+
+
+def test_a_run_that_chatters_is_given_up_early() -> None:
+    """Under |f - y| the weights stay on the kink f = y, where steps are tiny."""
+    words = Words("a b")
+    w = maps("w", 1, words)
+    data = Data(words, [("a", 1), ("b", 2)])
+    flow = gradient_flow(lambda X: w @ X[0], data, lambda f, y: relu(f - y) + relu(y - f))
+    with pytest.raises(IntegrationError, match="chatter along a kink") as stopped:
+        flow.network().flow_run(20.0)
+    assert stopped.value.time == pytest.approx(2.0, abs=1e-3)
+    assert integrate(flow, [0.0, 0.0], (0.0, 20.0)).final["loss"] == 0.0

@@ -47,7 +47,7 @@ def test_square_given_with_the_start() -> None:
     ("square", "given", "words"),
     [
         ("m1", {}, "add m1="),
-        (7, {"m1": 7}, "there is no map 'm1'"),
+        (7, {"m1": 7}, "there is no map 'm1'.* a'a = 7 is a number already"),
         ("m1", {"b": 7}, "there is no map 'b'"),
         ("m1", {"m1": -1}, "must be positive"),
     ],
@@ -109,7 +109,10 @@ def test_weights_are_images_of_the_words_whatever_their_inner_products() -> None
         (lambda: flow().initial_state(omega=1, values={"KK": [[-1, 0], [0, 1]]}), "no eigenvalue is negative"),
         (lambda: flow().initial_state(omega=1, weights={}), "not both"),
         (lambda: flow().initial_state(weights={"w": [[1, 2]]}), "are missing"),
-        (lambda: flow().initial_state(weights={"W_K": [[[1, 2]], [[3, 4]]]}), "the 1 heads come first"),
+        (
+            lambda: flow().initial_state(weights={"W_K": [[[1, 2]], [[3, 4]]]}),
+            "W_K is a matrix, the space m by the space of the words",
+        ),
     ],
 )
 def test_refused(make, words: str) -> None:

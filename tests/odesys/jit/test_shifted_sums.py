@@ -102,3 +102,16 @@ def test_a_gate_that_is_held_stays_a_gate():
         compiled = system.compile(backend=backend)
         assert compiled.field(0.0, [1000.0], [1.0]) == pytest.approx([-0.1])
         assert compiled.field(0.0, [0.0], [0.0]) == pytest.approx([0.0])
+
+
+def test_probabilities_of_two_equal_classes_do_not_overflow():
+    """The exponents are differences to a mean of the outputs; shares are those of shifted NumPy."""
+    words = Words("a")
+    W = maps("W", Units("y", 3), words)
+    for target in ([Fraction(1, 2), Fraction(1, 2), 0], [Fraction(1, 3)] * 3):
+        system = gradient_flow(lambda X: W @ X[0], Data(words, [("a", target)]), cross_entropy).system
+        for x in ([0.0, 0.0, 2000.0], [2000.0, -2000.0, 0.0], [0.3, -0.2, 0.1]):
+            shares = np.exp(np.array(x) - max(x))
+            expected = np.array(target, dtype=float) - shares / shares.sum()
+            for backend in BACKENDS:
+                assert np.abs(system.compile(backend=backend)(0.0, x) - expected).max() < 1e-14

@@ -6,7 +6,7 @@ import pytest
 
 from odesys import Words, maps, softmax
 from odesys.program.expressions import tokens
-from odesys.program.order import below_expression, knows_order, only_through_tokens
+from odesys.program.order import knows_order, only_through_tokens, parts
 
 WORDS, ROW = Words("a b", positions=3), Words("r", [[2]], name="r")
 w, Z, V = maps("w", 1, WORDS), maps("Z", WORDS, WORDS), maps("V", ROW, WORDS)
@@ -39,4 +39,4 @@ def test_words_that_are_no_tokens() -> None:
     X = tokens(WORDS, 3)
     for output in ((w @ X).sum() + (w @ WORDS.all).sum(), (w @ X @ softmax(X.T @ Z @ X.positions)).sum()):
         assert not only_through_tokens(output, WORDS, ordered=True)
-    assert any(knows_order(part) for part in below_expression(w @ X[0]))
+    assert any(knows_order(part) for part in parts(w @ X[0]))

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import sympy as sp
 
 from derivations.cooccurrence.dynamics import gram_flow
 from derivations.two_mixture.dynamics import full_flow
@@ -326,8 +327,23 @@ def test_large_programs_are_searched_by_words_and_samples(monkeypatch):
     start = np.zeros(flow.system.dimension)
     assert flow.symmetries(start).order == group.order
     start[flow.system.names.index("KQ_mu1_mu1")] = 1.0  # tells mu1 from mu2
-    assert flow.symmetries(start).order < group.order
+    kept = flow.symmetries(start)
+    assert kept.order < group.order and "other combinations were not tried" in kept.unsearched
     assert flow.quotient(state=start).system.dimension > 113
+
+
+def test_what_is_never_tried_is_said_where_the_program_has_it():
+    """Signs of one end of a map are symmetries of even activations, a transposed map of symmetric data."""
+    words, r, z = Words("a b"), Units("r", 2), sp.Symbol("z")
+    W, V, A, w = maps("W", r, words), maps("V", 1, r), maps("A", words, words), maps("w", 1, words)
+    programs = {
+        "the signs of the axes r at one map alone": lambda X: V @ function(z**2)(W @ X[0]),
+        "A -> A^T was not tried": lambda X: X[0].T @ A @ X[1],
+        "": lambda X: w @ X[0],
+    }
+    for text, f in programs.items():
+        said = gradient_flow(f, Data(words, [("a b", 1), ("b a", 1)]), squared).symmetries().unsearched
+        assert text in said and bool(text) == bool(said)
 
 
 def test_words_and_samples_only_propose(monkeypatch):
