@@ -26,6 +26,7 @@ from numerics.networks.network_runs import simulate_network as simulate_network
 from numerics.networks.random_weights import program_network as program_network
 from numerics.networks.random_weights import program_networks as program_networks
 from numerics.networks.softmax import row_softmax as row_softmax
+from numerics.networks.theory_picture import theory_on_network as theory_on_network
 from numerics.pictures.plotting import new_figure as new_figure
 from numerics.pictures.plotting import save_figure as save_figure
 from numerics.pictures.portrait import phase_portrait as phase_portrait

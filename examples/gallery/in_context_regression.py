@@ -7,7 +7,18 @@ the expectation is exact (Wick's rule), and d and N stay symbols.
 
 import numpy as np
 
-from odesys import Data, Gaussian, for_every_size, gradient_flow, identity, integrate, maps, squared, sym
+from odesys import (
+    Data,
+    Gaussian,
+    for_every_size,
+    gradient_flow,
+    identity,
+    integrate,
+    maps,
+    squared,
+    sym,
+    theory_on_network,
+)
 
 
 def program(words):
@@ -29,6 +40,16 @@ def start(d: int, N: int) -> dict[str, str]:
     return {"p_y": "w", **{f"A_x{a + 1}_x{a + 1}": "u" for a in range(d)}}
 
 
+def finite():
+    """The same program on a finite sample of such tokens."""
+    rng = np.random.default_rng(0)
+    data, samples = Gaussian.regression(2, 3), []
+    for _ in range(8):
+        task, inputs, query = rng.normal(size=2), rng.normal(size=(3, 2)), rng.normal(size=2)
+        samples.append(([*([*x, x @ task] for x in inputs), [*query, 0]], float(task @ query)))
+    return gradient_flow(program(data.words), Data(data.words, samples), squared)
+
+
 def main() -> dict[str, object]:
     every = for_every_size(member, start, d=(1, 2, 3, 4), N=(1, 2, 3))
     u, w, d, N = (sym(name) for name in ("u", "w", "d", "N"))
@@ -36,13 +57,7 @@ def main() -> dict[str, object]:
     rate = u * every.system.equations["w"] + w * every.system.equations["u"]
     law = identity({"(u w)'": rate - (d * u**2 + w**2) * (N + d + 1) / N * (limit - u * w)})
     run = integrate(every.system, {"u": 0.1, "w": 0.1}, (0.0, 100.0), {"d": 5, "N": 20})
-    # a network on a finite sample of the same tokens
-    rng = np.random.default_rng(0)
-    data, samples = Gaussian.regression(2, 3), []
-    for _ in range(8):
-        task, inputs, query = rng.normal(size=2), rng.normal(size=(3, 2)), rng.normal(size=2)
-        samples.append(([*([*x, x @ task] for x in inputs), [*query, 0]], float(task @ query)))
-    flow = gradient_flow(program(data.words), Data(data.words, samples), squared)
+    flow = finite()
     net = flow.network(seed=0, scales={"p": 0.3, "A": 0.3})
     gap = np.abs(integrate(flow.system, net.paths(), (0.0, 5.0)).end_state - net.flow_run(5.0)[1][-1].paths()).max()
     result = {
@@ -56,6 +71,12 @@ def main() -> dict[str, object]:
         f"from twelve sizes); at d = 5, N = 20 within {result['limit']:.1e} of 20/26; network within {gap:.1e}"
     )
     return result
+
+
+def picture():
+    """A network on eight samples: the query's coordinates, and how they are read out."""
+    net = finite().network(seed=0, scales={"p": 0.3, "A": 0.3})
+    return theory_on_network(net, 8.0, ["loss", "p_y", "A_x1_x1", "A_x2_x2", "A_x1_x2"])
 
 
 if __name__ == "__main__":

@@ -6,7 +6,20 @@ sample, so a(t) = s / (1 + (s/a0 - 1) exp(-2 p s t)): strong modes first, each w
 
 import numpy as np
 
-from odesys import Data, Space, Units, Words, gradient_flow, graph, identity, integrate, maps, squared, sym
+from odesys import (
+    Data,
+    Space,
+    Units,
+    Words,
+    gradient_flow,
+    graph,
+    identity,
+    integrate,
+    maps,
+    squared,
+    sym,
+    theory_on_network,
+)
 
 STRENGTHS, START = (3, 2, 1), 0.001
 words, outputs, hidden = Words("x1 x2 x3"), Units("y", 3), Space("h")
@@ -53,6 +66,12 @@ def main() -> dict[str, float]:
         f"network within {gap:.1e}"
     )
     return result
+
+
+def picture():
+    """Three modes of a network with small weights, one sigmoid after the other."""
+    net = flow().network(width=20, seed=0, scales={"W1": 0.02, "W2": 0.02})
+    return theory_on_network(net, 12.0, {f"mode {i}": f"W2W1_y{i}_x{i}" for i in (1, 2, 3)})
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from math import log
 
 import numpy as np
 
-from odesys import Data, Units, Words, cross_entropy, gradient_flow, integrate, maps, softmax
+from odesys import Data, Units, Words, cross_entropy, gradient_flow, integrate, maps, softmax, theory_on_network
 
 P = {"a": {"a": Fraction(1, 5), "b": Fraction(4, 5)}, "b": {"a": Fraction(1, 2), "b": Fraction(1, 2)}}
 STATIONARY = {"a": Fraction(5, 13), "b": Fraction(8, 13)}  # p = p P
@@ -45,6 +45,16 @@ def main() -> dict[str, float]:
         f"loss {late['loss']:.6f}, entropy rate {entropy:.6f}; attention {attention.round(3)}; network within {gap:.1e}"
     )
     return {"excess": late["loss"] - entropy, "attention": float(attention[2]), "network": gap}
+
+
+def picture():
+    """Attention of the last place moves to itself."""
+    net = gradient_flow(f, chain(), cross_entropy).network(seed=0, scales={"Y": 0.1, "A": 0.1})
+
+    def share(i):
+        return lambda x: np.exp(x[f"A_pos{i}_pos3"]) / sum(np.exp(x[f"A_pos{j}_pos3"]) for j in (1, 2, 3))
+
+    return theory_on_network(net, 300.0, {"loss": "loss"} | {f"attention to place {i}": share(i) for i in (1, 2, 3)})
 
 
 if __name__ == "__main__":

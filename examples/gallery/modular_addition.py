@@ -19,6 +19,7 @@ from odesys import (
     maps,
     squared,
     sym,
+    theory_on_network,
 )
 
 P, NEURONS = 3, 4
@@ -56,6 +57,18 @@ def main() -> dict[str, object]:
         "loss": theory.final["loss"],
         "network": gap,
     }
+
+
+def picture():
+    """Neurons move, and |W_r|^2 - 2 |V_r|^2 of each stays."""
+    made = flow()
+
+    def kept(r):
+        rows, columns = made.matrices["W"][r], made.matrices["V"][:, r]
+        return lambda x: sum(x[n] ** 2 for n in rows) - 2 * sum(x[n] ** 2 for n in columns)
+
+    shown = {"loss": "loss", "W_r1_n0": "W_r1_n0"} | {f"|W_{r + 1}|^2 - 2|V_{r + 1}|^2": kept(r) for r in range(3)}
+    return theory_on_network(made.network(seed=1, scales={"W": 0.5, "V": 0.5}), 40.0, shown)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from odesys import Data, Words, gradient_flow, heavy_ball, integrate, logistic, maps, softmax
+from odesys import Data, Words, gradient_flow, heavy_ball, integrate, logistic, maps, softmax, theory_on_network
 
 words = Words("good bad the")
 w, Z = maps("w", 1, words), maps("Z", words, words)
@@ -18,8 +18,10 @@ def f(X):
     return (w @ X @ softmax(X.T @ Z @ X)).sum()
 
 
+data = Data(words, [("good the", +1), ("bad the", -1)])
+
+
 def main() -> dict[str, object]:
-    data = Data(words, [("good the", +1), ("bad the", -1)])
     plain, heavy = gradient_flow(f, data, logistic), heavy_ball(f, data, logistic)
     start = {"w": [[0.3, -0.2, 0.1]]}
     slow = integrate(plain.system, plain.initial_state(values=start), (0.0, 4.0))
@@ -34,6 +36,12 @@ def main() -> dict[str, object]:
     exponents = [float(np.log2(a / b)) for a, b in pairwise(gaps)]
     print(f"gaps {[f'{g:.2e}' for g in gaps]}: exponents {np.round(exponents, 3)} (known 2); network within {gap:.1e}")
     return {"states": heavy.system.dimension, "exponent": exponents[-1], "network": gap}
+
+
+def picture():
+    """With little friction the weights overshoot."""
+    net = heavy_ball(f, data, logistic).network(seed=0, parameters={"gamma": 0.3}, scales={"w": 1.0, "Z": 1.0})
+    return theory_on_network(net, 10.0, ["loss", "w_good", "w_bad", "Z_good_the"])
 
 
 if __name__ == "__main__":

@@ -6,7 +6,20 @@ is a symmetry that the program finds, and the quotient by it has half the head v
 
 import numpy as np
 
-from odesys import Data, Space, Units, Words, gradient_flow, integrate, logistic, maps, relu, softmax
+from odesys import (
+    Data,
+    Space,
+    Units,
+    Words,
+    gradient_descent,
+    gradient_flow,
+    integrate,
+    logistic,
+    maps,
+    relu,
+    softmax,
+    theory_on_network,
+)
 
 words, neurons, value, key = Words("good bad the"), Units("n", 2), Space("v"), Space("m")
 
@@ -20,9 +33,13 @@ def head(name: str):
 one, two = head("h1"), head("h2")
 
 
-def main() -> dict[str, object]:
+def derive(rule=gradient_flow):
     data = Data(words, [("good the", +1), ("bad the", -1)])
-    flow = gradient_flow(lambda X: [[1, -1]] @ relu(one(X) + two(X)), data, logistic)
+    return rule(lambda X: [[1, -1]] @ relu(one(X) + two(X)), data, logistic)
+
+
+def main() -> dict[str, object]:
+    flow = derive()
     net = flow.network(width=8, seed=0, omega=0.5, scales=dict.fromkeys(("W_O.h1", "W_V.h1", "W_O.h2", "W_V.h2"), 0.3))
     run = integrate(flow.system, net.paths(), (0.0, 20.0))
     gap = float(np.abs(run.end_state - net.flow_run(20.0)[1][-1].paths()).max())
@@ -33,6 +50,12 @@ def main() -> dict[str, object]:
         f"heads exchanged by {len(swap)} generator(s); loss {run.final['loss']:.4f}, network within {gap:.1e}"
     )
     return {"states": flow.system.dimension, "quotient": quotient.system.dimension, "swap": len(swap), "network": gap}
+
+
+def picture():
+    """Scores of the two heads, which start apart, along gradient descent."""
+    net = derive(gradient_descent).network(width=8, seed=2, omega=0.5, scales={"W_O": 0.5, "W_V": 0.5})
+    return theory_on_network(net, 300, ["loss", "KQ_h1_good_the", "KQ_h1_bad_the", "KQ_h2_good_the"], step=0.1)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from odesys import Data, Words, gradient_flow, integrate, logistic, maps, softmax
+from odesys import Data, Words, gradient_flow, integrate, logistic, maps, softmax, theory_on_network
 
 words = Words("x", positions=4)
 v, A = maps("v", 1, words), maps("A", words, words)
@@ -19,12 +19,16 @@ def f(X):
     return v @ X @ softmax(places.T @ A @ places[0])  # the query is the first place; its partner is the second
 
 
-def main() -> dict[str, object]:
+def derive():
     samples = []
     for label, noise in product((1, -1), repeat=2):
         tokens = [{"x": s} for s in (label, label, noise, -noise)]
         samples.append((tokens, label))
-    flow = gradient_flow(f, Data(words, samples), logistic)
+    return gradient_flow(f, Data(words, samples), logistic)
+
+
+def main() -> dict[str, object]:
+    flow = derive()
     net = flow.network(seed=0, scales={"v": 0.1, "A": 0.1})
     start, end = net.paths(), 200.0
     run = integrate(flow.system, start, (0.0, end))
@@ -34,6 +38,16 @@ def main() -> dict[str, object]:
     gap = float(np.abs(run.end_state - measured).max())
     print(f"attention of place 1: {weights.round(3)}; loss {run.final['loss']:.2e}, network within {gap:.1e}")
     return {"pair": float(weights[0] + weights[1]), "order": flow.symmetries().order, "network": gap}
+
+
+def picture():
+    """Attention of the first place: its own pair wins."""
+    net = derive().network(seed=0, scales={"v": 0.1, "A": 0.1})
+
+    def share(i):
+        return lambda x: np.exp(x[f"A_pos{i}_pos1"]) / sum(np.exp(x[f"A_pos{j}_pos1"]) for j in (1, 2, 3, 4))
+
+    return theory_on_network(net, 100.0, {f"attention to place {i}": share(i) for i in (1, 2, 3, 4)})
 
 
 if __name__ == "__main__":

@@ -19,12 +19,19 @@ from odesys import (
     integrate,
     maps,
     softmax,
+    theory_on_network,
 )
 
 
 def program(words, classes):
     Y, Z = maps("Y", classes, words), maps("Z", words, words)
     return lambda X: Y @ X @ softmax(X.T @ Z @ words["q"])
+
+
+def three_classes():
+    words = Words("d1 d2 d3 q c")
+    data = Data(words, [(f"d{k} c", k - 1) for k in (1, 2, 3)])
+    return gradient_flow(program(words, Units("y", 3)), data, cross_entropy)
 
 
 def main() -> dict[str, object]:
@@ -34,10 +41,7 @@ def main() -> dict[str, object]:
     run = integrate(flow, np.zeros(flow.system.dimension), (0.0, 3e5), {"K": 1000})
     gap = run.state("Z_d_q") - run.state("Z_c_q")
     # three classes with all their weights, and a network from a random start
-    words = Words("d1 d2 d3 q c")
-    three = gradient_flow(
-        program(words, Units("y", 3)), Data(words, [(f"d{k} c", k - 1) for k in (1, 2, 3)]), cross_entropy
-    )
+    three = three_classes()
     net = three.network(seed=0, scales={"Y": 0.1, "Z": 0.1})
     full = integrate(three, net.paths(), (0.0, 100.0)).end_state
     result = {
@@ -55,6 +59,12 @@ def main() -> dict[str, object]:
         f"{result['network']:.1e}"
     )
     return result
+
+
+def picture():
+    """Scores of the query: the distinct tokens rise, the common one falls."""
+    net = three_classes().network(seed=0, scales={"Y": 0.1, "Z": 0.1})
+    return theory_on_network(net, 100.0, ["loss", *(f"Z_{token}_q" for token in ("d1", "d2", "d3", "c"))])
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from odesys import (
     maps,
     relu,
     sym,
+    theory_on_network,
 )
 
 words, hidden = Words("x1 x2"), Units("r", 4)
@@ -50,6 +51,12 @@ def main() -> dict[str, object]:
         f"network within {gap:.1e}"
     )
     return {"law": law.as_stated, "evidence": law.evidence, "margin": min(margins), "network": gap}
+
+
+def picture():
+    """Margins of the four points along gradient descent."""
+    net = derive(gradient_descent).network(seed=3, scales={"W": 0.5, "V": 0.5})
+    return theory_on_network(net, 300, [f"margin_{i}" for i in (1, 2, 3, 4)], step=0.1)
 
 
 if __name__ == "__main__":
