@@ -29,7 +29,7 @@ def theory_on_network(
     ----------
     network : one network; its flow says how it is trained.
     end : the time to run to, or with `step` the number of steps.
-    show : names of states and of ``loss``, or a mapping from labels to names or to functions of the table of states.
+    show : a name or names of states, outputs and ``loss``, or a mapping from labels to names or to functions of the table of states.
     step : the size of steps, for a rule of steps.
     ax : where to draw; by default a new figure.
 
@@ -41,7 +41,8 @@ def theory_on_network(
     >>> [line.get_label() for line in figure.axes[0].lines[:2]]
     ['w_a', 'network']
     """
-    names = dict(show) if isinstance(show, Mapping) else {name: name for name in show}
+    listed = [show] if isinstance(show, str) else show
+    names = dict(listed) if isinstance(listed, Mapping) else {name: name for name in listed}
     if network.several:
         raise ParameterError("this is an ensemble; choose one of its networks, network[0]")
     run, times, marks, nets = _runs(network, end, step)

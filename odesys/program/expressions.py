@@ -61,6 +61,19 @@ class Expr:
                 return left - right if ufunc is np.subtract else left / right
         raise ModelError(_no_numpy(ufunc.__name__))
 
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Expr:
+        """np.dot, np.sum and the like: the language has its own words for them."""
+        raise ModelError(
+            f"np.{function.__name__} does not know expressions of a program: write A @ B for products, A.T, A.sum(), "
+            f"A.mean(), norm(A), softmax(A), and function(...) for what acts on every entry"
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"an expression of a program has no {name!r}: sizes are len(X) (tokens), X.count (with multiplicities) and "
+            f"Units(...).size; operations are @ + - * / **, .T, .sum(), .mean(), X[i]"
+        )
+
     def _sympy_(self) -> Any:
         raise ModelError(_no_numpy("exp"))
 
@@ -229,6 +242,8 @@ class Expr:
 
 
 def _no_numpy(name: str) -> str:
+    if name in ("maximum", "minimum", "fmax", "fmin"):
+        return f"{name} of an expression of a program: max(x, 0) is relu(x), and max(x, y) is y + relu(x - y)"
     return (
         f"{name} of an expression of a program: write it as an activation, e.g. z = sympy.Symbol('z') and "
         f"function(sympy.{name}(z))(...), which acts on every entry"

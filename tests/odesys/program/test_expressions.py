@@ -70,3 +70,12 @@ def test_shapes_and_text(expr, text: str | None, rows: int, columns: int) -> Non
 def test_refused(make, words: str) -> None:
     with pytest.raises((OdesysError, IndexError), match=words):
         make()
+
+
+def test_numpy_and_sizes_are_said_otherwise() -> None:
+    with pytest.raises(OdesysError, match="np.dot does not know expressions of a program: write A @ B"):
+        np.dot(W, X)
+    with pytest.raises(OdesysError, match=r"max\(x, 0\) is relu\(x\)"):
+        np.maximum(W @ X, 0)
+    with pytest.raises(AttributeError, match=r"no 'shape': sizes are len\(X\)"):
+        X.shape  # noqa: B018
