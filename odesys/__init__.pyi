@@ -20,6 +20,7 @@ from numerics.networks.compare import Comparison as Comparison
 from numerics.networks.compare import WidthMeasure as WidthMeasure
 from numerics.networks.compare import compare_widths as compare_widths
 from numerics.networks.compare import over_widths as over_widths
+from numerics.networks.many_samples import ManySamples as ManySamples
 from numerics.networks.network import ProgramNetwork as ProgramNetwork
 from numerics.networks.network_runs import compare as compare
 from numerics.networks.network_runs import simulate_network as simulate_network

@@ -49,6 +49,7 @@ from odesys import (
 from .setting import TRAINED
 
 LARGEST_WRITTEN = 150  # states of a system that is written out
+HIDDEN = num(-(10**9))  # the logit of a removed token: its exponential is zero in floats
 HINGE = Loss("hinge with margin", graph.relu(sym("Gamma") - MARGIN))
 MEMBERS = (6, 7, 8, 9)  # M of the systems that fix the one for every M; from 5 on all multiplicities are positive
 STATES = (
@@ -96,6 +97,7 @@ def model(
     heads: Sequence[str] = ("",),
     activation: Callable[[Any], Any] = relu,
     scale: Any = 1,
+    kept: Sequence[str] = (),
 ) -> Callable[[Any], Any]:
     """The network of Eq. (1), or with several heads of Eq. (240), as a program.
 
@@ -104,11 +106,16 @@ def model(
     readout : frozen output weights, one per neuron, or one row of them per position.
     sides : the spaces of values and of keys; `Units` list their axes, so that the entries of weights are the states.
     scale : a factor of the logits.
+    kept : names of parameters, 1 for a token that is kept and 0 for one that is removed, from the softmax too.
     """
     known, (values, keys) = words(M, variant), sides
     table = np.array(readout, dtype=object)
     weights = table.T if table.ndim == 2 else table[:, None]
     neurons = Units("n", len(weights))
+    there = [sym(name) for name in kept]
+    hidden = np.array([[HIDDEN * (1 - k)] * len(kept) for k in there])
+    if kept:
+        weights = weights * np.array(there) / graph.add(there)
 
     def head(of: str) -> Callable[[Any], Any]:
         W_O, W_V = maps("W_O", neurons, values, of=of), maps("W_V", values, known, of=of)
@@ -117,13 +124,15 @@ def model(
         else:
             W_K, W_Q = maps("W_K W_Q", keys, known, of=of)
             logits = W_K.T @ W_Q
+        if kept:
+            return lambda X: W_O @ W_V @ X @ softmax((X.T @ logits @ X) * scale + hidden)
         return lambda X: W_O @ W_V @ X @ softmax((X.T @ logits @ X) * scale)
 
     first, *more = [head(of) for of in heads]
 
     def f(X: Any) -> Any:
         before = sum((each(X) for each in more), first(X))
-        return (activation(before) * (weights / X.count)).sum(1).sum(0)
+        return (activation(before) * (weights if kept else weights / X.count)).sum(1).sum(0)
 
     return f
 

@@ -21,6 +21,7 @@ from odesys.expr.tape import ARRAYS, Tape
 from odesys.model.loss import LOGISTIC
 
 Work = Callable[..., np.ndarray]
+VARYING = " "  # the leaf of parameters that differ along the first axis, one column each
 LARGE = 2000  # entries of a product from which on its sum is a matrix product: below, one more call costs more
 
 
@@ -54,8 +55,8 @@ class BlockKernel:
     [[[25.0]], [[1.0]]]
     """
 
-    def __init__(self, roots: Sequence[Block], parameters: Mapping[str, float]) -> None:
-        self.parameters = dict(parameters)
+    def __init__(self, roots: Sequence[Block], parameters: Mapping[str, float], varying: Sequence[str] = ()) -> None:
+        self.parameters, self.varying = dict(parameters), tuple(varying)
         self.leaves: dict[str, int] = {}
         self.known: dict[Any, Value] = {}
         self.rows: list[tuple[int, Work, tuple[int, ...]]] = []
@@ -131,6 +132,8 @@ class BlockKernel:
                 self.leaves[block.data] = self.count
                 self.count += 1
             return Slot(self.leaves[block.data], shape)
+        if self.varying and op == "constant" and graph.symbols(list(block.data.flat)) & set(self.varying):
+            return self._varied(block)
         if all(isinstance(a, np.ndarray) for a in args):
             numbers: list[np.ndarray] = args  # type: ignore[assignment]
             with np.errstate(all="ignore"):
@@ -148,6 +151,24 @@ class BlockKernel:
             return self._matmul(slots[0], slots[1], shape)
         assert isinstance(slots[0], Slot)
         return self._unary(block, slots[0])
+
+    def _varied(self, block: Block) -> Slot:
+        """A table with parameters that differ along the first axis; equal entries are computed once."""
+        number = self.leaves.get(VARYING)
+        if number is None:
+            number = self.leaves[VARYING] = self.count
+            self.count += 1
+        nodes = list(dict.fromkeys(block.data.flat))
+        places = np.array([nodes.index(node) for node in block.data.flat])
+        tape, rest, varying = Tape.of(nodes).over(ARRAYS), self.parameters, self.varying
+
+        def work(given: np.ndarray) -> np.ndarray:
+            values = tape({**rest, **dict(zip(varying, given.T, strict=True))})
+            table = np.stack([np.broadcast_to(np.asarray(v, dtype=float), len(given)) for v in values], axis=1)
+            return table[:, places].reshape(len(given), *block.shape)
+
+        key = ("varied", tuple(nodes), places.tobytes(), block.shape)
+        return self._row(key, work, [Slot(number, (len(varying),))], block.shape)
 
     def _sum(self, args: Sequence[Value], shape: tuple[int, ...]) -> Value:
         constant: np.ndarray | None = None

@@ -29,7 +29,7 @@ def theory_on_network(
     ----------
     network : one network; its flow says how it is trained.
     end : the time to run to, or with `step` the number of steps.
-    show : a name or names of states, outputs and ``loss``, or a mapping from labels to names or to functions of the table of states.
+    show : names of states, outputs and ``loss``, or a mapping from labels to names or to functions of all of them.
     step : the size of steps, for a rule of steps.
     ax : where to draw; by default a new figure.
 

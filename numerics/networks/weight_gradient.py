@@ -17,7 +17,7 @@ from odesys.model.paths import Letter, Path
 from odesys.program.program import Program
 from odesys.program.spaces import Words
 
-from .block_kernel import BlockKernel
+from .block_kernel import VARYING, BlockKernel
 
 Arrays = dict[str, np.ndarray]
 
@@ -54,7 +54,9 @@ class WeightGradient:
     {'V': [[[6.0, 0.0]]], 'W': [[[2.0, 0.0], [0.0, 0.0]]]}
     """
 
-    def __init__(self, program: Program, train: Sequence[str], parameters: Mapping[str, float]) -> None:
+    def __init__(
+        self, program: Program, train: Sequence[str], parameters: Mapping[str, float], varying: Sequence[str] = ()
+    ) -> None:
         self.pins = program.naming.pins
         self.paths = tuple(program.tables)
         self.train = tuple(train)
@@ -67,9 +69,9 @@ class WeightGradient:
         moved = {part.table for parts in self.parts.values() for part in parts}
         self.moved = sorted(moved)
         slopes = blocks.gradient(program.loss, [leaves[k] for k in self.moved])
-        self.slopes = BlockKernel(slopes, parameters)
+        self.slopes = BlockKernel(slopes, parameters, varying)
         self.observables = tuple(program.observables)
-        self.values = BlockKernel(list(program.observables.values()), parameters)
+        self.values = BlockKernel(list(program.observables.values()), parameters, varying)
 
     def observe(self, weights: Mapping[str, np.ndarray], vectors: Mapping[str, np.ndarray]) -> Arrays:
         """Loss, margins and outputs by name, one number per network."""
@@ -79,7 +81,10 @@ class WeightGradient:
         return {name: value.reshape(-1) for name, value in zip(self.observables, found, strict=True)}
 
     def gradients(self, weights: Mapping[str, np.ndarray], vectors: Mapping[str, np.ndarray]) -> Arrays:
-        """The derivative of the loss by every trained map; `vectors` has the pinned vectors of each set of words."""
+        """The derivative of the loss by every trained map; `vectors` has the pinned vectors of each set of words.
+
+        Parameters that differ along the first axis, if there are any, are in it as `VARYING`.
+        """
         images = self._images(weights, vectors)
         with np.errstate(all="ignore"):
             slopes = dict(zip(self.moved, self.slopes(self._tables(images, vectors)), strict=True))
@@ -150,6 +155,8 @@ class WeightGradient:
         out = {}
         for name, (left, right) in zip(self.names, self.ends, strict=True):
             out[name] = images[right] if left is None else images[left].mT @ images[right]
+        if VARYING in vectors:
+            out[VARYING] = vectors[VARYING]
         return out
 
 

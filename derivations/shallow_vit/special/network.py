@@ -1,32 +1,25 @@
-r"""The full network on tokens, gradients by hand, mini-batch SGD; here because tokens are noisy and may be removed.
+r"""The full network on tokens, mini-batch SGD, by the program of one sample over arrays of tokens; here because tokens
+are noisy and may be removed.
 
-A program is derived for one set of samples, and every batch and every set of kept tokens is another one.
-
-.. math::
-    \nabla W_O = \sum_n g^n\sum_l \Phi^n_{\cdot l}V_l^{n\top},\quad
-    \nabla W_V = \sum_n g^n\sum_l W_O^\top\Phi^n_{\cdot l}\sum_s A^n_{sl}x_s^{n\top},\quad
-    \nabla W_Q = \sum_n g^n\sum_{l,s}\Sigma^n_{sl}W_Kx_s^nx_l^{n\top},\quad
-    \nabla W_K = \sum_n g^n\sum_{l,s}\Sigma^n_{sl}W_Qx_l^nx_s^{n\top},
-
-with :math:`\Phi_{il} = a_{(l)i}\mathbb 1[h_{il}>0]/|S|`, :math:`e_{sl} = \Phi_{\cdot l}^\top W_OW_Vx_s`,
-:math:`\Sigma_{sl} = A_{sl}(e_{sl} - \sum_rA_{rl}e_{rl})` and :math:`g^n = -y^n\mathbb 1[y^nF^n<\Gamma]/B`. Sums are
-over the kept tokens; a removed token is not in the softmax either (`kept` is False there). Tokens that are set to zero
-but kept still take part in the softmax with the logit 0.
+The words of the program are the tokens of a sample, whatever they are; a parameter is 1 for a token that is kept and 0
+for one that is removed, which is not in the softmax either. Tokens that are set to zero but kept still take part in
+the softmax with the logit 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from odesys import ParameterError, PathSpeeds, Progress, row_softmax, silent
+from odesys import ManySamples, ParameterError, PathSpeeds, Progress, row_softmax, silent
 
 from .. import setting
 from ..setting import Case, CountedSteps
-from .rules import PAPER, Rules, factors
+from .rules import PAPER, Rules, factors, one_sample
 
 WEIGHTS = ("W_O", "W_V", "W_K", "W_Q")
 
@@ -127,25 +120,20 @@ def forward(net: Network, data: Tokens, rules: Rules = PAPER) -> Pass:
     return Pass(A, V, np.ones_like(h) if rules.linear else h, F, data.y * F, share)
 
 
-def gradients(
-    net: Network, data: Tokens, margin: float = 1.0, found: Pass | None = None, rules: Rules = PAPER
-) -> dict[str, np.ndarray]:
+@lru_cache(maxsize=64)
+def _program(L: int, readout: bytes, rows: int, removed: bool, margin: float, rules: Rules) -> ManySamples:
+    """The program of one sample of L tokens."""
+    table = np.frombuffer(readout)
+    return one_sample(L, table if rows == 1 else table.reshape(rows, -1), margin, rules, "kept" if removed else "")
+
+
+def gradients(net: Network, data: Tokens, margin: float = 1.0, rules: Rules = PAPER) -> dict[str, np.ndarray]:
     """Gradients of the mean loss by each weight."""
-    found = found or forward(net, data, rules)
-    g = -data.y * rules.pull(found.margins, margin) / len(data.y)
-    phi = (g[:, None] * found.share)[:, :, None] * ((found.h > 0) * net.a)  # g^n Phi^n_il as (n, l, i)
-    back = phi @ net.W_O  # (n, l, m_a)
-    values = data.X @ net.W_V.T
-    e = np.einsum("nla,nsa->nsl", back, values)
-    sigma = rules.scale * found.A * (e - (found.A * e).sum(axis=1, keepdims=True))
-    mixed = np.einsum("nsl,nsd->nld", found.A, data.X)
-    keys, queries = data.X @ net.W_K.T, data.X @ net.W_Q.T
-    return {
-        "W_O": np.einsum("nli,nla->ia", phi, found.V, optimize=True),
-        "W_V": np.einsum("nla,nld->ad", back, mixed, optimize=True),
-        "W_K": np.einsum("nsl,nlb,nsd->bd", sigma, queries, data.X, optimize=True),
-        "W_Q": np.einsum("nsl,nsb,nld->bd", sigma, keys, data.X, optimize=True),
-    }
+    removed, L = not data.kept.all(), data.X.shape[1]
+    made = _program(L, net.a.tobytes(), 1 if net.a.ndim == 1 else L, removed, float(margin), rules)
+    given = np.column_stack([data.y, data.kept]) if removed else data.y[:, None]
+    weights = {name: getattr(net, name) for name in WEIGHTS}
+    return made.gradients(weights, np.ascontiguousarray(data.X.mT), given)
 
 
 def step(
@@ -154,12 +142,11 @@ def step(
     eta: float,
     margin: float = 1.0,
     train: tuple[str, ...] = WEIGHTS,
-    found: Pass | None = None,
     rules: Rules = PAPER,
     speeds: PathSpeeds | None = None,
 ) -> None:
     """One gradient step in place; `speeds` are factors of the moves."""
-    for name, gradient in gradients(net, data, margin, found, rules).items():
+    for name, gradient in gradients(net, data, margin, rules).items():
         if name in train:
             factor = 1.0 if speeds is None else factors(speeds, name[2], gradient.shape[1])
             setattr(net, name, getattr(net, name) - eta * factor * gradient)
@@ -220,7 +207,7 @@ def train(
             break
         full = case.B in (0, len(samples.y))
         batch = samples if full else samples.take(rng.choice(len(samples.y), case.B, replace=False))
-        step(now, batch, case.eta, case.margin, moving, found if full else None, rules, speeds)
+        step(now, batch, case.eta, case.margin, moving, rules, speeds)
         number += 1
         progress("training", number / limit)
     table = {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else {})}

@@ -8,12 +8,13 @@ The hand-written runs and the derived systems are broken by the same records, so
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
-from odesys import Data, PathSpeeds, Sample
+from odesys import LOGISTIC, MARGIN, Data, Loss, ManySamples, PathSpeeds, Sample, graph, relu
 
 LEAVES = ("O", "V", "K", "Q")
 
@@ -79,6 +80,26 @@ class Counting:
         """Places of all samples, followed by those of samples with label -1 again where they count more often."""
         more = [np.flatnonzero(labels < 0)] * (self.negative - 1)
         return np.concatenate([np.arange(len(labels)), *more])
+
+
+def one_sample(M: int, readout: Any, margin: float, rules: Rules, differ: str) -> ManySamples:
+    """The program of one sample of M tokens, for arrays of samples.
+
+    Its label differs between them and, as `differ` says, the ``counts`` of its tokens, or which are ``kept``.
+    """
+    from .. import dynamics
+
+    names = [f"mu{j + 1}" for j in range(M)]
+    columns = [f"c{j + 1}" for j in range(M)] if differ else []
+    one = Data(dynamics.words(M), [Sample(names, "y", counts=columns if differ == "counts" else None)])
+    loss = LOGISTIC if rules.logistic else dynamics.HINGE
+    if rules.exponential:
+        loss = Loss("exponential", graph.exp(-MARGIN))
+    activation = (lambda x: x) if rules.linear else relu
+    scale = Fraction(1, 2) if rules.halved else 1
+    kept = columns if differ == "kept" else ()
+    model = dynamics.model(M, readout.tolist(), activation=activation, scale=scale, kept=kept)
+    return ManySamples(model, one, loss, ["y", *columns], {"Gamma": margin} if loss is dynamics.HINGE else {})
 
 
 def factors(speeds: PathSpeeds, leaf: str, patterns: int) -> np.ndarray:

@@ -14,8 +14,10 @@ from derivations.shallow_vit import dynamics, protocol, setting
 from derivations.shallow_vit.setting import Case
 from derivations.shallow_vit.special import class_network, network
 from derivations.shallow_vit.special.class_network import Counts, State
+from derivations.shallow_vit.special.rules import Rules
 from numerics.maps.iterate import iterate
 from odesys.errors import ParameterError
+from tests import vit_gradients
 
 SMALL = Case(d=10, m_a=8, m_b=7, m=40, L=50, N=6, sigma=0.1, delta=0.2, eta=0.2)
 
@@ -233,3 +235,26 @@ def test_removed_tokens_leave_the_softmax_and_zeroed_ones_do_not() -> None:
     assert not np.allclose(network.forward(net, zeroed).F, network.forward(net, left).F)
     with pytest.raises(ParameterError, match="lose all of its tokens"):
         network.without(data, np.ones(data.kept.shape, dtype=bool))
+
+
+RULES = [Rules(), Rules(halved=True), Rules(linear=True), Rules(exponential=True), Rules(logistic=True)]
+
+
+@pytest.mark.parametrize("rules", RULES, ids=str)
+def test_the_program_moves_weights_as_gradients_by_hand_say(rules) -> None:
+    rng = np.random.default_rng(12)
+    readout = np.repeat([1.0, -1.0], 3) / np.sqrt(6)
+    state = State(*(rng.normal(size=shape) for shape in ((6, 5), (4, 5), (4, 3), (4, 3))), readout)
+    data = Counts(rng.integers(0, 4, size=(7, 4)) + 1 * (np.arange(4) == 0), rng.choice([-1, 1], 7))
+    for margin in (0.3, np.inf):
+        made = class_network.forces(state, data, margin, rules=rules)
+        C, G = vit_gradients.by_counts(state, data, margin, rules)
+        assert np.abs(made.C - C).max() < 1e-14 and np.abs(made.G - G).max() < 1e-14
+    X, kept = rng.normal(size=(7, 3, 5)), np.ones((7, 3), dtype=bool)
+    for a in (readout, rng.choice([-1.0, 1.0], size=(3, 6))):
+        net = network.Network(*(rng.normal(size=shape) for shape in ((6, 4), (4, 5), (2, 5), (2, 5))), a)
+        for which in (kept, np.arange(21).reshape(7, 3) % 4 > 0):
+            tokens = network.Tokens(X, np.zeros((7, 3), dtype=int), which, data.y)
+            found = network.gradients(net, tokens, 0.3, rules)
+            for name, slope in vit_gradients.by_tokens(net, tokens, 0.3, rules).items():
+                assert np.abs(found[name] - slope).max() < 1e-13

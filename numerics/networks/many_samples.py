@@ -1,0 +1,92 @@
+r"""A program over arrays of samples: written for one sample, whose label, counts or tokens are then arrays.
+
+Training sets that are drawn by the thousand, or batches that change at every step, need no derivation of their own:
+
+.. math::  -\frac1N\sum_n \frac{\partial\ell_n}{\partial\phi}, \qquad -\frac1N\sum_n \frac{\partial\ell_n}{\partial W} .
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from odesys.errors import ModelError, ParameterError
+from odesys.expr import blocks
+from odesys.program.data import Data
+from odesys.program.program import read_program
+
+from .block_kernel import VARYING, BlockKernel
+from .weight_gradient import Arrays, WeightGradient
+
+
+class ManySamples:
+    """Slopes of the mean loss of many samples, by reverse mode through the program of one.
+
+    Parameters
+    ----------
+    model, data, loss : a program, one sample of it, and the loss; what differs between samples is a parameter there,
+        such as the label ``"y"`` and counts ``["c1", "c2"]``.
+    varying : the names of these parameters, in the order of their columns.
+    parameters : the values of all others.
+
+    >>> import numpy as np
+    >>> from odesys import Data, ManySamples, Sample, Words, logistic, maps
+    >>> words = Words("a b")
+    >>> w = maps("w", 1, words)
+    >>> one = Data(words, [Sample(["a", "b"], "y", counts=["c1", "c2"])])
+    >>> many = ManySamples(lambda X: (w @ X).sum(), one, logistic, varying=["y", "c1", "c2"])
+    >>> slopes, margins = many.slopes({"w": np.zeros((1, 2))}, np.array([[1.0, 2.0, 0.0], [-1.0, 0.0, 4.0]]))
+    >>> slopes["w"].tolist(), margins.tolist()
+    ([[-0.5, 1.0]], [0.0, 0.0])
+    """
+
+    def __init__(
+        self, model: Any, data: Data, loss: Any, varying: Sequence[str], parameters: Mapping[str, float] | None = None
+    ) -> None:
+        if len(data) != 1:
+            raise ModelError(f"write one sample, with what differs as parameters; these are {len(data)}")
+        self.program, self.varying, self.parameters = read_program(model, data, loss), tuple(varying), parameters or {}
+        naming, self.paths = self.program.naming, tuple(self.program.tables)
+        self.names = {naming.leaf(path): str(self.program.tables[path].data) for path in self.paths}
+        leaves = list(self.program.tables.values())
+        self.output = next(name for name in self.program.observables if name != "loss")
+        roots = [*blocks.gradient(self.program.loss, leaves), self.program.observables[self.output]]
+        self._kernel = BlockKernel(roots, self.parameters, self.varying)
+        self._reverse: WeightGradient | None = None
+
+    def slopes(self, tables: Mapping[str, np.ndarray], given: np.ndarray) -> tuple[Arrays, np.ndarray]:
+        """The mean slope by every table of path scalars, and the margin (or output) of each sample.
+
+        `tables` are matrices by their names as in ``flow.matrices``; `given` has a row per sample.
+        """
+        if set(tables) != set(self.names):
+            raise ParameterError(f"the program reads the tables {', '.join(self.names)}, not {', '.join(tables)}")
+        arrays = {self.names[name]: np.asarray(table, dtype=float)[None] for name, table in tables.items()}
+        with np.errstate(all="ignore"):
+            *slopes, seen = self._kernel({**arrays, VARYING: self._given(given)})
+        means = {name: slope.mean(axis=0) for name, slope in zip(self.names, slopes, strict=True)}
+        return means, seen.reshape(-1)
+
+    def gradients(
+        self, weights: Mapping[str, np.ndarray], words: np.ndarray, given: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """The mean slope by every map; `words` has the tokens of each sample as columns, shape (samples, d, tokens).
+
+        The words of the program then are the tokens of a sample, whatever their inner products.
+        """
+        if self._reverse is None:
+            self._reverse = WeightGradient(self.program, self.program.maps, self.parameters, self.varying)
+        several = {name: np.asarray(array, dtype=float)[None] for name, array in weights.items()}
+        found = self._reverse.gradients(several, {"E": words, VARYING: self._given(given)})
+        return {name: slope.mean(axis=0) for name, slope in found.items()}
+
+    def _given(self, given: np.ndarray) -> np.ndarray:
+        array = np.asarray(given, dtype=float)
+        if array.ndim != 2 or array.shape[1] != len(self.varying):
+            raise ParameterError(
+                f"one row per sample with {len(self.varying)} numbers, {', '.join(self.varying[:6])}, is expected, "
+                f"not the shape {array.shape}"
+            )
+        return array
