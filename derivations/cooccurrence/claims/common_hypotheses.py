@@ -37,6 +37,7 @@ SYMBOLS = (
     Symbol("S2", "S_2", "sum of g over I_2", "positive"),
     Symbol("S3", "S_3", "sum of g over I_3", "positive"),
     Symbol("S4", "S_4", "sum of g over I_4", "positive"),
+    Symbol("yF", "yF", "margin of a sample", "positive"),
     Symbol("M", "M", "bound of the variables in Lemma H.1", "positive"),
     Symbol("V", r"\sum_j\mathbb E[Z_j^2]", "sum of their variances", "nonnegative"),
 )

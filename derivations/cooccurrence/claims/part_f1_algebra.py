@@ -78,6 +78,43 @@ def ratio_relation(lab: Laboratory) -> Verdict:
     return identity({"R": (1 + R) * (S1 - S2) - S3 - S4})
 
 
+MIDDLE = Hypothesis(
+    "R in [1, 3]",
+    r"1\le R\le3",
+    lambda p: min(
+        p["S2"] + p["S3"] + p["S4"] - p["S1"] - (p["S1"] - p["S2"]),
+        3 * (p["S1"] - p["S2"]) - (p["S2"] + p["S3"] + p["S4"] - p["S1"]),
+    ),
+)
+
+
+@book.claim(
+    "Eq.14",
+    "Balancing inside its proof",
+    kind="inequality",
+    origin="proof",
+    where="Proof of Lemma F.6, Equation (14)",
+    parts=("common word", "mu1"),
+    hypotheses=(ORDERED, BALANCED, MIDDLE),
+    uses=["F.1", "F.5", "Eq.13"],
+    insensitive=NUMBERS,
+    statement=r"\tfrac{\sum_{[n]}g_i}{S_2+S_3+S_4-S_1}=O(1),\quad\tfrac{\sum_{[n]}g_i}{S_1-S_2}=O(1)",
+    reading="Where R lies in [1, 3], as the proof says, with the order and balance of Definition F.1; the constant is 22.",
+)
+def balancing_display(lab: Laboratory) -> dict[str, Verdict]:
+    """S_1 - S_2 = (S_3 + S_4)/(1 + R), so that 22 times either difference less the sum has no negative term."""
+    s3, s4, l, R = sp.symbols("S3 S4 l R")  # l = 2 S_3 - S_2 >= 0
+    gap = (s3 + s4) / (1 + R)  # S_1 - S_2, by (13)
+    total = 2 * (2 * s3 - l) + gap + s3 + s4  # S_1 + S_2 + S_3 + S_4
+    form = sp.expand(sp.cancel((1 + R) * (22 * gap - total)))
+    ends = [sp.Poly(form.subs(R, end), s3, s4, l).coeffs() for end in (1, 3)]
+    fine = sp.degree(form, R) == 1 and all(c >= 0 for end in ends for c in end)
+    step = "(1 + R) (22 (S_1 - S_2) - sum g) is linear in R, with no negative coefficient at R = 1 and R = 3"
+    last = "the other difference is R (S_1 - S_2), and R is at least 1"
+    sure = decided(bool(fine), {"form": str(form)}, form=str(form)).proving(step)
+    return {"common word": sure.proving(last).with_constants(C=22), "mu1": sure.with_constants(C=22)}
+
+
 @book.claim(
     "Eq.15",
     "When R grows",

@@ -263,23 +263,6 @@ def balancing(lab: Laboratory) -> dict[str, Verdict]:
 
 
 @book.claim(
-    "Eq.14",
-    "Balancing inside its proof",
-    kind="order",
-    origin="proof",
-    where="Proof of Lemma F.6, Equation (14)",
-    parts=("common word", "mu1"),
-    hypotheses=PHASES,
-    uses=["F.1", "F.5"],
-    statement=r"\tfrac{\sum_{[n]}g_i}{S_2+S_3+S_4-S_1}=O(1),\quad\tfrac{\sum_{[n]}g_i}{S_1-S_2}=O(1)",
-    reading="Networks up to tau = 10^3, level 3 up to 10^7, where R lies in [1, 3].",
-)
-def balancing_display(lab: Laboratory) -> dict[str, Verdict]:
-    """The first two quotients."""
-    return quotients(lab, ("common word", "mu1"))
-
-
-@book.claim(
     "4.5",
     "Automatic balancing (short)",
     kind="order",

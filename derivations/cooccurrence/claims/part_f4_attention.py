@@ -142,7 +142,7 @@ def scores_irrelevant(lab: Laboratory) -> dict[str, Verdict]:
     uses=["C.4", "F.6", "F.7", "F.8", "F.14", "F.16-signs", "E.27"],
     expect="fails",
     statement=r"\mu\ne\nu\in\{\mu_1,\mu_2\}:\ \partial_t\nu^\top W_K^\top W_Q\mu=\tfrac1{\sqrt m}\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1L,\ \partial_t\mu_3^\top W_K^\top W_Q\mu=-(\text{same});\ \max_{\mu,\nu\in\{\mu_1,\mu_2,\mu_3\}}|\Delta\nu^\top W_K^\top W_Q\mu|=\Theta\big(\tfrac{\sigma_0^2m}{\sqrt mL\sigma_1^2mm_1}+\tfrac{\sigma_0^2\sqrt m}{\sqrt m\sigma_1^2mm_1}\big);\ \gamma\in\{\mu_i\}_{i\ge4}:\ \partial_t\mu^\top W_K^\top W_Q\gamma=\tfrac1{n\sqrt m}\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1L+\widetilde O(\tfrac1{\sqrt m}\hat{\mathcal L}\sigma_0^2\sqrt m),\ |\Delta\mu^\top W_K^\top W_Q\gamma|,|\Delta\gamma^\top W_K^\top W_Q\mu|\le\widetilde O\big(\tfrac{\sigma_0^2m}{n\sqrt mL\sigma_1^2mm_1}+\tfrac{\sigma_0^2\sqrt m}{\sqrt m\sigma_1^2mm_1}\big)",
-    reading="Networks up to tau = 10^3; the second bullet at times poly(m), where its Theta lacks the tilde that its proof has.",
+    reading="Networks up to tau = 10^3; the rate with gamma is read as a bound; the second bullet at times poly(m), where its Theta lacks the tilde of its proof.",
 )
 def scores_late(lab: Laboratory) -> dict[str, Verdict]:
     """The three bullets."""
