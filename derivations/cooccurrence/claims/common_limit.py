@@ -81,9 +81,9 @@ def margins(point: Point) -> Callable[[Mapping[str, float]], dict[int, float]]:
     L = point["L"]
     free = {c: L - len(setting.SPECIAL[c]) for c in (1, 2, 4)}
     return lambda x: {
-        1: 2 * x["G_s"] + x["G_c"] + free[1] * x["G_r1"],
-        2: -(x["G_s"] + x["G_c"] + free[2] * x["G_r2"]),
-        4: -(x["G_c"] + free[4] * x["G_r4"]),
+        1: 2 * x["G_1"] + x["G_3"] + free[1] * x["G_r1"],
+        2: -(x["G_1"] + x["G_3"] + free[2] * x["G_r2"]),
+        4: -(x["G_3"] + free[4] * x["G_r4"]),
     }
 
 

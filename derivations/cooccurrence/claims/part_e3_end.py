@@ -123,8 +123,8 @@ def no_target_time(lab: Laboratory) -> Verdict:
     system = lab.large_n()
 
     def first(point: Any) -> float:
-        start = {"G_s1": 0.0, "G_s2": 0.0, "G_c": float(point["F"])}
-        stop = [StopWhen("zero", "G_c", direction=-1)]
+        start = {"G_1": 0.0, "G_2": 0.0, "G_3": float(point["F"])}
+        stop = [StopWhen("zero", "G_3", direction=-1)]
         run = integrate(system, [start[n] for n in system.names], (0.0, 50.0), rtol=1e-10, events=stop)
         return float(run.end_time) if run.stop == "event:zero" else 1e9
 
@@ -164,10 +164,10 @@ def slower_common_word(lab: Laboratory) -> Verdict:
     nodes = opaque(
         lab,
         [
-            rhs["G_s1"] - rhs["G_c"],
+            rhs["G_1"] - rhs["G_3"],
             s[1] - s[2],
             s[3] + s[4],
-            rhs["G_s1"] + rhs["G_c"] - (2 * (s[1] - s[2]) - (s[3] + s[4])),
+            rhs["G_1"] + rhs["G_3"] - (2 * (s[1] - s[2]) - (s[3] + s[4])),
         ],
     )
     at = {sym(f"g{c}"): graph.num(Fraction(3 if c > 1 else 1, 10)) for c in (1, 2, 3, 4)}
@@ -191,7 +191,7 @@ def sums_without_n(lab: Laboratory) -> Verdict:
         system = run.system
         rhs, s = system.equations, class_sums(system)
         taus = np.linspace(1, 10, 200)
-        both = values_along(run, rhs["G_s"] + rhs["G_c"], taus)
+        both = values_along(run, rhs["G_1"] + rhs["G_3"], taus)
         if not (both[0] > 0 > both[-1]):
             return 1e-9
         turn = float(np.interp(0.0, -both, taus))
@@ -344,7 +344,7 @@ def irrelevant_pair_rate(lab: Laboratory, point: Any) -> float:
     u = margins(point)(x)
     pull = {c: y * w / (1 + np.exp(u[c])) for c, y, w in ((1, 1, 1 / 2), (2, -1, 1 / 6), (4, -1, 1 / 6))}
     outputs = {1: u[1], 2: -u[2], 4: -u[4]}
-    force = {c: pull[c] * (x["G_c"] - outputs[c] / L) / (L * m**0.5) for c in pull}
+    force = {c: pull[c] * (x["G_3"] - outputs[c] / L) / (L * m**0.5) for c in pull}
     targets = force[1] + force[2]  # D_31 = D_32
     common = force[1] + 2 * force[2] + force[4]  # D_33
     score = (2 * targets**2 + common**2) ** 0.5 * point["c0"] ** 2 / (L * m**0.5)
@@ -477,7 +477,7 @@ def end_of_phase_one(lab: Laboratory) -> dict[str, Verdict]:
     return {
         "margins": order("the smallest margin", lambda x, p: min(margins(p)(x).values()))
         & order("the largest margin", lambda x, p: max(margins(p)(x).values())),
-        "mu1, mu2, mu3": order("G(mu1)", lambda x, p: x["G_s"]) & order("-G(mu3)", lambda x, p: -x["G_c"]),
+        "mu1, mu2, mu3": order("G(mu1)", lambda x, p: x["G_1"]) & order("-G(mu3)", lambda x, p: -x["G_3"]),
         "irrelevant words": below.between(0, 1, TILDE) & order("|G(mu)| on R", irrelevant, 0, "O"),
         "beta": beta.order("n", 0) & same,
     }

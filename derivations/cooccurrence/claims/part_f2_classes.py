@@ -306,7 +306,7 @@ def comparable(lab: Laboratory) -> dict[str, Verdict]:
             phase_two,
         )
         if s < 0:
-            parts[name] = parts[name] & in_time(lab, name, lambda x, p: x["G_s"] / -x["G_c"], "Theta")
+            parts[name] = parts[name] & in_time(lab, name, lambda x, p: x["G_1"] / -x["G_3"], "Theta")
     return parts
 
 
@@ -362,7 +362,7 @@ def items_at_hitting(lab: Laboratory) -> Verdict:
             s, u = sums(x, p), margins(p)(x)
             part = max((p["L"] - k) * abs(x[f"G_r{c}"]) for c, k in ((1, 3), (2, 2), (4, 1)))
             found += [s[4] / s[2], s[2] / s[1], s[1] / (s[2] + s[3] + s[4]), 0.1 / min(u.values())]
-            found += [max(abs(x["G_s"]), abs(x["G_c"])) / (5 * np.log(float(p["m"]))), part / 5]
+            found += [max(abs(x["G_1"]), abs(x["G_3"])) / (5 * np.log(float(p["m"]))), part / 5]
         return float(max(found))
 
     seen = measure("the largest used over allowed of Definition F.1 up to T*", points, worst)

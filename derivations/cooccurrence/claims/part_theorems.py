@@ -129,7 +129,7 @@ def learnt_part(lab: Laboratory) -> Verdict:
 def worst_test_loss(x: Mapping[str, float], point: Mapping[str, Any]) -> float:
     """Loss of a sample whose irrelevant words are the worst training words, averaged over the classes."""
     worst = max(abs(x[f"G_r{k}"]) for k in (1, 2, 4))
-    u = {1: 2 * x["G_s"] + x["G_c"], 2: -(x["G_s"] + x["G_c"]), 4: -x["G_c"]}
+    u = {1: 2 * x["G_1"] + x["G_3"], 2: -(x["G_1"] + x["G_3"]), 4: -x["G_3"]}
     free = {1: 3, 2: 2, 4: 1}
     share = {1: 1 / 2, 2: 1 / 3, 4: 1 / 6}
     return float(sum(w * np.logaddexp(0, -(u[c] - (point["L"] - free[c]) * worst)) for c, w in share.items()))
