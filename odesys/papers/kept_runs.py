@@ -131,7 +131,13 @@ def _name(value: Any, labs: dict[int, BaseLaboratory], files: set[str]) -> str:
         case BaseLaboratory():
             labs[id(value)] = value
             more = {name: held for name, held in vars(value).items() if name not in ("mutation", "draw", "reads")}
-            inner = [type(value).__module__, type(value).__qualname__, value.mutation.name, repr(value.draw), more]
+            inner = [
+                type(value).__module__,
+                type(value).__qualname__,
+                value.mutation.name,
+                repr(value.draw_given),
+                more,
+            ]
         case FunctionType():
             inner = _of_function(value, files)
         case _:

@@ -75,8 +75,6 @@ def test_more_time_needs_wider_networks(monkeypatch: pytest.MonkeyPatch) -> None
     assert bounds(cell) is None
 
 
-@pytest.mark.parametrize(
-    ("claim", "mutation"), [("E.9", "values"), ("E.25", "keys"), ("E.12", "beta"), ("E.23", "flip")]
-)
+@pytest.mark.parametrize(("claim", "mutation"), [("E.9", "values"), ("E.12", "beta")])
 def test_bounds_are_those_of_the_derived_system(claim: str, mutation: str) -> None:
     assert book.run(book[claim], mutation=mutation).verdict.as_stated != "holds"
