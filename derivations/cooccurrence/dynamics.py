@@ -41,7 +41,10 @@ from . import setting
 from .setting import TRAINED
 
 LETTER = {"aWVa": "beta", "aWWa": "beta", "aWV": "G", "VV": "V", "KQ": "A", "KK": "K", "QQ": "Q"}
+#: letters that mean something else in the paper: outputs F_i, class sums S_c, tokens L
+PAPER_LETTERS = {"F": "F", "S": "S", "L": "L"}
 SMALL = ("eps2", "eps3", "eps4")
+_SWAPPED = {"1": "2", "2": "1", "r2": "r3", "r3": "r2"}
 
 
 # ---- levels 0 and 1: exact at every width ------------------------------------------------------------------------
@@ -104,10 +107,11 @@ def quotient_of(flow: Flow, n: int, L: int, swap: bool = True) -> Quotient:
 
 
 def named(quotient: Quotient, n: int, L: int, swap: bool) -> Quotient:
-    """The quotient with its variables named after the orbits: beta, G_s, A_ss_other, V_r1r1_sample, ...
+    """The quotient with its variables named after words: beta, G_1, A_12, V_1_r2, Q_r1_r1_sample, ...
 
-    Kinds of words: s (target), c (common), r1, r2, r4 (irrelevant, by class). A pair of equal or paired words ends in
-    _same (one word), _sample (two of one sample), _class (two samples of a class) or _pair (one from I2, one from I3).
+    1, 2, 3 are mu1, mu2, mu3, and r1 .. r4 irrelevant words of a sample of I1 .. I4; of scores the key comes first. Two
+    irrelevant words of one class end in _same (one word), _sample (of one sample) or _class (of two). One name stands
+    for all that the symmetries exchange: with `swap` G_1 is G_2 too, A_12 is A_21, and G_r2 is G_r3.
     """
     dataset = setting.data(n, L)
     home = {
@@ -126,38 +130,17 @@ def letter(system: System, name: str) -> str:
 
 
 def _orbit_name(state: State, home: Mapping[str, tuple[int, int]], swap: bool) -> str:
-    ends = [word for word in (state.left, state.right) if word]
-    parts = [LETTER[state.path], "".join(_kind(word, home, swap) for word in ends)]
-    if len(ends) == 2:
-        parts.append(_relation(ends[0], ends[1], home, swap))
+    ends = [word for word in (state.left, state.right) if word and word != "a"]
+    marks = [f"r{home[word][0]}" if word in home else word.removeprefix("mu") for word in ends]
+    told = next((mark for mark in marks if mark in ("1", "2", "r2", "r3")), "")
+    if swap and told in ("2", "r3"):  # the first of two that are exchanged stands for both
+        marks = [_SWAPPED.get(mark, mark) for mark in marks]
+    between = "" if all(mark in ("1", "2", "3") for mark in marks) else "_"
+    parts = [LETTER[state.path], between.join(marks)]
+    if len(ends) == 2 and marks[0] == marks[1] and ends[0] in home:
+        same, sample = ends[0] == ends[1], home[ends[0]][1] == home[ends[1]][1]
+        parts.append("same" if same else "sample" if sample else "class")
     return "_".join(part for part in parts if part)
-
-
-def _kind(word: str, home: Mapping[str, tuple[int, int]], swap: bool) -> str:
-    if word in home:
-        c = home[word][0]
-        return f"r{2 if swap and c == 3 else c}"
-    return {"mu1": "s" if swap else "s1", "mu2": "s" if swap else "s2", "mu3": "c"}[word]
-
-
-def _relation(left: str, right: str, home: Mapping[str, tuple[int, int]], swap: bool) -> str:
-    """How two words of one kind, or a target word and an irrelevant word of a one-target class, belong together."""
-    if left == right:
-        return "same" if left in home or (swap and left != "mu3") else ""
-    if left in home and right in home:
-        if home[left][1] == home[right][1]:
-            return "sample"
-        if home[left][0] == home[right][0]:
-            return "class"
-        return "pair" if swap and {home[left][0], home[right][0]} == {2, 3} else ""
-    if not swap or "mu3" in (left, right):
-        return ""
-    if left not in home and right not in home:
-        return "other"
-    word, target = (left, right) if left in home else (right, left)
-    if home[word][0] in (2, 3):
-        return "own" if (home[word][0] == 2) == (target == "mu1") else "other"
-    return ""
 
 
 # ---- dimensionless form and its limits ---------------------------------------------------------------------------
@@ -203,7 +186,7 @@ def class_observables(system: System, n: int, L: int) -> System:
 
 @cache
 def kernel_ode(n: int, L: int, swap: bool = True) -> System:
-    """Level 3: the limit eps2, eps3, eps4 -> 0, time tau = B t; 5 states G_s, G_c, G_r1, G_r2, G_r4."""
+    """Level 3: the limit eps2, eps3, eps4 -> 0, time tau = B t; 5 states G_1, G_3, G_r1, G_r2, G_r4."""
     return vanishing_limit(mean_field(n, L, swap), SMALL, unit_start(symmetric(n, L, swap)))
 
 
@@ -226,8 +209,8 @@ def planar_ode(L: int = 5) -> System:
 
 
 def planar_of(every: System) -> System:
-    """The limit n -> infinity of level 3 for every n, in x = G_s and z = -G_c."""
-    return rescale_system(large_n_of(every), {"G_c": -1}, names={"G_s": "x", "G_c": "z"})
+    """The limit n -> infinity of level 3 for every n, in x = G_1 and z = -G_3."""
+    return rescale_system(large_n_of(every), {"G_3": -1}, names={"G_1": "x", "G_3": "z"})
 
 
 @cache
@@ -257,7 +240,7 @@ def named_system(name: str, parameters: Mapping[str, Any]) -> System:
         "descent": lambda: symmetric_descent(n, L).system,
     }
     made: System = table[name]()
-    return made
+    return replace(made, tex={**made.tex, **PAPER_LETTERS})
 
 
 def gram_matrices(flow: Flow, state: np.ndarray) -> dict[str, np.ndarray]:

@@ -1,7 +1,8 @@
 r"""Protocols of the co-occurrence paper: all four matrices trained at once by gradient flow, phases found as events.
 
 ``mean-field`` runs the 113 orbit variables from the infinite-width start, ``network`` the Gram variables of one random
-network of the given widths, ``kernel`` and ``planar`` the two limits. Times are :math:`\tau = \sigma_1^2 m m_1 t`.
+network of the given widths, ``kernel`` and ``planar`` the two limits. All columns are in the paper's units and under
+one name in every protocol (see the table of symbols), but for the time, which is :math:`\tau = \sigma_1^2 m m_1 t`.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ PLOT = load_later(f"{__package__}.figures", "plot_run")
 def events(system: System, parameters: Mapping[str, Any]) -> tuple[StopWhen, ...]:
     """R = 1, T_0.5, T_cls and T_1 of a reduced system, as events that do not stop the run."""
     rhs = system.equations
-    down = -rhs["G_c"] if "G_c" in rhs else rhs["z"]
-    up = rhs["G_s"] if "G_s" in rhs else rhs["x"]
+    down = -rhs["G_3"] if "G_3" in rhs else rhs["z"]
+    up = rhs["G_1"] if "G_1" in rhs else rhs["x"]
     slope = down - up
 
     def event(name: str, node: Node, level: float = 0.0) -> StopWhen:
@@ -80,15 +81,20 @@ def mean_field(parameters: Mapping[str, Any], progress: Progress = silent) -> Si
         progress=progress,
         label="mean field",
     )
-    return _simulation("mean-field", parameters, run, _drift(run, n, L, scale))
+    return _simulation("mean-field", parameters, run, _drift(run, n, L, scale), units(run.system, scale))
+
+
+def units(system: System, scale: setting.Scales) -> dict[str, float]:
+    """What the states of the dimensionless system are multiplied by to be the paper's: B, 1, sqrt(m) or k0."""
+    unit = {"beta": scale.B, "G": 1.0, "A": float(np.sqrt(scale.m)), "V": scale.k0, "K": scale.k0, "Q": scale.k0}
+    return {name: unit[dynamics.letter(system, name)] for name in system.names}
 
 
 def _drift(run: Trajectory, n: int, L: int, scale: setting.Scales) -> float:
     """Drift of the conserved spectra, back in the units of the paper."""
     quotient = dynamics.symmetric(n, L)
-    unit = {"beta": scale.B, "G": 1.0, "A": np.sqrt(scale.m), "V": scale.k0, "K": scale.k0, "Q": scale.k0}
     rows = np.array(run.states)[np.unique(np.linspace(0, len(run.states) - 1, DRIFT_ROWS).astype(int))]
-    states = rows * [unit[dynamics.letter(quotient.system, name)] for name in run.names]
+    states = rows * list(units(run.system, scale).values())
     order = [run.names.index(name) for name in quotient.system.names]
     return invariant_drift(quotient.flow, quotient.lift(states[:, order]), {"m1": float(scale.m1)}, DRIFT_POWERS)
 
@@ -132,16 +138,16 @@ def network(parameters: Mapping[str, Any], progress: Progress = silent) -> Simul
     times = phase_times(c, T_HALF)
     found = [("T_0.5", times.half), ("T_cls", times.classified), ("T_1", parameters["C_T1"])]
     columns = {
-        "t": c.taus,
+        "tau": c.taus,
         "loss": c.loss,
+        **{f"loss_I{k}": np.logaddexp(0, -c.margins[:, p]).mean(axis=1) for k, p in c.classes.items()},
+        **{f"margin_I{k}": c.margins[:, p].min(axis=1) for k, p in c.classes.items()},
         "smallest_margin": c.margins.min(axis=1),
         "R": c.R(),
         "beta": c.beta,
-        "G_mu1": c.G[:, 0],
-        "G_mu2": c.G[:, 1],
-        "G_mu3": c.G[:, 2],
-        **{f"loss_I{k}": np.logaddexp(0, -c.margins[:, p]).mean(axis=1) for k, p in c.classes.items()},
+        **{f"G_{i + 1}": c.G[:, i] for i in range(3)},
         **{f"A_{i + 1}{j + 1}": c.tables["KQ"][:, i, j] for i in range(3) for j in range(3)},
+        **{f"V_{i + 1}{j + 1}": c.tables["VV"][:, i, j] for i in range(3) for j in range(i, 3)},
     }
     final = {name: float(column[-1]) for name, column in columns.items()}
     events_ = tuple({"name": name, "kind": "stage", "time": t} for name, t in found if np.isfinite(t))
@@ -159,14 +165,28 @@ def network(parameters: Mapping[str, Any], progress: Progress = silent) -> Simul
     )
 
 
-def _simulation(name: str, parameters: Mapping[str, Any], run: Trajectory, drift: float | None) -> Simulation:
+def _simulation(
+    name: str,
+    parameters: Mapping[str, Any],
+    run: Trajectory,
+    drift: float | None,
+    unit: Mapping[str, float] | None = None,
+) -> Simulation:
     times = np.unique(np.concatenate([run.times, np.geomspace(1e-2, run.end_time, 400)]))
     times = times[times <= run.end_time]
     compiled = run.system.compile({p: run.parameters[p] for p in run.system.parameters})
     states = run.at(times)
-    columns = {"t": times, **compiled.observed(times, states), **{key: states[:, i] for i, key in enumerate(run.names)}}
+    seen = compiled.observed(times, states)
+    margins = {f"margin_I{c}": seen[f"margin_I{c}"] for c in setting.CLASSES}
+    columns = {
+        "tau": times,
+        "loss": seen["loss"],
+        **{key.replace("margin", "loss"): np.logaddexp(0, -u) for key, u in margins.items()},
+        **margins,
+        "smallest_margin": np.min(list(margins.values()), axis=0),
+        **{key: states[:, i] * (unit or {}).get(key, 1.0) for i, key in enumerate(run.names)},
+    }
     final = {key: float(column[-1]) for key, column in columns.items()}
-    final["smallest_margin"] = min(final[f"margin_I{c}"] for c in setting.CLASSES)
     happened = tuple({"name": e.name, "kind": "stage", "time": e.time} for e in run.events)
     return Simulation(
         name,

@@ -69,7 +69,8 @@ class System:
     names : state names, in the order of state vectors.
     field : the right-hand side and the observables, as scalar nodes or as blocks.
     parameters : names that must be given numbers before anything is computed in floats.
-    tex : how a state or parameter is typeset, by name.
+    tex : how a state or parameter is typeset, by name; another letter that stands for itself, ``{"F": "F"}``, is kept
+        free where parts of the equations get letters.
     structure : what each state stands for, by name; empty for systems written by hand.
 
     >>> x, v, k = graph.sym("x"), graph.sym("v"), graph.sym("k")

@@ -130,8 +130,15 @@ def _name(value: Any, labs: dict[int, BaseLaboratory], files: set[str]) -> str:
             inner = list(value.items())
         case BaseLaboratory():
             labs[id(value)] = value
-            more = {name: held for name, held in vars(value).items() if name not in ("mutation", "draw", "reads")}
-            inner = [type(value).__module__, type(value).__qualname__, value.mutation.name, repr(value.draw), more]
+            known = ("mutation", "draw_given", "drawn", "reads")
+            more = {name: held for name, held in vars(value).items() if name not in known}
+            inner = [
+                type(value).__module__,
+                type(value).__qualname__,
+                value.mutation.name,
+                repr(value.draw),  # asked for, since kept values belong to one draw
+                more,
+            ]
         case FunctionType():
             inner = _of_function(value, files)
         case _:

@@ -67,8 +67,15 @@ class BaseLaboratory:
         if mutation not in known:
             names = ", ".join(m.name for m in self.mutations) or "none"
             raise OdesysError(f"the mutation {mutation!r} is not known; there are {names}")
-        self.mutation, self.draw = known[mutation], draw
+        self.mutation, self.draw_given = known[mutation], draw
         self.reads: set[Part] = set()
+        self.drawn = False  # true once a check has asked for points or seeds
+
+    @property
+    def draw(self) -> Draw:
+        """Where points and seeds come from; what is computed without asking for it is the same in every draw."""
+        self.drawn = True
+        return self.draw_given
 
     @property
     def speeds(self) -> PathSpeeds:
@@ -82,12 +89,12 @@ class BaseLaboratory:
 
     def unrecorded(self) -> Self:
         """The same laboratory with a record of its own: what is asked of it counts as read by nobody."""
-        return type(self)(self.mutation.name, self.draw)
+        return type(self)(self.mutation.name, self.draw_given)
 
     def changes(self, part: Part) -> bool:
         """True if the mutation makes this part any different, or if the part can not be computed in one of the two."""
         try:
-            return bool(part.of(self.unrecorded()) != part.of(type(self)(draw=self.draw)))
+            return bool(part.of(self.unrecorded()) != part.of(type(self)(draw=self.draw_given)))
         except OdesysError:
             return True
 
@@ -109,6 +116,8 @@ def laboratory_part(method: Callable[Concatenate[Lab, P], T]) -> Callable[Concat
 def computed_once(function: Callable[Concatenate[Lab, P], T]) -> Callable[Concatenate[Lab, P], T]:
     """Compute once for each mutation, also where that ends in an error; who uses it reads what the computation read.
 
+    What asks for `lab.draw`, itself or through what it calls, is computed again in every other draw.
+
     >>> calls = []
     >>> @computed_once
     ... def long_run(lab):
@@ -122,23 +131,26 @@ def computed_once(function: Callable[Concatenate[Lab, P], T]) -> Callable[Concat
 
 
 def _once(function: Callable[Concatenate[Lab, P], T], is_part: bool) -> Callable[Concatenate[Lab, P], T]:
-    known: dict[Any, tuple[T | OdesysError, set[Part]]] = {}
+    known: dict[Any, tuple[T | OdesysError, set[Part], bool]] = {}
     accepts = signature(function)
 
     @wraps(function)
     def call(lab: Lab, /, *args: P.args, **options: P.kwargs) -> T:
         bound = accepts.bind(lab, *args, **options)
         bound.apply_defaults()
-        key = type(lab), lab.mutation.name, lab.draw, bound.args[1:], tuple(bound.kwargs.items())
-        if key not in known:
+        every = type(lab), lab.mutation.name, bound.args[1:], tuple(bound.kwargs.items())
+        own = lab.draw_given, *every
+        if every not in known and own not in known:
             inner = lab.unrecorded()
             try:
                 value: T | OdesysError = function(inner, *args, **options)
             except OdesysError as error:
                 value = error
-            known[key] = value, {Part(call, bound.args[1:])} if is_part else inner.reads
-        value, reads = known[key]
+            reads = {Part(call, bound.args[1:])} if is_part else inner.reads
+            known[own if inner.drawn else every] = value, reads, inner.drawn
+        value, reads, drawn = known[every] if every in known else known[own]
         lab.reads |= reads
+        lab.drawn |= drawn
         if isinstance(value, OdesysError):
             raise value.with_traceback(None)
         return value

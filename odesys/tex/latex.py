@@ -87,7 +87,7 @@ def node_latex(node: Node, tex_map: Mapping[str, str]) -> str:
 def system_text(system: System) -> str:
     """The equations as plain text, one per line, after the definitions of the parts they share."""
     named = _named(system)
-    letters = _choose_letters(named, {**dict.fromkeys(system.names, ""), **dict.fromkeys(system.parameters, "")})
+    letters = _choose_letters(named, dict.fromkeys((*system.names, *system.parameters), ""), _reserved(system))
     names = {name: name for name in (*system.names, *system.parameters, TIME, PI)}
     for part in named.parts:
         stem = f"{letters[part.kind]}{part.number}"
@@ -167,7 +167,7 @@ def _tex_page(system: System, names: Mapping[str, str] | None) -> EquationPage:
     named = _named(system)
     given = {**system.tex, **(names or {})}
     tex = {name: given.get(name) or name_tex(name) for name in (*system.names, *system.parameters, TIME)}
-    letters = _choose_letters(named, tex)
+    letters = _choose_letters(named, tex, _reserved(system))
     shown = {PI: r"\pi"} | tex
     for part in named.parts:
         shown[part.symbol] = f"{letters[part.kind]}_{{{part.number}}}"
@@ -252,9 +252,14 @@ def _notes(named: NamedEquations, writer: Writer) -> list[tuple[str, str]]:
     return notes
 
 
-def _choose_letters(named: NamedEquations, tex: Mapping[str, str]) -> dict[str, str]:
-    """A letter for each kind of part that no state or parameter uses."""
-    taken = _stems(text for pair in tex.items() for text in pair)
+def _reserved(system: System) -> set[str]:
+    """Letters that `system.tex` keeps free: those that stand for themselves and are no state and no parameter."""
+    return {name for name, tex in system.tex.items() if name == tex and len(name) == 1}
+
+
+def _choose_letters(named: NamedEquations, tex: Mapping[str, str], reserved: set[str]) -> dict[str, str]:
+    """A letter for each kind of part that no state or parameter uses, and that is not kept for something else."""
+    taken = _stems(text for pair in tex.items() for text in pair) | reserved
     chosen = {}
     for kind, letters in _LETTERS.items():
         free = [letter for letter in letters if letter not in taken]

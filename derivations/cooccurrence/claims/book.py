@@ -20,11 +20,6 @@ book = ClaimBook(
     reference="Training Dynamics of Transformers to Recognize Word Co-occurrence via Gradient Flow Analysis",
     symbols=SYMBOLS,
     rule=True,
-    not_yet=(
-        "names of the table of symbols only",
-        "corrected forms under the rule",
-        "exact points for failures that are called a proof",
-    ),
 )
 
 NUMBERS = "a statement about numbers, not about the system"

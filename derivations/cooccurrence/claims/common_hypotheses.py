@@ -10,6 +10,7 @@ what values gain in phase 1, of order 1/m: that is :math:`m\ge\widetilde\Omega(L
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from math import log, sqrt
 from typing import Any
 
@@ -36,6 +37,7 @@ SYMBOLS = (
     Symbol("S2", "S_2", "sum of g over I_2", "positive"),
     Symbol("S3", "S_3", "sum of g over I_3", "positive"),
     Symbol("S4", "S_4", "sum of g over I_4", "positive"),
+    Symbol("yF", "yF", "margin of a sample", "positive"),
     Symbol("M", "M", "bound of the variables in Lemma H.1", "positive"),
     Symbol("V", r"\sum_j\mathbb E[Z_j^2]", "sum of their variances", "nonnegative"),
 )
@@ -65,7 +67,7 @@ VALUES = Hypothesis.from_ratio(
     r"m\ge20\,L^2/c_0^4",
     lambda p: p["m"] * p["c0"] ** 4 / (20 * p["L"] ** 2),
 )
-SPLIT = Hypothesis("Assumption 2.3 has whole classes", r"6\mid n", lambda p: 0 if float(p["n"]) % 6 == 0 else -1)
+SPLIT = Hypothesis("Assumption 2.3 has whole classes", r"6\mid n", lambda p: 0 if Fraction(p["n"]) % 6 == 0 else -1)
 
 CONDITION_1 = (WIDE, LONG, MANY, START, SPLIT)  # Condition 1 and Assumption 2.3, for statements at t = 0
 PHASES = (*CONDITION_1, SMALL, VALUES)  # what the proofs take from Condition 1 for t > 0

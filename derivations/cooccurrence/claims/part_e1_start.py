@@ -63,7 +63,7 @@ def at_infinite_width(lab: Laboratory, name: str, value: graph.Node) -> Verdict:
 
 def signal_parts(lab: Laboratory) -> Verdict:
     """Exact at infinite width, and certain bounds for networks."""
-    exact = at_infinite_width(lab, "G_s", (1 + sym("eps2")) / 6)
+    exact = at_infinite_width(lab, "G_1", (1 + sym("eps2")) / 6)
 
     def inside(c: Case) -> bool:
         low, high = first_gradient(c)
@@ -122,7 +122,7 @@ def signal_updates_again(lab: Laboratory) -> Verdict:
 )
 def first_constant(lab: Laboratory) -> Verdict:
     """The derived value at g = 1/2."""
-    value = graph.substitute([lab.unit_rates(12, 5)["G_s"]], {sym("eps2"): graph.ZERO})[0]
+    value = graph.substitute([lab.unit_rates(12, 5)["G_1"]], {sym("eps2"): graph.ZERO})[0]
     third, sixth = (identity({"rate": value - Fraction(1, k)}) for k in (3, 6))
     sentence = "at F = 0 all g are 1/2, so the left side is (1/2)(1/2) - (1/6)(1/2) = 1/6, and the right side 1/3"
     found = third.witnessed(sentence, {"n": 12, "L": 5})
@@ -214,7 +214,7 @@ def irrelevant_updates(lab: Laboratory) -> Verdict:
 
 def common_word_parts(lab: Laboratory, both: bool) -> Verdict:
     """Zero by cancellation of labels at infinite width; for networks the three printed terms with E.5's logarithms."""
-    exact = at_infinite_width(lab, "G_c", graph.ZERO)
+    exact = at_infinite_width(lab, "G_3", graph.ZERO)
 
     def enough(c: Case) -> bool:
         share = as_ball(Fraction(c["c0"])) ** 2 * c["m1"] / (c["L"] * c["m"])

@@ -78,6 +78,43 @@ def ratio_relation(lab: Laboratory) -> Verdict:
     return identity({"R": (1 + R) * (S1 - S2) - S3 - S4})
 
 
+MIDDLE = Hypothesis(
+    "R in [1, 3]",
+    r"1\le R\le3",
+    lambda p: min(
+        p["S2"] + p["S3"] + p["S4"] - p["S1"] - (p["S1"] - p["S2"]),
+        3 * (p["S1"] - p["S2"]) - (p["S2"] + p["S3"] + p["S4"] - p["S1"]),
+    ),
+)
+
+
+@book.claim(
+    "Eq.14",
+    "Balancing inside its proof",
+    kind="inequality",
+    origin="proof",
+    where="Proof of Lemma F.6, Equation (14)",
+    parts=("common word", "mu1"),
+    hypotheses=(ORDERED, BALANCED, MIDDLE),
+    uses=["F.1", "F.5", "Eq.13"],
+    insensitive=NUMBERS,
+    statement=r"\tfrac{\sum_{[n]}g_i}{S_2+S_3+S_4-S_1}=O(1),\quad\tfrac{\sum_{[n]}g_i}{S_1-S_2}=O(1)",
+    reading="Where R lies in [1, 3], as the proof says, with the order and balance of Definition F.1; the constant is 22.",
+)
+def balancing_display(lab: Laboratory) -> dict[str, Verdict]:
+    """S_1 - S_2 = (S_3 + S_4)/(1 + R), so that 22 times either difference less the sum has no negative term."""
+    s3, s4, l, R = sp.symbols("S3 S4 l R")  # l = 2 S_3 - S_2 >= 0
+    gap = (s3 + s4) / (1 + R)  # S_1 - S_2, by (13)
+    total = 2 * (2 * s3 - l) + gap + s3 + s4  # S_1 + S_2 + S_3 + S_4
+    form = sp.expand(sp.cancel((1 + R) * (22 * gap - total)))
+    ends = [sp.Poly(form.subs(R, end), s3, s4, l).coeffs() for end in (1, 3)]
+    fine = sp.degree(form, R) == 1 and all(c >= 0 for end in ends for c in end)
+    step = "(1 + R) (22 (S_1 - S_2) - sum g) is linear in R, with no negative coefficient at R = 1 and R = 3"
+    last = "the other difference is R (S_1 - S_2), and R is at least 1"
+    sure = decided(bool(fine), {"form": str(form)}, form=str(form)).proving(step)
+    return {"common word": sure.proving(last).with_constants(C=22), "mu1": sure.with_constants(C=22)}
+
+
 @book.claim(
     "Eq.15",
     "When R grows",
@@ -153,7 +190,7 @@ def quadratic(lab: Laboratory) -> dict[str, Verdict]:
     r = (sums[1] - sums[3]) / X
     rate = (rates[2] + rates[3] + rates[4] + R * rates[2] - (1 + R) * rates[1]) / X
     a, b, c = A[1] + A[2], A[3] + A[4] - r * A[1], -A[2] - r * A[3] - (1 + r) * A[1]
-    quotient = {"R is -dG3/dG1": R * rhs["G_s1"] + rhs["G_c"], "quadratic": rate - a * R**2 - b * R - c}
+    quotient = {"R is -dG3/dG1": R * rhs["G_1"] + rhs["G_3"], "quadratic": rate - a * R**2 - b * R - c}
     forms = opaque(lab, list(quotient.values()))
     parts = (identity({"gap": form}, positive=("g1", "g2", "g3", "g4")) for form in forms)
     return dict(zip(("R is -dG(mu3)/dG(mu1)", "quadratic"), parts, strict=True))
@@ -167,7 +204,7 @@ def _coefficients(lab: Laboratory) -> dict[str, Node]:
     """
     system = lab.large_n()
     rhs, sums, _ = _large_n(lab)
-    R = -rhs["G_c"] / rhs["G_s1"]
+    R = -rhs["G_3"] / rhs["G_1"]
     rate = graph.add(
         [s * rhs[n] for s, n in zip(graph.gradient(R, [sym(n) for n in system.names]), system.names, strict=True)]
     )
@@ -398,8 +435,8 @@ def score_signs(lab: Laboratory) -> dict[str, Verdict]:
     rates = lab.score_rates(12, L)
     F1, F2, s2, p = (sym(name) for name in ("F1", "F2", "s2", "p"))
     states = {
-        sym("G_s"): F1 + F2,
-        sym("G_c"): -(F1 + 2 * F2),
+        sym("G_1"): F1 + F2,
+        sym("G_3"): -(F1 + 2 * F2),
         sym("G_r1"): graph.ZERO,
         sym("G_r2"): graph.ZERO,
         sym("G_r4"): graph.ZERO,
@@ -409,11 +446,11 @@ def score_signs(lab: Laboratory) -> dict[str, Verdict]:
         graph.call("sigmoid", -system.observables["margin_I1"]): 2 * (s2 + p),
         graph.call("sigmoid", -system.observables["margin_I2"]): 6 * s2,
     }
-    found = {name: _signed(graph.substitute([rates[name]], atoms)[0], states) for name in ("A_cs", "A_ss_other")}
+    found = {name: _signed(graph.substitute([rates[name]], atoms)[0], states) for name in ("A_31", "A_12")}
     step = "in F_1, |F_2|, S_2 and S_1 - S_2, all positive, every term of the leading-order rate has this sign"
     return {
-        "A_31 falls": decided(found["A_cs"] == -1, {"sign": found["A_cs"]}).proving(step),
-        "A_21 grows": decided(found["A_ss_other"] == 1, {"sign": found["A_ss_other"]}).proving(step),
+        "A_31 falls": decided(found["A_31"] == -1, {"sign": found["A_31"]}).proving(step),
+        "A_21 grows": decided(found["A_12"] == 1, {"sign": found["A_12"]}).proving(step),
     }
 
 

@@ -263,23 +263,6 @@ def balancing(lab: Laboratory) -> dict[str, Verdict]:
 
 
 @book.claim(
-    "Eq.14",
-    "Balancing inside its proof",
-    kind="order",
-    origin="proof",
-    where="Proof of Lemma F.6, Equation (14)",
-    parts=("common word", "mu1"),
-    hypotheses=PHASES,
-    uses=["F.1", "F.5"],
-    statement=r"\tfrac{\sum_{[n]}g_i}{S_2+S_3+S_4-S_1}=O(1),\quad\tfrac{\sum_{[n]}g_i}{S_1-S_2}=O(1)",
-    reading="Networks up to tau = 10^3, level 3 up to 10^7, where R lies in [1, 3].",
-)
-def balancing_display(lab: Laboratory) -> dict[str, Verdict]:
-    """The first two quotients."""
-    return quotients(lab, ("common word", "mu1"))
-
-
-@book.claim(
     "4.5",
     "Automatic balancing (short)",
     kind="order",
@@ -323,7 +306,7 @@ def comparable(lab: Laboratory) -> dict[str, Verdict]:
             phase_two,
         )
         if s < 0:
-            parts[name] = parts[name] & in_time(lab, name, lambda x, p: x["G_s"] / -x["G_c"], "Theta")
+            parts[name] = parts[name] & in_time(lab, name, lambda x, p: x["G_1"] / -x["G_3"], "Theta")
     return parts
 
 
@@ -379,7 +362,7 @@ def items_at_hitting(lab: Laboratory) -> Verdict:
             s, u = sums(x, p), margins(p)(x)
             part = max((p["L"] - k) * abs(x[f"G_r{c}"]) for c, k in ((1, 3), (2, 2), (4, 1)))
             found += [s[4] / s[2], s[2] / s[1], s[1] / (s[2] + s[3] + s[4]), 0.1 / min(u.values())]
-            found += [max(abs(x["G_s"]), abs(x["G_c"])) / (5 * np.log(float(p["m"]))), part / 5]
+            found += [max(abs(x["G_1"]), abs(x["G_3"])) / (5 * np.log(float(p["m"]))), part / 5]
         return float(max(found))
 
     seen = measure("the largest used over allowed of Definition F.1 up to T*", points, worst)

@@ -90,7 +90,7 @@ def value_change_late(lab: Laboratory) -> dict[str, Verdict]:
         return np.abs(table[1:] - table[0]).max(axis=(1, 2)) * run.scale.B / logs
 
     networks = ordered(lab, "the change to its order", change, along=("m",), part=phase_two)
-    limit = quadrature(lab, "V_cc", "the change of Gamma_33 over its order, at late times", 9)
+    limit = quadrature(lab, "V_33", "the change of Gamma_33 over its order, at late times", 9)
     return {"identity": values(lab), "change": networks & limit}
 
 

@@ -84,12 +84,12 @@ def planar_system(lab: Laboratory) -> Verdict:
         residuals |= {f"{name}, L={L}": node - printed[name] for name, node in system.equations.items()}
     every = lab.every_n(5)
     words = {name: sym(name) for name in every.names}
-    first = g(2 * words["G_s"] + words["G_c"] + 2 * words["G_r1"])
-    second = g(-words["G_s"] - words["G_c"] - 3 * words["G_r2"])
-    fourth = g(-words["G_c"] - 4 * words["G_r4"])
+    first = g(2 * words["G_1"] + words["G_3"] + 2 * words["G_r1"])
+    second = g(-words["G_1"] - words["G_3"] - 3 * words["G_r2"])
+    fourth = g(-words["G_3"] - 4 * words["G_r4"])
     printed = {
-        "G_s": first / 2 - second / 6,
-        "G_c": first / 2 - second / 3 - fourth / 6,
+        "G_1": first / 2 - second / 6,
+        "G_3": first / 2 - second / 3 - fourth / 6,
         "G_r1": first / n,
         "G_r2": -second / n,
         "G_r4": -fourth / n,
@@ -272,10 +272,10 @@ def reaches_hard_margin(lab: Laboratory) -> Verdict:
     R = values_along(run, rhs["z"] / rhs["x"], [1e5, 1e6])
     loss = values_along(run, run.system.observables["loss"], [1e7])[0] * 1e7
     system = lab.large_n()
-    start = {"G_s1": 0.3, "G_s2": -0.3, "G_c": 0.1}
+    start = {"G_1": 0.3, "G_2": -0.3, "G_3": 0.1}
     free = integrate(system, [start[n] for n in system.names], (0.0, 6000.0), rtol=1e-12, atol=1e-15, method="LSODA")
     taus = np.geomspace(200, 5000, 20)
-    gap = np.abs(values_along(free, sym("G_s1") - sym("G_s2"), taus))
+    gap = np.abs(values_along(free, sym("G_1") - sym("G_2"), taus))
     slope = fit_power_law(taus.tolist(), gap.tolist()).value
     s = class_sums(run.system)
     seen = {
@@ -348,9 +348,9 @@ def finite_n_run(lab: Laboratory) -> Verdict:
     test = {1: (1 - 4 * a + 3 * b) / delta, 2: (1 + 3 * a - 2 * b) / delta, 4: (3 + 2 * a - b) / delta}
     run = integrate(system, np.zeros(5), (0.0, 1e9), rtol=1e-10, atol=1e-13, method="LSODA")
     rhs = system.equations
-    R = values_along(run, -rhs["G_c"] / rhs["G_s"], [1e9])[0]
+    R = values_along(run, -rhs["G_3"] / rhs["G_1"], [1e9])[0]
     loss = values_along(run, system.observables["loss"], [1e9])[0] * 1e9
-    s, c = sym("G_s"), sym("G_c")
+    s, c = sym("G_1"), sym("G_3")
     forms = {1: 2 * s + c, 2: -s - c, 4: -c}
     slopes = {k: float(np.diff(values_along(run, node, [1e7, 1e9]))[0] / np.log(100)) for k, node in forms.items()}
     fine = (

@@ -22,6 +22,7 @@ from ..special import balancing
 from ..special.trajectories import Course, course, kernel_run, mean_field_run, network, planar_run
 
 EXPERIMENT = {"n": 60, "L": 5, "d": 64, "m": 128, "m1": 256, "eta": 0.01, "steps": 30_000, "seed": 0}
+SHORT = 2000  # epochs of the figure on the default page: about 25 s of processor time
 PAIRS = {
     (1, 0): r"$\mu_2^\top W_K^\top W_Q\mu_1$",
     (0, 1): r"$\mu_1^\top W_K^\top W_Q\mu_2$",
@@ -75,9 +76,19 @@ def class_losses(margins: np.ndarray, classes: Mapping[int, np.ndarray]) -> dict
 
 
 def figure_1(folder: Path, progress: Progress) -> list[Path]:
-    """Scores and losses with the paper's sizes: exact recursion (lines), a network trained for real (dots)."""
+    """The first epochs of figure 1 with the paper's sizes; `figure_1full` has all."""
+    return _descent_figure(folder, progress, SHORT, "fig1")
+
+
+def figure_1full(folder: Path, progress: Progress) -> list[Path]:
+    """Figure 1 with the paper's sizes and all of its epochs."""
+    return _descent_figure(folder, progress, int(EXPERIMENT["steps"]), "fig1_full")
+
+
+def _descent_figure(folder: Path, progress: Progress, steps: int, file: str) -> list[Path]:
+    """Scores and losses of the paper's run: exact recursion (lines), a network trained for real (dots)."""
     progress("gradient descent", 0.1)
-    run = experiment()
+    run = experiment(steps)
     theory: Course = run["theory"]
     fig, axes = new_figure(1, 2, (12.0, 4.6))
     x = run["step"] + 1
@@ -92,13 +103,23 @@ def figure_1(folder: Path, progress: Progress) -> list[Path]:
         axes[1].plot(x[::4], other[c][::4], ".", color=f"C{k}", markersize=5)
     axes[1].plot(x, theory.loss, color="k", linewidth=2, label="total")
     axes[1].set(xlabel="epoch + 1", ylabel="loss", yscale="log", title="(b) training loss by class")
+    right = x[phase_boundary(theory.margins)]
     for ax in axes:
+        ax.axvline(right, color="0.75", linewidth=0.8, linestyle="--")
+        ax.annotate("all classified", (right, 0.02), xycoords=("data", "axes fraction"), fontsize=8)
         ax.set_xscale("log")
         ax.legend(fontsize=8)
     e = EXPERIMENT
     sizes = ", ".join(f"{key} = {e[key]}" for key in ("n", "L", "d", "m", "m1", "eta", "seed"))
-    fig.suptitle(f"{sizes}; lines: exact recursion on Gram variables, dots: weights", fontsize=10)
-    return save_figure(fig, folder, "fig1")
+    epochs = f"{steps} of its {e['steps']} epochs" if steps < int(e["steps"]) else f"{steps} epochs"
+    fig.suptitle(f"{sizes}; {epochs}; lines: exact recursion on Gram variables, dots: weights", fontsize=10)
+    return save_figure(fig, folder, file)
+
+
+def phase_boundary(margins: np.ndarray) -> int:
+    """The first row from which on all samples are classified; margins (k, n)."""
+    wrong = np.flatnonzero(margins.min(axis=1) <= 0)
+    return min(int(wrong[-1]) + 1, len(margins) - 1) if len(wrong) else 0
 
 
 TAUS = (0.0, *np.geomspace(0.1, 1e4, 150).tolist())
@@ -120,7 +141,7 @@ def figure_1clean(folder: Path, progress: Progress) -> list[Path]:
     for k, (pair, name) in enumerate(PAIRS.items()):
         change = net.tables["KQ"][:, pair[0], pair[1]] - net.tables["KQ"][0, pair[0], pair[1]]
         axes[0].plot(net.taus[1::4], change[1::4], ".", color=f"C{k}", label=name)
-    for name, colour in (("A_ss_other", "C0"), ("A_cs", "C2")):
+    for name, colour in (("A_12", "C0"), ("A_31", "C2")):
         axes[0].plot(grid, table[name] * np.sqrt(P1.m), color=colour, linewidth=1)
     axes[0].set(title="(a) change of scores", xlabel=r"$\tau=\sigma_1^2mm_1\,t$")
     losses = class_losses(net.margins, net.classes)
@@ -131,7 +152,7 @@ def figure_1clean(folder: Path, progress: Progress) -> list[Path]:
         axes[1].plot(grid, np.logaddexp(0, -observed[f"margin_I{c}"]), color=f"C{k}", linewidth=1)
     axes[1].axhline(np.log(2), color="0.6", linestyle=":", linewidth=0.8)
     axes[1].set(title="(b) loss by class", yscale="log", xlabel=r"$\tau$")
-    for k, (word, name) in enumerate((("G_s", r"$G(\mu_1),G(\mu_2)$"), ("G_c", r"$G(\mu_3)$"))):
+    for k, (word, name) in enumerate((("G_1", r"$G(\mu_1),G(\mu_2)$"), ("G_3", r"$G(\mu_3)$"))):
         axes[2].plot(grid, table[word], color=f"C{k}", label=name)
     for j, colour in ((0, "C0"), (1, "C0"), (2, "C1")):
         axes[2].plot(net.taus[1::4], net.G[1::4, j], ".", color=colour, markersize=4)
@@ -254,14 +275,14 @@ def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], fo
             panels["loss"].append(name)
         elif name in ("x", "z") or name.startswith("G_"):
             panels["sub-network"].append(name)
-        elif name in ("A_ss_other", "A_cs", "A_ss_same", "A_cc", "A_21", "A_12", "A_31", "A_32"):
+        elif name in ("A_12", "A_21", "A_31", "A_32", "A_11", "A_33"):
             panels["scores"].append(name)
     shown = {title: names for title, names in panels.items() if names}
     fig, axes = new_figure(1, len(shown), (4.8 * len(shown), 4.0), squeeze=False)
-    keep = np.asarray(columns["t"]) >= 1e-2  # the first steps of a solver are far smaller
+    keep = np.asarray(columns["tau"]) >= 1e-2  # the first steps of a solver are far smaller
     for ax, (title, names) in zip(axes[0], shown.items(), strict=True):
         for name in names:
-            ax.plot(columns["t"][keep], np.asarray(columns[name])[keep], label=name)
+            ax.plot(columns["tau"][keep], np.asarray(columns[name])[keep], label=name)
         for event in events:
             ax.axvline(event["time"], color="0.7", linewidth=0.8, linestyle="--")
         ax.set(xscale="log", xlabel=r"$\tau$", title=title)

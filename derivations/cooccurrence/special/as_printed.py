@@ -126,17 +126,16 @@ class Tables:
         )
         return (lead + others + rest) / self.n
 
-    def correlation(self, j: int, k: int, inside: frozenset[int] | None = None) -> Any:
-        """Lemma C.2: the rate of <w_j, w_k>; split into words of `inside` and the others if it is given."""
-        parts = [None] if inside is None else [True, False]
+    def correlation(self, j: int, k: int) -> Any:
+        """Lemma C.2: the rate of <w_j, w_k>, split into words of U = {mu1, mu2, mu3} and the others."""
         return (
             _sum(
                 gy * row[h] * (self.signs[k] * self.wv[j, x] + self.signs[j] * self.wv[k, x])
-                for part in parts
+                for inside in (True, False)
                 for gy, tokens, p, _ in self._each()
                 for row in p
                 for h, x in enumerate(tokens)
-                if part is None or (x in inside) is part  # type: ignore[operator]
+                if (x < 3) is inside
             )
             / self.n
         )

@@ -40,8 +40,8 @@ class HardMargin:
     @property
     def R(self) -> sp.Expr:
         """lim -dG(mu3) / dG(mu1)."""
-        common = self.direction["z"] if "z" in self.direction else -self.direction["G_c"]
-        return sp.cancel(common / self.direction["x" if "x" in self.direction else "G_s"])
+        common = self.direction["z"] if "z" in self.direction else -self.direction["G_3"]
+        return sp.cancel(common / self.direction["x" if "x" in self.direction else "G_1"])
 
     @property
     def class_sums(self) -> dict[int, sp.Expr]:
@@ -51,7 +51,7 @@ class HardMargin:
     def test_exponents(self) -> dict[int, sp.Expr]:
         """Growth of the margins on fresh samples per ln(tau): irrelevant words of the test set have not moved."""
         w = self.direction
-        signal, common = (w["x"], -w["z"]) if "x" in w else (w["G_s"], w["G_c"])
+        signal, common = (w["x"], -w["z"]) if "x" in w else (w["G_1"], w["G_3"])
         return {1: sp.cancel(2 * signal + common), 2: sp.cancel(-signal - common), 4: sp.cancel(-common)}
 
 

@@ -25,9 +25,9 @@ def quadratures(lab: Laboratory, L: int, scores: bool) -> System:
     extra: dict[str, Node] = {"beta": 2 * graph.add([s[c] * margins[c] for c in setting.CLASSES])}
     for a, b in ("ss", "sc", "cc"):
         extra[f"V_{a}{b}"] = G[a] * xi[b] + G[b] * xi[a]
-    at = {sym("G_s"): x, sym("G_c"): -z, **{sym(f"G_r{c}"): graph.ZERO for c in (1, 2, 4)}}
+    at = {sym("G_1"): x, sym("G_3"): -z, **{sym(f"G_r{c}"): graph.ZERO for c in (1, 2, 4)}}
     rates = lab.score_rates(12, L) if scores else {}
-    for name in ("A_ss_other", "A_cs", "A_ss_same", "A_cc") if scores else ():
+    for name in ("A_12", "A_31", "A_11", "A_33") if scores else ():
         extra[name] = graph.substitute([rates[name]], at)[0]
     return System.from_equations({**rhs, **extra})
 

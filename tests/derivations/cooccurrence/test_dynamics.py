@@ -208,8 +208,8 @@ def test_kernel_and_planar_systems() -> None:
         printed = (half * g(2 * x - z) - sixth * g(z - x), third * g(z - x) + sixth * g(z) - half * g(2 * x - z))
         assert all(zero_test(a - b).answer == "zero" for a, b in zip(system.nodes, printed, strict=True))
     every, n = dynamics.every_n(5), sym("n")
-    assert every.names == ("G_s", "G_c", "G_r1", "G_r2", "G_r4") and every.parameters == ("n",)
-    margin = 2 * sym("G_s") + sym("G_c") + 2 * sym("G_r1")
+    assert every.names == ("G_1", "G_3", "G_r1", "G_r2", "G_r4") and every.parameters == ("n",)
+    margin = 2 * sym("G_1") + sym("G_3") + 2 * sym("G_r1")
     assert zero_test(every.nodes[2] - g(margin) / n, ["n"]).answer == "zero"
 
 
@@ -227,8 +227,8 @@ def test_dimensionless_form_has_three_small_numbers() -> None:
         atol=1e-14,
     )
     assert direct.final["beta"] / scale.B == pytest.approx(run.final["beta"], abs=1e-8)
-    assert direct.final["A_ss_other"] / 8 == pytest.approx(run.final["A_ss_other"], rel=1e-5)
-    assert direct.final["V_sc"] / scale.k0 == pytest.approx(run.final["V_sc"], rel=1e-6)
+    assert direct.final["A_12"] / 8 == pytest.approx(run.final["A_12"], rel=1e-5)
+    assert direct.final["V_13"] / scale.k0 == pytest.approx(run.final["V_13"], rel=1e-6)
 
 
 def test_planar_times_and_constants() -> None:
@@ -238,7 +238,7 @@ def test_planar_times_and_constants() -> None:
     assert times["T_0.5"] == pytest.approx(4.8855, abs=5e-4) and times["T_cls"] == pytest.approx(12.979, abs=5e-4)
     assert run.final["loss"] * 1e7 == pytest.approx(17.0004, abs=1e-4)
     system = dynamics.planar_ode()
-    table = dict(zip(run.columns["t"], zip(run.columns["x"], run.columns["z"], strict=True), strict=True))
+    table = dict(zip(run.columns["tau"], zip(run.columns["x"], run.columns["z"], strict=True), strict=True))
     field = system.compile()
     R = {t: field(0.0, s)[1] / field(0.0, s)[0] for t, s in table.items() if t > 1}
     assert max(R.values()) == pytest.approx(1.53063, abs=2e-5)
@@ -249,7 +249,7 @@ def test_finite_n_limits(n: int, L: int, R: float, product: float) -> None:
     system = dynamics.every_n(L).substitute({"n": n})
     run = integrate(system, np.zeros(5), (0.0, 1e9), rtol=1e-10, atol=1e-13, method="LSODA")
     rate = dict(zip(system.names, system.compile()(0.0, run.end_state), strict=True))
-    assert -rate["G_c"] / rate["G_s"] == pytest.approx(R, abs=2e-4)
+    assert -rate["G_3"] / rate["G_1"] == pytest.approx(R, abs=2e-4)
     assert run.final["loss"] * 1e9 == pytest.approx(product, abs=2e-3)
 
 
@@ -293,6 +293,6 @@ def test_protocols_agree() -> None:
 def test_scores_of_a_wide_mean_field() -> None:
     scale = setting.condition_one(6, 1_000_000, 100, 1.0)
     run = mean_field_run(Laboratory(), 24, 6, scale, 3000.0)
-    known = {"A_ss_other": 9.486998e-10, "A_cs": -1.018856e-9, "A_ss_same": -9.680e-12, "A_cc": -2.4555e-10}
+    known = {"A_12": 9.486998e-10, "A_31": -1.018856e-9, "A_11": -9.680e-12, "A_33": -2.4555e-10}
     for name, value in known.items():
         assert run.final[name] * 1000 == pytest.approx(value, rel=2e-4), name

@@ -127,7 +127,7 @@ def test_limits_are_a_regression_on_bags_of_words() -> None:
     run = integrate(system, np.zeros(5), (0.0, 1e4), rtol=1e-10, atol=1e-13, method="LSODA")
     found = word_weights((0.0, 0.0, 0.0), (20.0, 1e4), 60.0, 5)
     assert found[0, :3] == pytest.approx([1.2498, 1.2498, -1.2957], abs=1e-4)
-    names = ("G_s", "G_s", "G_c", "G_r1", "G_r2", "G_r2", "G_r4")
+    names = ("G_1", "G_1", "G_3", "G_r1", "G_r2", "G_r2", "G_r4")
     assert found[1] == pytest.approx([run.final[name] for name in names], rel=1e-8)
     features, labels, shares = word_classes()
     assert features.tolist() == [[1, 1, 1], [1, 0, 1], [0, 1, 1], [0, 0, 1]] and labels.tolist() == [1, -1, -1, -1]

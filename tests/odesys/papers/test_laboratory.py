@@ -8,6 +8,7 @@ import pytest
 from odesys.errors import IntegrationError, OdesysError
 from odesys.expr.graph import sym
 from odesys.expr.system import System
+from odesys.papers.draw import Draw
 from odesys.papers.laboratory import BaseLaboratory, Part, computed_once, laboratory_part
 from odesys.papers.mutation import Mutation
 from odesys.papers.workers import process_pool
@@ -92,3 +93,27 @@ def test_parts_have_names_and_travel_between_processes() -> None:
 def test_an_unknown_mutation_is_refused() -> None:
     with pytest.raises(OdesysError, match="'soft' is not known; there are stiff, late"):
         Oscillator("soft")
+
+
+def test_what_asks_for_no_draw_is_computed_once_for_all_draws() -> None:
+    calls: list[str] = []
+
+    @computed_once
+    def derived(lab: BaseLaboratory) -> int:
+        calls.append("derived")
+        return 1
+
+    @computed_once
+    def seeded(lab: BaseLaboratory) -> tuple[int, ...]:
+        calls.append("seeded")
+        return lab.draw.seeds(derived(lab))
+
+    @computed_once
+    def above(lab: BaseLaboratory) -> tuple[int, ...]:
+        calls.append("above")
+        return seeded(lab)
+
+    first, second = BaseLaboratory(), BaseLaboratory(draw=Draw(7, 1))
+    assert above(first) != above(second) and above(first) == above(BaseLaboratory())
+    assert sorted(calls) == ["above", "above", "derived", "seeded", "seeded"]
+    assert first.drawn and not (derived(third := BaseLaboratory()) and third.drawn)
