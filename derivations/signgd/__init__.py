@@ -17,7 +17,7 @@ T1, T2_sgn, T2, T3, T4_minus, T4_plus, T4   ends of the stages, in steps
 
 Covered: setting and Condition 3.1, the reduced recursion derived from the loss (exact for disjoint supports), its sign
 flow with sliding, the two-step cycle of finite steps, the mean field of the last stages, stages and flips as
-events, sign descent, Adam and gradient descent on the real model, figures 1, 2, 7 to 12 and 16 to 19, the claims.
+events, several heads and plain gradient flow beside, sign descent, Adam and gradient descent on the real model, figures 1, 2, 7 to 12 and 16 to 19, the claims.
 
 Not covered: figures on MNIST and on deeper models, whose architecture is not given in full.
 """
@@ -28,7 +28,7 @@ from odesys import Paper, load_later
 
 from .setting import PARAMETERS
 
-SYSTEMS = ("full", "flow", "raw", "saddle")
+SYSTEMS = ("full", "flow", "raw", "saddle", "gradient", "heads")
 PROTOCOLS = ("recursion", "flow", "optimisers")
 FIGURES = {
     "1": "setting (a): values, alignment, votes, flips and attention, with the mean field",

@@ -25,6 +25,7 @@ from odesys import (
     Units,
     Words,
     from_sympy,
+    gradient_flow,
     graph,
     inner_product_sign_descent,
     logistic,
@@ -54,25 +55,30 @@ def data(signs: Sequence[int]) -> Data:
     return Data(words, list(zip(tokens, signs, strict=True)))
 
 
-def model(words: Words, m_k: int) -> Callable[[Expr], Expr]:
-    """f = sum over query patches of softmax-weighted values, read out by c = (1/m_v, ..., -1/m_v)."""
-    v, (q, k) = maps("v", READOUT, words), maps("q k", Units("r", m_k), words)
+def model(words: Words, m_k: int, heads: Sequence[str] = ("",)) -> Callable[[Expr], Expr]:
+    """f = sum over heads and query patches of softmax-weighted values, read out by c = (1/m_v, ..., -1/m_v)."""
+    rows = Units("r", m_k)
+    trained = [(maps(f"v{h}", READOUT, words), *maps(f"q{h} k{h}", rows, words)) for h in heads]
 
     def f(X: Expr) -> Expr:
-        return (READOUT.all.T @ v @ X @ softmax(X.T @ k.T @ q @ X)).sum()
+        first, *others = [(READOUT.all.T @ v @ X @ softmax(X.T @ k.T @ q @ X)).sum() for v, q, k in trained]
+        return sum(others, first)
 
     return f
 
 
 @cache
-def derived(n: int, m_k: int, m_v: int = 1, signs: tuple[int, ...] | None = None) -> SignDescent:
+def derived(
+    n: int, m_k: int, m_v: int = 1, signs: tuple[int, ...] | None = None, heads: tuple[str, ...] = ("",)
+) -> SignDescent:
     """The loss on inner products and its gradients, for disjoint supports with L1 norms m (signal) and l1, l2, ..."""
     samples = data(labels(n) if signs is None else signs)
     known = {
         samples.words: PinnedVectors.disjoint(["m", *(f"l{i}" for i in range(1, n + 1))]),
         READOUT: PinnedVectors.of([[Fraction(1, m_v)] * m_v + [Fraction(-1, m_v)] * m_v]),
     }
-    return inner_product_sign_descent(model(samples.words, m_k), samples, logistic, vectors=known, train="v q k")
+    train = " ".join(f"{name}{h}" for h in heads for name in "vqk")
+    return inner_product_sign_descent(model(samples.words, m_k, heads), samples, logistic, vectors=known, train=train)
 
 
 @cache
@@ -157,6 +163,37 @@ def raw(n: int, m_k: int) -> System:
     return _typeset(made.system(observables=seen), n, m_k)
 
 
+@cache
+def several_heads(n: int, m_k: int, count: int = 2) -> System:
+    """Sign descent with several heads: every head has the map of one, with the loss slopes of all (appendix F.4)."""
+    return derived(n, m_k, heads=tuple("abcdefgh"[:count])).system()
+
+
+@cache
+def gradient(n: int, m_k: int) -> System:
+    r"""Plain gradient flow of the same program on the same inner products, for disjoint supports.
+
+    An inner product moves by minus its derivative times the squared length of what it meets: m2 is
+    :math:`\|\mu\|^2`, s1, s2, ... are :math:`\|\xi_i\|_2^2`, and c2, the squared length of the readout, is 2/m_v.
+    """
+    from dataclasses import replace
+
+    lengths = ["m2", *(f"s{i}" for i in range(1, n + 1))]
+    names = data(labels(n)).words.words
+    gram = [[lengths[j] if j == l else 0 for l in range(n + 1)] for j in range(n + 1)]
+    words = Words(list(names), gram=gram)
+    tokens = [[("" if y > 0 else "-") + name for name in ("mu", word(i))] for i, y in enumerate(labels(n), 1)]
+    samples = Data(words, list(zip(tokens, labels(n), strict=True)))
+    found = gradient_flow(model(words, m_k), samples, logistic, train="v q k").system
+    tex = {"m2": r"\|\mu\|^2", "c2": r"\tfrac{2}{m_v}"} | {f"s{i}": rf"\|\xi_{{{i}}}\|_2^2" for i in range(1, n + 1)}
+    shown = {"mu": r"\mu"} | {word(i): str(i) for i in range(1, n + 1)}
+    for name in found.names:
+        letter, *rest = name.removeprefix("c").split("_")
+        place = "".join(shown.get(part, part.removeprefix("r")) for part in sorted(rest, key=lambda x: x[0] != "r"))
+        tex[name] = f"{letter}_{{{place}}}"
+    return replace(found, tex=tex)
+
+
 def _typeset(system: System, n: int, m_k: int) -> System:
     from dataclasses import replace
 
@@ -196,4 +233,8 @@ def named_system(name: str, parameters: Mapping[str, Any]) -> System:
         return saddle()
     if name == "raw":
         return raw(size, size)
+    if name == "gradient":
+        return gradient(size, size)
+    if name == "heads":
+        return several_heads(size, 1)
     return reduced(size, size, "flow" if name == "flow" else "map")

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
 
 from odesys import BaseLaboratory, Mutation, Node, graph, laboratory_part, sym
 
-from .setting import Case, regime
-from .special import recursion, toy_network, watched_runs
+from .setting import Case
+from .special import recursion, toy_network
 from .special.recursion import Advance, Start, State
 from .special.toy_network import LABELS, Model, Toy
-from .special.watched_runs import Record, Rules
+from .special.watched_runs import Rules
 
 MUTATIONS = (
     # model and loss: everything is derived from them
@@ -46,29 +45,6 @@ MUTATIONS = (
     # start
     Mutation("start", "all weights start eight times as large", start=lambda size: 8 * size),
 )
-#: regimes of the runs: sizes, seed, end in units of the flip time T_f
-
-
-def end_case(strength: float, m_k: int = 16) -> Case:
-    """Five samples with sigma_p s = strength, for times up to the attention time."""
-    s = round(strength)
-    return Case(n=5, s=s, d=5 * s + 1, m_k=m_k, m_v=10**6, sigma_p=1.0, sigma_0=1e-3 / (s * m_k**0.5))
-
-
-def _attention_end(case: Case) -> float:
-    """Four times the mean field's theta at which s_11 = 1/10, in units of T_f."""
-    return 4 * (case.Lambda * 2.2) ** 0.5 / (case.Lambda * case.m_k**0.5) / case.flip_time()
-
-
-REGIMES: dict[str, tuple[Case, int, float, float]] = {
-    "R1": (regime("R1"), 0, 60.0, 3e-3),
-    "R2": (regime("R2"), 0, 12.0, 3e-3),
-}
-REGIMES["attn 1e5"] = end_case(1e5), 0, _attention_end(end_case(1e5)), 5e-3
-for _factor in (0.5, 5.0, 100.0):
-    _case = Case(n=5, s=10**8, d=5 * 10**8 + 1, m_k=16, m_v=16, sigma_p=1.0, sigma_0=_factor * 1e-12 * 4)
-    REGIMES[f"scale {_factor:g}"] = _case, 0, 4.6 / 1e8 * 1.1 / _case.flip_time(), 8e-3
-STEPS = {"a": (Case(n=20, s=80, d=2000, m_k=100, m_v=20, sigma_0=0.1 / 2000**0.5), 0, 1e-4, 1200)}
 
 
 class Laboratory(BaseLaboratory):
@@ -140,22 +116,9 @@ class Laboratory(BaseLaboratory):
         m = self._model
         return Rules(float(m.temperature), m.descent, m.query, m.key, m.values, float(m.noise), m.frozen_softmax)
 
-    def record(self, name: str) -> Record:
-        """A watched run: the sign flow in the regime R1, R2, ..., or sign descent at the published sizes (``a``)."""
-        return _record(self.rules(), name)
-
     def advance(self) -> Advance:
         """One step of sign descent with a finite step size."""
         return self.rules().advance(recursion.step)
-
-
-@lru_cache(maxsize=16)
-def _record(rules: Rules, name: str) -> Record:
-    if name in STEPS:
-        case, seed, eta, steps = STEPS[name]
-        return watched_runs.descent(case, seed, eta, steps, rules)
-    case, seed, end, fraction = REGIMES[name]
-    return watched_runs.flow(case, seed, end * case.flip_time(), rules, fraction=fraction)
 
 
 def _variances(model: Model) -> dict[str, Fraction]:

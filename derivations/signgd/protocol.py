@@ -65,15 +65,15 @@ def recursion(parameters: Mapping[str, Any], progress: Progress = silent) -> Sim
         "trapped_pairs": float(len(traps)),
         "trap_longest": float(max((t.length for t in traps), default=0)),
         "trap_probability": sign_flow.trap_probability(run.start, eta),
-        "conditions_violated": float(len(violated(CONDITION_3_1, condition_point(case, eta)))),
+        **_condition_numbers(case, eta),
     }
     final = {name: value for name, value in final.items() if math.isfinite(value)}
     note = "; ".join(filter(None, [note, _trap_note(traps, case), _condition_note(case, eta)]))
     return Simulation(
         "recursion",
-        dict(parameters),
+        _told(parameters, case),
         final,
-        tuple(sorted(events, key=lambda e: e["time"])),
+        tuple(sorted(events, key=lambda e: (e["kind"] == "cycle", e["time"]))),  # stages first
         {"field_evaluations": steps, "steps": steps},
         None,
         columns,
@@ -94,10 +94,22 @@ def _trap_note(traps: list[sign_flow.Trap], case: Case) -> str:
 def _condition_note(case: Case, eta: float) -> str:
     missing = violated(CONDITION_3_1, condition_point(case, eta))
     return (
-        f"Condition 3.1 fails in {len(missing)} of its {len(CONDITION_3_1)} inequalities, first {missing[0]}"
+        f"Condition 3.1 fails in {len(missing)} of its {len(CONDITION_3_1)} inequalities: {'; '.join(missing)}"
         if missing
         else ""
     )
+
+
+def _condition_numbers(case: Case, eta: float) -> dict[str, float]:
+    """What is there over what Condition 3.1 needs, for each of its inequalities, and how many are missed."""
+    point = condition_point(case, eta)
+    ratios = {f"condition_{c.number}": c.ratio_at(point) for c in CONDITION_3_1}
+    return {**ratios, "conditions_violated": float(len(violated(CONDITION_3_1, point)))}
+
+
+def _told(parameters: Mapping[str, Any], case: Case) -> dict[str, Any]:
+    """The parameters with the scales that a zero stands for."""
+    return {**parameters, "sigma_p": case.sigma_p, "sigma_0": case.sigma_0}
 
 
 def _stage_numbers(found: stages.Stages) -> dict[str, float]:
@@ -167,13 +179,13 @@ def flow(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulati
     all_events = tuple(sorted([*found.as_events(), *events], key=lambda e: e["time"]))
     return Simulation(
         "flow",
-        dict(parameters),
-        {**_final(columns), **_stage_numbers(found)},
+        _told(parameters, case),
+        {**_final(columns), **_stage_numbers(found), **_condition_numbers(case, parameters["eta"])},
         all_events,
         cost,
         None,
         columns,
-        note,
+        "; ".join(filter(None, [note, _condition_note(case, parameters["eta"])])),
         partial(PLOT, columns, list(found.as_events())),
     )
 
@@ -205,10 +217,12 @@ def optimisers(parameters: Mapping[str, Any], progress: Progress = silent) -> Si
         if final[f"test_loss_{worst}"] > final["test_loss_gd"]
         else ""
     )
-    steps = parameters["steps"]
+    steps, case = parameters["steps"], Case.of(parameters)
+    final |= _condition_numbers(case, parameters["eta"])
+    note = "; ".join(filter(None, [note, _condition_note(case, parameters["eta"])]))
     return Simulation(
         "optimisers",
-        dict(parameters),
+        _told(parameters, case),
         final,
         (),
         {"field_evaluations": 3 * steps, "steps": 3 * steps},

@@ -7,6 +7,7 @@ from . import (
     part_c_small_values,
     part_d_gradients,
     part_d_recursion,
+    part_e_bounds,
     part_e_i_ii,
     part_e_iii,
     part_e_iv_a,

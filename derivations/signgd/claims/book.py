@@ -30,6 +30,7 @@ from .common_hypotheses import SYMBOLS
 book = ClaimBook(
     "signgd",
     Laboratory,
+    rule=True,
     reference="On the Optimization and Generalization of Two-Layer Transformers with Sign Gradient Descent",
     symbols=SYMBOLS,
 )
@@ -37,9 +38,7 @@ book = ClaimBook(
 NUMBERS = "a statement about numbers or random vectors, not about the system"
 EVERY = "an identity in the softmax weights themselves: it holds for every scale of the logits and every data set"
 SIZES = "a statement about sizes of parameters, not about the system"
-TOY = "on two samples with labels +, -, two neurons and two rows of values (the formulas are sums over samples, neurons, rows)"
 SIZE = {"n": 2, "m_k": 2, "m_v": 2}  # of the toy
-FLOW = "in the limit of small steps (geometric steps of the sign flow, 0.3 percent of the time each, saddles solved inside a step); rooms of measured ranges were chosen after looking at these runs"
 
 
 def on_the_toy(verdict: Verdict) -> Verdict:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 import numpy as np
 
 from odesys import IntegrationError, Verdict, measured, rounded
 
-from ..laboratory import Laboratory
 from ..special.watched_runs import Events, Record
-
-RUNS = "R1: n = 41, m_k = 64, m_v = 4096, s = 4 10^6; R2: n = 11, m_k = 32, m_v = 10^8, s = 10^12; seed 0; "
 
 
 def never(what: str, events: Events, low: float, high: float, pairs: np.ndarray | None = None) -> Verdict:
@@ -29,24 +24,6 @@ def never(what: str, events: Events, low: float, high: float, pairs: np.ndarray 
         }
     )
     return measured(count == 0, {what: f"{count} times", "first": first}, **{what: "never"} if not count else {})
-
-
-def on_both(lab: Laboratory, check: Callable[[Record], Verdict], names: Sequence[str] = ("R1", "R2")) -> Verdict:
-    """The same check on several runs; details carry the run's name."""
-    total: Verdict | None = None
-    for name in names:
-        found = check(lab.record(name))
-        named = {f"{name} {key}": value for key, value in found.details.items()}
-        part = Verdict(
-            found.as_stated,
-            found.evidence,
-            witness=None if found.witness is None else {"run": name, **dict(found.witness)},
-            residual=found.residual,
-            details=named,
-        )
-        total = part if total is None else total & part
-    assert total is not None
-    return total
 
 
 def later(record: Record, theta: float) -> slice:

@@ -24,6 +24,8 @@ SYMBOLS = [
     Symbol("epsilon", r"\epsilon", "wanted training loss", "positive"),
     Symbol("Lambda", r"\Lambda", "sigma_p s over the length of the signal", "positive"),
     Symbol("v_mu", r"v_\mu", "<v, mu>", "real"),
+    Symbol("v_1", "v_1", "<v, y_1 xi_1>", "real"),
+    Symbol("v_2", "v_2", "<v, y_2 xi_2>", "real"),
     Symbol("c", "c", "a level of a Gaussian, in standard deviations", "nonnegative"),
 ]
 CONDITION = list(CONDITION_3_1)

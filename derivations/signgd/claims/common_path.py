@@ -1,8 +1,14 @@
 """Claims about training, judged along a path into Condition 3.1: two sizes, 20 seeds at each, doubled until decided.
 
-No machine reaches the condition: m_k >= log d and n >= m_k^4 with d >= n^8 need d of 10^88. Along the path every margin
-grows; what is left at its end is printed with each verdict. A statement holds (or fails) here if it does so with high
-probability at both sizes, and is undecided otherwise. All checks are made on each run at once, and the run is dropped.
+No machine reaches the condition: m_k >= log d and n >= m_k^4 with d >= n^9 need d of 10^90. The path is fixed by the
+exponents of the condition. n grows like m_k^5, one power more than condition 4 asks; d = 10^27 n^9, with the least whole
+power of condition 1 and a constant that keeps T_2 below a hundredth of the time in which the smallest of 2 m_k signals
+moves; s = d^(1/2) n^-2; sigma_p is n^(1/2) times the bound of condition 2; m_v = (log d)^2; sigma_0 is (log d)^(-5/4)
+times the bound of condition 3, since Lemma E.14 needs more than (log d)^(-1/2); eta = 1/(n d). So every margin grows;
+what is left at the end is printed with each verdict. A redraw has new seeds and other constants in all these orders.
+
+A statement holds (or fails) here if it does so with high probability at both sizes, and is undecided otherwise. All
+checks are made on each run at once, and the run is dropped.
 """
 
 from __future__ import annotations
@@ -10,15 +16,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
-from math import log, sqrt
+from math import ceil, log, sqrt
 from typing import Any
 
-from odesys import OdesysError, Verdict, Witness, approach, undecided, with_high_probability
+from odesys import Draw, OdesysError, Verdict, Witness, approach, undecided, with_high_probability
 
 from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import watched_runs
-from ..special.conditions import condition_point
+from ..special.conditions import CONDITION_3_1, condition_point
 from ..special.watched_runs import Record, Rules
 from .book import book
 from .common_hypotheses import CONDITION
@@ -26,27 +32,41 @@ from .common_hypotheses import CONDITION
 Check = Callable[[Record], Verdict]
 STEP = 1.02  # times are resolved to one step of the integrator
 THETA_C = 0.25  # the small constant of stage IV
+SIZES = ((21, 32), (65, 40))  # n and m_k: n / m_k^5 is the same
+OWN = {"d": 1e27, "sigma_p": 0.45, "m_v": 1.0, "sigma_0": 1.0}  # constants in the orders of the path
+RANGES = {"d": (1e27, 4e27), "sigma_p": (0.45, 0.9), "m_v": (1.0, 2.0), "sigma_0": (0.5, 1.0)}
 CHECKS: dict[str, Check] = {}
 
 
-def _case(n: int, m_k: int, sparse: int, strong: float, m_v: int, kappa: float) -> Case:
-    """s = sparse n^2, d = (s n^2)^2, sigma_p = strong n^2 / s^1/2, sigma_0 sigma_p s m_k^1/2 = kappa."""
-    s = sparse * n * n
-    sigma_p = strong * n * n / s**0.5
-    return Case(n, s, (s * n * n) ** 2, m_k, m_v, sigma_p, kappa / (sigma_p * s * m_k**0.5))
+def path(draw: Draw) -> tuple[tuple[Case, float], ...]:
+    """The cases and step sizes of the path, with the constants of a draw."""
+    (constants,) = draw.points("path", [OWN], RANGES)
+    return tuple(_case(n, m_k, tuple(constants.values())) for n, m_k in SIZES)
 
 
-PATH = (_case(21, 32, 10**14, 2.0, 4096, 0.003), _case(55, 40, 11 * 10**13, 2.2, 8192, 0.002))
-POINTS = tuple(condition_point(case, 10.0 ** -(3 + k) / case.d) for k, case in enumerate(PATH))
+@lru_cache(maxsize=64)
+def _case(n: int, m_k: int, constants: tuple[float, ...]) -> tuple[Case, float]:
+    of_d, of_noise, of_values, of_start = constants
+    d = round(of_d) * n**9
+    s = round(sqrt(d) / n**2)
+    sigma_p = of_noise * sqrt(n) * d**-0.25 * n**3
+    m_v = ceil(of_values * log(d) ** 2)
+    sigma_0 = of_start * log(d) ** -1.25 / (sigma_p * s * sqrt(m_k))
+    return Case(n, s, d, m_k, m_v, sigma_p, sigma_0), 1 / (n * d)
+
+
+def points(draw: Draw) -> tuple[dict[str, float], ...]:
+    """What Condition 3.1 speaks of, at each size."""
+    return tuple(condition_point(case, eta) for case, eta in path(draw))
 
 
 @lru_cache(maxsize=4096)
-def passed(rules: Rules, place: int, seed: int) -> Mapping[str, bool]:
+def passed(rules: Rules, case: Case, seed: int) -> Mapping[str, bool]:
     """Which checks a run passes; one that can not be made, as a time does not exist, is not passed."""
-    case, out = PATH[place], {}
+    out = {}
     attends = log(case.strength / case.mu) / sqrt(case.m_k * case.strength * case.mu)  # T_attn, in theta
     try:
-        record = watched_runs.flow(case, (seed, place), 1.2 * attends, rules, records=500, fraction=0.02)
+        record = watched_runs.flow(case, (seed, case.n), 1.2 * attends, rules)
     except OdesysError:  # a run that breaks off, as broken systems may, shows nothing
         return dict.fromkeys(CHECKS, False)
     for name, check in CHECKS.items():
@@ -57,23 +77,34 @@ def passed(rules: Rules, place: int, seed: int) -> Mapping[str, bool]:
     return out
 
 
-def along(lab: Laboratory, name: str, what: str) -> Verdict:
-    """A check at both sizes of the path, over seeds; the verdict is about the trend into the condition."""
-    rules = lab.rules()
+def along(
+    lab: Laboratory, name: str, what: str, printed: Callable[[Case], float] | None = None, threshold: float = 0.8
+) -> Verdict:
+    """A check at both sizes of the path, over seeds; the verdict is about the trend into the condition.
 
-    def trial(place: int, seeds: Sequence[int]) -> list[bool]:
-        return [passed(rules, place, seed)[name] for seed in seeds]
+    `printed` is the probability that the paper states, as a function of the sizes.
+    """
+    rules, cases, where = lab.rules(), [case for case, _ in path(lab.draw)], points(lab.draw)
 
-    found = [with_high_probability(what, p, partial(trial, k), lab.draw) for k, p in enumerate(POINTS)]
+    def trial(case: Case, seeds: Sequence[int]) -> list[bool]:
+        return [passed(rules, case, seed)[name] for seed in seeds]
+
+    found = [
+        with_high_probability(what, point, partial(trial, case), lab.draw, threshold, printed and printed(case))
+        for case, point in zip(cases, where, strict=True)
+    ]
+    seen = [verdict.details["passed"] for verdict in found]
     if len({verdict.as_stated for verdict in found}) == 1:
         verdict = found[1] & found[0]
         if isinstance(verdict.witness, Witness):  # on a path some hypotheses do not hold yet
             said = verdict.witness.sentence.replace(" (all hypotheses hold)", "")
             verdict = verdict.witnessed(said, verdict.witness.point)
     else:
-        seen = [verdict.details["passed"] for verdict in found]
         verdict = undecided(f"{what} for {seen[0]} at the first size and {seen[1]} at the second")
-    return replace(verdict, points=POINTS).approaching(approach(POINTS, CONDITION))
+    trend = {f"at n = {case.n}, m_k = {case.m_k}": share for case, share in zip(cases, seen, strict=True)}
+    left = {f"{c.number} {c.name}": f"{c.ratio_at(where[0]):.3g} to {c.ratio_at(where[1]):.3g}" for c in CONDITION_3_1}
+    told = verdict.adding(trend=trend, ratios_of_condition=left)
+    return replace(told, points=where).approaching(approach(where, CONDITION))
 
 
 def on_path(
@@ -90,6 +121,7 @@ def on_path(
     expect: str = "holds",
     fault: tuple[str, str] = ("", ""),
     corrected: tuple[str, Mapping[str, Check], str] | None = None,
+    printed: Callable[[Case], float] | None = None,
     **more: Any,
 ) -> None:
     """Register a claim whose parts are checks of runs; `corrected` is a statement, its checks, and why."""
@@ -98,7 +130,7 @@ def on_path(
         CHECKS.update({f"{id} corrected: {part}": check for part, check in corrected[1].items()})
 
     def judge(lab: Laboratory) -> dict[str, Verdict]:
-        out = {part: along(lab, f"{id}: {part}", f"'{part}' was seen") for part in checks}
+        out = {part: along(lab, f"{id}: {part}", f"'{part}' was seen", printed) for part in checks}
         if corrected is None:
             return {part: verdict.blaming(*fault) if fault[0] else verdict for part, verdict in out.items()}
         form, fixed, why = corrected

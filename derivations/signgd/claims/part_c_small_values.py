@@ -283,7 +283,7 @@ def _smallest_width(m: int, n: int, delta: Fraction) -> int:
     expect="fails",
     insensitive=NUMBERS,
     statement=r"m_v=\Omega(\mathrm{polylog}(d))\ \text{satisfies}\ m_v\ge\frac{256\log^2(12m_kn/\delta)}{\pi^2\log^2(1-\delta^2/4m_k^2n^2)}",
-    reading="may m_v be a power of log d, as Condition 3.1 allows, with delta = n^(-1/3) of Theorem 3.2 and n = m_k^4, d = n^8",
+    reading="may m_v be a power of log d, as Condition 3.1 allows, with delta = n^(-1/3) of Theorem 3.2 and n = m_k^4",
 )
 def width_needed(lab: Laboratory) -> Verdict:
     """What is needed over what the condition supplies, and over m_k^4 n^4 / delta^4."""
@@ -445,7 +445,7 @@ def display_value(lab: Laboratory) -> Verdict:
     printed_value, true = flint.arb.pi() / 2 - 2 * ((L - 1) / (L + 1)).atan(), cone_probability(L)
     printed = at_most(printed_value, true, "at sigma_p s = 2 |mu| the printed value", {"Lambda": 2})
     scaled = printed_value / (2 * flint.arb.pi())
-    fixed = decided(scaled.overlaps(true), {"scaled": short(scaled)}, Evidence.CERTIFICATE)
+    fixed = decided(scaled.overlaps(true), {"scaled": short(scaled)}, Evidence.CERTIFICATE, value=short(scaled))
     return printed.correcting(
         r"=\tfrac1{2\pi}\big(\tfrac\pi2-2\arctan\tfrac{\Lambda-1}{\Lambda+1}\big)=\tfrac1\pi\arctan\tfrac1\Lambda",
         fixed,

@@ -13,58 +13,7 @@ from ..laboratory import Laboratory
 from ..special.watched_runs import Record
 from .book import NUMBERS, at_most, ball, book
 from .common_checks import later, never, opposite, window
-from .common_path import on_path
-
-
-def _value_start(record: Record) -> Verdict:
-    limit = sqrt(2) * record.start.beta_xi / sqrt(record.case.m_v)
-    return between("|v(0)| over the bound", np.abs(record.start.state.v) / limit, 0, 1)
-
-
-on_path(
-    "Sec.E.4-start",
-    "Mean value noise at the start",
-    {"bound": _value_start},
-    where="Appendix E.4, after the definition of T_1",
-    origin="proof",
-    statement=r"|\langle v^{(0)},y_i\xi_i\rangle|\le\sqrt2\beta_\xi m_v^{-1/2}",
-    reading="for all samples at once, with high probability over the start",
-)
-
-
-def _value_ratio(record: Record) -> Verdict:
-    part = later(record, record.T1)
-    return between("v/(t sigma_p s)", record.run.v[part] / (record.run.times[part, None] * record.case.strength), 1, 2)
-
-
-on_path(
-    "4.1(1)",
-    "Mean value noise grows linearly",
-    {"magnitude": _value_ratio},
-    main=True,
-    where="Lemma 4.1 (1); constants of appendix E.4",
-    uses=["Eq.14-15", "C.4", "C.7", "Sec.E.4-start"],
-    statement=r"t\ge T_1:\ \langle v^{(t)},y_i\xi_i\rangle=\Theta(t\eta\sigma_ps),\quad t\eta\sigma_ps\le v_i\le2t\eta\sigma_ps",
-    reading="all samples and all times from T_1 on, with the constants 1 and 2 of appendix E.4",
-)
-
-
-def _signal_share(record: Record) -> Verdict:
-    part = later(record, record.T1)
-    return between("v_mu/v", np.abs(record.run.v_mu[part, None]) / record.run.v[part], 0, 0.05)
-
-
-on_path(
-    "4.1(2)",
-    "Mean value signal is negligible",
-    {"ratio": _signal_share},
-    main=True,
-    where="Lemma 4.1 (2)",
-    kind="order",
-    uses=["Eq.14-15"],
-    statement=r"t\ge T_1:\ \langle v^{(t)},\mu\rangle=o(\langle v^{(t)},y_i\xi_i\rangle)",
-    reading="o(1) as 1/20 for all samples and all times from T_1 on; it is of order |mu|/(sigma_p s^1/2), which falls along the path",
-)
+from .common_path import STEP, on_path
 
 
 def _moves_at_t1(record: Record) -> tuple[np.ndarray, np.ndarray]:
@@ -223,6 +172,11 @@ def _sizes(record: Record, pairs: np.ndarray, low: float) -> Verdict:
     return between("size", np.abs(both) / times, 0.5, 2)
 
 
+def same_sign_sizes(record: Record) -> Verdict:
+    """Sizes of all pairs that start with one sign, from T_2' to T_2."""
+    return _sizes(record, ~opposite(record), STEP * record.T2_prime)
+
+
 on_path(
     "E.2",
     "Pairs with opposite signs",
@@ -235,40 +189,6 @@ on_path(
     uses=["Sec.E.5-times"],
     statement=r"t\in[3T_2',T_2^+]:\ q=_{\rm sgn}k,\ \Delta q,\Delta k=\mathrm{sgn}\cdot\eta\|\xi_i\|_1;\quad t\ge12T_2':\ \tfrac12t\eta\sigma_ps\le|q_{si}|,|k_{si}|\le2t\eta\sigma_ps",
     reading="the first display is lost in the text at hand and read off the overview; T_2^+ is T_2 here, times known to two percent",
-)
-
-
-def _first_moves(record: Record) -> Verdict:
-    same = ~opposite(record)
-    return everywhere("first move with the sign", (record.first["q"] == np.sign(record.start.state.q))[same])
-
-
-def _not_small(record: Record) -> np.ndarray:
-    """Pairs of one sign, not small at the start."""
-    s, least = record.start.state, record.start.beta_xi * record.case.m_v**-0.25
-    size = np.minimum(np.abs(s.q), np.abs(s.k))
-    return np.asarray(~opposite(record) & (size >= max(2 * record.start.beta_mu, least)))
-
-
-on_path(
-    "E.3",
-    "Pairs with one sign",
-    {
-        "signs and moves": _first_moves,
-        "sizes": lambda record: _sizes(record, _not_small(record), 1.02 * record.T2_prime),
-    },
-    where="Lemma E.3",
-    source="damaged",
-    uses=["Eq.10-13"],
-    expect="fails",
-    statement=r"t\in[0,T_2^+]:\ q=_{\rm sgn}k,\ \Delta q,\Delta k=\mathrm{sgn}\cdot\eta\|\xi_i\|_1;\quad t\ge T_2':\ \tfrac12t\eta\sigma_ps\le|q_{si}|,|k_{si}|\le2t\eta\sigma_ps",
-    reading="from t = 0 on, as printed; half of the samples start with v_i < v_mu. Sizes for pairs of at least beta_xi m_v^(-1/4)",
-    fault=("proof", "reversed-start"),
-    corrected=(
-        r"\text{the same from}\ T_1\ \text{on, for pairs that are not small at the start}",
-        {"from T_1 on": lambda record: _quiet(record, _not_small(record), record.T1)},
-        "where w_i = v_i - v_mu is negative every move of the pair is reversed",
-    ),
 )
 
 

@@ -12,7 +12,7 @@ from odesys import Verdict, Witness, between, certified, everywhere, identity, r
 from ..laboratory import Laboratory
 from ..special.watched_runs import Record
 from .book import NUMBERS, book
-from .common_checks import later, never, quiet_pairs, window
+from .common_checks import never, quiet_pairs, window
 from .common_path import on_path
 
 
@@ -59,48 +59,6 @@ on_path(
 )
 
 
-def _value_law(record: Record, factor: float, room: float) -> Verdict:
-    part = later(record, record.T2)
-    ratio = record.run.v[part] / (factor * record.run.times[part, None] * record.case.Lambda * record.case.mu)
-    return between("deviation", ratio - 1, -room, room)
-
-
-VALUE_LAW = (
-    r"=2\sqrt{2/\pi}\,t\eta\sigma_ps(1+\tilde O(s^{-1/2}))(1+o(1))",
-    {"law": lambda record: _value_law(record, 2, 0.01)},
-)
-on_path(
-    "E.8",
-    "Mean value noise is the same for all samples",
-    {"law": lambda record: _value_law(record, 2, tilde(record))},
-    where="Lemma E.8",
-    kind="order",
-    uses=["Eq.14-15", "C.4"],
-    expect="fails",
-    statement=r"t\ge T_2:\ \langle v^{(t)},y_i\xi_i\rangle=2\sqrt{2/\pi}\,t\eta\sigma_ps(1+\tilde O(s^{-1/2}))",
-    reading="relative deviation at most s^(-1/2) log d, for all samples and all times from T_2 on; its proof has a factor (1 + o(1)) more",
-    fault=("misprint", "start-of-values"),
-    corrected=(
-        *VALUE_LAW,
-        "the start value is m_v^(-1/2)/n of v at T_2, which is not of order s^(-1/2); o(1) as 1/100",
-    ),
-)
-on_path(
-    "App.E.1-value",
-    "Mean value noise in the overview",
-    {"law": lambda record: _value_law(record, 1, 0.01)},
-    where="Appendix E.1, mean value noise, third display",
-    origin="proof",
-    kind="order",
-    uses=["E.8"],
-    expect="fails",
-    statement=r"t\ge T_2:\ \langle v^{(t)},y_i\xi_i\rangle=\sqrt{2/\pi}\,t\eta\sigma_ps(1+\tilde O(s^{-1/2}))",
-    reading="within one percent, which is more than s^(-1/2) log d; Lemma E.8 has the factor 2 and is what is used",
-    fault=("misprint", "both-classes"),
-    corrected=(*VALUE_LAW, "both classes of rows move, so v moves twice as fast"),
-)
-
-
 def _sizes(record: Record) -> Verdict:
     part = window(record, record.T2, 2 * record.T3)
     both = np.abs(np.stack([record.run.q[part], record.run.k[part]]))
@@ -122,30 +80,6 @@ on_path(
     uses=["E.4", "E.14"],
     statement=r"t\in[T_2,T_3^+]:\ q=_{\rm sgn}k,\ \text{both grow by}\ \eta\|\xi_i\|_1,\ \tfrac12t\eta\sigma_ps\le|q_{si}|,|k_{si}|\le2t\eta\sigma_ps",
     reading="the first display is lost in the text at hand and read off its proof; T_3^+ is 2 T_3 here",
-)
-
-
-def _rates(record: Record, name: str) -> np.ndarray:
-    """Increments of the sums over samples between snapshots, over the time and sigma_p s."""
-    part = window(record, record.T2, 2 * record.T3)
-    sums = getattr(record.run, name)[part].sum(axis=2)
-    return np.diff(sums, axis=0) / np.diff(record.run.times[part])[:, None] / record.case.strength
-
-
-def _sums_grow(record: Record) -> Verdict:
-    vote = record.vote(record.T2)
-    found = [between(f"rate of sum {x}", _rates(record, x) * vote, 1 / sqrt(2), np.inf) for x in ("q", "k")]
-    return found[0] & found[1]
-
-
-on_path(
-    "E.10",
-    "Sums go on growing",
-    {"sums": _sums_grow},
-    where="Remark E.10, with Eq. (22)",
-    uses=["E.9"],
-    statement=r"\sum_i\langle w_{Q,s}^{(t)},y_i\xi_i\rangle,\ \sum_i\langle w_{K,s}^{(t)},y_i\xi_i\rangle\ \text{keep their dynamics on}\ [T_2,T_3^+]",
-    reading="sums move with the vote by at least sigma_p s / sqrt2 per unit of eta t; T_3^+ is 2 T_3 here",
 )
 
 
@@ -216,43 +150,6 @@ def weights(lab: Laboratory) -> Verdict:
     ).blaming("proof", "weights-of-votes")
 
 
-def _signal_sizes(record: Record, name: str, sign: int) -> Verdict:
-    part, vote = window(record, record.T3, 2 * record.T3), record.vote(record.T2)
-    t = record.run.times[part, None] * record.case.mu
-    return between("size", sign * getattr(record.run, name)[part] * vote / t, 0.5, 4 / 3)
-
-
-on_path(
-    "E.12",
-    "Signals are linear in Stage III",
-    {
-        "(24)": lambda record: _signal_sizes(record, "q_mu", 1),
-        "(25)": lambda record: _signal_sizes(record, "k_mu", -1),
-    },
-    where="Lemma E.12, Eq. (24) and (25)",
-    uses=["E.11"],
-    statement=r"t\in[T_3,T_3^+]:\ \tfrac12t\eta\|\mu\|\le\varsigma_sq_{s\mu}\le\tfrac43t\eta\|\mu\|\ (24),\ -\tfrac43t\eta\|\mu\|\le\varsigma_sk_{s\mu}\le-\tfrac12t\eta\|\mu\|\ (25)",
-    reading="all neurons, all times of [T_3, 2 T_3]; its proof needs T_2/T_3 = o(1), which is n s^(-1/2)",
-)
-
-
-def _signals_bounded(record: Record) -> Verdict:
-    part = later(record, record.T3)
-    both = np.abs(np.stack([record.run.q_mu[part], record.run.k_mu[part]]))
-    return between("size", both / (record.run.times[part, None] * record.case.mu), 0, 4 / 3)
-
-
-on_path(
-    "E.13",
-    "Upper bounds of signals for ever",
-    {"bounds": _signals_bounded},
-    where="Remark E.13",
-    uses=["E.12", "Eq.8-9"],
-    statement=r"t\ge T_3:\ \varsigma_sq_{s\mu}\le\tfrac43t\eta\|\mu\|,\ \varsigma_sk_{s\mu}\ge-\tfrac43t\eta\|\mu\|",
-    reading="all neurons, all times from T_3 to the end of the run",
-)
-
-
 def _at_t3(record: Record) -> Verdict:
     place = record.run.index(1.02 * record.T3) + 1
     now, theta, vote = record.run.state(place), record.run.times[place], record.vote(record.T3)
@@ -269,57 +166,4 @@ on_path(
     uses=["E.12"],
     statement=r"\langle w_{Q,s}^{(T_3)},\mu\rangle=\mathrm{sgn}\Big(\sum_iq_{si}\Big)\Theta(T_3\eta\|\mu\|),\ \langle w_{K,s}^{(T_3)},\mu\rangle=-\mathrm{sgn}(\cdot)\Theta(T_3\eta\|\mu\|)",
     reading="all neurons at T_3, constants 1/3 and 4/3 (Theta hides them)",
-)
-
-
-def _near_half(record: Record, low: float, high: float) -> Verdict:
-    part = window(record, low, high)
-    found = [between(f"{x} - 1/2", getattr(record.seen, x)[part] - 0.5, -0.01, 0.01) for x in ("s11", "s21")]
-    return found[0] & found[1]
-
-
-on_path(
-    "4.3(2)",
-    "Softmax stays at 1/2 in Stage II",
-    {"both": lambda record: _near_half(record, 0, record.T2)},
-    main=True,
-    where="Lemma 4.3 (2)",
-    kind="order",
-    uses=["E.14"],
-    statement=r"t\le T_2:\ s_{i,11}^{(t)}=\tfrac12\pm o(1),\ s_{i,21}^{(t)}=\tfrac12\pm o(1)",
-    reading="o(1) as 1/100, all samples and times; it is of order (sigma_0 sigma_p s)^2 m_k, which falls along the path",
-)
-on_path(
-    "4.4(3)",
-    "Softmax stays at 1/2 in Stage III",
-    {"both": lambda record: _near_half(record, record.T2, record.T3)},
-    main=True,
-    where="Lemma 4.4 (3)",
-    kind="order",
-    uses=["E.14"],
-    statement=r"t\in[T_2,T_3]:\ s_{i,11}^{(t)}=\tfrac12\pm o(1),\ s_{i,21}^{(t)}=\tfrac12\pm o(1)",
-    reading="o(1) as 1/100, all samples and times; it is of order (sigma_0 sigma_p s)^2 m_k, which falls along the path",
-)
-
-
-def _printed_sums(record: Record) -> Verdict:
-    return between("above the bound", _rates(record, "q") - record.vote(record.T2) / sqrt(2), 0, np.inf)
-
-
-on_path(
-    "App.E.1-sums",
-    "Growth of sums in the overview",
-    {"queries": _printed_sums},
-    where="Appendix E.1, query/key noise part i, last displays",
-    origin="proof",
-    uses=["E.10"],
-    expect="fails",
-    statement=r"\sum_iq_{si}^{(t+1)}\ge\sum_iq_{si}^{(t)}+\mathrm{sgn}\Big(\sum_iq_{si}^{(t)}\Big)\tfrac1{\sqrt2}\eta\sigma_ps,\ \text{keys alike}",
-    reading="all neurons; for a negative vote the right side is the smallest decrease, not the largest",
-    fault=("misprint", "sign-of-sums"),
-    corrected=(
-        r"\Big|\sum_iq_{si}^{(t+1)}\Big|\ge\Big|\sum_iq_{si}^{(t)}\Big|+\tfrac1{\sqrt2}\eta\sigma_ps",
-        {"sizes": _sums_grow},
-        "negative sums fall",
-    ),
 )

@@ -59,26 +59,6 @@ on_path(
 )
 
 
-def _products(record: Record) -> Verdict:
-    part, case = window(record, record.T3, record.T4_minus), record.case
-    law = 2 / pi * case.m_k * (record.run.times[part, None] * case.strength) ** 2
-    found = np.einsum("tri,tri->ti", record.run.q[part], record.run.k[part])
-    return between("deviation", (found / law - 1) / tilde(record), -1, 1)
-
-
-on_path(
-    "Eq.32",
-    "Sum of products in Stage IV.a",
-    {"(32)": _products},
-    where="Proof of Lemma E.20, Eq. (32)",
-    origin="proof",
-    kind="order",
-    uses=["IV.a-A"],
-    statement=r"\sum_sq_{si}k_{si}=\tfrac2\pi m_kt^2\eta^2\sigma_p^2s^2(1\pm\tilde O(s^{-1/2}))",
-    reading="relative deviation at most s^(-1/2) log d, for all samples and times of [T_3, T_4^-]",
-)
-
-
 def _equal(record: Record) -> Verdict:
     s21 = record.seen.s21[window(record, record.T3, min(record.T4_minus, record.T4))]
     return between("largest over smallest", s21.max(axis=1) / s21.min(axis=1), 1, 1.05)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import log
 from typing import Any
 
 import flint
 import numpy as np
 
-from odesys import Verdict, between, everywhere, untested
+from odesys import Verdict, between, everywhere
 
 from ..laboratory import Laboratory
 from ..special.watched_runs import Record
 from .book import NUMBERS, at_most, ball, book, short
 from .common_checks import later, never, window
-from .common_hypotheses import CONDITION
-from .common_path import PATH, STEP, THETA_C, on_path
+from .common_path import STEP, THETA_C, on_path
 from .part_e_iii import tilde
 
 LATE = 1.9  # (1 + theta), theta a large constant in (0, 1)
@@ -59,42 +57,6 @@ on_path(
 )
 
 
-def _printed_d(record: Record) -> Verdict:
-    now, other = record.run.at(record.T4_minus), ~record.aligned(record.T3)
-    return everywhere("D", (np.sign(now.k) == -np.sign(now.q))[other])
-
-
-def _printed_f(record: Record) -> Verdict:
-    now = record.run.at(record.T4_minus)
-    return everywhere("F", np.sign(now.k_mu)[:, None] == -np.sign(now.q))
-
-
-def _fixed_signs(record: Record) -> Verdict:
-    now, other = record.run.at(record.T4_minus), ~record.aligned(record.T3)
-    keys = everywhere("D", (np.sign(now.k) == np.sign(now.q))[other])
-    return keys & everywhere("F", np.sign(now.k_mu) == -np.sign(now.q_mu))
-
-
-on_path(
-    "IV.b-signs",
-    "Signs printed in D(t) and F(t) of Stage IV.b",
-    {"D(t)": _printed_d, "F(t)": _printed_f},
-    where="Appendix E.7.2, second equalities of D(t) and F(t)",
-    origin="proof",
-    kind="identity",
-    uses=["IV.b"],
-    expect="fails",
-    statement=r"\mathcal D(t):\ k_{si}=_{\rm sgn}k_{si}^{(T_4^-)}=_{\rm sgn}-q_{si}\ (i\notin E_s);\quad\mathcal F(t):\ k_{s\mu}=_{\rm sgn}k_{s\mu}^{(T_4^-)}=_{\rm sgn}-q_{si}",
-    reading="at T_4^-, where query and key noise of every pair have one sign; F(t) has a free index i",
-    fault=("misprint", "signs-of-keys"),
-    corrected=(
-        r"\mathcal D:\ k_{si}=_{\rm sgn}q_{si}=_{\rm sgn}-q_{s\mu}\ (i\notin E_s);\quad\mathcal F:\ k_{s\mu}=_{\rm sgn}-q_{s\mu}",
-        {"signs": _fixed_signs},
-        "Stage IV.a ends with queries and keys of one sign",
-    ),
-)
-
-
 def _noise_at_t4(record: Record) -> Verdict:
     place = record.run.index(record.T4_minus)
     now, t, vote = record.run.state(place), record.run.times[place], record.vote(record.T2)
@@ -118,38 +80,6 @@ on_path(
     uses=["IV.a-A", "E.26"],
     statement=r"t=T_4^-:\ q_{si},k_{si}=\pm t\eta\sqrt{2/\pi}\sigma_ps(1\pm\tilde O(s^{-1/2}))\ (+\ \text{iff}\ i\in E_s),\ q_{s\mu}=-k_{s\mu}=t\eta\|\mu\|(1\pm o(1))\ \text{for a positive vote}",
     reading="with the sign of the vote put in; deviations at most s^(-1/2) log d for noise, o(1) as 1/20 for signals",
-)
-
-
-def _keys_after(record: Record) -> Verdict:
-    part, at = later(record, record.T4_minus), record.run.at(record.T4_minus)
-    t, room = record.run.times[part], 0.04
-    lower = (2 * record.T4_minus - t) / t
-    noise = record.run.k[part] * np.sign(at.k) / (t[:, None, None] * record.case.Lambda * record.case.mu)
-    above = between("above the lower bound", noise - lower[:, None, None], -room, np.inf)
-    return above & between("noise", noise, -1 - room, 1 + room)
-
-
-def _key_signals_after(record: Record) -> Verdict:
-    part, at = later(record, record.T4_minus), record.run.at(record.T4_minus)
-    t = record.run.times[part]
-    signal = record.run.k_mu[part] * np.sign(at.k_mu) / (t[:, None] * record.case.mu)
-    above = between("above", signal - ((2 * record.T4_minus - t) / t)[:, None], -0.05, np.inf)
-    return above & between("signal", signal, -1.05, 1.05)
-
-
-on_path(
-    "E.29",
-    "Keys after T_4^-",
-    {
-        "key noise": _keys_after,
-        "key signal": _key_signals_after,
-        "signs": lambda record: _stage_b(record, ("k zero", True), ("k zero", False), ("k_mu zero", None)),
-    },
-    where="Lemma E.29",
-    uses=["E.28", "Eq.8-9"],
-    statement=r"t\ge T_4^-:\ (2T_4^--t)\eta\sqrt{\tfrac2\pi}\sigma_ps(1-\cdot)\le\mathrm{sgn}(k_{si}^{(T_4^-)})k_{si}^{(t)}\le t\eta\sqrt{\tfrac2\pi}\sigma_ps(1+\cdot),\ k_{s\mu}\ \text{alike; signs kept to}\ (1+\theta)T_4^-",
-    reading="theta = 9/10; small terms 4 percent of t for noise, as times are known to two percent, and 5 percent for signals",
 )
 
 
@@ -285,26 +215,6 @@ on_path(
 )
 
 
-def _reflected(record: Record) -> Verdict:
-    other = ~record.aligned(record.T3)
-    part, at = later(record, STEP * (1 + THETA_C) * record.T4_minus), record.run.at(record.T4_minus)
-    t = record.run.times[part]
-    keys = (record.run.k[part] * np.sign(at.k))[:, other] / (t[:, None] * record.case.Lambda * record.case.mu)
-    bound = (2 * (1 + THETA_C) * record.T4_minus - t) / t
-    return between("k minus bound", keys - bound[:, None], -np.inf, 0.04)
-
-
-on_path(
-    "E.39",
-    "Unaligned keys after the flip",
-    {"bound": _reflected},
-    where="Lemma E.39",
-    uses=["E.28", "E.38"],
-    statement=r"t\ge(1+\theta_c)T_4^-,\ i\notin E_s:\ \mathrm{sgn}(k_{si}^{(T_4^-)})k_{si}^{(t)}\le(2(1+\theta_c)T_4^--t)\eta\sqrt{2/\pi}\sigma_ps(1+\tilde O(s^{-1/2}))",
-    reading="theta_c = 1/4, all later times; small term 4 percent of t, as times are known to two percent",
-)
-
-
 def _signs_at_end(record: Record) -> Verdict:
     now = record.run.at((4 + 7 * THETA_C) * record.T4_minus)
     sign = np.sign(now.q_mu)[:, None]
@@ -348,28 +258,6 @@ on_path(
     statement=r"t\ge T_4:\ \mathrm{sgn}\,q_{si}=\mathrm{sgn}\,q_{si}=\mathrm{sgn}\,q_{s\mu}",
     reading="one of the two first signs is meant to be that of the key; C_3 = 2, to the end of the run",
 )
-
-
-@book.claim(
-    "4.8(2)",
-    "The loss has not converged at T_4",
-    kind="order",
-    main=True,
-    where="Lemma 4.8 (2)",
-    parts=["loss"],
-    hypotheses=CONDITION,
-    uses=["E.15"],
-    expect="untested",
-    insensitive=NUMBERS,
-    statement=r"L_S(W^{(T_4)})=\Theta(1)",
-    reading="it needs m_k >= (C_3 log(C_3 sigma_p s))^2, so that margins at T_4 are bounded; C_3 = 2",
-)
-def loss_at_t4(lab: Laboratory) -> Verdict:
-    """What the statement needs of the width, over what the path has; nothing is run."""
-    case = PATH[-1]
-    needed = (2 * log(2 * case.strength / case.mu)) ** 2
-    why = f"margins at T_4 are of order log(C_3 sigma_p s) m_k^-1/2: m_k of {needed:.4g} is needed, and the path ends at {case.m_k}"
-    return untested(why, {"m_k >= log(C_3 sigma_p s)^2": needed / case.m_k})
 
 
 def _flip_law(record: Record) -> Verdict:

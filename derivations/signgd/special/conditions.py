@@ -1,8 +1,9 @@
 r"""Condition 3.1 with the ratio of every inequality; here because the paper states it in orders without constants.
 
-All unnamed constants are 1, :math:`\mathrm{poly}(n)` is :math:`n^8`, :math:`\mathrm{poly}(1/d)` is :math:`1/d` and
-:math:`\mathrm{polylog}(d)` is :math:`\log d`. The power 8 makes :math:`n s^{-1/2}` small for s of the order of
-condition 1, which the votes need. Theta is read as both inequalities with a factor `THETA` of room.
+All unnamed constants are 1, :math:`\mathrm{poly}(n)` is :math:`n^9`, :math:`\mathrm{poly}(1/d)` is :math:`1/d` and
+:math:`\mathrm{polylog}(d)` is :math:`\log d`. With s of the order of condition 1, :math:`n s^{-1/2} = n^2 d^{-1/4}`,
+which the votes need to be smaller than any power of a logarithm: 9 is the least whole power of n that gives it. Theta
+is read as both inequalities with a factor `THETA` of room.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ..setting import Case
 
 THETA = 10.0
 SMALL = 0.1  # what o(1) is read as
-POWER = 8  # of n, in poly(n)
+POWER = 9  # of n, in poly(n)
 
 
 def _both_sides(ratio: float) -> float:
@@ -85,7 +86,7 @@ def satisfying(m_k: int = 60) -> tuple[Case, float]:
     """A case and a step size that satisfy every inequality with constant 1 (numbers no one can simulate in d)."""
     n = m_k**4
     while True:
-        d = n**8
+        d = n**POWER
         if m_k >= math.log(d):
             break
         m_k *= 2

@@ -244,13 +244,15 @@ def flow(
     seed: int | tuple[int, ...],
     end: float,
     rules: Rules = Rules(),  # noqa: B008
-    records: int = 900,
-    fraction: float = 3e-3,
+    records: int = 500,
+    fraction: float = 0.02,
 ) -> Record:
-    """The sign flow to theta = end, watched."""
+    """The sign flow to theta = end, watched; fine steps where pairs align, signals settle, and from T_f/5 to 12 T_f."""
     start = recursion.draw(case, seed)
-    watch = Recorder(rules, rules.advance(recursion.saddle_step), 0.9 * formal_times(start, 1.0).T3)
-    run = recursion.geometric(start, end, fraction=fraction, records=records, advance=watch)
+    formal, flip = formal_times(start, 1.0), case.flip_time()
+    fine = [(0.0, 15 * formal.T2_prime), (formal.T3 / 200, 2.2 * formal.T3), (flip / 5, 12 * flip)]
+    watch = Recorder(rules, rules.advance(recursion.saddle_step), 0.9 * formal.T3)
+    run = recursion.geometric(start, end, fraction=fraction, records=records, advance=watch, fine=fine)
     return finish(start, run, watch)
 
 
