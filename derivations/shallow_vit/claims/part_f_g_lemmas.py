@@ -187,7 +187,7 @@ def angles(lab: Laboratory) -> Verdict:
         right and close,
         {"cosine": str(cosine)},
         Evidence.CERTIFICATE,
-        mean_cosine={str(k): round(float(v), 6) for k, v in exact.items()},
+        mean_cosine=", ".join(f"m_a = {k}: {float(v):.4f}" for k, v in exact.items()),
     )
     return printed.correcting(
         r"\mathbb E\theta=\tfrac\pi2,\quad\mathbb E[\hat w\mid\hat w'\hat V>0]=\frac{\Gamma(m_a/2)}{\sqrt\pi\,\Gamma((m_a+1)/2)}\hat V",
