@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -42,7 +43,7 @@ book = ClaimBook(
     rule=True,
 )
 THEOREM_1 = bounds.CONDITIONS
-KNOWN = {symbol.name for symbol in SYMBOLS}
+TOY_NAME = re.compile("[OVKQ]_.*")
 ROUNDING = "rounding of floats"
 
 
@@ -75,8 +76,8 @@ def claim(
             verdict = verdict.within(*within) if within is not None and verdict.tolerance is None else verdict
         if verdict.as_stated != "fails":
             return verdict
-        if isinstance(verdict.witness, Witness) and not set(verdict.witness.point) <= KNOWN:
-            # entries of weights and counts of the toy, which may be any real or positive number: the sentence has them
+        if isinstance(verdict.witness, Witness) and any(map(TOY_NAME.fullmatch, verdict.witness.point)):
+            # entries of weights (any real number) and positive counts of the toy: the sentence has them
             return blamed(replace(verdict.witnessed(verdict.witness.sentence, {}), points=()))
         if not isinstance(verdict.witness, Witness):
             seen = at if at is not None and verdict.evidence == Evidence.MEASUREMENT else {}

@@ -372,6 +372,11 @@ def comparison_equation(lab: Laboratory) -> dict[str, Verdict]:
     )
     solved = r"y(s)=e^{ks^2/2}\Big(y_0+b_0\int_0^se^{-ku^2/2}du\Big),\ s=\eta t,\ k=\tfrac{\alpha^2mp}{2a^2}"
     why = "one factor eta of (98) is lost in (102); the integral starts at 0"
+    half = {"eta": Fraction(1, 2)}
+    rhs = rhs.witnessed("at eta = 1/2 the right-hand side of (102) is twice the increment of (98), whatever else", half)
+    homogeneous = homogeneous.witnessed(
+        "at eta = 1/2 the exponent of (108) grows twice as fast as (98) says, whatever else", half
+    )
     return {"equation": rhs.correcting(solved, right, why), "exponent": homogeneous.correcting(solved, right, why)}
 
 
