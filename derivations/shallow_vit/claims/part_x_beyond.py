@@ -13,9 +13,11 @@ from odesys import (
     SymmetryError,
     Verdict,
     computed_once,
+    graph,
     identity,
     measured,
     rounded,
+    sym,
     with_high_probability,
 )
 
@@ -300,3 +302,25 @@ def positions(lab: Laboratory) -> Verdict:
 
     what = "per-position weights take sqrt(L)/2 times as many steps"
     return with_high_probability(what, point(case, L=25), lambda seeds: [slower(seed) for seed in seeds], lab.draw)
+
+
+@claim(
+    "Beyond.overlap",
+    "How far patterns may overlap",
+    kind="inequality",
+    uses=["Asm.1"],
+    insensitive="triangle inequality at the start, before anything moves",
+    origin="ours",
+    hypotheses=(),
+    statement=r"\text{Assumption 1}\Rightarrow\kappa\ge\sqrt2-2\sigma,\quad\lambda\le1-\tfrac12(\sqrt2-2\sigma)^2",
+    reading="maps of norm at most 1 take two unit patterns to within sigma of orthonormal features",
+)
+def patterns_that_overlap(lab: Laboratory) -> Verdict:
+    """With sigma = O(1/M) patterns are nearly orthogonal: lambda = Theta(1), which Assumption 3 allows, needs sigma = Theta(1)."""
+    i, j, p, q, W = sym("mu_i"), sym("mu_j"), sym("p_i"), sym("p_j"), sym("W")
+    split = identity({"p_i - p_j": p - q - (W * (i - j) - (W * i - p) + (W * j - q))})
+    kappa, lam = sym("kappa"), sym("lambda")
+    (gap,) = graph.substitute([kappa**2 - 2 * (1 - lam)], {kappa: graph.sqrt(2 * (1 - lam))})
+    return (split & identity({"kappa^2 = 2 - 2 lambda": gap})).proving(
+        "|p_i - p_j| = sqrt 2, |W (mu_i - mu_j)| <= kappa since |W| <= 1, and the two errors are at most sigma"
+    )
