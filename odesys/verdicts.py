@@ -263,6 +263,14 @@ class Verdict:
         """The same verdict with the points or boxes where it was seen."""
         return replace(self, points=_union(self.points, points))
 
+    def averaging(self, seeds: Iterable[int]) -> Verdict:
+        """The same verdict, about means over these seeds.
+
+        >>> measured(True, mean=0.3).averaging(range(20)).seeds.count
+        20
+        """
+        return replace(self, seeds=Seeds(tuple(seeds)))
+
     def within(self, value: Any, because: str, calibrated_on: Iterable[Any] = ()) -> Verdict:
         """The same verdict with its tolerance and the reason for it."""
         return replace(self, tolerance=Tolerance(value, because, tuple(calibrated_on)))

@@ -5,7 +5,7 @@ sample complexity" (2023).
 
 Symbols
 -------
-mu1 .. muM      patterns (orthonormal); mu1 and mu2 discriminate, mu3 .. muM do not
+mu1 .. muM      unit patterns, orthogonal or with one inner product lam; mu1 and mu2 discriminate, mu3 .. muM do not
 alpha_s         fraction alpha_* of label-relevant tokens (mu1 in samples with y = +1, mu2 with y = -1)
 alpha_c         fraction alpha_# of confusion tokens (the other discriminative pattern); beta of each nuisance pattern
 w_i             rows of W_O (m x m_a); a_i = +-1/sqrt(m) frozen read-out weights, shared or one row per position
@@ -32,7 +32,7 @@ from odesys import Paper, load_later
 
 from .setting import PARAMETERS
 
-SYSTEMS = ("full", "descent", "coordinates", "quotient", "merged", "logistic")
+SYSTEMS = ("full", "descent", "coordinates", "quotient", "overlap", "merged", "logistic")
 PROTOCOLS = ("symmetric", "classes", "tokens")
 FIGURES = {
     "1a": "success of training over alpha_*^-2 and N",

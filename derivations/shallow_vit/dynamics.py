@@ -80,11 +80,14 @@ LOGITS = {"s11": (0, 0), "s21": (1, 0), "sk1": (2, 0), "s1k": (0, 2), "skk": (2,
 
 
 VALUES, KEYS = Space("v"), Space("m")
+OVERLAP = "overlap"  # the network of the paper on patterns with one inner product lam, 0 <= lam < 1
 
 
 def words(M: int, variant: str = "") -> Words:
-    """The patterns mu1 .. muM, orthonormal; as noisy tokens with any Gram matrix, g12 and so on."""
+    """The patterns mu1 .. muM, orthonormal, with one inner product lam, or (noisy tokens) any Gram matrix g12 .."""
     names = [f"mu{j + 1}" for j in range(M)]
+    if variant == OVERLAP:
+        return Words(names, [[1 if i == j else "lam" for j in range(M)] for i in range(M)])
     gram = [[f"g{min(i, j) + 1}{max(i, j) + 1}" for j in range(M)] for i in range(M)]
     return Words(names, gram) if variant == "noisy" else Words(names)
 
@@ -156,19 +159,19 @@ def loss_of(variant: str = "") -> Loss:
     return LOGISTIC if variant == "logistic" else HINGE
 
 
-def samples(counts: Sequence[Sequence[Any]], labels: Sequence[int]) -> Data:
+def samples(counts: Sequence[Sequence[Any]], labels: Sequence[int], variant: str = "") -> Data:
     """Equally weighted samples given by the counts of patterns: numbers, or names of parameters; 0 leaves one out."""
     out = []
     for row, y in zip(counts, labels, strict=True):
         present = [j for j, c in enumerate(row) if isinstance(c, str) or c != 0]
         out.append(Sample([f"mu{j + 1}" for j in present], int(y), counts=[row[j] for j in present]))
-    return Data(words(len(counts[0])), out)
+    return Data(words(len(counts[0]), variant if variant == OVERLAP else ""), out)
 
 
-def parametric(M: int) -> Data:
+def parametric(M: int, variant: str = "") -> Data:
     """One sample per class with the fractions alpha_s, alpha_c and beta of each nuisance pattern as parameters."""
     rest = ["beta"] * (M - 2)
-    return samples([["alpha_s", "alpha_c", *rest], ["alpha_c", "alpha_s", *rest]], [1, -1])
+    return samples([["alpha_s", "alpha_c", *rest], ["alpha_c", "alpha_s", *rest]], [1, -1], variant)
 
 
 def class_system(M: int, readout: Sequence[Any], data: Data, step: bool = False) -> Flow:
@@ -243,7 +246,7 @@ def mirrored(M: int, variant: str = "") -> System:
     :math:`D_\pm/\sqrt m` and the others are dead. M = 3 has no pair of nuisance patterns: 18 variables.
     """
     root = graph.sqrt(sym("pi"))
-    made = coordinate_system(M, [root, -root], parametric(M), M, M, variant=variant)
+    made = coordinate_system(M, [root, -root], parametric(M, variant), M, M, variant=variant)
     return in_prototypes(made.quotient(generators(M, variant)), M)
 
 
@@ -280,14 +283,14 @@ def whole(parameters: Mapping[str, Any]) -> Setting:
 def named_system(name: str, parameters: Mapping[str, Any]) -> System:
     """A system for the command line, with the fractions of tokens, Gamma (and eta, pi) as parameters."""
     M, m = parameters["M"], parameters["neurons"]
-    if name in ("quotient", *VARIANTS):
+    if name in ("quotient", *VARIANTS, OVERLAP):
         from .special.symmetric_runs import every_number_of_patterns, system
 
-        variant, gates = name if name in VARIANTS else "", parameters["gates"]
+        variant, gates = name if name != "quotient" else "", parameters["gates"]
         return every_number_of_patterns(gates, variant) if M == "symbol" else system(M, gates, variant)
     if M == "symbol":
         raise ParameterError(
-            f"M = symbol is for --system quotient, {' and '.join(VARIANTS)}, which have 21 states "
+            f"M = symbol is for --system quotient, {OVERLAP}, {' and '.join(VARIANTS)}, which have 21 states "
             f"(merged: 15) for every M; the {name} system has a number of states that depends on M"
         )
     if m % 2:

@@ -11,6 +11,7 @@ import numpy as np
 
 from odesys import ParameterError, Progress, Simulation, load_later, silent, violated
 
+from .dynamics import OVERLAP
 from .setting import Case
 from .special import bounds, class_network, network, observables, stages
 from .special import symmetric_runs as reduced
@@ -24,7 +25,7 @@ def symmetric(parameters: Mapping[str, Any], progress: Progress = silent) -> Sim
     case, gates = Case.of(parameters), parameters["gates"]
     pi = reduced.living(case)
     progress("living neurons", 0.5)
-    run = reduced.flow(case, gates, pi)
+    run = reduced.flow(case, gates, pi, variant=OVERLAP if case.overlap else "")
     times = np.linspace(run.start_time, run.end_time, POINTS)
     states = run.at(times)
     rows = [reduced.scalars(dict(zip(run.names, x, strict=True)), case, pi) for x in states]
@@ -43,7 +44,7 @@ def symmetric(parameters: Mapping[str, Any], progress: Progress = silent) -> Sim
         run.cost.as_json(),
         drift(states, run.names, case, pi),
         columns,
-        _ignored(note, case, "sigma", "delta", "noise"),
+        _ignored(note, case, "sigma", "delta", "noise", "jitter", "flips"),
         _plot(columns, events, case),
     )
 
@@ -61,6 +62,11 @@ def classes(parameters: Mapping[str, Any], progress: Progress = silent) -> Simul
         raise ParameterError(
             f"readout = {case.readout} has no class-level system: tokens of one pattern differ by "
             f"their position; use --protocol tokens"
+        )
+    if case.overlap:
+        raise ParameterError(
+            f"overlap = {case.overlap:g} has no class-level network, which is for orthogonal patterns; use "
+            f"--protocol symmetric (derived, with lam) or --protocol tokens"
         )
     found = stages.stages(case)
     run = found.run
@@ -87,7 +93,7 @@ def classes(parameters: Mapping[str, Any], progress: Progress = silent) -> Simul
         cost,
         gap,
         columns,
-        _ignored(_note(case, run.steps, run.fitted), case, "noise"),
+        _ignored(_note(case, run.steps, run.fitted), case, "noise", "jitter", "flips"),
         _plot(columns, events, case),
     )
 
@@ -113,11 +119,14 @@ def tokens(parameters: Mapping[str, Any], progress: Progress = silent) -> Simula
     run = network.train(case, observe=observe, progress=progress)
     columns = {"t": case.eta * run.times, "step": run.times, **run.table}
     test = network.test_loss(run.net, case, (case.seed, 1))
+    tau = float(np.linalg.norm(run.data.X - network.patterns(case)[run.data.pattern], axis=2).max())
     final = {
         "t": run.eta_T,
         "steps": float(run.steps),
         "test_loss": test,
         "bound_N": bounds.samples(case),
+        "kappa": case.kappa,
+        "tau": tau,
         **{name: float(v[-1]) for name, v in run.table.items()},
     }
     gap = max(float(np.abs(a - b).max()) for a, b in zip(balance(run.first), balance(run.net), strict=True))

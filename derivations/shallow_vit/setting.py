@@ -36,6 +36,15 @@ PARAMETERS = (
     Parameter("delta", 0.0, "error of the key and query features", float, low=0, high=1),
     Parameter("noise", 0.0, "standard deviation c_0 of the token noise, each coordinate", float, low=0),
     Parameter("unit", 0, "1 rescales noisy tokens to unit length", int, low=0, high=1),
+    Parameter(
+        "overlap",
+        0.0,
+        "lambda, inner product of two patterns; kappa^2 = 2 - 2 lambda",
+        float,
+        low=0,
+        high=0.99,
+    ),
+    Parameter("flips", 0.0, "fraction of training labels that are flipped", float, low=0, high=0.5),
     Parameter("xi", 0.0, "standard deviation of W_O at the start; 0 stands for 1/sqrt(m)", float, low=0),
     Parameter("eta", 0.1, "step size", float, low=0, open_low=True),
     Parameter("B", 0, "mini-batch size; 0 stands for all samples", int, low=0),
@@ -69,6 +78,8 @@ class Case:
     delta: float = 0.0
     noise: float = 0.0
     unit: int = 0
+    overlap: float = 0.0
+    flips: float = 0.0
     xi: float = 0.0
     eta: float = 0.1
     B: int = 0
@@ -112,6 +123,11 @@ class Case:
             )
         if self.L < 2:
             raise ParameterError(f"L = {self.L} can not be used: a sample has at least two tokens")
+        if not 0 <= self.overlap < 1 or not 0 <= self.flips < 1:
+            raise ParameterError(
+                f"overlap = {self.overlap:g}, flips = {self.flips:g} can not be used: an inner product of two "
+                f"different unit patterns and a share of labels are at least 0 and below 1"
+            )
         for name in ("sigma", "delta", "noise", "xi", "jitter"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise ParameterError(
@@ -130,6 +146,11 @@ class Case:
     def of(cls, parameters: Mapping[str, Any]) -> Case:
         """The case of a table of parameters."""
         return cls(**{name: parameters[name] for name in cls.__dataclass_fields__})
+
+    @property
+    def kappa(self) -> float:
+        """Distance of two patterns."""
+        return math.sqrt(2 * (1 - self.overlap))
 
     @property
     def nuisance(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -29,6 +30,9 @@ SYMBOLS = (
     Symbol("sigma", r"\sigma", "error of the value features", "nonnegative"),
     Symbol("delta", r"\delta", "error of the key and query features", "nonnegative"),
     Symbol("tau", r"\tau", "token noise", "nonnegative"),
+    Symbol("margin", r"\Gamma", "margin of the hinge loss, 1 in the paper", "positive"),
+    Symbol("L", "L", "tokens per sample", "whole"),
+    Symbol("jitter", r"\mathrm{sd}", "standard deviation of the fraction of label-relevant tokens", "nonnegative"),
 )
 
 book = ClaimBook(
@@ -37,13 +41,9 @@ book = ClaimBook(
     reference="A theoretical understanding of shallow vision transformers: learning, generalization, and sample complexity",
     symbols=SYMBOLS,
     rule=True,
-    not_yet=(
-        "names of the table of symbols only",
-        "corrected forms under the rule",
-        "exact points for failures that are called a proof",
-    ),
 )
 THEOREM_1 = bounds.CONDITIONS
+TOY_NAME = re.compile("[OVKQ]_.*")
 ROUNDING = "rounding of floats"
 
 
@@ -76,10 +76,16 @@ def claim(
             verdict = verdict.within(*within) if within is not None and verdict.tolerance is None else verdict
         if verdict.as_stated != "fails":
             return verdict
+        if isinstance(verdict.witness, Witness) and any(map(TOY_NAME.fullmatch, verdict.witness.point)):
+            # entries of weights (any real number) and positive counts of the toy: the sentence has them
+            return blamed(replace(verdict.witnessed(verdict.witness.sentence, {}), points=()))
         if not isinstance(verdict.witness, Witness):
             seen = at if at is not None and verdict.evidence == Evidence.MEASUREMENT else {}
             where = f"at {say_point(seen)} (all hypotheses hold) " if seen else ""
             verdict = replace(verdict, witness=Witness(where + say_witness(verdict.witness), dict(seen)))
+        return blamed(verdict)
+
+    def blamed(verdict: Verdict) -> Verdict:
         return verdict if verdict.fault or not fault else verdict.blaming(fault, cause)
 
     def register(check: Callable[[Laboratory], Any]) -> Callable[[Laboratory], Any]:

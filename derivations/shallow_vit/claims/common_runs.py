@@ -16,57 +16,9 @@ from ..special.class_network import Counts, Forces, State
 
 #: the two exact samples, M = 5, without errors of the initial model; xi = 1/sqrt(m)
 MAIN = Case(M=5, alpha_s=0.5, alpha_c=0.05, N=2, m=1000, m_a=6, m_b=6, eta=0.1, steps=1500)
-READING = "M = 5, alpha_* = 0.5, alpha_# = 0.05, sigma = delta = tau = 0, m = 1000, m_a = m_b = 6, xi = 1/sqrt(m), eta = 0.1, full batch of both classes, seed 3"
 D_START = (0.3, -0.05, 0.04)  # of the runs with two mirrored neurons
-STEP_SIZES = (0.4, 0.126, 0.04, 0.0126, 0.004)  # two decades
-COPIES = 10**6  # a full batch of that many copies of each sample is the same step as one of each
 TILTED = replace(MAIN, sigma=0.1, delta=0.2, m_a=10, m_b=10)
-COPIED_RUN, COPIED_TILTED = (replace(case, N=2 * COPIES) for case in (MAIN, TILTED))
 BY_STEP = replace(MAIN, m=200, xi=200**-0.5)
-
-
-def first_seed(lab: Laboratory) -> int:
-    """The seed of runs that are made once: with 1000 neurons a start is 1000 draws."""
-    return lab.draw.seeds(1, start=3)[0]
-
-
-@computed_once
-def main(lab: Laboratory) -> Run:
-    """The run to margin 1, every step kept."""
-    return lab.train(MAIN, first_seed(lab), every=1)
-
-
-@computed_once
-def small_start(lab: Laboratory) -> Run:
-    """The same with xi = 1e-4."""
-    return lab.train(replace(MAIN, xi=1e-4), first_seed(lab), every=1)
-
-
-@computed_once
-def tilted(lab: Laboratory) -> Run:
-    """The same with errors of the initial model, sigma = 0.1 and delta = 0.2, and m_a = m_b = 10."""
-    return lab.train(TILTED, first_seed(lab), every=1)
-
-
-@computed_once
-def by_step_size(lab: Laboratory) -> dict[float, Run]:
-    """Runs to margin 1 at several step sizes, same start."""
-    seed = first_seed(lab)
-    return {eta: lab.train(replace(BY_STEP, eta=eta, steps=round(60 / eta)), seed) for eta in STEP_SIZES}
-
-
-@computed_once
-def by_alpha(lab: Laboratory, frozen: bool = False) -> dict[tuple[float, float], float]:
-    """eta T of three families of fractions: alpha_# = 0, alpha_# = alpha_*/4, and alpha_nd = 1/2."""
-    pairs = (
-        [(a, 0.0) for a in (0.8, 0.4, 0.2, 0.1, 0.05)]
-        + [(a, a / 4) for a in (0.6, 0.3, 0.15, 0.075)]
-        + [(0.45, 0.05), (0.4, 0.1), (0.35, 0.15), (0.3, 0.2)]
-    )
-    return {
-        (a, c): lab.train(replace(BY_STEP, alpha_s=a, alpha_c=c, frozen=int(frozen), steps=6000), first_seed(lab)).eta_T
-        for a, c in pairs
-    }
 
 
 @computed_once
@@ -78,12 +30,13 @@ def prototypes(
     eta: float = 0.02,
     every: int = 25,
     steps: int | None = None,
+    alpha_s: float = 0.5,
 ) -> Run:
     """Two mirrored neurons, a = (1, -1)/sqrt(2), D_+ = (0.3, -0.05, 0.04, ..): the symmetric system with pi = 1/2."""
     D = np.full((2, M), D_START[2])
     D[0, :2], D[1, :2] = D_START[:2], D_START[1::-1]
     start = State(D / np.sqrt(2), np.eye(M), np.eye(M), np.eye(M), np.array([1.0, -1.0]) / np.sqrt(2))
-    case = Case(M=M, alpha_s=0.5, alpha_c=alpha_c, d=M, m_a=M, m_b=M, m=2, eta=eta, margin=margin, steps=20_000)
+    case = Case(M=M, alpha_s=alpha_s, alpha_c=alpha_c, d=M, m_a=M, m_b=M, m=2, eta=eta, margin=margin, steps=20_000)
     return lab.train(case, 0, state=start, every=every, steps=steps)
 
 
@@ -122,8 +75,6 @@ def series(run: Run) -> dict[str, np.ndarray]:
 
 
 # ---- the derived symmetric system as the measure of a run ------------------------------------------------------------
-
-TIGHT = {"S11": 0.02, "A": 0.01, "step1": 0.03}  # relative; the others 6 percent
 
 
 def scalars_of(state: State, made: Forces, data: Counts, m: float) -> dict[str, float]:
@@ -172,23 +123,10 @@ def reference() -> dict[str, float]:
     return scalars_of(state, class_network.forces(state, data, 1.0), data, 1 / pi)
 
 
-def off_reference(lab: Laboratory, *names: str) -> dict[str, float]:
-    """Relative differences of the run with xi = 1e-4 and the symmetric system where the mean margin passes 1/2."""
-    run = small_start(lab)
-    place = next((k for k, made in enumerate(run.made) if made.found.margins.mean() >= 0.5), len(run.made) - 1)
-    seen = scalars_of(run.states[place], run.made[place], run.data, run.case.m)
-    return {name: seen[name] / reference()[name] - 1 for name in names}
-
-
-def near_reference(off: dict[str, float]) -> bool:
-    """All differences within their tolerance."""
-    return all(abs(value) < TIGHT.get(name, 0.06) for name, value in off.items())
-
-
 @cache
-def recursion(alpha_c: float, eta: float, margin: float, M: int = 5) -> dict[int, float]:
+def recursion(alpha_c: float, eta: float, margin: float, M: int = 5, alpha_s: float = 0.5) -> dict[int, float]:
     """Outputs F of the derived symmetric step with two mirrored neurons (pi = 1/2), by step number, while F < `margin`."""
-    case = Case(M=M, alpha_s=0.5, alpha_c=alpha_c, d=M, m_a=M, m_b=M, m=2, eta=eta, margin=margin, steps=20_000)
+    case = Case(M=M, alpha_s=alpha_s, alpha_c=alpha_c, d=M, m_a=M, m_b=M, m=2, eta=eta, margin=margin, steps=20_000)
     run = symmetric_runs.descend(case, "auto", 0.5, D_START)
     return dict(zip(run.times.tolist(), run.F.tolist(), strict=True))
 
@@ -196,7 +134,7 @@ def recursion(alpha_c: float, eta: float, margin: float, M: int = 5) -> dict[int
 def off_recursion(run: Run, up_to: float = 50.0) -> float:
     """Largest relative difference of outputs of a run of `prototypes` and of the derived recursion while F < `up_to`."""
     case = run.case
-    table = recursion(case.alpha_c, case.eta, min(case.margin, up_to), case.M)
+    table = recursion(case.alpha_c, case.eta, min(case.margin, up_to), case.M, case.alpha_s)
     gaps = [
         float(np.abs(made.found.margins / table[int(t)] - 1).max())
         for t, made in zip(run.times, run.made, strict=True)

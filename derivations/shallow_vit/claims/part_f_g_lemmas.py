@@ -187,7 +187,7 @@ def angles(lab: Laboratory) -> Verdict:
         right and close,
         {"cosine": str(cosine)},
         Evidence.CERTIFICATE,
-        mean_cosine={str(k): round(float(v), 6) for k, v in exact.items()},
+        mean_cosine=", ".join(f"m_a = {k}: {float(v):.4f}" for k, v in exact.items()),
     )
     return printed.correcting(
         r"\mathbb E\theta=\tfrac\pi2,\quad\mathbb E[\hat w\mid\hat w'\hat V>0]=\frac{\Gamma(m_a/2)}{\sqrt\pi\,\Gamma((m_a+1)/2)}\hat V",
@@ -399,7 +399,8 @@ def skip_connection(lab: Laboratory) -> Verdict:
     exact = graph.add(A[j] * (pj[j] - mu[j]) for j in range(3)) + mu[0]
     printed = equal({"V_l": (exact, A[0] * pj[0] + graph.add(A[j] * (mu[j] + mu[0]) for j in (1, 2)))})
     fixed = equal({"V_l": (exact, A[0] * pj[0] + graph.add(A[j] * (pj[j] - mu[j] + mu[0]) for j in (1, 2)))})
-    return printed.correcting(
+    sentence = "with A_1 = A_2 = 1/2, p_2 orthogonal to mu_2, the two sides differ by (p_2 - 2 mu_2)/2, which is not 0"
+    return printed.witnessed(sentence, {}).correcting(
         r"V_l=A_1p_1+\sum_{j\ne1}A_j(p_j-\mu_j+\mu_1)",
         fixed,
         "W_V mu_j = p_j - mu_j, and x_l enters once, whatever the attention",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,33 +16,31 @@ from odesys import (
     ZERO,
     EquationError,
     Evidence,
+    Measurement,
     Node,
     SymmetryError,
     System,
     Verdict,
     entry_pairs,
     equal,
-    fit_power_law,
     graph,
     identity,
-    measured,
     refuted,
-    rounded,
     say_witness,
     sym,
 )
 
 from .. import dynamics
 from ..laboratory import Laboratory
-from ..special import observables, symmetric_runs
+from ..special import symmetric_runs
 from .book import LABELS, Tables, before_margin, claim, point, put, tables
-from .common_runs import MAIN, attention
-from .part_c_system import POSITIVE, force, gradient_k, gradient_o, gradient_q, gradient_v
+from .common_gradients import POSITIVE, force, gradient_k, gradient_o, gradient_q, gradient_v
+from .common_runs import MAIN
+from .common_seeds import SEEDS, SMALL
+from .part_x_beyond import attention_at
 from .part_x_variants import elsewhere, for_every_number, no_system
 
-MARGINS = (1.0, 3.0, 10.0)
-NETWORK = replace(MAIN, xi=1e-4, eta=0.05, steps=4000)
-AT = "network with m = 1000, xi = 1e-4, eta = 0.05, seed 3, M = 5, alpha_* = 0.5, alpha_# = 0.05"
+MARGINS = (1.0, 3.0)
 
 
 @cache
@@ -147,55 +144,35 @@ def twice_at_identity(lab: Laboratory, t: MergedTables, merged: np.ndarray) -> V
     uses=["Beyond.merged", "Beyond.margin"],
     origin="ours",
     hypotheses=(),
-    at=point(MAIN),
-    within=(0.05, "finite width"),
     statement=r"\text{at the same margin }\Gamma:\ \text{attention}(W_S)<\text{attention}(W_K^\top W_Q),\quad T(W_S)>T(W_K^\top W_Q)",
-    reading="attention at three margins with trained logits against keys and queries",
+    reading="networks and flows at Gamma = 1 and 3 with trained logits against keys and queries, means of 20 starts",
 )
 def merged_sharpens_less(lab: Laboratory) -> Verdict:
-    """Networks and flows of both kinds.
-
-    Network with m = 1000, xi = 1e-4, eta = 0.05, seed 3, M = 5, alpha_* = 0.5, alpha_# = 0.05, trained logits and
-    trained keys and queries, Gamma = 1, 3, 10: attention on label-relevant tokens (label-relevant and nuisance
-    queries, mean) is lower and T larger at every margin, and so in the derived flows with 15 and 21 variables;
-    attention is within 0.02 of those, T within 9 percent (chosen after seeing 8: a network of this width starts
-    later), and the network's logits at Gamma = 1 within 0.02; S_11 has gained 0.45 to 0.55 of what it gains with
-    keys and queries at Gamma = 1.
-    """
-    seen: dict[str, dict[str, float]] = {}
-    off, late, ordered = 0.0, 0.0, True
-    gain = {}
+    """Attention is lower and T larger at every margin, in networks and flows; networks are near the flows."""
+    seeds = lab.draw.seeds(SEEDS)
+    names = ("rel_s", "rel_n", "rel")
+    points = [point(SMALL, margin=margin) for margin in MARGINS]
+    less, later, off = [], [], []
     for margin in MARGINS:
-        times, found = {}, {}
-        for variant in ("", "merged"):
-            run = lab.train(replace(NETWORK, margin=margin), 3, variant=variant)
-            end, theory, _ = flow_to(margin, variant)
-            found[variant] = {k: attention(run)[k] for k in ("rel_s", "rel_n", "rel")}
-            times[variant] = run.eta_T, end
-            off = max(off, *(abs(value - theory[k]) for k, value in found[variant].items()))
-            late = max(late, abs(run.eta_T / end - 1))
-            if margin == 1:
-                logits = observables.logits(run.state.S)
-                off = max(off, *(abs(value - theory[k]) for k, value in logits.items()))
-                gain[variant] = logits["S11"] - float(run.start.S[0, 0])
-        ordered = (
-            ordered
-            and all(found["merged"][k] < found[""][k] for k in found[""])
-            and all(a < b for a, b in zip(times[""], times["merged"], strict=True))
-        )
-        seen[f"Gamma = {margin:g}"] = {
-            "mean attention": found["merged"]["rel"],
-            "with keys and queries": found[""]["rel"],
-            "eta T": times["merged"][0],
-            "eta T with keys and queries": times[""][0],
+        mean = {
+            kind: {k: np.mean([attention_at(lab, margin, seed, kind)[k] for seed in seeds]) for k in (*names, "eta_T")}
+            for kind in ("", "merged")
         }
-    ratio = gain["merged"] / gain[""] if gain[""] else np.inf
-    fine = ordered and off < 0.02 and late < 0.09 and 0.45 < ratio < 0.55
-    return measured(
-        bool(fine),
-        {"off": rounded(off), "late": rounded(late), "ratio of gains": rounded(ratio), **rounded(seen)},
-        **rounded(seen, 4),
-    ).with_constants(ratio_of_gains=rounded(ratio, 4))
+        ends = {kind: flow_to(margin, kind) for kind in mean}
+        less.append(
+            [mean[""][k] - mean["merged"][k] for k in names] + [ends[""][1][k] - ends["merged"][1][k] for k in names]
+        )
+        later.append([mean["merged"]["eta_T"] / mean[""]["eta_T"], ends["merged"][0] / ends[""][0]])
+        off.append([mean[kind][k] - ends[kind][1][k] for kind in mean for k in names])
+    limit = 1 / np.sqrt(SMALL.m)
+    found = (
+        Measurement("attention lost by trained logits", points, less).between(1e-9, 1, "the direction")
+        & Measurement("T of trained logits over T", points, later).between(1 + 1e-9, 10, "the direction")
+        & Measurement("attention minus that of the flow", points, off).between(
+            -limit, limit, "the scatter at this width"
+        )
+    )
+    return found.averaging(seeds)
 
 
 # ---- logistic loss ---------------------------------------------------------------------------------------------------
@@ -258,46 +235,37 @@ def logistic_loss(lab: Laboratory) -> Verdict:
     uses=["Beyond.logistic", "Beyond.margin"],
     origin="ours",
     hypotheses=(),
-    at=point(MAIN),
-    within=(0.05, "finite width"),
     statement=r"\text{at output }F:\ \text{attention under the logistic loss}=\text{attention at the end of the hinge with }\Gamma=F,\qquad s_{\log}(F)=\int_0^{s(F)}(1+e^{F})\,ds",
-    reading="attention under the logistic loss against the hinge at equal outputs",
+    reading="networks followed until all margins are 1, mean of 20 starts; flows to F = 1 and 3",
 )
 def logistic_runs(lab: Laboratory) -> Verdict:
-    """The network at two margins, and the time change along the derived flows.
-
-    Network with m = 1000, xi = 1e-4, eta = 0.05, seed 3, M = 5, alpha_* = 0.5, alpha_# = 0.05, logistic loss,
-    followed until all margins are 1 and 3: attention on label-relevant tokens (label-relevant and nuisance queries,
-    mean) is within 0.02 of the derived 21 variables with the hinge and Gamma = 1, 3, and eta T within 9 percent
-    (the width of the claim beside it, which was chosen after looking) of the integral along that flow; nothing
-    stops there: attention at 3 is higher than at 1. The derived logistic flow takes the time of the integral to 0.1
-    percent for F = 1, 3, 10, and has the hinge's attention to 1e-6.
-    """
-    clock, gap = {}, 0.0
+    """The time change along the derived flows, and attention of networks against the hinge flow."""
+    clocks, gaps = [], []
     for margin in MARGINS:
         end, theory, output = flow_to(margin, "")
         smooth_end, smooth, _ = flow_to(margin, "logistic")
-        clock[margin] = float(
-            quad(lambda s, F=output: 1 + np.exp(F(s)), float(output.x[0]), end, limit=200)[0]
-        ) + float(output.x[0])
-        gap = max(gap, *(abs(smooth[k] - theory[k]) for k in ("rel_s", "rel_n", "rel")))
-        if abs(clock[margin] / smooth_end - 1) > 1e-3 or gap > 1e-6:
-            return measured(False, {"F": margin, "integral": clock[margin], "time": smooth_end, "attention off": gap})
-    found, times = [], []
-    off = 0.0
-    for margin in MARGINS[:2]:
-        run = lab.train(replace(NETWORK, margin=margin), 3, variant="logistic")
-        found.append({k: attention(run)[k] for k in ("rel_s", "rel_n", "rel")})
-        times.append(run.eta_T / clock[margin] - 1)
-        off = max(off, *(abs(value - flow_to(margin, "")[1][k]) for k, value in found[-1].items()))
-    rising = all(x[k] < y[k] for x, y in pairwise(found) for k in x)
-    fine = rising and off < 0.02 and max(map(abs, times)) < 0.09
-    return measured(
-        bool(fine),
-        {"attention": rounded(found), "off": rounded(off), "time off": rounded(times)},
-        attention=rounded(found, 4),
-        time_off=rounded(times, 3),
-    ).with_constants(time_to_F=rounded({f"F = {margin:g}": value for margin, value in clock.items()}, 5))
+        first = float(output.x[0])
+        clock = float(quad(lambda s, F=output: 1 + np.exp(F(s)), first, end, limit=200)[0]) + first
+        clocks.append(clock / smooth_end)
+        gaps.append(max(abs(smooth[k] - theory[k]) for k in ("rel_s", "rel_n", "rel")))
+    seeds = lab.draw.seeds(SEEDS)
+    off = [
+        [
+            np.mean([attention_at(lab, margin, seed, "logistic")[k] for seed in seeds]) - flow_to(margin, "")[1][k]
+            for k in ("rel_s", "rel_n", "rel")
+        ]
+        for margin in MARGINS[:1]
+    ]
+    points = [point(SMALL, margin=margin) for margin in MARGINS]
+    limit = 1 / np.sqrt(SMALL.m)
+    found = (
+        Measurement("the integral over the time", points, clocks).between(0.999, 1.001, "interpolation of the output")
+        & Measurement("attention of the two flows, apart", points, gaps).between(0, 1e-6, "the solver")
+        & Measurement("attention minus that of the hinge", points[:1], off).between(
+            -limit, limit, "the scatter at this width"
+        )
+    )
+    return found.averaging(seeds)
 
 
 # ---- conserved matrices ----------------------------------------------------------------------------------------------
@@ -424,9 +392,6 @@ def _changes(before: Mapping[str, np.ndarray], end: Mapping[str, np.ndarray]) ->
     return [float(np.linalg.norm(after[name] - table)) for name, table in before.items()]
 
 
-HEADS_STEPS = (0.1, 0.05, 0.025, 0.0125)
-
-
 @claim(
     "Beyond.heads-drift",
     "Drift with several heads",
@@ -434,34 +399,26 @@ HEADS_STEPS = (0.1, 0.05, 0.025, 0.0125)
     uses=["Beyond.heads", "Beyond.drift"],
     origin="ours",
     hypotheses=(),
-    at={"M": 4, "m": 20},
-    within=(0.1, "the next order in eta"),
     statement=r"\text{step size }\eta:\ \|\Delta(W_{O_h}^\top W_{O_h}-W_{V_h}W_{V_h}^\top)\|,\ \|\Delta(W_{K_h}W_{K_h}^\top-W_{Q_h}W_{Q_h}^\top)\|=O(\eta)\ \text{at fixed }\eta T",
-    reading="powers of eta in the drift of each head, two heads, 20 neurons, s = 4",
+    reading="powers of eta in the drift of each head over a decade, two heads, 20 neurons, one start, s = 4",
 )
 def drift_of_heads(lab: Laboratory) -> Verdict:
-    """Powers of eta, head by head, and between the heads.
-
-    Network of (240) with two heads, 20 neurons, 4 patterns, three samples, the derived step on the entries of the
-    weights, eta = 0.1, 0.05, 0.025, 0.0125 to s = 4, seed 2: fitted powers of eta between 0.9 and 1.1 for both
-    matrices of both heads; the block of W_O and W_V between the heads moves by the same at all step sizes (power
-    within 0.1 of 0), more than three times the largest drift.
-    """
-    first = start_of_heads(20, 4, 2)
+    """Powers of eta, head by head; the block of W_O and W_V between the heads moves by the same at all step sizes."""
+    (seed,) = lab.draw.seeds(1, start=2)
+    first = start_of_heads(20, 4, seed)
     before = _conserved(first)
-    sizes: dict[str, list[float]] = {}
-    for eta in HEADS_STEPS:
-        for name, change in zip(
-            before, _changes(before, lab.train_heads(first, HEADS_DATA, eta, round(4 / eta))), strict=True
-        ):
-            sizes.setdefault(name, []).append(change)
-    power = {name: fit_power_law(HEADS_STEPS, [max(v, 1e-300) for v in values]).value for name, values in sizes.items()}
-    own = [name for name in sizes if name != "between"]
-    fine = (
-        all(abs(power[name] - 1) < 0.1 for name in own)
-        and abs(power["between"]) < 0.1
-        and min(sizes["between"]) > 3 * max(max(sizes[name]) for name in own)
-    )
-    return measured(
-        bool(fine), {"powers": rounded(power), "sizes": rounded(sizes)}, powers=rounded(power), sizes=rounded(sizes)
-    )
+    sizes = [p["eta"] for p in lab.draw.along("eta", 0.01, 0.1, 5)]
+    table: dict[str, list[float]] = {name: [] for name in before}
+    for eta in sizes:
+        end = lab.train_heads(first, HEADS_DATA, eta, round(4 / eta))
+        for name, change in zip(before, _changes(before, end), strict=True):
+            table[name].append(max(change, 1e-300))
+    points = [{"M": 4, "m": 20, "eta": eta} for eta in sizes]
+    found = [
+        Measurement(f"the change of {name}", points, values).order("eta", int(name != "between"), "Theta", "zero")
+        for name, values in table.items()
+    ]
+    out = found[0]
+    for verdict in found[1:]:
+        out = out & verdict
+    return out

@@ -79,15 +79,24 @@ class Pass:
 
 
 def patterns(case: Case) -> np.ndarray:
-    """Orthonormal patterns as rows (M, d): the first M axes."""
-    return np.eye(case.M, case.d)
+    """Unit patterns as rows (M, d): the first M axes, or the rows of the root of their Gram matrix if they overlap."""
+    M, lam = case.M, case.overlap
+    mean = np.full((M, M), 1 / M)
+    root = np.sqrt(1 - lam) * (np.eye(M) - mean) + np.sqrt(1 + (M - 1) * lam) * mean
+    return np.pad(root, ((0, 0), (0, case.d - M))) if lam else np.eye(M, case.d)
 
 
 def start(case: Case, rng: np.random.Generator) -> tuple[Network, setting.Features]:
-    """The start of Assumption 1: W mu_j are the tilted features, W vanishes across the span of the patterns."""
+    """The start of Assumption 1: W mu_j are the tilted features, W vanishes across the span of the patterns.
+
+    Patterns that overlap need a W of norm 1/sqrt(1 - lambda) for that; it is divided by its norm, as features are.
+    """
     made, mu = setting.features(case, rng), patterns(case)
     hidden = setting.hidden(case, rng)
-    return Network(hidden, made.v.T @ mu, made.kappa.T @ mu, made.rho.T @ mu, setting.readout(case, rng)), made
+    dual = np.linalg.pinv(mu).T if case.overlap else mu
+    W = [image.T @ dual for image in (made.v, made.kappa, made.rho)]
+    W = [x / max(1.0, float(np.linalg.norm(x, 2))) for x in W] if case.overlap else W
+    return Network(hidden, *W, setting.readout(case, rng)), made
 
 
 def lay_out(
@@ -183,7 +192,7 @@ def train(
     rng = np.random.default_rng(case.seed if seed is None else seed)
     made, _ = start(case, rng)
     now = net.copy() if net is not None else made
-    samples = draw(case, rng) if data is None else data
+    samples = flipped(draw(case, rng), case, rng) if data is None else data
     if now.a.ndim == 2 and now.a.shape[0] != samples.X.shape[1]:
         raise ParameterError(
             f"the output weights have {now.a.shape[0]} positions but a sample has "
@@ -212,6 +221,17 @@ def train(
         progress("training", number / limit)
     table = {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else {})}
     return Run(case, samples, first, now, number, fitted, np.array(times), table)
+
+
+def flipped(data: Tokens, case: Case, rng: np.random.Generator) -> Tokens:
+    """Training samples of which a share has the wrong label, as many of each class."""
+    if not case.flips:
+        return data
+    count = round(case.flips * len(data.y) / 2)
+    wrong = np.concatenate([rng.choice(np.flatnonzero(data.y == label), count, replace=False) for label in (1, -1)])
+    y = data.y.copy()
+    y[wrong] *= -1
+    return replace(data, y=y)
 
 
 def test_loss(net: Network, case: Case, seed: Any, tests: int | None = None) -> float:

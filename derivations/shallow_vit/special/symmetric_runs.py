@@ -92,7 +92,8 @@ def parameters(case: Case, pi: float) -> dict[str, float]:
         raise ParameterError(
             f"pi = {pi:g} can not be used: at most half of the neurons are alive in a sign class, so 0 < pi <= 1/2"
         )
-    return {"alpha_s": case.alpha_s, "alpha_c": case.alpha_c, "beta": case.beta, "Gamma": case.margin, "pi": pi}
+    known = {"alpha_s": case.alpha_s, "alpha_c": case.alpha_c, "beta": case.beta, "Gamma": case.margin, "pi": pi}
+    return known | {"lam": case.overlap}
 
 
 # ---- gates -----------------------------------------------------------------------------------------------------------
@@ -166,7 +167,7 @@ def flow(
     rtol: float = 1e-9,
     variant: str = "",
 ) -> Trajectory:
-    """The flow until F reaches the margin (or `s_end`); time is s. The variant is one of `dynamics.VARIANTS`."""
+    """The flow until F reaches the margin (or `s_end`); time is s. Variants are `dynamics.VARIANTS` and `OVERLAP`."""
     made = running(case.M, gates, variant)
     values = _known(made, parameters(case, pi))
     x0, began = start(case.M, D, variant), 0.0

@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from derivations.shallow_vit import dynamics
+from derivations.shallow_vit import PAPER, dynamics
 from derivations.shallow_vit.claims import book
 from derivations.shallow_vit.claims.part_x_variants import for_every_number
 from derivations.shallow_vit.claims.part_y_training import column_sums
 from derivations.shallow_vit.laboratory import SIGNS, Laboratory, toy_data
-from derivations.shallow_vit.setting import Case
+from derivations.shallow_vit.setting import Case, draw_counts
 from derivations.shallow_vit.special import class_network, network, symmetric_runs
 from derivations.shallow_vit.special.class_network import Counts, State
 from odesys.cli.commands import app
+from odesys.errors import ParameterError
 from odesys.exact.evidence import identity
 from odesys.expr.graph import sym
 from odesys.papers.mutation_runs import mutation_runs
@@ -210,3 +211,43 @@ def test_variants_at_the_command_line(name: str, states: int) -> None:
         result = CliRunner().invoke(app, ["derive", "shallow_vit", "--system", name, "--set", setting])
         assert result.exit_code == 0 and result.output.count("d/dt ") == states
     assert ("d/dt skx" in result.output) == (name == "merged")
+
+
+@pytest.mark.parametrize("M", [4, 5])
+def test_patterns_that_overlap_move_as_the_token_network_does(M: int) -> None:
+    case = Case(M=M, alpha_s=0.5, alpha_c=0.1, L=20, N=2, d=M + 1, m_a=M, m_b=M, m=2, overlap=0.3, margin=1e9, eta=0.05)
+    case = replace(case, L=10 * (M - 2))
+    counts, y = draw_counts(case, np.random.default_rng(0))
+    system = dynamics.mirrored(M, dynamics.OVERLAP)
+    x = dict(zip(system.names, 0.3 * np.random.default_rng(1).standard_normal(21), strict=True))
+    first, mu = symmetric_runs.lift(x, M, 0.5), network.patterns(case)
+    assert np.allclose(mu @ mu.T, 0.7 * np.eye(M) + 0.3, atol=1e-14)
+    dual = np.linalg.pinv(mu).T
+    net = network.Network(first.w, first.v.T @ dual, first.kappa.T @ dual, first.rho.T @ dual, first.a)
+    run = network.train(case, 0, network.lay_out(case, counts, y, np.random.default_rng(2)), net, steps=15)
+    shares = counts[0] / counts[0].sum()
+    known = {"alpha_s": shares[0], "alpha_c": shares[1], "beta": shares[2], "Gamma": 1e9, "pi": 0.5, "lam": 0.3}
+    step = system.compile({name: known[name] for name in system.parameters})
+    place = np.array([x[name] for name in system.names])
+    for _ in range(15):
+        place = place + case.eta * step(0.0, place)
+    again = symmetric_runs.lift(dict(zip(system.names, place, strict=True)), M, 0.5)
+    assert np.allclose(run.net.W_V @ mu.T, again.v.T, atol=1e-13)
+    assert np.allclose(run.net.W_K @ mu.T, again.kappa.T, atol=1e-13)
+    wrong = replace(case, overlap=0.0)
+    other = network.train(wrong, 0, network.lay_out(wrong, counts, y, np.random.default_rng(2)), net, steps=15)
+    assert not np.allclose(other.net.W_O, again.w, atol=1e-4), "without the overlap it is another run"
+
+
+def test_overlap_flips_jitter_and_noise_are_reached_from_the_command_line() -> None:
+    asked = {"overlap": 0.1, "flips": 0.25, "jitter": 0.05, "noise": 0.02, "N": 8, "L": 20, "m": 20, "steps": 5}
+    found = PAPER.protocols["tokens"](PAPER.read_parameters(asked), silent)
+    assert found.final["kappa"] == pytest.approx(1.8**0.5) and 0 < found.final["tau"] < 0.3
+    case = Case.of(PAPER.read_parameters(asked))
+    run = network.train(case, steps=1)
+    majority = np.sign(np.diff(run.data.counts(5)[:, 1::-1], axis=1)[:, 0])
+    assert (majority != run.data.y).sum() == 2, "a quarter of 8 labels"
+    with pytest.raises(ParameterError, match="orthogonal patterns"):
+        PAPER.protocols["classes"](PAPER.read_parameters(asked), silent)
+    flat = PAPER.protocols["symmetric"](PAPER.read_parameters({"overlap": 0.2}), silent)
+    assert flat.final["F"] == pytest.approx(1.0, abs=1e-6)

@@ -1,0 +1,104 @@
+r"""How far gradient steps can go: bounds for every batch, width and start, and what they leave of printed powers of eta.
+
+Tokens have unit length and the output weights of a position unit norm. With o, v, k, q the operator norms of W_O, W_V,
+W_K, W_Q, each a mean over samples and queries of products in which softmax and gates are weights at most 1, a step of
+size eta moves them by at most
+
+.. math:: \eta v,\quad \eta o,\quad \eta\,o\,v\,q,\quad \eta\,o\,v\,k,\qquad\text{one neuron by}\ \eta v/\sqrt m.
+
+So o + v grows by the factor 1 + eta per step at most, and while eta t <= 1 every weight has moved by O(eta t), whatever
+else. At T = c eta^{-3/5}/alpha_* that is O(eta^{2/5}).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from odesys import (
+    HOLDS,
+    Node,
+    Verdict,
+    Witness,
+    computed_once,
+    entry_pairs,
+    equal,
+    graph,
+    identity,
+    leading_orders,
+    refuted,
+    sym,
+    undecided,
+)
+
+from ..laboratory import Laboratory
+from .book import Tables, before_margin, tables
+from .common_gradients import POSITIVE, gradient_o, gradient_v
+
+#: a point of Theorem 1, exactly
+EXACT: dict[str, Any] = {
+    "M": 5,
+    "alpha_s": Fraction(1, 2),
+    "alpha_c": Fraction(1, 20),
+    "N": 200,
+    "m_a": 10,
+    "m_b": 10,
+    "m": 1000,
+    "sigma": Fraction(0),
+    "delta": Fraction(0),
+    "tau": Fraction(0),
+}
+n, scale = sym("n"), sym("c")  # n = 1/eta, c the hidden constant of (10)
+STEPS = scale * n ** Fraction(3, 5) / sym("alpha_s")  # T of (10)
+
+
+def order(node: Node) -> Fraction:
+    """The power of 1/eta in an expression, as eta tends to 0."""
+    ((exponent, _),) = leading_orders([node], "n")
+    return exponent
+
+
+def weights_at_most_one(t: Tables) -> dict[str, Node]:
+    """Attention over keys and shares of queries add up to 1, so a mean over both is no longer than its longest term."""
+    rows = {f"attention {k}": graph.add(t.softmax(0, j, k) for j in range(3)) - 1 for k in range(3)}
+    return {**rows, "shares": graph.add(t.fraction(0, k) for k in range(3)) - 1}
+
+
+@computed_once
+def bounded_motion(lab: Laboratory) -> Verdict:
+    """The gradients whose factors are counted, weights that add up to 1, the recursion of o + v, and the covariance behind k, q."""
+    t = tables(lab.toy())
+    rows = entry_pairs(before_margin(lab.rates("O")), gradient_o(t, False), "W_O")
+    rows |= entry_pairs(before_margin(lab.rates("V")), gradient_v(t, False), "W_V")
+    o, v, eta = sym("o"), sym("v"), sym("eta")
+    p, x, y = ([sym(f"{name}{i}") for i in range(2)] for name in "pxy")
+    mean = [graph.add(a * b for a, b in zip(p, z, strict=True)) for z in (x, y)]
+    left = graph.add(a * b * c for a, b, c in zip(p, x, y, strict=True)) - mean[0] * mean[1]
+    pulled = graph.add(a * (b - mean[0]) * (c - mean[1]) for a, b, c in zip(p, x, y, strict=True))
+    (rest,) = graph.substitute([left - pulled], {p[1]: 1 - p[0]})
+    found = (
+        equal(rows, positive=POSITIVE)
+        & identity(weights_at_most_one(t), positive=POSITIVE)
+        & identity({"o + v": (o + eta * v) + (v + eta * o) - (1 + eta) * (o + v), "covariance": rest})
+    )
+    return found.proving(
+        "each summand of (83), (189) has a factor a_(l) of norm 1, gates in {0, 1}, and means over softmax and queries",
+        "so a step moves W_O by at most eta |W_V|, W_V by eta |W_O|, and one neuron by eta |W_V|/sqrt(m)",
+        "o + v is at most (1 + eta)^t <= e^{eta t} times its start; a covariance is at most the product of the largest sizes",
+        "so the steps of W_K and W_Q in (125), (161) are at most eta o v q and eta o v k",
+    )
+
+
+def too_slow(lab: Laboratory, left: Node, right: Node, sentence: str) -> Verdict:
+    """Refuted if the right side outgrows the left one as eta tends to 0, both as powers of 1/eta times constants."""
+    bound = bounded_motion(lab)
+    if bound.as_stated != HOLDS:
+        return undecided("the equations are not those whose factors were counted")
+    if order(right) <= order(left):
+        return undecided(f"the right side is of the order eta^{-order(right)}, the left one eta^{-order(left)}")
+    found = refuted(Witness(sentence, EXACT))
+    assert bound.proof is not None
+    return found.proving(*bound.proof.steps, f"powers of 1/eta: {order(left)} on the left, {order(right)} on the right")
+
+
+TIME = STEPS / n  # eta T

@@ -1,0 +1,276 @@
+"""What single runs show, seed by seed: a start of each kind, and the numbers that the claims on Lemma 2 read off it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+
+from odesys import Measurement, Verdict, computed_once, with_high_probability
+
+from ..laboratory import Laboratory, Run
+from ..setting import Case
+from ..special import observables
+from .book import point
+from .common_runs import (
+    BY_STEP,
+    MAIN,
+    TILTED,
+    attention,
+    before_end,
+    lucky_at_start,
+    reference,
+    scalars_of,
+    series,
+)
+
+SMALL = replace(MAIN, xi=1e-4)
+SEEDS = 20
+STEP_SIZES = (0.025, 0.25, 5)  # ends and number
+BATCHES = tuple(
+    2 * 10**k for k in range(7)
+)  # a full batch of copies of both samples makes the same step as one of each
+#: 2/sqrt(m), twice the scatter of the share of living neurons; logits and attention move by a few tenths of their size
+WIDTH = {"S11": 0.02, "A": 0.01}
+Facts = Mapping[str, float]
+
+
+def groups(run: Run) -> dict[str, np.ndarray]:
+    """W and U of (23), (24), the parts of them with the right sign of a_i, and what is in neither."""
+    W, U = lucky_at_start(run)
+    a = run.start.a
+    return {
+        "W": W,
+        "U": U,
+        "W+": W & (a > 0),
+        "W-": W & (a < 0),
+        "U-": U & (a < 0),
+        "U+": U & (a > 0),
+        "unlucky": ~(W | U),
+    }
+
+
+def kept(run: Run) -> dict[str, float]:
+    """Share of each group that is active on its own query at every kept step; for the wrong sign, at the end."""
+    part, h = groups(run), series(run)["h"]
+    own, other = h[:, np.flatnonzero(run.data.y > 0)[0], 0], h[:, np.flatnonzero(run.data.y < 0)[0], 1]
+    return {
+        "kept W+": float((own[:, part["W+"]] > 0).all(axis=0).mean()),
+        "kept U-": float((other[:, part["U-"]] > 0).all(axis=0).mean()),
+        "kept W- at T": float((own[-1, part["W-"]] > 0).mean()),
+        "kept U+ at T": float((other[-1, part["U+"]] > 0).mean()),
+    }
+
+
+@computed_once
+def of_main(lab: Laboratory, seed: int) -> dict[str, float]:
+    """A run to margin 1 from xi = 1/sqrt(m): gates, coefficients, steps, parts of the output and of the force on query 1."""
+    run = lab.train(MAIN, seed, every=1)
+    with np.errstate(all="ignore"):  # a broken run may stand still
+        out = kept(run) | _coefficients(run) | _steps(run) | _end(run) | _output(run) | _force(run) | _values(run)
+        return out | {f"attention {name}": value for name, value in attention(run).items()}
+
+
+@computed_once
+def of_small(lab: Laboratory, seed: int) -> dict[str, float]:
+    """A run from xi = 1e-4: means over living neurons where the mean margin passes 1/2, unlucky neurons, gates."""
+    run = lab.train(SMALL, seed, every=1)
+    place = next((k for k, made in enumerate(run.made) if made.found.margins.mean() >= 0.5), len(run.made) - 1)
+    part, a, root = groups(run), run.start.a, np.sqrt(run.case.m)
+    with np.errstate(all="ignore"):
+        out = kept(run) | scalars_of(run.states[place], run.made[place], run.data, run.case.m)
+        square = (run.state.w**2).sum(axis=1)
+        out["unlucky over lucky"] = float(square[(a > 0) & ~part["W"]].mean() / square[part["W+"]].mean())
+        out["step of unlucky"] = float(
+            np.abs((run.made[place].C @ run.states[place].v)[part["unlucky"], 0]).max() * root
+        )
+        h = run.made[-1].found.h[int(np.flatnonzero(run.data.y < 0)[0])][:, part["W+"]]
+        out |= {"on confusion": float((h[0] > 0).mean()), "on own": float((h[1] > 0).mean())}
+        out |= {"on nuisance": float((h[2:] > 0).mean()), "eta T": run.eta_T}
+        out |= {f"logit {name}": value for name, value in observables.logits(run.state.S).items()}
+    return out | _sliding(run, part["W+"])
+
+
+def _sliding(run: Run, part: np.ndarray) -> dict[str, float]:
+    """Open gates on nuisance queries of the other class: the share of steps at which it is between 0.05 and 0.95, and at T.
+
+    Beside it the least share of open gates on queries of the own class from s = 1 on.
+    """
+    plus, minus = (int(np.flatnonzero(run.data.y * sign > 0)[0]) for sign in (1, -1))
+    share = np.array([float((made.found.h[minus, 2:][:, part] > 0).mean()) for made in run.made])
+    late = run.times * run.case.eta >= 1
+    own = [float((made.found.h[plus][:, part] > 0).mean()) for made, on in zip(run.made, late, strict=True) if on]
+    between = float(((share > 0.05) & (share < 0.95)).mean())
+    return {"gates in between": between, "gates at T": float(share[-1]), "own gates": min(own, default=0.0)}
+
+
+@computed_once
+def of_tilted(lab: Laboratory, seed: int) -> dict[str, float]:
+    """A run with errors of the initial model: the noise term of a step of lucky neurons, in units eta sigma/a."""
+    run = lab.train(TILTED, seed, every=1)
+    assert run.ideal is not None
+    z = run.start.v - run.ideal.p
+    size = float(np.linalg.norm(z, axis=1).max()) / np.sqrt(run.case.m)
+    C = series(run)["C"][len(run.times) // 2][groups(run)["W+"]]
+    return {"noise term": float(np.abs(C @ (z @ run.ideal.p[0])).max()) / size}
+
+
+def _coefficients(run: Run) -> dict[str, float]:
+    """C_ij of the groups over the bounds (31), (32), least over neurons and steps before the margin."""
+    x, part, on = series(run), groups(run), before_end(run)
+    scale = 0.25 * run.case.alpha_s / np.sqrt(run.case.m)
+    first, second = scale * x["A"][on, 0, 0, 0][:, None], scale * x["A"][on, 1, 1, 1][:, None]
+    C = x["C"][on]
+    return {
+        "least C of W+": float((C[:, part["W+"], 0] / first).min()),
+        "least C of W-": float((C[:, part["W-"], 0] / first).min()),
+        "least V_1 of U-": float((-C[:, part["U-"], 0] / second).min()),
+        "least V_2 of U-": float((-C[:, part["U-"], 1] / second).min()),
+        "least C_2 of U-": float((C[:, part["U-"], 1] / second).min()),
+        "V of unlucky": float(np.sqrt(run.case.m) * np.abs(x["C"][:, part["unlucky"], 0]).max()),
+    }
+
+
+def _steps(run: Run) -> dict[str, float]:
+    """Steps of w'p_1 against (98), by the sign of a_i; mean step on nuisance features, in units eta/a."""
+    x, part, on = series(run), groups(run), before_end(run)[:-1]
+    eta, alpha, root = run.case.eta, run.case.alpha_s, np.sqrt(run.case.m)
+    y, step = x["w"][:-1][on][:, :, 0], np.diff(x["w"][:, :, 0], axis=0)[on]
+    p, s = x["A"][:-1][on, 0, 0, 0][:, None], x["s"][:-1][on][:, None]
+    bound = eta / root * (alpha * p / 2 + s * alpha * (alpha * root / 4) * p * y)
+    wrong = step[:, part["W-"]][bound[:, part["W-"]] > 0]
+    middle = len(run.times) // 2
+    moved = (x["w"][middle + 1] - x["w"][middle])[part["W+"]] / eta * root
+    return {
+        "least step of W-": float(wrong.min() * root / eta),
+        "least step of W+ over the bound": float((step[:, part["W+"]] / bound[:, part["W+"]]).min()),
+        "step elsewhere": float(np.abs(moved[:, 2 : run.case.M].mean())),
+    }
+
+
+def _end(run: Run) -> dict[str, float]:
+    """Ratios of components and of w'v at the end, lucky neurons."""
+    part = groups(run)["W+"]
+    mean, u = run.state.w[part].mean(axis=0), run.state.u[part]
+    return {
+        "nuisance over own": float(mean[2 : run.case.M].mean() / mean[0]),
+        "u nuisance over own": float((u[:, 2:].mean(axis=1) / u[:, 0]).mean()),
+        "u other over own": float((u[:, 1] / u[:, 0]).mean()),
+    }
+
+
+def _output(run: Run) -> dict[str, float]:
+    """The parts of F of the + sample at the end, (55), over that of lucky neurons."""
+    part, a = groups(run), run.start.a
+    sample = int(np.flatnonzero(run.data.y > 0)[0])
+    share = run.data.fractions[sample][:, None] * np.maximum(run.made[-1].found.h[sample], 0.0) * np.abs(a)
+    masks = {"U": part["U-"], "rest of K+": (a > 0) & ~part["W+"], "rest of K-": (a < 0) & ~part["U-"]}
+    lucky = share[:, part["W+"]].sum()
+    return {f"output of {name}": float(share[:, mask].sum() / lucky) for name, mask in masks.items()}
+
+
+def _force(run: Run) -> dict[str, float]:
+    """G_11 of lucky neurons on the + sample over the sum of the absolute values of its other parts, late in the run."""
+    part, a = groups(run), run.start.a
+    masks = {"lucky": part["W+"], "U": part["U-"], "rest": ~(part["W+"] | part["U-"])}
+    out = np.inf
+    for k in (int(share * len(run.times)) for share in (0.5, 0.85)):
+        made, state = run.made[k], run.states[k]
+        pieces: dict[tuple[str, int], float] = {}
+        for (name, mask), (n, y) in product(masks.items(), enumerate(run.data.y)):
+            gate = (made.found.h[n, 0] > 0) * (made.found.margins[n] < run.case.margin)
+            g = (y / len(run.data.y) * run.data.fractions[n, 0] * gate * a * mask) @ state.u
+            A = made.found.A[n, :, 0]
+            pieces[name, int(y)] = pieces.get((name, int(y)), 0.0) + float(A[0] * (g[0] - A @ g))
+        own = pieces.pop(("lucky", 1), 0.0)
+        out = min(out, own / sum(map(abs, pieces.values())))
+    return {"lucky force over others": float(out)}
+
+
+def _values(run: Run) -> dict[str, float]:
+    """What the best lambda of (53) leaves of the motion of nuisance values, least over them, and whether the sums are exact."""
+    x = series(run)
+    sums = run.case.eta * np.einsum("tij,tia->ja", x["C"][:-1], x["w"][:-1])
+    moved = run.state.v - run.start.v
+    direction = sums[0]
+    left = [
+        np.linalg.norm(v - (v @ direction) / (direction @ direction) * direction) / np.linalg.norm(v) for v in moved[2:]
+    ]
+    return {"left by lambda": float(min(left)), "off the sums": float(np.abs(moved - sums).max())}
+
+
+@computed_once
+def of_step_size(lab: Laboratory, seed: int, eta: float, frozen: bool = False) -> dict[str, float]:
+    """A run to margin 1 with m = 200 at one step size: its length, attention, and K e^{|q_1|^2}/eta before the margin."""
+    case = replace(BY_STEP, eta=eta, frozen=int(frozen), steps=round(60 / eta))
+    run = lab.train(case, seed)
+    G, S = lab.forces(run.state, run.data, 1e9).G, run.state.S  # as the last step before the margin would have it
+    return {
+        "steps": float(run.steps),
+        "left": 1 - attention(run)["rel_s"],
+        "K e^S": float((G[0, 0] + G[1, 1]) / 2 * np.exp(S[0, 0])),
+    }
+
+
+def over_steps(lab: Laboratory, name: str, what: str, frozen: bool = False) -> Measurement:
+    """A number of these runs along step sizes over a decade, 20 starts."""
+    seeds = lab.draw.seeds(SEEDS)
+    sizes = [p["eta"] for p in lab.draw.along("eta", *STEP_SIZES)]
+    points = [point(replace(BY_STEP, eta=eta)) for eta in sizes]
+    table = [[of_step_size(lab, seed, eta, frozen)[name] for seed in seeds] for eta in sizes]
+    return Measurement(what, points, table, seeds)
+
+
+# ---- verdicts over seeds ---------------------------------------------------------------------------------------------
+
+
+def in_every_run(
+    lab: Laboratory,
+    what: str,
+    test: Callable[[Facts], bool],
+    of: Callable[[Laboratory, int], Facts] = of_main,
+    case: Case = MAIN,
+) -> Verdict:
+    """Whether something is seen with high probability over starts."""
+    return with_high_probability(what, point(case), lambda seeds: [test(of(lab, seed)) for seed in seeds], lab.draw)
+
+
+def over_batches(
+    lab: Laboratory,
+    name: str,
+    what: str,
+    power: float,
+    of: Callable[[Laboratory, int], Facts] = of_main,
+    case: Case = MAIN,
+) -> tuple[Verdict, Verdict]:
+    """Whether a number is O(B^power), and whether it is of the order 1: batches of copies of both samples, 20 starts.
+
+    The mean gradient of k copies of each sample is that of one of each, so that one run is the run of every such batch.
+    """
+    seeds = lab.draw.seeds(SEEDS)
+    found = [of(lab, seed)[name] for seed in seeds]
+    points = [point(replace(case, N=B), B=B) for B in BATCHES]
+    seen = Measurement(what, points, [found for _ in BATCHES], seeds)
+    return seen.order("B", power, "O"), seen.order("B", 0, "Theta")
+
+
+def near_symmetric(lab: Laboratory, *names: str) -> Verdict:
+    """Means over 20 starts with xi = 1e-4, where the mean margin passes 1/2, against the derived 21 variables."""
+    seeds = lab.draw.seeds(SEEDS)
+    width = 2 / np.sqrt(SMALL.m)
+    verdicts = []
+    for name in names:
+        mean = float(np.mean([of_small(lab, seed)[name] for seed in seeds]))
+        limit = WIDTH.get(name, width)
+        seen = Measurement(f"{name} over that of the symmetric system", [point(SMALL)], [mean / reference()[name]])
+        verdicts.append(
+            seen.between(1 - limit, 1 + limit, "the scatter of the share of living neurons at this width").averaging(
+                seeds
+            )
+        )
+    out = verdicts[0]
+    for verdict in verdicts[1:]:
+        out = out & verdict
+    return out

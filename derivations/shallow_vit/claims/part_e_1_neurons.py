@@ -1,0 +1,398 @@
+"""Lemma 2, Claim 1, and its proof: which neurons stay active, what drives them, and how far they grow."""
+
+from __future__ import annotations
+
+from odesys import (
+    Evidence,
+    Verdict,
+    Witness,
+    decided,
+    entry_pairs,
+    equal,
+    graph,
+    identity,
+    leading_orders,
+    rounded,
+    sym,
+)
+
+from ..laboratory import Laboratory
+from .book import THEOREM_1, before_margin, claim, tables
+from .common_gradients import POSITIVE, gradient_o
+from .common_motion import STEPS, TIME, n, too_slow
+from .common_runs import TILTED
+from .common_seeds import SMALL, in_every_run, near_symmetric, of_main, of_small, of_tilted, over_batches
+
+RIGHT = r"\text{the same for }a_i>0\text{ in }\mathcal W,\ a_i<0\text{ in }\mathcal U"
+SIGNS = "(55) and (59) use the lucky sets as parts of K_+ and K_-; Definition 2 lacks that sign"
+COPIES = "copies of a sample do not average anything: the step, and so the run, is the same for every such batch"
+
+
+@claim(
+    "Def.2",
+    "Lucky neurons",
+    kind="definition",
+    where="Definition 2",
+    hypotheses=(),
+    statement=r"\mathcal W_{l,n}(0)=\{i:W_{O(i,\cdot)}^{(0)}V_l^n(0)>0,\ l\in S_1^n\},\quad\mathcal U_{l,n}(0)=\{i:W_{O(i,\cdot)}^{(0)}V_l^n(0)>0,\ l\in S_2^n\}",
+    reading="what becomes of the two sets, by the sign of a_i",
+)
+def lucky_neurons(lab: Laboratory) -> Verdict:
+    """A definition is neither true nor false; living neurons of the right sign grow as in the symmetric system."""
+    return near_symmetric(lab, "d1", "d2")
+
+
+def _stays_active(lab: Laboratory) -> Verdict:
+    def all_of(sign: str) -> Verdict:
+        names = ("kept W+", "kept U-") if sign == "right" else ("kept W- at T", "kept U+ at T")
+        what = "all lucky neurons are active on their own query" + (" at every step" if sign == "right" else " at T")
+        large = in_every_run(lab, what, lambda x: all(x[name] == 1 for name in names))
+        small = in_every_run(lab, what, lambda x: all(x[name] == 1 for name in names), of_small, SMALL)
+        return large & small
+
+    return all_of("wrong").correcting(
+        RIGHT, all_of("right"), "neurons with the wrong sign of a_i are switched off by the first steps; " + SIGNS
+    )
+
+
+@claim(
+    "Lem.4",
+    "Lucky neurons stay active",
+    kind="inequality",
+    uses=["Def.2"],
+    expect="fails",
+    where="Lemma 4, Eqs. (208), (209)",
+    parts=["gates"],
+    hypotheses=THEOREM_1,
+    fault="misprint",
+    cause="sign-of-a",
+    statement=r"\mathbb 1[W_{O(i,\cdot)}^{(t)}V_l^n(t)>0]=1,\ i\in\mathcal W_{l,n}(0),l\in S_1^n\ (\mathcal U,S_2^n)",
+    reading="the sets as Definition 2 has them, whatever the sign of a_i; xi = 1/sqrt(m) and 1e-4",
+)
+def stays_active(lab: Laboratory) -> Verdict:
+    """Gates of both signs, over starts: half of the printed sets has the other sign of a_i."""
+    return _stays_active(lab)
+
+
+@claim(
+    "Eq.93",
+    "Gate of a lucky neuron",
+    kind="inequality",
+    uses=["Lem.4"],
+    expect="fails",
+    origin="proof",
+    where="Proof of Claim 1, Eq. (93)",
+    parts=["gate"],
+    hypotheses=THEOREM_1,
+    fault="misprint",
+    cause="sign-of-a",
+    statement=r"W_{O(i,\cdot)}^{(t)}\textstyle\sum_sW_V^{(t)}x_s\mathrm{softmax}_s>0,\ i\in\mathcal W_{l,n}(0)",
+    reading="Lemma 4 as it is used there",
+)
+def gate_of_lucky(lab: Laboratory) -> Verdict:
+    """As Lem.4."""
+    return _stays_active(lab)
+
+
+@claim(
+    "Eq.31",
+    "Coefficient of lucky neurons",
+    kind="inequality",
+    uses=["Def.2"],
+    expect="fails",
+    same_as="Eq.192",
+    where="Lemma 2, Eq. (31)",
+    parts=["sign"],
+    hypotheses=THEOREM_1,
+    fault="misprint",
+    cause="sign-of-a",
+    statement=r"V_i(t)\lesssim-\tfrac1{2B}\sum_{n\in\mathcal B_+}\frac{|S_1^n|}{a|S^n|}p_n(t),\ i\in\mathcal W_{l,n}(0)",
+    reading="V_i = -C_i1, steps before a margin is reached; some positive constant for all neurons of W",
+)
+def coefficient_of_lucky(lab: Laboratory) -> Verdict:
+    """The least ratio over neurons and steps has the other sign for a_i < 0; with a_i > 0 the constant is 1."""
+    every = in_every_run(lab, "V_i has the printed sign for all lucky neurons", lambda x: x["least C of W-"] > 0)
+    right = in_every_run(lab, "the bound holds with constant 1", lambda x: x["least C of W+"] >= 1)
+    first = of_main(lab, lab.draw.seeds(1)[0])["least C of W+"]
+    return every.correcting(
+        RIGHT + r",\ \text{with constant }1", right & near_symmetric(lab, "step1"), "y a_i decides the sign; " + SIGNS
+    ).with_constants(least_ratio=rounded(first, 4))
+
+
+@claim(
+    "Eq.32",
+    "Coefficient of lucky neurons of the other class",
+    kind="inequality",
+    uses=["Eq.31"],
+    expect="fails",
+    same_as="Eq.193",
+    where="Lemma 2, Eq. (32)",
+    parts=["sign"],
+    hypotheses=THEOREM_1,
+    fault="misprint",
+    cause="sign-of-V",
+    statement=r"V_i(t)\gtrsim\tfrac1{2B}\sum_{n\in\mathcal B_b}\frac{|S_2^n|}{a|S^n|}p_n(t),\ i\in\mathcal U_{l,n}(0)",
+    reading="neurons with a_i < 0, V_i the coefficient for pattern 1 as in (29), or for pattern 2 as in (52)",
+)
+def coefficient_of_other(lab: Laboratory) -> Verdict:
+    """Both coefficients have the other sign somewhere; with the sign of (31) the one of pattern 2 has constant 1."""
+    every = in_every_run(
+        lab,
+        "one of the two coefficients has the printed sign for all of them",
+        lambda x: max(x["least V_1 of U-"], x["least V_2 of U-"]) > 0,
+    )
+    right = in_every_run(lab, "the bound holds with constant 1", lambda x: x["least C_2 of U-"] >= 1)
+    return every.correcting(
+        r"V_i\le-\tfrac1{2B}\sum_{n\in\mathcal B_b}\frac{|S_2^n|}{a|S^n|}p_n,\quad V_i\text{ of pattern 2},\ a_i<0",
+        right & near_symmetric(lab, "step1"),
+        "y a_i > 0 for these neurons as for the others, so the sign is that of (31), as (52) needs it",
+    )
+
+
+@claim(
+    "Eq.33",
+    "Coefficient of unlucky neurons",
+    kind="inequality",
+    uses=["Eq.31"],
+    expect="fails",
+    same_as="Eq.194",
+    where="Lemma 2, Eq. (33), and (194)",
+    parts=["bound"],
+    hypotheses=THEOREM_1,
+    fault="false",
+    cause="one-over-sqrt-B",
+    statement=r"|V_i(t)|\le\frac1{\sqrt{BaM}}\ (33),\qquad|V_i(t)|\lesssim\frac1{\sqrt Ba}\ (194)",
+    reading="any constant and power of a and M: the power of B, for batches of copies of two samples",
+)
+def coefficient_of_unlucky(lab: Laboratory) -> Verdict:
+    """The largest a |V_i| over batches; it is at most 1, since C_ij is a_i times shares and attention that add up to at most 1."""
+    printed, _ = over_batches(lab, "V of unlucky", "the largest a |V_i| of unlucky neurons", -0.5)
+    t = tables(lab.toy())
+    sums = {f"query {k + 1}": graph.add(t.softmax(0, j, k) for j in range(3)) - 1 for k in range(3)}
+    sums["shares"] = graph.add(t.fraction(0, k) for k in range(3)) - 1
+    bound = identity(sums, positive=POSITIVE).proving("|V_i| is at most |a_i| times a mean of attention over queries")
+    return printed.correcting(r"|V_i|\le\frac1a", bound, COPIES)
+
+
+@claim(
+    "Eq.34",
+    "Claim 1: growth of lucky neurons",
+    kind="order",
+    uses=["Lem.4", "Eq.94-98", "Eq.102-107"],
+    expect="fails",
+    same_as="Eq.108",
+    where="Lemma 2, Claim 1, Eq. (34)",
+    parts=["growth"],
+    hypotheses=THEOREM_1,
+    fault="false",
+    cause="lost-eta",
+    statement=r"W_{O(i,\cdot)}^{(t)}p_1\gtrsim\frac\xi{aB}\sum_n\frac{\eta t^2|S_1^n|}{|S^n|}\frac1{4B}\sum_n\frac{|S_1^n|m}{|S^n|a}p_n(t)+\xi,\quad t\in[T]",
+    reading="at T of (10), any hidden constants, eta to 0 with all else fixed",
+)
+def growth_of_lucky(lab: Laboratory) -> Verdict:
+    """The length of a neuron against eta T^2."""
+    return _growth(lab, "p_1")
+
+
+@claim(
+    "Eq.38",
+    "Claim 1: growth of lucky neurons of the other class",
+    kind="order",
+    uses=["Eq.34"],
+    expect="fails",
+    same_as="Eq.115",
+    where="Lemma 2, Claim 1, Eq. (38)",
+    parts=["growth"],
+    hypotheses=THEOREM_1,
+    fault="false",
+    cause="lost-eta",
+    statement=r"W_{O(i,\cdot)}^{(t)}p_2\gtrsim\frac\xi{aB}\sum_n\frac{\eta t^2|S_1^n|}{|S^n|}\frac1{4B}\sum_n\frac{|S_1^n|m}{|S^n|a}p_n(t)+\xi,\quad i\in\mathcal U,\ t\in[T]",
+    reading="as (34), for the neurons of U",
+)
+def growth_of_others(lab: Laboratory) -> Verdict:
+    """As Eq.34."""
+    return _growth(lab, "p_2")
+
+
+@claim(
+    "Eq.36",
+    "Claim 1: norm of lucky neurons",
+    kind="inequality",
+    uses=["Eq.34"],
+    expect="fails",
+    same_as="Eq.40, Eq.122",
+    where="Lemma 2, Claim 1, Eqs. (36), (40)",
+    parts=["norm"],
+    hypotheses=THEOREM_1,
+    fault="false",
+    cause="lost-eta",
+    statement=r"\|W_{O(i,\cdot)}^{(t)}\|^2\ge\Big(\frac\xi{aB}\sum_n\frac{\eta t^2|S_1^n|}{|S^n|}\frac1{4B}\sum_n\frac{|S_1^n|m}{|S^n|a}p_n(t)+\xi\Big)^2,\quad t\in[T]",
+    reading="at T of (10), any constants, eta to 0 with all else fixed",
+)
+def norm_of_lucky(lab: Laboratory) -> Verdict:
+    """As Eq.34: the bound there is on the whole length."""
+    return _growth(lab, "")
+
+
+def _growth(lab: Laboratory, feature: str) -> Verdict:
+    """A neuron is at most |w(0)| + e (|W_O| + |W_V|) eta T/sqrt(m) long, and the printed bound grows like eta T^2."""
+    side = f"w'{feature} is at most its length, which" if feature else "the length of a neuron"
+    sentence = (
+        f"for every c and eta to 0 (all hypotheses hold), at T = c eta^(-3/5)/alpha_*: {side} stays below "
+        "|w(0)| + O(eta^(2/5)), while the right side grows like eta T^2, that is eta^(-1/5)"
+    )
+    printed = too_slow(lab, 1 + TIME, STEPS**2 / n, sentence)
+    s, y0, b0, k, J = (sym(name) for name in ("s", "y0", "b0", "k", "J"))
+    solution = graph.exp(k * s * s / 2) * (y0 + b0 * J)
+    ds, dJ = graph.gradient(solution, [s, J])
+    fixed = identity({"y' = b0 + k s y": ds + dJ * graph.exp(-k * s * s / 2) - b0 - k * s * solution})
+    return printed.correcting(
+        r"y(s)=e^{ks^2/2}\Big(y_0+b_0\int_0^se^{-ku^2/2}du\Big),\ s=\eta t,\ k=\tfrac{\alpha^2mp}{2a^2}:\ \text{the bound that (98) gives}",
+        fixed,
+        "one factor eta of (98) is lost in (102): (eta t)^2 takes the place of eta t^2",
+    )
+
+
+@claim(
+    "Eq.35",
+    "Claim 1: other directions",
+    kind="inequality",
+    uses=["Eq.34"],
+    expect="fails",
+    same_as="Eq.39, Eq.114, Eq.116",
+    where="Lemma 2, Claim 1, Eqs. (35), (39)",
+    parts=["ratio"],
+    hypotheses=THEOREM_1,
+    fault="false",
+    cause="one-over-sqrt-B",
+    statement=r"W_{O(i,\cdot)}^{(t)}p\lesssim\frac1{\sqrt B}W_{O(i,\cdot)}^{(t)}p_1,\ p\in\mathcal P\setminus p_1",
+    reading="any constant: mean ratio of nuisance components over the first one at T, batches of copies of two samples",
+)
+def other_directions(lab: Laboratory) -> Verdict:
+    """The ratio of lucky neurons with a_i > 0 at the end."""
+    what = "the ratio of nuisance components over the first one"
+    printed, right = over_batches(lab, "nuisance over own", what, -0.5)
+    return printed.correcting(
+        r"w_i'p_k/w_i'p_1=\Theta(1)\text{ in }B,\ k\ge3",
+        right & near_symmetric(lab, "d1", "dn"),
+        "once gates are sorted a lucky neuron sees its own class only, and nuisance values come along; " + COPIES,
+    )
+
+
+@claim(
+    "Eq.42",
+    "Claim 1: unlucky neurons",
+    kind="inequality",
+    uses=["Eq.34"],
+    expect="fails",
+    same_as="Eq.44, Eq.121, Eq.124",
+    where="Lemma 2, Claim 1, Eqs. (42), (44)",
+    parts=["(44)"],
+    hypotheses=THEOREM_1,
+    fault="false",
+    cause="one-over-sqrt-B",
+    statement=r"W_{O(i,\cdot)}p\le\tfrac1{\sqrt B}\min\{w_j'p_1,w_k'p_2\},\qquad\|w_i\|^2\le\tfrac1B\min\{\|w_j\|^2,\|w_k\|^2\}\quad(i\ \text{unlucky},j\in\mathcal W,k\in\mathcal U)",
+    reading="any constant, means in place of the worst pair: squared norms at T, batches of copies of two samples",
+)
+def unlucky_neurons(lab: Laboratory) -> Verdict:
+    """Mean squares of a_i > 0 outside W over those inside at the end, xi = 1e-4; means are kinder than the worst pair."""
+    what = "the mean squared norm of unlucky over lucky neurons"
+    printed, right = over_batches(lab, "unlucky over lucky", what, -1.0, of_small, SMALL)
+    return printed.correcting(
+        r"\text{mean}\,\|w_i\|^2\ \text{(unlucky)}=\Theta(1)\cdot\text{mean}\,\|w_j\|^2\text{ in }B",
+        right & near_symmetric(lab, "d1"),
+        "some silent neurons are revived by the first steps and then move like lucky ones; " + COPIES,
+    )
+
+
+@claim(
+    "Eq.84-89",
+    "Split of a step of w'p",
+    kind="identity",
+    uses=["Eq.83", "Eq.51-53"],
+    expect="fails",
+    origin="proof",
+    where="Proof of Claim 1, Eqs. (84)-(89)",
+    parts=["split"],
+    hypotheses=(),
+    fault="misprint",
+    cause="I4-without-its-sum",
+    statement=r"\Delta\langle w_i,p_j\rangle=I_1+I_2+I_3+I_4+I_5,\quad I_4=\tfrac1B\sum_n\eta y^n\tfrac1{|S|}\sum_la_i\mathbb 1[\cdot]\sum_{k\in\mathcal W}V_k(t)w_k^\top p_j",
+    reading="I_4 and I_5 as printed against the growth of the values in (81), powers of eta at a given t",
+)
+def split_of_step(lab: Laboratory) -> Verdict:
+    """A step with v_j = p_j + z_j + grown_j is exactly the three sums; the grown part of (81) has a factor eta more than (84)."""
+    t = tables(lab.toy())
+    pieces = {name: [[sym(f"{name}{x}{j}") for j in range(3)] for x in range(2)] for name in ("p", "z", "g")}
+    split = {t.V[x, j]: graph.add(pieces[name][x][j] for name in pieces) for x in range(2) for j in range(3)}
+    rates = before_margin(lab.rates("O"))
+    linear = gradient_o(t, False)
+    same = equal(entry_pairs(rates, linear, "W_O"), positive=POSITIVE)
+    gate = sym("D")  # weight and attention of one query: the rate is linear in the value
+    parts = graph.add(gate * pieces[name][0][0] for name in pieces)
+    sums = same & identity({"I_1 + I_2 + .. + I_5": gate * split[t.V[0, 0]] - parts})
+    eta, V = sym("n") ** -1, sym("V")
+    printed_power, true_power = (
+        leading_orders([node], "n")[0][0] for node in (eta * V * gate, -eta * eta * sym("t") * V * gate)
+    )
+    sentence = (
+        f"I_4 as printed is of the order eta^{-printed_power}, while the grown values of (81) give eta^{-true_power} at a "
+        "fixed t, with the other sign"
+    )
+    return decided(printed_power == true_power, Witness(sentence, {}), Evidence.PROOF).correcting(
+        r"I_4=-\tfrac1B\sum_n\eta y^n\tfrac1{|S|}\sum_la_i\mathbb 1[\cdot]\ \eta\sum_{b<t}\sum_{k\in\mathcal W}V_k(b)w_k(b)^\top p_j",
+        sums,
+        "the values have grown by -eta times the sum over all earlier steps, as (81) has it and (96) uses it",
+    )
+
+
+@claim(
+    "Eq.92",
+    "Noise term of a step",
+    kind="inequality",
+    uses=["Eq.90", "Eq.91"],
+    expect="fails",
+    origin="proof",
+    where="Proof of Claim 1, Eq. (92)",
+    parts=["noise term"],
+    hypotheses=THEOREM_1,
+    fault="proof",
+    cause="one-over-sqrt-B",
+    statement=r"|I_1|\le\frac{\eta(\sigma+\tau)}a\sqrt{\frac{\log m\log B}B}",
+    reading="any constant: errors shared by all tokens of a pattern, batches of copies of two samples",
+)
+def noise_term(lab: Laboratory) -> Verdict:
+    """The largest I_1 of lucky neurons in the middle of runs with sigma = 0.1, in units eta sigma/a; sqrt(log B) is no power."""
+    what = "the largest |I_1| over eta sigma/a"
+    printed, right = over_batches(lab, "noise term", what, -0.5, of_tilted, TILTED)
+    return printed.correcting(
+        r"|I_1|=\Theta\Big(\frac{\eta(\sigma+\tau)}a\Big)\text{ in }B",
+        right,
+        "the error of a pattern does not average over tokens and samples; " + COPIES,
+    )
+
+
+@claim(
+    "Eq.94-98",
+    "Lower bound of a step",
+    kind="inequality",
+    uses=["Lem.4", "Eq.84-89"],
+    expect="fails",
+    origin="proof",
+    where="Proof of Claim 1, Eqs. (94)-(98)",
+    parts=["sign"],
+    hypotheses=THEOREM_1,
+    fault="misprint",
+    cause="sign-of-a",
+    statement=r"\Delta\langle w_i,p_1\rangle\gtrsim\frac\eta a\Big(\frac{|S_1|}{|S|}p_n-(\sigma+\tau)+\eta t\frac{|S_1|}{|S|}\frac{|S_1|m}{2|S|a}p_n\,w_i'p_1\Big),\ i\in\mathcal W",
+    reading="some positive constant; sums over + samples, steps before a margin is reached",
+)
+def lower_bound_of_step(lab: Laboratory) -> Verdict:
+    """Steps of W with a_i < 0 are negative where the bound is positive; with a_i > 0 the ratio is at least 1/8."""
+    every = in_every_run(lab, "steps of all lucky neurons have the printed sign", lambda x: x["least step of W-"] > 0)
+    right = in_every_run(
+        lab, "steps are at least 1/8 of the bound", lambda x: x["least step of W+ over the bound"] >= 1 / 8
+    )
+    return every.correcting(
+        RIGHT + r",\ \text{with constant }\tfrac18", right & near_symmetric(lab, "step1", "d1"), SIGNS
+    )

@@ -1,0 +1,131 @@
+"""Lemma 2, Claim 3 and what it says of mixed values and of errors."""
+
+from __future__ import annotations
+
+from odesys import (
+    Verdict,
+    computed_once,
+    entry_pairs,
+    equal,
+    graph,
+    identity,
+    num,
+    sym,
+)
+
+from ..laboratory import Laboratory
+from .book import THEOREM_1, Tables, before_margin, claim, tables
+from .common_gradients import POSITIVE, gradient_v
+from .common_seeds import in_every_run, near_symmetric
+
+
+@computed_once
+def own_sums(lab: Laboratory) -> Verdict:
+    """The step of each value is the sum of C_ij w_i over all neurons, C_ij = -V_i of that pattern, entry by entry."""
+    t = tables(lab.toy())
+    return equal(entry_pairs(before_margin(lab.rates("V")), gradient_v(t, False), "W_V"), positive=POSITIVE)
+
+
+def mixed(t: Tables, values: list[list[graph.Node]], axis: int) -> graph.Node:
+    """One coordinate of the mixed value of a query of pattern 1, with expressions in place of the values."""
+    return graph.add(t.softmax(0, j, 0) * values[j][axis] for j in range(3))
+
+
+@claim(
+    "Eq.28-29",
+    "Mixed value of a query of pattern 1",
+    kind="identity",
+    uses=["Eq.51-53"],
+    same_as="Eq.81",
+    where="Lemma 2, Eq. (29)",
+    parts=["(29)"],
+    hypotheses=THEOREM_1,
+    statement=r"V_l^n(t)=\sum_{s\in S_1}\mathrm{softmax}_s\,p_1+z+\sum_{j\ne1}W_jp_j-\eta\sum_b\Big(\sum_{i\in\mathcal W}V_iw_i+\lambda\sum_{i\notin\mathcal W}V_iw_i\Big)",
+    reading="up to terms with a factor W_j: after (82) the text says that their impact on the sums is ignored; lambda = 1",
+)
+def mixed_value(lab: Laboratory) -> Verdict:
+    """With v_j = p_j + z_j + grown_j the printed right side is exact up to sum_j W_j (grown_j - grown_1), j other than 1.
+
+    How large the W_j are is another statement (Prop.2); here every term that is left carries one.
+    """
+    t = tables(lab.toy())
+    names = ("p", "z", "g")
+    entry = {(name, j): sym(f"{name}{j}") for name in names for j in range(3)}
+    values = [[graph.add(entry[name, j] for name in names)] for j in range(3)]
+    W = [t.softmax(0, j, 0) for j in range(3)]
+    printed = graph.add(W[j] * (entry["p", j] + entry["z", j]) for j in range(3)) + entry["g", 0]
+    rest = graph.add(W[j] * (entry["g", j] - entry["g", 0]) for j in (1, 2))
+    return own_sums(lab) & identity({"rest": mixed(t, values, 0) - printed - rest}, positive=POSITIVE).proving(
+        "the growth of v_1 is the printed sum with lambda = 1; z is the mean of the errors, no longer than sigma + tau"
+    )
+
+
+@claim(
+    "Eq.51-53",
+    "Claim 3: value vectors",
+    kind="identity",
+    uses=["Eq.189-191"],
+    expect="fails",
+    same_as="Eq.198-200",
+    where="Lemma 2, Claim 3, Eqs. (51)-(53)",
+    parts=["(51), (52)", "(53)"],
+    hypotheses=THEOREM_1,
+    statement=r"W_V^{(t)}x_j=p_1-\eta\sum_b\Big(\sum_{\mathcal W}V_iw_i+\lambda\sum_{\notin\mathcal W}V_iw_i\Big)+z_j,\ j\in S_1\ (S_2:p_2,\mathcal U);\qquad=p_j-\eta\sum_b\sum_i\lambda V_iw_i+z_j,\ j\notin S_1\cup S_2",
+    reading="there is a lambda: 1 for the first two; for the third the best one, V_i that of pattern 1, and z_j = 0 without errors",
+)
+def value_vectors(lab: Laboratory) -> dict[str, Verdict]:
+    """Sums of each pattern are exact; no multiple of the sum of pattern 1 is half of the motion of a nuisance value."""
+    exact = own_sums(lab).proving("the printed sums over lucky and other neurons with lambda = 1 are all of them")
+    what = "one lambda leaves at most half of the motion of some nuisance value"
+    printed = in_every_run(lab, what, lambda x: x["left by lambda"] <= 0.5)
+    return {
+        "(51), (52)": exact,
+        "(53)": printed.correcting(
+            r"W_V^{(t)}x_j=p_j-\eta\sum_b\sum_iV_i^{(j)}w_i+z_j,\quad V_i^{(j)}\text{ the coefficient of pattern }j",
+            exact & near_symmetric(lab, "v", "u2"),
+            "the coefficient lacks the index of its pattern: neurons of both signs push nuisance values the same way",
+        ).blaming("misprint", "index-of-V"),
+    }
+
+
+@claim(
+    "Eq.54",
+    "Error of the values stays",
+    kind="inequality",
+    uses=["Eq.51-53", "Asm.2"],
+    same_as="Eq.201",
+    where="Lemma 2, Claim 3, Eq. (54)",
+    parts=["error"],
+    hypotheses=THEOREM_1,
+    statement=r"\|z_j(t)\|\le\sigma+\tau",
+    reading="z_j(t) is what the sums of Claim 3 leave, with the coefficients of the own pattern",
+)
+def error_stays(lab: Laboratory) -> Verdict:
+    """One step moves a value by exactly its sum, so what the sums leave is the error of the start, which Assumption 2 bounds."""
+    v, grown, step, p = sym("v"), sym("grown"), sym("step"), sym("p")
+    stays = identity({"z(t + 1) - z(t)": (v + step - p - (grown + step)) - (v - p - grown)})
+    return own_sums(lab) & stays.proving(
+        "z_j(0) = W_V x_j - p_j is at most sigma + tau long by Asm.2, and z_j(t) = z_j(0)"
+    )
+
+
+@claim(
+    "Eq.37",
+    "Neurons on the noise",
+    kind="inequality",
+    uses=["Eq.54"],
+    same_as="Eq.41, Eq.43, Eq.123",
+    insensitive="Cauchy-Schwarz, given (54)",
+    where="Lemma 2, Claim 1, Eqs. (37), (41), (43)",
+    parts=["noise"],
+    hypotheses=THEOREM_1,
+    statement=r"\|W_{O(i,\cdot)}^{(t)}z_l(t)\|\le(\sigma+\tau)\|W_{O(i,\cdot)}^{(t)}\|",
+    reading="any neuron and any error of length at most sigma + tau, as (54) has it",
+)
+def neurons_on_noise(lab: Laboratory) -> Verdict:
+    """Cauchy-Schwarz by Lagrange's identity: in the plane of the two vectors two coordinates are enough."""
+    (w0, w1), (z0, z1) = ([sym(f"{name}{i}") for i in range(2)] for name in "wz")
+    left = (w0 * w0 + w1 * w1) * (z0 * z0 + z1 * z1) - (w0 * z0 + w1 * z1) ** 2
+    return identity({"Lagrange": left - (w0 * z1 - w1 * z0) ** 2 * num(1)}).proving(
+        "w and z span a plane, in whose coordinates |w|^2 |z|^2 - (w'z)^2 is a square; |z| <= sigma + tau by (54)"
+    )
