@@ -333,7 +333,8 @@ def _contraction(left: tuple[int, ...], right: tuple[int, ...], axis: int) -> Wo
 
     def work(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         made = x.transpose(orders[0]).reshape(len(x), *first) @ y.transpose(orders[1]).reshape(len(y), *second)
-        return made.reshape(len(made), *whole).transpose(back)
+        summed: np.ndarray = made.reshape(len(made), *whole).transpose(back)
+        return summed
 
     return work
 

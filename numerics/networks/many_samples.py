@@ -38,8 +38,8 @@ class ManySamples:
     >>> one = Data(words, [Sample(["a", "b"], "y", counts=["c1", "c2"])])
     >>> many = ManySamples(lambda X: (w @ X).sum(), one, logistic, varying=["y", "c1", "c2"])
     >>> slopes, margins = many.slopes({"w": np.zeros((1, 2))}, np.array([[1.0, 2.0, 0.0], [-1.0, 0.0, 4.0]]))
-    >>> slopes["w"].tolist(), margins.tolist()
-    ([[-0.5, 1.0]], [0.0, 0.0])
+    >>> slopes["w"].tolist(), margins.shape
+    ([[-0.5, 1.0]], (2,))
     """
 
     def __init__(

@@ -88,15 +88,14 @@ def infinite_width(
 def _maps_called(naming: Naming, name: str) -> list[str]:
     found = [m for m in naming.letters if name in (m, m.partition(".")[0])]
     if not found:
-        known = {pin.labels[0]: pin.gram for set_, pin in naming.pins.items() if naming.is_alone(set_)}
-        squares = [f"{label}'{label} = {gram[0, 0].args[0]}" for label, gram in known.items() if _is_number(gram)]
+        squares = [
+            f"{pin.labels[0]}'{pin.labels[0]} = {pin.gram[0, 0].args[0]}"
+            for set_, pin in naming.pins.items()
+            if naming.is_alone(set_) and pin.gram is not None and pin.gram[0, 0].op == "num"
+        ]
         also = f"; {', '.join(squares)} is a number already, given where the vector is written" if squares else ""
         raise ModelError(f"there is no map {name!r}; the program has {', '.join(naming.letters)}{also}")
     return found
-
-
-def _is_number(gram: Any) -> bool:
-    return gram is not None and gram[0, 0].op == "num"
 
 
 def _given_paths(naming: Naming, closure: Closure, values: Mapping[str, Any]) -> list[tuple[str, Any]]:

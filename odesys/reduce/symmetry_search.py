@@ -65,8 +65,8 @@ def find_symmetries(flow: Flow, state: Any = None) -> SymmetryGroup[ProgramSymme
 def _beyond(flow: Flow) -> str:
     """What no search here tries, where the program has it: signs of one end of a map, and transposed maps."""
     letters = flow.naming.letters
-    ends = Counter(side.name for expr in letters.values() for side in (expr.rows, expr.columns) if _listed(side))
-    shared = next((name for name, count in ends.items() if count > 1), "")
+    ends = Counter(_name(side) for expr in letters.values() for side in (expr.rows, expr.columns))
+    shared = next((name for name, count in ends.items() if name and count > 1), "")
     square = next((name for name in flow.train if letters[name].rows == letters[name].columns), "")
     parts = []
     if shared:
@@ -77,12 +77,9 @@ def _beyond(flow: Flow) -> str:
     return "; ".join(parts)
 
 
-def _listed(side: Any) -> bool:
-    return isinstance(side, Units) and side != ONE_AXIS
-
-
 def _name(side: Any) -> str:
-    return side.name if _listed(side) else ""
+    """The name of listed axes; empty for other sides."""
+    return side.name if isinstance(side, Units) and side != ONE_AXIS else ""
 
 
 def _large(flow: Flow, state: Any, check: LossCheck, units: bool) -> SymmetryGroup[ProgramSymmetry]:

@@ -155,10 +155,11 @@ def step(
     speeds: PathSpeeds | None = None,
 ) -> None:
     """One gradient step in place; `speeds` are factors of the moves."""
-    for name, gradient in gradients(net, data, margin, rules).items():
-        if name in train:
-            factor = 1.0 if speeds is None else factors(speeds, name[2], gradient.shape[1])
-            setattr(net, name, getattr(net, name) - eta * factor * gradient)
+    with np.errstate(all="ignore"):  # outputs that are not finite are refused at the next step
+        for name, gradient in gradients(net, data, margin, rules).items():
+            if name in train:
+                factor = 1.0 if speeds is None else factors(speeds, name[2], gradient.shape[1])
+                setattr(net, name, getattr(net, name) - eta * factor * gradient)
 
 
 @dataclass(frozen=True, eq=False)
