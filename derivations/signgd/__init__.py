@@ -16,7 +16,7 @@ Lambda          |xi|_1 / mu;  T_f = sqrt(log 4 Lambda) / (eta Lambda mu sqrt(m_k
 T1, T2_sgn, T2, T3, T4_minus, T4_plus, T4   ends of the stages, in steps
 
 Covered: setting and Condition 3.1, the reduced recursion derived from the loss (exact for disjoint supports), its sign
-flow with sliding, several heads and plain gradient flow beside it, the two-step cycle of finite steps, the mean field
+flow with sliding, several heads, Adam and gradient flow beside it, the two-step cycle of finite steps, the mean field
 of the last stages, stages and flips as events, sign descent, Adam and gradient descent on the real model, figures 1 to
 12 and 16 to 19, the claims.
 
@@ -29,7 +29,7 @@ from odesys import Paper, load_later
 
 from .setting import PARAMETERS
 
-SYSTEMS = ("full", "flow", "raw", "saddle", "gradient", "heads")
+SYSTEMS = ("full", "flow", "raw", "saddle", "gradient", "adam", "heads")
 PROTOCOLS = ("recursion", "flow", "optimisers")
 FIGURES = {
     "1": "setting (a): values, alignment, votes, flips and attention, with the mean field",
