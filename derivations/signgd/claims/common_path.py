@@ -1,10 +1,11 @@
 """Claims about training, judged along a path into Condition 3.1: two sizes, 20 seeds at each, doubled until decided.
 
-No machine reaches the condition: m_k >= log d and n >= m_k^4 with d >= n^9 need d of 10^90. The path is fixed by the
-exponents of the condition. n grows like m_k^5 and d like n^10, one power more than conditions 4 and 1 ask; the constant 10^26
-keeps T_2 below a hundredth of the time in which the smallest of 2 m_k signals moves; s = d^(1/2) n^-2; sigma_p is n^(1/2) times the bound of condition 2; m_v = (log d)^2; sigma_0 is (log d)^(-5/4)
-times the bound of condition 3, since Lemma E.14 needs more than (log d)^(-1/2); eta = 1/(n d). So every margin grows;
-what is left at the end is printed with each verdict. A redraw has new seeds and other constants in all these orders.
+No machine reaches the condition: m_k >= log d and n >= m_k^4 with d >= n^9 need d of 10^82. The path is fixed by the
+exponents of the condition. n grows like m_k^5 and d like n^10, one power more than conditions 4 and 1 ask; the constant
+10^26 keeps T_2 below a hundredth of the time in which the smallest of 2 m_k signals moves; s = d^(1/2) n^-2; sigma_p is
+n^(1/2) times the bound of condition 2; m_v = (log d)^2; sigma_0 is (log d)^(-5/4) times the bound of condition 3, since
+Lemma E.14 needs more than (log d)^(-1/2); eta = 1/(n d). So every margin grows; what is left at the end is printed with
+each verdict. A redraw has new seeds and other constants in all these orders.
 
 A statement holds (or fails) here if it does so with high probability at both sizes, and is undecided otherwise. All
 checks are made on each run at once, and the run is dropped.
