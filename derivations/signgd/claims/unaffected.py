@@ -16,7 +16,7 @@ REASONS = (
     ),
     (
         "loss",
-        "Eq.8-9 Sec.4-display Eq.14-15 Sec.E.2 Beyond.cone Beyond.gauge E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap F.3 Beyond.conservation",
+        "Eq.8-9 Sec.4-display Eq.14-15 Sec.E.2 Beyond.cone Beyond.gauge E.1 E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap F.3 Beyond.conservation",
         "every decreasing loss has a slope of one sign, and no more of the loss enters",
     ),
     (
@@ -37,12 +37,12 @@ REASONS = (
     ),
     (
         "values",
-        "D.7 Eq.8-9 Sec.4-display Eq.10-13 Beyond.recursion Beyond.gauge E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
+        "D.7 Eq.8-9 Sec.4-display Eq.10-13 Beyond.recursion Beyond.gauge E.1 E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
         "it is about queries and keys at given values, or about lengths of moves",
     ),
     (
         "frozen",
-        "Eq.8-9 Sec.4-display Beyond.cone Beyond.gauge E.31-32 E.33 E.34-35 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
+        "Eq.8-9 Sec.4-display Beyond.cone Beyond.gauge E.1 E.31-32 E.33 E.34-35 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
         "any positive weights a_i, b_i will do",
     ),
     ("frozen", "D.6 Eq.14-15 Sec.E.2 F.3", "values do not read derivatives of the softmax"),
@@ -108,7 +108,7 @@ REASONS = (
     ),
     (
         "noise",
-        "4.1(3) 4.2 E.1 Sec.E.5-times E.5 4.3(3) E.7 4.3(4) E.11 4.4(1) 4.4(2) IV.a-DEF E.23-24 E.26 4.6 4.7 IV.c E.27",
+        "4.1(3) 4.2 Sec.E.5-times E.5 4.3(3) E.7 4.3(4) E.11 4.4(1) 4.4(2) IV.a-DEF E.23-24 E.26 4.6 4.7 IV.c E.27",
         "noise that still dominates keeps all signs and their order, and bounds from above have room",
     ),
     ("values", "Beyond.trap-share", "values hardly fall in forty steps, so w_i stays positive"),
