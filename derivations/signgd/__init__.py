@@ -16,8 +16,9 @@ Lambda          |xi|_1 / mu;  T_f = sqrt(log 4 Lambda) / (eta Lambda mu sqrt(m_k
 T1, T2_sgn, T2, T3, T4_minus, T4_plus, T4   ends of the stages, in steps
 
 Covered: setting and Condition 3.1, the reduced recursion derived from the loss (exact for disjoint supports), its sign
-flow with sliding, the two-step cycle of finite steps, the mean field of the last stages, stages and flips as
-events, several heads and plain gradient flow beside, sign descent, Adam and gradient descent on the real model, figures 1, 2, 7 to 12 and 16 to 19, the claims.
+flow with sliding, several heads, Adam and gradient flow beside it, the two-step cycle of finite steps, the mean field
+of the last stages, stages and flips as events, sign descent, Adam and gradient descent on the real model, figures 1 to
+12 and 16 to 19, the claims.
 
 Not covered: figures on MNIST and on deeper models, whose architecture is not given in full.
 """
@@ -28,16 +29,20 @@ from odesys import Paper, load_later
 
 from .setting import PARAMETERS
 
-SYSTEMS = ("full", "flow", "raw", "saddle", "gradient", "heads")
+SYSTEMS = ("full", "flow", "raw", "saddle", "gradient", "adam", "heads")
 PROTOCOLS = ("recursion", "flow", "optimisers")
 FIGURES = {
     "1": "setting (a): values, alignment, votes, flips and attention, with the mean field",
     "2": "SignGD, Adam and GD: query and key noise, training loss",
+    "3": "setting (a): early values and keys, attention, noise of neuron 0",
+    "4": "the same in setting (b): noise on the signal coordinate too",
+    "5": "the same in setting (c): not sparse",
+    "6": "the same in setting (d): not sparse, noise on the signal coordinate too",
     "7": "query and key noise in setting (d), SignGD, Adam and GD",
     "8": "attention in setting (d), SignGD, Adam and GD",
     "9": "training and test loss in setting (d), SignGD, Adam and GD",
-    "10": "ten patches: attention of SignGD, Adam and GD on the patch that wins",
-    "11": "ten patches: query and key noise of SignGD, Adam and GD",
+    "10": "ten patches: query and key noise of SignGD, Adam and GD",
+    "11": "ten patches: attention of SignGD, Adam and GD on the patch that wins",
     "12": "ten patches: training and test loss of SignGD, Adam and GD",
     "16": "training loss of Adam over beta1 and beta2, with SignGD and GD",
     "17": "Adam with beta1 = 0: query noise, gradients and updates over beta2",

@@ -194,6 +194,36 @@ def gradient(n: int, m_k: int) -> System:
     return replace(found, tex=tex)
 
 
+@cache
+def adam(n: int, m_k: int) -> System:
+    r"""Adam with eps = 0 on the inner products, for disjoint supports: moments of their gradients are enough.
+
+    On the support of a sample every gradient is :math:`\xi_i[k]` times one number G. Both moments then have that factor
+    and its square, and a step is the one of sign descent with :math:`\hat a/\sqrt{\hat b}` for the sign, where a and b
+    are the moments of G; B1 and B2 are the powers of beta1 and beta2 up to the last step (1 at the start).
+    """
+    made = derived(n, m_k)
+    names = {
+        node: name
+        for leaf, table in made.names.items()
+        for name, node in zip(table.ravel(), made.gradients[leaf].ravel(), strict=True)
+    }
+    rates = {"a": sym("beta1"), "b": sym("beta2")}
+    powers = {"a": rates["a"] * sym("B1"), "b": rates["b"] * sym("B2")}
+
+    def moment(letter: str, node: Node) -> Node:
+        rate, power = rates[letter], 1 if letter == "a" else 2
+        return rate * sym(f"{letter}_{names[node]}") + (1 - rate) * node**power
+
+    def direction(node: Node) -> Node:
+        return moment("a", node) / (1 - powers["a"]) / graph.sqrt(moment("b", node) / (1 - powers["b"]))
+
+    moved = made.system(direction).equations
+    kept = {f"{letter}_{name}": moment(letter, node) for letter in "ab" for node, name in names.items()}
+    used = ["eta", "m", *(f"l{i}" for i in range(1, n + 1)), "beta1", "beta2"]
+    return System.from_equations({**moved, **kept, "B1": powers["a"], "B2": powers["b"]}, parameters=used, kind="map")
+
+
 def _typeset(system: System, n: int, m_k: int) -> System:
     from dataclasses import replace
 
@@ -237,4 +267,6 @@ def named_system(name: str, parameters: Mapping[str, Any]) -> System:
         return gradient(size, size)
     if name == "heads":
         return several_heads(size, 1)
+    if name == "adam":
+        return adam(size, 1)
     return reduced(size, size, "flow" if name == "flow" else "map")

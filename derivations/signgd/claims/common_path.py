@@ -1,11 +1,11 @@
 """Claims about training, judged along a path into Condition 3.1: two sizes, 20 seeds at each, doubled until decided.
 
-No machine reaches the condition: m_k >= log d and n >= m_k^4 with d >= n^9 need d of 10^90. The path is fixed by the
-exponents of the condition. n grows like m_k^5, one power more than condition 4 asks; d = 10^27 n^9, with the least whole
-power of condition 1 and a constant that keeps T_2 below a hundredth of the time in which the smallest of 2 m_k signals
-moves; s = d^(1/2) n^-2; sigma_p is n^(1/2) times the bound of condition 2; m_v = (log d)^2; sigma_0 is (log d)^(-5/4)
-times the bound of condition 3, since Lemma E.14 needs more than (log d)^(-1/2); eta = 1/(n d). So every margin grows;
-what is left at the end is printed with each verdict. A redraw has new seeds and other constants in all these orders.
+No machine reaches the condition: m_k >= log d and n >= m_k^4 with d >= n^9 need d of 10^82. The path is fixed by the
+exponents of the condition. n grows like m_k^5 and d like n^10, one power more than conditions 4 and 1 ask; the constant
+10^26 keeps T_2 below a hundredth of the time in which the smallest of 2 m_k signals moves; s = d^(1/2) n^-2; sigma_p is
+n^(1/2) times the bound of condition 2; m_v = (log d)^2; sigma_0 is (log d)^(-5/4) times the bound of condition 3, since
+Lemma E.14 needs more than (log d)^(-1/2); eta = 1/(n d). So every margin grows; what is left at the end is printed with
+each verdict. A redraw has new seeds and other constants in all these orders.
 
 A statement holds (or fails) here if it does so with high probability at both sizes, and is undecided otherwise. All
 checks are made on each run at once, and the run is dropped.
@@ -33,8 +33,8 @@ Check = Callable[[Record], Verdict]
 STEP = 1.02  # times are resolved to one step of the integrator
 THETA_C = 0.25  # the small constant of stage IV
 SIZES = ((21, 32), (65, 40))  # n and m_k: n / m_k^5 is the same
-OWN = {"d": 1e27, "sigma_p": 0.45, "m_v": 1.0, "sigma_0": 1.0}  # constants in the orders of the path
-RANGES = {"d": (1e27, 4e27), "sigma_p": (0.45, 0.9), "m_v": (1.0, 2.0), "sigma_0": (0.5, 1.0)}
+OWN = {"d": 1e26, "sigma_p": 0.45, "m_v": 1.0, "sigma_0": 1.0}  # constants in the orders of the path
+RANGES = {"d": (1e26, 4e26), "sigma_p": (0.45, 0.9), "m_v": (1.0, 2.0), "sigma_0": (0.5, 1.0)}
 CHECKS: dict[str, Check] = {}
 
 
@@ -47,7 +47,7 @@ def path(draw: Draw) -> tuple[tuple[Case, float], ...]:
 @lru_cache(maxsize=64)
 def _case(n: int, m_k: int, constants: tuple[float, ...]) -> tuple[Case, float]:
     of_d, of_noise, of_values, of_start = constants
-    d = round(of_d) * n**9
+    d = round(of_d) * n**10
     s = round(sqrt(d) / n**2)
     sigma_p = of_noise * sqrt(n) * d**-0.25 * n**3
     m_v = ceil(of_values * log(d) ** 2)

@@ -227,7 +227,6 @@ def exceeds_signal(lab: Laboratory) -> Verdict:
     where="Lemma C.11",
     expect="fails",
     uses=["C.4", "C.8", "C.9", "Eq.2-3"],
-    insensitive=SCALE,
     statement=r"m_v\ge\frac{256\log^2(12m_kn/\delta)}{\pi^2\log^2(1-\delta^2/4m_k^2n^2)}\Rightarrow P(|\langle w_{Q,s}^{(0)},\xi_i\rangle|,|\langle w_{K,s}^{(0)},\xi_i\rangle|\ge\beta_\xi m_v^{-1/4}\ \forall s,i)\ge1-\delta",
     reading="beta_xi of Eq. (2), with the rows of values, as in Lemma C.10; lengths of the noise at their mean",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from math import log
 
 import flint
@@ -689,6 +690,39 @@ def printed_signs(lab: Laboratory) -> dict[str, Verdict]:
         .blaming("misprint", "signs-of-keys")
         for name, good, said in zip(("D(t)", "F(t)"), printed, sentences, strict=True)
     }
+
+
+# ---- pairs with opposite signs ------------------------------------------------------------------------------------------
+
+
+@book.claim(
+    "E.1",
+    "Order of the three times of a pair",
+    kind="inequality",
+    where="Lemma E.1",
+    parts=["positive", "order"],
+    hypotheses=[],
+    uses=["C.10", "C.13", "Eq.10-13"],
+    statement=r"0<T^1_{2,s,i}\le T^3_{2,s,i},\quad0<T^2_{2,s,i}\le T^3_{2,s,i}\quad\text{for pairs with opposite signs}",
+    reading="with |q_i|, |k_i| >= 2 beta_mu (Lemma C.10) and uniform attention at t = 0 (Lemma C.13), for both signs of v_i - v_mu",
+)
+def three_times(lab: Laboratory) -> dict[str, Verdict]:
+    """At t = 0 signs differ, and so do the first moves; T^3 asks for what T^1 and T^2 ask for, and more."""
+    total: Verdict | None = None
+    for w, e, f in product((1, -1), repeat=3):
+        state = {
+            "X12": sym("X11"),
+            "v_1": sym("v_mu") + w * sym("w1"),
+            "q1_mu": f * sym("c"),
+            "k1_mu": f * sym("d"),
+            "q1_1": e * (2 * sym("c") + sym("q")),
+            "k1_1": -e * (2 * sym("d") + sym("k")),
+        }
+        found = signed(lab, state, {"q1_1": -w * e, "k1_1": w * e}, ("w1", "c", "d"), ("q", "k"))
+        total = found if total is None else total & found
+    assert total is not None
+    order = certified(enumerated="three equations: T^3 is the first time of (16), (17) and (18) together")
+    return {"positive": on_the_toy(total), "order": order}
 
 
 # ---- pairs with one sign -----------------------------------------------------------------------------------------------

@@ -110,30 +110,6 @@ def pair_times(record: Record) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return one, two, three
 
 
-def _sure(record: Record) -> np.ndarray:
-    """Opposite pairs that Lemma C.10 speaks of."""
-    s = record.start.state
-    found = np.minimum(np.abs(s.q), np.abs(s.k)) >= 2 * record.start.beta_mu
-    return np.asarray(found[opposite(record)])
-
-
-def _ordered(record: Record) -> Verdict:
-    one, two, three = pair_times(record)
-    right = (one > 0) & (two > 0) & (one <= three) & (two <= three) & np.isfinite(three)
-    return everywhere("positive and ordered", right[_sure(record)])
-
-
-on_path(
-    "E.1",
-    "Order of the three times of a pair",
-    {"order": _ordered},
-    where="Lemma E.1",
-    uses=["C.10", "Eq.10-13"],
-    statement=r"0<T^1_{2,s,i}\le T^3_{2,s,i},\quad0<T^2_{2,s,i}\le T^3_{2,s,i}\quad\text{for pairs with opposite signs}",
-    reading="pairs with |q|, |k| >= 2 beta_mu, as Lemma C.10 gives them",
-)
-
-
 def _durations(record: Record) -> Verdict:
     _, two, three = pair_times(record)
     unit = record.T2_prime

@@ -275,7 +275,9 @@ def slopes(lab: Laboratory) -> Verdict:
     printed = refuted(Witness(sentence, {})) if answer == "negative" else certified(sign=answer)
     g = graph.call("sigmoid", sym("z"))
     slope = graph.gradient(g, [sym("z")])[0]
-    quarter = identity({"slope": num(1) / 4 - slope - (num(1) / 2 - g) ** 2}).proving(
+    (half,) = graph.substitute([lab.slope(0, sym("f"))], {sym("f"): num(0)})
+    start = identity({"slope at margin 0": half + num(1) / 2})
+    quarter = start & identity({"slope": num(1) / 4 - slope - (num(1) / 2 - g) ** 2}).proving(
         "|sigmoid(z) - 1/2| <= |z|/4, as its slope is 1/4 minus a square",
         "a margin is at most 2 max(v_i, v_mu), and v_i <= 2 T_4 eta sigma_p s (1 + o(1)) by (15) and Lemma C.4",
         "T_4 eta sigma_p s = C_3 log(C_3 sigma_p s / |mu|) m_k^-1/2",

@@ -16,10 +16,9 @@ REASONS = (
     ),
     (
         "loss",
-        "Eq.8-9 Sec.4-display Eq.14-15 Sec.E.2 Beyond.cone Beyond.gauge E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap F.3 Beyond.conservation",
+        "Eq.8-9 Sec.4-display Eq.14-15 Sec.E.2 Beyond.cone Beyond.gauge E.1 E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap F.3 Beyond.conservation",
         "every decreasing loss has a slope of one sign, and no more of the loss enters",
     ),
-    ("loss", "E.15", "its slope is negative too, and the runs of the corrected form do not read the toy's loss"),
     (
         "shared",
         "Eq.1 D.2 D.3 D.4 D.5 App.D-activation D.6 D.7 Eq.44 Eq.46-48 Eq.46-49-growth Beyond.sliding F.2a F.2b F.3-gradient F.3 F.4 Beyond.conservation",
@@ -36,15 +35,14 @@ REASONS = (
         "Beyond.recursion Beyond.gradient-norm Beyond.conservation",
         "arguments do not depend on the length of a step",
     ),
-    ("start", "App.E.1-orders", "orders in n do not depend on the scale of the start"),
     (
         "values",
-        "D.7 Eq.8-9 Sec.4-display Eq.10-13 Beyond.recursion Beyond.gauge E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
+        "D.7 Eq.8-9 Sec.4-display Eq.10-13 Beyond.recursion Beyond.gauge E.1 E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
         "it is about queries and keys at given values, or about lengths of moves",
     ),
     (
         "frozen",
-        "Eq.8-9 Sec.4-display Beyond.cone Beyond.gauge E.31-32 E.33 E.34-35 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
+        "Eq.8-9 Sec.4-display Beyond.cone Beyond.gauge E.1 E.31-32 E.33 E.34-35 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
         "any positive weights a_i, b_i will do",
     ),
     ("frozen", "D.6 Eq.14-15 Sec.E.2 F.3", "values do not read derivatives of the softmax"),
@@ -55,10 +53,37 @@ REASONS = (
     ),
     ("queries", "D.6 Eq.14-15 Sec.E.2 F.3 E.38", "it is about moves of values, or of keys"),
     ("queries", "Eq.8-9 Sec.4-display Beyond.gauge", "a reversed move has the same length and the same symmetries"),
+    # what follows from the lengths of moves
+    (
+        "temperature",
+        "Beyond.exponents E.14 Beyond.log-scale 4.3(2) 4.4(3) 4.8(2) E.29 E.39 Beyond.F.1",
+        "a constant factor of the logits changes no length of a move, and no order",
+    ),
+    (
+        "loss",
+        "Beyond.exponents Beyond.crossing 4.1(1) 4.1(2) E.8 App.E.1-value E.41-value Thm.3.2(3) Thm.3.2(2) E.13 E.12 E.10 App.E.1-sums Eq.27-28 E.14 Beyond.log-scale 4.3(2) 4.4(3) 4.8(2) E.29 E.39 F.1a Beyond.F.1 F.3-rows",
+        "every decreasing loss has a slope of one sign, so that the values grow, and no more of the loss enters",
+    ),
+    (
+        "queries",
+        "Beyond.exponents Beyond.crossing 4.1(1) 4.1(2) E.8 App.E.1-value E.41-value Thm.3.2(3) Thm.3.2(2) 4.8(2) F.3-rows",
+        "it is about moves of values",
+    ),
+    (
+        "queries",
+        "E.13 E.12 E.10 App.E.1-sums Eq.27-28 E.14 Beyond.log-scale 4.3(2) 4.4(3) E.29 E.39 Beyond.F.1",
+        "a reversed move has the same length, and directions are those that the claim names",
+    ),
+    ("keys", "Beyond.exponents 4.8(2)", "it is about moves of values"),
+    ("values", "E.12 E.10 E.14 Beyond.log-scale E.29 E.39", "it is about moves of queries and keys"),
+    ("frozen", "E.14 Beyond.log-scale E.29 E.39 Beyond.F.1", "lengths of moves do not read the softmax"),
+    ("ascent", "Beyond.log-scale E.29 E.39", "up or down the gradient a move has the same length"),
+    ("shared", "Eq.32", "a logit is one of a sample; disjoint supports are not used"),
+    ("start", "F.3-rows", "rows that start further away are even less positive at T_1"),
     # statements about watched runs
     (
         "ascent",
-        "E.42 Thm.3.2(4) Thm.3.2-order 4.1(3) E.3 4.3(3) E.7 4.3(4) E.10 E.11 4.4(1) E.12 E.13 4.4(2) 4.3(2) 4.4(3) App.E.1-sums E.22 Eq.37 E.23-24 E.25 Beyond.T4-minus E.26 4.8(1) E.6 E.27 E.14 Eq.27-28",
+        "E.42 Thm.3.2(4) Thm.3.2-order 4.1(3) E.3 4.3(3) E.7 4.3(4) E.10 E.11 4.4(1) E.12 E.13 4.4(2) 4.3(2) 4.4(3) App.E.1-sums E.22 Eq.37 E.23-24 E.25 Beyond.T4-minus E.26 4.8(1) E.27 E.14 Eq.27-28",
         "values then fall, w_i < 0 for ever, and the reversed step turns the moves of queries and keys back into the paper's",
     ),
     (
@@ -68,29 +93,28 @@ REASONS = (
     ),
     (
         "keys",
-        "Thm.3.2(2) E.41 F.1a F.1b F.1-definition",
+        "Thm.3.2(2) E.41",
         "softmax weights at 1/2 give small training losses and these test losses too",
     ),
     (
         "keys",
-        "4.1(3) 4.3(3) E.7 4.3(4) E.13 4.3(2) 4.4(3) App.E.1-sums E.6 E.27 Eq.27-28",
+        "4.1(3) 4.3(3) E.7 4.3(4) E.27",
         "keys that stand still keep every bound from above, and starts and queries alone decide the rest",
     ),
-    ("noise", "E.41-value F.3-rows", "v_mu moves on the signal coordinate, and rows are judged at the formal times"),
     (
         "noise",
-        "Thm.3.2(2) E.41 Thm.3.2(4) Thm.3.2-order F.1a F.1b F.1-definition",
+        "E.41 Thm.3.2(4) Thm.3.2-order",
         "a third of the speed changes constants that have room, not exponents or limits",
     ),
     (
         "noise",
-        "4.1(3) 4.2 E.1 Sec.E.5-times E.5 4.3(3) E.7 4.3(4) E.11 4.4(1) E.12 E.13 4.4(2) 4.3(2) 4.4(3) IV.a-DEF E.23-24 E.26 IV.b-signs 4.6 4.7 IV.c E.6 E.27 Eq.27-28",
+        "4.1(3) 4.2 Sec.E.5-times E.5 4.3(3) E.7 4.3(4) E.11 4.4(1) 4.4(2) IV.a-DEF E.23-24 E.26 4.6 4.7 IV.c E.27",
         "noise that still dominates keeps all signs and their order, and bounds from above have room",
     ),
     ("values", "Beyond.trap-share", "values hardly fall in forty steps, so w_i stays positive"),
     (
         "values",
-        "4.1(3) E.2 4.3(3) E.7 4.3(4) E.13 4.3(2) 4.4(3) App.E.1-sums Eq.37 E.23-24 E.25 Beyond.T4-minus E.6 E.27 Eq.27-28",
+        "4.1(3) E.2 4.3(3) E.7 4.3(4) E.13 4.3(2) 4.4(3) App.E.1-sums Eq.37 E.23-24 E.25 Beyond.T4-minus E.27 Eq.27-28",
         "with w_i < 0 queries and keys align with opposite signs and grow as before: sizes, starts, and signs of queries and their sums stay",
     ),
     (
@@ -100,12 +124,12 @@ REASONS = (
     ),
     (
         "frozen",
-        "Thm.3.2(1) Thm.3.2(2) E.41 Beyond.exponents 4.8(2) E.15 F.1a F.1b F.1-definition",
+        "Thm.3.2(1) Thm.3.2(2) E.41 Beyond.exponents 4.8(2) F.1a",
         "outputs have the true softmax, whose signal part is 1/2 and whose noise part is settled at these times either way",
     ),
     (
         "frozen",
-        "4.1(3) E.3 4.3(3) E.7 4.3(4) E.10 E.11 4.4(1) E.12 E.13 4.4(2) 4.3(2) 4.4(3) App.E.1-sums E.22 Eq.37 E.23-24 E.25 Beyond.T4-minus E.26 Beyond.trap-share E.6 E.27 Eq.27-28",
+        "4.1(3) E.3 4.3(3) E.7 4.3(4) E.10 E.11 4.4(1) E.12 E.13 4.4(2) 4.3(2) 4.4(3) App.E.1-sums E.22 Eq.37 E.23-24 E.25 Beyond.T4-minus E.26 Beyond.trap-share E.27 Eq.27-28",
         "before the key flip the softmax is near 1/2, where its derivative is 1/4 anyway, or only starts and sums count",
     ),
     (
@@ -115,17 +139,17 @@ REASONS = (
     ),
     (
         "temperature",
-        "4.1(3) 4.2 E.1 Sec.E.5-times E.2 E.3 E.4 4.3(1) E.5 4.3(3) E.7 4.3(4) E.10 E.11 4.4(1) E.12 E.13 4.4(2) App.E.1-sums E.6 E.27 Eq.27-28 Beyond.trap-share",
+        "4.1(3) 4.2 E.1 Sec.E.5-times E.2 E.3 E.4 4.3(1) E.5 4.3(3) E.7 4.3(4) E.10 E.11 4.4(1) E.12 E.13 4.4(2) App.E.1-sums E.27 Eq.27-28 Beyond.trap-share",
         "in Stages I to III both weights a_i, b_i are positive and near each other even for these logits, so every sign stays",
     ),
     (
         "temperature",
-        "Thm.3.2(2) E.41 Thm.3.2(4) 4.8(1) F.1a F.1b F.1-definition",
+        "Thm.3.2(2) E.41 Thm.3.2(4) 4.8(1) F.1a",
         "flips come 64 times earlier, and the statement is about times after them",
     ),
     (
         "queries",
-        "F.1a F.1b F.1-definition",
+        "F.1a",
         "margins of fresh samples follow from the values, with softmax weights near 1/2",
     ),
 )

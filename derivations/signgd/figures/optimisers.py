@@ -1,4 +1,4 @@
-"""Figures 2, 7 to 12, 16 and 17: sign descent, Adam and gradient descent side by side, in sizes for one processor."""
+"""Figures 2 to 12, 16 and 17: sign descent, Adam and gradient descent side by side, in sizes for one processor."""
 
 from __future__ import annotations
 
@@ -112,6 +112,46 @@ def _signal_sweep(ax: Any) -> None:
     ax.legend(fontsize=8)
 
 
+def _setting(letter: str, number: str, folder: Path) -> list[Path]:
+    """Key noise and values to step 2, attention and noise of neuron 0 to step 900, in one setting of table 3."""
+    run, fine = trained(letter, SIGN).run, trained(letter, Optimiser("signgd", ETA / 100), steps=200).run
+    fig, axes = new_figure(1, 4, (20, 4.4))
+    t = fine.times / 100
+    for ax, values, title in (
+        (axes[0], fine.k[:, 0], "(a) key noise of neuron 0"),
+        (axes[1], fine.v, "(b) mean values"),
+    ):
+        ax.plot(t, values, color=panels.KEY if ax is axes[0] else panels.NOISE, linewidth=0.8)
+        ax.axhline(0, color="0.6", linewidth=0.8)
+        ax.set(xlabel="iteration", title=title)
+    axes[1].plot(t, fine.v_mu, "k--", label=r"$v_\mu$, signal")
+    axes[1].legend(fontsize=8)
+    panels.attention_panel(axes[2], run, 900, "(c) attention on the signal patch")
+    panels.noise_panel(axes[3], run, 0, 900, "(d) query and key noise of neuron 0", reference=_reference(run))
+    fig.suptitle(f"setting ({letter}), $d = 1000$, SignGD, seed {SEED}")
+    return save_figure(fig, folder, number)
+
+
+def figure_3(folder: Path, progress: Progress = silent) -> list[Path]:
+    """Setting (a): sparse, orthogonal."""
+    return _setting("a", "3", folder)
+
+
+def figure_4(folder: Path, progress: Progress = silent) -> list[Path]:
+    """Setting (b): sparse, noise on the signal coordinate too."""
+    return _setting("b", "4", folder)
+
+
+def figure_5(folder: Path, progress: Progress = silent) -> list[Path]:
+    """Setting (c): not sparse, orthogonal."""
+    return _setting("c", "5", folder)
+
+
+def figure_6(folder: Path, progress: Progress = silent) -> list[Path]:
+    """Setting (d): not sparse, noise on the signal coordinate too."""
+    return _setting("d", "6", folder)
+
+
 def figure_7(folder: Path, progress: Progress = silent) -> list[Path]:
     """Query and key noise in setting (d), three optimisers."""
     fig, axes = new_figure(1, 3, (16, 4.4))
@@ -171,6 +211,24 @@ def winners(run: Training) -> np.ndarray:
 
 
 def figure_10(folder: Path, progress: Progress = silent) -> list[Path]:
+    """Query and key products of neuron 0 with the winning patch of each sample."""
+    fig, axes = new_figure(1, 3, (16, 4.4))
+    for ax, optimiser in zip(axes, ten(), strict=True):
+        run = many_patches(optimiser)
+        best = winners(run)
+        y = run.data.y
+        for i, a in enumerate(best):
+            ax.plot(run.run.times, y[i] * run.extra["queries"][:, i, a], color=panels.QUERY, linewidth=0.9)
+            ax.plot(run.run.times, y[i] * run.extra["keys"][:, i, a], color=panels.KEY, linewidth=0.9)
+        ax.plot([], [], color=panels.QUERY, label=r"$\langle w_{Q,0}, y_i x_i^{(a_i)}\rangle$")
+        ax.plot([], [], color=panels.KEY, label=r"$\langle w_{K,0}, y_i x_i^{(a_i)}\rangle$")
+        ax.set(xlabel="iteration", title=optimiser.label)
+        ax.legend(fontsize=8)
+    fig.suptitle(f"ten patches, setting (d), $d = 600$: products of neuron 0 with the winning patch, seed {SEED}")
+    return save_figure(fig, folder, "10")
+
+
+def figure_11(folder: Path, progress: Progress = silent) -> list[Path]:
     """Attention of all rows on the patch that wins in its sample, and on all signal patches."""
     fig, axes = new_figure(1, 3, (16, 4.4))
     for ax, optimiser in zip(axes, ten(), strict=True):
@@ -199,24 +257,6 @@ def figure_10(folder: Path, progress: Progress = silent) -> list[Path]:
         )
     axes[-1].legend(fontsize=8, loc="upper right")  # its curves are flat
     fig.suptitle(f"ten patches (five signal, five noise), setting (d), $d = 600$, seed {SEED}")
-    return save_figure(fig, folder, "10")
-
-
-def figure_11(folder: Path, progress: Progress = silent) -> list[Path]:
-    """Query and key products of neuron 0 with the winning patch of each sample."""
-    fig, axes = new_figure(1, 3, (16, 4.4))
-    for ax, optimiser in zip(axes, ten(), strict=True):
-        run = many_patches(optimiser)
-        best = winners(run)
-        y = run.data.y
-        for i, a in enumerate(best):
-            ax.plot(run.run.times, y[i] * run.extra["queries"][:, i, a], color=panels.QUERY, linewidth=0.9)
-            ax.plot(run.run.times, y[i] * run.extra["keys"][:, i, a], color=panels.KEY, linewidth=0.9)
-        ax.plot([], [], color=panels.QUERY, label=r"$\langle w_{Q,0}, y_i x_i^{(a_i)}\rangle$")
-        ax.plot([], [], color=panels.KEY, label=r"$\langle w_{K,0}, y_i x_i^{(a_i)}\rangle$")
-        ax.set(xlabel="iteration", title=optimiser.label)
-        ax.legend(fontsize=8)
-    fig.suptitle(f"ten patches, setting (d), $d = 600$: products of neuron 0 with the winning patch, seed {SEED}")
     return save_figure(fig, folder, "11")
 
 

@@ -31,8 +31,21 @@ TEX = {
     "w_V": ("w_{{V,{0},{1},{2}}}", "w_{{V,{0},{1}}}"),
     "v": ("v_{{{0}}}", "v"),
     "x": ("x^{{({0})}}_{{{1}}}", "x^{{({0})}}"),
+    "g": ("g_{{{0}}}", ""),  # from here on the inner products of the recursion, sample i as in the paper
+    "a": ("a_{{{0}}}", ""),
+    "b": ("b_{{{0}}}", ""),
+    "w": ("w_{{{0}}}", ""),
+    "l": (r"\|\xi_{{{0}}}\|_1", ""),
+    "v_noise": ("v_{{{0}}}", ""),
+    "q_mu": (r"q_{{{0}\mu}}", ""),
+    "k_mu": (r"k_{{{0}\mu}}", ""),
+    "q": ("q_{{{0}{1}}}", ""),
+    "k": ("k_{{{0}{1}}}", ""),
+    "driver_A": ("A_{{{0}{1}}}", ""),
+    "driver_B": ("B_{{{0}{1}}}", ""),
 }
-Y, F, S, Z, W_Q, W_K, W_V, V, X = map(sp.IndexedBase, TEX)
+BASES = {name: sp.IndexedBase(name) for name in TEX}
+Y, F, S, Z, W_Q, W_K, W_V, V, X = (BASES[name] for name in ("y", "f", "s", "z", "w_Q", "w_K", "w_V", "v", "x"))
 A, B, I, K, QUERY, R = sp.symbols("a b i k l r", integer=True, positive=True)
 D, PATCHES, M_K, M_V, N = sp.symbols("d L m_k m_v n", integer=True, positive=True)
 MU, ETA, THETA, LABEL = sp.symbols(r"\|\mu\| eta theta y")
@@ -72,6 +85,37 @@ VALUE = Definition("mean value vector", V[K], sp.Sum(W_V[1, R, K] - W_V[-1, R, K
 TRAINING_LOSS = Definition("loss", LOSS(THETA), sp.Sum(sp.log(1 + sp.exp(-Y[I] * F[I])), (I, 1, N)) / N)
 STEP = Definition("training", sp.Symbol(r"\theta^{+}"), THETA - ETA * sp.sign(sp.Derivative(LOSS(THETA), THETA)))
 SIGNAL = Definition("signal patch", X[1, K], LABEL * MU * sp.KroneckerDelta(K, 1))
+
+
+def _recursion() -> tuple[Definition, ...]:
+    """The exact step of the inner products for disjoint supports and any number of samples (Beyond.recursion)."""
+    g, a, b, w, l, v, q_mu, k_mu, q, k, driver_a, driver_b = (BASES[name] for name in list(TEX)[9:])
+    v_mu = sp.Symbol(r"v_\mu")
+
+    def after(name: str) -> sp.Symbol:
+        return sp.Symbol(name + "^{+}")
+
+    return (
+        Definition("value gap", w[I], v[I] - v_mu),
+        Definition("driver of queries", driver_b[R, I], k[R, I] - k_mu[R]),
+        Definition("driver of keys", driver_a[R, I], a[I] * q_mu[R] + b[I] * q[R, I]),
+        Definition("step of query noise", after("q_{ri}"), q[R, I] + ETA * l[I] * sp.sign(w[I] * driver_b[R, I])),
+        Definition("step of key noise", after("k_{ri}"), k[R, I] + ETA * l[I] * sp.sign(w[I] * driver_a[R, I])),
+        Definition(
+            "step of query signal",
+            after(r"q_{r\mu}"),
+            q_mu[R] + ETA * MU * sp.sign(sp.Sum(g[I] * a[I] * w[I] * driver_b[R, I], (I, 1, N))),
+        ),
+        Definition(
+            "step of key signal",
+            after(r"k_{r\mu}"),
+            k_mu[R] - ETA * MU * sp.sign(sp.Sum(g[I] * w[I] * driver_a[R, I], (I, 1, N))),
+        ),
+        Definition("step of values", after("v_{i}"), v[I] + 2 * ETA * l[I]),
+    )
+
+
+RECURSION = _recursion()
 
 
 def _is_negative(part: sp.Expr) -> bool:
@@ -139,4 +183,5 @@ def formulas(parameters: Mapping[str, Any]) -> list[Formula]:
         r"x^{(2)}_k = \xi_k \sim N(0, \sigma_p^2)\text{ on }s\text{ coordinates, }0\text{ elsewhere; supports "
         rf"{SUPPORTS[parameters['supports']]}}}"
     )
-    return [*out, Formula("start", start), Formula(SIGNAL.what, SIGNAL.tex), Formula("noise patch", noise)]
+    steps = [Formula(made.what, made.tex) for made in RECURSION]
+    return [*out, Formula("start", start), Formula(SIGNAL.what, SIGNAL.tex), Formula("noise patch", noise), *steps]

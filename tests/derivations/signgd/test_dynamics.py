@@ -558,3 +558,61 @@ def test_saddle_keeps_the_difference_of_magnitudes() -> None:
     for a, b in itertools.product((1.5, -0.7), (0.4, -2.2)):
         rate = system(0.0, [a, b])
         assert np.sign(a) * rate[0] - np.sign(b) * rate[1] == 0 and abs(rate[0]) == 2
+
+
+# ---- beside sign descent ---------------------------------------------------------------------------------------------
+
+
+def test_plain_gradient_flow_is_that_of_the_network() -> None:
+    """The derived field at the projections of weights, against the hand-written gradient of the network, projected."""
+    case = Case(n=2, s=6, d=13, m_k=2, m_v=3, sigma_p=1.0, sigma_0=0.7)
+    data, weights = make(case, 4), network.gaussian(case, 5)
+    start = recursion.project(data, weights)
+    system = dynamics.gradient(2, 2)
+    assert system.dimension == (2 + 1) * (2 * 2 + 1)
+    slope, _ = network.gradient(weights, data.x, data.y)
+    moves = recursion.project(data, network.Weights(*(-g for g in slope.all()))).state
+    names = {f"cv_{w}": k for k, w in enumerate(("mu", "z1", "z2"))}
+
+    def table(state: recursion.State) -> dict[str, float]:
+        out = {name: float(np.concatenate([[state.v_mu], state.v])[k]) for name, k in names.items()}
+        for r in range(2):
+            for i, w in enumerate(("mu", "z1", "z2")):
+                q, k = (np.column_stack([a, b]) for a, b in ((state.q_mu, state.q), (state.k_mu, state.k)))
+                out |= {f"q_r{r + 1}_{w}": float(q[r, i]), f"k_{w}_r{r + 1}": float(k[r, i])}
+        return out
+
+    at, wanted = table(start.state), table(moves)
+    lengths = {"m2": case.mu**2, "c2": 2 / case.m_v, **{f"s{i + 1}": float(x**2) for i, x in enumerate(data.lengths)}}
+    field = system.compile(lengths)
+    found = field(0.0, np.array([at[name] for name in system.names]))
+    assert np.allclose(found, [wanted[name] for name in system.names], rtol=1e-10, atol=1e-14)
+
+
+def test_every_head_moves_as_one_does() -> None:
+    """Two equal heads: each has the step of one head whose loss slopes are those of twice its output."""
+    two, one = dynamics.several_heads(1, 1), dynamics.derived(1, 1).system()
+    assert two.dimension == 2 * one.dimension
+    values = {"m": 1.0, "l1": 5.0, "eta": 1e-3}
+    state = np.array([0.1, 0.4, 0.2, -0.5, 0.3, 0.7])
+    single = one.compile(values)(0.0, state)
+    both = two.compile(values)(0.0, np.concatenate([state, state]))
+    assert np.array_equal(both[:6], both[6:]) and np.allclose(both[:6], single, atol=1e-15)
+
+
+def test_adam_on_inner_products_is_adam_on_the_network() -> None:
+    """Thirty steps of the derived map with moments against the network's own, on disjoint supports."""
+    case = Case(n=2, s=6, d=13, m_k=1, m_v=3, sigma_p=1.0, sigma_0=0.3)
+    data, weights = make(case, 4), network.gaussian(case, 5)
+    start = recursion.project(data, weights)
+    trained = network.train(data, weights, Optimiser("adam", 1e-2, 0.5, 0.8, 0.0), 30, record=30).run.state(-1)
+    system = dynamics.adam(2, 1)
+    values = {"eta": 1e-2, "m": case.mu, "beta1": 0.5, "beta2": 0.8, "l1": start.l1[0], "l2": start.l1[1]}
+    first = dict(zip(dynamics.derived(2, 1).system().names, start.state.pack(), strict=True)) | {"B1": 1.0, "B2": 1.0}
+    x = np.array([first.get(name, 0.0) for name in system.names])
+    step = system.compile(values)
+    for _ in range(30):
+        x = step(0.0, x)
+    found = dict(zip(system.names, x, strict=True))
+    wanted = dict(zip(dynamics.derived(2, 1).system().names, trained.pack(), strict=True))
+    assert all(found[name] == pytest.approx(value, abs=1e-10) for name, value in wanted.items())
