@@ -71,6 +71,7 @@ from .derive.sign_descent import PinnedVectors as PinnedVectors
 from .derive.sign_descent import SignDescent as SignDescent
 from .derive.sign_descent import inner_product_sign_descent as inner_product_sign_descent
 from .errors import AsymmetryWarning as AsymmetryWarning
+from .errors import BrokenRunWarning as BrokenRunWarning
 from .errors import ClosureError as ClosureError
 from .errors import EquationError as EquationError
 from .errors import IntegrationError as IntegrationError
