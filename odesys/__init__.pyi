@@ -43,11 +43,16 @@ from .analysis.family_invariants import family_drift as family_drift
 from .analysis.first_integrals import check_integral as check_integral
 from .analysis.first_integrals import lie_derivative as lie_derivative
 from .analysis.lax import invariant_drift as invariant_drift
+from .analysis.lie_symmetry import LinearSymmetry as LinearSymmetry
+from .analysis.lie_symmetry import linear_symmetries as linear_symmetries
+from .analysis.lie_symmetry import scalings as scalings
 from .analysis.linear import LinearSystem as LinearSystem
 from .analysis.linear import check_metzler as check_metzler
 from .analysis.linear import exact_spectrum as exact_spectrum
 from .analysis.logistic_drive import LogisticDrive as LogisticDrive
 from .analysis.logistic_drive import find_logistic_drive as find_logistic_drive
+from .analysis.lumping import Lumping as Lumping
+from .analysis.lumping import lump as lump
 from .analysis.stability import classify as classify
 from .analysis.stability import stability_conditions as stability_conditions
 from .analysis.switching import Switching as Switching
@@ -68,6 +73,7 @@ from .derive.training import heavy_ball as heavy_ball
 from .derive.training import normalised_descent as normalised_descent
 from .derive.training import sign_descent as sign_descent
 from .errors import AsymmetryWarning as AsymmetryWarning
+from .errors import BrokenRunWarning as BrokenRunWarning
 from .errors import ClosureError as ClosureError
 from .errors import EquationError as EquationError
 from .errors import IntegrationError as IntegrationError
@@ -200,6 +206,7 @@ from .reduce.reduction import Reduction as Reduction
 from .reduce.sectors import eigenprojectors as eigenprojectors
 from .reduce.slaving import Slaved as Slaved
 from .reduce.state_symmetry import StateSymmetry as StateSymmetry
+from .reduce.state_symmetry import Symmetries as Symmetries
 from .reduce.state_symmetry import check_symmetry as check_symmetry
 from .reduce.symmetry import symmetry as symmetry
 from .sentences import say_number as say_number

@@ -124,3 +124,16 @@ class IntegrationError(OdesysError):
 
 class OutputError(OdesysError):
     """A result can not be written where it was asked for."""
+
+
+class BrokenRunWarning(UserWarning):
+    """A run of a batch could not go on; its end is not a number, and the other runs are as they should be.
+
+    >>> import warnings
+    >>> from odesys import CompiledFlow, System
+    >>> grow = CompiledFlow(System.from_strings({"x": "k*x**2"}))
+    >>> with warnings.catch_warnings(record=True) as seen:
+    ...     ends = grow.batch([1.0], (0.0, 2.0), [{"k": 0.25}, {"k": 1.0}])
+    >>> ends.round(9).tolist(), seen[0].category.__name__
+    ([[2.0], [nan]], 'BrokenRunWarning')
+    """

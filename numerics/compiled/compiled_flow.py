@@ -7,6 +7,7 @@ this code does not; see `numerics.flows.semantics`. Without llvmlite the same te
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys.errors import EquationError, IntegrationError, ParameterError
+from odesys.errors import BrokenRunWarning, EquationError, IntegrationError, ParameterError
 from odesys.expr import graph
 from odesys.expr.graph import Node
 from odesys.expr.system import TIME, System
@@ -60,7 +61,7 @@ class CompiledFlow:
     ) -> np.ndarray:
         """Only the state at the end; `options` as in `batch`."""
         start = x0 if isinstance(x0, Mapping) else [x0]
-        return self.batch(start, t_span, [parameters or {}], **options)[0]
+        return self.batch(start, t_span, [parameters or {}], on_error="raise", **options)[0]
 
     def batch(
         self,
@@ -70,8 +71,13 @@ class CompiledFlow:
         rtol: float = 1e-9,
         atol: Any = None,
         max_steps: int = 100_000,
+        on_error: str = "nan",
     ) -> np.ndarray:
-        """End states (points, n), one per row of `starts` (or one start for all) and entry of `parameters`."""
+        """End states (points, n), one per row of `starts` (or one start for all) and entry of `parameters`.
+
+        A run that can not go on, as one that blows up, ends as not-a-number with a BrokenRunWarning, and the others go
+        on; with ``on_error="raise"`` it raises its IntegrationError.
+        """
         rows = [starts] if isinstance(starts, Mapping) else np.atleast_2d(np.asarray(starts, dtype=float))
         if len(rows) not in (1, len(parameters)):
             raise ParameterError(f"{len(rows)} starts do not go with {len(parameters)} sets of parameters")
@@ -80,7 +86,9 @@ class CompiledFlow:
             raise ParameterError(f"the time span ({t0}, {t1}) must be finite and must not run backwards")
         check_rtol(rtol)
         given = [self._row(rows[k % len(rows)], one, rtol, atol) for k, one in enumerate(parameters)]
-        limits = {"rtol": float(rtol), "max_steps": int(max_steps)}
+        if on_error not in ("nan", "raise"):
+            raise ParameterError(f"on_error = {on_error!r} is not known; choose nan or raise")
+        limits = {"rtol": float(rtol), "max_steps": int(max_steps), "on_error": on_error}
         chunks = [
             self._many(np.array(given[k : k + RUNS_PER_CALL]), k, (t0, t1), limits)
             for k in range(0, len(given), RUNS_PER_CALL)
@@ -103,7 +111,13 @@ class CompiledFlow:
         step, log = new_step(n, self.count), self.new_log(0)
         _functions()[1](problem, state, step, log, len(given), given.shape[1], given.ravel(), results.ravel())
         for k in np.flatnonzero(~np.isin(results[:, n], (END, EVENT))):
-            results[k, :n] = self._by_integrate(given[k], first + int(k), span, limits)
+            try:
+                results[k, :n] = self._by_integrate(given[k], first + int(k), span, limits)
+            except IntegrationError as error:
+                if limits["on_error"] == "raise":
+                    raise
+                results[k, :n] = np.nan
+                warnings.warn(str(error), BrokenRunWarning, stacklevel=3)
         return results[:, :n]
 
     def _by_integrate(
@@ -114,7 +128,14 @@ class CompiledFlow:
         values = dict(zip(self.system.parameters, row[2 * n :].tolist(), strict=True))
         try:
             return integrate(
-                self.system, row[:n], span, values, atol=row[n : 2 * n], events=self.specs, **limits
+                self.system,
+                row[:n],
+                span,
+                values,
+                atol=row[n : 2 * n],
+                events=self.specs,
+                rtol=limits["rtol"],
+                max_steps=limits["max_steps"],
             ).end_state
         except IntegrationError as error:
             raise IntegrationError(f"point {number} of the batch: {error}", **error.objects) from None

@@ -31,8 +31,10 @@ from odesys.jit import llvm
 from odesys.jit.codegen import Compiled, bind_parameters
 from odesys.terminal import Progress
 
+from .backwards import integrate_backwards, runs_backwards
 from .run import METHODS, Run
 from .semantics import EPS
+from .stiffness import with_stiffness_hint
 from .trajectory import Cost, StagedTrajectory, StopWhen, Trajectory, join_trajectories
 
 SWITCHES = 10_000  # allowed in a run
@@ -96,6 +98,7 @@ def integrate(
     *,
     on_slide: str = "follow",
     max_steps: int = 100_000,
+    max_step: float = math.inf,
     label: str = "integrate",
 ) -> Trajectory:
     r"""Integrate a flow over `t_span`, switch by switch and slide by slide.
@@ -104,7 +107,7 @@ def integrate(
     ----------
     system : a flow, or what has one as its ``.system``.
     x0 : start values, as a vector or by name.
-    t_span : start and end; the end may be infinite if a terminal event is given.
+    t_span : start and end; the end may be infinite if a terminal event is given, and before the start to run backwards.
     atol : by default :math:`10^{-3}\,\mathrm{rtol}\cdot\min(1, \text{smallest nonzero } |x_0|)`, at least 1e-18: states
         that start at zero grow from the scale of the others (scores from omega^2), and rounding must stay below it.
     events : what to look for; terminal ones end the run. What starts past its level does not fire.
@@ -115,6 +118,7 @@ def integrate(
     backend : ``compiled`` runs steps, switches and events as machine code (`numerics.compiled.compiled_flow`; DOP853
         only, no events in Python), and slides here; ``reference`` runs all of it here. ``auto`` is compiled where that
         can be. ``native``, ``scalar``, ``block`` are the reference with the field computed in this way.
+    max_step : the longest step; events and forcings that a step could jump over need one.
     progress : called with `label` and the fraction done.
 
     What events and switches are is in `numerics.flows.semantics`.
@@ -130,15 +134,32 @@ def integrate(
     ([('x - 1', 0.5, 1.0)], 1.0)
     """
     began, system = time.perf_counter(), own_system(system, "integrate")
+    if runs_backwards(t_span):
+        given = {"rtol": rtol, "atol": atol, "method": method, "max_switches": max_switches, "backend": backend}
+        given |= {
+            "progress": progress,
+            "on_slide": on_slide,
+            "max_steps": max_steps,
+            "max_step": max_step,
+            "label": label,
+        }
+        return integrate_backwards(integrate, system, x0, t_span, parameters, events, t_eval, **given)
     start, x, bound, compiled = _checked(system, x0, t_span, parameters, backend)
     wanted = _check_options(t_span, rtol, method, t_eval, events, on_slide)
     tolerances = {"rtol": rtol, "atol": default_atol(x, rtol) if atol is None else check_atol(atol, x.size)}
     limits = {"max_switches": max_switches, "max_steps": max_steps}
     span = (start, min(float(t_span[1]), FOREVER))
-    kernel = _kernel(system, events, method, compiled, backend)
+    if not max_step > 0:
+        raise ParameterError(f"max_step = {max_step} must be positive")
+    if math.isfinite(max_step):
+        tolerances["max_step"] = max_step
+    kernel = _kernel(system, events, method, compiled, backend) if math.isinf(max_step) else None
     run = Run(compiled, bound, events, span, x, method, tolerances, limits, on_slide, kernel)
     with np.errstate(all="ignore"):
-        stop = run.run((lambda done: progress(label, done)) if progress else (lambda done: None))
+        try:
+            stop = run.run((lambda done: progress(label, done)) if progress else (lambda done: None))
+        except IntegrationError as error:
+            raise with_stiffness_hint(error, run) from None
     _refuse_rest(stop, t_span, run.t, run.x)
     return _recorded(_trajectory(system, bound, run, stop, began), wanted)
 
@@ -217,6 +238,8 @@ def integrate_stages(stages: Sequence[Stage], x0: Any, t_start: float = 0.0, **o
     for stage in stages:
         x = x if stage.state_map is None else stage.state_map(x)
         end = t + stage.duration if stage.duration is not None else math.inf if stage.t_end is None else stage.t_end
+        if end <= t:
+            raise ParameterError(f"the stage {stage.name} must end after it starts, and it starts at t = {t:g}")
         run = integrate(stage.system, x, (t, end), stage.parameters, events=stage.events, label=stage.name, **options)
         runs.append(run)
         t, x = run.end_time, run.end_state

@@ -21,6 +21,7 @@ from odesys.expr.graph import Node
 from odesys.expr.system import TIME, System
 from odesys.files import write_bytes
 from odesys.jit.codegen import Compiled, node_function
+from odesys.reading.grammar import Grammar
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,8 @@ class Event:
 class StopWhen:
     """An event to look for: `expression` passes `level`, upwards (`direction` +1), downwards (-1) or either way (0).
 
-    expression : name of a state or an observable; a node or SymPy expression in states, parameters, observables and t;
-        or a function of (t, x).
+    expression : name of a state or an observable; text, a node or a SymPy expression in states, parameters, observables
+        and t; or a function of (t, x).
     terminal : stop there; otherwise the event is only recorded.
 
     >>> from odesys import System, integrate, sym
@@ -72,6 +73,8 @@ class StopWhen:
             raise ParameterError(f"the event {self.name} has the direction {self.direction!r}; it is +1, -1 or 0")
         if not math.isfinite(self.level):
             raise ParameterError(f"the event {self.name} has the level {self.level}; it must be finite")
+        if isinstance(self.expression, str) and not self.expression.isidentifier():
+            object.__setattr__(self, "expression", Grammar().read(self.expression))
 
     def function(self, compiled: Compiled, parameters: Mapping[str, float]) -> Callable[..., float]:
         """The expression minus the level, as a function of (t, x) and gates, which follow the state if not given."""
@@ -166,7 +169,36 @@ class Trajectory:
     @property
     def start_time(self) -> float:
         """Time at which the run starts."""
-        return float(self.solution.t_min if self.solution is not None else min(self.end_time, *self.times))
+        return float(self.solution.ts[0] if self.solution is not None else min(self.end_time, *self.times))
+
+    # ---- the names of scipy.integrate.solve_ivp ----------------------------------------------------------------------
+
+    @property
+    def t(self) -> np.ndarray:
+        """Recorded times, as `times`."""
+        return self.times
+
+    @property
+    def y(self) -> np.ndarray:
+        """Recorded states with one row per state, (n, k)."""
+        return self.states.T
+
+    def sol(self, t: Any) -> np.ndarray:
+        """States at one time, (n,), or at several, (n, k): dense output with the axes of SciPy."""
+        return self.at(t).T
+
+    @property
+    def success(self) -> bool:
+        """True: a run that can not go on raises IntegrationError instead."""
+        return True
+
+    @property
+    def t_events(self) -> dict[str, np.ndarray]:
+        """Times of each event that was asked for and happened, by its name."""
+        names = dict.fromkeys(e.name for e in self.events if e.kind == "user")
+        return {name: np.array(self.times_of("user", name)) for name in names}
+
+    # ---- what it reads as --------------------------------------------------------------------------------------------
 
     def at(self, t: Any) -> np.ndarray:
         """States at one time, shape (n,), or at several, (k, n), by dense output; a map has its recorded steps only.
@@ -174,7 +206,8 @@ class Trajectory:
         Where a state map made a stage start elsewhere, the value at that very time is the one before.
         """
         wanted = np.asarray(t, dtype=float)
-        inside = (wanted >= self.start_time) & (wanted <= self.end_time)
+        first, last = sorted((self.start_time, self.end_time))
+        inside = (wanted >= first) & (wanted <= last)
         if not inside.all():
             raise ParameterError(
                 f"the time {wanted[~inside].flat[0]:g} is outside of the run, "

@@ -1,5 +1,5 @@
 """What can be said about a system: who drives whom, equilibria, integrals, linear parts, switching surfaces.
 
-Nouns: dependency graph, `Equilibrium`, `FirstIntegral`, `LinearSystem`.
-May import: everything up to `odesys.reduce`.
+Nouns: dependency graph, `Equilibrium`, `FirstIntegral`, `LinearSystem`, `Lumping`, `LinearSymmetry`.
+May import: everything up to `odesys.reading`.
 """

@@ -187,12 +187,12 @@ def kernel_modulo(columns: Sequence[np.ndarray], prime: int) -> list[list[int]]:
 
 
 def _lifted(row: Sequence[int], modulus: int) -> Row | None:
-    lifted = {k: _fraction(v, modulus) for k, v in enumerate(row) if v}
+    lifted = {k: rational(v, modulus) for k, v in enumerate(row) if v}
     known = {k: value for k, value in lifted.items() if value is not None}
     return known if len(known) == len(lifted) else None
 
 
-def _fraction(value: int, modulus: int) -> Fraction | None:
+def rational(value: int, modulus: int) -> Fraction | None:
     """The fraction with small numerator and denominator that has this residue."""
     bound = isqrt(modulus // 2)
     r0, r1, s0, s1 = modulus, value, 0, 1

@@ -449,6 +449,37 @@ def sweep(
 
 
 @app.command()
+def analyse(
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A system: .json or .ode.")] = None,
+    equations: Annotated[
+        list[str] | None, typer.Option("-e", metavar="EQUATION", help='An equation, as "x\' = y"; repeatable.')
+    ] = None,
+    settings: Settings = None,
+    box: Annotated[
+        list[str] | None, typer.Option("--box", metavar="x=LOW:HIGH", help="Where equilibria are searched; repeatable.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", min=0, help="Of random points in searches.")] = 0,
+    out: OutFolder = None,
+    json: JsonFile = None,
+) -> None:
+    """Say what can be said about a system of your own, every line with its evidence and with what was searched.
+
+    \b
+    Examples: odesys analyse -e "x' = y" -e "y' = -x + mu*(1 - x^2)*y" --set mu=1
+              odesys analyse model.ode --out report
+    """
+    from .analyse import analysed, write_analysis
+
+    files.prepare(out, json)
+    found = analysed(file, equations or [], read_settings(settings), box or [], seed)
+    typer.echo(str(found))
+    if out:
+        print_files(write_analysis(found, out))
+    if json:
+        files.write_json(json, found.as_json())
+
+
+@app.command()
 def new(
     folder: Annotated[Path, typer.Argument(metavar="NAME", help="Name of the paper, or a folder that ends in it.")],
     json: JsonFile = None,

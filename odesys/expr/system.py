@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
     from ..analysis.equilibria import Equilibria
     from ..analysis.first_integrals import Integrals
+    from ..analysis.lumping import Lumping
     from ..jit.codegen import Compiled
+    from ..reduce.state_symmetry import Symmetries
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 TIME = "t"
@@ -281,8 +283,8 @@ class System:
 
         return first_integrals(self, degree, atoms, seed)
 
-    def symmetries(self) -> tuple[Any, ...]:
-        """Signed permutations of the states that provably commute with the system, found by search (small systems)."""
+    def symmetries(self) -> Symmetries:
+        """Signed permutations of states that commute with the system, by proved generators, and what was searched."""
         from ..reduce.state_symmetry import search_symmetries
 
         return search_symmetries(self)
@@ -297,6 +299,12 @@ class System:
         chosen = self.symmetries() if generators is None else generators
         elements = [g if isinstance(g, StateSymmetry) else StateSymmetry.from_mapping(self, g) for g in chosen]
         return system_quotient(self, elements)
+
+    def lump(self, keep: Any, seed: int = 0) -> Lumping:
+        """The fewest linear combinations of states that contain `keep` and move by themselves; see `lump`."""
+        from ..analysis.lumping import lump
+
+        return lump(self, keep, seed)
 
     def equilibria(
         self,

@@ -13,7 +13,7 @@ would tell 2x + 3y from 2y + 3x.
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable
+from collections.abc import Container, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -141,8 +141,16 @@ class LossGraph:
 
     def write(self, build: SignedGraph, root: Node, states: dict[str, tuple[Any, ...]]) -> None:
         """Add all scalars below `root` to a graph; `states` are the keys of the signed vertices of states there."""
-        top, keys = self.scalar(root), dict[int, tuple[Any, ...]]()
-        for number in self._below(top.shape):
+        top, keys = self.scalar(root), self.add_scalars(build, [root], states)
+        build.vertex("loss", "loss")
+        build.edge("loss", (*keys[top.shape], top.sign), "is")
+
+    def add_scalars(
+        self, build: SignedGraph, roots: Sequence[Node], states: dict[str, tuple[Any, ...]]
+    ) -> dict[int, tuple[Any, ...]]:
+        """Add all scalars below some expressions, and give the key of each shape."""
+        keys: dict[int, tuple[Any, ...]] = {}
+        for number in self._below([self.scalar(root).shape for root in roots]):
             shape = self.shapes[number]
             kind = shape.kind
             if isinstance(kind, tuple) and kind[0] == "state":
@@ -156,12 +164,11 @@ class LossGraph:
                         build.edge((*keys[number], own), (*keys[part], s), label)
             if shape.factors:
                 build.product(keys[number], [(keys[part], label) for label, part in shape.factors], "product")
-        build.vertex("loss", "loss")
-        build.edge("loss", (*keys[top.shape], top.sign), "is")
+        return keys
 
-    def _below(self, top: int) -> list[int]:
-        wanted = {top}
-        for number in range(top, -1, -1):  # parts have smaller numbers
+    def _below(self, tops: Sequence[int]) -> list[int]:
+        wanted = set(tops)
+        for number in range(max(tops, default=-1), -1, -1):  # parts have smaller numbers
             if number in wanted:
                 shape = self.shapes[number]
                 wanted |= {part for _, _, part in shape.parts} | {part for _, part in shape.factors}

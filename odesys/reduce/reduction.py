@@ -47,7 +47,7 @@ class Reduction:
     >>> x, y = sym("x"), sym("y")
     >>> swap = System.from_equations({"x": y * x, "y": x * y}).quotient([{"x": "y", "y": "x"}])
     >>> swap
-    <SystemQuotient: 2 -> 1 states, only for starts that its symmetries leave alone>
+    <SystemQuotient: 2 -> 1 states, only for starts in the subspace that its symmetries leave alone>
     >>> swap.lift([3.0]).tolist(), swap.law().as_stated
     ([3.0, 3.0], 'holds')
     """

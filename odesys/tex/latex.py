@@ -142,6 +142,25 @@ def name_tex(name: str) -> str:
     return f"{body}_{{{','.join(inner)}}}" if inner else body
 
 
+def distinct_tex(names: Iterable[str], given: Mapping[str, str]) -> dict[str, str]:
+    r"""TeX of each name, as given or by rule; of names that would look the same, all but one are written as words.
+
+    >>> distinct_tex(["x1", "x_1", "y1"], {})
+    {'x1': '\\mathit{x1}', 'x_1': 'x_{1}', 'y1': 'y_{1}'}
+    """
+    tex = {name: given.get(name) or name_tex(name) for name in names}
+    looks: dict[str, list[str]] = {}
+    for name, text in tex.items():
+        looks.setdefault(text, []).append(name)
+    for alike in looks.values():
+        if len(alike) > 1:
+            first = max(alike, key=lambda name: (name in given, "_" in name, -len(name)))
+            for name in alike:
+                if name != first:
+                    tex[name] = rf"\mathit{{{name}}}".replace("_", r"\_")
+    return tex
+
+
 # ---- a page: rows of TeX -------------------------------------------------------------------------------------------
 
 
@@ -165,8 +184,7 @@ class EquationPage:
 
 def _tex_page(system: System, names: Mapping[str, str] | None) -> EquationPage:
     named = _named(system)
-    given = {**system.tex, **(names or {})}
-    tex = {name: given.get(name) or name_tex(name) for name in (*system.names, *system.parameters, TIME)}
+    tex = distinct_tex((*system.names, *system.parameters, TIME), {**system.tex, **(names or {})})
     letters = _choose_letters(named, tex, _reserved(system))
     shown = {PI: r"\pi"} | tex
     for part in named.parts:

@@ -99,7 +99,7 @@ def test_limits_hold_for_the_whole_run() -> None:
     with pytest.raises(IntegrationError, match="steps allowed by max_steps"):
         CompiledFlow(RELAY).run([0.0, 1e-3], (0.0, 200.0), max_steps=10)
     with pytest.raises(IntegrationError, match=r"point 1 of the batch: .*all 60 steps"):
-        CompiledFlow(OSCILLATOR).batch([1.0, 0.0], (0.0, 10.0), [{"k": 1}, {"k": 1e4}], max_steps=60)
+        CompiledFlow(OSCILLATOR).batch([1.0, 0.0], (0.0, 10.0), [{"k": 1}, {"k": 1e4}], max_steps=60, on_error="raise")
     kinks = System.from_equations({x: y, y: -x - sp.Heaviside(x) / 10})
     with pytest.raises(IntegrationError, match="switches"):
         integrate(kinks, [1.0, 0.0], (0.0, 50.0), max_switches=3)

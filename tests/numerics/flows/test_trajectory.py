@@ -8,10 +8,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.integrate
 import sympy as sp
 
 from numerics.flows.integrate import integrate
-from numerics.flows.trajectory import Cost, Event, StagedTrajectory, Trajectory, join_trajectories, write_atomic
+from numerics.flows.trajectory import (
+    Cost,
+    Event,
+    StagedTrajectory,
+    StopWhen,
+    Trajectory,
+    join_trajectories,
+    write_atomic,
+)
 from numerics.maps.iterate import iterate
 from odesys.errors import EquationError, OdesysError, OutputError, ParameterError
 from odesys.expr.system import System
@@ -215,3 +224,22 @@ def test_a_map_has_its_recorded_steps_only() -> None:
         halves.at(3)
     with pytest.raises(ParameterError, match="outside of the run"):
         halves.at(7)
+
+
+def test_the_names_of_scipy() -> None:
+    wave = System.from_strings({"x": "y", "y": "-x"})
+    run = integrate(wave, [0.0, 1.0], (0.0, 7.0), events=[StopWhen("top", "x - 0.999999", terminal=False)])
+    theirs = scipy.integrate.solve_ivp(
+        lambda t, s: [s[1], -s[0]], (0, 7), [0, 1], rtol=1e-9, atol=1e-10, dense_output=True
+    )
+    times = np.linspace(0, 7, 5)
+    assert run.sol(times).shape == theirs.sol(times).shape and np.abs(run.sol(times) - theirs.sol(times)).max() < 1e-6
+    assert run.y.shape == (2, run.t.size) and run.success and run.sol(1.0).shape == (2,)
+    assert run.t_events["top"] == pytest.approx([np.arcsin(0.999999), np.pi - np.arcsin(0.999999)], abs=1e-5)
+
+
+def test_no_step_is_longer_than_asked() -> None:
+    line = System.from_strings({"x": "1"})
+    fast = [StopWhen("zero", "sin(50*x)", terminal=False)]
+    run = integrate(line, [0.0], (0.0, 10.0), events=fast, max_step=0.02)
+    assert np.diff(run.times).max() <= 0.02 + 1e-12 and len(run.t_events["zero"]) == 159

@@ -224,3 +224,38 @@ def test_metzler_names_the_entry() -> None:
     unknown = check_metzler(sp.Matrix([[0, sp.Symbol("q", real=True)], [1, 0]]))
     assert (unknown.answer, unknown.entry) == ("undecided", (0, 1))
     assert check_metzler(sp.Matrix([[-1, 0], [0, -1]]), diagonal=True).answer == "no"
+
+
+@pytest.mark.parametrize("level", [0.999999, 1 - 1e-10, 0.5, -0.9999999])
+def test_the_first_time_is_not_stepped_over(level: float) -> None:
+    wave = LinearSystem(sp.Matrix([[0, 1], [-1, 0]]), sp.Matrix([0, 1]))  # sin t: just below its maximum twice a turn
+    found = wave.hitting_time(0, level)
+    expected = np.arcsin(level) if level > 0 else np.pi - np.arcsin(level)
+    assert found.value == pytest.approx(expected, abs=1e-9)
+    assert wave.hitting_time(0, 1 + 1e-6, horizon=20.0).value is None
+
+
+def test_a_level_that_is_touched_is_reached() -> None:
+    wave = LinearSystem(sp.Matrix([[0, 1], [-1, 0]]), sp.Matrix([0, 1]))
+    assert wave.hitting_time(0, 1.0).value == pytest.approx(np.pi / 2, abs=1e-6)
+
+
+def test_first_times_of_random_systems_are_first() -> None:
+    from scipy.linalg import expm
+
+    from odesys.analysis.linear import first_crossing
+
+    rng = np.random.default_rng(8)
+    for _ in range(10):
+        matrix = rng.normal(size=(4, 4)) - 0.3 * np.eye(4)
+        x = rng.normal(size=4)
+        fine = np.linspace(0, 4, 8001)
+        values = np.array([(expm(t * matrix) @ x)[0] for t in fine[::40]])
+        level = float(rng.uniform(values.min(), values.max()))
+        found, _ = first_crossing(matrix, x, 0, level, 0.05 / np.abs(np.linalg.eigvals(matrix)).max(), 4.0)
+        move, path = expm(fine[1] * matrix), [x]
+        for _ in fine[1:]:
+            path.append(move @ path[-1])
+        gaps = np.array(path)[:, 0] - level
+        first = fine[np.flatnonzero(np.sign(gaps[1:]) != np.sign(gaps[0]))[0]]
+        assert found == pytest.approx(first, abs=2 * fine[1])

@@ -1,0 +1,373 @@
+r"""What can be said about a system, line by line: each with its evidence, and what was searched.
+
+`findings` asks every analysis of this room once and writes down what it answers: conserved quantities, symmetries,
+scalings, invariant planes, positivity, equilibria with their stability. What is not decided is said with the call that
+would search further.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy as sp
+
+from ..errors import EquationError, OdesysError
+from ..exact.sparse_terms import TooManyTerms, sparse_terms
+from ..expr import graph
+from ..expr.graph import Node, sym
+from ..expr.sympy_bridge import to_sympy
+from ..expr.system import TIME, System
+from .dependency import strong_components
+from .equilibria import Continuum, Equilibria, Equilibrium
+from .lie_symmetry import LARGEST, linear_symmetries, scalings
+from .stability import Classification, classify
+
+MOST_SQUARE = 8  # states up to which conserved quantities of degree 2 are searched; above it linear ones
+MOST_LINEAR = 300
+MOST_REST = 12  # states up to which equilibria are searched
+SECTIONS = ("structure", "conserved", "symmetries", "invariant sets", "equilibria")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of an answer.
+
+    Attributes
+    ----------
+    section : which part of the analysis it belongs to, one of `SECTIONS`.
+    text : the line, in plain words and the names of the system.
+    evidence : ``proof``, ``certificate``, ``measurement`` or ``undecided``.
+    searched : among what this is complete, or what was tried; empty where the line says all.
+    further : what would decide it, for a line that is undecided.
+    """
+
+    section: str
+    text: str
+    evidence: str
+    searched: str = ""
+    further: str = ""
+
+    def as_json(self) -> dict[str, str]:
+        """The fields by name."""
+        return {
+            "section": self.section,
+            "text": self.text,
+            "evidence": self.evidence,
+            "searched": self.searched,
+            "further": self.further,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """A system with all that was found about it.
+
+    Attributes
+    ----------
+    system, values, start : what was analysed: parameters with numbers, and where a run starts; both may be empty.
+    findings : the lines, in the order of `SECTIONS`.
+    rests : the equilibria, None where they were not searched.
+    types : what each isolated equilibrium is, in their order.
+
+    >>> from odesys import System
+    >>> from odesys.analysis.findings import findings
+    >>> found = findings(System.from_strings({"x": "y", "y": "-x"}))
+    >>> print(found.sentence)
+    2 states: 1 conserved quantity, 4 symmetries, 1 equilibrium (1 stable). Nothing was left open.
+    """
+
+    system: System
+    values: Mapping[str, Any] = field(default_factory=dict)
+    start: Mapping[str, Any] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    rests: Equilibria | None = None
+    types: tuple[Classification, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def open_questions(self) -> tuple[Finding, ...]:
+        """What is not decided."""
+        return tuple(line for line in self.findings if line.evidence == "undecided")
+
+    @property
+    def sentence(self) -> str:
+        """All of it in two sentences."""
+        n = self.system.dimension
+        parts = [
+            _count(self.counts.get("conserved", 0), "conserved quantity", "conserved quantities"),
+            _count(self.counts.get("symmetries", 1), "symmetry", "symmetries")
+            if self.counts.get("symmetries", 1) > 1
+            else "no symmetry",
+        ]
+        if self.rests is not None:
+            stable = sum(t.stability in ("stable", "asymptotically stable") for t in self.types)
+            said = f" ({stable} stable)" if len(self.rests) else ""
+            parts.append(_count(len(self.rests), "equilibrium", "equilibria") + said)
+            if self.rests.families:
+                parts.append(_count(len(self.rests.families), "family of equilibria", "families of equilibria"))
+        left = len(self.open_questions)
+        rest = "Nothing was left open." if not left else f"{_count(left, 'question is', 'questions are')} left open."
+        return f"{_count(n, 'state', 'states')}: {', '.join(parts)}. {rest}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything by name, for other programs."""
+        return {
+            "states": list(self.system.names),
+            "equations": {name: str(rhs) for name, rhs in zip(self.system.names, self.system.rhs, strict=True)},
+            "parameters": {name: str(self.values.get(name, "")) for name in self.system.parameters},
+            "start": {name: str(value) for name, value in self.start.items()},
+            "sentence": self.sentence,
+            "findings": [line.as_json() for line in self.findings],
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        lines = [self.sentence]
+        for section in SECTIONS:
+            mine = [line for line in self.findings if line.section == section]
+            lines += ["", section.upper()] if mine else []
+            for line in mine:
+                lines.append(f"  [{line.evidence}] {line.text}")
+                lines += [f"      {said}" for said in (line.searched, line.further) if said]
+        return "\n".join([*lines, *(["", "LEFT OUT"] if self.notes else []), *(f"  {note}" for note in self.notes)])
+
+
+def findings(
+    system: System,
+    values: Mapping[str, Any] | None = None,
+    start: Mapping[str, Any] | None = None,
+    box: Mapping[str, tuple[Any, Any]] | None = None,
+    notes: tuple[str, ...] = (),
+    seed: int = 0,
+) -> Analysis:
+    """Ask every analysis about a system; parameters without a number in `values` stay symbols.
+
+    Structure is found for all values of the parameters, equilibria for those given.
+    """
+    counts: dict[str, int] = {}
+    lines = [*_structure(system), *_conserved(system, counts, seed), *_symmetries(system, counts, seed)]
+    lines += _invariant_sets(system)
+    rests, types, more = _rests(system, dict(values or {}), box, seed)
+    return Analysis(system, dict(values or {}), dict(start or {}), (*lines, *more), rests, types, counts, notes)
+
+
+def _structure(system: System) -> Iterator[Finding]:
+    parts = strong_components(system)
+    if len(parts) > 1:
+        chain = " -> ".join("{" + ", ".join(part) + "}" for part in parts[:6]) + (" -> ..." if len(parts) > 6 else "")
+        yield Finding(
+            "structure", f"The states form {len(parts)} blocks, each driven by earlier ones only: {chain}", "proof"
+        )
+    still = [name for name in system.names if name not in system.moving]
+    if still:
+        yield Finding("structure", f"These states never move: {', '.join(still[:12])}", "proof")
+    if TIME in graph.symbols(system.nodes):
+        yield Finding("structure", "The equations depend on time t", "proof")
+    if system.surfaces:
+        shown = ", ".join(f"{to_sympy(h)} = 0" for h in system.surfaces[:6])
+        yield Finding("structure", f"The field switches where {shown}", "proof")
+
+
+def _conserved(system: System, counts: dict[str, int], seed: int) -> Iterator[Finding]:
+    n = system.dimension
+    if n > MOST_LINEAR or TIME in graph.symbols(system.nodes):
+        why = "the equations depend on t" if n <= MOST_LINEAR else f"there are more than {MOST_LINEAR} states"
+        yield Finding(
+            "conserved", "Conserved quantities were not searched", "undecided", why, "check_integral(system, ...)"
+        )
+        return
+    degree = 2 if n <= MOST_SQUARE else 1
+    try:
+        found = system.first_integrals(degree=degree, seed=seed)
+    except OdesysError as problem:
+        yield Finding("conserved", "Conserved quantities could not be searched", "undecided", str(problem))
+        return
+    counts["conserved"] = len(found)
+    searched = f"among {found.ansatz}, {'all' if found.complete else 'not all'}"
+    for one in found:
+        yield Finding("conserved", f"{to_sympy(one.node)} is conserved", "proof", searched)
+    if not found:
+        yield Finding(
+            "conserved",
+            "No conserved quantity was found",
+            "proof" if found.complete else "undecided",
+            searched,
+            "" if found.complete else f"system.first_integrals(degree={degree + 1})",
+        )
+
+
+def _symmetries(system: System, counts: dict[str, int], seed: int) -> Iterator[Finding]:
+    found = system.symmetries()
+    counts["symmetries"] = found.order
+    if found.order > 1:
+        listed = "; ".join(str(g) for g in found[:4])
+        listed = listed if len(listed) < 400 else f"{listed[:400]} ..."
+        text = f"A group of {found.order} signed permutations of the states, generated by {listed}"
+        yield Finding("symmetries", text, "proof", f"among {found.searched}")
+    else:
+        text = "No signed permutation of the states is a symmetry"
+        yield Finding("symmetries", text, "proof" if found.complete else "undecided", f"among {found.searched}")
+    if system.kind == "map" or TIME in graph.symbols(system.nodes):
+        return
+    for weights in scalings(system):
+        powers = ", ".join(f"{name} -> k^({a}) {name}" for name, a in weights.items())
+        yield Finding("symmetries", f"Solutions may be scaled, for every k > 0: {powers}", "proof")
+    units = scalings(system, parameters=True)
+    free = sp.Matrix([[unit.get(p, 0) for p in system.parameters] for unit in units]).rank() if units else 0
+    if system.parameters and free:
+        left = _count(len(system.parameters) - free, "parameter that matters", "parameters that matter")
+        text = f"{_count(free, 'unit can', 'units can')} be chosen so that a parameter becomes 1, which leaves {left}"
+        yield Finding("symmetries", text, "proof", "scalings of states, time and parameters together")
+    if system.dimension <= min(LARGEST, MOST_SQUARE):
+        try:
+            for one in linear_symmetries(system, seed):
+                if any(row != column for row, column in one.matrix):
+                    yield Finding("symmetries", f"Solutions may be moved along {one}", "proof", "linear Lie symmetries")
+        except EquationError as problem:
+            yield Finding("symmetries", "Linear Lie symmetries could not be searched", "undecided", str(problem))
+
+
+def _invariant_sets(system: System) -> Iterator[Finding]:
+    if system.kind == "map":
+        return
+    planes, positive, open_states = [], [], []
+    for name, node in system.equations.items():
+        try:
+            there = graph.substitute([node], {sym(name): graph.ZERO})[0]
+        except ZeroDivisionError:
+            open_states.append(name)
+            continue
+        if there is graph.ZERO:
+            planes.append(name)
+        (positive if _not_negative(there, {*system.names, *system.parameters}) else open_states).append(name)
+    if planes:
+        yield Finding(
+            "invariant sets", f"The planes {', '.join(f'{name} = 0' for name in planes[:12])} are invariant", "proof"
+        )
+    given = " with parameters that are not negative" if system.parameters else ""
+    if not open_states:
+        yield Finding(
+            "invariant sets",
+            f"States that are not negative stay so{given}",
+            "proof",
+            "for t >= 0, as long as the solution exists",
+        )
+    elif positive:
+        text = f"These can not become negative while the other states are not{given}: {', '.join(positive[:12])}"
+        yield Finding("invariant sets", text, "proof")
+
+
+def _not_negative(node: Node, signed: set[str]) -> bool:
+    """True if an expression is a sum of products of numbers, names and exponentials that are not negative."""
+    try:
+        terms = sparse_terms(node)
+    except TooManyTerms:
+        return False
+    return all(
+        c > 0 and all((atom.op == "sym" and atom.args[0] in signed) or atom.op == "exp" for atom, _ in monomial)
+        for monomial, c in terms.items()
+    )
+
+
+def _rests(
+    system: System, values: dict[str, Any], box: Any, seed: int
+) -> tuple[Equilibria | None, tuple[Classification, ...], list[Finding]]:
+    if TIME in graph.symbols(system.nodes):
+        return None, (), []
+    if system.dimension > MOST_REST:
+        text = f"Equilibria were not searched: there are more than {MOST_REST} states"
+        return None, (), [Finding("equilibria", text, "undecided", "", "system.equilibria(...), or lump it first")]
+    try:
+        found = system.equilibria(values, box, seed)
+    except OdesysError as problem:
+        return None, (), [Finding("equilibria", "Equilibria were not searched", "undecided", str(problem))]
+    where = _where(found)
+    lines, types = [], []
+    for point in found:
+        kind = _type(system, point, values)
+        types.append(kind)
+        evidence = "measurement" if "measurement" in (kind.evidence, point.evidence) else point.evidence
+        undecided = kind.stability == "undecided"
+        said = f"{kind.linear_type}, {'stability not decided' if undecided else kind.stability}"
+        text = f"({_point(point)}) is an equilibrium: {said}"
+        lines.append(
+            Finding("equilibria", text, "undecided" if undecided else evidence, kind.reason if undecided else "")
+        )
+    lines += [
+        Finding("equilibria", _family(f), f.evidence)
+        for f in (*found.families, *(s for s in found.special if isinstance(s, Continuum)))
+    ]
+    for special in (s for s in found.special if isinstance(s, Equilibrium)):
+        text = f"({_point(special)}) is an equilibrium where {_conditions(special.condition)}"
+        lines.append(Finding("equilibria", text, special.evidence))
+    if found.complete:
+        lines.append(
+            Finding(
+                "equilibria",
+                f"There are no others {where}",
+                "proof" if not found.reading else "measurement",
+                found.reading,
+            )
+        )
+    for u in found.undecided:
+        lines.append(
+            Finding(
+                "equilibria", f"Equilibria may be missing: {u.reason}", "undecided", where, "system.equilibria(box=...)"
+            )
+        )
+    return found, tuple(types), lines
+
+
+def _type(system: System, point: Equilibrium, values: Mapping[str, Any]) -> Classification:
+    try:
+        kind = classify(system, point, parameters=values)
+        if kind.stability == "undecided" and not point.condition:
+            for integral in system.first_integrals() if system.dimension <= MOST_SQUARE else ():
+                better = classify(system, point, integral.node, values)
+                if better.stability != "undecided":
+                    return better
+    except OdesysError as problem:
+        return Classification(
+            "kink" if "kink" in str(problem) else "undecided", "undecided", "undecided", (), "undecided", str(problem)
+        )
+    return kind
+
+
+def _where(found: Equilibria) -> str:
+    bounded = {name: ends for name, ends in found.box.items() if all(abs(float(e)) != float("inf") for e in ends)}
+    if not bounded:
+        return "anywhere"
+    return "with " + ", ".join(f"{name} in [{float(a):g}, {float(b):g}]" for name, (a, b) in bounded.items())
+
+
+def _point(point: Equilibrium) -> str:
+    return ", ".join(f"{name} = {_short(value)}" for name, value in point.point.items())
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    if len(text) <= 24 and not isinstance(value, float):
+        return text
+    e = sp.sympify(value)
+    return text if e.free_symbols else f"{float(e):.6g}"
+
+
+def _family(family: Continuum) -> str:
+    fixed = ", ".join(f"{name} = {_short(v)}" for name, v in family.point.items() if name not in family.free)
+    condition = f" where {_conditions(family.condition)}" if family.condition else ""
+    also = f" on {', '.join(f'{e} = 0' for e in family.equations)}" if family.equations else ""
+    free = ", ".join(family.free)
+    size = f"A family of equilibria of dimension {family.dimension}"
+    return f"{size}: {fixed or 'all states'}, {free} free{also}{condition}"
+
+
+def _conditions(given: tuple[Any, ...]) -> str:
+    signs = {sp.Eq: "=", sp.Ne: "is not"}
+    return " and ".join(f"{c.lhs} {signs[c.func]} {c.rhs}" if c.func in signs else str(c) for c in given)
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"

@@ -1,0 +1,61 @@
+"""The command `analyse`: a system from a file or from the command line, and what is written about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from ..analysis.findings import Analysis, findings
+from ..errors import ParameterError
+from ..expr.letters import plain_name
+from ..expr.system import System
+from ..files import write_text
+from ..reading.reading import Reading, read_system
+
+
+def analysed(
+    file: Path | None, equations: Sequence[str], settings: Mapping[str, str], box: Sequence[str], seed: int
+) -> Analysis:
+    """What is found about the system of a file, or of equations on the command line."""
+    if (file is None) == (not equations):
+        raise ParameterError('give a file, or equations as -e "x\' = y" -e "y\' = -x", and not both')
+    reading = Reading(System.from_strings(list(equations))) if file is None else read_system(file)
+    values: dict[str, Any] = dict(reading.values)
+    start: dict[str, Any] = dict(reading.start)
+    for name, text in settings.items():
+        plain = plain_name(name)
+        table = values if plain in reading.system.parameters else start if plain in reading.system.names else None
+        if table is None:
+            known = ", ".join((*reading.system.parameters, *reading.system.names))
+            raise ParameterError(f"{name} is neither a parameter nor a state of the system, which has {known}")
+        table[plain] = _number(name, text)
+    return findings(reading.system, values, start, _box(box, reading.system), reading.notes, seed)
+
+
+def _number(name: str, text: str) -> Fraction:
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise ParameterError(f"{name} = {text!r} is not a number; write 3, 0.5, 1e-3 or 8/3") from None
+
+
+def _box(texts: Sequence[str], system: System) -> dict[str, tuple[Fraction, Fraction]] | None:
+    found = {}
+    for text in texts:
+        name, equal, ends = text.partition("=")
+        low, colon, high = ends.partition(":")
+        if not equal or not colon or plain_name(name) not in system.names:
+            raise ParameterError(f"{text!r} is no range of a state; write --box {system.names[0]}=-5:5")
+        found[plain_name(name)] = (_number(name, low), _number(name, high))
+    return found or None
+
+
+def write_analysis(found: Analysis, folder: Path) -> list[Path]:
+    """The lines as text, the equations as LaTeX and JSON."""
+    return [
+        write_text(folder / "analysis.txt", f"{found}\n"),
+        write_text(folder / "equations.tex", f"{found.system.latex()}\n"),
+        write_text(folder / "system.json", found.system.to_json()),
+    ]

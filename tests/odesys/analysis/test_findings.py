@@ -1,0 +1,63 @@
+"""Findings about known systems against what is known of them, and what is said where nothing is decided."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from odesys import System
+from odesys.analysis.findings import Analysis, findings
+
+
+def texts(found: Analysis, section: str) -> list[str]:
+    return [line.text for line in found.findings if line.section == section]
+
+
+def test_lorenz() -> None:
+    lorenz = System.from_strings({"x": "s*(y - x)", "y": "x*(r - z) - y", "z": "x*y - b*z"})
+    found = findings(lorenz, {"s": 10, "r": 28, "b": Fraction(8, 3)})
+    assert found.sentence == (
+        "3 states: 0 conserved quantities, 2 symmetries, 3 equilibria (0 stable). Nothing was left open."
+    )
+    assert "(x = 0, y = 0, z = 0) is an equilibrium: saddle, unstable" in texts(found, "equilibria")
+    calm = findings(lorenz, {"s": 10, "r": Fraction(1, 2), "b": 1})
+    assert texts(calm, "equilibria")[0].endswith("node, asymptotically stable")
+    assert {line.evidence for line in found.findings} == {"proof"}
+
+
+def test_an_epidemic() -> None:
+    found = findings(System.from_strings({"S": "-b*S*I", "I": "b*S*I - g*I", "R": "g*I"}))
+    assert "I + R + S is conserved" in texts(found, "conserved") and found.counts["conserved"] == 2
+    assert "The planes S = 0, I = 0 are invariant" in texts(found, "invariant sets")
+    assert any("not negative stay so" in line for line in texts(found, "invariant sets"))
+    assert any("leaves 0 parameters that matter" in line for line in texts(found, "symmetries"))
+    assert any("dimension 2: I = 0" in line for line in texts(found, "equilibria"))
+
+
+def test_what_is_left_open_is_said_with_what_would_decide_it() -> None:
+    open_type = findings(System.from_strings({"x": "a*x"}))
+    assert open_type.open_questions and "left open" in open_type.sentence
+    forced = findings(System.from_strings({"x": "cos(t)*x"}))
+    assert [line.text for line in forced.open_questions] == ["Conserved quantities were not searched"]
+    assert forced.rests is None
+    many = findings(System.from_strings({f"x{k}": f"-x{k}**3" for k in range(14)}))
+    assert any("Equilibria were not searched" in line.text and line.further for line in many.open_questions)
+
+
+def test_negative_states_are_possible_where_nothing_forbids_them() -> None:
+    found = findings(System.from_strings({"x": "y - 1", "y": "x"}))
+    assert texts(found, "invariant sets") == ["These can not become negative while the other states are not: y"]
+
+
+def test_text_and_json_say_the_same() -> None:
+    found = findings(System.from_strings({"x": "y", "y": "-x"}), notes=("a plot command",))
+    assert all(line.text in str(found) for line in found.findings) and "a plot command" in str(found)
+    table = found.as_json()
+    assert [line["text"] for line in table["findings"]] == [line.text for line in found.findings]
+    assert table["sentence"] == found.sentence and table["notes"] == ["a plot command"]
+
+
+@pytest.mark.parametrize("text", ["-sign(x)", "x/(1 + x**2)", "exp(-x) - x", "sqrt(x)"])
+def test_no_kind_of_equation_breaks_it(text: str) -> None:
+    assert findings(System.from_strings({"x": text})).sentence

@@ -1,0 +1,136 @@
+"""Exact lumping: the law by proof, the size by floating-point rank, runs of both systems, refusals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from odesys import System, graph, integrate, lump, sym
+from odesys.errors import EquationError
+from odesys.expr.field import ScalarField
+
+
+def binding(sites: int) -> System:
+    """A receptor with equal sites, a ligand that binds to each and decays, and a drug that takes the ligand away."""
+    on, off, decay, ligand, drug = (sym(name) for name in ("k_on", "k_off", "k_d", "L", "D"))
+    rates: dict[str, list[graph.Node]] = {"r" + "".join(bits): [] for bits in product("01", repeat=sites)}
+    taken = []
+    for name in list(rates):
+        for i in (i for i in range(sites) if name[i + 1] == "0"):
+            bound = f"{name[: i + 1]}1{name[i + 2 :]}"
+            rate = on * ligand * sym(name) - off * sym(bound)
+            rates[name].append(-rate)
+            rates[bound].append(rate)
+            taken.append(-rate)
+    equations = {name: graph.add(terms) for name, terms in rates.items()}
+    equations["L"] = graph.add(taken) - decay * ligand * drug
+    equations["D"] = -decay * ligand * drug
+    return System.from_equations(equations, parameters=["k_on", "k_off", "k_d"])
+
+
+def smallest_rank(system: System, rows: np.ndarray, rng: np.random.Generator) -> int:
+    """The size of the invariant row space by floats and difference quotients, another route to it."""
+    field = system.compile({name: rng.uniform(0.5, 2) for name in system.parameters})
+    n = system.dimension
+    while True:
+        grown = [rows]
+        for _ in range(4):
+            x, step = rng.uniform(0.5, 1.5, n), 1e-6
+            slopes = np.array([(field(0, x + step * e) - field(0, x - step * e)) / (2 * step) for e in np.eye(n)]).T
+            grown.append(rows @ slopes)
+        _, values, basis = np.linalg.svd(np.vstack(grown))
+        rank = int((values > 1e-6 * values[0]).sum())
+        if rank == len(rows):
+            return rank
+        rows = basis[:rank]
+
+
+def test_the_combinations_run_like_the_states_they_combine() -> None:
+    system = binding(4)
+    small = lump(system, ["L", "D"])
+    assert small.system.dimension == 4 and small.minimal and small.law().evidence.name == "PROOF"
+    values, rng = {"k_on": 0.7, "k_off": 0.3, "k_d": 0.2}, np.random.default_rng(3)
+    start = rng.uniform(0, 1, system.dimension)
+    full = integrate(system, start, (0.0, 3.0), values)
+    less = integrate(small.system, small.project(start), (0.0, 3.0), values)
+    assert np.abs(small.project(full.states[-1]) - less.states[-1]).max() < 1e-8
+
+
+@pytest.mark.parametrize(("keep", "size"), [(["L", "D"], 4), (["r1111"], 7), (["r1000 - r0100"], None)])
+def test_no_smaller_space_contains_what_is_kept(keep: list[str], size: int | None) -> None:
+    system, rng = binding(4), np.random.default_rng(5)
+    found = lump(system, keep)
+    place = {name: k for k, name in enumerate(system.names)}
+    chosen = np.zeros((len(keep), system.dimension))
+    for k, one in enumerate(keep):
+        for sign, part in enumerate(one.split(" - ")):
+            chosen[k, place[part]] = (-1) ** sign
+    assert found.system.dimension == smallest_rank(system, chosen, rng)
+    assert size is None or found.system.dimension == size
+    combinations = found.system.observables["kept_1"]
+    rows = {sym(n): graph.combine((c, sym(s)) for s, c in row.items()) for n, row in found.rows.items()}
+    expected = graph.add((-1) ** i * sym(p) for i, p in enumerate(keep[0].split(" - ")))
+    assert graph.substitute([combinations], rows)[0] is expected
+
+
+@pytest.mark.slow
+def test_a_thousand_states() -> None:
+    found = lump(binding(10), ["L", "D"])
+    assert repr(found) == "<Lumping: 1026 -> 4 states, from every start>"
+
+
+def test_rational_functions_and_maps_lump_too() -> None:
+    enzyme = System.from_strings({"a": "-v*a/(1 + a + b)", "b": "-v*b/(1 + a + b)", "p": "v*(a + b)/(1 + a + b)"})
+    assert lump(enzyme, "p").system.dimension == 2
+    steps = System.from_strings({"a": "b**2 + a", "b": "a - b**2", "c": "c*a"}, kind="map")
+    assert lump(steps, "a").system.names == ("a", "b")
+
+
+def test_large_coefficients_are_lifted() -> None:
+    big = 10**12 + 39
+    system = System.from_strings({"a": f"-a - {big}*b + c", "b": "-b", "c": "-c"})
+    found = lump(system, "a")
+    assert found.system.dimension == 2 and found.law().as_stated == "holds"
+    assert any(big in (abs(c.numerator), c.denominator) for row in found.rows.values() for c in row.values())
+
+
+def test_a_broken_law_is_noticed() -> None:
+    found = lump(binding(3), ["L", "D"])
+    nodes = list(found.system.nodes)
+    wrong = replace(found, system=replace(found.system, field=ScalarField((nodes[0] * 2, *nodes[1:]), {})))
+    assert wrong.law().as_stated == "fails"
+    short = dict(list(found.rows.items())[1:])
+    fewer = replace(
+        found,
+        rows=short,
+        system=replace(found.system, names=found.system.names[1:], field=ScalarField(tuple(nodes[1:]), {})),
+    )
+    assert fewer.law().as_stated != "holds"
+
+
+@pytest.mark.parametrize(
+    ("keep", "words"),
+    [
+        ([], "keep nothing"),
+        ("x*y", "no linear combination"),
+        ("q", "no linear combination"),
+        ("x", "only all 2 states together contain x"),
+    ],
+)
+def test_what_can_not_be_lumped_gets_a_sentence(keep: object, words: str) -> None:
+    with pytest.raises(EquationError, match=words):
+        lump(System.from_strings({"x": "y", "y": "-x"}), keep)
+
+
+def test_switches_are_refused() -> None:
+    # the Jacobian does not see that a depends on b here
+    with pytest.raises(EquationError, match="these switch where b = 0"):
+        lump(System.from_strings({"a": "sign(b)", "b": "a"}), "a")
+
+
+def test_there_is_no_way_back() -> None:
+    with pytest.raises(EquationError, match="no way back"):
+        lump(binding(2), "L").lift([1.0] * lump(binding(2), "L").system.dimension)

@@ -1,0 +1,47 @@
+"""The command analyse: files, equations, numbers, refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from odesys.cli.analyse import analysed, write_analysis
+from odesys.errors import EquationError, OdesysError, ParameterError
+
+SPRING = ["x' = v", "v' = -k*x"]
+
+
+def test_equations_with_numbers() -> None:
+    found = analysed(None, SPRING, {"k": "8/2"}, [], 0)
+    assert found.values == {"k": 4} and "x**2" in str(found)
+
+
+def test_a_file_and_what_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "spring.ode"
+    file.write_text("x' = v\nv' = -k*x\npar k=4\ninit x=1\n@ total=20\ndone\n")
+    found = analysed(file, [], {}, [], 0)
+    assert found.start == {"x": 1, "v": 0} and found.values == {"k": 4}
+    written = write_analysis(found, tmp_path)
+    assert {path.name for path in written} >= {"analysis.txt", "equations.tex", "system.json"}
+    assert json.loads((tmp_path / "system.json").read_text())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ((None, [], {}, []), ParameterError, "give a file, or equations"),
+        ((Path("a.ode"), SPRING, {}, []), ParameterError, "not both"),
+        ((None, SPRING, {"q": "1"}, []), ParameterError, "q is neither a parameter nor a state"),
+        ((None, SPRING, {"k": "one"}, []), ParameterError, "k = 'one' is not a number"),
+        ((None, SPRING, {"k": "1/0"}, []), ParameterError, "is not a number"),
+        ((None, SPRING, {}, ["x=1"]), ParameterError, "no range of a state"),
+        ((None, ["x = 1"], {}, []), EquationError, "no equation"),
+        ((Path("missing.ode"), [], {}, []), EquationError, "can not be read"),
+        ((Path("model.xyz"), [], {}, []), EquationError, "no ending that can be read"),
+    ],
+)
+def test_mistakes_get_a_sentence(arguments: tuple, error: type[OdesysError], words: str) -> None:  # type: ignore[type-arg]
+    with pytest.raises(error, match=words):
+        analysed(*arguments, 0)
