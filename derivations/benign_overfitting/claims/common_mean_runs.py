@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
+from operator import and_
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -25,7 +28,7 @@ from ..laboratory import Laboratory
 from ..protocol import columns_of
 from ..setting import Case
 from ..special.conditions import Inside
-from .common_hypotheses import points
+from .common_hypotheses import along, points
 
 SCORES = [f"S_{a}{b}" for a in "s2w" for b in "s2w"]
 
@@ -78,6 +81,41 @@ def sweep(lab: Laboratory, what: str, family: Sequence[Inside], value: Callable[
     return Measurement(what, points(family), [value(item) for item in family])
 
 
+def together(verdicts: Iterable[Verdict]) -> Verdict:
+    """All of them."""
+    return reduce(and_, verdicts)
+
+
+def over_families(
+    lab: Laboratory,
+    what: str,
+    benign: bool,
+    families: Mapping[str, tuple[float, float, int]],
+    value: Callable[[Inside], float],
+    judge: Callable[[str, Measurement], Verdict],
+    **held: Any,
+) -> Verdict:
+    """A number of mean-field runs along each free parameter (low, high, how many), the others held, judged family by family."""
+    return together(
+        judge(name, sweep(lab, what, along(lab.draw, benign, name, *ends, **held), value))
+        for name, ends in families.items()
+    )
+
+
+#: what the point shows of a free parameter of `Inside`
+SHOWN = {"wider": "d_h", "n_snr2": "mu", "noise": "sigma_p"}
+
+
+def of_order(kind: str, **claimed: float) -> Callable[[str, Measurement], Verdict]:
+    """Judge an order in the parameter of a family: constant, unless an exponent is claimed."""
+
+    def judge(name: str, seen: Measurement) -> Verdict:
+        towards = "zero" if name == "eps" else "infinity"
+        return seen.order(SHOWN.get(name, name), claimed.get(name, 0), kind, towards)
+
+    return judge
+
+
 # ---- the equations at uniform and at saturated attention -------------------------------------------------------------
 
 
@@ -89,10 +127,14 @@ def start_rates(lab: Laboratory, M: int = 3) -> dict[str, Node]:
     return dict(zip(names, graph.substitute(mean.rhs(*names), still), strict=True))
 
 
+def attention_on(winner: str) -> dict[Node, Node]:
+    """All attention on the winner, M = 3: the exponentials of the other scores are zero."""
+    return {graph.exp(sym(f"S_{a}{b}")): ZERO for a in "s2w" for b in "s2w" if b != winner}
+
+
 def saturated(lab: Laboratory, winner: str) -> Node:
     """Rate of the winning value with all attention on it, M = 3."""
-    gone = {graph.exp(sym(f"S_{a}{b}")): ZERO for a in "s2w" for b in "s2w" if b != winner}
-    return graph.substitute(lab.mean_field().rhs(f"v_{winner}"), gone)[0]
+    return graph.substitute(lab.mean_field().rhs(f"v_{winner}"), attention_on(winner))[0]
 
 
 def late_rate(winner: str) -> Node:

@@ -37,7 +37,7 @@ from ..special.wide_flow import Snapshot
 from .book import NUMBERS, book, on_toy, read_off, tables
 from .common_drawn import DRAWN, Stages, all_of, each, probable
 from .common_formulas import M_
-from .common_hypotheses import ATTENTIVE, DOMINANT, IN_BENIGN, base
+from .common_hypotheses import ATTENTIVE, DOMINANT, IN_BENIGN, exact_point
 from .common_mean_runs import SCORES
 from .part_d_e_stage_one import dimension
 
@@ -518,12 +518,12 @@ def lower_order(lab: Laboratory) -> Verdict:
 )
 def length_of_a_key(lab: Laboratory) -> Verdict:
     """|k_+|^2 >= mu^2 sigma_h^2 d_h / 2 by C.3, whatever eta is."""
-    point = base(lab.draw, True).point
+    point = exact_point(True)
     eta, kappa, m = sp.symbols("eta kappa m", positive=True)
     limit = sp.limit(m * kappa / 2 / (eta * m), eta, 0)
-    ratio = point["sigma_h"] ** 2 * point["d_h"] / (2 * point["eta"])
+    ratio = float(point["sigma_h"] ** 2 * point["d_h"] / (2 * point["eta"]))
     sentence = (
-        f"at the largest step size of condition (6) (all hypotheses hold) |k_+|^2 at the start is at least {say_number(ratio)} times eta |mu|^2 by Lemma C.3, "
+        f"at eta = {say_number(float(point['eta']))} and sigma_h = {say_number(float(point['sigma_h']))} (all hypotheses hold) |k_+|^2 at the start is at least {say_number(ratio)} times eta |mu|^2 by Lemma C.3, "
         "and the ratio grows without bound as eta goes to zero"
     )
     fixed = coefficient_bounds(lab.unrecorded())["signal with itself"]

@@ -17,7 +17,6 @@ from odesys import (
     from_sympy,
     graph,
     identity,
-    refuted,
     say_number,
     sym,
 )
@@ -43,7 +42,7 @@ from .common_drawn import (
     twice,
 )
 from .common_formulas import C2, ETA, M_, MU2, N_, NOISE, W2
-from .common_hypotheses import IN_BENIGN, IN_HARMFUL, UNIT_W, base
+from .common_hypotheses import IN_BENIGN, IN_HARMFUL, UNIT_W, exact_point
 from .part_d_e_stage_one import POSITIVE, values_small_two
 
 #: constants of the propositions, from the proofs: C_3 of (24) and (147), C_4 of (27) and (143), C_17 of (77) with C_16 = 1/2
@@ -344,7 +343,7 @@ def dominance_in_stage_two(lab: Laboratory) -> Verdict:
         {"difference": from_sympy(sp.together(first - v + 3 * M_ * x - second * W2))}, (*POSITIVE, "v", "x", "s")
     )
     sentence = "at |w_O| = 1/2 (all hypotheses hold) the left side exceeds V_+ - 3M|V_n,i| by a quarter of what the right side does"
-    wrong = refuted(Witness(sentence, {"w_O": 0.5})) if gap == W2 else decided(True, {})
+    wrong = decided(gap != W2, Witness(sentence, {"w_O": Fraction(1, 2)}))
     return wrong.correcting(
         r"\ldots\ s\tfrac{\eta(N\|\mu\|_2^2-60M^2C_p^2\sigma_p^2d)}{10NM}\|w_O\|_2^2",
         right,
@@ -460,14 +459,15 @@ def gaps_after_stage_two_harmful(lab: Laboratory) -> dict[str, Verdict]:
 )
 def value_at_stage_three(lab: Laboratory) -> Verdict:
     """D.6 at T_2: at most d_h^(-1/4) and 3/4 over L."""
-    point = base(lab.draw, True).point
-    bound = point["d_h"] ** -0.25 + 0.75 / point["L"]
+    point = exact_point(True)
+    L = log(6 * point["N"] ** 2 * point["M"] ** 2 / point["delta"])
+    bound = float(point["d_h"]) ** -0.25 + 0.75 / L
     small = values_small_two(lab)["V_+-"]
     sentence = (
-        f"at log(6N^2M^2/delta) = {say_number(point['L'])} and T_2 with constant 1 (all hypotheses hold) V_+ is at most {say_number(bound)} by Lemma D.6, "
+        f"at log(6N^2M^2/delta) = {say_number(L)} and T_2 with constant 1 (all hypotheses hold) V_+ is at most {say_number(bound)} by Lemma D.6, "
         "and this goes to zero as the logarithm grows"
     )
-    wrong = refuted(Witness(sentence, point)) if small.as_stated == "holds" else small
+    wrong = decided(False, Witness(sentence, point)) if small.as_stated == "holds" else small
     return wrong.correcting(
         r"V_+^{(T_2)}=o(1),\ V_+^{(T_2)}\ge0", small, "only the sign and the monotonicity of V_+ are used"
     ).blaming("misprint", "logarithm-of-T_2")

@@ -124,7 +124,7 @@ class Inside:
     condition (1). sigma_h^2 is in the middle of its interval, and delta = 1/d as in the theorems.
     """
 
-    N: int = 24
+    N: int = 25
     M: int = 3
     n_snr2: float = 81_000.0
     eps: float = 0.01
