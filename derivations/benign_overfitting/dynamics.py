@@ -262,9 +262,11 @@ LARGEST_WRITTEN = {"quotient": 40, "full": 18, "descent": 10}  # tokens; with mo
 
 def named_system(name: str, parameters: Mapping[str, Any]) -> System:
     """A system for the command line; tokens are orthogonal (their squared lengths are parameters)."""
+    from .special import two_classes
+
     N, M = parameters["N"], parameters["M"]
-    if name in ("mean_field", "frozen"):
-        system = mean_field(M, name == "frozen")
+    if name in ("mean_field", "frozen", "unbalanced"):
+        system = two_classes.both_classes(M, True) if name == "unbalanced" else mean_field(M, name == "frozen")
         return system if N == "symbol" else system.substitute({"N": int(N)})
     if N == "symbol":
         raise ParameterError(f"N = symbol is for --system mean_field and frozen; the {name} system lists its tokens")

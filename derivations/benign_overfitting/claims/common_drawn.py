@@ -130,9 +130,10 @@ def monotone(run: Stages, s: Snapshot) -> np.ndarray:
 
 
 def twice(run: Stages, s: Snapshot) -> np.ndarray:
-    """The winning key gains at least twice what any other key of the row gains."""
+    """The winning key gains at least twice what any other key of the row gains, and no less: the gaps Psi grow."""
     rate, k = rates_within(s), run.winner
-    return all_of(rate[:, :, :, k : k + 1] >= 2 * np.delete(rate, k, axis=3))
+    own, rest = rate[:, :, :, k : k + 1], np.delete(rate, k, axis=3)
+    return all_of(own >= 2 * rest) & all_of(own >= rest)
 
 
 def gaps(run: Stages, s: Snapshot) -> np.ndarray:
@@ -159,6 +160,13 @@ def scores_below(run: Stages, s: Snapshot, most: float) -> np.ndarray:
     apart[:, :2, 2:] = apart[:, 2:, :2] = False  # a signal and the noise of the other class: read by nothing
     cross = np.where(apart, np.abs(s.S), 0.0)
     return all_of(np.abs(s.scores) <= most) & all_of(cross <= start_bound(run))
+
+
+def sizes(run: Stages, s: Snapshot, most: float) -> np.ndarray:
+    """Scores are at most this in size; in the harmful regime that is for the gaps Psi, and scores may be twice as large."""
+    if run.benign:
+        return scores_below(run, s, most)
+    return scores_below(run, s, 2 * most) & all_of(np.abs(gaps(run, s)) <= most)
 
 
 def half_log(run: Stages) -> float:

@@ -63,7 +63,7 @@ def _own_bound(run: Stages, s: Snapshot) -> np.ndarray:
     parts=("benign", "harmful"),
     hypotheses=IN_BENIGN[:-1],
     statement=r"|\rho^{(t+1)}_{V,n,i}-\rho^{(t)}_{V,n,i}|\le\Big|\tfrac{2\eta C_p^2\sigma_p^2d}{NM}\sum_{s\in[M]}-\ell'_n\varphi^{(n)}_{si}\Big|",
-    reading="All samples and tokens, from T_1 to the training loss epsilon, in both regimes; what noise of other samples adds is in the corrected form of E.1.",
+    reading="All samples and tokens, from T_1 to the training loss epsilon, in both regimes; condition (2) makes what noise of other samples adds smaller than its room.",
 )
 def own_sample_bound(lab: Laboratory) -> dict[str, Verdict]:
     """Along the trajectories of both regimes."""

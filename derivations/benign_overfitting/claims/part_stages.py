@@ -38,7 +38,7 @@ from .common_drawn import (
     monotone,
     norms_keep,
     probable,
-    scores_below,
+    sizes,
     twice,
 )
 from .common_formulas import C2, ETA, M_, MU2, N_, NOISE, W2
@@ -86,7 +86,7 @@ def _moves(run: Stages, s: Snapshot) -> np.ndarray:
 
 def _sizes(run: Stages, s: Snapshot) -> np.ndarray:
     """Proposition E or M."""
-    return scores_below(run, s, half_log(run) * (1 if run.benign else 2))
+    return sizes(run, s, half_log(run))
 
 
 def second_stage(run: Stages) -> dict[str, np.ndarray]:
@@ -206,12 +206,12 @@ def third_stage(run: Stages) -> dict[str, np.ndarray]:
     """The four propositions of stage 3, at every record until the loss is eps."""
     names = "FGHI" if run.benign else "NOPQ"
     over = each(run.third, lambda s: _below_eps(run, s))
-    most = (half_log(run) + log(1 / run.inside.eps)) * (1 if run.benign else 2)
+    most = half_log(run) + log(1 / run.inside.eps)
     tests = (
         lambda s: dominates(run, s) & _small_values(run, s) & _logarithmic(run, s),
         lambda s: norms_keep(run, s),
         lambda s: monotone(run, s) if run.benign else twice(run, s),
-        lambda s: scores_below(run, s, most),
+        lambda s: sizes(run, s, most),
     )
     return {name: each(run.third, test) | over for name, test in zip(names, tests, strict=True)}
 
@@ -308,7 +308,7 @@ def stage_three_induction(lab: Laboratory) -> dict[str, Verdict]:
     where="Appendix E.3, propositions N, O, P, Q and Claims 13 to 16",
     parts=_parts("NOPQ", 13),
     hypotheses=IN_HARMFUL,
-    statement=r"\mathcal N:\ \log(e^{V_{n,2}^{(T_2)}}+\eta C_{17}\sigma_p^2d\|w_O\|_2^2(t-T_2)/N)\le y_nV_{n,2}\le2\log O(\tfrac1\epsilon),\ |V_\pm|,|V_{n,i}|=o(1),\ldots;\ \mathcal O:\ \text{norms keep their order};\ \mathcal P:\ \Delta\langle q,k_{n,2}\rangle\ge2\Delta\langle q,k\rangle\ \text{for all other keys};\ \mathcal Q:\ |\langle q,k\rangle|\le2\log(\epsilon^{-1}d_h^{1/2}),\ldots",
+    statement=r"\mathcal N:\ \log(e^{V_{n,2}^{(T_2)}}+\eta C_{17}\sigma_p^2d\|w_O\|_2^2(t-T_2)/N)\le y_nV_{n,2}\le2\log O(\tfrac1\epsilon),\ |V_\pm|,|V_{n,i}|=o(1),\ldots;\ \mathcal O:\ \text{norms keep their order};\ \mathcal P:\ \Delta\langle q,k_{n,2}\rangle\ge2\Delta\langle q,k\rangle\ \text{for all other keys},\ \Delta\Psi\ge0;\ \mathcal Q:\ |\Psi|\le\log(\epsilon^{-1}d_h^{1/2}),\ |\langle q,k\rangle|\le2\log(\epsilon^{-1}d_h^{1/2}),\ldots",
     reading="As Prop.F-I with the first noise token, in units of sigma_p^2 d below and C_p^2 sigma_p^2 d above.",
 )
 def stage_three_harmful(lab: Laboratory) -> dict[str, Verdict]:

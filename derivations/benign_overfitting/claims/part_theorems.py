@@ -48,6 +48,10 @@ C_19 = (
 )
 
 
+#: of the drawn training sets, N = 20 to 30: a class is smaller than N/4 in one of a hundred
+PROBABILITY = {"probability": "above 0.8 with 25 samples; 1 - 1/d needs N >= 8 log(4d), by Lemma C.1"}
+
+
 def _training(lab: Laboratory, benign: bool) -> Verdict:
     """T_3 is of the printed order in every parameter, and reached by drawn training sets within one constant."""
     families = {"eps": (1e-5, 1e-2, 4), "N": (16, 640, 4), "w_O": (0.12, 8.0, 4), "wider": (1.0, 1e3, 4)}
@@ -398,7 +402,8 @@ def benign(lab: Laboratory) -> dict[str, Verdict]:
         return np.asarray(_test_loss(run.third[-1]) <= (2 * run.inside.eps) ** ((2 * M - 1) / M**2))
 
     what = "the test loss at the end is at most 2 epsilon to the power (2M - 1)/M^2"
-    return {"training loss": _training(lab, True), "test loss": population(lab) & probable(lab, what, True, event)}
+    loss = _training(lab, True).with_constants(**PROBABILITY)
+    return {"training loss": loss, "test loss": population(lab) & probable(lab, what, True, event)}
 
 
 # ---- the harmful regime ----------------------------------------------------------------------------------------------
@@ -481,7 +486,7 @@ def harmful(lab: Laboratory) -> dict[str, Verdict]:
     event = lambda run: _test_loss(run.third[-1]) >= 0.1  # noqa: E731
     loss = _harmful_loss(lab, 0.1, "a loss of order one: at least 0.1 as in Lemma E.6, and at most log 2")
     return {
-        "training loss": _training(lab, False),
+        "training loss": _training(lab, False).with_constants(**PROBABILITY),
         "test loss": loss & probable(lab, "the test loss is at least 0.1", False, event),
     }
 

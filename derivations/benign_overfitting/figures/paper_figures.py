@@ -258,6 +258,13 @@ def _appendix(key: str, title: str, folder: Path) -> list[Path]:
     return save_figure(fig, folder, key)
 
 
+def _label(name: str) -> str:
+    """v_s_p as v_s with a plus."""
+    letter, index, *mark = name.split("_")
+    sign = {"p": "+", "m": "-"}[mark[0]] if mark else ""
+    return f"${letter}_{{{index}}}^{{{sign}}}$"
+
+
 def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
     """Losses, values and scores of a simulated run, with the ends of the stages."""
     fig, axes = new_figure(1, 3, (15, 4))
@@ -267,9 +274,9 @@ def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], fo
             axes[0].semilogy(t, columns[name], label=name.replace("_", " "))
     for name in columns:
         if name.startswith("v_"):
-            axes[1].plot(t, columns[name], label=f"${name}$")
+            axes[1].plot(t, columns[name], label=_label(name))
         if name.startswith("S_"):
-            axes[2].plot(t, columns[name], label=f"$S_{{{name[2:]}}}$")
+            axes[2].plot(t, columns[name], label=_label(name))
     for ax, label in zip(axes, ("loss", "values", "scores"), strict=True):
         for event in events:
             ax.axvline(event["time"], color="0.6", linewidth=0.8)
