@@ -31,7 +31,7 @@ from odesys import Paper, load_later
 
 from .setting import PARAMETERS
 
-SYSTEMS = ("full", "descent", "quotient", "mean_field", "frozen", "unbalanced")
+SYSTEMS = ("full", "descent", "paper", "quotient", "mean_field", "frozen", "unbalanced")
 PROTOCOLS = ("mean-field", "descent")
 FIGURES = {
     "1": "test loss over (N, SNR) by the mean-field system, cut at 0.2, with the curve N SNR^2 = 1000",

@@ -257,12 +257,17 @@ def start(M: int, values: Mapping[str, float], frozen: bool = False) -> dict[str
 
 # ---- by name ---------------------------------------------------------------------------------------------------------
 
-LARGEST_WRITTEN = {"quotient": 40, "full": 18, "descent": 10}  # tokens; with more, a system is used as matrices
+LARGEST_WRITTEN = {
+    "quotient": 40,
+    "paper": 40,
+    "full": 18,
+    "descent": 10,
+}  # tokens; with more, a system is used as matrices
 
 
 def named_system(name: str, parameters: Mapping[str, Any]) -> System:
     """A system for the command line; tokens are orthogonal (their squared lengths are parameters)."""
-    from .special import two_classes
+    from .special import paper_recursion, two_classes
 
     N, M = parameters["N"], parameters["M"]
     if name in ("mean_field", "frozen", "unbalanced"):
@@ -270,13 +275,15 @@ def named_system(name: str, parameters: Mapping[str, Any]) -> System:
         return system if N == "symbol" else system.substitute({"N": int(N)})
     if N == "symbol":
         raise ParameterError(f"N = symbol is for --system mean_field and frozen; the {name} system lists its tokens")
-    if N % 2 and name == "quotient":
-        raise ParameterError(f"N = {N} can not be used: the quotient exchanges the two classes, so N is even")
+    if N % 2 and name in ("quotient", "paper"):
+        raise ParameterError(f"N = {N} can not be used: the {name} system exchanges the two classes, so N is even")
     P = 2 + N * (M - 1)
     if LARGEST_WRITTEN[name] < P:
         raise ParameterError(
             f"N = {N}, M = {M} has {P} tokens, too many to write out the equations of its "
             f"{2 * P**2 + 2 * P} scalars; set N=2, or use mean_field"
         )
+    if name == "paper":
+        return paper_recursion.paper_recursion(N, M)
     made = (recursion if name == "descent" else flow)(N, M, setting.orthogonal_gram(N, M))
     return reduced(made, N, M).system if name == "quotient" else made.system
