@@ -18,6 +18,7 @@ import numpy as np
 from odesys import (
     Data,
     Expr,
+    Formula,
     Node,
     Parameter,
     ParameterError,
@@ -253,6 +254,22 @@ class Network:
         W_V, (W_K, W_Q) = maps("W_V", w_O, self.words), maps("W_K W_Q", Space("d_h"), self.words)
         P = softmax((X.T @ W_K.T @ W_Q @ X) * self.scale)
         return self.pooled(w_O.all.T @ W_V @ X @ P) * self.sign
+
+
+def law_of_data(parameters: Mapping[str, Any]) -> list[Formula]:
+    """What Definition 3.1 draws, and what becomes of it as d grows: noise is Gaussian, and orthogonal in the limit."""
+    share = Fraction(parameters["share"]).limit_denominator(1000)
+    other = 1 - share
+    law = r"\xi_{n,2}\sim\mathcal N(0,\tilde\sigma_p^2\,\Pi),\quad \xi_{n,i}\sim\mathcal N(0,\sigma_p^2\,\Pi)\ (i\ge3),"
+    law += r"\quad \Pi=I-\|\mu\|_2^{-2}(\mu_+\mu_+^\top+\mu_-\mu_-^\top),\quad \tilde\sigma_p=C_p\sigma_p"
+    limit = r"\|\xi_{n,2}\|_2^2/m_2\to1,\ \|\xi_{n,i}\|_2^2/m_w\to1,\ \langle\xi,\xi'\rangle/\sqrt{m\,m'}=O(d^{-1/2}),"
+    limit += r"\quad m_2=\tilde\sigma_p^2d,\ m_w=\sigma_p^2d,\ m_s=\|\mu\|_2^2"
+    return [
+        Formula("law of the noise tokens", law),
+        Formula("labels in Definition 3.1", r"\mathbb P[y_n=1]=\mathbb P[y_n=-1]=\tfrac12"),
+        Formula("labels of runs and equations here", rf"N_+={share}\,N,\quad N_-={other}\,N"),
+        Formula("as d grows tokens become orthogonal, which the equations start from", limit),
+    ]
 
 
 def whole(parameters: Mapping[str, Any]) -> Setting:
