@@ -106,11 +106,11 @@ def over_families(
 SHOWN = {"wider": "d_h", "n_snr2": "mu", "noise": "sigma_p"}
 
 
-def of_order(kind: str, **claimed: float) -> Callable[[str, Measurement], Verdict]:
-    """Judge an order in the parameter of a family: constant, unless an exponent is claimed."""
+def of_order(kind: str, small: Sequence[str] = ("eps",), **claimed: float) -> Callable[[str, Measurement], Verdict]:
+    """Judge an order in the parameter of a family: constant, unless an exponent is claimed; `small` ones go to zero."""
 
     def judge(name: str, seen: Measurement) -> Verdict:
-        towards = "zero" if name == "eps" else "infinity"
+        towards = "zero" if name in small else "infinity"
         return seen.order(SHOWN.get(name, name), claimed.get(name, 0), kind, towards)
 
     return judge
