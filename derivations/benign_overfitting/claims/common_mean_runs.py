@@ -70,10 +70,14 @@ def fitted(lab: Laboratory, case: Case, eps: float) -> dict[str, float]:
 
 
 def time_constant(lab: Laboratory, inside: Inside) -> float:
-    """eps tau_3 |w_O|^2 times mu^2, or times sigma_p^2 d / N in the harmful regime."""
+    """eps tau_3 |w_O|^2 times mu^2, or times sigma_p^2 d / N in the harmful regime, in the digits that a run has right.
+
+    A tolerance of 1e-6 per step leaves a relative error up to 1e-4, which drifts with the stiffness of a run: without
+    scatter it would pass for a small exponent.
+    """
     case = inside.case
     unit = case.m_s if inside.n_snr2 > 4 else case.noise / case.N
-    return inside.eps * unit * case.w2 * fitted(lab, case, inside.eps)["t"]
+    return float(f"{inside.eps * unit * case.w2 * fitted(lab, case, inside.eps)['t']:.4g}")
 
 
 def sweep(lab: Laboratory, what: str, family: Sequence[Inside], value: Callable[[Inside], float]) -> Measurement:
