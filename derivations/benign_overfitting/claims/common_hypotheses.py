@@ -73,7 +73,16 @@ def exact_point(benign: bool) -> dict[str, int | Fraction]:
     """A point inside, in whole numbers and fractions, where hidden constants may be 1, and N >= 8 log(4/delta) for C.1."""
     N, tenth = 1024, Fraction(1, 10)
     mu, h, step = (Fraction(10), 13, 23) if benign else (Fraction(1, 20), 12, 21)
-    point = {"N": N, "M": 4, "d": 10**54, "d_h": 10**40, "mu": mu, "sigma_p": tenth**27, "C_p": 10, "w_O": 1}
+    point: dict[str, int | Fraction] = {
+        "N": N,
+        "M": 4,
+        "d": 10**54,
+        "d_h": 10**40,
+        "mu": mu,
+        "sigma_p": tenth**27,
+        "C_p": 10,
+        "w_O": 1,
+    }
     point |= {"sigma_V": tenth**14, "sigma_h": tenth**h, "eta": tenth**step, "eps": tenth**3, "delta": tenth**54}
     return point | {"n_snr2": N * mu**2}
 

@@ -475,14 +475,14 @@ def size_at_exit(lab: Laboratory) -> dict[str, Verdict]:
     ratio = sp.cancel((-H_ + exit_gain()) / H_ - 3 * M_)
     beyond = sp.cancel(ratio.subs(MU2, X * NOISE / N_) - (3 * M_ + 1) * 60 * M_**2 * C2 / (X - 60 * M_**2 * C2))
     point = exact_point(True)
-    width, dimension_ = float(point["d_h"]), float(point["d"])
+    width, size = float(point["d_h"]), float(point["d"])
     small = 3 * float(point["M"]) * width**-0.25
     fixed = values_small(lab)
     out = {}
     for part, power in (("(28)", -1.0), ("D.3 and E.1", -0.25)):
         sentence = (
-            f"at d_h = {say_number(width)} and d = {say_number(dimension_)} (all hypotheses hold) V_+ at T_1 is at least 3M d_h^(-1/4) = "
-            f"{say_number(small)} by (19), and d^({power:g}) is {say_number(dimension_**power)}; d may grow without bound at this d_h"
+            f"at d_h = {say_number(width)} and d = {say_number(size)} (all hypotheses hold) V_+ at T_1 is at least 3M d_h^(-1/4) = "
+            f"{say_number(small)} by (19), and d^({power:g}) is {say_number(size**power)}; d may grow without bound at this d_h"
         )
         wrong = decided(beyond != 0, Witness(sentence, point))
         out[part] = wrong.correcting(

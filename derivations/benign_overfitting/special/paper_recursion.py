@@ -48,7 +48,7 @@ class Tokens:
 
     def written(self, first: int, *others: int) -> tuple[str, ...]:
         """Indices seen from the first token, whose class counts as +: p, m, n2 of a sample, o2 and x2 of others."""
-        home, own, out = self.place(first)[0], self.label(first), []
+        home, own, out = self.place(first)[0], self.label(first), list[str]()
         for token in (first, *others):
             n, i = self.place(token)
             same = self.label(token) == own

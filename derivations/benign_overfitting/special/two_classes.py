@@ -61,7 +61,8 @@ def class_system(M: int, frozen: bool = False) -> System:
 @cache
 def both_classes(M: int, frozen: bool = False) -> System:
     """Both classes side by side: twice the variables of one, with _p and _m at the end of their names."""
-    one, names, nodes, tex, seen = class_system(M, frozen), [], [], dict[str, str](), dict[str, dict[str, Node]]()
+    one, names, nodes = class_system(M, frozen), list[str](), list[Node]()
+    tex, seen = dict[str, str](), dict[str, dict[str, Node]]()
     share = {"p": sym(SHARE), "m": 1 - sym(SHARE)}
     for mark, sign in CLASSES.items():
         known = {sym(name): sym(f"{name}_{mark}") for name in one.names} | {sym(SHARE): share[mark]}
