@@ -19,6 +19,10 @@ from ..special.wide_flow import Snapshot, draw, follow
 from .common_hypotheses import base
 
 DRAWN = "read off the flow of drawn training sets, whose gradients are written by hand"
+WHY_DRAWN = (
+    "about 8,000 coupled variables of a random start, over stages that last 10^10 times their first unit: an enclosure was "
+    "not tried; what could be proved at every state is apart (D.3, F.3, F.4, Eq.31-37, Eq.38-N, Eq.46-54, Eq.73-76)"
+)
 EARLY, LATE = 12, 16  # records of stage 2 and of stage 3
 ROUNDING = 1e-9  # of log(exp(x)); at T_1 both sides of a bound are equal
 
@@ -78,7 +82,8 @@ Event = Callable[[Stages], Any]  # of each seed, whether it was seen
 def probable(lab: Laboratory, what: str, benign: bool, event: Event, inside: Inside | None = None) -> Verdict:
     """An event along the trajectories has high probability, at the book's point of the regime or a new one."""
     place = inside or base(lab.draw, benign)
-    return with_high_probability(what, place.point, lambda seeds: list(event(stages(place, seeds))), lab.draw)
+    seen = with_high_probability(what, place.point, lambda seeds: list(event(stages(place, seeds))), lab.draw)
+    return seen.adding(why_measured=WHY_DRAWN)
 
 
 # ---- what propositions are made of: one array (records, seeds) each --------------------------------------------------

@@ -34,7 +34,7 @@ from ..special.wide_flow import draw, follow
 from . import common_formulas
 from .book import NUMBERS, book, on_toy, tables
 from .common_bounds import step_of_gamma, step_of_rho, sums_to
-from .common_drawn import DRAWN, time_one, unit_time
+from .common_drawn import DRAWN, WHY_DRAWN, time_one, unit_time
 from .common_formulas import C2, ETA, H_, M_, MU2, N_, NOISE, W2
 from .common_hypotheses import IN_BENIGN, IN_HARMFUL, along, base, exact_point, points
 from .common_mean_runs import start_rates
@@ -282,7 +282,8 @@ def _keep(lab: Laboratory, benign: bool) -> dict[str, Verdict]:
     for part in MAGNITUDES:
         values = [_ratios(item, seeds)[part] for item in family]
         seen = Measurement(f"the ratio for {part}", points(family), values, seeds)
-        out[part] = seen.order("d_h", 0, "Theta" if part.startswith("norms") else "O", "infinity")
+        kind = "Theta" if part.startswith("norms") else "O"
+        out[part] = seen.order("d_h", 0, kind, "infinity").adding(why_measured=WHY_DRAWN)
     return out
 
 

@@ -38,7 +38,17 @@ from .book import NUMBERS, book, on_toy, read_off, tables
 from .common_drawn import Stages, probable, stages, unit_time
 from .common_formulas import benign_least, harmful_most
 from .common_hypotheses import IN_BENIGN, IN_HARMFUL, STRICT, along, base, exact_point, points
-from .common_mean_runs import columns_at, fitted, of_order, over_families, run_to, sweep, time_constant, together
+from .common_mean_runs import (
+    WHY_RUN,
+    columns_at,
+    fitted,
+    of_order,
+    over_families,
+    run_to,
+    sweep,
+    time_constant,
+    together,
+)
 from .part_d_e_stage_one import loss_derivative
 
 SOLVER = 1e-4  # relative error of a mean-field run, whose tolerance is 1e-6 per step
@@ -112,7 +122,8 @@ def training_harmful(lab: Laboratory) -> Verdict:
         "it falls in proportion to epsilon/C_19, so that no C_19 keeps it above 0.1"
     )
     return (
-        wrong.witnessed(sentence, points(family)[0])
+        wrong.adding(why_measured=WHY_RUN)
+        .witnessed(sentence, points(family)[0])
         .correcting(r"L_S(\theta(T))\le\epsilon", _training(lab, False), "this is what the proof shows")
         .blaming("misprint", "E.5-copied")
     )
@@ -262,7 +273,8 @@ def scores_of_fresh_noise(lab: Laboratory) -> Verdict:
     seen = Witness(sentence, item.point)
     wrong = refuted(seen, Evidence.MEASUREMENT) if half > 100 * deviation else undecided("the learnt score is small")
     return (
-        wrong.within(
+        wrong.adding(why_measured=WHY_RUN)
+        .within(
             {"ratio": 100},
             "a mean a hundred deviations from zero is not zero; equal coefficients alpha_++ = beta_++ share the score equally",
         )
@@ -459,7 +471,7 @@ def margin_harmful(lab: Laboratory) -> Verdict:
     """The margin, and the loss it should be about."""
     item = base(lab.draw, False, logs=2.0, **STRICT)
     seen = sweep(lab, "the margin", [item], lambda i: fitted(lab, i.case, i.eps)["test_margin"])
-    wrong = seen.between(log(1 + np.exp(-0.5)), inf, "the printed bound")
+    wrong = seen.between(log(1 + np.exp(-0.5)), inf, "the printed bound").adding(why_measured=WHY_RUN)
     s = sym("s")
     loss = always_positive({"derivative of log(1 + e^-(1/2 - s))": graph.exp(s)}, positive=["s"]).proving(
         "the loss falls with the margin, and at the margin 1/2 it is log(1 + e^(-1/2))"

@@ -150,7 +150,12 @@ def test_the_table_lists_every_claim_and_the_proofs_have_no_circle() -> None:
 @pytest.mark.nightly
 def test_table_of_measured_verdicts() -> None:
     measured = [c for c in book.select(level="quick") if c.id not in SHORT]
-    check_outcomes(verify(book, measured, silent), EXPECTED, [c.id for c in measured])
+    found = verify(book, measured, silent)
+    check_outcomes(found, EXPECTED, [c.id for c in measured])
+    for outcome in found:
+        if outcome.claim.origin in ("statement", "proof") and EXPECTED[outcome.claim.id][1] == M:
+            parts = outcome.verdict.parts.values() or [outcome.verdict]
+            assert any("why_measured" in part.details for part in parts), f"{outcome.claim.id} does not say why"
 
 
 @pytest.mark.nightly
