@@ -114,6 +114,7 @@ from .expr.sympy_bridge import from_sympy as from_sympy
 from .expr.sympy_bridge import to_sympy as to_sympy
 from .expr.system import State as State
 from .expr.system import System as System
+from .expr.system import WrittenEquations as WrittenEquations
 from .files import final_folder as final_folder
 from .jit.codegen import node_function as node_function
 from .model.attention import FixedVector as FixedVector

@@ -1,7 +1,8 @@
 r"""Finite width against infinite width: scores within samples after the same gradient steps.
 
 The infinite-width recursion is the exact quotient for orthogonal tokens, started at :math:`\mathcal Q = \mathcal K =
-\kappa G`, S = 0, V = 0; networks have widths d_h and dimension d = 2 d_h, so that token overlaps vanish with them.
+\kappa G`, S = 0, V = 0; networks start with V = 0 too (the paper's V(0) is larger than what is compared) and have
+widths d_h and dimension d = 2 d_h, so that token overlaps vanish with them.
 """
 
 from __future__ import annotations
@@ -63,7 +64,9 @@ def deviation(width: int, seed: int, case: Case, eta: float, steps: int, target:
 @over_widths
 def compare(widths: list[int], parameters: Mapping[str, Any]) -> WidthMeasure:
     """Deviation of the scores from infinite width over widths d_h and seeds, with the fitted exponent."""
-    case = Case.of(parameters)
+    case = replace(Case.of(parameters), sigma_V=0.0)  # V(0) is of the order d_h^(-1/4) and would hide d_h^(-1/2)
+    if case.N % 2:
+        raise ParameterError(f"N = {case.N} can not be used: the infinite-width recursion is for balanced classes")
     if case.P > LARGEST:
         raise ParameterError(f"the comparison lists all {case.P} tokens and stops at {LARGEST}; lower N or M")
     if min(widths) < case.P:

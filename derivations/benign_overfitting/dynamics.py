@@ -102,9 +102,9 @@ def gamma_rho(V: np.ndarray, start_V: np.ndarray, w2: float) -> np.ndarray:
 # ---- symmetries ------------------------------------------------------------------------------------------------------
 
 
-def generators(made: Flow, N: int, M: int) -> list[ProgramSymmetry]:
+def generators(made: Flow, N: int, M: int, one_class: bool = False) -> list[ProgramSymmetry]:
     """Neighbouring samples of the class +, neighbouring weak tokens of sample 1, and the two classes with the label."""
-    half, tokens = N // 2, range(2, M + 1)
+    half, tokens = N if one_class else N // 2, range(2, M + 1)
     noise = setting.noise_word
 
     def exchange(pairs: Iterable[tuple[str, str]], **more: Any) -> ProgramSymmetry:
@@ -112,13 +112,15 @@ def generators(made: Flow, N: int, M: int) -> list[ProgramSymmetry]:
 
     out = [exchange((noise(n, i), noise(n + 1, i)) for i in tokens) for n in range(1, half)]
     out += [exchange([(noise(1, i), noise(1, i + 1))]) for i in range(3, M)]
+    if one_class:
+        return out
     swap = [setting.SIGNAL, *((noise(n, i), noise(n + half, i)) for n in range(1, half + 1) for i in tokens)]
     return [*out, exchange(swap, maps={"W_V": "-W_V"})]
 
 
-def reduced(made: Flow, N: int, M: int) -> Quotient:
+def reduced(made: Flow, N: int, M: int, one_class: bool = False) -> Quotient:
     """One variable per orbit of the symmetries (each checked exactly against model and data)."""
-    return made.quotient(generators=generators(made, N, M))
+    return made.quotient(generators=generators(made, N, M, one_class))
 
 
 # ---- mean field ------------------------------------------------------------------------------------------------------
@@ -129,21 +131,26 @@ def kinds(N: int, M: int) -> list[str]:
     return ["s", "s", *(["2", *["w"] * (M - 2)] * N)]
 
 
-def orbit_names(quotient: Quotient, N: int, M: int) -> tuple[dict[str, str], list[str], dict[str, str]]:
+def orbit_names(
+    quotient: Quotient, N: int, M: int, one_class: bool = False
+) -> tuple[dict[str, str], list[str], dict[str, str]]:
     """Names of the orbits that the mean field keeps; those it puts to zero; those it ties.
 
     Scores within a sample are kept, S_ab having the query type a first; two different weak tokens are tied to one weak
     token. Queries (and keys) keep their norms Q_a, K_a. Everything else is put to zero: scores between samples are
-    read by nothing, inner products of different tokens start at zero.
+    read by nothing, inner products of different tokens start at zero. With one class nothing reads the other signal.
     """
     made, kind, home = quotient.flow, kinds(N, M), [-1, -1, *(n for n in range(N) for _ in range(M - 1))]
     names, zero, tie = dict[str, str](), list[str](), dict[str, str]()
     found: dict[str, str] = {}
-    y = setting.labels(N)
+    y = (1,) * N if one_class else setting.labels(N)
     for leaf, table in made.matrices.items():
         for (i, j), state in np.ndenumerate(table):
             orbit, sign = quotient.variable(state)
             if sign == 0 or orbit in names or orbit in tie or orbit in zero:
+                continue
+            if one_class and (j == 1 or (i == 1 and leaf != "wOV")):
+                zero.append(orbit)
                 continue
             if leaf == "wOV":
                 name = f"v_{kind[j]}"
@@ -169,16 +176,18 @@ def _together(i: int, j: int, home: Sequence[int], y: Sequence[int]) -> bool:
     return home[i] == home[j]
 
 
-def mean_field_subspace(made: Flow, N: int, M: int) -> tuple[InvariantSubspace, dict[str, str]]:
+def mean_field_subspace(
+    made: Flow, N: int, M: int, one_class: bool = False
+) -> tuple[InvariantSubspace, dict[str, str]]:
     """The mean-field subspace of the quotient of a flow, with the names of what it keeps."""
-    quotient = reduced(made, N, M)
-    names, zero, tie = orbit_names(quotient, N, M)
+    quotient = reduced(made, N, M, one_class)
+    names, zero, tie = orbit_names(quotient, N, M, one_class)
     return restrict_to_subspace(quotient, zero, tie), names
 
 
-def mean_field_at(made: Flow, N: int, M: int) -> System:
+def mean_field_at(made: Flow, N: int, M: int, one_class: bool = False) -> System:
     """The 18-variable system of one N, in the names v_a, S_ab, Q_a, K_a."""
-    found, names = mean_field_subspace(made, N, M)
+    found, names = mean_field_subspace(made, N, M, one_class)
     return _renamed(found.system, names, M)
 
 
@@ -248,24 +257,33 @@ def start(M: int, values: Mapping[str, float], frozen: bool = False) -> dict[str
 
 # ---- by name ---------------------------------------------------------------------------------------------------------
 
-LARGEST_WRITTEN = {"quotient": 40, "full": 18, "descent": 10}  # tokens; with more, a system is used as matrices
+LARGEST_WRITTEN = {
+    "quotient": 40,
+    "paper": 40,
+    "full": 18,
+    "descent": 10,
+}  # tokens; with more, a system is used as matrices
 
 
 def named_system(name: str, parameters: Mapping[str, Any]) -> System:
     """A system for the command line; tokens are orthogonal (their squared lengths are parameters)."""
+    from .special import paper_recursion, two_classes
+
     N, M = parameters["N"], parameters["M"]
-    if name in ("mean_field", "frozen"):
-        system = mean_field(M, name == "frozen")
+    if name in ("mean_field", "frozen", "unbalanced"):
+        system = two_classes.both_classes(M, True) if name == "unbalanced" else mean_field(M, name == "frozen")
         return system if N == "symbol" else system.substitute({"N": int(N)})
     if N == "symbol":
         raise ParameterError(f"N = symbol is for --system mean_field and frozen; the {name} system lists its tokens")
-    if N % 2:
-        raise ParameterError(f"N = {N} can not be used: the classes are balanced, so N is even")
+    if N % 2 and name in ("quotient", "paper"):
+        raise ParameterError(f"N = {N} can not be used: the {name} system exchanges the two classes, so N is even")
     P = 2 + N * (M - 1)
     if LARGEST_WRITTEN[name] < P:
         raise ParameterError(
             f"N = {N}, M = {M} has {P} tokens, too many to write out the equations of its "
             f"{2 * P**2 + 2 * P} scalars; set N=2, or use mean_field"
         )
+    if name == "paper":
+        return paper_recursion.paper_recursion(N, M)
     made = (recursion if name == "descent" else flow)(N, M, setting.orthogonal_gram(N, M))
     return reduced(made, N, M).system if name == "quotient" else made.system

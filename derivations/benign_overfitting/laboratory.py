@@ -9,7 +9,7 @@ derived too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -37,7 +37,7 @@ from odesys import (
 
 from . import dynamics, setting
 from .setting import Case
-from .special import mean_field
+from .special import mean_field, two_classes
 
 MUTATIONS = (
     # model and data: everything is derived from them
@@ -84,9 +84,9 @@ class Laboratory(BaseLaboratory):
         """Tokens and label of each training sample."""
         return [(s.tokens, s.label) for s in self.data(N, M)]
 
-    def _derive(self, N: int, M: int, gram: Any, step: bool) -> Flow:
+    def _derive(self, N: int, M: int, gram: Any, step: bool, signs: Sequence[int] | None = None) -> Flow:
         derive, words = gradient_descent if step else gradient_flow, setting.words(N, M, gram)
-        data = Data.proportional(words, self.unrecorded().data(N, M))
+        data = Data.proportional(words, self.mutation.data(setting.samples(N, M, signs)))
         model = self.mutation.model(setting.Network(words))
         return self.mutation.equations(derive(model, data, train=setting.TRAINED))
 
@@ -138,6 +138,17 @@ class Laboratory(BaseLaboratory):
     def mean_outputs(self, M: int, frozen: bool) -> Mapping[str, Node]:
         """Output f, losses and test margin of the mean field."""
         return self.mean_system(M, frozen).observables
+
+    @laboratory_part
+    def class_rates(self, M: int, kind: str) -> dict[str, Node]:
+        """The same for one class with a share p of the samples, norms frozen."""
+
+        def derive(n: int) -> System:
+            made = self._derive(n, M, setting.orthogonal_gram(n, M), False, (1,) * n)
+            return dynamics.mean_field_at(made, n, M, one_class=True)
+
+        found = dynamics.freeze(two_classes.one_class(derive)).equations
+        return {name: node for name, node in found.items() if name[0] == kind}
 
     def mean_field(self, M: int = 3, frozen: bool = True) -> Mean:
         """The equations of the mean-field system for every N."""

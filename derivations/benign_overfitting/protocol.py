@@ -16,9 +16,10 @@ import numpy as np
 
 from odesys import ParameterError, Progress, Simulation, Trajectory, load_later, silent
 
-from .setting import Case
+from .setting import Case, labels
 from .special import mean_field as runs
 from .special import span_network
+from .special.two_classes import CLASSES, SHARE
 
 POINTS = 400
 THETA = 0.1
@@ -26,13 +27,13 @@ PLOT = load_later(f"{__package__}.figures", "plot_run")
 
 
 def mean_field(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulation:
-    """The 18-variable flow from the infinite-width start; time is tau = eta t."""
-    case = _case(parameters)
-    run = runs.run_case(case, parameters["eps"], frozen=False)
+    """The 18-variable flow at infinite width from V(0) as the paper draws it (36 for unequal classes); tau = eta t."""
+    case, share = _case(parameters), parameters["share"]
+    run = runs.run_share(case, share, parameters["eps"])
     progress("mean field", 1.0)
     times = np.unique(np.concatenate([run.times, np.linspace(0.0, run.end_time, POINTS)]))
     columns = columns_of(run, times)
-    regime, events = stages(case, columns)
+    regime, events = stages(case, columns) if share == 0.5 else _both_stages(case, columns)
     final = {"t": run.end_time, "regime": regime, **{name: float(v[-1]) for name, v in columns.items() if name != "t"}}
     numbers = {name: value for name, value in final.items() if isinstance(value, float)}
     note = f"stage 1 ends {regime}" if regime != "neither" else "neither token dominates by 3 M before the end"
@@ -91,20 +92,35 @@ def stages(case: Case, columns: Mapping[str, np.ndarray]) -> tuple[str, list[dic
     return "neither", [{"name": "T3", "kind": "stage", "time": float(columns["t"][-1])}]
 
 
+def _both_stages(case: Case, columns: Mapping[str, np.ndarray]) -> tuple[str, list[dict[str, Any]]]:
+    """The same for two classes: a stage ends when it has ended in both."""
+    parts = []
+    for mark in CLASSES:
+        own = {name.removesuffix(f"_{mark}"): values for name, values in columns.items() if name.endswith(f"_{mark}")}
+        parts.append(stages(case, {"t": columns["t"], **own}))
+    (regime, first), (other, second) = parts
+    times = {event["name"]: event["time"] for event in second}
+    both = [{**event, "time": max(event["time"], times[event["name"]])} for event in first if event["name"] in times]
+    return (regime, both) if regime == other else ("neither", both[-1:])
+
+
 def drift(case: Case, run: Trajectory) -> float:
-    """Largest |tr G^-1 (Q - K)| along a mean-field run over tr G^-1 (Q + K)."""
-    count = {"s": 2, "2": case.N, "w": case.N * (case.M - 2)}
-    m = {"s": case.m_s, "2": case.m_2, "w": case.m_w}
-    kept = [a for a in count if f"Q_{a}" in run.system.names]
-    parts = {x: sum(count[a] / m[a] * run.state(f"{x}_{a}") for a in kept) for x in "QK"}
-    return float(np.max(np.abs(parts["Q"] - parts["K"]) / (parts["Q"] + parts["K"])))
+    """Largest |tr G^-1 (Q - K)| of a class along a mean-field run over tr G^-1 (Q + K)."""
+    own, found = case.N * run.parameters.get(SHARE, 0.5), []
+    for end, N in (("_p", own), ("_m", case.N - own)) if SHARE in run.parameters else (("", own),):
+        terms = {"s": 1 / case.m_s, "2": N / case.m_2, "w": N * (case.M - 2) / case.m_w}
+        kept = {a: size for a, size in terms.items() if f"Q_{a}{end}" in run.system.names}
+        parts = {x: sum(size * run.state(f"{x}_{a}{end}") for a, size in kept.items()) for x in "QK"}
+        found.append(float(np.max(np.abs(parts["Q"] - parts["K"]) / (parts["Q"] + parts["K"]))))
+    return max(found)
 
 
 def descent(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulation:
     """Finite-width gradient descent in the span of the tokens, with the test loss on fresh samples."""
     case = _case(parameters)
     eta = parameters["rate"] / case.largest
-    made = span_network.draw(case, parameters["seed"])
+    signs = np.array(labels(case.N, parameters["share"]))
+    made = span_network.draw(case, parameters["seed"], signs)
     record = max(1, math.ceil(parameters["steps"] / 2000))
     run = span_network.descend(made, eta, parameters["eps"], parameters["steps"], record, progress=progress)
     test = span_network.test_loss(run, parameters["tests"], parameters["seed"])

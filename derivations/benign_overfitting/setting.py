@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +18,7 @@ import numpy as np
 from odesys import (
     Data,
     Expr,
+    Formula,
     Node,
     Parameter,
     ParameterError,
@@ -43,7 +44,8 @@ PARAMETERS = (
     Parameter("C_p", 4.0, "strength of the first noise token, sigma~_p = C_p sigma_p", float, low=0, open_low=True),
     Parameter("w2", 1.0, "squared length of the frozen output vector w_O", float, low=0, open_low=True),
     Parameter("kappa", 0.0, "sigma_h^2 d_h; 0 stands for 20 / max(mu^2, C_p^2 noise)", float, low=0),
-    Parameter("sigma_V", 0.0, "standard deviation of W_V at the start", float, low=0),
+    Parameter("V_0", 1.0, "sigma_V over 1/|w_O| min(1/mu, 1/sqrt(noise)) d_h^-1/4, its largest by (7)", float, low=0),
+    Parameter("share", 0.5, "share of the class +: N_+ / N", float, low=0, high=1, open_low=True),
     Parameter("rate", 0.02, "step size times max(mu^2, C_p^2 noise)", float, low=0, open_low=True),
     Parameter("eps", 0.05, "training loss at which a run stops", float, low=0, open_low=True),
     Parameter("steps", 20_000, "largest number of steps", int, low=1),
@@ -72,8 +74,8 @@ class Case:
             raise ParameterError(
                 f"M = {self.M} can not be used: a sample has a signal token and at least one noise token"
             )
-        if self.N < 2 or self.N % 2:
-            raise ParameterError(f"N = {self.N} can not be used: the classes are balanced, so N is even and at least 2")
+        if self.N < 2:
+            raise ParameterError(f"N = {self.N} can not be used: each class has a sample, so N is at least 2")
         for name in ("noise", "C_p", "w2"):
             if not 0 < getattr(self, name) < math.inf:
                 raise ParameterError(
@@ -101,8 +103,10 @@ class Case:
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Case:
-        """The case of a table of parameters."""
-        return cls(**{name: parameters[name] for name in cls.__dataclass_fields__})
+        """The case of a table of parameters; V(0) is in units of condition (7)."""
+        made = cls(**{name: parameters[name] for name in cls.__dataclass_fields__ if name != "sigma_V"})
+        unit = made.d_h**-0.25 / math.sqrt(made.w2 * max(made.m_s, made.noise))
+        return replace(made, sigma_V=parameters["V_0"] * unit)
 
     @property
     def P(self) -> int:
@@ -180,9 +184,12 @@ def token_names(N: int, M: int) -> list[str]:
     return [*SIGNAL, *(noise_word(n, i) for n in range(1, N + 1) for i in range(2, M + 1))]
 
 
-def labels(N: int) -> tuple[int, ...]:
-    """Balanced labels: the first half +1, the second half -1."""
-    return (1,) * (N // 2) + (-1,) * (N - N // 2)
+def labels(N: int, share: float = 0.5) -> tuple[int, ...]:
+    """Labels, +1 first, with this share of them; balanced labels of an odd number of samples have one +1 more."""
+    plus = N - N // 2 if share == 0.5 else round(share * N)
+    if not 0 < plus < N:
+        raise ParameterError(f"share = {share:g} of N = {N} samples leaves a class empty: {plus} of them are +1")
+    return (1,) * plus + (-1,) * (N - plus)
 
 
 def samples(N: int, M: int, signs: Sequence[int] | None = None) -> list[Sample]:
@@ -247,6 +254,22 @@ class Network:
         W_V, (W_K, W_Q) = maps("W_V", w_O, self.words), maps("W_K W_Q", Space("d_h"), self.words)
         P = softmax((X.T @ W_K.T @ W_Q @ X) * self.scale)
         return self.pooled(w_O.all.T @ W_V @ X @ P) * self.sign
+
+
+def law_of_data(parameters: Mapping[str, Any]) -> list[Formula]:
+    """What Definition 3.1 draws, and what becomes of it as d grows: noise is Gaussian, and orthogonal in the limit."""
+    share = Fraction(parameters["share"]).limit_denominator(1000)
+    other = 1 - share
+    law = r"\xi_{n,2}\sim\mathcal N(0,\tilde\sigma_p^2\,\Pi),\quad \xi_{n,i}\sim\mathcal N(0,\sigma_p^2\,\Pi)\ (i\ge3),"
+    law += r"\quad \Pi=I-\|\mu\|_2^{-2}(\mu_+\mu_+^\top+\mu_-\mu_-^\top),\quad \tilde\sigma_p=C_p\sigma_p"
+    limit = r"\|\xi_{n,2}\|_2^2/m_2\to1,\ \|\xi_{n,i}\|_2^2/m_w\to1,\ \langle\xi,\xi'\rangle/\sqrt{m\,m'}=O(d^{-1/2}),"
+    limit += r"\quad m_2=\tilde\sigma_p^2d,\ m_w=\sigma_p^2d,\ m_s=\|\mu\|_2^2"
+    return [
+        Formula("law of the noise tokens", law),
+        Formula("labels in Definition 3.1", r"\mathbb P[y_n=1]=\mathbb P[y_n=-1]=\tfrac12"),
+        Formula("labels of runs and equations here", rf"N_+={share}\,N,\quad N_-={other}\,N"),
+        Formula("as d grows tokens become orthogonal, which the equations start from", limit),
+    ]
 
 
 def whole(parameters: Mapping[str, Any]) -> Setting:

@@ -281,22 +281,31 @@ def figures(
             "--fig", metavar="ID", help="Only this; repeatable [default: all].", autocompletion=complete("figures")
         ),
     ] = None,
+    data: Annotated[
+        Path | None, typer.Option("--data", metavar="PATH", help="Your own data, for figures that take them.")
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="[default: figures/PAPER]")] = None,
     json: JsonFile = None,
 ) -> None:
     """Draw the figures of a paper again.
 
     \b
-    Example: odesys figures two_mixture --fig 1 --fig 2 --out figures
+    Examples: odesys figures two_mixture --fig 1 --fig 2 --out figures
+              odesys figures benign_overfitting --fig 2 --data mnist.npz
     """
     chosen = registry.find_paper(paper)
     wanted = {name: registry.pick(chosen, "figure", name, chosen.figures) for name in fig or chosen.figures}
+    others = [name for name, figure in wanted.items() if not figure.own_data]
+    if data is not None and others:
+        taking = ", ".join(name for name, figure in chosen.figures.items() if figure.own_data) or "none"
+        raise ParameterError(f"figure {others[0]} takes no --data; those of {chosen.name} that do: {taking}")
+    own = {} if data is None else {"data": data}
     folder = out or Path("figures") / chosen.name
     files.prepare(folder, json, ())
     drawn = []
     for name, figure in wanted.items():
         with progress_bar(f"drawing {name}") as progress, files.staged(folder) as stage:
-            figure.draw(stage.folder, progress)
+            figure.draw(stage.folder, progress, **own)
         print_files(stage.files)
         drawn.append({"id": name, "title": figure.title, "files": stage.files})
     if json:

@@ -63,6 +63,34 @@ class State:
 
 
 @dataclass(frozen=True, eq=False)
+class WrittenEquations:
+    """Right-hand sides in which chosen parts have names of their own, with what the names stand for.
+
+    It is how the system with the right-hand sides `field` is printed, and no other: what is computed takes `field`.
+    Definitions may use each other; nothing has to use them.
+
+    >>> x, a = graph.sym("x"), graph.sym("a")
+    >>> made = System.from_equations({"x": 2 * x**2})
+    >>> WrittenEquations(made.field, {"a": 2 * x}, (a * x,)).expanded() == made.nodes
+    True
+    """
+
+    field: Field
+    definitions: Mapping[str, Node]
+    equations: tuple[Node, ...]
+
+    def expanded(self) -> tuple[Node, ...]:
+        """The right-hand sides with the definitions put in."""
+        nodes = self.equations
+        for _ in self.definitions:
+            known = {graph.sym(name): node for name, node in self.definitions.items()}
+            nodes = tuple(graph.substitute(list(nodes), known))
+            if not graph.symbols(nodes) & set(self.definitions):
+                break
+        return nodes
+
+
+@dataclass(frozen=True, eq=False)
 class System:
     r"""A dynamical system :math:`\dot x = F(x; p)` (kind ``flow``) or :math:`x^+ = F(x; p)` (kind ``map``).
 
@@ -74,6 +102,7 @@ class System:
     tex : how a state or parameter is typeset, by name; another letter that stands for itself, ``{"F": "F"}``, is kept
         free where parts of the equations get letters.
     structure : what each state stands for, by name; empty for systems written by hand.
+    written : the same equations with names for some of their parts, for people to read (`WrittenEquations`).
 
     >>> x, v, k = graph.sym("x"), graph.sym("v"), graph.sym("k")
     >>> spring = System.from_equations({"x": v, "v": -k * x}, parameters=["k"])
@@ -93,6 +122,7 @@ class System:
     kind: str = "flow"
     tex: Mapping[str, str] = dataclass_field(default_factory=dict, repr=False)
     structure: Mapping[str, State] = dataclass_field(default_factory=dict, repr=False)
+    written: WrittenEquations | None = dataclass_field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.kind not in ("flow", "map"):

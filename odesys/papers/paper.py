@@ -134,8 +134,9 @@ class FigureSpec:
     """
 
     title: str
-    draw: Callable[[Path, Progress], list[Path]]
+    draw: Callable[..., list[Path]]
     level: str = "quick"
+    own_data: bool = False  # draw takes data=PATH, files of the user's own
 
 
 @dataclass(frozen=True)
@@ -218,6 +219,7 @@ class Paper:
         figures: Mapping[str, str],
         long: Collection[str] = (),
         proof: Callable[..., list[Path]] | None = None,
+        own_data: Collection[str] = (),
         **fields: Any,
     ) -> Paper:
         """The paper of a package of the usual shape; nothing of it is imported before it is used.
@@ -231,6 +233,7 @@ class Paper:
         package : its full name, which ends in the name of the paper.
         figures, long : titles by id, and the ids of those that only reports of level ``full`` show.
         proof : draws the proof graph of a book; with it the paper has a figure ``proof``.
+        own_data : ids of figures that can be drawn from files of the user's own.
         fields : the other fields of a paper.
         """
 
@@ -240,7 +243,10 @@ class Paper:
 
         drawn = {
             key: FigureSpec(
-                title, load_later(f"{package}.figures", f"figure_{key}"), "full" if key in long else "quick"
+                title,
+                load_later(f"{package}.figures", f"figure_{key}"),
+                "full" if key in long else "quick",
+                key in own_data,
             )
             for key, title in figures.items()
         }

@@ -7,7 +7,7 @@ States appear as `System.tex` says, :math:`c_{1}^\top W_{K+}^\top W_{Q+} v_{1}`;
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 from xml.etree import ElementTree
@@ -87,16 +87,19 @@ def node_latex(node: Node, tex_map: Mapping[str, str]) -> str:
 def system_text(system: System) -> str:
     """The equations as plain text, one per line, after the definitions of the parts they share."""
     named = _named(system)
-    letters = _choose_letters(named, dict.fromkeys((*system.names, *system.parameters), ""), _reserved(system))
-    names = {name: name for name in (*system.names, *system.parameters, TIME, PI)}
+    taken = (*system.names, *_definitions(system), *system.parameters)
+    letters = _choose_letters(named, dict.fromkeys(taken, ""), _reserved(system))
+    names = {name: name for name in (*taken, TIME, PI)}
     for part in named.parts:
         stem = f"{letters[part.kind]}{part.number}"
         names |= {part.symbol: stem} | {f"{part.symbol},{j}": f"{stem}[{j}]" for j in range(1, len(part.exponents) + 1)}
-    writer = Writer(named.order, names, (*system.parameters, PI), letters["g"])
+    writer = Writer(named.order, names, (*system.parameters, *_numbers(system), PI), letters["g"])
     left = "d/dt {} = " if system.kind == "flow" else "{}+ = "
     lines = [f"# {name} = {meaning}" for name, meaning in _notes(named, writer)]
-    lines += [f"{row.left} = {row.right}" for part in named.parts for row in _definition(part, writer)]
-    lines += [left.format(name) + writer.write(node) for name, node in zip(system.names, named.equations, strict=True)]
+    parts = [row for part in named.parts for row in _definition(part, writer)]
+    defined, equations = _split_off(system, named.equations)
+    lines += [f"{row.left} = {row.right}" for row in _between(defined, parts, writer, names)]
+    lines += [left.format(name) + writer.write(node) for name, node in zip(system.names, equations, strict=True)]
     return flat("\n".join(lines)) + "\n"
 
 
@@ -184,18 +187,21 @@ class EquationPage:
 
 def _tex_page(system: System, names: Mapping[str, str] | None) -> EquationPage:
     named = _named(system)
-    tex = distinct_tex((*system.names, *system.parameters, TIME), {**system.tex, **(names or {})})
+    known = (*system.names, *_definitions(system), *system.parameters, TIME)
+    tex = distinct_tex(known, {**system.tex, **(names or {})})
     letters = _choose_letters(named, tex, _reserved(system))
     shown = {PI: r"\pi"} | tex
     for part in named.parts:
         shown[part.symbol] = f"{letters[part.kind]}_{{{part.number}}}"
         for j in range(1, len(part.exponents) + 1):
             shown[f"{part.symbol},{j}"] = f"{letters[part.kind]}_{{{part.number},{j}}}"
-    writer = TexWriter(named.order, shown, (*system.parameters, PI), letters["g"])
+    writer = TexWriter(named.order, shown, (*system.parameters, *_numbers(system), PI), letters["g"])
     left = _derivative if system.kind == "flow" else _next_value
-    pairs = zip(system.names, named.equations, strict=True)
+    defined, right = _split_off(system, named.equations)
+    pairs = zip(system.names, right, strict=True)
     equations = [EquationLine(left(tex[name]), writer.write(node)) for name, node in pairs]
     parts = [row for part in named.parts for row in _definition(part, writer)]
+    parts = _between(defined, parts, writer, tex)
     note_rows = [EquationLine(*note) for note in _notes(named, writer)]
     notes = [f"${name} = {meaning}$" for name, meaning in note_rows]
     return EquationPage(equations, parts, note_rows, notes, [tex[name] for name in system.parameters])
@@ -208,10 +214,40 @@ def _named(system: System) -> NamedEquations:
             f"ask for its quotient, --quotient on the command line, or a smaller instance",
             dimension=system.dimension,
         )
-    nodes, names = list(system.nodes), [*system.names, *system.parameters]
+    nodes, names = list(system.nodes), [*system.names, *_definitions(system), *system.parameters]
+    if _definitions(system) and system.written:
+        nodes = [*system.written.definitions.values(), *system.written.equations]
     if PI not in names:
         nodes, names = _with_pi(nodes), [*names, PI]
     return name_parts(nodes, names)
+
+
+def _definitions(system: System) -> Mapping[str, Node]:
+    """Names that the equations are written with; those of another right-hand side are forgotten."""
+    written = system.written
+    return written.definitions if written is not None and written.field is system.field else {}
+
+
+def _numbers(system: System) -> list[str]:
+    """Definitions that stand for numbers, which are written like parameters."""
+    return [name for name, node in _definitions(system).items() if not graph.symbols([node])]
+
+
+def _split_off(system: System, nodes: Sequence[Node]) -> tuple[dict[str, Node], Sequence[Node]]:
+    """The definitions of a written system, and its equations."""
+    names = list(_definitions(system))
+    return dict(zip(names, nodes, strict=False)), nodes[len(names) :]
+
+
+def _between(
+    defined: Mapping[str, Node], parts: list[EquationLine], writer: Writer, names: Mapping[str, str]
+) -> list[EquationLine]:
+    """Definitions in states alone, then the parts, then definitions in which parts stand."""
+    rows: dict[bool, list[EquationLine]] = {False: [], True: []}
+    for name, node in defined.items():
+        late = any(symbol.startswith("#") for symbol in graph.symbols([node]))
+        rows[late].append(EquationLine(names[name], writer.write(node)))
+    return [*rows[False], *parts, *rows[True]]
 
 
 def _with_pi(roots: list[Node]) -> list[Node]:

@@ -18,11 +18,6 @@ book = ClaimBook(
     reference="Unveil Benign Overfitting for Transformer in Vision: Training Dynamics, Convergence, and Generalization",
     symbols=SYMBOLS,
     rule=True,
-    not_yet=(
-        "names of the table of symbols only",
-        "corrected forms under the rule",
-        "exact points for failures that are called a proof",
-    ),
 )
 
 NUMBERS = "a statement about numbers or random vectors, not about the system"

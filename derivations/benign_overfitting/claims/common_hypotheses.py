@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from odesys import Draw, Hypothesis, Symbol
@@ -29,6 +30,7 @@ SYMBOLS = (
     Symbol("phi_1", r"\varphi_1", "attention of a row on the signal", "unit"),
     Symbol("V_p", "V_+", "value of the signal", "real"),
     Symbol("V_n", r"\max_i|V_{n,i}|", "largest value of the noise of a sample", "nonnegative"),
+    *(Symbol(f"a_{i}", f"a_{i}", "a logit", "real") for i in (1, 2, 3)),
 )
 
 BENIGN = Hypothesis(
@@ -50,7 +52,9 @@ IN_BENIGN = (*CONDITION_4_1, BENIGN)
 IN_HARMFUL = (*CONDITION_4_1, HARMFUL)
 
 GOOD, BAD = Inside(), Inside(n_snr2=0.5)
-RANGES = {True: {"n_snr2": (60_000.0, 200_000.0)}, False: {"n_snr2": (0.2, 2.0)}}
+RANGES = {True: {"n_snr2": (60_000.0, 200_000.0), "N": (20, 30)}, False: {"n_snr2": (0.2, 2.0), "N": (20, 30)}}
+#: where failures are measured: N is at least 8 log(4d), as C.1 asks for at delta = 1/d, and eps at most 1 / log d
+STRICT = {"N": 1024, "eps": 0.005}
 
 
 def regime(benign: bool) -> tuple[Hypothesis, ...]:
@@ -59,10 +63,28 @@ def regime(benign: bool) -> tuple[Hypothesis, ...]:
 
 
 def base(draw: Draw, benign: bool, **changes: Any) -> Inside:
-    """The book's point of a regime, or another one of the same kind in a new draw."""
-    own = replace(GOOD if benign else BAD, **changes)
-    (found,) = draw.points(f"regime {benign}", [{"n_snr2": own.n_snr2}], RANGES[benign])
-    return replace(own, n_snr2=found["n_snr2"])
+    """The book's point of a regime, or another one of the same kind in a new draw; `changes` are held in all draws."""
+    own = GOOD if benign else BAD
+    (found,) = draw.points(f"regime {benign}", [{"n_snr2": own.n_snr2, "N": own.N}], RANGES[benign])
+    return replace(own, **{**found, **changes})
+
+
+def exact_point(benign: bool) -> dict[str, int | Fraction]:
+    """A point inside, in whole numbers and fractions, where hidden constants may be 1, and N >= 8 log(4/delta) for C.1."""
+    N, tenth = 1024, Fraction(1, 10)
+    mu, h, step = (Fraction(10), 13, 23) if benign else (Fraction(1, 20), 12, 21)
+    point: dict[str, int | Fraction] = {
+        "N": N,
+        "M": 4,
+        "d": 10**54,
+        "d_h": 10**40,
+        "mu": mu,
+        "sigma_p": tenth**27,
+        "C_p": 10,
+        "w_O": 1,
+    }
+    point |= {"sigma_V": tenth**14, "sigma_h": tenth**h, "eta": tenth**step, "eps": tenth**3, "delta": tenth**54}
+    return point | {"n_snr2": N * mu**2}
 
 
 def along(draw: Draw, benign: bool, name: str, low: float, high: float, count: int = 5, **changes: Any) -> list[Any]:
@@ -77,5 +99,5 @@ def along(draw: Draw, benign: bool, name: str, low: float, high: float, count: i
 
 
 def points(family: Sequence[Inside]) -> list[Mapping[str, Any]]:
-    """Their points, with the free parameter that the widths do not show."""
-    return [{**item.point, "wider": item.wider} for item in family]
+    """Their points."""
+    return [item.point for item in family]

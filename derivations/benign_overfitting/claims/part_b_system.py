@@ -448,7 +448,7 @@ def index_of_the_sum(lab: Laboratory) -> Verdict:
     where="Condition 4.1",
     hypotheses=(),
     statement=r"\text{conditions (1)-(10) on}\ d_h, d, N, M, \|w_O\|_2, \eta, \sigma_V, \sigma_h, \epsilon, C_p",
-    reading="Each inequality with a factor; unnamed constants are 1, those of (3) and (9) are 1/8 and 2, and no power of the logarithm is added.",
+    reading="Unnamed constants are 1, no logarithm is added; in (3) and (9) they are weaker, 1/8 and 2. Failures are shown where 1, and N >= 8 log(4/delta), hold too.",
 )
 def parameter_conditions(lab: Laboratory) -> Verdict:
     """The predicate on the figures' parameters and on a point inside."""

@@ -32,7 +32,7 @@ from ..setting import Case
 from ..special import span_network, wide_flow
 from ..special.conditions import CONDITION_4_1, case_of
 from .book import NUMBERS, book
-from .common_hypotheses import base
+from .common_hypotheses import base, exact_point
 
 EXACT_N = range(1, 201)
 ENOUGH = Hypothesis(
@@ -156,29 +156,30 @@ def _tail(x: flint.arb) -> flint.arb:
     reading="Exact Gaussian probabilities; the second display for i = 2, whose token has the deviation sigma~_p = C_p sigma_p.",
 )
 def tails_of_values(lab: Laboratory) -> dict[str, Verdict]:
-    """Both probabilities in balls at one point inside, and the constants that do."""
-    point = base(lab.draw, True).point
-    level = flint.arb(point["N"] * point["M"] / point["delta"])
+    """Both probabilities in balls at one point inside, and the constants that do, by the bound of a Gaussian tail."""
+    point = exact_point(True)
+    level = flint.arb(int(point["N"] * point["M"] / point["delta"]))
     root = (2 * level).log().sqrt()
-    C_p = flint.arb(point["C_p"])
+    C_p = flint.arb(int(point["C_p"]))
     cases = {
-        "V_+-": (_tail(root), _tail(root * flint.arb(2).sqrt()), r"\sqrt{2\log(2NM/\delta)}", "gaussian-tail"),
-        # given |xi|^2 <= 3/2 sigma~_p^2 d
+        "V_+-": (_tail(root), Fraction(2), r"\sqrt{2\log(2NM/\delta)}", "gaussian-tail"),
         "V_n,i": (
             _tail(2 * root / C_p),
-            _tail(2 * root / flint.arb(1.5).sqrt()),
+            4 / Fraction(3, 2),  # given |xi|^2 <= 3/2 sigma~_p^2 d
             r"2\sigma_V\tilde\sigma_p\|w_O\|_2\sqrt{d\log(2NM/\delta)}",
             "sigma-for-sigma-tilde",
         ),
     }
     out = {}
-    for part, (printed, right, formula, cause) in cases.items():
+    for part, (printed, square, formula, cause) in cases.items():
         sentence = (
-            f"at N = {point['N']:g}, M = {point['M']:g}, delta = {say_number(point['delta'])} (all hypotheses hold) the probability to "
+            f"at N = {point['N']}, M = {point['M']}, delta = 1/d = {say_number(float(point['delta']))} (all hypotheses hold) the probability to "
             f"exceed the bound is {say_number(float(printed))}, and delta/NM is {say_number(float(1 / level))}"
         )
         verdict = decided(bool(printed * level <= 1), Witness(sentence, point))
-        fixed = decided(bool(right * level <= 1), {"tail": str(right)})
+        fixed = _gaussian_tail() & decided(square >= 2, {"square": str(square)}).proving(
+            f"at x^2 = {square} log(2NM/delta) the bound is (delta/(2NM))^({square / 2}) <= delta/NM"
+        )
         why = "a Gaussian exceeds x deviations with probability near exp(-x^2/2); only a constant changes, and (7) leaves it open"
         out[part] = verdict.correcting(formula, fixed, why).blaming("constant", cause)
     return out
@@ -259,16 +260,16 @@ def start_of_queries(lab: Laboratory) -> dict[str, Verdict]:
     norms = _norm_exponents("0.7072", "1.2247").proving(
         "|q|^2 is sigma_h^2 |xi|^2 times chi^2 with d_h degrees: both factors within [2^(-1/2), (3/2)^(1/2)] of their means"
     )
-    inside = base(lab.draw, True)
-    point, L = inside.point, inside.point["L"]
-    ratio = sqrt(point["d_h"] / L) / 4
+    point, width, place = base(lab.draw, True).point, exact_point(True)["d_h"], exact_point(True)
+    L = (flint.arb(int(6 * place["N"] ** 2 * place["M"] ** 2 / place["delta"]))).log()
+    ratio = (flint.arb(int(width)) / L).sqrt() / 4
     sentence = (
-        f"at d_h = {say_number(point['d_h'])} and log(6N^2M^2/delta) = {say_number(L)} (all hypotheses hold) the first part makes "
-        f"|q_n,2|^2 at least {say_number(ratio)} times the bound of the inner product of q_n,2 with itself"
+        f"at d_h = {say_number(float(width))} and log(6N^2M^2/delta) = {say_number(float(L))} (all hypotheses hold) the first part makes "
+        f"|q_n,2|^2 at least {say_number(float(ratio))} times the bound of the inner product of q_n,2 with itself"
     )
-    batch = lambda seeds: list(_products_over_bound(wide_flow.draw(case_of(point), seeds), L) <= 1)  # noqa: E731
+    batch = lambda seeds: list(_products_over_bound(wide_flow.draw(case_of(point), seeds), point["L"]) <= 1)  # noqa: E731
     distinct = with_high_probability("all products are within the bounds", point, batch, lab.draw)
-    literal = decided(ratio <= 1, Witness(sentence, point)).correcting(
+    literal = decided(bool(ratio <= 1), Witness(sentence, place)).correcting(
         r"\text{the same for}\ (n,i)\ne(n',j),\ \text{and for all pairs of a query and a key}",
         distinct,
         "Lemma C.4 has this condition; nothing that follows uses equal tokens",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import sympy as sp
 
-from odesys import ZERO, Node, Verdict, decided, equal, from_sympy, graph, sym, to_sympy
+from odesys import ZERO, Node, Verdict, decided, equal, from_sympy, graph, identity, num, sym, to_sympy
 
 from ..laboratory import Laboratory
 from .book import book
-from .common_mean_runs import SCORES, growth, late_law, saturated, start_rates
+from .common_mean_runs import SCORES, attention_on, growth, late_law, saturated, start_rates
 
 
 @book.claim(
@@ -90,6 +92,39 @@ def stage_three(lab: Laboratory) -> Verdict:
     shown = {name: str(value) for name, value in limits.items()}
     times = decided(limits == {"benign": 2, "harmful": 1}, {"limits": shown}, limits=shown)
     return late_law(lab, "s") & late_law(lab, "2") & times
+
+
+@book.claim(
+    "Beyond.unbalanced",
+    "Classes of different size",
+    kind="identity",
+    uses=["B.2"],
+    origin="ours",
+    hypotheses=(),
+    statement=r"\text{a class with the share}\ p\ \text{of the samples}:\ \text{the balanced equations with}\ p\ \text{for}\ \tfrac12,\quad \dot v_s=p\mu^2\|w_O\|^2\sigma(-v_s),\quad \epsilon\,\eta T_3\to\tfrac2{\mu^2\|w_O\|^2}\ \text{for every}\ p",
+    reading="derived from a training set of one label, N and p symbols, M = 3; the two classes do not see each other",
+)
+def unequal_classes(lab: Laboratory) -> Verdict:
+    """At p = 1/2 the balanced system; the late law, and the sum of the losses of both classes."""
+    mean, p, c = lab.mean_field(), sym("p"), sym("c")
+    rates = {kind: lab.class_rates(3, kind) for kind in "vS"}
+    nodes = {name: node for table in rates.values() for name, node in table.items()}
+    halves = graph.substitute(list(nodes.values()), {p: num(Fraction(1, 2))})
+    balanced = equal(dict(zip(nodes, zip(halves, mean.rhs(*nodes), strict=True), strict=True)))
+    gone = {winner: attention_on(winner) for winner in "s2"}
+    late = {winner: graph.substitute([nodes[f"v_{winner}"]], gone[winner])[0] for winner in "s2"}
+    slope = {winner: graph.call("sigmoid", -sym(f"v_{winner}")) for winner in "s2"}
+    laws = equal(
+        {
+            "signal": (late["s"], p * sym("m_s") * sym("w2") * slope["s"]),
+            "noise": (late["2"], sym("m_2") * sym("w2") / sym("N") * slope["2"]),
+        }
+    )
+    total = identity({"loss": p / (p * c) + (1 - p) / ((1 - p) * c) - 2 / c}, ("p", "c"))
+    return (balanced & laws & total).proving(
+        "e^v grows like p c tau, c = mu^2 |w_O|^2, and the loss of a class is near e^(-v): its share p times 1/(p c tau), for both 2/(c tau)",
+        N="every",
+    )
 
 
 @book.claim(

@@ -22,7 +22,6 @@ from odesys import (
     identity,
     measured,
     num,
-    refuted,
     say_number,
     sym,
     to_sympy,
@@ -35,9 +34,9 @@ from ..special.wide_flow import draw, follow
 from . import common_formulas
 from .book import NUMBERS, book, on_toy, tables
 from .common_bounds import step_of_gamma, step_of_rho, sums_to
-from .common_drawn import DRAWN, time_one, unit_time
+from .common_drawn import DRAWN, WHY_DRAWN, time_one, unit_time
 from .common_formulas import C2, ETA, H_, M_, MU2, N_, NOISE, W2
-from .common_hypotheses import IN_BENIGN, IN_HARMFUL, along, base, points
+from .common_hypotheses import IN_BENIGN, IN_HARMFUL, along, base, exact_point, points
 from .common_mean_runs import start_rates
 
 POSITIVE = ("M", "N", "eta", "w2", "mu2", "noise", "C2", "h")
@@ -283,7 +282,8 @@ def _keep(lab: Laboratory, benign: bool) -> dict[str, Verdict]:
     for part in MAGNITUDES:
         values = [_ratios(item, seeds)[part] for item in family]
         seen = Measurement(f"the ratio for {part}", points(family), values, seeds)
-        out[part] = seen.order("d_h", 0, "Theta" if part.startswith("norms") else "O", "infinity")
+        kind = "Theta" if part.startswith("norms") else "O"
+        out[part] = seen.order("d_h", 0, kind, "infinity").adding(why_measured=WHY_DRAWN)
     return out
 
 
@@ -475,16 +475,17 @@ def size_at_exit(lab: Laboratory) -> dict[str, Verdict]:
     """By (19) V_+ at T_1 is at least 3M d_h^(-1/4), and condition (2) lets d grow with d_h held."""
     ratio = sp.cancel((-H_ + exit_gain()) / H_ - 3 * M_)
     beyond = sp.cancel(ratio.subs(MU2, X * NOISE / N_) - (3 * M_ + 1) * 60 * M_**2 * C2 / (X - 60 * M_**2 * C2))
-    point = base(lab.draw, True).point
-    small = 3 * point["M"] * point["d_h"] ** -0.25
+    point = exact_point(True)
+    width, size = float(point["d_h"]), float(point["d"])
+    small = 3 * float(point["M"]) * width**-0.25
     fixed = values_small(lab)
     out = {}
     for part, power in (("(28)", -1.0), ("D.3 and E.1", -0.25)):
         sentence = (
-            f"at d_h = {say_number(point['d_h'])} and d = {say_number(point['d'])} (all hypotheses hold) V_+ at T_1 is at least 3M d_h^(-1/4) = "
-            f"{say_number(small)} by (19), and d^({power:g}) is {say_number(point['d'] ** power)}; d may grow without bound at this d_h"
+            f"at d_h = {say_number(width)} and d = {say_number(size)} (all hypotheses hold) V_+ at T_1 is at least 3M d_h^(-1/4) = "
+            f"{say_number(small)} by (19), and d^({power:g}) is {say_number(size**power)}; d may grow without bound at this d_h"
         )
-        wrong = refuted(Witness(sentence, point)) if beyond == 0 else decided(True, {})
+        wrong = decided(beyond != 0, Witness(sentence, point))
         out[part] = wrong.correcting(
             r"O(d_h^{-1/4})", fixed["V_+-"] & fixed["V_n,i"], "as Lemmas D.3 and E.1 state"
         ).blaming("misprint", "d-for-d_h")

@@ -18,19 +18,16 @@ from ..protocol import attention
 from ..special.conditions import Inside
 from .book import book
 from .common_drawn import unit_time
-from .common_hypotheses import IN_BENIGN, along
-from .common_mean_runs import columns, columns_at, fitted, sweep
+from .common_hypotheses import IN_BENIGN
+from .common_mean_runs import columns, columns_at, fitted, of_order, over_families
 
 EARLY, LATE = 10.0, 9.0  # logs of d_h for stages 2 and 3: scores end at 36.7, where 1 - attention is lost in rounding
 
 
 def in_widths_and_samples(lab: Laboratory, what: str, value: Callable[[Inside], float], logs: float) -> Verdict:
     """A ratio stays bounded over three decades of d_h and one of N."""
-    wide = sweep(lab, what, along(lab.draw, True, "wider", 1.0, 1e3, 4, logs=logs), value).order(
-        "d_h", 0, "O", "infinity"
-    )
-    many = sweep(lab, what, along(lab.draw, True, "N", 16, 640, 4, logs=logs), value).order("N", 0, "O", "infinity")
-    return wide & many
+    families = {"wider": (1.0, 1e3, 4), "N": (16, 640, 4)}
+    return over_families(lab, what, True, families, value, of_order("O"), logs=logs)
 
 
 @book.claim(

@@ -17,7 +17,6 @@ from odesys import (
     from_sympy,
     graph,
     identity,
-    refuted,
     say_number,
     sym,
 )
@@ -39,11 +38,11 @@ from .common_drawn import (
     monotone,
     norms_keep,
     probable,
-    scores_below,
+    sizes,
     twice,
 )
 from .common_formulas import C2, ETA, M_, MU2, N_, NOISE, W2
-from .common_hypotheses import IN_BENIGN, IN_HARMFUL, UNIT_W, base
+from .common_hypotheses import IN_BENIGN, IN_HARMFUL, UNIT_W, exact_point
 from .part_d_e_stage_one import POSITIVE, values_small_two
 
 #: constants of the propositions, from the proofs: C_3 of (24) and (147), C_4 of (27) and (143), C_17 of (77) with C_16 = 1/2
@@ -87,7 +86,7 @@ def _moves(run: Stages, s: Snapshot) -> np.ndarray:
 
 def _sizes(run: Stages, s: Snapshot) -> np.ndarray:
     """Proposition E or M."""
-    return scores_below(run, s, half_log(run) * (1 if run.benign else 2))
+    return sizes(run, s, half_log(run))
 
 
 def second_stage(run: Stages) -> dict[str, np.ndarray]:
@@ -207,12 +206,12 @@ def third_stage(run: Stages) -> dict[str, np.ndarray]:
     """The four propositions of stage 3, at every record until the loss is eps."""
     names = "FGHI" if run.benign else "NOPQ"
     over = each(run.third, lambda s: _below_eps(run, s))
-    most = (half_log(run) + log(1 / run.inside.eps)) * (1 if run.benign else 2)
+    most = half_log(run) + log(1 / run.inside.eps)
     tests = (
         lambda s: dominates(run, s) & _small_values(run, s) & _logarithmic(run, s),
         lambda s: norms_keep(run, s),
         lambda s: monotone(run, s) if run.benign else twice(run, s),
-        lambda s: scores_below(run, s, most),
+        lambda s: sizes(run, s, most),
     )
     return {name: each(run.third, test) | over for name, test in zip(names, tests, strict=True)}
 
@@ -309,7 +308,7 @@ def stage_three_induction(lab: Laboratory) -> dict[str, Verdict]:
     where="Appendix E.3, propositions N, O, P, Q and Claims 13 to 16",
     parts=_parts("NOPQ", 13),
     hypotheses=IN_HARMFUL,
-    statement=r"\mathcal N:\ \log(e^{V_{n,2}^{(T_2)}}+\eta C_{17}\sigma_p^2d\|w_O\|_2^2(t-T_2)/N)\le y_nV_{n,2}\le2\log O(\tfrac1\epsilon),\ |V_\pm|,|V_{n,i}|=o(1),\ldots;\ \mathcal O:\ \text{norms keep their order};\ \mathcal P:\ \Delta\langle q,k_{n,2}\rangle\ge2\Delta\langle q,k\rangle\ \text{for all other keys};\ \mathcal Q:\ |\langle q,k\rangle|\le2\log(\epsilon^{-1}d_h^{1/2}),\ldots",
+    statement=r"\mathcal N:\ \log(e^{V_{n,2}^{(T_2)}}+\eta C_{17}\sigma_p^2d\|w_O\|_2^2(t-T_2)/N)\le y_nV_{n,2}\le2\log O(\tfrac1\epsilon),\ |V_\pm|,|V_{n,i}|=o(1),\ldots;\ \mathcal O:\ \text{norms keep their order};\ \mathcal P:\ \Delta\langle q,k_{n,2}\rangle\ge2\Delta\langle q,k\rangle\ \text{for all other keys},\ \Delta\Psi\ge0;\ \mathcal Q:\ |\Psi|\le\log(\epsilon^{-1}d_h^{1/2}),\ |\langle q,k\rangle|\le2\log(\epsilon^{-1}d_h^{1/2}),\ldots",
     reading="As Prop.F-I with the first noise token, in units of sigma_p^2 d below and C_p^2 sigma_p^2 d above.",
 )
 def stage_three_harmful(lab: Laboratory) -> dict[str, Verdict]:
@@ -344,7 +343,7 @@ def dominance_in_stage_two(lab: Laboratory) -> Verdict:
         {"difference": from_sympy(sp.together(first - v + 3 * M_ * x - second * W2))}, (*POSITIVE, "v", "x", "s")
     )
     sentence = "at |w_O| = 1/2 (all hypotheses hold) the left side exceeds V_+ - 3M|V_n,i| by a quarter of what the right side does"
-    wrong = refuted(Witness(sentence, {"w_O": 0.5})) if gap == W2 else decided(True, {})
+    wrong = decided(gap != W2, Witness(sentence, {"w_O": Fraction(1, 2)}))
     return wrong.correcting(
         r"\ldots\ s\tfrac{\eta(N\|\mu\|_2^2-60M^2C_p^2\sigma_p^2d)}{10NM}\|w_O\|_2^2",
         right,
@@ -460,14 +459,15 @@ def gaps_after_stage_two_harmful(lab: Laboratory) -> dict[str, Verdict]:
 )
 def value_at_stage_three(lab: Laboratory) -> Verdict:
     """D.6 at T_2: at most d_h^(-1/4) and 3/4 over L."""
-    point = base(lab.draw, True).point
-    bound = point["d_h"] ** -0.25 + 0.75 / point["L"]
+    point = exact_point(True)
+    L = log(6 * point["N"] ** 2 * point["M"] ** 2 / point["delta"])
+    bound = float(point["d_h"]) ** -0.25 + 0.75 / L
     small = values_small_two(lab)["V_+-"]
     sentence = (
-        f"at log(6N^2M^2/delta) = {say_number(point['L'])} and T_2 with constant 1 (all hypotheses hold) V_+ is at most {say_number(bound)} by Lemma D.6, "
+        f"at log(6N^2M^2/delta) = {say_number(L)} and T_2 with constant 1 (all hypotheses hold) V_+ is at most {say_number(bound)} by Lemma D.6, "
         "and this goes to zero as the logarithm grows"
     )
-    wrong = refuted(Witness(sentence, point)) if small.as_stated == "holds" else small
+    wrong = decided(False, Witness(sentence, point)) if small.as_stated == "holds" else small
     return wrong.correcting(
         r"V_+^{(T_2)}=o(1),\ V_+^{(T_2)}\ge0", small, "only the sign and the monotonicity of V_+ are used"
     ).blaming("misprint", "logarithm-of-T_2")

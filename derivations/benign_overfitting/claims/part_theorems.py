@@ -35,10 +35,20 @@ from ..special.conditions import Inside
 from ..special.mean_field import boundary
 from ..special.wide_flow import Snapshot
 from .book import NUMBERS, book, on_toy, read_off, tables
-from .common_drawn import Stages, probable, unit_time
+from .common_drawn import Stages, probable, stages, unit_time
 from .common_formulas import benign_least, harmful_most
-from .common_hypotheses import IN_BENIGN, IN_HARMFUL, along, base, points
-from .common_mean_runs import columns_at, fitted, run_to, sweep, time_constant
+from .common_hypotheses import IN_BENIGN, IN_HARMFUL, STRICT, along, base, exact_point, points
+from .common_mean_runs import (
+    WHY_RUN,
+    columns_at,
+    fitted,
+    of_order,
+    over_families,
+    run_to,
+    sweep,
+    time_constant,
+    together,
+)
 from .part_d_e_stage_one import loss_derivative
 
 SOLVER = 1e-4  # relative error of a mean-field run, whose tolerance is 1e-6 per step
@@ -48,21 +58,17 @@ C_19 = (
 )
 
 
-def _over(lab: Laboratory, benign: bool, name: str, low: float, high: float, count: int = 4) -> Verdict:
-    """The time of fitting in its unit, over a decade or more of one parameter."""
-    family = along(lab.draw, benign, name, low, high, count, logs=LOGS)
-    seen = sweep(lab, "T_3 in its unit", family, lambda item: time_constant(lab, item))
-    shown = {"wider": "d_h", "n_snr2": "mu", "noise": "sigma_p"}.get(name, name)
-    return seen.order(shown, 0, "Theta", "zero" if name == "eps" else "infinity")
+#: of the drawn training sets, N = 20 to 30: a class is smaller than N/4 in one of a hundred
+PROBABILITY = {"probability": "above 0.8 with 25 samples; 1 - 1/d needs N >= 8 log(4d), by Lemma C.1"}
 
 
 def _training(lab: Laboratory, benign: bool) -> Verdict:
     """T_3 is of the printed order in every parameter, and reached by drawn training sets within one constant."""
-    found = (
-        _over(lab, benign, "eps", 1e-5, 1e-2) & _over(lab, benign, "N", 16, 640) & _over(lab, benign, "w_O", 0.12, 8.0)
-    )
-    found &= _over(lab, benign, "wider", 1.0, 1e3)
-    found &= _over(lab, benign, "n_snr2", 5e4, 5e8) if benign else _over(lab, benign, "noise", 0.05, 500.0)
+    families = {"eps": (1e-5, 1e-2, 4), "N": (16, 640, 4), "w_O": (0.12, 8.0, 4), "wider": (1.0, 1e3, 4)}
+    families |= {"n_snr2": (5e4, 5e8, 4)} if benign else {"noise": (0.05, 500.0, 4), "n_snr2": (1e-3, 4.0, 4)}
+    value = lambda item: time_constant(lab, item)  # noqa: E731
+    small = ("eps",) if benign else ("eps", "n_snr2")  # the harmful regime is N SNR^2 bounded: its limit is zero
+    found = over_families(lab, "T_3 in its unit", benign, families, value, of_order("Theta", small), logs=LOGS)
 
     def event(run: Stages) -> np.ndarray:
         unit = run.unit if run.benign else run.unit / run.case.C_p**2
@@ -103,7 +109,7 @@ def training_converges(lab: Laboratory) -> Verdict:
 )
 def training_harmful(lab: Laboratory) -> Verdict:
     """The loss at T as epsilon goes to zero, and the right statement."""
-    family = along(lab.draw, False, "eps", 1e-5, 1e-2, 4, logs=LOGS)
+    family = along(lab.draw, False, "eps", 1e-5, 5e-3, 4, logs=0.0, N=STRICT["N"])
 
     def loss(item: Inside) -> float:
         run = run_to(lab, item.case, 0.01 * item.eps)
@@ -116,7 +122,8 @@ def training_harmful(lab: Laboratory) -> Verdict:
         "it falls in proportion to epsilon/C_19, so that no C_19 keeps it above 0.1"
     )
     return (
-        wrong.witnessed(sentence, points(family)[0])
+        wrong.adding(why_measured=WHY_RUN)
+        .witnessed(sentence, points(family)[0])
         .correcting(r"L_S(\theta(T))\le\epsilon", _training(lab, False), "this is what the proof shows")
         .blaming("misprint", "E.5-copied")
     )
@@ -158,12 +165,13 @@ def time_with_logarithm(lab: Laboratory) -> Verdict:
     """T_3 put into the bound of Lemma 5.4."""
     eps, L, C, unit = sp.symbols("eps L C unit", positive=True)
     inside = sp.cancel(C * unit / (eps * unit * L) * eps)  # over 1/eps
-    point = base(lab.draw, True).point
+    point = exact_point(True)
+    small, size = float(point["eps"]), log(6 * point["N"] ** 2 * point["M"] ** 2 / point["delta"])
     sentence = (
-        f"at epsilon = {say_number(point['eps'])} and log(6N^2M^2/delta) = {say_number(point['L'])} (all hypotheses hold) the term of Lemma 5.4 is "
-        f"C times {say_number(1 / (point['eps'] * point['L']))} and 1/epsilon is {say_number(1 / point['eps'])}; the quotient goes to zero as the logarithm grows"
+        f"at epsilon = {say_number(small)} and log(6N^2M^2/delta) = {say_number(size)} (all hypotheses hold) the term of Lemma 5.4 is "
+        f"C times {say_number(1 / (small * size))} and 1/epsilon is {say_number(1 / small)}; the quotient goes to zero as the logarithm grows"
     )
-    wrong = refuted(Witness(sentence, point)) if sp.limit(inside, L, sp.oo) == 0 else decided(True, {})
+    wrong = decided(sp.limit(inside, L, sp.oo) != 0, Witness(sentence, point))
     right = decided(sp.cancel(C * unit / (eps * unit) * eps - C) == 0, {}).proving(
         "without the logarithm the term is C/epsilon"
     )
@@ -218,15 +226,9 @@ GIVEN = "exact Gaussian tails given the weights, added over the tokens; norms an
 
 
 def _tails(lab: Laboratory, what: str, tail: Callable[[Laboratory, Inside], float]) -> Verdict:
-    families = [("n_snr2", 5e4, 2e6), ("eps", 1e-4, 1e-2), ("wider", 1.0, 1e3)]
-    found = None
-    for name, low, high in families:
-        seen = sweep(
-            lab, what, along(lab.draw, True, name, low, high, 3, logs=LOGS), lambda item: tail(lab, item)
-        ).between(-inf, 0, GIVEN)
-        found = seen if found is None else found & seen
-    assert found is not None
-    return found
+    families = {"n_snr2": (5e4, 2e6, 3), "eps": (1e-4, 1e-2, 3), "wider": (1.0, 1e3, 3)}
+    judge = lambda _, seen: seen.between(-inf, 0, GIVEN)  # noqa: E731
+    return over_families(lab, what, True, families, lambda item: tail(lab, item), judge, logs=LOGS)
 
 
 @book.claim(
@@ -261,7 +263,7 @@ def attention_of_fresh(lab: Laboratory) -> Verdict:
 )
 def scores_of_fresh_noise(lab: Laboratory) -> Verdict:
     """Half of the learnt score against the printed deviation, and the conditional law in its place."""
-    item = base(lab.draw, True)
+    item = base(lab.draw, True, **STRICT)
     case, half = item.case, fitted(lab, item.case, item.eps)["S_ss"] / 2
     deviation = case.m_s * case.sigma_h**2 * sqrt(case.d_h)
     sentence = (
@@ -271,7 +273,8 @@ def scores_of_fresh_noise(lab: Laboratory) -> Verdict:
     seen = Witness(sentence, item.point)
     wrong = refuted(seen, Evidence.MEASUREMENT) if half > 100 * deviation else undecided("the learnt score is small")
     return (
-        wrong.within(
+        wrong.adding(why_measured=WHY_RUN)
+        .within(
             {"ratio": 100},
             "a mean a hundred deviations from zero is not zero; equal coefficients alpha_++ = beta_++ share the score equally",
         )
@@ -371,20 +374,9 @@ def _test_loss(s: Snapshot) -> np.ndarray:
 
 def population(lab: Laboratory) -> Verdict:
     """L_D falls at least like the printed power of epsilon, over three decades of it and for all widths."""
-    seen = sweep(
-        lab,
-        "the test loss",
-        along(lab.draw, True, "eps", 1e-5, 1e-2, 4, logs=LOGS),
-        lambda item: fitted(lab, item.case, item.eps)["test_loss"],
-    )
-    wide = sweep(
-        lab,
-        "the test loss",
-        along(lab.draw, True, "wider", 1.0, 1e3, 4, logs=LOGS),
-        lambda item: fitted(lab, item.case, item.eps)["test_loss"],
-    )
-    M = base(lab.draw, True).M
-    return seen.order("eps", 1 / (2 * M**2), "O", "zero") & wide.order("d_h", 0, "O", "infinity")
+    families, power = {"eps": (1e-5, 1e-2, 4), "wider": (1.0, 1e3, 4)}, 1 / (2 * base(lab.draw, True).M ** 2)
+    value = lambda item: fitted(lab, item.case, item.eps)["test_loss"]  # noqa: E731
+    return over_families(lab, "the test loss", True, families, value, of_order("O", eps=power), logs=LOGS)
 
 
 @book.claim(
@@ -419,11 +411,12 @@ def benign(lab: Laboratory) -> dict[str, Verdict]:
     """Order of the time, power of the test loss, and both for drawn training sets."""
 
     def event(run: Stages) -> np.ndarray:
-        M = run.case.M
-        return np.asarray(_test_loss(run.third[-1]) <= 1.5 * run.inside.eps ** ((2 * M - 1) / M**2))
+        M = run.case.M  # where the training loss is epsilon a class of N/4 has e^-V = 2 epsilon (Beyond.unbalanced)
+        return np.asarray(_test_loss(run.third[-1]) <= (2 * run.inside.eps) ** ((2 * M - 1) / M**2))
 
-    what = "the test loss at the end is at most 1.5 times epsilon to the power (2M - 1)/M^2"
-    return {"training loss": _training(lab, True), "test loss": population(lab) & probable(lab, what, True, event)}
+    what = "the test loss at the end is at most 2 epsilon to the power (2M - 1)/M^2"
+    loss = _training(lab, True).with_constants(**PROBABILITY)
+    return {"training loss": loss, "test loss": population(lab) & probable(lab, what, True, event)}
 
 
 # ---- the harmful regime ----------------------------------------------------------------------------------------------
@@ -431,18 +424,10 @@ def benign(lab: Laboratory) -> dict[str, Verdict]:
 
 def _harmful_loss(lab: Laboratory, low: float, because: str) -> Verdict:
     """The test loss at the training loss eps over epsilon, widths, and N SNR^2 up to the end of the regime."""
-    found = None
-    for name, a, b in (("eps", 1e-5, 1e-2), ("wider", 1.0, 1e3), ("n_snr2", 0.1, 4.0)):
-        seen = sweep(
-            lab,
-            "the test loss",
-            along(lab.draw, False, name, a, b, 4, logs=LOGS),
-            lambda item: fitted(lab, item.case, item.eps)["test_loss"],
-        )
-        part = seen.between(low, log(2) * (1 + SOLVER), because)
-        found = part if found is None else found & part
-    assert found is not None
-    return found
+    families = {"eps": (1e-5, 1e-2, 4), "wider": (1.0, 1e3, 4), "n_snr2": (0.1, 4.0, 4)}
+    value = lambda item: fitted(lab, item.case, item.eps)["test_loss"]  # noqa: E731
+    judge = lambda _, seen: seen.between(low, log(2) * (1 + SOLVER), because)  # noqa: E731
+    return over_families(lab, "the test loss", False, families, value, judge, logs=LOGS)
 
 
 @book.claim(
@@ -484,9 +469,9 @@ def test_loss_harmful(lab: Laboratory) -> dict[str, Verdict]:
 )
 def margin_harmful(lab: Laboratory) -> Verdict:
     """The margin, and the loss it should be about."""
-    item = base(lab.draw, False)
+    item = base(lab.draw, False, logs=2.0, **STRICT)
     seen = sweep(lab, "the margin", [item], lambda i: fitted(lab, i.case, i.eps)["test_margin"])
-    wrong = seen.between(log(1 + np.exp(-0.5)), inf, "the printed bound")
+    wrong = seen.between(log(1 + np.exp(-0.5)), inf, "the printed bound").adding(why_measured=WHY_RUN)
     s = sym("s")
     loss = always_positive({"derivative of log(1 + e^-(1/2 - s))": graph.exp(s)}, positive=["s"]).proving(
         "the loss falls with the margin, and at the margin 1/2 it is log(1 + e^(-1/2))"
@@ -507,14 +492,14 @@ def margin_harmful(lab: Laboratory) -> Verdict:
     parts=("training loss", "test loss"),
     hypotheses=IN_HARMFUL,
     statement=r"N^{-1}\cdot\mathrm{SNR}^{-2}=\Omega(1)\Rightarrow\ \text{with probability at least}\ 1-d^{-1}\ \exists\,T=\Theta(N\eta^{-1}\epsilon^{-1}\sigma_p^{-2}d^{-1}\|w_O\|_2^{-2}):\ L_S(\theta(T))\le\epsilon,\ L_{\mathcal D}(\theta(T))=\Theta(1)",
-    reading="The constant of Omega(1) is 1/4, which (144) needs; T in epsilon, N, |w_O|, sigma_p and d_h; probability over drawn training sets.",
+    reading="The constant of Omega(1) is 1/4, which (144) needs; T in epsilon, N, |w_O|, |mu|, sigma_p and d_h; probability over drawn training sets.",
 )
 def harmful(lab: Laboratory) -> dict[str, Verdict]:
     """Order of the time, the test loss, and both for drawn training sets."""
     event = lambda run: _test_loss(run.third[-1]) >= 0.1  # noqa: E731
     loss = _harmful_loss(lab, 0.1, "a loss of order one: at least 0.1 as in Lemma E.6, and at most log 2")
     return {
-        "training loss": _training(lab, False),
+        "training loss": _training(lab, False).with_constants(**PROBABILITY),
         "test loss": loss & probable(lab, "the test loss is at least 0.1", False, event),
     }
 
@@ -609,25 +594,18 @@ def appendix_parameters(lab: Laboratory) -> Verdict:
 )
 def against_drawn(lab: Laboratory) -> Verdict:
     """The winner's value of both."""
-    from .common_drawn import stages
+    seeds = lab.draw.seeds(20)
 
-    found = None
-    for benign_ in (True, False):
-        item, name = base(lab.draw, benign_), "v_s" if benign_ else "v_2"
-        seeds = lab.draw.seeds(20)
+    def gap(benign: bool) -> Measurement:
+        item, name = base(lab.draw, benign), "v_s" if benign else "v_2"
         last = stages(item, seeds).third[-1]
         run = run_to(lab, item.case, 0.3 * item.eps)
         theory = float(columns_of(run, np.array([0.0, last.time]))[name][-1])
-        v = np.abs(last.V[:, :2]).mean(axis=1) if benign_ else last.values[:, :, 1].mean(axis=1)
-        seen = Measurement("value of the winner less that of the mean field", [item.point], [v - theory], seeds)
-        part = seen.between(
-            -0.25,
-            0.05,
-            "classes of different size shift V_+ and V_- by log(N_+/N_-) in opposite directions: the mean falls by at most (log 3)^2/8 = 0.15",
-        )
-        found = part if found is None else found & part
-    assert found is not None
-    return found
+        v = np.abs(last.V[:, :2]).mean(axis=1) if benign else last.values[:, :, 1].mean(axis=1)
+        return Measurement("value of the winner less that of the mean field", [item.point], [v - theory], seeds)
+
+    because = "classes of different size shift V_+ and V_- by log(2N_+/N) and log(2N_-/N): from N/4 on the mean falls by at most log(4/3)/2 = 0.14"
+    return together(gap(benign).between(-0.25, 0.05, because) for benign in (True, False))
 
 
 @book.claim(

@@ -8,22 +8,50 @@ from __future__ import annotations
 
 #: mutations, claims, and why these keep their verdict under those
 REASONS: tuple[tuple[str, str, str], ...] = (
-    ("weight", "D.1", "the weight of a sample does not enter its output"),
+    ("weight", "Def.3.1 Def.5.1 D.1", "the weight of a sample enters neither its tokens nor its output"),
+    (
+        "weight sign scale pool repeat",
+        "Beyond.invariants",
+        "the two traces are kept by dS = G H K + Q H G and its companions for every force H: model and data enter through H alone",
+    ),
     (
         "sign",
-        "E.6 D.8 D.10 Eq.62-71",
+        "E.6 D.8 D.10 Eq.62-71 Beyond.MF.stage2 Eq.55-59 Eq.102-105 Eq.116-130 D.7 E.5 E.5-time D.8-proof D.9 5.5 Thm.4.1 Thm.4.2",
         "in the variables -v the broken system is the paper's: losses, scores and attention stay",
+    ),
+    ("scale", "Beyond.MF.stage1 Beyond.MF.lazy", "these are at scores zero, where a factor of the scores does nothing"),
+    (
+        "repeat",
+        "Beyond.MF.stage3",
+        "with all attention on the winner the output is its value, however often the signal stands in the sample",
+    ),
+    (
+        "scale repeat",
+        "Beyond.drawn",
+        "at the training loss epsilon attention is saturated: values follow v' = c sigma(-v), which knows neither the factor of the scores nor a second copy",
     ),
     (
         "scale pool repeat values",
-        "E.6 D.8 D.10",
+        "E.6 D.8 D.10 D.8-proof D.9 5.5",
         "bounds with room: the winner is decided in stage 1 by a factor of 270 or 300, and factors of two or three do not matter",
     ),
+    (
+        "scale pool repeat values",
+        "Eq.102-105 Eq.116-130 D.7 E.5-time Thm.4.1 Thm.4.2",
+        "orders: output, scores or values with a factor of two or three, or a second copy of the signal, change their constants alone",
+    ),
+    ("pool values", "Eq.55-59", "an order: a factor in the speed of values changes its constant alone"),
     (
         "repeat values",
         "Eq.62-71",
         "an order: a factor in the speed of values, or a second copy of the signal, changes its constant",
     ),
+    ("scale repeat", "E.5", "the loss at T is a multiple of epsilon, whatever its constant is"),
     ("values", "Eq.177", "the value of the signal stays small in the harmful regime for any speed of the values"),
-    ("noise", "D.8 D.10 Eq.62-71", "in the benign regime the values of noise are below a millionth of the signal's"),
+    (
+        "noise",
+        "D.8 D.10 Eq.62-71 Eq.55-59 Eq.102-105 Eq.116-130 Eq.83 D.7 D.8-proof D.9 5.5 Thm.4.1",
+        "in the benign regime the values of noise are below a millionth of the signal's",
+    ),
+    ("noise", "E.5", "the loss at T is a multiple of epsilon, whichever token is learnt"),
 )

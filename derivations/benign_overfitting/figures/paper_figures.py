@@ -1,4 +1,4 @@
-"""Figures 1, 3 and 4 of the paper redrawn, the phase boundary, and the proof graph."""
+"""Figures 1, 3 and 4 of the paper redrawn, and the phase boundary."""
 
 from __future__ import annotations
 
@@ -74,25 +74,63 @@ def _level(N: int) -> float:
     return math.sqrt(2 * FIGURE_1.C_p**2 * mean_field.boundary(case, EPS) / N)
 
 
+FINITE_SIZES, FINITE_COUNT, FINITE_RATE = tuple(range(2, 21, 4)), 12, 40.0
+QUICK_SIZES, QUICK_COUNT, QUICK_SNRS = (2, 5, 8, 11), 12, (4.02, 7.88, 11.74, 15.6)
+
+
 def figure_1(folder: Path, progress: Progress = silent) -> list[Path]:
+    """Networks of the paper's size beside the mean field, on few cells: colours are theory, circles are networks."""
+    snrs, cases = heat_cases(QUICK_SIZES, QUICK_COUNT)
+    workers, store = min(2, available_cores()), _cells(folder, "1")
+    theory = heat_map(cases, Theory(EPS), progress, workers, store)
+    root = math.sqrt(FIGURE_1.noise)
+    trained = [[replace(FIGURE_1, N=N, mu=s * root) for s in QUICK_SNRS] for N in QUICK_SIZES]
+    nets = heat_map(trained, Trained(EPS, FINITE_RATE, tests=200), progress, workers, store)
+    fig, axes = new_figure(1, 2, (12, 4.6))
+    _show_quick(axes[0], fig, snrs, theory, nets)
+    for k, (N, curve, dots) in enumerate(zip(QUICK_SIZES, theory, nets, strict=True)):
+        axes[1].plot(N * snrs**2, curve, color=f"C{k}", label=f"$N = {N}$")
+        axes[1].plot(N * np.array(QUICK_SNRS) ** 2, dots, "o", color=f"C{k}")
+    axes[1].axvline(CURVE, color="r", linewidth=0.9)
+    axes[1].axhline(mean_field.LEVEL, color="0.5", linewidth=0.8)
+    axes[1].set(xscale="log", xlabel=r"$N\,\mathrm{SNR}^2$", ylabel="test loss", ylim=(0, 0.8))
+    axes[1].set_title("lines: mean field, dots: networks")
+    axes[1].legend(fontsize=8)
+    return _finished(save_figure(fig, folder, "1"), folder, "1")
+
+
+def _show_quick(ax: Any, fig: Any, snrs: np.ndarray, theory: np.ndarray, nets: np.ndarray) -> None:
+    """Theory as a map over SNR and N, networks as circles of the same colours, and the paper's curve."""
+    look = {"cmap": "viridis", "vmin": 0, "vmax": 0.7}
+    image = ax.pcolormesh(snrs, QUICK_SIZES, theory, shading="gouraud", **look)
+    ax.contour(snrs, QUICK_SIZES, theory, [mean_field.LEVEL], colors="w")
+    x, y = np.meshgrid(QUICK_SNRS, QUICK_SIZES)
+    ax.scatter(x.ravel(), y.ravel(), c=nets.ravel(), s=110, edgecolors="k", **look, zorder=3)
+    n = np.linspace(QUICK_SIZES[0], QUICK_SIZES[-1], 200)
+    ax.plot(np.sqrt(CURVE / n), n, "r-", label=r"$N\,\mathrm{SNR}^2 = 1000$")
+    ax.set(xlim=(snrs[0], 16.2), ylim=(1.4, 11.8), xlabel="SNR", ylabel="$N$", yticks=QUICK_SIZES)
+    ax.set_title("test loss at training loss 0.01; circles: networks; white: 0.2")
+    ax.grid(False)
+    ax.legend(loc="lower left", fontsize=8)
+    fig.colorbar(image, ax=ax)
+
+
+def figure_1theory(folder: Path, progress: Progress = silent) -> list[Path]:
     """Mean-field heat map of the test loss at training loss 0.01, and the same cut at 0.2."""
     sizes = tuple(range(2, 41, 2))
     snrs, cases = heat_cases(sizes)
-    losses = heat_map(cases, Theory(EPS), progress, min(2, available_cores()), _cells(folder, "1"))
+    losses = heat_map(cases, Theory(EPS), progress, min(2, available_cores()), _cells(folder, "1theory"))
     fig, axes = new_figure(1, 2, (12, 4.6))
     for ax, cut in zip(axes, (False, True), strict=True):
         _show_heat(ax, fig, sizes, snrs, losses, cut)
     axes[0].set_title("mean field: test loss at training loss 0.01")
     axes[1].set_title("above (grey) and below 0.2")
-    return _finished(save_figure(fig, folder, "1"), folder, "1")
+    return _finished(save_figure(fig, folder, "1theory"), folder, "1theory")
 
 
 def _finished(files: list[Path], folder: Path, name: str) -> list[Path]:
     shutil.rmtree(_cells(folder, name), ignore_errors=True)
     return files
-
-
-FINITE_SIZES, FINITE_COUNT, FINITE_RATE = tuple(range(2, 21, 4)), 12, 40.0
 
 
 def figure_1finite(folder: Path, progress: Progress = silent) -> list[Path]:
@@ -258,6 +296,13 @@ def _appendix(key: str, title: str, folder: Path) -> list[Path]:
     return save_figure(fig, folder, key)
 
 
+def _label(name: str) -> str:
+    """v_s_p as v_s with a plus."""
+    letter, index, *mark = name.split("_")
+    sign = {"p": "+", "m": "-"}[mark[0]] if mark else ""
+    return f"${letter}_{{{index}}}^{{{sign}}}$"
+
+
 def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
     """Losses, values and scores of a simulated run, with the ends of the stages."""
     fig, axes = new_figure(1, 3, (15, 4))
@@ -267,9 +312,9 @@ def plot_run(columns: Mapping[str, Any], events: Sequence[Mapping[str, Any]], fo
             axes[0].semilogy(t, columns[name], label=name.replace("_", " "))
     for name in columns:
         if name.startswith("v_"):
-            axes[1].plot(t, columns[name], label=f"${name}$")
+            axes[1].plot(t, columns[name], label=_label(name))
         if name.startswith("S_"):
-            axes[2].plot(t, columns[name], label=f"$S_{{{name[2:]}}}$")
+            axes[2].plot(t, columns[name], label=_label(name))
     for ax, label in zip(axes, ("loss", "values", "scores"), strict=True):
         for event in events:
             ax.axvline(event["time"], color="0.6", linewidth=0.8)

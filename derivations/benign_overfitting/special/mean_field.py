@@ -13,6 +13,7 @@ from odesys import StopWhen, System, Trajectory, integrate
 
 from .. import dynamics
 from ..setting import Case
+from . import two_classes
 
 RTOL = 1e-8
 LEVEL = 0.2  # the test loss at which Fig. 1 is cut
@@ -31,14 +32,16 @@ def run(
     t_end: float = math.inf,
     start_factor: float = 1.0,
     max_steps: int = 100_000,
+    start: Mapping[str, float] | None = None,
 ) -> Trajectory:
     """The mean-field flow from the infinite-width start until the training loss is eps; time is tau = eta t.
 
-    `start_factor` multiplies the norms of the keys at the start.
+    `start_factor` multiplies the norms of the keys at the start; another `start` has all states.
     """
     made = dynamics.mean_field(M, frozen) if system is None else system
-    start = dynamics.start(M, values, frozen)
-    start |= {name: start_factor * value for name, value in start.items() if name in dynamics.NORMS["K"]}
+    if start is None:
+        start = dynamics.start(M, values, frozen)
+        start |= {name: start_factor * value for name, value in start.items() if name in dynamics.NORMS["K"]}
     known = {name: value for name, value in values.items() if name in made.parameters}
     fitted = StopWhen("T3", "loss", direction=-1, level=eps)
     return integrate(
@@ -57,6 +60,27 @@ def run(
 def run_case(case: Case, eps: float, frozen: bool = True, **options: Any) -> Trajectory:
     """The run of one case."""
     return run(case.M, case.mean_field, eps, frozen, **options)
+
+
+def paper_start(case: Case, frozen: bool = False) -> dict[str, float]:
+    """The infinite-width start with V(0) of its size, and as adverse as the proofs of D.5 and E.3 allow for.
+
+    Values have the size of a standard deviation; the one that wins has the wrong sign, the others the right one.
+    """
+    start = dynamics.start(case.M, case.mean_field, frozen)
+    sign, spread = (-1 if case.balance > 1 else 1), case.sigma_V * math.sqrt(case.w2)
+    sizes = {"v_s": sign * math.sqrt(case.m_s), "v_2": -sign * math.sqrt(case.m_2), "v_w": math.sqrt(case.m_w)}
+    return start | {name: spread * size for name, size in sizes.items() if name in start}
+
+
+def run_share(case: Case, share: float, eps: float) -> Trajectory:
+    """The run from the paper's start with a share of the samples in the class +; 36 variables where it is not 1/2."""
+    start = paper_start(case)
+    if share == 0.5:
+        return run(case.M, case.mean_field, eps, False, start=start)
+    both = {f"{name}_{mark}": value for mark in two_classes.CLASSES for name, value in start.items()}
+    values = {**case.mean_field, two_classes.SHARE: share}
+    return run(case.M, values, eps, False, two_classes.both_classes(case.M), start=both)
 
 
 def test_loss(case: Case, eps: float, frozen: bool = True) -> float:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
+from math import log
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ import pytest
 import derivations.benign_overfitting as package
 from derivations.benign_overfitting.claims import book
 from derivations.benign_overfitting.claims.common_drawn import implied
-from derivations.benign_overfitting.claims.common_hypotheses import BAD, BENIGN, GOOD, HARMFUL
+from derivations.benign_overfitting.claims.common_hypotheses import BAD, BENIGN, GOOD, HARMFUL, STRICT, exact_point
 from derivations.benign_overfitting.claims.part_b_products import LEMMA_B_3, REST, compared
 from derivations.benign_overfitting.claims.part_f_coefficients import corners
 from derivations.benign_overfitting.laboratory import Laboratory
@@ -120,6 +122,7 @@ EXPECTED = {
     "Sec.6-data": ("fails", C),
     "App.A-parameters": ("holds", P),
     "Beyond.drawn": ("holds", M),
+    "Beyond.unbalanced": ("holds", P),
     "Beyond.boundary": ("holds", M),
 }
 LONG = {  # exact too, but they take seconds
@@ -147,7 +150,12 @@ def test_the_table_lists_every_claim_and_the_proofs_have_no_circle() -> None:
 @pytest.mark.nightly
 def test_table_of_measured_verdicts() -> None:
     measured = [c for c in book.select(level="quick") if c.id not in SHORT]
-    check_outcomes(verify(book, measured, silent), EXPECTED, [c.id for c in measured])
+    found = verify(book, measured, silent)
+    check_outcomes(found, EXPECTED, [c.id for c in measured])
+    for outcome in found:
+        if outcome.claim.origin in ("statement", "proof") and EXPECTED[outcome.claim.id][1] == M:
+            parts = outcome.verdict.parts.values() or [outcome.verdict]
+            assert any("why_measured" in part.details for part in parts), f"{outcome.claim.id} does not say why"
 
 
 @pytest.mark.nightly
@@ -173,6 +181,7 @@ NOTICED = {  # one mutation that each of these must notice
     "Beyond.MF.lazy": "values",
     "Beyond.MF.stage3": "pool",
     "Beyond.MF.stage2": "flip",
+    "Beyond.unbalanced": "values",
     "Eq.31-37": "scale",
     "Eq.46-54": "flip",
 }
@@ -258,6 +267,16 @@ def test_points_inside_all_conditions_exist_but_no_network_is_so_wide() -> None:
         assert case_of(inside.point).kappa == pytest.approx(inside.case.kappa)
     assert [item.number for item in CONDITION_4_1] == [str(number) for number in range(1, 11)]
     assert BENIGN.holds(GOOD.point) and HARMFUL.holds(BAD.point) and not BENIGN.holds(BAD.point)
+
+
+def test_failures_are_shown_where_no_hidden_constant_helps() -> None:
+    """(3) and (9) with the constant 1, and N >= 8 log(4/delta) for C.1; the exact points have no floats."""
+    for benign, inside in ((True, GOOD), (False, BAD)):
+        exact = exact_point(benign)
+        assert all(isinstance(value, int | Fraction) for value in exact.values())
+        for point in (exact, replace(inside, **STRICT).point, replace(inside, logs=0.0, N=1024, eps=0.005).point):
+            assert violated(CONDITION_4_1, point) == [] and (BENIGN if benign else HARMFUL).holds(point)
+            assert point["N"] >= 8 * log(4 / point["delta"]) and point["eps"] <= 1 / log(point["d"])
 
 
 # ---- printed displays and bounds -------------------------------------------------------------------------------------

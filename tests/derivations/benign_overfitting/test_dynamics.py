@@ -353,7 +353,7 @@ def test_fresh_points_have_the_law_of_a_network() -> None:
         ({"kappa": -1.0}, "it is not negative"),
         ({"mu": 0.0}, "makes SNR = 0: without a signal there is nothing to learn"),
         ({"d": 10}, "d = 10 is too small for N = 6, M = 3: the 14 distinct tokens"),
-        ({"N": 5}, "N is even"),
+        ({"N": 1}, "N is at least 2"),
         ({"d_h": 0}, "a width is at least 1"),
     ],
 )

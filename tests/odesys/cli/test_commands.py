@@ -400,6 +400,22 @@ def test_figures(odesys_command) -> None:
     assert files() == ["f.json", "f/swing.pdf", "figures/toy/swing.pdf"]
 
 
+def test_figures_of_the_users_own_data(odesys_command, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+
+    def draw_own(folder: Path, progress: Progress, data: Path | None = None) -> list[Path]:
+        seen.append(data)
+        return []
+
+    two = {"a": FigureSpec("plain", draw), "b": FigureSpec("of your data", draw_own, own_data=True)}
+    monkeypatch.setattr(sys.modules["toy_papers.toy"], "PAPER", replace(TOY, figures=two))
+    works(odesys_command("figures", "toy", "--fig", "b", "--data", "mine.npz"))
+    works(odesys_command("figures", "toy", "--fig", "b"))
+    assert seen == [Path("mine.npz"), None]
+    sentence = refused(odesys_command("figures", "toy", "--data", "mine.npz"))
+    assert sentence == "figure a takes no --data; those of toy that do: b"
+
+
 def test_an_interrupt_while_plotting_leaves_the_tables(odesys_command, monkeypatch: pytest.MonkeyPatch) -> None:
     def plot(folder: Path) -> list[Path]:
         (folder / "half.png").write_text("half a pic")

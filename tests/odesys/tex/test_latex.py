@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from xml.etree import ElementTree
@@ -24,7 +25,7 @@ from derivations.two_mixture import setting
 from odesys import AttentionModel, Dictionary, Distribution, Head, Sample, gradient_descent, gradient_flow
 from odesys.errors import OdesysError
 from odesys.expr import graph
-from odesys.expr.system import System
+from odesys.expr.system import System, WrittenEquations
 from odesys.tex.latex import LINE, name_tex, node_latex, system_latex, system_mathml, system_text
 from odesys.tex.writing import fold, width
 from tests import toy_models
@@ -469,3 +470,19 @@ def test_erf_and_floats_are_written_for_reading() -> None:
         System.from_equations({"pi": graph.call("erf", graph.sym("pi")), "x": 1 / graph.call("arctan", x / x)})
     )
     assert "x - 6 + 0.25y" in system_latex(System.from_equations({"x": 1.0 * x + 0.25 * graph.sym("y") - 6.0, "y": x}))
+
+
+def test_equations_are_written_with_the_names_that_a_system_brings() -> None:
+    """Definitions in states come before the parts, those with parts after them; another field forgets the names."""
+    x, y, a, b = (graph.sym(name) for name in "xyab")
+    mean = graph.exp(x) / (graph.exp(x) + graph.exp(y))
+    definitions = {"n": graph.num(3), "b": 2 * x, "a": mean / graph.sym("n")}
+    made = System.from_equations({"x": 2 * x * mean / 3, "y": -y}, kind="map")
+    written = WrittenEquations(made.field, definitions, (a * b, -y))
+    system = replace(made, written=written, tex={"a": r"\alpha"})
+    assert written.expanded() == made.nodes
+    lines = [line for line in system_text(system).splitlines() if not line.startswith("#")]
+    assert lines == ["n = 3", "b = 2*x", "p1 = softmax(x, y)", "a = p1[1]/n", "x+ = b*a", "y+ = -y"]
+    assert r"\alpha &= \frac{p_{1,1}}{n}" in system_latex(system) and "&#x003B1;" in system_mathml(system)
+    other = replace(system, field=System.from_equations({"x": y, "y": x}).field)
+    assert "b" not in system_text(other) and "x+ = y" in system_text(other)
