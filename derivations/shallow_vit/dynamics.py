@@ -264,12 +264,37 @@ def in_prototypes(reduced: Quotient, M: int) -> System:
         tuple(flat.equations[name] for name in order),
         {"loss": flat.observables["loss"], "F": flat.observables["margin_1"]},
     )
-    return replace(flat, names=tuple(order), field=field, tex={name: tex(name) for name in order})
+    return replace(flat, names=tuple(order), field=field, tex={**{name: tex(name) for name in order}, **letters(flat)})
+
+
+#: the paper's letters: W_O p_l of a lucky neuron, value, key and query features of pattern 1 and of a nuisance pattern
+_LETTERS = {"d": "w", "x": "p", "k": "q", "r": "r", "s": "S"}
+_AXES = {"1": "1", "2": "2", "n": "n", "a": "1", "b": "2", "c": "1", "o": "k", "x": "l"}
 
 
 def tex(name: str) -> str:
-    """d_1, x_n, k_a as TeX."""
-    return f"{name[0]}_{{{name[1:]}}}"
+    r"""A state in the paper's letters: the component of :math:`p_1(t) = W_V\mu_1` along :math:`p_1` is :math:`p_{1,1}`.
+
+    >>> tex("ka"), tex("z1"), tex("d2"), tex("s1k")
+    ('q_{1,1}', 'p_{k,1}', 'w_{2}', 'S_{1k}')
+    """
+    kind, rest = name[0], name[1:]
+    if kind == "d":
+        return f"w_{{{_AXES[rest]}}}"
+    if kind == "s":
+        return f"S_{{{rest.replace('x', 'l')}}}"
+    letter = _LETTERS.get(kind, "p")
+    nuisance = kind == "z" or rest in ("c", "o") or (rest == "x" and kind != "x")
+    return f"{letter}_{{{'k' if nuisance else '1'},{_AXES[rest]}}}"
+
+
+#: of the parameters, as the paper writes them
+PARAMETER_TEX = {"alpha_s": r"\alpha_*", "alpha_c": r"\alpha_\#", "lam": r"\lambda", "beta": r"\beta", "pi": r"\pi"}
+
+
+def letters(system: System) -> dict[str, str]:
+    """TeX of the parameters that a system has."""
+    return {name: told for name, told in PARAMETER_TEX.items() if name in system.parameters}
 
 
 def whole(parameters: Mapping[str, Any]) -> Setting:

@@ -17,6 +17,52 @@ from .special import bounds, class_network, network, observables, stages
 from .special import symmetric_runs as reduced
 
 POINTS = 200
+MEANINGS = {  # of the rows of a simulation
+    "t": "s = eta t at the end",
+    "pi": "living neurons of each sign, as a fraction of all m",
+    "d1": "sqrt(m) W_O(i,.) p_1 of a living neuron with a_i > 0: along its own discriminative feature",
+    "d2": "the same along the other discriminative feature p_2",
+    "dn": "the same along a nuisance feature",
+    "x1": "p_1' W_V mu_1: the value of pattern 1 along its own feature",
+    "x2": "p_2' W_V mu_1",
+    "xn": "p_3' W_V mu_1",
+    "z1": "p_1' W_V mu_3: the value of a nuisance pattern along p_1 (and p_2)",
+    "zo": "p_3' W_V mu_3",
+    "zx": "p_4' W_V mu_3",
+    "ka": "q_1' W_K mu_1: the key of pattern 1 along q_1",
+    "kb": "q_2' W_K mu_1",
+    "kn": "q_3' W_K mu_1",
+    "kc": "q_1' W_K mu_3: the key of a nuisance pattern along q_1 (and q_2)",
+    "ko": "q_3' W_K mu_3",
+    "kx": "q_4' W_K mu_3",
+    "ra": "r_1' W_Q mu_1: the query of pattern 1 along r_1",
+    "rb": "r_2' W_Q mu_1",
+    "rn": "r_3' W_Q mu_1",
+    "rc": "r_1' W_Q mu_3: the query of a nuisance pattern along r_1 (and r_2)",
+    "ro": "r_3' W_Q mu_3",
+    "rx": "r_4' W_Q mu_3",
+    "rel_s": "attention of label-relevant queries on label-relevant tokens, the sum in (15)",
+    "rel_c": "the same of confusion queries",
+    "rel_n": "the same of nuisance queries; at most alpha_*/(alpha_* + alpha_#) by symmetry",
+    "rel": "the same, mean over queries",
+    "S11": "mu_1' W_K' W_Q mu_1, |q_1|^2 of the paper",
+    "S21": "logit of key mu_2 for query mu_1",
+    "Sn1": "logit of a nuisance key for query mu_1",
+    "S1n": "logit of key mu_1 for a nuisance query",
+    "Skk": "logit of a nuisance pattern for itself",
+    "Skx": "logit of a nuisance key for another nuisance query",
+    "F": "mean margin y F",
+    "K": "K(t)/eta: the force on S11",
+    "steps": "steps to zero training loss, the measured T",
+    "printed_T": "eta^(-3/5)/alpha_* of (10), with the constant 1",
+    "bound_N": "the number of samples of (11), with the constant 1",
+    "lucky_kept_signed": "share of W with a_i > 0 that is active at the end (Lemma 4)",
+    "lucky_kept_other": "share of W with a_i < 0 that is active at the end",
+    "test_loss": "mean hinge loss of fresh samples",
+    "kappa": "distance of two patterns",
+    "tau": "largest distance of a token from its pattern, (5)",
+    "loss": "mean training loss",
+}
 PLOT = load_later(f"{__package__}.figures", "plot_run")
 
 
@@ -46,6 +92,7 @@ def symmetric(parameters: Mapping[str, Any], progress: Progress = silent) -> Sim
         columns,
         _ignored(note, case, "sigma", "delta", "noise", "jitter", "flips"),
         _plot(columns, events, case),
+        meanings=MEANINGS,
     )
 
 
@@ -95,6 +142,7 @@ def classes(parameters: Mapping[str, Any], progress: Progress = silent) -> Simul
         columns,
         _ignored(_note(case, run.steps, run.fitted), case, "noise", "jitter", "flips"),
         _plot(columns, events, case),
+        meanings=MEANINGS,
     )
 
 
@@ -142,6 +190,7 @@ def tokens(parameters: Mapping[str, Any], progress: Progress = silent) -> Simula
         columns,
         _note(case, run.steps, run.fitted),
         _plot(columns, events, case, bounds.token_ceiling(case)),
+        meanings=MEANINGS,
     )
 
 

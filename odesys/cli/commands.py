@@ -235,8 +235,17 @@ def simulate(
 def _print_final(paper: str, done: Simulation) -> None:
     """The final observables, with those of descent beside them where it was run."""
     beside = done.descent
-    columns = ("observable", "final value", *([f"descent, rate {beside['rate']:g}"] if beside else ()))
-    rows = [(name, value, *([beside["final"].get(name)] if beside else ())) for name, value in done.final.items()]
+    told = done.meanings
+    columns = (
+        "observable",
+        "final value",
+        *([f"descent, rate {beside['rate']:g}"] if beside else ()),
+        *(["what it is"] if told else ()),
+    )
+    rows = [
+        (name, value, *([beside["final"].get(name)] if beside else ()), *([told.get(name, "")] if told else ()))
+        for name, value in done.final.items()
+    ]
     print_table(f"{paper}, {done.protocol}", columns, rows)
 
 

@@ -104,6 +104,9 @@ class Simulation:
     note: str = ""  # where the run ended otherwise than asked, or training in steps may end elsewhere
     plot: Callable[[Path], list[Path]] | None = field(default=None, repr=False)
     descent: Mapping[str, Any] | None = None  # the same training in steps beside it: rate, steps, final observables
+    meanings: Mapping[str, str] = field(
+        default_factory=dict, repr=False
+    )  # what the observables are, in the paper's words
 
     def as_json(self, paper: str) -> dict[str, Any]:
         """The documented result of ``odesys simulate``."""

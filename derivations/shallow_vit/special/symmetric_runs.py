@@ -93,7 +93,7 @@ def parameters(case: Case, pi: float) -> dict[str, float]:
             f"pi = {pi:g} can not be used: at most half of the neurons are alive in a sign class, so 0 < pi <= 1/2"
         )
     known = {"alpha_s": case.alpha_s, "alpha_c": case.alpha_c, "beta": case.beta, "Gamma": case.margin, "pi": pi}
-    return known | {"lam": case.overlap}
+    return known | ({"lam": case.overlap} if case.overlap else {})
 
 
 # ---- gates -----------------------------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ def parameters(case: Case, pi: float) -> dict[str, float]:
 def gate_numbers(M: int, variant: str = "") -> dict[str, int]:
     """The number of the surface of each gate: found by comparing with the pre-activations of the network itself."""
     system = dynamics.mirrored(M, variant)
-    case = Case(M=M, alpha_s=0.43, alpha_c=0.17, d=M, m_a=M, m_b=M, m=2)
+    case = Case(M=M, alpha_s=0.43, alpha_c=0.17, d=M, m_a=M, m_b=M, m=2, overlap=0.1 * (variant == dynamics.OVERLAP))
     compiled = Switching(system.compile(_known(system, parameters(case, 0.3))))
     rng = np.random.default_rng(0)
     seen, wanted = [], []
