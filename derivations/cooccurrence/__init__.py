@@ -47,6 +47,7 @@ PAPER = Paper.of_package(
     PROTOCOLS,
     FIGURES,
     long=("1",),
+    main_figure="1clean",
     proof=load_later("odesys", "draw_proof_graph"),
     title="Word co-occurrence with a one-layer softmax transformer",
     reference="Training Dynamics of Transformers to Recognize Word Co-occurrence via Gradient Flow Analysis",

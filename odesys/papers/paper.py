@@ -208,6 +208,7 @@ class Paper:
     formulas: Callable[[Mapping[str, Any]], Sequence[Formula]] | None = None  # what a setting does not say
     widths: tuple[int, ...] = (64, 256, 1024)  # of the networks in a comparison, where none are asked for
     seeds: int = 8
+    main_figure: str = ""  # id of the figure that its page opens with; the first one where none is named
 
     @classmethod
     def of_package(

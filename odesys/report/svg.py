@@ -1,25 +1,30 @@
-"""Figures inside a page: SVG made small and free of clashing names, or a picture in base64 where it stays too dense."""
+"""Figures inside a page: SVG made small and free of clashing names, or a WebP picture where it stays too dense."""
 
 from __future__ import annotations
 
 import base64
+import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any
 
-LARGEST_SVG = 260_000  # characters of one figure, after it was made small
+LARGEST_SVG = 120_000  # characters of one figure, after it was made small
+WIDEST, QUALITY = 1500, 82  # of pictures: pixels, and strength of what is kept
+THUMBNAIL = (384, 240)  # pixels
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _ID = re.compile(r'\bid="([^"]+)"')
 
 
 @dataclass(frozen=True)
 class InlineFigure:
-    """A figure as text of a page: an SVG element, or a PNG file in base64."""
+    """A figure as text of a page: an SVG element, or the address of a picture that has all of it inside."""
 
     svg: str = ""
-    png: str = ""
+    data: str = ""
+    title: str = ""
 
 
 def inline(files: Sequence[Path], prefix: str, title: str, limit: int = LARGEST_SVG) -> list[InlineFigure]:
@@ -28,14 +33,48 @@ def inline(files: Sequence[Path], prefix: str, title: str, limit: int = LARGEST_
     for file in files:
         by_stem.setdefault(file.stem, {}).setdefault(file.suffix.lower(), file)
     found = [_inline(kinds, f"{prefix}{k}", title, limit) for k, kinds in enumerate(by_stem.values())]
-    return [figure for figure in found if figure.svg or figure.png]
+    return [figure for figure in found if figure.svg or figure.data]
 
 
 def _inline(by_kind: dict[str, Path], prefix: str, title: str, limit: int) -> InlineFigure:
     vector = small(by_kind[".svg"].read_text(encoding="utf-8"), prefix, title) if ".svg" in by_kind else ""
     if ".png" not in by_kind or (vector and len(vector) <= limit):
-        return InlineFigure(svg=vector)
-    return InlineFigure(png=base64.b64encode(by_kind[".png"].read_bytes()).decode("ascii"))
+        return InlineFigure(svg=vector, title=title)
+    return InlineFigure(data=_picture(by_kind[".png"]), title=title)
+
+
+def _picture(file: Path) -> str:
+    from PIL import Image
+
+    with Image.open(file) as opened:
+        picture = opened.convert("RGB")
+    if picture.width > WIDEST:
+        picture = picture.resize((WIDEST, round(picture.height * WIDEST / picture.width)))
+    return _as_data(picture)
+
+
+def thumbnail(files: Sequence[Path]) -> str:
+    """The left part of the first picture, small, as the address of a picture; empty where there is none."""
+    from PIL import Image
+
+    for file in files:
+        if file.suffix.lower() == ".png":
+            with Image.open(file) as opened:
+                picture = opened.convert("RGB")
+            width, height = THUMBNAIL
+            wide = min(picture.width, round(picture.height * width / height))
+            return _as_data(picture.crop((0, 0, wide, picture.height)).resize((width, round(picture.height * width / wide))))
+    return ""
+
+
+def _as_data(picture: Any) -> str:
+    """The smaller of the exact and the nearly exact form."""
+    forms = []
+    for options in ({"lossless": True, "method": 4}, {"quality": QUALITY, "method": 4}):
+        made = io.BytesIO()
+        picture.save(made, "WEBP", **options)
+        forms.append(made.getvalue())
+    return "data:image/webp;base64," + base64.b64encode(min(forms, key=len)).decode("ascii")
 
 
 def small(text: str, prefix: str, title: str) -> str:
