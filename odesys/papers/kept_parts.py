@@ -101,7 +101,7 @@ def _checked(place: Path) -> Any:
 
 
 def _hash(place: Path, value: Any, files: list[str]) -> str:
-    made = hashlib.sha256(f"{place.name} {json.dumps(value)}".encode())
+    made = hashlib.sha256(f"{place.name} {json.dumps(value, sort_keys=True)}".encode())
     for name in files:
         made.update(name.encode() + hashlib.sha256((place / "files" / name).read_bytes()).digest())
     return made.hexdigest()

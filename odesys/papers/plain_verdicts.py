@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from fractions import Fraction
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ def to_plain(value: Any) -> Any:
     match value:
         case Evidence():
             return {_TAG: "evidence", "of": int(value)}
+        case float() if not isfinite(value):
+            return {_TAG: "float", "of": str(value)}
         case None | bool() | str() | int() | float():
             return value
         case Fraction():
@@ -64,6 +67,8 @@ def from_plain(data: Any) -> Any:
             return Evidence(inner)
         case "fraction":
             return Fraction(inner)
+        case "float":
+            return float(inner)
         case "tuple":
             return tuple(from_plain(item) for item in inner)
         case "map":

@@ -12,23 +12,24 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
-from ..papers.verification import FAULT_WORDS
+from ..papers.verification import FAULT_WORDS, errata_markdown
 from ..sentences import say_constants, say_number, say_proof, say_where, say_witness
 from ..tex.documents import html_templates
 from . import values
 from .claim_entry import EVIDENCE, LEGEND, anchor, claim_entries
 from .content import Content, provenance
+from .formula_lines import formula_lines
 from .mathml import mathml, text_with_formulas
 from .opening import Change, changes, headline, numbers, verdict_bar
 from .proof_graph import proof_graph
 from .prose import strong, with_symbols
-from .svg import inline
+from .svg import LARGEST_SVG, inline
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 LARGEST_PAGE = 1_500_000  # bytes
-SVG_LIMITS = (120_000, 60_000, 30_000, 0)  # characters of one figure: where a page is too large, the next one is tried
+LONG_SYSTEM = 100_000  # characters of a system that is left out before figures become pictures
 OPEN_CHANGES = 2  # cards that are open at first
 PARTS = {
     "setting": "model and data",
@@ -52,18 +53,24 @@ HEADINGS = {"changes": "Changes, most serious first", "networks": "Theory agains
 
 
 def page(content: Content) -> str:
-    """The page of one paper; if it is too large, figures become pictures, then the longest systems are left out."""
-    for limit in SVG_LIMITS:
-        text = _page(content, limit)
+    """The page of one paper; if it is too large, the longest systems are left out, then figures become pictures."""
+    text = _page(content, LARGEST_SVG)
+    for kept, limit in ((LONG_SYSTEM, LARGEST_SVG), (LONG_SYSTEM, 0), (0, 0)):
         if _size(text) <= LARGEST_PAGE:
-            return text
-    while _size(text) > LARGEST_PAGE and any(part.mathml for part in content.systems):
-        longest = max(content.systems, key=lambda part: len(part.mathml))
-        file = f"{content.paper.name}/system_{longest.name}.tex"
-        short = replace(longest, mathml="", note=f"too long for this page; its LaTeX is in {file}")
-        content.systems[content.systems.index(longest)] = short
-        text = _page(content, 0)
+            break
+        _shorten(content, _size(text) - LARGEST_PAGE, kept)
+        text = _page(content, limit)
     return text
+
+
+def _shorten(content: Content, excess: int, kept: int) -> None:
+    """Leave out equations, those of the longest systems first, until as many bytes are saved; short ones are kept."""
+    for part in sorted(content.systems, key=lambda part: len(part.mathml), reverse=True):
+        if excess > 0 and len(part.mathml) > kept:
+            excess -= _size(part.mathml)
+            file = f"{content.paper.name}/system_{part.name}.tex"
+            short = replace(part, mathml="", note=f"too long for this page; its LaTeX is in {file}")
+            content.systems[content.systems.index(part)] = short
 
 
 def index(papers: Sequence[Mapping[str, Any]]) -> str:
@@ -97,6 +104,7 @@ def _page(content: Content, largest_svg: int) -> str:
             changes=found,
             changed={entry.claim.id for change in found for entry in change.entries},
             opened={change.first.claim.id for change in found[:OPEN_CHANGES]},
+            errata=base64.b64encode(errata_markdown(content.outcomes).encode()).decode("ascii") if found else "",
             sections=sections,
             headings=HEADINGS,
             counts=Counter(changes=len(found), claims=len(entries), figures=len(content.figures) - bool(first)),
@@ -168,6 +176,7 @@ def _templates() -> Environment:
         mathml=mathml,
         text_with_formulas=text_with_formulas,
         strong=strong,
+        formula_lines=formula_lines,
         with_symbols=with_symbols,
         whole="{:.0f}".format,
     )

@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -37,13 +38,20 @@ def inline(files: Sequence[Path], prefix: str, title: str, limit: int = LARGEST_
 
 
 def _inline(by_kind: dict[str, Path], prefix: str, title: str, limit: int) -> InlineFigure:
-    vector = small(by_kind[".svg"].read_text(encoding="utf-8"), prefix, title) if ".svg" in by_kind else ""
+    changed = {kind: file.stat().st_mtime_ns for kind, file in by_kind.items()}
+    vector = _small_file(by_kind[".svg"], changed[".svg"], prefix, title) if ".svg" in by_kind else ""
     if ".png" not in by_kind or (vector and len(vector) <= limit):
         return InlineFigure(svg=vector, title=title)
-    return InlineFigure(data=_picture(by_kind[".png"]), title=title)
+    return InlineFigure(data=_picture(by_kind[".png"], changed[".png"]), title=title)
 
 
-def _picture(file: Path) -> str:
+@lru_cache(maxsize=64)
+def _small_file(file: Path, changed: int, prefix: str, title: str) -> str:
+    return small(file.read_text(encoding="utf-8"), prefix, title)
+
+
+@lru_cache(maxsize=64)
+def _picture(file: Path, changed: int) -> str:
     from PIL import Image
 
     with Image.open(file) as opened:
@@ -63,18 +71,15 @@ def thumbnail(files: Sequence[Path]) -> str:
                 picture = opened.convert("RGB")
             width, height = THUMBNAIL
             wide = min(picture.width, round(picture.height * width / height))
-            return _as_data(picture.crop((0, 0, wide, picture.height)).resize((width, round(picture.height * width / wide))))
+            part = picture.crop((0, 0, wide, picture.height))
+            return _as_data(part.resize((width, round(picture.height * width / wide))))
     return ""
 
 
 def _as_data(picture: Any) -> str:
-    """The smaller of the exact and the nearly exact form."""
-    forms = []
-    for options in ({"lossless": True, "method": 4}, {"quality": QUALITY, "method": 4}):
-        made = io.BytesIO()
-        picture.save(made, "WEBP", **options)
-        forms.append(made.getvalue())
-    return "data:image/webp;base64," + base64.b64encode(min(forms, key=len)).decode("ascii")
+    made = io.BytesIO()
+    picture.save(made, "WEBP", quality=QUALITY, method=2)
+    return "data:image/webp;base64," + base64.b64encode(made.getvalue()).decode("ascii")
 
 
 def small(text: str, prefix: str, title: str) -> str:
