@@ -94,7 +94,7 @@ def toy(**more: Any) -> Paper:
 
 
 def stand_in(paper: Paper, folder: Path) -> Content:
-    """What a report says about a paper, with made-up verdicts of every kind: nothing is computed, all texts are real."""
+    """What a report says about a paper with made-up verdicts of every kind: nothing is computed, all texts are real."""
     assert paper.book is not None
     book = paper.book()
     outcomes = [Outcome(claim, _made_up(claim, k), 0.1) for k, claim in enumerate(book) if claim.level == "quick"]

@@ -31,7 +31,7 @@ STRETCHED = [*map(ord, "()[]{}|‖⟨⟩⌈⌉⌊⌋√∑∏∫/¯ˆ˜"), 0x302
 
 
 def _keep_what_stretches(font: Any) -> None:
-    """Of the larger variants keep those of delimiters, roots, sums, integrals and bars: the others are never asked for."""
+    """Of the larger variants keep those of delimiters, roots, sums, integrals and bars: no others are asked for."""
     variants, names = font["MATH"].table.MathVariants, font.getBestCmap()
     kept = {names[code] for code in STRETCHED if code in names}
     for coverage, constructions in (("VertGlyphCoverage", "Vert"), ("HorizGlyphCoverage", "Horiz")):

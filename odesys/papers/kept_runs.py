@@ -1,10 +1,11 @@
 """Measured values on disk, under a hash of all they depend on: what was measured once is read the next time.
 
-The key is made of the sources of the engine (but for its pages and commands, which only show results), of `numerics` and
-of the paper, the installed libraries, the observable with all it has captured, the laboratory's mutation and draw, the points and the seeds. An observable that captures
-something other than plain data, changes it, or comes from elsewhere is measured each time. The parts of the laboratory
-that were read are kept with the values. Files are JSON, in ``measurements`` in the folder of compiled code; a broken or
-foreign one is measured again. ``ODESYS_MEASUREMENTS=anew`` measures everything again and keeps nothing.
+The key is made of the sources of the engine (but for its pages and commands, which only show results), of `numerics`
+and of the paper, the installed libraries, the observable with all it has captured, the laboratory's mutation and draw,
+the points and the seeds. An observable that captures something other than plain data, changes it, or is from elsewhere
+is measured each time. The parts of the laboratory that were read are kept with the values. Files are JSON, in
+``measurements`` in the folder of compiled code; a broken or foreign one is measured again.
+``ODESYS_MEASUREMENTS=anew`` measures everything again and keeps nothing.
 """
 
 from __future__ import annotations
@@ -64,7 +65,10 @@ def kept(observable: Callable[..., Any], given: Any, compute: Callable[[], Any])
     finally:
         lab.reads |= before
     with suppress(*TROUBLE):
-        same = _name((observable, given), {}, set()) == name and max(f.stat().st_mtime for f in source_files(roots)) < STARTED
+        same = (
+            _name((observable, given), {}, set()) == name
+            and max(f.stat().st_mtime for f in source_files(roots)) < STARTED
+        )
         if same and np.isfinite(table).all():
             _write(path, key, lab, table, reads)
     return table

@@ -347,7 +347,9 @@ def provenance(content: Content) -> dict[str, str]:
         "parameters": ", ".join(f"{name} = {value}" for name, value in content.parameters.items()),
     }
     if content.folder.name:
-        rows["data"] = f"verify.json, errata.md, trajectories and figures in the folder {content.folder.name} beside this page"
+        rows["data"] = (
+            f"verify.json, errata.md, trajectories and figures in the folder {content.folder.name} beside this page"
+        )
     if seeds is not None:
         rows["seeds of the networks"] = ", ".join(map(str, seeds)) if isinstance(seeds, (list, tuple)) else str(seeds)
     return rows

@@ -9,7 +9,9 @@ import re
 
 WIDTH = 44  # signs in a line, about
 _TOKEN = re.compile(r"\\(?:[A-Za-z]+|.)|\s+|.", re.DOTALL)
-_NO_WIDTH = re.compile(r"\s+|[{}_^&]|\\(?:left|right|[bB]igg?[lrm]?|t?frac|dfrac|math[a-z]+|text|operatorname|rm|displaystyle|,|!|;|:)")
+_NO_WIDTH = re.compile(
+    r"\s+|[{}_^&]|\\(?:left|right|[bB]igg?[lrm]?|t?frac|dfrac|math[a-z]+|text|operatorname|rm|displaystyle|,|!|;|:)"
+)
 _OPEN, _CLOSE = ("{", "(", "[", r"\{", r"\langle", r"\left"), ("}", ")", "]", r"\}", r"\rangle", r"\right")
 _BLANK = re.compile(r"^(?:\s|\\q?quad(?![A-Za-z])|\\[ ,;])+|(?:\s|\\q?quad(?![A-Za-z]))+$")
 _SPACES = (r"\quad", r"\qquad")

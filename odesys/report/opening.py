@@ -97,7 +97,8 @@ def _stand(names: Sequence[str], word: str | None, total: int) -> str:
 def _changes(content: Content) -> str:
     counts, found = score(content.outcomes), causes(content.outcomes)
     failing = [o for o in content.outcomes if o.claim.scored and o.verdict.as_stated == FAILS]
-    of = f"Of {counted(counts['claims'], 'statement')} of the paper checked here, **{counts.get(HOLDS, 0)} hold** as printed"
+    total = counted(counts["claims"], "statement")
+    of = f"Of {total} of the paper checked here, **{counts.get(HOLDS, 0)} hold** as printed"
     if not failing:
         return f"{of}; nothing needs a change."
     kinds = [counted(len(by_cause), *FAULT_NAMES[fault]) for fault, by_cause in found.items()]
@@ -126,7 +127,9 @@ def _left_open(content: Content) -> str:
             if counts.get(word)]  # fmt: skip
     text = f"{listed(left).capitalize()}." if left else ""
     unrun = sum(claim.scored for claim in content.not_run)
-    return text + (f" {counted(unrun, 'long check')} of level full {'was' if unrun == 1 else 'were'} not run." if unrun else "")
+    return text + (
+        f" {counted(unrun, 'long check')} of level full {'was' if unrun == 1 else 'were'} not run." if unrun else ""
+    )
 
 
 # ---- the verdict bar -------------------------------------------------------------------------------------------------
@@ -183,7 +186,14 @@ class Figure:
 
 def numbers(content: Content) -> list[Figure]:
     """At most four: sizes of the systems, law of the width, symbols, drift; then what was proved, and the switches."""
-    found = [*sizes(content), *_law(content), *symbols(content), *_drift(content), *_proved(content), *_switches(content)]
+    found = [
+        *sizes(content),
+        *_law(content),
+        *symbols(content),
+        *_drift(content),
+        *_proved(content),
+        *_switches(content),
+    ]
     return found[:SHOWN_NUMBERS]
 
 
@@ -219,7 +229,13 @@ def _drift(content: Content) -> list[Figure]:
     if not drift:
         return []
     mantissa, _, power = f"{drift:.0e}".partition("e")
-    return [Figure(f"{mantissa} × 10", "largest drift of the conserved quantities in the run", str(int(power)).replace("-", "−"))]
+    return [
+        Figure(
+            f"{mantissa} × 10",
+            "largest drift of the conserved quantities in the run",
+            str(int(power)).replace("-", "−"),
+        )
+    ]
 
 
 def _proved(content: Content) -> list[Figure]:

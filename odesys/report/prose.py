@@ -11,6 +11,7 @@ from .mathml import mathml
 
 CLEAR = 5  # letters of a name that is no word of a sentence
 
+
 def strong(text: str) -> str:
     """Text as HTML, with what stands between pairs of asterisks in bold.
 

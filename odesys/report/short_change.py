@@ -67,7 +67,7 @@ def _readable(piece: str, before: Sequence[str], after: Sequence[str]) -> bool:
     if before.count("{") != before.count("}") or (before and before[-1] == "}" and piece.startswith("{")):
         return False  # inside an argument, or one of several
     following = next((token for token in after if not token.isspace()), "")
-    if following and following in "_^'" or _TAKES_MORE.fullmatch(_TOKEN.findall(piece)[-1]):
+    if (following and following in "_^'") or _TAKES_MORE.fullmatch(_TOKEN.findall(piece)[-1]):
         return False
     depth = 0
     for token in _TOKEN.findall(piece):

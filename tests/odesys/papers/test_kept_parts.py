@@ -48,7 +48,10 @@ def test_what_was_changed_is_computed_again(tmp_path: Path, file: str) -> None:
 
 def test_answers_come_back(tmp_path: Path) -> None:
     kept = KeptParts(tmp_path / "kept", "sources")
-    answers = {"1": Answer("1", "", measured(True, x=Fraction(1, 3)), 1.5), "2": Answer("2", "", proved(z=object()), 1.0)}
+    answers = {
+        "1": Answer("1", "", measured(True, x=Fraction(1, 3)), 1.5),
+        "2": Answer("2", "", proved(z=object()), 1.0),
+    }
     assert kept.answers("toy") == {}
     kept.keep_answers("toy", answers)
     assert kept.answers("toy") == {"1": answers["1"]}  # what is not plain data is checked again

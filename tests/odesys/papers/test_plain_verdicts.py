@@ -13,7 +13,11 @@ from odesys.verdicts import Seeds, Witness, certified, measured, proved, refuted
 
 
 def test_a_verdict_comes_back_whole() -> None:
-    fixed = refuted(Witness("at x = 1/2", {"x": Fraction(1, 2)})).correcting("a = b", proved(), "because").blaming("constant", "c")
+    fixed = (
+        refuted(Witness("at x = 1/2", {"x": Fraction(1, 2)}))
+        .correcting("a = b", proved(), "because")
+        .blaming("constant", "c")
+    )
     rich = (fixed & measured(True, loss=0.1, wide=float("inf"))).at({"x": (0, 1)}).within(1e-6, "solver", (1, 2))
     for verdict in (rich, undecided("x"), certified(n=3).proving("step", K="every").approaching({"m": 0.2})):
         again = from_plain(json.loads(json.dumps(to_plain(verdict))))

@@ -27,7 +27,9 @@ def test_theorems_come_first_and_counts_agree(tmp_path: Path) -> None:
     content = stand_in(registry.find_paper("two_mixture"), tmp_path)
     said, counts, found = headline(content), score(content.outcomes), changes(content)
     assert said.startswith("Theorem") and f"**{counts['fails']} need a change**" in said
-    assert [change.fault for change in found] == [f for f, by_cause in causes(content.outcomes).items() for _ in by_cause]
+    assert [change.fault for change in found] == [
+        f for f, by_cause in causes(content.outcomes).items() for _ in by_cause
+    ]
     shown = [entry.claim.id for change in found for entry in change.entries]
     assert len(shown) == len(set(shown)) == counts["fails"]
     bar = verdict_bar(claim_entries(content))
@@ -37,7 +39,11 @@ def test_theorems_come_first_and_counts_agree(tmp_path: Path) -> None:
 
 def test_numbers_are_those_of_the_parts(toy_content: MakeContent) -> None:
     content = toy_content()
-    content.systems = [SystemPart("full", "flow", 80), SystemPart("quotient", "flow", 22), SystemPart("small", "flow", 8)]
+    content.systems = [
+        SystemPart("full", "flow", 80),
+        SystemPart("quotient", "flow", 22),
+        SystemPart("small", "flow", 8),
+    ]
     content.comparison = {"exponent": {"value": -0.58, "low": -0.76, "high": -0.41}}
     content.simulation = {"invariant_drift": 3.1e-14, "events": [{"kind": "switch"}, {"kind": "slide"}]}
     first, second, third, fourth = numbers(content)

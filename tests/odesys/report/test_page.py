@@ -168,7 +168,8 @@ def test_a_grey_page_tells_verdict_and_evidence(chromium: Browser, stand_ins: di
     kinds = chromium.execute_script("""
         return [...document.querySelectorAll(".bar li")].map((li) => {
             const style = getComputedStyle(li);
-            return [li.textContent.trim().split(/\\s+/).slice(0, -1).join(" "), style.backgroundImage.slice(0, 40)]; })""")
+            const words = li.textContent.trim().split(/\\s+/).slice(0, -1);
+            return [words.join(" "), style.backgroundImage.slice(0, 40)]; })""")
     assert len(kinds) >= 6 and len({tuple(kind) for kind in kinds}) == len(kinds)
     picture = Image.open(io.BytesIO(chromium.get_screenshot_as_png())).convert("L")
     boxes = chromium.execute_script("""

@@ -6,7 +6,9 @@ from odesys.papers.hypotheses import Symbol
 from odesys.report.mathml import mathml
 from odesys.report.prose import strong, with_symbols
 
-SYMBOLS = {s.name: s for s in (Symbol("a", "a", "a number", "positive"), Symbol("omega", r"\omega", "scale", "positive"))}
+SYMBOLS = {
+    s.name: s for s in (Symbol("a", "a", "a number", "positive"), Symbol("omega", r"\omega", "scale", "positive"))
+}
 
 
 def test_short_names_are_symbols_in_front_of_a_relation_only() -> None:

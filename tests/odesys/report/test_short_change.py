@@ -23,7 +23,10 @@ def test_pieces(printed: str, instead: str, pieces: tuple[str, str]) -> None:
 
 def test_pieces_can_be_read_or_there_are_none() -> None:
     assert short_change("a = b", "a = b") is None
-    assert short_change("a = " + "+".join(f"x_{k}" for k in range(40)), "a = " + "+".join(f"y_{k}" for k in range(40))) is None
+    assert (
+        short_change("a = " + "+".join(f"x_{k}" for k in range(40)), "a = " + "+".join(f"y_{k}" for k in range(40)))
+        is None
+    )
     for pair in (("f(x, y)", "f(x, z)"), (r"\left(a\right)^2", r"\left(b\right)^3"), (r"\hat a", r"\hat b")):
         found = short_change(*pair)
         assert found is None or all("tex-only" not in mathml(piece) for piece in found)
