@@ -127,6 +127,12 @@ from .papers.claims import ClaimBook as ClaimBook
 from .papers.claims import Outcome as Outcome
 from .papers.claims import combine_verdicts as combine_verdicts
 from .papers.draw import Draw as Draw
+from .papers.explorer import Explorer as Explorer
+from .papers.explorer import LiveEvent as LiveEvent
+from .papers.explorer import LiveProtocol as LiveProtocol
+from .papers.explorer import LiveStage as LiveStage
+from .papers.explorer import Panel as Panel
+from .papers.explorer import Slider as Slider
 from .papers.hypotheses import Hypothesis as Hypothesis
 from .papers.hypotheses import OutsideHypotheses as OutsideHypotheses
 from .papers.hypotheses import Symbol as Symbol
