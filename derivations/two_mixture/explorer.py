@@ -67,7 +67,9 @@ def three_stage() -> LiveProtocol:
         LiveStage("", systems["stage2"], events=(learned,)),
         LiveStage("", systems["stage3"], events=(fitted,)),
     )
-    return LiveProtocol("three-stage", "three stages (Algorithm 1)", stages, start(), sym("t_end"), panels(loss), rtol=RTOL)
+    return LiveProtocol(
+        "three-stage", "three stages (Algorithm 1)", stages, start(), sym("t_end"), panels(loss), rtol=RTOL
+    )
 
 
 def simultaneous(L: int) -> LiveProtocol:

@@ -111,7 +111,7 @@ class LiveProtocol:
 
     start : values of states in sliders; those not named start at zero.
     begin, end : the first and the last time, in sliders.
-    rtol : relative tolerance of a step; the absolute one follows from the start, as in `integrate`.
+    rtol, atol : tolerances of a step; the absolute one, in sliders, follows from the start as in `integrate` if not given.
     log_time, letter : how time is drawn, and what it is called.
 
     >>> from odesys import System, sym
@@ -129,6 +129,7 @@ class LiveProtocol:
     panels: Sequence[Panel]
     begin: Any = 0
     rtol: float = 1e-9
+    atol: Any = 0
     log_time: bool = False
     letter: str = "t"
 

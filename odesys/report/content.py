@@ -19,6 +19,7 @@ from .. import __version__, files
 from ..errors import OdesysError
 from ..papers import registry
 from ..papers.claims import Claim, ClaimBook, Outcome
+from ..papers.explorer import Explorer
 from ..papers.paper import Formula, Paper, Simulation
 from ..papers.survival import theorem_lines
 from ..papers.verification import errata_markdown, verify
@@ -71,6 +72,7 @@ class Content:
     book: ClaimBook | None = None
     outcomes: list[Outcome] = field(default_factory=list)
     simulation: Simulation | None = None
+    explorer: Explorer | None = None
     run_files: tuple[Path, ...] = ()
     comparison: Mapping[str, Any] | None = None
     comparison_files: tuple[Path, ...] = ()
@@ -101,6 +103,7 @@ class Content:
         """What there is something to say about, in the order of the page."""
         checked = self.book is not None and bool(self.outcomes)
         there = {
+            "try": self.explorer is not None,
             "setting": True,
             "systems": True,
             "graph": checked,
@@ -138,10 +141,12 @@ def gather(name: str, paper: Paper, request: Request, folder: Path, progress: Pr
     content = Content(
         paper, request.level, paper.read_parameters(request.settings), folder, about=registry.documentation(name)
     )
-    shares = {"setting": 0.0, "systems": 0.02, "claims": 0.1, "run": 0.6, "comparison": 0.65, "figures": 0.8}
+    shares = {"setting": 0.0, "systems": 0.02, "explorer": 0.09, "claims": 0.1, "run": 0.6, "comparison": 0.65}
+    shares["figures"] = 0.8
     steps: dict[str, Callable[[Progress], None]] = {
         "setting": lambda tell: _setting(content),
         "systems": lambda tell: _systems(content, tell),
+        "explorer": lambda tell: _explorer(content),
         "claims": lambda tell: _claims(content, name, request.workers, tell),
         "run": lambda tell: _run(content, tell),
         "comparison": lambda tell: _compare(content, request, tell),
@@ -200,6 +205,11 @@ def _system(content: Content, name: str, build: Callable[[Mapping[str, Any]], An
         command = f"odesys derive {content.paper.name} --system {name} --format latex"
         return SystemPart(name, *size, latex, note=f"too long for this page; `{command}` writes it")
     return SystemPart(name, *size, latex, shown)
+
+
+def _explorer(content: Content) -> None:
+    if content.paper.explorer is not None:
+        content.explorer = content.paper.explorer(content.parameters)
 
 
 def _claims(content: Content, name: str, workers: int, progress: Progress) -> None:

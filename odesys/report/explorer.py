@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -75,7 +75,7 @@ def fragment(explorer: Explorer, static: str = "") -> Fragment:
     script = f'(()=>{{"use strict";{prelude(model)}{model}{_runtime()}explore(document.getElementById("explore"))}})()'
     template = html_templates("odesys.report", "templates/html", mathml=mathml).get_template("explorer.html")
     html = template.render(explorer=explorer, static=static)
-    return Fragment(html, _file("explorer.css"), script)
+    return Fragment(html, page_file("explorer.css"), script)
 
 
 # ---- codes -----------------------------------------------------------------------------------------------------------
@@ -133,12 +133,17 @@ def _gate_names(stage: LiveStage, explorer: Explorer) -> list[str]:
 
 def _bound(stage: LiveStage) -> tuple[Node, ...]:
     """The equations of a stage in states and sliders."""
-    mapping = {graph.sym(p): graph.as_node(value) for p, value in stage.values.items()}
     unknown = sorted(set(stage.values) - set(stage.system.parameters))
     if unknown:
         known = ", ".join(stage.system.parameters) or "none"
         raise EquationError(f"the stage {stage.name} has no parameter {unknown[0]}; its parameters are {known}")
-    return tuple(graph.substitute(list(stage.system.nodes), mapping))
+    return tuple(_in_sliders(stage, stage.system.nodes))
+
+
+def _in_sliders(stage: LiveStage, nodes: Iterable[Any]) -> list[Node]:
+    """Expressions in states, sliders and parameters of a stage, in states and sliders."""
+    mapping = {graph.sym(p): graph.as_node(value) for p, value in stage.values.items()}
+    return graph.substitute([graph.as_node(node) for node in nodes], mapping)
 
 
 def _code_of(stage: LiveStage, codes: list[_Code]) -> _Code:
@@ -163,31 +168,29 @@ def _protocol(protocol: LiveProtocol, sliders: Sequence[str], codes: list[_Code]
     _check(protocol, sliders)
     states = protocol.stages[0].system.names
     own = [_code_of(stage, codes) for stage in protocol.stages]
-    stages = []
+    stages, read = [], list[Node]()
     for stage, code in zip(protocol.stages, own, strict=True):
+        nodes = _in_sliders(stage, [e.node for e in stage.events])
+        read += nodes
         events = [
-            {"name": e.name, "i": code.place(graph.as_node(e.node)), "d": e.direction, "stop": e.stops}
-            for e in stage.events
+            {"name": e.name, "i": code.place(node), "d": e.direction, "stop": e.stops}
+            for e, node in zip(stage.events, nodes, strict=True)
         ]
         still = [k for k, node in enumerate(_bound(stage)) if node is graph.ZERO]
         stages.append({"name": stage.name, "c": codes.index(code), "z": still, "e": events})
-    curves = [graph.as_node(node) for panel in protocol.panels for node in panel.curves.values()]
+    curves = _in_sliders(protocol.stages[0], [node for panel in protocol.panels for node in panel.curves.values()])
     below = set(graph.topological(curves))
     eye = max(own, key=lambda code: len(below & set(graph.topological([*code.nodes, *code.surfaces]))))
+    places = iter([eye.place(node) for node in curves])
     panels = [
-        {
-            "title": panel.title,
-            "log": panel.log,
-            "seen": [[label, eye.place(graph.as_node(node))] for label, node in panel.curves.items()],
-        }
+        {"title": panel.title, "log": panel.log, "seen": [[label, next(places)] for label in panel.curves]}
         for panel in protocol.panels
     ]
     first = [graph.as_node(protocol.start.get(name, 0)) for name in states]
     last = graph.as_node(protocol.end)
     ends = [last if stage.end is None else graph.as_node(stage.end) for stage in protocol.stages]
-    given = [*first, graph.as_node(protocol.begin), last, *ends]
-    read = [*given, *curves, *(graph.as_node(e.node) for s in protocol.stages for e in s.events)]
-    read += [node for stage in protocol.stages for node in _bound(stage)]
+    given = [*first, graph.as_node(protocol.atol), graph.as_node(protocol.begin), last, *ends]
+    read += [*given, *curves, *(node for stage in protocol.stages for node in _bound(stage))]
     table = {
         "id": protocol.name,
         "n": len(states),
@@ -214,14 +217,14 @@ def _check(protocol: LiveProtocol, sliders: Sequence[str]) -> None:
         if twice:
             raise EquationError(f"{twice[0]} is a state and a slider; give the slider another name")
         curves = [node for panel in protocol.panels for node in panel.curves.values()]
-        read = [*_bound(stage), *(graph.as_node(node) for node in [*curves, *(e.node for e in stage.events)])]
+        read = [*_bound(stage), *_in_sliders(stage, [*curves, *(e.node for e in stage.events)])]
         unknown = sorted(graph.symbols(read) - known)
         if unknown:
             raise EquationError(f"the protocol {protocol.name} uses {unknown[0]}, which is no state and no slider")
     unknown = sorted(set(protocol.start) - set(protocol.stages[0].system.names))
     if unknown:
         raise EquationError(f"the start of {protocol.name} names {unknown[0]}, which is no state")
-    given = [protocol.begin, protocol.end, *(s.end for s in protocol.stages if s.end is not None)]
+    given = [protocol.atol, protocol.begin, protocol.end, *(s.end for s in protocol.stages if s.end is not None)]
     unknown = sorted(graph.symbols([graph.as_node(v) for v in [*given, *protocol.start.values()]]) - set(sliders))
     if unknown:
         raise EquationError(f"start and times of {protocol.name} are said in sliders, and {unknown[0]} is none")
@@ -235,7 +238,7 @@ def _runtime() -> str:
     """Integrator and view, without comments and needless space."""
     from rjsmin import jsmin
 
-    text = "\n".join(_file(name) for name in ("explorer_flow.js", "explorer_view.js"))
+    text = "\n".join(page_file(name) for name in ("explorer_flow.js", "explorer_view.js"))
     return f"const TABLE={_table()};{jsmin(text)}\n"
 
 
@@ -280,6 +283,6 @@ def _script(value: Any) -> str:
 
 
 @cache
-def _file(name: str) -> str:
+def page_file(name: str) -> str:
+    """A file of the templates of pages, as it is."""
     return resources.files("odesys.report").joinpath("templates", "html", name).read_text(encoding="utf-8")
-

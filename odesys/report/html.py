@@ -14,6 +14,7 @@ from ..tex.documents import html_templates
 from . import values
 from .claim_entry import EVIDENCE, LEGEND, ClaimEntry, anchor, claim_entries
 from .content import Content, provenance
+from .explorer import fragment, page_file, policy_of
 from .mathml import mathml, text_with_formulas
 from .proof_graph_layout import layered_layout
 from .svg import LARGEST_SVG, inline
@@ -29,8 +30,10 @@ PARTS = {
     "run": "run",
     "comparison": "comparison",
     "figures": "figures",
+    "explorer": "try it",
 }
 TITLES = {
+    "try": "Try it",
     "setting": "Model and data",
     "systems": "Closed systems",
     "graph": "What rests on what",
@@ -62,6 +65,7 @@ def index(papers: Sequence[Mapping[str, Any]]) -> str:
 def _page(content: Content, largest_svg: int = LARGEST_SVG) -> str:
     entries = claim_entries(content)
     template = _templates().get_template("page.html")
+    live = fragment(content.explorer) if content.explorer else None
     return template.render(
         content=content,
         paper=content.paper,
@@ -75,6 +79,8 @@ def _page(content: Content, largest_svg: int = LARGEST_SVG) -> str:
         provenance=provenance(content),
         seconds={PARTS[part]: round(seconds, 1) for part, seconds in content.seconds.items()},
         inline=partial(inline, limit=largest_svg),
+        live=live,
+        policy=" ".join([policy_of(_page_script()), *([live.policy] if live else [])]),
     )
 
 
@@ -94,7 +100,12 @@ def _templates() -> Environment:
         whole="{:.0f}".format,
     )
     made.globals |= {"parts": PARTS, "legend": LEGEND, "evidence": EVIDENCE}
+    made.globals |= {"script": _page_script(), "policy": policy_of(_page_script())}
     return made
+
+
+def _page_script() -> str:
+    return "\n" + page_file("page.js")
 
 
 def _badges(entries: Sequence[ClaimEntry]) -> list[tuple[str, str, int]]:

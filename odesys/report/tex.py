@@ -45,7 +45,7 @@ def body(content: Content) -> str:
     return template.render(
         content=content,
         paper=content.paper,
-        sections=content.sections(),
+        sections=[key for key in content.sections() if key != "try"],
         entries={entry.claim.id: entry for entry in claim_entries(content)},
         colours=COLOURS,
         layout=layout,

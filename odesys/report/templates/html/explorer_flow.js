@@ -29,9 +29,9 @@ function root(f, a, b) {
   let u = f(a), v = f(b), last = 0;
   if (v === 0) return b;
   if (u <= 0) return a;
-  for (let k = 0; k < 300 && b - a > 4 * EPS * abs(b); k++) {
-    const c = k % 4 === 3 ? (a + b) / 2 : min(max(b - v * (b - a) / (v - u), a), b), w = f(c);
-    if (c === a || c === b) break;
+  for (let k = 1; k < 300 && b - a > 4 * EPS * abs(b); k++) {
+    const line = b - v * (b - a) / (v - u), c = k % 4 && line > a && line < b ? line : (a + b) / 2, w = f(c);
+    if (c <= a || c >= b) break;
     if (w > 0) { a = c; u = w; if (last > 0) v /= 2; last = 1; } else { b = c; v = w; if (last < 0) u /= 2; last = -1; }
     if (w === 0) break;
   }
@@ -91,10 +91,10 @@ class Patterns {
 }
 
 class Run {
-  constructor(code, still, events, p, t, x, end, rtol) {
+  constructor(code, still, events, p, t, x, end, rtol, atol) {
     const { n, s } = code;
     Object.assign(this, { code, still, events, p, t, x, end, rtol, n, s, start: t, last: 0, sliding: [], steps: [], log: [], open: {}, refused: [] });
-    this.atol = max(1e-3 * rtol * x.reduce((m, v) => (v ? min(m, abs(v)) : m), 1), 1e-18);
+    this.atol = atol || max(1e-3 * rtol * x.reduce((m, v) => (v ? min(m, abs(v)) : m), 1), 1e-18);
     this.side = zeros(s + events.length);
     this.gates = zeros(s);
     this.gates = this.watched(t, x).slice(0, s).map((h) => (h > 0 ? 1 : 0));
@@ -355,13 +355,13 @@ class Run {
 
 // A protocol with the values p of the sliders: stages one after the other.
 function solve(protocol, p) {
-  const { n, stages } = protocol, given = zeros(n + stages.length + 2), runs = [], log = [], limit = { steps: 2e4, turns: 2e3 };
+  const { n, stages } = protocol, given = zeros(n + stages.length + 3), runs = [], log = [], limit = { steps: 2e4, turns: 2e3 };
   STARTS[protocol.s](p, given);
-  const [t0, close, ...ends] = given.slice(n);
+  const [atol, t0, close, ...ends] = given.slice(n);
   let t = t0, x = given.slice(0, n), problem = "";
   stages.forEach((stage, k) => {
     if (problem) return;
-    const run = new Run(CODES[stage.c], stage.z, stage.e, p, t, x, min(ends[k], close), protocol.rtol), first = stage.e.find((e) => e.stop);
+    const run = new Run(CODES[stage.c], stage.z, stage.e, p, t, x, min(ends[k], close), protocol.rtol, atol), first = stage.e.find((e) => e.stop);
     try {
       if (!run.go(limit) && first && k + 1 < stages.length) fail(`${first.name} is not reached by t = ${short(run.t)}`);
     } catch (error) {
