@@ -26,6 +26,7 @@ from numerics.networks.program_network import ProgramNetwork as ProgramNetwork
 from numerics.networks.program_weights import program_network as program_network
 from numerics.networks.program_weights import program_networks as program_networks
 from numerics.networks.softmax import row_softmax as row_softmax
+from numerics.pictures.live_page import page as page
 from numerics.pictures.plotting import new_figure as new_figure
 from numerics.pictures.plotting import save_figure as save_figure
 from numerics.pictures.portrait import phase_portrait as phase_portrait

@@ -23,12 +23,12 @@ LAST = 1000  # of tau; a loss that is not reached by then is not
 def explorer(parameters: Mapping[str, Any]) -> Explorer:
     """The protocol ``mean-field``, from the values of a case."""
     table = {p.name: replace(p, default=parameters[p.name]) for p in PARAMETERS}
-    kappa = replace(table["kappa"], default=Case.of(parameters).kappa, help="σ_h² d_h, mobility of the attention")
+    kappa = replace(table["kappa"], default=Case.of(parameters).kappa, help="= σ_h² d_h, mobility of attention")
     sliders = (
         Slider.of(table["N"], 2, 1000, "N", log=True),
         Slider.of(table["mu"], 1, 200, r"\mu", log=True),
-        Slider.of(table["noise"], 1, 400, r"\sigma_p^2 d", log=True),
-        Slider.of(table["C_p"], 1, 20, "C_p", log=True),
+        Slider.of(table["noise"], 1, 400, r"\sigma_p^2 d", log=True, words="squared length of weak noise"),
+        Slider.of(table["C_p"], 1, 20, "C_p", log=True, words="strength of the first noise"),
         Slider.of(kappa, 1e-4, 1, r"\kappa", log=True),
         Slider.of(table["eps"], 0.005, 0.4, r"\varepsilon", log=True),
     )
@@ -49,7 +49,7 @@ def mean_field(M: int, w2: float) -> LiveProtocol:
     panels = (
         Panel("losses", {"training": seen["loss"], "test": seen["test_loss"]}, log=True),
         Panel("values", {NAMES[a]: sym(f"v_{a}") for a in rows}),
-        Panel("attention on the signal", {f"of {NAMES[a]}": attention(M, rows, a, "s") for a in rows}),
+        Panel("attention on the signal, of", {NAMES[a]: attention(M, rows, a, "s") for a in rows}),
     )
     start = dynamics.start(M, {**lengths, "kappa": sym("kappa")})  # type: ignore[arg-type]
     return LiveProtocol("mean-field", "mean field", (stage,), start, LAST, panels, letter="τ")

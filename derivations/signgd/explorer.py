@@ -20,8 +20,8 @@ def explorer(parameters: Mapping[str, Any]) -> Explorer:
     """The protocol ``flow`` for a small case with the paper's other values."""
     case = Case.of({**parameters, "supports": DISJOINT, "n": SIZE, "m_k": SIZE})
     table = {p.name: p for p in PARAMETERS}
-    sigma_p = replace(table["sigma_p"], default=case.sigma_p, help="standard deviation of noise coordinates")
-    sigma_0 = replace(table["sigma_0"], default=case.sigma_0, help="standard deviation of the weights at the start")
+    sigma_p = replace(table["sigma_p"], default=case.sigma_p, help="noise per coordinate")
+    sigma_0 = replace(table["sigma_0"], default=case.sigma_0, help="weights at the start")
     sliders = (
         Slider.of(sigma_p, 0.02, 4, r"\sigma_p", log=True),
         Slider.of(sigma_0, 1e-5, 0.3, r"\sigma_0", log=True),

@@ -27,12 +27,12 @@ def explorer(parameters: Mapping[str, Any]) -> Explorer:
     """Both protocols, from the paper's values."""
     table = {p.name: p for p in PARAMETERS}
     sliders = (
-        Slider.of(table["omega"], 0.001, 0.5, r"\omega", log=True),
+        Slider.of(table["omega"], 0.001, 0.5, r"\omega", log=True, words="scale of keys and queries"),
         Slider.of(table["b"], 0.05, 2, "b", log=True),
-        Slider.of(table["K"], 2, 1000, "K", log=True),
+        Slider.of(table["K"], 2, 1000, "K", log=True, words="groups"),
         Slider.of(table["T1"], 1, 200, "T_1", log=True),
-        Slider.of(table["x_star"], 0.1, 4, r"x^\star", log=True),
-        Slider.of(table["eps"], 0.001, 0.2, r"\varepsilon", log=True),
+        Slider.of(table["x_star"], 0.1, 4, r"x^\star", log=True, words="score that ends stage 2"),
+        Slider.of(table["eps"], 0.001, 0.2, r"\varepsilon", log=True, words="loss that ends stage 3"),
         Slider.of(table["t_end"], 100, 20_000, "t", log=True),
     )
     return Explorer("Train it", sliders, (three_stage(), simultaneous(3), simultaneous(4)))
@@ -44,6 +44,7 @@ def start() -> dict[str, Node]:
     return {
         name: num(value) * sym("omega") ** 2
         for name, value in zip(flow.system.names, flow.initial_state(1).tolist(), strict=True)
+        if value
     }
 
 

@@ -45,7 +45,7 @@ def literal(value: Number) -> str:
 
 
 def arrow(arguments: str, roots: Sequence[Node], places: Mapping[str, str], gates: Mapping[Node, str]) -> str:
-    """A function of `arguments` that writes the values of `roots` into the array o.
+    """A function of `arguments` that writes the values of `roots`, but for zeros, into the array o, which is zero.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def arrow(arguments: str, roots: Sequence[Node], places: Mapping[str, str], gate
     '(x,o)=>{const a=x[1];o[0]=(3*exp(a)+x[0]*a)*x[0];o[1]=a}'
     """
     writer = _Writer(roots, places, gates)
-    ends = [f"o[{k}]={writer.text[root]}" for k, root in enumerate(writer.roots)]
+    ends = [f"o[{k}]={writer.text[root]}" for k, root in enumerate(writer.roots) if root is not graph.ZERO]
     text = "\n".join([*writer.lines, *ends])
     short = _names(set(arguments.split(",")))
     again = [entry for entry, uses in Counter(re.findall(r"\b[a-z]\[\d+\](?!=)", text)).items() if uses >= ALIASED]

@@ -49,10 +49,12 @@ class Slider:
             raise ParameterError(f"the slider {self.name} is logarithmic, so its low end {self.low:g} must be positive")
 
     @classmethod
-    def of(cls, parameter: Parameter, low: float, high: float, tex: str = "", log: bool = False) -> Slider:
+    def of(
+        cls, parameter: Parameter, low: float, high: float, tex: str = "", log: bool = False, words: str = ""
+    ) -> Slider:
         """A slider for a parameter of a paper, from its default value."""
-        whole = parameter.kind is int
-        return cls(parameter.name, float(parameter.default), low, high, parameter.help, tex, log, whole)
+        value, whole = float(parameter.default), parameter.kind is int
+        return cls(parameter.name, value, min(low, value), max(high, value), words or parameter.help, tex, log, whole)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..analysis.switching import Switching
 from ..errors import EquationError
@@ -28,7 +28,10 @@ from ..papers.explorer import Explorer, LiveProtocol, LiveStage
 from ..tex.documents import html_templates
 from .mathml import mathml
 
-LARGEST = 40_000  # bytes of a fragment
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+LARGEST = 40_000  # bytes of a script
 FLOATS = Arithmetic({name: record.floats for name, record in graph.FUNCTIONS.items()}, float)
 
 
@@ -60,6 +63,10 @@ def fragment(explorer: Explorer, static: str = "") -> Fragment:
     """The explorer as text of a page; `static` is the markup of a figure for readers without scripts."""
     names = [slider.name for slider in explorer.sliders]
     codes: list[_Code] = []
+    for protocol in explorer.protocols:
+        _check(protocol, names)
+        for stage in protocol.stages:
+            _code_of(stage, codes)
     made = [_protocol(protocol, names, codes) for protocol in explorer.protocols]
     starts = list(dict.fromkeys(start for _, start in made))
     protocols = [table | {"s": starts.index(start)} for table, start in made]
@@ -73,9 +80,19 @@ def fragment(explorer: Explorer, static: str = "") -> Fragment:
         f"PROTOCOLS={_script(protocols)};"
     )
     script = f'(()=>{{"use strict";{prelude(model)}{model}{_runtime()}explore(document.getElementById("explore"))}})()'
-    template = html_templates("odesys.report", "templates/html", mathml=mathml).get_template("explorer.html")
-    html = template.render(explorer=explorer, static=static)
+    html = _templates().get_template("explorer.html").render(explorer=explorer, static=static)
     return Fragment(html, page_file("explorer.css"), script)
+
+
+def explorer_page(explorer: Explorer, static: str = "", equations: str = "") -> str:
+    """A page with nothing but an explorer and, as MathML, the equations behind it."""
+    template = _templates().get_template("explorer_page.html")
+    return template.render(explorer=explorer, live=fragment(explorer, static), equations=equations)
+
+
+@cache
+def _templates() -> Environment:
+    return html_templates("odesys.report", "templates/html", mathml=mathml)
 
 
 # ---- codes -----------------------------------------------------------------------------------------------------------
@@ -164,8 +181,7 @@ def _code_of(stage: LiveStage, codes: list[_Code]) -> _Code:
 
 
 def _protocol(protocol: LiveProtocol, sliders: Sequence[str], codes: list[_Code]) -> tuple[dict[str, Any], str]:
-    """A protocol as data, and the function that gives its start and its times."""
-    _check(protocol, sliders)
+    """A protocol as data, and the function that gives its start and its times; all codes are known."""
     states = protocol.stages[0].system.names
     own = [_code_of(stage, codes) for stage in protocol.stages]
     stages, read = [], list[Node]()
@@ -176,7 +192,7 @@ def _protocol(protocol: LiveProtocol, sliders: Sequence[str], codes: list[_Code]
             {"name": e.name, "i": code.place(node), "d": e.direction, "stop": e.stops}
             for e, node in zip(stage.events, nodes, strict=True)
         ]
-        still = [k for k, node in enumerate(_bound(stage)) if node is graph.ZERO]
+        still = [k for k, node in enumerate(_bound(stage)) if node is graph.ZERO and code.nodes[k] is not node]
         stages.append({"name": stage.name, "c": codes.index(code), "z": still, "e": events})
     curves = _in_sliders(protocol.stages[0], [node for panel in protocol.panels for node in panel.curves.values()])
     below = set(graph.topological(curves))
@@ -239,23 +255,21 @@ def _runtime() -> str:
     from rjsmin import jsmin
 
     text = "\n".join(page_file(name) for name in ("explorer_flow.js", "explorer_view.js"))
-    return f"const TABLE={_table()};{jsmin(text)}\n"
+    return f"let TABLE={_table()};{jsmin(text).replace('const ', 'let ')}\n"
 
 
 @cache
 def _table() -> str:
-    """The coefficients of DOP853."""
+    """The coefficients of DOP853; its times are the sums of the rows."""
     from scipy.integrate import DOP853
 
     parts = {
         "A": DOP853.A,
         "B": DOP853.B,
-        "C": DOP853.C,
         "E3": DOP853.E3,
         "E5": DOP853.E5,
         "D": DOP853.D,
         "X": DOP853.A_EXTRA,
-        "Y": DOP853.C_EXTRA,
     }
 
     def row(values: Sequence[float]) -> list[float | int]:

@@ -247,15 +247,15 @@ class Run {
         return out;
       };
       h = end - t;
-      const at = (c, row) => K.push(this.rate(t + c * h, moved(x, h, sum(row))));
-      TABLE.A.forEach((row, k) => k && at(TABLE.C[k], row));
+      const at = (row) => K.push(this.rate(t + row.reduce((a, b) => a + b, 0) * h, moved(x, h, sum(row))));
+      TABLE.A.forEach((row, k) => k && at(row));
       const y = moved(x, h, sum(TABLE.B));
       K.push(this.rate(end, y));
       const [a, b] = [TABLE.E5, TABLE.E3].map((row) => this.square(sum(row), x, y));
       const error = a + b ? h * a / Math.sqrt(a + 0.01 * b) : 0, factor = 0.9 * error ** -0.125;
       if (error < 1) {
         const last = K[K.length - 1], d = moved(y, -1, x);
-        TABLE.X.forEach((row, k) => at(TABLE.Y[k], row));
+        TABLE.X.forEach(at);
         const F = [d, d.map((v, i) => h * f[i] - v), d.map((v, i) => 2 * v - h * (last[i] + f[i])), ...TABLE.D.map((row) => sum(row).map((v) => h * v))].reverse();
         const state = (u) => {
           if (u === t || u === end) return u === t ? x : y;

@@ -21,8 +21,7 @@ function explore(root) {
     for (const slider of SLIDERS) {
       const input = inputs[slider.name], v = values[slider.name];
       input.value = round(place(slider, v));
-      input.setAttribute("aria-valuetext", written(v));
-      input.nextElementSibling.textContent = written(v);
+      input.setAttribute("aria-valuetext", input.nextElementSibling.textContent = written(round3(v)));
       input.closest(".slider").hidden = !protocol().uses.includes(slider.name);
     }
   }
@@ -32,7 +31,7 @@ function explore(root) {
   };
 
   // ---- pictures
-  const WIDE = 400, HIGH = 236, LEFT = 46, RIGHT = 74, TOP = 26, LOW = 26;
+  const WIDE = 400, HIGH = 236, LEFT = 46, RIGHT = 82, TOP = 26, LOW = 26;
   function ticks(low, high, log) {
     if (log) {
       const first = Math.floor(Math.log10(low)), last = Math.ceil(Math.log10(high)), step = Math.ceil((last - first) / 5);
@@ -106,7 +105,8 @@ function explore(root) {
       strip.append(make("text", { x: left - 8, y: 31 + 18 * k, class: "left" }, name));
       for (const { from, to, gate } of rows[name]) if (to > from && gate !== null) strip.append(make("rect", { x: at(from), y: 20 + 18 * k, width: max(at(to) - at(from), 1.5), height: 13, class: `gate g${gate}` }));
       const slides = rows[name].filter((r) => r.gate === 2 && r.to > r.from), last = slides.at(-1);
-      if (last) strip.append(make("text", { x: at(last.to) + 6, y: 31 + 18 * k, class: "inside" }, slides.map((r) => "slides " + written(r.from) + " to " + written(r.to)).join(", ")));
+      const near = last && at(last.to) > wide / 2;
+      if (last) strip.append(make("text", { x: near ? at(slides[0].from) - 6 : at(last.to) + 6, y: 31 + 18 * k, class: near ? "inside left" : "inside" }, slides.map((r) => "slides " + written(r.from) + " to " + written(r.to)).join(", ")));
     });
   }
   function update() {
