@@ -16,12 +16,12 @@ def explorer(parameters: Mapping[str, Any]) -> Explorer:
     """The protocols ``mean-field`` and ``kernel``, from the values of a case."""
     table = {p.name: replace(p, default=parameters[p.name]) for p in PARAMETERS}
     sliders = (
-        Slider.of(table["m"], 64, 1_000_000, "m", log=True),
-        Slider.of(table["m1"], 2, 4096, "m_1", log=True),
-        Slider.of(table["c0"], 0.01, 3, "c_0", log=True),
-        Slider.of(table["n"], 6, 6000, "n", log=True),
-        Slider.of(table["C_T1"], 1, 200, "C_{T_1}", log=True),
-        Slider.of(table["tau_end"], 20, 100_000, r"\tau", log=True),
+        Slider.of(table["m"], 64, 1_000_000, "m", log=True, words="width"),
+        Slider.of(table["m1"], 2, 4096, "m_1", log=True, words="neurons"),
+        Slider.of(table["c0"], 0.01, 3, "c_0", log=True, words="scale of the start"),
+        Slider.of(table["n"], 6, 6000, "n", log=True, words="training samples"),
+        Slider.of(table["C_T1"], 1, 200, "C_{T_1}", log=True, words="end of phase 1"),
+        Slider.of(table["tau_end"], 20, 100_000, r"\tau", log=True, words="end of the run"),
     )
     n, L = parameters["n"], parameters["L"]
     return Explorer("Train it", sliders, (kernel(L), mean_field(n, L)))
@@ -64,7 +64,7 @@ def kernel(L: int) -> LiveProtocol:
 
 def events(system: System) -> tuple[LiveEvent, ...]:
     """The events of the protocol: R = 1, T_0.5, T_cls and T_1."""
-    names = {"R=1": "R=1", "T_0.5": "T₀.₅", "T_cls": "T_cls", "T_1": "T₁"}
+    names = {"R=1": "R = 1 at τ", "T_0.5": "T₀.₅", "T_cls": "T_cls", "T_1": "T₁"}
     levels: dict[str, Node] = {"T_1": sym("C_T1")}
     found = protocol.events(system, {"C_T1": 0.0})
     return tuple(

@@ -41,17 +41,15 @@ LAST = 10_000  # of s; a margin that is not reached by then is not
 def explorer(parameters: Mapping[str, Any]) -> Explorer:
     """The protocol ``symmetric`` with each choice of gates, from the values of a case."""
     table = {p.name: replace(p, default=parameters[p.name]) for p in PARAMETERS}
-    alive = Slider(
-        "pi", reduced.living(Case.of(parameters)), 0.01, 0.5, "fraction of neurons alive in a sign class", r"\pi"
-    )
+    alive = Slider("pi", reduced.living(Case.of(parameters)), 0.01, 0.5, "living neurons per sign class", r"\pi")
     sliders = (
-        Slider.of(table["alpha_s"], 0.1, 0.7, r"\alpha_*"),
-        Slider.of(table["alpha_c"], 0.0, 0.3, r"\alpha_\#"),
-        Slider.of(table["M"], 4, 64, "M"),
-        Slider.of(table["margin"], 0.1, 20, r"\Gamma", log=True),
+        Slider.of(table["alpha_s"], 0.1, 0.7, r"\alpha_*", words="label-relevant tokens"),
+        Slider.of(table["alpha_c"], 0.0, 0.3, r"\alpha_\#", words="confusion tokens"),
+        Slider.of(table["M"], 4, 64, "M", words="patterns"),
+        Slider.of(table["margin"], 0.1, 20, r"\Gamma", log=True, words="margin of the hinge loss"),
         alive,
     )
-    note = "π follows from α_*, α_# and M by chance of the start; here it stays where you put it."
+    note = "The fraction of living neurons follows from the other values; here it stays where you put it."
     return Explorer("Train it", sliders, tuple(symmetric(gates) for gates in TITLES), note=note)
 
 
@@ -79,7 +77,7 @@ def symmetric(gates: str) -> LiveProtocol:
     panels = (
         Panel("output", {"F": output}),
         Panel("prototype of living neurons", {"D₁": sym("d1"), "D₂": sym("d2"), "Dₙ": sym("dn")}),
-        Panel("attention on label-relevant tokens", {f"of {name}": node for name, node in attention(beta).items()}),
+        Panel("attention on relevant tokens, of", {name: node for name, node in attention(beta).items()}),
     )
     begin = num(Fraction(str(reduced.FIRST))) if gates == "auto" else 0
     return LiveProtocol(gates, TITLES[gates], (stage,), start, LAST, panels, begin=begin, letter="s")

@@ -14,13 +14,12 @@ from numerics.flows.integrate import integrate, own_system
 from numerics.flows.trajectory import Trajectory
 from odesys.errors import IntegrationError, ParameterError
 from odesys.expr import graph
-from odesys.expr.letters import letter_tex
 from odesys.expr.system import System
 from odesys.files import write_text
 from odesys.papers.explorer import Explorer, LiveProtocol, LiveStage, Panel, Slider
 from odesys.report.explorer import explorer_page
 from odesys.report.svg import inline
-from odesys.tex.latex import system_mathml
+from odesys.tex.latex import name_tex, system_mathml
 
 from .plotting import new_figure, save_figure
 
@@ -83,7 +82,7 @@ def system_explorer(
     starts = {name: first.get(name, UNSAID) for name in system.names}
     end = _free("t_end", system)
     moved = {name: _free(f"{name}_0", system) for name in system.names[:STARTS]}
-    tex = {name: system.tex.get(name) or letter_tex(name) or name.replace("_", r"\_") for name in (*values, *starts)}
+    tex = {name: system.tex.get(name) or name_tex(name) for name in (*values, *starts)}
     sliders = [_slider(name, value, tex[name]) for name, value in values.items()]
     sliders += [_slider(to, starts[name], f"{tex[name]}(0)") for name, to in moved.items()]
     sliders.append(Slider(end, float(t_end), float(t_end) / 20, 20 * float(t_end), "end of the run", "t", log=True))

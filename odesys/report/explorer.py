@@ -126,7 +126,8 @@ class _Code:
         roots = [*self.nodes, *surfaces, *self.seen]
         code = arrow("t,x,p,g,o", roots, _places(system.names, sliders), gates)
         movable = [int(not graph.symbols([surface]).isdisjoint(moving)) for surface in surfaces]
-        found = _gate_names(self.stage, explorer) if surfaces else []
+        known = _gate_names(self.stage, explorer) if surfaces else {}
+        found = [known.get(surface, f"gate {i + 1}") for i, surface in enumerate(surfaces)]
         return (
             f"{{n:{system.dimension},s:{len(surfaces)},m:{len(self.seen)},w:{_script(movable)},"
             f"names:{_script(found)},f:{code}}}"
@@ -139,13 +140,15 @@ def _places(states: Sequence[str], sliders: Sequence[str]) -> dict[str, str]:
     )
 
 
-def _gate_names(stage: LiveStage, explorer: Explorer) -> list[str]:
+def _gate_names(stage: LiveStage, explorer: Explorer) -> dict[Node, str]:
+    """What the gates of a stage are called, by their surfaces in states and sliders."""
     values = {slider.name: slider.value for slider in explorer.sliders}
     wanted = [graph.as_node(stage.values.get(p, p)) for p in stage.system.parameters]
     numbers = Tape.of(wanted).over(FLOATS)(values)
     compiled = stage.system.compile(dict(zip(stage.system.parameters, numbers, strict=True)), backend="scalar")
-    names = Switching(compiled).names
-    return [stage.gates.get(name, name) for name in names]
+    names = [stage.gates.get(name, name) for name in Switching(compiled).names]
+    steps = _in_sliders(stage, map(graph.step, stage.system.surfaces))
+    return {step.args[0]: name for step, name in zip(steps, names, strict=True) if step.op == "step"}
 
 
 def _bound(stage: LiveStage) -> tuple[Node, ...]:

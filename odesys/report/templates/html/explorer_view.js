@@ -81,7 +81,7 @@ function explore(root) {
     return svg;
   }
   function gates(now, chosen) {
-    const [first, end] = span(now, chosen), rows = {}, wide = max(300, root.clientWidth - 32), left = 70, X = axis(first, end, left, wide - RIGHT, chosen.log), at = (t) => min(max(X(t > 0 || !chosen.log ? t : first), left), wide - RIGHT);
+    const [first, end] = span(now, chosen), rows = {}, wide = max(300, root.clientWidth - 32), at = (t) => min(max(X(t > 0 || !chosen.log ? t : first), left), wide - 4);
     const total = new Set(), open = {};
     for (const { code, log, start, t } of now.runs) code.names.forEach((name, i) => {
       total.add(name);
@@ -96,17 +96,14 @@ function explore(root) {
       open[name] ||= own.length > 0;
     });
     const shown = Object.keys(rows).filter((name) => open[name]).slice(0, 12);
+    const left = min(LEFT + 100, max(LEFT, 7 * max(0, ...shown.map((name) => name.length)) + 8)), X = axis(first, end, left, wide - 4, chosen.log);
     strip.replaceChildren();
-    strip.toggleAttribute("hidden", !shown.length);
-    if (!shown.length) return;
-    strip.setAttribute("viewBox", `0 0 ${wide} ${20 + 18 * shown.length}`);
-    strip.append(make("text", { x: left, y: 11, class: "title" }, `gates that switch (${shown.length} of ${total.size}): light open, empty closed, dark sliding`));
+    strip.parentNode.hidden = !shown.length;
+    strip.setAttribute("viewBox", `0 0 ${wide} ${18 * shown.length}`);
+    find("figcaption").textContent = `gates that switch (${shown.length} of ${total.size}): light open, empty closed, dark sliding`;
     shown.forEach((name, k) => {
-      strip.append(make("text", { x: left - 8, y: 31 + 18 * k, class: "left" }, name));
-      for (const { from, to, gate } of rows[name]) if (to > from && gate !== null) strip.append(make("rect", { x: at(from), y: 20 + 18 * k, width: max(at(to) - at(from), 1.5), height: 13, class: `gate g${gate}` }));
-      const slides = rows[name].filter((r) => r.gate === 2 && r.to > r.from), last = slides.at(-1);
-      const near = last && at(last.to) > wide / 2;
-      if (last) strip.append(make("text", { x: near ? at(slides[0].from) - 6 : at(last.to) + 6, y: 31 + 18 * k, class: near ? "inside left" : "inside" }, slides.map((r) => "slides " + written(r.from) + " to " + written(r.to)).join(", ")));
+      strip.append(make("text", { x: left - 8, y: 11 + 18 * k, class: "left" }, name));
+      for (const { from, to, gate } of rows[name]) if (to > from && gate !== null) strip.append(make("rect", { x: at(from), y: 18 * k, width: max(at(to) - at(from), 1.5), height: 13, class: `gate g${gate}` }));
     });
   }
   function update() {
@@ -117,7 +114,8 @@ function explore(root) {
     gates(now, chosen);
     const plural = (n, word, more = "s") => n + " " + word + (n === 1 ? "" : more), count = (kind, ...words) => plural(now.log.filter((e) => e.kind === kind).length, kind, ...words);
     const times = now.log.filter((e) => e.name && (e.kind === "event" || e.kind === "stage")).map((e) => `${e.name} = ${Number(e.time.toPrecision(5))}`);
-    const rest = [`ends at ${chosen.letter} = ${written(now.t)}`, ...now.runs.some((r) => r.s) ? [count("switch", "es"), count("slide")] : []], steps = plural(now.runs.reduce((n, r) => n + r.steps.length, 0), "step");
+    const slides = now.log.filter((e) => e.kind === "slide"), when = slides.length && slides.length < 4 ? " (" + slides.map((e) => written(e.time) + " to " + written(e.end)).join(", ") + ")" : "";
+    const rest = [`ends at ${chosen.letter} = ${written(now.t)}`, ...now.runs.some((r) => r.s) ? [count("switch", "es"), count("slide") + when] : []], steps = plural(now.runs.reduce((n, r) => n + r.steps.length, 0), "step");
     const strong = document.createElement("strong");
     strong.textContent = [now.problem, ...new Set(times)].filter(Boolean).join(" · ");
     said.replaceChildren(strong, `${rest.join(" · ")} — ${steps} in ${now.spent.toFixed(1)} ms`);
