@@ -52,6 +52,7 @@ PAPER = Paper.of_package(
     title="Word co-occurrence with a one-layer softmax transformer",
     reference="Training Dynamics of Transformers to Recognize Word Co-occurrence via Gradient Flow Analysis",
     parameters=PARAMETERS,
+    explorer=load_later(f"{__name__}.explorer", "explorer"),
     widths=(200, 800),
     seeds=4,
     setting=load_later(f"{__name__}.setting", "whole"),

@@ -10,7 +10,7 @@ import platform
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from ..errors import OdesysError
 from ..papers import registry
 from ..papers.claims import Claim, ClaimBook, Outcome
 from ..papers.kept_parts import KeptParts
+from ..papers.kept_runs import source_hash
 from ..papers.paper import Formula, Paper
 from ..papers.survival import theorem_lines
 from ..papers.verification import errata_markdown, verify
@@ -27,6 +28,7 @@ from ..papers.workers import Answer
 from ..terminal import Progress
 from ..tex.latex import system_latex, system_mathml, system_text
 from ..verdicts import ANSWERS
+from .explorer import Fragment, fragment
 from .mathml import compact
 from .setting import data_rows, setting_formulas
 from .setting_words import DataRow
@@ -55,14 +57,6 @@ class FigurePart:
     id: str
     title: str
     files: tuple[Path, ...]
-
-
-@dataclass(frozen=True)
-class Fragment:
-    """A part of a page that brings its own script, which the policy of the page lets run."""
-
-    html: str
-    script: str
 
 
 @dataclass
@@ -164,10 +158,12 @@ def gather(name: str, paper: Paper, request: Request, folder: Path, progress: Pr
         kept=KeptParts.of(name),
         print_all=request.print_all,
     )
-    shares = {"setting": 0.0, "systems": 0.02, "claims": 0.1, "run": 0.6, "comparison": 0.65, "figures": 0.8}
+    shares = {"setting": 0.0, "systems": 0.02, "explorer": 0.09, "claims": 0.1, "run": 0.6, "comparison": 0.65}
+    shares["figures"] = 0.8
     steps: dict[str, Callable[[Progress], None]] = {
         "setting": lambda tell: _setting(content),
         "systems": lambda tell: _systems(content, tell),
+        "explorer": lambda tell: _explorer(content),
         "claims": lambda tell: _claims(content, name, request.workers, tell),
         "run": lambda tell: _run(content, tell),
         "comparison": lambda tell: _compare(content, request, tell),
@@ -237,6 +233,17 @@ def _system(content: Content, name: str, build: Callable[[Mapping[str, Any]], An
     return SystemPart(
         name, found["kind"], found["dimension"], tuple(found["parameters"]), found["latex"], shown, found["note"]
     )
+
+
+def _explorer(content: Content) -> None:
+    def work(folder: Path) -> dict[str, str]:
+        assert content.paper.explorer is not None
+        return asdict(fragment(content.paper.explorer(content.parameters)))
+
+    if content.paper.explorer is not None:
+        given = {"parameters": content.parameters, "pages": source_hash((Path(__file__).parent,))}
+        made, _ = content.kept.part("explorer", given, content.folder, work)
+        content.explorer = Fragment(**made)
 
 
 def _claims(content: Content, name: str, workers: int, progress: Progress) -> None:

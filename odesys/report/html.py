@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,18 +17,21 @@ from ..tex.documents import html_templates
 from . import values
 from .claim_entry import EVIDENCE, LEGEND, anchor, claim_entries
 from .content import Content, provenance
+from .explorer import page_file, policy_of
 from .formula_lines import formula_lines
 from .mathml import mathml, text_with_formulas
 from .opening import Change, changes, headline, numbers, verdict_bar
 from .proof_graph import proof_graph
 from .prose import strong, with_symbols
-from .svg import LARGEST_SVG, inline
+from .svg import LARGEST_SVG, WIDEST, inline
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 LARGEST_PAGE = 1_500_000  # bytes
 LONG_SYSTEM = 100_000  # characters of a system that is left out before figures become pictures
+SHORTER = ((LONG_SYSTEM, LARGEST_SVG, WIDEST), (LONG_SYSTEM, 0, WIDEST), (LONG_SYSTEM, 0, 800), (0, 0, 600))  # in turn:
+# characters of a system and of a figure that are kept, pixels of pictures
 OPEN_CHANGES = 2  # cards that are open at first
 PARTS = {
     "setting": "model and data",
@@ -38,6 +40,7 @@ PARTS = {
     "run": "run",
     "comparison": "comparison",
     "figures": "figures",
+    "explorer": "try it",
 }
 TITLES = {  # in the order of the page
     "changes": "Changes",
@@ -54,12 +57,12 @@ HEADINGS = {"changes": "Changes, most serious first", "networks": "Theory agains
 
 def page(content: Content) -> str:
     """The page of one paper; if it is too large, the longest systems are left out, then figures become pictures."""
-    text = _page(content, LARGEST_SVG)
-    for kept, limit in ((LONG_SYSTEM, LARGEST_SVG), (LONG_SYSTEM, 0), (0, 0)):
+    text = _page(content, LARGEST_SVG, WIDEST)
+    for kept, limit, width in SHORTER:
         if _size(text) <= LARGEST_PAGE:
             break
         _shorten(content, _size(text) - LARGEST_PAGE, kept)
-        text = _page(content, limit)
+        text = _page(content, limit, width)
     return text
 
 
@@ -82,13 +85,13 @@ def _size(text: str) -> int:
     return len(text.encode())
 
 
-def _page(content: Content, largest_svg: int) -> str:
+def _page(content: Content, largest_svg: int, widest: int) -> str:
     entries = {entry.claim.id: entry for entry in claim_entries(content)}
     found = changes(content)
     graph = proof_graph(content.book, entries) if content.book else None
     made = provenance(content)
     sections = _sections(content, found)
-    drawn = partial(inline, limit=largest_svg)
+    drawn = partial(inline, limit=largest_svg, width=widest)
     first = next((figure for figure in content.figures if figure.id == content.main_figure), None)
     return (
         _templates()
@@ -121,6 +124,7 @@ def _page(content: Content, largest_svg: int) -> str:
             version=__version__,
             seconds={PARTS[part]: round(seconds, 1) for part, seconds in content.seconds.items()},
             inline=drawn,
+            live=content.explorer,
             **_frame([content.explorer.script] if content.explorer else []),
         )
     )
@@ -144,15 +148,8 @@ def _sections(content: Content, found: Sequence[Change]) -> dict[str, str]:
 
 def _frame(scripts: Sequence[str]) -> dict[str, Any]:
     """What every page has: the font, its scripts, and a policy that runs these scripts and no other."""
-    source = resources.files("odesys.report")
-    own = (source / "templates" / "html" / "page.js").read_text("utf-8")
-    used = [own, *scripts]
-    digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii") for script in used]
-    return {
-        "scripts": used,
-        "policy": " ".join(f"'sha256-{digest}'" for digest in digests),
-        "font": _font(),
-    }
+    used = [page_file("page.js"), *scripts]
+    return {"scripts": used, "policy": " ".join(map(policy_of, used)), "font": _font()}
 
 
 @cache

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 LARGEST_SVG = 120_000  # characters of one figure, after it was made small
-WIDEST, QUALITY = 1500, 82  # of pictures: pixels, and strength of what is kept
+WIDEST, QUALITY = 1200, 76  # of pictures: pixels, and strength of what is kept
 THUMBNAIL = (384, 240)  # pixels
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _ID = re.compile(r'\bid="([^"]+)"')
@@ -28,21 +28,23 @@ class InlineFigure:
     title: str = ""
 
 
-def inline(files: Sequence[Path], prefix: str, title: str, limit: int = LARGEST_SVG) -> list[InlineFigure]:
+def inline(
+    files: Sequence[Path], prefix: str, title: str, limit: int = LARGEST_SVG, width: int = WIDEST
+) -> list[InlineFigure]:
     """The figures among `files`, one per stem, as SVG up to `limit` characters where there is a choice."""
     by_stem: dict[str, dict[str, Path]] = {}
     for file in files:
         by_stem.setdefault(file.stem, {}).setdefault(file.suffix.lower(), file)
-    found = [_inline(kinds, f"{prefix}{k}", title, limit) for k, kinds in enumerate(by_stem.values())]
+    found = [_inline(kinds, f"{prefix}{k}", title, limit, width) for k, kinds in enumerate(by_stem.values())]
     return [figure for figure in found if figure.svg or figure.data]
 
 
-def _inline(by_kind: dict[str, Path], prefix: str, title: str, limit: int) -> InlineFigure:
+def _inline(by_kind: dict[str, Path], prefix: str, title: str, limit: int, width: int) -> InlineFigure:
     changed = {kind: file.stat().st_mtime_ns for kind, file in by_kind.items()}
     vector = _small_file(by_kind[".svg"], changed[".svg"], prefix, title) if ".svg" in by_kind else ""
     if ".png" not in by_kind or (vector and len(vector) <= limit):
         return InlineFigure(svg=vector, title=title)
-    return InlineFigure(data=_picture(by_kind[".png"], changed[".png"]), title=title)
+    return InlineFigure(data=_picture(by_kind[".png"], changed[".png"], width), title=title)
 
 
 @lru_cache(maxsize=64)
@@ -51,13 +53,13 @@ def _small_file(file: Path, changed: int, prefix: str, title: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _picture(file: Path, changed: int) -> str:
+def _picture(file: Path, changed: int, width: int) -> str:
     from PIL import Image
 
     with Image.open(file) as opened:
         picture = opened.convert("RGB")
-    if picture.width > WIDEST:
-        picture = picture.resize((WIDEST, round(picture.height * WIDEST / picture.width)))
+    if picture.width > width:
+        picture = picture.resize((width, round(picture.height * width / picture.width)))
     return _as_data(picture)
 
 

@@ -18,7 +18,8 @@ from odesys import System
 from odesys.papers.paper import Formula
 from odesys.report import html
 from odesys.report.claim_entry import anchor
-from odesys.report.content import Content, Fragment
+from odesys.report.content import Content
+from odesys.report.explorer import Fragment
 from odesys.report.html import index, page
 from odesys.report.mathml import mathml
 from tests.report_pages import Reader, toy
@@ -71,9 +72,9 @@ def test_letters_have_a_form_of_their_own_and_scripts_are_the_pages_own(report: 
 
 def test_an_explorer_has_its_place_and_its_script(toy_content: MakeContent) -> None:
     content = toy_content()
-    content.explorer = Fragment('<div id="live"></div>', "let x = 1 < 2;")
+    content.explorer = live = Fragment('<div id="live"></div>', "#live { color: red; }", "let x = 1 < 2;")
     text = page(content)
-    assert "<script>let x = 1 < 2;</script>" in text and text.count("'sha256-") == 2
+    assert "<script>let x = 1 < 2;</script>" in text and text.count("'sha256-") == 2 and live.style in text
     assert text.index('id="changes"') < text.index('id="try"') < text.index('id="live"') < text.index('id="equations"')
 
 

@@ -26,7 +26,7 @@ def test_svg_ids_do_not_clash_and_dense_figures_become_pictures(tmp_path: Path) 
     both = [tmp_path / "a.svg", tmp_path / "a.png"]
     (picture,) = svg.inline(both, "f", "t")
     assert picture.data.startswith("data:image/webp;base64,") and not picture.svg and picture.title == "t"
-    assert opened(picture.data).size == (svg.WIDEST, 150)
+    assert opened(picture.data).size == (svg.WIDEST, 120)
     assert svg.inline(both, "f", "t", limit=10**9) == [alone]
     assert svg.inline([], "f", "t") == []
 
